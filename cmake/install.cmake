@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installed: the program, both libraries, their headers, pkg-config and CMake package files.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS gradnic gradnic_static gradnic_comm gradnic_comm_static gradnic_flags EXPORT gradnicTargets)
+install(DIRECTORY cmodel/include/gradnic ring/include/gradnic DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS gradnic_tool RUNTIME)
+install(EXPORT gradnicTargets NAMESPACE gradnic:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gradnic)
+write_basic_package_version_file(gradnicConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+configure_package_config_file(cmake/gradnicConfig.cmake.in gradnicConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gradnic)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gradnicConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/gradnicConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gradnic)
+foreach(name libgradnic libgradnic-comm)
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_COMM_H
+#define GRADNIC_COMM_H
+/// @file comm.h
+/// Gradient exchange: sums a binary32 vector over N workers so that every worker ends with the same bits,
+/// over links whose NICs may compress what is sent.
+///
+/// A newcomer, started once per rank with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set (torchrun does):
+///
+///     gn_comm_config config = gn_comm_config_default();
+///     gn_comm *comm;
+///     if (gn_comm_init(&comm, &config) != GN_OK) ...   // gn_comm_last_error(NULL) says why
+///     gn_allreduce(comm, gradient, gradient, count, GN_AVERAGE);
+///     gn_comm_free(comm);
+///
+/// Every wait has a deadline: a dead or silent peer gives GN_PEER_LOST at every survivor, with an error
+/// text that names rank, address, phase and bytes done. After an error the communicator is dead and says so.
+/// The library never prints, exits or touches signals.
+///
+/// Threads: collectives on one communicator are called from one thread at a time, in the same order on every
+/// rank; gn_comm_abort() from any thread; different communicators are independent.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gradnic/codec.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gn_comm gn_comm;
+typedef struct gn_request gn_request;
+
+typedef enum gn_op { GN_SUM, GN_AVERAGE } gn_op;
+
+typedef enum gn_algorithm {
+    GN_RING,               ///< INCEPTIONN Algorithm 1
+    GN_WORKER_AGGREGATOR   ///< the paper's baseline: rank 0 gathers, sums and sends back
+} gn_algorithm;
+
+typedef enum gn_scale {
+    GN_SCALE_NONE,  ///< the bound is absolute
+    GN_SCALE_AUTO   ///< per bucket, a power of two from its RMS, agreed by all: the bound is relative
+} gn_scale;
+
+typedef enum gn_log_level { GN_LOG_ERROR, GN_LOG_WARNING, GN_LOG_INFO, GN_LOG_DEBUG } gn_log_level;
+
+typedef struct gn_comm_config {
+    int rank;                ///< -1: from RANK
+    int size;                ///< -1: from WORLD_SIZE; at most 256
+    const char *rendezvous;  ///< NULL or "env": MASTER_ADDR and MASTER_PORT; "tcp://host:port"; "file:///path"
+    const char *interface;   ///< NULL: route to the rendezvous; a name ("gn0"), a CIDR ("10.9.0.0/24"), exclusions ("^lo,docker0")
+    int timeout_ms;          ///< deadline of every wait; 0: 30000
+    gn_algorithm algorithm;
+    size_t segment_bytes;    ///< pipelining unit of data; 0: chosen
+    uint8_t data_tos;        ///< ToS of the gradient legs; 0x28 so that the NIC compresses; 0 for none
+    bool aggregator_weights; ///< worker-aggregator: second leg is not a gradient, sent with ToS 0 (the paper's case)
+    bool quantise;           ///< pass each contribution (and, with GN_PAPER, each reduced block) through `codec`
+    gn_codec codec;          ///< what the NIC's rule for data_tos applies; same on all ranks
+    gn_scale scale;
+    /// Called on every piece of data before it is sent, when not NULL, in place of a NIC: may change the values as the two
+    /// NICs on the way would, count, and pace. `bytes` is a multiple of 4. Used where no TUN device may be made.
+    void (*wire)(void *context, float *values, size_t count);
+    void *wire_context;
+    void (*log)(void *context, gn_log_level level, const char *text);  ///< NULL: silent
+    void *log_context;
+} gn_comm_config;
+
+GN_API gn_comm_config gn_comm_config_default(void);
+
+/// Connects all ranks. @return GN_OK, GN_INVALID, GN_NO_MEMORY, GN_IO, GN_TIMEOUT (says which ranks did not
+/// come), GN_MISMATCH (says who has which configuration). `*comm` is NULL on failure.
+GN_API gn_status gn_comm_init(gn_comm **comm, const gn_comm_config *config);
+
+/// Sums (or averages) `count` floats over all ranks. `send == recv` is in place; otherwise no overlap.
+/// Beyond the caller's buffers it needs at most 8 MiB, whatever `count`.
+GN_API gn_status gn_allreduce(gn_comm *comm, const float *send, float *recv, size_t count, gn_op op);
+
+/// The long form: one bucket (tensor) of a gradient.
+typedef struct gn_bucket {
+    const float *send;
+    float *recv;
+    size_t count;
+    gn_op op;
+    float *residual;  ///< error feedback: `count` floats kept by the caller between steps, zero at first; NULL: none
+    uint32_t id;      ///< names the bucket, for GN_SCALE_AUTO's history: the same on all ranks, below 65536
+} gn_bucket;
+
+GN_API gn_status gn_allreduce_bucket(gn_comm *comm, const gn_bucket *bucket);
+
+/// Starts an allreduce and returns; requests run in the order in which they were started. The buffers belong to the
+/// library until gn_wait(), or gn_test() with *done, which also frees the request.
+GN_API gn_status gn_iallreduce(gn_comm *comm, const gn_bucket *bucket, gn_request **request);
+GN_API gn_status gn_test(gn_request *request, bool *done);
+GN_API gn_status gn_wait(gn_request *request);
+
+/// Returns when every rank has called it.
+GN_API gn_status gn_barrier(gn_comm *comm);
+
+/// Ends whatever runs, here and (over the control connections) at every rank, with GN_ABORTED. Any thread.
+GN_API gn_status gn_comm_abort(gn_comm *comm, const char *reason);
+GN_API void gn_comm_free(gn_comm *comm);
+
+GN_API int gn_comm_rank(const gn_comm *comm);
+GN_API int gn_comm_size(const gn_comm *comm);
+
+/// Text of the last error: rank and address of the peer, phase, bytes done. With NULL: of the calling
+/// thread's last failed gn_comm_init(). Valid until the next call on `comm`.
+GN_API const char *gn_comm_last_error(const gn_comm *comm);
+
+typedef struct gn_comm_stats {
+    uint64_t sent_bytes, received_bytes;  ///< data legs, before any NIC
+    double quantise_seconds, reduce_seconds, wait_seconds, total_seconds;
+} gn_comm_stats;
+
+GN_API gn_comm_stats gn_comm_get_stats(const gn_comm *comm);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include <check.h>
+#include <gradnic/status.h>
+
+START_TEST(every_status_has_its_own_text)
+{
+    for (int i = 0; i < GN_STATUS_COUNT; i++) {
+        ck_assert_ptr_nonnull(gn_status_string((gn_status)i));
+        for (int j = 0; j < i; j++) ck_assert_str_ne(gn_status_string((gn_status)i), gn_status_string((gn_status)j));
+    }
+    ck_assert_str_eq(gn_status_string((gn_status)99), "unknown status");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("status");
+    TCase *tcase = tcase_create("status");
+    tcase_add_test(tcase, every_status_has_its_own_text);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_help(const gn_command *table, const char *about, const char *program, FILE *out)
+{
+    fprintf(out, "Usage: %s COMMAND [OPTION...]\n%s\n\nCommands:\n", program, about);
+    for (const gn_command *c = table; c->name; c++) fprintf(out, "  %-12s %s\n", c->name, c->summary);
+    fprintf(out, "\n'%s COMMAND --help' describes one command.\n", program);
+}
+
+int gn_command_dispatch(const gn_command *table, const char *about, int argc, char **argv)
+{
+    argp_err_exit_status = GN_EXIT_USAGE;
+    if (argc < 2) {
+        print_help(table, about, argv[0], stderr);
+        return GN_EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        print_help(table, about, argv[0], stdout);
+        return GN_EXIT_OK;
+    }
+    for (const gn_command *c = table; c->name; c++) {
+        if (strcmp(c->name, argv[1])) continue;
+        static char joined[128];  // outlives the call: argp keeps argv[0] in program_invocation_name
+        char name[128];
+        snprintf(name, sizeof name, "%s %s", argv[0], argv[1]);
+        memcpy(joined, name, sizeof joined);
+        argv[1] = joined;
+        return c->run(argc - 1, argv + 1);
+    }
+    fprintf(stderr, "%s: '%s' is no command; '%s --help' lists them\n", argv[0], argv[1], argv[0]);
+    return GN_EXIT_USAGE;
+}
