@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <check.h>
+
+#include "cli.h"
+#include "json.h"
+#include "output.h"
+#include "progress.h"
+
+START_TEST(bounds)
+{
+    int k = 99;
+    ck_assert_ptr_null(gn_parse_bound("10", &k));
+    ck_assert_int_eq(k, 10);
+    ck_assert_ptr_null(gn_parse_bound("2^-6", &k));
+    ck_assert_int_eq(k, 6);
+    ck_assert_ptr_null(gn_parse_bound("2^3", &k));
+    ck_assert_int_eq(k, -3);
+    ck_assert_ptr_null(gn_parse_bound("-31", &k));
+    ck_assert_int_eq(k, -31);
+    static const char *const bad[] = {"", "x", "2^", "2^-", "10x", "2^-1.5", "0.001", "1e-3", "127", "-32", "99999999999", " 10", "+3"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        k = 77;
+        ck_assert_ptr_nonnull(gn_parse_bound(bad[i], &k));
+        ck_assert_int_eq(k, 77);
+    }
+    ck_assert_str_eq(gn_parse_bound("1e-3", &k), "'1e-3' is no bound; write it as 2^-10, or 10 for short");
+    ck_assert_str_eq(gn_parse_bound("2^-127", &k), "bound 2^-127 is outside 2^31 to 2^-126");
+}
+END_TEST
+
+START_TEST(bound_lists)
+{
+    int k[3];
+    size_t n = 0;
+    ck_assert_ptr_null(gn_parse_bounds("6,8,2^-10", k, 3, &n));
+    ck_assert_uint_eq(n, 3);
+    ck_assert(k[0] == 6 && k[1] == 8 && k[2] == 10);
+    ck_assert_ptr_null(gn_parse_bounds("14", k, 3, &n));
+    ck_assert_uint_eq(n, 1);
+    ck_assert_ptr_nonnull(gn_parse_bounds("6,,8", k, 3, &n));
+    ck_assert_ptr_nonnull(gn_parse_bounds("6,", k, 3, &n));
+    ck_assert_ptr_nonnull(gn_parse_bounds("", k, 3, &n));
+    ck_assert_ptr_nonnull(gn_parse_bounds("1,2,3,4", k, 3, &n));
+    ck_assert_str_eq(gn_parse_bounds("6,2^-6", k, 3, &n), "bound 2^-6 is given twice");
+}
+END_TEST
+
+START_TEST(numbers_with_units)
+{
+    uint64_t n = 0;
+    ck_assert_ptr_null(gn_parse_size("25M", &n));
+    ck_assert_uint_eq(n, 25u << 20);
+    ck_assert_ptr_null(gn_parse_size("4k", &n));
+    ck_assert_uint_eq(n, 4096);
+    ck_assert_ptr_null(gn_parse_size("1GiB", &n));
+    ck_assert_uint_eq(n, 1u << 30);
+    ck_assert_ptr_null(gn_parse_size("123", &n));
+    ck_assert_uint_eq(n, 123);
+    ck_assert_ptr_null(gn_parse_rate("200mbit", &n));
+    ck_assert_uint_eq(n, 200000000);
+    ck_assert_ptr_null(gn_parse_rate("1.5gbit", &n));
+    ck_assert_uint_eq(n, 1500000000);
+    ck_assert_ptr_null(gn_parse_rate("10mbps", &n));
+    ck_assert_uint_eq(n, 80000000);
+    ck_assert_ptr_null(gn_parse_rate("64kibit", &n));
+    ck_assert_uint_eq(n, 65536);
+    ck_assert_ptr_null(gn_parse_duration("10ms", &n));
+    ck_assert_uint_eq(n, 10000000);
+    ck_assert_ptr_null(gn_parse_duration("1.5s", &n));
+    ck_assert_uint_eq(n, 1500000000);
+    ck_assert_ptr_null(gn_parse_duration("0", &n));
+    ck_assert_uint_eq(n, 0);
+    ck_assert_ptr_null(gn_parse_duration("2min", &n));
+    ck_assert_uint_eq(n, 120000000000);
+    double p = 0;
+    ck_assert_ptr_null(gn_parse_probability("1%", &p));
+    ck_assert(fabs(p - 0.01) < 1e-15);
+    ck_assert_ptr_null(gn_parse_probability("0.25", &p));
+    ck_assert(p == 0.25);
+    static const char *const bad[] = {"", "-1", "x", "1..2", "0x10", "inf", "nan", "1q", "1 M", "9999999999999999999999999T", "."};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_ptr_nonnull(gn_parse_size(bad[i], &n));
+        ck_assert_ptr_nonnull(gn_parse_rate(bad[i], &n));
+        ck_assert_ptr_nonnull(gn_parse_duration(bad[i], &n));
+        ck_assert_ptr_nonnull(gn_parse_probability(bad[i], &p));
+    }
+    ck_assert_ptr_nonnull(gn_parse_duration("10", &n));
+    ck_assert_ptr_nonnull(gn_parse_size("1.5M", &n));
+    ck_assert_ptr_nonnull(gn_parse_probability("101%", &p));
+    ck_assert_ptr_null(gn_parse_number("7", 1, 9, &n));
+    ck_assert_uint_eq(n, 7);
+    ck_assert_str_eq(gn_parse_number("12", 1, 9, &n), "12 is outside 1 to 9");
+    ck_assert_str_eq(gn_parse_number("-2", 1, 9, &n), "'-2' is no number");
+    ck_assert_ptr_nonnull(gn_parse_number("99999999999999999999999", 1, 9, &n));
+}
+END_TEST
+
+START_TEST(human_numbers)
+{
+    ck_assert_str_eq(gn_human_bytes(0).s, "0 B");
+    ck_assert_str_eq(gn_human_bytes(1000).s, "1000 B");
+    ck_assert_str_eq(gn_human_bytes(25u << 20).s, "25 MiB");
+    ck_assert_str_eq(gn_human_bytes(1536).s, "1.50 KiB");
+    ck_assert_str_eq(gn_human_count(1679082).s, "1.68 M");
+    ck_assert_str_eq(gn_human_count(999999).s, "1.00 M");
+    ck_assert_str_eq(gn_human_count(12).s, "12");
+    ck_assert_str_eq(gn_human_rate(1.234e9).s, "1.23 GB/s");
+    ck_assert_str_eq(gn_human_bits(2e8).s, "200 Mbit/s");
+    ck_assert_str_eq(gn_human_duration(12.34e6).s, "12.3 ms");
+    ck_assert_str_eq(gn_human_duration(200e9).s, "3 min 20 s");
+    ck_assert_str_eq(gn_human_duration(7500e9).s, "2 h 5 min");
+    ck_assert_str_eq(gn_human_bound(10).s, "2^-10");
+    ck_assert_str_eq(gn_human_bound(-3).s, "2^3");
+}
+END_TEST
+
+static char folder[64];
+
+static void make_folder(void)
+{
+    strcpy(folder, "/tmp/gradnic-cli-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+}
+
+static void remove_folder(void)
+{
+    unlink("a");
+    unlink("link");
+    ck_assert_int_eq(chdir("/"), 0);
+    ck_assert_msg(rmdir(folder) == 0, "something was left in %s", folder);
+}
+
+static void ck_content(const char *path, const char *expected)
+{
+    char text[64] = "";
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    ck_assert_str_eq(text, expected);
+}
+
+static gn_output *open_and_write(const char *path, bool force, const char *text)
+{
+    gn_output *out = NULL;
+    gn_message wrong = gn_output_open(&out, path, force);
+    ck_assert_msg(!wrong, "%s", wrong);
+    fputs(text, gn_output_stream(out));
+    return out;
+}
+
+START_TEST(output_appears_when_complete)
+{
+    make_folder();
+    gn_output *out = open_and_write("a", false, "one");
+    ck_assert(gn_output_seekable(out));
+    ck_assert_int_ne(access("a", F_OK), 0);
+    ck_assert_ptr_null(gn_output_commit(out));
+    ck_content("a", "one");
+    ck_assert_str_eq(gn_output_open(&out, "a", false), "a: exists already; -f overwrites it");
+    ck_content("a", "one");
+    gn_output_abort(open_and_write("a", true, "two"));
+    ck_content("a", "one");
+    ck_assert_int_eq(chmod("a", 0640), 0);
+    ck_assert_ptr_null(gn_output_commit(open_and_write("a", true, "three")));
+    ck_content("a", "three");
+    struct stat st;
+    ck_assert_int_eq(stat("a", &st), 0);
+    ck_assert_uint_eq(st.st_mode & 07777, 0640);
+    ck_assert_ptr_nonnull(gn_output_open(&out, "missing/a", false));
+    ck_assert_ptr_nonnull(gn_output_open(&out, "/", true));
+    remove_folder();
+}
+END_TEST
+
+START_TEST(output_respects_what_came_in_between_and_links)
+{
+    make_folder();
+    gn_output *out = open_and_write("a", false, "mine");
+    FILE *other = fopen("a", "wb");
+    fputs("theirs", other);
+    fclose(other);
+    ck_assert_ptr_nonnull(gn_output_commit(out));
+    ck_content("a", "theirs");
+    ck_assert_int_eq(symlink("a", "link"), 0);
+    ck_assert_ptr_null(gn_output_commit(open_and_write("link", true, "through")));
+    ck_content("a", "through");
+    struct stat st;
+    ck_assert_int_eq(lstat("link", &st), 0);
+    ck_assert(S_ISLNK(st.st_mode));
+    ck_assert_ptr_null(gn_output_commit(open_and_write("/dev/null", false, "nowhere")));
+    out = open_and_write("/dev/full", false, "no room");
+    ck_assert_str_eq(gn_output_commit(out), "/dev/full: No space left on device");
+    remove_folder();
+}
+END_TEST
+
+START_TEST(a_signal_removes_the_temporary_file)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGPIPE};
+    for (int i = 0; i < 3; i++) {
+        make_folder();
+        pid_t child = fork();
+        if (!child) {
+            signal(numbers[i], SIG_DFL);  // Check has its own handler, which this process inherited
+            open_and_write("a", false, "part");
+            raise(numbers[i]);
+            _exit(77);
+        }
+        int status;
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert(WIFSIGNALED(status));
+        ck_assert_int_eq(WTERMSIG(status), numbers[i]);
+        remove_folder();  // fails unless empty
+    }
+}
+END_TEST
+
+START_TEST(exit_removes_the_temporary_file)
+{
+    make_folder();
+    pid_t child = fork();
+    if (!child) {
+        open_and_write("a", false, "part");
+        exit(0);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(messages_may_contain_the_message_before)
+{
+    gn_message inner = gn_message_format("inner %d", 1);
+    ck_assert_str_eq(gn_message_format("outer: %s", inner), "outer: inner 1");
+}
+END_TEST
+
+START_TEST(json_numbers)
+{
+    json_t *real = gn_json_real(0.1), *nan_value = gn_json_real(NAN), *big = gn_json_count(UINT64_MAX);
+    ck_assert(json_is_real(real) && json_is_null(nan_value));
+    ck_assert_int_eq(json_integer_value(big), INT64_MAX);
+    json_decref(real);
+    json_decref(nan_value);
+    json_decref(big);
+    char *text = NULL;
+    size_t length;
+    FILE *stream = open_memstream(&text, &length);
+    ck_assert_ptr_null(gn_json_print(json_pack("{s:i,s:f}", "b", 1, "a", 0x1p-10), stream));
+    fclose(stream);
+    ck_assert_str_eq(text, "{\n  \"b\": 1,\n  \"a\": 0.0009765625\n}\n");
+    free(text);
+    ck_assert_ptr_nonnull(gn_json_print(NULL, stdout));
+    json_t *environment = gn_json_environment();
+    ck_assert_str_eq(json_string_value(json_object_get(environment, "gradnic")), GRADNIC_VERSION);
+    ck_assert(json_integer_value(json_object_get(environment, "cores")) > 0);
+    json_decref(environment);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli");
+    TCase *tcase = tcase_create("cli");
+    tcase_add_test(tcase, bounds);
+    tcase_add_test(tcase, bound_lists);
+    tcase_add_test(tcase, numbers_with_units);
+    tcase_add_test(tcase, human_numbers);
+    tcase_add_test(tcase, output_appears_when_complete);
+    tcase_add_test(tcase, output_respects_what_came_in_between_and_links);
+    tcase_add_test(tcase, a_signal_removes_the_temporary_file);
+    tcase_add_test(tcase, exit_removes_the_temporary_file);
+    tcase_add_test(tcase, messages_may_contain_the_message_before);
+    tcase_add_test(tcase, json_numbers);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPEN_AT_ONCE = 32 };
+
+struct gn_output {
+    char *name;       // for messages
+    char *target;     // where the file goes at the end; NULL when written to directly
+    char *temporary;  // where it is now
+    FILE *stream;
+    bool force;
+    bool seekable;
+    int slot;
+};
+
+// Temporary files that exist now, for the signal handler and exit().
+static _Atomic(char *) temporaries[OPEN_AT_ONCE];
+static const int deadly_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
+enum { SIGNALS = sizeof deadly_signals / sizeof *deadly_signals };
+
+static void remove_temporaries(void)
+{
+    for (int i = 0; i < OPEN_AT_ONCE; i++) {
+        char *path = atomic_load(&temporaries[i]);
+        if (path) unlink(path);  // async-signal-safe
+    }
+}
+
+static void on_deadly_signal(int number)
+{
+    remove_temporaries();
+    raise(number);  // SA_RESETHAND: the default action, as soon as this handler returns
+}
+
+static void install_once(void)
+{
+    static bool installed;
+    if (installed) return;
+    installed = true;
+    atexit(remove_temporaries);
+    for (int i = 0; i < SIGNALS; i++) {
+        struct sigaction now, ours = {.sa_handler = on_deadly_signal, .sa_flags = (int)SA_RESETHAND};
+        sigemptyset(&ours.sa_mask);
+        // A command that handles the signal itself, or a parent that ignores it (nohup), keeps its way.
+        if (!sigaction(deadly_signals[i], NULL, &now) && now.sa_handler == SIG_DFL)
+            sigaction(deadly_signals[i], &ours, NULL);
+    }
+}
+
+static void block_signals(sigset_t *before)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < SIGNALS; i++) sigaddset(&set, deadly_signals[i]);
+    pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
+/// Creates the temporary file and enters it in the table, with no moment at which a signal would leave it behind.
+static int create_temporary(gn_output *output)
+{
+    int slot = 0;
+    while (slot < OPEN_AT_ONCE && atomic_load(&temporaries[slot])) slot++;
+    if (slot == OPEN_AT_ONCE) {
+        errno = EMFILE;
+        return -1;
+    }
+    sigset_t before;
+    block_signals(&before);
+    const int fd = mkostemp(output->temporary, O_CLOEXEC);
+    if (fd >= 0) {
+        output->slot = slot;
+        atomic_store(&temporaries[slot], output->temporary);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return fd;
+}
+
+static void output_free(gn_output *output)
+{
+    if (output->slot >= 0) atomic_store(&temporaries[output->slot], NULL);
+    free(output->name);
+    free(output->target);
+    free(output->temporary);
+    free(output);
+}
+
+static mode_t new_file_mode(void)
+{
+    const mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+static gn_message open_temporary(gn_output *output, mode_t mode)
+{
+    const char *slash = strrchr(output->target, '/');
+    const int folder = slash ? (int)(slash - output->target) + 1 : 0;
+    if (asprintf(&output->temporary, "%.*s.gradnic-XXXXXX", folder, output->target) < 0) {
+        output->temporary = NULL;
+        return "out of memory";
+    }
+    install_once();
+    const int fd = create_temporary(output);
+    if (fd < 0) return gn_message_format("%s: %s", output->name, strerror(errno));
+    if (fchmod(fd, mode) || !(output->stream = fdopen(fd, "wb"))) {
+        const int error = errno;
+        unlink(output->temporary);
+        close(fd);
+        return gn_message_format("%s: %s", output->name, strerror(error));
+    }
+    return NULL;
+}
+
+static gn_message open_path(gn_output *output, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st)) {
+        if (errno != ENOENT) return gn_message_format("%s: %s", path, strerror(errno));
+        output->target = strdup(path);
+        return output->target ? open_temporary(output, new_file_mode()) : "out of memory";
+    }
+    if (S_ISDIR(st.st_mode)) return gn_message_format("%s: is a folder", path);
+    if (!S_ISREG(st.st_mode)) {
+        output->stream = fopen(path, "wbe");
+        return output->stream ? NULL : gn_message_format("%s: %s", path, strerror(errno));
+    }
+    if (!output->force) return gn_message_format("%s: exists already; -f overwrites it", path);
+    output->target = realpath(path, NULL);  // so that a symbolic link stays one
+    if (!output->target) return gn_message_format("%s: %s", path, strerror(errno));
+    return open_temporary(output, st.st_mode & 07777);
+}
+
+gn_message gn_output_open(gn_output **result, const char *path, bool force)
+{
+    gn_output *output = calloc(1, sizeof *output);
+    if (!output) return "out of memory";
+    output->slot = -1;
+    output->force = force;
+    const bool standard = !strcmp(path, "-");
+    output->name = strdup(standard ? "standard output" : path);
+    if (standard)
+        output->stream = stdout;
+    gn_message wrong = !output->name ? "out of memory" : standard ? NULL : open_path(output, path);
+    if (wrong) {
+        output_free(output);
+        return wrong;
+    }
+    const int flags = fcntl(fileno(output->stream), F_GETFL);
+    const bool appends = flags >= 0 && (flags & O_APPEND);  // ">> file": a seek back would not write there
+    output->seekable = !appends && lseek(fileno(output->stream), 0, SEEK_CUR) >= 0;
+    *result = output;
+    return NULL;
+}
+
+FILE *gn_output_stream(gn_output *output)
+{
+    return output->stream;
+}
+
+bool gn_output_seekable(const gn_output *output)
+{
+    return output->seekable;
+}
+
+const char *gn_output_name(const gn_output *output)
+{
+    return output->name;
+}
+
+/// Gives the file its name; without `force` never over a file that appeared in the meantime.
+static gn_message take_name(const gn_output *output)
+{
+    int failed;
+    if (output->force) {
+        failed = rename(output->temporary, output->target);
+    } else {
+        failed = renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->target, RENAME_NOREPLACE);
+        if (failed && (errno == EINVAL || errno == ENOSYS)) {  // a file system without it
+            failed = link(output->temporary, output->target);
+            if (!failed) unlink(output->temporary);
+        }
+    }
+    if (!failed) return NULL;
+    if (errno == EEXIST) return gn_message_format("%s: exists already; -f overwrites it", output->name);
+    return gn_message_format("%s: %s", output->name, strerror(errno));
+}
+
+gn_message gn_output_commit(gn_output *output)
+{
+    gn_message wrong = NULL;
+    errno = 0;
+    bool failed = ferror(output->stream) || fflush(output->stream);
+    if (output->stream != stdout) failed |= fclose(output->stream) != 0;
+    if (failed) wrong = gn_message_format("%s: %s", output->name, errno ? strerror(errno) : "write error");
+    if (!wrong && output->target) wrong = take_name(output);
+    if (wrong && output->temporary) unlink(output->temporary);
+    output_free(output);
+    return wrong;
+}
+
+void gn_output_abort(gn_output *output)
+{
+    if (!output) return;
+    if (output->stream != stdout) fclose(output->stream);
+    if (output->temporary) unlink(output->temporary);
+    output_free(output);
+}

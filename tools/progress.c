@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static const uint64_t FIRST_NS = 1000000000, EVERY_NS = 100000000;
+static atomic_bool line_on_screen;
+
+uint64_t gn_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void gn_progress_clear(void)
+{
+    if (atomic_exchange(&line_on_screen, false)) fputs("\r\033[K", stderr);
+}
+
+void gn_progress_start(gn_progress *progress, const char *what, uint64_t total, bool quiet)
+{
+    *progress = (gn_progress){.what = what, .total = total, .active = !quiet && isatty(STDERR_FILENO)};
+    if (progress->active) progress->started = gn_clock_ns();
+}
+
+void gn_progress_update(gn_progress *progress, uint64_t done)
+{
+    if (!progress->active) return;
+    const uint64_t now = gn_clock_ns(), elapsed = now - progress->started;
+    if (elapsed < FIRST_NS || now - progress->shown < EVERY_NS) return;
+    progress->shown = now;
+
+    const double rate = (double)done / ((double)elapsed / 1e9);
+    char of[64] = "", left[64] = "";
+    if (progress->total >= done && progress->total) {
+        snprintf(of, sizeof of, " of %s (%.0f %%)", gn_human_bytes(progress->total).s,
+                 100.0 * (double)done / (double)progress->total);
+        if (rate > 0)
+            snprintf(left, sizeof left, ", %s left", gn_human_duration((double)(progress->total - done) / rate * 1e9).s);
+    }
+    fprintf(stderr, "\r\033[K%s: %s%s, %s%s", progress->what, gn_human_bytes(done).s, of, gn_human_rate(rate).s, left);
+    fflush(stderr);
+    atomic_store(&line_on_screen, true);
+}
+
+void gn_progress_end(gn_progress *progress)
+{
+    if (progress->active) gn_progress_clear();
+    progress->active = false;
+}
