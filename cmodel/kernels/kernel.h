@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_KERNEL_H
+#define GRADNIC_KERNEL_H
+/// Internal: one way to execute the codec. A kernel is a table of functions per profile; all kernels give
+/// the same bytes. stream.c checks arguments and statuses, so that a kernel only moves data.
+
+#include <stdbool.h>
+
+#include <gradnic/codec.h>
+
+typedef struct gn_kernel_row {
+    /// gn_stream_encode_fit(): returns the values taken, `*bytes` is the length of the stream. Must never
+    /// write outside [stream, stream + capacity).
+    size_t (*encode)(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity,
+                     size_t *bytes);
+    /// gn_stream_decode(), without saying what is wrong: false exactly when the profile's walk() fails.
+    bool (*decode)(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count);
+    /// gn_quantise(); `residual` may be NULL.
+    void (*quantise)(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count);
+} gn_kernel_row;
+
+struct gn_kernel {
+    const char *name;
+    bool (*runs_here)(void);                      ///< does this machine have the instructions?
+    const gn_kernel_row *rows[GN_PROFILE_COUNT];  ///< NULL: this kernel does not execute that profile
+};
+
+extern const gn_kernel gn_kernel_scalar;
+#if defined(__x86_64__)
+extern const gn_kernel gn_kernel_avx2;
+#endif
+
+/// The kernel of that name, or the fastest for NULL or "auto", if it runs here and has the profile; else NULL.
+const gn_kernel *gn_kernel_find(const char *name, gn_profile profile);
+
+#endif

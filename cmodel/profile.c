@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of profiles, and what can be said about a codec without executing it.
+#include "profile.h"
+
+#include <string.h>
+
+#include "kernels/kernel.h"
+
+static const gn_profile_row rows[GN_PROFILE_COUNT] = {
+    [GN_PAPER] = {"paper", 1, 126, gn_paper_encode, gn_paper_decode, gn_record_bound, gn_record_walk},
+    [GN_LATTICE] = {"lattice", -31, 31, gn_lattice_encode, gn_lattice_decode, gn_record_bound, gn_record_walk},
+    [GN_DENSE] = {.name = "dense"},
+};
+
+const gn_profile_row *gn_profile_row_of(gn_profile profile)
+{
+    if ((unsigned)profile >= GN_PROFILE_COUNT || !rows[profile].encode) return NULL;
+    return &rows[profile];
+}
+
+const char *gn_profile_name(gn_profile profile)
+{
+    return (unsigned)profile < GN_PROFILE_COUNT ? rows[profile].name : NULL;
+}
+
+gn_status gn_profile_parse(const char *name, gn_profile *profile)
+{
+    for (unsigned i = 0; i < GN_PROFILE_COUNT; i++) {
+        if (strcmp(name, rows[i].name)) continue;
+        *profile = (gn_profile)i;
+        return rows[i].encode ? GN_OK : GN_UNSUPPORTED;
+    }
+    return GN_INVALID;
+}
+
+gn_status gn_profile_range(gn_profile profile, int *lowest, int *highest)
+{
+    const gn_profile_row *row = gn_profile_row_of(profile);
+    if (!row) return GN_UNSUPPORTED;
+    *lowest = row->lowest;
+    *highest = row->highest;
+    return GN_OK;
+}
+
+gn_status gn_codec_init_kernel(gn_codec *codec, gn_profile profile, int bound_exp, const char *kernel)
+{
+    const gn_profile_row *row = gn_profile_row_of(profile);
+    if (!row) return GN_UNSUPPORTED;
+    if (bound_exp < row->lowest || bound_exp > row->highest) return GN_INVALID;
+    const gn_kernel *found = gn_kernel_find(kernel, profile);
+    if (!found) return GN_UNSUPPORTED;
+    *codec = (gn_codec){.profile = profile, .bound_exp = bound_exp, .kernel = found};
+    return GN_OK;
+}
+
+gn_status gn_codec_init(gn_codec *codec, gn_profile profile, int bound_exp)
+{
+    return gn_codec_init_kernel(codec, profile, bound_exp, NULL);
+}
+
+const char *gn_codec_kernel_name(const gn_codec *codec)
+{
+    return codec->kernel->name;
+}

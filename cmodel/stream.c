@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: the public entry points, and the record streams of paper and lattice (bound, walk). The data is
+// moved by the codec's kernel.
+#include <assert.h>
+
+#include "kernels/kernel.h"
+#include "profile.h"
+#include "record.h"
+
+static_assert(GN_RECORD_MAX == GN_TAG_WORD + GN_GROUP * 4, "a record of raw values is the largest");
+
+static const gn_kernel_row *kernel_of(const gn_codec *codec)
+{
+    return codec->kernel->rows[codec->profile];
+}
+
+size_t gn_stream_bound(gn_profile profile, size_t count)
+{
+    const gn_profile_row *row = gn_profile_row_of(profile);
+    return row ? row->bound(count) : 0;
+}
+
+gn_status gn_stream_encode(const gn_codec *codec, const void *values, size_t count, void *stream, size_t capacity,
+                           size_t *bytes)
+{
+    if (kernel_of(codec)->encode(codec, values, count, stream, capacity, bytes) == count) return GN_OK;
+    *bytes = 0;
+    return GN_NO_SPACE;
+}
+
+gn_status gn_stream_encode_fit(const gn_codec *codec, const void *values, size_t count, void *stream, size_t capacity,
+                               size_t *taken, size_t *bytes)
+{
+    *taken = kernel_of(codec)->encode(codec, values, count, stream, capacity, bytes);
+    return GN_OK;
+}
+
+gn_status gn_stream_decode(const gn_codec *codec, const void *stream, size_t bytes, void *values, size_t count,
+                           size_t *error_offset)
+{
+    if (kernel_of(codec)->decode(codec, stream, bytes, values, count)) return GN_OK;
+    gn_tally tally;
+    size_t offset;
+    gn_status status = gn_profile_row_of(codec->profile)->walk(stream, bytes, count, &tally, &offset);
+    assert(status != GN_OK);  // the kernel and the walk reject the same streams
+    if (error_offset) *error_offset = offset;
+    return status;
+}
+
+gn_status gn_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count)
+{
+    kernel_of(codec)->quantise(codec, values, quantised, residual, count);
+    return GN_OK;
+}
+
+gn_status gn_stream_tally(const gn_codec *codec, const void *stream, size_t bytes, size_t count, gn_tally *tally)
+{
+    gn_tally added;
+    size_t offset;
+    gn_status status = gn_profile_row_of(codec->profile)->walk(stream, bytes, count, &added, &offset);
+    if (status != GN_OK) return status;
+    tally->values += added.values;
+    tally->groups += added.groups;
+    for (int tag = 0; tag < 4; tag++) tally->tags[tag] += added.tags[tag];
+    tally->stream_bytes += added.stream_bytes;
+    return GN_OK;
+}
+
+size_t gn_record_bound(size_t count)
+{
+    size_t groups = gn_group_count(count);
+    return groups <= SIZE_MAX / GN_RECORD_MAX ? groups * GN_RECORD_MAX : SIZE_MAX;
+}
+
+gn_status gn_record_walk(const uint8_t *stream, size_t bytes, size_t count, gn_tally *tally, size_t *error_offset)
+{
+    size_t groups = gn_group_count(count), offset = 0, low = 0, high = 0, both = 0;
+    unsigned tags = 0;
+    for (size_t g = 0; g < groups; g++) {
+        *error_offset = offset;
+        if (bytes - offset < GN_TAG_WORD) return GN_TRUNCATED;
+        tags = gn_read_tags(stream + offset);
+        size_t length = gn_record_bytes(tags);
+        if (length > bytes - offset) return GN_TRUNCATED;
+        offset += length;
+        low += (size_t)__builtin_popcount(tags & 0x5555);
+        high += (size_t)__builtin_popcount(tags & 0xaaaa);
+        both += (size_t)__builtin_popcount(tags & tags >> 1 & 0x5555);
+    }
+    if (tags & gn_padding_mask(count)) return GN_CORRUPT;  // *error_offset is the last record's
+    *error_offset = offset;
+    if (offset != bytes) return GN_CORRUPT;
+    *tally = (gn_tally){.values = count, .groups = groups, .stream_bytes = bytes};
+    tally->tags[0] = count - (low + high - both);
+    tally->tags[1] = low - both;
+    tally->tags[2] = high - both;
+    tally->tags[3] = both;
+    return GN_OK;
+}
