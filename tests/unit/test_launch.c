@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <check.h>
+
+#include "command.h"
+#include "launch.h"
+#include "progress.h"
+
+static char folder[] = "/tmp/gradnic-test-launch-XXXXXX";
+
+static void make_folder(void)
+{
+    strcpy(folder, "/tmp/gradnic-test-launch-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    setenv("TMPDIR", folder, 1);
+}
+
+/// Fails unless the launcher left nothing in TMPDIR.
+static void remove_folder(void) { ck_assert_msg(!rmdir(folder), "something was left in %s", folder); }
+
+static void nap(long ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
+/// The rendezvous can be written to, and is the same for all.
+static int write_rendezvous(unsigned rank, const char *rendezvous, void *context)
+{
+    (void)context;
+    if (strncmp(rendezvous, "file:///", 8)) return GN_EXIT_FAILED;
+    FILE *file = fopen(rendezvous + 7, "a");
+    if (!file) return GN_EXIT_FAILED;
+    fprintf(file, "%u", rank);
+    return fclose(file) ? GN_EXIT_FAILED : GN_EXIT_OK;
+}
+
+static int fail_as_told(unsigned rank, const char *rendezvous, void *context)
+{
+    (void)rendezvous;
+    const char what = ((const char *)context)[rank];
+    if (what == 'k') raise(SIGKILL);
+    if (what == 'h') nap(60000);
+    return what - '0';
+}
+
+/// The result and what was said on stderr.
+static int launch(const char *plan, char *said, size_t room)
+{
+    int pipe_fd[2];
+    ck_assert(!pipe(pipe_fd));
+    const int before = dup(2);
+    dup2(pipe_fd[1], 2);
+    close(pipe_fd[1]);
+    gn_launch launch = {"gradnic test", (unsigned)strlen(plan), fail_as_told, (void *)(uintptr_t)plan, 300};
+    const int result = gn_launch_ranks(&launch);
+    dup2(before, 2);
+    close(before);
+    size_t length = 0;
+    for (ssize_t n; length + 1 < room && (n = read(pipe_fd[0], said + length, room - 1 - length)) > 0;) length += (size_t)n;
+    said[length] = 0;
+    close(pipe_fd[0]);
+    return result;
+}
+
+START_TEST(all_ranks_run_and_nothing_stays)
+{
+    make_folder();
+    gn_launch launch = {"gradnic test", 5, write_rendezvous, NULL, 1000};
+    ck_assert_int_eq(gn_launch_ranks(&launch), GN_EXIT_OK);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(results_of_ranks)
+{
+    char said[1024];
+    make_folder();
+    ck_assert_int_eq(launch("000", said, sizeof said), 0);
+    ck_assert_str_eq(said, "");
+    ck_assert_int_eq(launch("0100", said, sizeof said), 1);
+    ck_assert_str_eq(said, "");
+    ck_assert_int_eq(launch("0020", said, sizeof said), 2);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(a_killed_rank_is_named)
+{
+    char said[1024];
+    make_folder();
+    ck_assert_int_eq(launch("00k0", said, sizeof said), 1);
+    ck_assert_str_eq(said, "gradnic test: rank 2 was killed by signal 9 (Killed)\n");
+    remove_folder();
+}
+END_TEST
+
+START_TEST(the_others_get_their_grace_and_no_more)
+{
+    char said[1024];
+    make_folder();
+    const uint64_t start = gn_clock_ns();
+    ck_assert_int_eq(launch("h0kh", said, sizeof said), 1);
+    const uint64_t took = gn_clock_ns() - start;
+    ck_assert_uint_ge(took, 290000000u);
+    ck_assert_uint_lt(took, 10000000000u);
+    ck_assert_ptr_nonnull(strstr(said, "rank 2 was killed by signal 9"));
+    ck_assert_ptr_nonnull(strstr(said, "rank 0 did not end; killed"));
+    ck_assert_ptr_nonnull(strstr(said, "rank 3 did not end; killed"));
+    remove_folder();
+}
+END_TEST
+
+static int say_pid_and_hang(unsigned rank, const char *rendezvous, void *context)
+{
+    (void)rank, (void)rendezvous;
+    const pid_t pid = getpid();
+    if (write(*(int *)context, &pid, sizeof pid) != sizeof pid) return 1;
+    nap(60000);
+    return 0;
+}
+
+/// Starts a launcher with 3 hanging ranks, sends it `number`, and checks that it dies of that and takes the ranks along.
+static void end_by(int number)
+{
+    int pipe_fd[2];
+    ck_assert(!pipe(pipe_fd));
+    const pid_t launcher = fork();
+    if (!launcher) {
+        signal(SIGINT, SIG_DFL);  // Check has handlers of its own
+        signal(SIGTERM, SIG_DFL);
+        gn_launch launch = {"gradnic test", 3, say_pid_and_hang, &pipe_fd[1], 300};
+        _exit(gn_launch_ranks(&launch));
+    }
+    close(pipe_fd[1]);
+    pid_t rank[3];
+    for (int i = 0; i < 3; i++) ck_assert_int_eq(read(pipe_fd[0], &rank[i], sizeof rank[i]), sizeof rank[i]);
+    kill(launcher, number);
+    int status;
+    ck_assert_int_eq(waitpid(launcher, &status, 0), launcher);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == number);
+    char byte;  // the write end closes when the last rank is gone
+    ck_assert_int_eq(read(pipe_fd[0], &byte, 1), 0);
+    close(pipe_fd[0]);
+}
+
+START_TEST(signals_end_everything)
+{
+    make_folder();
+    end_by(SIGINT);
+    end_by(SIGTERM);
+    end_by(SIGHUP);
+    remove_folder();
+    make_folder();
+    end_by(SIGKILL);  // cannot clean up after itself, but the ranks go
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; (e = readdir(dir));)
+        if (*e->d_name != '.') ck_assert(!unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR));
+    closedir(dir);
+    remove_folder();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("launch");
+    TCase *tcase = tcase_create("launch");
+    tcase_add_test(tcase, all_ranks_run_and_nothing_stays);
+    tcase_add_test(tcase, results_of_ranks);
+    tcase_add_test(tcase, a_killed_rank_is_named);
+    tcase_add_test(tcase, the_others_get_their_grace_and_no_more);
+    tcase_add_test(tcase, signals_end_everything);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
