@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// The .npy reader and writer, and the sources of values built on them. Files made by NumPy itself: tests/tools/npy.sh.
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <check.h>
+#include <zlib.h>
+
+#include "npy.h"
+#include "values.h"
+
+static char file_bytes[65536 + 4096];
+
+/// A .npy file in file_bytes: version `major`, the given dictionary, then `data` bytes 0, 1, 2, ...; returns its size.
+static size_t make(unsigned major, const char *dictionary, size_t data)
+{
+    const size_t length = strlen(dictionary), prefix = major == 1 ? 10 : 12;
+    memcpy(file_bytes, "\x93NUMPY", 6);
+    file_bytes[6] = (char)major;
+    file_bytes[7] = 0;
+    for (unsigned i = 0; i < prefix - 8; i++) file_bytes[8 + i] = (char)(length >> 8 * i & 0xff);
+    memcpy(file_bytes + prefix, dictionary, length);
+    for (size_t i = 0; i < data; i++) file_bytes[prefix + length + i] = (char)i;
+    return prefix + length + data;
+}
+
+static gn_message open_bytes(gn_values **values, size_t size)
+{
+    gn_input *input = NULL;
+    FILE *stream = fmemopen(file_bytes, size ? size : 1, "rb");
+    if (!size) fgetc(stream);
+    ck_assert_ptr_nonnull(stream);
+    ck_assert_ptr_null(gn_input_from_stream(&input, stream, "x.npy"));
+    return gn_values_from_input(values, input, GN_FORMAT_NPY);
+}
+
+/// Reads to the end; the first message, or NULL with the number of values in `*count`.
+static gn_message read_bytes(size_t size, size_t piece, uint64_t *count)
+{
+    gn_values *values = NULL;
+    gn_message wrong = open_bytes(&values, size);
+    if (wrong) return wrong;
+    float buffer[64];
+    *count = 0;
+    for (;;) {
+        size_t got;
+        wrong = gn_values_read(values, buffer, piece, &got);
+        if (wrong || !got) break;
+        for (size_t i = 0; i < got; i++) {
+            uint8_t expected[4];
+            for (unsigned b = 0; b < 4; b++) expected[b] = (uint8_t)((*count + i) * 4 + b);
+            ck_assert_mem_eq(&buffer[i], expected, 4);
+        }
+        *count += got;
+    }
+    gn_values_close(values);
+    return wrong;
+}
+
+START_TEST(headers_that_are_good)
+{
+    static const struct {
+        unsigned major;
+        const char *dictionary;
+        size_t values;
+    } cases[] = {
+        {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }          \n", 3},
+        {2, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }\n", 12},
+        {3, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 4), }\n", 24},
+        {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (), }\n", 1},
+        {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }\n", 0},
+        {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (999999999999, 0, 999999999999), }\n", 0},
+        {1, "{\"shape\":(3L,4L),\"fortran_order\":False,\"descr\":\"<f4\"}", 12},
+        {1, " { 'shape' : ( 2 , 2 ) , 'descr' : '<f4' , 'fortran_order' : False } ", 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t size = make(cases[i].major, cases[i].dictionary, cases[i].values * 4);
+        for (size_t piece = 1; piece <= 64; piece += 9) {
+            uint64_t count = 99;
+            gn_message wrong = read_bytes(size, piece, &count);
+            ck_assert_msg(!wrong, "%s: %s", cases[i].dictionary, wrong);
+            ck_assert_uint_eq(count, cases[i].values);
+        }
+    }
+}
+END_TEST
+
+START_TEST(header_fields)
+{
+    gn_values *values = NULL;
+    const size_t size = make(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (5, 2), }\n", 40);
+    ck_assert_ptr_null(open_bytes(&values, size));
+    const gn_npy *npy = gn_values_npy(values);
+    ck_assert_uint_eq(npy->dimensions, 2);
+    ck_assert_uint_eq(npy->shape[0], 5);
+    ck_assert_uint_eq(npy->shape[1], 2);
+    ck_assert(npy->fortran_order);
+    ck_assert_uint_eq(gn_values_count(values), 10);
+    ck_assert_uint_eq(npy->header_bytes, size - 40);
+    gn_values_close(values);
+}
+END_TEST
+
+START_TEST(headers_that_are_bad)
+{
+    static const struct {
+        const char *dictionary, *message;
+    } cases[] = {
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }", "x.npy: byte 20: dtype '<f8' is not binary32"},
+        {"{'descr': '>f4', 'fortran_order': False, 'shape': (3,), }", "x.npy: byte 20: dtype '>f4' is big-endian; save it as a.astype('<f4')"},
+        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,), }", "x.npy: byte 20: a structured dtype is not binary32; save one field, as a.astype('<f4')"},
+        {"{'descr': '<f4', 'fortran_order': 0, 'shape': (3,), }", "x.npy: byte 44: the header is malformed: True or False expected"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': 3, }", "x.npy: byte 60: the header is malformed: '(' expected"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }", "x.npy: byte 61: the header is malformed: a dimension expected"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", "x.npy: byte 59: the shape is impossibly large"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999), }", "x.npy: byte 61: a dimension is impossibly large"},
+        {"{'descr': '<f4', 'fortran_order': False}", "x.npy: byte 10: the header has no 'shape'"},
+        {"{'descr': '<f4', 'shape': (3,)}", "x.npy: byte 10: the header has no 'fortran_order'"},
+        {"{}", "x.npy: byte 10: the header has no dtype ('descr')"},
+        {"{'descr': '<f4', 'descr': '<f4'}", "x.npy: byte 27: the header has the same key twice"},
+        {"{'colour': 'red'}", "x.npy: byte 11: the header has a key that .npy does not know"},
+        {"{'descr': '<f4", "x.npy: byte 20: the header is malformed: a string without an end"},
+        {"{'descr'", "x.npy: byte 18: the header is malformed: ':' expected"},
+        {"", "x.npy: byte 10: the header is malformed: '{' expected"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), } x", "x.npy: byte 68: the header is malformed: something behind the dictionary"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gn_values *values = NULL;
+        gn_message wrong = open_bytes(&values, make(1, cases[i].dictionary, 12));
+        ck_assert_ptr_nonnull(wrong);
+        ck_assert_str_eq(wrong, cases[i].message);
+    }
+}
+END_TEST
+
+START_TEST(prefixes_that_are_bad)
+{
+    static const char *const dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
+    gn_values *values = NULL;
+    size_t size = make(1, dictionary, 12);
+    for (size_t cut = 0; cut < size - 12; cut++) ck_assert_ptr_nonnull(open_bytes(&values, cut));
+    size = make(4, dictionary, 12);
+    ck_assert_str_eq(open_bytes(&values, size), "x.npy: byte 6: .npy version 4.0 is not known (1.0, 2.0 and 3.0 are)");
+    size = make(1, dictionary, 12);
+    file_bytes[7] = 1;
+    ck_assert_str_eq(open_bytes(&values, size), "x.npy: byte 6: .npy version 1.1 is not known (1.0, 2.0 and 3.0 are)");
+    size = make(2, dictionary, 12);
+    memcpy(file_bytes + 8, "\xff\xff\xff\xff", 4);
+    ck_assert_str_eq(open_bytes(&values, size), "x.npy: byte 8: a header of 4294967295 bytes is longer than 65536");
+    size = make(1, dictionary, 12);
+    file_bytes[0] = 'x';
+    ck_assert_str_eq(open_bytes(&values, size), "x.npy: byte 0: not a .npy file");
+}
+END_TEST
+
+START_TEST(data_that_is_short_or_long)
+{
+    static const char *const dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
+    uint64_t count;
+    for (size_t data = 0; data < 20; data++) {
+        gn_message wrong = read_bytes(make(1, dictionary, data), 2, &count);
+        ck_assert((wrong == NULL) == (data == 12));
+    }
+    ck_assert_str_eq(read_bytes(make(1, dictionary, 9), 2, &count), "x.npy: byte 76: ends after 2 of 3 values");
+    ck_assert_str_eq(read_bytes(make(1, dictionary, 16), 8, &count), "x.npy: byte 79: the file goes on behind the last of its 3 values");
+    static const char *const scalar = "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }";
+    ck_assert_ptr_nonnull(read_bytes(make(1, scalar, 4), 8, &count));
+}
+END_TEST
+
+START_TEST(what_is_written_can_be_read)
+{
+    static const struct {
+        unsigned dimensions;
+        uint64_t shape[4];
+    } cases[] = {{0, {0}}, {1, {0}}, {1, {7}}, {2, {3, 5}}, {3, {2, 2, 2}}, {4, {1, 1, 1, 9}}};
+    float in[16];
+    for (int i = 0; i < 16; i++) in[i] = (float)i / 3;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[] = "/tmp/gradnic-npy-XXXXXX.npy";
+        FILE *stream = fdopen(mkstemps(path, 4), "wb");
+        ck_assert_ptr_null(gn_npy_write(stream, in, cases[i].shape, cases[i].dimensions));
+        ck_assert_int_eq(fclose(stream), 0);
+        float *out = NULL;
+        size_t count = 0;
+        ck_assert_ptr_null(gn_values_load(path, GN_FORMAT_AUTO, &out, &count));
+        uint64_t expected = 1;
+        for (unsigned d = 0; d < cases[i].dimensions; d++) expected *= cases[i].shape[d];
+        ck_assert_uint_eq(count, expected);
+        ck_assert_int_eq(memcmp(in, out, count * 4), 0);
+        free(out);
+        unlink(path);
+    }
+}
+END_TEST
+
+static void write_file(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+START_TEST(raw_and_packed_files)
+{
+    char folder[] = "/tmp/gradnic-values-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+    static float in[3000], *out = NULL;
+    for (int i = 0; i < 3000; i++) in[i] = (float)(i * i) / 7;
+    size_t count = 0;
+
+    write_file("a.f32", in, sizeof in);
+    ck_assert_ptr_null(gn_values_load("a.f32", GN_FORMAT_AUTO, &out, &count));
+    ck_assert_uint_eq(count, 3000);
+    ck_assert_mem_eq(in, out, sizeof in);
+    free(out);
+
+    gzFile packed = gzopen("a.f32.gz", "wb");
+    ck_assert_int_eq(gzwrite(packed, in, sizeof in), (int)sizeof in);
+    gzclose(packed);
+    ck_assert_ptr_null(gn_values_load("a.f32.gz", GN_FORMAT_AUTO, &out, &count));
+    ck_assert_uint_eq(count, 3000);
+    ck_assert_mem_eq(in, out, sizeof in);
+    free(out);
+
+    static char bytes[20000];
+    FILE *file = fopen("a.f32.gz", "rb");
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    write_file("cut.f32.gz", bytes, size - 20);
+    gn_message wrong = gn_values_load("cut.f32.gz", GN_FORMAT_AUTO, &out, &count);
+    ck_assert_ptr_nonnull(wrong);
+    ck_assert_msg(strstr(wrong, "cut.f32.gz: byte ") && strstr(wrong, "the gzip file is cut short"), "%s", wrong);
+    bytes[size / 2] ^= 0x55;
+    write_file("bad.f32.gz", bytes, size);
+    ck_assert_ptr_nonnull(gn_values_load("bad.f32.gz", GN_FORMAT_AUTO, &out, &count));
+
+    write_file("plain.f32.gz", in, 4000);
+    ck_assert_str_eq(gn_values_load("plain.f32.gz", GN_FORMAT_AUTO, &out, &count), "plain.f32.gz: byte 0: not a gzip file, though its name says so");
+    write_file("odd.f32", in, 4003);
+    ck_assert_str_eq(gn_values_load("odd.f32", GN_FORMAT_AUTO, &out, &count), "odd.f32: byte 4000: ends within a value (3 bytes over)");
+    write_file("what.bin", in, 4000);
+    ck_assert_ptr_nonnull(gn_values_load("what.bin", GN_FORMAT_AUTO, &out, &count));
+    ck_assert_ptr_null(gn_values_load("what.bin", GN_FORMAT_F32, &out, &count));
+    ck_assert_uint_eq(count, 1000);
+    free(out);
+    write_file("empty.f32", in, 0);
+    ck_assert_ptr_null(gn_values_load("empty.f32", GN_FORMAT_AUTO, &out, &count));
+    ck_assert_uint_eq(count, 0);
+    free(out);
+    ck_assert_str_eq(gn_values_load("missing.f32", GN_FORMAT_AUTO, &out, &count), "missing.f32: No such file or directory");
+    ck_assert_str_eq(gn_values_load(".", GN_FORMAT_F32, &out, &count), ".: Is a directory");
+    static const char *const made[] = {"a.f32", "a.f32.gz", "cut.f32.gz", "bad.f32.gz", "plain.f32.gz", "odd.f32", "what.bin", "empty.f32"};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) unlink(made[i]);
+    ck_assert_int_eq(chdir("/"), 0);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
+START_TEST(shapes_on_the_command_line)
+{
+    uint64_t shape[GN_NPY_DIMENSIONS], count = 0;
+    unsigned dimensions = 0;
+    ck_assert_ptr_null(gn_npy_parse_shape("784,500", shape, &dimensions, &count));
+    ck_assert(dimensions == 2 && shape[0] == 784 && shape[1] == 500 && count == 392000);
+    ck_assert_ptr_null(gn_npy_parse_shape("2x3x4", shape, &dimensions, &count));
+    ck_assert(dimensions == 3 && count == 24);
+    ck_assert_ptr_null(gn_npy_parse_shape("", shape, &dimensions, &count));
+    ck_assert(dimensions == 0 && count == 1);
+    static const char *const bad[] = {"a", "1,", ",1", "-1", "1,,2", "99999999999999999999", "1;2"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_ptr_nonnull(gn_npy_parse_shape(bad[i], shape, &dimensions, &count));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("npy");
+    TCase *tcase = tcase_create("npy");
+    tcase_add_test(tcase, headers_that_are_good);
+    tcase_add_test(tcase, header_fields);
+    tcase_add_test(tcase, headers_that_are_bad);
+    tcase_add_test(tcase, prefixes_that_are_bad);
+    tcase_add_test(tcase, data_that_is_short_or_long);
+    tcase_add_test(tcase, what_is_written_can_be_read);
+    tcase_add_test(tcase, raw_and_packed_files);
+    tcase_add_test(tcase, shapes_on_the_command_line);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "values.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gn_values {
+    gn_input *input;
+    gn_format format;
+    gn_npy npy;
+    uint64_t count;  // UINT64_MAX: not known
+    uint64_t done;
+};
+
+gn_message gn_parse_format(const char *text, gn_format *format)
+{
+    static const char *const names[] = {"auto", "f32", "npy", "gn"};
+    for (unsigned i = 0; i < 4; i++) {
+        if (strcmp(text, names[i])) continue;
+        *format = (gn_format)i;
+        return NULL;
+    }
+    return gn_message_format("'%s' is no format; there are auto, f32, npy and gn", text);
+}
+
+static gn_message detect(gn_input *input, gn_format *format)
+{
+    if (gn_input_has_suffix(input, ".npy")) return *format = GN_FORMAT_NPY, NULL;
+    if (gn_input_has_suffix(input, ".f32")) return *format = GN_FORMAT_F32, NULL;
+    if (gn_input_has_suffix(input, ".gn")) return *format = GN_FORMAT_GN, NULL;
+    uint8_t magic[8];
+    size_t got;
+    gn_message wrong = gn_input_peek(input, magic, sizeof magic, &got);
+    if (wrong) return wrong;
+    if (got >= 6 && !memcmp(magic, "\x93NUMPY", 6)) return *format = GN_FORMAT_NPY, NULL;
+    if (got == 8 && !memcmp(magic, "GRADNIC1", 8)) return *format = GN_FORMAT_GN, NULL;
+    if (!gn_input_is_file(input)) return *format = GN_FORMAT_F32, NULL;
+    return gn_message_format("%s: neither its name (.npy, .f32, .gn, each also .gz) nor its first bytes say what it is; "
+                             "for raw binary32 give --format f32", gn_input_name(input));
+}
+
+static gn_message open_format(gn_values *values)
+{
+    if (values->format == GN_FORMAT_NPY) {
+        gn_message wrong = gn_npy_read_header(values->input, &values->npy);
+        values->count = values->npy.count;
+        return wrong;
+    }
+    if (values->format == GN_FORMAT_GN) return gn_message_format("%s: .gn is not read here", gn_input_name(values->input));
+    const uint64_t bytes = gn_input_size(values->input);
+    values->count = bytes == UINT64_MAX ? UINT64_MAX : bytes / sizeof(float);
+    return NULL;
+}
+
+gn_message gn_values_from_input(gn_values **result, gn_input *input, gn_format format)
+{
+    gn_values *values = calloc(1, sizeof *values);
+    if (!values) {
+        gn_input_close(input);
+        return "out of memory";
+    }
+    values->input = input;
+    values->format = format;
+    gn_message wrong = format == GN_FORMAT_AUTO ? detect(input, &values->format) : NULL;
+    if (!wrong) wrong = open_format(values);
+    if (wrong) {
+        gn_values_close(values);
+        return wrong;
+    }
+    *result = values;
+    return NULL;
+}
+
+gn_message gn_values_open(gn_values **result, const char *path, gn_format format)
+{
+    gn_input *input;
+    gn_message wrong = gn_input_open(&input, path);
+    return wrong ? wrong : gn_values_from_input(result, input, format);
+}
+
+static gn_message expect_end(gn_values *values)
+{
+    uint8_t byte;
+    size_t got;
+    gn_message wrong = gn_input_peek(values->input, &byte, 1, &got);
+    if (wrong || !got) return wrong;
+    return gn_message_format("%s: byte %" PRIu64 ": the file goes on behind the last of its %" PRIu64 " values",
+                             gn_input_name(values->input), gn_input_offset(values->input), values->count);
+}
+
+static gn_message read_plain(gn_values *values, float *buffer, size_t capacity, size_t *got)
+{
+    const char *name = gn_input_name(values->input);
+    const bool announced = values->format == GN_FORMAT_NPY;  // raw values end where the file ends
+    if (announced && values->count - values->done < capacity) capacity = (size_t)(values->count - values->done);
+    size_t bytes;
+    gn_message wrong = gn_input_read(values->input, buffer, capacity * sizeof *buffer, &bytes);
+    if (wrong) return wrong;
+    *got = bytes / sizeof *buffer;
+    values->done += *got;
+    const uint64_t at = gn_input_offset(values->input);
+    if (announced && *got < capacity)
+        return gn_message_format("%s: byte %" PRIu64 ": ends after %" PRIu64 " of %" PRIu64 " values", name, at,
+                                 values->done, values->count);
+    if (bytes % sizeof *buffer)
+        return gn_message_format("%s: byte %" PRIu64 ": ends within a value (%zu bytes over)", name, at - bytes % 4, bytes % 4);
+    return announced && values->done == values->count ? expect_end(values) : NULL;
+}
+
+gn_message gn_values_read(gn_values *values, float *buffer, size_t capacity, size_t *got)
+{
+    *got = 0;
+    return read_plain(values, buffer, capacity, got);
+}
+
+uint64_t gn_values_count(const gn_values *values)
+{
+    return values->count;
+}
+
+gn_format gn_values_format(const gn_values *values)
+{
+    return values->format;
+}
+
+const gn_npy *gn_values_npy(const gn_values *values)
+{
+    return values->format == GN_FORMAT_NPY ? &values->npy : NULL;
+}
+
+gn_input *gn_values_input(gn_values *values)
+{
+    return values->input;
+}
+
+void gn_values_close(gn_values *values)
+{
+    if (!values) return;
+    gn_input_close(values->input);
+    free(values);
+}
+
+/// Reads to the end, with a buffer that grows as values come (an announced count is not believed before they did).
+static gn_message load_all(gn_values *values, float **all, size_t *count)
+{
+    const uint64_t announced = gn_values_count(values);
+    size_t capacity = announced < 1u << 20 ? (size_t)announced + 1 : 1u << 20;
+    float *buffer = malloc(capacity * sizeof *buffer);
+    if (!buffer) return "out of memory";
+    *count = 0;
+    for (;;) {
+        size_t got;
+        gn_message wrong = gn_values_read(values, buffer + *count, capacity - *count, &got);
+        if (wrong) {
+            free(buffer);
+            return wrong;
+        }
+        if (!got) break;
+        *count += got;
+        if (*count < capacity) continue;
+        float *larger = capacity > SIZE_MAX / 8 ? NULL : realloc(buffer, capacity * 2 * sizeof *buffer);
+        if (!larger) {
+            free(buffer);
+            return gn_message_format("%s: out of memory", gn_input_name(values->input));
+        }
+        buffer = larger;
+        capacity *= 2;
+    }
+    *all = buffer;
+    return NULL;
+}
+
+gn_message gn_values_load(const char *path, gn_format format, float **all, size_t *count)
+{
+    gn_values *values;
+    gn_message wrong = gn_values_open(&values, path, format);
+    if (wrong) return wrong;
+    wrong = load_all(values, all, count);
+    gn_values_close(values);
+    return wrong;
+}
