@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// IDX files from anywhere: either a message, or dimensions that agree with the bytes.
+#include <stdlib.h>
+
+#include "train/idx.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    gn_idx idx;
+    if (gn_idx_parse(data, size, &idx)) return 0;
+    size_t count = 1;
+    for (unsigned d = 0; d < idx.dims; d++) count *= idx.size[d];
+    if (!idx.dims || idx.dims > GN_IDX_DIMS_MAX || !count || count != idx.count) abort();
+    if (idx.values < data || idx.values + count != data + size) abort();
+    unsigned sum = 0;
+    for (size_t i = 0; i < count; i++) sum += idx.values[i];
+    return sum == 0x7fffffff;
+}

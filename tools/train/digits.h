@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TOOLS_TRAIN_DIGITS_H
+#define GRADNIC_TOOLS_TRAIN_DIGITS_H
+/// A labelled set of grey images: two IDX files that belong together.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "idx.h"
+
+enum { GN_DIGITS_PIXELS_MAX = 1 << 16 };  ///< of one image
+
+typedef struct gn_digits {
+    gn_idx images, labels;
+    size_t count, rows, columns;
+    unsigned classes;     ///< labels are 0 .. classes - 1
+    float mean, inverse;  ///< a pixel p is fed to the network as (p - mean) * inverse
+} gn_digits;
+
+/// Loads both files and checks that they belong together. `mean` and `inverse` make this set's pixels have mean 0 and
+/// variance 1; a test set takes over those of its training set with gn_digits_pair(). A message names file and field.
+gn_message gn_digits_load(gn_digits *digits, const char *images, const char *labels, unsigned classes);
+
+/// Checks that both have the same image size, and makes `test` use the normalisation of `train`.
+gn_message gn_digits_pair(const gn_digits *train, gn_digits *test);
+
+void gn_digits_free(gn_digits *digits);
+
+/// Pixels of one image.
+static inline size_t gn_digits_pixels(const gn_digits *digits) { return digits->rows * digits->columns; }
+
+#endif

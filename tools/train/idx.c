@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "idx.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+enum { TYPE_UNSIGNED_BYTE = 8, MAGIC_BYTES = 4, SIZE_BYTES = 4 };
+
+static uint32_t read_be32(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+gn_message gn_idx_parse(const uint8_t *bytes, size_t length, gn_idx *idx)
+{
+    memset(idx, 0, sizeof *idx);
+    if (length < MAGIC_BYTES) return gn_message_format("%zu bytes; an IDX file begins with 4 bytes of magic", length);
+    if (bytes[0] || bytes[1])
+        return gn_message_format("byte 0: magic %02x%02x%02x%02x: not an IDX file", bytes[0], bytes[1], bytes[2], bytes[3]);
+    if (bytes[2] != TYPE_UNSIGNED_BYTE)
+        return gn_message_format("byte 2: element type 0x%02x; only 0x08 (unsigned byte) can be read", bytes[2]);
+    const unsigned dims = bytes[3];
+    if (dims < 1 || dims > GN_IDX_DIMS_MAX)
+        return gn_message_format("byte 3: %u dimensions, expected 1 to %d", dims, GN_IDX_DIMS_MAX);
+    const size_t header = MAGIC_BYTES + (size_t)dims * SIZE_BYTES;
+    if (length < header)
+        return gn_message_format("%zu bytes; the header of %u dimensions alone has %zu", length, dims, header);
+    size_t count = 1;
+    for (unsigned d = 0; d < dims; d++) {
+        const size_t at = MAGIC_BYTES + (size_t)d * SIZE_BYTES, size = read_be32(bytes + at);
+        if (!size) return gn_message_format("byte %zu: dimension %u is empty", at, d);
+        if (size > GN_IDX_BYTES_MAX / count)
+            return gn_message_format("byte %zu: dimension %u of %zu makes more than %d MiB", at, d, size, GN_IDX_BYTES_MAX >> 20);
+        idx->size[d] = size;
+        count *= size;
+    }
+    if (length - header != count)
+        return gn_message_format("%zu bytes of elements where the header announces %zu", length - header, count);
+    idx->dims = dims;
+    idx->count = count;
+    idx->values = bytes + header;
+    return NULL;
+}
+
+/// Doubles the buffer as the file turns out to be longer, so that a small file with large promises costs nothing.
+static gn_message read_whole(gzFile file, uint8_t **bytes, size_t *length)
+{
+    size_t capacity = 0;
+    for (*bytes = NULL, *length = 0;;) {
+        if (*length == capacity) {
+            if (capacity > GN_IDX_BYTES_MAX) return gn_message_format("more than %d MiB", GN_IDX_BYTES_MAX >> 20);
+            capacity = capacity ? 2 * capacity : 1 << 16;
+            uint8_t *grown = realloc(*bytes, capacity);
+            if (!grown) return gn_message_format("out of memory after %zu bytes", *length);
+            *bytes = grown;
+        }
+        const int got = gzread(file, *bytes + *length, (unsigned)(capacity - *length));
+        if (got > 0) {
+            *length += (size_t)got;
+            continue;
+        }
+        int code;
+        const char *text = gzerror(file, &code);
+        if (!got && code == Z_OK) return NULL;
+        if (code == Z_BUF_ERROR) return gn_message_format("the gzip file ends early");
+        return gn_message_format("%s", code == Z_ERRNO ? strerror(errno) : text);
+    }
+}
+
+gn_message gn_idx_load(const char *path, gn_idx *idx)
+{
+    memset(idx, 0, sizeof *idx);
+    errno = 0;
+    gzFile file = gzopen(path, "rbe");
+    if (!file) return gn_message_format("%s: %s", path, strerror(errno ? errno : ENOMEM));
+    uint8_t *bytes;
+    size_t length;
+    gn_message wrong = read_whole(file, &bytes, &length);
+    gzclose(file);
+    if (!wrong) wrong = gn_idx_parse(bytes, length, idx);
+    if (wrong) {
+        free(bytes);
+        return gn_message_format("%s: %s", path, wrong);
+    }
+    idx->file = bytes;
+    return NULL;
+}
+
+void gn_idx_free(gn_idx *idx)
+{
+    free(idx->file);
+    memset(idx, 0, sizeof *idx);
+}
