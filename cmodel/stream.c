@@ -23,7 +23,9 @@ size_t gn_stream_bound(gn_profile profile, size_t count)
 gn_status gn_stream_encode(const gn_codec *codec, const void *values, size_t count, void *stream, size_t capacity,
                            size_t *bytes)
 {
-    if (kernel_of(codec)->encode(codec, values, count, stream, capacity, bytes) == count) return GN_OK;
+    size_t taken;
+    gn_stream_encode_fit(codec, values, count, stream, capacity, &taken, bytes);
+    if (taken == count) return GN_OK;
     *bytes = 0;
     return GN_NO_SPACE;
 }
@@ -31,19 +33,20 @@ gn_status gn_stream_encode(const gn_codec *codec, const void *values, size_t cou
 gn_status gn_stream_encode_fit(const gn_codec *codec, const void *values, size_t count, void *stream, size_t capacity,
                                size_t *taken, size_t *bytes)
 {
-    *taken = kernel_of(codec)->encode(codec, values, count, stream, capacity, bytes);
+    *taken = *bytes = 0;
+    if (count && capacity) *taken = kernel_of(codec)->encode(codec, values, count, stream, capacity, bytes);
     return GN_OK;
 }
 
 gn_status gn_stream_decode(const gn_codec *codec, const void *stream, size_t bytes, void *values, size_t count,
                            size_t *error_offset)
 {
-    if (kernel_of(codec)->decode(codec, stream, bytes, values, count)) return GN_OK;
+    if (count && bytes && kernel_of(codec)->decode(codec, stream, bytes, values, count)) return GN_OK;
     gn_tally tally;
     size_t offset;
     gn_status status = gn_profile_row_of(codec->profile)->walk(stream, bytes, count, &tally, &offset);
-    assert(status != GN_OK);  // the kernel and the walk reject the same streams
-    if (error_offset) *error_offset = offset;
+    assert(status != GN_OK || !count);  // kernel and walk reject the same streams
+    if (status != GN_OK && error_offset) *error_offset = offset;
     return status;
 }
 

@@ -8,6 +8,9 @@
 // slowest first
 static const gn_kernel *const kernels[] = {
     &gn_kernel_scalar,
+#if defined(__x86_64__)
+    &gn_kernel_avx2,
+#endif
 };
 
 enum { KERNEL_COUNT = sizeof kernels / sizeof kernels[0] };

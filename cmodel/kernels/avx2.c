@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+// AVX2: four groups at a time. Values become words that hold the payload and a tag per lane; a byte shuffle per
+// half group moves the payloads together (or apart). A profile is three functions (classify, value, seen) and two
+// shuffle tables; all movement of bytes is shared. Compiled with -mavx2 -mbmi2 -mpopcnt; dispatch.c sees to it
+// that nothing here runs elsewhere.
+#include <immintrin.h>
+#include <string.h>
+
+#include "../record.h"
+#include "kernel.h"
+#include "tables.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum {
+    QUAD = 4 * GN_GROUP,             // values done at a time
+    QUAD_MAX = 4 * GN_RECORD_MAX,    // bytes of their records at most
+    HALF_STORE = 16                  // bytes that a half group's store or load touches, however few it needs
+};
+
+static const uint64_t pack_low[256][2] __attribute__((aligned(64))) = {GN_TABLE_256(GN_PACK_LOW)};
+static const uint64_t pack_top[256][2] __attribute__((aligned(64))) = {GN_TABLE_256(GN_PACK_TOP)};
+static const uint32_t expand_split[256][4] __attribute__((aligned(64))) = {GN_TABLE_256(GN_EXPAND_SPLIT)};
+static const uint32_t expand_top[256][4] __attribute__((aligned(64))) = {GN_TABLE_256(GN_EXPAND_TOP)};
+static const uint8_t half_bytes[256] __attribute__((aligned(64))) = {GN_TABLE_256(GN_HALF_BYTES)};
+
+// ---- profiles
+
+// Constants of a codec, made once per call.
+typedef struct params {
+    gn_profile profile;  // a constant wherever this is used: branches on it cost nothing
+    float magic;         // lattice: 2^(24-k). Its last mantissa bit is one step: adding it rounds to steps
+    float step;          // lattice: 2^(1-k)
+    int above_short, above_zero;  // paper: the largest |f|, as bits, of tag 1 and of tag 0
+} params;
+
+INLINE float power_of_two(int exponent)
+{
+    uint32_t bits = (uint32_t)(127 + exponent) << 23;
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+INLINE params params_of(gn_profile profile, int bound_exp)
+{
+    if (profile == GN_LATTICE)
+        return (params){.profile = profile, .magic = power_of_two(24 - bound_exp), .step = power_of_two(1 - bound_exp)};
+    int lowest = 127 - bound_exp;
+    return (params){.profile = profile,
+                    .above_zero = (lowest << 23) - 1,
+                    .above_short = ((lowest + (bound_exp + 1) / 2) << 23) - 1};
+}
+
+INLINE __m256i magnitude_of(__m256i v)
+{
+    return _mm256_and_si256(v, _mm256_set1_epi32(0x7fffffff));
+}
+
+// Eight values as the encoder sees them. Class i of a lane (above_*) is all ones or all zeros.
+typedef struct classes {
+    __m256i above_zero, above_short, raw;  // tag > 0, > 1, > 2
+    __m256i fixed;                         // what is quantised of |f|: lattice |q|, paper |f| * 2^31 truncated
+} classes;
+
+INLINE classes classes_of(const params *p, __m256i v)
+{
+    __m256i a = magnitude_of(v);
+    if (p->profile == GN_LATTICE) {
+        // |f| + magic is rounded to a multiple of the step by the adder, ties to even; where it is too large for that it
+        // is far above 32767 steps, as infinities and NaNs are: integer order is float order for positive floats.
+        __m256 magic = _mm256_set1_ps(p->magic);
+        __m256i q = _mm256_sub_epi32(_mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a), magic)),
+                                     _mm256_castps_si256(magic));
+        return (classes){.above_zero = _mm256_cmpgt_epi32(q, _mm256_setzero_si256()),
+                         .above_short = _mm256_cmpgt_epi32(q, _mm256_set1_epi32(127)),
+                         .raw = _mm256_cmpgt_epi32(q, _mm256_set1_epi32(32767)),
+                         .fixed = q};
+    }
+    __m256 scaled = _mm256_mul_ps(_mm256_castsi256_ps(a), _mm256_set1_ps(0x1p31f));  // exact
+    return (classes){.above_zero = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(p->above_zero)),
+                     .above_short = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(p->above_short)),
+                     .raw = _mm256_cmpgt_epi32(a, _mm256_set1_epi32((127 << 23) - 1)),
+                     .fixed = _mm256_cvttps_epi32(scaled)};
+}
+
+// The words from which pack_low (lattice) or pack_top (paper) takes the payloads.
+INLINE __m256i payload_words(const params *p, __m256i v, classes c)
+{
+    __m256i coded;
+    if (p->profile == GN_LATTICE)
+        coded = _mm256_sign_epi32(c.fixed, v);
+    else
+        coded = _mm256_or_si256(c.fixed, _mm256_andnot_si256(_mm256_set1_epi32(0x7fffffff), v));
+    return _mm256_blendv_epi8(coded, v, c.raw);
+}
+
+// The values that words hold whose payloads were put in place by expand_split (lattice) or expand_top (paper);
+// lanes with tag 3 are left to the caller.
+INLINE __m256 values_of(const params *p, __m256i words)
+{
+    if (p->profile == GN_LATTICE) {
+        // tag 1: q * 2^8 in the high half, tag 2: q in the low half; one multiply-add makes q * 2^8 of both
+        __m256i q256 = _mm256_madd_epi16(words, _mm256_set1_epi32(0x00010100));
+        return _mm256_mul_ps(_mm256_cvtepi32_ps(q256), _mm256_set1_ps(p->step * 0x1p-8f));
+    }
+    // through a two's complement integer, so that a zero magnitude loses its sign
+    __m256i fraction = _mm256_sign_epi32(magnitude_of(words), words);
+    return _mm256_mul_ps(_mm256_cvtepi32_ps(fraction), _mm256_set1_ps(0x1p-31f));
+}
+
+// decode(encode(v)) without bytes
+INLINE __m256 seen_of(const params *p, __m256i v, classes c)
+{
+    __m256 seen;
+    if (p->profile == GN_LATTICE) {
+        seen = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_sign_epi32(c.fixed, v)), _mm256_set1_ps(p->step));
+    } else {
+        __m256i kept = _mm256_or_si256(_mm256_and_si256(c.above_zero, _mm256_set1_epi32(0x7f000000)),
+                                       _mm256_and_si256(c.above_short, _mm256_set1_epi32(0x00ff0000)));
+        __m256i fraction = _mm256_sign_epi32(_mm256_and_si256(c.fixed, kept), v);
+        seen = _mm256_mul_ps(_mm256_cvtepi32_ps(fraction), _mm256_set1_ps(0x1p-31f));
+    }
+    return _mm256_blendv_ps(seen, _mm256_castsi256_ps(v), _mm256_castsi256_ps(c.raw));
+}
+
+// ---- a part of a group
+
+// all ones in the first `lanes` lanes
+INLINE __m256i lane_mask(size_t lanes)
+{
+    static const int32_t window[2 * GN_GROUP] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    return _mm256_loadu_si256((const __m256i *)(window + GN_GROUP - lanes));
+}
+
+// `lanes` values, the rest +0.0; reads nothing behind them
+INLINE __m256i load_lanes(const void *values, size_t lanes)
+{
+    if (lanes >= GN_GROUP) return _mm256_loadu_si256(values);
+    return _mm256_maskload_epi32(values, lane_mask(lanes));
+}
+
+INLINE void store_lanes(void *values, size_t lanes, __m256 v)
+{
+    if (lanes >= GN_GROUP)
+        _mm256_storeu_ps(values, v);
+    else
+        _mm256_maskstore_epi32(values, lane_mask(lanes), _mm256_castps_si256(v));
+}
+
+INLINE uint64_t load_64(const uint8_t *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return word;
+}
+
+// memcpy for 2..34 bytes, without a call
+INLINE void copy_record(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    if (bytes >= 16) {
+        __m128i first = _mm_loadu_si128((const __m128i *)from), last = _mm_loadu_si128((const __m128i *)(from + bytes - 16));
+        if (bytes > 32) _mm_storeu_si128((__m128i *)(to + 16), _mm_loadu_si128((const __m128i *)(from + 16)));
+        _mm_storeu_si128((__m128i *)to, first);
+        _mm_storeu_si128((__m128i *)(to + bytes - 16), last);
+    } else if (bytes >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + bytes - 8, from + bytes - 8, 8);
+    } else if (bytes >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + bytes - 4, from + bytes - 4, 4);
+    } else {
+        memcpy(to, from, 2);
+        to[bytes - 1] = from[bytes - 1];
+    }
+}
+
+// ---- encode
+
+// Four groups: their payload words, and their four tag words in one integer.
+typedef struct quad {
+    __m256i words[4];
+    uint64_t tags;
+} quad;
+
+INLINE quad quad_of(const params *p, const __m256i v[4])
+{
+    quad q;
+    __m256i t[4];  // minus the tag
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; j++) {
+        classes c = classes_of(p, v[j]);
+        q.words[j] = payload_words(p, v[j], c);
+        t[j] = _mm256_add_epi32(_mm256_add_epi32(c.above_zero, c.above_short), c.raw);
+    }
+    // Packing works within 128-bit halves: the lower one ends up with lanes 0..3 of the four groups, one byte
+    // a tag, the upper one with lanes 4..7. Then 4 tags become a byte: t0 + 4 t1 + 16 t2 + 64 t3, sign turned.
+    __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(t[0], t[1]), _mm256_packs_epi32(t[2], t[3]));
+    __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi16(0x0401), bytes);
+    __m256i halves = _mm256_madd_epi16(pairs, _mm256_set1_epi32((int)0xfff0ffffu));  // -1, -16
+    __m128i tags = _mm_or_si128(_mm256_castsi256_si128(halves), _mm_slli_epi32(_mm256_extracti128_si256(halves, 1), 8));
+    q.tags = (uint64_t)_mm_cvtsi128_si64(_mm_packus_epi32(tags, tags));
+    return q;
+}
+
+// Writes one record; touches the GN_RECORD_MAX bytes from `out`, whatever its length. Returns its end.
+INLINE uint8_t *put_record(const params *p, uint8_t *out, __m256i words, unsigned tags)
+{
+    const uint64_t(*pack)[2] = p->profile == GN_LATTICE ? pack_low : pack_top;
+    unsigned low = tags & 0xff, high = tags >> 8;
+    __m128i first = _mm_shuffle_epi8(_mm256_castsi256_si128(words), _mm_load_si128((const __m128i *)pack[low]));
+    __m128i second = _mm_shuffle_epi8(_mm256_extracti128_si256(words, 1), _mm_load_si128((const __m128i *)pack[high]));
+    uint16_t tag_word = (uint16_t)tags;
+    memcpy(out, &tag_word, GN_TAG_WORD);
+    out += GN_TAG_WORD;
+    _mm_storeu_si128((__m128i *)out, first);
+    out += half_bytes[low];
+    _mm_storeu_si128((__m128i *)out, second);
+    return out + half_bytes[high];
+}
+
+INLINE size_t quad_bytes(uint64_t tags)
+{
+    const uint64_t lows = 0x5555555555555555;
+    return 4 * GN_TAG_WORD + (size_t)(__builtin_popcountll(tags) + __builtin_popcountll(tags & ~lows) +
+                                      __builtin_popcountll(tags & tags >> 1 & lows));
+}
+
+// The end of encode(): up to four groups, the last one possibly partial, as long as they fit.
+INLINE size_t encode_rest(const params *p, const uint8_t *values, size_t count, uint8_t **out, const uint8_t *end)
+{
+    __m256i v[4];
+    for (size_t j = 0; j < 4; j++)
+        v[j] = load_lanes(values + 32 * j * (count > 8 * j), count > 8 * j ? count - 8 * j : 0);
+    quad q = quad_of(p, v);
+    size_t taken = 0;
+    for (unsigned j = 0; j < 4 && taken < count; j++) {
+        unsigned tags = q.tags >> (16 * j) & 0xffff;
+        size_t room = (size_t)(end - *out), bytes = gn_record_bytes(tags);
+        if (room >= GN_RECORD_MAX) {
+            put_record(p, *out, q.words[j], tags);
+        } else {
+            uint8_t record[GN_RECORD_MAX];
+            if (bytes > room) break;
+            put_record(p, record, q.words[j], tags);
+            copy_record(*out, record, bytes);
+        }
+        *out += bytes;
+        taken += count - taken < GN_GROUP ? count - taken : GN_GROUP;
+    }
+    return taken;
+}
+
+INLINE size_t encode(const params p, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity, size_t *bytes)
+{
+    uint8_t *out = stream;
+    const uint8_t *end = stream + capacity;
+    size_t taken = 0;
+    for (; count - taken >= QUAD; taken += QUAD) {
+        __m256i v[4];
+        for (int j = 0; j < 4; j++) v[j] = _mm256_loadu_si256((const __m256i *)(values + 4 * taken) + j);
+        quad q = quad_of(&p, v);
+        size_t room = (size_t)(end - out);
+        if (room < QUAD_MAX && room < quad_bytes(q.tags) + HALF_STORE) break;
+        if (q.tags == 0) {
+            memset(out, 0, 4 * GN_TAG_WORD);
+            out += 4 * GN_TAG_WORD;
+            continue;
+        }
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++) out = put_record(&p, out, q.words[j], q.tags >> (16 * j) & 0xffff);
+    }
+    taken += encode_rest(&p, values + 4 * taken, count - taken, &out, end);
+    *bytes = (size_t)(out - stream);
+    return taken;
+}
+
+// ---- decode
+
+// One group of which at least GN_RECORD_MAX bytes can be read.
+INLINE __m256 get_record(const params *p, const uint8_t *record, unsigned tags)
+{
+    const uint32_t(*expand)[4] = p->profile == GN_LATTICE ? expand_split : expand_top;
+    unsigned low = tags & 0xff, high = tags >> 8;
+    const uint8_t *payload = record + GN_TAG_WORD;
+    __m128i first = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)payload), _mm_load_si128((const __m128i *)expand[low]));
+    __m128i second = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(payload + half_bytes[low])),
+                                      _mm_load_si128((const __m128i *)expand[high]));
+    __m256i words = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
+    __m256 v = values_of(p, words);
+    if (__builtin_expect((tags & tags >> 1 & 0x5555) != 0, 0)) {
+        __m256i lane = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
+        __m256i both = _mm256_srlv_epi32(_mm256_set1_epi32((int)(tags & tags >> 1)), lane);
+        __m256i raw = _mm256_slli_epi32(both, 31);
+        v = _mm256_blendv_ps(v, _mm256_castsi256_ps(words), _mm256_castsi256_ps(raw));
+    }
+    return v;
+}
+
+// The end of decode(): fewer than GN_RECORD_MAX bytes, or less than a group. Works on a copy that can be
+// read past its end.
+INLINE bool decode_rest(const params *p, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
+{
+    uint8_t copy[2 * GN_RECORD_MAX] = {0};
+    if (bytes > GN_RECORD_MAX) return false;  // even if `count` is 0: bytes that no group accounts for
+    memcpy(copy, stream, bytes);
+    size_t used = 0;
+    while (count > 0) {
+        size_t lanes = count < GN_GROUP ? count : GN_GROUP;
+        if (bytes - used < GN_TAG_WORD) return false;
+        unsigned tags = gn_read_tags(copy + used);
+        size_t length = gn_record_bytes(tags);
+        if (length > bytes - used || (tags & gn_padding_mask(lanes))) return false;
+        store_lanes(values, lanes, get_record(p, copy + used, tags));
+        used += length;
+        values += 4 * lanes;
+        count -= lanes;
+    }
+    return used == bytes;
+}
+
+INLINE bool decode(const params p, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
+{
+    const uint8_t *in = stream, *end = stream + bytes;
+    for (; count >= QUAD && (size_t)(end - in) >= QUAD_MAX; count -= QUAD, values += 4 * QUAD) {
+        if (load_64(in) == 0) {
+            for (int j = 0; j < 4; j++) _mm256_storeu_si256((__m256i *)values + j, _mm256_setzero_si256());
+            in += 4 * GN_TAG_WORD;
+            continue;
+        }
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++) {
+            unsigned tags = gn_read_tags(in);
+            _mm256_storeu_ps((float *)(void *)(values + 32 * j), get_record(&p, in, tags));
+            in += gn_record_bytes(tags);
+        }
+    }
+    for (; count >= GN_GROUP && (size_t)(end - in) >= GN_RECORD_MAX; count -= GN_GROUP, values += 4 * GN_GROUP) {
+        unsigned tags = gn_read_tags(in);
+        _mm256_storeu_ps((float *)(void *)values, get_record(&p, in, tags));
+        in += gn_record_bytes(tags);
+    }
+    return decode_rest(&p, in, (size_t)(end - in), values, count);
+}
+
+// ---- quantise
+
+INLINE void quantise(const params p, const float *values, float *quantised, float *residual, size_t count)
+{
+    for (size_t i = 0; i < count; i += GN_GROUP) {
+        size_t lanes = count - i;
+        __m256i v = load_lanes(values + i, lanes);
+        classes c = classes_of(&p, v);
+        __m256 seen = seen_of(&p, v, c);
+        store_lanes(quantised + i, lanes, seen);
+        // what is raw is exact, or has no difference
+        __m256 left = _mm256_andnot_ps(_mm256_castsi256_ps(c.raw), _mm256_sub_ps(_mm256_castsi256_ps(v), seen));
+        if (residual) store_lanes(residual + i, lanes, left);
+    }
+}
+
+// ---- the table: the shared code, compiled once per profile
+
+#define ROW(name, profile)                                                                                          \
+    static size_t name##_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream,        \
+                                size_t capacity, size_t *bytes)                                                     \
+    {                                                                                                               \
+        return encode(params_of(profile, codec->bound_exp), values, count, stream, capacity, bytes);               \
+    }                                                                                                               \
+    static bool name##_decode(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count) \
+    {                                                                                                               \
+        return decode(params_of(profile, codec->bound_exp), stream, bytes, values, count);                          \
+    }                                                                                                               \
+    static void name##_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count) \
+    {                                                                                                               \
+        quantise(params_of(profile, codec->bound_exp), values, quantised, residual, count);                         \
+    }                                                                                                               \
+    static const gn_kernel_row name##_row = {name##_encode, name##_decode, name##_quantise}
+
+ROW(paper, GN_PAPER);
+ROW(lattice, GN_LATTICE);
+
+static bool runs_here(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+}
+
+const gn_kernel gn_kernel_avx2 = {
+    .name = "avx2",
+    .runs_here = runs_here,
+    .rows = {[GN_PAPER] = &paper_row, [GN_LATTICE] = &lattice_row},
+};
