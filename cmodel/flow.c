@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// A chained hash table over a fixed array of entries, with an LRU list through the same array. The hash is
+// keyed (SipHash-1-3, Aumasson and Bernstein 2012) with random bytes, so nobody can choose ports or
+// addresses that all land in one chain. The key decides only where an entry lies, never what is found.
+#include "flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "bytes.h"
+
+enum { NONE = 0 };  // entry 0 is the head of the LRU list, never a flow
+
+typedef struct flow_key {
+    uint8_t addresses[32];  // source, destination; IPv4 in the first 4 bytes of each half
+    uint8_t ports[4];
+    uint32_t version;  // keeps IPv4 and IPv6 apart
+} flow_key;
+
+typedef struct flow {
+    flow_key key;
+    uint32_t isn;
+    uint32_t chain;         // next in the bucket (or in the free list)
+    uint32_t newer, older;  // LRU list
+} flow;
+
+struct gn_flow_table {
+    flow *flows;
+    uint32_t *buckets;
+    uint32_t mask;
+    uint32_t free;
+    size_t count;
+    uint64_t secret[2];
+};
+
+static uint64_t rotate(uint64_t x, int by)
+{
+    return x << by | x >> (64 - by);
+}
+
+static void sip_round(uint64_t v[4])
+{
+    v[0] += v[1];
+    v[1] = rotate(v[1], 13) ^ v[0];
+    v[0] = rotate(v[0], 32);
+    v[2] += v[3];
+    v[3] = rotate(v[3], 16) ^ v[2];
+    v[0] += v[3];
+    v[3] = rotate(v[3], 21) ^ v[0];
+    v[2] += v[1];
+    v[1] = rotate(v[1], 17) ^ v[2];
+    v[2] = rotate(v[2], 32);
+}
+
+static uint32_t *bucket_of(gn_flow_table *table, const flow_key *key)
+{
+    uint64_t v[4] = {table->secret[0] ^ 0x736f6d6570736575, table->secret[1] ^ 0x646f72616e646f6d,
+                     table->secret[0] ^ 0x6c7967656e657261, table->secret[1] ^ 0x7465646279746573};
+    for (size_t i = 0; i < sizeof *key; i += 8) {
+        uint64_t word;
+        memcpy(&word, (const uint8_t *)key + i, 8);
+        v[3] ^= word;
+        sip_round(v);
+        v[0] ^= word;
+    }
+    v[2] ^= 0xff;
+    for (int i = 0; i < 3; i++) sip_round(v);
+    return &table->buckets[(v[0] ^ v[1] ^ v[2] ^ v[3]) & table->mask];
+}
+
+static void make_key(flow_key *key, const uint8_t *packet, const gn_headers *h)
+{
+    memset(key, 0, sizeof *key);
+    size_t bytes = h->version == 4 ? 4 : 16;
+    const uint8_t *source = packet + (h->version == 4 ? 12 : 8);
+    memcpy(key->addresses, source, bytes);
+    memcpy(key->addresses + 16, source + bytes, bytes);
+    memcpy(key->ports, packet + h->l4, 4);
+    key->version = h->version;
+}
+
+static void unlink_lru(gn_flow_table *table, uint32_t i)
+{
+    flow *f = table->flows;
+    f[f[i].newer].older = f[i].older;
+    f[f[i].older].newer = f[i].newer;
+}
+
+static void make_newest(gn_flow_table *table, uint32_t i)
+{
+    flow *f = table->flows;
+    f[i].newer = NONE;
+    f[i].older = f[NONE].older;  // the list's head: older = newest entry, newer = oldest entry
+    f[f[i].older].newer = i;
+    f[NONE].older = i;
+}
+
+/// The link that points to the key's entry; it holds NONE when there is no such entry.
+static uint32_t *find_link(gn_flow_table *table, const flow_key *key)
+{
+    uint32_t *link = bucket_of(table, key);
+    while (*link != NONE && memcmp(&table->flows[*link].key, key, sizeof *key)) link = &table->flows[*link].chain;
+    return link;
+}
+
+static void release(gn_flow_table *table, uint32_t *link)
+{
+    uint32_t i = *link;
+    *link = table->flows[i].chain;
+    unlink_lru(table, i);
+    table->flows[i].chain = table->free;
+    table->free = i;
+    table->count--;
+}
+
+gn_flow_table *gn_flow_new(size_t capacity)
+{
+    if (!capacity || capacity >= UINT32_MAX / 4) return NULL;
+    size_t buckets = 1;
+    while (buckets < capacity) buckets *= 2;
+    gn_flow_table *table = calloc(1, sizeof *table);
+    if (!table) return NULL;
+    table->flows = calloc(capacity + 1, sizeof *table->flows);
+    table->buckets = calloc(buckets, sizeof *table->buckets);
+    table->mask = (uint32_t)(buckets - 1);
+    if (!table->flows || !table->buckets || getentropy(table->secret, sizeof table->secret)) {
+        gn_flow_free(table);
+        return NULL;
+    }
+    for (uint32_t i = 1; i <= capacity; i++) table->flows[i].chain = i < capacity ? i + 1 : NONE;
+    table->free = 1;
+    return table;
+}
+
+void gn_flow_free(gn_flow_table *table)
+{
+    if (!table) return;
+    free(table->flows);
+    free(table->buckets);
+    free(table);
+}
+
+gn_flow_added gn_flow_add(gn_flow_table *table, const uint8_t *packet, const gn_headers *headers, uint32_t isn)
+{
+    flow_key key;
+    make_key(&key, packet, headers);
+    uint32_t *link = find_link(table, &key);
+    if (*link != NONE) {
+        table->flows[*link].isn = isn;
+        unlink_lru(table, *link);
+        make_newest(table, *link);
+        return GN_FLOW_AGAIN;
+    }
+    bool evict = table->free == NONE;
+    if (evict) release(table, find_link(table, &table->flows[table->flows[NONE].newer].key));
+    uint32_t i = table->free;
+    flow *f = &table->flows[i];
+    table->free = f->chain;
+    f->key = key;
+    f->isn = isn;
+    uint32_t *bucket = bucket_of(table, &key);
+    f->chain = *bucket;
+    *bucket = i;
+    make_newest(table, i);
+    table->count++;
+    return evict ? GN_FLOW_EVICTED : GN_FLOW_NEW;
+}
+
+bool gn_flow_find(gn_flow_table *table, const uint8_t *packet, const gn_headers *headers, uint32_t *isn)
+{
+    flow_key key;
+    make_key(&key, packet, headers);
+    uint32_t i = *find_link(table, &key);
+    if (i == NONE) return false;
+    unlink_lru(table, i);
+    make_newest(table, i);
+    *isn = table->flows[i].isn;
+    return true;
+}
+
+bool gn_flow_remove(gn_flow_table *table, const uint8_t *packet, const gn_headers *headers)
+{
+    flow_key key;
+    make_key(&key, packet, headers);
+    uint32_t *link = find_link(table, &key);
+    if (*link == NONE) return false;
+    release(table, link);
+    return true;
+}
+
+size_t gn_flow_count(const gn_flow_table *table)
+{
+    return table->count;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_CMODEL_SHIM_H
+#define GRADNIC_CMODEL_SHIM_H
+/// The 8-byte header at the start of a transformed L4 payload (docs/wire.md, "The shim header").
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    GN_SHIM_MAGIC = 0x474e,  // "GN"
+    GN_SHIM_VERSION = 1,
+    GN_KIND_STORED = 0  // the payload verbatim; kind n > 0 is profile n - 1
+};
+
+typedef struct gn_shim {
+    uint8_t version;   // 4 bits
+    uint8_t kind;      // 4 bits
+    int8_t bound_exp;  // 0 when stored
+    uint16_t length;   // payload bytes before compression
+    uint8_t head;      // verbatim bytes ahead of the stream; 0 when stored
+} gn_shim;
+
+/// Writes GN_SHIM_BYTES bytes.
+void gn_shim_write(const gn_shim *shim, uint8_t *out);
+
+/// Reads GN_SHIM_BYTES bytes. False when magic or check is wrong: then this is somebody else's payload.
+bool gn_shim_read(const uint8_t *in, gn_shim *shim);
+
+#endif
