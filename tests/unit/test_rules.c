@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include <check.h>
+
+#include "driver/rules.h"
+
+static gn_rule defaults;
+
+static void setup(void)
+{
+    defaults = gn_rule_default();
+    ck_assert_int_eq(gn_codec_init(&defaults.codec, GN_PAPER, 7), GN_OK);
+}
+
+START_TEST(every_key_is_read)
+{
+    gn_rule rule;
+    char why[200];
+    ck_assert_ptr_null(gn_rule_parse("tos=0x30,proto=tcp,port=5000-5010,profile=lattice,k=-3,head=12", &defaults, &rule,
+                                     why, sizeof why));
+    ck_assert_uint_eq(rule.tos, 0x30);
+    ck_assert_uint_eq(rule.protocol, 6);
+    ck_assert_uint_eq(rule.port_low, 5000);
+    ck_assert_uint_eq(rule.port_high, 5010);
+    ck_assert_int_eq(rule.codec.profile, GN_LATTICE);
+    ck_assert_int_eq(rule.codec.bound_exp, -3);
+    ck_assert_ptr_nonnull(rule.codec.kernel);
+    ck_assert_uint_eq(rule.head, 12);
+}
+END_TEST
+
+START_TEST(what_is_left_out_is_the_default)
+{
+    gn_rule rule;
+    char why[200];
+    ck_assert_ptr_null(gn_rule_parse("port=80", &defaults, &rule, why, sizeof why));
+    ck_assert_uint_eq(rule.tos, 0x28);
+    ck_assert_uint_eq(rule.protocol, 0);
+    ck_assert_uint_eq(rule.port_low, 80);
+    ck_assert_uint_eq(rule.port_high, 80);
+    ck_assert_int_eq(rule.codec.profile, GN_PAPER);
+    ck_assert_int_eq(rule.codec.bound_exp, 7);
+    ck_assert_uint_eq(rule.head, 0);
+    ck_assert_ptr_null(gn_rule_parse("port=any,proto=any", &defaults, &rule, why, sizeof why));
+    ck_assert_uint_eq(rule.port_high, 65535);
+}
+END_TEST
+
+START_TEST(text_and_back)
+{
+    static const char *const texts[] = {"tos=0x28,proto=any,port=any,profile=lattice,k=10,head=0",
+                                        "tos=0x00,proto=udp,port=0,profile=paper,k=126,head=255",
+                                        "tos=0xfc,proto=tcp,port=1-65535,profile=lattice,k=-31,head=1"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        gn_rule rule;
+        char why[200], text[GN_RULE_TEXT];
+        ck_assert_ptr_null(gn_rule_parse(texts[i], &defaults, &rule, why, sizeof why));
+        ck_assert_str_eq(gn_rule_format(&rule, text), texts[i]);
+    }
+}
+END_TEST
+
+START_TEST(what_is_wrong_is_said)
+{
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"", "KEY=VALUE"},
+        {"tos", "KEY=VALUE"},
+        {"tos=0x28,", "KEY=VALUE"},
+        {"color=blue", "'color' is no key"},
+        {"tos=0x28,tos=0x28", "tos is given twice"},
+        {"tos=", "tos="},
+        {"tos=0x2a", "write tos=0x28"},
+        {"tos=256", "0 to 0xfc"},
+        {"tos=-1", "0 to 0xfc"},
+        {"tos= 40", "0 to 0xfc"},
+        {"tos=40x", "0 to 0xfc"},
+        {"proto=icmp", "tcp, udp or any"},
+        {"port=65536", "a port"},
+        {"port=5-", "a port"},
+        {"port=-5", "a port"},
+        {"port=10-5", "the range is empty"},
+        {"port=1-2-3", "a port"},
+        {"profile=zip", "is no profile"},
+        {"k=ten", "whole number"},
+        {"k=99999999999999999999", "whole number"},
+        {"profile=lattice,k=32", "lattice takes -31 to 31"},
+        {"profile=paper,k=0", "paper takes 1 to 126"},
+        {"head=256", "0 to 255"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gn_rule rule;
+        char why[200];
+        const char *wrong = gn_rule_parse(cases[i].text, &defaults, &rule, why, sizeof why);
+        ck_assert_msg(wrong != NULL, "'%s' was taken", cases[i].text);
+        ck_assert_msg(strstr(wrong, cases[i].says) != NULL, "'%s': %s", cases[i].text, wrong);
+    }
+    char longer[400], why[200];
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = 0;
+    gn_rule rule;
+    ck_assert_str_eq(gn_rule_parse(longer, &defaults, &rule, why, sizeof why), "the rule is too long");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("rules");
+    TCase *tcase = tcase_create("rules");
+    tcase_add_checked_fixture(tcase, setup, NULL);
+    tcase_add_test(tcase, every_key_is_read);
+    tcase_add_test(tcase, what_is_left_out_is_the_default);
+    tcase_add_test(tcase, text_and_back);
+    tcase_add_test(tcase, what_is_wrong_is_said);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
