@@ -5,12 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gradnic/container.h>
+
 struct gn_values {
     gn_input *input;
     gn_format format;
     gn_npy npy;
     uint64_t count;  // UINT64_MAX: not known
     uint64_t done;
+    gn_container_reader *reader;  // of .gn
+    gn_message wrong;             // what gn_input_read() said below the reader
 };
 
 gn_message gn_parse_format(const char *text, gn_format *format)
@@ -40,6 +44,29 @@ static gn_message detect(gn_input *input, gn_format *format)
                              "for raw binary32 give --format f32", gn_input_name(input));
 }
 
+static gn_status read_input(void *context, void *data, size_t bytes, size_t *got)
+{
+    gn_values *values = context;
+    values->wrong = gn_input_read(values->input, data, bytes, got);
+    return values->wrong ? GN_IO : GN_OK;
+}
+
+static gn_message container_message(gn_values *values, gn_status status)
+{
+    const char *name = gn_input_name(values->input);
+    if (status == GN_OK) return NULL;
+    if (status == GN_IO) return values->wrong;
+    if (status == GN_NO_MEMORY) return gn_message_format("%s: out of memory", name);
+    return gn_message_format("%s: %s", name, gn_container_reader_fault(values->reader)->text);
+}
+
+static gn_message open_container(gn_values *values)
+{
+    const gn_status status = gn_container_reader_new(&values->reader, read_input, values, NULL);
+    if (!status) values->count = gn_container_reader_info(values->reader)->value_count;
+    return container_message(values, status);
+}
+
 static gn_message open_format(gn_values *values)
 {
     if (values->format == GN_FORMAT_NPY) {
@@ -47,7 +74,7 @@ static gn_message open_format(gn_values *values)
         values->count = values->npy.count;
         return wrong;
     }
-    if (values->format == GN_FORMAT_GN) return gn_message_format("%s: .gn is not read here", gn_input_name(values->input));
+    if (values->format == GN_FORMAT_GN) return open_container(values);
     const uint64_t bytes = gn_input_size(values->input);
     values->count = bytes == UINT64_MAX ? UINT64_MAX : bytes / sizeof(float);
     return NULL;
@@ -111,6 +138,7 @@ static gn_message read_plain(gn_values *values, float *buffer, size_t capacity, 
 gn_message gn_values_read(gn_values *values, float *buffer, size_t capacity, size_t *got)
 {
     *got = 0;
+    if (values->reader) return container_message(values, gn_container_read(values->reader, buffer, capacity, got));
     return read_plain(values, buffer, capacity, got);
 }
 
@@ -129,6 +157,16 @@ const gn_npy *gn_values_npy(const gn_values *values)
     return values->format == GN_FORMAT_NPY ? &values->npy : NULL;
 }
 
+gn_container_reader *gn_values_container(const gn_values *values)
+{
+    return values->reader;
+}
+
+gn_message gn_values_container_message(gn_values *values, gn_status status)
+{
+    return container_message(values, status);
+}
+
 gn_input *gn_values_input(gn_values *values)
 {
     return values->input;
@@ -137,6 +175,7 @@ gn_input *gn_values_input(gn_values *values)
 void gn_values_close(gn_values *values)
 {
     if (!values) return;
+    gn_container_reader_free(values->reader);
     gn_input_close(values->input);
     free(values);
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <gradnic/container.h>
+
 #include "cli.h"
 #include "input.h"
 #include "npy.h"
@@ -41,6 +43,12 @@ gn_format gn_values_format(const gn_values *values);
 
 /// The array's header; NULL unless the format is npy.
 const gn_npy *gn_values_npy(const gn_values *values);
+
+/// The container below, for whoever reads blocks itself (then not gn_values_read()); NULL unless the format is gn.
+gn_container_reader *gn_values_container(const gn_values *values);
+
+/// The message for a status that the container returned.
+gn_message gn_values_container_message(gn_values *values, gn_status status);
 
 /// The bytes below, for names and progress.
 gn_input *gn_values_input(gn_values *values);

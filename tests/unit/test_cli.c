@@ -230,8 +230,9 @@ START_TEST(exit_removes_the_temporary_file)
     make_folder();
     pid_t child = fork();
     if (!child) {
-        open_and_write("a", false, "part");
-        exit(0);
+        static gn_output *kept;  // reachable at exit, which is what is tested
+        kept = open_and_write("a", false, "part");
+        exit(kept ? 0 : 1);
     }
     int status;
     ck_assert_int_eq(waitpid(child, &status, 0), child);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// .gn files: the header, and a block at a time. Reading and writing whole files: container_io.c. Format: docs/container.md.
+#include <gradnic/container.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#include "container_bytes.h"
+
+static const char magic[8] = "GRADNIC1";
+
+/// Bytes of the header, in order.
+enum {
+    AT_MAGIC = 0,
+    AT_PROFILE = 8,
+    AT_BOUND_EXP = 9,
+    AT_RESERVED = 10,
+    AT_VALUES_PER_BLOCK = 12,
+    AT_VALUE_COUNT = 16,
+    AT_BLOCK_COUNT = 24,
+    AT_CRC = 32,
+    AT_ZERO = 36
+};
+
+uint32_t gn_container_crc(const void *data, size_t bytes)
+{
+    return (uint32_t)crc32_z(0, data, bytes);
+}
+
+static bool block_size_is_good(uint32_t values)
+{
+    return values && values % GN_GROUP == 0 && values <= GN_CONTAINER_BLOCK_VALUES_MAX;
+}
+
+static uint64_t blocks_for(uint64_t values, uint32_t values_per_block)
+{
+    return values / values_per_block + (values % values_per_block != 0);
+}
+
+gn_status gn_container_encode_header(const gn_container_info *info, uint8_t header[GN_CONTAINER_HEADER])
+{
+    if (!block_size_is_good(info->values_per_block) || info->value_count == GN_CONTAINER_UNKNOWN) return GN_INVALID;
+    memset(header, 0, GN_CONTAINER_HEADER);
+    memcpy(header + AT_MAGIC, magic, sizeof magic);
+    header[AT_PROFILE] = (uint8_t)info->profile;
+    header[AT_BOUND_EXP] = (uint8_t)info->bound_exp;
+    gn_store32(header + AT_VALUES_PER_BLOCK, info->values_per_block);
+    gn_store64(header + AT_VALUE_COUNT, info->value_count);
+    gn_store64(header + AT_BLOCK_COUNT, blocks_for(info->value_count, info->values_per_block));
+    gn_store32(header + AT_CRC, gn_container_crc(header, AT_CRC));
+    return GN_OK;
+}
+
+/// The header's fields, after magic and CRC.
+static gn_status check_fields(const uint8_t *header, gn_container_info *info, gn_container_fault *fault)
+{
+    const uint8_t profile = header[AT_PROFILE];
+    const char *name = gn_profile_name((gn_profile)profile);
+    int lowest, highest;
+    if (!name) return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_PROFILE, "profile %u is unknown", profile);
+    if (gn_profile_range((gn_profile)profile, &lowest, &highest))
+        return gn_container_fail(fault, GN_UNSUPPORTED, GN_CONTAINER_UNKNOWN, AT_PROFILE, "profile %s is not in this version", name);
+    info->profile = (gn_profile)profile;
+    info->bound_exp = (int8_t)header[AT_BOUND_EXP];
+    if (info->bound_exp < lowest || info->bound_exp > highest)
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_BOUND_EXP, "profile %s has no bound 2^%d", name, -info->bound_exp);
+    if (header[AT_RESERVED] || header[AT_RESERVED + 1])
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_RESERVED, "the reserved field is not zero");
+    info->values_per_block = gn_load32(header + AT_VALUES_PER_BLOCK);
+    if (!block_size_is_good(info->values_per_block))
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_VALUES_PER_BLOCK,
+                                 "%" PRIu32 " values per block: not a multiple of %d from %d to %d", info->values_per_block, GN_GROUP,
+                                 GN_GROUP, GN_CONTAINER_BLOCK_VALUES_MAX);
+    info->value_count = gn_load64(header + AT_VALUE_COUNT);
+    if (info->value_count == GN_CONTAINER_UNKNOWN)
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_VALUE_COUNT, "impossible number of values");
+    info->block_count = gn_load64(header + AT_BLOCK_COUNT);
+    const uint64_t blocks = blocks_for(info->value_count, info->values_per_block);
+    if (info->block_count != blocks)
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_BLOCK_COUNT, "%" PRIu64 " blocks; %" PRIu64 " values make %" PRIu64,
+                                 info->block_count, info->value_count, blocks);
+    if (gn_load32(header + AT_ZERO))
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_ZERO, "the last field is not zero");
+    return GN_OK;
+}
+
+gn_status gn_container_decode_header(const uint8_t header[GN_CONTAINER_HEADER], gn_container_info *info,
+                                     gn_container_fault *fault)
+{
+    if (memcmp(header, magic, sizeof magic - 1))
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_MAGIC, "not a .gn file");
+    if (header[7] != magic[7])
+        return gn_container_fail(fault, GN_UNSUPPORTED, GN_CONTAINER_UNKNOWN, 7, "version 0x%02x of .gn is unknown", header[7]);
+    const uint32_t stated = gn_load32(header + AT_CRC), found = gn_container_crc(header, AT_CRC);
+    if (stated != found)
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_CRC,
+                                 "the header's crc32 is %08" PRIx32 ", it says %08" PRIx32, found, stated);
+    return check_fields(header, info, fault);
+}
+
+size_t gn_container_block_bound(gn_profile profile, size_t count)
+{
+    const size_t stream = gn_stream_bound(profile, count);
+    return stream > SIZE_MAX - GN_CONTAINER_BLOCK_HEADER ? SIZE_MAX : stream + GN_CONTAINER_BLOCK_HEADER;
+}
+
+gn_status gn_container_block_encode(const gn_codec *codec, const float *values, size_t count, uint8_t *block,
+                                    size_t capacity, size_t *bytes)
+{
+    *bytes = 0;
+    if (count > GN_CONTAINER_BLOCK_VALUES_MAX) return GN_INVALID;
+    if (capacity < GN_CONTAINER_BLOCK_HEADER) return GN_NO_SPACE;
+    uint8_t *stream = block + GN_CONTAINER_BLOCK_HEADER;
+    size_t stream_bytes;
+    const gn_status status = gn_stream_encode(codec, values, count, stream, capacity - GN_CONTAINER_BLOCK_HEADER, &stream_bytes);
+    if (status) return status;
+    gn_store32(block, (uint32_t)stream_bytes);
+    gn_store32(block + 4, gn_container_crc(stream, stream_bytes));
+    *bytes = GN_CONTAINER_BLOCK_HEADER + stream_bytes;
+    return GN_OK;
+}
+
+gn_status gn_container_block_decode(const gn_codec *codec, const gn_container_block *block, float *values,
+                                    gn_container_fault *fault)
+{
+    const uint8_t *stream = block->data + GN_CONTAINER_BLOCK_HEADER;
+    const size_t bytes = block->bytes - GN_CONTAINER_BLOCK_HEADER;
+    const uint32_t stated = gn_load32(block->data + 4), found = gn_container_crc(stream, bytes);
+    if (stated != found)
+        return gn_container_fail(fault, GN_CORRUPT, block->index, block->offset + 4,
+                                 "the stream's crc32 is %08" PRIx32 ", its header says %08" PRIx32, found, stated);
+    size_t at = 0;
+    const gn_status status = gn_stream_decode(codec, stream, bytes, values, block->count, &at);
+    if (!status) return GN_OK;
+    const uint64_t offset = block->offset + GN_CONTAINER_BLOCK_HEADER + at;
+    if (status == GN_TRUNCATED)
+        return gn_container_fail(fault, status, block->index, offset, "the stream ends before its %zu values do", block->count);
+    return gn_container_fail(fault, status, block->index, offset,
+                             "a bad record, or bytes behind the last of %zu values", block->count);
+}
