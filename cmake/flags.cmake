@@ -10,3 +10,6 @@ if(GRADNIC_SANITIZE)
                          -fno-sanitize-recover=all)
   target_link_options(gradnic_flags INTERFACE -fsanitize=${GRADNIC_SANITIZE})
 endif()
+if(GRADNIC_FUZZ)
+  target_compile_options(gradnic_flags INTERFACE -fsanitize=fuzzer-no-link)  # coverage in everything that is fuzzed
+endif()
