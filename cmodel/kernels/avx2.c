@@ -15,6 +15,9 @@
 enum {
     QUAD = 4 * GN_GROUP,             // values done at a time
     QUAD_MAX = 4 * GN_RECORD_MAX,    // bytes of their records at most
+    QUAD_REACH = 3 * GN_RECORD_MAX,  // where the last of them begins at most
+    WINDOW = 2048,                   // bytes of a stream whose records are measured at a time
+    REST_MAX = WINDOW - QUAD_REACH - 32,  // bytes of a stream's end that decode_rest() takes
     HALF_STORE = 16                  // bytes that a half group's store or load touches, however few it needs
 };
 
@@ -31,6 +34,7 @@ typedef struct params {
     gn_profile profile;  // a constant wherever this is used: branches on it cost nothing
     float magic;         // lattice: 2^(24-k). Its last mantissa bit is one step: adding it rounds to steps
     float step;          // lattice: 2^(1-k)
+    float step_256;      // lattice: 2^(1-k) / 256
     int above_short, above_zero;  // paper: the largest |f|, as bits, of tag 1 and of tag 0
 } params;
 
@@ -45,7 +49,8 @@ INLINE float power_of_two(int exponent)
 INLINE params params_of(gn_profile profile, int bound_exp)
 {
     if (profile == GN_LATTICE)
-        return (params){.profile = profile, .magic = power_of_two(24 - bound_exp), .step = power_of_two(1 - bound_exp)};
+        return (params){.profile = profile, .magic = power_of_two(24 - bound_exp),
+                        .step = power_of_two(1 - bound_exp), .step_256 = power_of_two(1 - 8 - bound_exp)};
     int lowest = 127 - bound_exp;
     return (params){.profile = profile,
                     .above_zero = (lowest << 23) - 1,
@@ -102,7 +107,7 @@ INLINE __m256 values_of(const params *p, __m256i words)
     if (p->profile == GN_LATTICE) {
         // tag 1: q * 2^8 in the high half, tag 2: q in the low half; one multiply-add makes q * 2^8 of both
         __m256i q256 = _mm256_madd_epi16(words, _mm256_set1_epi32(0x00010100));
-        return _mm256_mul_ps(_mm256_cvtepi32_ps(q256), _mm256_set1_ps(p->step * 0x1p-8f));
+        return _mm256_mul_ps(_mm256_cvtepi32_ps(q256), _mm256_set1_ps(p->step_256));
     }
     // through a two's complement integer, so that a zero magnitude loses its sign
     __m256i fraction = _mm256_sign_epi32(magnitude_of(words), words);
@@ -278,10 +283,10 @@ INLINE size_t encode(const params p, const uint8_t *values, size_t count, uint8_
 // ---- decode
 
 // One group of which at least GN_RECORD_MAX bytes can be read.
-INLINE __m256 get_record(const params *p, const uint8_t *record, unsigned tags)
+INLINE __m256 get_record(const params *p, const uint8_t *record)
 {
     const uint32_t(*expand)[4] = p->profile == GN_LATTICE ? expand_split : expand_top;
-    unsigned low = tags & 0xff, high = tags >> 8;
+    unsigned tags = gn_read_tags(record), low = tags & 0xff, high = tags >> 8;
     const uint8_t *payload = record + GN_TAG_WORD;
     __m128i first = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)payload), _mm_load_si128((const __m128i *)expand[low]));
     __m128i second = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(payload + half_bytes[low])),
@@ -291,56 +296,84 @@ INLINE __m256 get_record(const params *p, const uint8_t *record, unsigned tags)
     if (__builtin_expect((tags & tags >> 1 & 0x5555) != 0, 0)) {
         __m256i lane = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
         __m256i both = _mm256_srlv_epi32(_mm256_set1_epi32((int)(tags & tags >> 1)), lane);
-        __m256i raw = _mm256_slli_epi32(both, 31);
-        v = _mm256_blendv_ps(v, _mm256_castsi256_ps(words), _mm256_castsi256_ps(raw));
+        v = _mm256_blendv_ps(v, _mm256_castsi256_ps(words), _mm256_castsi256_ps(_mm256_slli_epi32(both, 31)));
     }
     return v;
 }
 
-// The end of decode(): fewer than GN_RECORD_MAX bytes, or less than a group. Works on a copy that can be
-// read past its end.
-INLINE bool decode_rest(const params *p, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
+// length[i] = bytes of the record if one begins at in[i], for `bytes` positions (a multiple of 32). Reads one byte more.
+// Where a record begins depends on all records before it, and a load and a dozen dependent instructions for each
+// would take longer than all the rest; measured ahead like this, the chain is one byte load and an addition.
+INLINE void measure(const uint8_t *in, size_t bytes, uint8_t *length)
 {
-    uint8_t copy[2 * GN_RECORD_MAX] = {0};
-    if (bytes > GN_RECORD_MAX) return false;  // even if `count` is 0: bytes that no group accounts for
-    memcpy(copy, stream, bytes);
-    size_t used = 0;
-    while (count > 0) {
-        size_t lanes = count < GN_GROUP ? count : GN_GROUP;
-        if (bytes - used < GN_TAG_WORD) return false;
-        unsigned tags = gn_read_tags(copy + used);
-        size_t length = gn_record_bytes(tags);
-        if (length > bytes - used || (tags & gn_padding_mask(lanes))) return false;
-        store_lanes(values, lanes, get_record(p, copy + used, tags));
-        used += length;
-        values += 4 * lanes;
-        count -= lanes;
+    const __m256i pair_bytes = _mm256_broadcastsi128_si256(  // payload bytes of two lanes, by their tags
+        _mm_setr_epi8(0, 1, 2, 4, 1, 2, 3, 5, 2, 3, 4, 6, 4, 5, 6, 8));
+    const __m256i nibble = _mm256_set1_epi8(15);
+    for (size_t i = 0; i < bytes; i += 32) {
+        __m256i total = _mm256_set1_epi8(GN_TAG_WORD);
+        for (int b = 0; b < GN_TAG_WORD; b++) {
+            __m256i tags = _mm256_loadu_si256((const __m256i *)(in + i + b));
+            __m256i even = _mm256_and_si256(tags, nibble), odd = _mm256_and_si256(_mm256_srli_epi16(tags, 4), nibble);
+            total = _mm256_add_epi8(total, _mm256_add_epi8(_mm256_shuffle_epi8(pair_bytes, even),
+                                                           _mm256_shuffle_epi8(pair_bytes, odd)));
+        }
+        _mm256_store_si256((__m256i *)(length + i), total);
     }
-    return used == bytes;
 }
 
-INLINE bool decode(const params p, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
+// Decodes whole quads from the first `bytes` bytes of `in` (a multiple of 32, at most WINDOW) as long as all four records begin there;
+// GN_RECORD_MAX more can be read. `*at`: where the next record begins. Returns the values decoded, at most `count`.
+INLINE size_t decode_window(const params *p, const uint8_t *in, size_t bytes, uint8_t *values, size_t count, size_t *at)
 {
-    const uint8_t *in = stream, *end = stream + bytes;
-    for (; count >= QUAD && (size_t)(end - in) >= QUAD_MAX; count -= QUAD, values += 4 * QUAD) {
-        if (load_64(in) == 0) {
-            for (int j = 0; j < 4; j++) _mm256_storeu_si256((__m256i *)values + j, _mm256_setzero_si256());
-            in += 4 * GN_TAG_WORD;
+    uint8_t length[WINDOW] __attribute__((aligned(32)));
+    size_t next = 0, done = 0, last = bytes - QUAD_REACH;
+    measure(in, bytes, length);
+    for (; done + QUAD <= count && next < last; done += QUAD) {
+        uint8_t *out = values + 4 * done;
+        if (load_64(in + next) == 0) {
+            for (int j = 0; j < 4; j++) _mm256_storeu_si256((__m256i *)out + j, _mm256_setzero_si256());
+            next += 4 * GN_TAG_WORD;
             continue;
         }
 #pragma GCC unroll 4
         for (int j = 0; j < 4; j++) {
-            unsigned tags = gn_read_tags(in);
-            _mm256_storeu_ps((float *)(void *)(values + 32 * j), get_record(&p, in, tags));
-            in += gn_record_bytes(tags);
+            _mm256_storeu_ps((float *)(void *)(out + 32 * j), get_record(p, in + next));
+            next += length[next];
         }
     }
-    for (; count >= GN_GROUP && (size_t)(end - in) >= GN_RECORD_MAX; count -= GN_GROUP, values += 4 * GN_GROUP) {
-        unsigned tags = gn_read_tags(in);
-        _mm256_storeu_ps((float *)(void *)values, get_record(&p, in, tags));
-        in += gn_record_bytes(tags);
+    *at = next;
+    return done;
+}
+
+// The end of decode(): works on a copy that can be read past its end, where it holds empty groups, so that
+// one comparison afterwards tells whether the records kept to the stream.
+INLINE bool decode_rest(const params *p, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
+{
+    uint8_t copy[WINDOW + GN_RECORD_MAX];
+    if (bytes > REST_MAX) return false;  // what `count` values cannot account for: see decode()
+    memcpy(copy, stream, bytes);
+    memset(copy + bytes, 0, QUAD_REACH + 32 + GN_RECORD_MAX);
+    size_t at, done = decode_window(p, copy, (bytes + QUAD_REACH + 31) & ~(size_t)31, values, count, &at);
+    for (size_t left = count - done; left > 0; left -= left < GN_GROUP ? left : GN_GROUP) {
+        if (at >= bytes) return false;
+        unsigned tags = gn_read_tags(copy + at);
+        if (tags & gn_padding_mask(left < GN_GROUP ? left : GN_GROUP)) return false;
+        store_lanes(values + 4 * (count - left), left, get_record(p, copy + at));
+        at += gn_record_bytes(tags);
     }
-    return decode_rest(&p, in, (size_t)(end - in), values, count);
+    return at == bytes;
+}
+
+INLINE bool decode(const params p, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
+{
+    while (count >= QUAD && bytes > REST_MAX) {
+        size_t window = bytes >= WINDOW + GN_RECORD_MAX ? WINDOW : (bytes - GN_RECORD_MAX) & ~(size_t)31;
+        size_t used, done = decode_window(&p, stream, window, values, count, &used);
+        stream += used, bytes -= used;
+        values += 4 * done, count -= done;
+    }
+    // Now there are less than 4 groups, which QUAD_MAX bytes hold, or REST_MAX bytes at most.
+    return decode_rest(&p, stream, bytes, values, count);
 }
 
 // ---- quantise
