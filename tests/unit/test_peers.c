@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <check.h>
+
+#include "peers.h"
+#include "values.h"
+
+START_TEST(every_peer_restores_a_gradient)
+{
+    float *values = NULL;
+    size_t count = 0;
+    ck_assert_ptr_null(gn_values_load(GN_TEST_DATA "/gradients/mlp-it1000-w0.npy.gz", GN_FORMAT_AUTO, &values, &count));
+    ck_assert_uint_gt(count, 50000);
+    gn_peer_choice choices[GN_PEERS_MAX];
+    size_t peers = 0;
+    ck_assert_ptr_null(gn_parse_peers("all", choices, &peers));
+    ck_assert_uint_ge(peers, 1);
+    static const size_t counts[] = {1, 3, 4, 362, 50000};
+    float *out = malloc(count * sizeof *out);
+    for (size_t p = 0; p < peers; p++) {
+        gn_peer_context *context = gn_peer_context_new(&choices[p], 10);
+        ck_assert_ptr_nonnull(context);
+        for (size_t c = 0; c < 2 * sizeof counts / sizeof *counts; c++) {  // twice: a context is used again
+            const size_t n = counts[c % 5], capacity = gn_peer_bound(context, n);
+            void *packed = malloc(capacity);
+            const size_t bytes = gn_peer_compress(context, values, n, packed, capacity);
+            ck_assert_msg(bytes && bytes <= capacity, "%s, %zu values", choices[p].name, n);
+            memset(out, 0xff, n * sizeof *out);
+            ck_assert(gn_peer_decompress(context, packed, bytes, out, n));
+            if (choices[p].peer->lossless) ck_assert_int_eq(memcmp(values, out, n * sizeof *out), 0);
+            for (size_t i = 0; i < n; i++) ck_assert(fabsf(values[i] - out[i]) <= 0x1p-10f);
+            if (choices[p].peer->lossless) ck_assert(!gn_peer_decompress(context, packed, bytes - 1, out, n));
+            free(packed);
+        }
+        gn_peer_context_free(context);
+    }
+    free(out);
+    free(values);
+}
+END_TEST
+
+START_TEST(lists_of_peers)
+{
+    gn_peer_choice choices[GN_PEERS_MAX];
+    size_t n = 0;
+    ck_assert_ptr_null(gn_parse_peers("none", choices, &n));
+    ck_assert_uint_eq(n, 0);
+    ck_assert_ptr_null(gn_parse_peers("zlib:9,zlib", choices, &n));
+    ck_assert_uint_eq(n, 2);
+    ck_assert_str_eq(choices[0].name, "zlib:9");
+    ck_assert_str_eq(choices[1].name, "zlib:6");
+    ck_assert_ptr_nonnull(gn_parse_peers("zlib:10", choices, &n));
+    ck_assert_ptr_nonnull(gn_parse_peers("", choices, &n));
+    ck_assert_ptr_nonnull(gn_parse_peers("rar", choices, &n));
+    ck_assert_ptr_nonnull(gn_parse_peers("zfp:1", choices, &n));
+    unsigned available = 0;
+    for (unsigned i = 0; gn_peer_at(i); i++) {
+        available += gn_peer_at(i)->available;
+        const bool missing = strstr(gn_peers_missing(), gn_peer_at(i)->name) != NULL;
+        ck_assert(missing != gn_peer_at(i)->available);
+    }
+    ck_assert_ptr_null(gn_parse_peers("all", choices, &n));
+    ck_assert_uint_eq(n, available);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("peers");
+    TCase *tcase = tcase_create("peers");
+    tcase_add_test(tcase, every_peer_restores_a_gradient);
+    tcase_add_test(tcase, lists_of_peers);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
