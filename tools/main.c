@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "pcap_filter.h"
 
 static int run_version(int argc, char **argv)
 {
@@ -13,6 +14,7 @@ static int run_version(int argc, char **argv)
 }
 
 static const gn_command commands[] = {
+    {"pcap", gn_command_pcap, "what the NIC does, over a capture"},
     {"version", run_version, "print the version"},
     {0},
 };
