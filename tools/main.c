@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "nic.h"
 #include "pcap_filter.h"
 
 static int run_version(int argc, char **argv)
@@ -15,6 +16,7 @@ static int run_version(int argc, char **argv)
 
 static const gn_command commands[] = {
     {"pcap", gn_command_pcap, "what the NIC does, over a capture"},
+    {"nic", gn_command_nic, "the NIC in user space; nic status, nic stats, nic set"},
     {"version", run_version, "print the version"},
     {0},
 };

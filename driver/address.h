@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_DRIVER_ADDRESS_H
+#define GRADNIC_DRIVER_ADDRESS_H
+/// IP addresses, prefixes and UDP endpoints as text, as values and as sockaddr.
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "driver/error.h"
+
+typedef struct gn_ip {
+    uint8_t version;    ///< 4 or 6
+    uint8_t bytes[16];  ///< network order; an IPv4 address is the first four, the rest zero
+} gn_ip;
+
+typedef struct gn_prefix {
+    gn_ip ip;
+    uint8_t length;  ///< bits
+} gn_prefix;
+
+typedef struct gn_endpoint {
+    gn_ip ip;
+    uint16_t port;   ///< host order
+    uint32_t scope;  ///< interface index of a link-local IPv6 address, else 0
+} gn_endpoint;
+
+enum {
+    GN_PREFIX_TEXT = 50,    ///< room for a prefix as text
+    GN_ENDPOINT_TEXT = 72,  ///< room for an endpoint as text
+    GN_PORT_DEFAULT = 7777  ///< UDP port of the wire when none is given
+};
+
+/// Bits of an address of that version: 32 or 128.
+static inline unsigned gn_ip_bits(const gn_ip *ip)
+{
+    return ip->version == 4 ? 32 : 128;
+}
+static inline unsigned gn_ip_bytes(const gn_ip *ip)
+{
+    return ip->version == 4 ? 4 : 16;
+}
+
+/// Orders by version, then bytes: <0, 0, >0.
+int gn_ip_compare(const gn_ip *a, const gn_ip *b);
+/// The address with all bits behind `length` cleared.
+gn_ip gn_ip_mask(const gn_ip *ip, unsigned length);
+bool gn_prefix_contains(const gn_prefix *prefix, const gn_ip *ip);
+
+/// "10.77.0.2", "fd77::/64". Without a length, all bits. Bits behind the length stay as they are.
+int gn_prefix_parse(const char *text, gn_prefix *prefix, gn_error *error);
+/// "192.0.2.1:7777", "[2001:db8::1]:7777", "[fe80::1%eth0]:7777"; the port may be left out.
+int gn_endpoint_parse(const char *text, gn_endpoint *endpoint, gn_error *error);
+
+/// Into `text`, at least GN_PREFIX_TEXT (GN_ENDPOINT_TEXT) bytes. @return text
+const char *gn_prefix_format(const gn_prefix *prefix, char *text);
+const char *gn_endpoint_format(const gn_endpoint *endpoint, char *text);
+
+/// As `family` wants it: AF_INET, or AF_INET6 (IPv4 becomes ::ffff:a.b.c.d). @return length of the sockaddr.
+socklen_t gn_endpoint_to_sockaddr(const gn_endpoint *endpoint, int family, struct sockaddr_storage *address);
+/// The inverse; ::ffff:a.b.c.d becomes IPv4. Other families give version 0.
+gn_endpoint gn_endpoint_from_sockaddr(const struct sockaddr_storage *address);
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings of a running NIC.
+#include <string.h>
+
+#include "driver/nic_private.h"
+#include "driver/request.h"
+
+static int merge_rules(const gn_nic *nic, const gn_change *change, gn_rule *rules, size_t *count, gn_error *error)
+{
+    const bool given = change->given & GN_CHANGE_RULES;
+    *count = given ? change->rule_count : nic->config.rule_count;
+    memcpy(rules, given ? change->rules : nic->config.rules, *count * sizeof *rules);
+    for (size_t i = 0; i < *count; i++) {
+        gn_codec *codec = &rules[i].codec;
+        const gn_profile profile = change->given & GN_CHANGE_PROFILE ? change->profile : codec->profile;
+        const int bound = change->given & GN_CHANGE_BOUND ? change->bound_exp : codec->bound_exp;
+        if (gn_codec_init(codec, profile, bound) != GN_OK)
+            return gn_error_set(error, "profile %s does not take the bound 2^%d", gn_profile_name(profile), -bound);
+    }
+    return 0;
+}
+
+static gn_fault_config merge_fault(const gn_fault_config *old, const gn_change *change)
+{
+    gn_fault_config merged = *old;
+    if (change->given & GN_CHANGE_LOSS) merged.loss = change->fault.loss;
+    if (change->given & GN_CHANGE_DUPLICATE) merged.duplicate = change->fault.duplicate;
+    if (change->given & GN_CHANGE_REORDER) merged.reorder = change->fault.reorder;
+    if (change->given & GN_CHANGE_DELAY) merged.delay_ns = change->fault.delay_ns;
+    if (change->given & GN_CHANGE_JITTER) merged.jitter_ns = change->fault.jitter_ns;
+    if (change->given & GN_CHANGE_REORDER_NS) merged.reorder_ns = change->fault.reorder_ns;
+    if (change->given & GN_CHANGE_SEED) merged.seed = change->fault.seed;
+    return merged;
+}
+
+enum {
+    RULES = GN_CHANGE_RULES | GN_CHANGE_PROFILE | GN_CHANGE_BOUND,
+    FAULT = GN_CHANGE_LOSS | GN_CHANGE_DUPLICATE | GN_CHANGE_REORDER | GN_CHANGE_DELAY | GN_CHANGE_JITTER |
+            GN_CHANGE_REORDER_NS | GN_CHANGE_SEED
+};
+
+int gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error)
+{
+    gn_rule rules[GN_RULES_MAX];
+    size_t count;
+    if (merge_rules(nic, change, rules, &count, error)) return -1;
+    gn_status status = GN_OK;
+    pthread_mutex_lock(&nic->out->lock);
+    pthread_mutex_lock(&nic->in->lock);
+    if (change->given & RULES) status = nic->config.engine->set_rules(nic->engine, rules, count);
+    if (status != GN_OK) goto done;
+    memcpy(nic->config.rules, rules, count * sizeof *rules);
+    nic->config.rule_count = count;
+    if (change->given & GN_CHANGE_CUT) nic->out->cut = change->cut;
+    if (change->given & GN_CHANGE_BYPASS) {
+        nic->config.bypass = change->bypass;
+        nic->config.engine->set_bypass(nic->engine, change->bypass);
+    }
+    if (change->given & GN_CHANGE_RATE) gn_rate_set(&nic->out->rate, change->rate, gn_now());
+    if (change->given & FAULT) {
+        const gn_fault_config fault = merge_fault(gn_fault_get(nic->out->fault), change);
+        gn_fault_set(nic->out->fault, &fault);
+    }
+done:
+    pthread_mutex_unlock(&nic->in->lock);
+    pthread_mutex_unlock(&nic->out->lock);
+    if (status != GN_OK) return gn_error_set(error, "the engine refused the rules: %s", gn_status_string(status));
+    return 0;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_DRIVER_FAULT_H
+#define GRADNIC_DRIVER_FAULT_H
+/// A bad link: seeded loss, duplication, reordering and delay of the datagrams that a NIC sends. What happens to the n-th
+/// datagram depends on the seed alone, not on timing.
+
+#include "driver/wire.h"
+
+typedef struct gn_fault_config {
+    uint64_t seed;
+    double loss, duplicate, reorder;  ///< probabilities for each datagram
+    uint64_t delay_ns, jitter_ns;     ///< every datagram waits delay +- jitter (uniform)
+    uint64_t reorder_ns;              ///< a reordered datagram waits that much longer, so that later ones overtake it
+} gn_fault_config;
+
+enum {
+    GN_FAULT_QUEUE_BYTES = 16 << 20,  ///< datagrams waiting; more are dropped and counted as overflow
+    GN_FAULT_REORDER_NS = 1000000     ///< default of reorder_ns
+};
+
+typedef struct gn_fault_counters {
+    uint64_t lost, duplicated, reordered, delayed, overflow;
+} gn_fault_counters;
+
+typedef struct gn_fault gn_fault;
+
+/// @return NULL when out of memory. Free with gn_fault_free() (NULL allowed): what waits is lost.
+gn_fault *gn_fault_new(const gn_fault_config *config);
+void gn_fault_free(gn_fault *fault);
+/// New settings from the next datagram on; the seed starts anew. What waits keeps its time.
+void gn_fault_set(gn_fault *fault, const gn_fault_config *config);
+const gn_fault_config *gn_fault_get(const gn_fault *fault);
+const gn_fault_counters *gn_fault_get_counters(const gn_fault *fault);
+/// Whether datagrams must pass through here at all.
+bool gn_fault_active(const gn_fault *fault);
+
+/// Sends packets as the bad link does: now, later, twice or never.
+void gn_fault_send(gn_fault *fault, gn_wire *wire, const gn_peer *peer, const gn_wire_packet *packets, size_t count,
+                   uint64_t now, gn_wire_counters *counters);
+/// Sends what is due. @return nanoseconds until the next one is; UINT64_MAX when nothing waits
+uint64_t gn_fault_release(gn_fault *fault, gn_wire *wire, uint64_t now, gn_wire_counters *counters);
+
+#endif

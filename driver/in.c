@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wire to host: take a batch of datagrams of one peer, check where each packet claims to come from, let the engine restore it,
+// hand neighbours over together.
+#include <errno.h>
+#include <string.h>
+
+#include "driver/inner.h"
+#include "driver/nic_private.h"
+
+// @return bytes of `restored` in use afterwards
+static size_t handle_packet(gn_nic *nic, gn_peer *peer, uint8_t *datagram, size_t length, size_t used)
+{
+    gn_in *in = nic->in;
+    gn_inner inner;
+    size_t bytes = 0;
+    if (!gn_inner_read(datagram, length, &inner)) {
+        peer->counters.rx_bad_packet++;
+        return used;
+    }
+    if (gn_peers_route(nic->config.peers, &inner.source) != peer) {
+        peer->counters.rx_bad_source++;
+        return used;
+    }
+    peer->counters.rx_packets++;
+    peer->counters.rx_bytes += inner.length;
+    gn_capture_packet(nic->pcap_wire, datagram, inner.length, NULL, 0);
+    if (sizeof in->restored - used < GN_PACKET_MAX) {
+        gn_join_flush(&in->join);
+        used = 0;
+    }
+    uint8_t *restored = in->restored + used;
+    const gn_verdict verdict =
+        nic->config.engine->receive(nic->engine, datagram, inner.length, restored, sizeof in->restored - used, &bytes);
+    if (verdict == GN_VERDICT_DROP) return used;
+    const bool written = verdict == GN_VERDICT_WRITE;
+    uint8_t *packet = written ? restored : datagram;
+    if (!written) bytes = inner.length;
+    gn_capture_packet(nic->pcap_host, packet, bytes, NULL, 0);
+    gn_join_add(&in->join, packet, bytes, written, written && nic->partial);
+    return written ? used + bytes : used;
+}
+
+static void handle_batch(gn_nic *nic, const gn_wire_batch *batch)
+{
+    gn_in *in = nic->in;
+    const size_t count = batch->size ? (batch->bytes + batch->size - 1) / batch->size : 1;
+    gn_peer *peer = gn_peers_find(nic->config.peers, &batch->from);
+    in->batches++;
+    in->datagrams += count;
+    in->bytes += batch->bytes + count * ((batch->from.ip.version == 4 ? 28u : 48u) + GN_WIRE_ETHERNET);
+    if (!peer) {
+        in->unknown_sender += count;
+        return;
+    }
+    size_t used = 0;
+    if (!batch->bytes) peer->counters.rx_bad_packet++;
+    for (size_t at = 0; at < batch->bytes; at += batch->size) {
+        const size_t rest = batch->bytes - at;
+        used = handle_packet(nic, peer, in->batch + at, rest < batch->size ? rest : batch->size, used);
+    }
+    gn_join_flush(&in->join);
+}
+
+void *gn_in_thread(void *argument)
+{
+    gn_nic *nic = argument;
+    gn_in *in = nic->in;
+    while (!atomic_load_explicit(&nic->stop, memory_order_relaxed)) {
+        gn_wire_batch batch;
+        pthread_mutex_lock(&in->lock);
+        const int got = gn_wire_receive(&nic->wire, in->batch, sizeof in->batch, &batch);
+        const int reason = errno;
+        if (got > 0) handle_batch(nic, &batch);
+        pthread_mutex_unlock(&in->lock);
+        if (!got) gn_nic_wait(nic, nic->wire.fd, UINT64_MAX);
+        // An ICMP error that came back for something we sent: no reason to stop listening.
+        if (got < 0 && reason != ECONNREFUSED && reason != EHOSTUNREACH && reason != ENETUNREACH && reason != EMSGSIZE)
+            gn_nic_stop(nic, reason);
+    }
+    return NULL;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/netlink.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/fib_rules.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    // Not in the headers of Linux 6.1, which Debian 12 builds with; include/uapi/linux/fib_rules.h of Linux 6.12.
+    ATTRIBUTE_FRA_DSCP = 25,
+    MESSAGE_BYTES = 1024,
+    REPLY_BYTES = 8192
+};
+
+static int family_of(int version)
+{
+    return version == 4 ? AF_INET : AF_INET6;
+}
+
+// Sends one request and waits for its acknowledgement; a reply before it goes to `parse`.
+static int transact(struct nlmsghdr *request, mnl_cb_t parse, void *context)
+{
+    char reply[REPLY_BYTES];
+    const unsigned sequence = (unsigned)time(NULL);
+    struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+    if (!socket) return -1;
+    int status = -1, saved;
+    request->nlmsg_flags = (uint16_t)(request->nlmsg_flags | NLM_F_REQUEST | (parse ? 0 : NLM_F_ACK));
+    request->nlmsg_seq = sequence;
+    if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0) goto done;
+    const unsigned port = mnl_socket_get_portid(socket);
+    if (mnl_socket_sendto(socket, request, request->nlmsg_len) < 0) goto done;
+    const ssize_t bytes = mnl_socket_recvfrom(socket, reply, sizeof reply);
+    if (bytes < 0) goto done;
+    status = mnl_cb_run(reply, (size_t)bytes, sequence, port, parse, context) < 0 ? -1 : 0;
+done:
+    saved = errno;
+    mnl_socket_close(socket);
+    errno = saved;
+    return status;
+}
+
+static struct nlmsghdr *begin(void *buffer, uint16_t type, uint16_t flags)
+{
+    memset(buffer, 0, MESSAGE_BYTES);
+    struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
+    header->nlmsg_type = type;
+    header->nlmsg_flags = flags;
+    return header;
+}
+
+int gn_link_set(unsigned index, const gn_link *link)
+{
+    char buffer[MESSAGE_BYTES];
+    struct nlmsghdr *header = begin(buffer, RTM_NEWLINK, 0);
+    struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    info->ifi_index = (int)index;
+    if (link->up) info->ifi_flags = info->ifi_change = 1;  // IFF_UP
+    if (link->mtu) mnl_attr_put_u32(header, IFLA_MTU, link->mtu);
+    if (link->queue_length) mnl_attr_put_u32(header, IFLA_TXQLEN, link->queue_length);
+    if (link->gso_max_segments) mnl_attr_put_u32(header, IFLA_GSO_MAX_SEGS, link->gso_max_segments);
+    return transact(header, NULL, NULL);
+}
+
+static int take_link(const struct nlattr *attribute, void *context)
+{
+    if (mnl_attr_get_type(attribute) == IFLA_MTU) *(int *)context = (int)mnl_attr_get_u32(attribute);
+    return MNL_CB_OK;
+}
+
+static int parse_link(const struct nlmsghdr *header, void *context)
+{
+    return mnl_attr_parse(header, sizeof(struct ifinfomsg), take_link, context) < 0 ? MNL_CB_ERROR : MNL_CB_STOP;
+}
+
+int gn_link_mtu(unsigned index)
+{
+    char buffer[MESSAGE_BYTES];
+    struct nlmsghdr *header = begin(buffer, RTM_GETLINK, 0);
+    struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    info->ifi_index = (int)index;
+    mnl_attr_put_u32(header, IFLA_EXT_MASK, 0);
+    int mtu = -1;
+    return transact(header, parse_link, &mtu) ? -1 : mtu;
+}
+
+static int change_address(uint16_t type, uint16_t flags, unsigned index, const gn_prefix *address)
+{
+    char buffer[MESSAGE_BYTES];
+    struct nlmsghdr *header = begin(buffer, type, flags);
+    struct ifaddrmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    info->ifa_family = (uint8_t)family_of(address->ip.version);
+    info->ifa_prefixlen = address->length;
+    info->ifa_index = index;
+    // A TUN device has no neighbours to ask: duplicate address detection would only delay the address.
+    if (address->ip.version == 6) info->ifa_flags = IFA_F_NODAD;
+    mnl_attr_put(header, IFA_LOCAL, gn_ip_bytes(&address->ip), address->ip.bytes);
+    mnl_attr_put(header, IFA_ADDRESS, gn_ip_bytes(&address->ip), address->ip.bytes);
+    return transact(header, NULL, NULL);
+}
+
+int gn_address_add(unsigned index, const gn_prefix *address)
+{
+    return change_address(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, index, address);
+}
+
+int gn_address_remove(unsigned index, const gn_prefix *address)
+{
+    return change_address(RTM_DELADDR, 0, index, address);
+}
+
+static int change_route(uint16_t type, uint16_t flags, const gn_route *route)
+{
+    char buffer[MESSAGE_BYTES];
+    struct nlmsghdr *header = begin(buffer, type, flags);
+    struct rtmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    info->rtm_family = (uint8_t)family_of(route->prefix.ip.version);
+    info->rtm_dst_len = route->prefix.length;
+    info->rtm_table = RT_TABLE_UNSPEC;
+    info->rtm_protocol = RTPROT_STATIC;
+    info->rtm_scope = type == RTM_DELROUTE ? RT_SCOPE_NOWHERE : RT_SCOPE_LINK;
+    info->rtm_type = RTN_UNICAST;
+    mnl_attr_put_u32(header, RTA_TABLE, route->table ? route->table : RT_TABLE_MAIN);
+    if (route->prefix.length) mnl_attr_put(header, RTA_DST, gn_ip_bytes(&route->prefix.ip), route->prefix.ip.bytes);
+    mnl_attr_put_u32(header, RTA_OIF, route->index);
+    if (route->source.version) mnl_attr_put(header, RTA_PREFSRC, gn_ip_bytes(&route->source), route->source.bytes);
+    return transact(header, NULL, NULL);
+}
+
+int gn_route_add(const gn_route *route)
+{
+    return change_route(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, route);
+}
+int gn_route_remove(const gn_route *route)
+{
+    return change_route(RTM_DELROUTE, 0, route);
+}
+
+static int take_metric(const struct nlattr *attribute, void *context)
+{
+    if (mnl_attr_get_type(attribute) == RTAX_MTU) ((gn_path *)context)->mtu = mnl_attr_get_u32(attribute);
+    return MNL_CB_OK;
+}
+
+static int take_route(const struct nlattr *attribute, void *context)
+{
+    gn_path *path = context;
+    const unsigned bytes = mnl_attr_get_payload_len(attribute);
+    switch (mnl_attr_get_type(attribute)) {
+    case RTA_OIF:
+        path->index = mnl_attr_get_u32(attribute);
+        break;
+    case RTA_METRICS:
+        return mnl_attr_parse_nested(attribute, take_metric, path);
+    case RTA_PREFSRC:
+        if (bytes > sizeof path->source.bytes) return MNL_CB_ERROR;
+        path->source.version = bytes == 4 ? 4 : 6;
+        memcpy(path->source.bytes, mnl_attr_get_payload(attribute), bytes);
+        break;
+    default:
+        break;
+    }
+    return MNL_CB_OK;
+}
+
+static int parse_route(const struct nlmsghdr *header, void *context)
+{
+    return mnl_attr_parse(header, sizeof(struct rtmsg), take_route, context) < 0 ? MNL_CB_ERROR : MNL_CB_STOP;
+}
+
+int gn_path_find(const gn_ip *ip, gn_path *path)
+{
+    char buffer[MESSAGE_BYTES];
+    memset(path, 0, sizeof *path);
+    struct nlmsghdr *header = begin(buffer, RTM_GETROUTE, 0);
+    struct rtmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    info->rtm_family = (uint8_t)family_of(ip->version);
+    info->rtm_dst_len = (uint8_t)gn_ip_bits(ip);
+    mnl_attr_put(header, RTA_DST, gn_ip_bytes(ip), ip->bytes);
+    if (transact(header, parse_route, path)) return -1;
+    const int link = gn_link_mtu(path->index);
+    if (link < 0) return -1;
+    if (!path->mtu || path->mtu > (unsigned)link) path->mtu = (unsigned)link;
+    return 0;
+}
+
+static int change_policy(uint16_t type, uint16_t flags, const gn_policy *policy)
+{
+    char buffer[MESSAGE_BYTES];
+    struct nlmsghdr *header = begin(buffer, type, flags);
+    struct fib_rule_hdr *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    info->family = (uint8_t)family_of(policy->version);
+    info->action = FR_ACT_TO_TBL;
+    mnl_attr_put_u32(header, FRA_TABLE, policy->table);
+    mnl_attr_put_u32(header, FRA_PRIORITY, policy->priority);
+    if (policy->mark) {
+        mnl_attr_put_u32(header, FRA_FWMARK, policy->mark);
+        mnl_attr_put_u32(header, FRA_FWMASK, 0xffffffff);
+    } else {
+        mnl_attr_put_u8(header, ATTRIBUTE_FRA_DSCP, (uint8_t)(policy->tos >> 2));
+    }
+    return transact(header, NULL, NULL);
+}
+
+int gn_policy_add(const gn_policy *policy)
+{
+    return change_policy(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, policy);
+}
+int gn_policy_remove(const gn_policy *policy)
+{
+    return change_policy(RTM_DELRULE, 0, policy);
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/nic.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "driver/control.h"
+#include "driver/netlink.h"
+#include "driver/nic_private.h"
+#include "driver/privilege.h"
+
+uint64_t gn_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout)
+{
+    struct pollfd watched[2] = {{.fd = nic->stop_event, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+    const struct timespec limit = {.tv_sec = (time_t)(timeout / 1000000000u), .tv_nsec = (long)(timeout % 1000000000u)};
+    (void)ppoll(watched, fd < 0 ? 1 : 2, timeout == UINT64_MAX ? NULL : &limit, NULL);
+}
+
+void gn_nic_stop(gn_nic *nic, int reason)
+{
+    const uint64_t one = 1;
+    if (reason) atomic_store(&nic->failure, reason);
+    atomic_store(&nic->stop, true);
+    (void)!write(nic->stop_event, &one, sizeof one);
+}
+
+const char *gn_nic_device(const gn_nic *nic)
+{
+    return nic->tun.name;
+}
+unsigned gn_nic_mtu(const gn_nic *nic)
+{
+    return nic->tun.mtu;
+}
+
+static gn_endpoint listen_on(const gn_nic_config *config)
+{
+    gn_endpoint listen = config->listen;
+    if (!listen.port) listen.port = GN_PORT_DEFAULT;
+    if (listen.ip.version) return listen;
+    listen.ip.version = 4;
+    for (size_t i = 0; i < gn_peers_count(config->peers); i++)
+        if (gn_peers_at(config->peers, i)->endpoint.ip.version == 6) listen.ip.version = 6;
+    return listen;
+}
+
+// With an overlay, a packet to the peer itself must not be routed into the device: it would be wrapped for ever.
+static int check_loops(const gn_nic *nic, gn_error *error)
+{
+    char text[GN_ENDPOINT_TEXT];
+    for (size_t i = 0; i < gn_peers_count(nic->config.peers); i++) {
+        const gn_peer *peer = gn_peers_at(nic->config.peers, i);
+        if (nic->config.steer.mode != GN_STEER_OVERLAY || !gn_peers_route(nic->config.peers, &peer->endpoint.ip))
+            continue;
+        return gn_error_set(error,
+                            "peer %s lies in an overlay prefix itself; use --steer to carry the hosts' own addresses",
+                            gn_endpoint_format(&peer->endpoint, text));
+    }
+    return 0;
+}
+
+// The smallest MTU on the way to any peer, and the room that the largest encapsulation leaves of it.
+static int find_mtu(gn_nic *nic, gn_error *error)
+{
+    unsigned smallest = nic->config.wire_mtu, overhead = 0;
+    char text[GN_ENDPOINT_TEXT];
+    for (size_t i = 0; i < gn_peers_count(nic->config.peers); i++) {
+        const gn_peer *peer = gn_peers_at(nic->config.peers, i);
+        gn_path path;
+        if (gn_wire_encapsulation(peer) > overhead) overhead = gn_wire_encapsulation(peer);
+        if (nic->config.wire_mtu) continue;
+        if (gn_path_find(&peer->endpoint.ip, &path))
+            return gn_error_set(error, "no route to peer %s (%s); --mtu sets the wire's MTU without asking",
+                                gn_endpoint_format(&peer->endpoint, text), strerror(errno));
+        if (!smallest || path.mtu < smallest) smallest = path.mtu;
+    }
+    nic->wire_mtu = smallest > 65535 ? 65535 : smallest;
+    nic->packet_mtu = nic->wire_mtu - overhead;
+    const unsigned least = overhead + GN_SHIM_BYTES + (overhead == 48 ? 1280 : 576);
+    if (nic->wire_mtu < least)
+        return gn_error_set(error, "a wire MTU of %u is too small; at least %u", nic->wire_mtu, least);
+    return 0;
+}
+
+static unsigned segments_per_call(const gn_nic *nic)
+{
+    const unsigned fits = GN_WIRE_BATCH_BYTES / nic->packet_mtu;
+    return fits > GN_WIRE_SEGMENTS_MAX ? GN_WIRE_SEGMENTS_MAX : fits;
+}
+
+static int open_device(gn_nic *nic, gn_error *error)
+{
+    const gn_nic_config *config = &nic->config;
+    const gn_tun_config device = {
+        .name = config->device,
+        .existing = config->existing,
+        .no_offload = config->no_offload,
+        .addresses = config->addresses,
+        .address_count = config->address_count,
+        .mtu = nic->packet_mtu - GN_SHIM_BYTES,
+        .queue_length = config->queue_length,
+        .gso_max_segments = segments_per_call(nic),
+    };
+    if (gn_tun_open(&nic->tun, &device, error)) return -1;
+    if (nic->tun.mtu > nic->packet_mtu - GN_SHIM_BYTES)
+        return gn_error_set(error, "%s: its MTU of %u does not fit the wire; as root: ip link set %s mtu %u",
+                            nic->tun.name, nic->tun.mtu, nic->tun.name, nic->packet_mtu - GN_SHIM_BYTES);
+    // Whoever made a persistent device routes to it as well.
+    if (config->existing && config->steer.mode == GN_STEER_OVERLAY) return 0;
+    return gn_steer_open(&nic->steer, &config->steer, nic->tun.index, config->peers, config->rules, config->rule_count,
+                         error);
+}
+
+static int open_wire(gn_nic *nic, gn_error *error)
+{
+    const gn_endpoint listen = listen_on(&nic->config);
+    if (gn_peers_seal(nic->config.peers, listen.ip.version == 4 ? AF_INET : AF_INET6, error)) return -1;
+    if (check_loops(nic, error) || find_mtu(nic, error)) return -1;
+    return gn_wire_open(&nic->wire, &listen,
+                        nic->config.buffer_bytes ? nic->config.buffer_bytes : GN_NIC_BUFFER_DEFAULT, error);
+}
+
+static int open_engine(gn_nic *nic, gn_error *error)
+{
+    const gn_nic_config *config = &nic->config;
+    // A capture should hold packets as they were sent, checksums and all.
+    nic->partial = !config->no_offload && !config->pcap_host;
+    const gn_engine_config engine = {config->rules, config->rule_count, config->flow_capacity, config->bypass,
+                                     nic->partial};
+    const gn_status status = config->engine->open(&nic->engine, &engine);
+    if (status != GN_OK) return gn_error_set(error, "engine %s: %s", config->engine->name, gn_status_string(status));
+    nic->out->cut = config->cut;
+    gn_rate_set(&nic->out->rate, config->rate, gn_now());
+    nic->out->fault = gn_fault_new(&config->fault);
+    if (!nic->out->fault) return gn_error_set(error, "out of memory");
+    return 0;
+}
+
+static int open_captures(gn_nic *nic, gn_error *error)
+{
+    if (nic->config.pcap_host && !(nic->pcap_host = gn_capture_open(nic->config.pcap_host, error))) return -1;
+    if (nic->config.pcap_wire && !(nic->pcap_wire = gn_capture_open(nic->config.pcap_wire, error))) return -1;
+    return 0;
+}
+
+static gn_nic *allocate(const gn_nic_config *config)
+{
+    gn_nic *nic = calloc(1, sizeof *nic);
+    if (!nic) return NULL;
+    nic->config = *config;
+    nic->tun.fd = nic->wire.fd = nic->control = nic->stop_event = -1;
+    nic->started = (uint64_t)time(NULL);
+    nic->out = calloc(1, sizeof *nic->out);
+    nic->in = calloc(1, sizeof *nic->in);
+    if (!nic->out || !nic->in) {
+        free(nic->out);
+        free(nic->in);
+        free(nic);
+        return NULL;
+    }
+    pthread_mutex_init(&nic->out->lock, NULL);
+    pthread_mutex_init(&nic->in->lock, NULL);
+    return nic;
+}
+
+int gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error)
+{
+    gn_account account;
+    gn_nic *nic = allocate(config);
+    if (!nic) {
+        gn_peers_free(config->peers);
+        return gn_error_set(error, "out of memory");
+    }
+    nic->stop_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (nic->stop_event < 0) {
+        gn_error_set(error, "eventfd: %s", strerror(errno));
+        goto failed;
+    }
+    if (gn_account_find(&account, config->user, error)) goto failed;
+    if (open_wire(nic, error) || open_device(nic, error) || open_engine(nic, error) || open_captures(nic, error))
+        goto failed;
+    gn_join_init(&nic->in->join, &nic->tun);
+    if (config->control && (nic->control = gn_control_listen(config->control, &account, error)) < 0) goto failed;
+    // A policy rule outlives the device: removing it needs the capability that made it.
+    if (gn_privilege_drop(&account, nic->steer.index && (config->existing || config->steer.mode != GN_STEER_OVERLAY),
+                          error))
+        goto failed;
+    *out = nic;
+    return 0;
+failed:
+    gn_nic_close(nic);
+    return -1;
+}
+
+void gn_nic_close(gn_nic *nic)
+{
+    if (!nic) return;
+    gn_privilege_raise_net_admin();
+    gn_steer_close(&nic->steer);
+    if (nic->control >= 0) gn_control_close(nic->control, nic->config.control);
+    gn_tun_close(&nic->tun);
+    gn_wire_close(&nic->wire);
+    if (nic->stop_event >= 0) close(nic->stop_event);
+    if (nic->engine) nic->config.engine->close(nic->engine);
+    gn_fault_free(nic->out->fault);
+    gn_capture_close(nic->pcap_host);
+    gn_capture_close(nic->pcap_wire);
+    gn_peers_free(nic->config.peers);
+    pthread_mutex_destroy(&nic->out->lock);
+    pthread_mutex_destroy(&nic->in->lock);
+    free(nic->out);
+    free(nic->in);
+    free(nic);
+}
+
+static void serve(gn_nic *nic, int signals)
+{
+    while (!atomic_load(&nic->stop)) {
+        struct pollfd watched[3] = {{.fd = nic->stop_event, .events = POLLIN},
+                                    {.fd = signals, .events = POLLIN},
+                                    {.fd = nic->control, .events = POLLIN}};
+        if (poll(watched, nic->control < 0 ? 2 : 3, -1) < 0 && errno != EINTR) break;
+        if (watched[1].revents) break;
+        if (nic->control >= 0 && watched[2].revents) gn_control_serve(nic->control, nic);
+    }
+    gn_nic_stop(nic, 0);
+}
+
+int gn_nic_run(gn_nic *nic, gn_error *error)
+{
+    pthread_t out, in;
+    sigset_t ending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGHUP);
+    signal(SIGPIPE, SIG_IGN);
+    pthread_sigmask(SIG_BLOCK, &ending, NULL);
+    const int signals = signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals < 0) return gn_error_set(error, "signalfd: %s", strerror(errno));
+    // The rate limiter sleeps for fractions of a millisecond; the default slack of 50 us would be an error of 5 %. Threads inherit it.
+    (void)prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
+    int failed = pthread_create(&out, NULL, gn_out_thread, nic);
+    if (!failed) {
+        failed = pthread_create(&in, NULL, gn_in_thread, nic);
+        if (!failed) {
+            serve(nic, signals);
+            pthread_join(in, NULL);
+        }
+        gn_nic_stop(nic, 0);
+        pthread_join(out, NULL);
+    }
+    close(signals);
+    if (failed) return gn_error_set(error, "cannot start a thread: %s", strerror(failed));
+    const int reason = atomic_load(&nic->failure);
+    if (reason)
+        return gn_error_set(error, "%s: %s", nic->tun.name,
+                            reason == EBADFD ? "the device has gone" : strerror(reason));
+    return 0;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_DRIVER_NIC_PRIVATE_H
+#define GRADNIC_DRIVER_NIC_PRIVATE_H
+/// What the NIC's threads share. Each direction has a lock that its thread holds while it works on one segment or batch, never
+/// while it waits for work; the control thread takes it to read counters or to change settings. Both locks: out first, then in.
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "driver/capture.h"
+#include "driver/join.h"
+#include "driver/nic.h"
+#include "driver/rate.h"
+
+enum {
+    GN_BATCH_BYTES = 65536,        ///< one read of either side
+    GN_RESTORED_BYTES = 4 * 65536  ///< packets restored but not yet handed over
+};
+
+typedef struct gn_out {
+    pthread_mutex_t lock;
+    gn_rate rate;
+    gn_fault *fault;
+    gn_cut cut;
+    uint64_t segments, bytes;        ///< taken from the host, as it handed them over
+    uint64_t no_peer;                ///< packets to a destination that no peer has: dropped
+    uint64_t not_ip;                 ///< packets that are no whole IP packets: dropped
+    uint64_t uncuttable;             ///< segments that the engine refused: dropped
+    uint64_t packets, packet_bytes;  ///< IP packets given to the wire, after cutting and compressing
+    gn_wire_counters wire;
+    gn_wire_packet outgoing[GN_BURST_PACKETS];
+    gn_burst burst;
+    uint8_t segment[GN_BATCH_BYTES + 64];
+} gn_out;
+
+typedef struct gn_in {
+    pthread_mutex_t lock;
+    uint64_t batches, datagrams, bytes;  ///< heard, from anyone; bytes as on the link (IP, UDP, Ethernet headers)
+    uint64_t unknown_sender;             ///< datagrams from no peer: dropped
+    gn_join join;
+    uint8_t batch[GN_BATCH_BYTES];
+    uint8_t restored[GN_RESTORED_BYTES];
+} gn_in;
+
+struct gn_nic {
+    gn_nic_config config;
+    gn_tun tun;
+    gn_wire wire;
+    gn_steer steer;
+    void *engine;
+    bool partial;  ///< restored packets leave their checksum to the host
+    gn_capture *pcap_host, *pcap_wire;
+    unsigned wire_mtu;    ///< of the underlay
+    unsigned packet_mtu;  ///< of IP packets on the wire: wire_mtu less the encapsulation
+    int control;          ///< listening socket, -1: none
+    int stop_event;       ///< eventfd: readable when the threads are to end
+    atomic_bool stop;
+    atomic_int failure;  ///< errno of a thread that gave up
+    uint64_t started;    ///< CLOCK_REALTIME, seconds
+    gn_out *out;
+    gn_in *in;
+};
+
+/// CLOCK_MONOTONIC in nanoseconds.
+uint64_t gn_now(void);
+/// Waits until `fd` (-1: none) is readable, the NIC is to stop, or `timeout` nanoseconds have passed (UINT64_MAX: never).
+void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout);
+/// Ends both threads; `reason` is the errno that made it necessary, or 0.
+void gn_nic_stop(gn_nic *nic, int reason);
+
+void *gn_out_thread(void *nic);
+void *gn_in_thread(void *nic);
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host to wire: take a segment, find its peer, let the engine cut and compress it, pay for it, send it.
+#include <errno.h>
+#include <string.h>
+
+#include "driver/inner.h"
+#include "driver/nic_private.h"
+
+static gn_segment as_segment(const struct virtio_net_hdr *virtio, const uint8_t *packet, size_t length)
+{
+    const bool cut = (virtio->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) != VIRTIO_NET_HDR_GSO_NONE;
+    const bool partial = virtio->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM;
+    return (gn_segment){
+        .packet = packet,
+        .length = length,
+        .gso_size = cut ? virtio->gso_size : 0,
+        .partial_checksum = partial,
+        .checksum_start = partial ? virtio->csum_start : 0,
+        .checksum_offset = partial ? virtio->csum_offset : 0,
+    };
+}
+
+// Headers made by the engine, payload where the host put it.
+static size_t gather(gn_out *out, const gn_segment *segment, const gn_headers_cut *cut)
+{
+    const gn_burst *burst = &out->burst;
+    size_t at = cut->payload_offset;
+    for (unsigned i = 0; i < burst->count; i++, at += cut->piece) {
+        const size_t rest = segment->length - at, bytes = rest < cut->piece ? rest : cut->piece;
+        out->outgoing[i] = (gn_wire_packet){burst->data + i * cut->header_bytes, (uint32_t)cut->header_bytes,
+                                            (uint32_t)bytes, segment->packet + at};
+    }
+    return burst->count;
+}
+
+static size_t list(gn_out *out)
+{
+    const gn_burst *burst = &out->burst;
+    for (unsigned i = 0; i < burst->count; i++)
+        out->outgoing[i] = (gn_wire_packet){.head = burst->data + burst->offset[i],
+                                            .head_bytes = burst->offset[i + 1] - burst->offset[i]};
+    return burst->count;
+}
+
+static void send_packets(gn_nic *nic, gn_peer *peer, size_t count)
+{
+    gn_out *out = nic->out;
+    for (size_t i = 0; i < count; i++) {
+        const gn_wire_packet *packet = &out->outgoing[i];
+        gn_capture_packet(nic->pcap_wire, packet->head, packet->head_bytes, packet->body, packet->body_bytes);
+        out->packet_bytes += gn_wire_packet_bytes(packet);
+        peer->counters.tx_bytes += gn_wire_packet_bytes(packet);
+    }
+    out->packets += count;
+    peer->counters.tx_packets += count;
+    const uint64_t before = out->wire.bytes, now = gn_now();
+    if (gn_fault_active(out->fault))
+        gn_fault_send(out->fault, &nic->wire, peer, out->outgoing, count, now, &out->wire);
+    else
+        gn_wire_send(&nic->wire, peer, out->outgoing, count, &out->wire);
+    gn_rate_charge(&out->rate, out->wire.bytes - before, now);
+}
+
+static void handle_segment(gn_nic *nic, const struct virtio_net_hdr *virtio, size_t length)
+{
+    gn_out *out = nic->out;
+    gn_inner inner;
+    out->segments++;
+    out->bytes += length;
+    gn_capture_packet(nic->pcap_host, out->segment, length, NULL, 0);
+    if (!gn_inner_read(out->segment, length, &inner)) {
+        out->not_ip++;
+        return;
+    }
+    gn_peer *peer = gn_peers_route(nic->config.peers, &inner.destination);
+    if (!peer) {
+        out->no_peer++;
+        return;
+    }
+    const gn_segment segment = as_segment(virtio, out->segment, inner.length);
+    const gn_engine *engine = nic->config.engine;
+    gn_headers_cut cut;
+    size_t count = 0;
+    gn_status status = engine->transmit_headers(nic->engine, &segment, nic->packet_mtu, &out->burst, &cut);
+    if (status == GN_OK) {
+        count = gather(out, &segment, &cut);
+    } else if (status == GN_UNSUPPORTED) {
+        status = engine->transmit(nic->engine, &segment, out->cut, nic->packet_mtu, &out->burst);
+        if (status == GN_OK) count = list(out);
+    }
+    if (status != GN_OK)
+        out->uncuttable++;
+    else
+        send_packets(nic, peer, count);
+}
+
+// One step under the lock. @return nanoseconds to wait before the next one: for the device too if `*readable`.
+static uint64_t step(gn_nic *nic, bool *readable)
+{
+    gn_out *out = nic->out;
+    struct virtio_net_hdr virtio;
+    size_t length;
+    const uint64_t now = gn_now();
+    const uint64_t before = out->wire.bytes, due = gn_fault_release(out->fault, &nic->wire, now, &out->wire);
+    gn_rate_charge(&out->rate, out->wire.bytes - before, now);
+    const uint64_t busy = gn_rate_wait(&out->rate, now);
+    *readable = false;
+    if (busy) return busy < due ? busy : due;
+    const int got = gn_tun_read(&nic->tun, &virtio, out->segment, GN_BATCH_BYTES, &length);
+    if (got > 0) {
+        handle_segment(nic, &virtio, length);
+        return 0;
+    }
+    if (got < 0) gn_nic_stop(nic, errno);
+    *readable = true;
+    return due;
+}
+
+void *gn_out_thread(void *argument)
+{
+    gn_nic *nic = argument;
+    while (!atomic_load_explicit(&nic->stop, memory_order_relaxed)) {
+        bool readable;
+        pthread_mutex_lock(&nic->out->lock);
+        const uint64_t wait = step(nic, &readable);
+        pthread_mutex_unlock(&nic->out->lock);
+        if (wait) gn_nic_wait(nic, readable ? nic->tun.fd : -1, wait);
+    }
+    return NULL;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/peers.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct route {
+    gn_prefix prefix;
+    gn_peer *peer;
+} route;
+
+// Routes of one version and length lie together and sorted: a lookup is one binary search per length in use.
+typedef struct stratum {
+    uint8_t version, length;
+    size_t first, count;
+} stratum;
+
+struct gn_peers {
+    gn_peer **peer;  // sorted by endpoint once sealed
+    size_t count;
+    route *routes;
+    size_t route_count;
+    stratum *strata;
+    size_t stratum_count;
+};
+
+gn_peers *gn_peers_new(void)
+{
+    return calloc(1, sizeof(gn_peers));
+}
+
+void gn_peers_free(gn_peers *peers)
+{
+    if (!peers) return;
+    for (size_t i = 0; i < peers->count; i++) free(peers->peer[i]);
+    free(peers->peer);
+    free(peers->routes);
+    free(peers->strata);
+    free(peers);
+}
+
+static int compare_endpoints(const gn_endpoint *a, const gn_endpoint *b)
+{
+    const int order = gn_ip_compare(&a->ip, &b->ip);
+    if (order) return order;
+    if (a->port != b->port) return a->port < b->port ? -1 : 1;
+    return (a->scope > b->scope) - (a->scope < b->scope);
+}
+
+// Doubles the room of an array whenever `count` is a power of two.
+static void *grown(void *array, size_t count, size_t size)
+{
+    if (count & (count - 1)) return array;
+    return realloc(array, (count ? 2 * count : 1) * size);
+}
+
+static gn_peer *peer_for(gn_peers *peers, const gn_endpoint *endpoint)
+{
+    for (size_t i = 0; i < peers->count; i++)
+        if (!compare_endpoints(&peers->peer[i]->endpoint, endpoint)) return peers->peer[i];
+    gn_peer **list = grown(peers->peer, peers->count, sizeof *list);
+    if (!list) return NULL;
+    peers->peer = list;
+    gn_peer *peer = calloc(1, sizeof *peer);
+    if (!peer) return NULL;
+    peer->endpoint = *endpoint;
+    return peers->peer[peers->count++] = peer;
+}
+
+static int add_route(gn_peers *peers, const char *text, gn_peer *peer, gn_error *error)
+{
+    route added = {.peer = peer};
+    if (gn_prefix_parse(text, &added.prefix, error)) return -1;
+    added.prefix.ip = gn_ip_mask(&added.prefix.ip, added.prefix.length);
+    route *list = grown(peers->routes, peers->route_count, sizeof *list);
+    if (!list) return gn_error_set(error, "out of memory");
+    peers->routes = list;
+    peers->routes[peers->route_count++] = added;
+    return 0;
+}
+
+int gn_peers_add(gn_peers *peers, const char *spec, gn_error *error)
+{
+    const char *equals = strchr(spec, '=');
+    if (!equals || equals == spec)
+        return gn_error_set(error, "peer '%.80s' is not PREFIX[,PREFIX...]=ADDRESS:PORT", spec);
+    gn_endpoint endpoint;
+    if (gn_endpoint_parse(equals + 1, &endpoint, error)) return -1;
+    gn_peer *peer = peer_for(peers, &endpoint);
+    char *prefixes = strndup(spec, (size_t)(equals - spec));
+    if (!peer || !prefixes) {
+        free(prefixes);
+        return gn_error_set(error, "out of memory");
+    }
+    int status = 0;
+    char *rest = prefixes, *one;
+    while (!status && (one = strsep(&rest, ","))) status = add_route(peers, one, peer, error);
+    free(prefixes);
+    return status;
+}
+
+int gn_peers_parse(gn_peers *peers, const char *name, const char *text, size_t length, gn_error *error)
+{
+    unsigned number = 0;
+    while (length) {
+        const char *newline = memchr(text, '\n', length);
+        size_t taken = newline ? (size_t)(newline - text) : length;
+        const size_t step = newline ? taken + 1 : taken;
+        char line[1024];
+        number++;
+        if (taken >= sizeof line)
+            return gn_error_set(error, "%s: line %u: longer than %zu bytes", name, number, sizeof line - 1);
+        memcpy(line, text, taken);
+        line[taken] = 0;
+        line[strcspn(line, "#")] = 0;
+        char *start = line + strspn(line, " \t\r");
+        start[strcspn(start, " \t\r")] = 0;
+        gn_error reason;
+        if (*start && gn_peers_add(peers, start, &reason))
+            return gn_error_set(error, "%s: line %u: %s", name, number, reason.text);
+        text += step;
+        length -= step;
+    }
+    return 0;
+}
+
+int gn_peers_load(gn_peers *peers, const char *path, gn_error *error)
+{
+    int status = -1;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = fopen(path, "re");
+    if (!file) return gn_error_set(error, "%s: %s", path, strerror(errno));
+    if (getdelim(&text, &length, EOF, file) < 0 && ferror(file))
+        gn_error_set(error, "%s: %s", path, strerror(errno));
+    else
+        status = gn_peers_parse(peers, path, text ? text : "", text ? strlen(text) : 0, error);
+    free(text);
+    fclose(file);
+    return status;
+}
+
+// IPv4 before IPv6, longest prefix first.
+static int compare_routes(const void *left, const void *right)
+{
+    const gn_prefix *a = &((const route *)left)->prefix, *b = &((const route *)right)->prefix;
+    if (a->ip.version != b->ip.version) return a->ip.version < b->ip.version ? -1 : 1;
+    if (a->length != b->length) return a->length > b->length ? -1 : 1;
+    return gn_ip_compare(&a->ip, &b->ip);
+}
+
+static int compare_peers(const void *left, const void *right)
+{
+    return compare_endpoints(&(*(gn_peer *const *)left)->endpoint, &(*(gn_peer *const *)right)->endpoint);
+}
+
+static int build_strata(gn_peers *peers, gn_error *error)
+{
+    for (size_t i = 0; i < peers->route_count; i++) {
+        const gn_prefix *prefix = &peers->routes[i].prefix;
+        if (i && !compare_routes(&peers->routes[i - 1], &peers->routes[i])) {
+            char text[GN_PREFIX_TEXT];
+            return gn_error_set(error, "overlay prefix %s is given twice", gn_prefix_format(prefix, text));
+        }
+        stratum *last = peers->stratum_count ? &peers->strata[peers->stratum_count - 1] : NULL;
+        if (last && last->version == prefix->ip.version && last->length == prefix->length) {
+            last->count++;
+            continue;
+        }
+        stratum *list = grown(peers->strata, peers->stratum_count, sizeof *list);
+        if (!list) return gn_error_set(error, "out of memory");
+        peers->strata = list;
+        peers->strata[peers->stratum_count++] = (stratum){prefix->ip.version, prefix->length, i, 1};
+    }
+    return 0;
+}
+
+int gn_peers_seal(gn_peers *peers, int family, gn_error *error)
+{
+    if (!peers->count) return gn_error_set(error, "no peer is given");
+    qsort(peers->peer, peers->count, sizeof *peers->peer, compare_peers);
+    if (peers->route_count) qsort(peers->routes, peers->route_count, sizeof *peers->routes, compare_routes);
+    for (size_t i = 0; i < peers->count; i++) {
+        gn_peer *peer = peers->peer[i];
+        char text[GN_ENDPOINT_TEXT];
+        if (family == AF_INET && peer->endpoint.ip.version != 4)
+            return gn_error_set(error, "peer %s is IPv6, but the wire listens on an IPv4 address",
+                                gn_endpoint_format(&peer->endpoint, text));
+        peer->address_length = gn_endpoint_to_sockaddr(&peer->endpoint, family, &peer->address);
+    }
+    peers->stratum_count = 0;
+    return build_strata(peers, error);
+}
+
+gn_peer *gn_peers_route(const gn_peers *peers, const gn_ip *ip)
+{
+    for (size_t s = 0; s < peers->stratum_count; s++) {
+        const stratum *level = &peers->strata[s];
+        if (level->version != ip->version) continue;
+        const gn_ip wanted = gn_ip_mask(ip, level->length);
+        size_t low = level->first, high = low + level->count;
+        while (low < high) {
+            const size_t middle = low + (high - low) / 2;
+            const int order = gn_ip_compare(&peers->routes[middle].prefix.ip, &wanted);
+            if (!order) return peers->routes[middle].peer;
+            if (order < 0)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+    }
+    return NULL;
+}
+
+gn_peer *gn_peers_find(const gn_peers *peers, const gn_endpoint *endpoint)
+{
+    size_t low = 0, high = peers->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = compare_endpoints(&peers->peer[middle]->endpoint, endpoint);
+        if (!order) return peers->peer[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+size_t gn_peers_count(const gn_peers *peers)
+{
+    return peers->count;
+}
+gn_peer *gn_peers_at(const gn_peers *peers, size_t index)
+{
+    return peers->peer[index];
+}
+size_t gn_peers_prefix_count(const gn_peers *peers)
+{
+    return peers->route_count;
+}
+
+const gn_prefix *gn_peers_prefix(const gn_peers *peers, size_t index, const gn_peer **peer)
+{
+    if (peer) *peer = peers->routes[index].peer;
+    return &peers->routes[index].prefix;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_DRIVER_PEERS_H
+#define GRADNIC_DRIVER_PEERS_H
+/// The static table of peers: which overlay prefixes are behind which UDP endpoint. The same table decides where a packet of
+/// the host goes (longest prefix of its destination) and what a peer may send (its source must lead back to that peer).
+
+#include <stddef.h>
+
+#include "driver/address.h"
+
+typedef struct gn_peer_counters {
+    uint64_t tx_packets, tx_bytes;  ///< IP packets and bytes sent to it (padding not counted)
+    uint64_t rx_packets, rx_bytes;  ///< IP packets and bytes accepted from it
+    uint64_t rx_bad_packet;         ///< datagrams that hold no whole IP packet: dropped
+    uint64_t rx_bad_source;         ///< packets whose source is not in its prefixes: dropped
+} gn_peer_counters;
+
+typedef struct gn_peer {
+    gn_endpoint endpoint;
+    struct sockaddr_storage address;  ///< for the wire's socket; set by gn_peers_seal()
+    socklen_t address_length;
+    gn_peer_counters counters;  ///< tx_* belong to the thread that sends, rx_* to the one that receives
+} gn_peer;
+
+typedef struct gn_peers gn_peers;
+
+/// @return NULL when out of memory. Free with gn_peers_free() (NULL allowed).
+gn_peers *gn_peers_new(void);
+void gn_peers_free(gn_peers *peers);
+
+/// Adds "PREFIX[,PREFIX...]=ENDPOINT". Endpoints given twice are one peer; a prefix given twice is an error.
+int gn_peers_add(gn_peers *peers, const char *spec, gn_error *error);
+/// Adds what a text file holds: one such line per peer, '#' starts a comment.
+int gn_peers_load(gn_peers *peers, const char *path, gn_error *error);
+/// As gn_peers_load(), from memory; `name` stands in messages. `text` need not be terminated.
+int gn_peers_parse(gn_peers *peers, const char *name, const char *text, size_t length, gn_error *error);
+
+/// Sorts the table and prepares addresses for a socket of `family` (AF_INET or AF_INET6). Afterwards it is read-only
+/// (but for the counters) and lookups are thread-safe.
+int gn_peers_seal(gn_peers *peers, int family, gn_error *error);
+
+/// The peer that `ip` belongs to, or NULL.
+gn_peer *gn_peers_route(const gn_peers *peers, const gn_ip *ip);
+/// The peer with that endpoint, or NULL.
+gn_peer *gn_peers_find(const gn_peers *peers, const gn_endpoint *endpoint);
+
+size_t gn_peers_count(const gn_peers *peers);
+gn_peer *gn_peers_at(const gn_peers *peers, size_t index);
+
+/// Prefixes in the table, in its order (longest first after sealing), with the peer they lead to.
+size_t gn_peers_prefix_count(const gn_peers *peers);
+const gn_prefix *gn_peers_prefix(const gn_peers *peers, size_t index, const gn_peer **peer);
+
+#endif

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/request.h"
+
+#include <string.h>
+
+#include <jansson.h>
+
+#include "driver/rules.h"
+#include "driver/stats.h"
+
+// One member of a "set" and how it is read.
+typedef struct member {
+    const char *name;
+    unsigned bit;
+    int (*read)(const json_t *value, gn_change *change, gn_error *error);
+} member;
+
+static int read_rules(const json_t *value, gn_change *change, gn_error *error)
+{
+    const size_t count = json_array_size(value);
+    if (!json_is_array(value) || !count || count > GN_RULES_MAX)
+        return gn_error_set(error, "rules: a list of 1 to %d rules is needed", GN_RULES_MAX);
+    const gn_rule defaults = gn_rule_default();
+    for (size_t i = 0; i < count; i++) {
+        char why[160];
+        const char *text = json_string_value(json_array_get(value, i));
+        if (!text) return gn_error_set(error, "rules: each is a text");
+        if (gn_rule_parse(text, &defaults, &change->rules[i], why, sizeof why))
+            return gn_error_set(error, "rules: %zu: %s", i + 1, why);
+    }
+    change->rule_count = count;
+    return 0;
+}
+
+static int read_profile(const json_t *value, gn_change *change, gn_error *error)
+{
+    const char *name = json_string_value(value);
+    if (name && gn_profile_parse(name, &change->profile) == GN_OK) return 0;
+    return gn_error_set(error, "profile: '%.32s' is no profile of this version", name ? name : "?");
+}
+
+static int read_bound(const json_t *value, gn_change *change, gn_error *error)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < -127 || json_integer_value(value) > 127)
+        return gn_error_set(error, "bound: a whole number k is needed; the bound is 2^-k");
+    change->bound_exp = (int)json_integer_value(value);
+    return 0;
+}
+
+static int read_cut(const json_t *value, gn_change *change, gn_error *error)
+{
+    const char *name = json_string_value(value);
+    if (!name || (strcmp(name, "mtu") && strcmp(name, "fill")))
+        return gn_error_set(error, "cut: mtu or fill is needed");
+    change->cut = strcmp(name, "mtu") ? GN_CUT_FILL : GN_CUT_MTU;
+    return 0;
+}
+
+static int read_bypass(const json_t *value, gn_change *change, gn_error *error)
+{
+    if (!json_is_boolean(value)) return gn_error_set(error, "bypass: true or false is needed");
+    change->bypass = json_is_true(value);
+    return 0;
+}
+
+static int read_count(const json_t *value, const char *name, uint64_t *number, gn_error *error)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
+        return gn_error_set(error, "%s: a whole number of at least 0 is needed", name);
+    *number = (uint64_t)json_integer_value(value);
+    return 0;
+}
+
+enum { A_DAY_S = 86400 };
+
+static int read_time(const json_t *value, const char *name, uint64_t *time, gn_error *error)
+{
+    if (read_count(value, name, time, error)) return -1;
+    if (*time > A_DAY_S * 1000000000ull) return gn_error_set(error, "%s: longer than a day", name);
+    return 0;
+}
+
+static int read_probability(const json_t *value, const char *name, double *probability, gn_error *error)
+{
+    const double number = json_number_value(value);
+    if (!json_is_number(value) || !(number >= 0 && number <= 1))
+        return gn_error_set(error, "%s: a probability from 0 to 1 is needed", name);
+    *probability = number;
+    return 0;
+}
+
+static int read_rate(const json_t *v, gn_change *c, gn_error *e)
+{
+    if (read_count(v, "rate", &c->rate, e)) return -1;
+    if (c->rate && c->rate < 1000) return gn_error_set(e, "rate: at least 1000 bits per second, or 0 for unlimited");
+    return 0;
+}
+
+static int read_loss(const json_t *v, gn_change *c, gn_error *e)
+{
+    return read_probability(v, "loss", &c->fault.loss, e);
+}
+static int read_duplicate(const json_t *v, gn_change *c, gn_error *e)
+{
+    return read_probability(v, "duplicate", &c->fault.duplicate, e);
+}
+static int read_reorder(const json_t *v, gn_change *c, gn_error *e)
+{
+    return read_probability(v, "reorder", &c->fault.reorder, e);
+}
+static int read_delay(const json_t *v, gn_change *c, gn_error *e)
+{
+    return read_time(v, "delay_ns", &c->fault.delay_ns, e);
+}
+static int read_jitter(const json_t *v, gn_change *c, gn_error *e)
+{
+    return read_time(v, "jitter_ns", &c->fault.jitter_ns, e);
+}
+static int read_reorder_ns(const json_t *v, gn_change *c, gn_error *e)
+{
+    return read_time(v, "reorder_ns", &c->fault.reorder_ns, e);
+}
+static int read_seed(const json_t *v, gn_change *c, gn_error *e)
+{
+    return read_count(v, "seed", &c->fault.seed, e);
+}
+
+static const member members[] = {
+    {"rules", GN_CHANGE_RULES, read_rules},       {"profile", GN_CHANGE_PROFILE, read_profile},
+    {"bound", GN_CHANGE_BOUND, read_bound},       {"cut", GN_CHANGE_CUT, read_cut},
+    {"bypass", GN_CHANGE_BYPASS, read_bypass},    {"rate", GN_CHANGE_RATE, read_rate},
+    {"loss", GN_CHANGE_LOSS, read_loss},          {"duplicate", GN_CHANGE_DUPLICATE, read_duplicate},
+    {"reorder", GN_CHANGE_REORDER, read_reorder}, {"delay_ns", GN_CHANGE_DELAY, read_delay},
+    {"jitter_ns", GN_CHANGE_JITTER, read_jitter}, {"reorder_ns", GN_CHANGE_REORDER_NS, read_reorder_ns},
+    {"seed", GN_CHANGE_SEED, read_seed},
+};
+
+static int read_member(const char *name, const json_t *value, gn_change *change, gn_error *error)
+{
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (strcmp(members[i].name, name)) continue;
+        change->given |= members[i].bit;
+        return members[i].read(value, change, error);
+    }
+    return gn_error_set(error, "'%.40s' is nothing that can be set", name);
+}
+
+static int read_change(json_t *root, gn_change *change, gn_error *error)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(root, name, value)
+    {
+        if (strcmp(name, "command") && read_member(name, value, change, error)) return -1;
+    }
+    if (!change->given) return gn_error_set(error, "set: nothing to set is given");
+    return 0;
+}
+
+static int read_request(json_t *root, gn_request *request, gn_error *error)
+{
+    const char *command = json_string_value(json_object_get(root, "command"));
+    const char *format = json_string_value(json_object_get(root, "format"));
+    if (!command) return gn_error_set(error, "a request has a \"command\": status, stats or set");
+    if (format && strcmp(format, "json") && strcmp(format, "prometheus"))
+        return gn_error_set(error, "format: json or prometheus is needed");
+    request->prometheus = format && !strcmp(format, "prometheus");
+    if (!strcmp(command, "status"))
+        request->command = GN_REQUEST_STATUS;
+    else if (!strcmp(command, "stats"))
+        request->command = GN_REQUEST_STATS;
+    else if (!strcmp(command, "set"))
+        request->command = GN_REQUEST_SET;
+    else
+        return gn_error_set(error, "'%.40s' is no command; there are status, stats and set", command);
+    return request->command == GN_REQUEST_SET ? read_change(root, &request->change, error) : 0;
+}
+
+int gn_request_parse(const char *text, size_t length, gn_request *request, gn_error *error)
+{
+    json_error_t wrong;
+    memset(request, 0, sizeof *request);
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &wrong);
+    if (!root) return gn_error_set(error, "the request is no JSON: line %d: %.120s", wrong.line, wrong.text);
+    const int status =
+        json_is_object(root) ? read_request(root, request, error) : gn_error_set(error, "a request is a JSON object");
+    json_decref(root);
+    return status;
+}
+
+static char *as_text(json_t *value)
+{
+    char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(value);
+    return text;
+}
+
+char *gn_request_answer(const char *text, size_t length, gn_nic *nic)
+{
+    gn_request request;
+    gn_error error;
+    if (gn_request_parse(text, length, &request, &error)) return as_text(json_pack("{s:s}", "error", error.text));
+    switch (request.command) {
+    case GN_REQUEST_STATUS:
+        return as_text(gn_nic_status(nic));
+    case GN_REQUEST_STATS:
+        return request.prometheus ? gn_nic_prometheus(nic) : as_text(gn_nic_stats(nic));
+    case GN_REQUEST_SET:
+        break;
+    }
+    if (gn_nic_change(nic, &request.change, &error)) return as_text(json_pack("{s:s}", "error", error.text));
+    return as_text(gn_nic_status(nic));
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_DRIVER_REQUEST_H
+#define GRADNIC_DRIVER_REQUEST_H
+/// What a client may ask of a running NIC. A request is one JSON object:
+///
+///     {"command": "status"}                              what it is: device, MTU, peers, rules, settings
+///     {"command": "stats"}                               every counter
+///     {"command": "stats", "format": "prometheus"}       the same as Prometheus text
+///     {"command": "set", ...}                            changes settings; all or nothing. Members, each optional:
+///         "rules": ["tos=0x28,profile=lattice,bound=10", ...]   replaces the rules
+///         "profile": "paper", "bound": 8                        of every rule
+///         "cut": "mtu" | "fill", "bypass": true, "rate": BITS_PER_SECOND (0: unlimited)
+///         "loss", "duplicate", "reorder": 0..1, "delay_ns", "jitter_ns", "reorder_ns", "seed"
+///
+/// The answer is a JSON object (or Prometheus text); a refusal is {"error": "what and why"}.
+
+#include "driver/nic.h"
+
+/// What a "set" changes. Only members with their bit in `given` count.
+typedef struct gn_change {
+    enum {
+        GN_CHANGE_RULES = 1 << 0,
+        GN_CHANGE_PROFILE = 1 << 1,
+        GN_CHANGE_BOUND = 1 << 2,
+        GN_CHANGE_CUT = 1 << 3,
+        GN_CHANGE_BYPASS = 1 << 4,
+        GN_CHANGE_RATE = 1 << 5,
+        GN_CHANGE_LOSS = 1 << 6,
+        GN_CHANGE_DUPLICATE = 1 << 7,
+        GN_CHANGE_REORDER = 1 << 8,
+        GN_CHANGE_DELAY = 1 << 9,
+        GN_CHANGE_JITTER = 1 << 10,
+        GN_CHANGE_REORDER_NS = 1 << 11,
+        GN_CHANGE_SEED = 1 << 12
+    } given;
+    gn_rule rules[GN_RULES_MAX];
+    size_t rule_count;
+    gn_profile profile;
+    int bound_exp;
+    gn_cut cut;
+    bool bypass;
+    uint64_t rate;
+    gn_fault_config fault;
+} gn_change;
+
+typedef struct gn_request {
+    enum { GN_REQUEST_STATUS, GN_REQUEST_STATS, GN_REQUEST_SET } command;
+    bool prometheus;
+    gn_change change;
+} gn_request;
+
+/// Reads a request from untrusted bytes.
+int gn_request_parse(const char *text, size_t length, gn_request *request, gn_error *error);
+
+/// Parses, does what is asked and makes the answer (free() it). NULL when out of memory.
+char *gn_request_answer(const char *text, size_t length, gn_nic *nic);
+
+/// Applies a change to a running NIC: all of it, or nothing.
+int gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error);
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/steer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "driver/netlink.h"
+
+static unsigned table_of(const gn_steer *steer)
+{
+    return steer->config.mode == GN_STEER_OVERLAY ? 0 : steer->config.table;
+}
+
+// The device's own address brings a route to its whole subnet; that one serves as well.
+static bool leads_here(const gn_steer *steer, const gn_ip *ip)
+{
+    gn_path path;
+    return steer->config.mode == GN_STEER_OVERLAY && !gn_path_find(ip, &path) && path.index == steer->index;
+}
+
+static int add_routes(const gn_steer *steer, gn_error *error)
+{
+    for (size_t i = 0; i < gn_peers_prefix_count(steer->peers); i++) {
+        gn_route route = {
+            .prefix = *gn_peers_prefix(steer->peers, i, NULL), .index = steer->index, .table = table_of(steer)};
+        gn_path path;
+        char text[GN_PREFIX_TEXT];
+        // The device has no address of its own when it carries the hosts' traffic: keep the source that the kernel would choose.
+        if (steer->config.mode != GN_STEER_OVERLAY && !gn_path_find(&route.prefix.ip, &path))
+            route.source = path.source;
+        if (!gn_route_add(&route)) continue;
+        const int reason = errno;
+        if (reason == EEXIST && leads_here(steer, &route.prefix.ip)) continue;
+        return gn_error_set(error, "cannot route %s to the device: %s%s", gn_prefix_format(&route.prefix, text),
+                            strerror(reason), reason == EEXIST ? " (another route for this prefix is in the way)" : "");
+    }
+    return 0;
+}
+
+static void remove_routes(const gn_steer *steer)
+{
+    for (size_t i = 0; i < gn_peers_prefix_count(steer->peers); i++) {
+        const gn_route route = {
+            .prefix = *gn_peers_prefix(steer->peers, i, NULL), .index = steer->index, .table = table_of(steer)};
+        (void)gn_route_remove(&route);
+    }
+}
+
+static gn_policy policy_for(const gn_steer *steer, int version, unsigned tos)
+{
+    const bool by_mark = steer->config.mode == GN_STEER_MARK;
+    return (gn_policy){.version = version,
+                       .table = steer->config.table,
+                       .priority = steer->config.priority,
+                       .tos = tos,
+                       .mark = by_mark ? steer->config.mark : 0};
+}
+
+static bool has_version(const gn_peers *peers, int version)
+{
+    for (size_t i = 0; i < gn_peers_prefix_count(peers); i++)
+        if (gn_peers_prefix(peers, i, NULL)->ip.version == version) return true;
+    return false;
+}
+
+static int add_policies(const gn_steer *steer, gn_error *error)
+{
+    for (int version = 4; version <= 6; version += 2) {
+        if (!has_version(steer->peers, version)) continue;
+        for (size_t i = 0; i < steer->tos_count; i++) {
+            const gn_policy policy = policy_for(steer, version, steer->tos[i]);
+            if (!gn_policy_add(&policy)) continue;
+            if (errno == EEXIST)
+                return gn_error_set(
+                    error,
+                    "a policy rule for table %u exists already: is another NIC steering? (--table chooses another one)",
+                    policy.table);
+            if (steer->config.mode == GN_STEER_DSCP && errno == EINVAL)
+                return gn_error_set(
+                    error,
+                    "this kernel has no policy rules by DSCP (Linux 6.12 has): mark the packets with your firewall, "
+                    "for "
+                    "example `nft add rule ip FILTER OUTPUT ip dscp 10 meta mark set %#x`, and use --steer mark",
+                    GN_STEER_MARK_DEFAULT);
+            return gn_error_set(error, "cannot add a policy rule: %s", strerror(errno));
+        }
+    }
+    return 0;
+}
+
+static void remove_policies(const gn_steer *steer)
+{
+    for (int version = 4; version <= 6; version += 2) {
+        if (!has_version(steer->peers, version)) continue;
+        for (size_t i = 0; i < steer->tos_count; i++) {
+            const gn_policy policy = policy_for(steer, version, steer->tos[i]);
+            (void)gn_policy_remove(&policy);
+        }
+    }
+}
+
+static void collect_tos(gn_steer *steer, const gn_rule *rules, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t tos = rules[i].tos & GN_TOS_MASK;
+        if (!memchr(steer->tos, tos, steer->tos_count)) steer->tos[steer->tos_count++] = tos;
+    }
+    if (steer->config.mode == GN_STEER_MARK) steer->tos_count = 1;  // one mark stands for all of them
+}
+
+int gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned index, const gn_peers *peers,
+                  const gn_rule *rules, size_t rule_count, gn_error *error)
+{
+    *steer = (gn_steer){.config = *config, .index = index, .peers = peers};
+    if (!steer->config.table) steer->config.table = GN_STEER_TABLE;
+    if (!steer->config.priority) steer->config.priority = GN_STEER_PRIORITY;
+    if (!steer->config.mark) steer->config.mark = GN_STEER_MARK_DEFAULT;
+    collect_tos(steer, rules, rule_count);
+    if (add_routes(steer, error)) goto failed;
+    if (steer->config.mode != GN_STEER_OVERLAY && add_policies(steer, error)) goto failed;
+    return 0;
+failed:
+    gn_steer_close(steer);
+    return -1;
+}
+
+void gn_steer_close(gn_steer *steer)
+{
+    if (!steer->index) return;
+    if (steer->config.mode != GN_STEER_OVERLAY) remove_policies(steer);
+    remove_routes(steer);
+    steer->index = 0;
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// gradnic nic status, stats, set: what a running NIC says of itself, and changes to it.
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "cli.h"
+#include "command.h"
+#include "driver/control.h"
+#include "nic.h"
+#include "nic_options.h"
+
+enum {
+    KEY_JSON = 256,
+    KEY_PROMETHEUS,
+    KEY_RULE,
+    KEY_CUT,
+    KEY_BYPASS,
+    KEY_RATE,
+    KEY_LOSS,
+    KEY_DUPLICATE,
+    KEY_REORDER,
+    KEY_REORDER_DELAY,
+    KEY_DELAY,
+    KEY_JITTER,
+    KEY_SEED
+};
+
+typedef struct client {
+    const char *device, *control;
+    bool json, prometheus;
+    json_t *request;
+} client;
+
+static void need(struct argp_state *state, gn_message wrong)
+{
+    if (wrong) argp_error(state, "%s", wrong);
+}
+
+static void put_duration(struct argp_state *state, client *c, const char *name, const char *text)
+{
+    uint64_t nanoseconds = 0;
+    need(state, gn_parse_duration(text, &nanoseconds));
+    json_object_set_new(c->request, name, json_integer((json_int_t)nanoseconds));
+}
+
+static void put_probability(struct argp_state *state, client *c, const char *name, const char *text)
+{
+    double probability = 0;
+    need(state, gn_parse_probability(text, &probability));
+    json_object_set_new(c->request, name, json_real(probability));
+}
+
+static void put_rule(client *c, const char *text)
+{
+    json_t *rules = json_object_get(c->request, "rules");
+    if (!rules) {
+        rules = json_array();
+        json_object_set_new(c->request, "rules", rules);
+    }
+    json_array_append_new(rules, json_string(text));
+}
+
+static void put_rate(struct argp_state *state, client *c, const char *text)
+{
+    uint64_t rate = 0;
+    if (strcmp(text, "unlimited")) need(state, gn_parse_rate(text, &rate));
+    json_object_set_new(c->request, "rate", json_integer((json_int_t)rate));
+}
+
+static error_t parse_common(int key, char *arg, struct argp_state *state)
+{
+    client *c = state->input;
+    switch (key) {
+    case 'd':
+        c->device = arg;
+        return 0;
+    case 'c':
+        c->control = arg;
+        return 0;
+    case KEY_JSON:
+        c->json = true;
+        return 0;
+    case KEY_PROMETHEUS:
+        c->prometheus = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_set(int key, char *arg, struct argp_state *state)
+{
+    client *c = state->input;
+    gn_profile profile;
+    int bound = 0;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = c;
+        return 0;
+    case 'p':
+        need(state, gn_parse_profile(arg, &profile));
+        json_object_set_new(c->request, "profile", json_string(arg));
+        return 0;
+    case 'k':
+        need(state, gn_parse_bound(arg, &bound));
+        json_object_set_new(c->request, "bound", json_integer(bound));
+        return 0;
+    case KEY_RULE:
+        put_rule(c, arg);
+        return 0;
+    case KEY_CUT:
+        json_object_set_new(c->request, "cut", json_string(arg));
+        return 0;
+    case KEY_BYPASS:
+        if (strcmp(arg, "on") && strcmp(arg, "off")) argp_error(state, "--bypass %s: on or off is needed", arg);
+        json_object_set_new(c->request, "bypass", json_boolean(!strcmp(arg, "on")));
+        return 0;
+    case KEY_RATE:
+        put_rate(state, c, arg);
+        return 0;
+    case KEY_LOSS:
+        put_probability(state, c, "loss", arg);
+        return 0;
+    case KEY_DUPLICATE:
+        put_probability(state, c, "duplicate", arg);
+        return 0;
+    case KEY_REORDER:
+        put_probability(state, c, "reorder", arg);
+        return 0;
+    case KEY_REORDER_DELAY:
+        put_duration(state, c, "reorder_ns", arg);
+        return 0;
+    case KEY_DELAY:
+        put_duration(state, c, "delay_ns", arg);
+        return 0;
+    case KEY_JITTER:
+        put_duration(state, c, "jitter_ns", arg);
+        return 0;
+    case KEY_SEED: {
+        uint64_t seed = 0;
+        need(state, gn_parse_number(arg, 0, INT64_MAX, &seed));
+        json_object_set_new(c->request, "seed", json_integer((json_int_t)seed));
+        return 0;
+    }
+    case ARGP_KEY_END:
+        if (json_object_size(c->request) < 2) argp_error(state, "nothing to set is given");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option common_options[] = {
+    {"device", 'd', "NAME", 0, "the NIC with this TUN device (default gn0)", -2},
+    {"control", 'c', "PATH", 0, "the NIC with this control socket", -2},
+    {0},
+};
+static const struct argp_option show_options[] = {
+    {"json", KEY_JSON, 0, 0, "as JSON", 0},
+    {0},
+};
+static const struct argp_option stats_options[] = {
+    {"json", KEY_JSON, 0, 0, "as JSON", 0},
+    {"prometheus", KEY_PROMETHEUS, 0, 0, "as Prometheus text", 0},
+    {0},
+};
+static const struct argp_option set_options[] = {
+    {"profile", 'p', "PROFILE", 0, "profile of every rule", 0},
+    {"bound", 'k', "K", 0, "error bound 2^-K of every rule", 0},
+    {"rule", KEY_RULE, "RULE", 0, "replaces the rules; several replace them by several", 0},
+    {"cut", KEY_CUT, "CUT", 0, "mtu or fill", 0},
+    {"bypass", KEY_BYPASS, "on|off", 0, "pass everything untouched, or not", 0},
+    {"rate", KEY_RATE, "RATE", 0, "speed of the link, or unlimited", 0},
+    {"loss", KEY_LOSS, "P", 0, "probability of loss", 0},
+    {"duplicate", KEY_DUPLICATE, "P", 0, "probability of duplication", 0},
+    {"reorder", KEY_REORDER, "P", 0, "probability of reordering", 0},
+    {"reorder-delay", KEY_REORDER_DELAY, "TIME", 0, "how long a reordered datagram is held back", 0},
+    {"delay", KEY_DELAY, "TIME", 0, "delay of every datagram", 0},
+    {"jitter", KEY_JITTER, "TIME", 0, "variation of the delay", 0},
+    {"seed", KEY_SEED, "NUMBER", 0, "seed of the random numbers", 0},
+    {0},
+};
+
+static const struct argp common_argp = {common_options, parse_common, 0, 0, 0, 0, 0};
+
+static void print_tree(const json_t *value, int depth);
+
+static void print_member(const char *name, const json_t *value, int depth)
+{
+    printf("%*s%-*s ", depth * 2, "", 24 - depth * 2, name);
+    if (json_is_string(value))
+        puts(json_string_value(value));
+    else if (json_is_integer(value))
+        printf("%" JSON_INTEGER_FORMAT "\n", json_integer_value(value));
+    else if (json_is_real(value))
+        printf("%.4g\n", json_real_value(value));
+    else if (json_is_boolean(value))
+        puts(json_is_true(value) ? "yes" : "no");
+    else if (json_is_null(value))
+        puts("-");
+    else {
+        putchar('\n');
+        print_tree(value, depth + 1);
+    }
+}
+
+static void print_tree(const json_t *value, int depth)
+{
+    const char *name;
+    json_t *member;
+    size_t index;
+    if (json_is_array(value)) {
+        json_array_foreach(value, index, member)
+        {
+            char label[24];
+            snprintf(label, sizeof label, "%zu", index + 1);
+            print_member(label, member, depth);
+        }
+        return;
+    }
+    json_object_foreach((json_t *)(uintptr_t)value, name, member) print_member(name, member, depth);
+}
+
+// @return exit status
+static int print_answer(const char *program, const client *c, const char *answer)
+{
+    if (c->prometheus && *answer != '{') {
+        fputs(answer, stdout);
+        return GN_EXIT_OK;
+    }
+    json_error_t wrong;
+    json_t *root = json_loads(answer, 0, &wrong);
+    const char *refusal = json_string_value(json_object_get(root, "error"));
+    if (!root || refusal) {
+        gn_cli_error(program, "%s", refusal ? refusal : "the NIC's answer is no JSON");
+        json_decref(root);
+        return GN_EXIT_FAILED;
+    }
+    if (c->json)
+        puts(answer);
+    else
+        print_tree(root, 0);
+    json_decref(root);
+    return GN_EXIT_OK;
+}
+
+static int ask(int argc, char **argv, const char *command, const struct argp *argp, bool silent)
+{
+    char program[64], path[108];
+    gn_error error;
+    client c = {.device = "gn0", .request = json_pack("{s:s}", "command", command)};
+    snprintf(program, sizeof program, "gradnic nic %s", command);
+    argv[0] = program;
+    argp_parse(argp, argc, argv, 0, NULL, &c);
+    if (c.prometheus) json_object_set_new(c.request, "format", json_string("prometheus"));
+    nic_control_default(c.device, path, sizeof path);
+    char *request = json_dumps(c.request, 0);
+    char *answer = request ? gn_control_ask(c.control ? c.control : path, request, &error) : NULL;
+    int status = GN_EXIT_FAILED;
+    if (!answer)
+        gn_cli_error(program, "%s", request ? error.text : "out of memory");
+    else if (silent && !strstr(answer, "\"error\""))
+        status = GN_EXIT_OK;
+    else
+        status = print_answer(program, &c, answer);
+    free(answer);
+    free(request);
+    json_decref(c.request);
+    return status;
+}
+
+static error_t parse_show(int key, char *arg, struct argp_state *state)
+{
+    if (key == ARGP_KEY_INIT) state->child_inputs[0] = state->input;
+    return key == KEY_JSON || key == KEY_PROMETHEUS ? parse_common(key, arg, state) : ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_child common_child[] = {{&common_argp, 0, NULL, 0}, {0}};
+
+int gn_command_nic_status(int argc, char **argv)
+{
+    static const struct argp argp = {show_options, parse_show, 0, "What a running NIC is and how it is set.",
+                                     common_child, 0,          0};
+    return ask(argc, argv, "status", &argp, false);
+}
+
+int gn_command_nic_stats(int argc, char **argv)
+{
+    static const struct argp argp = {stats_options, parse_show, 0, "Every counter of a running NIC.",
+                                     common_child,  0,          0};
+    return ask(argc, argv, "stats", &argp, false);
+}
+
+int gn_command_nic_set(int argc, char **argv)
+{
+    static const struct argp argp = {
+        set_options, parse_set, 0, "Changes a running NIC: all that is given, or nothing.", common_child, 0, 0};
+    return ask(argc, argv, "set", &argp, true);
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nic_options.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "driver/rules.h"
+
+enum {
+    KEY_PEERS_FILE = 256,
+    KEY_EXISTING,
+    KEY_NO_OFFLOAD,
+    KEY_QUEUE,
+    KEY_RULE,
+    KEY_CUT,
+    KEY_BYPASS,
+    KEY_FLOWS,
+    KEY_STEER,
+    KEY_MARK,
+    KEY_TABLE,
+    KEY_RATE,
+    KEY_BUFFER,
+    KEY_LOSS,
+    KEY_DUPLICATE,
+    KEY_REORDER,
+    KEY_DELAY,
+    KEY_JITTER,
+    KEY_REORDER_DELAY,
+    KEY_SEED,
+    KEY_PCAP_HOST,
+    KEY_PCAP_WIRE,
+    KEY_ENGINE,
+};
+
+static const struct argp_option options[] = {
+    {0, 0, 0, 0, "Host side:", 1},
+    {"device", 'd', "NAME", 0, "TUN device (default gn0)", 1},
+    {"address", 'a', "ADDRESS/LENGTH", 0, "address of this host on the overlay; may be given several times", 1},
+    {"existing", KEY_EXISTING, 0, 0,
+     "attach to an existing persistent device and leave its settings alone; needs no privilege", 1},
+    {"no-offload", KEY_NO_OFFLOAD, 0, 0, "one packet at a time between host and NIC", 1},
+    {"queue", KEY_QUEUE, "SEGMENTS", 0, "length of the host's queue to the NIC (default 500)", 1},
+    {"steer", KEY_STEER, "WHAT", 0,
+     "what comes by: overlay (all packets to the peers' prefixes; default), dscp (only packets with a rule's ToS, "
+     "under the hosts' own addresses; Linux 6.12), mark (only packets with the firewall mark)",
+     1},
+    {"mark", KEY_MARK, "NUMBER", 0, "firewall mark of --steer mark (default 0x474e)", 1},
+    {"table", KEY_TABLE, "NUMBER", 0, "routing table of --steer dscp and mark (default 18766)", 1},
+    {0, 0, 0, 0, "Wire side:", 2},
+    {"peer", 'P', "PREFIX[,PREFIX...]=ADDRESS[:PORT]", 0,
+     "overlay prefixes and the UDP endpoint they are behind; once per peer", 2},
+    {"peers", KEY_PEERS_FILE, "FILE", 0, "as --peer, one per line", 2},
+    {"listen", 'l', "ADDRESS[:PORT]", 0, "UDP endpoint of this host (default any address, port 7777)", 2},
+    {"mtu", 'm', "BYTES", 0,
+     "MTU of the wire (default: the smallest on the way to a peer); the device's follows from it", 2},
+    {"rate", KEY_RATE, "RATE", 0, "speed of the link, as tc writes it: 200mbit, 1gbit (default: unlimited)", 2},
+    {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of the UDP socket (default 4M)", 2},
+    {0, 0, 0, 0, "Compression:", 3},
+    {"profile", 'p', "PROFILE", 0, "profile of rules that name none (default lattice)", 3},
+    {"bound", 'k', "K", 0, "error bound 2^-K of rules that name none (default 10)", 3},
+    {"rule", KEY_RULE, "RULE", 0,
+     "what is compressed and how: tos=0x28,proto=tcp,port=5000-5010,profile=lattice,k=10,head=0, each part optional; "
+     "up to 16, the first that matches wins (default tos=0x28)",
+     3},
+    {"cut", KEY_CUT, "CUT", 0, "how segments become packets: mtu or fill", 3},
+    {"bypass", KEY_BYPASS, 0, 0, "pass everything untouched", 3},
+    {"flows", KEY_FLOWS, "NUMBER", 0, "TCP flows remembered (default 4096)", 3},
+    {"engine", KEY_ENGINE, "NAME", 0, "what transforms packets: model", 3},
+    {0, 0, 0, 0, "A bad link (on what is sent):", 4},
+    {"loss", KEY_LOSS, "P", 0, "lose datagrams with this probability (1%, 0.01)", 4},
+    {"duplicate", KEY_DUPLICATE, "P", 0, "send datagrams twice", 4},
+    {"reorder", KEY_REORDER, "P", 0, "hold datagrams back, so that later ones overtake them", 4},
+    {"reorder-delay", KEY_REORDER_DELAY, "TIME", 0, "for how long (default 1ms)", 4},
+    {"delay", KEY_DELAY, "TIME", 0, "delay every datagram (10ms)", 4},
+    {"jitter", KEY_JITTER, "TIME", 0, "by up to this much more or less", 4},
+    {"seed", KEY_SEED, "NUMBER", 0, "of the random numbers for all this (default 1)", 4},
+    {0, 0, 0, 0, "Around it:", 5},
+    {"control", 'c', "PATH", 0, "control socket (default /run/gradnic/DEVICE.sock; none: no socket)", 5},
+    {"user", 'u', "NAME", 0, "account to run as once everything is open (default nobody, when started by root)", 5},
+    {"pcap-host", KEY_PCAP_HOST, "FILE", 0, "capture what the host sends and gets", 5},
+    {"pcap-wire", KEY_PCAP_WIRE, "FILE", 0, "capture the IP packets that travel in the datagrams", 5},
+    {"quiet", 'q', 0, 0, "say nothing but errors", 5},
+    {0},
+};
+
+typedef struct parsing {
+    nic_options *options;
+    const char *rules[GN_RULES_MAX];
+    size_t rule_count;
+    gn_rule defaults;
+} parsing;
+
+static void need(struct argp_state *state, gn_message wrong)
+{
+    if (wrong) argp_error(state, "%s", wrong);
+}
+
+static void driver_need(struct argp_state *state, int failed, const gn_error *error)
+{
+    if (failed) argp_error(state, "%s", error->text);
+}
+
+static uint64_t number(struct argp_state *state, const char *text, uint64_t low, uint64_t high)
+{
+    uint64_t value = 0;
+    need(state, gn_parse_number(text, low, high, &value));
+    return value;
+}
+
+static unsigned long any_base(struct argp_state *state, const char *text)
+{
+    char *end;
+    const unsigned long value = strtoul(text, &end, 0);
+    if (!*text || *end || *text == '-' || !value || value > 0xffffffff)
+        argp_error(state, "'%s' is no number from 1 to 0xffffffff", text);
+    return value;
+}
+
+static bool parse_host(int key, char *arg, struct argp_state *state, gn_nic_config *config)
+{
+    gn_error error;
+    switch (key) {
+    case 'd':
+        config->device = arg;
+        return true;
+    case 'a':
+        if (config->address_count == GN_NIC_ADDRESSES_MAX)
+            argp_error(state, "more than %d addresses", GN_NIC_ADDRESSES_MAX);
+        driver_need(state, gn_prefix_parse(arg, &config->addresses[config->address_count++], &error), &error);
+        return true;
+    case KEY_EXISTING:
+        config->existing = true;
+        return true;
+    case KEY_NO_OFFLOAD:
+        config->no_offload = true;
+        return true;
+    case KEY_QUEUE:
+        config->queue_length = (unsigned)number(state, arg, 1, 100000);
+        return true;
+    case KEY_STEER:
+        if (!strcmp(arg, "overlay"))
+            config->steer.mode = GN_STEER_OVERLAY;
+        else if (!strcmp(arg, "dscp"))
+            config->steer.mode = GN_STEER_DSCP;
+        else if (!strcmp(arg, "mark"))
+            config->steer.mode = GN_STEER_MARK;
+        else
+            argp_error(state, "--steer %s: overlay, dscp or mark is needed", arg);
+        return true;
+    case KEY_MARK:
+        config->steer.mark = (unsigned)any_base(state, arg);
+        return true;
+    case KEY_TABLE:
+        config->steer.table = (unsigned)any_base(state, arg);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool parse_wire(int key, char *arg, struct argp_state *state, gn_nic_config *config)
+{
+    gn_error error;
+    switch (key) {
+    case 'P':
+        driver_need(state, gn_peers_add(config->peers, arg, &error), &error);
+        return true;
+    case KEY_PEERS_FILE:
+        driver_need(state, gn_peers_load(config->peers, arg, &error), &error);
+        return true;
+    case 'l':
+        driver_need(state, gn_endpoint_parse(arg, &config->listen, &error), &error);
+        return true;
+    case 'm':
+        config->wire_mtu = (unsigned)number(state, arg, 600, 65535);
+        return true;
+    case KEY_RATE:
+        need(state, gn_parse_rate(arg, &config->rate));
+        if (config->rate < 1000) argp_error(state, "--rate %s: at least 1kbit", arg);
+        return true;
+    case KEY_BUFFER: {
+        uint64_t bytes = 0;
+        need(state, gn_parse_size(arg, &bytes));
+        if (bytes < 65536 || bytes > 1 << 30) argp_error(state, "--buffer %s: 64K to 1G", arg);
+        config->buffer_bytes = bytes;
+        return true;
+    }
+    default:
+        return false;
+    }
+}
+
+static bool parse_fault(int key, char *arg, struct argp_state *state, gn_fault_config *fault)
+{
+    switch (key) {
+    case KEY_LOSS:
+        need(state, gn_parse_probability(arg, &fault->loss));
+        return true;
+    case KEY_DUPLICATE:
+        need(state, gn_parse_probability(arg, &fault->duplicate));
+        return true;
+    case KEY_REORDER:
+        need(state, gn_parse_probability(arg, &fault->reorder));
+        return true;
+    case KEY_REORDER_DELAY:
+        need(state, gn_parse_duration(arg, &fault->reorder_ns));
+        return true;
+    case KEY_DELAY:
+        need(state, gn_parse_duration(arg, &fault->delay_ns));
+        return true;
+    case KEY_JITTER:
+        need(state, gn_parse_duration(arg, &fault->jitter_ns));
+        return true;
+    case KEY_SEED:
+        fault->seed = number(state, arg, 0, INT64_MAX);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool parse_compression(int key, char *arg, struct argp_state *state, parsing *p)
+{
+    gn_nic_config *config = &p->options->config;
+    switch (key) {
+    case 'p':
+        need(state, gn_parse_profile(arg, &p->defaults.codec.profile));
+        return true;
+    case 'k':
+        need(state, gn_parse_bound(arg, &p->defaults.codec.bound_exp));
+        return true;
+    case KEY_RULE:
+        if (p->rule_count == GN_RULES_MAX) argp_error(state, "more than %d rules", GN_RULES_MAX);
+        p->rules[p->rule_count++] = arg;
+        return true;
+    case KEY_CUT:
+        if (strcmp(arg, "mtu") && strcmp(arg, "fill")) argp_error(state, "--cut %s: mtu or fill is needed", arg);
+        config->cut = strcmp(arg, "mtu") ? GN_CUT_FILL : GN_CUT_MTU;
+        return true;
+    case KEY_BYPASS:
+        config->bypass = true;
+        return true;
+    case KEY_FLOWS:
+        config->flow_capacity = number(state, arg, 1, 1 << 20);
+        return true;
+    case KEY_ENGINE:
+        config->engine = gn_engine_find(arg);
+        if (!config->engine) argp_error(state, "--engine %s: there is only model", arg);
+        return true;
+    default:
+        return false;
+    }
+}
+
+// -p and -k are the defaults of all rules, wherever they stand on the command line: so rules are read last.
+static void finish(parsing *p, struct argp_state *state)
+{
+    gn_nic_config *config = &p->options->config;
+    need(state, gn_check_bound(p->defaults.codec.profile, p->defaults.codec.bound_exp));
+    gn_codec_init(&p->defaults.codec, p->defaults.codec.profile, p->defaults.codec.bound_exp);
+    if (!p->rule_count) config->rules[config->rule_count++] = p->defaults;
+    for (size_t i = 0; i < p->rule_count; i++) {
+        char why[160];
+        if (gn_rule_parse(p->rules[i], &p->defaults, &config->rules[config->rule_count++], why, sizeof why))
+            argp_error(state, "--rule %s: %s", p->rules[i], why);
+    }
+    if (!gn_peers_count(config->peers)) argp_error(state, "no peer is given; --peer names one");
+    if (config->existing && config->address_count)
+        argp_error(state, "--existing leaves the device's addresses alone; drop --address");
+    if (config->steer.mode == GN_STEER_OVERLAY && !config->existing && !config->address_count)
+        argp_error(state, "no --address is given");
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    parsing *p = state->input;
+    gn_nic_config *config = &p->options->config;
+    if (parse_host(key, arg, state, config) || parse_wire(key, arg, state, config) ||
+        parse_compression(key, arg, state, p) || parse_fault(key, arg, state, &config->fault))
+        return 0;
+    switch (key) {
+    case 'c':
+        p->options->control = arg;
+        return 0;
+    case 'u':
+        config->user = arg;
+        return 0;
+    case KEY_PCAP_HOST:
+        config->pcap_host = arg;
+        return 0;
+    case KEY_PCAP_WIRE:
+        config->pcap_wire = arg;
+        return 0;
+    case 'q':
+        p->options->quiet = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "'%s' is too much; status, stats and set come first", arg);
+        return 0;
+    case ARGP_KEY_END:
+        finish(p, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void nic_control_default(const char *device, char *path, size_t room)
+{
+    snprintf(path, room, "/run/gradnic/%s.sock", device);
+}
+
+void nic_options_parse(nic_options *out, int argc, char **argv)
+{
+    static const struct argp argp = {options,
+                                     parse_option,
+                                     NULL,
+                                     "The NIC in user space: packets of this host that a rule marks are compressed on "
+                                     "their way to the peers, and restored there.\v"
+                                     "Other commands of a running NIC: gradnic nic status, gradnic nic stats, gradnic "
+                                     "nic set (each with --help).\n\n"
+                                     "Two hosts:\n"
+                                     "  a# gradnic nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.2\n"
+                                     "  b# gradnic nic -a 10.77.0.2/24 -P 10.77.0.1/32=192.0.2.1",
+                                     NULL,
+                                     NULL,
+                                     NULL};
+    memset(out, 0, sizeof *out);
+    out->config.device = "gn0";
+    out->config.queue_length = GN_NIC_QUEUE_DEFAULT;
+    out->config.engine = gn_engine_find("model");
+    out->config.cut = GN_CUT_FILL;
+    out->config.fault.seed = 1;
+    out->config.peers = gn_peers_new();
+    parsing p = {.options = out, .defaults = gn_rule_default()};
+    argp_parse(&argp, argc, argv, 0, NULL, &p);
+    if (!out->control)
+        nic_control_default(out->config.device, out->control_path, sizeof out->control_path);
+    else if (strcmp(out->control, "none"))
+        snprintf(out->control_path, sizeof out->control_path, "%s", out->control);
+    if (*out->control_path) out->config.control = out->control_path;
+}

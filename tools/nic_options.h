@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TOOLS_NIC_OPTIONS_H
+#define GRADNIC_TOOLS_NIC_OPTIONS_H
+/// Options of `gradnic nic`.
+
+#include "driver/nic.h"
+
+typedef struct nic_options {
+    gn_nic_config config;
+    const char *control;     ///< NULL: by the device's name; "none": no socket
+    char control_path[108];  ///< what it came to
+    bool quiet;
+} nic_options;
+
+/// Reads the command line; ends the program on wrong usage. `options->config.peers` is to be handed to gn_nic_open().
+void nic_options_parse(nic_options *options, int argc, char **argv);
+
+/// Where the NIC with this device listens when --control does not say: /run/gradnic/DEVICE.sock.
+void nic_control_default(const char *device, char *path, size_t room);
+
+#endif
