@@ -231,7 +231,7 @@ INLINE size_t quad_bytes(uint64_t tags)
                                       __builtin_popcountll(tags & tags >> 1 & lows));
 }
 
-// The end of encode(): up to four groups, the last one possibly partial, as long as they fit.
+// For the end of encode(): up to four groups, the last one possibly partial, as long as they fit.
 INLINE size_t encode_rest(const params *p, const uint8_t *values, size_t count, uint8_t **out, const uint8_t *end)
 {
     __m256i v[4];
@@ -275,7 +275,8 @@ INLINE size_t encode(const params p, const uint8_t *values, size_t count, uint8_
 #pragma GCC unroll 4
         for (int j = 0; j < 4; j++) out = put_record(&p, out, q.words[j], q.tags >> (16 * j) & 0xffff);
     }
-    taken += encode_rest(&p, values + 4 * taken, count - taken, &out, end);
+    for (size_t more = QUAD; taken < count && more == QUAD; taken += more)
+        more = encode_rest(&p, values + 4 * taken, count - taken, &out, end);
     *bytes = (size_t)(out - stream);
     return taken;
 }

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams, through every kernel: all tag words, lengths, alignments and capacities; what a decoder must reject; real
+// gradients.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <check.h>
+#include <gradnic/codec.h>
+
+#include "streams.h"
+
+enum { MOST = 400 };  // values in the sweeps
+
+static size_t bound_of(const gn_codec *codec, size_t count)
+{
+    return gn_stream_bound(codec->profile, count);
+}
+
+// ---- every combination of tags
+
+static void check_tag_words(const gn_codec *codec)
+{
+    enum { GROUPS = 65536, VALUES = GROUPS * 8 };
+    uint64_t state = 1;
+    float *values = malloc(VALUES * sizeof *values), *back = malloc(VALUES * sizeof *back);
+    uint32_t *seen = malloc(VALUES * sizeof *seen);
+    uint8_t *want = malloc(bound_of(codec, VALUES)), *stream = malloc(bound_of(codec, VALUES));
+    size_t *ends = malloc(GROUPS * sizeof *ends), bytes;
+    ck_assert(values && back && seen && want && stream && ends);
+
+    float pool[4][256];
+    for (unsigned tag = 0; tag < 4; tag++)
+        for (unsigned i = 0; i < 256; i++) pool[tag][i] = stream_value(codec, tag, &state);
+    for (size_t i = 0; i < VALUES; i++) values[i] = pool[i / 8 >> 2 * (i % 8) & 3][stream_random(&state) & 255];
+    size_t length = stream_reference(codec, values, VALUES, want, ends);
+    stream_seen(codec, values, VALUES, seen);
+
+    ck_assert_int_eq(gn_stream_encode(codec, values, VALUES, stream, bound_of(codec, VALUES), &bytes), GN_OK);
+    ck_assert_uint_eq(bytes, length);
+    ck_assert_int_eq(memcmp(stream, want, length), 0);
+    ck_assert_int_eq(gn_stream_decode(codec, stream, bytes, back, VALUES, NULL), GN_OK);
+    ck_assert_int_eq(memcmp(back, seen, VALUES * sizeof *seen), 0);
+
+    for (size_t g = 0; g < GROUPS; g++) {  // alone: the ways for short pieces
+        size_t begin = g ? ends[g - 1] : 0;
+        ck_assert_uint_eq(want[begin] | (size_t)want[begin + 1] << 8, g);
+        uint8_t record[GN_RECORD_MAX];
+        float one[8];
+        ck_assert_int_eq(gn_stream_encode(codec, values + 8 * g, 8, record, ends[g] - begin, &bytes), GN_OK);
+        ck_assert(bytes == ends[g] - begin && !memcmp(record, want + begin, bytes));
+        ck_assert_int_eq(gn_stream_decode(codec, record, bytes, one, 8, NULL), GN_OK);
+        ck_assert(!memcmp(one, seen + 8 * g, sizeof one));
+    }
+    free(values), free(back), free(seen), free(want), free(stream), free(ends);
+}
+
+START_TEST(every_tag_word)
+{
+    stream_each_kernel(10, check_tag_words);
+}
+END_TEST
+
+// ---- lengths and alignments
+
+static void check_length(const gn_codec *codec, const float *values, size_t count, size_t shift)
+{
+    uint32_t seen[MOST];
+    uint8_t want[MOST / 8 * GN_RECORD_MAX];
+    size_t bytes, length = stream_reference(codec, values, count, want, NULL);
+    stream_seen(codec, values, count, seen);
+
+    fence in = fence_new(count * 4, shift), stream = fence_new(length, shift * 7 % 64), back = fence_new(count * 4, shift * 3 % 64);
+    memcpy(in.at, values, count * 4);
+    ck_assert_int_eq(gn_stream_encode(codec, in.at, count, stream.at, length, &bytes), GN_OK);
+    ck_assert_msg(bytes == length && !memcmp(stream.at, want, length), "%s: %zu values at +%zu",
+                  gn_codec_kernel_name(codec), count, shift);
+    ck_assert_int_eq(gn_stream_decode(codec, stream.at, length, back.at, count, NULL), GN_OK);
+    ck_assert(!memcmp(back.at, seen, count * 4));
+    ck_assert(fence_intact(&in) && fence_intact(&stream) && fence_intact(&back));
+    fence_free(&in), fence_free(&stream), fence_free(&back);
+}
+
+static void check_lengths(const gn_codec *codec)
+{
+    uint64_t state = 7;
+    float values[MOST] = {0};
+    for (unsigned classes = 1; classes < 16; classes += 2) {  // with tag 0 always: runs of zeros happen for 1
+        stream_mixed(codec, classes, values, MOST, &state);
+        for (size_t count = 0; count <= 300; count++) check_length(codec, values, count, (count * 5 + classes) % 64);
+        check_length(codec, values, 362, classes);  // an Ethernet packet's TCP payload
+    }
+    stream_mixed(codec, 0x7, values, MOST, &state);
+    for (size_t shift = 0; shift < 64; shift++) check_length(codec, values, 77, shift);
+    memset(values + 64, 0, 128 * sizeof *values);  // empty quads between others
+    for (size_t count = 0; count <= 300; count++) check_length(codec, values, count, 4);
+}
+
+START_TEST(lengths_and_alignments)
+{
+    stream_each_kernel(10, check_lengths);
+}
+END_TEST
+
+// Nothing to do is done, without touching any pointer.
+static void check_nothing(const gn_codec *codec)
+{
+    size_t bytes = 9, taken = 9, offset = 9;
+    uint8_t byte = 0;
+    gn_tally tally = {0};
+    ck_assert_int_eq(gn_stream_encode(codec, NULL, 0, NULL, 0, &bytes), GN_OK);
+    ck_assert_uint_eq(bytes, 0);
+    ck_assert_int_eq(gn_stream_encode_fit(codec, NULL, 0, NULL, 0, &taken, &bytes), GN_OK);
+    ck_assert_uint_eq(taken, 0);
+    ck_assert_int_eq(gn_stream_decode(codec, NULL, 0, NULL, 0, &offset), GN_OK);
+    ck_assert_int_eq(gn_stream_decode(codec, &byte, 1, NULL, 0, &offset), GN_CORRUPT);
+    ck_assert_uint_eq(offset, 0);
+    ck_assert_int_eq(gn_stream_tally(codec, NULL, 0, 0, &tally), GN_OK);
+    ck_assert_int_eq(gn_quantise(codec, NULL, NULL, NULL, 0), GN_OK);
+}
+
+START_TEST(nothing)
+{
+    stream_each_kernel(10, check_nothing);
+}
+END_TEST
+
+// ---- every capacity
+
+static void check_capacity(const gn_codec *codec, const float *values, size_t count, size_t capacity, const uint8_t *want,
+                           const size_t *ends)
+{
+    size_t groups = (count + 7) / 8, fit = 0, bytes = 99, taken = 99;
+    while (fit < groups && ends[fit] <= capacity) fit++;
+    size_t want_taken = fit == groups ? count : 8 * fit, want_bytes = fit ? ends[fit - 1] : 0;
+
+    fence stream = fence_new(capacity, capacity % 32);
+    ck_assert_int_eq(gn_stream_encode_fit(codec, values, count, stream.at, capacity, &taken, &bytes), GN_OK);
+    ck_assert_msg(taken == want_taken && bytes == want_bytes, "%s: %zu values, capacity %zu: took %zu, not %zu",
+                  gn_codec_kernel_name(codec), count, capacity, taken, want_taken);
+    ck_assert(!memcmp(stream.at, want, bytes));
+    ck_assert(fence_intact(&stream));
+
+    gn_status status = gn_stream_encode(codec, values, count, stream.at, capacity, &bytes);
+    ck_assert_int_eq(status, fit == groups ? GN_OK : GN_NO_SPACE);
+    ck_assert_uint_eq(bytes, fit == groups ? want_bytes : 0);
+    ck_assert(fence_intact(&stream));
+    fence_free(&stream);
+}
+
+static void check_capacities(const gn_codec *codec)
+{
+    static const size_t counts[] = {1, 2, 7, 8, 9, 16, 31, 32, 33, 63, 64, 65, 100, 129};
+    uint64_t state = 11;
+    for (unsigned classes = 1; classes < 16; classes++) {
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            float values[MOST];
+            uint8_t want[MOST / 8 * GN_RECORD_MAX];
+            size_t ends[MOST / 8], count = counts[i];
+            stream_mixed(codec, classes, values, count, &state);
+            stream_reference(codec, values, count, want, ends);
+            for (size_t capacity = 0; capacity <= bound_of(codec, count); capacity++)
+                check_capacity(codec, values, count, capacity, want, ends);
+        }
+    }
+}
+
+START_TEST(every_capacity)
+{
+    stream_each_kernel(10, check_capacities);
+}
+END_TEST
+
+// ---- what a decoder rejects, and where
+
+static void check_bad(const gn_codec *codec, const uint8_t *stream, size_t bytes, size_t count, gn_status want, size_t offset)
+{
+    uint8_t *exact = malloc(bytes ? bytes : 1);  // a sanitizer sees a read past its end
+    ck_assert_ptr_nonnull(exact);
+    memcpy(exact, stream, bytes);
+    fence back = fence_new(count * 4, 4);
+    size_t at = SIZE_MAX;
+    gn_status status = gn_stream_decode(codec, exact, bytes, back.at, count, &at);
+    ck_assert_msg(status == want && at == offset, "%s: %zu bytes, %zu values: %s at %zu, not %s at %zu",
+                  gn_codec_kernel_name(codec), bytes, count, gn_status_string(status), at, gn_status_string(want), offset);
+    ck_assert(fence_intact(&back));
+    ck_assert_int_eq(gn_stream_decode(codec, exact, bytes, back.at, count, NULL), want);
+
+    gn_tally tally = {.values = 1, .groups = 2, .tags = {3, 4, 5, 6}, .stream_bytes = 7}, before = tally;
+    ck_assert_int_eq(gn_stream_tally(codec, exact, bytes, count, &tally), want);
+    ck_assert_mem_eq(&tally, &before, sizeof tally);
+    free(exact);
+    fence_free(&back);
+}
+
+static void check_rejections(const gn_codec *codec)
+{
+    uint64_t state = 13;
+    static const size_t counts[] = {1, 8, 13, 40, 64, 100, 362};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        float values[MOST];
+        uint8_t stream[MOST / 8 * GN_RECORD_MAX + 64] = {0};
+        size_t ends[MOST / 8], count = counts[i];
+        stream_mixed(codec, i % 2 ? 0xf : 0x7, values, count, &state);
+        size_t length = stream_reference(codec, values, count, stream, ends);
+        for (size_t bytes = 0, g = 0; bytes < length; bytes++) {  // cut anywhere
+            while (ends[g] <= bytes) g++;
+            check_bad(codec, stream, bytes, count, GN_TRUNCATED, g ? ends[g - 1] : 0);
+        }
+        for (size_t more = 1; more <= 64; more++)  // bytes behind, also such as would be empty records
+            check_bad(codec, stream, length + more, count, GN_CORRUPT, length);
+    }
+}
+
+// Many more bytes than any stream of so few values has.
+static void check_much_behind(const gn_codec *codec)
+{
+    uint8_t *stream = calloc(1, 10000);
+    ck_assert_ptr_nonnull(stream);
+    for (size_t count = 1; count < 100; count += 7) check_bad(codec, stream, 10000, count, GN_CORRUPT, (count + 7) / 8 * 2);
+    check_bad(codec, stream, 10000, 1000000, GN_TRUNCATED, 10000);
+    memset(stream, 0xff, 10000);
+    check_bad(codec, stream, 10000, 1000000, GN_TRUNCATED, 10000 / 34 * 34);
+    free(stream);
+}
+
+static void check_padding(const gn_codec *codec)
+{
+    for (size_t groups = 0; groups <= 9; groups += 3) {
+        for (unsigned lanes = 1; lanes < 8; lanes++) {
+            for (unsigned lane = lanes; lane < 8; lane++) {
+                uint8_t stream[9 * 2 + GN_RECORD_MAX] = {0};
+                for (unsigned tag = 1; tag < 4; tag++) {
+                    unsigned tags = tag << 2 * lane;
+                    stream[2 * groups] = (uint8_t)tags, stream[2 * groups + 1] = (uint8_t)(tags >> 8);
+                    check_bad(codec, stream, 2 * groups + 2 + (tag == 3 ? 4 : tag), 8 * groups + lanes, GN_CORRUPT, 2 * groups);
+                }
+            }
+        }
+    }
+}
+
+START_TEST(truncated_trailing_padding)
+{
+    stream_each_kernel(10, check_rejections);
+    stream_each_kernel(10, check_much_behind);
+    stream_each_kernel(10, check_padding);
+}
+END_TEST
+
+// Random bytes: all kernels say the same, and give the same values.
+START_TEST(kernels_agree_on_any_bytes)
+{
+    uint64_t state = 17;
+    for (int round = 0; round < 20000; round++) {
+        gn_profile profile = round & 1 ? GN_LATTICE : GN_PAPER;
+        size_t bytes = stream_random(&state) % 500, count = stream_random(&state) % 400;
+        unsigned sparse = stream_random(&state) & 3;
+        uint8_t *stream = malloc(bytes ? bytes : 1);
+        ck_assert_ptr_nonnull(stream);
+        for (size_t i = 0; i < bytes; i++) stream[i] = (stream_random(&state) & sparse) ? 0 : (uint8_t)stream_random(&state);
+        uint32_t values[2][400];
+        gn_status status[2] = {0};
+        size_t offset[2] = {0};
+        for (unsigned n = 0; gn_kernel_name(n); n++) {
+            gn_codec codec;
+            ck_assert_int_eq(gn_codec_init_kernel(&codec, profile, 10, gn_kernel_name(n)), GN_OK);
+            status[n > 0] = gn_stream_decode(&codec, stream, bytes, values[n > 0], count, &offset[n > 0]);
+            if (n == 0) continue;
+            ck_assert_int_eq(status[1], status[0]);
+            if (status[0]) ck_assert_uint_eq(offset[1], offset[0]);
+            else ck_assert(!memcmp(values[1], values[0], count * 4));
+        }
+        free(stream);
+    }
+}
+END_TEST
+
+// ---- content
+
+static void check_tally(const gn_codec *codec)
+{
+    uint64_t state = 19;
+    float values[MOST];
+    uint8_t stream[MOST / 8 * GN_RECORD_MAX];
+    gn_tally tally = {0}, want = {0};
+    for (size_t count = 1; count <= MOST; count += 19) {
+        stream_mixed(codec, 0xf, values, count, &state);
+        size_t bytes = stream_reference(codec, values, count, stream, NULL);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t bits;
+            memcpy(&bits, &values[i], sizeof bits);
+            want.tags[gn_lane_encode(codec, bits).tag]++;
+        }
+        want.values += count, want.groups += (count + 7) / 8, want.stream_bytes += bytes;
+        ck_assert_int_eq(gn_stream_tally(codec, stream, bytes, count, &tally), GN_OK);
+        ck_assert_mem_eq(&tally, &want, sizeof tally);
+    }
+}
+
+START_TEST(tally_counts_values_by_tag)
+{
+    stream_each_kernel(10, check_tally);
+}
+END_TEST
+
+static void check_gradients(const gn_codec *codec)
+{
+    static const char *const files[] = {"cnn-it30-w0", "cnn-it100-w3", "mlp-it1000-w1"};
+    for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
+        char path[512];
+        size_t count, bytes, again;
+        snprintf(path, sizeof path, "%s/gradients/%s.npy.gz", GN_TEST_DATA, files[f]);
+        float *values = stream_load_npy(path, &count), *back = malloc(count * 4);
+        uint32_t *seen = malloc(count * 4);
+        size_t room = bound_of(codec, count);
+        uint8_t *stream = malloc(room), *want = malloc(room);
+        ck_assert(back && seen && stream && want && count == 262144);
+        stream_seen(codec, values, count, seen);
+        size_t length = stream_reference(codec, values, count, want, NULL);
+        ck_assert_int_eq(gn_stream_encode(codec, values, count, stream, room, &bytes), GN_OK);
+        ck_assert(bytes == length && !memcmp(stream, want, length));
+        ck_assert_uint_lt(bytes, count * 4 / 2);
+        ck_assert_int_eq(gn_stream_decode(codec, stream, bytes, back, count, NULL), GN_OK);
+        ck_assert(!memcmp(back, seen, count * 4));
+        for (size_t i = 0; i < count && codec->profile == GN_LATTICE; i++)
+            ck_assert(fabsf(values[i] - back[i]) <= ldexpf(1, -codec->bound_exp));
+        ck_assert_int_eq(gn_stream_encode(codec, back, count, stream, room, &again), GN_OK);
+        ck_assert_int_eq(gn_stream_decode(codec, stream, again, back, count, NULL), GN_OK);
+        ck_assert(!memcmp(back, seen, count * 4));
+        free(values), free(back), free(seen), free(stream), free(want);
+    }
+}
+
+START_TEST(real_gradients)
+{
+    stream_each_kernel(10, check_gradients);
+    stream_each_kernel(6, check_gradients);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("streams");
+    TCase *tcase = tcase_create("streams");
+    tcase_add_test(tcase, every_tag_word);
+    tcase_add_test(tcase, lengths_and_alignments);
+    tcase_add_test(tcase, nothing);
+    tcase_add_test(tcase, every_capacity);
+    tcase_add_test(tcase, truncated_trailing_padding);
+    tcase_add_test(tcase, kernels_agree_on_any_bytes);
+    tcase_add_test(tcase, tally_counts_values_by_tag);
+    tcase_add_test(tcase, real_gradients);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
