@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_BOOTSTRAP_H
+#define GRADNIC_RING_BOOTSTRAP_H
+/// How N processes become a group. Every rank opens its listeners and sends rank 0 a HELLO (rank, configuration, addresses) over the
+/// rendezvous; rank 0 compares, and when all have come hands out a random token and the table of addresses. Then neighbours
+/// connect (transport.c) and report READY; rank 0 answers GO when all have. Whatever goes wrong at one rank is told to all.
+
+#include <gradnic/comm.h>
+
+#include "connection.h"
+#include "rendezvous.h"
+#include "socket.h"
+
+typedef struct gn_guest {
+    gn_connection connection;
+    char name[GN_NAME];
+    double since;
+    int rank;  ///< -1 until its HELLO
+    bool ready;
+} gn_guest;
+
+typedef struct gn_bootstrap {
+    const gn_comm_config *config;
+    int rank, size;
+    gn_terms terms;
+    double deadline;
+    gn_rendezvous rendezvous;
+    struct sockaddr_storage local;  ///< the selected address
+    gn_address address;             ///< where this rank listens
+    int data_listener, control_listener;
+    gn_table table;  ///< after gather: token and all addresses
+
+    // rank 0
+    int listener;
+    gn_guest **guests;  ///< those connected, whether they have said HELLO or not
+    int guest_count, guest_room;
+    gn_guest *by_rank[GN_RANKS_MAX];
+
+    // other ranks
+    gn_connection *home;  ///< to rank 0
+    gn_roster roster;
+    char home_name[GN_NAME];
+} gn_bootstrap;
+
+/// Reads rank and size, selects the interface, opens the listeners.
+gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn_error *error);
+
+/// Waits until all ranks have come; fills `table`.
+gn_status gn_bootstrap_gather(gn_bootstrap *boot, gn_error *error);
+
+/// Has anybody failed in the meantime? Does not wait.
+gn_status gn_bootstrap_watch(gn_bootstrap *boot, gn_error *error);
+
+/// Waits until all ranks are connected to their neighbours.
+gn_status gn_bootstrap_commit(gn_bootstrap *boot, gn_error *error);
+
+/// Tells everyone that this rank has failed.
+void gn_bootstrap_fail(gn_bootstrap *boot, const gn_error *error);
+void gn_bootstrap_close(gn_bootstrap *boot);
+
+/// "10.9.0.3" of a rank in the table.
+void gn_bootstrap_name(const gn_bootstrap *boot, int rank, char name[GN_NAME]);
+
+int gn_timeout_ms(const gn_comm_config *config);
+void gn_log_text(const gn_comm_config *config, gn_log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+// bootstrap_server.c: rank 0's half
+gn_status gn_server_open(gn_bootstrap *boot, gn_error *error);
+gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error);
+gn_status gn_server_watch(gn_bootstrap *boot, gn_error *error);
+gn_status gn_server_commit(gn_bootstrap *boot, gn_error *error);
+void gn_server_broadcast(gn_bootstrap *boot, const uint8_t *frame, size_t length);
+void gn_server_close(gn_bootstrap *boot);
+
+/// "ranks 1-3, 7" of those whose bit is not set.
+void gn_roster_missing(const gn_roster *roster, char *text, size_t room);
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_GROUP_H
+#define GRADNIC_RING_GROUP_H
+/// The communicator as its own parts see it.
+///
+/// Two kinds of threads: the one that runs a collective (the caller's, or request.c's progress thread) owns the data sockets and
+/// everything not marked; the control connections and the error are also touched by gn_comm_abort() from anywhere, under `lock`.
+
+#include <poll.h>
+#include <pthread.h>
+
+#include <gradnic/comm.h>
+
+#include "connection.h"
+#include "error.h"
+#include "socket.h"
+
+/// A rank that this one has connections with: left and right in a ring; rank 0 or all workers with an aggregator.
+typedef struct gn_peer {
+    int rank;
+    char name[GN_NAME];     ///< address, for messages
+    int data_out, data_in;  ///< the same socket with an aggregator; -1 for a direction that does not exist
+    bool welcomed;          ///< transport.c: both its connections are there
+    gn_connection control;       ///< lock
+    bool said_bye;               ///< lock: gn_comm_free() there
+    double last_sign;            ///< lock: when anything last came from it
+    double last_beat;            ///< lock: when we last sent it a sign of life
+    uint64_t announced_sequence; ///< lock: of the collective...
+    uint64_t announced_sent;     ///< lock: ... in which it has sent us so many bytes
+} gn_peer;
+
+/// One agreement: the largest value over all ranks.
+typedef struct gn_round {
+    uint8_t seen[GN_RANKS_MAX / 8];
+    int count;     ///< ranks whose value is in
+    int16_t value; ///< the largest so far
+    bool done;
+} gn_round;
+
+/// What control connections have said about one collective. A neighbour may be one collective ahead of us, never two.
+typedef struct gn_slot {
+    uint64_t sequence;
+    gn_round round[2];           ///< 0: before the data, 1: meanwhile, for the next time
+    int headers;                 ///< peers whose header has come and agrees with ours
+    uint8_t have_header[GN_RANKS_MAX];  ///< by index of peer
+    gn_op_header *header;        ///< by index of peer
+} gn_slot;
+
+struct gn_comm {
+    gn_comm_config config;
+    int rank, size, timeout_ms;
+    gn_table table;
+    gn_peer *peers;
+    int peer_count;
+    size_t segment;  ///< bytes, multiple of 64
+    uint8_t *memory; ///< staging, everything an allreduce needs beyond the caller's buffers
+    size_t memory_bytes;
+    struct pollfd *poll_set;
+
+    pthread_mutex_t lock;
+    gn_error error;  ///< lock
+    bool dead;       ///< lock
+    char error_copy[GN_ERROR_TEXT];
+    int wake;        ///< eventfd: gn_comm_abort() was called
+
+    uint64_t sequence;   ///< of the collective that runs, or of the next one
+    gn_slot slot[2];     ///< lock: by sequence % 2
+    bool own_header_set; ///< lock
+    gn_op_header own_header;
+    int16_t *history;    ///< exponent by bucket; NULL until the first use of GN_SCALE_AUTO
+    const char *phase;
+    double last_progress;                   ///< lock: when data last moved
+    uint64_t data_received, data_expected;  ///< of this collective
+    uint64_t *data_sent;                    ///< by index of peer
+
+    pthread_mutex_t stats_lock;
+    gn_comm_stats stats;
+
+    struct gn_queue *queue;  ///< request.c; NULL until the first gn_iallreduce()
+};
+
+/// transport.c: connects to the neighbours that the algorithm needs. Fills peers.
+struct gn_bootstrap;
+gn_status gn_transport_connect(gn_comm *comm, struct gn_bootstrap *boot, gn_error *error);
+void gn_transport_close(gn_comm *comm);
+
+/// Address of any rank.
+void gn_comm_name(const gn_comm *comm, int rank, char name[GN_NAME]);
+
+// control.c ----------------------------------------------------------------------------------------------------------
+
+/// Ends the communicator: keeps the first error, tells every peer. `culprit`: the rank at fault, or -1. @return the status of the
+/// error that is kept, which may be an earlier one.
+gn_status gn_control_fail(gn_comm *comm, gn_status status, int culprit, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/// GN_OK, or the status with which the communicator has failed.
+gn_status gn_control_state(gn_comm *comm);
+
+/// Opens a collective: sends our header to the peers. @return GN_DEAD, ... when the communicator has failed.
+gn_status gn_control_begin(gn_comm *comm, const gn_op_header *header);
+void gn_control_end(gn_comm *comm);
+
+/// Has peer `index` sent the header of this collective? (It has been compared with ours.)
+bool gn_control_has_header(gn_comm *comm, int index);
+
+/// Gives this rank's value to an agreement round. Messages go round the ring, or to rank 0 and back, beside the data.
+void gn_control_offer(gn_comm *comm, int round, int value);
+bool gn_control_agreed(gn_comm *comm, int round, int *value);
+
+/// Waits for one of `count` data sockets (their revents are filled in), for control messages, or `wait` ms at most (-1: until the
+/// next sign of life is due); handles control messages; sends signs of life.
+gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wait);
+
+/// Until `index` has sent its header / the round is agreed.
+gn_status gn_control_await_header(gn_comm *comm, int index);
+gn_status gn_control_await_agreement(gn_comm *comm, int round, int *value);
+
+/// The data connection with peer `index` has ended (`cause` 0) or broken (errno). Asks the control connection why, then fails.
+gn_status gn_control_data_lost(gn_comm *comm, int index, int cause);
+
+/// Fails when a peer that we wait for has been silent for too long. `waiting[i]`: we need something of peer i.
+gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting);
+
+/// Data has moved between us and peer `index`: a sign of life, and progress.
+void gn_control_sign(gn_comm *comm, int index, double now);
+
+/// GN_ABORTED for everybody; any thread.
+gn_status gn_control_abort(gn_comm *comm, const char *reason);
+
+/// Says goodbye and closes.
+void gn_control_close(gn_comm *comm);
+
+#endif

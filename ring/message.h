@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_MESSAGE_H
+#define GRADNIC_RING_MESSAGE_H
+/// The bytes of the bootstrap and control connections: the one place where they are written and where bytes from the
+/// network are parsed. Pure functions, no I/O. docs/collectives.md has the formats.
+///
+/// Every message is a frame: magic "GNC1", type u8, zero u8, length of the body u16; then the body. Little-endian.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    GN_RANKS_MAX = 256,
+    GN_FRAME_HEADER = 8,
+    GN_TOKEN_BYTES = 16,
+    GN_TEXT_MAX = 400,
+    GN_ADDRESS_BYTES = 24,
+    GN_BODY_MAX = GN_TOKEN_BYTES + 4 + GN_RANKS_MAX * GN_ADDRESS_BYTES,  // the largest message: TABLE
+    GN_FRAME_MAX = GN_FRAME_HEADER + GN_BODY_MAX,
+    GN_DATA_HELLO_BYTES = 32,
+    GN_PROTOCOL_VERSION = 1
+};
+
+typedef enum gn_message_type {
+    GN_MSG_HELLO = 1,    // bootstrap, rank i -> rank 0: who I am, what I am configured as, where I listen
+    GN_MSG_ROSTER = 2,   // 0 -> i: which ranks have come so far
+    GN_MSG_TABLE = 3,    // 0 -> i: all have come: the token and every address
+    GN_MSG_READY = 4,    // i -> 0: connected to my neighbours
+    GN_MSG_GO = 5,       // 0 -> i: all are ready
+    GN_MSG_FAIL = 6,     // either way, bootstrap and control: it is over, and why
+    GN_MSG_JOIN = 7,     // first message on a control connection
+    GN_MSG_WELCOME = 8,  // its answer
+    GN_MSG_OP = 16,      // control: what I call
+    GN_MSG_AGREE = 17,   // control: my value of an agreement round, going round the ring or to rank 0
+    GN_MSG_AGREED = 18,  // control: rank 0 -> workers: the maximum
+    GN_MSG_ALIVE = 19,   // control: still here, and how far
+    GN_MSG_BYE = 20      // control: gn_comm_free()
+} gn_message_type;
+
+/// Where a rank listens. `bytes`: IPv4 in the first 4, or IPv6.
+typedef struct gn_address {
+    uint8_t family;  ///< 4 or 6
+    uint16_t data_port, control_port;
+    uint8_t bytes[16];
+} gn_address;
+
+/// What must be the same on all ranks.
+typedef struct gn_terms {
+    uint8_t version, algorithm, quantise, profile;
+    int8_t bound_exp;
+    uint8_t scale;
+    int8_t scale_target;
+    uint8_t data_tos, aggregator_weights;
+} gn_terms;
+
+typedef struct gn_hello {
+    uint64_t job;
+    uint16_t rank, size;
+    gn_terms terms;
+    gn_address address;
+} gn_hello;
+
+typedef struct gn_table {
+    uint8_t token[GN_TOKEN_BYTES];
+    uint16_t size;
+    gn_address address[GN_RANKS_MAX];
+} gn_table;
+
+typedef struct gn_roster {
+    uint16_t size;
+    uint8_t present[GN_RANKS_MAX / 8];  ///< bit r: rank r has come
+} gn_roster;
+
+enum { GN_NO_RANK = 0xFFFF };
+
+typedef struct gn_failure {
+    uint8_t status;
+    uint16_t culprit, reporter;  ///< ranks, or GN_NO_RANK
+    char text[GN_TEXT_MAX + 1];
+} gn_failure;
+
+typedef struct gn_join {
+    uint8_t token[GN_TOKEN_BYTES];
+    uint16_t rank;
+} gn_join;
+
+/// What a rank calls. GN_EXPONENT_NONE: not known yet, or nothing to say (a bucket of zeros).
+enum { GN_KIND_ALLREDUCE = 0, GN_KIND_BARRIER = 1, GN_EXPONENT_NONE = -32768 };
+
+typedef struct gn_op_header {
+    uint64_t sequence, count;
+    uint8_t kind, op, algorithm;
+    uint32_t bucket;
+    int16_t exponent;
+} gn_op_header;
+
+typedef struct gn_agree {
+    uint64_t sequence;
+    uint16_t origin;
+    uint8_t round, hops;
+    int16_t value;
+} gn_agree;
+
+typedef struct gn_alive {
+    uint64_t sequence, data_sent;
+} gn_alive;
+
+typedef struct gn_frame {
+    gn_message_type type;
+    const uint8_t *body;
+    size_t length;
+} gn_frame;
+
+/// Looks for a whole frame at the start of `bytes`. @return its length in bytes, 0 when more bytes are needed,
+/// -1 when this cannot be one of our frames (as soon as that is known).
+int gn_frame_parse(const uint8_t *bytes, size_t available, gn_frame *frame);
+
+/// Each writes a whole frame and returns its length; `out` has room for GN_FRAME_MAX bytes.
+size_t gn_hello_write(uint8_t *out, const gn_hello *hello);
+size_t gn_roster_write(uint8_t *out, const gn_roster *roster);
+size_t gn_table_write(uint8_t *out, const gn_table *table);
+size_t gn_failure_write(uint8_t *out, const gn_failure *failure);
+size_t gn_join_write(uint8_t *out, const gn_join *join);
+size_t gn_op_header_write(uint8_t *out, const gn_op_header *header);
+size_t gn_agree_write(uint8_t *out, gn_message_type type, const gn_agree *agree);
+size_t gn_alive_write(uint8_t *out, const gn_alive *alive);
+size_t gn_empty_write(uint8_t *out, gn_message_type type);  // READY, GO, WELCOME, BYE
+
+/// Each reads the body of a frame of its type. @return false when a field is out of its range or the length is wrong;
+/// then the content of the destination is unspecified.
+bool gn_hello_read(const gn_frame *frame, gn_hello *hello);
+bool gn_roster_read(const gn_frame *frame, gn_roster *roster);
+bool gn_table_read(const gn_frame *frame, gn_table *table);
+bool gn_failure_read(const gn_frame *frame, gn_failure *failure);
+bool gn_join_read(const gn_frame *frame, gn_join *join);
+bool gn_op_header_read(const gn_frame *frame, gn_op_header *header);
+bool gn_agree_read(const gn_frame *frame, gn_agree *agree);
+bool gn_alive_read(const gn_frame *frame, gn_alive *alive);
+
+/// A data connection begins with 8 values that no profile of the NIC changes: NaN or infinity, which always travel as
+/// tag 3, each with 3 bytes of the hello in its sign and mantissa. So the stream holds nothing but binary32 values.
+void gn_data_hello_write(uint8_t out[GN_DATA_HELLO_BYTES], const gn_join *join);
+bool gn_data_hello_read(const uint8_t bytes[GN_DATA_HELLO_BYTES], gn_join *join);
+
+/// The rendezvous file: one line, "gradnic-rendezvous 1 ADDRESS PORT\n".
+enum { GN_RENDEZVOUS_LINE = 128 };
+bool gn_rendezvous_line_read(const char *text, size_t length, char host[GN_RENDEZVOUS_LINE], uint16_t *port);
+
+#endif

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two connections to each neighbour: data (ToS set before connect and listen, nothing but binary32 values) and control (ToS 0).
+// Ring: each rank connects to its right and accepts from its left. Aggregator: workers connect, rank 0 accepts.
+#include <errno.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bootstrap.h"
+#include "clock.h"
+#include "group.h"
+
+enum { PENDING_MAX = 64 };
+static const double pending_seconds = 5;
+
+/// A connection that was accepted and has not said who it is.
+typedef struct pending {
+    int fd;  ///< -1: free
+    bool is_data;
+    double since;
+    size_t used;
+    uint8_t bytes[GN_DATA_HELLO_BYTES];  ///< a JOIN frame is shorter
+} pending;
+_Static_assert(GN_FRAME_HEADER + GN_TOKEN_BYTES + 2 <= GN_DATA_HELLO_BYTES, "a JOIN must fit");
+
+typedef struct meeting {
+    gn_comm *comm;
+    gn_bootstrap *boot;
+    int connect_to;            ///< index of the peer to connect to, or -1
+    bool data_up, control_up;  ///< ours are connected
+    bool welcomed;
+    pending pending[PENDING_MAX];
+} meeting;
+
+void gn_comm_name(const gn_comm *comm, int rank, char name[GN_NAME])
+{
+    struct sockaddr_storage address;
+    gn_address_to(&comm->table.address[rank], 0, 0, &address);
+    gn_sockaddr_name(&address, name);
+}
+
+static gn_peer *peer_of_rank(gn_comm *comm, int rank, bool accepted)
+{
+    for (int i = 0; i < comm->peer_count; i++) {
+        bool accepts = comm->config.algorithm == GN_RING ? i == 0 : comm->rank == 0;
+        if (comm->peers[i].rank == rank && accepts == accepted) return &comm->peers[i];
+    }
+    return NULL;
+}
+
+static gn_status make_peers(gn_comm *comm, gn_error *error)
+{
+    bool ring = comm->config.algorithm == GN_RING;
+    comm->peer_count = ring ? 2 : comm->rank ? 1 : comm->size - 1;
+    comm->peers = calloc((size_t)comm->peer_count, sizeof *comm->peers);
+    if (!comm->peers) return gn_error_set(error, GN_NO_MEMORY, "out of memory");
+    for (int i = 0; i < comm->peer_count; i++) {
+        gn_peer *peer = &comm->peers[i];
+        if (ring) peer->rank = (comm->rank + (i ? 1 : comm->size - 1)) % comm->size;
+        else peer->rank = comm->rank ? 0 : i + 1;
+        peer->data_in = peer->data_out = -1;
+        gn_connection_open(&peer->control, -1);
+        gn_comm_name(comm, peer->rank, peer->name);
+    }
+    return GN_OK;
+}
+
+/// The socket that carries data of a peer, whichever way.
+static int *data_socket(meeting *m, gn_peer *peer)
+{
+    bool left = m->comm->config.algorithm == GN_RING && peer == &m->comm->peers[0];
+    return left ? &peer->data_in : &peer->data_out;
+}
+
+static gn_status start_connect(meeting *m, bool data, gn_error *error)
+{
+    gn_peer *peer = &m->comm->peers[m->connect_to];
+    const gn_address *address = &m->comm->table.address[peer->rank];
+    uint32_t scope = m->boot->local.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)(void *)&m->boot->local)->sin6_scope_id : 0;
+    struct sockaddr_storage to;
+    gn_address_to(address, data ? address->data_port : address->control_port, scope, &to);
+    int fd = gn_connect(&to, &m->boot->local, data ? m->comm->config.data_tos : 0);
+    if (fd < 0) return gn_error_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
+    if (data) *data_socket(m, peer) = fd;
+    else gn_connection_open(&peer->control, fd);
+    return GN_OK;
+}
+
+static gn_join own_join(const meeting *m)
+{
+    gn_join join = {.rank = (uint16_t)m->comm->rank};
+    memcpy(join.token, m->comm->table.token, sizeof join.token);
+    return join;
+}
+
+/// One of our two connections is established or has failed.
+static gn_status finish_connect(meeting *m, bool data, gn_error *error)
+{
+    gn_peer *peer = &m->comm->peers[m->connect_to];
+    int fd = data ? *data_socket(m, peer) : peer->control.fd;
+    int failed = gn_connect_result(fd);
+    if (failed)
+        return gn_error_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name, strerror(failed));
+    gn_join join = own_join(m);
+    uint8_t frame[GN_FRAME_MAX];
+    if (!data) {
+        gn_connection_send(&peer->control, frame, gn_join_write(frame, &join));
+        m->control_up = true;
+        return GN_OK;
+    }
+    gn_data_hello_write(frame, &join);
+    if (send(fd, frame, GN_DATA_HELLO_BYTES, MSG_NOSIGNAL) != GN_DATA_HELLO_BYTES)  // a fresh socket takes 32 bytes
+        return gn_error_set(error, GN_IO, "cannot send to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
+    m->data_up = true;
+    return GN_OK;
+}
+
+static void accept_all(meeting *m, bool is_data)
+{
+    struct sockaddr_storage from;
+    for (int fd; (fd = gn_accept(is_data ? m->boot->data_listener : m->boot->control_listener, &from)) >= 0;) {
+        pending *free_one = NULL;
+        for (int i = 0; i < PENDING_MAX && !free_one; i++)
+            if (m->pending[i].fd < 0) free_one = &m->pending[i];
+        if (!free_one) gn_close(&fd);
+        else *free_one = (pending){.fd = fd, .is_data = is_data, .since = gn_now()};
+    }
+}
+
+/// Who is it? @return false when it is nobody we wait for.
+static bool admit(meeting *m, pending *p)
+{
+    gn_join join;
+    gn_frame frame;
+    if (p->is_data) {
+        if (!gn_data_hello_read(p->bytes, &join)) return false;
+    } else if (gn_frame_parse(p->bytes, p->used, &frame) <= 0 || frame.type != GN_MSG_JOIN || !gn_join_read(&frame, &join)) {
+        return false;
+    }
+    gn_peer *peer = peer_of_rank(m->comm, join.rank, true);
+    if (!peer || memcmp(join.token, m->comm->table.token, sizeof join.token)) return false;
+    if (p->is_data) {
+        if (*data_socket(m, peer) >= 0) return false;
+        *data_socket(m, peer) = p->fd;
+    } else {
+        if (peer->control.fd >= 0) return false;
+        gn_connection_open(&peer->control, p->fd);
+    }
+    p->fd = -1;
+    return true;
+}
+
+static void read_pending(meeting *m, pending *p)
+{
+    size_t want = p->is_data ? GN_DATA_HELLO_BYTES : GN_FRAME_HEADER + GN_TOKEN_BYTES + 2;
+    ssize_t got = recv(p->fd, p->bytes + p->used, want - p->used, MSG_DONTWAIT);
+    bool broken = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR) || gn_now() > p->since + pending_seconds;
+    if (got > 0) p->used += (size_t)got;
+    if (p->used < want && !broken) return;
+    if (p->used < want || !admit(m, p)) {
+        gn_log_text(&m->comm->config, GN_LOG_WARNING, "a stranger connected to the %s port: sent away", p->is_data ? "data" : "control");
+        gn_close(&p->fd);
+    }
+}
+
+/// Answers a peer whose two connections are both there.
+static bool welcome_complete(meeting *m)
+{
+    bool complete = true;
+    for (int i = 0; i < m->comm->peer_count; i++) {
+        gn_peer *peer = &m->comm->peers[i];
+        if (i == m->connect_to) continue;
+        if (*data_socket(m, peer) < 0 || peer->control.fd < 0) {
+            complete = false;
+        } else if (!peer->welcomed) {
+            uint8_t frame[GN_FRAME_MAX];
+            gn_connection_send(&peer->control, frame, gn_empty_write(frame, GN_MSG_WELCOME));
+            peer->welcomed = true;
+        }
+    }
+    return complete;
+}
+
+static gn_status read_welcome(meeting *m, gn_error *error)
+{
+    gn_peer *peer = &m->comm->peers[m->connect_to];
+    gn_frame frame;
+    gn_connection_flush(&peer->control);
+    gn_connection_fill(&peer->control);
+    int found = gn_connection_next(&peer->control, &frame);
+    if (found == 1 && frame.type == GN_MSG_WELCOME) m->welcomed = true;
+    else if (found || peer->control.closed)
+        return gn_error_set(error, GN_PEER_LOST, "rank %d at %s did not accept our connections", peer->rank, peer->name);
+    return GN_OK;
+}
+
+static void await_events(meeting *m)
+{
+    struct pollfd set[PENDING_MAX + 4];
+    nfds_t n = 0;
+    set[n++] = (struct pollfd){.fd = m->boot->data_listener, .events = POLLIN};
+    set[n++] = (struct pollfd){.fd = m->boot->control_listener, .events = POLLIN};
+    if (m->connect_to >= 0) {
+        gn_peer *peer = &m->comm->peers[m->connect_to];
+        if (!m->data_up) set[n++] = (struct pollfd){.fd = *data_socket(m, peer), .events = POLLOUT};
+        if (!m->control_up || !m->welcomed)
+            set[n++] = (struct pollfd){.fd = peer->control.fd, .events = m->control_up ? POLLIN : POLLOUT};
+    }
+    for (int i = 0; i < PENDING_MAX; i++)
+        if (m->pending[i].fd >= 0) set[n++] = (struct pollfd){.fd = m->pending[i].fd, .events = POLLIN};
+    (void)poll(set, n, 20);  // short, because the bootstrap connections are looked at between
+}
+
+static bool writable(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    return poll(&p, 1, 0) > 0;
+}
+
+static gn_status step(meeting *m, bool *done, gn_error *error)
+{
+    gn_status status = GN_OK;
+    if (m->connect_to >= 0) {
+        gn_peer *peer = &m->comm->peers[m->connect_to];
+        if (!m->data_up && writable(*data_socket(m, peer))) status = finish_connect(m, true, error);
+        if (!status && !m->control_up && writable(peer->control.fd)) status = finish_connect(m, false, error);
+        if (!status && m->control_up && !m->welcomed) status = read_welcome(m, error);
+        if (status) return status;
+    }
+    accept_all(m, true);
+    accept_all(m, false);
+    for (int i = 0; i < PENDING_MAX; i++)
+        if (m->pending[i].fd >= 0) read_pending(m, &m->pending[i]);
+    bool complete = welcome_complete(m);
+    *done = complete && (m->connect_to < 0 || (m->welcomed && m->data_up));
+    return GN_OK;
+}
+
+static gn_status timed_out(const meeting *m, gn_error *error)
+{
+    for (int i = 0; i < m->comm->peer_count; i++) {
+        gn_peer *peer = &m->comm->peers[i];
+        if (i == m->connect_to && !m->welcomed)
+            return gn_error_set(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms", peer->rank, peer->name, m->comm->timeout_ms);
+        if (i != m->connect_to && !peer->welcomed)
+            return gn_error_set(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms", peer->rank, peer->name, m->comm->timeout_ms);
+    }
+    return gn_error_set(error, GN_TIMEOUT, "no connection to the neighbours within %d ms", m->comm->timeout_ms);
+}
+
+static gn_status meet(meeting *m, gn_error *error)
+{
+    gn_status status = GN_OK;
+    if (m->connect_to >= 0) status = start_connect(m, true, error);
+    if (!status && m->connect_to >= 0) status = start_connect(m, false, error);
+    for (bool done = false; !status && !done;) {
+        if (gn_now() >= m->boot->deadline) return timed_out(m, error);
+        await_events(m);
+        status = step(m, &done, error);
+        if (!status) status = gn_bootstrap_watch(m->boot, error);
+    }
+    return status;
+}
+
+gn_status gn_transport_connect(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
+{
+    gn_status status = make_peers(comm, error);
+    if (status) return status;
+    meeting *m = calloc(1, sizeof *m);
+    if (!m) return gn_error_set(error, GN_NO_MEMORY, "out of memory");
+    m->comm = comm;
+    m->boot = boot;
+    m->connect_to = comm->config.algorithm == GN_RING ? 1 : comm->rank ? 0 : -1;
+    for (int i = 0; i < PENDING_MAX; i++) m->pending[i].fd = -1;
+    status = meet(m, error);
+    for (int i = 0; i < PENDING_MAX; i++) gn_close(&m->pending[i].fd);
+    free(m);
+    for (int i = 0; i < comm->peer_count && comm->config.algorithm != GN_RING; i++) {
+        gn_peer *peer = &comm->peers[i];  // one connection, both ways; the second leg chooses its own ToS
+        peer->data_in = peer->data_out;
+        if (!comm->rank && peer->data_out >= 0) gn_socket_set_tos(peer->data_out, comm->config.aggregator_weights ? 0 : comm->config.data_tos);
+    }
+    return status;
+}
+
+void gn_transport_close(gn_comm *comm)
+{
+    for (int i = 0; i < comm->peer_count; i++) {
+        gn_peer *peer = &comm->peers[i];
+        if (peer->data_in != peer->data_out) gn_close(&peer->data_in);
+        gn_close(&peer->data_out);
+        peer->data_in = -1;
+        gn_connection_close(&peer->control);
+    }
+    free(comm->peers);
+    comm->peers = NULL;
+    comm->peer_count = 0;
+}
