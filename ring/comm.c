@@ -1,8 +1,169 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gradnic/comm.h>
 
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "bootstrap.h"
+#include "exchange.h"
+#include "request.h"
+
+enum { SEGMENT_DEFAULT = 256 << 10, SEGMENT_MIN = 4 << 10, SEGMENT_MAX = 2 << 20 };
+
+static _Thread_local char init_error[GN_ERROR_TEXT];
+
 gn_comm_config gn_comm_config_default(void)
 {
     gn_comm_config config = {.rank = -1, .size = -1, .algorithm = GN_RING, .data_tos = 0x28};
     return config;
+}
+
+static gn_status check_config(const gn_comm_config *config, gn_error *error)
+{
+    int lowest, highest;
+    if (config->algorithm != GN_RING && config->algorithm != GN_WORKER_AGGREGATOR)
+        return gn_error_set(error, GN_INVALID, "algorithm %d is none", (int)config->algorithm);
+    if (config->scale != GN_SCALE_NONE && config->scale != GN_SCALE_AUTO)
+        return gn_error_set(error, GN_INVALID, "scale %d is none", (int)config->scale);
+    if (config->timeout_ms < 0) return gn_error_set(error, GN_INVALID, "timeout_ms is %d: want 0 (30000) or more", config->timeout_ms);
+    if (!config->quantise) return GN_OK;
+    if (!config->codec.kernel || gn_profile_range(config->codec.profile, &lowest, &highest) || config->codec.bound_exp < lowest ||
+        config->codec.bound_exp > highest)
+        return gn_error_set(error, GN_INVALID, "quantise needs a codec made by gn_codec_init()");
+    return GN_OK;
+}
+
+static void free_comm(gn_comm *comm)
+{
+    gn_transport_close(comm);
+    if (comm->wake >= 0) close(comm->wake);
+    pthread_mutex_destroy(&comm->lock);
+    pthread_mutex_destroy(&comm->stats_lock);
+    free(comm->slot[0].header);
+    free(comm->slot[1].header);
+    free(comm->history);
+    free(comm->poll_set);
+    free(comm->data_sent);
+    free(comm->memory);
+    free(comm);
+}
+
+static gn_comm *new_comm(const gn_comm_config *config)
+{
+    gn_comm *comm = calloc(1, sizeof *comm);
+    if (!comm) return NULL;
+    comm->config = *config;
+    comm->config.rendezvous = comm->config.interface = NULL;  // the caller's strings need not outlive gn_comm_init()
+    comm->timeout_ms = gn_timeout_ms(config);
+    size_t segment = config->segment_bytes ? config->segment_bytes : SEGMENT_DEFAULT;
+    if (segment < SEGMENT_MIN) segment = SEGMENT_MIN;
+    if (segment > SEGMENT_MAX) segment = SEGMENT_MAX;
+    comm->segment = segment & ~(size_t)63;
+    comm->phase = "start";
+    comm->slot[1].sequence = 1;
+    pthread_mutex_init(&comm->lock, NULL);
+    pthread_mutex_init(&comm->stats_lock, NULL);
+    comm->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return comm;
+}
+
+/// What depends on the number of peers.
+static gn_status allocate(gn_comm *comm, gn_error *error)
+{
+    size_t peers = (size_t)comm->peer_count;
+    comm->memory_bytes = comm->config.algorithm == GN_RING ? gn_ring_memory(comm) : gn_aggregator_memory(comm);
+    comm->memory = aligned_alloc(64, (comm->memory_bytes + 63) & ~(size_t)63);
+    comm->poll_set = calloc(2 * peers + 3, sizeof *comm->poll_set);
+    comm->data_sent = calloc(peers + 1, sizeof *comm->data_sent);
+    for (int i = 0; i < 2; i++) comm->slot[i].header = calloc(peers + 1, sizeof *comm->slot[i].header);
+    if (!comm->memory || !comm->poll_set || !comm->data_sent || !comm->slot[0].header || !comm->slot[1].header || comm->wake < 0)
+        return gn_error_set(error, GN_NO_MEMORY, "out of memory");
+    return GN_OK;
+}
+
+static gn_status connect_all(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
+{
+    gn_status status = gn_bootstrap_gather(boot, error);
+    if (status) return status;
+    comm->table = boot->table;
+    status = gn_transport_connect(comm, boot, error);
+    if (!status) status = allocate(comm, error);
+    return status ? status : gn_bootstrap_commit(boot, error);
+}
+
+static gn_status init(gn_comm *comm, const gn_comm_config *config, gn_error *error)
+{
+    gn_bootstrap *boot = malloc(sizeof *boot);
+    if (!boot) return gn_error_set(error, GN_NO_MEMORY, "out of memory");
+    gn_status status = gn_bootstrap_open(boot, config, error);
+    comm->rank = boot->rank;
+    comm->size = boot->size;
+    if (!status) status = comm->size == 1 ? allocate(comm, error) : connect_all(comm, boot, error);
+    if (status) gn_bootstrap_fail(boot, error);
+    gn_bootstrap_close(boot);
+    free(boot);
+    return status;
+}
+
+gn_status gn_comm_init(gn_comm **result, const gn_comm_config *config)
+{
+    *result = NULL;
+    gn_error error;
+    gn_status status = check_config(config, &error);
+    gn_comm *comm = status ? NULL : new_comm(config);
+    if (!status) status = comm ? init(comm, config, &error) : gn_error_set(&error, GN_NO_MEMORY, "out of memory");
+    if (status) {
+        memcpy(init_error, error.text, sizeof init_error);
+        if (comm) free_comm(comm);
+        return status;
+    }
+    if (config->data_tos && !config->quantise)
+        gn_log_text(config, GN_LOG_INFO, "data is sent with ToS 0x%02x but not quantised: with NICs that compress it, replicas drift",
+                    config->data_tos);
+    *result = comm;
+    return GN_OK;
+}
+
+gn_status gn_allreduce(gn_comm *comm, const float *send, float *recv, size_t count, gn_op op)
+{
+    gn_bucket bucket = {.send = send, .recv = recv, .count = count, .op = op};
+    return gn_run_allreduce(comm, &bucket);
+}
+
+gn_status gn_allreduce_bucket(gn_comm *comm, const gn_bucket *bucket) { return gn_run_allreduce(comm, bucket); }
+
+gn_status gn_barrier(gn_comm *comm) { return gn_run_barrier(comm); }
+
+gn_status gn_comm_abort(gn_comm *comm, const char *reason) { return gn_control_abort(comm, reason); }
+
+void gn_comm_free(gn_comm *comm)
+{
+    if (!comm) return;
+    gn_queue_free(comm);
+    gn_control_close(comm);
+    free_comm(comm);
+}
+
+int gn_comm_rank(const gn_comm *comm) { return comm->rank; }
+int gn_comm_size(const gn_comm *comm) { return comm->size; }
+
+const char *gn_comm_last_error(const gn_comm *comm)
+{
+    if (!comm) return init_error;
+    gn_comm *mutable = (gn_comm *)(uintptr_t)comm;  // the copy is a cache: callers see a constant
+    pthread_mutex_lock(&mutable->lock);
+    memcpy(mutable->error_copy, mutable->error.text, sizeof mutable->error_copy);
+    pthread_mutex_unlock(&mutable->lock);
+    return mutable->error_copy;
+}
+
+gn_comm_stats gn_comm_get_stats(const gn_comm *comm)
+{
+    gn_comm *mutable = (gn_comm *)(uintptr_t)comm;
+    pthread_mutex_lock(&mutable->stats_lock);
+    gn_comm_stats stats = mutable->stats;
+    pthread_mutex_unlock(&mutable->stats_lock);
+    return stats;
 }

@@ -6,7 +6,7 @@
 #include "message.h"
 
 enum { GN_CONNECTION_BUFFER = 8192 };
-_Static_assert(GN_CONNECTION_BUFFER >= GN_FRAME_MAX, "a frame must fit");
+_Static_assert((int)GN_CONNECTION_BUFFER >= (int)GN_FRAME_MAX, "a frame must fit");
 
 typedef struct gn_connection {
     int fd;          ///< -1: none

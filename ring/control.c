@@ -145,6 +145,8 @@ static bool take_agreed(gn_comm *comm, const gn_agree *agreed)
 
 static bool take_header(gn_comm *comm, int index, const gn_op_header *header)
 {
+    // Our right neighbour's header is not waited for: it may come when its data has long gone round.
+    if (header->sequence < comm->sequence) return true;
     gn_slot *slot = slot_of(comm, header->sequence);
     if (!slot || slot->have_header[index]) return false;
     slot->have_header[index] = 1;

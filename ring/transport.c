@@ -23,7 +23,7 @@ typedef struct pending {
     size_t used;
     uint8_t bytes[GN_DATA_HELLO_BYTES];  ///< a JOIN frame is shorter
 } pending;
-_Static_assert(GN_FRAME_HEADER + GN_TOKEN_BYTES + 2 <= GN_DATA_HELLO_BYTES, "a JOIN must fit");
+_Static_assert((int)GN_FRAME_HEADER + (int)GN_TOKEN_BYTES + 2 <= (int)GN_DATA_HELLO_BYTES, "a JOIN must fit");
 
 typedef struct meeting {
     gn_comm *comm;

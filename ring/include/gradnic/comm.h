@@ -60,10 +60,13 @@ typedef struct gn_comm_config {
     bool quantise;           ///< pass each contribution (and, with GN_PAPER, each reduced block) through `codec`
     gn_codec codec;          ///< what the NIC's rule for data_tos applies; same on all ranks
     gn_scale scale;
+    int8_t scale_target;     ///< GN_SCALE_AUTO brings the RMS to about 2^scale_target, so the bound is 2^(-k - target) of it; default 0
     /// Called on every piece of data before it is sent, when not NULL, in place of a NIC: may change the values as the two
     /// NICs on the way would, count, and pace. `bytes` is a multiple of 4. Used where no TUN device may be made.
     void (*wire)(void *context, float *values, size_t count);
-    void *wire_context;
+    /// The same for data that is sent with ToS 0 (the second leg of aggregator_weights), which NICs leave alone: count and pace.
+    void (*wire_plain)(void *context, size_t bytes);
+    void *wire_context;  ///< of both
     void (*log)(void *context, gn_log_level level, const char *text);  ///< NULL: silent
     void *log_context;
 } gn_comm_config;

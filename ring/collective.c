@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collective.h"
+
+#include <stdlib.h>
+
+#include "clock.h"
+#include "exchange.h"
+
+enum { BUCKETS = 65536, HISTOGRAM = 4 * 256 };
+
+/// Not a value that a histogram gives: this bucket has not been seen.
+enum { UNSEEN = GN_EXPONENT_NONE + 1 };
+
+static gn_status check_arguments(gn_comm *comm, const gn_bucket *bucket)
+{
+    const char *wrong = NULL;
+    if (bucket->count && (!bucket->send || !bucket->recv)) wrong = "send or recv is NULL";
+    else if (bucket->op != GN_SUM && bucket->op != GN_AVERAGE) wrong = "op is neither GN_SUM nor GN_AVERAGE";
+    else if (bucket->residual && !comm->config.quantise) wrong = "a residual needs `quantise`";
+    else if (bucket->id >= BUCKETS) wrong = "bucket id is not below 65536";
+    else if (bucket->send != bucket->recv && bucket->send < bucket->recv + bucket->count && bucket->recv < bucket->send + bucket->count)
+        wrong = "send and recv overlap";
+    if (!wrong) return GN_OK;
+    return gn_control_fail(comm, GN_INVALID, comm->rank, "rank %d called allreduce wrongly: %s", comm->rank, wrong);
+}
+
+static bool scaled(const gn_comm *comm) { return comm->config.quantise && comm->config.scale == GN_SCALE_AUTO; }
+
+static gn_status prepare_history(gn_comm *comm, gn_exchange *exchange)
+{
+    if (!scaled(comm)) return GN_OK;
+    if (!comm->history) {
+        comm->history = malloc(BUCKETS * sizeof *comm->history);
+        if (!comm->history) return gn_control_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+        for (int i = 0; i < BUCKETS; i++) comm->history[i] = UNSEEN;
+    }
+    exchange->histogram = calloc(HISTOGRAM, sizeof *exchange->histogram);
+    if (!exchange->histogram) return gn_control_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+    return GN_OK;
+}
+
+/// First time of a bucket: a pass over it, and a round of control messages before the data.
+static gn_status first_exponent(gn_comm *comm, const gn_bucket *bucket, uint64_t *histogram, int *exponent)
+{
+    for (size_t done = 0; done < bucket->count; done += 4096)
+        gn_histogram_add(histogram, bucket->send + done, bucket->count - done < 4096 ? bucket->count - done : 4096);
+    *exponent = gn_histogram_exponent(histogram);
+    for (int i = 0; i < HISTOGRAM; i++) histogram[i] = 0;
+    if (comm->size == 1) return GN_OK;
+    comm->phase = "agreement on the scale";
+    gn_control_offer(comm, 0, *exponent);
+    return gn_control_await_agreement(comm, 0, exponent);
+}
+
+static gn_status next_exponent(gn_exchange *exchange, const gn_bucket *bucket, int used)
+{
+    gn_comm *comm = exchange->comm;
+    int next = GN_EXPONENT_NONE;
+    gn_status status = GN_OK;
+    if (comm->size == 1) next = gn_histogram_exponent(exchange->histogram);
+    else {
+        comm->phase = "agreement on the next scale";
+        gn_exchange_offer(exchange);
+        status = gn_control_await_agreement(comm, 1, &next);
+    }
+    // A bucket of zeros says nothing about the next one: it keeps the scale it has.
+    if (!status) comm->history[bucket->id] = (int16_t)(next != GN_EXPONENT_NONE ? next : used == GN_EXPONENT_NONE ? UNSEEN : used);
+    return status;
+}
+
+static gn_status run_alone(gn_exchange *exchange)
+{
+    gn_exchange_own(exchange, 0, exchange->bucket->count);
+    gn_exchange_settle(exchange, 0, exchange->bucket->count);
+    gn_exchange_finish(exchange, 0, exchange->bucket->count);
+    return GN_OK;
+}
+
+static gn_status run_exchange(gn_comm *comm, const gn_bucket *bucket, gn_exchange *exchange, int known)
+{
+    int exponent = known == UNSEEN ? GN_EXPONENT_NONE : known;
+    gn_status status = GN_OK;
+    if (scaled(comm) && known == UNSEEN) status = first_exponent(comm, bucket, exchange->histogram, &exponent);
+    if (status) return status;
+    gn_exchange_prepare(exchange, comm, bucket, exponent);
+    comm->phase = comm->config.algorithm == GN_RING ? "reduce leg" : "gradient leg";
+    if (comm->size == 1) status = run_alone(exchange);
+    else status = comm->config.algorithm == GN_RING ? gn_ring_run(exchange) : gn_aggregator_run(exchange);
+    return !status && scaled(comm) ? next_exponent(exchange, bucket, exponent) : status;
+}
+
+static void account(gn_comm *comm, const gn_exchange *exchange, double start)
+{
+    pthread_mutex_lock(&comm->stats_lock);
+    comm->stats.quantise_seconds += exchange->quantise_seconds;
+    comm->stats.reduce_seconds += exchange->reduce_seconds;
+    comm->stats.total_seconds += gn_now() - start;
+    comm->stats.received_bytes += comm->data_received;
+    for (int i = 0; i < comm->peer_count; i++) comm->stats.sent_bytes += comm->data_sent[i];
+    pthread_mutex_unlock(&comm->stats_lock);
+}
+
+static gn_status begin(gn_comm *comm, const gn_op_header *header)
+{
+    pthread_mutex_lock(&comm->lock);
+    bool dead = comm->dead;
+    pthread_mutex_unlock(&comm->lock);
+    if (dead) return GN_DEAD;
+    comm->phase = "start";
+    comm->data_received = comm->data_expected = 0;
+    return gn_control_begin(comm, header);
+}
+
+/// Nobody leaves before everyone has come.
+static gn_status meet(gn_comm *comm)
+{
+    int nothing;
+    comm->phase = "barrier";
+    if (comm->size == 1) return GN_OK;
+    gn_control_offer(comm, 0, 0);
+    gn_status status = GN_OK;
+    if (comm->config.algorithm == GN_RING || comm->rank) status = gn_control_await_header(comm, 0);
+    return status ? status : gn_control_await_agreement(comm, 0, &nothing);
+}
+
+gn_status gn_collective_allreduce(gn_comm *comm, const gn_bucket *bucket)
+{
+    double start = gn_now();
+    gn_exchange exchange = {0};
+    gn_status status = gn_control_state(comm) ? GN_DEAD : check_arguments(comm, bucket);
+    if (!status) status = prepare_history(comm, &exchange);
+    if (status) return status;
+    int known = scaled(comm) ? comm->history[bucket->id] : GN_EXPONENT_NONE;
+    gn_op_header header = {.sequence = comm->sequence, .count = bucket->count, .kind = GN_KIND_ALLREDUCE, .op = (uint8_t)bucket->op,
+                           .algorithm = (uint8_t)comm->config.algorithm, .bucket = bucket->id, .exponent = (int16_t)known};
+    status = begin(comm, &header);
+    if (!status) status = bucket->count ? run_exchange(comm, bucket, &exchange, known) : meet(comm);
+    account(comm, &exchange, start);
+    if (!status) gn_control_end(comm);
+    free(exchange.histogram);
+    return status;
+}
+
+gn_status gn_collective_barrier(gn_comm *comm)
+{
+    gn_op_header header = {.sequence = comm->sequence, .kind = GN_KIND_BARRIER, .algorithm = (uint8_t)comm->config.algorithm};
+    gn_status status = begin(comm, &header);
+    if (!status) status = meet(comm);
+    if (!status) gn_control_end(comm);
+    return status;
+}

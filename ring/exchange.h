@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_EXCHANGE_H
+#define GRADNIC_RING_EXCHANGE_H
+/// One allreduce while it runs: what happens to the values (quantise.c), independent of the way they travel (ring.c,
+/// worker_aggregator.c). Everything works on ranges, so that it is done where the data is touched anyway.
+
+#include "group.h"
+
+typedef struct gn_exchange {
+    gn_comm *comm;
+    const gn_bucket *bucket;
+    bool own_pass;       ///< contributions are changed before they are summed: quantised, scaled, with residual
+    bool sum_pass;       ///< paper: a reduced block goes through the codec before it is sent back
+    int shift;           ///< contributions are multiplied by 2^shift
+    float scale, unscale;
+    float divisor;       ///< 1, or the number of contributions
+    bool finish_pass;    ///< results are divided or scaled back
+    uint64_t *histogram; ///< [4][256] of exponents, for the next scale; NULL: not wanted
+    bool offered;
+    double quantise_seconds, reduce_seconds;
+} gn_exchange;
+
+/// Bytes of staging that a communicator needs: from its own size and segment.
+size_t gn_ring_memory(const gn_comm *comm);
+size_t gn_aggregator_memory(const gn_comm *comm);
+
+gn_status gn_ring_run(gn_exchange *exchange);
+gn_status gn_aggregator_run(gn_exchange *exchange);
+
+/// Largest value a scale exponent may have, so that scaling is exact for every value that matters.
+enum { GN_SHIFT_MAX = 64 };
+
+/// Exponent of the RMS of what the histogram has counted (floor of its base-2 logarithm), or GN_EXPONENT_NONE without a finite
+/// value other than 0. Depends on the values alone, not on the order in which they came.
+int gn_histogram_exponent(const uint64_t *histogram);
+void gn_histogram_add(uint64_t *histogram, const float *values, size_t count);
+
+/// Decides what `bucket` needs. `exponent`: agreed RMS exponent, or GN_EXPONENT_NONE.
+void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *bucket, int exponent);
+
+/// recv[first..+count) = this rank's contribution. Each value exactly once.
+void gn_exchange_own(gn_exchange *exchange, size_t first, size_t count);
+
+/// recv[first..+count) = this rank's contribution + incoming.
+void gn_exchange_own_add(gn_exchange *exchange, size_t first, size_t count, const float *incoming);
+
+/// recv[first..+count) += incoming.
+void gn_exchange_add(gn_exchange *exchange, size_t first, size_t count, const float *incoming);
+
+/// All contributions of this rank have been made: its say in the next scale goes round beside the data.
+void gn_exchange_offer(gn_exchange *exchange);
+
+/// The sum is whole: what its owner does before sending it back.
+void gn_exchange_settle(gn_exchange *exchange, size_t first, size_t count);
+
+/// The values have been sent on for the last time: scale back, divide.
+void gn_exchange_finish(gn_exchange *exchange, size_t first, size_t count);
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantise once, add exactly. With lattice each rank puts its own contribution on the grid of multiples of the step, once; from
+// then on all sums are sums of integers (up to 2^24 steps), which every NIC on the way passes without loss and which do not depend
+// on their order. With paper, which has no such grid, the owner of a reduced block passes it through the codec before it is sent
+// back, so that it keeps what everyone else will decode.
+#include "clock.h"
+#include "exchange.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK = 2048 };  // values worked on at a time: two passes over 8 KiB stay in the first-level cache
+
+void gn_histogram_add(uint64_t *histogram, const float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {  // four tables: neighbours with equal exponents do not wait for each other
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        histogram[(i & 3) * 256 + (bits >> 23 & 0xFF)]++;
+    }
+}
+
+int gn_histogram_exponent(const uint64_t *histogram)
+{
+    // E[m^2] = 7/3 for mantissas spread evenly over [1, 2); exponent 0 is zeros and subnormals, 255 infinities and NaNs.
+    const double mean_square = 7.0 / 3.0;
+    double sum = 0, total = 0;
+    for (int e = 0; e < 255; e++) {
+        double n = 0;
+        for (int table = 0; table < 4; table++) n += (double)histogram[table * 256 + e];
+        total += n;
+        if (e) sum += n * mean_square * ldexp(1, 2 * (e - 127));
+    }
+    return sum > 0 ? (int)floor(0.5 * log2(sum / total)) : GN_EXPONENT_NONE;
+}
+
+void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *bucket, int exponent)
+{
+    const gn_comm_config *config = &comm->config;
+    exchange->comm = comm;
+    exchange->bucket = bucket;
+    if (exponent != GN_EXPONENT_NONE) exchange->shift = config->scale_target - exponent;
+    if (exchange->shift > GN_SHIFT_MAX) exchange->shift = GN_SHIFT_MAX;
+    if (exchange->shift < -GN_SHIFT_MAX) exchange->shift = -GN_SHIFT_MAX;
+    exchange->scale = ldexpf(1, exchange->shift);
+    exchange->unscale = ldexpf(1, -exchange->shift);
+    exchange->divisor = bucket->op == GN_AVERAGE ? (float)comm->size : 1;
+    bool paper = config->codec.profile == GN_PAPER;
+    // With paper the NICs do the cutting, unless the caller wants to know what was cut off.
+    bool quantise_own = config->quantise && (!paper || bucket->residual);
+    bool second_leg_coded = config->algorithm == GN_RING || !config->aggregator_weights;
+    exchange->own_pass = quantise_own || exchange->shift || exchange->histogram;
+    exchange->sum_pass = config->quantise && paper && second_leg_coded;
+    exchange->finish_pass = exchange->shift || exchange->divisor != 1;
+}
+
+/// Lattice sends what exceeds 32767 steps raw, bit for bit; but only multiples of the step may enter the sum.
+static void round_outliers(const gn_codec *codec, float *values, float *residual, size_t count)
+{
+    const float step = ldexpf(1, 1 - codec->bound_exp), per_step = ldexpf(1, codec->bound_exp - 1);
+    const float coded = 32767 * step, whole = 0x1p24f * step;  // from 2^24 steps on every float is a multiple
+    int any = 0;
+    for (size_t i = 0; i < count; i++) any |= fabsf(values[i]) > coded;
+    for (size_t i = 0; any && i < count; i++) {
+        float size = fabsf(values[i]);
+        if (!(size > coded) || size >= whole) continue;
+        float rounded = rintf(values[i] * per_step) * step;
+        if (residual) residual[i] = values[i] - rounded;
+        values[i] = rounded;
+    }
+}
+
+static void own_chunk(gn_exchange *x, size_t first, size_t count)
+{
+    const gn_codec *codec = &x->comm->config.codec;
+    const float *send = x->bucket->send + first;
+    float *recv = x->bucket->recv + first, *residual = x->bucket->residual ? x->bucket->residual + first : NULL;
+    const float scale = x->scale, unscale = x->unscale;
+    const float *values = send;
+    if (x->histogram) gn_histogram_add(x->histogram, send, count);
+    if (residual) {
+        for (size_t i = 0; i < count; i++) recv[i] = (send[i] + residual[i]) * scale;
+        values = recv;
+    } else if (x->shift) {
+        for (size_t i = 0; i < count; i++) recv[i] = send[i] * scale;
+        values = recv;
+    }
+    if (!x->comm->config.quantise || (codec->profile == GN_PAPER && !residual)) {
+        if (values != recv && send != recv) memcpy(recv, send, count * sizeof *recv);
+        return;
+    }
+    gn_quantise(codec, values, recv, residual, count);
+    if (codec->profile != GN_PAPER) round_outliers(codec, recv, residual, count);
+    for (size_t i = 0; residual && x->shift && i < count; i++) residual[i] *= unscale;
+}
+
+void gn_exchange_own(gn_exchange *exchange, size_t first, size_t count)
+{
+    if (!exchange->own_pass) {
+        if (exchange->bucket->send != exchange->bucket->recv)
+            memcpy(exchange->bucket->recv + first, exchange->bucket->send + first, count * sizeof(float));
+        return;
+    }
+    double start = gn_now();
+    for (size_t done = 0; done < count; done += CHUNK)
+        own_chunk(exchange, first + done, count - done < CHUNK ? count - done : CHUNK);
+    exchange->quantise_seconds += gn_now() - start;
+}
+
+static void add(float *to, const float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) to[i] += values[i];
+}
+
+void gn_exchange_add(gn_exchange *exchange, size_t first, size_t count, const float *incoming)
+{
+    double start = gn_now();
+    add(exchange->bucket->recv + first, incoming, count);
+    exchange->reduce_seconds += gn_now() - start;
+}
+
+void gn_exchange_own_add(gn_exchange *exchange, size_t first, size_t count, const float *incoming)
+{
+    const float *send = exchange->bucket->send + first;
+    float *recv = exchange->bucket->recv + first;
+    double start = gn_now();
+    if (exchange->own_pass) {
+        for (size_t done = 0; done < count; done += CHUNK) {
+            size_t n = count - done < CHUNK ? count - done : CHUNK;
+            own_chunk(exchange, first + done, n);
+            add(recv + done, incoming + done, n);
+        }
+        exchange->quantise_seconds += gn_now() - start;
+    } else {
+        if (send == recv) add(recv, incoming, count);
+        else
+            for (size_t i = 0; i < count; i++) recv[i] = send[i] + incoming[i];
+        exchange->reduce_seconds += gn_now() - start;
+    }
+}
+
+void gn_exchange_offer(gn_exchange *exchange)
+{
+    if (!exchange->histogram || exchange->offered) return;
+    exchange->offered = true;
+    gn_control_offer(exchange->comm, 1, gn_histogram_exponent(exchange->histogram));
+}
+
+void gn_exchange_settle(gn_exchange *exchange, size_t first, size_t count)
+{
+    if (!exchange->sum_pass) return;
+    double start = gn_now();
+    float *values = exchange->bucket->recv + first;
+    gn_quantise(&exchange->comm->config.codec, values, values, NULL, count);
+    exchange->quantise_seconds += gn_now() - start;
+}
+
+void gn_exchange_finish(gn_exchange *exchange, size_t first, size_t count)
+{
+    if (!exchange->finish_pass) return;
+    double start = gn_now();
+    float *values = exchange->bucket->recv + first;
+    const float unscale = exchange->unscale, divisor = exchange->divisor;
+    if (divisor == 1)
+        for (size_t i = 0; i < count; i++) values[i] *= unscale;
+    else
+        for (size_t i = 0; i < count; i++) values[i] = values[i] * unscale / divisor;
+    exchange->reduce_seconds += gn_now() - start;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "request.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "collective.h"
+
+/// Owned by the queue until it is done and by the caller from start to gn_wait(): whoever comes last has `done` set.
+struct gn_request {
+    gn_comm *comm;
+    gn_bucket bucket;
+    bool barrier;
+    gn_request *next;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool done;         ///< lock
+    gn_status status;  ///< lock
+};
+
+struct gn_queue {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    gn_request *first, *last;  ///< lock
+    bool stop;                 ///< lock
+};
+
+static void complete(gn_request *request, gn_status status)
+{
+    pthread_mutex_lock(&request->lock);
+    request->done = true;
+    request->status = status;
+    pthread_cond_signal(&request->changed);
+    pthread_mutex_unlock(&request->lock);
+}
+
+static gn_request *take(struct gn_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->first && !queue->stop) pthread_cond_wait(&queue->changed, &queue->lock);
+    gn_request *request = queue->first;
+    if (request) queue->first = request->next;
+    if (!queue->first) queue->last = NULL;
+    pthread_mutex_unlock(&queue->lock);
+    return request;
+}
+
+static void *progress(void *argument)
+{
+    gn_comm *comm = argument;
+    for (gn_request *request; (request = take(comm->queue));) {
+        gn_status status = request->barrier ? gn_collective_barrier(comm) : gn_collective_allreduce(comm, &request->bucket);
+        complete(request, status);
+    }
+    return NULL;
+}
+
+static gn_status start_queue(gn_comm *comm)
+{
+    struct gn_queue *queue = calloc(1, sizeof *queue);
+    if (!queue) return GN_NO_MEMORY;
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->changed, NULL);
+    comm->queue = queue;
+    sigset_t all, before;  // the application's signals are not for a library's thread
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&queue->thread, NULL, progress, comm);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!failed) return GN_OK;
+    comm->queue = NULL;
+    free(queue);
+    return GN_NO_MEMORY;
+}
+
+static gn_status enqueue(gn_comm *comm, const gn_bucket *bucket, gn_request **started)
+{
+    gn_request *request = calloc(1, sizeof *request);
+    if (!request) return GN_NO_MEMORY;
+    gn_status status = comm->queue ? GN_OK : start_queue(comm);
+    if (status) {
+        free(request);
+        return status;
+    }
+    request->comm = comm;
+    request->barrier = !bucket;
+    if (bucket) request->bucket = *bucket;
+    pthread_mutex_init(&request->lock, NULL);
+    pthread_cond_init(&request->changed, NULL);
+    struct gn_queue *queue = comm->queue;
+    pthread_mutex_lock(&queue->lock);
+    if (queue->last) queue->last->next = request;
+    else queue->first = request;
+    queue->last = request;
+    pthread_cond_signal(&queue->changed);
+    pthread_mutex_unlock(&queue->lock);
+    *started = request;
+    return GN_OK;
+}
+
+static void free_request(gn_request *request)
+{
+    pthread_mutex_destroy(&request->lock);
+    pthread_cond_destroy(&request->changed);
+    free(request);
+}
+
+gn_status gn_iallreduce(gn_comm *comm, const gn_bucket *bucket, gn_request **request)
+{
+    *request = NULL;
+    if (gn_control_state(comm)) return GN_DEAD;
+    return enqueue(comm, bucket, request);
+}
+
+gn_status gn_wait(gn_request *request)
+{
+    pthread_mutex_lock(&request->lock);
+    while (!request->done) pthread_cond_wait(&request->changed, &request->lock);  // every collective has a deadline
+    gn_status status = request->status;
+    pthread_mutex_unlock(&request->lock);
+    free_request(request);
+    return status;
+}
+
+gn_status gn_test(gn_request *request, bool *done)
+{
+    pthread_mutex_lock(&request->lock);
+    *done = request->done;
+    gn_status status = request->status;
+    pthread_mutex_unlock(&request->lock);
+    if (*done) free_request(request);
+    return status;
+}
+
+gn_status gn_run_allreduce(gn_comm *comm, const gn_bucket *bucket)
+{
+    if (!comm->queue) return gn_collective_allreduce(comm, bucket);
+    gn_request *request;
+    gn_status status = gn_iallreduce(comm, bucket, &request);
+    return status ? status : gn_wait(request);
+}
+
+gn_status gn_run_barrier(gn_comm *comm)
+{
+    if (!comm->queue) return gn_collective_barrier(comm);
+    gn_request *request;
+    gn_status status = gn_control_state(comm) ? GN_DEAD : enqueue(comm, NULL, &request);
+    return status ? status : gn_wait(request);
+}
+
+void gn_queue_free(gn_comm *comm)
+{
+    struct gn_queue *queue = comm->queue;
+    if (!queue) return;
+    pthread_mutex_lock(&queue->lock);
+    queue->stop = true;
+    pthread_cond_signal(&queue->changed);
+    pthread_mutex_unlock(&queue->lock);
+    pthread_join(queue->thread, NULL);
+    pthread_mutex_destroy(&queue->lock);
+    pthread_cond_destroy(&queue->changed);
+    free(queue);
+    comm->queue = NULL;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// INCEPTIONN (MICRO 2018) Algorithm 1. The vector is cut into N blocks. In N-1 steps rank r sends block r-s and adds what arrives to
+// block r-s-1; then block r+1 is whole at rank r, and in N-1 more steps the sums go round.
+//
+// No barrier stands between the steps: what a rank sends is one stream of bytes, what it receives another, and it may have sent in
+// step s+1 whatever it has received in step s. So a link that is the bottleneck never waits.
+#include "clock.h"
+#include "exchange.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { LEFT = 0, RIGHT = 1, LOOK_EVERY = 64 };
+
+typedef struct ring {
+    gn_exchange *x;
+    gn_comm *comm;
+    int steps;  ///< 2(N-1)
+    int send_step, recv_step;
+    size_t sent, received;   ///< bytes of the block of that step
+    size_t own_ready;        ///< bytes of the first block that are ready to be sent
+    size_t finished;         ///< bytes of the block being sent that are finished (second leg)
+    size_t staged, staged_sent;  ///< with a wire function: bytes in `out`, and how many of them are gone
+    uint8_t *in, *out;
+    bool header_checked;
+    bool send_full;          ///< the socket took less than there was
+} ring;
+
+static size_t block_start(const ring *r, int block)
+{
+    size_t count = r->x->bucket->count, n = (size_t)r->comm->size, b = (size_t)block;
+    return count / n * b + (b < count % n ? b : count % n);
+}
+
+static int block_of(const ring *r, int step, int behind)
+{
+    int n = r->comm->size;
+    return ((r->comm->rank - step - behind) % n + n) % n;
+}
+
+static size_t block_bytes(const ring *r, int block) { return (block_start(r, block + 1) - block_start(r, block)) * sizeof(float); }
+
+static bool done(const ring *r) { return r->send_step == r->steps && r->recv_step == r->steps; }
+
+size_t gn_ring_memory(const gn_comm *comm) { return comm->segment + 64 + (comm->config.wire ? comm->segment : 0); }
+
+/// Bytes of the current block that may be on their way: all that are known here.
+static size_t may_send(const ring *r)
+{
+    size_t whole = block_bytes(r, block_of(r, r->send_step, 0));
+    if (r->send_step == 0 || r->recv_step >= r->send_step) return whole;
+    return r->recv_step == r->send_step - 1 ? r->received & ~(size_t)3 : 0;
+}
+
+/// Where the bytes are that this step sends. The first block goes straight from the caller's buffer when nothing is done to it.
+static const uint8_t *send_source(ring *r, size_t start)
+{
+    const gn_bucket *bucket = r->x->bucket;
+    bool direct = r->send_step == 0 && !r->x->own_pass;
+    return (const uint8_t *)((direct ? bucket->send : bucket->recv) + start);
+}
+
+/// First block: make the next segment ready just ahead of the sending, while it is in the cache.
+static size_t make_own_ready(ring *r, size_t start, size_t limit)
+{
+    if (r->send_step || !r->x->own_pass) return limit;
+    if (r->sent == r->own_ready && r->own_ready < limit) {
+        size_t bytes = limit - r->own_ready < r->comm->segment ? limit - r->own_ready : r->comm->segment;
+        gn_exchange_own(r->x, start + r->own_ready / 4, bytes / 4);
+        r->own_ready += bytes;
+    }
+    return r->own_ready;
+}
+
+/// Second leg: what has been sent on is final.
+static void finish_sent(ring *r, size_t start)
+{
+    if (r->send_step < r->comm->size - 1) return;
+    size_t whole = r->sent & ~(size_t)3;
+    gn_exchange_finish(r->x, start + r->finished / 4, (whole - r->finished) / 4);
+    r->finished = whole;
+}
+
+static void count_sent(ring *r, size_t start, size_t bytes)
+{
+    r->sent += bytes;
+    r->comm->data_sent[RIGHT] += bytes;
+    finish_sent(r, start);
+}
+
+/// Copies a piece aside and gives it to the caller's wire function. @return false when nothing is there.
+static bool stage(ring *r, const uint8_t *source, size_t available)
+{
+    if (r->staged_sent < r->staged) return true;
+    r->staged = available < r->comm->segment ? available & ~(size_t)3 : r->comm->segment;
+    r->staged_sent = 0;
+    memcpy(r->out, source, r->staged);
+    if (r->staged) r->comm->config.wire(r->comm->config.wire_context, (float *)(void *)r->out, r->staged / 4);
+    return r->staged > 0;
+}
+
+static void next_send_step(ring *r)
+{
+    while (r->send_step < r->steps && r->sent == block_bytes(r, block_of(r, r->send_step, 0))) {
+        r->send_step++;
+        r->sent = r->finished = 0;
+    }
+}
+
+/// @return bytes sent, 0 when nothing can be, -1 with errno.
+static ssize_t send_some(ring *r)
+{
+    size_t start = block_start(r, block_of(r, r->send_step, 0));
+    size_t limit = make_own_ready(r, start, may_send(r));
+    r->send_full = false;
+    if (limit <= r->sent) return 0;
+    const uint8_t *source = send_source(r, start) + r->sent;
+    size_t available = limit - r->sent;
+    if (r->comm->config.wire) {
+        if (!stage(r, source, available)) return 0;
+        source = r->out + r->staged_sent;
+        available = r->staged - r->staged_sent;
+    }
+    size_t want = available < 2 * r->comm->segment ? available : 2 * r->comm->segment;
+    ssize_t sent = send(r->comm->peers[RIGHT].data_out, source, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+    r->send_full = sent < (ssize_t)want;
+    if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
+    if (r->comm->config.wire) r->staged_sent += (size_t)sent;
+    count_sent(r, start, (size_t)sent);
+    next_send_step(r);
+    return sent;
+}
+
+/// First leg: receive beside, add. A value that is cut in two waits at the front of `in`.
+static void reduce(ring *r, size_t start, size_t fragment, size_t got)
+{
+    size_t whole = (fragment + got) & ~(size_t)3;
+    size_t first = start + (r->received - fragment) / 4;
+    gn_exchange_own_add(r->x, first, whole / 4, (const float *)(const void *)r->in);
+    if (r->recv_step == r->comm->size - 2) gn_exchange_settle(r->x, first, whole / 4);
+    memmove(r->in, r->in + whole, fragment + got - whole);
+}
+
+/// Last step: nobody waits for these, so they are final.
+static void finish_received(ring *r, size_t start, size_t got)
+{
+    if (r->recv_step != r->steps - 1) return;
+    size_t from = r->received & ~(size_t)3, to = (r->received + got) & ~(size_t)3;
+    gn_exchange_finish(r->x, start + from / 4, (to - from) / 4);
+}
+
+static void next_recv_step(ring *r)
+{
+    while (r->recv_step < r->steps && r->received == block_bytes(r, block_of(r, r->recv_step, 1))) {
+        r->recv_step++;
+        r->received = 0;
+    }
+}
+
+/// @return bytes received, 0 when there are none, -1 with errno (0 for the end of the connection).
+static ssize_t recv_some(ring *r)
+{
+    int block = block_of(r, r->recv_step, 1);
+    size_t start = block_start(r, block), left = block_bytes(r, block) - r->received;
+    bool reducing = r->recv_step < r->comm->size - 1;
+    size_t fragment = reducing ? r->received & 3 : 0;
+    uint8_t *to = reducing ? r->in + fragment : (uint8_t *)(r->x->bucket->recv + start) + r->received;
+    size_t room = reducing ? r->comm->segment - fragment : 2 * r->comm->segment;
+    ssize_t got = recv(r->comm->peers[LEFT].data_in, to, left < room ? left : room, MSG_DONTWAIT);
+    if (got == 0) {
+        errno = 0;
+        return -1;
+    }
+    if (got < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
+    if (reducing) reduce(r, start, fragment, (size_t)got);
+    else finish_received(r, start, (size_t)got);
+    r->received += (size_t)got;
+    r->comm->data_received += (size_t)got;
+    r->comm->phase = reducing ? "reduce leg" : "send-back leg";
+    next_recv_step(r);
+    return got;
+}
+
+/// Nothing moves: wait for sockets and news.
+static gn_status wait_for_progress(ring *r, bool blocked)
+{
+    gn_comm *comm = r->comm;
+    bool receiving = r->recv_step < r->steps && r->header_checked;
+    struct pollfd data[2] = {{.fd = receiving ? comm->peers[LEFT].data_in : -1, .events = POLLIN},
+                             {.fd = r->send_full ? comm->peers[RIGHT].data_out : -1, .events = POLLOUT}};
+    gn_status status = gn_control_poll(comm, data, 2, blocked ? -1 : 0);
+    if (status || !blocked) return status;
+    uint8_t waiting[2] = {r->recv_step < r->steps, r->send_full};
+    return gn_control_check_deadline(comm, waiting);
+}
+
+static gn_status move(ring *r, bool *moved)
+{
+    gn_comm *comm = r->comm;
+    ssize_t sent = 0, got = 0;
+    if (r->send_step < r->steps && (sent = send_some(r)) < 0) return gn_control_data_lost(comm, RIGHT, errno);
+    if (!r->header_checked) r->header_checked = gn_control_has_header(comm, LEFT);
+    if (r->recv_step < r->steps && r->header_checked && (got = recv_some(r)) < 0) return gn_control_data_lost(comm, LEFT, errno);
+    if (r->send_step > 0 && r->recv_step >= comm->size - 1) gn_exchange_offer(r->x);
+    *moved = sent > 0 || got > 0;
+    if (!*moved) return GN_OK;
+    double now = gn_now();
+    if (sent > 0) gn_control_sign(comm, RIGHT, now);
+    if (got > 0) gn_control_sign(comm, LEFT, now);
+    return GN_OK;
+}
+
+gn_status gn_ring_run(gn_exchange *exchange)
+{
+    gn_comm *comm = exchange->comm;
+    ring r = {.x = exchange, .comm = comm, .steps = 2 * (comm->size - 1), .in = comm->memory,
+              .out = comm->memory + comm->segment + 64};
+    for (int step = 0; step < r.steps; step++) comm->data_expected += block_bytes(&r, block_of(&r, step, 1));
+    next_send_step(&r);
+    next_recv_step(&r);
+    gn_status status = GN_OK;
+    for (unsigned turn = 1; !status && !done(&r); turn++) {
+        bool moved = false;
+        status = move(&r, &moved);
+        if (!status && (!moved || turn % LOOK_EVERY == 0)) status = wait_for_progress(&r, !moved);
+    }
+    return status;
+}

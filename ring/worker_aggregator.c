@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// The paper's baseline. Workers send their gradients to rank 0, which also is a worker; it adds them segment by segment, in the order
+// of ranks, and sends the sums back to everyone while the next segments come in.
+#include "clock.h"
+#include "exchange.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { LOOK_EVERY = 64 };
+
+/// Rank 0's view of one worker. Segments arrive in order; one is kept until its turn to be added comes.
+typedef struct worker {
+    size_t segment;   ///< the one that arrives
+    size_t filled;    ///< bytes of it
+    size_t sent;      ///< bytes of the result
+    size_t staged, staged_sent;
+    uint8_t *in, *out;
+    bool send_full;
+} worker;
+
+typedef struct aggregator {
+    gn_exchange *x;
+    gn_comm *comm;
+    size_t total, piece;  ///< bytes: of the vector, of a segment
+    size_t segment;       ///< the one being added
+    int next;             ///< index of the worker to be added to it
+    size_t ready;         ///< bytes of the result that are whole
+    size_t finished;      ///< bytes that everyone has been sent
+    worker *workers;
+    struct pollfd *poll_set;
+} aggregator;
+
+/// The staging of N-1 workers shares 4 MiB.
+static size_t piece_bytes(const gn_comm *comm)
+{
+    size_t limit = ((size_t)4 << 20) / (size_t)(2 * comm->size) & ~(size_t)63;
+    return comm->segment < limit ? comm->segment : limit;
+}
+
+size_t gn_aggregator_memory(const gn_comm *comm)
+{
+    if (comm->rank) return comm->segment + 64;
+    size_t workers = (size_t)comm->size - 1;
+    return workers * (2 * piece_bytes(comm) + sizeof(worker) + 64 + sizeof(struct pollfd)) + 64;
+}
+
+static size_t min(size_t a, size_t b) { return a < b ? a : b; }
+
+/// The second leg is a gradient unless the baseline sends weights back; only gradients pass the NIC's codec.
+static void pass_wire(gn_comm *comm, uint8_t *bytes, size_t length, bool gradient)
+{
+    const gn_comm_config *config = &comm->config;
+    if (gradient && config->wire) config->wire(config->wire_context, (float *)(void *)bytes, length / 4);
+    if (!gradient && config->wire_plain) config->wire_plain(config->wire_context, length);
+}
+
+static bool has_wire(const gn_comm *comm, bool gradient) { return gradient ? comm->config.wire != NULL : comm->config.wire_plain != NULL; }
+
+// Rank 0 ----------------------------------------------------------------------------------------------------------------
+
+static size_t segment_bytes(const aggregator *a, size_t segment) { return min(a->piece, a->total - segment * a->piece); }
+
+static ssize_t receive_from(aggregator *a, int index)
+{
+    worker *w = &a->workers[index];
+    size_t want = segment_bytes(a, w->segment) - w->filled;
+    ssize_t got = recv(a->comm->peers[index].data_in, w->in + w->filled, want, MSG_DONTWAIT);
+    if (got == 0) errno = 0;
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return -1;
+    if (got < 0) return 0;
+    w->filled += (size_t)got;
+    a->comm->data_received += (size_t)got;
+    return got;
+}
+
+static bool wants_data(const aggregator *a, const worker *w)
+{
+    return w->segment * a->piece < a->total && w->filled < segment_bytes(a, w->segment);
+}
+
+/// Adds whatever segments have their turn.
+static void add_in_order(aggregator *a)
+{
+    while (a->segment * a->piece < a->total) {
+        size_t bytes = segment_bytes(a, a->segment), first = a->segment * a->piece / 4;
+        worker *w = &a->workers[a->next];
+        if (w->segment != a->segment || w->filled < bytes) return;
+        if (a->next == 0) gn_exchange_own_add(a->x, first, bytes / 4, (const float *)(const void *)w->in);
+        else gn_exchange_add(a->x, first, bytes / 4, (const float *)(const void *)w->in);
+        w->segment++;
+        w->filled = 0;
+        if (++a->next < a->comm->peer_count) continue;
+        gn_exchange_settle(a->x, first, bytes / 4);
+        a->next = 0;
+        a->segment++;
+        a->ready += bytes;
+    }
+    gn_exchange_offer(a->x);
+}
+
+static ssize_t send_to(aggregator *a, int index)
+{
+    worker *w = &a->workers[index];
+    bool gradient = !a->comm->config.aggregator_weights;
+    const uint8_t *source = (const uint8_t *)a->x->bucket->recv + w->sent;
+    size_t available = min(a->ready - w->sent, a->piece);
+    w->send_full = false;
+    if (!available) return 0;
+    if (has_wire(a->comm, gradient)) {
+        if (w->staged_sent == w->staged) {
+            w->staged = available;
+            w->staged_sent = 0;
+            memcpy(w->out, source, available);
+            pass_wire(a->comm, w->out, available, gradient);
+        }
+        source = w->out + w->staged_sent;
+        available = w->staged - w->staged_sent;
+    }
+    ssize_t sent = send(a->comm->peers[index].data_out, source, available, MSG_DONTWAIT | MSG_NOSIGNAL);
+    w->send_full = sent < (ssize_t)available;
+    if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
+    w->sent += (size_t)sent;
+    w->staged_sent += has_wire(a->comm, gradient) ? (size_t)sent : 0;
+    a->comm->data_sent[index] += (size_t)sent;
+    return sent;
+}
+
+/// Results that have gone to everyone are final.
+static void finish_sent(aggregator *a)
+{
+    size_t least = a->total;
+    for (int i = 0; i < a->comm->peer_count; i++) least = min(least, a->workers[i].sent & ~(size_t)3);
+    // A piece at a time: finishing 4 bytes for each packet that leaves would cost more than it does.
+    if (least < a->total && least - a->finished < a->piece) return;
+    gn_exchange_finish(a->x, a->finished / 4, (least - a->finished) / 4);
+    a->finished = least;
+}
+
+static gn_status serve(aggregator *a, int index, bool *moved)
+{
+    gn_comm *comm = a->comm;
+    ssize_t got = 0, sent = 0;
+    if (wants_data(a, &a->workers[index]) && gn_control_has_header(comm, index) && (got = receive_from(a, index)) < 0)
+        return gn_control_data_lost(comm, index, errno);
+    if (a->workers[index].sent < a->ready && (sent = send_to(a, index)) < 0) return gn_control_data_lost(comm, index, errno);
+    if (got <= 0 && sent <= 0) return GN_OK;
+    *moved = true;
+    gn_control_sign(comm, index, gn_now());
+    return GN_OK;
+}
+
+static gn_status wait_for_workers(aggregator *a, bool blocked)
+{
+    uint8_t waiting[GN_RANKS_MAX] = {0};
+    for (int i = 0; i < a->comm->peer_count; i++) {
+        worker *w = &a->workers[i];
+        bool receiving = wants_data(a, w) && gn_control_has_header(a->comm, i);
+        short events = (short)((receiving ? POLLIN : 0) | (w->send_full ? POLLOUT : 0));
+        a->poll_set[i] = (struct pollfd){.fd = events ? a->comm->peers[i].data_in : -1, .events = events};
+        waiting[i] = wants_data(a, w) || w->send_full;
+    }
+    gn_status status = gn_control_poll(a->comm, a->poll_set, a->comm->peer_count, blocked ? -1 : 0);
+    return status || !blocked ? status : gn_control_check_deadline(a->comm, waiting);
+}
+
+static gn_status aggregate(gn_exchange *exchange)
+{
+    gn_comm *comm = exchange->comm;
+    size_t count = (size_t)comm->peer_count;
+    aggregator a = {.x = exchange, .comm = comm, .total = exchange->bucket->count * sizeof(float), .piece = piece_bytes(comm)};
+    uint8_t *memory = comm->memory + count * 2 * a.piece;
+    a.workers = (worker *)(void *)memory;
+    a.poll_set = (struct pollfd *)(void *)(memory + count * sizeof(worker));
+    for (size_t i = 0; i < count; i++)
+        a.workers[i] = (worker){.in = comm->memory + 2 * i * a.piece, .out = comm->memory + (2 * i + 1) * a.piece};
+    comm->data_expected = count * a.total;
+    gn_status status = GN_OK;
+    for (unsigned turn = 1; !status && a.finished < a.total; turn++) {
+        bool moved = false;
+        for (int i = 0; i < comm->peer_count && !status; i++) status = serve(&a, i, &moved);
+        if (status) return status;
+        comm->phase = a.ready < a.total ? "gradient leg" : "result leg";
+        add_in_order(&a);
+        finish_sent(&a);
+        bool more = a.finished < a.total;
+        if (more && (!moved || turn % LOOK_EVERY == 0)) status = wait_for_workers(&a, !moved);
+    }
+    return status;
+}
+
+// Workers ---------------------------------------------------------------------------------------------------------------
+
+typedef struct leaf {
+    gn_exchange *x;
+    gn_comm *comm;
+    size_t total, prepared, sent, received, staged, staged_sent;
+    bool send_full;
+} leaf;
+
+static ssize_t send_up(leaf *l)
+{
+    const gn_bucket *bucket = l->x->bucket;
+    const uint8_t *source = (const uint8_t *)(l->x->own_pass ? bucket->recv : bucket->send) + l->sent;
+    size_t available = min(l->total - l->sent, l->comm->segment);
+    l->send_full = false;
+    if (l->x->own_pass) {
+        if (l->prepared == l->sent) {
+            gn_exchange_own(l->x, l->prepared / 4, available / 4);
+            l->prepared += available;
+            if (l->prepared == l->total) gn_exchange_offer(l->x);
+        }
+        available = l->prepared - l->sent;
+    }
+    if (l->comm->config.wire) {
+        if (l->staged_sent == l->staged) {
+            l->staged = available;
+            l->staged_sent = 0;
+            memcpy(l->comm->memory, source, available);
+            pass_wire(l->comm, l->comm->memory, available, true);
+        }
+        source = l->comm->memory + l->staged_sent;
+        available = l->staged - l->staged_sent;
+    }
+    ssize_t sent = send(l->comm->peers[0].data_out, source, available, MSG_DONTWAIT | MSG_NOSIGNAL);
+    l->send_full = sent < (ssize_t)available;
+    if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
+    l->sent += (size_t)sent;
+    l->staged_sent += l->comm->config.wire ? (size_t)sent : 0;
+    l->comm->data_sent[0] += (size_t)sent;
+    return sent;
+}
+
+/// Results never overtake what was sent, so `recv` may hold both.
+static ssize_t receive_down(leaf *l)
+{
+    size_t limit = l->sent & ~(size_t)3;
+    if (limit <= l->received) return 0;
+    uint8_t *to = (uint8_t *)l->x->bucket->recv + l->received;
+    ssize_t got = recv(l->comm->peers[0].data_in, to, min(limit - l->received, 2 * l->comm->segment), MSG_DONTWAIT);
+    if (got == 0) errno = 0;
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return -1;
+    if (got < 0) return 0;
+    size_t from = l->received & ~(size_t)3, till = (l->received + (size_t)got) & ~(size_t)3;
+    gn_exchange_finish(l->x, from / 4, (till - from) / 4);
+    l->received += (size_t)got;
+    l->comm->data_received += (size_t)got;
+    return got;
+}
+
+static gn_status contribute(gn_exchange *exchange)
+{
+    gn_comm *comm = exchange->comm;
+    leaf l = {.x = exchange, .comm = comm, .total = exchange->bucket->count * sizeof(float)};
+    comm->data_expected = l.total;
+    gn_status status = gn_control_await_header(comm, 0);
+    for (unsigned turn = 1; !status && l.received < l.total; turn++) {
+        ssize_t sent = 0, got = 0;
+        if (l.sent < l.total && (sent = send_up(&l)) < 0) return gn_control_data_lost(comm, 0, errno);
+        if ((got = receive_down(&l)) < 0) return gn_control_data_lost(comm, 0, errno);
+        comm->phase = l.sent < l.total ? "gradient leg" : "result leg";
+        bool moved = sent > 0 || got > 0;
+        if (moved) gn_control_sign(comm, 0, gn_now());
+        if (moved && turn % LOOK_EVERY) continue;
+        short events = (short)(POLLIN | (l.send_full ? POLLOUT : 0));
+        struct pollfd data = {.fd = comm->peers[0].data_in, .events = events};
+        status = gn_control_poll(comm, &data, 1, moved ? 0 : -1);
+        uint8_t waiting = 1;
+        if (!status && !moved) status = gn_control_check_deadline(comm, &waiting);
+    }
+    return status;
+}
+
+gn_status gn_aggregator_run(gn_exchange *exchange)
+{
+    return exchange->comm->rank ? contribute(exchange) : aggregate(exchange);
+}

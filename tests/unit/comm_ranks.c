@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm_ranks.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void ranks_start(ranks *group, int size, rank_function function, void *argument)
+{
+    static unsigned serial;
+    memset(group, 0, sizeof *group);
+    group->size = size;
+    snprintf(group->rendezvous, sizeof group->rendezvous, "file:///tmp/gradnic-test-%d-%u", (int)getpid(), serial++);
+    group->reports = mmap(NULL, sizeof(report) * RANKS_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(group->reports != MAP_FAILED);
+    fflush(NULL);
+    for (int rank = 0; rank < size; rank++) {
+        pid_t pid = fork();
+        ck_assert(pid >= 0);
+        if (pid) {
+            group->pids[rank] = pid;
+            continue;
+        }
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        function(rank, group, argument);
+        _exit(0);
+    }
+}
+
+void ranks_wait(ranks *group, double seconds)
+{
+    double until = seconds_now() + seconds;
+    int left = group->size, late = 0;
+    for (int rank = 0; rank < group->size; rank++) group->exits[rank] = -1;
+    while (left) {
+        for (int rank = 0; rank < group->size; rank++) {
+            if (group->exits[rank] != -1) continue;
+            int status;
+            if (waitpid(group->pids[rank], &status, WNOHANG) != group->pids[rank]) continue;
+            group->exits[rank] = status;
+            left--;
+        }
+        if (left && !late && seconds_now() > until) {
+            late = left;
+            for (int rank = 0; rank < group->size; rank++)
+                if (group->exits[rank] == -1) {
+                    fprintf(stderr, "rank %d has not ended\n", rank);
+                    kill(group->pids[rank], SIGKILL);
+                }
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    ck_assert_msg(!late, "%d ranks hang", late);
+}
+
+void ranks_free(ranks *group)
+{
+    munmap(group->reports, sizeof(report) * RANKS_MAX);
+    unlink(group->rendezvous + 7);
+}
+
+gn_comm_config rank_config(int rank, const ranks *group)
+{
+    gn_comm_config config = gn_comm_config_default();
+    config.rank = rank;
+    config.size = group->size;
+    config.rendezvous = group->rendezvous;
+    config.interface = "lo";
+    config.timeout_ms = 20000;
+    return config;
+}
+
+gn_comm *rank_init(int rank, const ranks *group, const gn_comm_config *config)
+{
+    gn_comm *comm;
+    report *r = &group->reports[rank];
+    double start = seconds_now();
+    r->status = gn_comm_init(&comm, config);
+    r->seconds = seconds_now() - start;
+    if (r->status) snprintf(r->text, sizeof r->text, "%s", gn_comm_last_error(NULL));
+    return comm;
+}
+
+uint64_t hash_values(const float *values, size_t count)
+{
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        hash = (hash ^ bits) * 0x100000001B3u;
+    }
+    return hash;
+}
+
+float sample(uint64_t seed, size_t index)
+{
+    uint64_t x = (seed + 1) * 0x9E3779B97F4A7C15u + index * 0xD1B54A32D192ED03u;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    x ^= x >> 31;
+    float unit = (float)(int32_t)(uint32_t)x * 0x1p-31f;
+    return unit * unit * unit * (x >> 60 ? 0.25f : 1.0f);
+}

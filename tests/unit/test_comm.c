@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exchange gives the right sums, and the same bits at every rank.
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "comm_ranks.h"
+
+/// How an exchange is configured; the codec's profile or none.
+typedef struct style {
+    const char *name;
+    gn_algorithm algorithm;
+    bool quantise, weights;
+    gn_profile profile;
+    int bound_exp;
+} style;
+
+static const style styles[] = {
+    {"ring", GN_RING, false, false, GN_LATTICE, 0},
+    {"ring lattice", GN_RING, true, false, GN_LATTICE, 10},
+    {"ring lattice 2^-4", GN_RING, true, false, GN_LATTICE, 4},
+    {"ring paper", GN_RING, true, false, GN_PAPER, 10},
+    {"aggregator", GN_WORKER_AGGREGATOR, false, false, GN_LATTICE, 0},
+    {"aggregator lattice", GN_WORKER_AGGREGATOR, true, false, GN_LATTICE, 10},
+    {"aggregator lattice weights", GN_WORKER_AGGREGATOR, true, true, GN_LATTICE, 10},
+    {"aggregator paper", GN_WORKER_AGGREGATOR, true, false, GN_PAPER, 10},
+};
+enum { STYLES = sizeof styles / sizeof *styles };
+
+static gn_comm_config style_config(const style *s, int rank, const ranks *group)
+{
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = s->algorithm;
+    config.aggregator_weights = s->weights;
+    config.quantise = s->quantise;
+    if (s->quantise) RANK_CHECK(!gn_codec_init(&config.codec, s->profile, s->bound_exp));
+    return config;
+}
+
+/// What two NICs on the way do to a gradient.
+static void as_nics_do(void *context, float *values, size_t count)
+{
+    gn_quantise(context, values, values, NULL, count);
+}
+
+/// Largest error that the sum of `size` contributions may have.
+static double tolerance(const style *s, int size)
+{
+    if (!s->quantise) return 1e-5;
+    if (s->profile == GN_LATTICE) return size * ldexp(1, -s->bound_exp) + 1e-5;
+    return 2 * size * ldexp(1, -7);  // paper: each hop cuts up to 2^-7
+}
+
+static double exact(size_t index, int size)
+{
+    double sum = 0;
+    for (int rank = 0; rank < size; rank++) sum += (double)sample((uint64_t)rank, index);
+    return sum;
+}
+
+/// Results of all ranks must be equal: ranks 1.. compare their hash with rank 0's through the exchange's own shared reports.
+static void one_case(gn_comm *comm, const style *s, size_t count, gn_op op, bool in_place, uint64_t *hash)
+{
+    int rank = gn_comm_rank(comm), size = gn_comm_size(comm);
+    float *send = malloc((count + 1) * sizeof *send), *recv = in_place ? send : malloc((count + 1) * sizeof *recv);
+    RANK_CHECK(send && recv);
+    for (size_t i = 0; i < count; i++) send[i] = sample((uint64_t)rank, i);
+    recv[count] = 12345;
+    gn_status status = gn_allreduce(comm, send, recv, count, op);
+    if (status) fprintf(stderr, "rank %d: %s: %s\n", rank, gn_status_string(status), gn_comm_last_error(comm));
+    RANK_CHECK(!status);
+    RANK_CHECK(recv[count] == 12345);
+    double divisor = op == GN_AVERAGE ? size : 1;
+    for (size_t i = 0; i < count; i++) {
+        double wrong = fabs((double)recv[i] * divisor - exact(i, size));
+        if (wrong > tolerance(s, size)) fprintf(stderr, "%s: size %d, count %zu, value %zu: error %g\n", s->name, size, count, i, wrong);
+        RANK_CHECK(wrong <= tolerance(s, size));
+    }
+    for (size_t i = 0; !in_place && i < count; i++) RANK_CHECK(send[i] == sample((uint64_t)rank, i));
+    *hash = *hash * 31 + hash_values(recv, count);
+    if (!in_place) free(recv);
+    free(send);
+}
+
+typedef struct matrix {
+    const style *style;
+    bool wire;
+} matrix;
+
+static void run_matrix(int rank, const ranks *group, void *argument)
+{
+    const matrix *m = argument;
+    gn_comm_config config = style_config(m->style, rank, group);
+    config.segment_bytes = 4096;  // many segments with few values
+    if (m->wire) config.wire = as_nics_do, config.wire_context = &config.codec;
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(comm);
+    size_t n = (size_t)group->size;
+    const size_t counts[] = {0, 1, 2, n - 1, n, n + 1, 1000, 1024, 4099, 70001};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        for (int kind = 0; kind < 4; kind++)
+            one_case(comm, m->style, counts[c], kind & 1 ? GN_AVERAGE : GN_SUM, kind & 2, &group->reports[rank].hash);
+    RANK_CHECK(!gn_barrier(comm));
+    gn_comm_free(comm);
+}
+
+static void check_all_equal(const ranks *group, const char *what)
+{
+    for (int rank = 0; rank < group->size; rank++) {
+        ck_assert_msg(group->exits[rank] == 0, "%s, size %d: rank %d: wait status %#x: %s", what, group->size, rank, (unsigned)group->exits[rank], group->reports[rank].text);
+        ck_assert_msg(group->reports[rank].hash == group->reports[0].hash, "%s, size %d: rank %d differs from rank 0", what, group->size,
+                      rank);
+    }
+}
+
+START_TEST(test_sums_and_equal_bits)
+{
+    matrix m = {.style = &styles[_i]};
+    for (int size = 1; size <= RANKS_MAX; size++) {
+        for (int wire = 0; wire <= (m.style->quantise && (size == 3 || size == 4)); wire++) {
+            ranks group;
+            m.wire = wire;
+            ranks_start(&group, size, run_matrix, &m);
+            ranks_wait(&group, 60);
+            check_all_equal(&group, m.style->name);
+            ranks_free(&group);
+        }
+    }
+}
+END_TEST
+
+static void run_one(int rank, const ranks *group, void *argument)
+{
+    gn_comm_config config = style_config(argument, rank, group);
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(comm);
+    for (size_t count = 1; count < 200000; count = count * 7 + 3) one_case(comm, argument, count, GN_SUM, true, &group->reports[rank].hash);
+    gn_comm_free(comm);
+}
+
+// Quantised once, sums do not depend on the way they are made.
+START_TEST(test_algorithms_give_the_same_bits)
+{
+    for (int size = 2; size <= 5; size++) {
+        uint64_t hash[2];
+        const style *pair[2] = {&styles[1], &styles[5]};
+        for (int i = 0; i < 2; i++) {
+            ranks group;
+            ranks_start(&group, size, run_one, (void *)(uintptr_t)pair[i]);
+            ranks_wait(&group, 60);
+            check_all_equal(&group, pair[i]->name);
+            hash[i] = group.reports[0].hash;
+            ranks_free(&group);
+        }
+        ck_assert_msg(hash[0] == hash[1], "size %d: ring and aggregator differ", size);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("comm");
+    TCase *sums = tcase_create("sums");
+    tcase_set_timeout(sums, 120);
+    tcase_add_loop_test(sums, test_sums_and_equal_bits, 0, STYLES);
+    tcase_add_test(sums, test_algorithms_give_the_same_bits);
+    suite_add_tcase(suite, sums);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
