@@ -12,13 +12,23 @@ static void print_help(const gn_command *table, const char *about, const char *p
     fprintf(out, "\n'%s COMMAND --help' describes one command.\n", program);
 }
 
+/// "help bench codec" -> "bench codec --help".
+static void rewrite_help(int argc, char **argv)
+{
+    static char option[] = "--help";
+    for (int i = 1; i < argc - 1; i++) argv[i] = argv[i + 1];
+    argv[argc - 1] = option;
+}
+
 int gn_command_dispatch(const gn_command *table, const char *about, int argc, char **argv)
 {
     argp_err_exit_status = GN_EXIT_USAGE;
+    argp_program_version = "gradnic " GRADNIC_VERSION;
     if (argc < 2) {
         print_help(table, about, argv[0], stderr);
         return GN_EXIT_USAGE;
     }
+    if (!strcmp(argv[1], "help") && argc > 2) rewrite_help(argc, argv);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help(table, about, argv[0], stdout);
         return GN_EXIT_OK;
@@ -31,6 +41,10 @@ int gn_command_dispatch(const gn_command *table, const char *about, int argc, ch
         memcpy(joined, name, sizeof joined);
         argv[1] = joined;
         return c->run(argc - 1, argv + 1);
+    }
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+        puts(argp_program_version);
+        return GN_EXIT_OK;
     }
     fprintf(stderr, "%s: '%s' is no command; '%s --help' lists them\n", argv[0], argv[1], argv[0]);
     return GN_EXIT_USAGE;

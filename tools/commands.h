@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TOOLS_COMMANDS_H
+#define GRADNIC_TOOLS_COMMANDS_H
+/// The subcommands; main.c has the table. Each takes its own argv (argv[0] is "gradnic NAME") and returns an exit status.
+
+#include "command.h"
+
+int gn_command_compress(int argc, char **argv);
+int gn_command_decompress(int argc, char **argv);
+int gn_command_ratio(int argc, char **argv);
+
+#endif

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// gradnic ratio: what compressing a dump would give, without writing anything.
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "pipeline.h"
+#include "progress.h"
+#include "ratio_report.h"
+#include "values.h"
+
+enum { BOUNDS_MAX = 64 };
+
+typedef struct options {
+    gn_profile profiles[GN_PROFILE_COUNT];
+    size_t profile_count;
+    int bounds[BOUNDS_MAX];
+    size_t bound_count;
+    gn_peer_choice peers[GN_PEERS_MAX];
+    size_t peer_count;
+    bool peers_given, bounds_given;
+    unsigned threads;
+    gn_format format;
+    const char *kernel;
+    bool quiet, json;
+    char **files;
+    int file_count;
+} options;
+
+enum { OPTION_AGAINST = 256, OPTION_FORMAT, OPTION_KERNEL, OPTION_JSON };
+
+static const struct argp_option option_table[] = {
+    {"profile", 'p', "LIST", 0, "profiles, as lattice,paper; 'all' is the default", 0},
+    {"bound", 'k', "LIST", 0, "error bounds 2^-K, as 6,8,10 or 2^-6,2^-8; the default is 10", 0},
+    {"against", OPTION_AGAINST, "LIST", 0, "other compressors to put beside: zstd, lz4, snappy, zlib (lossless), zfp (same bound), with a level as in zstd:3; 'all' that are compiled in is the default; none", 0},
+    {"format", OPTION_FORMAT, "FORMAT", 0, "what the files are, when their names do not say: npy, f32, gn", 0},
+    {"kernel", OPTION_KERNEL, "NAME", 0, "codec kernel: auto, scalar, avx2. The results do not depend on it", 0},
+    {"threads", 'j', "N", 0, "threads; 0, the default, is one per processor. The results do not depend on it", 0},
+    {"quiet", 'q', 0, 0, "no progress, no notes", 0},
+    {"json", OPTION_JSON, 0, 0, "results as JSON", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+    gn_message wrong = NULL;
+    switch (key) {
+    case 'p': wrong = gn_parse_profiles(arg, o->profiles, &o->profile_count); break;
+    case 'k':
+        wrong = gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count);
+        o->bounds_given = true;
+        break;
+    case OPTION_AGAINST:
+        wrong = gn_parse_peers(arg, o->peers, &o->peer_count);
+        o->peers_given = true;
+        break;
+    case OPTION_FORMAT: wrong = gn_parse_format(arg, &o->format); break;
+    case OPTION_KERNEL: o->kernel = arg; break;
+    case 'j': wrong = gn_parse_threads(arg, &o->threads); break;
+    case 'q': o->quiet = true; break;
+    case OPTION_JSON: o->json = true; break;
+    case ARGP_KEY_ARGS:
+        o->files = state->argv + state->next;
+        o->file_count = state->argc - state->next;
+        break;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "no FILE; '-' is standard input"); break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    if (wrong) argp_error(state, "%s", wrong);
+    return 0;
+}
+
+static const char doc[] =
+    "Measure what compressing gradients would give: ratio, tags and errors, beside other compressors."
+    "\v"
+    "FILE is .npy (dtype '<f4', any shape), raw .f32 or .gn, each also packed with gzip (.gz); '-' is standard input. One table per file, and a "
+    "total when there are several.\n"
+    "\n"
+    "Columns:\n"
+    "  ratio                bytes of the values / bytes of the stream, tag words included\n"
+    "  payload              the same without the tag words\n"
+    "  0 bit % ... 32 bit % share of the values that keep so many bits\n"
+    "  max, rms, mean error of decoded - value; the mean is the bias\n"
+    "  kept %               sum of |decoded| / sum of |value|\n"
+    "  above %              share of the values whose error is larger than the bound\n"
+    "\n"
+    "Lossless compressors see the raw bytes, in pieces of 65536 values; zfp is in its fixed-accuracy mode with the bound as its tolerance.\n"
+    "\n"
+    "Examples:\n"
+    "  gradnic ratio grads.npy\n"
+    "  gradnic ratio -p all -k 6,8,10 --against zstd,zfp layer*.npy.gz\n"
+    "  gradnic ratio --json -k 10 grads.f32 | jq '.files[0].results[0].ratio'\n";
+
+/// All subjects of the run: profiles by bounds, lossy peers by bounds, lossless peers once.
+static gn_message list_subjects(const options *o, gn_ratio_subject *subjects, size_t *count)
+{
+    size_t n = 0;
+    const size_t most = (o->profile_count + o->peer_count) * o->bound_count;
+    if (most > GN_RATIO_LINES) return gn_message_format("%zu codecs and bounds; at most %d at a time", most, GN_RATIO_LINES);
+    for (size_t p = 0; p < o->profile_count; p++)
+        for (size_t b = 0; b < o->bound_count; b++) {
+            gn_ratio_subject *s = &subjects[n++];
+            *s = (gn_ratio_subject){.bound_exp = o->bounds[b]};
+            gn_message wrong = gn_check_bound(o->profiles[p], s->bound_exp);
+            if (wrong) return wrong;
+            const gn_status status = gn_codec_init_kernel(&s->codec, o->profiles[p], s->bound_exp, o->kernel);
+            if (status) return gn_message_format("kernel '%s': %s", o->kernel ? o->kernel : "auto", gn_status_string(status));
+        }
+    for (size_t p = 0; p < o->peer_count; p++)
+        for (size_t b = 0; b < (o->peers[p].peer->lossless ? 1 : o->bound_count); b++)
+            subjects[n++] = (gn_ratio_subject){.is_peer = true, .choice = o->peers[p], .bound_exp = o->bounds[b]};
+    *count = n;
+    return NULL;
+}
+
+typedef struct job {
+    const gn_ratio_subject *subjects;
+    size_t count;
+    gn_values *values;
+    gn_progress progress;
+    gn_ratio_result *result;
+} job;
+
+/// One block on its way through the pipeline.
+typedef struct block {
+    float values[GN_RATIO_BLOCK];
+    size_t count;
+    gn_ratio_input input;
+    gn_ratio_stats stats[GN_RATIO_LINES];
+    gn_ratio_scratch *scratch;
+} block;
+
+static void *block_new(void *context)
+{
+    const job *j = context;
+    block *b = calloc(1, sizeof *b);
+    if (!b) return NULL;
+    b->scratch = gn_ratio_scratch_new(j->subjects, j->count);
+    if (b->scratch) return b;
+    free(b);
+    return NULL;
+}
+
+static void block_free(void *slot)
+{
+    block *b = slot;
+    gn_ratio_scratch_free(b->scratch);
+    free(b);
+}
+
+static gn_message block_read(void *context, void *slot, bool *end)
+{
+    job *j = context;
+    block *b = slot;
+    gn_message wrong = gn_values_read(j->values, b->values, GN_RATIO_BLOCK, &b->count);
+    *end = !b->count;
+    return wrong;
+}
+
+static gn_message block_work(void *context, void *slot)
+{
+    (void)context;
+    block *b = slot;
+    b->input = (gn_ratio_input){0};
+    gn_ratio_input_add(&b->input, b->values, b->count);
+    return gn_ratio_measure(b->scratch, b->values, b->count, b->stats);
+}
+
+static gn_message block_write(void *context, void *slot)
+{
+    job *j = context;
+    const block *b = slot;
+    gn_ratio_input_merge(&j->result->input, &b->input);
+    for (size_t i = 0; i < j->count; i++) gn_ratio_stats_merge(&j->result->stats[i], &b->stats[i]);
+    gn_progress_update(&j->progress, gn_input_file_position(gn_values_input(j->values)));
+    return NULL;
+}
+
+static gn_message measure_file(const options *o, const char *path, const gn_ratio_subject *subjects, size_t count, gn_ratio_result *result)
+{
+    job j = {.subjects = subjects, .count = count, .result = result};
+    gn_message wrong = gn_values_open(&j.values, path, o->format);
+    if (wrong) return wrong;
+    gn_input *input = gn_values_input(j.values);
+    gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->quiet);
+    const gn_pipeline pipeline = {.context = &j, .slot_new = block_new, .slot_free = block_free, .read = block_read,
+                                  .work = block_work, .write = block_write, .threads = o->threads,
+                                  .slot_bytes = 4 << 20};  // a block, its scratch, and what zstd and zlib keep
+    wrong = gn_pipeline_run(&pipeline);
+    gn_progress_end(&j.progress);
+    gn_values_close(j.values);
+    return wrong;
+}
+
+static void add_to_total(gn_ratio_result *total, const gn_ratio_result *result, size_t count)
+{
+    gn_ratio_input_merge(&total->input, &result->input);
+    for (size_t i = 0; i < count; i++) gn_ratio_stats_merge(&total->stats[i], &result->stats[i]);
+}
+
+/// Measures and reports every file; one that cannot be read is reported and left out. Returns the exit status.
+static int measure_all(const options *o, const char *program, const gn_ratio_subject *subjects, size_t count)
+{
+    static gn_ratio_result total, result;
+    total.name = "total";
+    int status = GN_EXIT_OK, good = 0;
+    json_t *files = json_array();
+    for (int i = 0; i < o->file_count; i++) {
+        memset(&result, 0, sizeof result);
+        result.name = strcmp(o->files[i], "-") ? o->files[i] : "standard input";
+        gn_message wrong = measure_file(o, o->files[i], subjects, count, &result);
+        if (wrong) {
+            gn_cli_error(program, "%s", wrong);
+            status = GN_EXIT_FAILED;
+            continue;
+        }
+        good++;
+        add_to_total(&total, &result, count);
+        if (o->json) {
+            json_array_append_new(files, gn_ratio_json(&result, subjects, count));
+        } else {
+            if (good > 1) putchar('\n');
+            gn_ratio_print(&result, subjects, count, stdout);
+        }
+    }
+    if (o->json) {
+        json_t *all = json_pack("{s:o, s:o, s:o}", "environment", gn_json_environment(), "files", files, "total", gn_ratio_json(&total, subjects, count));
+        gn_message wrong = gn_json_print(all, stdout);
+        if (wrong) gn_cli_error(program, "%s", wrong);
+        if (wrong) status = GN_EXIT_FAILED;
+        return status;
+    }
+    json_decref(files);
+    if (good > 1) {
+        putchar('\n');
+        gn_ratio_print(&total, subjects, count, stdout);
+    }
+    return status;
+}
+
+int gn_command_ratio(int argc, char **argv)
+{
+    options o = {.bounds = {10}, .bound_count = 1};
+    static gn_ratio_subject subjects[GN_RATIO_LINES];
+    size_t count = 0;
+    gn_parse_profiles("all", o.profiles, &o.profile_count);
+    gn_parse_peers("all", o.peers, &o.peer_count);
+    const struct argp parser = {option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
+    argp_parse(&parser, argc, argv, 0, NULL, &o);
+    gn_message wrong = list_subjects(&o, subjects, &count);
+    if (wrong) {
+        gn_cli_error(argv[0], "%s", wrong);
+        return GN_EXIT_USAGE;
+    }
+    if (!o.peers_given && !o.quiet && *gn_peers_missing())
+        gn_cli_note(argv[0], "not compared with %s: not found when gradnic was built", gn_peers_missing());
+    int status = measure_all(&o, argv[0], subjects, count);
+    if (fflush(stdout) || ferror(stdout)) {
+        gn_cli_error(argv[0], "standard output: write error");
+        status = GN_EXIT_FAILED;
+    }
+    return status;
+}
