@@ -44,14 +44,15 @@ static void check_tag_words(const gn_codec *codec)
     ck_assert_int_eq(memcmp(back, seen, VALUES * sizeof *seen), 0);
 
     for (size_t g = 0; g < GROUPS; g++) {  // alone: the ways for short pieces
-        size_t begin = g ? ends[g - 1] : 0;
-        ck_assert_uint_eq(want[begin] | (size_t)want[begin + 1] << 8, g);
+        size_t begin = g ? ends[g - 1] : 0, room = ends[g] - begin;
         uint8_t record[GN_RECORD_MAX];
         float one[8];
-        ck_assert_int_eq(gn_stream_encode(codec, values + 8 * g, 8, record, ends[g] - begin, &bytes), GN_OK);
-        ck_assert(bytes == ends[g] - begin && !memcmp(record, want + begin, bytes));
-        ck_assert_int_eq(gn_stream_decode(codec, record, bytes, one, 8, NULL), GN_OK);
-        ck_assert(!memcmp(one, seen + 8 * g, sizeof one));
+        bool good = (want[begin] | (size_t)want[begin + 1] << 8) == g;
+        good = good && gn_stream_encode(codec, values + 8 * g, 8, record, room, &bytes) == GN_OK;
+        good = good && bytes == room && !memcmp(record, want + begin, bytes);
+        good = good && gn_stream_decode(codec, record, bytes, one, 8, NULL) == GN_OK;
+        good = good && !memcmp(one, seen + 8 * g, sizeof one);
+        if (!good) ck_abort_msg("%s: tag word %04zx", gn_codec_kernel_name(codec), g);
     }
     free(values), free(back), free(seen), free(want), free(stream), free(ends);
 }
@@ -324,8 +325,9 @@ static void check_gradients(const gn_codec *codec)
         ck_assert_uint_lt(bytes, count * 4 / 2);
         ck_assert_int_eq(gn_stream_decode(codec, stream, bytes, back, count, NULL), GN_OK);
         ck_assert(!memcmp(back, seen, count * 4));
-        for (size_t i = 0; i < count && codec->profile == GN_LATTICE; i++)
-            ck_assert(fabsf(values[i] - back[i]) <= ldexpf(1, -codec->bound_exp));
+        float worst = 0;
+        for (size_t i = 0; i < count; i++) worst = fmaxf(worst, fabsf(values[i] - back[i]));
+        if (codec->profile == GN_LATTICE) ck_assert(worst > 0 && worst <= ldexpf(1, -codec->bound_exp));
         ck_assert_int_eq(gn_stream_encode(codec, back, count, stream, room, &again), GN_OK);
         ck_assert_int_eq(gn_stream_decode(codec, stream, again, back, count, NULL), GN_OK);
         ck_assert(!memcmp(back, seen, count * 4));
