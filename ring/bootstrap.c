@@ -72,14 +72,14 @@ static gn_status read_rank_and_size(gn_bootstrap *boot, gn_error *error)
     boot->rank = boot->config->rank;
     boot->size = boot->config->size;
     if (boot->size < 0 && !gn_environment_number("WORLD_SIZE", GN_RANKS_MAX + 1, &boot->size))
-        return gn_error_set(error, GN_INVALID, "WORLD_SIZE is '%s': want the number of ranks, 1 to %d",
+        return gn_cause_set(error, GN_INVALID, "WORLD_SIZE is '%s': want the number of ranks, 1 to %d",
                             getenv("WORLD_SIZE") ? getenv("WORLD_SIZE") : "", GN_RANKS_MAX);
     if (boot->size < 1 || boot->size > GN_RANKS_MAX)
-        return gn_error_set(error, GN_INVALID, "size %d: want 1 to %d ranks", boot->size, GN_RANKS_MAX);
+        return gn_cause_set(error, GN_INVALID, "size %d: want 1 to %d ranks", boot->size, GN_RANKS_MAX);
     if (boot->rank < 0 && !gn_environment_number("RANK", GN_RANKS_MAX, &boot->rank))
-        return gn_error_set(error, GN_INVALID, "RANK is '%s': want 0 to %d", getenv("RANK") ? getenv("RANK") : "", boot->size - 1);
+        return gn_cause_set(error, GN_INVALID, "RANK is '%s': want 0 to %d", getenv("RANK") ? getenv("RANK") : "", boot->size - 1);
     if (boot->rank >= boot->size)
-        return gn_error_set(error, GN_INVALID, "rank %d of %d: ranks count from 0", boot->rank, boot->size);
+        return gn_cause_set(error, GN_INVALID, "rank %d of %d: ranks count from 0", boot->rank, boot->size);
     return GN_OK;
 }
 
@@ -95,7 +95,7 @@ static gn_status open_listeners(gn_bootstrap *boot, const struct sockaddr_storag
     if (boot->control_listener < 0) {
         char name[GN_NAME];
         gn_sockaddr_name(&boot->local, name);
-        return gn_error_set(error, GN_IO, "cannot listen at %s: %s", name, strerror(errno));
+        return gn_cause_set(error, GN_IO, "cannot listen at %s: %s", name, strerror(errno));
     }
     gn_address_from(&boot->local, &boot->address);
     boot->address.data_port = gn_sockaddr_port(&data);
@@ -130,7 +130,7 @@ static gn_status say_hello(gn_bootstrap *boot, gn_error *error)
     socklen_t length = sizeof toward;
     if (boot->data_listener < 0) {
         if (getpeername(boot->home->fd, (struct sockaddr *)&toward, &length))
-            return gn_error_set(error, GN_IO, "rendezvous: %s", strerror(errno));
+            return gn_cause_set(error, GN_IO, "rendezvous: %s", strerror(errno));
         gn_status status = open_listeners(boot, &toward, error);
         if (status) return status;
     }
@@ -182,15 +182,15 @@ static gn_status find_home(gn_bootstrap *boot, gn_error *error)
         nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000}, NULL);
         if (pause_ms < 200) pause_ms += pause_ms / 2;
     }
-    return gn_error_set(error, GN_TIMEOUT, "rank 0 did not come: no answer at %s within %d ms (%s)",
+    return gn_cause_set(error, GN_TIMEOUT, "rank 0 did not come: no answer at %s within %d ms (%s)",
                         boot->rendezvous.is_file ? boot->rendezvous.path : boot->home_name, gn_timeout_ms(boot->config), reason);
 }
 
 static gn_status take_failure(const gn_frame *frame, gn_error *error)
 {
     gn_failure failure;
-    if (!gn_failure_read(frame, &failure)) return gn_error_set(error, GN_CORRUPT, "rank 0 sent a malformed failure message");
-    return gn_error_set(error, (gn_status)failure.status, "%s", failure.text);
+    if (!gn_failure_read(frame, &failure)) return gn_cause_set(error, GN_CORRUPT, "rank 0 sent a malformed failure message");
+    return gn_cause_set(error, (gn_status)failure.status, "%s", failure.text);
 }
 
 /// Handles what rank 0 has sent, until a message of type `until`. `*met`: it came.
@@ -199,12 +199,12 @@ static gn_status read_home(gn_bootstrap *boot, gn_message_type until, bool *met,
     gn_frame frame;
     gn_connection_fill(boot->home);
     for (int found; (found = gn_connection_next(boot->home, &frame));) {
-        if (found < 0) return gn_error_set(error, GN_CORRUPT, "%s does not speak this protocol: is it the right port?", boot->home_name);
+        if (found < 0) return gn_cause_set(error, GN_CORRUPT, "%s does not speak this protocol: is it the right port?", boot->home_name);
         if (frame.type == GN_MSG_FAIL) return take_failure(&frame, error);
         bool good = true;
         if (frame.type == GN_MSG_ROSTER) good = gn_roster_read(&frame, &boot->roster) && boot->roster.size == boot->size;
         if (frame.type == GN_MSG_TABLE) good = gn_table_read(&frame, &boot->table) && boot->table.size == boot->size;
-        if (!good) return gn_error_set(error, GN_CORRUPT, "rank 0 sent a malformed message of type %d", frame.type);
+        if (!good) return gn_cause_set(error, GN_CORRUPT, "rank 0 sent a malformed message of type %d", frame.type);
         if (frame.type == until) *met = true;
     }
     return GN_OK;
@@ -213,10 +213,10 @@ static gn_status read_home(gn_bootstrap *boot, gn_message_type until, bool *met,
 static gn_status timed_out(gn_bootstrap *boot, gn_message_type until, gn_error *error)
 {
     if (until == GN_MSG_GO)
-        return gn_error_set(error, GN_TIMEOUT, "not all ranks could connect to their neighbours within %d ms", gn_timeout_ms(boot->config));
+        return gn_cause_set(error, GN_TIMEOUT, "not all ranks could connect to their neighbours within %d ms", gn_timeout_ms(boot->config));
     char missing[240];
     gn_roster_missing(&boot->roster, missing, sizeof missing);
-    return gn_error_set(error, GN_TIMEOUT, "%s did not come within %d ms", missing, gn_timeout_ms(boot->config));
+    return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %d ms", missing, gn_timeout_ms(boot->config));
 }
 
 /// Waits for a message from rank 0. A connection that breaks before the table is there is tried again: rank 0 may have restarted,
@@ -230,7 +230,7 @@ static gn_status await_home(gn_bootstrap *boot, gn_message_type until, gn_error 
         double now = gn_now();
         if (now >= boot->deadline) return timed_out(boot, until, error);
         if (boot->home->closed && until == GN_MSG_GO)
-            return gn_error_set(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
+            return gn_cause_set(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
         if (boot->home->closed) {
             gn_connection_close(boot->home);
             nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
@@ -247,7 +247,7 @@ gn_status gn_bootstrap_gather(gn_bootstrap *boot, gn_error *error)
 {
     if (!boot->rank) return gn_server_gather(boot, error);
     boot->home = malloc(sizeof *boot->home);
-    if (!boot->home) return gn_error_set(error, GN_NO_MEMORY, "out of memory");
+    if (!boot->home) return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
     gn_connection_open(boot->home, -1);
     gn_status status = find_home(boot, error);
     return status ? status : await_home(boot, GN_MSG_TABLE, error);
@@ -259,7 +259,7 @@ gn_status gn_bootstrap_watch(gn_bootstrap *boot, gn_error *error)
     bool met;
     gn_status status = read_home(boot, GN_MSG_FAIL, &met, error);
     if (!status && boot->home->closed)
-        return gn_error_set(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
+        return gn_cause_set(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
     return status;
 }
 

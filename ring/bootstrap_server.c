@@ -30,7 +30,7 @@ gn_status gn_server_open(gn_bootstrap *boot, gn_error *error)
     if (boot->listener < 0) {
         char name[GN_NAME];
         gn_sockaddr_name(&address, name);
-        return gn_error_set(error, GN_IO, "rank 0 cannot listen at the rendezvous %s: %s%s", name, strerror(errno),
+        return gn_cause_set(error, GN_IO, "rank 0 cannot listen at the rendezvous %s: %s%s", name, strerror(errno),
                             errno == EADDRINUSE ? " (where a launcher keeps its own store there, set GRADNIC_MASTER_PORT to a free port)" : "");
     }
     boot->roster.present[0] = 1;
@@ -108,23 +108,23 @@ static gn_status check_hello(gn_bootstrap *boot, const gn_guest *guest, const gn
     char own[GN_NAME], theirs[64], ours[64];
     gn_sockaddr_name(&boot->local, own);
     if (hello->size != boot->size)
-        return gn_error_set(error, GN_MISMATCH, "rank %u (%s) has size %u, rank 0 (%s) has size %d", hello->rank, guest->name,
+        return gn_cause_set(error, GN_MISMATCH, "rank %u (%s) has size %u, rank 0 (%s) has size %d", hello->rank, guest->name,
                             hello->size, own, boot->size);
     if (hello->rank >= boot->size || hello->rank == 0)
-        return gn_error_set(error, GN_MISMATCH, "rank %u came from %s, rank 0 is %s: ranks must be distinct, 0 to %d", hello->rank,
+        return gn_cause_set(error, GN_MISMATCH, "rank %u came from %s, rank 0 is %s: ranks must be distinct, 0 to %d", hello->rank,
                             guest->name, own, boot->size - 1);
     if (boot->by_rank[hello->rank])
-        return gn_error_set(error, GN_MISMATCH, "rank %u came twice: from %s and from %s", hello->rank,
+        return gn_cause_set(error, GN_MISMATCH, "rank %u came twice: from %s and from %s", hello->rank,
                             boot->by_rank[hello->rank]->name, guest->name);
     if (describe_difference(&hello->terms, &boot->terms, theirs, sizeof theirs)) {
         describe_difference(&boot->terms, &hello->terms, ours, sizeof ours);
-        return gn_error_set(error, GN_MISMATCH, "rank %u (%s) has %s, rank 0 (%s) has %s", hello->rank, guest->name, theirs, own, ours);
+        return gn_cause_set(error, GN_MISMATCH, "rank %u (%s) has %s, rank 0 (%s) has %s", hello->rank, guest->name, theirs, own, ours);
     }
     struct sockaddr_storage listens;
     gn_address_to(&hello->address, 0, 0, &listens);
     gn_sockaddr_name(&listens, theirs);
     if (hello->address.family != boot->address.family || gn_sockaddr_is_loopback(&listens) != gn_sockaddr_is_loopback(&boot->local))
-        return gn_error_set(error, GN_MISMATCH, "rank %u listens at %s, rank 0 at %s, which cannot reach each other: select an interface",
+        return gn_cause_set(error, GN_MISMATCH, "rank %u listens at %s, rank 0 at %s, which cannot reach each other: select an interface",
                             hello->rank, theirs, own);
     return GN_OK;
 }
@@ -172,7 +172,7 @@ static bool read_guest(gn_bootstrap *boot, gn_guest *guest, gn_status *status, g
         } else if (frame.type == GN_MSG_FAIL) {
             gn_failure failure;
             if (!gn_failure_read(&frame, &failure)) return false;
-            *status = gn_error_set(error, (gn_status)failure.status, "rank %d (%s): %.300s", guest->rank, guest->name, failure.text);
+            *status = gn_cause_set(error, (gn_status)failure.status, "rank %d (%s): %.300s", guest->rank, guest->name, failure.text);
             return true;
         }
     }
@@ -188,7 +188,7 @@ static gn_status read_guests(gn_bootstrap *boot, bool may_leave, gn_error *error
         gn_connection_flush(&guest->connection);
         if (read_guest(boot, guest, &status, error)) continue;
         if (guest->rank >= 0 && !may_leave)
-            return gn_error_set(error, GN_PEER_LOST, "rank %d (%s) lost while the group was set up", guest->rank, guest->name);
+            return gn_cause_set(error, GN_PEER_LOST, "rank %d (%s) lost while the group was set up", guest->rank, guest->name);
         remove_guest(boot, i);
     }
     return status;
@@ -222,7 +222,7 @@ gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
         if (gn_now() >= boot->deadline) {
             char missing[240];
             gn_roster_missing(&boot->roster, missing, sizeof missing);
-            return gn_error_set(error, GN_TIMEOUT, "%s did not come within %d ms", missing, gn_timeout_ms(boot->config));
+            return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %d ms", missing, gn_timeout_ms(boot->config));
         }
         await_guests(boot, true);
         accept_guests(boot);
@@ -231,7 +231,7 @@ gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
     }
     boot->table.size = (uint16_t)boot->size;
     boot->table.address[0] = boot->address;
-    if (getrandom(boot->table.token, GN_TOKEN_BYTES, 0) != GN_TOKEN_BYTES) return gn_error_set(error, GN_IO, "getrandom: %s", strerror(errno));
+    if (getrandom(boot->table.token, GN_TOKEN_BYTES, 0) != GN_TOKEN_BYTES) return gn_cause_set(error, GN_IO, "getrandom: %s", strerror(errno));
     gn_rendezvous_withdraw(&boot->rendezvous);
     gn_close(&boot->listener);
     uint8_t frame[GN_FRAME_MAX];
@@ -257,7 +257,7 @@ gn_status gn_server_commit(gn_bootstrap *boot, gn_error *error)
         if (gn_now() >= boot->deadline) {
             char missing[240];
             gn_roster_missing(&ready, missing, sizeof missing);
-            return gn_error_set(error, GN_TIMEOUT, "%s could not connect to their neighbours within %d ms", missing, gn_timeout_ms(boot->config));
+            return gn_cause_set(error, GN_TIMEOUT, "%s could not connect to their neighbours within %d ms", missing, gn_timeout_ms(boot->config));
         }
         await_guests(boot, false);
     }

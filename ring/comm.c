@@ -24,14 +24,14 @@ static gn_status check_config(const gn_comm_config *config, gn_error *error)
 {
     int lowest, highest;
     if (config->algorithm != GN_RING && config->algorithm != GN_WORKER_AGGREGATOR)
-        return gn_error_set(error, GN_INVALID, "algorithm %d is none", (int)config->algorithm);
+        return gn_cause_set(error, GN_INVALID, "algorithm %d is none", (int)config->algorithm);
     if (config->scale != GN_SCALE_NONE && config->scale != GN_SCALE_AUTO)
-        return gn_error_set(error, GN_INVALID, "scale %d is none", (int)config->scale);
-    if (config->timeout_ms < 0) return gn_error_set(error, GN_INVALID, "timeout_ms is %d: want 0 (30000) or more", config->timeout_ms);
+        return gn_cause_set(error, GN_INVALID, "scale %d is none", (int)config->scale);
+    if (config->timeout_ms < 0) return gn_cause_set(error, GN_INVALID, "timeout_ms is %d: want 0 (30000) or more", config->timeout_ms);
     if (!config->quantise) return GN_OK;
     if (!config->codec.kernel || gn_profile_range(config->codec.profile, &lowest, &highest) || config->codec.bound_exp < lowest ||
         config->codec.bound_exp > highest)
-        return gn_error_set(error, GN_INVALID, "quantise needs a codec made by gn_codec_init()");
+        return gn_cause_set(error, GN_INVALID, "quantise needs a codec made by gn_codec_init()");
     return GN_OK;
 }
 
@@ -79,7 +79,7 @@ static gn_status allocate(gn_comm *comm, gn_error *error)
     comm->data_sent = calloc(peers + 1, sizeof *comm->data_sent);
     for (int i = 0; i < 2; i++) comm->slot[i].header = calloc(peers + 1, sizeof *comm->slot[i].header);
     if (!comm->memory || !comm->poll_set || !comm->data_sent || !comm->slot[0].header || !comm->slot[1].header || comm->wake < 0)
-        return gn_error_set(error, GN_NO_MEMORY, "out of memory");
+        return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
     return GN_OK;
 }
 
@@ -96,7 +96,7 @@ static gn_status connect_all(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
 static gn_status init(gn_comm *comm, const gn_comm_config *config, gn_error *error)
 {
     gn_bootstrap *boot = malloc(sizeof *boot);
-    if (!boot) return gn_error_set(error, GN_NO_MEMORY, "out of memory");
+    if (!boot) return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
     gn_status status = gn_bootstrap_open(boot, config, error);
     comm->rank = boot->rank;
     comm->size = boot->size;
@@ -113,7 +113,7 @@ gn_status gn_comm_init(gn_comm **result, const gn_comm_config *config)
     gn_error error;
     gn_status status = check_config(config, &error);
     gn_comm *comm = status ? NULL : new_comm(config);
-    if (!status) status = comm ? init(comm, config, &error) : gn_error_set(&error, GN_NO_MEMORY, "out of memory");
+    if (!status) status = comm ? init(comm, config, &error) : gn_cause_set(&error, GN_NO_MEMORY, "out of memory");
     if (status) {
         memcpy(init_error, error.text, sizeof init_error);
         if (comm) free_comm(comm);
@@ -142,7 +142,7 @@ void gn_comm_free(gn_comm *comm)
 {
     if (!comm) return;
     gn_queue_free(comm);
-    gn_control_close(comm);
+    gn_control_leave(comm);
     free_comm(comm);
 }
 

@@ -39,11 +39,11 @@ static void fail_locked(gn_comm *comm, gn_status status, int culprit, int report
     uint8_t frame[GN_FRAME_MAX];
     send_to_others(comm, from, frame, gn_failure_write(frame, &failure));
     if (reporter == comm->rank) {
-        gn_error_set(&comm->error, status, "%s", text);
+        gn_cause_set(&comm->error, status, "%s", text);
     } else {
         char name[GN_NAME] = "?";
         if (reporter < comm->size) gn_comm_name(comm, reporter, name);
-        gn_error_set(&comm->error, status, "%.300s (reported by rank %d, %s)", text, reporter, name);
+        gn_cause_set(&comm->error, status, "%.300s (reported by rank %d, %s)", text, reporter, name);
     }
     gn_log_text(&comm->config, GN_LOG_ERROR, "%s: %.300s", gn_status_string(status), comm->error.text);
 }
@@ -427,7 +427,7 @@ gn_status gn_control_abort(gn_comm *comm, const char *reason)
     return write(comm->wake, &one, sizeof one) == sizeof one ? GN_OK : GN_IO;
 }
 
-void gn_control_close(gn_comm *comm)
+void gn_control_leave(gn_comm *comm)
 {
     uint8_t frame[GN_FRAME_MAX], rest[4096];
     size_t length = gn_empty_write(frame, GN_MSG_BYE);

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-gn_status gn_error_set(gn_error *error, gn_status status, const char *format, ...)
+gn_status gn_cause_set(gn_error *error, gn_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

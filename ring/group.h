@@ -128,6 +128,6 @@ void gn_control_sign(gn_comm *comm, int index, double now);
 gn_status gn_control_abort(gn_comm *comm, const char *reason);
 
 /// Says goodbye and closes.
-void gn_control_close(gn_comm *comm);
+void gn_control_leave(gn_comm *comm);
 
 #endif

@@ -113,14 +113,14 @@ static gn_status by_route(const struct sockaddr_storage *toward, struct sockaddr
     char name[GN_NAME];
     gn_sockaddr_name(toward, name);
     int fd = socket(toward->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) return gn_error_set(error, GN_IO, "socket: %s", strerror(errno));
+    if (fd < 0) return gn_cause_set(error, GN_IO, "socket: %s", strerror(errno));
     socklen_t length = sizeof *local;
     memset(local, 0, sizeof *local);
     int failed = connect(fd, (const struct sockaddr *)toward, gn_sockaddr_length(toward)) ||
                  getsockname(fd, (struct sockaddr *)local, &length);
     int cause = errno;
     close(fd);
-    if (failed) return gn_error_set(error, GN_IO, "no route to the rendezvous %s: %s", name, strerror(cause));
+    if (failed) return gn_cause_set(error, GN_IO, "no route to the rendezvous %s: %s", name, strerror(cause));
     gn_sockaddr_set_port(local, 0);
     return GN_OK;
 }
@@ -131,9 +131,9 @@ gn_status gn_interface_select(const char *spec, const struct sockaddr_storage *t
     if (spec && !*spec) spec = NULL;
     if (!spec && toward) return by_route(toward, local, error);
     network parsed, *net = spec && parse_network(spec, &parsed) ? &parsed : NULL;
-    if (spec && !net && strchr(spec, '/')) return gn_error_set(error, GN_INVALID, "interface '%s' is no network (10.9.0.0/24)", spec);
+    if (spec && !net && strchr(spec, '/')) return gn_cause_set(error, GN_INVALID, "interface '%s' is no network (10.9.0.0/24)", spec);
     struct ifaddrs *list = NULL;
-    if (getifaddrs(&list)) return gn_error_set(error, GN_IO, "list of interfaces: %s", strerror(errno));
+    if (getifaddrs(&list)) return gn_cause_set(error, GN_IO, "list of interfaces: %s", strerror(errno));
 
     const struct ifaddrs *best = NULL;
     int best_score = 0;
@@ -149,7 +149,7 @@ gn_status gn_interface_select(const char *spec, const struct sockaddr_storage *t
     } else {
         char there[280];
         list_interfaces(list, there, sizeof there);
-        status = gn_error_set(error, GN_INVALID, "interface '%s': no interface that is up has it; there is: %s", spec ? spec : "",
+        status = gn_cause_set(error, GN_INVALID, "interface '%s': no interface that is up has it; there is: %s", spec ? spec : "",
                               there);
     }
     freeifaddrs(list);

@@ -46,11 +46,11 @@ static gn_status from_environment(gn_rendezvous *rendezvous, gn_error *error)
     const char *host = getenv("MASTER_ADDR");
     const char *name = getenv("GRADNIC_MASTER_PORT") ? "GRADNIC_MASTER_PORT" : "MASTER_PORT";
     if (!host || !*host || strlen(host) >= sizeof rendezvous->host)
-        return gn_error_set(error, GN_INVALID, "MASTER_ADDR is not set: set it and MASTER_PORT (torchrun does), or give a rendezvous "
+        return gn_cause_set(error, GN_INVALID, "MASTER_ADDR is not set: set it and MASTER_PORT (torchrun does), or give a rendezvous "
                                                "(tcp://host:port, file:///path)");
     snprintf(rendezvous->host, sizeof rendezvous->host, "%s", host);
     if (!parse_port(getenv(name), &rendezvous->port))
-        return gn_error_set(error, GN_INVALID, "%s is '%s': want a port, 1 to 65535", name, getenv(name) ? getenv(name) : "");
+        return gn_cause_set(error, GN_INVALID, "%s is '%s': want a port, 1 to 65535", name, getenv(name) ? getenv(name) : "");
     return GN_OK;
 }
 
@@ -62,7 +62,7 @@ static gn_status from_tcp(const char *text, gn_rendezvous *rendezvous, gn_error 
     if (colon && *text == '[' && colon > text && colon[-1] == ']') start++, stop--;
     size_t length = colon ? (size_t)(stop - start) : 0;
     if (!colon || !length || length >= sizeof rendezvous->host || !parse_port(colon + 1, &rendezvous->port))
-        return gn_error_set(error, GN_INVALID, "rendezvous 'tcp://%s': want tcp://host:port", text);
+        return gn_cause_set(error, GN_INVALID, "rendezvous 'tcp://%s': want tcp://host:port", text);
     memcpy(rendezvous->host, start, length);
     rendezvous->host[length] = 0;
     return GN_OK;
@@ -80,7 +80,7 @@ gn_status gn_rendezvous_parse(const char *spec, gn_rendezvous *rendezvous, gn_er
         snprintf(rendezvous->path, sizeof rendezvous->path, "%s", spec + 7);
         return GN_OK;
     }
-    return gn_error_set(error, GN_INVALID, "rendezvous '%s': want env, tcp://host:port or file:///path", spec);
+    return gn_cause_set(error, GN_INVALID, "rendezvous '%s': want env, tcp://host:port or file:///path", spec);
 }
 
 static gn_status write_line(gn_rendezvous *rendezvous, const struct sockaddr_storage *address)
@@ -108,14 +108,14 @@ gn_status gn_rendezvous_publish(gn_rendezvous *rendezvous, const struct sockaddr
 {
     if (!rendezvous->is_file) return GN_OK;
     rendezvous->file_fd = open(rendezvous->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (rendezvous->file_fd < 0) return gn_error_set(error, GN_IO, "%s: %s", rendezvous->path, strerror(errno));
+    if (rendezvous->file_fd < 0) return gn_cause_set(error, GN_IO, "%s: %s", rendezvous->path, strerror(errno));
     if (!lock_soon(rendezvous->file_fd)) {
         gn_close(&rendezvous->file_fd);
-        return gn_error_set(error, GN_MISMATCH, "%s: another rank 0 holds this rendezvous file; use another path for each job",
+        return gn_cause_set(error, GN_MISMATCH, "%s: another rank 0 holds this rendezvous file; use another path for each job",
                             rendezvous->path);
     }
     if (write_line(rendezvous, address) == GN_OK) return GN_OK;
-    return gn_error_set(error, GN_IO, "%s: %s", rendezvous->path, strerror(errno));
+    return gn_cause_set(error, GN_IO, "%s: %s", rendezvous->path, strerror(errno));
 }
 
 void gn_rendezvous_withdraw(gn_rendezvous *rendezvous)
@@ -129,7 +129,7 @@ static bool find_in_file(const gn_rendezvous *rendezvous, struct sockaddr_storag
 {
     int fd = open(rendezvous->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        if (errno != ENOENT) *status = gn_error_set(error, GN_IO, "%s: %s", rendezvous->path, strerror(errno));
+        if (errno != ENOENT) *status = gn_cause_set(error, GN_IO, "%s: %s", rendezvous->path, strerror(errno));
         return false;
     }
     char line[GN_RENDEZVOUS_LINE], host[GN_RENDEZVOUS_LINE];

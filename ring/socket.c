@@ -84,7 +84,7 @@ gn_status gn_resolve(const char *host, uint16_t port, struct sockaddr_storage *a
     snprintf(service, sizeof service, "%u", port);
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *list = NULL;
     int failed = getaddrinfo(host, service, &hints, &list);
-    if (failed) return gn_error_set(error, GN_INVALID, "rendezvous host '%s': %s", host, gai_strerror(failed));
+    if (failed) return gn_cause_set(error, GN_INVALID, "rendezvous host '%s': %s", host, gai_strerror(failed));
     memset(address, 0, sizeof *address);
     memcpy(address, list->ai_addr, list->ai_addrlen);
     freeaddrinfo(list);

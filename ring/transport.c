@@ -55,7 +55,7 @@ static gn_status make_peers(gn_comm *comm, gn_error *error)
     bool ring = comm->config.algorithm == GN_RING;
     comm->peer_count = ring ? 2 : comm->rank ? 1 : comm->size - 1;
     comm->peers = calloc((size_t)comm->peer_count, sizeof *comm->peers);
-    if (!comm->peers) return gn_error_set(error, GN_NO_MEMORY, "out of memory");
+    if (!comm->peers) return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
     for (int i = 0; i < comm->peer_count; i++) {
         gn_peer *peer = &comm->peers[i];
         if (ring) peer->rank = (comm->rank + (i ? 1 : comm->size - 1)) % comm->size;
@@ -82,7 +82,7 @@ static gn_status start_connect(meeting *m, bool data, gn_error *error)
     struct sockaddr_storage to;
     gn_address_to(address, data ? address->data_port : address->control_port, scope, &to);
     int fd = gn_connect(&to, &m->boot->local, data ? m->comm->config.data_tos : 0);
-    if (fd < 0) return gn_error_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
+    if (fd < 0) return gn_cause_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
     if (data) *data_socket(m, peer) = fd;
     else gn_connection_open(&peer->control, fd);
     return GN_OK;
@@ -102,7 +102,7 @@ static gn_status finish_connect(meeting *m, bool data, gn_error *error)
     int fd = data ? *data_socket(m, peer) : peer->control.fd;
     int failed = gn_connect_result(fd);
     if (failed)
-        return gn_error_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name, strerror(failed));
+        return gn_cause_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name, strerror(failed));
     gn_join join = own_join(m);
     uint8_t frame[GN_FRAME_MAX];
     if (!data) {
@@ -112,7 +112,7 @@ static gn_status finish_connect(meeting *m, bool data, gn_error *error)
     }
     gn_data_hello_write(frame, &join);
     if (send(fd, frame, GN_DATA_HELLO_BYTES, MSG_NOSIGNAL) != GN_DATA_HELLO_BYTES)  // a fresh socket takes 32 bytes
-        return gn_error_set(error, GN_IO, "cannot send to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
+        return gn_cause_set(error, GN_IO, "cannot send to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
     m->data_up = true;
     return GN_OK;
 }
@@ -192,7 +192,7 @@ static gn_status read_welcome(meeting *m, gn_error *error)
     int found = gn_connection_next(&peer->control, &frame);
     if (found == 1 && frame.type == GN_MSG_WELCOME) m->welcomed = true;
     else if (found || peer->control.closed)
-        return gn_error_set(error, GN_PEER_LOST, "rank %d at %s did not accept our connections", peer->rank, peer->name);
+        return gn_cause_set(error, GN_PEER_LOST, "rank %d at %s did not accept our connections", peer->rank, peer->name);
     return GN_OK;
 }
 
@@ -243,11 +243,11 @@ static gn_status timed_out(const meeting *m, gn_error *error)
     for (int i = 0; i < m->comm->peer_count; i++) {
         gn_peer *peer = &m->comm->peers[i];
         if (i == m->connect_to && !m->welcomed)
-            return gn_error_set(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms", peer->rank, peer->name, m->comm->timeout_ms);
+            return gn_cause_set(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms", peer->rank, peer->name, m->comm->timeout_ms);
         if (i != m->connect_to && !peer->welcomed)
-            return gn_error_set(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms", peer->rank, peer->name, m->comm->timeout_ms);
+            return gn_cause_set(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms", peer->rank, peer->name, m->comm->timeout_ms);
     }
-    return gn_error_set(error, GN_TIMEOUT, "no connection to the neighbours within %d ms", m->comm->timeout_ms);
+    return gn_cause_set(error, GN_TIMEOUT, "no connection to the neighbours within %d ms", m->comm->timeout_ms);
 }
 
 static gn_status meet(meeting *m, gn_error *error)
@@ -269,7 +269,7 @@ gn_status gn_transport_connect(gn_comm *comm, gn_bootstrap *boot, gn_error *erro
     gn_status status = make_peers(comm, error);
     if (status) return status;
     meeting *m = calloc(1, sizeof *m);
-    if (!m) return gn_error_set(error, GN_NO_MEMORY, "out of memory");
+    if (!m) return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
     m->comm = comm;
     m->boot = boot;
     m->connect_to = comm->config.algorithm == GN_RING ? 1 : comm->rank ? 0 : -1;
