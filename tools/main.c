@@ -13,6 +13,8 @@ static const gn_command commands[] = {
     {"ratio", gn_command_ratio, "what compressing a dump would give, beside other compressors"},
     {"pcap", gn_command_pcap, "what the NIC does, over a capture"},
     {"nic", gn_command_nic, "the NIC in user space; nic status, nic stats, nic set"},
+    {"report", gn_command_report, "write a demo's results as an HTML page"},
+    {"train", gn_command_train, "train a network with data-parallel workers"},
     {0},
 };
 

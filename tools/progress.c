@@ -29,6 +29,25 @@ void gn_progress_start(gn_progress *progress, const char *what, uint64_t total, 
     if (progress->active) progress->started = gn_clock_ns();
 }
 
+void gn_progress_start_units(gn_progress *progress, const char *what, const char *unit, uint64_t total, bool quiet)
+{
+    gn_progress_start(progress, what, total, quiet);
+    progress->unit = unit;
+}
+
+static gn_text amount(const gn_progress *progress, uint64_t number)
+{
+    return progress->unit ? gn_human_count(number) : gn_human_bytes(number);
+}
+
+static gn_text speed(const gn_progress *progress, double rate)
+{
+    if (!progress->unit) return gn_human_rate(rate);
+    gn_text text;
+    snprintf(text.s, sizeof text.s, "%.3g %s/s", rate, progress->unit);
+    return text;
+}
+
 void gn_progress_update(gn_progress *progress, uint64_t done)
 {
     if (!progress->active) return;
@@ -39,12 +58,13 @@ void gn_progress_update(gn_progress *progress, uint64_t done)
     const double rate = (double)done / ((double)elapsed / 1e9);
     char of[64] = "", left[64] = "";
     if (progress->total >= done && progress->total) {
-        snprintf(of, sizeof of, " of %s (%.0f %%)", gn_human_bytes(progress->total).s,
+        snprintf(of, sizeof of, " of %s (%.0f %%)", amount(progress, progress->total).s,
                  100.0 * (double)done / (double)progress->total);
         if (rate > 0)
             snprintf(left, sizeof left, ", %s left", gn_human_duration((double)(progress->total - done) / rate * 1e9).s);
     }
-    fprintf(stderr, "\r\033[K%s: %s%s, %s%s", progress->what, gn_human_bytes(done).s, of, gn_human_rate(rate).s, left);
+    fprintf(stderr, "\r\033[K%s: %s%s%s%s, %s%s", progress->what, amount(progress, done).s, progress->unit ? " " : "",
+            progress->unit ? progress->unit : "", of, speed(progress, rate).s, left);
     fflush(stderr);
     atomic_store(&line_on_screen, true);
 }

@@ -110,8 +110,9 @@ START_TEST(files_plain_and_gzipped)
     gn_idx idx;
     const size_t length = make_idx(bytes, 1, (uint32_t[]){200000}, 200000);
     for (int gzipped = 0; gzipped < 2; gzipped++) {
-        write_file("labels", bytes, length, gzipped);
-        ck_assert_ptr_null(gn_idx_load(path_of("labels"), &idx));
+        const char *name = gzipped ? "labels.gz" : "labels";
+        write_file(name, bytes, length, gzipped);
+        ck_assert_ptr_null(gn_idx_load(path_of(name), &idx));
         ck_assert_uint_eq(idx.count, 200000);
         ck_assert_mem_eq(idx.values, bytes + 8, 200000);
         gn_idx_free(&idx);
@@ -133,16 +134,16 @@ static void expect_load(const char *name, const char *message)
 START_TEST(files_that_cannot_be_read)
 {
     uint8_t bytes[2000], packed[4000];
+    gn_idx idx;
     size_t length = make_idx(bytes, 1, (uint32_t[]){1500}, 1500);
     write_file("z.gz", bytes, length, true);
     FILE *file = fopen(path_of("z.gz"), "rb");
     const size_t whole = fread(packed, 1, sizeof packed, file);
     fclose(file);
     write_file("cut.gz", packed, whole / 2, false);
-    expect_load("cut.gz", "the gzip file ends early");
+    ck_assert_ptr_nonnull(strstr(gn_idx_load(path_of("cut.gz"), &idx), "the gzip file is cut short"));
     packed[whole - 6] ^= 1;  // the CRC
     write_file("crc.gz", packed, whole, false);
-    gn_idx idx;
     ck_assert_ptr_nonnull(strstr(gn_idx_load(path_of("crc.gz"), &idx), "crc.gz: "));
     expect_load("missing", "No such file or directory");
     write_file("short", bytes, 5, false);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "idx.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <zlib.h>
+#include "../input.h"
 
 enum { TYPE_UNSIGNED_BYTE = 8, MAGIC_BYTES = 4, SIZE_BYTES = 4 };
 
@@ -46,47 +45,38 @@ gn_message gn_idx_parse(const uint8_t *bytes, size_t length, gn_idx *idx)
 }
 
 /// Doubles the buffer as the file turns out to be longer, so that a small file with large promises costs nothing.
-static gn_message read_whole(gzFile file, uint8_t **bytes, size_t *length)
+static gn_message read_whole(gn_input *input, uint8_t **bytes, size_t *length)
 {
-    size_t capacity = 0;
-    for (*bytes = NULL, *length = 0;;) {
-        if (*length == capacity) {
-            if (capacity > GN_IDX_BYTES_MAX) return gn_message_format("more than %d MiB", GN_IDX_BYTES_MAX >> 20);
-            capacity = capacity ? 2 * capacity : 1 << 16;
-            uint8_t *grown = realloc(*bytes, capacity);
-            if (!grown) return gn_message_format("out of memory after %zu bytes", *length);
-            *bytes = grown;
-        }
-        const int got = gzread(file, *bytes + *length, (unsigned)(capacity - *length));
-        if (got > 0) {
-            *length += (size_t)got;
-            continue;
-        }
-        int code;
-        const char *text = gzerror(file, &code);
-        if (!got && code == Z_OK) return NULL;
-        if (code == Z_BUF_ERROR) return gn_message_format("the gzip file ends early");
-        return gn_message_format("%s", code == Z_ERRNO ? strerror(errno) : text);
+    size_t capacity = 1 << 16, got = 0;
+    for (*bytes = NULL, *length = 0;; capacity *= 2) {
+        if (capacity > 2 * (size_t)GN_IDX_BYTES_MAX)
+            return gn_message_format("%s: more than %d MiB", gn_input_name(input), GN_IDX_BYTES_MAX >> 20);
+        uint8_t *grown = realloc(*bytes, capacity);
+        if (!grown) return gn_message_format("%s: out of memory after %zu bytes", gn_input_name(input), *length);
+        *bytes = grown;
+        gn_message wrong = gn_input_read(input, *bytes + *length, capacity - *length, &got);
+        *length += got;
+        if (wrong || *length < capacity) return wrong;
     }
 }
 
 gn_message gn_idx_load(const char *path, gn_idx *idx)
 {
     memset(idx, 0, sizeof *idx);
-    errno = 0;
-    gzFile file = gzopen(path, "rbe");
-    if (!file) return gn_message_format("%s: %s", path, strerror(errno ? errno : ENOMEM));
+    gn_input *input;
+    gn_message wrong = gn_input_open(&input, path);
+    if (wrong) return wrong;
     uint8_t *bytes;
     size_t length;
-    gn_message wrong = read_whole(file, &bytes, &length);
-    gzclose(file);
-    if (!wrong) wrong = gn_idx_parse(bytes, length, idx);
-    if (wrong) {
-        free(bytes);
-        return gn_message_format("%s: %s", path, wrong);
+    wrong = read_whole(input, &bytes, &length);
+    if (!wrong) {
+        wrong = gn_idx_parse(bytes, length, idx);
+        if (wrong) wrong = gn_message_format("%s: %s", path, wrong);
     }
-    idx->file = bytes;
-    return NULL;
+    gn_input_close(input);
+    if (wrong) free(bytes);
+    else idx->file = bytes;
+    return wrong;
 }
 
 void gn_idx_free(gn_idx *idx)

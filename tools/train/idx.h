@@ -26,7 +26,7 @@ typedef struct gn_idx {
 /// Parses a whole file of `length` bytes; `idx->values` points into it. A message says what is wrong at which byte.
 gn_message gn_idx_parse(const uint8_t *bytes, size_t length, gn_idx *idx);
 
-/// Reads and parses a file, through zlib when it is gzipped. The caller frees with gn_idx_free(). A message begins with the path.
+/// Reads and parses a file, through zlib when its name ends in ".gz". The caller frees with gn_idx_free(). A message begins with the path.
 gn_message gn_idx_load(const char *path, gn_idx *idx);
 
 void gn_idx_free(gn_idx *idx);

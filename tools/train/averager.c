@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "averager.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static gn_comm_config config_of(const gn_train_options *options, int rank, int size, const char *rendezvous)
+{
+    gn_comm_config config = gn_comm_config_default();
+    config.rank = rank;
+    config.size = size;
+    config.rendezvous = rendezvous;
+    config.interface = options->interface;
+    config.timeout_ms = (int)options->timeout_ms;
+    config.algorithm = options->algorithm;
+    config.data_tos = (uint8_t)options->tos;
+    config.aggregator_weights = true;  // the paper's baseline compresses the way in only
+    config.quantise = options->compress;
+    config.codec = options->codec;
+    config.scale = options->scale;
+    return config;
+}
+
+gn_message gn_averager_init(gn_averager *averager, const gn_train_options *options, int rank, int size,
+                            const char *rendezvous)
+{
+    memset(averager, 0, sizeof *averager);
+    averager->overlap = options->overlap;
+    gn_comm_config config = config_of(options, rank, size, rendezvous);
+    if (options->nic_in_process) {
+        gn_message wrong = gn_in_process_new(&averager->nic, options);
+        if (wrong) return wrong;
+        config.wire = gn_in_process_wire;
+        config.wire_plain = gn_in_process_wire_plain;
+        config.wire_context = averager->nic;
+    }
+    const gn_status status = gn_comm_init(&averager->comm, &config);
+    if (!status) {
+        if (averager->nic)
+            gn_in_process_connect(averager->nic, options, gn_comm_rank(averager->comm), gn_comm_size(averager->comm));
+        return NULL;
+    }
+    gn_message wrong = gn_message_format("%s: %s", gn_status_string(status), gn_comm_last_error(NULL));
+    gn_averager_free(averager);
+    return wrong;
+}
+
+void gn_averager_free(gn_averager *averager)
+{
+    gn_comm_free(averager->comm);
+    gn_in_process_free(averager->nic);
+    free(averager->residual);
+    memset(averager, 0, sizeof *averager);
+}
+
+gn_message gn_averager_prepare(gn_averager *averager, const gn_train_options *options, size_t parameters)
+{
+    if (!options->feedback) return NULL;
+    averager->residual = calloc(parameters, sizeof *averager->residual);
+    return averager->residual ? NULL : gn_message_format("out of memory for error feedback");
+}
+
+/// `count` parameters from `offset` on, as a bucket.
+static gn_bucket bucket_of(const gn_averager *averager, gn_mlp *mlp, size_t offset, size_t count, unsigned id)
+{
+    return (gn_bucket){.send = mlp->gradient + offset,
+                       .recv = mlp->gradient + offset,
+                       .count = count,
+                       .op = GN_AVERAGE,
+                       .residual = averager->residual ? averager->residual + offset : NULL,
+                       .id = id};
+}
+
+gn_status gn_averager_start_layer(gn_averager *averager, gn_mlp *mlp, unsigned layer)
+{
+    if (!averager->overlap) return GN_OK;
+    const size_t offset = mlp->offset[layer];
+    const gn_bucket bucket = bucket_of(averager, mlp, offset, mlp->offset[layer + 1] - offset, layer);
+    return gn_iallreduce(averager->comm, &bucket, &averager->request[layer]);
+}
+
+gn_status gn_averager_finish(gn_averager *averager, gn_mlp *mlp)
+{
+    if (!averager->overlap) {
+        const gn_bucket bucket = bucket_of(averager, mlp, 0, gn_mlp_parameters(mlp), 0);
+        return gn_allreduce_bucket(averager->comm, &bucket);
+    }
+    gn_status first = GN_OK;
+    for (unsigned layer = mlp->layers; layer-- > 0;) {
+        if (!averager->request[layer]) continue;
+        const gn_status status = gn_wait(averager->request[layer]);
+        averager->request[layer] = NULL;
+        if (!first) first = status;
+    }
+    return first;
+}

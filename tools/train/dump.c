@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dump.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../npy.h"
+#include "../output.h"
+
+static gn_message write_tensor(const char *path, const float *values, const uint64_t *shape, unsigned dimensions, bool force)
+{
+    gn_output *output;
+    gn_message wrong = gn_output_open(&output, path, force);
+    if (wrong) return wrong;
+    wrong = gn_npy_write(gn_output_stream(output), values, shape, dimensions);
+    if (!wrong) return gn_output_commit(output);
+    gn_output_abort(output);
+    return gn_message_format("%s: %s", path, wrong);
+}
+
+gn_message gn_dump_gradient(const gn_mlp *mlp, const char *folder, uint64_t step, int rank, bool force)
+{
+    if (mkdir(folder, 0777) && errno != EEXIST) return gn_message_format("%s: %s", folder, strerror(errno));
+    gn_message wrong = NULL;
+    for (unsigned l = 0; l < mlp->layers && !wrong; l++) {
+        char path[PATH_MAX];
+        const uint64_t in = mlp->width[l], out = mlp->width[l + 1];
+        const float *weight = mlp->gradient + mlp->offset[l];
+        snprintf(path, sizeof path, "%s/step%05" PRIu64 "-rank%d-layer%u-weight.npy", folder, step, rank, l + 1);
+        wrong = write_tensor(path, weight, (const uint64_t[]){out, in}, 2, force);
+        if (wrong) break;
+        snprintf(path, sizeof path, "%s/step%05" PRIu64 "-rank%d-layer%u-bias.npy", folder, step, rank, l + 1);
+        wrong = write_tensor(path, weight + in * out, &out, 1, force);
+    }
+    return wrong;
+}

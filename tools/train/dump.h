@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TOOLS_TRAIN_DUMP_H
+#define GRADNIC_TOOLS_TRAIN_DUMP_H
+/// Gradients as .npy files, one per tensor, for `gradnic ratio` and for NumPy.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../cli.h"
+#include "mlp.h"
+
+/// Writes mlp->gradient as FOLDER/step00100-rank0-layer1-weight.npy (outputs x inputs) and ...-bias.npy, layers counted from 1.
+/// Makes the folder. Existing files are refused unless `force`.
+gn_message gn_dump_gradient(const gn_mlp *mlp, const char *folder, uint64_t step, int rank, bool force);
+
+#endif

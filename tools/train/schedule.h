@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TOOLS_TRAIN_SCHEDULE_H
+#define GRADNIC_TOOLS_TRAIN_SCHEDULE_H
+/// Which image (or copy of one) is seen by which worker in which step: a new order every epoch, the same at every worker, cut
+/// into batches. What does not fill a step at the end of an epoch is left out.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../cli.h"
+
+typedef struct gn_schedule {
+    size_t images, items;  ///< items: images and all their copies
+    size_t batch, ranks;
+    uint64_t seed, epoch;
+    uint32_t *order;  ///< of the items in this epoch
+} gn_schedule;
+
+/// One item: copy `copy` of image `image`; copy 0 is the image itself.
+typedef struct gn_item {
+    size_t image;
+    unsigned copy;
+} gn_item;
+
+/// The caller frees with gn_schedule_free(). A message when there are not enough images for one step.
+gn_message gn_schedule_init(gn_schedule *schedule, size_t images, unsigned copies, size_t batch, size_t ranks, uint64_t seed);
+void gn_schedule_free(gn_schedule *schedule);
+
+/// Steps in an epoch, at least 1.
+size_t gn_schedule_steps(const gn_schedule *schedule);
+
+/// Makes the order of an epoch, from seed and epoch alone.
+void gn_schedule_start_epoch(gn_schedule *schedule, uint64_t epoch);
+
+/// Item `index` of `rank`'s batch in `step` of the epoch.
+gn_item gn_schedule_item(const gn_schedule *schedule, size_t step, size_t rank, size_t index);
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// gradnic train: reads the data, then is one worker or starts several.
+#include "../commands.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../launch.h"
+#include "options.h"
+#include "schedule.h"
+#include "worker.h"
+
+/// The file of `folder` that one of the patterns names; MNIST itself calls its test set t10k.
+static gn_message find_file(const char *folder, const char *const patterns[2], char path[PATH_MAX])
+{
+    for (int i = 0; i < 2 && patterns[i]; i++) {
+        char pattern[PATH_MAX];
+        glob_t found;
+        snprintf(pattern, sizeof pattern, "%s/%s", folder, patterns[i]);
+        if (glob(pattern, GLOB_NOSORT, NULL, &found)) continue;
+        const size_t matches = found.gl_pathc;
+        snprintf(path, PATH_MAX, "%s", found.gl_pathv[0]);
+        globfree(&found);
+        if (matches == 1) return NULL;
+        return gn_message_format("%s: %zu files match %s; name the four files one by one", folder, matches, patterns[i]);
+    }
+    return gn_message_format("%s: no file matches %s%s%s", folder, patterns[0], patterns[1] ? " or " : "", patterns[1] ? patterns[1] : "");
+}
+
+/// `file`, where it was named, otherwise what is found in the folder.
+static gn_message locate(const char *file, const char *folder, const char *const patterns[2], char path[PATH_MAX])
+{
+    if (!file) return find_file(folder, patterns, path);
+    snprintf(path, PATH_MAX, "%s", file);
+    return NULL;
+}
+
+static gn_message load_set(gn_digits *digits, const gn_train_options *options, bool test)
+{
+    static const char *const images_of[][2] = {{"*train*images*", NULL}, {"*t10k*images*", "*test*images*"}};
+    static const char *const labels_of[][2] = {{"*train*labels*", NULL}, {"*t10k*labels*", "*test*labels*"}};
+    char images[PATH_MAX], labels[PATH_MAX];
+    gn_message wrong = locate(test ? options->test_images : options->train_images, options->data, images_of[test], images);
+    if (!wrong) wrong = locate(test ? options->test_labels : options->train_labels, options->data, labels_of[test], labels);
+    return wrong ? wrong : gn_digits_load(digits, images, labels, options->classes);
+}
+
+static gn_message load_data(gn_train_data *data, const gn_train_options *options)
+{
+    gn_message wrong = load_set(&data->train, options, false);
+    if (!wrong) wrong = load_set(&data->test, options, true);
+    if (!wrong) wrong = gn_digits_pair(&data->train, &data->test);
+    if (wrong || !options->local_ranks) return wrong;
+    gn_schedule schedule;  // said once here, not by every worker
+    wrong = gn_schedule_init(&schedule, data->train.count, options->copies, options->batch, options->local_ranks, options->seed);
+    gn_schedule_free(&schedule);
+    return wrong;
+}
+
+typedef struct task {
+    const gn_train_options *options;
+    const gn_train_data *data;
+} task;
+
+static int run_rank(unsigned rank, const char *rendezvous, void *context)
+{
+    const task *t = context;
+    return gn_train_worker(t->options, t->data, (int)rank, (int)t->options->local_ranks, rendezvous);
+}
+
+static int run(const gn_train_options *options, const gn_train_data *data)
+{
+    if (!options->local_ranks) return gn_train_worker(options, data, options->rank, options->size, options->rendezvous);
+    task t = {options, data};
+    const gn_launch launch = {.program = options->program,
+                              .ranks = options->local_ranks,
+                              .run = run_rank,
+                              .context = &t,
+                              .grace_ms = (unsigned)options->timeout_ms + 5000};
+    return gn_launch_ranks(&launch);
+}
+
+int gn_command_train(int argc, char **argv)
+{
+    gn_train_options options;
+    gn_train_parse(argc, argv, &options);
+    gn_train_data data = {0};
+    gn_message wrong = load_data(&data, &options);
+    if (wrong) gn_cli_error(options.program, "%s", wrong);
+    const int result = wrong ? GN_EXIT_FAILED : run(&options, &data);
+    gn_digits_free(&data.train);
+    gn_digits_free(&data.test);
+    return result;
+}
