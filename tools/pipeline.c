@@ -77,6 +77,7 @@ static bool is_done(run *r, const slot *s, bool wait)
 static gn_message feed(run *r)
 {
     const gn_pipeline *p = r->pipeline;
+    char read_wrong[1024] = "";  // what was read before goes on its way first: it may be the cause
     bool end = false;
     for (uint64_t head = 0, tail = 0; !end || tail < head;) {
         slot *oldest = &r->slots[tail % r->slot_count];
@@ -92,12 +93,15 @@ static gn_message feed(run *r)
         if (!room) continue;
         slot *next = &r->slots[head % r->slot_count];
         gn_message wrong = p->read(p->context, next->item, &end);
-        if (wrong) return wrong;
+        if (wrong) {
+            snprintf(read_wrong, sizeof read_wrong, "%s", wrong);
+            end = true;
+        }
         if (end) continue;
         set_state(r, next, FILLED);
         head++;
     }
-    return NULL;
+    return *read_wrong ? gn_message_format("%s", read_wrong) : NULL;
 }
 
 static gn_message run_alone(const gn_pipeline *p)

@@ -27,7 +27,7 @@ typedef struct gn_pipeline {
 
 enum { GN_PIPELINE_BYTES = 40 << 20, GN_THREADS_MAX = 256 };
 
-/// Runs to the end or to an error.
+/// Runs to the end or to the first error in the items' order.
 gn_message gn_pipeline_run(const gn_pipeline *pipeline);
 
 /// Parses "-j 4": 1 to GN_THREADS_MAX, "0" is one per processor.

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Damaged .gn files: every byte of the header and a byte in every part of every block flipped, cut at many places, and made
+# longer. Each is refused with status 1, the byte (and the block, where there is one) is named, and no output appears.
+. "$(dirname "$0")/lib.sh"
+
+"$PYTHON" -c '
+import numpy as np
+rng = np.random.default_rng(5)
+(rng.standard_normal(600000) * 0.01).astype("<f4").tofile("a.f32")'
+"$GRADNIC" compress -q a.f32
+"$PYTHON" - <<'PY'
+import os, random, re, struct, subprocess
+good = open("a.f32.gn", "rb").read()
+random.seed(6)
+blocks, at = [], 40
+while at < len(good):
+    length = struct.unpack_from("<I", good, at)[0]
+    blocks.append((at, length))
+    at += 8 + length
+assert len(blocks) == 3 and at == len(good)
+
+def refuse(data, what, block=None):
+    open("bad.gn", "wb").write(data)
+    p = subprocess.run([os.environ["GRADNIC"], "decompress", "-o", "out.f32", "bad.gn"], capture_output=True, text=True)
+    assert p.returncode == 1, (what, p.returncode, p.stderr)
+    pattern = r"^gradnic decompress: bad\.gn: (block (\d+), )?byte (\d+): .+\n$"
+    m = re.match(pattern, p.stderr)
+    assert m, (what, p.stderr)
+    if block is not None:
+        assert m[2] == str(block), (what, p.stderr)
+        begin, length = blocks[block]
+        assert begin <= int(m[3]) <= begin + 8 + length, (what, p.stderr)
+    assert not os.path.exists("out.f32"), what
+    assert not [f for f in os.listdir(".") if f.startswith(".gradnic")], what
+
+def flipped(i):
+    data = bytearray(good)
+    data[i] ^= 1 << random.randrange(8)
+    return bytes(data)
+
+for i in range(40):
+    refuse(flipped(i), f"header byte {i}")
+for n, (begin, length) in enumerate(blocks):
+    for i in list(range(begin + 4, begin + 8)) + [begin + 8, begin + 8 + length // 2, begin + 8 + length - 1] + random.sample(range(begin + 8, begin + 8 + length), 5):
+        refuse(flipped(i), f"byte {i}", n)
+    for i in range(begin, begin + 4):  # a wrong length is found in this block
+        refuse(flipped(i), f"length byte {i}", n)
+    for cut in (begin, begin + 3, begin + 8, begin + 8 + length // 3, begin + 7 + length):
+        refuse(good[:cut], f"cut at {cut}", n)
+for cut in (0, 7, 8, 39):
+    refuse(good[:cut], f"cut at {cut}")
+refuse(good + b"\0", "one byte more")
+refuse(good + good, "twice")
+PY
+expect 1 "ratio: bad.gn: byte" "$GRADNIC" ratio --against none bad.gn

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016 # bash -c expands it
+# `gradnic ratio --json` against the same figures computed by NumPy from docs/codec.md alone.
+. "$(dirname "$0")/lib.sh"
+
+"$PYTHON" - <<'PY'
+import numpy as np
+rng = np.random.default_rng(3)
+a = (rng.standard_normal(200003) * rng.choice([1e-4, 1e-2, 0.3, 50], 200003)).astype("<f4")
+a[1000:1100] = 0
+a[[5, 77, 70000]] = [np.nan, np.inf, -np.inf]
+np.save("a.npy", a)
+np.save("empty.npy", np.zeros(0, "<f4"))
+np.save("zeros.npy", np.zeros(1000, "<f4"))
+PY
+cp "$DATA"/mlp-it1000-w0.npy.gz "$DATA"/cnn-it100-w1.npy.gz .
+files=(a.npy mlp-it1000-w0.npy.gz cnn-it100-w1.npy.gz zeros.npy empty.npy)
+"$GRADNIC" ratio --json -p paper,lattice -k 6,10,14 "${files[@]}" >r.json
+"$GRADNIC" ratio --json -p paper,lattice -k 6,10,14 -j 1 --kernel scalar "${files[@]}" >r1.json
+
+# Threads and kernels change nothing but the kernel's name, to the last digit.
+strip='del(.environment) | del(.. | .kernel?)'
+jq "$strip" r.json >r.stripped
+jq "$strip" r1.json >r1.stripped
+same r.stripped r1.stripped
+
+"$PYTHON" - <<'PY'
+import gzip, json, os, sys
+import numpy as np
+sys.path.insert(0, os.environ["SOURCE"] + "/tests/tools")
+import reference
+report = json.load(open("r.json"))
+checked = 0
+total = {}
+for f in report["files"]:
+    stream = gzip.open(f["name"]) if f["name"].endswith(".gz") else open(f["name"], "rb")
+    v = np.load(stream).ravel()
+    finite = np.isfinite(v)
+    wide = v[finite].astype(np.float64)
+    assert f["values"] == v.size and f["not_finite"] == int((~finite).sum()) and f["zeros"] == int((v == 0).sum())
+    def close(x, y, what):
+        assert (x is None and not np.isfinite(y)) or abs(x - y) <= 1e-9 * max(abs(y), 1e-9), (f["name"], what, x, y)
+    for r in f["results"]:
+        if r["codec"] not in reference.QUANTISERS:
+            continue
+        k = r["bound_exp"]
+        tags, decoded = reference.QUANTISERS[r["codec"]](v, k)
+        payload = int(np.array([0, 1, 2, 4])[tags].sum())
+        stream_bytes = payload + 2 * ((v.size + 7) // 8)
+        assert r["bytes"] == stream_bytes and r["payload_bytes"] == payload, (f["name"], r["codec"], k, r["bytes"], stream_bytes)
+        for t, name in enumerate(("0", "8", "16", "32")):
+            assert r["tags"][name]["values"] == int((tags == t).sum())
+        if v.size == 0:
+            assert r["ratio"] is None and r["max_error"] is None
+            continue
+        error = decoded[finite].astype(np.float64) - wide
+        close(r["ratio"], 4 * v.size / stream_bytes, "ratio")
+        close(r["payload_ratio"], 4 * v.size / payload if payload else np.inf, "payload ratio")
+        close(r["max_error"], np.abs(error).max(), "max")
+        close(r["rms_error"], np.sqrt((error**2).mean()), "rms")
+        assert abs(r["mean_error"] - error.mean()) < 1e-12
+        if np.abs(wide).sum():
+            close(r["magnitude_kept"], np.abs(decoded[finite].astype(np.float64)).sum() / np.abs(wide).sum(), "kept")
+        assert r["above_bound"] == int((np.abs(error) > 2.0**-k).sum())
+        if r["codec"] == "lattice":
+            assert r["above_bound"] == 0 and r["max_error"] <= r["bound"]
+        key = (r["codec"], k)
+        total[key] = total.get(key, 0) + stream_bytes
+        checked += 1
+    for r in f["results"]:
+        if r["codec"].startswith("zfp") and not f["not_finite"] and v.size:
+            assert r["max_error"] <= r["bound"]
+        if r["lossless"] and v.size:
+            assert r["ratio"] > 0.9
+for r in report["total"]["results"]:
+    if r["codec"] in reference.QUANTISERS:
+        assert r["bytes"] == total[r["codec"], r["bound_exp"]]
+assert report["total"]["values"] == sum(f["values"] for f in report["files"])
+assert checked == 4 * 6, checked
+PY
+
+# The table says the same.
+"$GRADNIC" ratio --against none -p lattice -k 10 cnn-it100-w1.npy.gz >table
+want=$(jq -r '.files[2].results[] | select(.codec == "lattice" and .bound_exp == 10) | .ratio * 100 | round / 100' r.json)
+got=$(awk '$1 == "lattice" {print $3}' table)
+awk -v a="$want" -v b="$got" 'BEGIN {exit !(a - b < 0.011 && b - a < 0.011)}' || fail "table: ratio $got, JSON: $want"
+
+# Several files: what cannot be read is said and left out, and the status is 1.
+expect 1 "gradnic ratio: missing.npy: No such file or directory" "$GRADNIC" ratio a.npy missing.npy zeros.npy
+[ "$("$GRADNIC" ratio -q --json --against none missing.npy zeros.npy 2>/dev/null | jq '.files | length')" = 1 ] || fail "the good file is missing"
+expect 2 "no FILE" "$GRADNIC" ratio
+expect 2 "bound 6 is given twice" "$GRADNIC" ratio -k 6,6 a.npy
+expect 2 "'rar' is no compressor known here" "$GRADNIC" ratio --against rar a.npy
+expect 2 "paper takes bounds from 2^-1 (k = 1)" "$GRADNIC" ratio -k 0 a.npy
+expect 1 "standard output: write error" bash -c '"$GRADNIC" ratio -q --against none a.npy >/dev/full'

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2002,SC2016 # a pipe is meant; bash -c expands it
+# compress and decompress: formats, pipes, names, -f, failures that leave nothing behind, exit statuses.
+. "$(dirname "$0")/lib.sh"
+
+"$PYTHON" -c '
+import numpy as np
+rng = np.random.default_rng(2)
+(rng.standard_normal(600001) * rng.choice([1e-4, 1e-2, 1, 90], 600001)).astype("<f4").tofile("a.f32")'
+gzip -k a.f32
+
+# The same values in the same bytes, whatever way they come and go.
+"$GRADNIC" compress -q a.f32
+"$GRADNIC" compress -q -o packed.gn a.f32.gz               # count known only at the end: header written afterwards
+"$GRADNIC" compress -q - <a.f32 >stdin.gn                  # standard output can be rewound
+(echo -n head; "$GRADNIC" compress -q -o - - <a.f32) >after # ... to where it began
+"$GRADNIC" compress -q -o - a.f32.gz | cat >piped.gn       # cannot: through a temporary file
+cat a.f32 | "$GRADNIC" compress - | cat >pipes.gn
+: >appended.gn
+"$GRADNIC" compress -o - a.f32.gz >>appended.gn
+tail -c +5 after >after.gn
+for f in packed stdin piped pipes after appended; do same a.f32.gn $f.gn; done
+
+"$GRADNIC" decompress -q -o b.f32 a.f32.gn
+"$GRADNIC" decompress - <a.f32.gn >c.f32
+gzip -c a.f32.gn | "$GRADNIC" decompress -o d.npy - 2>err && fail "gzip on standard input is not unpacked"
+grep -q "standard input: byte 0: not a .gn file" err || fail "$(cat err)"
+gzip -k a.f32.gn
+"$GRADNIC" decompress -q -o d.npy a.f32.gn.gz
+"$GRADNIC" decompress -q --to npy -o - a.f32.gn >e.npy
+same b.f32 c.f32
+same d.npy e.npy
+same b.f32 <(tail -c +129 d.npy)
+
+# Compressing again what was decompressed changes nothing.
+"$GRADNIC" compress -q -o again.gn b.f32
+"$GRADNIC" decompress -q -o again.f32 again.gn
+same b.f32 again.f32
+"$GRADNIC" compress -q -o recompressed.gn a.f32.gn
+same again.gn recompressed.gn
+
+"$PYTHON" - <<'PY'
+import os, sys
+import numpy as np
+sys.path.insert(0, os.environ["SOURCE"] + "/tests/tools")
+import reference
+assert np.fromfile("b.f32", "<f4").tobytes() == reference.lattice(np.fromfile("a.f32", "<f4"), 10)[1].tobytes()
+PY
+
+# --json, default names
+[ "$("$GRADNIC" compress -f --json a.f32.gz | jq -r '[.output, .values, .profile, .bound_exp, .output_bytes] | join(" ")')" = \
+    "a.f32.gn 600001 lattice 10 $(stat -c %s a.f32.gn)" ] || fail "summary as JSON"
+cp a.f32.gn plain.gn
+"$GRADNIC" decompress -q plain.gn
+same plain.npy d.npy
+cp a.f32 values
+expect 1 "values: neither its name (.npy, .f32, .gn, each also .gz) nor its first bytes say what it is" "$GRADNIC" compress values
+"$GRADNIC" compress -q --format f32 values
+same values.gn a.f32.gn
+
+# Empty input
+: >empty.f32
+"$GRADNIC" compress -q empty.f32
+[ "$(stat -c %s empty.f32.gn)" -eq 40 ] || fail "an empty file is a header"
+"$GRADNIC" decompress -q -f empty.f32.gn
+[ ! -s empty.f32 ] || fail "empty"
+
+# Nothing is overwritten without -f; -f keeps the old file until the new one is complete.
+cp a.f32.gn keep
+expect 1 "gradnic compress: a.f32.gn: exists already; -f overwrites it" "$GRADNIC" compress -k 6 a.f32
+same a.f32.gn keep
+head -c 1001 a.f32 >cut.f32
+expect 1 "cut.f32: byte 1000: ends within a value (1 bytes over)" "$GRADNIC" compress -f -o a.f32.gn cut.f32
+same a.f32.gn keep
+"$GRADNIC" compress -q -f -k 6 a.f32
+cmp -s a.f32.gn keep && fail "-f did not overwrite"
+
+# Failures leave nothing.
+rm -rf ./* && "$PYTHON" -c 'open("a.f32", "wb").write(bytes(4000001))'
+expect 1 "a.f32: byte 4000000: ends within a value" "$GRADNIC" compress a.f32
+expect 1 "missing.npy: No such file or directory" "$GRADNIC" compress missing.npy
+expect 1 "no/such/folder/x.gn: No such file or directory" "$GRADNIC" compress -o no/such/folder/x.gn a.f32
+expect 1 "not a .gn file" "$GRADNIC" decompress -o x.f32 a.f32
+head -c 4000000 a.f32 >b.f32
+expect 1 "/dev/full: No space left on device" "$GRADNIC" compress -o /dev/full b.f32
+expect 1 "standard output: No space left on device" bash -c '"$GRADNIC" compress -o - b.f32 >/dev/full'
+only a.f32 b.f32
+
+# Ctrl-C, SIGTERM, a closed pipe
+for signal in INT TERM; do
+    mkfifo fifo
+    # A job in the background of a script ignores SIGINT, so a shell that does not has to start it.
+    "$PYTHON" -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
+        "$GRADNIC" compress -q --format f32 -o out.gn fifo &
+    exec 9>fifo
+    head -c 3000000 b.f32 >&9
+    for _ in $(seq 100); do
+        compgen -G '.gradnic-*' >/dev/null && break
+        sleep 0.05
+    done
+    compgen -G '.gradnic-*' >/dev/null || fail "no temporary file appeared"
+    [ ! -e out.gn ] || fail "the output appeared too early"
+    kill -$signal $!
+    got=0
+    wait $! || got=$?
+    exec 9>&-
+    [ $got -eq $((128 + $(kill -l $signal))) ] || fail "exit status $got after SIG$signal"
+    rm fifo
+    only a.f32 b.f32
+done
+"$GRADNIC" compress -o - b.f32 | head -c 100 >/dev/null || true
+only a.f32 b.f32
+
+# Wrong usage is 2.
+expect 2 "no FILE" "$GRADNIC" compress
+expect 2 "one FILE at a time" "$GRADNIC" compress a.f32 b.f32
+expect 2 "'1e-3' is no bound; write it as 2^-10, or 10 for short" "$GRADNIC" compress -k 1e-3 a.f32
+expect 2 "lattice takes bounds from 2^31 (k = -31) to 2^-31 (k = 31); 2^-64 is outside" "$GRADNIC" compress -k 64 a.f32
+expect 2 "'best' is no profile; there are paper, lattice" "$GRADNIC" compress -p best a.f32
+expect 2 "'-1' is no number" "$GRADNIC" compress -j -1 a.f32
+expect 2 "both want standard output" "$GRADNIC" compress --json -o - a.f32
+expect 2 "x.txt: neither .npy nor .f32; give --to npy or --to f32" "$GRADNIC" decompress -o x.txt a.gn
+expect 2 "--shape is for .npy" "$GRADNIC" decompress --shape 3 -o x.f32 a.gn
+expect 2 "is no command" "$GRADNIC" squeeze
+expect 2 "" "$GRADNIC"
+expect 1 "kernel 'mmx'" "$GRADNIC" compress --kernel mmx b.f32
+only a.f32 b.f32
