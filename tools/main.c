@@ -2,6 +2,7 @@
 // gradnic: one program, one table of subcommands, one file for each.
 #include <stddef.h>
 
+#include "bench.h"
 #include "command.h"
 #include "commands.h"
 #include "nic.h"
@@ -15,6 +16,7 @@ static const gn_command commands[] = {
     {"nic", gn_command_nic, "the NIC in user space; nic status, nic stats, nic set"},
     {"report", gn_command_report, "write a demo's results as an HTML page"},
     {"train", gn_command_train, "train a network with data-parallel workers"},
+    {"bench", gn_command_bench, "benchmarks: allreduce"},
     {0},
 };
 

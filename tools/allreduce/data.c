@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../values.h"
+#include "allreduce.h"
+
+/// Like a gradient: mostly small, both signs, below 1/4.
+static float made(int rank, size_t index)
+{
+    uint64_t x = ((uint64_t)rank + 1) * 0x9E3779B97F4A7C15u + index * 0xD1B54A32D192ED03u;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x ^= x >> 27;
+    float unit = (float)(int32_t)(uint32_t)x * 0x1p-31f;
+    return unit * unit * unit * 0.25f;
+}
+
+static float input(const gn_allreduce_data *data, int rank, size_t index)
+{
+    return data->values ? data->values[rank][index % data->counts[rank]] : made(rank, index);
+}
+
+/// The pattern with %r replaced by the rank.
+static gn_message file_name(const char *pattern, int rank, char *path, size_t room)
+{
+    const char *mark = strstr(pattern, "%r");
+    int n = mark ? snprintf(path, room, "%.*s%d%s", (int)(mark - pattern), pattern, rank, mark + 2) : snprintf(path, room, "%s", pattern);
+    return n < 0 || (size_t)n >= room ? gn_message_format("%s: name too long", pattern) : NULL;
+}
+
+gn_message gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, int size)
+{
+    *data = (gn_allreduce_data){.size = size};
+    if (!pattern) return NULL;
+    data->values = calloc((size_t)size, sizeof *data->values);
+    data->counts = calloc((size_t)size, sizeof *data->counts);
+    if (!data->values || !data->counts) return "out of memory";
+    for (int rank = 0; rank < size; rank++) {
+        char path[4096];
+        gn_message wrong = file_name(pattern, rank, path, sizeof path);
+        if (!wrong) wrong = gn_values_load(path, GN_FORMAT_AUTO, &data->values[rank], &data->counts[rank]);
+        if (!wrong && !data->counts[rank]) wrong = gn_message_format("%s: no values", path);
+        if (wrong) return wrong;
+    }
+    return NULL;
+}
+
+void gn_allreduce_data_free(gn_allreduce_data *data)
+{
+    for (int rank = 0; data->values && rank < data->size; rank++) free(data->values[rank]);
+    free(data->values);
+    free(data->counts);
+}
+
+void gn_allreduce_data_fill(const gn_allreduce_data *data, int rank, float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) values[i] = input(data, rank, i);
+}
+
+/// A value as the specification quantises it. Lattice sends what is beyond 32767 steps raw, but only multiples of the step are added.
+static double specified(const gn_codec *codec, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    gn_code code = gn_lane_encode(codec, bits);
+    if (codec->profile != GN_PAPER && code.tag == 3) return rint(ldexp((double)value, codec->bound_exp - 1)) * ldexp(1, 1 - codec->bound_exp);
+    bits = gn_lane_decode(codec, code);
+    memcpy(&value, &bits, sizeof value);
+    return (double)value;
+}
+
+/// How far a result may be from the exact sum of the inputs.
+static double tolerance(const gn_allreduce_options *o, int size, double magnitude)
+{
+    double rounding = magnitude * size * 0x1p-23;
+    if (!o->coded) return rounding;
+    // paper: its 8-bit class cuts up to 2^-7 whatever the bound, at every hop
+    if (o->codec.profile == GN_PAPER) return rounding + size * fmax(0x1p-7, ldexp(1, -o->codec.bound_exp));
+    return rounding + size * ldexp(1, -o->codec.bound_exp);
+}
+
+uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *o, const float *result, size_t first,
+                                 size_t last)
+{
+    bool exact = o->quantise && o->codec.profile != GN_PAPER && o->scale == GN_SCALE_NONE;
+    // with a scale the bound is relative: 2^-k times the RMS, which for checking is replaced by the largest value met
+    double divisor = o->average ? data->size : 1;
+    uint64_t wrong = 0;
+    for (size_t i = first; i < last; i++) {
+        double sum = 0, quantised = 0, magnitude = 0;
+        for (int rank = 0; rank < data->size; rank++) {
+            float value = input(data, rank, i);
+            sum += (double)value;
+            magnitude += fabs((double)value);
+            if (exact) quantised += specified(&o->codec, value);
+        }
+        if (exact) wrong += (float)(quantised / divisor) != result[i];
+        else if (o->scale == GN_SCALE_NONE) wrong += islessequal(fabs((double)result[i] * divisor - sum), tolerance(o, data->size, magnitude)) ? 0 : 1;
+        else wrong += isfinite(result[i]) ? 0 : 1;
+    }
+    return wrong;
+}
+
+uint64_t gn_allreduce_hash(const float *values, size_t count)
+{
+    uint64_t lanes[4] = {1, 2, 3, 4};  // four chains: the multiplier is not waited for
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        lanes[i & 3] = (lanes[i & 3] ^ bits) * 0x100000001B3u;
+    }
+    return lanes[0] ^ (lanes[1] << 1 | lanes[1] >> 63) ^ (lanes[2] << 2 | lanes[2] >> 62) ^ (lanes[3] << 3 | lanes[3] >> 61);
+}
