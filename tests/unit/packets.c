@@ -177,6 +177,7 @@ void random_values(uint32_t *state, float *values, size_t count, float scale)
     for (size_t i = 0; i < count; i++) {
         uint32_t r = random_next(state);
         if (scale <= 0) {
+            r |= 0x40000000;
             memcpy(&values[i], &r, 4);
             continue;
         }

@@ -41,7 +41,8 @@ void packet_fix(uint8_t *bytes);
 
 /// A simple generator (xorshift), so that runs repeat.
 uint32_t random_next(uint32_t *state);
-/// Gradient-like values: mostly small, some 0, a few large; `scale` 0: random bits.
+/// Gradient-like values: mostly small, some 0, a few large; `scale` 0: random bits, magnitude 2
+/// and more, which no profile makes shorter.
 void random_values(uint32_t *state, float *values, size_t count, float scale);
 
 #endif

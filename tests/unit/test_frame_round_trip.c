@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <check.h>
 #include <gradnic/frame.h>
 
 #include "packets.h"
+#include "suite.h"
 
 enum { ROOM = 66000, VALUES = 16000 };
 
@@ -89,14 +89,5 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("frame round trip");
-    TCase *tcase = tcase_create("round trip");
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, every_length_and_phase);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_SUITE("frame round trip", setup, teardown, every_length_and_phase);
 }

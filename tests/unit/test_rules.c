@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <check.h>
 
 #include "driver/rules.h"
+#include "suite.h"
 
 static gn_rule defaults;
 
@@ -106,19 +106,4 @@ START_TEST(what_is_wrong_is_said)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("rules");
-    TCase *tcase = tcase_create("rules");
-    tcase_add_checked_fixture(tcase, setup, NULL);
-    tcase_add_test(tcase, every_key_is_read);
-    tcase_add_test(tcase, what_is_left_out_is_the_default);
-    tcase_add_test(tcase, text_and_back);
-    tcase_add_test(tcase, what_is_wrong_is_said);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+int main(void) { return RUN_SUITE("rules", setup, NULL, every_key_is_read, what_is_left_out_is_the_default, text_and_back, what_is_wrong_is_said); }
