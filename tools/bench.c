@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// gradnic bench: a table of benchmarks, as main.c is one of commands.
 #include "bench.h"
 
 #include "allreduce/allreduce.h"
 #include "command.h"
 
 static const gn_command benchmarks[] = {
+    {"codec", gn_command_bench_codec, "compress and decompress values in memory"},
     {"allreduce", gn_command_bench_allreduce, "the exchange, as nccl-tests show it"},
     {0},
 };

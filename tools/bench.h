@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_BENCH_H
 #define GRADNIC_TOOLS_BENCH_H
-/// `gradnic bench ...`: a table of its own.
+/// Benchmarks of the program: bench.c has the table of `gradnic bench ...`, one row a benchmark.
+
 int gn_command_bench(int argc, char **argv);
+int gn_command_bench_codec(int argc, char **argv);
+
 #endif

@@ -16,7 +16,7 @@ static const gn_command commands[] = {
     {"nic", gn_command_nic, "the NIC in user space; nic status, nic stats, nic set"},
     {"report", gn_command_report, "write a demo's results as an HTML page"},
     {"train", gn_command_train, "train a network with data-parallel workers"},
-    {"bench", gn_command_bench, "benchmarks: allreduce"},
+    {"bench", gn_command_bench, "benchmarks: codec, allreduce"},
     {0},
 };
 
