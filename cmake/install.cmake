@@ -11,6 +11,8 @@ configure_package_config_file(cmake/gradnicConfig.cmake.in gradnicConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gradnic)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gradnicConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/gradnicConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gradnic)
+# pkg-config files find the prefix from where they are, so that the tree can be moved (and installed with --prefix).
+file(RELATIVE_PATH GRADNIC_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 foreach(name libgradnic libgradnic-comm)
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
