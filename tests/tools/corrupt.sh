@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Damaged .gn files: every byte of the header and a byte in every part of every block flipped, cut at many places, and made
 # longer. Each is refused with status 1, the byte (and the block, where there is one) is named, and no output appears.
+# shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 "$PYTHON" -c '

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The same bytes with any number of threads and with every kernel of this machine.
+# shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 "$PYTHON" -c '

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every subcommand, at every level, has --help, --usage, --version and a man page; unknown ones and unknown options are wrong usage.
+# shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 walk() { # COMMAND...

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs to a folder, then builds strangers' programs against what is there: with pkg-config (shared and static) and with
 # CMake; checks the shared libraries' symbols and that the installed program has its man pages.
+# shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 : "${BUILD:?}" "${CC:=cc}"
 

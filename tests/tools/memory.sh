@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # compress, decompress and ratio of 1 GiB in at most 64 MiB of memory.
+# shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 "$PYTHON" - <<'PY'

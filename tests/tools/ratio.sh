@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016 # bash -c expands it
 # `gradnic ratio --json` against the same figures computed by NumPy from docs/codec.md alone.
+# shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 "$PYTHON" - <<'PY'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2002,SC2016 # a pipe is meant; bash -c expands it
 # compress and decompress: formats, pipes, names, -f, failures that leave nothing behind, exit statuses.
+# shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 "$PYTHON" -c '
