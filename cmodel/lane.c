@@ -40,8 +40,8 @@ enum { PAPER_SHORT = 7, PAPER_LONG = 15 };  // fractional bits of tags 1 and 2
 gn_code gn_paper_encode(int bound_exp, uint32_t value_bits)
 {
     fields f = split(value_bits);
-    int lowest = EXPONENT_BIAS - bound_exp;             // the paper's "error bound", a biased exponent
-    int middle = lowest + (bound_exp + 1) / 2;          // lowest + ceil((127 - lowest) / 2)
+    int lowest = EXPONENT_BIAS - bound_exp;     // the paper's "error bound", a biased exponent
+    int middle = lowest + (bound_exp + 1) / 2;  // lowest + ceil((127 - lowest) / 2)
 
     if (f.exponent >= EXPONENT_BIAS) return raw(value_bits);  // |f| >= 1, infinities, NaNs
     if (f.exponent < lowest) return (gn_code){0, 0};          // zeros and subnormals too
@@ -79,8 +79,8 @@ gn_code gn_lattice_encode(int bound_exp, uint32_t value_bits)
     fields f = split(value_bits);
     // |f| = significand * 2^(exponent - 150), so |q| = |f| * 2^(k-1) = significand / 2^shift
     int shift = 151 - f.exponent - bound_exp;
-    if (f.exponent == 255 || shift < 9) return raw(value_bits);   // not finite, or significand >> 8 > LATTICE_MAX
-    if (f.exponent == 0 || shift > 24) return (gn_code){0, 0};    // below half a step
+    if (f.exponent == 255 || shift < 9) return raw(value_bits);  // not finite, or significand >> 8 > LATTICE_MAX
+    if (f.exponent == 0 || shift > 24) return (gn_code){0, 0};   // below half a step
 
     uint32_t magnitude = round_shift(f.significand, shift);
     uint32_t q = f.sign ? 0 - magnitude : magnitude;

@@ -26,7 +26,7 @@ const char *gn_profile_name(gn_profile profile)
 gn_status gn_profile_parse(const char *name, gn_profile *profile)
 {
     for (unsigned i = 0; i < GN_PROFILE_COUNT; i++) {
-        if (strcmp(name, rows[i].name)) continue;
+        if (strcmp(name, rows[i].name) != 0) continue;
         *profile = (gn_profile)i;
         return rows[i].encode ? GN_OK : GN_UNSUPPORTED;
     }

@@ -8,8 +8,8 @@
 
 typedef struct gn_profile_row {
     const char *name;
-    int lowest, highest;  ///< range of bound_exp
-    gn_code (*encode)(int bound_exp, uint32_t value_bits);    ///< lane.c; NULL: the name is reserved
+    int lowest, highest;                                    ///< range of bound_exp
+    gn_code (*encode)(int bound_exp, uint32_t value_bits);  ///< lane.c; NULL: the name is reserved
     uint32_t (*decode)(int bound_exp, gn_code code);
     size_t (*bound)(size_t count);  ///< gn_stream_bound()
     /// Walks a stream and checks everything that a decoder must check. `*tally` (overwritten) is meaningful

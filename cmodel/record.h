@@ -23,7 +23,8 @@ static inline unsigned gn_lane_tag(unsigned tags, unsigned lane)
 static inline unsigned gn_record_bytes(unsigned tags)
 {
     unsigned low = tags & 0x5555, high = tags >> 1 & 0x5555;
-    return GN_TAG_WORD + (unsigned)(__builtin_popcount(low) + 2 * __builtin_popcount(high) + __builtin_popcount(low & high));
+    return GN_TAG_WORD +
+           (unsigned)(__builtin_popcount(low) + 2 * __builtin_popcount(high) + __builtin_popcount(low & high));
 }
 
 static inline unsigned gn_read_tags(const uint8_t *record)

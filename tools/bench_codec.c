@@ -12,7 +12,13 @@
 #include "output.h"
 #include "values.h"
 
-enum { BOUNDS_MAX = 16, KERNELS_MAX = 8, SUBJECTS_MAX = GN_PROFILE_COUNT * KERNELS_MAX + GN_PEERS_MAX, CACHED = 65536, PACKET = 362 };
+enum {
+    BOUNDS_MAX = 16,
+    KERNELS_MAX = 8,
+    SUBJECTS_MAX = GN_PROFILE_COUNT * KERNELS_MAX + GN_PEERS_MAX,
+    CACHED = 65536,
+    PACKET = 362
+};
 
 typedef enum case_size { SIZE_CACHE, SIZE_PACKET, SIZE_MEMORY, SIZE_COUNT } case_size;
 
@@ -41,13 +47,16 @@ enum { OPTION_KERNEL = 256, OPTION_DATA, OPTION_SIZE, OPTION_MEMORY, OPTION_AGAI
 static const struct argp_option option_table[] = {
     {"profile", 'p', "PROFILES", 0, "list of profiles, or all (default)", 0},
     {"bound", 'k', "K,...", 0, "error bounds 2^-K (default 10)", 0},
-    {"kernel", OPTION_KERNEL, "NAMES", 0, "list of kernels (scalar, avx2, ...), all, or auto: the fastest (default)", 0},
+    {"kernel", OPTION_KERNEL, "NAMES", 0, "list of kernels (scalar, avx2, ...), all, or auto: the fastest (default)",
+     0},
     {"data", OPTION_DATA, "NAMES", 0,
-     "made values: zero; tiny (below the bound); mixed (0, 8 and 16 bits at random); raw (mixed, with 32 bits too); all "
+     "made values: zero; tiny (below the bound); mixed (0, 8 and 16 bits at random); raw (mixed, with 32 bits too); "
+     "all "
      "(default where no FILE is given); none",
      0},
     {"size", OPTION_SIZE, "NAMES", 0,
-     "list of: cache (256 KiB at once), packet (256 KiB in pieces of 1448 bytes), memory (see --memory); all (default)", 0},
+     "list of: cache (256 KiB at once), packet (256 KiB in pieces of 1448 bytes), memory (see --memory); all (default)",
+     0},
     {"memory", OPTION_MEMORY, "BYTES", 0, "of values for the size memory (default 256M)", 0},
     {"against", OPTION_AGAINST, "PEERS", 0, "other compressors, as zstd:1,lz4,zfp; all; none (default)", 0},
     {"repetitions", 'r', "N", 0, "results are medians of N (default 15)", 0},
@@ -64,7 +73,8 @@ static void check(struct argp_state *state, gn_message wrong)
 }
 
 // Sets the chosen[] of a list of names.
-static void parse_names(struct argp_state *state, const char *text, const char *const *names, size_t count, bool *chosen)
+static void parse_names(struct argp_state *state, const char *text, const char *const *names, size_t count,
+                        bool *chosen)
 {
     memset(chosen, 0, count * sizeof *chosen);
     if (!strcmp(text, "none")) return;
@@ -76,7 +86,7 @@ static void parse_names(struct argp_state *state, const char *text, const char *
     for (const char *at = text;; at++) {
         at = gn_list_item(at, item, sizeof item);
         size_t i = 0;
-        while (i < count && strcmp(item, names[i])) i++;
+        while (i < count && strcmp(item, names[i]) != 0) i++;
         if (i == count) argp_error(state, "'%s' is none of those that --help names", item);
         chosen[i] = true;
         if (!*at) return;
@@ -116,32 +126,56 @@ static void finish(struct argp_state *state, options *o)
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     options *o = state->input;
-    const char *const data_names[] = {gn_bench_data_name(0), gn_bench_data_name(1), gn_bench_data_name(2), gn_bench_data_name(3)};
+    const char *const data_names[] = {gn_bench_data_name(0), gn_bench_data_name(1), gn_bench_data_name(2),
+                                      gn_bench_data_name(3)};
     switch (key) {
-    case 'p': check(state, gn_parse_profiles(arg, o->profiles, &o->profile_count)); break;
-    case 'k': check(state, gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count)); break;
-    case OPTION_KERNEL: parse_kernels(state, o, arg); break;
+    case 'p':
+        check(state, gn_parse_profiles(arg, o->profiles, &o->profile_count));
+        break;
+    case 'k':
+        check(state, gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count));
+        break;
+    case OPTION_KERNEL:
+        parse_kernels(state, o, arg);
+        break;
     case OPTION_DATA:
         parse_names(state, arg, data_names, GN_BENCH_FILES, o->data);
         o->data_given = true;
         break;
-    case OPTION_SIZE: parse_names(state, arg, size_names, SIZE_COUNT, o->sizes); break;
+    case OPTION_SIZE:
+        parse_names(state, arg, size_names, SIZE_COUNT, o->sizes);
+        break;
     case OPTION_MEMORY:
         check(state, gn_parse_size(arg, &o->memory));
-        if (o->memory < 4 * PACKET || o->memory > 1ull << 36) argp_error(state, "--memory takes 2K to 64G");
+        if (o->memory < 4ull * PACKET || o->memory > 1ull << 36) argp_error(state, "--memory takes 2K to 64G");
         break;
-    case OPTION_AGAINST: check(state, gn_parse_peers(arg, o->peers, &o->peer_count)); break;
-    case 'r': check(state, gn_parse_number(arg, 1, 1000, &o->repetitions)); break;
-    case OPTION_SECONDS: check(state, gn_parse_number(arg, 0, 3600, &o->seconds)); break;
-    case OPTION_JSON: o->json = true; break;
-    case 'o': o->out = arg; break;
-    case 'f': o->force = true; break;
+    case OPTION_AGAINST:
+        check(state, gn_parse_peers(arg, o->peers, &o->peer_count));
+        break;
+    case 'r':
+        check(state, gn_parse_number(arg, 1, 1000, &o->repetitions));
+        break;
+    case OPTION_SECONDS:
+        check(state, gn_parse_number(arg, 0, 3600, &o->seconds));
+        break;
+    case OPTION_JSON:
+        o->json = true;
+        break;
+    case 'o':
+        o->out = arg;
+        break;
+    case 'f':
+        o->force = true;
+        break;
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
         o->file_count = (size_t)(state->argc - state->next);
         break;
-    case ARGP_KEY_END: finish(state, o); break;
-    default: return ARGP_ERR_UNKNOWN;
+    case ARGP_KEY_END:
+        finish(state, o);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -178,32 +212,37 @@ static gn_message load_files(bench *b)
 static void print_header(const bench *b)
 {
     if (b->o->json) return;
-    printf("compress, decompress: uncompressed bytes per second, x times memcpy's of the same pieces; C/8, D/8: ticks of the time\n"
+    printf("compress, decompress: uncompressed bytes per second, x times memcpy's of the same pieces; C/8, D/8: ticks "
+           "of the time\n"
            "stamp counter per 8 values, compressing and decompressing; medians\n\n");
-    printf("%-6s %-7s %-9s %4s %-7s %7s %9s %6s %9s %6s %6s %6s %10s\n", "data", "size", "codec", "k", "kernel", "ratio",
-           "comp GB/s", "x", "deco GB/s", "x", "C/8", "D/8", "max error");
+    printf("%-6s %-7s %-9s %4s %-7s %7s %9s %6s %9s %6s %6s %6s %10s\n", "data", "size", "codec", "k", "kernel",
+           "ratio", "comp GB/s", "x", "deco GB/s", "x", "C/8", "D/8", "max error");
 }
 
-static void report(bench *b, const char *data, case_size size, const gn_bench_case *c, const gn_bench_subject *s, double copy)
+static void report(bench *b, const char *data, case_size size, const gn_bench_case *c, const gn_bench_subject *s,
+                   double copy)
 {
     double bytes = (double)c->count * 4, groups = (double)c->count / 8;
-    double ratio = bytes / (double)s->packed_bytes, compress = bytes / s->compress_seconds, decompress = bytes / s->decompress_seconds;
-    json_array_append_new(b->results,
-        json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i}", "data", data, "size",
-                  size_names[size], "codec", s->name, "k", s->bounded ? json_integer(s->bound_exp) : json_null(), "kernel",
-                  s->kernel, "values", (json_int_t)c->count, "piece", (json_int_t)c->piece, "ratio", gn_json_real(ratio),
-                  "compress_bytes_per_second", gn_json_real(compress), "decompress_bytes_per_second", gn_json_real(decompress),
-                  "memcpy_bytes_per_second", gn_json_real(bytes / copy), "compress_over_memcpy",
-                  gn_json_real(copy / s->compress_seconds), "decompress_over_memcpy", gn_json_real(copy / s->decompress_seconds),
-                  "compress_ticks_per_8", gn_json_real(s->compress_ticks / groups), "decompress_ticks_per_8",
-                  gn_json_real(s->decompress_ticks / groups), "max_error", gn_json_real(s->max_error), "repetitions",
-                  (int)s->repetitions));
+    double ratio = bytes / (double)s->packed_bytes, compress = bytes / s->compress_seconds,
+           decompress = bytes / s->decompress_seconds;
+    json_array_append_new(
+        b->results, json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i}",
+                              "data", data, "size", size_names[size], "codec", s->name, "k",
+                              s->bounded ? json_integer(s->bound_exp) : json_null(), "kernel", s->kernel, "values",
+                              (json_int_t)c->count, "piece", (json_int_t)c->piece, "ratio", gn_json_real(ratio),
+                              "compress_bytes_per_second", gn_json_real(compress), "decompress_bytes_per_second",
+                              gn_json_real(decompress), "memcpy_bytes_per_second", gn_json_real(bytes / copy),
+                              "compress_over_memcpy", gn_json_real(copy / s->compress_seconds),
+                              "decompress_over_memcpy", gn_json_real(copy / s->decompress_seconds),
+                              "compress_ticks_per_8", gn_json_real(s->compress_ticks / groups),
+                              "decompress_ticks_per_8", gn_json_real(s->decompress_ticks / groups), "max_error",
+                              gn_json_real(s->max_error), "repetitions", (int)s->repetitions));
     if (b->o->json) return;
     char k[16] = "";
     if (s->bounded) snprintf(k, sizeof k, "%d", s->bound_exp);
-    printf("%-6s %-7s %-9s %4s %-7s %7.2f %9.2f %6.2f %9.2f %6.2f %6.1f %6.1f %10.3g\n", data, size_names[size], s->name, k,
-           s->kernel, ratio, compress * 1e-9, copy / s->compress_seconds, decompress * 1e-9, copy / s->decompress_seconds,
-           s->compress_ticks / groups, s->decompress_ticks / groups, s->max_error);
+    printf("%-6s %-7s %-9s %4s %-7s %7.2f %9.2f %6.2f %9.2f %6.2f %6.1f %6.1f %10.3g\n", data, size_names[size],
+           s->name, k, s->kernel, ratio, compress * 1e-9, copy / s->compress_seconds, decompress * 1e-9,
+           copy / s->decompress_seconds, s->compress_ticks / groups, s->decompress_ticks / groups, s->max_error);
     fflush(stdout);
 }
 
@@ -217,7 +256,8 @@ static size_t make_subjects(const options *o, const gn_profile *profiles, size_t
         for (size_t i = 0; i < o->kernel_count; i++) {
             gn_bench_subject *s = &subjects[n];
             *s = (gn_bench_subject){.name = gn_profile_name(profiles[p]), .bound_exp = k, .bounded = true};
-            if (gn_codec_init_kernel(&s->codec, profiles[p], k, o->kernels[i])) continue;  // a kernel need not have all profiles
+            if (gn_codec_init_kernel(&s->codec, profiles[p], k, o->kernels[i]))
+                continue;  // a kernel need not have all profiles
             s->kernel = gn_codec_kernel_name(&s->codec);
             n++;
         }
@@ -232,7 +272,8 @@ static size_t make_subjects(const options *o, const gn_profile *profiles, size_t
     return n;
 }
 
-static gn_message run_case(bench *b, gn_bench_data data, case_size size, gn_bench_subject *subjects, size_t subject_count)
+static gn_message run_case(bench *b, gn_bench_data data, case_size size, gn_bench_subject *subjects,
+                           size_t subject_count)
 {
     gn_bench_case c = {.values = b->values, .back = b->back, .packed = b->packed, .packed_bytes = b->packed_bytes};
     c.count = size == SIZE_MEMORY ? b->o->memory / 4 : CACHED;
@@ -259,7 +300,8 @@ static gn_message run_case(bench *b, gn_bench_data data, case_size size, gn_benc
     return NULL;
 }
 
-static gn_message run_sizes(bench *b, gn_bench_data data, const gn_profile *profiles, size_t profile_count, size_t bound)
+static gn_message run_sizes(bench *b, gn_bench_data data, const gn_profile *profiles, size_t profile_count,
+                            size_t bound)
 {
     int k = b->o->bounds[bound];
     gn_bench_subject subjects[SUBJECTS_MAX];
@@ -300,8 +342,8 @@ static gn_message write_results(bench *b, gn_output *out)
 {
     json_t *files = json_array();
     for (size_t i = 0; i < b->o->file_count; i++) json_array_append_new(files, json_string(b->o->files[i]));
-    json_t *all = json_pack("{s:s, s:o, s:o, s:O}", "benchmark", "codec", "environment", gn_json_environment(), "files", files,
-                            "results", b->results);
+    json_t *all = json_pack("{s:s, s:o, s:o, s:O}", "benchmark", "codec", "environment", gn_json_environment(), "files",
+                            files, "results", b->results);
     gn_message wrong = NULL;
     if (b->o->json) wrong = gn_json_print(json_incref(all), stdout);
     if (out && !wrong) wrong = gn_json_print(json_incref(all), gn_output_stream(out));
@@ -312,12 +354,22 @@ static gn_message write_results(bench *b, gn_output *out)
 int gn_command_bench_codec(int argc, char **argv)
 {
     static const struct argp argp = {
-        option_table, parse_option, "[FILE...]",
-        "Measures compression and decompression in memory, on one core, of made values and of those in FILEs (.npy, .f32, .gn, "
+        option_table,
+        parse_option,
+        "[FILE...]",
+        "Measures compression and decompression in memory, on one core, of made values and of those in FILEs (.npy, "
+        ".f32, .gn, "
         "also .gz; repeated until there are enough), beside memcpy and other compressors in the same run. Whatever is "
         "decompressed is compared with what went in.",
-        NULL, NULL, NULL};
-    options o = {.bounds = {10}, .bound_count = 1, .memory = 256 << 20, .repetitions = 15, .seconds = 5, .sizes = {true, true, true}};
+        NULL,
+        NULL,
+        NULL};
+    options o = {.bounds = {10},
+                 .bound_count = 1,
+                 .memory = 256 << 20,
+                 .repetitions = 15,
+                 .seconds = 5,
+                 .sizes = {true, true, true}};
     gn_codec fastest;
     gn_parse_profiles("all", o.profiles, &o.profile_count);
     gn_codec_init(&fastest, GN_LATTICE, 10);

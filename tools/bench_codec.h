@@ -33,11 +33,11 @@ void gn_bench_fill(gn_bench_data data, const gn_codec *codec, const float *file,
 
 /// Something that compresses: one of gradnic's kernels, or a peer.
 typedef struct gn_bench_subject {
-    const char *name;       ///< profile or peer
-    const char *kernel;     ///< "" for a peer
+    const char *name;    ///< profile or peer
+    const char *kernel;  ///< "" for a peer
     int bound_exp;
-    bool bounded;           ///< bound_exp means something
-    gn_codec codec;         ///< when `peer` is NULL
+    bool bounded;    ///< bound_exp means something
+    gn_codec codec;  ///< when `peer` is NULL
     gn_peer_context *peer;
     // results
     size_t packed_bytes;
@@ -56,11 +56,12 @@ typedef struct gn_bench_case {
     size_t packed_stride;  ///< bound of a piece, for every subject
     size_t *packed_bytes;  ///< of each piece
     unsigned repetitions;
-    double seconds;        ///< a subject is not repeated more than 3 times once it has taken so long
+    double seconds;  ///< a subject is not repeated more than 3 times once it has taken so long
 } gn_bench_case;
 
 /// Runs memcpy and all subjects, interleaved, and checks what they decompress. `*memcpy_seconds`: median of one pass.
-gn_message gn_bench_run(const gn_bench_case *c, gn_bench_subject *subjects, size_t subject_count, double *memcpy_seconds);
+gn_message gn_bench_run(const gn_bench_case *c, gn_bench_subject *subjects, size_t subject_count,
+                        double *memcpy_seconds);
 
 /// Bytes that a piece can take at most.
 size_t gn_bench_bound(const gn_bench_subject *subject, size_t piece);

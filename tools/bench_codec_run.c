@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timing: memcpy and every subject in turn, again and again, so that what disturbs the machine disturbs all of them; the
-// median of each.
+// Timing: memcpy and every subject in turn, again and again, so that what disturbs the machine disturbs all of them;
+// the median of each.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ typedef bool pass_function(const gn_bench_case *c, gn_bench_subject *s);
 // How many passes take long enough to be measured.
 static size_t passes_for(const gn_bench_case *c, gn_bench_subject *s, pass_function *pass)
 {
-    uint64_t begun = gn_clock_ns(), now = begun;
+    uint64_t begun = gn_clock_ns(), now;
     size_t passes = 0;
     do {
         pass(c, s);
@@ -137,14 +137,18 @@ static gn_message check_subject(const gn_bench_case *c, gn_bench_subject *s)
     if (!decompress_pass(c, s)) return gn_message_format("%s does not decompress what it compressed", s->name);
     s->max_error = 0;
     for (size_t i = 0; i < c->count; i++) {
-        if (!memcmp(&c->values[i], &c->back[i], sizeof *c->back)) continue;
+        uint32_t before, after;
+        memcpy(&before, &c->values[i], sizeof before);
+        memcpy(&after, &c->back[i], sizeof after);
+        if (before == after) continue;  // NaNs too
         double error = fabs((double)c->values[i] - (double)c->back[i]);
         if (!(error <= s->max_error)) s->max_error = error;  // a NaN stays
     }
     // paper's error is not bounded by its bound: that is for the reader to see
     bool must_hold = s->peer || s->codec.profile != GN_PAPER;
     double allowed = s->bounded ? ldexp(1, -s->bound_exp) : 0;
-    if (must_hold && !(s->max_error <= allowed)) return gn_message_format("%s gives back values off by %g", s->name, s->max_error);
+    if (must_hold && !(s->max_error <= allowed))
+        return gn_message_format("%s gives back values off by %g", s->name, s->max_error);
     return NULL;
 }
 
@@ -166,7 +170,8 @@ static void repeat(const gn_bench_case *c, gn_bench_subject *s, samples *t)
     t->spent += 1e-9 * (double)(gn_clock_ns() - begun);
 }
 
-gn_message gn_bench_run(const gn_bench_case *c, gn_bench_subject *subjects, size_t subject_count, double *memcpy_seconds)
+gn_message gn_bench_run(const gn_bench_case *c, gn_bench_subject *subjects, size_t subject_count,
+                        double *memcpy_seconds)
 {
     samples *all = calloc(subject_count + 1, sizeof *all), *copies = &all[subject_count];
     if (!all) return "out of memory";

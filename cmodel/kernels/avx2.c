@@ -13,12 +13,13 @@
 #define INLINE static inline __attribute__((always_inline))
 
 enum {
-    QUAD = 4 * GN_GROUP,             // values done at a time
-    QUAD_MAX = 4 * GN_RECORD_MAX,    // bytes of their records at most
-    QUAD_REACH = 3 * GN_RECORD_MAX,  // where the last of them begins at most
-    WINDOW = 2048,                   // bytes of a stream whose records are measured at a time
+    QUAD = 4 * GN_GROUP,                  // values done at a time
+    QUAD_TAGS = 4 * GN_TAG_WORD,          // bytes of their records at least
+    QUAD_MAX = 4 * GN_RECORD_MAX,         // and at most
+    QUAD_REACH = 3 * GN_RECORD_MAX,       // where the last of them begins at most
+    WINDOW = 2048,                        // bytes of a stream whose records are measured at a time
     REST_MAX = WINDOW - QUAD_REACH - 32,  // bytes of a stream's end that decode_rest() takes
-    HALF_STORE = 16                  // bytes that a half group's store or load touches, however few it needs
+    HALF_STORE = 16                       // bytes that a half group's store or load touches, however few it needs
 };
 
 static const uint64_t pack_low[256][2] __attribute__((aligned(64))) = {GN_TABLE_256(GN_PACK_LOW)};
@@ -31,10 +32,10 @@ static const uint8_t half_bytes[256] __attribute__((aligned(64))) = {GN_TABLE_25
 
 // Constants of a codec, made once per call.
 typedef struct params {
-    gn_profile profile;  // a constant wherever this is used: branches on it cost nothing
-    float magic;         // lattice: 2^(24-k). Its last mantissa bit is one step: adding it rounds to steps
-    float step;          // lattice: 2^(1-k)
-    float step_256;      // lattice: 2^(1-k) / 256
+    gn_profile profile;           // a constant wherever this is used: branches on it cost nothing
+    float magic;                  // lattice: 2^(24-k). Its last mantissa bit is one step: adding it rounds to steps
+    float step;                   // lattice: 2^(1-k)
+    float step_256;               // lattice: 2^(1-k) / 256
     int above_short, above_zero;  // paper: the largest |f|, as bits, of tag 1 and of tag 0
 } params;
 
@@ -49,8 +50,10 @@ INLINE float power_of_two(int exponent)
 INLINE params params_of(gn_profile profile, int bound_exp)
 {
     if (profile == GN_LATTICE)
-        return (params){.profile = profile, .magic = power_of_two(24 - bound_exp),
-                        .step = power_of_two(1 - bound_exp), .step_256 = power_of_two(1 - 8 - bound_exp)};
+        return (params){.profile = profile,
+                        .magic = power_of_two(24 - bound_exp),
+                        .step = power_of_two(1 - bound_exp),
+                        .step_256 = power_of_two(1 - 8 - bound_exp)};
     int lowest = 127 - bound_exp;
     return (params){.profile = profile,
                     .above_zero = (lowest << 23) - 1,
@@ -72,8 +75,8 @@ INLINE classes classes_of(const params *p, __m256i v)
 {
     __m256i a = magnitude_of(v);
     if (p->profile == GN_LATTICE) {
-        // |f| + magic is rounded to a multiple of the step by the adder, ties to even; where it is too large for that it
-        // is far above 32767 steps, as infinities and NaNs are: integer order is float order for positive floats.
+        // |f| + magic is rounded to a multiple of the step by the adder, ties to even; where it is too large for
+        // that it is far above 32767 steps, as infinities and NaNs are: positive floats are ordered as their bits.
         __m256 magic = _mm256_set1_ps(p->magic);
         __m256i q = _mm256_sub_epi32(_mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a), magic)),
                                      _mm256_castps_si256(magic));
@@ -164,7 +167,8 @@ INLINE uint64_t load_64(const uint8_t *p)
 INLINE void copy_record(uint8_t *to, const uint8_t *from, size_t bytes)
 {
     if (bytes >= 16) {
-        __m128i first = _mm_loadu_si128((const __m128i *)from), last = _mm_loadu_si128((const __m128i *)(from + bytes - 16));
+        __m128i first = _mm_loadu_si128((const __m128i *)from),
+                last = _mm_loadu_si128((const __m128i *)(from + bytes - 16));
         if (bytes > 32) _mm_storeu_si128((__m128i *)(to + 16), _mm_loadu_si128((const __m128i *)(from + 16)));
         _mm_storeu_si128((__m128i *)to, first);
         _mm_storeu_si128((__m128i *)(to + bytes - 16), last);
@@ -227,8 +231,9 @@ INLINE uint8_t *put_record(const params *p, uint8_t *out, __m256i words, unsigne
 INLINE size_t quad_bytes(uint64_t tags)
 {
     const uint64_t lows = 0x5555555555555555;
-    return 4 * GN_TAG_WORD + (size_t)(__builtin_popcountll(tags) + __builtin_popcountll(tags & ~lows) +
-                                      __builtin_popcountll(tags & tags >> 1 & lows));
+    int payload =
+        __builtin_popcountll(tags) + __builtin_popcountll(tags & ~lows) + __builtin_popcountll(tags & tags >> 1 & lows);
+    return QUAD_TAGS + (size_t)payload;
 }
 
 // For the end of encode(): up to four groups, the last one possibly partial, as long as they fit.
@@ -256,20 +261,21 @@ INLINE size_t encode_rest(const params *p, const uint8_t *values, size_t count, 
     return taken;
 }
 
-INLINE size_t encode(const params p, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity, size_t *bytes)
+INLINE size_t encode(const params p, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity,
+                     size_t *bytes)
 {
     uint8_t *out = stream;
     const uint8_t *end = stream + capacity;
     size_t taken = 0;
     for (; count - taken >= QUAD; taken += QUAD) {
         __m256i v[4];
-        for (int j = 0; j < 4; j++) v[j] = _mm256_loadu_si256((const __m256i *)(values + 4 * taken) + j);
+        for (size_t j = 0; j < 4; j++) v[j] = _mm256_loadu_si256((const __m256i *)(values + 4 * taken) + j);
         quad q = quad_of(&p, v);
         size_t room = (size_t)(end - out);
         if (room < QUAD_MAX && room < quad_bytes(q.tags) + HALF_STORE) break;
         if (q.tags == 0) {
-            memset(out, 0, 4 * GN_TAG_WORD);
-            out += 4 * GN_TAG_WORD;
+            memset(out, 0, QUAD_TAGS);
+            out += QUAD_TAGS;
             continue;
         }
 #pragma GCC unroll 4
@@ -289,7 +295,8 @@ INLINE __m256 get_record(const params *p, const uint8_t *record)
     const uint32_t(*expand)[4] = p->profile == GN_LATTICE ? expand_split : expand_top;
     unsigned tags = gn_read_tags(record), low = tags & 0xff, high = tags >> 8;
     const uint8_t *payload = record + GN_TAG_WORD;
-    __m128i first = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)payload), _mm_load_si128((const __m128i *)expand[low]));
+    __m128i first =
+        _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)payload), _mm_load_si128((const __m128i *)expand[low]));
     __m128i second = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(payload + half_bytes[low])),
                                       _mm_load_si128((const __m128i *)expand[high]));
     __m256i words = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
@@ -302,9 +309,9 @@ INLINE __m256 get_record(const params *p, const uint8_t *record)
     return v;
 }
 
-// length[i] = bytes of the record if one begins at in[i], for `bytes` positions (a multiple of 32). Reads one byte more.
-// Where a record begins depends on all records before it, and a load and a dozen dependent instructions for each
-// would take longer than all the rest; measured ahead like this, the chain is one byte load and an addition.
+// length[i] = bytes of the record if one begins at in[i], for `bytes` positions (a multiple of 32). Reads one byte
+// more. Where a record begins depends on all records before it, and a load and a dozen dependent instructions for
+// each would take longer than all the rest; measured ahead like this, the chain is one byte load and an addition.
 INLINE void measure(const uint8_t *in, size_t bytes, uint8_t *length)
 {
     const __m256i pair_bytes = _mm256_broadcastsi128_si256(  // payload bytes of two lanes, by their tags
@@ -315,15 +322,16 @@ INLINE void measure(const uint8_t *in, size_t bytes, uint8_t *length)
         for (int b = 0; b < GN_TAG_WORD; b++) {
             __m256i tags = _mm256_loadu_si256((const __m256i *)(in + i + b));
             __m256i even = _mm256_and_si256(tags, nibble), odd = _mm256_and_si256(_mm256_srli_epi16(tags, 4), nibble);
-            total = _mm256_add_epi8(total, _mm256_add_epi8(_mm256_shuffle_epi8(pair_bytes, even),
-                                                           _mm256_shuffle_epi8(pair_bytes, odd)));
+            total = _mm256_add_epi8(
+                total, _mm256_add_epi8(_mm256_shuffle_epi8(pair_bytes, even), _mm256_shuffle_epi8(pair_bytes, odd)));
         }
         _mm256_store_si256((__m256i *)(length + i), total);
     }
 }
 
-// Decodes whole quads from the first `bytes` bytes of `in` (a multiple of 32, at most WINDOW) as long as all four records begin there;
-// GN_RECORD_MAX more can be read. `*at`: where the next record begins. Returns the values decoded, at most `count`.
+// Decodes whole quads as long as all four records begin in the first `bytes` bytes of `in` (a multiple of 32, at most
+// WINDOW), behind which GN_RECORD_MAX more can be read. `*at`: where the next record begins. Returns the values
+// decoded, at most `count`.
 INLINE size_t decode_window(const params *p, const uint8_t *in, size_t bytes, uint8_t *values, size_t count, size_t *at)
 {
     uint8_t length[WINDOW] __attribute__((aligned(32)));
@@ -332,14 +340,14 @@ INLINE size_t decode_window(const params *p, const uint8_t *in, size_t bytes, ui
     for (; done + QUAD <= count && next < last; done += QUAD) {
         uint8_t *out = values + 4 * done;
         if (load_64(in + next) == 0) {
-            for (int j = 0; j < 4; j++) _mm256_storeu_si256((__m256i *)out + j, _mm256_setzero_si256());
-            next += 4 * GN_TAG_WORD;
+            for (size_t j = 0; j < 4; j++) _mm256_storeu_si256((__m256i *)out + j, _mm256_setzero_si256());
+            next += QUAD_TAGS;
             continue;
         }
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; j++) {
+        for (size_t j = 0; j < 4; j++) {
             _mm256_storeu_ps((float *)(void *)(out + 32 * j), get_record(p, in + next));
-            next += length[next];
+            next += length[next];  // NOLINT(clang-analyzer-core.uninitialized.Assign): measure() stored it
         }
     }
     *at = next;
@@ -395,20 +403,22 @@ INLINE void quantise(const params p, const float *values, float *quantised, floa
 
 // ---- the table: the shared code, compiled once per profile
 
-#define ROW(name, profile)                                                                                          \
-    static size_t name##_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream,        \
-                                size_t capacity, size_t *bytes)                                                     \
-    {                                                                                                               \
-        return encode(params_of(profile, codec->bound_exp), values, count, stream, capacity, bytes);               \
-    }                                                                                                               \
-    static bool name##_decode(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count) \
-    {                                                                                                               \
-        return decode(params_of(profile, codec->bound_exp), stream, bytes, values, count);                          \
-    }                                                                                                               \
-    static void name##_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count) \
-    {                                                                                                               \
-        quantise(params_of(profile, codec->bound_exp), values, quantised, residual, count);                         \
-    }                                                                                                               \
+#define ROW(name, profile)                                                                                             \
+    static size_t name##_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream,           \
+                                size_t capacity, size_t *bytes)                                                        \
+    {                                                                                                                  \
+        return encode(params_of(profile, codec->bound_exp), values, count, stream, capacity, bytes);                   \
+    }                                                                                                                  \
+    static bool name##_decode(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values,             \
+                              size_t count)                                                                            \
+    {                                                                                                                  \
+        return decode(params_of(profile, codec->bound_exp), stream, bytes, values, count);                             \
+    }                                                                                                                  \
+    static void name##_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual,         \
+                                size_t count)                                                                          \
+    {                                                                                                                  \
+        quantise(params_of(profile, codec->bound_exp), values, quantised, residual, count);                            \
+    }                                                                                                                  \
     static const gn_kernel_row name##_row = {name##_encode, name##_decode, name##_quantise}
 
 ROW(paper, GN_PAPER);

@@ -29,7 +29,7 @@ const gn_kernel *gn_kernel_find(const char *name, gn_profile profile)
     bool any = !name || !strcmp(name, "auto");
     for (unsigned i = KERNEL_COUNT; i-- > 0;) {
         const gn_kernel *kernel = kernels[i];
-        if (!any && strcmp(name, kernel->name)) continue;
+        if (!any && strcmp(name, kernel->name) != 0) continue;
         if (kernel->rows[profile] && kernel->runs_here()) return kernel;
     }
     return NULL;

@@ -24,7 +24,7 @@ static size_t encode_record(const gn_profile_row *profile, int bound_exp, const 
 {
     unsigned tags = 0;
     size_t length = GN_TAG_WORD;
-    for (unsigned i = 0; i < lanes; i++) {
+    for (size_t i = 0; i < lanes; i++) {
         gn_code code = profile->encode(bound_exp, read_le32(values + 4 * i));
         unsigned bytes = gn_payload_bytes(code.tag);
         tags |= code.tag << (2 * i);
@@ -53,7 +53,8 @@ static size_t encode(const gn_codec *codec, const uint8_t *values, size_t count,
     return taken;
 }
 
-static void decode_record(const gn_profile_row *profile, int bound_exp, const uint8_t *record, uint8_t *values, size_t lanes)
+static void decode_record(const gn_profile_row *profile, int bound_exp, const uint8_t *record, uint8_t *values,
+                          size_t lanes)
 {
     unsigned tags = gn_read_tags(record);
     const uint8_t *payload = record + GN_TAG_WORD;
@@ -62,7 +63,7 @@ static void decode_record(const gn_profile_row *profile, int bound_exp, const ui
         unsigned bytes = gn_payload_bytes(code.tag);
         for (unsigned b = 0; b < bytes; b++) code.payload |= (uint32_t)payload[b] << (8 * b);
         payload += bytes;
-        write_le(values + 4 * i, profile->decode(bound_exp, code), 4);
+        write_le(values + (size_t)4 * i, profile->decode(bound_exp, code), 4);
     }
 }
 

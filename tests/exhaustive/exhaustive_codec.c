@@ -37,8 +37,8 @@ typedef struct worker {
 static void fail(job *j, const char *what, uint32_t bits, const char *kernel)
 {
     if (!atomic_exchange(&j->failed, true))
-        fprintf(stderr, "exhaustive: %s k=%d kernel %s: input %08" PRIx32 ": %s\n", gn_profile_name(j->profile), j->k, kernel,
-                bits, what);
+        fprintf(stderr, "exhaustive: %s k=%d kernel %s: input %08" PRIx32 ": %s\n", gn_profile_name(j->profile), j->k,
+                kernel, bits, what);
 }
 
 // ---- which values: by ascending index within a sign, |f| ascends
@@ -72,8 +72,10 @@ static bool same(gn_code a, gn_code b)
 static gn_code negated(gn_profile profile, gn_code code)
 {
     static const uint32_t sign[4] = {0, 0x80, 0x8000, 0x80000000};
-    if (profile == GN_LATTICE && code.tag != 3) code.payload = (0 - code.payload) & (2 * sign[code.tag] - (code.tag != 0));
-    else code.payload ^= sign[code.tag];
+    if (profile == GN_LATTICE && code.tag != 3)
+        code.payload = (0 - code.payload) & (2 * sign[code.tag] - (code.tag != 0));
+    else
+        code.payload ^= sign[code.tag];
     return code;
 }
 
@@ -115,12 +117,14 @@ static void check_codes(job *j)
         for (uint32_t payload = 0; payload < (tag == 0 ? 1u : tag == 1 ? 256u : 65536u); payload++) {
             gn_code code = {tag, payload};
             uint32_t once = gn_lane_decode(&j->reference, code);
-            if (once != oracle_decode(j->profile, j->k, code)) fail(j, "a code's value is not the oracle's", payload, "reference");
+            if (once != oracle_decode(j->profile, j->k, code))
+                fail(j, "a code's value is not the oracle's", payload, "reference");
             uint32_t twice = gn_lane_decode(&j->reference, gn_lane_encode(&j->reference, once));
             if (tag) j->decoded[tag - 1][payload] = once, j->stable[tag - 1][payload] = once == twice;
             if (!tag && twice != once) fail(j, "property 2: not idempotent", once, "reference");
             double steps = (double)oracle_float(once) * ldexp(1, j->k - 1);
-            if (j->profile == GN_LATTICE && steps != rint(steps)) fail(j, "property 4: not a multiple of the step", once, "reference");
+            if (j->profile == GN_LATTICE && steps != rint(steps))
+                fail(j, "property 4: not a multiple of the step", once, "reference");
         }
     }
 }
@@ -136,7 +140,8 @@ static void check_reference(worker *w, uint64_t first, uint64_t count)
 
 typedef struct buffers {
     uint8_t values[4 * PIECE_MAX + ALIGN], back[4 * PIECE_MAX + ALIGN];
-    uint8_t stream[(PIECE_MAX / GN_GROUP + 1) * GN_RECORD_MAX + ALIGN], want_stream[(PIECE_MAX / GN_GROUP + 1) * GN_RECORD_MAX];
+    uint8_t stream[(PIECE_MAX / GN_GROUP + 1) * GN_RECORD_MAX + ALIGN],
+        want_stream[(PIECE_MAX / GN_GROUP + 1) * GN_RECORD_MAX];
     float aligned[PIECE_MAX], quantised[PIECE_MAX], residual[PIECE_MAX];
     uint32_t want[PIECE_MAX];
 } buffers;
@@ -149,7 +154,8 @@ static uint32_t want_residual(uint32_t bits, uint32_t back)
 static void check_piece(job *j, const gn_codec *codec, buffers *b, size_t count, unsigned shift, size_t want_bytes)
 {
     const char *kernel = gn_codec_kernel_name(codec);
-    uint8_t *values = b->values + shift % ALIGN, *stream = b->stream + shift * 5 % ALIGN, *back = b->back + shift * 11 % ALIGN;
+    uint8_t *values = b->values + shift % ALIGN, *stream = b->stream + shift * 5 % ALIGN,
+            *back = b->back + shift * 11 % ALIGN;
     memcpy(values, b->aligned, 4 * count);
     size_t bytes = 0;
     gn_status status = gn_stream_encode(codec, values, count, stream, gn_stream_bound(j->profile, count), &bytes);
@@ -158,7 +164,8 @@ static void check_piece(job *j, const gn_codec *codec, buffers *b, size_t count,
     if (gn_stream_decode(codec, stream, bytes, back, count, NULL) != GN_OK || memcmp(back, b->want, 4 * count))
         fail(j, "values decoded from the stream with this first value differ", oracle_bits(b->aligned[0]), kernel);
     gn_quantise(codec, b->aligned, b->quantised, b->residual, count);
-    if (memcmp(b->quantised, b->want, 4 * count)) fail(j, "piece with this first value: quantised differ", oracle_bits(b->aligned[0]), kernel);
+    if (memcmp(b->quantised, b->want, 4 * count))
+        fail(j, "piece with this first value: quantised differ", oracle_bits(b->aligned[0]), kernel);
     for (size_t i = 0; i < count; i++) {
         uint32_t bits = oracle_bits(b->aligned[i]);
         if (oracle_bits(b->residual[i]) != want_residual(bits, b->want[i])) fail(j, "residual differs", bits, kernel);
@@ -223,7 +230,8 @@ static void check_error(job *j, double error)
     }
     // Property 1 does not hold for paper beyond k = 7; this is how far it is off.
     double supremum = paper_supremum(j->k);
-    if (!(error < supremum && error > 0.99 * supremum)) fail(j, "the largest error is not what analysis says", 0, "reference");
+    if (!(error < supremum && error > 0.99 * supremum))
+        fail(j, "the largest error is not what analysis says", 0, "reference");
     if ((supremum <= eps) != (j->k <= 7)) fail(j, "property 1 should hold up to k = 7 only", 0, "reference");
 }
 
@@ -247,13 +255,16 @@ static bool run(gn_profile profile, int k, bool all, unsigned threads)
         for (int t = 0; t < 4; t++) sum.tags[t] += workers[i].tags[t];
         sum.max_error = fmax(sum.max_error, workers[i].max_error);
     }
-    if (sum.tags[0] + sum.tags[1] + sum.tags[2] + sum.tags[3] != input_count(&j)) fail(&j, "not every input was tried", 0, "-");
+    if (sum.tags[0] + sum.tags[1] + sum.tags[2] + sum.tags[3] != input_count(&j))
+        fail(&j, "not every input was tried", 0, "-");
     check_error(&j, sum.max_error);
     clock_gettime(CLOCK_MONOTONIC, &end);
     printf("%-8s k %3d  inputs %10" PRIu64 "  tags %10" PRIu64 " %9" PRIu64 " %9" PRIu64 " %10" PRIu64
-           "  largest error %.6g bounds  %.1f s  %s\n", gn_profile_name(profile), k, input_count(&j), sum.tags[0], sum.tags[1],
-           sum.tags[2], sum.tags[3], sum.max_error * ldexp(1, k),
-           (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec), j.failed ? "FAILED" : "ok");
+           "  largest error %.6g bounds  %.1f s  %s\n",
+           gn_profile_name(profile), k, input_count(&j), sum.tags[0], sum.tags[1], sum.tags[2], sum.tags[3],
+           sum.max_error * ldexp(1, k),
+           (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec),
+           j.failed ? "FAILED" : "ok");
     fflush(stdout);
     return !j.failed;
 }
@@ -267,12 +278,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     options *o = state->input;
     switch (key) {
-    case 'a': o->all = true; return 0;
+    case 'a':
+        o->all = true;
+        return 0;
     case 'j':
         o->threads = (unsigned)strtoul(argument, NULL, 10);
         if (o->threads < 1 || o->threads > 64) argp_error(state, "-j takes 1 to 64");
         return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -283,14 +297,16 @@ int main(int argc, char **argv)
         {"threads", 'j', "N", 0, "Threads (default: processors)", 0},
         {0},
     };
-    static const struct argp argp = {described, parse_option, NULL, "Checks the codec on every binary32.", NULL, NULL, NULL};
+    static const struct argp argp = {described, parse_option, NULL, "Checks the codec on every binary32.",
+                                     NULL,      NULL,         NULL};
     static const int lattice[] = {-31, -4, 6, 8, 10, 12, 15, 24, 31}, paper[] = {1, 6, 7, 8, 10, 12, 15, 24, 126};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     options o = {.threads = processors > 64 ? 64 : processors > 0 ? (unsigned)processors : 1};
     argp_parse(&argp, argc, argv, 0, NULL, &o);
 
     bool ok = true;
-    for (size_t i = 0; i < sizeof lattice / sizeof *lattice; i++) ok = run(GN_LATTICE, lattice[i], o.all, o.threads) && ok;
+    for (size_t i = 0; i < sizeof lattice / sizeof *lattice; i++)
+        ok = run(GN_LATTICE, lattice[i], o.all, o.threads) && ok;
     for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) ok = run(GN_PAPER, paper[i], o.all, o.threads) && ok;
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a stream, through every kernel: they agree on whether it is good, where it is not, and on all values; the
-// tally agrees with them; and what was decoded survives encoding, also where it just does not fit.
+// Any bytes as a stream, through every kernel: they agree on whether it is good, where it is not, and on all values;
+// the tally agrees with them; and what was decoded survives encoding, also where it just does not fit.
 //
 // Input: flags (bit 0: profile, bit 1: take as many values as the records give), k, count (16 bits), stream.
 #include <stdint.h>
@@ -63,7 +63,9 @@ static void check_again(const gn_codec *codec, const float *values, size_t count
     if (bytes) {
         tight = exact(bytes - 1);
         if (gn_stream_encode(codec, values, count, tight, bytes - 1, &again) != GN_NO_SPACE || again != 0) abort();
-        if (gn_stream_encode_fit(codec, values, count, tight, bytes - 1, &taken, &again) || taken != (count - 1) / 8 * 8) abort();
+        if (gn_stream_encode_fit(codec, values, count, tight, bytes - 1, &taken, &again) ||
+            taken != (count - 1) / 8 * 8)
+            abort();
         free(tight);
     }
     free(stream), free(seen), free(back);
@@ -94,7 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         gn_tally tally = {0};
         if (gn_stream_tally(&codec, stream, bytes, count, &tally) != status) abort();
-        if (!status && (tally.stream_bytes != bytes || tally.values != count || tally.groups != (count + 7) / 8)) abort();
+        if (!status && (tally.stream_bytes != bytes || tally.values != count || tally.groups != (count + 7) / 8))
+            abort();
         if (!status && tally.tags[0] + tally.tags[1] + tally.tags[2] + tally.tags[3] != count) abort();
         if (!status && 2 * tally.groups + tally.tags[1] + 2 * tally.tags[2] + 4 * tally.tags[3] != bytes) abort();
         if (!status) check_again(&codec, values, count);

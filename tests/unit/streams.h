@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TEST_STREAMS_H
 #define GRADNIC_TEST_STREAMS_H
-/// For tests of the codec: values of chosen classes, streams made one lane at a time, buffers that notice a stray write.
+/// For tests of the codec: values of chosen classes, streams made one lane at a time, buffers that notice a stray
+/// write.
 
 #include <stdbool.h>
 #include <stddef.h>

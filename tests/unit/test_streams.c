@@ -72,7 +72,8 @@ static void check_length(const gn_codec *codec, const float *values, size_t coun
     size_t bytes, length = stream_reference(codec, values, count, want, NULL);
     stream_seen(codec, values, count, seen);
 
-    fence in = fence_new(count * 4, shift), stream = fence_new(length, shift * 7 % 64), back = fence_new(count * 4, shift * 3 % 64);
+    fence in = fence_new(count * 4, shift), stream = fence_new(length, shift * 7 % 64),
+          back = fence_new(count * 4, shift * 3 % 64);
     memcpy(in.at, values, count * 4);
     ck_assert_int_eq(gn_stream_encode(codec, in.at, count, stream.at, length, &bytes), GN_OK);
     ck_assert_msg(bytes == length && !memcmp(stream.at, want, length), "%s: %zu values at +%zu",
@@ -129,8 +130,8 @@ END_TEST
 
 // ---- every capacity
 
-static void check_capacity(const gn_codec *codec, const float *values, size_t count, size_t capacity, const uint8_t *want,
-                           const size_t *ends)
+static void check_capacity(const gn_codec *codec, const float *values, size_t count, size_t capacity,
+                           const uint8_t *want, const size_t *ends)
 {
     size_t groups = (count + 7) / 8, fit = 0, bytes = 99, taken = 99;
     while (fit < groups && ends[fit] <= capacity) fit++;
@@ -175,7 +176,8 @@ END_TEST
 
 // ---- what a decoder rejects, and where
 
-static void check_bad(const gn_codec *codec, const uint8_t *stream, size_t bytes, size_t count, gn_status want, size_t offset)
+static void check_bad(const gn_codec *codec, const uint8_t *stream, size_t bytes, size_t count, gn_status want,
+                      size_t offset)
 {
     uint8_t *exact = malloc(bytes ? bytes : 1);  // a sanitizer sees a read past its end
     ck_assert_ptr_nonnull(exact);
@@ -184,7 +186,8 @@ static void check_bad(const gn_codec *codec, const uint8_t *stream, size_t bytes
     size_t at = SIZE_MAX;
     gn_status status = gn_stream_decode(codec, exact, bytes, back.at, count, &at);
     ck_assert_msg(status == want && at == offset, "%s: %zu bytes, %zu values: %s at %zu, not %s at %zu",
-                  gn_codec_kernel_name(codec), bytes, count, gn_status_string(status), at, gn_status_string(want), offset);
+                  gn_codec_kernel_name(codec), bytes, count, gn_status_string(status), at, gn_status_string(want),
+                  offset);
     ck_assert(fence_intact(&back));
     ck_assert_int_eq(gn_stream_decode(codec, exact, bytes, back.at, count, NULL), want);
 
@@ -219,7 +222,8 @@ static void check_much_behind(const gn_codec *codec)
 {
     uint8_t *stream = calloc(1, 10000);
     ck_assert_ptr_nonnull(stream);
-    for (size_t count = 1; count < 100; count += 7) check_bad(codec, stream, 10000, count, GN_CORRUPT, (count + 7) / 8 * 2);
+    for (size_t count = 1; count < 100; count += 7)
+        check_bad(codec, stream, 10000, count, GN_CORRUPT, (count + 7) / 8 * 2);
     check_bad(codec, stream, 10000, 1000000, GN_TRUNCATED, 10000);
     memset(stream, 0xff, 10000);
     check_bad(codec, stream, 10000, 1000000, GN_TRUNCATED, 10000 / 34 * 34);
@@ -235,7 +239,8 @@ static void check_padding(const gn_codec *codec)
                 for (unsigned tag = 1; tag < 4; tag++) {
                     unsigned tags = tag << 2 * lane;
                     stream[2 * groups] = (uint8_t)tags, stream[2 * groups + 1] = (uint8_t)(tags >> 8);
-                    check_bad(codec, stream, 2 * groups + 2 + (tag == 3 ? 4 : tag), 8 * groups + lanes, GN_CORRUPT, 2 * groups);
+                    check_bad(codec, stream, 2 * groups + 2 + (tag == 3 ? 4 : tag), 8 * groups + lanes, GN_CORRUPT,
+                              2 * groups);
                 }
             }
         }
@@ -260,7 +265,8 @@ START_TEST(kernels_agree_on_any_bytes)
         unsigned sparse = stream_random(&state) & 3;
         uint8_t *stream = malloc(bytes ? bytes : 1);
         ck_assert_ptr_nonnull(stream);
-        for (size_t i = 0; i < bytes; i++) stream[i] = (stream_random(&state) & sparse) ? 0 : (uint8_t)stream_random(&state);
+        for (size_t i = 0; i < bytes; i++)
+            stream[i] = (stream_random(&state) & sparse) ? 0 : (uint8_t)stream_random(&state);
         uint32_t values[2][400];
         gn_status status[2] = {0};
         size_t offset[2] = {0};
@@ -270,8 +276,10 @@ START_TEST(kernels_agree_on_any_bytes)
             status[n > 0] = gn_stream_decode(&codec, stream, bytes, values[n > 0], count, &offset[n > 0]);
             if (n == 0) continue;
             ck_assert_int_eq(status[1], status[0]);
-            if (status[0]) ck_assert_uint_eq(offset[1], offset[0]);
-            else ck_assert(!memcmp(values[1], values[0], count * 4));
+            if (status[0])
+                ck_assert_uint_eq(offset[1], offset[0]);
+            else
+                ck_assert(!memcmp(values[1], values[0], count * 4));
         }
         free(stream);
     }
