@@ -5,6 +5,10 @@ include(CMakePackageConfigHelpers)
 install(TARGETS gradnic gradnic_static gradnic_comm gradnic_comm_static gradnic_flags EXPORT gradnicTargets)
 install(DIRECTORY cmodel/include/gradnic ring/include/gradnic DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS gradnic_tool RUNTIME)
+# `gradnic demo`: its script, the testbed it makes, the digits it trains on.
+install(PROGRAMS scripts/demo-run scripts/testbed DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic)
+install(DIRECTORY tests/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic/data
+        FILES_MATCHING PATTERN "digits-*" PATTERN "README.md" PATTERN "gradients" EXCLUDE)
 install(EXPORT gradnicTargets NAMESPACE gradnic:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gradnic)
 write_basic_package_version_file(gradnicConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 configure_package_config_file(cmake/gradnicConfig.cmake.in gradnicConfig.cmake

@@ -7,6 +7,7 @@
 
 int gn_command_compress(int argc, char **argv);
 int gn_command_decompress(int argc, char **argv);
+int gn_command_demo(int argc, char **argv);
 int gn_command_ratio(int argc, char **argv);
 int gn_command_report(int argc, char **argv);
 int gn_command_train(int argc, char **argv);

@@ -17,6 +17,7 @@ static const gn_command commands[] = {
     {"report", gn_command_report, "write a demo's results as an HTML page"},
     {"train", gn_command_train, "train a network with data-parallel workers"},
     {"bench", gn_command_bench, "benchmarks: codec, allreduce"},
+    {"demo", gn_command_demo, "train over compressing NICs, and see what they gain"},
     {0},
 };
 
