@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nothing hangs, and the message names who is at fault, at every rank.
+#include <arpa/inet.h>
+#include <check.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "comm_ranks.h"
+
+enum { SIZE = 4, VICTIM = 2, LARGE = 1 << 20 };
+
+/// What a test asks its ranks to do.
+typedef struct plan {
+    gn_algorithm algorithm;
+    int timeout_ms;
+    int what;
+} plan;
+
+static gn_comm *plan_init(int rank, const ranks *group, const plan *p)
+{
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = p->algorithm;
+    config.timeout_ms = p->timeout_ms;
+    return rank_init(rank, group, &config);
+}
+
+static void keep(report *r, gn_status status, const gn_comm *comm, double start)
+{
+    r->status = status;
+    r->seconds = seconds_now() - start;
+    snprintf(r->text, sizeof r->text, "%s", gn_comm_last_error(comm));
+}
+
+/// Allreduces until one fails; the victim goes away in the middle of the fifth.
+static void *die_soon(void *argument)
+{
+    usleep(3000);
+    kill(getpid(), *(int *)argument);
+    return NULL;
+}
+
+static void run_until_failure(int rank, const ranks *group, void *argument)
+{
+    const plan *p = argument;
+    gn_comm *comm = plan_init(rank, group, p);
+    RANK_CHECK(comm);
+    float *values = calloc(LARGE, sizeof *values);
+    pthread_t thread;
+    int number = p->what;
+    gn_status status = GN_OK;
+    double start = seconds_now();
+    for (int i = 0; !status; i++) {
+        if (i == 5) start = seconds_now();
+        if (i == 5 && rank == VICTIM) RANK_CHECK(!pthread_create(&thread, NULL, die_soon, &number));
+        status = gn_allreduce(comm, values, values, LARGE, GN_SUM);
+    }
+    keep(&group->reports[rank], status, comm, start);
+    RANK_CHECK(gn_allreduce(comm, values, values, 1, GN_SUM) == GN_DEAD);
+    RANK_CHECK(gn_barrier(comm) == GN_DEAD);
+    gn_comm_free(comm);
+}
+
+static void check_survivors(const ranks *group, const char *phrase, double seconds)
+{
+    for (int rank = 0; rank < group->size; rank++) {
+        if (rank == VICTIM) continue;
+        const report *r = &group->reports[rank];
+        ck_assert_int_eq(group->exits[rank], 0);
+        ck_assert_msg(r->status == GN_PEER_LOST, "rank %d: %s: %s", rank, gn_status_string(r->status), r->text);
+        ck_assert_msg(strstr(r->text, phrase) != NULL, "rank %d says: %s", rank, r->text);
+        ck_assert_msg(r->seconds < seconds, "rank %d took %.1f s", rank, r->seconds);
+    }
+}
+
+static const gn_algorithm algorithms[] = {GN_RING, GN_WORKER_AGGREGATOR};
+
+START_TEST(test_killed_worker_is_named)
+{
+    plan p = {.algorithm = algorithms[_i], .timeout_ms = 20000, .what = SIGKILL};
+    ranks group;
+    ranks_start(&group, SIZE, run_until_failure, &p);
+    ranks_wait(&group, 30);
+    check_survivors(&group, "rank 2 (127.0.0.1) lost", 5);  // at once, not after the deadline
+    ck_assert(WIFSIGNALED(group.exits[VICTIM]));
+    ranks_free(&group);
+}
+END_TEST
+
+START_TEST(test_silent_worker_is_named)
+{
+    plan p = {.algorithm = algorithms[_i], .timeout_ms = 1000, .what = SIGSTOP};
+    ranks group;
+    ranks_start(&group, SIZE, run_until_failure, &p);
+    for (int i = 0; i < 100 && !(group.reports[0].text[0] && group.reports[1].text[0] && group.reports[3].text[0]); i++) usleep(100000);
+    kill(group.pids[VICTIM], SIGCONT);  // it wakes up, and learns that it is out
+    ranks_wait(&group, 30);
+    check_survivors(&group, "rank 2 (127.0.0.1) lost: no sign of life for 1000 ms", 4);
+    ck_assert(group.reports[VICTIM].status == GN_PEER_LOST);
+    ranks_free(&group);
+}
+END_TEST
+
+static void run_late(int rank, const ranks *group, void *argument)
+{
+    gn_comm *comm = plan_init(rank, group, argument);
+    RANK_CHECK(comm);
+    float value = 1;
+    double start = seconds_now();
+    if (rank == VICTIM) usleep(700000);  // less than the deadline: computing, not dead
+    gn_status status = gn_allreduce(comm, &value, &value, 1, GN_SUM);
+    keep(&group->reports[rank], status, comm, start);
+    RANK_CHECK(value == SIZE);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_late_worker_is_waited_for)
+{
+    plan p = {.algorithm = algorithms[_i], .timeout_ms = 1500};
+    ranks group;
+    ranks_start(&group, SIZE, run_late, &p);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ranks_free(&group);
+}
+END_TEST
+
+enum { WRONG_COUNT, WRONG_OP, WRONG_KIND, WRONG_KINDS };
+
+static void run_mismatch(int rank, const ranks *group, void *argument)
+{
+    const plan *p = argument;
+    gn_comm *comm = plan_init(rank, group, p);
+    RANK_CHECK(comm);
+    float values[100] = {0};
+    bool odd = rank == VICTIM;
+    double start = seconds_now();
+    gn_status status = GN_OK;
+    // Someone who is ahead may find out, and tell, while others are still in the one before.
+    for (int i = 0; i < 3 && !status; i++) status = gn_allreduce(comm, values, values, 100, GN_SUM);
+    if (status) goto out;
+    if (odd && p->what == WRONG_KIND) status = gn_barrier(comm);
+    else status = gn_allreduce(comm, values, values, odd && p->what == WRONG_COUNT ? 99 : 100, odd && p->what == WRONG_OP ? GN_AVERAGE : GN_SUM);
+out:
+    keep(&group->reports[rank], status, comm, start);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_mismatch_says_who_called_what)
+{
+    static const char *const phrases[] = {"sum of 99 values", "average of 100 values", "called barrier"};
+    for (int a = 0; a < 2; a++) {
+        plan p = {.algorithm = algorithms[a], .timeout_ms = 20000, .what = _i};
+        ranks group;
+        ranks_start(&group, SIZE, run_mismatch, &p);
+        ranks_wait(&group, 30);
+        for (int rank = 0; rank < SIZE; rank++) {
+            const report *r = &group.reports[rank];
+            ck_assert_msg(r->status == GN_MISMATCH, "rank %d: %s: %s", rank, gn_status_string(r->status), r->text);
+            ck_assert_msg(strstr(r->text, phrases[_i]) && strstr(r->text, "sum of 100 values") && strstr(r->text, "rank 2 (127.0.0.1) called"),
+                          "rank %d says: %s", rank, r->text);
+            ck_assert(r->seconds < 10);
+        }
+        ranks_free(&group);
+    }
+}
+END_TEST
+
+static void *abort_soon(void *comm)
+{
+    usleep(50000);
+    gn_comm_abort(comm, "the user pressed stop");
+    return NULL;
+}
+
+static void run_abort(int rank, const ranks *group, void *argument)
+{
+    gn_comm *comm = plan_init(rank, group, argument);
+    RANK_CHECK(comm);
+    float *values = calloc(LARGE, sizeof *values);
+    pthread_t thread;
+    double start = seconds_now();
+    if (rank == VICTIM) RANK_CHECK(!pthread_create(&thread, NULL, abort_soon, comm));
+    gn_status status = GN_OK;
+    while (!status) status = gn_allreduce(comm, values, values, LARGE, GN_SUM);
+    keep(&group->reports[rank], status, comm, start);
+    if (rank == VICTIM) pthread_join(thread, NULL);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_abort_reaches_everyone)
+{
+    plan p = {.algorithm = algorithms[_i], .timeout_ms = 20000};
+    ranks group;
+    ranks_start(&group, SIZE, run_abort, &p);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) {
+        const report *r = &group.reports[rank];
+        ck_assert_msg(r->status == GN_ABORTED || (rank == VICTIM && r->status == GN_DEAD), "rank %d: %s: %s", rank,
+                      gn_status_string(r->status), r->text);
+        ck_assert_msg(strstr(r->text, "rank 2 (127.0.0.1) aborted: the user pressed stop") != NULL, "rank %d says: %s", rank, r->text);
+        ck_assert(r->seconds < 5);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
+// Setting up ------------------------------------------------------------------------------------------------------------
+
+enum { MISSING, TWICE, OTHER_ALGORITHM, OTHER_BOUND, OTHER_SIZE, OTHER_JOB, NO_INTERFACE, SETUPS };
+
+static void run_setup(int rank, const ranks *group, void *argument)
+{
+    int what = *(int *)argument;
+    gn_comm_config config = rank_config(rank, group);
+    bool odd = rank == VICTIM;
+    config.timeout_ms = what == MISSING || what == OTHER_JOB ? 1000 : 20000;
+    config.quantise = true;
+    gn_codec_init(&config.codec, GN_LATTICE, odd && what == OTHER_BOUND ? 8 : 10);
+    if (odd && what == MISSING) return;
+    if (odd && what == TWICE) config.rank = 1;
+    if (odd && what == OTHER_ALGORITHM) config.algorithm = GN_WORKER_AGGREGATOR;
+    if (odd && what == OTHER_SIZE) config.size = 5;
+    if (odd && what == OTHER_JOB) setenv("GRADNIC_JOB", "another", 1);
+    if (what == NO_INTERFACE) config.interface = "nosuch0", config.timeout_ms = 1000;
+    if (odd) usleep(100000);
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(!comm);
+}
+
+START_TEST(test_setup_says_what_is_wrong)
+{
+    static const struct { gn_status status; const char *phrase; } wanted[SETUPS] = {
+        {GN_TIMEOUT, "rank 2 did not come within 1000 ms"},
+        {GN_MISMATCH, "rank 1 came twice: from 127.0.0.1"},
+        {GN_MISMATCH, "has algorithm worker-aggregator, rank 0 (127.0.0.1) has algorithm ring"},
+        {GN_MISMATCH, "has bound 2^-8, rank 0 (127.0.0.1) has bound 2^-10"},
+        {GN_MISMATCH, "has size 5, rank 0 (127.0.0.1) has size 4"},
+        {GN_TIMEOUT, "rank 2 did not come"},
+        {GN_INVALID, "interface 'nosuch0': no interface that is up has it; there is: lo 127.0.0.1"},
+    };
+    int what = _i;
+    ranks group;
+    ranks_start(&group, SIZE, run_setup, &what);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) {
+        const report *r = &group.reports[rank];
+        ck_assert_int_eq(group.exits[rank], 0);
+        if (rank == VICTIM && what == MISSING) continue;
+        if (rank == VICTIM && what == OTHER_JOB) {
+            ck_assert_msg(r->status == GN_MISMATCH && strstr(r->text, "another job"), "%s: %s", gn_status_string(r->status), r->text);
+            continue;
+        }
+        if (what == NO_INTERFACE && rank) {  // rank 0 never opened the rendezvous
+            ck_assert(r->status == GN_TIMEOUT || r->status == GN_INVALID);
+            continue;
+        }
+        ck_assert_msg(r->status == wanted[what].status && strstr(r->text, wanted[what].phrase), "rank %d: %s: %s", rank,
+                      gn_status_string(r->status), r->text);
+        ck_assert_msg(r->seconds < 5, "rank %d took %.1f s", rank, r->seconds);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
+static uint16_t free_port(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof a;
+    ck_assert(!bind(fd, (struct sockaddr *)&a, sizeof a) && !getsockname(fd, (struct sockaddr *)&a, &length));
+    close(fd);
+    return ntohs(a.sin_port);
+}
+
+typedef struct meeting_point {
+    char where[128];
+    uint16_t port;
+    bool environment;
+    const char *interface;  ///< NULL: by the route
+} meeting_point;
+
+static void run_meet(int rank, const ranks *group, void *argument)
+{
+    const meeting_point *m = argument;
+    gn_comm_config config = rank_config(rank, group);
+    config.rendezvous = m->environment ? "env" : m->where;
+    config.interface = m->interface;
+    if (m->environment) {
+        char text[16];
+        config.rank = config.size = -1;
+        snprintf(text, sizeof text, "%d", rank);
+        setenv("RANK", text, 1);
+        snprintf(text, sizeof text, "%d", group->size);
+        setenv("WORLD_SIZE", text, 1);
+        snprintf(text, sizeof text, "%u", m->port);
+        setenv("MASTER_PORT", text, 1);
+        setenv("MASTER_ADDR", "localhost", 1);
+    }
+    gn_comm *comm = rank_init(rank, group, &config);
+    if (!comm) fprintf(stderr, "rank %d: %s\n", rank, group->reports[rank].text);
+    RANK_CHECK(comm);
+    float values[3] = {(float)rank, 1, 2};
+    RANK_CHECK(!gn_allreduce(comm, values, values, 3, GN_SUM));
+    RANK_CHECK(values[0] == (float)(group->size * (group->size - 1) / 2) && values[1] == (float)group->size);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_ways_to_meet)
+{
+    static const char *const formats[] = {"tcp://127.0.0.1:%u", "tcp://localhost:%u", "tcp://[::1]:%u", "env"};
+    meeting_point m = {.port = free_port(), .environment = _i == 3};
+    snprintf(m.where, sizeof m.where, formats[_i], m.port);
+    ranks group;
+    ranks_start(&group, 3, run_meet, &m);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 3; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ranks_free(&group);
+}
+END_TEST
+
+/// A port scanner: garbage, silence and half a message at every port of this machine's that listens.
+static void bother(uint16_t port)
+{
+    static const char *const words[] = {"GET / HTTP/1.0\r\n\r\n", "", "GNC1\x01", "GNC1\x01\x00\xff\xff", "GNC1\x07\x00\x12\0zzzzzzzzzzzzzzzzzz"};
+    for (int i = 0; i < 5; i++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+        if (!connect(fd, (struct sockaddr *)&a, sizeof a)) (void)!send(fd, words[i], i == 3 ? 8 : i == 4 ? 26 : strlen(words[i]), MSG_NOSIGNAL);
+        if (i & 1) close(fd);  // the others stay open and silent
+    }
+}
+
+/// Ports in LISTEN state on 127.0.0.1 that were not there before.
+static int listening_ports(uint16_t *ports, int room)
+{
+    FILE *file = fopen("/proc/net/tcp", "r");
+    char line[256];
+    int n = 0;
+    unsigned address, port, state;
+    while (file && n < room && fgets(line, sizeof line, file))
+        if (sscanf(line, " %*d: %x:%x %*x:%*x %x", &address, &port, &state) == 3 && state == 10 && address == htonl(INADDR_LOOPBACK))
+            ports[n++] = (uint16_t)port;
+    if (file) fclose(file);
+    return n;
+}
+
+static void run_bothered(int rank, const ranks *group, void *argument)
+{
+    if (rank == VICTIM) {  // the others wait for it, so all their listeners are open
+        uint16_t ports[256], *before = argument;
+        usleep(300000);
+        int n = listening_ports(ports, 256);
+        for (int i = 0; i < n; i++) {
+            bool old = false;
+            for (int j = 1; j <= before[0]; j++) old |= before[j] == ports[i];
+            if (!old) bother(ports[i]);
+        }
+        group->reports[rank].values[0] = (uint64_t)n;
+    }
+    meeting_point m;
+    snprintf(m.where, sizeof m.where, "%s", group->rendezvous);
+    m.environment = false;
+    m.interface = "lo";
+    run_meet(rank, group, &m);
+}
+
+START_TEST(test_strangers_do_not_matter)
+{
+    uint16_t before[257];
+    before[0] = (uint16_t)listening_ports(before + 1, 256);
+    ranks group;
+    ranks_start(&group, SIZE, run_bothered, before);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) ck_assert_msg(group.exits[rank] == 0, "rank %d: %s", rank, group.reports[rank].text);
+    ck_assert(group.reports[VICTIM].values[0] > before[0]);  // there was somebody to bother
+    ranks_free(&group);
+}
+END_TEST
+
+START_TEST(test_stale_file_is_not_followed)
+{
+    ranks group;
+    meeting_point m = {.interface = "lo"};
+    snprintf(m.where, sizeof m.where, "file:///tmp/gradnic-test-stale-%d", (int)getpid());
+    FILE *file = fopen(m.where + 7, "w");
+    ck_assert(file);
+    fprintf(file, "gradnic-rendezvous 1 127.0.0.1 %u\n", free_port());
+    fclose(file);
+    ranks_start(&group, 3, run_meet, &m);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 3; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ck_assert(access(m.where + 7, F_OK));  // rank 0 has tidied up
+    ranks_free(&group);
+}
+END_TEST
+
+START_TEST(test_wrong_configurations)
+{
+    static const struct { const char *rendezvous, *interface, *phrase; int rank, size; } wrong[] = {
+        {"tcp://nowhere", NULL, "want tcp://host:port", 0, 2},
+        {"udp://127.0.0.1:1", NULL, "want env, tcp://host:port or file:///path", 0, 2},
+        {"tcp://127.0.0.1:1", "10.9.0.0/33", "is no network", 0, 2},
+        {"tcp://127.0.0.1:1", "^lo", NULL, 0, 0},
+        {"tcp://127.0.0.1:1", NULL, "ranks count from 0", 2, 2},
+        {"tcp://127.0.0.1:1", NULL, "want 1 to 256 ranks", 0, 1000},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        gn_comm_config config = gn_comm_config_default();
+        gn_comm *comm = (gn_comm *)&config;
+        config.rank = wrong[i].rank;
+        config.size = wrong[i].size;
+        config.rendezvous = wrong[i].rendezvous;
+        config.interface = wrong[i].interface;
+        ck_assert_int_eq(gn_comm_init(&comm, &config), GN_INVALID);
+        ck_assert_ptr_null(comm);
+        if (wrong[i].phrase) ck_assert_msg(strstr(gn_comm_last_error(NULL), wrong[i].phrase) != NULL, "%s", gn_comm_last_error(NULL));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("comm errors");
+    TCase *running = tcase_create("running"), *setup = tcase_create("setup");
+    tcase_set_timeout(running, 60);
+    tcase_set_timeout(setup, 60);
+    tcase_add_loop_test(running, test_killed_worker_is_named, 0, 2);
+    tcase_add_loop_test(running, test_silent_worker_is_named, 0, 2);
+    tcase_add_loop_test(running, test_late_worker_is_waited_for, 0, 2);
+    tcase_add_loop_test(running, test_mismatch_says_who_called_what, 0, WRONG_KINDS);
+    tcase_add_loop_test(running, test_abort_reaches_everyone, 0, 2);
+    suite_add_tcase(suite, running);
+    tcase_add_loop_test(setup, test_setup_says_what_is_wrong, 0, SETUPS);
+    tcase_add_loop_test(setup, test_ways_to_meet, 0, 4);
+    tcase_add_test(setup, test_strangers_do_not_matter);
+    tcase_add_test(setup, test_stale_file_is_not_followed);
+    tcase_add_test(setup, test_wrong_configurations);
+    suite_add_tcase(suite, setup);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
