@@ -61,6 +61,7 @@ static void run_until_failure(int rank, const ranks *group, void *argument)
         status = gn_allreduce(comm, values, values, LARGE, GN_SUM);
     }
     keep(&group->reports[rank], status, comm, start);
+    if (rank == VICTIM) pthread_join(thread, NULL);
     RANK_CHECK(gn_allreduce(comm, values, values, 1, GN_SUM) == GN_DEAD);
     RANK_CHECK(gn_barrier(comm) == GN_DEAD);
     gn_comm_free(comm);
