@@ -163,10 +163,12 @@ void fill_normal(float *values, size_t count, double rms, uint64_t seed)
 enum { DRIFT_VALUES = 65536, DRIFT_WORKERS = 4 };
 
 /// One exchange of fresh gradients; adds what owner and receiver got.
-static void drift_step(ring_method method, int bound_exp, double rms, int step, const vectors *g, float *sum, double *owner, double *receiver)
+static void drift_step(ring_method method, int bound_exp, double rms, int step, const vectors *g, float *sum,
+                       double *owner, double *receiver)
 {
     const gn_codec codec = codec_of(method == RING_PAPER ? GN_PAPER : GN_LATTICE, bound_exp);
-    for (unsigned w = 0; w < g->count; w++) fill_normal(g->data[w], g->length, rms, (uint64_t)step * DRIFT_WORKERS + w + 1);
+    for (unsigned w = 0; w < g->count; w++)
+        fill_normal(g->data[w], g->length, rms, (uint64_t)step * DRIFT_WORKERS + w + 1);
     ring_sum(method, bound_exp, g, 0, sum);
     for (size_t i = 0; i < g->length; i++) owner[i] += (double)sum[i];
     gn_quantise(&codec, sum, sum, NULL, g->length);
@@ -187,12 +189,12 @@ static void drift_measure(const double *owner, const double *receiver, drift_res
 int measure_drift(ring_method method, int bound_exp, double rms, const int *steps, size_t count, drift_result *results)
 {
     vectors g = {.count = DRIFT_WORKERS, .length = DRIFT_VALUES};
-    float *all = malloc((DRIFT_WORKERS + 1) * DRIFT_VALUES * sizeof *all);
+    float *all = malloc((size_t)(DRIFT_WORKERS + 1) * DRIFT_VALUES * sizeof *all);
     double *owner = calloc(DRIFT_VALUES, sizeof *owner), *receiver = calloc(DRIFT_VALUES, sizeof *receiver);
     const int failed = !all || !owner || !receiver;
     for (unsigned w = 0; w < DRIFT_WORKERS && !failed; w++) g.data[w] = all + (size_t)w * DRIFT_VALUES;
     for (int step = 0, next = 0; !failed && (size_t)next < count; step++) {
-        drift_step(method, bound_exp, rms, step, &g, all + DRIFT_WORKERS * DRIFT_VALUES, owner, receiver);
+        drift_step(method, bound_exp, rms, step, &g, all + (size_t)DRIFT_WORKERS * DRIFT_VALUES, owner, receiver);
         if (step + 1 < steps[next]) continue;
         results[next].steps = steps[next];
         drift_measure(owner, receiver, &results[next++]);
@@ -218,7 +220,8 @@ static double zero_share(const gn_codec *codec, const float *values, size_t coun
     return payloads.all ? (double)payloads.zero / (double)payloads.all : 0;
 }
 
-int measure_feedback(gn_profile profile, int bound_exp, const vectors *gradients, unsigned steps, feedback_result *result)
+int measure_feedback(gn_profile profile, int bound_exp, const vectors *gradients, unsigned steps,
+                     feedback_result *result)
 {
     const gn_codec codec = codec_of(profile, bound_exp);
     const size_t n = gradients->length, room = gn_stream_bound(profile, n);

@@ -44,12 +44,12 @@ void ring_sum(ring_method method, int bound_exp, const vectors *gradients, unsig
 
 /// A ring's sum beside the exact one.
 typedef struct ring_result {
-    double toward_zero;   ///< mean of sign(exact) * (exact - sum): how much a value shrinks on average
+    double toward_zero;  ///< mean of sign(exact) * (exact - sum): how much a value shrinks on average
     double rms_error, max_error;
-    double kept;          ///< sum of |sum| / sum of |exact|
-    double order_share;   ///< share of the values that depend on the order of the workers
-    double order_max;     ///< largest difference between two orders
-    double drift_share;   ///< share of the values where the owner's and the receivers' copies differ
+    double kept;         ///< sum of |sum| / sum of |exact|
+    double order_share;  ///< share of the values that depend on the order of the workers
+    double order_max;    ///< largest difference between two orders
+    double drift_share;  ///< share of the values where the owner's and the receivers' copies differ
     double drift_max;
 } ring_result;
 
@@ -66,13 +66,14 @@ int measure_drift(ring_method method, int bound_exp, double rms, const int *step
 
 /// Error feedback over `steps` steps of the given gradients in turn.
 typedef struct feedback_result {
-    double dead_zone;     ///< share of residuals with 2^-k <= |r| < 2^-7
-    double zero_payloads; ///< share of the last step's 8-bit payloads that decode to zero
-    double ratio;         ///< of the last step's stream
-    double first_ratio;   ///< of the first step's
-    double delivered;     ///< (sum of what was sent) . (sum of the gradients) / |sum of the gradients|^2
+    double dead_zone;      ///< share of residuals with 2^-k <= |r| < 2^-7
+    double zero_payloads;  ///< share of the last step's 8-bit payloads that decode to zero
+    double ratio;          ///< of the last step's stream
+    double first_ratio;    ///< of the first step's
+    double delivered;      ///< (sum of what was sent) . (sum of the gradients) / |sum of the gradients|^2
 } feedback_result;
-int measure_feedback(gn_profile profile, int bound_exp, const vectors *gradients, unsigned steps, feedback_result *result);
+int measure_feedback(gn_profile profile, int bound_exp, const vectors *gradients, unsigned steps,
+                     feedback_result *result);
 
 /// Normally distributed values; the same for the same seed, on every machine with the same libm.
 void fill_normal(float *values, size_t count, double rms, uint64_t seed);

@@ -10,7 +10,7 @@
 
 #include "container_bytes.h"
 
-static const char magic[8] = "GRADNIC1";
+static const uint8_t magic[8] = {'G', 'R', 'A', 'D', 'N', 'I', 'C', '1'};
 
 /// Bytes of the header, in order.
 enum {
@@ -60,28 +60,34 @@ static gn_status check_fields(const uint8_t *header, gn_container_info *info, gn
     const uint8_t profile = header[AT_PROFILE];
     const char *name = gn_profile_name((gn_profile)profile);
     int lowest, highest;
-    if (!name) return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_PROFILE, "profile %u is unknown", profile);
+    if (!name)
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_PROFILE, "profile %u is unknown", profile);
     if (gn_profile_range((gn_profile)profile, &lowest, &highest))
-        return gn_container_fail(fault, GN_UNSUPPORTED, GN_CONTAINER_UNKNOWN, AT_PROFILE, "profile %s is not in this version", name);
+        return gn_container_fail(fault, GN_UNSUPPORTED, GN_CONTAINER_UNKNOWN, AT_PROFILE,
+                                 "profile %s is not in this version", name);
     info->profile = (gn_profile)profile;
-    info->bound_exp = (int8_t)header[AT_BOUND_EXP];
+    info->bound_exp = header[AT_BOUND_EXP] < 128 ? header[AT_BOUND_EXP] : header[AT_BOUND_EXP] - 256;
     if (info->bound_exp < lowest || info->bound_exp > highest)
-        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_BOUND_EXP, "profile %s has no bound 2^%d", name, -info->bound_exp);
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_BOUND_EXP, "profile %s has no bound 2^%d",
+                                 name, -info->bound_exp);
     if (header[AT_RESERVED] || header[AT_RESERVED + 1])
-        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_RESERVED, "the reserved field is not zero");
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_RESERVED,
+                                 "the reserved field is not zero");
     info->values_per_block = gn_load32(header + AT_VALUES_PER_BLOCK);
     if (!block_size_is_good(info->values_per_block))
         return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_VALUES_PER_BLOCK,
-                                 "%" PRIu32 " values per block: not a multiple of %d from %d to %d", info->values_per_block, GN_GROUP,
-                                 GN_GROUP, GN_CONTAINER_BLOCK_VALUES_MAX);
+                                 "%" PRIu32 " values per block: not a multiple of %d from %d to %d",
+                                 info->values_per_block, GN_GROUP, GN_GROUP, GN_CONTAINER_BLOCK_VALUES_MAX);
     info->value_count = gn_load64(header + AT_VALUE_COUNT);
     if (info->value_count == GN_CONTAINER_UNKNOWN)
-        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_VALUE_COUNT, "impossible number of values");
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_VALUE_COUNT,
+                                 "impossible number of values");
     info->block_count = gn_load64(header + AT_BLOCK_COUNT);
     const uint64_t blocks = blocks_for(info->value_count, info->values_per_block);
     if (info->block_count != blocks)
-        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_BLOCK_COUNT, "%" PRIu64 " blocks; %" PRIu64 " values make %" PRIu64,
-                                 info->block_count, info->value_count, blocks);
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_BLOCK_COUNT,
+                                 "%" PRIu64 " blocks; %" PRIu64 " values make %" PRIu64, info->block_count,
+                                 info->value_count, blocks);
     if (gn_load32(header + AT_ZERO))
         return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_ZERO, "the last field is not zero");
     return GN_OK;
@@ -90,10 +96,11 @@ static gn_status check_fields(const uint8_t *header, gn_container_info *info, gn
 gn_status gn_container_decode_header(const uint8_t header[GN_CONTAINER_HEADER], gn_container_info *info,
                                      gn_container_fault *fault)
 {
-    if (memcmp(header, magic, sizeof magic - 1))
+    if (memcmp(header, magic, sizeof magic - 1) != 0)
         return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_MAGIC, "not a .gn file");
     if (header[7] != magic[7])
-        return gn_container_fail(fault, GN_UNSUPPORTED, GN_CONTAINER_UNKNOWN, 7, "version 0x%02x of .gn is unknown", header[7]);
+        return gn_container_fail(fault, GN_UNSUPPORTED, GN_CONTAINER_UNKNOWN, 7, "version 0x%02x of .gn is unknown",
+                                 header[7]);
     const uint32_t stated = gn_load32(header + AT_CRC), found = gn_container_crc(header, AT_CRC);
     if (stated != found)
         return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_CRC,
@@ -115,7 +122,8 @@ gn_status gn_container_block_encode(const gn_codec *codec, const float *values, 
     if (capacity < GN_CONTAINER_BLOCK_HEADER) return GN_NO_SPACE;
     uint8_t *stream = block + GN_CONTAINER_BLOCK_HEADER;
     size_t stream_bytes;
-    const gn_status status = gn_stream_encode(codec, values, count, stream, capacity - GN_CONTAINER_BLOCK_HEADER, &stream_bytes);
+    const gn_status status =
+        gn_stream_encode(codec, values, count, stream, capacity - GN_CONTAINER_BLOCK_HEADER, &stream_bytes);
     if (status) return status;
     gn_store32(block, (uint32_t)stream_bytes);
     gn_store32(block + 4, gn_container_crc(stream, stream_bytes));
@@ -137,7 +145,8 @@ gn_status gn_container_block_decode(const gn_codec *codec, const gn_container_bl
     if (!status) return GN_OK;
     const uint64_t offset = block->offset + GN_CONTAINER_BLOCK_HEADER + at;
     if (status == GN_TRUNCATED)
-        return gn_container_fail(fault, status, block->index, offset, "the stream ends before its %zu values do", block->count);
+        return gn_container_fail(fault, status, block->index, offset, "the stream ends before its %zu values do",
+                                 block->count);
     return gn_container_fail(fault, status, block->index, offset,
                              "a bad record, or bytes behind the last of %zu values", block->count);
 }

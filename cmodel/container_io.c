@@ -17,7 +17,8 @@ gn_status gn_container_fail(gn_container_fault *fault, gn_status status, uint64_
     fault->block = block;
     fault->offset = offset;
     size_t n = 0;
-    if (block != GN_CONTAINER_UNKNOWN) n = (size_t)snprintf(fault->text, sizeof fault->text, "block %" PRIu64 ", ", block);
+    if (block != GN_CONTAINER_UNKNOWN)
+        n = (size_t)snprintf(fault->text, sizeof fault->text, "block %" PRIu64 ", ", block);
     n += (size_t)snprintf(fault->text + n, sizeof fault->text - n, "byte %" PRIu64 ": ", offset);
     va_list args;
     va_start(args, format);
@@ -43,7 +44,9 @@ gn_status gn_container_writer_new(gn_container_writer **result, const gn_codec *
 {
     if (!values_per_block) values_per_block = GN_CONTAINER_BLOCK_VALUES;
     uint8_t header[GN_CONTAINER_HEADER] = {0};
-    const gn_container_info info = {.profile = codec->profile, .bound_exp = codec->bound_exp, .values_per_block = values_per_block,
+    const gn_container_info info = {.profile = codec->profile,
+                                    .bound_exp = codec->bound_exp,
+                                    .values_per_block = values_per_block,
                                     .value_count = value_count == GN_CONTAINER_UNKNOWN ? 0 : value_count};
     gn_status status = gn_container_encode_header(&info, header);
     if (status) return status;
@@ -87,7 +90,8 @@ gn_status gn_container_put_block(gn_container_writer *writer, const uint8_t *blo
 static gn_status flush_values(gn_container_writer *writer, const float *values, size_t count)
 {
     size_t bytes;
-    gn_status status = gn_container_block_encode(&writer->codec, values, count, writer->block, writer->block_capacity, &bytes);
+    gn_status status =
+        gn_container_block_encode(&writer->codec, values, count, writer->block, writer->block_capacity, &bytes);
     return status ? status : gn_container_put_block(writer, writer->block, bytes, count);
 }
 
@@ -139,11 +143,11 @@ struct gn_container_reader {
     gn_container_fault fault;
     gn_container_read_function read;
     void *context;
-    uint64_t offset;  // bytes read
-    uint64_t next;    // block to read next
-    bool ended;       // the end was checked
-    gn_status failed; // what every call returns from then on
-    float *values;    // of one block, for gn_container_read()
+    uint64_t offset;   // bytes read
+    uint64_t next;     // block to read next
+    bool ended;        // the end was checked
+    gn_status failed;  // what every call returns from then on
+    float *values;     // of one block, for gn_container_read()
     uint8_t *block;
     size_t held, taken;  // values there, and how many the caller has
 };
@@ -156,7 +160,8 @@ static gn_status read_exactly(gn_container_reader *reader, void *data, size_t by
     if (status) return status;
     reader->offset += got;
     if (got == bytes) return GN_OK;
-    return gn_container_fail(&reader->fault, GN_TRUNCATED, block, reader->offset, "the file ends %zu bytes too early", bytes - got);
+    return gn_container_fail(&reader->fault, GN_TRUNCATED, block, reader->offset, "the file ends %zu bytes too early",
+                             bytes - got);
 }
 
 static gn_status open_reader(gn_container_reader *reader, const char *kernel)
@@ -168,7 +173,8 @@ static gn_status open_reader(gn_container_reader *reader, const char *kernel)
     reader->offset = got;
     if (got < 8) return gn_container_fail(&reader->fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, 0, "not a .gn file");
     if (got < sizeof header)
-        return gn_container_fail(&reader->fault, GN_TRUNCATED, GN_CONTAINER_UNKNOWN, got, "the file ends within its header");
+        return gn_container_fail(&reader->fault, GN_TRUNCATED, GN_CONTAINER_UNKNOWN, got,
+                                 "the file ends within its header");
     status = gn_container_decode_header(header, &reader->info, &reader->fault);
     if (status) return status;
     return gn_codec_init_kernel(&reader->codec, reader->info.profile, reader->info.bound_exp, kernel);

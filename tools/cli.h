@@ -79,11 +79,11 @@ typedef struct gn_text {
     char s[32];
 } gn_text;
 
-gn_text gn_human_bytes(uint64_t bytes);           ///< "512 B", "25.0 MiB": powers of two, as gn_parse_size()
-gn_text gn_human_count(uint64_t count);           ///< "512", "1.68 M": powers of 1000
-gn_text gn_human_rate(double bytes_per_second);   ///< "1.23 GB/s": powers of 1000
-gn_text gn_human_bits(double bits_per_second);    ///< "200 Mbit/s": powers of 1000
-gn_text gn_human_duration(double nanoseconds);    ///< "12.3 ms"; from two minutes on "3 min 20 s"
-gn_text gn_human_bound(int bound_exp);            ///< "2^-10"
+gn_text gn_human_bytes(uint64_t bytes);          ///< "512 B", "25.0 MiB": powers of two, as gn_parse_size()
+gn_text gn_human_count(uint64_t count);          ///< "512", "1.68 M": powers of 1000
+gn_text gn_human_rate(double bytes_per_second);  ///< "1.23 GB/s": powers of 1000
+gn_text gn_human_bits(double bits_per_second);   ///< "200 Mbit/s": powers of 1000
+gn_text gn_human_duration(double nanoseconds);   ///< "12.3 ms"; from two minutes on "3 min 20 s"
+gn_text gn_human_bound(int bound_exp);           ///< "2^-10"
 
 #endif

@@ -28,9 +28,13 @@ typedef struct options {
 enum { OPTION_KERNEL = 256, OPTION_FORMAT, OPTION_JSON };
 
 static const struct argp_option option_table[] = {
-    {"profile", 'p', "PROFILE", 0, "rule that maps values to bytes: lattice (the default; its bound holds), paper, or another of 'gradnic ratio -p all'", 0},
+    {"profile", 'p', "PROFILE", 0,
+     "rule that maps values to bytes: lattice (the default; its bound holds), paper, or another of 'gradnic ratio -p "
+     "all'",
+     0},
     {"bound", 'k', "K", 0, "error bound 2^-K, as 10 or 2^-10 (the default)", 0},
-    {"output", 'o', "OUT", 0, "output file; '-' is standard output. Default: FILE with .gn appended (and without .gz)", 0},
+    {"output", 'o', "OUT", 0, "output file; '-' is standard output. Default: FILE with .gn appended (and without .gz)",
+     0},
     {"force", 'f', 0, 0, "overwrite OUT", 0},
     {"threads", 'j', "N", 0, "threads; 0, the default, is one per processor. The bytes do not depend on it", 0},
     {"format", OPTION_FORMAT, "FORMAT", 0, "what FILE is, when its name does not say: npy, f32, gn", 0},
@@ -45,15 +49,33 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     options *o = state->input;
     gn_message wrong = NULL;
     switch (key) {
-    case 'p': wrong = gn_parse_profile(arg, &o->profile); break;
-    case 'k': wrong = gn_parse_bound(arg, &o->bound_exp); break;
-    case 'o': o->output = arg; break;
-    case 'f': o->force = true; break;
-    case 'j': wrong = gn_parse_threads(arg, &o->threads); break;
-    case OPTION_FORMAT: wrong = gn_parse_format(arg, &o->format); break;
-    case OPTION_KERNEL: o->kernel = arg; break;
-    case 'q': o->quiet = true; break;
-    case OPTION_JSON: o->json = true; break;
+    case 'p':
+        wrong = gn_parse_profile(arg, &o->profile);
+        break;
+    case 'k':
+        wrong = gn_parse_bound(arg, &o->bound_exp);
+        break;
+    case 'o':
+        o->output = arg;
+        break;
+    case 'f':
+        o->force = true;
+        break;
+    case 'j':
+        wrong = gn_parse_threads(arg, &o->threads);
+        break;
+    case OPTION_FORMAT:
+        wrong = gn_parse_format(arg, &o->format);
+        break;
+    case OPTION_KERNEL:
+        o->kernel = arg;
+        break;
+    case 'q':
+        o->quiet = true;
+        break;
+    case OPTION_JSON:
+        o->json = true;
+        break;
     case ARGP_KEY_ARG:
         if (o->input) argp_error(state, "one FILE at a time");
         o->input = arg;
@@ -62,23 +84,25 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         if (!o->input) argp_error(state, "no FILE; '-' is standard input");
         wrong = gn_check_bound(o->profile, o->bound_exp);
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     if (wrong) argp_error(state, "%s", wrong);
     return 0;
 }
 
-static const char doc[] =
-    "Compress binary32 values to a .gn file, with a bound on each value's error."
-    "\v"
-    "FILE is a NumPy array (.npy of dtype '<f4', any shape; the values are taken in the order in which the file holds them), "
-    "raw little-endian binary32 (.f32) or a .gn file, each also packed with gzip (.gz); '-' is standard input (.npy and "
-    ".gn are recognised, anything else is raw). The .gn file holds the values, not the shape.\n"
-    "\n"
-    "Examples:\n"
-    "  gradnic compress grads.npy                      writes grads.npy.gn\n"
-    "  gradnic compress -p lattice -k 2^-8 -o g.gn grads.f32\n"
-    "  cat grads.f32 | gradnic compress -o - - | ssh host 'cat > grads.gn'\n";
+static const char doc[] = "Compress binary32 values to a .gn file, with a bound on each value's error."
+                          "\v"
+                          "FILE is a NumPy array (.npy of dtype '<f4', any shape; the values are taken in the order in "
+                          "which the file holds them), "
+                          "raw little-endian binary32 (.f32) or a .gn file, each also packed with gzip (.gz); '-' is "
+                          "standard input (.npy and "
+                          ".gn are recognised, anything else is raw). The .gn file holds the values, not the shape.\n"
+                          "\n"
+                          "Examples:\n"
+                          "  gradnic compress grads.npy                      writes grads.npy.gn\n"
+                          "  gradnic compress -p lattice -k 2^-8 -o g.gn grads.f32\n"
+                          "  cat grads.f32 | gradnic compress -o - - | ssh host 'cat > grads.gn'\n";
 
 /// One block on its way through the pipeline.
 typedef struct block {
@@ -140,7 +164,8 @@ static gn_message block_work(void *context, void *slot)
 static gn_message write_failure(const job *j, gn_status status)
 {
     if (!status) return NULL;
-    return gn_message_format("%s: %s", j->sink_name, status == GN_IO && errno ? strerror(errno) : gn_status_string(status));
+    return gn_message_format("%s: %s", j->sink_name,
+                             status == GN_IO && errno ? strerror(errno) : gn_status_string(status));
 }
 
 static gn_message block_write(void *context, void *slot)
@@ -185,9 +210,16 @@ static gn_message run_blocks(job *j, const options *o, uint8_t header[GN_CONTAIN
     const uint64_t announced = gn_values_count(j->values);  // UINT64_MAX is GN_CONTAINER_UNKNOWN
     gn_message wrong = write_failure(j, gn_container_writer_new(&j->writer, &j->codec, 0, announced, write_sink, j));
     if (wrong) return wrong;
-    const size_t slot_bytes = GN_CONTAINER_BLOCK_VALUES * sizeof(float) + gn_container_block_bound(o->profile, GN_CONTAINER_BLOCK_VALUES);
-    const gn_pipeline pipeline = {.context = j, .slot_new = block_new, .slot_free = block_free, .read = block_read,
-                                  .work = block_work, .write = block_write, .threads = o->threads, .slot_bytes = slot_bytes};
+    const size_t slot_bytes =
+        GN_CONTAINER_BLOCK_VALUES * sizeof(float) + gn_container_block_bound(o->profile, GN_CONTAINER_BLOCK_VALUES);
+    const gn_pipeline pipeline = {.context = j,
+                                  .slot_new = block_new,
+                                  .slot_free = block_free,
+                                  .read = block_read,
+                                  .work = block_work,
+                                  .write = block_write,
+                                  .threads = o->threads,
+                                  .slot_bytes = slot_bytes};
     wrong = gn_pipeline_run(&pipeline);
     if (wrong) {
         gn_container_writer_abort(j->writer);
@@ -232,11 +264,13 @@ static gn_message report(const options *o, const job *j, const char *path, uint6
     const char *profile = gn_profile_name(j->codec.profile);
     if (o->json) {
         if (!strcmp(path, "-")) return "--json and '-o -' both want standard output";
-        return gn_json_print(json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "input", o->input, "output", path, "profile",
-                                       profile, "bound_exp", j->codec.bound_exp, "kernel", gn_codec_kernel_name(&j->codec), "values",
-                                       gn_json_count(j->value_count), "value_bytes", gn_json_count(j->value_count * sizeof(float)),
-                                       "output_bytes", gn_json_count(j->written_bytes), "ratio", gn_json_real(ratio), "seconds",
-                                       gn_json_real((double)elapsed_ns / 1e9)), stdout);
+        return gn_json_print(json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "input", o->input,
+                                       "output", path, "profile", profile, "bound_exp", j->codec.bound_exp, "kernel",
+                                       gn_codec_kernel_name(&j->codec), "values", gn_json_count(j->value_count),
+                                       "value_bytes", gn_json_count(j->value_count * sizeof(float)), "output_bytes",
+                                       gn_json_count(j->written_bytes), "ratio", gn_json_real(ratio), "seconds",
+                                       gn_json_real((double)elapsed_ns / 1e9)),
+                             stdout);
     }
     if (!o->quiet && strcmp(path, "-") != 0)
         fprintf(stderr, "%s: %s values, %s to %s, ratio %.2f (%s %s)\n", path, gn_human_count(j->value_count).s,

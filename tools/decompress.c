@@ -25,10 +25,15 @@ typedef struct options {
 enum { OPTION_TO = 256, OPTION_SHAPE };
 
 static const struct argp_option option_table[] = {
-    {"output", 'o', "OUT", 0, "output file, .npy or .f32; '-' is standard output. Default: FILE without .gn (and with .npy, if that is no such name)", 0},
+    {"output", 'o', "OUT", 0,
+     "output file, .npy or .f32; '-' is standard output. Default: FILE without .gn (and with .npy, if that is no such "
+     "name)",
+     0},
     {"force", 'f', 0, 0, "overwrite OUT", 0},
-    {"to", OPTION_TO, "FORMAT", 0, "what to write, when OUT does not say: npy, f32 (the default on standard output)", 0},
-    {"shape", OPTION_SHAPE, "D1,D2,...", 0, "shape of the .npy array, as 784,500; its product must be the number of values. Default: one dimension", 0},
+    {"to", OPTION_TO, "FORMAT", 0, "what to write, when OUT does not say: npy, f32 (the default on standard output)",
+     0},
+    {"shape", OPTION_SHAPE, "D1,D2,...", 0,
+     "shape of the .npy array, as 784,500; its product must be the number of values. Default: one dimension", 0},
     {"threads", 'j', "N", 0, "threads; 0, the default, is one per processor", 0},
     {"quiet", 'q', 0, 0, "no progress", 0},
     {0},
@@ -39,15 +44,25 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     options *o = state->input;
     gn_message wrong = NULL;
     switch (key) {
-    case 'o': o->output = arg; break;
-    case 'f': o->force = true; break;
+    case 'o':
+        o->output = arg;
+        break;
+    case 'f':
+        o->force = true;
+        break;
     case OPTION_TO:
         wrong = gn_parse_format(arg, &o->to);
         if (!wrong && (o->to == GN_FORMAT_GN || o->to == GN_FORMAT_AUTO)) wrong = "--to takes npy or f32";
         break;
-    case OPTION_SHAPE: o->shape = arg; break;
-    case 'j': wrong = gn_parse_threads(arg, &o->threads); break;
-    case 'q': o->quiet = true; break;
+    case OPTION_SHAPE:
+        o->shape = arg;
+        break;
+    case 'j':
+        wrong = gn_parse_threads(arg, &o->threads);
+        break;
+    case 'q':
+        o->quiet = true;
+        break;
     case ARGP_KEY_ARG:
         if (o->input) argp_error(state, "one FILE at a time");
         o->input = arg;
@@ -55,21 +70,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!o->input) argp_error(state, "no FILE; '-' is standard input");
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     if (wrong) argp_error(state, "%s", wrong);
     return 0;
 }
 
-static const char doc[] =
-    "Decompress a .gn file to a NumPy array (.npy) or raw little-endian binary32 (.f32)."
-    "\v"
-    "The file is checked on the way: a damaged one is refused with the block and the byte where it is damaged, and no OUT appears.\n"
-    "\n"
-    "Examples:\n"
-    "  gradnic decompress grads.npy.gn                 writes grads.npy, one dimension\n"
-    "  gradnic decompress --shape 784,500 -o w1.npy w1.gn\n"
-    "  ssh host cat grads.gn | gradnic decompress -o grads.f32 -\n";
+static const char doc[] = "Decompress a .gn file to a NumPy array (.npy) or raw little-endian binary32 (.f32)."
+                          "\v"
+                          "The file is checked on the way: a damaged one is refused with the block and the byte where "
+                          "it is damaged, and no OUT appears.\n"
+                          "\n"
+                          "Examples:\n"
+                          "  gradnic decompress grads.npy.gn                 writes grads.npy, one dimension\n"
+                          "  gradnic decompress --shape 784,500 -o w1.npy w1.gn\n"
+                          "  ssh host cat grads.gn | gradnic decompress -o grads.f32 -\n";
 
 /// One block on its way through the pipeline.
 typedef struct block {
@@ -149,7 +165,8 @@ static gn_message write_npy_header(const options *o, uint64_t count, FILE *sink)
     gn_message wrong = o->shape ? gn_npy_parse_shape(o->shape, shape, &dimensions, &product) : NULL;
     if (wrong) return wrong;
     if (product != count)
-        return gn_message_format("shape %s is %" PRIu64 " values; %s holds %" PRIu64, o->shape, product, o->input, count);
+        return gn_message_format("shape %s is %" PRIu64 " values; %s holds %" PRIu64, o->shape, product, o->input,
+                                 count);
     return gn_npy_write_header(sink, shape, dimensions, false);
 }
 
@@ -159,9 +176,16 @@ static gn_message decompress_to(const options *o, job *j, gn_output *output, gn_
     j->sink_name = gn_output_name(output);
     gn_message wrong = to == GN_FORMAT_NPY ? write_npy_header(o, j->info->value_count, j->sink) : NULL;
     if (wrong) return wrong;
-    const size_t slot_bytes = j->info->values_per_block * sizeof(float) + gn_container_block_bound(j->info->profile, j->info->values_per_block);
-    const gn_pipeline pipeline = {.context = j, .slot_new = block_new, .slot_free = block_free, .read = block_read,
-                                  .work = block_work, .write = block_write, .threads = o->threads, .slot_bytes = slot_bytes};
+    const size_t slot_bytes = j->info->values_per_block * sizeof(float) +
+                              gn_container_block_bound(j->info->profile, j->info->values_per_block);
+    const gn_pipeline pipeline = {.context = j,
+                                  .slot_new = block_new,
+                                  .slot_free = block_free,
+                                  .read = block_read,
+                                  .work = block_work,
+                                  .write = block_write,
+                                  .threads = o->threads,
+                                  .slot_bytes = slot_bytes};
     gn_input *input = gn_values_input(j->input);
     gn_progress_start(&j->progress, gn_input_name(input), gn_input_file_size(input), o->quiet);
     wrong = gn_pipeline_run(&pipeline);
@@ -191,19 +215,23 @@ static gn_message decompress_file(const options *o, const char *path, gn_format 
 static char *default_output(const char *input)
 {
     if (!strcmp(input, "-")) return strdup("-");
-    char *path = malloc(strlen(input) + 5);
-    if (!path) return NULL;
-    strcpy(path, input);
-    if (ends_in(path, ".gz")) path[strlen(path) - 3] = 0;
-    if (ends_in(path, ".gn")) path[strlen(path) - 3] = 0;
-    if (!ends_in(path, ".npy") && !ends_in(path, ".f32")) strcat(path, ".npy");
+    char *stem = strdup(input), *path = NULL;
+    if (!stem) return NULL;
+    if (ends_in(stem, ".gz")) stem[strlen(stem) - 3] = 0;
+    if (ends_in(stem, ".gn")) stem[strlen(stem) - 3] = 0;
+    if (ends_in(stem, ".npy") || ends_in(stem, ".f32")) return stem;
+    if (asprintf(&path, "%s.npy", stem) < 0) path = NULL;
+    free(stem);
     return path;
 }
 
 /// What to write to `path`.
 static gn_message output_format(const options *o, const char *path, gn_format *to)
 {
-    *to = o->to != GN_FORMAT_AUTO ? o->to : ends_in(path, ".npy") ? GN_FORMAT_NPY : ends_in(path, ".f32") || !strcmp(path, "-") ? GN_FORMAT_F32 : GN_FORMAT_AUTO;
+    *to = o->to != GN_FORMAT_AUTO                       ? o->to
+          : ends_in(path, ".npy")                       ? GN_FORMAT_NPY
+          : ends_in(path, ".f32") || !strcmp(path, "-") ? GN_FORMAT_F32
+                                                        : GN_FORMAT_AUTO;
     if (*to == GN_FORMAT_AUTO) return gn_message_format("%s: neither .npy nor .f32; give --to npy or --to f32", path);
     if (o->shape && *to != GN_FORMAT_NPY) return "--shape is for .npy; raw values have none";
     return NULL;

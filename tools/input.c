@@ -60,9 +60,9 @@ gn_message gn_input_open(gn_input **result, const char *path)
     if (!input) return "out of memory";
     input->standard = !strcmp(path, "-");
     input->name = strdup(input->standard ? "standard input" : path);
-    gn_message wrong = !input->name                             ? "out of memory"
-                       : ends_in(path, strlen(path), ".gz")     ? open_packed(input, path)
-                                                                : open_plain(input, path);
+    gn_message wrong = !input->name                         ? "out of memory"
+                       : ends_in(path, strlen(path), ".gz") ? open_packed(input, path)
+                                                            : open_plain(input, path);
     if (wrong) {
         gn_input_close(input);
         return wrong;

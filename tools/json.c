@@ -27,7 +27,7 @@ static void cpu_model(char *model, size_t room)
     if (!file) return;
     while (!*model && fgets(line, sizeof line, file)) {
         const char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) || !colon) continue;
+        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
         snprintf(model, room, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
     }
     fclose(file);

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files hold little-endian values; swap them here for this machine");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "files hold little-endian values; swap them here for this machine");
 
 static const uint64_t COUNT_MAX = UINT64_C(1) << 60;  // so that bytes fit 64 bits with room to spare
 
@@ -66,7 +67,7 @@ static bool parse_word(parser *p, const char *word)
 {
     skip_space(p);
     const size_t n = strlen(word);
-    if (p->length - p->at < n || memcmp(p->text + p->at, word, n)) return false;
+    if (p->length - p->at < n || memcmp(p->text + p->at, word, n) != 0) return false;
     p->at += n;
     return true;
 }
@@ -78,7 +79,7 @@ static bool parse_descr(parser *p)
     char what[160];
     if (p->at < p->length && p->text[p->at] == '[')
         return fail(p, begin, "a structured dtype is not binary32; save one field, as a.astype('<f4')");
-    size_t start, length;
+    size_t start = 0, length = 0;
     if (!parse_string(p, &start, &length)) return false;
     const char *descr = p->text + start;
     if (length == 3 && !memcmp(descr, "<f4", 3)) return true;
@@ -142,10 +143,10 @@ static bool parse_member(parser *p, gn_npy *npy, unsigned *seen)
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
     skip_space(p);
     const size_t begin = p->at;
-    size_t start, length;
+    size_t start = 0, length = 0;
     if (!parse_string(p, &start, &length)) return false;
     unsigned key = 0;
-    while (key < 3 && (strlen(keys[key]) != length || memcmp(keys[key], p->text + start, length))) key++;
+    while (key < 3 && (strlen(keys[key]) != length || memcmp(keys[key], p->text + start, length) != 0)) key++;
     if (key == 3) return fail(p, begin, "the header has a key that .npy does not know");
     if (*seen & 1u << key) return fail(p, begin, "the header has the same key twice");
     *seen |= 1u << key;
@@ -194,7 +195,7 @@ static gn_message read_prefix(gn_input *input, size_t *length)
     uint8_t prefix[8], bytes[4] = {0};
     gn_message wrong = read_exactly(input, prefix, sizeof prefix);
     if (wrong) return wrong;
-    if (memcmp(prefix, "\x93NUMPY", 6)) return gn_message_format("%s: byte 0: not a .npy file", name);
+    if (memcmp(prefix, "\x93NUMPY", 6) != 0) return gn_message_format("%s: byte 0: not a .npy file", name);
     if (prefix[6] < 1 || prefix[6] > 3 || prefix[7])
         return gn_message_format("%s: byte 6: .npy version %u.%u is not known (1.0, 2.0 and 3.0 are)", name, prefix[6],
                                  prefix[7]);
@@ -202,7 +203,8 @@ static gn_message read_prefix(gn_input *input, size_t *length)
     if (wrong) return wrong;
     *length = (size_t)bytes[0] | (size_t)bytes[1] << 8 | (size_t)bytes[2] << 16 | (size_t)bytes[3] << 24;
     if (*length > GN_NPY_HEADER_MAX)
-        return gn_message_format("%s: byte 8: a header of %zu bytes is longer than %d", name, *length, GN_NPY_HEADER_MAX);
+        return gn_message_format("%s: byte 8: a header of %zu bytes is longer than %d", name, *length,
+                                 GN_NPY_HEADER_MAX);
     return NULL;
 }
 
@@ -236,8 +238,7 @@ static size_t format_header(char *text, size_t room, const uint64_t *shape, unsi
     n += (size_t)snprintf(text + n, room - n, "), }");
     // NumPy leaves room for the growing dimension to reach 21 digits, then aligns the values to 64 bytes.
     size_t growth = 0;
-    if (dimensions)
-        growth = 21 - (size_t)snprintf(NULL, 0, "%" PRIu64, shape[fortran_order ? dimensions - 1 : 0]);
+    if (dimensions) growth = 21 - (size_t)snprintf(NULL, 0, "%" PRIu64, shape[fortran_order ? dimensions - 1 : 0]);
     const size_t total = (10 + n + growth + 1 + 63) / 64 * 64;
     while (n + 1 < total - 10) text[n++] = ' ';
     text[n++] = '\n';
@@ -264,7 +265,8 @@ gn_message gn_npy_write(FILE *stream, const float *values, const uint64_t *shape
     return fwrite(values, sizeof *values, count, stream) == count ? NULL : strerror(errno);
 }
 
-gn_message gn_npy_parse_shape(const char *text, uint64_t shape[GN_NPY_DIMENSIONS], unsigned *dimensions, uint64_t *count)
+gn_message gn_npy_parse_shape(const char *text, uint64_t shape[GN_NPY_DIMENSIONS], unsigned *dimensions,
+                              uint64_t *count)
 {
     unsigned n = 0;
     for (const char *at = text; *at;) {
@@ -276,7 +278,8 @@ gn_message gn_npy_parse_shape(const char *text, uint64_t shape[GN_NPY_DIMENSIONS
         shape[n++] = d;
         at = end;
         if (!*at) break;
-        if ((*at != ',' && *at != 'x') || !at[1]) return gn_message_format("'%s' is no shape; write it as 784,500", text);
+        if ((*at != ',' && *at != 'x') || !at[1])
+            return gn_message_format("'%s' is no shape; write it as 784,500", text);
         at++;
     }
     if (!multiply(shape, n, count)) return gn_message_format("shape '%s' is impossibly large", text);

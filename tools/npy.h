@@ -36,6 +36,7 @@ gn_message gn_npy_write_header(FILE *stream, const uint64_t *shape, unsigned dim
 gn_message gn_npy_write(FILE *stream, const float *values, const uint64_t *shape, unsigned dimensions);
 
 /// Parses a shape on the command line: "784,500", "3x224x224"; "" is a scalar. `*count` is the product.
-gn_message gn_npy_parse_shape(const char *text, uint64_t shape[GN_NPY_DIMENSIONS], unsigned *dimensions, uint64_t *count);
+gn_message gn_npy_parse_shape(const char *text, uint64_t shape[GN_NPY_DIMENSIONS], unsigned *dimensions,
+                              uint64_t *count);
 
 #endif

@@ -147,8 +147,7 @@ gn_message gn_output_open(gn_output **result, const char *path, bool force)
     output->force = force;
     const bool standard = !strcmp(path, "-");
     output->name = strdup(standard ? "standard output" : path);
-    if (standard)
-        output->stream = stdout;
+    if (standard) output->stream = stdout;
     gn_message wrong = !output->name ? "out of memory" : standard ? NULL : open_path(output, path);
     if (wrong) {
         output_free(output);

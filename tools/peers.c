@@ -73,7 +73,8 @@ static size_t zlib_compress(gn_peer_context *context, const float *values, size_
     return deflate(z, Z_FINISH) == Z_STREAM_END ? (size_t)z->total_out : 0;
 }
 
-static bool zlib_decompress(gn_peer_context *context, const void *packed, size_t packed_bytes, float *values, size_t bytes)
+static bool zlib_decompress(gn_peer_context *context, const void *packed, size_t packed_bytes, float *values,
+                            size_t bytes)
 {
     z_stream *z = context->decompressor;
     if (!fits_int(bytes) || !fits_int(packed_bytes) || inflateReset(z) != Z_OK) return false;
@@ -112,7 +113,8 @@ static size_t zstd_compress(gn_peer_context *context, const float *values, size_
     return ZSTD_isError(n) ? 0 : n;
 }
 
-static bool zstd_decompress(gn_peer_context *context, const void *packed, size_t packed_bytes, float *values, size_t bytes)
+static bool zstd_decompress(gn_peer_context *context, const void *packed, size_t packed_bytes, float *values,
+                            size_t bytes)
 {
     return ZSTD_decompressDCtx(context->decompressor, values, bytes, packed, packed_bytes) == bytes;
 }
@@ -146,7 +148,8 @@ static size_t lz4_compress(gn_peer_context *context, const float *values, size_t
     return n > 0 ? (size_t)n : 0;
 }
 
-static bool lz4_decompress(gn_peer_context *context, const void *packed, size_t packed_bytes, float *values, size_t bytes)
+static bool lz4_decompress(gn_peer_context *context, const void *packed, size_t packed_bytes, float *values,
+                           size_t bytes)
 {
     (void)context;
     if (!fits_int(bytes) || packed_bytes > 0x7fffffff) return false;
@@ -181,7 +184,8 @@ static size_t snappy_pack(gn_peer_context *context, const float *values, size_t 
     return bytes <= UINT32_MAX && snappy_compress((const char *)values, bytes, packed, &n) == SNAPPY_OK ? n : 0;
 }
 
-static bool snappy_unpack(gn_peer_context *context, const void *packed, size_t packed_bytes, float *values, size_t bytes)
+static bool snappy_unpack(gn_peer_context *context, const void *packed, size_t packed_bytes, float *values,
+                          size_t bytes)
 {
     (void)context;
     size_t n = bytes;
@@ -206,7 +210,8 @@ static void zfp_peer_close(gn_peer_context *context)
 }
 
 /// The same parameters for both directions; `packed` is only written when compressing.
-static size_t zfp_run(gn_peer_context *context, const float *values, size_t bytes, void *packed, size_t capacity, bool compress)
+static size_t zfp_run(gn_peer_context *context, const float *values, size_t bytes, void *packed, size_t capacity,
+                      bool compress)
 {
     zfp_stream *zfp = context->compressor;
     zfp_field *field = zfp_field_1d((void *)(uintptr_t)values, zfp_type_float, bytes / sizeof(float));
@@ -230,17 +235,20 @@ static size_t zfp_peer_bound(const gn_peer_context *context, size_t bytes)
     return n;
 }
 
-static size_t zfp_peer_compress(gn_peer_context *context, const float *values, size_t bytes, void *packed, size_t capacity)
+static size_t zfp_peer_compress(gn_peer_context *context, const float *values, size_t bytes, void *packed,
+                                size_t capacity)
 {
     return zfp_run(context, values, bytes, packed, capacity, true);
 }
 
-static bool zfp_peer_decompress(gn_peer_context *context, const void *packed, size_t packed_bytes, float *values, size_t bytes)
+static bool zfp_peer_decompress(gn_peer_context *context, const void *packed, size_t packed_bytes, float *values,
+                                size_t bytes)
 {
     return zfp_run(context, values, bytes, (void *)(uintptr_t)packed, packed_bytes, false) != 0;
 }
 
-static const gn_peer_methods zfp_methods = {zfp_peer_open, zfp_peer_close, zfp_peer_bound, zfp_peer_compress, zfp_peer_decompress};
+static const gn_peer_methods zfp_methods = {zfp_peer_open, zfp_peer_close, zfp_peer_bound, zfp_peer_compress,
+                                            zfp_peer_decompress};
 #endif
 
 static const gn_peer peers[] = {
@@ -300,13 +308,15 @@ static gn_message parse_peer(char *item, gn_peer_choice *choice)
     char *colon = strchr(item, ':');
     if (colon) *colon = 0;
     unsigned i = 0;
-    while (i < PEERS && strcmp(peers[i].name, item)) i++;
-    if (i == PEERS) return gn_message_format("'%s' is no compressor known here; there are zstd, lz4, snappy, zlib and zfp", item);
+    while (i < PEERS && strcmp(peers[i].name, item) != 0) i++;
+    if (i == PEERS)
+        return gn_message_format("'%s' is no compressor known here; there are zstd, lz4, snappy, zlib and zfp", item);
     if (!peers[i].available) return gn_message_format("%s was not found when gradnic was built", item);
     uint64_t level = (uint64_t)peers[i].level;
     if (colon && !peers[i].level_high) return gn_message_format("%s has no levels", item);
     if (colon) {
-        gn_message wrong = gn_parse_number(colon + 1, (uint64_t)peers[i].level_low, (uint64_t)peers[i].level_high, &level);
+        gn_message wrong =
+            gn_parse_number(colon + 1, (uint64_t)peers[i].level_low, (uint64_t)peers[i].level_high, &level);
         if (wrong) return gn_message_format("level of %s: %s", item, wrong);
     }
     *choice = choose(&peers[i], (int)level);

@@ -13,9 +13,9 @@
 #include "cli.h"
 
 typedef struct gn_peer {
-    const char *name;  ///< "zstd"
-    bool available;    ///< compiled in
-    bool lossless;     ///< otherwise it takes a bound
+    const char *name;                  ///< "zstd"
+    bool available;                    ///< compiled in
+    bool lossless;                     ///< otherwise it takes a bound
     int level, level_low, level_high;  ///< default and range; all 0 where there are no levels
     const struct gn_peer_methods *methods;
 } gn_peer;

@@ -143,11 +143,15 @@ gn_message gn_pipeline_run(const gn_pipeline *p)
     if (threads + 2 > affordable) threads = affordable > 3 ? (unsigned)affordable - 2 : 1;
     if (threads == 1) return run_alone(p);
 
-    run r = {.pipeline = p, .lock = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER,
+    run r = {.pipeline = p,
+             .lock = PTHREAD_MUTEX_INITIALIZER,
+             .filled = PTHREAD_COND_INITIALIZER,
+             .done = PTHREAD_COND_INITIALIZER,
              .slot_count = threads + 2};
     r.slots = calloc(r.slot_count, sizeof *r.slots);
     bool complete = r.slots != NULL;
-    for (unsigned i = 0; complete && i < r.slot_count; i++) complete = (r.slots[i].item = p->slot_new(p->context)) != NULL;
+    for (unsigned i = 0; complete && i < r.slot_count; i++)
+        complete = (r.slots[i].item = p->slot_new(p->context)) != NULL;
     gn_message wrong = complete ? run_threads(&r, threads) : "out of memory";
     for (unsigned i = 0; r.slots && i < r.slot_count; i++)
         if (r.slots[i].item) p->slot_free(r.slots[i].item);

@@ -61,7 +61,8 @@ void gn_progress_update(gn_progress *progress, uint64_t done)
         snprintf(of, sizeof of, " of %s (%.0f %%)", amount(progress, progress->total).s,
                  100.0 * (double)done / (double)progress->total);
         if (rate > 0)
-            snprintf(left, sizeof left, ", %s left", gn_human_duration((double)(progress->total - done) / rate * 1e9).s);
+            snprintf(left, sizeof left, ", %s left",
+                     gn_human_duration((double)(progress->total - done) / rate * 1e9).s);
     }
     fprintf(stderr, "\r\033[K%s: %s%s%s%s, %s%s", progress->what, amount(progress, done).s, progress->unit ? " " : "",
             progress->unit ? progress->unit : "", of, speed(progress, rate).s, left);

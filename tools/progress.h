@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 typedef struct gn_progress {
-    const char *what;  ///< borrowed, e.g. the file's name
-    const char *unit;  ///< borrowed, what is counted ("steps"); NULL: bytes
-    uint64_t total;    ///< 0: not known
+    const char *what;         ///< borrowed, e.g. the file's name
+    const char *unit;         ///< borrowed, what is counted ("steps"); NULL: bytes
+    uint64_t total;           ///< 0: not known
     uint64_t started, shown;  ///< CLOCK_MONOTONIC, ns
     bool active;
 } gn_progress;

@@ -33,7 +33,10 @@ enum { OPTION_AGAINST = 256, OPTION_FORMAT, OPTION_KERNEL, OPTION_JSON };
 static const struct argp_option option_table[] = {
     {"profile", 'p', "LIST", 0, "profiles, as lattice,paper; 'all' is the default", 0},
     {"bound", 'k', "LIST", 0, "error bounds 2^-K, as 6,8,10 or 2^-6,2^-8; the default is 10", 0},
-    {"against", OPTION_AGAINST, "LIST", 0, "other compressors to put beside: zstd, lz4, snappy, zlib (lossless), zfp (same bound), with a level as in zstd:3; 'all' that are compiled in is the default; none", 0},
+    {"against", OPTION_AGAINST, "LIST", 0,
+     "other compressors to put beside: zstd, lz4, snappy, zlib (lossless), zfp (same bound), with a level as in "
+     "zstd:3; 'all' that are compiled in is the default; none",
+     0},
     {"format", OPTION_FORMAT, "FORMAT", 0, "what the files are, when their names do not say: npy, f32, gn", 0},
     {"kernel", OPTION_KERNEL, "NAME", 0, "codec kernel: auto, scalar, avx2. The results do not depend on it", 0},
     {"threads", 'j', "N", 0, "threads; 0, the default, is one per processor. The results do not depend on it", 0},
@@ -47,7 +50,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     options *o = state->input;
     gn_message wrong = NULL;
     switch (key) {
-    case 'p': wrong = gn_parse_profiles(arg, o->profiles, &o->profile_count); break;
+    case 'p':
+        wrong = gn_parse_profiles(arg, o->profiles, &o->profile_count);
+        break;
     case 'k':
         wrong = gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count);
         o->bounds_given = true;
@@ -56,17 +61,30 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         wrong = gn_parse_peers(arg, o->peers, &o->peer_count);
         o->peers_given = true;
         break;
-    case OPTION_FORMAT: wrong = gn_parse_format(arg, &o->format); break;
-    case OPTION_KERNEL: o->kernel = arg; break;
-    case 'j': wrong = gn_parse_threads(arg, &o->threads); break;
-    case 'q': o->quiet = true; break;
-    case OPTION_JSON: o->json = true; break;
+    case OPTION_FORMAT:
+        wrong = gn_parse_format(arg, &o->format);
+        break;
+    case OPTION_KERNEL:
+        o->kernel = arg;
+        break;
+    case 'j':
+        wrong = gn_parse_threads(arg, &o->threads);
+        break;
+    case 'q':
+        o->quiet = true;
+        break;
+    case OPTION_JSON:
+        o->json = true;
+        break;
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
         o->file_count = state->argc - state->next;
         break;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "no FILE; '-' is standard input"); break;
-    default: return ARGP_ERR_UNKNOWN;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "no FILE; '-' is standard input");
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     if (wrong) argp_error(state, "%s", wrong);
     return 0;
@@ -75,7 +93,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const char doc[] =
     "Measure what compressing gradients would give: ratio, tags and errors, beside other compressors."
     "\v"
-    "FILE is .npy (dtype '<f4', any shape), raw .f32 or .gn, each also packed with gzip (.gz); '-' is standard input. One table per file, and a "
+    "FILE is .npy (dtype '<f4', any shape), raw .f32 or .gn, each also packed with gzip (.gz); '-' is standard input. "
+    "One table per file, and a "
     "total when there are several.\n"
     "\n"
     "Columns:\n"
@@ -86,7 +105,8 @@ static const char doc[] =
     "  kept %               sum of |decoded| / sum of |value|\n"
     "  above %              share of the values whose error is larger than the bound\n"
     "\n"
-    "Lossless compressors see the raw bytes, in pieces of 65536 values; zfp is in its fixed-accuracy mode with the bound as its tolerance.\n"
+    "Lossless compressors see the raw bytes, in pieces of 65536 values; zfp is in its fixed-accuracy mode with the "
+    "bound as its tolerance.\n"
     "\n"
     "Examples:\n"
     "  gradnic ratio grads.npy\n"
@@ -98,7 +118,8 @@ static gn_message list_subjects(const options *o, gn_ratio_subject *subjects, si
 {
     size_t n = 0;
     const size_t most = (o->profile_count + o->peer_count) * o->bound_count;
-    if (most > GN_RATIO_LINES) return gn_message_format("%zu codecs and bounds; at most %d at a time", most, GN_RATIO_LINES);
+    if (most > GN_RATIO_LINES)
+        return gn_message_format("%zu codecs and bounds; at most %d at a time", most, GN_RATIO_LINES);
     for (size_t p = 0; p < o->profile_count; p++)
         for (size_t b = 0; b < o->bound_count; b++) {
             gn_ratio_subject *s = &subjects[n++];
@@ -106,7 +127,8 @@ static gn_message list_subjects(const options *o, gn_ratio_subject *subjects, si
             gn_message wrong = gn_check_bound(o->profiles[p], s->bound_exp);
             if (wrong) return wrong;
             const gn_status status = gn_codec_init_kernel(&s->codec, o->profiles[p], s->bound_exp, o->kernel);
-            if (status) return gn_message_format("kernel '%s': %s", o->kernel ? o->kernel : "auto", gn_status_string(status));
+            if (status)
+                return gn_message_format("kernel '%s': %s", o->kernel ? o->kernel : "auto", gn_status_string(status));
         }
     for (size_t p = 0; p < o->peer_count; p++)
         for (size_t b = 0; b < (o->peers[p].peer->lossless ? 1 : o->bound_count); b++)
@@ -178,15 +200,21 @@ static gn_message block_write(void *context, void *slot)
     return NULL;
 }
 
-static gn_message measure_file(const options *o, const char *path, const gn_ratio_subject *subjects, size_t count, gn_ratio_result *result)
+static gn_message measure_file(const options *o, const char *path, const gn_ratio_subject *subjects, size_t count,
+                               gn_ratio_result *result)
 {
     job j = {.subjects = subjects, .count = count, .result = result};
     gn_message wrong = gn_values_open(&j.values, path, o->format);
     if (wrong) return wrong;
     gn_input *input = gn_values_input(j.values);
     gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->quiet);
-    const gn_pipeline pipeline = {.context = &j, .slot_new = block_new, .slot_free = block_free, .read = block_read,
-                                  .work = block_work, .write = block_write, .threads = o->threads,
+    const gn_pipeline pipeline = {.context = &j,
+                                  .slot_new = block_new,
+                                  .slot_free = block_free,
+                                  .read = block_read,
+                                  .work = block_work,
+                                  .write = block_write,
+                                  .threads = o->threads,
                                   .slot_bytes = 4 << 20};  // a block, its scratch, and what zstd and zlib keep
     wrong = gn_pipeline_run(&pipeline);
     gn_progress_end(&j.progress);
@@ -226,7 +254,8 @@ static int measure_all(const options *o, const char *program, const gn_ratio_sub
         }
     }
     if (o->json) {
-        json_t *all = json_pack("{s:o, s:o, s:o}", "environment", gn_json_environment(), "files", files, "total", gn_ratio_json(&total, subjects, count));
+        json_t *all = json_pack("{s:o, s:o, s:o}", "environment", gn_json_environment(), "files", files, "total",
+                                gn_ratio_json(&total, subjects, count));
         gn_message wrong = gn_json_print(all, stdout);
         if (wrong) gn_cli_error(program, "%s", wrong);
         if (wrong) status = GN_EXIT_FAILED;

@@ -77,12 +77,13 @@ struct gn_ratio_scratch {
 
 static bool scratch_fill(gn_ratio_scratch *s)
 {
-    s->peers = calloc(s->count + 1, sizeof *s->peers);
+    s->peers = calloc(s->count + 1, sizeof(gn_peer_context *));
     s->decoded = malloc(GN_RATIO_BLOCK * sizeof *s->decoded);
     if (!s->peers || !s->decoded) return false;
     for (size_t i = 0; i < s->count; i++) {
         const gn_ratio_subject *subject = &s->subjects[i];
-        if (subject->is_peer && !(s->peers[i] = gn_peer_context_new(&subject->choice, subject->bound_exp))) return false;
+        if (subject->is_peer && !(s->peers[i] = gn_peer_context_new(&subject->choice, subject->bound_exp)))
+            return false;
         const size_t room = subject->is_peer ? gn_peer_bound(s->peers[i], GN_RATIO_BLOCK)
                                              : gn_stream_bound(subject->codec.profile, GN_RATIO_BLOCK);
         if (room > s->packed_room) s->packed_room = room;
@@ -112,7 +113,8 @@ void gn_ratio_scratch_free(gn_ratio_scratch *s)
     free(s);
 }
 
-static gn_message measure_codec(gn_ratio_scratch *s, const gn_codec *codec, const float *values, size_t count, gn_ratio_stats *stats)
+static gn_message measure_codec(gn_ratio_scratch *s, const gn_codec *codec, const float *values, size_t count,
+                                gn_ratio_stats *stats)
 {
     size_t bytes;
     gn_status status = gn_stream_encode(codec, values, count, s->packed, s->packed_room, &bytes);

@@ -15,10 +15,10 @@ enum {
 
 /// What a line of the report is about: one of gradnic's codecs, or a peer.
 typedef struct gn_ratio_subject {
-    bool is_peer;
     gn_codec codec;         ///< unless is_peer
     gn_peer_choice choice;  ///< if is_peer
     int bound_exp;          ///< no meaning for a lossless peer
+    bool is_peer;
 } gn_ratio_subject;
 
 /// About the values themselves.
@@ -34,12 +34,12 @@ typedef struct gn_ratio_input {
 /// About one subject. Errors are decoded - value, of finite values.
 typedef struct gn_ratio_stats {
     uint64_t packed_bytes;
-    gn_tally tally;             ///< of gradnic's codecs
-    double max_error;           ///< largest |error|
-    double sum_error;           ///< with its sign: the bias
+    gn_tally tally;    ///< of gradnic's codecs
+    double max_error;  ///< largest |error|
+    double sum_error;  ///< with its sign: the bias
     double sum_error_squares;
-    double sum_magnitudes;      ///< of |decoded|
-    uint64_t above_bound;       ///< values with |error| > 2^-k
+    double sum_magnitudes;  ///< of |decoded|
+    uint64_t above_bound;   ///< values with |error| > 2^-k
 } gn_ratio_stats;
 
 void gn_ratio_input_add(gn_ratio_input *input, const float *values, size_t count);

@@ -16,15 +16,15 @@ typedef struct unit {
 } unit;
 
 static const unit size_units[] = {
-    {"", 1}, {"B", 1}, {"K", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}, {"T", 0x1p40},
-    {"KB", 0x1p10}, {"MB", 0x1p20}, {"GB", 0x1p30}, {"TB", 0x1p40},
+    {"", 1},         {"B", 1},        {"K", 0x1p10},   {"M", 0x1p20},   {"G", 0x1p30},
+    {"T", 0x1p40},   {"KB", 0x1p10},  {"MB", 0x1p20},  {"GB", 0x1p30},  {"TB", 0x1p40},
     {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {NULL, 0},
 };
 
 static const unit rate_units[] = {
-    {"", 1}, {"bit", 1}, {"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}, {"tbit", 1e12},
-    {"kibit", 0x1p10}, {"mibit", 0x1p20}, {"gibit", 0x1p30}, {"tibit", 0x1p40},
-    {"bps", 8}, {"kbps", 8e3}, {"mbps", 8e6}, {"gbps", 8e9}, {"tbps", 8e12}, {NULL, 0},
+    {"", 1},           {"bit", 1},        {"kbit", 1e3},     {"mbit", 1e6},     {"gbit", 1e9}, {"tbit", 1e12},
+    {"kibit", 0x1p10}, {"mibit", 0x1p20}, {"gibit", 0x1p30}, {"tibit", 0x1p40}, {"bps", 8},    {"kbps", 8e3},
+    {"mbps", 8e6},     {"gbps", 8e9},     {"tbps", 8e12},    {NULL, 0},
 };
 
 static const unit duration_units[] = {
@@ -127,8 +127,7 @@ gn_message gn_parse_bound(const char *text, int *bound_exp)
     const bool power = !strncmp(text, "2^", 2);
     int k;
     const char *rest = scan_integer(power ? text + 2 : text, &k);
-    if (!rest || *rest)
-        return gn_message_format("'%s' is no bound; write it as 2^-10, or 10 for short", text);
+    if (!rest || *rest) return gn_message_format("'%s' is no bound; write it as 2^-10, or 10 for short", text);
     if (power) k = -k;
     if (k < LOWEST_BOUND_EXP || k > HIGHEST_BOUND_EXP)
         return gn_message_format("bound %s is outside 2^%d to 2^-%d", text, -LOWEST_BOUND_EXP, HIGHEST_BOUND_EXP);
@@ -149,7 +148,7 @@ gn_message gn_parse_bounds(const char *text, int *bounds, size_t capacity, size_
     size_t n = 0;
     for (const char *at = text;; at++) {
         at = gn_list_item(at, item, sizeof item);
-        int k;
+        int k = 0;
         gn_message wrong = gn_parse_bound(item, &k);
         if (wrong) return wrong;
         for (size_t i = 0; i < n; i++)

@@ -21,7 +21,7 @@ gn_message gn_parse_format(const char *text, gn_format *format)
 {
     static const char *const names[] = {"auto", "f32", "npy", "gn"};
     for (unsigned i = 0; i < 4; i++) {
-        if (strcmp(text, names[i])) continue;
+        if (strcmp(text, names[i]) != 0) continue;
         *format = (gn_format)i;
         return NULL;
     }
@@ -40,8 +40,10 @@ static gn_message detect(gn_input *input, gn_format *format)
     if (got >= 6 && !memcmp(magic, "\x93NUMPY", 6)) return *format = GN_FORMAT_NPY, NULL;
     if (got == 8 && !memcmp(magic, "GRADNIC1", 8)) return *format = GN_FORMAT_GN, NULL;
     if (!gn_input_is_file(input)) return *format = GN_FORMAT_F32, NULL;
-    return gn_message_format("%s: neither its name (.npy, .f32, .gn, each also .gz) nor its first bytes say what it is; "
-                             "for raw binary32 give --format f32", gn_input_name(input));
+    return gn_message_format(
+        "%s: neither its name (.npy, .f32, .gn, each also .gz) nor its first bytes say what it is; "
+        "for raw binary32 give --format f32",
+        gn_input_name(input));
 }
 
 static gn_status read_input(void *context, void *data, size_t bytes, size_t *got)
@@ -131,7 +133,8 @@ static gn_message read_plain(gn_values *values, float *buffer, size_t capacity, 
         return gn_message_format("%s: byte %" PRIu64 ": ends after %" PRIu64 " of %" PRIu64 " values", name, at,
                                  values->done, values->count);
     if (bytes % sizeof *buffer)
-        return gn_message_format("%s: byte %" PRIu64 ": ends within a value (%zu bytes over)", name, at - bytes % 4, bytes % 4);
+        return gn_message_format("%s: byte %" PRIu64 ": ends within a value (%zu bytes over)", name, at - bytes % 4,
+                                 bytes % 4);
     return announced && values->done == values->count ? expect_end(values) : NULL;
 }
 

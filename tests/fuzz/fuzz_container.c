@@ -62,8 +62,8 @@ static int copy(memory *in, memory *out, uint32_t *crc)
     gn_status status = gn_container_reader_new(&reader, read_memory, in, NULL);
     const gn_container_info *info = gn_container_reader_info(reader);
     if (!status && out)
-        status = gn_container_writer_new(&writer, gn_container_reader_codec(reader), info->values_per_block, info->value_count,
-                                         write_memory, out);
+        status = gn_container_writer_new(&writer, gn_container_reader_codec(reader), info->values_per_block,
+                                         info->value_count, write_memory, out);
     uint64_t count = 0;
     for (size_t got = 1; !status && got;) {
         float buffer[1000];

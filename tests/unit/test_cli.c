@@ -25,7 +25,8 @@ START_TEST(bounds)
     ck_assert_int_eq(k, -3);
     ck_assert_ptr_null(gn_parse_bound("-31", &k));
     ck_assert_int_eq(k, -31);
-    static const char *const bad[] = {"", "x", "2^", "2^-", "10x", "2^-1.5", "0.001", "1e-3", "127", "-32", "99999999999", " 10", "+3"};
+    static const char *const bad[] = {"",     "x",   "2^",  "2^-",         "10x", "2^-1.5", "0.001",
+                                      "1e-3", "127", "-32", "99999999999", " 10", "+3"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         k = 77;
         ck_assert_ptr_nonnull(gn_parse_bound(bad[i], &k));
@@ -85,7 +86,8 @@ START_TEST(numbers_with_units)
     ck_assert(fabs(p - 0.01) < 1e-15);
     ck_assert_ptr_null(gn_parse_probability("0.25", &p));
     ck_assert(p == 0.25);
-    static const char *const bad[] = {"", "-1", "x", "1..2", "0x10", "inf", "nan", "1q", "1 M", "9999999999999999999999999T", "."};
+    static const char *const bad[] = {
+        "", "-1", "x", "1..2", "0x10", "inf", "nan", "1q", "1 M", "9999999999999999999999999T", "."};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ck_assert_ptr_nonnull(gn_parse_size(bad[i], &n));
         ck_assert_ptr_nonnull(gn_parse_rate(bad[i], &n));

@@ -67,7 +67,9 @@ static void make(gn_profile profile, uint32_t per_block, size_t count, size_t pi
     const gn_codec codec = codec_of(profile);
     gn_container_writer *writer = NULL;
     file = (memory){.fail_after = -1};
-    ck_assert_int_eq(gn_container_writer_new(&writer, &codec, per_block, announced ? count : GN_CONTAINER_UNKNOWN, write_memory, &file), GN_OK);
+    ck_assert_int_eq(gn_container_writer_new(&writer, &codec, per_block, announced ? count : GN_CONTAINER_UNKNOWN,
+                                             write_memory, &file),
+                     GN_OK);
     for (size_t at = 0; at < count; at += piece)
         ck_assert_int_eq(gn_container_write(writer, values + at, count - at < piece ? count - at : piece), GN_OK);
     uint8_t header[GN_CONTAINER_HEADER];
@@ -85,7 +87,8 @@ static gn_status read_all(size_t piece, float *values, size_t capacity, size_t *
     gn_status status = gn_container_reader_new(&reader, read_memory, &file, NULL);
     while (!status) {
         size_t got;
-        status = gn_container_read(reader, values + *count, capacity - *count < piece ? capacity - *count : piece, &got);
+        status =
+            gn_container_read(reader, values + *count, capacity - *count < piece ? capacity - *count : piece, &got);
         if (!got) break;
         *count += got;
     }
@@ -128,11 +131,13 @@ START_TEST(the_bytes_are_those_of_the_format)
     ck_assert_int_eq(gn_container_writer_new(&writer, &codec, 8, 9, write_memory, &file), GN_OK);
     ck_assert_int_eq(gn_container_write(writer, values, 9), GN_OK);
     ck_assert_int_eq(gn_container_writer_finish(writer, NULL), GN_OK);
-    static const uint8_t header[32] = {'G', 'R', 'A', 'D', 'N', 'I', 'C', '1', 1, 10, 0, 0, 8, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 2};
+    static const uint8_t header[32] = {'G', 'R', 'A', 'D', 'N', 'I', 'C', '1', 1, 10, 0, 0, 8,
+                                       0,   0,   0,   9,   0,   0,   0,   0,   0, 0,  0, 2};
     static const uint8_t first[4] = {2, 0, 0, 2}, second[6] = {3, 0, 0, 0, 0x80, 0x42};
     ck_assert_uint_eq(file.size, 40 + 8 + 4 + 8 + 6);
     ck_assert_mem_eq(file.bytes, header, 32);
-    const uint32_t crcs[3] = {(uint32_t)crc32(0, header, 32), (uint32_t)crc32(0, first, 4), (uint32_t)crc32(0, second, 6)};
+    const uint32_t crcs[3] = {(uint32_t)crc32(0, header, 32), (uint32_t)crc32(0, first, 4),
+                              (uint32_t)crc32(0, second, 6)};
     const uint32_t lengths[2] = {4, 6};
     ck_assert_mem_eq(file.bytes + 32, &crcs[0], 4);
     ck_assert_mem_eq(file.bytes + 36, "\0\0\0\0", 4);
@@ -214,7 +219,8 @@ END_TEST
 /// A file of one block whose stream is `stream`, with a CRC that fits.
 static void make_block(size_t values, const uint8_t *stream, uint32_t bytes)
 {
-    const gn_container_info info = {.profile = GN_LATTICE, .bound_exp = 10, .values_per_block = 64, .value_count = values};
+    const gn_container_info info = {
+        .profile = GN_LATTICE, .bound_exp = 10, .values_per_block = 64, .value_count = values};
     file = (memory){.fail_after = -1};
     ck_assert_int_eq(gn_container_encode_header(&info, file.bytes), GN_OK);
     const uint32_t crc = (uint32_t)crc32(0, stream, bytes);
@@ -258,7 +264,9 @@ START_TEST(writers_refuse_what_was_not_announced)
     gn_container_writer *writer = NULL;
     file = (memory){.fail_after = -1};
     ck_assert_int_eq(gn_container_writer_new(&writer, &codec, 12, 100, write_memory, &file), GN_INVALID);
-    ck_assert_int_eq(gn_container_writer_new(&writer, &codec, GN_CONTAINER_BLOCK_VALUES_MAX + 8, 100, write_memory, &file), GN_INVALID);
+    ck_assert_int_eq(
+        gn_container_writer_new(&writer, &codec, GN_CONTAINER_BLOCK_VALUES_MAX + 8, 100, write_memory, &file),
+        GN_INVALID);
     ck_assert_int_eq(gn_container_writer_new(&writer, &codec, 8, 16, write_memory, &file), GN_OK);
     ck_assert_int_eq(gn_container_write(writer, values, 24), GN_INVALID);
     gn_container_writer_abort(writer);

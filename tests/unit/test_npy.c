@@ -108,13 +108,20 @@ START_TEST(headers_that_are_bad)
         const char *dictionary, *message;
     } cases[] = {
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }", "x.npy: byte 20: dtype '<f8' is not binary32"},
-        {"{'descr': '>f4', 'fortran_order': False, 'shape': (3,), }", "x.npy: byte 20: dtype '>f4' is big-endian; save it as a.astype('<f4')"},
-        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,), }", "x.npy: byte 20: a structured dtype is not binary32; save one field, as a.astype('<f4')"},
-        {"{'descr': '<f4', 'fortran_order': 0, 'shape': (3,), }", "x.npy: byte 44: the header is malformed: True or False expected"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': 3, }", "x.npy: byte 60: the header is malformed: '(' expected"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }", "x.npy: byte 61: the header is malformed: a dimension expected"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", "x.npy: byte 59: the shape is impossibly large"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999), }", "x.npy: byte 61: a dimension is impossibly large"},
+        {"{'descr': '>f4', 'fortran_order': False, 'shape': (3,), }",
+         "x.npy: byte 20: dtype '>f4' is big-endian; save it as a.astype('<f4')"},
+        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,), }",
+         "x.npy: byte 20: a structured dtype is not binary32; save one field, as a.astype('<f4')"},
+        {"{'descr': '<f4', 'fortran_order': 0, 'shape': (3,), }",
+         "x.npy: byte 44: the header is malformed: True or False expected"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': 3, }",
+         "x.npy: byte 60: the header is malformed: '(' expected"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }",
+         "x.npy: byte 61: the header is malformed: a dimension expected"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }",
+         "x.npy: byte 59: the shape is impossibly large"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999), }",
+         "x.npy: byte 61: a dimension is impossibly large"},
         {"{'descr': '<f4', 'fortran_order': False}", "x.npy: byte 10: the header has no 'shape'"},
         {"{'descr': '<f4', 'shape': (3,)}", "x.npy: byte 10: the header has no 'fortran_order'"},
         {"{}", "x.npy: byte 10: the header has no dtype ('descr')"},
@@ -123,7 +130,8 @@ START_TEST(headers_that_are_bad)
         {"{'descr': '<f4", "x.npy: byte 20: the header is malformed: a string without an end"},
         {"{'descr'", "x.npy: byte 18: the header is malformed: ':' expected"},
         {"", "x.npy: byte 10: the header is malformed: '{' expected"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), } x", "x.npy: byte 68: the header is malformed: something behind the dictionary"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), } x",
+         "x.npy: byte 68: the header is malformed: something behind the dictionary"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gn_values *values = NULL;
@@ -163,7 +171,8 @@ START_TEST(data_that_is_short_or_long)
         ck_assert((wrong == NULL) == (data == 12));
     }
     ck_assert_str_eq(read_bytes(make(1, dictionary, 9), 2, &count), "x.npy: byte 76: ends after 2 of 3 values");
-    ck_assert_str_eq(read_bytes(make(1, dictionary, 16), 8, &count), "x.npy: byte 79: the file goes on behind the last of its 3 values");
+    ck_assert_str_eq(read_bytes(make(1, dictionary, 16), 8, &count),
+                     "x.npy: byte 79: the file goes on behind the last of its 3 values");
     static const char *const scalar = "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }";
     ck_assert_ptr_nonnull(read_bytes(make(1, scalar, 4), 8, &count));
 }
@@ -239,9 +248,11 @@ START_TEST(raw_and_packed_files)
     ck_assert_ptr_nonnull(gn_values_load("bad.f32.gz", GN_FORMAT_AUTO, &out, &count));
 
     write_file("plain.f32.gz", in, 4000);
-    ck_assert_str_eq(gn_values_load("plain.f32.gz", GN_FORMAT_AUTO, &out, &count), "plain.f32.gz: byte 0: not a gzip file, though its name says so");
+    ck_assert_str_eq(gn_values_load("plain.f32.gz", GN_FORMAT_AUTO, &out, &count),
+                     "plain.f32.gz: byte 0: not a gzip file, though its name says so");
     write_file("odd.f32", in, 4003);
-    ck_assert_str_eq(gn_values_load("odd.f32", GN_FORMAT_AUTO, &out, &count), "odd.f32: byte 4000: ends within a value (3 bytes over)");
+    ck_assert_str_eq(gn_values_load("odd.f32", GN_FORMAT_AUTO, &out, &count),
+                     "odd.f32: byte 4000: ends within a value (3 bytes over)");
     write_file("what.bin", in, 4000);
     ck_assert_ptr_nonnull(gn_values_load("what.bin", GN_FORMAT_AUTO, &out, &count));
     ck_assert_ptr_null(gn_values_load("what.bin", GN_FORMAT_F32, &out, &count));
@@ -251,9 +262,11 @@ START_TEST(raw_and_packed_files)
     ck_assert_ptr_null(gn_values_load("empty.f32", GN_FORMAT_AUTO, &out, &count));
     ck_assert_uint_eq(count, 0);
     free(out);
-    ck_assert_str_eq(gn_values_load("missing.f32", GN_FORMAT_AUTO, &out, &count), "missing.f32: No such file or directory");
+    ck_assert_str_eq(gn_values_load("missing.f32", GN_FORMAT_AUTO, &out, &count),
+                     "missing.f32: No such file or directory");
     ck_assert_str_eq(gn_values_load(".", GN_FORMAT_F32, &out, &count), ".: Is a directory");
-    static const char *const made[] = {"a.f32", "a.f32.gz", "cut.f32.gz", "bad.f32.gz", "plain.f32.gz", "odd.f32", "what.bin", "empty.f32"};
+    static const char *const made[] = {"a.f32",        "a.f32.gz", "cut.f32.gz", "bad.f32.gz",
+                                       "plain.f32.gz", "odd.f32",  "what.bin",   "empty.f32"};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) unlink(made[i]);
     ck_assert_int_eq(chdir("/"), 0);
     ck_assert_int_eq(rmdir(folder), 0);

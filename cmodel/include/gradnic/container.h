@@ -27,9 +27,9 @@ extern "C" {
 #endif
 
 enum {
-    GN_CONTAINER_HEADER = 40,           ///< bytes of the file's header
-    GN_CONTAINER_BLOCK_HEADER = 8,      ///< bytes of a block's header
-    GN_CONTAINER_BLOCK_VALUES = 262144, ///< values per block unless told otherwise
+    GN_CONTAINER_HEADER = 40,                ///< bytes of the file's header
+    GN_CONTAINER_BLOCK_HEADER = 8,           ///< bytes of a block's header
+    GN_CONTAINER_BLOCK_VALUES = 262144,      ///< values per block unless told otherwise
     GN_CONTAINER_BLOCK_VALUES_MAX = 1 << 20  ///< more are refused: it bounds a reader's memory
 };
 
