@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # How the captures of this folder were made: tcpdump between two namespaces, while the kernel's TCP carries a gradient's
 # float bytes. Needs root. Not part of any test; the captures are.
-#     capture OUT.pcap off     packets as on a wire: no offloads, complete checksums
-#     capture OUT.pcap on      packets as a NIC gets them: segments above the MTU, partial checksums
+#     capture.sh OUT.pcap off     packets as on a wire: no offloads, complete checksums
+#     capture.sh OUT.pcap on      packets as a NIC gets them: segments above the MTU, partial checksums
 set -euo pipefail
 out=$(realpath -m "$1") offload=$2
 here=$(dirname "$(realpath "$0")")
@@ -17,10 +17,10 @@ for side in a b; do
     ns=frame-$side dev=v$side
     ip -n $ns link set lo up
     case $side in a) n=1 ;; b) n=2 ;; esac
-    ip -n $ns addr add 10.77.0.$n/24 dev $dev
-    ip -n $ns addr add fd77::$n/64 dev $dev nodad
+    ip -n $ns addr add "10.77.0.$n/24" dev $dev
+    ip -n $ns addr add "fd77::$n/64" dev $dev nodad
     ip -n $ns link set $dev up
-    ip netns exec $ns ethtool -K $dev tx $offload sg $offload tso $offload gso $offload gro $offload >/dev/null
+    ip netns exec $ns ethtool -K $dev tx "$offload" sg "$offload" tso "$offload" gso "$offload" gro "$offload" >/dev/null
     ip netns exec $ns sysctl -qw net.ipv4.tcp_ecn=1
 done
 sleep 1

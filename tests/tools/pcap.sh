@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Real captures through `gradnic pcap`, tx and then rx: what passes is untouched, floats are within the bound, headers come
+# back, every checksum holds, with tcpdump as a witness.
+. "$(dirname "$0")/lib.sh"
+captures=$SOURCE/tests/data/captures
+
+witness() { # CAPTURE: tcpdump finds nothing wrong with it
+    tcpdump -nvvr "$1" >dump 2>/dev/null || fail "tcpdump cannot read $1"
+    [ -s dump ] || fail "tcpdump sees nothing in $1"
+    ! grep -E 'incorrect|bad (udp )?cksum|wrong' dump || fail "tcpdump finds wrong checksums in $1"
+}
+
+for k in 10 6; do
+    "$GRADNIC" pcap --direction tx -k $k -q "$captures/plain.pcap" wire.pcap
+    "$GRADNIC" pcap --direction rx -q wire.pcap back.pcap
+    "$PYTHON" "$SOURCE/tests/tools/pcap.py" "$captures/plain.pcap" wire.pcap back.pcap $k
+    witness wire.pcap
+    witness back.pcap
+    rm wire.pcap back.pcap
+done
+
+for cut in mtu fill; do
+    "$GRADNIC" pcap --direction tx --cut $cut --json "$captures/offload.pcap" wire.pcap >tx.json
+    "$GRADNIC" pcap --direction rx --json wire.pcap back.pcap >rx.json
+    "$PYTHON" "$SOURCE/tests/tools/pcap.py" "$captures/offload.pcap" wire.pcap back.pcap 10 --cut 1508
+    witness wire.pcap
+    witness back.pcap
+    "$PYTHON" -c '
+import json
+tx, rx = json.load(open("tx.json")), json.load(open("rx.json"))
+rule = tx["rules"][0]
+assert tx["cut"] > 10 and rule["compressed"] > 20 and rx["malformed"] == 0 and rx["foreign"] == 0
+assert rx["restored_lattice"] == rule["compressed"] and rx["restored_stored"] == rule["stored"]
+assert rx["payload_bytes"] == rule["payload_bytes"] and rx["wire_bytes"] == rule["wire_bytes"]
+assert rule["ratio"] > 4'
+    mv wire.pcap wire-$cut.pcap
+    rm back.pcap
+done
+[ "$(stat -c %s wire-fill.pcap)" -lt "$(stat -c %s wire-mtu.pcap)" ] || fail "fill is not smaller than mtu"
+
+# The same bytes again, through pipes too; a rule that matches nothing changes nothing but the resolution of timestamps.
+"$GRADNIC" pcap --direction tx --cut fill -q - - <"$captures/offload.pcap" | cmp - wire-fill.pcap
+"$GRADNIC" pcap --direction tx --rule tos=0x30 -q "$captures/plain.pcap" same.pcap
+tcpdump -nXXttr "$captures/plain.pcap" >one 2>/dev/null
+tcpdump -nXXttr same.pcap >other 2>/dev/null
+cmp one other
+# A VLAN tag makes no difference but four bytes.
+"$PYTHON" -c '
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+out, at = data[:24], 24
+while at < len(data):
+    head, n = data[at:at + 8], struct.unpack_from("<I", data, at + 8)[0]
+    frame = data[at + 16:at + 16 + n]
+    out += head + struct.pack("<II", n + 4, n + 4) + frame[:12] + b"\x81\0\0\5" + frame[12:]
+    at += 16 + n
+open("vlan.pcap", "wb").write(out)' "$captures/plain.pcap"
+"$GRADNIC" pcap --direction tx -q vlan.pcap vlan-wire.pcap
+"$GRADNIC" pcap --direction tx -q "$captures/plain.pcap" wire.pcap
+"$PYTHON" -c '
+import struct
+def frames(path):
+    data, at = open(path, "rb").read(), 24
+    while at < len(data):
+        n = struct.unpack_from("<I", data, at + 8)[0]
+        yield data[at + 16:at + 16 + n]
+        at += 16 + n
+a, b = list(frames("wire.pcap")), list(frames("vlan-wire.pcap"))
+assert [f[:12] + b"\x81\0\0\5" + f[12:] for f in a] == b'
+
+# What is wrong is said, and leaves no file.
+expect 2 "direction" "$GRADNIC" pcap "$captures/plain.pcap" x.pcap
+expect 2 "tx or rx" "$GRADNIC" pcap --direction up "$captures/plain.pcap" x.pcap
+expect 2 "two files" "$GRADNIC" pcap --direction tx "$captures/plain.pcap"
+expect 2 "-k" "$GRADNIC" pcap --direction rx -k 10 "$captures/plain.pcap" x.pcap
+expect 2 "port=9-1" "$GRADNIC" pcap --direction tx --rule port=9-1 "$captures/plain.pcap" x.pcap
+expect 2 "outside" "$GRADNIC" pcap --direction tx -k 99 "$captures/plain.pcap" x.pcap
+expect 1 "No such" "$GRADNIC" pcap --direction tx nothing.pcap x.pcap
+expect 1 "exists" "$GRADNIC" pcap --direction tx "$captures/plain.pcap" wire.pcap
+head -c 1000 "$captures/plain.pcap" >short.pcap
+expect 1 "short.pcap" "$GRADNIC" pcap --direction tx short.pcap x.pcap
+echo "not a capture at all, but long enough to look at" >text.pcap
+expect 1 "text.pcap" "$GRADNIC" pcap --direction tx text.pcap x.pcap
+"$PYTHON" -c '
+data = bytearray(open("wire.pcap", "rb").read())
+data[20] = 113
+open("cooked.pcap", "wb").write(data)'
+expect 1 "link type" "$GRADNIC" pcap --direction tx cooked.pcap x.pcap
+[ ! -e x.pcap ] || fail "a file is left behind"
