@@ -348,7 +348,8 @@ bool gn_rendezvous_line_read(const char *text, size_t length, char host[GN_RENDE
 {
     static const char prefix[] = "gradnic-rendezvous 1 ";
     size_t skip = sizeof prefix - 1;
-    if (length <= skip || length >= GN_RENDEZVOUS_LINE || text[length - 1] != '\n' || memcmp(text, prefix, skip)) return false;
+    if (length <= skip || length >= GN_RENDEZVOUS_LINE || text[length - 1] != '\n' || memcmp(text, prefix, skip) || memchr(text, 0, length))
+        return false;
     const char *space = memchr(text + skip, ' ', length - skip);
     if (!space || space == text + skip) return false;
     memcpy(host, text + skip, (size_t)(space - text) - skip);
