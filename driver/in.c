@@ -40,7 +40,7 @@ static size_t handle_packet(gn_nic *nic, gn_peer *peer, uint8_t *datagram, size_
     return written ? used + bytes : used;
 }
 
-static void handle_batch(gn_nic *nic, const gn_wire_batch *batch)
+void gn_in_batch(gn_nic *nic, const gn_wire_batch *batch)
 {
     gn_in *in = nic->in;
     const size_t count = batch->size ? (batch->bytes + batch->size - 1) / batch->size : 1;
@@ -70,7 +70,7 @@ void *gn_in_thread(void *argument)
         pthread_mutex_lock(&in->lock);
         const int got = gn_wire_receive(&nic->wire, in->batch, sizeof in->batch, &batch);
         const int reason = errno;
-        if (got > 0) handle_batch(nic, &batch);
+        if (got > 0) gn_in_batch(nic, &batch);
         pthread_mutex_unlock(&in->lock);
         if (!got) gn_nic_wait(nic, nic->wire.fd, UINT64_MAX);
         // An ICMP error that came back for something we sent: no reason to stop listening.

@@ -11,6 +11,7 @@
 #include "driver/join.h"
 #include "driver/nic.h"
 #include "driver/rate.h"
+#include "driver/wire.h"
 
 enum {
     GN_BATCH_BYTES = 65536,        ///< one read of either side
@@ -67,6 +68,9 @@ uint64_t gn_now(void);
 void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout);
 /// Ends both threads; `reason` is the errno that made it necessary, or 0.
 void gn_nic_stop(gn_nic *nic, int reason);
+
+/// Handles one batch that lies in nic->in->batch: untrusted bytes. Called with the lock held.
+void gn_in_batch(gn_nic *nic, const gn_wire_batch *batch);
 
 void *gn_out_thread(void *nic);
 void *gn_in_thread(void *nic);

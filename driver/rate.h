@@ -6,10 +6,13 @@
 
 #include <stdint.h>
 
-enum { GN_RATE_BURST_NS = 1000000 };  ///< credit that an idle link gathers: what it carries in a millisecond
+/// Credit that an idle link gathers: this many bytes (as `tbf burst 128k`), or what it carries in a millisecond if that is
+/// more. It is what makes up for waking late.
+enum { GN_RATE_BURST_BYTES = 128 << 10, GN_RATE_BURST_NS = 1000000 };
 
 typedef struct gn_rate {
     uint64_t bits_per_second;  ///< 0: unlimited
+    uint64_t burst_ns;         ///< the credit, as time
     uint64_t paid_until;       ///< nanoseconds (CLOCK_MONOTONIC): the link is busy until then
 } gn_rate;
 

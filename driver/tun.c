@@ -21,7 +21,12 @@
 static int attach(gn_tun *tun, const gn_tun_config *config, gn_error *error)
 {
     tun->fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (tun->fd < 0) return gn_error_set(error, "/dev/net/tun: %s (is the tun module loaded?)", strerror(errno));
+    if (tun->fd < 0) {
+        const int reason = errno;
+        return gn_error_set(error, "/dev/net/tun: %s%s", strerror(reason),
+                            reason == EACCES ? " (this account must be allowed to read and write it)"
+                                             : " (is the tun module loaded?)");
+    }
     struct ifreq request = {.ifr_flags = (short)(IFF_TUN | IFF_NO_PI | IFF_VNET_HDR)};
     if (strlen(config->name) >= sizeof request.ifr_name)
         return gn_error_set(error, "device name '%.40s' is longer than 15 bytes", config->name);

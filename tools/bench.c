@@ -3,11 +3,13 @@
 #include "bench.h"
 
 #include "allreduce/allreduce.h"
+#include "bench_nic.h"
 #include "command.h"
 
 static const gn_command benchmarks[] = {
     {"codec", gn_command_bench_codec, "compress and decompress values in memory"},
     {"allreduce", gn_command_bench_allreduce, "the exchange, as nccl-tests show it"},
+    {"nic", gn_bench_nic, "a stream of gradients, or round trips, from host to host"},
     {0},
 };
 

@@ -16,8 +16,8 @@ static const gn_command commands[] = {
     {"nic", gn_command_nic, "the NIC in user space; nic status, nic stats, nic set"},
     {"report", gn_command_report, "write a demo's results as an HTML page"},
     {"train", gn_command_train, "train a network with data-parallel workers"},
-    {"bench", gn_command_bench, "benchmarks: codec, allreduce"},
     {"demo", gn_command_demo, "train over compressing NICs, and see what they gain"},
+    {"bench", gn_command_bench, "benchmarks: codec, allreduce, nic"},
     {0},
 };
 

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The NIC is the frame model: what `gradnic pcap` makes of the wire's capture is what the far host got, byte for byte; and the
+# packets that one NIC sent are the packets that the other one received.
+# shellcheck source=tests/net/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+begin 2 --rate 100mbit
+for host in 1 2; do
+    testbed_nic_stop "$host"
+    testbed_nic_start "$host" "--pcap-host $testbed_dir/host$host.pcap --pcap-wire $testbed_dir/wire$host.pcap" || fail "NIC with captures"
+done
+for cut in fill mtu; do
+    testbed_set 1 --cut "$cut" || fail "set --cut"
+    serve 2 -f "$grads" -k 10
+    stream 1 "$(testbed_address 2)" -f "$grads" --tos 0x28 -t 0.5
+    kill "$testbed_pid"
+done
+stream_of() { tcpdump -r "$1" -w - 'src host 10.77.0.1' 2>/dev/null | python3 "$here/packets.py"; }
+for host in 1 2; do testbed_nic_stop "$host"; done
+"$gradnic" pcap --direction rx "$testbed_dir/wire2.pcap" "$testbed_dir/model.pcap" >/dev/null || fail "gradnic pcap"
+stream_of "$testbed_dir/wire1.pcap" >"$testbed_dir/sent"
+stream_of "$testbed_dir/wire2.pcap" >"$testbed_dir/received"
+stream_of "$testbed_dir/model.pcap" >"$testbed_dir/model"
+stream_of "$testbed_dir/host2.pcap" >"$testbed_dir/host"
+expect "packets in the capture" "$(wc -l <"$testbed_dir/host")" -gt 500
+cmp -s "$testbed_dir/sent" "$testbed_dir/received" || fail "packets sent and received differ"
+cmp -s "$testbed_dir/model" "$testbed_dir/host" || fail "the model's packets and the host's differ"
+cmp -s "$testbed_dir/received" "$testbed_dir/host" && fail "nothing was compressed"
+exit 0

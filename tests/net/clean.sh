@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# SIGTERM and SIGINT end the NIC with status 0; device, routes, rules and control socket are gone. Both ways of steering; and
+# privileges are given up while it runs.
+# shellcheck source=tests/net/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+begin 2
+state() { testbed_run 1 sh -c 'ip link show; ip rule; ip -6 rule; ip route show table all; ip -6 route show table all' | grep -Ev '^ |^[0-9]+: lo|wire0|cache'; }
+privileges() { # fails unless the NIC of host 1 runs as nobody, without effective capabilities
+    local file="/proc/${testbed_nic_pid[1]}/status"
+    local line
+    for line in 'Uid:.65534.65534' 'CapEff:.0000000000000000' 'NoNewPrivs:.1' "CapPrm:.$1"; do
+        grep -q "^$line" "$file" || fail "privileges: not $line: $(grep -E '^(Uid|Cap|NoNew)' "$file")"
+    done
+}
+testbed_nic_stop 1
+without=$(state)
+for signal in TERM INT HUP; do
+    for steer in '' dscp; do
+        testbed_steer=$steer
+        testbed_nic_start 1 || fail "NIC with --steer '$steer'"
+        [ "$(state)" != "$without" ] || fail "the NIC made nothing"
+        if [ -n "$steer" ]; then privileges 0000000000001000; else privileges 0000000000000000; fi
+        testbed_nic_stop 1 "$signal"
+        expect "exit status after $signal" "$testbed_status" -eq 0
+        left=$(diff <(echo "$without") <(state)) || fail "left behind after $signal (--steer '$steer'): $left"
+    done
+done
+# Wrong usage ends with 2 and leaves nothing; what cannot be opened ends with 1.
+testbed_run 1 "$gradnic" nic -a 10.77.0.1/24 2>/dev/null; expect "exit status without peers" $? -eq 2
+testbed_run 1 "$gradnic" nic -c none -a 10.77.0.1/24 -P 10.77.0.0/16=10.77.0.9 2>"$testbed_dir/loop"; expect "exit status of a loop" $? -eq 1
+grep -q 'lies in an overlay prefix' "$testbed_dir/loop" || fail "loop: $(cat "$testbed_dir/loop")"
+left=$(diff <(echo "$without") <(state)) || fail "left behind after a failed start: $left"

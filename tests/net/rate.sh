@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# --rate models a link: bytes on the wire per second are within 5 % of it, nothing is lost for it, and it can be changed.
+# shellcheck source=tests/net/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+begin 2 --nic "--rate 20mbit"
+measure() { # Mbit/s * 100 that host 1 puts on the wire while a stream runs
+    local first second from to
+    stream 1 "$(testbed_address 2)" -f "$grads" "$@" -t 2.5 &
+    sleep 0.7
+    first=$(stat_of 1 .tx.wire.bytes) from=${EPOCHREALTIME/./}
+    sleep 1.5
+    second=$(stat_of 1 .tx.wire.bytes) to=${EPOCHREALTIME/./}
+    wait $! || fail "the stream"
+    measured=$(((second - first) * 800 / (to - from)))
+}
+serve 2
+for rate in 20 100 400; do
+    testbed_set 1 --rate "${rate}mbit" || fail "set --rate"
+    for tos in 0 0x28; do
+        # A machine that is busy with other things may not keep a link full: that is no error of the limiter's, so try again.
+        for ((attempt = 0; attempt < 4; attempt++)); do
+            measure --tos $tos
+            [ "$measured" -lt $((rate * 95)) ] || break
+        done
+        expect "rate $rate Mbit/s (ToS $tos), in 1/100" "$measured" -ge $((rate * 95))
+        expect "rate $rate Mbit/s (ToS $tos), in 1/100" "$measured" -le $((rate * 105))
+    done
+done
+expect "refused datagrams" "$(stat_of 1 '.tx.wire.errors + .tx.wire.too_big')" -eq 0

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the NIC that need no kernel: addresses, peers, batches of datagrams, a link's rate and faults.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <check.h>
+
+#include "driver/fault.h"
+#include "driver/inner.h"
+#include "driver/peers.h"
+#include "driver/rate.h"
+#include "driver/wire.h"
+
+START_TEST(endpoints)
+{
+    static const struct {
+        const char *text, *back;
+    } good[] = {{"192.0.2.1", "192.0.2.1:7777"},
+                {"192.0.2.1:80", "192.0.2.1:80"},
+                {"[2001:db8::1]:9", "[2001:db8::1]:9"},
+                {"[::1]", "[::1]:7777"}};
+    static const char *const bad[] = {"",           "1.2.3", "1.2.3.4:", "1.2.3.4:0", "1.2.3.4:65536",   "1.2.3.4:-1",
+                                      "1.2.3.4: 5", "::1",   "[::1",     "[::1]x",    "[::1%nowhere]:1", "host:1"};
+    gn_endpoint endpoint;
+    gn_error error;
+    char text[GN_ENDPOINT_TEXT];
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        ck_assert_int_eq(gn_endpoint_parse(good[i].text, &endpoint, &error), 0);
+        ck_assert_str_eq(gn_endpoint_format(&endpoint, text), good[i].back);
+        for (int family = AF_INET; family; family = family == AF_INET ? AF_INET6 : 0) {
+            struct sockaddr_storage address;
+            if (family == AF_INET && endpoint.ip.version == 6) continue;
+            gn_endpoint_to_sockaddr(&endpoint, family, &address);
+            const gn_endpoint back = gn_endpoint_from_sockaddr(&address);
+            ck_assert_str_eq(gn_endpoint_format(&back, text), good[i].back);
+        }
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(gn_endpoint_parse(bad[i], &endpoint, &error) == -1, "%s", bad[i]);
+}
+END_TEST
+
+static gn_ip ip_of(const char *text)
+{
+    gn_prefix prefix;
+    ck_assert_int_eq(gn_prefix_parse(text, &prefix, NULL), 0);
+    return prefix.ip;
+}
+
+static void expect_route(const gn_peers *peers, const char *ip, const char *endpoint)
+{
+    char text[GN_ENDPOINT_TEXT];
+    const gn_ip wanted = ip_of(ip);
+    const gn_peer *peer = gn_peers_route(peers, &wanted);
+    if (!endpoint)
+        ck_assert_ptr_null(peer);
+    else
+        ck_assert_str_eq(gn_endpoint_format(&peer->endpoint, text), endpoint);
+}
+
+START_TEST(longest_prefix)
+{
+    gn_peers *peers = gn_peers_new();
+    ck_assert_int_eq(gn_peers_add(peers, "10.0.0.0/8,fd77::/16=192.0.2.1", NULL), 0);
+    ck_assert_int_eq(gn_peers_add(peers, "10.77.0.0/16=192.0.2.2", NULL), 0);
+    ck_assert_int_eq(gn_peers_add(peers, "10.77.0.5,fd77::5=[2001:db8::3]:1", NULL), 0);
+    ck_assert_int_eq(gn_peers_add(peers, "10.77.3.0/25=192.0.2.1:7777", NULL), 0);
+    ck_assert_int_eq(gn_peers_seal(peers, AF_INET6, NULL), 0);
+    ck_assert_uint_eq(gn_peers_count(peers), 3);
+    expect_route(peers, "10.1.2.3", "192.0.2.1:7777");
+    expect_route(peers, "10.77.9.9", "192.0.2.2:7777");
+    expect_route(peers, "10.77.0.5", "[2001:db8::3]:1");
+    expect_route(peers, "10.77.3.127", "192.0.2.1:7777");
+    expect_route(peers, "10.77.3.128", "192.0.2.2:7777");
+    expect_route(peers, "11.0.0.1", NULL);
+    expect_route(peers, "fd77::5", "[2001:db8::3]:1");
+    expect_route(peers, "fd77::6", "192.0.2.1:7777");
+    expect_route(peers, "::a00:1", NULL);  // the bytes of 10.0.0.1, but IPv6
+    gn_endpoint from;
+    ck_assert_int_eq(gn_endpoint_parse("192.0.2.2:7777", &from, NULL), 0);
+    ck_assert_ptr_nonnull(gn_peers_find(peers, &from));
+    from.port = 7778;
+    ck_assert_ptr_null(gn_peers_find(peers, &from));
+    gn_peers_free(peers);
+}
+END_TEST
+
+START_TEST(peers_refused)
+{
+    static const char *const bad[] = {"",
+                                      "=1.2.3.4",
+                                      "10.0.0.1",
+                                      "10.0.0.1/33=1.2.3.4",
+                                      "10.0.0.1/=1.2.3.4",
+                                      ",=1.2.3.4",
+                                      "10.0.0.1=x",
+                                      "10.0.0.1/3 2=1.2.3.4"};
+    gn_error error;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        gn_peers *peers = gn_peers_new();
+        ck_assert_msg(gn_peers_add(peers, bad[i], &error) == -1, "%s", bad[i]);
+        gn_peers_free(peers);
+    }
+    gn_peers *peers = gn_peers_new();
+    static const char text[] = "10.0.0.1=192.0.2.1\n# comment\n  10.0.0.2=[2001:db8::1]  # more\n10.0.0.3\n";
+    ck_assert_int_eq(gn_peers_parse(peers, "peers.txt", text, strlen(text), &error), -1);
+    ck_assert_ptr_eq(strstr(error.text, "peers.txt: line 4: "), error.text);
+    ck_assert_int_eq(gn_peers_seal(peers, AF_INET, &error), -1);  // an IPv6 peer, an IPv4 wire
+    ck_assert_int_eq(gn_peers_add(peers, "10.0.0.1/32=192.0.2.9", NULL), 0);
+    ck_assert_int_eq(gn_peers_seal(peers, AF_INET6, &error), -1);
+    ck_assert_str_eq(error.text, "overlay prefix 10.0.0.1/32 is given twice");
+    gn_peers_free(peers);
+}
+END_TEST
+
+// Packets of these sizes, planned call by call; checks what the kernel demands of every call.
+static size_t plan_all(const unsigned *sizes, size_t count, size_t *padding)
+{
+    gn_wire_packet packets[200];
+    size_t calls = 0, at = 0;
+    *padding = 0;
+    for (size_t i = 0; i < count; i++)
+        packets[i] = (gn_wire_packet){.head_bytes = sizes[i] / 2, .body_bytes = sizes[i] - sizes[i] / 2};
+    while (at < count) {
+        size_t size, pad, sum = 0;
+        const size_t taken = gn_wire_plan(packets + at, count - at, &size, &pad);
+        ck_assert_uint_ge(taken, 1);
+        ck_assert_uint_le(taken, count - at);
+        ck_assert_uint_le(taken, GN_WIRE_SEGMENTS_MAX);
+        for (size_t i = 0; i < taken; i++) {
+            ck_assert_uint_le(sizes[at + i], size);
+            if (i + 1 < taken) sum += size - sizes[at + i];
+        }
+        ck_assert_uint_eq(sum, pad);
+        if (taken > 1) ck_assert_uint_le(size * taken, GN_WIRE_BATCH_BYTES);
+        *padding += pad;
+        at += taken;
+        calls++;
+    }
+    return calls;
+}
+
+START_TEST(batches)
+{
+    size_t padding;
+    unsigned sizes[200];
+    for (size_t i = 0; i < 200; i++) sizes[i] = 1472;
+    ck_assert_uint_eq(plan_all(sizes, 44, &padding), 1);
+    ck_assert_uint_eq(plan_all(sizes, 45, &padding), 2);
+    ck_assert_uint_eq(padding, 0);
+    sizes[43] = 60;  // the last may be short
+    ck_assert_uint_eq(plan_all(sizes, 44, &padding), 1);
+    ck_assert_uint_eq(padding, 0);
+    sizes[43] = 1472;
+    sizes[20] = 60;  // one in the middle may not, but its padding is a small share of the whole
+    ck_assert_uint_eq(plan_all(sizes, 44, &padding), 1);
+    ck_assert_uint_eq(padding, 1412);
+    for (size_t i = 0; i < 40; i++) sizes[i] = 1460 + (unsigned)i % 12;  // nearly equal: one call
+    ck_assert_uint_eq(plan_all(sizes, 40, &padding), 1);
+    ck_assert_uint_gt(padding, 0);
+    for (size_t i = 0; i < 40; i++) sizes[i] = i % 2 ? 1400 : 300;  // not: padding would cost more than a call
+    ck_assert_uint_ge(plan_all(sizes, 40, &padding), 20);
+    for (size_t i = 0; i < 200; i++) sizes[i] = 52;
+    ck_assert_uint_eq(plan_all(sizes, 200, &padding), 4);
+    sizes[0] = 65535;
+    ck_assert_uint_eq(plan_all(sizes, 1, &padding), 1);
+}
+END_TEST
+
+START_TEST(rates)
+{
+    gn_rate rate;
+    uint64_t now = 5000000000;
+    gn_rate_set(&rate, 0, now);
+    gn_rate_charge(&rate, 1 << 20, now);
+    ck_assert_uint_eq(gn_rate_wait(&rate, now), 0);
+    gn_rate_set(&rate, 100000000, now);
+    uint64_t sent = 0;
+    const uint64_t started = now;
+    // Wakes up to 3 ms late every time, for ten seconds: the credit makes up for it.
+    for (unsigned i = 0; now < started + 10000000000; i++) {
+        const uint64_t wait = gn_rate_wait(&rate, now);
+        if (wait) now += wait + i * 7919 % 3000000;
+        gn_rate_charge(&rate, 66000, now);
+        sent += 66000;
+    }
+    const double mbit = (double)sent * 8e3 / (double)(now - started);
+    ck_assert_double_ge(mbit, 99);
+    ck_assert_double_le(mbit, 101);
+    // An idle hour gives no more credit than the burst.
+    now += 3600000000000;
+    uint64_t burst = 0;
+    while (!gn_rate_wait(&rate, now)) gn_rate_charge(&rate, 1500, now), burst += 1500;
+    ck_assert_uint_le(burst, GN_RATE_BURST_BYTES + 1500);
+}
+END_TEST
+
+static void count_fates(uint64_t seed, unsigned skip, gn_fault_counters *counters)
+{
+    const gn_fault_config config = {.seed = seed, .loss = 0.1, .duplicate = 0.05, .reorder = 0.2, .delay_ns = 1000};
+    gn_fault *fault = gn_fault_new(&config);
+    gn_wire wire = {.fd = -1};
+    const gn_peer peer = {.endpoint.ip.version = 4};
+    gn_wire_counters sent = {0};
+    const uint8_t byte = 7;
+    const gn_wire_packet packet = {.head = &byte, .head_bytes = 1};
+    for (unsigned i = 0; i < 20000; i++) gn_fault_send(fault, &wire, &peer, &packet, 1, i / (skip + 1), &sent);
+    *counters = *gn_fault_get_counters(fault);
+    ck_assert_uint_eq(counters->delayed, 20000 - counters->lost + counters->duplicated);
+    ck_assert_uint_eq(gn_fault_release(fault, &wire, UINT64_MAX, &sent), UINT64_MAX);
+    ck_assert_uint_eq(sent.errors, counters->delayed);  // all of them came out again (to a socket that is none)
+    gn_fault_free(fault);
+}
+
+START_TEST(faults)
+{
+    gn_fault_counters a, b, c;
+    count_fates(1, 0, &a);
+    count_fates(1, 3, &b);
+    count_fates(2, 0, &c);
+    ck_assert_mem_eq(&a, &b, sizeof a);  // the seed alone decides
+    ck_assert_uint_ne(a.lost, c.lost);
+    // Within five standard deviations.
+    ck_assert_double_le(fabs((double)a.lost - 2000), 5 * sqrt(2000 * 0.9));
+    ck_assert_double_le(fabs((double)a.duplicated - 900), 5 * sqrt(900));
+    ck_assert_double_le(fabs((double)a.reordered - 3600), 5 * sqrt(3600));
+}
+END_TEST
+
+START_TEST(inner_packets)
+{
+    uint8_t v4[28] = {0x45, 0, 0, 24, [12] = 10, 77, 0, 2, 10, 77, 0, 1},
+            v6[48] = {0x60, [5] = 6, [8] = 0xfd, [24] = 0xfd, [39] = 9};
+    gn_inner inner;
+    ck_assert(gn_inner_read(v4, 28, &inner));
+    ck_assert_uint_eq(inner.length, 24);
+    ck_assert_uint_eq(inner.source.bytes[3], 2);
+    ck_assert_uint_eq(inner.destination.bytes[3], 1);
+    ck_assert(!gn_inner_read(v4, 23, &inner));
+    ck_assert(!gn_inner_read(v4, 0, &inner));
+    ck_assert(gn_inner_read(v6, 48, &inner));
+    ck_assert_uint_eq(inner.length, 46);
+    ck_assert_uint_eq(inner.destination.bytes[15], 9);
+    ck_assert(!gn_inner_read(v6, 45, &inner));
+    v4[0] = 0x44;
+    ck_assert(!gn_inner_read(v4, 28, &inner));
+    v4[0] = 0x55;
+    ck_assert(!gn_inner_read(v4, 28, &inner));
+    v4[0] = 0x4f;  // a header longer than the packet
+    ck_assert(!gn_inner_read(v4, 28, &inner));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("driver");
+    TCase *tests = tcase_create("driver");
+    tcase_add_test(tests, endpoints);
+    tcase_add_test(tests, longest_prefix);
+    tcase_add_test(tests, peers_refused);
+    tcase_add_test(tests, batches);
+    tcase_add_test(tests, rates);
+    tcase_add_test(tests, faults);
+    tcase_add_test(tests, inner_packets);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
