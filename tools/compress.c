@@ -164,6 +164,8 @@ static gn_message block_work(void *context, void *slot)
 static gn_message write_failure(const job *j, gn_status status)
 {
     if (!status) return NULL;
+    if (status == GN_INVALID)
+        return gn_message_format("%s: changed while it was read", gn_input_name(gn_values_input(j->values)));
     return gn_message_format("%s: %s", j->sink_name,
                              status == GN_IO && errno ? strerror(errno) : gn_status_string(status));
 }

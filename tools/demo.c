@@ -2,6 +2,7 @@
 // gradnic demo: finds the script that makes namespaces, NICs and workers, and becomes it.
 #include "commands.h"
 
+#include <argp.h>
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
@@ -26,7 +27,10 @@ static gn_message find_script(const char *folder, char path[PATH_MAX])
 
 int gn_command_demo(int argc, char **argv)
 {
-    (void)argc;
+    if (argc == 2 && !strcmp(argv[1], "--version")) {
+        puts(argp_program_version);
+        return GN_EXIT_OK;
+    }
     const char *program = argv[0];
     char self[PATH_MAX], copy[PATH_MAX], script[PATH_MAX];
     if (!realpath("/proc/self/exe", self)) {

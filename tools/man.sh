@@ -31,3 +31,8 @@ walk() {
 rm -rf "$folder"
 mkdir -p "$folder"
 walk gradnic "gradient compression and exchange over compressing NICs"
+
+# Commands that ask a running NIC are not in a table.
+page gradnic-nic-status "what a running NIC is and how it is set" nic status
+page gradnic-nic-stats "counters of a running NIC" nic stats
+page gradnic-nic-set "change a running NIC" nic set
