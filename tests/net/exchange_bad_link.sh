@@ -3,7 +3,9 @@
 # Allreduce over four NICs whose links lose, duplicate and reorder: the same sums, and an end.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=scripts/testbed
 source "$here/../../scripts/testbed"
+# shellcheck source=tests/net/ranks.sh
 source "$here/ranks.sh"
 testbed_possible || exit 77
 gradients=${GN_TEST_DATA:-$here/../data}/gradients/cnn-it100-w%r.npy.gz

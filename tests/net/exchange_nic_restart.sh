@@ -3,7 +3,9 @@
 # A NIC is killed and started again in the middle of an allreduce: it goes on.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=scripts/testbed
 source "$here/../../scripts/testbed"
+# shellcheck source=tests/net/ranks.sh
 source "$here/ranks.sh"
 testbed_possible || exit 77
 gradients=${GN_TEST_DATA:-$here/../data}/gradients/cnn-it100-w%r.npy.gz

@@ -3,7 +3,9 @@
 # A worker is killed, then one falls silent: all others end in time and name it, also those that are not its neighbours.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=scripts/testbed
 source "$here/../../scripts/testbed"
+# shellcheck source=tests/net/ranks.sh
 source "$here/ranks.sh"
 testbed_possible || exit 77
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154  # variables that callers read, and those of scripts/testbed
 # Allreduce with one rank per host of a testbed. To be sourced after the testbed is up.
 
 # ranks_start ARGS...   starts `gradnic bench allreduce ARGS` as rank 0 on host 1, rank 1 on host 2, ...
