@@ -100,7 +100,7 @@ static void make_newest(gn_flow_table *table, uint32_t i)
 static uint32_t *find_link(gn_flow_table *table, const flow_key *key)
 {
     uint32_t *link = bucket_of(table, key);
-    while (*link != NONE && memcmp(&table->flows[*link].key, key, sizeof *key)) link = &table->flows[*link].chain;
+    while (*link != NONE && memcmp(&table->flows[*link].key, key, sizeof *key) != 0) link = &table->flows[*link].chain;
     return link;
 }
 

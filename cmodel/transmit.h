@@ -30,8 +30,8 @@ const gn_rule *gn_tx_match(const gn_tx *tx, const gn_headers *headers);
 /// Takes note of SYN, FIN and RST, and finds the head of a TCP segment that a rule matches.
 int gn_tx_note_flow(gn_tx *tx, const uint8_t *packet, const gn_headers *headers);
 
-/// Counts the packet (`length` bytes) and makes the plan for it. `tcp_head`: see gn_tx_head(). False for a packet that passes; the
-/// reason has been counted.
+/// Counts the packet (`length` bytes) and makes the plan for it. `tcp_head`: see gn_tx_head(). False for a packet
+/// that passes; the reason has been counted.
 bool gn_tx_make_plan(gn_tx *tx, gn_parse parse, const gn_headers *headers, size_t length, int tcp_head, gn_plan *plan);
 
 /// Transforms all of a payload as planned; `out` holds `length` + GN_SHIM_BYTES.

@@ -120,7 +120,7 @@ static bool read_item(reader *r, char *item)
     if (!equals) return fail(r, "'%.32s': KEY=VALUE is needed", item);
     *equals = 0;
     for (unsigned i = 0; i < KEYS; i++) {
-        if (strcmp(keys[i].name, item)) continue;
+        if (strcmp(keys[i].name, item) != 0) continue;
         if (r->seen & 1u << i) return fail(r, "%s is given twice", item);
         r->seen |= 1u << i;
         return keys[i].read(r, equals + 1);

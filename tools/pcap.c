@@ -51,14 +51,14 @@ static void check(struct argp_state *state, gn_message wrong)
 
 static void set_direction(struct argp_state *state, options *o, const char *arg)
 {
-    if (strcmp(arg, "tx") && strcmp(arg, "rx")) argp_error(state, "--direction is tx or rx, not '%s'", arg);
+    if (strcmp(arg, "tx") != 0 && strcmp(arg, "rx") != 0) argp_error(state, "--direction is tx or rx, not '%s'", arg);
     o->filter.receive = !strcmp(arg, "rx");
     o->direction = true;
 }
 
 static void set_cut(struct argp_state *state, options *o, const char *arg)
 {
-    if (strcmp(arg, "mtu") && strcmp(arg, "fill")) argp_error(state, "--cut is mtu or fill, not '%s'", arg);
+    if (strcmp(arg, "mtu") != 0 && strcmp(arg, "fill") != 0) argp_error(state, "--cut is mtu or fill, not '%s'", arg);
     o->filter.cut = strcmp(arg, "fill") ? GN_CUT_MTU : GN_CUT_FILL;
     o->tx_only = "--cut";
 }

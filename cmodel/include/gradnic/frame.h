@@ -173,8 +173,8 @@ typedef struct gn_burst {
 ///
 /// TCP: packets carry at most gso_size payload bytes (GN_CUT_FILL: as many as fit), and never more than fit
 /// `wire_mtu`, whatever gso_size says; sequence numbers go on, IPv4 ids count up, FIN and PSH are on the last
-/// packet only, CWR on the first only (RFC 3168 6.1.2). UDP: gso_size bytes make a datagram, and a datagram stays one, with
-/// either cut.
+/// packet only, CWR on the first only (RFC 3168 6.1.2). UDP: gso_size bytes make a datagram, and a datagram stays
+/// one, with either cut.
 /// @return GN_OK; GN_INVALID when gso_size or wire_mtu is impossible for the packet (something that cannot be
 /// cut and does not fit, more than GN_BURST_PACKETS packets; counted as dropped by the caller): then the
 /// burst is empty. Whether a packet fits is judged by its stored form, not by what the codec makes of it.
