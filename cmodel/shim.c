@@ -3,13 +3,17 @@
 
 #include "bytes.h"
 
-/// CRC-8 of the first 7 bytes: polynomial x^8 + x^2 + x + 1 (0x07), initial value 0, no reflection.
+/// v * x^8 modulo x^8 + x^2 + x + 1, but for the two bits that v << 2 may put above the low eight.
+static unsigned times_x8(unsigned v) { return v ^ v << 1 ^ v << 2; }
+
+/// CRC-8 of the first 7 bytes: polynomial 0x07, initial value 0, no reflection. A byte at a time without a table, since
+/// the polynomial is so small.
 static uint8_t check(const uint8_t *shim)
 {
     unsigned crc = 0;
     for (int i = 0; i < 7; i++) {
-        crc ^= shim[i];
-        for (int bit = 0; bit < 8; bit++) crc = (crc << 1) ^ (crc & 0x80 ? 0x107 : 0);
+        unsigned product = times_x8(crc ^ shim[i]);
+        crc = (product & 0xff) ^ times_x8(product >> 8);
     }
     return (uint8_t)crc;
 }
