@@ -9,8 +9,7 @@
 #include "../record.h"
 #include "kernel.h"
 #include "tables.h"
-
-#define INLINE static inline __attribute__((always_inline))
+#include "x86.h"
 
 enum {
     QUAD = 4 * GN_GROUP,                  // values done at a time
@@ -29,36 +28,6 @@ static const uint32_t expand_top[256][4] __attribute__((aligned(64))) = {GN_TABL
 static const uint8_t half_bytes[256] __attribute__((aligned(64))) = {GN_TABLE_256(GN_HALF_BYTES)};
 
 // ---- profiles
-
-// Constants of a codec, made once per call.
-typedef struct params {
-    gn_profile profile;           // a constant wherever this is used: branches on it cost nothing
-    float magic;                  // lattice: 2^(24-k). Its last mantissa bit is one step: adding it rounds to steps
-    float step;                   // lattice: 2^(1-k)
-    float step_256;               // lattice: 2^(1-k) / 256
-    int above_short, above_zero;  // paper: the largest |f|, as bits, of tag 1 and of tag 0
-} params;
-
-INLINE float power_of_two(int exponent)
-{
-    uint32_t bits = (uint32_t)(127 + exponent) << 23;
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-INLINE params params_of(gn_profile profile, int bound_exp)
-{
-    if (profile == GN_LATTICE)
-        return (params){.profile = profile,
-                        .magic = power_of_two(24 - bound_exp),
-                        .step = power_of_two(1 - bound_exp),
-                        .step_256 = power_of_two(1 - 8 - bound_exp)};
-    int lowest = 127 - bound_exp;
-    return (params){.profile = profile,
-                    .above_zero = (lowest << 23) - 1,
-                    .above_short = ((lowest + (bound_exp + 1) / 2) << 23) - 1};
-}
 
 INLINE __m256i magnitude_of(__m256i v)
 {
@@ -404,22 +373,23 @@ INLINE void quantise(const params p, const float *values, float *quantised, floa
 // ---- the table: the shared code, compiled once per profile
 
 #define ROW(name, profile)                                                                                             \
-    static size_t name##_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream,           \
-                                size_t capacity, size_t *bytes)                                                        \
+    size_t gn_avx2_##name##_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream,        \
+                                   size_t capacity, size_t *bytes)                                                     \
     {                                                                                                                  \
         return encode(params_of(profile, codec->bound_exp), values, count, stream, capacity, bytes);                   \
     }                                                                                                                  \
-    static bool name##_decode(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values,             \
-                              size_t count)                                                                            \
+    bool gn_avx2_##name##_decode(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values,          \
+                                 size_t count)                                                                         \
     {                                                                                                                  \
         return decode(params_of(profile, codec->bound_exp), stream, bytes, values, count);                             \
     }                                                                                                                  \
-    static void name##_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual,         \
-                                size_t count)                                                                          \
+    void gn_avx2_##name##_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual,      \
+                                   size_t count)                                                                       \
     {                                                                                                                  \
         quantise(params_of(profile, codec->bound_exp), values, quantised, residual, count);                            \
     }                                                                                                                  \
-    static const gn_kernel_row name##_row = {name##_encode, name##_decode, name##_quantise}
+    static const gn_kernel_row name##_row = {gn_avx2_##name##_encode, gn_avx2_##name##_decode,                         \
+                                             gn_avx2_##name##_quantise}
 
 ROW(paper, GN_PAPER);
 ROW(lattice, GN_LATTICE);

@@ -10,6 +10,7 @@ static const gn_kernel *const kernels[] = {
     &gn_kernel_scalar,
 #if defined(__x86_64__)
     &gn_kernel_avx2,
+    &gn_kernel_avx512,
 #endif
 };
 

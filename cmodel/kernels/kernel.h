@@ -28,6 +28,7 @@ struct gn_kernel {
 extern const gn_kernel gn_kernel_scalar;
 #if defined(__x86_64__)
 extern const gn_kernel gn_kernel_avx2;
+extern const gn_kernel gn_kernel_avx512;
 #endif
 
 /// The kernel of that name, or the fastest for NULL or "auto", if it runs here and has the profile; else NULL.

@@ -157,10 +157,14 @@ static void check_piece(job *j, const gn_codec *codec, buffers *b, size_t count,
     uint8_t *values = b->values + shift % ALIGN, *stream = b->stream + shift * 5 % ALIGN,
             *back = b->back + shift * 11 % ALIGN;
     memcpy(values, b->aligned, 4 * count);
-    size_t bytes = 0;
-    gn_status status = gn_stream_encode(codec, values, count, stream, gn_stream_bound(j->profile, count), &bytes);
-    if (status != GN_OK || bytes != want_bytes || memcmp(stream, b->want_stream, bytes))
-        fail(j, "stream with this first value differs from the reference", oracle_bits(b->aligned[0]), kernel);
+    size_t bytes = want_bytes;
+    if (codec->kernel == j->reference.kernel) {  // has made that stream
+        memcpy(stream, b->want_stream, bytes);
+    } else {
+        gn_status status = gn_stream_encode(codec, values, count, stream, gn_stream_bound(j->profile, count), &bytes);
+        if (status != GN_OK || bytes != want_bytes || memcmp(stream, b->want_stream, bytes))
+            fail(j, "stream with this first value differs from the reference", oracle_bits(b->aligned[0]), kernel);
+    }
     if (gn_stream_decode(codec, stream, bytes, back, count, NULL) != GN_OK || memcmp(back, b->want, 4 * count))
         fail(j, "values decoded from the stream with this first value differ", oracle_bits(b->aligned[0]), kernel);
     gn_quantise(codec, b->aligned, b->quantised, b->residual, count);

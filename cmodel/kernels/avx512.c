@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// AVX-512 with VBMI2: encoding with the byte compression instruction, two groups at a time; the rest is avx2.c's. What
+// avx2.c does with tables and stores per half group is one instruction here, with one mask bit for each byte to keep.
+// Compiled with the flags that runs_here() asks for.
+#include <immintrin.h>
+
+#include "../record.h"
+#include "kernel.h"
+#include "x86.h"
+
+enum {
+    QUAD = 4 * GN_GROUP,           // values done at a time
+    QUAD_TAGS = 4 * GN_TAG_WORD,   // bytes of their records at least
+    QUAD_MAX = 4 * GN_RECORD_MAX,  // and at most; a pair's store of 64 bytes stays within that
+};
+
+// 16 values. Bit i of a mask is lane i's.
+typedef struct classes {
+    __m512i words;  // payload in the lowest (lattice) or highest (paper) bytes; raw lanes hold the value
+    uint32_t above_zero, above_short, raw;  // tag > 0, > 1, > 2
+} classes;
+
+// The same quantisers as in avx2.c, which says why they are right.
+INLINE classes classes_of(const params *p, __m512i v)
+{
+    const __m512i sign = _mm512_set1_epi32((int)0x80000000u);
+    __m512i a = _mm512_andnot_si512(sign, v), coded;
+    __mmask16 above_zero, above_short, raw;
+    if (p->profile == GN_LATTICE) {
+        __m512 magic = _mm512_set1_ps(p->magic);
+        __m512i q = _mm512_sub_epi32(_mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(a), magic)),
+                                     _mm512_castps_si512(magic));
+        above_zero = _mm512_cmpgt_epi32_mask(q, _mm512_setzero_si512());
+        above_short = _mm512_cmpgt_epi32_mask(q, _mm512_set1_epi32(127));
+        raw = _mm512_cmpgt_epi32_mask(q, _mm512_set1_epi32(32767));
+        coded = _mm512_mask_sub_epi32(q, _mm512_movepi32_mask(v), _mm512_setzero_si512(), q);
+    } else {
+        above_zero = _mm512_cmpgt_epi32_mask(a, _mm512_set1_epi32(p->above_zero));
+        above_short = _mm512_cmpgt_epi32_mask(a, _mm512_set1_epi32(p->above_short));
+        raw = _mm512_cmpgt_epi32_mask(a, _mm512_set1_epi32((127 << 23) - 1));
+        __m512 scaled = _mm512_mul_ps(_mm512_castsi512_ps(a), _mm512_set1_ps(0x1p31f));
+        coded = _mm512_or_si512(_mm512_cvttps_epi32(scaled), _mm512_and_si512(v, sign));
+    }
+    return (classes){_mm512_mask_mov_epi32(coded, raw, v), above_zero, above_short, raw};
+}
+
+// Two records without raw lanes, put together in a register and compressed at once. Writes 64 bytes.
+INLINE uint8_t *put_short_pair(const params *p, uint8_t *out, const classes *c)
+{
+    const uint64_t lows = 0x55555555, highs = 0xaaaaaaaa;
+    uint64_t kept = _pdep_u64(c->above_zero, lows) | _pdep_u64(c->above_short, highs);  // two bits a lane
+    uint64_t tags = kept ^ (kept >> 1 & lows);                                          // 11 means tag 2: 10
+    __m512i words = c->words;
+    if (p->profile == GN_PAPER) {  // the high byte is the one that tag 1 keeps
+        words = _mm512_srli_epi32(words, 16);
+        kept = (kept >> 1 & lows) | (kept << 1 & highs);
+    }
+    // 18 halfwords: a tag word and 8 lanes, twice. Index 32 and 33: the tag words.
+    const __m512i order = _mm512_set_epi16(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 15, 14, 13, 12, 11, 10, 9, 8, 33,
+                                           7, 6, 5, 4, 3, 2, 1, 0, 32);
+    __m512i halves = _mm512_castsi256_si512(_mm512_cvtepi32_epi16(words));
+    __m512i records = _mm512_permutex2var_epi16(halves, order, _mm512_castsi128_si512(_mm_cvtsi32_si128((int)tags)));
+    uint64_t mask = _pdep_u64(kept, 0xffff3fffcull) | 0xc0003ull;
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(mask, records));
+    return out + __builtin_popcountll(mask);
+}
+
+// One record of any classes: lanes 0 to 7 of `c`, or 8 to 15 for `upper`. Returns its bytes, which are written if they
+// fit in `room`; nothing else is.
+INLINE size_t put_record(const params *p, uint8_t *out, size_t room, const classes *c, bool upper)
+{
+    unsigned shift = upper ? GN_GROUP : 0;
+    uint32_t zero = c->above_zero >> shift & 0xff, rest = c->above_short >> shift & 0xff, raw = c->raw >> shift & 0xff;
+    uint32_t tags = _pdep_u32(zero ^ rest ^ raw, 0x5555) | _pdep_u32(rest, 0xaaaa);
+    uint32_t kept;  // four bits a lane
+    if (p->profile == GN_LATTICE)
+        kept = _pdep_u32(zero, 0x11111111) | _pdep_u32(rest, 0x22222222) | _pdep_u32(raw, 0x44444444) * 3;
+    else
+        kept = _pdep_u32(zero, 0x88888888) | _pdep_u32(rest, 0x44444444) | _pdep_u32(raw, 0x11111111) * 3;
+    __m256i words = upper ? _mm512_extracti64x4_epi64(c->words, 1) : _mm512_castsi512_si256(c->words);
+    size_t payload = (size_t)__builtin_popcount(kept), bytes = GN_TAG_WORD + payload;
+    if (bytes > room) return bytes;
+    uint16_t tag_word = (uint16_t)tags;
+    memcpy(out, &tag_word, GN_TAG_WORD);
+    __m256i packed = _mm256_maskz_compress_epi8(kept, words);
+    if (room >= GN_RECORD_MAX)
+        _mm256_storeu_si256((__m256i *)(out + GN_TAG_WORD), packed);
+    else
+        _mm256_mask_storeu_epi8(out + GN_TAG_WORD, _bzhi_u32(~0u, (unsigned)payload), packed);
+    return bytes;
+}
+
+// Two records, for which there is room whatever they are.
+INLINE uint8_t *put_pair(const params *p, uint8_t *out, const classes *c)
+{
+    if (__builtin_expect(c->raw == 0, 1)) return put_short_pair(p, out, c);
+    out += put_record(p, out, GN_RECORD_MAX, c, false);
+    return out + put_record(p, out, GN_RECORD_MAX, c, true);
+}
+
+INLINE size_t encode(const params p, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity,
+                     size_t *bytes)
+{
+    uint8_t *out = stream;
+    const uint8_t *end = stream + capacity;
+    size_t taken = 0;
+    for (; count - taken >= QUAD && end - out >= QUAD_MAX; taken += QUAD) {
+        classes first = classes_of(&p, _mm512_loadu_si512(values + 4 * taken));
+        classes second = classes_of(&p, _mm512_loadu_si512(values + 4 * taken + 64));
+        if ((first.above_zero | second.above_zero) == 0) {
+            memset(out, 0, QUAD_TAGS);
+            out += QUAD_TAGS;
+            continue;
+        }
+        out = put_pair(&p, out, &first);
+        out = put_pair(&p, out, &second);
+    }
+    while (taken < count) {  // one at a time, as long as they fit
+        size_t lanes = count - taken < GN_GROUP ? count - taken : GN_GROUP;
+        __m256i v = _mm256_maskz_loadu_epi32((__mmask8)((1u << lanes) - 1), values + 4 * taken);
+        classes c = classes_of(&p, _mm512_castsi256_si512(v));
+        size_t room = (size_t)(end - out), length = put_record(&p, out, room, &c, false);
+        if (length > room) break;
+        out += length;
+        taken += lanes;
+    }
+    *bytes = (size_t)(out - stream);
+    return taken;
+}
+
+static size_t paper_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity,
+                           size_t *bytes)
+{
+    return encode(params_of(GN_PAPER, codec->bound_exp), values, count, stream, capacity, bytes);
+}
+
+static size_t lattice_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream,
+                             size_t capacity, size_t *bytes)
+{
+    return encode(params_of(GN_LATTICE, codec->bound_exp), values, count, stream, capacity, bytes);
+}
+
+static const gn_kernel_row paper_row = {paper_encode, gn_avx2_paper_decode, gn_avx2_paper_quantise};
+static const gn_kernel_row lattice_row = {lattice_encode, gn_avx2_lattice_decode, gn_avx2_lattice_quantise};
+
+static bool runs_here(void)
+{
+    return gn_kernel_avx2.runs_here() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512vbmi2");
+}
+
+const gn_kernel gn_kernel_avx512 = {
+    .name = "avx512",
+    .runs_here = runs_here,
+    .rows = {[GN_PAPER] = &paper_row, [GN_LATTICE] = &lattice_row},
+};

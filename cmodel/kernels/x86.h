@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_X86_H
+#define GRADNIC_X86_H
+/// Internal: what the x86 kernels share.
+
+#include <string.h>
+
+#include "kernel.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+// Constants of a codec, made once per call.
+typedef struct params {
+    gn_profile profile;           // a constant wherever this is used: branches on it cost nothing
+    float magic;                  // lattice: 2^(24-k). Its last mantissa bit is one step: adding it rounds to steps
+    float step;                   // lattice: 2^(1-k)
+    float step_256;               // lattice: 2^(1-k) / 256
+    int above_short, above_zero;  // paper: the largest |f|, as bits, of tag 1 and of tag 0
+} params;
+
+INLINE float power_of_two(int exponent)
+{
+    uint32_t bits = (uint32_t)(127 + exponent) << 23;
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+INLINE params params_of(gn_profile profile, int bound_exp)
+{
+    if (profile == GN_LATTICE)
+        return (params){.profile = profile,
+                        .magic = power_of_two(24 - bound_exp),
+                        .step = power_of_two(1 - bound_exp),
+                        .step_256 = power_of_two(1 - 8 - bound_exp)};
+    int lowest = 127 - bound_exp;
+    return (params){.profile = profile,
+                    .above_zero = (lowest << 23) - 1,
+                    .above_short = ((lowest + (bound_exp + 1) / 2) << 23) - 1};
+}
+
+/// avx2.c's functions, for kernels that do something better and the rest the same. They need what avx2 needs.
+#define GN_AVX2_ROW(name)                                                                                              \
+    size_t gn_avx2_##name##_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream,        \
+                                   size_t capacity, size_t *bytes);                                                    \
+    bool gn_avx2_##name##_decode(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values,          \
+                                 size_t count);                                                                        \
+    void gn_avx2_##name##_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual,      \
+                                   size_t count)
+
+GN_AVX2_ROW(paper);
+GN_AVX2_ROW(lattice);
+
+#endif
