@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The codec's quantisers in NumPy, written from docs/codec.md and not from the C code: what the program is compared with."""
+"""The codec and the container in NumPy, written from docs/codec.md and docs/container.md and not from the C code: what the
+program is compared with."""
+import struct
+import zlib
+
 import numpy as np
 
 
@@ -36,3 +40,46 @@ def paper(values, k):
 
 
 QUANTISERS = {"lattice": lattice, "paper": paper}
+
+
+def read_container(data):
+    """A second reader of .gn files, from docs/container.md: profile, bound exponent and values. Asserts instead of messages."""
+    magic, profile, k, reserved, per_block, count, blocks, crc, zero = struct.unpack_from("<8sBbHIQQII", data)
+    assert magic == b"GRADNIC1" and reserved == 0 and zero == 0 and per_block % 8 == 0
+    assert crc == zlib.crc32(data[:32]) and blocks == -(-count // per_block)
+    values, at = [], 40
+    for block in range(blocks):
+        length, crc = struct.unpack_from("<II", data, at)
+        stream = data[at + 8 : at + 8 + length]
+        assert len(stream) == length and zlib.crc32(stream) == crc
+        values.append(read_stream(stream, min(per_block, count - block * per_block), profile, k))
+        at += 8 + length
+    assert at == len(data)
+    return profile, k, np.concatenate(values) if values else np.zeros(0, np.float32)
+
+
+def read_stream(stream, count, profile, k):
+    """Records of profiles 0 and 1, from docs/codec.md."""
+    at, tags, words = 0, [], []
+    for _ in range(-(-count // 8)):
+        (tag_word,) = struct.unpack_from("<H", stream, at)
+        at += 2
+        for lane in range(8):
+            tag = tag_word >> 2 * lane & 3
+            size = (0, 1, 2, 4)[tag]
+            tags.append(tag)
+            words.append(int.from_bytes(stream[at : at + size], "little"))
+            at += size
+    assert at == len(stream) and not any(tags[count:])
+    tags, words = np.array(tags[:count]), np.array(words[:count], dtype=np.int64)
+    bits = np.array([0, 8, 16, 32])[tags]
+    half = np.where(bits > 0, 1 << np.maximum(bits - 1, 0), 1)
+    if profile == 1:  # two's complement
+        value = np.where(words >= half, words - 2 * half, words) * 2.0 ** (1 - k)
+    else:  # sign, magnitude below the binary point
+        value = (words % half) / half * np.where(words >= half, -1.0, 1.0)
+    out = (value + 0.0).astype(np.float32)
+    out[out == 0] = 0.0
+    raw = out.view(np.uint32)
+    raw[tags == 3] = words[tags == 3].astype(np.uint32)
+    return out

@@ -46,7 +46,19 @@ import os, sys
 import numpy as np
 sys.path.insert(0, os.environ["SOURCE"] + "/tests/tools")
 import reference
-assert np.fromfile("b.f32", "<f4").tobytes() == reference.lattice(np.fromfile("a.f32", "<f4"), 10)[1].tobytes()
+decoded = reference.lattice(np.fromfile("a.f32", "<f4"), 10)[1].tobytes()
+assert np.fromfile("b.f32", "<f4").tobytes() == decoded
+profile, k, values = reference.read_container(open("a.f32.gn", "rb").read())  # a second reader
+assert (profile, k) == (1, 10) and values.tobytes() == decoded
+PY
+"$GRADNIC" compress -q -p paper -k 7 -o paper.gn a.f32
+"$PYTHON" - <<'PY'
+import os, sys
+import numpy as np
+sys.path.insert(0, os.environ["SOURCE"] + "/tests/tools")
+import reference
+profile, k, values = reference.read_container(open("paper.gn", "rb").read())
+assert (profile, k) == (0, 7) and values.tobytes() == reference.paper(np.fromfile("a.f32", "<f4"), 7)[1].tobytes()
 PY
 
 # --json, default names
