@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2154  # variables that callers read, and those of scripts/testbed
-# Allreduce with one rank per host of a testbed. To be sourced after the testbed is up.
+# Allreduce or training with one rank per host of a testbed. To be sourced after the testbed is up.
+ranks_command=(bench allreduce)
 
-# ranks_start ARGS...   starts `gradnic bench allreduce ARGS` as rank 0 on host 1, rank 1 on host 2, ...
+# ranks_start ARGS...   starts `gradnic $ranks_command ARGS` as rank 0 on host 1, rank 1 on host 2, ...
 ranks_start() {
     local i
     ranks_pid=()
     for ((i = 1; i <= testbed_count; i++)); do
-        testbed_start "$i" "$testbed_gradnic" bench allreduce --rank $((i - 1)) --size "$testbed_count" \
+        testbed_start "$i" "$testbed_gradnic" "${ranks_command[@]}" --rank $((i - 1)) --size "$testbed_count" \
             --rendezvous "tcp://$(testbed_address 1):5000" "$@" >"$testbed_dir/rank$((i - 1)).out" 2>"$testbed_dir/rank$((i - 1)).err"
         ranks_pid+=("$testbed_pid")
     done

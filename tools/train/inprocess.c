@@ -16,6 +16,7 @@ enum {
     TCP_BYTES = 32,  // with the timestamps that Linux sends
     HEADER_BYTES = IP_BYTES + TCP_BYTES,
     PAYLOAD_MAX = (GN_PACKET_MAX - HEADER_BYTES) / 4 * 4,
+    QUEUE_BYTES = 1 << 17,  // of the modelled link
     FIRST_SEQUENCE = 0x5f3759df,
     TCP_SYN = 2, TCP_ACK = 16,
 };
@@ -109,14 +110,22 @@ void gn_in_process_connect(gn_in_process *nic, const gn_train_options *options, 
     nic->sequence++;
 }
 
-/// Occupies the link for a burst, and returns when the last bit has left.
+static uint64_t time_on_link(const gn_in_process *nic, size_t bytes)
+{
+    return (uint64_t)((double)bytes * 8e9 / (double)nic->rate_bits);
+}
+
+/// Queues a burst on the link, and returns when no more than the queue is left to be sent: so the worker computes while the link
+/// is busy, as it does with a real one.
 static void pace(gn_in_process *nic, size_t bytes)
 {
     if (!nic->rate_bits) return;
-    const uint64_t now = gn_clock_ns();
+    const uint64_t now = gn_clock_ns(), queue = time_on_link(nic, QUEUE_BYTES);
     if (nic->free_at < now) nic->free_at = now;
-    nic->free_at += (uint64_t)((double)bytes * 8e9 / (double)nic->rate_bits);
-    const struct timespec until = {(time_t)(nic->free_at / 1000000000), (long)(nic->free_at % 1000000000)};
+    nic->free_at += time_on_link(nic, bytes);
+    if (nic->free_at < now + queue) return;
+    const uint64_t at = nic->free_at - queue;
+    const struct timespec until = {(time_t)(at / 1000000000), (long)(at % 1000000000)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) continue;
 }
 

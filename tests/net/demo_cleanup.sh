@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The demo, interrupted at several moments and in several ways: no namespace, device, process or file of its own stays behind.
+set -euo pipefail
+: "${GRADNIC:?run this through ctest}"
+work=$(mktemp -d "${TMPDIR:-/tmp}/gradnic-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+fail() { echo "FAILED: $*" >&2; exit 1; }
+[ "$(id -u)" -eq 0 ] || fail "run this as root"
+
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+
+# What the demo with process id $1 has made; nothing else has this id in its name or this folder in its arguments.
+leftovers() {
+    ip netns list | grep -o "^gnd$1-[a-z0-9]*" || true
+    ip -o link show | grep -o "gnd$1[^:@ ]*" || true
+    pgrep -af "$TMPDIR|$work/out" || true
+    find "$TMPDIR" -mindepth 1
+}
+
+# interrupt NAME TEXT SIGNAL STATUS WHO [OPTIONS...]: starts a long demo, waits until its output has TEXT, sends SIGNAL to the
+# script alone or, as Ctrl-C does, to its process group, and expects it to end with STATUS.
+interrupt() {
+    local name=$1 text=$2 signal=$3 status=$4 who=$5 pid got=0
+    shift 5
+    : >"$work/log"
+    # A shell's background processes ignore SIGINT; one that is started at a terminal does not.
+    setsid env --default-signal=INT,QUIT "$GRADNIC" demo --steps 100000 -o "$work/out" --rate 1gbit "$@" >"$work/log" 2>&1 &
+    pid=$!
+    for ((i = 0; i < 600; i++)); do
+        ! grep -q "$text" "$work/log" || break
+        kill -0 "$pid" 2>/dev/null || fail "$name: ended by itself: $(cat "$work/log")"
+        sleep 0.05
+    done
+    grep -q "$text" "$work/log" || fail "$name: no '$text' in $(cat "$work/log")"
+    sleep "0.$((RANDOM % 8))"
+    [ -n "$(leftovers "$pid")" ] || fail "$name: there was nothing to clean up: this test tests nothing"
+    case $who in
+    group) kill -s "$signal" -- "-$pid" ;;
+    script) kill -s "$signal" "$pid" ;;
+    worker) pkill --signal "$signal" -f "$TMPDIR.*--rank 2" || fail "$name: no worker" ;;
+    esac
+    for ((i = 0; i < 400; i++)); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+    ! kill -0 "$pid" 2>/dev/null || fail "$name: still running 40 s later"
+    wait "$pid" || got=$?
+    [ "$got" -eq "$status" ] || fail "$name: exit status $got, not $status: $(tail -n 5 "$work/log")"
+    [ -z "$(leftovers "$pid")" ] || fail "$name: left behind: $(leftovers "$pid")"
+    echo "$name: clean"
+}
+
+interrupt "Ctrl-C while the hosts are made" '== ring, no compression' INT 130 group
+interrupt "Ctrl-C while it trains" 'test loss' INT 130 group
+interrupt "SIGINT to the script alone" 'test loss' INT 130 script
+interrupt "SIGTERM while it trains" 'test loss' TERM 143 script
+interrupt "SIGHUP of a lost terminal" 'test loss' HUP 129 script
+interrupt "Ctrl-C in-process" 'test loss' INT 130 group --in-process
+interrupt "SIGTERM in-process" 'test loss' TERM 143 script --in-process
+interrupt "a worker killed" 'test loss' KILL 1 worker
+grep -q 'rank 2' "$work/log" || fail "the survivors do not name the killed worker: $(tail -n 20 "$work/log")"
