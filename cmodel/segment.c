@@ -49,8 +49,7 @@ static bool prepare(cutter *c, const gn_segment *segment, const gn_headers *h, s
 /// Where the next packet begins in the burst.
 static size_t next_offset(const cutter *c)
 {
-    const gn_burst *b = c->burst;
-    return b->count ? b->offset[b->count] : 0;
+    return c->burst->offset[c->burst->count];
 }
 
 static uint8_t *next_payload(const cutter *c)
@@ -77,21 +76,14 @@ static void finish_packet(cutter *c, size_t taken, size_t bytes)
     imprint.payload_sum = gn_checksum_add(0, payload, bytes);
     gn_stamp_write(&c->stamp, &imprint, packet);
     c->done += taken;
-    size_t length = c->stamp.length + bytes, place = length;
-    if (b->stride > length && c->done < c->length) {
-        memset(packet + length, 0, b->stride - length);
-        place = b->stride;
-    }
-    b->offset[b->count + 1] = (uint32_t)((size_t)(packet - b->data) + place);
+    b->offset[b->count + 1] = (uint32_t)((size_t)(packet - b->data) + c->stamp.length + bytes);
     b->count++;
 }
 
 /// Whether one more packet, of at most `bytes` payload bytes, has a place in the burst.
 static bool has_place(const cutter *c, size_t bytes)
 {
-    size_t most = c->stamp.length + bytes;
-    if (most < c->burst->stride) most = c->burst->stride;
-    return c->burst->count < GN_BURST_PACKETS && next_offset(c) + most <= GN_BURST_BYTES;
+    return c->burst->count < GN_BURST_PACKETS && next_offset(c) + c->stamp.length + bytes <= GN_BURST_BYTES;
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -195,7 +187,6 @@ gn_status gn_tx_segment(gn_tx *tx, const gn_segment *segment, gn_cut cut, size_t
 {
     burst->count = 0;
     burst->offset[0] = 0;
-    if (burst->stride && burst->stride < wire_mtu) return GN_INVALID;
     gn_status status = cut_segment(tx, segment, cut, wire_mtu, burst);
     if (status != GN_OK) burst->count = 0;
     return status;

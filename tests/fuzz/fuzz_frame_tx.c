@@ -2,7 +2,7 @@
 // Any bytes as a segment of the host, cut in any way; then every packet through the receiver. All packets fit the MTU, none is
 // malformed, and together they carry as many payload bytes as the segment, unchanged where nothing was compressed.
 //
-// Input: flags (bit 0: fill, bit 1: partial checksum, bit 2: profile, bit 3: equal places, bit 4: SYN seen), k, head of
+// Input: flags (bit 0: fill, bit 1: partial checksum, bit 2: profile, bit 4: SYN seen), k, head of
 // datagrams, phase, gso_size (16 bits, little-endian), MTU (16 bits), packet.
 #include <stdlib.h>
 #include <string.h>
@@ -79,18 +79,17 @@ static size_t receive(gn_rx *rx, const uint8_t *packet, size_t length, const uin
 }
 
 /// The packets of a burst are those of a segment that parses as `h`.
-static void check_burst(const uint8_t *segment, const gn_headers *h, size_t mtu, bool rule, unsigned stride)
+static void check_burst(const uint8_t *segment, const gn_headers *h, size_t mtu, bool rule)
 {
     gn_rx *rx;
     check(gn_rx_new(&rx, &(gn_rx_config){0}) == GN_OK);
     size_t done = 0, all = (size_t)(h->end - h->payload);
     for (unsigned i = 0; i < burst.count; i++) {
         const uint8_t *packet = burst.data + burst.offset[i];
-        size_t place = burst.offset[i + 1] - burst.offset[i], length = place;
+        size_t length = burst.offset[i + 1] - burst.offset[i];
         gn_headers one;
-        check(gn_packet_parse(packet, place, &one) == GN_PARSE_OK);
-        length = one.end;
-        check(length <= mtu && (stride ? burst.offset[i] == i * stride : length == place));
+        check(gn_packet_parse(packet, length, &one) == GN_PARSE_OK);
+        check(length <= mtu && length == one.end);
         check(h->protocol == GN_PROTOCOL_UDP || one.seq == h->seq + (uint32_t)done);
         done += receive(rx, packet, length, segment + h->payload + done, all - done, rule);
     }
@@ -135,13 +134,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                           .length = length,
                           .gso_size = (uint16_t)(data[4] | data[5] << 8),
                           .partial_checksum = data[0] & 2};
-    burst.stride = data[0] & 8 ? (uint16_t)mtu : 0;
     bool rule = parsed && (h.tos & GN_TOS_MASK) == GN_TOS_GRADIENT && h.end > h.payload;
     gn_status status = gn_tx_segment(tx, &segment, data[0] & 1 ? GN_CUT_FILL : GN_CUT_MTU, mtu, &burst);
     check(status == GN_OK ? burst.count > 0 : burst.count == 0 && status == GN_INVALID);
     // A wrong checksum in a packet that passes as it is stays wrong.
     bool whole = !rule && burst.count == 1 && burst.offset[1] == length && !memcmp(burst.data, packet, length);
-    if (status == GN_OK && parsed && !whole) check_burst(packet, &h, mtu, rule, burst.stride);
+    if (status == GN_OK && parsed && !whole) check_burst(packet, &h, mtu, rule);
 
     gn_headers_cut cut;
     status = gn_tx_segment_headers(tx, &segment, mtu, &burst, &cut);

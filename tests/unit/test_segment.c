@@ -23,7 +23,6 @@ static void setup(void)
     rule = gn_rule_default();
     ck_assert_int_eq(gn_tx_new(&tx, &(gn_tx_config){.rules = &rule, .rule_count = 1}), GN_OK);
     ck_assert_int_eq(gn_rx_new(&rx, &(gn_rx_config){0}), GN_OK);
-    burst.stride = 0;
 }
 
 static void teardown(void)
@@ -321,8 +320,6 @@ START_TEST(what_cannot_be_cut)
     check_burst(tcp, (uint8_t *)values, 65000, 1500, false);
     packet other = {.protocol = 132};
     ck_assert_int_eq(cut(other, values, 5000, 1400, GN_CUT_MTU, 1500), GN_INVALID);
-    burst.stride = 1000;
-    ck_assert_int_eq(cut(tcp, values, 5000, 1460, GN_CUT_MTU, 1500), GN_INVALID);  // packets would not fit their place
 }
 END_TEST
 
@@ -335,32 +332,6 @@ START_TEST(tcp_is_cut_to_what_fits_whatever_the_host_says)
         check_burst(p, (uint8_t *)values, 5000, 1500, marked);
         ck_assert_int_eq(cut(p, values, 5000, 4000, GN_CUT_MTU, 1500), GN_OK);
         check_burst(p, (uint8_t *)values, 5000, 1500, marked);
-    }
-}
-END_TEST
-
-START_TEST(equal_places)
-{
-    packet p = {.seq = 1, .partial = true};
-    for (int how = GN_CUT_MTU; how <= GN_CUT_FILL; how++) {
-        open_flow(p);
-        burst.stride = 1500;
-        memset(burst.data, 0xee, sizeof burst.data);
-        ck_assert_int_eq(cut(p, values, 30000, 1452, how, 1500), GN_OK);
-        ck_assert_uint_gt(burst.count, 2);
-        for (unsigned i = 0; i < burst.count; i++) {
-            size_t place, length;
-            const uint8_t *one = packet_at(i, &place);
-            length = one[2] * 256u + one[3];
-            ck_assert_uint_eq(burst.offset[i], i * 1500u);
-            ck_assert(packet_valid(one, length));
-            if (i + 1 == burst.count) {
-                ck_assert_uint_eq(place, length);
-                break;
-            }
-            ck_assert_uint_eq(place, 1500);
-            for (size_t at = length; at < place; at++) ck_assert_uint_eq(one[at], 0);
-        }
     }
 }
 END_TEST
@@ -444,5 +415,5 @@ int main(void)
                      fill_leaves_no_room_for_another_group, fill_without_gain_is_no_worse_than_mtu,
                      zeros_fill_one_packet, datagrams_stay_datagrams, flags_and_flows, off_phase, what_is_not_cut,
                      checksums_elsewhere, what_cannot_be_cut, tcp_is_cut_to_what_fits_whatever_the_host_says,
-                     equal_places, headers_without_payload, random_segments);
+                     headers_without_payload, random_segments);
 }

@@ -155,14 +155,10 @@ enum {
     GN_BURST_BYTES = 65536 + GN_BURST_PACKETS * (GN_HEADERS_MAX + GN_SHIM_BYTES) + 64
 };
 
-/// Packets back to back: packet i is data[offset[i]] .. data[offset[i + 1]]. Large (320 KiB): allocate it once.
+/// Packets back to back: packet i is data[offset[i]] .. data[offset[i + 1]]. Large (330 KiB): allocate it once.
 /// It is filled front to back and never cleared, so a small burst touches little memory.
 typedef struct gn_burst {
     unsigned count;
-    /// Set by the caller; 0: nothing between packets. Else packet i begins at i * stride, and zeros fill what
-    /// the packet leaves (UDP segmentation offload wants equal datagrams): offset[i + 1] - offset[i] == stride for
-    /// all but the last. The packet's own length is in its IP header. At least wire_mtu.
-    uint16_t stride;
     uint32_t offset[GN_BURST_PACKETS + 1];
     uint8_t data[GN_BURST_BYTES];
 } gn_burst;
@@ -189,7 +185,7 @@ typedef struct gn_headers_cut {
 
 /// gn_tx_segment() without copying payload, for segments that no rule matches: `burst` gets the headers only, complete
 /// with checksums, and the payload stays where it is, for sendmsg() to gather. Header i is
-/// burst->data[i * header_bytes] ..; burst->offset and stride are not used.
+/// burst->data[i * header_bytes] ..; burst->offset is not used.
 /// @return as gn_tx_segment(); GN_UNSUPPORTED for a segment that has to be transformed, or that is not TCP or UDP:
 /// then nothing has been counted or noted, and gn_tx_segment() is to be called.
 GN_API gn_status gn_tx_segment_headers(gn_tx *tx, const gn_segment *segment, size_t wire_mtu, gn_burst *burst,
