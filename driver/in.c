@@ -2,10 +2,22 @@
 // Wire to host: take a batch of datagrams of one peer, check where each packet claims to come from, let the engine restore it,
 // hand neighbours over together.
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 #include "driver/inner.h"
 #include "driver/nic_private.h"
+
+// The packets of a batch mostly have one source: it is looked up once.
+static bool is_source_of(gn_nic *nic, const gn_ip *source, const gn_peer *peer)
+{
+    gn_in *in = nic->in;
+    if (peer == in->source_peer && !gn_ip_compare(source, &in->source)) return true;
+    if (gn_peers_route(nic->config.peers, source) != peer) return false;
+    in->source = *source;
+    in->source_peer = peer;
+    return true;
+}
 
 // @return bytes of `restored` in use afterwards
 static size_t handle_packet(gn_nic *nic, gn_peer *peer, uint8_t *datagram, size_t length, size_t used)
@@ -17,7 +29,7 @@ static size_t handle_packet(gn_nic *nic, gn_peer *peer, uint8_t *datagram, size_
         peer->counters.rx_bad_packet++;
         return used;
     }
-    if (gn_peers_route(nic->config.peers, &inner.source) != peer) {
+    if (!is_source_of(nic, &inner.source, peer)) {
         peer->counters.rx_bad_source++;
         return used;
     }
@@ -65,6 +77,7 @@ void *gn_in_thread(void *argument)
 {
     gn_nic *nic = argument;
     gn_in *in = nic->in;
+    unsigned looked = 0;
     while (!atomic_load_explicit(&nic->stop, memory_order_relaxed)) {
         gn_wire_batch batch;
         pthread_mutex_lock(&in->lock);
@@ -72,7 +85,12 @@ void *gn_in_thread(void *argument)
         const int reason = errno;
         if (got > 0) gn_in_batch(nic, &batch);
         pthread_mutex_unlock(&in->lock);
-        if (!got) gn_nic_wait(nic, nic->wire.fd, UINT64_MAX);
+        if (got)
+            looked = 0;
+        else if (looked++ < GN_PATIENCE)
+            sched_yield();
+        else
+            gn_nic_wait(nic, nic->wire.fd, UINT64_MAX);
         // An ICMP error that came back for something we sent: no reason to stop listening.
         if (got < 0 && reason != ECONNREFUSED && reason != EHOSTUNREACH && reason != ENETUNREACH && reason != EMSGSIZE)
             gn_nic_stop(nic, reason);

@@ -14,6 +14,9 @@
 #include "driver/wire.h"
 
 enum {
+    /// A thread that finds nothing looks again this often, giving way to others in between, before it sleeps: to be put to
+    /// sleep and woken costs more than to look, for both sides. It takes a quarter off a short round trip.
+    GN_PATIENCE = 20,
     GN_BATCH_BYTES = 65536,        ///< one read of either side
     GN_RESTORED_BYTES = 4 * 65536  ///< packets restored but not yet handed over
 };
@@ -38,6 +41,8 @@ typedef struct gn_in {
     pthread_mutex_t lock;
     uint64_t batches, datagrams, bytes;  ///< heard, from anyone; bytes as on the link (IP, UDP, Ethernet headers)
     uint64_t unknown_sender;             ///< datagrams from no peer: dropped
+    gn_ip source;                        ///< the last packet's, and the peer it belongs to
+    const gn_peer *source_peer;
     gn_join join;
     uint8_t batch[GN_BATCH_BYTES];
     uint8_t restored[GN_RESTORED_BYTES];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host to wire: take a segment, find its peer, let the engine cut and compress it, pay for it, send it.
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 #include "driver/inner.h"
@@ -119,12 +120,18 @@ static uint64_t step(gn_nic *nic, bool *readable)
 void *gn_out_thread(void *argument)
 {
     gn_nic *nic = argument;
+    unsigned looked = 0;
     while (!atomic_load_explicit(&nic->stop, memory_order_relaxed)) {
         bool readable;
         pthread_mutex_lock(&nic->out->lock);
         const uint64_t wait = step(nic, &readable);
         pthread_mutex_unlock(&nic->out->lock);
-        if (wait) gn_nic_wait(nic, readable ? nic->tun.fd : -1, wait);
+        if (!wait)
+            looked = 0;
+        else if (readable && looked++ < GN_PATIENCE)
+            sched_yield();
+        else
+            gn_nic_wait(nic, readable ? nic->tun.fd : -1, wait);
     }
     return NULL;
 }
