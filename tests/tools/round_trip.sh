@@ -108,7 +108,7 @@ for signal in INT TERM; do
         "$GRADNIC" compress -q --format f32 -o out.gn fifo &
     exec 9>fifo
     head -c 3000000 b.f32 >&9
-    for _ in $(seq 100); do
+    for _ in $(seq 400); do
         compgen -G '.gradnic-*' >/dev/null && break
         sleep 0.05
     done
