@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gradnic train as its users run it: it learns, ends with the same bits whatever carries them, says what is wrong, and leaves files that
+# others can read.
+# shellcheck source=tests/tools/lib.sh
+. "$(dirname "$0")/lib.sh"
+digits=$SOURCE/tests/data
+small=(train --data "$digits" --hidden 64 --timeout 20s)
+
+holds() { jq -e "$2" "$1" >/dev/null || fail "$2 does not hold in $1: $(jq -c 'del(.checkpoints)' "$1")"; }
+weights() { jq -r .weights "$1"; }
+
+# It learns, with four workers and compression on the way.
+"$GRADNIC" "${small[@]}" -N 4 --augment 8 --epochs 2 -p lattice -k 10 --feedback --nic in-process --json ring.json >ring.txt
+holds ring.json '.accuracy > 0.93 and .replicas_identical and .steps == 270 and (.checkpoints | length) == 2'
+holds ring.json '.checkpoints[1].loss < .checkpoints[0].loss and .checkpoints[1].epoch == 2 and .checkpoints[1].weights == .weights'
+holds ring.json '.parameters == 64*64+64 + 3*(64*64+64) + 64*10+10'
+holds ring.json '(.ranks | length) == 4 and (.ranks | all(.sent_bytes > 0 and .exchange_ms_median > 0 and .nic.ratio > 1))'
+# The NICs' own count: what the workers sent is what was compressed, and every byte of it left in some packet.
+holds ring.json '(.ranks | map(.sent_bytes) | add) == .nic.payload_bytes and .nic.wire_bytes > .nic.wire_payload_bytes'
+grep -q '^replicas identical: yes (4 workers, ' ring.txt || fail "$(cat ring.txt)"
+
+# The same bits: again; through the aggregator; overlapped; without any NIC (lattice: nothing is left to be lost on the way).
+short=("${small[@]}" --augment 2 --steps 30 -q -f)
+lattice=(-p lattice -k 8 --feedback)
+"$GRADNIC" "${short[@]}" -N 4 "${lattice[@]}" --nic in-process --json a.json
+for how in '--nic in-process' '--nic in-process --algorithm worker-aggregator' '--nic in-process --overlap' '--nic in-process --mtu 600' '' '--overlap --algorithm worker-aggregator'; do
+    # shellcheck disable=SC2086 # words are wanted
+    "$GRADNIC" "${short[@]}" -N 4 "${lattice[@]}" $how --json b.json
+    [ "$(weights a.json)" = "$(weights b.json)" ] || fail "other weights with '$how'"
+done
+"$GRADNIC" "${short[@]}" -N 4 "${lattice[@]}" --seed 2 --json b.json
+[ "$(weights a.json)" != "$(weights b.json)" ] || fail "the seed changes nothing"
+# Everything else that can be exchanged: replicas stay identical (exit status).
+for how in '-p paper --nic in-process' '-p paper --feedback --nic in-process' '-p lattice -k 2 --scale auto --feedback --nic in-process' \
+    '-p paper --algorithm worker-aggregator --nic in-process' '-p lattice -k -5' '--algorithm worker-aggregator' '--overlap' ''; do
+    for ranks in 1 2 3; do
+        # shellcheck disable=SC2086
+        "$GRADNIC" "${short[@]}" -N "$ranks" --steps 4 $how --json b.json || fail "-N $ranks $how"
+        holds b.json ".replicas_identical and .options.ranks == $ranks"
+    done
+done
+
+# A modelled link takes its time: 12 exchanges of 2 * 3/4 * 71 KiB (times 4 workers) at 4 Mbit/s are at least 2 s.
+"$GRADNIC" "${short[@]}" -N 4 --steps 12 --nic in-process --rate 4mbit --json b.json
+holds b.json '.exchange_ms_median > 0.9 * (2 * 3/4 * .parameters * 4 * 8 / 4e3) - 270 and .nic.ratio == 1'
+
+# Ranks from the environment, as torchrun sets it.
+for rank in 0 1; do
+    RANK=$rank WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29871 "$GRADNIC" "${short[@]}" "${lattice[@]}" --json env.json &
+done
+wait
+holds env.json '.options.ranks == 2'
+
+# Gradients for others.
+"$GRADNIC" "${short[@]}" -N 2 --steps 6 --dump-gradients dump --dump-steps 3 --dump-ranks 2
+[ "$(find dump -type f | wc -l)" -eq 40 ] || fail "$(find dump -type f | wc -l) files dumped"
+"$PYTHON" - <<'PY' || fail "NumPy cannot read the gradients, or they are none"
+import numpy as np
+for step in (3, 6):
+    for layer, shape in ((1, (64, 64)), (2, (64, 64)), (5, (10, 64))):
+        g = [np.load(f"dump/step{step:05d}-rank{r}-layer{layer}-weight.npy") for r in (0, 1)]
+        assert g[0].shape == shape and g[0].dtype == np.float32, g[0].shape
+        assert np.isfinite(g[0]).all() and np.abs(g[0]).max() > 0 and (g[0] != g[1]).any()
+        assert np.load(f"dump/step{step:05d}-rank0-layer{layer}-bias.npy").shape == shape[:1]
+PY
+"$GRADNIC" ratio --against none dump/*-weight.npy >/dev/null || fail "gradnic ratio cannot read the gradients"
+expect 1 "exists already; -f overwrites it" "$GRADNIC" "${small[@]}" -N 2 --steps 3 --dump-gradients dump --dump-steps 3 -q
+
+# What is wrong is said, once, with the right exit status.
+expect 2 "no data" "$GRADNIC" train
+expect 2 "--momentum: '2' is no number from 0 to 1" "$GRADNIC" "${small[@]}" --momentum 2
+expect 2 "--feedback needs a profile" "$GRADNIC" "${small[@]}" --feedback
+expect 2 "--bound: paper takes bounds from" "$GRADNIC" "${small[@]}" -p paper -k 0
+expect 2 "--tos: '0x29' is no type of service" "$GRADNIC" "${small[@]}" --tos 0x29
+expect 2 "-N starts all workers itself" "$GRADNIC" "${small[@]}" -N 2 --rank 1
+expect 2 "--rate needs --nic in-process" "$GRADNIC" "${small[@]}" --rate 1gbit
+expect 1 "nowhere: no file matches *train*images*" "$GRADNIC" train --data nowhere -N 4
+expect 1 "a step of 100 workers takes 2500 images, there are 1500" "$GRADNIC" "${small[@]}" -N 100
+expect 1 "ring.json: exists already; -f overwrites it" "$GRADNIC" "${small[@]}" -N 2 --steps 1 -q --json ring.json
+mkdir bad && cp "$digits"/digits-* bad/ && gzip -d bad/digits-test-labels* && printf '\377' | dd of=bad/digits-test-labels-idx1-ubyte bs=1 seek=8 conv=notrunc status=none
+expect 1 "digits-test-labels-idx1-ubyte: label 0 is 255, expected less than 10 (--classes)" "$GRADNIC" train --data bad -N 4
+[ "$("$GRADNIC" train --data bad -N 4 2>&1 | wc -l)" -eq 1 ] || fail "data that is wrong is reported by every rank"
+truncate -s 300 bad/digits-test-labels-idx1-ubyte
+expect 1 "292 bytes of elements where the header announces 297" "$GRADNIC" train --data bad
+
+# Ranks that were started differently find out before they train.
+for seed in 1 2; do
+    got=0
+    "$GRADNIC" "${short[@]}" --seed "$seed" --rank $((seed - 1)) --size 2 --rendezvous "file://$work/meet" >out.$seed 2>err.$seed || echo $? >status.$seed &
+done
+wait
+[ "$(cat status.1 status.2)" = "$(printf '1\n1')" ] || fail "ranks with other seeds trained together"
+grep -q 'rank 1 was started with other options or other data than rank 0' err.1 err.2 || fail "$(cat err.1 err.2)"
