@@ -4,7 +4,8 @@
 set -euo pipefail
 : "${GRADNIC:?run this through ctest}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/gradnic-test.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+pid=''
+trap '[ -z "$pid" ] || { kill "$pid" && wait "$pid"; } 2>/dev/null; rm -rf "$work"' EXIT
 fail() { echo "FAILED: $*" >&2; exit 1; }
 [ "$(id -u)" -eq 0 ] || fail "run this as root"
 
@@ -22,7 +23,7 @@ leftovers() {
 # interrupt NAME TEXT SIGNAL STATUS WHO [OPTIONS...]: starts a long demo, waits until its output has TEXT, sends SIGNAL to the
 # script alone or, as Ctrl-C does, to its process group, and expects it to end with STATUS.
 interrupt() {
-    local name=$1 text=$2 signal=$3 status=$4 who=$5 pid got=0
+    local name=$1 text=$2 signal=$3 status=$4 who=$5 got=0
     shift 5
     : >"$work/log"
     # A shell's background processes ignore SIGINT; one that is started at a terminal does not.
@@ -44,8 +45,10 @@ interrupt() {
     for ((i = 0; i < 400; i++)); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
     ! kill -0 "$pid" 2>/dev/null || fail "$name: still running 40 s later"
     wait "$pid" || got=$?
+    local ended=$pid
+    pid=''
     [ "$got" -eq "$status" ] || fail "$name: exit status $got, not $status: $(tail -n 5 "$work/log")"
-    [ -z "$(leftovers "$pid")" ] || fail "$name: left behind: $(leftovers "$pid")"
+    [ -z "$(leftovers "$ended")" ] || fail "$name: left behind: $(leftovers "$ended")"
     echo "$name: clean"
 }
 
