@@ -91,8 +91,8 @@ void *gn_in_thread(void *argument)
             sched_yield();
         else
             gn_nic_wait(nic, nic->wire.fd, UINT64_MAX);
-        // An ICMP error that came back for something we sent: no reason to stop listening.
-        if (got < 0 && reason != ECONNREFUSED && reason != EHOSTUNREACH && reason != ENETUNREACH && reason != EMSGSIZE)
+        // Anything else is news of the network (an ICMP error, an interface that went down): no reason to stop listening.
+        if (got < 0 && (reason == EBADF || reason == ENOTSOCK || reason == EFAULT || reason == EINVAL))
             gn_nic_stop(nic, reason);
     }
     return NULL;

@@ -66,9 +66,21 @@ int gn_link_set(unsigned index, const gn_link *link)
     return transact(header, NULL, NULL);
 }
 
+typedef struct link_facts {
+    int mtu;
+    uint64_t tx_dropped;
+} link_facts;
+
 static int take_link(const struct nlattr *attribute, void *context)
 {
-    if (mnl_attr_get_type(attribute) == IFLA_MTU) *(int *)context = (int)mnl_attr_get_u32(attribute);
+    link_facts *facts = context;
+    struct rtnl_link_stats64 stats;
+    if (mnl_attr_get_type(attribute) == IFLA_MTU) facts->mtu = (int)mnl_attr_get_u32(attribute);
+    if (mnl_attr_get_type(attribute) != IFLA_STATS64) return MNL_CB_OK;
+    const size_t bytes = mnl_attr_get_payload_len(attribute);
+    memset(&stats, 0, sizeof stats);
+    memcpy(&stats, mnl_attr_get_payload(attribute), bytes < sizeof stats ? bytes : sizeof stats);
+    facts->tx_dropped = stats.tx_dropped;
     return MNL_CB_OK;
 }
 
@@ -77,15 +89,25 @@ static int parse_link(const struct nlmsghdr *header, void *context)
     return mnl_attr_parse(header, sizeof(struct ifinfomsg), take_link, context) < 0 ? MNL_CB_ERROR : MNL_CB_STOP;
 }
 
-int gn_link_mtu(unsigned index)
+static int ask_link(unsigned index, link_facts *facts)
 {
     char buffer[MESSAGE_BYTES];
     struct nlmsghdr *header = begin(buffer, RTM_GETLINK, 0);
     struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
     info->ifi_index = (int)index;
-    mnl_attr_put_u32(header, IFLA_EXT_MASK, 0);
-    int mtu = -1;
-    return transact(header, parse_link, &mtu) ? -1 : mtu;
+    return transact(header, parse_link, facts);
+}
+
+int gn_link_mtu(unsigned index)
+{
+    link_facts facts = {.mtu = -1};
+    return ask_link(index, &facts) ? -1 : facts.mtu;
+}
+
+uint64_t gn_link_tx_dropped(unsigned index)
+{
+    link_facts facts = {0};
+    return ask_link(index, &facts) ? 0 : facts.tx_dropped;
 }
 
 static int change_address(uint16_t type, uint16_t flags, unsigned index, const gn_prefix *address)

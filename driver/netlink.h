@@ -20,6 +20,9 @@ int gn_link_set(unsigned index, const gn_link *link);
 /// MTU of an interface. @return -1 on failure
 int gn_link_mtu(unsigned index);
 
+/// Packets that the device refused to take from the host (tx_dropped); 0 when it cannot be read.
+uint64_t gn_link_tx_dropped(unsigned index);
+
 int gn_address_add(unsigned index, const gn_prefix *address);
 int gn_address_remove(unsigned index, const gn_prefix *address);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "driver/counters.h"
+#include "driver/netlink.h"
 #include "driver/nic_private.h"
 #include "driver/rules.h"
 
@@ -120,7 +121,7 @@ static json_t *tx_stats(const gn_nic *nic)
     for (size_t i = 0; i < nic->config.rule_count; i++)
         before += c->rule[i].payload_bytes, after += c->rule[i].wire_bytes;
     json_t *host =
-        OBJECT({"segments", out->segments}, {"bytes", out->bytes}, {"queue_drops", gn_tun_queue_drops(&nic->tun)},
+        OBJECT({"segments", out->segments}, {"bytes", out->bytes}, {"queue_drops", gn_link_tx_dropped(nic->tun.index)},
                {"not_ip", out->not_ip}, {"no_peer", out->no_peer}, {"uncuttable", out->uncuttable});
     json_t *fault = OBJECT({"lost", f->lost}, {"duplicated", f->duplicated}, {"reordered", f->reordered},
                            {"delayed", f->delayed}, {"overflow", f->overflow});

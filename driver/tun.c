@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -119,16 +118,4 @@ bool gn_tun_write(const gn_tun *tun, const struct iovec *vector, int count)
     do bytes = writev(tun->fd, vector, count);
     while (bytes < 0 && errno == EINTR);
     return bytes > 0;
-}
-
-uint64_t gn_tun_queue_drops(const gn_tun *tun)
-{
-    char path[80];
-    unsigned long long drops = 0;
-    snprintf(path, sizeof path, "/sys/class/net/%s/statistics/tx_dropped", tun->name);
-    FILE *file = fopen(path, "re");
-    if (!file) return 0;
-    if (fscanf(file, "%llu", &drops) != 1) drops = 0;
-    fclose(file);
-    return drops;
 }

@@ -44,7 +44,4 @@ int gn_tun_read(const gn_tun *tun, struct virtio_net_hdr *header, void *packet, 
 /// Writes one segment of `count` pieces; vector[0] must be a struct virtio_net_hdr. @return false when the host did not take it
 bool gn_tun_write(const gn_tun *tun, const struct iovec *vector, int count);
 
-/// Packets that the kernel threw away because the device's queue was full; 0 when it cannot be read.
-uint64_t gn_tun_queue_drops(const gn_tun *tun);
-
 #endif
