@@ -139,7 +139,7 @@ START_TEST(both_cuts_of_gradients)
         packet p = {
             .version = version, .seq = 0xffffff00, .id = 7, .flags = ACK | PSH, .tcp_options = 12, .partial = true};
         size_t wire[2], packets[2];
-        for (int how = GN_CUT_MTU; how <= GN_CUT_FILL; how++) {
+        for (gn_cut how = GN_CUT_MTU; how <= GN_CUT_FILL; how++) {
             open_flow(p);
             ck_assert_int_eq(cut(p, values, 65000, 1428, how, 1508), GN_OK);
             wire[how] = check_burst(p, (uint8_t *)values, 65000, 1508, true);
@@ -172,7 +172,7 @@ START_TEST(fill_without_gain_is_no_worse_than_mtu)
     random_values(&seed, noise, 16000, 0);
     packet p = {.seq = 1, .tcp_options = 12, .partial = true, .id = 3};
     size_t packets[2];
-    for (int how = GN_CUT_MTU; how <= GN_CUT_FILL; how++) {
+    for (gn_cut how = GN_CUT_MTU; how <= GN_CUT_FILL; how++) {
         open_flow(p);
         ck_assert_int_eq(cut(p, noise, 64000, 1440, how, 1500), GN_OK);
         check_burst(p, (uint8_t *)noise, 64000, 1500, true);
@@ -200,7 +200,7 @@ END_TEST
 START_TEST(datagrams_stay_datagrams)
 {
     for (int version = 4; version <= 6; version += 2) {
-        for (int how = GN_CUT_MTU; how <= GN_CUT_FILL; how++) {
+        for (gn_cut how = GN_CUT_MTU; how <= GN_CUT_FILL; how++) {
             packet p = {.version = version, .protocol = 17, .id = 9, .partial = true};
             ck_assert_int_eq(cut(p, values, 10000, 1400, how, 1500), GN_OK);
             ck_assert_uint_eq(burst.count, 8);
@@ -228,7 +228,7 @@ END_TEST
 START_TEST(off_phase)
 {
     for (unsigned phase = 0; phase < 4; phase++) {
-        for (int how = GN_CUT_MTU; how <= GN_CUT_FILL; how++) {
+        for (gn_cut how = GN_CUT_MTU; how <= GN_CUT_FILL; how++) {
             packet p = {.seq = 1, .partial = true};
             open_flow(p);
             p.seq += phase;
