@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `gradnic bench codec`: every case that was asked for is there and plausible. (What the figures are is for bench/codec.sh.)
+# shellcheck source=tests/tools/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+file=$DATA/cnn-it30-w0.npy.gz
+"$GRADNIC" bench codec -p all -k 6,10 --kernel all --data all --size all --memory 1M -r 1 --seconds 0 -o all.json "$file" >all.txt
+kernels=$(jq '[.results[].kernel] | unique | length' all.json)
+[ "$kernels" -ge 1 ] || fail "no kernel"
+# (1 file + 4 kinds of data) * 2 bounds * 3 sizes * 2 profiles, for each kernel
+[ "$(jq '.results | length' all.json)" -eq $((60 * kernels)) ] || fail "$(jq '.results | length' all.json) results"
+[ "$(grep -cE '^(files|zero|tiny|mixed|raw) ' all.txt)" -eq $((60 * kernels)) ] || fail "the table has other lines"
+jq -e 'all(.results[]; .ratio > 0.9 and .ratio <= 16 and .compress_bytes_per_second > 0 and .decompress_bytes_per_second > 0
+    and .memcpy_bytes_per_second > 0 and .max_error >= 0 and .repetitions == 1)' all.json >/dev/null || fail "implausible results"
+jq -e 'all(.results[] | select(.codec == "lattice"); .max_error <= pow(2; -.k))' all.json >/dev/null || fail "the bound does not hold"
+jq -e 'all(.results[] | select(.data == "zero" and .size != "packet"); .ratio == 16)' all.json >/dev/null || fail "zeros are not 16 : 1"
+# All kernels make the same bytes.
+jq -e '[.results | group_by([.data, .size, .codec, .k])[] | map(.ratio) | unique | length] | max == 1' all.json >/dev/null || fail "kernels differ"
+jq -e '.environment.cores >= 1 and .files == [$f]' --arg f "$file" all.json >/dev/null || fail "no environment"
+
+"$GRADNIC" bench codec --json --size packet -r 1 --against all --data none "$file" >peers.json
+jq -e '[.results[] | select(.codec == "paper" or .codec == "lattice")] | length == 2' peers.json >/dev/null || fail "peers instead of ours"
+
+expect 2 "--data none needs a FILE" "$GRADNIC" bench codec --data none
+expect 2 "kernel 'vax' is not in this build" "$GRADNIC" bench codec --kernel vax
+expect 2 "'huge' is none of those" "$GRADNIC" bench codec --size huge
+expect 2 "is outside" "$GRADNIC" bench codec -p paper -k 0
+expect 1 "no-such.npy" "$GRADNIC" bench codec no-such.npy
+expect 1 "exists already" "$GRADNIC" bench codec -o all.json --size packet --data zero -r 1
+only all.json all.txt peers.json
