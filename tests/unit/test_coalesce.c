@@ -172,6 +172,19 @@ START_TEST(a_joined_segment_is_whole)
 }
 END_TEST
 
+START_TEST(a_segment_is_at_most_an_ip_packet)
+{
+    for (size_t second = 5535; second <= 5536; second++) {
+        gn_run run;
+        size_t at;
+        size_t n = packet_build(&(packet){.seq = 1}, values, 60000 - 40, first);
+        ck_assert(gn_run_begin(&run, first, n, false));
+        n = packet_build(&(packet){.seq = 1 + 59960}, values, second, next);
+        ck_assert(gn_run_append(&run, next, n, false, &at) == (second == 5535));
+    }
+}
+END_TEST
+
 START_TEST(a_lone_packet_is_an_ordinary_one)
 {
     gn_run run;
@@ -191,5 +204,5 @@ int main(void)
 {
     return RUN_SUITE("coalesce", setup, NULL, what_joins, what_does_not_join, every_header_byte_counts,
                      what_begins_no_run, checksums_are_verified_unless_vouched_for, a_joined_segment_is_whole,
-                     a_lone_packet_is_an_ordinary_one);
+                     a_segment_is_at_most_an_ip_packet, a_lone_packet_is_an_ordinary_one);
 }

@@ -172,6 +172,8 @@ START_TEST(headers_that_contradict_themselves)
     expect_not_ip(six, 5, 121, 0);     // payload length 1 beyond the buffer
     expect_not_ip(six, 5, 19, 0);      // no room for the TCP header
     expect_not_ip(six, 4, 0xff, 0);
+    expect_not_ip((packet){.protocol = 1}, 3, 19, 0);  // the same of a protocol that is not looked into
+    expect_not_ip((packet){.protocol = 58, .version = 6}, 4, 0xff, 0);
     expect_not_ip(udp, 25, 109, 0);  // UDP length 1 beyond
     expect_not_ip(udp, 25, 107, 0);  // 1 short
     expect_not_ip(udp, 25, 0, 0);
@@ -198,6 +200,8 @@ START_TEST(a_tcp_header_longer_than_the_packet)
 {
     size_t n = packet_build(&(packet){0}, small, 20, in);
     in[32] = 0xf0;  // 60 bytes, and there are 40
+    expect_pass(n, &counters()->pass_not_ip);
+    in[32] = 0xb0;  // 44 bytes
     expect_pass(n, &counters()->pass_not_ip);
     in[32] = 0xa0;  // 40 bytes: all of it is header
     expect_pass(n, &counters()->pass_empty);
@@ -233,6 +237,8 @@ START_TEST(no_room_for_the_shim)
     size_t n = packet_build(&p, zeros, 65535 - 48, in);
     memcpy(in + 4, "\xff\xff", 2);
     memcpy(in + 44, "\xff\xff", 2);
+    expect_pass(n + 40, &counters()->pass_not_ip);
+    in[6] = 58;
     expect_pass(n + 40, &counters()->pass_not_ip);
     // The caller's buffer counts too.
     n = packet_build(&p, small, 100, in);

@@ -183,6 +183,27 @@ START_TEST(fill_without_gain_is_no_worse_than_mtu)
 }
 END_TEST
 
+START_TEST(what_fits_stored_stays_one_packet)
+{
+    uint32_t seed = 5;
+    static float mixed[400];
+    random_values(&seed, mixed, 200, 0.01f);
+    random_values(&seed, mixed + 200, 200, 0);
+    for (uint32_t phase = 0; phase < 4; phase++) {
+        packet p = {.seq = 1, .partial = true};
+        open_flow(p);
+        p.seq += phase;
+        const uint8_t *half = (uint8_t *)mixed + phase, *noise = half + 800;
+        ck_assert_int_eq(cut(p, half, 1452, 0, GN_CUT_FILL, 1500), GN_OK);
+        ck_assert_uint_eq(burst.count, 1);
+        ck_assert_int_eq(cut(p, noise, 700, 0, GN_CUT_FILL, 748), GN_OK);
+        ck_assert_uint_eq(burst.count, 1);
+        ck_assert_int_eq(cut(p, noise, 701, 0, GN_CUT_FILL, 748), GN_OK);
+        ck_assert_uint_eq(burst.count, 2);
+    }
+}
+END_TEST
+
 START_TEST(zeros_fill_one_packet)
 {
     static uint8_t zeros[65000];
@@ -296,6 +317,25 @@ START_TEST(checksums_elsewhere)
     ck_assert_int_eq(gn_tx_segment(tx, &s, GN_CUT_MTU, 1500, &burst), GN_OK);
     ck_assert(packet_valid(burst.data, burst.offset[1]));
     ck_assert_uint_eq(gn_tx_get_counters(tx)->rule[0].compressed, 1);
+}
+END_TEST
+
+START_TEST(a_checksum_elsewhere_is_never_zero)
+{
+    // Behind an extension header, UDP datagrams until one has a sum that would give 0.
+    unsigned heavy = 0;
+    for (uint32_t i = 0; i < 0x10000; i++) {
+        uint8_t payload[2] = {(uint8_t)(i >> 8), (uint8_t)i};
+        size_t n = packet_build(&(packet){.version = 6, .protocol = 17, .partial = true}, payload, 2, segment);
+        segment[6] = 60;
+        gn_segment s = {
+            .packet = segment, .length = n, .partial_checksum = true, .checksum_start = 40, .checksum_offset = 6};
+        ck_assert_int_eq(gn_tx_segment(tx, &s, GN_CUT_MTU, 1500, &burst), GN_OK);
+        unsigned sum = burst.data[46] * 256u + burst.data[47];
+        if (!sum) ck_abort_msg("a UDP checksum of 0, with %u", i);
+        heavy += sum == 0xffff;
+    }
+    ck_assert_uint_gt(heavy, 0);
 }
 END_TEST
 
@@ -413,7 +453,8 @@ int main(void)
 {
     return RUN_SUITE("segment", setup, teardown, as_linux_cuts, both_cuts_of_gradients,
                      fill_leaves_no_room_for_another_group, fill_without_gain_is_no_worse_than_mtu,
-                     zeros_fill_one_packet, datagrams_stay_datagrams, flags_and_flows, off_phase, what_is_not_cut,
-                     checksums_elsewhere, what_cannot_be_cut, tcp_is_cut_to_what_fits_whatever_the_host_says,
-                     headers_without_payload, random_segments);
+                     what_fits_stored_stays_one_packet, zeros_fill_one_packet, datagrams_stay_datagrams,
+                     flags_and_flows, off_phase, what_is_not_cut, checksums_elsewhere,
+                     a_checksum_elsewhere_is_never_zero, what_cannot_be_cut,
+                     tcp_is_cut_to_what_fits_whatever_the_host_says, headers_without_payload, random_segments);
 }
