@@ -346,7 +346,10 @@ gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting)
     for (int i = 0; i < comm->peer_count && !comm->dead; i++) {
         gn_peer *peer = &comm->peers[i];
         if (!waiting[i]) continue;
-        if (now - peer->last_sign > limit) {
+        if (peer->said_bye && !comm->slot[comm->sequence % 2].have_header[i]) {
+            snprintf(text, sizeof text, "rank %d (%s) has left the group (gn_comm_free)", peer->rank, peer->name);
+            fail_locked(comm, GN_PEER_LOST, peer->rank, comm->rank, NULL, text);
+        } else if (now - peer->last_sign > limit) {
             snprintf(text, sizeof text, "rank %d (%s) lost: no sign of life for %d ms in %s, %llu of %llu bytes received", peer->rank,
                      peer->name, comm->timeout_ms, comm->phase, (unsigned long long)comm->data_received,
                      (unsigned long long)comm->data_expected);

@@ -131,6 +131,29 @@ START_TEST(test_late_worker_is_waited_for)
 }
 END_TEST
 
+static void run_leaver(int rank, const ranks *group, void *argument)
+{
+    gn_comm *comm = plan_init(rank, group, argument);
+    RANK_CHECK(comm);
+    float value = 1;
+    double start = seconds_now();
+    gn_status status = gn_allreduce(comm, &value, &value, 1, GN_SUM);  // fails too when someone ahead has noticed already
+    if (!status && rank != VICTIM) status = gn_allreduce(comm, &value, &value, 1, GN_SUM);
+    keep(&group->reports[rank], status, comm, start);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_leaver_is_named)
+{
+    plan p = {.algorithm = algorithms[_i], .timeout_ms = 20000};
+    ranks group;
+    ranks_start(&group, SIZE, run_leaver, &p);
+    ranks_wait(&group, 30);
+    check_survivors(&group, "rank 2 (127.0.0.1) has left the group", 5);
+    ranks_free(&group);
+}
+END_TEST
+
 enum { WRONG_COUNT, WRONG_OP, WRONG_KIND, WRONG_KINDS };
 
 static void run_mismatch(int rank, const ranks *group, void *argument)
@@ -434,6 +457,7 @@ int main(void)
     tcase_add_loop_test(running, test_killed_worker_is_named, 0, 2);
     tcase_add_loop_test(running, test_silent_worker_is_named, 0, 2);
     tcase_add_loop_test(running, test_late_worker_is_waited_for, 0, 2);
+    tcase_add_loop_test(running, test_leaver_is_named, 0, 2);
     tcase_add_loop_test(running, test_mismatch_says_who_called_what, 0, WRONG_KINDS);
     tcase_add_loop_test(running, test_abort_reaches_everyone, 0, 2);
     suite_add_tcase(suite, running);
