@@ -13,7 +13,10 @@
 #include "clock.h"
 #include "interface.h"
 
-int gn_timeout_ms(const gn_comm_config *config) { return config->timeout_ms > 0 ? config->timeout_ms : 30000; }
+int gn_timeout_ms(const gn_comm_config *config)
+{
+    return config->timeout_ms > 0 ? config->timeout_ms : 30000;
+}
 
 void gn_log_text(const gn_comm_config *config, gn_log_level level, const char *format, ...)
 {
@@ -62,7 +65,8 @@ static gn_terms terms_of(const gn_comm_config *config)
                       .scale = (uint8_t)config->scale,
                       .data_tos = config->data_tos,
                       .aggregator_weights = config->aggregator_weights};
-    if (config->quantise) terms.profile = (uint8_t)config->codec.profile, terms.bound_exp = (int8_t)config->codec.bound_exp;
+    if (config->quantise)
+        terms.profile = (uint8_t)config->codec.profile, terms.bound_exp = (int8_t)config->codec.bound_exp;
     if (config->scale == GN_SCALE_AUTO) terms.scale_target = config->scale_target;
     return terms;
 }
@@ -77,7 +81,8 @@ static gn_status read_rank_and_size(gn_bootstrap *boot, gn_error *error)
     if (boot->size < 1 || boot->size > GN_RANKS_MAX)
         return gn_cause_set(error, GN_INVALID, "size %d: want 1 to %d ranks", boot->size, GN_RANKS_MAX);
     if (boot->rank < 0 && !gn_environment_number("RANK", GN_RANKS_MAX, &boot->rank))
-        return gn_cause_set(error, GN_INVALID, "RANK is '%s': want 0 to %d", getenv("RANK") ? getenv("RANK") : "", boot->size - 1);
+        return gn_cause_set(error, GN_INVALID, "RANK is '%s': want 0 to %d", getenv("RANK") ? getenv("RANK") : "",
+                            boot->size - 1);
     if (boot->rank >= boot->size)
         return gn_cause_set(error, GN_INVALID, "rank %d of %d: ranks count from 0", boot->rank, boot->size);
     return GN_OK;
@@ -134,7 +139,10 @@ static gn_status say_hello(gn_bootstrap *boot, gn_error *error)
         gn_status status = open_listeners(boot, &toward, error);
         if (status) return status;
     }
-    gn_hello hello = {.job = boot->rendezvous.job, .rank = (uint16_t)boot->rank, .size = (uint16_t)boot->size, .terms = boot->terms,
+    gn_hello hello = {.job = boot->rendezvous.job,
+                      .rank = (uint16_t)boot->rank,
+                      .size = (uint16_t)boot->size,
+                      .terms = boot->terms,
                       .address = boot->address};
     uint8_t frame[GN_FRAME_MAX];
     gn_connection_send(boot->home, frame, gn_hello_write(frame, &hello));
@@ -171,7 +179,7 @@ static gn_status find_home(gn_bootstrap *boot, gn_error *error)
 {
     char reason[64] = "";
     long pause_ms = 10;
-    for (double now = gn_now(); now < boot->deadline; now = gn_now()) {
+    while (gn_now() < boot->deadline) {
         gn_status status = GN_OK;
         int fd = try_home(boot, reason, &status, error);
         if (status) return status;
@@ -183,13 +191,15 @@ static gn_status find_home(gn_bootstrap *boot, gn_error *error)
         if (pause_ms < 200) pause_ms += pause_ms / 2;
     }
     return gn_cause_set(error, GN_TIMEOUT, "rank 0 did not come: no answer at %s within %d ms (%s)",
-                        boot->rendezvous.is_file ? boot->rendezvous.path : boot->home_name, gn_timeout_ms(boot->config), reason);
+                        boot->rendezvous.is_file ? boot->rendezvous.path : boot->home_name, gn_timeout_ms(boot->config),
+                        reason);
 }
 
 static gn_status take_failure(const gn_frame *frame, gn_error *error)
 {
     gn_failure failure;
-    if (!gn_failure_read(frame, &failure)) return gn_cause_set(error, GN_CORRUPT, "rank 0 sent a malformed failure message");
+    if (!gn_failure_read(frame, &failure))
+        return gn_cause_set(error, GN_CORRUPT, "rank 0 sent a malformed failure message");
     return gn_cause_set(error, (gn_status)failure.status, "%s", failure.text);
 }
 
@@ -199,10 +209,13 @@ static gn_status read_home(gn_bootstrap *boot, gn_message_type until, bool *met,
     gn_frame frame;
     gn_connection_fill(boot->home);
     for (int found; (found = gn_connection_next(boot->home, &frame));) {
-        if (found < 0) return gn_cause_set(error, GN_CORRUPT, "%s does not speak this protocol: is it the right port?", boot->home_name);
+        if (found < 0)
+            return gn_cause_set(error, GN_CORRUPT, "%s does not speak this protocol: is it the right port?",
+                                boot->home_name);
         if (frame.type == GN_MSG_FAIL) return take_failure(&frame, error);
         bool good = true;
-        if (frame.type == GN_MSG_ROSTER) good = gn_roster_read(&frame, &boot->roster) && boot->roster.size == boot->size;
+        if (frame.type == GN_MSG_ROSTER)
+            good = gn_roster_read(&frame, &boot->roster) && boot->roster.size == boot->size;
         if (frame.type == GN_MSG_TABLE) good = gn_table_read(&frame, &boot->table) && boot->table.size == boot->size;
         if (!good) return gn_cause_set(error, GN_CORRUPT, "rank 0 sent a malformed message of type %d", frame.type);
         if (frame.type == until) *met = true;
@@ -213,7 +226,8 @@ static gn_status read_home(gn_bootstrap *boot, gn_message_type until, bool *met,
 static gn_status timed_out(gn_bootstrap *boot, gn_message_type until, gn_error *error)
 {
     if (until == GN_MSG_GO)
-        return gn_cause_set(error, GN_TIMEOUT, "not all ranks could connect to their neighbours within %d ms", gn_timeout_ms(boot->config));
+        return gn_cause_set(error, GN_TIMEOUT, "not all ranks could connect to their neighbours within %d ms",
+                            gn_timeout_ms(boot->config));
     char missing[240];
     gn_roster_missing(&boot->roster, missing, sizeof missing);
     return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %d ms", missing, gn_timeout_ms(boot->config));
@@ -277,8 +291,10 @@ void gn_bootstrap_fail(gn_bootstrap *boot, const gn_error *error)
     memcpy(failure.text, error->text, sizeof error->text);
     uint8_t frame[GN_FRAME_MAX];
     size_t length = gn_failure_write(frame, &failure);
-    if (!boot->rank) gn_server_broadcast(boot, frame, length);
-    else if (boot->home) gn_connection_send(boot->home, frame, length);
+    if (!boot->rank)
+        gn_server_broadcast(boot, frame, length);
+    else if (boot->home)
+        gn_connection_send(boot->home, frame, length);
 }
 
 void gn_bootstrap_close(gn_bootstrap *boot)

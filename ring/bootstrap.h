@@ -62,7 +62,8 @@ void gn_bootstrap_close(gn_bootstrap *boot);
 void gn_bootstrap_name(const gn_bootstrap *boot, int rank, char name[GN_NAME]);
 
 int gn_timeout_ms(const gn_comm_config *config);
-void gn_log_text(const gn_comm_config *config, gn_log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void gn_log_text(const gn_comm_config *config, gn_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 // bootstrap_server.c: rank 0's half
 gn_status gn_server_open(gn_bootstrap *boot, gn_error *error);

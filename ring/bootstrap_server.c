@@ -22,7 +22,8 @@ gn_status gn_server_open(gn_bootstrap *boot, gn_error *error)
         if (status) return status;
     }
     boot->listener = gn_listen(&address, 0);
-    if (boot->listener < 0 && errno == EADDRNOTAVAIL) {  // the name others use is not an address of this host (NAT, containers)
+    if (boot->listener < 0 &&
+        errno == EADDRNOTAVAIL) {  // the name others use is not an address of this host (NAT, containers)
         struct sockaddr_storage any = {.ss_family = address.ss_family};
         gn_sockaddr_set_port(&any, boot->rendezvous.port);
         boot->listener = gn_listen(&any, 0);
@@ -30,8 +31,11 @@ gn_status gn_server_open(gn_bootstrap *boot, gn_error *error)
     if (boot->listener < 0) {
         char name[GN_NAME];
         gn_sockaddr_name(&address, name);
-        return gn_cause_set(error, GN_IO, "rank 0 cannot listen at the rendezvous %s: %s%s", name, strerror(errno),
-                            errno == EADDRINUSE ? " (where a launcher keeps its own store there, set GRADNIC_MASTER_PORT to a free port)" : "");
+        return gn_cause_set(
+            error, GN_IO, "rank 0 cannot listen at the rendezvous %s: %s%s", name, strerror(errno),
+            errno == EADDRINUSE
+                ? " (where a launcher keeps its own store there, set GRADNIC_MASTER_PORT to a free port)"
+                : "");
     }
     boot->roster.present[0] = 1;
     return gn_rendezvous_publish(&boot->rendezvous, &address, error);
@@ -42,7 +46,7 @@ static void remove_guest(gn_bootstrap *boot, int index)
     gn_guest *guest = boot->guests[index];
     if (guest->rank >= 0) {
         boot->by_rank[guest->rank] = NULL;
-        boot->roster.present[guest->rank / 8] &= (uint8_t)~(1u << (guest->rank % 8));
+        boot->roster.present[guest->rank / 8] &= (uint8_t) ~(1u << (guest->rank % 8));
     }
     gn_connection_close(&guest->connection);
     free(guest);
@@ -55,7 +59,7 @@ static void accept_guests(gn_bootstrap *boot)
     for (int fd; (fd = gn_accept(boot->listener, &from)) >= 0;) {
         if (boot->guest_count == boot->guest_room) {
             int room = boot->size + STRANGERS_MAX;
-            gn_guest **guests = boot->guest_room < room ? realloc(boot->guests, (size_t)room * sizeof *guests) : NULL;
+            gn_guest **guests = boot->guest_room < room ? realloc(boot->guests, (size_t)room * sizeof(gn_guest *)) : NULL;
             if (guests) boot->guests = guests, boot->guest_room = room;
         }
         gn_guest *guest = boot->guest_count < boot->guest_room ? malloc(sizeof *guest) : NULL;
@@ -89,17 +93,26 @@ static bool describe_difference(const gn_terms *one, const gn_terms *other, char
 {
     static const char *const algorithms[] = {"ring", "worker-aggregator"};
     const char *algorithm = one->algorithm < 2 ? algorithms[one->algorithm] : "unknown";
-    if (one->version != other->version) snprintf(text, room, "protocol version %u", one->version);
-    else if (one->algorithm != other->algorithm) snprintf(text, room, "algorithm %s", algorithm);
-    else if (one->quantise != other->quantise) snprintf(text, room, "quantise %s", one->quantise ? "on" : "off");
-    else if (one->profile != other->profile) snprintf(text, room, "profile %s", profile_text(one->profile));
-    else if (one->bound_exp != other->bound_exp) snprintf(text, room, "bound 2^%d", -one->bound_exp);
-    else if (one->scale != other->scale) snprintf(text, room, "scale %s", one->scale ? "auto" : "none");
-    else if (one->scale_target != other->scale_target) snprintf(text, room, "scale target 2^%d", one->scale_target);
-    else if (one->data_tos != other->data_tos) snprintf(text, room, "data ToS 0x%02x", one->data_tos);
+    if (one->version != other->version)
+        snprintf(text, room, "protocol version %u", one->version);
+    else if (one->algorithm != other->algorithm)
+        snprintf(text, room, "algorithm %s", algorithm);
+    else if (one->quantise != other->quantise)
+        snprintf(text, room, "quantise %s", one->quantise ? "on" : "off");
+    else if (one->profile != other->profile)
+        snprintf(text, room, "profile %s", profile_text(one->profile));
+    else if (one->bound_exp != other->bound_exp)
+        snprintf(text, room, "bound 2^%d", -one->bound_exp);
+    else if (one->scale != other->scale)
+        snprintf(text, room, "scale %s", one->scale ? "auto" : "none");
+    else if (one->scale_target != other->scale_target)
+        snprintf(text, room, "scale target 2^%d", one->scale_target);
+    else if (one->data_tos != other->data_tos)
+        snprintf(text, room, "data ToS 0x%02x", one->data_tos);
     else if (one->aggregator_weights != other->aggregator_weights)
         snprintf(text, room, "aggregator weights %s", one->aggregator_weights ? "on" : "off");
-    else return false;
+    else
+        return false;
     return true;
 }
 
@@ -108,23 +121,26 @@ static gn_status check_hello(gn_bootstrap *boot, const gn_guest *guest, const gn
     char own[GN_NAME], theirs[64], ours[64];
     gn_sockaddr_name(&boot->local, own);
     if (hello->size != boot->size)
-        return gn_cause_set(error, GN_MISMATCH, "rank %u (%s) has size %u, rank 0 (%s) has size %d", hello->rank, guest->name,
-                            hello->size, own, boot->size);
+        return gn_cause_set(error, GN_MISMATCH, "rank %u (%s) has size %u, rank 0 (%s) has size %d", hello->rank,
+                            guest->name, hello->size, own, boot->size);
     if (hello->rank >= boot->size || hello->rank == 0)
-        return gn_cause_set(error, GN_MISMATCH, "rank %u came from %s, rank 0 is %s: ranks must be distinct, 0 to %d", hello->rank,
-                            guest->name, own, boot->size - 1);
+        return gn_cause_set(error, GN_MISMATCH, "rank %u came from %s, rank 0 is %s: ranks must be distinct, 0 to %d",
+                            hello->rank, guest->name, own, boot->size - 1);
     if (boot->by_rank[hello->rank])
         return gn_cause_set(error, GN_MISMATCH, "rank %u came twice: from %s and from %s", hello->rank,
                             boot->by_rank[hello->rank]->name, guest->name);
     if (describe_difference(&hello->terms, &boot->terms, theirs, sizeof theirs)) {
         describe_difference(&boot->terms, &hello->terms, ours, sizeof ours);
-        return gn_cause_set(error, GN_MISMATCH, "rank %u (%s) has %s, rank 0 (%s) has %s", hello->rank, guest->name, theirs, own, ours);
+        return gn_cause_set(error, GN_MISMATCH, "rank %u (%s) has %s, rank 0 (%s) has %s", hello->rank, guest->name,
+                            theirs, own, ours);
     }
     struct sockaddr_storage listens;
     gn_address_to(&hello->address, 0, 0, &listens);
     gn_sockaddr_name(&listens, theirs);
-    if (hello->address.family != boot->address.family || gn_sockaddr_is_loopback(&listens) != gn_sockaddr_is_loopback(&boot->local))
-        return gn_cause_set(error, GN_MISMATCH, "rank %u listens at %s, rank 0 at %s, which cannot reach each other: select an interface",
+    if (hello->address.family != boot->address.family ||
+        gn_sockaddr_is_loopback(&listens) != gn_sockaddr_is_loopback(&boot->local))
+        return gn_cause_set(error, GN_MISMATCH,
+                            "rank %u listens at %s, rank 0 at %s, which cannot reach each other: select an interface",
                             hello->rank, theirs, own);
     return GN_OK;
 }
@@ -136,8 +152,11 @@ static bool take_hello(gn_bootstrap *boot, gn_guest *guest, const gn_frame *fram
     uint8_t out[GN_FRAME_MAX];
     if (frame->type != GN_MSG_HELLO || !gn_hello_read(frame, &hello)) return false;
     if (hello.job != boot->rendezvous.job) {
-        gn_failure failure = {.status = GN_MISMATCH, .culprit = GN_NO_RANK, .reporter = 0,
-                              .text = "the rendezvous belongs to another job (GRADNIC_JOB or TORCHELASTIC_RUN_ID differ)"};
+        gn_failure failure = {.status = GN_MISMATCH,
+                              .culprit = GN_NO_RANK,
+                              .reporter = 0,
+                              .text =
+                                  "the rendezvous belongs to another job (GRADNIC_JOB or TORCHELASTIC_RUN_ID differ)"};
         gn_connection_send(&guest->connection, out, gn_failure_write(out, &failure));
         gn_log_text(boot->config, GN_LOG_WARNING, "%s wanted to join with another job's name: sent away", guest->name);
         return false;
@@ -172,7 +191,8 @@ static bool read_guest(gn_bootstrap *boot, gn_guest *guest, gn_status *status, g
         } else if (frame.type == GN_MSG_FAIL) {
             gn_failure failure;
             if (!gn_failure_read(&frame, &failure)) return false;
-            *status = gn_cause_set(error, (gn_status)failure.status, "rank %d (%s): %.300s", guest->rank, guest->name, failure.text);
+            *status = gn_cause_set(error, (gn_status)failure.status, "rank %d (%s): %.300s", guest->rank, guest->name,
+                                   failure.text);
             return true;
         }
     }
@@ -188,7 +208,8 @@ static gn_status read_guests(gn_bootstrap *boot, bool may_leave, gn_error *error
         gn_connection_flush(&guest->connection);
         if (read_guest(boot, guest, &status, error)) continue;
         if (guest->rank >= 0 && !may_leave)
-            return gn_cause_set(error, GN_PEER_LOST, "rank %d (%s) lost while the group was set up", guest->rank, guest->name);
+            return gn_cause_set(error, GN_PEER_LOST, "rank %d (%s) lost while the group was set up", guest->rank,
+                                guest->name);
         remove_guest(boot, i);
     }
     return status;
@@ -222,7 +243,8 @@ gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
         if (gn_now() >= boot->deadline) {
             char missing[240];
             gn_roster_missing(&boot->roster, missing, sizeof missing);
-            return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %d ms", missing, gn_timeout_ms(boot->config));
+            return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %d ms", missing,
+                                gn_timeout_ms(boot->config));
         }
         await_guests(boot, true);
         accept_guests(boot);
@@ -231,7 +253,8 @@ gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
     }
     boot->table.size = (uint16_t)boot->size;
     boot->table.address[0] = boot->address;
-    if (getrandom(boot->table.token, GN_TOKEN_BYTES, 0) != GN_TOKEN_BYTES) return gn_cause_set(error, GN_IO, "getrandom: %s", strerror(errno));
+    if (getrandom(boot->table.token, GN_TOKEN_BYTES, 0) != GN_TOKEN_BYTES)
+        return gn_cause_set(error, GN_IO, "getrandom: %s", strerror(errno));
     gn_rendezvous_withdraw(&boot->rendezvous);
     gn_close(&boot->listener);
     uint8_t frame[GN_FRAME_MAX];
@@ -239,7 +262,10 @@ gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
     return GN_OK;
 }
 
-gn_status gn_server_watch(gn_bootstrap *boot, gn_error *error) { return read_guests(boot, false, error); }
+gn_status gn_server_watch(gn_bootstrap *boot, gn_error *error)
+{
+    return read_guests(boot, false, error);
+}
 
 gn_status gn_server_commit(gn_bootstrap *boot, gn_error *error)
 {
@@ -257,7 +283,8 @@ gn_status gn_server_commit(gn_bootstrap *boot, gn_error *error)
         if (gn_now() >= boot->deadline) {
             char missing[240];
             gn_roster_missing(&ready, missing, sizeof missing);
-            return gn_cause_set(error, GN_TIMEOUT, "%s could not connect to their neighbours within %d ms", missing, gn_timeout_ms(boot->config));
+            return gn_cause_set(error, GN_TIMEOUT, "%s could not connect to their neighbours within %d ms", missing,
+                                gn_timeout_ms(boot->config));
         }
         await_guests(boot, false);
     }

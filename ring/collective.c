@@ -14,28 +14,38 @@ enum { UNSEEN = GN_EXPONENT_NONE + 1 };
 static gn_status check_arguments(gn_comm *comm, const gn_bucket *bucket)
 {
     const char *wrong = NULL;
-    if (bucket->count && (!bucket->send || !bucket->recv)) wrong = "send or recv is NULL";
-    else if (bucket->op != GN_SUM && bucket->op != GN_AVERAGE) wrong = "op is neither GN_SUM nor GN_AVERAGE";
-    else if (bucket->residual && !comm->config.quantise) wrong = "a residual needs `quantise`";
-    else if (bucket->id >= BUCKETS) wrong = "bucket id is not below 65536";
-    else if (bucket->send != bucket->recv && bucket->send < bucket->recv + bucket->count && bucket->recv < bucket->send + bucket->count)
+    if (bucket->count && (!bucket->send || !bucket->recv))
+        wrong = "send or recv is NULL";
+    else if (bucket->op != GN_SUM && bucket->op != GN_AVERAGE)
+        wrong = "op is neither GN_SUM nor GN_AVERAGE";
+    else if (bucket->residual && !comm->config.quantise)
+        wrong = "a residual needs `quantise`";
+    else if (bucket->id >= BUCKETS)
+        wrong = "bucket id is not below 65536";
+    else if (bucket->send != bucket->recv && bucket->send < bucket->recv + bucket->count &&
+             bucket->recv < bucket->send + bucket->count)
         wrong = "send and recv overlap";
     if (!wrong) return GN_OK;
     return gn_control_fail(comm, GN_INVALID, comm->rank, "rank %d called allreduce wrongly: %s", comm->rank, wrong);
 }
 
-static bool scaled(const gn_comm *comm) { return comm->config.quantise && comm->config.scale == GN_SCALE_AUTO; }
+static bool scaled(const gn_comm *comm)
+{
+    return comm->config.quantise && comm->config.scale == GN_SCALE_AUTO;
+}
 
 static gn_status prepare_history(gn_comm *comm, gn_exchange *exchange)
 {
     if (!scaled(comm)) return GN_OK;
     if (!comm->history) {
         comm->history = malloc(BUCKETS * sizeof *comm->history);
-        if (!comm->history) return gn_control_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+        if (!comm->history)
+            return gn_control_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
         for (int i = 0; i < BUCKETS; i++) comm->history[i] = UNSEEN;
     }
     exchange->histogram = calloc(HISTOGRAM, sizeof *exchange->histogram);
-    if (!exchange->histogram) return gn_control_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+    if (!exchange->histogram)
+        return gn_control_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
     return GN_OK;
 }
 
@@ -57,14 +67,18 @@ static gn_status next_exponent(gn_exchange *exchange, const gn_bucket *bucket, i
     gn_comm *comm = exchange->comm;
     int next = GN_EXPONENT_NONE;
     gn_status status = GN_OK;
-    if (comm->size == 1) next = gn_histogram_exponent(exchange->histogram);
+    if (comm->size == 1)
+        next = gn_histogram_exponent(exchange->histogram);
     else {
         comm->phase = "agreement on the next scale";
         gn_exchange_offer(exchange);
         status = gn_control_await_agreement(comm, 1, &next);
     }
     // A bucket of zeros says nothing about the next one: it keeps the scale it has.
-    if (!status) comm->history[bucket->id] = (int16_t)(next != GN_EXPONENT_NONE ? next : used == GN_EXPONENT_NONE ? UNSEEN : used);
+    if (!status)
+        comm->history[bucket->id] = (int16_t)(next != GN_EXPONENT_NONE   ? next
+                                              : used == GN_EXPONENT_NONE ? UNSEEN
+                                                                         : used);
     return status;
 }
 
@@ -84,8 +98,10 @@ static gn_status run_exchange(gn_comm *comm, const gn_bucket *bucket, gn_exchang
     if (status) return status;
     gn_exchange_prepare(exchange, comm, bucket, exponent);
     comm->phase = comm->config.algorithm == GN_RING ? "reduce leg" : "gradient leg";
-    if (comm->size == 1) status = run_alone(exchange);
-    else status = comm->config.algorithm == GN_RING ? gn_ring_run(exchange) : gn_aggregator_run(exchange);
+    if (comm->size == 1)
+        status = run_alone(exchange);
+    else
+        status = comm->config.algorithm == GN_RING ? gn_ring_run(exchange) : gn_aggregator_run(exchange);
     return !status && scaled(comm) ? next_exponent(exchange, bucket, exponent) : status;
 }
 
@@ -131,8 +147,13 @@ gn_status gn_collective_allreduce(gn_comm *comm, const gn_bucket *bucket)
     if (!status) status = prepare_history(comm, &exchange);
     if (status) return status;
     int known = scaled(comm) ? comm->history[bucket->id] : GN_EXPONENT_NONE;
-    gn_op_header header = {.sequence = comm->sequence, .count = bucket->count, .kind = GN_KIND_ALLREDUCE, .op = (uint8_t)bucket->op,
-                           .algorithm = (uint8_t)comm->config.algorithm, .bucket = bucket->id, .exponent = (int16_t)known};
+    gn_op_header header = {.sequence = comm->sequence,
+                           .count = bucket->count,
+                           .kind = GN_KIND_ALLREDUCE,
+                           .op = (uint8_t)bucket->op,
+                           .algorithm = (uint8_t)comm->config.algorithm,
+                           .bucket = bucket->id,
+                           .exponent = (int16_t)known};
     status = begin(comm, &header);
     if (!status) status = bucket->count ? run_exchange(comm, bucket, &exchange, known) : meet(comm);
     account(comm, &exchange, start);
@@ -143,7 +164,8 @@ gn_status gn_collective_allreduce(gn_comm *comm, const gn_bucket *bucket)
 
 gn_status gn_collective_barrier(gn_comm *comm)
 {
-    gn_op_header header = {.sequence = comm->sequence, .kind = GN_KIND_BARRIER, .algorithm = (uint8_t)comm->config.algorithm};
+    gn_op_header header = {
+        .sequence = comm->sequence, .kind = GN_KIND_BARRIER, .algorithm = (uint8_t)comm->config.algorithm};
     gn_status status = begin(comm, &header);
     if (!status) status = meet(comm);
     if (!status) gn_control_end(comm);

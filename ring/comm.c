@@ -27,10 +27,11 @@ static gn_status check_config(const gn_comm_config *config, gn_error *error)
         return gn_cause_set(error, GN_INVALID, "algorithm %d is none", (int)config->algorithm);
     if (config->scale != GN_SCALE_NONE && config->scale != GN_SCALE_AUTO)
         return gn_cause_set(error, GN_INVALID, "scale %d is none", (int)config->scale);
-    if (config->timeout_ms < 0) return gn_cause_set(error, GN_INVALID, "timeout_ms is %d: want 0 (30000) or more", config->timeout_ms);
+    if (config->timeout_ms < 0)
+        return gn_cause_set(error, GN_INVALID, "timeout_ms is %d: want 0 (30000) or more", config->timeout_ms);
     if (!config->quantise) return GN_OK;
-    if (!config->codec.kernel || gn_profile_range(config->codec.profile, &lowest, &highest) || config->codec.bound_exp < lowest ||
-        config->codec.bound_exp > highest)
+    if (!config->codec.kernel || gn_profile_range(config->codec.profile, &lowest, &highest) ||
+        config->codec.bound_exp < lowest || config->codec.bound_exp > highest)
         return gn_cause_set(error, GN_INVALID, "quantise needs a codec made by gn_codec_init()");
     return GN_OK;
 }
@@ -78,7 +79,8 @@ static gn_status allocate(gn_comm *comm, gn_error *error)
     comm->poll_set = calloc(2 * peers + 3, sizeof *comm->poll_set);
     comm->data_sent = calloc(peers + 1, sizeof *comm->data_sent);
     for (int i = 0; i < 2; i++) comm->slot[i].header = calloc(peers + 1, sizeof *comm->slot[i].header);
-    if (!comm->memory || !comm->poll_set || !comm->data_sent || !comm->slot[0].header || !comm->slot[1].header || comm->wake < 0)
+    if (!comm->memory || !comm->poll_set || !comm->data_sent || !comm->slot[0].header || !comm->slot[1].header ||
+        comm->wake < 0)
         return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
     return GN_OK;
 }
@@ -120,7 +122,8 @@ gn_status gn_comm_init(gn_comm **result, const gn_comm_config *config)
         return status;
     }
     if (config->data_tos && !config->quantise)
-        gn_log_text(config, GN_LOG_INFO, "data is sent with ToS 0x%02x but not quantised: with NICs that compress it, replicas drift",
+        gn_log_text(config, GN_LOG_INFO,
+                    "data is sent with ToS 0x%02x but not quantised: with NICs that compress it, replicas drift",
                     config->data_tos);
     *result = comm;
     return GN_OK;
@@ -132,11 +135,20 @@ gn_status gn_allreduce(gn_comm *comm, const float *send, float *recv, size_t cou
     return gn_run_allreduce(comm, &bucket);
 }
 
-gn_status gn_allreduce_bucket(gn_comm *comm, const gn_bucket *bucket) { return gn_run_allreduce(comm, bucket); }
+gn_status gn_allreduce_bucket(gn_comm *comm, const gn_bucket *bucket)
+{
+    return gn_run_allreduce(comm, bucket);
+}
 
-gn_status gn_barrier(gn_comm *comm) { return gn_run_barrier(comm); }
+gn_status gn_barrier(gn_comm *comm)
+{
+    return gn_run_barrier(comm);
+}
 
-gn_status gn_comm_abort(gn_comm *comm, const char *reason) { return gn_control_abort(comm, reason); }
+gn_status gn_comm_abort(gn_comm *comm, const char *reason)
+{
+    return gn_control_abort(comm, reason);
+}
 
 void gn_comm_free(gn_comm *comm)
 {
@@ -146,8 +158,14 @@ void gn_comm_free(gn_comm *comm)
     free_comm(comm);
 }
 
-int gn_comm_rank(const gn_comm *comm) { return comm->rank; }
-int gn_comm_size(const gn_comm *comm) { return comm->size; }
+int gn_comm_rank(const gn_comm *comm)
+{
+    return comm->rank;
+}
+int gn_comm_size(const gn_comm *comm)
+{
+    return comm->size;
+}
 
 const char *gn_comm_last_error(const gn_comm *comm)
 {

@@ -38,7 +38,8 @@ void gn_connection_flush(gn_connection *connection)
     if (connection->fd < 0 || !connection->out_used) return;
     ssize_t sent = send(connection->fd, connection->out, connection->out_used, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0) {
-        if (errno != EAGAIN && errno != EINTR) connection->out_used = 0;  // broken: reading will tell, after what was still sent
+        if (errno != EAGAIN && errno != EINTR)
+            connection->out_used = 0;  // broken: reading will tell, after what was still sent
         return;
     }
     connection->out_used -= (size_t)sent;

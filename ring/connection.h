@@ -9,9 +9,9 @@ enum { GN_CONNECTION_BUFFER = 8192 };
 _Static_assert((int)GN_CONNECTION_BUFFER >= (int)GN_FRAME_MAX, "a frame must fit");
 
 typedef struct gn_connection {
-    int fd;          ///< -1: none
-    bool closed;     ///< the far side has closed, or the connection broke: nothing more will come
-    bool overflow;   ///< the far side has not read for so long that our buffer is full
+    int fd;         ///< -1: none
+    bool closed;    ///< the far side has closed, or the connection broke: nothing more will come
+    bool overflow;  ///< the far side has not read for so long that our buffer is full
     size_t in_used, in_taken, out_used;
     uint8_t in[GN_CONNECTION_BUFFER], out[GN_CONNECTION_BUFFER];
 } gn_connection;

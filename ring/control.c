@@ -28,7 +28,8 @@ static void send_to_others(gn_comm *comm, const gn_peer *except, const uint8_t *
 }
 
 /// Keeps the first error and tells the peers. lock held.
-static void fail_locked(gn_comm *comm, gn_status status, int culprit, int reporter, const gn_peer *from, const char *text)
+static void fail_locked(gn_comm *comm, gn_status status, int culprit, int reporter, const gn_peer *from,
+                        const char *text)
 {
     if (comm->dead) return;
     comm->dead = true;
@@ -74,10 +75,11 @@ gn_status gn_control_state(gn_comm *comm)
 
 static void describe_op(const gn_op_header *h, char *text, size_t room)
 {
-    if (h->kind == GN_KIND_BARRIER) snprintf(text, room, "barrier");
+    if (h->kind == GN_KIND_BARRIER)
+        snprintf(text, room, "barrier");
     else
-        snprintf(text, room, "%s of %llu values, bucket %u, %s", op_names[h->op], (unsigned long long)h->count, h->bucket,
-                 algorithm_names[h->algorithm]);
+        snprintf(text, room, "%s of %llu values, bucket %u, %s", op_names[h->op], (unsigned long long)h->count,
+                 h->bucket, algorithm_names[h->algorithm]);
 }
 
 /// Compares what a peer calls with what we call. lock held.
@@ -85,8 +87,8 @@ static void compare_header(gn_comm *comm, gn_slot *slot, int index)
 {
     const gn_op_header *a = &comm->own_header, *b = &slot->header[index];
     gn_peer *peer = &comm->peers[index];
-    if (a->kind == b->kind && a->op == b->op && a->algorithm == b->algorithm && a->count == b->count && a->bucket == b->bucket &&
-        a->exponent == b->exponent) {
+    if (a->kind == b->kind && a->op == b->op && a->algorithm == b->algorithm && a->count == b->count &&
+        a->bucket == b->bucket && a->exponent == b->exponent) {
         slot->headers++;
         return;
     }
@@ -94,9 +96,11 @@ static void compare_header(gn_comm *comm, gn_slot *slot, int index)
     describe_op(a, ours, sizeof ours);
     describe_op(b, theirs, sizeof theirs);
     gn_comm_name(comm, comm->rank, own);
-    if (!strcmp(ours, theirs)) snprintf(ours, sizeof ours, "scale 2^%d", a->exponent), snprintf(theirs, sizeof theirs, "scale 2^%d", b->exponent);
-    snprintf(text, sizeof text, "collective %llu: rank %d (%s) called %s; rank %d (%s) called %s", (unsigned long long)a->sequence,
-             peer->rank, peer->name, theirs, comm->rank, own, ours);
+    if (!strcmp(ours, theirs))
+        snprintf(ours, sizeof ours, "scale 2^%d", a->exponent),
+            snprintf(theirs, sizeof theirs, "scale 2^%d", b->exponent);
+    snprintf(text, sizeof text, "collective %llu: rank %d (%s) called %s; rank %d (%s) called %s",
+             (unsigned long long)a->sequence, peer->rank, peer->name, theirs, comm->rank, own, ours);
     fail_locked(comm, GN_MISMATCH, -1, comm->rank, NULL, text);
 }
 
@@ -158,8 +162,11 @@ static bool take_header(gn_comm *comm, int index, const gn_op_header *header)
 void gn_control_offer(gn_comm *comm, int round, int value)
 {
     if (comm->size == 1) return;
-    gn_agree agree = {.sequence = comm->sequence, .origin = (uint16_t)comm->rank, .round = (uint8_t)round,
-                      .hops = (uint8_t)(comm->size - 1), .value = (int16_t)value};
+    gn_agree agree = {.sequence = comm->sequence,
+                      .origin = (uint16_t)comm->rank,
+                      .round = (uint8_t)round,
+                      .hops = (uint8_t)(comm->size - 1),
+                      .value = (int16_t)value};
     uint8_t frame[GN_FRAME_MAX];
     size_t length = gn_agree_write(frame, GN_MSG_AGREE, &agree);
     bool ring = comm->config.algorithm == GN_RING;
@@ -240,17 +247,24 @@ static bool take_message(gn_comm *comm, int index, const gn_frame *frame)
     gn_agree agree;
     gn_alive alive;
     switch (frame->type) {
-    case GN_MSG_OP: return gn_op_header_read(frame, &header) && take_header(comm, index, &header);
-    case GN_MSG_AGREE: return gn_agree_read(frame, &agree) && take_agree(comm, agree);
-    case GN_MSG_AGREED: return gn_agree_read(frame, &agree) && take_agreed(comm, &agree);
+    case GN_MSG_OP:
+        return gn_op_header_read(frame, &header) && take_header(comm, index, &header);
+    case GN_MSG_AGREE:
+        return gn_agree_read(frame, &agree) && take_agree(comm, agree);
+    case GN_MSG_AGREED:
+        return gn_agree_read(frame, &agree) && take_agreed(comm, &agree);
     case GN_MSG_ALIVE:
         if (!gn_alive_read(frame, &alive)) return false;
         peer->announced_sequence = alive.sequence;
         peer->announced_sent = alive.data_sent;
         return true;
-    case GN_MSG_FAIL: return take_failure(comm, peer, frame);
-    case GN_MSG_BYE: peer->said_bye = true; return true;
-    default: return false;
+    case GN_MSG_FAIL:
+        return take_failure(comm, peer, frame);
+    case GN_MSG_BYE:
+        peer->said_bye = true;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -271,9 +285,9 @@ static void read_peer(gn_comm *comm, int index)
         }
     }
     if (comm->dead || !(peer->control.closed || peer->control.overflow) || peer->said_bye) return;
-    snprintf(text, sizeof text, "rank %d (%s) lost: control connection %s in %s, %llu of %llu bytes received", peer->rank, peer->name,
-             peer->control.closed ? "closed" : "does not take messages", comm->phase, (unsigned long long)comm->data_received,
-             (unsigned long long)comm->data_expected);
+    snprintf(text, sizeof text, "rank %d (%s) lost: control connection %s in %s, %llu of %llu bytes received",
+             peer->rank, peer->name, peer->control.closed ? "closed" : "does not take messages", comm->phase,
+             (unsigned long long)comm->data_received, (unsigned long long)comm->data_expected);
     fail_locked(comm, GN_PEER_LOST, peer->rank, comm->rank, NULL, text);
 }
 
@@ -304,7 +318,8 @@ gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wai
     int due = send_beats(comm, gn_now());
     for (int i = 0; i < comm->peer_count; i++) {
         gn_connection *c = &comm->peers[i].control;
-        set[n++] = (struct pollfd){.fd = c->closed ? -1 : c->fd, .events = (short)(POLLIN | (c->out_used ? POLLOUT : 0))};
+        set[n++] =
+            (struct pollfd){.fd = c->closed ? -1 : c->fd, .events = (short)(POLLIN | (c->out_used ? POLLOUT : 0))};
     }
     gn_status status = comm->dead ? comm->error.status : GN_OK;
     pthread_mutex_unlock(&comm->lock);
@@ -335,7 +350,8 @@ gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wai
 /// lock held. Has this peer's data stopped on the way although it sent it and is alive?
 static bool data_stuck(const gn_comm *comm, const gn_peer *peer)
 {
-    return peer->announced_sequence == comm->sequence && peer->announced_sent > comm->data_received && comm->peer_count <= 2;
+    return peer->announced_sequence == comm->sequence && peer->announced_sent > comm->data_received &&
+           comm->peer_count <= 2;
 }
 
 gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting)
@@ -350,18 +366,21 @@ gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting)
             snprintf(text, sizeof text, "rank %d (%s) has left the group (gn_comm_free)", peer->rank, peer->name);
             fail_locked(comm, GN_PEER_LOST, peer->rank, comm->rank, NULL, text);
         } else if (now - peer->last_sign > limit) {
-            snprintf(text, sizeof text, "rank %d (%s) lost: no sign of life for %d ms in %s, %llu of %llu bytes received", peer->rank,
+            snprintf(text, sizeof text,
+                     "rank %d (%s) lost: no sign of life for %d ms in %s, %llu of %llu bytes received", peer->rank,
                      peer->name, comm->timeout_ms, comm->phase, (unsigned long long)comm->data_received,
                      (unsigned long long)comm->data_expected);
             fail_locked(comm, GN_PEER_LOST, peer->rank, comm->rank, NULL, text);
         } else if (now - comm->last_progress > limit && data_stuck(comm, peer)) {
-            snprintf(text, sizeof text,
-                     "rank %d (%s) lost: its data connection has been stuck for %d ms in %s: it sent %llu bytes, %llu came", peer->rank,
-                     peer->name, comm->timeout_ms, comm->phase, (unsigned long long)peer->announced_sent,
-                     (unsigned long long)comm->data_received);
+            snprintf(
+                text, sizeof text,
+                "rank %d (%s) lost: its data connection has been stuck for %d ms in %s: it sent %llu bytes, %llu came",
+                peer->rank, peer->name, comm->timeout_ms, comm->phase, (unsigned long long)peer->announced_sent,
+                (unsigned long long)comm->data_received);
             fail_locked(comm, GN_PEER_LOST, peer->rank, comm->rank, NULL, text);
         } else if (now - comm->last_progress > 2 * limit) {
-            snprintf(text, sizeof text, "no data for %d ms in %s, %llu of %llu bytes received, waiting for rank %d (%s), which is alive",
+            snprintf(text, sizeof text,
+                     "no data for %d ms in %s, %llu of %llu bytes received, waiting for rank %d (%s), which is alive",
                      2 * comm->timeout_ms, comm->phase, (unsigned long long)comm->data_received,
                      (unsigned long long)comm->data_expected, peer->rank, peer->name);
             fail_locked(comm, GN_TIMEOUT, -1, comm->rank, NULL, text);
@@ -383,8 +402,10 @@ void gn_control_sign(gn_comm *comm, int index, double now)
 static gn_status await(gn_comm *comm, int index)
 {
     uint8_t waiting[GN_RANKS_MAX] = {0};
-    if (index >= 0) waiting[index] = 1;
-    else memset(waiting, 1, (size_t)comm->peer_count);
+    if (index >= 0)
+        waiting[index] = 1;
+    else
+        memset(waiting, 1, (size_t)comm->peer_count);
     gn_status status = gn_control_poll(comm, NULL, 0, -1);
     return status ? status : gn_control_check_deadline(comm, waiting);
 }
@@ -399,7 +420,8 @@ gn_status gn_control_await_header(gn_comm *comm, int index)
 gn_status gn_control_await_agreement(gn_comm *comm, int round, int *value)
 {
     gn_status status = gn_control_state(comm);
-    while (!status && !gn_control_agreed(comm, round, value)) status = await(comm, comm->config.algorithm == GN_RING ? 0 : -1);
+    while (!status && !gn_control_agreed(comm, round, value))
+        status = await(comm, comm->config.algorithm == GN_RING ? 0 : -1);
     return status;
 }
 
@@ -411,8 +433,9 @@ gn_status gn_control_data_lost(gn_comm *comm, int index, int cause)
     // Whoever stops because of an error says so on the control connection first; give that the time to arrive.
     while (!status && gn_now() < until) status = gn_control_poll(comm, NULL, 0, 10);
     if (status) return status;
-    return gn_control_fail(comm, GN_PEER_LOST, peer->rank, "rank %d (%s) lost: data connection %s in %s, %llu of %llu bytes received",
-                           peer->rank, peer->name, cause ? strerror(cause) : "closed", comm->phase,
+    return gn_control_fail(comm, GN_PEER_LOST, peer->rank,
+                           "rank %d (%s) lost: data connection %s in %s, %llu of %llu bytes received", peer->rank,
+                           peer->name, cause ? strerror(cause) : "closed", comm->phase,
                            (unsigned long long)comm->data_received, (unsigned long long)comm->data_expected);
 }
 

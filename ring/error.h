@@ -13,6 +13,7 @@ typedef struct gn_error {
 } gn_error;
 
 /// Fills `error` (long texts are cut) and returns `status`.
-gn_status gn_cause_set(gn_error *error, gn_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+gn_status gn_cause_set(gn_error *error, gn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

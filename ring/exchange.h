@@ -9,13 +9,13 @@
 typedef struct gn_exchange {
     gn_comm *comm;
     const gn_bucket *bucket;
-    bool own_pass;       ///< contributions are changed before they are summed: quantised, scaled, with residual
-    bool sum_pass;       ///< paper: a reduced block goes through the codec before it is sent back
-    int shift;           ///< contributions are multiplied by 2^shift
+    bool own_pass;  ///< contributions are changed before they are summed: quantised, scaled, with residual
+    bool sum_pass;  ///< paper: a reduced block goes through the codec before it is sent back
+    int shift;      ///< contributions are multiplied by 2^shift
     float scale, unscale;
-    float divisor;       ///< 1, or the number of contributions
-    bool finish_pass;    ///< results are divided or scaled back
-    uint64_t *histogram; ///< [4][256] of exponents, for the next scale; NULL: not wanted
+    float divisor;        ///< 1, or the number of contributions
+    bool finish_pass;     ///< results are divided or scaled back
+    uint64_t *histogram;  ///< [4][256] of exponents, for the next scale; NULL: not wanted
     bool offered;
     double quantise_seconds, reduce_seconds;
 } gn_exchange;

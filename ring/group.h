@@ -18,32 +18,32 @@
 /// A rank that this one has connections with: left and right in a ring; rank 0 or all workers with an aggregator.
 typedef struct gn_peer {
     int rank;
-    char name[GN_NAME];     ///< address, for messages
-    int data_out, data_in;  ///< the same socket with an aggregator; -1 for a direction that does not exist
-    bool welcomed;          ///< transport.c: both its connections are there
-    gn_connection control;       ///< lock
-    bool said_bye;               ///< lock: gn_comm_free() there
-    double last_sign;            ///< lock: when anything last came from it
-    double last_beat;            ///< lock: when we last sent it a sign of life
-    uint64_t announced_sequence; ///< lock: of the collective...
-    uint64_t announced_sent;     ///< lock: ... in which it has sent us so many bytes
+    char name[GN_NAME];           ///< address, for messages
+    int data_out, data_in;        ///< the same socket with an aggregator; -1 for a direction that does not exist
+    bool welcomed;                ///< transport.c: both its connections are there
+    gn_connection control;        ///< lock
+    bool said_bye;                ///< lock: gn_comm_free() there
+    double last_sign;             ///< lock: when anything last came from it
+    double last_beat;             ///< lock: when we last sent it a sign of life
+    uint64_t announced_sequence;  ///< lock: of the collective...
+    uint64_t announced_sent;      ///< lock: ... in which it has sent us so many bytes
 } gn_peer;
 
 /// One agreement: the largest value over all ranks.
 typedef struct gn_round {
     uint8_t seen[GN_RANKS_MAX / 8];
-    int count;     ///< ranks whose value is in
-    int16_t value; ///< the largest so far
+    int count;      ///< ranks whose value is in
+    int16_t value;  ///< the largest so far
     bool done;
 } gn_round;
 
 /// What control connections have said about one collective. A neighbour may be one collective ahead of us, never two.
 typedef struct gn_slot {
     uint64_t sequence;
-    gn_round round[2];           ///< 0: before the data, 1: meanwhile, for the next time
-    int headers;                 ///< peers whose header has come and agrees with ours
+    gn_round round[2];                  ///< 0: before the data, 1: meanwhile, for the next time
+    int headers;                        ///< peers whose header has come and agrees with ours
     uint8_t have_header[GN_RANKS_MAX];  ///< by index of peer
-    gn_op_header *header;        ///< by index of peer
+    gn_op_header *header;               ///< by index of peer
 } gn_slot;
 
 struct gn_comm {
@@ -52,8 +52,8 @@ struct gn_comm {
     gn_table table;
     gn_peer *peers;
     int peer_count;
-    size_t segment;  ///< bytes, multiple of 64
-    uint8_t *memory; ///< staging, everything an allreduce needs beyond the caller's buffers
+    size_t segment;   ///< bytes, multiple of 64
+    uint8_t *memory;  ///< staging, everything an allreduce needs beyond the caller's buffers
     size_t memory_bytes;
     struct pollfd *poll_set;
 
@@ -61,13 +61,13 @@ struct gn_comm {
     gn_error error;  ///< lock
     bool dead;       ///< lock
     char error_copy[GN_ERROR_TEXT];
-    int wake;        ///< eventfd: gn_comm_abort() was called
+    int wake;  ///< eventfd: gn_comm_abort() was called
 
-    uint64_t sequence;   ///< of the collective that runs, or of the next one
-    gn_slot slot[2];     ///< lock: by sequence % 2
-    bool own_header_set; ///< lock
+    uint64_t sequence;    ///< of the collective that runs, or of the next one
+    gn_slot slot[2];      ///< lock: by sequence % 2
+    bool own_header_set;  ///< lock
     gn_op_header own_header;
-    int16_t *history;    ///< exponent by bucket; NULL until the first use of GN_SCALE_AUTO
+    int16_t *history;  ///< exponent by bucket; NULL until the first use of GN_SCALE_AUTO
     const char *phase;
     double last_progress;                   ///< lock: when data last moved
     uint64_t data_received, data_expected;  ///< of this collective
@@ -91,7 +91,8 @@ void gn_comm_name(const gn_comm *comm, int rank, char name[GN_NAME]);
 
 /// Ends the communicator: keeps the first error, tells every peer. `culprit`: the rank at fault, or -1. @return the status of the
 /// error that is kept, which may be an earlier one.
-gn_status gn_control_fail(gn_comm *comm, gn_status status, int culprit, const char *format, ...) __attribute__((format(printf, 4, 5)));
+gn_status gn_control_fail(gn_comm *comm, gn_status status, int culprit, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /// GN_OK, or the status with which the communicator has failed.
 gn_status gn_control_state(gn_comm *comm);

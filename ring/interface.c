@@ -21,7 +21,8 @@ typedef struct network {
 
 static const uint8_t *address_bytes(const struct sockaddr *address)
 {
-    if (address->sa_family == AF_INET) return (const uint8_t *)&((const struct sockaddr_in *)(const void *)address)->sin_addr;
+    if (address->sa_family == AF_INET)
+        return (const uint8_t *)&((const struct sockaddr_in *)(const void *)address)->sin_addr;
     return (const uint8_t *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
 }
 
@@ -51,7 +52,7 @@ static bool in_network(const struct sockaddr *address, const network *net)
     if (address->sa_family != net->family) return false;
     const uint8_t *bytes = address_bytes(address);
     unsigned whole = net->bits / 8, rest = net->bits % 8;
-    if (memcmp(bytes, net->bytes, whole)) return false;
+    if (memcmp(bytes, net->bytes, whole) != 0) return false;
     return !rest || !((bytes[whole] ^ net->bytes[whole]) >> (8 - rest));
 }
 
@@ -69,7 +70,8 @@ static bool in_list(const char *name, const char *list)
 
 static bool is_link_local(const struct sockaddr *address)
 {
-    return address->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+    return address->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
 }
 
 static bool usable(const struct ifaddrs *entry)
@@ -84,7 +86,7 @@ static int fitness(const struct ifaddrs *entry, const char *spec, const network 
     int score = 1;
     if (net && !in_network(entry->ifa_addr, net)) return 0;
     if (!net && spec && *spec == '^' && in_list(entry->ifa_name, spec + 1)) return 0;
-    if (!net && spec && *spec != '^' && strcmp(entry->ifa_name, spec)) return 0;
+    if (!net && spec && *spec != '^' && strcmp(entry->ifa_name, spec) != 0) return 0;
     if (!(entry->ifa_flags & IFF_LOOPBACK)) score += 8;
     if (!is_link_local(entry->ifa_addr)) score += 4;  // needs a scope, which the peers may name differently
     if (family ? entry->ifa_addr->sa_family == family : entry->ifa_addr->sa_family == AF_INET) score += 2;
@@ -131,7 +133,8 @@ gn_status gn_interface_select(const char *spec, const struct sockaddr_storage *t
     if (spec && !*spec) spec = NULL;
     if (!spec && toward) return by_route(toward, local, error);
     network parsed, *net = spec && parse_network(spec, &parsed) ? &parsed : NULL;
-    if (spec && !net && strchr(spec, '/')) return gn_cause_set(error, GN_INVALID, "interface '%s' is no network (10.9.0.0/24)", spec);
+    if (spec && !net && strchr(spec, '/'))
+        return gn_cause_set(error, GN_INVALID, "interface '%s' is no network (10.9.0.0/24)", spec);
     struct ifaddrs *list = NULL;
     if (getifaddrs(&list)) return gn_cause_set(error, GN_IO, "list of interfaces: %s", strerror(errno));
 
@@ -149,8 +152,8 @@ gn_status gn_interface_select(const char *spec, const struct sockaddr_storage *t
     } else {
         char there[280];
         list_interfaces(list, there, sizeof there);
-        status = gn_cause_set(error, GN_INVALID, "interface '%s': no interface that is up has it; there is: %s", spec ? spec : "",
-                              there);
+        status = gn_cause_set(error, GN_INVALID, "interface '%s': no interface that is up has it; there is: %s",
+                              spec ? spec : "", there);
     }
     freeifaddrs(list);
     return status;

@@ -55,8 +55,14 @@ static uint64_t get(reader *r, unsigned bytes)
     return value;
 }
 
-static uint8_t get8(reader *r) { return (uint8_t)get(r, 1); }
-static uint16_t get16(reader *r) { return (uint16_t)get(r, 2); }
+static uint8_t get8(reader *r)
+{
+    return (uint8_t)get(r, 1);
+}
+static uint16_t get16(reader *r)
+{
+    return (uint16_t)get(r, 2);
+}
 
 /// A byte that must be below `limit`.
 static uint8_t get_below(reader *r, unsigned limit)
@@ -76,13 +82,19 @@ static void get_bytes(reader *r, void *bytes, size_t length)
     r->at += length;
 }
 
-static reader read_body(const gn_frame *frame) { return (reader){frame->body, frame->body + frame->length, false}; }
-static bool finished(const reader *r) { return !r->bad && r->at == r->end; }
+static reader read_body(const gn_frame *frame)
+{
+    return (reader){frame->body, frame->body + frame->length, false};
+}
+static bool finished(const reader *r)
+{
+    return !r->bad && r->at == r->end;
+}
 
 int gn_frame_parse(const uint8_t *bytes, size_t available, gn_frame *frame)
 {
     size_t check = available < sizeof magic ? available : sizeof magic;
-    if (memcmp(bytes, magic, check)) return -1;
+    if (memcmp(bytes, magic, check) != 0) return -1;
     if (available < GN_FRAME_HEADER) return 0;
     size_t length = (size_t)bytes[6] | (size_t)bytes[7] << 8;
     if (bytes[5] || length > GN_BODY_MAX) return -1;
@@ -319,7 +331,7 @@ void gn_data_hello_write(uint8_t out[GN_DATA_HELLO_BYTES], const gn_join *join)
     memcpy(content + sizeof data_magic, join->token, GN_TOKEN_BYTES);
     content[22] = (uint8_t)join->rank;
     content[23] = (uint8_t)(join->rank >> 8);
-    for (unsigned i = 0; i < GN_DATA_HELLO_BYTES / 4; i++) {
+    for (size_t i = 0; i < GN_DATA_HELLO_BYTES / 4; i++) {
         const uint8_t *c = content + 3 * i;
         out[4 * i] = c[0];
         out[4 * i + 1] = c[1];
@@ -331,14 +343,14 @@ void gn_data_hello_write(uint8_t out[GN_DATA_HELLO_BYTES], const gn_join *join)
 bool gn_data_hello_read(const uint8_t bytes[GN_DATA_HELLO_BYTES], gn_join *join)
 {
     uint8_t content[DATA_HELLO_CONTENT];
-    for (unsigned i = 0; i < GN_DATA_HELLO_BYTES / 4; i++) {
+    for (size_t i = 0; i < GN_DATA_HELLO_BYTES / 4; i++) {
         const uint8_t *b = bytes + 4 * i;
         if ((b[3] & 0x7F) != 0x7F || !(b[2] & 0x80)) return false;
         content[3 * i] = b[0];
         content[3 * i + 1] = b[1];
         content[3 * i + 2] = (uint8_t)((b[2] & 0x7F) | (b[3] & 0x80));
     }
-    if (memcmp(content, data_magic, sizeof data_magic)) return false;
+    if (memcmp(content, data_magic, sizeof data_magic) != 0) return false;
     memcpy(join->token, content + sizeof data_magic, GN_TOKEN_BYTES);
     join->rank = (uint16_t)(content[22] | content[23] << 8);
     return true;
@@ -348,7 +360,8 @@ bool gn_rendezvous_line_read(const char *text, size_t length, char host[GN_RENDE
 {
     static const char prefix[] = "gradnic-rendezvous 1 ";
     size_t skip = sizeof prefix - 1;
-    if (length <= skip || length >= GN_RENDEZVOUS_LINE || text[length - 1] != '\n' || memcmp(text, prefix, skip) || memchr(text, 0, length))
+    if (length <= skip || length >= GN_RENDEZVOUS_LINE || text[length - 1] != '\n' || memcmp(text, prefix, skip) != 0 ||
+        memchr(text, 0, length))
         return false;
     const char *space = memchr(text + skip, ' ', length - skip);
     if (!space || space == text + skip) return false;

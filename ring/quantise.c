@@ -132,7 +132,8 @@ void gn_exchange_own_add(gn_exchange *exchange, size_t first, size_t count, cons
         }
         exchange->quantise_seconds += gn_now() - start;
     } else {
-        if (send == recv) add(recv, incoming, count);
+        if (send == recv)
+            add(recv, incoming, count);
         else
             for (size_t i = 0; i < count; i++) recv[i] = send[i] + incoming[i];
         exchange->reduce_seconds += gn_now() - start;

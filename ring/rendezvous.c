@@ -46,11 +46,13 @@ static gn_status from_environment(gn_rendezvous *rendezvous, gn_error *error)
     const char *host = getenv("MASTER_ADDR");
     const char *name = getenv("GRADNIC_MASTER_PORT") ? "GRADNIC_MASTER_PORT" : "MASTER_PORT";
     if (!host || !*host || strlen(host) >= sizeof rendezvous->host)
-        return gn_cause_set(error, GN_INVALID, "MASTER_ADDR is not set: set it and MASTER_PORT (torchrun does), or give a rendezvous "
-                                               "(tcp://host:port, file:///path)");
+        return gn_cause_set(error, GN_INVALID,
+                            "MASTER_ADDR is not set: set it and MASTER_PORT (torchrun does), or give a rendezvous "
+                            "(tcp://host:port, file:///path)");
     snprintf(rendezvous->host, sizeof rendezvous->host, "%s", host);
     if (!parse_port(getenv(name), &rendezvous->port))
-        return gn_cause_set(error, GN_INVALID, "%s is '%s': want a port, 1 to 65535", name, getenv(name) ? getenv(name) : "");
+        return gn_cause_set(error, GN_INVALID, "%s is '%s': want a port, 1 to 65535", name,
+                            getenv(name) ? getenv(name) : "");
     return GN_OK;
 }
 
@@ -111,7 +113,8 @@ gn_status gn_rendezvous_publish(gn_rendezvous *rendezvous, const struct sockaddr
     if (rendezvous->file_fd < 0) return gn_cause_set(error, GN_IO, "%s: %s", rendezvous->path, strerror(errno));
     if (!lock_soon(rendezvous->file_fd)) {
         gn_close(&rendezvous->file_fd);
-        return gn_cause_set(error, GN_MISMATCH, "%s: another rank 0 holds this rendezvous file; use another path for each job",
+        return gn_cause_set(error, GN_MISMATCH,
+                            "%s: another rank 0 holds this rendezvous file; use another path for each job",
                             rendezvous->path);
     }
     if (write_line(rendezvous, address) == GN_OK) return GN_OK;
@@ -125,7 +128,8 @@ void gn_rendezvous_withdraw(gn_rendezvous *rendezvous)
     gn_close(&rendezvous->file_fd);
 }
 
-static bool find_in_file(const gn_rendezvous *rendezvous, struct sockaddr_storage *address, gn_status *status, gn_error *error)
+static bool find_in_file(const gn_rendezvous *rendezvous, struct sockaddr_storage *address, gn_status *status,
+                         gn_error *error)
 {
     int fd = open(rendezvous->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
@@ -142,7 +146,8 @@ static bool find_in_file(const gn_rendezvous *rendezvous, struct sockaddr_storag
     return gn_resolve(host, port, address, &ignored) == GN_OK;
 }
 
-bool gn_rendezvous_find(const gn_rendezvous *rendezvous, struct sockaddr_storage *address, gn_status *status, gn_error *error)
+bool gn_rendezvous_find(const gn_rendezvous *rendezvous, struct sockaddr_storage *address, gn_status *status,
+                        gn_error *error)
 {
     *status = GN_OK;
     if (rendezvous->is_file) return find_in_file(rendezvous, address, status, error);

@@ -29,7 +29,8 @@ void gn_rendezvous_withdraw(gn_rendezvous *rendezvous);
 
 /// Other ranks: the address to try now. @return false when the file is not there yet or stale; then `*status` is GN_OK, or an
 /// error that waiting will not mend.
-bool gn_rendezvous_find(const gn_rendezvous *rendezvous, struct sockaddr_storage *address, gn_status *status, gn_error *error);
+bool gn_rendezvous_find(const gn_rendezvous *rendezvous, struct sockaddr_storage *address, gn_status *status,
+                        gn_error *error);
 
 /// A rank's number or the size from the environment. @return false when it is missing or no number below `limit`.
 bool gn_environment_number(const char *name, int limit, int *value);

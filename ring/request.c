@@ -50,7 +50,8 @@ static void *progress(void *argument)
 {
     gn_comm *comm = argument;
     for (gn_request *request; (request = take(comm->queue));) {
-        gn_status status = request->barrier ? gn_collective_barrier(comm) : gn_collective_allreduce(comm, &request->bucket);
+        gn_status status =
+            request->barrier ? gn_collective_barrier(comm) : gn_collective_allreduce(comm, &request->bucket);
         complete(request, status);
     }
     return NULL;
@@ -90,8 +91,10 @@ static gn_status enqueue(gn_comm *comm, const gn_bucket *bucket, gn_request **st
     pthread_cond_init(&request->changed, NULL);
     struct gn_queue *queue = comm->queue;
     pthread_mutex_lock(&queue->lock);
-    if (queue->last) queue->last->next = request;
-    else queue->first = request;
+    if (queue->last)
+        queue->last->next = request;
+    else
+        queue->first = request;
     queue->last = request;
     pthread_cond_signal(&queue->changed);
     pthread_mutex_unlock(&queue->lock);

@@ -17,13 +17,13 @@ typedef struct ring {
     gn_comm *comm;
     int steps;  ///< 2(N-1)
     int send_step, recv_step;
-    size_t sent, received;   ///< bytes of the block of that step
-    size_t own_ready;        ///< bytes of the first block that are ready to be sent
-    size_t finished;         ///< bytes of the block being sent that are finished (second leg)
+    size_t sent, received;       ///< bytes of the block of that step
+    size_t own_ready;            ///< bytes of the first block that are ready to be sent
+    size_t finished;             ///< bytes of the block being sent that are finished (second leg)
     size_t staged, staged_sent;  ///< with a wire function: bytes in `out`, and how many of them are gone
     uint8_t *in, *out;
     bool header_checked;
-    bool send_full;          ///< the socket took less than there was
+    bool send_full;  ///< the socket took less than there was
 } ring;
 
 static size_t block_start(const ring *r, int block)
@@ -38,11 +38,20 @@ static int block_of(const ring *r, int step, int behind)
     return ((r->comm->rank - step - behind) % n + n) % n;
 }
 
-static size_t block_bytes(const ring *r, int block) { return (block_start(r, block + 1) - block_start(r, block)) * sizeof(float); }
+static size_t block_bytes(const ring *r, int block)
+{
+    return (block_start(r, block + 1) - block_start(r, block)) * sizeof(float);
+}
 
-static bool done(const ring *r) { return r->send_step == r->steps && r->recv_step == r->steps; }
+static bool done(const ring *r)
+{
+    return r->send_step == r->steps && r->recv_step == r->steps;
+}
 
-size_t gn_ring_memory(const gn_comm *comm) { return comm->segment + 64 + (comm->config.wire ? comm->segment : 0); }
+size_t gn_ring_memory(const gn_comm *comm)
+{
+    return comm->segment + 64 + (comm->config.wire ? comm->segment : 0);
+}
 
 /// Bytes of the current block that may be on their way: all that are known here.
 static size_t may_send(const ring *r)
@@ -172,8 +181,10 @@ static ssize_t recv_some(ring *r)
         return -1;
     }
     if (got < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
-    if (reducing) reduce(r, start, fragment, (size_t)got);
-    else finish_received(r, start, (size_t)got);
+    if (reducing)
+        reduce(r, start, fragment, (size_t)got);
+    else
+        finish_received(r, start, (size_t)got);
     r->received += (size_t)got;
     r->comm->data_received += (size_t)got;
     r->comm->phase = reducing ? "reduce leg" : "send-back leg";
@@ -200,7 +211,8 @@ static gn_status move(ring *r, bool *moved)
     ssize_t sent = 0, got = 0;
     if (r->send_step < r->steps && (sent = send_some(r)) < 0) return gn_control_data_lost(comm, RIGHT, errno);
     if (!r->header_checked) r->header_checked = gn_control_has_header(comm, LEFT);
-    if (r->recv_step < r->steps && r->header_checked && (got = recv_some(r)) < 0) return gn_control_data_lost(comm, LEFT, errno);
+    if (r->recv_step < r->steps && r->header_checked && (got = recv_some(r)) < 0)
+        return gn_control_data_lost(comm, LEFT, errno);
     if (r->send_step > 0 && r->recv_step >= comm->size - 1) gn_exchange_offer(r->x);
     *moved = sent > 0 || got > 0;
     if (!*moved) return GN_OK;
@@ -213,7 +225,10 @@ static gn_status move(ring *r, bool *moved)
 gn_status gn_ring_run(gn_exchange *exchange)
 {
     gn_comm *comm = exchange->comm;
-    ring r = {.x = exchange, .comm = comm, .steps = 2 * (comm->size - 1), .in = comm->memory,
+    ring r = {.x = exchange,
+              .comm = comm,
+              .steps = 2 * (comm->size - 1),
+              .in = comm->memory,
               .out = comm->memory + comm->segment + 64};
     for (int step = 0; step < r.steps; step++) comm->data_expected += block_bytes(&r, block_of(&r, step, 1));
     next_send_step(&r);

@@ -11,10 +11,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct sockaddr_in *in4(struct sockaddr_storage *a) { return (struct sockaddr_in *)(void *)a; }
-static struct sockaddr_in6 *in6(struct sockaddr_storage *a) { return (struct sockaddr_in6 *)(void *)a; }
-static const struct sockaddr_in *cin4(const struct sockaddr_storage *a) { return (const struct sockaddr_in *)(const void *)a; }
-static const struct sockaddr_in6 *cin6(const struct sockaddr_storage *a) { return (const struct sockaddr_in6 *)(const void *)a; }
+static struct sockaddr_in *in4(struct sockaddr_storage *a)
+{
+    return (struct sockaddr_in *)(void *)a;
+}
+static struct sockaddr_in6 *in6(struct sockaddr_storage *a)
+{
+    return (struct sockaddr_in6 *)(void *)a;
+}
+static const struct sockaddr_in *cin4(const struct sockaddr_storage *a)
+{
+    return (const struct sockaddr_in *)(const void *)a;
+}
+static const struct sockaddr_in6 *cin6(const struct sockaddr_storage *a)
+{
+    return (const struct sockaddr_in6 *)(const void *)a;
+}
 
 socklen_t gn_sockaddr_length(const struct sockaddr_storage *address)
 {
@@ -28,19 +40,24 @@ uint16_t gn_sockaddr_port(const struct sockaddr_storage *address)
 
 void gn_sockaddr_set_port(struct sockaddr_storage *address, uint16_t port)
 {
-    if (address->ss_family == AF_INET6) in6(address)->sin6_port = htons(port);
-    else in4(address)->sin_port = htons(port);
+    if (address->ss_family == AF_INET6)
+        in6(address)->sin6_port = htons(port);
+    else
+        in4(address)->sin_port = htons(port);
 }
 
 void gn_sockaddr_name(const struct sockaddr_storage *address, char name[GN_NAME])
 {
     char host[INET6_ADDRSTRLEN] = "?";
     bool six = address->ss_family == AF_INET6;
-    inet_ntop(address->ss_family, six ? (const void *)&cin6(address)->sin6_addr : (const void *)&cin4(address)->sin_addr, host,
+    inet_ntop(address->ss_family,
+              six ? (const void *)&cin6(address)->sin6_addr : (const void *)&cin4(address)->sin_addr, host,
               sizeof host);
     uint16_t port = gn_sockaddr_port(address);
-    if (!port) snprintf(name, GN_NAME, "%s", host);
-    else snprintf(name, GN_NAME, six ? "[%s]:%u" : "%s:%u", host, port);
+    if (!port)
+        snprintf(name, GN_NAME, "%s", host);
+    else
+        snprintf(name, GN_NAME, six ? "[%s]:%u" : "%s:%u", host, port);
 }
 
 bool gn_sockaddr_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
@@ -60,8 +77,10 @@ void gn_address_from(const struct sockaddr_storage *from, gn_address *to)
 {
     memset(to, 0, sizeof *to);
     to->family = from->ss_family == AF_INET6 ? 6 : 4;
-    if (to->family == 6) memcpy(to->bytes, &cin6(from)->sin6_addr, 16);
-    else memcpy(to->bytes, &cin4(from)->sin_addr, 4);
+    if (to->family == 6)
+        memcpy(to->bytes, &cin6(from)->sin6_addr, 16);
+    else
+        memcpy(to->bytes, &cin4(from)->sin_addr, 4);
 }
 
 void gn_address_to(const gn_address *from, uint16_t port, uint32_t scope, struct sockaddr_storage *to)
@@ -141,7 +160,8 @@ int gn_connect(const struct sockaddr_storage *to, const struct sockaddr_storage 
         (void)setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
         if (bind(fd, (const struct sockaddr *)&source, gn_sockaddr_length(&source))) return close_keeping_errno(fd);
     }
-    if (connect(fd, (const struct sockaddr *)to, gn_sockaddr_length(to)) && errno != EINPROGRESS) return close_keeping_errno(fd);
+    if (connect(fd, (const struct sockaddr *)to, gn_sockaddr_length(to)) && errno != EINPROGRESS)
+        return close_keeping_errno(fd);
     return fd;
 }
 

@@ -58,8 +58,10 @@ static gn_status make_peers(gn_comm *comm, gn_error *error)
     if (!comm->peers) return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
     for (int i = 0; i < comm->peer_count; i++) {
         gn_peer *peer = &comm->peers[i];
-        if (ring) peer->rank = (comm->rank + (i ? 1 : comm->size - 1)) % comm->size;
-        else peer->rank = comm->rank ? 0 : i + 1;
+        if (ring)
+            peer->rank = (comm->rank + (i ? 1 : comm->size - 1)) % comm->size;
+        else
+            peer->rank = comm->rank ? 0 : i + 1;
         peer->data_in = peer->data_out = -1;
         gn_connection_open(&peer->control, -1);
         gn_comm_name(comm, peer->rank, peer->name);
@@ -78,13 +80,18 @@ static gn_status start_connect(meeting *m, bool data, gn_error *error)
 {
     gn_peer *peer = &m->comm->peers[m->connect_to];
     const gn_address *address = &m->comm->table.address[peer->rank];
-    uint32_t scope = m->boot->local.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)(void *)&m->boot->local)->sin6_scope_id : 0;
+    uint32_t scope =
+        m->boot->local.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)(void *)&m->boot->local)->sin6_scope_id : 0;
     struct sockaddr_storage to;
     gn_address_to(address, data ? address->data_port : address->control_port, scope, &to);
     int fd = gn_connect(&to, &m->boot->local, data ? m->comm->config.data_tos : 0);
-    if (fd < 0) return gn_cause_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
-    if (data) *data_socket(m, peer) = fd;
-    else gn_connection_open(&peer->control, fd);
+    if (fd < 0)
+        return gn_cause_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name,
+                            strerror(errno));
+    if (data)
+        *data_socket(m, peer) = fd;
+    else
+        gn_connection_open(&peer->control, fd);
     return GN_OK;
 }
 
@@ -102,7 +109,8 @@ static gn_status finish_connect(meeting *m, bool data, gn_error *error)
     int fd = data ? *data_socket(m, peer) : peer->control.fd;
     int failed = gn_connect_result(fd);
     if (failed)
-        return gn_cause_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name, strerror(failed));
+        return gn_cause_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name,
+                            strerror(failed));
     gn_join join = own_join(m);
     uint8_t frame[GN_FRAME_MAX];
     if (!data) {
@@ -124,8 +132,10 @@ static void accept_all(meeting *m, bool is_data)
         pending *free_one = NULL;
         for (int i = 0; i < PENDING_MAX && !free_one; i++)
             if (m->pending[i].fd < 0) free_one = &m->pending[i];
-        if (!free_one) gn_close(&fd);
-        else *free_one = (pending){.fd = fd, .is_data = is_data, .since = gn_now()};
+        if (!free_one)
+            gn_close(&fd);
+        else
+            *free_one = (pending){.fd = fd, .is_data = is_data, .since = gn_now()};
     }
 }
 
@@ -136,11 +146,12 @@ static bool admit(meeting *m, pending *p)
     gn_frame frame;
     if (p->is_data) {
         if (!gn_data_hello_read(p->bytes, &join)) return false;
-    } else if (gn_frame_parse(p->bytes, p->used, &frame) <= 0 || frame.type != GN_MSG_JOIN || !gn_join_read(&frame, &join)) {
+    } else if (gn_frame_parse(p->bytes, p->used, &frame) <= 0 || frame.type != GN_MSG_JOIN ||
+               !gn_join_read(&frame, &join)) {
         return false;
     }
     gn_peer *peer = peer_of_rank(m->comm, join.rank, true);
-    if (!peer || memcmp(join.token, m->comm->table.token, sizeof join.token)) return false;
+    if (!peer || memcmp(join.token, m->comm->table.token, sizeof join.token) != 0) return false;
     if (p->is_data) {
         if (*data_socket(m, peer) >= 0) return false;
         *data_socket(m, peer) = p->fd;
@@ -160,7 +171,8 @@ static void read_pending(meeting *m, pending *p)
     if (got > 0) p->used += (size_t)got;
     if (p->used < want && !broken) return;
     if (p->used < want || !admit(m, p)) {
-        gn_log_text(&m->comm->config, GN_LOG_WARNING, "a stranger connected to the %s port: sent away", p->is_data ? "data" : "control");
+        gn_log_text(&m->comm->config, GN_LOG_WARNING, "a stranger connected to the %s port: sent away",
+                    p->is_data ? "data" : "control");
         gn_close(&p->fd);
     }
 }
@@ -190,9 +202,11 @@ static gn_status read_welcome(meeting *m, gn_error *error)
     gn_connection_flush(&peer->control);
     gn_connection_fill(&peer->control);
     int found = gn_connection_next(&peer->control, &frame);
-    if (found == 1 && frame.type == GN_MSG_WELCOME) m->welcomed = true;
+    if (found == 1 && frame.type == GN_MSG_WELCOME)
+        m->welcomed = true;
     else if (found || peer->control.closed)
-        return gn_cause_set(error, GN_PEER_LOST, "rank %d at %s did not accept our connections", peer->rank, peer->name);
+        return gn_cause_set(error, GN_PEER_LOST, "rank %d at %s did not accept our connections", peer->rank,
+                            peer->name);
     return GN_OK;
 }
 
@@ -243,9 +257,11 @@ static gn_status timed_out(const meeting *m, gn_error *error)
     for (int i = 0; i < m->comm->peer_count; i++) {
         gn_peer *peer = &m->comm->peers[i];
         if (i == m->connect_to && !m->welcomed)
-            return gn_cause_set(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms", peer->rank, peer->name, m->comm->timeout_ms);
+            return gn_cause_set(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms", peer->rank,
+                                peer->name, m->comm->timeout_ms);
         if (i != m->connect_to && !peer->welcomed)
-            return gn_cause_set(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms", peer->rank, peer->name, m->comm->timeout_ms);
+            return gn_cause_set(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms", peer->rank,
+                                peer->name, m->comm->timeout_ms);
     }
     return gn_cause_set(error, GN_TIMEOUT, "no connection to the neighbours within %d ms", m->comm->timeout_ms);
 }
@@ -280,7 +296,8 @@ gn_status gn_transport_connect(gn_comm *comm, gn_bootstrap *boot, gn_error *erro
     for (int i = 0; i < comm->peer_count && comm->config.algorithm != GN_RING; i++) {
         gn_peer *peer = &comm->peers[i];  // one connection, both ways; the second leg chooses its own ToS
         peer->data_in = peer->data_out;
-        if (!comm->rank && peer->data_out >= 0) gn_socket_set_tos(peer->data_out, comm->config.aggregator_weights ? 0 : comm->config.data_tos);
+        if (!comm->rank && peer->data_out >= 0)
+            gn_socket_set_tos(peer->data_out, comm->config.aggregator_weights ? 0 : comm->config.data_tos);
     }
     return status;
 }

@@ -11,9 +11,9 @@ enum { LOOK_EVERY = 64 };
 
 /// Rank 0's view of one worker. Segments arrive in order; one is kept until its turn to be added comes.
 typedef struct worker {
-    size_t segment;   ///< the one that arrives
-    size_t filled;    ///< bytes of it
-    size_t sent;      ///< bytes of the result
+    size_t segment;  ///< the one that arrives
+    size_t filled;   ///< bytes of it
+    size_t sent;     ///< bytes of the result
     size_t staged, staged_sent;
     uint8_t *in, *out;
     bool send_full;
@@ -45,7 +45,10 @@ size_t gn_aggregator_memory(const gn_comm *comm)
     return workers * (2 * piece_bytes(comm) + sizeof(worker) + 64 + sizeof(struct pollfd)) + 64;
 }
 
-static size_t min(size_t a, size_t b) { return a < b ? a : b; }
+static size_t min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
 
 /// The second leg is a gradient unless the baseline sends weights back; only gradients pass the NIC's codec.
 static void pass_wire(gn_comm *comm, uint8_t *bytes, size_t length, bool gradient)
@@ -55,11 +58,17 @@ static void pass_wire(gn_comm *comm, uint8_t *bytes, size_t length, bool gradien
     if (!gradient && config->wire_plain) config->wire_plain(config->wire_context, length);
 }
 
-static bool has_wire(const gn_comm *comm, bool gradient) { return gradient ? comm->config.wire != NULL : comm->config.wire_plain != NULL; }
+static bool has_wire(const gn_comm *comm, bool gradient)
+{
+    return gradient ? comm->config.wire != NULL : comm->config.wire_plain != NULL;
+}
 
 // Rank 0 ----------------------------------------------------------------------------------------------------------------
 
-static size_t segment_bytes(const aggregator *a, size_t segment) { return min(a->piece, a->total - segment * a->piece); }
+static size_t segment_bytes(const aggregator *a, size_t segment)
+{
+    return min(a->piece, a->total - segment * a->piece);
+}
 
 static ssize_t receive_from(aggregator *a, int index)
 {
@@ -86,8 +95,10 @@ static void add_in_order(aggregator *a)
         size_t bytes = segment_bytes(a, a->segment), first = a->segment * a->piece / 4;
         worker *w = &a->workers[a->next];
         if (w->segment != a->segment || w->filled < bytes) return;
-        if (a->next == 0) gn_exchange_own_add(a->x, first, bytes / 4, (const float *)(const void *)w->in);
-        else gn_exchange_add(a->x, first, bytes / 4, (const float *)(const void *)w->in);
+        if (a->next == 0)
+            gn_exchange_own_add(a->x, first, bytes / 4, (const float *)(const void *)w->in);
+        else
+            gn_exchange_add(a->x, first, bytes / 4, (const float *)(const void *)w->in);
         w->segment++;
         w->filled = 0;
         if (++a->next < a->comm->peer_count) continue;
@@ -143,7 +154,8 @@ static gn_status serve(aggregator *a, int index, bool *moved)
     ssize_t got = 0, sent = 0;
     if (wants_data(a, &a->workers[index]) && gn_control_has_header(comm, index) && (got = receive_from(a, index)) < 0)
         return gn_control_data_lost(comm, index, errno);
-    if (a->workers[index].sent < a->ready && (sent = send_to(a, index)) < 0) return gn_control_data_lost(comm, index, errno);
+    if (a->workers[index].sent < a->ready && (sent = send_to(a, index)) < 0)
+        return gn_control_data_lost(comm, index, errno);
     if (got <= 0 && sent <= 0) return GN_OK;
     *moved = true;
     gn_control_sign(comm, index, gn_now());
@@ -168,7 +180,8 @@ static gn_status aggregate(gn_exchange *exchange)
 {
     gn_comm *comm = exchange->comm;
     size_t count = (size_t)comm->peer_count;
-    aggregator a = {.x = exchange, .comm = comm, .total = exchange->bucket->count * sizeof(float), .piece = piece_bytes(comm)};
+    aggregator a = {
+        .x = exchange, .comm = comm, .total = exchange->bucket->count * sizeof(float), .piece = piece_bytes(comm)};
     uint8_t *memory = comm->memory + count * 2 * a.piece;
     a.workers = (worker *)(void *)memory;
     a.poll_set = (struct pollfd *)(void *)(memory + count * sizeof(worker));

@@ -24,7 +24,9 @@ int main(int argc, char **argv)
     }
     double median = peer_median(times, (size_t)iterations);
     MPI_Reduce(&median, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (!rank) printf("{\"time_us\": %.1f, \"wrong\": %llu}\n", slowest * 1e6, (unsigned long long)peer_wrong(recv, count, size));
+    if (!rank)
+        printf("{\"time_us\": %.1f, \"wrong\": %llu}\n", slowest * 1e6,
+               (unsigned long long)peer_wrong(recv, count, size));
     free(send);
     free(recv);
     free(times);

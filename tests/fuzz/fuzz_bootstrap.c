@@ -30,7 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char host[GN_RENDEZVOUS_LINE];
     uint16_t port;
     uint8_t again[GN_DATA_HELLO_BYTES];
-    if (gn_rendezvous_line_read((const char *)data, size, host, &port) && (!port || !*host || strlen(host) >= size)) abort();
+    if (gn_rendezvous_line_read((const char *)data, size, host, &port) && (!port || !*host || strlen(host) >= size))
+        abort();
     if (size >= GN_DATA_HELLO_BYTES && gn_data_hello_read(data, &join)) {
         gn_data_hello_write(again, &join);
         if (memcmp(again, data, sizeof again)) abort();

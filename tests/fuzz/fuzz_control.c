@@ -8,7 +8,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-
 static void expect_length(const gn_frame *frame, size_t written)
 {
     if (written != GN_FRAME_HEADER + frame->length) abort();
@@ -38,7 +37,8 @@ static void take(const gn_frame *frame)
             if ((unsigned char)*p < 0x20) abort();
         expect_length(frame, gn_failure_write(out, &failure));
         break;
-    default: break;
+    default:
+        break;
     }
 }
 

@@ -49,12 +49,12 @@ float sample(uint64_t seed, size_t index);
 double seconds_now(void);
 
 /// Fails in a child: exit status 9 with a message.
-#define RANK_CHECK(condition)                                                             \
-    do {                                                                                  \
-        if (!(condition)) {                                                               \
-            fprintf(stderr, "%s:%d: rank: %s\n", __FILE__, __LINE__, #condition);         \
-            _exit(9);                                                                     \
-        }                                                                                 \
+#define RANK_CHECK(condition)                                                                                          \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: rank: %s\n", __FILE__, __LINE__, #condition);                                      \
+            _exit(9);                                                                                                  \
+        }                                                                                                              \
     } while (0)
 
 #endif

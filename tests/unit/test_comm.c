@@ -77,7 +77,8 @@ static void one_case(gn_comm *comm, const style *s, size_t count, gn_op op, bool
     double divisor = op == GN_AVERAGE ? size : 1;
     for (size_t i = 0; i < count; i++) {
         double wrong = fabs((double)recv[i] * divisor - exact(i, size));
-        if (wrong > tolerance(s, size)) fprintf(stderr, "%s: size %d, count %zu, value %zu: error %g\n", s->name, size, count, i, wrong);
+        if (wrong > tolerance(s, size))
+            fprintf(stderr, "%s: size %d, count %zu, value %zu: error %g\n", s->name, size, count, i, wrong);
         RANK_CHECK(wrong <= tolerance(s, size));
     }
     for (size_t i = 0; !in_place && i < count; i++) RANK_CHECK(send[i] == sample((uint64_t)rank, i));
@@ -111,9 +112,10 @@ static void run_matrix(int rank, const ranks *group, void *argument)
 static void check_all_equal(const ranks *group, const char *what)
 {
     for (int rank = 0; rank < group->size; rank++) {
-        ck_assert_msg(group->exits[rank] == 0, "%s, size %d: rank %d: wait status %#x: %s", what, group->size, rank, (unsigned)group->exits[rank], group->reports[rank].text);
-        ck_assert_msg(group->reports[rank].hash == group->reports[0].hash, "%s, size %d: rank %d differs from rank 0", what, group->size,
-                      rank);
+        ck_assert_msg(group->exits[rank] == 0, "%s, size %d: rank %d: wait status %#x: %s", what, group->size, rank,
+                      (unsigned)group->exits[rank], group->reports[rank].text);
+        ck_assert_msg(group->reports[rank].hash == group->reports[0].hash, "%s, size %d: rank %d differs from rank 0",
+                      what, group->size, rank);
     }
 }
 
@@ -138,7 +140,8 @@ static void run_one(int rank, const ranks *group, void *argument)
     gn_comm_config config = style_config(argument, rank, group);
     gn_comm *comm = rank_init(rank, group, &config);
     RANK_CHECK(comm);
-    for (size_t count = 1; count < 200000; count = count * 7 + 3) one_case(comm, argument, count, GN_SUM, true, &group->reports[rank].hash);
+    for (size_t count = 1; count < 200000; count = count * 7 + 3)
+        one_case(comm, argument, count, GN_SUM, true, &group->reports[rank].hash);
     gn_comm_free(comm);
 }
 

@@ -98,7 +98,8 @@ START_TEST(test_silent_worker_is_named)
     plan p = {.algorithm = algorithms[_i], .timeout_ms = 1000, .what = SIGSTOP};
     ranks group;
     ranks_start(&group, SIZE, run_until_failure, &p);
-    for (int i = 0; i < 100 && !(group.reports[0].text[0] && group.reports[1].text[0] && group.reports[3].text[0]); i++) usleep(100000);
+    for (int i = 0; i < 100 && !(group.reports[0].text[0] && group.reports[1].text[0] && group.reports[3].text[0]); i++)
+        usleep(100000);
     kill(group.pids[VICTIM], SIGCONT);  // it wakes up, and learns that it is out
     ranks_wait(&group, 30);
     check_survivors(&group, "rank 2 (127.0.0.1) lost: no sign of life for 1000 ms", 4);
@@ -137,7 +138,8 @@ static void run_leaver(int rank, const ranks *group, void *argument)
     RANK_CHECK(comm);
     float value = 1;
     double start = seconds_now();
-    gn_status status = gn_allreduce(comm, &value, &value, 1, GN_SUM);  // fails too when someone ahead has noticed already
+    gn_status status =
+        gn_allreduce(comm, &value, &value, 1, GN_SUM);  // fails too when someone ahead has noticed already
     if (!status && rank != VICTIM) status = gn_allreduce(comm, &value, &value, 1, GN_SUM);
     keep(&group->reports[rank], status, comm, start);
     gn_comm_free(comm);
@@ -168,8 +170,11 @@ static void run_mismatch(int rank, const ranks *group, void *argument)
     // Someone who is ahead may find out, and tell, while others are still in the one before.
     for (int i = 0; i < 3 && !status; i++) status = gn_allreduce(comm, values, values, 100, GN_SUM);
     if (status) goto out;
-    if (odd && p->what == WRONG_KIND) status = gn_barrier(comm);
-    else status = gn_allreduce(comm, values, values, odd && p->what == WRONG_COUNT ? 99 : 100, odd && p->what == WRONG_OP ? GN_AVERAGE : GN_SUM);
+    if (odd && p->what == WRONG_KIND)
+        status = gn_barrier(comm);
+    else
+        status = gn_allreduce(comm, values, values, odd && p->what == WRONG_COUNT ? 99 : 100,
+                              odd && p->what == WRONG_OP ? GN_AVERAGE : GN_SUM);
 out:
     keep(&group->reports[rank], status, comm, start);
     gn_comm_free(comm);
@@ -186,7 +191,8 @@ START_TEST(test_mismatch_says_who_called_what)
         for (int rank = 0; rank < SIZE; rank++) {
             const report *r = &group.reports[rank];
             ck_assert_msg(r->status == GN_MISMATCH, "rank %d: %s: %s", rank, gn_status_string(r->status), r->text);
-            ck_assert_msg(strstr(r->text, phrases[_i]) && strstr(r->text, "sum of 100 values") && strstr(r->text, "rank 2 (127.0.0.1) called"),
+            ck_assert_msg(strstr(r->text, phrases[_i]) && strstr(r->text, "sum of 100 values") &&
+                              strstr(r->text, "rank 2 (127.0.0.1) called"),
                           "rank %d says: %s", rank, r->text);
             ck_assert(r->seconds < 10);
         }
@@ -227,7 +233,8 @@ START_TEST(test_abort_reaches_everyone)
         const report *r = &group.reports[rank];
         ck_assert_msg(r->status == GN_ABORTED || (rank == VICTIM && r->status == GN_DEAD), "rank %d: %s: %s", rank,
                       gn_status_string(r->status), r->text);
-        ck_assert_msg(strstr(r->text, "rank 2 (127.0.0.1) aborted: the user pressed stop") != NULL, "rank %d says: %s", rank, r->text);
+        ck_assert_msg(strstr(r->text, "rank 2 (127.0.0.1) aborted: the user pressed stop") != NULL, "rank %d says: %s",
+                      rank, r->text);
         ck_assert(r->seconds < 5);
     }
     ranks_free(&group);
@@ -259,7 +266,10 @@ static void run_setup(int rank, const ranks *group, void *argument)
 
 START_TEST(test_setup_says_what_is_wrong)
 {
-    static const struct { gn_status status; const char *phrase; } wanted[SETUPS] = {
+    static const struct {
+        gn_status status;
+        const char *phrase;
+    } wanted[SETUPS] = {
         {GN_TIMEOUT, "rank 2 did not come within 1000 ms"},
         {GN_MISMATCH, "rank 1 came twice: from 127.0.0.1"},
         {GN_MISMATCH, "has algorithm worker-aggregator, rank 0 (127.0.0.1) has algorithm ring"},
@@ -277,7 +287,8 @@ START_TEST(test_setup_says_what_is_wrong)
         ck_assert_int_eq(group.exits[rank], 0);
         if (rank == VICTIM && what == MISSING) continue;
         if (rank == VICTIM && what == OTHER_JOB) {
-            ck_assert_msg(r->status == GN_MISMATCH && strstr(r->text, "another job"), "%s: %s", gn_status_string(r->status), r->text);
+            ck_assert_msg(r->status == GN_MISMATCH && strstr(r->text, "another job"), "%s: %s",
+                          gn_status_string(r->status), r->text);
             continue;
         }
         if (what == NO_INTERFACE && rank) {  // rank 0 never opened the rendezvous
@@ -351,11 +362,14 @@ END_TEST
 /// A port scanner: garbage, silence and half a message at every port of this machine's that listens.
 static void bother(uint16_t port)
 {
-    static const char *const words[] = {"GET / HTTP/1.0\r\n\r\n", "", "GNC1\x01", "GNC1\x01\x00\xff\xff", "GNC1\x07\x00\x12\0zzzzzzzzzzzzzzzzzz"};
+    static const char *const words[] = {"GET / HTTP/1.0\r\n\r\n", "", "GNC1\x01", "GNC1\x01\x00\xff\xff",
+                                        "GNC1\x07\x00\x12\0zzzzzzzzzzzzzzzzzz"};
     for (int i = 0; i < 5; i++) {
         int fd = socket(AF_INET, SOCK_STREAM, 0);
-        struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
-        if (!connect(fd, (struct sockaddr *)&a, sizeof a)) (void)!send(fd, words[i], i == 3 ? 8 : i == 4 ? 26 : strlen(words[i]), MSG_NOSIGNAL);
+        struct sockaddr_in a = {
+            .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+        if (!connect(fd, (struct sockaddr *)&a, sizeof a))
+            (void)!send(fd, words[i], i == 3 ? 8 : i == 4 ? 26 : strlen(words[i]), MSG_NOSIGNAL);
         if (i & 1) close(fd);  // the others stay open and silent
     }
 }
@@ -368,7 +382,8 @@ static int listening_ports(uint16_t *ports, int room)
     int n = 0;
     unsigned address, port, state;
     while (file && n < room && fgets(line, sizeof line, file))
-        if (sscanf(line, " %*d: %x:%x %*x:%*x %x", &address, &port, &state) == 3 && state == 10 && address == htonl(INADDR_LOOPBACK))
+        if (sscanf(line, " %*d: %x:%x %*x:%*x %x", &address, &port, &state) == 3 && state == 10 &&
+            address == htonl(INADDR_LOOPBACK))
             ports[n++] = (uint16_t)port;
     if (file) fclose(file);
     return n;
@@ -401,7 +416,8 @@ START_TEST(test_strangers_do_not_matter)
     ranks group;
     ranks_start(&group, SIZE, run_bothered, before);
     ranks_wait(&group, 30);
-    for (int rank = 0; rank < SIZE; rank++) ck_assert_msg(group.exits[rank] == 0, "rank %d: %s", rank, group.reports[rank].text);
+    for (int rank = 0; rank < SIZE; rank++)
+        ck_assert_msg(group.exits[rank] == 0, "rank %d: %s", rank, group.reports[rank].text);
     ck_assert(group.reports[VICTIM].values[0] > before[0]);  // there was somebody to bother
     ranks_free(&group);
 }
@@ -426,7 +442,10 @@ END_TEST
 
 START_TEST(test_wrong_configurations)
 {
-    static const struct { const char *rendezvous, *interface, *phrase; int rank, size; } wrong[] = {
+    static const struct {
+        const char *rendezvous, *interface, *phrase;
+        int rank, size;
+    } wrong[] = {
         {"tcp://nowhere", NULL, "want tcp://host:port", 0, 2},
         {"udp://127.0.0.1:1", NULL, "want env, tcp://host:port or file:///path", 0, 2},
         {"tcp://127.0.0.1:1", "10.9.0.0/33", "is no network", 0, 2},
@@ -443,7 +462,8 @@ START_TEST(test_wrong_configurations)
         config.interface = wrong[i].interface;
         ck_assert_int_eq(gn_comm_init(&comm, &config), GN_INVALID);
         ck_assert_ptr_null(comm);
-        if (wrong[i].phrase) ck_assert_msg(strstr(gn_comm_last_error(NULL), wrong[i].phrase) != NULL, "%s", gn_comm_last_error(NULL));
+        if (wrong[i].phrase)
+            ck_assert_msg(strstr(gn_comm_last_error(NULL), wrong[i].phrase) != NULL, "%s", gn_comm_last_error(NULL));
     }
 }
 END_TEST

@@ -45,8 +45,9 @@ static void expect_good(gn_comm *comm, gn_status status)
 static void check_exits(const ranks *group)
 {
     for (int rank = 0; rank < group->size; rank++)
-        ck_assert_msg(group->exits[rank] == 0 && group->reports[rank].hash == group->reports[0].hash, "rank %d: exit %#x, hash %llx", rank,
-                      (unsigned)group->exits[rank], (unsigned long long)group->reports[rank].hash);
+        ck_assert_msg(group->exits[rank] == 0 && group->reports[rank].hash == group->reports[0].hash,
+                      "rank %d: exit %#x, hash %llx", rank, (unsigned)group->exits[rank],
+                      (unsigned long long)group->reports[rank].hash);
 }
 
 static void run_plan(int size, rank_function function, plan *p, uint64_t *hash)
@@ -64,14 +65,16 @@ static void run_feedback(int rank, const ranks *group, void *argument)
 {
     const plan *p = argument;
     gn_comm *comm = plan_init(rank, group, p);
-    float *send = malloc(COUNT * sizeof *send), *recv = malloc(COUNT * sizeof *recv), *residual = calloc(COUNT, sizeof *residual);
+    float *send = malloc(COUNT * sizeof *send), *recv = malloc(COUNT * sizeof *recv),
+          *residual = calloc(COUNT, sizeof *residual);
     float *residuals = malloc(COUNT * sizeof *residuals);
     double *given = calloc(COUNT, sizeof *given), *received = calloc(COUNT, sizeof *received);
     RANK_CHECK(send && recv && residual && residuals && given && received);
     for (int step = 0; step < STEPS; step++) {
         for (size_t i = 0; i < COUNT; i++) {
             send[i] = p->magnitude * sample((uint64_t)(100 * step + rank), i);
-            for (int r = 0; r < group->size; r++) given[i] += (double)(p->magnitude * sample((uint64_t)(100 * step + r), i));
+            for (int r = 0; r < group->size; r++)
+                given[i] += (double)(p->magnitude * sample((uint64_t)(100 * step + r), i));
         }
         gn_bucket bucket = {.send = send, .recv = recv, .count = COUNT, .op = GN_SUM, .residual = residual, .id = 7};
         expect_good(comm, gn_allreduce_bucket(comm, &bucket));
@@ -99,7 +102,8 @@ static void run_feedback(int rank, const ranks *group, void *argument)
 START_TEST(test_feedback_loses_nothing)
 {
     for (int a = 0; a < 2; a++) {
-        plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING, .profile = GN_LATTICE, .bound_exp = 3, .magnitude = 1};
+        plan p = {
+            .algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING, .profile = GN_LATTICE, .bound_exp = 3, .magnitude = 1};
         run_plan(3, run_feedback, &p, NULL);
         p.scale = GN_SCALE_AUTO;
         p.magnitude = 0x1p-20f;
@@ -124,7 +128,8 @@ static void run_scale(int rank, const ranks *group, void *argument)
             squares += pow((double)values[i], 2);
         }
         rms = sqrt(squares / COUNT);
-        gn_bucket bucket = {.send = values, .recv = values, .count = COUNT, .op = step & 1 ? GN_AVERAGE : GN_SUM, .id = 65535};
+        gn_bucket bucket = {
+            .send = values, .recv = values, .count = COUNT, .op = step & 1 ? GN_AVERAGE : GN_SUM, .id = 65535};
         expect_good(comm, gn_allreduce_bucket(comm, &bucket));
         // In step 5 the old scale makes more than 2^24 steps of it, where sums are rounded and depend on their order.
         if (step != 5) group->reports[rank].hash = group->reports[rank].hash * 31 + hash_values(values, COUNT);
@@ -135,7 +140,8 @@ static void run_scale(int rank, const ranks *group, void *argument)
         }
         // The exponent is that of the time before: it fits from the second time on, and after zeros, which change nothing.
         bool fits = step < 5 || step == 6;
-        if (fits && worst > 2.1 * rms * group->size * ldexp(1, -p->bound_exp)) fprintf(stderr, "step %zu: worst %g, rms %g\n", step, worst, rms);
+        if (fits && worst > 2.1 * rms * group->size * ldexp(1, -p->bound_exp))
+            fprintf(stderr, "step %zu: worst %g, rms %g\n", step, worst, rms);
         RANK_CHECK(!fits || worst <= 2.1 * rms * group->size * ldexp(1, -p->bound_exp));
         RANK_CHECK(isfinite(worst));
     }
@@ -146,7 +152,10 @@ START_TEST(test_scale_makes_the_bound_relative)
 {
     uint64_t hash[2];
     for (int a = 0; a < 2; a++) {
-        plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING, .profile = GN_LATTICE, .bound_exp = 4, .scale = GN_SCALE_AUTO};
+        plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING,
+                  .profile = GN_LATTICE,
+                  .bound_exp = 4,
+                  .scale = GN_SCALE_AUTO};
         run_plan(3, run_scale, &p, &hash[a]);
     }
     ck_assert(hash[0] == hash[1]);
@@ -187,7 +196,9 @@ START_TEST(test_special_values)
         for (int a = 0; a < 2; a++)
             for (int profile = 0; profile < 2; profile++)
                 for (int scale = 0; scale < 2; scale++) {
-                    plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING, .profile = profile ? GN_PAPER : GN_LATTICE, .bound_exp = 10,
+                    plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING,
+                              .profile = profile ? GN_PAPER : GN_LATTICE,
+                              .bound_exp = 10,
                               .scale = scale ? GN_SCALE_AUTO : GN_SCALE_NONE};
                     run_plan(size, run_special, &p, NULL);
                 }
@@ -217,7 +228,8 @@ static void run_requests(int rank, const ranks *group, void *argument)
         bool done;
         expect_good(comm, gn_test(requests[i], &done));
         RANK_CHECK(done);
-        for (int j = 0; j < i * 997 + 1; j++) RANK_CHECK(values[i][j] == (float)(group->size * (group->size - 1) / 2 + group->size * i));
+        for (int j = 0; j < i * 997 + 1; j++)
+            RANK_CHECK(values[i][j] == (float)(group->size * (group->size - 1) / 2 + group->size * i));
         free(values[i]);
     }
     expect_good(comm, gn_barrier(comm));
@@ -266,7 +278,10 @@ enum { LIMIT_KIB = 8 << 10 };
 START_TEST(test_memory_does_not_grow_with_count)
 {
     for (int a = 0; a < 2; a++) {
-        plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING, .profile = GN_LATTICE, .bound_exp = 10, .scale = GN_SCALE_AUTO};
+        plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING,
+                  .profile = GN_LATTICE,
+                  .bound_exp = 10,
+                  .scale = GN_SCALE_AUTO};
         ranks group;
         ranks_start(&group, 4, run_memory, &p);
         ranks_wait(&group, 60);

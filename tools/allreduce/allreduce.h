@@ -14,8 +14,8 @@ typedef struct gn_allreduce_options {
     uint64_t begin, end, factor;  ///< bytes
     unsigned iterations, warmup;
     bool check, in_place, average, json, quantise;
-    unsigned local_ranks;         ///< 0: this process is one rank
-    int rank, size;               ///< -1: from the environment
+    unsigned local_ranks;  ///< 0: this process is one rank
+    int rank, size;        ///< -1: from the environment
     const char *rendezvous, *interface, *input;
     uint64_t timeout_ms, segment;
     gn_algorithm algorithm;
@@ -24,7 +24,7 @@ typedef struct gn_allreduce_options {
     gn_scale scale;
     int scale_target;
     unsigned tos;
-    uint64_t link_bits;           ///< per second, for the model; 0: measured
+    uint64_t link_bits;  ///< per second, for the model; 0: measured
     uint64_t latency_ns;
     bool latency_given;
 } gn_allreduce_options;
@@ -44,8 +44,8 @@ void gn_allreduce_data_fill(const gn_allreduce_data *data, int rank, float *valu
 
 /// Checks values [first, last) of a result. With lattice (and no scale) the sum must be exactly that of the values that the
 /// specification's own lane code gives; otherwise the error must be within the codec's bound. @return how many are wrong.
-uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *options, const float *result,
-                                 size_t first, size_t last);
+uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *options,
+                                 const float *result, size_t first, size_t last);
 uint64_t gn_allreduce_hash(const float *values, size_t count);
 
 /// a, b, c of the model: seconds per message, per byte on the link, per byte of addition.
@@ -57,8 +57,8 @@ double gn_allreduce_model_time(const gn_allreduce_model *model, gn_algorithm alg
 
 typedef struct gn_allreduce_result {
     uint64_t bytes, count;
-    double median, least, most;    ///< seconds; of the slowest rank
-    double quantise, reduce, wait; ///< seconds per operation, mean over ranks
+    double median, least, most;     ///< seconds; of the slowest rank
+    double quantise, reduce, wait;  ///< seconds per operation, mean over ranks
     uint64_t wrong;
     bool identical;
     double model;

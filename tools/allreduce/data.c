@@ -26,7 +26,8 @@ static float input(const gn_allreduce_data *data, int rank, size_t index)
 static gn_message file_name(const char *pattern, int rank, char *path, size_t room)
 {
     const char *mark = strstr(pattern, "%r");
-    int n = mark ? snprintf(path, room, "%.*s%d%s", (int)(mark - pattern), pattern, rank, mark + 2) : snprintf(path, room, "%s", pattern);
+    int n = mark ? snprintf(path, room, "%.*s%d%s", (int)(mark - pattern), pattern, rank, mark + 2)
+                 : snprintf(path, room, "%s", pattern);
     return n < 0 || (size_t)n >= room ? gn_message_format("%s: name too long", pattern) : NULL;
 }
 
@@ -65,7 +66,8 @@ static double specified(const gn_codec *codec, float value)
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     gn_code code = gn_lane_encode(codec, bits);
-    if (codec->profile != GN_PAPER && code.tag == 3) return rint(ldexp((double)value, codec->bound_exp - 1)) * ldexp(1, 1 - codec->bound_exp);
+    if (codec->profile != GN_PAPER && code.tag == 3)
+        return rint(ldexp((double)value, codec->bound_exp - 1)) * ldexp(1, 1 - codec->bound_exp);
     bits = gn_lane_decode(codec, code);
     memcpy(&value, &bits, sizeof value);
     return (double)value;
@@ -81,8 +83,8 @@ static double tolerance(const gn_allreduce_options *o, int size, double magnitud
     return rounding + size * ldexp(1, -o->codec.bound_exp);
 }
 
-uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *o, const float *result, size_t first,
-                                 size_t last)
+uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *o, const float *result,
+                                 size_t first, size_t last)
 {
     bool exact = o->quantise && o->codec.profile != GN_PAPER && o->scale == GN_SCALE_NONE;
     // with a scale the bound is relative: 2^-k times the RMS, which for checking is replaced by the largest value met
@@ -96,9 +98,12 @@ uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allredu
             magnitude += fabs((double)value);
             if (exact) quantised += specified(&o->codec, value);
         }
-        if (exact) wrong += (float)(quantised / divisor) != result[i];
-        else if (o->scale == GN_SCALE_NONE) wrong += islessequal(fabs((double)result[i] * divisor - sum), tolerance(o, data->size, magnitude)) ? 0 : 1;
-        else wrong += isfinite(result[i]) ? 0 : 1;
+        if (exact)
+            wrong += (float)(quantised / divisor) != result[i];
+        else if (o->scale == GN_SCALE_NONE)
+            wrong += islessequal(fabs((double)result[i] * divisor - sum), tolerance(o, data->size, magnitude)) ? 0 : 1;
+        else
+            wrong += isfinite(result[i]) ? 0 : 1;
     }
     return wrong;
 }
@@ -111,5 +116,6 @@ uint64_t gn_allreduce_hash(const float *values, size_t count)
         memcpy(&bits, &values[i], sizeof bits);
         lanes[i & 3] = (lanes[i & 3] ^ bits) * 0x100000001B3u;
     }
-    return lanes[0] ^ (lanes[1] << 1 | lanes[1] >> 63) ^ (lanes[2] << 2 | lanes[2] >> 62) ^ (lanes[3] << 3 | lanes[3] >> 61);
+    return lanes[0] ^ (lanes[1] << 1 | lanes[1] >> 63) ^ (lanes[2] << 2 | lanes[2] >> 62) ^
+           (lanes[3] << 3 | lanes[3] >> 61);
 }

@@ -22,11 +22,15 @@ typedef struct bench {
 
 static int fail(const bench *b, gn_status status, const char *what, const gn_comm *comm)
 {
-    gn_cli_error(b->options->program, "rank %d: %s: %s: %s", b->rank, what, gn_status_string(status), gn_comm_last_error(comm));
+    gn_cli_error(b->options->program, "rank %d: %s: %s: %s", b->rank, what, gn_status_string(status),
+                 gn_comm_last_error(comm));
     return GN_EXIT_FAILED;
 }
 
-static double now(void) { return (double)gn_clock_ns() * 1e-9; }
+static double now(void)
+{
+    return (double)gn_clock_ns() * 1e-9;
+}
 
 static int connect_side(bench *b, const char *rendezvous)
 {
@@ -100,7 +104,10 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static gn_op op_of(const bench *b) { return b->options->average ? GN_AVERAGE : GN_SUM; }
+static gn_op op_of(const bench *b)
+{
+    return b->options->average ? GN_AVERAGE : GN_SUM;
+}
 
 /// One measured operation, started by all ranks together.
 static int once(bench *b, const float *send, float *recv, size_t count, double *seconds)
@@ -141,7 +148,8 @@ static int check(bench *b, const float *recv, gn_allreduce_result *result)
     size_t count = result->count, share = count / (size_t)b->size, first = share * (size_t)b->rank;
     size_t last = b->rank == b->size - 1 ? count : first + share;
     double wrong = (double)gn_allreduce_data_check(&b->data, b->options, recv, first, last);
-    if (total(b, &wrong) || same_everywhere(b, gn_allreduce_hash(recv, count), &result->identical)) return GN_EXIT_FAILED;
+    if (total(b, &wrong) || same_everywhere(b, gn_allreduce_hash(recv, count), &result->identical))
+        return GN_EXIT_FAILED;
     result->wrong = (uint64_t)wrong;
     return GN_EXIT_OK;
 }
@@ -160,7 +168,8 @@ static int measure(bench *b, uint64_t bytes, bool *good)
 {
     size_t count = bytes / sizeof(float);
     gn_allreduce_result result = {.bytes = count * sizeof(float), .count = count, .identical = true};
-    float *recv = malloc(result.bytes + sizeof(float)), *send = b->options->in_place ? NULL : malloc(result.bytes + sizeof(float));
+    float *recv = malloc(result.bytes + sizeof(float)),
+          *send = b->options->in_place ? NULL : malloc(result.bytes + sizeof(float));
     int status = GN_EXIT_OK;
     if (!recv || (!send && !b->options->in_place)) {
         gn_cli_error(b->options->program, "rank %d: no memory for %s", b->rank, gn_human_bytes(bytes).s);
@@ -185,7 +194,8 @@ double gn_allreduce_model_time(const gn_allreduce_model *m, gn_algorithm algorit
 {
     double p = size;
     if (size == 1) return 0;
-    if (algorithm == GN_RING) return 2 * (p - 1) * m->latency + 2 * (p - 1) / p * n * m->byte + (p - 1) / p * n * m->add;
+    if (algorithm == GN_RING)
+        return 2 * (p - 1) * m->latency + 2 * (p - 1) / p * n * m->byte + (p - 1) / p * n * m->add;
     return (1 + log2(p)) * m->latency + (p + log2(p)) * n * m->byte + (p - 1) * n * m->add;
 }
 
@@ -215,7 +225,8 @@ static int calibrate(bench *b)
     float *values = calloc(COUNT, sizeof *values), *other = calloc(COUNT, sizeof *other);
     double shortest = 0, longest = 0, hops = 2.0 * (b->size - 1);
     int status = values && other ? GN_EXIT_OK : GN_EXIT_FAILED;
-    if (!status && b->size > 1) status = probe(b, values, (size_t)b->size, &shortest) || probe(b, values, COUNT, &longest);
+    if (!status && b->size > 1)
+        status = probe(b, values, (size_t)b->size, &shortest) || probe(b, values, COUNT, &longest);
     if (!status && b->size > 1) {
         double start = now();
         for (int turn = 0; turn < 8; turn++)
@@ -223,7 +234,8 @@ static int calibrate(bench *b)
         b->model.add = (now() - start) / (8.0 * COUNT * sizeof *values);
         b->model.latency = o->latency_given ? (double)o->latency_ns * 1e-9 : shortest / hops;
         double carried = hops / b->size * COUNT * sizeof *values;
-        b->model.byte = o->link_bits ? 8 / (double)o->link_bits : fmax(0, (longest - shortest) / carried - b->model.add / 2);
+        b->model.byte =
+            o->link_bits ? 8 / (double)o->link_bits : fmax(0, (longest - shortest) / carried - b->model.add / 2);
         status = largest(b, &b->model.add) || largest(b, &b->model.latency) || largest(b, &b->model.byte);
     }
     free(values);
@@ -267,14 +279,20 @@ int gn_allreduce_rank(const gn_allreduce_options *options, int rank, const char 
     return status;
 }
 
-static int launched(unsigned rank, const char *rendezvous, void *context) { return gn_allreduce_rank(context, (int)rank, rendezvous); }
+static int launched(unsigned rank, const char *rendezvous, void *context)
+{
+    return gn_allreduce_rank(context, (int)rank, rendezvous);
+}
 
 int gn_command_bench_allreduce(int argc, char **argv)
 {
     gn_allreduce_options options;
     gn_allreduce_parse(&options, argc, argv);
     if (!options.local_ranks) return gn_allreduce_rank(&options, options.rank, options.rendezvous);
-    gn_launch launch = {.program = argv[0], .ranks = options.local_ranks, .run = launched, .context = &options,
+    gn_launch launch = {.program = argv[0],
+                        .ranks = options.local_ranks,
+                        .run = launched,
+                        .context = &options,
                         .grace_ms = (unsigned)options.timeout_ms + 3000};
     return gn_launch_ranks(&launch);
 }
