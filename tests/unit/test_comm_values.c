@@ -252,11 +252,17 @@ START_TEST(test_requests_run_in_order)
 }
 END_TEST
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { LIMIT_KIB = 1 << 20, MEMORY_COUNT = 1 << 20 };  // the sanitizers' shadow of the vector itself
+#else
+enum { LIMIT_KIB = 8 << 10, MEMORY_COUNT = 24 << 20 };
+#endif
+
 // Beyond the caller's buffers: 8 MiB, whatever the count.
 static void run_memory(int rank, const ranks *group, void *argument)
 {
     plan *p = argument;
-    size_t count = (size_t)24 << 20;
+    size_t count = MEMORY_COUNT;
     float *values = calloc(count, sizeof *values);
     for (size_t i = 0; i < count; i += 1024) values[i] = 1;
     struct rusage before, after;
@@ -268,12 +274,6 @@ static void run_memory(int rank, const ranks *group, void *argument)
     RANK_CHECK(values[1024] == (float)group->size && values[1] == 0);
     gn_comm_free(comm);
 }
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { LIMIT_KIB = 1 << 20 };  // the sanitizers' shadow of the vector itself
-#else
-enum { LIMIT_KIB = 8 << 10 };
-#endif
 
 START_TEST(test_memory_does_not_grow_with_count)
 {
