@@ -52,13 +52,13 @@ typedef struct gn_comm_config {
     int size;                ///< -1: from WORLD_SIZE; at most 256
     const char *rendezvous;  ///< NULL or "env": MASTER_ADDR and MASTER_PORT; "tcp://host:port"; "file:///path"
     const char *interface;   ///< NULL: route to the rendezvous; a name ("gn0"), a CIDR ("10.9.0.0/24"), exclusions ("^lo,docker0")
-    int timeout_ms;          ///< deadline of every wait; 0: 30000
+    int timeout_ms;          ///< how long a peer may give no sign of life while it is waited for, and all of gn_comm_init(); 0: 30000
     gn_algorithm algorithm;
-    size_t segment_bytes;    ///< pipelining unit of data; 0: chosen
+    size_t segment_bytes;    ///< pipelining unit of data, 4 KiB to 2 MiB; 0: 256 KiB
     uint8_t data_tos;        ///< ToS of the gradient legs; 0x28 so that the NIC compresses; 0 for none
     bool aggregator_weights; ///< worker-aggregator: second leg is not a gradient, sent with ToS 0 (the paper's case)
     bool quantise;           ///< pass each contribution (and, with GN_PAPER, each reduced block) through `codec`
-    gn_codec codec;          ///< what the NIC's rule for data_tos applies; same on all ranks
+    gn_codec codec;          ///< what the NIC's rule for data_tos applies; same on all ranks. Without `quantise`, NICs must leave data alone
     gn_scale scale;
     int8_t scale_target;     ///< GN_SCALE_AUTO brings the RMS to about 2^scale_target, so the bound is 2^(-k - target) of it; default 0
     /// Called on every piece of data before it is sent, when not NULL, in place of a NIC: may change the values as the two
@@ -77,7 +77,8 @@ GN_API gn_comm_config gn_comm_config_default(void);
 /// come), GN_MISMATCH (says who has which configuration). `*comm` is NULL on failure.
 GN_API gn_status gn_comm_init(gn_comm **comm, const gn_comm_config *config);
 
-/// Sums (or averages) `count` floats over all ranks. `send == recv` is in place; otherwise no overlap.
+/// Sums (or averages) `count` floats over all ranks. `send == recv` is in place; otherwise no overlap. Bucket 0 for GN_SCALE_AUTO.
+/// An error may come from the collective after this one at a rank that is ahead: then `recv` is unspecified.
 /// Beyond the caller's buffers it needs at most 8 MiB, whatever `count`.
 GN_API gn_status gn_allreduce(gn_comm *comm, const float *send, float *recv, size_t count, gn_op op);
 
