@@ -212,9 +212,9 @@ static gn_message load_files(bench *b)
 static void print_header(const bench *b)
 {
     if (b->o->json) return;
-    printf("compress, decompress: uncompressed bytes per second, x times memcpy's of the same pieces; C/8, D/8: ticks "
-           "of the time\n"
-           "stamp counter per 8 values, compressing and decompressing; medians\n\n");
+    printf("compress, decompress: uncompressed bytes per second of CPU time; x: times memcpy's of the same pieces; "
+           "C/8, D/8:\n"
+           "ticks of the time stamp counter per 8 values, compressing and decompressing; medians\n\n");
     printf("%-6s %-7s %-9s %4s %-7s %7s %9s %6s %9s %6s %6s %6s %10s\n", "data", "size", "codec", "k", "kernel",
            "ratio", "comp GB/s", "x", "deco GB/s", "x", "C/8", "D/8", "max error");
 }

@@ -42,7 +42,7 @@ typedef struct gn_bench_subject {
     // results
     size_t packed_bytes;
     double max_error;
-    double compress_seconds, decompress_seconds;  ///< medians, of one pass over the values
+    double compress_seconds, decompress_seconds;  ///< CPU time: medians, of one pass over the values
     double compress_ticks, decompress_ticks;      ///< the same in ticks of the time stamp counter; 0: there is none
     unsigned repetitions;
 } gn_bench_subject;

@@ -258,8 +258,8 @@ INLINE size_t encode(const params p, const uint8_t *values, size_t count, uint8_
 
 // ---- decode
 
-// One group of which at least GN_RECORD_MAX bytes can be read.
-INLINE __m256 get_record(const params *p, const uint8_t *record)
+// One group of which at least GN_RECORD_MAX bytes can be read. `raw`: it may have lanes with tag 3.
+INLINE __m256 get_record(const params *p, const uint8_t *record, bool raw)
 {
     const uint32_t(*expand)[4] = p->profile == GN_LATTICE ? expand_split : expand_top;
     unsigned tags = gn_read_tags(record), low = tags & 0xff, high = tags >> 8;
@@ -270,7 +270,7 @@ INLINE __m256 get_record(const params *p, const uint8_t *record)
                                       _mm_load_si128((const __m128i *)expand[high]));
     __m256i words = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
     __m256 v = values_of(p, words);
-    if (__builtin_expect((tags & tags >> 1 & 0x5555) != 0, 0)) {
+    if (raw) {
         __m256i lane = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
         __m256i both = _mm256_srlv_epi32(_mm256_set1_epi32((int)(tags & tags >> 1)), lane);
         v = _mm256_blendv_ps(v, _mm256_castsi256_ps(words), _mm256_castsi256_ps(_mm256_slli_epi32(both, 31)));
@@ -313,10 +313,23 @@ INLINE size_t decode_window(const params *p, const uint8_t *in, size_t bytes, ui
             next += QUAD_TAGS;
             continue;
         }
+        size_t begin[4];
+        unsigned raw = 0;
 #pragma GCC unroll 4
         for (size_t j = 0; j < 4; j++) {
-            _mm256_storeu_ps((float *)(void *)(out + 32 * j), get_record(p, in + next));
+            unsigned tags = gn_read_tags(in + next);
+            raw |= tags & tags >> 1;
+            begin[j] = next;
             next += length[next];  // NOLINT(clang-analyzer-core.uninitialized.Assign): measure() stored it
+        }
+        if (__builtin_expect((raw & 0x5555) == 0, 1)) {
+#pragma GCC unroll 4
+            for (size_t j = 0; j < 4; j++)
+                _mm256_storeu_ps((float *)(void *)(out + 32 * j), get_record(p, in + begin[j], false));
+        } else {
+#pragma GCC unroll 4
+            for (size_t j = 0; j < 4; j++)
+                _mm256_storeu_ps((float *)(void *)(out + 32 * j), get_record(p, in + begin[j], true));
         }
     }
     *at = next;
@@ -336,7 +349,7 @@ INLINE bool decode_rest(const params *p, const uint8_t *stream, size_t bytes, ui
         if (at >= bytes) return false;
         unsigned tags = gn_read_tags(copy + at);
         if (tags & gn_padding_mask(left < GN_GROUP ? left : GN_GROUP)) return false;
-        store_lanes(values + 4 * (count - left), left, get_record(p, copy + at));
+        store_lanes(values + 4 * (count - left), left, get_record(p, copy + at, true));
         at += gn_record_bytes(tags);
     }
     return at == bytes;

@@ -45,7 +45,7 @@ INLINE classes classes_of(const params *p, __m512i v)
 }
 
 // Two records without raw lanes, put together in a register and compressed at once. Writes 64 bytes.
-INLINE uint8_t *put_short_pair(const params *p, uint8_t *out, const classes *c)
+INLINE uint8_t *put_pair(const params *p, uint8_t *out, const classes *c)
 {
     const uint64_t lows = 0x55555555, highs = 0xaaaaaaaa;
     uint64_t kept = _pdep_u64(c->above_zero, lows) | _pdep_u64(c->above_short, highs);  // two bits a lane
@@ -65,24 +65,22 @@ INLINE uint8_t *put_short_pair(const params *p, uint8_t *out, const classes *c)
     return out + __builtin_popcountll(mask);
 }
 
-// One record of any classes: lanes 0 to 7 of `c`, or 8 to 15 for `upper`. Returns its bytes, which are written if they
-// fit in `room`; nothing else is.
-INLINE size_t put_record(const params *p, uint8_t *out, size_t room, const classes *c, bool upper)
+// One record of any classes: lanes 0 to 7 of `c`. Returns its bytes, which are written if they fit in `room`; nothing else
+// is.
+INLINE size_t put_record(const params *p, uint8_t *out, size_t room, const classes *c)
 {
-    unsigned shift = upper ? GN_GROUP : 0;
-    uint32_t zero = c->above_zero >> shift & 0xff, rest = c->above_short >> shift & 0xff, raw = c->raw >> shift & 0xff;
+    uint32_t zero = c->above_zero & 0xff, rest = c->above_short & 0xff, raw = c->raw & 0xff;
     uint32_t tags = _pdep_u32(zero ^ rest ^ raw, 0x5555) | _pdep_u32(rest, 0xaaaa);
     uint32_t kept;  // four bits a lane
     if (p->profile == GN_LATTICE)
         kept = _pdep_u32(zero, 0x11111111) | _pdep_u32(rest, 0x22222222) | _pdep_u32(raw, 0x44444444) * 3;
     else
         kept = _pdep_u32(zero, 0x88888888) | _pdep_u32(rest, 0x44444444) | _pdep_u32(raw, 0x11111111) * 3;
-    __m256i words = upper ? _mm512_extracti64x4_epi64(c->words, 1) : _mm512_castsi512_si256(c->words);
     size_t payload = (size_t)__builtin_popcount(kept), bytes = GN_TAG_WORD + payload;
     if (bytes > room) return bytes;
     uint16_t tag_word = (uint16_t)tags;
     memcpy(out, &tag_word, GN_TAG_WORD);
-    __m256i packed = _mm256_maskz_compress_epi8(kept, words);
+    __m256i packed = _mm256_maskz_compress_epi8(kept, _mm512_castsi512_si256(c->words));
     if (room >= GN_RECORD_MAX)
         _mm256_storeu_si256((__m256i *)(out + GN_TAG_WORD), packed);
     else
@@ -90,36 +88,39 @@ INLINE size_t put_record(const params *p, uint8_t *out, size_t room, const class
     return bytes;
 }
 
-// Two records, for which there is room whatever they are.
-INLINE uint8_t *put_pair(const params *p, uint8_t *out, const classes *c)
-{
-    if (__builtin_expect(c->raw == 0, 1)) return put_short_pair(p, out, c);
-    out += put_record(p, out, GN_RECORD_MAX, c, false);
-    return out + put_record(p, out, GN_RECORD_MAX, c, true);
-}
+// Raw lanes take a compression per record, and then avx2.c's way is faster: it gets so many values from there on.
+enum { RAW_RUN = 8 * QUAD };
 
-INLINE size_t encode(const params p, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity,
-                     size_t *bytes)
+INLINE size_t encode(const gn_codec *codec, const params p, const gn_kernel_row *avx2, const uint8_t *values,
+                     size_t count, uint8_t *stream, size_t capacity, size_t *bytes)
 {
     uint8_t *out = stream;
     const uint8_t *end = stream + capacity;
     size_t taken = 0;
-    for (; count - taken >= QUAD && end - out >= QUAD_MAX; taken += QUAD) {
+    while (count - taken >= QUAD && end - out >= QUAD_MAX) {
         classes first = classes_of(&p, _mm512_loadu_si512(values + 4 * taken));
         classes second = classes_of(&p, _mm512_loadu_si512(values + 4 * taken + 64));
-        if ((first.above_zero | second.above_zero) == 0) {
+        if (__builtin_expect((first.raw | second.raw) != 0, 0)) {
+            size_t run = count - taken < RAW_RUN ? (count - taken) / QUAD * QUAD : RAW_RUN, length;
+            size_t fitted = avx2->encode(codec, values + 4 * taken, run, out, (size_t)(end - out), &length);
+            out += length;
+            taken += fitted;
+            if (fitted < run) break;
+        } else if ((first.above_zero | second.above_zero) == 0) {
             memset(out, 0, QUAD_TAGS);
             out += QUAD_TAGS;
-            continue;
+            taken += QUAD;
+        } else {
+            out = put_pair(&p, out, &first);
+            out = put_pair(&p, out, &second);
+            taken += QUAD;
         }
-        out = put_pair(&p, out, &first);
-        out = put_pair(&p, out, &second);
     }
     while (taken < count) {  // one at a time, as long as they fit
         size_t lanes = count - taken < GN_GROUP ? count - taken : GN_GROUP;
         __m256i v = _mm256_maskz_loadu_epi32((__mmask8)((1u << lanes) - 1), values + 4 * taken);
         classes c = classes_of(&p, _mm512_castsi256_si512(v));
-        size_t room = (size_t)(end - out), length = put_record(&p, out, room, &c, false);
+        size_t room = (size_t)(end - out), length = put_record(&p, out, room, &c);
         if (length > room) break;
         out += length;
         taken += lanes;
@@ -128,16 +129,20 @@ INLINE size_t encode(const params p, const uint8_t *values, size_t count, uint8_
     return taken;
 }
 
+static const gn_kernel_row avx2_paper = {gn_avx2_paper_encode, gn_avx2_paper_decode, gn_avx2_paper_quantise};
+static const gn_kernel_row avx2_lattice = {gn_avx2_lattice_encode, gn_avx2_lattice_decode, gn_avx2_lattice_quantise};
+
 static size_t paper_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity,
                            size_t *bytes)
 {
-    return encode(params_of(GN_PAPER, codec->bound_exp), values, count, stream, capacity, bytes);
+    return encode(codec, params_of(GN_PAPER, codec->bound_exp), &avx2_paper, values, count, stream, capacity, bytes);
 }
 
 static size_t lattice_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream,
                              size_t capacity, size_t *bytes)
 {
-    return encode(params_of(GN_LATTICE, codec->bound_exp), values, count, stream, capacity, bytes);
+    return encode(codec, params_of(GN_LATTICE, codec->bound_exp), &avx2_lattice, values, count, stream, capacity,
+                  bytes);
 }
 
 static const gn_kernel_row paper_row = {paper_encode, gn_avx2_paper_decode, gn_avx2_paper_quantise};
