@@ -23,7 +23,7 @@
 typedef const char *gn_message;  ///< NULL: no error
 
 /// Makes a message (thread-local storage of 1 KiB; `format` may refer to the message before). Never NULL.
-gn_message gn_message_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+gn_message gn_message_format(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 
 /// Prints "PROGRAM: message" and a newline on stderr; `program` is the command's argv[0] ("gradnic ratio"). Clears a
 /// progress line first. Thread-safe.

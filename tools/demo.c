@@ -15,16 +15,19 @@
 
 enum { OPT_RATE = 0x100, OPT_STEPS, OPT_WORKERS, OPT_DATA, OPT_IN_PROCESS, OPT_QUICK, OPT_PORT };
 
-static const char doc[] =
-    "Trains a network on handwritten digits with four workers, over links of a limited rate with a gradnic NIC at each end, four "
-    "times: without compression, with the paper's codec at 2^-10, with lattice at 2^-10 and error feedback, and uncompressed with the "
-    "worker-aggregator exchange that the paper compares with. Prints one table.\v"
-    "It makes network namespaces, links and TUN devices, as root; where they may not be made it says so and runs the NICs' packet "
-    "transform inside of the workers. All of that is removed again, also after Ctrl-C or a failure. What stays is the output folder:\n"
-    "\n  demo.html    the report with plots, one file"
-    "\n  demo.json    every figure"
-    "\n  ratio.txt    what gradnic ratio says about the gradients"
-    "\n  gradients/   those gradients, .npy, one file a tensor\n";
+static const char doc[] = "Trains a network on handwritten digits with four workers, over links of a limited rate with "
+                          "a gradnic NIC at each end, four "
+                          "times: without compression, with the paper's codec at 2^-10, with lattice at 2^-10 and "
+                          "error feedback, and uncompressed with the "
+                          "worker-aggregator exchange that the paper compares with. Prints one table.\v"
+                          "It makes network namespaces, links and TUN devices, as root; where they may not be made it "
+                          "says so and runs the NICs' packet "
+                          "transform inside of the workers. All of that is removed again, also after Ctrl-C or a "
+                          "failure. What stays is the output folder:\n"
+                          "\n  demo.html    the report with plots, one file"
+                          "\n  demo.json    every figure"
+                          "\n  ratio.txt    what gradnic ratio says about the gradients"
+                          "\n  gradients/   those gradients, .npy, one file a tensor\n";
 
 static const struct argp_option table[] = {
     {"rate", OPT_RATE, "RATE", 0, "of every link, both directions (1gbit)", 0},
@@ -32,16 +35,21 @@ static const struct argp_option table[] = {
     {"workers", OPT_WORKERS, "N", 0, "(4)", 0},
     {"output", 'o', "DIR", 0, "folder for the results (out)", 0},
     {"data", OPT_DATA, "DIR", 0, "MNIST's four files (the digits that come with gradnic)", 0},
-    {"in-process", OPT_IN_PROCESS, 0, 0, "no namespaces and no TUN devices: the packet transform inside of the workers, modelled links", 0},
+    {"in-process", OPT_IN_PROCESS, 0, 0,
+     "no namespaces and no TUN devices: the packet transform inside of the workers, modelled links", 0},
     {"quick", OPT_QUICK, 0, 0, "20 steps: shows that all works; what is learned in them means little", 0},
     {"port", OPT_PORT, "PORT", 0, "where the workers meet (29500)", 0},
     {0},
 };
 
 /// Options reach the script as DEMO_... in its environment.
-static void hand_over(const char *name, const char *value) { setenv(name, value, 1); }
+static void hand_over(const char *name, const char *value)
+{
+    setenv(name, value, 1);
+}
 
-static void hand_over_number(struct argp_state *state, const char *name, const char *option, const char *text, uint64_t low, uint64_t high)
+static void hand_over_number(struct argp_state *state, const char *name, const char *option, const char *text,
+                             uint64_t low, uint64_t high)
 {
     uint64_t n;
     gn_message wrong = gn_parse_number(text, low, high, &n);
@@ -64,14 +72,30 @@ static void hand_over_rate(struct argp_state *state, const char *text)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     switch (key) {
-    case OPT_RATE: hand_over_rate(state, arg); return 0;
-    case OPT_STEPS: hand_over_number(state, "DEMO_STEPS", "steps", arg, 1, 1000000); return 0;
-    case OPT_WORKERS: hand_over_number(state, "DEMO_WORKERS", "workers", arg, 2, 100); return 0;
-    case OPT_PORT: hand_over_number(state, "DEMO_PORT", "port", arg, 1, 65535); return 0;
-    case 'o': hand_over("DEMO_OUT", arg); return 0;
-    case OPT_DATA: hand_over("DEMO_DATA", arg); return 0;
-    case OPT_IN_PROCESS: hand_over("DEMO_MODE", "in-process"); return 0;
-    case OPT_QUICK: hand_over("DEMO_STEPS", "20"); return 0;
+    case OPT_RATE:
+        hand_over_rate(state, arg);
+        return 0;
+    case OPT_STEPS:
+        hand_over_number(state, "DEMO_STEPS", "steps", arg, 1, 1000000);
+        return 0;
+    case OPT_WORKERS:
+        hand_over_number(state, "DEMO_WORKERS", "workers", arg, 2, 100);
+        return 0;
+    case OPT_PORT:
+        hand_over_number(state, "DEMO_PORT", "port", arg, 1, 65535);
+        return 0;
+    case 'o':
+        hand_over("DEMO_OUT", arg);
+        return 0;
+    case OPT_DATA:
+        hand_over("DEMO_DATA", arg);
+        return 0;
+    case OPT_IN_PROCESS:
+        hand_over("DEMO_MODE", "in-process");
+        return 0;
+    case OPT_QUICK:
+        hand_over("DEMO_STEPS", "20");
+        return 0;
     case ARGP_KEY_INIT:
         hand_over_rate(state, "1gbit");
         hand_over("DEMO_STEPS", "450");
@@ -81,8 +105,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         hand_over("DEMO_DATA", "");
         hand_over("DEMO_MODE", "");
         return 0;
-    case ARGP_KEY_ARG: argp_error(state, "'%s': no arguments are taken", arg); return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    case ARGP_KEY_ARG:
+        argp_error(state, "'%s': no arguments are taken", arg);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
 }
 

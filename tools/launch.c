@@ -17,12 +17,12 @@
 
 typedef struct family {
     const gn_launch *launch;
-    pid_t *pid;           // 0: ended
+    pid_t *pid;  // 0: ended
     unsigned alive;
     int result;
-    uint64_t deadline;    // of those that are left; 0: none yet
-    int caught;           // the signal that ends it all; 0: none
-    sigset_t before;      // the caller's mask, which the ranks get back
+    uint64_t deadline;  // of those that are left; 0: none yet
+    int caught;         // the signal that ends it all; 0: none
+    sigset_t before;    // the caller's mask, which the ranks get back
 } family;
 
 static void signal_all(const family *f, int number)
@@ -125,7 +125,7 @@ static void remove_folder(const char *program, const char *folder)
 {
     DIR *dir = opendir(folder);
     for (struct dirent *e; dir && (e = readdir(dir));)
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) unlinkat(dirfd(dir), e->d_name, 0);
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) unlinkat(dirfd(dir), e->d_name, 0);
     if (dir) closedir(dir);
     if (rmdir(folder)) gn_cli_note(program, "%s: %s", folder, strerror(errno));
 }

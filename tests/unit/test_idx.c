@@ -95,7 +95,10 @@ static void write_file(const char *name, const uint8_t *bytes, size_t length, bo
     ck_assert(!fclose(file));
 }
 
-static void make_folder(void) { ck_assert_ptr_nonnull(mkdtemp(folder)); }
+static void make_folder(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
 
 static void remove_folder(void)
 {

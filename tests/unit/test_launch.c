@@ -25,7 +25,10 @@ static void make_folder(void)
 }
 
 /// Fails unless the launcher left nothing in TMPDIR.
-static void remove_folder(void) { ck_assert_msg(!rmdir(folder), "something was left in %s", folder); }
+static void remove_folder(void)
+{
+    ck_assert_msg(!rmdir(folder), "something was left in %s", folder);
+}
 
 static void nap(long ms)
 {
@@ -66,7 +69,8 @@ static int launch(const char *plan, char *said, size_t room)
     dup2(before, 2);
     close(before);
     size_t length = 0;
-    for (ssize_t n; length + 1 < room && (n = read(pipe_fd[0], said + length, room - 1 - length)) > 0;) length += (size_t)n;
+    for (ssize_t n; length + 1 < room && (n = read(pipe_fd[0], said + length, room - 1 - length)) > 0;)
+        length += (size_t)n;
     said[length] = 0;
     close(pipe_fd[0]);
     return result;

@@ -127,7 +127,10 @@ static void load_digits(void)
                                       GN_TEST_DATA "/digits-train-labels-idx1-ubyte.gz", 10));
 }
 
-static void free_digits(void) { gn_digits_free(&digits); }
+static void free_digits(void)
+{
+    gn_digits_free(&digits);
+}
 
 START_TEST(copies_are_functions_of_seed_image_and_copy)
 {
@@ -181,7 +184,8 @@ END_TEST
 START_TEST(random_numbers)
 {
     gn_random random = {0};
-    ck_assert_uint_eq(gn_random_next(&random), 0xe220a8397b1dcdafu);  // the generator's published first outputs for seed 0
+    ck_assert_uint_eq(gn_random_next(&random),
+                      0xe220a8397b1dcdafu);  // the generator's published first outputs for seed 0
     ck_assert_uint_eq(gn_random_next(&random), 0x6e789e6aa1b965f4u);
     double sum = 0;
     unsigned hits[7] = {0};

@@ -19,7 +19,8 @@ gn_message gn_gradients_init(gn_gradients *gradients)
             gn_codec codec;
             const gn_status status = gn_codec_init(&codec, p, bounds[b]);
             if (status == GN_UNSUPPORTED) continue;
-            if (status || gradients->codecs == GN_TALLIES_MAX) return gn_message_format("%s: %s", gn_profile_name(p), gn_status_string(status));
+            if (status || gradients->codecs == GN_TALLIES_MAX)
+                return gn_message_format("%s: %s", gn_profile_name(p), gn_status_string(status));
             gradients->codec[gradients->codecs++].codec = codec;
         }
     }
@@ -68,7 +69,7 @@ gn_message gn_gradients_add(gn_gradients *gradients, const char *path)
 {
     const size_t room = largest_stream(gradients);
     float *block = malloc(BLOCK * sizeof *block);
-    uint8_t *stream = malloc(room);
+    uint8_t *stream = malloc(room + 1);  // never 0
     gn_values *values = NULL;
     gn_message wrong = block && stream ? gn_values_open(&values, path, GN_FORMAT_AUTO) : "out of memory";
     for (size_t got = 1; !wrong && got;) {

@@ -13,8 +13,8 @@ static const double inner = WIDTH - LEFT - RIGHT;
 static void draw_ticks(FILE *out, double range, double bottom, const char *unit)
 {
     const double step = gn_axis_step(range, 6);
-    for (double t = 0; t <= range * 1.0001; t += step) {
-        const double x = LEFT + inner * t / range;
+    for (int i = 0; i <= (int)(range / step + 1e-9); i++) {
+        const double t = step * i, x = LEFT + inner * t / range;
         gn_svg_line(out, x, TOP - 6, x, bottom, "grid");
         gn_svg_text(out, x, bottom + 16, GN_ANCHOR_MIDDLE, "tick", "%g", t);
     }
@@ -69,15 +69,16 @@ void gn_plot_accuracy(FILE *out, const gn_runs *runs)
     enum { HEIGHT = 240, LEGEND = 20, AXIS = 60 };
     const double top = 14 + LEGEND * (double)runs->count, bottom = top + HEIGHT, width = WIDTH - AXIS - 20.0;
     const double low = accuracy_floor(runs), range = 1 - low, step = gn_axis_step(range, 5), steps = runs->steps;
-    gn_svg_begin(out, WIDTH, bottom + BOTTOM, "Accuracy on the test images over training steps, one line for each variant");
-    for (double a = ceil(low / step - 1e-9) * step; a <= 1.0001; a += step) {
-        const double y = bottom - HEIGHT * (a - low) / range;
+    gn_svg_begin(out, WIDTH, bottom + BOTTOM,
+                 "Accuracy on the test images over training steps, one line for each variant");
+    for (int i = (int)ceil(low / step - 1e-9); i <= (int)(1 / step + 1e-9); i++) {
+        const double a = step * i, y = bottom - HEIGHT * (a - low) / range;
         gn_svg_line(out, AXIS, y, AXIS + width, y, "grid");
         gn_svg_text(out, AXIS - 8, y + 4, GN_ANCHOR_END, "tick", "%g %%", round(1000 * a) / 10);
     }
     const double tick = gn_axis_step(steps, 8);
-    for (double t = 0; t <= steps; t += tick)
-        gn_svg_text(out, AXIS + width * t / steps, bottom + 16, GN_ANCHOR_MIDDLE, "tick", "%g", t);
+    for (int i = 0; i <= (int)(steps / tick + 1e-9); i++)
+        gn_svg_text(out, AXIS + width * tick * i / steps, bottom + 16, GN_ANCHOR_MIDDLE, "tick", "%g", tick * i);
     for (size_t r = 0; r < runs->count; r++) {
         const gn_run *run = &runs->run[r];
         double x[GN_RUN_POINTS_MAX], y[GN_RUN_POINTS_MAX];
@@ -104,8 +105,8 @@ void gn_plot_histogram(FILE *out, const gn_gradients *gradients)
     for (int i = 0; i < GN_BINADES; i++) largest = fmax(largest, (double)gradients->binade[i]);
     const double range = largest / all * 1.08 + 1e-12, step = gn_axis_step(100 * range, 5) / 100;
     gn_svg_begin(out, WIDTH, bottom + BOTTOM + 16, "Share of gradient values by magnitude");
-    for (double s = 0; s <= range; s += step) {
-        const double y = bottom - HEIGHT * s / range;
+    for (int i = 0; i <= (int)(range / step); i++) {
+        const double s = step * i, y = bottom - HEIGHT * s / range;
         gn_svg_line(out, AXIS, y, WIDTH - 20, y, "grid");
         gn_svg_text(out, AXIS - 8, y + 4, GN_ANCHOR_END, "tick", "%g %%", round(1e4 * s) / 100);
     }
@@ -114,8 +115,10 @@ void gn_plot_histogram(FILE *out, const gn_gradients *gradients)
         const double x = AXIS + pitch * (i + 1), height = HEIGHT * (double)count / all / range;
         const int exponent = GN_BINADE_LOW + i;
         char hint[96];
-        if (i < 0) snprintf(hint, sizeof hint, "zero: %.2f %%", 100 * (double)count / all);
-        else snprintf(hint, sizeof hint, "2^%d to 2^%d: %.2f %%", exponent, exponent + 1, 100 * (double)count / all);
+        if (i < 0)
+            snprintf(hint, sizeof hint, "zero: %.2f %%", 100 * (double)count / all);
+        else
+            snprintf(hint, sizeof hint, "2^%d to 2^%d: %.2f %%", exponent, exponent + 1, 100 * (double)count / all);
         gn_svg_bar(out, x + 1, bottom - height, pitch - 2, height, i < 0 ? "c4" : "c0", hint);
         if (i >= 0 && exponent % 4 == 0) gn_svg_text(out, x, bottom + 16, GN_ANCHOR_MIDDLE, "tick", "2^%d", exponent);
     }
@@ -137,9 +140,11 @@ void gn_plot_tags(FILE *out, const gn_gradients *gradients)
     draw_ticks(out, 100, bottom, "%");
     for (size_t i = 0; i < gradients->codecs; i++) {
         const gn_codec_tally *c = &gradients->codec[i];
-        const double y = TOP + PITCH * (double)i + (PITCH - BAR) / 2.0, all = c->tally.values ? (double)c->tally.values : 1;
+        const double y = TOP + PITCH * (double)i + (PITCH - BAR) / 2.0,
+                     all = c->tally.values ? (double)c->tally.values : 1;
         double x = LEFT;
-        gn_svg_text(out, LEFT - 10, y + 14, GN_ANCHOR_END, "label", "%s 2^-%d", gn_profile_name(c->codec.profile), c->codec.bound_exp);
+        gn_svg_text(out, LEFT - 10, y + 14, GN_ANCHOR_END, "label", "%s 2^-%d", gn_profile_name(c->codec.profile),
+                    c->codec.bound_exp);
         for (int t = 0; t < 4; t++) {
             char class[8], hint[96];
             const double share = (double)c->tally.tags[t] / all;

@@ -10,8 +10,8 @@ static gn_message read_parts(gn_run *run, json_t *train)
 {
     json_error_t error;
     double input, forward, backward;
-    if (json_unpack_ex(train, &error, 0, "{s:[{s:{s:F, s:F, s:F, s:F, s:F, s:F, s:F}}]}", "ranks", "step_ms_mean", "input",
-                       &input, "forward", &forward, "backward", &backward, "quantise", &run->part_ms[1], "sum",
+    if (json_unpack_ex(train, &error, 0, "{s:[{s:{s:F, s:F, s:F, s:F, s:F, s:F, s:F}}]}", "ranks", "step_ms_mean",
+                       "input", &input, "forward", &forward, "backward", &backward, "quantise", &run->part_ms[1], "sum",
                        &run->part_ms[2], "communicate", &run->part_ms[3], "update", &run->part_ms[4]))
         return gn_message_format("train: %s", error.text);
     run->part_ms[0] = input + forward + backward;
@@ -26,7 +26,8 @@ static gn_message read_points(gn_run *run, json_t *train)
     {
         if (i == GN_RUN_POINTS_MAX) break;
         json_error_t error;
-        if (json_unpack_ex(point, &error, 0, "{s:F, s:F}", "step", &run->point_step[i], "accuracy", &run->point_accuracy[i]))
+        if (json_unpack_ex(point, &error, 0, "{s:F, s:F}", "step", &run->point_step[i], "accuracy",
+                           &run->point_accuracy[i]))
             return gn_message_format("train: checkpoint %zu: %s", i, error.text);
         run->points = i + 1;
     }
@@ -53,10 +54,10 @@ static gn_message read_document(gn_runs *runs)
 {
     json_t *list, *object;
     json_error_t error;
-    if (json_unpack_ex(runs->document, &error, 0, "{s:{s:s, s:s, s:s, s:i}, s:s, s:i, s:i, s:F, s:F, s:o}", "environment",
-                       "date", &runs->date, "cpu", &runs->cpu, "kernel", &runs->kernel, "cores", &runs->cores, "mode",
-                       &runs->mode, "workers", &runs->workers, "steps", &runs->steps, "rate_bits", &runs->rate_bits,
-                       "parameters", &runs->parameters, "runs", &list))
+    if (json_unpack_ex(runs->document, &error, 0, "{s:{s:s, s:s, s:s, s:i}, s:s, s:i, s:i, s:F, s:F, s:o}",
+                       "environment", "date", &runs->date, "cpu", &runs->cpu, "kernel", &runs->kernel, "cores",
+                       &runs->cores, "mode", &runs->mode, "workers", &runs->workers, "steps", &runs->steps, "rate_bits",
+                       &runs->rate_bits, "parameters", &runs->parameters, "runs", &list))
         return gn_message_format("%s", error.text);
     size_t i;
     json_array_foreach(list, i, object)

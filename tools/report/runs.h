@@ -15,13 +15,13 @@ enum { GN_RUNS_MAX = 16, GN_RUN_PARTS = 5, GN_RUN_POINTS_MAX = 512 };
 /// One variant. Strings belong to the JSON document.
 typedef struct gn_run {
     const char *name;
-    double accuracy;             ///< at the end, 0 to 1
-    double exchange_ms;          ///< median per step
+    double accuracy;               ///< at the end, 0 to 1
+    double exchange_ms;            ///< median per step
     double part_ms[GN_RUN_PARTS];  ///< mean per step: compute, quantise, sum, communicate, update
-    double wire_bytes;           ///< per step, all workers together: IP packets between the NICs
-    double ratio;                ///< payload before over payload after the NIC
-    double speedup;              ///< of the exchange over the last run, the baseline
-    bool identical;              ///< replicas
+    double wire_bytes;             ///< per step, all workers together: IP packets between the NICs
+    double ratio;                  ///< payload before over payload after the NIC
+    double speedup;                ///< of the exchange over the last run, the baseline
+    bool identical;                ///< replicas
     double point_step[GN_RUN_POINTS_MAX], point_accuracy[GN_RUN_POINTS_MAX];
     size_t points;
 } gn_run;

@@ -9,11 +9,20 @@ void gn_html_escape(FILE *out, const char *text)
 {
     for (; *text; text++) {
         switch (*text) {
-        case '&': fputs("&amp;", out); break;
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        case '"': fputs("&quot;", out); break;
-        default: fputc(*text, out);
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        default:
+            fputc(*text, out);
         }
     }
 }
@@ -25,12 +34,16 @@ void gn_svg_begin(FILE *out, double width, double height, const char *title)
     fputs("\">\n", out);
 }
 
-void gn_svg_end(FILE *out) { fputs("</svg>\n", out); }
+void gn_svg_end(FILE *out)
+{
+    fputs("</svg>\n", out);
+}
 
 void gn_svg_bar(FILE *out, double x, double y, double width, double height, const char *class, const char *hint)
 {
     if (!(width > 0) || !(height > 0)) return;
-    fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" class=\"%s\">", x, y, width, height, class);
+    fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" class=\"%s\">", x, y, width, height,
+            class);
     if (hint) {
         fputs("<title>", out);
         gn_html_escape(out, hint);

@@ -26,8 +26,10 @@ static gn_affine draw_affine(const gn_digits *digits, gn_random *random)
     float shift_x = width * gn_random_uniform(random, -shift_max, shift_max);
     float shift_y = height * gn_random_uniform(random, -shift_max, shift_max);
     float centre_x = (width - 1) / 2, centre_y = (height - 1) / 2;
-    gn_affine a = {
-        .xx = cosf(angle) * scale_x, .xy = -sinf(angle) * scale_x, .yx = sinf(angle) * scale_y, .yy = cosf(angle) * scale_y};
+    gn_affine a = {.xx = cosf(angle) * scale_x,
+                   .xy = -sinf(angle) * scale_x,
+                   .yx = sinf(angle) * scale_y,
+                   .yy = cosf(angle) * scale_y};
     a.x0 = centre_x + shift_x - a.xx * centre_x - a.xy * centre_y;
     a.y0 = centre_y + shift_y - a.yx * centre_x - a.yy * centre_y;
     return a;

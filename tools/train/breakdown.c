@@ -6,7 +6,8 @@
 
 const char *gn_phase_name(gn_phase phase)
 {
-    static const char *const name[GN_PHASES] = {"input", "forward", "backward", "quantise", "sum", "communicate", "update"};
+    static const char *const name[GN_PHASES] = {"input", "forward",     "backward", "quantise",
+                                                "sum",   "communicate", "update"};
     return name[phase];
 }
 

@@ -9,7 +9,7 @@
 #include <gradnic/status.h>
 
 typedef enum gn_phase {
-    GN_PHASE_INPUT,     ///< assembling the batch: augmentation (not in the paper's table)
+    GN_PHASE_INPUT,  ///< assembling the batch: augmentation (not in the paper's table)
     GN_PHASE_FORWARD,
     GN_PHASE_BACKWARD,
     GN_PHASE_QUANTISE,  ///< of the own contribution, error feedback, scale (not in the paper's table)

@@ -8,16 +8,18 @@ static gn_message load(gn_idx *idx, const char *path, unsigned dims)
 {
     gn_message wrong = gn_idx_load(path, idx);
     if (wrong || idx->dims == dims) return wrong;
-    return gn_message_format("%s: byte 3: %u dimensions where %s have %u", path, idx->dims, dims == 1 ? "labels" : "images", dims);
+    return gn_message_format("%s: byte 3: %u dimensions where %s have %u", path, idx->dims,
+                             dims == 1 ? "labels" : "images", dims);
 }
 
 static gn_message check_together(const gn_digits *digits, const char *images, const char *labels)
 {
     if (gn_digits_pixels(digits) > GN_DIGITS_PIXELS_MAX)
-        return gn_message_format("%s: images of %zux%zu pixels; at most %d pixels can be trained on", images, digits->rows,
-                                 digits->columns, GN_DIGITS_PIXELS_MAX);
+        return gn_message_format("%s: images of %zux%zu pixels; at most %d pixels can be trained on", images,
+                                 digits->rows, digits->columns, GN_DIGITS_PIXELS_MAX);
     if (digits->labels.count != digits->count)
-        return gn_message_format("%s: %zu labels for the %zu images of %s", labels, digits->labels.count, digits->count, images);
+        return gn_message_format("%s: %zu labels for the %zu images of %s", labels, digits->labels.count, digits->count,
+                                 images);
     for (size_t i = 0; i < digits->count; i++)
         if (digits->labels.values[i] >= digits->classes)
             return gn_message_format("%s: label %zu is %u, expected less than %u (--classes)", labels, i,
@@ -62,8 +64,8 @@ gn_message gn_digits_load(gn_digits *digits, const char *images, const char *lab
 gn_message gn_digits_pair(const gn_digits *train, gn_digits *test)
 {
     if (train->rows != test->rows || train->columns != test->columns)
-        return gn_message_format("training images have %zux%zu pixels, test images %zux%zu", train->rows, train->columns,
-                                 test->rows, test->columns);
+        return gn_message_format("training images have %zux%zu pixels, test images %zux%zu", train->rows,
+                                 train->columns, test->rows, test->columns);
     test->mean = train->mean;
     test->inverse = train->inverse;
     return NULL;

@@ -27,6 +27,9 @@ gn_message gn_digits_pair(const gn_digits *train, gn_digits *test);
 void gn_digits_free(gn_digits *digits);
 
 /// Pixels of one image.
-static inline size_t gn_digits_pixels(const gn_digits *digits) { return digits->rows * digits->columns; }
+static inline size_t gn_digits_pixels(const gn_digits *digits)
+{
+    return digits->rows * digits->columns;
+}
 
 #endif

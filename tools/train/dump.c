@@ -10,7 +10,8 @@
 #include "../npy.h"
 #include "../output.h"
 
-static gn_message write_tensor(const char *path, const float *values, const uint64_t *shape, unsigned dimensions, bool force)
+static gn_message write_tensor(const char *path, const float *values, const uint64_t *shape, unsigned dimensions,
+                               bool force)
 {
     gn_output *output;
     gn_message wrong = gn_output_open(&output, path, force);

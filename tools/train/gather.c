@@ -11,8 +11,10 @@ static gn_status unpack(const float *bits, size_t words, uint64_t *all)
 {
     memset(all, 0, words * sizeof *all);
     for (size_t i = 0; i < words * WORD_BITS; i++) {
-        if (bits[i] == one) all[i / WORD_BITS] |= UINT64_C(1) << i % WORD_BITS;
-        else if (bits[i] != -one) return GN_CORRUPT;
+        if (bits[i] == one)
+            all[i / WORD_BITS] |= UINT64_C(1) << i % WORD_BITS;
+        else if (bits[i] != -one)
+            return GN_CORRUPT;
     }
     return GN_OK;
 }

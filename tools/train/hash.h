@@ -9,7 +9,10 @@
 
 static const uint64_t GN_HASH_START = UINT64_C(0xcbf29ce484222325);
 
-static inline uint64_t gn_hash_step(uint64_t hash, uint64_t input) { return (hash ^ input) * UINT64_C(0x100000001b3); }
+static inline uint64_t gn_hash_step(uint64_t hash, uint64_t input)
+{
+    return (hash ^ input) * UINT64_C(0x100000001b3);
+}
 
 static inline uint64_t gn_hash_bytes(uint64_t hash, const void *bytes, size_t length)
 {

@@ -18,7 +18,8 @@ gn_message gn_idx_parse(const uint8_t *bytes, size_t length, gn_idx *idx)
     memset(idx, 0, sizeof *idx);
     if (length < MAGIC_BYTES) return gn_message_format("%zu bytes; an IDX file begins with 4 bytes of magic", length);
     if (bytes[0] || bytes[1])
-        return gn_message_format("byte 0: magic %02x%02x%02x%02x: not an IDX file", bytes[0], bytes[1], bytes[2], bytes[3]);
+        return gn_message_format("byte 0: magic %02x%02x%02x%02x: not an IDX file", bytes[0], bytes[1], bytes[2],
+                                 bytes[3]);
     if (bytes[2] != TYPE_UNSIGNED_BYTE)
         return gn_message_format("byte 2: element type 0x%02x; only 0x08 (unsigned byte) can be read", bytes[2]);
     const unsigned dims = bytes[3];
@@ -32,7 +33,8 @@ gn_message gn_idx_parse(const uint8_t *bytes, size_t length, gn_idx *idx)
         const size_t at = MAGIC_BYTES + (size_t)d * SIZE_BYTES, size = read_be32(bytes + at);
         if (!size) return gn_message_format("byte %zu: dimension %u is empty", at, d);
         if (size > GN_IDX_BYTES_MAX / count)
-            return gn_message_format("byte %zu: dimension %u of %zu makes more than %d MiB", at, d, size, GN_IDX_BYTES_MAX >> 20);
+            return gn_message_format("byte %zu: dimension %u of %zu makes more than %d MiB", at, d, size,
+                                     GN_IDX_BYTES_MAX >> 20);
         idx->size[d] = size;
         count *= size;
     }
@@ -74,8 +76,10 @@ gn_message gn_idx_load(const char *path, gn_idx *idx)
         if (wrong) wrong = gn_message_format("%s: %s", path, wrong);
     }
     gn_input_close(input);
-    if (wrong) free(bytes);
-    else idx->file = bytes;
+    if (wrong)
+        free(bytes);
+    else
+        idx->file = bytes;
     return wrong;
 }
 

@@ -18,7 +18,8 @@ enum {
     PAYLOAD_MAX = (GN_PACKET_MAX - HEADER_BYTES) / 4 * 4,
     QUEUE_BYTES = 1 << 17,  // of the modelled link
     FIRST_SEQUENCE = 0x5f3759df,
-    TCP_SYN = 2, TCP_ACK = 16,
+    TCP_SYN = 2,
+    TCP_ACK = 16,
 };
 
 struct gn_in_process {
@@ -49,6 +50,7 @@ static void put32(uint8_t *at, uint32_t value)
 /// @return the packet's length.
 static size_t write_headers(gn_in_process *nic, size_t payload, unsigned flags)
 {
+    static const uint8_t timestamps[] = {1, 1, 8, 10};  // NOP, NOP, kind, length
     uint8_t *ip = nic->segment, *tcp = ip + IP_BYTES;
     const size_t length = HEADER_BYTES + payload;
     memset(ip, 0, HEADER_BYTES);
@@ -67,7 +69,7 @@ static size_t write_headers(gn_in_process *nic, size_t payload, unsigned flags)
     tcp[12] = TCP_BYTES / 4 << 4;
     tcp[13] = (uint8_t)flags;
     put16(tcp + 14, 0xffff);
-    memcpy(tcp + 20, "\1\1\10\12", 4);  // NOP, NOP, timestamps
+    memcpy(tcp + 20, timestamps, sizeof timestamps);
     const uint8_t rest[4] = {0, IPPROTO_TCP, (uint8_t)((TCP_BYTES + payload) >> 8), (uint8_t)(TCP_BYTES + payload)};
     const uint32_t pseudo = gn_checksum_add(gn_checksum_add(0, ip + 12, 8), rest, sizeof rest);
     put16(tcp + 16, (uint16_t)~gn_checksum_finish(pseudo));
@@ -139,7 +141,8 @@ static size_t receive(gn_in_process *nic, uint8_t *payload, size_t bytes)
         size_t got = length;
         const gn_verdict verdict = gn_rx_packet(nic->rx, packet, length, nic->received, sizeof nic->received, &got);
         if (verdict == GN_VERDICT_DROP || got < HEADER_BYTES || got - HEADER_BYTES > bytes - done) return done;
-        memcpy(payload + done, (verdict == GN_VERDICT_WRITE ? nic->received : packet) + HEADER_BYTES, got - HEADER_BYTES);
+        memcpy(payload + done, (verdict == GN_VERDICT_WRITE ? nic->received : packet) + HEADER_BYTES,
+               got - HEADER_BYTES);
         done += got - HEADER_BYTES;
         nic->stats.packets++;
         nic->stats.wire_payload_bytes += length - HEADER_BYTES;
@@ -187,4 +190,7 @@ void gn_in_process_wire_plain(void *context, size_t bytes)
     pace(nic, bytes + packets * HEADER_BYTES);
 }
 
-gn_in_process_stats gn_in_process_get_stats(const gn_in_process *nic) { return nic->stats; }
+gn_in_process_stats gn_in_process_get_stats(const gn_in_process *nic)
+{
+    return nic->stats;
+}

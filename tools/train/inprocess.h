@@ -14,11 +14,11 @@
 typedef struct gn_in_process gn_in_process;
 
 typedef struct gn_in_process_stats {
-    uint64_t packets;        ///< on the wire
-    uint64_t payload_bytes;  ///< TCP payload as the worker sent it
+    uint64_t packets;             ///< on the wire
+    uint64_t payload_bytes;       ///< TCP payload as the worker sent it
     uint64_t wire_payload_bytes;  ///< as it crossed the wire, shim included
-    uint64_t wire_bytes;     ///< whole IP packets on the wire
-    uint64_t lost;           ///< segments that did not arrive whole: a bug, the values stayed as they were
+    uint64_t wire_bytes;          ///< whole IP packets on the wire
+    uint64_t lost;                ///< segments that did not arrive whole: a bug, the values stayed as they were
 } gn_in_process_stats;
 
 gn_message gn_in_process_new(gn_in_process **nic, const gn_train_options *options);

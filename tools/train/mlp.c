@@ -11,7 +11,10 @@
 
 enum { PURPOSE = 0x6d6c7021 };
 
-static float *new_floats(size_t count) { return calloc(count, sizeof(float)); }
+static float *new_floats(size_t count)
+{
+    return calloc(count, sizeof(float));
+}
 
 gn_status gn_mlp_init(gn_mlp *mlp, unsigned layers, const size_t *width, size_t batch_max)
 {
@@ -84,8 +87,10 @@ void gn_mlp_forward(gn_mlp *mlp, size_t batch)
         for (size_t row = 0; row < batch; row++) memcpy(y + row * out, bias, out * sizeof *y);
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)batch, (int)out, (int)in, 1, mlp->value[l], (int)in,
                     weights, (int)in, 1, y, (int)out);
-        if (l + 1 < mlp->layers) relu(y, batch * out);
-        else softmax(y, batch, out);
+        if (l + 1 < mlp->layers)
+            relu(y, batch * out);
+        else
+            softmax(y, batch, out);
     }
 }
 
@@ -119,8 +124,8 @@ void gn_mlp_backward_layer(gn_mlp *mlp, unsigned layer, size_t batch)
     const float *weights = mlp->weights + mlp->offset[layer];
     float *gradient = mlp->gradient + mlp->offset[layer], *bias = gradient + in * out;
     const float *delta = mlp->delta[layer + 1], *x = mlp->value[layer];
-    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)out, (int)in, (int)batch, 1, delta, (int)out, x, (int)in, 0,
-                gradient, (int)in);
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)out, (int)in, (int)batch, 1, delta, (int)out, x, (int)in,
+                0, gradient, (int)in);
     memset(bias, 0, out * sizeof *bias);
     for (size_t row = 0; row < batch; row++)
         for (size_t o = 0; o < out; o++) bias[o] += delta[row * out + o];

@@ -49,6 +49,9 @@ void gn_mlp_backward_begin(gn_mlp *mlp, const uint8_t *labels, size_t batch);
 /// can start while those before it are still computed.
 void gn_mlp_backward_layer(gn_mlp *mlp, unsigned layer, size_t batch);
 
-static inline size_t gn_mlp_parameters(const gn_mlp *mlp) { return mlp->offset[mlp->layers]; }
+static inline size_t gn_mlp_parameters(const gn_mlp *mlp)
+{
+    return mlp->offset[mlp->layers];
+}
 
 #endif

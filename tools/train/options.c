@@ -12,27 +12,62 @@
 #include "mlp.h"
 
 enum {
-    OPT_TRAIN_IMAGES = 0x100, OPT_TRAIN_LABELS, OPT_TEST_IMAGES, OPT_TEST_LABELS, OPT_CLASSES, OPT_AUGMENT,
-    OPT_HIDDEN, OPT_LAYERS, OPT_BATCH, OPT_LEARNING_RATE, OPT_MOMENTUM, OPT_DECAY, OPT_DROP, OPT_DROP_STEPS,
-    OPT_EPOCHS, OPT_STEPS, OPT_EVALUATE, OPT_SEED,
-    OPT_RANK, OPT_SIZE, OPT_RENDEZVOUS, OPT_INTERFACE, OPT_TIMEOUT, OPT_ALGORITHM, OPT_FEEDBACK, OPT_OVERLAP, OPT_SCALE, OPT_TOS,
-    OPT_NIC, OPT_RATE, OPT_MTU, OPT_DUMP, OPT_DUMP_STEPS, OPT_DUMP_RANKS, OPT_JSON,
+    OPT_TRAIN_IMAGES = 0x100,
+    OPT_TRAIN_LABELS,
+    OPT_TEST_IMAGES,
+    OPT_TEST_LABELS,
+    OPT_CLASSES,
+    OPT_AUGMENT,
+    OPT_HIDDEN,
+    OPT_LAYERS,
+    OPT_BATCH,
+    OPT_LEARNING_RATE,
+    OPT_MOMENTUM,
+    OPT_DECAY,
+    OPT_DROP,
+    OPT_DROP_STEPS,
+    OPT_EPOCHS,
+    OPT_STEPS,
+    OPT_EVALUATE,
+    OPT_SEED,
+    OPT_RANK,
+    OPT_SIZE,
+    OPT_RENDEZVOUS,
+    OPT_INTERFACE,
+    OPT_TIMEOUT,
+    OPT_ALGORITHM,
+    OPT_FEEDBACK,
+    OPT_OVERLAP,
+    OPT_SCALE,
+    OPT_TOS,
+    OPT_NIC,
+    OPT_RATE,
+    OPT_MTU,
+    OPT_DUMP,
+    OPT_DUMP_STEPS,
+    OPT_DUMP_RANKS,
+    OPT_JSON,
 };
 
 static const char doc[] =
-    "Trains a digit classifier with data-parallel workers: each computes the gradient of its own batch, gradnic's collectives "
+    "Trains a digit classifier with data-parallel workers: each computes the gradient of its own batch, gradnic's "
+    "collectives "
     "average them, every worker makes the same update.\v"
-    "The defaults are those of the network \"HDC\" of INCEPTIONN (MICRO 2018): five fully connected layers, 500 hidden units, batches "
+    "The defaults are those of the network \"HDC\" of INCEPTIONN (MICRO 2018): five fully connected layers, 500 hidden "
+    "units, batches "
     "of 25 per worker, learning rate 0.1 divided by 5 every 2000 steps, momentum 0.9, weight decay 0.00005.\n\n"
-    "Ranks come from -N (all on this machine), or from --rank, --size and --rendezvous, or from RANK, WORLD_SIZE, MASTER_ADDR and "
-    "MASTER_PORT as torchrun sets them. Where there is no `gradnic nic` on the way, --nic in-process passes all gradients "
+    "Ranks come from -N (all on this machine), or from --rank, --size and --rendezvous, or from RANK, WORLD_SIZE, "
+    "MASTER_ADDR and "
+    "MASTER_PORT as torchrun sets them. Where there is no `gradnic nic` on the way, --nic in-process passes all "
+    "gradients "
     "through the same packet transform inside of the workers.\n\n"
     "Exit status: 0 done and all replicas identical, 1 failed, 2 wrong usage.\n\n"
     "Example: gradnic train --data tests/data -N 4 --augment 24 -p lattice -k 10 --feedback --nic in-process";
 
 static const struct argp_option table[] = {
     {0, 0, 0, 0, "Data:", 1},
-    {"data", 'd', "DIR", 0, "folder with MNIST's four files (*train*images*, *train*labels*, *t10k* or *test*), .gz or not", 0},
+    {"data", 'd', "DIR", 0,
+     "folder with MNIST's four files (*train*images*, *train*labels*, *t10k* or *test*), .gz or not", 0},
     {"train-images", OPT_TRAIN_IMAGES, "FILE", 0, "the four files one by one", 0},
     {"train-labels", OPT_TRAIN_LABELS, "FILE", 0, 0, 0},
     {"test-images", OPT_TEST_IMAGES, "FILE", 0, 0, 0},
@@ -59,7 +94,8 @@ static const struct argp_option table[] = {
     {"rendezvous", OPT_RENDEZVOUS, "WHERE", 0, "tcp://HOST:PORT, file:///PATH, or env (MASTER_ADDR, MASTER_PORT)", 0},
     {"interface", OPT_INTERFACE, "SPEC", 0, "a name (gn0), a network (10.9.0.0/24) or exclusions (^lo,docker0)", 0},
     {"timeout", OPT_TIMEOUT, "TIME", 0, "deadline of every wait (30s)", 0},
-    {"algorithm", OPT_ALGORITHM, "NAME", 0, "ring (default) or worker-aggregator: gradients to rank 0, which sends uncompressed sums back", 0},
+    {"algorithm", OPT_ALGORITHM, "NAME", 0,
+     "ring (default) or worker-aggregator: gradients to rank 0, which sends uncompressed sums back", 0},
     {"profile", 'p', "NAME", 0, "of the NICs' rule: none (default), lattice, paper", 0},
     {"bound", 'k', "K", 0, "error bound 2^-K of the NICs' rule (10)", 0},
     {"feedback", OPT_FEEDBACK, 0, 0, "add what quantising removed to the next gradient", 0},
@@ -71,7 +107,8 @@ static const struct argp_option table[] = {
     {"rate", OPT_RATE, "RATE", 0, "and through a modelled link of RATE (200mbit, 1gbit)", 0},
     {"mtu", OPT_MTU, "BYTES", 0, "of that link (1500)", 0},
     {0, 0, 0, 0, "Output:", 5},
-    {"dump-gradients", OPT_DUMP, "DIR", 0, "write gradients as .npy, one file per tensor, before anything is removed from them", 0},
+    {"dump-gradients", OPT_DUMP, "DIR", 0,
+     "write gradients as .npy, one file per tensor, before anything is removed from them", 0},
     {"dump-steps", OPT_DUMP_STEPS, "N", 0, "every N steps (100)", 0},
     {"dump-ranks", OPT_DUMP_RANKS, "N", 0, "of the first N workers (1)", 0},
     {"json", OPT_JSON, "FILE", 0, "results, from rank 0; - is standard output", 0},
@@ -108,7 +145,8 @@ static float real(struct argp_state *state, const char *name, const char *text, 
 /// `text` is one of the two words: 0 or 1.
 static int choice(struct argp_state *state, const char *name, const char *text, const char *first, const char *second)
 {
-    if (strcmp(text, first) && strcmp(text, second)) argp_error(state, "--%s: '%s' is neither %s nor %s", name, text, first, second);
+    if (strcmp(text, first) != 0 && strcmp(text, second) != 0)
+        argp_error(state, "--%s: '%s' is neither %s nor %s", name, text, first, second);
     return !strcmp(text, second);
 }
 
@@ -117,7 +155,8 @@ static unsigned parse_tos(struct argp_state *state, const char *text)
     char *end;
     const unsigned long tos = strtoul(text, &end, 0);
     if (end == text || *end || tos > 0xff || (tos & 3))
-        argp_error(state, "--tos: '%s' is no type of service: 0 to 0xfc, a multiple of 4 (the low bits are ECN's)", text);
+        argp_error(state, "--tos: '%s' is no type of service: 0 to 0xfc, a multiple of 4 (the low bits are ECN's)",
+                   text);
     return (unsigned)tos;
 }
 
@@ -136,33 +175,73 @@ typedef struct parsed {
 static bool parse_data(int key, char *arg, struct argp_state *state, gn_train_options *o)
 {
     switch (key) {
-    case 'd': o->data = arg; return true;
-    case OPT_TRAIN_IMAGES: o->train_images = arg; return true;
-    case OPT_TRAIN_LABELS: o->train_labels = arg; return true;
-    case OPT_TEST_IMAGES: o->test_images = arg; return true;
-    case OPT_TEST_LABELS: o->test_labels = arg; return true;
-    case OPT_CLASSES: o->classes = number(state, "classes", arg, 2, 256); return true;
-    case OPT_AUGMENT: o->copies = number(state, "augment", arg, 0, 1000); return true;
-    default: return false;
+    case 'd':
+        o->data = arg;
+        return true;
+    case OPT_TRAIN_IMAGES:
+        o->train_images = arg;
+        return true;
+    case OPT_TRAIN_LABELS:
+        o->train_labels = arg;
+        return true;
+    case OPT_TEST_IMAGES:
+        o->test_images = arg;
+        return true;
+    case OPT_TEST_LABELS:
+        o->test_labels = arg;
+        return true;
+    case OPT_CLASSES:
+        o->classes = number(state, "classes", arg, 2, 256);
+        return true;
+    case OPT_AUGMENT:
+        o->copies = number(state, "augment", arg, 0, 1000);
+        return true;
+    default:
+        return false;
     }
 }
 
 static bool parse_network(int key, char *arg, struct argp_state *state, gn_train_options *o)
 {
     switch (key) {
-    case OPT_LAYERS: o->layers = number(state, "layers", arg, 1, GN_MLP_LAYERS_MAX); return true;
-    case OPT_HIDDEN: o->hidden = number(state, "hidden", arg, 1, 1 << 14); return true;
-    case OPT_BATCH: o->batch = number(state, "batch", arg, 1, 1 << 14); return true;
-    case OPT_LEARNING_RATE: o->sgd.rate = real(state, "learning-rate", arg, 0, 100); return true;
-    case OPT_MOMENTUM: o->sgd.momentum = real(state, "momentum", arg, 0, 1); return true;
-    case OPT_DECAY: o->sgd.weight_decay = real(state, "weight-decay", arg, 0, 1); return true;
-    case OPT_DROP: o->rate_drop = real(state, "rate-drop", arg, 1, 1e6f); return true;
-    case OPT_DROP_STEPS: o->rate_drop_steps = long_number(state, "rate-drop-steps", arg, 0); return true;
-    case OPT_EPOCHS: o->epochs = number(state, "epochs", arg, 1, 1000000); return true;
-    case OPT_STEPS: o->steps = long_number(state, "steps", arg, 1); return true;
-    case OPT_EVALUATE: o->evaluate_steps = long_number(state, "evaluate-steps", arg, 1); return true;
-    case OPT_SEED: o->seed = long_number(state, "seed", arg, 0); return true;
-    default: return false;
+    case OPT_LAYERS:
+        o->layers = number(state, "layers", arg, 1, GN_MLP_LAYERS_MAX);
+        return true;
+    case OPT_HIDDEN:
+        o->hidden = number(state, "hidden", arg, 1, 1 << 14);
+        return true;
+    case OPT_BATCH:
+        o->batch = number(state, "batch", arg, 1, 1 << 14);
+        return true;
+    case OPT_LEARNING_RATE:
+        o->sgd.rate = real(state, "learning-rate", arg, 0, 100);
+        return true;
+    case OPT_MOMENTUM:
+        o->sgd.momentum = real(state, "momentum", arg, 0, 1);
+        return true;
+    case OPT_DECAY:
+        o->sgd.weight_decay = real(state, "weight-decay", arg, 0, 1);
+        return true;
+    case OPT_DROP:
+        o->rate_drop = real(state, "rate-drop", arg, 1, 1e6f);
+        return true;
+    case OPT_DROP_STEPS:
+        o->rate_drop_steps = long_number(state, "rate-drop-steps", arg, 0);
+        return true;
+    case OPT_EPOCHS:
+        o->epochs = number(state, "epochs", arg, 1, 1000000);
+        return true;
+    case OPT_STEPS:
+        o->steps = long_number(state, "steps", arg, 1);
+        return true;
+    case OPT_EVALUATE:
+        o->evaluate_steps = long_number(state, "evaluate-steps", arg, 1);
+        return true;
+    case OPT_SEED:
+        o->seed = long_number(state, "seed", arg, 0);
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -170,15 +249,26 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, parsed 
 {
     gn_train_options *o = p->options;
     switch (key) {
-    case 'N': o->local_ranks = number(state, "ranks", arg, 1, 256); return true;
-    case OPT_RANK: o->rank = (int)number(state, "rank", arg, 0, 255); return true;
-    case OPT_SIZE: o->size = (int)number(state, "size", arg, 1, 256); return true;
-    case OPT_RENDEZVOUS: o->rendezvous = arg; return true;
-    case OPT_INTERFACE: o->interface = arg; return true;
+    case 'N':
+        o->local_ranks = number(state, "ranks", arg, 1, 256);
+        return true;
+    case OPT_RANK:
+        o->rank = (int)number(state, "rank", arg, 0, 255);
+        return true;
+    case OPT_SIZE:
+        o->size = (int)number(state, "size", arg, 1, 256);
+        return true;
+    case OPT_RENDEZVOUS:
+        o->rendezvous = arg;
+        return true;
+    case OPT_INTERFACE:
+        o->interface = arg;
+        return true;
     case OPT_TIMEOUT:
         check(gn_parse_duration(arg, &o->timeout_ms), state, "timeout");
         o->timeout_ms /= 1000000;
-        if (o->timeout_ms < 10 || o->timeout_ms > INT_MAX) argp_error(state, "--timeout: %s is outside 10ms to 24 days", arg);
+        if (o->timeout_ms < 10 || o->timeout_ms > INT_MAX)
+            argp_error(state, "--timeout: %s is outside 10ms to 24 days", arg);
         return true;
     case OPT_ALGORITHM:
         o->algorithm = choice(state, "algorithm", arg, "ring", "worker-aggregator") ? GN_WORKER_AGGREGATOR : GN_RING;
@@ -187,34 +277,60 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, parsed 
         o->compress = strcmp(arg, "none") != 0;
         if (o->compress) check(gn_parse_profile(arg, &p->profile), state, "profile");
         return true;
-    case 'k': check(gn_parse_bound(arg, &p->bound_exp), state, "bound"); return true;
-    case OPT_FEEDBACK: o->feedback = true; return true;
-    case OPT_SCALE: o->scale = choice(state, "scale", arg, "none", "auto") ? GN_SCALE_AUTO : GN_SCALE_NONE; return true;
+    case 'k':
+        check(gn_parse_bound(arg, &p->bound_exp), state, "bound");
+        return true;
+    case OPT_FEEDBACK:
+        o->feedback = true;
+        return true;
+    case OPT_SCALE:
+        o->scale = choice(state, "scale", arg, "none", "auto") ? GN_SCALE_AUTO : GN_SCALE_NONE;
+        return true;
     case OPT_TOS:
         o->tos = parse_tos(state, arg);
         p->tos_given = true;
         return true;
-    case OPT_OVERLAP: o->overlap = true; return true;
-    default: return false;
+    case OPT_OVERLAP:
+        o->overlap = true;
+        return true;
+    default:
+        return false;
     }
 }
 
 static bool parse_rest(int key, char *arg, struct argp_state *state, gn_train_options *o)
 {
     switch (key) {
-    case OPT_NIC: o->nic_in_process = choice(state, "nic", arg, "none", "in-process"); return true;
+    case OPT_NIC:
+        o->nic_in_process = choice(state, "nic", arg, "none", "in-process");
+        return true;
     case OPT_RATE:
         check(gn_parse_rate(arg, &o->rate_bits), state, "rate");
         if (o->rate_bits < 1000000) argp_error(state, "--rate: %s is less than 1mbit", arg);
         return true;
-    case OPT_MTU: o->mtu = number(state, "mtu", arg, 576, 65535); return true;
-    case OPT_DUMP: o->dump_folder = arg; return true;
-    case OPT_DUMP_STEPS: o->dump_steps = long_number(state, "dump-steps", arg, 1); return true;
-    case OPT_DUMP_RANKS: o->dump_ranks = number(state, "dump-ranks", arg, 1, 256); return true;
-    case OPT_JSON: o->json = arg; return true;
-    case 'f': o->force = true; return true;
-    case 'q': o->quiet = true; return true;
-    default: return false;
+    case OPT_MTU:
+        o->mtu = number(state, "mtu", arg, 576, 65535);
+        return true;
+    case OPT_DUMP:
+        o->dump_folder = arg;
+        return true;
+    case OPT_DUMP_STEPS:
+        o->dump_steps = long_number(state, "dump-steps", arg, 1);
+        return true;
+    case OPT_DUMP_RANKS:
+        o->dump_ranks = number(state, "dump-ranks", arg, 1, 256);
+        return true;
+    case OPT_JSON:
+        o->json = arg;
+        return true;
+    case 'f':
+        o->force = true;
+        return true;
+    case 'q':
+        o->quiet = true;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -252,10 +368,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 void gn_train_parse(int argc, char **argv, gn_train_options *options)
 {
-    *options = (gn_train_options){
-        .program = argv[0], .classes = 10, .hidden = 500, .layers = 5, .batch = 25,
-        .sgd = {.rate = 0.1f, .momentum = 0.9f, .weight_decay = 5e-5f}, .rate_drop = 5, .rate_drop_steps = 2000,
-        .epochs = 2, .seed = 1, .rank = -1, .size = -1, .timeout_ms = 30000, .mtu = 1500, .dump_steps = 100, .dump_ranks = 1};
+    *options = (gn_train_options){.program = argv[0],
+                                  .classes = 10,
+                                  .hidden = 500,
+                                  .layers = 5,
+                                  .batch = 25,
+                                  .sgd = {.rate = 0.1f, .momentum = 0.9f, .weight_decay = 5e-5f},
+                                  .rate_drop = 5,
+                                  .rate_drop_steps = 2000,
+                                  .epochs = 2,
+                                  .seed = 1,
+                                  .rank = -1,
+                                  .size = -1,
+                                  .timeout_ms = 30000,
+                                  .mtu = 1500,
+                                  .dump_steps = 100,
+                                  .dump_ranks = 1};
     parsed p = {.options = options, .profile = GN_LATTICE, .bound_exp = 10};
     argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, 0, 0, &p);
 }

@@ -20,10 +20,10 @@ typedef struct gn_train_options {
 
     unsigned hidden, layers, batch;
     gn_sgd sgd;
-    float rate_drop;         ///< the learning rate is divided by this ...
+    float rate_drop;           ///< the learning rate is divided by this ...
     uint64_t rate_drop_steps;  ///< ... every so many steps; 0: never
-    uint64_t epochs, steps;  ///< `steps` not 0: stop after so many, whatever the epoch
-    uint64_t evaluate_steps; ///< also look at the test set every so many steps; 0: at the end of an epoch only
+    uint64_t epochs, steps;    ///< `steps` not 0: stop after so many, whatever the epoch
+    uint64_t evaluate_steps;   ///< also look at the test set every so many steps; 0: at the end of an epoch only
     uint64_t seed;
 
     unsigned local_ranks;  ///< -N: fork so many; 0: rank and size from elsewhere

@@ -28,10 +28,13 @@ void gn_report_print_start(const gn_report *report, const gn_mlp *mlp, FILE *str
     if (o->copies) fprintf(stream, " and %u copies of each", o->copies);
     fprintf(stream, ", %zu test images\n", report->test_images);
     fprintf(stream, "workers %d x batches of %u, %s, ", report->size, o->batch, algorithm_name(o));
-    if (o->compress) fprintf(stream, "%s %s", profile_name(o), gn_human_bound(o->codec.bound_exp).s);
-    else fprintf(stream, "no compression");
-    fprintf(stream, "%s%s%s%s", o->feedback ? ", error feedback" : "", o->scale == GN_SCALE_AUTO ? ", automatic scale" : "",
-            o->overlap ? ", overlapped" : "", o->nic_in_process ? ", in-process NICs" : "");
+    if (o->compress)
+        fprintf(stream, "%s %s", profile_name(o), gn_human_bound(o->codec.bound_exp).s);
+    else
+        fprintf(stream, "no compression");
+    fprintf(stream, "%s%s%s%s", o->feedback ? ", error feedback" : "",
+            o->scale == GN_SCALE_AUTO ? ", automatic scale" : "", o->overlap ? ", overlapped" : "",
+            o->nic_in_process ? ", in-process NICs" : "");
     if (o->rate_bits) fprintf(stream, " at %s", gn_human_bits((double)o->rate_bits).s);
     fprintf(stream, "\n\n%5s %7s %8s %9s %9s %9s\n", "epoch", "step", "seconds", "loss", "test loss", "accuracy");
     fflush(stream);
@@ -90,8 +93,8 @@ void gn_report_print_end(const gn_report *report, FILE *stream)
     fprintf(stream, "%12.3f\nexchange, median: %.3f ms per step\n", 1e3 * sum, 1e3 * report->rank[0].exchange_median);
     if (report->options->nic_in_process) {
         const gn_in_process_stats nic = nic_total(report);
-        fprintf(stream, "in-process NICs: %s of payload, %s on the wire, ratio %.2f\n", gn_human_bytes(nic.payload_bytes).s,
-                gn_human_bytes(nic.wire_payload_bytes).s, ratio_of(&nic));
+        fprintf(stream, "in-process NICs: %s of payload, %s on the wire, ratio %.2f\n",
+                gn_human_bytes(nic.payload_bytes).s, gn_human_bytes(nic.wire_payload_bytes).s, ratio_of(&nic));
     }
     fprintf(stream, "replicas identical: yes (%d workers, %016" PRIx64 ")\n", report->size,
             report->checkpoint[report->checkpoints - 1].weights);
@@ -114,8 +117,8 @@ static json_t *json_options(const gn_report *report)
                      o->scale == GN_SCALE_AUTO ? "auto" : "none", "overlap", o->overlap, "tos", (int)o->tos, "nic",
                      o->nic_in_process ? "in-process" : "none", "rate_bits", gn_json_count(o->rate_bits), "seed",
                      gn_json_count(o->seed), "layers", (int)o->layers, "hidden", (int)o->hidden, "batch", (int)o->batch,
-                     "copies", (int)o->copies, "learning_rate", (double)o->sgd.rate, "momentum", (double)o->sgd.momentum,
-                     "weight_decay", (double)o->sgd.weight_decay);
+                     "copies", (int)o->copies, "learning_rate", (double)o->sgd.rate, "momentum",
+                     (double)o->sgd.momentum, "weight_decay", (double)o->sgd.weight_decay);
 }
 
 static json_t *json_checkpoints(const gn_report *report)
@@ -123,10 +126,10 @@ static json_t *json_checkpoints(const gn_report *report)
     json_t *list = json_array();
     for (size_t i = 0; i < report->checkpoints; i++) {
         const gn_checkpoint *c = &report->checkpoint[i];
-        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "epoch", gn_json_count(c->epoch), "step",
-                                              gn_json_count(c->step), "seconds", gn_json_real(c->seconds), "loss",
-                                              gn_json_real(c->loss), "test_loss", gn_json_real(c->test_loss), "accuracy",
-                                              gn_json_real(c->accuracy), "weights", json_hash(c->weights)));
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "epoch", gn_json_count(c->epoch),
+                                              "step", gn_json_count(c->step), "seconds", gn_json_real(c->seconds),
+                                              "loss", gn_json_real(c->loss), "test_loss", gn_json_real(c->test_loss),
+                                              "accuracy", gn_json_real(c->accuracy), "weights", json_hash(c->weights)));
     }
     return list;
 }
@@ -142,10 +145,12 @@ static json_t *json_rank(const gn_report *report, int rank)
 {
     const gn_rank_result *r = &report->rank[rank];
     json_t *mean = json_object();
-    for (gn_phase p = 0; p < GN_PHASES; p++) json_object_set_new(mean, gn_phase_name(p), gn_json_real(1e3 * r->mean[p]));
-    json_t *object = json_pack("{s:i, s:o, s:o, s:o, s:o}", "rank", rank, "exchange_ms_median",
-                               gn_json_real(1e3 * r->exchange_median), "step_ms_mean", mean, "sent_bytes",
-                               gn_json_count(r->comm.sent_bytes), "received_bytes", gn_json_count(r->comm.received_bytes));
+    for (gn_phase p = 0; p < GN_PHASES; p++)
+        json_object_set_new(mean, gn_phase_name(p), gn_json_real(1e3 * r->mean[p]));
+    json_t *object =
+        json_pack("{s:i, s:o, s:o, s:o, s:o}", "rank", rank, "exchange_ms_median",
+                  gn_json_real(1e3 * r->exchange_median), "step_ms_mean", mean, "sent_bytes",
+                  gn_json_count(r->comm.sent_bytes), "received_bytes", gn_json_count(r->comm.received_bytes));
     if (report->options->nic_in_process) json_object_set_new(object, "nic", json_nic(&r->nic));
     return object;
 }
@@ -155,14 +160,14 @@ json_t *gn_report_json(const gn_report *report)
     json_t *ranks = json_array();
     for (int r = 0; r < report->size; r++) json_array_append_new(ranks, json_rank(report, r));
     const gn_checkpoint *last = &report->checkpoint[report->checkpoints - 1];
-    json_t *root = json_pack("{s:s, s:o, s:o, s:{s:o, s:o, s:i, s:i}, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o}", "command", "train",
-                             "environment", gn_json_environment(), "options", json_options(report), "data", "train_images",
-                             gn_json_count(report->train_images), "test_images", gn_json_count(report->test_images), "rows",
-                             (int)report->rows, "columns", (int)report->columns, "parameters",
-                             gn_json_count(report->parameters), "steps", gn_json_count(report->steps), "accuracy",
-                             gn_json_real(last->accuracy), "exchange_ms_median",
-                             gn_json_real(1e3 * report->rank[0].exchange_median), "replicas_identical", 1, "weights",
-                             json_hash(last->weights), "checkpoints", json_checkpoints(report), "ranks", ranks);
+    json_t *root =
+        json_pack("{s:s, s:o, s:o, s:{s:o, s:o, s:i, s:i}, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o}", "command", "train",
+                  "environment", gn_json_environment(), "options", json_options(report), "data", "train_images",
+                  gn_json_count(report->train_images), "test_images", gn_json_count(report->test_images), "rows",
+                  (int)report->rows, "columns", (int)report->columns, "parameters", gn_json_count(report->parameters),
+                  "steps", gn_json_count(report->steps), "accuracy", gn_json_real(last->accuracy), "exchange_ms_median",
+                  gn_json_real(1e3 * report->rank[0].exchange_median), "replicas_identical", 1, "weights",
+                  json_hash(last->weights), "checkpoints", json_checkpoints(report), "ranks", ranks);
     if (root && report->options->nic_in_process) {
         const gn_in_process_stats nic = nic_total(report);
         json_object_set_new(root, "nic", json_nic(&nic));

@@ -11,11 +11,11 @@
 
 /// One look at the state of the training, over all workers.
 typedef struct gn_checkpoint {
-    uint64_t epoch, step;  ///< both counted from 1, as of the end of the step
-    double seconds;        ///< since the first step began
-    double loss;           ///< mean over the training images since the last checkpoint
+    uint64_t epoch, step;        ///< both counted from 1, as of the end of the step
+    double seconds;              ///< since the first step began
+    double loss;                 ///< mean over the training images since the last checkpoint
     double test_loss, accuracy;  ///< of the test set; accuracy 0 to 1
-    uint64_t weights;      ///< hash, the same at every worker
+    uint64_t weights;            ///< hash, the same at every worker
 } gn_checkpoint;
 
 /// What one worker measured.

@@ -8,11 +8,14 @@
 
 enum { PURPOSE = 0x6f726472 };
 
-gn_message gn_schedule_init(gn_schedule *schedule, size_t images, unsigned copies, size_t batch, size_t ranks, uint64_t seed)
+gn_message gn_schedule_init(gn_schedule *schedule, size_t images, unsigned copies, size_t batch, size_t ranks,
+                            uint64_t seed)
 {
     memset(schedule, 0, sizeof *schedule);
     const size_t items = images * (1 + (size_t)copies);
-    if (items > UINT32_MAX) return gn_message_format("%zu images and copies; at most %u can be put in order (--augment)", items, UINT32_MAX);
+    if (items > UINT32_MAX)
+        return gn_message_format("%zu images and copies; at most %u can be put in order (--augment)", items,
+                                 UINT32_MAX);
     if (items < batch * ranks)
         return gn_message_format("a step of %zu workers takes %zu images, there are %zu (--batch, --augment)", ranks,
                                  batch * ranks, items);
@@ -29,7 +32,10 @@ void gn_schedule_free(gn_schedule *schedule)
     memset(schedule, 0, sizeof *schedule);
 }
 
-size_t gn_schedule_steps(const gn_schedule *schedule) { return schedule->items / (schedule->batch * schedule->ranks); }
+size_t gn_schedule_steps(const gn_schedule *schedule)
+{
+    return schedule->items / (schedule->batch * schedule->ranks);
+}
 
 void gn_schedule_start_epoch(gn_schedule *schedule, uint64_t epoch)
 {

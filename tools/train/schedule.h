@@ -23,7 +23,8 @@ typedef struct gn_item {
 } gn_item;
 
 /// The caller frees with gn_schedule_free(). A message when there are not enough images for one step.
-gn_message gn_schedule_init(gn_schedule *schedule, size_t images, unsigned copies, size_t batch, size_t ranks, uint64_t seed);
+gn_message gn_schedule_init(gn_schedule *schedule, size_t images, unsigned copies, size_t batch, size_t ranks,
+                            uint64_t seed);
 void gn_schedule_free(gn_schedule *schedule);
 
 /// Steps in an epoch, at least 1.

@@ -24,9 +24,11 @@ static gn_message find_file(const char *folder, const char *const patterns[2], c
         snprintf(path, PATH_MAX, "%s", found.gl_pathv[0]);
         globfree(&found);
         if (matches == 1) return NULL;
-        return gn_message_format("%s: %zu files match %s; name the four files one by one", folder, matches, patterns[i]);
+        return gn_message_format("%s: %zu files match %s; name the four files one by one", folder, matches,
+                                 patterns[i]);
     }
-    return gn_message_format("%s: no file matches %s%s%s", folder, patterns[0], patterns[1] ? " or " : "", patterns[1] ? patterns[1] : "");
+    return gn_message_format("%s: no file matches %s%s%s", folder, patterns[0], patterns[1] ? " or " : "",
+                             patterns[1] ? patterns[1] : "");
 }
 
 /// `file`, where it was named, otherwise what is found in the folder.
@@ -42,8 +44,10 @@ static gn_message load_set(gn_digits *digits, const gn_train_options *options, b
     static const char *const images_of[][2] = {{"*train*images*", NULL}, {"*t10k*images*", "*test*images*"}};
     static const char *const labels_of[][2] = {{"*train*labels*", NULL}, {"*t10k*labels*", "*test*labels*"}};
     char images[PATH_MAX], labels[PATH_MAX];
-    gn_message wrong = locate(test ? options->test_images : options->train_images, options->data, images_of[test], images);
-    if (!wrong) wrong = locate(test ? options->test_labels : options->train_labels, options->data, labels_of[test], labels);
+    gn_message wrong =
+        locate(test ? options->test_images : options->train_images, options->data, images_of[test], images);
+    if (!wrong)
+        wrong = locate(test ? options->test_labels : options->train_labels, options->data, labels_of[test], labels);
     return wrong ? wrong : gn_digits_load(digits, images, labels, options->classes);
 }
 
@@ -54,7 +58,8 @@ static gn_message load_data(gn_train_data *data, const gn_train_options *options
     if (!wrong) wrong = gn_digits_pair(&data->train, &data->test);
     if (wrong || !options->local_ranks) return wrong;
     gn_schedule schedule;  // said once here, not by every worker
-    wrong = gn_schedule_init(&schedule, data->train.count, options->copies, options->batch, options->local_ranks, options->seed);
+    wrong = gn_schedule_init(&schedule, data->train.count, options->copies, options->batch, options->local_ranks,
+                             options->seed);
     gn_schedule_free(&schedule);
     return wrong;
 }

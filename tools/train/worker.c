@@ -11,8 +11,8 @@
 #include "../output.h"
 #include "../progress.h"
 #include "augment.h"
-#include "dump.h"
 #include "averager.h"
+#include "dump.h"
 #include "gather.h"
 #include "hash.h"
 #include "result.h"
@@ -37,9 +37,12 @@ typedef struct worker {
     uint64_t losses;
 } worker;
 
-static double seconds_since(uint64_t start) { return (double)(gn_clock_ns() - start) / 1e9; }
+static double seconds_since(uint64_t start)
+{
+    return (double)(gn_clock_ns() - start) / 1e9;
+}
 
-static gn_message comm_message(const worker *w, const char *doing, gn_status status)
+__attribute__((returns_nonnull)) static gn_message comm_message(const worker *w, const char *doing, gn_status status)
 {
     return gn_message_format("%s: %s: %s", doing, gn_status_string(status), gn_comm_last_error(w->averager.comm));
 }
@@ -96,8 +99,9 @@ static gn_message exchange(worker *w, double seconds[GN_PHASES])
 static gn_sgd sgd_at(const gn_train_options *options, uint64_t step)
 {
     gn_sgd sgd = options->sgd;
-    if (options->rate_drop_steps)
-        sgd.rate = (float)((double)sgd.rate / pow((double)options->rate_drop, (double)((step - 1) / options->rate_drop_steps)));
+    if (!options->rate_drop_steps) return sgd;
+    const uint64_t drops = (step - 1) / options->rate_drop_steps;
+    sgd.rate = (float)((double)sgd.rate / pow((double)options->rate_drop, (double)drops));
     return sgd;
 }
 
@@ -120,7 +124,8 @@ static gn_message train_step(worker *w, uint64_t step, size_t step_of_epoch)
     if (wrong) return wrong;
     seconds[GN_PHASE_BACKWARD] = seconds_since(start);
 
-    if (dump_is_due(w, step)) wrong = gn_dump_gradient(&w->mlp, w->options->dump_folder, step, w->rank, w->options->force);
+    if (dump_is_due(w, step))
+        wrong = gn_dump_gradient(&w->mlp, w->options->dump_folder, step, w->rank, w->options->force);
     if (!wrong) wrong = exchange(w, seconds);
     if (wrong) return wrong;
 
@@ -182,9 +187,9 @@ static gn_message compare_replicas(const worker *w, const uint64_t *all, uint64_
 {
     for (int r = 1; r < w->size; r++)
         if (all[r * CHECKPOINT_WORDS + WORD_WEIGHTS] != all[WORD_WEIGHTS])
-            return gn_message_format("replicas identical: no: after step %" PRIu64 " rank %d's weights hash to %016" PRIx64
-                                     ", rank 0's to %016" PRIx64, step, r, all[r * CHECKPOINT_WORDS + WORD_WEIGHTS],
-                                     all[WORD_WEIGHTS]);
+            return gn_message_format("replicas identical: no: after step %" PRIu64
+                                     " rank %d's weights hash to %016" PRIx64 ", rank 0's to %016" PRIx64,
+                                     step, r, all[r * CHECKPOINT_WORDS + WORD_WEIGHTS], all[WORD_WEIGHTS]);
     return NULL;
 }
 
@@ -201,10 +206,11 @@ static gn_message checkpoint(worker *w, uint64_t epoch, uint64_t step)
     gn_message wrong = gather(w, "comparing replicas", mine, CHECKPOINT_WORDS, &all);
     if (wrong) return wrong;
     wrong = compare_replicas(w, all, step);
-    gn_checkpoint c = {.epoch = epoch, .step = step, .seconds = seconds_since(w->started), .weights = all[WORD_WEIGHTS]};
+    gn_checkpoint c = {
+        .epoch = epoch, .step = step, .seconds = seconds_since(w->started), .weights = all[WORD_WEIGHTS]};
     const double images = (double)w->data->test.count;
     for (int r = 0; r < w->size; r++) {
-        const uint64_t *words = all + r * CHECKPOINT_WORDS;
+        const uint64_t *words = all + (size_t)r * CHECKPOINT_WORDS;
         c.loss += number_of(words[WORD_LOSS]) / w->size;
         c.test_loss += number_of(words[WORD_TEST_LOSS]) / images;
         c.accuracy += (double)words[WORD_CORRECT] / images;
@@ -230,7 +236,8 @@ static gn_message train(worker *w)
         wrong = train_step(w, step, step_of_epoch);
         if (wrong) return gn_message_format("step %" PRIu64 ": %s", step, wrong);
         gn_progress_update(&w->progress, step);
-        const bool due = step_of_epoch + 1 == epoch_steps || step == last || (o->evaluate_steps && step % o->evaluate_steps == 0);
+        const bool due =
+            step_of_epoch + 1 == epoch_steps || step == last || (o->evaluate_steps && step % o->evaluate_steps == 0);
         if (due) wrong = checkpoint(w, epoch + 1, step);
     }
     return wrong;
@@ -240,10 +247,24 @@ static gn_message train(worker *w)
 static uint64_t hash_of_task(const worker *w)
 {
     const gn_train_options *o = w->options;
-    const uint64_t words[] = {o->layers, o->hidden, o->batch, o->classes, o->copies, o->epochs, o->steps, o->evaluate_steps, o->seed,
-                              o->rate_drop_steps, o->overlap, o->feedback, word_of((double)o->sgd.rate),
-                              word_of((double)o->sgd.momentum), word_of((double)o->sgd.weight_decay), word_of((double)o->rate_drop)};
-    uint64_t hash = gn_hash_bytes(GN_HASH_START, words, sizeof words);
+    const uint64_t words[] = {o->layers,
+                              o->hidden,
+                              o->batch,
+                              o->classes,
+                              o->copies,
+                              o->epochs,
+                              o->steps,
+                              o->evaluate_steps,
+                              o->seed,
+                              o->rate_drop_steps,
+                              o->overlap,
+                              o->feedback,
+                              word_of((double)o->sgd.rate),
+                              word_of((double)o->sgd.momentum),
+                              word_of((double)o->sgd.weight_decay),
+                              word_of((double)o->rate_drop)};
+    uint64_t hash = GN_HASH_START;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) hash = gn_hash_step(hash, words[i]);
     const gn_digits *sets[] = {&w->data->train, &w->data->test};
     for (size_t i = 0; i < 2; i++) {
         hash = gn_hash_bytes(hash, sets[i]->images.values, sets[i]->images.count);
@@ -259,7 +280,8 @@ static gn_message compare_tasks(worker *w)
     gn_message wrong = gather(w, "comparing options", &mine, 1, &all);
     if (wrong) return wrong;
     for (int r = 1; r < w->size && !wrong; r++)
-        if (all[r] != all[0]) wrong = gn_message_format("rank %d was started with other options or other data than rank 0", r);
+        if (all[r] != all[0])
+            wrong = gn_message_format("rank %d was started with other options or other data than rank 0", r);
     free(all);
     return wrong;
 }
@@ -354,13 +376,16 @@ static gn_message work(worker *w, int rank, int size, const char *rendezvous)
     return wrong;
 }
 
-int gn_train_worker(const gn_train_options *options, const gn_train_data *data, int rank, int size, const char *rendezvous)
+int gn_train_worker(const gn_train_options *options, const gn_train_data *data, int rank, int size,
+                    const char *rendezvous)
 {
     worker w = {.options = options, .data = data, .rank = rank, .size = size};
     gn_message wrong = work(&w, rank, size, rendezvous);
     gn_progress_end(&w.progress);
-    if (wrong && w.rank >= 0) gn_cli_error(options->program, "rank %d: %s", w.rank, wrong);
-    else if (wrong) gn_cli_error(options->program, "%s", wrong);
+    if (wrong && w.rank >= 0)
+        gn_cli_error(options->program, "rank %d: %s", w.rank, wrong);
+    else if (wrong)
+        gn_cli_error(options->program, "%s", wrong);
     gn_output_abort(w.json);
     gn_averager_free(&w.averager);
     gn_schedule_free(&w.schedule);

@@ -12,6 +12,7 @@ typedef struct gn_train_data {
 } gn_train_data;
 
 /// `rank`, `size` and `rendezvous` as in gn_comm_config. @return the exit status.
-int gn_train_worker(const gn_train_options *options, const gn_train_data *data, int rank, int size, const char *rendezvous);
+int gn_train_worker(const gn_train_options *options, const gn_train_data *data, int rank, int size,
+                    const char *rendezvous);
 
 #endif
