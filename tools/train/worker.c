@@ -42,7 +42,7 @@ static double seconds_since(uint64_t start)
     return (double)(gn_clock_ns() - start) / 1e9;
 }
 
-__attribute__((returns_nonnull)) static gn_message comm_message(const worker *w, const char *doing, gn_status status)
+static gn_message comm_message(const worker *w, const char *doing, gn_status status)
 {
     return gn_message_format("%s: %s: %s", doing, gn_status_string(status), gn_comm_last_error(w->averager.comm));
 }
@@ -171,16 +171,17 @@ static double number_of(uint64_t word)
     return number;
 }
 
-/// `count` words of every rank; the caller frees `*all`.
-static gn_message gather(worker *w, const char *doing, const uint64_t *mine, size_t count, uint64_t **all)
+/// `count` words of every rank, which the caller frees; NULL with `*wrong` when that failed.
+static uint64_t *gather(worker *w, const char *doing, const uint64_t *mine, size_t count, gn_message *wrong)
 {
-    *all = malloc((size_t)w->size * count * sizeof **all);
-    if (!*all) return "out of memory";
-    const gn_status status = gn_gather_words(w->averager.comm, mine, count, *all);
-    if (!status) return NULL;
-    free(*all);
-    *all = NULL;
-    return comm_message(w, doing, status);
+    uint64_t *all = malloc((size_t)w->size * count * sizeof *all);
+    *wrong = all ? NULL : "out of memory";
+    if (!all) return NULL;
+    const gn_status status = gn_gather_words(w->averager.comm, mine, count, all);
+    if (!status) return all;
+    free(all);
+    *wrong = comm_message(w, doing, status);
+    return NULL;
 }
 
 static gn_message compare_replicas(const worker *w, const uint64_t *all, uint64_t step)
@@ -196,15 +197,16 @@ static gn_message compare_replicas(const worker *w, const uint64_t *all, uint64_
 static gn_message checkpoint(worker *w, uint64_t epoch, uint64_t step)
 {
     double test_loss;
-    uint64_t mine[CHECKPOINT_WORDS], *all;
+    uint64_t mine[CHECKPOINT_WORDS];
     evaluate(w, &test_loss, &mine[WORD_CORRECT]);
     mine[WORD_WEIGHTS] = gn_hash_floats(GN_HASH_START, w->mlp.weights, gn_mlp_parameters(&w->mlp));
     mine[WORD_LOSS] = word_of(w->loss / (double)(w->losses ? w->losses : 1));
     mine[WORD_TEST_LOSS] = word_of(test_loss);
     w->loss = 0;
     w->losses = 0;
-    gn_message wrong = gather(w, "comparing replicas", mine, CHECKPOINT_WORDS, &all);
-    if (wrong) return wrong;
+    gn_message wrong;
+    uint64_t *all = gather(w, "comparing replicas", mine, CHECKPOINT_WORDS, &wrong);
+    if (!all) return wrong;
     wrong = compare_replicas(w, all, step);
     gn_checkpoint c = {
         .epoch = epoch, .step = step, .seconds = seconds_since(w->started), .weights = all[WORD_WEIGHTS]};
@@ -276,9 +278,9 @@ static uint64_t hash_of_task(const worker *w)
 static gn_message compare_tasks(worker *w)
 {
     const uint64_t mine = hash_of_task(w);
-    uint64_t *all;
-    gn_message wrong = gather(w, "comparing options", &mine, 1, &all);
-    if (wrong) return wrong;
+    gn_message wrong;
+    uint64_t *all = gather(w, "comparing options", &mine, 1, &wrong);
+    if (!all) return wrong;
     for (int r = 1; r < w->size && !wrong; r++)
         if (all[r] != all[0])
             wrong = gn_message_format("rank %d was started with other options or other data than rank 0", r);
@@ -339,11 +341,12 @@ static gn_message report_end(worker *w)
 {
     _Static_assert(sizeof(gn_rank_result) % sizeof(uint64_t) == 0, "results travel as 64-bit words");
     enum { WORDS = sizeof(gn_rank_result) / sizeof(uint64_t) };
-    uint64_t mine[WORDS], *all;
+    uint64_t mine[WORDS];
     const gn_rank_result own = own_result(w);
     memcpy(mine, &own, sizeof mine);
-    gn_message wrong = gather(w, "collecting results", mine, WORDS, &all);
-    if (wrong) return wrong;
+    gn_message wrong;
+    uint64_t *all = gather(w, "collecting results", mine, WORDS, &wrong);
+    if (!all) return wrong;
     w->report.rank = malloc((size_t)w->size * sizeof *w->report.rank);
     if (w->report.rank) memcpy(w->report.rank, all, (size_t)w->size * sizeof *w->report.rank);
     free(all);
