@@ -49,7 +49,7 @@ int gn_prefix_parse(const char *text, gn_prefix *prefix, gn_error *error)
 {
     char copy[INET6_ADDRSTRLEN + 8];
     if (strlen(text) >= sizeof copy) return gn_error_set(error, "'%.60s' is no IP prefix", text);
-    strcpy(copy, text);
+    memcpy(copy, text, strlen(text) + 1);
     char *slash = strchr(copy, '/');
     if (slash) *slash++ = 0;
     if (!ip_parse(copy, &prefix->ip))
@@ -67,7 +67,7 @@ int gn_endpoint_parse(const char *text, gn_endpoint *endpoint, gn_error *error)
     const char *port = NULL;
     memset(endpoint, 0, sizeof *endpoint);
     if (strlen(text) >= sizeof copy) return gn_error_set(error, "'%.80s' is no UDP endpoint", text);
-    strcpy(copy, text);
+    memcpy(copy, text, strlen(text) + 1);
 
     char *host = copy;
     if (*host == '[') {

@@ -18,14 +18,14 @@ static int address_of(const char *path, struct sockaddr_un *address, gn_error *e
     if (!*path || strlen(path) >= sizeof address->sun_path)
         return gn_error_set(error, "%.80s: the path of a control socket has 1 to %zu bytes", path,
                             sizeof address->sun_path - 1);
-    strcpy(address->sun_path, path);
+    memcpy(address->sun_path, path, strlen(path) + 1);
     return 0;
 }
 
 static void make_folder(const char *path, const gn_account *account)
 {
     char folder[sizeof((struct sockaddr_un *)NULL)->sun_path];
-    strcpy(folder, path);
+    memcpy(folder, path, strlen(path) + 1);
     char *slash = strrchr(folder, '/');
     if (!slash || slash == folder) return;
     *slash = 0;
@@ -84,7 +84,7 @@ void gn_control_close(int fd, const char *path)
 static void set_deadline(int fd)
 {
     const struct timeval limit = {.tv_sec = GN_CONTROL_DEADLINE_MS / 1000,
-                                  .tv_usec = GN_CONTROL_DEADLINE_MS % 1000 * 1000};
+                                  .tv_usec = GN_CONTROL_DEADLINE_MS % 1000 * 1000L};
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }

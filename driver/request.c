@@ -50,9 +50,9 @@ static int read_bound(const json_t *value, gn_change *change, gn_error *error)
 static int read_cut(const json_t *value, gn_change *change, gn_error *error)
 {
     const char *name = json_string_value(value);
-    if (!name || (strcmp(name, "mtu") && strcmp(name, "fill")))
+    if (!name || (strcmp(name, "mtu") != 0 && strcmp(name, "fill") != 0))
         return gn_error_set(error, "cut: mtu or fill is needed");
-    change->cut = strcmp(name, "mtu") ? GN_CUT_FILL : GN_CUT_MTU;
+    change->cut = strcmp(name, "mtu") != 0 ? GN_CUT_FILL : GN_CUT_MTU;
     return 0;
 }
 
@@ -138,7 +138,7 @@ static const member members[] = {
 static int read_member(const char *name, const json_t *value, gn_change *change, gn_error *error)
 {
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        if (strcmp(members[i].name, name)) continue;
+        if (strcmp(members[i].name, name) != 0) continue;
         change->given |= members[i].bit;
         return members[i].read(value, change, error);
     }
@@ -151,7 +151,7 @@ static int read_change(json_t *root, gn_change *change, gn_error *error)
     json_t *value;
     json_object_foreach(root, name, value)
     {
-        if (strcmp(name, "command") && read_member(name, value, change, error)) return -1;
+        if (strcmp(name, "command") != 0 && read_member(name, value, change, error)) return -1;
     }
     if (!change->given) return gn_error_set(error, "set: nothing to set is given");
     return 0;
@@ -162,7 +162,7 @@ static int read_request(json_t *root, gn_request *request, gn_error *error)
     const char *command = json_string_value(json_object_get(root, "command"));
     const char *format = json_string_value(json_object_get(root, "format"));
     if (!command) return gn_error_set(error, "a request has a \"command\": status, stats or set");
-    if (format && strcmp(format, "json") && strcmp(format, "prometheus"))
+    if (format && strcmp(format, "json") != 0 && strcmp(format, "prometheus") != 0)
         return gn_error_set(error, "format: json or prometheus is needed");
     request->prometheus = format && !strcmp(format, "prometheus");
     if (!strcmp(command, "status"))

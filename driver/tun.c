@@ -29,7 +29,7 @@ static int attach(gn_tun *tun, const gn_tun_config *config, gn_error *error)
     struct ifreq request = {.ifr_flags = (short)(IFF_TUN | IFF_NO_PI | IFF_VNET_HDR)};
     if (strlen(config->name) >= sizeof request.ifr_name)
         return gn_error_set(error, "device name '%.40s' is longer than 15 bytes", config->name);
-    strcpy(request.ifr_name, config->name);
+    memcpy(request.ifr_name, config->name, strlen(config->name) + 1);
     if (config->existing && !if_nametoindex(config->name))
         return gn_error_set(error, "%s: no such device; as root: ip tuntap add dev %s mode tun vnet_hdr user NAME",
                             config->name, config->name);
@@ -42,7 +42,7 @@ static int attach(gn_tun *tun, const gn_tun_config *config, gn_error *error)
                                                    : "";
         return gn_error_set(error, "%s: cannot attach to the TUN device: %s%s", config->name, strerror(reason), hint);
     }
-    strcpy(tun->name, request.ifr_name);
+    memcpy(tun->name, request.ifr_name, sizeof tun->name);
     tun->index = if_nametoindex(tun->name);
     return 0;
 }

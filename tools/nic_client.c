@@ -66,7 +66,7 @@ static void put_rule(client *c, const char *text)
 static void put_rate(struct argp_state *state, client *c, const char *text)
 {
     uint64_t rate = 0;
-    if (strcmp(text, "unlimited")) need(state, gn_parse_rate(text, &rate));
+    if (strcmp(text, "unlimited") != 0) need(state, gn_parse_rate(text, &rate));
     json_object_set_new(c->request, "rate", json_integer((json_int_t)rate));
 }
 
@@ -115,7 +115,8 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
         json_object_set_new(c->request, "cut", json_string(arg));
         return 0;
     case KEY_BYPASS:
-        if (strcmp(arg, "on") && strcmp(arg, "off")) argp_error(state, "--bypass %s: on or off is needed", arg);
+        if (strcmp(arg, "on") != 0 && strcmp(arg, "off") != 0)
+            argp_error(state, "--bypass %s: on or off is needed", arg);
         json_object_set_new(c->request, "bypass", json_boolean(!strcmp(arg, "on")));
         return 0;
     case KEY_RATE:

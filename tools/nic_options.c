@@ -236,8 +236,9 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
         p->rules[p->rule_count++] = arg;
         return true;
     case KEY_CUT:
-        if (strcmp(arg, "mtu") && strcmp(arg, "fill")) argp_error(state, "--cut %s: mtu or fill is needed", arg);
-        config->cut = strcmp(arg, "mtu") ? GN_CUT_FILL : GN_CUT_MTU;
+        if (strcmp(arg, "mtu") != 0 && strcmp(arg, "fill") != 0)
+            argp_error(state, "--cut %s: mtu or fill is needed", arg);
+        config->cut = strcmp(arg, "mtu") != 0 ? GN_CUT_FILL : GN_CUT_MTU;
         return true;
     case KEY_BYPASS:
         config->bypass = true;
@@ -338,7 +339,7 @@ void nic_options_parse(nic_options *out, int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, &p);
     if (!out->control)
         nic_control_default(out->config.device, out->control_path, sizeof out->control_path);
-    else if (strcmp(out->control, "none"))
+    else if (strcmp(out->control, "none") != 0)
         snprintf(out->control_path, sizeof out->control_path, "%s", out->control);
     if (*out->control_path) out->config.control = out->control_path;
 }
