@@ -59,7 +59,8 @@ static void accept_guests(gn_bootstrap *boot)
     for (int fd; (fd = gn_accept(boot->listener, &from)) >= 0;) {
         if (boot->guest_count == boot->guest_room) {
             int room = boot->size + STRANGERS_MAX;
-            gn_guest **guests = boot->guest_room < room ? realloc(boot->guests, (size_t)room * sizeof(gn_guest *)) : NULL;
+            gn_guest **guests =
+                boot->guest_room < room ? realloc(boot->guests, (size_t)room * sizeof(gn_guest *)) : NULL;
             if (guests) boot->guests = guests, boot->guest_room = room;
         }
         gn_guest *guest = boot->guest_count < boot->guest_room ? malloc(sizeof *guest) : NULL;

@@ -51,7 +51,9 @@ gn_message gn_json_print(json_t *value, FILE *stream)
 {
     if (!value) return "out of memory";
     errno = 0;
-    const int failed = json_dumpf(value, stream, JSON_INDENT(2) | JSON_ENCODE_ANY) || fputc('\n', stream) == EOF;
+    // Flushed here: what only exit() would write could no longer be reported.
+    const int failed = json_dumpf(value, stream, JSON_INDENT(2) | JSON_ENCODE_ANY) || fputc('\n', stream) == EOF ||
+                       fflush(stream) || ferror(stream);
     json_decref(value);
     return failed ? gn_message_format("JSON output: %s", errno ? strerror(errno) : "write error") : NULL;
 }

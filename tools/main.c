@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // gradnic: one program, one table of subcommands, one file for each.
-#include <stddef.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "bench.h"
+#include "cli.h"
 #include "command.h"
 #include "commands.h"
 #include "nic.h"
@@ -21,9 +26,21 @@ static const gn_command commands[] = {
     {0},
 };
 
+/// Whatever ends the program, also argp's --help: success means that all of standard output could be written.
+static void close_standard_output(int status, void *unused)
+{
+    (void)unused;
+    errno = 0;
+    if (!ferror(stdout) && !fflush(stdout)) return;
+    if (status != GN_EXIT_OK) return;  // the command has said what was wrong
+    gn_cli_error("gradnic", "standard output: %s", errno ? strerror(errno) : "write error");
+    _exit(GN_EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
     static char program[] = "gradnic";
+    on_exit(close_standard_output, NULL);
     if (argc) argv[0] = program;
     return gn_command_dispatch(commands, "Gradient compression and exchange over compressing NICs.", argc, argv);
 }

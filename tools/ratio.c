@@ -285,10 +285,5 @@ int gn_command_ratio(int argc, char **argv)
     }
     if (!o.peers_given && !o.quiet && *gn_peers_missing())
         gn_cli_note(argv[0], "not compared with %s: not found when gradnic was built", gn_peers_missing());
-    int status = measure_all(&o, argv[0], subjects, count);
-    if (fflush(stdout) || ferror(stdout)) {
-        gn_cli_error(argv[0], "standard output: write error");
-        status = GN_EXIT_FAILED;
-    }
-    return status;
+    return measure_all(&o, argv[0], subjects, count);
 }

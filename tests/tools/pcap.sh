@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Real captures through `gradnic pcap`, tx and then rx: what passes is untouched, floats are within the bound, headers come
 # back, every checksum holds, with tcpdump as a witness.
+# shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 captures=$SOURCE/tests/data/captures
 

@@ -94,4 +94,4 @@ expect 2 "no FILE" "$GRADNIC" ratio
 expect 2 "bound 6 is given twice" "$GRADNIC" ratio -k 6,6 a.npy
 expect 2 "'rar' is no compressor known here" "$GRADNIC" ratio --against rar a.npy
 expect 2 "paper takes bounds from 2^-1 (k = 1)" "$GRADNIC" ratio -k 0 a.npy
-expect 1 "standard output: write error" bash -c '"$GRADNIC" ratio -q --against none a.npy >/dev/full'
+expect 1 "standard output: " bash -c '"$GRADNIC" ratio -q --against none a.npy >/dev/full'

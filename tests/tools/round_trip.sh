@@ -98,6 +98,7 @@ expect 1 "not a .gn file" "$GRADNIC" decompress -o x.f32 a.f32
 head -c 4000000 a.f32 >b.f32
 expect 1 "/dev/full: No space left on device" "$GRADNIC" compress -o /dev/full b.f32
 expect 1 "standard output: No space left on device" bash -c '"$GRADNIC" compress -o - b.f32 >/dev/full'
+expect 1 "JSON output: No space left on device" bash -c '"$GRADNIC" compress --json -f -o /dev/null b.f32 >/dev/full'
 only a.f32 b.f32
 
 # Ctrl-C, SIGTERM, a closed pipe

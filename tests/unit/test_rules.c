@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #include "driver/rules.h"
 #include "suite.h"
 
@@ -106,4 +105,8 @@ START_TEST(what_is_wrong_is_said)
 }
 END_TEST
 
-int main(void) { return RUN_SUITE("rules", setup, NULL, every_key_is_read, what_is_left_out_is_the_default, text_and_back, what_is_wrong_is_said); }
+int main(void)
+{
+    return RUN_SUITE("rules", setup, NULL, every_key_is_read, what_is_left_out_is_the_default, text_and_back,
+                     what_is_wrong_is_said);
+}

@@ -89,8 +89,8 @@ GN_API size_t gn_stream_bound(gn_profile profile, size_t count);
 /// `capacity` >= gn_stream_bound() always suffices; less is allowed, and never overrun.
 /// `values` and `stream` must not overlap. `*bytes`: length of the stream.
 /// @return GN_OK; GN_NO_SPACE when the stream does not fit (`*bytes` is 0).
-GN_API gn_status gn_stream_encode(const gn_codec *codec, const void *values, size_t count, void *stream, size_t capacity,
-                                  size_t *bytes);
+GN_API gn_status gn_stream_encode(const gn_codec *codec, const void *values, size_t count, void *stream,
+                                  size_t capacity, size_t *bytes);
 
 /// Compresses as many of `count` values as fit in `capacity` bytes: `*taken` of them, a multiple of
 /// GN_GROUP unless it is `count`, to `*bytes` bytes. The result is what gn_stream_encode() gives for the
@@ -111,7 +111,8 @@ GN_API gn_status gn_stream_decode(const gn_codec *codec, const void *stream, siz
 /// residual[i] = values[i] - quantised[i] (0 where that is not finite). `quantised` may be `values`;
 /// `residual` may be NULL. Arrays of `count` floats.
 /// It is how a worker passes its own contribution through the codec (quantise once, error feedback).
-GN_API gn_status gn_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count);
+GN_API gn_status gn_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual,
+                             size_t count);
 
 /// What a stream is made of.
 typedef struct gn_tally {
@@ -123,7 +124,8 @@ typedef struct gn_tally {
 
 /// Adds the content of a stream to `*tally`. Checks the stream as gn_stream_decode() does and leaves
 /// `*tally` alone when it is bad.
-GN_API gn_status gn_stream_tally(const gn_codec *codec, const void *stream, size_t bytes, size_t count, gn_tally *tally);
+GN_API gn_status gn_stream_tally(const gn_codec *codec, const void *stream, size_t bytes, size_t count,
+                                 gn_tally *tally);
 
 /// The code of one value: `tag` 0..3, and `payload` in the low 0, 8, 16 or 32 bits.
 typedef struct gn_code {

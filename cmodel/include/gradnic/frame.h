@@ -24,10 +24,10 @@ extern "C" {
 #endif
 
 enum {
-    GN_SHIM_BYTES = 8,         ///< the shim header; a packet never grows by more
-    GN_TOS_GRADIENT = 0x28,    ///< the default rule's ToS (the paper's)
-    GN_TOS_MASK = 0xfc,        ///< DSCP: the ECN bits never take part in a match
-    GN_RULES_MAX = 16          ///< rules of one NIC
+    GN_SHIM_BYTES = 8,       ///< the shim header; a packet never grows by more
+    GN_TOS_GRADIENT = 0x28,  ///< the default rule's ToS (the paper's)
+    GN_TOS_MASK = 0xfc,      ///< DSCP: the ECN bits never take part in a match
+    GN_RULES_MAX = 16        ///< rules of one NIC
 };
 
 /// Which packets are compressed, and how. The first rule that matches wins.
@@ -36,8 +36,8 @@ typedef struct gn_rule {
     uint8_t protocol;   ///< 0 any, 6 TCP, 17 UDP
     uint16_t port_low;  ///< destination ports, inclusive; 0 and 65535 for any
     uint16_t port_high;
-    uint8_t head;       ///< bytes left verbatim at the start of every UDP payload (an application header);
-                        ///< a TCP segment's head comes from its phase instead
+    uint8_t head;  ///< bytes left verbatim at the start of every UDP payload (an application header);
+                   ///< a TCP segment's head comes from its phase instead
     gn_codec codec;
 } gn_rule;
 
@@ -64,31 +64,31 @@ typedef struct gn_tx_rule_counters {
 /// `stored` count what it was cut into. A packet that fails several tests counts for the first one, in the order
 /// of this list but for pass_no_rule, which is the last but one.
 typedef struct gn_tx_counters {
-    uint64_t packets, bytes;     ///< all packets offered, as long as they were
-    uint64_t passed;             ///< untouched, for any reason:
-    uint64_t pass_bypass;        ///<   NIC set to bypass
-    uint64_t pass_no_rule;       ///<   no rule matches
-    uint64_t pass_not_ip;        ///<   neither IPv4 nor IPv6, or headers cut short or contradicting each other
-    uint64_t pass_fragment;      ///<   IPv4 fragment
-    uint64_t pass_extension;     ///<   IPv6 extension header (fragments included)
-    uint64_t pass_protocol;      ///<   neither TCP nor UDP
-    uint64_t pass_empty;         ///<   no payload
-    uint64_t pass_too_big;       ///<   no room for the shim (would exceed 65535 bytes, or the caller's buffer)
-    uint64_t stored_no_gain;     ///< stored because compression would not make it shorter
-    uint64_t stored_no_syn;      ///< stored because the flow's SYN was not seen
-    uint64_t stored_syn;         ///< stored because the segment itself carries SYN
+    uint64_t packets, bytes;  ///< all packets offered, as long as they were
+    uint64_t passed;          ///< untouched, for any reason:
+    uint64_t pass_bypass;     ///<   NIC set to bypass
+    uint64_t pass_no_rule;    ///<   no rule matches
+    uint64_t pass_not_ip;     ///<   neither IPv4 nor IPv6, or headers cut short or contradicting each other
+    uint64_t pass_fragment;   ///<   IPv4 fragment
+    uint64_t pass_extension;  ///<   IPv6 extension header (fragments included)
+    uint64_t pass_protocol;   ///<   neither TCP nor UDP
+    uint64_t pass_empty;      ///<   no payload
+    uint64_t pass_too_big;    ///<   no room for the shim (would exceed 65535 bytes, or the caller's buffer)
+    uint64_t stored_no_gain;  ///< stored because compression would not make it shorter
+    uint64_t stored_no_syn;   ///< stored because the flow's SYN was not seen
+    uint64_t stored_syn;      ///< stored because the segment itself carries SYN
     uint64_t flows_added, flows_evicted, flows_closed, flows_now;
     gn_tx_rule_counters rule[GN_RULES_MAX];
 } gn_tx_counters;
 
 typedef struct gn_rx_counters {
-    uint64_t packets, bytes;   ///< all packets offered
-    uint64_t passed;           ///< untouched: not marked, or foreign
-    uint64_t foreign;          ///< marked, but magic or check wrong: passed
-    uint64_t restored[16];     ///< by kind (0 stored, 1 paper, 2 lattice, 3 dense)
-    uint64_t wire_bytes;       ///< L4 payload of restored packets as it came
-    uint64_t payload_bytes;    ///< L4 payload of restored packets as handed over
-    uint64_t malformed;        ///< dropped, for any reason:
+    uint64_t packets, bytes;  ///< all packets offered
+    uint64_t passed;          ///< untouched: not marked, or foreign
+    uint64_t foreign;         ///< marked, but magic or check wrong: passed
+    uint64_t restored[16];    ///< by kind (0 stored, 1 paper, 2 lattice, 3 dense)
+    uint64_t wire_bytes;      ///< L4 payload of restored packets as it came
+    uint64_t payload_bytes;   ///< L4 payload of restored packets as handed over
+    uint64_t malformed;       ///< dropped, for any reason:
     uint64_t bad_version, bad_kind, bad_bound, bad_head, bad_length, bad_stream, bad_checksum;
 } gn_rx_counters;
 

@@ -36,8 +36,8 @@ typedef struct gn_request gn_request;
 typedef enum gn_op { GN_SUM, GN_AVERAGE } gn_op;
 
 typedef enum gn_algorithm {
-    GN_RING,               ///< INCEPTIONN Algorithm 1
-    GN_WORKER_AGGREGATOR   ///< the paper's baseline: rank 0 gathers, sums and sends back
+    GN_RING,              ///< INCEPTIONN Algorithm 1
+    GN_WORKER_AGGREGATOR  ///< the paper's baseline: rank 0 gathers, sums and sends back
 } gn_algorithm;
 
 typedef enum gn_scale {
@@ -51,22 +51,25 @@ typedef struct gn_comm_config {
     int rank;                ///< -1: from RANK
     int size;                ///< -1: from WORLD_SIZE; at most 256
     const char *rendezvous;  ///< NULL or "env": MASTER_ADDR and MASTER_PORT; "tcp://host:port"; "file:///path"
-    const char *interface;   ///< NULL: route to the rendezvous; a name ("gn0"), a CIDR ("10.9.0.0/24"), exclusions ("^lo,docker0")
-    int timeout_ms;          ///< how long a peer may give no sign of life while it is waited for, and all of gn_comm_init(); 0: 30000
+    const char *
+        interface;  ///< NULL: route to the rendezvous; a name ("gn0"), a CIDR ("10.9.0.0/24"), exclusions ("^lo,docker0")
+    int timeout_ms;  ///< how long a peer may give no sign of life while it is waited for, and all of gn_comm_init(); 0: 30000
     gn_algorithm algorithm;
-    size_t segment_bytes;    ///< pipelining unit of data, 4 KiB to 2 MiB; 0: 256 KiB
-    uint8_t data_tos;        ///< ToS of the gradient legs; 0x28 so that the NIC compresses; 0 for none
-    bool aggregator_weights; ///< worker-aggregator: second leg is not a gradient, sent with ToS 0 (the paper's case)
-    bool quantise;           ///< pass each contribution (and, with GN_PAPER, each reduced block) through `codec`
-    gn_codec codec;          ///< what the NIC's rule for data_tos applies; same on all ranks. Without `quantise`, NICs must leave data alone
+    size_t segment_bytes;     ///< pipelining unit of data, 4 KiB to 2 MiB; 0: 256 KiB
+    uint8_t data_tos;         ///< ToS of the gradient legs; 0x28 so that the NIC compresses; 0 for none
+    bool aggregator_weights;  ///< worker-aggregator: second leg is not a gradient, sent with ToS 0 (the paper's case)
+    bool quantise;            ///< pass each contribution (and, with GN_PAPER, each reduced block) through `codec`
+    gn_codec
+        codec;  ///< what the NIC's rule for data_tos applies; same on all ranks. Without `quantise`, NICs must leave data alone
     gn_scale scale;
-    int8_t scale_target;     ///< GN_SCALE_AUTO brings the RMS to about 2^scale_target, so the bound is 2^(-k - target) of it; default 0
+    int8_t
+        scale_target;  ///< GN_SCALE_AUTO brings the RMS to about 2^scale_target, so the bound is 2^(-k - target) of it; default 0
     /// Called on every piece of data before it is sent, when not NULL, in place of a NIC: may change the values as the two
     /// NICs on the way would, count, and pace. `bytes` is a multiple of 4. Used where no TUN device may be made.
     void (*wire)(void *context, float *values, size_t count);
     /// The same for data that is sent with ToS 0 (the second leg of aggregator_weights), which NICs leave alone: count and pace.
     void (*wire_plain)(void *context, size_t bytes);
-    void *wire_context;  ///< of both
+    void *wire_context;                                                ///< of both
     void (*log)(void *context, gn_log_level level, const char *text);  ///< NULL: silent
     void *log_context;
 } gn_comm_config;
