@@ -83,7 +83,7 @@ static const char doc[] = "Decompress a .gn file to a NumPy array (.npy) or raw 
                           "it is damaged, and no OUT appears.\n"
                           "\n"
                           "Examples:\n"
-                          "  gradnic decompress grads.npy.gn                 writes grads.npy, one dimension\n"
+                          "  gradnic decompress grads.npy.gn                 writes grads.npy\n"
                           "  gradnic decompress --shape 784,500 -o w1.npy w1.gn\n"
                           "  ssh host cat grads.gn | gradnic decompress -o grads.f32 -\n";
 

@@ -4,13 +4,42 @@
 # gradnic.1, gradnic-ratio.1, gradnic-bench-codec.1, ... Commands are found in --help itself, so none can be forgotten.
 set -euo pipefail
 program=$1 folder=$2 version=$3
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/gradnic-man-XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+
+# roff: what stands behind the options in --help, as a section to include. Lines that are indented there (examples, columns)
+# stay lines, which help2man would fill.
+roff() {
+    awk '
+    function escape(text) {
+        gsub(/\\/, "\\e", text); gsub(/-/, "\\-", text); gsub(/\047/, "\\(aq", text)
+        gsub(/`/, "\\(ga", text); gsub(/\^/, "\\(ha", text); gsub(/~/, "\\(ti", text)
+        return text ~ /^\./ ? "\\&" text : text
+    }
+    function verbatim(on) {
+        if (on != inside) print on ? ".RS 4\n.EX" : ".EE\n.RE"
+        inside = on
+    }
+    BEGIN { print "[>DESCRIPTION]"; fresh = 1 }
+    /^$/ { verbatim(0); fresh = 1; next }
+    /^  / { if (fresh) print ".PP"; verbatim(1); print escape(substr($0, 3)); fresh = 0; next }
+    { verbatim(0) }
+    /^Examples?:$/ { print "\n[EXAMPLES]"; fresh = 0; next }
+    { if (fresh) print ".PP"; fresh = 0; print escape($0) }
+    END { verbatim(0) }'
+}
 
 # page NAME SUMMARY [COMMAND...]
 page() {
-    local name=$1 summary=$2
+    local name=$1 summary=$2 options='for any corresponding short options.'
     shift 2
-    help2man --no-info --section=1 --source="gradnic $version" --version-string="$version" --name="$summary" "$program $*" |
-        sed -e "s/^\.TH [^ ]*/.TH ${name^^}/" -e "/^\.SH NAME/{n;s/^.* \\\\- /$name \\\\- /}" >"$folder/$name.1"
+    "$program" "$@" --help | awk -v last="$options" '!past; $0 == last {past = 1}' >"$scratch/help"
+    "$program" "$@" --help | sed "1,/^$options\$/d" | roff >"$scratch/include"
+    printf '#!/bin/sh\ncat "%s"\n' "$scratch/help" >"$scratch/gradnic"
+    chmod +x "$scratch/gradnic"
+    help2man --no-info --section=1 --source="gradnic $version" --version-string="$version" --name="$summary" \
+        --include="$scratch/include" "$scratch/gradnic" |
+        sed -e "s/^\.TH [^ ]*\(.*\)/.TH ${name^^}\1\n.ad l/" -e "/^\.SH NAME/{n;s/^.* \\\\- /$name \\\\- /}" >"$folder/$name.1"
 }
 
 # commands COMMAND...: "name summary" lines of a table of subcommands, if there is one

@@ -4,6 +4,21 @@
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
+# Examples and columns, which are indented behind the options, stay lines; nothing there was broken by argp; troff is content.
+check_page() { # PAGE
+    sed '1,/^for any corresponding short options\.$/d' help >behind
+    ! grep -A1 '^  ' behind | grep -E '^[^ -]' || fail "$1: argp broke an indented line"
+    if command -v man >/dev/null && command -v groff >/dev/null; then
+        MANWIDTH=80 LC_ALL=C man --warnings -l "$1" >page 2>warnings || fail "man $1"
+        [ ! -s warnings ] || fail "$1: $(head -n 3 warnings)"
+        sed -n 's/^  //p' behind >wanted
+        # A line is found whatever its indentation.
+        while IFS= read -r line; do
+            sed 's/^ *//' page | grep -qxF -- "${line#"${line%%[! ]*}"}" || fail "$1: no line '$line'"
+        done <wanted
+    fi
+}
+
 walk() { # COMMAND...
     local name sub
     "$GRADNIC" "$@" --help >help || fail "$* --help"
@@ -13,6 +28,7 @@ walk() { # COMMAND...
     [ $# -eq 0 ] || "$GRADNIC" help "$@" | cmp - help || fail "help $*"
     name=gradnic$(printf -- '-%s' "$@" | sed 's/^-$//')
     [ -z "${MAN:-}" ] || [ -s "$MAN/$name.1" ] || fail "no man page $name.1"
+    [ -z "${MAN:-}" ] || check_page "$MAN/$name.1"
     count=$((count + 1))
     local below
     mapfile -t below < <(sed -n '/^Commands:$/,/^$/s/^  \([a-z][a-z0-9-]*\) .*/\1/p' help)

@@ -41,7 +41,7 @@ static const char doc[] =
     "latency as given "
     "(--link, --latency) or measured.\n\n"
     "Exit status: 0 done and all results right, 1 failed, 2 wrong usage.\n\n"
-    "Example: gradnic bench allreduce -N 4 -b 1M -e 100M -p lattice -k 10";
+    "Example:\n  gradnic bench allreduce -N 4 -b 1M -e 100M -p lattice -k 10";
 
 static const struct argp_option table[] = {
     {0, 0, 0, 0, "What is measured:", 1},

@@ -62,7 +62,8 @@ static const char doc[] =
     "gradients "
     "through the same packet transform inside of the workers.\n\n"
     "Exit status: 0 done and all replicas identical, 1 failed, 2 wrong usage.\n\n"
-    "Example: gradnic train --data tests/data -N 4 --augment 24 -p lattice -k 10 --feedback --nic in-process";
+    "Example:\n"
+    "  gradnic train -d tests/data -N 4 --augment 24 -p lattice --nic in-process";
 
 static const struct argp_option table[] = {
     {0, 0, 0, 0, "Data:", 1},
