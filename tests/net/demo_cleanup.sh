@@ -8,6 +8,8 @@ pid=''
 trap '[ -z "$pid" ] || { kill "$pid" && wait "$pid"; } 2>/dev/null; rm -rf "$work"' EXIT
 fail() { echo "FAILED: $*" >&2; exit 1; }
 [ "$(id -u)" -eq 0 ] || fail "run this as root"
+# shellcheck source=scripts/testbed
+(source "$(dirname "$0")/../../scripts/testbed" && testbed_possible) || exit 77
 
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR"

@@ -69,6 +69,7 @@ expect 1 "exists already; -f overwrites it" "$GRADNIC" "${small[@]}" -N 2 --step
 
 # What is wrong is said, once, with the right exit status.
 expect 2 "no data" "$GRADNIC" train
+expect 2 "no workers: -N 4, or --rank and --size" env -u RANK "$GRADNIC" "${small[@]}" --size 2
 expect 2 "--momentum: '2' is no number from 0 to 1" "$GRADNIC" "${small[@]}" --momentum 2
 expect 2 "--feedback needs a profile" "$GRADNIC" "${small[@]}" --feedback
 expect 2 "--bound: paper takes bounds from" "$GRADNIC" "${small[@]}" -p paper -k 0
@@ -82,7 +83,7 @@ mkdir bad && cp "$digits"/digits-* bad/ && gzip -d bad/digits-test-labels* && pr
 expect 1 "digits-test-labels-idx1-ubyte: label 0 is 255, expected less than 10 (--classes)" "$GRADNIC" train --data bad -N 4
 [ "$("$GRADNIC" train --data bad -N 4 2>&1 | wc -l)" -eq 1 ] || fail "data that is wrong is reported by every rank"
 truncate -s 300 bad/digits-test-labels-idx1-ubyte
-expect 1 "292 bytes of elements where the header announces 297" "$GRADNIC" train --data bad
+expect 1 "292 bytes of elements where the header announces 297" "$GRADNIC" train --data bad -N 1
 
 # Ranks that were started differently find out before they train.
 for seed in 1 2; do

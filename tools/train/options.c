@@ -353,6 +353,8 @@ static void finish(parsed *p, struct argp_state *state)
     }
     if (!p->tos_given) o->tos = o->compress ? 0x28 : 0;
     if (o->rate_bits && !o->nic_in_process) argp_error(state, "--rate needs --nic in-process");
+    const bool known = o->local_ranks || ((o->rank >= 0 || getenv("RANK")) && (o->size >= 0 || getenv("WORLD_SIZE")));
+    if (!known) argp_error(state, "no workers: -N 4, or --rank and --size, or RANK and WORLD_SIZE in the environment");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

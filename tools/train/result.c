@@ -108,17 +108,25 @@ static json_t *json_hash(uint64_t hash)
     return json_string(text);
 }
 
+/// A binary32 setting as it was written on the command line: 0.1, not 0.10000000149011612.
+static json_t *json_setting(float value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.7g", (double)value);
+    return gn_json_real(strtod(text, NULL));
+}
+
 static json_t *json_options(const gn_report *report)
 {
     const gn_train_options *o = report->options;
-    return json_pack("{s:i, s:s, s:s, s:o, s:b, s:s, s:b, s:i, s:s, s:o, s:o, s:i, s:i, s:i, s:i, s:f, s:f, s:f}",
+    return json_pack("{s:i, s:s, s:s, s:o, s:b, s:s, s:b, s:i, s:s, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o}",
                      "ranks", report->size, "algorithm", algorithm_name(o), "profile", profile_name(o), "bound_exp",
                      o->compress ? json_integer(o->codec.bound_exp) : json_null(), "feedback", o->feedback, "scale",
                      o->scale == GN_SCALE_AUTO ? "auto" : "none", "overlap", o->overlap, "tos", (int)o->tos, "nic",
                      o->nic_in_process ? "in-process" : "none", "rate_bits", gn_json_count(o->rate_bits), "seed",
                      gn_json_count(o->seed), "layers", (int)o->layers, "hidden", (int)o->hidden, "batch", (int)o->batch,
-                     "copies", (int)o->copies, "learning_rate", (double)o->sgd.rate, "momentum",
-                     (double)o->sgd.momentum, "weight_decay", (double)o->sgd.weight_decay);
+                     "copies", (int)o->copies, "learning_rate", json_setting(o->sgd.rate), "momentum",
+                     json_setting(o->sgd.momentum), "weight_decay", json_setting(o->sgd.weight_decay));
 }
 
 static json_t *json_checkpoints(const gn_report *report)
