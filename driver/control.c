@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The server's side: never waits for a client, so that a slow one holds up neither the others nor the end of the NIC.
 #include "driver/control.h"
 
 #include <errno.h>
@@ -6,159 +7,161 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "driver/control_socket.h"
+#include "driver/nic_private.h"
 #include "driver/request.h"
 
-static int address_of(const char *path, struct sockaddr_un *address, gn_error *error)
-{
-    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    if (!*path || strlen(path) >= sizeof address->sun_path)
-        return gn_error_set(error, "%.80s: the path of a control socket has 1 to %zu bytes", path,
-                            sizeof address->sun_path - 1);
-    memcpy(address->sun_path, path, strlen(path) + 1);
-    return 0;
-}
+typedef struct client {
+    int fd;             // -1: a free place
+    uint64_t deadline;  // gn_now()
+    char *text;         // the request as far as it has come, then the answer
+    size_t length;      // of it; a request may be longer than what is kept
+    size_t sent;
+    bool answering;
+} client;
 
-static void make_folder(const char *path, const gn_account *account)
-{
-    char folder[sizeof((struct sockaddr_un *)NULL)->sun_path];
-    memcpy(folder, path, strlen(path) + 1);
-    char *slash = strrchr(folder, '/');
-    if (!slash || slash == folder) return;
-    *slash = 0;
-    // The account must be able to remove its socket at the end.
-    if (!mkdir(folder, 0755) && account->change) (void)!chown(folder, account->user, account->group);
-}
+struct gn_control {
+    int fd;
+    char *path;
+    dev_t device;  // of the socket's file: only our own is removed
+    ino_t inode;
+    client clients[GN_CONTROL_CLIENTS];
+};
 
-static bool is_stale(const struct sockaddr_un *address)
-{
-    const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (probe < 0) return false;
-    const bool refused = connect(probe, (const struct sockaddr *)address, sizeof *address) && errno == ECONNREFUSED;
-    close(probe);
-    return refused;
-}
+static const uint64_t deadline_ns = GN_CONTROL_DEADLINE_MS * UINT64_C(1000000);
 
-static int bind_private(int fd, const struct sockaddr_un *address)
+gn_control *gn_control_open(const char *path, const gn_account *account, gn_error *error)
 {
-    const mode_t before = umask(0177);
-    int status = bind(fd, (const struct sockaddr *)address, sizeof *address);
-    if (status && errno == EADDRINUSE && is_stale(address) && !unlink(address->sun_path))
-        status = bind(fd, (const struct sockaddr *)address, sizeof *address);
-    const int reason = errno;
-    umask(before);
-    errno = reason;
-    return status;
-}
-
-int gn_control_listen(const char *path, const gn_account *account, gn_error *error)
-{
-    struct sockaddr_un address;
-    if (address_of(path, &address, error)) return -1;
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return gn_error_set(error, "%s: %s", path, strerror(errno));
-    make_folder(path, account);
-    if (bind_private(fd, &address)) {
-        gn_error_set(error, "%s: %s%s", path, strerror(errno),
-                     errno == EADDRINUSE ? " (another NIC answers there)" : "");
-        close(fd);
-        return -1;
+    struct stat file;
+    gn_control *control = calloc(1, sizeof *control);
+    char *copy = strdup(path);
+    if (!control || !copy) {
+        gn_error_set(error, "out of memory");
+        goto failed;
     }
-    if ((account->change && chown(path, account->user, account->group)) || listen(fd, 8)) {
-        gn_error_set(error, "%s: %s", path, strerror(errno));
-        gn_control_close(fd, path);
-        return -1;
-    }
-    return fd;
-}
-
-void gn_control_close(int fd, const char *path)
-{
-    (void)unlink(path);
-    close(fd);
-}
-
-static void set_deadline(int fd)
-{
-    const struct timeval limit = {.tv_sec = GN_CONTROL_DEADLINE_MS / 1000,
-                                  .tv_usec = GN_CONTROL_DEADLINE_MS % 1000 * 1000L};
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-}
-
-static bool send_all(int fd, const char *text, size_t length)
-{
-    while (length) {
-        const ssize_t sent = send(fd, text, length, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) continue;
-        if (sent <= 0) return false;
-        text += sent;
-        length -= (size_t)sent;
-    }
-    return true;
-}
-
-// Reads to the end of the stream. @return a terminated text to free(), or NULL
-static char *receive_all(int fd, size_t most)
-{
-    size_t room = 4096, length = 0;
-    char *text = malloc(room);
-    while (text) {
-        const ssize_t got = recv(fd, text + length, room - length - 1, 0);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) break;
-        length += (size_t)got;
-        text[length] = 0;
-        if (!got) return text;
-        if (length + 1 < room) continue;
-        if (room >= most) break;
-        room *= 2;
-        char *larger = realloc(text, room);
-        if (!larger) break;
-        text = larger;
-    }
-    free(text);
+    control->path = copy;
+    for (size_t i = 0; i < GN_CONTROL_CLIENTS; i++) control->clients[i].fd = -1;
+    control->fd = gn_control_listen(path, account, error);
+    if (control->fd < 0) goto failed;
+    if (!lstat(path, &file)) control->device = file.st_dev, control->inode = file.st_ino;
+    return control;
+failed:
+    free(copy);
+    free(control);
     return NULL;
 }
 
-void gn_control_serve(int fd, gn_nic *nic)
+static void hang_up(client *c)
 {
-    const int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
-    if (client < 0) return;
-    set_deadline(client);
-    char *request = receive_all(client, GN_CONTROL_REQUEST_MAX);
-    char *answer = request ? gn_request_answer(request, strlen(request), nic) : NULL;
-    if (answer) (void)send_all(client, answer, strlen(answer));
-    free(answer);
-    free(request);
-    close(client);
+    if (c->fd >= 0) close(c->fd);
+    free(c->text);
+    *c = (client){.fd = -1};
 }
 
-char *gn_control_ask(const char *path, const char *request, gn_error *error)
+void gn_control_close(gn_control *control)
 {
-    struct sockaddr_un address;
-    char *answer = NULL;
-    if (address_of(path, &address, error)) return NULL;
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-        gn_error_set(error, "%s: %s", path, strerror(errno));
-        return NULL;
+    struct stat file;
+    if (!control) return;
+    for (size_t i = 0; i < GN_CONTROL_CLIENTS; i++) hang_up(&control->clients[i]);
+    if (!lstat(control->path, &file) && file.st_dev == control->device && file.st_ino == control->inode)
+        (void)unlink(control->path);
+    close(control->fd);
+    free(control->path);
+    free(control);
+}
+
+int gn_control_prepare(const gn_control *control, struct pollfd *watched)
+{
+    uint64_t first = UINT64_MAX;
+    const uint64_t now = gn_now();
+    watched[0] = (struct pollfd){.fd = control ? control->fd : -1, .events = POLLIN};
+    for (size_t i = 0; i < GN_CONTROL_CLIENTS; i++) {
+        watched[1 + i] = (struct pollfd){.fd = -1};
+        const client *c = control ? &control->clients[i] : NULL;
+        if (!c || c->fd < 0) continue;
+        watched[1 + i] = (struct pollfd){.fd = c->fd, .events = c->answering ? POLLOUT : POLLIN};
+        if (c->deadline < first) first = c->deadline;
     }
-    set_deadline(fd);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address)) {
-        const bool absent = errno == ENOENT || errno == ECONNREFUSED;
-        gn_error_set(error, "%s: %s%s", path, strerror(errno),
-                     absent ? " (is the NIC running? --control names its socket)" : "");
-    } else if (!send_all(fd, request, strlen(request)) || shutdown(fd, SHUT_WR)) {
-        gn_error_set(error, "%s: %s", path, strerror(errno));
-    } else if (!(answer = receive_all(fd, 64 << 20)) || !*answer) {
-        gn_error_set(error, "%s: no answer within %d ms", path, GN_CONTROL_DEADLINE_MS);
-        free(answer);
-        answer = NULL;
+    if (first == UINT64_MAX) return -1;
+    return first <= now ? 0 : (int)((first - now) / 1000000 + 1);
+}
+
+static void accept_client(gn_control *control)
+{
+    client *place = &control->clients[0];
+    const int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) return;
+    for (size_t i = 0; i < GN_CONTROL_CLIENTS && place->fd >= 0; i++) {
+        client *other = &control->clients[i];
+        if (other->fd < 0 || other->deadline < place->deadline) place = other;
     }
-    close(fd);
-    return answer;
+    hang_up(place);
+    *place = (client){.fd = fd, .deadline = gn_now() + deadline_ns, .text = malloc(GN_CONTROL_REQUEST_MAX)};
+    if (!place->text) hang_up(place);
+}
+
+static void send_answer(client *c)
+{
+    const ssize_t sent = send(c->fd, c->text + c->sent, c->length - c->sent, MSG_NOSIGNAL);
+    if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (sent > 0) c->sent += (size_t)sent;
+    if (sent <= 0 || c->sent == c->length) hang_up(c);
+}
+
+static void answer_with(client *c, char *answer)
+{
+    if (!answer) {
+        hang_up(c);
+        return;
+    }
+    free(c->text);
+    c->text = answer;
+    c->length = strlen(answer);
+    c->answering = true;
+    c->deadline = gn_now() + deadline_ns;
+    send_answer(c);
+}
+
+// A request too long is read to its end all the same: to hang up on one that still sends would lose the answer.
+static void receive_request(client *c, gn_nic *nic)
+{
+    char excess[4096];
+    const size_t room = c->length < GN_CONTROL_REQUEST_MAX ? GN_CONTROL_REQUEST_MAX - c->length : 0;
+    const ssize_t got = recv(c->fd, room ? c->text + c->length : excess, room ? room : sizeof excess, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got < 0) {
+        hang_up(c);
+    } else if (got > 0) {
+        c->length += (size_t)got;
+    } else if (c->length > GN_CONTROL_REQUEST_MAX) {
+        answer_with(c, gn_request_refuse("the request is longer than %d bytes", GN_CONTROL_REQUEST_MAX));
+    } else {
+        answer_with(c, gn_request_answer(c->text, c->length, nic));
+    }
+}
+
+static void expire(client *c)
+{
+    if (!c->answering) answer_with(c, gn_request_refuse("no whole request within %d ms", GN_CONTROL_DEADLINE_MS));
+    hang_up(c);
+}
+
+void gn_control_serve(gn_control *control, const struct pollfd *watched, gn_nic *nic)
+{
+    if (!control) return;
+    const uint64_t now = gn_now();
+    for (size_t i = 0; i < GN_CONTROL_CLIENTS; i++) {
+        client *c = &control->clients[i];
+        if (c->fd < 0) continue;
+        if (watched[1 + i].revents) {
+            if (c->answering)
+                send_answer(c);
+            else
+                receive_request(c, nic);
+        }
+        if (c->fd >= 0 && c->deadline <= now) expire(c);
+    }
+    if (watched[0].revents) accept_client(control);
 }

@@ -163,7 +163,7 @@ static gn_nic *allocate(const gn_nic_config *config)
     gn_nic *nic = calloc(1, sizeof *nic);
     if (!nic) return NULL;
     nic->config = *config;
-    nic->tun.fd = nic->wire.fd = nic->control = nic->stop_event = -1;
+    nic->tun.fd = nic->wire.fd = nic->stop_event = -1;
     nic->started = (uint64_t)time(NULL);
     nic->out = calloc(1, sizeof *nic->out);
     nic->in = calloc(1, sizeof *nic->in);
@@ -195,7 +195,7 @@ int gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error)
     if (open_wire(nic, error) || open_device(nic, error) || open_engine(nic, error) || open_captures(nic, error))
         goto failed;
     gn_join_init(&nic->in->join, &nic->tun);
-    if (config->control && (nic->control = gn_control_listen(config->control, &account, error)) < 0) goto failed;
+    if (config->control && !(nic->control = gn_control_open(config->control, &account, error))) goto failed;
     // A policy rule outlives the device: removing it needs the capability that made it.
     if (gn_privilege_drop(&account, nic->steer.index && (config->existing || config->steer.mode != GN_STEER_OVERLAY),
                           error))
@@ -212,7 +212,7 @@ void gn_nic_close(gn_nic *nic)
     if (!nic) return;
     gn_privilege_raise_net_admin();
     gn_steer_close(&nic->steer);
-    if (nic->control >= 0) gn_control_close(nic->control, nic->config.control);
+    gn_control_close(nic->control);
     gn_tun_close(&nic->tun);
     gn_wire_close(&nic->wire);
     if (nic->stop_event >= 0) close(nic->stop_event);
@@ -231,12 +231,12 @@ void gn_nic_close(gn_nic *nic)
 static void serve(gn_nic *nic, int signals)
 {
     while (!atomic_load(&nic->stop)) {
-        struct pollfd watched[3] = {{.fd = nic->stop_event, .events = POLLIN},
-                                    {.fd = signals, .events = POLLIN},
-                                    {.fd = nic->control, .events = POLLIN}};
-        if (poll(watched, nic->control < 0 ? 2 : 3, -1) < 0 && errno != EINTR) break;
+        struct pollfd watched[2 + GN_CONTROL_POLL] = {{.fd = nic->stop_event, .events = POLLIN},
+                                                      {.fd = signals, .events = POLLIN}};
+        const int timeout = gn_control_prepare(nic->control, watched + 2);
+        if (poll(watched, 2 + GN_CONTROL_POLL, timeout) < 0 && errno != EINTR) break;
         if (watched[1].revents) break;
-        if (nic->control >= 0 && watched[2].revents) gn_control_serve(nic->control, nic);
+        gn_control_serve(nic->control, watched + 2, nic);
     }
     gn_nic_stop(nic, 0);
 }

@@ -56,10 +56,10 @@ struct gn_nic {
     void *engine;
     bool partial;  ///< restored packets leave their checksum to the host
     gn_capture *pcap_host, *pcap_wire;
-    unsigned wire_mtu;    ///< of the underlay
-    unsigned packet_mtu;  ///< of IP packets on the wire: wire_mtu less the encapsulation
-    int control;          ///< listening socket, -1: none
-    int stop_event;       ///< eventfd: readable when the threads are to end
+    unsigned wire_mtu;           ///< of the underlay
+    unsigned packet_mtu;         ///< of IP packets on the wire: wire_mtu less the encapsulation
+    struct gn_control *control;  ///< NULL: none
+    int stop_event;              ///< eventfd: readable when the threads are to end
     atomic_bool stop;
     atomic_int failure;  ///< errno of a thread that gave up
     uint64_t started;    ///< CLOCK_REALTIME, seconds

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/request.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -157,14 +159,28 @@ static int read_change(json_t *root, gn_change *change, gn_error *error)
     return 0;
 }
 
+// "status" takes no member, "stats" a format.
+static int read_format(json_t *root, gn_request *request, gn_error *error)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(root, name, value)
+    {
+        if (!strcmp(name, "command")) continue;
+        if (request->command != GN_REQUEST_STATS || strcmp(name, "format") != 0)
+            return gn_error_set(error, "'%.40s' is no member of this request", name);
+        const char *format = json_string_value(value);
+        if (!format || (strcmp(format, "json") != 0 && strcmp(format, "prometheus") != 0))
+            return gn_error_set(error, "format: json or prometheus is needed");
+        request->prometheus = !strcmp(format, "prometheus");
+    }
+    return 0;
+}
+
 static int read_request(json_t *root, gn_request *request, gn_error *error)
 {
     const char *command = json_string_value(json_object_get(root, "command"));
-    const char *format = json_string_value(json_object_get(root, "format"));
     if (!command) return gn_error_set(error, "a request has a \"command\": status, stats or set");
-    if (format && strcmp(format, "json") != 0 && strcmp(format, "prometheus") != 0)
-        return gn_error_set(error, "format: json or prometheus is needed");
-    request->prometheus = format && !strcmp(format, "prometheus");
     if (!strcmp(command, "status"))
         request->command = GN_REQUEST_STATUS;
     else if (!strcmp(command, "stats"))
@@ -173,7 +189,8 @@ static int read_request(json_t *root, gn_request *request, gn_error *error)
         request->command = GN_REQUEST_SET;
     else
         return gn_error_set(error, "'%.40s' is no command; there are status, stats and set", command);
-    return request->command == GN_REQUEST_SET ? read_change(root, &request->change, error) : 0;
+    return request->command == GN_REQUEST_SET ? read_change(root, &request->change, error)
+                                              : read_format(root, request, error);
 }
 
 int gn_request_parse(const char *text, size_t length, gn_request *request, gn_error *error)
@@ -193,6 +210,16 @@ static char *as_text(json_t *value)
     char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(value);
     return text;
+}
+
+char *gn_request_refuse(const char *format, ...)
+{
+    char text[200];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return as_text(json_pack("{s:s}", "error", text));
 }
 
 char *gn_request_answer(const char *text, size_t length, gn_nic *nic)

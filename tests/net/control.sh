@@ -52,11 +52,72 @@ def ask(data, shut=True):
     return got
 for data in (b'', b'{', b'[]', b'\0' * 100, b'{"command": "set"}', b'{"command": "fly"}', os.urandom(1000), b'{"command":"set","rate":-5}'):
     got = ask(data)
-    assert not got or 'error' in json.loads(got), (data, got)
-ask(b'[' * 200000)
+    assert 'error' in json.loads(got), (data, got)
+assert 'longer than' in json.loads(ask(b'[' * 200000))['error']
+for data in (b'{"command": "status"}\0junk', b'{"command": "status"} x', b'{"command": "status", "colour": 1}', b'{"command": "status", "format": "json"}',
+             b'{"command": "stats", "rate": 1000}', b'{"command": "set", "bypass": true, "format": "json"}'):
+    assert 'error' in json.loads(ask(data)), data
 started = time.time(); ask(b'{"command"', shut=False); assert time.time() - started < 4
+# Clients that say next to nothing hold up nobody, however many there are.
+slow = []
+for i in range(40):
+    s = socket.socket(socket.AF_UNIX); s.settimeout(5); s.connect(sys.argv[1]); s.send(b'{'); slow.append(s)
+started = time.time()
 assert json.loads(ask(b'{"command": "status"}'))['device'] == 'gn0'
+assert time.time() - started < 0.9, time.time() - started
+# The deadline is the whole request's: one byte now and then does not move it.
+drip = socket.socket(socket.AF_UNIX); drip.connect(sys.argv[1]); started = time.time()
+try:
+    while time.time() - started < 6: drip.send(b' '); time.sleep(0.1)
+except OSError: pass
+assert time.time() - started < 3, 'a dripping client was not hung up on'
 P
 "$gradnic" nic status -c /nowhere/x.sock 2>"$testbed_dir/absent" && fail "status without a NIC"
 grep -q 'is the NIC running' "$testbed_dir/absent" || fail "no hint: $(cat "$testbed_dir/absent")"
 [ "$(stat -c %a "$(testbed_control 1)")" = 600 ] || fail "the control socket is open to others"
+
+# SIGTERM is answered at once, slow clients or not.
+python3 - "$(testbed_control 2)" <<'P' &
+import socket, sys, time
+slow = [socket.socket(socket.AF_UNIX) for i in range(12)]
+for s in slow: s.connect(sys.argv[1])
+try:
+    for i in range(100):
+        for s in slow: s.send(b' ')
+        time.sleep(0.05)
+except OSError: pass
+P
+sleep 0.4
+started=${EPOCHREALTIME/./}
+testbed_nic_stop 2
+expect "microseconds to end" $((${EPOCHREALTIME/./} - started)) -lt 900000
+expect "exit status" "$testbed_status" -eq 0
+
+# What a NIC does with its socket's path it does with its account's rights: neither a link nor a file in the way is followed,
+# changed or removed; only a socket that nobody answers is replaced.
+nic2() { testbed_run 2 timeout -s TERM "${limit:-10}" "$gradnic" nic -q -c "$1" -a 10.77.0.2/24 -P "10.77.0.1/32=$(testbed_link_address 1)" 2>"$testbed_dir/nic2.err"; }
+theirs=$testbed_dir/theirs
+install -d -o nobody "$theirs"
+echo kept >"$testbed_dir/kept"
+ln -s "$testbed_dir/kept" "$theirs/link.sock"
+cp "$testbed_dir/kept" "$testbed_dir/file.sock"
+for path in "$theirs/link.sock" "$testbed_dir/file.sock"; do
+    nic2 "$path"; expect "exit status with $path in the way" $? -eq 1
+    grep -q 'is no socket' "$testbed_dir/nic2.err" || fail "no reason: $(cat "$testbed_dir/nic2.err")"
+    expect "owner" "$(stat -L -c %u "$path")" -eq 0
+    [ "$(cat "$path")" = kept ] || fail "$path was overwritten"
+done
+install -d -o daemon "$testbed_dir/daemons"
+nic2 "$testbed_dir/daemons/nic.sock"; expect "exit status in another account's folder" $? -eq 1
+[ -z "$(ls -A "$testbed_dir/daemons")" ] || fail "something was made in another account's folder"
+
+# Its own folder (made when it is missing): the socket goes with it. Root's folder: it stays, and the next NIC replaces it.
+for path in "$theirs/nic.sock" "$testbed_dir/new/nic.sock" "$testbed_dir/roots.sock" "$testbed_dir/roots.sock"; do
+    (limit=1 && nic2 "$path"; exit 0) &
+    for ((i = 0; i < 100; i++)); do "$gradnic" nic status -c "$path" >/dev/null 2>&1 && break; sleep 0.02; done
+    expect "owner of $path" "$(stat -c %u:%a "$path")" = 65534:600
+    "$gradnic" nic status -c "$path" >/dev/null || fail "no NIC at $path"
+    wait $!
+    if [ "$path" = "$testbed_dir/roots.sock" ]; then [ -S "$path" ] || fail "$path: expected to stay"
+    else [ ! -e "$path" ] || fail "$path is still there"; fi
+done

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/control_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BACKLOG = 64 };
+
+int gn_control_address(const char *path, struct sockaddr_un *address, gn_error *error)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (!*path || strlen(path) >= sizeof address->sun_path)
+        return gn_error_set(error, "%.80s: the path of a control socket has 1 to %zu bytes", path,
+                            sizeof address->sun_path - 1);
+    memcpy(address->sun_path, path, strlen(path) + 1);
+    return 0;
+}
+
+// The account must be able to remove its socket at the end, so a new folder is its own.
+static void make_folder(const char *folder, const gn_account *account)
+{
+    struct stat made;
+    if (mkdir(folder, 0755) || !account->change) return;
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return;
+    if (!fstat(fd, &made) && !made.st_uid) (void)!fchown(fd, account->user, account->group);
+    close(fd);
+}
+
+// connect() answers ECONNREFUSED for every file that is no socket, too.
+static bool is_stale(const struct sockaddr_un *address)
+{
+    struct stat found;
+    if (lstat(address->sun_path, &found) || !S_ISSOCK(found.st_mode)) return false;
+    const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (probe < 0) return false;
+    const bool refused = connect(probe, (const struct sockaddr *)address, sizeof *address) && errno == ECONNREFUSED;
+    close(probe);
+    return refused;
+}
+
+static int bind_private(int fd, const struct sockaddr_un *address)
+{
+    const mode_t before = umask(0177);
+    int status = bind(fd, (const struct sockaddr *)address, sizeof *address);
+    if (status && errno == EADDRINUSE && is_stale(address)) {
+        status = unlink(address->sun_path);
+        if (!status) status = bind(fd, (const struct sockaddr *)address, sizeof *address);
+    }
+    const int reason = errno;
+    umask(before);
+    errno = reason;
+    return status;
+}
+
+// In a folder that others can write to, the name bound may be something else a moment later: whatever is done there is done with
+// the account's rights.
+static int bind_as(int fd, const struct sockaddr_un *address, const gn_account *account)
+{
+    const gid_t group = getegid();
+    if (setegid(account->group)) return -1;
+    int status = seteuid(account->user);
+    if (!status) {
+        status = bind_private(fd, address);
+        const int reason = errno;
+        if (seteuid(0)) return -1;
+        errno = reason;
+    }
+    const int reason = errno;
+    if (setegid(group)) return -1;
+    errno = reason;
+    return status;
+}
+
+// Here, with the folder as working directory: no part of the path can be exchanged in between.
+static int bind_here(int fd, const struct sockaddr_un *address, const gn_account *account)
+{
+    struct stat folder;
+    if (!account->change) return bind_private(fd, address);
+    if (stat(".", &folder)) return -1;
+    if (folder.st_uid || folder.st_mode & (S_IWGRP | S_IWOTH)) return bind_as(fd, address, account);
+    // Root's own folder, where nobody else can change a name.
+    if (bind_private(fd, address)) return -1;
+    if (!lchown(address->sun_path, account->user, account->group)) return 0;
+    const int reason = errno;
+    (void)unlink(address->sun_path);
+    errno = reason;
+    return -1;
+}
+
+static int bind_in(int fd, const char *folder, const char *name, const gn_account *account)
+{
+    struct sockaddr_un address;
+    if (gn_control_address(name, &address, NULL)) return -1;
+    const int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (before < 0) return -1;
+    int status = -1;
+    if (!chdir(folder)) {
+        status = bind_here(fd, &address, account);
+        const int reason = errno;
+        if (fchdir(before))
+            status = -1;
+        else
+            errno = reason;
+    }
+    const int reason = errno;
+    close(before);
+    errno = reason;
+    return status;
+}
+
+static const char *hint(int reason, const gn_account *account)
+{
+    if (reason == EADDRINUSE) return " (another NIC answers there, or it is no socket)";
+    if (reason == EACCES && account->change)
+        return " (the account of --user may not write there; --control names another place)";
+    return "";
+}
+
+int gn_control_listen(const char *path, const gn_account *account, gn_error *error)
+{
+    struct sockaddr_un address;
+    if (gn_control_address(path, &address, error)) return -1;
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return gn_error_set(error, "%s: %s", path, strerror(errno));
+    char *slash = strrchr(address.sun_path, '/');
+    const char *folder = slash == address.sun_path ? "/" : slash ? address.sun_path : ".";
+    if (slash) *slash = 0;
+    if (slash && slash != address.sun_path) make_folder(folder, account);
+    if (!bind_in(fd, folder, slash ? slash + 1 : path, account) && !listen(fd, BACKLOG)) return fd;
+    gn_error_set(error, "%s: %s%s", path, strerror(errno), hint(errno, account));
+    close(fd);
+    return -1;
+}

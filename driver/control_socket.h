@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_DRIVER_CONTROL_SOCKET_H
+#define GRADNIC_DRIVER_CONTROL_SOCKET_H
+/// The control socket's file. Folders may belong to others than root, so nothing in them is touched with root's rights.
+
+#include <sys/un.h>
+
+#include "driver/error.h"
+#include "driver/privilege.h"
+
+int gn_control_address(const char *path, struct sockaddr_un *address, gn_error *error);
+
+/// As gn_control_open() says. @return a listening, non-blocking socket; -1 on failure
+int gn_control_listen(const char *path, const gn_account *account, gn_error *error);
+
+#endif
