@@ -170,6 +170,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
         o->file_count = (size_t)(state->argc - state->next);
+        check(state, gn_input_check_list(o->files, o->file_count));
         break;
     case ARGP_KEY_END:
         finish(state, o);

@@ -96,8 +96,8 @@ static const char doc[] = "Compress binary32 values to a .gn file, with a bound 
                           "FILE is a NumPy array (.npy of dtype '<f4', any shape; the values are taken in the order in "
                           "which the file holds them), "
                           "raw little-endian binary32 (.f32) or a .gn file, each also packed with gzip (.gz); '-' is "
-                          "standard input (.npy and "
-                          ".gn are recognised, anything else is raw). The .gn file holds the values, not the shape.\n"
+                          "standard input (.npy, .gn and gzip are recognised, anything else is raw). The .gn file "
+                          "holds the values, not the shape.\n"
                           "\n"
                           "Examples:\n"
                           "  gradnic compress grads.npy                      writes grads.npy.gn\n"
@@ -289,6 +289,7 @@ static gn_message compress_file(const options *o, const char *path)
     const gn_status status = gn_codec_init_kernel(&j.codec, o->profile, o->bound_exp, o->kernel);
     if (status) return gn_message_format("kernel '%s': %s", o->kernel ? o->kernel : "auto", gn_status_string(status));
     gn_message wrong = gn_values_open(&j.values, o->input, o->format);
+    if (!wrong) wrong = gn_input_check_output(gn_values_input(j.values), path);
     if (!wrong) wrong = gn_output_open(&output, path, o->force);
     if (!wrong) {
         gn_input *input = gn_values_input(j.values);

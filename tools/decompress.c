@@ -51,8 +51,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->force = true;
         break;
     case OPTION_TO:
-        wrong = gn_parse_format(arg, &o->to);
-        if (!wrong && (o->to == GN_FORMAT_GN || o->to == GN_FORMAT_AUTO)) wrong = "--to takes npy or f32";
+        if (gn_parse_format(arg, &o->to) || (o->to != GN_FORMAT_NPY && o->to != GN_FORMAT_F32))
+            argp_error(state, "--to takes npy or f32, not '%s'", arg);
         break;
     case OPTION_SHAPE:
         o->shape = arg;
@@ -201,7 +201,8 @@ static gn_message decompress_file(const options *o, const char *path, gn_format 
     if (wrong) return wrong;
     j.reader = gn_values_container(j.input);
     j.info = gn_container_reader_info(j.reader);
-    wrong = gn_output_open(&output, path, o->force);
+    wrong = gn_input_check_output(gn_values_input(j.input), path);
+    if (!wrong) wrong = gn_output_open(&output, path, o->force);
     if (!wrong) wrong = decompress_to(o, &j, output, to);
     if (wrong)
         gn_output_abort(output);

@@ -2,19 +2,17 @@
 #include "input.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <zlib.h>
+#include "gunzip.h"
 
 struct gn_input {
     char *name;
     bool standard;
-    FILE *stream;  // one of the two
-    gzFile packed;
+    FILE *stream;
+    gn_gunzip *packed;  // over the stream; NULL: taken as it is
     uint64_t offset;
     uint64_t file_size;  // 0: not a regular file
     uint8_t ahead[16];   // looked at, not taken
@@ -27,22 +25,7 @@ static bool ends_in(const char *name, size_t length, const char *suffix)
     return length > n && !memcmp(name + length - n, suffix, n);
 }
 
-static gn_message open_packed(gn_input *input, const char *path)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return gn_message_format("%s: %s", path, strerror(errno));
-    input->packed = gzdopen(fd, "rb");
-    if (!input->packed) {
-        close(fd);
-        return "out of memory";
-    }
-    gzbuffer(input->packed, 1 << 17);
-    struct stat st;
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode)) input->file_size = (uint64_t)st.st_size;
-    return NULL;
-}
-
-static gn_message open_plain(gn_input *input, const char *path)
+static gn_message open_stream(gn_input *input, const char *path)
 {
     input->stream = input->standard ? stdin : fopen(path, "rbe");
     if (!input->stream) return gn_message_format("%s: %s", path, strerror(errno));
@@ -54,15 +37,30 @@ static gn_message open_plain(gn_input *input, const char *path)
     return NULL;
 }
 
+/// Unpacks from here on where the name says so, or, for standard input, which has none, the first bytes.
+static gn_message open_packed(gn_input *input, const char *path)
+{
+    if (!input->standard) {
+        if (!ends_in(path, strlen(path), ".gz")) return NULL;
+        return gn_gunzip_open(&input->packed, input->stream, input->name, NULL, 0);
+    }
+    uint8_t magic[GN_GUNZIP_MAGIC];
+    size_t got;
+    gn_message wrong = gn_input_peek(input, magic, sizeof magic, &got);
+    if (wrong || got < sizeof magic || !gn_gunzip_magic(magic)) return wrong;
+    wrong = gn_gunzip_open(&input->packed, input->stream, input->name, input->ahead, input->ahead_count);
+    input->ahead_count = 0;
+    return wrong;
+}
+
 gn_message gn_input_open(gn_input **result, const char *path)
 {
     gn_input *input = calloc(1, sizeof *input);
     if (!input) return "out of memory";
     input->standard = !strcmp(path, "-");
     input->name = strdup(input->standard ? "standard input" : path);
-    gn_message wrong = !input->name                         ? "out of memory"
-                       : ends_in(path, strlen(path), ".gz") ? open_packed(input, path)
-                                                            : open_plain(input, path);
+    gn_message wrong = input->name ? open_stream(input, path) : "out of memory";
+    if (!wrong) wrong = open_packed(input, path);
     if (wrong) {
         gn_input_close(input);
         return wrong;
@@ -86,31 +84,10 @@ gn_message gn_input_from_stream(gn_input **result, FILE *stream, const char *nam
     return NULL;
 }
 
-/// Bytes of the gzip file, `*got` of them; `offset` of the first for messages.
-static gn_message read_packed(gn_input *input, uint64_t offset, uint8_t *buffer, size_t bytes, size_t *got)
-{
-    while (*got < bytes) {
-        const size_t rest = bytes - *got;
-        const int n = gzread(input->packed, buffer + *got, rest > 1u << 30 ? 1u << 30 : (unsigned)rest);
-        if (n > 0) *got += (size_t)n;
-        int code = Z_OK;
-        const char *text = gzerror(input->packed, &code);
-        const uintmax_t at = offset + *got;
-        if (code == Z_ERRNO) return gn_message_format("%s: %s", input->name, strerror(errno));
-        if (code == Z_BUF_ERROR)
-            return gn_message_format("%s: byte %ju after unpacking: the gzip file is cut short", input->name, at);
-        if (n < 0) return gn_message_format("%s: byte %ju after unpacking: %s", input->name, at, text);
-        if (at && gzdirect(input->packed))  // zlib hands over what is no gzip file as it is
-            return gn_message_format("%s: byte 0: not a gzip file, though its name says so", input->name);
-        if (n == 0) break;
-    }
-    return NULL;
-}
-
-static gn_message read_bytes(gn_input *input, uint64_t offset, uint8_t *buffer, size_t bytes, size_t *got)
+static gn_message read_bytes(gn_input *input, uint8_t *buffer, size_t bytes, size_t *got)
 {
     *got = 0;
-    if (input->packed) return read_packed(input, offset, buffer, bytes, got);
+    if (input->packed) return gn_gunzip_read(input->packed, buffer, bytes, got);
     *got = fread(buffer, 1, bytes, input->stream);
     if (*got < bytes && ferror(input->stream)) return gn_message_format("%s: %s", input->name, strerror(errno));
     return NULL;
@@ -126,7 +103,7 @@ gn_message gn_input_read(gn_input *input, void *buffer, size_t bytes, size_t *go
     *got = first;
     if (first == bytes) return NULL;
     size_t more;
-    gn_message wrong = read_bytes(input, input->offset, (uint8_t *)buffer + first, bytes - first, &more);
+    gn_message wrong = read_bytes(input, (uint8_t *)buffer + first, bytes - first, &more);
     input->offset += more;
     *got += more;
     return wrong;
@@ -137,8 +114,7 @@ gn_message gn_input_peek(gn_input *input, void *buffer, size_t bytes, size_t *go
     if (bytes > sizeof input->ahead) bytes = sizeof input->ahead;
     while (input->ahead_count < bytes) {
         size_t more;
-        gn_message wrong = read_bytes(input, input->offset + input->ahead_count, input->ahead + input->ahead_count,
-                                      bytes - input->ahead_count, &more);
+        gn_message wrong = read_bytes(input, input->ahead + input->ahead_count, bytes - input->ahead_count, &more);
         if (wrong) return wrong;
         if (!more) break;
         input->ahead_count += more;
@@ -166,6 +142,21 @@ bool gn_input_is_file(const gn_input *input)
     return !input->standard;
 }
 
+gn_message gn_input_check_output(const gn_input *input, const char *path)
+{
+    struct stat ours, other;
+    if (!strcmp(path, "-") || fstat(fileno(input->stream), &ours) || !S_ISREG(ours.st_mode)) return NULL;
+    if (stat(path, &other) || ours.st_dev != other.st_dev || ours.st_ino != other.st_ino) return NULL;
+    return gn_message_format("%s: is the input; give the output another name", path);
+}
+
+gn_message gn_input_check_list(char *const *files, size_t count)
+{
+    size_t standard = 0;
+    for (size_t i = 0; i < count; i++) standard += !strcmp(files[i], "-");
+    return standard > 1 ? "'-', standard input, can be read only once" : NULL;
+}
+
 uint64_t gn_input_offset(const gn_input *input)
 {
     return input->offset;
@@ -178,9 +169,7 @@ uint64_t gn_input_size(const gn_input *input)
 
 uint64_t gn_input_file_position(const gn_input *input)
 {
-    if (!input->packed) return input->offset;
-    const z_off_t at = gzoffset(input->packed);
-    return at < 0 ? 0 : (uint64_t)at;
+    return input->packed ? gn_gunzip_position(input->packed) : input->offset;
 }
 
 uint64_t gn_input_file_size(const gn_input *input)
@@ -191,7 +180,7 @@ uint64_t gn_input_file_size(const gn_input *input)
 void gn_input_close(gn_input *input)
 {
     if (!input) return;
-    if (input->packed) gzclose(input->packed);
+    gn_gunzip_close(input->packed);
     if (input->stream && input->stream != stdin) fclose(input->stream);
     free(input->name);
     free(input);

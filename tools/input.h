@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_INPUT_H
 #define GRADNIC_TOOLS_INPUT_H
-/// Bytes of a file, of standard input ("-"), or of a file that gzip packed (a name that ends in ".gz"), in order.
+/// Bytes of a file or of standard input ("-"), in order. Unpacked on the way if gzip packed them: where a name ends in
+/// ".gz", and where standard input begins with gzip's magic.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,13 @@ bool gn_input_has_suffix(const gn_input *input, const char *suffix);
 
 /// Whether it is a named file (not standard input, not a stream of the caller's).
 bool gn_input_is_file(const gn_input *input);
+
+/// For commands that write a file: refuses a `path` that is the file being read (also as standard input, or by another
+/// name), which -f would let them overwrite.
+gn_message gn_input_check_output(const gn_input *input, const char *path);
+
+/// For commands that take several files: refuses "-" more than once.
+gn_message gn_input_check_list(char *const *files, size_t count);
 
 /// Position in the (unpacked) bytes: how many have been read.
 uint64_t gn_input_offset(const gn_input *input);

@@ -79,6 +79,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
         o->file_count = state->argc - state->next;
+        wrong = gn_input_check_list(o->files, (size_t)o->file_count);
         break;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "no FILE; '-' is standard input");

@@ -39,6 +39,8 @@ static gn_message detect(gn_input *input, gn_format *format)
     if (wrong) return wrong;
     if (got >= 6 && !memcmp(magic, "\x93NUMPY", 6)) return *format = GN_FORMAT_NPY, NULL;
     if (got == 8 && !memcmp(magic, "GRADNIC1", 8)) return *format = GN_FORMAT_GN, NULL;
+    if (!gn_input_is_file(input) && !got)
+        return gn_message_format("%s: empty; for no values at all give --format f32", gn_input_name(input));
     if (!gn_input_is_file(input)) return *format = GN_FORMAT_F32, NULL;
     return gn_message_format(
         "%s: neither its name (.npy, .f32, .gn, each also .gz) nor its first bytes say what it is; "
@@ -133,7 +135,7 @@ static gn_message read_plain(gn_values *values, float *buffer, size_t capacity, 
         return gn_message_format("%s: byte %" PRIu64 ": ends after %" PRIu64 " of %" PRIu64 " values", name, at,
                                  values->done, values->count);
     if (bytes % sizeof *buffer)
-        return gn_message_format("%s: byte %" PRIu64 ": ends within a value (%zu bytes over)", name, at - bytes % 4,
+        return gn_message_format("%s: byte %" PRIu64 ": ends within a value (%zu of its 4 bytes)", name, at - bytes % 4,
                                  bytes % 4);
     return announced && values->done == values->count ? expect_end(values) : NULL;
 }

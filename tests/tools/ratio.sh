@@ -90,6 +90,7 @@ awk -v a="$want" -v b="$got" 'BEGIN {exit !(a - b < 0.011 && b - a < 0.011)}' ||
 # Several files: what cannot be read is said and left out, and the status is 1.
 expect 1 "gradnic ratio: missing.npy: No such file or directory" "$GRADNIC" ratio a.npy missing.npy zeros.npy
 [ "$("$GRADNIC" ratio -q --json --against none missing.npy zeros.npy 2>/dev/null | jq '.files | length')" = 1 ] || fail "the good file is missing"
+expect 2 "can be read only once" "$GRADNIC" ratio - a.npy -
 expect 2 "no FILE" "$GRADNIC" ratio
 expect 2 "bound 6 is given twice" "$GRADNIC" ratio -k 6,6 a.npy
 expect 2 "'rar' is no compressor known here" "$GRADNIC" ratio --against rar a.npy

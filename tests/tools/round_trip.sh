@@ -25,8 +25,16 @@ for f in packed stdin piped pipes after appended; do same a.f32.gn $f.gn; done
 
 "$GRADNIC" decompress -q -o b.f32 a.f32.gn
 "$GRADNIC" decompress - <a.f32.gn >c.f32
-gzip -c a.f32.gn | "$GRADNIC" decompress -o d.npy - 2>err && fail "gzip on standard input is not unpacked"
-grep -q "standard input: byte 0: not a .gn file" err || fail "$(cat err)"
+gzip -c a.f32.gn | "$GRADNIC" decompress - | cmp - c.f32 || fail "gzip on standard input"
+cat a.f32.gz | "$GRADNIC" compress - >gzip-pipe.gn
+"$GRADNIC" compress --format f32 - <a.f32.gz >gzip-file.gn
+cat a.f32.gz <(head -c 40 a.f32 | gzip) <(head -c 999 /dev/zero) >members.f32.gz # several members, and a tape's padding
+cat a.f32 <(head -c 40 a.f32) >both.f32
+"$GRADNIC" compress members.f32.gz
+"$GRADNIC" compress -o both.gn both.f32
+same a.f32.gn gzip-pipe.gn
+same a.f32.gn gzip-file.gn
+same members.f32.gn both.gn
 gzip -k a.f32.gn
 "$GRADNIC" decompress -q -o d.npy a.f32.gn.gz
 "$GRADNIC" decompress -q --to npy -o - a.f32.gn >e.npy
@@ -73,6 +81,8 @@ expect 1 "values: neither its name (.npy, .f32, .gn, each also .gz) nor its firs
 same values.gn a.f32.gn
 
 # Empty input
+expect 1 "standard input: empty" bash -c '"$GRADNIC" compress - </dev/null'
+[ "$("$GRADNIC" compress --format f32 - </dev/null | wc -c)" -eq 40 ] || fail "no values at all"
 : >empty.f32
 "$GRADNIC" compress -q empty.f32
 [ "$(stat -c %s empty.f32.gn)" -eq 40 ] || fail "an empty file is a header"
@@ -84,10 +94,36 @@ cp a.f32.gn keep
 expect 1 "gradnic compress: a.f32.gn: exists already; -f overwrites it" "$GRADNIC" compress -k 6 a.f32
 same a.f32.gn keep
 head -c 1001 a.f32 >cut.f32
-expect 1 "cut.f32: byte 1000: ends within a value (1 bytes over)" "$GRADNIC" compress -f -o a.f32.gn cut.f32
+expect 1 "cut.f32: byte 1000: ends within a value (1 of its 4 bytes)" "$GRADNIC" compress -f -o a.f32.gn cut.f32
 same a.f32.gn keep
 "$GRADNIC" compress -q -f -k 6 a.f32
 cmp -s a.f32.gn keep && fail "-f did not overwrite"
+cp a.f32 b.f32
+ln -s b.f32 link.f32
+expect 1 "link.f32: is the input" "$GRADNIC" compress -f -o link.f32 b.f32
+expect 1 "b.f32: is the input" bash -c '"$GRADNIC" compress -f -o b.f32 - <b.f32'
+expect 1 "plain.gn: is the input" "$GRADNIC" decompress -f --to f32 -o plain.gn plain.gn
+same a.f32 b.f32
+
+# Damaged gzip: the file and the byte are named.
+"$PYTHON" - <<'PY'
+data = bytearray(open("a.f32.gz", "rb").read())
+open("behind.f32.gz", "wb").write(data + b"junk")
+open("short.f32.gz", "wb").write(data[:-9])
+open("plain.f32.gz", "wb").write(bytes(100))
+data[-6] ^= 1
+open("sum.f32.gz", "wb").write(data)
+data[20000:20100] = bytes(100)
+open("middle.f32.gz", "wb").write(data)
+PY
+size=$(stat -c %s a.f32.gz)
+expect 1 "behind.f32.gz: byte $size: what stands here, behind the gzip data, is none" "$GRADNIC" compress behind.f32.gz
+expect 1 "short.f32.gz: byte $((size - 9)): the gzip file is cut short" "$GRADNIC" compress short.f32.gz
+expect 1 "plain.f32.gz: byte 0: not a gzip file" "$GRADNIC" compress plain.f32.gz
+expect 1 "sum.f32.gz: byte " "$GRADNIC" compress sum.f32.gz
+expect 1 "gzip data damaged" "$GRADNIC" compress sum.f32.gz
+expect 1 "middle.f32.gz: byte " "$GRADNIC" compress middle.f32.gz
+expect 1 "standard input: byte " bash -c '"$GRADNIC" compress - <middle.f32.gz | cat; exit ${PIPESTATUS[0]}'
 
 # Failures leave nothing.
 rm -rf ./* && "$PYTHON" -c 'open("a.f32", "wb").write(bytes(4000001))'
@@ -136,6 +172,7 @@ expect 2 "'-1' is no number" "$GRADNIC" compress -j -1 a.f32
 expect 2 "both want standard output" "$GRADNIC" compress --json -o - a.f32
 expect 2 "x.txt: neither .npy nor .f32; give --to npy or --to f32" "$GRADNIC" decompress -o x.txt a.gn
 expect 2 "--shape is for .npy" "$GRADNIC" decompress --shape 3 -o x.f32 a.gn
+expect 2 "--to takes npy or f32, not 'gn'" "$GRADNIC" decompress --to gn a.gn
 expect 2 "is no command" "$GRADNIC" squeeze
 expect 2 "" "$GRADNIC"
 expect 1 "kernel 'mmx'" "$GRADNIC" compress --kernel mmx b.f32

@@ -252,7 +252,7 @@ START_TEST(raw_and_packed_files)
                      "plain.f32.gz: byte 0: not a gzip file, though its name says so");
     write_file("odd.f32", in, 4003);
     ck_assert_str_eq(gn_values_load("odd.f32", GN_FORMAT_AUTO, &out, &count),
-                     "odd.f32: byte 4000: ends within a value (3 bytes over)");
+                     "odd.f32: byte 4000: ends within a value (3 of its 4 bytes)");
     write_file("what.bin", in, 4000);
     ck_assert_ptr_nonnull(gn_values_load("what.bin", GN_FORMAT_AUTO, &out, &count));
     ck_assert_ptr_null(gn_values_load("what.bin", GN_FORMAT_F32, &out, &count));

@@ -60,7 +60,8 @@ typedef struct gn_codec {
 /// that this version does not have.
 GN_API gn_status gn_codec_init(gn_codec *codec, gn_profile profile, int bound_exp);
 
-/// As gn_codec_init(), with a kernel chosen by name ("scalar", "avx2"; "auto" or NULL for the fastest).
+/// As gn_codec_init(), with a kernel chosen by name ("scalar", "avx2", "avx512", see gn_kernel_name();
+/// "auto" or NULL for the fastest).
 /// @return also GN_UNSUPPORTED when this build or machine lacks that kernel.
 GN_API gn_status gn_codec_init_kernel(gn_codec *codec, gn_profile profile, int bound_exp, const char *kernel);
 
@@ -81,8 +82,8 @@ GN_API gn_status gn_profile_parse(const char *name, gn_profile *profile);
 /// Smallest and largest bound_exp of a profile. @return GN_UNSUPPORTED as gn_codec_init().
 GN_API gn_status gn_profile_range(gn_profile profile, int *lowest, int *highest);
 
-/// Bytes that a stream of `count` values can have at most; 0 for 0 values. SIZE_MAX when that does not
-/// fit a size_t.
+/// Bytes that a stream of `count` values can have at most; 0 for 0 values and for a profile that this build
+/// does not have (gn_codec_init() refuses it). SIZE_MAX when that does not fit a size_t.
 GN_API size_t gn_stream_bound(gn_profile profile, size_t count);
 
 /// Compresses `count` little-endian binary32 values (any alignment) to `stream`.
