@@ -63,7 +63,7 @@ static gn_terms terms_of(const gn_comm_config *config)
                       .algorithm = (uint8_t)config->algorithm,
                       .quantise = config->quantise,
                       .scale = (uint8_t)config->scale,
-                      .data_tos = config->data_tos,
+                      .data_tos = (uint8_t)config->data_tos,
                       .aggregator_weights = config->aggregator_weights};
     if (config->quantise)
         terms.profile = (uint8_t)config->codec.profile, terms.bound_exp = (int8_t)config->codec.bound_exp;
@@ -95,7 +95,7 @@ static gn_status open_listeners(gn_bootstrap *boot, const struct sockaddr_storag
     if (status) return status;
     struct sockaddr_storage data = boot->local, control = boot->local;
     bool weights = boot->config->algorithm == GN_WORKER_AGGREGATOR && boot->config->aggregator_weights;
-    boot->data_listener = gn_listen(&data, weights ? 0 : boot->config->data_tos);
+    boot->data_listener = gn_listen(&data, weights ? 0 : (uint8_t)boot->config->data_tos);
     boot->control_listener = boot->data_listener < 0 ? -1 : gn_listen(&control, 0);
     if (boot->control_listener < 0) {
         char name[GN_NAME];

@@ -11,10 +11,22 @@ enum { BUCKETS = 65536, HISTOGRAM = 4 * 256 };
 /// Not a value that a histogram gives: this bucket has not been seen.
 enum { UNSEEN = GN_EXPONENT_NONE + 1 };
 
-static gn_status check_arguments(gn_comm *comm, const gn_bucket *bucket)
+static bool overlap(const float *a, const float *b, size_t count)
 {
+    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return (x < y ? y - x : x - y) < count * sizeof(float);
+}
+
+gn_status gn_collective_check(gn_comm *comm, const gn_bucket *bucket)
+{
+    if (!comm) return GN_INVALID;
+    if (gn_control_state(comm)) return GN_DEAD;
     const char *wrong = NULL;
-    if (bucket->count && (!bucket->send || !bucket->recv))
+    if (!bucket)
+        wrong = "bucket is NULL";
+    else if (bucket->count > PTRDIFF_MAX / sizeof(float))
+        wrong = "count is larger than memory";
+    else if (bucket->count && (!bucket->send || !bucket->recv))
         wrong = "send or recv is NULL";
     else if (bucket->op != GN_SUM && bucket->op != GN_AVERAGE)
         wrong = "op is neither GN_SUM nor GN_AVERAGE";
@@ -22,11 +34,12 @@ static gn_status check_arguments(gn_comm *comm, const gn_bucket *bucket)
         wrong = "a residual needs `quantise`";
     else if (bucket->id >= BUCKETS)
         wrong = "bucket id is not below 65536";
-    else if (bucket->send != bucket->recv && bucket->send < bucket->recv + bucket->count &&
-             bucket->recv < bucket->send + bucket->count)
+    else if (bucket->send != bucket->recv && overlap(bucket->send, bucket->recv, bucket->count))
         wrong = "send and recv overlap";
-    if (!wrong) return GN_OK;
-    return gn_control_fail(comm, GN_INVALID, comm->rank, "rank %d called allreduce wrongly: %s", comm->rank, wrong);
+    else if (bucket->residual && (overlap(bucket->residual, bucket->send, bucket->count) ||
+                                  overlap(bucket->residual, bucket->recv, bucket->count)))
+        wrong = "residual overlaps send or recv";
+    return wrong ? gn_control_refuse(comm, wrong) : GN_OK;
 }
 
 static bool scaled(const gn_comm *comm)
@@ -143,8 +156,7 @@ gn_status gn_collective_allreduce(gn_comm *comm, const gn_bucket *bucket)
 {
     double start = gn_now();
     gn_exchange exchange = {0};
-    gn_status status = gn_control_state(comm) ? GN_DEAD : check_arguments(comm, bucket);
-    if (!status) status = prepare_history(comm, &exchange);
+    gn_status status = gn_control_state(comm) ? GN_DEAD : prepare_history(comm, &exchange);
     if (status) return status;
     int known = scaled(comm) ? comm->history[bucket->id] : GN_EXPONENT_NONE;
     gn_op_header header = {.sequence = comm->sequence,

@@ -16,7 +16,7 @@ static _Thread_local char init_error[GN_ERROR_TEXT];
 
 gn_comm_config gn_comm_config_default(void)
 {
-    gn_comm_config config = {.rank = -1, .size = -1, .algorithm = GN_RING, .data_tos = 0x28};
+    gn_comm_config config = {.rank = -1, .size = -1, .algorithm = GN_RING, .data_tos = GN_TOS_AUTO};
     return config;
 }
 
@@ -27,6 +27,8 @@ static gn_status check_config(const gn_comm_config *config, gn_error *error)
         return gn_cause_set(error, GN_INVALID, "algorithm %d is none", (int)config->algorithm);
     if (config->scale != GN_SCALE_NONE && config->scale != GN_SCALE_AUTO)
         return gn_cause_set(error, GN_INVALID, "scale %d is none", (int)config->scale);
+    if (config->data_tos < GN_TOS_AUTO || config->data_tos > 0xFF)
+        return gn_cause_set(error, GN_INVALID, "data_tos is %d: want 0 to 255, or GN_TOS_AUTO", config->data_tos);
     if (config->timeout_ms < 0)
         return gn_cause_set(error, GN_INVALID, "timeout_ms is %d: want 0 (30000) or more", config->timeout_ms);
     if (!config->quantise) return GN_OK;
@@ -109,11 +111,21 @@ static gn_status init(gn_comm *comm, const gn_comm_config *config, gn_error *err
     return status;
 }
 
-gn_status gn_comm_init(gn_comm **result, const gn_comm_config *config)
+/// Packets are marked for the NICs only when their codec is known here: unmarked, they pass any NIC as they are.
+static void choose_tos(gn_comm_config *config)
 {
-    *result = NULL;
+    if (config->data_tos == GN_TOS_AUTO) config->data_tos = config->quantise ? 0x28 : 0;
+}
+
+gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
+{
+    if (result) *result = NULL;
     gn_error error;
-    gn_status status = check_config(config, &error);
+    gn_comm_config chosen = {0}, *config = &chosen;
+    gn_status status =
+        result && wanted ? GN_OK : gn_cause_set(&error, GN_INVALID, "%s is NULL", result ? "config" : "comm");
+    if (!status) chosen = *wanted, status = check_config(config, &error);
+    if (!status) choose_tos(config);
     gn_comm *comm = status ? NULL : new_comm(config);
     if (!status) status = comm ? init(comm, config, &error) : gn_cause_set(&error, GN_NO_MEMORY, "out of memory");
     if (status) {
@@ -147,7 +159,7 @@ gn_status gn_barrier(gn_comm *comm)
 
 gn_status gn_comm_abort(gn_comm *comm, const char *reason)
 {
-    return gn_control_abort(comm, reason);
+    return comm ? gn_control_abort(comm, reason) : GN_INVALID;
 }
 
 void gn_comm_free(gn_comm *comm)
@@ -160,11 +172,11 @@ void gn_comm_free(gn_comm *comm)
 
 int gn_comm_rank(const gn_comm *comm)
 {
-    return comm->rank;
+    return comm ? comm->rank : -1;
 }
 int gn_comm_size(const gn_comm *comm)
 {
-    return comm->size;
+    return comm ? comm->size : -1;
 }
 
 const char *gn_comm_last_error(const gn_comm *comm)
@@ -179,6 +191,7 @@ const char *gn_comm_last_error(const gn_comm *comm)
 
 gn_comm_stats gn_comm_get_stats(const gn_comm *comm)
 {
+    if (!comm) return (gn_comm_stats){0};
     gn_comm *mutable = (gn_comm *)(uintptr_t)comm;
     pthread_mutex_lock(&mutable->stats_lock);
     gn_comm_stats stats = mutable->stats;

@@ -63,6 +63,14 @@ gn_status gn_control_fail(gn_comm *comm, gn_status status, int culprit, const ch
     return status;
 }
 
+gn_status gn_control_refuse(gn_comm *comm, const char *wrong)
+{
+    pthread_mutex_lock(&comm->lock);
+    if (!comm->dead) gn_cause_set(&comm->error, GN_INVALID, "rank %d called allreduce wrongly: %s", comm->rank, wrong);
+    pthread_mutex_unlock(&comm->lock);
+    return GN_INVALID;
+}
+
 gn_status gn_control_state(gn_comm *comm)
 {
     pthread_mutex_lock(&comm->lock);
@@ -444,8 +452,13 @@ gn_status gn_control_data_lost(gn_comm *comm, int index, int cause)
 gn_status gn_control_abort(gn_comm *comm, const char *reason)
 {
     char text[GN_ERROR_TEXT], own[GN_NAME];
-    gn_comm_name(comm, comm->rank, own);
-    snprintf(text, sizeof text, "rank %d (%s) aborted: %.250s", comm->rank, own, reason ? reason : "no reason given");
+    if (!reason) reason = "no reason given";
+    if (comm->size > 1) {
+        gn_comm_name(comm, comm->rank, own);
+        snprintf(text, sizeof text, "rank %d (%s) aborted: %.250s", comm->rank, own, reason);
+    } else {  // alone, it has no address
+        snprintf(text, sizeof text, "rank %d aborted: %.250s", comm->rank, reason);
+    }
     pthread_mutex_lock(&comm->lock);
     fail_locked(comm, GN_ABORTED, comm->rank, comm->rank, NULL, text);
     pthread_mutex_unlock(&comm->lock);

@@ -94,6 +94,9 @@ void gn_comm_name(const gn_comm *comm, int rank, char name[GN_NAME]);
 gn_status gn_control_fail(gn_comm *comm, gn_status status, int culprit, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/// A call that is wrong by itself: keeps the text for gn_comm_last_error(), tells nobody, ends nothing. @return GN_INVALID.
+gn_status gn_control_refuse(gn_comm *comm, const char *wrong);
+
 /// GN_OK, or the status with which the communicator has failed.
 gn_status gn_control_state(gn_comm *comm);
 

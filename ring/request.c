@@ -111,13 +111,15 @@ static void free_request(gn_request *request)
 
 gn_status gn_iallreduce(gn_comm *comm, const gn_bucket *bucket, gn_request **request)
 {
+    if (!request) return GN_INVALID;
     *request = NULL;
-    if (gn_control_state(comm)) return GN_DEAD;
-    return enqueue(comm, bucket, request);
+    gn_status status = gn_collective_check(comm, bucket);
+    return status ? status : enqueue(comm, bucket, request);
 }
 
 gn_status gn_wait(gn_request *request)
 {
+    if (!request) return GN_INVALID;
     pthread_mutex_lock(&request->lock);
     while (!request->done) pthread_cond_wait(&request->changed, &request->lock);  // every collective has a deadline
     gn_status status = request->status;
@@ -128,6 +130,8 @@ gn_status gn_wait(gn_request *request)
 
 gn_status gn_test(gn_request *request, bool *done)
 {
+    if (done) *done = !request;  // whoever asks until it is done must not ask for ever
+    if (!request || !done) return GN_INVALID;
     pthread_mutex_lock(&request->lock);
     *done = request->done;
     gn_status status = request->status;
@@ -138,14 +142,17 @@ gn_status gn_test(gn_request *request, bool *done)
 
 gn_status gn_run_allreduce(gn_comm *comm, const gn_bucket *bucket)
 {
+    gn_status status = gn_collective_check(comm, bucket);
+    if (status) return status;
     if (!comm->queue) return gn_collective_allreduce(comm, bucket);
     gn_request *request;
-    gn_status status = gn_iallreduce(comm, bucket, &request);
+    status = enqueue(comm, bucket, &request);
     return status ? status : gn_wait(request);
 }
 
 gn_status gn_run_barrier(gn_comm *comm)
 {
+    if (!comm) return GN_INVALID;
     if (!comm->queue) return gn_collective_barrier(comm);
     gn_request *request;
     gn_status status = gn_control_state(comm) ? GN_DEAD : enqueue(comm, NULL, &request);

@@ -84,7 +84,7 @@ static gn_status start_connect(meeting *m, bool data, gn_error *error)
         m->boot->local.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)(void *)&m->boot->local)->sin6_scope_id : 0;
     struct sockaddr_storage to;
     gn_address_to(address, data ? address->data_port : address->control_port, scope, &to);
-    int fd = gn_connect(&to, &m->boot->local, data ? m->comm->config.data_tos : 0);
+    int fd = gn_connect(&to, &m->boot->local, data ? (uint8_t)m->comm->config.data_tos : 0);
     if (fd < 0)
         return gn_cause_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name,
                             strerror(errno));
@@ -297,7 +297,7 @@ gn_status gn_transport_connect(gn_comm *comm, gn_bootstrap *boot, gn_error *erro
         gn_peer *peer = &comm->peers[i];  // one connection, both ways; the second leg chooses its own ToS
         peer->data_in = peer->data_out;
         if (!comm->rank && peer->data_out >= 0)
-            gn_socket_set_tos(peer->data_out, comm->config.aggregator_weights ? 0 : comm->config.data_tos);
+            gn_socket_set_tos(peer->data_out, comm->config.aggregator_weights ? 0 : (uint8_t)comm->config.data_tos);
     }
     return status;
 }

@@ -241,6 +241,110 @@ START_TEST(test_abort_reaches_everyone)
 }
 END_TEST
 
+// What is wrong by itself: GN_INVALID at that rank alone, nothing sent, the group lives.
+static void run_wrong_arguments(int rank, const ranks *group, void *argument)
+{
+    gn_comm *comm = plan_init(rank, group, argument);
+    RANK_CHECK(comm);
+    float values[100], other[100];
+    for (int i = 0; i < 100; i++) values[i] = 1;
+    const gn_bucket wrong[] = {
+        {.send = values, .recv = values, .count = 100, .op = (gn_op)7},
+        {.send = NULL, .recv = values, .count = 100},
+        {.send = values, .recv = NULL, .count = 100},
+        {.send = values, .recv = values, .count = 100, .id = 65536},
+        {.send = values, .recv = values + 1, .count = 99},
+        {.send = values + 98, .recv = values, .count = 99},
+        {.send = values, .recv = values, .count = 100, .residual = other},
+        {.send = values, .recv = other, .count = SIZE_MAX / 4},
+    };
+    gn_request *request;
+    for (int turn = 0; turn < 3; turn++) {
+        for (size_t i = 0; i < sizeof wrong / sizeof *wrong && rank == VICTIM; i++) {
+            RANK_CHECK(gn_allreduce_bucket(comm, &wrong[i]) == GN_INVALID);
+            RANK_CHECK(strstr(gn_comm_last_error(comm), "rank 2 called allreduce wrongly: "));
+            request = (gn_request *)(void *)values;
+            RANK_CHECK(gn_iallreduce(comm, &wrong[i], &request) == GN_INVALID && !request);
+        }
+        RANK_CHECK(gn_allreduce(comm, values, other, 100, GN_SUM) == GN_OK);  // the caller has mended it
+        RANK_CHECK(other[0] == SIZE && other[99] == SIZE);
+        if (turn < 1) continue;  // later also with a progress thread
+        gn_bucket good = {.send = values, .recv = other, .count = 100};
+        RANK_CHECK(gn_iallreduce(comm, &good, &request) == GN_OK && gn_wait(request) == GN_OK);
+    }
+    RANK_CHECK(gn_barrier(comm) == GN_OK);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_wrong_arguments_stay_local)
+{
+    plan p = {.algorithm = algorithms[_i], .timeout_ms = 20000};
+    ranks group;
+    ranks_start(&group, SIZE, run_wrong_arguments, &p);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ranks_free(&group);
+}
+END_TEST
+
+static gn_comm *alone(void)
+{
+    gn_comm_config config = gn_comm_config_default();
+    gn_comm *comm;
+    config.rank = 0;
+    config.size = 1;
+    ck_assert_int_eq(gn_comm_init(&comm, &config), GN_OK);
+    return comm;
+}
+
+START_TEST(test_null_is_refused)
+{
+    gn_comm_config config = gn_comm_config_default();
+    gn_comm *comm = (gn_comm *)(void *)&config;
+    ck_assert_int_eq(gn_comm_init(NULL, &config), GN_INVALID);
+    ck_assert_int_eq(gn_comm_init(&comm, NULL), GN_INVALID);
+    ck_assert_ptr_null(comm);
+    ck_assert_str_eq(gn_comm_last_error(NULL), "config is NULL");
+
+    float value = 1;
+    gn_bucket bucket = {.send = &value, .recv = &value, .count = 1};
+    gn_request *request = (gn_request *)(void *)&config;
+    bool done = false;
+    ck_assert_int_eq(gn_allreduce(NULL, &value, &value, 1, GN_SUM), GN_INVALID);
+    ck_assert_int_eq(gn_allreduce_bucket(NULL, &bucket), GN_INVALID);
+    ck_assert_int_eq(gn_barrier(NULL), GN_INVALID);
+    ck_assert_int_eq(gn_comm_abort(NULL, "reason"), GN_INVALID);
+    ck_assert_int_eq(gn_iallreduce(NULL, &bucket, &request), GN_INVALID);
+    ck_assert_ptr_null(request);
+    ck_assert_int_eq(gn_wait(NULL), GN_INVALID);
+    ck_assert_int_eq(gn_test(NULL, &done), GN_INVALID);
+    ck_assert(done);
+    ck_assert_int_eq(gn_comm_rank(NULL), -1);
+    ck_assert_int_eq(gn_comm_size(NULL), -1);
+    ck_assert(gn_comm_get_stats(NULL).sent_bytes == 0);
+    gn_comm_free(NULL);
+
+    comm = alone();
+    ck_assert_int_eq(gn_allreduce_bucket(comm, NULL), GN_INVALID);
+    ck_assert_int_eq(gn_iallreduce(comm, NULL, &request), GN_INVALID);
+    ck_assert_int_eq(gn_iallreduce(comm, &bucket, NULL), GN_INVALID);
+    ck_assert_int_eq(gn_iallreduce(comm, &bucket, &request), GN_OK);
+    ck_assert_int_eq(gn_test(request, NULL), GN_INVALID);
+    ck_assert_int_eq(gn_wait(request), GN_OK);  // it is still there
+    gn_comm_free(comm);
+}
+END_TEST
+
+START_TEST(test_abort_alone_has_no_address)
+{
+    gn_comm *comm = alone();
+    ck_assert_int_eq(gn_comm_abort(comm, "enough"), GN_OK);
+    ck_assert_str_eq(gn_comm_last_error(comm), "rank 0 aborted: enough");
+    ck_assert_int_eq(gn_barrier(comm), GN_DEAD);
+    gn_comm_free(comm);
+}
+END_TEST
+
 // Setting up ------------------------------------------------------------------------------------------------------------
 
 enum { MISSING, TWICE, OTHER_ALGORITHM, OTHER_BOUND, OTHER_SIZE, OTHER_JOB, NO_INTERFACE, SETUPS };
@@ -440,6 +544,45 @@ START_TEST(test_stale_file_is_not_followed)
 }
 END_TEST
 
+/// What the kernel marks the data connections of this process with.
+static void run_tos(int rank, const ranks *group, void *argument)
+{
+    gn_comm_config config = rank_config(rank, group);
+    config.quantise = *(bool *)argument;
+    RANK_CHECK(config.data_tos == GN_TOS_AUTO);
+    RANK_CHECK(!gn_codec_init(&config.codec, GN_LATTICE, 10));
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(comm);
+    for (int fd = 0; fd < 256; fd++) {
+        int tos = 0, type = 0;
+        socklen_t length = sizeof tos, type_length = sizeof type;
+        if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_length) || type != SOCK_STREAM) continue;
+        if (!getsockopt(fd, IPPROTO_IP, IP_TOS, &tos, &length) && tos) group->reports[rank].values[tos == 0x28]++;
+    }
+    RANK_CHECK(!gn_barrier(comm));
+    gn_comm_free(comm);
+}
+
+START_TEST(test_default_tos_follows_quantise)
+{
+    bool quantise = _i;
+    ranks group;
+    ranks_start(&group, 2, run_tos, &quantise);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 2; rank++) {
+        ck_assert_int_eq(group.exits[rank], 0);
+        ck_assert_int_eq((int)group.reports[rank].values[0], 0);
+        ck_assert_int_eq((int)group.reports[rank].values[1], quantise ? 2 : 0);  // to the right, from the left
+    }
+    ranks_free(&group);
+    gn_comm_config config = gn_comm_config_default();
+    gn_comm *comm;
+    config.data_tos = 256;
+    ck_assert_int_eq(gn_comm_init(&comm, &config), GN_INVALID);
+    ck_assert(strstr(gn_comm_last_error(NULL), "data_tos is 256") != NULL);
+}
+END_TEST
+
 START_TEST(test_wrong_configurations)
 {
     static const struct {
@@ -480,12 +623,16 @@ int main(void)
     tcase_add_loop_test(running, test_leaver_is_named, 0, 2);
     tcase_add_loop_test(running, test_mismatch_says_who_called_what, 0, WRONG_KINDS);
     tcase_add_loop_test(running, test_abort_reaches_everyone, 0, 2);
+    tcase_add_loop_test(running, test_wrong_arguments_stay_local, 0, 2);
+    tcase_add_test(running, test_null_is_refused);
+    tcase_add_test(running, test_abort_alone_has_no_address);
     suite_add_tcase(suite, running);
     tcase_add_loop_test(setup, test_setup_says_what_is_wrong, 0, SETUPS);
     tcase_add_loop_test(setup, test_ways_to_meet, 0, 4);
     tcase_add_test(setup, test_strangers_do_not_matter);
     tcase_add_test(setup, test_stale_file_is_not_followed);
     tcase_add_test(setup, test_wrong_configurations);
+    tcase_add_loop_test(setup, test_default_tos_follows_quantise, 0, 2);
     suite_add_tcase(suite, setup);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -14,7 +14,9 @@
 ///     gn_comm_free(comm);
 ///
 /// Every wait has a deadline: a dead or silent peer gives GN_PEER_LOST at every survivor, with an error
-/// text that names rank, address, phase and bytes done. After an error the communicator is dead and says so.
+/// text that names rank, address, phase and bytes done. After an error the communicator is dead and says so: further calls
+/// return GN_DEAD. GN_INVALID is the exception: the arguments are wrong by themselves (NULL, no such op, bucket id, overlapping
+/// buffers), nothing was sent, and the caller may call again; the other ranks wait for it until their deadline.
 /// The library never prints, exits or touches signals.
 ///
 /// Threads: collectives on one communicator are called from one thread at a time, in the same order on every
@@ -47,6 +49,8 @@ typedef enum gn_scale {
 
 typedef enum gn_log_level { GN_LOG_ERROR, GN_LOG_WARNING, GN_LOG_INFO, GN_LOG_DEBUG } gn_log_level;
 
+enum { GN_TOS_AUTO = -1 };  ///< of gn_comm_config.data_tos
+
 typedef struct gn_comm_config {
     int rank;                ///< -1: from RANK
     int size;                ///< -1: from WORLD_SIZE; at most 256
@@ -55,12 +59,13 @@ typedef struct gn_comm_config {
         interface;  ///< NULL: route to the rendezvous; a name ("gn0"), a CIDR ("10.9.0.0/24"), exclusions ("^lo,docker0")
     int timeout_ms;  ///< how long a peer may give no sign of life while it is waited for, and all of gn_comm_init(); 0: 30000
     gn_algorithm algorithm;
-    size_t segment_bytes;     ///< pipelining unit of data, 4 KiB to 2 MiB; 0: 256 KiB
-    uint8_t data_tos;         ///< ToS of the gradient legs; 0x28 so that the NIC compresses; 0 for none
+    size_t segment_bytes;  ///< pipelining unit of data, 4 KiB to 2 MiB; 0: 256 KiB
+    /// ToS of the gradient legs: 0x28 so that the NIC compresses, 0 for none. GN_TOS_AUTO, the default: 0x28 with `quantise`, else 0.
+    int data_tos;
     bool aggregator_weights;  ///< worker-aggregator: second leg is not a gradient, sent with ToS 0 (the paper's case)
     bool quantise;            ///< pass each contribution (and, with GN_PAPER, each reduced block) through `codec`
-    gn_codec
-        codec;  ///< what the NIC's rule for data_tos applies; same on all ranks. Without `quantise`, NICs must leave data alone
+    /// What the NIC's rule for data_tos applies; same on all ranks. Without `quantise`, NICs must leave data_tos alone, or replicas drift.
+    gn_codec codec;
     gn_scale scale;
     int8_t
         scale_target;  ///< GN_SCALE_AUTO brings the RMS to about 2^scale_target, so the bound is 2^(-k - target) of it; default 0
@@ -76,7 +81,7 @@ typedef struct gn_comm_config {
 
 GN_API gn_comm_config gn_comm_config_default(void);
 
-/// Connects all ranks. @return GN_OK, GN_INVALID, GN_NO_MEMORY, GN_IO, GN_TIMEOUT (says which ranks did not
+/// Connects all ranks. @return GN_OK, GN_INVALID (also for NULL), GN_NO_MEMORY, GN_IO, GN_TIMEOUT (says which ranks did not
 /// come), GN_MISMATCH (says who has which configuration). `*comm` is NULL on failure.
 GN_API gn_status gn_comm_init(gn_comm **comm, const gn_comm_config *config);
 
@@ -95,10 +100,12 @@ typedef struct gn_bucket {
     uint32_t id;      ///< names the bucket, for GN_SCALE_AUTO's history: the same on all ranks, below 65536
 } gn_bucket;
 
+/// @return GN_INVALID as above, also for a residual without `quantise` or one that overlaps the buffers.
 GN_API gn_status gn_allreduce_bucket(gn_comm *comm, const gn_bucket *bucket);
 
 /// Starts an allreduce and returns; requests run in the order in which they were started. The buffers belong to the
-/// library until gn_wait(), or gn_test() with *done, which also frees the request.
+/// library until gn_wait(), or gn_test() with *done, which also frees the request. When it fails to start, *request is NULL and
+/// nothing is to be waited for; gn_wait(NULL) and gn_test(NULL, ..) are GN_INVALID (with *done, so that a loop ends).
 GN_API gn_status gn_iallreduce(gn_comm *comm, const gn_bucket *bucket, gn_request **request);
 GN_API gn_status gn_test(gn_request *request, bool *done);
 GN_API gn_status gn_wait(gn_request *request);
@@ -106,10 +113,13 @@ GN_API gn_status gn_wait(gn_request *request);
 /// Returns when every rank has called it.
 GN_API gn_status gn_barrier(gn_comm *comm);
 
-/// Ends whatever runs, here and (over the control connections) at every rank, with GN_ABORTED. Any thread.
+/// Ends whatever runs, here and (over the control connections) at every rank, with GN_ABORTED. Any thread. NULL: GN_INVALID.
 GN_API gn_status gn_comm_abort(gn_comm *comm, const char *reason);
+
+/// Says goodbye and frees; started requests run to their end first, and must have been waited for. NULL: nothing.
 GN_API void gn_comm_free(gn_comm *comm);
 
+/// -1 for NULL.
 GN_API int gn_comm_rank(const gn_comm *comm);
 GN_API int gn_comm_size(const gn_comm *comm);
 
@@ -122,6 +132,7 @@ typedef struct gn_comm_stats {
     double quantise_seconds, reduce_seconds, wait_seconds, total_seconds;
 } gn_comm_stats;
 
+/// Since gn_comm_init(); zeros for NULL.
 GN_API gn_comm_stats gn_comm_get_stats(const gn_comm *comm);
 
 #ifdef __cplusplus
