@@ -13,3 +13,13 @@ int gn_error_set(gn_error *error, const char *format, ...)
     va_end(arguments);
     return -1;
 }
+
+void gn_warn(const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    (void)fprintf(stderr, "gradnic nic: warning: %s\n", text);
+}

@@ -10,4 +10,7 @@ typedef struct gn_error {
 /// Formats `error` (may be NULL). @return -1, so that a failing function can return it.
 int gn_error_set(gn_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/// Says on stderr what somebody should know though the NIC goes on.
+void gn_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

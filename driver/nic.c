@@ -83,17 +83,30 @@ static int find_mtu(gn_nic *nic, gn_error *error)
         const gn_peer *peer = gn_peers_at(nic->config.peers, i);
         gn_path path;
         if (gn_wire_encapsulation(peer) > overhead) overhead = gn_wire_encapsulation(peer);
+        const int unknown = gn_path_find(&peer->endpoint.ip, &path);
+        if (nic->config.wire_mtu && !unknown && path.mtu < nic->config.wire_mtu)
+            gn_warn("--mtu %u: the way to peer %s carries only %u", nic->config.wire_mtu,
+                    gn_endpoint_format(&peer->endpoint, text), path.mtu);
         if (nic->config.wire_mtu) continue;
-        if (gn_path_find(&peer->endpoint.ip, &path))
+        if (unknown)
             return gn_error_set(error, "no route to peer %s (%s); --mtu sets the wire's MTU without asking",
                                 gn_endpoint_format(&peer->endpoint, text), strerror(errno));
         if (!smallest || path.mtu < smallest) smallest = path.mtu;
     }
     nic->wire_mtu = smallest > 65535 ? 65535 : smallest;
     nic->packet_mtu = nic->wire_mtu - overhead;
+    nic->wire_mtu_opened = nic->wire_mtu;
+    nic->packet_mtu_opened = nic->packet_mtu;
     const unsigned least = overhead + GN_SHIM_BYTES + (overhead == 48 ? 1280 : 576);
     if (nic->wire_mtu < least)
         return gn_error_set(error, "a wire MTU of %u is too small; at least %u", nic->wire_mtu, least);
+    const unsigned least6 = overhead + GN_SHIM_BYTES + 1280;
+    for (size_t i = 0; i < nic->config.address_count; i++)
+        if (nic->config.addresses[i].ip.version == 6 && nic->wire_mtu < least6)
+            return gn_error_set(error,
+                                "address %s: IPv6 needs a device MTU of 1280 (RFC 8200), which is a wire MTU of at "
+                                "least %u, not %u",
+                                gn_prefix_format(&nic->config.addresses[i], text), least6, nic->wire_mtu);
     return 0;
 }
 

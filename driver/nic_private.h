@@ -29,8 +29,12 @@ typedef struct gn_out {
     uint64_t segments, bytes;        ///< taken from the host, as it handed them over
     uint64_t no_peer;                ///< packets to a destination that no peer has: dropped
     uint64_t not_ip;                 ///< packets that are no whole IP packets: dropped
+    uint64_t told_too_big;           ///< ICMP messages to the host about them
     uint64_t uncuttable;             ///< segments that the engine refused: dropped
     uint64_t packets, packet_bytes;  ///< IP packets given to the wire, after cutting and compressing
+    uint64_t too_big_seen;           ///< of wire.too_big, when the paths were last asked for their MTU
+    uint64_t paths_asked;            ///< gn_now() of that
+    uint64_t host_told;              ///< gn_now() of the last ICMP message
     gn_wire_counters wire;
     gn_wire_packet outgoing[GN_BURST_PACKETS];
     gn_burst burst;
@@ -56,10 +60,11 @@ struct gn_nic {
     void *engine;
     bool partial;  ///< restored packets leave their checksum to the host
     gn_capture *pcap_host, *pcap_wire;
-    unsigned wire_mtu;           ///< of the underlay
-    unsigned packet_mtu;         ///< of IP packets on the wire: wire_mtu less the encapsulation
-    struct gn_control *control;  ///< NULL: none
-    int stop_event;              ///< eventfd: readable when the threads are to end
+    unsigned wire_mtu;                            ///< of the underlay
+    unsigned packet_mtu;                          ///< of IP packets on the wire: wire_mtu less the encapsulation
+    unsigned wire_mtu_opened, packet_mtu_opened;  ///< both as they were at the start: never exceeded
+    struct gn_control *control;                   ///< NULL: none
+    int stop_event;                               ///< eventfd: readable when the threads are to end
     atomic_bool stop;
     atomic_int failure;  ///< errno of a thread that gave up
     uint64_t started;    ///< CLOCK_REALTIME, seconds

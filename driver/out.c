@@ -6,6 +6,7 @@
 
 #include "driver/inner.h"
 #include "driver/nic_private.h"
+#include "driver/pmtu.h"
 
 static gn_segment as_segment(const struct virtio_net_hdr *virtio, const uint8_t *packet, size_t length)
 {
@@ -89,10 +90,12 @@ static void handle_segment(gn_nic *nic, const struct virtio_net_hdr *virtio, siz
         status = engine->transmit(nic->engine, &segment, out->cut, nic->packet_mtu, &out->burst);
         if (status == GN_OK) count = list(out);
     }
-    if (status != GN_OK)
-        out->uncuttable++;
-    else
+    if (status == GN_OK) {
         send_packets(nic, peer, count);
+        return;
+    }
+    out->uncuttable++;
+    gn_pmtu_tell_host(nic, out->segment, inner.length, gn_now());
 }
 
 // One step under the lock. @return nanoseconds to wait before the next one: for the device too if `*readable`.
@@ -104,6 +107,7 @@ static uint64_t step(gn_nic *nic, bool *readable)
     const uint64_t now = gn_now();
     const uint64_t before = out->wire.bytes, due = gn_fault_release(out->fault, &nic->wire, now, &out->wire);
     gn_rate_charge(&out->rate, out->wire.bytes - before, now);
+    gn_pmtu_follow(nic, now);
     const uint64_t busy = gn_rate_wait(&out->rate, now);
     *readable = false;
     if (busy) return busy < due ? busy : due;

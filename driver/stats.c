@@ -122,7 +122,8 @@ static json_t *tx_stats(const gn_nic *nic)
         before += c->rule[i].payload_bytes, after += c->rule[i].wire_bytes;
     json_t *host =
         OBJECT({"segments", out->segments}, {"bytes", out->bytes}, {"queue_drops", gn_link_tx_dropped(nic->tun.index)},
-               {"not_ip", out->not_ip}, {"no_peer", out->no_peer}, {"uncuttable", out->uncuttable});
+               {"not_ip", out->not_ip}, {"no_peer", out->no_peer}, {"uncuttable", out->uncuttable},
+               {"told_too_big", out->told_too_big});
     json_t *fault = OBJECT({"lost", f->lost}, {"duplicated", f->duplicated}, {"reordered", f->reordered},
                            {"delayed", f->delayed}, {"overflow", f->overflow});
     json_t *wire = OBJECT({"packets", out->packets}, {"packet_bytes", out->packet_bytes}, {"datagrams", w->datagrams},

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/pmtu.h"
+
+#include <unistd.h>
+
+#include "driver/too_big.h"
+
+enum { MILLISECOND = 1000000 };
+
+unsigned gn_pmtu_ask(const gn_endpoint *endpoint)
+{
+    struct sockaddr_storage address;
+    const bool v4 = endpoint->ip.version == 4;
+    int mtu = 0;
+    socklen_t size = sizeof mtu;
+    const socklen_t length = gn_endpoint_to_sockaddr(endpoint, v4 ? AF_INET : AF_INET6, &address);
+    const int fd = socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return 0;
+    if (connect(fd, (const struct sockaddr *)&address, length) ||
+        getsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU : IPV6_MTU, &mtu, &size))
+        mtu = 0;
+    close(fd);
+    return mtu > 0 ? (unsigned)mtu : 0;
+}
+
+static unsigned smallest_now(const gn_nic *nic)
+{
+    unsigned smallest = nic->wire_mtu_opened;
+    for (size_t i = 0; i < gn_peers_count(nic->config.peers); i++) {
+        const unsigned mtu = gn_pmtu_ask(&gn_peers_at(nic->config.peers, i)->endpoint);
+        if (mtu && mtu < smallest) smallest = mtu;
+    }
+    return smallest;
+}
+
+void gn_pmtu_follow(gn_nic *nic, uint64_t now)
+{
+    gn_out *out = nic->out;
+    const bool refused = out->wire.too_big != out->too_big_seen, lowered = nic->wire_mtu < nic->wire_mtu_opened;
+    if (!refused && !lowered) return;
+    if (now - out->paths_asked < (refused ? GN_PMTU_AGAIN_MS : GN_PMTU_RECOVER_MS) * (uint64_t)MILLISECOND) return;
+    out->paths_asked = now;
+    out->too_big_seen = out->wire.too_big;
+    const unsigned overhead = nic->wire_mtu_opened - nic->packet_mtu_opened, least = overhead + GN_PMTU_LEAST;
+    unsigned mtu = smallest_now(nic);
+    if (mtu < least) mtu = least;
+    if (mtu == nic->wire_mtu) return;
+    gn_warn("%s: the wire's MTU is now %u, not %u; %s", nic->tun.name, mtu, nic->wire_mtu,
+            mtu < nic->wire_mtu ? "packets are cut smaller" : "packets are cut larger again");
+    nic->wire_mtu = mtu;
+    nic->packet_mtu = mtu - overhead;
+}
+
+void gn_pmtu_tell_host(gn_nic *nic, const uint8_t *packet, size_t length, uint64_t now)
+{
+    gn_out *out = nic->out;
+    struct virtio_net_hdr virtio = {0};
+    uint8_t message[GN_TOO_BIG_BYTES];
+    const unsigned fits = nic->packet_mtu - GN_SHIM_BYTES;
+    if (length <= fits || now - out->host_told < MILLISECOND) return;
+    const size_t bytes = gn_too_big_make(packet, length, fits, message);
+    if (!bytes) return;
+    out->host_told = now;
+    const struct iovec vector[2] = {{&virtio, sizeof virtio}, {message, bytes}};
+    if (gn_tun_write(&nic->tun, vector, 2)) out->told_too_big++;
+}
