@@ -51,6 +51,12 @@ gn_message gn_parse_profile(const char *text, gn_profile *profile);
 /// GN_PROFILE_COUNT.
 gn_message gn_parse_profiles(const char *text, gn_profile *profiles, size_t *count);
 
+/// A codec kernel by its name, or "auto": one that this machine runs. `*kernel` is `text`.
+gn_message gn_parse_kernel(const char *text, const char **kernel);
+
+/// For --help, which does not depend on the machine that its man page is made on.
+#define GN_KERNEL_NAMES "auto, scalar, avx2, avx512"
+
 /// Whether a profile takes this bound: "lattice takes bounds from 2^31 (-31) to 2^-31 (31); 64 is outside".
 gn_message gn_check_bound(gn_profile profile, int bound_exp);
 

@@ -19,6 +19,19 @@ gn_message gn_parse_profile(const char *text, gn_profile *profile)
     return gn_message_format("'%s' is no profile; there are %s", text, names);
 }
 
+gn_message gn_parse_kernel(const char *text, const char **kernel)
+{
+    char names[128] = "auto";
+    *kernel = text;
+    if (!strcmp(text, "auto")) return NULL;
+    for (unsigned i = 0; gn_kernel_name(i); i++) {
+        if (!strcmp(text, gn_kernel_name(i))) return NULL;
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, ", %s", gn_kernel_name(i));
+    }
+    return gn_message_format("kernel '%s' is not in this build, or not for this machine; there are %s", text, names);
+}
+
 static size_t all_profiles(gn_profile *profiles)
 {
     size_t n = 0;

@@ -38,7 +38,7 @@ static const struct argp_option option_table[] = {
     {"force", 'f', 0, 0, "overwrite OUT", 0},
     {"threads", 'j', "N", 0, "threads; 0, the default, is one per processor. The bytes do not depend on it", 0},
     {"format", OPTION_FORMAT, "FORMAT", 0, "what FILE is, when its name does not say: npy, f32, gn", 0},
-    {"kernel", OPTION_KERNEL, "NAME", 0, "codec kernel: auto, scalar, avx2. The bytes do not depend on it", 0},
+    {"kernel", OPTION_KERNEL, "NAME", 0, "codec kernel: " GN_KERNEL_NAMES ". The bytes do not depend on it", 0},
     {"quiet", 'q', 0, 0, "no progress, no summary", 0},
     {"json", OPTION_JSON, 0, 0, "print the summary as JSON on standard output", 0},
     {0},
@@ -68,7 +68,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         wrong = gn_parse_format(arg, &o->format);
         break;
     case OPTION_KERNEL:
-        o->kernel = arg;
+        wrong = gn_parse_kernel(arg, &o->kernel);
         break;
     case 'q':
         o->quiet = true;

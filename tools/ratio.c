@@ -38,7 +38,7 @@ static const struct argp_option option_table[] = {
      "zstd:3; 'all' that are compiled in is the default; none",
      0},
     {"format", OPTION_FORMAT, "FORMAT", 0, "what the files are, when their names do not say: npy, f32, gn", 0},
-    {"kernel", OPTION_KERNEL, "NAME", 0, "codec kernel: auto, scalar, avx2. The results do not depend on it", 0},
+    {"kernel", OPTION_KERNEL, "NAME", 0, "codec kernel: " GN_KERNEL_NAMES ". The results do not depend on it", 0},
     {"threads", 'j', "N", 0, "threads; 0, the default, is one per processor. The results do not depend on it", 0},
     {"quiet", 'q', 0, 0, "no progress, no notes", 0},
     {"json", OPTION_JSON, 0, 0, "results as JSON", 0},
@@ -65,7 +65,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         wrong = gn_parse_format(arg, &o->format);
         break;
     case OPTION_KERNEL:
-        o->kernel = arg;
+        wrong = gn_parse_kernel(arg, &o->kernel);
         break;
     case 'j':
         wrong = gn_parse_threads(arg, &o->threads);
@@ -107,7 +107,7 @@ static const char doc[] =
     "  above %              share of the values with errors above the bound\n"
     "\n"
     "Lossless compressors see the raw bytes, in pieces of 65536 values; zfp is in its fixed-accuracy mode with the "
-    "bound as its tolerance.\n"
+    "bound as its tolerance, and left out where there are NaNs or infinities.\n"
     "\n"
     "Examples:\n"
     "  gradnic ratio grads.npy\n"

@@ -49,6 +49,12 @@ static gn_text percent(double part, double whole)
     return text;
 }
 
+/// A lossy peer's figures mean nothing where NaN or infinity was among the values: a block of zfp has one exponent.
+static bool is_left_out(const gn_ratio_result *r, const gn_ratio_subject *s)
+{
+    return s->is_peer && !is_lossless(s) && r->input.not_finite;
+}
+
 static void add_row(gn_table *table, const gn_ratio_result *r, const gn_ratio_subject *s, const gn_ratio_stats *stats)
 {
     const double raw = raw_bytes(r), n = finite_values(r), values = (double)r->input.values;
@@ -86,10 +92,18 @@ int gn_ratio_print(const gn_ratio_result *r, const gn_ratio_subject *subjects, s
             percent((double)in->zeros, (double)in->values).s);
     if (in->not_finite) fprintf(stream, ", not finite %s", gn_human_count(in->not_finite).s);
     fputc('\n', stream);
+    const gn_ratio_subject *left_out = NULL;
     gn_table *table = gn_table_new(
         "<codec|bound|ratio|payload|0 bit %|8 bit %|16 bit %|32 bit %|max error|rms error|mean error|kept %|above %");
-    for (size_t i = 0; i < count; i++) add_row(table, r, &subjects[i], &r->stats[i]);
-    return gn_table_print(table, stream);
+    for (size_t i = 0; i < count; i++) {
+        if (is_left_out(r, &subjects[i]))
+            left_out = &subjects[i];
+        else
+            add_row(table, r, &subjects[i], &r->stats[i]);
+    }
+    const int failed = gn_table_print(table, stream);
+    if (left_out) fprintf(stream, "%s: data not finite, left out\n", subject_name(left_out));
+    return failed;
 }
 
 static json_t *tags_json(const gn_tally *tally)
@@ -132,7 +146,8 @@ json_t *gn_ratio_json(const gn_ratio_result *r, const gn_ratio_subject *subjects
     const gn_ratio_input *in = &r->input;
     const double n = finite_values(r);
     json_t *lines = json_array();
-    for (size_t i = 0; i < count; i++) json_array_append_new(lines, subject_json(r, &subjects[i], &r->stats[i]));
+    for (size_t i = 0; i < count; i++)
+        if (!is_left_out(r, &subjects[i])) json_array_append_new(lines, subject_json(r, &subjects[i], &r->stats[i]));
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", r->name, "values", gn_json_count(in->values),
                      "bytes", gn_json_count(in->values * sizeof(float)), "zeros", gn_json_count(in->zeros),
                      "not_finite", gn_json_count(in->not_finite), "rms", gn_json_real(sqrt(in->sum_squares / n)),

@@ -8,6 +8,14 @@ file=$DATA/cnn-it30-w0.npy.gz
 "$GRADNIC" bench codec -p all -k 6,10 --kernel all --data all --size all --memory 1M -r 1 --seconds 0 -o all.json "$file" >all.txt
 kernels=$(jq '[.results[].kernel] | unique | length' all.json)
 [ "$kernels" -ge 1 ] || fail "no kernel"
+for command in compress ratio "bench codec"; do # --help names them all
+    for kernel in $(jq -r '.results[].kernel' all.json | sort -u); do
+        # shellcheck disable=SC2086 # two words
+        "$GRADNIC" $command --help | sed -n '/--kernel=/,/--/p' >help
+        grep -qE "[ (]$kernel([,.)]|\$)" help || fail "$command --help lacks $kernel"
+    done
+done
+rm help
 # (1 file + 4 kinds of data) * 2 bounds * 3 sizes * 2 profiles, for each kernel
 [ "$(jq '.results | length' all.json)" -eq $((60 * kernels)) ] || fail "$(jq '.results | length' all.json) results"
 [ "$(grep -cE '^(files|zero|tiny|mixed|raw) ' all.txt)" -eq $((60 * kernels)) ] || fail "the table has other lines"
@@ -22,9 +30,15 @@ jq -e '.environment.cores >= 1 and .files == [$f]' --arg f "$file" all.json >/de
 "$GRADNIC" bench codec --json --size packet -r 1 --against all --data none "$file" >peers.json
 jq -e '[.results[] | select(.codec == "paper" or .codec == "lattice")] | length == 2' peers.json >/dev/null || fail "peers instead of ours"
 
+"$PYTHON" -c 'import numpy as np; a = np.ones(5000, "<f4"); a[7], a[9] = np.nan, np.inf; np.save("nan.npy", a)'
+"$GRADNIC" bench codec --json --size packet -r 1 --against all --data none nan.npy >nan.json 2>note
+[ "$(jq -c '[.results[].codec | select(startswith("zfp"))]' nan.json)" = '[]' ] || fail "zfp of what is not finite"
+! jq -e '.results[].codec | select(startswith("zfp"))' peers.json >/dev/null || grep -q 'zfp: data not finite, left out' note || fail "nothing is said about zfp"
+rm nan.npy nan.json note
+
 expect 2 "--data none needs a FILE" "$GRADNIC" bench codec --data none
 expect 2 "kernel 'vax' is not in this build" "$GRADNIC" bench codec --kernel vax
-expect 2 "'huge' is none of those" "$GRADNIC" bench codec --size huge
+expect 2 "'huge' is none of: cache, packet, memory, all, none" "$GRADNIC" bench codec --size huge
 expect 2 "is outside" "$GRADNIC" bench codec -p paper -k 0
 expect 1 "no-such.npy" "$GRADNIC" bench codec no-such.npy
 expect 1 "exists already" "$GRADNIC" bench codec -o all.json --size packet --data zero -r 1
