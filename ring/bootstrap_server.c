@@ -13,6 +13,7 @@
 
 enum { STRANGERS_MAX = 64 };
 static const double stranger_seconds = 5;
+static const double grace_seconds = 0.05;  // a rank says HELLO within this time, even where all room is taken
 
 gn_status gn_server_open(gn_bootstrap *boot, gn_error *error)
 {
@@ -53,24 +54,39 @@ static void remove_guest(gn_bootstrap *boot, int index)
     boot->guests[index] = boot->guests[--boot->guest_count];
 }
 
+/// Room for one more guest, if need be that of the stranger who has been silent for longest. Ranks that have said HELLO never take
+/// more than their share. @return false when everyone came just now.
+static bool make_room(gn_bootstrap *boot, double now)
+{
+    int oldest = -1, room = boot->size + STRANGERS_MAX;
+    if (!boot->guest_room) {
+        boot->guests = malloc((size_t)room * sizeof(gn_guest *));
+        boot->guest_room = boot->guests ? room : 0;
+    }
+    if (boot->guest_count < boot->guest_room) return true;
+    for (int i = 0; i < boot->guest_count; i++)
+        if (boot->guests[i]->rank < 0 && (oldest < 0 || boot->guests[i]->since < boot->guests[oldest]->since))
+            oldest = i;
+    if (oldest < 0 || now < boot->guests[oldest]->since + grace_seconds) return false;
+    remove_guest(boot, oldest);
+    return true;
+}
+
 static void accept_guests(gn_bootstrap *boot)
 {
     struct sockaddr_storage from;
-    for (int fd; (fd = gn_accept(boot->listener, &from)) >= 0;) {
-        if (boot->guest_count == boot->guest_room) {
-            int room = boot->size + STRANGERS_MAX;
-            gn_guest **guests =
-                boot->guest_room < room ? realloc(boot->guests, (size_t)room * sizeof(gn_guest *)) : NULL;
-            if (guests) boot->guests = guests, boot->guest_room = room;
-        }
-        gn_guest *guest = boot->guest_count < boot->guest_room ? malloc(sizeof *guest) : NULL;
+    double now = gn_now();
+    while (make_room(boot, now)) {
+        int fd = gn_accept(boot->listener, &from);
+        if (fd < 0) return;
+        gn_guest *guest = malloc(sizeof *guest);
         if (!guest) {
             gn_close(&fd);
             continue;
         }
         gn_connection_open(&guest->connection, fd);
         gn_sockaddr_name(&from, guest->name);
-        guest->since = gn_now();
+        guest->since = now;
         guest->rank = -1;
         guest->ready = false;
         boot->guests[boot->guest_count++] = guest;
@@ -222,12 +238,14 @@ static void await_guests(gn_bootstrap *boot, bool accepting)
     struct pollfd *set = malloc(((size_t)boot->guest_count + 1) * sizeof *set);
     if (!set) return;
     nfds_t n = 0;
-    if (accepting) set[n++] = (struct pollfd){.fd = boot->listener, .events = POLLIN};
+    bool room = boot->guest_count < boot->guest_room || !boot->guest_room;  // else someone must grow old first
+    if (accepting && room) set[n++] = (struct pollfd){.fd = boot->listener, .events = POLLIN};
     for (int i = 0; i < boot->guest_count; i++)
         set[n++] = (struct pollfd){.fd = boot->guests[i]->connection.fd,
                                    .events = (short)(POLLIN | (boot->guests[i]->connection.out_used ? POLLOUT : 0))};
     int wait = gn_ms_until(boot->deadline, gn_now());
-    (void)poll(set, n, wait < 1000 ? wait : 1000);
+    int longest = room ? 1000 : 20;
+    (void)poll(set, n, wait < longest ? wait : longest);
     free(set);
 }
 

@@ -12,8 +12,11 @@
 #include "clock.h"
 #include "group.h"
 
-enum { PENDING_MAX = 64 };
+/// Strangers who may be connected at the same time, beside the two connections of every rank that is expected.
+enum { STRANGERS_MAX = 64, PENDING_MAX = STRANGERS_MAX + 2 * GN_RANKS_MAX };
 static const double pending_seconds = 5;
+static const double grace_seconds = 0.05;  // a peer says who it is within this time, even where all room is taken
+static const double retry_seconds = 0.05;
 
 /// A connection that was accepted and has not said who it is.
 typedef struct pending {
@@ -25,12 +28,20 @@ typedef struct pending {
 } pending;
 _Static_assert((int)GN_FRAME_HEADER + (int)GN_TOKEN_BYTES + 2 <= (int)GN_DATA_HELLO_BYTES, "a JOIN must fit");
 
+/// One of the two connections that we make.
+typedef struct link {
+    bool up;            ///< connected, and we have said who we are
+    double not_before;  ///< it was lost: when to try again
+} link;
+
 typedef struct meeting {
     gn_comm *comm;
     gn_bootstrap *boot;
-    int connect_to;            ///< index of the peer to connect to, or -1
-    bool data_up, control_up;  ///< ours are connected
+    int connect_to;  ///< index of the peer to connect to, or -1
+    link link[2];    ///< to it: [0] control, [1] data
+    unsigned lost;   ///< how often one of them was closed before the welcome
     bool welcomed;
+    int room;  ///< of `pending`: strangers and expected ranks
     pending pending[PENDING_MAX];
 } meeting;
 
@@ -102,40 +113,73 @@ static gn_join own_join(const meeting *m)
     return join;
 }
 
+/// The peer has closed it before it knew who we are: strangers took its room. The other connection stays, so that the peer never
+/// joins a connection of one attempt with one of another.
+static gn_status lose(meeting *m, bool data)
+{
+    gn_peer *peer = &m->comm->peers[m->connect_to];
+    if (data)
+        gn_close(data_socket(m, peer));
+    else
+        gn_connection_close(&peer->control);
+    m->link[data] = (link){.not_before = gn_now() + retry_seconds};
+    m->lost++;
+    gn_log_text(&m->comm->config, GN_LOG_WARNING, "rank %d at %s closed our %s connection: trying again", peer->rank,
+                peer->name, data ? "data" : "control");
+    return GN_OK;
+}
+
+static bool closed_by_peer(int error_number)
+{
+    return error_number == ECONNRESET || error_number == EPIPE;
+}
+
 /// One of our two connections is established or has failed.
 static gn_status finish_connect(meeting *m, bool data, gn_error *error)
 {
     gn_peer *peer = &m->comm->peers[m->connect_to];
     int fd = data ? *data_socket(m, peer) : peer->control.fd;
     int failed = gn_connect_result(fd);
+    if (closed_by_peer(failed)) return lose(m, data);
     if (failed)
         return gn_cause_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name,
                             strerror(failed));
     gn_join join = own_join(m);
     uint8_t frame[GN_FRAME_MAX];
+    m->link[data].up = true;
     if (!data) {
         gn_connection_send(&peer->control, frame, gn_join_write(frame, &join));
-        m->control_up = true;
         return GN_OK;
     }
     gn_data_hello_write(frame, &join);
-    if (send(fd, frame, GN_DATA_HELLO_BYTES, MSG_NOSIGNAL) != GN_DATA_HELLO_BYTES)  // a fresh socket takes 32 bytes
-        return gn_cause_set(error, GN_IO, "cannot send to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
-    m->data_up = true;
-    return GN_OK;
+    if (send(fd, frame, GN_DATA_HELLO_BYTES, MSG_NOSIGNAL) == GN_DATA_HELLO_BYTES)  // a fresh socket takes 32 bytes
+        return GN_OK;
+    if (closed_by_peer(errno)) return lose(m, data);
+    return gn_cause_set(error, GN_IO, "cannot send to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
+}
+
+/// Room for one more: a free place, or that of the stranger who has been silent for longest. NULL: everyone came just now.
+static pending *make_room(meeting *m, double now)
+{
+    pending *oldest = &m->pending[0];
+    for (int i = 0; i < m->room; i++) {
+        if (m->pending[i].fd < 0) return &m->pending[i];
+        if (m->pending[i].since < oldest->since) oldest = &m->pending[i];
+    }
+    if (now < oldest->since + grace_seconds) return NULL;
+    gn_close(&oldest->fd);
+    return oldest;
 }
 
 static void accept_all(meeting *m, bool is_data)
 {
     struct sockaddr_storage from;
-    for (int fd; (fd = gn_accept(is_data ? m->boot->data_listener : m->boot->control_listener, &from)) >= 0;) {
-        pending *free_one = NULL;
-        for (int i = 0; i < PENDING_MAX && !free_one; i++)
-            if (m->pending[i].fd < 0) free_one = &m->pending[i];
-        if (!free_one)
-            gn_close(&fd);
-        else
-            *free_one = (pending){.fd = fd, .is_data = is_data, .since = gn_now()};
+    double now =
+        gn_now();  // all of them are younger than this: nobody is closed unread for someone behind it in the queue
+    for (pending *p; (p = make_room(m, now));) {
+        int fd = gn_accept(is_data ? m->boot->data_listener : m->boot->control_listener, &from);
+        if (fd < 0) return;
+        *p = (pending){.fd = fd, .is_data = is_data, .since = now};
     }
 }
 
@@ -204,9 +248,11 @@ static gn_status read_welcome(meeting *m, gn_error *error)
     int found = gn_connection_next(&peer->control, &frame);
     if (found == 1 && frame.type == GN_MSG_WELCOME)
         m->welcomed = true;
-    else if (found || peer->control.closed)
-        return gn_cause_set(error, GN_PEER_LOST, "rank %d at %s did not accept our connections", peer->rank,
+    else if (found)
+        return gn_cause_set(error, GN_CORRUPT, "rank %d at %s sent no welcome but something else", peer->rank,
                             peer->name);
+    else if (peer->control.closed)
+        return lose(m, false);
     return GN_OK;
 }
 
@@ -214,16 +260,16 @@ static void await_events(meeting *m)
 {
     struct pollfd set[PENDING_MAX + 4];
     nfds_t n = 0;
-    set[n++] = (struct pollfd){.fd = m->boot->data_listener, .events = POLLIN};
-    set[n++] = (struct pollfd){.fd = m->boot->control_listener, .events = POLLIN};
-    if (m->connect_to >= 0) {
+    int taken = 0;
+    if (m->connect_to >= 0 && !m->welcomed) {
         gn_peer *peer = &m->comm->peers[m->connect_to];
-        if (!m->data_up) set[n++] = (struct pollfd){.fd = *data_socket(m, peer), .events = POLLOUT};
-        if (!m->control_up || !m->welcomed)
-            set[n++] = (struct pollfd){.fd = peer->control.fd, .events = m->control_up ? POLLIN : POLLOUT};
+        set[n++] = (struct pollfd){.fd = *data_socket(m, peer), .events = m->link[1].up ? POLLIN : POLLOUT};
+        set[n++] = (struct pollfd){.fd = peer->control.fd, .events = m->link[0].up ? POLLIN : POLLOUT};
     }
-    for (int i = 0; i < PENDING_MAX; i++)
-        if (m->pending[i].fd >= 0) set[n++] = (struct pollfd){.fd = m->pending[i].fd, .events = POLLIN};
+    for (int i = 0; i < m->room; i++)
+        if (m->pending[i].fd >= 0) set[n++] = (struct pollfd){.fd = m->pending[i].fd, .events = POLLIN}, taken++;
+    for (int data = 0; data < 2 && taken < m->room; data++)  // without room, someone must grow old first
+        set[n++] = (struct pollfd){.fd = data ? m->boot->data_listener : m->boot->control_listener, .events = POLLIN};
     (void)poll(set, n, 20);  // short, because the bootstrap connections are looked at between
 }
 
@@ -233,22 +279,36 @@ static bool writable(int fd)
     return poll(&p, 1, 0) > 0;
 }
 
+/// Nothing is sent on it before the welcome: it can only end.
+static bool ended(int fd)
+{
+    uint8_t byte;
+    ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+static gn_status advance(meeting *m, bool data, gn_error *error)
+{
+    gn_peer *peer = &m->comm->peers[m->connect_to];
+    int fd = data ? *data_socket(m, peer) : peer->control.fd;
+    if (fd < 0) return gn_now() < m->link[data].not_before ? GN_OK : start_connect(m, data, error);
+    if (!m->link[data].up) return writable(fd) ? finish_connect(m, data, error) : GN_OK;
+    if (!data) return read_welcome(m, error);
+    return ended(fd) ? lose(m, true) : GN_OK;
+}
+
 static gn_status step(meeting *m, bool *done, gn_error *error)
 {
     gn_status status = GN_OK;
-    if (m->connect_to >= 0) {
-        gn_peer *peer = &m->comm->peers[m->connect_to];
-        if (!m->data_up && writable(*data_socket(m, peer))) status = finish_connect(m, true, error);
-        if (!status && !m->control_up && writable(peer->control.fd)) status = finish_connect(m, false, error);
-        if (!status && m->control_up && !m->welcomed) status = read_welcome(m, error);
-        if (status) return status;
-    }
+    for (int data = 1; data >= 0 && m->connect_to >= 0 && !m->welcomed && !status; data--)
+        status = advance(m, data, error);
+    if (status) return status;
     accept_all(m, true);
     accept_all(m, false);
-    for (int i = 0; i < PENDING_MAX; i++)
+    for (int i = 0; i < m->room; i++)
         if (m->pending[i].fd >= 0) read_pending(m, &m->pending[i]);
     bool complete = welcome_complete(m);
-    *done = complete && (m->connect_to < 0 || (m->welcomed && m->data_up));
+    *done = complete && (m->connect_to < 0 || m->welcomed);
     return GN_OK;
 }
 
@@ -257,8 +317,8 @@ static gn_status timed_out(const meeting *m, gn_error *error)
     for (int i = 0; i < m->comm->peer_count; i++) {
         gn_peer *peer = &m->comm->peers[i];
         if (i == m->connect_to && !m->welcomed)
-            return gn_cause_set(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms", peer->rank,
-                                peer->name, m->comm->timeout_ms);
+            return gn_cause_set(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms (it closed %u of ours)",
+                                peer->rank, peer->name, m->comm->timeout_ms, m->lost);
         if (i != m->connect_to && !peer->welcomed)
             return gn_cause_set(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms", peer->rank,
                                 peer->name, m->comm->timeout_ms);
@@ -269,12 +329,10 @@ static gn_status timed_out(const meeting *m, gn_error *error)
 static gn_status meet(meeting *m, gn_error *error)
 {
     gn_status status = GN_OK;
-    if (m->connect_to >= 0) status = start_connect(m, true, error);
-    if (!status && m->connect_to >= 0) status = start_connect(m, false, error);
     for (bool done = false; !status && !done;) {
         if (gn_now() >= m->boot->deadline) return timed_out(m, error);
-        await_events(m);
         status = step(m, &done, error);
+        if (!status && !done) await_events(m);
         if (!status) status = gn_bootstrap_watch(m->boot, error);
     }
     return status;
@@ -289,6 +347,7 @@ gn_status gn_transport_connect(gn_comm *comm, gn_bootstrap *boot, gn_error *erro
     m->comm = comm;
     m->boot = boot;
     m->connect_to = comm->config.algorithm == GN_RING ? 1 : comm->rank ? 0 : -1;
+    m->room = STRANGERS_MAX + 2 * (comm->peer_count - (m->connect_to >= 0));
     for (int i = 0; i < PENDING_MAX; i++) m->pending[i].fd = -1;
     status = meet(m, error);
     for (int i = 0; i < PENDING_MAX; i++) gn_close(&m->pending[i].fd);

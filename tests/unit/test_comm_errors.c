@@ -2,12 +2,15 @@
 // Nothing hangs, and the message names who is at fault, at every rank.
 #include <arpa/inet.h>
 #include <check.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -422,6 +425,7 @@ typedef struct meeting_point {
     uint16_t port;
     bool environment;
     const char *interface;  ///< NULL: by the route
+    gn_algorithm algorithm;
 } meeting_point;
 
 static void run_meet(int rank, const ranks *group, void *argument)
@@ -430,6 +434,7 @@ static void run_meet(int rank, const ranks *group, void *argument)
     gn_comm_config config = rank_config(rank, group);
     config.rendezvous = m->environment ? "env" : m->where;
     config.interface = m->interface;
+    config.algorithm = m->algorithm;
     if (m->environment) {
         char text[16];
         config.rank = config.size = -1;
@@ -478,6 +483,18 @@ static void bother(uint16_t port)
     }
 }
 
+/// So many who say nothing, and stay.
+static void crowd(uint16_t port, int strangers)
+{
+    for (int i = 0; i < strangers; i++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        struct sockaddr_in a = {
+            .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+        RANK_CHECK(fd >= 0);
+        (void)!connect(fd, (struct sockaddr *)&a, sizeof a);
+    }
+}
+
 /// Ports in LISTEN state on 127.0.0.1 that were not there before.
 static int listening_ports(uint16_t *ports, int room)
 {
@@ -493,16 +510,31 @@ static int listening_ports(uint16_t *ports, int room)
     return n;
 }
 
+typedef struct bother_plan {
+    uint16_t before[257];  ///< ports that were open already, behind their number
+    int silent;            ///< strangers per port; 0: one of each noisy kind
+    gn_algorithm algorithm;
+} bother_plan;
+
 static void run_bothered(int rank, const ranks *group, void *argument)
 {
+    const bother_plan *p = argument;
     if (rank == VICTIM) {  // the others wait for it, so all their listeners are open
-        uint16_t ports[256], *before = argument;
+        uint16_t ports[256];
+        const uint16_t *before = p->before;
+        struct rlimit files;
+        RANK_CHECK(!getrlimit(RLIMIT_NOFILE, &files));
+        files.rlim_cur = files.rlim_max;
+        RANK_CHECK(!setrlimit(RLIMIT_NOFILE, &files));
         usleep(300000);
         int n = listening_ports(ports, 256);
         for (int i = 0; i < n; i++) {
             bool old = false;
             for (int j = 1; j <= before[0]; j++) old |= before[j] == ports[i];
-            if (!old) bother(ports[i]);
+            if (!old && p->silent)
+                crowd(ports[i], p->silent);
+            else if (!old)
+                bother(ports[i]);
         }
         group->reports[rank].values[0] = (uint64_t)n;
     }
@@ -510,19 +542,60 @@ static void run_bothered(int rank, const ranks *group, void *argument)
     snprintf(m.where, sizeof m.where, "%s", group->rendezvous);
     m.environment = false;
     m.interface = "lo";
+    m.algorithm = p->algorithm;
     run_meet(rank, group, &m);
 }
 
 START_TEST(test_strangers_do_not_matter)
 {
-    uint16_t before[257];
-    before[0] = (uint16_t)listening_ports(before + 1, 256);
+    static const int silent[] = {0, 100, 100};
+    bother_plan p = {.silent = silent[_i], .algorithm = _i == 2 ? GN_WORKER_AGGREGATOR : GN_RING};
+    p.before[0] = (uint16_t)listening_ports(p.before + 1, 256);
     ranks group;
-    ranks_start(&group, SIZE, run_bothered, before);
+    ranks_start(&group, SIZE, run_bothered, &p);
     ranks_wait(&group, 30);
     for (int rank = 0; rank < SIZE; rank++)
         ck_assert_msg(group.exits[rank] == 0, "rank %d: %s", rank, group.reports[rank].text);
-    ck_assert(group.reports[VICTIM].values[0] > before[0]);  // there was somebody to bother
+    ck_assert(group.reports[VICTIM].values[0] > p.before[0]);  // there was somebody to bother
+    // Sooner than strangers are sent away for their silence: they cost nobody its place.
+    ck_assert_msg(group.reports[VICTIM].seconds < 4.5, "%.1f s", group.reports[VICTIM].seconds);
+    ranks_free(&group);
+}
+END_TEST
+
+/// Connections that this process still closes as soon as it has accepted them.
+static int accepts_to_spoil;
+
+/// In place of libc's: as if strangers had taken the room.
+int accept4(int fd, __SOCKADDR_ARG address, socklen_t *restrict length, int flags)
+{
+    int accepted = (int)syscall(SYS_accept4, fd, address.__sockaddr__, length, flags);
+    if (accepted < 0 || accepts_to_spoil <= 0) return accepted;
+    accepts_to_spoil--;
+    close(accepted);
+    errno = ECONNABORTED;
+    return -1;
+}
+
+static void run_spoiled(int rank, const ranks *group, void *argument)
+{
+    meeting_point m = {.interface = "lo", .algorithm = *(gn_algorithm *)argument};
+    snprintf(m.where, sizeof m.where, "%s", group->rendezvous);
+    accepts_to_spoil = rank ? 3 : 7;  // of rank 0's, some are at the rendezvous
+    run_meet(rank, group, &m);
+    group->reports[rank].values[0] = (uint64_t)accepts_to_spoil;
+}
+
+START_TEST(test_closed_connections_are_made_again)
+{
+    gn_algorithm algorithm = algorithms[_i];
+    ranks group;
+    ranks_start(&group, SIZE, run_spoiled, &algorithm);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) {
+        ck_assert_msg(group.exits[rank] == 0, "rank %d: %s", rank, group.reports[rank].text);
+        if (!rank || algorithm == GN_RING) ck_assert(group.reports[rank].values[0] == 0);  // whoever accepts has spoilt
+    }
     ranks_free(&group);
 }
 END_TEST
@@ -629,7 +702,8 @@ int main(void)
     suite_add_tcase(suite, running);
     tcase_add_loop_test(setup, test_setup_says_what_is_wrong, 0, SETUPS);
     tcase_add_loop_test(setup, test_ways_to_meet, 0, 4);
-    tcase_add_test(setup, test_strangers_do_not_matter);
+    tcase_add_loop_test(setup, test_strangers_do_not_matter, 0, 3);
+    tcase_add_loop_test(setup, test_closed_connections_are_made_again, 0, 2);
     tcase_add_test(setup, test_stale_file_is_not_followed);
     tcase_add_test(setup, test_wrong_configurations);
     tcase_add_loop_test(setup, test_default_tos_follows_quantise, 0, 2);
