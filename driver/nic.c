@@ -141,10 +141,10 @@ static int open_device(gn_nic *nic, gn_error *error)
 
 static int open_wire(gn_nic *nic, gn_error *error)
 {
-    const gn_endpoint listen = listen_on(&nic->config);
-    if (gn_peers_seal(nic->config.peers, listen.ip.version == 4 ? AF_INET : AF_INET6, error)) return -1;
+    nic->listen = listen_on(&nic->config);
+    if (gn_peers_seal(nic->config.peers, nic->listen.ip.version == 4 ? AF_INET : AF_INET6, error)) return -1;
     if (check_loops(nic, error) || find_mtu(nic, error)) return -1;
-    return gn_wire_open(&nic->wire, &listen,
+    return gn_wire_open(&nic->wire, &nic->listen,
                         nic->config.buffer_bytes ? nic->config.buffer_bytes : GN_NIC_BUFFER_DEFAULT, error);
 }
 

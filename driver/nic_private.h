@@ -57,6 +57,7 @@ struct gn_nic {
     gn_tun tun;
     gn_wire wire;
     gn_steer steer;
+    gn_endpoint listen;  ///< where the wire hears
     void *engine;
     bool partial;  ///< restored packets leave their checksum to the host
     gn_capture *pcap_host, *pcap_wire;

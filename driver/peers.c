@@ -73,7 +73,12 @@ static int add_route(gn_peers *peers, const char *text, gn_peer *peer, gn_error 
 {
     route added = {.peer = peer};
     if (gn_prefix_parse(text, &added.prefix, error)) return -1;
-    added.prefix.ip = gn_ip_mask(&added.prefix.ip, added.prefix.length);
+    const gn_prefix masked = {gn_ip_mask(&added.prefix.ip, added.prefix.length), added.prefix.length};
+    if (gn_ip_compare(&masked.ip, &added.prefix.ip)) {
+        char meant[GN_PREFIX_TEXT];
+        return gn_error_set(error, "'%s' has bits set behind its length; %s is the prefix, '%.*s' the host alone", text,
+                            gn_prefix_format(&masked, meant), (int)strcspn(text, "/"), text);
+    }
     route *list = grown(peers->routes, peers->route_count, sizeof *list);
     if (!list) return gn_error_set(error, "out of memory");
     peers->routes = list;

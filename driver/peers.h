@@ -28,7 +28,8 @@ typedef struct gn_peers gn_peers;
 gn_peers *gn_peers_new(void);
 void gn_peers_free(gn_peers *peers);
 
-/// Adds "PREFIX[,PREFIX...]=ENDPOINT". Endpoints given twice are one peer; a prefix given twice is an error.
+/// Adds "PREFIX[,PREFIX...]=ENDPOINT"; without a length, a prefix is one address. Endpoints given twice are one peer. A prefix
+/// with bits set behind its length is an error; so is one given twice, which gn_peers_seal() finds.
 int gn_peers_add(gn_peers *peers, const char *spec, gn_error *error);
 /// Adds what a text file holds: one such line per peer, '#' starts a comment.
 int gn_peers_load(gn_peers *peers, const char *path, gn_error *error);

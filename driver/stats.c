@@ -63,6 +63,16 @@ static json_t *peer_settings(const gn_nic *nic)
     return list;
 }
 
+static json_t *addresses_of(const gn_nic *nic)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < nic->config.address_count; i++) {
+        char text[GN_PREFIX_TEXT];
+        json_array_append_new(list, json_string(gn_prefix_format(&nic->config.addresses[i], text)));
+    }
+    return list;
+}
+
 static json_t *fault_settings(const gn_fault_config *fault)
 {
     return json_pack("{s:f,s:f,s:f,s:o,s:o,s:o,s:o}", "loss", fault->loss, "duplicate", fault->duplicate, "reorder",
@@ -73,10 +83,12 @@ static json_t *fault_settings(const gn_fault_config *fault)
 json_t *gn_nic_status(gn_nic *nic)
 {
     static const char *const steering[] = {"overlay", "dscp", "mark"};
+    char listen[GN_ENDPOINT_TEXT];
     pthread_mutex_lock(&nic->out->lock);
     json_t *status =
-        json_pack("{s:s,s:i,s:o,s:s,s:s,s:b,s:o,s:i,s:i,s:s,s:b,s:b,s:o,s:o,s:o}", "device", nic->tun.name, "pid",
-                  (int)getpid(), "uptime_s", number((uint64_t)time(NULL) - nic->started), "engine",
+        json_pack("{s:s,s:i,s:o,s:o,s:s,s:s,s:s,s:b,s:o,s:i,s:i,s:s,s:b,s:b,s:o,s:o,s:o}", "device", nic->tun.name,
+                  "pid", (int)getpid(), "uptime_s", number((uint64_t)time(NULL) - nic->started), "addresses",
+                  addresses_of(nic), "listen", gn_endpoint_format(&nic->listen, listen), "engine",
                   nic->config.engine->name, "cut", nic->out->cut == GN_CUT_FILL ? "fill" : "mtu", "bypass",
                   nic->config.bypass, "rate", number(nic->out->rate.bits_per_second), "wire_mtu", (int)nic->wire_mtu,
                   "host_mtu", (int)nic->tun.mtu, "steer", steering[nic->config.steer.mode], "udp_segmentation",

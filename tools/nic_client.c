@@ -66,7 +66,7 @@ static void put_rule(client *c, const char *text)
 static void put_rate(struct argp_state *state, client *c, const char *text)
 {
     uint64_t rate = 0;
-    if (strcmp(text, "unlimited") != 0) need(state, gn_parse_rate(text, &rate));
+    need(state, nic_rate_parse(text, &rate));
     json_object_set_new(c->request, "rate", json_integer((json_int_t)rate));
 }
 
@@ -174,7 +174,7 @@ static const struct argp_option set_options[] = {
     {"rule", KEY_RULE, "RULE", 0, "replaces the rules; several replace them by several", 0},
     {"cut", KEY_CUT, "CUT", 0, "mtu or fill", 0},
     {"bypass", KEY_BYPASS, "on|off", 0, "pass everything untouched, or not", 0},
-    {"rate", KEY_RATE, "RATE", 0, "speed of the link, or unlimited", 0},
+    {"rate", KEY_RATE, "RATE", 0, "speed of the link; 0 or unlimited: not limited", 0},
     {"loss", KEY_LOSS, "P", 0, "probability of loss", 0},
     {"duplicate", KEY_DUPLICATE, "P", 0, "probability of duplication", 0},
     {"reorder", KEY_REORDER, "P", 0, "probability of reordering", 0},

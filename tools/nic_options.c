@@ -55,7 +55,7 @@ static const struct argp_option options[] = {
     {"listen", 'l', "ADDRESS[:PORT]", 0, "UDP endpoint of this host (default any address, port 7777)", 2},
     {"mtu", 'm', "BYTES", 0,
      "MTU of the wire (default: the smallest on the way to a peer); the device's follows from it", 2},
-    {"rate", KEY_RATE, "RATE", 0, "speed of the link, as tc writes it: 200mbit, 1gbit (default: unlimited)", 2},
+    {"rate", KEY_RATE, "RATE", 0, "speed of the link, as tc writes it: 200mbit, 1gbit (default: unlimited, or 0)", 2},
     {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of the UDP socket (default 4M)", 2},
     {0, 0, 0, 0, "Compression:", 3},
     {"profile", 'p', "PROFILE", 0, "profile of rules that name none (default lattice)", 3},
@@ -109,6 +109,16 @@ static uint64_t number(struct argp_state *state, const char *text, uint64_t low,
     return value;
 }
 
+gn_message nic_rate_parse(const char *text, uint64_t *rate)
+{
+    *rate = 0;
+    if (!strcmp(text, "unlimited")) return NULL;
+    gn_message wrong = gn_parse_rate(text, rate);
+    if (!wrong && *rate && *rate < 1000)
+        wrong = gn_message_format("--rate %s: at least 1kbit, or 0 for unlimited", text);
+    return wrong;
+}
+
 static unsigned long any_base(struct argp_state *state, const char *text)
 {
     char *end;
@@ -129,6 +139,10 @@ static bool parse_host(int key, char *arg, struct argp_state *state, gn_nic_conf
         if (config->address_count == GN_NIC_ADDRESSES_MAX)
             argp_error(state, "more than %d addresses", GN_NIC_ADDRESSES_MAX);
         driver_need(state, gn_prefix_parse(arg, &config->addresses[config->address_count++], &error), &error);
+        if (!strchr(arg, '/'))
+            argp_error(state,
+                       "--address %s: its prefix length is missing, as in 10.77.0.1/24 (or /32: no route to others)",
+                       arg);
         return true;
     case KEY_EXISTING:
         config->existing = true;
@@ -177,8 +191,7 @@ static bool parse_wire(int key, char *arg, struct argp_state *state, gn_nic_conf
         config->wire_mtu = (unsigned)number(state, arg, 600, 65535);
         return true;
     case KEY_RATE:
-        need(state, gn_parse_rate(arg, &config->rate));
-        if (config->rate < 1000) argp_error(state, "--rate %s: at least 1kbit", arg);
+        need(state, nic_rate_parse(arg, &config->rate));
         return true;
     case KEY_BUFFER: {
         uint64_t bytes = 0;

@@ -3,6 +3,7 @@
 #define GRADNIC_TOOLS_NIC_OPTIONS_H
 /// Options of `gradnic nic`.
 
+#include "cli.h"
 #include "driver/nic.h"
 
 typedef struct nic_options {
@@ -14,6 +15,9 @@ typedef struct nic_options {
 
 /// Reads the command line; ends the program on wrong usage. `options->config.peers` is to be handed to gn_nic_open().
 void nic_options_parse(nic_options *options, int argc, char **argv);
+
+/// A link's speed: a rate of at least 1kbit, or 0 or "unlimited". @return NULL, or what is wrong
+gn_message nic_rate_parse(const char *text, uint64_t *rate);
 
 /// Where the NIC with this device listens when --control does not say: /run/gradnic/DEVICE.sock.
 void nic_control_default(const char *device, char *path, size_t room);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# SIGTERM and SIGINT end the NIC with status 0; device, routes, rules and control socket are gone. Both ways of steering; and
+# SIGTERM and SIGINT end the NIC with status 0; device, routes and rules are gone. Both ways of steering; and
 # privileges are given up while it runs.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -27,6 +27,18 @@ for signal in TERM INT HUP; do
         left=$(diff <(echo "$without") <(state)) || fail "left behind after $signal (--steer '$steer'): $left"
     done
 done
+wrong() { # wrong TEXT ARGS: wrong usage, and the message says what to write
+    local text=$1 got
+    shift
+    testbed_run 1 "$gradnic" nic -c none "$@" 2>"$testbed_dir/wrong"
+    got=$?
+    expect "exit status of $*" $got -eq 2
+    grep -q -- "$text" "$testbed_dir/wrong" || fail "$*: $(cat "$testbed_dir/wrong")"
+}
+wrong 'its prefix length is missing' -a 10.88.0.1 -P 10.88.0.2=192.0.2.2
+wrong '10.88.0.0/24 is the prefix' -a 10.88.0.1/24 -P 10.88.0.2/24=192.0.2.2
+wrong 'at least 1kbit' --rate 10 -a 10.88.0.1/24 -P 10.88.0.2=192.0.2.2
+testbed_run 1 timeout -s TERM 0.5 "$gradnic" nic -q --rate 0 -c none -d gn7 -a 10.88.0.1/24 -P 10.88.0.2=192.0.2.2:9 -m 1500 || [ $? -eq 124 ] || fail "--rate 0"
 # Wrong usage ends with 2 and leaves nothing; what cannot be opened ends with 1.
 testbed_run 1 "$gradnic" nic -a 10.77.0.1/24 2>/dev/null; expect "exit status without peers" $? -eq 2
 testbed_run 1 "$gradnic" nic -c none -a 10.77.0.1/24 -P 10.77.0.0/16=10.77.0.9 2>"$testbed_dir/loop"; expect "exit status of a loop" $? -eq 1

@@ -7,6 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 begin 2
 ask() { local what=$1; shift; "$gradnic" nic "$what" -c "$(testbed_control 1)" "$@"; }
 ask status --json | jq -e '.device == "gn0" and .host_mtu == 1464 and .wire_mtu == 1500 and (.rules | length) == 1' >/dev/null || fail "status"
+ask status --json | jq -e '.listen == "0.0.0.0:7777" and .addresses == ["10.77.0.1/24", "fd77::1/64"]' >/dev/null || fail "status: listen, addresses"
 ask stats --json | jq -e '.tx.wire.bytes >= 0 and .rx.engine.malformed == 0 and (.peers | length) == 1' >/dev/null || fail "stats"
 ask status | grep -q '^device  *gn0$' || fail "status for people"
 
@@ -20,6 +21,8 @@ ask set -p paper -k 8 --cut mtu --rate 100mbit --loss 0.5 --seed 3 || fail "set"
 ask status --json | jq -e '.rules[0] == "tos=0x28,proto=any,port=any,profile=paper,k=8,head=0" and .cut == "mtu" and .rate == 100000000 and .fault.loss == 0.5' >/dev/null || fail "set did not take: $(ask status)"
 ask set --loss 0 --rate unlimited --rule tos=0x48,proto=udp,k=6 --rule tos=0x28,k=12 || fail "set --rule"
 ask status --json | jq -e '.rules | length == 2' >/dev/null || fail "two rules"
+ask set --rate 1mbit && ask set --rate 0 || fail "set --rate 0"
+ask status --json | jq -e '.rate == 0' >/dev/null || fail "--rate 0"
 ask set --bypass on || fail "set --bypass"
 ask status --json | jq -e .bypass >/dev/null || fail "bypass did not take"
 
@@ -37,6 +40,7 @@ refused 1 'does not take the bound' -p paper -k 0
 refused 1 'is no key' --rule colour=red
 refused 1 'mtu or fill' --cut sideways
 refused 2 'nothing to set'
+refused 2 'at least 1kbit' --rate 10
 ask status --json | jq -e '.rules | length == 2' >/dev/null || fail "a refused request changed something"
 
 # Bytes that are no request: an answer with the reason, and the NIC goes on. A silent client is hung up on.

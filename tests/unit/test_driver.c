@@ -6,10 +6,13 @@
 
 #include <check.h>
 
+#include <gradnic/packet.h>
+
 #include "driver/fault.h"
 #include "driver/inner.h"
 #include "driver/peers.h"
 #include "driver/rate.h"
+#include "driver/too_big.h"
 #include "driver/wire.h"
 
 START_TEST(endpoints)
@@ -95,7 +98,9 @@ START_TEST(peers_refused)
                                       "10.0.0.1/=1.2.3.4",
                                       ",=1.2.3.4",
                                       "10.0.0.1=x",
-                                      "10.0.0.1/3 2=1.2.3.4"};
+                                      "10.0.0.1/3 2=1.2.3.4",
+                                      "10.88.0.2/24=1.2.3.4",
+                                      "fd77::1/64=1.2.3.4"};
     gn_error error;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         gn_peers *peers = gn_peers_new();
@@ -252,6 +257,43 @@ START_TEST(inner_packets)
 }
 END_TEST
 
+START_TEST(too_big_messages)
+{
+    uint8_t v4[600] = {0x45, 0, 600 >> 8, 600 & 255, [8] = 64, 17, [12] = 10, 77, 0, 1, 10, 77, 0, 2, [599] = 9};
+    uint8_t v6[1400] = {0x60, [4] = 1360 >> 8, 1360 & 255, 6, [8] = 0xfd, [23] = 1, 0xfd, [39] = 2};
+    uint8_t out[GN_TOO_BIG_BYTES];
+    gn_inner inner;
+    ck_assert_uint_eq(gn_too_big_make(v4, sizeof v4, 500, out), 576);
+    ck_assert(gn_inner_read(out, 576, &inner));
+    ck_assert_uint_eq(inner.source.bytes[3], 2);
+    ck_assert_uint_eq(inner.destination.bytes[3], 1);
+    ck_assert_uint_eq(gn_checksum_finish(gn_checksum_add(0, out, 20)), 0);
+    ck_assert_uint_eq(gn_checksum_finish(gn_checksum_add(0, out + 20, 556)), 0);
+    ck_assert_uint_eq(out[20] << 8 | out[21], 0x304);
+    ck_assert_uint_eq(out[26] << 8 | out[27], 500);
+    ck_assert_mem_eq(out + 28, v4, 548);
+    ck_assert_uint_eq(gn_too_big_make(v6, sizeof v6, 1300, out), sizeof out);
+    ck_assert(gn_inner_read(out, sizeof out, &inner));
+    ck_assert_uint_eq(inner.destination.bytes[15], 1);
+    ck_assert_uint_eq(out[40] << 8 | out[41], 0x200);
+    ck_assert_uint_eq(out[46] << 8 | out[47], 1300);
+    const uint8_t pseudo[4] = {1240 >> 8, 1240 & 255, 0, 58};
+    const uint32_t sum = gn_checksum_add(gn_checksum_add(0, out + 8, 32), pseudo, 4);
+    ck_assert_uint_eq(gn_checksum_finish(gn_checksum_add(sum, out + 40, 1240)), 0);
+    // No answer to an ICMP error, to a later fragment, to many.
+    v4[9] = 1, v4[20] = 3;
+    ck_assert_uint_eq(gn_too_big_make(v4, sizeof v4, 500, out), 0);
+    v4[20] = 8;
+    ck_assert_uint_gt(gn_too_big_make(v4, sizeof v4, 500, out), 0);
+    v4[7] = 1;
+    ck_assert_uint_eq(gn_too_big_make(v4, sizeof v4, 500, out), 0);
+    v4[7] = 0, v4[16] = 224;
+    ck_assert_uint_eq(gn_too_big_make(v4, sizeof v4, 500, out), 0);
+    v6[6] = 58, v6[40] = 1;
+    ck_assert_uint_eq(gn_too_big_make(v6, sizeof v6, 1300, out), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("driver");
@@ -263,6 +305,7 @@ int main(void)
     tcase_add_test(tests, rates);
     tcase_add_test(tests, faults);
     tcase_add_test(tests, inner_packets);
+    tcase_add_test(tests, too_big_messages);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
