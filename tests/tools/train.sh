@@ -47,10 +47,11 @@ holds b.json '.exchange_ms_median > 0.9 * (2 * 3/4 * .parameters * 4 * 8 / 4e3) 
 
 # Ranks from the environment, as torchrun sets it.
 for rank in 0 1; do
-    RANK=$rank WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29871 "$GRADNIC" "${short[@]}" "${lattice[@]}" --json env.json &
+    RANK=$rank WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29871 "$GRADNIC" "${short[@]}" "${lattice[@]}" --json env.json --dump-gradients env-dump --dump-steps 1 &
 done
 wait
 holds env.json '.options.ranks == 2'
+[ -s env-dump/step00001-rank0-layer1-bias.npy ] || fail "RANK dumped nothing"
 
 # Gradients for others.
 "$GRADNIC" "${short[@]}" -N 2 --steps 6 --dump-gradients dump --dump-steps 3 --dump-ranks 2
@@ -65,7 +66,12 @@ for step in (3, 6):
         assert np.load(f"dump/step{step:05d}-rank0-layer{layer}-bias.npy").shape == shape[:1]
 PY
 "$GRADNIC" ratio --against none dump/*-weight.npy >/dev/null || fail "gradnic ratio cannot read the gradients"
+# What keeps them from being written is said at the start, and once; no step is made.
 expect 1 "exists already; -f overwrites it" "$GRADNIC" "${small[@]}" -N 2 --steps 3 --dump-gradients dump --dump-steps 3 -q
+expect 1 "/dev/null/x: Not a directory" "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gradients /dev/null/x -q
+expect 1 "dump/step00006-rank" "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gradients dump --dump-steps 6 --dump-ranks 2
+"$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gradients dump --dump-steps 6 >/dev/null 2>err && fail "files of an earlier run"
+[ "$(wc -l <err)" -eq 1 ] || fail "said more than once: $(cat err)"
 
 # What is wrong is said, once, with the right exit status.
 expect 2 "no data" "$GRADNIC" train

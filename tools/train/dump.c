@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dump.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../npy.h"
 #include "../output.h"
@@ -22,9 +25,36 @@ static gn_message write_tensor(const char *path, const float *values, const uint
     return gn_message_format("%s: %s", path, wrong);
 }
 
-gn_message gn_dump_gradient(const gn_mlp *mlp, const char *folder, uint64_t step, int rank, bool force)
+/// Whether `name` is one that gn_dump_gradient() would give.
+static bool would_be_written(const char *name, uint64_t every, unsigned first, unsigned last)
+{
+    uint64_t step;
+    unsigned rank, layer;
+    int taken = 0;
+    if (sscanf(name, "step%" SCNu64 "-rank%u-layer%u-%n", &step, &rank, &layer, &taken) != 3 || !taken) return false;
+    return (!strcmp(name + taken, "weight.npy") || !strcmp(name + taken, "bias.npy")) && step && step % every == 0 &&
+           rank >= first && rank <= last;
+}
+
+gn_message gn_dump_prepare(const char *folder, uint64_t every, unsigned first, unsigned last, bool force)
 {
     if (mkdir(folder, 0777) && errno != EEXIST) return gn_message_format("%s: %s", folder, strerror(errno));
+    DIR *listing = opendir(folder);
+    if (!listing || access(folder, W_OK | X_OK)) {
+        gn_message wrong = gn_message_format("%s: %s", folder, strerror(errno));
+        if (listing) closedir(listing);
+        return wrong;
+    }
+    gn_message wrong = NULL;
+    for (const struct dirent *entry; !force && !wrong && (entry = readdir(listing));)
+        if (would_be_written(entry->d_name, every, first, last))
+            wrong = gn_message_format("%s/%s: exists already; -f overwrites it", folder, entry->d_name);
+    closedir(listing);
+    return wrong;
+}
+
+gn_message gn_dump_gradient(const gn_mlp *mlp, const char *folder, uint64_t step, int rank, bool force)
+{
     gn_message wrong = NULL;
     for (unsigned l = 0; l < mlp->layers && !wrong; l++) {
         char path[PATH_MAX];

@@ -9,8 +9,12 @@
 #include "../cli.h"
 #include "mlp.h"
 
+/// To be called before a training: makes the folder, and says what would keep gradients from being written: a folder that
+/// cannot be made or written to, and, unless `force`, files of ranks `first` to `last` at steps that `every` divides.
+gn_message gn_dump_prepare(const char *folder, uint64_t every, unsigned first, unsigned last, bool force);
+
 /// Writes mlp->gradient as FOLDER/step00100-rank0-layer1-weight.npy (outputs x inputs) and ...-bias.npy, layers counted from 1.
-/// Makes the folder. Existing files are refused unless `force`.
+/// The folder exists. Existing files are refused unless `force`.
 gn_message gn_dump_gradient(const gn_mlp *mlp, const char *folder, uint64_t step, int rank, bool force);
 
 #endif

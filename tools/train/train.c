@@ -5,9 +5,11 @@
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../launch.h"
+#include "dump.h"
 #include "options.h"
 #include "schedule.h"
 #include "worker.h"
@@ -64,6 +66,19 @@ static gn_message load_data(gn_train_data *data, const gn_train_options *options
     return wrong;
 }
 
+/// Here too, so that a mistake is noticed at once, and said once.
+static gn_message prepare_dump(const gn_train_options *o)
+{
+    uint64_t rank = o->rank >= 0 ? (uint64_t)o->rank : 0;
+    // A RANK that is none is for gn_comm to refuse.
+    if (!o->local_ranks && o->rank < 0 && gn_parse_number(getenv("RANK"), 0, 255, &rank)) return NULL;
+    const unsigned first = (unsigned)rank;
+    unsigned last = o->local_ranks ? o->local_ranks - 1 : first;
+    if (!o->dump_folder || first >= o->dump_ranks) return NULL;
+    if (last >= o->dump_ranks) last = o->dump_ranks - 1;
+    return gn_dump_prepare(o->dump_folder, o->dump_steps, first, last, o->force);
+}
+
 typedef struct task {
     const gn_train_options *options;
     const gn_train_data *data;
@@ -93,6 +108,7 @@ int gn_command_train(int argc, char **argv)
     gn_train_parse(argc, argv, &options);
     gn_train_data data = {0};
     gn_message wrong = load_data(&data, &options);
+    if (!wrong) wrong = prepare_dump(&options);
     if (wrong) gn_cli_error(options.program, "%s", wrong);
     const int result = wrong ? GN_EXIT_FAILED : run(&options, &data);
     gn_digits_free(&data.train);
