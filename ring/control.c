@@ -49,6 +49,12 @@ static void fail_locked(gn_comm *comm, gn_status status, int culprit, int report
     gn_log_text(&comm->config, GN_LOG_ERROR, "%s: %.300s", gn_status_string(status), comm->error.text);
 }
 
+static void fail_by(gn_comm *comm, const gn_failure *failure, const gn_peer *from)
+{
+    int culprit = failure->culprit < comm->size ? failure->culprit : -1;
+    fail_locked(comm, (gn_status)failure->status, culprit, failure->reporter, from, failure->text);
+}
+
 gn_status gn_control_fail(gn_comm *comm, gn_status status, int culprit, const char *format, ...)
 {
     char text[GN_ERROR_TEXT];
@@ -218,6 +224,8 @@ gn_status gn_control_begin(gn_comm *comm, const gn_op_header *header)
         comm->data_sent[i] = 0;
         gn_connection_send(&peer->control, frame, length);
     }
+    if (comm->later_from)
+        fail_by(comm, &comm->later, comm->later_from);  // behind our header, so that others can tell too
     for (int i = 0; i < comm->peer_count && !comm->dead; i++)
         if (slot->have_header[i]) compare_header(comm, slot, i);
     gn_status status = comm->dead ? comm->error.status : GN_OK;
@@ -238,12 +246,19 @@ void gn_control_end(gn_comm *comm)
 
 // Reading ---------------------------------------------------------------------------------------------------------------
 
-static bool take_failure(gn_comm *comm, gn_peer *peer, const gn_frame *frame)
+static bool take_failure(gn_comm *comm, int index, const gn_frame *frame)
 {
+    gn_peer *peer = &comm->peers[index];
     gn_failure failure;
     if (!gn_failure_read(frame, &failure)) return false;
-    int culprit = failure.culprit < comm->size ? failure.culprit : -1;
-    fail_locked(comm, (gn_status)failure.status, culprit, failure.reporter, peer, failure.text);
+    // Who has begun the next collective has finished this one: all ranks are in it, and all this one needs is on its way.
+    if (failure.status != GN_ABORTED && comm->own_header_set &&
+        comm->slot[(comm->sequence + 1) % 2].have_header[index]) {
+        if (!comm->later_from) comm->later = failure, comm->later_from = peer;
+        peer->failed_ahead = true;
+        return true;
+    }
+    fail_by(comm, &failure, peer);
     return true;
 }
 
@@ -267,7 +282,7 @@ static bool take_message(gn_comm *comm, int index, const gn_frame *frame)
         peer->announced_sent = alive.data_sent;
         return true;
     case GN_MSG_FAIL:
-        return take_failure(comm, peer, frame);
+        return take_failure(comm, index, frame);
     case GN_MSG_BYE:
         peer->said_bye = true;
         return true;
@@ -293,6 +308,7 @@ static void read_peer(gn_comm *comm, int index)
         }
     }
     if (comm->dead || !(peer->control.closed || peer->control.overflow) || peer->said_bye) return;
+    if (peer->failed_ahead) return;
     snprintf(text, sizeof text, "rank %d (%s) lost: control connection %s in %s, %llu of %llu bytes received",
              peer->rank, peer->name, peer->control.closed ? "closed" : "does not take messages", comm->phase,
              (unsigned long long)comm->data_received, (unsigned long long)comm->data_expected);

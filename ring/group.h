@@ -23,6 +23,7 @@ typedef struct gn_peer {
     bool welcomed;                ///< transport.c: both its connections are there
     gn_connection control;        ///< lock
     bool said_bye;                ///< lock: gn_comm_free() there
+    bool failed_ahead;            ///< lock: it has told of a failure in the collective after ours
     double last_sign;             ///< lock: when anything last came from it
     double last_beat;             ///< lock: when we last sent it a sign of life
     uint64_t announced_sequence;  ///< lock: of the collective...
@@ -58,8 +59,10 @@ struct gn_comm {
     struct pollfd *poll_set;
 
     pthread_mutex_t lock;
-    gn_error error;  ///< lock
-    bool dead;       ///< lock
+    gn_error error;       ///< lock
+    bool dead;            ///< lock
+    gn_failure later;     ///< lock: waits for our next collective...
+    gn_peer *later_from;  ///< lock: ... and comes from this peer; NULL: none
     char error_copy[GN_ERROR_TEXT];
     int wake;  ///< eventfd: gn_comm_abort() was called
 

@@ -290,6 +290,51 @@ START_TEST(test_wrong_arguments_stay_local)
 }
 END_TEST
 
+static void *stop_soon(void *unused)
+{
+    usleep(200000);
+    kill(getpid(), SIGSTOP);
+    return unused;
+}
+
+/// Rank 1 finishes a barrier that its own late call completes, and fails in the next one while rank 2, stopped, still holds what
+/// rank 0 needs for the first.
+static void run_ahead(int rank, const ranks *group, void *argument)
+{
+    gn_comm_config config = rank_config(rank, group);
+    (void)argument;
+    if (rank == 1) config.timeout_ms = 1500;
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(comm);
+    pthread_t thread;
+    if (rank == VICTIM) RANK_CHECK(!pthread_create(&thread, NULL, stop_soon, NULL));
+    if (rank == 1) usleep(600000);
+    gn_status first = gn_barrier(comm);
+    if (first) fprintf(stderr, "rank %d: %s\n", rank, gn_comm_last_error(comm));
+    RANK_CHECK(!first);
+    keep(&group->reports[rank], gn_barrier(comm), comm, seconds_now());
+    if (rank == VICTIM) pthread_join(thread, NULL);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_failure_ahead_waits_for_the_next_call)
+{
+    ranks group;
+    ranks_start(&group, 3, run_ahead, NULL);
+    for (int i = 0; i < 200 && !group.reports[1].text[0]; i++) usleep(50000);
+    usleep(200000);  // rank 0 has read of it
+    kill(group.pids[VICTIM], SIGCONT);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 3; rank++) {
+        const report *r = &group.reports[rank];
+        ck_assert_int_eq(group.exits[rank], 0);
+        ck_assert_msg(r->status == GN_TIMEOUT && strstr(r->text, "no data for 3000 ms in barrier"), "rank %d: %s: %s",
+                      rank, gn_status_string(r->status), r->text);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
 static gn_comm *alone(void)
 {
     gn_comm_config config = gn_comm_config_default();
@@ -697,6 +742,7 @@ int main(void)
     tcase_add_loop_test(running, test_mismatch_says_who_called_what, 0, WRONG_KINDS);
     tcase_add_loop_test(running, test_abort_reaches_everyone, 0, 2);
     tcase_add_loop_test(running, test_wrong_arguments_stay_local, 0, 2);
+    tcase_add_test(running, test_failure_ahead_waits_for_the_next_call);
     tcase_add_test(running, test_null_is_refused);
     tcase_add_test(running, test_abort_alone_has_no_address);
     suite_add_tcase(suite, running);

@@ -86,7 +86,8 @@ GN_API gn_comm_config gn_comm_config_default(void);
 GN_API gn_status gn_comm_init(gn_comm **comm, const gn_comm_config *config);
 
 /// Sums (or averages) `count` floats over all ranks. `send == recv` is in place; otherwise no overlap. Bucket 0 for GN_SCALE_AUTO.
-/// An error may come from the collective after this one at a rank that is ahead: then `recv` is unspecified.
+/// A failure in the next collective, at a rank that is ahead, is told by the next call. Where it is an abort, or a connection is
+/// lost as well, it may end this one, though others have finished it: then `recv` is unspecified.
 /// Beyond the caller's buffers it needs at most 8 MiB, whatever `count`.
 GN_API gn_status gn_allreduce(gn_comm *comm, const float *send, float *recv, size_t count, gn_op op);
 
@@ -110,7 +111,7 @@ GN_API gn_status gn_iallreduce(gn_comm *comm, const gn_bucket *bucket, gn_reques
 GN_API gn_status gn_test(gn_request *request, bool *done);
 GN_API gn_status gn_wait(gn_request *request);
 
-/// Returns when every rank has called it.
+/// Returns when every rank has called it. May fail where others succeed, as gn_allreduce() does.
 GN_API gn_status gn_barrier(gn_comm *comm);
 
 /// Ends whatever runs, here and (over the control connections) at every rank, with GN_ABORTED. Any thread. NULL: GN_INVALID.
