@@ -22,11 +22,13 @@ typedef struct family {
     int result;
     uint64_t deadline;  // of those that are left; 0: none yet
     int caught;         // the signal that ends it all; 0: none
+    bool signalled;     // the ranks were sent a signal from here: that they ended by one is no news
     sigset_t before;    // the caller's mask, which the ranks get back
 } family;
 
-static void signal_all(const family *f, int number)
+static void signal_all(family *f, int number)
 {
+    f->signalled = true;
     for (unsigned r = 0; r < f->launch->ranks; r++)
         if (f->pid[r]) kill(f->pid[r], number);
 }
@@ -43,7 +45,7 @@ static void note_end(family *f, unsigned rank, int status)
     f->pid[rank] = 0;
     f->alive--;
     if (WIFEXITED(status) && !WEXITSTATUS(status)) return;
-    if (WIFSIGNALED(status) && !f->caught && !f->result)  // one that failed on its own has said why itself
+    if (WIFSIGNALED(status) && !f->signalled)  // one that failed on its own has said why itself
         gn_cli_error(f->launch->program, "rank %u was killed by signal %d (%s)", rank, WTERMSIG(status),
                      strsignal(WTERMSIG(status)));
     if (!f->result) f->result = WIFEXITED(status) ? WEXITSTATUS(status) : GN_EXIT_FAILED;
