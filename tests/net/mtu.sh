@@ -22,11 +22,11 @@ for underlay in 4 6; do
     "$gradnic" nic status -c "$(testbed_control 1)" --json | jq -e '.wire_mtu == 1300' >/dev/null || fail "the MTU was not followed"
     expect "warnings" "$(grep -c 'MTU is now 1300, not 1500' "$testbed_dir/nic1.log")" -eq 1
     # The first finds out, the next is told.
-    testbed_run 1 ping -M do -c 3 -i 0.2 -W 1 -s 1400 "$(testbed_address 2)" >"$testbed_dir/ping" 2>&1
+    testbed_run 1 ping -M "do" -c 3 -i 0.2 -W 1 -s 1400 "$(testbed_address 2)" >"$testbed_dir/ping" 2>&1
     grep -Eiq 'frag needed|message too long' "$testbed_dir/ping" || fail "the host was not told: $(cat "$testbed_dir/ping")"
     expect "told" "$(stat_of 1 .tx.host.told_too_big)" -gt 0
     # Without DF the host makes fragments itself once it has been told.
-    testbed_run 1 ping -M dont -c 4 -i 0.2 -W 1 -q -s 1400 "$(testbed_address 2)" >/dev/null || fail "ping without DF"
+    testbed_run 1 ping -M "dont" -c 4 -i 0.2 -W 1 -q -s 1400 "$(testbed_address 2)" >/dev/null || fail "ping without DF"
     kill "$testbed_pid"
     testbed_down
 done

@@ -257,6 +257,11 @@ START_TEST(inner_packets)
 }
 END_TEST
 
+static unsigned word_at(const uint8_t *at)
+{
+    return (unsigned)at[0] << 8 | at[1];
+}
+
 START_TEST(too_big_messages)
 {
     uint8_t v4[600] = {0x45, 0, 600 >> 8, 600 & 255, [8] = 64, 17, [12] = 10, 77, 0, 1, 10, 77, 0, 2, [599] = 9};
@@ -269,14 +274,14 @@ START_TEST(too_big_messages)
     ck_assert_uint_eq(inner.destination.bytes[3], 1);
     ck_assert_uint_eq(gn_checksum_finish(gn_checksum_add(0, out, 20)), 0);
     ck_assert_uint_eq(gn_checksum_finish(gn_checksum_add(0, out + 20, 556)), 0);
-    ck_assert_uint_eq(out[20] << 8 | out[21], 0x304);
-    ck_assert_uint_eq(out[26] << 8 | out[27], 500);
+    ck_assert_uint_eq(word_at(out + 20), 0x304);
+    ck_assert_uint_eq(word_at(out + 26), 500);
     ck_assert_mem_eq(out + 28, v4, 548);
     ck_assert_uint_eq(gn_too_big_make(v6, sizeof v6, 1300, out), sizeof out);
     ck_assert(gn_inner_read(out, sizeof out, &inner));
     ck_assert_uint_eq(inner.destination.bytes[15], 1);
-    ck_assert_uint_eq(out[40] << 8 | out[41], 0x200);
-    ck_assert_uint_eq(out[46] << 8 | out[47], 1300);
+    ck_assert_uint_eq(word_at(out + 40), 0x200);
+    ck_assert_uint_eq(word_at(out + 46), 1300);
     const uint8_t pseudo[4] = {1240 >> 8, 1240 & 255, 0, 58};
     const uint32_t sum = gn_checksum_add(gn_checksum_add(0, out + 8, 32), pseudo, 4);
     ck_assert_uint_eq(gn_checksum_finish(gn_checksum_add(sum, out + 40, 1240)), 0);
