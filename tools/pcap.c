@@ -21,7 +21,7 @@ typedef struct options {
     const char *in, *out;
 } options;
 
-enum { OPTION_DIRECTION = 256, OPTION_RULE, OPTION_CUT, OPTION_MTU, OPTION_JSON };
+enum { OPTION_DIRECTION = 256, OPTION_RULE, OPTION_CUT, OPTION_MTU, OPTION_TRUNCATED, OPTION_JSON };
 
 static const struct argp_option option_table[] = {
     {"direction", OPTION_DIRECTION, "tx|rx", 0, "host to wire (compress), or wire to host (restore); required", 0},
@@ -37,6 +37,8 @@ static const struct argp_option option_table[] = {
      "what fills it after compression (default mtu)",
      0},
     {"mtu", OPTION_MTU, "BYTES", 0, "the wire's MTU; the host's is 8 less (default 1508)", 0},
+    {"truncated", OPTION_TRUNCATED, 0, 0,
+     "take the whole packets of a capture that ends within one (of a tcpdump that was killed, say)", 0},
     {"force", 'f', 0, 0, "overwrite OUT", 0},
     {"json", OPTION_JSON, 0, 0, "print the counters as JSON", 0},
     {"quiet", 'q', 0, 0, "print nothing but errors", 0},
@@ -120,6 +122,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case OPTION_MTU:
         set_mtu(state, o, arg);
         break;
+    case OPTION_TRUNCATED:
+        o->filter.cut_short_allowed = true;
+        break;
     case 'f':
         o->force = true;
         break;
@@ -190,7 +195,7 @@ static gn_message filter_capture(options *o, pcap_t *in, FILE *file, gn_output *
     return NULL;
 }
 
-static gn_message run(options *o)
+static gn_message run(options *o, const char *program)
 {
     FILE *file = NULL;
     pcap_t *in = NULL;
@@ -210,6 +215,7 @@ static gn_message run(options *o)
     }
     wrong = gn_output_commit(output);
     if (wrong || o->quiet) return wrong;
+    if (o->filter.cut_short) gn_cli_note(program, "%s: ends within a packet, which was left out", o->in);
     return gn_pcap_report(&o->filter, o->json, strcmp(o->out, "-") ? stdout : stderr);
 }
 
@@ -226,7 +232,7 @@ int gn_command_pcap(int argc, char **argv)
             "Prints the NIC's counters. '-' is standard input or output (the counters then go to standard error)."};
     options o = {.profile = GN_LATTICE, .bound_exp = 10, .filter = {.cut = GN_CUT_MTU, .wire_mtu = 1508}};
     if (argp_parse(&argp, argc, argv, 0, NULL, &o)) return GN_EXIT_USAGE;
-    gn_message wrong = run(&o);
+    gn_message wrong = run(&o, argv[0]);
     if (wrong) gn_cli_error(argv[0], "%s", wrong);
     gn_pcap_filter_free(&o.filter);
     return wrong ? GN_EXIT_FAILED : GN_EXIT_OK;

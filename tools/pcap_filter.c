@@ -128,13 +128,19 @@ gn_message gn_pcap_filter_run(gn_pcap_filter *f, pcap_t *in, pcap_dumper_t *out,
     int link_type = pcap_datalink(in), got;
     frame one = {.out = out};
     struct pcap_pkthdr *header;
-    for (uint64_t n = 1; (got = pcap_next_ex(in, &header, &one.bytes)) == 1; n++) {
+    uint64_t n = 1;
+    for (; (got = pcap_next_ex(in, &header, &one.bytes)) == 1; n++) {
         if (header->caplen > FRAME_MAX) return gn_message_format("packet %llu is too long", (unsigned long long)n);
         one.header = header;
         filter_frame(f, link_type, &one);
         progress(progress_context);
     }
-    return got == PCAP_ERROR ? gn_message_format("%s", pcap_geterr(in)) : NULL;
+    if (got != PCAP_ERROR) return NULL;
+    f->cut_short = feof(pcap_file(in));
+    if (!f->cut_short) return gn_message_format("packet %llu: %s", (unsigned long long)n, pcap_geterr(in));
+    if (f->cut_short_allowed) return NULL;
+    return gn_message_format("the capture ends within packet %llu; --truncated takes the whole packets before it",
+                             (unsigned long long)n);
 }
 
 void gn_pcap_filter_free(gn_pcap_filter *f)

@@ -17,11 +17,13 @@ typedef struct gn_pcap_filter {
     size_t rule_count;
     gn_cut cut;
     size_t wire_mtu;
+    bool cut_short_allowed;  // a capture that ends within a packet: its whole packets are taken
     // The work's own.
     gn_tx *tx;
     gn_rx *rx;
     gn_burst *burst;
     uint8_t *frame;        // the frame being written
+    bool cut_short;        // ... and it was one
     uint64_t written;      // frames
     uint64_t no_ip;        // frames without an IP packet
     uint64_t truncated;    // captured with fewer bytes than they had

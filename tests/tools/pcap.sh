@@ -80,7 +80,12 @@ expect 2 "outside" "$GRADNIC" pcap --direction tx -k 99 "$captures/plain.pcap" x
 expect 1 "No such" "$GRADNIC" pcap --direction tx nothing.pcap x.pcap
 expect 1 "exists" "$GRADNIC" pcap --direction tx "$captures/plain.pcap" wire.pcap
 head -c 1000 "$captures/plain.pcap" >short.pcap
-expect 1 "short.pcap" "$GRADNIC" pcap --direction tx short.pcap x.pcap
+expect 1 "short.pcap: the capture ends within packet" "$GRADNIC" pcap --direction tx short.pcap x.pcap
+expect 1 "--truncated takes the whole packets before it" "$GRADNIC" pcap --direction tx short.pcap x.pcap
+expect 0 "note: short.pcap: ends within a packet" "$GRADNIC" pcap --direction tx --truncated short.pcap whole.pcap
+whole=$( (tcpdump -nr short.pcap 2>/dev/null || true) | wc -l)
+[ "$whole" -gt 1 ] || fail "short.pcap has $whole whole packets"
+[ "$(tcpdump -nr whole.pcap 2>/dev/null | wc -l)" -eq "$whole" ] || fail "not the $whole whole packets"
 echo "not a capture at all, but long enough to look at" >text.pcap
 expect 1 "text.pcap" "$GRADNIC" pcap --direction tx text.pcap x.pcap
 "$PYTHON" -c '
