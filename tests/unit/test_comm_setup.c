@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// How ranks become a group: the ways to meet, strangers at the ports, and messages that say what is wrong.
+#include <arpa/inet.h>
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "comm_ranks.h"
+
+enum { SIZE = 4, VICTIM = 2 };
+
+static const gn_algorithm algorithms[] = {GN_RING, GN_WORKER_AGGREGATOR};
+
+enum { MISSING, TWICE, OTHER_ALGORITHM, OTHER_BOUND, OTHER_SIZE, OTHER_JOB, NO_INTERFACE, SETUPS };
+
+static void run_setup(int rank, const ranks *group, void *argument)
+{
+    int what = *(int *)argument;
+    gn_comm_config config = rank_config(rank, group);
+    bool odd = rank == VICTIM;
+    config.timeout_ms = what == MISSING || what == OTHER_JOB ? 1000 : 20000;
+    config.quantise = true;
+    gn_codec_init(&config.codec, GN_LATTICE, odd && what == OTHER_BOUND ? 8 : 10);
+    if (odd && what == MISSING) return;
+    if (odd && what == TWICE) config.rank = 1;
+    if (odd && what == OTHER_ALGORITHM) config.algorithm = GN_WORKER_AGGREGATOR;
+    if (odd && what == OTHER_SIZE) config.size = 5;
+    if (odd && what == OTHER_JOB) setenv("GRADNIC_JOB", "another", 1);
+    if (what == NO_INTERFACE) config.interface = "nosuch0", config.timeout_ms = 1000;
+    if (odd) usleep(100000);
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(!comm);
+}
+
+START_TEST(test_setup_says_what_is_wrong)
+{
+    static const struct {
+        gn_status status;
+        const char *phrase;
+    } wanted[SETUPS] = {
+        {GN_TIMEOUT, "rank 2 did not come within 1000 ms"},
+        {GN_MISMATCH, "rank 1 came twice: from 127.0.0.1"},
+        {GN_MISMATCH, "has algorithm worker-aggregator, rank 0 (127.0.0.1) has algorithm ring"},
+        {GN_MISMATCH, "has bound 2^-8, rank 0 (127.0.0.1) has bound 2^-10"},
+        {GN_MISMATCH, "has size 5, rank 0 (127.0.0.1) has size 4"},
+        {GN_TIMEOUT, "rank 2 did not come"},
+        {GN_INVALID, "interface 'nosuch0': no interface that is up has it; there is: lo 127.0.0.1"},
+    };
+    int what = _i;
+    ranks group;
+    ranks_start(&group, SIZE, run_setup, &what);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) {
+        const report *r = &group.reports[rank];
+        ck_assert_int_eq(group.exits[rank], 0);
+        if (rank == VICTIM && what == MISSING) continue;
+        if (rank == VICTIM && what == OTHER_JOB) {
+            ck_assert_msg(r->status == GN_MISMATCH && strstr(r->text, "another job"), "%s: %s",
+                          gn_status_string(r->status), r->text);
+            continue;
+        }
+        if (what == NO_INTERFACE && rank) {  // rank 0 never opened the rendezvous
+            ck_assert(r->status == GN_TIMEOUT || r->status == GN_INVALID);
+            continue;
+        }
+        ck_assert_msg(r->status == wanted[what].status && strstr(r->text, wanted[what].phrase), "rank %d: %s: %s", rank,
+                      gn_status_string(r->status), r->text);
+        ck_assert_msg(r->seconds < 5, "rank %d took %.1f s", rank, r->seconds);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
+static uint16_t free_port(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof a;
+    ck_assert(!bind(fd, (struct sockaddr *)&a, sizeof a) && !getsockname(fd, (struct sockaddr *)&a, &length));
+    close(fd);
+    return ntohs(a.sin_port);
+}
+
+typedef struct meeting_point {
+    char where[128];
+    uint16_t port;
+    bool environment;
+    const char *interface;  ///< NULL: by the route
+    gn_algorithm algorithm;
+} meeting_point;
+
+static void run_meet(int rank, const ranks *group, void *argument)
+{
+    const meeting_point *m = argument;
+    gn_comm_config config = rank_config(rank, group);
+    config.rendezvous = m->environment ? "env" : m->where;
+    config.interface = m->interface;
+    config.algorithm = m->algorithm;
+    if (m->environment) {
+        char text[16];
+        config.rank = config.size = -1;
+        snprintf(text, sizeof text, "%d", rank);
+        setenv("RANK", text, 1);
+        snprintf(text, sizeof text, "%d", group->size);
+        setenv("WORLD_SIZE", text, 1);
+        snprintf(text, sizeof text, "%u", m->port);
+        setenv("MASTER_PORT", text, 1);
+        setenv("MASTER_ADDR", "localhost", 1);
+    }
+    gn_comm *comm = rank_init(rank, group, &config);
+    if (!comm) fprintf(stderr, "rank %d: %s\n", rank, group->reports[rank].text);
+    RANK_CHECK(comm);
+    float values[3] = {(float)rank, 1, 2};
+    RANK_CHECK(!gn_allreduce(comm, values, values, 3, GN_SUM));
+    RANK_CHECK(values[0] == (float)(group->size * (group->size - 1) / 2) && values[1] == (float)group->size);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_ways_to_meet)
+{
+    static const char *const formats[] = {"tcp://127.0.0.1:%u", "tcp://localhost:%u", "tcp://[::1]:%u", "env"};
+    meeting_point m = {.port = free_port(), .environment = _i == 3};
+    snprintf(m.where, sizeof m.where, formats[_i], m.port);
+    ranks group;
+    ranks_start(&group, 3, run_meet, &m);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 3; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ranks_free(&group);
+}
+END_TEST
+
+/// A port scanner: garbage, silence and half a message at every port of this machine's that listens.
+static void bother(uint16_t port)
+{
+    static const char *const words[] = {"GET / HTTP/1.0\r\n\r\n", "", "GNC1\x01", "GNC1\x01\x00\xff\xff",
+                                        "GNC1\x07\x00\x12\0zzzzzzzzzzzzzzzzzz"};
+    for (int i = 0; i < 5; i++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        struct sockaddr_in a = {
+            .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+        if (!connect(fd, (struct sockaddr *)&a, sizeof a))
+            (void)!send(fd, words[i], i == 3 ? 8 : i == 4 ? 26 : strlen(words[i]), MSG_NOSIGNAL);
+        if (i & 1) close(fd);  // the others stay open and silent
+    }
+}
+
+/// So many who say nothing, and stay.
+static void crowd(uint16_t port, int strangers)
+{
+    for (int i = 0; i < strangers; i++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        struct sockaddr_in a = {
+            .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+        RANK_CHECK(fd >= 0);
+        (void)!connect(fd, (struct sockaddr *)&a, sizeof a);
+    }
+}
+
+/// Ports in LISTEN state on 127.0.0.1 that were not there before.
+static int listening_ports(uint16_t *ports, int room)
+{
+    FILE *file = fopen("/proc/net/tcp", "r");
+    char line[256];
+    int n = 0;
+    unsigned address, port, state;
+    while (file && n < room && fgets(line, sizeof line, file))
+        if (sscanf(line, " %*d: %x:%x %*x:%*x %x", &address, &port, &state) == 3 && state == 10 &&
+            address == htonl(INADDR_LOOPBACK))
+            ports[n++] = (uint16_t)port;
+    if (file) fclose(file);
+    return n;
+}
+
+typedef struct bother_plan {
+    uint16_t before[257];  ///< ports that were open already, behind their number
+    int silent;            ///< strangers per port; 0: one of each noisy kind
+    gn_algorithm algorithm;
+} bother_plan;
+
+static void run_bothered(int rank, const ranks *group, void *argument)
+{
+    const bother_plan *p = argument;
+    if (rank == VICTIM) {  // the others wait for it, so all their listeners are open
+        uint16_t ports[256];
+        const uint16_t *before = p->before;
+        struct rlimit files;
+        RANK_CHECK(!getrlimit(RLIMIT_NOFILE, &files));
+        files.rlim_cur = files.rlim_max;
+        RANK_CHECK(!setrlimit(RLIMIT_NOFILE, &files));
+        usleep(300000);
+        int n = listening_ports(ports, 256);
+        for (int i = 0; i < n; i++) {
+            bool old = false;
+            for (int j = 1; j <= before[0]; j++) old |= before[j] == ports[i];
+            if (!old && p->silent)
+                crowd(ports[i], p->silent);
+            else if (!old)
+                bother(ports[i]);
+        }
+        group->reports[rank].values[0] = (uint64_t)n;
+    }
+    meeting_point m;
+    snprintf(m.where, sizeof m.where, "%s", group->rendezvous);
+    m.environment = false;
+    m.interface = "lo";
+    m.algorithm = p->algorithm;
+    run_meet(rank, group, &m);
+}
+
+START_TEST(test_strangers_do_not_matter)
+{
+    static const int silent[] = {0, 100, 100};
+    bother_plan p = {.silent = silent[_i], .algorithm = _i == 2 ? GN_WORKER_AGGREGATOR : GN_RING};
+    p.before[0] = (uint16_t)listening_ports(p.before + 1, 256);
+    ranks group;
+    ranks_start(&group, SIZE, run_bothered, &p);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++)
+        ck_assert_msg(group.exits[rank] == 0, "rank %d: %s", rank, group.reports[rank].text);
+    ck_assert(group.reports[VICTIM].values[0] > p.before[0]);  // there was somebody to bother
+    // Sooner than strangers are sent away for their silence: they cost nobody its place.
+    ck_assert_msg(group.reports[VICTIM].seconds < 4.5, "%.1f s", group.reports[VICTIM].seconds);
+    ranks_free(&group);
+}
+END_TEST
+
+/// Connections that this process still closes as soon as it has accepted them.
+static int accepts_to_spoil;
+
+/// In place of libc's: as if strangers had taken the room.
+int accept4(int fd, __SOCKADDR_ARG address, socklen_t *restrict length, int flags)
+{
+    int accepted = (int)syscall(SYS_accept4, fd, address.__sockaddr__, length, flags);
+    if (accepted < 0 || accepts_to_spoil <= 0) return accepted;
+    accepts_to_spoil--;
+    close(accepted);
+    errno = ECONNABORTED;
+    return -1;
+}
+
+static void run_spoiled(int rank, const ranks *group, void *argument)
+{
+    meeting_point m = {.interface = "lo", .algorithm = *(gn_algorithm *)argument};
+    snprintf(m.where, sizeof m.where, "%s", group->rendezvous);
+    accepts_to_spoil = rank ? 3 : 7;  // of rank 0's, some are at the rendezvous
+    run_meet(rank, group, &m);
+    group->reports[rank].values[0] = (uint64_t)accepts_to_spoil;
+}
+
+START_TEST(test_closed_connections_are_made_again)
+{
+    gn_algorithm algorithm = algorithms[_i];
+    ranks group;
+    ranks_start(&group, SIZE, run_spoiled, &algorithm);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) {
+        ck_assert_msg(group.exits[rank] == 0, "rank %d: %s", rank, group.reports[rank].text);
+        if (!rank || algorithm == GN_RING) ck_assert(group.reports[rank].values[0] == 0);  // whoever accepts has spoilt
+    }
+    ranks_free(&group);
+}
+END_TEST
+
+START_TEST(test_stale_file_is_not_followed)
+{
+    ranks group;
+    meeting_point m = {.interface = "lo"};
+    snprintf(m.where, sizeof m.where, "file:///tmp/gradnic-test-stale-%d", (int)getpid());
+    FILE *file = fopen(m.where + 7, "w");
+    ck_assert(file);
+    fprintf(file, "gradnic-rendezvous 1 127.0.0.1 %u\n", free_port());
+    fclose(file);
+    ranks_start(&group, 3, run_meet, &m);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 3; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ck_assert(access(m.where + 7, F_OK));  // rank 0 has tidied up
+    ranks_free(&group);
+}
+END_TEST
+
+/// What the kernel marks the data connections of this process with.
+static void run_tos(int rank, const ranks *group, void *argument)
+{
+    gn_comm_config config = rank_config(rank, group);
+    config.quantise = *(bool *)argument;
+    RANK_CHECK(config.data_tos == GN_TOS_AUTO);
+    RANK_CHECK(!gn_codec_init(&config.codec, GN_LATTICE, 10));
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(comm);
+    for (int fd = 0; fd < 256; fd++) {
+        int tos = 0, type = 0;
+        socklen_t length = sizeof tos, type_length = sizeof type;
+        if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_length) || type != SOCK_STREAM) continue;
+        if (!getsockopt(fd, IPPROTO_IP, IP_TOS, &tos, &length) && tos) group->reports[rank].values[tos == 0x28]++;
+    }
+    RANK_CHECK(!gn_barrier(comm));
+    gn_comm_free(comm);
+}
+
+START_TEST(test_default_tos_follows_quantise)
+{
+    bool quantise = _i;
+    ranks group;
+    ranks_start(&group, 2, run_tos, &quantise);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 2; rank++) {
+        ck_assert_int_eq(group.exits[rank], 0);
+        ck_assert_int_eq((int)group.reports[rank].values[0], 0);
+        ck_assert_int_eq((int)group.reports[rank].values[1], quantise ? 2 : 0);  // to the right, from the left
+    }
+    ranks_free(&group);
+    gn_comm_config config = gn_comm_config_default();
+    gn_comm *comm;
+    config.data_tos = 256;
+    ck_assert_int_eq(gn_comm_init(&comm, &config), GN_INVALID);
+    ck_assert(strstr(gn_comm_last_error(NULL), "data_tos is 256") != NULL);
+}
+END_TEST
+
+START_TEST(test_wrong_configurations)
+{
+    static const struct {
+        const char *rendezvous, *interface, *phrase;
+        int rank, size;
+    } wrong[] = {
+        {"tcp://nowhere", NULL, "want tcp://host:port", 0, 2},
+        {"udp://127.0.0.1:1", NULL, "want env, tcp://host:port or file:///path", 0, 2},
+        {"tcp://127.0.0.1:1", "10.9.0.0/33", "is no network", 0, 2},
+        {"tcp://127.0.0.1:1", "^lo", NULL, 0, 0},
+        {"tcp://127.0.0.1:1", NULL, "ranks count from 0", 2, 2},
+        {"tcp://127.0.0.1:1", NULL, "want 1 to 256 ranks", 0, 1000},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        gn_comm_config config = gn_comm_config_default();
+        gn_comm *comm = (gn_comm *)&config;
+        config.rank = wrong[i].rank;
+        config.size = wrong[i].size;
+        config.rendezvous = wrong[i].rendezvous;
+        config.interface = wrong[i].interface;
+        ck_assert_int_eq(gn_comm_init(&comm, &config), GN_INVALID);
+        ck_assert_ptr_null(comm);
+        if (wrong[i].phrase)
+            ck_assert_msg(strstr(gn_comm_last_error(NULL), wrong[i].phrase) != NULL, "%s", gn_comm_last_error(NULL));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("comm setup");
+    TCase *setup = tcase_create("setup");
+    tcase_set_timeout(setup, 60);
+    tcase_add_loop_test(setup, test_setup_says_what_is_wrong, 0, SETUPS);
+    tcase_add_loop_test(setup, test_ways_to_meet, 0, 4);
+    tcase_add_loop_test(setup, test_strangers_do_not_matter, 0, 3);
+    tcase_add_loop_test(setup, test_closed_connections_are_made_again, 0, 2);
+    tcase_add_test(setup, test_stale_file_is_not_followed);
+    tcase_add_test(setup, test_wrong_configurations);
+    tcase_add_loop_test(setup, test_default_tos_follows_quantise, 0, 2);
+    suite_add_tcase(suite, setup);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
