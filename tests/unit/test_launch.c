@@ -108,6 +108,16 @@ START_TEST(a_killed_rank_is_named)
 }
 END_TEST
 
+START_TEST(a_killed_rank_is_named_though_others_failed_before)
+{
+    char said[1024];
+    make_folder();
+    ck_assert_int_eq(launch("11k1", said, sizeof said), 1);
+    ck_assert_str_eq(said, "gradnic test: rank 2 was killed by signal 9 (Killed)\n");
+    remove_folder();
+}
+END_TEST
+
 START_TEST(the_others_get_their_grace_and_no_more)
 {
     char said[1024];
@@ -120,6 +130,8 @@ START_TEST(the_others_get_their_grace_and_no_more)
     ck_assert_ptr_nonnull(strstr(said, "rank 2 was killed by signal 9"));
     ck_assert_ptr_nonnull(strstr(said, "rank 0 did not end; killed"));
     ck_assert_ptr_nonnull(strstr(said, "rank 3 did not end; killed"));
+    ck_assert_ptr_null(strstr(said, "rank 0 was"));
+    ck_assert_ptr_null(strstr(said, "rank 3 was"));
     remove_folder();
 }
 END_TEST
@@ -181,6 +193,7 @@ int main(void)
     tcase_add_test(tcase, all_ranks_run_and_nothing_stays);
     tcase_add_test(tcase, results_of_ranks);
     tcase_add_test(tcase, a_killed_rank_is_named);
+    tcase_add_test(tcase, a_killed_rank_is_named_though_others_failed_before);
     tcase_add_test(tcase, the_others_get_their_grace_and_no_more);
     tcase_add_test(tcase, signals_end_everything);
     suite_add_tcase(suite, tcase);
