@@ -47,6 +47,9 @@ gn_message gn_parse_bounds(const char *text, int *bounds, size_t capacity, size_
 /// One profile by its name.
 gn_message gn_parse_profile(const char *text, gn_profile *profile);
 
+/// The same for an option that takes one more word ("none", which the caller has looked for), so that a message lists it.
+gn_message gn_parse_profile_or(const char *text, const char *other, gn_profile *profile);
+
 /// A list of profiles: "paper,lattice", or "all" for every profile of this version. `profiles` has room for
 /// GN_PROFILE_COUNT.
 gn_message gn_parse_profiles(const char *text, gn_profile *profiles, size_t *count);

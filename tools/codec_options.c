@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-gn_message gn_parse_profile(const char *text, gn_profile *profile)
+gn_message gn_parse_profile_or(const char *text, const char *other, gn_profile *profile)
 {
     const gn_status status = gn_profile_parse(text, profile);
     if (status == GN_OK) return NULL;
@@ -16,7 +16,12 @@ gn_message gn_parse_profile(const char *text, gn_profile *profile)
         const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", gn_profile_name(p));
     }
-    return gn_message_format("'%s' is no profile; there are %s", text, names);
+    return gn_message_format("'%s' is no profile; there are %s%s%s", text, names, *other ? ", " : "", other);
+}
+
+gn_message gn_parse_profile(const char *text, gn_profile *profile)
+{
+    return gn_parse_profile_or(text, "", profile);
 }
 
 gn_message gn_parse_kernel(const char *text, const char **kernel)
@@ -52,7 +57,7 @@ gn_message gn_parse_profiles(const char *text, gn_profile *profiles, size_t *cou
     for (const char *at = text;; at++) {
         at = gn_list_item(at, item, sizeof item);
         gn_profile profile;
-        gn_message wrong = gn_parse_profile(item, &profile);
+        gn_message wrong = gn_parse_profile_or(item, "all", &profile);
         if (wrong) return wrong;
         for (size_t i = 0; i < n; i++)
             if (profiles[i] == profile) return gn_message_format("profile %s is given twice", item);

@@ -310,7 +310,8 @@ static gn_message parse_peer(char *item, gn_peer_choice *choice)
     unsigned i = 0;
     while (i < PEERS && strcmp(peers[i].name, item) != 0) i++;
     if (i == PEERS)
-        return gn_message_format("'%s' is no compressor known here; there are zstd, lz4, snappy, zlib and zfp", item);
+        return gn_message_format("'%s' is no compressor known here; there are zstd, lz4, snappy, zlib, zfp, all, none",
+                                 item);
     if (!peers[i].available) return gn_message_format("%s was not found when gradnic was built", item);
     uint64_t level = (uint64_t)peers[i].level;
     if (colon && !peers[i].level_high) return gn_message_format("%s has no levels", item);

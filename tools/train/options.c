@@ -276,7 +276,7 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, parsed 
         return true;
     case 'p':
         o->compress = strcmp(arg, "none") != 0;
-        if (o->compress) check(gn_parse_profile(arg, &p->profile), state, "profile");
+        if (o->compress) check(gn_parse_profile_or(arg, "none", &p->profile), state, "profile");
         return true;
     case 'k':
         check(gn_parse_bound(arg, &p->bound_exp), state, "bound");
