@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The NIC is the frame model: what `gradnic pcap` makes of the wire's capture is what the far host got, byte for byte; and the
-# packets that one NIC sent are the packets that the other one received.
+# packets that one NIC received are packets that the other one sent. (Not all of them: the limited link between them may drop some
+# when its queue is full, which is what TCP looks for. Not always in their order: a sender that changes its CPU may be overtaken.)
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -24,7 +25,12 @@ stream_of "$testbed_dir/wire2.pcap" >"$testbed_dir/received"
 stream_of "$testbed_dir/model.pcap" >"$testbed_dir/model"
 stream_of "$testbed_dir/host2.pcap" >"$testbed_dir/host"
 expect "packets in the capture" "$(wc -l <"$testbed_dir/host")" -gt 500
-cmp -s "$testbed_dir/sent" "$testbed_dir/received" || fail "packets sent and received differ"
+sort -o "$testbed_dir/sent" "$testbed_dir/sent"
+sort "$testbed_dir/received" >"$testbed_dir/received.sorted"
+strange=$(comm -13 "$testbed_dir/sent" "$testbed_dir/received.sorted" | wc -l)
+[ "$strange" -eq 0 ] || fail "$strange packets were received that were not sent"
+lost=$(comm -23 "$testbed_dir/sent" "$testbed_dir/received.sorted" | wc -l)
+[ "$((lost * 10))" -lt "$(wc -l <"$testbed_dir/sent")" ] || fail "$lost packets were lost on a link without faults"
 cmp -s "$testbed_dir/model" "$testbed_dir/host" || fail "the model's packets and the host's differ"
 cmp -s "$testbed_dir/received" "$testbed_dir/host" && fail "nothing was compressed"
 exit 0
