@@ -75,12 +75,12 @@ expect 1 "dump/step00006-rank" "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gr
 
 # What is wrong is said, once, with the right exit status.
 expect 2 "no data" "$GRADNIC" train
-expect 2 "no workers: -N 4, or --rank and --size" env -u RANK "$GRADNIC" "${small[@]}" --size 2
+expect 2 "no ranks: -N 4 starts four here; else --rank and --size" env -u RANK "$GRADNIC" "${small[@]}" --size 2
 expect 2 "--momentum: '2' is no number from 0 to 1" "$GRADNIC" "${small[@]}" --momentum 2
 expect 2 "--feedback needs a profile" "$GRADNIC" "${small[@]}" --feedback
 expect 2 "--bound: paper takes bounds from" "$GRADNIC" "${small[@]}" -p paper -k 0
 expect 2 "--tos: '0x29' is no type of service" "$GRADNIC" "${small[@]}" --tos 0x29
-expect 2 "-N starts all workers itself" "$GRADNIC" "${small[@]}" -N 2 --rank 1
+expect 2 "-N starts all ranks itself" "$GRADNIC" "${small[@]}" -N 2 --rank 1
 expect 2 "--rate needs --nic in-process" "$GRADNIC" "${small[@]}" --rate 1gbit
 expect 1 "nowhere: no file matches *train*images*" "$GRADNIC" train --data nowhere -N 4
 expect 1 "a step of 100 workers takes 2500 images, there are 1500" "$GRADNIC" "${small[@]}" -N 100

@@ -3,9 +3,7 @@
 #define GRADNIC_TOOLS_ALLREDUCE_H
 /// `gradnic bench allreduce`. options.c reads the command line, data.c makes inputs and checks results, run.c measures, report.c prints.
 
-#include <gradnic/comm.h>
-
-#include "../cli.h"
+#include "../comm_options.h"
 
 int gn_command_bench_allreduce(int argc, char **argv);
 
@@ -14,16 +12,11 @@ typedef struct gn_allreduce_options {
     uint64_t begin, end, factor;  ///< bytes
     unsigned iterations, warmup;
     bool check, in_place, average, json, quantise;
-    unsigned local_ranks;  ///< 0: this process is one rank
-    int rank, size;        ///< -1: from the environment
-    const char *rendezvous, *interface, *input;
-    uint64_t timeout_ms, segment;
-    gn_algorithm algorithm;
-    bool weights, coded;
-    gn_codec codec;
-    gn_scale scale;
+    gn_comm_options comm;
+    const char *input;
+    uint64_t segment;
+    bool weights;
     int scale_target;
-    unsigned tos;
     uint64_t link_bits;  ///< per second, for the model; 0: measured
     uint64_t latency_ns;
     bool latency_given;

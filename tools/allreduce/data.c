@@ -77,16 +77,16 @@ static double specified(const gn_codec *codec, float value)
 static double tolerance(const gn_allreduce_options *o, int size, double magnitude)
 {
     double rounding = magnitude * size * 0x1p-23;
-    if (!o->coded) return rounding;
+    if (!o->comm.compress) return rounding;
     // paper: its 8-bit class cuts up to 2^-7 whatever the bound, at every hop
-    if (o->codec.profile == GN_PAPER) return rounding + size * fmax(0x1p-7, ldexp(1, -o->codec.bound_exp));
-    return rounding + size * ldexp(1, -o->codec.bound_exp);
+    if (o->comm.codec.profile == GN_PAPER) return rounding + size * fmax(0x1p-7, ldexp(1, -o->comm.codec.bound_exp));
+    return rounding + size * ldexp(1, -o->comm.codec.bound_exp);
 }
 
 uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *o, const float *result,
                                  size_t first, size_t last)
 {
-    bool exact = o->quantise && o->codec.profile != GN_PAPER && o->scale == GN_SCALE_NONE;
+    bool exact = o->quantise && o->comm.codec.profile != GN_PAPER && o->comm.scale == GN_SCALE_NONE;
     // with a scale the bound is relative: 2^-k times the RMS, which for checking is replaced by the largest value met
     double divisor = o->average ? data->size : 1;
     uint64_t wrong = 0;
@@ -96,11 +96,11 @@ uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allredu
             float value = input(data, rank, i);
             sum += (double)value;
             magnitude += fabs((double)value);
-            if (exact) quantised += specified(&o->codec, value);
+            if (exact) quantised += specified(&o->comm.codec, value);
         }
         if (exact)
             wrong += (float)(quantised / divisor) != result[i];
-        else if (o->scale == GN_SCALE_NONE)
+        else if (o->comm.scale == GN_SCALE_NONE)
             wrong += islessequal(fabs((double)result[i] * divisor - sum), tolerance(o, data->size, magnitude)) ? 0 : 1;
         else
             wrong += isfinite(result[i]) ? 0 : 1;

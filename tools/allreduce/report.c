@@ -5,15 +5,6 @@
 #include "../json.h"
 #include "allreduce.h"
 
-static const char *algorithm_name(const gn_allreduce_options *o)
-{
-    return o->algorithm == GN_RING ? "ring" : "worker-aggregator";
-}
-static const char *profile_name(const gn_allreduce_options *o)
-{
-    return o->coded ? gn_profile_name(o->codec.profile) : "none";
-}
-
 /// GB/s, as everywhere in nccl-tests: powers of 1000.
 static double algbw(const gn_allreduce_result *r)
 {
@@ -31,9 +22,11 @@ void gn_allreduce_report_start(gn_allreduce_report *report, const gn_allreduce_m
         report->rows = json_array();
         return;
     }
-    printf("# gradnic bench allreduce: %d ranks, %s, profile %s", report->size, algorithm_name(o), profile_name(o));
-    if (o->coded) printf(" %s%s", gn_human_bound(o->codec.bound_exp).s, o->quantise ? "" : ", not quantised");
-    printf(", ToS 0x%02x, %s, %u iterations after %u\n", o->tos, o->in_place ? "in place" : "out of place",
+    printf("# gradnic bench allreduce: %d ranks, %s, profile %s", report->size, gn_comm_options_algorithm(&o->comm),
+           gn_comm_options_profile(&o->comm));
+    if (o->comm.compress)
+        printf(" %s%s", gn_human_bound(o->comm.codec.bound_exp).s, o->quantise ? "" : ", not quantised");
+    printf(", ToS 0x%02x, %s, %u iterations after %u\n", o->comm.tos, o->in_place ? "in place" : "out of place",
            o->iterations, o->warmup);
     printf("# model: latency %s, link %s, addition %s\n", gn_human_duration(model->latency * 1e9).s,
            model->byte > 0 ? gn_human_bits(8 / model->byte).s : "-",
@@ -81,10 +74,11 @@ gn_message gn_allreduce_report_end(gn_allreduce_report *report, const gn_allredu
     if (!o->json) return NULL;
     json_t *exchange =
         json_pack("{s:i, s:s, s:b, s:s, s:o, s:b, s:s, s:i, s:b, s:s?, s:i, s:i}", "ranks", report->size, "algorithm",
-                  algorithm_name(o), "aggregator_weights", o->weights, "profile", profile_name(o), "bound_exp",
-                  o->coded ? json_integer(o->codec.bound_exp) : json_null(), "quantise", o->quantise, "scale",
-                  o->scale == GN_SCALE_AUTO ? "auto" : "none", "tos", (int)o->tos, "in_place", o->in_place, "input",
-                  o->input, "iterations", (int)o->iterations, "warmup", (int)o->warmup);
+                  gn_comm_options_algorithm(&o->comm), "aggregator_weights", o->weights, "profile",
+                  gn_comm_options_profile(&o->comm), "bound_exp",
+                  o->comm.compress ? json_integer(o->comm.codec.bound_exp) : json_null(), "quantise", o->quantise,
+                  "scale", o->comm.scale == GN_SCALE_AUTO ? "auto" : "none", "tos", (int)o->comm.tos, "in_place",
+                  o->in_place, "input", o->input, "iterations", (int)o->iterations, "warmup", (int)o->warmup);
     json_t *parameters = json_pack("{s:o, s:o, s:o}", "latency_s", gn_json_real(model->latency), "byte_s",
                                    gn_json_real(model->byte), "add_s", gn_json_real(model->add));
     return gn_json_print(json_pack("{s:o, s:o, s:o, s:o}", "environment", gn_json_environment(), "exchange", exchange,

@@ -34,25 +34,23 @@ static double now(void)
 
 static int connect_side(bench *b, const char *rendezvous)
 {
-    gn_comm_config config = gn_comm_config_default();
-    config.rank = b->rank;
-    config.size = b->options->size;
-    if (b->options->local_ranks) config.size = (int)b->options->local_ranks;
-    config.rendezvous = rendezvous;
-    config.interface = b->options->interface ? b->options->interface : b->options->local_ranks ? "lo" : NULL;
-    config.timeout_ms = (int)b->options->timeout_ms;
-    config.data_tos = 0;
-    gn_status status = gn_comm_init(&b->side, &config);
+    const gn_comm_options *o = &b->options->comm;
+    gn_comm_config config =
+        gn_comm_options_config(o, b->rank, o->local_ranks ? (int)o->local_ranks : o->size, rendezvous);
+    if (!config.interface && o->local_ranks) config.interface = "lo";
+    // What is said besides what is measured is exact, and never compressed.
+    gn_comm_config side = config;
+    side.algorithm = GN_RING;
+    side.quantise = false;
+    side.scale = GN_SCALE_NONE;
+    side.data_tos = 0;
+    gn_status status = gn_comm_init(&b->side, &side);
     if (status) return fail(b, status, "setting up", NULL);
     b->rank = gn_comm_rank(b->side);
     b->size = gn_comm_size(b->side);
-    config.algorithm = b->options->algorithm;
     config.aggregator_weights = b->options->weights;
     config.quantise = b->options->quantise;
-    config.codec = b->options->codec;
-    config.scale = b->options->scale;
     config.scale_target = (int8_t)b->options->scale_target;
-    config.data_tos = (uint8_t)b->options->tos;
     config.segment_bytes = b->options->segment;
     status = gn_comm_init(&b->comm, &config);
     return status ? fail(b, status, "setting up", NULL) : GN_EXIT_OK;
@@ -181,7 +179,7 @@ static int measure(bench *b, uint64_t bytes, bool *good)
     if (!status && b->options->check) status = check(b, recv, &result);
     if (!status) status = collect(b, &result);
     if (!status) {
-        result.model = gn_allreduce_model_time(&b->model, b->options->algorithm, b->size, (double)result.bytes);
+        result.model = gn_allreduce_model_time(&b->model, b->options->comm.algorithm, b->size, (double)result.bytes);
         *good &= !result.wrong && result.identical;
         if (!b->rank) gn_allreduce_report_row(&b->report, &result);
     }
@@ -288,11 +286,12 @@ int gn_command_bench_allreduce(int argc, char **argv)
 {
     gn_allreduce_options options;
     gn_allreduce_parse(&options, argc, argv);
-    if (!options.local_ranks) return gn_allreduce_rank(&options, options.rank, options.rendezvous);
+    const gn_comm_options *comm = &options.comm;
+    if (!comm->local_ranks) return gn_allreduce_rank(&options, comm->rank, comm->rendezvous);
     gn_launch launch = {.program = argv[0],
-                        .ranks = options.local_ranks,
+                        .ranks = comm->local_ranks,
                         .run = launched,
                         .context = &options,
-                        .grace_ms = (unsigned)options.timeout_ms + 3000};
+                        .grace_ms = (unsigned)comm->timeout_ms + 3000};
     return gn_launch_ranks(&launch);
 }

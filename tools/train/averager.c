@@ -1,33 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "averager.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-static gn_comm_config config_of(const gn_train_options *options, int rank, int size, const char *rendezvous)
-{
-    gn_comm_config config = gn_comm_config_default();
-    config.rank = rank;
-    config.size = size;
-    config.rendezvous = rendezvous;
-    config.interface = options->interface;
-    config.timeout_ms = (int)options->timeout_ms;
-    config.algorithm = options->algorithm;
-    config.data_tos = (uint8_t)options->tos;
-    config.aggregator_weights = true;  // the paper's baseline compresses the way in only
-    config.quantise = options->compress;
-    config.codec = options->codec;
-    config.scale = options->scale;
-    return config;
-}
 
 gn_message gn_averager_init(gn_averager *averager, const gn_train_options *options, int rank, int size,
                             const char *rendezvous)
 {
     memset(averager, 0, sizeof *averager);
     averager->overlap = options->overlap;
-    gn_comm_config config = config_of(options, rank, size, rendezvous);
+    gn_comm_config config = gn_comm_options_config(&options->comm, rank, size, rendezvous);
+    config.aggregator_weights = true;  // the paper's baseline compresses the way in only
     if (options->nic_in_process) {
         gn_message wrong = gn_in_process_new(&averager->nic, options);
         if (wrong) return wrong;

@@ -81,12 +81,12 @@ gn_message gn_in_process_new(gn_in_process **result, const gn_train_options *opt
     gn_in_process *nic = *result = calloc(1, sizeof *nic);
     if (!nic) return gn_message_format("out of memory for the in-process NIC");
     nic->mtu = options->mtu;
-    nic->tos = (uint8_t)options->tos;
+    nic->tos = (uint8_t)options->comm.tos;
     nic->rate_bits = options->rate_bits;
     nic->sequence = FIRST_SEQUENCE;
-    const gn_rule rule = {.tos = nic->tos, .port_high = 65535, .codec = options->codec};
-    const gn_tx_config tx = {.rules = &rule, .rule_count = options->compress, .flow_capacity = 1};
-    const gn_rx_config rx = {.tos = &nic->tos, .tos_count = options->compress};
+    const gn_rule rule = {.tos = nic->tos, .port_high = 65535, .codec = options->comm.codec};
+    const gn_tx_config tx = {.rules = &rule, .rule_count = options->comm.compress, .flow_capacity = 1};
+    const gn_rx_config rx = {.tos = &nic->tos, .tos_count = options->comm.compress};
     gn_status status = gn_tx_new(&nic->tx, &tx);
     if (!status) status = gn_rx_new(&nic->rx, &rx);
     if (!status) return NULL;
@@ -105,7 +105,7 @@ void gn_in_process_free(gn_in_process *nic)
 
 void gn_in_process_connect(gn_in_process *nic, const gn_train_options *options, int rank, int size)
 {
-    if (options->algorithm == GN_WORKER_AGGREGATOR && rank) nic->rate_bits /= (uint64_t)(size - 1);
+    if (options->comm.algorithm == GN_WORKER_AGGREGATOR && rank) nic->rate_bits /= (uint64_t)(size - 1);
     size_t ignored;
     const size_t length = write_headers(nic, 0, TCP_SYN);  // the flow's phase is known from here on
     gn_tx_packet(nic->tx, nic->segment, length, nic->burst.data, sizeof nic->burst.data, &ignored);

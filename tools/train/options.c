@@ -2,13 +2,10 @@
 #include "options.h"
 
 #include <argp.h>
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "../cli.h"
+#include "../option_values.h"
 #include "mlp.h"
 
 enum {
@@ -30,16 +27,8 @@ enum {
     OPT_STEPS,
     OPT_EVALUATE,
     OPT_SEED,
-    OPT_RANK,
-    OPT_SIZE,
-    OPT_RENDEZVOUS,
-    OPT_INTERFACE,
-    OPT_TIMEOUT,
-    OPT_ALGORITHM,
     OPT_FEEDBACK,
     OPT_OVERLAP,
-    OPT_SCALE,
-    OPT_TOS,
     OPT_NIC,
     OPT_RATE,
     OPT_MTU,
@@ -89,19 +78,9 @@ static const struct argp_option table[] = {
     {"evaluate-steps", OPT_EVALUATE, "N", 0, "report every N steps, not only after each epoch", 0},
     {"seed", OPT_SEED, "N", 0, "of weights, order and copies (1): same seed, same bits", 0},
     {0, 0, 0, 0, "Workers and exchange:", 3},
-    {"ranks", 'N', "RANKS", 0, "start so many workers on this machine", 0},
-    {"rank", OPT_RANK, "N", 0, "this worker (RANK)", 0},
-    {"size", OPT_SIZE, "N", 0, "of all workers (WORLD_SIZE)", 0},
-    {"rendezvous", OPT_RENDEZVOUS, "WHERE", 0, "tcp://HOST:PORT, file:///PATH, or env (MASTER_ADDR, MASTER_PORT)", 0},
-    {"interface", OPT_INTERFACE, "SPEC", 0, "a name (gn0), a network (10.9.0.0/24) or exclusions (^lo,docker0)", 0},
-    {"timeout", OPT_TIMEOUT, "TIME", 0, "deadline of every wait (30s)", 0},
-    {"algorithm", OPT_ALGORITHM, "NAME", 0,
-     "ring (default) or worker-aggregator: gradients to rank 0, which sends uncompressed sums back", 0},
-    {"profile", 'p', "NAME", 0, "of the NICs' rule: none (default), lattice, paper", 0},
-    {"bound", 'k', "K", 0, "error bound 2^-K of the NICs' rule (10)", 0},
+    GN_RANK_OPTIONS("worker"),
+    GN_EXCHANGE_OPTIONS(": gradients to rank 0, which sends uncompressed sums back", "each bucket's", "gradient"),
     {"feedback", OPT_FEEDBACK, 0, 0, "add what quantising removed to the next gradient", 0},
-    {"scale", OPT_SCALE, "none|auto", 0, "auto: the bound is relative to each bucket's RMS", 0},
-    {"tos", OPT_TOS, "TOS", 0, "of the gradient connections (0x28; 0 without a profile)", 0},
     {"overlap", OPT_OVERLAP, 0, 0, "one bucket per layer, exchanged while the layers before it are computed", 0},
     {0, 0, 0, 0, "In-process NICs:", 4},
     {"nic", OPT_NIC, "none|in-process", 0, "in-process: pass what is sent through the packet transform of two NICs", 0},
@@ -118,22 +97,6 @@ static const struct argp_option table[] = {
     {0},
 };
 
-static unsigned number(struct argp_state *state, const char *name, const char *text, uint64_t low, uint64_t high)
-{
-    uint64_t n = 0;
-    gn_message wrong = gn_parse_number(text, low, high, &n);
-    if (wrong) argp_error(state, "--%s: %s", name, wrong);
-    return (unsigned)n;
-}
-
-static uint64_t long_number(struct argp_state *state, const char *name, const char *text, uint64_t low)
-{
-    uint64_t n = 0;
-    gn_message wrong = gn_parse_number(text, low, INT64_MAX, &n);
-    if (wrong) argp_error(state, "--%s: %s", name, wrong);
-    return n;
-}
-
 static float real(struct argp_state *state, const char *name, const char *text, float low, float high)
 {
     char *end;
@@ -142,36 +105,6 @@ static float real(struct argp_state *state, const char *name, const char *text, 
         argp_error(state, "--%s: '%s' is no number from %g to %g", name, text, (double)low, (double)high);
     return x;
 }
-
-/// `text` is one of the two words: 0 or 1.
-static int choice(struct argp_state *state, const char *name, const char *text, const char *first, const char *second)
-{
-    if (strcmp(text, first) != 0 && strcmp(text, second) != 0)
-        argp_error(state, "--%s: '%s' is neither %s nor %s", name, text, first, second);
-    return !strcmp(text, second);
-}
-
-static unsigned parse_tos(struct argp_state *state, const char *text)
-{
-    char *end;
-    const unsigned long tos = strtoul(text, &end, 0);
-    if (end == text || *end || tos > 0xff || (tos & 3))
-        argp_error(state, "--tos: '%s' is no type of service: 0 to 0xfc, a multiple of 4 (the low bits are ECN's)",
-                   text);
-    return (unsigned)tos;
-}
-
-static void check(gn_message wrong, struct argp_state *state, const char *name)
-{
-    if (wrong) argp_error(state, "--%s: %s", name, wrong);
-}
-
-typedef struct parsed {
-    gn_train_options *options;
-    gn_profile profile;
-    int bound_exp;
-    bool tos_given;
-} parsed;
 
 static bool parse_data(int key, char *arg, struct argp_state *state, gn_train_options *o)
 {
@@ -192,10 +125,10 @@ static bool parse_data(int key, char *arg, struct argp_state *state, gn_train_op
         o->test_labels = arg;
         return true;
     case OPT_CLASSES:
-        o->classes = number(state, "classes", arg, 2, 256);
+        o->classes = gn_option_unsigned(state, "classes", arg, 2, 256);
         return true;
     case OPT_AUGMENT:
-        o->copies = number(state, "augment", arg, 0, 1000);
+        o->copies = gn_option_unsigned(state, "augment", arg, 0, 1000);
         return true;
     default:
         return false;
@@ -206,13 +139,13 @@ static bool parse_network(int key, char *arg, struct argp_state *state, gn_train
 {
     switch (key) {
     case OPT_LAYERS:
-        o->layers = number(state, "layers", arg, 1, GN_MLP_LAYERS_MAX);
+        o->layers = gn_option_unsigned(state, "layers", arg, 1, GN_MLP_LAYERS_MAX);
         return true;
     case OPT_HIDDEN:
-        o->hidden = number(state, "hidden", arg, 1, 1 << 14);
+        o->hidden = gn_option_unsigned(state, "hidden", arg, 1, 1 << 14);
         return true;
     case OPT_BATCH:
-        o->batch = number(state, "batch", arg, 1, 1 << 14);
+        o->batch = gn_option_unsigned(state, "batch", arg, 1, 1 << 14);
         return true;
     case OPT_LEARNING_RATE:
         o->sgd.rate = real(state, "learning-rate", arg, 0, 100);
@@ -227,72 +160,19 @@ static bool parse_network(int key, char *arg, struct argp_state *state, gn_train
         o->rate_drop = real(state, "rate-drop", arg, 1, 1e6f);
         return true;
     case OPT_DROP_STEPS:
-        o->rate_drop_steps = long_number(state, "rate-drop-steps", arg, 0);
+        o->rate_drop_steps = gn_option_number(state, "rate-drop-steps", arg, 0, INT64_MAX);
         return true;
     case OPT_EPOCHS:
-        o->epochs = number(state, "epochs", arg, 1, 1000000);
+        o->epochs = gn_option_unsigned(state, "epochs", arg, 1, 1000000);
         return true;
     case OPT_STEPS:
-        o->steps = long_number(state, "steps", arg, 1);
+        o->steps = gn_option_number(state, "steps", arg, 1, INT64_MAX);
         return true;
     case OPT_EVALUATE:
-        o->evaluate_steps = long_number(state, "evaluate-steps", arg, 1);
+        o->evaluate_steps = gn_option_number(state, "evaluate-steps", arg, 1, INT64_MAX);
         return true;
     case OPT_SEED:
-        o->seed = long_number(state, "seed", arg, 0);
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool parse_exchange(int key, char *arg, struct argp_state *state, parsed *p)
-{
-    gn_train_options *o = p->options;
-    switch (key) {
-    case 'N':
-        o->local_ranks = number(state, "ranks", arg, 1, 256);
-        return true;
-    case OPT_RANK:
-        o->rank = (int)number(state, "rank", arg, 0, 255);
-        return true;
-    case OPT_SIZE:
-        o->size = (int)number(state, "size", arg, 1, 256);
-        return true;
-    case OPT_RENDEZVOUS:
-        o->rendezvous = arg;
-        return true;
-    case OPT_INTERFACE:
-        o->interface = arg;
-        return true;
-    case OPT_TIMEOUT:
-        check(gn_parse_duration(arg, &o->timeout_ms), state, "timeout");
-        o->timeout_ms /= 1000000;
-        if (o->timeout_ms < 10 || o->timeout_ms > INT_MAX)
-            argp_error(state, "--timeout: %s is outside 10ms to 24 days", arg);
-        return true;
-    case OPT_ALGORITHM:
-        o->algorithm = choice(state, "algorithm", arg, "ring", "worker-aggregator") ? GN_WORKER_AGGREGATOR : GN_RING;
-        return true;
-    case 'p':
-        o->compress = strcmp(arg, "none") != 0;
-        if (o->compress) check(gn_parse_profile_or(arg, "none", &p->profile), state, "profile");
-        return true;
-    case 'k':
-        check(gn_parse_bound(arg, &p->bound_exp), state, "bound");
-        return true;
-    case OPT_FEEDBACK:
-        o->feedback = true;
-        return true;
-    case OPT_SCALE:
-        o->scale = choice(state, "scale", arg, "none", "auto") ? GN_SCALE_AUTO : GN_SCALE_NONE;
-        return true;
-    case OPT_TOS:
-        o->tos = parse_tos(state, arg);
-        p->tos_given = true;
-        return true;
-    case OPT_OVERLAP:
-        o->overlap = true;
+        o->seed = gn_option_number(state, "seed", arg, 0, INT64_MAX);
         return true;
     default:
         return false;
@@ -302,24 +182,30 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, parsed 
 static bool parse_rest(int key, char *arg, struct argp_state *state, gn_train_options *o)
 {
     switch (key) {
+    case OPT_FEEDBACK:
+        o->feedback = true;
+        return true;
+    case OPT_OVERLAP:
+        o->overlap = true;
+        return true;
     case OPT_NIC:
-        o->nic_in_process = choice(state, "nic", arg, "none", "in-process");
+        o->nic_in_process = gn_option_choice(state, "nic", arg, "none", "in-process");
         return true;
     case OPT_RATE:
-        check(gn_parse_rate(arg, &o->rate_bits), state, "rate");
+        gn_option_check(state, "rate", gn_parse_rate(arg, &o->rate_bits));
         if (o->rate_bits < 1000000) argp_error(state, "--rate: %s is less than 1mbit", arg);
         return true;
     case OPT_MTU:
-        o->mtu = number(state, "mtu", arg, 576, 65535);
+        o->mtu = gn_option_unsigned(state, "mtu", arg, 576, 65535);
         return true;
     case OPT_DUMP:
         o->dump_folder = arg;
         return true;
     case OPT_DUMP_STEPS:
-        o->dump_steps = long_number(state, "dump-steps", arg, 1);
+        o->dump_steps = gn_option_number(state, "dump-steps", arg, 1, INT64_MAX);
         return true;
     case OPT_DUMP_RANKS:
-        o->dump_ranks = number(state, "dump-ranks", arg, 1, 256);
+        o->dump_ranks = gn_option_unsigned(state, "dump-ranks", arg, 1, 256);
         return true;
     case OPT_JSON:
         o->json = arg;
@@ -336,36 +222,24 @@ static bool parse_rest(int key, char *arg, struct argp_state *state, gn_train_op
 }
 
 /// What can only be judged when everything was read.
-static void finish(parsed *p, struct argp_state *state)
+static void finish(gn_train_options *o, struct argp_state *state)
 {
-    gn_train_options *o = p->options;
     const bool all_files = o->train_images && o->train_labels && o->test_images && o->test_labels;
     if (!o->data && !all_files) argp_error(state, "no data: --data DIR, or the four files one by one");
-    if (o->local_ranks && (o->rank >= 0 || o->size >= 0 || o->rendezvous))
-        argp_error(state, "-N starts all workers itself: it excludes --rank, --size and --rendezvous");
-    if (o->rank >= 0 && o->size >= 0 && o->rank >= o->size)
-        argp_error(state, "--rank %d is not below --size %d", o->rank, o->size);
-    if (o->compress) {
-        check(gn_check_bound(p->profile, p->bound_exp), state, "bound");
-        if (gn_codec_init(&o->codec, p->profile, p->bound_exp)) argp_error(state, "--profile: not in this version");
-    } else if (o->feedback || o->scale != GN_SCALE_NONE) {
-        argp_error(state, "%s needs a profile (-p)", o->feedback ? "--feedback" : "--scale");
-    }
-    if (!p->tos_given) o->tos = o->compress ? 0x28 : 0;
+    if (o->feedback && !o->comm.compress) argp_error(state, "--feedback needs a profile (-p)");
     if (o->rate_bits && !o->nic_in_process) argp_error(state, "--rate needs --nic in-process");
-    const bool known = o->local_ranks || ((o->rank >= 0 || getenv("RANK")) && (o->size >= 0 || getenv("WORLD_SIZE")));
-    if (!known) argp_error(state, "no workers: -N 4, or --rank and --size, or RANK and WORLD_SIZE in the environment");
+    gn_comm_options_finish(state, &o->comm);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    parsed *p = state->input;
-    if (parse_data(key, arg, state, p->options) || parse_network(key, arg, state, p->options) ||
-        parse_exchange(key, arg, state, p) || parse_rest(key, arg, state, p->options))
+    gn_train_options *o = state->input;
+    if (parse_data(key, arg, state, o) || parse_network(key, arg, state, o) ||
+        gn_comm_option_parse(key, arg, state, &o->comm) || parse_rest(key, arg, state, o))
         return 0;
     if (key == ARGP_KEY_ARG) argp_error(state, "'%s': no arguments are taken; data comes with --data", arg);
     if (key != ARGP_KEY_END) return ARGP_ERR_UNKNOWN;
-    finish(p, state);
+    finish(o, state);
     return 0;
 }
 
@@ -381,12 +255,9 @@ void gn_train_parse(int argc, char **argv, gn_train_options *options)
                                   .rate_drop_steps = 2000,
                                   .epochs = 2,
                                   .seed = 1,
-                                  .rank = -1,
-                                  .size = -1,
-                                  .timeout_ms = 30000,
+                                  .comm = gn_comm_options_default(),
                                   .mtu = 1500,
                                   .dump_steps = 100,
                                   .dump_ranks = 1};
-    parsed p = {.options = options, .profile = GN_LATTICE, .bound_exp = 10};
-    argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, 0, 0, &p);
+    argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, 0, 0, options);
 }

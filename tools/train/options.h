@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <gradnic/comm.h>
-
+#include "../comm_options.h"
 #include "sgd.h"
 
 typedef struct gn_train_options {
@@ -26,16 +25,8 @@ typedef struct gn_train_options {
     uint64_t evaluate_steps;   ///< also look at the test set every so many steps; 0: at the end of an epoch only
     uint64_t seed;
 
-    unsigned local_ranks;  ///< -N: fork so many; 0: rank and size from elsewhere
-    int rank, size;        ///< -1: from the environment
-    const char *rendezvous, *interface;
-    uint64_t timeout_ms;
-    gn_algorithm algorithm;
-    bool compress;  ///< a profile was named: ToS and quantisation are on
-    gn_codec codec;
+    gn_comm_options comm;
     bool feedback, overlap;
-    gn_scale scale;
-    unsigned tos;  ///< of the gradient legs
 
     bool nic_in_process;
     uint64_t rate_bits;  ///< of the modelled link, 0: none

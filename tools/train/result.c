@@ -7,16 +7,6 @@
 
 #include "../json.h"
 
-static const char *algorithm_name(const gn_train_options *options)
-{
-    return options->algorithm == GN_WORKER_AGGREGATOR ? "worker-aggregator" : "ring";
-}
-
-static const char *profile_name(const gn_train_options *options)
-{
-    return options->compress ? gn_profile_name(options->codec.profile) : "none";
-}
-
 void gn_report_print_start(const gn_report *report, const gn_mlp *mlp, FILE *stream)
 {
     const gn_train_options *o = report->options;
@@ -27,13 +17,13 @@ void gn_report_print_start(const gn_report *report, const gn_mlp *mlp, FILE *str
     fprintf(stream, "data    %zu images of %zux%zu", report->train_images, report->columns, report->rows);
     if (o->copies) fprintf(stream, " and %u copies of each", o->copies);
     fprintf(stream, ", %zu test images\n", report->test_images);
-    fprintf(stream, "workers %d x batches of %u, %s, ", report->size, o->batch, algorithm_name(o));
-    if (o->compress)
-        fprintf(stream, "%s %s", profile_name(o), gn_human_bound(o->codec.bound_exp).s);
+    fprintf(stream, "workers %d x batches of %u, %s, ", report->size, o->batch, gn_comm_options_algorithm(&o->comm));
+    if (o->comm.compress)
+        fprintf(stream, "%s %s", gn_comm_options_profile(&o->comm), gn_human_bound(o->comm.codec.bound_exp).s);
     else
         fprintf(stream, "no compression");
     fprintf(stream, "%s%s%s%s", o->feedback ? ", error feedback" : "",
-            o->scale == GN_SCALE_AUTO ? ", automatic scale" : "", o->overlap ? ", overlapped" : "",
+            o->comm.scale == GN_SCALE_AUTO ? ", automatic scale" : "", o->overlap ? ", overlapped" : "",
             o->nic_in_process ? ", in-process NICs" : "");
     if (o->rate_bits) fprintf(stream, " at %s", gn_human_bits((double)o->rate_bits).s);
     fprintf(stream, "\n\n%5s %7s %8s %9s %9s %9s\n", "epoch", "step", "seconds", "loss", "test loss", "accuracy");
@@ -119,14 +109,15 @@ static json_t *json_setting(float value)
 static json_t *json_options(const gn_report *report)
 {
     const gn_train_options *o = report->options;
-    return json_pack("{s:i, s:s, s:s, s:o, s:b, s:s, s:b, s:i, s:s, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o}",
-                     "ranks", report->size, "algorithm", algorithm_name(o), "profile", profile_name(o), "bound_exp",
-                     o->compress ? json_integer(o->codec.bound_exp) : json_null(), "feedback", o->feedback, "scale",
-                     o->scale == GN_SCALE_AUTO ? "auto" : "none", "overlap", o->overlap, "tos", (int)o->tos, "nic",
-                     o->nic_in_process ? "in-process" : "none", "rate_bits", gn_json_count(o->rate_bits), "seed",
-                     gn_json_count(o->seed), "layers", (int)o->layers, "hidden", (int)o->hidden, "batch", (int)o->batch,
-                     "copies", (int)o->copies, "learning_rate", json_setting(o->sgd.rate), "momentum",
-                     json_setting(o->sgd.momentum), "weight_decay", json_setting(o->sgd.weight_decay));
+    return json_pack(
+        "{s:i, s:s, s:s, s:o, s:b, s:s, s:b, s:i, s:s, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "ranks",
+        report->size, "algorithm", gn_comm_options_algorithm(&o->comm), "profile", gn_comm_options_profile(&o->comm),
+        "bound_exp", o->comm.compress ? json_integer(o->comm.codec.bound_exp) : json_null(), "feedback", o->feedback,
+        "scale", o->comm.scale == GN_SCALE_AUTO ? "auto" : "none", "overlap", o->overlap, "tos", (int)o->comm.tos,
+        "nic", o->nic_in_process ? "in-process" : "none", "rate_bits", gn_json_count(o->rate_bits), "seed",
+        gn_json_count(o->seed), "layers", (int)o->layers, "hidden", (int)o->hidden, "batch", (int)o->batch, "copies",
+        (int)o->copies, "learning_rate", json_setting(o->sgd.rate), "momentum", json_setting(o->sgd.momentum),
+        "weight_decay", json_setting(o->sgd.weight_decay));
 }
 
 static json_t *json_checkpoints(const gn_report *report)

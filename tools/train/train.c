@@ -58,9 +58,9 @@ static gn_message load_data(gn_train_data *data, const gn_train_options *options
     gn_message wrong = load_set(&data->train, options, false);
     if (!wrong) wrong = load_set(&data->test, options, true);
     if (!wrong) wrong = gn_digits_pair(&data->train, &data->test);
-    if (wrong || !options->local_ranks) return wrong;
+    if (wrong || !options->comm.local_ranks) return wrong;
     gn_schedule schedule;  // said once here, not by every worker
-    wrong = gn_schedule_init(&schedule, data->train.count, options->copies, options->batch, options->local_ranks,
+    wrong = gn_schedule_init(&schedule, data->train.count, options->copies, options->batch, options->comm.local_ranks,
                              options->seed);
     gn_schedule_free(&schedule);
     return wrong;
@@ -69,11 +69,11 @@ static gn_message load_data(gn_train_data *data, const gn_train_options *options
 /// Here too, so that a mistake is noticed at once, and said once.
 static gn_message prepare_dump(const gn_train_options *o)
 {
-    uint64_t rank = o->rank >= 0 ? (uint64_t)o->rank : 0;
+    uint64_t rank = o->comm.rank >= 0 ? (uint64_t)o->comm.rank : 0;
     // A RANK that is none is for gn_comm to refuse.
-    if (!o->local_ranks && o->rank < 0 && gn_parse_number(getenv("RANK"), 0, 255, &rank)) return NULL;
+    if (!o->comm.local_ranks && o->comm.rank < 0 && gn_parse_number(getenv("RANK"), 0, 255, &rank)) return NULL;
     const unsigned first = (unsigned)rank;
-    unsigned last = o->local_ranks ? o->local_ranks - 1 : first;
+    unsigned last = o->comm.local_ranks ? o->comm.local_ranks - 1 : first;
     if (!o->dump_folder || first >= o->dump_ranks) return NULL;
     if (last >= o->dump_ranks) last = o->dump_ranks - 1;
     return gn_dump_prepare(o->dump_folder, o->dump_steps, first, last, o->force);
@@ -87,18 +87,19 @@ typedef struct task {
 static int run_rank(unsigned rank, const char *rendezvous, void *context)
 {
     const task *t = context;
-    return gn_train_worker(t->options, t->data, (int)rank, (int)t->options->local_ranks, rendezvous);
+    return gn_train_worker(t->options, t->data, (int)rank, (int)t->options->comm.local_ranks, rendezvous);
 }
 
 static int run(const gn_train_options *options, const gn_train_data *data)
 {
-    if (!options->local_ranks) return gn_train_worker(options, data, options->rank, options->size, options->rendezvous);
+    if (!options->comm.local_ranks)
+        return gn_train_worker(options, data, options->comm.rank, options->comm.size, options->comm.rendezvous);
     task t = {options, data};
     const gn_launch launch = {.program = options->program,
-                              .ranks = options->local_ranks,
+                              .ranks = options->comm.local_ranks,
                               .run = run_rank,
                               .context = &t,
-                              .grace_ms = (unsigned)options->timeout_ms + 5000};
+                              .grace_ms = (unsigned)options->comm.timeout_ms + 5000};
     return gn_launch_ranks(&launch);
 }
 

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm_options.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "option_values.h"
+
+static const char *const algorithms[] = {[GN_RING] = "ring", [GN_WORKER_AGGREGATOR] = "worker-aggregator"};
+
+gn_comm_options gn_comm_options_default(void)
+{
+    return (gn_comm_options){.rank = -1, .size = -1, .timeout_ms = 30000, .profile = GN_LATTICE, .bound_exp = 10};
+}
+
+static uint64_t timeout(struct argp_state *state, const char *text)
+{
+    uint64_t nanoseconds = 0;
+    gn_option_check(state, "timeout", gn_parse_duration(text, &nanoseconds));
+    const uint64_t ms = nanoseconds / 1000000;
+    if (ms < 10 || ms > INT_MAX) argp_error(state, "--timeout: %s is outside 10ms to 24 days", text);
+    return ms;
+}
+
+static unsigned type_of_service(struct argp_state *state, const char *text)
+{
+    char *end;
+    const unsigned long tos = strtoul(text, &end, 0);
+    if (end == text || *end || tos > 0xff || (tos & 3))
+        argp_error(state, "--tos: '%s' is no type of service: 0 to 0xfc, a multiple of 4 (the low bits are ECN's)",
+                   text);
+    return (unsigned)tos;
+}
+
+static bool parse_rank(int key, char *arg, struct argp_state *state, gn_comm_options *o)
+{
+    switch (key) {
+    case 'N':
+        o->local_ranks = gn_option_unsigned(state, "ranks", arg, 1, 256);
+        return true;
+    case GN_OPTION_RANK:
+        o->rank = (int)gn_option_unsigned(state, "rank", arg, 0, 255);
+        return true;
+    case GN_OPTION_SIZE:
+        o->size = (int)gn_option_unsigned(state, "size", arg, 1, 256);
+        return true;
+    case GN_OPTION_RENDEZVOUS:
+        o->rendezvous = arg;
+        return true;
+    case GN_OPTION_INTERFACE:
+        o->interface = arg;
+        return true;
+    case GN_OPTION_TIMEOUT:
+        o->timeout_ms = timeout(state, arg);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_comm_options *o)
+{
+    switch (key) {
+    case GN_OPTION_ALGORITHM:
+        o->algorithm = gn_option_choice(state, "algorithm", arg, algorithms[GN_RING], algorithms[GN_WORKER_AGGREGATOR])
+                           ? GN_WORKER_AGGREGATOR
+                           : GN_RING;
+        return true;
+    case 'p':
+        o->compress = strcmp(arg, "none") != 0;
+        if (o->compress) gn_option_check(state, "profile", gn_parse_profile_or(arg, "none", &o->profile));
+        return true;
+    case 'k':
+        gn_option_check(state, "bound", gn_parse_bound(arg, &o->bound_exp));
+        return true;
+    case GN_OPTION_SCALE:
+        o->scale = gn_option_choice(state, "scale", arg, "none", "auto") ? GN_SCALE_AUTO : GN_SCALE_NONE;
+        return true;
+    case GN_OPTION_TOS:
+        o->tos = type_of_service(state, arg);
+        o->tos_given = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool gn_comm_option_parse(int key, char *arg, struct argp_state *state, gn_comm_options *options)
+{
+    return parse_rank(key, arg, state, options) || parse_exchange(key, arg, state, options);
+}
+
+static void check_ranks(struct argp_state *state, const gn_comm_options *o)
+{
+    if (o->local_ranks && (o->rank >= 0 || o->size >= 0 || o->rendezvous))
+        argp_error(state, "-N starts all ranks itself: it excludes --rank, --size and --rendezvous");
+    if (o->rank >= 0 && o->size >= 0 && o->rank >= o->size)
+        argp_error(state, "--rank %d is not below --size %d", o->rank, o->size);
+    const bool known = o->local_ranks || ((o->rank >= 0 || getenv("RANK")) && (o->size >= 0 || getenv("WORLD_SIZE")));
+    if (!known)
+        argp_error(state, "no ranks: -N 4 starts four here; else --rank and --size, or RANK and WORLD_SIZE in the "
+                          "environment");
+}
+
+static void choose_codec(struct argp_state *state, gn_comm_options *o)
+{
+    if (!o->tos_given) o->tos = o->compress ? 0x28 : 0;
+    if (!o->compress && o->scale != GN_SCALE_NONE) argp_error(state, "--scale needs a profile (-p)");
+    if (!o->compress) return;
+    gn_option_check(state, "bound", gn_check_bound(o->profile, o->bound_exp));
+    if (gn_codec_init(&o->codec, o->profile, o->bound_exp)) argp_error(state, "--profile: not in this version");
+}
+
+void gn_comm_options_finish(struct argp_state *state, gn_comm_options *options)
+{
+    choose_codec(state, options);
+    check_ranks(state, options);
+}
+
+gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, int size, const char *rendezvous)
+{
+    gn_comm_config config = gn_comm_config_default();
+    config.rank = rank;
+    config.size = size;
+    config.rendezvous = rendezvous;
+    config.interface = options->interface;
+    config.timeout_ms = (int)options->timeout_ms;
+    config.algorithm = options->algorithm;
+    config.data_tos = (int)options->tos;
+    config.quantise = options->compress;
+    config.codec = options->codec;
+    config.scale = options->scale;
+    return config;
+}
+
+const char *gn_comm_options_algorithm(const gn_comm_options *options)
+{
+    return algorithms[options->algorithm];
+}
+
+const char *gn_comm_options_profile(const gn_comm_options *options)
+{
+    return options->compress ? gn_profile_name(options->codec.profile) : "none";
+}
