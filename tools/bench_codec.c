@@ -9,9 +9,10 @@
 
 #include "bench.h"
 #include "command.h"
+#include "file_options.h"
 #include "json.h"
+#include "option_values.h"
 #include "output.h"
-#include "values.h"
 
 enum {
     BOUNDS_MAX = 16,
@@ -37,13 +38,13 @@ typedef struct options {
     gn_peer_choice peers[GN_PEERS_MAX];
     size_t peer_count;
     uint64_t memory, repetitions, seconds;
-    bool json, force, data_given;
-    const char *out;
+    bool data_given;
+    gn_file_options file;
     char **files;
     size_t file_count;
 } options;
 
-enum { OPTION_KERNEL = 256, OPTION_DATA, OPTION_SIZE, OPTION_MEMORY, OPTION_AGAINST, OPTION_SECONDS, OPTION_JSON };
+enum { OPTION_KERNEL = 256, OPTION_DATA, OPTION_SIZE, OPTION_MEMORY, OPTION_AGAINST, OPTION_SECONDS };
 
 static const struct argp_option option_table[] = {
     {"profile", 'p', "PROFILES", 0, "list of profiles, or all (default)", 0},
@@ -62,16 +63,11 @@ static const struct argp_option option_table[] = {
     {"against", OPTION_AGAINST, "PEERS", 0, "other compressors, as zstd:1,lz4,zfp; all; none (default)", 0},
     {"repetitions", 'r', "N", 0, "results are medians of N (default 15)", 0},
     {"seconds", OPTION_SECONDS, "N", 0, "do not repeat a compressor more than 3 times after N seconds (default 5)", 0},
-    {"json", OPTION_JSON, 0, 0, "print JSON, not a table", 0},
+    {"json", GN_OPTION_JSON, 0, 0, "print JSON, not a table", 0},
     {"output", 'o', "FILE", 0, "write JSON to FILE, besides what is printed", 0},
     {"force", 'f', 0, 0, "overwrite FILE", 0},
     {0},
 };
-
-static void check(struct argp_state *state, gn_message wrong)
-{
-    if (wrong) argp_error(state, "%s", wrong);
-}
 
 // "cache, packet, "
 static gn_text joined(const char *const *names, size_t count)
@@ -119,7 +115,7 @@ static void parse_kernels(struct argp_state *state, options *o, const char *text
         at = gn_list_item(at, item, sizeof item);
         if (o->kernel_count == KERNELS_MAX) argp_error(state, "more than %d kernels", KERNELS_MAX);
         const char *name;
-        check(state, gn_parse_kernel(item, &name));
+        gn_option_check(state, NULL, gn_parse_kernel(item, &name));
         gn_codec_init_kernel(&codec, GN_LATTICE, 10, name);
         o->kernels[o->kernel_count++] = gn_codec_kernel_name(&codec);
         if (!*at) return;
@@ -129,7 +125,8 @@ static void parse_kernels(struct argp_state *state, options *o, const char *text
 static void finish(struct argp_state *state, options *o)
 {
     for (size_t p = 0; p < o->profile_count; p++)
-        for (size_t b = 0; b < o->bound_count; b++) check(state, gn_check_bound(o->profiles[p], o->bounds[b]));
+        for (size_t b = 0; b < o->bound_count; b++)
+            gn_option_check(state, NULL, gn_check_bound(o->profiles[p], o->bounds[b]));
     if (!o->data_given && !o->file_count) memset(o->data, 1, sizeof o->data);
     bool any = o->file_count > 0;
     for (int d = 0; d < GN_BENCH_FILES; d++) any |= o->data[d];
@@ -143,10 +140,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
                                       gn_bench_data_name(3)};
     switch (key) {
     case 'p':
-        check(state, gn_parse_profiles(arg, o->profiles, &o->profile_count));
+        gn_option_check(state, NULL, gn_parse_profiles(arg, o->profiles, &o->profile_count));
         break;
     case 'k':
-        check(state, gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count));
+        gn_option_check(state, NULL, gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count));
         break;
     case OPTION_KERNEL:
         parse_kernels(state, o, arg);
@@ -159,37 +156,28 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         parse_names(state, arg, size_names, SIZE_COUNT, o->sizes);
         break;
     case OPTION_MEMORY:
-        check(state, gn_parse_size(arg, &o->memory));
+        gn_option_check(state, NULL, gn_parse_size(arg, &o->memory));
         if (o->memory < 4ull * PACKET || o->memory > 1ull << 36) argp_error(state, "--memory takes 2K to 64G");
         break;
     case OPTION_AGAINST:
-        check(state, gn_parse_peers(arg, o->peers, &o->peer_count));
+        gn_option_check(state, NULL, gn_parse_peers(arg, o->peers, &o->peer_count));
         break;
     case 'r':
-        check(state, gn_parse_number(arg, 1, 1000, &o->repetitions));
+        gn_option_check(state, NULL, gn_parse_number(arg, 1, 1000, &o->repetitions));
         break;
     case OPTION_SECONDS:
-        check(state, gn_parse_number(arg, 0, 3600, &o->seconds));
-        break;
-    case OPTION_JSON:
-        o->json = true;
-        break;
-    case 'o':
-        o->out = arg;
-        break;
-    case 'f':
-        o->force = true;
+        gn_option_check(state, NULL, gn_parse_number(arg, 0, 3600, &o->seconds));
         break;
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
         o->file_count = (size_t)(state->argc - state->next);
-        check(state, gn_input_check_list(o->files, o->file_count));
+        gn_option_check(state, NULL, gn_input_check_list(o->files, o->file_count));
         break;
     case ARGP_KEY_END:
         finish(state, o);
         break;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return gn_file_option_parse(key, arg, state, &o->file) ? 0 : ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -227,7 +215,7 @@ static gn_message load_files(bench *b)
 
 static void print_header(const bench *b)
 {
-    if (b->o->json) return;
+    if (b->o->file.json) return;
     printf("compress, decompress: uncompressed bytes per second of CPU time; x: times memcpy's of the same pieces; "
            "C/8, D/8:\n"
            "ticks of the time stamp counter per 8 values, compressing and decompressing; medians\n\n");
@@ -253,7 +241,7 @@ static void report(bench *b, const char *data, case_size size, const gn_bench_ca
                               "compress_ticks_per_8", gn_json_real(s->compress_ticks / groups),
                               "decompress_ticks_per_8", gn_json_real(s->decompress_ticks / groups), "max_error",
                               gn_json_real(s->max_error), "repetitions", (int)s->repetitions));
-    if (b->o->json) return;
+    if (b->o->file.json) return;
     char k[16] = "";
     if (s->bounded) snprintf(k, sizeof k, "%d", s->bound_exp);
     printf("%-6s %-7s %-9s %4s %-7s %7.2f %9.2f %6.2f %9.2f %6.2f %6.1f %6.1f %10.3g\n", data, size_names[size],
@@ -375,7 +363,7 @@ static gn_message write_results(bench *b, gn_output *out)
     json_t *all = json_pack("{s:s, s:o, s:o, s:O}", "benchmark", "codec", "environment", gn_json_environment(), "files",
                             files, "results", b->results);
     gn_message wrong = NULL;
-    if (b->o->json) wrong = gn_json_print(json_incref(all), stdout);
+    if (b->o->file.json) wrong = gn_json_print(json_incref(all), stdout);
     if (out && !wrong) wrong = gn_json_print(json_incref(all), gn_output_stream(out));
     json_decref(all);
     return wrong;
@@ -408,7 +396,7 @@ int gn_command_bench_codec(int argc, char **argv)
 
     bench b = {.o = &o, .program = argv[0]};
     gn_output *out = NULL;
-    gn_message wrong = o.out ? gn_output_open(&out, o.out, o.force) : NULL;
+    gn_message wrong = o.file.output ? gn_output_open(&out, o.file.output, o.file.force) : NULL;
     if (!wrong) wrong = run_all(&b);
     if (!wrong) wrong = write_results(&b, out);
     if (wrong) {

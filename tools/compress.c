@@ -9,23 +9,18 @@
 #include <gradnic/container.h>
 
 #include "commands.h"
+#include "file_options.h"
 #include "json.h"
+#include "option_values.h"
 #include "output.h"
 #include "pipeline.h"
 #include "progress.h"
-#include "values.h"
 
 typedef struct options {
     gn_profile profile;
     int bound_exp;
-    const char *kernel;
-    unsigned threads;
-    gn_format format;
-    const char *input, *output;
-    bool force, quiet, json;
+    gn_file_options file;
 } options;
-
-enum { OPTION_KERNEL = 256, OPTION_FORMAT, OPTION_JSON };
 
 static const struct argp_option option_table[] = {
     {"profile", 'p', "PROFILE", 0,
@@ -36,59 +31,31 @@ static const struct argp_option option_table[] = {
     {"output", 'o', "OUT", 0, "output file; '-' is standard output. Default: FILE with .gn appended (and without .gz)",
      0},
     {"force", 'f', 0, 0, "overwrite OUT", 0},
-    {"threads", 'j', "N", 0, "threads; 0, the default, is one per processor. The bytes do not depend on it", 0},
-    {"format", OPTION_FORMAT, "FORMAT", 0, "what FILE is, when its name does not say: npy, f32, gn", 0},
-    {"kernel", OPTION_KERNEL, "NAME", 0, "codec kernel: " GN_KERNEL_NAMES ". The bytes do not depend on it", 0},
+    GN_THREADS_OPTION(". The bytes do not depend on it"),
+    GN_FORMAT_OPTION("FILE is, when its name does"),
+    GN_KERNEL_OPTION(". The bytes do not depend on it"),
     {"quiet", 'q', 0, 0, "no progress, no summary", 0},
-    {"json", OPTION_JSON, 0, 0, "print the summary as JSON on standard output", 0},
+    {"json", GN_OPTION_JSON, 0, 0, "print the summary as JSON on standard output", 0},
     {0},
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     options *o = state->input;
-    gn_message wrong = NULL;
+    if (gn_file_argument_parse(key, arg, state, &o->file)) return 0;
     switch (key) {
     case 'p':
-        wrong = gn_parse_profile(arg, &o->profile);
-        break;
+        gn_option_check(state, NULL, gn_parse_profile(arg, &o->profile));
+        return 0;
     case 'k':
-        wrong = gn_parse_bound(arg, &o->bound_exp);
-        break;
-    case 'o':
-        o->output = arg;
-        break;
-    case 'f':
-        o->force = true;
-        break;
-    case 'j':
-        wrong = gn_parse_threads(arg, &o->threads);
-        break;
-    case OPTION_FORMAT:
-        wrong = gn_parse_format(arg, &o->format);
-        break;
-    case OPTION_KERNEL:
-        wrong = gn_parse_kernel(arg, &o->kernel);
-        break;
-    case 'q':
-        o->quiet = true;
-        break;
-    case OPTION_JSON:
-        o->json = true;
-        break;
-    case ARGP_KEY_ARG:
-        if (o->input) argp_error(state, "one FILE at a time");
-        o->input = arg;
-        break;
+        gn_option_check(state, NULL, gn_parse_bound(arg, &o->bound_exp));
+        return 0;
     case ARGP_KEY_END:
-        if (!o->input) argp_error(state, "no FILE; '-' is standard input");
-        wrong = gn_check_bound(o->profile, o->bound_exp);
-        break;
+        gn_option_check(state, NULL, gn_check_bound(o->profile, o->bound_exp));
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
-    if (wrong) argp_error(state, "%s", wrong);
-    return 0;
 }
 
 static const char doc[] = "Compress binary32 values to a .gn file, with a bound on each value's error."
@@ -220,7 +187,7 @@ static gn_message run_blocks(job *j, const options *o, uint8_t header[GN_CONTAIN
                                   .read = block_read,
                                   .work = block_work,
                                   .write = block_write,
-                                  .threads = o->threads,
+                                  .threads = o->file.threads,
                                   .slot_bytes = slot_bytes};
     wrong = gn_pipeline_run(&pipeline);
     if (wrong) {
@@ -264,9 +231,9 @@ static gn_message report(const options *o, const job *j, const char *path, uint6
 {
     const double raw = (double)j->value_count * sizeof(float), ratio = raw / (double)j->written_bytes;
     const char *profile = gn_profile_name(j->codec.profile);
-    if (o->json) {
+    if (o->file.json) {
         if (!strcmp(path, "-")) return "--json and '-o -' both want standard output";
-        return gn_json_print(json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "input", o->input,
+        return gn_json_print(json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "input", o->file.input,
                                        "output", path, "profile", profile, "bound_exp", j->codec.bound_exp, "kernel",
                                        gn_codec_kernel_name(&j->codec), "values", gn_json_count(j->value_count),
                                        "value_bytes", gn_json_count(j->value_count * sizeof(float)), "output_bytes",
@@ -274,7 +241,7 @@ static gn_message report(const options *o, const job *j, const char *path, uint6
                                        gn_json_real((double)elapsed_ns / 1e9)),
                              stdout);
     }
-    if (!o->quiet && strcmp(path, "-") != 0)
+    if (!o->file.quiet && strcmp(path, "-") != 0)
         fprintf(stderr, "%s: %s values, %s to %s, ratio %.2f (%s %s)\n", path, gn_human_count(j->value_count).s,
                 gn_human_bytes(j->value_count * sizeof(float)).s, gn_human_bytes(j->written_bytes).s, ratio, profile,
                 gn_human_bound(j->codec.bound_exp).s);
@@ -286,14 +253,15 @@ static gn_message compress_file(const options *o, const char *path)
     job j = {0};
     gn_output *output = NULL;
     const uint64_t started = gn_clock_ns();
-    const gn_status status = gn_codec_init_kernel(&j.codec, o->profile, o->bound_exp, o->kernel);
-    if (status) return gn_message_format("kernel '%s': %s", o->kernel ? o->kernel : "auto", gn_status_string(status));
-    gn_message wrong = gn_values_open(&j.values, o->input, o->format);
+    const gn_status status = gn_codec_init_kernel(&j.codec, o->profile, o->bound_exp, o->file.kernel);
+    if (status)
+        return gn_message_format("kernel '%s': %s", o->file.kernel ? o->file.kernel : "auto", gn_status_string(status));
+    gn_message wrong = gn_values_open(&j.values, o->file.input, o->file.format);
     if (!wrong) wrong = gn_input_check_output(gn_values_input(j.values), path);
-    if (!wrong) wrong = gn_output_open(&output, path, o->force);
+    if (!wrong) wrong = gn_output_open(&output, path, o->file.force);
     if (!wrong) {
         gn_input *input = gn_values_input(j.values);
-        gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->quiet);
+        gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->file.quiet);
         wrong = compress_to(&j, o, output);
         gn_progress_end(&j.progress);
     }
@@ -311,8 +279,8 @@ int gn_command_compress(int argc, char **argv)
     options o = {.profile = GN_LATTICE, .bound_exp = 10};
     const struct argp parser = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
-    char *path = o.output ? strdup(o.output) : default_output(o.input);
-    if (path && o.json && !strcmp(path, "-")) {
+    char *path = o.file.output ? strdup(o.file.output) : default_output(o.file.input);
+    if (path && o.file.json && !strcmp(path, "-")) {
         gn_cli_error(argv[0], "--json and the file both want standard output; give -o OUT");
         free(path);
         return GN_EXIT_USAGE;

@@ -9,20 +9,18 @@
 #include <gradnic/container.h>
 
 #include "commands.h"
+#include "file_options.h"
 #include "output.h"
 #include "pipeline.h"
 #include "progress.h"
-#include "values.h"
 
 typedef struct options {
-    unsigned threads;
     gn_format to;
     const char *shape;
-    const char *input, *output;
-    bool force, quiet;
+    gn_file_options file;
 } options;
 
-enum { OPTION_TO = 256, OPTION_SHAPE };
+enum { OPTION_TO = 0x100, OPTION_SHAPE };
 
 static const struct argp_option option_table[] = {
     {"output", 'o', "OUT", 0,
@@ -34,7 +32,7 @@ static const struct argp_option option_table[] = {
      0},
     {"shape", OPTION_SHAPE, "D1,D2,...", 0,
      "shape of the .npy array, as 784,500; its product must be the number of values. Default: one dimension", 0},
-    {"threads", 'j', "N", 0, "threads; 0, the default, is one per processor", 0},
+    GN_THREADS_OPTION(""),
     {"quiet", 'q', 0, 0, "no progress", 0},
     {0},
 };
@@ -42,39 +40,17 @@ static const struct argp_option option_table[] = {
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     options *o = state->input;
-    gn_message wrong = NULL;
     switch (key) {
-    case 'o':
-        o->output = arg;
-        break;
-    case 'f':
-        o->force = true;
-        break;
     case OPTION_TO:
         if (gn_parse_format(arg, &o->to) || (o->to != GN_FORMAT_NPY && o->to != GN_FORMAT_F32))
             argp_error(state, "--to takes npy or f32, not '%s'", arg);
-        break;
+        return 0;
     case OPTION_SHAPE:
         o->shape = arg;
-        break;
-    case 'j':
-        wrong = gn_parse_threads(arg, &o->threads);
-        break;
-    case 'q':
-        o->quiet = true;
-        break;
-    case ARGP_KEY_ARG:
-        if (o->input) argp_error(state, "one FILE at a time");
-        o->input = arg;
-        break;
-    case ARGP_KEY_END:
-        if (!o->input) argp_error(state, "no FILE; '-' is standard input");
-        break;
+        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return gn_file_argument_parse(key, arg, state, &o->file) ? 0 : ARGP_ERR_UNKNOWN;
     }
-    if (wrong) argp_error(state, "%s", wrong);
-    return 0;
 }
 
 static const char doc[] = "Decompress a .gn file to a NumPy array (.npy) or raw little-endian binary32 (.f32)."
@@ -165,7 +141,7 @@ static gn_message write_npy_header(const options *o, uint64_t count, FILE *sink)
     gn_message wrong = o->shape ? gn_npy_parse_shape(o->shape, shape, &dimensions, &product) : NULL;
     if (wrong) return wrong;
     if (product != count)
-        return gn_message_format("shape %s is %" PRIu64 " values; %s holds %" PRIu64, o->shape, product, o->input,
+        return gn_message_format("shape %s is %" PRIu64 " values; %s holds %" PRIu64, o->shape, product, o->file.input,
                                  count);
     return gn_npy_write_header(sink, shape, dimensions, false);
 }
@@ -184,10 +160,10 @@ static gn_message decompress_to(const options *o, job *j, gn_output *output, gn_
                                   .read = block_read,
                                   .work = block_work,
                                   .write = block_write,
-                                  .threads = o->threads,
+                                  .threads = o->file.threads,
                                   .slot_bytes = slot_bytes};
     gn_input *input = gn_values_input(j->input);
-    gn_progress_start(&j->progress, gn_input_name(input), gn_input_file_size(input), o->quiet);
+    gn_progress_start(&j->progress, gn_input_name(input), gn_input_file_size(input), o->file.quiet);
     wrong = gn_pipeline_run(&pipeline);
     gn_progress_end(&j->progress);
     return wrong;
@@ -197,12 +173,12 @@ static gn_message decompress_file(const options *o, const char *path, gn_format 
 {
     job j = {0};
     gn_output *output = NULL;
-    gn_message wrong = gn_values_open(&j.input, o->input, GN_FORMAT_GN);
+    gn_message wrong = gn_values_open(&j.input, o->file.input, GN_FORMAT_GN);
     if (wrong) return wrong;
     j.reader = gn_values_container(j.input);
     j.info = gn_container_reader_info(j.reader);
     wrong = gn_input_check_output(gn_values_input(j.input), path);
-    if (!wrong) wrong = gn_output_open(&output, path, o->force);
+    if (!wrong) wrong = gn_output_open(&output, path, o->file.force);
     if (!wrong) wrong = decompress_to(o, &j, output, to);
     if (wrong)
         gn_output_abort(output);
@@ -243,7 +219,7 @@ int gn_command_decompress(int argc, char **argv)
     options o = {0};
     const struct argp parser = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
-    char *path = o.output ? strdup(o.output) : default_output(o.input);
+    char *path = o.file.output ? strdup(o.file.output) : default_output(o.file.input);
     gn_format to = GN_FORMAT_AUTO;
     gn_message wrong = path ? output_format(&o, path, &to) : "out of memory";
     const int status = wrong ? GN_EXIT_USAGE : GN_EXIT_FAILED;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "option_values.h"
 
 enum { OPT_RATE = 0x100, OPT_STEPS, OPT_WORKERS, OPT_DATA, OPT_IN_PROCESS, OPT_QUICK, OPT_PORT };
 
@@ -52,9 +52,7 @@ static void hand_over(const char *name, const char *value)
 static void hand_over_number(struct argp_state *state, const char *name, const char *option, const char *text,
                              uint64_t low, uint64_t high)
 {
-    uint64_t n;
-    gn_message wrong = gn_parse_number(text, low, high, &n);
-    if (wrong) argp_error(state, "--%s: %s", option, wrong);
+    gn_option_number(state, option, text, low, high);
     hand_over(name, text);
 }
 
@@ -62,8 +60,7 @@ static void hand_over_rate(struct argp_state *state, const char *text)
 {
     uint64_t bits = 0;
     char number[24];
-    gn_message wrong = gn_parse_rate(text, &bits);
-    if (wrong) argp_error(state, "--rate: %s", wrong);
+    gn_option_check(state, "rate", gn_parse_rate(text, &bits));
     if (bits < 1000000) argp_error(state, "--rate: %s is less than 1mbit", text);
     snprintf(number, sizeof number, "%" PRIu64, bits);
     hand_over("DEMO_RATE", text);

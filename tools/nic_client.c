@@ -11,6 +11,7 @@
 #include "driver/control.h"
 #include "nic.h"
 #include "nic_options.h"
+#include "option_values.h"
 
 enum {
     KEY_JSON = 256,
@@ -34,22 +35,17 @@ typedef struct client {
     json_t *request;
 } client;
 
-static void need(struct argp_state *state, gn_message wrong)
-{
-    if (wrong) argp_error(state, "%s", wrong);
-}
-
 static void put_duration(struct argp_state *state, client *c, const char *name, const char *text)
 {
     uint64_t nanoseconds = 0;
-    need(state, gn_parse_duration(text, &nanoseconds));
+    gn_option_check(state, NULL, gn_parse_duration(text, &nanoseconds));
     json_object_set_new(c->request, name, json_integer((json_int_t)nanoseconds));
 }
 
 static void put_probability(struct argp_state *state, client *c, const char *name, const char *text)
 {
     double probability = 0;
-    need(state, gn_parse_probability(text, &probability));
+    gn_option_check(state, NULL, gn_parse_probability(text, &probability));
     json_object_set_new(c->request, name, json_real(probability));
 }
 
@@ -66,7 +62,7 @@ static void put_rule(client *c, const char *text)
 static void put_rate(struct argp_state *state, client *c, const char *text)
 {
     uint64_t rate = 0;
-    need(state, nic_rate_parse(text, &rate));
+    gn_option_check(state, NULL, nic_rate_parse(text, &rate));
     json_object_set_new(c->request, "rate", json_integer((json_int_t)rate));
 }
 
@@ -101,11 +97,11 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
         state->child_inputs[0] = c;
         return 0;
     case 'p':
-        need(state, gn_parse_profile(arg, &profile));
+        gn_option_check(state, NULL, gn_parse_profile(arg, &profile));
         json_object_set_new(c->request, "profile", json_string(arg));
         return 0;
     case 'k':
-        need(state, gn_parse_bound(arg, &bound));
+        gn_option_check(state, NULL, gn_parse_bound(arg, &bound));
         json_object_set_new(c->request, "bound", json_integer(bound));
         return 0;
     case KEY_RULE:
@@ -142,7 +138,7 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SEED: {
         uint64_t seed = 0;
-        need(state, gn_parse_number(arg, 0, INT64_MAX, &seed));
+        gn_option_check(state, NULL, gn_parse_number(arg, 0, INT64_MAX, &seed));
         json_object_set_new(c->request, "seed", json_integer((json_int_t)seed));
         return 0;
     }

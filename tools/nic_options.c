@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "driver/rules.h"
+#include "option_values.h"
 
 enum {
     KEY_PEERS_FILE = 256,
@@ -92,21 +93,9 @@ typedef struct parsing {
     gn_rule defaults;
 } parsing;
 
-static void need(struct argp_state *state, gn_message wrong)
-{
-    if (wrong) argp_error(state, "%s", wrong);
-}
-
 static void driver_need(struct argp_state *state, int failed, const gn_error *error)
 {
     if (failed) argp_error(state, "%s", error->text);
-}
-
-static uint64_t number(struct argp_state *state, const char *text, uint64_t low, uint64_t high)
-{
-    uint64_t value = 0;
-    need(state, gn_parse_number(text, low, high, &value));
-    return value;
 }
 
 gn_message nic_rate_parse(const char *text, uint64_t *rate)
@@ -151,7 +140,7 @@ static bool parse_host(int key, char *arg, struct argp_state *state, gn_nic_conf
         config->no_offload = true;
         return true;
     case KEY_QUEUE:
-        config->queue_length = (unsigned)number(state, arg, 1, 100000);
+        config->queue_length = (unsigned)gn_option_number(state, NULL, arg, 1, 100000);
         return true;
     case KEY_STEER:
         if (!strcmp(arg, "overlay"))
@@ -188,14 +177,14 @@ static bool parse_wire(int key, char *arg, struct argp_state *state, gn_nic_conf
         driver_need(state, gn_endpoint_parse(arg, &config->listen, &error), &error);
         return true;
     case 'm':
-        config->wire_mtu = (unsigned)number(state, arg, 600, 65535);
+        config->wire_mtu = (unsigned)gn_option_number(state, NULL, arg, 600, 65535);
         return true;
     case KEY_RATE:
-        need(state, nic_rate_parse(arg, &config->rate));
+        gn_option_check(state, NULL, nic_rate_parse(arg, &config->rate));
         return true;
     case KEY_BUFFER: {
         uint64_t bytes = 0;
-        need(state, gn_parse_size(arg, &bytes));
+        gn_option_check(state, NULL, gn_parse_size(arg, &bytes));
         if (bytes < 65536 || bytes > 1 << 30) argp_error(state, "--buffer %s: 64K to 1G", arg);
         config->buffer_bytes = bytes;
         return true;
@@ -209,25 +198,25 @@ static bool parse_fault(int key, char *arg, struct argp_state *state, gn_fault_c
 {
     switch (key) {
     case KEY_LOSS:
-        need(state, gn_parse_probability(arg, &fault->loss));
+        gn_option_check(state, NULL, gn_parse_probability(arg, &fault->loss));
         return true;
     case KEY_DUPLICATE:
-        need(state, gn_parse_probability(arg, &fault->duplicate));
+        gn_option_check(state, NULL, gn_parse_probability(arg, &fault->duplicate));
         return true;
     case KEY_REORDER:
-        need(state, gn_parse_probability(arg, &fault->reorder));
+        gn_option_check(state, NULL, gn_parse_probability(arg, &fault->reorder));
         return true;
     case KEY_REORDER_DELAY:
-        need(state, gn_parse_duration(arg, &fault->reorder_ns));
+        gn_option_check(state, NULL, gn_parse_duration(arg, &fault->reorder_ns));
         return true;
     case KEY_DELAY:
-        need(state, gn_parse_duration(arg, &fault->delay_ns));
+        gn_option_check(state, NULL, gn_parse_duration(arg, &fault->delay_ns));
         return true;
     case KEY_JITTER:
-        need(state, gn_parse_duration(arg, &fault->jitter_ns));
+        gn_option_check(state, NULL, gn_parse_duration(arg, &fault->jitter_ns));
         return true;
     case KEY_SEED:
-        fault->seed = number(state, arg, 0, INT64_MAX);
+        fault->seed = gn_option_number(state, NULL, arg, 0, INT64_MAX);
         return true;
     default:
         return false;
@@ -239,10 +228,10 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
     gn_nic_config *config = &p->options->config;
     switch (key) {
     case 'p':
-        need(state, gn_parse_profile(arg, &p->defaults.codec.profile));
+        gn_option_check(state, NULL, gn_parse_profile(arg, &p->defaults.codec.profile));
         return true;
     case 'k':
-        need(state, gn_parse_bound(arg, &p->defaults.codec.bound_exp));
+        gn_option_check(state, NULL, gn_parse_bound(arg, &p->defaults.codec.bound_exp));
         return true;
     case KEY_RULE:
         if (p->rule_count == GN_RULES_MAX) argp_error(state, "more than %d rules", GN_RULES_MAX);
@@ -257,7 +246,7 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
         config->bypass = true;
         return true;
     case KEY_FLOWS:
-        config->flow_capacity = number(state, arg, 1, 1 << 20);
+        config->flow_capacity = gn_option_number(state, NULL, arg, 1, 1 << 20);
         return true;
     case KEY_ENGINE:
         config->engine = gn_engine_find(arg);
@@ -272,7 +261,7 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
 static void finish(parsing *p, struct argp_state *state)
 {
     gn_nic_config *config = &p->options->config;
-    need(state, gn_check_bound(p->defaults.codec.profile, p->defaults.codec.bound_exp));
+    gn_option_check(state, NULL, gn_check_bound(p->defaults.codec.profile, p->defaults.codec.bound_exp));
     gn_codec_init(&p->defaults.codec, p->defaults.codec.profile, p->defaults.codec.bound_exp);
     if (!p->rule_count) config->rules[config->rule_count++] = p->defaults;
     for (size_t i = 0; i < p->rule_count; i++) {

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 
 #include "command.h"
+#include "file_options.h"
+#include "option_values.h"
 #include "output.h"
 #include "progress.h"
 
@@ -16,12 +18,12 @@ typedef struct options {
     size_t rule_texts_count;
     gn_profile profile;
     int bound_exp;
-    bool direction, force, json, quiet;
+    bool direction;
     const char *tx_only;  // an option that was given and means something to transmit only
-    const char *in, *out;
+    gn_file_options file;
 } options;
 
-enum { OPTION_DIRECTION = 256, OPTION_RULE, OPTION_CUT, OPTION_MTU, OPTION_TRUNCATED, OPTION_JSON };
+enum { OPTION_DIRECTION = 256, OPTION_RULE, OPTION_CUT, OPTION_MTU, OPTION_TRUNCATED };
 
 static const struct argp_option option_table[] = {
     {"direction", OPTION_DIRECTION, "tx|rx", 0, "host to wire (compress), or wire to host (restore); required", 0},
@@ -40,36 +42,26 @@ static const struct argp_option option_table[] = {
     {"truncated", OPTION_TRUNCATED, 0, 0,
      "take the whole packets of a capture that ends within one (of a tcpdump that was killed, say)", 0},
     {"force", 'f', 0, 0, "overwrite OUT", 0},
-    {"json", OPTION_JSON, 0, 0, "print the counters as JSON", 0},
+    {"json", GN_OPTION_JSON, 0, 0, "print the counters as JSON", 0},
     {"quiet", 'q', 0, 0, "print nothing but errors", 0},
     {0},
 };
 
-/// Ends the program with a usage error when `wrong` says so.
-static void check(struct argp_state *state, gn_message wrong)
-{
-    if (wrong) argp_error(state, "%s", wrong);
-}
-
 static void set_direction(struct argp_state *state, options *o, const char *arg)
 {
-    if (strcmp(arg, "tx") != 0 && strcmp(arg, "rx") != 0) argp_error(state, "--direction is tx or rx, not '%s'", arg);
-    o->filter.receive = !strcmp(arg, "rx");
+    o->filter.receive = gn_option_choice(state, "direction", arg, "tx", "rx");
     o->direction = true;
 }
 
 static void set_cut(struct argp_state *state, options *o, const char *arg)
 {
-    if (strcmp(arg, "mtu") != 0 && strcmp(arg, "fill") != 0) argp_error(state, "--cut is mtu or fill, not '%s'", arg);
-    o->filter.cut = strcmp(arg, "fill") ? GN_CUT_MTU : GN_CUT_FILL;
+    o->filter.cut = gn_option_choice(state, "cut", arg, "mtu", "fill") ? GN_CUT_FILL : GN_CUT_MTU;
     o->tx_only = "--cut";
 }
 
 static void set_mtu(struct argp_state *state, options *o, const char *arg)
 {
-    uint64_t mtu;
-    check(state, gn_parse_number(arg, 576, GN_PACKET_MAX, &mtu));
-    o->filter.wire_mtu = (size_t)mtu;
+    o->filter.wire_mtu = gn_option_number(state, "mtu", arg, 576, GN_PACKET_MAX);
     o->tx_only = "--mtu";
 }
 
@@ -83,10 +75,10 @@ static void add_rule(struct argp_state *state, options *o, const char *arg)
 static void finish(struct argp_state *state, options *o)
 {
     if (!o->direction) argp_error(state, "--direction tx or --direction rx is needed");
-    if (!o->out) argp_error(state, "two files are needed: the capture to read and the one to write");
+    if (!o->file.output) argp_error(state, "two files are needed: the capture to read and the one to write");
     if (o->filter.receive && o->tx_only)
         argp_error(state, "%s means nothing with --direction rx: packets say how they were made", o->tx_only);
-    check(state, gn_check_bound(o->profile, o->bound_exp));
+    gn_option_check(state, NULL, gn_check_bound(o->profile, o->bound_exp));
     gn_rule defaults = gn_rule_default();
     gn_codec_init(&defaults.codec, o->profile, o->bound_exp);
     for (size_t i = 0; i < o->rule_texts_count; i++) {
@@ -109,11 +101,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         add_rule(state, o, arg);
         break;
     case 'p':
-        check(state, gn_parse_profile(arg, &o->profile));
+        gn_option_check(state, NULL, gn_parse_profile(arg, &o->profile));
         o->tx_only = "-p";
         break;
     case 'k':
-        check(state, gn_parse_bound(arg, &o->bound_exp));
+        gn_option_check(state, NULL, gn_parse_bound(arg, &o->bound_exp));
         o->tx_only = "-k";
         break;
     case OPTION_CUT:
@@ -125,24 +117,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case OPTION_TRUNCATED:
         o->filter.cut_short_allowed = true;
         break;
-    case 'f':
-        o->force = true;
-        break;
-    case OPTION_JSON:
-        o->json = true;
-        break;
-    case 'q':
-        o->quiet = true;
-        break;
     case ARGP_KEY_ARG:
         if (state->arg_num > 1) argp_error(state, "more than two files");
-        *(state->arg_num ? &o->out : &o->in) = arg;
+        *(state->arg_num ? &o->file.output : &o->file.input) = arg;
         break;
     case ARGP_KEY_END:
         finish(state, o);
         break;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return gn_file_option_parse(key, arg, state, &o->file) ? 0 : ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -186,10 +169,10 @@ static gn_message filter_capture(options *o, pcap_t *in, FILE *file, gn_output *
     if (!out) return gn_message_format("%s: %s", gn_output_name(output), pcap_geterr(in));
     struct stat st;
     progress_context p = {.file = file};
-    gn_progress_start(&p.progress, o->in, fstat(fileno(file), &st) ? 0 : (uint64_t)st.st_size, o->quiet);
+    gn_progress_start(&p.progress, o->file.input, fstat(fileno(file), &st) ? 0 : (uint64_t)st.st_size, o->file.quiet);
     gn_message wrong = gn_pcap_filter_run(&o->filter, in, out, show_progress, &p);
     gn_progress_end(&p.progress);
-    if (wrong) return gn_message_format("%s: %s", o->in, wrong);
+    if (wrong) return gn_message_format("%s: %s", o->file.input, wrong);
     if (pcap_dump_flush(out)) return gn_message_format("%s: %s", gn_output_name(output), strerror(errno));
     // Not pcap_dump_close(), which would close the stream: that belongs to the output. pcap_dumper_t is the stream.
     return NULL;
@@ -200,9 +183,9 @@ static gn_message run(options *o, const char *program)
     FILE *file = NULL;
     pcap_t *in = NULL;
     gn_output *output = NULL;
-    gn_message wrong = open_capture(o->in, &file, &in);
+    gn_message wrong = open_capture(o->file.input, &file, &in);
     if (wrong) return wrong;
-    wrong = gn_output_open(&output, o->out, o->force);
+    wrong = gn_output_open(&output, o->file.output, o->file.force);
     if (wrong) {
         pcap_close(in);
         return wrong;
@@ -214,9 +197,9 @@ static gn_message run(options *o, const char *program)
         return wrong;
     }
     wrong = gn_output_commit(output);
-    if (wrong || o->quiet) return wrong;
-    if (o->filter.cut_short) gn_cli_note(program, "%s: ends within a packet, which was left out", o->in);
-    return gn_pcap_report(&o->filter, o->json, strcmp(o->out, "-") ? stdout : stderr);
+    if (wrong || o->file.quiet) return wrong;
+    if (o->filter.cut_short) gn_cli_note(program, "%s: ends within a packet, which was left out", o->file.input);
+    return gn_pcap_report(&o->filter, o->file.json, strcmp(o->file.output, "-") ? stdout : stderr);
 }
 
 int gn_command_pcap(int argc, char **argv)

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "commands.h"
+#include "file_options.h"
+#include "option_values.h"
 #include "pipeline.h"
 #include "progress.h"
 #include "ratio_report.h"
-#include "values.h"
 
 enum { BOUNDS_MAX = 64 };
 
@@ -19,16 +20,13 @@ typedef struct options {
     size_t bound_count;
     gn_peer_choice peers[GN_PEERS_MAX];
     size_t peer_count;
-    bool peers_given, bounds_given;
-    unsigned threads;
-    gn_format format;
-    const char *kernel;
-    bool quiet, json;
+    bool peers_given;
+    gn_file_options file;
     char **files;
     int file_count;
 } options;
 
-enum { OPTION_AGAINST = 256, OPTION_FORMAT, OPTION_KERNEL, OPTION_JSON };
+enum { OPTION_AGAINST = 0x100 };
 
 static const struct argp_option option_table[] = {
     {"profile", 'p', "LIST", 0, "profiles, as lattice,paper; 'all' is the default", 0},
@@ -37,58 +35,40 @@ static const struct argp_option option_table[] = {
      "other compressors to put beside: zstd, lz4, snappy, zlib (lossless), zfp (same bound), with a level as in "
      "zstd:3; 'all' that are compiled in is the default; none",
      0},
-    {"format", OPTION_FORMAT, "FORMAT", 0, "what the files are, when their names do not say: npy, f32, gn", 0},
-    {"kernel", OPTION_KERNEL, "NAME", 0, "codec kernel: " GN_KERNEL_NAMES ". The results do not depend on it", 0},
-    {"threads", 'j', "N", 0, "threads; 0, the default, is one per processor. The results do not depend on it", 0},
+    GN_FORMAT_OPTION("the files are, when their names do"),
+    GN_KERNEL_OPTION(". The results do not depend on it"),
+    GN_THREADS_OPTION(". The results do not depend on it"),
     {"quiet", 'q', 0, 0, "no progress, no notes", 0},
-    {"json", OPTION_JSON, 0, 0, "results as JSON", 0},
+    {"json", GN_OPTION_JSON, 0, 0, "results as JSON", 0},
     {0},
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     options *o = state->input;
-    gn_message wrong = NULL;
+    if (gn_file_option_parse(key, arg, state, &o->file)) return 0;
     switch (key) {
     case 'p':
-        wrong = gn_parse_profiles(arg, o->profiles, &o->profile_count);
-        break;
+        gn_option_check(state, NULL, gn_parse_profiles(arg, o->profiles, &o->profile_count));
+        return 0;
     case 'k':
-        wrong = gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count);
-        o->bounds_given = true;
-        break;
+        gn_option_check(state, NULL, gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count));
+        return 0;
     case OPTION_AGAINST:
-        wrong = gn_parse_peers(arg, o->peers, &o->peer_count);
+        gn_option_check(state, NULL, gn_parse_peers(arg, o->peers, &o->peer_count));
         o->peers_given = true;
-        break;
-    case OPTION_FORMAT:
-        wrong = gn_parse_format(arg, &o->format);
-        break;
-    case OPTION_KERNEL:
-        wrong = gn_parse_kernel(arg, &o->kernel);
-        break;
-    case 'j':
-        wrong = gn_parse_threads(arg, &o->threads);
-        break;
-    case 'q':
-        o->quiet = true;
-        break;
-    case OPTION_JSON:
-        o->json = true;
-        break;
+        return 0;
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
         o->file_count = state->argc - state->next;
-        wrong = gn_input_check_list(o->files, (size_t)o->file_count);
-        break;
+        gn_option_check(state, NULL, gn_input_check_list(o->files, (size_t)o->file_count));
+        return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "no FILE; '-' is standard input");
-        break;
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
-    if (wrong) argp_error(state, "%s", wrong);
-    return 0;
 }
 
 static const char doc[] =
@@ -127,9 +107,10 @@ static gn_message list_subjects(const options *o, gn_ratio_subject *subjects, si
             *s = (gn_ratio_subject){.bound_exp = o->bounds[b]};
             gn_message wrong = gn_check_bound(o->profiles[p], s->bound_exp);
             if (wrong) return wrong;
-            const gn_status status = gn_codec_init_kernel(&s->codec, o->profiles[p], s->bound_exp, o->kernel);
+            const gn_status status = gn_codec_init_kernel(&s->codec, o->profiles[p], s->bound_exp, o->file.kernel);
             if (status)
-                return gn_message_format("kernel '%s': %s", o->kernel ? o->kernel : "auto", gn_status_string(status));
+                return gn_message_format("kernel '%s': %s", o->file.kernel ? o->file.kernel : "auto",
+                                         gn_status_string(status));
         }
     for (size_t p = 0; p < o->peer_count; p++)
         for (size_t b = 0; b < (o->peers[p].peer->lossless ? 1 : o->bound_count); b++)
@@ -205,17 +186,17 @@ static gn_message measure_file(const options *o, const char *path, const gn_rati
                                gn_ratio_result *result)
 {
     job j = {.subjects = subjects, .count = count, .result = result};
-    gn_message wrong = gn_values_open(&j.values, path, o->format);
+    gn_message wrong = gn_values_open(&j.values, path, o->file.format);
     if (wrong) return wrong;
     gn_input *input = gn_values_input(j.values);
-    gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->quiet);
+    gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->file.quiet);
     const gn_pipeline pipeline = {.context = &j,
                                   .slot_new = block_new,
                                   .slot_free = block_free,
                                   .read = block_read,
                                   .work = block_work,
                                   .write = block_write,
-                                  .threads = o->threads,
+                                  .threads = o->file.threads,
                                   .slot_bytes = 4 << 20};  // a block, its scratch, and what zstd and zlib keep
     wrong = gn_pipeline_run(&pipeline);
     gn_progress_end(&j.progress);
@@ -247,14 +228,14 @@ static int measure_all(const options *o, const char *program, const gn_ratio_sub
         }
         good++;
         add_to_total(&total, &result, count);
-        if (o->json) {
+        if (o->file.json) {
             json_array_append_new(files, gn_ratio_json(&result, subjects, count));
         } else {
             if (good > 1) putchar('\n');
             gn_ratio_print(&result, subjects, count, stdout);
         }
     }
-    if (o->json) {
+    if (o->file.json) {
         json_t *all = json_pack("{s:o, s:o, s:o}", "environment", gn_json_environment(), "files", files, "total",
                                 gn_ratio_json(&total, subjects, count));
         gn_message wrong = gn_json_print(all, stdout);
@@ -284,7 +265,7 @@ int gn_command_ratio(int argc, char **argv)
         gn_cli_error(argv[0], "%s", wrong);
         return GN_EXIT_USAGE;
     }
-    if (!o.peers_given && !o.quiet && *gn_peers_missing())
+    if (!o.peers_given && !o.file.quiet && *gn_peers_missing())
         gn_cli_note(argv[0], "not compared with %s: not found when gradnic was built", gn_peers_missing());
     return measure_all(&o, argv[0], subjects, count);
 }

@@ -72,7 +72,7 @@ assert [f[:12] + b"\x81\0\0\5" + f[12:] for f in a] == b'
 
 # What is wrong is said, and leaves no file.
 expect 2 "direction" "$GRADNIC" pcap "$captures/plain.pcap" x.pcap
-expect 2 "tx or rx" "$GRADNIC" pcap --direction up "$captures/plain.pcap" x.pcap
+expect 2 "--direction: 'up' is neither tx nor rx" "$GRADNIC" pcap --direction up "$captures/plain.pcap" x.pcap
 expect 2 "two files" "$GRADNIC" pcap --direction tx "$captures/plain.pcap"
 expect 2 "-k" "$GRADNIC" pcap --direction rx -k 10 "$captures/plain.pcap" x.pcap
 expect 2 "port=9-1" "$GRADNIC" pcap --direction tx --rule port=9-1 "$captures/plain.pcap" x.pcap
