@@ -396,7 +396,11 @@ int gn_command_bench_codec(int argc, char **argv)
 
     bench b = {.o = &o, .program = argv[0]};
     gn_output *out = NULL;
-    gn_message wrong = o.file.output ? gn_output_open(&out, o.file.output, o.file.force) : NULL;
+    gn_message wrong = NULL;
+    if (o.file.output) {
+        wrong = gn_output_check_inputs(o.file.output, (const char *const *)o.files, o.file_count);
+        if (!wrong) wrong = gn_output_open(&out, o.file.output, o.file.force);
+    }
     if (!wrong) wrong = run_all(&b);
     if (!wrong) wrong = write_results(&b, out);
     if (wrong) {

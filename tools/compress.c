@@ -257,7 +257,7 @@ static gn_message compress_file(const options *o, const char *path)
     if (status)
         return gn_message_format("kernel '%s': %s", o->file.kernel ? o->file.kernel : "auto", gn_status_string(status));
     gn_message wrong = gn_values_open(&j.values, o->file.input, o->file.format);
-    if (!wrong) wrong = gn_input_check_output(gn_values_input(j.values), path);
+    if (!wrong) wrong = gn_output_check_inputs(path, &o->file.input, 1);
     if (!wrong) wrong = gn_output_open(&output, path, o->file.force);
     if (!wrong) {
         gn_input *input = gn_values_input(j.values);

@@ -177,7 +177,7 @@ static gn_message decompress_file(const options *o, const char *path, gn_format 
     if (wrong) return wrong;
     j.reader = gn_values_container(j.input);
     j.info = gn_container_reader_info(j.reader);
-    wrong = gn_input_check_output(gn_values_input(j.input), path);
+    wrong = gn_output_check_inputs(path, &o->file.input, 1);
     if (!wrong) wrong = gn_output_open(&output, path, o->file.force);
     if (!wrong) wrong = decompress_to(o, &j, output, to);
     if (wrong)

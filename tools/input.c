@@ -142,14 +142,6 @@ bool gn_input_is_file(const gn_input *input)
     return !input->standard;
 }
 
-gn_message gn_input_check_output(const gn_input *input, const char *path)
-{
-    struct stat ours, other;
-    if (!strcmp(path, "-") || fstat(fileno(input->stream), &ours) || !S_ISREG(ours.st_mode)) return NULL;
-    if (stat(path, &other) || ours.st_dev != other.st_dev || ours.st_ino != other.st_ino) return NULL;
-    return gn_message_format("%s: is the input; give the output another name", path);
-}
-
 gn_message gn_input_check_list(char *const *files, size_t count)
 {
     size_t standard = 0;

@@ -33,10 +33,6 @@ bool gn_input_has_suffix(const gn_input *input, const char *suffix);
 /// Whether it is a named file (not standard input, not a stream of the caller's).
 bool gn_input_is_file(const gn_input *input);
 
-/// For commands that write a file: refuses a `path` that is the file being read (also as standard input, or by another
-/// name), which -f would let them overwrite.
-gn_message gn_input_check_output(const gn_input *input, const char *path);
-
 /// For commands that take several files: refuses "-" more than once.
 gn_message gn_input_check_list(char *const *files, size_t count);
 

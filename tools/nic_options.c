@@ -8,6 +8,9 @@
 #include "cli.h"
 #include "driver/rules.h"
 #include "option_values.h"
+#include "output.h"
+
+enum { PEERS_FILES_MAX = 16 };
 
 enum {
     KEY_PEERS_FILE = 256,
@@ -91,6 +94,8 @@ typedef struct parsing {
     const char *rules[GN_RULES_MAX];
     size_t rule_count;
     gn_rule defaults;
+    const char *peers_files[PEERS_FILES_MAX];
+    size_t peers_file_count;
 } parsing;
 
 static void driver_need(struct argp_state *state, int failed, const gn_error *error)
@@ -169,9 +174,6 @@ static bool parse_wire(int key, char *arg, struct argp_state *state, gn_nic_conf
     switch (key) {
     case 'P':
         driver_need(state, gn_peers_add(config->peers, arg, &error), &error);
-        return true;
-    case KEY_PEERS_FILE:
-        driver_need(state, gn_peers_load(config->peers, arg, &error), &error);
         return true;
     case 'l':
         driver_need(state, gn_endpoint_parse(arg, &config->listen, &error), &error);
@@ -257,6 +259,20 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
     }
 }
 
+// A capture is begun anew: over the table of peers, or into the other capture, it would destroy what is there.
+static void check_captures(const parsing *p, struct argp_state *state)
+{
+    const gn_nic_config *config = &p->options->config;
+    const char *host = config->pcap_host, *wire = config->pcap_wire;
+    if (host && wire && (!strcmp(host, wire) || gn_output_check_inputs(wire, &host, 1)))
+        argp_error(state, "--pcap-wire %s: is the capture of --pcap-host", wire);
+    const char *const captures[] = {host, wire};
+    for (int i = 0; i < 2; i++)
+        if (captures[i])
+            gn_option_check(state, i ? "pcap-wire" : "pcap-host",
+                            gn_output_check_inputs(captures[i], p->peers_files, p->peers_file_count));
+}
+
 // -p and -k are the defaults of all rules, wherever they stand on the command line: so rules are read last.
 static void finish(parsing *p, struct argp_state *state)
 {
@@ -269,6 +285,7 @@ static void finish(parsing *p, struct argp_state *state)
         if (gn_rule_parse(p->rules[i], &p->defaults, &config->rules[config->rule_count++], why, sizeof why))
             argp_error(state, "--rule %s: %s", p->rules[i], why);
     }
+    check_captures(p, state);
     if (!gn_peers_count(config->peers)) argp_error(state, "no peer is given; --peer names one");
     if (config->existing && config->address_count)
         argp_error(state, "--existing leaves the device's addresses alone; drop --address");
@@ -284,6 +301,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         parse_compression(key, arg, state, p) || parse_fault(key, arg, state, &config->fault))
         return 0;
     switch (key) {
+    case KEY_PEERS_FILE: {
+        gn_error error;
+        if (p->peers_file_count == PEERS_FILES_MAX) argp_error(state, "--peers: more than %d files", PEERS_FILES_MAX);
+        p->peers_files[p->peers_file_count++] = arg;
+        driver_need(state, gn_peers_load(config->peers, arg, &error), &error);
+        return 0;
+    }
     case 'c':
         p->options->control = arg;
         return 0;

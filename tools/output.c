@@ -139,6 +139,18 @@ static gn_message open_path(gn_output *output, const char *path)
     return open_temporary(output, st.st_mode & 07777);
 }
 
+gn_message gn_output_check_inputs(const char *path, const char *const *inputs, size_t count)
+{
+    struct stat target, input;
+    if (!strcmp(path, "-") || stat(path, &target) || !S_ISREG(target.st_mode)) return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(inputs[i], "-") ? stat(inputs[i], &input) : fstat(STDIN_FILENO, &input)) continue;
+        if (input.st_dev == target.st_dev && input.st_ino == target.st_ino)
+            return gn_message_format("%s: is the input; give the output another name", path);
+    }
+    return NULL;
+}
+
 gn_message gn_output_open(gn_output **result, const char *path, bool force)
 {
     gn_output *output = calloc(1, sizeof *output);

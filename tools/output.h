@@ -24,6 +24,10 @@ typedef struct gn_output gn_output;
 /// A refusal reads "grads.gn: exists already; -f overwrites it".
 gn_message gn_output_open(gn_output **output, const char *path, bool force);
 
+/// Before gn_output_open(): refuses a `path` that is one of the files that the command reads, by whatever name ("-" is
+/// standard input), which -f would let it overwrite. `inputs` that do not exist are for whoever reads them to refuse.
+gn_message gn_output_check_inputs(const char *path, const char *const *inputs, size_t count);
+
 /// The stream to write to. Binary; owned by the output; errors may be left to gn_output_commit().
 FILE *gn_output_stream(gn_output *output);
 

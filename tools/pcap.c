@@ -185,7 +185,8 @@ static gn_message run(options *o, const char *program)
     gn_output *output = NULL;
     gn_message wrong = open_capture(o->file.input, &file, &in);
     if (wrong) return wrong;
-    wrong = gn_output_open(&output, o->file.output, o->file.force);
+    wrong = gn_output_check_inputs(o->file.output, &o->file.input, 1);
+    if (!wrong) wrong = gn_output_open(&output, o->file.output, o->file.force);
     if (wrong) {
         pcap_close(in);
         return wrong;

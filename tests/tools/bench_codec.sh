@@ -41,5 +41,9 @@ expect 2 "kernel 'vax' is not in this build" "$GRADNIC" bench codec --kernel vax
 expect 2 "'huge' is none of: cache, packet, memory, all, none" "$GRADNIC" bench codec --size huge
 expect 2 "is outside" "$GRADNIC" bench codec -p paper -k 0
 expect 1 "no-such.npy" "$GRADNIC" bench codec no-such.npy
+cp "$file" own.npy.gz
+expect 1 "own.npy.gz: is the input" "$GRADNIC" bench codec -f -o own.npy.gz own.npy.gz
+same own.npy.gz "$file"
+rm own.npy.gz
 expect 1 "exists already" "$GRADNIC" bench codec -o all.json --size packet --data zero -r 1
 only all.json all.txt peers.json

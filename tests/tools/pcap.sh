@@ -79,6 +79,12 @@ expect 2 "port=9-1" "$GRADNIC" pcap --direction tx --rule port=9-1 "$captures/pl
 expect 2 "outside" "$GRADNIC" pcap --direction tx -k 99 "$captures/plain.pcap" x.pcap
 expect 1 "No such" "$GRADNIC" pcap --direction tx nothing.pcap x.pcap
 expect 1 "exists" "$GRADNIC" pcap --direction tx "$captures/plain.pcap" wire.pcap
+cp wire.pcap own.pcap
+ln own.pcap other.pcap
+expect 1 "own.pcap: is the input" "$GRADNIC" pcap -f --direction rx own.pcap own.pcap
+expect 1 "other.pcap: is the input" "$GRADNIC" pcap -f --direction rx own.pcap other.pcap
+expect 1 "own.pcap: is the input" "$GRADNIC" pcap -f --direction rx - own.pcap <own.pcap
+same own.pcap wire.pcap
 head -c 1000 "$captures/plain.pcap" >short.pcap
 expect 1 "short.pcap: the capture ends within packet" "$GRADNIC" pcap --direction tx short.pcap x.pcap
 expect 1 "--truncated takes the whole packets before it" "$GRADNIC" pcap --direction tx short.pcap x.pcap
@@ -94,3 +100,10 @@ data[20] = 113
 open("cooked.pcap", "wb").write(data)'
 expect 1 "link type" "$GRADNIC" pcap --direction tx cooked.pcap x.pcap
 [ ! -e x.pcap ] || fail "a file is left behind"
+
+# Nor does a NIC write its captures over each other, or over its table of peers.
+echo "10.77.0.2/32=192.0.2.2" >peers
+expect 2 "--pcap-host: peers: is the input" "$GRADNIC" nic -a 10.77.0.1/24 --peers peers --pcap-host peers
+expect 2 "--pcap-wire: ./peers: is the input" "$GRADNIC" nic -a 10.77.0.1/24 --pcap-wire ./peers --peers peers
+expect 2 "--pcap-wire both.pcap: is the capture of --pcap-host" "$GRADNIC" nic -a 10.77.0.1/24 --peers peers --pcap-host both.pcap --pcap-wire both.pcap
+[ "$(cat peers)" = "10.77.0.2/32=192.0.2.2" ] || fail "the table of peers was overwritten"

@@ -16,6 +16,10 @@ grep -q 'a &lt;b&gt; &amp; &quot;c&quot;' page.html || fail "names are not escap
 grep -q 'ratio 5\.[45]' page.html || fail "the ratio of the dump is not there"
 "$GRADNIC" report -o - demo.json >plain.html
 [ "$(grep -c '<svg' plain.html)" -eq 2 ] || fail "without gradients there are two plots"
+expect 1 "demo.json: is the input" "$GRADNIC" report -f -o demo.json demo.json
+cp "$DATA"/cnn-it100-w0.npy.gz own.npy.gz
+expect 1 "own.npy.gz: is the input" "$GRADNIC" report -f -o own.npy.gz demo.json own.npy.gz
+same own.npy.gz "$DATA"/cnn-it100-w0.npy.gz
 expect 1 "page.html: exists already; -f overwrites it" "$GRADNIC" report -o page.html demo.json
 
 expect 2 "no result file" "$GRADNIC" report

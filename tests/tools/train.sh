@@ -85,7 +85,10 @@ expect 2 "--rate needs --nic in-process" "$GRADNIC" "${small[@]}" --rate 1gbit
 expect 1 "nowhere: no file matches *train*images*" "$GRADNIC" train --data nowhere -N 4
 expect 1 "a step of 100 workers takes 2500 images, there are 1500" "$GRADNIC" "${small[@]}" -N 100
 expect 1 "ring.json: exists already; -f overwrites it" "$GRADNIC" "${small[@]}" -N 2 --steps 1 -q --json ring.json
-mkdir bad && cp "$digits"/digits-* bad/ && gzip -d bad/digits-test-labels* && printf '\377' | dd of=bad/digits-test-labels-idx1-ubyte bs=1 seek=8 conv=notrunc status=none
+mkdir bad && cp "$digits"/digits-* bad/
+expect 1 "bad/digits-test-labels-idx1-ubyte.gz: is the input" "$GRADNIC" train --data bad -N 2 -f --json bad/digits-test-labels-idx1-ubyte.gz
+same bad/digits-test-labels-idx1-ubyte.gz "$digits"/digits-test-labels-idx1-ubyte.gz
+gzip -d bad/digits-test-labels* && printf '\377' | dd of=bad/digits-test-labels-idx1-ubyte bs=1 seek=8 conv=notrunc status=none
 expect 1 "digits-test-labels-idx1-ubyte: label 0 is 255, expected less than 10 (--classes)" "$GRADNIC" train --data bad -N 4
 [ "$("$GRADNIC" train --data bad -N 4 2>&1 | wc -l)" -eq 1 ] || fail "data that is wrong is reported by every rank"
 truncate -s 300 bad/digits-test-labels-idx1-ubyte

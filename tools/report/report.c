@@ -172,7 +172,9 @@ static gn_message report(const options *o)
 {
     gn_runs runs;
     gn_gradients gradients;
-    gn_message wrong = gn_runs_load(&runs, o->results);
+    gn_message wrong = gn_output_check_inputs(o->output, &o->results, 1);
+    if (!wrong) wrong = gn_output_check_inputs(o->output, (const char *const *)o->gradients, (size_t)o->gradient_count);
+    if (!wrong) wrong = gn_runs_load(&runs, o->results);
     if (wrong) return wrong;
     wrong = gn_gradients_init(&gradients);
     for (int i = 0; i < o->gradient_count && !wrong; i++) wrong = gn_gradients_add(&gradients, o->gradients[i]);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../launch.h"
+#include "../output.h"
 #include "dump.h"
 #include "options.h"
 #include "schedule.h"
@@ -50,6 +51,8 @@ static gn_message load_set(gn_digits *digits, const gn_train_options *options, b
         locate(test ? options->test_images : options->train_images, options->data, images_of[test], images);
     if (!wrong)
         wrong = locate(test ? options->test_labels : options->train_labels, options->data, labels_of[test], labels);
+    const char *const files[] = {images, labels};
+    if (!wrong && options->json) wrong = gn_output_check_inputs(options->json, files, 2);
     return wrong ? wrong : gn_digits_load(digits, images, labels, options->classes);
 }
 
