@@ -83,7 +83,7 @@ cp wire.pcap own.pcap
 ln own.pcap other.pcap
 expect 1 "own.pcap: is the input" "$GRADNIC" pcap -f --direction rx own.pcap own.pcap
 expect 1 "other.pcap: is the input" "$GRADNIC" pcap -f --direction rx own.pcap other.pcap
-expect 1 "own.pcap: is the input" "$GRADNIC" pcap -f --direction rx - own.pcap <own.pcap
+expect 1 "other.pcap: is the input" "$GRADNIC" pcap -f --direction rx - other.pcap <own.pcap
 same own.pcap wire.pcap
 head -c 1000 "$captures/plain.pcap" >short.pcap
 expect 1 "short.pcap: the capture ends within packet" "$GRADNIC" pcap --direction tx short.pcap x.pcap
