@@ -1,10 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Steering by DSCP: under the hosts' own addresses, marked packets go through the NICs and all others past them.
+# Steering under the hosts' own addresses: marked packets go through the NICs and all others past them, and nothing of it stays
+# behind. By DSCP, which is a packet's own mark, or, with the argument `mark`, by the firewall's, as docs/nic.md sets it.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+how=${1:-dscp}
 
-begin 2 --steer dscp
+# HOST: runs what docs/nic.md says, to the letter.
+set_marks() {
+    local commands
+    commands=$(sed -n 's/^    nft /nft /p' "$here/../../docs/nic.md")
+    [ -n "$commands" ] && testbed_run "$1" bash -e -c "$commands"
+}
+
+steered() { # HOST VERSION: policy rules and routes of a NIC on that host
+    testbed_run "$1" ip "-$2" rule | grep -c 'lookup 18766'
+    testbed_run "$1" ip "-$2" route show table 18766 2>/dev/null | wc -l
+}
+
+begin 2 --steer "$how"
+for host in 1 2; do [ "$how" != mark ] || set_marks $host || fail "no firewall marks on host $host"; done
 for version in 4 6; do
     address=$(testbed_link_address 2 $version)
     before=$(stat_of 1 .tx.host.bytes)
@@ -17,4 +32,8 @@ for version in 4 6; do
     stream 1 "$address" -f "$grads" --tos 0x28 -t 1
     kill "$testbed_pid"
     expect "values compressed (IPv$version)" "$(stat_of 1 .tx.rules[0].values)" -gt $((before + 100000))
+    expect "policy rules and routes (IPv$version)" "$(steered 1 $version | tr '\n' ' ')" = "1 1 "
 done
+testbed_nic_stop 1
+expect "exit status" "$testbed_status" -eq 0
+for version in 4 6; do expect "what is left of rules and routes (IPv$version)" "$(steered 1 $version | tr '\n' ' ')" = "0 0 "; done
