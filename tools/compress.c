@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gradnic/container.h>
-
+#include "block_slot.h"
 #include "commands.h"
 #include "file_options.h"
 #include "json.h"
@@ -71,14 +70,6 @@ static const char doc[] = "Compress binary32 values to a .gn file, with a bound 
                           "  gradnic compress -p lattice -k 2^-8 -o g.gn grads.f32\n"
                           "  cat grads.f32 | gradnic compress -o - - | ssh host 'cat > grads.gn'\n";
 
-/// One block on its way through the pipeline.
-typedef struct block {
-    float *values;
-    size_t count;
-    uint8_t *packed;
-    size_t bytes;
-} block;
-
 typedef struct job {
     gn_codec codec;
     gn_values *values;
@@ -89,42 +80,28 @@ typedef struct job {
     uint64_t value_count, written_bytes;
 } job;
 
-static void block_free(void *slot)
-{
-    block *b = slot;
-    free(b->values);
-    free(b->packed);
-    free(b);
-}
-
 static void *block_new(void *context)
 {
     const job *j = context;
-    block *b = calloc(1, sizeof *b);
-    if (!b) return NULL;
-    b->values = malloc(GN_CONTAINER_BLOCK_VALUES * sizeof *b->values);
-    b->packed = malloc(gn_container_block_bound(j->codec.profile, GN_CONTAINER_BLOCK_VALUES));
-    if (b->values && b->packed) return b;
-    block_free(b);
-    return NULL;
+    return gn_block_slot_new(j->codec.profile, GN_CONTAINER_BLOCK_VALUES);
 }
 
 static gn_message block_read(void *context, void *slot, bool *end)
 {
     job *j = context;
-    block *b = slot;
-    gn_message wrong = gn_values_read(j->values, b->values, GN_CONTAINER_BLOCK_VALUES, &b->count);
-    j->value_count += b->count;
-    *end = !b->count;
+    gn_block_slot *b = slot;
+    gn_message wrong = gn_values_read(j->values, b->values, GN_CONTAINER_BLOCK_VALUES, &b->info.count);
+    j->value_count += b->info.count;
+    *end = !b->info.count;
     return wrong;
 }
 
 static gn_message block_work(void *context, void *slot)
 {
     const job *j = context;
-    block *b = slot;
-    const size_t room = gn_container_block_bound(j->codec.profile, GN_CONTAINER_BLOCK_VALUES);
-    const gn_status status = gn_container_block_encode(&j->codec, b->values, b->count, b->packed, room, &b->bytes);
+    gn_block_slot *b = slot;
+    const gn_status status =
+        gn_container_block_encode(&j->codec, b->values, b->info.count, b->packed, b->room, &b->info.bytes);
     return status ? gn_message_format("compression failed: %s", gn_status_string(status)) : NULL;
 }
 
@@ -140,9 +117,9 @@ static gn_message write_failure(const job *j, gn_status status)
 static gn_message block_write(void *context, void *slot)
 {
     job *j = context;
-    const block *b = slot;
+    const gn_block_slot *b = slot;
     gn_progress_update(&j->progress, gn_input_file_position(gn_values_input(j->values)));
-    return write_failure(j, gn_container_put_block(j->writer, b->packed, b->bytes, b->count));
+    return write_failure(j, gn_container_put_block(j->writer, b->packed, b->info.bytes, b->info.count));
 }
 
 static gn_status write_sink(void *context, const void *data, size_t bytes)
@@ -179,16 +156,14 @@ static gn_message run_blocks(job *j, const options *o, uint8_t header[GN_CONTAIN
     const uint64_t announced = gn_values_count(j->values);  // UINT64_MAX is GN_CONTAINER_UNKNOWN
     gn_message wrong = write_failure(j, gn_container_writer_new(&j->writer, &j->codec, 0, announced, write_sink, j));
     if (wrong) return wrong;
-    const size_t slot_bytes =
-        GN_CONTAINER_BLOCK_VALUES * sizeof(float) + gn_container_block_bound(o->profile, GN_CONTAINER_BLOCK_VALUES);
     const gn_pipeline pipeline = {.context = j,
                                   .slot_new = block_new,
-                                  .slot_free = block_free,
+                                  .slot_free = gn_block_slot_free,
                                   .read = block_read,
                                   .work = block_work,
                                   .write = block_write,
                                   .threads = o->file.threads,
-                                  .slot_bytes = slot_bytes};
+                                  .slot_bytes = gn_block_slot_bytes(o->profile, GN_CONTAINER_BLOCK_VALUES)};
     wrong = gn_pipeline_run(&pipeline);
     if (wrong) {
         gn_container_writer_abort(j->writer);

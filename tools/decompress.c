@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gradnic/container.h>
-
+#include "block_slot.h"
 #include "commands.h"
 #include "file_options.h"
 #include "output.h"
@@ -63,13 +62,6 @@ static const char doc[] = "Decompress a .gn file to a NumPy array (.npy) or raw 
                           "  gradnic decompress --shape 784,500 -o w1.npy w1.gn\n"
                           "  ssh host cat grads.gn | gradnic decompress -o grads.f32 -\n";
 
-/// One block on its way through the pipeline.
-typedef struct block {
-    uint8_t *packed;
-    float *values;
-    gn_container_block info;
-} block;
-
 typedef struct job {
     gn_values *input;
     gn_container_reader *reader;
@@ -79,30 +71,16 @@ typedef struct job {
     gn_progress progress;
 } job;
 
-static void block_free(void *slot)
-{
-    block *b = slot;
-    free(b->packed);
-    free(b->values);
-    free(b);
-}
-
 static void *block_new(void *context)
 {
     const job *j = context;
-    block *b = calloc(1, sizeof *b);
-    if (!b) return NULL;
-    b->packed = malloc(gn_container_block_bound(j->info->profile, j->info->values_per_block));
-    b->values = malloc(j->info->values_per_block * sizeof *b->values);
-    if (b->packed && b->values) return b;
-    block_free(b);
-    return NULL;
+    return gn_block_slot_new(j->info->profile, j->info->values_per_block);
 }
 
 static gn_message block_read(void *context, void *slot, bool *end)
 {
     job *j = context;
-    block *b = slot;
+    gn_block_slot *b = slot;
     const gn_status status = gn_container_next_block(j->reader, b->packed, &b->info);
     *end = !b->info.bytes;
     return gn_values_container_message(j->input, status);
@@ -111,7 +89,7 @@ static gn_message block_read(void *context, void *slot, bool *end)
 static gn_message block_work(void *context, void *slot)
 {
     const job *j = context;
-    block *b = slot;
+    gn_block_slot *b = slot;
     gn_container_fault fault;
     if (!gn_container_block_decode(gn_container_reader_codec(j->reader), &b->info, b->values, &fault)) return NULL;
     return gn_message_format("%s: %s", gn_input_name(gn_values_input(j->input)), fault.text);
@@ -120,7 +98,7 @@ static gn_message block_work(void *context, void *slot)
 static gn_message block_write(void *context, void *slot)
 {
     job *j = context;
-    const block *b = slot;
+    const gn_block_slot *b = slot;
     gn_progress_update(&j->progress, gn_input_file_position(gn_values_input(j->input)));
     errno = 0;
     if (fwrite(b->values, sizeof *b->values, b->info.count, j->sink) == b->info.count) return NULL;
@@ -152,16 +130,14 @@ static gn_message decompress_to(const options *o, job *j, gn_output *output, gn_
     j->sink_name = gn_output_name(output);
     gn_message wrong = to == GN_FORMAT_NPY ? write_npy_header(o, j->info->value_count, j->sink) : NULL;
     if (wrong) return wrong;
-    const size_t slot_bytes = j->info->values_per_block * sizeof(float) +
-                              gn_container_block_bound(j->info->profile, j->info->values_per_block);
     const gn_pipeline pipeline = {.context = j,
                                   .slot_new = block_new,
-                                  .slot_free = block_free,
+                                  .slot_free = gn_block_slot_free,
                                   .read = block_read,
                                   .work = block_work,
                                   .write = block_write,
                                   .threads = o->file.threads,
-                                  .slot_bytes = slot_bytes};
+                                  .slot_bytes = gn_block_slot_bytes(j->info->profile, j->info->values_per_block)};
     gn_input *input = gn_values_input(j->input);
     gn_progress_start(&j->progress, gn_input_name(input), gn_input_file_size(input), o->file.quiet);
     wrong = gn_pipeline_run(&pipeline);
