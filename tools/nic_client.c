@@ -10,44 +10,17 @@
 #include "command.h"
 #include "driver/control.h"
 #include "nic.h"
+#include "nic_fault.h"
 #include "nic_options.h"
 #include "option_values.h"
 
-enum {
-    KEY_JSON = 256,
-    KEY_PROMETHEUS,
-    KEY_RULE,
-    KEY_CUT,
-    KEY_BYPASS,
-    KEY_RATE,
-    KEY_LOSS,
-    KEY_DUPLICATE,
-    KEY_REORDER,
-    KEY_REORDER_DELAY,
-    KEY_DELAY,
-    KEY_JITTER,
-    KEY_SEED
-};
+enum { KEY_JSON = 256, KEY_PROMETHEUS, KEY_RULE, KEY_CUT, KEY_BYPASS, KEY_RATE };
 
 typedef struct client {
     const char *device, *control;
     bool json, prometheus;
     json_t *request;
 } client;
-
-static void put_duration(struct argp_state *state, client *c, const char *name, const char *text)
-{
-    uint64_t nanoseconds = 0;
-    gn_option_check(state, NULL, gn_parse_duration(text, &nanoseconds));
-    json_object_set_new(c->request, name, json_integer((json_int_t)nanoseconds));
-}
-
-static void put_probability(struct argp_state *state, client *c, const char *name, const char *text)
-{
-    double probability = 0;
-    gn_option_check(state, NULL, gn_parse_probability(text, &probability));
-    json_object_set_new(c->request, name, json_real(probability));
-}
 
 static void put_rule(client *c, const char *text)
 {
@@ -118,35 +91,11 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
     case KEY_RATE:
         put_rate(state, c, arg);
         return 0;
-    case KEY_LOSS:
-        put_probability(state, c, "loss", arg);
-        return 0;
-    case KEY_DUPLICATE:
-        put_probability(state, c, "duplicate", arg);
-        return 0;
-    case KEY_REORDER:
-        put_probability(state, c, "reorder", arg);
-        return 0;
-    case KEY_REORDER_DELAY:
-        put_duration(state, c, "reorder_ns", arg);
-        return 0;
-    case KEY_DELAY:
-        put_duration(state, c, "delay_ns", arg);
-        return 0;
-    case KEY_JITTER:
-        put_duration(state, c, "jitter_ns", arg);
-        return 0;
-    case KEY_SEED: {
-        uint64_t seed = 0;
-        gn_option_check(state, NULL, gn_parse_number(arg, 0, INT64_MAX, &seed));
-        json_object_set_new(c->request, "seed", json_integer((json_int_t)seed));
-        return 0;
-    }
     case ARGP_KEY_END:
         if (json_object_size(c->request) < 2) argp_error(state, "nothing to set is given");
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return nic_fault_request(key, arg, state, c->request) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -171,13 +120,13 @@ static const struct argp_option set_options[] = {
     {"cut", KEY_CUT, "CUT", 0, "mtu or fill", 0},
     {"bypass", KEY_BYPASS, "on|off", 0, "pass everything untouched, or not", 0},
     {"rate", KEY_RATE, "RATE", 0, "speed of the link; 0 or unlimited: not limited", 0},
-    {"loss", KEY_LOSS, "P", 0, "probability of loss", 0},
-    {"duplicate", KEY_DUPLICATE, "P", 0, "probability of duplication", 0},
-    {"reorder", KEY_REORDER, "P", 0, "probability of reordering", 0},
-    {"reorder-delay", KEY_REORDER_DELAY, "TIME", 0, "how long a reordered datagram is held back", 0},
-    {"delay", KEY_DELAY, "TIME", 0, "delay of every datagram", 0},
-    {"jitter", KEY_JITTER, "TIME", 0, "variation of the delay", 0},
-    {"seed", KEY_SEED, "NUMBER", 0, "seed of the random numbers", 0},
+    {"loss", NIC_FAULT_LOSS, "P", 0, "probability of loss", 0},
+    {"duplicate", NIC_FAULT_DUPLICATE, "P", 0, "probability of duplication", 0},
+    {"reorder", NIC_FAULT_REORDER, "P", 0, "probability of reordering", 0},
+    {"reorder-delay", NIC_FAULT_REORDER_DELAY, "TIME", 0, "how long a reordered datagram is held back", 0},
+    {"delay", NIC_FAULT_DELAY, "TIME", 0, "delay of every datagram", 0},
+    {"jitter", NIC_FAULT_JITTER, "TIME", 0, "variation of the delay", 0},
+    {"seed", NIC_FAULT_SEED, "NUMBER", 0, "seed of the random numbers", 0},
     {0},
 };
 

@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "driver/rules.h"
+#include "nic_fault.h"
 #include "option_values.h"
 #include "output.h"
 
@@ -26,13 +27,6 @@ enum {
     KEY_TABLE,
     KEY_RATE,
     KEY_BUFFER,
-    KEY_LOSS,
-    KEY_DUPLICATE,
-    KEY_REORDER,
-    KEY_DELAY,
-    KEY_JITTER,
-    KEY_REORDER_DELAY,
-    KEY_SEED,
     KEY_PCAP_HOST,
     KEY_PCAP_WIRE,
     KEY_ENGINE,
@@ -73,13 +67,13 @@ static const struct argp_option options[] = {
     {"flows", KEY_FLOWS, "NUMBER", 0, "TCP flows remembered (default 4096)", 3},
     {"engine", KEY_ENGINE, "NAME", 0, "what transforms packets: model", 3},
     {0, 0, 0, 0, "A bad link (on what is sent):", 4},
-    {"loss", KEY_LOSS, "P", 0, "lose datagrams with this probability (1%, 0.01)", 4},
-    {"duplicate", KEY_DUPLICATE, "P", 0, "send datagrams twice", 4},
-    {"reorder", KEY_REORDER, "P", 0, "hold datagrams back, so that later ones overtake them", 4},
-    {"reorder-delay", KEY_REORDER_DELAY, "TIME", 0, "for how long (default 1ms)", 4},
-    {"delay", KEY_DELAY, "TIME", 0, "delay every datagram (10ms)", 4},
-    {"jitter", KEY_JITTER, "TIME", 0, "by up to this much more or less", 4},
-    {"seed", KEY_SEED, "NUMBER", 0, "of the random numbers for all this (default 1)", 4},
+    {"loss", NIC_FAULT_LOSS, "P", 0, "lose datagrams with this probability (1%, 0.01)", 4},
+    {"duplicate", NIC_FAULT_DUPLICATE, "P", 0, "send datagrams twice", 4},
+    {"reorder", NIC_FAULT_REORDER, "P", 0, "hold datagrams back, so that later ones overtake them", 4},
+    {"reorder-delay", NIC_FAULT_REORDER_DELAY, "TIME", 0, "for how long (default 1ms)", 4},
+    {"delay", NIC_FAULT_DELAY, "TIME", 0, "delay every datagram (10ms)", 4},
+    {"jitter", NIC_FAULT_JITTER, "TIME", 0, "by up to this much more or less", 4},
+    {"seed", NIC_FAULT_SEED, "NUMBER", 0, "of the random numbers for all this (default 1)", 4},
     {0, 0, 0, 0, "Around it:", 5},
     {"control", 'c', "PATH", 0, "control socket (default /run/gradnic/DEVICE.sock; none: no socket)", 5},
     {"user", 'u', "NAME", 0, "account to run as once everything is open (default nobody, when started by root)", 5},
@@ -196,35 +190,6 @@ static bool parse_wire(int key, char *arg, struct argp_state *state, gn_nic_conf
     }
 }
 
-static bool parse_fault(int key, char *arg, struct argp_state *state, gn_fault_config *fault)
-{
-    switch (key) {
-    case KEY_LOSS:
-        gn_option_check(state, NULL, gn_parse_probability(arg, &fault->loss));
-        return true;
-    case KEY_DUPLICATE:
-        gn_option_check(state, NULL, gn_parse_probability(arg, &fault->duplicate));
-        return true;
-    case KEY_REORDER:
-        gn_option_check(state, NULL, gn_parse_probability(arg, &fault->reorder));
-        return true;
-    case KEY_REORDER_DELAY:
-        gn_option_check(state, NULL, gn_parse_duration(arg, &fault->reorder_ns));
-        return true;
-    case KEY_DELAY:
-        gn_option_check(state, NULL, gn_parse_duration(arg, &fault->delay_ns));
-        return true;
-    case KEY_JITTER:
-        gn_option_check(state, NULL, gn_parse_duration(arg, &fault->jitter_ns));
-        return true;
-    case KEY_SEED:
-        fault->seed = gn_option_number(state, NULL, arg, 0, INT64_MAX);
-        return true;
-    default:
-        return false;
-    }
-}
-
 static bool parse_compression(int key, char *arg, struct argp_state *state, parsing *p)
 {
     gn_nic_config *config = &p->options->config;
@@ -298,7 +263,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     parsing *p = state->input;
     gn_nic_config *config = &p->options->config;
     if (parse_host(key, arg, state, config) || parse_wire(key, arg, state, config) ||
-        parse_compression(key, arg, state, p) || parse_fault(key, arg, state, &config->fault))
+        parse_compression(key, arg, state, p) || nic_fault_parse(key, arg, state, &config->fault))
         return 0;
     switch (key) {
     case KEY_PEERS_FILE: {
