@@ -65,7 +65,7 @@ uint32_t gn_paper_decode(int bound_exp, gn_code code)
 
 enum { LATTICE_MAX = 32767 };
 
-// significand / 2^shift, rounded to nearest, ties to even; 1 <= shift <= 24
+// significand / 2^shift, rounded to nearest, ties to even; 1 <= shift <= 31
 static uint32_t round_shift(uint32_t significand, int shift)
 {
     uint32_t quotient = significand >> shift;
@@ -90,14 +90,29 @@ gn_code gn_lattice_encode(int bound_exp, uint32_t value_bits)
     return (gn_code){2, q & 0xffff};
 }
 
-uint32_t gn_lattice_decode(int bound_exp, gn_code code)
+int32_t gn_lattice_integer(gn_code code)
 {
     if (code.tag == 0) return 0;
-    if (code.tag == 3) return code.payload;
-    uint32_t modulus = code.tag == 1 ? 0x100 : 0x10000;
-    uint32_t negative = code.payload >= modulus / 2;
-    uint32_t magnitude = negative ? modulus - code.payload : code.payload;
-    return compose(magnitude, bound_exp - 1, negative);
+    int32_t modulus = code.tag == 1 ? 0x100 : 0x10000, payload = (int32_t)code.payload;
+    return payload >= modulus / 2 ? payload - modulus : payload;
+}
+
+uint32_t gn_lattice_value(int bound_exp, int32_t q)
+{
+    uint32_t magnitude = q < 0 ? 0 - (uint32_t)q : (uint32_t)q;
+    int scale = bound_exp - 1;
+    if (magnitude >> 24) {  // only sums are so large: round to the 24 bits of a binary32
+        int shift = 8 - __builtin_clz(magnitude);
+        magnitude = round_shift(magnitude, shift);
+        scale -= shift;
+        if (magnitude >> 24) magnitude >>= 1, scale--;  // rounded up to a power of two
+    }
+    return compose(magnitude, scale, q < 0);
+}
+
+uint32_t gn_lattice_decode(int bound_exp, gn_code code)
+{
+    return code.tag == 3 ? code.payload : gn_lattice_value(bound_exp, gn_lattice_integer(code));
 }
 
 gn_code gn_lane_encode(const gn_codec *codec, uint32_t value_bits)

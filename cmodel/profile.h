@@ -9,7 +9,7 @@
 typedef struct gn_profile_row {
     const char *name;
     int lowest, highest;                                    ///< range of bound_exp
-    gn_code (*encode)(int bound_exp, uint32_t value_bits);  ///< lane.c; NULL: the name is reserved
+    gn_code (*encode)(int bound_exp, uint32_t value_bits);  ///< lane.c
     uint32_t (*decode)(int bound_exp, gn_code code);
     size_t (*bound)(size_t count);  ///< gn_stream_bound()
     /// Walks a stream and checks everything that a decoder must check. `*tally` (overwritten) is meaningful
@@ -24,6 +24,9 @@ gn_code gn_paper_encode(int bound_exp, uint32_t value_bits);
 uint32_t gn_paper_decode(int bound_exp, gn_code code);
 gn_code gn_lattice_encode(int bound_exp, uint32_t value_bits);
 uint32_t gn_lattice_decode(int bound_exp, gn_code code);
+/// q of a lattice code with tag 0, 1 or 2; and the value of any q, rounded to nearest even where |q| > 2^24.
+int32_t gn_lattice_integer(gn_code code);
+uint32_t gn_lattice_value(int bound_exp, int32_t q);
 
 size_t gn_record_bound(size_t count);
 gn_status gn_record_walk(const uint8_t *stream, size_t bytes, size_t count, gn_tally *tally, size_t *error_offset);

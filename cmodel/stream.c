@@ -38,16 +38,55 @@ gn_status gn_stream_encode_fit(const gn_codec *codec, const void *values, size_t
     return GN_OK;
 }
 
+// The profile's check, for calls that must not begin with a bad stream.
+static gn_status check(const gn_codec *codec, const void *stream, size_t bytes, size_t count, size_t *error_offset)
+{
+    gn_tally tally;
+    size_t offset;
+    gn_status status = gn_profile_row_of(codec->profile)->walk(stream, bytes, count, &tally, &offset);
+    if (status != GN_OK && error_offset) *error_offset = offset;
+    return status;
+}
+
 gn_status gn_stream_decode(const gn_codec *codec, const void *stream, size_t bytes, void *values, size_t count,
                            size_t *error_offset)
 {
     if (count && bytes && kernel_of(codec)->decode(codec, stream, bytes, values, count)) return GN_OK;
-    gn_tally tally;
-    size_t offset;
-    gn_status status = gn_profile_row_of(codec->profile)->walk(stream, bytes, count, &tally, &offset);
+    gn_status status = check(codec, stream, bytes, count, error_offset);
     assert(status != GN_OK || !count);  // kernel and walk reject the same streams
-    if (status != GN_OK && error_offset) *error_offset = offset;
     return status;
+}
+
+gn_status gn_stream_add(const gn_codec *codec, const void *stream, size_t bytes, float *sums, size_t count,
+                        size_t *error_offset)
+{
+    gn_status status = check(codec, stream, bytes, count, error_offset);
+    if (status == GN_OK && count) kernel_of(codec)->add(codec, stream, bytes, sums, count);
+    return status;
+}
+
+gn_status gn_stream_add_integers(const gn_codec *codec, const void *stream, size_t bytes, int32_t *sums, size_t count,
+                                 unsigned *flags, size_t *error_offset)
+{
+    if (flags) *flags = 0;
+    if (!kernel_of(codec)->add_integers) return GN_UNSUPPORTED;
+    gn_status status = check(codec, stream, bytes, count, error_offset);
+    if (status != GN_OK || !count) return status;
+    unsigned found = kernel_of(codec)->add_integers(codec, stream, bytes, sums, count);
+    if (flags) *flags = found;
+    return GN_OK;
+}
+
+gn_status gn_stream_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, void *stream,
+                                    size_t capacity, size_t *bytes)
+{
+    *bytes = 0;
+    if (!kernel_of(codec)->encode_integers) return GN_UNSUPPORTED;
+    if (!count) return GN_OK;
+    if (capacity && kernel_of(codec)->encode_integers(codec, integers, count, stream, capacity, bytes) == count)
+        return GN_OK;
+    *bytes = 0;
+    return GN_NO_SPACE;
 }
 
 gn_status gn_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count)
@@ -65,6 +104,7 @@ gn_status gn_stream_tally(const gn_codec *codec, const void *stream, size_t byte
     tally->values += added.values;
     tally->groups += added.groups;
     for (int tag = 0; tag < 4; tag++) tally->tags[tag] += added.tags[tag];
+    for (int class = 0; class < 16; class ++) tally->classes[class] += added.classes[class];
     tally->stream_bytes += added.stream_bytes;
     return GN_OK;
 }

@@ -53,8 +53,7 @@ static const struct argp_option option_table[] = {
      "list of kernels (" GN_KERNEL_NAMES "), or all; auto, the default, is the fastest", 0},
     {"data", OPTION_DATA, "NAMES", 0,
      "made values: zero; tiny (below the bound); mixed (0, 8 and 16 bits at random); raw (mixed, with 32 bits too); "
-     "all "
-     "(default where no FILE is given); none",
+     "16bit; 32bit; all (default where no FILE is given); none",
      0},
     {"size", OPTION_SIZE, "NAMES", 0,
      "list of: cache (256 KiB at once), packet (256 KiB in pieces of 1448 bytes), memory (see --memory); all (default)",

@@ -20,6 +20,8 @@ typedef enum gn_bench_data {
     GN_BENCH_TINY,   ///< not zero, but below the bound
     GN_BENCH_MIXED,  ///< classes 0, 8 and 16 bits, uniformly random per value: what a branch predictor likes least
     GN_BENCH_RAW,    ///< the same with the 32-bit class
+    GN_BENCH_16BIT,  ///< all of 16 bits
+    GN_BENCH_32BIT,  ///< all raw
     GN_BENCH_FILES   ///< the user's values, repeated until there are enough
 } gn_bench_data;
 

@@ -8,7 +8,7 @@ enum { POOL = 1024 };  // different values per class; a power of two
 
 const char *gn_bench_data_name(gn_bench_data data)
 {
-    static const char *const names[] = {"zero", "tiny", "mixed", "raw", "files"};
+    static const char *const names[] = {"zero", "tiny", "mixed", "raw", "16bit", "32bit", "files"};
     return names[data];
 }
 
@@ -47,12 +47,18 @@ void gn_bench_fill(gn_bench_data data, const gn_codec *codec, const float *file,
             memcpy(values + i, file, (count - i < file_count ? count - i : file_count) * sizeof *values);
         return;
     }
-    static const unsigned class_count[] = {[GN_BENCH_TINY] = 1, [GN_BENCH_MIXED] = 3, [GN_BENCH_RAW] = 4};
+    static const struct {
+        unsigned count, tags[4];
+    } classes[] = {[GN_BENCH_TINY] = {1, {0}},
+                   [GN_BENCH_MIXED] = {3, {0, 1, 2}},
+                   [GN_BENCH_RAW] = {4, {0, 1, 2, 3}},
+                   [GN_BENCH_16BIT] = {1, {2}},
+                   [GN_BENCH_32BIT] = {1, {3}}};
     float pool[4][POOL];
     uint64_t state = 1;
-    for (unsigned tag = 0; tag < class_count[data]; tag++) fill_pool(codec, tag, pool[tag], &state);
+    for (unsigned i = 0; i < classes[data].count; i++) fill_pool(codec, classes[data].tags[i], pool[i], &state);
     for (size_t i = 0; i < count; i++) {
         uint64_t r = next_random(&state);
-        values[i] = pool[(r >> 32) % class_count[data]][r % POOL];
+        values[i] = pool[(r >> 32) % classes[data].count][r % POOL];
     }
 }

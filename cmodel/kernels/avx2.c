@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // AVX2: four groups at a time. Values become words that hold the payload and a tag per lane; a byte shuffle per
 // half group moves the payloads together (or apart). A profile is three functions (classify, value, seen) and two
-// shuffle tables; all movement of bytes is shared. Compiled with -mavx2 -mbmi2 -mpopcnt; dispatch.c sees to it
+// shuffle tables; all movement of bytes is shared. Compiled with -mavx2 -mbmi2 -mlzcnt -mpopcnt; dispatch.c sees to it
 // that nothing here runs elsewhere.
 #include <immintrin.h>
 #include <string.h>
 
 #include "../record.h"
-#include "kernel.h"
+#include "avx2.h"
+#include "scalar.h"
 #include "tables.h"
-#include "x86.h"
 
 enum {
     QUAD = 4 * GN_GROUP,                  // values done at a time
@@ -29,11 +29,6 @@ static const uint8_t half_bytes[256] __attribute__((aligned(64))) = {GN_TABLE_25
 
 // ---- profiles
 
-INLINE __m256i magnitude_of(__m256i v)
-{
-    return _mm256_and_si256(v, _mm256_set1_epi32(0x7fffffff));
-}
-
 // Eight values as the encoder sees them. Class i of a lane (above_*) is all ones or all zeros.
 typedef struct classes {
     __m256i above_zero, above_short, raw;  // tag > 0, > 1, > 2
@@ -44,11 +39,7 @@ INLINE classes classes_of(const params *p, __m256i v)
 {
     __m256i a = magnitude_of(v);
     if (p->profile == GN_LATTICE) {
-        // |f| + magic is rounded to a multiple of the step by the adder, ties to even; where it is too large for
-        // that it is far above 32767 steps, as infinities and NaNs are: positive floats are ordered as their bits.
-        __m256 magic = _mm256_set1_ps(p->magic);
-        __m256i q = _mm256_sub_epi32(_mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a), magic)),
-                                     _mm256_castps_si256(magic));
+        __m256i q = lattice_steps(p, a);
         return (classes){.above_zero = _mm256_cmpgt_epi32(q, _mm256_setzero_si256()),
                          .above_short = _mm256_cmpgt_epi32(q, _mm256_set1_epi32(127)),
                          .raw = _mm256_cmpgt_epi32(q, _mm256_set1_epi32(32767)),
@@ -99,30 +90,6 @@ INLINE __m256 seen_of(const params *p, __m256i v, classes c)
         seen = _mm256_mul_ps(_mm256_cvtepi32_ps(fraction), _mm256_set1_ps(0x1p-31f));
     }
     return _mm256_blendv_ps(seen, _mm256_castsi256_ps(v), _mm256_castsi256_ps(c.raw));
-}
-
-// ---- a part of a group
-
-// all ones in the first `lanes` lanes
-INLINE __m256i lane_mask(size_t lanes)
-{
-    static const int32_t window[2 * GN_GROUP] = {-1, -1, -1, -1, -1, -1, -1, -1};
-    return _mm256_loadu_si256((const __m256i *)(window + GN_GROUP - lanes));
-}
-
-// `lanes` values, the rest +0.0; reads nothing behind them
-INLINE __m256i load_lanes(const void *values, size_t lanes)
-{
-    if (lanes >= GN_GROUP) return _mm256_loadu_si256(values);
-    return _mm256_maskload_epi32(values, lane_mask(lanes));
-}
-
-INLINE void store_lanes(void *values, size_t lanes, __m256 v)
-{
-    if (lanes >= GN_GROUP)
-        _mm256_storeu_ps(values, v);
-    else
-        _mm256_maskstore_epi32(values, lane_mask(lanes), _mm256_castps_si256(v));
 }
 
 INLINE uint64_t load_64(const uint8_t *p)
@@ -298,10 +265,17 @@ INLINE void measure(const uint8_t *in, size_t bytes, uint8_t *length)
     }
 }
 
+INLINE void put_values(bool add, void *to, size_t lanes, __m256 v)
+{
+    if (add) v = _mm256_add_ps(_mm256_castsi256_ps(load_lanes(to, lanes)), v);
+    store_lanes(to, lanes, v);
+}
+
 // Decodes whole quads as long as all four records begin in the first `bytes` bytes of `in` (a multiple of 32, at most
 // WINDOW), behind which GN_RECORD_MAX more can be read. `*at`: where the next record begins. Returns the values
 // decoded, at most `count`.
-INLINE size_t decode_window(const params *p, const uint8_t *in, size_t bytes, uint8_t *values, size_t count, size_t *at)
+INLINE size_t decode_window(const params *p, bool add, const uint8_t *in, size_t bytes, uint8_t *values, size_t count,
+                            size_t *at)
 {
     uint8_t length[WINDOW] __attribute__((aligned(32)));
     size_t next = 0, done = 0, last = bytes - QUAD_REACH;
@@ -309,7 +283,7 @@ INLINE size_t decode_window(const params *p, const uint8_t *in, size_t bytes, ui
     for (; done + QUAD <= count && next < last; done += QUAD) {
         uint8_t *out = values + 4 * done;
         if (load_64(in + next) == 0) {
-            for (size_t j = 0; j < 4; j++) _mm256_storeu_si256((__m256i *)out + j, _mm256_setzero_si256());
+            for (size_t j = 0; j < 4 && !add; j++) _mm256_storeu_si256((__m256i *)out + j, _mm256_setzero_si256());
             next += QUAD_TAGS;
             continue;
         }
@@ -324,12 +298,10 @@ INLINE size_t decode_window(const params *p, const uint8_t *in, size_t bytes, ui
         }
         if (__builtin_expect((raw & 0x5555) == 0, 1)) {
 #pragma GCC unroll 4
-            for (size_t j = 0; j < 4; j++)
-                _mm256_storeu_ps((float *)(void *)(out + 32 * j), get_record(p, in + begin[j], false));
+            for (size_t j = 0; j < 4; j++) put_values(add, out + 32 * j, GN_GROUP, get_record(p, in + begin[j], false));
         } else {
 #pragma GCC unroll 4
-            for (size_t j = 0; j < 4; j++)
-                _mm256_storeu_ps((float *)(void *)(out + 32 * j), get_record(p, in + begin[j], true));
+            for (size_t j = 0; j < 4; j++) put_values(add, out + 32 * j, GN_GROUP, get_record(p, in + begin[j], true));
         }
     }
     *at = next;
@@ -338,33 +310,34 @@ INLINE size_t decode_window(const params *p, const uint8_t *in, size_t bytes, ui
 
 // The end of decode(): works on a copy that can be read past its end, where it holds empty groups, so that
 // one comparison afterwards tells whether the records kept to the stream.
-INLINE bool decode_rest(const params *p, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
+INLINE bool decode_rest(const params *p, bool add, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
 {
     uint8_t copy[WINDOW + GN_RECORD_MAX];
     if (bytes > REST_MAX) return false;  // what `count` values cannot account for: see decode()
     memcpy(copy, stream, bytes);
     memset(copy + bytes, 0, QUAD_REACH + 32 + GN_RECORD_MAX);
-    size_t at, done = decode_window(p, copy, (bytes + QUAD_REACH + 31) & ~(size_t)31, values, count, &at);
+    size_t at, done = decode_window(p, add, copy, (bytes + QUAD_REACH + 31) & ~(size_t)31, values, count, &at);
     for (size_t left = count - done; left > 0; left -= left < GN_GROUP ? left : GN_GROUP) {
         if (at >= bytes) return false;
         unsigned tags = gn_read_tags(copy + at);
         if (tags & gn_padding_mask(left < GN_GROUP ? left : GN_GROUP)) return false;
-        store_lanes(values + 4 * (count - left), left, get_record(p, copy + at, true));
+        put_values(add, values + 4 * (count - left), left, get_record(p, copy + at, true));
         at += gn_record_bytes(tags);
     }
     return at == bytes;
 }
 
-INLINE bool decode(const params p, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
+// `add`: to what the values are, instead of over it.
+INLINE bool decode(const params p, bool add, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
 {
     while (count >= QUAD && bytes > REST_MAX) {
         size_t window = bytes >= WINDOW + GN_RECORD_MAX ? WINDOW : (bytes - GN_RECORD_MAX) & ~(size_t)31;
-        size_t used, done = decode_window(&p, stream, window, values, count, &used);
+        size_t used, done = decode_window(&p, add, stream, window, values, count, &used);
         stream += used, bytes -= used;
         values += 4 * done, count -= done;
     }
     // Now there are less than 4 groups, which QUAD_MAX bytes hold, or REST_MAX bytes at most.
-    return decode_rest(&p, stream, bytes, values, count);
+    return decode_rest(&p, add, stream, bytes, values, count);
 }
 
 // ---- quantise
@@ -385,7 +358,7 @@ INLINE void quantise(const params p, const float *values, float *quantised, floa
 
 // ---- the table: the shared code, compiled once per profile
 
-#define ROW(name, profile)                                                                                             \
+#define ROW(name, profile, add_integers, encode_integers)                                                              \
     size_t gn_avx2_##name##_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream,        \
                                    size_t capacity, size_t *bytes)                                                     \
     {                                                                                                                  \
@@ -394,26 +367,35 @@ INLINE void quantise(const params p, const float *values, float *quantised, floa
     bool gn_avx2_##name##_decode(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values,          \
                                  size_t count)                                                                         \
     {                                                                                                                  \
-        return decode(params_of(profile, codec->bound_exp), stream, bytes, values, count);                             \
+        return decode(params_of(profile, codec->bound_exp), false, stream, bytes, values, count);                      \
     }                                                                                                                  \
     void gn_avx2_##name##_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual,      \
                                    size_t count)                                                                       \
     {                                                                                                                  \
         quantise(params_of(profile, codec->bound_exp), values, quantised, residual, count);                            \
     }                                                                                                                  \
-    static const gn_kernel_row name##_row = {gn_avx2_##name##_encode, gn_avx2_##name##_decode,                         \
-                                             gn_avx2_##name##_quantise}
+    void gn_avx2_##name##_add(const gn_codec *codec, const uint8_t *stream, size_t bytes, float *sums, size_t count)   \
+    {                                                                                                                  \
+        decode(params_of(profile, codec->bound_exp), true, stream, bytes, (uint8_t *)sums, count);                     \
+    }                                                                                                                  \
+    static const gn_kernel_row name##_row = {gn_avx2_##name##_encode,                                                  \
+                                             gn_avx2_##name##_decode,                                                  \
+                                             gn_avx2_##name##_quantise,                                                \
+                                             gn_avx2_##name##_add,                                                     \
+                                             add_integers,                                                             \
+                                             encode_integers}
 
-ROW(paper, GN_PAPER);
-ROW(lattice, GN_LATTICE);
+ROW(paper, GN_PAPER, NULL, NULL);
+ROW(lattice, GN_LATTICE, gn_scalar_add_integers, gn_scalar_encode_integers);
 
 static bool runs_here(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") &&
+           __builtin_cpu_supports("popcnt");
 }
 
 const gn_kernel gn_kernel_avx2 = {
     .name = "avx2",
     .runs_here = runs_here,
-    .rows = {[GN_PAPER] = &paper_row, [GN_LATTICE] = &lattice_row},
+    .rows = {[GN_PAPER] = &paper_row, [GN_LATTICE] = &lattice_row, [GN_DENSE] = &gn_avx2_dense},
 };

@@ -5,7 +5,7 @@
 #include <immintrin.h>
 
 #include "../record.h"
-#include "kernel.h"
+#include "scalar.h"
 #include "x86.h"
 
 enum {
@@ -91,8 +91,12 @@ INLINE size_t put_record(const params *p, uint8_t *out, size_t room, const class
 // Raw lanes take a compression per record, and then avx2.c's way is faster: it gets so many values from there on.
 enum { RAW_RUN = 8 * QUAD };
 
-INLINE size_t encode(const gn_codec *codec, const params p, const gn_kernel_row *avx2, const uint8_t *values,
-                     size_t count, uint8_t *stream, size_t capacity, size_t *bytes)
+/// As gn_kernel_row has it.
+typedef size_t encoder(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity,
+                       size_t *bytes);
+
+INLINE size_t encode(const gn_codec *codec, const params p, encoder *avx2, const uint8_t *values, size_t count,
+                     uint8_t *stream, size_t capacity, size_t *bytes)
 {
     uint8_t *out = stream;
     const uint8_t *end = stream + capacity;
@@ -102,7 +106,7 @@ INLINE size_t encode(const gn_codec *codec, const params p, const gn_kernel_row 
         classes second = classes_of(&p, _mm512_loadu_si512(values + 4 * taken + 64));
         if (__builtin_expect((first.raw | second.raw) != 0, 0)) {
             size_t run = count - taken < RAW_RUN ? (count - taken) / QUAD * QUAD : RAW_RUN, length;
-            size_t fitted = avx2->encode(codec, values + 4 * taken, run, out, (size_t)(end - out), &length);
+            size_t fitted = avx2(codec, values + 4 * taken, run, out, (size_t)(end - out), &length);
             out += length;
             taken += fitted;
             if (fitted < run) break;
@@ -129,24 +133,24 @@ INLINE size_t encode(const gn_codec *codec, const params p, const gn_kernel_row 
     return taken;
 }
 
-static const gn_kernel_row avx2_paper = {gn_avx2_paper_encode, gn_avx2_paper_decode, gn_avx2_paper_quantise};
-static const gn_kernel_row avx2_lattice = {gn_avx2_lattice_encode, gn_avx2_lattice_decode, gn_avx2_lattice_quantise};
-
 static size_t paper_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity,
                            size_t *bytes)
 {
-    return encode(codec, params_of(GN_PAPER, codec->bound_exp), &avx2_paper, values, count, stream, capacity, bytes);
+    return encode(codec, params_of(GN_PAPER, codec->bound_exp), gn_avx2_paper_encode, values, count, stream, capacity,
+                  bytes);
 }
 
 static size_t lattice_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream,
                              size_t capacity, size_t *bytes)
 {
-    return encode(codec, params_of(GN_LATTICE, codec->bound_exp), &avx2_lattice, values, count, stream, capacity,
-                  bytes);
+    return encode(codec, params_of(GN_LATTICE, codec->bound_exp), gn_avx2_lattice_encode, values, count, stream,
+                  capacity, bytes);
 }
 
-static const gn_kernel_row paper_row = {paper_encode, gn_avx2_paper_decode, gn_avx2_paper_quantise};
-static const gn_kernel_row lattice_row = {lattice_encode, gn_avx2_lattice_decode, gn_avx2_lattice_quantise};
+static const gn_kernel_row paper_row = {
+    paper_encode, gn_avx2_paper_decode, gn_avx2_paper_quantise, gn_avx2_paper_add, NULL, NULL};
+static const gn_kernel_row lattice_row = {lattice_encode,      gn_avx2_lattice_decode, gn_avx2_lattice_quantise,
+                                          gn_avx2_lattice_add, gn_scalar_add_integers, gn_scalar_encode_integers};
 
 static bool runs_here(void)
 {
@@ -158,5 +162,5 @@ static bool runs_here(void)
 const gn_kernel gn_kernel_avx512 = {
     .name = "avx512",
     .runs_here = runs_here,
-    .rows = {[GN_PAPER] = &paper_row, [GN_LATTICE] = &lattice_row},
+    .rows = {[GN_PAPER] = &paper_row, [GN_LATTICE] = &lattice_row, [GN_DENSE] = &gn_avx2_dense},
 };

@@ -17,6 +17,14 @@ typedef struct gn_kernel_row {
     bool (*decode)(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count);
     /// gn_quantise(); `residual` may be NULL.
     void (*quantise)(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count);
+    /// gn_stream_add() of a stream that walk() has passed.
+    void (*add)(const gn_codec *codec, const uint8_t *stream, size_t bytes, float *sums, size_t count);
+    /// gn_stream_add_integers() of a stream that walk() has passed; returns the flags. NULL, as the next one: the
+    /// profile's values are no integers.
+    unsigned (*add_integers)(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *sums, size_t count);
+    /// gn_stream_encode_integers(): returns the integers taken, as encode() does.
+    size_t (*encode_integers)(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
+                              size_t capacity, size_t *bytes);
 } gn_kernel_row;
 
 struct gn_kernel {

@@ -4,14 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "../container_bytes.h"
 #include "../profile.h"
 #include "../record.h"
-#include "kernel.h"
-
-static uint32_t read_le32(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
+#include "scalar.h"
 
 static void write_le(uint8_t *p, uint32_t word, unsigned bytes)
 {
@@ -25,7 +21,7 @@ static size_t encode_record(const gn_profile_row *profile, int bound_exp, const 
     unsigned tags = 0;
     size_t length = GN_TAG_WORD;
     for (size_t i = 0; i < lanes; i++) {
-        gn_code code = profile->encode(bound_exp, read_le32(values + 4 * i));
+        gn_code code = profile->encode(bound_exp, gn_load32(values + 4 * i));
         unsigned bytes = gn_payload_bytes(code.tag);
         tags |= code.tag << (2 * i);
         write_le(record + length, code.payload, bytes);
@@ -53,18 +49,14 @@ static size_t encode(const gn_codec *codec, const uint8_t *values, size_t count,
     return taken;
 }
 
-static void decode_record(const gn_profile_row *profile, int bound_exp, const uint8_t *record, uint8_t *values,
-                          size_t lanes)
+// The code of one lane; `payload` moves behind it.
+static gn_code next_code(unsigned tags, unsigned lane, const uint8_t **payload)
 {
-    unsigned tags = gn_read_tags(record);
-    const uint8_t *payload = record + GN_TAG_WORD;
-    for (unsigned i = 0; i < lanes; i++) {
-        gn_code code = {gn_lane_tag(tags, i), 0};
-        unsigned bytes = gn_payload_bytes(code.tag);
-        for (unsigned b = 0; b < bytes; b++) code.payload |= (uint32_t)payload[b] << (8 * b);
-        payload += bytes;
-        write_le(values + (size_t)4 * i, profile->decode(bound_exp, code), 4);
-    }
+    gn_code code = {gn_lane_tag(tags, lane), 0};
+    unsigned bytes = gn_payload_bytes(code.tag);
+    for (unsigned b = 0; b < bytes; b++) code.payload |= (uint32_t)(*payload)[b] << (8 * b);
+    *payload += bytes;
+    return code;
 }
 
 static bool decode(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
@@ -77,13 +69,73 @@ static bool decode(const gn_codec *codec, const uint8_t *stream, size_t bytes, u
         size_t length = gn_record_bytes(tags);
         size_t lanes = count - done < GN_GROUP ? count - done : GN_GROUP;
         if (length > bytes - used || (tags & gn_padding_mask(lanes))) return false;
-        decode_record(profile, codec->bound_exp, stream + used, values + 4 * done, lanes);
+        const uint8_t *payload = stream + used + GN_TAG_WORD;
+        for (unsigned i = 0; i < lanes; i++)
+            gn_store32(values + 4 * (done + i), profile->decode(codec->bound_exp, next_code(tags, i, &payload)));
         used += length;
     }
     return used == bytes;
 }
 
-static void quantise(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count)
+// The codes of `count` values one after the other, from a stream that walk() has passed.
+typedef struct reader {
+    const uint8_t *payload;
+    unsigned tags, lane;
+} reader;
+
+static gn_code read_code(reader *r)
+{
+    if (r->lane == 0) {
+        r->tags = gn_read_tags(r->payload);
+        r->payload += GN_TAG_WORD;
+    }
+    gn_code code = next_code(r->tags, r->lane, &r->payload);
+    r->lane = (r->lane + 1) % GN_GROUP;
+    return code;
+}
+
+static void add(const gn_codec *codec, const uint8_t *stream, size_t bytes, float *sums, size_t count)
+{
+    (void)bytes;
+    const gn_profile_row *profile = gn_profile_row_of(codec->profile);
+    reader r = {.payload = stream};
+    for (size_t i = 0; i < count; i++) gn_scalar_add(sums + i, profile->decode(codec->bound_exp, read_code(&r)));
+}
+
+unsigned gn_scalar_add_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *sums, size_t count)
+{
+    (void)codec, (void)bytes;
+    reader r = {.payload = stream};
+    unsigned flags = 0;
+    for (size_t i = 0; i < count; i++) {
+        gn_code code = read_code(&r);
+        if (code.tag == 3)
+            flags |= GN_SUM_RAW;
+        else
+            gn_scalar_add_integer(sums + i, gn_lattice_integer(code), &flags);
+    }
+    return flags;
+}
+
+size_t gn_scalar_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
+                                 size_t capacity, size_t *bytes)
+{
+    size_t taken = 0, used = 0;
+    while (taken < count) {
+        uint8_t values[4 * GN_GROUP];
+        size_t lanes = count - taken < GN_GROUP ? count - taken : GN_GROUP, length;
+        for (size_t i = 0; i < lanes; i++)
+            gn_store32(values + 4 * i, gn_lattice_value(codec->bound_exp, integers[taken + i]));
+        size_t fitted = encode(codec, values, lanes, stream + used, capacity - used, &length);
+        taken += fitted;
+        used += length;
+        if (fitted < lanes) break;
+    }
+    *bytes = used;
+    return taken;
+}
+
+void gn_scalar_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count)
 {
     const gn_profile_row *profile = gn_profile_row_of(codec->profile);
     for (size_t i = 0; i < count; i++) {
@@ -102,10 +154,12 @@ static bool runs_here(void)
     return true;
 }
 
-static const gn_kernel_row row = {encode, decode, quantise};
+static const gn_kernel_row paper = {encode, decode, gn_scalar_quantise, add, NULL, NULL};
+static const gn_kernel_row lattice = {
+    encode, decode, gn_scalar_quantise, add, gn_scalar_add_integers, gn_scalar_encode_integers};
 
 const gn_kernel gn_kernel_scalar = {
     .name = "scalar",
     .runs_here = runs_here,
-    .rows = {[GN_PAPER] = &row, [GN_LATTICE] = &row},
+    .rows = {[GN_PAPER] = &paper, [GN_LATTICE] = &lattice, [GN_DENSE] = &gn_scalar_dense},
 };

@@ -46,9 +46,12 @@ INLINE params params_of(gn_profile profile, int bound_exp)
     bool gn_avx2_##name##_decode(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values,          \
                                  size_t count);                                                                        \
     void gn_avx2_##name##_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual,      \
-                                   size_t count)
+                                   size_t count);                                                                      \
+    void gn_avx2_##name##_add(const gn_codec *codec, const uint8_t *stream, size_t bytes, float *sums, size_t count)
 
 GN_AVX2_ROW(paper);
 GN_AVX2_ROW(lattice);
+
+extern const gn_kernel_row gn_avx2_dense;
 
 #endif

@@ -4,16 +4,18 @@
 /// @file codec.h
 /// gradnic's gradient codec: a lossy compressor for IEEE-754 binary32 with a guaranteed error bound.
 ///
-/// What it is: a rule that maps one value to a *tag* (2 bits) and 0, 1, 2 or 4 *payload* bytes, applied
-/// to *groups* of 8 values. A compressed group is a *record*; records back to back are a *stream*. It is
-/// made so that hardware does a group in a clock cycle and software does it at the speed of memory.
+/// What it is: a rule that maps one value to a small integer or, rarely, keeps it raw, applied to *groups* of
+/// 8 values; and two ways to write groups down. `paper` and `lattice`: a *record* per group, with a *tag* (2
+/// bits) and 0, 1, 2 or 4 *payload* bytes per value. `dense`: a record per *quad* of 4 groups, with a *class*
+/// (4 bits) and that class's bit planes per group, and runs for quads of zeros. Records back to back are a
+/// *stream*. It is made so that hardware does a group in a clock cycle and software does it at the speed of memory.
 /// What it is not: an entropy coder, an archive (see container.h) or a packet format (see frame.h).
 ///
 /// A newcomer calls three functions:
 ///
 ///     gn_codec codec;
-///     gn_codec_init(&codec, GN_LATTICE, 10);                    // |error| <= 2^-10
-///     size_t bytes, room = gn_stream_bound(GN_LATTICE, count);
+///     gn_codec_init(&codec, GN_DENSE, 10);                      // |error| <= 2^-10
+///     size_t bytes, room = gn_stream_bound(GN_DENSE, count);
 ///     gn_stream_encode(&codec, values, count, stream, room, &bytes);
 ///     gn_stream_decode(&codec, stream, bytes, values, count, NULL);
 ///
@@ -35,7 +37,7 @@ extern "C" {
 typedef enum gn_profile {
     GN_PAPER = 0,    ///< INCEPTIONN (MICRO 2018) Algorithms 2 and 3 as printed; 1 <= bound_exp <= 126
     GN_LATTICE = 1,  ///< multiples of 2^(1-k), bound holds, sums are exact; -31 <= bound_exp <= 31
-    GN_DENSE = 2,    ///< lattice's values in denser bytes (reserved: not in this version)
+    GN_DENSE = 2,    ///< lattice's values, as bit planes of 32 values: fewer bytes; -31 <= bound_exp <= 31
     GN_PROFILE_COUNT = 3
 } gn_profile;
 
@@ -75,8 +77,7 @@ GN_API const char *gn_kernel_name(unsigned index);
 /// "paper", "lattice", "dense"; NULL for a number that is no profile.
 GN_API const char *gn_profile_name(gn_profile profile);
 
-/// The inverse of gn_profile_name(). @return GN_INVALID for an unknown name; GN_UNSUPPORTED for a known
-/// profile that this version does not have. `*profile` is written in both other cases.
+/// The inverse of gn_profile_name(). @return GN_INVALID for an unknown name, and `*profile` is left alone.
 GN_API gn_status gn_profile_parse(const char *name, gn_profile *profile);
 
 /// Smallest and largest bound_exp of a profile. @return GN_UNSUPPORTED as gn_codec_init().
@@ -102,9 +103,9 @@ GN_API gn_status gn_stream_encode_fit(const gn_codec *codec, const void *values,
 
 /// Decompresses a stream of exactly `bytes` bytes to exactly `count` values (any alignment). For bytes
 /// from anywhere: never reads or writes outside the two buffers, whatever they hold.
-/// @return GN_OK; GN_TRUNCATED when the stream ends early; GN_CORRUPT for bytes after the last record or
-/// padding lanes that are not empty. On failure `values` has unspecified content and `*error_offset`
-/// (may be NULL) the offset of the record at fault.
+/// @return GN_OK; GN_TRUNCATED when the stream ends early; GN_CORRUPT for bytes after the last record,
+/// padding lanes that are not empty, or (dense) a run of zeros that is longer than what is left. On failure
+/// `values` has unspecified content and `*error_offset` (may be NULL) the offset of the record at fault.
 GN_API gn_status gn_stream_decode(const gn_codec *codec, const void *stream, size_t bytes, void *values, size_t count,
                                   size_t *error_offset);
 
@@ -115,11 +116,38 @@ GN_API gn_status gn_stream_decode(const gn_codec *codec, const void *stream, siz
 GN_API gn_status gn_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual,
                              size_t count);
 
+/// Decodes a stream and adds its values to `sums`, in binary32. Checks the stream first, as
+/// gn_stream_decode() does: when it is bad nothing is added. With lattice and dense a sum of any number of
+/// streams of one bound is exact, and so independent of their order, while it stays below 2^24 steps and no
+/// value was raw.
+GN_API gn_status gn_stream_add(const gn_codec *codec, const void *stream, size_t bytes, float *sums, size_t count,
+                               size_t *error_offset);
+
+/// What gn_stream_add_integers() could not add.
+enum {
+    GN_SUM_RAW = 1,      ///< there are raw values (out of range, infinite, NaN): their sums are as they were
+    GN_SUM_OVERFLOW = 2  ///< a sum has left int32, and has wrapped
+};
+
+/// Adds a stream's integers q (a value is q * 2^(1-k)) to `sums`, without floating point: what a switch does.
+/// lattice and dense only. Checks the stream first: when it is bad nothing is added. `*flags` (may be NULL):
+/// GN_SUM_ bits.
+/// @return as gn_stream_decode(); GN_UNSUPPORTED for profile paper.
+GN_API gn_status gn_stream_add_integers(const gn_codec *codec, const void *stream, size_t bytes, int32_t *sums,
+                                        size_t count, unsigned *flags, size_t *error_offset);
+
+/// The stream of integers q, such as sums. dense keeps every int32; lattice writes |q| > 32767 as raw values,
+/// which are exact up to 2^24. `capacity` as for gn_stream_encode().
+/// @return GN_OK; GN_NO_SPACE when the stream does not fit (`*bytes` is 0); GN_UNSUPPORTED for profile paper.
+GN_API gn_status gn_stream_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, void *stream,
+                                           size_t capacity, size_t *bytes);
+
 /// What a stream is made of.
 typedef struct gn_tally {
     uint64_t values;        ///< lanes that stand for values (padding not counted)
-    uint64_t groups;        ///< records
-    uint64_t tags[4];       ///< values by tag
+    uint64_t groups;        ///< groups of 8, the last one perhaps partial
+    uint64_t tags[4];       ///< paper, lattice: values by tag
+    uint64_t classes[16];   ///< dense: groups by class
     uint64_t stream_bytes;  ///< all bytes
 } gn_tally;
 
@@ -128,7 +156,8 @@ typedef struct gn_tally {
 GN_API gn_status gn_stream_tally(const gn_codec *codec, const void *stream, size_t bytes, size_t count,
                                  gn_tally *tally);
 
-/// The code of one value: `tag` 0..3, and `payload` in the low 0, 8, 16 or 32 bits.
+/// The code of one value: `tag` 0..3, and `payload` in the low 0, 8, 16 or 32 bits. (dense has no codes of its own
+/// for single values: it is given lattice's, whose integers it writes.)
 typedef struct gn_code {
     unsigned tag;
     uint32_t payload;

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_DENSE_H
+#define GRADNIC_DENSE_H
+/// Internal: the bytes of profile dense, one group and one quad at a time (docs/codec.md). The integers and the values are
+/// lattice's own (lane.c); nothing here knows what they mean.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gradnic/codec.h>
+
+enum {
+    GN_QUAD_GROUPS = 4,
+    GN_QUAD = GN_QUAD_GROUPS * GN_GROUP,  ///< values of a quad
+    GN_QUAD_HEADER = 2,                   ///< bytes; not zero
+    GN_RUN_ITEM = 3,                      ///< bytes of a zero run: a zero header, and quads - 1
+    GN_RUN_QUADS = 256,                   ///< most quads of a run
+    GN_CLASS_WORDS = 15,                  ///< the class of 32-bit words, the only one with raw lanes
+    GN_CLASS_COUNT = 16,
+    GN_CLASS_BYTES_MAX = 33,
+    GN_QUAD_MAX = GN_QUAD_HEADER + GN_QUAD_GROUPS * GN_CLASS_BYTES_MAX
+};
+
+/// Eight lanes: an integer each, as two's complement, or where bit i of `raw` is set a binary32's bits.
+typedef struct gn_dense_group {
+    uint32_t word[GN_GROUP];
+    unsigned raw;
+} gn_dense_group;
+
+typedef gn_dense_group gn_dense_quad[GN_QUAD_GROUPS];
+
+/// Bit planes that a class keeps of every lane. Classes 1 to 8 and 12 to 14 hold two's complement, 9 to 11 numbers >= 0.
+/// A macro, because kernels make constant tables of it.
+#define GN_CLASS_PLANES(c) ((c) <= 8 ? (c) : (c) <= 11 ? (c)-8 : (c) == 12 ? 10 : (c) == 13 ? 12 : (c) == 14 ? 16 : 32)
+#define GN_CLASS_UNSIGNED(c) ((c) >= 9 && (c) <= 11)
+
+/// Payload bytes: one a plane, and class 15's raw mask.
+#define GN_CLASS_BYTES(c) (GN_CLASS_PLANES(c) + ((c) == GN_CLASS_WORDS))
+
+static inline unsigned gn_class_planes(unsigned class)
+{
+    return GN_CLASS_PLANES(class);
+}
+
+extern const uint8_t gn_class_bytes[GN_CLASS_COUNT];
+
+static inline unsigned gn_quad_class(unsigned header, unsigned group)
+{
+    return header >> (4 * group) & 15;
+}
+
+static inline unsigned gn_quad_header(const uint8_t *item)
+{
+    return (unsigned)item[0] | (unsigned)item[1] << 8;
+}
+
+/// Bytes of a quad record, header included.
+static inline unsigned gn_quad_bytes(unsigned header)
+{
+    unsigned bytes = GN_QUAD_HEADER;
+    for (unsigned g = 0; g < GN_QUAD_GROUPS; g++) bytes += gn_class_bytes[gn_quad_class(header, g)];
+    return bytes;
+}
+
+static inline size_t gn_quad_count(size_t count)
+{
+    return count / GN_QUAD + (count % GN_QUAD != 0);
+}
+
+/// The class that the canonical encoding gives a group.
+unsigned gn_dense_class(const gn_dense_group *group);
+
+/// A quad record of canonical classes. Returns its bytes; 0, and writes nothing, for a quad of zeros.
+size_t gn_dense_put(const gn_dense_quad quad, uint8_t record[GN_QUAD_MAX]);
+
+/// The lanes of a whole quad record.
+void gn_dense_get(const uint8_t *record, gn_dense_quad quad);
+
+/// False when a record that must stand for `lanes` values (1 to 32) has anything in those that are missing.
+bool gn_dense_missing_empty(const uint8_t *record, size_t lanes);
+
+/// A stream as it is written: item by item, within its capacity.
+typedef struct gn_dense_writer {
+    uint8_t *out;
+    const uint8_t *end;
+    unsigned run;  ///< quads of the zero run that ends at `out`; 0: what ends there is something else
+} gn_dense_writer;
+
+/// Appends a quad: its record, or `bytes` == 0 for zeros. False, and nothing is written, when it does not fit.
+bool gn_dense_append(gn_dense_writer *writer, const uint8_t *record, size_t bytes);
+
+/// The profile's row: gn_profile_row.
+size_t gn_dense_bound(size_t count);
+gn_status gn_dense_walk(const uint8_t *stream, size_t bytes, size_t count, gn_tally *tally, size_t *error_offset);
+
+#endif

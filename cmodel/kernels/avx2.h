@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_AVX2_H
+#define GRADNIC_AVX2_H
+/// Internal: what the AVX2 kernels of all profiles share: lattice's quantiser, and parts of a group.
+
+#include <immintrin.h>
+
+#include "x86.h"
+
+INLINE __m256i magnitude_of(__m256i v)
+{
+    return _mm256_and_si256(v, _mm256_set1_epi32(0x7fffffff));
+}
+
+// |q| of |f| = `a`, on the lattice; more than 32767: raw. The adder rounds |f| + magic to a multiple of the step, ties to
+// even; where |f| is too large for that it is far above 32767 steps, as infinities and NaNs are: positive floats are
+// ordered as their bits.
+INLINE __m256i lattice_steps(const params *p, __m256i a)
+{
+    __m256 magic = _mm256_set1_ps(p->magic);
+    return _mm256_sub_epi32(_mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a), magic)),
+                            _mm256_castps_si256(magic));
+}
+
+// ---- a part of a group
+
+// all ones in the first `lanes` lanes
+INLINE __m256i lane_mask(size_t lanes)
+{
+    static const int32_t window[2 * GN_GROUP] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    return _mm256_loadu_si256((const __m256i *)(window + GN_GROUP - lanes));
+}
+
+// `lanes` values, the rest +0.0; reads nothing behind them
+INLINE __m256i load_lanes(const void *values, size_t lanes)
+{
+    if (lanes >= GN_GROUP) return _mm256_loadu_si256(values);
+    return _mm256_maskload_epi32(values, lane_mask(lanes));
+}
+
+INLINE void store_lanes(void *values, size_t lanes, __m256 v)
+{
+    if (lanes >= GN_GROUP)
+        _mm256_storeu_ps(values, v);
+    else
+        _mm256_maskstore_epi32(values, lane_mask(lanes), _mm256_castps_si256(v));
+}
+
+#endif
