@@ -19,6 +19,9 @@ grep -q '^gradnic_rx_engine_malformed{device="gn0"} 0$' "$testbed_dir/metrics" |
 
 ask set -p paper -k 8 --cut mtu --rate 100mbit --loss 0.5 --seed 3 || fail "set"
 ask status --json | jq -e '.rules[0] == "tos=0x28,proto=any,port=any,profile=paper,k=8,head=0" and .cut == "mtu" and .rate == 100000000 and .fault.loss == 0.5' >/dev/null || fail "set did not take: $(ask status)"
+ask set --loss 1% --duplicate 2% --reorder 3% --reorder-delay 4ms --delay 5ms --jitter 6us --seed 7 || fail "set of a bad link"
+ask status --json | jq -e '.fault == {loss: 0.01, duplicate: 0.02, reorder: 0.03, reorder_ns: 4000000, delay_ns: 5000000, jitter_ns: 6000, seed: 7}' >/dev/null || fail "a bad link did not take: $(ask status --json)"
+ask set --loss 0 --duplicate 0 --reorder 0 --delay 0 --jitter 0 || fail "set of a good link"
 ask set --loss 0 --rate unlimited --rule tos=0x48,proto=udp,k=6 --rule tos=0x28,k=12 || fail "set --rule"
 ask status --json | jq -e '.rules | length == 2' >/dev/null || fail "two rules"
 ask set --rate 1mbit || fail "set --rate 1mbit"
