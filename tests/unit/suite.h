@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TESTS_SUITE_H
 #define GRADNIC_TESTS_SUITE_H
-/// main() of a Check program in one line: return RUN_SUITE("name", setup, teardown, test, test, ...).
+/// main() of a Check program in one line: return RUN_SUITE("name", setup, teardown, test, test, ...), or, where tests need no
+/// fixture, RUN_TESTS("name", test, test, ...). Whoever needs more (loops, time limits) makes the suite and returns suite_run().
 
 #include <stdlib.h>
 
@@ -9,6 +10,17 @@
 
 #define RUN_SUITE(name, setup, teardown, ...)                                                                          \
     run_suite(name, setup, teardown, (const TTest *const[]){__VA_ARGS__, NULL})
+#define RUN_TESTS(name, ...) RUN_SUITE(name, NULL, NULL, __VA_ARGS__)
+
+/// Runs and frees a suite. @return the program's exit status
+static inline int suite_run(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
 
 static inline int run_suite(const char *name, void (*setup)(void), void (*teardown)(void), const TTest *const *tests)
 {
@@ -17,11 +29,7 @@ static inline int run_suite(const char *name, void (*setup)(void), void (*teardo
     tcase_add_checked_fixture(tcase, setup, teardown);
     for (; *tests; tests++) tcase_add_test(tcase, *tests);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }
 
 #endif

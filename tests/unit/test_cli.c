@@ -7,12 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <check.h>
-
 #include "cli.h"
 #include "json.h"
 #include "output.h"
 #include "progress.h"
+#include "suite.h"
 
 START_TEST(bounds)
 {
@@ -274,22 +273,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("cli");
-    TCase *tcase = tcase_create("cli");
-    tcase_add_test(tcase, bounds);
-    tcase_add_test(tcase, bound_lists);
-    tcase_add_test(tcase, numbers_with_units);
-    tcase_add_test(tcase, human_numbers);
-    tcase_add_test(tcase, output_appears_when_complete);
-    tcase_add_test(tcase, output_respects_what_came_in_between_and_links);
-    tcase_add_test(tcase, a_signal_removes_the_temporary_file);
-    tcase_add_test(tcase, exit_removes_the_temporary_file);
-    tcase_add_test(tcase, messages_may_contain_the_message_before);
-    tcase_add_test(tcase, json_numbers);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_TESTS("cli", bounds, bound_lists, numbers_with_units, human_numbers, output_appears_when_complete,
+                     output_respects_what_came_in_between_and_links, a_signal_removes_the_temporary_file,
+                     exit_removes_the_temporary_file, messages_may_contain_the_message_before, json_numbers);
 }

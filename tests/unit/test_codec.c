@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <check.h>
 #include <gradnic/codec.h>
 
 #include "streams.h"
+#include "suite.h"
 
 typedef struct vector {
     uint32_t bits;
@@ -241,21 +241,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("codec");
-    TCase *tcase = tcase_create("codec");
-    tcase_add_test(tcase, vectors_of_the_format);
-    tcase_add_test(tcase, vectors_of_other_codes);
-    tcase_add_test(tcase, vectors_of_streams);
-    tcase_add_test(tcase, profiles_have_names_and_ranges);
-    tcase_add_test(tcase, init_refuses_what_is_outside);
-    tcase_add_test(tcase, kernels_are_chosen_by_name);
-    tcase_add_test(tcase, bound_is_a_record_per_group);
-    tcase_add_test(tcase, quantise_is_what_the_receiver_sees);
-    tcase_add_test(tcase, every_bound);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_TESTS("codec", vectors_of_the_format, vectors_of_other_codes, vectors_of_streams,
+                     profiles_have_names_and_ranges, init_refuses_what_is_outside, kernels_are_chosen_by_name,
+                     bound_is_a_record_per_group, quantise_is_what_the_receiver_sees, every_bound);
 }

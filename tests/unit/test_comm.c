@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exchange gives the right sums, and the same bits at every rank.
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "comm_ranks.h"
+#include "suite.h"
 
 /// How an exchange is configured; the codec's profile or none.
 typedef struct style {
@@ -172,9 +172,5 @@ int main(void)
     tcase_add_loop_test(sums, test_sums_and_equal_bits, 0, STYLES);
     tcase_add_test(sums, test_algorithms_give_the_same_bits);
     suite_add_tcase(suite, sums);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

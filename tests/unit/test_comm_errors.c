@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nothing hangs, and the message names who is at fault, at every rank.
-#include <check.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "comm_ranks.h"
+#include "suite.h"
 
 enum { SIZE = 4, VICTIM = 2, LARGE = 1 << 20 };
 
@@ -404,9 +404,5 @@ int main(void)
     tcase_add_test(running, test_null_is_refused);
     tcase_add_test(running, test_abort_alone_has_no_address);
     suite_add_tcase(suite, running);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How ranks become a group: the ways to meet, strangers at the ports, and messages that say what is wrong.
 #include <arpa/inet.h>
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "comm_ranks.h"
+#include "suite.h"
 
 enum { SIZE = 4, VICTIM = 2 };
 
@@ -364,9 +364,5 @@ int main(void)
     tcase_add_test(setup, test_wrong_configurations);
     tcase_add_loop_test(setup, test_default_tos_follows_quantise, 0, 2);
     suite_add_tcase(suite, setup);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens to the values: error feedback, scale, values outside the codec's range, requests, memory.
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "comm_ranks.h"
+#include "suite.h"
 
 enum { COUNT = 5000, STEPS = 12 };
 
@@ -306,9 +306,5 @@ int main(void)
     tcase_add_test(values, test_requests_run_in_order);
     tcase_add_test(values, test_memory_does_not_grow_with_count);
     suite_add_tcase(suite, values);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <check.h>
 #include <gradnic/container.h>
 #include <zlib.h>
+
+#include "suite.h"
 
 /// A file in memory.
 typedef struct memory {
@@ -313,19 +314,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("container");
-    TCase *tcase = tcase_create("container");
-    tcase_add_test(tcase, round_trips);
-    tcase_add_test(tcase, the_bytes_are_those_of_the_format);
-    tcase_add_test(tcase, every_flipped_bit_and_every_cut_is_found);
-    tcase_add_test(tcase, headers_that_lie);
-    tcase_add_test(tcase, blocks_that_lie);
-    tcase_add_test(tcase, writers_refuse_what_was_not_announced);
-    tcase_add_test(tcase, blocks_by_hand_give_the_same_file);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_TESTS("container", round_trips, the_bytes_are_those_of_the_format,
+                     every_flipped_bit_and_every_cut_is_found, headers_that_lie, blocks_that_lie,
+                     writers_refuse_what_was_not_announced, blocks_by_hand_give_the_same_file);
 }

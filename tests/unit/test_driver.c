@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <check.h>
-
 #include <gradnic/packet.h>
 
 #include "driver/fault.h"
@@ -14,6 +12,7 @@
 #include "driver/rate.h"
 #include "driver/too_big.h"
 #include "driver/wire.h"
+#include "suite.h"
 
 START_TEST(endpoints)
 {
@@ -301,20 +300,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("driver");
-    TCase *tests = tcase_create("driver");
-    tcase_add_test(tests, endpoints);
-    tcase_add_test(tests, longest_prefix);
-    tcase_add_test(tests, peers_refused);
-    tcase_add_test(tests, batches);
-    tcase_add_test(tests, rates);
-    tcase_add_test(tests, faults);
-    tcase_add_test(tests, inner_packets);
-    tcase_add_test(tests, too_big_messages);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return RUN_TESTS("driver", endpoints, longest_prefix, peers_refused, batches, rates, faults, inner_packets,
+                     too_big_messages);
 }

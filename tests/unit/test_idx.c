@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <check.h>
 #include <zlib.h>
 
+#include "suite.h"
 #include "train/digits.h"
 
 /// Header bytes of an IDX file of unsigned bytes, then `elements` bytes 0, 1, 2, ...
@@ -219,9 +219,5 @@ int main(void)
     tcase_add_test(tcase, sets_that_do_not_belong_together);
     tcase_add_test(tcase, the_digits);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -9,11 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <check.h>
-
 #include "command.h"
 #include "launch.h"
 #include "progress.h"
+#include "suite.h"
 
 static char folder[] = "/tmp/gradnic-test-launch-XXXXXX";
 
@@ -188,18 +187,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("launch");
-    TCase *tcase = tcase_create("launch");
-    tcase_add_test(tcase, all_ranks_run_and_nothing_stays);
-    tcase_add_test(tcase, results_of_ranks);
-    tcase_add_test(tcase, a_killed_rank_is_named);
-    tcase_add_test(tcase, a_killed_rank_is_named_though_others_failed_before);
-    tcase_add_test(tcase, the_others_get_their_grace_and_no_more);
-    tcase_add_test(tcase, signals_end_everything);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_TESTS("launch", all_ranks_run_and_nothing_stays, results_of_ranks, a_killed_rank_is_named,
+                     a_killed_rank_is_named_though_others_failed_before, the_others_get_their_grace_and_no_more,
+                     signals_end_everything);
 }

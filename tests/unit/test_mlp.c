@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <check.h>
-
+#include "suite.h"
 #include "train/augment.h"
 #include "train/mlp.h"
 #include "train/random.h"
@@ -215,9 +214,5 @@ int main(void)
     tcase_add_test(tcase, copies_stay_near_their_image);
     tcase_add_test(tcase, random_numbers);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

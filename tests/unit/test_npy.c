@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <check.h>
 #include <zlib.h>
 
 #include "npy.h"
+#include "suite.h"
 #include "values.h"
 
 static char file_bytes[65536 + 4096];
@@ -291,20 +291,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("npy");
-    TCase *tcase = tcase_create("npy");
-    tcase_add_test(tcase, headers_that_are_good);
-    tcase_add_test(tcase, header_fields);
-    tcase_add_test(tcase, headers_that_are_bad);
-    tcase_add_test(tcase, prefixes_that_are_bad);
-    tcase_add_test(tcase, data_that_is_short_or_long);
-    tcase_add_test(tcase, what_is_written_can_be_read);
-    tcase_add_test(tcase, raw_and_packed_files);
-    tcase_add_test(tcase, shapes_on_the_command_line);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_TESTS("npy", headers_that_are_good, header_fields, headers_that_are_bad, prefixes_that_are_bad,
+                     data_that_is_short_or_long, what_is_written_can_be_read, raw_and_packed_files,
+                     shapes_on_the_command_line);
 }

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <check.h>
-
 #include "peers.h"
+#include "suite.h"
 #include "values.h"
 
 START_TEST(every_peer_restores_a_gradient)
@@ -69,14 +68,5 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("peers");
-    TCase *tcase = tcase_create("peers");
-    tcase_add_test(tcase, every_peer_restores_a_gradient);
-    tcase_add_test(tcase, lists_of_peers);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_TESTS("peers", every_peer_restores_a_gradient, lists_of_peers);
 }

@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <check.h>
-
+#include "suite.h"
 #include "train/breakdown.h"
 #include "train/schedule.h"
 
@@ -103,16 +102,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("schedule");
-    TCase *tcase = tcase_create("schedule");
-    tcase_add_test(tcase, every_item_at_most_once_an_epoch);
-    tcase_add_test(tcase, orders_differ_by_epoch_and_seed_and_nothing_else);
-    tcase_add_test(tcase, too_few_images_or_too_many);
-    tcase_add_test(tcase, means_and_median);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_TESTS("schedule", every_item_at_most_once_an_epoch, orders_differ_by_epoch_and_seed_and_nothing_else,
+                     too_few_images_or_too_many, means_and_median);
 }

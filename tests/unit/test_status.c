@@ -2,8 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <check.h>
 #include <gradnic/status.h>
+
+#include "suite.h"
 
 START_TEST(every_status_has_its_own_text)
 {
@@ -17,13 +18,5 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("status");
-    TCase *tcase = tcase_create("status");
-    tcase_add_test(tcase, every_status_has_its_own_text);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_TESTS("status", every_status_has_its_own_text);
 }

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <check.h>
 #include <gradnic/codec.h>
 
 #include "streams.h"
+#include "suite.h"
 
 enum { MOST = 400 };  // values in the sweeps
 
@@ -352,20 +352,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("streams");
-    TCase *tcase = tcase_create("streams");
-    tcase_add_test(tcase, every_tag_word);
-    tcase_add_test(tcase, lengths_and_alignments);
-    tcase_add_test(tcase, nothing);
-    tcase_add_test(tcase, every_capacity);
-    tcase_add_test(tcase, truncated_trailing_padding);
-    tcase_add_test(tcase, kernels_agree_on_any_bytes);
-    tcase_add_test(tcase, tally_counts_values_by_tag);
-    tcase_add_test(tcase, real_gradients);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_TESTS("streams", every_tag_word, lengths_and_alignments, nothing, every_capacity,
+                     truncated_trailing_padding, kernels_agree_on_any_bytes, tally_counts_values_by_tag,
+                     real_gradients);
 }
