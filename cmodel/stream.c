@@ -3,6 +3,7 @@
 // moved by the codec's kernel.
 #include <assert.h>
 
+#include "dense.h"
 #include "kernels/kernel.h"
 #include "profile.h"
 #include "record.h"
@@ -104,9 +105,16 @@ gn_status gn_stream_tally(const gn_codec *codec, const void *stream, size_t byte
     tally->values += added.values;
     tally->groups += added.groups;
     for (int tag = 0; tag < 4; tag++) tally->tags[tag] += added.tags[tag];
-    for (int class = 0; class < 16; class ++) tally->classes[class] += added.classes[class];
+    for (unsigned class = 0; class < GN_CLASS_COUNT; class ++) tally->classes[class] += added.classes[class];
     tally->stream_bytes += added.stream_bytes;
     return GN_OK;
+}
+
+uint64_t gn_tally_payload_bytes(const gn_tally *tally)
+{
+    uint64_t bytes = tally->tags[1] + 2 * tally->tags[2] + 4 * tally->tags[3];
+    for (unsigned class = 0; class < GN_CLASS_COUNT; class ++) bytes += tally->classes[class] * gn_class_bytes[class];
+    return bytes;
 }
 
 size_t gn_record_bound(size_t count)

@@ -23,8 +23,8 @@ typedef struct options {
 
 static const struct argp_option option_table[] = {
     {"profile", 'p', "PROFILE", 0,
-     "rule that maps values to bytes: lattice (the default; its bound holds), paper, or another of 'gradnic ratio -p "
-     "all'",
+     "rule that maps values to bytes: dense (the default), lattice (the same values in more bytes, as NICs in hardware "
+     "have them), paper (as published; its bound does not hold)",
      0},
     {"bound", 'k', "K", 0, "error bound 2^-K, as 10 or 2^-10 (the default)", 0},
     {"output", 'o', "OUT", 0, "output file; '-' is standard output. Default: FILE with .gn appended (and without .gz)",
@@ -251,7 +251,7 @@ static gn_message compress_file(const options *o, const char *path)
 
 int gn_command_compress(int argc, char **argv)
 {
-    options o = {.profile = GN_LATTICE, .bound_exp = 10};
+    options o = {.profile = GN_DENSE, .bound_exp = 10};
     const struct argp parser = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
     char *path = o.file.output ? strdup(o.file.output) : default_output(o.file.input);

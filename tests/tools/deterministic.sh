@@ -9,7 +9,7 @@ import numpy as np
 rng = np.random.default_rng(4)
 n = 3000005
 (rng.standard_normal(n) * rng.choice([1e-5, 1e-3, 0.02, 0.7, 80], n)).astype("<f4").tofile("a.f32")'
-for profile in paper lattice; do
+for profile in paper lattice dense; do
     "$GRADNIC" compress -q -p $profile -j 1 --kernel scalar -o reference.gn a.f32
     "$GRADNIC" decompress -q -j 1 -o reference.f32 reference.gn
     for threads in 1 2 3 7 0; do

@@ -7,14 +7,20 @@ import zlib
 import numpy as np
 
 
-def lattice(values, k):
-    """Tags and decoded values."""
+def integers(values, k):
+    """Values, their integers q (0 where raw), and which are raw: what lattice and dense have in common."""
     v = np.asarray(values, dtype=np.float32)
     with np.errstate(invalid="ignore", over="ignore"):
         q = np.rint(v.astype(np.float64) * 2.0 ** (k - 1))  # ties to even, exact
         raw = ~np.isfinite(v) | (np.abs(q) > 32767)
+    return v, np.where(raw, 0, q), raw
+
+
+def lattice(values, k):
+    """Tags and decoded values."""
+    v, q, raw = integers(values, k)
     tags = np.where(raw, 3, np.where(q == 0, 0, np.where(np.abs(q) <= 127, 1, 2)))
-    decoded = np.where(raw, 0, q + 0.0) * 2.0 ** (1 - k)
+    decoded = (q + 0.0) * 2.0 ** (1 - k)
     decoded = np.where(raw, v, decoded.astype(np.float32)).astype(np.float32)
     decoded[(tags < 3) & (decoded == 0)] = 0.0  # +0.0
     return tags, decoded
@@ -39,7 +45,42 @@ def paper(values, k):
     return tags, out.view(np.float32)
 
 
+PLANES = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 10, 12, 16, 32])
+
+
+def dense(values, k):
+    """The class of each group, the length of the stream, and decoded values."""
+    v, q, raw = integers(values, k)
+    groups = -(-v.size // 8)
+    lanes = np.zeros(8 * groups, np.int64)
+    lanes[: v.size] = q.astype(np.int64)
+    some_raw = np.zeros(8 * groups, bool)
+    some_raw[: v.size] = raw
+    lanes, some_raw = lanes.reshape(-1, 8), some_raw.reshape(-1, 8).any(axis=1)
+    bits = np.array([int(b).bit_length() for b in np.bitwise_or.reduce(lanes ^ (lanes >> 63), axis=1)], dtype=np.int64)
+    negative = (lanes < 0).any(axis=1)
+    signed = np.where(bits < 8, bits + 1, np.where(bits < 10, 12, np.where(bits < 12, 13, 14)))
+    classes = np.where(~negative & (bits <= 3), 8 + bits, signed)
+    classes[(lanes == 0).all(axis=1)] = 0
+    classes[some_raw] = 15
+    quads = np.zeros(-(-groups // 4) * 4, np.int64)
+    quads[:groups] = classes
+    zero = (quads.reshape(-1, 4) == 0).all(axis=1)
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], zero.astype(np.int8), [0]))))
+    runs = sum(-(-int(n) // 256) for n in edges[1::2] - edges[::2])
+    size = int((PLANES[classes] + (classes == 15)).sum()) + 2 * int((~zero).sum()) + 3 * runs
+    return classes, size, lattice(values, k)[1]
+
+
 QUANTISERS = {"lattice": lattice, "paper": paper}
+
+
+def entropy(values, k):
+    """Bits per value of a perfect order-0 coder of q, with 32 more bits for each raw value."""
+    v, q, raw = integers(values, k)
+    counts = np.append(np.unique(q[~raw], return_counts=True)[1], raw.sum())
+    p = counts[counts > 0] / v.size
+    return float(-(p * np.log2(p)).sum() + 32 * raw.mean())
 
 
 def read_container(data):
@@ -59,7 +100,38 @@ def read_container(data):
 
 
 def read_stream(stream, count, profile, k):
-    """Records of profiles 0 and 1, from docs/codec.md."""
+    """From docs/codec.md."""
+    return read_quads(stream, count, k) if profile == 2 else read_records(stream, count, profile, k)
+
+
+def read_quads(stream, count, k):
+    """Profile 2."""
+    at, out = 0, []
+    while len(out) < count:
+        (header,) = struct.unpack_from("<H", stream, at)
+        at += 2
+        if not header:
+            out += [0.0] * 32 * (stream[at] + 1)
+            at += 1
+        for group in range(4 if header else 0):
+            c = header >> 4 * group & 15
+            planes = stream[at : at + PLANES[c]]
+            at += int(PLANES[c])
+            raw = stream[at] if c == 15 else 0
+            at += c == 15
+            for lane in range(8):
+                word = sum((plane >> lane & 1) << p for p, plane in enumerate(planes))
+                if raw >> lane & 1:
+                    out.append(struct.unpack("<f", struct.pack("<I", word))[0])
+                else:
+                    negative = c and not 9 <= c <= 11 and word >> int(PLANES[c]) - 1
+                    out.append((word - (int(negative) << int(PLANES[c]))) * 2.0 ** (1 - k))
+    assert at == len(stream) and not any(out[count:]) and len(out) < count + 32
+    return np.array(out[:count], dtype=np.float32)
+
+
+def read_records(stream, count, profile, k):
+    """Profiles 0 and 1."""
     at, tags, words = 0, [], []
     for _ in range(-(-count // 8)):
         (tag_word,) = struct.unpack_from("<H", stream, at)

@@ -57,9 +57,10 @@ import reference
 decoded = reference.lattice(np.fromfile("a.f32", "<f4"), 10)[1].tobytes()
 assert np.fromfile("b.f32", "<f4").tobytes() == decoded
 profile, k, values = reference.read_container(open("a.f32.gn", "rb").read())  # a second reader
-assert (profile, k) == (1, 10) and values.tobytes() == decoded
+assert (profile, k) == (2, 10) and values.tobytes() == decoded
 PY
 "$GRADNIC" compress -q -p paper -k 7 -o paper.gn a.f32
+"$GRADNIC" compress -q -p lattice -o lattice.gn a.f32
 "$PYTHON" - <<'PY'
 import os, sys
 import numpy as np
@@ -67,11 +68,13 @@ sys.path.insert(0, os.environ["SOURCE"] + "/tests/tools")
 import reference
 profile, k, values = reference.read_container(open("paper.gn", "rb").read())
 assert (profile, k) == (0, 7) and values.tobytes() == reference.paper(np.fromfile("a.f32", "<f4"), 7)[1].tobytes()
+profile, k, values = reference.read_container(open("lattice.gn", "rb").read())
+assert (profile, k) == (1, 10) and values.tobytes() == open("b.f32", "rb").read()  # dense's values
 PY
 
 # --json, default names
 [ "$("$GRADNIC" compress -f --json a.f32.gz | jq -r '[.output, .values, .profile, .bound_exp, .output_bytes] | join(" ")')" = \
-    "a.f32.gn 600001 lattice 10 $(stat -c %s a.f32.gn)" ] || fail "summary as JSON"
+    "a.f32.gn 600001 dense 10 $(stat -c %s a.f32.gn)" ] || fail "summary as JSON"
 cp a.f32.gn plain.gn
 "$GRADNIC" decompress -q plain.gn
 same plain.npy d.npy
@@ -166,8 +169,8 @@ only a.f32 b.f32
 expect 2 "no FILE" "$GRADNIC" compress
 expect 2 "one FILE at a time" "$GRADNIC" compress a.f32 b.f32
 expect 2 "'1e-3' is no bound; write it as 2^-10, or 10 for short" "$GRADNIC" compress -k 1e-3 a.f32
-expect 2 "lattice takes bounds from 2^31 (k = -31) to 2^-31 (k = 31); 2^-64 is outside" "$GRADNIC" compress -k 64 a.f32
-expect 2 "'best' is no profile; there are paper, lattice" "$GRADNIC" compress -p best a.f32
+expect 2 "dense takes bounds from 2^31 (k = -31) to 2^-31 (k = 31); 2^-64 is outside" "$GRADNIC" compress -k 64 a.f32
+expect 2 "'best' is no profile; there are paper, lattice, dense" "$GRADNIC" compress -p best a.f32
 expect 2 "'-1' is no number" "$GRADNIC" compress -j -1 a.f32
 expect 2 "both want standard output" "$GRADNIC" compress --json -o - a.f32
 expect 2 "x.txt: neither .npy nor .f32; give --to npy or --to f32" "$GRADNIC" decompress -o x.txt a.gn

@@ -156,6 +156,9 @@ typedef struct gn_tally {
 GN_API gn_status gn_stream_tally(const gn_codec *codec, const void *stream, size_t bytes, size_t count,
                                  gn_tally *tally);
 
+/// Bytes of the payloads alone, without tag words, quad headers and runs of zeros.
+GN_API uint64_t gn_tally_payload_bytes(const gn_tally *tally);
+
 /// The code of one value: `tag` 0..3, and `payload` in the low 0, 8, 16 or 32 bits. (dense has no codes of its own
 /// for single values: it is given lattice's, whose integers it writes.)
 typedef struct gn_code {
