@@ -19,6 +19,7 @@ enum {
     /// A thread that finds nothing looks again this often, giving way to others in between, before it sleeps: to be put to
     /// sleep and woken costs more than to look, for both sides. It takes a quarter off a short round trip.
     GN_PATIENCE = 20,
+    GN_PATIENCE_NS = 20000,        ///< giving way longer than this means that the core is wanted: it sleeps at once
     GN_OUT_STEPS = 2,              ///< segments taken from the host between two batches from the wire, on one thread
     GN_BATCH_BYTES = 65536,        ///< one read of either side
     GN_RESTORED_BYTES = 4 * 65536  ///< packets restored but not yet handed over

@@ -14,6 +14,17 @@ static bool is_split(const gn_nic *nic)
     return atomic_load(&nic->share.split);
 }
 
+// Nothing was found for the `looked`th time. @return whether to look again before going to sleep: not when giving way took
+// long, for then others want this core, and who sleeps is given it back sooner than who gives way.
+static bool look_again(unsigned *looked)
+{
+    if (*looked >= GN_PATIENCE) return false;
+    const uint64_t before = gn_now();
+    sched_yield();
+    *looked = gn_now() - before > GN_PATIENCE_NS ? GN_PATIENCE : *looked + 1;
+    return true;
+}
+
 // As much of host to wire as lies between two batches from the wire. @return as gn_out_step(); 0 when it sent something.
 static uint64_t out_steps(gn_nic *nic, bool *readable)
 {
@@ -36,9 +47,7 @@ void *gn_first_thread(void *argument)
         if (heard || !wait) {
             looked = 0;
             if (gn_share_round(&nic->share, bytes) && !split) (void)!write(nic->call_event, &one, sizeof one);
-        } else if ((split || readable) && looked++ < GN_PATIENCE) {
-            sched_yield();
-        } else {
+        } else if (!(split || readable) || !look_again(&looked)) {
             gn_nic_wait(nic, nic->wire.fd, readable ? nic->tun.fd : -1, wait);
         }
     }
@@ -65,9 +74,7 @@ void *gn_second_thread(void *argument)
         const uint64_t wait = gn_out_step(nic, &readable);
         if (!wait)
             looked = 0;
-        else if (readable && looked++ < GN_PATIENCE)
-            sched_yield();
-        else
+        else if (!readable || !look_again(&looked))
             gn_nic_wait(nic, readable ? nic->tun.fd : -1, -1, wait);
     }
     return NULL;
