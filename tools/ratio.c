@@ -29,7 +29,7 @@ typedef struct options {
 enum { OPTION_AGAINST = 0x100 };
 
 static const struct argp_option option_table[] = {
-    {"profile", 'p', "LIST", 0, "profiles, as lattice,paper; 'all' is the default", 0},
+    {"profile", 'p', "LIST", 0, "profiles, as dense,lattice; 'all' (dense, lattice and paper) is the default", 0},
     {"bound", 'k', "LIST", 0, "error bounds 2^-K, as 6,8,10 or 2^-6,2^-8; the default is 10", 0},
     {"against", OPTION_AGAINST, "LIST", 0,
      "other compressors to put beside: zstd, lz4, snappy, zlib (lossless), zfp (same bound), with a level as in "
@@ -72,33 +72,58 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const char doc[] =
-    "Measure what compressing gradients would give: ratio, tags and errors, beside other compressors."
+    "Measure what compressing gradients would give: ratio, tags, classes and errors, beside other compressors."
     "\v"
     "FILE is .npy (dtype '<f4', any shape), raw .f32 or .gn, each also packed with gzip (.gz); '-' is standard input. "
     "One table per file, and a "
     "total when there are several.\n"
     "\n"
     "Columns:\n"
-    "  ratio                bytes of the values / of the stream with tag words\n"
-    "  payload              the same without the tag words\n"
-    "  0 bit % ... 32 bit % share of the values that keep so many bits\n"
+    "  ratio                bytes of the values / of all the stream\n"
+    "  payload              the same without tag words, quad headers and runs\n"
+    "  bits                 of the stream, per value\n"
+    "  0 bit % ... 32 bit % paper, lattice: share of values that keep so many\n"
     "  max, rms, mean error of decoded - value; the mean is the bias\n"
     "  kept %               sum of |decoded| / sum of |value|\n"
     "  above %              share of the values with errors above the bound\n"
     "\n"
-    "Lossless compressors see the raw bytes, in pieces of 65536 values; zfp is in its fixed-accuracy mode with the "
-    "bound as its tolerance, and left out where there are NaNs or infinities.\n"
+    "The row 'entropy' is no codec but a limit: the entropy of the histogram of dense's and lattice's integers. No "
+    "format "
+    "that codes them one by one, each for itself, can need fewer bits; dense can, where zeros come together. Below: "
+    "the "
+    "share of the groups of 8 values that dense writes in each of its classes: zero; so many bits a value, signed (1 "
+    "to "
+    "8, 10, 12, 16) or not (u1 to u3); 32-bit words, which raw values need.\n"
+    "\n"
+    "Everything is compressed in pieces of 65536 values. Lossless compressors see the raw bytes; zfp is in its "
+    "fixed-accuracy mode with the bound as its tolerance, and left out where there are NaNs or infinities.\n"
     "\n"
     "Examples:\n"
     "  gradnic ratio grads.npy\n"
     "  gradnic ratio -p all -k 6,8,10 --against zstd,zfp layer*.npy.gz\n"
     "  gradnic ratio --json -k 10 grads.f32 | jq '.files[0].results[0].ratio'\n";
 
-/// All subjects of the run: profiles by bounds, lossy peers by bounds, lossless peers once.
+/// Adds the entropy of integers at every bound that they can have; none when no profile is made of integers.
+static gn_message list_entropies(const options *o, gn_ratio_subject *subjects, size_t *count)
+{
+    bool wanted = false;
+    for (size_t p = 0; p < o->profile_count; p++) wanted |= o->profiles[p] != GN_PAPER;
+    for (size_t b = 0; wanted && b < o->bound_count; b++) {
+        gn_ratio_subject *s = &subjects[(*count)++];
+        *s = (gn_ratio_subject){.kind = GN_RATIO_ENTROPY, .bound_exp = o->bounds[b]};
+        gn_codec_init(&s->codec, GN_DENSE, s->bound_exp);
+        s->histogram = gn_integer_counts_new();
+        s->total = gn_integer_counts_new();
+        if (!s->histogram || !s->total) return "out of memory";
+    }
+    return NULL;
+}
+
+/// All subjects of the run: profiles by bounds, entropies by bounds, lossy peers by bounds, lossless peers once.
 static gn_message list_subjects(const options *o, gn_ratio_subject *subjects, size_t *count)
 {
     size_t n = 0;
-    const size_t most = (o->profile_count + o->peer_count) * o->bound_count;
+    const size_t most = (o->profile_count + o->peer_count + 1) * o->bound_count;
     if (most > GN_RATIO_LINES)
         return gn_message_format("%zu codecs and bounds; at most %d at a time", most, GN_RATIO_LINES);
     for (size_t p = 0; p < o->profile_count; p++)
@@ -112,11 +137,12 @@ static gn_message list_subjects(const options *o, gn_ratio_subject *subjects, si
                 return gn_message_format("kernel '%s': %s", o->file.kernel ? o->file.kernel : "auto",
                                          gn_status_string(status));
         }
+    gn_message wrong = list_entropies(o, subjects, &n);
     for (size_t p = 0; p < o->peer_count; p++)
         for (size_t b = 0; b < (o->peers[p].peer->lossless ? 1 : o->bound_count); b++)
-            subjects[n++] = (gn_ratio_subject){.is_peer = true, .choice = o->peers[p], .bound_exp = o->bounds[b]};
+            subjects[n++] = (gn_ratio_subject){.kind = GN_RATIO_PEER, .choice = o->peers[p], .bound_exp = o->bounds[b]};
     *count = n;
-    return NULL;
+    return wrong;
 }
 
 typedef struct job {
@@ -186,6 +212,8 @@ static gn_message measure_file(const options *o, const char *path, const gn_rati
                                gn_ratio_result *result)
 {
     job j = {.subjects = subjects, .count = count, .result = result};
+    for (size_t i = 0; i < count; i++)
+        if (subjects[i].kind == GN_RATIO_ENTROPY) gn_integer_counts_clear(subjects[i].histogram);
     gn_message wrong = gn_values_open(&j.values, path, o->file.format);
     if (wrong) return wrong;
     gn_input *input = gn_values_input(j.values);
@@ -201,13 +229,22 @@ static gn_message measure_file(const options *o, const char *path, const gn_rati
     wrong = gn_pipeline_run(&pipeline);
     gn_progress_end(&j.progress);
     gn_values_close(j.values);
+    for (size_t i = 0; i < count; i++)
+        if (subjects[i].kind == GN_RATIO_ENTROPY)
+            result->stats[i].entropy = gn_integer_counts_entropy(subjects[i].histogram);
     return wrong;
 }
 
-static void add_to_total(gn_ratio_result *total, const gn_ratio_result *result, size_t count)
+static void add_to_total(gn_ratio_result *total, const gn_ratio_result *result, const gn_ratio_subject *subjects,
+                         size_t count)
 {
     gn_ratio_input_merge(&total->input, &result->input);
-    for (size_t i = 0; i < count; i++) gn_ratio_stats_merge(&total->stats[i], &result->stats[i]);
+    for (size_t i = 0; i < count; i++) {
+        gn_ratio_stats_merge(&total->stats[i], &result->stats[i]);
+        if (subjects[i].kind != GN_RATIO_ENTROPY) continue;
+        gn_integer_counts_merge(subjects[i].total, subjects[i].histogram);
+        total->stats[i].entropy = gn_integer_counts_entropy(subjects[i].total);
+    }
 }
 
 /// Measures and reports every file; one that cannot be read is reported and left out. Returns the exit status.
@@ -227,7 +264,7 @@ static int measure_all(const options *o, const char *program, const gn_ratio_sub
             continue;
         }
         good++;
-        add_to_total(&total, &result, count);
+        add_to_total(&total, &result, subjects, count);
         if (o->file.json) {
             json_array_append_new(files, gn_ratio_json(&result, subjects, count));
         } else {
@@ -267,5 +304,8 @@ int gn_command_ratio(int argc, char **argv)
     }
     if (!o.peers_given && !o.file.quiet && *gn_peers_missing())
         gn_cli_note(argv[0], "not compared with %s: not found when gradnic was built", gn_peers_missing());
-    return measure_all(&o, argv[0], subjects, count);
+    const int status = measure_all(&o, argv[0], subjects, count);
+    for (size_t i = 0; i < count; i++)
+        gn_integer_counts_free(subjects[i].histogram), gn_integer_counts_free(subjects[i].total);
+    return status;
 }

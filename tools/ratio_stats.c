@@ -52,18 +52,13 @@ void gn_ratio_stats_merge(gn_ratio_stats *stats, const gn_ratio_stats *more)
     stats->tally.values += more->tally.values;
     stats->tally.groups += more->tally.groups;
     for (unsigned t = 0; t < 4; t++) stats->tally.tags[t] += more->tally.tags[t];
+    for (unsigned class = 0; class < 16; class ++) stats->tally.classes[class] += more->tally.classes[class];
     stats->tally.stream_bytes += more->tally.stream_bytes;
     if (more->max_error > stats->max_error) stats->max_error = more->max_error;
     stats->sum_error += more->sum_error;
     stats->sum_error_squares += more->sum_error_squares;
     stats->sum_magnitudes += more->sum_magnitudes;
     stats->above_bound += more->above_bound;
-}
-
-uint64_t gn_ratio_payload_bytes(const gn_ratio_stats *stats)
-{
-    const uint64_t *tags = stats->tally.tags;
-    return tags[1] + 2 * tags[2] + 4 * tags[3];
 }
 
 struct gn_ratio_scratch {
@@ -82,10 +77,10 @@ static bool scratch_fill(gn_ratio_scratch *s)
     if (!s->peers || !s->decoded) return false;
     for (size_t i = 0; i < s->count; i++) {
         const gn_ratio_subject *subject = &s->subjects[i];
-        if (subject->is_peer && !(s->peers[i] = gn_peer_context_new(&subject->choice, subject->bound_exp)))
-            return false;
-        const size_t room = subject->is_peer ? gn_peer_bound(s->peers[i], GN_RATIO_BLOCK)
-                                             : gn_stream_bound(subject->codec.profile, GN_RATIO_BLOCK);
+        const bool is_peer = subject->kind == GN_RATIO_PEER;
+        if (is_peer && !(s->peers[i] = gn_peer_context_new(&subject->choice, subject->bound_exp))) return false;
+        const size_t room = is_peer ? gn_peer_bound(s->peers[i], GN_RATIO_BLOCK)
+                                    : gn_stream_bound(subject->codec.profile, GN_RATIO_BLOCK);
         if (room > s->packed_room) s->packed_room = room;
     }
     s->packed = malloc(s->packed_room + 1);
@@ -139,12 +134,24 @@ static gn_message measure_peer(gn_ratio_scratch *s, size_t i, const float *value
     return NULL;
 }
 
+static void count_integers(gn_ratio_scratch *s, const gn_ratio_subject *subject, const float *values, size_t count)
+{
+    gn_quantise(&subject->codec, values, s->decoded, NULL, count);
+    gn_integer_counts_add(subject->histogram, s->decoded, count, subject->bound_exp);
+}
+
 gn_message gn_ratio_measure(gn_ratio_scratch *s, const float *values, size_t count, gn_ratio_stats *stats)
 {
     for (size_t i = 0; i < s->count; i++) {
+        const gn_ratio_subject *subject = &s->subjects[i];
         stats[i] = (gn_ratio_stats){0};
-        gn_message wrong = s->subjects[i].is_peer ? measure_peer(s, i, values, count, &stats[i])
-                                                  : measure_codec(s, &s->subjects[i].codec, values, count, &stats[i]);
+        gn_message wrong = NULL;
+        if (subject->kind == GN_RATIO_PEER)
+            wrong = measure_peer(s, i, values, count, &stats[i]);
+        else if (subject->kind == GN_RATIO_CODEC)
+            wrong = measure_codec(s, &subject->codec, values, count, &stats[i]);
+        else
+            count_integers(s, subject, values, count);
         if (wrong) return wrong;
     }
     return NULL;

@@ -7,18 +7,27 @@
 #include <gradnic/codec.h>
 
 #include "peers.h"
+#include "ratio_entropy.h"
 
 enum {
     GN_RATIO_BLOCK = 65536,  ///< values measured at a time (peers see them in pieces of this size)
     GN_RATIO_LINES = 128     ///< codecs times bounds in one run
 };
 
-/// What a line of the report is about: one of gradnic's codecs, or a peer.
+typedef enum gn_ratio_kind {
+    GN_RATIO_CODEC,    ///< one of gradnic's
+    GN_RATIO_ENTROPY,  ///< no codec: the entropy of its integers
+    GN_RATIO_PEER
+} gn_ratio_kind;
+
+/// What a line of the report is about.
 typedef struct gn_ratio_subject {
-    gn_codec codec;         ///< unless is_peer
-    gn_peer_choice choice;  ///< if is_peer
-    int bound_exp;          ///< no meaning for a lossless peer
-    bool is_peer;
+    gn_ratio_kind kind;
+    gn_codec codec;                ///< of GN_RATIO_CODEC; of GN_RATIO_ENTROPY one that has integers
+    gn_integer_counts *histogram;  ///< of GN_RATIO_ENTROPY: where the blocks of a file are counted
+    gn_integer_counts *total;      ///< and those of all files
+    gn_peer_choice choice;         ///< of GN_RATIO_PEER
+    int bound_exp;                 ///< no meaning for a lossless peer
 } gn_ratio_subject;
 
 /// About the values themselves.
@@ -34,9 +43,10 @@ typedef struct gn_ratio_input {
 /// About one subject. Errors are decoded - value, of finite values.
 typedef struct gn_ratio_stats {
     uint64_t packed_bytes;
-    gn_tally tally;    ///< of gradnic's codecs
-    double max_error;  ///< largest |error|
-    double sum_error;  ///< with its sign: the bias
+    gn_tally tally;      ///< of gradnic's codecs
+    gn_entropy entropy;  ///< of GN_RATIO_ENTROPY, when all blocks are counted
+    double max_error;    ///< largest |error|
+    double sum_error;    ///< with its sign: the bias
     double sum_error_squares;
     double sum_magnitudes;  ///< of |decoded|
     uint64_t above_bound;   ///< values with |error| > 2^-k
@@ -48,9 +58,6 @@ void gn_ratio_input_merge(gn_ratio_input *input, const gn_ratio_input *more);
 /// Adds one decoded block to the errors. `bound`: 2^-k.
 void gn_ratio_errors_add(gn_ratio_stats *stats, const float *values, const float *decoded, size_t count, double bound);
 void gn_ratio_stats_merge(gn_ratio_stats *stats, const gn_ratio_stats *more);
-
-/// Payload bytes of a stream without its tag words.
-uint64_t gn_ratio_payload_bytes(const gn_ratio_stats *stats);
 
 /// Scratch for measuring a block with every subject.
 typedef struct gn_ratio_scratch gn_ratio_scratch;

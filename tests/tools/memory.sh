@@ -35,5 +35,6 @@ within decompress -q --to f32 -o /dev/null a.f32.gn
 within decompress -q --to f32 -j 64 -o /dev/null a.f32.gn
 within ratio -q --against none a.f32
 within ratio -q -j 64 -p all -k 6,8,10 b.f32
+within ratio -q --against none -k 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15 -p dense b.f32 # entropies
 gzip -1 b.f32
 within compress -q -o b.gn b.f32.gz

@@ -17,8 +17,8 @@ np.save("zeros.npy", np.zeros(1000, "<f4"))
 PY
 cp "$DATA"/mlp-it1000-w0.npy.gz "$DATA"/cnn-it100-w1.npy.gz .
 files=(a.npy mlp-it1000-w0.npy.gz cnn-it100-w1.npy.gz zeros.npy empty.npy)
-"$GRADNIC" ratio --json -p paper,lattice -k 6,10,14 "${files[@]}" >r.json
-"$GRADNIC" ratio --json -p paper,lattice -k 6,10,14 -j 1 --kernel scalar "${files[@]}" >r1.json
+"$GRADNIC" ratio --json -p all -k 6,10,14 "${files[@]}" >r.json
+"$GRADNIC" ratio --json -p all -k 6,10,14 -j 1 --kernel scalar "${files[@]}" >r1.json
 
 # Threads and kernels change nothing but the kernel's name, to the last digit.
 strip='del(.environment) | del(.. | .kernel?)'
@@ -32,26 +32,34 @@ import numpy as np
 sys.path.insert(0, os.environ["SOURCE"] + "/tests/tools")
 import reference
 report = json.load(open("r.json"))
+CLASSES = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "u1", "u2", "u3", "10", "12", "16", "words"]
+def load(name):
+    return np.load(gzip.open(name) if name.endswith(".gz") else open(name, "rb")).ravel()
 checked = 0
 total = {}
 for f in report["files"]:
-    stream = gzip.open(f["name"]) if f["name"].endswith(".gz") else open(f["name"], "rb")
-    v = np.load(stream).ravel()
+    v = load(f["name"])
     finite = np.isfinite(v)
     wide = v[finite].astype(np.float64)
     assert f["values"] == v.size and f["not_finite"] == int((~finite).sum()) and f["zeros"] == int((v == 0).sum())
     def close(x, y, what):
         assert (x is None and not np.isfinite(y)) or abs(x - y) <= 1e-9 * max(abs(y), 1e-9), (f["name"], what, x, y)
     for r in f["results"]:
-        if r["codec"] not in reference.QUANTISERS:
+        k = r.get("bound_exp")
+        if r["codec"] == "dense":
+            pieces = [reference.dense(v[i : i + 65536], k) for i in range(0, max(v.size, 1), 65536)]
+            classes, decoded = (np.concatenate([p[i] for p in pieces]) for i in (0, 2))
+            stream_bytes = sum(p[1] for p in pieces)
+            payload = int((reference.PLANES[classes] + (classes == 15)).sum())
+            assert "tags" not in r and [r["classes"][n]["groups"] for n in CLASSES] == np.bincount(classes, minlength=16).tolist()
+        elif r["codec"] in reference.QUANTISERS:
+            tags, decoded = reference.QUANTISERS[r["codec"]](v, k)
+            payload = int(np.array([0, 1, 2, 4])[tags].sum())
+            stream_bytes = payload + 2 * ((v.size + 7) // 8)
+            assert "classes" not in r and [r["tags"][n]["values"] for n in ("0", "8", "16", "32")] == np.bincount(tags, minlength=4).tolist()
+        else:
             continue
-        k = r["bound_exp"]
-        tags, decoded = reference.QUANTISERS[r["codec"]](v, k)
-        payload = int(np.array([0, 1, 2, 4])[tags].sum())
-        stream_bytes = payload + 2 * ((v.size + 7) // 8)
         assert r["bytes"] == stream_bytes and r["payload_bytes"] == payload, (f["name"], r["codec"], k, r["bytes"], stream_bytes)
-        for t, name in enumerate(("0", "8", "16", "32")):
-            assert r["tags"][name]["values"] == int((tags == t).sum())
         if v.size == 0:
             assert r["ratio"] is None and r["max_error"] is None
             continue
@@ -64,7 +72,7 @@ for f in report["files"]:
         if np.abs(wide).sum():
             close(r["magnitude_kept"], np.abs(decoded[finite].astype(np.float64)).sum() / np.abs(wide).sum(), "kept")
         assert r["above_bound"] == int((np.abs(error) > 2.0**-k).sum())
-        if r["codec"] == "lattice":
+        if r["codec"] != "paper":
             assert r["above_bound"] == 0 and r["max_error"] <= r["bound"]
         key = (r["codec"], k)
         total[key] = total.get(key, 0) + stream_bytes
@@ -76,17 +84,40 @@ for f in report["files"]:
         if r["lossless"] and v.size:
             assert r["ratio"] > 0.9
 for r in report["total"]["results"]:
-    if r["codec"] in reference.QUANTISERS:
+    if (r["codec"], r.get("bound_exp")) in total:
         assert r["bytes"] == total[r["codec"], r["bound_exp"]]
 assert report["total"]["values"] == sum(f["values"] for f in report["files"])
-assert checked == 4 * 6, checked
+assert checked == 4 * 9, checked
+
+# Entropies: of each file, and of all values together (zeros.npy has none, empty.npy no value).
+everything = np.concatenate([load(f["name"]) for f in report["files"]])
+for values, f in [(load(f["name"]), f) for f in report["files"]] + [(everything, report["total"])]:
+    assert [e["bound_exp"] for e in f["entropy"]] == [6, 10, 14]
+    for e in f["entropy"]:
+        if not values.size:
+            assert e["bits_per_value"] is None and e["symbols"] == 0
+            continue
+        bits = reference.entropy(values, e["bound_exp"])
+        assert abs(e["bits_per_value"] - bits) <= 1e-9 * bits
+        assert e["ratio"] is None if bits == 0 else abs(e["ratio"] - 32 / bits) <= 1e-9 * e["ratio"]
+        tags = reference.lattice(values, e["bound_exp"])[0]
+        assert e["raw"] == int((tags == 3).sum())
 PY
 
-# The table says the same.
-"$GRADNIC" ratio --against none -p lattice -k 10 cnn-it100-w1.npy.gz >table
-want=$(jq -r '.files[2].results[] | select(.codec == "lattice" and .bound_exp == 10) | .ratio * 100 | round / 100' r.json)
-got=$(awk '$1 == "lattice" {print $3}' table)
-awk -v a="$want" -v b="$got" 'BEGIN {exit !(a - b < 0.011 && b - a < 0.011)}' || fail "table: ratio $got, JSON: $want"
+# The table says the same. All profiles are its default; classes stand below it, entropies only beside what has integers.
+near() { # WHAT TABLE JSON
+    awk -v a="$2" -v b="$3" 'BEGIN {exit !(a - b < 0.011 && b - a < 0.011)}' || fail "$1: $2 in the table, $3 in JSON"
+}
+"$GRADNIC" ratio --against none cnn-it100-w1.npy.gz >table
+for codec in paper lattice dense; do
+    near "$codec" "$(awk -v c=$codec '$1 == c {print $3; exit}' table)" \
+        "$(jq --arg c $codec '.files[2].results[] | select(.codec == $c and .bound_exp == 10) | .ratio' r.json)"
+done
+near entropy "$(awk '$1 == "entropy" {print $3}' table)" "$(jq '.files[2].entropy[1].ratio' r.json)"
+near "groups of zeros" "$(awk '$1 == "dense" {share = $3} END {print share}' table)" \
+    "$(jq '.files[2].results[] | select(.codec == "dense" and .bound_exp == 10) | .classes["0"].share * 100' r.json)"
+"$GRADNIC" ratio --against none -p paper -k 10 cnn-it100-w1.npy.gz >table
+! grep -E '^(entropy|groups|dense|lattice)' table || fail "more than paper"
 
 "$GRADNIC" ratio -q a.npy >table
 ! grep -q '^zfp ' table || fail "zfp of what is not finite"
