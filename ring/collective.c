@@ -20,7 +20,8 @@ static bool overlap(const float *a, const float *b, size_t count)
 gn_status gn_collective_check(gn_comm *comm, const gn_bucket *bucket)
 {
     if (!comm) return GN_INVALID;
-    if (gn_control_state(comm)) return GN_DEAD;
+    gn_status status = gn_control_usable(comm);
+    if (status) return status;
     const char *wrong = NULL;
     if (!bucket)
         wrong = "bucket is NULL";
@@ -131,13 +132,8 @@ static void account(gn_comm *comm, const gn_exchange *exchange, double start)
 
 static gn_status begin(gn_comm *comm, const gn_op_header *header)
 {
-    pthread_mutex_lock(&comm->lock);
-    bool dead = comm->dead;
-    pthread_mutex_unlock(&comm->lock);
-    if (dead) return GN_DEAD;
-    comm->phase = "start";
-    comm->data_received = comm->data_expected = 0;
-    return gn_control_begin(comm, header);
+    gn_status status = gn_control_usable(comm);
+    return status ? status : gn_control_begin(comm, header);
 }
 
 /// Nobody leaves before everyone has come.
@@ -156,7 +152,8 @@ gn_status gn_collective_allreduce(gn_comm *comm, const gn_bucket *bucket)
 {
     double start = gn_now();
     gn_exchange exchange = {0};
-    gn_status status = gn_control_state(comm) ? GN_DEAD : prepare_history(comm, &exchange);
+    gn_status status = gn_control_usable(comm);
+    if (!status) status = prepare_history(comm, &exchange);
     if (status) return status;
     int known = scaled(comm) ? comm->history[bucket->id] : GN_EXPONENT_NONE;
     gn_op_header header = {.sequence = comm->sequence,

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "bootstrap.h"
+#include "clock.h"
 #include "exchange.h"
+#include "life.h"
 #include "request.h"
 
 enum { SEGMENT_DEFAULT = 256 << 10, SEGMENT_MIN = 4 << 10, SEGMENT_MAX = 2 << 20 };
@@ -65,6 +67,7 @@ static gn_comm *new_comm(const gn_comm_config *config)
     if (segment > SEGMENT_MAX) segment = SEGMENT_MAX;
     comm->segment = segment & ~(size_t)63;
     comm->phase = "start";
+    comm->born = gn_now();
     comm->slot[1].sequence = 1;
     pthread_mutex_init(&comm->lock, NULL);
     pthread_mutex_init(&comm->stats_lock, NULL);
@@ -137,6 +140,7 @@ gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
         gn_log_text(config, GN_LOG_INFO,
                     "data is sent with ToS 0x%02x but not quantised: with NICs that compress it, replicas drift",
                     config->data_tos);
+    gn_life_join(comm);
     *result = comm;
     return GN_OK;
 }

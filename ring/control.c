@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // What travels beside the data: who calls what, agreements, signs of life, and bad news, which every rank passes on in all
 // directions before it stops. Everything that touches a control connection holds `lock`.
-#include "bootstrap.h"
-#include "clock.h"
-#include "group.h"
+#include "control.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bootstrap.h"
+#include "clock.h"
+#include "life.h"
+
 static const char *const algorithm_names[] = {"ring", "worker-aggregator"};
 static const char *const op_names[] = {"sum", "average"};
 
-/// Seconds between signs of life: four fit into a deadline.
-static double beat_seconds(const gn_comm *comm)
+double gn_control_beat_seconds(const gn_comm *comm)
 {
     double quarter = comm->timeout_ms * 0.25e-3;
     return quarter < 1 ? quarter : 1;
@@ -33,6 +33,7 @@ static void fail_locked(gn_comm *comm, gn_status status, int culprit, int report
 {
     if (comm->dead) return;
     comm->dead = true;
+    comm->died = gn_now();
     gn_failure failure = {.status = (uint8_t)status,
                           .culprit = culprit < 0 ? GN_NO_RANK : (uint16_t)culprit,
                           .reporter = (uint16_t)reporter};
@@ -55,6 +56,11 @@ static void fail_by(gn_comm *comm, const gn_failure *failure, const gn_peer *fro
     fail_locked(comm, (gn_status)failure->status, culprit, failure->reporter, from, failure->text);
 }
 
+void gn_control_fail_locked(gn_comm *comm, gn_status status, int culprit, const char *text)
+{
+    fail_locked(comm, status, culprit, comm->rank, NULL, text);
+}
+
 gn_status gn_control_fail(gn_comm *comm, gn_status status, int culprit, const char *format, ...)
 {
     char text[GN_ERROR_TEXT];
@@ -63,7 +69,7 @@ gn_status gn_control_fail(gn_comm *comm, gn_status status, int culprit, const ch
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     pthread_mutex_lock(&comm->lock);
-    fail_locked(comm, status, culprit, comm->rank, NULL, text);
+    gn_control_fail_locked(comm, status, culprit, text);
     status = comm->error.status;
     pthread_mutex_unlock(&comm->lock);
     return status;
@@ -81,6 +87,15 @@ gn_status gn_control_state(gn_comm *comm)
 {
     pthread_mutex_lock(&comm->lock);
     gn_status status = comm->dead ? comm->error.status : GN_OK;
+    pthread_mutex_unlock(&comm->lock);
+    return status;
+}
+
+gn_status gn_control_usable(gn_comm *comm)
+{
+    pthread_mutex_lock(&comm->lock);
+    gn_status status = !comm->dead ? GN_OK : comm->unheard ? comm->error.status : GN_DEAD;
+    comm->unheard = false;
     pthread_mutex_unlock(&comm->lock);
     return status;
 }
@@ -216,6 +231,9 @@ gn_status gn_control_begin(gn_comm *comm, const gn_op_header *header)
     pthread_mutex_lock(&comm->lock);
     comm->own_header = *header;
     comm->own_header_set = true;
+    comm->unheard = false;
+    comm->phase = "start";
+    comm->data_received = comm->data_expected = 0;
     comm->last_progress = now;
     gn_slot *slot = &comm->slot[comm->sequence % 2];
     for (int i = 0; i < comm->peer_count; i++) {
@@ -240,6 +258,10 @@ void gn_control_end(gn_comm *comm)
     gn_op_header *header = slot->header;
     *slot = (gn_slot){.sequence = comm->sequence + 2, .header = header};
     comm->own_header_set = false;
+    comm->phase = "a pause";
+    comm->data_received = comm->data_expected = 0;
+    for (int i = 0; i < comm->peer_count; i++)
+        comm->data_sent[i] = 0;  // signs of life speak of the next one from here on
     comm->sequence++;
     pthread_mutex_unlock(&comm->lock);
 }
@@ -285,14 +307,13 @@ static bool take_message(gn_comm *comm, int index, const gn_frame *frame)
         return take_failure(comm, index, frame);
     case GN_MSG_BYE:
         peer->said_bye = true;
-        return true;
+        return gn_bye_read(frame, &peer->why);
     default:
         return false;
     }
 }
 
-/// lock held.
-static void read_peer(gn_comm *comm, int index)
+void gn_control_read_locked(gn_comm *comm, int index)
 {
     gn_peer *peer = &comm->peers[index];
     char text[GN_ERROR_TEXT];
@@ -315,21 +336,23 @@ static void read_peer(gn_comm *comm, int index)
     fail_locked(comm, GN_PEER_LOST, peer->rank, comm->rank, NULL, text);
 }
 
-/// Signs of life where none was sent for a while. @return ms until the next is due. lock held.
-static int send_beats(gn_comm *comm, double now)
+double gn_control_beat_locked(gn_comm *comm, double now)
 {
-    double beat = beat_seconds(comm), next = now + beat;
+    double beat = gn_control_beat_seconds(comm), next = now + beat;
     for (int i = 0; i < comm->peer_count; i++) {
         gn_peer *peer = &comm->peers[i];
         if (now >= peer->last_beat + beat) {
+            peer->last_beat = now;
+            // Who does not read them is in no collective, and will find enough when he comes: they must not fill the room for others.
+            if (!comm->own_header_set) gn_connection_flush(&peer->control);
+            if (!comm->own_header_set && peer->control.out_used) continue;
             gn_alive alive = {.sequence = comm->sequence, .data_sent = comm->data_sent[i]};
             uint8_t frame[GN_FRAME_MAX];
             gn_connection_send(&peer->control, frame, gn_alive_write(frame, &alive));
-            peer->last_beat = now;
         }
         if (peer->last_beat + beat < next) next = peer->last_beat + beat;
     }
-    return gn_ms_until(next, now);
+    return next;
 }
 
 gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wait)
@@ -338,8 +361,9 @@ gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wai
     nfds_t n = 0;
     for (int i = 0; i < count; i++) set[n++] = data[i];
     set[n++] = (struct pollfd){.fd = comm->wake, .events = POLLIN};
+    double now = gn_now(), others_due = gn_life_serve(comm, now);
     pthread_mutex_lock(&comm->lock);
-    int due = send_beats(comm, gn_now());
+    double own_due = gn_control_beat_locked(comm, now);
     for (int i = 0; i < comm->peer_count; i++) {
         gn_connection *c = &comm->peers[i].control;
         set[n++] =
@@ -349,6 +373,7 @@ gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wai
     pthread_mutex_unlock(&comm->lock);
     if (status) return status;
 
+    int due = gn_ms_until(own_due < others_due ? own_due : others_due, now);
     double before = wait ? gn_now() : 0;
     int found = poll(set, n, wait >= 0 && wait < due ? wait : due);
     if (wait) {
@@ -362,105 +387,11 @@ gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wai
     for (int i = 0; i < comm->peer_count; i++) {
         short events = set[count + 1 + i].revents;
         if (events & POLLOUT) gn_connection_flush(&comm->peers[i].control);
-        if (events & (POLLIN | POLLHUP | POLLERR)) read_peer(comm, i);
+        if (events & (POLLIN | POLLHUP | POLLERR)) gn_control_read_locked(comm, i);
     }
     status = comm->dead ? comm->error.status : GN_OK;
     pthread_mutex_unlock(&comm->lock);
     return status;
-}
-
-// Deadlines -------------------------------------------------------------------------------------------------------------
-
-/// lock held. Has this peer's data stopped on the way although it sent it and is alive?
-static bool data_stuck(const gn_comm *comm, const gn_peer *peer)
-{
-    return peer->announced_sequence == comm->sequence && peer->announced_sent > comm->data_received &&
-           comm->peer_count <= 2;
-}
-
-gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting)
-{
-    double now = gn_now(), limit = comm->timeout_ms * 1e-3;
-    char text[GN_ERROR_TEXT];
-    pthread_mutex_lock(&comm->lock);
-    for (int i = 0; i < comm->peer_count && !comm->dead; i++) {
-        gn_peer *peer = &comm->peers[i];
-        if (!waiting[i]) continue;
-        if (peer->said_bye && !comm->slot[comm->sequence % 2].have_header[i]) {
-            snprintf(text, sizeof text, "rank %d (%s) has left the group (gn_comm_free)", peer->rank, peer->name);
-            fail_locked(comm, GN_PEER_LOST, peer->rank, comm->rank, NULL, text);
-        } else if (now - peer->last_sign > limit) {
-            snprintf(text, sizeof text,
-                     "rank %d (%s) lost: no sign of life for %d ms in %s, %llu of %llu bytes received", peer->rank,
-                     peer->name, comm->timeout_ms, comm->phase, (unsigned long long)comm->data_received,
-                     (unsigned long long)comm->data_expected);
-            fail_locked(comm, GN_PEER_LOST, peer->rank, comm->rank, NULL, text);
-        } else if (now - comm->last_progress > limit && data_stuck(comm, peer)) {
-            snprintf(
-                text, sizeof text,
-                "rank %d (%s) lost: its data connection has been stuck for %d ms in %s: it sent %llu bytes, %llu came",
-                peer->rank, peer->name, comm->timeout_ms, comm->phase, (unsigned long long)peer->announced_sent,
-                (unsigned long long)comm->data_received);
-            fail_locked(comm, GN_PEER_LOST, peer->rank, comm->rank, NULL, text);
-        } else if (now - comm->last_progress > 2 * limit) {
-            snprintf(text, sizeof text,
-                     "no data for %d ms in %s, %llu of %llu bytes received, waiting for rank %d (%s), which is alive",
-                     2 * comm->timeout_ms, comm->phase, (unsigned long long)comm->data_received,
-                     (unsigned long long)comm->data_expected, peer->rank, peer->name);
-            fail_locked(comm, GN_TIMEOUT, -1, comm->rank, NULL, text);
-        }
-    }
-    gn_status status = comm->dead ? comm->error.status : GN_OK;
-    pthread_mutex_unlock(&comm->lock);
-    return status;
-}
-
-void gn_control_sign(gn_comm *comm, int index, double now)
-{
-    pthread_mutex_lock(&comm->lock);
-    comm->peers[index].last_sign = now;
-    comm->last_progress = now;
-    pthread_mutex_unlock(&comm->lock);
-}
-
-static gn_status await(gn_comm *comm, int index)
-{
-    uint8_t waiting[GN_RANKS_MAX] = {0};
-    if (index >= 0)
-        waiting[index] = 1;
-    else
-        memset(waiting, 1, (size_t)comm->peer_count);
-    gn_status status = gn_control_poll(comm, NULL, 0, -1);
-    return status ? status : gn_control_check_deadline(comm, waiting);
-}
-
-gn_status gn_control_await_header(gn_comm *comm, int index)
-{
-    gn_status status = gn_control_state(comm);
-    while (!status && !gn_control_has_header(comm, index)) status = await(comm, index);
-    return status;
-}
-
-gn_status gn_control_await_agreement(gn_comm *comm, int round, int *value)
-{
-    gn_status status = gn_control_state(comm);
-    while (!status && !gn_control_agreed(comm, round, value))
-        status = await(comm, comm->config.algorithm == GN_RING ? 0 : -1);
-    return status;
-}
-
-gn_status gn_control_data_lost(gn_comm *comm, int index, int cause)
-{
-    gn_peer *peer = &comm->peers[index];
-    double until = gn_now() + beat_seconds(comm);
-    gn_status status = gn_control_state(comm);
-    // Whoever stops because of an error says so on the control connection first; give that the time to arrive.
-    while (!status && gn_now() < until) status = gn_control_poll(comm, NULL, 0, 10);
-    if (status) return status;
-    return gn_control_fail(comm, GN_PEER_LOST, peer->rank,
-                           "rank %d (%s) lost: data connection %s in %s, %llu of %llu bytes received", peer->rank,
-                           peer->name, cause ? strerror(cause) : "closed", comm->phase,
-                           (unsigned long long)comm->data_received, (unsigned long long)comm->data_expected);
 }
 
 // The ends --------------------------------------------------------------------------------------------------------------
@@ -485,8 +416,9 @@ gn_status gn_control_abort(gn_comm *comm, const char *reason)
 void gn_control_leave(gn_comm *comm)
 {
     uint8_t frame[GN_FRAME_MAX], rest[4096];
-    size_t length = gn_empty_write(frame, GN_MSG_BYE);
+    gn_life_leave(comm);
     pthread_mutex_lock(&comm->lock);
+    size_t length = gn_bye_write(frame, &comm->why);
     for (int i = 0; i < comm->peer_count; i++) {
         gn_connection *c = &comm->peers[i].control;
         if (!comm->dead) gn_connection_send(c, frame, length);

@@ -8,6 +8,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sys/types.h>
 
 #include <gradnic/comm.h>
 
@@ -22,7 +23,8 @@ typedef struct gn_peer {
     int data_out, data_in;        ///< the same socket with an aggregator; -1 for a direction that does not exist
     bool welcomed;                ///< transport.c: both its connections are there
     gn_connection control;        ///< lock
-    bool said_bye;                ///< lock: gn_comm_free() there
+    bool said_bye;                ///< lock: gn_comm_free() there...
+    gn_failure why;               ///< lock: ... and why, when another communicator of its process failed; else GN_OK
     bool failed_ahead;            ///< lock: it has told of a failure in the collective after ours
     double last_sign;             ///< lock: when anything last came from it
     double last_beat;             ///< lock: when we last sent it a sign of life
@@ -61,6 +63,9 @@ struct gn_comm {
     pthread_mutex_t lock;
     gn_error error;       ///< lock
     bool dead;            ///< lock
+    bool unheard;         ///< lock: it died while the caller was not in a collective; the next call says so
+    double born, died;    ///< lock
+    gn_failure why;       ///< lock: for our BYE: how another communicator of this process failed; else GN_OK
     gn_failure later;     ///< lock: waits for our next collective...
     gn_peer *later_from;  ///< lock: ... and comes from this peer; NULL: none
     char error_copy[GN_ERROR_TEXT];
@@ -78,6 +83,10 @@ struct gn_comm {
 
     pthread_mutex_t stats_lock;
     gn_comm_stats stats;
+
+    pid_t process;        ///< life.c: a child that was forked has a copy which is not its own
+    gn_comm *next_alive;  ///< life.c: of this process
+    double serve_at;      ///< life.c: when it wants to be looked at, while others wait
 
     struct gn_queue *queue;  ///< request.c; NULL until the first gn_iallreduce()
 };
@@ -103,7 +112,10 @@ gn_status gn_control_refuse(gn_comm *comm, const char *wrong);
 /// GN_OK, or the status with which the communicator has failed.
 gn_status gn_control_state(gn_comm *comm);
 
-/// Opens a collective: sends our header to the peers. @return GN_DEAD, ... when the communicator has failed.
+/// May a call begin? @return GN_OK; the status of a failure that no call has returned yet; then GN_DEAD.
+gn_status gn_control_usable(gn_comm *comm);
+
+/// Opens a collective: sends our header to the peers. @return the status of a failure that came meanwhile.
 gn_status gn_control_begin(gn_comm *comm, const gn_op_header *header);
 void gn_control_end(gn_comm *comm);
 
@@ -115,8 +127,17 @@ void gn_control_offer(gn_comm *comm, int round, int value);
 bool gn_control_agreed(gn_comm *comm, int round, int *value);
 
 /// Waits for one of `count` data sockets (their revents are filled in), for control messages, or `wait` ms at most (-1: until the
-/// next sign of life is due); handles control messages; sends signs of life.
+/// next sign of life is due); handles control messages; sends signs of life, also on the other
+/// communicators of this process.
 gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wait);
+
+/// GN_ABORTED for everybody; any thread.
+gn_status gn_control_abort(gn_comm *comm, const char *reason);
+
+/// Says goodbye and closes.
+void gn_control_leave(gn_comm *comm);
+
+// deadline.c ---------------------------------------------------------------------------------------------------------
 
 /// Until `index` has sent its header / the round is agreed.
 gn_status gn_control_await_header(gn_comm *comm, int index);
@@ -130,11 +151,5 @@ gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting);
 
 /// Data has moved between us and peer `index`: a sign of life, and progress.
 void gn_control_sign(gn_comm *comm, int index, double now);
-
-/// GN_ABORTED for everybody; any thread.
-gn_status gn_control_abort(gn_comm *comm, const char *reason);
-
-/// Says goodbye and closes.
-void gn_control_leave(gn_comm *comm);
 
 #endif

@@ -201,9 +201,9 @@ bool gn_table_read(const gn_frame *frame, gn_table *table)
     return finished(&r);
 }
 
-size_t gn_failure_write(uint8_t *out, const gn_failure *failure)
+static size_t write_failure(uint8_t *out, gn_message_type type, const gn_failure *failure)
 {
-    writer w = begin(out, GN_MSG_FAIL);
+    writer w = begin(out, type);
     size_t length = strnlen(failure->text, GN_TEXT_MAX);
     put(&w, failure->status, 1);
     put(&w, 0, 1);
@@ -211,6 +211,11 @@ size_t gn_failure_write(uint8_t *out, const gn_failure *failure)
     put(&w, failure->reporter, 2);
     put_bytes(&w, failure->text, length);
     return end(&w);
+}
+
+size_t gn_failure_write(uint8_t *out, const gn_failure *failure)
+{
+    return write_failure(out, GN_MSG_FAIL, failure);
 }
 
 bool gn_failure_read(const gn_frame *frame, gn_failure *failure)
@@ -230,6 +235,17 @@ bool gn_failure_read(const gn_frame *frame, gn_failure *failure)
         if (c < 0x20 || c == 0x7F) failure->text[i] = '?';
     }
     return finished(&r);
+}
+
+size_t gn_bye_write(uint8_t *out, const gn_failure *why)
+{
+    return why->status == GN_OK ? gn_empty_write(out, GN_MSG_BYE) : write_failure(out, GN_MSG_BYE, why);
+}
+
+bool gn_bye_read(const gn_frame *frame, gn_failure *why)
+{
+    why->status = GN_OK;
+    return !frame->length || gn_failure_read(frame, why);
 }
 
 size_t gn_join_write(uint8_t *out, const gn_join *join)

@@ -35,7 +35,7 @@ typedef enum gn_message_type {
     GN_MSG_AGREE = 17,   // control: my value of an agreement round, going round the ring or to rank 0
     GN_MSG_AGREED = 18,  // control: rank 0 -> workers: the maximum
     GN_MSG_ALIVE = 19,   // control: still here, and how far
-    GN_MSG_BYE = 20      // control: gn_comm_free()
+    GN_MSG_BYE = 20      // control: gn_comm_free(), and why
 } gn_message_type;
 
 /// Where a rank listens. `bytes`: IPv4 in the first 4, or IPv6.
@@ -121,11 +121,12 @@ size_t gn_hello_write(uint8_t *out, const gn_hello *hello);
 size_t gn_roster_write(uint8_t *out, const gn_roster *roster);
 size_t gn_table_write(uint8_t *out, const gn_table *table);
 size_t gn_failure_write(uint8_t *out, const gn_failure *failure);
+size_t gn_bye_write(uint8_t *out, const gn_failure *why);  // status GN_OK: without a reason
 size_t gn_join_write(uint8_t *out, const gn_join *join);
 size_t gn_op_header_write(uint8_t *out, const gn_op_header *header);
 size_t gn_agree_write(uint8_t *out, gn_message_type type, const gn_agree *agree);
 size_t gn_alive_write(uint8_t *out, const gn_alive *alive);
-size_t gn_empty_write(uint8_t *out, gn_message_type type);  // READY, GO, WELCOME, BYE
+size_t gn_empty_write(uint8_t *out, gn_message_type type);  // READY, GO, WELCOME
 
 /// Each reads the body of a frame of its type. @return false when a field is out of its range or the length is wrong;
 /// then the content of the destination is unspecified.
@@ -133,6 +134,7 @@ bool gn_hello_read(const gn_frame *frame, gn_hello *hello);
 bool gn_roster_read(const gn_frame *frame, gn_roster *roster);
 bool gn_table_read(const gn_frame *frame, gn_table *table);
 bool gn_failure_read(const gn_frame *frame, gn_failure *failure);
+bool gn_bye_read(const gn_frame *frame, gn_failure *why);  // status GN_OK: without a reason
 bool gn_join_read(const gn_frame *frame, gn_join *join);
 bool gn_op_header_read(const gn_frame *frame, gn_op_header *header);
 bool gn_agree_read(const gn_frame *frame, gn_agree *agree);

@@ -155,7 +155,8 @@ gn_status gn_run_barrier(gn_comm *comm)
     if (!comm) return GN_INVALID;
     if (!comm->queue) return gn_collective_barrier(comm);
     gn_request *request;
-    gn_status status = gn_control_state(comm) ? GN_DEAD : enqueue(comm, NULL, &request);
+    gn_status status = gn_control_usable(comm);
+    if (!status) status = enqueue(comm, NULL, &request);
     return status ? status : gn_wait(request);
 }
 

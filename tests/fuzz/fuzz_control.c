@@ -37,6 +37,9 @@ static void take(const gn_frame *frame)
             if ((unsigned char)*p < 0x20) abort();
         expect_length(frame, gn_failure_write(out, &failure));
         break;
+    case GN_MSG_BYE:
+        if (gn_bye_read(frame, &failure)) expect_length(frame, gn_bye_write(out, &failure));
+        break;
     default:
         break;
     }

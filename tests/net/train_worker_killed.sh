@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A worker of a training is killed, then one falls silent: all others end within their deadline and name it, on hosts of their own and as
+# A worker of a training is killed, or falls silent (argument STOP): all others end within their deadline and name it, on hosts of their own and as
 # local ranks.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -24,7 +24,6 @@ begun() {
 
 testbed_up 4 --rate 500mbit --nic "-p lattice -k 10" || exit 1
 ranks_command=(train)
-# STOP, a worker that falls silent, runs with the long tests: see CMakeLists.txt.
 for signal in "${@:-KILL}"; do
     ranks_start "${training[@]}"
     begun "$testbed_dir/rank0.out"

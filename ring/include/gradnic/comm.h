@@ -20,7 +20,9 @@
 /// The library never prints, exits or touches signals.
 ///
 /// Threads: collectives on one communicator are called from one thread at a time, in the same order on every
-/// rank; gn_comm_abort() from any thread; different communicators are independent.
+/// rank; gn_comm_abort() from any thread; different communicators are independent, but for two things: a thread that waits in one also
+/// sends signs of life on the others of its process (and reads theirs, and may call their `log`), and gn_comm_free() tells the
+/// peers when another one's failure is the reason. A failure that is seen in this way is returned by the next call.
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_CONTROL_H
+#define GRADNIC_RING_CONTROL_H
+/// What deadline.c and life.c need of control.c. Everything here is called with the communicator's `lock` held.
+
+#include "group.h"
+
+/// Seconds between signs of life: four fit into a deadline. (Needs no lock.)
+double gn_control_beat_seconds(const gn_comm *comm);
+
+/// Sends signs of life where none was sent for a while. @return when the next is due.
+double gn_control_beat_locked(gn_comm *comm, double now);
+
+/// Takes everything that peer `index` has said.
+void gn_control_read_locked(gn_comm *comm, int index);
+
+/// gn_control_fail() for those who hold the lock.
+void gn_control_fail_locked(gn_comm *comm, gn_status status, int culprit, const char *text);
+
+#endif

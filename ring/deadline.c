@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for a peer, and when to stop.
+#include "deadline.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "control.h"
+
+gn_suspicion gn_suspect(const gn_watch *watch, double limit)
+{
+    gn_verdict verdict = GN_FINE;
+    if (watch->left)
+        verdict = GN_LEFT;
+    else if (watch->silent > limit)
+        verdict = GN_SILENT;
+    else if (watch->still > limit && watch->stuck)
+        verdict = GN_STUCK;
+    else if (watch->still > 2 * limit)
+        verdict = GN_STILL;
+    return (gn_suspicion){verdict, watch->silent};
+}
+
+bool gn_suspicion_stronger(gn_suspicion a, gn_suspicion b)
+{
+    return a.verdict != b.verdict ? a.verdict > b.verdict : a.silent > b.silent;
+}
+
+/// lock held. Has this peer's data stopped on the way although it sent it and is alive?
+static bool data_stuck(const gn_comm *comm, const gn_peer *peer)
+{
+    return peer->announced_sequence == comm->sequence && peer->announced_sent > comm->data_received &&
+           comm->peer_count <= 2;
+}
+
+/// lock held.
+static gn_watch watch_of(const gn_comm *comm, int index, double now)
+{
+    const gn_peer *peer = &comm->peers[index];
+    return (gn_watch){.silent = now - peer->last_sign,
+                      .still = now - comm->last_progress,
+                      .left = peer->said_bye && !comm->slot[comm->sequence % 2].have_header[index],
+                      .stuck = data_stuck(comm, peer)};
+}
+
+/// lock held.
+static void fail_because_left(gn_comm *comm, const gn_peer *peer)
+{
+    char text[GN_ERROR_TEXT];
+    if (peer->why.status == GN_OK)
+        snprintf(text, sizeof text, "rank %d (%s) has left the group (gn_comm_free)", peer->rank, peer->name);
+    else  // it is no more than the messenger
+        snprintf(text, sizeof text, "rank %d (%s) has left the group because of a failure in another one: %.240s",
+                 peer->rank, peer->name, peer->why.text);
+    gn_control_fail_locked(comm, GN_PEER_LOST, peer->why.status == GN_OK ? peer->rank : -1, text);
+}
+
+/// lock held.
+static void give_up(gn_comm *comm, const gn_peer *peer, gn_verdict verdict)
+{
+    char text[GN_ERROR_TEXT];
+    unsigned long long got = comm->data_received, expected = comm->data_expected;
+    switch (verdict) {
+    case GN_FINE:
+        return;
+    case GN_LEFT:
+        fail_because_left(comm, peer);
+        return;
+    case GN_SILENT:
+        snprintf(text, sizeof text, "rank %d (%s) lost: no sign of life for %d ms in %s, %llu of %llu bytes received",
+                 peer->rank, peer->name, comm->timeout_ms, comm->phase, got, expected);
+        gn_control_fail_locked(comm, GN_PEER_LOST, peer->rank, text);
+        return;
+    case GN_STUCK:
+        snprintf(text, sizeof text,
+                 "rank %d (%s) lost: its data connection has been stuck for %d ms in %s: it sent %llu bytes, %llu came",
+                 peer->rank, peer->name, comm->timeout_ms, comm->phase, (unsigned long long)peer->announced_sent, got);
+        gn_control_fail_locked(comm, GN_PEER_LOST, peer->rank, text);
+        return;
+    case GN_STILL:
+        snprintf(text, sizeof text,
+                 "no data for %d ms in %s, %llu of %llu bytes received, waiting for rank %d (%s), which is alive",
+                 2 * comm->timeout_ms, comm->phase, got, expected, peer->rank, peer->name);
+        gn_control_fail_locked(comm, GN_TIMEOUT, -1, text);
+        return;
+    }
+}
+
+gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting)
+{
+    double now = gn_now(), limit = comm->timeout_ms * 1e-3;
+    gn_suspicion strongest = {.verdict = GN_FINE};
+    const gn_peer *culprit = NULL;
+    pthread_mutex_lock(&comm->lock);
+    for (int i = 0; i < comm->peer_count; i++) {
+        if (!waiting[i]) continue;
+        gn_watch watch = watch_of(comm, i, now);
+        gn_suspicion suspicion = gn_suspect(&watch, limit);
+        if (suspicion.verdict == GN_FINE || (culprit && !gn_suspicion_stronger(suspicion, strongest))) continue;
+        strongest = suspicion;
+        culprit = &comm->peers[i];
+    }
+    if (culprit) give_up(comm, culprit, strongest.verdict);
+    gn_status status = comm->dead ? comm->error.status : GN_OK;
+    pthread_mutex_unlock(&comm->lock);
+    return status;
+}
+
+void gn_control_sign(gn_comm *comm, int index, double now)
+{
+    pthread_mutex_lock(&comm->lock);
+    comm->peers[index].last_sign = now;
+    comm->last_progress = now;
+    pthread_mutex_unlock(&comm->lock);
+}
+
+static gn_status await(gn_comm *comm, int index)
+{
+    uint8_t waiting[GN_RANKS_MAX] = {0};
+    if (index >= 0)
+        waiting[index] = 1;
+    else
+        memset(waiting, 1, (size_t)comm->peer_count);
+    gn_status status = gn_control_poll(comm, NULL, 0, -1);
+    return status ? status : gn_control_check_deadline(comm, waiting);
+}
+
+gn_status gn_control_await_header(gn_comm *comm, int index)
+{
+    gn_status status = gn_control_state(comm);
+    while (!status && !gn_control_has_header(comm, index)) status = await(comm, index);
+    return status;
+}
+
+gn_status gn_control_await_agreement(gn_comm *comm, int round, int *value)
+{
+    gn_status status = gn_control_state(comm);
+    while (!status && !gn_control_agreed(comm, round, value))
+        status = await(comm, comm->config.algorithm == GN_RING ? 0 : -1);
+    return status;
+}
+
+/// It has closed its data connections because it left, and it has said why.
+static bool left_with_reason(gn_comm *comm, const gn_peer *peer)
+{
+    pthread_mutex_lock(&comm->lock);
+    bool left = peer->said_bye && peer->why.status != GN_OK;
+    if (left) fail_because_left(comm, peer);
+    pthread_mutex_unlock(&comm->lock);
+    return left;
+}
+
+gn_status gn_control_data_lost(gn_comm *comm, int index, int cause)
+{
+    gn_peer *peer = &comm->peers[index];
+    double until = gn_now() + gn_control_beat_seconds(comm);
+    gn_status status = gn_control_state(comm);
+    // Whoever stops because of an error says so on the control connection first; give that the time to arrive.
+    while (!status && gn_now() < until) {
+        status = gn_control_poll(comm, NULL, 0, 10);
+        if (!status && left_with_reason(comm, peer)) status = gn_control_state(comm);
+    }
+    if (status) return status;
+    return gn_control_fail(comm, GN_PEER_LOST, peer->rank,
+                           "rank %d (%s) lost: data connection %s in %s, %llu of %llu bytes received", peer->rank,
+                           peer->name, cause ? strerror(cause) : "closed", comm->phase,
+                           (unsigned long long)comm->data_received, (unsigned long long)comm->data_expected);
+}

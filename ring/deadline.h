@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_DEADLINE_H
+#define GRADNIC_RING_DEADLINE_H
+/// The rule that says when a peer is given up. Pure functions, no clock, no I/O.
+
+#include <stdbool.h>
+
+/// What is known about a peer that is waited for.
+typedef struct gn_watch {
+    double silent;  ///< seconds since anything came from it, or since it took anything
+    double still;   ///< seconds since data last moved between us and anyone
+    bool left;      ///< it has said goodbye, and will not take part
+    bool stuck;     ///< it says that it has sent data which has not come
+} gn_watch;
+
+/// The stronger the evidence, the larger.
+typedef enum gn_verdict { GN_FINE = 0, GN_STILL, GN_STUCK, GN_SILENT, GN_LEFT } gn_verdict;
+
+typedef struct gn_suspicion {
+    gn_verdict verdict;
+    double silent;
+} gn_suspicion;
+
+/// `limit`: the deadline in seconds.
+gn_suspicion gn_suspect(const gn_watch *watch, double limit);
+
+/// Is `a` a better reason to give up than `b`? Of two peers that are silent, the one that has been so for longer is.
+bool gn_suspicion_stronger(gn_suspicion a, gn_suspicion b);
+
+#endif

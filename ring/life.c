@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "life.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "control.h"
+
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;  // taken before a communicator's own
+static gn_comm *registry;                                          // registry_lock
+
+void gn_life_join(gn_comm *comm)
+{
+    comm->process = getpid();
+    pthread_mutex_lock(&registry_lock);
+    comm->next_alive = registry;
+    registry = comm;
+    pthread_mutex_unlock(&registry_lock);
+}
+
+/// A failure while `to` existed may be why its process leaves: for example it waited in one for what the other was to bring.
+static void pass_on(gn_comm *from, gn_comm *to)
+{
+    gn_failure why = {.status = GN_OK, .culprit = GN_NO_RANK};  // ranks of one group mean nothing in another
+    pthread_mutex_lock(&from->lock);
+    if (from->dead && from->died >= to->born) {
+        why.status = (uint8_t)from->error.status;
+        snprintf(why.text, sizeof why.text, "%s", from->error.text);
+    }
+    pthread_mutex_unlock(&from->lock);
+    if (why.status == GN_OK) return;
+    pthread_mutex_lock(&to->lock);
+    why.reporter = (uint16_t)to->rank;
+    if (to->why.status == GN_OK) to->why = why;
+    pthread_mutex_unlock(&to->lock);
+}
+
+void gn_life_leave(gn_comm *comm)
+{
+    pthread_mutex_lock(&registry_lock);
+    gn_comm **link = &registry;
+    while (*link && *link != comm) link = &(*link)->next_alive;
+    if (*link) *link = comm->next_alive;
+    for (gn_comm *other = registry; other; other = other->next_alive) {
+        if (other->process != comm->process) continue;
+        pass_on(other, comm);
+        pass_on(comm, other);
+    }
+    pthread_mutex_unlock(&registry_lock);
+}
+
+static void serve(gn_comm *comm, double now)
+{
+    pthread_mutex_lock(&comm->lock);
+    comm->serve_at =
+        now + gn_control_beat_seconds(comm) / 4;  // bad news that passes through here is not held up for long
+    if (!comm->dead && !comm->own_header_set) {
+        for (int i = 0; i < comm->peer_count; i++) gn_control_read_locked(comm, i);
+        comm->unheard = comm->dead;
+        if (!comm->dead) (void)gn_control_beat_locked(comm, now);
+    }
+    pthread_mutex_unlock(&comm->lock);
+}
+
+double gn_life_serve(const gn_comm *comm, double now)
+{
+    double due = INFINITY;
+    pthread_mutex_lock(&registry_lock);
+    for (gn_comm *other = registry; other; other = other->next_alive) {
+        // After a fork the parent's are none of ours: they read from its sockets.
+        if (other == comm || other->process != comm->process) continue;
+        if (now >= other->serve_at) serve(other, now);
+        if (other->serve_at < due) due = other->serve_at;
+    }
+    pthread_mutex_unlock(&registry_lock);
+    return due;
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is given up, and that a process with several communicators is alive in all of them while it waits in one.
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "comm_ranks.h"
+#include "deadline.h"
+#include "message.h"
+
+enum { SIZE = 4, VICTIM = 2, COUNT = 1000 };
+
+START_TEST(test_verdict)
+{
+    static const struct {
+        gn_watch watch;
+        gn_verdict verdict;
+    } cases[] = {
+        {{.silent = 0.9, .still = 0.9}, GN_FINE},
+        {{.silent = 1.1, .still = 0}, GN_SILENT},
+        {{.silent = 0.1, .still = 1.9}, GN_FINE},  // it waits for a third, and says so
+        {{.silent = 0.1, .still = 2.1}, GN_STILL},
+        {{.silent = 0.1, .still = 1.1, .stuck = true}, GN_STUCK},
+        {{.silent = 0.1, .still = 0.9, .stuck = true}, GN_FINE},
+        {{.silent = 0.1, .left = true}, GN_LEFT},
+        {{.silent = 9, .still = 9, .left = true, .stuck = true}, GN_LEFT},
+        {{.silent = 9, .still = 9, .stuck = true}, GN_SILENT},
+    };
+    ck_assert_int_eq(gn_suspect(&cases[_i].watch, 1).verdict, cases[_i].verdict);
+}
+END_TEST
+
+START_TEST(test_stronger_suspicion)
+{
+    gn_suspicion left = {GN_LEFT, 0}, silent = {GN_SILENT, 1.2}, longer = {GN_SILENT, 1.3}, still = {GN_STILL, 1.9};
+    ck_assert(gn_suspicion_stronger(left, longer) && !gn_suspicion_stronger(longer, left));
+    ck_assert(gn_suspicion_stronger(longer, silent) && !gn_suspicion_stronger(silent, longer));
+    ck_assert(gn_suspicion_stronger(silent, still) && !gn_suspicion_stronger(still, silent));
+    ck_assert(!gn_suspicion_stronger(silent, silent));
+}
+END_TEST
+
+START_TEST(test_bye_tells_why)
+{
+    uint8_t bytes[GN_FRAME_MAX];
+    gn_failure why = {.status = GN_OK}, read;
+    gn_frame frame;
+    ck_assert_int_eq(gn_frame_parse(bytes, gn_bye_write(bytes, &why), &frame), GN_FRAME_HEADER);
+    ck_assert(frame.type == GN_MSG_BYE && gn_bye_read(&frame, &read) && read.status == GN_OK);
+    why = (gn_failure){.status = GN_PEER_LOST, .culprit = GN_NO_RANK, .reporter = 3, .text = "it is gone"};
+    ck_assert_int_gt(gn_frame_parse(bytes, gn_bye_write(bytes, &why), &frame), GN_FRAME_HEADER);
+    ck_assert(frame.type == GN_MSG_BYE && gn_bye_read(&frame, &read) && read.status == GN_PEER_LOST);
+    ck_assert(read.reporter == 3 && read.culprit == GN_NO_RANK);
+    ck_assert_str_eq(read.text, "it is gone");
+    frame.length = 3;
+    ck_assert(!gn_bye_read(&frame, &read));
+}
+END_TEST
+
+static const gn_algorithm algorithms[] = {GN_RING, GN_WORKER_AGGREGATOR};
+
+static gn_comm *join(const ranks *group, int rank, int size, const char *name, gn_algorithm algorithm, int timeout_ms)
+{
+    char rendezvous[160];
+    snprintf(rendezvous, sizeof rendezvous, "%s-%s", group->rendezvous, name);
+    gn_comm_config config = rank_config(rank, group);
+    config.size = size;
+    config.rendezvous = rendezvous;
+    config.algorithm = algorithm;
+    config.timeout_ms = timeout_ms;
+    gn_comm *comm = NULL;
+    gn_status status = gn_comm_init(&comm, &config);
+    if (status) fprintf(stderr, "%s\n", gn_comm_last_error(NULL));
+    RANK_CHECK(!status);
+    return comm;
+}
+
+static void keep(report *r, gn_status status, const gn_comm *comm, double start)
+{
+    r->status = status;
+    r->seconds = seconds_now() - start;
+    snprintf(r->text, sizeof r->text, "%s", gn_comm_last_error(comm));
+}
+
+/// Rank 2 stops when rank 1 has all that it needs of it and has gone on to another communicator; the others have not.
+static void run_divided(int rank, const ranks *group, void *argument)
+{
+    const gn_algorithm *algorithm = argument;
+    gn_comm *first = join(group, rank, SIZE, "first", *algorithm, 1000);
+    gn_comm *second = join(group, rank, SIZE, "second", GN_RING, 1000);
+    RANK_CHECK(!gn_barrier(second));
+    double start = seconds_now();
+    if (rank == VICTIM) kill(getpid(), SIGSTOP);
+    if (rank != 1) usleep(500000);  // rank 1's deadline is the first to end
+    gn_comm *waits_in = rank == 1 ? second : first;
+    keep(&group->reports[rank], gn_barrier(waits_in), waits_in, start);
+    gn_comm_free(first);
+    gn_comm_free(second);
+}
+
+START_TEST(test_waiting_elsewhere_is_being_alive)
+{
+    gn_algorithm algorithm = algorithms[_i];
+    ranks group;
+    ranks_start(&group, SIZE, run_divided, &algorithm);
+    for (int i = 0; i < 100 && !(group.reports[0].text[0] && group.reports[1].text[0] && group.reports[3].text[0]); i++)
+        usleep(100000);
+    kill(group.pids[VICTIM], SIGKILL);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) {
+        const report *r = &group.reports[rank];
+        if (rank == VICTIM) continue;
+        ck_assert_int_eq(group.exits[rank], 0);
+        ck_assert_msg(r->status == GN_PEER_LOST && strstr(r->text, "rank 2 (127.0.0.1) lost: no sign of life"),
+                      "rank %d: %s: %s", rank, gn_status_string(r->status), r->text);
+        ck_assert_msg(r->seconds < 4, "rank %d took %.1f s", rank, r->seconds);
+    }
+    const char *told = group.reports[1].text;
+    ck_assert_msg(strstr(told, "has left the group because of a failure in another one: rank 2") != NULL, "%s", told);
+    ranks_free(&group);
+}
+END_TEST
+
+/// Rank 1 waits in the group of all for longer than the deadline, for rank 0, which waits in a smaller one.
+static void run_smaller_group(int rank, const ranks *group, void *argument)
+{
+    const gn_algorithm *algorithm = argument;
+    gn_comm *all = join(group, rank, 3, "all", *algorithm, 2000), *some = NULL;
+    if (rank != 1) some = join(group, rank / 2, 2, "some", *algorithm, 2000);
+    float values[COUNT] = {0};
+    RANK_CHECK(!gn_allreduce(all, values, values, COUNT, GN_SUM));
+    double start = seconds_now();
+    if (rank == 0) usleep(1000000);
+    if (rank == 2) usleep(2500000);
+    if (some) RANK_CHECK(!gn_barrier(some));
+    keep(&group->reports[rank], gn_allreduce(all, values, values, COUNT, GN_SUM), all, start);
+    gn_comm_free(some);
+    gn_comm_free(all);
+}
+
+START_TEST(test_long_wait_elsewhere_is_no_failure)
+{
+    gn_algorithm algorithm = algorithms[_i];
+    ranks group;
+    ranks_start(&group, 3, run_smaller_group, &algorithm);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 3; rank++) {
+        const report *r = &group.reports[rank];
+        ck_assert_int_eq(group.exits[rank], 0);
+        ck_assert_msg(r->status == GN_OK && r->seconds > 2.4, "rank %d after %.1f s: %s: %s", rank, r->seconds,
+                      gn_status_string(r->status), r->text);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
+/// Rank 2 dies while the others are in a group of their own: that goes on, and the next call in the group of all tells.
+static void run_death_elsewhere(int rank, const ranks *group, void *argument)
+{
+    const gn_algorithm *algorithm = argument;
+    gn_comm *all = join(group, rank, 3, "all", *algorithm, 2000), *some = NULL;
+    if (rank != VICTIM) some = join(group, rank, 2, "some", *algorithm, 2000);
+    RANK_CHECK(!gn_barrier(all));
+    if (rank == VICTIM) usleep(200000), kill(getpid(), SIGKILL);
+    if (rank == 1) usleep(1200000);
+    RANK_CHECK(!gn_barrier(some));
+    double start = seconds_now();
+    gn_status status = gn_barrier(all);
+    RANK_CHECK(gn_barrier(all) == GN_DEAD);
+    RANK_CHECK(!gn_barrier(some));
+    keep(&group->reports[rank], status, all, start);
+    gn_comm_free(some);
+    gn_comm_free(all);
+}
+
+START_TEST(test_next_call_tells_of_a_failure_meanwhile)
+{
+    gn_algorithm algorithm = algorithms[_i];
+    ranks group;
+    ranks_start(&group, 3, run_death_elsewhere, &algorithm);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 2; rank++) {
+        const report *r = &group.reports[rank];
+        ck_assert_int_eq(group.exits[rank], 0);
+        ck_assert_msg(r->status == GN_PEER_LOST && strstr(r->text, "rank 2 (127.0.0.1) lost"), "rank %d: %s: %s", rank,
+                      gn_status_string(r->status), r->text);
+        ck_assert_msg(r->seconds < 1, "rank %d took %.1f s", rank, r->seconds);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
+/// A progress thread waits in one communicator and looks after the other, which the caller uses at the same time.
+static void run_two_threads(int rank, const ranks *group, void *argument)
+{
+    const gn_algorithm *algorithm = argument;
+    gn_comm *first = join(group, rank, 2, "first", *algorithm, 2000),
+            *second = join(group, rank, 2, "second", GN_RING, 2000);
+    float values[COUNT] = {0};
+    for (int i = 0; i < 12; i++) {
+        gn_request *request;
+        gn_bucket bucket = {.send = values, .recv = values, .count = COUNT, .op = GN_SUM};
+        if (rank == 1) usleep(150000);  // rank 0's thread waits, and has time to look
+        RANK_CHECK(!gn_iallreduce(first, &bucket, &request));
+        for (int k = 0; k < 20; k++) RANK_CHECK(!gn_barrier(second));
+        RANK_CHECK(!gn_wait(request));
+    }
+    gn_comm_free(second);
+    gn_comm_free(first);
+}
+
+START_TEST(test_two_threads)
+{
+    gn_algorithm algorithm = algorithms[_i];
+    ranks group;
+    ranks_start(&group, 2, run_two_threads, &algorithm);
+    ranks_wait(&group, 50);
+    for (int rank = 0; rank < 2; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ranks_free(&group);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("comm life");
+    TCase *rule = tcase_create("rule");
+    tcase_add_loop_test(rule, test_verdict, 0, 9);
+    tcase_add_test(rule, test_stronger_suspicion);
+    tcase_add_test(rule, test_bye_tells_why);
+    suite_add_tcase(suite, rule);
+    TCase *running = tcase_create("running");
+    tcase_set_timeout(running, 60);
+    tcase_add_loop_test(running, test_waiting_elsewhere_is_being_alive, 0, 2);
+    tcase_add_loop_test(running, test_long_wait_elsewhere_is_no_failure, 0, 2);
+    tcase_add_loop_test(running, test_next_call_tells_of_a_failure_meanwhile, 0, 2);
+    tcase_add_loop_test(running, test_two_threads, 0, 2);
+    suite_add_tcase(suite, running);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
