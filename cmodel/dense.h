@@ -32,7 +32,13 @@ typedef gn_dense_group gn_dense_quad[GN_QUAD_GROUPS];
 
 /// Bit planes that a class keeps of every lane. Classes 1 to 8 and 12 to 14 hold two's complement, 9 to 11 numbers >= 0.
 /// A macro, because kernels make constant tables of it.
-#define GN_CLASS_PLANES(c) ((c) <= 8 ? (c) : (c) <= 11 ? (c)-8 : (c) == 12 ? 10 : (c) == 13 ? 12 : (c) == 14 ? 16 : 32)
+#define GN_CLASS_PLANES(c)                                                                                             \
+    ((c) <= 8    ? (unsigned)(c)                                                                                       \
+     : (c) <= 11 ? (unsigned)(c)&3u                                                                                    \
+     : (c) == 12 ? 10u                                                                                                 \
+     : (c) == 13 ? 12u                                                                                                 \
+     : (c) == 14 ? 16u                                                                                                 \
+                 : 32u)
 #define GN_CLASS_UNSIGNED(c) ((c) >= 9 && (c) <= 11)
 
 /// Payload bytes: one a plane, and class 15's raw mask.

@@ -99,9 +99,9 @@ INLINE uint8_t *put_narrow(uint8_t *out, const lanes *l)
     __m128i low = _mm256_castsi256_si128(planes), high = _mm256_extracti128_si256(planes, 1);
     size_t second = narrow_bytes[i0], third = second + narrow_bytes[i1], fourth = third + narrow_bytes[i2];
     _mm_storel_epi64((__m128i *)(void *)out, low);
-    _mm_storeh_pd((double *)(void *)(out + second), _mm_castsi128_pd(low));
+    _mm_storeh_pi((__m64 *)(void *)(out + second), _mm_castsi128_ps(low));
     _mm_storel_epi64((__m128i *)(void *)(out + third), high);
-    _mm_storeh_pd((double *)(void *)(out + fourth), _mm_castsi128_pd(high));
+    _mm_storeh_pi((__m64 *)(void *)(out + fourth), _mm_castsi128_ps(high));
     return out + fourth + narrow_bytes[i3];
 }
 
@@ -292,17 +292,21 @@ INLINE void put_class_15(action act, output *o, void *to, const uint8_t *payload
     }
 }
 
+// 8 bytes each from two places
+INLINE __m128i load_pair(const uint8_t *low, const uint8_t *high)
+{
+    __m128 first = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)low));
+    return _mm_castps_si128(_mm_loadh_pi(first, (const __m64 *)(const void *)high));
+}
+
 // A quad whose classes have at most 8 planes. Returns the end of its payload.
 INLINE const uint8_t *get_narrow(action act, output *o, unsigned header, const uint8_t *in, uint8_t *to)
 {
     unsigned low = header & 255, high = header >> 8;
     const uint8_t *third = in + pair_bytes[low];
-    __m128d pair = _mm_loadh_pd(_mm_load_sd((const double *)(const void *)in),
-                                (const double *)(const void *)(in + first_bytes[low]));
-    __m128d other = _mm_loadh_pd(_mm_load_sd((const double *)(const void *)third),
-                                 (const double *)(const void *)(third + first_bytes[high]));
-    __m128i planes = _mm_shuffle_epi8(_mm_castpd_si128(pair), _mm_load_si128((const __m128i *)expand_pair[low]));
-    __m128i more = _mm_shuffle_epi8(_mm_castpd_si128(other), _mm_load_si128((const __m128i *)expand_pair[high]));
+    __m128i planes = load_pair(in, in + first_bytes[low]), more = load_pair(third, third + first_bytes[high]);
+    planes = _mm_shuffle_epi8(planes, _mm_load_si128((const __m128i *)expand_pair[low]));
+    more = _mm_shuffle_epi8(more, _mm_load_si128((const __m128i *)expand_pair[high]));
     __m256i bytes = transpose(_mm256_inserti128_si256(_mm256_castsi128_si256(planes), more, 1));
     __m128i first = _mm256_castsi256_si128(bytes), second = _mm256_extracti128_si256(bytes, 1);
     put_integers(act, o, to, _mm256_cvtepi8_epi32(first));
