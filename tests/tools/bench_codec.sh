@@ -16,19 +16,25 @@ for command in compress ratio "bench codec"; do # --help names them all
     done
 done
 rm help
-# (1 file + 4 kinds of data) * 2 bounds * 3 sizes * 2 profiles, for each kernel
-[ "$(jq '.results | length' all.json)" -eq $((60 * kernels)) ] || fail "$(jq '.results | length' all.json) results"
-[ "$(grep -cE '^(files|zero|tiny|mixed|raw) ' all.txt)" -eq $((60 * kernels)) ] || fail "the table has other lines"
-jq -e 'all(.results[]; .ratio > 0.9 and .ratio <= 16 and .compress_bytes_per_second > 0 and .decompress_bytes_per_second > 0
+# (1 file + 6 kinds of data) * 2 bounds * 3 sizes * 3 profiles, for each kernel
+[ "$(jq '.results | length' all.json)" -eq $((126 * kernels)) ] || fail "$(jq '.results | length' all.json) results"
+[ "$(grep -cE '^(files|zero|tiny|mixed|raw|16bit|32bit) ' all.txt)" -eq $((126 * kernels)) ] || fail "the table has other lines"
+jq -e 'all(.results[]; .ratio > 0.9 and (.ratio <= 16 or .codec == "dense") and .compress_bytes_per_second > 0 and .decompress_bytes_per_second > 0
     and .memcpy_bytes_per_second > 0 and .max_error >= 0 and .repetitions == 1)' all.json >/dev/null || fail "implausible results"
-jq -e 'all(.results[] | select(.codec == "lattice"); .max_error <= pow(2; -.k))' all.json >/dev/null || fail "the bound does not hold"
-jq -e 'all(.results[] | select(.data == "zero" and .size != "packet"); .ratio == 16)' all.json >/dev/null || fail "zeros are not 16 : 1"
+jq -e 'all(.results[] | select(.codec != "paper"); .max_error <= pow(2; -.k))' all.json >/dev/null || fail "the bound does not hold"
+jq -e 'all(.results[] | select(.data == "zero" and .size != "packet" and .codec != "dense"); .ratio == 16)' all.json >/dev/null || fail "zeros are not 16 : 1"
+# dense: 3 bytes for 8192 values
+jq -e 'all(.results[] | select(.data == "zero" and .size != "packet" and .codec == "dense"); .ratio * 3 == 32768)' all.json >/dev/null || fail "zeros of dense"
+jq -e '[.results | group_by([.data, .size, .k])[] | (map(select(.codec == "lattice"))[0].max_error == map(select(.codec == "dense"))[0].max_error)] | all' all.json \
+    >/dev/null || fail "dense and lattice do not give the same values"
+jq -e 'def of(c): map(select(.codec == c))[0].ratio; [.results[] | select(.data == "files" or .data == "32bit")] | group_by([.data, .size, .k])
+    | all(.[]; if .[0].data == "files" then of("dense") > of("lattice") else of("dense") > 0.93 end)' all.json >/dev/null || fail "ratios of dense"
 # All kernels make the same bytes.
 jq -e '[.results | group_by([.data, .size, .codec, .k])[] | map(.ratio) | unique | length] | max == 1' all.json >/dev/null || fail "kernels differ"
 jq -e '.environment.cores >= 1 and .files == [$f]' --arg f "$file" all.json >/dev/null || fail "no environment"
 
 "$GRADNIC" bench codec --json --size packet -r 1 --against all --data none "$file" >peers.json
-jq -e '[.results[] | select(.codec == "paper" or .codec == "lattice")] | length == 2' peers.json >/dev/null || fail "peers instead of ours"
+jq -e '[.results[] | select(.codec == "paper" or .codec == "lattice" or .codec == "dense")] | length == 3' peers.json >/dev/null || fail "peers instead of ours"
 
 "$PYTHON" -c 'import numpy as np; a = np.ones(5000, "<f4"); a[7], a[9] = np.nan, np.inf; np.save("nan.npy", a)'
 "$GRADNIC" bench codec --json --size packet -r 1 --against all --data none nan.npy >nan.json 2>note
@@ -37,6 +43,7 @@ jq -e '[.results[] | select(.codec == "paper" or .codec == "lattice")] | length 
 rm nan.npy nan.json note
 
 expect 2 "--data none needs a FILE" "$GRADNIC" bench codec --data none
+expect 2 "'huge' is none of: zero, tiny, mixed, raw, 16bit, 32bit, all, none" "$GRADNIC" bench codec --data mixed,32bit,huge
 expect 2 "kernel 'vax' is not in this build" "$GRADNIC" bench codec --kernel vax
 expect 2 "'huge' is none of: cache, packet, memory, all, none" "$GRADNIC" bench codec --size huge
 expect 2 "is outside" "$GRADNIC" bench codec -p paper -k 0
