@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes packets.txt: a second implementation of docs/wire.md and of two profiles of docs/codec.md.
+"""Makes packets.txt: a second implementation of docs/wire.md and docs/codec.md.
 
 Written from the documents, slow and plain, sharing nothing with the C code. `packets.py --check` compares instead of
 writing. The file is committed; the C tests read it.
 """
+import functools
 import pathlib
 import struct
 import sys
 from fractions import Fraction
 
-PAPER, LATTICE = 1, 2  # kinds: profile + 1
+PAPER, LATTICE, DENSE = 1, 2, 3  # kinds: profile + 1
+NAMES = {PAPER: "paper", LATTICE: "lattice", DENSE: "dense"}
 
 
 # The codec: one value's (tag, payload bytes), and back.
@@ -40,12 +42,19 @@ def paper_decode(tag, payload):
     return struct.pack("<f", float(value))
 
 
-def lattice_encode(bits, k):
+@functools.cache
+def lattice_integer(bits, k):
+    """q; None for a value that is kept raw."""
     if bits >> 23 & 255 == 255:
-        return 3, struct.pack("<I", bits)
+        return None
     value = Fraction(struct.unpack("<f", struct.pack("<I", bits))[0]) * Fraction(2) ** (k - 1)
     q = round(value)  # Fraction rounds to nearest, ties to even
-    if abs(q) > 32767:
+    return q if abs(q) <= 32767 else None
+
+
+def lattice_encode(bits, k):
+    q = lattice_integer(bits, k)
+    if q is None:
         return 3, struct.pack("<I", bits)
     if q == 0:
         return 0, b""
@@ -63,15 +72,64 @@ def code_of(kind, bits, k):
     return paper_encode(bits, k) if kind == PAPER else lattice_encode(bits, k)
 
 
-def encode(kind, k, values):
-    """The records of a bytes object of whole values."""
-    words = struct.unpack(f"<{len(values) // 4}I", values)
-    records = []
+def records(kind, k, words):
+    """paper and lattice: for every 8 values their tags, and the bytes that those announce."""
+    out = b""
     for at in range(0, len(words), 8):
         codes = [code_of(kind, word, k) for word in words[at:at + 8]]
         tags = sum(tag << 2 * lane for lane, (tag, _) in enumerate(codes))
-        records.append(struct.pack("<H", tags) + b"".join(payload for _, payload in codes))
-    return records
+        out += struct.pack("<H", tags) + b"".join(payload for _, payload in codes)
+    return out
+
+
+PLANES = dict([(c, c) for c in range(9)] + [(9, 1), (10, 2), (11, 3), (12, 10), (13, 12), (14, 16), (15, 32)])
+
+
+def dense_class(integers):
+    if None in integers:
+        return 15
+    bits = max((~q if q < 0 else q).bit_length() for q in integers)
+    if not any(integers):
+        return 0
+    if min(integers) >= 0 and bits <= 3:
+        return 8 + bits
+    return min((c for c in (1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 14) if PLANES[c] >= bits + 1))
+
+
+def dense_group(words, k):
+    """A group's class, and its bit planes."""
+    integers = [lattice_integer(word, k) for word in words]
+    number = dense_class(integers)
+    lanes = [word if q is None else q for word, q in zip(words, integers)]
+    planes = [sum((lane >> p & 1) << j for j, lane in enumerate(lanes)) for p in range(PLANES[number])]
+    if number == 15:
+        planes.append(sum((q is None) << j for j, q in enumerate(integers)))
+    return number, bytes(planes)
+
+
+def dense(k, words):
+    """For every 32 values the classes of 4 groups and their planes; zeros as runs."""
+    out, zeros = b"", 0
+    for at in range(0, len(words), 32):
+        groups = [dense_group(words[g:g + 8], k) for g in range(at, min(at + 32, len(words)), 8)]
+        header = sum(number << 4 * g for g, (number, _) in enumerate(groups))
+        if header == 0:
+            zeros += 1
+            continue
+        out += zero_runs(zeros) + struct.pack("<H", header) + b"".join(planes for _, planes in groups)
+        zeros = 0
+    return out + zero_runs(zeros)
+
+
+def zero_runs(quads):
+    rest = quads % 256
+    return bytes([0, 0, 255]) * (quads // 256) + (bytes([0, 0, rest - 1]) if rest else b"")
+
+
+def encode(kind, k, values):
+    """The stream of a bytes object of whole values."""
+    words = struct.unpack(f"<{len(values) // 4}I", values)
+    return dense(k, words) if kind == DENSE else records(kind, k, words)
 
 
 def quantise(kind, k, values):
@@ -106,7 +164,7 @@ def transform(kind, k, head, payload):
     if count <= 0:
         return stored(payload)
     end = head + 4 * count
-    body = payload[:head] + b"".join(encode(kind, k, payload[head:end])) + payload[end:]
+    body = payload[:head] + encode(kind, k, payload[head:end]) + payload[end:]
     return shim(kind, k, len(payload), head) + body if len(body) < len(payload) else stored(payload)
 
 
@@ -181,11 +239,9 @@ def pieces(packet, payload, kind, k, head, cut, gso, mtu):
             yield taken, transform(kind, k, h, taken), h
         else:
             count, tail = (len(rest) - h) // 4, (len(rest) - h) % 4
-            records, size, groups = encode(kind, k, rest[h:h + 4 * count]), h + tail, 0
-            while groups < len(records) and size + len(records[groups]) <= room:
-                size += len(records[groups])
-                groups += 1
-            values = min(8 * groups, count)
+            values = 0
+            while values < count and len(encode(kind, k, rest[h:h + 4 * min(values + 8, count)])) <= room - h - tail:
+                values = min(values + 8, count)
             plain = h + (room - h) // 4 * 4
             if h + 4 * values <= plain:
                 taken = rest[:plain]
@@ -193,7 +249,7 @@ def pieces(packet, payload, kind, k, head, cut, gso, mtu):
             else:
                 taken = rest if values == count else rest[:h + 4 * values]
                 end = h + 4 * values
-                yield taken, shim(kind, k, len(taken), h) + rest[:h] + b"".join(records[:groups]) + taken[end:], h
+                yield taken, shim(kind, k, len(taken), h) + rest[:h] + encode(kind, k, rest[h:end]) + taken[end:], h
         done += len(taken)
 
 
@@ -225,12 +281,15 @@ EDGES = struct.pack("<16I", 0x3F800000, 0xBF7FFFFF, 0x3E800000, 0x3E7F0000, 0x3D
                     0x3B400000, 0xBB000000, 0x3A7FFFFF, 0x00000001, 0x80000000, 0x7F800000, 0x7FC00001, 0x42800000)
 SMALL = struct.pack("<32I", *[0x3B000000 + 4099 * i if i % 5 == 0 else 0 for i in range(32)])
 NOISE = struct.pack("<16I", *[0x43000000 + 77777 * i for i in range(16)])
+# At 2^-10: groups of every class but 15, each value the largest of its class, the next the most negative.
+WIDTHS = b"".join(struct.pack("<8f", *([(2**(w - 1) - 1) / 512, -2**(w - 1) / 512] * 4)) for w in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12))
+WIDTHS += struct.pack("<8f", *([32767 / 512, -32767 / 512] * 4)) + b"".join(struct.pack("<8f", *([q / 512] * 8)) for q in (0, 1, 3, 7))
 NOPS = bytes([1, 1, 1, 0])
 TIMESTAMPS = bytes.fromhex("0101080a0011223300445566")
 
 
 def rule(kind=LATTICE, k=10, head=0):
-    return f"tos=0x28,proto=any,port=any,profile={['', 'paper', 'lattice'][kind]},k={k},head={head}"
+    return f"tos=0x28,proto=any,port=any,profile={NAMES[kind]},k={k},head={head}"
 
 
 def single_cases():
@@ -251,6 +310,16 @@ def single_cases():
     yield case("every class, paper", Packet(udp=True), EDGES + SMALL, PAPER)
     yield case("another bound", Packet(udp=True), EDGES + SMALL, LATTICE, 6)
     yield case("bound above one", Packet(udp=True), NOISE, LATTICE, -3)
+    yield case("dense over TCP and IPv4", Packet(), SMALL, DENSE)
+    yield case("dense over UDP and IPv6", Packet(version=6, udp=True), SMALL, DENSE)
+    yield case("every class, dense", Packet(udp=True), WIDTHS + EDGES + SMALL, DENSE)
+    yield case("dense, another bound", Packet(udp=True), EDGES + SMALL, DENSE, 6)
+    yield case("dense, not a multiple of 8 values, and a tail", Packet(udp=True), SMALL[:44] + b"xyz", DENSE)
+    yield case("dense, a single zero", Packet(udp=True), bytes(4), DENSE)
+    yield case("dense, phase 1", Packet(seq=2), SMALL[1:], DENSE, head=3)
+    yield case("dense, no gain", Packet(), NOISE, DENSE)
+    yield case("dense, head of a datagram", Packet(udp=True), b"application!" + SMALL, DENSE, head=12)
+    yield case("dense, a large payload", Packet(), gradient(350), DENSE)
     yield case("not a multiple of 8 values", Packet(udp=True), SMALL[:44])
     yield case("a tail", Packet(udp=True), SMALL + b"xyz")
     yield case("phase 1", Packet(seq=2), SMALL[1:], head=3)
@@ -291,6 +360,15 @@ def fault_cases():
     yield case("stream cut short", "bad_stream", shim(2, 10, 64, 0) + bytes(3))
     yield case("stream too long", "bad_stream", shim(2, 10, 64, 0) + bytes(5))
     yield case("padding with a tag", "bad_stream", shim(2, 10, 4, 0) + bytes([4, 0, 1]))
+    yield case("dense, bound", "bad_bound", shim(3, 32, 32, 0) + bytes(3))
+    yield case("dense, a run beyond the length", "bad_stream", shim(3, 10, 128, 0) + bytes([0, 0, 1]))
+    yield case("dense, a run of 256 quads for one value", "bad_stream", shim(3, 10, 4, 0) + bytes([0, 0, 255]))
+    yield case("dense, a run cut short", "bad_stream", shim(3, 10, 128, 0) + bytes(2))
+    yield case("dense, a run too few", "bad_stream", shim(3, 10, 256, 0) + bytes(3))
+    yield case("dense, planes missing", "bad_stream", shim(3, 10, 128, 0) + bytes([0x08, 0, 1, 2, 3, 4, 5, 6, 7]))
+    yield case("dense, bytes behind", "bad_stream", shim(3, 10, 128, 0) + bytes([0x09, 0, 1, 0]))
+    yield case("dense, a missing lane", "bad_stream", shim(3, 10, 4, 0) + bytes([0x09, 0, 2]))
+    yield case("dense, a missing group", "bad_stream", shim(3, 10, 32, 0) + bytes([0x90, 0, 1]))
     yield case("magic", "foreign", b"NG" + shim(2, 10, 32, 0)[2:] + zeros)
     yield case("check", "foreign", shim(2, 10, 32, 0)[:7] + b"\0" + zeros)
     yield case("no room for a shim", "foreign", b"GN\x10")
@@ -316,6 +394,9 @@ def segment_cases():
         yield case(f"TCP off phase, cut {cut}", Packet(seq=0x80000002), mixed[1:], cut, 239, 300, head=3)
         yield case(f"UDP, cut {cut}", Packet(udp=True), mixed, cut, 200, 300, head=8)
         yield case(f"paper, cut {cut}", Packet(), mixed, cut, 240, 300, kind=PAPER, k=8)
+        yield case(f"dense, cut {cut}", wrap, mixed, cut, 240, 300, kind=DENSE)
+        yield case(f"dense off phase, cut {cut}", Packet(seq=0x80000002), mixed[1:], cut, 239, 300, kind=DENSE, head=3)
+        yield case(f"dense, zeros, cut {cut}", Packet(), bytes(4 * 300) + SMALL + bytes(4 * 700), cut, 900, 1000, kind=DENSE)
 
 
 def main():
