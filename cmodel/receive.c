@@ -39,7 +39,7 @@ gn_status gn_rx_new(gn_rx **result, const gn_rx_config *config)
     gn_status status =
         config->tos ? gn_rx_set_tos(rx, config->tos, config->tos_count) : gn_rx_set_tos(rx, &gradient, 1);
     if (status == GN_OK && strlen(kernel) >= sizeof rx->kernel) status = GN_UNSUPPORTED;
-    if (status == GN_OK) status = gn_codec_init_kernel(&rx->codec, GN_LATTICE, 10, kernel);
+    if (status == GN_OK) status = gn_codec_init_kernel(&rx->codec, GN_DENSE, 10, kernel);
     if (status != GN_OK) {
         free(rx);
         return status;

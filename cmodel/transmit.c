@@ -12,7 +12,7 @@ enum { FLOWS_BY_DEFAULT = 4096 };
 gn_rule gn_rule_default(void)
 {
     gn_rule rule = {.tos = GN_TOS_GRADIENT, .port_high = 65535};
-    gn_codec_init(&rule.codec, GN_LATTICE, 10);
+    gn_codec_init(&rule.codec, GN_DENSE, 10);
     return rule;
 }
 

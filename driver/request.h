@@ -7,7 +7,7 @@
 ///     {"command": "stats"}                               every counter
 ///     {"command": "stats", "format": "prometheus"}       the same as Prometheus text
 ///     {"command": "set", ...}                            changes settings; all or nothing. Members, each optional:
-///         "rules": ["tos=0x28,profile=lattice,bound=10", ...]   replaces the rules
+///         "rules": ["tos=0x28,profile=dense,k=10", ...]   replaces the rules
 ///         "profile": "paper", "bound": 8                        of every rule
 ///         "cut": "mtu" | "fill", "bypass": true, "rate": BITS_PER_SECOND (0: unlimited)
 ///         "loss", "duplicate", "reorder": 0..1, "delay_ns", "jitter_ns", "reorder_ns", "seed"

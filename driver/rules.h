@@ -3,7 +3,7 @@
 #define GRADNIC_DRIVER_RULES_H
 /// Rules as text, the same for `gradnic nic` and `gradnic pcap`:
 ///
-///     tos=0x28,proto=tcp,port=5000-5010,profile=lattice,k=10,head=0
+///     tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0
 ///
 /// | key | value | when left out |
 /// | --- | --- | --- |

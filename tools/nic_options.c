@@ -56,10 +56,10 @@ static const struct argp_option options[] = {
     {"rate", KEY_RATE, "RATE", 0, "speed of the link, as tc writes it: 200mbit, 1gbit (default: unlimited, or 0)", 2},
     {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of the UDP socket (default 4M)", 2},
     {0, 0, 0, 0, "Compression:", 3},
-    {"profile", 'p', "PROFILE", 0, "profile of rules that name none (default lattice)", 3},
+    {"profile", 'p', "PROFILE", 0, "dense, lattice or paper, for rules that name none (default dense)", 3},
     {"bound", 'k', "K", 0, "error bound 2^-K of rules that name none (default 10)", 3},
     {"rule", KEY_RULE, "RULE", 0,
-     "what is compressed and how: tos=0x28,proto=tcp,port=5000-5010,profile=lattice,k=10,head=0, each part optional; "
+     "what is compressed and how: tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0, each part optional; "
      "up to 16, the first that matches wins (default tos=0x28)",
      3},
     {"cut", KEY_CUT, "CUT", 0, "how segments become packets: mtu or fill", 3},

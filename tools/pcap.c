@@ -28,11 +28,11 @@ enum { OPTION_DIRECTION = 256, OPTION_RULE, OPTION_CUT, OPTION_MTU, OPTION_TRUNC
 static const struct argp_option option_table[] = {
     {"direction", OPTION_DIRECTION, "tx|rx", 0, "host to wire (compress), or wire to host (restore); required", 0},
     {"rule", OPTION_RULE, "RULE", 0,
-     "tos=0x28,proto=tcp,port=5000-5010,profile=lattice,k=10,head=0: which packets, and how; "
+     "tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0: which packets, and how; "
      "what is left out has its default; may be given several times, the first that matches wins. With rx only tos "
      "matters",
      0},
-    {"profile", 'p', "PROFILE", 0, "paper or lattice, for rules that do not say (default lattice)", 0},
+    {"profile", 'p', "PROFILE", 0, "dense, lattice or paper, for rules that do not say (default dense)", 0},
     {"bound", 'k', "K", 0, "error bound 2^-K, for rules that do not say (default 10)", 0},
     {"cut", OPTION_CUT, "mtu|fill", 0,
      "how packets above the host's MTU, captured before segmentation, are cut: to the MTU first, or to "
@@ -214,7 +214,7 @@ int gn_command_pcap(int argc, char **argv)
             "Packets keep their order and their timestamps; the result is a capture with the same link type (EN10MB or "
             "RAW).\v"
             "Prints the NIC's counters. '-' is standard input or output (the counters then go to standard error)."};
-    options o = {.profile = GN_LATTICE, .bound_exp = 10, .filter = {.cut = GN_CUT_MTU, .wire_mtu = 1508}};
+    options o = {.profile = GN_DENSE, .bound_exp = 10, .filter = {.cut = GN_CUT_MTU, .wire_mtu = 1508}};
     if (argp_parse(&argp, argc, argv, 0, NULL, &o)) return GN_EXIT_USAGE;
     gn_message wrong = run(&o, argv[0]);
     if (wrong) gn_cli_error(argv[0], "%s", wrong);

@@ -2,7 +2,7 @@
 // Any bytes as a segment of the host, cut in any way; then every packet through the receiver. All packets fit the MTU, none is
 // malformed, and together they carry as many payload bytes as the segment, unchanged where nothing was compressed.
 //
-// Input: flags (bit 0: fill, bit 1: partial checksum, bit 2: profile, bit 4: SYN seen), k, head of
+// Input: flags (bit 0: fill, bit 1: partial checksum, bits 2 and 3: profile, bit 4: SYN seen), k, head of
 // datagrams, phase, gso_size (16 bits, little-endian), MTU (16 bits), packet.
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@ static void check(bool condition)
 static gn_tx *make_tx(const uint8_t *data)
 {
     gn_rule rule = gn_rule_default();
-    gn_profile profile = data[0] & 4 ? GN_PAPER : GN_LATTICE;
+    static const gn_profile profiles[] = {GN_DENSE, GN_PAPER, GN_LATTICE, GN_DENSE};
+    gn_profile profile = profiles[data[0] >> 2 & 3];
     int low, high;
     check(gn_profile_range(profile, &low, &high) == GN_OK);
     check(gn_codec_init(&rule.codec, profile, low + data[1] % (high - low + 1)) == GN_OK);

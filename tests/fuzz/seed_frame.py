@@ -33,7 +33,7 @@ for number, case in enumerate(cases()):
         continue
     host = bytes.fromhex(first["host"])
     cut, gso, mtu = first.get("cut", "mtu 0 1508").split()
-    flags = (cut == "fill") | (2 if "cut" in first else 0) | (4 if number % 3 == 0 else 0) | (8 if number % 5 == 0 else 0) | 16
+    flags = (cut == "fill") | (2 if "cut" in first else 0) | number % 3 << 2 | 16
     head = 0 if first["head"] == "stored" else int(first["head"])
     setup = struct.pack("<BBBBHH", flags, 41, head, -head % 4, int(gso), int(mtu))
     (corpus / "frame_tx" / f"{number:02}").write_bytes(setup + host)
@@ -58,7 +58,7 @@ TOO_BIG = [ipv4(17, bytes(1472)), ipv4(17, bytes(60), options=bytes(40)), ipv4(1
 for number, packet in enumerate(TOO_BIG):
     (corpus / "too_big" / f"made-{number:02}").write_bytes(b"\x05\x00" + packet)
 
-RULES = ["tos=0x28,proto=tcp,port=5000-5010,profile=lattice,k=10,head=0", "port=any", "k=-31,profile=lattice", "proto=udp,head=255",
+RULES = ["tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0", "port=any", "k=-31,profile=lattice", "proto=udp,head=255",
          "tos=0xfc", "profile=paper,k=126", "port=0-65535,port=1", "tos=0x2a", "k=1e3", "=,=", "head=256"]
 for number, rule in enumerate(RULES):
     (corpus / "rules" / f"{number:02}").write_text(rule)

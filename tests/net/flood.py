@@ -45,7 +45,7 @@ def shim(version=1, kind=2, bound=10, length=400, head=0):
 
 
 def malformed():
-    which = rng.randrange(7)
+    which = rng.randrange(8)
     body = os.urandom(rng.randrange(1, 300))
     if which == 0:
         return shim(version=rng.choice([0, 2, 9, 15])) + body, False
@@ -59,6 +59,8 @@ def malformed():
         return shim(kind=0, bound=0, length=9999) + body, False
     if which == 5:
         return shim(length=4 * 500) + b'\xff' * rng.randrange(1, 30), False
+    if which == 6:  # dense: three bytes that claim more zeros than the length allows, or a record that is not there
+        return shim(kind=3, length=4 * rng.randrange(1, 8160)) + rng.choice([b'\0\0\xff', b'\xff\xff\xff']), False
     return shim() + body, True
 
 

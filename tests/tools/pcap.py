@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares captures: host.pcap, what `gradnic pcap --direction tx` made of it, and what rx made of that again.
 
-usage: pcap.py HOST WIRE BACK K [--cut MTU]
+usage: pcap.py HOST WIRE BACK K KIND [--cut MTU]
 Without --cut, packet i of one capture is packet i of the others. With it, TCP packets above the MTU were cut, and TCP is
 compared as streams of bytes.
 """
@@ -72,7 +72,7 @@ def headers(f):
     return ip, masked(f.l4, (16, 18)) if f.tcp else masked(f.l4, (4, 8))
 
 
-def check_pairs(host, wire, back, k):
+def check_pairs(host, wire, back, kind, k):
     """Packet by packet. @return how many were compressed, stored, passed."""
     assert len(host) == len(wire) == len(back), (len(host), len(wire), len(back))
     isn, counts = {}, [0, 0, 0]
@@ -86,8 +86,8 @@ def check_pairs(host, wire, back, k):
             counts[2] += 1
             continue
         head = (isn[before.flow] + 1 - before.seq) % 4 if before.tcp else 0
-        assert sent.payload == packets.transform(packets.LATTICE, k, head, before.payload)
-        assert after.payload == packets.seen(packets.LATTICE, k, head, before.payload)
+        assert sent.payload == packets.transform(kind, k, head, before.payload)
+        assert after.payload == packets.seen(kind, k, head, before.payload)
         assert headers(before) == headers(sent) == headers(after)
         assert before.checksum_holds() and sent.checksum_holds() and after.checksum_holds()
         counts[0 if sent.payload[2] & 15 else 1] += 1
@@ -136,11 +136,11 @@ def check_streams(host, wire, back, k, mtu):
 
 def main():
     captures = [read_capture(path) for path in sys.argv[1:4]]
-    k = int(sys.argv[4])
+    k, kind = int(sys.argv[4]), int(sys.argv[5])
     if "--cut" in sys.argv:
-        check_streams(*captures, k, int(sys.argv[6]))
+        check_streams(*captures, k, int(sys.argv[7]))
         return
-    compressed, stored, passed = check_pairs(*captures, k)
+    compressed, stored, passed = check_pairs(*captures, kind, k)
     assert compressed > 20 and stored > 0 and passed > 40, (compressed, stored, passed)
 
 

@@ -16,13 +16,27 @@ static gn_tx *tx;
 static gn_rx *rx;
 static gn_rule rule;
 
-static void setup(void)
+static void setup_with(gn_profile profile)
 {
     uint32_t seed = 7;
     random_values(&seed, values, VALUES, 0.01f);
     rule = gn_rule_default();
+    ck_assert_int_eq(gn_codec_init(&rule.codec, profile, 10), GN_OK);
     ck_assert_int_eq(gn_tx_new(&tx, &(gn_tx_config){.rules = &rule, .rule_count = 1}), GN_OK);
     ck_assert_int_eq(gn_rx_new(&rx, &(gn_rx_config){0}), GN_OK);
+}
+
+static void setup_paper(void)
+{
+    setup_with(GN_PAPER);
+}
+static void setup_lattice(void)
+{
+    setup_with(GN_LATTICE);
+}
+static void setup_dense(void)
+{
+    setup_with(GN_DENSE);
 }
 
 static void teardown(void)
@@ -83,11 +97,14 @@ START_TEST(every_length_and_phase)
         }
     }
     ck_assert_uint_gt(gn_tx_get_counters(tx)->rule[0].compressed, 100);
+    ck_assert_uint_gt(gn_rx_get_counters(rx)->restored[rule.codec.profile + 1], 100);
     ck_assert_uint_eq(gn_rx_get_counters(rx)->malformed, 0);
 }
 END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("frame round trip", setup, teardown, every_length_and_phase);
+    return RUN_SUITE("frame round trip, paper", setup_paper, teardown, every_length_and_phase) |
+           RUN_SUITE("frame round trip, lattice", setup_lattice, teardown, every_length_and_phase) |
+           RUN_SUITE("frame round trip, dense", setup_dense, teardown, every_length_and_phase);
 }

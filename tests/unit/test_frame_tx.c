@@ -35,7 +35,7 @@ START_TEST(both_families_and_protocols_are_eligible)
         tx_open_flow(eligible[i]);
         ck_assert_int_eq(tx_send(eligible[i], small, 1400), GN_VERDICT_WRITE);
         ck_assert(packet_valid(out, out_length));
-        ck_assert_uint_eq(out_kind(), 2);
+        ck_assert_uint_eq(out_kind(), COMPRESSED);
         ck_assert_int_eq(out_bound(), 10);
         ck_assert_uint_lt(out_length, 800);
     }

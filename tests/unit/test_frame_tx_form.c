@@ -15,7 +15,7 @@ START_TEST(head_of_a_datagram)
     memset(payload, 0x5a, 12);
     memcpy(payload + 12, small, 400);
     ck_assert_int_eq(tx_send(p, payload, sizeof payload), GN_VERDICT_WRITE);
-    ck_assert_uint_eq(out_kind(), 2);
+    ck_assert_uint_eq(out_kind(), COMPRESSED);
     ck_assert_uint_eq(out_head(), 12);
     ck_assert_mem_eq(out + 28 + 8, payload, 12);
     // Shorter than its head, or without a whole value behind it: stored, without a head.
@@ -32,21 +32,28 @@ START_TEST(head_of_a_datagram)
 }
 END_TEST
 
+/// A datagram with one value leaves with a stream of so many bytes; 4: as it is.
+static void expect_single(float value, size_t bytes)
+{
+    ck_assert_int_eq(tx_send((packet){.protocol = 17}, &value, 4), GN_VERDICT_WRITE);
+    ck_assert_uint_eq(out_length, 28 + 8 + bytes);
+    ck_assert_uint_eq(out_kind(), bytes < 4 ? rule.codec.profile + 1u : 0);
+    ck_assert_int_eq(out_bound(), bytes < 4 ? 10 : 0);
+}
+
 START_TEST(stored_when_compression_does_not_pay)
 {
     packet p = {.protocol = 17};
-    float one_group[8] = {0};
-    ck_assert_int_eq(tx_send(p, one_group, 4), GN_VERDICT_WRITE);  // a zero in 2 bytes: shorter
-    ck_assert_uint_eq(out_kind(), 2);
-    ck_assert_uint_eq(out_length, 28 + 8 + 2);
-    one_group[0] = 0.25f;  // tag 2: 2 + 2 bytes, not shorter
-    ck_assert_int_eq(tx_send(p, one_group, 4), GN_VERDICT_WRITE);
-    ck_assert_uint_eq(out_kind(), 0);
-    ck_assert_int_eq(out_bound(), 0);
-    ck_assert_uint_eq(out_length, 28 + 8 + 4);
-    one_group[0] = 0.0625f;  // tag 1: 2 + 1 bytes
-    ck_assert_int_eq(tx_send(p, one_group, 4), GN_VERDICT_WRITE);
-    ck_assert_uint_eq(out_kind(), 2);
+    expect_single(0, 3);              // a run of one quad
+    expect_single(0.001953125f, 3);   // one step: a header and one plane
+    expect_single(-0.001953125f, 3);  // the same, with a sign
+    expect_single(0.00390625f, 4);    // two steps: two planes, 4 bytes, no gain
+    ck_assert_int_eq(gn_codec_init(&rule.codec, GN_LATTICE, 10), GN_OK);
+    tx_use_rules(&rule, 1);
+    expect_single(0, 2);
+    expect_single(0.0625f, 3);  // tag 1: 2 + 1 bytes
+    expect_single(0.25f, 4);    // tag 2: 2 + 2 bytes, no gain
+    const float one_group[8] = {0};
     for (size_t n = 1; n < 4; n++) {  // no whole value
         ck_assert_int_eq(tx_send(p, one_group, n), GN_VERDICT_WRITE);
         ck_assert_uint_eq(out_kind(), 0);
@@ -104,10 +111,11 @@ END_TEST
 START_TEST(head_from_the_side_band)
 {
     // Without any SYN: the transform takes the head that it is given, as hardware does.
-    size_t n = packet_build(&(packet){.seq = 5}, small, 400, in);
+    size_t n = 0;
     for (int given = -1; given < 4; given++) {
+        n = packet_build(&(packet){.seq = 5}, (uint8_t *)small + (-given & 3), 400, in);
         ck_assert_int_eq(gn_tx_packet_head(tx, in, n, given, out, sizeof out, &out_length), GN_VERDICT_WRITE);
-        ck_assert_uint_eq(out_kind(), given < 0 ? 0 : 2);
+        ck_assert_uint_eq(out_kind(), given < 0 ? 0 : COMPRESSED);
         ck_assert_uint_eq(out_head(), given < 0 ? 0 : (unsigned)given);
     }
     ck_assert_int_eq(gn_tx_head(tx, in, n), GN_HEAD_STORED);

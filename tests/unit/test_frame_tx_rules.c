@@ -4,6 +4,26 @@
 #include "suite.h"
 #include "tx_fixture.h"
 
+START_TEST(every_profile_has_its_kind)
+{
+    gn_rule by_default = gn_rule_default();
+    ck_assert_int_eq(by_default.codec.profile, GN_DENSE);
+    ck_assert_int_eq(by_default.codec.bound_exp, 10);
+    size_t bytes[GN_PROFILE_COUNT];
+    for (gn_profile profile = GN_PAPER; profile < GN_PROFILE_COUNT; profile++) {
+        gn_rule one = by_default;
+        ck_assert_int_eq(gn_codec_init(&one.codec, profile, 9), GN_OK);
+        tx_use_rules(&one, 1);
+        ck_assert_int_eq(tx_send((packet){.protocol = 17}, small, 1400), GN_VERDICT_WRITE);
+        ck_assert_uint_eq(out_kind(), profile + 1u);
+        ck_assert_int_eq(out_bound(), 9);
+        ck_assert_uint_eq(tx_counters()->rule[0].compressed, 1);
+        bytes[profile] = out_length;
+    }
+    ck_assert_uint_lt(bytes[GN_DENSE], bytes[GN_LATTICE]);
+}
+END_TEST
+
 START_TEST(the_first_rule_that_matches_wins)
 {
     gn_rule rules[4];
@@ -14,7 +34,7 @@ START_TEST(the_first_rule_that_matches_wins)
     rules[1].protocol = 6;
     ck_assert_int_eq(gn_codec_init(&rules[1].codec, GN_PAPER, 5), GN_OK);
     rules[2].tos = 0x48;
-    ck_assert_int_eq(gn_codec_init(&rules[2].codec, GN_LATTICE, 6), GN_OK);
+    ck_assert_int_eq(gn_codec_init(&rules[2].codec, GN_DENSE, 6), GN_OK);
     tx_use_rules(rules, 4);
 
     static const struct {
@@ -70,9 +90,13 @@ START_TEST(rules_can_be_replaced)
     tx_send(p, small, 400);
     ck_assert_int_eq(gn_tx_set_rules(tx, rules, 2), GN_OK);
     ck_assert_uint_eq(tx_counters()->rule[0].compressed, 1);  // unchanged rule: goes on counting
-    ck_assert_int_eq(gn_codec_init(&rules[0].codec, GN_LATTICE, 3), GN_OK);
+    ck_assert_int_eq(gn_codec_init(&rules[0].codec, GN_DENSE, 3), GN_OK);
     ck_assert_int_eq(gn_tx_set_rules(tx, rules, 2), GN_OK);
     ck_assert_uint_eq(tx_counters()->rule[0].compressed, 0);  // changed: begins anew
+    tx_send(p, small, 400);
+    ck_assert_int_eq(gn_codec_init(&rules[0].codec, GN_LATTICE, 3), GN_OK);  // another profile of the same bound
+    ck_assert_int_eq(gn_tx_set_rules(tx, rules, 2), GN_OK);
+    ck_assert_uint_eq(tx_counters()->rule[0].compressed, 0);
     ck_assert_int_eq(tx_send(p, small, 400), GN_VERDICT_WRITE);
     ck_assert_int_eq(out_bound(), 3);
     ck_assert_int_eq(gn_tx_set_rules(tx, NULL, 0), GN_OK);
@@ -99,6 +123,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("frame tx rules", tx_setup, tx_teardown, the_first_rule_that_matches_wins, a_rule_s_counters,
-                     rules_can_be_replaced);
+    return RUN_SUITE("frame tx rules", tx_setup, tx_teardown, every_profile_has_its_kind,
+                     the_first_rule_that_matches_wins, a_rule_s_counters, rules_can_be_replaced);
 }

@@ -49,7 +49,7 @@ END_TEST
 
 START_TEST(text_and_back)
 {
-    static const char *const texts[] = {"tos=0x28,proto=any,port=any,profile=lattice,k=10,head=0",
+    static const char *const texts[] = {"tos=0x28,proto=any,port=any,profile=dense,k=10,head=0",
                                         "tos=0x00,proto=udp,port=0,profile=paper,k=126,head=255",
                                         "tos=0xfc,proto=tcp,port=1-65535,profile=lattice,k=-31,head=1"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -87,6 +87,7 @@ START_TEST(what_is_wrong_is_said)
         {"k=ten", "whole number"},
         {"k=99999999999999999999", "whole number"},
         {"profile=lattice,k=32", "lattice takes -31 to 31"},
+        {"profile=dense,k=-32", "dense takes -31 to 31"},
         {"profile=paper,k=0", "paper takes 1 to 126"},
         {"head=256", "0 to 255"},
     };

@@ -16,13 +16,23 @@ static gn_rx *rx;
 static gn_rule rule;
 static gn_burst burst;
 
-static void setup(void)
+static void setup_with(gn_profile profile)
 {
     uint32_t seed = 11;
     random_values(&seed, values, 16384, 0.01f);
     rule = gn_rule_default();
+    ck_assert_int_eq(gn_codec_init(&rule.codec, profile, 10), GN_OK);
     ck_assert_int_eq(gn_tx_new(&tx, &(gn_tx_config){.rules = &rule, .rule_count = 1}), GN_OK);
     ck_assert_int_eq(gn_rx_new(&rx, &(gn_rx_config){0}), GN_OK);
+}
+
+static void setup_lattice(void)
+{
+    setup_with(GN_LATTICE);
+}
+static void setup_dense(void)
+{
+    setup_with(GN_DENSE);
 }
 
 static void teardown(void)
@@ -157,10 +167,19 @@ START_TEST(fill_leaves_no_room_for_another_group)
     packet p = {.seq = 1, .tcp_options = 12, .partial = true};
     open_flow(p);
     ck_assert_int_eq(cut(p, values, 64000, 1448, GN_CUT_FILL, 1500), GN_OK);
+    ck_assert_uint_gt(burst.count, 2);
+    size_t done = 0;
     for (unsigned i = 0; i + 1 < burst.count; i++) {
-        size_t length;
-        packet_at(i, &length);
-        ck_assert_uint_gt(length, 1500 - GN_RECORD_MAX);
+        size_t length, bytes;
+        static uint8_t stream[4000];
+        const uint8_t *shim = packet_at(i, &length) + 52;
+        size_t count = (shim[4] * 256u + shim[5]) / 4;
+        ck_assert_uint_eq(shim[2] & 15, rule.codec.profile + 1u);
+        ck_assert_uint_eq(count % GN_GROUP, 0);
+        ck_assert_int_eq(gn_stream_encode(&rule.codec, values + done, count + GN_GROUP, stream, sizeof stream, &bytes),
+                         GN_OK);
+        ck_assert_uint_gt(52 + GN_SHIM_BYTES + bytes, 1500);
+        done += count;
     }
 }
 END_TEST
@@ -209,12 +228,27 @@ START_TEST(zeros_fill_one_packet)
     static uint8_t zeros[65000];
     packet p = {.seq = 1, .partial = true};
     open_flow(p);
-    // 16225 values are 2029 groups of 2 bytes: 4058 bytes.
+    // 16225 values are 2029 groups of 2 bytes, 4058 bytes, with lattice; with dense two runs, 6 bytes.
+    bool dense = rule.codec.profile == GN_DENSE;
     ck_assert_int_eq(cut(p, zeros, 64900, 1460, GN_CUT_FILL, 9000), GN_OK);
     ck_assert_uint_eq(burst.count, 1);
-    check_burst(p, zeros, 64900, 9000, true);
+    ck_assert_uint_eq(check_burst(p, zeros, 64900, 9000, true), GN_SHIM_BYTES + (dense ? 6u : 4058u));
     ck_assert_int_eq(cut(p, zeros, 64900, 1460, GN_CUT_FILL, 1500), GN_OK);
-    ck_assert_uint_eq(burst.count, 3);
+    ck_assert_uint_eq(burst.count, dense ? 1 : 3);
+}
+END_TEST
+
+// However well it compresses, a packet stands for no more than an IP packet holds: the segment ends it, not the MTU.
+START_TEST(the_largest_segment_of_zeros)
+{
+    static uint8_t zeros[65535 - 40];
+    packet p = {.seq = 1, .partial = true};
+    open_flow(p);
+    ck_assert_int_eq(cut(p, zeros, sizeof zeros, 1460, GN_CUT_FILL, 576), GN_OK);
+    bool dense = rule.codec.profile == GN_DENSE;
+    ck_assert_uint_eq(burst.count, dense ? 1 : 8);
+    size_t wire = check_burst(p, zeros, sizeof zeros, 576, true);
+    if (dense) ck_assert_uint_eq(wire, GN_SHIM_BYTES + 6 + 3);
 }
 END_TEST
 
@@ -449,12 +483,16 @@ START_TEST(random_segments)
 }
 END_TEST
 
+#define WITH_EITHER                                                                                                    \
+    both_cuts_of_gradients, fill_leaves_no_room_for_another_group, fill_without_gain_is_no_worse_than_mtu,             \
+        what_fits_stored_stays_one_packet, zeros_fill_one_packet, the_largest_segment_of_zeros,                        \
+        datagrams_stay_datagrams, flags_and_flows, off_phase, tcp_is_cut_to_what_fits_whatever_the_host_says,          \
+        random_segments
+
 int main(void)
 {
-    return RUN_SUITE("segment", setup, teardown, as_linux_cuts, both_cuts_of_gradients,
-                     fill_leaves_no_room_for_another_group, fill_without_gain_is_no_worse_than_mtu,
-                     what_fits_stored_stays_one_packet, zeros_fill_one_packet, datagrams_stay_datagrams,
-                     flags_and_flows, off_phase, what_is_not_cut, checksums_elsewhere,
-                     a_checksum_elsewhere_is_never_zero, what_cannot_be_cut,
-                     tcp_is_cut_to_what_fits_whatever_the_host_says, headers_without_payload, random_segments);
+    return RUN_SUITE("segment", setup_dense, teardown, as_linux_cuts, what_is_not_cut, checksums_elsewhere,
+                     a_checksum_elsewhere_is_never_zero, what_cannot_be_cut, headers_without_payload) |
+           RUN_SUITE("segment, lattice", setup_lattice, teardown, WITH_EITHER) |
+           RUN_SUITE("segment, dense", setup_dense, teardown, WITH_EITHER);
 }

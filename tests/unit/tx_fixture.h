@@ -8,7 +8,10 @@
 
 #include "packets.h"
 
-enum { ROOM = 66000 };
+enum {
+    ROOM = 66000,
+    COMPRESSED = GN_DENSE + 1  ///< the kind that the default rule gives
+};
 
 extern uint8_t in[ROOM], out[ROOM];
 extern size_t out_length;

@@ -41,7 +41,7 @@ typedef struct gn_rule {
     gn_codec codec;
 } gn_rule;
 
-/// The default rule: ToS 0x28, any protocol and port, lattice 2^-10.
+/// The default rule: ToS 0x28, any protocol and port, dense 2^-10.
 GN_API gn_rule gn_rule_default(void);
 
 /// What happened to a packet.
