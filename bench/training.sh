@@ -18,16 +18,17 @@ copies=24 batch=25 ranks=4
 epoch_steps=$((1500 * (1 + copies) / (batch * ranks)))
 
 variants=(
-    'no compression|'
+    'no compression|-p none'
     'paper 2^-10|-p paper -k 10'
     'paper 2^-10, feedback|-p paper -k 10 --feedback'
     'paper 2^-6|-p paper -k 6'
-    'lattice 2^-10|-p lattice -k 10'
     'lattice 2^-10, feedback|-p lattice -k 10 --feedback'
-    'lattice 2^-8, feedback|-p lattice -k 8 --feedback'
-    'lattice 2^-6|-p lattice -k 6'
-    'lattice 2^-6, feedback|-p lattice -k 6 --feedback'
-    'lattice auto/4, feedback|-p lattice -k 2 --scale auto --feedback'
+    'dense 2^-10|-p dense -k 10'
+    'dense 2^-10, feedback|-p dense -k 10 --feedback'
+    'dense 2^-8, feedback|-p dense -k 8 --feedback'
+    'dense 2^-6|-p dense -k 6'
+    'dense 2^-6, feedback|-p dense -k 6 --feedback'
+    'dense auto/4, feedback|-p dense -k 2 --scale auto --feedback'
 )
 
 mapfile -t variants < <(printf '%s\n' "${variants[@]}" | grep -E -- "${ONLY:-.}")
@@ -42,7 +43,7 @@ for variant in "${variants[@]}"; do
         # shellcheck disable=SC2086 # words are wanted
         "$gradnic" train --data "$root/tests/data" -N "$ranks" --batch "$batch" --augment "$copies" --epochs "$epochs" --seed "$seed" \
             --rate-drop-steps $(((epochs - 1) * epoch_steps)) --nic in-process $arguments -q -f --json "$work/run.json"
-        jq -c --arg name "$name" '{name: $name, seed: .options.seed, ratio: .nic.ratio, identical: .replicas_identical,
+        jq -c --arg name "$name" '{name: $name, seed: .options.seed, ratio: .nic.ratio, identical: .replicas_identical, weights: .weights,
             accuracy: [.checkpoints[].accuracy], loss: [.checkpoints[].loss], test_loss: [.checkpoints[].test_loss], environment}' \
             "$work/run.json" | tee -a "$work/runs.json" |
             jq -r '[.name, .seed, .ratio, (.accuracy | map("\(. * 10000 | round / 100) %") | join("  "))] | @tsv' |
@@ -68,9 +69,14 @@ echo
 echo "== claims (one test image is 0.34 %)"
 jq -r '
     def last(name): [.medians[] | select(.name == name) | .accuracy[-1]][0];
-    last("no compression") as $plain | last("lattice 2^-10, feedback") as $ours
+    last("no compression") as $plain | last("dense 2^-10, feedback") as $ours
     | (if $plain and $ours then
-        "lattice 2^-10 with error feedback reaches the uncompressed accuracy, within one image: \(if $plain - $ours <= 1.001 / 297 then "holds" else "FAILS" end)"
+        "dense 2^-10 with error feedback reaches the uncompressed accuracy, within one image: \(if $plain - $ours <= 1.001 / 297 then "holds" else "FAILS" end)"
        else empty end),
+      (def weights(name): [.runs[] | select(.name == name) | {seed, weights}] | sort_by(.seed);
+       weights("dense 2^-10, feedback") as $dense | weights("lattice 2^-10, feedback") as $lattice
+       | if ($dense | length) > 0 and ($lattice | length) > 0 then
+           "dense learns what lattice learns, to the last bit of the weights: \(if $dense == $lattice then "holds" else "FAILS" end)"
+         else empty end),
       "all replicas identical in every run: \(if all(.runs[]; .identical) then "holds" else "FAILS" end)"' "$work/all.json"
 mv "$work/all.json" "$result"

@@ -19,6 +19,7 @@ static _Thread_local char init_error[GN_ERROR_TEXT];
 gn_comm_config gn_comm_config_default(void)
 {
     gn_comm_config config = {.rank = -1, .size = -1, .algorithm = GN_RING, .data_tos = GN_TOS_AUTO};
+    gn_codec_init(&config.codec, GN_DENSE, 10);  // gn_rule_default()'s
     return config;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantise once, add exactly. With lattice each rank puts its own contribution on the grid of multiples of the step, once; from
+// Quantise once, add exactly. With lattice and dense each rank puts its own contribution on the grid of multiples of the step, once; from
 // then on all sums are sums of integers (up to 2^24 steps), which every NIC on the way passes without loss and which do not depend
 // on their order. With paper, which has no such grid, the owner of a reduced block passes it through the codec before it is sent
 // back, so that it keeps what everyone else will decode.
@@ -54,7 +54,7 @@ void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *
     exchange->finish_pass = exchange->shift || exchange->divisor != 1;
 }
 
-/// Lattice sends what exceeds 32767 steps raw, bit for bit; but only multiples of the step may enter the sum.
+/// Lattice and dense send what exceeds 32767 steps raw, bit for bit; but only multiples of the step may enter the sum.
 static void round_outliers(const gn_codec *codec, float *values, float *residual, size_t count)
 {
     const float step = ldexpf(1, 1 - codec->bound_exp), per_step = ldexpf(1, codec->bound_exp - 1);

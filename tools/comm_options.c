@@ -11,7 +11,7 @@ static const char *const algorithms[] = {[GN_RING] = "ring", [GN_WORKER_AGGREGAT
 
 gn_comm_options gn_comm_options_default(void)
 {
-    return (gn_comm_options){.rank = -1, .size = -1, .timeout_ms = 30000, .profile = GN_LATTICE, .bound_exp = 10};
+    return (gn_comm_options){.rank = -1, .size = -1, .timeout_ms = 30000, .profile = GN_DENSE, .bound_exp = 10};
 }
 
 static uint64_t timeout(struct argp_state *state, const char *text)
@@ -68,14 +68,17 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_comm
                            : GN_RING;
         return true;
     case 'p':
+        o->profile_given = true;
         o->compress = strcmp(arg, "none") != 0;
         if (o->compress) gn_option_check(state, "profile", gn_parse_profile_or(arg, "none", &o->profile));
         return true;
     case 'k':
+        o->asks = true;
         gn_option_check(state, "bound", gn_parse_bound(arg, &o->bound_exp));
         return true;
     case GN_OPTION_SCALE:
         o->scale = gn_option_choice(state, "scale", arg, "none", "auto") ? GN_SCALE_AUTO : GN_SCALE_NONE;
+        o->asks |= o->scale == GN_SCALE_AUTO;
         return true;
     case GN_OPTION_TOS:
         o->tos = type_of_service(state, arg);
@@ -105,6 +108,7 @@ static void check_ranks(struct argp_state *state, const gn_comm_options *o)
 
 static void choose_codec(struct argp_state *state, gn_comm_options *o)
 {
+    if (!o->profile_given) o->compress = o->asks;
     if (!o->tos_given) o->tos = o->compress ? 0x28 : 0;
     if (!o->compress && o->scale != GN_SCALE_NONE) argp_error(state, "--scale needs a profile (-p)");
     if (!o->compress) return;

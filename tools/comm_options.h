@@ -17,7 +17,9 @@ typedef struct gn_comm_options {
     const char *rendezvous, *interface;
     uint64_t timeout_ms;
     gn_algorithm algorithm;
-    bool compress;  ///< a profile was named: ToS is on, and quantisation if the command does not say otherwise
+    bool profile_given;  ///< -p
+    bool asks;           ///< an option that means nothing without compression was given: without -p there is dense
+    bool compress;       ///< there is a profile: ToS is on, and quantisation if the command does not say otherwise
     gn_profile profile;
     int bound_exp;
     gn_codec codec;  ///< of both, when all was read and `compress`
@@ -49,10 +51,11 @@ enum {
      "a name (gn0), a network (10.9.0.0/24) or exclusions (^lo,docker0)", 0}, \
     {"timeout", GN_OPTION_TIMEOUT, "TIME", 0, "deadline of every wait (30s)", 0}
 
-/// `aggregator`: what worker-aggregator does here, or ""; `whose`: RMS that the bound is relative to; `what`: goes with the ToS.
-#define GN_EXCHANGE_OPTIONS(aggregator, whose, what) \
+/// `aggregator`: what worker-aggregator does here, or ""; `asking`: options that ask for compression; `whose`: RMS that the bound is
+/// relative to; `what`: goes with the ToS.
+#define GN_EXCHANGE_OPTIONS(aggregator, asking, whose, what) \
     {"algorithm", GN_OPTION_ALGORITHM, "NAME", 0, "ring (default) or worker-aggregator" aggregator, 0}, \
-    {"profile", 'p', "NAME", 0, "of the NICs' rule: none (default), lattice, paper", 0}, \
+    {"profile", 'p', "NAME", 0, "of the NICs' rule: dense, lattice, paper or none (dense with " asking "; otherwise none)", 0}, \
     {"bound", 'k', "K", 0, "error bound 2^-K of the NICs' rule (10)", 0}, \
     {"scale", GN_OPTION_SCALE, "none|auto", 0, "auto: the bound is relative to " whose " RMS", 0}, \
     {"tos", GN_OPTION_TOS, "TOS", 0, "of the " what " connections (0x28; 0 without a profile)", 0}

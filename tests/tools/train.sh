@@ -11,7 +11,8 @@ holds() { jq -e "$2" "$1" >/dev/null || fail "$2 does not hold in $1: $(jq -c 'd
 weights() { jq -r .weights "$1"; }
 
 # It learns, with four workers and compression on the way.
-"$GRADNIC" "${small[@]}" -N 4 --augment 8 --epochs 2 -p lattice -k 10 --feedback --nic in-process --json ring.json >ring.txt
+"$GRADNIC" "${small[@]}" -N 4 --augment 8 --epochs 2 --feedback --nic in-process --json ring.json >ring.txt
+holds ring.json '.options.profile == "dense" and .options.bound_exp == 10'
 holds ring.json '.accuracy > 0.93 and .replicas_identical and .steps == 270 and (.checkpoints | length) == 2'
 holds ring.json '.checkpoints[1].loss < .checkpoints[0].loss and .checkpoints[1].epoch == 2 and .checkpoints[1].weights == .weights'
 holds ring.json '.parameters == 64*64+64 + 3*(64*64+64) + 64*10+10'
@@ -20,19 +21,29 @@ holds ring.json '(.ranks | length) == 4 and (.ranks | all(.sent_bytes > 0 and .e
 holds ring.json '(.ranks | map(.sent_bytes) | add) == .nic.payload_bytes and .nic.wire_bytes > .nic.wire_payload_bytes'
 grep -q '^replicas identical: yes (4 workers, ' ring.txt || fail "$(cat ring.txt)"
 
-# The same bits: again; through the aggregator; overlapped; without any NIC (lattice: nothing is left to be lost on the way).
+# The same bits: again; through the aggregator; overlapped; without any NIC (dense: nothing is left to be lost on the way).
 short=("${small[@]}" --augment 2 --steps 30 -q -f)
-lattice=(-p lattice -k 8 --feedback)
-"$GRADNIC" "${short[@]}" -N 4 "${lattice[@]}" --nic in-process --json a.json
+dense=(-k 8 --feedback)
+"$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" --nic in-process --json a.json
 for how in '--nic in-process' '--nic in-process --algorithm worker-aggregator' '--nic in-process --overlap' '--nic in-process --mtu 600' '' '--overlap --algorithm worker-aggregator'; do
     # shellcheck disable=SC2086 # words are wanted
-    "$GRADNIC" "${short[@]}" -N 4 "${lattice[@]}" $how --json b.json
+    "$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" $how --json b.json
     [ "$(weights a.json)" = "$(weights b.json)" ] || fail "other weights with '$how'"
 done
-"$GRADNIC" "${short[@]}" -N 4 "${lattice[@]}" --seed 2 --json b.json
+# And with lattice: the same values, hence the same learning, in more bytes.
+"$GRADNIC" "${short[@]}" -N 4 -p lattice "${dense[@]}" --nic in-process --json b.json
+[ "$(weights a.json)" = "$(weights b.json)" ] || fail "other weights with lattice"
+holds a.json '.options.profile == "dense"'
+holds b.json '.options.profile == "lattice"'
+for figure in .loss .accuracy '.checkpoints | map([.loss, .accuracy, .weights])' .nic.payload_bytes; do
+    [ "$(jq -c "$figure" a.json)" = "$(jq -c "$figure" b.json)" ] || fail "$figure differs between dense and lattice"
+done
+jq -es '.[0].nic.wire_payload_bytes * 1.5 < .[1].nic.wire_payload_bytes and .[0].nic.wire_bytes < .[1].nic.wire_bytes' a.json b.json >/dev/null ||
+    fail "dense does not send less than lattice: $(jq -c .nic a.json b.json)"
+"$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" --seed 2 --json b.json
 [ "$(weights a.json)" != "$(weights b.json)" ] || fail "the seed changes nothing"
 # Everything else that can be exchanged: replicas stay identical (exit status).
-for how in '-p paper --nic in-process' '-p paper --feedback --nic in-process' '-p lattice -k 2 --scale auto --feedback --nic in-process' \
+for how in '-p dense --nic in-process' '-k 2 --scale auto --nic in-process' '-p paper --nic in-process' '-p paper --feedback --nic in-process' '-p lattice -k 2 --scale auto --feedback --nic in-process' \
     '-p paper --algorithm worker-aggregator --nic in-process' '-p lattice -k -5' '--algorithm worker-aggregator' '--overlap' ''; do
     for ranks in 1 2 3; do
         # shellcheck disable=SC2086
@@ -42,12 +53,12 @@ for how in '-p paper --nic in-process' '-p paper --feedback --nic in-process' '-
 done
 
 # A modelled link takes its time: 12 exchanges of 2 * 3/4 * 71 KiB (times 4 workers) at 4 Mbit/s are at least 2 s.
-"$GRADNIC" "${short[@]}" -N 4 --steps 12 --nic in-process --rate 4mbit --json b.json
+"$GRADNIC" "${short[@]}" -N 4 --steps 12 -p none --nic in-process --rate 4mbit --json b.json
 holds b.json '.exchange_ms_median > 0.9 * (2 * 3/4 * .parameters * 4 * 8 / 4e3) - 270 and .nic.ratio == 1'
 
 # Ranks from the environment, as torchrun sets it.
 for rank in 0 1; do
-    RANK=$rank WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29871 "$GRADNIC" "${short[@]}" "${lattice[@]}" --json env.json --dump-gradients env-dump --dump-steps 1 &
+    RANK=$rank WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29871 "$GRADNIC" "${short[@]}" "${dense[@]}" --json env.json --dump-gradients env-dump --dump-steps 1 &
 done
 wait
 holds env.json '.options.ranks == 2'
@@ -77,7 +88,8 @@ expect 1 "dump/step00006-rank" "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gr
 expect 2 "no data" "$GRADNIC" train
 expect 2 "no ranks: -N 4 starts four here; else --rank and --size" env -u RANK "$GRADNIC" "${small[@]}" --size 2
 expect 2 "--momentum: '2' is no number from 0 to 1" "$GRADNIC" "${small[@]}" --momentum 2
-expect 2 "--feedback needs a profile" "$GRADNIC" "${small[@]}" --feedback
+expect 2 "--feedback needs a profile" "$GRADNIC" "${small[@]}" -p none --feedback
+expect 2 "--scale needs a profile" "$GRADNIC" "${small[@]}" -p none --scale auto
 expect 2 "--bound: paper takes bounds from" "$GRADNIC" "${small[@]}" -p paper -k 0
 expect 2 "--tos: '0x29' is no type of service" "$GRADNIC" "${small[@]}" --tos 0x29
 expect 2 "-N starts all ranks itself" "$GRADNIC" "${small[@]}" -N 2 --rank 1

@@ -102,8 +102,10 @@ static void run_feedback(int rank, const ranks *group, void *argument)
 START_TEST(test_feedback_loses_nothing)
 {
     for (int a = 0; a < 2; a++) {
-        plan p = {
-            .algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING, .profile = GN_LATTICE, .bound_exp = 3, .magnitude = 1};
+        plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING,
+                  .profile = a ? GN_LATTICE : GN_DENSE,
+                  .bound_exp = 3,
+                  .magnitude = 1};
         run_plan(3, run_feedback, &p, NULL);
         p.scale = GN_SCALE_AUTO;
         p.magnitude = 0x1p-20f;
@@ -153,7 +155,7 @@ START_TEST(test_scale_makes_the_bound_relative)
     uint64_t hash[2];
     for (int a = 0; a < 2; a++) {
         plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING,
-                  .profile = GN_LATTICE,
+                  .profile = a ? GN_LATTICE : GN_DENSE,
                   .bound_exp = 4,
                   .scale = GN_SCALE_AUTO};
         run_plan(3, run_scale, &p, &hash[a]);
@@ -177,7 +179,7 @@ static void run_special(int rank, const ranks *group, void *argument)
     group->reports[rank].hash = hash_values(values, 64);
     RANK_CHECK(values[60] > 1e30f && isnan(values[61]) && isnan(values[62]) && values[63] == 0);
     float step = ldexpf(1, 1 - p->bound_exp);
-    for (int i = 0; i < 60 && p->profile == GN_LATTICE && !p->scale; i++) {
+    for (int i = 0; i < 60 && p->profile != GN_PAPER && !p->scale; i++) {
         double sum = 0, largest = 0, whole = (double)values[i] / (double)step;
         for (int r = 0; r < group->size; r++) {
             double value = (double)(sample((uint64_t)r, (size_t)i) * ldexpf(1, i - 12));
@@ -194,10 +196,10 @@ START_TEST(test_special_values)
 {
     for (int size = 2; size <= 4; size++)
         for (int a = 0; a < 2; a++)
-            for (int profile = 0; profile < 2; profile++)
+            for (gn_profile profile = GN_PAPER; profile < GN_PROFILE_COUNT; profile++)
                 for (int scale = 0; scale < 2; scale++) {
                     plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING,
-                              .profile = profile ? GN_PAPER : GN_LATTICE,
+                              .profile = profile,
                               .bound_exp = 10,
                               .scale = scale ? GN_SCALE_AUTO : GN_SCALE_NONE};
                     run_plan(size, run_special, &p, NULL);
@@ -279,7 +281,7 @@ START_TEST(test_memory_does_not_grow_with_count)
 {
     for (int a = 0; a < 2; a++) {
         plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING,
-                  .profile = GN_LATTICE,
+                  .profile = GN_DENSE,
                   .bound_exp = 10,
                   .scale = GN_SCALE_AUTO};
         ranks group;

@@ -35,7 +35,7 @@ gn_message gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, 
 void gn_allreduce_data_free(gn_allreduce_data *data);
 void gn_allreduce_data_fill(const gn_allreduce_data *data, int rank, float *values, size_t count);
 
-/// Checks values [first, last) of a result. With lattice (and no scale) the sum must be exactly that of the values that the
+/// Checks values [first, last) of a result. With lattice or dense (and no scale) the sum must be exactly that of the values that the
 /// specification's own lane code gives; otherwise the error must be within the codec's bound. @return how many are wrong.
 uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *options,
                                  const float *result, size_t first, size_t last);

@@ -60,7 +60,7 @@ void gn_allreduce_data_fill(const gn_allreduce_data *data, int rank, float *valu
     for (size_t i = 0; i < count; i++) values[i] = input(data, rank, i);
 }
 
-/// A value as the specification quantises it. Lattice sends what is beyond 32767 steps raw, but only multiples of the step are added.
+/// A value as the specification quantises it. Lattice and dense send what is beyond 32767 steps raw, but only multiples of the step are added.
 static double specified(const gn_codec *codec, float value)
 {
     uint32_t bits;

@@ -25,14 +25,15 @@ static const char doc[] =
     "as torchrun sets them.\n\n"
     "time is the median over the iterations, at the slowest rank; algbw = size / time; busbw = algbw * 2(N-1)/N, which "
     "for the ring is what "
-    "each link carries; #wrong counts values that differ from a sum computed without the exchange (lattice: in any "
+    "each link carries; #wrong counts values that differ from a sum computed without the exchange (dense, lattice: in "
+    "any "
     "bit), and 'identical' "
     "says whether all ranks hold the same bits. model is what latency, link and addition alone would take: "
     "ring 2(p-1)a + 2(p-1)/p nb + (p-1)/p nc, worker-aggregator (1+log p)a + (p+log p)nb + (p-1)nc, with link and "
     "latency as given "
     "(--link, --latency) or measured.\n\n"
     "Exit status: 0 done and all results right, 1 failed, 2 wrong usage.\n\n"
-    "Example:\n  gradnic bench allreduce -N 4 -b 1M -e 100M -p lattice -k 10";
+    "Example:\n  gradnic bench allreduce -N 4 -b 1M -e 100M -p dense -k 10";
 
 static const struct argp_option table[] = {
     {0, 0, 0, 0, "What is measured:", 1},
@@ -47,7 +48,7 @@ static const struct argp_option table[] = {
     {"input", OPT_INPUT, "FILE", 0,
      "gradients to send, repeated to the size: .npy, .f32, .gn, also .gz; %r is the rank", 0},
     {0, 0, 0, 0, "Exchange:", 2},
-    GN_EXCHANGE_OPTIONS("", "the", "data"),
+    GN_EXCHANGE_OPTIONS("", "-k or --scale auto", "the", "data"),
     {"aggregator-weights", OPT_WEIGHTS, 0, 0,
      "worker-aggregator: results go back with ToS 0, as the paper's weights do", 0},
     {"no-quantise", OPT_NO_QUANTISE, 0, 0, "leave the values as they are although there is a profile", 0},

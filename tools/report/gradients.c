@@ -2,6 +2,7 @@
 #include "gradients.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,20 @@ static gn_message add_block(gn_gradients *gradients, const float *values, size_t
         if (status) return gn_status_string(status);
     }
     return NULL;
+}
+
+void gn_codec_widths(const gn_codec_tally *tally, double share[GN_WIDTHS])
+{
+    const gn_tally *t = &tally->tally;
+    const bool dense = tally->codec.profile == GN_DENSE;
+    const double all = (double)(dense ? t->groups : t->values);
+    uint64_t count[GN_WIDTHS] = {0};
+    if (dense)  // classes 0; 1 to 11; 12 to 14; 15
+        for (unsigned class = 0; class < 16; class ++)
+            count[(class > 0) + (class > 11) + (class > 14)] += t->classes[class];
+    else
+        memcpy(count, t->tags, sizeof count);
+    for (int width = 0; width < GN_WIDTHS; width++) share[width] = all > 0 ? (double)count[width] / all : 0;
 }
 
 static size_t largest_stream(const gn_gradients *gradients)

@@ -27,6 +27,11 @@ typedef struct gn_gradients {
     size_t codecs;
 } gn_gradients;
 
+enum { GN_WIDTHS = 4 };  ///< of what is kept of a value: nothing, up to 8 bits, up to 16, 32
+
+/// Shares of the values by what is kept of them. Of dense, which keeps as many bits of each value of a group, by the group.
+void gn_codec_widths(const gn_codec_tally *tally, double share[GN_WIDTHS]);
+
 /// Starts with the profiles of this version at the bounds that are drawn.
 gn_message gn_gradients_init(gn_gradients *gradients);
 

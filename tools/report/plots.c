@@ -131,27 +131,26 @@ void gn_plot_histogram(FILE *out, const gn_gradients *gradients)
     gn_svg_end(out);
 }
 
-void gn_plot_tags(FILE *out, const gn_gradients *gradients)
+void gn_plot_widths(FILE *out, const gn_gradients *gradients)
 {
-    static const char *const names[] = {"0 bits", "8 bits", "16 bits", "32 bits"};
+    static const char *const names[] = {"0 bits", "up to 8", "up to 16", "32 bits"};
     const double bottom = TOP + PITCH * (double)gradients->codecs;
-    gn_svg_begin(out, WIDTH, bottom + BOTTOM, "Shares of the four tags by profile and bound");
-    gn_svg_legend(out, LEFT, 14, names, 4);
+    gn_svg_begin(out, WIDTH, bottom + BOTTOM, "Bits kept of the values, by profile and bound");
+    gn_svg_legend(out, LEFT, 14, names, GN_WIDTHS);
     draw_ticks(out, 100, bottom, "%");
     for (size_t i = 0; i < gradients->codecs; i++) {
         const gn_codec_tally *c = &gradients->codec[i];
-        const double y = TOP + PITCH * (double)i + (PITCH - BAR) / 2.0,
-                     all = c->tally.values ? (double)c->tally.values : 1;
-        double x = LEFT;
+        const double y = TOP + PITCH * (double)i + (PITCH - BAR) / 2.0;
+        double x = LEFT, share[GN_WIDTHS];
+        gn_codec_widths(c, share);
         gn_svg_text(out, LEFT - 10, y + 14, GN_ANCHOR_END, "label", "%s 2^-%d", gn_profile_name(c->codec.profile),
                     c->codec.bound_exp);
-        for (int t = 0; t < 4; t++) {
+        for (int w = 0; w < GN_WIDTHS; w++) {
             char class[8], hint[96];
-            const double share = (double)c->tally.tags[t] / all;
-            snprintf(class, sizeof class, "c%d", t);
-            snprintf(hint, sizeof hint, "%s: %.2f %%", names[t], 100 * share);
-            gn_svg_bar(out, x, y, inner * share, BAR, class, hint);
-            x += inner * share;
+            snprintf(class, sizeof class, "c%d", w);
+            snprintf(hint, sizeof hint, "%s: %.2f %%", names[w], 100 * share[w]);
+            gn_svg_bar(out, x, y, inner * share[w], BAR, class, hint);
+            x += inner * share[w];
         }
         const double bytes = c->tally.stream_bytes ? (double)c->tally.stream_bytes : 1;
         gn_svg_text(out, x + 8, y + 14, GN_ANCHOR_START, "value", "ratio %.1f", (double)c->tally.values * 4 / bytes);

@@ -17,7 +17,7 @@ void gn_plot_accuracy(FILE *out, const gn_runs *runs);
 /// Share of values by magnitude, a bar for each power of two.
 void gn_plot_histogram(FILE *out, const gn_gradients *gradients);
 
-/// Shares of the four tags, a bar for each profile and bound.
-void gn_plot_tags(FILE *out, const gn_gradients *gradients);
+/// What is kept of values (gn_codec_widths()), a bar for each profile and bound.
+void gn_plot_widths(FILE *out, const gn_gradients *gradients);
 
 #endif

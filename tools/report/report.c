@@ -19,7 +19,7 @@ typedef struct options {
 
 static const char doc[] =
     "Writes the results of `gradnic demo` and the gradients that it dumped as one self-contained HTML page: a table of "
-    "the variants, time of a step by phase, accuracy over steps, histogram of the gradients, tags by profile and "
+    "the variants, time of a step by phase, accuracy over steps, histogram of the gradients, bits kept by profile and "
     "bound.";
 
 static const struct argp_option table[] = {
@@ -147,10 +147,11 @@ static void write_gradients(FILE *out, const gn_gradients *gradients, int files)
             gn_human_count(gradients->values).s, files, 100 * share_below(gradients, -10),
             100 * share_below(gradients, -6));
     gn_plot_histogram(out, gradients);
-    fputs("<h2>What the profiles make of them</h2>\n<p>Bits that are kept of each value, and the ratio with the tags "
-          "themselves counted.</p>\n",
+    fputs("<h2>What the profiles make of them</h2>\n<p>Bits that are kept of each value (dense: of each value of a "
+          "group), and the "
+          "ratio with all bytes counted.</p>\n",
           out);
-    gn_plot_tags(out, gradients);
+    gn_plot_widths(out, gradients);
 }
 
 static void write_page(FILE *out, const gn_runs *runs, const gn_gradients *gradients, int files)

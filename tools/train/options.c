@@ -52,7 +52,7 @@ static const char doc[] =
     "through the same packet transform inside of the workers.\n\n"
     "Exit status: 0 done and all replicas identical, 1 failed, 2 wrong usage.\n\n"
     "Example:\n"
-    "  gradnic train -d tests/data -N 4 --augment 24 -p lattice --nic in-process";
+    "  gradnic train -d tests/data -N 4 --augment 24 -p dense --nic in-process";
 
 static const struct argp_option table[] = {
     {0, 0, 0, 0, "Data:", 1},
@@ -79,7 +79,8 @@ static const struct argp_option table[] = {
     {"seed", OPT_SEED, "N", 0, "of weights, order and copies (1): same seed, same bits", 0},
     {0, 0, 0, 0, "Workers and exchange:", 3},
     GN_RANK_OPTIONS("worker"),
-    GN_EXCHANGE_OPTIONS(": gradients to rank 0, which sends uncompressed sums back", "each bucket's", "gradient"),
+    GN_EXCHANGE_OPTIONS(": gradients to rank 0, which sends uncompressed sums back",
+                        "-k, --scale auto, --feedback or --nic in-process", "each bucket's", "gradient"),
     {"feedback", OPT_FEEDBACK, 0, 0, "add what quantising removed to the next gradient", 0},
     {"overlap", OPT_OVERLAP, 0, 0, "one bucket per layer, exchanged while the layers before it are computed", 0},
     {0, 0, 0, 0, "In-process NICs:", 4},
@@ -226,8 +227,10 @@ static void finish(gn_train_options *o, struct argp_state *state)
 {
     const bool all_files = o->train_images && o->train_labels && o->test_images && o->test_labels;
     if (!o->data && !all_files) argp_error(state, "no data: --data DIR, or the four files one by one");
-    if (o->feedback && !o->comm.compress) argp_error(state, "--feedback needs a profile (-p)");
     if (o->rate_bits && !o->nic_in_process) argp_error(state, "--rate needs --nic in-process");
+    const bool declined = o->comm.profile_given && !o->comm.compress;
+    if (o->feedback && declined) argp_error(state, "--feedback needs a profile (-p)");
+    o->comm.asks |= o->feedback || o->nic_in_process;
     gn_comm_options_finish(state, &o->comm);
 }
 

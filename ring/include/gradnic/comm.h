@@ -66,7 +66,7 @@ typedef struct gn_comm_config {
     int data_tos;
     bool aggregator_weights;  ///< worker-aggregator: second leg is not a gradient, sent with ToS 0 (the paper's case)
     bool quantise;            ///< pass each contribution (and, with GN_PAPER, each reduced block) through `codec`
-    /// What the NIC's rule for data_tos applies; same on all ranks. Without `quantise`, NICs must leave data_tos alone, or replicas drift.
+    /// What the NIC's rule for data_tos applies; same on all ranks; dense 2^-10 by default, as the NIC's rule is. Without `quantise`, NICs must leave data_tos alone, or replicas drift.
     gn_codec codec;
     gn_scale scale;
     int8_t
