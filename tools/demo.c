@@ -16,9 +16,9 @@
 enum { OPT_RATE = 0x100, OPT_STEPS, OPT_WORKERS, OPT_DATA, OPT_IN_PROCESS, OPT_QUICK, OPT_PORT };
 
 static const char doc[] = "Trains a network on handwritten digits with four workers, over links of a limited rate with "
-                          "a gradnic NIC at each end, four "
-                          "times: without compression, with the paper's codec at 2^-10, with lattice at 2^-10 and "
-                          "error feedback, and uncompressed with the "
+                          "a gradnic NIC at each end, five "
+                          "times: without compression, with the paper's codec at 2^-10, with lattice and with dense at "
+                          "2^-10 and error feedback, and uncompressed with the "
                           "worker-aggregator exchange that the paper compares with. Prints one table.\v"
                           "It makes network namespaces, links and TUN devices, as root; where they may not be made it "
                           "says so and runs the NICs' packet "
