@@ -10,6 +10,8 @@
 
 #include <gradnic/codec.h>
 
+#include "dense_reference.h"
+
 /// A number generator with a state of the caller's (SplitMix64).
 uint64_t stream_random(uint64_t *state);
 
@@ -19,8 +21,11 @@ float stream_value(const gn_codec *codec, unsigned tag, uint64_t *state);
 /// `count` values, tags uniformly random out of the set bits of `classes`.
 void stream_mixed(const gn_codec *codec, unsigned classes, float *values, size_t count, uint64_t *state);
 
-/// The stream of `values` by gn_lane_encode() alone; `stream` has room for the bound. Returns its bytes; `ends` (may be
-/// NULL) takes the end of each record.
+/// What dense writes of `values`, by gn_lane_encode() alone.
+void stream_lanes(const gn_codec *codec, const float *values, size_t count, dense_lane *lanes);
+
+/// The stream of `values` by gn_lane_encode() alone, or with dense_write(); `stream` has room for the bound. Returns its
+/// bytes; ends[g] (may be NULL): those of the stream of what is there up to and with group g.
 size_t stream_reference(const gn_codec *codec, const float *values, size_t count, uint8_t *stream, size_t *ends);
 
 /// What the stream decodes to, by gn_lane_decode() alone.
@@ -38,7 +43,8 @@ fence fence_new(size_t size, size_t shift);
 bool fence_intact(const fence *f);
 void fence_free(fence *f);
 
-/// Every kernel of this machine, for both profiles at bound 2^-k: calls `check` with each.
+/// Every kernel of this machine, for a profile, or for all of them, at bound 2^-k: calls `check` with each.
+void stream_each_kernel_of(gn_profile profile, int k, void (*check)(const gn_codec *codec));
 void stream_each_kernel(int k, void (*check)(const gn_codec *codec));
 
 /// All float values of a gzipped .npy file; the caller frees them.
