@@ -283,7 +283,8 @@ INLINE size_t decode_window(const params *p, bool add, const uint8_t *in, size_t
     for (; done + QUAD <= count && next < last; done += QUAD) {
         uint8_t *out = values + 4 * done;
         if (load_64(in + next) == 0) {
-            for (size_t j = 0; j < 4 && !add; j++) _mm256_storeu_si256((__m256i *)out + j, _mm256_setzero_si256());
+            for (size_t j = 0; j < 4; j++)  // also adding is not nothing: -0.0 becomes +0.0
+                put_values(add, out + 32 * j, GN_GROUP, _mm256_setzero_ps());
             next += QUAD_TAGS;
             continue;
         }

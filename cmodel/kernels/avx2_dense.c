@@ -273,6 +273,16 @@ INLINE void put_integers(action act, output *o, void *to, __m256i q)
     }
 }
 
+// Adding +0.0 is not nothing: -0.0 becomes +0.0.
+INLINE void put_zeros(action act, uint8_t *to, size_t count)
+{
+    for (size_t i = 0; i < count && act != ADD_INTEGER; i += GN_GROUP) {
+        __m256 values = _mm256_setzero_ps();
+        if (act == ADD) values = _mm256_add_ps(_mm256_castsi256_ps(load_lanes(to + 4 * i, count - i)), values);
+        store_lanes(to + 4 * i, count - i, values);
+    }
+}
+
 // A group of class 15 to `to`.
 INLINE void put_class_15(action act, output *o, void *to, const uint8_t *payload)
 {
@@ -392,12 +402,7 @@ INLINE bool get_items(action act, output *o, cursor *c, const uint8_t *end)
             }
             run = count;  // a run up to the last quad, which is not whole
         }
-        if (act == STORE) {
-            size_t i = 0;
-            for (; i + GN_GROUP <= run; i += GN_GROUP)
-                _mm256_storeu_si256((__m256i *)(void *)(to + 4 * i), _mm256_setzero_si256());
-            if (i < run) store_lanes(to + 4 * i, run - i, _mm256_setzero_ps());
-        }
+        put_zeros(act, to, run);
         in += GN_RUN_ITEM;
         to += sizeof(float) * run;
         count -= run;
@@ -412,7 +417,7 @@ INLINE bool get_last(action act, output *o, cursor *c)
     unsigned header = gn_quad_header(c->in);
     if (!header) {
         if (c->in[GN_QUAD_HEADER]) return false;
-        if (act == STORE) memset(c->to, 0, sizeof(float) * c->count);
+        put_zeros(act, c->to, c->count);
         c->in += GN_RUN_ITEM;
         return true;
     }
