@@ -17,8 +17,9 @@ typedef struct cage {
 
 typedef enum cage_side { CAGE_LOW, CAGE_HIGH, CAGE_SIDES } cage_side;
 
-/// A cage with room for buffers of up to `most` bytes. Ends with the program.
+/// A cage with room for buffers of up to `most` bytes.
 cage cage_new(size_t most);
+void cage_free(cage *c);
 
 /// Places a buffer of `size` bytes at the room's low or high end, filled with `content` (NULL: something). Returns it.
 void *cage_place(cage *c, cage_side side, const void *content, size_t size);
