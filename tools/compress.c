@@ -23,8 +23,9 @@ typedef struct options {
 
 static const struct argp_option option_table[] = {
     {"profile", 'p', "PROFILE", 0,
-     "rule that maps values to bytes: dense (the default), lattice (the same values in more bytes, as NICs in hardware "
-     "have them), paper (as published; its bound does not hold)",
+     "rule that maps values to bytes: dense (the default), lattice (the same values in more bytes), paper (as "
+     "published; "
+     "its bound does not hold)",
      0},
     {"bound", 'k', "K", 0, "error bound 2^-K, as 10 or 2^-10 (the default)", 0},
     {"output", 'o', "OUT", 0, "output file; '-' is standard output. Default: FILE with .gn appended (and without .gz)",

@@ -9,8 +9,9 @@
 import numpy as np
 rng = np.random.default_rng(5)
 (rng.standard_normal(600000) * 0.01).astype("<f4").tofile("a.f32")'
-"$GRADNIC" compress -q a.f32
-"$PYTHON" - <<'PY'
+for profile in dense lattice; do
+    "$GRADNIC" compress -q -f -p $profile a.f32
+    "$PYTHON" - <<'PY'
 import os, random, re, struct, subprocess
 good = open("a.f32.gn", "rb").read()
 random.seed(6)
@@ -54,4 +55,35 @@ for cut in (0, 7, 8, 39):
 refuse(good + b"\0", "one byte more")
 refuse(good + good, "twice")
 PY
+done
 expect 1 "ratio: bad.gn: byte" "$GRADNIC" ratio --against none bad.gn
+
+# dense: streams that no encoder makes, in containers whose sums are right. What is wrong is found by the codec, and named.
+"$PYTHON" - <<'PY'
+import os, struct, subprocess, zlib
+def container(stream, count):
+    head = struct.pack("<8sBbHIQQ", b"GRADNIC1", 2, 10, 0, 262144, count, 1)
+    return head + struct.pack("<II", zlib.crc32(head), 0) + struct.pack("<II", len(stream), zlib.crc32(stream)) + stream
+
+def run(stream, count):
+    open("bad.gn", "wb").write(container(bytes.fromhex(stream), count))
+    return subprocess.run([os.environ["GRADNIC"], "decompress", "-q", "--to", "f32", "-o", "-", "bad.gn"], capture_output=True)
+
+for stream, count, offset in (
+    ("000001", 32, 0),             # a run of two quads where there is one
+    ("0a000080 000000", 40, None), # good: a quad, then zeros
+    ("0a000080 000001", 40, 3 + 1),
+    ("0a000080", 40, 4),           # a quad is missing
+    ("0a0000", 8, 0),              # and half of one
+    ("0a000080", 7, 0),            # lane 7 stands for no value
+    ("a0000080", 8, 0),            # nor does group 1
+    ("0a000080 00", 8, 4),         # one byte more
+    ("0f00" + 32 * "00" + "80", 7, 0),  # a raw lane that stands for no value
+    ("0100 00", 8, None),          # good: a class that is larger than it need be
+):
+    p = run(stream, count)
+    if offset is None:
+        assert p.returncode == 0 and len(p.stdout) == 4 * count, (stream, p.stderr)
+    else:
+        assert p.returncode == 1 and f"bad.gn: block 0, byte {48 + offset}: ".encode() in p.stderr, (stream, p.stderr)
+PY
