@@ -68,7 +68,7 @@ if vxlan_up; then add_case vxlan 10.81.0.2 0; else missing+=(vxlan); fi
 if wireguard_up; then add_case wireguard-go 10.82.0.2 0; else missing+=(wireguard-go); fi
 if openvpn_up; then add_case openvpn 10.83.0.2 0; else missing+=(openvpn); fi
 add_case gradnic-untouched "$(testbed_address 2)" 0
-for profile in lattice paper; do for cut in fill mtu; do add_case "gradnic-$profile-$cut" "$(testbed_address 2)" 0x28; done; done
+for profile in dense lattice paper; do for cut in fill mtu; do add_case "gradnic-$profile-$cut" "$(testbed_address 2)" 0x28; done; done
 [ ${#missing[@]} -eq 0 ] || echo "nic.sh: not on this machine, left out: ${missing[*]}" >&2
 testbed_start 2 "$testbed_gradnic" bench nic --serve
 sleep 0.3
@@ -81,7 +81,7 @@ measure() { # NAME ADDRESS TOS ROUND
     local rest before after stream trip
     case $1 in
     veth-no-offloads) offloads off ;;
-    gradnic-lattice-* | gradnic-paper-*) rest=${1#gradnic-} && testbed_set 1 -p "${rest%-*}" --cut "${rest#*-}" ;;
+    gradnic-dense-* | gradnic-lattice-* | gradnic-paper-*) rest=${1#gradnic-} && testbed_set 1 -p "${rest%-*}" --cut "${rest#*-}" ;;
     esac
     before=$(ticks)
     stream=$(testbed_run 1 "$testbed_gradnic" bench nic "$2" -f "$gradients" --tos "$3" -t "$seconds" --json) || die "$1: the stream failed"
@@ -118,8 +118,10 @@ jq -s --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" --arg cpu "$(se
      claims: [
        {name: "untouched over veth with offloads", value: ratio("gradnic-untouched"; "veth"; .gbit_per_s), least: 0.5},
        {name: "untouched over the fastest userspace tunnel", value: (if $tunnel then $median["gradnic-untouched"].gbit_per_s / $tunnel.gbit_per_s else null end), least: 15},
+       {name: "gradients (dense, fill) over untouched", value: ratio("gradnic-dense-fill"; "gradnic-untouched"; .gbit_per_s), least: 0.9},
        {name: "gradients (lattice, fill) over untouched", value: ratio("gradnic-lattice-fill"; "gradnic-untouched"; .gbit_per_s), least: 0.9},
        {name: "gradients (paper, fill) over untouched", value: ratio("gradnic-paper-fill"; "gradnic-untouched"; .gbit_per_s), least: 0.9},
+       {name: "gradients, fill over mtu (dense)", value: ratio("gradnic-dense-fill"; "gradnic-dense-mtu"; .gbit_per_s)},
        {name: "gradients, fill over mtu (lattice)", value: ratio("gradnic-lattice-fill"; "gradnic-lattice-mtu"; .gbit_per_s)},
        {name: "round trip of 64 bytes over veth", value: ratio("gradnic-untouched"; "veth"; .round_trip_us), most: 4}],
      nic_1: $stats, measurements: $all}' "$testbed_dir/all.json" >"$testbed_dir/result.json" || die "the results could not be put together"

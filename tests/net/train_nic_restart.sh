@@ -11,9 +11,9 @@ source "$here/ranks.sh"
 testbed_possible || exit 77
 fail() { echo "FAIL: $*" >&2; exit 1; }
 data=${GN_TEST_DATA:-$here/../data}
-training=(--data "$data" --augment 4 --steps 120 --evaluate-steps 20 -p lattice -k 10 --feedback --timeout 20s)
+training=(--data "$data" --augment 4 --steps 120 --evaluate-steps 20 --feedback --timeout 20s)
 
-testbed_up 4 --rate 500mbit --nic "-p lattice -k 10" || exit 1
+testbed_up 4 --rate 500mbit || exit 1
 "$testbed_gradnic" train "${training[@]}" -N 4 -q --json "$testbed_dir/undisturbed.json"
 ranks_command=(train)
 ranks_start "${training[@]}" --json "$testbed_dir/disturbed.json"

@@ -28,5 +28,12 @@ for underlay in 4 6; do
         expect "errors on host $host" "$(stat_of $host '.tx.wire.errors + .tx.wire.too_big + .tx.host.uncuttable')" -eq 0
     done
     expect "ratio" "$(stat_of 1 '.tx.ratio * 100 | floor')" -gt 200
+    expect "packets of dense, the default, restored" "$(stat_of 2 .rx.engine.restored_dense)" -gt 400
+    testbed_set 1 -p lattice || fail "set -p lattice"
+    serve 2 -f "$grads" -k 10
+    stream 1 "$(testbed_address 2)" -f "$grads" --tos 0x28 -t 1
+    kill "$testbed_pid"
+    expect "packets of lattice restored" "$(stat_of 2 .rx.engine.restored_lattice)" -gt 100
+    expect "malformed after the change" "$(stat_of 2 .rx.engine.malformed)" -eq 0
     testbed_down
 done
