@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// One value to its code: tag and payload (docs/codec.md). Two stages, no enable: a value a cycle.
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+module lane_compress #(
+    parameter PROFILES = 7  // those built: bit 0 paper, bit 1 lattice, bit 2 dense
+) (
+    input  wire        clk,
+
+    input  wire [1:0]  profile,    // 0 paper, 1 lattice, 2 dense; one of those built
+    input  wire [7:0]  bound_exp,  // k, two's complement, in the profile's range
+    input  wire [31:0] value,      // a binary32
+
+    // two cycles later
+    output reg  [1:0]  tag,        // as docs/codec.md; dense: 3 when raw
+    output reg  [31:0] payload     // low 0, 8, 16 or 32 bits, the rest 0; dense: q as int32, or the value when raw
+);
+
+    localparam PAPER    = (PROFILES & 1) != 0;
+    localparam QUANTISE = (PROFILES & 6) != 0;
+    localparam DENSE    = (PROFILES & 4) != 0;
+
+    wire is_paper = PAPER && (!QUANTISE || profile == 2'd0);
+    wire is_dense = DENSE && profile == 2'd2;
+
+    // ---- first stage: the distance to shift, and the half of the shift that needs only its low bits
+
+    // Both rules keep the 15 bits of {1, mantissa} above bit 9, shifted right by `shift`: 126 - e for paper
+    // (15 fractional bits), 142 - k - e for the others (units of 2^(1-k)). Below 0 the value is too large and stays raw;
+    // that takes in infinities and NaNs, as zeros and subnormals have the longest shifts.
+    wire [7:0] exponent = value[30:23];
+    wire [7:0] origin   = is_paper ? 8'd126 : 8'd142 - bound_exp;
+    wire [8:0] shift    = {1'b0, origin} - {1'b0, exponent};
+
+    // paper: e >= 127 - k is kept, e >= 127 - floor(k / 2) in 16 bits
+    wire [8:0] keeps    = {1'b0, exponent} + {1'b0, bound_exp};
+    wire [8:0] keeps_16 = {1'b0, exponent} + {2'b0, bound_exp[7:1]};
+
+    wire [23:0] significand = {1'b1, value[22:0]};
+
+    reg [31:0] a_value;
+    reg [23:0] a_shifted;       // bits 23..9 are the integer
+    reg        a_lost;          // a set bit has been shifted out
+    reg [1:0]  a_shift;         // what is left to shift, in fours
+    reg        a_raw, a_far;    // shift < 0, shift > 15
+    reg        a_below, a_wide; // paper: tag 0, tag 2
+    reg        a_paper, a_dense;
+
+    always @(posedge clk) begin
+        a_value   <= value;
+        a_shifted <= significand >> shift[1:0];
+        a_lost    <= (shift[1:0] == 2'd1 && value[0]) || (shift[1:0] == 2'd2 && |value[1:0]) ||
+                     (shift[1:0] == 2'd3 && |value[2:0]);
+        a_shift   <= shift[3:2];
+        a_raw     <= shift[8];
+        a_far     <= !shift[8] && |shift[7:4];
+        a_below   <= keeps < 9'd127;
+        a_wide    <= keeps_16 >= 9'd127;
+        a_paper   <= is_paper;
+        a_dense   <= is_dense;
+    end
+
+    // ---- second stage: the rest of the shift, rounding and sign, the tag
+
+    reg [14:0] magnitude;
+    reg        guard, sticky;
+
+    always @* begin
+        case (a_shift)
+        2'd0: {magnitude, guard, sticky} = {a_shifted[23:9], a_shifted[8], |a_shifted[7:0]};
+        2'd1: {magnitude, guard, sticky} = {4'd0, a_shifted[23:13], a_shifted[12], |a_shifted[11:0]};
+        2'd2: {magnitude, guard, sticky} = {8'd0, a_shifted[23:17], a_shifted[16], |a_shifted[15:0]};
+        2'd3: {magnitude, guard, sticky} = {12'd0, a_shifted[23:21], a_shifted[20], |a_shifted[19:0]};
+        endcase
+        if (a_lost) sticky = 1'b1;
+    end
+
+    // to nearest, ties to even; rounding and negation share one adder: -(m + r) = ~m + !r
+    wire        negative = a_value[31];
+    wire        round    = guard && (sticky || magnitude[0]);
+    wire [15:0] q        = ({1'b0, magnitude} ^ {16{negative}}) + {15'd0, negative ? !round : round};
+    wire        q_raw    = a_raw || (!a_far && &magnitude && round);  // |q| = 32768
+    wire        q_zero   = a_far || (magnitude == 15'd0 && !round);
+    wire        q_wide   = |magnitude[14:7] || (&magnitude[6:0] && round);
+
+    wire [14:0] fraction = a_far ? 15'd0 : magnitude;
+
+    wire raw  = a_paper ? a_raw   : q_raw;
+    wire zero = a_paper ? a_below : q_zero;
+    wire wide = a_paper ? a_wide  : q_wide;
+
+    always @(posedge clk) begin
+        tag <= raw ? 2'd3 : zero ? 2'd0 : wide ? 2'd2 : 2'd1;
+        if (raw)          payload <= a_value;
+        else if (zero)    payload <= 32'd0;
+        else if (a_dense) payload <= {{16{q[15]}}, q};
+        else if (a_paper) payload <= wide ? {16'd0, negative, fraction} : {24'd0, negative, fraction[14:8]};
+        else              payload <= wide ? {16'd0, q} : {24'd0, q[7:0]};
+    end
+
+    generate
+        if (PROFILES < 1 || PROFILES > 7) begin : g_check
+            PROFILES_must_name_one_to_three_profiles error();
+        end
+    endgenerate
+
+endmodule
+
+`resetall

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// One code to its value (docs/codec.md). Two stages and the logic of a third, which whoever takes the value registers; no
+// enable: a code a cycle.
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+module lane_decompress #(
+    parameter PROFILES = 7  // those built: bit 0 paper, bit 1 lattice, bit 2 dense
+) (
+    input  wire        clk,
+
+    input  wire [1:0]  profile,    // 0 paper, 1 lattice, 2 dense; one of those built
+    input  wire [7:0]  bound_exp,  // k, two's complement, in the profile's range
+    input  wire [1:0]  tag,        // as docs/codec.md; dense: 3 for a raw value, otherwise not 0
+    input  wire [31:0] payload,    // what is above the tag's bits does not matter; dense: q as int32 where not raw
+
+    // two cycles later
+    output wire [31:0] value       // a binary32
+);
+
+    localparam PAPER    = (PROFILES & 1) != 0;
+    localparam QUANTISE = (PROFILES & 6) != 0;
+    localparam DENSE    = (PROFILES & 4) != 0;
+    localparam WIDTH    = DENSE ? 32 : 16;  // bits of a magnitude: only dense has sums, which are int32
+    localparam LOG2     = DENSE ? 5 : 4;
+
+    wire is_paper = PAPER && (!QUANTISE || profile == 2'd0);
+    wire is_dense = DENSE && profile == 2'd2;
+
+    // ---- first stage: sign and magnitude of an integer, and the place of its leading one
+
+    // the payload as two's complement; paper's sign and magnitude are made one's complement, and lack the final + 1
+    wire             wide     = tag == 2'd2;
+    wire             negative = is_dense ? payload[31] : wide ? payload[15] : payload[7];
+    wire [WIDTH-1:0] narrowed = wide ? {{WIDTH-16{payload[15]}}, payload[15:0]} : {{WIDTH-8{payload[7]}}, payload[7:0]};
+    wire [WIDTH-1:0] fraction = wide ? {{WIDTH-15{1'b0}}, payload[14:0]} : {{WIDTH-15{1'b0}}, payload[6:0], 8'd0};
+    wire [WIDTH-1:0] number = is_dense ? payload[WIDTH-1:0] : narrowed;
+    wire [WIDTH-1:0] flipped  = is_paper ? fraction : number ^ {WIDTH{negative}};
+
+    // Leading zeros of `flipped`, not of the magnitude, which is one more where the integer is negative: so that this does
+    // not wait for that adder. They differ only where the magnitude is a power of two, and then the bit that
+    // moves out at the top goes into the exponent (third stage).
+    reg [LOG2-1:0] zeros;
+    reg [WIDTH-1:0] left;
+    integer b;
+    always @* begin
+        left = flipped;
+        for (b = LOG2 - 1; b >= 0; b = b - 1) begin
+            zeros[b] = ~|(left >> (WIDTH - (1 << b)));
+            if (zeros[b]) left = left << (1 << b);
+        end
+    end
+
+    // exponent of bit WIDTH-1, one less because adding the leading one in the third stage adds one
+    wire [7:0] origin = 8'd126 + WIDTH[7:0] - (is_paper ? 8'd16 : bound_exp);
+
+    reg [31:0]      a_payload;
+    reg [WIDTH-1:0] a_magnitude;
+    reg [LOG2-1:0]  a_zeros;
+    reg [7:0]       a_origin;
+    reg             a_negative, a_raw, a_empty;
+
+    always @(posedge clk) begin
+        a_payload   <= payload;
+        a_magnitude <= flipped + {{WIDTH-1{1'b0}}, !is_paper && negative};
+        a_zeros     <= zeros;
+        a_origin    <= origin;
+        a_negative  <= negative;
+        a_raw       <= tag == 2'd3;
+        a_empty     <= tag == 2'd0;
+    end
+
+    // ---- second stage: normalise
+
+    wire [WIDTH:0] normal = {1'b0, a_magnitude} << a_zeros;
+
+    reg [31:0]    b_payload;
+    reg [WIDTH:0] b_normal;  // the leading one in bit WIDTH-1, or, of a power of two, WIDTH
+    reg [7:0]     b_exponent;
+    reg           b_negative, b_raw, b_zero;
+
+    always @(posedge clk) begin
+        b_payload  <= a_payload;
+        b_normal   <= normal;
+        b_exponent <= a_origin - {{8-LOG2{1'b0}}, a_zeros};
+        b_negative <= a_negative;
+        b_raw      <= a_raw;
+        b_zero     <= a_empty || a_magnitude == {WIDTH{1'b0}};
+    end
+
+    // ---- third stage: leading one, rounding (to nearest, ties to even) and their carries into the exponent, in one adder
+
+    wire [24:0] kept;
+    wire        round;
+    generate
+        if (WIDTH == 32) begin : g_round
+            assign kept  = b_normal[32:8];
+            assign round = b_normal[7] && (|b_normal[6:0] || b_normal[8]);
+        end else begin : g_exact
+            assign kept  = {b_normal, 8'd0};
+            assign round = 1'b0;
+        end
+    endgenerate
+    wire [30:0] bits = {b_exponent, 23'd0} + {6'd0, kept} + {30'd0, round};
+
+    assign value = b_raw ? b_payload : b_zero ? 32'd0 : {b_negative, bits};
+
+    generate
+        if (PROFILES < 1 || PROFILES > 7) begin : g_check
+            PROFILES_must_name_one_to_three_profiles error();
+        end
+    endgenerate
+
+endmodule
+
+`resetall

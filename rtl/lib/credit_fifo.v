@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// FIFO behind a pipeline that cannot stop: it has no ready towards its source, which counts credits instead (credit_counter).
+// A word that meets an empty FIFO lands in the output register, so the FIFO costs no cycle.
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+module credit_fifo #(
+    parameter WIDTH   = 256,  // bits of a word
+    parameter LOG2    = 4     // holds 2^LOG2 words, and one in the output register
+) (
+    input  wire             clk,
+    input  wire             rst,      // synchronous, active high
+
+    input  wire [WIDTH-1:0] s_data,
+    input  wire             s_valid,  // always taken: at most 2^LOG2 + 1 words may be in here
+
+    output wire [WIDTH-1:0] m_data,
+    output wire             m_valid,
+    input  wire             m_ready
+);
+
+    reg [WIDTH-1:0] store [0:(1<<LOG2)-1];
+    reg [LOG2:0]    write_reg = {LOG2+1{1'b0}};
+    reg [LOG2:0]    read_reg  = {LOG2+1{1'b0}};
+    reg [WIDTH-1:0] out_reg;
+    reg             out_valid_reg = 1'b0;
+
+    assign m_data  = out_reg;
+    assign m_valid = out_valid_reg;
+
+    wire empty = write_reg == read_reg;
+    wire free  = m_ready || !out_valid_reg;
+    wire write = s_valid && !(free && empty);
+
+    always @(posedge clk) begin
+        if (write) store[write_reg[LOG2-1:0]] <= s_data;
+        if (free) out_reg <= empty ? s_data : store[read_reg[LOG2-1:0]];
+
+        if (free) out_valid_reg <= s_valid || !empty;
+        if (write) write_reg <= write_reg + 1'b1;
+        if (free && !empty) read_reg <= read_reg + 1'b1;
+
+        if (rst) begin
+            out_valid_reg <= 1'b0;
+            write_reg     <= {LOG2+1{1'b0}};
+            read_reg      <= {LOG2+1{1'b0}};
+        end
+    end
+
+endmodule
+
+`resetall

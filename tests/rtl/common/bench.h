@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every bench of the hardware shares: options, failures that say where, random numbers, a clocked Verilated model.
+#pragma once
+
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include <verilated.h>
+#if VM_TRACE
+#include <verilated_fst_c.h>
+#endif
+
+#include <gradnic/codec.h>
+
+namespace bench
+{
+
+struct Options {
+    bool all = false;      // --all: every input, where that is a choice
+    std::string waves;     // --waves FILE: write an FST
+    uint64_t seed = 1;     // --seed N
+    unsigned threads = 1;  // --threads N, where work can be shared
+};
+
+inline Options options(int argc, char **argv)
+{
+    Options o;
+    for (int i = 1; i < argc; i++) {
+        const std::string word = argv[i];
+        const bool more = i + 1 < argc;
+        if (word == "--all")
+            o.all = true;
+        else if (word == "--waves" && more)
+            o.waves = argv[++i];
+        else if (word == "--seed" && more)
+            o.seed = strtoull(argv[++i], nullptr, 0);
+        else if (word == "--threads" && more)
+            o.threads = static_cast<unsigned>(strtoul(argv[++i], nullptr, 0));
+        else {
+            fprintf(stderr, "usage: %s [--all] [--waves FILE.fst] [--seed N] [--threads N]\n", argv[0]);
+            exit(2);
+        }
+    }
+    return o;
+}
+
+[[noreturn]] __attribute__((format(printf, 1, 2))) inline void fail(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("FAILED: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    exit(1);
+}
+
+// SplitMix64
+struct Random {
+    uint64_t state;
+
+    uint64_t next()
+    {
+        uint64_t z = state += 0x9e3779b97f4a7c15u;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+        return z ^ z >> 31;
+    }
+    uint32_t below(uint32_t n) { return static_cast<uint32_t>(next() % n); }
+    bool percent(unsigned p) { return below(100) < p; }
+};
+
+inline gn_codec codec(gn_profile profile, int k, const char *kernel = nullptr)
+{
+    gn_codec c;
+    if (gn_codec_init_kernel(&c, profile, k, kernel) != GN_OK) fail("no codec %d, k = %d", profile, k);
+    return c;
+}
+
+// A Verilated model with a port `clk`. rise() is one cycle: what was set before it is what the registers see, and what is
+// read after it is the next cycle's.
+template <class Top> class Model
+{
+  public:
+    explicit Model(const Options &o) : context_(new VerilatedContext), top_(new Top(context_.get()))
+    {
+#if VM_TRACE
+        if (!o.waves.empty()) {
+            context_->traceEverOn(true);
+            trace_.reset(new VerilatedFstC);
+            top_->trace(trace_.get(), 99);
+            trace_->open(o.waves.c_str());
+        }
+#else
+        if (!o.waves.empty()) fail("built without waves: cmake -DGRADNIC_RTL_WAVES=ON");
+#endif
+        top_->clk = 0;
+        top_->eval();
+    }
+    ~Model()
+    {
+#if VM_TRACE
+        if (trace_) trace_->close();
+#endif
+    }
+    Top *operator->()
+    {
+        return top_.get();
+    }
+
+    void rise()
+    {
+        top_->clk = 1;
+        top_->eval();
+        dump();
+        top_->clk = 0;
+        top_->eval();
+        dump();
+        cycle_++;
+    }
+    uint64_t cycle() const
+    {
+        return cycle_;
+    }
+
+  private:
+    void dump()
+    {
+#if VM_TRACE
+        if (trace_) trace_->dump(time_ += 5);
+#endif
+    }
+
+    std::unique_ptr<VerilatedContext> context_;
+    std::unique_ptr<Top> top_;
+#if VM_TRACE
+    std::unique_ptr<VerilatedFstC> trace_;
+    uint64_t time_ = 0;
+#endif
+    uint64_t cycle_ = 0;
+};
+
+}  // namespace bench
