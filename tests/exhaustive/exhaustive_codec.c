@@ -2,36 +2,36 @@
 // Proof by enumeration: every binary32 through the reference (oracle, properties) and through every kernel (bytes,
 // values and quantiser equal to the reference), for a list of bounds. docs/codec.md says what each property is.
 //   exhaustive_codec [-j THREADS] [--all]      without --all: every sign and exponent with 2^16 mantissas
-#include <argp.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "enumerate.h"
 #include "oracle.h"
 
-enum { BLOCK = 1 << 16, PIECE_MAX = 600, ALIGN = 64 };
+enum { BLOCK = ENUMERATE_BLOCK, PIECE_MAX = 600, ALIGN = 64 };
 
 typedef struct job {
     gn_codec reference;
     gn_profile profile;
     int k;
     bool all;
-    atomic_uint_fast64_t next;  // block
     atomic_bool failed;
+    pthread_mutex_t lock;  // of what the blocks have found:
+    uint64_t tags[4];
+    double max_error;            // over finite values
     uint32_t decoded[2][65536];  // of every payload of tags 1 and 2
     bool stable[2][65536];       // its value, encoded and decoded again, is the same
 } job;
 
+// What one block has found.
 typedef struct worker {
     job *job;
-    pthread_t thread;
     uint64_t tags[4];
-    double max_error;  // over finite values
+    double max_error;
 } worker;
 
 static void fail(job *j, const char *what, uint32_t bits, const char *kernel)
@@ -200,21 +200,22 @@ static void check_kernels(worker *w, uint64_t first, uint64_t count, buffers *b)
     }
 }
 
-// ---- threads
+// ---- a block
 
-static void *work(void *argument)
+static bool check_block(void *context, uint64_t block)
 {
-    worker *w = argument;
-    job *j = w->job;
+    job *j = context;
+    worker w = {.job = j};
     buffers *b = malloc(sizeof *b);
     if (!b) abort();
-    uint64_t total = input_count(j), blocks = total / BLOCK;
-    for (uint64_t block; (block = atomic_fetch_add(&j->next, 1)) < blocks && !j->failed;) {
-        if (block < blocks / 2) check_reference(w, block * BLOCK, BLOCK);  // both signs at once
-        check_kernels(w, block * BLOCK, BLOCK, b);
-    }
+    if (block < input_count(j) / BLOCK / 2) check_reference(&w, block * BLOCK, BLOCK);  // both signs at once
+    check_kernels(&w, block * BLOCK, BLOCK, b);
     free(b);
-    return NULL;
+    pthread_mutex_lock(&j->lock);
+    for (int t = 0; t < 4; t++) j->tags[t] += w.tags[t];
+    j->max_error = fmax(j->max_error, w.max_error);
+    pthread_mutex_unlock(&j->lock);
+    return !j->failed;
 }
 
 // Supremum of |f - decode(encode(f))| of finite |f| < 1: tag 0 drops what is below 2^-k; tag 1 has 7 bits, and
@@ -239,78 +240,35 @@ static void check_error(job *j, double error)
     if ((supremum <= eps) != (j->k <= 7)) fail(j, "property 1 should hold up to k = 7 only", 0, "reference");
 }
 
-static bool run(gn_profile profile, int k, bool all, unsigned threads)
+static bool run(gn_profile profile, int k, const enumerate_options *o)
 {
     static job j;  // large
-    worker workers[64] = {0};
-    struct timespec begin, end;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    j.profile = profile, j.k = k, j.all = all;
-    atomic_store(&j.next, 0);
+    char name[40];
+    double seconds;
+    j.profile = profile, j.k = k, j.all = o->all;
+    j.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    memset(j.tags, 0, sizeof j.tags);
+    j.max_error = 0;
     if (gn_codec_init_kernel(&j.reference, profile, k, "scalar") != GN_OK) return false;
     check_codes(&j);
-    for (unsigned i = 0; i < threads; i++) {
-        workers[i].job = &j;
-        if (pthread_create(&workers[i].thread, NULL, work, &workers[i])) abort();
-    }
-    worker sum = {0};
-    for (unsigned i = 0; i < threads; i++) {
-        pthread_join(workers[i].thread, NULL);
-        for (int t = 0; t < 4; t++) sum.tags[t] += workers[i].tags[t];
-        sum.max_error = fmax(sum.max_error, workers[i].max_error);
-    }
-    if (sum.tags[0] + sum.tags[1] + sum.tags[2] + sum.tags[3] != input_count(&j))
-        fail(&j, "not every input was tried", 0, "-");
-    check_error(&j, sum.max_error);
-    clock_gettime(CLOCK_MONOTONIC, &end);
+    snprintf(name, sizeof name, "%s k %d", gn_profile_name(profile), k);
+    enumerate(o, name, input_count(&j), check_block, &j, &seconds);
+    if (j.tags[0] + j.tags[1] + j.tags[2] + j.tags[3] != input_count(&j)) fail(&j, "not every input was tried", 0, "-");
+    check_error(&j, j.max_error);
     printf("%-8s k %3d  inputs %10" PRIu64 "  tags %10" PRIu64 " %9" PRIu64 " %9" PRIu64 " %10" PRIu64
            "  largest error %.6g bounds  %.1f s  %s\n",
-           gn_profile_name(profile), k, input_count(&j), sum.tags[0], sum.tags[1], sum.tags[2], sum.tags[3],
-           sum.max_error * ldexp(1, k),
-           (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec),
-           j.failed ? "FAILED" : "ok");
+           gn_profile_name(profile), k, input_count(&j), j.tags[0], j.tags[1], j.tags[2], j.tags[3],
+           j.max_error * ldexp(1, k), seconds, j.failed ? "FAILED" : "ok");
     fflush(stdout);
     return !j.failed;
 }
 
-typedef struct options {
-    bool all;
-    unsigned threads;
-} options;
-
-static error_t parse_option(int key, char *argument, struct argp_state *state)
-{
-    options *o = state->input;
-    switch (key) {
-    case 'a':
-        o->all = true;
-        return 0;
-    case 'j':
-        o->threads = (unsigned)strtoul(argument, NULL, 10);
-        if (o->threads < 1 || o->threads > 64) argp_error(state, "-j takes 1 to 64");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
 int main(int argc, char **argv)
 {
-    static const struct argp_option described[] = {
-        {"all", 'a', NULL, 0, "All 2^32 inputs (without: 2^25)", 0},
-        {"threads", 'j', "N", 0, "Threads (default: processors)", 0},
-        {0},
-    };
-    static const struct argp argp = {described, parse_option, NULL, "Checks the codec on every binary32.",
-                                     NULL,      NULL,         NULL};
     static const int lattice[] = {-31, -4, 6, 8, 10, 12, 15, 24, 31}, paper[] = {1, 6, 7, 8, 10, 12, 15, 24, 126};
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    options o = {.threads = processors > 64 ? 64 : processors > 0 ? (unsigned)processors : 1};
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
-
+    enumerate_options o = enumerate_parse(argc, argv, "Checks profiles lattice and paper on every binary32.");
     bool ok = true;
-    for (size_t i = 0; i < sizeof lattice / sizeof *lattice; i++)
-        ok = run(GN_LATTICE, lattice[i], o.all, o.threads) && ok;
-    for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) ok = run(GN_PAPER, paper[i], o.all, o.threads) && ok;
+    for (size_t i = 0; i < sizeof lattice / sizeof *lattice; i++) ok = run(GN_LATTICE, lattice[i], &o) && ok;
+    for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) ok = run(GN_PAPER, paper[i], &o) && ok;
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TEST_ENUMERATE_H
+#define GRADNIC_TEST_ENUMERATE_H
+/// For tests that try every input: options, threads that share the blocks of inputs, progress.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ENUMERATE_BLOCK = 1 << 16, ENUMERATE_THREADS_MAX = 64 };
+
+typedef struct enumerate_options {
+    bool all;          ///< all 2^32 inputs
+    unsigned threads;  ///< 1 to ENUMERATE_THREADS_MAX
+} enumerate_options;
+
+/// The command line; `what` says what the program does. Ends the program where that is wrong.
+enumerate_options enumerate_parse(int argc, char **argv, const char *what);
+
+/// Calls `check` with each block number, from all threads, until it says false; says how far it is on standard error every half
+/// a minute. Takes `*seconds`. @return whether all blocks were good.
+bool enumerate(const enumerate_options *options, const char *name, uint64_t inputs,
+               bool (*check)(void *context, uint64_t block), void *context, double *seconds);
+
+#endif
