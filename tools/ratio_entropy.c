@@ -17,47 +17,51 @@ gn_integer_counts *gn_integer_counts_new(void)
     return calloc(1, sizeof(gn_integer_counts));
 }
 
-void gn_integer_counts_free(gn_integer_counts *histogram)
+void gn_integer_counts_free(gn_integer_counts *counts)
 {
-    free(histogram);
+    free(counts);
 }
 
-void gn_integer_counts_clear(gn_integer_counts *histogram)
+void gn_integer_counts_clear(gn_integer_counts *counts)
 {
-    memset(histogram, 0, sizeof *histogram);
+    memset(counts, 0, sizeof *counts);
 }
 
-static void count_symbol(gn_integer_counts *histogram, size_t symbol, uint64_t times)
+static void count_symbol(gn_integer_counts *counts, size_t symbol, uint64_t times)
 {
-    if (times) atomic_fetch_add_explicit(&histogram->count[symbol], times, memory_order_relaxed);
+    if (times) atomic_fetch_add_explicit(&counts->count[symbol], times, memory_order_relaxed);
 }
 
-void gn_integer_counts_add(gn_integer_counts *histogram, const float *quantised, size_t count, int bound_exp)
+void gn_integer_counts_add(gn_integer_counts *counts, const float *quantised, size_t count, int bound_exp)
 {
     const float steps = ldexpf(1, bound_exp - 1);
-    uint64_t near[2 * NEAR + 1] = {0};  // small integers are most of them, and threads would wait for each other
+    // What may be most of a block is counted apart first, or threads would wait for each other.
+    uint64_t near[2 * NEAR + 1] = {0}, raw = 0;
     for (size_t i = 0; i < count; i++) {
         const float q = quantised[i] * steps;  // exact; a raw value is no integer of that range
         if (fabsf(q) <= NEAR)
             near[(int)q + NEAR]++;
+        else if (fabsf(q) <= Q_MAX)
+            count_symbol(counts, (size_t)((int)q + Q_MAX), 1);
         else
-            count_symbol(histogram, fabsf(q) <= Q_MAX ? (size_t)((int)q + Q_MAX) : RAW, 1);
+            raw++;
     }
-    for (int q = -NEAR; q <= NEAR; q++) count_symbol(histogram, (size_t)(q + Q_MAX), near[q + NEAR]);
+    count_symbol(counts, RAW, raw);
+    for (int q = -NEAR; q <= NEAR; q++) count_symbol(counts, (size_t)(q + Q_MAX), near[q + NEAR]);
 }
 
-void gn_integer_counts_merge(gn_integer_counts *histogram, const gn_integer_counts *more)
+void gn_integer_counts_merge(gn_integer_counts *counts, const gn_integer_counts *more)
 {
-    for (size_t i = 0; i < SYMBOLS; i++) count_symbol(histogram, i, more->count[i]);
+    for (size_t i = 0; i < SYMBOLS; i++) count_symbol(counts, i, more->count[i]);
 }
 
-gn_entropy gn_integer_counts_entropy(const gn_integer_counts *histogram)
+gn_entropy gn_integer_counts_entropy(const gn_integer_counts *counts)
 {
-    gn_entropy entropy = {.raw = histogram->count[RAW]};
+    gn_entropy entropy = {.raw = counts->count[RAW]};
     double all = 0;
-    for (size_t i = 0; i < SYMBOLS; i++) all += (double)histogram->count[i];
+    for (size_t i = 0; i < SYMBOLS; i++) all += (double)counts->count[i];
     for (size_t i = 0; i < SYMBOLS; i++) {
-        const double n = (double)histogram->count[i];
+        const double n = (double)counts->count[i];
         if (n == 0) continue;
         entropy.symbols++;
         entropy.bits += n * log2(all / n);

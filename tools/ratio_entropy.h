@@ -12,12 +12,12 @@ typedef struct gn_integer_counts gn_integer_counts;
 
 /// Empty. NULL when memory is short.
 gn_integer_counts *gn_integer_counts_new(void);
-void gn_integer_counts_free(gn_integer_counts *histogram);
-void gn_integer_counts_clear(gn_integer_counts *histogram);
+void gn_integer_counts_free(gn_integer_counts *counts);
+void gn_integer_counts_clear(gn_integer_counts *counts);
 
 /// Counts values that gn_quantise() gave for the bound 2^-k. May be called by several threads at once.
-void gn_integer_counts_add(gn_integer_counts *histogram, const float *quantised, size_t count, int bound_exp);
-void gn_integer_counts_merge(gn_integer_counts *histogram, const gn_integer_counts *more);
+void gn_integer_counts_add(gn_integer_counts *counts, const float *quantised, size_t count, int bound_exp);
+void gn_integer_counts_merge(gn_integer_counts *counts, const gn_integer_counts *more);
 
 typedef struct gn_entropy {
     double bits;       ///< of all values together
@@ -25,6 +25,6 @@ typedef struct gn_entropy {
     uint64_t raw;      ///< values
 } gn_entropy;
 
-gn_entropy gn_integer_counts_entropy(const gn_integer_counts *histogram);
+gn_entropy gn_integer_counts_entropy(const gn_integer_counts *counts);
 
 #endif
