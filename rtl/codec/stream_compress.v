@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values to the stream that docs/codec.md says: a frame of binary32 in, a frame of bytes out. Line rate: an input beat a
+// cycle, as long as what comes out is no more than a beat a cycle.
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+module stream_compress #(
+    parameter PROFILES    = 7,  // those built: bit 0 paper, bit 1 lattice, bit 2 dense
+    parameter COUNT_WIDTH = 24  // bits of a frame's number of values
+) (
+    input  wire                   clk,
+    input  wire                   rst,            // synchronous, active high
+
+    // AXI4-Stream (sink): values, eight a beat, lane 0 in the lowest bits
+    input  wire [255:0]           s_axis_tdata,
+    input  wire [31:0]            s_axis_tkeep,   // all ones, but in the last beat: whole values from bit 0, at least one
+    input  wire                   s_axis_tlast,
+    input  wire [9:0]             s_axis_tuser,   // {bound_exp, profile}: of a frame's first beat
+    input  wire                   s_axis_tvalid,
+    output wire                   s_axis_tready,
+
+    // AXI4-Stream (source): bytes; all beats full but the last
+    output wire [255:0]           m_axis_tdata,
+    output wire [31:0]            m_axis_tkeep,
+    output wire                   m_axis_tlast,
+    output wire [COUNT_WIDTH-1:0] m_axis_tuser,   // values of the frame, modulo 2^COUNT_WIDTH: in its last beat
+    output wire                   m_axis_tvalid,
+    input  wire                   m_axis_tready
+);
+
+    localparam RECORDS = (PROFILES & 3) != 0;
+    localparam DENSE   = (PROFILES & 4) != 0;
+
+    // ---- input: lanes that are not kept become +0.0
+
+    wire [255:0] kept;
+    wire [255:0] i_values;
+    wire [3:0]   i_lanes;
+    wire [9:0]   i_user;
+    wire         i_last, i_valid, i_ready;
+    wire [3:0]   s_lanes = s_axis_tkeep[28] ? 4'd8 : s_axis_tkeep[24] ? 4'd7 : s_axis_tkeep[20] ? 4'd6 :
+                           s_axis_tkeep[16] ? 4'd5 : s_axis_tkeep[12] ? 4'd4 : s_axis_tkeep[8] ? 4'd3 :
+                           s_axis_tkeep[4] ? 4'd2 : 4'd1;
+
+    genvar i;
+    // a value is kept when its first byte is
+    wire unused_keep = &{1'b0, s_axis_tkeep};
+    generate
+        for (i = 0; i < 8; i = i + 1) begin : g_kept
+            assign kept[32*i +: 32] = s_axis_tkeep[4*i] ? s_axis_tdata[32*i +: 32] : 32'd0;
+        end
+    endgenerate
+
+    skid_buffer #(.WIDTH(271)) slice (
+        .clk(clk), .rst(rst),
+        .s_data({s_axis_tlast, s_axis_tuser, s_lanes, kept}), .s_valid(s_axis_tvalid), .s_ready(s_axis_tready),
+        .m_data({i_last, i_user, i_lanes, i_values}), .m_valid(i_valid), .m_ready(i_ready));
+
+    // ---- a frame's profile and bound hold from its first beat on. Records and pieces of quads take different ways, so
+    // a frame that goes the other way waits until the one before it has gone.
+
+    reg       first_reg = 1'b1;
+    reg [9:0] user_reg;
+    reg       dense_reg = !RECORDS;
+
+    wire [9:0] user      = first_reg ? i_user : user_reg;
+    wire       dense     = DENSE && (!RECORDS || user[1:0] == 2'd2);
+    wire       room, none_inside;
+    wire       other_way = first_reg && dense != dense_reg && !none_inside;
+    wire       take      = i_valid && i_ready;
+
+    assign i_ready = room && !other_way;
+
+    always @(posedge clk) begin
+        if (take) begin
+            first_reg <= i_last;
+            user_reg  <= user;
+            dense_reg <= dense;
+        end
+        if (rst) begin
+            first_reg <= 1'b1;
+            dense_reg <= !RECORDS;
+        end
+    end
+
+    // ---- values of a frame
+
+    reg  [COUNT_WIDTH-1:0] values_reg = {COUNT_WIDTH{1'b0}};
+    wire [COUNT_WIDTH-1:0] values = values_reg + {{COUNT_WIDTH-4{1'b0}}, i_lanes};
+
+    always @(posedge clk) begin
+        if (take) values_reg <= i_last ? {COUNT_WIDTH{1'b0}} : values;
+        if (rst) values_reg <= {COUNT_WIDTH{1'b0}};
+    end
+
+    // ---- groups to records, and to pieces of quads
+
+    wire [15:0]  lane_tags;
+    wire [255:0] lane_payloads;
+    wire         lane_dense, lane_valid, lane_last;
+    wire [271:0] u_record;
+    wire [5:0]   u_length;
+    wire         u_last, u_valid;
+
+    compress_unit #(.PROFILES(PROFILES)) unit (
+        .clk(clk), .rst(rst),
+        .s_profile(dense ? 2'd2 : user[1:0]), .s_bound_exp(user[9:2]), .s_values(i_values), .s_valid(take), .s_last(i_last),
+        .lane_tags(lane_tags), .lane_payloads(lane_payloads), .lane_dense(lane_dense), .lane_valid(lane_valid),
+        .lane_last(lane_last),
+        .m_record(u_record), .m_length(u_length), .m_valid(u_valid), .m_last(u_last));
+
+    wire [271:0] r_record;
+    wire [5:0]   r_length;
+    wire         r_last, r_valid, r_ready;
+    wire [279:0] q_piece;
+    wire [5:0]   q_length;
+    wire         q_last, q_valid, q_more;
+    wire [2:0]   q_released;
+    wire         p_ready;
+    wire         empty;
+
+    credit_counter #(.CREDITS(16), .MOST(1)) credits (
+        .clk(clk), .rst(rst), .ok(room), .idle(empty),
+        .take({2'd0, take}), .give(q_released + {2'd0, r_valid && r_ready}));
+
+    assign none_inside = empty && !q_valid && !q_more;
+
+    generate
+        if (RECORDS) begin : g_records
+            credit_fifo #(.WIDTH(279), .LOG2(4)) records (
+                .clk(clk), .rst(rst), .s_data({u_last, u_length, u_record}), .s_valid(u_valid),
+                .m_data({r_last, r_length, r_record}), .m_valid(r_valid), .m_ready(r_ready));
+            assign r_ready = p_ready && !q_valid && !q_more;
+        end else begin : g_no_records
+            wire unused_record = &{1'b0, u_record, u_length, u_last, u_valid, 1'b0};
+            assign {r_record, r_length, r_last, r_valid, r_ready} = 281'd0;
+        end
+        if (DENSE) begin : g_dense
+            quad_pack quads (
+                .clk(clk), .rst(rst),
+                .s_tags(lane_tags), .s_words(lane_payloads), .s_valid(lane_valid && lane_dense), .s_last(lane_last),
+                .s_released(q_released),
+                .m_piece(q_piece), .m_length(q_length), .m_last(q_last), .m_valid(q_valid), .m_ready(p_ready), .m_more(q_more));
+        end else begin : g_no_dense
+            wire unused_lanes = &{1'b0, lane_tags, lane_payloads, lane_dense, lane_valid, lane_last, 1'b0};
+            assign {q_piece, q_length, q_last, q_valid, q_more, q_released} = 292'd0;
+        end
+    endgenerate
+
+    // ---- to beats
+
+    localparam RECORD_BYTES = DENSE ? 35 : 34;
+
+    wire [279:0] p_record = q_valid ? q_piece : {8'd0, r_record};
+    wire unused_top = &{1'b0, p_record};
+
+    record_packer #(.RECORD_BYTES(RECORD_BYTES)) packer (
+        .clk(clk), .rst(rst),
+        .s_record(p_record[8*RECORD_BYTES-1:0]), .s_length(q_valid ? q_length : r_length), .s_last(q_valid ? q_last : r_last),
+        .s_valid(q_valid || (r_valid && !q_more)), .s_ready(p_ready),
+        .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tlast(m_axis_tlast),
+        .m_axis_tvalid(m_axis_tvalid), .m_axis_tready(m_axis_tready));
+
+    // One frame has at least a group or a beat in here: fewer than 40 frames are. A frame's count comes only with its last beat
+    // in, and is needed with its last beat out.
+    wire unused_valid;
+    credit_fifo #(.WIDTH(COUNT_WIDTH), .LOG2(6)) counts (
+        .clk(clk), .rst(rst), .s_data(values), .s_valid(take && i_last),
+        .m_data(m_axis_tuser), .m_valid(unused_valid), .m_ready(m_axis_tvalid && m_axis_tready && m_axis_tlast));
+
+    generate
+        if (PROFILES < 1 || PROFILES > 7 || COUNT_WIDTH < 5) begin : g_check
+            PROFILES_must_name_one_to_three_profiles_and_COUNT_WIDTH_be_5_or_more error();
+        end
+    endgenerate
+
+endmodule
+
+`resetall

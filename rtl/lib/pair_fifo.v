@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A credit_fifo that takes up to two words a cycle, and gives one.
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+module pair_fifo #(
+    parameter WIDTH = 256,  // bits of a word
+    parameter LOG2  = 4     // holds 2^LOG2 words, and one in the output register
+) (
+    input  wire             clk,
+    input  wire             rst,      // synchronous, active high
+
+    input  wire [1:0]       s_count,  // words, 0..2: always taken, at most 2^LOG2 + 1 words may be in here
+    input  wire [WIDTH-1:0] s_first,
+    input  wire [WIDTH-1:0] s_second,
+
+    output wire [WIDTH-1:0] m_data,
+    output wire             m_valid,
+    input  wire             m_ready
+);
+
+    // words of even and of odd numbers
+    reg [WIDTH-1:0] even [0:(1<<(LOG2-1))-1];
+    reg [WIDTH-1:0] odd  [0:(1<<(LOG2-1))-1];
+    reg [LOG2:0]    write_reg = {LOG2+1{1'b0}};
+    reg [LOG2:0]    read_reg  = {LOG2+1{1'b0}};
+    reg [WIDTH-1:0] out_reg;
+    reg             out_valid_reg = 1'b0;
+
+    assign m_data  = out_reg;
+    assign m_valid = out_valid_reg;
+
+    wire             empty  = write_reg == read_reg;
+    wire             free   = m_ready || !out_valid_reg;
+    wire             pass   = free && empty;  // the first word goes to the output register
+    wire [1:0]       stored = pass && s_count != 2'd0 ? s_count - 2'd1 : s_count;
+    wire [WIDTH-1:0] next   = pass ? s_second : s_first;
+
+    wire             at_odd = write_reg[0];
+    wire [LOG2-2:0]  row    = write_reg[LOG2-1:1];
+
+    always @(posedge clk) begin
+        if (at_odd ? stored[1] : |stored) even[at_odd ? row + 1'b1 : row] <= at_odd ? s_second : next;
+        if (at_odd ? |stored : stored[1]) odd[row] <= at_odd ? next : s_second;
+
+        if (free) out_reg <= empty ? s_first : read_reg[0] ? odd[read_reg[LOG2-1:1]] : even[read_reg[LOG2-1:1]];
+
+        if (free) out_valid_reg <= s_count != 2'd0 || !empty;
+        write_reg <= write_reg + {{LOG2-1{1'b0}}, stored};
+        if (free && !empty) read_reg <= read_reg + 1'b1;
+
+        if (rst) begin
+            out_valid_reg <= 1'b0;
+            write_reg     <= {LOG2+1{1'b0}};
+            read_reg      <= {LOG2+1{1'b0}};
+        end
+    end
+
+endmodule
+
+`resetall

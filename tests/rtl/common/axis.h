@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives a block between a sink s_axis_* and a source m_axis_* of 256 bits: frames in, with random gaps; frames out, with random
+// back-pressure; the protocol's rules watched in every cycle.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <type_traits>
+#include <vector>
+
+#include "bench.h"
+
+namespace bench
+{
+
+constexpr unsigned BEAT = 32;  // bytes
+
+struct Frame {
+    std::vector<uint8_t> bytes;
+    uint64_t user = 0;                                    // in: of every beat; out: of the last
+    uint64_t first_cycle = 0, last_cycle = 0, beats = 0;  // out: cycles in which its first and last beats were taken
+};
+
+struct Gaps {
+    unsigned idle = 0;   // percent of cycles in which the source has nothing
+    unsigned stall = 0;  // percent of cycles in which the sink takes nothing
+};
+
+template <class Top> class Stream
+{
+  public:
+    // `done` is given every frame that has come out.
+    Stream(const Options &o, std::function<void(Frame &)> done)
+        : model_(o), random_{o.seed ^ 0x5eed}, done_(std::move(done))
+    {
+        model_->s_axis_tvalid = 0;
+        model_->m_axis_tready = 0;
+        reset(3);
+    }
+
+    Gaps gaps;
+    uint64_t cycle() const { return model_.cycle(); }
+    uint64_t beats_in() const { return beats_in_; }
+    uint64_t beats_out() const { return beats_out_; }
+    std::deque<uint64_t> starts;  // cycles in which a frame's first beat was taken
+
+    void send(std::vector<uint8_t> bytes, uint64_t user)
+    {
+        if (bytes.empty()) fail("the bench sends an empty frame");
+        queue_.push_back({std::move(bytes), user});
+    }
+
+    // Runs until `frames` more frames have come out.
+    void run(size_t frames, uint64_t quiet_limit = 5000)
+    {
+        uint64_t quiet = 0, out = beats_out_;
+        for (const size_t target = frames_out_ + frames; frames_out_ < target;) {
+            step();
+            quiet = out == beats_out_ && beats_in_ == last_in_ ? quiet + 1 : 0;
+            out = beats_out_, last_in_ = beats_in_;
+            if (quiet > quiet_limit)
+                fail("cycle %llu: nothing moves: %zu frames to come out, input %s", now(), target - frames_out_,
+                     model_->s_axis_tready ? "ready" : "not ready");
+        }
+    }
+    // Nothing may come out that was not expected.
+    void drain(unsigned cycles = 60)
+    {
+        const uint64_t out = beats_out_;
+        for (unsigned i = 0; i < cycles; i++) step();
+        if (beats_out_ != out || model_->m_axis_tvalid) fail("cycle %llu: something comes out that nobody sent", now());
+    }
+
+    // In mid-frame or not: all that is inside is gone.
+    void reset(unsigned cycles)
+    {
+        model_->rst = 1;
+        for (unsigned i = 0; i < cycles; i++) {
+            model_->s_axis_tvalid = random_.percent(50);
+            model_->m_axis_tready = random_.percent(50);
+            model_.rise();
+        }
+        model_->rst = 0;
+        model_->s_axis_tvalid = 0;
+        queue_.clear();
+        starts.clear();
+        sent_ = 0;
+        offered_ = held_ = false;
+        current_ = {};
+    }
+
+    void step()
+    {
+        offer();
+        model_->m_axis_tready = !random_.percent(gaps.stall);
+        if (random_.percent(2)) independence();
+        model_->eval();
+        const bool in = model_->s_axis_tvalid && model_->s_axis_tready,
+                   out = model_->m_axis_tvalid && model_->m_axis_tready;
+        watch(out);
+        if (in) taken();
+        if (out) given();
+        model_.rise();
+    }
+
+  private:
+    unsigned long long now() const { return model_.cycle(); }
+
+    void offer()
+    {
+        if (!offered_ && !queue_.empty() && !random_.percent(gaps.idle)) {
+            const Frame &f = queue_.front();
+            const size_t left = f.bytes.size() - sent_;
+            const unsigned bytes = left < BEAT ? static_cast<unsigned>(left) : BEAT;
+            uint8_t beat[BEAT];
+            for (uint8_t &b : beat) b = static_cast<uint8_t>(random_.next());  // bytes that are not kept do not matter
+            memcpy(beat, f.bytes.data() + sent_, bytes);
+            memcpy(&model_->s_axis_tdata[0], beat, BEAT);
+            model_->s_axis_tkeep = bytes == BEAT ? ~0u : (1u << bytes) - 1;
+            model_->s_axis_tlast = left <= BEAT;
+            model_->s_axis_tuser = static_cast<std::remove_reference_t<decltype(model_->s_axis_tuser)>>(
+                sent_ ? random_.next() & user_mask : f.user);
+            offered_ = true;
+        }
+        model_->s_axis_tvalid = offered_;
+    }
+
+    void taken()
+    {
+        if (!sent_) starts.push_back(now());
+        beats_in_++;
+        sent_ += BEAT;
+        offered_ = false;
+        if (sent_ >= queue_.front().bytes.size()) queue_.pop_front(), sent_ = 0;
+    }
+
+    // Neither side's answer may depend on the other's in the same cycle.
+    void independence()
+    {
+        const auto before = sides();
+        const bool valid = model_->s_axis_tvalid, ready = model_->m_axis_tready;
+        model_->s_axis_tvalid = !valid, model_->m_axis_tready = !ready;
+        model_->eval();
+        if (sides() != before) fail("cycle %llu: tready or tvalid depends on the other side in the same cycle", now());
+        model_->s_axis_tvalid = valid, model_->m_axis_tready = ready;
+    }
+    unsigned sides() { return static_cast<unsigned>(model_->s_axis_tready | model_->m_axis_tvalid << 1); }
+
+    void watch(bool out)
+    {
+        if (held_ && (!model_->m_axis_tvalid || memcmp(held_data_, &model_->m_axis_tdata[0], BEAT) != 0 ||
+                      held_keep_ != model_->m_axis_tkeep || held_last_ != model_->m_axis_tlast))
+            fail("cycle %llu: a beat changes before it is taken", now());
+        held_ = model_->m_axis_tvalid && !out;
+        memcpy(held_data_, &model_->m_axis_tdata[0], BEAT);
+        held_keep_ = model_->m_axis_tkeep, held_last_ = model_->m_axis_tlast;
+    }
+
+    void given()
+    {
+        const uint32_t keep = model_->m_axis_tkeep;
+        const unsigned bytes = static_cast<unsigned>(__builtin_popcount(keep));
+        if (!keep || (keep & (keep + 1))) fail("cycle %llu: tkeep %08x is empty or has holes", now(), keep);
+        if (bytes < BEAT && !model_->m_axis_tlast) fail("cycle %llu: a partial beat within a frame", now());
+        const uint8_t *data = reinterpret_cast<const uint8_t *>(&model_->m_axis_tdata[0]);
+        if (current_.bytes.empty()) current_.first_cycle = now();
+        current_.bytes.insert(current_.bytes.end(), data, data + bytes);
+        current_.beats++, beats_out_++;
+        if (!model_->m_axis_tlast) return;
+        current_.user = model_->m_axis_tuser;
+        current_.last_cycle = now();
+        frames_out_++;
+        done_(current_);
+        current_ = {};
+    }
+
+  public:
+    uint64_t user_mask = ~0ull;  // bits that the sink's tuser has
+
+  private:
+    Model<Top> model_;
+    Random random_;
+    std::function<void(Frame &)> done_;
+    std::deque<Frame> queue_;
+    size_t sent_ = 0, frames_out_ = 0;
+    uint64_t beats_in_ = 0, beats_out_ = 0, last_in_ = 0;
+    bool offered_ = false, held_ = false, held_last_ = false;
+    uint8_t held_data_[BEAT] = {};
+    uint32_t held_keep_ = 0;
+    Frame current_;
+};
+
+}  // namespace bench
