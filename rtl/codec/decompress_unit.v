@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// A record, or a group of a quad, to eight values. Four stages and the logic of a fifth, which whoever takes the values
+// registers; no enable: a group a cycle.
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+module decompress_unit #(
+    parameter PROFILES = 7  // those built: bit 0 paper, bit 1 lattice, bit 2 dense
+) (
+    input  wire         clk,
+    input  wire         rst,          // synchronous, active high
+
+    // from record_window
+    input  wire [279:0] s_record,     // tag word and payloads; dense: a group's payload, behind its header when s_header
+    input  wire [1:0]   s_profile,    // as lane_decompress
+    input  wire [7:0]   s_bound_exp,
+    input  wire [3:0]   s_class,      // dense
+    input  wire         s_header,     // dense: the payload begins with byte 2
+    input  wire [2:0]   s_lanes,      // values of the group, 0 for eight
+    input  wire         s_valid,
+    input  wire         s_last,       // of its frame
+    input  wire         s_error,      // the frame is bad
+
+    // four cycles later
+    output wire [255:0] m_values,
+    output wire [2:0]   m_lanes,
+    output wire         m_valid,
+    output wire         m_last,
+    output wire         m_error       // this group, or one before it in the frame, is bad
+);
+
+    localparam RECORDS = (PROFILES & 3) != 0;
+    localparam DENSE   = (PROFILES & 4) != 0;
+
+    genvar i;
+
+    // ---- what goes with the group
+
+    reg [3:0] valid_reg = 4'd0, last_reg, error_reg;
+    reg [2:0] lanes_reg [0:3];
+    reg [1:0] profile_reg [0:1];
+    reg [7:0] bound_reg [0:1];
+
+    always @(posedge clk) begin
+        valid_reg      <= {valid_reg[2:0], s_valid};
+        last_reg       <= {last_reg[2:0], s_last};
+        lanes_reg[0]   <= s_lanes;
+        lanes_reg[1]   <= lanes_reg[0];
+        lanes_reg[2]   <= lanes_reg[1];
+        lanes_reg[3]   <= lanes_reg[2];
+        profile_reg[0] <= s_profile;
+        profile_reg[1] <= profile_reg[0];
+        bound_reg[0]   <= s_bound_exp;
+        bound_reg[1]   <= bound_reg[0];
+        if (rst) valid_reg <= 4'd0;
+    end
+
+    // ---- records: the upper four lanes, then pairs of lanes, then lanes
+
+    function [3:0] bytes(input [1:0] tag);
+        bytes = {1'b0, tag == 2'd3, tag == 2'd2, tag == 2'd1};
+    endfunction
+
+    wire [255:0] record_payloads;
+    reg  [15:0]  tags_reg;
+
+    generate
+        if (RECORDS) begin : g_records
+            wire [15:0]  tags     = s_record[15:0];
+            wire [255:0] payloads = s_record[271:16];
+            wire [3:0]   first    = bytes(tags[1:0]) + bytes(tags[3:2]);
+            wire [3:0]   second   = bytes(tags[5:4]) + bytes(tags[7:6]);
+            wire [4:0]   low_bytes = {1'b0, first} + {1'b0, second};
+            wire [255:0] shifted  = payloads >> {low_bytes, 3'd0};
+
+            reg [255:0] quad_reg;  // 16 bytes each
+            always @(posedge clk) begin
+                quad_reg <= {shifted[127:0], payloads[127:0]};
+                tags_reg <= tags;
+            end
+
+            for (i = 0; i < 2; i = i + 1) begin : g_quad
+                wire [127:0] quad       = quad_reg[128*i +: 128];
+                wire [5:0]   quad_tags  = tags_reg[8*i +: 6];
+                wire [3:0]   pair_bytes = bytes(quad_tags[1:0]) + bytes(quad_tags[3:2]);
+                wire [127:0] above      = quad >> {pair_bytes, 3'd0};
+                assign record_payloads[128*i +: 64]      = lanes(quad_tags[1:0], quad[63:0]);
+                assign record_payloads[128*i + 64 +: 64] = lanes(quad_tags[5:4], above[63:0]);
+                wire unused_above = &{1'b0, above[127:64]};
+            end
+            wire unused_shifted = &{1'b0, shifted[255:128]};
+        end else begin : g_no_records
+            assign record_payloads = 256'd0;
+            always @(posedge clk) tags_reg <= 16'd0;
+        end
+    endgenerate
+
+    // bytes above a lane's own are left as they come
+    function [63:0] lanes(input [1:0] low_tag, input [63:0] pair);
+        case (low_tag)
+        2'd0: lanes = {pair[31:0], pair[31:0]};
+        2'd1: lanes = {pair[39:8], pair[31:0]};
+        2'd2: lanes = {pair[47:16], pair[31:0]};
+        2'd3: lanes = pair;
+        endcase
+    endfunction
+
+    // ---- groups of quads
+
+    wire [255:0] words;
+    wire [7:0]   raw;
+
+    generate
+        if (DENSE) begin : g_dense
+            quad_unpack planes (
+                .clk(clk), .s_payload(s_header ? s_record[279:16] : s_record[263:0]), .s_class(s_class),
+                .m_words(words), .m_raw(raw));
+        end else begin : g_no_dense
+            assign words = 256'd0;
+            assign raw   = 8'd0;
+            wire unused_dense = &{1'b0, s_record, s_header, s_class};
+        end
+        if (DENSE && !RECORDS) begin : g_only_dense
+            wire unused_functions = &{1'b0, tags_reg};
+        end
+    endgenerate
+
+    // ---- lanes
+
+    wire is_dense = DENSE && (!RECORDS || profile_reg[0] == 2'd2);
+
+    reg [255:0] payload_reg;
+    reg [15:0]  tag_reg;
+
+    always @(posedge clk) payload_reg <= is_dense ? words : record_payloads;
+
+    generate
+        for (i = 0; i < 8; i = i + 1) begin : g_lane
+            always @(posedge clk) tag_reg[2*i +: 2] <= is_dense ? {1'b1, raw[i]} : tags_reg[2*i +: 2];
+
+            lane_decompress #(.PROFILES(PROFILES)) lane (
+                .clk(clk), .profile(profile_reg[1]), .bound_exp(bound_reg[1]),
+                .tag(tag_reg[2*i +: 2]), .payload(payload_reg[32*i +: 32]), .value(m_values[32*i +: 32]));
+        end
+    endgenerate
+
+    // ---- a lane that stands for nothing must be empty: tag 0, or for dense q = 0
+
+    wire [7:0] missing = lanes_reg[1] == 3'd0 ? 8'd0 : 8'hff << lanes_reg[1];
+    reg  [7:0] filled;
+    reg        was_dense;
+    integer    n;
+
+    always @*
+        for (n = 0; n < 8; n = n + 1)
+            filled[n] = was_dense ? tag_reg[2*n] || payload_reg[32*n +: 32] != 32'd0 : tag_reg[2*n +: 2] != 2'd0;
+
+    // a bad group makes all that follow it in its frame bad
+    reg bad_reg = 1'b0;
+    wire bad = bad_reg || error_reg[3];
+
+    always @(posedge clk) begin
+        was_dense <= is_dense;
+        error_reg <= {error_reg[2], error_reg[1] || (last_reg[1] && |(missing & filled)), error_reg[0], s_error};
+        if (valid_reg[3]) bad_reg <= bad && !last_reg[3];
+        if (rst) bad_reg <= 1'b0;
+    end
+
+    assign m_lanes = last_reg[3] ? lanes_reg[3] : 3'd0;
+    assign m_valid = valid_reg[3];
+    assign m_last  = last_reg[3];
+    assign m_error = bad;
+
+endmodule
+
+`resetall
