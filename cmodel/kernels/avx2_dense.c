@@ -273,14 +273,19 @@ INLINE void put_integers(action act, output *o, void *to, __m256i q)
     }
 }
 
+INLINE __m256 plus_zero(action act, const void *to, size_t present)
+{
+    __m256 zero = _mm256_setzero_ps();
+    return act == ADD ? _mm256_add_ps(_mm256_castsi256_ps(load_lanes(to, present)), zero) : zero;
+}
+
 // Adding +0.0 is not nothing: -0.0 becomes +0.0.
 INLINE void put_zeros(action act, uint8_t *to, size_t count)
 {
-    for (size_t i = 0; i < count && act != ADD_INTEGER; i += GN_GROUP) {
-        __m256 values = _mm256_setzero_ps();
-        if (act == ADD) values = _mm256_add_ps(_mm256_castsi256_ps(load_lanes(to + 4 * i, count - i)), values);
-        store_lanes(to + 4 * i, count - i, values);
-    }
+    if (act == ADD_INTEGER) return;
+    for (; count >= GN_GROUP; count -= GN_GROUP, to += sizeof(float) * GN_GROUP)
+        _mm256_storeu_ps((float *)(void *)to, plus_zero(act, to, GN_GROUP));
+    if (count) store_lanes(to, count, plus_zero(act, to, count));
 }
 
 // A group of class 15 to `to`.
