@@ -3,7 +3,7 @@
 #define GRADNIC_DRIVER_ENGINE_H
 /// What transforms packets. One interface, several engines chosen by name; today `model`, the C reference (cmodel/frame).
 /// The transmit calls (transmit, tx_counters) and the receive calls (receive, rx_counters) may run at the same time, each
-/// side on one thread at a time; the setters need both sides at rest.
+/// side on one thread; the setters need both sides at rest.
 
 #include <gradnic/frame.h>
 

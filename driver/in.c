@@ -2,6 +2,7 @@
 // Wire to host: take a batch of datagrams of one peer, check where each packet claims to come from, let the engine restore it,
 // hand neighbours over together.
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 #include "driver/inner.h"
@@ -72,18 +73,27 @@ void gn_in_batch(gn_nic *nic, const gn_wire_batch *batch)
     gn_join_flush(&in->join);
 }
 
-bool gn_in_step(gn_nic *nic, size_t *bytes)
+void *gn_in_thread(void *argument)
 {
+    gn_nic *nic = argument;
     gn_in *in = nic->in;
-    gn_wire_batch batch;
-    pthread_mutex_lock(&in->lock);
-    const int got = gn_wire_receive(&nic->wire, in->batch, sizeof in->batch, &batch);
-    const int reason = errno;
-    if (got > 0) gn_in_batch(nic, &batch);
-    pthread_mutex_unlock(&in->lock);
-    // Anything else is news of the network (an ICMP error, an interface that went down): no reason to stop listening.
-    if (got < 0 && (reason == EBADF || reason == ENOTSOCK || reason == EFAULT || reason == EINVAL))
-        gn_nic_stop(nic, reason);
-    *bytes = got > 0 ? batch.bytes : 0;
-    return got;
+    unsigned looked = 0;
+    while (!atomic_load_explicit(&nic->stop, memory_order_relaxed)) {
+        gn_wire_batch batch;
+        pthread_mutex_lock(&in->lock);
+        const int got = gn_wire_receive(&nic->wire, in->batch, sizeof in->batch, &batch);
+        const int reason = errno;
+        if (got > 0) gn_in_batch(nic, &batch);
+        pthread_mutex_unlock(&in->lock);
+        if (got)
+            looked = 0;
+        else if (looked++ < GN_PATIENCE)
+            sched_yield();
+        else
+            gn_nic_wait(nic, nic->wire.fd, UINT64_MAX);
+        // Anything else is news of the network (an ICMP error, an interface that went down): no reason to stop listening.
+        if (got < 0 && (reason == EBADF || reason == ENOTSOCK || reason == EFAULT || reason == EINVAL))
+            gn_nic_stop(nic, reason);
+    }
+    return NULL;
 }

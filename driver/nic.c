@@ -24,12 +24,11 @@ uint64_t gn_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void gn_nic_wait(const gn_nic *nic, int one, int other, uint64_t timeout)
+void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout)
 {
-    struct pollfd watched[3] = {
-        {.fd = nic->stop_event, .events = POLLIN}, {.fd = one, .events = POLLIN}, {.fd = other, .events = POLLIN}};
+    struct pollfd watched[2] = {{.fd = nic->stop_event, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
     const struct timespec limit = {.tv_sec = (time_t)(timeout / 1000000000u), .tv_nsec = (long)(timeout % 1000000000u)};
-    (void)ppoll(watched, 3, timeout == UINT64_MAX ? NULL : &limit, NULL);
+    (void)ppoll(watched, fd < 0 ? 1 : 2, timeout == UINT64_MAX ? NULL : &limit, NULL);
 }
 
 void gn_nic_stop(gn_nic *nic, int reason)
@@ -177,7 +176,7 @@ static gn_nic *allocate(const gn_nic_config *config)
     gn_nic *nic = calloc(1, sizeof *nic);
     if (!nic) return NULL;
     nic->config = *config;
-    nic->tun.fd = nic->wire.fd = nic->stop_event = nic->call_event = -1;
+    nic->tun.fd = nic->wire.fd = nic->stop_event = -1;
     nic->started = (uint64_t)time(NULL);
     nic->out = calloc(1, sizeof *nic->out);
     nic->in = calloc(1, sizeof *nic->in);
@@ -201,8 +200,7 @@ int gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error)
         return gn_error_set(error, "out of memory");
     }
     nic->stop_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    nic->call_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (nic->stop_event < 0 || nic->call_event < 0) {
+    if (nic->stop_event < 0) {
         gn_error_set(error, "eventfd: %s", strerror(errno));
         goto failed;
     }
@@ -231,7 +229,6 @@ void gn_nic_close(gn_nic *nic)
     gn_tun_close(&nic->tun);
     gn_wire_close(&nic->wire);
     if (nic->stop_event >= 0) close(nic->stop_event);
-    if (nic->call_event >= 0) close(nic->call_event);
     if (nic->engine) nic->config.engine->close(nic->engine);
     gn_fault_free(nic->out->fault);
     gn_capture_close(nic->pcap_host);
@@ -259,7 +256,7 @@ static void serve(gn_nic *nic, int signals)
 
 int gn_nic_run(gn_nic *nic, gn_error *error)
 {
-    pthread_t first, second;
+    pthread_t out, in;
     sigset_t ending;
     sigemptyset(&ending);
     sigaddset(&ending, SIGTERM);
@@ -271,15 +268,15 @@ int gn_nic_run(gn_nic *nic, gn_error *error)
     if (signals < 0) return gn_error_set(error, "signalfd: %s", strerror(errno));
     // The rate limiter sleeps for fractions of a millisecond; the default slack of 50 us would be an error of 5 %. Threads inherit it.
     (void)prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
-    int failed = pthread_create(&second, NULL, gn_second_thread, nic);
+    int failed = pthread_create(&out, NULL, gn_out_thread, nic);
     if (!failed) {
-        failed = pthread_create(&first, NULL, gn_first_thread, nic);
+        failed = pthread_create(&in, NULL, gn_in_thread, nic);
         if (!failed) {
             serve(nic, signals);
-            pthread_join(first, NULL);
+            pthread_join(in, NULL);
         }
         gn_nic_stop(nic, 0);
-        pthread_join(second, NULL);
+        pthread_join(out, NULL);
     }
     close(signals);
     if (failed) return gn_error_set(error, "cannot start a thread: %s", strerror(failed));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_NIC_H
 #define GRADNIC_DRIVER_NIC_H
-/// A NIC in user space: host <-> TUN device <-> engine <-> UDP <-> peers. One thread for both directions, a second one that
-/// takes over host to wire when there is work for two, and the caller's own, which serves the control socket until a signal ends it.
+/// A NIC in user space: host <-> TUN device <-> engine <-> UDP <-> peers. Two threads, `out` (host to wire) and `in` (wire to
+/// host), and the caller's own, which serves the control socket until a signal ends it.
 
 #include <gradnic/frame.h>
 

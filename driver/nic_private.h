@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_NIC_PRIVATE_H
 #define GRADNIC_DRIVER_NIC_PRIVATE_H
-/// What the NIC's threads share. Each direction has a lock that a thread holds while it works on one segment or batch, never
+/// What the NIC's threads share. Each direction has a lock that its thread holds while it works on one segment or batch, never
 /// while it waits for work; the control thread takes it to read counters or to change settings. Both locks: out first, then in.
-/// Which thread works on which direction is for speed alone (share.h): any of them may take a step of either.
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,15 +11,12 @@
 #include "driver/join.h"
 #include "driver/nic.h"
 #include "driver/rate.h"
-#include "driver/share.h"
 #include "driver/wire.h"
 
 enum {
     /// A thread that finds nothing looks again this often, giving way to others in between, before it sleeps: to be put to
     /// sleep and woken costs more than to look, for both sides. It takes a quarter off a short round trip.
     GN_PATIENCE = 20,
-    GN_PATIENCE_NS = 20000,        ///< giving way longer than this means that the core is wanted: it sleeps at once
-    GN_OUT_STEPS = 2,              ///< segments taken from the host between two batches from the wire, on one thread
     GN_BATCH_BYTES = 65536,        ///< one read of either side
     GN_RESTORED_BYTES = 4 * 65536  ///< packets restored but not yet handed over
 };
@@ -39,7 +35,6 @@ typedef struct gn_out {
     uint64_t too_big_seen;           ///< of wire.too_big, when the paths were last asked for their MTU
     uint64_t paths_asked;            ///< gn_now() of that
     uint64_t host_told;              ///< gn_now() of the last ICMP message
-    uint64_t waits_seen;             ///< of wire.waits, when `share` was last told
     gn_wire_counters wire;
     gn_wire_packet outgoing[GN_BURST_PACKETS];
     gn_burst burst;
@@ -71,8 +66,6 @@ struct gn_nic {
     unsigned wire_mtu_opened, packet_mtu_opened;  ///< both as they were at the start: never exceeded
     struct gn_control *control;                   ///< NULL: none
     int stop_event;                               ///< eventfd: readable when the threads are to end
-    int call_event;                               ///< eventfd: readable when the second thread is called
-    gn_share share;
     atomic_bool stop;
     atomic_int failure;  ///< errno of a thread that gave up
     uint64_t started;    ///< CLOCK_REALTIME, seconds
@@ -82,23 +75,15 @@ struct gn_nic {
 
 /// CLOCK_MONOTONIC in nanoseconds.
 uint64_t gn_now(void);
-/// Waits until one of two descriptors (-1: none) is readable, the NIC is to stop, or `timeout` nanoseconds have passed
-/// (UINT64_MAX: never).
-void gn_nic_wait(const gn_nic *nic, int one, int other, uint64_t timeout);
+/// Waits until `fd` (-1: none) is readable, the NIC is to stop, or `timeout` nanoseconds have passed (UINT64_MAX: never).
+void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout);
 /// Ends both threads; `reason` is the errno that made it necessary, or 0.
 void gn_nic_stop(gn_nic *nic, int reason);
 
 /// Handles one batch that lies in nic->in->batch: untrusted bytes. Called with the lock held.
 void gn_in_batch(gn_nic *nic, const gn_wire_batch *batch);
 
-/// Host to wire: one segment, under the lock. @return nanoseconds to wait before the next one: for the device too if `*readable`.
-uint64_t gn_out_step(gn_nic *nic, bool *readable);
-/// Wire to host: one batch, under the lock. @return whether something came; `*bytes` of datagrams.
-bool gn_in_step(gn_nic *nic, size_t *bytes);
-
-/// Works on wire to host, and on host to wire while the second thread does not.
-void *gn_first_thread(void *nic);
-/// Works on host to wire while it is called, else sleeps.
-void *gn_second_thread(void *nic);
+void *gn_out_thread(void *nic);
+void *gn_in_thread(void *nic);
 
 #endif

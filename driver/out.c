@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host to wire: take a segment, find its peer, let the engine cut and compress it, pay for it, send it.
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 #include "driver/inner.h"
@@ -97,6 +98,7 @@ static void handle_segment(gn_nic *nic, const struct virtio_net_hdr *virtio, siz
     gn_pmtu_tell_host(nic, out->segment, inner.length, gn_now());
 }
 
+// One step under the lock. @return nanoseconds to wait before the next one: for the device too if `*readable`.
 static uint64_t step(gn_nic *nic, bool *readable)
 {
     gn_out *out = nic->out;
@@ -119,16 +121,21 @@ static uint64_t step(gn_nic *nic, bool *readable)
     return due;
 }
 
-uint64_t gn_out_step(gn_nic *nic, bool *readable)
+void *gn_out_thread(void *argument)
 {
-    gn_out *out = nic->out;
-    pthread_mutex_lock(&out->lock);
-    const uint64_t before = out->wire.bytes, wait = step(nic, readable);
-    if (out->wire.bytes - before >= GN_SHARE_BULK) gn_share_count(&nic->share.sent);
-    if (out->wire.waits != out->waits_seen) {
-        out->waits_seen = out->wire.waits;
-        gn_share_count(&nic->share.waits);
+    gn_nic *nic = argument;
+    unsigned looked = 0;
+    while (!atomic_load_explicit(&nic->stop, memory_order_relaxed)) {
+        bool readable;
+        pthread_mutex_lock(&nic->out->lock);
+        const uint64_t wait = step(nic, &readable);
+        pthread_mutex_unlock(&nic->out->lock);
+        if (!wait)
+            looked = 0;
+        else if (readable && looked++ < GN_PATIENCE)
+            sched_yield();
+        else
+            gn_nic_wait(nic, readable ? nic->tun.fd : -1, wait);
     }
-    pthread_mutex_unlock(&out->lock);
-    return wait;
+    return NULL;
 }

@@ -139,8 +139,8 @@ static json_t *tx_stats(const gn_nic *nic)
     json_t *fault = OBJECT({"lost", f->lost}, {"duplicated", f->duplicated}, {"reordered", f->reordered},
                            {"delayed", f->delayed}, {"overflow", f->overflow});
     json_t *wire = OBJECT({"packets", out->packets}, {"packet_bytes", out->packet_bytes}, {"datagrams", w->datagrams},
-                          {"bytes", w->bytes}, {"padding", w->padding}, {"calls", w->calls}, {"waits", w->waits},
-                          {"too_big", w->too_big}, {"errors", w->errors});
+                          {"bytes", w->bytes}, {"padding", w->padding}, {"calls", w->calls}, {"too_big", w->too_big},
+                          {"errors", w->errors});
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "host", host, "engine", rows_of(gn_tx_counter_rows, c), "rules",
                      tx_rules(nic, c), "ratio", ratio(before, after), "fault", fault, "wire", wire);
 }
@@ -185,7 +185,6 @@ json_t *gn_nic_stats(gn_nic *nic)
     json_t *rx = rx_stats(nic);
     add_peers(nic, peers, false);
     pthread_mutex_unlock(&nic->in->lock);
-    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "device", nic->tun.name, "uptime_s",
-                     number((uint64_t)time(NULL) - nic->started), "second_thread_calls",
-                     number(atomic_load(&nic->share.calls)), "tx", tx, "rx", rx, "peers", peers);
+    return json_pack("{s:s,s:o,s:o,s:o,s:o}", "device", nic->tun.name, "uptime_s",
+                     number((uint64_t)time(NULL) - nic->started), "tx", tx, "rx", rx, "peers", peers);
 }

@@ -83,8 +83,7 @@ static size_t gather(const gn_wire_packet *packets, size_t count, size_t size, s
     return pieces;
 }
 
-static int send_message(const gn_wire *wire, const gn_peer *peer, struct iovec *vector, size_t pieces, size_t segment,
-                        gn_wire_counters *counters)
+static int send_message(const gn_wire *wire, const gn_peer *peer, struct iovec *vector, size_t pieces, size_t segment)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(uint16_t))];
@@ -105,12 +104,9 @@ static int send_message(const gn_wire *wire, const gn_peer *peer, struct iovec *
         const uint16_t size = (uint16_t)segment;
         memcpy(CMSG_DATA(header), &size, sizeof size);
     }
-    ssize_t sent = sendmsg(wire->fd, &message, MSG_DONTWAIT);
-    if (sent < 0 && errno == EAGAIN) {
-        counters->waits++;
-        do sent = sendmsg(wire->fd, &message, 0);
-        while (sent < 0 && errno == EINTR);
-    }
+    ssize_t sent;
+    do sent = sendmsg(wire->fd, &message, 0);
+    while (sent < 0 && errno == EINTR);
     return sent < 0 ? errno : 0;
 }
 
@@ -136,7 +132,7 @@ static void send_single(gn_wire *wire, const gn_peer *peer, const gn_wire_packet
 {
     struct iovec vector[PIECES];
     const size_t bytes = gn_wire_packet_bytes(packet);
-    const int reason = send_message(wire, peer, vector, gather(packet, 1, bytes, vector), 0, counters);
+    const int reason = send_message(wire, peer, vector, gather(packet, 1, bytes, vector), 0);
     if (reason)
         count_refusal(counters, reason, 1);
     else
@@ -155,7 +151,7 @@ void gn_wire_send(gn_wire *wire, const gn_peer *peer, const gn_wire_packet *pack
             packets++, count--;
             continue;
         }
-        const int reason = send_message(wire, peer, vector, gather(packets, taken, size, vector), size, counters);
+        const int reason = send_message(wire, peer, vector, gather(packets, taken, size, vector), size);
         // The route's device cannot checksum, or the kernel is old: one call per datagram from now on.
         if (reason == EIO || reason == EOPNOTSUPP || reason == ENOPROTOOPT) {
             wire->segmentation = false;

@@ -30,7 +30,6 @@ typedef struct gn_wire_counters {
     uint64_t datagrams,
         bytes;       ///< datagrams sent and their bytes as on the link: IP, UDP, Ethernet headers and padding included
     uint64_t calls;  ///< system calls that sent them
-    uint64_t waits;  ///< of these calls, those that had to wait for room in the socket's buffer
     uint64_t padding;  ///< bytes of padding among them
     uint64_t too_big;  ///< datagrams refused as larger than the path's MTU
     uint64_t errors;   ///< datagrams that the kernel refused otherwise

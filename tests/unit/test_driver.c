@@ -10,7 +10,6 @@
 #include "driver/inner.h"
 #include "driver/peers.h"
 #include "driver/rate.h"
-#include "driver/share.h"
 #include "driver/too_big.h"
 #include "driver/wire.h"
 #include "suite.h"
@@ -218,49 +217,6 @@ static void count_fates(uint64_t seed, unsigned skip, gn_fault_counters *counter
     gn_fault_free(fault);
 }
 
-// Rounds of the first thread, each of which hears `heard` bytes while `sent` calls with data and `waits` that waited are made.
-static void rounds(gn_share *share, unsigned count, size_t heard, unsigned sent, unsigned waits)
-{
-    for (unsigned i = 0; i < count; i++) {
-        const bool was = atomic_load(&share->split);
-        for (unsigned j = 0; j < sent; j++) gn_share_count(&share->sent);
-        for (unsigned j = 0; j < waits; j++) gn_share_count(&share->waits);
-        ck_assert_int_eq(gn_share_round(share, heard), was != atomic_load(&share->split));
-    }
-}
-
-START_TEST(sharing)
-{
-    gn_share share = {0};
-    // Data one way, acknowledgements the other: one thread, however long.
-    rounds(&share, 10 * GN_SHARE_WINDOW, 300, 2, 0);
-    rounds(&share, 10 * GN_SHARE_WINDOW, 60000, 0, 0);
-    ck_assert_uint_eq(atomic_load(&share.calls), 0);
-    // Both ways: two, within two windows; and one again when that is over.
-    rounds(&share, 2 * GN_SHARE_WINDOW, 60000, 1, 0);
-    ck_assert(atomic_load(&share.split));
-    rounds(&share, 10 * GN_SHARE_WINDOW, 60000, 1, 0);
-    ck_assert(atomic_load(&share.split));
-    rounds(&share, 2 * GN_SHARE_WINDOW, 300, 1, 0);
-    ck_assert(!atomic_load(&share.split));
-    // A little the other way is no reason.
-    for (unsigned i = 0; i < 40; i++) {
-        rounds(&share, GN_SHARE_WINDOW - GN_SHARE_LEAST / 2, 300, 1, 0);
-        rounds(&share, GN_SHARE_LEAST / 2, GN_SHARE_BULK, 1, 0);
-    }
-    ck_assert_uint_eq(atomic_load(&share.calls), 1);
-    // A sender that had to wait is one at once, and for as long as that happens.
-    rounds(&share, 1, 0, 1, 1);
-    ck_assert(atomic_load(&share.split));
-    rounds(&share, GN_SHARE_WINDOW - 1, 0, 1, 0);
-    rounds(&share, 1, 0, 1, 1);
-    ck_assert(atomic_load(&share.split));
-    rounds(&share, GN_SHARE_WINDOW, 0, 1, 0);
-    ck_assert(!atomic_load(&share.split));
-    ck_assert_uint_eq(atomic_load(&share.calls), 2);
-}
-END_TEST
-
 START_TEST(faults)
 {
     gn_fault_counters a, b, c;
@@ -344,6 +300,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("driver", endpoints, longest_prefix, peers_refused, batches, rates, sharing, faults, inner_packets,
+    return RUN_TESTS("driver", endpoints, longest_prefix, peers_refused, batches, rates, faults, inner_packets,
                      too_big_messages);
 }
