@@ -15,6 +15,7 @@ module decompress_unit #(
     input  wire [279:0] s_record,     // tag word and payloads; dense: a group's payload, behind its header when s_header
     input  wire [1:0]   s_profile,    // as lane_decompress
     input  wire [7:0]   s_bound_exp,
+    input  wire [4:0]   s_low_bytes,  // paper, lattice: payload bytes of lanes 0 to 3
     input  wire [3:0]   s_class,      // dense
     input  wire         s_header,     // dense: the payload begins with byte 2
     input  wire [2:0]   s_lanes,      // values of the group, 0 for eight
@@ -67,17 +68,13 @@ module decompress_unit #(
 
     generate
         if (RECORDS) begin : g_records
-            wire [15:0]  tags     = s_record[15:0];
             wire [255:0] payloads = s_record[271:16];
-            wire [3:0]   first    = bytes(tags[1:0]) + bytes(tags[3:2]);
-            wire [3:0]   second   = bytes(tags[5:4]) + bytes(tags[7:6]);
-            wire [4:0]   low_bytes = {1'b0, first} + {1'b0, second};
-            wire [255:0] shifted  = payloads >> {low_bytes, 3'd0};
+            wire [255:0] shifted  = payloads >> {s_low_bytes, 3'd0};
 
             reg [255:0] quad_reg;  // 16 bytes each
             always @(posedge clk) begin
                 quad_reg <= {shifted[127:0], payloads[127:0]};
-                tags_reg <= tags;
+                tags_reg <= s_record[15:0];
             end
 
             for (i = 0; i < 2; i = i + 1) begin : g_quad
@@ -92,6 +89,7 @@ module decompress_unit #(
             wire unused_shifted = &{1'b0, shifted[255:128]};
         end else begin : g_no_records
             assign record_payloads = 256'd0;
+            wire unused_low = &{1'b0, s_low_bytes};
             always @(posedge clk) tags_reg <= 16'd0;
         end
     endgenerate

@@ -28,6 +28,7 @@ module record_window #(
     output reg  [279:0]           m_record,     // what is above the record does not matter
     output reg  [1:0]             m_profile,
     output reg  [7:0]             m_bound_exp,
+    output reg  [4:0]             m_low_bytes,  // paper, lattice: payload bytes of lanes 0 to 3
     output reg  [3:0]             m_class,      // dense: of the group
     output reg                    m_header,     // dense: the group's payload is behind its quad's header
     output reg  [2:0]             m_lanes,      // of the last record: its values, 0 for eight
@@ -100,7 +101,7 @@ module record_window #(
     // ---- beat 1: with the length of what would begin at each of its offsets
 
     reg [255:0]      w1_data;
-    reg [185:0]      w1_known;    // 6 bits an offset
+    reg [185:0]      w1_known;    // 6 bits an offset; the first eight with their offset added
     reg [5:0]        w1_bytes;
     reg [FRAME-1:0]  w1_frame;
     reg              w1_last, w1_dense, w1_valid = 1'b0;
@@ -121,7 +122,7 @@ module record_window #(
             w1_one    <= w2_frame[FRAME-1:14] == {GROUPS{1'b0}};
             w1_two    <= w2_frame[FRAME-1:14] == {{GROUPS-1{1'b0}}, 1'b1};
             for (j = 0; j < 31; j = j + 1)
-                w1_known[6*j +: 6] <= item_bytes(w2_dense, w2_data[8*j +: 8], w2_data[8*j + 8 +: 8]);
+                w1_known[6*j +: 6] <= item_bytes(w2_dense, w2_data[8*j +: 8], w2_data[8*j + 8 +: 8]) + (j < 8 ? j[5:0] : 6'd0);
         end
         w1_valid <= w2_move || (w1_valid && !w1_move);
         if (rst) begin
@@ -156,14 +157,14 @@ module record_window #(
             w0_dense <= w1_dense;
             w0_one   <= w1_one;
             w0_two   <= w1_two;
-            for (j = 0; j < 32; j = j + 1) w0_next[7*j +: 7] <= {1'b0, w1_lengths[6*j +: 6]} + j[6:0];
+            for (j = 0; j < 32; j = j + 1) w0_next[7*j +: 7] <= {1'b0, w1_lengths[6*j +: 6]} + (j < 8 ? 7'd0 : j[6:0]);
         end
         w0_valid <= w1_move || (w0_valid && !shift);
         if (rst) w0_valid <= 1'b0;
     end
 
-    // ---- the loop: a record a cycle. It may begin at offsets 0 to 32 of the window: at 32, with the beat 0 used up, so
-    // that a frame which ends in beat 1 does not cost the next frame a cycle.
+    // ---- the loop: a record a cycle. It may begin at offsets 0 to 39 of the window: at 32 and above, beat 0 is used up, and
+    // leaves with the record, so that a record or a frame that ends two beats on does not cost the next one a cycle.
 
     reg [5:0] at_reg    = 6'd0;
     reg       used_reg  = 1'b0;  // beat 0 belongs to the frame before, offset 32 begins a frame
@@ -182,11 +183,12 @@ module record_window #(
     wire             opens = dense && !inner;  // an item
     wire             two   = used_reg ? w1_two : w0_two;
 
-    wire       far     = at_reg[5] && |at_reg[4:0];
+    wire       far     = at_reg[5] && |at_reg[4:3];
     wire       present = used_reg ? w1_ready : w0_valid && (w0_last || w1_ready);
     wire       fire    = present && m_room && !far && !skip_reg;
 
-    wire [6:0] listed = at_reg[5] ? {1'b0, w1_lengths[5:0]} + 7'd32 : w0_next[7*at_reg[4:0] +: 7];
+    wire [5:0] above  = w1_known[6*at_reg[2:0] +: 6];
+    wire [6:0] listed = at_reg[5] ? {above[5], !above[5], above[4:0]} : w0_next[7*at_reg[4:0] +: 7];
     wire [6:0] next   = inner ? {1'b0, at_reg} + {1'b0, inner_bytes} : listed;
 
     wire ends_w0 = !used_reg && w0_last;      // the frame ends in beat 0
@@ -226,7 +228,7 @@ module record_window #(
 
     // ---- dense: the groups of an item
 
-    wire [271:0] heads = {w1_data[15:0], w0_data};
+    wire [327:0] heads = {w1_data[71:0], w0_data};
     wire [15:0]  head  = heads[8*at_reg +: 16];  // a quad's header; 0 for a zero run
 
     wire [3:0] inner_class;
@@ -310,6 +312,8 @@ module record_window #(
 
     // ---- second stage: shift by bytes; what must not be: classes of groups that do not exist
 
+    wire [5:0]  low_bytes = tag_bytes(c_head[7:0]);
+    wire        unused_low = &{1'b0, low_bytes};
     wire        no_class = (c_head >> {c_groups, 2'd0}) >> 4 == 16'd0;
     reg         m_wrong, m_run_too_long;
     wire [335:0] fine = c_data >> {c_shift, 3'd0};
@@ -319,6 +323,7 @@ module record_window #(
         m_record    <= fine[279:0];
         m_profile   <= c_profile;
         m_bound_exp <= c_bound;
+        m_low_bytes <= low_bytes[4:0];
         m_class     <= c_class;
         m_header    <= c_opens;
         m_lanes     <= c_lanes;

@@ -33,6 +33,7 @@ module stream_decompress #(
     wire [279:0] record;
     wire [1:0]   profile;
     wire [7:0]   bound_exp;
+    wire [4:0]   low_bytes;
     wire [3:0]   class_;
     wire [2:0]   lanes;
     wire         header, valid, last, error;
@@ -46,7 +47,7 @@ module stream_decompress #(
         .s_axis_tdata(s_axis_tdata), .s_axis_tkeep(s_axis_tkeep), .s_axis_tlast(s_axis_tlast), .s_axis_tuser(s_axis_tuser),
         .s_axis_tvalid(s_axis_tvalid), .s_axis_tready(s_axis_tready),
         .m_room(room), .m_started(started),
-        .m_record(record), .m_profile(profile), .m_bound_exp(bound_exp), .m_class(class_), .m_header(header),
+        .m_record(record), .m_profile(profile), .m_bound_exp(bound_exp), .m_low_bytes(low_bytes), .m_class(class_), .m_header(header),
         .m_lanes(lanes), .m_valid(valid), .m_last(last), .m_error(error));
 
     wire [255:0] u_values;
@@ -55,7 +56,7 @@ module stream_decompress #(
 
     decompress_unit #(.PROFILES(PROFILES)) unit (
         .clk(clk), .rst(rst),
-        .s_record(record), .s_profile(profile), .s_bound_exp(bound_exp), .s_class(class_), .s_header(header),
+        .s_record(record), .s_profile(profile), .s_bound_exp(bound_exp), .s_low_bytes(low_bytes), .s_class(class_), .s_header(header),
         .s_lanes(lanes), .s_valid(valid), .s_last(last), .s_error(error),
         .m_values(u_values), .m_lanes(u_lanes), .m_valid(u_valid), .m_last(u_last), .m_error(u_error));
 

@@ -87,8 +87,11 @@ inline gn_codec codec(gn_profile profile, int k, const char *kernel = nullptr)
 template <class Top> class Model
 {
   public:
-    explicit Model(const Options &o) : context_(new VerilatedContext), top_(new Top(context_.get()))
+    explicit Model(const Options &o) : context_(new VerilatedContext)
     {
+        context_->randReset(2);  // what no reset sets begins with anything
+        context_->randSeed(static_cast<int>(o.seed & 0xffff) + 1);
+        top_.reset(new Top(context_.get()));
 #if VM_TRACE
         if (!o.waves.empty()) {
             context_->traceEverOn(true);

@@ -12,6 +12,19 @@
 namespace bench
 {
 
+// Profiles that the block under test was built with, as its parameter PROFILES.
+#ifndef GN_RTL_PROFILES
+#define GN_RTL_PROFILES 7
+#endif
+
+inline std::vector<gn_profile> profiles()
+{
+    std::vector<gn_profile> list;
+    for (int p = GN_PAPER; p < GN_PROFILE_COUNT; p++)
+        if (GN_RTL_PROFILES >> p & 1) list.push_back(static_cast<gn_profile>(p));
+    return list;
+}
+
 struct Setting {
     gn_profile profile;
     int k;
@@ -21,7 +34,7 @@ struct Setting {
 
 inline Setting any_setting(Random &random)
 {
-    const gn_profile profile = static_cast<gn_profile>(random.below(GN_PROFILE_COUNT));
+    const gn_profile profile = profiles()[random.below(static_cast<uint32_t>(profiles().size()))];
     static const int ks[] = {6, 8, 10, 12, 15};
     return {profile, random.percent(80)    ? ks[random.below(5)]
                      : profile == GN_PAPER ? 1 + static_cast<int>(random.below(126))

@@ -81,8 +81,8 @@ class Bench
 
 void latency(Bench &b)
 {
-    for (int p = GN_PAPER; p < GN_PROFILE_COUNT; p++) {
-        const Setting s{static_cast<gn_profile>(p), 10};
+    for (gn_profile p : bench::profiles()) {
+        const Setting s{p, 10};
         for (size_t count : {8, 32}) {
             b.add(s, bench::values_of(bench::RAW, s, count, b.random));
             b.run();
@@ -112,10 +112,10 @@ void hard_mixes(Bench &b)
 {
     for (const bench::Gaps gaps : {bench::Gaps{0, 0}, {30, 30}, {0, 70}}) {
         b.stream.gaps = gaps;
-        for (int p = GN_PAPER; p < GN_PROFILE_COUNT; p++) {
+        for (gn_profile p : bench::profiles()) {
             for (int mix = 0; mix < bench::MIX_COUNT; mix++) {
                 for (unsigned n = 0; n < 8; n++) {
-                    const Setting s{static_cast<gn_profile>(p), 10};
+                    const Setting s{p, 10};
                     const size_t count = mix == bench::RUNS || mix == bench::ZEROS ? 1 + b.random.below(40000)
                                                                                    : 1 + b.random.below(3000);
                     b.add(s, bench::values_of(static_cast<bench::Mix>(mix), s, count, b.random));
@@ -145,8 +145,8 @@ void resets(Bench &b)
 void rate(Bench &b)
 {
     b.stream.gaps = {};
-    for (int p = GN_PAPER; p < GN_PROFILE_COUNT; p++) {
-        const Setting s{static_cast<gn_profile>(p), 10};
+    for (gn_profile p : bench::profiles()) {
+        const Setting s{p, 10};
         for (int mix = 0; mix < bench::MIX_COUNT; mix++) {
             b.groups = b.out_beats = 0;
             b.add(s, bench::values_of(static_cast<bench::Mix>(mix), s, 40000, b.random));
@@ -165,8 +165,8 @@ void gradients(Bench &b)
     b.stream.gaps = {};
     for (const char *name : {"cnn-it30-w0", "cnn-it100-w1", "mlp-it1000-w2"}) {
         const std::vector<float> values = bench::gradient(name);
-        for (int p = GN_PAPER; p < GN_PROFILE_COUNT; p++) {
-            const Setting s{static_cast<gn_profile>(p), 10};
+        for (gn_profile p : bench::profiles()) {
+            const Setting s{p, 10};
             b.groups = b.out_beats = 0;
             b.add(s, values);
             const double whole = b.run_counted(name, 60);
