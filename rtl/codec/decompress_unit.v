@@ -39,21 +39,21 @@ module decompress_unit #(
     // ---- what goes with the group
 
     reg [3:0] valid_reg = 4'd0, last_reg, error_reg;
-    reg [2:0] lanes_reg [0:3];
-    reg [1:0] profile_reg [0:1];
-    reg [7:0] bound_reg [0:1];
+    reg [2:0] lanes1_reg, lanes2_reg, lanes3_reg, lanes4_reg;
+    reg [1:0] profile1_reg, profile2_reg;
+    reg [7:0] bound1_reg, bound2_reg;
 
     always @(posedge clk) begin
-        valid_reg      <= {valid_reg[2:0], s_valid};
-        last_reg       <= {last_reg[2:0], s_last};
-        lanes_reg[0]   <= s_lanes;
-        lanes_reg[1]   <= lanes_reg[0];
-        lanes_reg[2]   <= lanes_reg[1];
-        lanes_reg[3]   <= lanes_reg[2];
-        profile_reg[0] <= s_profile;
-        profile_reg[1] <= profile_reg[0];
-        bound_reg[0]   <= s_bound_exp;
-        bound_reg[1]   <= bound_reg[0];
+        valid_reg    <= {valid_reg[2:0], s_valid};
+        last_reg     <= {last_reg[2:0], s_last};
+        lanes1_reg   <= s_lanes;
+        lanes2_reg   <= lanes1_reg;
+        lanes3_reg   <= lanes2_reg;
+        lanes4_reg   <= lanes3_reg;
+        profile1_reg <= s_profile;
+        profile2_reg <= profile1_reg;
+        bound1_reg   <= s_bound_exp;
+        bound2_reg   <= bound1_reg;
         if (rst) valid_reg <= 4'd0;
     end
 
@@ -126,7 +126,7 @@ module decompress_unit #(
 
     // ---- lanes
 
-    wire is_dense = DENSE && (!RECORDS || profile_reg[0] == 2'd2);
+    wire is_dense = DENSE && (!RECORDS || profile1_reg == 2'd2);
 
     reg [255:0] payload_reg;
     reg [15:0]  tag_reg;
@@ -138,14 +138,14 @@ module decompress_unit #(
             always @(posedge clk) tag_reg[2*i +: 2] <= is_dense ? {1'b1, raw[i]} : tags_reg[2*i +: 2];
 
             lane_decompress #(.PROFILES(PROFILES)) lane (
-                .clk(clk), .profile(profile_reg[1]), .bound_exp(bound_reg[1]),
+                .clk(clk), .profile(profile2_reg), .bound_exp(bound2_reg),
                 .tag(tag_reg[2*i +: 2]), .payload(payload_reg[32*i +: 32]), .value(m_values[32*i +: 32]));
         end
     endgenerate
 
     // ---- a lane that stands for nothing must be empty: tag 0, or for dense q = 0
 
-    wire [7:0] missing = lanes_reg[1] == 3'd0 ? 8'd0 : 8'hff << lanes_reg[1];
+    wire [7:0] missing = lanes2_reg == 3'd0 ? 8'd0 : 8'hff << lanes2_reg;
     reg  [7:0] filled;
     reg        was_dense;
     integer    n;
@@ -165,7 +165,7 @@ module decompress_unit #(
         if (rst) bad_reg <= 1'b0;
     end
 
-    assign m_lanes = last_reg[3] ? lanes_reg[3] : 3'd0;
+    assign m_lanes = last_reg[3] ? lanes4_reg : 3'd0;
     assign m_valid = valid_reg[3];
     assign m_last  = last_reg[3];
     assign m_error = bad;

@@ -25,7 +25,7 @@ module quad_pack (
     output wire         m_more        // a piece comes behind the present one, or behind none: nothing else may be sent
 );
 
-    integer b, j;
+    integer b, j, n, m;
 
     // ---- first stage: planes, and which of them differ from the sign's
 
@@ -57,8 +57,8 @@ module quad_pack (
 
     always @* begin
         length = 4'd0;
-        for (b = 0; b < 15; b = b + 1)
-            if (a_used[b]) length = b[3:0] + 4'd1;
+        for (n = 0; n < 15; n = n + 1)
+            if (a_used[n]) length = n[3:0] + 4'd1;
         if (|a_raw)                              class_ = 4'd15;
         else if (!a_negative && length == 4'd0)  class_ = 4'd0;
         else if (!a_negative && length <= 4'd3)  class_ = 4'd8 + length;
@@ -190,7 +190,7 @@ module quad_pack (
 
     reg [263:0] kept;
     always @*
-        for (b = 0; b < 33; b = b + 1) kept[8*b +: 8] = b[5:0] < r_bytes ? r_payload[8*b +: 8] : 8'd0;
+        for (m = 0; m < 33; m = m + 1) kept[8*m +: 8] = m[5:0] < r_bytes ? r_payload[8*m +: 8] : 8'd0;
 
     assign m_valid = m_valid_reg;
     assign m_more  = r_valid;

@@ -20,7 +20,7 @@ module quad_unpack (
 
     reg [4:0] width;    // planes of classes below 15
     reg [7:0] sign;
-    integer   b, j;
+    integer   b, n, i, j;
 
     always @* begin
         case (s_class)
@@ -45,7 +45,7 @@ module quad_unpack (
         payload_reg <= s_payload;
         sign_reg    <= sign;
         words_reg   <= s_class == 4'd15;
-        for (b = 0; b < 16; b = b + 1) there_reg[b] <= b[4:0] < width;
+        for (n = 0; n < 16; n = n + 1) there_reg[n] <= n[4:0] < width;
     end
 
     // ---- planes to words
@@ -54,8 +54,8 @@ module quad_unpack (
 
     always @*
         for (j = 0; j < 8; j = j + 1)
-            for (b = 0; b < 32; b = b + 1)
-                m_words[32*j + b] = (b < 16 ? there_reg[b & 15] : words_reg) ? payload_reg[8*b + j] : sign_reg[j];
+            for (i = 0; i < 32; i = i + 1)
+                m_words[32*j + i] = (i < 16 ? there_reg[i & 15] : words_reg) ? payload_reg[8*i + j] : sign_reg[j];
 
 endmodule
 

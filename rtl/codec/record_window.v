@@ -41,7 +41,7 @@ module record_window #(
     localparam DENSE   = (PROFILES & 4) != 0;
     localparam GROUPS  = COUNT_WIDTH - 3;     // bits of a number of groups
 
-    integer j;
+    integer i, j;
 
     function [5:0] class_bytes(input [3:0] c);
         case (c)
@@ -121,8 +121,8 @@ module record_window #(
             w1_dense  <= w2_dense;
             w1_one    <= w2_frame[FRAME-1:14] == {GROUPS{1'b0}};
             w1_two    <= w2_frame[FRAME-1:14] == {{GROUPS-1{1'b0}}, 1'b1};
-            for (j = 0; j < 31; j = j + 1)
-                w1_known[6*j +: 6] <= item_bytes(w2_dense, w2_data[8*j +: 8], w2_data[8*j + 8 +: 8]) + (j < 8 ? j[5:0] : 6'd0);
+            for (i = 0; i < 31; i = i + 1)
+                w1_known[6*i +: 6] <= item_bytes(w2_dense, w2_data[8*i +: 8], w2_data[8*i + 8 +: 8]) + (i < 8 ? i[5:0] : 6'd0);
         end
         w1_valid <= w2_move || (w1_valid && !w1_move);
         if (rst) begin
@@ -137,12 +137,22 @@ module record_window #(
     // ---- beat 0: with the offset, in the window, of what follows what would begin at each of its offsets
 
     reg [255:0]      w0_data;
-    reg [223:0]      w0_next;     // 7 bits an offset
+    reg [255:0]      w0_next;     // 8 bits an offset, of which 7 are used: a choice by shifting
+    reg [127:0]      w0_where;    // 4 bits an offset: whether that is 32 or more, 32, more than 32, more than 64
     reg [5:0]        w0_bytes;
     reg [FRAME-1:0]  w0_frame;
     reg              w0_last, w0_dense, w0_valid = 1'b0;
     reg              w0_one, w0_two;
     wire             shift;
+
+    wire [223:0]     w1_next;
+
+    genvar g;
+    generate
+        for (g = 0; g < 32; g = g + 1) begin : g_next
+            assign w1_next[7*g +: 7] = {1'b0, w1_lengths[6*g +: 6]} + (g < 8 ? 7'd0 : g);
+        end
+    endgenerate
 
     // a beat's last offset is known with the next beat
     wire w1_ready = w1_valid && (w1_last || w2_valid);
@@ -157,7 +167,11 @@ module record_window #(
             w0_dense <= w1_dense;
             w0_one   <= w1_one;
             w0_two   <= w1_two;
-            for (j = 0; j < 32; j = j + 1) w0_next[7*j +: 7] <= {1'b0, w1_lengths[6*j +: 6]} + (j < 8 ? 7'd0 : j[6:0]);
+            for (j = 0; j < 32; j = j + 1) begin
+                w0_next[8*j +: 8]  <= {1'b0, w1_next[7*j +: 7]};
+                w0_where[4*j +: 4] <= {w1_next[7*j + 5 +: 2] != 2'd0, w1_next[7*j +: 7] == 7'd32, w1_next[7*j +: 7] > 7'd32,
+                                       w1_next[7*j +: 7] > 7'd64};
+            end
         end
         w0_valid <= w1_move || (w0_valid && !shift);
         if (rst) w0_valid <= 1'b0;
@@ -166,7 +180,8 @@ module record_window #(
     // ---- the loop: a record a cycle. It may begin at offsets 0 to 39 of the window: at 32 and above, beat 0 is used up, and
     // leaves with the record, so that a record or a frame that ends two beats on does not cost the next one a cycle.
 
-    reg [5:0] at_reg    = 6'd0;
+    reg [5:0] at_reg     = 6'd0;
+    reg [5:0] not_at_reg = 6'h3f;  // its complement, for the data alone: a copy that is not merged again
     reg       used_reg  = 1'b0;  // beat 0 belongs to the frame before, offset 32 begins a frame
     reg       skip_reg  = 1'b0;  // drop what is left of a frame
     reg       start_reg = 1'b1;  // the next record is a frame's first
@@ -187,22 +202,34 @@ module record_window #(
     wire       present = used_reg ? w1_ready : w0_valid && (w0_last || w1_ready);
     wire       fire    = present && m_room && !far && !skip_reg;
 
-    wire [5:0] above  = w1_known[6*at_reg[2:0] +: 6];
-    wire [6:0] listed = at_reg[5] ? {above[5], !above[5], above[4:0]} : w0_next[7*at_reg[4:0] +: 7];
-    wire [6:0] next   = inner ? {1'b0, at_reg} + {1'b0, inner_bytes} : listed;
+    // The choice: at 32 and above among the first eight of beat 1, inside an item by adding, else among the 32 of beat 0. Each brings
+    // along where that is, so that nothing need be compared behind it.
+    wire [63:0]  first_eight = {2'd0, w1_known[47:42], 2'd0, w1_known[41:36], 2'd0, w1_known[35:30], 2'd0, w1_known[29:24],
+                                2'd0, w1_known[23:18], 2'd0, w1_known[17:12], 2'd0, w1_known[11:6], 2'd0, w1_known[5:0]};
+    wire [63:0]  chosen_1    = first_eight >> {at_reg[2:0], 3'd0};
+    wire [5:0]   above       = chosen_1[5:0];
+    wire [255:0] chosen_0    = w0_next >> {at_reg[4:0], 3'd0};
+    wire [127:0] where_0     = w0_where >> {at_reg[4:0], 2'd0};
+    wire [6:0]   added       = {1'b0, at_reg} + {1'b0, inner_bytes};
+    wire         unused_chosen = &{1'b0, chosen_1, chosen_0, where_0};
+
+    wire [6:0] next  = inner ? added : at_reg[5] ? {above[5], !above[5], above[4:0]} : chosen_0[6:0];
+    wire [3:0] where = inner ? {|added[6:5], added == 7'd32, added > 7'd32, added > 7'd64} :
+                       at_reg[5] ? {3'b101, above > 6'd32} : where_0[3:0];
 
     wire ends_w0 = !used_reg && w0_last;      // the frame ends in beat 0
     wire ends_w1 = w1_valid && w1_last;       // or in beat 1
-    wire at_32   = next == 7'd32;
-    wire beyond  = |next[6:5] && !at_32;
-    wire over    = ends_w0 ? beyond : ends_w1 && next[6] && |next[5:0];  // it needs bytes that the frame does not have
+    wire over    = ends_w0 ? where[1] : ends_w1 && where[0];  // it needs bytes that the frame does not have
     wire last    = one || over;
 
     // what stands exactly at a frame's end stays there: groups without payload may follow
-    wire step    = |next[6:5] && !(at_32 && ends_w0);
+    wire step    = where[3] && !(where[2] && ends_w0);
     assign shift = fire ? step || last : w0_valid && (far || skip_reg);
 
     assign m_started = fire;
+
+    wire [5:0] at_next = fire ? (last ? {!ends_w0 && ends_w1, 5'd0} : step ? {next[6], next[4:0]} : next[5:0]) :
+                         far && w0_valid ? {1'b0, at_reg[4:0]} : at_reg;
 
     always @(posedge clk) begin
         if (fire) begin
@@ -211,15 +238,14 @@ module record_window #(
             one_reg   <= start_reg ? two : left_reg == {{GROUPS-1{1'b0}}, 1'b1};
             used_reg  <= last && !ends_w0 && ends_w1;
             skip_reg  <= last && !ends_w0 && !ends_w1;
-            if (last) at_reg <= !ends_w0 && ends_w1 ? 6'd32 : 6'd0;
-            else      at_reg <= step ? {next[6], next[4:0]} : next[5:0];
-        end else if (far && w0_valid) begin
-            at_reg <= {1'b0, at_reg[4:0]};
         end else if (skip_reg && w0_valid && w0_last) begin
             skip_reg <= 1'b0;
         end
+        at_reg     <= at_next;
+        not_at_reg <= ~at_next;
         if (rst) begin
-            at_reg    <= 6'd0;
+            at_reg     <= 6'd0;
+            not_at_reg <= 6'h3f;
             used_reg  <= 1'b0;
             skip_reg  <= 1'b0;
             start_reg <= 1'b1;
@@ -228,8 +254,11 @@ module record_window #(
 
     // ---- dense: the groups of an item
 
+    wire [5:0]   data_at = ~not_at_reg;
     wire [327:0] heads = {w1_data[71:0], w0_data};
-    wire [15:0]  head  = heads[8*at_reg +: 16];  // a quad's header; 0 for a zero run
+    wire [327:0] headed = heads >> {data_at, 3'd0};
+    wire [15:0] head   = headed[15:0];  // tag word, or a quad's header; 0 for a zero run
+    wire        unused_headed = &{1'b0, headed};
 
     wire [3:0] inner_class;
     wire       in_run;               // zero quads follow
@@ -287,12 +316,12 @@ module record_window #(
     reg [1:0]   c_groups;     // of an item's last quad, less one
 
     wire [767:0] beats   = {w2_data, w1_data, w0_data};
-    wire [767:0] shifted = beats >> {at_reg[5:3], 6'd0};
+    wire [767:0] shifted = beats >> {data_at[5:3], 6'd0};
     wire         unused_shifted = &{1'b0, shifted[767:336]};
 
     always @(posedge clk) begin
         c_data      <= shifted[335:0];
-        c_shift     <= at_reg[2:0];
+        c_shift     <= data_at[2:0];
         c_head      <= head;
         c_class     <= inner ? inner_class : head[3:0];
         c_next      <= next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Register slice of two words: full rate, registered ready, registered output.
+// Register slice of two words: full rate, registered ready.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -19,30 +19,38 @@ module skid_buffer #(
     input  wire             m_ready
 );
 
-    reg [WIDTH-1:0] out_reg, spare_reg;
-    reg             out_valid_reg = 1'b0;
-    reg             spare_valid_reg = 1'b0;  // only ever set beside out_valid_reg
-    reg             ready_reg = 1'b0;        // as !spare_valid_reg, but low in reset
+    // Words take turns in two registers, so that what moves the data on the input side does not depend on m_ready.
+    reg [WIDTH-1:0] even_reg, odd_reg;
+    reg             even_valid_reg = 1'b0, odd_valid_reg = 1'b0;
+    reg             write_odd_reg = 1'b0, read_odd_reg = 1'b0;
+    reg             ready_reg = 1'b0;  // one of them is free
 
     assign s_ready = ready_reg;
-    assign m_data  = out_reg;
-    assign m_valid = out_valid_reg;
+    assign m_data  = read_odd_reg ? odd_reg : even_reg;
+    assign m_valid = read_odd_reg ? odd_valid_reg : even_valid_reg;
 
     wire take = s_valid && ready_reg;
-    wire free = m_ready || !out_valid_reg;
+    wire give = m_valid && m_ready;
+
+    wire even_valid_next = take && !write_odd_reg ? 1'b1 : give && !read_odd_reg ? 1'b0 : even_valid_reg;
+    wire odd_valid_next  = take && write_odd_reg ? 1'b1 : give && read_odd_reg ? 1'b0 : odd_valid_reg;
 
     always @(posedge clk) begin
-        if (free) out_reg <= spare_valid_reg ? spare_reg : s_data;
-        if (ready_reg) spare_reg <= s_data;
+        if (!even_valid_reg) even_reg <= s_data;
+        if (!odd_valid_reg)  odd_reg  <= s_data;
 
-        if (free) out_valid_reg <= spare_valid_reg || take;
-        spare_valid_reg <= !free && (spare_valid_reg || take);
-        ready_reg       <= free || !(spare_valid_reg || take);
+        even_valid_reg <= even_valid_next;
+        odd_valid_reg  <= odd_valid_next;
+        write_odd_reg  <= write_odd_reg ^ take;
+        read_odd_reg   <= read_odd_reg ^ give;
+        ready_reg      <= !(even_valid_next && odd_valid_next);
 
         if (rst) begin
-            out_valid_reg   <= 1'b0;
-            spare_valid_reg <= 1'b0;
-            ready_reg       <= 1'b0;
+            even_valid_reg <= 1'b0;
+            odd_valid_reg  <= 1'b0;
+            write_odd_reg  <= 1'b0;
+            read_odd_reg   <= 1'b0;
+            ready_reg      <= 1'b0;
         end
     end
 

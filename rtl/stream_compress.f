@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+lib/credit_counter.v
+lib/credit_fifo.v
+lib/pair_fifo.v
+lib/skid_buffer.v
+codec/lane_compress.v
+codec/compress_unit.v
+codec/quad_pack.v
+codec/record_packer.v
+codec/stream_compress.v

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+lib/credit_counter.v
+lib/credit_fifo.v
+lib/keep_count.v
+lib/skid_buffer.v
+codec/lane_decompress.v
+codec/quad_unpack.v
+codec/decompress_unit.v
+codec/record_window.v
+codec/stream_decompress.v
