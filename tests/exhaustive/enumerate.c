@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +21,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         o->threads = (unsigned)strtoul(argument, NULL, 10);
         if (o->threads < 1 || o->threads > ENUMERATE_THREADS_MAX) argp_error(state, "-j takes 1 to 64");
         return 0;
+    case 'o':
+        o->only = argument;
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -29,6 +33,7 @@ enumerate_options enumerate_parse(int argc, char **argv, const char *what)
 {
     static const struct argp_option described[] = {
         {"all", 'a', NULL, 0, "All 2^32 inputs (without: 2^25)", 0},
+        {"only", 'o', "NAME", 0, "Only runs that have this in their names, as \"paper k 126\"", 0},
         {"threads", 'j', "N", 0, "Threads (default: processors)", 0},
         {0},
     };
@@ -37,6 +42,11 @@ enumerate_options enumerate_parse(int argc, char **argv, const char *what)
     enumerate_options o = {.threads = processors > 64 ? 64 : processors > 0 ? (unsigned)processors : 1};
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     return o;
+}
+
+bool enumerate_wants(const enumerate_options *options, const char *name)
+{
+    return !options->only || strstr(name, options->only);
 }
 
 typedef struct run {

@@ -11,10 +11,14 @@ enum { ENUMERATE_BLOCK = 1 << 16, ENUMERATE_THREADS_MAX = 64 };
 typedef struct enumerate_options {
     bool all;          ///< all 2^32 inputs
     unsigned threads;  ///< 1 to ENUMERATE_THREADS_MAX
+    const char *only;  ///< a part of the names of the runs that are wanted; NULL: all
 } enumerate_options;
 
 /// The command line; `what` says what the program does. Ends the program where that is wrong.
 enumerate_options enumerate_parse(int argc, char **argv, const char *what);
+
+/// Is the run of that name wanted?
+bool enumerate_wants(const enumerate_options *options, const char *name);
 
 /// Calls `check` with each block number, from all threads, until it says false; says how far it is on standard error every half
 /// a minute. Takes `*seconds`. @return whether all blocks were good.

@@ -245,13 +245,14 @@ static bool run(gn_profile profile, int k, const enumerate_options *o)
     static job j;  // large
     char name[40];
     double seconds;
+    snprintf(name, sizeof name, "%s k %d", gn_profile_name(profile), k);
+    if (!enumerate_wants(o, name)) return true;
     j.profile = profile, j.k = k, j.all = o->all;
     j.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     memset(j.tags, 0, sizeof j.tags);
     j.max_error = 0;
     if (gn_codec_init_kernel(&j.reference, profile, k, "scalar") != GN_OK) return false;
     check_codes(&j);
-    snprintf(name, sizeof name, "%s k %d", gn_profile_name(profile), k);
     enumerate(o, name, input_count(&j), check_block, &j, &seconds);
     if (j.tags[0] + j.tags[1] + j.tags[2] + j.tags[3] != input_count(&j)) fail(&j, "not every input was tried", 0, "-");
     check_error(&j, j.max_error);

@@ -192,6 +192,7 @@ static bool run(const enumerate_options *o, job *j)
     char name[80];
     uint64_t inputs = 1ull << (mantissa_bits(j) + 9), groups = 0;
     snprintf(name, sizeof name, "dense k %3d, %s a quad, %u rotations", j->k, names[j->order], j->lanes);
+    if (!enumerate_wants(o, name)) return true;
     double seconds;
     bool good = enumerate(o, name, inputs, check_block, j, &seconds);
     printf("dense    k %3d  inputs %10llu  %-16s  groups by class", j->k, (unsigned long long)inputs, names[j->order]);
