@@ -145,8 +145,9 @@ gn_status gn_container_block_decode(const gn_codec *codec, const gn_container_bl
     if (!status) return GN_OK;
     const uint64_t offset = block->offset + GN_CONTAINER_BLOCK_HEADER + at;
     if (status == GN_TRUNCATED)
-        return gn_container_fail(fault, status, block->index, offset, "the stream ends before its %zu values do",
-                                 block->count);
+        return gn_container_fail(fault, status, block->index, offset,
+                                 "the stream ends before the block's last value (of %zu)", block->count);
     return gn_container_fail(fault, status, block->index, offset,
-                             "a bad record, or bytes behind the last of %zu values", block->count);
+                             "a bad record or run of zeros, or bytes behind the block's last value (of %zu)",
+                             block->count);
 }

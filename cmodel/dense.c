@@ -110,21 +110,11 @@ bool gn_dense_missing_empty(const uint8_t *record, size_t lanes)
 
 bool gn_dense_append(gn_dense_writer *writer, const uint8_t *record, size_t bytes)
 {
-    size_t room = (size_t)(writer->end - writer->out);
-    if (bytes) {
-        if (bytes > room) return false;
-        memcpy(writer->out, record, bytes);
-        writer->out += bytes;
-        writer->run = 0;
-        return true;
-    }
-    if (writer->run == 0 || writer->run == GN_RUN_QUADS) {
-        if (room < GN_RUN_ITEM) return false;
-        memset(writer->out, 0, GN_RUN_ITEM);
-        writer->out += GN_RUN_ITEM;
-        writer->run = 0;
-    }
-    writer->out[-1] = (uint8_t)writer->run++;
+    if (!bytes) return gn_dense_append_zeros(writer);
+    if (bytes > (size_t)(writer->end - writer->out)) return false;
+    memcpy(writer->out, record, bytes);
+    writer->out += bytes;
+    writer->run = 0;
     return true;
 }
 

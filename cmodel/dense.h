@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <gradnic/codec.h>
 
@@ -92,6 +93,20 @@ typedef struct gn_dense_writer {
     const uint8_t *end;
     unsigned run;  ///< quads of the zero run that ends at `out`; 0: what ends there is something else
 } gn_dense_writer;
+
+/// Appends a quad of zeros: to the run that ends the stream, or as a new one. False, and nothing is written, when that does
+/// not fit.
+static inline bool gn_dense_append_zeros(gn_dense_writer *writer)
+{
+    if (writer->run == 0 || writer->run == GN_RUN_QUADS) {
+        if (writer->end - writer->out < GN_RUN_ITEM) return false;
+        memset(writer->out, 0, GN_RUN_ITEM);
+        writer->out += GN_RUN_ITEM;
+        writer->run = 0;
+    }
+    writer->out[-1] = (uint8_t)writer->run++;
+    return true;
+}
 
 /// Appends a quad: its record, or `bytes` == 0 for zeros. False, and nothing is written, when it does not fit.
 bool gn_dense_append(gn_dense_writer *writer, const uint8_t *record, size_t bytes);

@@ -130,7 +130,8 @@ gn_message gn_parse_bound(const char *text, int *bound_exp)
     if (!rest || *rest) return gn_message_format("'%s' is no bound; write it as 2^-10, or 10 for short", text);
     if (power) k = -k;
     if (k < LOWEST_BOUND_EXP || k > HIGHEST_BOUND_EXP)
-        return gn_message_format("bound %s is outside 2^%d to 2^-%d", text, -LOWEST_BOUND_EXP, HIGHEST_BOUND_EXP);
+        return gn_message_format("bound %s is outside what any profile takes, 2^%d (k = %d) to 2^-%d (k = %d)", text,
+                                 -LOWEST_BOUND_EXP, LOWEST_BOUND_EXP, HIGHEST_BOUND_EXP, HIGHEST_BOUND_EXP);
     *bound_exp = k;
     return NULL;
 }

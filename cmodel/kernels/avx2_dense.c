@@ -207,12 +207,7 @@ INLINE void append(const params *p, bool integers, gn_dense_writer *writer, cons
         writer->run = 0;
         return;
     }
-    if (writer->run == 0 || writer->run == GN_RUN_QUADS) {
-        memset(writer->out, 0, GN_RUN_ITEM);
-        writer->out += GN_RUN_ITEM;
-        writer->run = 0;
-    }
-    writer->out[-1] = (uint8_t)writer->run++;
+    gn_dense_append_zeros(writer);
 }
 
 INLINE size_t encode(const params p, bool integers, const uint8_t *values, size_t count, uint8_t *stream,

@@ -15,7 +15,11 @@
 #define GN_NARROW_BYTES(i) GN_CLASS_PLANES(GN_NARROW_CLASS(i))
 
 // The same for 16 bits a lane, by the number of planes below the sign's that are needed (0 to 15).
-#define GN_SIGNED_CLASS(bits) ((bits) < 8 ? (bits) + 1 : (bits) < 10 ? 12 : (bits) < 12 ? 13 : 14)
+#define GN_SIGNED_CLASS(bits)                                                                                          \
+    ((bits) < GN_CLASS_PLANES(8)    ? (bits) + 1                                                                       \
+     : (bits) < GN_CLASS_PLANES(12) ? 12                                                                               \
+     : (bits) < GN_CLASS_PLANES(13) ? 13                                                                               \
+                                    : 14)
 #define GN_POSITIVE_CLASS(bits) ((bits) == 0 ? 0 : (bits) <= 3 ? 8 + (bits) : GN_SIGNED_CLASS(bits))
 
 // ---- from a payload's bytes to planes: which byte becomes plane j; the sign's plane is repeated, 0x80 means zero.

@@ -32,7 +32,8 @@ START_TEST(bounds)
         ck_assert_int_eq(k, 77);
     }
     ck_assert_str_eq(gn_parse_bound("1e-3", &k), "'1e-3' is no bound; write it as 2^-10, or 10 for short");
-    ck_assert_str_eq(gn_parse_bound("2^-127", &k), "bound 2^-127 is outside 2^31 to 2^-126");
+    ck_assert_str_eq(gn_parse_bound("2^-127", &k),
+                     "bound 2^-127 is outside what any profile takes, 2^31 (k = -31) to 2^-126 (k = 126)");
 }
 END_TEST
 

@@ -242,13 +242,15 @@ START_TEST(blocks_that_lie)
     ck_assert_uint_eq(count, 16);
     make_block(16, zeros, 2);
     ck_assert_int_eq(read_all(64, out, 512, &count, text), GN_TRUNCATED);
-    ck_assert_str_eq(text, "block 0, byte 50: the stream ends before its 16 values do");
+    ck_assert_str_eq(text, "block 0, byte 50: the stream ends before the block's last value (of 16)");
     make_block(16, zeros, 6);
     ck_assert_int_eq(read_all(64, out, 512, &count, text), GN_CORRUPT);
-    ck_assert_str_eq(text, "block 0, byte 52: a bad record, or bytes behind the last of 16 values");
+    ck_assert_str_eq(text,
+                     "block 0, byte 52: a bad record or run of zeros, or bytes behind the block's last value (of 16)");
     make_block(7, padding, 3);  // lane 7 is padding, and not empty
     ck_assert_int_eq(read_all(64, out, 512, &count, text), GN_CORRUPT);
-    ck_assert_str_eq(text, "block 0, byte 48: a bad record, or bytes behind the last of 7 values");
+    ck_assert_str_eq(text,
+                     "block 0, byte 48: a bad record or run of zeros, or bytes behind the block's last value (of 7)");
     make_block(8, padding, 3);
     ck_assert_int_eq(read_all(64, out, 512, &count, text), GN_OK);
     make_block(8, zeros, 600);

@@ -104,7 +104,7 @@ GN_API gn_status gn_stream_encode_fit(const gn_codec *codec, const void *values,
 /// Decompresses a stream of exactly `bytes` bytes to exactly `count` values (any alignment). For bytes
 /// from anywhere: never reads or writes outside the two buffers, whatever they hold.
 /// @return GN_OK; GN_TRUNCATED when the stream ends early; GN_CORRUPT for bytes after the last record,
-/// padding lanes that are not empty, or (dense) a run of zeros that is longer than what is left. On failure
+/// lanes or groups that stand for no value and are not empty, or (dense) a run of zeros that is longer than what is left. On failure
 /// `values` has unspecified content and `*error_offset` (may be NULL) the offset of the record at fault.
 GN_API gn_status gn_stream_decode(const gn_codec *codec, const void *stream, size_t bytes, void *values, size_t count,
                                   size_t *error_offset);
