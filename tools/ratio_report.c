@@ -69,7 +69,7 @@ static bool has_classes(const gn_ratio_subject *s)
 
 /// Several cells of a row, with '|' between them.
 typedef struct cells {
-    char s[128];
+    char s[256];
 } cells;
 
 /// The cells from payload to "32 bit %".
