@@ -131,14 +131,22 @@ module record_window #(
         end
     end
 
-    // that of the last offset needs the next beat
-    wire [191:0] w1_lengths = {item_bytes(w1_dense, w1_data[255:248], w2_data[7:0]), w1_known};
+    // that of the last offset needs the next beat: here it is made of what each of the two bytes gives
+    reg  [5:0]   w1_first;    // dense: all of it
+    wire [5:0]   w1_second   = w1_dense ? {5'd0, w1_zero && w2_data[7:0] == 8'd0} : tag_bytes(w2_data[7:0]);
+    reg          w1_zero;     // dense: perhaps a zero run
+    wire [191:0] w1_lengths  = {w1_first + w1_second, w1_known};
+
+    always @(posedge clk) if (w2_move) begin
+        w1_first <= item_bytes(w2_dense, w2_data[255:248], w2_dense ? 8'hff : 8'h00);
+        w1_zero  <= w2_data[255:248] == 8'd0;
+    end
 
     // ---- beat 0: with the offset, in the window, of what follows what would begin at each of its offsets
 
     reg [255:0]      w0_data;
     reg [255:0]      w0_next;     // 8 bits an offset, of which 7 are used: a choice by shifting
-    reg [127:0]      w0_where;    // 4 bits an offset: whether that is 32 or more, 32, more than 32, more than 64
+    reg [63:0]       w0_where;    // 2 bits an offset: whether beat 0 is used up then; whether that is more than 64
     reg [5:0]        w0_bytes;
     reg [FRAME-1:0]  w0_frame;
     reg              w0_last, w0_dense, w0_valid = 1'b0;
@@ -169,8 +177,9 @@ module record_window #(
             w0_two   <= w1_two;
             for (j = 0; j < 32; j = j + 1) begin
                 w0_next[8*j +: 8]  <= {1'b0, w1_next[7*j +: 7]};
-                w0_where[4*j +: 4] <= {w1_next[7*j + 5 +: 2] != 2'd0, w1_next[7*j +: 7] == 7'd32, w1_next[7*j +: 7] > 7'd32,
-                                       w1_next[7*j +: 7] > 7'd64};
+                // what ends exactly with a frame's last beat stays there: groups without payload may follow
+                w0_where[2*j +: 2] <= {j == 31 || (|w1_next[7*j + 5 +: 2] && !(w1_last && w1_next[7*j +: 6] == 6'd32)),
+                                       w1_next[7*j + 6] && |w1_next[7*j +: 6]};
             end
         end
         w0_valid <= w1_move || (w0_valid && !shift);
@@ -202,6 +211,9 @@ module record_window #(
     wire       present = used_reg ? w1_ready : w0_valid && (w0_last || w1_ready);
     wire       fire    = present && m_room && !far && !skip_reg;
 
+    wire ends_w0 = !used_reg && w0_last;      // the frame ends in beat 0
+    wire ends_w1 = w1_valid && w1_last;       // or in beat 1
+
     // The choice: at 32 and above among the first eight of beat 1, inside an item by adding, else among the 32 of beat 0. Each brings
     // along where that is, so that nothing need be compared behind it.
     wire [63:0]  first_eight = {2'd0, w1_known[47:42], 2'd0, w1_known[41:36], 2'd0, w1_known[35:30], 2'd0, w1_known[29:24],
@@ -209,22 +221,20 @@ module record_window #(
     wire [63:0]  chosen_1    = first_eight >> {at_reg[2:0], 3'd0};
     wire [5:0]   above       = chosen_1[5:0];
     wire [255:0] chosen_0    = w0_next >> {at_reg[4:0], 3'd0};
-    wire [127:0] where_0     = w0_where >> {at_reg[4:0], 2'd0};
+    wire [63:0]  where_0     = w0_where >> {at_reg[4:0], 1'b0};
     wire [6:0]   added       = {1'b0, at_reg} + {1'b0, inner_bytes};
     wire         unused_chosen = &{1'b0, chosen_1, chosen_0, where_0};
 
     wire [6:0] next  = inner ? added : at_reg[5] ? {above[5], !above[5], above[4:0]} : chosen_0[6:0];
-    wire [3:0] where = inner ? {|added[6:5], added == 7'd32, added > 7'd32, added > 7'd64} :
-                       at_reg[5] ? {3'b101, above > 6'd32} : where_0[3:0];
+    wire [1:0] where = inner ? {|added[6:5] && !(ends_w0 && added[5:0] == 6'd32), added[6] && |added[5:0]} :
+                       at_reg[5] ? {1'b1, above[5] && |above[4:0]} : where_0[1:0];
 
-    wire ends_w0 = !used_reg && w0_last;      // the frame ends in beat 0
-    wire ends_w1 = w1_valid && w1_last;       // or in beat 1
+    wire step    = where[1];
     wire over    = ends_w0 ? where[1] : ends_w1 && where[0];  // it needs bytes that the frame does not have
     wire last    = one || over;
 
-    // what stands exactly at a frame's end stays there: groups without payload may follow
-    wire step    = where[3] && !(where[2] && ends_w0);
-    assign shift = fire ? step || last : w0_valid && (far || skip_reg);
+    // (what is over is a step too)
+    assign shift = fire ? step || one : w0_valid && (far || skip_reg);
 
     assign m_started = fire;
 
