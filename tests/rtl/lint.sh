@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Lint of the hardware, without a single waiver: Verilator -Wall on each engine with every choice of profiles, by its own file list, and on
-# each module alone; Yosys reads all as Verilog-2001 and finds nothing undriven, doubly driven, looping or latched.
+# each module alone; Yosys reads the engines and each block of the path of frames as Verilog-2001 and finds nothing undriven, doubly
+# driven, looping or latched.
 set -euo pipefail
 cd "$(dirname "$0")/../../rtl"
 
@@ -10,15 +11,17 @@ for engine in stream_compress stream_decompress; do
         verilator --lint-only -Wall --language 1364-2001 -GPROFILES="$profiles" --top-module "$engine" -f "$engine.f"
     done
 done
-for file in lib/*.v codec/*.v; do
+for file in lib/*.v codec/*.v frame/*.v; do
     verilator --lint-only -Wall --language 1364-2001 -Ilib -Icodec "$file"
 done
 
 command -v yosys >/dev/null || { echo "lint: yosys is not installed (scripts/setup)" >&2; exit 1; }
-for engine in stream_compress stream_decompress; do
-    log=$(yosys -p "read_verilog lib/*.v codec/*.v; hierarchy -check -top $engine; proc; check -assert" 2>&1) || { tail -n 20 <<<"$log"; exit 1; }
+frame=(frame/*.v)
+frame=("${frame[@]##*/}")
+for top in stream_compress stream_decompress "${frame[@]%.v}"; do
+    log=$(yosys -p "read_verilog lib/*.v codec/*.v frame/*.v; hierarchy -check -top $top; proc; check -assert" 2>&1) || { tail -n 20 <<<"$log"; exit 1; }
     if grep -E 'Warning|Latch inferred' <<<"$log"; then
-        echo "lint: yosys warns about $engine" >&2
+        echo "lint: yosys warns about $top" >&2
         exit 1
     fi
 done

@@ -17,7 +17,8 @@ constexpr unsigned BEAT = 32;  // bytes
 
 struct Frame {
     std::vector<uint8_t> bytes;
-    uint64_t user = 0;                                    // in: of every beat; out: of the last
+    uint64_t user = 0;            // in: of the beat that counts; out: of the last
+    std::vector<uint32_t> words;  // the same where tuser is wider than 64 bits; word 0 is the lowest
     uint64_t first_cycle = 0, last_cycle = 0, beats = 0;  // out: cycles in which its first and last beats were taken
 };
 
@@ -47,7 +48,12 @@ template <class Top> class Stream
     void send(std::vector<uint8_t> bytes, uint64_t user)
     {
         if (bytes.empty()) fail("the bench sends an empty frame");
-        queue_.push_back({std::move(bytes), user});
+        queue_.push_back({std::move(bytes), user, {}});
+    }
+    void send(std::vector<uint8_t> bytes, std::vector<uint32_t> words)
+    {
+        send(std::move(bytes), 0);
+        queue_.back().words = std::move(words);
     }
 
     // Runs until `frames` more frames have come out.
@@ -118,11 +124,28 @@ template <class Top> class Stream
             memcpy(&model_->s_axis_tdata[0], beat, BEAT);
             model_->s_axis_tkeep = bytes == BEAT ? ~0u : (1u << bytes) - 1;
             model_->s_axis_tlast = left <= BEAT;
-            model_->s_axis_tuser = static_cast<std::remove_reference_t<decltype(model_->s_axis_tuser)>>(
-                sent_ ? random_.next() & user_mask : f.user);
+            set_user(model_->s_axis_tuser, f, user_in_last ? model_->s_axis_tlast : !sent_);
             offered_ = true;
         }
         model_->s_axis_tvalid = offered_;
+    }
+
+    // In the other beats tuser is anything.
+    template <class User> void set_user(User &port, const Frame &f, bool counts)
+    {
+        if constexpr (std::is_integral_v<User>) {
+            port = static_cast<User>(counts ? f.user : random_.next() & user_mask);
+        } else {
+            for (size_t i = 0; i < sizeof port / 4; i++)
+                port[i] = counts ? f.words.at(i) : static_cast<uint32_t>(random_.next());
+        }
+    }
+    template <class User> static void get_user(const User &port, Frame &f)
+    {
+        if constexpr (std::is_integral_v<User>)
+            f.user = port;
+        else
+            for (size_t i = 0; i < sizeof port / 4; i++) f.words.push_back(port[i]);
     }
 
     void taken()
@@ -167,7 +190,7 @@ template <class Top> class Stream
         current_.bytes.insert(current_.bytes.end(), data, data + bytes);
         current_.beats++, beats_out_++;
         if (!model_->m_axis_tlast) return;
-        current_.user = model_->m_axis_tuser;
+        get_user(model_->m_axis_tuser, current_);
         current_.last_cycle = now();
         frames_out_++;
         done_(current_);
@@ -176,6 +199,7 @@ template <class Top> class Stream
 
   public:
     uint64_t user_mask = ~0ull;  // bits that the sink's tuser has
+    bool user_in_last = false;   // a frame's tuser counts in its last beat, not in its first
 
   private:
     Model<Top> model_;

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an Ethernet frame's headers say, as gn_frame_ethernet_offset() and gn_packet_parse() do: one 802.1Q tag, IPv4 with options, IPv6, TCP,
+// UDP. The frame goes through unchanged, a beat a cycle; the result comes with its last beat, for only there it is known whether
+// the lengths are true. Latency 6.
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+module frame_parse (
+    input  wire         clk,
+    input  wire         rst,            // synchronous, active high
+
+    // frames: AXI4-Stream (sink)
+    input  wire [255:0] s_axis_tdata,   // byte 0 in the lowest bits
+    input  wire [31:0]  s_axis_tkeep,   // all ones but in the last beat: bytes from bit 0
+    input  wire         s_axis_tlast,
+    input  wire         s_axis_tuser,   // in the last beat: the frame is bad (a MAC says so)
+    input  wire         s_axis_tvalid,
+    output wire         s_axis_tready,  // from a register
+
+    // the same frames: AXI4-Stream (source)
+    output wire [255:0] m_axis_tdata,
+    output wire [31:0]  m_axis_tkeep,
+    output wire         m_axis_tlast,
+    // in the last beat; bytes count from the frame's first, and all but the first 8 bits and `length` counts only when `code` is 0 or 5
+    //   [2:0]    code: 0 a TCP or UDP packet, 1 not IP or not whole, 2 fragment, 3 extension header, 4 other protocol, 5 no payload
+    //   [3]      bad: s_axis_tuser                      [4]      one VLAN tag
+    //   [5]      IPv6                                   [6]      TCP (0: UDP)
+    //   [7]      0                                      [15:8]   ToS, traffic class: DSCP and ECN
+    //   [23:16]  TCP flags; 0 for UDP                   [39:24]  source port
+    //   [55:40]  destination port                       [62:56]  where the L4 header begins
+    //   [63]     0                                      [71:64]  where the payload begins
+    //   [88:72]  where the IP packet ends               [105:89] length of the frame; from 131009 on only that it is as long
+    output wire [105:0] m_axis_tuser,
+    output wire         m_axis_tvalid,
+    input  wire         m_axis_tready
+);
+
+    // Words of four bytes begin at byte 2: every header does, so each word of one lies in one of them. Word m holds bytes 4m - 2 to 4m + 1,
+    // eight words a beat; the IP header begins with word 4, or 5 behind a tag. What is read of it is in the first beat.
+
+    function [15:0] big16;  // the number that two bytes in a row are
+        input [15:0] bytes;
+        big16 = {bytes[7:0], bytes[15:8]};
+    endfunction
+    function [31:0] big32;
+        input [31:0] bytes;
+        big32 = {bytes[7:0], bytes[15:8], bytes[23:16], bytes[31:24]};
+    endfunction
+    function extension;  // an IPv6 extension header (IANA's list)
+        input [7:0] next;
+        extension = next == 8'd0 || next == 8'd43 || next == 8'd44 || next == 8'd50 || next == 8'd51 || next == 8'd60 ||
+                    next == 8'd135 || next == 8'd139 || next == 8'd140 || next == 8'd253 || next == 8'd254;
+    endfunction
+
+    // ---- a: the beat, and its number in the frame (4094 and more are one)
+
+    wire       room, unused_idle;
+    wire       take = s_axis_tvalid && room;
+    wire [5:0] s_bytes;
+    assign s_axis_tready = room;
+
+    credit_counter #(.CREDITS(17), .MOST(1)) credits (
+        .clk(clk), .rst(rst), .ok(room), .idle(unused_idle), .take({2'd0, take}), .give({2'd0, m_axis_tvalid && m_axis_tready}));
+    keep_count kept (.keep(s_axis_tkeep), .count(s_bytes));
+
+    reg [11:0] number_reg = 12'd0;
+
+    reg [255:0] a_data;
+    reg [11:0]  a_number;
+    reg [5:0]   a_bytes;
+    reg         a_last, a_bad, a_valid = 1'b0;
+
+    always @(posedge clk) begin
+        a_data   <= s_axis_tdata;
+        a_number <= number_reg;
+        a_bytes  <= s_bytes;
+        a_last   <= s_axis_tlast;
+        a_bad    <= s_axis_tuser;
+        a_valid  <= take;
+        if (take) number_reg <= s_axis_tlast ? 12'd0 : number_reg == 12'd4094 ? number_reg : number_reg + 12'd1;
+        if (rst) begin
+            a_valid    <= 1'b0;
+            number_reg <= 12'd0;
+        end
+    end
+
+    // ---- b: of the first beat, the EtherType and the IP header's first three words; of all, the words
+
+    wire [15:0] a_type0  = big16(a_data[96 +: 16]);
+    wire        a_tagged = a_type0 == 16'h8100;
+    wire [15:0] a_type   = a_tagged ? big16(a_data[128 +: 16]) : a_type0;
+
+    reg [255:0] b_data;
+    reg [15:0] tail_reg, b_before;  // the last two bytes of the beat before
+    reg [31:0] ip0_reg, ip1_reg;
+    reg [7:0]  ip_protocol_reg;     // of IPv4
+    reg        tagged_reg, ethertype_reg;
+    reg [11:0] b_number;
+    reg [5:0]  b_bytes;
+    reg        b_last, b_bad, b_valid = 1'b0;
+
+    always @(posedge clk) begin
+        b_data   <= a_data;
+        b_number <= a_number;
+        b_bytes  <= a_bytes;
+        b_last   <= a_last;
+        b_bad    <= a_bad;
+        b_valid  <= a_valid && !rst;
+        b_before <= tail_reg;
+        if (a_valid) tail_reg <= a_data[255:240];
+        if (a_valid && a_number == 12'd0) begin
+            tagged_reg      <= a_tagged;
+            ethertype_reg   <= a_type == 16'h0800 || a_type == 16'h86dd;
+            ip0_reg         <= big32(a_tagged ? a_data[144 +: 32] : a_data[112 +: 32]);
+            ip1_reg         <= big32(a_tagged ? a_data[176 +: 32] : a_data[144 +: 32]);
+            ip_protocol_reg <= a_tagged ? a_data[216 +: 8] : a_data[184 +: 8];
+        end
+    end
+
+    wire [255:0] b_words = {b_data[239:0], b_before};
+
+    // ---- c: what the IP header says, and with the next beats the L4 header's words
+
+    wire       four = ip0_reg[31:28] == 4'd4;
+    wire       six  = ip0_reg[31:28] == 4'd6;
+    wire [4:0] ihl  = six ? 5'd10 : {1'b0, ip0_reg[27:24]};
+    wire [4:0] l4   = ihl + (tagged_reg ? 5'd5 : 5'd4);
+
+    reg        six_reg, tagged_c_reg, header_reg, fragment_reg, extension_reg, tcp_reg, udp_reg;
+    reg [4:0]  ihl_reg, l4_reg, l4_length_reg, l4_flags_reg;  // in words; the last three number words of the frame
+    reg [16:0] total_reg;
+    reg [7:0]  tos_reg;
+    reg [31:0] ports_reg;
+    reg [15:0] udp_length_reg;
+    reg [3:0]  tcp_words_reg;
+    reg [7:0]  tcp_flags_reg;
+
+    wire [7:0] protocol = six ? ip1_reg[15:8] : ip_protocol_reg;
+    wire       near     = b_valid && b_number[11:2] == 10'd0;
+
+    reg [255:0] c_data;
+    reg [16:0]  c_length;
+    reg [5:0]   c_bytes;
+    reg         c_last, c_bad, c_valid = 1'b0;
+
+    always @(posedge clk) begin
+        c_data   <= b_data;
+        c_bytes  <= b_bytes;
+        c_last   <= b_last;
+        c_bad    <= b_bad;
+        c_valid  <= b_valid && !rst;
+        c_length <= {b_number, 5'd0} + {11'd0, b_bytes};
+
+        if (b_valid && b_number == 12'd0) begin
+            six_reg       <= six;
+            tagged_c_reg  <= tagged_reg;
+            header_reg    <= ethertype_reg && (six || (four && ihl >= 5'd5));
+            fragment_reg  <= four && ip1_reg[13:0] != 14'd0;
+            extension_reg <= six && extension(protocol);
+            tcp_reg       <= protocol == 8'd6;
+            udp_reg       <= protocol == 8'd17;
+            ihl_reg       <= ihl;
+            l4_reg        <= l4;
+            l4_length_reg <= l4 + 5'd1;
+            l4_flags_reg  <= l4 + 5'd3;
+            total_reg     <= six ? {1'b0, ip1_reg[31:16]} + 17'd40 : {1'b0, ip0_reg[15:0]};
+            tos_reg       <= six ? ip0_reg[27:20] : ip0_reg[23:16];
+        end
+        // Never in the first beat: the IP header has at least five words.
+        if (near && b_number[1:0] == l4_reg[4:3]) ports_reg <= big32(b_words[{l4_reg[2:0], 5'd0} +: 32]);
+        if (near && b_number[1:0] == l4_length_reg[4:3]) udp_length_reg <= big16(b_words[{l4_length_reg[2:0], 5'd0} +: 16]);
+        if (near && b_number[1:0] == l4_flags_reg[4:3]) begin
+            tcp_words_reg <= b_words[{l4_flags_reg[2:0], 5'd4} +: 4];
+            tcp_flags_reg <= b_words[{l4_flags_reg[2:0], 5'd8} +: 8];
+        end
+    end
+
+    // ---- d: with the last beat, sums; the next frame's first beat may be right behind
+
+    wire [4:0] l4_words = tcp_reg ? {1'b0, tcp_words_reg} : 5'd2;
+
+    reg [255:0] d_data;
+    reg [5:0]   d_bytes;
+    reg         d_last, d_bad, d_valid = 1'b0;
+    reg [16:0]  d_length, d_end;
+    reg [17:0]  d_l4_bytes;  // highest bit: less than none
+    reg [7:0]   d_tos, d_flags;
+    reg [31:0]  d_ports;
+    reg [15:0]  d_udp_length;
+    reg [4:0]   d_l4, d_l4_words;
+    reg [5:0]   d_payload;   // number of its first word
+    reg         d_six, d_tagged, d_header, d_fragment, d_extension, d_tcp, d_udp;
+
+    always @(posedge clk) begin
+        d_data       <= c_data;
+        d_bytes      <= c_bytes;
+        d_last       <= c_last;
+        d_bad        <= c_bad;
+        d_valid      <= c_valid && !rst;
+        d_length     <= c_length;
+        d_end        <= total_reg + (tagged_c_reg ? 17'd18 : 17'd14);
+        d_l4_bytes   <= {1'b0, total_reg} - {11'd0, ihl_reg, 2'd0};
+        d_tos        <= tos_reg;
+        d_flags      <= tcp_flags_reg;
+        d_ports      <= ports_reg;
+        d_udp_length <= udp_length_reg;
+        d_l4         <= l4_reg;
+        d_l4_words   <= l4_words;
+        d_payload    <= {1'b0, l4_reg} + {1'b0, l4_words};
+        d_six        <= six_reg;
+        d_tagged     <= tagged_c_reg;
+        d_header     <= header_reg && !(six_reg && total_reg[16]);  // longer than any packet
+        d_fragment   <= fragment_reg;
+        d_extension  <= extension_reg;
+        d_tcp        <= tcp_reg;
+        d_udp        <= udp_reg;
+    end
+
+    // ---- e: comparisons
+
+    wire [17:0] d_l4_header = {11'd0, d_l4_words, 2'd0};
+
+    reg [255:0] e_data;
+    reg [5:0]   e_bytes;
+    reg         e_last, e_bad, e_valid = 1'b0;
+    reg [16:0]  e_length, e_end;
+    reg [7:0]   e_tos, e_flags;
+    reg [31:0]  e_ports;
+    reg [4:0]   e_l4;
+    reg [5:0]   e_payload;
+    reg         e_six, e_tagged, e_fragment, e_extension, e_tcp, e_known, e_ip, e_whole, e_empty;
+
+    always @(posedge clk) begin
+        e_data      <= d_data;
+        e_bytes     <= d_bytes;
+        e_last      <= d_last;
+        e_bad       <= d_bad;
+        e_valid     <= d_valid && !rst;
+        e_length    <= d_length;
+        e_end       <= d_end;
+        e_tos       <= d_tos;
+        e_flags     <= d_tcp ? d_flags : 8'd0;
+        e_ports     <= d_ports;
+        e_l4        <= d_l4 - 5'd1;
+        e_payload   <= d_payload - 6'd1;
+        e_six       <= d_six;
+        e_tagged    <= d_tagged;
+        e_fragment  <= d_fragment;
+        e_extension <= d_extension;
+        e_tcp       <= d_tcp;
+        e_known     <= d_tcp || d_udp;
+        e_ip        <= d_header && !d_l4_bytes[17] && d_end <= d_length;
+        e_whole     <= d_l4_bytes >= d_l4_header && (d_tcp ? d_l4_words >= 5'd5 : {2'd0, d_udp_length} == d_l4_bytes);
+        e_empty     <= d_l4_bytes == d_l4_header;
+    end
+
+    wire [2:0] code = !e_ip ? 3'd1 : e_fragment ? 3'd2 : e_extension ? 3'd3 : !e_known ? 3'd4 : !e_whole ? 3'd1 : e_empty ? 3'd5 : 3'd0;
+
+    wire [5:0] m_bytes;
+
+    credit_fifo #(.WIDTH(369), .LOG2(4)) fifo (
+        .clk(clk), .rst(rst), .s_valid(e_valid),
+        .s_data({e_length, e_end, e_payload, 2'd2, 1'b0, e_l4, 2'd2, e_ports[15:0], e_ports[31:16], e_flags, e_tos, 1'b0, e_tcp, e_six,
+                 e_tagged, e_bad, code, e_last, e_bytes, e_data}),
+        .m_data({m_axis_tuser, m_axis_tlast, m_bytes, m_axis_tdata}), .m_valid(m_axis_tvalid), .m_ready(m_axis_tready));
+
+    genvar i;
+    generate
+        for (i = 0; i < 32; i = i + 1) begin : g_keep
+            assign m_axis_tkeep[i] = m_bytes > i;
+        end
+    endgenerate
+
+endmodule
+
+`resetall
