@@ -18,7 +18,8 @@ static unsigned bit_length(uint32_t number)
     return number ? 32 - (unsigned)__builtin_clz(number) : 0;
 }
 
-unsigned gn_dense_class(const gn_dense_group *group)
+// The class that the canonical encoding gives a group.
+static unsigned class_of(const gn_dense_group *group)
 {
     if (group->raw) return GN_CLASS_WORDS;
     uint32_t any = 0, negative = 0, magnitudes = 0;
@@ -34,13 +35,13 @@ unsigned gn_dense_class(const gn_dense_group *group)
     if (!any) return 0;
     if (!negative && length <= 3) return 8 + length;
     for (unsigned class = 1; class < GN_CLASS_WORDS; class ++)
-        if (!GN_CLASS_UNSIGNED(class) && gn_class_planes(class) > length) return class;
+        if (!GN_CLASS_UNSIGNED(class) && GN_CLASS_PLANES(class) > length) return class;
     return GN_CLASS_WORDS;
 }
 
 static void put_group(const gn_dense_group *group, unsigned class, uint8_t *payload)
 {
-    unsigned planes = gn_class_planes(class);
+    unsigned planes = GN_CLASS_PLANES(class);
     for (unsigned p = 0; p < planes; p++) {
         unsigned plane = 0;
         for (unsigned lane = 0; lane < GN_GROUP; lane++) plane |= (group->word[lane] >> p & 1) << lane;
@@ -51,7 +52,7 @@ static void put_group(const gn_dense_group *group, unsigned class, uint8_t *payl
 
 static void get_group(const uint8_t *payload, unsigned class, gn_dense_group *group)
 {
-    unsigned planes = gn_class_planes(class);
+    unsigned planes = GN_CLASS_PLANES(class);
     bool has_sign = planes > 0 && planes < 32 && !GN_CLASS_UNSIGNED(class);
     *group = (gn_dense_group){.raw = class == GN_CLASS_WORDS ? payload[planes] : 0};
     for (unsigned lane = 0; lane < GN_GROUP; lane++) {
@@ -69,7 +70,7 @@ size_t gn_dense_put(const gn_dense_quad quad, uint8_t record[GN_QUAD_MAX])
     unsigned header = 0;
     size_t at = GN_QUAD_HEADER;
     for (unsigned g = 0; g < GN_QUAD_GROUPS; g++) {
-        unsigned class = gn_dense_class(&quad[g]);
+        unsigned class = class_of(&quad[g]);
         put_group(&quad[g], class, record + at);
         header |= class << (4 * g);
         at += gn_class_bytes[class];

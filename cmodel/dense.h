@@ -18,7 +18,6 @@ enum {
     GN_RUN_ITEM = 3,                      ///< bytes of a zero run: a zero header, and quads - 1
     GN_RUN_QUADS = 256,                   ///< most quads of a run
     GN_CLASS_WORDS = 15,                  ///< the class of 32-bit words, the only one with raw lanes
-    GN_CLASS_COUNT = 16,
     GN_CLASS_BYTES_MAX = 33,
     GN_QUAD_MAX = GN_QUAD_HEADER + GN_QUAD_GROUPS * GN_CLASS_BYTES_MAX
 };
@@ -45,11 +44,6 @@ typedef gn_dense_group gn_dense_quad[GN_QUAD_GROUPS];
 /// Payload bytes: one a plane, and class 15's raw mask.
 #define GN_CLASS_BYTES(c) (GN_CLASS_PLANES(c) + ((c) == GN_CLASS_WORDS))
 
-static inline unsigned gn_class_planes(unsigned class)
-{
-    return GN_CLASS_PLANES(class);
-}
-
 extern const uint8_t gn_class_bytes[GN_CLASS_COUNT];
 
 static inline unsigned gn_quad_class(unsigned header, unsigned group)
@@ -74,9 +68,6 @@ static inline size_t gn_quad_count(size_t count)
 {
     return count / GN_QUAD + (count % GN_QUAD != 0);
 }
-
-/// The class that the canonical encoding gives a group.
-unsigned gn_dense_class(const gn_dense_group *group);
 
 /// A quad record of canonical classes. Returns its bytes; 0, and writes nothing, for a quad of zeros.
 size_t gn_dense_put(const gn_dense_quad quad, uint8_t record[GN_QUAD_MAX]);

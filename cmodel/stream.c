@@ -102,12 +102,17 @@ gn_status gn_stream_tally(const gn_codec *codec, const void *stream, size_t byte
     size_t offset;
     gn_status status = gn_profile_row_of(codec->profile)->walk(stream, bytes, count, &added, &offset);
     if (status != GN_OK) return status;
-    tally->values += added.values;
-    tally->groups += added.groups;
-    for (int tag = 0; tag < 4; tag++) tally->tags[tag] += added.tags[tag];
-    for (unsigned class = 0; class < GN_CLASS_COUNT; class ++) tally->classes[class] += added.classes[class];
-    tally->stream_bytes += added.stream_bytes;
+    gn_tally_add(tally, &added);
     return GN_OK;
+}
+
+void gn_tally_add(gn_tally *tally, const gn_tally *more)
+{
+    tally->values += more->values;
+    tally->groups += more->groups;
+    for (int tag = 0; tag < 4; tag++) tally->tags[tag] += more->tags[tag];
+    for (unsigned class = 0; class < GN_CLASS_COUNT; class ++) tally->classes[class] += more->classes[class];
+    tally->stream_bytes += more->stream_bytes;
 }
 
 uint64_t gn_tally_payload_bytes(const gn_tally *tally)

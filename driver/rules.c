@@ -83,10 +83,8 @@ static bool read_port(reader *r, const char *value)
 
 static bool read_profile(reader *r, const char *value)
 {
-    gn_status status = gn_profile_parse(value, &r->rule.codec.profile);
-    if (status == GN_OK) return true;
-    const char *wrong = status == GN_UNSUPPORTED ? "is not in this version" : "is no profile";
-    return fail(r, "profile=%.32s: %s", value, wrong);
+    if (gn_profile_parse(value, &r->rule.codec.profile) == GN_OK) return true;
+    return fail(r, "profile=%.32s: is no profile", value);
 }
 
 static bool read_bound(reader *r, const char *value)

@@ -6,13 +6,9 @@
 
 gn_message gn_parse_profile_or(const char *text, const char *other, gn_profile *profile)
 {
-    const gn_status status = gn_profile_parse(text, profile);
-    if (status == GN_OK) return NULL;
-    if (status == GN_UNSUPPORTED) return gn_message_format("profile '%s' is not in this version", text);
+    if (gn_profile_parse(text, profile) == GN_OK) return NULL;
     char names[128] = "";
-    int lowest, highest;
     for (gn_profile p = 0; p < GN_PROFILE_COUNT; p++) {
-        if (gn_profile_range(p, &lowest, &highest)) continue;
         const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", gn_profile_name(p));
     }
@@ -71,7 +67,7 @@ gn_message gn_parse_profiles(const char *text, gn_profile *profiles, size_t *cou
 gn_message gn_check_bound(gn_profile profile, int bound_exp)
 {
     int lowest, highest;
-    if (gn_profile_range(profile, &lowest, &highest)) return "this profile is not in this version";
+    gn_profile_range(profile, &lowest, &highest);
     if (bound_exp >= lowest && bound_exp <= highest) return NULL;
     return gn_message_format("%s takes bounds from 2^%d (k = %d) to 2^%d (k = %d); 2^%d is outside",
                              gn_profile_name(profile), -lowest, lowest, -highest, highest, -bound_exp);

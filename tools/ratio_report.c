@@ -112,12 +112,10 @@ static void add_row(gn_table *table, const gn_ratio_result *r, const gn_ratio_su
                  percent((double)stats->above_bound, n).s);
 }
 
-enum { CLASSES = 16 };
-
 static const char *const tag_names[] = {"0", "8", "16", "32"};
 
-static const char *const class_names[CLASSES] = {"0", "1",  "2",  "3",  "4",  "5",  "6",  "7",
-                                                 "8", "u1", "u2", "u3", "10", "12", "16", "words"};
+static const char *const class_names[GN_CLASS_COUNT] = {"0", "1",  "2",  "3",  "4",  "5",  "6",  "7",
+                                                        "8", "u1", "u2", "u3", "10", "12", "16", "words"};
 
 /// Below the table: how many groups of dense have which class. -1 when printing failed.
 static int print_classes(const gn_ratio_result *r, const gn_ratio_subject *subjects, size_t count, FILE *stream)
@@ -128,7 +126,7 @@ static int print_classes(const gn_ratio_result *r, const gn_ratio_subject *subje
         if (!table) table = gn_table_new("<groups %|bound|zero|1 bit|2|3|4|5|6|7|8|u1|u2|u3|10|12|16|words");
         const gn_tally *tally = &r->stats[i].tally;
         cells shares = {""};
-        for (unsigned c = 0; c < CLASSES; c++) {
+        for (unsigned c = 0; c < GN_CLASS_COUNT; c++) {
             const size_t used = strlen(shares.s);
             snprintf(shares.s + used, sizeof shares.s - used, "|%s",
                      tally->classes[c] ? percent((double)tally->classes[c], (double)tally->groups).s : "0");
@@ -207,7 +205,7 @@ static json_t *subject_json(const gn_ratio_result *r, const gn_ratio_subject *s,
     json_object_set_new(line, "payload_ratio", gn_json_real(raw / (double)payload));
     if (has_classes(s))
         json_object_set_new(line, "classes",
-                            shares_json(class_names, tally->classes, CLASSES, "groups", tally->groups));
+                            shares_json(class_names, tally->classes, GN_CLASS_COUNT, "groups", tally->groups));
     else
         json_object_set_new(line, "tags", shares_json(tag_names, tally->tags, 4, "values", tally->values));
     return line;

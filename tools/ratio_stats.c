@@ -49,11 +49,7 @@ void gn_ratio_errors_add(gn_ratio_stats *stats, const float *values, const float
 void gn_ratio_stats_merge(gn_ratio_stats *stats, const gn_ratio_stats *more)
 {
     stats->packed_bytes += more->packed_bytes;
-    stats->tally.values += more->tally.values;
-    stats->tally.groups += more->tally.groups;
-    for (unsigned t = 0; t < 4; t++) stats->tally.tags[t] += more->tally.tags[t];
-    for (unsigned class = 0; class < 16; class ++) stats->tally.classes[class] += more->tally.classes[class];
-    stats->tally.stream_bytes += more->tally.stream_bytes;
+    gn_tally_add(&stats->tally, &more->tally);
     if (more->max_error > stats->max_error) stats->max_error = more->max_error;
     stats->sum_error += more->sum_error;
     stats->sum_error_squares += more->sum_error_squares;

@@ -265,12 +265,6 @@ INLINE void measure(const uint8_t *in, size_t bytes, uint8_t *length)
     }
 }
 
-INLINE void put_values(bool add, void *to, size_t lanes, __m256 v)
-{
-    if (add) v = _mm256_add_ps(_mm256_castsi256_ps(load_lanes(to, lanes)), v);
-    store_lanes(to, lanes, v);
-}
-
 // Decodes whole quads as long as all four records begin in the first `bytes` bytes of `in` (a multiple of 32, at most
 // WINDOW), behind which GN_RECORD_MAX more can be read. `*at`: where the next record begins. Returns the values
 // decoded, at most `count`.

@@ -46,4 +46,11 @@ INLINE void store_lanes(void *values, size_t lanes, __m256 v)
         _mm256_maskstore_epi32(values, lane_mask(lanes), _mm256_castps_si256(v));
 }
 
+// `add`: to what is there, instead of over it. Adding +0.0 is not nothing: -0.0 becomes +0.0.
+INLINE void put_values(bool add, void *to, size_t lanes, __m256 v)
+{
+    if (add) v = _mm256_add_ps(_mm256_castsi256_ps(load_lanes(to, lanes)), v);
+    store_lanes(to, lanes, v);
+}
+
 #endif

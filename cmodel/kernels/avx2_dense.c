@@ -130,6 +130,12 @@ INLINE void planes_of_16(const lanes *l, __m256i planes[2], unsigned class[GN_QU
     }
 }
 
+INLINE __m128i planes_of_group(const __m256i planes[2], unsigned group)
+{
+    __m256i p = planes[group % 2];
+    return group < 2 ? _mm256_castsi256_si128(p) : _mm256_extracti128_si256(p, 1);
+}
+
 // Every |q| <= 32767.
 INLINE uint8_t *put_16(uint8_t *out, const lanes *l)
 {
@@ -140,8 +146,7 @@ INLINE uint8_t *put_16(uint8_t *out, const lanes *l)
     out += GN_QUAD_HEADER;
 #pragma GCC unroll 4
     for (unsigned g = 0; g < GN_QUAD_GROUPS; g++) {
-        __m256i p = planes[g % 2];
-        _mm_storeu_si128((__m128i *)(void *)out, g < 2 ? _mm256_castsi256_si128(p) : _mm256_extracti128_si256(p, 1));
+        _mm_storeu_si128((__m128i *)(void *)out, planes_of_group(planes, g));
         out += gn_class_bytes[class[g]];
     }
     return out;
@@ -172,9 +177,7 @@ INLINE uint8_t *put_words(uint8_t *out, const lanes *l, bool integers, const __m
             _mm256_storeu_si256((__m256i *)(void *)payload, transpose(bytes_of_words(words)));
             payload[32] = (uint8_t)(integers ? 0 : beyond[g]);
         } else {
-            __m256i p = planes[g % 2];
-            _mm_storeu_si128((__m128i *)(void *)payload,
-                             g < 2 ? _mm256_castsi256_si128(p) : _mm256_extracti128_si256(p, 1));
+            _mm_storeu_si128((__m128i *)(void *)payload, planes_of_group(planes, g));
         }
         payload += gn_class_bytes[class[g]];
     }
@@ -220,9 +223,9 @@ INLINE size_t encode(const params p, bool integers, const uint8_t *values, size_
         load_quad(values + 4 * taken, GN_QUAD, v);
         append(&p, integers, &writer, v);
     }
-    if (count - taken < GN_QUAD && writer.end - writer.out >= REACH) {
+    if (taken < count && count - taken < GN_QUAD && writer.end - writer.out >= REACH) {
         load_quad(values + 4 * taken, count - taken, v);
-        if (taken < count) append(&p, integers, &writer, v);
+        append(&p, integers, &writer, v);
         taken = count;
     }
     while (taken < count) {  // near the end of the stream's room
@@ -263,24 +266,16 @@ INLINE void put_integers(action act, output *o, void *to, __m256i q)
             _mm256_or_si256(o->overflow, _mm256_and_si256(_mm256_xor_si256(sum, old), _mm256_xor_si256(sum, q)));
         _mm256_storeu_si256(to, sum);
     } else {
-        __m256 values = _mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(o->step));
-        _mm256_storeu_ps(to, act == ADD ? _mm256_add_ps(_mm256_loadu_ps(to), values) : values);
+        put_values(act == ADD, to, GN_GROUP, _mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(o->step)));
     }
 }
 
-INLINE __m256 plus_zero(action act, const void *to, size_t present)
-{
-    __m256 zero = _mm256_setzero_ps();
-    return act == ADD ? _mm256_add_ps(_mm256_castsi256_ps(load_lanes(to, present)), zero) : zero;
-}
-
-// Adding +0.0 is not nothing: -0.0 becomes +0.0.
 INLINE void put_zeros(action act, uint8_t *to, size_t count)
 {
     if (act == ADD_INTEGER) return;
     for (; count >= GN_GROUP; count -= GN_GROUP, to += sizeof(float) * GN_GROUP)
-        _mm256_storeu_ps((float *)(void *)to, plus_zero(act, to, GN_GROUP));
-    if (count) store_lanes(to, count, plus_zero(act, to, count));
+        put_values(act == ADD, to, GN_GROUP, _mm256_setzero_ps());
+    if (count) put_values(act == ADD, to, count, _mm256_setzero_ps());
 }
 
 // A group of class 15 to `to`.
@@ -298,7 +293,7 @@ INLINE void put_class_15(action act, output *o, void *to, const uint8_t *payload
         if (raw != 255)
             values = _mm256_blendv_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(words), _mm256_set1_ps(o->step)), values,
                                       _mm256_castsi256_ps(is_raw));
-        _mm256_storeu_ps(to, act == ADD ? _mm256_add_ps(_mm256_loadu_ps(to), values) : values);
+        put_values(act == ADD, to, GN_GROUP, values);
     }
 }
 

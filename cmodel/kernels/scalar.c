@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../container_bytes.h"
+#include "../little_endian.h"
 #include "../profile.h"
 #include "../record.h"
 #include "scalar.h"
@@ -59,24 +59,6 @@ static gn_code next_code(unsigned tags, unsigned lane, const uint8_t **payload)
     return code;
 }
 
-static bool decode(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
-{
-    const gn_profile_row *profile = gn_profile_row_of(codec->profile);
-    size_t used = 0;
-    for (size_t done = 0; done < count; done += GN_GROUP) {
-        if (bytes - used < GN_TAG_WORD) return false;
-        unsigned tags = gn_read_tags(stream + used);
-        size_t length = gn_record_bytes(tags);
-        size_t lanes = count - done < GN_GROUP ? count - done : GN_GROUP;
-        if (length > bytes - used || (tags & gn_padding_mask(lanes))) return false;
-        const uint8_t *payload = stream + used + GN_TAG_WORD;
-        for (unsigned i = 0; i < lanes; i++)
-            gn_store32(values + 4 * (done + i), profile->decode(codec->bound_exp, next_code(tags, i, &payload)));
-        used += length;
-    }
-    return used == bytes;
-}
-
 // The codes of `count` values one after the other, from a stream that walk() has passed.
 typedef struct reader {
     const uint8_t *payload;
@@ -92,6 +74,17 @@ static gn_code read_code(reader *r)
     gn_code code = next_code(r->tags, r->lane, &r->payload);
     r->lane = (r->lane + 1) % GN_GROUP;
     return code;
+}
+
+static bool decode(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
+{
+    const gn_profile_row *profile = gn_profile_row_of(codec->profile);
+    gn_tally tally;
+    size_t offset;
+    if (gn_record_walk(stream, bytes, count, &tally, &offset)) return false;
+    reader r = {.payload = stream};
+    for (size_t i = 0; i < count; i++) gn_store32(values + 4 * i, profile->decode(codec->bound_exp, read_code(&r)));
+    return true;
 }
 
 static void add(const gn_codec *codec, const uint8_t *stream, size_t bytes, float *sums, size_t count)

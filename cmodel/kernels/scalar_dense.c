@@ -2,8 +2,8 @@
 // Profile dense for any machine: the quantiser of lane.c and the bytes of dense.c, one quad after the other.
 #include <string.h>
 
-#include "../container_bytes.h"
 #include "../dense.h"
+#include "../little_endian.h"
 #include "../profile.h"
 #include "scalar.h"
 

@@ -19,7 +19,6 @@ gn_message gn_gradients_init(gn_gradients *gradients)
         for (size_t b = 0; b < sizeof bounds / sizeof *bounds; b++) {
             gn_codec codec;
             const gn_status status = gn_codec_init(&codec, p, bounds[b]);
-            if (status == GN_UNSUPPORTED) continue;
             if (status || gradients->codecs == GN_TALLIES_MAX)
                 return gn_message_format("%s: %s", gn_profile_name(p), gn_status_string(status));
             gradients->codec[gradients->codecs++].codec = codec;
@@ -63,7 +62,7 @@ void gn_codec_widths(const gn_codec_tally *tally, double share[GN_WIDTHS])
     const double all = (double)(dense ? t->groups : t->values);
     uint64_t count[GN_WIDTHS] = {0};
     if (dense)  // classes 0; 1 to 11; 12 to 14; 15
-        for (unsigned class = 0; class < 16; class ++)
+        for (unsigned class = 0; class < GN_CLASS_COUNT; class ++)
             count[(class > 0) + (class > 11) + (class > 14)] += t->classes[class];
     else
         memcpy(count, t->tags, sizeof count);

@@ -42,8 +42,9 @@ typedef enum gn_profile {
 } gn_profile;
 
 enum {
-    GN_GROUP = 8,       ///< values in a group
-    GN_RECORD_MAX = 34  ///< bytes of the largest record: 2 of tags, 8 * 4 of payload
+    GN_GROUP = 8,        ///< values in a group
+    GN_RECORD_MAX = 34,  ///< bytes of the largest record: 2 of tags, 8 * 4 of payload
+    GN_CLASS_COUNT = 16  ///< classes that dense has for a group
 };
 
 /// One way to execute the codec (scalar, avx2, ...). Opaque.
@@ -103,9 +104,10 @@ GN_API gn_status gn_stream_encode_fit(const gn_codec *codec, const void *values,
 
 /// Decompresses a stream of exactly `bytes` bytes to exactly `count` values (any alignment). For bytes
 /// from anywhere: never reads or writes outside the two buffers, whatever they hold.
-/// @return GN_OK; GN_TRUNCATED when the stream ends early; GN_CORRUPT for bytes after the last record,
-/// lanes or groups that stand for no value and are not empty, or (dense) a run of zeros that is longer than what is left. On failure
-/// `values` has unspecified content and `*error_offset` (may be NULL) the offset of the record at fault.
+/// @return GN_OK; GN_TRUNCATED when the stream ends early; GN_CORRUPT for bytes after the last record, lanes
+/// or groups that stand for no value and are not empty, or (dense) a run of zeros that is longer than what is
+/// left. On failure `values` has unspecified content and `*error_offset` (may be NULL) the offset of the record
+/// or run at fault.
 GN_API gn_status gn_stream_decode(const gn_codec *codec, const void *stream, size_t bytes, void *values, size_t count,
                                   size_t *error_offset);
 
@@ -144,17 +146,20 @@ GN_API gn_status gn_stream_encode_integers(const gn_codec *codec, const int32_t 
 
 /// What a stream is made of.
 typedef struct gn_tally {
-    uint64_t values;        ///< lanes that stand for values (padding not counted)
-    uint64_t groups;        ///< groups of 8, the last one perhaps partial
-    uint64_t tags[4];       ///< paper, lattice: values by tag
-    uint64_t classes[16];   ///< dense: groups by class
-    uint64_t stream_bytes;  ///< all bytes
+    uint64_t values;                   ///< lanes that stand for values (padding not counted)
+    uint64_t groups;                   ///< groups of 8, the last one perhaps partial
+    uint64_t tags[4];                  ///< paper, lattice: values by tag
+    uint64_t classes[GN_CLASS_COUNT];  ///< dense: groups by class
+    uint64_t stream_bytes;             ///< all bytes
 } gn_tally;
 
 /// Adds the content of a stream to `*tally`. Checks the stream as gn_stream_decode() does and leaves
 /// `*tally` alone when it is bad.
 GN_API gn_status gn_stream_tally(const gn_codec *codec, const void *stream, size_t bytes, size_t count,
                                  gn_tally *tally);
+
+/// Adds `more` to `*tally`.
+GN_API void gn_tally_add(gn_tally *tally, const gn_tally *more);
 
 /// Bytes of the payloads alone, without tag words, quad headers and runs of zeros.
 GN_API uint64_t gn_tally_payload_bytes(const gn_tally *tally);
