@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an Ethernet frame's headers say, as gn_frame_ethernet_offset() and gn_packet_parse() do: one 802.1Q tag, IPv4 with options, IPv6, TCP,
 // UDP. The frame goes through unchanged, a beat a cycle; the result comes with its last beat, for only there it is known whether
-// the lengths are true. Latency 6.
+// the lengths are true, and the bytes that the L4 checksum covers have been summed. Latency 6, of a frame's last beat 11.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -31,7 +31,10 @@ module frame_parse (
     //   [55:40]  destination port                       [62:56]  where the L4 header begins
     //   [63]     0                                      [71:64]  where the payload begins
     //   [88:72]  where the IP packet ends               [105:89] length of the frame; from 131009 on only that it is as long
-    output wire [105:0] m_axis_tuser,
+    //   [169:106] the payload's first 8 bytes, byte 0 lowest; anything when it is shorter
+    //   [185:170] the L4 checksum as it came            [201:186] sum that it is about: pseudo header, L4 header with it, payload;
+    //                                                             folded, not complemented: ffff when it holds
+    output wire [201:0] m_axis_tuser,
     output wire         m_axis_tvalid,
     input  wire         m_axis_tready
 );
@@ -128,11 +131,11 @@ module frame_parse (
     wire [4:0] l4   = ihl + (tagged_reg ? 5'd5 : 5'd4);
 
     reg        six_reg, tagged_c_reg, header_reg, fragment_reg, extension_reg, tcp_reg, udp_reg;
-    reg [4:0]  ihl_reg, l4_reg, l4_length_reg, l4_flags_reg;  // in words; the last three number words of the frame
+    reg [4:0]  ihl_reg, l4_reg, l4_length_reg, l4_flags_reg, l4_sum_reg;  // in words; but for the first, numbers of the frame's words
     reg [16:0] total_reg;
     reg [7:0]  tos_reg;
     reg [31:0] ports_reg;
-    reg [15:0] udp_length_reg;
+    reg [15:0] udp_length_reg, udp_sum_reg, tcp_sum_reg;
     reg [3:0]  tcp_words_reg;
     reg [7:0]  tcp_flags_reg;
 
@@ -140,12 +143,16 @@ module frame_parse (
     wire       near     = b_valid && b_number[11:2] == 10'd0;
 
     reg [255:0] c_data;
+    reg [15:0]  c_before;
+    reg [11:0]  c_number;
     reg [16:0]  c_length;
     reg [5:0]   c_bytes;
     reg         c_last, c_bad, c_valid = 1'b0;
 
     always @(posedge clk) begin
         c_data   <= b_data;
+        c_before <= b_before;
+        c_number <= b_number;
         c_bytes  <= b_bytes;
         c_last   <= b_last;
         c_bad    <= b_bad;
@@ -164,36 +171,54 @@ module frame_parse (
             l4_reg        <= l4;
             l4_length_reg <= l4 + 5'd1;
             l4_flags_reg  <= l4 + 5'd3;
+            l4_sum_reg    <= l4 + 5'd4;
             total_reg     <= six ? {1'b0, ip1_reg[31:16]} + 17'd40 : {1'b0, ip0_reg[15:0]};
             tos_reg       <= six ? ip0_reg[27:20] : ip0_reg[23:16];
         end
         // Never in the first beat: the IP header has at least five words.
         if (near && b_number[1:0] == l4_reg[4:3]) ports_reg <= big32(b_words[{l4_reg[2:0], 5'd0} +: 32]);
-        if (near && b_number[1:0] == l4_length_reg[4:3]) udp_length_reg <= big16(b_words[{l4_length_reg[2:0], 5'd0} +: 16]);
+        if (near && b_number[1:0] == l4_length_reg[4:3])
+            {udp_length_reg, udp_sum_reg} <= big32(b_words[{l4_length_reg[2:0], 5'd0} +: 32]);
+        if (near && b_number[1:0] == l4_sum_reg[4:3]) tcp_sum_reg <= big16(b_words[{l4_sum_reg[2:0], 5'd0} +: 16]);
         if (near && b_number[1:0] == l4_flags_reg[4:3]) begin
             tcp_words_reg <= b_words[{l4_flags_reg[2:0], 5'd4} +: 4];
             tcp_flags_reg <= b_words[{l4_flags_reg[2:0], 5'd8} +: 8];
         end
     end
 
-    // ---- d: with the last beat, sums; the next frame's first beat may be right behind
+    // ---- d: with the last beat, lengths and ends; the next frame's first beat may be right behind
 
     wire [4:0] l4_words = tcp_reg ? {1'b0, tcp_words_reg} : 5'd2;
 
+    // From where on a beat's bytes are summed, in pairs. L4 begins with pair 2 * l4 - 1; IPv4's addresses are the four pairs from 13 on,
+    // or 15 behind a tag; IPv6's are the sixteen right before L4.
+    reg [15:0] c_pairs;
+    integer    n;
+    always @*
+        for (n = 0; n < 16; n = n + 1)
+            c_pairs[n] = c_number == 12'd0 ? n >= (six_reg ? 11 : 13) + (tagged_c_reg ? 2 : 0) :
+                         c_number == 12'd1 ? six_reg || n < (tagged_c_reg ? 3 : 1) || n + 17 >= {27'd0, l4_reg} * 2 :
+                         c_number != 12'd2 || n + 33 >= {27'd0, l4_reg} * 2;
+
     reg [255:0] d_data;
+    reg [15:0]  d_before, d_pairs;
+    reg [11:0]  d_number;
     reg [5:0]   d_bytes;
     reg         d_last, d_bad, d_valid = 1'b0;
     reg [16:0]  d_length, d_end;
     reg [17:0]  d_l4_bytes;  // highest bit: less than none
     reg [7:0]   d_tos, d_flags;
     reg [31:0]  d_ports;
-    reg [15:0]  d_udp_length;
+    reg [15:0]  d_udp_length, d_sum;
     reg [4:0]   d_l4, d_l4_words;
-    reg [5:0]   d_payload;   // number of its first word
+    reg [5:0]   d_payload, d_payload1;   // numbers of its first two words
     reg         d_six, d_tagged, d_header, d_fragment, d_extension, d_tcp, d_udp;
 
     always @(posedge clk) begin
         d_data       <= c_data;
+        d_before     <= c_before;
+        d_number     <= c_number;
+        d_pairs      <= c_pairs;
         d_bytes      <= c_bytes;
         d_last       <= c_last;
         d_bad        <= c_bad;
@@ -205,9 +230,11 @@ module frame_parse (
         d_flags      <= tcp_flags_reg;
         d_ports      <= ports_reg;
         d_udp_length <= udp_length_reg;
+        d_sum        <= tcp_reg ? tcp_sum_reg : udp_sum_reg;
         d_l4         <= l4_reg;
         d_l4_words   <= l4_words;
         d_payload    <= {1'b0, l4_reg} + {1'b0, l4_words};
+        d_payload1   <= {1'b0, l4_length_reg} + {1'b0, l4_words};
         d_six        <= six_reg;
         d_tagged     <= tagged_c_reg;
         d_header     <= header_reg && !(six_reg && total_reg[16]);  // longer than any packet
@@ -217,10 +244,18 @@ module frame_parse (
         d_udp        <= udp_reg;
     end
 
-    // ---- e: comparisons
+    // ---- e: comparisons, the payload's first words. Before a TCP header's length has come by, where the payload begins is what the frame
+    // before left; what that catches is overwritten.
 
-    wire [17:0] d_l4_header = {11'd0, d_l4_words, 2'd0};
+    wire [17:0]  d_l4_header = {11'd0, d_l4_words, 2'd0};
+    wire [255:0] d_words     = {d_data[239:0], d_before};
+    wire         d_near      = d_valid && d_number[11:3] == 9'd0;
+    wire         d_ends      = d_number == d_end[16:5];
+    wire         d_within    = d_number < d_end[16:5];
 
+    reg [63:0]  e_first;
+    reg [31:0]  e_keep;     // bytes to be summed
+    reg [15:0]  e_more, e_sum;
     reg [255:0] e_data;
     reg [5:0]   e_bytes;
     reg         e_last, e_bad, e_valid = 1'b0;
@@ -229,9 +264,15 @@ module frame_parse (
     reg [31:0]  e_ports;
     reg [4:0]   e_l4;
     reg [5:0]   e_payload;
+    integer     k;
     reg         e_six, e_tagged, e_fragment, e_extension, e_tcp, e_known, e_ip, e_whole, e_empty;
 
     always @(posedge clk) begin
+        if (d_near && d_number[2:0] == d_payload[5:3]) e_first[31:0] <= d_words[{d_payload[2:0], 5'd0} +: 32];
+        if (d_near && d_number[2:0] == d_payload1[5:3]) e_first[63:32] <= d_words[{d_payload1[2:0], 5'd0} +: 32];
+        for (k = 0; k < 32; k = k + 1) e_keep[k] <= d_pairs[k/2] && (d_within || (d_ends && k < {27'd0, d_end[4:0]}));
+        e_more      <= d_l4_bytes[15:0] + (d_tcp ? 16'd6 : 16'd17);
+        e_sum       <= d_sum;
         e_data      <= d_data;
         e_bytes     <= d_bytes;
         e_last      <= d_last;
@@ -257,13 +298,29 @@ module frame_parse (
 
     wire [2:0] code = !e_ip ? 3'd1 : e_fragment ? 3'd2 : e_extension ? 3'd3 : !e_known ? 3'd4 : !e_whole ? 3'd1 : e_empty ? 3'd5 : 3'd0;
 
-    wire [5:0] m_bytes;
+    // ---- out: a frame's last beat waits for the sum, which comes five cycles behind
 
-    credit_fifo #(.WIDTH(369), .LOG2(4)) fifo (
+    wire [15:0] sum;
+    wire [5:0]  m_bytes;
+    wire        sum_valid, there, summed;
+    wire        whole = !m_axis_tlast || summed;
+
+    checksum sums (
+        .clk(clk), .rst(rst), .s_data(e_data), .s_keep(e_keep), .s_last(e_last), .s_odd(1'b0), .s_more(e_more), .s_valid(e_valid),
+        .m_sum(sum), .m_valid(sum_valid));
+
+    credit_fifo #(.WIDTH(449), .LOG2(4)) fifo (
         .clk(clk), .rst(rst), .s_valid(e_valid),
-        .s_data({e_length, e_end, e_payload, 2'd2, 1'b0, e_l4, 2'd2, e_ports[15:0], e_ports[31:16], e_flags, e_tos, 1'b0, e_tcp, e_six,
-                 e_tagged, e_bad, code, e_last, e_bytes, e_data}),
-        .m_data({m_axis_tuser, m_axis_tlast, m_bytes, m_axis_tdata}), .m_valid(m_axis_tvalid), .m_ready(m_axis_tready));
+        .s_data({e_sum, e_first, e_length, e_end, e_payload, 2'd2, 1'b0, e_l4, 2'd2, e_ports[15:0], e_ports[31:16], e_flags, e_tos, 1'b0,
+                 e_tcp, e_six, e_tagged, e_bad, code, e_last, e_bytes, e_data}),
+        .m_data({m_axis_tuser[185:0], m_axis_tlast, m_bytes, m_axis_tdata}), .m_valid(there), .m_ready(m_axis_tready && whole));
+
+    // one for each last beat in the FIFO above, or on its way
+    credit_fifo #(.WIDTH(16), .LOG2(4)) sum_fifo (
+        .clk(clk), .rst(rst), .s_valid(sum_valid), .s_data(sum),
+        .m_data(m_axis_tuser[201:186]), .m_valid(summed), .m_ready(m_axis_tready && there && m_axis_tlast));
+
+    assign m_axis_tvalid = there && whole;
 
     genvar i;
     generate

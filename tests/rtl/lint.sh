@@ -12,7 +12,7 @@ for engine in stream_compress stream_decompress; do
     done
 done
 for file in lib/*.v codec/*.v frame/*.v; do
-    verilator --lint-only -Wall --language 1364-2001 -Ilib -Icodec "$file"
+    verilator --lint-only -Wall --language 1364-2001 -Ilib -Icodec -Iframe "$file"
 done
 
 command -v yosys >/dev/null || { echo "lint: yosys is not installed (scripts/setup)" >&2; exit 1; }

@@ -48,7 +48,7 @@ class Bench
         for (const Sent &s : expected_) beats += (s.frame.size() + bench::BEAT - 1) / bench::BEAT;
         const uint64_t begin = stream_.cycle();
         run(0, 0);
-        if (stream_.cycle() - begin > beats + 10)
+        if (stream_.cycle() - begin > beats + 15)
             fail("%llu beats take %llu cycles", (unsigned long long)beats,
                  (unsigned long long)(stream_.cycle() - begin));
     }
@@ -60,7 +60,7 @@ class Bench
         stream_.drain();
     }
     std::array<size_t, CODES> seen{};
-    size_t tagged = 0, frames = 0;
+    size_t tagged = 0, frames = 0, right = 0;
 
   private:
     struct Sent {
@@ -102,10 +102,23 @@ class Bench
             expect("L4", field(f, 56, 8), at + h.l4);
             expect("payload", field(f, 64, 8), at + h.payload);
             expect("end", field(f, 72, 17), at + h.end);
+            check_payload(f, frame.data() + at, h);
             tagged += at == 18;
         }
         seen[code]++, frames++;
         expected_.pop_front();
+    }
+
+    void check_payload(const bench::Frame &f, const uint8_t *packet, const gn_headers &h)
+    {
+        for (unsigned i = 0; i < 8 && h.end - h.payload >= 8; i++)
+            expect("a byte of the payload", field(f, 106 + 8 * i, 8), packet[h.payload + i]);
+        const uint8_t *sum = packet + gn_packet_checksum_at(&h);
+        expect("checksum", field(f, 170, 16), sum[0] << 8 | sum[1]);
+        const uint16_t all =
+            gn_checksum_finish(gn_checksum_add(gn_packet_pseudo_sum(packet, &h), packet + h.l4, h.end - h.l4));
+        expect("sum", field(f, 186, 16), static_cast<uint16_t>(~all));
+        right += gn_packet_checksum_ok(packet, &h);
     }
 
     bench::Stream<Vframe_parse> stream_;
@@ -273,8 +286,8 @@ int main(int argc, char **argv)
 
     printf("%zu frames, by code:", b.frames);
     for (size_t n : b.seen) printf(" %zu", n);
-    printf("; %zu with a tag\n", b.tagged);
+    printf("; %zu with a tag, %zu checksums right\n", b.tagged, b.right);
     for (size_t n : b.seen)
-        if (n < 100) fail("not every kind of frame was met");
+        if (n < 100 || b.right < 1000) fail("not every kind of frame was met");
     return 0;
 }
