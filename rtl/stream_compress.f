@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
++incdir+codec
 lib/credit_counter.v
 lib/credit_fifo.v
 lib/pair_fifo.v

@@ -43,16 +43,7 @@ module record_window #(
 
     integer i, j;
 
-    function [5:0] class_bytes(input [3:0] c);
-        case (c)
-        4'd9, 4'd10, 4'd11: class_bytes = {4'd0, c[1:0]};
-        4'd12:              class_bytes = 6'd10;
-        4'd13:              class_bytes = 6'd12;
-        4'd14:              class_bytes = 6'd16;
-        4'd15:              class_bytes = 6'd33;
-        default:            class_bytes = {2'd0, c};
-        endcase
-    endfunction
+    `include "class_bytes.vh"
 
     function [4:0] lane_bytes(input [1:0] tag);
         lane_bytes = {2'd0, tag == 2'd3, tag == 2'd2, tag == 2'd1};
