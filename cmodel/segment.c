@@ -159,10 +159,17 @@ static gn_status copy_whole(const gn_segment *s, size_t wire_mtu, gn_burst *burs
     return GN_OK;
 }
 
-/// A segment that stays as it is: its checksum is complete and it fits.
-static bool is_whole(const gn_segment *s, const gn_headers *h, size_t wire_mtu)
+/// A segment that stays as it is: its checksum is complete and it fits, with room to grow.
+static bool is_whole(const gn_segment *s, const gn_headers *h, size_t growth, size_t wire_mtu)
 {
-    return !s->partial_checksum && s->length <= wire_mtu && (!s->gso_size || h->end - h->payload <= s->gso_size);
+    return !s->partial_checksum && s->length + growth <= wire_mtu &&
+           (!s->gso_size || h->end - h->payload <= s->gso_size);
+}
+
+/// Whether gn_tx_make_plan() would make a plan; counts nothing.
+static bool is_eligible(const gn_tx *tx, gn_parse parse, const gn_headers *h)
+{
+    return parse == GN_PARSE_OK && !tx->bypass && h->end > h->payload && gn_tx_match(tx, h);
 }
 
 static gn_status cut_segment(gn_tx *tx, const gn_segment *s, gn_cut cut, size_t wire_mtu, gn_burst *burst)
@@ -173,7 +180,7 @@ static gn_status cut_segment(gn_tx *tx, const gn_segment *s, gn_cut cut, size_t 
     int tcp_head = parse == GN_PARSE_OK ? gn_tx_note_flow(tx, s->packet, &h) : 0;
     gn_plan plan;
     bool eligible = gn_tx_make_plan(tx, parse, &h, s->length, tcp_head, &plan);
-    if (parse != GN_PARSE_OK || (!eligible && is_whole(s, &h, wire_mtu))) return copy_whole(s, wire_mtu, burst);
+    if (parse != GN_PARSE_OK || (!eligible && is_whole(s, &h, 0, wire_mtu))) return copy_whole(s, wire_mtu, burst);
 
     cutter c;
     c.burst = burst;
@@ -192,6 +199,28 @@ gn_status gn_tx_segment(gn_tx *tx, const gn_segment *segment, gn_cut cut, size_t
     return status;
 }
 
+static gn_status cut_only(const gn_tx *tx, const gn_segment *s, size_t wire_mtu, gn_burst *burst)
+{
+    gn_headers h;
+    gn_parse parse = gn_packet_parse(s->packet, s->length, &h);
+    if (is_checksum_elsewhere(s, parse, &h)) parse = GN_PARSE_PROTOCOL;
+    size_t growth = is_eligible(tx, parse, &h) ? GN_SHIM_BYTES : 0;
+    if (wire_mtu > GN_PACKET_MAX) wire_mtu = GN_PACKET_MAX;
+    if (parse != GN_PARSE_OK || is_whole(s, &h, growth, wire_mtu)) return copy_whole(s, wire_mtu, burst);
+    cutter c;
+    c.burst = burst;
+    return prepare(&c, s, &h, growth, wire_mtu) ? cut_untouched(&c) : GN_INVALID;
+}
+
+gn_status gn_tx_segment_cut(const gn_tx *tx, const gn_segment *segment, size_t wire_mtu, gn_burst *burst)
+{
+    burst->count = 0;
+    burst->offset[0] = 0;
+    gn_status status = cut_only(tx, segment, wire_mtu, burst);
+    if (status != GN_OK) burst->count = 0;
+    return status;
+}
+
 gn_status gn_tx_segment_headers(gn_tx *tx, const gn_segment *segment, size_t wire_mtu, gn_burst *burst,
                                 gn_headers_cut *cut)
 {
@@ -199,7 +228,7 @@ gn_status gn_tx_segment_headers(gn_tx *tx, const gn_segment *segment, size_t wir
     gn_headers h;
     gn_parse parse = gn_packet_parse(segment->packet, segment->length, &h);
     if (parse != GN_PARSE_OK || is_checksum_elsewhere(segment, parse, &h)) return GN_UNSUPPORTED;
-    if (!tx->bypass && h.end > h.payload && gn_tx_match(tx, &h)) return GN_UNSUPPORTED;
+    if (is_eligible(tx, parse, &h)) return GN_UNSUPPORTED;
 
     int tcp_head = gn_tx_note_flow(tx, segment->packet, &h);
     gn_plan plan;

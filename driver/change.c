@@ -44,17 +44,22 @@ int gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error)
     gn_rule rules[GN_RULES_MAX];
     size_t count;
     if (merge_rules(nic, change, rules, &count, error)) return -1;
-    gn_status status = GN_OK;
+    if ((change->given & GN_CHANGE_CUT) && change->cut == GN_CUT_FILL && !nic->config.engine->fill)
+        return gn_error_set(error, "cut fill: engine %s takes packets that are cut to the MTU before",
+                            nic->config.engine->name);
+    gn_error refusal;
+    int refused = 0;
     pthread_mutex_lock(&nic->out->lock);
     pthread_mutex_lock(&nic->in->lock);
-    if (change->given & RULES) status = nic->config.engine->set_rules(nic->engine, rules, count);
-    if (status != GN_OK) goto done;
+    if (change->given & RULES) refused = nic->config.engine->set_rules(nic->engine, rules, count, &refusal);
+    if (refused) goto done;
     memcpy(nic->config.rules, rules, count * sizeof *rules);
     nic->config.rule_count = count;
     if (change->given & GN_CHANGE_CUT) nic->out->cut = change->cut;
     if (change->given & GN_CHANGE_BYPASS) {
         nic->config.bypass = change->bypass;
         nic->config.engine->set_bypass(nic->engine, change->bypass);
+        (void)gn_nic_engine_failed(nic);
     }
     if (change->given & GN_CHANGE_RATE) gn_rate_set(&nic->out->rate, change->rate, gn_now());
     if (change->given & FAULT) {
@@ -64,6 +69,6 @@ int gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error)
 done:
     pthread_mutex_unlock(&nic->in->lock);
     pthread_mutex_unlock(&nic->out->lock);
-    if (status != GN_OK) return gn_error_set(error, "the engine refused the rules: %s", gn_status_string(status));
+    if (refused) return gn_error_set(error, "the engine refused the rules: %.280s", refusal.text);
     return 0;
 }

@@ -3,10 +3,24 @@
 
 #include <string.h>
 
-const gn_engine *gn_engine_find(const char *name)
+const gn_engine *gn_engine_find(const char *name, gn_error *error)
 {
-    static const gn_engine *const engines[] = {&gn_engine_model};
+    static const gn_engine *const engines[] = {
+        &gn_engine_model,
+#ifdef GRADNIC_RTL_NIC
+        &gn_engine_rtl,
+        &gn_engine_lockstep,
+#endif
+    };
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
         if (!strcmp(engines[i]->name, name)) return engines[i];
+    if (!strcmp(name, "rtl") || !strcmp(name, "lockstep"))
+        gn_error_set(
+            error,
+            "this build has no %s: install Verilator (scripts/setup does) and build with -DGRADNIC_RTL=ON, as the "
+            "preset release is",
+            name);
+    else
+        gn_error_set(error, "there is " GN_ENGINE_NAMES);
     return NULL;
 }

@@ -2,7 +2,7 @@
 // The reference in C as an engine.
 #include <stdlib.h>
 
-#include "driver/engine.h"
+#include "driver/transform.h"
 
 typedef struct model {
     gn_tx *tx;
@@ -18,40 +18,33 @@ static void model_close(void *state)
     free(m);
 }
 
-// The receiver looks at the ToS alone: profile, bound and head come in the packet.
-static size_t collect_tos(const gn_rule *rules, size_t count, uint8_t *tos)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < count && used < GN_RULES_MAX; i++) tos[used++] = rules[i].tos;
-    return used;
-}
-
-static gn_status model_open(void **state, const gn_engine_config *config)
+static int model_open(void **state, const gn_engine_config *config, gn_error *error)
 {
     model *m = calloc(1, sizeof *m);
-    if (!m) return GN_NO_MEMORY;
+    if (!m) return gn_error_set(error, "out of memory");
     uint8_t tos[GN_RULES_MAX];
     const gn_tx_config tx = {config->rules, config->rule_count, config->flow_capacity, config->bypass};
     const gn_rx_config rx = {.tos = tos,
-                             .tos_count = collect_tos(config->rules, config->rule_count, tos),
+                             .tos_count = gn_rules_collect_tos(config->rules, config->rule_count, tos),
                              .bypass = config->bypass,
                              .partial_checksum = config->partial_checksum};
     gn_status status = gn_tx_new(&m->tx, &tx);
     if (status == GN_OK) status = gn_rx_new(&m->rx, &rx);
     if (status != GN_OK) {
         model_close(m);
-        return status;
+        return gn_error_set(error, "%s", gn_status_string(status));
     }
     *state = m;
-    return GN_OK;
+    return 0;
 }
 
-static gn_status model_set_rules(void *state, const gn_rule *rules, size_t count)
+static int model_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
 {
     model *m = state;
     uint8_t tos[GN_RULES_MAX];
-    const gn_status status = gn_tx_set_rules(m->tx, rules, count);
-    return status == GN_OK ? gn_rx_set_tos(m->rx, tos, collect_tos(rules, count, tos)) : status;
+    gn_status status = gn_tx_set_rules(m->tx, rules, count);
+    if (status == GN_OK) status = gn_rx_set_tos(m->rx, tos, gn_rules_collect_tos(rules, count, tos));
+    return status == GN_OK ? 0 : gn_error_set(error, "%s", gn_status_string(status));
 }
 
 static void model_set_bypass(void *state, bool bypass)
@@ -78,17 +71,19 @@ static gn_verdict model_receive(void *state, const uint8_t *packet, size_t lengt
     return gn_rx_packet(((model *)state)->rx, packet, length, out, capacity, out_length);
 }
 
-static const gn_tx_counters *model_tx_counters(const void *state)
+static const gn_tx_counters *model_tx_counters(void *state)
 {
-    return gn_tx_get_counters(((const model *)state)->tx);
+    return gn_tx_get_counters(((model *)state)->tx);
 }
-static const gn_rx_counters *model_rx_counters(const void *state)
+static const gn_rx_counters *model_rx_counters(void *state)
 {
-    return gn_rx_get_counters(((const model *)state)->rx);
+    return gn_rx_get_counters(((model *)state)->rx);
 }
 
 const gn_engine gn_engine_model = {
     .name = "model",
+    .fill = true,
+    .partial_checksum = true,
     .open = model_open,
     .close = model_close,
     .set_rules = model_set_rules,

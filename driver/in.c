@@ -43,7 +43,10 @@ static size_t handle_packet(gn_nic *nic, gn_peer *peer, uint8_t *datagram, size_
     uint8_t *restored = in->restored + used;
     const gn_verdict verdict =
         nic->config.engine->receive(nic->engine, datagram, inner.length, restored, sizeof in->restored - used, &bytes);
-    if (verdict == GN_VERDICT_DROP) return used;
+    if (verdict == GN_VERDICT_DROP) {
+        (void)gn_nic_engine_failed(nic);
+        return used;
+    }
     const bool written = verdict == GN_VERDICT_WRITE;
     uint8_t *packet = written ? restored : datagram;
     if (!written) bytes = inner.length;

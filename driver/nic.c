@@ -148,15 +148,28 @@ static int open_wire(gn_nic *nic, gn_error *error)
                         nic->config.buffer_bytes ? nic->config.buffer_bytes : GN_NIC_BUFFER_DEFAULT, error);
 }
 
+static int engine_error(const gn_nic *nic, const gn_error *why, gn_error *error)
+{
+    return gn_error_set(error, "engine %s: %.300s", nic->config.engine->name, why->text);
+}
+
+bool gn_nic_engine_failed(gn_nic *nic)
+{
+    const gn_engine *engine = nic->config.engine;
+    if (!engine->check || !engine->check(nic->engine, NULL)) return false;
+    gn_nic_stop(nic, EPROTO);
+    return true;
+}
+
 static int open_engine(gn_nic *nic, gn_error *error)
 {
     const gn_nic_config *config = &nic->config;
     // A capture should hold packets as they were sent, checksums and all.
-    nic->partial = !config->no_offload && !config->pcap_host;
+    nic->partial = !config->no_offload && !config->pcap_host && config->engine->partial_checksum;
     const gn_engine_config engine = {config->rules, config->rule_count, config->flow_capacity, config->bypass,
                                      nic->partial};
-    const gn_status status = config->engine->open(&nic->engine, &engine);
-    if (status != GN_OK) return gn_error_set(error, "engine %s: %s", config->engine->name, gn_status_string(status));
+    gn_error why;
+    if (config->engine->open(&nic->engine, &engine, &why)) return engine_error(nic, &why, error);
     nic->out->cut = config->cut;
     gn_rate_set(&nic->out->rate, config->rate, gn_now());
     nic->out->fault = gn_fault_new(&config->fault);
@@ -254,6 +267,24 @@ static void serve(gn_nic *nic, int signals)
     gn_nic_stop(nic, 0);
 }
 
+// Its last counters are looked at too: they may tell of a failure.
+static int check_engine(gn_nic *nic, gn_error *error)
+{
+    const gn_engine *engine = nic->config.engine;
+    gn_error why;
+    if (!engine->check) return 0;
+    engine->tx_counters(nic->engine);
+    engine->rx_counters(nic->engine);
+    return engine->check(nic->engine, &why) ? engine_error(nic, &why, error) : 0;
+}
+
+bool gn_nic_comparison(const gn_nic *nic, gn_comparison *comparison)
+{
+    if (!nic->config.engine->comparison) return false;
+    nic->config.engine->comparison(nic->engine, comparison);
+    return true;
+}
+
 int gn_nic_run(gn_nic *nic, gn_error *error)
 {
     pthread_t out, in;
@@ -280,6 +311,7 @@ int gn_nic_run(gn_nic *nic, gn_error *error)
     }
     close(signals);
     if (failed) return gn_error_set(error, "cannot start a thread: %s", strerror(failed));
+    if (check_engine(nic, error)) return -1;
     const int reason = atomic_load(&nic->failure);
     if (reason)
         return gn_error_set(error, "%s: %s", nic->tun.name,

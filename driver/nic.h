@@ -38,7 +38,7 @@ typedef struct gn_nic_config {
     gn_rule rules[GN_RULES_MAX];
     size_t rule_count;
     size_t flow_capacity;
-    gn_cut cut;
+    gn_cut cut;  ///< one that the engine takes
     bool bypass;
     // Around it.
     const char *control;  ///< path of the control socket; NULL: none
@@ -58,5 +58,7 @@ void gn_nic_close(gn_nic *nic);
 /// The device's name and the host-facing MTU, for messages.
 const char *gn_nic_device(const gn_nic *nic);
 unsigned gn_nic_mtu(const gn_nic *nic);
+/// What its engine has compared. @return false when it is not one that compares
+bool gn_nic_comparison(const gn_nic *nic, gn_comparison *comparison);
 
 #endif

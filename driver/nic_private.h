@@ -79,6 +79,8 @@ uint64_t gn_now(void);
 void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout);
 /// Ends both threads; `reason` is the errno that made it necessary, or 0.
 void gn_nic_stop(gn_nic *nic, int reason);
+/// Ends both threads when the engine has failed for good. To be asked when it gave nothing.
+bool gn_nic_engine_failed(gn_nic *nic);
 
 /// Handles one batch that lies in nic->in->batch: untrusted bytes. Called with the lock held.
 void gn_in_batch(gn_nic *nic, const gn_wire_batch *batch);

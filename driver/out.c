@@ -94,6 +94,7 @@ static void handle_segment(gn_nic *nic, const struct virtio_net_hdr *virtio, siz
         send_packets(nic, peer, count);
         return;
     }
+    if (gn_nic_engine_failed(nic)) return;
     out->uncuttable++;
     gn_pmtu_tell_host(nic, out->segment, inner.length, gn_now());
 }

@@ -185,6 +185,13 @@ json_t *gn_nic_stats(gn_nic *nic)
     json_t *rx = rx_stats(nic);
     add_peers(nic, peers, false);
     pthread_mutex_unlock(&nic->in->lock);
-    return json_pack("{s:s,s:o,s:o,s:o,s:o}", "device", nic->tun.name, "uptime_s",
-                     number((uint64_t)time(NULL) - nic->started), "tx", tx, "rx", rx, "peers", peers);
+    (void)gn_nic_engine_failed(nic);
+    json_t *stats = json_pack("{s:s,s:o,s:o,s:o,s:o}", "device", nic->tun.name, "uptime_s",
+                              number((uint64_t)time(NULL) - nic->started), "tx", tx, "rx", rx, "peers", peers);
+    gn_comparison c;
+    if (gn_nic_comparison(nic, &c))
+        json_object_set_new(
+            stats, "comparison",
+            OBJECT({"tx_packets", c.tx_packets}, {"rx_packets", c.rx_packets}, {"differences", c.differences}));
+    return stats;
 }

@@ -2,6 +2,7 @@
 // gradnic nic: runs the NIC, or asks a running one (nic_client.c).
 #include "nic.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli.h"
@@ -13,10 +14,18 @@ static void introduce(const char *program, const nic_options *options, const gn_
 {
     char rule[GN_RULE_TEXT];
     const gn_nic_config *config = &options->config;
-    gn_cli_note(program, "%s is up: MTU %u, %zu peer(s), cut %s", gn_nic_device(nic), gn_nic_mtu(nic),
-                gn_peers_count(config->peers), config->cut == GN_CUT_FILL ? "fill" : "mtu");
+    gn_cli_note(program, "%s is up: MTU %u, %zu peer(s), engine %s, cut %s", gn_nic_device(nic), gn_nic_mtu(nic),
+                gn_peers_count(config->peers), config->engine->name, config->cut == GN_CUT_FILL ? "fill" : "mtu");
     for (size_t i = 0; i < config->rule_count; i++)
         gn_cli_note(program, "rule %s", gn_rule_format(&config->rules[i], rule));
+}
+
+static void conclude(const char *program, const gn_nic *nic)
+{
+    gn_comparison c;
+    if (gn_nic_comparison(nic, &c))
+        gn_cli_note(program, "%" PRIu64 " packets transmitted and %" PRIu64 " received, %" PRIu64 " differences",
+                    c.tx_packets, c.rx_packets, c.differences);
 }
 
 int gn_command_nic(int argc, char **argv)
@@ -39,6 +48,7 @@ int gn_command_nic(int argc, char **argv)
     if (!options.quiet) introduce(argv[0], &options, nic);
     const int failed = gn_nic_run(nic, &error);
     if (failed) gn_cli_error(argv[0], "%s", error.text);
+    if (!failed && !options.quiet) conclude(argv[0], nic);
     gn_nic_close(nic);
     return failed ? GN_EXIT_FAILED : GN_EXIT_OK;
 }

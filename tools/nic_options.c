@@ -62,10 +62,14 @@ static const struct argp_option options[] = {
      "what is compressed and how: tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0, each part optional; "
      "up to 16, the first that matches wins (default tos=0x28)",
      3},
-    {"cut", KEY_CUT, "CUT", 0, "how segments become packets: mtu or fill", 3},
+    {"cut", KEY_CUT, "CUT", 0, "how segments become packets: mtu or fill (default fill, where the engine can)", 3},
     {"bypass", KEY_BYPASS, 0, 0, "pass everything untouched", 3},
     {"flows", KEY_FLOWS, "NUMBER", 0, "TCP flows remembered (default 4096)", 3},
-    {"engine", KEY_ENGINE, "NAME", 0, "what transforms packets: model", 3},
+    {"engine", KEY_ENGINE, "NAME", 0,
+     "what transforms packets: model (C; default), rtl (the Verilog NIC in a simulator; slow), lockstep (both, stops "
+     "at the first "
+     "difference). This build has: " GN_ENGINE_NAMES,
+     3},
     {0, 0, 0, 0, "A bad link (on what is sent):", 4},
     {"loss", NIC_FAULT_LOSS, "P", 0, "lose datagrams with this probability (1%, 0.01)", 4},
     {"duplicate", NIC_FAULT_DUPLICATE, "P", 0, "send datagrams twice", 4},
@@ -88,6 +92,7 @@ typedef struct parsing {
     const char *rules[GN_RULES_MAX];
     size_t rule_count;
     gn_rule defaults;
+    bool cut_given;
     const char *peers_files[PEERS_FILES_MAX];
     size_t peers_file_count;
 } parsing;
@@ -193,6 +198,7 @@ static bool parse_wire(int key, char *arg, struct argp_state *state, gn_nic_conf
 static bool parse_compression(int key, char *arg, struct argp_state *state, parsing *p)
 {
     gn_nic_config *config = &p->options->config;
+    gn_error error;
     switch (key) {
     case 'p':
         gn_option_check(state, NULL, gn_parse_profile(arg, &p->defaults.codec.profile));
@@ -208,6 +214,7 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
         if (strcmp(arg, "mtu") != 0 && strcmp(arg, "fill") != 0)
             argp_error(state, "--cut %s: mtu or fill is needed", arg);
         config->cut = strcmp(arg, "mtu") != 0 ? GN_CUT_FILL : GN_CUT_MTU;
+        p->cut_given = true;
         return true;
     case KEY_BYPASS:
         config->bypass = true;
@@ -216,8 +223,8 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
         config->flow_capacity = gn_option_number(state, NULL, arg, 1, 1 << 20);
         return true;
     case KEY_ENGINE:
-        config->engine = gn_engine_find(arg);
-        if (!config->engine) argp_error(state, "--engine %s: there is only model", arg);
+        config->engine = gn_engine_find(arg, &error);
+        if (!config->engine) argp_error(state, "--engine %s: %s", arg, error.text);
         return true;
     default:
         return false;
@@ -251,6 +258,12 @@ static void finish(parsing *p, struct argp_state *state)
             argp_error(state, "--rule %s: %s", p->rules[i], why);
     }
     check_captures(p, state);
+    if (!config->engine->fill) {
+        if (p->cut_given && config->cut == GN_CUT_FILL)
+            argp_error(state, "--cut fill: engine %s takes packets that are cut to the MTU before: --cut mtu",
+                       config->engine->name);
+        config->cut = GN_CUT_MTU;
+    }
     if (!gn_peers_count(config->peers)) argp_error(state, "no peer is given; --peer names one");
     if (config->existing && config->address_count)
         argp_error(state, "--existing leaves the device's addresses alone; drop --address");
@@ -322,7 +335,7 @@ void nic_options_parse(nic_options *out, int argc, char **argv)
     memset(out, 0, sizeof *out);
     out->config.device = "gn0";
     out->config.queue_length = GN_NIC_QUEUE_DEFAULT;
-    out->config.engine = gn_engine_find("model");
+    out->config.engine = gn_engine_find("model", NULL);
     out->config.cut = GN_CUT_FILL;
     out->config.fault.seed = 1;
     out->config.peers = gn_peers_new();

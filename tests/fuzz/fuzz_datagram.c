@@ -24,7 +24,7 @@ static gn_nic *make_nic(void)
     nic->partial = true;
     const gn_rule rule = gn_rule_default();
     const gn_engine_config engine = {.rules = &rule, .rule_count = 1, .partial_checksum = true};
-    if (nic->tun.fd < 0 || nic->config.engine->open(&nic->engine, &engine) != GN_OK) abort();
+    if (nic->tun.fd < 0 || nic->config.engine->open(&nic->engine, &engine, NULL)) abort();
     gn_join_init(&nic->in->join, &nic->tun);
     return nic;
 }

@@ -176,6 +176,12 @@ typedef struct gn_burst {
 /// burst is empty. Whether a packet fits is judged by its stored form, not by what the codec makes of it.
 GN_API gn_status gn_tx_segment(gn_tx *tx, const gn_segment *segment, gn_cut cut, size_t wire_mtu, gn_burst *burst);
 
+/// The cut alone, for a transmit path that takes packets (hardware): what gn_tx_segment() with GN_CUT_MTU would transform, packet
+/// by packet, checksums complete, with room left for the shim where a rule matches. Counts and notes nothing: gn_tx_head(), then
+/// gn_tx_packet_head(), for every packet of `burst` give gn_tx_segment()'s.
+/// @return as gn_tx_segment()
+GN_API gn_status gn_tx_segment_cut(const gn_tx *tx, const gn_segment *segment, size_t wire_mtu, gn_burst *burst);
+
 /// Where the payload of packets lies whose headers gn_tx_segment_headers() made.
 typedef struct gn_headers_cut {
     size_t header_bytes;    ///< of every packet, in burst->data

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_DRIVER_TRANSFORM_H
+#define GRADNIC_DRIVER_TRANSFORM_H
+/// What a NIC's hardware does: whole IP packets, each on its own, in order. Cutting segments and looking after TCP flows is
+/// software's business, ahead of it (engine_packets.h). Threads as with gn_engine: one may transmit while another receives.
+
+#include "driver/engine.h"
+
+typedef struct gn_transform {
+    const char *name;
+    /// Of `config` only rules and bypass count.
+    int (*open)(void **state, const gn_engine_config *config, gn_error *error);
+    void (*close)(void *state);
+    /// All, or nothing.
+    int (*set_rules)(void *state, const gn_rule *rules, size_t count, gn_error *error);
+    int (*set_bypass)(void *state, bool bypass, gn_error *error);
+    /// Host to wire. `heads[i]` is packet i's gn_tx_head(). As many packets come out as go in. @return -1: it is broken
+    int (*transmit)(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error);
+    /// Wire to host. `out` is of GN_PACKET_MAX bytes at least. @return 1: `out` is to be handed over; 0: malformed, dropped; -1: it is broken
+    int (*receive)(void *state, const uint8_t *packet, size_t length, uint8_t *out, size_t capacity, size_t *out_length,
+                   gn_error *error);
+    /// What it has counted, packet by packet; nothing of flows. To be called by the side's own thread.
+    int (*tx_counters)(void *state, gn_tx_counters *counters, gn_error *error);
+    int (*rx_counters)(void *state, gn_rx_counters *counters, gn_error *error);
+    /// NULL for one that compares nothing.
+    void (*comparison)(void *state, gn_comparison *comparison);
+} gn_transform;
+
+/// The reference in C.
+extern const gn_transform gn_transform_model;
+
+/// The ToS values of rules: all that a receiver looks at, for profile, bound and head come in the packet. @return how many
+size_t gn_rules_collect_tos(const gn_rule *rules, size_t count, uint8_t tos[GN_RULES_MAX]);
+
+#endif
