@@ -3,6 +3,7 @@
 // back-pressure, changes of profile, reset in mid-frame, hard mixes, real gradients; and its latency and rate.
 #include "Vstream_decompress.h"
 
+#include "tests/rtl/common/damage.h"
 #include "tests/rtl/common/engine.h"
 
 using bench::fail;
@@ -59,29 +60,7 @@ void add_damaged(Bench &b)
     const Setting s = bench::any_setting(b.random);
     size_t count = 1 + b.random.below(b.random.percent(50) ? 40 : 400);
     std::vector<uint8_t> bytes = bench::stream_of(s, b.some(count, s));
-    switch (b.random.below(7)) {
-    case 0:
-        bytes.resize(1 + b.random.below(static_cast<uint32_t>(bytes.size())));
-        break;
-    case 1:
-        bytes.resize(bytes.size() + 1 + b.random.below(b.random.percent(50) ? 3 : 100));
-        break;
-    case 2:
-        count = b.random.below(static_cast<uint32_t>(count) + 1);
-        break;
-    case 3:
-        count += 1 + b.random.below(b.random.percent(50) ? 8 : 300);
-        break;
-    case 4:
-        bytes[b.random.below(static_cast<uint32_t>(bytes.size()))] ^= static_cast<uint8_t>(1u << b.random.below(8));
-        break;
-    case 5:
-        for (uint8_t &byte : bytes) byte = b.random.percent(60) ? 0 : static_cast<uint8_t>(b.random.next());
-        break;
-    default:  // a padding lane, a missing group, a run too long: hit the first or last bytes
-        bytes[b.random.percent(50) ? b.random.below(std::min<uint32_t>(3, static_cast<uint32_t>(bytes.size())))
-                                   : bytes.size() - 1] ^= static_cast<uint8_t>(1 + b.random.below(255));
-    }
+    bench::damage(bytes, count, b.random);
     b.add_stream(s, std::move(bytes), count);
 }
 
