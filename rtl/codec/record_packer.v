@@ -7,7 +7,7 @@
 `default_nettype none
 
 module record_packer #(
-    parameter RECORD_BYTES = 35  // bytes of the longest record: 34, with profile dense 35
+    parameter RECORD_BYTES = 35  // bytes of the longest record, 34 to 40: 34, with profile dense 35, a piece of a frame and a shim 38
 ) (
     input  wire                      clk,
     input  wire                      rst,           // synchronous, active high
@@ -28,7 +28,7 @@ module record_packer #(
 );
 
     localparam FINE_BYTES  = RECORD_BYTES + 7;   // shifted by 0..7 bytes
-    localparam MOST_BYTES  = RECORD_BYTES + 31;  // shifted by 0..31: up to 66, three beats
+    localparam MOST_BYTES  = RECORD_BYTES + 31;  // shifted by 0..31: up to 71, three beats
     localparam CARRY_BYTES = MOST_BYTES - 32;    // what is left behind one full beat
 
     // ---- where the record goes, and how many beats it completes
@@ -136,8 +136,8 @@ module record_packer #(
         for (i = 0; i < 32; i = i + 1) begin : g_keep
             assign m_axis_tkeep[i] = m_bytes > i;
         end
-        if (RECORD_BYTES < 34 || RECORD_BYTES > 35) begin : g_check
-            RECORD_BYTES_must_be_34_or_35 error();
+        if (RECORD_BYTES < 34 || RECORD_BYTES > 40) begin : g_check
+            RECORD_BYTES_must_be_34_to_40 error();
         end
     endgenerate
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames, whole: a ring of beats that two readers see. A frame is announced, with what is known about it, only when its last beat is in.
+// A bad one leaves no trace but a pulse; nor does one that is longer than the ring, for which nothing ever waits. One that only finds
+// the ring full waits. Frames are freed in their order.
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+module frame_store #(
+    parameter LOG2       = 10,  // holds 2^LOG2 beats; a frame has at most as many
+    parameter INFO_WIDTH = 106  // bits that go with a frame
+) (
+    input  wire                  clk,
+    input  wire                  rst,            // synchronous, active high
+
+    // frames: AXI4-Stream (sink)
+    input  wire [255:0]          s_axis_tdata,
+    input  wire                  s_axis_tlast,
+    input  wire                  s_axis_tvalid,
+    output wire                  s_axis_tready,  // from registers
+    input  wire                  s_bad,          // in the last beat: the frame is to be forgotten
+    input  wire [INFO_WIDTH-1:0] s_info,         // in the last beat
+
+    // a pulse for each frame that was dropped; a bad one is not long too
+    output wire                  dropped_bad,
+    output wire                  dropped_long,
+
+    // frames that are in here, in order; at most 17 wait, then the input does
+    output wire [LOG2-1:0]       m_first,        // where its first beat is; the others follow, from the ring's end on at its begin
+    output wire [INFO_WIDTH-1:0] m_info,
+    output wire                  m_valid,
+    input  wire                  m_ready,
+
+    // readers
+    input  wire [LOG2-1:0]       a_address,
+    output wire [255:0]          a_data,         // two cycles later
+    input  wire [LOG2-1:0]       b_address,
+    output wire [255:0]          b_data,         // two cycles later
+
+    input  wire [LOG2:0]         free_beats      // in every cycle: so many beats, the oldest, need no longer be kept (their address was the last that is read)
+);
+
+    localparam [LOG2:0] BEATS = {1'b1, {LOG2{1'b0}}};
+
+    reg [LOG2-1:0] write_reg = {LOG2{1'b0}};
+    reg [LOG2-1:0] start_reg = {LOG2{1'b0}};    // of the open frame
+    reg [LOG2:0]   open_reg  = {LOG2+1{1'b0}};  // its beats
+    reg            long_reg  = 1'b0;            // the open frame was too long: what is left of it is swallowed
+    reg            bad_out_reg = 1'b0, long_out_reg = 1'b0;
+
+    wire may_announce;
+    reg  room_reg = 1'b0;
+    assign s_axis_tready = room_reg && may_announce;
+
+    wire take     = s_axis_tvalid && s_axis_tready;
+    wire write    = take && !long_reg;
+    wire close    = take && s_axis_tlast;
+    wire announce = close && !s_bad && !long_reg;
+    wire overflow = open_reg[LOG2];  // it fills the ring, and is not over; nothing is taken in this cycle
+    wire forget   = overflow || (close && s_bad && !long_reg);
+
+    // ---- places that are left; what is given back comes two cycles late
+
+    reg [LOG2:0] left_reg = BEATS;
+    reg [LOG2:0] back_reg = {LOG2+1{1'b0}}, give_reg = {LOG2+1{1'b0}};
+
+    wire [LOG2:0] left_next = left_reg - {{LOG2{1'b0}}, write} + give_reg;
+    wire [LOG2:0] open_next = open_reg + {{LOG2{1'b0}}, write};
+    wire          long_next = overflow || (long_reg && !close);
+
+    always @(posedge clk) begin
+        long_reg  <= long_next;
+        open_reg  <= close || overflow ? {LOG2+1{1'b0}} : open_next;
+        back_reg  <= forget ? open_next : {LOG2+1{1'b0}};
+        give_reg  <= free_beats + back_reg;
+        left_reg  <= left_next;
+        room_reg  <= long_next || left_next != {LOG2+1{1'b0}};
+        if (forget)
+            write_reg <= start_reg;
+        else if (write)
+            write_reg <= write_reg + 1'b1;
+        if (announce) start_reg <= write_reg + 1'b1;
+        bad_out_reg  <= close && s_bad;
+        long_out_reg <= close && !s_bad && long_reg;
+        if (rst) begin
+            write_reg    <= {LOG2{1'b0}};
+            start_reg    <= {LOG2{1'b0}};
+            open_reg     <= {LOG2+1{1'b0}};
+            long_reg     <= 1'b0;
+            back_reg     <= {LOG2+1{1'b0}};
+            give_reg     <= {LOG2+1{1'b0}};
+            left_reg     <= BEATS;
+            room_reg     <= 1'b0;
+            bad_out_reg  <= 1'b0;
+            long_out_reg <= 1'b0;
+        end
+    end
+
+    assign dropped_bad  = bad_out_reg;
+    assign dropped_long = long_out_reg;
+
+    // ---- announced frames
+
+    wire unused_idle;
+    credit_counter #(.CREDITS(17), .MOST(1)) credits (
+        .clk(clk), .rst(rst), .ok(may_announce), .idle(unused_idle), .take({2'd0, announce}), .give({2'd0, m_valid && m_ready}));
+    credit_fifo #(.WIDTH(LOG2 + INFO_WIDTH), .LOG2(4)) frames (
+        .clk(clk), .rst(rst), .s_data({start_reg, s_info}), .s_valid(announce),
+        .m_data({m_first, m_info}), .m_valid(m_valid), .m_ready(m_ready));
+
+    // ---- beats
+
+    block_ram #(.WIDTH(256), .LOG2(LOG2)) copy_a (
+        .clk(clk), .write(write), .write_address(write_reg), .write_data(s_axis_tdata), .read_address(a_address), .read_data(a_data));
+    block_ram #(.WIDTH(256), .LOG2(LOG2)) copy_b (
+        .clk(clk), .write(write), .write_address(write_reg), .write_data(s_axis_tdata), .read_address(b_address), .read_data(b_data));
+
+endmodule
+
+`resetall
