@@ -8,8 +8,7 @@
 #include <stdint.h>
 
 #include <gradnic/codec.h>
-
-#include "shim.h"
+#include <gradnic/shim.h>
 
 /// What an encoder made of a payload.
 typedef struct gn_encoded {

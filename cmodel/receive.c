@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include <gradnic/frame.h>
+#include <gradnic/shim.h>
 
-#include "shim.h"
 #include "stamp.h"
 
 struct gn_rx {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shim.h"
+#include <gradnic/shim.h>
 
 #include "bytes.h"
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include <gradnic/frame.h>
+#include <gradnic/shim.h>
 
-#include "cmodel/shim.h"
 #include "packets.h"
 #include "suite.h"
 

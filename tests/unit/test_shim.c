@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
-#include "cmodel/shim.h"
+#include <gradnic/shim.h>
+
 #include "suite.h"
 
 static const struct {

@@ -18,13 +18,13 @@
 
 #include <gradnic/codec.h>
 #include <gradnic/packet.h>
+#include <gradnic/shim.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 enum {
-    GN_SHIM_BYTES = 8,       ///< the shim header; a packet never grows by more
     GN_TOS_GRADIENT = 0x28,  ///< the default rule's ToS (the paper's)
     GN_TOS_MASK = 0xfc,      ///< DSCP: the ECN bits never take part in a match
     GN_RULES_MAX = 16        ///< rules of one NIC

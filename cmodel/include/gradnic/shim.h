@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_CMODEL_SHIM_H
-#define GRADNIC_CMODEL_SHIM_H
-/// The 8-byte header at the start of a transformed L4 payload (docs/wire.md, "The shim header").
+#ifndef GRADNIC_SHIM_H
+#define GRADNIC_SHIM_H
+/// @file shim.h
+/// The 8-byte header at the start of a transformed L4 payload (docs/wire.md, "The shim header"), for programs that read and
+/// write it themselves, as the switch does. Thread-safe.
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <gradnic/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
+    GN_SHIM_BYTES = 8,       ///< a packet never grows by more
     GN_SHIM_MAGIC = 0x474e,  // "GN"
     GN_SHIM_VERSION = 1,
     GN_KIND_STORED = 0  // the payload verbatim; kind n > 0 is profile n - 1
@@ -21,9 +30,12 @@ typedef struct gn_shim {
 } gn_shim;
 
 /// Writes GN_SHIM_BYTES bytes.
-void gn_shim_write(const gn_shim *shim, uint8_t *out);
+GN_API void gn_shim_write(const gn_shim *shim, uint8_t *out);
 
 /// Reads GN_SHIM_BYTES bytes. False when magic or check is wrong: then this is somebody else's payload.
-bool gn_shim_read(const uint8_t *in, gn_shim *shim);
+GN_API bool gn_shim_read(const uint8_t *in, gn_shim *shim);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chunks that cannot be summed as integers: every rank sends rank 0 its values, which adds them in the order of ranks, so that the bits do not depend
+// on who came first, and gives everyone the sum. One chunk a slot: when a slot's next chunk comes here, all ranks have contributed to it at the
+// switch, and so have the result of the one before.
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker.h"
+
+struct gn_leading {
+    uint32_t uses;  ///< of the slot, then: which chunk it is
+    unsigned values, present;
+    bool done;
+    bool has[GN_WORKER_RANKS_MAX];
+    float sum[GN_AGG_VALUES_MAX];
+    float part[];  ///< [ranks][packet_values]
+};
+
+void gn_leader_free(gn_leading *leading)
+{
+    free(leading);
+}
+
+bool gn_leader_must_ask(const gn_worker *w, const gn_worker_slot *slot)
+{
+    return slot->phase != GN_SLOT_FLOAT || w->config.rank;
+}
+
+/// The slot's place for the chunk of now; NULL without memory.
+static gn_leading *place(gn_worker *w, gn_worker_slot *slot, unsigned values)
+{
+    if (!slot->leading) {
+        const size_t parts = sizeof(float) * w->config.ranks * w->config.packet_values;
+        slot->leading = malloc(sizeof *slot->leading + parts);
+        if (!slot->leading) return NULL;
+    } else if (slot->leading->uses == slot->uses) {
+        return slot->leading;
+    }
+    gn_leading *l = slot->leading;
+    l->uses = slot->uses;
+    l->values = values;
+    l->present = 0;
+    l->done = false;
+    memset(l->has, 0, sizeof l->has);
+    return l;
+}
+
+static void add_all(const gn_worker *w, gn_leading *l)
+{
+    memcpy(l->sum, l->part, sizeof *l->sum * l->values);
+    for (unsigned rank = 1; rank < w->config.ranks; rank++) {
+        const float *part = l->part + (size_t)rank * w->config.packet_values;
+        for (unsigned i = 0; i < l->values; i++) l->sum[i] += part[i];
+    }
+    l->done = true;
+}
+
+static void put(gn_worker *w, gn_worker_slot *slot, gn_leading *l, unsigned rank, const void *values)
+{
+    if (l->has[rank]) return;
+    l->has[rank] = true;
+    memcpy(l->part + (size_t)rank * w->config.packet_values, values, sizeof(float) * l->values);
+    if (++l->present < w->config.ranks) return;
+    add_all(w, l);
+    size_t first;
+    const size_t count = gn_worker_chunk(w, slot->chunk, &first);
+    memcpy(w->recv + first, l->sum, sizeof(float) * count);
+    w->stats.fallback_chunks++;
+    slot->tell_result = true;
+    gn_worker_make_due(w, slot);
+    gn_worker_advance(w, slot, slot->next_unit);
+}
+
+void gn_leader_own(gn_worker *w, gn_worker_slot *slot)
+{
+    if (w->config.rank) return;
+    size_t first;
+    const size_t count = gn_worker_chunk(w, slot->chunk, &first);
+    gn_leading *l = place(w, slot, (unsigned)count);
+    if (l) put(w, slot, l, 0, w->send + first);
+}
+
+bool gn_leader_take(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p)
+{
+    const unsigned rank = p->priority;
+    if (w->config.rank || !(p->flags & GN_AGG_FLOAT) || !rank || rank >= w->config.ranks || p->shimmed) return false;
+    gn_leading *l = slot->leading;
+    if (l && l->done && p->psn == p->slot + w->config.slots * l->uses) {  // whoever asks has not got the result
+        slot->tell_result = true;
+        gn_worker_make_due(w, slot);
+        return true;
+    }
+    // Others may know of the overflow before this rank does; their values wait in their ranks' hands until it does.
+    if (slot->phase != GN_SLOT_FLOAT || p->psn != gn_worker_psn(w, slot)) return false;
+    l = place(w, slot, p->values);
+    if (!l || p->values != l->values) return false;
+    if (!l->has[0]) gn_leader_own(w, slot);  // there was no memory for it before
+    put(w, slot, l, rank, p->payload);
+    return true;
+}
+
+size_t gn_leader_write(const gn_worker *w, const gn_worker_slot *slot, void *out, size_t capacity)
+{
+    const gn_leading *l = slot->leading;
+    const uint16_t number = (uint16_t)(slot - w->slots);
+    const gn_agg_packet header = {.type = GN_AGG_RESULT,
+                                  .flags = GN_AGG_FLOAT,
+                                  .job = w->config.job,
+                                  .gen = w->config.gen,
+                                  .slot = number,
+                                  .version = l->uses & 1,
+                                  .psn = number + w->config.slots * l->uses,
+                                  .bitmap = 1,
+                                  .fanin = w->config.children,
+                                  .next = (int8_t)w->config.bound_exp,
+                                  .values = (uint16_t)l->values};
+    return gn_agg_write_words(&header, l->sum, out, capacity);
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker's half of the protocol: which chunk is in which slot, what is due, what has come.
+#include "worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "block_float.h"
+
+enum { RTO_MIN_NS = 1000000, RTO_MAX_NS = 1000000000, ATTEMPTS_MAX = 20 };
+
+static bool possible(const gn_worker_config *c)
+{
+    if (!c->ranks || c->ranks > GN_WORKER_RANKS_MAX || c->rank >= c->ranks) return false;
+    if (!c->children || c->children > GN_AGG_WORKERS_MAX || c->bit >= c->children) return false;
+    if (!c->slots || c->slots > GN_AGG_SLOTS_MAX || (c->slots & (c->slots - 1))) return false;
+    return c->packet_values && c->packet_values <= GN_AGG_VALUES_MAX && (unsigned)c->format < GN_AGG_FORMATS;
+}
+
+gn_status gn_worker_new(gn_worker **result, const gn_worker_config *config)
+{
+    *result = NULL;
+    if (!possible(config)) return GN_INVALID;
+    gn_worker *w = calloc(1, sizeof *w);
+    if (!w) return GN_NO_MEMORY;
+    w->config = *config;
+    if (!w->config.rto_min_ns) w->config.rto_min_ns = RTO_MIN_NS;
+    if (!w->config.rto_max_ns) w->config.rto_max_ns = RTO_MAX_NS;
+    gn_status status = GN_OK;
+    if (config->format != GN_AGG_INT32)
+        status = gn_codec_init(&w->codec, config->format == GN_AGG_DENSE ? GN_DENSE : GN_LATTICE, config->bound_exp);
+    w->slots = calloc(config->slots, sizeof *w->slots);
+    w->due = calloc(config->slots, sizeof *w->due);
+    w->integers = calloc(config->packet_values, sizeof *w->integers);
+    if (!w->slots || !w->due || !w->integers) status = GN_NO_MEMORY;
+    if (status) {
+        gn_worker_free(w);
+        return status;
+    }
+    w->next_deadline = GN_NEVER;
+    *result = w;
+    return GN_OK;
+}
+
+void gn_worker_free(gn_worker *w)
+{
+    if (!w) return;
+    for (unsigned i = 0; w->slots && i < w->config.slots; i++) gn_leader_free(w->slots[i].leading);
+    free(w->slots);
+    free(w->due);
+    free(w->integers);
+    free(w);
+}
+
+uint32_t gn_worker_psn(const gn_worker *w, const gn_worker_slot *slot)
+{
+    return (uint32_t)(slot - w->slots) + w->config.slots * slot->uses;
+}
+
+size_t gn_worker_chunk(const gn_worker *w, size_t chunk, size_t *first)
+{
+    *first = chunk * w->config.packet_values;
+    const size_t left = w->count - *first;
+    return left < w->config.packet_values ? left : w->config.packet_values;
+}
+
+void gn_worker_make_due(gn_worker *w, gn_worker_slot *slot)
+{
+    if (slot->is_due) return;
+    slot->is_due = true;
+    const unsigned at = (w->due_first + w->due_count++) % w->config.slots;
+    w->due[at] = (uint16_t)(slot - w->slots);
+}
+
+static void begin(gn_worker *w, gn_worker_slot *slot, gn_slot_phase phase)
+{
+    slot->phase = phase;
+    slot->attempts = 0;
+    slot->since_ns = GN_NEVER;
+    gn_worker_make_due(w, slot);
+}
+
+gn_status gn_worker_post(gn_worker *w, const float *send, float *recv, size_t count)
+{
+    if (w->remaining || (count && (!send || !recv))) return GN_INVALID;
+    w->send = send;
+    w->recv = recv;
+    w->count = count;
+    w->chunks = w->remaining = count / w->config.packet_values + (count % w->config.packet_values != 0);
+    for (size_t i = 0; i < w->chunks && i < w->config.slots; i++) {
+        w->slots[i].chunk = i;
+        begin(w, &w->slots[i], w->config.format == GN_AGG_INT32 ? GN_SLOT_LOOK : GN_SLOT_DATA);
+    }
+    return GN_OK;
+}
+
+bool gn_worker_done(const gn_worker *w)
+{
+    return !w->remaining;
+}
+
+// ---- what goes out
+
+/// The unit that the chunk of this worker would like; without an effect on others when there is no such chunk.
+static int8_t proposal(const gn_worker *w, size_t chunk)
+{
+    if (chunk >= w->chunks) return GN_UNIT_MIN;
+    size_t first;
+    bool finite;
+    const size_t count = gn_worker_chunk(w, chunk, &first);
+    return gn_block_unit(w->send + first, count, w->config.ranks, &finite);
+}
+
+static gn_agg_packet header_of(const gn_worker *w, const gn_worker_slot *slot, size_t values)
+{
+    const gn_worker_config *c = &w->config;
+    return (gn_agg_packet){.type = GN_AGG_GRADIENT,
+                           .flags = slot->attempts ? GN_AGG_RESENT : 0,
+                           .job = c->job,
+                           .gen = c->gen,
+                           .slot = (uint16_t)(slot - w->slots),
+                           .version = slot->uses & 1,
+                           .psn = gn_worker_psn(w, slot),
+                           .bitmap = 1ull << c->bit,
+                           .fanin = c->children,
+                           .next = (int8_t)c->bound_exp,
+                           .values = (uint16_t)values};
+}
+
+static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, size_t capacity)
+{
+    size_t first;
+    const size_t count = gn_worker_chunk(w, slot->chunk, &first);
+    gn_agg_packet header = header_of(w, slot, count);
+    if (slot->phase == GN_SLOT_FLOAT) {
+        header.flags |= GN_AGG_FLOAT;
+        header.priority = w->config.rank;
+        return gn_agg_write_words(&header, w->send + first, out, capacity);
+    }
+    if (w->config.format != GN_AGG_INT32)
+        return gn_agg_write_stream(&header, &w->codec, NULL, w->send + first, out, capacity);
+    if (slot->phase == GN_SLOT_LOOK) {
+        header.values = 0;
+        header.next = proposal(w, slot->chunk);
+        return gn_agg_write_words(&header, NULL, out, capacity);
+    }
+    header.exponent = slot->unit;
+    header.next = proposal(w, slot->chunk + w->config.slots);
+    if (gn_block_to_integers(w->send + first, count, slot->unit, w->config.ranks, w->integers))
+        return gn_agg_write_words(&header, w->integers, out, capacity);
+    header.flags |= GN_AGG_POISON;
+    header.values = 0;
+    return gn_agg_write_words(&header, NULL, out, capacity);
+}
+
+static int64_t timeout(const gn_worker *w, unsigned attempts)
+{
+    const double limit = (double)w->config.rto_max_ns;
+    double rto = w->stats.smoothed_rtt_ns + 4 * w->rtt_variation;
+    if (!w->has_rtt || rto < (double)w->config.rto_min_ns) rto = (double)w->config.rto_min_ns;
+    for (unsigned i = 0; i < attempts && rto < limit; i++) rto *= 2;
+    return (int64_t)(rto < limit ? rto : limit);
+}
+
+/// Slots whose time has passed become due.
+static void expire(gn_worker *w, int64_t now_ns)
+{
+    if (w->next_deadline == GN_NEVER || now_ns < w->next_deadline) return;
+    int64_t next = GN_NEVER;
+    for (unsigned i = 0; i < w->config.slots; i++) {
+        gn_worker_slot *slot = &w->slots[i];
+        if (slot->phase == GN_SLOT_FREE || slot->is_due || !gn_leader_must_ask(w, slot)) continue;
+        if (slot->deadline_ns <= now_ns) {
+            if (slot->attempts < ATTEMPTS_MAX) slot->attempts++;
+            gn_worker_make_due(w, slot);
+        } else if (next == GN_NEVER || slot->deadline_ns < next) {
+            next = slot->deadline_ns;
+        }
+    }
+    w->next_deadline = next;
+}
+
+static void remind_at(gn_worker *w, int64_t ns)
+{
+    if (w->next_deadline == GN_NEVER || ns < w->next_deadline) w->next_deadline = ns;
+}
+
+static void note_sent(gn_worker *w, gn_worker_slot *slot, int64_t now_ns)
+{
+    slot->sent_ns = now_ns;
+    if (slot->since_ns == GN_NEVER) slot->since_ns = now_ns;
+    slot->deadline_ns = now_ns + timeout(w, slot->attempts);
+    remind_at(w, slot->deadline_ns);
+    w->stats.resent += slot->attempts > 0;
+}
+
+size_t gn_worker_send(gn_worker *w, int64_t now_ns, void *out, size_t capacity)
+{
+    expire(w, now_ns);
+    while (w->due_count) {
+        gn_worker_slot *slot = &w->slots[w->due[w->due_first]];
+        size_t bytes = 0;
+        if (slot->tell_result)
+            bytes = gn_leader_write(w, slot, out, capacity);
+        else if (slot->phase != GN_SLOT_FREE && gn_leader_must_ask(w, slot))
+            bytes = write_slot(w, slot, out, capacity);
+        const bool more = slot->tell_result && slot->phase != GN_SLOT_FREE && slot->since_ns == GN_NEVER;
+        if (bytes && !slot->tell_result) note_sent(w, slot, now_ns);
+        else if (bytes && slot->phase != GN_SLOT_FREE && slot->since_ns != GN_NEVER)
+            remind_at(w, slot->deadline_ns);  // it may have been due for both
+        slot->tell_result = false;
+        w->due_first = (w->due_first + 1) % w->config.slots;
+        w->due_count--;
+        slot->is_due = false;
+        if (more) gn_worker_make_due(w, slot);  // its next chunk has not gone out yet
+        if (!bytes) continue;
+        w->stats.sent++;
+        w->stats.up_bytes += bytes;
+        return bytes;
+    }
+    return 0;
+}
+
+int64_t gn_worker_deadline(const gn_worker *w)
+{
+    return w->remaining ? w->next_deadline : GN_NEVER;
+}
+
+// ---- what comes in
+
+static void measure(gn_worker *w, const gn_worker_slot *slot, int64_t now_ns)
+{
+    const double rtt = (double)(now_ns - slot->sent_ns);
+    if (slot->attempts) {  // which of them was answered is not known (Karn's rule), but nothing is answered faster than this:
+        w->stats.late += w->has_rtt && rtt < 0.5 * w->least_rtt;
+        return;
+    }
+    if (!w->has_rtt) {
+        w->stats.smoothed_rtt_ns = w->least_rtt = rtt;
+        w->rtt_variation = rtt / 2;
+        w->has_rtt = true;
+        return;
+    }
+    const double off = rtt - w->stats.smoothed_rtt_ns;
+    w->rtt_variation += ((off < 0 ? -off : off) - w->rtt_variation) / 4;
+    w->stats.smoothed_rtt_ns += off / 8;
+    if (rtt < w->least_rtt) w->least_rtt = rtt;
+}
+
+void gn_worker_advance(gn_worker *w, gn_worker_slot *slot, int8_t unit)
+{
+    slot->uses++;
+    slot->unit = unit;
+    if (slot->phase == GN_SLOT_LOOK) {
+        begin(w, slot, GN_SLOT_DATA);
+        return;
+    }
+    w->remaining--;
+    slot->chunk += w->config.slots;
+    if (slot->chunk < w->chunks)
+        begin(w, slot, GN_SLOT_DATA);
+    else
+        slot->phase = GN_SLOT_FREE;
+}
+
+/// The sums of a packet to recv. False when it does not hold what it should.
+static bool take_values(gn_worker *w, const gn_worker_slot *slot, const gn_agg_packet *p)
+{
+    size_t first;
+    const size_t count = gn_worker_chunk(w, slot->chunk, &first);
+    float *recv = w->recv + first;
+    if (p->values != count) return false;
+    if (p->compressed)
+        return p->profile == w->codec.profile && p->next == w->codec.bound_exp && w->config.format != GN_AGG_INT32 &&
+               gn_stream_decode(&w->codec, p->payload, p->payload_bytes, recv, count, NULL) == GN_OK;
+    if (w->config.format == GN_AGG_INT32 && !(p->flags & GN_AGG_FLOAT)) {
+        if (p->exponent != slot->unit || p->shimmed) return false;
+        gn_block_to_floats(p->payload, count, slot->unit, recv);
+    } else {
+        memcpy(recv, p->payload, sizeof *recv * count);
+    }
+    return true;
+}
+
+static bool take_result(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p, int64_t now_ns)
+{
+    const bool is_float = p->flags & GN_AGG_FLOAT;
+    if (is_float != (slot->phase == GN_SLOT_FLOAT)) return false;
+    if (slot->phase == GN_SLOT_LOOK ? p->values != 0 : !take_values(w, slot, p)) return false;
+    measure(w, slot, now_ns);
+    w->stats.fallback_chunks += is_float;
+    gn_worker_advance(w, slot, is_float ? slot->next_unit : p->next);
+    return true;
+}
+
+static bool take_overflow(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p, int64_t now_ns)
+{
+    if (slot->phase != GN_SLOT_DATA) return false;
+    measure(w, slot, now_ns);
+    slot->next_unit = p->next;
+    begin(w, slot, GN_SLOT_FLOAT);
+    gn_leader_own(w, slot);
+    return true;
+}
+
+static bool take(gn_worker *w, int64_t now_ns, const gn_agg_packet *p)
+{
+    if (p->job != w->config.job || p->gen != w->config.gen || p->slot >= w->config.slots) return false;
+    gn_worker_slot *slot = &w->slots[p->slot];
+    if (p->type == GN_AGG_GRADIENT) return gn_leader_take(w, slot, p);
+    if (slot->phase == GN_SLOT_FREE || slot->since_ns == GN_NEVER || p->psn != gn_worker_psn(w, slot)) return false;
+    if (p->type == GN_AGG_RESULT) return take_result(w, slot, p, now_ns);
+    return p->type == GN_AGG_OVERFLOW && take_overflow(w, slot, p, now_ns);
+}
+
+bool gn_worker_rx(gn_worker *w, int64_t now_ns, const void *datagram, size_t bytes)
+{
+    gn_agg_packet packet;
+    w->stats.received++;
+    const bool taken = !gn_agg_parse(datagram, bytes, &packet) && take(w, now_ns, &packet);
+    w->stats.ignored += !taken;
+    if (taken) w->stats.down_bytes += bytes;
+    return taken;
+}
+
+bool gn_worker_waits_for(const gn_worker *w, uint32_t *psn, int64_t *since_ns)
+{
+    const gn_worker_slot *oldest = NULL;
+    for (unsigned i = 0; i < w->config.slots; i++) {
+        const gn_worker_slot *slot = &w->slots[i];
+        if (slot->phase == GN_SLOT_FREE || slot->since_ns == GN_NEVER) continue;
+        if (!oldest || slot->since_ns < oldest->since_ns) oldest = slot;
+    }
+    if (!oldest) return false;
+    *psn = gn_worker_psn(w, oldest);
+    *since_ns = oldest->since_ns;
+    return true;
+}
+
+gn_worker_stats gn_worker_get_stats(const gn_worker *w)
+{
+    return w->stats;
+}

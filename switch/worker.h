@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_SWITCH_WORKER_H
+#define GRADNIC_SWITCH_WORKER_H
+/// A worker's inside, shared by the protocol (worker.c) and what rank 0 does beside it (leader.c).
+
+#include <gradnic/worker.h>
+
+typedef enum gn_slot_phase {
+    GN_SLOT_FREE,
+    GN_SLOT_LOOK,  ///< int32: asks for the unit of its first chunk, without values
+    GN_SLOT_DATA,
+    GN_SLOT_FLOAT  ///< the chunk has no sum of integers: rank 0 sums binary32
+} gn_slot_phase;
+
+/// A chunk that rank 0 sums in binary32.
+typedef struct gn_leading gn_leading;
+
+typedef struct gn_worker_slot {
+    gn_slot_phase phase;
+    uint32_t uses;     ///< psn = slot + slots * uses
+    size_t chunk;      ///< of the vector
+    int8_t unit;       ///< int32: of this chunk's integers
+    int8_t next_unit;  ///< of the next chunk, as an OVERFLOW said
+    bool is_due;
+    bool tell_result;  ///< rank 0: the sum in binary32 is to be sent (first, or again)
+    unsigned attempts;
+    int64_t since_ns, sent_ns, deadline_ns;  ///< first sent (GN_NEVER: not yet), last sent, to be sent again
+    gn_leading *leading;  ///< rank 0: of this chunk, or of an earlier one that someone may still ask for
+} gn_worker_slot;
+
+struct gn_worker {
+    gn_worker_config config;
+    gn_codec codec;
+    const float *send;
+    float *recv;
+    size_t count, chunks, remaining;  ///< values, chunks, chunks without a result
+    gn_worker_slot *slots;
+    uint16_t *due;  ///< a queue of slots, each at most once
+    unsigned due_first, due_count;
+    int32_t *integers;      ///< of one chunk
+    int64_t next_deadline;  ///< no slot's is earlier
+    bool has_rtt;
+    double rtt_variation, least_rtt;
+    gn_worker_stats stats;
+};
+
+uint32_t gn_worker_psn(const gn_worker *worker, const gn_worker_slot *slot);
+
+/// The values of a chunk, and the first one's index.
+size_t gn_worker_chunk(const gn_worker *worker, size_t chunk, size_t *first);
+
+/// Queues the slot for gn_worker_send().
+void gn_worker_make_due(gn_worker *worker, gn_worker_slot *slot);
+
+/// The slot's chunk has its result: on to the next. `unit` is the one agreed for it.
+void gn_worker_advance(gn_worker *worker, gn_worker_slot *slot, int8_t unit);
+
+/// Whether this worker has to send its values of a chunk in GN_SLOT_FLOAT (rank 0 does not: it has them).
+bool gn_leader_must_ask(const gn_worker *worker, const gn_worker_slot *slot);
+
+/// Rank 0: its own values of a chunk.
+void gn_leader_own(gn_worker *worker, gn_worker_slot *slot);
+
+/// Rank 0: another rank's values. @return whether they were of use.
+bool gn_leader_take(gn_worker *worker, gn_worker_slot *slot, const gn_agg_packet *packet);
+
+/// Rank 0: the result, as a datagram.
+size_t gn_leader_write(const gn_worker *worker, const gn_worker_slot *slot, void *out, size_t capacity);
+
+void gn_leader_free(gn_leading *leading);
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aggregate_oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <check.h>
+
+/// A value's integer. False when it has none.
+static bool integer_of(const gn_codec *codec, float value, int64_t *q)
+{
+    uint32_t bits, back;
+    float rounded;
+    memcpy(&bits, &value, sizeof bits);
+    const gn_code code = gn_lane_encode(codec, bits);
+    if (code.tag == 3) return false;
+    back = gn_lane_decode(codec, code);
+    memcpy(&rounded, &back, sizeof rounded);
+    *q = llrint(ldexp(rounded, codec->bound_exp - 1));
+    return true;
+}
+
+/// One value over all ranks, on the lattice. False when there is no sum of integers.
+static bool lattice_sum(const net *n, float *const *send, size_t at, float *sum)
+{
+    gn_codec codec;
+    ck_assert_int_eq(gn_codec_init_kernel(&codec, GN_LATTICE, n->options.bound_exp, "scalar"), GN_OK);
+    int64_t all = 0;
+    bool fits = true;
+    for (unsigned leaf = 0; leaf < n->options.leaves; leaf++) {
+        int64_t partial = 0, q;
+        for (unsigned i = 0; i < n->options.workers; i++) {
+            if (!integer_of(&codec, send[leaf * n->options.workers + i][at], &q)) return false;
+            partial += q;
+        }
+        // A stream of lattice has no integers beyond these: the root cannot add such a partial sum.
+        if (n->options.leaves > 1 && n->options.format == GN_AGG_LATTICE && llabs(partial) > 32767) fits = false;
+        all += partial;
+    }
+    *sum = (float)ldexp((double)(float)all, 1 - n->options.bound_exp);
+    if (all == 0) *sum = 0;
+    return fits;
+}
+
+static bool block_sum(const net *n, float *const *send, size_t first, size_t count, float *sum)
+{
+    float most = 0;
+    for (unsigned rank = 0; rank < n->ranks; rank++)
+        for (size_t i = first; i < first + count; i++) {
+            if (!isfinite(send[rank][i])) return false;
+            most = fmaxf(most, fabsf(send[rank][i]));
+        }
+    int exponent = 0, log2_ranks = 0;
+    while (1u << log2_ranks < n->ranks) log2_ranks++;
+    if (most > 0) {
+        while (ldexp(1, exponent) <= most) exponent++;
+        while (ldexp(1, exponent - 1) > most) exponent--;
+    }
+    int unit = most > 0 ? exponent + log2_ranks - 30 : -126;
+    if (unit < -126) unit = -126;
+    for (size_t i = first; i < first + count; i++) {
+        double all = 0;
+        for (unsigned rank = 0; rank < n->ranks; rank++) all += nearbyint(ldexp(send[rank][i], -unit));
+        ck_assert(fabs(all) < 2147483648.0);
+        sum[i] = (float)ldexp(all, unit);
+    }
+    return true;
+}
+
+size_t oracle_sum(const net *n, float *const *send, size_t count, float *sum)
+{
+    size_t fallbacks = 0;
+    for (size_t first = 0; first < count; first += n->options.packet_values) {
+        const size_t left = count - first;
+        const size_t chunk = left < n->options.packet_values ? left : n->options.packet_values;
+        bool fits = true;
+        if (n->options.format == GN_AGG_INT32)
+            fits = block_sum(n, send, first, chunk, sum);
+        else
+            for (size_t i = first; i < first + chunk; i++) fits &= lattice_sum(n, send, i, sum + i);
+        if (fits) continue;
+        fallbacks++;
+        for (size_t i = first; i < first + chunk; i++) {
+            sum[i] = send[0][i];
+            for (unsigned rank = 1; rank < n->ranks; rank++) sum[i] += send[rank][i];
+        }
+    }
+    return fallbacks;
+}
