@@ -21,6 +21,16 @@ void gn_leader_free(gn_leading *leading)
     free(leading);
 }
 
+size_t gn_leading_bytes(const gn_worker_config *config)
+{
+    return sizeof(gn_leading) + sizeof(float) * config->ranks * config->packet_values;
+}
+
+unsigned gn_leading_present(const gn_leading *leading)
+{
+    return leading->present + (leading->uses << 8);
+}
+
 bool gn_leader_must_ask(const gn_worker *w, const gn_worker_slot *slot)
 {
     return slot->phase != GN_SLOT_FLOAT || w->config.rank;
@@ -30,8 +40,7 @@ bool gn_leader_must_ask(const gn_worker *w, const gn_worker_slot *slot)
 static gn_leading *place(gn_worker *w, gn_worker_slot *slot, unsigned values)
 {
     if (!slot->leading) {
-        const size_t parts = sizeof(float) * w->config.ranks * w->config.packet_values;
-        slot->leading = malloc(sizeof *slot->leading + parts);
+        slot->leading = malloc(gn_leading_bytes(&w->config));
         if (!slot->leading) return NULL;
     } else if (slot->leading->uses == slot->uses) {
         return slot->leading;

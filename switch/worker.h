@@ -69,4 +69,8 @@ size_t gn_leader_write(const gn_worker *worker, const gn_worker_slot *slot, void
 
 void gn_leader_free(gn_leading *leading);
 
+/// For tests that copy and compare workers.
+size_t gn_leading_bytes(const gn_worker_config *config);
+unsigned gn_leading_present(const gn_leading *leading);
+
 #endif

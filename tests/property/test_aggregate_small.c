@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that can happen to two workers with three chunks in two slots: packets arrive in any order, any one or two of them are lost or arrive twice, timers
+// fire when nothing else can happen or (once) at any moment. All states that can be reached are visited; from each, every worker ends with the right
+// bits, each contribution is added once, and no slot waits.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gradnic/switch.h>
+#include <zlib.h>
+
+#include "switch/worker.h"
+#include "unit/suite.h"
+
+enum { WORKERS = 2, SLOTS = 2, VALUES = 2, COUNT = 5, FLIGHTS = 24, DATAGRAM = 96, TABLE = 1 << 22 };
+
+typedef struct flight {
+    int8_t to;  // worker, or -1 for the switch
+    uint8_t port, bytes;
+    uint8_t data[DATAGRAM];
+} flight;
+
+typedef struct small_worker {
+    gn_worker state;
+    gn_worker_slot slots[SLOTS];
+    uint16_t due[SLOTS];
+    int32_t integers[VALUES];
+    float recv[COUNT];
+} small_worker;
+
+typedef struct small {
+    small_worker worker[WORKERS];
+    uint8_t flights, faults,
+        early;  // packets on their way; losses and repetitions left; timers that may still fire early
+    flight flight[FLIGHTS];
+    uint64_t memory[];  // the switch's
+} small;
+
+static const float given[WORKERS][COUNT] = {{1, -2, 0.25f, 3, 1e-3f}, {0.5f, 2, -0.25f, 7, 31}};
+static const float given_odd[WORKERS][COUNT] = {{1, -2, 0.25f, 3e38f, 1e-3f}, {0.5f, 2, -0.25f, 3e38f, 31}};
+static const float (*values)[COUNT];
+static float expected[COUNT];
+static gn_switch sw;
+static size_t memory_bytes, state_bytes;
+static uint64_t *visited;
+static uint64_t states, ends, deepest;
+static unsigned contributions;
+
+static small *clone(const small *from)
+{
+    small *to = malloc(state_bytes);
+    ck_assert_ptr_nonnull(to);
+    memcpy(to, from, state_bytes);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        small_worker *w = &to->worker[i];
+        w->state.slots = w->slots;
+        w->state.due = w->due;
+        w->state.integers = w->integers;
+        w->state.recv = w->recv;
+        for (unsigned s = 0; s < SLOTS; s++) {
+            if (!w->slots[s].leading) continue;
+            const size_t bytes = gn_leading_bytes(&w->state.config);
+            gn_leading *leading = malloc(bytes);
+            ck_assert_ptr_nonnull(leading);
+            memcpy(leading, w->slots[s].leading, bytes);
+            w->slots[s].leading = leading;
+        }
+    }
+    return to;
+}
+
+static void discard(small *s)
+{
+    for (unsigned i = 0; i < WORKERS; i++)
+        for (unsigned slot = 0; slot < SLOTS; slot++) gn_leader_free(s->worker[i].slots[slot].leading);
+    free(s);
+}
+
+static void put(small *s, int to, unsigned port, const uint8_t *data, size_t bytes)
+{
+    ck_assert_uint_lt(s->flights, FLIGHTS);
+    ck_assert_uint_le(bytes, DATAGRAM);
+    flight *f = &s->flight[s->flights++];
+    *f = (flight){.to = (int8_t)to, .port = (uint8_t)port, .bytes = (uint8_t)bytes};
+    memcpy(f->data, data, bytes);
+}
+
+static void collect(small *s, unsigned worker, int64_t now)
+{
+    uint8_t out[DATAGRAM];
+    size_t bytes;
+    while ((bytes = gn_worker_send(&s->worker[worker].state, now, out, sizeof out))) put(s, -1, worker, out, bytes);
+}
+
+static void deliver(small *s, const flight *f)
+{
+    if (f->to >= 0) {
+        gn_worker_rx(&s->worker[f->to].state, 0, f->data, f->bytes);
+        collect(s, (unsigned)f->to, 0);
+        return;
+    }
+    uint8_t out[DATAGRAM];
+    gn_action actions[GN_SWITCH_ACTIONS_MAX];
+    sw.state = (struct gn_switch_state *)(void *)s->memory;
+    const unsigned count = gn_switch_rx(&sw, 0, f->port, f->data, f->bytes, actions);
+    for (unsigned i = 0; i < count; i++) {
+        const size_t bytes = gn_action_write(&sw, &actions[i], out, sizeof out);
+        if (actions[i].kind == GN_TO_GROUP)
+            for (unsigned w = 0; w < WORKERS; w++) put(s, (int)w, 0, out, bytes);
+        else if (actions[i].kind == GN_TO_PORT)
+            put(s, actions[i].port, 0, out, bytes);
+    }
+}
+
+static int by_content(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(flight));
+}
+
+/// What two states must have in common to have the same future: not times, which play no part here, nor counters.
+static uint64_t identity(small *s)
+{
+    uint64_t parts[4] = {0};
+    sw.state = (struct gn_switch_state *)(void *)s->memory;
+    parts[0] = gn_switch_hash(&sw);
+    qsort(s->flight, s->flights, sizeof *s->flight, by_content);
+    parts[1] = crc32(0, (const Bytef *)s->flight, (uInt)(s->flights * sizeof *s->flight));
+    parts[2] = adler32(0, (const Bytef *)s->flight, (uInt)(s->flights * sizeof *s->flight));
+    parts[3] = (uint64_t)s->faults << 8 | s->early;
+    uint64_t id = 0;
+    for (unsigned i = 0; i < 4; i++) id = (id ^ parts[i]) * 0x9e3779b97f4a7c15u, id ^= id >> 29;
+    for (unsigned i = 0; i < WORKERS; i++) {
+        const small_worker *w = &s->worker[i];
+        for (unsigned slot = 0; slot < SLOTS; slot++) {
+            const gn_worker_slot *x = &w->slots[slot];
+            const uint64_t mine = (uint64_t)x->phase | (uint64_t)x->uses << 4 | (uint64_t)x->chunk << 16 |
+                                  (uint64_t)(uint8_t)x->unit << 24 | (uint64_t)x->tell_result << 40 |
+                                  (uint64_t)(x->leading ? gn_leading_present(x->leading) + 1 : 0) << 41;
+            id = (id ^ mine) * 0xbf58476d1ce4e5b9u;
+            id ^= id >> 31;
+        }
+        id = (id ^ crc32(0, (const Bytef *)w->recv, sizeof w->recv)) * 0x94d049bb133111ebu;
+        id ^= id >> 30;
+    }
+    return id ? id : 1;
+}
+
+static bool is_new(uint64_t id)
+{
+    for (uint64_t at = id;; at++) {
+        uint64_t *place = &visited[at % TABLE];
+        if (*place == id) return false;
+        if (*place) continue;
+        *place = id;
+        ck_assert_uint_lt(++states, TABLE / 2);
+        return true;
+    }
+}
+
+static bool done(const small *s)
+{
+    for (unsigned i = 0; i < WORKERS; i++)
+        if (!gn_worker_done(&s->worker[i].state)) return false;
+    return true;
+}
+
+static void check_end(const small *s)
+{
+    for (unsigned i = 0; i < WORKERS; i++) ck_assert_mem_eq(s->worker[i].recv, expected, sizeof expected);
+    gn_slot_status status;
+    sw.state = (struct gn_switch_state *)(uintptr_t)(const void *)s->memory;
+    ck_assert_int_eq(gn_switch_waiting(&sw, 0, 0, &status), -1);
+    ck_assert_uint_eq(gn_switch_job_counters(&sw, 0)->added, contributions);
+    ends++;
+}
+
+static void fire(small *s, unsigned worker)
+{
+    gn_worker *w = &s->worker[worker].state;
+    for (unsigned i = 0; i < SLOTS; i++) s->worker[worker].slots[i].deadline_ns = 0;
+    w->next_deadline = 0;
+    collect(s, worker, 0);
+}
+
+static void visit(small *s, uint64_t depth);
+
+static void with_flight(const small *s, uint64_t depth, unsigned at, bool arrives, bool stays)
+{
+    small *next = clone(s);
+    const flight f = s->flight[at];
+    if (!stays) next->flight[at] = next->flight[--next->flights];
+    if (arrives) deliver(next, &f);
+    if (!arrives || stays) next->faults--;
+    visit(next, depth + 1);
+    discard(next);
+}
+
+static void visit(small *s, uint64_t depth)
+{
+    if (!is_new(identity(s))) return;
+    if (depth > deepest) deepest = depth;
+    if (done(s) && !s->flights) {
+        check_end(s);
+        return;
+    }
+    for (unsigned at = 0; at < s->flights; at++) {
+        with_flight(s, depth, at, true, false);
+        if (!s->faults) continue;
+        with_flight(s, depth, at, false, false);
+        with_flight(s, depth, at, true, true);
+    }
+    for (unsigned worker = 0; worker < WORKERS; worker++) {
+        if (gn_worker_done(&s->worker[worker].state) || (s->flights && !s->early)) continue;
+        small *next = clone(s);
+        if (s->flights) next->early--;
+        fire(next, worker);
+        visit(next, depth + 1);
+        discard(next);
+    }
+}
+
+static void explore(gn_agg_format format, const float (*input)[COUNT], unsigned faults, unsigned early)
+{
+    const gn_switch_config config = {.slots = SLOTS, .slot_values = VALUES, .jobs = 1};
+    const gn_switch_job job = {
+        .job = 1, .gen = 1, .format = format, .bound_exp = 10, .slots = SLOTS, .children = WORKERS, .port = {0, 1}};
+    memory_bytes = gn_switch_bytes(&config);
+    state_bytes = sizeof(small) + memory_bytes;
+    small *s = calloc(1, state_bytes);
+    visited = calloc(TABLE, sizeof *visited);
+    ck_assert(s && visited);
+    states = ends = deepest = 0;
+    ck_assert_int_eq(gn_switch_init(&sw, &config, s->memory, memory_bytes), GN_OK);
+    ck_assert_int_eq(gn_switch_add_job(&sw, &job), GN_OK);
+    values = input;
+    contributions = WORKERS * (3 + (format == GN_AGG_INT32 ? SLOTS : 0));
+    for (unsigned i = 0; i < COUNT; i++) expected[i] = values[0][i] + values[1][i];
+    if (format != GN_AGG_INT32) {  // what has integers is rounded to 2^-9
+        gn_codec codec;
+        gn_codec_init(&codec, GN_DENSE, 10);
+        float rounded[WORKERS][COUNT];
+        for (unsigned w = 0; w < WORKERS; w++) gn_quantise(&codec, values[w], rounded[w], NULL, COUNT);
+        for (unsigned i = 0; i < COUNT; i++)
+            if (values[0][i / VALUES * VALUES] < 1e30f && values[0][i / VALUES * VALUES + (i < 4)] < 1e30f)
+                expected[i] = rounded[0][i] + rounded[1][i];
+    }
+    for (unsigned i = 0; i < WORKERS; i++) {
+        gn_worker *w;
+        const gn_worker_config mine = {.job = 1,
+                                       .gen = 1,
+                                       .rank = (uint16_t)i,
+                                       .ranks = WORKERS,
+                                       .bit = (uint8_t)i,
+                                       .children = WORKERS,
+                                       .format = format,
+                                       .bound_exp = 10,
+                                       .slots = SLOTS,
+                                       .packet_values = VALUES};
+        ck_assert_int_eq(gn_worker_new(&w, &mine), GN_OK);
+        small_worker *into = &s->worker[i];
+        into->state = *w;
+        into->state.slots = into->slots;
+        into->state.due = into->due;
+        into->state.integers = into->integers;
+        gn_worker_free(w);
+        ck_assert_int_eq(gn_worker_post(&into->state, values[i], into->recv, COUNT), GN_OK);
+    }
+    s->faults = (uint8_t)faults;
+    s->early = (uint8_t)early;
+    for (unsigned i = 0; i < WORKERS; i++) collect(s, i, 0);
+    visit(s, 0);
+    ck_assert_uint_gt(ends, 0);
+    fprintf(stderr, "%llu states, %llu ends, longest way %llu\n", (unsigned long long)states, (unsigned long long)ends,
+            (unsigned long long)deepest);
+    discard(s);
+    free(visited);
+}
+
+START_TEST(compressed_two_faults)
+{
+    explore(GN_AGG_DENSE, given, 2, 0);
+}
+END_TEST
+
+START_TEST(compressed_early_timer)
+{
+    explore(GN_AGG_DENSE, given, 1, 1);
+}
+END_TEST
+
+START_TEST(int32_two_faults)
+{
+    explore(GN_AGG_INT32, given, 2, 0);
+}
+END_TEST
+
+START_TEST(overflow_two_faults)
+{
+    explore(GN_AGG_DENSE, given_odd, 2, 0);
+}
+END_TEST
+
+int main(void)
+{
+    return RUN_TESTS("aggregate_small", compressed_two_faults, compressed_early_timer, int32_two_faults,
+                     overflow_two_faults);
+}
