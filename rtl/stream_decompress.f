@@ -7,5 +7,6 @@ lib/skid_buffer.v
 codec/lane_decompress.v
 codec/quad_unpack.v
 codec/decompress_unit.v
+codec/record_table.v
 codec/record_window.v
 codec/stream_decompress.v

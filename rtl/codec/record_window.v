@@ -41,141 +41,90 @@ module record_window #(
     localparam DENSE   = (PROFILES & 4) != 0;
     localparam GROUPS  = COUNT_WIDTH - 3;     // bits of a number of groups
 
-    integer i, j;
-
     `include "class_bytes.vh"
 
-    function [4:0] lane_bytes(input [1:0] tag);
-        lane_bytes = {2'd0, tag == 2'd3, tag == 2'd2, tag == 2'd1};
+    function [3:0] lane_bytes(input [1:0] tag);
+        lane_bytes = {1'b0, tag == 2'd3, tag == 2'd2, tag == 2'd1};
     endfunction
 
     // payload bytes that the four tags in a byte stand for
-    function [5:0] tag_bytes(input [7:0] tags);
-        tag_bytes = {1'b0, (lane_bytes(tags[1:0]) + lane_bytes(tags[3:2])) + (lane_bytes(tags[5:4]) + lane_bytes(tags[7:6]))};
+    function [4:0] tag_bytes(input [7:0] tags);
+        tag_bytes = {1'b0, lane_bytes(tags[1:0]) + lane_bytes(tags[3:2])} + {1'b0, lane_bytes(tags[5:4]) + lane_bytes(tags[7:6])};
     endfunction
 
-    // Length of what begins with these two bytes: a record; a quad's header and first group; a zero run.
-    function [5:0] item_bytes(input dense, input [7:0] first, input [7:0] second);
-        item_bytes = 6'd2 + (dense ? ({second, first} == 16'd0 ? 6'd1 : class_bytes(first[3:0])) : tag_bytes(first) + tag_bytes(second));
-    endfunction
-
-    // ---- beat 2 of the window: what has come last
+    // ---- beats in: a ring of 16, in four memories of 8 bytes a beat
 
     wire [COUNT_WIDTH-1:0] s_count = s_axis_tuser[COUNT_WIDTH+9:10];
     wire [COUNT_WIDTH-1:0] s_less  = s_count - {{COUNT_WIDTH-1{1'b0}}, 1'b1};
     wire                   s_none  = s_count == {COUNT_WIDTH{1'b0}};
+    wire [GROUPS-1:0]      s_groups = s_none ? {GROUPS{1'b0}} : s_less[COUNT_WIDTH-1:3];  // less one
     wire [5:0]             s_bytes;
+    wire                   take = s_axis_tvalid && s_axis_tready;
+    wire                   leave;  // beat 0
+    reg                    left_reg = 1'b0;
     wire                   unused_less = &{1'b0, s_less};
+    wire                   unused_idle;
 
     keep_count s_keep (.keep(s_axis_tkeep), .count(s_bytes));
 
-    // of a frame: its groups less one, lanes of the last, no values at all, bound, profile
-    localparam FRAME = GROUPS + 3 + 1 + 8 + 2;
+    credit_counter #(.CREDITS(16), .MOST(1)) beats (
+        .clk(clk), .rst(rst), .ok(s_axis_tready), .idle(unused_idle), .take({2'd0, take}), .give({2'd0, left_reg}));
 
-    wire [FRAME-1:0] i_frame;
-    wire [255:0]     w2_data;
-    wire [5:0]       w2_bytes;
-    wire             w2_last, w2_valid, w2_move;
-
-    skid_buffer #(.WIDTH(FRAME + 263)) slice (
-        .clk(clk), .rst(rst),
-        .s_data({s_none ? {GROUPS{1'b0}} : s_less[COUNT_WIDTH-1:3], s_count[2:0], s_none, s_axis_tuser[9:0],
-                 s_axis_tlast, s_bytes, s_axis_tdata}),
-        .s_valid(s_axis_tvalid), .s_ready(s_axis_tready),
-        .m_data({i_frame, w2_last, w2_bytes, w2_data}), .m_valid(w2_valid), .m_ready(w2_move));
-
-    reg              first_reg = 1'b1;
-    reg  [FRAME-1:0] frame_reg;
-    wire [FRAME-1:0] w2_frame = first_reg ? i_frame : frame_reg;
-    wire             w2_dense = DENSE && (!RECORDS || w2_frame[1:0] == 2'd2);
-
-    // ---- beat 1: with the length of what would begin at each of its offsets
-
-    reg [255:0]      w1_data;
-    reg [185:0]      w1_known;    // 6 bits an offset; the first eight with their offset added
-    reg [5:0]        w1_bytes;
-    reg [FRAME-1:0]  w1_frame;
-    reg              w1_last, w1_dense, w1_valid = 1'b0;
-    reg              w1_one, w1_two;  // the frame has one group; two
-    wire             w1_move;
-
-    assign w2_move = w2_valid && (!w1_valid || w1_move);
+    reg        s_first_reg = 1'b1;  // a frame's first beat comes
+    reg        s_dense_reg;
+    wire       s_dense = s_first_reg ? s_axis_tuser[1:0] == 2'd2 : s_dense_reg;
+    reg  [3:0] write_reg = 4'd0;
+    reg  [3:0] beat0_reg = 4'd0, beat1_reg = 4'd1, beat2_reg = 4'd2;  // numbers of the window's beats
 
     always @(posedge clk) begin
-        if (w2_move) begin
-            first_reg <= w2_last;
-            frame_reg <= w2_frame;
-            w1_data   <= w2_data;
-            w1_bytes  <= w2_bytes;
-            w1_frame  <= w2_frame;
-            w1_last   <= w2_last;
-            w1_dense  <= w2_dense;
-            w1_one    <= w2_frame[FRAME-1:14] == {GROUPS{1'b0}};
-            w1_two    <= w2_frame[FRAME-1:14] == {{GROUPS-1{1'b0}}, 1'b1};
-            for (i = 0; i < 31; i = i + 1)
-                w1_known[6*i +: 6] <= item_bytes(w2_dense, w2_data[8*i +: 8], w2_data[8*i + 8 +: 8]) + (i < 8 ? i[5:0] : 6'd0);
+        if (take) begin
+            s_first_reg <= s_axis_tlast;
+            s_dense_reg <= s_dense;
+            write_reg   <= write_reg + 4'd1;
         end
-        w1_valid <= w2_move || (w1_valid && !w1_move);
+        if (leave) begin
+            beat0_reg <= beat1_reg;
+            beat1_reg <= beat2_reg;
+            beat2_reg <= beat2_reg + 4'd1;
+        end
+        left_reg <= leave;
         if (rst) begin
-            first_reg <= 1'b1;
-            w1_valid  <= 1'b0;
+            s_first_reg <= 1'b1;
+            write_reg   <= 4'd0;
+            beat0_reg   <= 4'd0;
+            beat1_reg   <= 4'd1;
+            beat2_reg   <= 4'd2;
+            left_reg    <= 1'b0;
         end
     end
 
-    // that of the last offset needs the next beat: here it is made of what each of the two bytes gives
-    reg  [5:0]   w1_first;    // dense: all of it
-    wire [5:0]   w1_second   = w1_dense ? {5'd0, w1_zero && w2_data[7:0] == 8'd0} : tag_bytes(w2_data[7:0]);
-    reg          w1_zero;     // dense: perhaps a zero run
-    wire [191:0] w1_lengths  = {w1_first + w1_second, w1_known};
+    // ---- frames in: groups less one, whether that is 0 or 1, lanes of the last, no values at all, bound, profile
 
-    always @(posedge clk) if (w2_move) begin
-        w1_first <= item_bytes(w2_dense, w2_data[255:248], w2_dense ? 8'hff : 8'h00);
-        w1_zero  <= w2_data[255:248] == 8'd0;
-    end
+    localparam FRAME = GROUPS + 2 + 3 + 1 + 8 + 2;
 
-    // ---- beat 0: with the offset, in the window, of what follows what would begin at each of its offsets
-
-    reg [255:0]      w0_data;
-    reg [255:0]      w0_next;     // 8 bits an offset, of which 7 are used: a choice by shifting
-    reg [63:0]       w0_where;    // 2 bits an offset: whether beat 0 is used up then; whether that is more than 64
-    reg [5:0]        w0_bytes;
-    reg [FRAME-1:0]  w0_frame;
-    reg              w0_last, w0_dense, w0_valid = 1'b0;
-    reg              w0_one, w0_two;
-    wire             shift;
-
-    wire [223:0]     w1_next;
-
-    genvar g;
-    generate
-        for (g = 0; g < 32; g = g + 1) begin : g_next
-            assign w1_next[7*g +: 7] = {1'b0, w1_lengths[6*g +: 6]} + (g < 8 ? 7'd0 : g);
-        end
-    endgenerate
-
-    // a beat's last offset is known with the next beat
-    wire w1_ready = w1_valid && (w1_last || w2_valid);
-    assign w1_move = w1_ready && (!w0_valid || shift);
+    reg [FRAME-1:0] frames [0:15];
+    reg [3:0]       frame_write_reg = 4'd0, frame_reg = 4'd0;
+    wire            frame_done;
 
     always @(posedge clk) begin
-        if (w1_move) begin
-            w0_data  <= w1_data;
-            w0_bytes <= w1_bytes;
-            w0_frame <= w1_frame;
-            w0_last  <= w1_last;
-            w0_dense <= w1_dense;
-            w0_one   <= w1_one;
-            w0_two   <= w1_two;
-            for (j = 0; j < 32; j = j + 1) begin
-                w0_next[8*j +: 8]  <= {1'b0, w1_next[7*j +: 7]};
-                // what ends exactly with a frame's last beat stays there: groups without payload may follow
-                w0_where[2*j +: 2] <= {j == 31 || (|w1_next[7*j + 5 +: 2] && !(w1_last && w1_next[7*j +: 6] == 6'd32)),
-                                       w1_next[7*j + 6] && |w1_next[7*j +: 6]};
-            end
+        if (take && s_first_reg) begin
+            frames[frame_write_reg] <= {s_groups == {GROUPS{1'b0}}, s_groups == {{GROUPS-1{1'b0}}, 1'b1}, s_groups, s_count[2:0], s_none,
+                                        s_axis_tuser[9:0]};
+            frame_write_reg <= frame_write_reg + 4'd1;
         end
-        w0_valid <= w1_move || (w0_valid && !shift);
-        if (rst) w0_valid <= 1'b0;
+        if (frame_done) frame_reg <= frame_reg + 4'd1;
+        if (rst) begin
+            frame_write_reg <= 4'd0;
+            frame_reg       <= 4'd0;
+        end
     end
+
+    wire [GROUPS-1:0] frame_groups;
+    wire [7:0]        frame_bound;
+    wire [2:0]        frame_lanes;
+    wire [1:0]        frame_profile;
+    wire              frame_one, frame_two, frame_none;
+    assign {frame_one, frame_two, frame_groups, frame_lanes, frame_none, frame_bound, frame_profile} = frames[frame_reg];
 
     // ---- the loop: a record a cycle. It may begin at offsets 0 to 39 of the window: at 32 and above, beat 0 is used up, and
     // leaves with the record, so that a record or a frame that ends two beats on does not cost the next one a cycle.
@@ -185,81 +134,118 @@ module record_window #(
     reg       used_reg  = 1'b0;  // beat 0 belongs to the frame before, offset 32 begins a frame
     reg       skip_reg  = 1'b0;  // drop what is left of a frame
     reg       start_reg = 1'b1;  // the next record is a frame's first
+    reg       over_reg  = 1'b0;  // the last one needed bytes that its frame does not have: the frame ends with it
+    reg       over_leave_reg = 1'b0;  // and beat 0 is its last
 
-    reg [GROUPS-1:0] left_reg;   // groups behind the next one
-    reg              one_reg;    // none
+    reg [GROUPS-1:0] left_groups_reg;  // groups behind the next one
+    reg              one_reg;          // none
     wire             inner;       // dense: the next group is not the first of an item
     wire [5:0]       inner_bytes; // but has so many bytes
 
-    wire             dense = used_reg ? w1_dense : w0_dense;
-    wire [FRAME-1:0] frame = used_reg ? w1_frame : w0_frame;
-    wire [GROUPS-1:0] left = start_reg ? frame[FRAME-1:14] : left_reg;
-    wire             one   = start_reg ? (used_reg ? w1_one : w0_one) : one_reg;
-    wire             opens = dense && !inner;  // an item
-    wire             two   = used_reg ? w1_two : w0_two;
+    wire [2:0]  w_valid, w_last;
+    wire [17:0] w_bytes;
+    wire [7:0]  ends;
+    wire [5:0]  ends_1;
 
-    wire       far     = at_reg[5] && |at_reg[4:3];
-    wire       present = used_reg ? w1_ready : w0_valid && (w0_last || w1_ready);
-    wire       fire    = present && m_room && !far && !skip_reg;
+    record_table #(.PROFILES(PROFILES)) window_table (
+        .clk(clk), .rst(rst),
+        .s_data(s_axis_tdata), .s_dense(s_dense), .s_last(s_axis_tlast), .s_bytes(s_bytes), .s_valid(take),
+        .m_valid(w_valid), .m_last(w_last), .m_bytes(w_bytes), .m_leave(leave),
+        .at(at_reg[4:0]), .m_ends(ends), .m_ends_1(ends_1));
 
-    wire ends_w0 = !used_reg && w0_last;      // the frame ends in beat 0
-    wire ends_w1 = w1_valid && w1_last;       // or in beat 1
+    wire              dense = DENSE && (!RECORDS || frame_profile == 2'd2);
+    wire [GROUPS-1:0] left  = start_reg ? frame_groups : left_groups_reg;
+    wire              one   = start_reg ? frame_one : one_reg;
+    wire              opens = dense && !inner;  // an item
 
-    // The choice: at 32 and above among the first eight of beat 1, inside an item by adding, else among the 32 of beat 0. Each brings
-    // along where that is, so that nothing need be compared behind it.
-    wire [63:0]  first_eight = {2'd0, w1_known[47:42], 2'd0, w1_known[41:36], 2'd0, w1_known[35:30], 2'd0, w1_known[29:24],
-                                2'd0, w1_known[23:18], 2'd0, w1_known[17:12], 2'd0, w1_known[11:6], 2'd0, w1_known[5:0]};
-    wire [63:0]  chosen_1    = first_eight >> {at_reg[2:0], 3'd0};
-    wire [5:0]   above       = chosen_1[5:0];
-    wire [255:0] chosen_0    = w0_next >> {at_reg[4:0], 3'd0};
-    wire [63:0]  where_0     = w0_where >> {at_reg[4:0], 1'b0};
-    wire [6:0]   added       = {1'b0, at_reg} + {1'b0, inner_bytes};
-    wire         unused_chosen = &{1'b0, chosen_1, chosen_0, where_0};
+    wire far     = at_reg[5] && |at_reg[4:3];
+    wire present = used_reg ? w_valid[1] : w_valid[0] && (w_last[0] || w_valid[1]);
+    wire fire    = present && m_room && !far && !skip_reg && !over_reg;
 
-    wire [6:0] next  = inner ? added : at_reg[5] ? {above[5], !above[5], above[4:0]} : chosen_0[6:0];
-    wire [1:0] where = inner ? {|added[6:5] && !(ends_w0 && added[5:0] == 6'd32), added[6] && |added[5:0]} :
-                       at_reg[5] ? {1'b1, above[5] && |above[4:0]} : where_0[1:0];
+    wire ends_w0 = !used_reg && w_last[0];     // the frame ends in beat 0
+    wire ends_w1 = w_valid[1] && w_last[1];    // or in beat 1
 
-    wire step    = where[1];
-    wire over    = ends_w0 ? where[1] : ends_w1 && where[0];  // it needs bytes that the frame does not have
-    wire last    = one || over;
+    // Where the record ends: at 32 and above as the first eight offsets of beat 1 say, inside an item by adding, else as beat 0's table says,
+    // which is known last. All three as record_table has it: {beyond offset 64, step, upper, offset modulo 32}.
+    wire [6:0] added      = {1'b0, at_reg} + {1'b0, inner_bytes};
+    wire       added_step = |added[6:5] && !(ends_w0 && added[5:0] == 6'd32);
+    wire [7:0] by_adding  = {added[6] && |added[4:0], added_step, added_step ? added[6] : added[5], added[4:0]};
+    wire [7:0] by_beat_1  = {ends_1[5] && |ends_1[4:0], 1'b1, ends_1};
+    wire [7:0] by_early   = inner ? by_adding : by_beat_1;
+    wire       use_early  = inner || at_reg[5];
+    wire [7:0] next       = use_early ? by_early : ends;
 
-    // (what is over is a step too)
-    assign shift = fire ? step || one : w0_valid && (far || skip_reg);
+    // What must not wait for it: a frame's end by its count, and offsets when there is no record.
+    wire       free_running = fire && !one;
+    wire       leave_early  = fire ? one || (use_early && by_early[6]) : w_valid[0] && (over_reg ? over_leave_reg : far || skip_reg);
+    wire [5:0] at_early     = fire ? (one ? {!ends_w0 && ends_w1, 5'd0} : by_early[5:0]) :
+                              over_reg ? 6'd0 : far && w_valid[0] ? {1'b0, at_reg[4:0]} : at_reg;
+    wire       use_ends     = free_running && !use_early;
+    wire [5:0] at_next      = use_ends ? ends[5:0] : at_early;
 
-    assign m_started = fire;
+    wire over = ends_w0 ? next[6] : ends_w1 && next[7];
 
-    wire [5:0] at_next = fire ? (last ? {!ends_w0 && ends_w1, 5'd0} : step ? {next[6], next[4:0]} : next[5:0]) :
-                         far && w0_valid ? {1'b0, at_reg[4:0]} : at_reg;
+    assign leave      = leave_early || (use_ends && ends[6]);
+    assign frame_done = (fire && one) || over_reg;
+    assign m_started  = fire;
 
     always @(posedge clk) begin
         if (fire) begin
-            start_reg <= last;
-            left_reg  <= left - {{GROUPS-1{1'b0}}, 1'b1};
-            one_reg   <= start_reg ? two : left_reg == {{GROUPS-1{1'b0}}, 1'b1};
-            used_reg  <= last && !ends_w0 && ends_w1;
-            skip_reg  <= last && !ends_w0 && !ends_w1;
-        end else if (skip_reg && w0_valid && w0_last) begin
+            start_reg       <= one;
+            left_groups_reg <= left - {{GROUPS-1{1'b0}}, 1'b1};
+            one_reg         <= start_reg ? frame_two : left_groups_reg == {{GROUPS-1{1'b0}}, 1'b1};
+            used_reg        <= one && !ends_w0 && ends_w1;
+            skip_reg        <= one && !ends_w0 && !ends_w1;
+        end else if (over_reg) begin
+            start_reg <= 1'b1;
+        end else if (skip_reg && w_valid[0] && w_last[0]) begin
             skip_reg <= 1'b0;
         end
+        over_reg       <= free_running && over;
+        over_leave_reg <= free_running && over && !ends_w0;
         at_reg     <= at_next;
         not_at_reg <= ~at_next;
         if (rst) begin
-            at_reg     <= 6'd0;
-            not_at_reg <= 6'h3f;
-            used_reg  <= 1'b0;
-            skip_reg  <= 1'b0;
-            start_reg <= 1'b1;
+            at_reg         <= 6'd0;
+            not_at_reg     <= 6'h3f;
+            used_reg       <= 1'b0;
+            skip_reg       <= 1'b0;
+            start_reg      <= 1'b1;
+            over_reg       <= 1'b0;
+            over_leave_reg <= 1'b0;
         end
     end
 
-    // ---- dense: the groups of an item
+    // ---- the data: eight words of 8 bytes from the one at which the record begins; at 32 and above that is beat 1's first
 
     wire [5:0]   data_at = ~not_at_reg;
-    wire [327:0] heads = {w1_data[71:0], w0_data};
-    wire [327:0] headed = heads >> {data_at, 3'd0};
+    wire [3:0]   ahead   = {1'b0, data_at[5:3] == 3'd3, data_at[5:3] == 3'd2 || data_at[5:3] == 3'd3, |data_at[4:3]} | {4{data_at[5]}};
+    wire [255:0] words_0, words_1;  // of each memory the one word that is among the first four, and the next one
+
+    genvar g;
+    generate
+        for (g = 0; g < 4; g = g + 1) begin : g_ring
+            reg [63:0] ring [0:15];
+            always @(posedge clk) if (take) ring[write_reg] <= s_axis_tdata[64*g +: 64];
+            assign words_0[64*g +: 64] = ring[ahead[g] ? beat1_reg : beat0_reg];
+            assign words_1[64*g +: 64] = ring[data_at[5] || (g == 0 && data_at[4:3] == 2'd3) ? beat2_reg : beat1_reg];
+        end
+    endgenerate
+
+    wire [511:0] words = {words_1, words_0};
+    reg  [335:0] coarse;
+
+    always @*
+        case (data_at[4:3])
+        2'd0: coarse = words[335:0];
+        2'd1: coarse = {words[335+64:256+64], words[63:0], words[255:64]};
+        2'd2: coarse = {words[335+128:256+128], words[127:0], words[255:128]};
+        2'd3: coarse = {words[256+15:256], words[255+256:256+192], words[191:0], words[255:192]};
+        endcase
+
+    wire [71:0] headed = coarse[71:0] >> {data_at[2:0], 3'd0};
     wire [15:0] head   = headed[15:0];  // tag word, or a quad's header; 0 for a zero run
-    wire        unused_headed = &{1'b0, headed};
+    wire        unused_words = &{1'b0, headed, words};
 
     wire [3:0] inner_class;
     wire       in_run;               // zero quads follow
@@ -269,28 +255,30 @@ module record_window #(
         if (DENSE) begin : g_items
             reg [1:0]  group_reg = 2'd0;    // of the quad
             reg        inner_reg = 1'b0;
-            reg [5:0]  inner_bytes_reg;
+            reg        fresh_reg = 1'b0;    // an item has begun in the last cycle: its header is in c_head
             reg [11:0] classes_reg;         // of the groups that follow
             reg [7:0]  run_reg = 8'd0;      // zero quads that follow
             reg [1:0]  opened_reg = 2'b00;  // an item began one, two cycles ago, and its frame still goes on
 
+            wire [11:0] classes = fresh_reg ? c_head[15:4] : classes_reg;
+
             assign inner       = inner_reg;
-            assign inner_bytes = inner_bytes_reg;
-            assign inner_class = classes_reg[3:0];
+            assign inner_class = classes[3:0];
+            assign inner_bytes = class_bytes(classes[3:0]);
             assign in_run      = run_reg != 8'd0;
 
             always @(posedge clk) begin
                 if (fire) begin
-                    group_reg       <= dense ? group_reg + 2'd1 : 2'd0;
-                    inner_reg       <= dense && (group_reg != 2'd3 || in_run);
-                    classes_reg     <= inner_reg ? {4'd0, classes_reg[11:4]} : head[15:4];
-                    inner_bytes_reg <= class_bytes(inner_reg ? classes_reg[7:4] : head[7:4]);
+                    group_reg <= dense ? group_reg + 2'd1 : 2'd0;
+                    inner_reg <= dense && (group_reg != 2'd3 || in_run);
                 end
+                fresh_reg   <= fire && opens;
+                classes_reg <= fire && inner_reg ? {4'd0, classes[11:4]} : classes;
                 // the length of a run is known two cycles after it began, before its first quad ends
                 if (run_found && opened_reg[1]) run_reg <= m_record[23:16];
                 else if (fire && group_reg == 2'd3 && in_run) run_reg <= run_reg - 8'd1;
                 opened_reg <= {opened_reg[0], fire && opens};
-                if (rst || (fire && last)) begin
+                if (rst || frame_done) begin
                     group_reg  <= 2'd0;
                     inner_reg  <= 1'b0;
                     run_reg    <= 8'd0;
@@ -303,36 +291,34 @@ module record_window #(
         end
     endgenerate
 
-    // ---- first stage behind the loop: shift by eights of bytes; where the record ended and where it should have
+    // ---- first stage behind the loop: where the record ended and where it should have
 
     reg [335:0] c_data;
     reg [2:0]   c_shift;
     reg [15:0]  c_head;
     reg [3:0]   c_class;
-    reg [6:0]   c_next, c_end;
+    reg [6:0]   c_next;       // as record_table has it: step, upper, offset
+    reg [6:0]   c_end;
     reg [1:0]   c_profile;
     reg [7:0]   c_bound;
     reg [2:0]   c_lanes;
-    reg         c_valid = 1'b0, c_last, c_wrong, c_open, c_opens, c_quad_last;
+    reg         c_valid = 1'b0, c_one, c_over, c_wrong, c_open, c_opens, c_quad_last;
     reg [1:0]   c_groups;     // of an item's last quad, less one
 
-    wire [767:0] beats   = {w2_data, w1_data, w0_data};
-    wire [767:0] shifted = beats >> {data_at[5:3], 6'd0};
-    wire         unused_shifted = &{1'b0, shifted[767:336]};
-
     always @(posedge clk) begin
-        c_data      <= shifted[335:0];
+        c_data      <= coarse;
         c_shift     <= data_at[2:0];
         c_head      <= head;
         c_class     <= inner ? inner_class : head[3:0];
-        c_next      <= next;
-        c_end       <= ends_w0 ? {1'b0, w0_bytes} : ends_w1 ? 7'd32 + {1'b0, w1_bytes} : 7'd64 + {1'b0, w2_bytes};
-        c_open      <= !ends_w0 && !ends_w1 && !(w2_valid && w2_last);
-        c_wrong     <= over || frame[10] || (one && in_run);
-        c_profile   <= frame[1:0];
-        c_bound     <= frame[9:2];
-        c_lanes     <= frame[13:11];
-        c_last      <= last;
+        c_next      <= next[6:0];
+        c_end       <= ends_w0 ? {1'b0, w_bytes[5:0]} : ends_w1 ? 7'd32 + {1'b0, w_bytes[11:6]} : 7'd64 + {1'b0, w_bytes[17:12]};
+        c_open      <= !ends_w0 && !ends_w1 && !(w_valid[2] && w_last[2]);
+        c_wrong     <= frame_none || (one && in_run);
+        c_over      <= over;
+        c_one       <= one;
+        c_profile   <= frame_profile;
+        c_bound     <= frame_bound;
+        c_lanes     <= frame_lanes;
         c_opens     <= opens;
         c_groups    <= left[1:0];
         c_quad_last <= left[GROUPS-1:2] == {GROUPS-2{1'b0}};
@@ -342,8 +328,7 @@ module record_window #(
 
     // ---- second stage: shift by bytes; what must not be: classes of groups that do not exist
 
-    wire [5:0]  low_bytes = tag_bytes(c_head[7:0]);
-    wire        unused_low = &{1'b0, low_bytes};
+    wire [6:0]  c_ends   = {c_next[6] && c_next[5], c_next[6] ^ c_next[5], c_next[4:0]};
     wire        no_class = (c_head >> {c_groups, 2'd0}) >> 4 == 16'd0;
     reg         m_wrong, m_run_too_long;
     wire [335:0] fine = c_data >> {c_shift, 3'd0};
@@ -353,13 +338,13 @@ module record_window #(
         m_record    <= fine[279:0];
         m_profile   <= c_profile;
         m_bound_exp <= c_bound;
-        m_low_bytes <= low_bytes[4:0];
+        m_low_bytes <= tag_bytes(c_head[7:0]);
         m_class     <= c_class;
         m_header    <= c_opens;
         m_lanes     <= c_lanes;
-        m_last      <= c_last;
+        m_last      <= c_one || c_over;
         m_valid     <= c_valid;
-        m_wrong     <= c_wrong || (c_last && (c_open || c_next != c_end)) || (c_opens && c_quad_last && !no_class);
+        m_wrong     <= c_wrong || c_over || (c_one && (c_open || c_ends != c_end)) || (c_opens && c_quad_last && !no_class);
         m_run_too_long <= c_opens && c_quad_last && c_head == 16'd0;
         if (rst) m_valid <= 1'b0;
     end
