@@ -39,10 +39,13 @@ module lane_compress #(
     wire [8:0] keeps_16 = {1'b0, exponent} + {2'b0, bound_exp[7:1]};
 
     wire [23:0] significand = {1'b1, value[22:0]};
+    wire [23:0] shifted     = significand >> shift[1:0];
+    wire        lost        = (shift[1:0] == 2'd1 && value[0]) || (shift[1:0] == 2'd2 && |value[1:0]) ||
+                              (shift[1:0] == 2'd3 && |value[2:0]);
 
     reg [31:0] a_value;
-    reg [23:0] a_shifted;       // bits 23..9 are the integer
-    reg        a_lost;          // a set bit has been shifted out
+    reg [23:8] a_shifted;       // bits 23..9 are the integer, 8 the guard bit
+    reg [3:0]  a_some;          // what is below the guard bit, in fours: bits 7..0 and those shifted out, 11..8, 15..12, 19..16
     reg [1:0]  a_shift;         // what is left to shift, in fours
     reg        a_raw, a_far;    // shift < 0, shift > 15
     reg        a_below, a_wide; // paper: tag 0, tag 2
@@ -50,9 +53,8 @@ module lane_compress #(
 
     always @(posedge clk) begin
         a_value   <= value;
-        a_shifted <= significand >> shift[1:0];
-        a_lost    <= (shift[1:0] == 2'd1 && value[0]) || (shift[1:0] == 2'd2 && |value[1:0]) ||
-                     (shift[1:0] == 2'd3 && |value[2:0]);
+        a_shifted <= shifted[23:8];
+        a_some    <= {|shifted[19:16], |shifted[15:12], |shifted[11:8], |shifted[7:0] || lost};
         a_shift   <= shift[3:2];
         a_raw     <= shift[8];
         a_far     <= !shift[8] && |shift[7:4];
@@ -69,12 +71,11 @@ module lane_compress #(
 
     always @* begin
         case (a_shift)
-        2'd0: {magnitude, guard, sticky} = {a_shifted[23:9], a_shifted[8], |a_shifted[7:0]};
-        2'd1: {magnitude, guard, sticky} = {4'd0, a_shifted[23:13], a_shifted[12], |a_shifted[11:0]};
-        2'd2: {magnitude, guard, sticky} = {8'd0, a_shifted[23:17], a_shifted[16], |a_shifted[15:0]};
-        2'd3: {magnitude, guard, sticky} = {12'd0, a_shifted[23:21], a_shifted[20], |a_shifted[19:0]};
+        2'd0: {magnitude, guard, sticky} = {a_shifted[23:9], a_shifted[8], a_some[0]};
+        2'd1: {magnitude, guard, sticky} = {4'd0, a_shifted[23:13], a_shifted[12], |a_some[1:0]};
+        2'd2: {magnitude, guard, sticky} = {8'd0, a_shifted[23:17], a_shifted[16], |a_some[2:0]};
+        2'd3: {magnitude, guard, sticky} = {12'd0, a_shifted[23:21], a_shifted[20], |a_some[3:0]};
         endcase
-        if (a_lost) sticky = 1'b1;
     end
 
     // to nearest, ties to even; rounding and negation share one adder: -(m + r) = ~m + !r

@@ -38,42 +38,56 @@ module lane_decompress #(
     wire [WIDTH-1:0] number = is_dense ? payload[WIDTH-1:0] : narrowed;
     wire [WIDTH-1:0] flipped  = is_paper ? fraction : number ^ {WIDTH{negative}};
 
-    // Leading zeros of `flipped`, not of the magnitude, which is one more where the integer is negative: so that this does
-    // not wait for that adder. They differ only where the magnitude is a power of two, and then the bit that
-    // moves out at the top goes into the exponent (third stage).
-    reg [LOG2-1:0] zeros;
-    reg [WIDTH-1:0] left;
-    integer b;
-    always @* begin
-        left = flipped;
-        for (b = LOG2 - 1; b >= 0; b = b - 1) begin
-            zeros[b] = ~|(left >> (WIDTH - (1 << b)));
-            if (zeros[b]) left = left << (1 << b);
-        end
-    end
+    // Leading zeros of `flipped` by nibbles, not of the magnitude, which is one more where the integer is negative: so that this does
+    // not wait for that adder. Where the two differ, a bit moves out of the nibble, and adds to the exponent in the third stage.
+    localparam NIBBLES = WIDTH / 4;
+
+    reg [NIBBLES-1:1] some;
+    integer           b;
+    always @*
+        for (b = 1; b < NIBBLES; b = b + 1) some[b] = |flipped[4*b +: 4];
 
     // exponent of bit WIDTH-1, one less because adding the leading one in the third stage adds one
     wire [7:0] origin = 8'd126 + WIDTH[7:0] - (is_paper ? 8'd16 : bound_exp);
 
-    reg [31:0]      a_payload;
-    reg [WIDTH-1:0] a_magnitude;
-    reg [LOG2-1:0]  a_zeros;
-    reg [7:0]       a_origin;
-    reg             a_negative, a_raw, a_empty;
+    reg [31:0]        a_payload;
+    reg [WIDTH-1:0]   a_magnitude;
+    reg [NIBBLES-1:1] a_some;
+    reg [7:0]         a_origin;
+    reg               a_negative, a_raw, a_empty;
 
     always @(posedge clk) begin
         a_payload   <= payload;
         a_magnitude <= flipped + {{WIDTH-1{1'b0}}, !is_paper && negative};
-        a_zeros     <= zeros;
+        a_some      <= some;
         a_origin    <= origin;
         a_negative  <= negative;
         a_raw       <= tag == 2'd3;
         a_empty     <= tag == 2'd0;
     end
 
-    // ---- second stage: normalise
+    // ---- second stage: normalise, by nibbles and then inside the first
 
-    wire [WIDTH:0] normal = {1'b0, a_magnitude} << a_zeros;
+    wire             upper = |a_some[NIBBLES-1:NIBBLES/2];
+    wire [3:1]       half;    // nibbles of the half that the leading one is in
+    wire [WIDTH:0]   halved;
+    wire [LOG2-3:0]  nibbles;  // that are zero
+
+    generate
+        if (WIDTH == 32) begin : g_halves
+            assign half    = upper ? a_some[7:5] : a_some[3:1];
+            assign halved  = upper ? {1'b0, a_magnitude} : {a_magnitude[16:0], 16'd0};
+            assign nibbles = {!upper, !half[3] && !half[2], !half[3] && (half[2] || !half[1])};
+        end else begin : g_whole
+            assign half    = a_some[3:1];
+            assign halved  = {1'b0, a_magnitude};
+            assign nibbles = {!upper, !half[3] && (half[2] || !half[1])};
+        end
+    endgenerate
+
+    wire [WIDTH:0]   coarse = halved << {nibbles[1:0], 2'd0};
+    wire [3:0]       first  = coarse[WIDTH-1:WIDTH-4];
+    wire [1:0]       bits_left = first[3] || first == 4'd0 ? 2'd0 : first[2] ? 2'd1 : first[1] ? 2'd2 : 2'd3;
 
     reg [31:0]    b_payload;
     reg [WIDTH:0] b_normal;  // the leading one in bit WIDTH-1, or, of a power of two, WIDTH
@@ -82,8 +96,8 @@ module lane_decompress #(
 
     always @(posedge clk) begin
         b_payload  <= a_payload;
-        b_normal   <= normal;
-        b_exponent <= a_origin - {{8-LOG2{1'b0}}, a_zeros};
+        b_normal   <= coarse << bits_left;
+        b_exponent <= a_origin - {{8-LOG2{1'b0}}, nibbles, bits_left};
         b_negative <= a_negative;
         b_raw      <= a_raw;
         b_zero     <= a_empty || a_magnitude == {WIDTH{1'b0}};

@@ -44,7 +44,7 @@ module record_packer #(
     assign s_ready = room && !pause_reg;
     wire take = s_valid && s_ready;
 
-    credit_counter #(.CREDITS(17), .MOST(3)) credits (
+    credit_counter #(.CREDITS(17), .MOST(3), .LATE(1)) credits (
         .clk(clk), .rst(rst), .ok(room), .idle(unused_idle), .take(take ? {1'b0, beats} : 3'd0),
         .give({2'd0, m_axis_tvalid && m_axis_tready}));
 

@@ -136,52 +136,55 @@ module record_table #(
 
     reg [255:0] even_table, odd_table;
     reg [47:0]  even_first, odd_first;  // of the first eight offsets
-    reg [6:0]   even_beat, odd_beat;    // {last, bytes}
-    reg         even_valid = 1'b0, odd_valid = 1'b0;
-    reg         into_odd_reg = 1'b0, from_odd_reg = 1'b0;
+    reg [5:0]   even_bytes, odd_bytes;
+    reg         from_odd_reg = 1'b0;           // beat 0 is in the odd one
+    reg         v0_reg = 1'b0, v1_reg = 1'b0;  // beat 0 has a table; beat 1 has
+    reg         last0_reg, last1_reg;
 
-    assign y_move = y_valid && (y_last || some_reg) && !(into_odd_reg ? odd_valid : even_valid);
+    wire        even_valid = from_odd_reg ? v1_reg : v0_reg;
+    wire        odd_valid  = from_odd_reg ? v0_reg : v1_reg;
+
+    assign y_move = y_valid && (y_last || some_reg) && !(v0_reg && v1_reg);
 
     always @(posedge clk) begin
         if (!even_valid) begin
             even_table <= y_table;
             even_first <= y_known[47:0];
-            even_beat  <= {y_last, y_bytes};
+            even_bytes <= y_bytes;
         end
         if (!odd_valid) begin
             odd_table <= y_table;
             odd_first <= y_known[47:0];
-            odd_beat  <= {y_last, y_bytes};
+            odd_bytes <= y_bytes;
         end
-        even_valid   <= (even_valid && !(m_leave && !from_odd_reg)) || (y_move && !into_odd_reg);
-        odd_valid    <= (odd_valid && !(m_leave && from_odd_reg)) || (y_move && into_odd_reg);
-        into_odd_reg <= into_odd_reg ^ y_move;
         from_odd_reg <= from_odd_reg ^ m_leave;
+        v0_reg       <= (m_leave ? v1_reg : v0_reg) || y_move;
+        v1_reg       <= !m_leave && v0_reg && (v1_reg || y_move);
+        if (m_leave || !v0_reg) last0_reg <= v1_reg ? last1_reg : y_last;
+        if (!v1_reg) last1_reg <= y_last;
         if (rst) begin
-            even_valid   <= 1'b0;
-            odd_valid    <= 1'b0;
-            into_odd_reg <= 1'b0;
             from_odd_reg <= 1'b0;
+            v0_reg       <= 1'b0;
+            v1_reg       <= 1'b0;
         end
     end
 
     // ---- the window: beat 0 has a table; beat 1 is behind it, in the other table or still before it
 
-    wire        second = from_odd_reg ? even_valid : odd_valid;  // beat 1 has a table
-    wire [6:0]  beat_0 = from_odd_reg ? odd_beat : even_beat;
-    wire [6:0]  beat_1 = !second ? {y_last, y_bytes} : from_odd_reg ? even_beat : odd_beat;
-    wire [6:0]  beat_2 = second && y_valid ? {y_last, y_bytes} : {x_last, x_bytes};
+    wire [5:0] bytes_0 = from_odd_reg ? odd_bytes : even_bytes;
+    wire [5:0] bytes_1 = !v1_reg ? y_bytes : from_odd_reg ? even_bytes : odd_bytes;
+    wire       last_1  = v1_reg ? last1_reg : y_last;
+    wire       behind  = v1_reg && y_valid;  // beat 2 is in the register, else in the memory
+    wire       there_2 = some_reg || behind;
+    wire       there_1 = (v1_reg || y_valid) && (last_1 || there_2);
 
-    wire        there_2 = some_reg || (second && y_valid);
-    wire        there_1 = (second || y_valid) && (beat_1[6] || there_2);
-
-    assign m_valid = {there_2, there_1, from_odd_reg ? odd_valid : even_valid};
-    assign m_last  = {beat_2[6], beat_1[6], beat_0[6]};
-    assign m_bytes = {beat_2[5:0], beat_1[5:0], beat_0[5:0]};
+    assign m_valid = {there_2, there_1, v0_reg};
+    assign m_last  = {behind ? y_last : x_last, last_1, last0_reg};
+    assign m_bytes = {behind ? y_bytes : x_bytes, bytes_1, bytes_0};
 
     wire [255:0] even_shifted = even_table >> {at, 3'd0};
     wire [255:0] odd_shifted  = odd_table >> {at, 3'd0};
-    wire [47:0]  first        = !second ? y_known[47:0] : from_odd_reg ? even_first : odd_first;
+    wire [47:0]  first        = !v1_reg ? y_known[47:0] : from_odd_reg ? even_first : odd_first;
     reg  [5:0]   first_chosen;
 
     always @* begin

@@ -61,14 +61,13 @@ module record_window #(
     wire [5:0]             s_bytes;
     wire                   take = s_axis_tvalid && s_axis_tready;
     wire                   leave;  // beat 0
-    reg                    left_reg = 1'b0;
     wire                   unused_less = &{1'b0, s_less};
     wire                   unused_idle;
 
     keep_count s_keep (.keep(s_axis_tkeep), .count(s_bytes));
 
-    credit_counter #(.CREDITS(16), .MOST(1)) beats (
-        .clk(clk), .rst(rst), .ok(s_axis_tready), .idle(unused_idle), .take({2'd0, take}), .give({2'd0, left_reg}));
+    credit_counter #(.CREDITS(16), .MOST(1), .LATE(1)) beats (
+        .clk(clk), .rst(rst), .ok(s_axis_tready), .idle(unused_idle), .take({2'd0, take}), .give({2'd0, leave}));
 
     reg        s_first_reg = 1'b1;  // a frame's first beat comes
     reg        s_dense_reg;
@@ -87,14 +86,12 @@ module record_window #(
             beat1_reg <= beat2_reg;
             beat2_reg <= beat2_reg + 4'd1;
         end
-        left_reg <= leave;
         if (rst) begin
             s_first_reg <= 1'b1;
             write_reg   <= 4'd0;
             beat0_reg   <= 4'd0;
             beat1_reg   <= 4'd1;
             beat2_reg   <= 4'd2;
-            left_reg    <= 1'b0;
         end
     end
 

@@ -120,7 +120,7 @@ module stream_compress #(
     wire         p_ready;
     wire         empty;
 
-    credit_counter #(.CREDITS(16), .MOST(1)) credits (
+    credit_counter #(.CREDITS(16), .MOST(1), .LATE(1)) credits (
         .clk(clk), .rst(rst), .ok(room), .idle(empty),
         .take({2'd0, take}), .give(q_released + {2'd0, r_valid && r_ready}));
 

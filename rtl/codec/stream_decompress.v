@@ -38,7 +38,7 @@ module stream_decompress #(
     wire [2:0]   lanes;
     wire         header, valid, last, error;
 
-    credit_counter #(.CREDITS(17), .MOST(1)) credits (
+    credit_counter #(.CREDITS(17), .MOST(1), .LATE(1)) credits (
         .clk(clk), .rst(rst), .ok(room), .idle(unused_idle), .take({2'd0, started}),
         .give({2'd0, m_axis_tvalid && m_axis_tready}));
 
