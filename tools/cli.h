@@ -77,6 +77,9 @@ gn_message gn_parse_size(const char *text, uint64_t *bytes);
 /// are powers of 1024; "kbps", "mbps", "gbps" are bytes per second, as in tc; no unit: bit.
 gn_message gn_parse_rate(const char *text, uint64_t *bits_per_second);
 
+/// Hertz: "100mhz", "156.25mhz", "1ghz"; powers of 1000. The unit is required, except for 0.
+gn_message gn_parse_frequency(const char *text, uint64_t *hertz);
+
 /// A length of time in nanoseconds: "10ms", "2s", "1.5s", "250us", "80ns", "2min". The unit is required, except for 0.
 gn_message gn_parse_duration(const char *text, uint64_t *nanoseconds);
 
@@ -92,6 +95,7 @@ gn_text gn_human_bytes(uint64_t bytes);          ///< "512 B", "25.0 MiB": power
 gn_text gn_human_count(uint64_t count);          ///< "512", "1.68 M": powers of 1000
 gn_text gn_human_rate(double bytes_per_second);  ///< "1.23 GB/s": powers of 1000
 gn_text gn_human_bits(double bits_per_second);   ///< "200 Mbit/s": powers of 1000
+gn_text gn_human_frequency(double hertz);        ///< "156 MHz": powers of 1000
 gn_text gn_human_duration(double nanoseconds);   ///< "12.3 ms"; from two minutes on "3 min 20 s"
 gn_text gn_human_bound(int bound_exp);           ///< "2^-10"
 

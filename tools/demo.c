@@ -5,12 +5,11 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "option_values.h"
 
 enum { OPT_RATE = 0x100, OPT_STEPS, OPT_WORKERS, OPT_DATA, OPT_IN_PROCESS, OPT_QUICK, OPT_PORT };
@@ -111,30 +110,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/// Where the script is, seen from the folder of the program: installed, and in a checkout (build/PRESET/tools).
-static const char *const places[] = {"../share/gradnic/demo-run", "../../../scripts/demo-run"};
-
-static gn_message find_script(const char *folder, char path[PATH_MAX])
-{
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char candidate[PATH_MAX + 64];
-        snprintf(candidate, sizeof candidate, "%s/%s", folder, places[i]);
-        if (realpath(candidate, path) && !access(path, X_OK)) return NULL;
-    }
-    return gn_message_format("demo-run is neither at %s/%s nor at %s/%s", folder, places[0], folder, places[1]);
-}
-
 int gn_command_demo(int argc, char **argv)
 {
     const char *program = argv[0];
     argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, 0, 0, NULL);
-    char self[PATH_MAX], folder[PATH_MAX], script[PATH_MAX];
-    if (!realpath("/proc/self/exe", self)) {
-        gn_cli_error(program, "/proc/self/exe: %s", strerror(errno));
-        return GN_EXIT_FAILED;
-    }
-    memcpy(folder, self, sizeof folder);
-    gn_message wrong = find_script(dirname(folder), script);
+    char self[PATH_MAX], script[PATH_MAX];
+    gn_message wrong = gn_beside_self(self);
+    if (!wrong) wrong = gn_beside_find("demo-run", "../share/gradnic/demo-run", "../../../scripts/demo-run", script);
     if (wrong) {
         gn_cli_error(program, "%s", wrong);
         return GN_EXIT_FAILED;

@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "nic.h"
 #include "pcap_filter.h"
+#include "sim/sim.h"
 
 static const gn_command commands[] = {
     {"compress", gn_command_compress, "values to a .gn file"},
@@ -22,6 +23,7 @@ static const gn_command commands[] = {
     {"report", gn_command_report, "write a demo's results as an HTML page"},
     {"train", gn_command_train, "train a network with data-parallel workers"},
     {"demo", gn_command_demo, "train over compressing NICs, and see what they gain"},
+    {"sim", gn_command_sim, "simulate the hardware: nic"},
     {"bench", gn_command_bench, "benchmarks: codec, allreduce, nic"},
     {0},
 };

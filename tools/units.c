@@ -27,6 +27,10 @@ static const unit rate_units[] = {
     {"mbps", 8e6},     {"gbps", 8e9},     {"tbps", 8e12},    {NULL, 0},
 };
 
+static const unit frequency_units[] = {
+    {"hz", 1}, {"khz", 1e3}, {"mhz", 1e6}, {"ghz", 1e9}, {NULL, 0},
+};
+
 static const unit duration_units[] = {
     {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}, {NULL, 0},
 };
@@ -87,6 +91,12 @@ gn_message gn_parse_rate(const char *text, uint64_t *bits_per_second)
 {
     if (scan_quantity(text, true, rate_units, bits_per_second)) return NULL;
     return gn_message_format("'%s' is no rate; write it as 200mbit or 1gbit", text);
+}
+
+gn_message gn_parse_frequency(const char *text, uint64_t *hertz)
+{
+    if (scan_quantity(text, true, frequency_units, hertz)) return NULL;
+    return gn_message_format("'%s' is no frequency; write it with its unit: 100mhz, 156.25mhz, 1ghz", text);
 }
 
 gn_message gn_parse_duration(const char *text, uint64_t *nanoseconds)
@@ -196,6 +206,11 @@ gn_text gn_human_rate(double bytes_per_second)
 gn_text gn_human_bits(double bits_per_second)
 {
     return scale(bits_per_second, 1000, decimal_prefixes, "bit/s");
+}
+
+gn_text gn_human_frequency(double hertz)
+{
+    return scale(hertz, 1000, decimal_prefixes, "Hz");
 }
 
 gn_text gn_human_duration(double nanoseconds)

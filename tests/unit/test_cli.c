@@ -73,6 +73,10 @@ START_TEST(numbers_with_units)
     ck_assert_uint_eq(n, 80000000);
     ck_assert_ptr_null(gn_parse_rate("64kibit", &n));
     ck_assert_uint_eq(n, 65536);
+    ck_assert_ptr_null(gn_parse_frequency("156.25mhz", &n));
+    ck_assert_uint_eq(n, 156250000);
+    ck_assert_ptr_null(gn_parse_frequency("1GHz", &n));
+    ck_assert_uint_eq(n, 1000000000);
     ck_assert_ptr_null(gn_parse_duration("10ms", &n));
     ck_assert_uint_eq(n, 10000000);
     ck_assert_ptr_null(gn_parse_duration("1.5s", &n));
@@ -91,9 +95,11 @@ START_TEST(numbers_with_units)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ck_assert_ptr_nonnull(gn_parse_size(bad[i], &n));
         ck_assert_ptr_nonnull(gn_parse_rate(bad[i], &n));
+        ck_assert_ptr_nonnull(gn_parse_frequency(bad[i], &n));
         ck_assert_ptr_nonnull(gn_parse_duration(bad[i], &n));
         ck_assert_ptr_nonnull(gn_parse_probability(bad[i], &p));
     }
+    ck_assert_ptr_nonnull(gn_parse_frequency("100", &n));
     ck_assert_ptr_nonnull(gn_parse_duration("10", &n));
     ck_assert_ptr_nonnull(gn_parse_size("1.5M", &n));
     ck_assert_ptr_nonnull(gn_parse_probability("101%", &p));
@@ -116,6 +122,7 @@ START_TEST(human_numbers)
     ck_assert_str_eq(gn_human_count(12).s, "12");
     ck_assert_str_eq(gn_human_rate(1.234e9).s, "1.23 GB/s");
     ck_assert_str_eq(gn_human_bits(2e8).s, "200 Mbit/s");
+    ck_assert_str_eq(gn_human_frequency(1e8).s, "100 MHz");
     ck_assert_str_eq(gn_human_duration(12.34e6).s, "12.3 ms");
     ck_assert_str_eq(gn_human_duration(200e9).s, "3 min 20 s");
     ck_assert_str_eq(gn_human_duration(7500e9).s, "2 h 5 min");

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic_top as it behaves: its ports, a bus of a beat a cycle, a store for frames of 1024 beats in each direction, the C model between
+// them, and a fixed number of cycles from a frame's last beat in to its first beat out. Much faster than the hardware, and a
+// second opinion on it.
+#pragma once
+
+#include <deque>
+
+#include "registers.h"
+
+namespace sim
+{
+
+SC_MODULE(Behavioural)
+{
+    template <class T> using In = sc_core::sc_in<T>;
+    template <class T> using Out = sc_core::sc_out<T>;
+
+    In<bool> clk{"clk"}, rst{"rst"};
+    In<Beat> s_axis_host_tdata, s_axis_wire_tdata;
+    In<uint32_t> s_axis_host_tkeep, s_axis_wire_tkeep, s_axis_host_tuser;
+    In<bool> s_axis_host_tlast, s_axis_host_tvalid, s_axis_wire_tlast, s_axis_wire_tvalid, s_axis_wire_tuser;
+    Out<bool> s_axis_host_tready, s_axis_wire_tready;
+    Out<Beat> m_axis_wire_tdata, m_axis_host_tdata;
+    Out<uint32_t> m_axis_wire_tkeep, m_axis_host_tkeep;
+    Out<bool> m_axis_wire_tlast, m_axis_wire_tvalid, m_axis_host_tlast, m_axis_host_tvalid;
+    In<bool> m_axis_wire_tready, m_axis_host_tready;
+    In<uint32_t> s_axil_awaddr, s_axil_wdata, s_axil_wstrb, s_axil_araddr;
+    In<bool> s_axil_awvalid, s_axil_wvalid, s_axil_bready, s_axil_arvalid, s_axil_rready;
+    Out<bool> s_axil_awready, s_axil_wready, s_axil_bvalid, s_axil_arready, s_axil_rvalid;
+    Out<uint32_t> s_axil_bresp, s_axil_rdata, s_axil_rresp;
+
+    SC_CTOR(Behavioural);
+
+  private:
+    // One direction's store.
+    struct Store {
+        struct Frame {
+            Bytes bytes;
+            uint64_t ready;  // the cycle from which it may leave
+            size_t room;     // beats that it holds until it has left
+        };
+        Bytes in;
+        std::deque<Frame> out;
+        size_t at = 0, used = 0;  // of the frame that leaves; beats
+        bool valid = false;
+        uint64_t dropped_bad = 0, dropped_long = 0;
+    };
+
+    void cycle();
+    void reset();
+    // Each at every edge: what has been taken, and what is offered next.
+    template <class Ready, class Transform>
+    void take(Store & store, bool valid, Ready &ready, const Beat &data, uint32_t keep, bool last, bool bad,
+              const Transform &transform);
+    template <class Data, class Keep, class Flag, class Valid>
+    void give(Store & store, Data & data, Keep & keep, Flag & last, Valid & valid, bool ready);
+    void writes();
+    void reads();
+    uint32_t write_register(uint32_t address, uint32_t value);
+    uint32_t read_register(uint32_t address, uint32_t & value);
+    void apply();
+    void snapshot();
+
+    Model model_{nullptr, 0, false};
+    Store tx_, rx_;
+    uint64_t now_ = 0;
+    RuleWords rules_[NIC_RULES] = {};
+    uint32_t control_ = 0;
+    std::map<uint32_t, uint64_t> counters_;  // the copy, by address
+    bool write_taken_ = false, write_answered_ = false, read_taken_ = false, read_answered_ = false;
+};
+
+}  // namespace sim

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ethernet.h"
+
+#include <stdexcept>
+
+#include <zlib.h>
+
+namespace sim
+{
+
+// The IP packet in a frame; empty, which is no IP packet, where there is none.
+struct Packet {
+    const uint8_t *bytes;
+    size_t offset, length;
+    explicit Packet(const Bytes &frame)
+        : offset(gn_frame_ethernet_offset(frame.data(), frame.size())), length(offset ? frame.size() - offset : 0)
+    {
+        bytes = frame.data() + offset;
+    }
+};
+
+size_t payload_bytes(const Bytes &frame)
+{
+    const Packet packet(frame);
+    gn_headers h;
+    return gn_packet_parse(packet.bytes, packet.length, &h) == GN_PARSE_OK ? static_cast<size_t>(h.end - h.payload) : 0;
+}
+
+uint32_t frame_check_sequence(const uint8_t *frame, size_t length)
+{
+    return static_cast<uint32_t>(crc32(0, frame, static_cast<uInt>(length)));
+}
+
+static void check(gn_status status)
+{
+    if (status != GN_OK) throw std::runtime_error(std::string("the rules: ") + gn_status_string(status));
+}
+
+Model::Model(const gn_rule *rules, size_t count, bool bypass)
+{
+    gn_tx_config tx = {};
+    gn_rx_config rx = {};
+    tx.flow_capacity = 64;
+    check(gn_tx_new(&tx_, &tx));
+    check(gn_rx_new(&rx_, &rx));
+    set_rules(rules, count);
+    set_bypass(bypass, bypass);
+}
+
+Model::~Model()
+{
+    gn_tx_free(tx_);
+    gn_rx_free(rx_);
+}
+
+void Model::set_rules(const gn_rule *rules, size_t count)
+{
+    uint8_t tos[GN_RULES_MAX] = {};
+    check(gn_tx_set_rules(tx_, rules, count));
+    for (size_t i = 0; i < count; i++) tos[i] = rules[i].tos;
+    check(gn_rx_set_tos(rx_, tos, count));
+}
+
+void Model::set_bypass(bool transmit, bool receive)
+{
+    gn_tx_set_bypass(tx_, transmit);
+    gn_rx_set_bypass(rx_, receive);
+}
+
+int Model::head(const Bytes &frame)
+{
+    const Packet packet(frame);
+    return gn_tx_head(tx_, packet.bytes, packet.length);
+}
+
+// The Ethernet header of `frame`, then the packet that was written behind it.
+static Bytes assemble(const Bytes &frame, size_t offset, Bytes out, size_t length)
+{
+    std::copy(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(offset), out.begin());
+    out.resize(offset + length);
+    return out;
+}
+
+Bytes Model::transmit(const Bytes &frame, int head)
+{
+    const Packet packet(frame);
+    Bytes out(frame.size() + GN_SHIM_BYTES);
+    size_t length = 0;
+    tx_bytes_ += frame.size();
+    if (gn_tx_packet_head(tx_, packet.bytes, packet.length, head, out.data() + packet.offset,
+                          out.size() - packet.offset, &length) == GN_VERDICT_PASS)
+        return frame;
+    return assemble(frame, packet.offset, std::move(out), length);
+}
+
+std::optional<Bytes> Model::receive(const Bytes &frame)
+{
+    const Packet packet(frame);
+    Bytes out(packet.offset + GN_PACKET_MAX);
+    size_t length = 0;
+    rx_bytes_ += frame.size();
+    switch (gn_rx_packet(rx_, packet.bytes, packet.length, out.data() + packet.offset, out.size() - packet.offset,
+                         &length)) {
+    case GN_VERDICT_PASS:
+        return frame;
+    case GN_VERDICT_WRITE:
+        return assemble(frame, packet.offset, std::move(out), length);
+    default:
+        return std::nullopt;
+    }
+}
+
+Counters Model::transmit_counters() const
+{
+    const gn_tx_counters &c = tx();
+    Counters all = {{"packets", c.packets},
+                    {"bytes", tx_bytes_},
+                    {"passed", c.passed},
+                    {"pass_bypass", c.pass_bypass},
+                    {"pass_no_rule", c.pass_no_rule},
+                    {"pass_not_ip", c.pass_not_ip},
+                    {"pass_fragment", c.pass_fragment},
+                    {"pass_extension", c.pass_extension},
+                    {"pass_protocol", c.pass_protocol},
+                    {"pass_empty", c.pass_empty},
+                    {"pass_too_big", c.pass_too_big},
+                    {"stored_no_gain", c.stored_no_gain},
+                    {"stored_no_syn", c.stored_no_syn},
+                    {"stored_syn", c.stored_syn}};
+    for (int i = 0; i < 4; i++) {
+        const std::string rule = "rule" + std::to_string(i) + "_";
+        all[rule + "compressed"] = c.rule[i].compressed;
+        all[rule + "stored"] = c.rule[i].stored;
+        all[rule + "values"] = c.rule[i].values;
+        all[rule + "payload_bytes"] = c.rule[i].payload_bytes;
+        all[rule + "wire_bytes"] = c.rule[i].wire_bytes;
+    }
+    return all;
+}
+
+Counters Model::receive_counters() const
+{
+    const gn_rx_counters &c = *gn_rx_get_counters(rx_);
+    return {{"packets", c.packets},
+            {"bytes", rx_bytes_},
+            {"passed", c.passed},
+            {"foreign", c.foreign},
+            {"restored_stored", c.restored[0]},
+            {"restored_paper", c.restored[1]},
+            {"restored_lattice", c.restored[2]},
+            {"restored_dense", c.restored[3]},
+            {"wire_bytes", c.wire_bytes},
+            {"payload_bytes", c.payload_bytes},
+            {"malformed", c.malformed},
+            {"bad_version", c.bad_version},
+            {"bad_kind", c.bad_kind},
+            {"bad_bound", c.bad_bound},
+            {"bad_head", c.bad_head},
+            {"bad_length", c.bad_length},
+            {"bad_stream", c.bad_stream},
+            {"bad_checksum", c.bad_checksum}};
+}
+
+}  // namespace sim

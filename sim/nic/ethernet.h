@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ethernet frames (without FCS), and what the C model makes of them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gradnic/frame.h>
+
+namespace sim
+{
+
+using Bytes = std::vector<uint8_t>;
+
+enum : size_t {
+    FCS_BYTES = 4,
+    PREAMBLE_BYTES = 8,         // with the start of frame delimiter
+    GAP_BYTES = 12,             // to the next preamble, at least
+    FRAME_MIN = 60,             // without FCS; the MAC pads up to it
+    ETHERNET_HEADER_BYTES = 14  // without a VLAN tag
+};
+
+// Bytes of time that a frame takes on the link: all that is between its preamble's first bit and the next one's.
+inline size_t link_bytes(size_t frame)
+{
+    return PREAMBLE_BYTES + (frame < FRAME_MIN ? static_cast<size_t>(FRAME_MIN) : frame) + FCS_BYTES + GAP_BYTES;
+}
+
+// Picoseconds that so many bytes take at a rate. Frames are short: no overflow.
+inline uint64_t bytes_ps(uint64_t bytes, uint64_t bits_per_second)
+{
+    return (bytes * 8 * 1000000000000u + bits_per_second / 2) / bits_per_second;
+}
+
+// Bytes of TCP or UDP payload; 0 when there is neither.
+size_t payload_bytes(const Bytes &frame);
+
+uint32_t frame_check_sequence(const uint8_t *frame, size_t length);
+
+// The counters of nic_regs by name: the C model's, to compare with what the registers say.
+using Counters = std::map<std::string, uint64_t>;
+
+// The C model on Ethernet frames: both directions of one NIC.
+class Model
+{
+  public:
+    Model(const gn_rule *rules, size_t count, bool bypass);
+    ~Model();
+    Model(const Model &) = delete;
+    Model &operator=(const Model &) = delete;
+
+    void set_rules(const gn_rule *rules, size_t count);
+    void set_bypass(bool transmit, bool receive);
+
+    // What a driver gives beside a frame: bytes up to the next value, or GN_HEAD_STORED. Once for every frame, in order.
+    int head(const Bytes &frame);
+    Bytes transmit(const Bytes &frame, int head);
+    // Nothing when the frame is dropped.
+    std::optional<Bytes> receive(const Bytes &frame);
+
+    // Bytes are those of frames. What the model does not see (bad frames, too long ones) is left out.
+    Counters transmit_counters() const;
+    Counters receive_counters() const;
+    const gn_tx_counters &tx() const { return *gn_tx_get_counters(tx_); }
+
+  private:
+    gn_tx *tx_ = nullptr;
+    gn_rx *rx_ = nullptr;
+    uint64_t tx_bytes_ = 0, rx_bytes_ = 0;
+};
+
+}  // namespace sim

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nic.h"
+
+#include <stdexcept>
+
+#include "behavioural.h"
+#ifdef GRADNIC_SIM_RTL
+#include "Vnic_top.h"
+#endif
+
+namespace sim
+{
+
+template <class Nic> static std::unique_ptr<sc_core::sc_module> make(const char *name, Pins &pins, Signal<bool> &clk)
+{
+    auto nic = std::make_unique<Nic>(name);
+    bind(*nic, pins, clk);
+    return nic;
+}
+
+std::unique_ptr<sc_core::sc_module> make_nic(bool rtl, const char *name, Pins &pins, Signal<bool> &clk)
+{
+    if (!rtl) return make<Behavioural>(name, pins, clk);
+#ifdef GRADNIC_SIM_RTL
+    return make<Vnic_top>(name, pins, clk);
+#else
+    throw std::runtime_error(
+        "--model rtl: the simulator was built without the hardware, for want of Verilator; install "
+        "verilator (scripts/setup does), and build with CMake's option GRADNIC_RTL");
+#endif
+}
+
+}  // namespace sim

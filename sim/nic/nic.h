@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The NIC itself, behind the ports of nic_top.
+#pragma once
+
+#include <memory>
+
+#include "pins.h"
+
+namespace sim
+{
+
+// The behavioural model, or the Verilated hardware; throws when the latter was not built.
+std::unique_ptr<sc_core::sc_module> make_nic(bool rtl, const char *name, Pins &pins, Signal<bool> &clk);
+
+}  // namespace sim

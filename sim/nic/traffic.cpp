@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traffic.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+#include <pcap/pcap.h>
+
+namespace sim
+{
+
+constexpr uint8_t MAC_A[6] = {2, 0, 0, 0, 0, 1}, MAC_B[6] = {2, 0, 0, 0, 0, 2};
+constexpr uint8_t ADDRESS_A[4] = {10, 0, 0, 1}, ADDRESS_B[4] = {10, 0, 0, 2};
+constexpr uint16_t PORT_FROM = 5000, PORT_TO = 5001;
+constexpr size_t IPV4 = 20, UDP = 8, TCP = 20, VLAN_TAG = 4;
+constexpr uint32_t SEQUENCE = 1000;
+
+static void put16(uint8_t *at, size_t value)
+{
+    at[0] = static_cast<uint8_t>(value >> 8);
+    at[1] = static_cast<uint8_t>(value);
+}
+
+static void put32(uint8_t *at, uint32_t value)
+{
+    put16(at, value >> 16);
+    put16(at + 2, value & 0xffff);
+}
+
+// The packets of one datagram socket, or of one side of a connection.
+class PacketMaker
+{
+  public:
+    PacketMaker(bool tcp, const gn_rule &rule) : tcp_(tcp), tos_(rule.tos)
+    {
+        if (rule.port_low > PORT_TO || rule.port_high < PORT_TO) port_ = rule.port_low;
+    }
+    size_t headers() const { return IPV4 + (tcp_ ? TCP : UDP); }
+
+    Bytes make(const uint8_t *payload, size_t length, uint8_t tcp_flags)
+    {
+        Bytes frame(ETHERNET_HEADER_BYTES + headers() + length);
+        std::copy(MAC_B, MAC_B + 6, frame.begin());
+        std::copy(MAC_A, MAC_A + 6, frame.begin() + 6);
+        put16(&frame[12], 0x0800);
+        uint8_t *ip = &frame[ETHERNET_HEADER_BYTES];
+        ip[0] = 0x45;
+        ip[1] = tos_;
+        put16(ip + 2, headers() + length);
+        put16(ip + 4, id_++);
+        put16(ip + 6, 0x4000);  // DF
+        ip[8] = 64;
+        ip[9] = tcp_ ? GN_PROTOCOL_TCP : GN_PROTOCOL_UDP;
+        std::copy(ADDRESS_A, ADDRESS_A + 4, ip + 12);
+        std::copy(ADDRESS_B, ADDRESS_B + 4, ip + 16);
+        put16(ip + 10, gn_checksum_finish(gn_checksum_add(0, ip, IPV4)));
+        uint8_t *l4 = ip + IPV4;
+        put16(l4, PORT_FROM);
+        put16(l4 + 2, port_);
+        if (tcp_) {
+            put32(l4 + 4, sequence_);
+            l4[12] = TCP / 4 << 4;
+            l4[13] = tcp_flags;
+            put16(l4 + 14, 65535);
+            sequence_ += static_cast<uint32_t>(length + (tcp_flags & GN_TCP_SYN ? 1 : 0));
+        } else {
+            put16(l4 + 4, UDP + length);
+        }
+        if (length) memcpy(ip + headers(), payload, length);
+        gn_headers h;
+        gn_packet_parse(ip, headers() + length, &h);
+        const uint16_t sum =
+            gn_checksum_finish(gn_checksum_add(gn_packet_pseudo_sum(ip, &h), l4, headers() + length - IPV4));
+        put16(ip + gn_packet_checksum_at(&h), !tcp_ && !sum ? 0xffff : sum);
+        return frame;
+    }
+
+  private:
+    bool tcp_;
+    uint8_t tos_;
+    uint16_t port_ = PORT_TO, id_ = 1;
+    uint32_t sequence_ = SEQUENCE;
+};
+
+static Traffic from_gradients(const gn_sim_nic_options &o)
+{
+    float *values = nullptr;
+    size_t count = 0;
+    if (gn_message wrong = gn_values_load(o.input, GN_FORMAT_AUTO, &values, &count)) throw std::runtime_error(wrong);
+    const std::unique_ptr<float, void (*)(void *)> owner(values, free);
+    if (!count) throw std::runtime_error(std::string(o.input) + ": no values");
+    const uint8_t *bytes = reinterpret_cast<const uint8_t *>(values);
+    const size_t all = o.size ? o.size / 4 * 4 : count * 4;
+
+    Traffic traffic;
+    PacketMaker maker(o.tcp, o.rules[0]);
+    size_t room = o.mtu - maker.headers();
+    if (!o.tcp) room = room / 4 * 4;  // a datagram holds whole values; a segment need not
+    if (o.tcp) traffic.frames.push_back({maker.make(nullptr, 0, GN_TCP_SYN), 0});
+    Bytes payload;
+    for (size_t at = 0; at < all; at += payload.size()) {
+        payload.resize(std::min(room, all - at));
+        for (size_t i = 0; i < payload.size(); i++) payload[i] = bytes[(at + i) % (count * 4)];
+        const bool last = at + payload.size() == all;
+        traffic.frames.push_back(
+            {maker.make(payload.data(), payload.size(), static_cast<uint8_t>(GN_TCP_ACK | (last ? GN_TCP_PSH : 0))),
+             0});
+    }
+    return traffic;
+}
+
+// Link type RAW has no Ethernet header: one is made.
+static Bytes framed(int link_type, const uint8_t *bytes, size_t length)
+{
+    Bytes frame;
+    if (link_type == DLT_RAW) {
+        frame.resize(ETHERNET_HEADER_BYTES);
+        std::copy(MAC_B, MAC_B + 6, frame.begin());
+        std::copy(MAC_A, MAC_A + 6, frame.begin() + 6);
+        put16(&frame[12], length && bytes[0] >> 4 == 6 ? 0x86dd : 0x0800);
+    }
+    frame.insert(frame.end(), bytes, bytes + length);
+    return frame;
+}
+
+[[noreturn]] static void refuse(const gn_sim_nic_options &o, size_t number, const std::string &why)
+{
+    throw std::runtime_error(std::string(o.input) + ": frame " + std::to_string(number) + " " + why);
+}
+
+static void check_frame(const gn_sim_nic_options &o, size_t number, const pcap_pkthdr &header, const Bytes &frame)
+{
+    const size_t offset = gn_frame_ethernet_offset(frame.data(), frame.size());
+    const size_t most = (offset ? offset : ETHERNET_HEADER_BYTES + VLAN_TAG) + o.mtu;
+    if (header.caplen < header.len)
+        refuse(o, number,
+               "was captured with " + std::to_string(header.caplen) + " of its " + std::to_string(header.len) +
+                   " bytes");
+    if (frame.size() < ETHERNET_HEADER_BYTES)
+        refuse(o, number, "has " + std::to_string(frame.size()) + " bytes, less than an Ethernet header");
+    if (frame.size() > most)
+        refuse(o, number,
+               "has " + std::to_string(frame.size()) + " bytes, more than --mtu " + std::to_string(o.mtu) +
+                   " allows; a capture of large segments is to be taken behind the NIC, or with offloads off");
+}
+
+static Traffic from_capture(const gn_sim_nic_options &o)
+{
+    char error[PCAP_ERRBUF_SIZE];
+    const std::unique_ptr<pcap_t, void (*)(pcap_t *)> in(
+        pcap_open_offline_with_tstamp_precision(o.input, PCAP_TSTAMP_PRECISION_NANO, error), pcap_close);
+    if (!in) throw std::runtime_error(std::string(o.input) + ": " + error);
+    const int link_type = pcap_datalink(in.get());
+    if (link_type != DLT_EN10MB && link_type != DLT_RAW)
+        throw std::runtime_error(std::string(o.input) +
+                                 ": the link type is neither EN10MB nor RAW; capture on one device");
+    Traffic traffic;
+    traffic.capture = true;
+    pcap_pkthdr *header;
+    const uint8_t *bytes;
+    uint64_t first = 0, before = 0;
+    int got;
+    while ((got = pcap_next_ex(in.get(), &header, &bytes)) == 1) {
+        Bytes frame = framed(link_type, bytes, header->caplen);
+        check_frame(o, traffic.frames.size() + 1, *header, frame);
+        const uint64_t stamp =
+            (static_cast<uint64_t>(header->ts.tv_sec) * 1000000000u + static_cast<uint64_t>(header->ts.tv_usec));
+        if (traffic.frames.empty()) first = stamp;
+        const uint64_t after = stamp > first ? (stamp - first) * 1000 : 0;
+        before = std::max(before, after);  // frames keep their order
+        traffic.frames.push_back({std::move(frame), before});
+    }
+    if (got == PCAP_ERROR) throw std::runtime_error(std::string(o.input) + ": " + pcap_geterr(in.get()));
+    if (traffic.frames.empty()) throw std::runtime_error(std::string(o.input) + ": no frames");
+    return traffic;
+}
+
+// By the first bytes: pcap in both byte orders, with micro- and nanoseconds, and pcapng.
+static bool is_capture(const char *path)
+{
+    const std::unique_ptr<FILE, int (*)(FILE *)> file(fopen(path, "rb"), fclose);
+    if (!file) throw std::runtime_error(std::string(path) + ": " + strerror(errno));
+    uint32_t magic = 0;
+    if (fread(&magic, sizeof magic, 1, file.get()) != 1) return false;
+    for (const uint32_t known : {0xa1b2c3d4u, 0xd4c3b2a1u, 0xa1b23c4du, 0x4d3cb2a1u, 0x0a0d0d0au})
+        if (magic == known) return true;
+    return false;
+}
+
+Traffic load_traffic(const gn_sim_nic_options &o)
+{
+    const bool capture = strcmp(o.input, "-") != 0 && is_capture(o.input);
+    if (!capture && o.pace == GN_PACE_STAMPS)
+        throw std::runtime_error(std::string(o.input) + ": is no capture, and has no time stamps for --pace stamps");
+    if (capture && o.size) throw std::runtime_error(std::string(o.input) + ": is a capture; --size is for gradients");
+    return capture ? from_capture(o) : from_gradients(o);
+}
+
+Traffic turned(const Traffic &traffic)
+{
+    Traffic other = traffic;
+    if (traffic.capture) return other;
+    for (Traffic::Frame &frame : other.frames) {  // sums stay what they are
+        std::swap_ranges(frame.bytes.begin(), frame.bytes.begin() + 6, frame.bytes.begin() + 6);
+        uint8_t *addresses = &frame.bytes[ETHERNET_HEADER_BYTES + 12];
+        std::swap_ranges(addresses, addresses + 4, addresses + 4);
+    }
+    return other;
+}
+
+}  // namespace sim

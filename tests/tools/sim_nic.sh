@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `gradnic sim nic`: what it reports against arithmetic, its capture against `gradnic pcap`, loss and damage, what is wrong.
+# The simulator itself compares every frame and every counter with the C model. MODEL: behavioural or rtl.
+# shellcheck disable=SC2016 # $d is jq's
+# shellcheck source=tests/tools/lib.sh
+. "$(dirname "$0")/lib.sh"
+: "${MODEL:=behavioural}"
+captures=$SOURCE/tests/data/captures
+gradients=$DATA/cnn-it100-w0.npy.gz
+
+sim() { "$GRADNIC" sim nic -q --model "$MODEL" "$@"; }
+# holds REPORT CONDITION: over the JSON, with d the direction from a to b
+holds() { jq -e ".directions[0] as \$d | $2" "$1" >/dev/null || fail "$2 does not hold: $(jq -c '.directions[0] | del(.fifo_to_mac, .fifo_from_mac)' "$1")"; }
+
+# Huge values do not compress: stored, 8 bytes more. 1472 bytes of payload take 14 + 28 + 8 + 1472 + 24 bytes of the link's time.
+"$PYTHON" -c 'import numpy; (numpy.random.default_rng(1).integers(0, 2**32, 50000, "<u4") | 0x7F000000).tofile("random.f32")'
+sim --json -i random.f32 >r.json
+holds r.json '$d.goodput_bit_s | . < 10e9 * 1472 / 1546 and . > 10e9 * 1472 / 1546 * 0.975'
+holds r.json '$d.bottleneck == "link" and $d.link.busy > 0.99 and $d.frames.delivered == 136 and $d.ratio < 1'
+holds r.json '.nics[0].transmit.rule0_stored == 136 and .nics[1].receive.restored_stored == 136 and .nics[1].transmit.packets == 0'
+holds r.json '$d.delivered_payload_bytes == 200000 and $d.fifo_to_mac.max_bytes <= 65536'
+
+# Gradients do: the bus of the host is what remains, 48 beats for 1472 bytes; the link carries so much less.
+sim --json -i "$gradients" --size 256K >r.json
+holds r.json '$d.goodput_bit_s | . < 25.6e9 * 1472 / 1536 and . > 25.6e9 * 1472 / 1536 * 0.92'
+holds r.json '$d.bottleneck == "compressor" and $d.ratio > 8 and $d.link_ratio > 5 and $d.link.bit_s < 5e9'
+holds r.json '.nics[0].transmit.rule0_values == 65536 and .nics[1].receive.restored_dense == $d.frames.given'
+holds r.json '$d.latency_ns | 1500 < .min and .min <= .median and .median <= .p99 and .p99 <= .max and .max < 6000'
+
+# A host that gives what an Ethernet of the link's rate would: no engine ever holds it up.
+sim --json -i "$gradients" --size 128K --pace 10gbit >r.json
+holds r.json '$d.goodput_bit_s | . < 10e9 * 1472 / 1538 and . > 10e9 * 1472 / 1538 * 0.97'
+holds r.json '$d.bottleneck == "host" and $d.compressor.stalled_cycles == 0 and $d.link.busy < 0.2'
+
+# Without compression the link is what it is; a faster one leaves the bus; a slower NIC behind the link holds that up.
+sim --json -i "$gradients" --size 128K -p none >r.json
+holds r.json '$d.bottleneck == "link" and $d.ratio == 1 and .nics[0].transmit.pass_bypass == $d.frames.given'
+sim --json -i random.f32 --rate 100gbit >r.json
+holds r.json '$d.bottleneck == "compressor" and $d.goodput_bit_s < 25.6e9 and $d.goodput_bit_s > 20e9'
+sim --json -i "$gradients" --clock-b 60mhz >r.json
+holds r.json '$d.bottleneck == "decompressor" and $d.goodput_bit_s < 0.6 * 25.6e9 and $d.decompressor.stalled > 0.1'
+# ... and when the FIFO before it is full, frames are dropped, and counted.
+sim --json -i random.f32 --rate 100gbit --clock-b 10mhz --fifo 16K >r.json
+holds r.json '$d.frames | .dropped_fifo > 10 and .delivered + .dropped_fifo == .given'
+holds r.json '.nics[1].receive.packets == $d.frames.delivered and $d.fifo_from_mac.max_bytes <= 16384'
+
+# Loss and damage: counted, by the seed. A frame that is both was lost.
+sim --json -i "$gradients" --size 512K --loss 20% --corrupt 0.1 --seed 7 >r.json
+holds r.json '$d.frames | .given == 357 and (.lost | . > 40 and . < 105) and (.corrupted | . > 12 and . < 55)'
+holds r.json '$d.frames | .dropped_fcs == .corrupted and .delivered == .given - .lost - .corrupted'
+holds r.json '.nics[1].receive.dropped_bad == $d.frames.dropped_fcs'
+sim --json -i "$gradients" --size 512K --loss 20% --corrupt 0.1 --seed 7 >again.json
+sim --json -i "$gradients" --size 512K --loss 20% --corrupt 0.1 --seed 8 >other.json
+for report in r again other; do jq 'del(.environment, .setup)' $report.json >$report.txt; done
+cmp r.txt again.txt || fail "the same seed gives another report"
+! cmp -s r.txt other.txt || fail "another seed gives the same report"
+
+# Both ways at once; segments that begin within values; more rules than one, of which the second matches.
+sim --json -i "$gradients" --size 64K --duplex --transport tcp --mtu 1501 >r.json
+holds r.json '[.directions[].goodput_bit_s] | length == 2 and min > 15e9'
+holds r.json '.nics | map(.transmit.stored_no_syn == 0 and .transmit.rule0_compressed > 40 and .transmit.pass_empty == 1) | all'
+sim --json -i "$gradients" --size 32K --rule tos=0x30 --rule tos=0x28,profile=lattice,k=8 >r.json
+holds r.json '.nics[0].transmit | .rule0_compressed == 23 and .rule1_compressed == 0'
+sim --json -i "$captures/plain.pcap" --rule tos=0x30 --rule tos=0x28,profile=lattice,k=8 >r.json
+holds r.json '.nics[0].transmit | .rule0_compressed == 0 and .rule1_compressed > 20'
+holds r.json '.nics[1].receive.restored_lattice > 20'
+
+# The wire's capture is what `gradnic pcap` makes of the host's, padded to Ethernet's least; that reads it, and gets gradients back.
+sim -i "$captures/plain.pcap" --pcap-wire wire.pcap >table
+grep -q '^bottleneck' table || fail "no table"
+"$GRADNIC" pcap -q --direction tx "$captures/plain.pcap" want.pcap
+sim -i "$gradients" --size 100K --pcap-wire gradients.pcap >table
+"$GRADNIC" pcap --json --direction rx gradients.pcap back.pcap >rx.json
+jq -e '.malformed == 0 and .foreign == 0 and .restored_dense == 70 and .payload_bytes == 102400' rx.json >/dev/null || fail "$(cat rx.json)"
+"$PYTHON" - "$SOURCE" "$gradients" <<'P'
+import gzip, io, pathlib, struct, sys
+import numpy
+
+def frames(path):
+    data, at = pathlib.Path(path).read_bytes(), 24
+    assert struct.unpack_from("<I", data)[0] == 0xA1B23C4D
+    while at < len(data):
+        seconds, fraction, captured, length = struct.unpack_from("<IIII", data, at)
+        assert captured == length
+        yield seconds * 10**9 + fraction, data[at + 16:at + 16 + captured]
+        at += 16 + captured
+
+wire, want = list(frames("wire.pcap")), list(frames("want.pcap"))
+assert [f for _, f in wire] == [f.ljust(60, b"\0") for _, f in want]
+for (before, frame), (after, _) in zip(wire, wire[1:]):  # one behind the other on a link of 10 Gbit/s; stamps are whole ns
+    assert after - before >= (len(frame) + 24) * 8 / 10 - 1, (before, after, len(frame))
+values = numpy.load(io.BytesIO(gzip.open(sys.argv[2]).read())).ravel()[:25600]
+got = numpy.frombuffer(b"".join(f[42:14 + struct.unpack_from(">H", f, 16)[0]] for _, f in frames("back.pcap")), "<f4")
+assert got.shape == values.shape and numpy.abs(got - values).max() <= 2.0**-10 and numpy.count_nonzero(got) > 1000
+P
+
+# At its time stamps a capture takes as long as it did, and pauses cost nothing.
+sim --json -i "$captures/plain.pcap" --pace stamps >r.json
+holds r.json '$d.seconds > 2 and $d.seconds < 3 and $d.bottleneck == "host" and $d.frames.delivered == $d.frames.given'
+
+# What is wrong is said, and leaves no file.
+expect 2 "--input FILE is needed" sim
+expect 2 "no argument is wanted" sim "$gradients"
+expect 2 "is no rate" sim -i x --rate fast
+expect 2 "--rate: 1tbit is outside" sim -i x --rate 1tbit
+expect 2 "--clock: '100' is no frequency" sim -i x --clock 100
+expect 2 "--mtu: 100 is outside" sim -i x --mtu 100
+expect 2 "'gates' is neither behavioural nor rtl" sim -i x --model gates
+expect 2 "is no probability" sim -i x --loss 2
+expect 2 "--fifo: 1K is outside" sim -i x --fifo 1K
+expect 2 "outside" sim -i x -p lattice -k 99
+expect 2 "--rule port=9-1" sim -i x --rule port=9-1
+expect 2 "more than 4 rules" sim -i x --rule k=1 --rule k=2 --rule k=3 --rule k=4 --rule k=5
+expect 1 "nothing.npy: No such file" sim -i nothing.npy
+expect 1 "is no capture, and has no time stamps" sim -i random.f32 --pace stamps
+expect 1 "is a capture; --size is for gradients" sim -i "$captures/plain.pcap" --size 4K
+expect 1 "frame 18 has 7306 bytes, more than --mtu 1500 allows" sim -i "$captures/offload.pcap" --pcap-wire x.pcap
+expect 1 "wire.pcap: exists" sim -i random.f32 --pcap-wire wire.pcap
+expect 1 "wire.pcap: is the input" sim -f -i wire.pcap --pcap-wire wire.pcap
+head -c 1000 "$captures/plain.pcap" >short.pcap
+expect 1 "short.pcap: truncated" sim -i short.pcap --pcap-wire x.pcap
+: >empty.f32
+expect 1 "empty.f32: no values" sim -i empty.f32
+[ ! -e x.pcap ] || fail "a file is left behind"
+
+# The program alone says what it lacks, and knows its options all the same.
+mkdir alone && cp "$GRADNIC" alone/gradnic
+expect 1 "libsystemc-dev" alone/gradnic sim nic -i random.f32
+expect 2 "is no rate" alone/gradnic sim nic -i x --rate fast
