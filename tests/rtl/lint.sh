@@ -11,15 +11,15 @@ for engine in stream_compress stream_decompress; do
         verilator --lint-only -Wall --language 1364-2001 -GPROFILES="$profiles" --top-module "$engine" -f "$engine.f"
     done
 done
-for file in lib/*.v codec/*.v frame/*.v; do
-    verilator --lint-only -Wall --language 1364-2001 -Ilib -Icodec -Iframe "$file"
+for file in lib/*.v codec/*.v frame/*.v nic/*.v; do
+    verilator --lint-only -Wall --language 1364-2001 -Ilib -Icodec -Iframe -Inic "$file"
 done
 
 command -v yosys >/dev/null || { echo "lint: yosys is not installed (scripts/setup)" >&2; exit 1; }
-frame=(frame/*.v)
-frame=("${frame[@]##*/}")
-for top in stream_compress stream_decompress "${frame[@]%.v}"; do
-    log=$(yosys -p "read_verilog lib/*.v codec/*.v frame/*.v; hierarchy -check -top $top; proc; check -assert" 2>&1) || { tail -n 20 <<<"$log"; exit 1; }
+blocks=(frame/*.v nic/*.v)
+blocks=("${blocks[@]##*/}")
+for top in stream_compress stream_decompress "${blocks[@]%.v}"; do
+    log=$(yosys -p "read_verilog lib/*.v codec/*.v frame/*.v nic/*.v; hierarchy -check -top $top; proc; check -assert" 2>&1) || { tail -n 20 <<<"$log"; exit 1; }
     if grep -E 'Warning|Latch inferred' <<<"$log"; then
         echo "lint: yosys warns about $top" >&2
         exit 1

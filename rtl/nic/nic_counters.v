@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counters of both directions, 64 bits each, fed by one event a frame. An event changes up to six of them: three banks a direction work
+// in two steps, so an event every two cycles can be counted for ever, and a few more at a time.
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+module nic_counters #(
+    parameter RULES = 4  // 1..12
+) (
+    input  wire        clk,
+    input  wire        rst,                     // synchronous, active high
+    output wire        ready,                   // the counters can be read, some cycles after reset
+
+    // what became of a frame from the host: as nic_regs says
+    input  wire        tx_event_valid,
+    input  wire [16:0] tx_event_bytes,
+    input  wire [3:0]  tx_event_outcome,
+    input  wire [3:0]  tx_event_rule,
+    input  wire [13:0] tx_event_values,
+    input  wire [15:0] tx_event_payload_bytes,
+    input  wire [15:0] tx_event_wire_bytes,
+    input  wire        tx_dropped_bad,
+    input  wire        tx_dropped_long,
+
+    // what became of a frame from the wire
+    input  wire        rx_event_valid,
+    input  wire [16:0] rx_event_bytes,
+    input  wire [4:0]  rx_event_outcome,
+    input  wire [15:0] rx_event_wire_bytes,
+    input  wire [15:0] rx_event_payload_bytes,
+    input  wire        rx_dropped_bad,
+    input  wire        rx_dropped_long,
+
+    input  wire        snapshot,                // a pulse; done five cycles later. No event is in it by half
+    input  wire [8:0]  read_number,             // of a counter: its address less 0x400, by eight
+    output reg  [63:0] read_data,               // of the snapshot, four cycles later
+    output reg         read_known               // with it: there is such a counter
+);
+
+    // Counters by number. From the host, in the order of the register map: 0 packets, 1 bytes, 2 passed, 3..10 why, 11..13 why stored,
+    // 14 and 15 dropped. From the wire: 0 packets, 1 bytes, 2 passed, 3 foreign, 4..7 restored, 8 wire bytes, 9 payload bytes,
+    // 10 malformed, 11..17 why, 18 and 19 dropped. An event's outcome is the number of the counter that says it best.
+    localparam TX_COMPRESSED = 4'd0, TX_STORED = 4'd11;
+    localparam RX_RESTORED   = 5'd4, RX_WIRE = 5'd8, RX_BAD = 5'd11;
+
+    // of the memories
+    localparam LOG2_T1 = RULES > 7 ? 5 : 4;
+    localparam LOG2_T2 = RULES > 8 ? 5 : 4;
+
+    // ---- events wait here; each is taken in two steps
+
+    wire [16:0] t_bytes, r_bytes;
+    wire [15:0] t_payload, t_wire, r_payload, r_wire;
+    wire [13:0] t_values;
+    wire [3:0]  t_outcome, t_rule;
+    wire [4:0]  r_outcome;
+    wire        t_there, r_there;
+
+    reg  second_reg = 1'b0;
+    reg  t_open_reg = 1'b0, r_open_reg = 1'b0;
+    wire t_pop = second_reg && t_open_reg;
+    wire r_pop = second_reg && r_open_reg;
+    wire t_add = second_reg ? t_open_reg : t_there && ready;
+    wire r_add = second_reg ? r_open_reg : r_there && ready;
+
+    credit_fifo #(.WIDTH(71), .LOG2(4)) tx_events (
+        .clk(clk), .rst(rst), .s_valid(tx_event_valid),
+        .s_data({tx_event_bytes, tx_event_outcome, tx_event_rule, tx_event_values, tx_event_payload_bytes, tx_event_wire_bytes}),
+        .m_data({t_bytes, t_outcome, t_rule, t_values, t_payload, t_wire}), .m_valid(t_there), .m_ready(t_pop));
+    credit_fifo #(.WIDTH(54), .LOG2(4)) rx_events (
+        .clk(clk), .rst(rst), .s_valid(rx_event_valid),
+        .s_data({rx_event_bytes, rx_event_outcome, rx_event_wire_bytes, rx_event_payload_bytes}),
+        .m_data({r_bytes, r_outcome, r_wire, r_payload}), .m_valid(r_there), .m_ready(r_pop));
+
+    wire t_compressed = t_outcome == TX_COMPRESSED;
+    wire t_stored     = t_outcome >= TX_STORED;
+    wire r_restored   = r_outcome >= RX_RESTORED && r_outcome < RX_WIRE;
+    wire r_bad        = r_outcome >= RX_BAD;
+
+    // ---- what is added to which counter of a bank, and the snapshot, which comes between two events
+
+    // Of the host: packets; why, or a rule's values.   Bytes; passed, a rule's compressed or stored.   A rule's payload and wire bytes.
+    reg  [4:0]         t0_address, t1_address, t2_address;
+    reg  [16:0]        t0_amount, t1_amount, t2_amount;
+    reg                t0_valid = 1'b0, t2_valid = 1'b0;
+    // Of the wire: packets; passed, restored, malformed.   Bytes; foreign, why malformed.   Wire and payload bytes.
+    reg  [3:0]         r0_address, r1_address;
+    reg                r2_address;
+    reg  [16:0]        r0_amount, r1_amount, r2_amount;
+    reg                r0_valid = 1'b0, r1_valid = 1'b0, r2_valid = 1'b0;
+    reg                wanted_reg = 1'b0, snapshot_reg = 1'b0;
+
+    // where the wire's bytes, whose own place another has, and reasons are in their bank
+    localparam R1_BYTES = 4'd2;
+
+    always @(posedge clk) begin
+        second_reg <= !second_reg;
+        t_open_reg <= !second_reg && t_there && ready;
+        r_open_reg <= !second_reg && r_there && ready;
+
+        t0_address <= !second_reg ? 5'd0 : t_compressed ? {1'b1, t_rule} : {1'b0, t_outcome};
+        t0_amount  <= second_reg && t_compressed ? {3'd0, t_values} : 17'd1;
+        t0_valid   <= t_add;
+        t1_address <= !second_reg ? 5'd0 : t_compressed || t_stored ? {t_rule, t_stored} + 5'd2 : 5'd1;
+        t1_amount  <= second_reg ? 17'd1 : t_bytes;
+        t2_address <= {t_rule, second_reg};
+        t2_amount  <= {1'b0, second_reg ? t_wire : t_payload};
+        t2_valid   <= t_add && (t_compressed || t_stored);
+
+        r0_address <= !second_reg ? 4'd0 : r_restored ? r_outcome[3:0] : r_bad ? 4'd10 : 4'd2;
+        r0_amount  <= 17'd1;
+        r0_valid   <= r_add;
+        r1_address <= second_reg ? r_outcome[3:0] : R1_BYTES;
+        r1_amount  <= second_reg ? 17'd1 : r_bytes;
+        r1_valid   <= r_add && (!second_reg || r_bad || r_outcome == 5'd3);
+        r2_address <= second_reg;
+        r2_amount  <= {1'b0, second_reg ? r_payload : r_wire};
+        r2_valid   <= r_add && r_restored;
+
+        wanted_reg   <= snapshot || (wanted_reg && !second_reg);
+        snapshot_reg <= wanted_reg && second_reg;
+        if (rst) begin
+            second_reg   <= 1'b0;
+            t_open_reg   <= 1'b0;
+            r_open_reg   <= 1'b0;
+            t0_valid     <= 1'b0;
+            t2_valid     <= 1'b0;
+            r0_valid     <= 1'b0;
+            r1_valid     <= 1'b0;
+            r2_valid     <= 1'b0;
+            wanted_reg   <= 1'b0;
+            snapshot_reg <= 1'b0;
+        end
+    end
+
+    // ---- frames dropped, of which there may be one in every cycle: each of the four counters is visited every four cycles
+
+    reg [2:0] d_count0_reg = 3'd0, d_count1_reg = 3'd0, d_count2_reg = 3'd0, d_count3_reg = 3'd0;
+    reg [1:0] d_address = 2'd0;
+    wire      d_ready;
+
+    wire [2:0] d_amount = d_address == 2'd0 ? d_count0_reg : d_address == 2'd1 ? d_count1_reg : d_address == 2'd2 ? d_count2_reg : d_count3_reg;
+
+    always @(posedge clk) begin
+        d_address    <= d_address + 2'd1;
+        d_count0_reg <= (d_address == 2'd0 && d_ready ? 3'd0 : d_count0_reg) + {2'd0, tx_dropped_bad};
+        d_count1_reg <= (d_address == 2'd1 && d_ready ? 3'd0 : d_count1_reg) + {2'd0, tx_dropped_long};
+        d_count2_reg <= (d_address == 2'd2 && d_ready ? 3'd0 : d_count2_reg) + {2'd0, rx_dropped_bad};
+        d_count3_reg <= (d_address == 2'd3 && d_ready ? 3'd0 : d_count3_reg) + {2'd0, rx_dropped_long};
+        if (rst) begin
+            d_count0_reg <= 3'd0;
+            d_count1_reg <= 3'd0;
+            d_count2_reg <= 3'd0;
+            d_count3_reg <= 3'd0;
+        end
+    end
+
+    // ---- reading: which bank and where, two cycles of the bank, the choice
+
+    wire       of_rx   = read_number[8:7] == 2'd1;                // 0x800..0xbff
+    wire       of_tx   = read_number[8:5] == 4'd0;                // 0x400..0x4ff
+    wire       of_rule = read_number[8:7] == 2'd0 && !of_tx;      // 0x500..0x7ff
+    wire [3:0] rule    = read_number[6:3] - 4'd4;
+    wire [2:0] field   = read_number[2:0];
+    wire [4:0] number  = read_number[4:0];
+
+    localparam T0 = 3'd0, T1 = 3'd1, T2 = 3'd2, R0 = 3'd3, R1 = 3'd4, R2 = 3'd5, DROPPED = 3'd6, NONE = 3'd7;
+
+    reg [2:0] bank0, bank1_reg, bank2_reg, bank3_reg;
+    reg [4:0] place, place_reg;
+
+    always @* begin
+        bank0 = NONE;
+        place = number;
+        if (of_tx && number < 5'd16) begin
+            bank0 = number >= 5'd14 ? DROPPED : number == 5'd1 || number == 5'd2 ? T1 : T0;
+            if (number >= 5'd14) place = number - 5'd14;
+            else if (number == 5'd1 || number == 5'd2) place = number - 5'd1;
+        end
+        if (of_rule && {28'd0, rule} < RULES && field < 3'd5) begin
+            bank0 = field < 3'd2 ? T1 : field == 3'd2 ? T0 : T2;
+            place = field < 3'd2 ? {rule, field[0]} + 5'd2 : field == 3'd2 ? {1'b1, rule} : {rule, !field[0]};
+        end
+        if (of_rx && read_number[6:5] == 2'd0 && number < 5'd20) begin
+            bank0 = number >= 5'd18 ? DROPPED : number == 5'd8 || number == 5'd9 ? R2 :
+                    number == 5'd1 || number == 5'd3 || number >= 5'd11 ? R1 : R0;
+            place = number == 5'd1 ? {1'b0, R1_BYTES} : number;
+        end
+    end
+
+    wire [63:0] t0_data, t1_data, t2_data, r0_data, r1_data, r2_data, d_data;
+    wire        t0_ready, t1_ready, t2_ready, r0_ready, r1_ready, r2_ready;
+    reg         ready_reg = 1'b0;
+    assign ready = ready_reg;
+
+    always @(posedge clk) begin
+        ready_reg <= t0_ready && t1_ready && t2_ready && r0_ready && r1_ready && r2_ready && d_ready && !rst;
+        place_reg <= place;
+        bank1_reg <= bank0;
+        bank2_reg <= bank1_reg;
+        bank3_reg <= bank2_reg;
+        case (bank3_reg)
+        T0:      read_data <= t0_data;
+        T1:      read_data <= t1_data;
+        T2:      read_data <= t2_data;
+        R0:      read_data <= r0_data;
+        R1:      read_data <= r1_data;
+        R2:      read_data <= r2_data;
+        DROPPED: read_data <= d_data;
+        default: read_data <= 64'd0;
+        endcase
+        read_known <= bank3_reg != NONE;
+    end
+
+    counter_bank #(.LOG2(5)) t0 (
+        .clk(clk), .rst(rst), .ready(t0_ready), .add_address(t0_address), .add_amount(t0_amount), .add_valid(t0_valid),
+        .snapshot(snapshot_reg), .read_address(place_reg), .read_data(t0_data));
+    counter_bank #(.LOG2(LOG2_T1)) t1 (
+        .clk(clk), .rst(rst), .ready(t1_ready), .add_address(t1_address[LOG2_T1-1:0]), .add_amount(t1_amount), .add_valid(t0_valid),
+        .snapshot(snapshot_reg), .read_address(place_reg[LOG2_T1-1:0]), .read_data(t1_data));
+    counter_bank #(.LOG2(LOG2_T2)) t2 (
+        .clk(clk), .rst(rst), .ready(t2_ready), .add_address(t2_address[LOG2_T2-1:0]), .add_amount(t2_amount), .add_valid(t2_valid),
+        .snapshot(snapshot_reg), .read_address(place_reg[LOG2_T2-1:0]), .read_data(t2_data));
+    counter_bank #(.LOG2(4)) r0 (
+        .clk(clk), .rst(rst), .ready(r0_ready), .add_address(r0_address), .add_amount(r0_amount), .add_valid(r0_valid),
+        .snapshot(snapshot_reg), .read_address(place_reg[3:0]), .read_data(r0_data));
+    counter_bank #(.LOG2(4)) r1 (
+        .clk(clk), .rst(rst), .ready(r1_ready), .add_address(r1_address), .add_amount(r1_amount), .add_valid(r1_valid),
+        .snapshot(snapshot_reg), .read_address(place_reg[3:0]), .read_data(r1_data));
+    counter_bank #(.LOG2(1)) r2 (
+        .clk(clk), .rst(rst), .ready(r2_ready), .add_address(r2_address), .add_amount(r2_amount), .add_valid(r2_valid),
+        .snapshot(snapshot_reg), .read_address(place_reg[0]), .read_data(r2_data));
+    counter_bank #(.LOG2(2)) dropped (
+        .clk(clk), .rst(rst), .ready(d_ready), .add_address(d_address), .add_amount({14'd0, d_amount}), .add_valid(d_ready),
+        .snapshot(snapshot_reg), .read_address(place_reg[1:0]), .read_data(d_data));
+
+    wire unused = &{1'b0, t1_address, t2_address};
+
+    generate
+        if (RULES < 1 || RULES > 12) begin : g_check
+            RULES_must_be_1_to_12 error();
+        end
+    endgenerate
+
+endmodule
+
+`resetall
