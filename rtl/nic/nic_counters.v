@@ -12,25 +12,23 @@ module nic_counters #(
     input  wire        rst,                     // synchronous, active high
     output wire        ready,                   // the counters can be read, some cycles after reset
 
-    // what became of a frame from the host: as nic_regs says
+    // what became of a frame: as nic_regs says
     input  wire        tx_event_valid,
-    input  wire [16:0] tx_event_bytes,
-    input  wire [3:0]  tx_event_outcome,
+    input  wire [3:0]  tx_event_kind,
+    input  wire [16:0] tx_event_length,
     input  wire [3:0]  tx_event_rule,
-    input  wire [13:0] tx_event_values,
-    input  wire [15:0] tx_event_payload_bytes,
-    input  wire [15:0] tx_event_wire_bytes,
-    input  wire        tx_dropped_bad,
-    input  wire        tx_dropped_long,
-
-    // what became of a frame from the wire
+    input  wire [14:0] tx_event_values,
+    input  wire [16:0] tx_event_payload_bytes,
+    input  wire [16:0] tx_event_wire_bytes,
+    input  wire        tx_event_dropped_bad,
+    input  wire        tx_event_dropped_long,
     input  wire        rx_event_valid,
-    input  wire [16:0] rx_event_bytes,
-    input  wire [4:0]  rx_event_outcome,
+    input  wire [4:0]  rx_event_kind,
+    input  wire [16:0] rx_event_length,
     input  wire [15:0] rx_event_wire_bytes,
     input  wire [15:0] rx_event_payload_bytes,
-    input  wire        rx_dropped_bad,
-    input  wire        rx_dropped_long,
+    input  wire        rx_event_dropped_bad,
+    input  wire        rx_event_dropped_long,
 
     input  wire        snapshot,                // a pulse; done five cycles later. No event is in it by half
     input  wire [8:0]  read_number,             // of a counter: its address less 0x400, by eight
@@ -40,9 +38,7 @@ module nic_counters #(
 
     // Counters by number. From the host, in the order of the register map: 0 packets, 1 bytes, 2 passed, 3..10 why, 11..13 why stored,
     // 14 and 15 dropped. From the wire: 0 packets, 1 bytes, 2 passed, 3 foreign, 4..7 restored, 8 wire bytes, 9 payload bytes,
-    // 10 malformed, 11..17 why, 18 and 19 dropped. An event's outcome is the number of the counter that says it best.
-    localparam TX_COMPRESSED = 4'd0, TX_STORED = 4'd11;
-    localparam RX_RESTORED   = 5'd4, RX_WIRE = 5'd8, RX_BAD = 5'd11;
+    // 10 malformed, 11..17 why, 18 and 19 dropped: the kinds of events from there are numbers of counters.
 
     // of the memories
     localparam LOG2_T1 = RULES > 7 ? 5 : 4;
@@ -50,11 +46,11 @@ module nic_counters #(
 
     // ---- events wait here; each is taken in two steps
 
-    wire [16:0] t_bytes, r_bytes;
-    wire [15:0] t_payload, t_wire, r_payload, r_wire;
-    wire [13:0] t_values;
-    wire [3:0]  t_outcome, t_rule;
-    wire [4:0]  r_outcome;
+    wire [16:0] t_bytes, t_payload, t_wire, r_bytes;
+    wire [15:0] r_payload, r_wire;
+    wire [14:0] t_values;
+    wire [3:0]  t_kind, t_rule;
+    wire [4:0]  r_kind;
     wire        t_there, r_there;
 
     reg  second_reg = 1'b0;
@@ -64,19 +60,20 @@ module nic_counters #(
     wire t_add = second_reg ? t_open_reg : t_there && ready;
     wire r_add = second_reg ? r_open_reg : r_there && ready;
 
-    credit_fifo #(.WIDTH(71), .LOG2(4)) tx_events (
+    credit_fifo #(.WIDTH(74), .LOG2(4)) tx_events (
         .clk(clk), .rst(rst), .s_valid(tx_event_valid),
-        .s_data({tx_event_bytes, tx_event_outcome, tx_event_rule, tx_event_values, tx_event_payload_bytes, tx_event_wire_bytes}),
-        .m_data({t_bytes, t_outcome, t_rule, t_values, t_payload, t_wire}), .m_valid(t_there), .m_ready(t_pop));
+        .s_data({tx_event_length, tx_event_kind, tx_event_rule, tx_event_values, tx_event_payload_bytes, tx_event_wire_bytes}),
+        .m_data({t_bytes, t_kind, t_rule, t_values, t_payload, t_wire}), .m_valid(t_there), .m_ready(t_pop));
     credit_fifo #(.WIDTH(54), .LOG2(4)) rx_events (
         .clk(clk), .rst(rst), .s_valid(rx_event_valid),
-        .s_data({rx_event_bytes, rx_event_outcome, rx_event_wire_bytes, rx_event_payload_bytes}),
-        .m_data({r_bytes, r_outcome, r_wire, r_payload}), .m_valid(r_there), .m_ready(r_pop));
+        .s_data({rx_event_length, rx_event_kind, rx_event_wire_bytes, rx_event_payload_bytes}),
+        .m_data({r_bytes, r_kind, r_wire, r_payload}), .m_valid(r_there), .m_ready(r_pop));
 
-    wire t_compressed = t_outcome == TX_COMPRESSED;
-    wire t_stored     = t_outcome >= TX_STORED;
-    wire r_restored   = r_outcome >= RX_RESTORED && r_outcome < RX_WIRE;
-    wire r_bad        = r_outcome >= RX_BAD;
+    wire       t_compressed = t_kind == 4'd0;
+    wire       t_stored     = t_kind < 4'd4 && !t_compressed;
+    wire [3:0] t_why        = t_stored ? t_kind + 4'd10 : t_kind - 4'd1;
+    wire       r_restored   = r_kind[4:2] == 3'd1;
+    wire       r_bad        = r_kind >= 5'd11;
 
     // ---- what is added to which counter of a bank, and the snapshot, which comes between two events
 
@@ -99,21 +96,21 @@ module nic_counters #(
         t_open_reg <= !second_reg && t_there && ready;
         r_open_reg <= !second_reg && r_there && ready;
 
-        t0_address <= !second_reg ? 5'd0 : t_compressed ? {1'b1, t_rule} : {1'b0, t_outcome};
-        t0_amount  <= second_reg && t_compressed ? {3'd0, t_values} : 17'd1;
+        t0_address <= !second_reg ? 5'd0 : t_compressed ? {1'b1, t_rule} : {1'b0, t_why};
+        t0_amount  <= second_reg && t_compressed ? {2'd0, t_values} : 17'd1;
         t0_valid   <= t_add;
         t1_address <= !second_reg ? 5'd0 : t_compressed || t_stored ? {t_rule, t_stored} + 5'd2 : 5'd1;
         t1_amount  <= second_reg ? 17'd1 : t_bytes;
         t2_address <= {t_rule, second_reg};
-        t2_amount  <= {1'b0, second_reg ? t_wire : t_payload};
+        t2_amount  <= second_reg ? t_wire : t_payload;
         t2_valid   <= t_add && (t_compressed || t_stored);
 
-        r0_address <= !second_reg ? 4'd0 : r_restored ? r_outcome[3:0] : r_bad ? 4'd10 : 4'd2;
+        r0_address <= !second_reg ? 4'd0 : r_restored ? r_kind[3:0] : r_bad ? 4'd10 : 4'd2;
         r0_amount  <= 17'd1;
         r0_valid   <= r_add;
-        r1_address <= second_reg ? r_outcome[3:0] : R1_BYTES;
+        r1_address <= second_reg ? r_kind[3:0] : R1_BYTES;
         r1_amount  <= second_reg ? 17'd1 : r_bytes;
-        r1_valid   <= r_add && (!second_reg || r_bad || r_outcome == 5'd3);
+        r1_valid   <= r_add && (!second_reg || r_bad || r_kind == 5'd3);
         r2_address <= second_reg;
         r2_amount  <= {1'b0, second_reg ? r_payload : r_wire};
         r2_valid   <= r_add && r_restored;
@@ -144,10 +141,10 @@ module nic_counters #(
 
     always @(posedge clk) begin
         d_address    <= d_address + 2'd1;
-        d_count0_reg <= (d_address == 2'd0 && d_ready ? 3'd0 : d_count0_reg) + {2'd0, tx_dropped_bad};
-        d_count1_reg <= (d_address == 2'd1 && d_ready ? 3'd0 : d_count1_reg) + {2'd0, tx_dropped_long};
-        d_count2_reg <= (d_address == 2'd2 && d_ready ? 3'd0 : d_count2_reg) + {2'd0, rx_dropped_bad};
-        d_count3_reg <= (d_address == 2'd3 && d_ready ? 3'd0 : d_count3_reg) + {2'd0, rx_dropped_long};
+        d_count0_reg <= (d_address == 2'd0 && d_ready ? 3'd0 : d_count0_reg) + {2'd0, tx_event_dropped_bad};
+        d_count1_reg <= (d_address == 2'd1 && d_ready ? 3'd0 : d_count1_reg) + {2'd0, tx_event_dropped_long};
+        d_count2_reg <= (d_address == 2'd2 && d_ready ? 3'd0 : d_count2_reg) + {2'd0, rx_event_dropped_bad};
+        d_count3_reg <= (d_address == 2'd3 && d_ready ? 3'd0 : d_count3_reg) + {2'd0, rx_event_dropped_long};
         if (rst) begin
             d_count0_reg <= 3'd0;
             d_count1_reg <= 3'd0;

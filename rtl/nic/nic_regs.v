@@ -38,27 +38,27 @@ module nic_regs #(
     output wire [RULES*64-1:0] cfg_rules,      // each {enable, 5'd0, bound_exp, profile, port_high, port_low, protocol, tos}; change all at once
     output wire [RULES*8-1:0]  cfg_heads,
 
-    // What became of a frame: a pulse for each, on average at most every second cycle, up to 8 ahead of that, none in the first 16 cycles
-    // after a reset. `outcome` is the number of the counter that says it, counted from the first of its direction in the register map.
+    // What became of a frame: a pulse for each, at most in every second cycle but for up to 8 ahead of that, none in the first 16 cycles
+    // after a reset
     input  wire                tx_event_valid,
-    input  wire [16:0]         tx_event_bytes,          // of the frame as it came
-    input  wire [3:0]          tx_event_outcome,        // 0 compressed; stored: 11 no gain, 12 no SYN, 13 SYN; passed: 3 bypass, 4 no rule,
-                                                        // 5 not IP, 6 fragment, 7 extension, 8 protocol, 9 empty, 10 too big
+    input  wire [3:0]          tx_event_kind,           // 0 compressed; stored: 1 no gain, 2 no SYN, 3 SYN; passed: 4 bypass, 5 no rule,
+                                                        // 6 not IP, 7 fragment, 8 extension, 9 protocol, 10 no payload, 11 too big
+    input  wire [16:0]         tx_event_length,         // of the frame as it came
     input  wire [3:0]          tx_event_rule,           // compressed or stored: the rule that matched
-    input  wire [13:0]         tx_event_values,         // compressed
-    input  wire [15:0]         tx_event_payload_bytes,  // compressed or stored: before
-    input  wire [15:0]         tx_event_wire_bytes,     // and after, shim and all
-    input  wire                tx_dropped_bad,          // pulses of their own: such a frame is no event
-    input  wire                tx_dropped_long,
+    input  wire [14:0]         tx_event_values,         // compressed
+    input  wire [16:0]         tx_event_payload_bytes,  // compressed or stored: before
+    input  wire [16:0]         tx_event_wire_bytes,     // and after, shim and all
+    input  wire                tx_event_dropped_bad,    // pulses of their own: such a frame is no event
+    input  wire                tx_event_dropped_long,
 
     input  wire                rx_event_valid,
-    input  wire [16:0]         rx_event_bytes,
-    input  wire [4:0]          rx_event_outcome,        // passed: 2 not marked, 3 foreign; restored: 4 stored, 5 paper, 6 lattice, 7 dense; dropped
+    input  wire [4:0]          rx_event_kind,           // passed: 2 not marked, 3 foreign; restored: 4 stored, 5 paper, 6 lattice, 7 dense; dropped
                                                         // for its: 11 version, 12 kind, 13 bound, 14 head, 15 length, 16 stream, 17 checksum
+    input  wire [16:0]         rx_event_length,
     input  wire [15:0]         rx_event_wire_bytes,     // restored: payload as it came
     input  wire [15:0]         rx_event_payload_bytes,  // and as it leaves
-    input  wire                rx_dropped_bad,
-    input  wire                rx_dropped_long
+    input  wire                rx_event_dropped_bad,
+    input  wire                rx_event_dropped_long
 );
 
     localparam [1:0] OKAY = 2'b00, SLVERR = 2'b10;
@@ -257,12 +257,12 @@ module nic_regs #(
 
     nic_counters #(.RULES(RULES)) counters (
         .clk(clk), .rst(rst), .ready(counters_ready),
-        .tx_event_valid(tx_event_valid), .tx_event_bytes(tx_event_bytes), .tx_event_outcome(tx_event_outcome), .tx_event_rule(tx_event_rule),
+        .tx_event_valid(tx_event_valid), .tx_event_kind(tx_event_kind), .tx_event_length(tx_event_length), .tx_event_rule(tx_event_rule),
         .tx_event_values(tx_event_values), .tx_event_payload_bytes(tx_event_payload_bytes), .tx_event_wire_bytes(tx_event_wire_bytes),
-        .tx_dropped_bad(tx_dropped_bad), .tx_dropped_long(tx_dropped_long),
-        .rx_event_valid(rx_event_valid), .rx_event_bytes(rx_event_bytes), .rx_event_outcome(rx_event_outcome),
+        .tx_event_dropped_bad(tx_event_dropped_bad), .tx_event_dropped_long(tx_event_dropped_long),
+        .rx_event_valid(rx_event_valid), .rx_event_kind(rx_event_kind), .rx_event_length(rx_event_length),
         .rx_event_wire_bytes(rx_event_wire_bytes), .rx_event_payload_bytes(rx_event_payload_bytes),
-        .rx_dropped_bad(rx_dropped_bad), .rx_dropped_long(rx_dropped_long),
+        .rx_event_dropped_bad(rx_event_dropped_bad), .rx_event_dropped_long(rx_event_dropped_long),
         .snapshot(snapshot_reg), .read_number(r_number), .read_data(c_data), .read_known(c_known));
 
 endmodule

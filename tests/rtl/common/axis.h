@@ -27,6 +27,12 @@ struct Gaps {
     unsigned stall = 0;  // percent of cycles in which the sink takes nothing
 };
 
+// Whether a block's source has a tuser.
+template <class Top, class = void> struct HasUser : std::false_type {
+};
+template <class Top> struct HasUser<Top, std::void_t<decltype(std::declval<Top &>().m_axis_tuser)>> : std::true_type {
+};
+
 template <class Top> class Stream
 {
   public:
@@ -42,6 +48,7 @@ template <class Top> class Stream
     Gaps gaps;
     uint64_t cycle() const { return model_.cycle(); }
     uint64_t beats_in() const { return beats_in_; }
+    size_t pending() const { return queue_.size(); }  // frames that have not gone in
     uint64_t beats_out() const { return beats_out_; }
     std::deque<uint64_t> starts;  // cycles in which a frame's first beat was taken
 
@@ -104,6 +111,7 @@ template <class Top> class Stream
         const bool in = model_->s_axis_tvalid && model_->s_axis_tready,
                    out = model_->m_axis_tvalid && model_->m_axis_tready;
         watch(out);
+        if (every) every(*model_.operator->());
         if (in) taken();
         if (out) given();
         model_.rise();
@@ -190,7 +198,7 @@ template <class Top> class Stream
         current_.bytes.insert(current_.bytes.end(), data, data + bytes);
         current_.beats++, beats_out_++;
         if (!model_->m_axis_tlast) return;
-        get_user(model_->m_axis_tuser, current_);
+        if constexpr (HasUser<Top>::value) get_user(model_->m_axis_tuser, current_);
         current_.last_cycle = now();
         frames_out_++;
         done_(current_);
@@ -198,8 +206,10 @@ template <class Top> class Stream
     }
 
   public:
-    uint64_t user_mask = ~0ull;  // bits that the sink's tuser has
-    bool user_in_last = false;   // a frame's tuser counts in its last beat, not in its first
+    uint64_t user_mask = ~0ull;        // bits that the sink's tuser has
+    std::function<void(Top &)> every;  // called in each cycle, before the clock's edge
+    Top &top() { return *model_.operator->(); }
+    bool user_in_last = false;  // a frame's tuser counts in its last beat, not in its first
 
   private:
     Model<Top> model_;

@@ -44,27 +44,27 @@ Counters none()
 }
 
 struct Event {
-    uint32_t bytes, outcome, rule, values, payload, wire;
+    uint32_t bytes, kind, rule, values, payload, wire;
 
     void count_tx(Counters &c) const
     {
         c[TX]++, c[TX + 8] += bytes;
         const uint32_t of_rule = TX_RULE + 0x40 * rule;
-        if (outcome == 0) c[of_rule]++, c[of_rule + 0x10] += values;
-        if (outcome >= 11) c[of_rule + 8]++;
-        if (outcome == 0 || outcome >= 11)
+        const bool stored = kind >= 1 && kind <= 3;
+        if (kind == 0) c[of_rule]++, c[of_rule + 0x10] += values;
+        if (stored) c[of_rule + 8]++, c[TX + 8 * (11 + kind - 1)]++;
+        if (kind < 4)
             c[of_rule + 0x18] += payload, c[of_rule + 0x20] += wire;
         else
-            c[TX + 0x10]++;
-        if (outcome) c[TX + 8 * outcome]++;
+            c[TX + 0x10]++, c[TX + 8 * (3 + kind - 4)]++;
     }
     void count_rx(Counters &c) const
     {
         c[RX]++, c[RX + 8] += bytes;
-        if (outcome == 2 || outcome == 3) c[RX + 0x10]++;
-        if (outcome > 10) c[RX + 0x50]++;
-        if (outcome >= 4 && outcome <= 7) c[RX + 0x40] += wire, c[RX + 0x48] += payload;
-        if (outcome != 2) c[RX + 8 * outcome]++;
+        if (kind == 2 || kind == 3) c[RX + 0x10]++;
+        if (kind > 10) c[RX + 0x50]++;
+        if (kind >= 4 && kind <= 7) c[RX + 0x40] += wire, c[RX + 0x48] += payload;
+        if (kind != 2) c[RX + 8 * kind]++;
     }
 };
 
@@ -298,21 +298,21 @@ class Bench
     void quiet()
     {
         model_->tx_event_valid = model_->rx_event_valid = 0;
-        model_->tx_dropped_bad = model_->tx_dropped_long = model_->rx_dropped_bad = model_->rx_dropped_long = 0;
+        model_->tx_event_dropped_bad = model_->tx_event_dropped_long = model_->rx_event_dropped_bad =
+            model_->rx_event_dropped_long = 0;
     }
     Event any_event()
     {
         Event e{};
         e.bytes = large ? 0x1ffff - random_.below(16) : random_.below(1 << 17),
         e.rule = large ? 0 : random_.below(RULES);
-        e.values = large ? 0x3fff : random_.below(1 << 14);
+        e.values = large ? 0x7fff : random_.below(1 << 15);
         e.payload = large ? 0xffff : random_.below(1 << 16), e.wire = large ? 0xfffe : random_.below(1 << 16);
         return e;
     }
     // An event every second cycle at the most, or a burst of 8 and then none for as long as those take.
     void offer_events()
     {
-        static const uint32_t tx[] = {0, 0, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
         static const uint32_t rx[] = {2, 3, 4, 5, 6, 7, 7, 11, 12, 13, 14, 15, 16, 17};
         // Not in the first cycles after a reset.
         const auto due = [this](int &balance, unsigned rate) {
@@ -326,20 +326,21 @@ class Bench
         };
         const Event t = any_event(), r = any_event();
         model_->tx_event_valid = due(tx_balance_, tx_rate), model_->rx_event_valid = due(rx_balance_, rx_rate);
-        model_->tx_event_bytes = t.bytes, model_->tx_event_rule = static_cast<uint8_t>(t.rule);
+        model_->tx_event_length = t.bytes, model_->tx_event_rule = static_cast<uint8_t>(t.rule);
         model_->tx_event_values = static_cast<uint16_t>(t.values);
-        model_->tx_event_payload_bytes = static_cast<uint16_t>(t.payload),
-        model_->tx_event_wire_bytes = static_cast<uint16_t>(t.wire);
-        model_->tx_event_outcome = static_cast<uint8_t>(large ? 0 : tx[random_.below(14)]);
-        model_->rx_event_bytes = r.bytes, model_->rx_event_payload_bytes = static_cast<uint16_t>(r.payload);
+        model_->tx_event_payload_bytes = t.payload, model_->tx_event_wire_bytes = t.wire;
+        model_->tx_event_kind = static_cast<uint8_t>(large ? 0 : random_.below(12));
+        model_->rx_event_length = r.bytes, model_->rx_event_payload_bytes = static_cast<uint16_t>(r.payload);
         model_->rx_event_wire_bytes = static_cast<uint16_t>(r.wire);
-        model_->rx_event_outcome = static_cast<uint8_t>(large ? 4 + random_.below(4) : rx[random_.below(14)]);
-        if (model_->tx_event_valid) tx_.push_back(t), tx_.back().outcome = model_->tx_event_outcome;
-        if (model_->rx_event_valid) rx_.push_back(r), rx_.back().outcome = model_->rx_event_outcome;
-        model_->tx_dropped_bad = random_.percent(tx_rate), model_->tx_dropped_long = random_.percent(tx_rate / 2);
-        model_->rx_dropped_bad = random_.percent(rx_rate / 2), model_->rx_dropped_long = random_.percent(rx_rate);
-        dropped_[0] += model_->tx_dropped_bad, dropped_[1] += model_->tx_dropped_long;
-        dropped_[2] += model_->rx_dropped_bad, dropped_[3] += model_->rx_dropped_long;
+        model_->rx_event_kind = static_cast<uint8_t>(large ? 4 + random_.below(4) : rx[random_.below(14)]);
+        if (model_->tx_event_valid) tx_.push_back(t), tx_.back().kind = model_->tx_event_kind;
+        if (model_->rx_event_valid) rx_.push_back(r), rx_.back().kind = model_->rx_event_kind;
+        model_->tx_event_dropped_bad = random_.percent(tx_rate),
+        model_->tx_event_dropped_long = random_.percent(tx_rate / 2);
+        model_->rx_event_dropped_bad = random_.percent(rx_rate / 2),
+        model_->rx_event_dropped_long = random_.percent(rx_rate);
+        dropped_[0] += model_->tx_event_dropped_bad, dropped_[1] += model_->tx_event_dropped_long;
+        dropped_[2] += model_->rx_event_dropped_bad, dropped_[3] += model_->rx_event_dropped_long;
     }
 
     void step()

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a frame from the wire, as far as its headers, its shim and its checksum tell: passed; dropped, and why; or restored, and
+// which of its bytes are a stream (as cmodel/receive.c). A frame a cycle. Latency 5.
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+module rx_judge #(
+    parameter PROFILES = 7,  // those that can be decompressed: bit 0 paper, bit 1 lattice, bit 2 dense
+    parameter RULES    = 4,
+    parameter LOG2     = 10  // a frame restored has at most 32 * 2^LOG2 bytes
+) (
+    input  wire                clk,
+    input  wire                rst,          // synchronous, active high
+
+    input  wire                cfg_bypass,   // everything passes
+    input  wire [RULES*64-1:0] cfg_rules,    // of each rule count [7:2] DSCP, [63] enabled
+
+    input  wire [201:0]        s_parse,      // as frame_parse says
+    input  wire                s_valid,      // always taken
+
+    output wire [4:0]          m_outcome,    // as nic_regs says; a stream is still to be decompressed
+    output wire                m_engine,     // there is one
+    output wire [1:0]          m_profile,    // its setting
+    output wire [7:0]          m_bound_exp,
+    output wire [13:0]         m_values,     // that it has, at least one
+    output wire [16:0]         m_from,       // where in the frame what is behind the shim begins
+    output wire [16:0]         m_start,      // where the stream begins and ends; else both where the packet ends
+    output wire [16:0]         m_stop,
+    output wire [15:0]         m_bytes,      // of the payload, restored
+    output wire                m_valid       // for one cycle
+);
+
+    localparam [4:0] PASSED = 5'd2, FOREIGN = 5'd3, RESTORED = 5'd4, BAD_VERSION = 5'd11, BAD_KIND = 5'd12, BAD_BOUND = 5'd13,
+                     BAD_HEAD = 5'd14, BAD_LENGTH = 5'd15, BAD_STREAM = 5'd16, BAD_CHECKSUM = 5'd17;
+    localparam [17:0] MOST = 18'd32 << LOG2;
+
+    // ---- a: the rules, the shim, the sum
+
+    wire [63:0] shim  = s_parse[169:106];
+    wire [15:0] field = s_parse[185:170];
+    wire [7:0]  p_payload = s_parse[71:64];
+    wire [16:0] p_end     = s_parse[88:72];
+    wire [15:0] p_length  = {shim[39:32], shim[47:40]};
+    wire [7:0]  check;
+    shim_check crc (.shim(shim[55:0]), .check(check));
+    wire        unused = &{1'b0, s_parse, cfg_rules};
+
+    reg [RULES-1:0] a_hit;
+    reg             a_plain, a_magic, a_right, a_valid = 1'b0;  // plain: a packet with payload, and no bypass
+    reg [7:0]       a_check, a_head, a_bound, a_payload;
+    reg [3:0]       a_version, a_kind;
+    reg [15:0]      a_length;
+    reg [16:0]      a_bytes, a_end;
+
+    genvar i;
+    generate
+        for (i = 0; i < RULES; i = i + 1) begin : g_rule
+            always @(posedge clk) a_hit[i] <= cfg_rules[64*i + 63] && cfg_rules[64*i + 2 +: 6] == s_parse[15:10];
+        end
+    endgenerate
+
+    always @(posedge clk) begin
+        a_plain   <= !cfg_bypass && s_parse[2:0] == 3'd0;
+        a_magic   <= shim[15:0] == 16'h4e47;
+        a_check   <= check ^ shim[63:56];
+        a_version <= shim[23:20];
+        a_kind    <= shim[19:16];
+        a_bound   <= shim[31:24];
+        a_length  <= p_length;
+        a_head    <= shim[55:48];
+        a_right   <= s_parse[201:186] == 16'hffff && (s_parse[6] || field != 16'd0);  // UDP: 0 is none
+        a_payload <= p_payload;
+        a_end     <= p_end;
+        a_bytes   <= p_end - {9'd0, p_payload};
+        a_valid   <= s_valid && !rst;
+    end
+
+    // ---- b: is it ours? Fields of the shim alone
+
+    reg         b_marked, b_ours, b_right, b_version, b_kind_there, b_bound_right, b_stored, b_none, b_valid = 1'b0;
+    reg  [1:0]  b_kind;
+    reg  [7:0]  b_head, b_bound, b_payload;
+    reg  [15:0] b_length;
+    reg  [16:0] b_behind, b_end;
+    reg  [16:0] b_left;  // highest bit: less than none
+    reg  [17:0] b_reach;
+
+    wire [7:0]  built = {4'd0, PROFILES[2:0], 1'b1};
+    wire        in_31 = a_bound[7:5] == 3'd0 || (a_bound[7:5] == 3'd7 && a_bound[4:0] != 5'd0);  // -31 to 31
+
+    always @(posedge clk) begin
+        b_marked      <= a_plain && |a_hit;
+        b_ours        <= a_plain && |a_hit && a_magic && a_check == 8'd0 && a_bytes >= 17'd8;
+        b_right       <= a_right;
+        b_version     <= a_version == 4'd1;
+        b_kind_there  <= !a_kind[3] && built[a_kind[2:0]];
+        b_bound_right <= a_kind == 4'd0 ? a_bound == 8'd0 : a_kind == 4'd1 ? !a_bound[7] && a_bound != 8'd0 && a_bound != 8'd127 : in_31;
+        b_stored      <= a_kind == 4'd0;
+        b_none        <= a_length == 16'd0;
+        b_kind        <= a_kind[1:0];
+        b_head        <= a_head;
+        b_bound       <= a_bound;
+        b_payload     <= a_payload;
+        b_length      <= a_length;
+        b_end         <= a_end;
+        b_behind      <= a_bytes - 17'd8;
+        b_left        <= {1'b0, a_length} - {9'd0, a_head};
+        b_reach       <= {2'd0, a_length} + {10'd0, a_payload};
+        b_valid       <= a_valid && !rst;
+    end
+
+    // ---- c: the first fault, up to the head; bytes that are verbatim
+
+    reg  [4:0]  c_outcome;
+    reg         c_fine, c_stored, c_wrong, c_valid = 1'b0;  // wrong: the length, whatever follows
+    reg  [1:0]  c_kind, c_tail;
+    reg  [7:0]  c_head, c_bound, c_payload;
+    reg  [13:0] c_values;
+    reg  [15:0] c_length, c_verbatim;
+    reg  [16:0] c_behind, c_end;
+
+    wire bad_head = b_stored ? b_head != 8'd0 : b_left[16];
+
+    always @(posedge clk) begin
+        c_outcome  <= !b_marked ? PASSED : !b_ours ? FOREIGN : !b_right ? BAD_CHECKSUM : !b_version ? BAD_VERSION
+                    : !b_kind_there ? BAD_KIND : !b_bound_right ? BAD_BOUND : BAD_HEAD;
+        c_fine     <= b_ours && b_right && b_version && b_kind_there && b_bound_right && !bad_head;
+        c_stored   <= b_stored;
+        c_wrong    <= b_none || b_reach > MOST;
+        c_kind     <= b_kind;
+        c_tail     <= b_stored ? 2'd0 : b_left[1:0];
+        c_values   <= b_stored ? 14'd0 : b_left[15:2];
+        c_head     <= b_head;
+        c_bound    <= b_bound;
+        c_payload  <= b_payload;
+        c_length   <= b_length;
+        c_verbatim <= b_stored ? b_length : {8'd0, b_head} + {14'd0, b_left[1:0]};
+        c_behind   <= b_behind;
+        c_end      <= b_end;
+        c_valid    <= b_valid && !rst;
+    end
+
+    // ---- d: what remains for the stream; e: the length, and a stream of nothing
+
+    reg  [4:0]  d_outcome, e_outcome;
+    reg         d_fine, d_stored, d_wrong, d_engine, d_valid = 1'b0, e_engine, e_valid = 1'b0;
+    reg  [1:0]  d_kind, d_tail, e_profile;
+    reg  [7:0]  d_head, d_bound, e_bound;
+    reg  [13:0] d_values, e_values;
+    reg  [15:0] d_length, e_length;
+    reg  [16:0] d_end, d_from, e_from, e_start, e_stop;
+    reg  [17:0] d_stream;  // highest bit: less than none
+
+    wire d_empty = d_stream == 18'd0;
+
+    always @(posedge clk) begin
+        d_outcome <= c_outcome;
+        d_fine    <= c_fine;
+        d_stored  <= c_stored;
+        d_wrong   <= c_wrong;
+        d_engine  <= c_values != 14'd0;
+        d_kind    <= c_kind;
+        d_tail    <= c_tail;
+        d_head    <= c_head;
+        d_bound   <= c_bound;
+        d_values  <= c_values;
+        d_length  <= c_length;
+        d_end     <= c_end;
+        d_from    <= {9'd0, c_payload} + 17'd8;
+        d_stream  <= {1'b0, c_behind} - {2'd0, c_verbatim};
+        d_valid   <= c_valid && !rst;
+
+        e_outcome <= !d_fine ? d_outcome
+                   : d_wrong || d_stream[17] || (d_stored && !d_empty) ? BAD_LENGTH
+                   : d_engine == d_empty && !d_stored ? BAD_STREAM : {RESTORED[4:2], d_kind};
+        e_engine  <= d_fine && !d_wrong && !d_stream[17] && d_engine && !d_empty;
+        e_profile <= d_kind - 2'd1;
+        e_bound   <= d_bound;
+        e_values  <= d_values;
+        e_length  <= d_length;
+        e_from    <= d_from;
+        e_start   <= d_engine ? d_from + {9'd0, d_head} : d_end;
+        e_stop    <= d_end - {15'd0, d_engine ? d_tail : 2'd0};
+        e_valid   <= d_valid && !rst;
+    end
+
+    assign m_outcome   = e_outcome;
+    assign m_engine    = e_engine;
+    assign m_profile   = e_profile;
+    assign m_bound_exp = e_bound;
+    assign m_values    = e_values;
+    assign m_from      = e_from;
+    assign m_start     = e_start;
+    assign m_stop      = e_stop;
+    assign m_bytes     = e_length;
+    assign m_valid     = e_valid;
+
+    generate
+        if (RULES < 1 || PROFILES < 1 || PROFILES > 7 || LOG2 < 2 || LOG2 > 11) begin : g_check
+            PROFILES_must_name_one_to_three_and_LOG2_be_2_to_11 error();
+        end
+    endgenerate
+
+endmodule
+
+`resetall

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic_rx against gn_rx_packet(), packet for packet and event for event: payloads of every form, each field of their shim changed, streams cut,
+// lengthened and damaged, checksums that do not hold; packets that are none of ours; frames that are bad or too long; captures; pauses,
+// back-pressure, resets; the rate.
+#include <array>
+#include <deque>
+
+#include "Vnic_rx.h"
+
+#include "tests/rtl/common/axis.h"
+#include "tests/rtl/common/frames.h"
+#include "tests/rtl/common/values.h"
+
+extern "C" {
+#include "cmodel/payload.h"
+#include "cmodel/shim.h"
+}
+
+using bench::Bytes;
+using bench::fail;
+
+namespace
+{
+
+#ifndef GN_RTL_LOG2
+#define GN_RTL_LOG2 10
+#endif
+
+enum {
+    RULES = 4,
+    LONGEST = 32 << GN_RTL_LOG2,
+    OUTCOMES = 18,
+    PASSED = 2,
+    FOREIGN = 3,
+    RESTORED = 4,
+    BAD_KIND = 12,
+    BAD_CHECKSUM = 17
+};
+
+struct Event {
+    unsigned outcome;
+    size_t bytes, wire, payload;
+};
+
+// The outcome, as nic_regs numbers it, of the packet that has changed the model's counters.
+Event difference(const gn_rx_counters &a, const gn_rx_counters &b)
+{
+    Event e{PASSED, 0, static_cast<size_t>(b.wire_bytes - a.wire_bytes),
+            static_cast<size_t>(b.payload_bytes - a.payload_bytes)};
+    if (b.foreign != a.foreign) e.outcome = FOREIGN;
+    for (unsigned kind = 0; kind < 4; kind++)
+        if (b.restored[kind] != a.restored[kind]) e.outcome = RESTORED + kind;
+    const uint64_t bad[] = {b.bad_version - a.bad_version,  b.bad_kind - a.bad_kind,     b.bad_bound - a.bad_bound,
+                            b.bad_head - a.bad_head,        b.bad_length - a.bad_length, b.bad_stream - a.bad_stream,
+                            b.bad_checksum - a.bad_checksum};
+    for (unsigned i = 0; i < 7; i++)
+        if (bad[i]) e.outcome = 11 + i;
+    return e;
+}
+
+class Bench
+{
+  public:
+    explicit Bench(const bench::Options &o) : stream_(o, [this](bench::Frame &f) { check(f); })
+    {
+        stream_.user_in_last = true;
+        stream_.user_mask = 1;
+        stream_.every = [this](Vnic_rx &top) { watch(top); };
+        const gn_rx_config config{};
+        if (gn_rx_new(&rx_, &config) != GN_OK) fail("no model");
+        configure({0x28}, false);
+    }
+    ~Bench() { gn_rx_free(rx_); }
+
+    // Of a rule, only its ToS counts, and whether it is enabled.
+    void configure(const std::vector<uint8_t> &tos, bool bypass)
+    {
+        bench::Random random{stream_.cycle() ^ 0xc0f};
+        Vnic_rx &top = stream_.top();
+        top.cfg_bypass = bypass;
+        for (size_t i = 0, used = 0; i < RULES; i++) {
+            const bool enabled = used < tos.size() && (RULES - i <= tos.size() - used || random.percent(70));
+            uint64_t rule = random.next() & ~(1ull << 63);
+            if (enabled) rule = (rule & ~0xffull) | tos[used++] | 1ull << 63;
+            memcpy(&top.cfg_rules[2 * i], &rule, 8);
+        }
+        gn_rx_set_tos(rx_, tos.data(), tos.size());
+        gn_rx_set_bypass(rx_, bypass);
+    }
+
+    void send(Bytes frame, bool bad = false)
+    {
+        beats_in_ += (frame.size() + bench::BEAT - 1) / bench::BEAT;
+        if (bad)
+            bad_++;
+        else if (frame.size() > LONGEST)
+            long_++;
+        else
+            expect(frame);
+        stream_.send(std::move(frame), bad);
+    }
+    void run(unsigned idle, unsigned stall)
+    {
+        stream_.gaps = {idle, stall};
+        stream_.run(expected_.size());
+        while (stream_.pending()) stream_.step();  // what is dropped behind the last that leaves
+        stream_.drain(2000);
+        complete();
+    }
+    // Beats a cycle on the wider side, from the first beat in to the last beat out, with nothing in the way.
+    double rate(const char *what, double least)
+    {
+        stream_.gaps = {};
+        const size_t frames = expected_.size();
+        const uint64_t begin = stream_.cycle(), in = beats_in_, out = beats_out_;
+        stream_.run(frames);
+        const double cycles = static_cast<double>(stream_.cycle() - begin);
+        const double got = static_cast<double>(std::max(in, out)) / cycles,
+                     a_frame = cycles / static_cast<double>(frames);
+        printf("%-44s %5.1f beats in, %5.1f out, %6.2f cycles a frame: %.3f\n", what,
+               static_cast<double>(in) / static_cast<double>(frames),
+               static_cast<double>(out) / static_cast<double>(frames), a_frame, got);
+        if (got < least) fail("%s: %.3f beats a cycle, should be %.3f", what, got, least);
+        stream_.drain(2000);
+        complete();
+        return a_frame;
+    }
+    void latency(const char *what, const Bytes &frame)
+    {
+        stream_.gaps = {};
+        stream_.drain();
+        send(frame);
+        const uint64_t in = stream_.cycle() + beats_in_ - 1;
+        stream_.run(1);
+        printf("%-44s %llu cycles from the last beat in to the first beat out\n", what,
+               (unsigned long long)(first_out_ - in));
+        stream_.drain(100);
+        complete();
+    }
+    void reset_after(unsigned cycles)
+    {
+        stream_.gaps = {10, 30};
+        for (unsigned i = 0; i < cycles; i++) stream_.step();
+        stream_.reset(3);
+        expected_.clear(), events_.clear();
+        bad_ = long_ = got_bad_ = got_long_ = beats_in_ = beats_out_ = 0;
+        stream_.drain(200);
+    }
+    std::array<uint64_t, OUTCOMES> seen{};
+    uint64_t frames = 0, dropped_bad = 0, dropped_long = 0;
+
+  private:
+    void expect(const Bytes &frame)
+    {
+        const size_t at = gn_frame_ethernet_offset(frame.data(), frame.size());
+        const gn_rx_counters before = *gn_rx_get_counters(rx_);
+        Bytes out(at + GN_PACKET_MAX);
+        size_t bytes = 0;
+        gn_verdict verdict = GN_VERDICT_PASS;
+        // what leaves has to fit the buffer as a frame
+        if (at)
+            verdict = gn_rx_packet(rx_, frame.data() + at, frame.size() - at, out.data() + at, LONGEST - at, &bytes);
+        Event e = difference(before, *gn_rx_get_counters(rx_));
+        e.bytes = frame.size();
+        if (e.outcome >= RESTORED && e.outcome < BAD_CHECKSUM && not_built(frame, at) && e.outcome != 11)
+            e = {BAD_KIND, frame.size(), 0, 0}, verdict = GN_VERDICT_DROP;
+        events_.push_back(e);
+        if (verdict == GN_VERDICT_DROP) return;
+        if (verdict == GN_VERDICT_PASS)
+            out = frame;
+        else
+            std::copy_n(frame.begin(), at, out.begin()), out.resize(at + bytes);
+        beats_out_ += (out.size() + bench::BEAT - 1) / bench::BEAT;
+        expected_.push_back(std::move(out));
+    }
+    // The packet, which has a shim, is of a profile that the hardware was built without.
+    static bool not_built(const Bytes &frame, size_t at)
+    {
+        gn_headers h;
+        gn_shim shim;
+        if (gn_packet_parse(frame.data() + at, frame.size() - at, &h) != GN_PARSE_OK ||
+            !gn_shim_read(frame.data() + at + h.payload, &shim))
+            fail("the model found a shim, the bench does not");
+        return shim.kind >= 1 && shim.kind <= 3 && !(GN_RTL_PROFILES >> (shim.kind - 1) & 1);
+    }
+    void watch(Vnic_rx &top)
+    {
+        got_bad_ += top.event_dropped_bad, got_long_ += top.event_dropped_long;
+        if (top.event_valid) {
+            if (previous_) fail("two events in two cycles");
+            if (events_.empty()) fail("an event that no frame gave");
+            const Event e = events_.front();
+            events_.pop_front();
+            if (top.event_kind != e.outcome || top.event_length != e.bytes)
+                fail("frame %llu of %zu bytes: outcome %u, %u bytes; should be outcome %u",
+                     (unsigned long long)event_number_, e.bytes, unsigned(top.event_kind), unsigned(top.event_length),
+                     e.outcome);
+            if (e.outcome >= RESTORED && e.outcome < RESTORED + 4 &&
+                (top.event_wire_bytes != e.wire || top.event_payload_bytes != e.payload))
+                fail("frame %llu: %u bytes of payload become %u, should be %zu and %zu",
+                     (unsigned long long)event_number_, unsigned(top.event_wire_bytes),
+                     unsigned(top.event_payload_bytes), e.wire, e.payload);
+            seen.at(e.outcome)++, event_number_++;
+        }
+        previous_ = top.event_valid;
+    }
+    void complete()
+    {
+        if (!events_.empty() || !expected_.empty()) fail("frames without an event");
+        if (got_bad_ != bad_ || got_long_ != long_)
+            fail("%llu bad, %llu too long dropped; should be %llu, %llu", (unsigned long long)got_bad_,
+                 (unsigned long long)got_long_, (unsigned long long)bad_, (unsigned long long)long_);
+        dropped_bad += bad_, dropped_long += long_;
+        bad_ = long_ = got_bad_ = got_long_ = beats_in_ = beats_out_ = 0;
+    }
+    void check(bench::Frame &f)
+    {
+        if (expected_.empty()) fail("a frame that nobody sent");
+        const Bytes &want = expected_.front();
+        if (f.bytes != want) {
+            size_t at = 0;
+            while (at < want.size() && at < f.bytes.size() && want[at] == f.bytes[at]) at++;
+            fail("frame %llu out: byte %zu is %02x, the model says %02x (%zu bytes, the model %zu)",
+                 (unsigned long long)frames, at, at < f.bytes.size() ? f.bytes[at] : 0, at < want.size() ? want[at] : 0,
+                 f.bytes.size(), want.size());
+        }
+        first_out_ = f.first_cycle;
+        expected_.pop_front(), frames++;
+    }
+
+    bench::Stream<Vnic_rx> stream_;
+    gn_rx *rx_ = nullptr;
+    std::deque<Bytes> expected_;
+    std::deque<Event> events_;
+    uint64_t bad_ = 0, long_ = 0, got_bad_ = 0, got_long_ = 0, event_number_ = 0, first_out_ = 0;
+    uint64_t beats_in_ = 0, beats_out_ = 0;  // since the last comparison
+    bool previous_ = false;
+};
+
+// What a sender puts on the wire, and what else comes by there.
+class Traffic
+{
+  public:
+    explicit Traffic(uint64_t seed) : random_{seed ^ 0x7a}, make_(seed ^ 0x3b)
+    {
+        for (const char *name : {"cnn-it100-w1", "mlp-it1000-w0", "cnn-it30-w2"})
+            gradients_.push_back(bench::gradient(name));
+    }
+
+    // A payload as gradnic sends it: shim, head, stream, tail; or stored.
+    Bytes sent(const bench::Setting &s, size_t head, const Bytes &in)
+    {
+        Bytes out(in.size() + GN_SHIM_BYTES);
+        const gn_codec codec = bench::codec(s.profile, s.k);
+        const gn_encoded e = head > in.size() || head > 255
+                                 ? gn_payload_store(in.data(), in.size(), out.data())
+                                 : gn_payload_encode(&codec, head, in.data(), in.size(), out.data());
+        out.resize(e.bytes);
+        return out;
+    }
+    Bytes stored(const Bytes &in)
+    {
+        Bytes out(in.size() + GN_SHIM_BYTES);
+        gn_payload_store(in.data(), in.size(), out.data());
+        return out;
+    }
+    // Of any profile: those that are not built come by too.
+    bench::Setting setting()
+    {
+        bench::Setting s = bench::any_setting(random_);
+        if (random_.percent(10)) s = {static_cast<gn_profile>(random_.below(GN_PROFILE_COUNT)), 10};
+        return s;
+    }
+    Bytes values(const bench::Setting &s, size_t bytes)
+    {
+        const size_t count = bytes / 4 + 1;
+        std::vector<float> values;
+        if (random_.percent(60)) {
+            values = bench::values_of(static_cast<bench::Mix>(random_.below(bench::MIX_COUNT)), s, count, random_);
+        } else {
+            const std::vector<float> &g = gradients_[random_.below(static_cast<uint32_t>(gradients_.size()))];
+            const size_t at = random_.below(static_cast<uint32_t>(g.size()));
+            for (size_t i = 0; i < count; i++) values.push_back(g[(at + i) % g.size()]);
+        }
+        Bytes all = make_.noise(random_.below(4));
+        const Bytes tail = bench::bytes_of(values);
+        all.insert(all.end(), tail.begin(), tail.end());
+        all.resize(bytes);
+        return all;
+    }
+    Bytes payload(size_t bytes)
+    {
+        const bench::Setting s = setting();
+        const Bytes in = values(s, bytes);
+        return random_.percent(15)
+                   ? stored(in)
+                   : sent(s, random_.percent(50) ? random_.below(4) : random_.below(random_.percent(80) ? 40 : 256),
+                          in);
+    }
+    // The same with something changed that a receiver has to see; the shim's check is right again.
+    Bytes malformed(Bytes p)
+    {
+        gn_shim shim;
+        if (!gn_shim_read(p.data(), &shim)) fail("the model's own shim is not read");
+        const unsigned what = random_.below(12);
+        const uint32_t any = random_.below(1 << 16);
+        if (what == 0) shim.version = static_cast<uint8_t>(any & 15);
+        if (what == 1) shim.kind = static_cast<uint8_t>(random_.percent(50) ? any & 3 : any & 15);
+        if (what == 2)
+            shim.bound_exp = static_cast<int8_t>(
+                random_.percent(50) ? (any & 1 ? 32 : -32) + static_cast<int>(any >> 1) % 3 - 1 : any);
+        if (what == 3) shim.bound_exp = static_cast<int8_t>(any & 1 ? any >> 1 & 1 : 125 + (any >> 1) % 4);
+        if (what == 4) shim.length = static_cast<uint16_t>(shim.length + any % 9 - 4);
+        if (what == 5)
+            shim.length = static_cast<uint16_t>(random_.percent(20)   ? 0
+                                                : random_.percent(40) ? LONGEST - any % 200
+                                                                      : any);
+        if (what == 6) shim.head = static_cast<uint8_t>(shim.head + any % 9 - 4);
+        if (what == 7)
+            shim.head = static_cast<uint8_t>(any),
+            shim.length = static_cast<uint16_t>(random_.percent(50) ? shim.head + any % 5 : shim.length);
+        gn_shim_write(&shim, p.data());
+        if (what == 8) p.resize(GN_SHIM_BYTES + random_.below(static_cast<uint32_t>(p.size() - GN_SHIM_BYTES + 1)));
+        if (what == 9)
+            for (uint32_t more = 1 + random_.below(random_.percent(60) ? 3 : 40); more; more--)
+                p.push_back(static_cast<uint8_t>(random_.next()));
+        if (what == 10 && p.size() > GN_SHIM_BYTES)
+            p[GN_SHIM_BYTES + random_.below(static_cast<uint32_t>(p.size() - GN_SHIM_BYTES))] ^=
+                static_cast<uint8_t>(1u << random_.below(8));
+        if (what == 11) {  // whatever it says, over whatever follows
+            shim = {1, static_cast<uint8_t>(any & 3), static_cast<int8_t>(any & 3 ? 10 : 0),
+                    static_cast<uint16_t>(random_.below(300)), static_cast<uint8_t>(random_.below(4))};
+            p = make_.noise(GN_SHIM_BYTES + random_.below(300));
+            if (random_.percent(50)) std::fill(p.begin(), p.end(), 0);
+            gn_shim_write(&shim, p.data());
+        }
+        return p;
+    }
+    Bytes frame(const Bytes &payload)
+    {
+        packet p{};
+        p.version = random_.percent(60) ? 4 : 6;
+        p.protocol = random_.percent(50) ? 6 : 17;
+        static const int tos[] = {0x28, 0x28, 0x28, 0x28, 0x48, 0x04};
+        p.tos = tos[random_.below(6)] | static_cast<int>(random_.below(4));
+        if (random_.percent(20)) p.ip_options = p.version == 4 ? 4 * random_.below(11) : 0;
+        if (random_.percent(40)) p.tcp_options = 4 * random_.below(11);
+        p.flags = static_cast<int>(random_.below(256));
+        p.seq = static_cast<uint32_t>(random_.next());
+        return make_.frame(p, payload);
+    }
+    // On the way, something happens to a frame that was right.
+    Bytes damaged(Bytes f)
+    {
+        const size_t at = gn_frame_ethernet_offset(f.data(), f.size());
+        gn_headers h;
+        if (!at || gn_packet_parse(f.data() + at, f.size() - at, &h) != GN_PARSE_OK) return f;
+        const size_t sum = at + gn_packet_checksum_at(&h);
+        switch (random_.below(5)) {
+        case 0:  // one bit, anywhere
+            f[random_.below(static_cast<uint32_t>(f.size()))] ^= static_cast<uint8_t>(1u << random_.below(8));
+            break;
+        case 1:  // no checksum, or the other zero
+            f[sum] = f[sum + 1] = random_.percent(70) ? 0 : 0xff;
+            break;
+        case 2:  // two half words change places: the sum does not see it
+            if (h.end - h.payload >= 4)
+                std::swap(f[at + h.payload], f[at + h.payload + 2]),
+                    std::swap(f[at + h.payload + 1], f[at + h.payload + 3]);
+            break;
+        case 3:  // magic or check
+            if (h.end - h.payload >= 8) {
+                static const size_t where[] = {0, 1, 7, 7};
+                f[at + h.payload + where[random_.below(4)]] ^= static_cast<uint8_t>(1u << random_.below(8));
+                if (random_.percent(80)) packet_fix(f.data() + at);
+            }
+            break;
+        default:  // cut, or more behind it
+            if (random_.percent(50))
+                f.resize(1 + random_.below(static_cast<uint32_t>(f.size())));
+            else
+                f.resize(f.size() + random_.below(60), 0x55);
+        }
+        return f;
+    }
+    Bytes any(size_t longest)
+    {
+        const size_t bytes = 1 + random_.below(static_cast<uint32_t>(longest));
+        const unsigned what = random_.below(20);
+        if (what < 8) return frame(payload(bytes));
+        if (what < 14) return frame(malformed(payload(bytes)));
+        if (what < 17) return damaged(frame(payload(bytes)));
+        if (what == 17) return make_.random_frame();
+        if (what == 18) return make_.doubtful(bytes);
+        return frame(make_.noise(random_.below(12)));
+    }
+    // A frame of so many bytes before it was compressed; gradients at this setting, or stored
+    Bytes sized(size_t bytes, const bench::Setting *s)
+    {
+        packet p{};
+        p.protocol = 17;
+        const size_t at = 14 + 28;
+        Bytes in = s ? bench::bytes_of(gradient((bytes - at) / 4 + 1)) : make_.noise(bytes - at);
+        in.resize(bytes - at);
+        const Bytes body = s ? sent(*s, 0, in) : stored(in);
+        Bytes ip(body.size() + 120), f(12, 0x02);
+        ip.resize(packet_build(&p, body.data(), body.size(), ip.data()));
+        f.push_back(8), f.push_back(0);
+        f.insert(f.end(), ip.begin(), ip.end());
+        if (f.size() < 60) f.resize(60);
+        return f;
+    }
+    bench::Random random_;
+
+  private:
+    std::vector<float> gradient(size_t count)
+    {
+        const std::vector<float> &g = gradients_[0];
+        std::vector<float> values;
+        const size_t at = random_.below(static_cast<uint32_t>(g.size()));
+        for (size_t i = 0; i < count; i++) values.push_back(g[(at + i) % g.size()]);
+        return values;
+    }
+    bench::Maker make_;
+    std::vector<std::vector<float>> gradients_;
+};
+
+// The captures, and what the model's sender makes of them.
+void captures(Bench &b)
+{
+    for (const char *name : {"plain.pcap", "offload.pcap"})
+        for (const gn_profile profile : {GN_PAPER, GN_LATTICE, GN_DENSE}) {
+            gn_rule rule = gn_rule_default();
+            gn_codec_init(&rule.codec, profile, 10);
+            gn_tx_config config{};
+            config.rules = &rule, config.rule_count = 1;
+            gn_tx *tx = nullptr;
+            if (gn_tx_new(&tx, &config) != GN_OK) fail("no model of the sender");
+            for (Bytes f : bench::capture(name)) {
+                b.send(f);
+                const size_t at = gn_frame_ethernet_offset(f.data(), f.size());
+                Bytes out(f.size() + GN_SHIM_BYTES);
+                size_t bytes = 0;
+                if (!at || gn_tx_packet(tx, f.data() + at, f.size() - at, out.data() + at, out.size() - at, &bytes) !=
+                               GN_VERDICT_WRITE)
+                    continue;
+                std::copy_n(f.begin(), at, out.begin());
+                out.resize(at + bytes);
+                b.send(std::move(out));
+            }
+            gn_tx_free(tx);
+            b.run(profile * 20, profile * 15);
+        }
+}
+
+void generated(Bench &b, Traffic &traffic, bench::Random &random)
+{
+    static const std::vector<std::vector<uint8_t>> marks = {{0x28}, {0x28, 0x48}, {0x2a, 0x07, 0x4b, 0x28},
+                                                            {},     {0x28},       {0x48, 0x04, 0x28}};
+    for (unsigned round = 0; round < 240; round++) {
+        b.configure(marks[random.below(6)], random.percent(5));
+        for (unsigned n = 0; n < 120; n++) b.send(traffic.any(round % 3 ? 120 : 1460), random.percent(4));
+        if (round % 10 == 9)
+            b.reset_after(random.below(900));
+        else
+            b.run(round % 2 * random.below(70), round % 4 / 2 * random.below(70));
+    }
+    b.configure({0x28}, false);
+}
+
+// About as long as the buffer is, before or after, and longer.
+void long_frames(Bench &b, Traffic &traffic)
+{
+    bench::Setting zeros{bench::profiles().back(), 10};
+    for (size_t bytes : {LONGEST / 2, LONGEST - 9, LONGEST - 1, LONGEST + 0, LONGEST + 1, LONGEST + 33, 2 * LONGEST,
+                         3 * LONGEST + 5}) {
+        b.send(traffic.any(300));
+        if (bytes <= 65000) {
+            b.send(traffic.sized(bytes, nullptr));  // stored: longer than that on the wire
+            b.send(traffic.sized(bytes, &zeros));   // that long when it is restored
+            b.send(traffic.sized(bytes, &zeros));
+        }
+        b.send(Bytes(bytes, 1), traffic.random_.percent(30));
+        b.send(traffic.any(300), traffic.random_.percent(30));
+    }
+    b.run(0, 0);
+    for (unsigned n = 0; n < 20; n++)
+        b.send(traffic.sized(LONGEST - 100 - traffic.random_.below(LONGEST / 16), n % 3 ? &zeros : nullptr));
+    b.run(10, 20);
+    for (unsigned n = 0; n < 60; n++) b.send(traffic.any(std::min(LONGEST - 200, 20000)));
+    b.run(0, 30);
+}
+
+// UDP without a checksum, and with one that comes out as 0.
+void checksums(Bench &b, Traffic &traffic)
+{
+    for (unsigned n = 0; n < 3000; n++) {
+        Bytes f = traffic.frame(traffic.payload(1 + traffic.random_.below(40)));
+        const size_t at = gn_frame_ethernet_offset(f.data(), f.size());
+        gn_headers h;
+        if (!at || gn_packet_parse(f.data() + at, f.size() - at, &h) != GN_PARSE_OK) continue;
+        const size_t sum = at + gn_packet_checksum_at(&h);
+        if (n % 3 == 0) f[sum] = f[sum + 1] = 0;
+        if (n % 3 ==
+            1) {  // the source port takes what the checksum was: then that is 0, which is written as ffff, or as 0 by TCP
+            const unsigned old = f[sum] << 8 | f[sum + 1], port = f[at + h.l4] << 8 | f[at + h.l4 + 1];
+            const unsigned moved = port + old, folded = (moved & 0xffff) + (moved >> 16);
+            f[at + h.l4] = static_cast<uint8_t>(folded >> 8), f[at + h.l4 + 1] = static_cast<uint8_t>(folded);
+            f[sum] = f[sum + 1] = h.protocol == GN_PROTOCOL_UDP || n % 2 ? 0xff : 0;
+        }
+        b.send(std::move(f));
+    }
+    b.run(0, 0);
+}
+
+void rates(Bench &b, Traffic &traffic)
+{
+    const auto many = [&](const char *what, size_t bytes, const bench::Setting *s, unsigned frames) {
+        for (unsigned n = 0; n < frames; n++) b.send(traffic.sized(bytes, s));
+        return b.rate(what, bytes > 1000 ? 0.95 : 0.0);
+    };
+    many("1514 bytes, stored", 1506, nullptr, 400);
+    for (const gn_profile profile : bench::profiles())
+        for (const int k : {6, 10, 15}) {
+            const bench::Setting s{profile, k};
+            char what[80];
+            snprintf(what, sizeof what, "1514 bytes restored, %s, k = %d", gn_profile_name(profile), k);
+            many(what, 1514, &s, 400);
+        }
+    for (unsigned n = 0; n < 400; n++) {
+        Bytes f = traffic.sized(1506, nullptr);
+        f[14 + 1] = 0x00;
+        b.send(std::move(f));
+    }
+    b.rate("1514 bytes, passed", 0.95);
+    const bench::Setting s{bench::profiles().back(), 10};
+    // a frame that is rewritten leaves in more pieces, for its header ends within a beat, and so may its values
+    const auto small = [](double cycles, double most) {
+        if (cycles > most) fail("frames of 60 bytes take %.2f cycles, should be %.2f", cycles, most);
+    };
+    small(many("60 bytes, stored", 52, nullptr, 2000), 3.1);
+    small(many("60 bytes, compressed", 60, &s, 2000), 4.1);
+    for (unsigned n = 0; n < 2000; n++) b.send(Bytes(60, static_cast<uint8_t>(n)));
+    small(b.rate("60 bytes, passed", 0.0), 2.1);
+    b.latency("60 bytes, passed", Bytes(60, 1));
+    b.latency("60 bytes, stored", traffic.sized(52, nullptr));
+    b.latency("1514 bytes, compressed", traffic.sized(1514, &s));
+}
+
+}  // namespace
+
+int main(int argc, char **argv)
+{
+    const bench::Options o = bench::options(argc, argv);
+    bench::Random random{o.seed ^ 0x4c};
+    Traffic traffic(o.seed);
+    Bench b(o);
+
+    captures(b);
+    generated(b, traffic, random);
+    checksums(b, traffic);
+    long_frames(b, traffic);
+    rates(b, traffic);
+
+    printf("%llu frames out; by outcome, from 2:", (unsigned long long)b.frames);
+    for (unsigned i = PASSED; i < OUTCOMES; i++) printf(" %llu", (unsigned long long)b.seen[i]);
+    printf("; %llu bad, %llu too long\n", (unsigned long long)b.dropped_bad, (unsigned long long)b.dropped_long);
+    for (unsigned i = PASSED; i < OUTCOMES; i++) {
+        const bool built = i <= RESTORED || i >= RESTORED + 4 || GN_RTL_PROFILES >> (i - RESTORED - 1) & 1;
+        if (built && !(i >= 8 && i <= 10) && b.seen[i] < 40) fail("not every outcome was met");
+    }
+    return 0;
+}
