@@ -110,7 +110,7 @@ class Bench
         to_send_.clear(), inside_.clear();
         sent_ = group_ = 0;
         offered_ = false;
-        started_ = 0;
+        started_ = 0, error_ = false;
         step();
     }
 
