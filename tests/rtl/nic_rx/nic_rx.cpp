@@ -13,7 +13,7 @@
 
 extern "C" {
 #include "cmodel/payload.h"
-#include "cmodel/shim.h"
+#include <gradnic/shim.h>
 }
 
 using bench::Bytes;

@@ -9,7 +9,7 @@
 #include "tests/rtl/common/bench.h"
 
 extern "C" {
-#include "cmodel/shim.h"
+#include <gradnic/shim.h>
 }
 
 int main(int argc, char **argv)
