@@ -9,11 +9,15 @@
 
 #include "tests/rtl/common/bench.h"
 
+#ifndef GN_RTL_RECORD_BYTES
+#define GN_RTL_RECORD_BYTES 35  // as the block's parameter
+#endif
+
 using bench::fail;
 
 int main(int argc, char **argv)
 {
-    enum { LONGEST = 35, CYCLES = 400000 };
+    enum { LONGEST = GN_RTL_RECORD_BYTES, CYCLES = 400000 };
     const bench::Options o = bench::options(argc, argv);
     bench::Model<Vrecord_packer> model(o);
     bench::Random random{o.seed};
@@ -32,7 +36,7 @@ int main(int argc, char **argv)
     for (unsigned n = 0; n < CYCLES; n++) {
         if (n % 1000 == 0) stall = random.below(4) * 25;
         if (!offered && !random.percent(n / 1000 % 3 * 20)) {
-            const unsigned length = random.percent(20) ? 33 + random.below(3) : 1 + random.below(LONGEST);
+            const unsigned length = random.percent(20) ? LONGEST - random.below(3) : 1 + random.below(LONGEST);
             memset(record, 0, sizeof record);
             for (unsigned i = 0; i < length; i++) record[i] = static_cast<uint8_t>(random.next());
             memcpy(&model->s_record[0], record, LONGEST);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a frame on its way to the wire, as far as its headers tell: passed, and why; or which rule it falls under, and which of
+// its bytes are values (as cmodel/transmit.c). A frame a cycle. Latency 4.
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+module tx_judge #(
+    parameter PROFILES = 7,  // those that can be compressed: bit 0 paper, bit 1 lattice, bit 2 dense
+    parameter RULES    = 4   // 1 to 16
+) (
+    input  wire                clk,
+    input  wire                rst,          // synchronous, active high
+
+    input  wire                cfg_bypass,   // everything passes
+    // a rule, and rule 0 is looked at first:
+    //   [7:0]   ToS, of which DSCP counts   [15:8]  protocol, 0 any      [31:16] lowest destination port  [47:32] highest
+    //   [49:48] profile                     [57:50] bound_exp            [62:58] 0                        [63]    enabled
+    // One with a profile that is not there is as if it were not enabled.
+    input  wire [RULES*64-1:0] cfg_rules,
+    input  wire [RULES*8-1:0]  cfg_heads,    // of each rule: bytes of a UDP payload that stay as they are
+
+    input  wire [105:0]        s_parse,      // as frame_parse says
+    input  wire [1:0]          s_head,       // of a TCP segment: bytes up to the first whole value
+    input  wire                s_stored,     // of a TCP segment: that is not known
+    input  wire                s_valid,      // always taken
+
+    output wire [3:0]          m_kind,       // as the list below says; compressed when it is to be tried
+    output wire [3:0]          m_rule,
+    output wire [1:0]          m_profile,
+    output wire [7:0]          m_bound_exp,
+    output wire [16:0]         m_bytes,      // of the payload
+    output wire [7:0]          m_head,       // of a frame to be compressed: verbatim bytes, values, where in the frame they begin and end
+    output wire [14:0]         m_values,
+    output wire [16:0]         m_start,      // else where the packet ends, and 0 values
+    output wire [16:0]         m_stop,
+    output wire                m_valid       // for one cycle
+);
+
+    localparam [3:0] COMPRESSED = 4'd0, STORED_NO_GAIN = 4'd1, STORED_NO_SYN = 4'd2, STORED_SYN = 4'd3, PASS_BYPASS = 4'd4,
+                     PASS_NO_RULE = 4'd5, PASS_NOT_IP = 4'd6, PASS_FRAGMENT = 4'd7, PASS_EXTENSION = 4'd8, PASS_PROTOCOL = 4'd9,
+                     PASS_EMPTY = 4'd10, PASS_TOO_BIG = 4'd11;
+
+    // ---- a: the rules that match, and what they say, which may change behind our back
+
+    wire        p_tagged = s_parse[4], p_tcp = s_parse[6];
+    wire [7:0]  p_tos     = s_parse[15:8];
+    wire [15:0] p_port    = s_parse[55:40];
+    wire [7:0]  p_payload = s_parse[71:64];
+    wire [16:0] p_end     = s_parse[88:72];
+    wire [16:0] p_most    = p_tagged ? 17'd65545 : 17'd65541;  // where a packet ends that has room for a shim
+    wire        unused_parse = &{1'b0, s_parse, cfg_rules, p_tos};
+    wire [3:0]  built     = {1'b0, PROFILES[2:0]};
+
+    reg [RULES-1:0]    a_hit;
+    reg [RULES*18-1:0] a_say;  // of each rule: head, bound_exp, profile
+    reg                a_bypass, a_tcp, a_syn, a_stored, a_big;
+    reg [2:0]          a_code;
+    reg [1:0]          a_head;
+    reg [7:0]          a_payload;
+    reg [16:0]         a_end, a_bytes;
+    reg                a_valid = 1'b0;
+
+    genvar i;
+    generate
+        for (i = 0; i < RULES; i = i + 1) begin : g_rule
+            wire [63:0] rule = cfg_rules[64*i +: 64];
+            wire        unused_rule = &{1'b0, rule};
+            always @(posedge clk) begin
+                a_hit[i] <= rule[63] && built[rule[49:48]] && rule[7:2] == p_tos[7:2] &&
+                            (rule[15:8] == 8'd0 || rule[15:8] == (p_tcp ? 8'd6 : 8'd17)) &&
+                            rule[31:16] <= p_port && p_port <= rule[47:32];
+                a_say[18*i +: 18] <= {cfg_heads[8*i +: 8], rule[57:50], rule[49:48]};
+            end
+        end
+    endgenerate
+
+    always @(posedge clk) begin
+        a_bypass  <= cfg_bypass;
+        a_code    <= s_parse[2:0];
+        a_tcp     <= p_tcp;
+        a_syn     <= s_parse[17];
+        a_stored  <= s_stored && p_tcp;
+        a_head    <= s_head;
+        a_big     <= p_end > p_most;
+        a_payload <= p_payload;
+        a_end     <= p_end;
+        a_bytes   <= p_end - {9'd0, p_payload};
+        a_valid   <= s_valid && !rst;
+    end
+
+    // ---- b: the first of them; why the frame passes
+
+    reg [3:0]  first;
+    reg [17:0] say;
+    integer    n;
+    always @* begin
+        first = 4'd0;
+        say   = 18'd0;
+        for (n = RULES - 1; n >= 0; n = n - 1)
+            if (a_hit[n]) begin
+                first = n[3:0];
+                say   = a_say[18*n +: 18];
+            end
+    end
+
+    reg [3:0]  b_kind, b_rule;
+    reg [7:0]  b_bound_exp, b_head, b_payload;
+    reg [1:0]  b_profile;
+    reg [16:0] b_end, b_bytes;
+    reg        b_valid = 1'b0;
+
+    always @(posedge clk) begin
+        b_kind <= a_bypass ? PASS_BYPASS
+                : a_code == 3'd1 ? PASS_NOT_IP : a_code == 3'd2 ? PASS_FRAGMENT : a_code == 3'd3 ? PASS_EXTENSION
+                : a_code == 3'd4 ? PASS_PROTOCOL : a_code == 3'd5 ? PASS_EMPTY
+                : a_hit == {RULES{1'b0}} ? PASS_NO_RULE : a_big ? PASS_TOO_BIG
+                : a_syn ? STORED_SYN : a_stored ? STORED_NO_SYN : COMPRESSED;
+        b_rule      <= first;
+        b_profile   <= say[1:0];
+        b_bound_exp <= say[9:2];
+        b_head      <= a_tcp ? {6'd0, a_head} : say[17:10];
+        b_payload   <= a_payload;
+        b_end       <= a_end;
+        b_bytes     <= a_bytes;
+        b_valid     <= a_valid && !rst;
+    end
+
+    // ---- c: what is left behind the head; d: if that is a value at least, where the values are
+
+    reg [3:0]  c_kind, c_rule, d_kind, d_rule;
+    reg [7:0]  c_bound_exp, c_head, c_payload, d_bound_exp, d_head;
+    reg [1:0]  c_profile, d_profile;
+    reg [16:0] c_end, c_bytes, d_bytes, d_start, d_stop;
+    reg [17:0] c_left;  // highest bit: less than none
+    reg [14:0] d_values;
+    reg        c_valid = 1'b0, d_valid = 1'b0;
+
+    wire c_none = c_left[17] || c_left[16:2] == 15'd0;
+    wire c_try  = c_kind == COMPRESSED && !c_none;
+
+    always @(posedge clk) begin
+        c_left      <= {1'b0, b_bytes} - {10'd0, b_head};
+        c_kind      <= b_kind;
+        c_rule      <= b_rule;
+        c_profile   <= b_profile;
+        c_bound_exp <= b_bound_exp;
+        c_head      <= b_head;
+        c_payload   <= b_payload;
+        c_end       <= b_end;
+        c_bytes     <= b_bytes;
+        c_valid     <= b_valid && !rst;
+
+        d_kind      <= c_kind == COMPRESSED && c_none ? STORED_NO_GAIN : c_kind;
+        d_rule      <= c_rule;
+        d_profile   <= c_profile;
+        d_bound_exp <= c_bound_exp;
+        d_bytes     <= c_bytes;
+        d_head      <= c_head;
+        d_values    <= c_try ? c_left[16:2] : 15'd0;
+        d_start     <= c_try ? {9'd0, c_payload} + {9'd0, c_head} : c_end;
+        d_stop      <= c_end - (c_try ? {15'd0, c_left[1:0]} : 17'd0);
+        d_valid     <= c_valid && !rst;
+    end
+
+    assign m_kind      = d_kind;
+    assign m_rule      = d_rule;
+    assign m_profile   = d_profile;
+    assign m_bound_exp = d_bound_exp;
+    assign m_bytes     = d_bytes;
+    assign m_head      = d_head;
+    assign m_values    = d_values;
+    assign m_start     = d_start;
+    assign m_stop      = d_stop;
+    assign m_valid     = d_valid;
+
+    generate
+        if (RULES < 1 || RULES > 16 || PROFILES < 1 || PROFILES > 7) begin : g_check
+            RULES_must_be_1_to_16_and_PROFILES_name_one_to_three error();
+        end
+    endgenerate
+
+endmodule
+
+`resetall

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
++incdir+codec
+lib/block_ram.v
+lib/credit_counter.v
+lib/credit_fifo.v
+lib/keep_count.v
+lib/pair_fifo.v
+lib/skid_buffer.v
+codec/lane_compress.v
+codec/compress_unit.v
+codec/quad_pack.v
+codec/record_packer.v
+codec/stream_compress.v
+frame/checksum.v
+frame/shim_check.v
+frame/frame_parse.v
+frame/frame_store.v
+frame/byte_realign.v
+frame/frame_sums.v
+frame/frame_feed.v
+frame/result_store.v
+frame/frame_stamp.v
+frame/frame_assemble.v
+nic/tx_judge.v
+nic/tx_job.v
+nic/nic_tx.v
