@@ -35,7 +35,6 @@ module byte_realign (
     wire [511:0] twice  = {s_data, s_data};
     wire [319:0] a_more = {a_data[63:0], a_data};
 
-    integer i, j;
     always @(posedge clk) begin
         a_data  <= twice[{1'b0, s_from[4:3], 6'd0} +: 256];
         a_from  <= s_from;
@@ -50,7 +49,7 @@ module byte_realign (
         b_first <= a_first;
         b_last  <= a_last;
         b_valid <= a_valid;
-        for (i = 0; i < 32; i = i + 1) b_below[i] <= i[5:0] + {1'b0, a_from} < 6'd32;
+        b_below <= 32'hffffffff >> a_from;
 
         if (rst) begin
             a_valid <= 1'b0;
@@ -71,6 +70,7 @@ module byte_realign (
     wire       more  = b_first || (!reach[6] && |reach[5:0]);  // it does
     wire       ends  = b_last && !more;
 
+    integer j;
     always @(posedge clk) begin
         if (b_valid) begin
             over_reg       <= b_data;

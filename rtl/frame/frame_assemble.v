@@ -372,7 +372,7 @@ module frame_assemble #(
         x_bytes      <= w_bytes;
         x_shim       <= w_shim;
         x_valid      <= w_valid && !rst;
-        for (j = 0; j < 32; j = j + 1) x_keep[j] <= j[5:0] < w_bytes;
+        x_keep       <= ~(32'hffffffff << w_bytes);
 
         for (j = 0; j < 32; j = j + 1) y_data[8*j +: 8] <= x_keep[j] ? x_moved[8*j +: 8] : 8'd0;
         y_last       <= x_last;

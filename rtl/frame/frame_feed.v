@@ -63,6 +63,7 @@ module frame_feed #(
     wire [16:0] p_last_of = p_end - 17'd1;
     wire [16:0] p_stop_of = p_stop - 17'd1;
     wire [16:0] p_round   = p_bytes + 17'd31;
+    wire [11:0] p_span    = p_stop_of[16:5] - p_start[16:5];
     wire        unused_low = &{1'b0, p_last_of[4:0], p_round[4:0]};
 
     assign s_ready = !p_valid || p_ready;
@@ -88,11 +89,13 @@ module frame_feed #(
 
     // ---- the frame that is read
 
+    // Each count has a flag beside it that says whether it is over: what is decided in a cycle depends on flags only.
     reg [LOG2-1:0]       address_reg;
-    reg [11:0]           number_reg, last_reg;          // beats of the frame
-    reg [11:0]           range_first_reg, range_last_reg;
+    reg [11:0]           number_reg;                    // of the beat in the frame
+    reg [11:0]           more_reg, ahead_reg, range_more_reg;  // beats that follow; ahead of the range; of the range that follow its first
     reg [11:0]           places_reg;                    // beats that the range will give and no place was taken for
-    reg                  places_left_reg, within_reg;   // within: the range has begun
+    reg                  last_reg, range_first_reg, range_last_reg, places_left_reg;
+    reg                  within_reg;                    // the range has begun
     reg                  tagged_reg, six_reg, tcp_reg, engine_reg;
     reg [6:0]            l4_reg;
     reg [7:0]            payload_reg;
@@ -102,31 +105,41 @@ module frame_feed #(
     reg                  busy_reg = 1'b0;
 
     wire room, unused_idle;
-    wire issue       = busy_reg && room;
-    wire last        = number_reg == last_reg;
-    wire range_first = engine_reg && number_reg == range_first_reg;
-    wire range_last  = number_reg == range_last_reg;
-    wire in_range    = range_first || within_reg;
-    wire place       = issue && in_range && places_left_reg;
+    wire issue    = busy_reg && room;
+    wire in_range = range_first_reg || within_reg;
+    wire place    = issue && in_range && places_left_reg;
 
-    assign p_ready = !busy_reg || (room && last);
+    assign p_ready = !busy_reg || (room && last_reg);
     assign address = address_reg;
 
     always @(posedge clk) begin
         if (issue) begin
             address_reg     <= address_reg + 1'b1;
             number_reg      <= number_reg + 12'd1;
-            within_reg      <= in_range && !range_last;
-            if (place) places_reg <= places_reg - 12'd1;
-            if (place) places_left_reg <= places_reg != 12'd1;
-            if (last) busy_reg <= 1'b0;
+            more_reg        <= more_reg - 12'd1;
+            last_reg        <= more_reg == 12'd1;
+            ahead_reg       <= ahead_reg - 12'd1;
+            range_first_reg <= engine_reg && ahead_reg == 12'd1;
+            within_reg      <= in_range && !range_last_reg;
+            if (in_range) begin
+                range_more_reg <= range_more_reg - 12'd1;
+                range_last_reg <= range_more_reg == 12'd1;
+            end
+            if (place) begin
+                places_reg      <= places_reg - 12'd1;
+                places_left_reg <= places_reg != 12'd1;
+            end
+            if (last_reg) busy_reg <= 1'b0;
         end
         if (p_valid && p_ready) begin
             address_reg     <= p_first;
             number_reg      <= 12'd0;
-            last_reg        <= p_last_of[16:5];
-            range_first_reg <= p_start[16:5];
-            range_last_reg  <= p_stop_of[16:5];
+            more_reg        <= p_last_of[16:5];
+            last_reg        <= p_last_of[16:5] == 12'd0;
+            ahead_reg       <= p_start[16:5];
+            range_first_reg <= p_engine && p_start[16:5] == 12'd0;
+            range_more_reg  <= p_span;
+            range_last_reg  <= p_span == 12'd0;
             places_reg      <= p_round[16:5];
             places_left_reg <= 1'b1;
             within_reg      <= 1'b0;
@@ -152,7 +165,7 @@ module frame_feed #(
         .clk(clk), .rst(rst), .ok(room), .idle(unused_idle), .take({2'd0, place}), .give({2'd0, m_axis_tvalid && m_axis_tready}));
 
     frame_sums sums (
-        .clk(clk), .rst(rst), .s_valid(issue), .s_last(last), .s_number(number_reg), .s_tagged(tagged_reg), .s_six(six_reg),
+        .clk(clk), .rst(rst), .s_valid(issue), .s_last(last_reg), .s_number(number_reg), .s_tagged(tagged_reg), .s_six(six_reg),
         .s_tcp(tcp_reg), .s_l4(l4_reg), .s_payload(payload_reg), .s_from(from_reg), .s_to(start_reg), .s_tail(stop_reg),
         .s_end(end_reg), .s_data(data), .m_lead(sums_lead), .m_rest(sums_rest), .m_tail(sums_tail), .m_field(sums_field),
         .m_valid(sums_valid));
@@ -165,8 +178,8 @@ module frame_feed #(
     reg [11:0]             to_pipe;
 
     always @(posedge clk) begin
-        first_pipe <= {first_pipe[0], range_first};
-        last_pipe  <= {last_pipe[0], range_last};
+        first_pipe <= {first_pipe[0], range_first_reg};
+        last_pipe  <= {last_pipe[0], range_last_reg};
         at_pipe    <= {at_pipe[4:0], start_reg[4:0]};
         to_pipe    <= {to_pipe[5:0], to_reg};
         valid_pipe <= rst ? 2'b00 : {valid_pipe[0], issue && in_range};
@@ -181,6 +194,7 @@ module frame_feed #(
         .s_last(last_pipe[1]), .s_valid(valid_pipe[1]), .m_data(r_data), .m_bytes(r_bytes), .m_last(r_last), .m_valid(r_valid));
 
     wire [5:0] m_bytes;
+    assign m_axis_tkeep = ~(32'hffffffff << m_bytes);
 
     credit_fifo #(.WIDTH(263), .LOG2(4)) beats (
         .clk(clk), .rst(rst), .s_data({r_last, r_bytes, r_data}), .s_valid(r_valid),
@@ -189,15 +203,8 @@ module frame_feed #(
     // A range takes places from its first beat on, so no more ranges are in there than places.
     wire unused_user_valid;
     credit_fifo #(.WIDTH(USER_WIDTH), .LOG2(4)) users (
-        .clk(clk), .rst(rst), .s_data(user_reg), .s_valid(issue && range_first),
+        .clk(clk), .rst(rst), .s_data(user_reg), .s_valid(issue && range_first_reg),
         .m_data(m_axis_tuser), .m_valid(unused_user_valid), .m_ready(m_axis_tvalid && m_axis_tready && m_axis_tlast));
-
-    genvar i;
-    generate
-        for (i = 0; i < 32; i = i + 1) begin : g_keep
-            assign m_axis_tkeep[i] = m_bytes > i;
-        end
-    endgenerate
 
 endmodule
 

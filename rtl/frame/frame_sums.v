@@ -44,8 +44,7 @@ module frame_sums (
     // bytes of the beat below an edge
     function [31:0] below;
         input [6:0] e;
-        integer     j;
-        for (j = 0; j < 32; j = j + 1) below[j] = e[6] || (e[5] && j[4:0] < e[4:0]);
+        below = e[6] ? 32'hffffffff : e[5] ? ~(32'hffffffff << e[4:0]) : 32'd0;
     endfunction
     // the half word that begins at an edge
     function [15:0] half_at;

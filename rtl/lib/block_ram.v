@@ -19,6 +19,7 @@ module block_ram #(
     output wire [WIDTH-1:0] read_data      // two cycles later
 );
 
+    (* no_rw_check *)  // or Yosys adds logic for that cycle
     reg [WIDTH-1:0] store [0:(1<<LOG2)-1];
     reg [WIDTH-1:0] fetched_reg, out_reg;
 
