@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Proofs about the hardware. Each must hold, and each must fail for its mutants: a proof that nothing can break says nothing.
+#
+#   tests/formal/run.sh                     all, with a table of results and seconds
+#   tests/formal/run.sh --quick             those that take seconds
+#   tests/formal/run.sh NAME...             some
+#
+# A proof is a file NAME.v here with a module `proof`; its first lines say how it is run:
+#   // method: pdr             by induction over all time (AIGER, berkeley-abc), or `sat`: without time, registers being wires (Yosys),
+#   //         bmc N           or for N cycles out of reset
+#   // sources: FILE...        of rtl/
+#   // stubs: FILE...          of here, modules that stand for those of rtl/
+#   // expose: WIRE...         of the block, made ports of it, so that `proof` can speak of them
+#   // parameters: P=1 P=2     the proof is run once with each
+#   // reduce: SED             a change to the sources that makes them smaller
+#   // seconds: N              more than --quick has time for
+#   // mutant: FILE SED        a fault in a source; more than one line is allowed
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+rtl=$here/../../rtl
+limit=1800 # seconds for one
+
+quick=0 names=()
+for word in "$@"; do
+    case $word in
+    --quick) quick=1 ;;
+    --*) echo "run.sh: unknown option '$word' (--quick)" >&2; exit 2 ;;
+    *) names+=("$word") ;;
+    esac
+done
+for tool in yosys berkeley-abc; do
+    command -v "$tool" >/dev/null || { echo "run.sh: $tool is not installed (scripts/setup)" >&2; exit 1; }
+done
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# directive NAME KEY: the lines that the proof has for it
+directive() { sed -n "s|^// $2: *||p" "$here/$1.v"; }
+
+# attempt NAME PARAMETER DIRECTORY: prints "holds", "fails" or what went wrong; the sources are in DIRECTORY
+attempt() {
+    local name=$1 parameter=$2 dir=$3 method depth=0 top sources=() stubs=() expose='' set='' script
+    read -r method depth <<<"$(directive "$name" method)"
+    for f in $(directive "$name" sources); do sources+=("$dir/$(basename "$f")"); done
+    for f in $(directive "$name" stubs); do stubs+=("$here/$f"); done
+    top=$(basename "${sources[-1]}" .v)
+    for w in $(directive "$name" expose); do expose+=" $top/w:$w"; done
+    [ -z "$parameter" ] || set="chparam -set ${parameter/=/ } proof;"
+    script="read_verilog -formal -I$rtl/codec ${sources[*]} ${stubs[*]}; "
+    if [ -n "$expose" ]; then
+        script+="hierarchy -check; proc; flatten; select -assert-count $(wc -w <<<"$expose") $expose; select -clear; expose $expose; "
+    fi
+    script+="read_verilog -formal $here/common.v $here/$name.v; $set hierarchy -check -top proof; proc; flatten; "
+    if [ "$method" = sat ]; then
+        script+="opt_clean -purge; techmap -map $here/wires.v; opt -full; select -assert-none t:\$dff t:\$adff t:\$dffe; "
+        # whatever is free is 0 or 1, never undefined
+        script+="select -set free t:\$anyseq t:\$anyconst %u %co1:+[Y] t:* %d; "
+        script+="tee -q -o $dir/sat.log sat -prove-asserts -set-assumes -set-def-inputs -set-def @free -timeout $limit"
+        yosys -q -p "$script" >"$dir/yosys.log" 2>&1 || { tail -n 3 "$dir/yosys.log"; return; }
+        if grep -q 'no model found: SUCCESS' "$dir/sat.log"; then echo holds
+        elif grep -q 'model found: FAIL' "$dir/sat.log"; then echo fails
+        else echo "no answer in $limit s"; fi
+        return
+    fi
+    script+="opt -full; async2sync; memory_map; dffunmap; setundef -undriven -anyseq; opt -full; simplemap; techmap; opt -fast; dffunmap; abc -g AND -fast; opt_clean; "
+    script+="write_aiger $dir/proof.aig"
+    yosys -q -p "$script" >"$dir/yosys.log" 2>&1 || { tail -n 3 "$dir/yosys.log"; return; }
+    # registers without a first value begin with any; constraints are folded in; all assertions are one
+    local prove="scorr; dc2; pdr -T $limit"
+    [ "$method" = pdr ] || prove="bmc3 -F $depth -T $limit"
+    timeout $((limit + 60)) berkeley-abc -c "read_aiger $dir/proof.aig; logic; undc; strash; fold; orpos; $prove" >"$dir/abc.log" 2>&1 || true
+    if grep -qE 'was asserted in frame' "$dir/abc.log"; then echo fails
+    elif grep -qE 'Property proved|No output (was asserted|failed|asserted) in '"$depth"' frames' "$dir/abc.log"; then echo holds
+    else tail -n 2 "$dir/abc.log"; fi
+}
+
+# copy NAME DIRECTORY: the sources, reduced as the proof wants them
+copy() {
+    mkdir -p "$2"
+    local reduce
+    for f in $(directive "$1" sources); do cp "$rtl/$f" "$2/"; done
+    reduce=$(directive "$1" reduce)
+    [ -z "$reduce" ] || sed -i -E "$reduce" "$2"/*.v
+}
+
+failed=0 number=0
+row() { printf '%-34s %-9s %-8s %6s s  %s\n' "$@"; }
+
+prove() {
+    local name=$1 parameter=$2 start=$SECONDS answer dir=$work/$((number++)) file change
+    copy "$name" "$dir"
+    answer=$(attempt "$name" "$parameter" "$dir")
+    [ "$answer" = holds ] || failed=1
+    row "$name${parameter:+ $parameter}" "$(directive "$name" method | cut -d' ' -f1)" "$answer" $((SECONDS - start)) ""
+    while read -r file change; do
+        start=$SECONDS dir=$work/$((number++))
+        copy "$name" "$dir"
+        cp "$dir/$(basename "$file")" "$dir/before"
+        sed -i -E "$change" "$dir/$(basename "$file")"
+        if cmp -s "$dir/before" "$dir/$(basename "$file")"; then answer="the mutant changes nothing"
+        else answer=$(attempt "$name" "$parameter" "$dir"); fi
+        if [ "$answer" = fails ]; then answer=refuted; else failed=1; fi
+        row "" mutant "$answer" $((SECONDS - start)) "$change"
+    done < <(directive "$name" mutant)
+    grep -q '^// mutant: ' "$here/$name.v" || { echo "run.sh: $name has no mutant" >&2; failed=1; }
+}
+
+if [ ${#names[@]} -eq 0 ]; then
+    for file in "$here"/*.v; do
+        name=$(basename "$file" .v)
+        [ -n "$(directive "$name" method)" ] || continue
+        [ $quick = 0 ] || [ -z "$(directive "$name" seconds)" ] || continue
+        names+=("$name")
+    done
+fi
+for name in "${names[@]}"; do
+    [ -f "$here/$name.v" ] || { echo "run.sh: there is no proof '$name'" >&2; exit 2; }
+    read -r -a parameters <<<"$(directive "$name" parameters)"
+    for parameter in "${parameters[@]-}"; do prove "$name" "$parameter"; done
+done
+[ $failed = 0 ] || { echo "run.sh: not all is as it should be" >&2; exit 1; }
+echo "all proofs hold, all mutants are refuted"

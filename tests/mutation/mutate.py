@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Mutation testing of rtl/: breaks it in one small way at a time, builds the benches that should notice, and runs them.
+
+    tests/mutation/mutate.py --count 200 --seed 1             200 mutants of all modules
+    tests/mutation/mutate.py --module quad_pack               all of one module
+    tests/mutation/mutate.py --report                         what is known so far
+
+Needs a release build (libgradnic). Results are kept (--results) and not worked out again while a module's text stays the same, so a run can be
+stopped and goes on where it was. A mutant that no bench kills is shown equivalent by Yosys, where it can, and not counted then; a mutant
+that Verilator refuses is not counted either. Exit status 1 when less than --least percent are killed.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+import mutants
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RTL, BENCHES = ROOT / "rtl", ROOT / "tests/rtl"
+DIRECTORIES = sorted(str(d) for d in RTL.iterdir() if d.is_dir())
+VERILATOR = pathlib.Path(subprocess.check_output(["verilator", "--getenv", "VERILATOR_ROOT"], text=True).strip()) / "include"
+TIMEOUT = 300  # seconds that a bench may take: a mutant that hangs it is killed
+
+# Benches of a module, the quickest first. "name/P": with PROFILES=P.
+ENGINE_C = ["stream_compress/7", "stream_compress/4", "stream_compress/1", "stream_compress/3"]
+ENGINE_D = ["stream_decompress/7", "stream_decompress/4", "stream_decompress/1", "stream_decompress/3"]
+SUITE = {
+    "credit_counter": ["lib", "stream_compress/7"],
+    "credit_fifo": ["lib", "stream_compress/7"],
+    "keep_count": ["lib"],
+    "pair_fifo": ["lib", "record_packer"],
+    "skid_buffer": ["lib"],
+    "lane_compress": ["compress_unit", "lanes", *ENGINE_C],
+    "lane_decompress": ["decompress_unit", "lanes", *ENGINE_D],
+    "compress_unit": ["compress_unit", *ENGINE_C],
+    "quad_pack": ["quad_pack", "stream_compress/7"],
+    "record_packer": ["record_packer", *ENGINE_C],
+    "record_window": ["record_window", *ENGINE_D],
+    "quad_unpack": ["quad_unpack"],
+    "decompress_unit": ["decompress_unit", *ENGINE_D],
+    "stream_compress": ENGINE_C,
+    "stream_decompress": ENGINE_D,
+    "checksum": ["checksum"],
+    "frame_parse": ["frame_parse"],
+}
+TOPS = {"lib": BENCHES / "lib/lib.v", "lanes": BENCHES / "lanes/lanes.v"}  # the others are modules of rtl/
+C_SOURCES = {"frame_parse": ["tests/unit/packets.c"]}
+
+
+def source_of(module):
+    return next(pathlib.Path(d) / f"{module}.v" for d in DIRECTORIES if (pathlib.Path(d) / f"{module}.v").exists())
+
+
+class Builder:
+    """Builds a bench around a changed module. What does not change (Verilator's library, C sources, a bench whose ports stay as they are) is
+    compiled once."""
+
+    def __init__(self, work, build):
+        self.work, self.library = work, build / "cmodel/libgradnic.a"
+        if not self.library.exists():
+            sys.exit(f"mutate: {self.library} is not there: cmake --build --preset release --target gradnic_static")
+        self.shared = work / "shared"
+        self.shared.mkdir(exist_ok=True)
+        self.lock = threading.Lock()
+        self.runtime = [self.once(VERILATOR / f"{name}.cpp", f"{name}.o", ["-O2"]) for name in ("verilated", "verilated_threads")]
+        self.benches = {}
+
+    def once(self, source, name, flags):
+        out = self.shared / name
+        if not out.exists():
+            compiler = ["gcc", "-std=c11"] if str(source).endswith(".c") else ["g++", "-std=c++17"]
+            run([*compiler, "-w", *flags, *INCLUDES, "-c", str(source), "-o", str(out)])
+        return str(out)
+
+    def program(self, bench, changed, directory):
+        """None when Verilator (or the compiler) refuses it."""
+        name, _, profiles = bench.partition("/")
+        top = TOPS.get(name) or (changed if changed.stem == name else source_of(name))
+        out = directory / bench.replace("/", "_")
+        parameters = [f"-GPROFILES={profiles}"] if profiles else []
+        includes = [f"-I{d}" for d in [str(changed.parent), *DIRECTORIES]]
+        if run(["verilator", "--cc", "--language", "1364-2001", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--x-assign", "unique", "--x-initial", "unique", "-O3",
+                "--top-module", name, "--prefix", f"V{name}", *parameters, *includes, "--Mdir", str(out), str(top)], check=False):
+            return None
+        (out / "all.cc").write_text("".join(f'#include "{f.name}"\n' for f in sorted(out.glob("*.cpp"))))
+        run(["g++", "-std=c++17", "-O1", "-w", f"-I{out}", *INCLUDES, "-c", str(out / "all.cc"), "-o", str(out / "all.o")])
+        program = out / "bench"
+        run(["g++", str(out / "all.o"), self.bench(name, profiles, out), *self.runtime,
+             *[self.once(ROOT / s, pathlib.Path(s).stem + ".o", ["-O2"]) for s in C_SOURCES.get(name, [])],
+             str(self.library), "-lz", "-lpthread", "-latomic", "-o", str(program)])
+        return program
+
+    def bench(self, name, profiles, out):
+        """The bench's own object, which knows of the model only its ports."""
+        ports = (out / f"V{name}.h").read_text()
+        with self.lock:
+            known = (name, profiles, ports)
+            if known not in self.benches:
+                number = len(self.benches)
+                headers = self.shared / f"ports_{number}"
+                headers.mkdir(exist_ok=True)
+                (headers / f"V{name}.h").write_text(ports)
+                object_ = self.shared / f"bench_{number}.o"
+                run(["g++", "-std=c++17", "-O1", "-w", f"-DGN_RTL_PROFILES={profiles or 7}", f'-DGN_TEST_DATA="{ROOT}/tests/data"', f"-I{headers}", *INCLUDES,
+                     "-c", str(BENCHES / name / f"{name}.cpp"), "-o", str(object_)])
+                self.benches[known] = str(object_)
+            return self.benches[known]
+
+
+INCLUDES = [f"-I{VERILATOR}", f"-I{VERILATOR}/vltstd", f"-I{ROOT}", f"-I{ROOT}/cmodel/include", f"-I{ROOT}/tests"]
+
+
+def run(command, check=True):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if check and done.returncode:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.returncode
+
+
+def survives(program):
+    try:
+        return subprocess.run([str(program)], capture_output=True, timeout=TIMEOUT).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def equivalent(module, changed, seconds):
+    """Whether Yosys shows by induction that module and mutant always give the same."""
+    includes = " ".join(f"-I{d}" for d in DIRECTORIES)
+    others = " ".join(f for d in DIRECTORIES for f in sorted(str(p) for p in pathlib.Path(d).glob("*.v")) if pathlib.Path(f).stem != module)
+    read = f"read_verilog {includes} {others}; read_verilog {includes} {{}}; hierarchy -check -top {module}; proc; flatten; memory_map; opt_clean; rename {module} {{}}; "
+    script = "; ".join([
+        read.format(source_of(module), "gold") + "design -stash gold", read.format(changed, "gate") + "design -stash gate",
+        "design -copy-from gold -as gold gold", "design -copy-from gate -as gate gate", "equiv_make gold gate equiv", "hierarchy -top equiv",
+        "opt -full", "equiv_simple -undef", "equiv_induct -undef", "equiv_status -assert"])
+    try:
+        return subprocess.run(["yosys", "-q", "-p", script], capture_output=True, timeout=seconds).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def judge(builder, module, text, mutant, seconds):
+    """(verdict, by whom)"""
+    with tempfile.TemporaryDirectory(dir=builder.work) as directory:
+        directory = pathlib.Path(directory)
+        changed = directory / f"{module}.v"
+        changed.write_text(mutants.apply(text, mutant))
+        for bench in SUITE[module]:
+            program = builder.program(bench, changed, directory)
+            if program is None:
+                return "refused", ""
+            if not survives(program):
+                return "killed", bench
+        return ("equivalent", "yosys") if seconds and equivalent(module, changed, seconds) else ("survived", "")
+
+
+def report(results, chosen):
+    """Prints a table; returns the share of kills."""
+    rows = collections.defaultdict(collections.Counter)
+    survivors = []
+    for module, text, m in chosen:
+        r = results.get(mutants.key(module, text, m))
+        if r:
+            rows[module][r["verdict"]] += 1
+            if r["verdict"] == "survived":
+                survivors.append((module, m))
+    all_ = collections.Counter()
+    print(f"{'module':20} {'tried':>6} {'killed':>7} {'survived':>9} {'equivalent':>11} {'refused':>8} {'score':>7}")
+    for module in [*sorted(rows), "all"]:
+        c = rows[module] if module != "all" else all_
+        all_ = all_ + c if module != "all" else all_
+        counted = c["killed"] + c["survived"]
+        score = f"{100 * c['killed'] / counted:.1f} %" if counted else "-"
+        print(f"{module:20} {sum(c.values()):6} {c['killed']:7} {c['survived']:9} {c['equivalent']:11} {c['refused']:8} {score:>7}")
+    for module, m in survivors:
+        print(f"survived: {module}.v:{m.line}: {m.kind}: {m.old!r} -> {m.new!r}")
+    counted = all_["killed"] + all_["survived"]
+    return all_["killed"] / counted if counted else 1.0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--module", action="append", help="only this module (may be given more than once)")
+    parser.add_argument("--count", type=int, help="so many of all mutants, chosen at random")
+    parser.add_argument("--seed", type=int, default=1, help="of that choice")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="where libgradnic has been built")
+    parser.add_argument("--results", type=pathlib.Path, help="default: mutation.jsonl in --build")
+    parser.add_argument("--equivalence", type=int, default=60, metavar="SECONDS", help="time for Yosys on a survivor; 0: none")
+    parser.add_argument("--least", type=float, default=95, metavar="PERCENT")
+    parser.add_argument("--report", action="store_true", help="run nothing")
+    args = parser.parse_args()
+
+    for module in args.module or []:
+        if module not in SUITE:
+            parser.error(f"no benches are known for module '{module}': {', '.join(SUITE)}")
+    modules = args.module or [m for m in SUITE if any((pathlib.Path(d) / f"{m}.v").exists() for d in DIRECTORIES)]
+    everything = []
+    for module in modules:
+        text = source_of(module).read_text()
+        everything += [(module, text, m) for m in mutants.mutants(text)]
+    chosen = everything
+    if args.count is not None and args.count < len(everything):
+        chosen = random.Random(args.seed).sample(everything, args.count)
+    random.Random(args.seed).shuffle(chosen)
+
+    path = args.results or args.build / "mutation.jsonl"
+    results = {}
+    if path.exists():
+        for line in path.read_text().splitlines():
+            entry = json.loads(line)
+            results[entry["key"]] = entry
+    to_do = [c for c in chosen if mutants.key(*c) not in results]
+    print(f"{len(everything)} mutants, {len(chosen)} chosen, {len(to_do)} to do", flush=True)
+
+    if to_do and not args.report:
+        work = pathlib.Path(tempfile.mkdtemp(prefix="gradnic-mutation-"))
+        try:
+            builder = Builder(work, args.build.resolve())
+            for bench in sorted({b for m in {c[0] for c in to_do} for b in SUITE[m]}):  # they must pass as things are
+                plain = work / ("plain_" + bench.replace("/", "_"))
+                plain.mkdir()
+                name = bench.partition("/")[0]
+                top = pathlib.Path(shutil.copy(TOPS.get(name) or source_of(name), plain))
+                program = builder.program(bench, top, plain)
+                if program is None or not survives(program):
+                    sys.exit(f"mutate: bench {bench} fails on the unchanged hardware")
+                shutil.rmtree(plain)
+            with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, open(path, "a") as out:
+                futures = {pool.submit(judge, builder, *c, args.equivalence): c for c in to_do}
+                for n, future in enumerate(concurrent.futures.as_completed(futures), 1):
+                    module, text, m = futures[future]
+                    verdict, by = future.result()
+                    entry = {"key": mutants.key(module, text, m), "module": module, "line": m.line, "kind": m.kind, "old": m.old, "new": m.new,
+                             "verdict": verdict, "by": by}
+                    results[entry["key"]] = entry
+                    out.write(json.dumps(entry) + "\n")
+                    out.flush()
+                    if verdict == "survived" or n % 50 == 0:
+                        print(f"{n}/{len(to_do)} {module}.v:{m.line}: {m.kind}: {m.old!r} -> {m.new!r}: {verdict}", flush=True)
+        except KeyboardInterrupt:
+            os._exit(130)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+    score = report(results, chosen)
+    if 100 * score < args.least:
+        print(f"mutate: {100 * score:.1f} % killed, less than {args.least} %")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
