@@ -3,7 +3,6 @@
 lib/credit_counter.v
 lib/credit_fifo.v
 lib/keep_count.v
-lib/skid_buffer.v
 codec/lane_decompress.v
 codec/quad_unpack.v
 codec/decompress_unit.v

@@ -31,8 +31,19 @@ module lane_compress #(
     // (15 fractional bits), 142 - k - e for the others (units of 2^(1-k)). Below 0 the value is too large and stays raw;
     // that takes in infinities and NaNs, as zeros and subnormals have the longest shifts.
     wire [7:0] exponent = value[30:23];
-    wire [7:0] origin   = is_paper ? 8'd126 : 8'd142 - bound_exp;
-    wire [8:0] shift    = {1'b0, origin} - {1'b0, exponent};
+    wire [8:0] shift;
+
+    // Both are the sum of three numbers: 127 + 0 + ~e, 144 + ~k + ~e. A carry-save stage leaves two of them, for one adder; and the
+    // low bits, which steer the first half of the shift, do without.
+    wire [8:0] addend  = is_paper ? 9'd127 : 9'd144;
+    wire [8:0] minus_k = is_paper ? 9'd0 : {~bound_exp[7], ~bound_exp};
+    wire [8:0] minus_e = {1'b1, ~exponent};
+    wire [8:0] sums    = addend ^ minus_k ^ minus_e;
+    wire [8:0] carries = (addend & minus_k) | (addend & minus_e) | (minus_k & minus_e);
+    wire [8:0] total   = sums + {carries[7:0], 1'b0};
+    wire       unused_total = &{1'b0, total[1:0], carries[8]};
+
+    assign shift = {total[8:2], sums[1] ^ carries[0], sums[0]};
 
     // paper: e >= 127 - k is kept, e >= 127 - floor(k / 2) in 16 bits
     wire [8:0] keeps    = {1'b0, exponent} + {1'b0, bound_exp};

@@ -21,8 +21,7 @@ module quad_pack (
     output reg  [5:0]   m_length,     // bytes, 1..35
     output reg          m_last,       // of its frame
     output wire         m_valid,
-    input  wire         m_ready,
-    output wire         m_more        // a piece comes behind the present one, or behind none: nothing else may be sent
+    input  wire         m_ready
 );
 
     integer b, j, n, m;
@@ -184,7 +183,6 @@ module quad_pack (
         for (m = 0; m < 33; m = m + 1) kept[8*m +: 8] = m[5:0] < r_bytes ? r_payload[8*m +: 8] : 8'd0;
 
     assign m_valid = m_valid_reg;
-    assign m_more  = r_valid;
 
     always @(posedge clk) begin
         if (!m_valid_reg || m_ready) begin

@@ -32,55 +32,33 @@ module stream_compress #(
     localparam RECORDS = (PROFILES & 3) != 0;
     localparam DENSE   = (PROFILES & 4) != 0;
 
-    // ---- input: lanes that are not kept become +0.0
+    // ---- input: lanes that are not kept become +0.0. A register without an enable: who may send is a matter of credits. A frame's
+    // profile and bound hold from its first beat on.
 
-    wire [255:0] kept;
-    wire [255:0] i_values;
-    wire [3:0]   i_lanes;
-    wire [9:0]   i_user;
-    wire         i_last, i_valid, i_ready;
-    wire [3:0]   s_lanes = s_axis_tkeep[28] ? 4'd8 : s_axis_tkeep[24] ? 4'd7 : s_axis_tkeep[20] ? 4'd6 :
-                           s_axis_tkeep[16] ? 4'd5 : s_axis_tkeep[12] ? 4'd4 : s_axis_tkeep[8] ? 4'd3 :
-                           s_axis_tkeep[4] ? 4'd2 : 4'd1;
+    wire         take = s_axis_tvalid && s_axis_tready;
 
-    genvar i;
+    reg  [255:0] i_values;
+    reg  [3:0]   i_lanes;
+    reg          i_last, i_valid = 1'b0;
+    reg  [9:0]   user_reg;
+    reg          first_reg = 1'b1;
+    wire         dense = DENSE && (!RECORDS || s_axis_tuser[1:0] == 2'd2);
+    integer      n;
+
     // a value is kept when its first byte is
     wire unused_keep = &{1'b0, s_axis_tkeep};
-    generate
-        for (i = 0; i < 8; i = i + 1) begin : g_kept
-            assign kept[32*i +: 32] = s_axis_tkeep[4*i] ? s_axis_tdata[32*i +: 32] : 32'd0;
-        end
-    endgenerate
-
-    skid_buffer #(.WIDTH(271)) slice (
-        .clk(clk), .rst(rst),
-        .s_data({s_axis_tlast, s_axis_tuser, s_lanes, kept}), .s_valid(s_axis_tvalid), .s_ready(s_axis_tready),
-        .m_data({i_last, i_user, i_lanes, i_values}), .m_valid(i_valid), .m_ready(i_ready));
-
-    // ---- a frame's profile and bound hold from its first beat on. Records and pieces of quads take different ways, so
-    // a frame that goes the other way waits until the one before it has gone.
-
-    reg       first_reg = 1'b1;
-    reg [9:0] user_reg;
-    reg       dense_reg = !RECORDS;
-
-    wire [9:0] user      = first_reg ? i_user : user_reg;
-    wire       dense     = DENSE && (!RECORDS || user[1:0] == 2'd2);
-    wire       room, none_inside;
-    wire       other_way = first_reg && dense != dense_reg && !none_inside;
-    wire       take      = i_valid && i_ready;
-
-    assign i_ready = room && !other_way;
 
     always @(posedge clk) begin
-        if (take) begin
-            first_reg <= i_last;
-            user_reg  <= user;
-            dense_reg <= dense;
-        end
+        for (n = 0; n < 8; n = n + 1) i_values[32*n +: 32] <= s_axis_tkeep[4*n] ? s_axis_tdata[32*n +: 32] : 32'd0;
+        i_lanes <= s_axis_tkeep[28] ? 4'd8 : s_axis_tkeep[24] ? 4'd7 : s_axis_tkeep[20] ? 4'd6 : s_axis_tkeep[16] ? 4'd5 :
+                   s_axis_tkeep[12] ? 4'd4 : s_axis_tkeep[8] ? 4'd3 : s_axis_tkeep[4] ? 4'd2 : 4'd1;
+        i_last  <= s_axis_tlast;
+        i_valid <= take;
+        if (take) first_reg <= s_axis_tlast;
+        if (take && first_reg) user_reg <= {s_axis_tuser[9:2], dense ? 2'd2 : s_axis_tuser[1:0]};
         if (rst) begin
             first_reg <= 1'b1;
-            dense_reg <= !RECORDS;
+            i_valid   <= 1'b0;
         end
     end
 
@@ -90,7 +68,7 @@ module stream_compress #(
     wire [COUNT_WIDTH-1:0] values = values_reg + {{COUNT_WIDTH-4{1'b0}}, i_lanes};
 
     always @(posedge clk) begin
-        if (take) values_reg <= i_last ? {COUNT_WIDTH{1'b0}} : values;
+        if (i_valid) values_reg <= i_last ? {COUNT_WIDTH{1'b0}} : values;
         if (rst) values_reg <= {COUNT_WIDTH{1'b0}};
     end
 
@@ -105,7 +83,7 @@ module stream_compress #(
 
     compress_unit #(.PROFILES(PROFILES)) unit (
         .clk(clk), .rst(rst),
-        .s_profile(dense ? 2'd2 : user[1:0]), .s_bound_exp(user[9:2]), .s_values(i_values), .s_valid(take), .s_last(i_last),
+        .s_profile(user_reg[1:0]), .s_bound_exp(user_reg[9:2]), .s_values(i_values), .s_valid(i_valid), .s_last(i_last),
         .lane_tags(lane_tags), .lane_payloads(lane_payloads), .lane_dense(lane_dense), .lane_valid(lane_valid),
         .lane_last(lane_last),
         .m_record(u_record), .m_length(u_length), .m_valid(u_valid), .m_last(u_last));
@@ -115,50 +93,68 @@ module stream_compress #(
     wire         r_last, r_valid, r_ready;
     wire [279:0] q_piece;
     wire [5:0]   q_length;
-    wire         q_last, q_valid, q_more;
+    wire         q_last, q_valid, q_ready;
     wire [2:0]   q_released;
     wire         p_ready;
-    wire         empty;
 
     credit_counter #(.CREDITS(16), .MOST(1), .LATE(1)) credits (
-        .clk(clk), .rst(rst), .ok(room), .idle(empty),
+        .clk(clk), .rst(rst), .ok(s_axis_tready), .idle(unused_idle),
         .take({2'd0, take}), .give(q_released + {2'd0, r_valid && r_ready}));
 
-    assign none_inside = empty && !q_valid && !q_more;
+    wire unused_idle;
 
     generate
         if (RECORDS) begin : g_records
             credit_fifo #(.WIDTH(279), .LOG2(4)) records (
                 .clk(clk), .rst(rst), .s_data({u_last, u_length, u_record}), .s_valid(u_valid),
                 .m_data({r_last, r_length, r_record}), .m_valid(r_valid), .m_ready(r_ready));
-            assign r_ready = p_ready && !q_valid && !q_more;
         end else begin : g_no_records
             wire unused_record = &{1'b0, u_record, u_length, u_last, u_valid, 1'b0};
-            assign {r_record, r_length, r_last, r_valid, r_ready} = 281'd0;
+            assign {r_record, r_length, r_last, r_valid} = 280'd0;
         end
         if (DENSE) begin : g_dense
             quad_pack quads (
                 .clk(clk), .rst(rst),
                 .s_tags(lane_tags), .s_words(lane_payloads), .s_valid(lane_valid && lane_dense), .s_last(lane_last),
                 .s_released(q_released),
-                .m_piece(q_piece), .m_length(q_length), .m_last(q_last), .m_valid(q_valid), .m_ready(p_ready), .m_more(q_more));
+                .m_piece(q_piece), .m_length(q_length), .m_last(q_last), .m_valid(q_valid), .m_ready(q_ready));
         end else begin : g_no_dense
-            wire unused_lanes = &{1'b0, lane_tags, lane_payloads, lane_dense, lane_valid, lane_last, 1'b0};
-            assign {q_piece, q_length, q_last, q_valid, q_more, q_released} = 292'd0;
+            wire unused_lanes = &{1'b0, lane_tags, lane_payloads, lane_dense, lane_valid, lane_last, q_ready, 1'b0};
+            assign {q_piece, q_length, q_last, q_valid, q_released} = 291'd0;
         end
     endgenerate
 
-    // ---- to beats
+    // ---- to beats: records and pieces of quads take different ways, so what comes next is told by the order of frames
+
+    wire order_dense;  // way of the oldest frame that is not all in the packer
+    wire p_last, p_valid;
+
+    generate
+        if (RECORDS && DENSE) begin : g_order
+            wire unused_order;
+            credit_fifo #(.WIDTH(1), .LOG2(5)) order (
+                .clk(clk), .rst(rst), .s_data(dense), .s_valid(take && first_reg),
+                .m_data(order_dense), .m_valid(unused_order), .m_ready(p_valid && p_ready && p_last));
+        end else begin : g_no_order
+            assign order_dense = DENSE;
+            wire unused_order = &{1'b0, first_reg, 1'b0};
+        end
+    endgenerate
+
+    assign p_last  = order_dense ? q_last : r_last;
+    assign p_valid = order_dense ? q_valid : r_valid;
+    assign q_ready = p_ready && order_dense;
+    assign r_ready = p_ready && !order_dense;
 
     localparam RECORD_BYTES = DENSE ? 35 : 34;
 
-    wire [279:0] p_record = q_valid ? q_piece : {8'd0, r_record};
+    wire [279:0] p_record = order_dense ? q_piece : {8'd0, r_record};
     wire unused_top = &{1'b0, p_record};
 
     record_packer #(.RECORD_BYTES(RECORD_BYTES)) packer (
         .clk(clk), .rst(rst),
-        .s_record(p_record[8*RECORD_BYTES-1:0]), .s_length(q_valid ? q_length : r_length), .s_last(q_valid ? q_last : r_last),
-        .s_valid(q_valid || (r_valid && !q_more)), .s_ready(p_ready),
+        .s_record(p_record[8*RECORD_BYTES-1:0]), .s_length(order_dense ? q_length : r_length), .s_last(p_last),
+        .s_valid(p_valid), .s_ready(p_ready),
         .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tlast(m_axis_tlast),
         .m_axis_tvalid(m_axis_tvalid), .m_axis_tready(m_axis_tready));
 
@@ -166,7 +162,7 @@ module stream_compress #(
     // in, and is needed with its last beat out.
     wire unused_valid;
     credit_fifo #(.WIDTH(COUNT_WIDTH), .LOG2(6)) counts (
-        .clk(clk), .rst(rst), .s_data(values), .s_valid(take && i_last),
+        .clk(clk), .rst(rst), .s_data(values), .s_valid(i_valid && i_last),
         .m_data(m_axis_tuser), .m_valid(unused_valid), .m_ready(m_axis_tvalid && m_axis_tready && m_axis_tlast));
 
     generate

@@ -42,7 +42,7 @@ class Bench
         for (unsigned n = 0; n < 2000 && (inside_ || !frames_.empty()); n++) step(nullptr, false);
         for (unsigned n = 0; n < 20; n++) step(nullptr, false);
         if (inside_ || !frames_.empty()) fail("%u groups, %zu frames stay inside for ever", inside_, frames_.size());
-        if (model_->m_valid || model_->m_more) fail("something is left, though nothing is inside");
+        if (model_->m_valid) fail("something is left, though nothing is inside");
     }
     void reset()
     {
@@ -52,7 +52,7 @@ class Bench
         model_->rst = 0;
         frames_.clear(), got_.clear();
         inside_ = 0;
-        held_ = promised_ = false;
+        held_ = false;
         step(nullptr, false);
     }
 
@@ -78,7 +78,6 @@ class Bench
         watch();
         const bool out = model_->m_valid && model_->m_ready;
         if (out) piece();
-        promised_ = model_->m_more && (out || !model_->m_valid);
         if (model_->s_released > inside_) fail("%u groups leave, %u are inside", model_->s_released, inside_);
         inside_ += (g != nullptr) - model_->s_released;
         model_.rise();
@@ -89,7 +88,6 @@ class Bench
         if (held_ && (!model_->m_valid || memcmp(held_piece_, &model_->m_piece[0], sizeof held_piece_) != 0 ||
                       held_length_ != model_->m_length || held_last_ != model_->m_last))
             fail("a piece changes before it is taken");
-        if (promised_ && !model_->m_valid) fail("m_more promised a piece");
         held_ = model_->m_valid && !model_->m_ready;
         memcpy(held_piece_, &model_->m_piece[0], sizeof held_piece_);
         held_length_ = model_->m_length, held_last_ = model_->m_last;
@@ -119,7 +117,7 @@ class Bench
     std::deque<std::vector<uint8_t>> frames_;  // what the model writes for those that are inside
     std::vector<uint8_t> got_;                 // of the first of them
     unsigned inside_ = 0;
-    bool held_ = false, held_last_ = false, promised_ = false;
+    bool held_ = false, held_last_ = false;
     uint8_t held_piece_[sizeof(Vquad_pack::m_piece)] = {};
     unsigned held_length_ = 0;
 };
