@@ -53,7 +53,7 @@ show unlimited
 
 echo
 echo "== the clock that a link needs"
-for pair in 25:100 40:100 40:156.25 40:200 100:200 100:390.625 100:400; do
+for pair in 10:35 10:40 25:100 40:100 40:156.25 40:200 100:200 100:390.625 100:400; do
     run clock dense --rate "${pair%:*}gbit" --pace "${pair%:*}gbit" --clock "${pair#*:}mhz"
 done
 show clock

@@ -71,7 +71,7 @@ struct Direction {
     uint64_t engine_stalls = 0;  // of transmit_in, while the FIFO behind the NIC had room
     Level transmit_fifo, receive_fifo;
     uint64_t transmit_level = 0;      // bytes in transmit_fifo at the last edge
-    Window link, whole;               // frames on the link; first beat offered to last beat delivered
+    Window link, whole;               // frames on the link; first beat offered to last one delivered, or lost
     std::vector<uint64_t> latencies;  // ps, host to host
 
     std::deque<Passage> in_transmit, in_receive;

@@ -83,6 +83,7 @@ void Mac::line()
     s_.out.link_bytes += taken;
     s_.out.link.mark(now);
     s_.out.link.mark(now + bytes_ps(taken, s_.rate));
+    s_.out.whole.mark(now + bytes_ps(taken - GAP_BYTES, s_.rate));  // also when it is lost
     line_event_.notify(ps(bytes_ps(taken, s_.rate)));
     s_.send(std::move(out));
 }

@@ -2,7 +2,7 @@
 #include "report.h"
 
 #include <algorithm>
-#include <cinttypes>
+#include <cmath>
 
 namespace sim
 {
@@ -56,9 +56,12 @@ Figures figures_of(const Direction &d, const gn_sim_nic_options &o)
     std::vector<uint64_t> sorted = d.latencies;
     std::sort(sorted.begin(), sorted.end());
     const double at[4] = {0, 0.5, 0.99, 1};
-    for (int i = 0; i < 4 && !sorted.empty(); i++)
+    for (int i = 0; i < 4; i++)
         f.latency_ns[i] =
-            static_cast<double>(sorted[static_cast<size_t>(at[i] * static_cast<double>(sorted.size() - 1))]) / 1e3;
+            sorted.empty()
+                ? NAN
+                : static_cast<double>(sorted[static_cast<size_t>(at[i] * static_cast<double>(sorted.size() - 1))]) /
+                      1e3;
 
     f.transmit_rate[0] = beats_a_cycle(d.transmit_in, sent);
     f.transmit_rate[1] = beats_a_cycle(d.transmit_out, sent);
@@ -142,7 +145,7 @@ static std::string percent(double part)
 
 static std::string duration(double nanoseconds)
 {
-    return gn_human_duration(nanoseconds).s;
+    return std::isnan(nanoseconds) ? "-" : gn_human_duration(nanoseconds).s;
 }
 
 static std::string bits(double rate)
@@ -162,8 +165,8 @@ static void print_table(const Outcome &outcome, const gn_sim_nic_options &o, siz
     print_setup(o);
     Rows rows(outcome, o, directions);
     rows.add("simulated time", [](D, F f) { return duration(f.seconds * 1e9); });
-    rows.count("frames given", &Direction::frames);
-    rows.count("frames delivered", &Direction::delivered);
+    rows.add("frames given", [](D d, F) { return std::to_string(d.frames); });
+    rows.add("frames delivered", [](D d, F) { return std::to_string(d.delivered); });
     rows.count("lost on the link", &Direction::lost);
     rows.count("damaged on the link", &Direction::corrupted);
     rows.count("dropped, wrong FCS", &Direction::dropped_bad);

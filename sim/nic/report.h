@@ -10,13 +10,13 @@ namespace sim
 
 // The share of its time in which each part was busy, and which of them held up the rest.
 struct Figures {
-    double seconds;        // first beat offered to last beat delivered
+    double seconds;        // first beat offered to last one delivered, or lost
     double goodput;        // L4 payload that arrived, bit/s
     double plain_goodput;  // ... of the same frames on the link alone, untouched: no NIC without compression has more
     double link_rate;      // bit/s on the link, all that Ethernet adds counted
     double link_busy;      // of the time from its first frame to the last
     double link_ratio;     // bytes of the link's time that the frames would take untouched, and take
-    double latency_ns[4];  // least, median, 99th percentile, most
+    double latency_ns[4];  // least, median, 99th percentile, most; NAN when nothing arrived
     double transmit_rate[2], receive_rate[2];  // beats per cycle in and out, while there were any
     double transmit_stalls, receive_stalls;    // of the cycles: a beat was offered and not taken
     double compressor_busy, decompressor_busy;

@@ -18,6 +18,7 @@ constexpr uint8_t MAC_A[6] = {2, 0, 0, 0, 0, 1}, MAC_B[6] = {2, 0, 0, 0, 0, 2};
 constexpr uint8_t ADDRESS_A[4] = {10, 0, 0, 1}, ADDRESS_B[4] = {10, 0, 0, 2};
 constexpr uint16_t PORT_FROM = 5000, PORT_TO = 5001;
 constexpr size_t IPV4 = 20, UDP = 8, TCP = 20, VLAN_TAG = 4;
+constexpr uint64_t LONGEST_NS = 100ull * 24 * 3600 * 1000000000u;  // simulated time has an end
 constexpr uint32_t SEQUENCE = 1000;
 
 static void put16(uint8_t *at, size_t value)
@@ -171,6 +172,8 @@ static Traffic from_capture(const gn_sim_nic_options &o)
         const uint64_t stamp =
             (static_cast<uint64_t>(header->ts.tv_sec) * 1000000000u + static_cast<uint64_t>(header->ts.tv_usec));
         if (traffic.frames.empty()) first = stamp;
+        if (o.pace == GN_PACE_STAMPS && stamp > first + LONGEST_NS)
+            refuse(o, traffic.frames.size() + 1, "comes more than 100 days after the first");
         const uint64_t after = stamp > first ? (stamp - first) * 1000 : 0;
         before = std::max(before, after);  // frames keep their order
         traffic.frames.push_back({std::move(frame), before});

@@ -56,6 +56,9 @@ for report in r again other; do jq 'del(.environment, .setup)' $report.json >$re
 cmp r.txt again.txt || fail "the same seed gives another report"
 ! cmp -s r.txt other.txt || fail "another seed gives the same report"
 
+sim --json -i "$gradients" --size 8K --loss 100% >r.json
+holds r.json '$d.frames.delivered == 0 and $d.goodput_bit_s == 0 and $d.seconds > 0 and $d.latency_ns.max == null'
+
 # Both ways at once; segments that begin within values; more rules than one, of which the second matches.
 sim --json -i "$gradients" --size 64K --duplex --transport tcp --mtu 1501 >r.json
 holds r.json '[.directions[].goodput_bit_s] | length == 2 and min > 15e9'
