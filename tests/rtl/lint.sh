@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Lint of the hardware, without a single waiver: Verilator -Wall on each engine and each direction of the NIC with every choice of profiles,
-# by its own file list, and on each module alone; Yosys reads the engines and each block of the path of frames as Verilog-2001 and finds
-# nothing undriven, doubly driven, looping or latched.
+# Lint of the hardware, without a single waiver: Verilator -Wall on each engine and the NIC with every choice of profiles, by its own file
+# list, and on each module alone; Yosys reads the engines and each block of the path of frames as Verilog-2001 and finds nothing
+# undriven, doubly driven, looping or latched.
 set -euo pipefail
 cd "$(dirname "$0")/../../rtl"
 
-for engine in stream_compress stream_decompress nic_tx; do
+for top in stream_compress stream_decompress nic_top; do
     for profiles in 1 2 3 4 5 6 7; do
-        verilator --lint-only -Wall --language 1364-2001 -GPROFILES="$profiles" --top-module "$engine" -f "$engine.f"
+        verilator --lint-only -Wall --language 1364-2001 -GPROFILES="$profiles" --top-module "$top" -f "$top.f"
     done
+done
+for top in nic_tx nic_rx; do
+    verilator --lint-only -Wall --language 1364-2001 --top-module "$top" -f "$top.f"
 done
 for file in lib/*.v codec/*.v frame/*.v nic/*.v; do
     verilator --lint-only -Wall --language 1364-2001 -Ilib -Icodec -Iframe -Inic "$file"

@@ -16,7 +16,7 @@ enum { AXIL_OKAY = 0, AXIL_SLVERR = 2 };
 template <class Top> class Axil
 {
   public:
-    Axil(Model<Top> &model, uint64_t seed) : model_(model), random_{seed ^ 0xa11} { reset(); }
+    Axil(Top &model, uint64_t seed) : model_(model), random_{seed ^ 0xa11} { reset(); }
 
     unsigned idle = 0;   // percent of cycles in which a channel of the master's has nothing
     unsigned stall = 0;  // percent of cycles in which an answer is not taken
@@ -45,44 +45,44 @@ template <class Top> class Axil
         aw_ = aw_ || (!addresses_.empty() && !random_.percent(idle));
         w_ = w_ || (!data_.empty() && !random_.percent(idle));
         ar_ = ar_ || (!asked_.empty() && !random_.percent(idle));
-        model_->s_axil_awvalid = aw_, model_->s_axil_wvalid = w_, model_->s_axil_arvalid = ar_;
+        model_.s_axil_awvalid = aw_, model_.s_axil_wvalid = w_, model_.s_axil_arvalid = ar_;
         const uint32_t noise = static_cast<uint32_t>(random_.next());
-        model_->s_axil_awaddr = static_cast<uint16_t>((aw_ ? addresses_.front() : noise) & 0xfff);
-        model_->s_axil_wdata = w_ ? data_.front().first : noise;
-        model_->s_axil_wstrb = static_cast<uint8_t>((w_ ? data_.front().second : noise) & 0xf);
-        model_->s_axil_araddr = static_cast<uint16_t>((ar_ ? asked_.front() : noise) & 0xfff);
-        model_->s_axil_bready = !random_.percent(stall), model_->s_axil_rready = !random_.percent(stall);
+        model_.s_axil_awaddr = static_cast<uint16_t>((aw_ ? addresses_.front() : noise) & 0xfff);
+        model_.s_axil_wdata = w_ ? data_.front().first : noise;
+        model_.s_axil_wstrb = static_cast<uint8_t>((w_ ? data_.front().second : noise) & 0xf);
+        model_.s_axil_araddr = static_cast<uint16_t>((ar_ ? asked_.front() : noise) & 0xfff);
+        model_.s_axil_bready = !random_.percent(stall), model_.s_axil_rready = !random_.percent(stall);
     }
     // After it: what has been handed over.
     void sample()
     {
-        if (aw_ && model_->s_axil_awready) addresses_.pop_front(), aw_ = false;
-        if (w_ && model_->s_axil_wready) data_.pop_front(), w_ = false;
-        if (ar_ && model_->s_axil_arready) asked_.pop_front(), ar_ = false;
-        const uint32_t b = model_->s_axil_bresp;
-        const uint64_t r = static_cast<uint64_t>(model_->s_axil_rresp) << 32 | model_->s_axil_rdata;
-        if (b_held_ && (!model_->s_axil_bvalid || b != b_)) fail("a write's answer changes before it is taken");
-        if (r_held_ && (!model_->s_axil_rvalid || r != r_)) fail("a read's answer changes before it is taken");
-        b_held_ = model_->s_axil_bvalid && !model_->s_axil_bready,
-        r_held_ = model_->s_axil_rvalid && !model_->s_axil_rready;
+        if (aw_ && model_.s_axil_awready) addresses_.pop_front(), aw_ = false;
+        if (w_ && model_.s_axil_wready) data_.pop_front(), w_ = false;
+        if (ar_ && model_.s_axil_arready) asked_.pop_front(), ar_ = false;
+        const uint32_t b = model_.s_axil_bresp;
+        const uint64_t r = static_cast<uint64_t>(model_.s_axil_rresp) << 32 | model_.s_axil_rdata;
+        if (b_held_ && (!model_.s_axil_bvalid || b != b_)) fail("a write's answer changes before it is taken");
+        if (r_held_ && (!model_.s_axil_rvalid || r != r_)) fail("a read's answer changes before it is taken");
+        b_held_ = model_.s_axil_bvalid && !model_.s_axil_bready,
+        r_held_ = model_.s_axil_rvalid && !model_.s_axil_rready;
         b_ = b, r_ = r;
-        if (model_->s_axil_bvalid && model_->s_axil_bready) {
+        if (model_.s_axil_bvalid && model_.s_axil_bready) {
             if (writes_.size() <= std::max(addresses_.size(), data_.size()))
                 fail("an answer to a write that is not whole");
             const auto done = std::move(writes_.front());
             writes_.pop_front();
             if (done) done(b);
         }
-        if (model_->s_axil_rvalid && model_->s_axil_rready) {
+        if (model_.s_axil_rvalid && model_.s_axil_rready) {
             if (reads_.size() <= asked_.size()) fail("an answer that nobody asked for");
             const auto done = std::move(reads_.front());
             reads_.pop_front();
-            if (done) done(model_->s_axil_rdata, model_->s_axil_rresp);
+            if (done) done(model_.s_axil_rdata, model_.s_axil_rresp);
         }
     }
 
   private:
-    Model<Top> &model_;
+    Top &model_;
     Random random_;
     std::deque<uint32_t> addresses_, asked_;
     std::deque<std::pair<uint32_t, unsigned>> data_;

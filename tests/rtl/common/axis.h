@@ -106,6 +106,7 @@ template <class Top> class Stream
     {
         offer();
         model_->m_axis_tready = !random_.percent(gaps.stall);
+        if (before) before(*model_.operator->());
         if (random_.percent(2)) independence();
         model_->eval();
         const bool in = model_->s_axis_tvalid && model_->s_axis_tready,
@@ -206,8 +207,9 @@ template <class Top> class Stream
     }
 
   public:
-    uint64_t user_mask = ~0ull;        // bits that the sink's tuser has
-    std::function<void(Top &)> every;  // called in each cycle, before the clock's edge
+    uint64_t user_mask = ~0ull;         // bits that the sink's tuser has
+    std::function<void(Top &)> before;  // called in each cycle: for other inputs
+    std::function<void(Top &)> every;   // called in each cycle, before the clock's edge
     Top &top() { return *model_.operator->(); }
     bool user_in_last = false;  // a frame's tuser counts in its last beat, not in its first
 

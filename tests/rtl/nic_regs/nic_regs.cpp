@@ -127,7 +127,10 @@ struct Registers {
 class Bench
 {
   public:
-    explicit Bench(const bench::Options &o) : model_(o), axil_(model_, o.seed), random_{o.seed ^ 0x4e6} { reset(); }
+    explicit Bench(const bench::Options &o) : model_(o), axil_(*model_.operator->(), o.seed), random_{o.seed ^ 0x4e6}
+    {
+        reset();
+    }
 
     void reset()
     {

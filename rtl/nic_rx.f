@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
++incdir+codec
+lib/block_ram.v
+lib/credit_counter.v
+lib/credit_fifo.v
+lib/keep_count.v
+lib/pair_fifo.v
+lib/skid_buffer.v
+codec/record_packer.v
+codec/lane_decompress.v
+codec/quad_unpack.v
+codec/decompress_unit.v
+codec/record_table.v
+codec/record_window.v
+codec/stream_decompress.v
+frame/checksum.v
+frame/shim_check.v
+frame/frame_parse.v
+frame/frame_store.v
+frame/byte_realign.v
+frame/frame_sums.v
+frame/frame_feed.v
+frame/result_store.v
+frame/frame_stamp.v
+frame/frame_assemble.v
+nic/rx_judge.v
+nic/nic_rx.v
