@@ -34,7 +34,8 @@ module nic_tx #(
     output wire                m_axis_tvalid,
     input  wire                m_axis_tready,
 
-    // what the counters need: a pulse for each frame that leaves, in order, and for each that was dropped
+    // what the counters need: a pulse for each frame that leaves, in order, on average at most in every
+    // second cycle; and for each that was dropped
     output wire                event_valid,
     output wire [3:0]          event_kind,          // 0 compressed. Stored, because it 1 would not get shorter, 2 its flow's SYN was not
                                                     // seen, 3 it is a SYN. Passed: 4 bypass, 5 no rule, 6 not IP or not whole, 7 fragment,

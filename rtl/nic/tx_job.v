@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The last decision about a frame on its way to the wire, compressed or stored, when all that was asked for is there: from it, the shim and
-// what leaves. One frame a cycle.
+// what leaves. A frame every second cycle, for its event goes to counters that take as long.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -71,8 +71,10 @@ module tx_job #(
     wire tried    = s_kind == 4'd0;
     wire complete = s_valid && (pass || sums_valid) && (!tried || result_valid);
     wire a_ready;
+    reg  taken_reg = 1'b0;
+    wire take = complete && a_ready && !taken_reg;
 
-    assign s_ready      = complete && a_ready;
+    assign s_ready      = take;
     assign sums_ready   = s_ready && !pass;
     assign result_ready = s_ready && tried;
 
@@ -109,9 +111,13 @@ module tx_job #(
             a_rest         <= sums_rest;
             a_sum_tail     <= sums_tail;
             a_sum_result   <= result_sum;
-            a_valid        <= complete;
+            a_valid        <= take;
         end
-        if (rst) a_valid <= 1'b0;
+        taken_reg <= take;
+        if (rst) begin
+            a_valid   <= 1'b0;
+            taken_reg <= 1'b0;
+        end
     end
 
     // ---- b: the shim, the sum of what stays, the event
