@@ -21,6 +21,6 @@ const gn_engine *gn_engine_find(const char *name, gn_error *error)
             "preset release is",
             name);
     else
-        gn_error_set(error, "there is " GN_ENGINE_NAMES);
+        gn_error_set(error, "this build has " GN_ENGINE_NAMES);
     return NULL;
 }

@@ -51,8 +51,13 @@ typedef struct gn_engine {
 
 extern const gn_engine gn_engine_model;
 
-/// Engines of this build, as "model, rtl or lockstep".
+/// Engines of this build.
+#ifdef GRADNIC_RTL_NIC
+extern const gn_engine gn_engine_rtl, gn_engine_lockstep;
+#define GN_ENGINE_NAMES "model, rtl, lockstep"
+#else
 #define GN_ENGINE_NAMES "model"
+#endif
 
 /// NULL when there is no engine of that name; `error` says what there is, and how to get a known one that this build lacks.
 const gn_engine *gn_engine_find(const char *name, gn_error *error);

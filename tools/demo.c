@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include "beside.h"
+#include "driver/engine.h"
 #include "option_values.h"
 
-enum { OPT_RATE = 0x100, OPT_STEPS, OPT_WORKERS, OPT_DATA, OPT_IN_PROCESS, OPT_QUICK, OPT_PORT };
+enum { OPT_RATE = 0x100, OPT_STEPS, OPT_WORKERS, OPT_DATA, OPT_IN_PROCESS, OPT_QUICK, OPT_PORT, OPT_ENGINE };
 
 static const char doc[] = "Trains a network on handwritten digits with four workers, over links of a limited rate with "
                           "a gradnic NIC at each end, five "
@@ -37,10 +38,23 @@ static const struct argp_option table[] = {
     {"data", OPT_DATA, "DIR", 0, "MNIST's four files (the digits that come with gradnic)", 0},
     {"in-process", OPT_IN_PROCESS, 0, 0,
      "no namespaces and no TUN devices: the packet transform inside of the workers, modelled links", 0},
-    {"quick", OPT_QUICK, 0, 0, "20 steps: shows that all works; what is learned in them means little", 0},
+    {"quick", OPT_QUICK, 0, 0,
+     "20 steps unless --steps says otherwise: shows that all works; what is learned in them means little", 0},
     {"port", OPT_PORT, "PORT", 0, "where the workers meet (29500)", 0},
+    {"engine", OPT_ENGINE, "NAME", 0,
+     "of the NICs (model). rtl and lockstep take all packets through the Verilog NIC in a simulator, lockstep beside "
+     "the model, "
+     "and stop at the first difference; being slow, they train a smaller network with two workers over 20mbit for 10 "
+     "steps "
+     "(--quick: 2), unless told otherwise",
+     0},
     {0},
 };
+
+typedef struct demo {
+    const gn_engine *engine;
+    bool quick, in_process, rate, steps, workers;  ///< given
+} demo;
 
 /// Options reach the script as DEMO_... in its environment.
 static void hand_over(const char *name, const char *value)
@@ -66,17 +80,44 @@ static void hand_over_rate(struct argp_state *state, const char *text)
     hand_over("DEMO_RATE_BITS", number);
 }
 
+static void take_engine(struct argp_state *state, demo *d, const char *name)
+{
+    gn_error error;
+    d->engine = gn_engine_find(name, &error);
+    if (!d->engine) argp_error(state, "--engine %s: %s", name, error.text);
+    hand_over("DEMO_ENGINE", name);
+}
+
+/// What was not given depends on what was.
+static void finish(struct argp_state *state, const demo *d)
+{
+    const bool slow = d->engine != &gn_engine_model;
+    if (slow && d->in_process)
+        argp_error(state, "--in-process has no NICs that could use the engine %s", d->engine->name);
+    if (!d->rate) hand_over_rate(state, slow ? "20mbit" : "1gbit");
+    if (!d->steps) hand_over("DEMO_STEPS", slow ? (d->quick ? "2" : "10") : d->quick ? "20" : "450");
+    if (!d->workers) hand_over("DEMO_WORKERS", slow ? "2" : "4");
+    hand_over("DEMO_NETWORK", slow ? "--layers 3 --hidden 64" : "");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
+    demo *d = state->input;
     switch (key) {
     case OPT_RATE:
+        d->rate = true;
         hand_over_rate(state, arg);
         return 0;
     case OPT_STEPS:
+        d->steps = true;
         hand_over_number(state, "DEMO_STEPS", "steps", arg, 1, 1000000);
         return 0;
     case OPT_WORKERS:
+        d->workers = true;
         hand_over_number(state, "DEMO_WORKERS", "workers", arg, 2, 100);
+        return 0;
+    case OPT_ENGINE:
+        take_engine(state, d, arg);
         return 0;
     case OPT_PORT:
         hand_over_number(state, "DEMO_PORT", "port", arg, 1, 65535);
@@ -88,15 +129,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         hand_over("DEMO_DATA", arg);
         return 0;
     case OPT_IN_PROCESS:
+        d->in_process = true;
         hand_over("DEMO_MODE", "in-process");
         return 0;
     case OPT_QUICK:
-        hand_over("DEMO_STEPS", "20");
+        d->quick = true;
         return 0;
     case ARGP_KEY_INIT:
-        hand_over_rate(state, "1gbit");
-        hand_over("DEMO_STEPS", "450");
-        hand_over("DEMO_WORKERS", "4");
+        take_engine(state, d, "model");
         hand_over("DEMO_PORT", "29500");
         hand_over("DEMO_OUT", "out");
         hand_over("DEMO_DATA", "");
@@ -104,6 +144,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "'%s': no arguments are taken", arg);
+        return 0;
+    case ARGP_KEY_END:
+        finish(state, d);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -113,7 +156,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 int gn_command_demo(int argc, char **argv)
 {
     const char *program = argv[0];
-    argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, 0, 0, NULL);
+    demo d = {0};
+    argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, 0, 0, &d);
     char self[PATH_MAX], script[PATH_MAX];
     gn_message wrong = gn_beside_self(self);
     if (!wrong) wrong = gn_beside_find("demo-run", "../share/gradnic/demo-run", "../../../scripts/demo-run", script);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engines around packet transforms: cut in software and transformed packet by packet gives what the model makes of whole segments;
 // two transforms that agree are let be, and one that differs in a bit is stopped and caught in a capture.
+#include <errno.h>
+#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "driver/engine_packets.h"
+#include "driver/nic_private.h"
 #include "driver/transform_lockstep.h"
-#include "packets.h"
+#include "engine_pair.h"
 #include "suite.h"
-
-enum { ROOM = 66000, MTU = 1472, FIN = 1, SYN = 2, PSH = 8, ACK = 16 };
 
 // A model that breaks on purpose, at the broken_at-th packet of a direction.
 static enum { NOTHING, TX_BIT, TX_LENGTH, RX_BIT, RX_DROP, TX_COUNTER, RX_COUNTER, RULES, SILENT } broken;
@@ -99,25 +101,13 @@ static int engine_open(void **state, const gn_engine_config *config, gn_error *e
 static const gn_engine lockstep = {
     .name = "lockstep", .open = engine_open, .comparison = gn_packets_comparison, GN_ENGINE_PACKETS};
 
-static void *model, *engine;
-static gn_burst expected, burst;
-static uint8_t segment[ROOM], restored[ROOM];
-static float values[16384];
+static engine_pair pair;
 static char folder[] = "/tmp/gradnic-test-XXXXXX";
 
 static void setup(void)
 {
-    uint32_t seed = 3;
-    random_values(&seed, values, 16384, 0.01f);
-    gn_rule rules[2] = {gn_rule_default(), gn_rule_default()};
-    rules[1].tos = 0x48;
-    rules[1].head = 12;
-    ck_assert_int_eq(gn_codec_init(&rules[1].codec, GN_PAPER, 7), GN_OK);
-    const gn_engine_config config = {.rules = rules, .rule_count = 2};
     broken = NOTHING;
-    gn_error error = {""};
-    ck_assert_msg(!gn_engine_model.open(&model, &config, &error) && !lockstep.open(&engine, &config, &error), "%s",
-                  error.text);
+    pair_open(&pair, &lockstep);
     ck_assert_ptr_nonnull(mkdtemp(folder));
     setenv("TMPDIR", folder, 1);
 }
@@ -125,115 +115,37 @@ static void setup(void)
 static void teardown(void)
 {
     char command[64];
-    gn_engine_model.close(model);
-    lockstep.close(engine);
+    pair_close(&pair);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     ck_assert_int_eq(system(command), 0);
 }
 
-static gn_segment build(packet p, size_t at, size_t bytes, unsigned gso_size)
+static void breaks(int how, uint64_t at)
 {
-    const size_t length = packet_build(&p, (const uint8_t *)values + at, bytes, segment);
-    return (gn_segment){
-        .packet = segment, .length = length, .gso_size = (uint16_t)gso_size, .partial_checksum = p.partial};
-}
-
-/// Through the model, whole, and through the engine under test, cut before.
-static gn_status transmit(packet p, size_t at, size_t bytes, unsigned gso_size, size_t mtu)
-{
-    const gn_segment s = build(p, at, bytes, gso_size);
-    const gn_status status = gn_engine_model.transmit(model, &s, GN_CUT_MTU, mtu, &expected);
-    const gn_status got = lockstep.transmit(engine, &s, GN_CUT_MTU, mtu, &burst);
-    if (broken != NOTHING) return got;
-    ck_assert_int_eq(got, status);
-    ck_assert_uint_eq(burst.count, expected.count);
-    if (status != GN_OK) return got;
-    ck_assert_mem_eq(burst.offset, expected.offset, (burst.count + 1) * sizeof *burst.offset);
-    ck_assert_mem_eq(burst.data, expected.data, burst.offset[burst.count]);
-    return got;
-}
-
-static void receive_all(void)
-{
-    for (unsigned i = 0; i < expected.count; i++) {
-        const uint8_t *one = expected.data + expected.offset[i];
-        const size_t length = expected.offset[i + 1] - expected.offset[i];
-        size_t bytes = 0, wanted = 0;
-        static uint8_t by_model[ROOM];
-        const gn_verdict verdict = gn_engine_model.receive(model, one, length, by_model, ROOM, &wanted);
-        const gn_verdict got = lockstep.receive(engine, one, length, restored, ROOM, &bytes);
-        ck_assert_int_eq(got == GN_VERDICT_DROP, verdict == GN_VERDICT_DROP);
-        if (got == GN_VERDICT_DROP) continue;
-        ck_assert_uint_eq(bytes, verdict == GN_VERDICT_PASS ? length : wanted);
-        ck_assert_mem_eq(restored, verdict == GN_VERDICT_PASS ? one : by_model, bytes);
-    }
-}
-
-/// Whatever a host hands to its NIC: both IP versions, TCP in and out of phase, with and without options, UDP, what no rule matches.
-static void all_traffic(void)
-{
-    for (int version = 4; version <= 6; version += 2) {
-        const unsigned headers = version == 4 ? 20 : 40;
-        for (unsigned options = 0; options <= 12; options += 12) {
-            packet p = {.version = version, .partial = true, .tcp_options = options, .seq = 1000, .source = 41000};
-            p.source = (uint16_t)(41000 + options);
-            const unsigned mss = MTU - GN_SHIM_BYTES - headers - 20 - options;
-            packet syn = p;
-            syn.flags = SYN;
-            syn.seq--;
-            transmit(syn, 0, 0, 0, MTU);
-            receive_all();
-            for (size_t at = 0; at < 60000; at += 9001, p.seq += 9001) {
-                p.flags = at > 50000 ? ACK | PSH | FIN : ACK | PSH;
-                ck_assert_int_eq(transmit(p, at, 9001, mss, MTU), GN_OK);
-                receive_all();
-            }
-            transmit(p, 0, 100, 0, MTU);  // behind the FIN: stored
-            receive_all();
-            p.tos = NO_TOS;
-            ck_assert_int_eq(transmit(p, 0, 40000, mss, MTU), GN_OK);
-            receive_all();
-            p.partial = false;
-            ck_assert_int_eq(transmit(p, 0, 900, 0, MTU), GN_OK);
-            ck_assert_int_eq(transmit(p, 0, MTU - headers - 20 - options, 0, MTU), GN_OK);  // fits as it is
-            receive_all();
-            p.tos = 0x28;
-            ck_assert_int_eq(transmit(p, 0, MTU - headers - 20 - options, 0, MTU), GN_OK);  // fits, but for the shim
-            receive_all();
-        }
-        packet u = {.version = version, .protocol = 17, .partial = true, .tos = 0x48};
-        ck_assert_int_eq(transmit(u, 0, 30000, 1212, MTU), GN_OK);
-        receive_all();
-        ck_assert_int_eq(transmit(u, 0, 1300, 0, MTU), GN_OK);
-        receive_all();
-        ck_assert_int_eq(transmit(u, 0, 1465, 0, MTU), GN_INVALID);
-        u.protocol = 89;
-        u.partial = false;
-        ck_assert_int_eq(transmit(u, 0, 600, 0, MTU), GN_OK);
-        receive_all();
-    }
+    broken = how;
+    broken_at = at;
+    pair.differs = true;
 }
 
 START_TEST(agree)
 {
-    all_traffic();
+    pair_traffic(&pair);
     // Damaged on the way: both drop it.
-    ck_assert_int_eq(transmit((packet){.protocol = 17}, 0, 800, 0, MTU), GN_OK);
-    expected.data[40] ^= 1;
-    receive_all();
-    const gn_tx_counters *tx = lockstep.tx_counters(engine), *tx_model = gn_engine_model.tx_counters(model);
-    const gn_rx_counters *rx = lockstep.rx_counters(engine), *rx_model = gn_engine_model.rx_counters(model);
+    ck_assert_int_eq(pair_transmit(&pair, (packet){.protocol = 17}, 0, 800, 0), GN_OK);
+    pair.expected.data[40] ^= 1;
+    pair_receive_all(&pair);
+    const gn_tx_counters *tx = lockstep.tx_counters(pair.state), *tx_model = gn_engine_model.tx_counters(pair.model);
+    const gn_rx_counters *rx = lockstep.rx_counters(pair.state), *rx_model = gn_engine_model.rx_counters(pair.model);
     gn_error error = {""};
-    ck_assert_msg(!lockstep.check(engine, &error), "%s", error.text);
+    ck_assert_msg(!lockstep.check(pair.state, &error), "%s", error.text);
     ck_assert_mem_eq(rx, rx_model, sizeof *rx);
     ck_assert_uint_eq(rx->bad_checksum, 1);
     // Behind the cut there are more packets, but what became of the payload is the same.
     ck_assert_uint_ge(tx->packets, tx_model->packets);
-    ck_assert_mem_eq(&tx->rule[0], &tx_model->rule[0], sizeof tx->rule[0]);
-    ck_assert_mem_eq(&tx->rule[1], &tx_model->rule[1], sizeof tx->rule[1]);
+    ck_assert_mem_eq(tx->rule, tx_model->rule, sizeof tx->rule);
     ck_assert_uint_eq(tx->flows_closed, tx_model->flows_closed);
     gn_comparison c;
-    lockstep.comparison(engine, &c);
+    lockstep.comparison(pair.state, &c);
     ck_assert_uint_eq(c.tx_packets, tx->packets);
     ck_assert_uint_eq(c.rx_packets, rx->packets);
     ck_assert_uint_eq(c.differences, 0);
@@ -244,10 +156,10 @@ END_TEST
 START_TEST(only_whole_packets)
 {
     gn_headers_cut cut;
-    const gn_segment s = build((packet){.tos = NO_TOS}, 0, 800, 0);
-    ck_assert_int_eq(lockstep.transmit_headers(engine, &s, MTU, &burst, &cut), GN_UNSUPPORTED);
-    ck_assert_int_eq(lockstep.transmit(engine, &s, GN_CUT_FILL, MTU, &burst), GN_UNSUPPORTED);
-    ck_assert_int_eq(lockstep.check(engine, NULL), 0);
+    const gn_segment s = pair_build(&pair, (packet){.tos = NO_TOS}, 0, 800, 0);
+    ck_assert_int_eq(lockstep.transmit_headers(pair.state, &s, PAIR_MTU, &pair.burst, &cut), GN_UNSUPPORTED);
+    ck_assert_int_eq(lockstep.transmit(pair.state, &s, GN_CUT_FILL, PAIR_MTU, &pair.burst), GN_UNSUPPORTED);
+    ck_assert_int_eq(lockstep.check(pair.state, NULL), 0);
 }
 END_TEST
 
@@ -277,21 +189,22 @@ static int read_capture(const gn_error *error, uint8_t bytes[3][2000], size_t le
 static gn_error failure_of(const char *words)
 {
     gn_error error;
-    ck_assert_int_eq(lockstep.check(engine, &error), -1);
+    ck_assert_int_eq(lockstep.check(pair.state, &error), -1);
     ck_assert_msg(strstr(error.text, words), "'%s' does not say '%s'", error.text, words);
     // It stays so.
-    const gn_segment s = build((packet){.protocol = 17}, 0, 800, 0);
+    const gn_segment s = pair_build(&pair, (packet){.protocol = 17}, 0, 800, 0);
     size_t bytes;
-    ck_assert_int_eq(lockstep.transmit(engine, &s, GN_CUT_MTU, MTU, &burst), GN_DEAD);
-    ck_assert_uint_eq(burst.count, 0);
-    ck_assert_int_eq(lockstep.receive(engine, segment, s.length, restored, ROOM, &bytes), GN_VERDICT_DROP);
+    ck_assert_int_eq(lockstep.transmit(pair.state, &s, GN_CUT_MTU, PAIR_MTU, &pair.burst), GN_DEAD);
+    ck_assert_uint_eq(pair.burst.count, 0);
+    ck_assert_int_eq(lockstep.receive(pair.state, pair.segment, s.length, pair.restored, PAIR_ROOM, &bytes),
+                     GN_VERDICT_DROP);
     return error;
 }
 
 static void expect_differences(uint64_t wanted)
 {
     gn_comparison c;
-    lockstep.comparison(engine, &c);
+    lockstep.comparison(pair.state, &c);
     ck_assert_uint_eq(c.differences, wanted);
 }
 
@@ -301,33 +214,30 @@ START_TEST(bit_on_transmit)
 {
     static uint8_t bytes[3][2000];
     size_t length[3];
-    broken = TX_BIT;
-    broken_at = 5;
-    ck_assert_int_eq(transmit(datagrams, 0, 4000, 1000, MTU), GN_OK);
-    receive_all();
-    ck_assert_int_eq(transmit(datagrams, 0, 4000, 1000, MTU), GN_DEAD);
+    breaks(TX_BIT, 5);
+    ck_assert_int_eq(pair_transmit(&pair, datagrams, 0, 4000, 1000), GN_OK);
+    ck_assert_int_eq(pair_transmit(&pair, datagrams, 0, 4000, 1000), GN_DEAD);
     const gn_error error = failure_of("transmit, packet 5, head 0: byte 11 is 0x");
     ck_assert_int_eq(read_capture(&error, bytes, length), 3);
-    const size_t whole = expected.offset[1];
+    const size_t whole = pair.expected.offset[1];
     ck_assert_uint_eq(length[0], 1028);
-    ck_assert_mem_eq(bytes[0] + 28, values, 1000);
+    ck_assert_mem_eq(bytes[0] + 28, pair.values, 1000);
     ck_assert_uint_eq(length[1], whole);
-    ck_assert_mem_eq(bytes[1], expected.data, whole);
+    ck_assert_mem_eq(bytes[1], pair.expected.data, whole);
     bytes[2][11] ^= 0x10;
     ck_assert_uint_eq(length[2], whole);
-    ck_assert_mem_eq(bytes[2], expected.data, whole);
+    ck_assert_mem_eq(bytes[2], pair.expected.data, whole);
     expect_differences(1);
 }
 END_TEST
 
 START_TEST(length_on_transmit)
 {
-    broken = TX_LENGTH;
-    broken_at = 1;
-    ck_assert_int_eq(transmit(datagrams, 0, 1000, 0, MTU), GN_DEAD);
+    breaks(TX_LENGTH, 1);
+    ck_assert_int_eq(pair_transmit(&pair, datagrams, 0, 1000, 0), GN_DEAD);
     char words[80];
-    snprintf(words, sizeof words, "packet 1, head 0: %u bytes in model, %u in other", expected.offset[1],
-             expected.offset[1] - 1);
+    snprintf(words, sizeof words, "packet 1, head 0: %u bytes in model, %u in other", pair.expected.offset[1],
+             pair.expected.offset[1] - 1);
     (void)failure_of(words);
     expect_differences(1);
 }
@@ -337,18 +247,18 @@ START_TEST(bit_on_receive)
 {
     static uint8_t bytes[3][2000];
     size_t length[3], at = 0;
-    broken = RX_BIT;
-    broken_at = 3;
-    transmit(datagrams, 0, 4000, 1000, MTU);
+    breaks(RX_BIT, 3);
+    pair_transmit(&pair, datagrams, 0, 4000, 1000);
     for (unsigned i = 0; i < 3; i++) {
-        const gn_verdict got = lockstep.receive(engine, expected.data + expected.offset[i],
-                                                expected.offset[i + 1] - expected.offset[i], restored, ROOM, &at);
+        const gn_verdict got =
+            lockstep.receive(pair.state, pair.expected.data + pair.expected.offset[i],
+                             pair.expected.offset[i + 1] - pair.expected.offset[i], pair.restored, PAIR_ROOM, &at);
         ck_assert_int_eq(got, i < 2 ? GN_VERDICT_WRITE : GN_VERDICT_DROP);
     }
     const gn_error error = failure_of("receive, packet 3: byte 1027 is 0x");
     ck_assert_int_eq(read_capture(&error, bytes, length), 3);
-    ck_assert_uint_eq(length[0], expected.offset[3] - expected.offset[2]);
-    ck_assert_mem_eq(bytes[0], expected.data + expected.offset[2], length[0]);
+    ck_assert_uint_eq(length[0], pair.expected.offset[3] - pair.expected.offset[2]);
+    ck_assert_mem_eq(bytes[0], pair.expected.data + pair.expected.offset[2], length[0]);
     ck_assert_uint_eq(bytes[1][1027] ^ bytes[2][1027], 0x80);
     ck_assert_mem_eq(bytes[1], bytes[2], 1027);
 }
@@ -358,10 +268,11 @@ START_TEST(drop_on_receive)
 {
     static uint8_t bytes[3][2000];
     size_t length[3], at = 0;
-    broken = RX_DROP;
-    broken_at = 1;
-    transmit(datagrams, 0, 1000, 0, MTU);
-    ck_assert_int_eq(lockstep.receive(engine, expected.data, expected.offset[1], restored, ROOM, &at), GN_VERDICT_DROP);
+    breaks(RX_DROP, 1);
+    pair_transmit(&pair, datagrams, 0, 1000, 0);
+    ck_assert_int_eq(
+        lockstep.receive(pair.state, pair.expected.data, pair.expected.offset[1], pair.restored, PAIR_ROOM, &at),
+        GN_VERDICT_DROP);
     const gn_error error = failure_of("receive, packet 1: other drops it, model makes 1028 bytes of it");
     ck_assert_int_eq(read_capture(&error, bytes, length), 2);
 }
@@ -369,13 +280,13 @@ END_TEST
 
 START_TEST(counters_differ)
 {
-    broken = _i ? RX_COUNTER : TX_COUNTER;
-    transmit(datagrams, 0, 1000, 0, MTU);
-    ck_assert_int_eq(lockstep.check(engine, NULL), 0);
+    breaks(_i ? RX_COUNTER : TX_COUNTER, 0);
+    pair_transmit(&pair, datagrams, 0, 1000, 0);
+    ck_assert_int_eq(lockstep.check(pair.state, NULL), 0);
     if (_i)
-        lockstep.rx_counters(engine);
+        lockstep.rx_counters(pair.state);
     else
-        lockstep.tx_counters(engine);
+        lockstep.tx_counters(pair.state);
     (void)failure_of(_i ? "counter rx.bad_checksum is 0 in model, 1 in other" : "counter tx.rules[0].wire_bytes is ");
     expect_differences(1);
 }
@@ -383,9 +294,8 @@ END_TEST
 
 START_TEST(silence)
 {
-    broken = SILENT;
-    broken_at = 2;
-    ck_assert_int_eq(transmit(datagrams, 0, 4000, 1000, MTU), GN_DEAD);
+    breaks(SILENT, 2);
+    ck_assert_int_eq(pair_transmit(&pair, datagrams, 0, 4000, 1000), GN_DEAD);
     (void)failure_of("it does not answer");
     expect_differences(0);
 }
@@ -394,10 +304,42 @@ END_TEST
 START_TEST(no_capture)
 {
     setenv("TMPDIR", "/nonexistent", 1);
-    broken = TX_BIT;
-    broken_at = 1;
-    ck_assert_int_eq(transmit(datagrams, 0, 1000, 0, MTU), GN_DEAD);
+    breaks(TX_BIT, 1);
+    ck_assert_int_eq(pair_transmit(&pair, datagrams, 0, 1000, 0), GN_DEAD);
     (void)failure_of("(no capture: /nonexistent/gradnic-lockstep-");
+}
+END_TEST
+
+// A NIC whose engine finds a difference stops, and hands nothing of that packet to its host.
+START_TEST(nic_stops)
+{
+    gn_nic nic = {.config = {.engine = &lockstep, .peers = gn_peers_new()}, .tun = {.mtu = 1464}};
+    gn_wire_batch batch;
+    breaks(RX_BIT, 2);
+    nic.engine = pair.state;
+    nic.stop_event = eventfd(0, EFD_NONBLOCK);
+    nic.tun.fd = open("/dev/null", O_WRONLY);
+    nic.in = calloc(1, sizeof *nic.in);
+    ck_assert(nic.in && nic.stop_event >= 0 && nic.tun.fd >= 0);
+    ck_assert_int_eq(gn_peers_add(nic.config.peers, "10.0.0.0/8=192.0.2.2", NULL), 0);
+    ck_assert_int_eq(gn_peers_seal(nic.config.peers, AF_INET, NULL), 0);
+    ck_assert_int_eq(gn_endpoint_parse("192.0.2.2:7777", &batch.from, NULL), 0);
+    gn_join_init(&nic.in->join, &nic.tun);
+    pair_transmit(&pair, datagrams, 0, 1000, 0);
+    batch.bytes = batch.size = pair.expected.offset[1];
+    for (unsigned i = 1; i <= 3; i++) {
+        memcpy(nic.in->batch, pair.expected.data, batch.bytes);
+        gn_in_batch(&nic, &batch);
+        ck_assert_int_eq(atomic_load(&nic.stop), i > 1);
+        ck_assert_uint_eq(nic.in->join.counters.packets, 1);
+    }
+    ck_assert_int_eq(atomic_load(&nic.failure), EPROTO);
+    uint64_t told;
+    ck_assert_int_eq(read(nic.stop_event, &told, sizeof told), sizeof told);
+    gn_peers_free(nic.config.peers);
+    close(nic.stop_event);
+    close(nic.tun.fd);
+    free(nic.in);
 }
 END_TEST
 
@@ -408,24 +350,24 @@ START_TEST(rules_refused)
     rules[0].tos = rules[1].tos = rules[2].tos = 0x10;
     gn_error error;
     broken = RULES;
-    ck_assert_int_eq(lockstep.set_rules(engine, rules, 3, &error), -1);
+    ck_assert_int_eq(lockstep.set_rules(pair.state, rules, 3, &error), -1);
     ck_assert_str_eq(error.text, "there is room for 2 rules");
     broken = NOTHING;
-    all_traffic();
+    pair_traffic(&pair);
     rules[0].port_low = 9;
     rules[0].port_high = 8;
-    ck_assert_int_eq(lockstep.set_rules(engine, rules, 1, &error), -1);
-    all_traffic();
+    ck_assert_int_eq(lockstep.set_rules(pair.state, rules, 1, &error), -1);
+    pair_traffic(&pair);
     rules[0] = rules[1];
-    ck_assert_int_eq(lockstep.set_rules(engine, rules, 2, &error), 0);
-    ck_assert_int_eq(gn_engine_model.set_rules(model, rules, 2, &error), 0);
-    all_traffic();
-    lockstep.set_bypass(engine, true);
-    gn_engine_model.set_bypass(model, true);
-    all_traffic();
-    lockstep.tx_counters(engine);
-    lockstep.rx_counters(engine);
-    ck_assert_int_eq(lockstep.check(engine, &error), 0);
+    ck_assert_int_eq(lockstep.set_rules(pair.state, rules, 2, &error), 0);
+    ck_assert_int_eq(gn_engine_model.set_rules(pair.model, rules, 2, &error), 0);
+    pair_traffic(&pair);
+    lockstep.set_bypass(pair.state, true);
+    gn_engine_model.set_bypass(pair.model, true);
+    pair_traffic(&pair);
+    lockstep.tx_counters(pair.state);
+    lockstep.rx_counters(pair.state);
+    ck_assert_int_eq(lockstep.check(pair.state, &error), 0);
 }
 END_TEST
 
@@ -442,6 +384,7 @@ int main(void)
     tcase_add_test(tcase, drop_on_receive);
     tcase_add_test(tcase, silence);
     tcase_add_test(tcase, no_capture);
+    tcase_add_test(tcase, nic_stops);
     tcase_add_test(tcase, rules_refused);
     tcase_add_loop_test(tcase, counters_differ, 0, 2);
     suite_add_tcase(suite, tcase);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine_pair.h"
+
+#include <string.h>
+
+#include <check.h>
+
+enum { FIN = 1, SYN = 2, PSH = 8, ACK = 16 };
+
+void pair_open(engine_pair *pair, const gn_engine *engine)
+{
+    uint32_t seed = 3;
+    gn_rule rules[2] = {gn_rule_default(), gn_rule_default()};
+    gn_error error = {""};
+    memset(pair, 0, sizeof *pair);
+    random_values(&seed, pair->values, 16384, 0.01f);
+    rules[1].tos = 0x48;
+    rules[1].head = 12;
+    ck_assert_int_eq(gn_codec_init(&rules[1].codec, GN_PAPER, 7), GN_OK);
+    const gn_engine_config config = {.rules = rules, .rule_count = 2};
+    pair->engine = engine;
+    ck_assert_msg(!gn_engine_model.open(&pair->model, &config, &error) && !engine->open(&pair->state, &config, &error),
+                  "%s", error.text);
+}
+
+void pair_close(engine_pair *pair)
+{
+    gn_engine_model.close(pair->model);
+    pair->engine->close(pair->state);
+}
+
+gn_segment pair_build(engine_pair *pair, packet p, size_t at, size_t bytes, unsigned gso_size)
+{
+    const size_t length = packet_build(&p, (const uint8_t *)pair->values + at, bytes, pair->segment);
+    return (gn_segment){
+        .packet = pair->segment, .length = length, .gso_size = (uint16_t)gso_size, .partial_checksum = p.partial};
+}
+
+gn_status pair_transmit(engine_pair *pair, packet p, size_t at, size_t bytes, unsigned gso_size)
+{
+    const gn_segment s = pair_build(pair, p, at, bytes, gso_size);
+    const gn_status status = gn_engine_model.transmit(pair->model, &s, GN_CUT_MTU, PAIR_MTU, &pair->expected);
+    const gn_status got = pair->engine->transmit(pair->state, &s, GN_CUT_MTU, PAIR_MTU, &pair->burst);
+    if (pair->differs) return got;
+    gn_error error = {""};
+    ck_assert_msg(!pair->engine->check(pair->state, &error), "%s", error.text);
+    ck_assert_int_eq(got, status);
+    ck_assert_uint_eq(pair->burst.count, pair->expected.count);
+    if (status != GN_OK) return got;
+    const gn_burst *a = &pair->burst, *b = &pair->expected;
+    ck_assert_mem_eq(a->offset, b->offset, (b->count + 1) * sizeof *b->offset);
+    ck_assert_mem_eq(a->data, b->data, b->offset[b->count]);
+    return got;
+}
+
+gn_verdict pair_receive(engine_pair *pair, const uint8_t *bytes, size_t length)
+{
+    static uint8_t by_model[PAIR_ROOM];
+    size_t got_length = 0, wanted = length;
+    const gn_verdict verdict = gn_engine_model.receive(pair->model, bytes, length, by_model, sizeof by_model, &wanted);
+    const gn_verdict got = pair->engine->receive(pair->state, bytes, length, pair->restored, PAIR_ROOM, &got_length);
+    if (pair->differs) return got;
+    gn_error error = {""};
+    ck_assert_msg(!pair->engine->check(pair->state, &error), "%s", error.text);
+    ck_assert_int_eq(got == GN_VERDICT_DROP, verdict == GN_VERDICT_DROP);
+    if (got == GN_VERDICT_DROP) return got;
+    ck_assert_uint_eq(got_length, wanted);
+    ck_assert_mem_eq(pair->restored, verdict == GN_VERDICT_PASS ? bytes : by_model, wanted);
+    return got;
+}
+
+void pair_receive_all(engine_pair *pair)
+{
+    const gn_burst *b = &pair->expected;
+    for (unsigned i = 0; i < b->count; i++) pair_receive(pair, b->data + b->offset[i], b->offset[i + 1] - b->offset[i]);
+}
+
+static void there_and_back(engine_pair *pair, packet p, size_t at, size_t bytes, unsigned gso_size)
+{
+    ck_assert_int_eq(pair_transmit(pair, p, at, bytes, gso_size), GN_OK);
+    pair_receive_all(pair);
+}
+
+static void tcp(engine_pair *pair, int version, unsigned options)
+{
+    const unsigned headers = (version == 4 ? 20u : 40u) + 20 + options, mss = PAIR_MTU - GN_SHIM_BYTES - headers;
+    packet p = {.version = version, .partial = true, .tcp_options = options, .seq = 1000};
+    p.source = (uint16_t)(41000 + options);
+    packet syn = p;
+    syn.flags = SYN;
+    syn.seq--;
+    there_and_back(pair, syn, 0, 0, 0);
+    for (size_t at = 0; at < 60000; at += 9001, p.seq += 9001) {
+        p.flags = at > 50000 ? ACK | PSH | FIN : ACK | PSH;
+        there_and_back(pair, p, at, 9001, mss);
+    }
+    there_and_back(pair, p, 0, 100, 0);  // behind the FIN: stored
+    p.tos = NO_TOS;
+    there_and_back(pair, p, 0, 40000, mss);
+    p.partial = false;
+    there_and_back(pair, p, 0, 900, 0);
+    there_and_back(pair, p, 0, PAIR_MTU - headers, 0);  // fits as it is
+    p.tos = 0x28;
+    there_and_back(pair, p, 0, PAIR_MTU - headers, 0);  // fits, but for the shim
+}
+
+void pair_traffic(engine_pair *pair)
+{
+    for (int version = 4; version <= 6; version += 2) {
+        tcp(pair, version, 0);
+        tcp(pair, version, 12);
+        packet u = {.version = version, .protocol = 17, .partial = true, .tos = 0x48};
+        there_and_back(pair, u, 0, 30000, 1212);
+        there_and_back(pair, u, 0, 1300, 0);
+        ck_assert_int_eq(pair_transmit(pair, u, 0, 1465, 0), GN_INVALID);
+        u.protocol = 89;
+        u.partial = false;
+        there_and_back(pair, u, 0, 600, 0);
+    }
+}
