@@ -17,9 +17,9 @@ module quad_pack (
     output wire [2:0]   s_released,   // groups that have left in this cycle: 0..4
 
     // pieces
-    output reg  [279:0] m_piece,      // zero above its length
-    output reg  [5:0]   m_length,     // bytes, 1..35
-    output reg          m_last,       // of its frame
+    output wire [279:0] m_piece,      // zero above its length
+    output wire [5:0]   m_length,     // bytes, 1..35
+    output wire         m_last,       // of its frame
     output wire         m_valid,
     input  wire         m_ready
 );
@@ -130,9 +130,8 @@ module quad_pack (
     reg [8:0] run_reg  = 9'd0;  // zero quads that are not written yet, at most 255
 
     reg  r_valid = 1'b0;
-    reg  m_valid_reg = 1'b0;
-    wire r_free = !r_valid || !m_valid_reg || m_ready;
-    wire go     = q_valid && r_free;
+    wire room;
+    wire go = q_valid && room;
 
     wire        q_zero   = q_header == 16'd0;
     wire        end_run  = !q_zero && run_reg != 9'd0;                  // what comes ends the run: write that first
@@ -144,10 +143,17 @@ module quad_pack (
     assign q_done     = go && (q_zero || (!end_run && ends));
     assign s_released = !go || end_run ? 3'd0 : q_done ? {1'b0, q_group} - {1'b0, step_reg} + 3'd1 : 3'd1;
 
+    wire sends = go && (end_run || full_run || present);  // a piece
+    wire unused_idle;
+
+    credit_counter #(.CREDITS(9), .MOST(1), .LATE(1)) credits (
+        .clk(clk), .rst(rst), .ok(room), .idle(unused_idle), .take({2'd0, sends}), .give({2'd0, m_valid && m_ready}));
+
     reg [263:0] r_payload;
     reg [15:0]  r_header;
     reg [7:0]   r_run;
     reg [5:0]   r_bytes;
+    reg [32:0]  r_there;  // bytes that the class has
     reg         r_first, r_is_run, r_last;
 
     always @(posedge clk) begin
@@ -156,16 +162,16 @@ module quad_pack (
             step_reg <= q_done || end_run ? 2'd0 : step_reg + 2'd1;
             read_reg <= read_reg + {1'b0, s_released};
         end
-        if (r_free) begin
-            r_valid   <= go && (end_run || full_run || present);
-            r_payload <= ring[read_reg];
-            r_header  <= q_header;
-            r_run     <= q_zero ? run_reg[7:0] : run_reg[7:0] - 8'd1;
-            r_is_run  <= q_zero || end_run;
-            r_first   <= step_reg == 2'd0;
-            r_bytes   <= class_bytes(ahead[3:0]);
-            r_last    <= q_last && q_done;
-        end
+        r_valid   <= sends;
+        r_payload <= ring[read_reg];
+        r_header  <= q_header;
+        r_run     <= q_zero ? run_reg[7:0] : run_reg[7:0] - 8'd1;
+        r_is_run  <= q_zero || end_run;
+        r_first   <= step_reg == 2'd0;
+        r_bytes   <= class_bytes(ahead[3:0]);
+        for (n = 0; n < 16; n = n + 1)
+            if (ahead[3:0] == n[3:0]) r_there <= ~(33'h1_ffffffff << class_bytes(n[3:0]));
+        r_last    <= q_last && q_done;
         if (rst) begin
             run_reg  <= 9'd0;
             step_reg <= 2'd0;
@@ -180,27 +186,14 @@ module quad_pack (
 
     reg [263:0] kept;
     always @*
-        for (m = 0; m < 33; m = m + 1) kept[8*m +: 8] = m[5:0] < r_bytes ? r_payload[8*m +: 8] : 8'd0;
+        for (m = 0; m < 33; m = m + 1) kept[8*m +: 8] = r_payload[8*m +: 8] & {8{r_there[m]}};
 
-    assign m_valid = m_valid_reg;
+    wire [279:0] piece = r_is_run ? {256'd0, r_run, 16'd0} : r_first ? {kept, r_header} : {16'd0, kept};
+    wire [5:0]   bytes = r_is_run ? 6'd3 : r_first ? r_bytes + 6'd2 : r_bytes;
 
-    always @(posedge clk) begin
-        if (!m_valid_reg || m_ready) begin
-            m_valid_reg <= r_valid;
-            m_last      <= r_last;
-            if (r_is_run) begin
-                m_piece  <= {256'd0, r_run, 16'd0};
-                m_length <= 6'd3;
-            end else if (r_first) begin
-                m_piece  <= {kept, r_header};
-                m_length <= r_bytes + 6'd2;
-            end else begin
-                m_piece  <= {16'd0, kept};
-                m_length <= r_bytes;
-            end
-        end
-        if (rst) m_valid_reg <= 1'b0;
-    end
+    credit_fifo #(.WIDTH(287), .LOG2(3)) pieces (
+        .clk(clk), .rst(rst), .s_data({r_last, bytes, piece}), .s_valid(r_valid),
+        .m_data({m_last, m_length, m_piece}), .m_valid(m_valid), .m_ready(m_ready));
 
 endmodule
 

@@ -20,7 +20,7 @@ module quad_unpack (
 
     reg [4:0] width;    // planes of classes below 15
     reg [7:0] sign;
-    integer   b, n, i, j;
+    integer   b, i, j;
 
     always @* begin
         case (s_class)
@@ -45,7 +45,7 @@ module quad_unpack (
         payload_reg <= s_payload;
         sign_reg    <= sign;
         words_reg   <= s_class == 4'd15;
-        for (n = 0; n < 16; n = n + 1) there_reg[n] <= n[4:0] < width;
+        there_reg   <= ~(16'hffff << width);
     end
 
     // ---- planes to words

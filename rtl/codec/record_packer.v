@@ -68,10 +68,13 @@ module record_packer #(
     reg [5:0]              a_tail;   // bytes of the frame's last beat
     reg                    a_last, a_valid = 1'b0;
 
+    // The second stage says at once what the third shall do, and what is not there is zero. A third beat, which only the end of a frame
+    // has, is given when there is nothing else: pause_reg has seen to that.
     reg [8*MOST_BYTES-1:0] b_data;
-    reg [1:0]              b_beats;
+    reg [1:0]              b_count = 2'd0;                       // beats to give: 0..2
+    reg                    b_first_last = 1'b0, b_second_last = 1'b0;
+    reg                    b_third = 1'b0;                       // one more in the next cycle
     reg [5:0]              b_tail;
-    reg                    b_last, b_valid = 1'b0;
 
     always @(posedge clk) begin
         a_data  <= {56'd0, s_record} << {offset_reg[2:0], 3'd0};
@@ -81,61 +84,49 @@ module record_packer #(
         a_last  <= s_last;
         a_valid <= take;
 
-        b_data  <= {192'd0, a_data} << {a_shift, 6'd0};
-        b_beats <= a_beats;
-        b_tail  <= a_tail;
-        b_last  <= a_last;
-        b_valid <= a_valid;
+        b_data <= {192'd0, a_data} << {a_shift, 6'd0};
+        if (!a_valid || rst) b_data <= {8*MOST_BYTES{1'b0}};
+        b_count       <= a_valid ? {a_beats[1], a_beats == 2'd1} : {1'b0, b_third};
+        b_first_last  <= a_valid ? a_last && a_beats == 2'd1 : b_third;
+        b_second_last <= a_valid && a_last && a_beats == 2'd2;
+        b_third       <= a_valid && a_beats == 2'd3;
+        if (a_valid) b_tail <= a_tail;
 
         if (rst) begin
-            a_valid <= 1'b0;
-            b_valid <= 1'b0;
+            a_valid       <= 1'b0;
+            b_count       <= 2'd0;
+            b_first_last  <= 1'b0;
+            b_second_last <= 1'b0;
+            b_third       <= 1'b0;
         end
     end
 
     // ---- third stage: join with what is there, give up to two beats
 
-    reg [8*CARRY_BYTES-1:0] carry_reg;         // zero above what is there
-    reg                     third_reg = 1'b0;  // the last record of a frame has a third beat
-    reg [5:0]               third_tail_reg;
-
-    wire [8*MOST_BYTES-1:0] joined = (b_valid ? b_data : {8*MOST_BYTES{1'b0}}) | {256'd0, carry_reg};
-    wire [1:0]              count  = b_valid ? b_beats : {1'b0, third_reg};
-    wire                    first_last  = (b_valid ? b_last : third_reg) && count == 2'd1;
-    wire                    second_last = b_last && count == 2'd2;
-    wire [5:0]              tail        = b_valid ? b_tail : third_tail_reg;
+    reg  [8*CARRY_BYTES-1:0] carry_reg;  // zero above what is there
+    wire [8*MOST_BYTES-1:0]  joined = b_data | {256'd0, carry_reg};
 
     always @(posedge clk) begin
-        if (first_last || second_last)
-            carry_reg <= {8*CARRY_BYTES{1'b0}};
-        else if (count[1])
-            carry_reg <= {256'd0, joined[8*MOST_BYTES-1:512]};
-        else if (count[0])
-            carry_reg <= joined[8*MOST_BYTES-1:256];
-        else if (b_valid)
-            carry_reg <= joined[8*CARRY_BYTES-1:0];
-        third_reg      <= b_valid && b_beats == 2'd3;
-        third_tail_reg <= b_tail;
-        if (rst) begin
-            carry_reg <= {8*CARRY_BYTES{1'b0}};
-            third_reg <= 1'b0;
-        end
+        case (b_count)
+        2'd0:    carry_reg <= joined[8*CARRY_BYTES-1:0];
+        2'd1:    carry_reg <= joined[8*MOST_BYTES-1:256];
+        default: carry_reg <= {256'd0, joined[8*MOST_BYTES-1:512]};
+        endcase
+        if (b_first_last || b_second_last || rst) carry_reg <= {8*CARRY_BYTES{1'b0}};
     end
 
     wire [5:0] m_bytes;
 
     pair_fifo #(.WIDTH(263), .LOG2(4)) fifo (
         .clk(clk), .rst(rst),
-        .s_count(count[1] ? 2'd2 : count),
-        .s_first({first_last, first_last ? tail : 6'd32, joined[255:0]}),
-        .s_second({second_last, second_last ? tail : 6'd32, joined[511:256]}),
+        .s_count(b_count),
+        .s_first({b_first_last, b_first_last ? b_tail : 6'd32, joined[255:0]}),
+        .s_second({b_second_last, b_second_last ? b_tail : 6'd32, joined[511:256]}),
         .m_data({m_axis_tlast, m_bytes, m_axis_tdata}), .m_valid(m_axis_tvalid), .m_ready(m_axis_tready));
 
-    genvar i;
+    assign m_axis_tkeep = ~(32'hffffffff << m_bytes);
+
     generate
-        for (i = 0; i < 32; i = i + 1) begin : g_keep
-            assign m_axis_tkeep[i] = m_bytes > i;
-        end
         if (RECORD_BYTES < 34 || RECORD_BYTES > 40) begin : g_check
             RECORD_BYTES_must_be_34_to_40 error();
         end

@@ -158,7 +158,7 @@ module stream_compress #(
         .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tlast(m_axis_tlast),
         .m_axis_tvalid(m_axis_tvalid), .m_axis_tready(m_axis_tready));
 
-    // One frame has at least a group or a beat in here: fewer than 40 frames are. A frame's count comes only with its last beat
+    // One frame has at least a group or a beat in here: fewer than 60 frames are. A frame's count comes only with its last beat
     // in, and is needed with its last beat out.
     wire unused_valid;
     credit_fifo #(.WIDTH(COUNT_WIDTH), .LOG2(6)) counts (

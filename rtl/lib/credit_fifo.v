@@ -25,24 +25,28 @@ module credit_fifo #(
     reg [LOG2:0]    read_reg  = {LOG2+1{1'b0}};
     reg [WIDTH-1:0] out_reg;
     reg             out_valid_reg = 1'b0;
+    reg             empty_reg = 1'b1;  // nothing is stored
 
     assign m_data  = out_reg;
     assign m_valid = out_valid_reg;
 
-    wire empty = write_reg == read_reg;
     wire free  = m_ready || !out_valid_reg;
-    wire write = s_valid && !(free && empty);
+    wire write = s_valid && !(free && empty_reg);
+    wire read  = free && !empty_reg;
+    wire one   = read_reg + 1'b1 == write_reg;
 
     always @(posedge clk) begin
         if (write) store[write_reg[LOG2-1:0]] <= s_data;
-        if (free) out_reg <= empty ? s_data : store[read_reg[LOG2-1:0]];
+        if (free) out_reg <= empty_reg ? s_data : store[read_reg[LOG2-1:0]];
 
-        if (free) out_valid_reg <= s_valid || !empty;
+        if (free) out_valid_reg <= s_valid || !empty_reg;
         if (write) write_reg <= write_reg + 1'b1;
-        if (free && !empty) read_reg <= read_reg + 1'b1;
+        if (read) read_reg <= read_reg + 1'b1;
+        empty_reg <= !write && (empty_reg || (read && one));
 
         if (rst) begin
             out_valid_reg <= 1'b0;
+            empty_reg     <= 1'b1;
             write_reg     <= {LOG2+1{1'b0}};
             read_reg      <= {LOG2+1{1'b0}};
         end

@@ -27,13 +27,15 @@ module pair_fifo #(
     reg [LOG2:0]    read_reg  = {LOG2+1{1'b0}};
     reg [WIDTH-1:0] out_reg;
     reg             out_valid_reg = 1'b0;
+    reg             empty_reg = 1'b1;  // nothing is stored
 
     assign m_data  = out_reg;
     assign m_valid = out_valid_reg;
 
-    wire             empty  = write_reg == read_reg;
     wire             free   = m_ready || !out_valid_reg;
-    wire             pass   = free && empty;  // the first word goes to the output register
+    wire             read   = free && !empty_reg;
+    wire             one    = read_reg + 1'b1 == write_reg;
+    wire             pass   = free && empty_reg;  // the first word goes to the output register
     wire [1:0]       stored = pass && s_count != 2'd0 ? s_count - 2'd1 : s_count;
     wire [WIDTH-1:0] next   = pass ? s_second : s_first;
 
@@ -44,14 +46,16 @@ module pair_fifo #(
         if (at_odd ? stored[1] : |stored) even[at_odd ? row + 1'b1 : row] <= at_odd ? s_second : next;
         if (at_odd ? |stored : stored[1]) odd[row] <= at_odd ? next : s_second;
 
-        if (free) out_reg <= empty ? s_first : read_reg[0] ? odd[read_reg[LOG2-1:1]] : even[read_reg[LOG2-1:1]];
+        if (free) out_reg <= empty_reg ? s_first : read_reg[0] ? odd[read_reg[LOG2-1:1]] : even[read_reg[LOG2-1:1]];
 
-        if (free) out_valid_reg <= s_count != 2'd0 || !empty;
+        if (free) out_valid_reg <= s_count != 2'd0 || !empty_reg;
         write_reg <= write_reg + {{LOG2-1{1'b0}}, stored};
-        if (free && !empty) read_reg <= read_reg + 1'b1;
+        if (read) read_reg <= read_reg + 1'b1;
+        empty_reg <= stored == 2'd0 && (empty_reg || (read && one));
 
         if (rst) begin
             out_valid_reg <= 1'b0;
+            empty_reg     <= 1'b1;
             write_reg     <= {LOG2+1{1'b0}};
             read_reg      <= {LOG2+1{1'b0}};
         end

@@ -3,7 +3,7 @@
 // has, and gives its words back; a group of zeros is a run. Complete: nothing is in there but this group.
 // method: bmc 16
 // seconds: 15
-// sources: lib/credit_fifo.v codec/quad_unpack.v codec/quad_pack.v
+// sources: lib/credit_counter.v lib/credit_fifo.v codec/quad_unpack.v codec/quad_pack.v
 // mutant: codec/quad_pack.v s/length <= 4'd9\) /length <= 4'd10) /
 // mutant: codec/quad_pack.v s/negative = negative \|/negative =/
 `default_nettype none
@@ -29,11 +29,11 @@ module proof (
 
     wire [279:0] piece;
     wire [5:0]   length;
-    wire         last, valid, more;
+    wire         last, valid;
     wire [2:0]   released;
     quad_pack pack (
         .clk(clk), .rst(1'b0), .s_tags(tags), .s_words(words), .s_valid(cycle == 5'd0), .s_last(1'b1), .s_released(released),
-        .m_piece(piece), .m_length(length), .m_last(last), .m_valid(valid), .m_ready(1'b1), .m_more(more));
+        .m_piece(piece), .m_length(length), .m_last(last), .m_valid(valid), .m_ready(1'b1));
 
     wire [255:0] back;
     wire [7:0]   raw_back;
