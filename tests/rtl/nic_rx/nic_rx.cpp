@@ -334,12 +334,12 @@ void checksums(Bench &b, Traffic &traffic)
         if (!at || gn_packet_parse(f.data() + at, f.size() - at, &h) != GN_PARSE_OK) continue;
         const size_t sum = at + gn_packet_checksum_at(&h);
         if (n % 3 == 0) f[sum] = f[sum + 1] = 0;
-        if (n % 3 ==
-            1) {  // the source port takes what the checksum was: then that is 0, which is written as ffff, or as 0 by TCP
+        if (n % 3 == 1) {  // the source port takes what the checksum was: then that is either zero, and holds, but
+            // that UDP's 0000 is none
             const unsigned old = f[sum] << 8 | f[sum + 1], port = f[at + h.l4] << 8 | f[at + h.l4 + 1];
             const unsigned moved = port + old, folded = (moved & 0xffff) + (moved >> 16);
             f[at + h.l4] = static_cast<uint8_t>(folded >> 8), f[at + h.l4 + 1] = static_cast<uint8_t>(folded);
-            f[sum] = f[sum + 1] = h.protocol == GN_PROTOCOL_UDP || n % 2 ? 0xff : 0;
+            f[sum] = f[sum + 1] = n % 2 ? 0xff : 0;
         }
         b.send(std::move(f));
     }
