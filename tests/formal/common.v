@@ -100,4 +100,15 @@ module moves #(
     always @* assert (waits <= CYCLES);
 endmodule
 
+// A reset comes first; `on` from the cycle behind it.
+module reset_first (
+    input  wire clk,
+    input  wire rst,
+    output reg  on
+);
+    initial on = 1'b0;
+    always @(posedge clk) on <= 1'b1;
+    always @* assume (on || rst);
+endmodule
+
 `resetall

@@ -32,34 +32,43 @@ DIRECTORIES = sorted(str(d) for d in RTL.iterdir() if d.is_dir())
 VERILATOR = pathlib.Path(subprocess.check_output(["verilator", "--getenv", "VERILATOR_ROOT"], text=True).strip()) / "include"
 TIMEOUT = 300  # seconds that a bench may take: a mutant that hangs it is killed
 
-# Benches of a module, the quickest first. "name/P": with PROFILES=P.
-ENGINE_C = ["stream_compress/7", "stream_compress/4", "stream_compress/1", "stream_compress/3"]
-ENGINE_D = ["stream_decompress/7", "stream_decompress/4", "stream_decompress/1", "stream_decompress/3"]
-SUITE = {
-    "credit_counter": ["lib", "stream_compress/7"],
-    "credit_fifo": ["lib", "stream_compress/7"],
-    "keep_count": ["lib"],
-    "pair_fifo": ["lib", "record_packer"],
-    "skid_buffer": ["lib"],
-    "lane_compress": ["compress_unit", "lanes", *ENGINE_C],
-    "lane_decompress": ["decompress_unit", "lanes", *ENGINE_D],
-    "compress_unit": ["compress_unit", *ENGINE_C],
-    "quad_pack": ["quad_pack", "stream_compress/7"],
-    "record_packer": ["record_packer", *ENGINE_C],
-    "record_window": ["record_window", *ENGINE_D],
-    "quad_unpack": ["quad_unpack"],
-    "decompress_unit": ["decompress_unit", *ENGINE_D],
-    "stream_compress": ENGINE_C,
-    "stream_decompress": ENGINE_D,
-    "checksum": ["checksum"],
-    "frame_parse": ["frame_parse"],
-}
-TOPS = {"lib": BENCHES / "lib/lib.v", "lanes": BENCHES / "lanes/lanes.v"}  # the others are modules of rtl/
-C_SOURCES = {"frame_parse": ["tests/unit/packets.c"]}
+Bench = collections.namedtuple("Bench", "name top parameters definitions verilog sources modules")
 
 
 def source_of(module):
-    return next(pathlib.Path(d) / f"{module}.v" for d in DIRECTORIES if (pathlib.Path(d) / f"{module}.v").exists())
+    return next((pathlib.Path(d) / f"{module}.v" for d in DIRECTORIES if (pathlib.Path(d) / f"{module}.v").exists()), None)
+
+
+def modules_of(verilog):
+    """Modules of rtl/ that these files are made of."""
+    found, queue = set(), list(verilog)
+    while queue:
+        text = mutants.blank_comments(queue.pop().read_text())
+        for name in re.findall(r"^\s*(\w+)\s+(?:#\(.*?\)\s*)?\w+\s*\(", text, re.M | re.S):
+            if name not in found and source_of(name):
+                found.add(name)
+                queue.append(source_of(name))
+    return found | {v.stem for v in verilog if source_of(v.stem)}
+
+
+def benches(build):
+    """As CMake has written them down (tests/rtl/CMakeLists.txt)."""
+    found = []
+    for path in sorted((build / "tests/rtl/benches").glob("*")):
+        top, parameters, definitions, verilog, sources = path.read_text().splitlines()
+        verilog = [pathlib.Path(v) for v in verilog.split(";")]
+        sources = [BENCHES / x for x in sources.split(";")]  # an absolute path stays what it is
+        found.append(Bench(path.name, top, [p for p in parameters.split(";") if p], [d for d in definitions.split(";") if d.startswith("GN_")], verilog,
+                           [x for x in sources if ".dir/" not in str(x) and x.suffix in (".c", ".cpp")], modules_of(verilog)))
+    if not found:
+        sys.exit(f"mutate: no benches in {build}: cmake --preset release")
+    return found
+
+
+def suite(all_benches, module, most):
+    """Those that contain the module: its own first, then by size."""
+    return sorted((b for b in all_benches if module in b.modules),
+                  key=lambda b: (b.top != module, module not in [v.stem for v in b.verilog], len(b.modules), b.name))[:most]
 
 
 class Builder:
@@ -73,48 +82,41 @@ class Builder:
         self.shared = work / "shared"
         self.shared.mkdir(exist_ok=True)
         self.lock = threading.Lock()
-        self.runtime = [self.once(VERILATOR / f"{name}.cpp", f"{name}.o", ["-O2"]) for name in ("verilated", "verilated_threads")]
+        self.runtime = []
+        for name in ("verilated", "verilated_threads"):
+            self.runtime.append(str(self.shared / f"{name}.o"))
+            run(["g++", "-std=c++17", "-O2", "-w", *INCLUDES, "-c", str(VERILATOR / f"{name}.cpp"), "-o", self.runtime[-1]])
         self.benches = {}
 
-    def once(self, source, name, flags):
-        out = self.shared / name
-        if not out.exists():
-            compiler = ["gcc", "-std=c11"] if str(source).endswith(".c") else ["g++", "-std=c++17"]
-            run([*compiler, "-w", *flags, *INCLUDES, "-c", str(source), "-o", str(out)])
-        return str(out)
-
     def program(self, bench, changed, directory):
-        """None when Verilator (or the compiler) refuses it."""
-        name, _, profiles = bench.partition("/")
-        top = TOPS.get(name) or (changed if changed.stem == name else source_of(name))
-        out = directory / bench.replace("/", "_")
-        parameters = [f"-GPROFILES={profiles}"] if profiles else []
+        """None when Verilator refuses it."""
+        out = directory / bench.name
+        verilog = [str(changed if v.stem == changed.stem else v) for v in bench.verilog]
         includes = [f"-I{d}" for d in [str(changed.parent), *DIRECTORIES]]
         if run(["verilator", "--cc", "--language", "1364-2001", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--x-assign", "unique", "--x-initial", "unique", "-O3",
-                "--top-module", name, "--prefix", f"V{name}", *parameters, *includes, "--Mdir", str(out), str(top)], check=False):
+                "--top-module", bench.top, "--prefix", f"V{bench.top}", *bench.parameters, *includes, "--Mdir", str(out), *verilog], check=False):
             return None
         (out / "all.cc").write_text("".join(f'#include "{f.name}"\n' for f in sorted(out.glob("*.cpp"))))
         run(["g++", "-std=c++17", "-O1", "-w", f"-I{out}", *INCLUDES, "-c", str(out / "all.cc"), "-o", str(out / "all.o")])
         program = out / "bench"
-        run(["g++", str(out / "all.o"), self.bench(name, profiles, out), *self.runtime,
-             *[self.once(ROOT / s, pathlib.Path(s).stem + ".o", ["-O2"]) for s in C_SOURCES.get(name, [])],
-             str(self.library), "-lz", "-lpthread", "-latomic", "-o", str(program)])
+        run(["g++", str(out / "all.o"), *self.bench(bench, out), *self.runtime, str(self.library), "-lz", "-lpthread", "-latomic", "-o", str(program)])
         return program
 
-    def bench(self, name, profiles, out):
-        """The bench's own object, which knows of the model only its ports."""
-        ports = (out / f"V{name}.h").read_text()
+    def bench(self, bench, out):
+        """The bench's own objects, which know of the model only its ports."""
+        ports = (out / f"V{bench.top}.h").read_text()
         with self.lock:
-            known = (name, profiles, ports)
+            known = (bench.name, ports)
             if known not in self.benches:
-                number = len(self.benches)
-                headers = self.shared / f"ports_{number}"
+                headers = self.shared / f"ports_{len(self.benches)}"
                 headers.mkdir(exist_ok=True)
-                (headers / f"V{name}.h").write_text(ports)
-                object_ = self.shared / f"bench_{number}.o"
-                run(["g++", "-std=c++17", "-O1", "-w", f"-DGN_RTL_PROFILES={profiles or 7}", f'-DGN_TEST_DATA="{ROOT}/tests/data"', f"-I{headers}", *INCLUDES,
-                     "-c", str(BENCHES / name / f"{name}.cpp"), "-o", str(object_)])
-                self.benches[known] = str(object_)
+                (headers / f"V{bench.top}.h").write_text(ports)
+                objects = []
+                for source in bench.sources:
+                    compiler = ["gcc", "-std=c11"] if source.suffix == ".c" else ["g++", "-std=c++17"]
+                    objects.append(str(headers / f"{source.stem}.o"))
+                    run([*compiler, "-O1", "-w", *[f"-D{d}" for d in bench.definitions], f"-I{headers}", *INCLUDES, "-c", str(source), "-o", objects[-1]])
+                self.benches[known] = objects
             return self.benches[known]
 
 
@@ -150,18 +152,18 @@ def equivalent(module, changed, seconds):
         return False
 
 
-def judge(builder, module, text, mutant, seconds):
+def judge(builder, chain, module, text, mutant, seconds):
     """(verdict, by whom)"""
     with tempfile.TemporaryDirectory(dir=builder.work) as directory:
         directory = pathlib.Path(directory)
         changed = directory / f"{module}.v"
         changed.write_text(mutants.apply(text, mutant))
-        for bench in SUITE[module]:
+        for bench in chain:
             program = builder.program(bench, changed, directory)
             if program is None:
                 return "refused", ""
             if not survives(program):
-                return "killed", bench
+                return "killed", bench.name
         return ("equivalent", "yosys") if seconds and equivalent(module, changed, seconds) else ("survived", "")
 
 
@@ -196,16 +198,21 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="of that choice")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="where libgradnic has been built")
+    parser.add_argument("--benches", type=int, default=5, help="at most so many for a module: its own, then the smallest")
     parser.add_argument("--results", type=pathlib.Path, help="default: mutation.jsonl in --build")
     parser.add_argument("--equivalence", type=int, default=60, metavar="SECONDS", help="time for Yosys on a survivor; 0: none")
     parser.add_argument("--least", type=float, default=95, metavar="PERCENT")
     parser.add_argument("--report", action="store_true", help="run nothing")
     args = parser.parse_args()
 
+    all_benches = benches(args.build)
+    chains = {m.stem: suite(all_benches, m.stem, args.benches) for d in DIRECTORIES for m in sorted(pathlib.Path(d).glob("*.v"))}
     for module in args.module or []:
-        if module not in SUITE:
-            parser.error(f"no benches are known for module '{module}': {', '.join(SUITE)}")
-    modules = args.module or [m for m in SUITE if any((pathlib.Path(d) / f"{m}.v").exists() for d in DIRECTORIES)]
+        if not chains.get(module):
+            parser.error(f"no bench has a module '{module}'")
+    for module in [m for m in chains if not chains[m]]:
+        print(f"no bench has {module}: left out")
+    modules = args.module or [m for m in chains if chains[m]]
     everything = []
     for module in modules:
         text = source_of(module).read_text()
@@ -228,17 +235,15 @@ def main():
         work = pathlib.Path(tempfile.mkdtemp(prefix="gradnic-mutation-"))
         try:
             builder = Builder(work, args.build.resolve())
-            for bench in sorted({b for m in {c[0] for c in to_do} for b in SUITE[m]}):  # they must pass as things are
-                plain = work / ("plain_" + bench.replace("/", "_"))
+            for bench in [b for b in all_benches if any(b in chains[m] for m in {c[0] for c in to_do})]:  # they must pass as things are
+                plain = work / f"plain_{bench.name}"
                 plain.mkdir()
-                name = bench.partition("/")[0]
-                top = pathlib.Path(shutil.copy(TOPS.get(name) or source_of(name), plain))
-                program = builder.program(bench, top, plain)
+                program = builder.program(bench, bench.verilog[-1], plain)
                 if program is None or not survives(program):
-                    sys.exit(f"mutate: bench {bench} fails on the unchanged hardware")
+                    sys.exit(f"mutate: bench {bench.name} fails on the unchanged hardware")
                 shutil.rmtree(plain)
             with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, open(path, "a") as out:
-                futures = {pool.submit(judge, builder, *c, args.equivalence): c for c in to_do}
+                futures = {pool.submit(judge, builder, chains[c[0]], *c, args.equivalence): c for c in to_do}
                 for n, future in enumerate(concurrent.futures.as_completed(futures), 1):
                     module, text, m = futures[future]
                     verdict, by = future.result()

@@ -2,6 +2,7 @@
 // What every bench of the hardware shares: options, failures that say where, random numbers, a clocked Verilated model.
 #pragma once
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +15,9 @@
 #if VM_TRACE
 #include <verilated_fst_c.h>
 #endif
+#if VM_COVERAGE
+#include <verilated_cov.h>
+#endif
 
 #include <gradnic/codec.h>
 
@@ -23,6 +27,7 @@ namespace bench
 struct Options {
     bool all = false;      // --all: every input, where that is a choice
     std::string waves;     // --waves FILE: write an FST
+    std::string coverage;  // --coverage FILE: write what the model counted
     uint64_t seed = 1;     // --seed N
     unsigned threads = 1;  // --threads N, where work can be shared
 };
@@ -37,12 +42,15 @@ inline Options options(int argc, char **argv)
             o.all = true;
         else if (word == "--waves" && more)
             o.waves = argv[++i];
+        else if (word == "--coverage" && more)
+            o.coverage = argv[++i];
         else if (word == "--seed" && more)
             o.seed = strtoull(argv[++i], nullptr, 0);
         else if (word == "--threads" && more)
             o.threads = static_cast<unsigned>(strtoul(argv[++i], nullptr, 0));
         else {
-            fprintf(stderr, "usage: %s [--all] [--waves FILE.fst] [--seed N] [--threads N]\n", argv[0]);
+            fprintf(stderr, "usage: %s [--all] [--waves FILE.fst] [--coverage FILE] [--seed N] [--threads N]\n",
+                    argv[0]);
             exit(2);
         }
     }
@@ -87,7 +95,7 @@ inline gn_codec codec(gn_profile profile, int k, const char *kernel = nullptr)
 template <class Top> class Model
 {
   public:
-    explicit Model(const Options &o) : context_(new VerilatedContext)
+    explicit Model(const Options &o) : context_(new VerilatedContext), coverage_(o.coverage)
     {
         context_->randReset(2);  // what no reset sets begins with anything
         context_->randSeed(static_cast<int>(o.seed & 0xffff) + 1);
@@ -102,6 +110,9 @@ template <class Top> class Model
 #else
         if (!o.waves.empty()) fail("built without waves: cmake -DGRADNIC_RTL_WAVES=ON");
 #endif
+#if !VM_COVERAGE
+        if (!o.coverage.empty()) fail("built without coverage: cmake -DGRADNIC_RTL_COVERAGE=line");
+#endif
         top_->clk = 0;
         top_->eval();
     }
@@ -109,6 +120,10 @@ template <class Top> class Model
     {
 #if VM_TRACE
         if (trace_) trace_->close();
+#endif
+#if VM_COVERAGE
+        static std::atomic<unsigned> models{0};
+        if (!coverage_.empty()) context_->coveragep()->write((coverage_ + "." + std::to_string(models++)).c_str());
 #endif
     }
     Top *operator->()
@@ -140,6 +155,7 @@ template <class Top> class Model
     }
 
     std::unique_ptr<VerilatedContext> context_;
+    std::string coverage_;
     std::unique_ptr<Top> top_;
 #if VM_TRACE
     std::unique_ptr<VerilatedFstC> trace_;

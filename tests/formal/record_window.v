@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// record_window, whatever the bytes and the frames: its ring never has more beats than places, a beat leaves only when it is there, a record
+// is started only where there is room and comes two cycles later; and with room and a source that gives, something moves within 4
+// cycles. (A window of two beats would wait for itself for ever where a record of 34 bytes begins at offset 31.) Abstracted: what the
+// tables and the ring say of the bytes, and a frame's count and profile, is anything at any time.
+// method: pdr
+// seconds: 30
+// sources: lib/keep_count.v lib/credit_counter.v codec/record_table.v codec/record_window.v
+// reduce: s/assign m_ends(_1)? *=.*//; s/assign words_[01]\[.*//; s/assign \{frame_one.*//; s/store\[write_reg\] <= .*/store[write_reg] <= {1'b0, s_last, 262'd0};/
+// expose: beats.free_reg beats.taken beats.given window_table.stored_reg window_table.some_reg window_table.y_valid window_table.v0_reg window_table.v1_reg leave
+// mutant: codec/record_window.v s/fire    = present \&\& m_room/fire    = present/
+// mutant: codec/record_table.v s/there_1 = \(v1_reg \|\| y_valid\) \&\& \(last_1 \|\| there_2\)/there_1 = (v1_reg || y_valid) \&\& last_1/
+`default_nettype none
+module proof (
+    input wire         clk,
+    input wire         rst,
+    input wire [255:0] s_data,
+    input wire [31:0]  s_keep,
+    input wire         s_last,
+    input wire [33:0]  s_user,
+    input wire         s_valid,
+    input wire         room
+);
+    wire       s_ready, started, m_valid, m_last, some, y, v0, v1, leave;
+    wire [5:0] free;
+    wire [2:0] taken, given;
+    wire [4:0] stored;
+    record_window dut (
+        .clk(clk), .rst(rst), .s_axis_tdata(s_data), .s_axis_tkeep(s_keep), .s_axis_tlast(s_last), .s_axis_tuser(s_user),
+        .s_axis_tvalid(s_valid), .s_axis_tready(s_ready), .m_room(room), .m_started(started), .m_valid(m_valid), .m_last(m_last),
+        .\beats.free_reg (free), .\beats.taken (taken), .\beats.given (given), .\window_table.stored_reg (stored), .\window_table.some_reg (some),
+        .\window_table.y_valid (y), .\window_table.v0_reg (v0), .\window_table.v1_reg (v1), .\leave (leave));
+
+    reg [1:0] started_reg = 2'd0;
+    always @(posedge clk) started_reg <= rst ? 2'd0 : {started_reg[0], started};
+
+    wire on;
+    reset_first first (.clk(clk), .rst(rst), .on(on));
+    always @* begin
+        assert (!started || room);
+        assert (!on || m_valid == started_reg[1]);
+        assert (!leave || v0);
+        assert ({1'b0, stored} + {5'd0, y} + {5'd0, v0} + {5'd0, v1} + {5'd0, s_valid && s_ready} <= 6'd16);
+        // what the credits count is inside
+        assert (free <= 6'd16 && taken <= 3'd1 && given <= 3'd1);
+        assert (6'd16 - free + {3'd0, taken} - {3'd0, given} == {1'b0, stored} + {5'd0, y} + {5'd0, v0} + {5'd0, v1});
+        assert (some == (stored != 5'd0) && (v0 || !v1));
+    end
+    moves #(.CYCLES(4)) m_moves (.clk(clk), .rst(rst), .wants(room && s_valid), .moves(started || s_ready || leave));
+endmodule
+
+`resetall
