@@ -86,7 +86,6 @@ struct gn_rtl_nic {
     std::unique_ptr<Vnic_top> top;
     std::mutex lock;  // of all that is in here
     Side side[2];
-    uint64_t cycles = 0;
 
     gn_rtl_nic()
     {
@@ -103,7 +102,6 @@ struct gn_rtl_nic {
         for (int i = 0; i < 8; i++) tick();
         top->rst = 0;
         tick();
-        cycles = 0;
     }
 
     ~gn_rtl_nic() { top->final(); }
@@ -135,7 +133,6 @@ struct gn_rtl_nic {
         }
         top->clk = 1;
         top->eval();
-        cycles++;
     }
 
     void tick()
@@ -254,10 +251,4 @@ int gn_rtl_nic_read(gn_rtl_nic *nic, unsigned address, uint32_t *value)
 {
     const std::lock_guard<std::mutex> hold(nic->lock);
     return nic->read(address, value);
-}
-
-uint64_t gn_rtl_nic_cycles(gn_rtl_nic *nic)
-{
-    const std::lock_guard<std::mutex> hold(nic->lock);
-    return nic->cycles;
 }

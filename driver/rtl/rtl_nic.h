@@ -38,9 +38,6 @@ const char *gn_rtl_nic_fault(const gn_rtl_nic *nic, gn_rtl_side side);
 int gn_rtl_nic_write(gn_rtl_nic *nic, unsigned address, uint32_t value);
 int gn_rtl_nic_read(gn_rtl_nic *nic, unsigned address, uint32_t *value);
 
-/// Clock cycles since reset.
-uint64_t gn_rtl_nic_cycles(gn_rtl_nic *nic);
-
 #ifdef __cplusplus
 }
 #endif
