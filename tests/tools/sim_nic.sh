@@ -108,7 +108,7 @@ expect 2 "no argument is wanted" sim "$gradients"
 expect 2 "is no rate" sim -i x --rate fast
 expect 2 "--rate: 1tbit is outside" sim -i x --rate 1tbit
 expect 2 "--clock: '100' is no frequency" sim -i x --clock 100
-expect 2 "--mtu: 100 is outside" sim -i x --mtu 100
+expect 2 "--mtu: 60 is outside" sim -i x --mtu 60
 expect 2 "'gates' is neither behavioural nor rtl" sim -i x --model gates
 expect 2 "is no probability" sim -i x --loss 2
 expect 2 "--fifo: 1K is outside" sim -i x --fifo 1K

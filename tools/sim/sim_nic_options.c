@@ -150,7 +150,7 @@ static bool parse_traffic(int key, char *arg, struct argp_state *state, gn_sim_n
         o->tcp = gn_option_choice(state, "transport", arg, "udp", "tcp");
         return true;
     case OPT_MTU:
-        o->mtu = gn_option_unsigned(state, "mtu", arg, 576, 9000);
+        o->mtu = gn_option_unsigned(state, "mtu", arg, 68, 9000);
         return true;
     case OPT_PACE:
         set_pace(state, o, arg);
