@@ -162,6 +162,29 @@ int main(int argc, char **argv)
         b.send(std::move(f), false);
     }
     for (size_t length : {65549u, 65553u, 65554u, 131008u}) b.send(make.noise(length), true);
+    // the longest packets, which end beyond byte 65535, and the same cut by a byte
+    for (unsigned n = 0; n < 8; n++) {
+        packet p{};
+        p.version = n & 1 ? 4 : 6;
+        p.protocol = GN_PROTOCOL_TCP;
+        p.tos = 0x28;
+        Bytes f = make.frame(p, make.noise(60000));
+        const size_t at = gn_frame_ethernet_offset(f.data(), f.size()), field = at + (p.version == 6 ? 4 : 2);
+        const size_t length = p.version == 6 ? 65495 : 65535;
+        f[field] = static_cast<uint8_t>(length >> 8), f[field + 1] = static_cast<uint8_t>(length);
+        f.resize(at + 65535 - (n & 2) / 2);
+        b.send(std::move(f), false);
+    }
+    // each bit alone that makes a fragment, and those beside them that do not
+    for (unsigned bit = 0; bit < 16; bit++) {
+        packet p{};
+        p.version = 4;
+        p.protocol = GN_PROTOCOL_UDP;
+        Bytes f = make.frame(p, make.noise(100));
+        const size_t at = gn_frame_ethernet_offset(f.data(), f.size());
+        f[at + 6] = static_cast<uint8_t>(1u << bit >> 8), f[at + 7] = static_cast<uint8_t>(1u << bit);
+        b.send(std::move(f), false);
+    }
     b.full_rate();
 
     printf("%zu frames, by code:", b.frames);
