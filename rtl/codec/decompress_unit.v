@@ -72,18 +72,18 @@ module decompress_unit #(
             wire [255:0] shifted  = payloads >> {s_low_bytes, 3'd0};
 
             reg [255:0] quad_reg;  // 16 bytes each
+            reg [7:0]   pair_bytes_reg;
             always @(posedge clk) begin
+                pair_bytes_reg <= {bytes(s_record[9:8]) + bytes(s_record[11:10]), bytes(s_record[1:0]) + bytes(s_record[3:2])};
                 quad_reg <= {shifted[127:0], payloads[127:0]};
                 tags_reg <= s_record[15:0];
             end
 
             for (i = 0; i < 2; i = i + 1) begin : g_quad
-                wire [127:0] quad       = quad_reg[128*i +: 128];
-                wire [5:0]   quad_tags  = tags_reg[8*i +: 6];
-                wire [3:0]   pair_bytes = bytes(quad_tags[1:0]) + bytes(quad_tags[3:2]);
-                wire [127:0] above      = quad >> {pair_bytes, 3'd0};
-                assign record_payloads[128*i +: 64]      = lanes(quad_tags[1:0], quad[63:0]);
-                assign record_payloads[128*i + 64 +: 64] = lanes(quad_tags[5:4], above[63:0]);
+                wire [127:0] quad  = quad_reg[128*i +: 128];
+                wire [127:0] above = quad >> {pair_bytes_reg[4*i +: 4], 3'd0};
+                assign record_payloads[128*i +: 64]      = lanes(tags_reg[8*i +: 2], quad[63:0]);
+                assign record_payloads[128*i + 64 +: 64] = lanes(tags_reg[8*i + 4 +: 2], above[63:0]);
                 wire unused_above = &{1'b0, above[127:64]};
             end
             wire unused_shifted = &{1'b0, shifted[255:128]};

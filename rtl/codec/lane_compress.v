@@ -58,7 +58,7 @@ module lane_compress #(
     reg [23:8] a_shifted;       // bits 23..9 are the integer, 8 the guard bit
     reg [3:0]  a_some;          // what is below the guard bit, in fours: bits 7..0 and those shifted out, 11..8, 15..12, 19..16
     reg [1:0]  a_shift;         // what is left to shift, in fours
-    reg        a_raw, a_far;    // shift < 0, shift > 15
+    reg        a_raw, a_far;    // shift > 15
     reg        a_below, a_wide; // paper: tag 0, tag 2
     reg        a_paper, a_dense;
 
@@ -67,7 +67,8 @@ module lane_compress #(
         a_shifted <= shifted[23:8];
         a_some    <= {|shifted[19:16], |shifted[15:12], |shifted[11:8], |shifted[7:0] || lost};
         a_shift   <= shift[3:2];
-        a_raw     <= shift[8];
+        // too large; or, in the next unit, all of it ones, so that it would be rounded to |q| = 32768
+        a_raw     <= shift[8] || (!is_paper && shift == 9'd0 && &value[22:8]);
         a_far     <= !shift[8] && |shift[7:4];
         a_below   <= keeps < 9'd127;
         a_wide    <= keeps_16 >= 9'd127;
@@ -93,21 +94,20 @@ module lane_compress #(
     wire        negative = a_value[31];
     wire        round    = guard && (sticky || magnitude[0]);
     wire [15:0] q        = ({1'b0, magnitude} ^ {16{negative}}) + {15'd0, negative ? !round : round};
-    wire        q_raw    = a_raw || (!a_far && &magnitude && round);  // |q| = 32768
     wire        q_zero   = a_far || (magnitude == 15'd0 && !round);
     wire        q_wide   = |magnitude[14:7] || (&magnitude[6:0] && round);
 
     wire [14:0] fraction = a_far ? 15'd0 : magnitude;
 
-    wire raw  = a_paper ? a_raw   : q_raw;
     wire zero = a_paper ? a_below : q_zero;
+    wire none = a_paper ? a_below : a_far;  // zero, known at once; where q becomes zero it is so by itself
     wire wide = a_paper ? a_wide  : q_wide;
 
     always @(posedge clk) begin
-        tag <= raw ? 2'd3 : zero ? 2'd0 : wide ? 2'd2 : 2'd1;
-        if (raw)          payload <= a_value;
-        else if (zero)    payload <= 32'd0;
-        else if (a_dense) payload <= {{16{q[15]}}, q};
+        tag <= a_raw ? 2'd3 : zero ? 2'd0 : wide ? 2'd2 : 2'd1;
+        if (a_raw)        payload <= a_value;
+        else if (none)    payload <= 32'd0;
+        else if (a_dense) payload <= {{16{negative && !q_zero}}, q};  // the sign, before q is known
         else if (a_paper) payload <= wide ? {16'd0, negative, fraction} : {24'd0, negative, fraction[14:8]};
         else              payload <= wide ? {16'd0, q} : {24'd0, q[7:0]};
     end

@@ -52,14 +52,15 @@ module lane_decompress #(
 
     reg [31:0]        a_payload;
     reg [WIDTH-1:0]   a_magnitude;
-    reg [NIBBLES-1:1] a_some;
+    reg [2:0]         a_some;  // of the highest three
     reg [7:0]         a_origin;
-    reg               a_negative, a_raw, a_empty;
+    reg               a_negative, a_raw, a_empty, a_upper;
 
     always @(posedge clk) begin
         a_payload   <= payload;
         a_magnitude <= flipped + {{WIDTH-1{1'b0}}, !is_paper && negative};
-        a_some      <= some;
+        a_some      <= some[NIBBLES-1:NIBBLES-3];
+        a_upper     <= |some[NIBBLES-1:NIBBLES/2];
         a_origin    <= origin;
         a_negative  <= negative;
         a_raw       <= tag == 2'd3;
@@ -68,20 +69,21 @@ module lane_decompress #(
 
     // ---- second stage: normalise, by nibbles and then inside the first
 
-    wire             upper = |a_some[NIBBLES-1:NIBBLES/2];
     wire [3:1]       half;    // nibbles of the half that the leading one is in
     wire [WIDTH:0]   halved;
     wire [LOG2-3:0]  nibbles;  // that are zero
 
     generate
         if (WIDTH == 32) begin : g_halves
-            assign half    = upper ? a_some[7:5] : a_some[3:1];
-            assign halved  = upper ? {1'b0, a_magnitude} : {a_magnitude[16:0], 16'd0};
-            assign nibbles = {!upper, !half[3] && !half[2], !half[3] && (half[2] || !half[1])};
+            reg [2:0] a_some_low;
+            always @(posedge clk) a_some_low <= some[3:1];
+            assign half    = a_upper ? a_some : a_some_low;
+            assign halved  = a_upper ? {1'b0, a_magnitude} : {a_magnitude[16:0], 16'd0};
+            assign nibbles = {!a_upper, !half[3] && !half[2], !half[3] && (half[2] || !half[1])};
         end else begin : g_whole
-            assign half    = a_some[3:1];
+            assign half    = a_some;
             assign halved  = {1'b0, a_magnitude};
-            assign nibbles = {!upper, !half[3] && (half[2] || !half[1])};
+            assign nibbles = {!a_upper, !half[3] && (half[2] || !half[1])};
         end
     endgenerate
 
@@ -91,13 +93,15 @@ module lane_decompress #(
 
     reg [31:0]    b_payload;
     reg [WIDTH:0] b_normal;  // the leading one in bit WIDTH-1, or, of a power of two, WIDTH
-    reg [7:0]     b_exponent;
+    reg [7:0]     b_exponent;  // but for b_left, which is to be subtracted yet
+    reg [1:0]     b_left;
     reg           b_negative, b_raw, b_zero;
 
     always @(posedge clk) begin
         b_payload  <= a_payload;
         b_normal   <= coarse << bits_left;
-        b_exponent <= a_origin - {{8-LOG2{1'b0}}, nibbles, bits_left};
+        b_exponent <= a_origin - {{8-LOG2{1'b0}}, nibbles, 2'd0};
+        b_left     <= bits_left;
         b_negative <= a_negative;
         b_raw      <= a_raw;
         b_zero     <= a_empty || a_magnitude == {WIDTH{1'b0}};
@@ -116,7 +120,8 @@ module lane_decompress #(
             assign round = 1'b0;
         end
     endgenerate
-    wire [30:0] bits = {b_exponent, 23'd0} + {6'd0, kept} + {30'd0, round};
+    wire [7:0]  exponent = b_exponent - {6'd0, b_left};
+    wire [30:0] bits = {exponent, 23'd0} + {6'd0, kept} + {30'd0, round};
 
     assign value = b_raw ? b_payload : b_zero ? 32'd0 : {b_negative, bits};
 

@@ -133,6 +133,7 @@ module record_window #(
     reg       start_reg = 1'b1;  // the next record is a frame's first
     reg       over_reg  = 1'b0;  // the last one needed bytes that its frame does not have: the frame ends with it
     reg       over_leave_reg = 1'b0;  // and beat 0 is its last
+    reg       far_reg   = 1'b0;  // at 40 and above: first beat 0 has to leave
 
     reg [GROUPS-1:0] left_groups_reg;  // groups behind the next one
     reg              one_reg;          // none
@@ -155,9 +156,8 @@ module record_window #(
     wire              one   = start_reg ? frame_one : one_reg;
     wire              opens = dense && !inner;  // an item
 
-    wire far     = at_reg[5] && |at_reg[4:3];
     wire present = used_reg ? w_valid[1] : w_valid[0] && (w_last[0] || w_valid[1]);
-    wire fire    = present && m_room && !far && !skip_reg && !over_reg;
+    wire fire    = present && m_room && !far_reg && !skip_reg && !over_reg;
 
     wire ends_w0 = !used_reg && w_last[0];     // the frame ends in beat 0
     wire ends_w1 = w_valid[1] && w_last[1];    // or in beat 1
@@ -174,9 +174,9 @@ module record_window #(
 
     // What must not wait for it: a frame's end by its count, and offsets when there is no record.
     wire       free_running = fire && !one;
-    wire       leave_early  = fire ? one || (use_early && by_early[6]) : w_valid[0] && (over_reg ? over_leave_reg : far || skip_reg);
+    wire       leave_early  = fire ? one || (use_early && by_early[6]) : w_valid[0] && (over_reg ? over_leave_reg : far_reg || skip_reg);
     wire [5:0] at_early     = fire ? (one ? {!ends_w0 && ends_w1, 5'd0} : by_early[5:0]) :
-                              over_reg ? 6'd0 : far && w_valid[0] ? {1'b0, at_reg[4:0]} : at_reg;
+                              over_reg ? 6'd0 : far_reg && w_valid[0] ? {1'b0, at_reg[4:0]} : at_reg;
     wire       use_ends     = free_running && !use_early;
     wire [5:0] at_next      = use_ends ? ends[5:0] : at_early;
 
@@ -200,6 +200,7 @@ module record_window #(
         end
         over_reg       <= free_running && over;
         over_leave_reg <= free_running && over && !ends_w0;
+        far_reg        <= !use_ends && at_early[5] && |at_early[4:3];  // beat 0's table says no more than 66
         at_reg     <= at_next;
         not_at_reg <= ~at_next;
         if (rst) begin
@@ -210,6 +211,7 @@ module record_window #(
             start_reg      <= 1'b1;
             over_reg       <= 1'b0;
             over_leave_reg <= 1'b0;
+            far_reg        <= 1'b0;
         end
     end
 
@@ -293,7 +295,7 @@ module record_window #(
     reg [335:0] c_data;
     reg [2:0]   c_shift;
     reg [15:0]  c_head;
-    reg [3:0]   c_class;
+    reg [3:0]   c_class;      // inside an item
     reg [6:0]   c_next;       // as record_table has it: step, upper, offset
     reg [6:0]   c_end;
     reg [1:0]   c_profile;
@@ -306,7 +308,7 @@ module record_window #(
         c_data      <= coarse;
         c_shift     <= data_at[2:0];
         c_head      <= head;
-        c_class     <= inner ? inner_class : head[3:0];
+        c_class     <= inner_class;
         c_next      <= next[6:0];
         c_end       <= ends_w0 ? {1'b0, w_bytes[5:0]} : ends_w1 ? 7'd32 + {1'b0, w_bytes[11:6]} : 7'd64 + {1'b0, w_bytes[17:12]};
         c_open      <= !ends_w0 && !ends_w1 && !(w_valid[2] && w_last[2]);
@@ -336,7 +338,7 @@ module record_window #(
         m_profile   <= c_profile;
         m_bound_exp <= c_bound;
         m_low_bytes <= tag_bytes(c_head[7:0]);
-        m_class     <= c_class;
+        m_class     <= c_opens ? c_head[3:0] : c_class;
         m_header    <= c_opens;
         m_lanes     <= c_lanes;
         m_last      <= c_one || c_over;
