@@ -16,7 +16,7 @@ module tx_judge #(
     // a rule, and rule 0 is looked at first:
     //   [7:0]   ToS, of which DSCP counts   [15:8]  protocol, 0 any      [31:16] lowest destination port  [47:32] highest
     //   [49:48] profile                     [57:50] bound_exp            [62:58] 0                        [63]    enabled
-    // One with a profile that is not there is as if it were not enabled.
+    // One with a profile that is not there, or a bound that its profile does not have, is as if it were not enabled.
     input  wire [RULES*64-1:0] cfg_rules,
     input  wire [RULES*8-1:0]  cfg_heads,    // of each rule: bytes of a UDP payload that stay as they are
 
@@ -66,8 +66,11 @@ module tx_judge #(
         for (i = 0; i < RULES; i = i + 1) begin : g_rule
             wire [63:0] rule = cfg_rules[64*i +: 64];
             wire        unused_rule = &{1'b0, rule};
+            wire [7:0]  bound = rule[57:50];
+            wire        in_31 = bound[7:5] == 3'd0 || (bound[7:5] == 3'd7 && bound[4:0] != 5'd0);  // -31 to 31
+            wire        has_bound = rule[49:48] == 2'd0 ? !bound[7] && bound != 8'd0 && bound != 8'd127 : in_31;
             always @(posedge clk) begin
-                a_hit[i] <= rule[63] && built[rule[49:48]] && rule[7:2] == p_tos[7:2] &&
+                a_hit[i] <= rule[63] && built[rule[49:48]] && has_bound && rule[7:2] == p_tos[7:2] &&
                             (rule[15:8] == 8'd0 || rule[15:8] == (p_tcp ? 8'd6 : 8'd17)) &&
                             rule[31:16] <= p_port && p_port <= rule[47:32];
                 a_say[18*i +: 18] <= {cfg_heads[8*i +: 8], rule[57:50], rule[49:48]};

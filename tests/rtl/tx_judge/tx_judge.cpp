@@ -50,14 +50,15 @@ class Bench
             const unsigned profile = random_.below(4);
             const bool enabled = random_.percent(70);
             const gn_profile p = profile < GN_PROFILE_COUNT ? static_cast<gn_profile>(profile) : GN_DENSE;
-            gn_codec_init(&r.codec, p, 1 + static_cast<int>(random_.below(31)));
+            const int k =
+                random_.percent(50) ? 1 + static_cast<int>(random_.below(31)) : static_cast<int8_t>(random_.next());
+            const bool possible = gn_codec_init(&r.codec, p, k) == GN_OK;
             const uint64_t bits = r.tos | random_.below(4) | r.protocol << 8 | static_cast<uint64_t>(r.port_low) << 16 |
                                   static_cast<uint64_t>(r.port_high) << 32 | static_cast<uint64_t>(profile) << 48 |
-                                  static_cast<uint64_t>(r.codec.bound_exp & 0xff) << 50 |
-                                  static_cast<uint64_t>(enabled) << 63;
+                                  static_cast<uint64_t>(k & 0xff) << 50 | static_cast<uint64_t>(enabled) << 63;
             memcpy(&model_->cfg_rules[2 * i], &bits, 8);
             model_->cfg_heads[i / 4] |= static_cast<uint32_t>(r.head) << i % 4 * 8;
-            if (!enabled || profile >= GN_PROFILE_COUNT) continue;  // a profile that is not there
+            if (!enabled || !possible || profile >= GN_PROFILE_COUNT) continue;  // a profile or bound that is not there
             rules_.push_back(r), numbers_.push_back(i);
         }
         model_->cfg_bypass = bypass_ = random_.percent(5);
