@@ -205,7 +205,8 @@ size_t gn_worker_send(gn_worker *w, int64_t now_ns, void *out, size_t capacity)
         else if (slot->phase != GN_SLOT_FREE && gn_leader_must_ask(w, slot))
             bytes = write_slot(w, slot, out, capacity);
         const bool more = slot->tell_result && slot->phase != GN_SLOT_FREE && slot->since_ns == GN_NEVER;
-        if (bytes && !slot->tell_result) note_sent(w, slot, now_ns);
+        if (bytes && !slot->tell_result)
+            note_sent(w, slot, now_ns);
         else if (bytes && slot->phase != GN_SLOT_FREE && slot->since_ns != GN_NEVER)
             remind_at(w, slot->deadline_ns);  // it may have been due for both
         slot->tell_result = false;

@@ -92,7 +92,12 @@ static Traffic from_gradients(const gn_sim_nic_options &o)
 {
     float *values = nullptr;
     size_t count = 0;
-    if (gn_message wrong = gn_values_load(o.input, GN_FORMAT_AUTO, &values, &count)) throw std::runtime_error(wrong);
+    if (gn_message wrong = gn_values_load(o.input, GN_FORMAT_AUTO, &values, &count)) {
+        // What has neither a known name nor known first bytes was perhaps meant to be a capture; there is no --format here.
+        if (!strstr(wrong, "--format")) throw std::runtime_error(wrong);
+        throw std::runtime_error(std::string(o.input) +
+                                 ": neither gradients (.npy, .f32, .gn, each also .gz) nor a capture (pcap, pcapng)");
+    }
     const std::unique_ptr<float, void (*)(void *)> owner(values, free);
     if (!count) throw std::runtime_error(std::string(o.input) + ": no values");
     const uint8_t *bytes = reinterpret_cast<const uint8_t *>(values);
@@ -147,7 +152,9 @@ static void check_frame(const gn_sim_nic_options &o, size_t number, const pcap_p
     if (frame.size() > most)
         refuse(o, number,
                "has " + std::to_string(frame.size()) + " bytes, more than --mtu " + std::to_string(o.mtu) +
-                   " allows; a capture of large segments is to be taken behind the NIC, or with offloads off");
+                   " allows: give a larger --mtu (a second VLAN tag counts); large segments cannot be sent: capture "
+                   "behind the NIC, or with "
+                   "offloads off");
 }
 
 static Traffic from_capture(const gn_sim_nic_options &o)
