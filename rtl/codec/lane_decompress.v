@@ -50,73 +50,75 @@ module lane_decompress #(
     // exponent of bit WIDTH-1, one less because adding the leading one in the third stage adds one
     wire [7:0] origin = 8'd126 + WIDTH[7:0] - (is_paper ? 8'd16 : bound_exp);
 
-    reg [31:0]        a_payload;
-    reg [WIDTH-1:0]   a_magnitude;
-    reg [2:0]         a_some;  // of the highest three
-    reg [7:0]         a_origin;
-    reg               a_negative, a_raw, a_empty, a_upper;
+    // nibbles that are zero: of the half that the leading one is in, and the half
+    wire            upper = |some[NIBBLES-1:NIBBLES/2];
+    wire [3:1]      half;
+    wire [LOG2-3:0] nibbles;
+    generate
+        if (WIDTH == 32) begin : g_halves
+            assign half    = upper ? some[7:5] : some[3:1];
+            assign nibbles = {!upper, !half[3] && !half[2], !half[3] && (half[2] || !half[1])};
+        end else begin : g_whole
+            assign half    = some[3:1];
+            assign nibbles = {!upper, !half[3] && (half[2] || !half[1])};
+        end
+    endgenerate
+
+    reg [31:0]      a_payload;
+    reg [WIDTH-1:0] a_magnitude;
+    reg [LOG2-3:0]  a_nibbles;
+    reg [7:0]       a_origin;
+    reg             a_negative, a_raw, a_empty;
 
     always @(posedge clk) begin
         a_payload   <= payload;
         a_magnitude <= flipped + {{WIDTH-1{1'b0}}, !is_paper && negative};
-        a_some      <= some[NIBBLES-1:NIBBLES-3];
-        a_upper     <= |some[NIBBLES-1:NIBBLES/2];
+        a_nibbles   <= nibbles;
         a_origin    <= origin;
         a_negative  <= negative;
         a_raw       <= tag == 2'd3;
         a_empty     <= tag == 2'd0;
     end
 
-    // ---- second stage: normalise, by nibbles and then inside the first
+    // ---- second stage: shift by nibbles; the leading one in its nibble
 
-    wire [3:1]       half;    // nibbles of the half that the leading one is in
-    wire [WIDTH:0]   halved;
-    wire [LOG2-3:0]  nibbles;  // that are zero
-
-    generate
-        if (WIDTH == 32) begin : g_halves
-            reg [2:0] a_some_low;
-            always @(posedge clk) a_some_low <= some[3:1];
-            assign half    = a_upper ? a_some : a_some_low;
-            assign halved  = a_upper ? {1'b0, a_magnitude} : {a_magnitude[16:0], 16'd0};
-            assign nibbles = {!a_upper, !half[3] && !half[2], !half[3] && (half[2] || !half[1])};
-        end else begin : g_whole
-            assign half    = a_some;
-            assign halved  = {1'b0, a_magnitude};
-            assign nibbles = {!a_upper, !half[3] && (half[2] || !half[1])};
-        end
-    endgenerate
-
-    wire [WIDTH:0]   coarse = halved << {nibbles[1:0], 2'd0};
-    wire [3:0]       first  = coarse[WIDTH-1:WIDTH-4];
-    wire [1:0]       bits_left = first[3] || first == 4'd0 ? 2'd0 : first[2] ? 2'd1 : first[1] ? 2'd2 : 2'd3;
+    wire [WIDTH:0] coarse = {1'b0, a_magnitude} << {a_nibbles, 2'd0};
+    wire [3:0]     first  = coarse[WIDTH-1:WIDTH-4];
 
     reg [31:0]    b_payload;
-    reg [WIDTH:0] b_normal;  // the leading one in bit WIDTH-1, or, of a power of two, WIDTH
-    reg [7:0]     b_exponent;  // but for b_left, which is to be subtracted yet
-    reg [1:0]     b_left;
+    reg [WIDTH:0] b_coarse;
+    reg [1:0]     b_left;      // to shift yet, and to subtract from the exponent
+    reg [7:0]     b_exponent;
     reg           b_negative, b_raw, b_zero;
 
     always @(posedge clk) begin
         b_payload  <= a_payload;
-        b_normal   <= coarse << bits_left;
-        b_exponent <= a_origin - {{8-LOG2{1'b0}}, nibbles, 2'd0};
-        b_left     <= bits_left;
+        b_coarse   <= coarse;
+        b_left     <= first[3] || first == 4'd0 ? 2'd0 : first[2] ? 2'd1 : first[1] ? 2'd2 : 2'd3;
+        b_exponent <= a_origin - {{8-LOG2{1'b0}}, a_nibbles, 2'd0};
         b_negative <= a_negative;
         b_raw      <= a_raw;
         b_zero     <= a_empty || a_magnitude == {WIDTH{1'b0}};
     end
 
-    // ---- third stage: leading one, rounding (to nearest, ties to even) and their carries into the exponent, in one adder
+    // ---- third stage: the rest of the shift; leading one, rounding (to nearest, ties to even) and their carries into the exponent, in
+    // one adder
 
-    wire [24:0] kept;
-    wire        round;
+    wire [WIDTH:0] normal = b_coarse << b_left;  // the leading one in bit WIDTH-1, or, of a power of two, WIDTH
+    wire [24:0]    kept;
+    wire           round;
     generate
         if (WIDTH == 32) begin : g_round
-            assign kept  = b_normal[32:8];
-            assign round = b_normal[7] && (|b_normal[6:0] || b_normal[8]);
+            // for each shift that is left, before it is known
+            reg [3:0] b_round;
+            always @(posedge clk)
+                b_round <= {coarse[4] && (|coarse[3:0] || coarse[5]), coarse[5] && (|coarse[4:0] || coarse[6]),
+                            coarse[6] && (|coarse[5:0] || coarse[7]), coarse[7] && (|coarse[6:0] || coarse[8])};
+            wire unused_low = &{1'b0, normal[7:0]};
+            assign kept  = normal[32:8];
+            assign round = b_round[b_left];
         end else begin : g_exact
-            assign kept  = {b_normal, 8'd0};
+            assign kept  = {normal, 8'd0};
             assign round = 1'b0;
         end
     endgenerate

@@ -139,6 +139,7 @@ module record_table #(
     reg [5:0]   even_bytes, odd_bytes;
     reg         from_odd_reg = 1'b0;           // beat 0 is in the odd one
     reg         v0_reg = 1'b0, v1_reg = 1'b0;  // beat 0 has a table; beat 1 has
+    reg         not_v1_reg = 1'b1;             // for what is wide: a copy that is not merged again
     reg         last0_reg, last1_reg;
 
     wire        even_valid = from_odd_reg ? v1_reg : v0_reg;
@@ -160,19 +161,21 @@ module record_table #(
         from_odd_reg <= from_odd_reg ^ m_leave;
         v0_reg       <= (m_leave ? v1_reg : v0_reg) || y_move;
         v1_reg       <= !m_leave && v0_reg && (v1_reg || y_move);
+        not_v1_reg   <= !(!m_leave && v0_reg && (v1_reg || y_move));
         if (m_leave || !v0_reg) last0_reg <= v1_reg ? last1_reg : y_last;
         if (!v1_reg) last1_reg <= y_last;
         if (rst) begin
             from_odd_reg <= 1'b0;
             v0_reg       <= 1'b0;
             v1_reg       <= 1'b0;
+            not_v1_reg   <= 1'b1;
         end
     end
 
     // ---- the window: beat 0 has a table; beat 1 is behind it, in the other table or still before it
 
     wire [5:0] bytes_0 = from_odd_reg ? odd_bytes : even_bytes;
-    wire [5:0] bytes_1 = !v1_reg ? y_bytes : from_odd_reg ? even_bytes : odd_bytes;
+    wire [5:0] bytes_1 = not_v1_reg ? y_bytes : from_odd_reg ? even_bytes : odd_bytes;
     wire       last_1  = v1_reg ? last1_reg : y_last;
     wire       behind  = v1_reg && y_valid;  // beat 2 is in the register, else in the memory
     wire       there_2 = some_reg || behind;
@@ -184,7 +187,7 @@ module record_table #(
 
     wire [255:0] even_shifted = even_table >> {at, 3'd0};
     wire [255:0] odd_shifted  = odd_table >> {at, 3'd0};
-    wire [47:0]  first        = !v1_reg ? y_known[47:0] : from_odd_reg ? even_first : odd_first;
+    wire [47:0]  first        = not_v1_reg ? y_known[47:0] : from_odd_reg ? even_first : odd_first;
     reg  [5:0]   first_chosen;
 
     always @* begin

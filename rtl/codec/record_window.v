@@ -127,7 +127,7 @@ module record_window #(
     // leaves with the record, so that a record or a frame that ends two beats on does not cost the next one a cycle.
 
     reg [5:0] at_reg     = 6'd0;
-    reg [5:0] not_at_reg = 6'h3f;  // its complement, for the data alone: a copy that is not merged again
+    reg [4:0] not_at_reg = 5'h1f;  // its complement, for the data alone: a copy that is not merged again
     reg       used_reg  = 1'b0;  // beat 0 belongs to the frame before, offset 32 begins a frame
     reg       skip_reg  = 1'b0;  // drop what is left of a frame
     reg       start_reg = 1'b1;  // the next record is a frame's first
@@ -172,17 +172,18 @@ module record_window #(
     wire       use_early  = inner || at_reg[5];
     wire [7:0] next       = use_early ? by_early : ends;
 
-    // What must not wait for it: a frame's end by its count, and offsets when there is no record.
-    wire       free_running = fire && !one;
-    wire       leave_early  = fire ? one || (use_early && by_early[6]) : w_valid[0] && (over_reg ? over_leave_reg : far_reg || skip_reg);
-    wire [5:0] at_early     = fire ? (one ? {!ends_w0 && ends_w1, 5'd0} : by_early[5:0]) :
-                              over_reg ? 6'd0 : far_reg && w_valid[0] ? {1'b0, at_reg[4:0]} : at_reg;
-    wire       use_ends     = free_running && !use_early;
-    wire [5:0] at_next      = use_ends ? ends[5:0] : at_early;
+    // What need not wait for it, nor for there being a record at all: a frame's end by its count, and offsets when there is none.
+    wire       use_ends   = !one && !use_early;
+    wire [5:0] at_early   = one ? {!ends_w0 && ends_w1, 5'd0} : use_early ? by_early[5:0] : 6'd0;
+    wire [5:0] at_fire    = (ends[5:0] & {6{use_ends}}) | at_early;
+    wire       leave_fire = (ends[6] && use_ends) || one || (use_early && by_early[6]);
+    wire [5:0] at_hold    = over_reg ? 6'd0 : far_reg && w_valid[0] ? {1'b0, at_reg[4:0]} : at_reg;
+    wire       leave_hold = w_valid[0] && (over_reg ? over_leave_reg : far_reg || skip_reg);
+    wire [5:0] at_next    = fire ? at_fire : at_hold;
 
     wire over = ends_w0 ? next[6] : ends_w1 && next[7];
 
-    assign leave      = leave_early || (use_ends && ends[6]);
+    assign leave      = fire ? leave_fire : leave_hold;
     assign frame_done = (fire && one) || over_reg;
     assign m_started  = fire;
 
@@ -198,14 +199,14 @@ module record_window #(
         end else if (skip_reg && w_valid[0] && w_last[0]) begin
             skip_reg <= 1'b0;
         end
-        over_reg       <= free_running && over;
-        over_leave_reg <= free_running && over && !ends_w0;
-        far_reg        <= !use_ends && at_early[5] && |at_early[4:3];  // beat 0's table says no more than 66
+        over_reg       <= fire && !one && over;
+        over_leave_reg <= fire && !one && over && !ends_w0;
+        far_reg        <= fire ? at_early[5] && |at_early[4:3] : far_reg && !over_reg && !w_valid[0];  // beat 0's table says no more than 66
         at_reg     <= at_next;
-        not_at_reg <= ~at_next;
+        not_at_reg <= ~at_next[4:0];
         if (rst) begin
             at_reg         <= 6'd0;
-            not_at_reg     <= 6'h3f;
+            not_at_reg     <= 5'h1f;
             used_reg       <= 1'b0;
             skip_reg       <= 1'b0;
             start_reg      <= 1'b1;
@@ -217,8 +218,8 @@ module record_window #(
 
     // ---- the data: eight words of 8 bytes from the one at which the record begins; at 32 and above that is beat 1's first
 
-    wire [5:0]   data_at = ~not_at_reg;
-    wire [3:0]   ahead   = {1'b0, data_at[5:3] == 3'd3, data_at[5:3] == 3'd2 || data_at[5:3] == 3'd3, |data_at[4:3]} | {4{data_at[5]}};
+    wire [4:0]   data_at = ~not_at_reg;
+    wire [3:0]   ahead   = {1'b0, &at_reg[4:3], at_reg[4], |at_reg[4:3]} | {4{at_reg[5]}};
     wire [255:0] words_0, words_1;  // of each memory the one word that is among the first four, and the next one
 
     genvar g;
@@ -227,7 +228,7 @@ module record_window #(
             reg [63:0] ring [0:15];
             always @(posedge clk) if (take) ring[write_reg] <= s_axis_tdata[64*g +: 64];
             assign words_0[64*g +: 64] = ring[ahead[g] ? beat1_reg : beat0_reg];
-            assign words_1[64*g +: 64] = ring[data_at[5] || (g == 0 && data_at[4:3] == 2'd3) ? beat2_reg : beat1_reg];
+            assign words_1[64*g +: 64] = ring[at_reg[5] || (g == 0 && &at_reg[4:3]) ? beat2_reg : beat1_reg];
         end
     endgenerate
 
