@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_ADMISSION_H
+#define GRADNIC_ADMISSION_H
+/// @file admission.h
+/// How a worker comes to have a job at a switch: over one TCP connection to the switch's port, beside the datagrams of aggregate.h.
+///
+///     worker                          switch
+///     JOIN    ──────────────────────▶          who I am, what the job is, my UDP ports
+///             ◀────────────────────── WELCOME  when all children have joined (and the parent has welcomed the switch)
+///     PING    ──────────────────────▶          while it waits: is the switch alive?
+///             ◀────────────────────── PONG
+///             ◀────────────────────── GONE     somebody has left, or the job was removed: why, in words
+///     (closes) ─────────────────────▶          leaves: the job ends for all
+///
+/// A job has `streams`: parts of its vectors that travel on their own, so that several threads of workers and switch have nothing to
+/// share. Each is a job of switch.h with its own number, slots and UDP ports. A switch that has a parent joins it in the same way, as one
+/// child. Frames: 4 bytes "GNAD", version, type, u16 bytes of the body that follows; numbers big-endian. Thread-safe.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gradnic/aggregate.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    GN_ADMISSION_VERSION = 1,
+    GN_ADMISSION_HEADER = 8,  ///< bytes of a frame before its body
+    GN_ADMISSION_MAX = 512,   ///< bytes of a whole frame
+    GN_ADMISSION_NAME = 48,   ///< bytes of a job's name with its 0
+    GN_ADMISSION_TEXT = 256,  ///< bytes of a text with its 0
+    GN_ADMISSION_STREAMS_MAX = 16
+};
+
+typedef enum gn_admission_type {
+    GN_ADMISSION_JOIN,
+    GN_ADMISSION_WELCOME,
+    GN_ADMISSION_REFUSED,  ///< `text` says why; the connection is closed
+    GN_ADMISSION_PING,
+    GN_ADMISSION_PONG,
+    GN_ADMISSION_GONE,  ///< `text` says who; the connection is closed
+    GN_ADMISSION_TYPES
+} gn_admission_type;
+
+/// How a switch shares its slots: what gn_switch_config has, told to workers, whose recovery depends on it.
+typedef enum gn_memory_mode { GN_PARTITIONED, GN_SHARED, GN_PREEMPTIVE, GN_MEMORY_MODES } gn_memory_mode;
+
+/// A child asks for its job. All children of a switch must agree in everything that is not their own.
+typedef struct gn_admission_join {
+    char name[GN_ADMISSION_NAME];  ///< of the job: printable, unique to one run; the same at all workers and switches
+    uint16_t rank, ranks;          ///< of the worker among all workers of the job; a switch gives its lowest worker's
+    uint8_t level;                 ///< of the switch that is asked: 0 when a worker asks
+    uint8_t bit, children;         ///< which child of this switch it is, of how many
+    uint8_t parent_bit, parent_children;  ///< this switch's place at its parent; 0 children: the switch is the root
+    uint8_t leader;                       ///< the child on the way to rank 0; GN_AGG_WORKERS_MAX: not below this switch
+    uint8_t format;                       ///< gn_agg_format
+    int8_t bound_exp;                     ///< k of the compressed formats, otherwise 0
+    uint16_t packet_values;               ///< of a full chunk
+    uint16_t slots;                       ///< wanted for each stream: a power of two; less may be granted
+    uint16_t priority;                    ///< mode preemptive, to begin with
+    uint8_t streams;                      ///< 1 to GN_ADMISSION_STREAMS_MAX
+    uint16_t udp_port[GN_ADMISSION_STREAMS_MAX];  ///< of the child, at the address it connects from: by stream
+} gn_admission_join;
+
+typedef struct gn_admission_welcome {
+    uint8_t mode;     ///< gn_memory_mode
+    uint8_t streams;  ///< as was asked for
+    uint16_t slots;   ///< granted, for each stream: a power of two
+    uint16_t job[GN_ADMISSION_STREAMS_MAX], gen[GN_ADMISSION_STREAMS_MAX];
+    uint16_t udp_port[GN_ADMISSION_STREAMS_MAX];  ///< of the switch, by stream
+} gn_admission_welcome;
+
+/// One frame, parsed.
+typedef struct gn_admission {
+    gn_admission_type type;
+    gn_admission_join join;        ///< GN_ADMISSION_JOIN
+    gn_admission_welcome welcome;  ///< GN_ADMISSION_WELCOME
+    char text[GN_ADMISSION_TEXT];  ///< GN_ADMISSION_REFUSED, GN_ADMISSION_GONE: printable, ends with 0
+} gn_admission;
+
+/// Writes one frame into `out`. @return its bytes, at most GN_ADMISSION_MAX.
+GN_API size_t gn_admission_write(const gn_admission *frame, uint8_t out[GN_ADMISSION_MAX]);
+
+/// Reads the frame at the beginning of what has come so far. For bytes from anywhere; every field is checked against its range.
+/// @return its bytes; 0 when it is not whole yet; -1 when it is none, or a field is out of range: `*wrong` (may be NULL) says which.
+GN_API int gn_admission_parse(const uint8_t *bytes, size_t count, gn_admission *frame, const char **wrong);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
