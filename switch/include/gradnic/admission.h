@@ -14,7 +14,8 @@
 ///
 /// A job has `streams`: parts of its vectors that travel on their own, so that several threads of workers and switch have nothing to
 /// share. Each is a job of switch.h with its own number, slots and UDP ports. A switch that has a parent joins it in the same way, as one
-/// child. Frames: 4 bytes "GNAD", version, type, u16 bytes of the body that follows; numbers big-endian. Thread-safe.
+/// child. Frames: 4 bytes "GNAD", version, type, u16 bytes of the body that follows; numbers big-endian. Bodies: the fields of the structures in
+/// their order without gaps, in JOIN udp_port[streams], in WELCOME (job, gen, udp_port)[streams] last; or the text without its 0. Thread-safe.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,20 +48,21 @@ typedef enum gn_admission_type {
 /// How a switch shares its slots: what gn_switch_config has, told to workers, whose recovery depends on it.
 typedef enum gn_memory_mode { GN_PARTITIONED, GN_SHARED, GN_PREEMPTIVE, GN_MEMORY_MODES } gn_memory_mode;
 
-/// A child asks for its job. All children of a switch must agree in everything that is not their own.
+/// A child asks for its job. All children of a switch must agree in everything that is not their own: all but rank, bit, UDP ports, and `leader`
+/// where it is not known. children <= ranks; bound_exp is one that the format's profile has.
 typedef struct gn_admission_join {
     char name[GN_ADMISSION_NAME];  ///< of the job: printable, unique to one run; the same at all workers and switches
     uint16_t rank, ranks;          ///< of the worker among all workers of the job; a switch gives its lowest worker's
     uint8_t level;                 ///< of the switch that is asked: 0 when a worker asks
     uint8_t bit, children;         ///< which child of this switch it is, of how many
     uint8_t parent_bit, parent_children;  ///< this switch's place at its parent; 0 children: the switch is the root
-    uint8_t leader;                       ///< the child on the way to rank 0; GN_AGG_WORKERS_MAX: not below this switch
-    uint8_t format;                       ///< gn_agg_format
-    int8_t bound_exp;                     ///< k of the compressed formats, otherwise 0
-    uint16_t packet_values;               ///< of a full chunk
-    uint16_t slots;                       ///< wanted for each stream: a power of two; less may be granted
-    uint16_t priority;                    ///< mode preemptive, to begin with
-    uint8_t streams;                      ///< 1 to GN_ADMISSION_STREAMS_MAX
+    uint8_t leader;    ///< the child on the way to rank 0; GN_AGG_WORKERS_MAX: not below this switch, or not known
+    uint8_t format;    ///< gn_agg_format
+    int8_t bound_exp;  ///< k of the compressed formats, otherwise 0
+    uint16_t packet_values;                       ///< of a full chunk
+    uint16_t slots;                               ///< wanted for each stream: a power of two; less may be granted
+    uint16_t priority;                            ///< mode preemptive, to begin with
+    uint8_t streams;                              ///< 1 to GN_ADMISSION_STREAMS_MAX
     uint16_t udp_port[GN_ADMISSION_STREAMS_MAX];  ///< of the child, at the address it connects from: by stream
 } gn_admission_join;
 
@@ -80,11 +82,12 @@ typedef struct gn_admission {
     char text[GN_ADMISSION_TEXT];  ///< GN_ADMISSION_REFUSED, GN_ADMISSION_GONE: printable, ends with 0
 } gn_admission;
 
-/// Writes one frame into `out`. @return its bytes, at most GN_ADMISSION_MAX.
+/// Writes one frame into `out`; characters of a text that are not printable as '?'. @return its bytes, at most GN_ADMISSION_MAX.
 GN_API size_t gn_admission_write(const gn_admission *frame, uint8_t out[GN_ADMISSION_MAX]);
 
 /// Reads the frame at the beginning of what has come so far. For bytes from anywhere; every field is checked against its range.
-/// @return its bytes; 0 when it is not whole yet; -1 when it is none, or a field is out of range: `*wrong` (may be NULL) says which.
+/// @return its bytes; 0 when it is not whole yet; -1 when it is none, or a field is out of range: `*wrong` (may be NULL) says which
+/// ("slots"; "magic", "version", "type", "length" of the frame).
 GN_API int gn_admission_parse(const uint8_t *bytes, size_t count, gn_admission *frame, const char **wrong);
 
 #ifdef __cplusplus

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place where frames of admission are read and written.
+#include <gradnic/admission.h>
+#include <gradnic/worker.h>
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "cmodel/bytes.h"
+
+enum { AT_VERSION = 4, AT_TYPE = 5, AT_BODY = 6 };
+enum { LEVEL_MAX = 14 };  // the parent's is one more, and has 4 bits in a packet
+
+static const uint8_t magic[4] = {'G', 'N', 'A', 'D'};
+
+/// A number of a frame, in the order of the bytes, and what it may be.
+typedef struct field {
+    const char *name;
+    size_t offset;  ///< in the body's structure
+    uint8_t bytes;
+    bool is_signed;
+    int least, most;
+} field;
+
+#define FIELD(body, name, least, most)                                                                                 \
+    {                                                                                                                  \
+#name, offsetof(body, name), sizeof(((body *)0)->name), false, (least), (most)                                 \
+    }
+
+static const field join_fields[] = {
+    FIELD(gn_admission_join, rank, 0, GN_WORKER_RANKS_MAX - 1),
+    FIELD(gn_admission_join, ranks, 1, GN_WORKER_RANKS_MAX),
+    FIELD(gn_admission_join, level, 0, LEVEL_MAX),
+    FIELD(gn_admission_join, bit, 0, GN_AGG_WORKERS_MAX - 1),
+    FIELD(gn_admission_join, children, 1, GN_AGG_WORKERS_MAX),
+    FIELD(gn_admission_join, parent_bit, 0, GN_AGG_WORKERS_MAX - 1),
+    FIELD(gn_admission_join, parent_children, 0, GN_AGG_WORKERS_MAX),
+    FIELD(gn_admission_join, leader, 0, GN_AGG_WORKERS_MAX),
+    FIELD(gn_admission_join, format, 0, GN_AGG_FORMATS - 1),
+    {"bound_exp", offsetof(gn_admission_join, bound_exp), 1, true, INT8_MIN, INT8_MAX},
+    FIELD(gn_admission_join, packet_values, 1, GN_AGG_VALUES_MAX),
+    FIELD(gn_admission_join, slots, 1, GN_AGG_SLOTS_MAX),
+    FIELD(gn_admission_join, priority, 0, UINT16_MAX),
+    FIELD(gn_admission_join, streams, 1, GN_ADMISSION_STREAMS_MAX),
+};
+static const field welcome_fields[] = {
+    FIELD(gn_admission_welcome, mode, 0, GN_MEMORY_MODES - 1),
+    FIELD(gn_admission_welcome, streams, 1, GN_ADMISSION_STREAMS_MAX),
+    FIELD(gn_admission_welcome, slots, 1, GN_AGG_SLOTS_MAX),
+};
+enum {
+    JOIN_FIELDS = sizeof join_fields / sizeof *join_fields,
+    WELCOME_FIELDS = sizeof welcome_fields / sizeof *welcome_fields
+};
+
+// A reader that trusts nothing: the first thing that is wrong ends it.
+typedef struct reader {
+    const uint8_t *at, *end;
+    const char *wrong;
+} reader;
+
+static const uint8_t *take(reader *r, size_t bytes)
+{
+    const uint8_t *taken = r->at;
+    if (r->wrong) return NULL;
+    if ((size_t)(r->end - r->at) < bytes) {
+        r->wrong = "length";
+        return NULL;
+    }
+    r->at += bytes;
+    return taken;
+}
+
+static void read_field(reader *r, const field *f, void *body)
+{
+    const uint8_t *in = take(r, f->bytes);
+    if (!in) return;
+    const int plain = f->bytes == 2 ? gn_get16(in) : *in,
+              value = f->is_signed && plain > INT8_MAX ? plain - 256 : plain;
+    if (value < f->least || value > f->most) r->wrong = f->name;
+    if (f->bytes == 2)
+        memcpy((char *)body + f->offset, &(uint16_t){(uint16_t)plain}, 2);
+    else
+        memcpy((char *)body + f->offset, in, 1);
+}
+
+static uint16_t read_number(reader *r, const char *name, uint16_t least)
+{
+    const uint8_t *in = take(r, 2);
+    const uint16_t value = in ? gn_get16(in) : 0;
+    if (in && value < least) r->wrong = name;
+    return value;
+}
+
+static bool printable(const uint8_t *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (text[i] < 0x20 || text[i] > 0x7e) return false;
+    return true;
+}
+
+static void read_name(reader *r, char name[GN_ADMISSION_NAME])
+{
+    const uint8_t *in = take(r, GN_ADMISSION_NAME);
+    if (!in) return;
+    const size_t length = strnlen((const char *)in, GN_ADMISSION_NAME);
+    bool fine = length && length < GN_ADMISSION_NAME && printable(in, length);
+    for (size_t i = length; i < GN_ADMISSION_NAME; i++) fine &= !in[i];
+    if (!fine) r->wrong = "name";
+    memcpy(name, in, GN_ADMISSION_NAME);
+}
+
+static bool is_power_of_two(unsigned n)
+{
+    return n && !(n & (n - 1));
+}
+
+/// What is wrong between fields that are fine each for itself. NULL: nothing.
+static const char *disagree(const gn_admission_join *join)
+{
+    static const gn_profile profiles[GN_AGG_FORMATS] = {[GN_AGG_LATTICE] = GN_LATTICE, [GN_AGG_DENSE] = GN_DENSE};
+    gn_codec codec;
+    if (join->rank >= join->ranks) return "rank";
+    if (join->bit >= join->children) return "bit";
+    if (join->children > join->ranks) return "children";
+    if (join->parent_children ? join->parent_bit >= join->parent_children : join->parent_bit) return "parent_bit";
+    if (join->leader != GN_AGG_WORKERS_MAX && join->leader >= join->children) return "leader";
+    if (join->format == GN_AGG_INT32 ? join->bound_exp != 0
+                                     : gn_codec_init(&codec, profiles[join->format], join->bound_exp) != GN_OK)
+        return "bound_exp";
+    return is_power_of_two(join->slots) ? NULL : "slots";
+}
+
+static void read_join(reader *r, gn_admission_join *join)
+{
+    read_name(r, join->name);
+    for (size_t i = 0; i < JOIN_FIELDS; i++) read_field(r, &join_fields[i], join);
+    for (unsigned i = 0; !r->wrong && i < join->streams; i++) join->udp_port[i] = read_number(r, "udp_port", 1);
+    if (!r->wrong) r->wrong = disagree(join);
+}
+
+static void read_welcome(reader *r, gn_admission_welcome *welcome)
+{
+    for (size_t i = 0; i < WELCOME_FIELDS; i++) read_field(r, &welcome_fields[i], welcome);
+    for (unsigned i = 0; !r->wrong && i < welcome->streams; i++) {
+        welcome->job[i] = read_number(r, "job", 0);
+        welcome->gen[i] = read_number(r, "gen", 0);
+        welcome->udp_port[i] = read_number(r, "udp_port", 1);
+    }
+    if (!r->wrong && !is_power_of_two(welcome->slots)) r->wrong = "slots";
+}
+
+static void read_text(reader *r, char text[GN_ADMISSION_TEXT])
+{
+    const size_t bytes = (size_t)(r->end - r->at);
+    const uint8_t *in = take(r, bytes);
+    if (!bytes || bytes >= GN_ADMISSION_TEXT || !printable(in, bytes)) {
+        r->wrong = "text";
+        return;
+    }
+    memcpy(text, in, bytes);
+}
+
+static void read_body(reader *r, gn_admission *frame)
+{
+    if (frame->type == GN_ADMISSION_JOIN) read_join(r, &frame->join);
+    if (frame->type == GN_ADMISSION_WELCOME) read_welcome(r, &frame->welcome);
+    if (frame->type == GN_ADMISSION_REFUSED || frame->type == GN_ADMISSION_GONE) read_text(r, frame->text);
+    if (!r->wrong && r->at != r->end) r->wrong = "length";
+}
+
+int gn_admission_parse(const uint8_t *bytes, size_t count, gn_admission *frame, const char **wrong)
+{
+    const char *nowhere;
+    if (!wrong) wrong = &nowhere;
+    *wrong = NULL;
+    // What cannot become a frame is refused at once, without waiting for the rest of it.
+    if (count && memcmp(bytes, magic, count < sizeof magic ? count : sizeof magic) != 0) *wrong = "magic";
+    if (!*wrong && count > AT_VERSION && bytes[AT_VERSION] != GN_ADMISSION_VERSION) *wrong = "version";
+    if (!*wrong && count > AT_TYPE && bytes[AT_TYPE] >= GN_ADMISSION_TYPES) *wrong = "type";
+    if (*wrong) return -1;
+    if (count < GN_ADMISSION_HEADER) return 0;
+    const size_t whole = (size_t)GN_ADMISSION_HEADER + gn_get16(bytes + AT_BODY);
+    if (whole > GN_ADMISSION_MAX) *wrong = "length";
+    if (*wrong) return -1;
+    if (count < whole) return 0;
+    *frame = (gn_admission){.type = (gn_admission_type)bytes[AT_TYPE]};
+    reader r = {bytes + GN_ADMISSION_HEADER, bytes + whole, NULL};
+    read_body(&r, frame);
+    *wrong = r.wrong;
+    return r.wrong ? -1 : (int)whole;
+}
+
+static uint8_t *write_field(uint8_t *out, const field *f, const void *body)
+{
+    uint16_t value;
+    if (f->bytes == 1) {
+        memcpy(out, (const char *)body + f->offset, 1);
+        return out + 1;
+    }
+    memcpy(&value, (const char *)body + f->offset, sizeof value);
+    gn_put16(out, value);
+    return out + 2;
+}
+
+static uint8_t *write_join(uint8_t *out, const gn_admission_join *join)
+{
+    memset(out, 0, GN_ADMISSION_NAME);
+    memcpy(out, join->name, strnlen(join->name, GN_ADMISSION_NAME - 1));
+    out += GN_ADMISSION_NAME;
+    for (size_t i = 0; i < JOIN_FIELDS; i++) out = write_field(out, &join_fields[i], join);
+    for (unsigned i = 0; i < join->streams && i < GN_ADMISSION_STREAMS_MAX; i++, out += 2)
+        gn_put16(out, join->udp_port[i]);
+    return out;
+}
+
+static uint8_t *write_welcome(uint8_t *out, const gn_admission_welcome *welcome)
+{
+    for (size_t i = 0; i < WELCOME_FIELDS; i++) out = write_field(out, &welcome_fields[i], welcome);
+    for (unsigned i = 0; i < welcome->streams && i < GN_ADMISSION_STREAMS_MAX; i++, out += 6) {
+        gn_put16(out, welcome->job[i]);
+        gn_put16(out + 2, welcome->gen[i]);
+        gn_put16(out + 4, welcome->udp_port[i]);
+    }
+    return out;
+}
+
+static uint8_t *write_text(uint8_t *out, const char *text)
+{
+    const size_t bytes = strnlen(text, GN_ADMISSION_TEXT - 1);
+    for (size_t i = 0; i < bytes; i++) {  // it ends up on somebody's terminal
+        const uint8_t c = (uint8_t)text[i];
+        *out++ = printable(&c, 1) ? c : '?';
+    }
+    return out;
+}
+
+size_t gn_admission_write(const gn_admission *frame, uint8_t out[GN_ADMISSION_MAX])
+{
+    uint8_t *const body = out + GN_ADMISSION_HEADER, *end = body;
+    memcpy(out, magic, sizeof magic);
+    out[AT_VERSION] = GN_ADMISSION_VERSION;
+    out[AT_TYPE] = (uint8_t)frame->type;
+    if (frame->type == GN_ADMISSION_JOIN) end = write_join(body, &frame->join);
+    if (frame->type == GN_ADMISSION_WELCOME) end = write_welcome(body, &frame->welcome);
+    if (frame->type == GN_ADMISSION_REFUSED || frame->type == GN_ADMISSION_GONE) end = write_text(body, frame->text);
+    gn_put16(out + AT_BODY, (uint16_t)(end - body));
+    return (size_t)(end - out);
+}

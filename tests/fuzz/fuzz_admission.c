@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes at the port where a switch admits workers, and at a worker that waits there: what is accepted is written back as it was.
+#include <stdlib.h>
+#include <string.h>
+
+#include <gradnic/admission.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    gn_admission frame;
+    uint8_t again[GN_ADMISSION_MAX];
+    const char *wrong;
+    for (size_t at = 0; at < size;) {
+        const int length = gn_admission_parse(data + at, size - at, &frame, &wrong);
+        if ((length < 0) != (wrong != NULL)) abort();
+        if (length <= 0) break;
+        if (gn_admission_write(&frame, again) != (size_t)length || memcmp(again, data + at, (size_t)length)) abort();
+        at += (size_t)length;
+    }
+    return 0;
+}
