@@ -101,13 +101,21 @@ bool gn_worker_done(const gn_worker *w)
 
 // ---- what goes out
 
+/// The values of a chunk for the packet of this slot, which may be the first to look at them.
+static size_t look_at(gn_worker *w, const gn_worker_slot *slot, size_t chunk, size_t *first)
+{
+    const size_t count = gn_worker_chunk(w, chunk, first);
+    if (slot->since_ns == GN_NEVER && w->config.before) w->config.before(w->config.context, *first, count);
+    return count;
+}
+
 /// The unit that the chunk of this worker would like; without an effect on others when there is no such chunk.
-static int8_t proposal(const gn_worker *w, size_t chunk)
+static int8_t proposal(gn_worker *w, const gn_worker_slot *slot, size_t chunk)
 {
     if (chunk >= w->chunks) return GN_UNIT_MIN;
     size_t first;
     bool finite;
-    const size_t count = gn_worker_chunk(w, chunk, &first);
+    const size_t count = look_at(w, slot, chunk, &first);
     return gn_block_unit(w->send + first, count, w->config.ranks, &finite);
 }
 
@@ -137,15 +145,18 @@ static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, si
         header.priority = w->config.rank;
         return gn_agg_write_words(&header, w->send + first, out, capacity);
     }
-    if (w->config.format != GN_AGG_INT32)
+    if (w->config.format != GN_AGG_INT32) {
+        look_at(w, slot, slot->chunk, &first);
+        if (w->config.nic) return gn_agg_write_words(&header, w->send + first, out, capacity);
         return gn_agg_write_stream(&header, &w->codec, NULL, w->send + first, out, capacity);
+    }
     if (slot->phase == GN_SLOT_LOOK) {
         header.values = 0;
-        header.next = proposal(w, slot->chunk);
+        header.next = proposal(w, slot, slot->chunk);
         return gn_agg_write_words(&header, NULL, out, capacity);
     }
     header.exponent = slot->unit;
-    header.next = proposal(w, slot->chunk + w->config.slots);
+    header.next = proposal(w, slot, slot->chunk + w->config.slots);
     if (gn_block_to_integers(w->send + first, count, slot->unit, w->config.ranks, w->integers))
         return gn_agg_write_words(&header, w->integers, out, capacity);
     header.flags |= GN_AGG_POISON;
@@ -256,6 +267,9 @@ void gn_worker_advance(gn_worker *w, gn_worker_slot *slot, int8_t unit)
         begin(w, slot, GN_SLOT_DATA);
         return;
     }
+    size_t first;
+    const size_t count = gn_worker_chunk(w, slot->chunk, &first);
+    if (w->config.after) w->config.after(w->config.context, first, count);
     w->remaining--;
     slot->chunk += w->config.slots;
     if (slot->chunk < w->chunks)

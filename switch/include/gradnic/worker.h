@@ -46,6 +46,14 @@ typedef struct gn_worker_config {
     uint16_t slots;                   ///< as the job has at the switches
     uint16_t packet_values;           ///< of a full chunk: the same at all workers
     uint64_t rto_min_ns, rto_max_ns;  ///< 0: 1 ms, 1 s. The least must exceed the usual spread of stragglers.
+    /// Compressed formats: values leave as binary32, for a NIC of this host (docs/wire.md, a rule with head 32) to compress. All but GN_AGG_FLOAT's
+    /// are to be marked for it.
+    bool nic;
+    /// Called, where not NULL, once for each value of a vector, in runs: `before` ahead of the first look at them, which may write them into
+    /// `send`; `after` when their results are in `recv`, which may change them there.
+    void (*before)(void *context, size_t first, size_t count);
+    void (*after)(void *context, size_t first, size_t count);
+    void *context;
 } gn_worker_config;
 
 typedef struct gn_worker_stats {

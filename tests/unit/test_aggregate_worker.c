@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a worker's caller may hang into it: values made just ahead of the first look at them and finished where their results are, and a NIC
+// that does the compressing.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gradnic/switch.h>
+#include <gradnic/worker.h>
+
+#include "suite.h"
+
+enum { WORKERS = 3, SLOTS = 4, VALUES = 50, COUNT = 1234, JOB = 3, GEN = 9, ROOM = 1024, K = 8 };
+
+typedef struct party {
+    gn_worker *worker;
+    float values[COUNT];
+    uint8_t looks[COUNT], ends[COUNT];
+    unsigned rank;
+} party;
+
+static party parties[WORKERS];
+static gn_switch sw;
+static void *memory;
+static gn_codec codec;
+static bool lossy;
+static unsigned turn;
+
+static float given(unsigned rank, size_t i)
+{
+    if (i == 700) return INFINITY;  // a chunk that has no integers
+    return (float)sin((double)(i * WORKERS + rank)) * 3;
+}
+
+static void make(void *context, size_t first, size_t count)
+{
+    party *p = context;
+    for (size_t i = first; i < first + count; i++) {
+        ck_assert_uint_eq(p->looks[i]++, 0);
+        p->values[i] = given(p->rank, i);
+    }
+}
+
+static void finish(void *context, size_t first, size_t count)
+{
+    party *p = context;
+    for (size_t i = first; i < first + count; i++) {
+        ck_assert_uint_eq(p->ends[i]++, 0);
+        p->values[i] *= 2;
+    }
+}
+
+static void open_all(gn_agg_format format, bool nic)
+{
+    memset(parties, 0, sizeof parties);
+    const gn_switch_config config = {.slots = SLOTS, .slot_values = VALUES, .jobs = 1};
+    memory = malloc(gn_switch_bytes(&config));
+    ck_assert_int_eq(gn_switch_init(&sw, &config, memory, gn_switch_bytes(&config)), GN_OK);
+    gn_switch_job job = {.job = JOB, .gen = GEN, .format = format, .bound_exp = K, .slots = SLOTS, .children = WORKERS};
+    for (uint16_t i = 0; i < WORKERS; i++) job.port[i] = i;
+    ck_assert_int_eq(gn_switch_add_job(&sw, &job), GN_OK);
+    gn_codec_init(&codec, format == GN_AGG_LATTICE ? GN_LATTICE : GN_DENSE, K);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        parties[i].rank = i;
+        const gn_worker_config mine = {.job = JOB,
+                                       .gen = GEN,
+                                       .rank = (uint16_t)i,
+                                       .ranks = WORKERS,
+                                       .bit = (uint8_t)i,
+                                       .children = WORKERS,
+                                       .format = format,
+                                       .bound_exp = K,
+                                       .slots = SLOTS,
+                                       .packet_values = VALUES,
+                                       .nic = nic,
+                                       .before = make,
+                                       .after = finish,
+                                       .context = &parties[i]};
+        ck_assert_int_eq(gn_worker_new(&parties[i].worker, &mine), GN_OK);
+    }
+}
+
+static void close_all(void)
+{
+    for (unsigned i = 0; i < WORKERS; i++) gn_worker_free(parties[i].worker);
+    free(memory);
+}
+
+/// What a NIC with a rule of head 32 does to a packet that is marked.
+static size_t compress(uint8_t *datagram, size_t bytes)
+{
+    static uint8_t out[ROOM];
+    gn_agg_packet p;
+    ck_assert_int_eq(gn_agg_parse(datagram, bytes, &p), GN_AGG_FINE);
+    ck_assert(!p.shimmed);
+    if (p.flags & GN_AGG_FLOAT || !p.values) return bytes;
+    float values[VALUES];
+    memcpy(values, p.payload, p.payload_bytes);
+    bytes = gn_agg_write_stream(&p, &codec, NULL, values, out, sizeof out);
+    ck_assert_uint_gt(bytes, 0);
+    memcpy(datagram, out, bytes);
+    return bytes;
+}
+
+/// ... and to a marked packet that comes in.
+static size_t restore(uint8_t *datagram, size_t bytes)
+{
+    gn_agg_packet p;
+    ck_assert_int_eq(gn_agg_parse(datagram, bytes, &p), GN_AGG_FINE);
+    if (!p.compressed) return bytes;
+    float values[VALUES];
+    ck_assert_int_eq(gn_stream_decode(&codec, p.payload, p.payload_bytes, values, p.values, NULL), GN_OK);
+    return gn_agg_write_words(&p, values, datagram, ROOM);
+}
+
+static bool lost(void)
+{
+    return lossy && ++turn % 7 == 0;
+}
+
+static void deliver(const gn_action *action, int64_t now, bool nic)
+{
+    uint8_t out[ROOM];
+    if (action->kind == GN_TO_NOBODY) return;
+    const size_t bytes = gn_action_write(&sw, action, out, sizeof out);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        uint8_t copy[ROOM];
+        if (lost() || (action->kind == GN_TO_PORT && i != action->port)) continue;
+        memcpy(copy, out, bytes);
+        gn_worker_rx(parties[i].worker, now, copy, nic ? restore(copy, bytes) : bytes);
+    }
+}
+
+static bool send_one(party *p, int64_t now, bool nic)
+{
+    uint8_t out[ROOM];
+    size_t bytes = gn_worker_send(p->worker, now, out, sizeof out);
+    if (!bytes) return false;
+    if (nic) bytes = compress(out, bytes);
+    if (lost()) return true;
+    gn_action actions[GN_SWITCH_ACTIONS_MAX];
+    const unsigned count = gn_switch_rx(&sw, (uint64_t)now, (uint16_t)p->rank, out, bytes, actions);
+    for (unsigned i = 0; i < count; i++) deliver(&actions[i], now, nic);
+    return true;
+}
+
+static void sum(gn_agg_format format, bool nic)
+{
+    open_all(format, nic);
+    for (unsigned i = 0; i < WORKERS; i++)
+        ck_assert_int_eq(gn_worker_post(parties[i].worker, parties[i].values, parties[i].values, COUNT), GN_OK);
+    int64_t now = 1;
+    for (bool more = true; more; now += 500000) {
+        ck_assert_int_lt(now, 100000ll * 1000000);
+        more = false;
+        for (unsigned i = 0; i < WORKERS; i++) {
+            while (send_one(&parties[i], now, nic)) continue;
+            more |= !gn_worker_done(parties[i].worker);
+        }
+    }
+    for (unsigned i = 0; i < WORKERS; i++) {
+        for (size_t v = 0; v < COUNT; v++) {
+            ck_assert_uint_eq(parties[i].looks[v], 1);
+            ck_assert_uint_eq(parties[i].ends[v], 1);
+        }
+        ck_assert(!memcmp(parties[i].values, parties[0].values, sizeof parties[0].values));
+        ck_assert_uint_eq(gn_worker_get_stats(parties[i].worker).fallback_chunks, 1);
+    }
+    close_all();
+}
+
+START_TEST(values_are_made_and_finished_once)
+{
+    lossy = _i & 1;
+    sum((gn_agg_format)(_i / 2), false);
+}
+END_TEST
+
+START_TEST(a_nic_gives_the_same_bits)
+{
+    static float own[COUNT];
+    lossy = _i & 1;
+    const gn_agg_format format = _i / 2 ? GN_AGG_DENSE : GN_AGG_LATTICE;
+    sum(format, false);
+    memcpy(own, parties[0].values, sizeof own);
+    sum(format, true);
+    ck_assert(!memcmp(own, parties[0].values, sizeof own));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("aggregate_worker");
+    TCase *cases = tcase_create("all");
+    tcase_add_loop_test(cases, values_are_made_and_finished_once, 0, 2 * GN_AGG_FORMATS);
+    tcase_add_loop_test(cases, a_nic_gives_the_same_bits, 0, 4);
+    suite_add_tcase(suite, cases);
+    return suite_run(suite);
+}
