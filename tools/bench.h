@@ -5,5 +5,6 @@
 
 int gn_command_bench(int argc, char **argv);
 int gn_command_bench_codec(int argc, char **argv);
+int gn_command_bench_switch(int argc, char **argv);
 
 #endif

@@ -1,57 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timing: memcpy and every subject in turn, again and again, so that what disturbs the machine disturbs all of them;
-// the median of each. The thread's CPU time is what counts, so that other processes that want the core do not: nothing
-// here ever waits.
+// the median of each, in CPU time (stopwatch.h).
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench_codec.h"
 #include "progress.h"
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "stopwatch.h"
 
 enum { REPETITIONS_MAX = 1000, WARM_UP_NS = 2000000 };
-
-// CPU time, in seconds and in ticks of the processor's constant-rate counter.
-typedef struct span {
-    double seconds, ticks;
-} span;
-
-typedef struct stopwatch {
-    uint64_t ns, wall_ns, ticks;
-} stopwatch;
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t read_ticks(void)
-{
-#if defined(__x86_64__)
-    return __rdtsc();
-#else
-    return 0;
-#endif
-}
-
-static stopwatch start(void)
-{
-    return (stopwatch){cpu_ns(), gn_clock_ns(), read_ticks()};
-}
-
-static span stop(stopwatch begun, size_t passes)
-{
-    double ticks = (double)(read_ticks() - begun.ticks), wall_ns = (double)(gn_clock_ns() - begun.wall_ns);
-    double ns = (double)(cpu_ns() - begun.ns);
-    return (span){ns * 1e-9 / (double)passes, ticks * (ns / wall_ns) / (double)passes};
-}
 
 size_t gn_bench_bound(const gn_bench_subject *subject, size_t piece)
 {
@@ -111,33 +69,21 @@ static size_t passes_for(const gn_bench_case *c, gn_bench_subject *s, pass_funct
     return passes;
 }
 
-static span timed(const gn_bench_case *c, gn_bench_subject *s, pass_function *pass, size_t passes)
+static gn_span timed(const gn_bench_case *c, gn_bench_subject *s, pass_function *pass, size_t passes)
 {
-    stopwatch begun = start();
+    gn_stopwatch begun = gn_stopwatch_start();
     for (size_t i = 0; i < passes; i++) pass(c, s);
-    return stop(begun, passes);
+    return gn_stopwatch_stop(begun, passes);
 }
 
 // ---- all of them
 
 typedef struct samples {
-    span compress[REPETITIONS_MAX], decompress[REPETITIONS_MAX];
+    gn_span compress[REPETITIONS_MAX], decompress[REPETITIONS_MAX];
     size_t compress_passes, decompress_passes;
     unsigned count;
     double spent;
 } samples;
-
-static int compare_spans(const void *a, const void *b)
-{
-    const span *x = a, *y = b;
-    return (x->seconds > y->seconds) - (x->seconds < y->seconds);
-}
-
-static span median(span *spans, unsigned count)
-{
-    qsort(spans, count, sizeof *spans, compare_spans);
-    return spans[count / 2];
-}
 
 // Compresses and decompresses once, and compares: lossless means equal, a bound is a bound.
 static gn_message check_subject(const gn_bench_case *c, gn_bench_subject *s)
@@ -195,9 +141,10 @@ gn_message gn_bench_run(const gn_bench_case *c, gn_bench_subject *subjects, size
         copies->compress[copies->count++] = timed(c, NULL, memcpy_pass, copies->compress_passes);
         for (size_t i = 0; i < subject_count; i++) repeat(c, &subjects[i], &all[i]);
     }
-    *memcpy_seconds = median(copies->compress, copies->count).seconds;
+    *memcpy_seconds = gn_span_median(copies->compress, copies->count).seconds;
     for (size_t i = 0; i < subject_count; i++) {
-        span compress = median(all[i].compress, all[i].count), decompress = median(all[i].decompress, all[i].count);
+        gn_span compress = gn_span_median(all[i].compress, all[i].count);
+        gn_span decompress = gn_span_median(all[i].decompress, all[i].count);
         subjects[i].repetitions = all[i].count;
         subjects[i].compress_seconds = compress.seconds, subjects[i].compress_ticks = compress.ticks;
         subjects[i].decompress_seconds = decompress.seconds, subjects[i].decompress_ticks = decompress.ticks;
