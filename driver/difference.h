@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "driver/error.h"
+#include "host/error.h"
 
 typedef struct gn_bytes {
     const uint8_t *data;  ///< NULL: no packet came out

@@ -7,7 +7,7 @@
 
 #include <gradnic/frame.h>
 
-#include "driver/error.h"
+#include "host/error.h"
 
 typedef struct gn_engine_config {
     const gn_rule *rules;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "driver/address.h"
+#include "host/address.h"
 
 typedef struct gn_inner {
     gn_ip source, destination;

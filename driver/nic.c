@@ -12,17 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "driver/control.h"
 #include "driver/netlink.h"
 #include "driver/nic_private.h"
-#include "driver/privilege.h"
-
-uint64_t gn_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+#include "driver/request.h"
+#include "host/control.h"
+#include "host/privilege.h"
 
 void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout)
 {
@@ -254,6 +248,11 @@ void gn_nic_close(gn_nic *nic)
     free(nic);
 }
 
+static char *answer(void *nic, const char *text, size_t length)
+{
+    return gn_request_answer(text, length, nic);
+}
+
 static void serve(gn_nic *nic, int signals)
 {
     while (!atomic_load(&nic->stop)) {
@@ -262,7 +261,7 @@ static void serve(gn_nic *nic, int signals)
         const int timeout = gn_control_prepare(nic->control, watched + 2);
         if (poll(watched, 2 + GN_CONTROL_POLL, timeout) < 0 && errno != EINTR) break;
         if (watched[1].revents) break;
-        gn_control_serve(nic->control, watched + 2, nic);
+        gn_control_serve(nic->control, watched + 2, answer, nic);
     }
     gn_nic_stop(nic, 0);
 }

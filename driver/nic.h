@@ -7,9 +7,9 @@
 #include <gradnic/frame.h>
 
 #include "driver/engine.h"
-#include "driver/fault.h"
 #include "driver/steer.h"
 #include "driver/tun.h"
+#include "host/fault.h"
 
 enum {
     GN_NIC_ADDRESSES_MAX = 8,

@@ -12,6 +12,7 @@
 #include "driver/nic.h"
 #include "driver/rate.h"
 #include "driver/wire.h"
+#include "host/clock.h"
 
 enum {
     /// A thread that finds nothing looks again this often, giving way to others in between, before it sleeps: to be put to
@@ -73,8 +74,6 @@ struct gn_nic {
     gn_in *in;
 };
 
-/// CLOCK_MONOTONIC in nanoseconds.
-uint64_t gn_now(void);
 /// Waits until `fd` (-1: none) is readable, the NIC is to stop, or `timeout` nanoseconds have passed (UINT64_MAX: never).
 void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout);
 /// Ends both threads; `reason` is the errno that made it necessary, or 0.

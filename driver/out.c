@@ -55,9 +55,11 @@ static void send_packets(gn_nic *nic, gn_peer *peer, size_t count)
     }
     out->packets += count;
     peer->counters.tx_packets += count;
+    gn_wire_end end = {&nic->wire, &out->wire};
+    const gn_fault_sink link = {gn_wire_sink, &end};
     const uint64_t before = out->wire.bytes, now = gn_now();
     if (gn_fault_active(out->fault))
-        gn_fault_send(out->fault, &nic->wire, peer, out->outgoing, count, now, &out->wire);
+        gn_fault_send(out->fault, &link, peer, out->outgoing, count, now);
     else
         gn_wire_send(&nic->wire, peer, out->outgoing, count, &out->wire);
     gn_rate_charge(&out->rate, out->wire.bytes - before, now);
@@ -106,7 +108,9 @@ static uint64_t step(gn_nic *nic, bool *readable)
     struct virtio_net_hdr virtio;
     size_t length;
     const uint64_t now = gn_now();
-    const uint64_t before = out->wire.bytes, due = gn_fault_release(out->fault, &nic->wire, now, &out->wire);
+    gn_wire_end end = {&nic->wire, &out->wire};
+    const gn_fault_sink link = {gn_wire_sink, &end};
+    const uint64_t before = out->wire.bytes, due = gn_fault_release(out->fault, &link, now);
     gn_rate_charge(&out->rate, out->wire.bytes - before, now);
     gn_pmtu_follow(nic, now);
     const uint64_t busy = gn_rate_wait(&out->rate, now);

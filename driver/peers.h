@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "driver/address.h"
+#include "host/address.h"
 
 typedef struct gn_peer_counters {
     uint64_t tx_packets, tx_bytes;  ///< IP packets and bytes sent to it (padding not counted)

@@ -9,6 +9,7 @@
 
 #include "driver/rules.h"
 #include "driver/stats.h"
+#include "host/json.h"
 
 // One member of a "set" and how it is read.
 typedef struct member {
@@ -205,36 +206,19 @@ int gn_request_parse(const char *text, size_t length, gn_request *request, gn_er
     return status;
 }
 
-static char *as_text(json_t *value)
-{
-    char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
-    json_decref(value);
-    return text;
-}
-
-char *gn_request_refuse(const char *format, ...)
-{
-    char text[200];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return as_text(json_pack("{s:s}", "error", text));
-}
-
 char *gn_request_answer(const char *text, size_t length, gn_nic *nic)
 {
     gn_request request;
     gn_error error;
-    if (gn_request_parse(text, length, &request, &error)) return as_text(json_pack("{s:s}", "error", error.text));
+    if (gn_request_parse(text, length, &request, &error)) return gn_json_refuse("%s", error.text);
     switch (request.command) {
     case GN_REQUEST_STATUS:
-        return as_text(gn_nic_status(nic));
+        return gn_json_text(gn_nic_status(nic));
     case GN_REQUEST_STATS:
-        return request.prometheus ? gn_nic_prometheus(nic) : as_text(gn_nic_stats(nic));
+        return request.prometheus ? gn_nic_prometheus(nic) : gn_json_text(gn_nic_stats(nic));
     case GN_REQUEST_SET:
         break;
     }
-    if (gn_nic_change(nic, &request.change, &error)) return as_text(json_pack("{s:s}", "error", error.text));
-    return as_text(gn_nic_status(nic));
+    if (gn_nic_change(nic, &request.change, &error)) return gn_json_refuse("%s", error.text);
+    return gn_json_text(gn_nic_status(nic));
 }

@@ -55,9 +55,6 @@ int gn_request_parse(const char *text, size_t length, gn_request *request, gn_er
 /// Parses, does what is asked and makes the answer (free() it). NULL when out of memory.
 char *gn_request_answer(const char *text, size_t length, gn_nic *nic);
 
-/// The answer to a request that is refused unread. @return {"error": ...} to free(), or NULL when out of memory
-char *gn_request_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /// Applies a change to a running NIC: all of it, or nothing.
 int gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error);
 

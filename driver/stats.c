@@ -9,25 +9,8 @@
 #include "driver/netlink.h"
 #include "driver/nic_private.h"
 #include "driver/rules.h"
-
-static json_t *number(uint64_t value)
-{
-    return json_integer((json_int_t)(value & INT64_MAX));
-}
-
-typedef struct field {
-    const char *name;
-    uint64_t value;
-} field;
-
-static json_t *object_of(const field *fields, size_t count)
-{
-    json_t *object = json_object();
-    for (size_t i = 0; i < count; i++) json_object_set_new(object, fields[i].name, number(fields[i].value));
-    return object;
-}
-
-#define OBJECT(...) object_of((const field[]){__VA_ARGS__}, sizeof((const field[]){__VA_ARGS__}) / sizeof(field))
+#include "host/json.h"
+#include "host/prometheus.h"
 
 static json_t *rules_as_text(const gn_nic *nic)
 {
@@ -73,36 +56,22 @@ static json_t *addresses_of(const gn_nic *nic)
     return list;
 }
 
-static json_t *fault_settings(const gn_fault_config *fault)
-{
-    return json_pack("{s:f,s:f,s:f,s:o,s:o,s:o,s:o}", "loss", fault->loss, "duplicate", fault->duplicate, "reorder",
-                     fault->reorder, "delay_ns", number(fault->delay_ns), "jitter_ns", number(fault->jitter_ns),
-                     "reorder_ns", number(fault->reorder_ns), "seed", number(fault->seed));
-}
-
 json_t *gn_nic_status(gn_nic *nic)
 {
     static const char *const steering[] = {"overlay", "dscp", "mark"};
     char listen[GN_ENDPOINT_TEXT];
     pthread_mutex_lock(&nic->out->lock);
-    json_t *status =
-        json_pack("{s:s,s:i,s:o,s:o,s:s,s:s,s:s,s:b,s:o,s:i,s:i,s:s,s:b,s:b,s:o,s:o,s:o}", "device", nic->tun.name,
-                  "pid", (int)getpid(), "uptime_s", number((uint64_t)time(NULL) - nic->started), "addresses",
-                  addresses_of(nic), "listen", gn_endpoint_format(&nic->listen, listen), "engine",
-                  nic->config.engine->name, "cut", nic->out->cut == GN_CUT_FILL ? "fill" : "mtu", "bypass",
-                  nic->config.bypass, "rate", number(nic->out->rate.bits_per_second), "wire_mtu", (int)nic->wire_mtu,
-                  "host_mtu", (int)nic->tun.mtu, "steer", steering[nic->config.steer.mode], "udp_segmentation",
-                  nic->wire.segmentation, "udp_segments_from_host", nic->tun.uso, "rules", rules_as_text(nic), "fault",
-                  fault_settings(gn_fault_get(nic->out->fault)), "peers", peer_settings(nic));
+    json_t *status = json_pack(
+        "{s:s,s:i,s:o,s:o,s:s,s:s,s:s,s:b,s:o,s:i,s:i,s:s,s:b,s:b,s:o,s:o,s:o}", "device", nic->tun.name, "pid",
+        (int)getpid(), "uptime_s", gn_json_number((uint64_t)time(NULL) - nic->started), "addresses", addresses_of(nic),
+        "listen", gn_endpoint_format(&nic->listen, listen), "engine", nic->config.engine->name, "cut",
+        nic->out->cut == GN_CUT_FILL ? "fill" : "mtu", "bypass", nic->config.bypass, "rate",
+        gn_json_number(nic->out->rate.bits_per_second), "wire_mtu", (int)nic->wire_mtu, "host_mtu", (int)nic->tun.mtu,
+        "steer", steering[nic->config.steer.mode], "udp_segmentation", nic->wire.segmentation, "udp_segments_from_host",
+        nic->tun.uso, "rules", rules_as_text(nic), "fault", gn_json_fault_settings(gn_fault_get(nic->out->fault)),
+        "peers", peer_settings(nic));
     pthread_mutex_unlock(&nic->out->lock);
     return status;
-}
-
-static json_t *rows_of(const gn_counter *rows, const void *counters)
-{
-    json_t *object = json_object();
-    for (; rows->name; rows++) json_object_set_new(object, rows->name, number(gn_counter_value(rows, counters)));
-    return object;
 }
 
 static json_t *ratio(uint64_t before, uint64_t after)
@@ -115,7 +84,7 @@ static json_t *tx_rules(const gn_nic *nic, const gn_tx_counters *c)
     json_t *list = json_array();
     for (size_t i = 0; i < nic->config.rule_count; i++) {
         char text[GN_RULE_TEXT];
-        json_t *one = rows_of(gn_tx_rule_counter_rows, &c->rule[i]);
+        json_t *one = gn_json_rows(gn_tx_rule_counter_rows, &c->rule[i]);
         json_object_set_new(one, "rule", json_string(gn_rule_format(&nic->config.rules[i], text)));
         json_object_set_new(one, "ratio", ratio(c->rule[i].payload_bytes, c->rule[i].wire_bytes));
         json_array_append_new(list, one);
@@ -127,21 +96,19 @@ static json_t *tx_stats(const gn_nic *nic)
 {
     const gn_out *out = nic->out;
     const gn_tx_counters *c = nic->config.engine->tx_counters(nic->engine);
-    const gn_fault_counters *f = gn_fault_get_counters(out->fault);
     const gn_wire_counters *w = &out->wire;
     uint64_t before = 0, after = 0;
     for (size_t i = 0; i < nic->config.rule_count; i++)
         before += c->rule[i].payload_bytes, after += c->rule[i].wire_bytes;
     json_t *host =
-        OBJECT({"segments", out->segments}, {"bytes", out->bytes}, {"queue_drops", gn_link_tx_dropped(nic->tun.index)},
-               {"not_ip", out->not_ip}, {"no_peer", out->no_peer}, {"uncuttable", out->uncuttable},
-               {"told_too_big", out->told_too_big});
-    json_t *fault = OBJECT({"lost", f->lost}, {"duplicated", f->duplicated}, {"reordered", f->reordered},
-                           {"delayed", f->delayed}, {"overflow", f->overflow});
-    json_t *wire = OBJECT({"packets", out->packets}, {"packet_bytes", out->packet_bytes}, {"datagrams", w->datagrams},
-                          {"bytes", w->bytes}, {"padding", w->padding}, {"calls", w->calls}, {"too_big", w->too_big},
-                          {"errors", w->errors});
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "host", host, "engine", rows_of(gn_tx_counter_rows, c), "rules",
+        GN_JSON_FIELDS({"segments", out->segments}, {"bytes", out->bytes},
+                       {"queue_drops", gn_link_tx_dropped(nic->tun.index)}, {"not_ip", out->not_ip},
+                       {"no_peer", out->no_peer}, {"uncuttable", out->uncuttable}, {"told_too_big", out->told_too_big});
+    json_t *fault = gn_json_fault_counters(gn_fault_get_counters(out->fault));
+    json_t *wire = GN_JSON_FIELDS({"packets", out->packets}, {"packet_bytes", out->packet_bytes},
+                                  {"datagrams", w->datagrams}, {"bytes", w->bytes}, {"padding", w->padding},
+                                  {"calls", w->calls}, {"too_big", w->too_big}, {"errors", w->errors});
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "host", host, "engine", gn_json_rows(gn_tx_counter_rows, c), "rules",
                      tx_rules(nic, c), "ratio", ratio(before, after), "fault", fault, "wire", wire);
 }
 
@@ -150,10 +117,11 @@ static json_t *rx_stats(const gn_nic *nic)
     const gn_in *in = nic->in;
     const gn_join_counters *j = &in->join.counters;
     const gn_rx_counters *c = nic->config.engine->rx_counters(nic->engine);
-    json_t *wire = OBJECT({"batches", in->batches}, {"datagrams", in->datagrams}, {"bytes", in->bytes},
-                          {"unknown_sender", in->unknown_sender});
-    json_t *host = OBJECT({"packets", j->packets}, {"bytes", j->bytes}, {"writes", j->writes}, {"refused", j->refused});
-    return json_pack("{s:o,s:o,s:o,s:o}", "wire", wire, "engine", rows_of(gn_rx_counter_rows, c), "ratio",
+    json_t *wire = GN_JSON_FIELDS({"batches", in->batches}, {"datagrams", in->datagrams}, {"bytes", in->bytes},
+                                  {"unknown_sender", in->unknown_sender});
+    json_t *host =
+        GN_JSON_FIELDS({"packets", j->packets}, {"bytes", j->bytes}, {"writes", j->writes}, {"refused", j->refused});
+    return json_pack("{s:o,s:o,s:o,s:o}", "wire", wire, "engine", gn_json_rows(gn_rx_counter_rows, c), "ratio",
                      ratio(c->payload_bytes, c->wire_bytes), "host", host);
 }
 
@@ -165,11 +133,11 @@ static void add_peers(const gn_nic *nic, json_t *list, bool tx)
         char text[GN_ENDPOINT_TEXT];
         if (tx) {
             json_array_append_new(list, json_pack("{s:s,s:o}", "peer", gn_endpoint_format(&peer->endpoint, text), "tx",
-                                                  OBJECT({"packets", c->tx_packets}, {"bytes", c->tx_bytes})));
+                                                  GN_JSON_FIELDS({"packets", c->tx_packets}, {"bytes", c->tx_bytes})));
         } else {
             json_object_set_new(json_array_get(list, i), "rx",
-                                OBJECT({"packets", c->rx_packets}, {"bytes", c->rx_bytes},
-                                       {"bad_packet", c->rx_bad_packet}, {"bad_source", c->rx_bad_source}));
+                                GN_JSON_FIELDS({"packets", c->rx_packets}, {"bytes", c->rx_bytes},
+                                               {"bad_packet", c->rx_bad_packet}, {"bad_source", c->rx_bad_source}));
         }
     }
 }
@@ -187,11 +155,16 @@ json_t *gn_nic_stats(gn_nic *nic)
     pthread_mutex_unlock(&nic->in->lock);
     (void)gn_nic_engine_failed(nic);
     json_t *stats = json_pack("{s:s,s:o,s:o,s:o,s:o}", "device", nic->tun.name, "uptime_s",
-                              number((uint64_t)time(NULL) - nic->started), "tx", tx, "rx", rx, "peers", peers);
+                              gn_json_number((uint64_t)time(NULL) - nic->started), "tx", tx, "rx", rx, "peers", peers);
     gn_comparison c;
     if (gn_nic_comparison(nic, &c))
         json_object_set_new(
             stats, "comparison",
-            OBJECT({"tx_packets", c.tx_packets}, {"rx_packets", c.rx_packets}, {"differences", c.differences}));
+            GN_JSON_FIELDS({"tx_packets", c.tx_packets}, {"rx_packets", c.rx_packets}, {"differences", c.differences}));
     return stats;
+}
+
+char *gn_nic_prometheus(gn_nic *nic)
+{
+    return gn_prometheus(gn_nic_stats(nic), "gradnic", "device", gn_nic_device(nic));
 }

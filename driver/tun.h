@@ -11,7 +11,7 @@
 
 #include <linux/virtio_net.h>
 
-#include "driver/address.h"
+#include "host/address.h"
 
 typedef struct gn_tun_config {
     const char *name;  ///< device; may hold %d, as the kernel allows

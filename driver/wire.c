@@ -167,6 +167,12 @@ void gn_wire_send(gn_wire *wire, const gn_peer *peer, const gn_wire_packet *pack
     }
 }
 
+void gn_wire_sink(void *context, const void *to, const gn_wire_packet *packets, size_t count)
+{
+    const gn_wire_end *end = context;
+    gn_wire_send(end->wire, to, packets, count, end->counters);
+}
+
 int gn_wire_receive(const gn_wire *wire, uint8_t *buffer, size_t capacity, gn_wire_batch *batch)
 {
     union {

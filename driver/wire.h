@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "driver/peers.h"
+#include "host/fault.h"
 
 enum {
     GN_WIRE_ETHERNET = 14,      ///< bytes a link counts per packet besides IP: the Ethernet header, as tc(8) counts it
@@ -36,19 +37,6 @@ typedef struct gn_wire_counters {
     int last_error;    ///< errno of the last refusal
 } gn_wire_counters;
 
-/// Packets to one peer: packet i is `packets[i]`, in pieces that need not lie together.
-typedef struct gn_wire_packet {
-    const uint8_t *head;  ///< first piece
-    uint32_t head_bytes;
-    uint32_t body_bytes;  ///< second piece, may be 0
-    const uint8_t *body;
-} gn_wire_packet;
-
-static inline size_t gn_wire_packet_bytes(const gn_wire_packet *packet)
-{
-    return (size_t)packet->head_bytes + packet->body_bytes;
-}
-
 /// Bytes that a datagram costs besides the IP packet in it: to an IPv4 peer 20 + 8, to an IPv6 peer 40 + 8 (without Ethernet).
 static inline unsigned gn_wire_encapsulation(const gn_peer *peer)
 {
@@ -65,6 +53,13 @@ size_t gn_wire_plan(const gn_wire_packet *packets, size_t count, size_t *size, s
 /// Sends packets in order. What the kernel refuses is counted and dropped, as a link drops.
 void gn_wire_send(gn_wire *wire, const gn_peer *peer, const gn_wire_packet *packets, size_t count,
                   gn_wire_counters *counters);
+
+/// The same as the end of a bad link: `to` is a gn_peer, `context` a gn_wire_end.
+typedef struct gn_wire_end {
+    gn_wire *wire;
+    gn_wire_counters *counters;
+} gn_wire_end;
+void gn_wire_sink(void *context, const void *to, const gn_wire_packet *packets, size_t count);
 
 /// One batch of datagrams from one sender: `bytes` in `buffer`, cut every `size` bytes.
 typedef struct gn_wire_batch {

@@ -8,7 +8,7 @@
 
 #include "cli.h"
 #include "command.h"
-#include "driver/control.h"
+#include "host/control.h"
 #include "nic.h"
 #include "nic_fault.h"
 #include "nic_options.h"
@@ -204,7 +204,7 @@ static int ask(int argc, char **argv, const char *command, const struct argp *ar
     if (c.prometheus) json_object_set_new(c.request, "format", json_string("prometheus"));
     nic_control_default(c.device, path, sizeof path);
     char *request = json_dumps(c.request, 0);
-    char *answer = request ? gn_control_ask(c.control ? c.control : path, request, &error) : NULL;
+    char *answer = request ? gn_control_ask(c.control ? c.control : path, "NIC", request, &error) : NULL;
     int status = GN_EXIT_FAILED;
     if (!answer)
         gn_cli_error(program, "%s", request ? error.text : "out of memory");

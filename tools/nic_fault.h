@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "driver/fault.h"
+#include "host/fault.h"
 
 enum {
     NIC_FAULT_LOSS = 0x200,

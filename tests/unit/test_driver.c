@@ -6,12 +6,12 @@
 
 #include <gradnic/packet.h>
 
-#include "driver/fault.h"
 #include "driver/inner.h"
 #include "driver/peers.h"
 #include "driver/rate.h"
 #include "driver/too_big.h"
 #include "driver/wire.h"
+#include "host/fault.h"
 #include "suite.h"
 
 START_TEST(endpoints)
@@ -207,12 +207,14 @@ static void count_fates(uint64_t seed, unsigned skip, gn_fault_counters *counter
     gn_wire wire = {.fd = -1};
     const gn_peer peer = {.endpoint.ip.version = 4};
     gn_wire_counters sent = {0};
+    gn_wire_end end = {&wire, &sent};
+    const gn_fault_sink link = {gn_wire_sink, &end};
     const uint8_t byte = 7;
     const gn_wire_packet packet = {.head = &byte, .head_bytes = 1};
-    for (unsigned i = 0; i < 20000; i++) gn_fault_send(fault, &wire, &peer, &packet, 1, i / (skip + 1), &sent);
+    for (unsigned i = 0; i < 20000; i++) gn_fault_send(fault, &link, &peer, &packet, 1, i / (skip + 1));
     *counters = *gn_fault_get_counters(fault);
     ck_assert_uint_eq(counters->delayed, 20000 - counters->lost + counters->duplicated);
-    ck_assert_uint_eq(gn_fault_release(fault, &wire, UINT64_MAX, &sent), UINT64_MAX);
+    ck_assert_uint_eq(gn_fault_release(fault, &link, UINT64_MAX), UINT64_MAX);
     ck_assert_uint_eq(sent.errors, counters->delayed);  // all of them came out again (to a socket that is none)
     gn_fault_free(fault);
 }

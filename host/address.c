@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/address.h"
+#include "host/address.h"
 
 #include <arpa/inet.h>
 #include <net/if.h>

@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_DRIVER_FAULT_H
-#define GRADNIC_DRIVER_FAULT_H
-/// A bad link: seeded loss, duplication, reordering and delay of the datagrams that a NIC sends. What happens to the n-th
+#ifndef GRADNIC_HOST_FAULT_H
+#define GRADNIC_HOST_FAULT_H
+/// A bad link: seeded loss, duplication, reordering and delay of datagrams. What happens to the n-th
 /// datagram depends on the seed alone, not on timing.
 
-#include "driver/wire.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// A datagram, in pieces that need not lie together.
+typedef struct gn_wire_packet {
+    const uint8_t *head;  ///< first piece
+    uint32_t head_bytes;
+    uint32_t body_bytes;  ///< second piece, may be 0
+    const uint8_t *body;
+} gn_wire_packet;
+
+static inline size_t gn_wire_packet_bytes(const gn_wire_packet *packet)
+{
+    return (size_t)packet->head_bytes + packet->body_bytes;
+}
 
 typedef struct gn_fault_config {
     uint64_t seed;
@@ -34,10 +49,16 @@ const gn_fault_counters *gn_fault_get_counters(const gn_fault *fault);
 /// Whether datagrams must pass through here at all.
 bool gn_fault_active(const gn_fault *fault);
 
+/// What lies behind the bad link. `to` is what gn_fault_send() was given; it must outlive what waits for it.
+typedef struct gn_fault_sink {
+    void (*send)(void *context, const void *to, const gn_wire_packet *packets, size_t count);
+    void *context;
+} gn_fault_sink;
+
 /// Sends packets as the bad link does: now, later, twice or never.
-void gn_fault_send(gn_fault *fault, gn_wire *wire, const gn_peer *peer, const gn_wire_packet *packets, size_t count,
-                   uint64_t now, gn_wire_counters *counters);
+void gn_fault_send(gn_fault *fault, const gn_fault_sink *sink, const void *to, const gn_wire_packet *packets,
+                   size_t count, uint64_t now);
 /// Sends what is due. @return nanoseconds until the next one is; UINT64_MAX when nothing waits
-uint64_t gn_fault_release(gn_fault *fault, gn_wire *wire, uint64_t now, gn_wire_counters *counters);
+uint64_t gn_fault_release(gn_fault *fault, const gn_fault_sink *sink, uint64_t now);
 
 #endif

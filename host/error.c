@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/error.h"
+#include "host/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,5 +21,5 @@ void gn_warn(const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    (void)fprintf(stderr, "gradnic nic: warning: %s\n", text);
+    (void)fprintf(stderr, "gradnic: warning: %s\n", text);
 }

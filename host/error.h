@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_DRIVER_ERROR_H
-#define GRADNIC_DRIVER_ERROR_H
+#ifndef GRADNIC_HOST_ERROR_H
+#define GRADNIC_HOST_ERROR_H
 /// What went wrong, in words for the user: names the file, field, device or peer and, where there is one, the remedy.
 
 typedef struct gn_error {
@@ -10,7 +10,7 @@ typedef struct gn_error {
 /// Formats `error` (may be NULL). @return -1, so that a failing function can return it.
 int gn_error_set(gn_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/// Says on stderr what somebody should know though the NIC goes on.
+/// Says on stderr what somebody should know though the daemon goes on.
 void gn_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/fault.h"
+#include "host/fault.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@ enum { AT_ONCE = 256 };
 
 typedef struct waiting {
     uint64_t due, order;  // equal times leave in the order they came
-    const gn_peer *peer;
+    const void *to;
     uint32_t bytes;
     uint8_t packet[];
 } waiting;
@@ -85,7 +85,7 @@ static void swap(waiting **a, waiting **b)
     *b = kept;
 }
 
-static void enqueue(gn_fault *fault, const gn_peer *peer, const gn_wire_packet *packet, uint64_t due)
+static void enqueue(gn_fault *fault, const void *to, const gn_wire_packet *packet, uint64_t due)
 {
     const size_t bytes = gn_wire_packet_bytes(packet);
     waiting *item = NULL;
@@ -99,7 +99,7 @@ static void enqueue(gn_fault *fault, const gn_peer *peer, const gn_wire_packet *
     }
     item = malloc(sizeof *item + bytes);
     if (!item) goto full;
-    *item = (waiting){.due = due, .order = fault->order++, .peer = peer, .bytes = (uint32_t)bytes};
+    *item = (waiting){.due = due, .order = fault->order++, .to = to, .bytes = (uint32_t)bytes};
     memcpy(item->packet, packet->head, packet->head_bytes);
     if (packet->body_bytes) memcpy(item->packet + packet->head_bytes, packet->body, packet->body_bytes);
     fault->queued_bytes += bytes;
@@ -150,8 +150,8 @@ static unsigned fate(gn_fault *fault, uint64_t *delay)
     return 2;
 }
 
-void gn_fault_send(gn_fault *fault, gn_wire *wire, const gn_peer *peer, const gn_wire_packet *packets, size_t count,
-                   uint64_t now, gn_wire_counters *counters)
+void gn_fault_send(gn_fault *fault, const gn_fault_sink *sink, const void *to, const gn_wire_packet *packets,
+                   size_t count, uint64_t now)
 {
     gn_wire_packet direct[AT_ONCE + 1];
     size_t ready = 0;
@@ -160,24 +160,24 @@ void gn_fault_send(gn_fault *fault, gn_wire *wire, const gn_peer *peer, const gn
         uint64_t delay;
         for (unsigned copies = fate(fault, &delay); copies; copies--) {
             if (delay || ordered)
-                enqueue(fault, peer, &packets[i], now + delay);
+                enqueue(fault, to, &packets[i], now + delay);
             else
                 direct[ready++] = packets[i];
         }
         if (ready < AT_ONCE) continue;
-        gn_wire_send(wire, peer, direct, ready, counters);
+        sink->send(sink->context, to, direct, ready);
         ready = 0;
     }
-    if (ready) gn_wire_send(wire, peer, direct, ready, counters);
+    if (ready) sink->send(sink->context, to, direct, ready);
 }
 
-uint64_t gn_fault_release(gn_fault *fault, gn_wire *wire, uint64_t now, gn_wire_counters *counters)
+uint64_t gn_fault_release(gn_fault *fault, const gn_fault_sink *sink, uint64_t now)
 {
     while (fault->count) {
         if (fault->heap[0]->due > now) return fault->heap[0]->due - now;
         waiting *item = dequeue(fault);
         const gn_wire_packet packet = {.head = item->packet, .head_bytes = item->bytes};
-        gn_wire_send(wire, item->peer, &packet, 1, counters);
+        sink->send(sink->context, item->to, &packet, 1);
         free(item);
     }
     return UINT64_MAX;

@@ -6,8 +6,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "driver/control.h"
-#include "driver/control_socket.h"
+#include "host/control.h"
+#include "host/control_socket.h"
 
 enum { ANSWER_MAX = 64 << 20, PATIENCE_MS = 2 * GN_CONTROL_DEADLINE_MS };
 
@@ -53,7 +53,7 @@ static char *receive_all(int fd)
     return NULL;
 }
 
-char *gn_control_ask(const char *path, const char *request, gn_error *error)
+char *gn_control_ask(const char *path, const char *daemon, const char *request, gn_error *error)
 {
     struct sockaddr_un address;
     char *answer = NULL;
@@ -66,8 +66,12 @@ char *gn_control_ask(const char *path, const char *request, gn_error *error)
     set_deadline(fd);
     if (connect(fd, (struct sockaddr *)&address, sizeof address)) {
         const bool absent = errno == ENOENT || errno == ECONNREFUSED;
-        gn_error_set(error, "%s: %s%s", path, strerror(errno),
-                     absent ? " (is the NIC running? --control names its socket)" : "");
+        const int reason = errno;
+        if (absent)
+            gn_error_set(error, "%s: %s (is the %s running? --control names its socket)", path, strerror(reason),
+                         daemon);
+        else
+            gn_error_set(error, "%s: %s", path, strerror(reason));
     } else if (!send_all(fd, request, strlen(request)) || shutdown(fd, SHUT_WR)) {
         gn_error_set(error, "%s: %s", path, strerror(errno));
     } else if (!(answer = receive_all(fd)) || !*answer) {

@@ -1,26 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters as Prometheus text, made from the JSON tree: path of names -> metric, members of lists told apart by a label.
+// Path of names -> metric; members of lists are told apart by their texts, as labels.
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/stats.h"
+#include "host/prometheus.h"
 
 typedef struct place {
     char name[160];
     char labels[320];
 } place;
 
-// Labels are our own texts (device, peer, rule): no quotes, backslashes or newlines in them.
-static place deeper(const place *at, const char *name, const char *label, const char *value)
+static place deeper(const place *at, const char *name)
 {
     place next = *at;
-    const size_t name_end = strlen(next.name), labels_end = strlen(next.labels);
-    if (name) snprintf(next.name + name_end, sizeof next.name - name_end, "_%s", name);
-    if (label)
-        snprintf(next.labels + labels_end, sizeof next.labels - labels_end, "%s%s=\"%s\"", *next.labels ? "," : "",
-                 label, value);
+    const size_t end = strlen(next.name);
+    snprintf(next.name + end, sizeof next.name - end, "_%s", name);
     return next;
+}
+
+// A backslash or a quote in a label's value is escaped; newlines are in none of our texts.
+static void add_label(place *at, const char *name, const char *value)
+{
+    char *out = at->labels + strlen(at->labels);
+    const char *const end = at->labels + sizeof at->labels - 3;
+    if (strlen(name) + 4 > (size_t)(end - out)) return;
+    out += sprintf(out, "%s%s=\"", out == at->labels ? "" : ",", name);
+    for (; *value && out < end - 1; value++) {
+        if (*value == '"' || *value == '\\') *out++ = '\\';
+        *out++ = *value;
+    }
+    *out++ = '"';
+    *out = 0;
 }
 
 static void print(FILE *out, const place *at, const json_t *value);
@@ -31,9 +43,13 @@ static void print_list(FILE *out, const place *at, const json_t *list)
     json_t *item;
     json_array_foreach(list, index, item)
     {
-        const char *peer = json_string_value(json_object_get(item, "peer")),
-                   *rule = json_string_value(json_object_get(item, "rule"));
-        const place next = deeper(at, NULL, peer ? "peer" : "rule", peer ? peer : rule ? rule : "?");
+        const char *name;
+        json_t *member;
+        place next = *at;
+        json_object_foreach(item, name, member)
+        {
+            if (json_is_string(member)) add_label(&next, name, json_string_value(member));
+        }
         print(out, &next, item);
     }
 }
@@ -52,20 +68,20 @@ static void print(FILE *out, const place *at, const json_t *value)
     // jansson's macro wants a mutable object, but only reads it.
     json_object_foreach((json_t *)(uintptr_t)value, name, member)
     {
-        const place next = deeper(at, name, NULL, NULL);
+        const place next = deeper(at, name);
         print(out, &next, member);
     }
 }
 
-char *gn_nic_prometheus(gn_nic *nic)
+char *gn_prometheus(json_t *stats, const char *prefix, const char *label, const char *value)
 {
     char *text = NULL;
     size_t length;
-    json_t *stats = gn_nic_stats(nic);
     FILE *out = stats ? open_memstream(&text, &length) : NULL;
     if (out) {
-        place root = {.name = "gradnic"};
-        snprintf(root.labels, sizeof root.labels, "device=\"%s\"", gn_nic_device(nic));
+        place root = {.name = ""};
+        snprintf(root.name, sizeof root.name, "%s", prefix);
+        add_label(&root, label, value);
         print(out, &root, stats);
         if (fclose(out)) {
             free(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/privilege.h"
+#include "host/privilege.h"
 
 #include <cap-ng.h>
 #include <errno.h>

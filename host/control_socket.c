@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/control_socket.h"
+#include "host/control_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,7 +115,7 @@ static int bind_in(int fd, const char *folder, const char *name, const gn_accoun
 
 static const char *hint(int reason, const gn_account *account)
 {
-    if (reason == EADDRINUSE) return " (another NIC answers there, or it is no socket)";
+    if (reason == EADDRINUSE) return " (another gradnic answers there, or it is no socket)";
     if (reason == EACCES && account->change)
         return " (the account of --user may not write there; --control names another place)";
     return "";

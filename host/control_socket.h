@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_DRIVER_CONTROL_SOCKET_H
-#define GRADNIC_DRIVER_CONTROL_SOCKET_H
+#ifndef GRADNIC_HOST_CONTROL_SOCKET_H
+#define GRADNIC_HOST_CONTROL_SOCKET_H
 /// The control socket's file. Folders may belong to others than root, so nothing in them is touched with root's rights.
 
 #include <sys/un.h>
 
-#include "driver/error.h"
-#include "driver/privilege.h"
+#include "host/error.h"
+#include "host/privilege.h"
 
 int gn_control_address(const char *path, struct sockaddr_un *address, gn_error *error);
 

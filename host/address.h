@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_DRIVER_ADDRESS_H
-#define GRADNIC_DRIVER_ADDRESS_H
+#ifndef GRADNIC_HOST_ADDRESS_H
+#define GRADNIC_HOST_ADDRESS_H
 /// IP addresses, prefixes and UDP endpoints as text, as values and as sockaddr.
 
 #include <netinet/in.h>
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "driver/error.h"
+#include "host/error.h"
 
 typedef struct gn_ip {
     uint8_t version;    ///< 4 or 6

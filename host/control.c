@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's side: never waits for a client, so that a slow one holds up neither the others nor the end of the NIC.
-#include "driver/control.h"
+// The server's side: never waits for a client, so that a slow one holds up neither the others nor the end of the daemon.
+#include "host/control.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "driver/control_socket.h"
-#include "driver/nic_private.h"
-#include "driver/request.h"
+#include "host/clock.h"
+#include "host/control_socket.h"
+#include "host/json.h"
 
 typedef struct client {
     int fd;             // -1: a free place
@@ -125,7 +125,7 @@ static void answer_with(client *c, char *answer)
 }
 
 // A request too long is read to its end all the same: to hang up on one that still sends would lose the answer.
-static void receive_request(client *c, gn_nic *nic)
+static void receive_request(client *c, gn_control_answer *answer, void *context)
 {
     char excess[4096];
     const size_t room = c->length < GN_CONTROL_REQUEST_MAX ? GN_CONTROL_REQUEST_MAX - c->length : 0;
@@ -136,19 +136,19 @@ static void receive_request(client *c, gn_nic *nic)
     } else if (got > 0) {
         c->length += (size_t)got;
     } else if (c->length > GN_CONTROL_REQUEST_MAX) {
-        answer_with(c, gn_request_refuse("the request is longer than %d bytes", GN_CONTROL_REQUEST_MAX));
+        answer_with(c, gn_json_refuse("the request is longer than %d bytes", GN_CONTROL_REQUEST_MAX));
     } else {
-        answer_with(c, gn_request_answer(c->text, c->length, nic));
+        answer_with(c, answer(context, c->text, c->length));
     }
 }
 
 static void expire(client *c)
 {
-    if (!c->answering) answer_with(c, gn_request_refuse("no whole request within %d ms", GN_CONTROL_DEADLINE_MS));
+    if (!c->answering) answer_with(c, gn_json_refuse("no whole request within %d ms", GN_CONTROL_DEADLINE_MS));
     hang_up(c);
 }
 
-void gn_control_serve(gn_control *control, const struct pollfd *watched, gn_nic *nic)
+void gn_control_serve(gn_control *control, const struct pollfd *watched, gn_control_answer *answer, void *context)
 {
     if (!control) return;
     const uint64_t now = gn_now();
@@ -159,7 +159,7 @@ void gn_control_serve(gn_control *control, const struct pollfd *watched, gn_nic 
             if (c->answering)
                 send_answer(c);
             else
-                receive_request(c, nic);
+                receive_request(c, answer, context);
         }
         if (c->fd >= 0 && c->deadline <= now) expire(c);
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_DRIVER_PRIVILEGE_H
-#define GRADNIC_DRIVER_PRIVILEGE_H
+#ifndef GRADNIC_HOST_PRIVILEGE_H
+#define GRADNIC_HOST_PRIVILEGE_H
 /// Giving up root (capabilities(7)) once the devices are open.
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "driver/error.h"
+#include "host/error.h"
 
 typedef struct gn_account {
     uid_t user;
