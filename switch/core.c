@@ -50,42 +50,39 @@ static uint64_t everyone(const gn_switch_job *job)
     return job->children == 64 ? ~0ull : (1ull << job->children) - 1;
 }
 
-/// A packet of this switch's own about the copy.
-static gn_action say(const about *a, gn_action_kind kind, gn_agg_type type)
+/// A packet of this switch's own about the copy: the first action, which is written in place, for it is large.
+static gn_action *say(const about *a, gn_action_kind kind, gn_agg_type type)
 {
     const gn_switch_job *job = &a->job->job;
-    gn_agg_packet header = {.type = (uint8_t)type,
-                            .flags = (uint8_t)(a->copy->marked ? GN_AGG_ECN : 0),
-                            .job = job->job,
-                            .gen = job->gen,
-                            .slot = a->packet->slot,
-                            .version = a->packet->version,
-                            .psn = a->copy->psn,
-                            .bitmap = everyone(job),
-                            .level = job->level,
-                            .fanin = job->children,
-                            .exponent = a->copy->exponent,
-                            .next = a->copy->next,
-                            .values = a->copy->poison ? 0 : a->copy->values};
-    if (kind == GN_TO_PARENT) {
-        header.level++;
-        header.fanin = job->parent_fanin;
-        header.bitmap = 1ull << job->parent_bit;
-        if (a->copy->poison) header.flags |= GN_AGG_POISON;
-    }
-    return (gn_action){.kind = kind,
-                       .port = job->parent_port,
-                       .job_index = (uint16_t)a->job_index,
-                       .header = header,
-                       .slot_index = a->copy_index};
+    const gn_copy *copy = a->copy;
+    const bool up = kind == GN_TO_PARENT;
+    gn_action *action = a->actions;
+    memset(action, 0, sizeof *action);
+    action->kind = kind;
+    action->port = job->parent_port;
+    action->job_index = (uint16_t)a->job_index;
+    action->slot_index = a->copy_index;
+    gn_agg_packet *p = &action->header;
+    p->type = (uint8_t)type;
+    p->flags = (uint8_t)((copy->marked ? GN_AGG_ECN : 0) | (up && copy->poison ? GN_AGG_POISON : 0));
+    p->job = job->job;
+    p->gen = job->gen;
+    p->slot = a->packet->slot;
+    p->version = a->packet->version;
+    p->psn = copy->psn;
+    p->bitmap = up ? 1ull << job->parent_bit : everyone(job);
+    p->level = (uint8_t)(job->level + up);
+    p->fanin = up ? job->parent_fanin : job->children;
+    p->exponent = copy->exponent;
+    p->next = copy->next;
+    p->values = copy->poison ? 0 : copy->values;
+    return action;
 }
 
 /// The copy holds a result, or knows that there is none in integers.
-static gn_action tell_result(const about *a, gn_action_kind kind, uint16_t port)
+static void tell_result(const about *a, gn_action_kind kind, uint16_t port)
 {
-    gn_action action = say(a, kind, a->copy->poison ? GN_AGG_OVERFLOW : GN_AGG_RESULT);
-    action.port = port;
-    return action;
+    say(a, kind, a->copy->poison ? GN_AGG_OVERFLOW : GN_AGG_RESULT)->port = port;
 }
 
 /// All children have contributed.
@@ -95,12 +92,12 @@ static unsigned complete(about *a)
     if (a->job->job.has_parent) {
         a->copy->state = GN_COPY_UP;
         counters->partials++;
-        a->actions[0] = say(a, GN_TO_PARENT, GN_AGG_GRADIENT);
+        say(a, GN_TO_PARENT, GN_AGG_GRADIENT);
     } else {
         a->copy->state = GN_COPY_DONE;
         counters->results++;
         counters->overflows += a->copy->poison;
-        a->actions[0] = tell_result(a, GN_TO_GROUP, 0);
+        tell_result(a, GN_TO_GROUP, 0);
     }
     return 1;
 }
@@ -111,13 +108,12 @@ static unsigned again(about *a, uint16_t port)
     gn_switch_counters *counters = &a->job->counters;
     if (a->copy->state == GN_COPY_DONE) {
         counters->repeated++;
-        a->actions[0] = tell_result(a, GN_TO_PORT, port);
+        tell_result(a, GN_TO_PORT, port);
         return 1;
     }
     if (a->copy->state == GN_COPY_UP) {
         counters->partials_again++;
-        a->actions[0] = say(a, GN_TO_PARENT, GN_AGG_GRADIENT);
-        a->actions[0].header.flags |= GN_AGG_RESENT;
+        say(a, GN_TO_PARENT, GN_AGG_GRADIENT)->header.flags |= GN_AGG_RESENT;
         return 1;
     }
     return drop(counters, a->actions, GN_DROP_DUPLICATE);
@@ -218,7 +214,7 @@ static unsigned result(about *a, uint16_t port)
     copy->exponent = p->exponent;
     copy->next = p->next;
     copy->marked |= (p->flags & GN_AGG_ECN) != 0;
-    a->actions[0] = tell_result(a, GN_TO_GROUP, 0);
+    tell_result(a, GN_TO_GROUP, 0);
     return 1;
 }
 
@@ -260,7 +256,7 @@ static unsigned dispatch(about *a, uint16_t port)
     const gn_switch_job *job = &a->job->job;
     counters->packets++;
     if (p->gen != job->gen) return drop(counters, a->actions, GN_DROP_GEN);
-    if (p->slot != (p->psn & (job->slots - 1u)) || p->version != (((p->psn / job->slots) & 1) != 0))
+    if (p->slot != (p->psn & (job->slots - 1u)) || p->version != ((p->psn & job->slots) != 0))
         return drop(counters, a->actions, GN_DROP_SLOT);
     if (p->values > a->sw->state->config.slot_values) return drop(counters, a->actions, GN_DROP_FORMAT);
     if (job->format != GN_AGG_INT32 && p->next != job->bound_exp) return drop(counters, a->actions, GN_DROP_FORMAT);
