@@ -78,6 +78,26 @@ gn_status gn_stream_add_integers(const gn_codec *codec, const void *stream, size
     return GN_OK;
 }
 
+gn_status gn_stream_get_integers(const gn_codec *codec, const void *stream, size_t bytes, int32_t *integers,
+                                 size_t count, unsigned *flags, size_t *error_offset)
+{
+    unsigned found = 0;
+    if (flags) *flags = 0;
+    if (!kernel_of(codec)->get_integers) return GN_UNSUPPORTED;
+    if (count && bytes && kernel_of(codec)->get_integers(codec, stream, bytes, integers, count, &found)) {
+        if (flags) *flags = found;
+        return GN_OK;
+    }
+    gn_status status = check(codec, stream, bytes, count, error_offset);
+    assert(status != GN_OK || !count);  // kernel and walk reject the same streams
+    return status;
+}
+
+bool gn_words_add(const gn_codec *codec, const void *words, int32_t *sums, size_t count)
+{
+    return codec->kernel->add_words(sums, words, count);
+}
+
 gn_status gn_stream_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, void *stream,
                                     size_t capacity, size_t *bytes)
 {

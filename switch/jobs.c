@@ -65,11 +65,10 @@ static bool find_room(const gn_switch *sw, uint32_t copies, uint32_t *first)
 gn_status gn_switch_add_job(gn_switch *sw, const gn_switch_job *job)
 {
     struct gn_switch_state *state = sw->state;
-    gn_codec codec = {0};
+    gn_codec codec;
+    const gn_profile profile = job->format == GN_AGG_LATTICE ? GN_LATTICE : GN_DENSE;
     if (!possible(sw, job)) return GN_INVALID;
-    if (job->format != GN_AGG_INT32 &&
-        gn_codec_init(&codec, job->format == GN_AGG_DENSE ? GN_DENSE : GN_LATTICE, job->bound_exp))
-        return GN_INVALID;
+    if (gn_codec_init(&codec, profile, job->format == GN_AGG_INT32 ? 0 : job->bound_exp)) return GN_INVALID;
     const unsigned there = state->job_of[job->job];
     if (there && (int16_t)(job->gen - state->jobs[there - 1].job.gen) <= 0) return GN_MISMATCH;
     const bool was_used = there != 0;

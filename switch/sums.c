@@ -7,31 +7,22 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "values travel little-endian, and are read as they come");
 
-/// Sums of int32, wrapped. @return whether one of them has left int32. Plain enough for a compiler to make vectors of it.
-static bool add_words(int32_t *restrict sums, const uint8_t *restrict payload, size_t count)
+static bool put_words(int32_t *sums, const gn_codec *codec, const void *words, size_t count, bool first)
 {
-    uint32_t left = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t a = (uint32_t)sums[i], b;
-        memcpy(&b, payload + sizeof b * i, sizeof b);
-        const uint32_t sum = a + b;
-        left |= (sum ^ a) & (sum ^ b);
-        sums[i] = (int32_t)sum;
-    }
-    return left >> 31;
+    if (!first) return gn_words_add(codec, words, sums, count);
+    memcpy(sums, words, sizeof *sums * count);
+    return false;
 }
 
+/// Beside the sums first: a broken stream may not leave a trace in them, and is known as such only when it has been read.
 static gn_added add_stream(int32_t *sums, const gn_codec *codec, const void *stream, size_t bytes, size_t count,
                            bool first)
 {
-    unsigned flags = 0;
-    if (first) {  // what is there may not be lost to a broken stream
-        gn_tally tally = {0};
-        if (gn_stream_tally(codec, stream, bytes, count, &tally)) return GN_ADD_STREAM;
-        memset(sums, 0, sizeof *sums * count);
-    }
-    if (gn_stream_add_integers(codec, stream, bytes, sums, count, &flags, NULL)) return GN_ADD_STREAM;
-    return flags ? GN_ADDED_POISON : GN_ADDED;
+    int32_t integers[GN_AGG_VALUES_MAX];
+    unsigned flags;
+    if (gn_stream_get_integers(codec, stream, bytes, integers, count, &flags, NULL)) return GN_ADD_STREAM;
+    const bool overflow = put_words(sums, codec, integers, count, first);
+    return flags || overflow ? GN_ADDED_POISON : GN_ADDED;
 }
 
 /// A NIC that found compression not worth it has left binary32.
@@ -56,9 +47,7 @@ gn_added gn_sums_add(int32_t *sums, const gn_agg_packet *p, const gn_switch_job 
     const size_t count = p->values;
     if (job->format == GN_AGG_INT32) {
         if (p->shimmed) return GN_ADD_FORMAT;
-        if (!first) return add_words(sums, p->payload, count) ? GN_ADDED_POISON : GN_ADDED;
-        memcpy(sums, p->payload, sizeof *sums * count);
-        return GN_ADDED;
+        return put_words(sums, codec, p->payload, count, first) ? GN_ADDED_POISON : GN_ADDED;
     }
     if (!p->shimmed) return GN_ADD_FORMAT;
     if (!p->compressed) return add_floats(sums, codec, p->payload, count, first);

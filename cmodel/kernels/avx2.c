@@ -8,7 +8,6 @@
 
 #include "../record.h"
 #include "avx2.h"
-#include "scalar.h"
 #include "tables.h"
 
 enum {
@@ -63,15 +62,19 @@ INLINE __m256i payload_words(const params *p, __m256i v, classes c)
     return _mm256_blendv_epi8(coded, v, c.raw);
 }
 
+// lattice: q * 2^8 of words whose payloads were put in place by expand_split. tag 1: q * 2^8 in the high half, tag 2: q in
+// the low half; one multiply-add makes q * 2^8 of both
+INLINE __m256i steps_256_of(__m256i words)
+{
+    return _mm256_madd_epi16(words, _mm256_set1_epi32(0x00010100));
+}
+
 // The values that words hold whose payloads were put in place by expand_split (lattice) or expand_top (paper);
 // lanes with tag 3 are left to the caller.
 INLINE __m256 values_of(const params *p, __m256i words)
 {
-    if (p->profile == GN_LATTICE) {
-        // tag 1: q * 2^8 in the high half, tag 2: q in the low half; one multiply-add makes q * 2^8 of both
-        __m256i q256 = _mm256_madd_epi16(words, _mm256_set1_epi32(0x00010100));
-        return _mm256_mul_ps(_mm256_cvtepi32_ps(q256), _mm256_set1_ps(p->step_256));
-    }
+    if (p->profile == GN_LATTICE)
+        return _mm256_mul_ps(_mm256_cvtepi32_ps(steps_256_of(words)), _mm256_set1_ps(p->step_256));
     // through a two's complement integer, so that a zero magnitude loses its sign
     __m256i fraction = _mm256_sign_epi32(magnitude_of(words), words);
     return _mm256_mul_ps(_mm256_cvtepi32_ps(fraction), _mm256_set1_ps(0x1p-31f));
@@ -172,12 +175,21 @@ INLINE size_t quad_bytes(uint64_t tags)
     return QUAD_TAGS + (size_t)payload;
 }
 
+// What is to be encoded: values, or with `integers` those of integers.
+INLINE __m256i load_values(const params *p, bool integers, const uint8_t *values, size_t lanes)
+{
+    __m256i v = load_lanes(values, lanes);
+    if (!integers) return v;
+    return _mm256_castps_si256(_mm256_mul_ps(_mm256_cvtepi32_ps(v), _mm256_set1_ps(p->step)));
+}
+
 // For the end of encode(): up to four groups, the last one possibly partial, as long as they fit.
-INLINE size_t encode_rest(const params *p, const uint8_t *values, size_t count, uint8_t **out, const uint8_t *end)
+INLINE size_t encode_rest(const params *p, bool integers, const uint8_t *values, size_t count, uint8_t **out,
+                          const uint8_t *end)
 {
     __m256i v[4];
     for (size_t j = 0; j < 4; j++)
-        v[j] = load_lanes(values + 32 * j * (count > 8 * j), count > 8 * j ? count - 8 * j : 0);
+        v[j] = load_values(p, integers, values + 32 * j * (count > 8 * j), count > 8 * j ? count - 8 * j : 0);
     quad q = quad_of(p, v);
     size_t taken = 0;
     for (unsigned j = 0; j < 4 && taken < count; j++) {
@@ -197,15 +209,15 @@ INLINE size_t encode_rest(const params *p, const uint8_t *values, size_t count, 
     return taken;
 }
 
-INLINE size_t encode(const params p, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity,
-                     size_t *bytes)
+INLINE size_t encode(const params p, bool integers, const uint8_t *values, size_t count, uint8_t *stream,
+                     size_t capacity, size_t *bytes)
 {
     uint8_t *out = stream;
     const uint8_t *end = stream + capacity;
     size_t taken = 0;
     for (; count - taken >= QUAD; taken += QUAD) {
         __m256i v[4];
-        for (size_t j = 0; j < 4; j++) v[j] = _mm256_loadu_si256((const __m256i *)(values + 4 * taken) + j);
+        for (size_t j = 0; j < 4; j++) v[j] = load_values(&p, integers, values + 4 * taken + 32 * j, GN_GROUP);
         quad q = quad_of(&p, v);
         size_t room = (size_t)(end - out);
         if (room < QUAD_MAX && room < quad_bytes(q.tags) + HALF_STORE) break;
@@ -218,15 +230,15 @@ INLINE size_t encode(const params p, const uint8_t *values, size_t count, uint8_
         for (int j = 0; j < 4; j++) out = put_record(&p, out, q.words[j], q.tags >> (16 * j) & 0xffff);
     }
     for (size_t more = QUAD; taken < count && more == QUAD; taken += more)
-        more = encode_rest(&p, values + 4 * taken, count - taken, &out, end);
+        more = encode_rest(&p, integers, values + 4 * taken, count - taken, &out, end);
     *bytes = (size_t)(out - stream);
     return taken;
 }
 
 // ---- decode
 
-// One group of which at least GN_RECORD_MAX bytes can be read. `raw`: it may have lanes with tag 3.
-INLINE __m256 get_record(const params *p, const uint8_t *record, bool raw)
+// One group of which at least GN_RECORD_MAX bytes can be read, `lanes` of them to `to`. `raw`: it may have lanes with tag 3.
+INLINE void get_record(const params *p, action act, output *o, const uint8_t *record, bool raw, void *to, size_t lanes)
 {
     const uint32_t(*expand)[4] = p->profile == GN_LATTICE ? expand_split : expand_top;
     unsigned tags = gn_read_tags(record), low = tags & 0xff, high = tags >> 8;
@@ -235,14 +247,20 @@ INLINE __m256 get_record(const params *p, const uint8_t *record, bool raw)
         _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)payload), _mm_load_si128((const __m128i *)expand[low]));
     __m128i second = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(payload + half_bytes[low])),
                                       _mm_load_si128((const __m128i *)expand[high]));
-    __m256i words = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
-    __m256 v = values_of(p, words);
+    __m256i words = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1), is_raw = _mm256_setzero_si256();
     if (raw) {
         __m256i lane = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
         __m256i both = _mm256_srlv_epi32(_mm256_set1_epi32((int)(tags & tags >> 1)), lane);
-        v = _mm256_blendv_ps(v, _mm256_castsi256_ps(words), _mm256_castsi256_ps(_mm256_slli_epi32(both, 31)));
+        is_raw = _mm256_srai_epi32(_mm256_slli_epi32(both, 31), 31);
     }
-    return v;
+    if (of_integers(act)) {
+        o->raw |= raw ? tags & tags >> 1 & 0x5555 : 0;
+        put_integers(act, o, to, lanes, _mm256_andnot_si256(is_raw, _mm256_srai_epi32(steps_256_of(words), 8)));
+        return;
+    }
+    __m256 v = values_of(p, words);
+    if (raw) v = _mm256_blendv_ps(v, _mm256_castsi256_ps(words), _mm256_castsi256_ps(is_raw));
+    put_values(act == ADD, to, lanes, v);
 }
 
 // length[i] = bytes of the record if one begins at in[i], for `bytes` positions (a multiple of 32). Reads one byte
@@ -268,8 +286,8 @@ INLINE void measure(const uint8_t *in, size_t bytes, uint8_t *length)
 // Decodes whole quads as long as all four records begin in the first `bytes` bytes of `in` (a multiple of 32, at most
 // WINDOW), behind which GN_RECORD_MAX more can be read. `*at`: where the next record begins. Returns the values
 // decoded, at most `count`.
-INLINE size_t decode_window(const params *p, bool add, const uint8_t *in, size_t bytes, uint8_t *values, size_t count,
-                            size_t *at)
+INLINE size_t decode_window(const params *p, action act, output *o, const uint8_t *in, size_t bytes, uint8_t *values,
+                            size_t count, size_t *at)
 {
     uint8_t length[WINDOW] __attribute__((aligned(32)));
     size_t next = 0, done = 0, last = bytes - QUAD_REACH;
@@ -277,8 +295,8 @@ INLINE size_t decode_window(const params *p, bool add, const uint8_t *in, size_t
     for (; done + QUAD <= count && next < last; done += QUAD) {
         uint8_t *out = values + 4 * done;
         if (load_64(in + next) == 0) {
-            for (size_t j = 0; j < 4; j++)  // also adding is not nothing: -0.0 becomes +0.0
-                put_values(add, out + 32 * j, GN_GROUP, _mm256_setzero_ps());
+            for (size_t j = 0; j < 4 && act != ADD_INTEGER; j++)  // adding values is not nothing: -0.0 becomes +0.0
+                put_values(act == ADD, out + 32 * j, GN_GROUP, _mm256_setzero_ps());
             next += QUAD_TAGS;
             continue;
         }
@@ -293,10 +311,10 @@ INLINE size_t decode_window(const params *p, bool add, const uint8_t *in, size_t
         }
         if (__builtin_expect((raw & 0x5555) == 0, 1)) {
 #pragma GCC unroll 4
-            for (size_t j = 0; j < 4; j++) put_values(add, out + 32 * j, GN_GROUP, get_record(p, in + begin[j], false));
+            for (size_t j = 0; j < 4; j++) get_record(p, act, o, in + begin[j], false, out + 32 * j, GN_GROUP);
         } else {
 #pragma GCC unroll 4
-            for (size_t j = 0; j < 4; j++) put_values(add, out + 32 * j, GN_GROUP, get_record(p, in + begin[j], true));
+            for (size_t j = 0; j < 4; j++) get_record(p, act, o, in + begin[j], true, out + 32 * j, GN_GROUP);
         }
     }
     *at = next;
@@ -305,34 +323,35 @@ INLINE size_t decode_window(const params *p, bool add, const uint8_t *in, size_t
 
 // The end of decode(): works on a copy that can be read past its end, where it holds empty groups, so that
 // one comparison afterwards tells whether the records kept to the stream.
-INLINE bool decode_rest(const params *p, bool add, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
+INLINE bool decode_rest(const params *p, action act, output *o, const uint8_t *stream, size_t bytes, uint8_t *values,
+                        size_t count)
 {
     uint8_t copy[WINDOW + GN_RECORD_MAX];
     if (bytes > REST_MAX) return false;  // what `count` values cannot account for: see decode()
     memcpy(copy, stream, bytes);
     memset(copy + bytes, 0, QUAD_REACH + 32 + GN_RECORD_MAX);
-    size_t at, done = decode_window(p, add, copy, (bytes + QUAD_REACH + 31) & ~(size_t)31, values, count, &at);
+    size_t at, done = decode_window(p, act, o, copy, (bytes + QUAD_REACH + 31) & ~(size_t)31, values, count, &at);
     for (size_t left = count - done; left > 0; left -= left < GN_GROUP ? left : GN_GROUP) {
         if (at >= bytes) return false;
         unsigned tags = gn_read_tags(copy + at);
         if (tags & gn_padding_mask(left < GN_GROUP ? left : GN_GROUP)) return false;
-        put_values(add, values + 4 * (count - left), left, get_record(p, copy + at, true));
+        get_record(p, act, o, copy + at, true, values + 4 * (count - left), left);
         at += gn_record_bytes(tags);
     }
     return at == bytes;
 }
 
-// `add`: to what the values are, instead of over it.
-INLINE bool decode(const params p, bool add, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
+INLINE bool decode(const params p, action act, output *o, const uint8_t *stream, size_t bytes, void *to, size_t count)
 {
+    uint8_t *values = to;
     while (count >= QUAD && bytes > REST_MAX) {
         size_t window = bytes >= WINDOW + GN_RECORD_MAX ? WINDOW : (bytes - GN_RECORD_MAX) & ~(size_t)31;
-        size_t used, done = decode_window(&p, add, stream, window, values, count, &used);
+        size_t used, done = decode_window(&p, act, o, stream, window, values, count, &used);
         stream += used, bytes -= used;
         values += 4 * done, count -= done;
     }
     // Now there are less than 4 groups, which QUAD_MAX bytes hold, or REST_MAX bytes at most.
-    return decode_rest(&p, add, stream, bytes, values, count);
+    return decode_rest(&p, act, o, stream, bytes, values, count);
 }
 
 // ---- quantise
@@ -353,16 +372,17 @@ INLINE void quantise(const params p, const float *values, float *quantised, floa
 
 // ---- the table: the shared code, compiled once per profile
 
-#define ROW(name, profile, add_integers, encode_integers)                                                              \
+#define ROW(name, profile, add_integers, get_integers, encode_integers)                                                \
     size_t gn_avx2_##name##_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream,        \
                                    size_t capacity, size_t *bytes)                                                     \
     {                                                                                                                  \
-        return encode(params_of(profile, codec->bound_exp), values, count, stream, capacity, bytes);                   \
+        return encode(params_of(profile, codec->bound_exp), false, values, count, stream, capacity, bytes);            \
     }                                                                                                                  \
     bool gn_avx2_##name##_decode(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values,          \
                                  size_t count)                                                                         \
     {                                                                                                                  \
-        return decode(params_of(profile, codec->bound_exp), false, stream, bytes, values, count);                      \
+        output none = {0};                                                                                             \
+        return decode(params_of(profile, codec->bound_exp), STORE, &none, stream, bytes, values, count);               \
     }                                                                                                                  \
     void gn_avx2_##name##_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual,      \
                                    size_t count)                                                                       \
@@ -371,17 +391,42 @@ INLINE void quantise(const params p, const float *values, float *quantised, floa
     }                                                                                                                  \
     void gn_avx2_##name##_add(const gn_codec *codec, const uint8_t *stream, size_t bytes, float *sums, size_t count)   \
     {                                                                                                                  \
-        decode(params_of(profile, codec->bound_exp), true, stream, bytes, (uint8_t *)sums, count);                     \
+        output none = {0};                                                                                             \
+        decode(params_of(profile, codec->bound_exp), ADD, &none, stream, bytes, sums, count);                          \
     }                                                                                                                  \
     static const gn_kernel_row name##_row = {gn_avx2_##name##_encode,                                                  \
                                              gn_avx2_##name##_decode,                                                  \
                                              gn_avx2_##name##_quantise,                                                \
                                              gn_avx2_##name##_add,                                                     \
                                              add_integers,                                                             \
+                                             get_integers,                                                             \
                                              encode_integers}
 
-ROW(paper, GN_PAPER, NULL, NULL);
-ROW(lattice, GN_LATTICE, gn_scalar_add_integers, gn_scalar_encode_integers);
+unsigned gn_avx2_add_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *sums, size_t count)
+{
+    output o = {.overflow = _mm256_setzero_si256()};
+    decode(params_of(GN_LATTICE, codec->bound_exp), ADD_INTEGER, &o, stream, bytes, sums, count);
+    return flags_of(&o);
+}
+
+bool gn_avx2_get_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *integers, size_t count,
+                          unsigned *flags)
+{
+    output o = {.overflow = _mm256_setzero_si256()};
+    bool good = decode(params_of(GN_LATTICE, codec->bound_exp), STORE_INTEGER, &o, stream, bytes, integers, count);
+    *flags = flags_of(&o);
+    return good;
+}
+
+size_t gn_avx2_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
+                               size_t capacity, size_t *bytes)
+{
+    return encode(params_of(GN_LATTICE, codec->bound_exp), true, (const uint8_t *)integers, count, stream, capacity,
+                  bytes);
+}
+
+ROW(paper, GN_PAPER, NULL, NULL, NULL);
+ROW(lattice, GN_LATTICE, gn_avx2_add_integers, gn_avx2_get_integers, gn_avx2_encode_integers);
 
 static bool runs_here(void)
 {
@@ -392,5 +437,6 @@ static bool runs_here(void)
 const gn_kernel gn_kernel_avx2 = {
     .name = "avx2",
     .runs_here = runs_here,
+    .add_words = gn_avx2_add_words,
     .rows = {[GN_PAPER] = &paper_row, [GN_LATTICE] = &lattice_row, [GN_DENSE] = &gn_avx2_dense},
 };

@@ -53,4 +53,38 @@ INLINE void put_values(bool add, void *to, size_t lanes, __m256 v)
     store_lanes(to, lanes, v);
 }
 
+// ---- what is done with decoded lanes
+
+typedef enum action { STORE, ADD, STORE_INTEGER, ADD_INTEGER } action;
+
+typedef struct output {
+    float step;        // STORE, ADD, where they are not asked for it otherwise
+    __m256i overflow;  // sign bits: a sum has left int32
+    unsigned raw;      // there is a raw lane: its integer is 0
+} output;
+
+INLINE bool of_integers(action act)
+{
+    return act == STORE_INTEGER || act == ADD_INTEGER;
+}
+
+// 8 integers, of which `lanes` are there; q is 0 in the others
+INLINE void put_integers(action act, output *o, void *to, size_t lanes, __m256i q)
+{
+    if (act == ADD_INTEGER) {
+        __m256i old = load_lanes(to, lanes), sum = _mm256_add_epi32(old, q);
+        o->overflow =
+            _mm256_or_si256(o->overflow, _mm256_and_si256(_mm256_xor_si256(sum, old), _mm256_xor_si256(sum, q)));
+        q = sum;
+    }
+    store_lanes(to, lanes, _mm256_castsi256_ps(q));
+}
+
+// GN_SUM_ bits
+INLINE unsigned flags_of(const output *o)
+{
+    int overflow = _mm256_movemask_ps(_mm256_castsi256_ps(o->overflow));
+    return (o->raw ? GN_SUM_RAW : 0u) | (overflow ? GN_SUM_OVERFLOW : 0u);
+}
+
 #endif

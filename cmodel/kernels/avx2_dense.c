@@ -248,26 +248,13 @@ INLINE size_t encode(const params p, bool integers, const uint8_t *values, size_
 
 // ---- decode
 
-// What is done with a decoded lane.
-typedef enum action { STORE, ADD, ADD_INTEGER } action;
-
-typedef struct output {
-    float step;
-    __m256i overflow;  // sign bits, ADD_INTEGER
-    unsigned raw;      // is there any, ADD_INTEGER
-} output;
-
-// 8 integers to `to`.
-INLINE void put_integers(action act, output *o, void *to, __m256i q)
+// 8 integers to `to`, as integers or as values.
+INLINE void put_group(action act, output *o, void *to, __m256i q)
 {
-    if (act == ADD_INTEGER) {
-        __m256i old = _mm256_loadu_si256(to), sum = _mm256_add_epi32(old, q);
-        o->overflow =
-            _mm256_or_si256(o->overflow, _mm256_and_si256(_mm256_xor_si256(sum, old), _mm256_xor_si256(sum, q)));
-        _mm256_storeu_si256(to, sum);
-    } else {
+    if (of_integers(act))
+        put_integers(act, o, to, GN_GROUP, q);
+    else
         put_values(act == ADD, to, GN_GROUP, _mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(o->step)));
-    }
 }
 
 INLINE void put_zeros(action act, uint8_t *to, size_t count)
@@ -285,9 +272,9 @@ INLINE void put_class_15(action act, output *o, void *to, const uint8_t *payload
     unsigned raw = payload[32];
     const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     __m256i is_raw = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)raw), bit), bit);
-    if (act == ADD_INTEGER) {
+    if (of_integers(act)) {
         o->raw |= raw;
-        put_integers(act, o, to, _mm256_andnot_si256(is_raw, words));
+        put_group(act, o, to, _mm256_andnot_si256(is_raw, words));
     } else {
         __m256 values = _mm256_castsi256_ps(words);
         if (raw != 255)
@@ -314,10 +301,10 @@ INLINE const uint8_t *get_narrow(action act, output *o, unsigned header, const u
     more = _mm_shuffle_epi8(more, _mm_load_si128((const __m128i *)expand_pair[high]));
     __m256i bytes = transpose(_mm256_inserti128_si256(_mm256_castsi128_si256(planes), more, 1));
     __m128i first = _mm256_castsi256_si128(bytes), second = _mm256_extracti128_si256(bytes, 1);
-    put_integers(act, o, to, _mm256_cvtepi8_epi32(first));
-    put_integers(act, o, to + 32, _mm256_cvtepi8_epi32(_mm_srli_si128(first, 8)));
-    put_integers(act, o, to + 64, _mm256_cvtepi8_epi32(second));
-    put_integers(act, o, to + 96, _mm256_cvtepi8_epi32(_mm_srli_si128(second, 8)));
+    put_group(act, o, to, _mm256_cvtepi8_epi32(first));
+    put_group(act, o, to + 32, _mm256_cvtepi8_epi32(_mm_srli_si128(first, 8)));
+    put_group(act, o, to + 64, _mm256_cvtepi8_epi32(second));
+    put_group(act, o, to + 96, _mm256_cvtepi8_epi32(_mm_srli_si128(second, 8)));
     return third + pair_bytes[high];
 }
 
@@ -346,10 +333,10 @@ INLINE const uint8_t *get_wide(action act, output *o, unsigned header, const uin
             transpose(_mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpackhi_epi64(planes[0], planes[1])),
                                               _mm_unpackhi_epi64(planes[2], planes[3]), 1));
         __m256i even = _mm256_unpacklo_epi8(low, high), odd = _mm256_unpackhi_epi8(low, high);
-        if (!(words & 1)) put_integers(act, o, to, _mm256_cvtepi16_epi32(_mm256_castsi256_si128(even)));
-        if (!(words & 2)) put_integers(act, o, to + 32, _mm256_cvtepi16_epi32(_mm256_castsi256_si128(odd)));
-        if (!(words & 4)) put_integers(act, o, to + 64, _mm256_cvtepi16_epi32(_mm256_extracti128_si256(even, 1)));
-        if (!(words & 8)) put_integers(act, o, to + 96, _mm256_cvtepi16_epi32(_mm256_extracti128_si256(odd, 1)));
+        if (!(words & 1)) put_group(act, o, to, _mm256_cvtepi16_epi32(_mm256_castsi256_si128(even)));
+        if (!(words & 2)) put_group(act, o, to + 32, _mm256_cvtepi16_epi32(_mm256_castsi256_si128(odd)));
+        if (!(words & 4)) put_group(act, o, to + 64, _mm256_cvtepi16_epi32(_mm256_extracti128_si256(even, 1)));
+        if (!(words & 8)) put_group(act, o, to + 96, _mm256_cvtepi16_epi32(_mm256_extracti128_si256(odd, 1)));
     }
     for (unsigned g = 0; words && g < GN_QUAD_GROUPS; g++)
         if (words >> g & 1) put_class_15(act, o, to + (size_t)32 * g, begin[g]);
@@ -418,7 +405,7 @@ INLINE bool get_last(action act, output *o, cursor *c)
     }
     if (!gn_dense_missing_empty(c->in, c->count)) return false;
     __m256i whole[GN_QUAD_GROUPS];
-    load_quad(c->to, act == STORE ? 0 : c->count, whole);  // what is added to
+    load_quad(c->to, act == STORE || act == STORE_INTEGER ? 0 : c->count, whole);  // what is added to
     c->in = get_wide(act, o, header, c->in + GN_QUAD_HEADER, (uint8_t *)whole);
     for (size_t g = 0; g * GN_GROUP < c->count; g++)
         store_lanes(c->to + 32 * g, c->count - g * GN_GROUP, _mm256_castsi256_ps(whole[g]));
@@ -475,9 +462,18 @@ static unsigned add_integers(const gn_codec *codec, const uint8_t *stream, size_
     (void)codec;
     output o = {.overflow = _mm256_setzero_si256()};
     decode(ADD_INTEGER, &o, stream, bytes, sums, count);
-    int overflow = _mm256_movemask_ps(_mm256_castsi256_ps(o.overflow));
-    return (o.raw ? GN_SUM_RAW : 0u) | (overflow ? GN_SUM_OVERFLOW : 0u);
+    return flags_of(&o);
 }
 
-const gn_kernel_row gn_avx2_dense = {encode_values, decode_values, gn_avx2_lattice_quantise,
-                                     add,           add_integers,  encode_integers};
+static bool get_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *integers, size_t count,
+                         unsigned *flags)
+{
+    (void)codec;
+    output o = {.overflow = _mm256_setzero_si256()};
+    bool good = decode(STORE_INTEGER, &o, stream, bytes, integers, count);
+    *flags = flags_of(&o);
+    return good;
+}
+
+const gn_kernel_row gn_avx2_dense = {encode_values, decode_values, gn_avx2_lattice_quantise, add,
+                                     add_integers,  get_integers,  encode_integers};

@@ -148,9 +148,10 @@ static size_t lattice_encode(const gn_codec *codec, const uint8_t *values, size_
 }
 
 static const gn_kernel_row paper_row = {
-    paper_encode, gn_avx2_paper_decode, gn_avx2_paper_quantise, gn_avx2_paper_add, NULL, NULL};
-static const gn_kernel_row lattice_row = {lattice_encode,      gn_avx2_lattice_decode, gn_avx2_lattice_quantise,
-                                          gn_avx2_lattice_add, gn_scalar_add_integers, gn_scalar_encode_integers};
+    paper_encode, gn_avx2_paper_decode, gn_avx2_paper_quantise, gn_avx2_paper_add, NULL, NULL, NULL};
+static const gn_kernel_row lattice_row = {lattice_encode,         gn_avx2_lattice_decode, gn_avx2_lattice_quantise,
+                                          gn_avx2_lattice_add,    gn_avx2_add_integers,   gn_avx2_get_integers,
+                                          gn_avx2_encode_integers};
 
 static bool runs_here(void)
 {
@@ -162,5 +163,6 @@ static bool runs_here(void)
 const gn_kernel gn_kernel_avx512 = {
     .name = "avx512",
     .runs_here = runs_here,
+    .add_words = gn_avx2_add_words,
     .rows = {[GN_PAPER] = &paper_row, [GN_LATTICE] = &lattice_row, [GN_DENSE] = &gn_avx2_dense},
 };

@@ -19,9 +19,12 @@ typedef struct gn_kernel_row {
     void (*quantise)(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count);
     /// gn_stream_add() of a stream that walk() has passed.
     void (*add)(const gn_codec *codec, const uint8_t *stream, size_t bytes, float *sums, size_t count);
-    /// gn_stream_add_integers() of a stream that walk() has passed; returns the flags. NULL, as the next one: the
+    /// gn_stream_add_integers() of a stream that walk() has passed; returns the flags. NULL, as the next two: the
     /// profile's values are no integers.
     unsigned (*add_integers)(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *sums, size_t count);
+    /// gn_stream_get_integers(), without saying what is wrong: false exactly when the profile's walk() fails. `*flags` is set.
+    bool (*get_integers)(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *integers, size_t count,
+                         unsigned *flags);
     /// gn_stream_encode_integers(): returns the integers taken, as encode() does.
     size_t (*encode_integers)(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
                               size_t capacity, size_t *bytes);
@@ -29,7 +32,8 @@ typedef struct gn_kernel_row {
 
 struct gn_kernel {
     const char *name;
-    bool (*runs_here)(void);                      ///< does this machine have the instructions?
+    bool (*runs_here)(void);                                               ///< does this machine have the instructions?
+    bool (*add_words)(int32_t *sums, const uint8_t *words, size_t count);  ///< gn_words_add()
     const gn_kernel_row *rows[GN_PROFILE_COUNT];  ///< NULL: this kernel does not execute that profile
 };
 

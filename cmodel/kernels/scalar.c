@@ -110,6 +110,18 @@ unsigned gn_scalar_add_integers(const gn_codec *codec, const uint8_t *stream, si
     return flags;
 }
 
+bool gn_scalar_get_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *integers, size_t count,
+                            unsigned *flags)
+{
+    gn_tally tally;
+    size_t offset;
+    *flags = 0;
+    if (gn_record_walk(stream, bytes, count, &tally, &offset)) return false;
+    memset(integers, 0, sizeof *integers * count);
+    *flags = gn_scalar_add_integers(codec, stream, bytes, integers, count);
+    return true;
+}
+
 size_t gn_scalar_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
                                  size_t capacity, size_t *bytes)
 {
@@ -147,12 +159,13 @@ static bool runs_here(void)
     return true;
 }
 
-static const gn_kernel_row paper = {encode, decode, gn_scalar_quantise, add, NULL, NULL};
+static const gn_kernel_row paper = {encode, decode, gn_scalar_quantise, add, NULL, NULL, NULL};
 static const gn_kernel_row lattice = {
-    encode, decode, gn_scalar_quantise, add, gn_scalar_add_integers, gn_scalar_encode_integers};
+    encode, decode, gn_scalar_quantise, add, gn_scalar_add_integers, gn_scalar_get_integers, gn_scalar_encode_integers};
 
 const gn_kernel gn_kernel_scalar = {
     .name = "scalar",
     .runs_here = runs_here,
+    .add_words = gn_scalar_add_words,
     .rows = {[GN_PAPER] = &paper, [GN_LATTICE] = &lattice, [GN_DENSE] = &gn_scalar_dense},
 };

@@ -11,11 +11,15 @@ extern const gn_kernel_row gn_scalar_dense;
 
 void gn_scalar_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count);
 
-/// gn_stream_add_integers() and gn_stream_encode_integers() for streams of records.
+/// The calls about integers for streams of records.
 unsigned gn_scalar_add_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *sums,
                                 size_t count);
+bool gn_scalar_get_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *integers, size_t count,
+                            unsigned *flags);
 size_t gn_scalar_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
                                  size_t capacity, size_t *bytes);
+
+bool gn_scalar_add_words(int32_t *sums, const uint8_t *words, size_t count);
 
 static inline void gn_scalar_add(float *sum, uint32_t value_bits)
 {

@@ -136,4 +136,17 @@ static unsigned add_integers(const gn_codec *codec, const uint8_t *stream, size_
     return decode_to(to_integer_sums, codec, stream, sums, count);
 }
 
-const gn_kernel_row gn_scalar_dense = {encode, decode, gn_scalar_quantise, add, add_integers, encode_integers};
+static bool get_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *integers, size_t count,
+                         unsigned *flags)
+{
+    gn_tally tally;
+    size_t offset;
+    *flags = 0;
+    if (gn_dense_walk(stream, bytes, count, &tally, &offset)) return false;
+    memset(integers, 0, sizeof *integers * count);
+    *flags = decode_to(to_integer_sums, codec, stream, integers, count);
+    return true;
+}
+
+const gn_kernel_row gn_scalar_dense = {encode,       decode,       gn_scalar_quantise, add,
+                                       add_integers, get_integers, encode_integers};

@@ -220,6 +220,19 @@ static void check_add_integers(const gn_codec *codec, const uint8_t *stream, siz
     free(sums);
 }
 
+// The integers themselves: what the first kernel adds to zeros.
+static void check_get_integers(const gn_codec *codec, const gn_codec *reference, const uint8_t *stream, size_t bytes,
+                               size_t count, gn_status status)
+{
+    int32_t *got = exact(count * 4), *want = exact(count * 4);
+    unsigned flags = 99, want_flags = 0;
+    check(gn_stream_get_integers(codec, stream, bytes, got, count, &flags, NULL) == status);
+    if (count) memset(want, 0, count * 4);
+    if (!status) check(gn_stream_add_integers(reference, stream, bytes, want, count, &want_flags, NULL) == GN_OK);
+    check(flags == want_flags && (status || equal(got, want, count * 4)));
+    free(got), free(want);
+}
+
 // ---- one input
 
 typedef struct expected {
@@ -258,17 +271,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(stream, data + HEAD, bytes);
     if (data[0] & 2) count = data[0] & 4 ? natural_count_dense(stream, bytes) : natural_count(stream, bytes);
 
-    gn_codec codec = codec_of(data[0], data[1], "scalar");
-    expected e = expect(&codec, stream, bytes, count);
+    const gn_codec reference = codec_of(data[0], data[1], "scalar");
+    expected e = expect(&reference, stream, bytes, count);
     for (unsigned n = 0; gn_kernel_name(n); n++) {
-        codec = codec_of(data[0], data[1], gn_kernel_name(n));
+        const gn_codec codec = codec_of(data[0], data[1], gn_kernel_name(n));
         float *values = exact(count * 4);
         size_t offset = 0;
         check(gn_stream_decode(&codec, stream, bytes, values, count, &offset) == e.status);
         check(e.status ? offset == e.offset : equal(values, e.values, count * 4));
         check_tally(&codec, stream, bytes, count, e.status, e.classes);
         check_add(&codec, stream, bytes, values, count, e.status);
-        if (codec.profile != GN_PAPER) check_add_integers(&codec, stream, bytes, count, e.status, e.sums, e.flags);
+        if (codec.profile != GN_PAPER) {
+            check_add_integers(&codec, stream, bytes, count, e.status, e.sums, e.flags);
+            check_get_integers(&codec, &reference, stream, bytes, count, e.status);
+        }
         if (!e.status) check_again(&codec, values, count);
         free(values);
     }

@@ -82,6 +82,11 @@ static void check_one(const gn_codec *codec, const uint8_t *bytes, size_t length
             memcpy(&bits, values_cage.at + 4 * i, sizeof bits);
             hold(bits == dense_value(lanes[i], codec->bound_exp), "a value differs");
         }
+        unsigned flags = 99;
+        at = offset + 1;
+        status = gn_stream_get_integers(codec, stream, length, values, count, &flags, &at);
+        expect(codec, "get integers", status, want, want ? at : offset, offset);
+        hold(cage_intact(&values_cage) && (want == GN_OK || flags == 0), "integers: flags, or written beside them");
         if (want != GN_OK) check_unchanged(codec, stream, length, count, want, offset);
     }
 }

@@ -120,11 +120,26 @@ static unsigned add_reference(const dense_lane *lanes, size_t count, int32_t *su
     return flags;
 }
 
+// The integers themselves: what adding to zeros would give.
+static void check_get(const gn_codec *codec, const uint8_t *stream, size_t bytes, const dense_lane *lanes, size_t count)
+{
+    static cage get_cage;
+    if (!get_cage.room) get_cage = cage_new(4 * MOST);
+    int32_t want[MOST] = {0};
+    void *to = cage_place(&get_cage, bytes & 1 ? CAGE_HIGH : CAGE_LOW, NULL, 4 * count);
+    unsigned want_flags = add_reference(lanes, count, want), flags = 99;
+    bool good = gn_stream_get_integers(codec, stream, bytes, to, count, &flags, NULL) == GN_OK;
+    if (!good || flags != want_flags || memcmp(to, want, 4 * count) || !cage_intact(&get_cage))
+        ck_abort_msg("%s %s: %zu integers, flags %u, not %u", gn_profile_name(codec->profile),
+                     gn_codec_kernel_name(codec), count, flags, want_flags);
+}
+
 static void check_sum(const gn_codec *codec, const uint8_t *stream, size_t bytes, const dense_lane *lanes, size_t count,
                       int32_t *sums)
 {
     static cage sums_cage;
     if (!sums_cage.room) sums_cage = cage_new(4 * MOST);
+    check_get(codec, stream, bytes, lanes, count);
     void *to = cage_place(&sums_cage, bytes & 1 ? CAGE_HIGH : CAGE_LOW, sums, 4 * count);
     unsigned want = add_reference(lanes, count, sums), flags = 99;
     bool good = gn_stream_add_integers(codec, stream, bytes, to, count, &flags, NULL) == GN_OK;
@@ -181,6 +196,32 @@ START_TEST(integers_of_any_stream)
 }
 END_TEST
 
+// Every payload of 8 and of 16 bits that a record can have, canonical or not, as two's complement.
+static void check_codes(const gn_codec *codec)
+{
+    for (unsigned bytes = 1; bytes <= 2; bytes++) {
+        const uint32_t codes = bytes == 1 ? 256 : 65536;
+        for (uint32_t first = 0; first < codes; first += 64) {
+            uint8_t stream[8 * (GN_RECORD_MAX)], *out = stream;
+            dense_lane lanes[64] = {{0}};
+            for (uint32_t i = 0; i < 64; i++) {
+                const uint32_t code = first + i;
+                if (i % 8 == 0) *out++ = bytes == 1 ? 0x55 : 0xaa, *out++ = bytes == 1 ? 0x55 : 0xaa;
+                *out++ = (uint8_t)code;
+                if (bytes == 2) *out++ = (uint8_t)(code >> 8);
+                lanes[i].word = bytes == 1 ? (uint32_t)(int8_t)(uint8_t)code : (uint32_t)(int16_t)(uint16_t)code;
+            }
+            check_get(codec, stream, (size_t)(out - stream), lanes, 64);
+        }
+    }
+}
+
+START_TEST(every_code_of_lattice)
+{
+    stream_each_kernel_of(GN_LATTICE, 10, check_codes);
+}
+END_TEST
+
 // In each lane, by hand: sums at the ends of int32, and one further.
 static void check_ends(const gn_codec *codec)
 {
@@ -218,6 +259,45 @@ static void check_ends(const gn_codec *codec)
 START_TEST(ends_of_int32)
 {
     stream_each_kernel_of(GN_DENSE, 10, check_ends);
+}
+END_TEST
+
+// ---- words
+
+// Integers as they are, at any alignment; an overflow in any lane is seen.
+static void check_words(const gn_codec *codec)
+{
+    uint64_t state = 7;
+    cage cages[2] = {cage_new(400), cage_new(400)};
+    for (size_t count = 0; count <= 80; count++) {
+        for (unsigned round = 0; round < 40; round++) {
+            int32_t sums[80] = {0}, words[80] = {0};
+            dense_lane lanes[80] = {{0}};
+            for (size_t i = 0; i < count; i++) {
+                const unsigned shift = round % 2 ? 2 : (unsigned)(stream_random(&state) % 32);
+                sums[i] = (int32_t)stream_random(&state) >> shift;
+                words[i] = (int32_t)stream_random(&state) >> shift;
+            }
+            if (round % 4 == 1 && count) {  // one lane alone, just at an end of int32, or past it
+                const size_t i = stream_random(&state) % count;
+                sums[i] = round % 8 == 1 ? INT32_MAX - 5 : INT32_MIN + 5;
+                words[i] = (round % 8 == 1 ? 5 : -5) + (int32_t)(round % 3) - 1;
+            }
+            for (size_t i = 0; i < count; i++) lanes[i].word = (uint32_t)words[i];
+            void *to = cage_place(&cages[0], round & 1 ? CAGE_HIGH : CAGE_LOW, sums, 4 * count);
+            const void *from = cage_place(&cages[1], round & 2 ? CAGE_HIGH : CAGE_LOW, words, 4 * count);
+            const bool left = add_reference(lanes, count, sums) != 0;
+            const bool good = gn_words_add(codec, from, to, count) == left && !memcmp(to, sums, 4 * count);
+            if (!good || !cage_intact(&cages[0]))
+                ck_abort_msg("%s: %zu words, round %u", gn_codec_kernel_name(codec), count, round);
+        }
+    }
+    cage_free(&cages[0]), cage_free(&cages[1]);
+}
+
+START_TEST(words_add_as_integers)
+{
+    stream_each_kernel_of(GN_DENSE, 10, check_words);
 }
 END_TEST
 
@@ -319,6 +399,32 @@ START_TEST(streams_of_integers)
 }
 END_TEST
 
+// Every integer within 17 bits becomes the bytes that the reference makes of it.
+static void check_each_integer(const gn_codec *codec)
+{
+    gn_codec reference;
+    ck_assert_int_eq(gn_codec_init_kernel(&reference, codec->profile, codec->bound_exp, "scalar"), GN_OK);
+    for (int32_t first = -70000; first < 70000; first += 100) {
+        int32_t integers[100];
+        uint8_t got[ROOM], want[ROOM];
+        size_t bytes, length;
+        for (int32_t i = 0; i < 100; i++) integers[i] = first + i;
+        bool good = gn_stream_encode_integers(codec, integers, 100, got, sizeof got, &bytes) == GN_OK;
+        good = good && gn_stream_encode_integers(&reference, integers, 100, want, sizeof want, &length) == GN_OK;
+        if (!good || bytes != length || memcmp(got, want, bytes))
+            ck_abort_msg("%s: integers from %d on", gn_codec_kernel_name(codec), first);
+    }
+}
+
+START_TEST(each_integer)
+{
+    stream_each_kernel_of(GN_LATTICE, 10, check_each_integer);
+    stream_each_kernel_of(GN_LATTICE, -31, check_each_integer);
+    stream_each_kernel_of(GN_LATTICE, 31, check_each_integer);
+    stream_each_kernel_of(GN_DENSE, 10, check_each_integer);
+}
+END_TEST
+
 // What no single value quantises to is written as words, though 16 planes would hold it.
 static void check_word_rule(const gn_codec *codec)
 {
@@ -349,6 +455,7 @@ static void check_unsupported(const gn_codec *codec)
     ck_assert_int_eq(gn_stream_encode_integers(codec, integers, 8, stream, sizeof stream, &bytes), GN_UNSUPPORTED);
     ck_assert_uint_eq(bytes, 0);
     ck_assert_int_eq(gn_stream_add_integers(codec, stream, 2, integers, 8, &flags, &fault), GN_UNSUPPORTED);
+    ck_assert_int_eq(gn_stream_get_integers(codec, stream, 2, integers, 8, &flags, &fault), GN_UNSUPPORTED);
     ck_assert_uint_eq(flags, 0);
 }
 
@@ -399,6 +506,7 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("dense_sums", NULL, NULL, add_is_decode_and_add, add_of_any_stream, integers_add_as_integers,
-                     integers_of_any_stream, ends_of_int32, streams_of_integers, integers_beyond_32767_are_words,
-                     paper_has_no_integers, sums_of_workers_have_no_order);
+                     integers_of_any_stream, every_code_of_lattice, each_integer, ends_of_int32, words_add_as_integers,
+                     streams_of_integers, integers_beyond_32767_are_words, paper_has_no_integers,
+                     sums_of_workers_have_no_order);
 }

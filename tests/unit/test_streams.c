@@ -200,6 +200,12 @@ static void check_bad(const gn_codec *codec, const uint8_t *stream, size_t bytes
                   offset);
     ck_assert(fence_intact(&back));
     ck_assert_int_eq(gn_stream_decode(codec, exact, bytes, back.at, count, NULL), want);
+    if (codec->profile != GN_PAPER) {
+        unsigned flags = 99;
+        at = SIZE_MAX;
+        status = gn_stream_get_integers(codec, exact, bytes, (int32_t *)(void *)back.at, count, &flags, &at);
+        ck_assert(status == want && at == offset && flags == 0 && fence_intact(&back));
+    }
 
     gn_tally tally = {.values = 1, .groups = 2, .tags = {3, 4, 5, 6}, .stream_bytes = 7}, before = tally;
     ck_assert_int_eq(gn_stream_tally(codec, exact, bytes, count, &tally), want);

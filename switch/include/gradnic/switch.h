@@ -112,7 +112,7 @@ typedef struct gn_switch_counters {
 /// The switch: a view of its memory. The memory holds no pointers, so it can be copied, hashed and compared.
 typedef struct gn_switch {
     struct gn_switch_state *state;
-    gn_codec codec[GN_SWITCH_JOBS_MAX];  ///< by job index
+    gn_codec codec[GN_SWITCH_JOBS_MAX];  ///< by job index; int32: for its kernel alone
 } gn_switch;
 
 /// 0 for a configuration that is out of range.
