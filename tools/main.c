@@ -13,6 +13,7 @@
 #include "nic.h"
 #include "pcap_filter.h"
 #include "sim/sim.h"
+#include "switch/switch.h"
 
 static const gn_command commands[] = {
     {"compress", gn_command_compress, "values to a .gn file"},
@@ -20,6 +21,8 @@ static const gn_command commands[] = {
     {"ratio", gn_command_ratio, "what compressing a dump would give, beside other compressors"},
     {"pcap", gn_command_pcap, "what the NIC does, over a capture"},
     {"nic", gn_command_nic, "the NIC in user space; nic status, nic stats, nic set"},
+    {"switch", gn_command_switch,
+     "the switch that adds gradients; switch status, switch jobs, switch stats, switch end"},
     {"report", gn_command_report, "write a demo's results as an HTML page"},
     {"train", gn_command_train, "train a network with data-parallel workers"},
     {"demo", gn_command_demo, "train over compressing NICs, and see what they gain"},

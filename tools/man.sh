@@ -61,7 +61,11 @@ rm -rf "$folder"
 mkdir -p "$folder"
 walk gradnic "gradient compression and exchange over compressing NICs"
 
-# Commands that ask a running NIC are not in a table.
+# Commands that ask a running NIC or switch are not in a table.
 page gradnic-nic-status "what a running NIC is and how it is set" nic status
 page gradnic-nic-stats "counters of a running NIC" nic stats
 page gradnic-nic-set "change a running NIC" nic set
+page gradnic-switch-status "what a running switch waits for" switch status
+page gradnic-switch-jobs "the jobs of a running switch" switch jobs
+page gradnic-switch-stats "counters of a running switch" switch stats
+page gradnic-switch-end "end a job of a running switch" switch end

@@ -7,8 +7,7 @@
 #include <jansson.h>
 
 #include "cli.h"
-#include "command.h"
-#include "host/control.h"
+#include "daemon_client.h"
 #include "nic.h"
 #include "nic_fault.h"
 #include "nic_options.h"
@@ -132,88 +131,21 @@ static const struct argp_option set_options[] = {
 
 static const struct argp common_argp = {common_options, parse_common, 0, 0, 0, 0, 0};
 
-static void print_tree(const json_t *value, int depth);
-
-static void print_member(const char *name, const json_t *value, int depth)
-{
-    printf("%*s%-*s ", depth * 2, "", 24 - depth * 2, name);
-    if (json_is_string(value))
-        puts(json_string_value(value));
-    else if (json_is_integer(value))
-        printf("%" JSON_INTEGER_FORMAT "\n", json_integer_value(value));
-    else if (json_is_real(value))
-        printf("%.4g\n", json_real_value(value));
-    else if (json_is_boolean(value))
-        puts(json_is_true(value) ? "yes" : "no");
-    else if (json_is_null(value))
-        puts("-");
-    else {
-        putchar('\n');
-        print_tree(value, depth + 1);
-    }
-}
-
-static void print_tree(const json_t *value, int depth)
-{
-    const char *name;
-    json_t *member;
-    size_t index;
-    if (json_is_array(value)) {
-        json_array_foreach(value, index, member)
-        {
-            char label[24];
-            snprintf(label, sizeof label, "%zu", index + 1);
-            print_member(label, member, depth);
-        }
-        return;
-    }
-    json_object_foreach((json_t *)(uintptr_t)value, name, member) print_member(name, member, depth);
-}
-
-// @return exit status
-static int print_answer(const char *program, const client *c, const char *answer)
-{
-    if (c->prometheus && *answer != '{') {
-        fputs(answer, stdout);
-        return GN_EXIT_OK;
-    }
-    json_error_t wrong;
-    json_t *root = json_loads(answer, 0, &wrong);
-    const char *refusal = json_string_value(json_object_get(root, "error"));
-    if (!root || refusal) {
-        gn_cli_error(program, "%s", refusal ? refusal : "the NIC's answer is no JSON");
-        json_decref(root);
-        return GN_EXIT_FAILED;
-    }
-    if (c->json)
-        puts(answer);
-    else
-        print_tree(root, 0);
-    json_decref(root);
-    return GN_EXIT_OK;
-}
-
 static int ask(int argc, char **argv, const char *command, const struct argp *argp, bool silent)
 {
     char program[64], path[108];
-    gn_error error;
     client c = {.device = "gn0", .request = json_pack("{s:s}", "command", command)};
     snprintf(program, sizeof program, "gradnic nic %s", command);
     argv[0] = program;
     argp_parse(argp, argc, argv, 0, NULL, &c);
-    if (c.prometheus) json_object_set_new(c.request, "format", json_string("prometheus"));
     nic_control_default(c.device, path, sizeof path);
-    char *request = json_dumps(c.request, 0);
-    char *answer = request ? gn_control_ask(c.control ? c.control : path, "NIC", request, &error) : NULL;
-    int status = GN_EXIT_FAILED;
-    if (!answer)
-        gn_cli_error(program, "%s", request ? error.text : "out of memory");
-    else if (silent && !strstr(answer, "\"error\""))
-        status = GN_EXIT_OK;
-    else
-        status = print_answer(program, &c, answer);
-    free(answer);
-    free(request);
+    const int status = gn_daemon_ask(&(gn_daemon_question){.program = program,
+                                                           .daemon = "NIC",
+                                                           .control = c.control ? c.control : path,
+                                                           .request = c.request,
+                                                           .json = c.json,
+                                                           .prometheus = c.prometheus,
+                                                           .silent = silent});
     json_decref(c.request);
     return status;
 }

@@ -1,10 +1,19 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # Completion for bash: commands and long options as --help lists them, otherwise file names.
+
+# Prints the commands below those given. What a running NIC or switch is asked is in no table.
+_gradnic_below() {
+    case "${*:2}" in
+    nic) printf '%s\n' status stats set ;;
+    switch) printf '%s\n' status jobs stats end ;;
+    *) "$@" --help 2>/dev/null | sed -n '/^Commands:$/,/^$/s/^  \([a-z][a-z0-9-]*\) .*/\1/p' ;;
+    esac
+}
 _gradnic() {
     local word=${COMP_WORDS[COMP_CWORD]} i commands=() below
     for ((i = 1; i < COMP_CWORD; i++)); do
-        below=$("${COMP_WORDS[0]}" "${commands[@]}" --help 2>/dev/null | sed -n '/^Commands:$/,/^$/s/^  \([a-z][a-z0-9-]*\) .*/\1/p')
+        below=$(_gradnic_below "${COMP_WORDS[0]}" "${commands[@]}")
         grep -qxF -- "${COMP_WORDS[i]}" <<<"$below" || break
         commands+=("${COMP_WORDS[i]}")
     done
@@ -13,7 +22,7 @@ _gradnic() {
         return
     fi
     if ((i == COMP_CWORD)); then
-        below=$("${COMP_WORDS[0]}" "${commands[@]}" --help 2>/dev/null | sed -n '/^Commands:$/,/^$/s/^  \([a-z][a-z0-9-]*\) .*/\1/p')
+        below=$(_gradnic_below "${COMP_WORDS[0]}" "${commands[@]}")
         mapfile -t COMPREPLY < <(compgen -W "$below" -- "$word")
     fi
 }

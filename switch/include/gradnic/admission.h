@@ -9,8 +9,8 @@
 ///             ◀────────────────────── WELCOME  when all children have joined (and the parent has welcomed the switch)
 ///     PING    ──────────────────────▶          while it waits: is the switch alive?
 ///             ◀────────────────────── PONG
-///             ◀────────────────────── GONE     somebody has left, or the job was removed: why, in words
-///     (closes) ─────────────────────▶          leaves: the job ends for all
+///             ◀────────────────────── GONE     somebody is lost, or was waited for and has left, or the job was removed: why, in words
+///     (closes) ─────────────────────▶          leaves. Others can still ask for results; the job ends when one of them waits for its part
 ///
 /// A job has `streams`: parts of its vectors that travel on their own, so that several threads of workers and switch have nothing to
 /// share. Each is a job of switch.h with its own number, slots and UDP ports. A switch that has a parent joins it in the same way, as one

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What children say of their job: must be possible for this switch, and the same from all.
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "switch/daemon/jobs.h"
+
+typedef struct term {
+    const char *name;
+    size_t offset;
+    uint8_t bytes;
+    bool is_signed;
+} term;
+
+#define TERM(name)                                                                                                     \
+    {                                                                                                                  \
+#name, offsetof(gn_admission_join, name), sizeof(((gn_admission_join *)0)->name), false                        \
+    }
+static const term terms[] = {TERM(ranks),
+                             TERM(level),
+                             TERM(children),
+                             TERM(parent_bit),
+                             TERM(parent_children),
+                             TERM(format),
+                             {"bound_exp", offsetof(gn_admission_join, bound_exp), 1, true},
+                             TERM(packet_values),
+                             TERM(slots),
+                             TERM(priority),
+                             TERM(streams)};
+
+static int value_of(const term *t, const gn_admission_join *join)
+{
+    const char *at = (const char *)join + t->offset;
+    uint16_t wide;
+    if (t->bytes == 1) return t->is_signed ? *(const int8_t *)at : *(const uint8_t *)at;
+    memcpy(&wide, at, sizeof wide);
+    return wide;
+}
+
+static bool place_taken(const gn_job *job, const gn_session *session, const gn_admission_join *join, char *why,
+                        size_t room)
+{
+    char other[100];
+    for (unsigned i = 0; i < gn_job_terms(job)->children; i++) {
+        if (!(job->joined >> i & 1)) continue;
+        const gn_admission_join *there = &job->join[i];
+        const bool same_host = !gn_ip_compare(&job->child[i]->peer.ip, &session->peer.ip);
+        gn_job_child_name(job, i, other, sizeof other);
+        if (i == join->bit)
+            return snprintf(why, room, "bit %u of job '%s' is taken by child %s", i, join->name, other) > 0;
+        if (there->rank == join->rank)
+            return snprintf(why, room, "rank %u of job '%s' is there already: child %s", join->rank, join->name,
+                            other) > 0;
+        for (unsigned s = 0; same_host && s < join->streams; s++)
+            if (there->udp_port[s] == join->udp_port[s])
+                return snprintf(why, room, "UDP port %u, of stream %u, is that of child %s", join->udp_port[s], s,
+                                other) > 0;
+    }
+    return false;
+}
+
+bool gn_job_disagrees(const gn_switchd *daemon, const gn_job *job, const gn_session *session,
+                      const gn_admission_join *join, char *why, size_t room)
+{
+    const gn_admission_join *first = gn_job_terms(job);
+    (void)daemon;
+    if (job->state != GN_JOB_FORMING)
+        return snprintf(why, room, "job '%s' is complete already; another run needs another name", join->name) > 0;
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+        const int theirs = value_of(&terms[i], join), ours = value_of(&terms[i], first);
+        if (theirs != ours)
+            return snprintf(why, room, "%s of job '%s': rank %u (%s) says %d, rank %u (%s) says %d", terms[i].name,
+                            join->name, first->rank, job->child[job->first]->name, ours, join->rank, session->name,
+                            theirs) > 0;
+    }
+    return place_taken(job, session, join, why, room);
+}
+
+bool gn_job_impossible(const gn_switchd *daemon, const gn_admission_join *join, char *why, size_t room)
+{
+    const gn_switchd_config *config = &daemon->config;
+    const bool has_parent = daemon->parent.ip.version;
+    if (join->packet_values > config->slot_values)
+        return snprintf(why, room, "packet_values is %u, and this switch's slots have %u values (--values)",
+                        join->packet_values, config->slot_values) > 0;
+    if (join->streams > config->streams * daemon->shards)
+        return snprintf(why, room, "streams is %u, and this switch takes %u (--streams, --shards)", join->streams,
+                        config->streams * daemon->shards) > 0;
+    if (has_parent && !config->place_fanin && !join->parent_children)
+        return snprintf(why, room,
+                        "this switch has a parent, %s, and its place there is not said: parent_children is 0 (--place)",
+                        config->parent) > 0;
+    if (!has_parent && join->parent_children)
+        return snprintf(why, room, "parent_children is %u, and this switch has no parent (--parent)",
+                        join->parent_children) > 0;
+    if (!has_parent && !join->level && join->children != join->ranks)
+        return snprintf(why, room, "the only switch of %u ranks has %u children", join->ranks, join->children) > 0;
+    if (has_parent && join->level >= 14)
+        return snprintf(why, room, "level is %u, and a switch with a parent has at most 13", join->level) > 0;
+    return false;
+}

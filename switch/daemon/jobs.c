@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switch/daemon/jobs.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *gn_job_child_name(const gn_job *job, unsigned bit, char *text, size_t room)
+{
+    snprintf(text, room, "%u (rank %u, %s)", bit, job->join[bit].rank,
+             job->child[bit] ? job->child[bit]->name : "gone");
+    return text;
+}
+
+const char *gn_job_bits(uint64_t bits, char *text, size_t room)
+{
+    size_t used = 0;
+    *text = 0;
+    for (unsigned i = 0; i < 64 && used + 12 < room; i++) {
+        if (!(bits >> i & 1)) continue;
+        unsigned last = i;
+        while (last < 63 && bits >> (last + 1) & 1) last++;
+        used += (size_t)snprintf(text + used, room - used, last == i ? "%s%u" : "%s%u-%u", used ? ", " : "", i, last);
+        i = last;
+    }
+    return text;
+}
+
+static uint64_t everyone(const gn_job *job)
+{
+    const unsigned children = gn_job_terms(job)->children;
+    return children == 64 ? ~0ull : (1ull << children) - 1;
+}
+
+static void set_state(const gn_switchd *daemon, gn_job *job, gn_job_state state)
+{
+    job->state = state;
+    job->since = gn_now();
+    job->deadline = job->since + daemon->config.join_timeout_ns;
+}
+
+static void forget(gn_switchd *daemon, gn_job *job)
+{
+    gn_job **at = &daemon->jobs;
+    while (*at != job) at = &(*at)->next;
+    *at = job->next;
+    gn_job_stop(daemon, job);
+    free(job);
+}
+
+void gn_job_end(gn_switchd *daemon, gn_job *job, const gn_session *but, const char *format, ...)
+{
+    char text[GN_ADMISSION_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const gn_admission_type type = job->state == GN_JOB_RUNNING ? GN_ADMISSION_GONE : GN_ADMISSION_REFUSED;
+    gn_switchd_log(daemon, "job '%s' is over: %s", gn_job_terms(job)->name, text);
+    for (unsigned i = 0; i < GN_AGG_WORKERS_MAX; i++) {
+        if (!job->child[i]) continue;
+        if (job->child[i] != but) gn_session_end(job->child[i], type, text);
+        job->child[i]->job = NULL;
+    }
+    if (job->parent) {
+        if (job->parent != but) gn_session_close(job->parent, NULL);
+        job->parent->job = NULL;
+    }
+    daemon->ended++;
+    forget(daemon, job);
+}
+
+void gn_jobs_end_all(gn_switchd *daemon, const char *why)
+{
+    while (daemon->jobs) gn_job_end(daemon, daemon->jobs, NULL, "%s", why);
+}
+
+static void say_welcome(gn_switchd *daemon, gn_job *job)
+{
+    char why[120];
+    if (!gn_job_start(daemon, job, why, sizeof why)) {
+        gn_job_end(daemon, job, NULL, "%s", why);
+        return;
+    }
+    const gn_admission_join *terms = gn_job_terms(job);
+    const gn_admission frame = {.type = GN_ADMISSION_WELCOME, .welcome = job->welcome};
+    set_state(daemon, job, GN_JOB_RUNNING);
+    daemon->admitted++;
+    gn_switchd_log(daemon, "job '%s' runs: %u children, %u streams of %u slots", terms->name, terms->children,
+                   terms->streams, job->welcome.slots);
+    for (unsigned i = 0; i < terms->children; i++) gn_session_send(job->child[i], &frame);
+}
+
+static bool number_taken(const gn_switchd *daemon, uint16_t number)
+{
+    for (const gn_job *job = daemon->jobs; job; job = job->next)
+        for (unsigned s = 0; job->state == GN_JOB_RUNNING && s < job->welcome.streams; s++)
+            if (job->welcome.job[s] == number) return true;
+    return false;
+}
+
+static void number_streams(gn_switchd *daemon, gn_job *job)
+{
+    for (unsigned s = 0; s < job->welcome.streams; s++) {
+        while (number_taken(daemon, daemon->next_job)) daemon->next_job++;
+        job->welcome.job[s] = daemon->next_job++;
+        job->welcome.gen[s] = daemon->next_gen++;
+    }
+}
+
+static void ask_parent(gn_switchd *daemon, gn_job *job)
+{
+    gn_error error;
+    set_state(daemon, job, GN_JOB_ASKING);
+    job->parent = gn_session_connect(&daemon->parent, &daemon->listen, &error);
+    if (!job->parent) {
+        gn_job_end(daemon, job, NULL, "%.200s", error.text);
+        return;
+    }
+    job->parent->job = job;
+    gn_switchd_adopt(daemon, job->parent);
+}
+
+/// All children have come.
+static void complete(gn_switchd *daemon, gn_job *job)
+{
+    char why[160];
+    const unsigned slots = gn_job_reserve(daemon, job, why, sizeof why);
+    if (!slots) {
+        gn_job_end(daemon, job, NULL, "%s", why);
+        return;
+    }
+    job->welcome =
+        (gn_admission_welcome){.mode = GN_PARTITIONED, .streams = gn_job_terms(job)->streams, .slots = (uint16_t)slots};
+    if (daemon->parent.ip.version) {
+        ask_parent(daemon, job);
+    } else {
+        number_streams(daemon, job);
+        say_welcome(daemon, job);
+    }
+}
+
+static gn_job *find(gn_switchd *daemon, const char *name)
+{
+    gn_job *job = daemon->jobs;
+    while (job && strcmp(gn_job_terms(job)->name, name) != 0) job = job->next;
+    return job;
+}
+
+static gn_job *begin(gn_switchd *daemon, const gn_admission_join *join)
+{
+    gn_job *job = calloc(1, sizeof *job);
+    if (!job) return NULL;
+    job->first = join->bit;
+    set_state(daemon, job, GN_JOB_FORMING);
+    job->next = daemon->jobs;
+    daemon->jobs = job;
+    return job;
+}
+
+static void refuse(gn_switchd *daemon, gn_session *session, const gn_admission_join *join, const char *why)
+{
+    daemon->refused++;
+    gn_switchd_log(daemon, "rank %u (%s) was refused: %s", join->rank, session->name, why);
+    gn_session_end(session, GN_ADMISSION_REFUSED, why);
+}
+
+void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_join *join)
+{
+    char why[GN_ADMISSION_TEXT];
+    if (gn_job_impossible(daemon, join, why, sizeof why)) {
+        refuse(daemon, session, join, why);
+        return;
+    }
+    gn_job *job = find(daemon, join->name);
+    if (job && gn_job_disagrees(daemon, job, session, join, why, sizeof why)) {
+        snprintf(job->refused, sizeof job->refused, "%.119s", why);
+        refuse(daemon, session, join, why);
+        return;
+    }
+    if (!job) job = begin(daemon, join);
+    if (!job) {
+        refuse(daemon, session, join, "the switch is out of memory");
+        return;
+    }
+    job->join[join->bit] = *join;
+    job->child[join->bit] = session;
+    job->joined |= 1ull << join->bit;
+    session->job = job;
+    session->bit = join->bit;
+    session->deadline = 0;
+    if (job->joined == everyone(job)) complete(daemon, job);
+}
+
+static void leave_forming(gn_switchd *daemon, gn_job *job, gn_session *session)
+{
+    job->child[session->bit] = NULL;
+    job->joined &= ~(1ull << session->bit);
+    session->job = NULL;
+    if (!job->joined)
+        forget(daemon, job);
+    else if (job->first == session->bit)
+        job->first = (unsigned)__builtin_ctzll(job->joined);
+}
+
+/// Whoever is done may go: others may still have to ask for results that were lost on their way. Only when somebody waits for one who has
+/// left, it is over.
+static void leave_running(gn_switchd *daemon, gn_job *job, gn_session *session)
+{
+    job->child[session->bit] = NULL;
+    job->left |= 1ull << session->bit;
+    session->job = NULL;
+    job->deadline = gn_now() + GN_JOB_LOOK_MS * UINT64_C(1000000);
+    if (job->left != everyone(job)) return;
+    gn_switchd_log(daemon, "job '%s' is over: all have left", gn_job_terms(job)->name);
+    if (job->parent) {
+        gn_session_close(job->parent, NULL);
+        job->parent->job = NULL;
+    }
+    daemon->ended++;
+    forget(daemon, job);
+}
+
+/// Children that a slot waits for.
+static uint64_t waited_for(const gn_switchd *daemon, const gn_job *job)
+{
+    uint64_t missing = 0;
+    for (unsigned s = 0; s < job->reserved; s++) {
+        gn_shard *shard = daemon->shard[job->shard[s]];
+        gn_slot_status slot;
+        gn_shard_lock(shard);
+        const unsigned index = gn_shard_job_index(shard, job->stream[s]);
+        for (int at = -1; (at = gn_switch_waiting(&shard->sw, index, (unsigned)(at + 1), &slot)) >= 0;)
+            if (!slot.waits_for_parent) missing |= slot.missing;
+        gn_shard_unlock(shard);
+    }
+    return missing;
+}
+
+static void look_for_left(gn_switchd *daemon, gn_job *job, uint64_t now)
+{
+    char bits[60];
+    const uint64_t missing = waited_for(daemon, job) & job->left;
+    job->deadline = now + GN_JOB_LOOK_MS * UINT64_C(1000000);
+    if (!missing) return;
+    const unsigned bit = (unsigned)__builtin_ctzll(missing);
+    gn_job_end(daemon, job, NULL, "rank %u has left, and its part of a sum is missing (all who have left: children %s)",
+               job->join[bit].rank, gn_job_bits(job->left, bits, sizeof bits));
+}
+
+void gn_jobs_lost(gn_switchd *daemon, gn_session *session)
+{
+    gn_job *job = session->job;
+    char child[100];
+    if (session->upward) {
+        gn_job_end(daemon, job, session, "the connection to the parent switch %s %s%s", session->name,
+                   *session->broken ? "is lost: " : "was closed", session->broken);
+        return;
+    }
+    if (job->state == GN_JOB_FORMING) {
+        leave_forming(daemon, job, session);
+        return;
+    }
+    if (job->state == GN_JOB_RUNNING && !*session->broken) {
+        leave_running(daemon, job, session);
+        return;
+    }
+    gn_job_child_name(job, session->bit, child, sizeof child);
+    gn_job_end(daemon, job, session, "child %s has left%s%s", child, *session->broken ? ": " : "", session->broken);
+}
+
+/// What is asked of the parent: the same job, with this switch as one child.
+void gn_jobs_ask_parent(gn_switchd *daemon, gn_session *session)
+{
+    const gn_job *job = session->job;
+    const gn_switchd_config *config = &daemon->config;
+    gn_admission frame = {.type = GN_ADMISSION_JOIN, .join = *gn_job_terms(job)};
+    gn_admission_join *join = &frame.join;
+    join->level++;
+    join->bit = config->place_fanin ? config->place_bit : join->parent_bit;
+    join->children = config->place_fanin ? config->place_fanin : join->parent_children;
+    join->parent_bit = join->parent_children = 0;
+    for (unsigned i = 0; i < gn_job_terms(job)->children; i++)
+        if (job->join[i].rank < join->rank) join->rank = job->join[i].rank;
+    join->leader = join->rank ? GN_AGG_WORKERS_MAX : join->bit;
+    join->slots = job->welcome.slots;
+    for (unsigned s = 0; s < join->streams; s++)
+        join->udp_port[s] = daemon->shard[job->shard[s]]->streams[job->stream[s]].udp_port;
+    gn_session_send(session, &frame);
+}
+
+void gn_jobs_parent_says(gn_switchd *daemon, gn_session *session, const gn_admission *frame)
+{
+    gn_job *job = session->job;
+    const gn_admission_welcome *welcome = &frame->welcome;
+    if (frame->type == GN_ADMISSION_PONG) return;
+    if (frame->type == GN_ADMISSION_REFUSED || frame->type == GN_ADMISSION_GONE) {
+        gn_job_end(daemon, job, NULL, "parent switch %s: %.180s", session->name, frame->text);
+    } else if (frame->type != GN_ADMISSION_WELCOME || job->state != GN_JOB_ASKING) {
+        gn_job_end(daemon, job, NULL, "parent switch %s sent a frame of type %d out of turn", session->name,
+                   frame->type);
+    } else if (welcome->streams != job->welcome.streams || welcome->slots > job->welcome.slots ||
+               welcome->mode != GN_PARTITIONED) {
+        gn_job_end(daemon, job, NULL, "parent switch %s gives other streams, slots or memory than asked for",
+                   session->name);
+    } else {
+        job->welcome = *welcome;
+        say_welcome(daemon, job);
+    }
+}
+
+static void expire(gn_switchd *daemon, gn_job *job)
+{
+    char bits[60];
+    const unsigned long long seconds = daemon->config.join_timeout_ns / 1000000000u;
+    if (job->state == GN_JOB_ASKING)
+        gn_job_end(daemon, job, NULL, "the parent switch %s has not welcomed this one within %llu s", job->parent->name,
+                   seconds);
+    else
+        gn_job_end(daemon, job, NULL, "children %s have not come within %llu s%s%s",
+                   gn_job_bits(everyone(job) & ~job->joined, bits, sizeof bits), seconds,
+                   *job->refused ? "; refused: " : "", job->refused);
+}
+
+uint64_t gn_jobs_expire(gn_switchd *daemon, uint64_t now)
+{
+    uint64_t first = UINT64_MAX;
+    gn_job *next;
+    for (gn_job *job = daemon->jobs; job; job = next) {
+        next = job->next;
+        if (job->state == GN_JOB_RUNNING && !job->left) continue;
+        const uint64_t due = job->deadline;
+        if (due > now) {
+            if (due < first) first = due;
+        } else if (job->state != GN_JOB_RUNNING) {
+            expire(daemon, job);
+        } else {
+            const uint64_t again = now + GN_JOB_LOOK_MS * UINT64_C(1000000);
+            look_for_left(daemon, job, now);
+            if (again < first) first = again;
+        }
+    }
+    return first;
+}

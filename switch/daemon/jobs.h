@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_SWITCH_DAEMON_JOBS_H
+#define GRADNIC_SWITCH_DAEMON_JOBS_H
+/// Jobs from the first child that asks to the first that leaves. All of it in the daemon's main thread.
+
+#include <gradnic/admission.h>
+
+#include "switch/daemon/private.h"
+
+typedef enum gn_job_state {
+    GN_JOB_FORMING,  ///< some children have come
+    GN_JOB_ASKING,   ///< all have, and the parent has been asked
+    GN_JOB_RUNNING
+} gn_job_state;
+
+typedef struct gn_job {
+    struct gn_job *next;
+    gn_job_state state;
+    uint64_t since, deadline;  ///< gn_now(): of the state; when it is to be over, or, running, to be looked at
+    unsigned first;            ///< child that came first: whose fields the others must have
+    uint64_t joined;           ///< children, as bits
+    uint64_t left;             ///< of those: who has closed the connection while the job ran
+    gn_session *child[GN_AGG_WORKERS_MAX];
+    gn_admission_join join[GN_AGG_WORKERS_MAX];
+    gn_session *parent;
+    uint8_t shard[GN_ADMISSION_STREAMS_MAX], stream[GN_ADMISSION_STREAMS_MAX];  ///< where each stream is
+    unsigned reserved;                                                          ///< streams that have a place
+    gn_admission_welcome welcome;
+    char refused[120];  ///< who was sent away last and why; empty: nobody
+} gn_job;
+
+/// What all children of the job agree in.
+static inline const gn_admission_join *gn_job_terms(const gn_job *job)
+{
+    return &job->join[job->first];
+}
+
+enum { GN_JOB_LOOK_MS = 100 };  ///< how often it is looked whether somebody is waited for who has left
+
+/// "2 (rank 2, 10.0.0.3:41234)" of a child that has come.
+const char *gn_job_child_name(const gn_job *job, unsigned bit, char *text, size_t room);
+
+/// "idle bits" of children as a list: "1-3, 7". @return text
+const char *gn_job_bits(uint64_t bits, char *text, size_t room);
+
+/// A child asks. It is refused, or belongs to its job afterwards.
+void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_join *join);
+
+/// A session of a job, a child's or the parent's, has ended without our doing.
+void gn_jobs_lost(gn_switchd *daemon, gn_session *session);
+
+/// A frame from the parent.
+void gn_jobs_parent_says(gn_switchd *daemon, gn_session *session, const gn_admission *frame);
+
+/// The connection to the parent stands: ask.
+void gn_jobs_ask_parent(gn_switchd *daemon, gn_session *session);
+
+/// Ends jobs whose time to form is over, and those that wait for somebody who has left. @return gn_now() of the next that will be; UINT64_MAX: none
+uint64_t gn_jobs_expire(gn_switchd *daemon, uint64_t now);
+
+/// Ends a job: everyone is told, but for the one that `but` is.
+void gn_job_end(gn_switchd *daemon, gn_job *job, const gn_session *but, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+void gn_jobs_end_all(gn_switchd *daemon, const char *why);
+
+// agree.c
+
+/// Why a child cannot belong to the job as it is. @return false: it can
+bool gn_job_disagrees(const gn_switchd *daemon, const gn_job *job, const gn_session *session,
+                      const gn_admission_join *join, char *why, size_t room);
+/// Why this switch cannot have such a job at all. @return false: it can
+bool gn_job_impossible(const gn_switchd *daemon, const gn_admission_join *join, char *why, size_t room);
+
+// grant.c
+
+/// Finds a place for every stream. @return slots that can be granted for each; 0: none, `why` says what is missing
+unsigned gn_job_reserve(gn_switchd *daemon, gn_job *job, char *why, size_t room);
+/// Makes the job run: in its shards, with slots and numbers of job->welcome. @return false: `why` says why not
+bool gn_job_start(gn_switchd *daemon, gn_job *job, char *why, size_t room);
+/// Gives its streams and slots back.
+void gn_job_stop(gn_switchd *daemon, gn_job *job);
+
+#endif

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switch/daemon/outbox.h"
+
+#include <errno.h>
+#include <linux/udp.h>
+#include <netinet/in.h>
+#include <string.h>
+
+uint8_t *gn_outbox_room(gn_outbox *box, size_t bytes)
+{
+    if (box->used + bytes > sizeof box->arena) gn_outbox_flush(box);
+    return box->arena + box->used;
+}
+
+void gn_outbox_keep(gn_outbox *box, size_t bytes)
+{
+    box->used += (bytes + 15) & ~(size_t)15;  // what is copied next begins aligned
+}
+
+static gn_outbox_queue *queue_for(gn_outbox *box, int fd, gn_source *to)
+{
+    if (!box->queue_of[to->port]) {
+        box->queue[box->active++] = (gn_outbox_queue){.to = to, .fd = fd};
+        box->queue_of[to->port] = (uint16_t)box->active;
+    }
+    return &box->queue[box->queue_of[to->port] - 1];
+}
+
+void gn_outbox_post(gn_outbox *box, int fd, gn_source *to, const uint8_t *data, size_t bytes)
+{
+    if (box->items == GN_OUTBOX_ITEMS) {
+        // The datagram itself may be of this batch, so the arena stays as it is.
+        const size_t used = box->used;
+        gn_outbox_flush(box);
+        box->used = used;
+    }
+    gn_outbox_queue *queue = queue_for(box, fd, to);
+    box->item[box->items++] = (gn_outbox_item){.data = data, .bytes = (uint32_t)bytes};
+    const uint16_t number = (uint16_t)box->items;
+    if (queue->last)
+        box->item[queue->last - 1].next = number;
+    else
+        queue->first = number;
+    queue->last = number;
+}
+
+static void count_sent(gn_outbox *box, const struct msghdr *message)
+{
+    box->counters.messages++;
+    box->counters.datagrams += message->msg_iovlen;
+    for (size_t i = 0; i < message->msg_iovlen; i++) box->counters.bytes += message->msg_iov[i].iov_len;
+}
+
+/// One datagram a call, for a destination that takes no segmented sends.
+static void send_singly(gn_outbox *box, const struct msghdr *whole)
+{
+    for (size_t i = 0; i < whole->msg_iovlen; i++) {
+        struct msghdr one = *whole;
+        one.msg_iov += i;
+        one.msg_iovlen = 1;
+        one.msg_control = NULL;
+        one.msg_controllen = 0;
+        ssize_t sent;
+        do sent = sendmsg(box->fd, &one, 0);
+        while (sent < 0 && errno == EINTR);
+        box->counters.calls++;
+        if (sent >= 0)
+            count_sent(box, &one);
+        else
+            box->counters.errors++;
+    }
+}
+
+/// The kernel has refused a message.
+static void refused(gn_outbox *box, unsigned index, int reason)
+{
+    const struct msghdr *message = &box->message[index].msg_hdr;
+    if (reason == EAGAIN) {
+        box->counters.full += message->msg_iovlen;
+    } else if (message->msg_controllen) {
+        // Larger than what the way there carries unfragmented (EINVAL before Linux 6.13, else EMSGSIZE), or no offload at all.
+        if (reason == EINVAL || reason == EMSGSIZE)
+            box->to[index]->single = true;
+        else
+            box->no_segmentation = true;
+        send_singly(box, message);
+    } else {
+        box->counters.errors += message->msg_iovlen;
+    }
+}
+
+static void send_messages(gn_outbox *box)
+{
+    for (unsigned at = 0; at < box->messages;) {
+        const int sent = sendmmsg(box->fd, box->message + at, box->messages - at, 0);
+        if (sent < 0 && errno == EINTR) continue;
+        box->counters.calls++;
+        if (sent <= 0) {
+            refused(box, at++, errno);
+            continue;
+        }
+        for (int i = 0; i < sent; i++) count_sent(box, &box->message[at++].msg_hdr);
+    }
+    box->messages = box->vectors = 0;
+}
+
+static void mark_segmented(gn_outbox *box, struct msghdr *message, size_t segment)
+{
+    const uint16_t size = (uint16_t)segment;
+    message->msg_control = box->control[box->messages].bytes;
+    message->msg_controllen = sizeof box->control[0].bytes;
+    struct cmsghdr *header = CMSG_FIRSTHDR(message);
+    header->cmsg_level = IPPROTO_UDP;
+    header->cmsg_type = UDP_SEGMENT;
+    header->cmsg_len = CMSG_LEN(sizeof size);
+    memcpy(CMSG_DATA(header), &size, sizeof size);
+}
+
+/// The next message to a destination: as many datagrams as can go together. All but the last are equally long, and that one is not longer.
+static uint16_t add_message(gn_outbox *box, const gn_outbox_queue *queue, uint16_t from)
+{
+    const bool together = !box->no_segmentation && !queue->to->single;
+    const size_t size = box->item[from - 1].bytes;
+    struct iovec *const first = &box->vector[box->vectors];
+    size_t bytes = 0, count = 0;
+    bool ended = false;
+    while (from && !ended && count < GN_OUTBOX_SEGMENTS) {
+        const gn_outbox_item *item = &box->item[from - 1];
+        if (count && (!together || item->bytes > size || bytes + item->bytes > GN_OUTBOX_SEGMENTED_BYTES)) break;
+        first[count++] = (struct iovec){(void *)(uintptr_t)item->data, item->bytes};
+        bytes += item->bytes;
+        ended = item->bytes < size;
+        from = item->next;
+    }
+    struct msghdr *message = &box->message[box->messages].msg_hdr;
+    *message = (struct msghdr){
+        .msg_name = &queue->to->address, .msg_namelen = queue->to->length, .msg_iov = first, .msg_iovlen = count};
+    if (count > 1) mark_segmented(box, message, size);
+    box->to[box->messages++] = queue->to;
+    box->vectors += (unsigned)count;
+    return from;
+}
+
+void gn_outbox_flush(gn_outbox *box)
+{
+    for (unsigned i = 0; i < box->active; i++) {
+        const gn_outbox_queue *queue = &box->queue[i];
+        if (box->messages && box->fd != queue->fd) send_messages(box);
+        box->fd = queue->fd;
+        box->queue_of[queue->to->port] = 0;
+        for (uint16_t at = queue->first; at;) {
+            if (box->messages == GN_OUTBOX_MESSAGES) send_messages(box);
+            at = add_message(box, queue, at);
+        }
+    }
+    if (box->messages) send_messages(box);
+    box->active = box->items = 0;
+    box->used = 0;
+}

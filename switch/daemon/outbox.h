@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_SWITCH_DAEMON_OUTBOX_H
+#define GRADNIC_SWITCH_DAEMON_OUTBOX_H
+/// Datagrams on their way out, collected while a batch that came in is worked on: one copy of each in the arena, however many
+/// children it goes to. They leave in as few system calls as possible: sendmmsg(), and UDP_SEGMENT for those to one place that are equally long.
+
+#include <stddef.h>
+#include <sys/socket.h>
+
+#include "switch/daemon/sources.h"
+
+enum {
+    GN_OUTBOX_BYTES = 256 << 10,  ///< of datagrams
+    GN_OUTBOX_ITEMS = 4096,       ///< datagrams times destinations
+    GN_OUTBOX_MESSAGES = 64,      ///< in one call
+    GN_OUTBOX_SEGMENTS = 64,      ///< datagrams in one message: UDP_MAX_SEGMENTS of Linux up to 6.9
+    GN_OUTBOX_SEGMENTED_BYTES = 65000
+};
+
+typedef struct gn_outbox_item {
+    const uint8_t *data;
+    uint32_t bytes;
+    uint16_t next;  ///< index + 1 of the next for the same destination; 0: the last
+} gn_outbox_item;
+
+typedef struct gn_outbox_queue {
+    gn_source *to;
+    int fd;
+    uint16_t first, last;  ///< index + 1; 0: none
+} gn_outbox_queue;
+
+typedef struct gn_outbox_counters {
+    uint64_t datagrams, bytes;  ///< UDP payloads that the kernel took
+    uint64_t calls, messages;   ///< system calls, and what they were given
+    uint64_t errors;            ///< datagrams that the kernel refused
+    uint64_t full;              ///< datagrams dropped since the socket's buffer stayed full
+} gn_outbox_counters;
+
+typedef struct gn_outbox {
+    gn_outbox_counters counters;
+    bool no_segmentation;  ///< the kernel or a device has none
+    size_t used;           ///< of the arena
+    unsigned items, active;
+    unsigned messages, vectors;  ///< ready for one call
+    int fd;                      ///< that they leave through
+    gn_outbox_item item[GN_OUTBOX_ITEMS];
+    uint16_t queue_of[GN_AGG_WORKERS_MAX * GN_SOURCES_MAX];  ///< by port: index + 1 of its queue; 0: none
+    gn_outbox_queue queue[GN_AGG_WORKERS_MAX * GN_SOURCES_MAX];
+    struct mmsghdr message[GN_OUTBOX_MESSAGES];
+    gn_source *to[GN_OUTBOX_MESSAGES];
+    struct iovec vector[GN_OUTBOX_MESSAGES * GN_OUTBOX_SEGMENTS];
+    union {
+        char bytes[CMSG_SPACE(sizeof(uint16_t))];
+        struct cmsghdr align;
+    } control[GN_OUTBOX_MESSAGES];
+    uint8_t arena[GN_OUTBOX_BYTES];
+} gn_outbox;
+
+/// Room for a datagram of at most `bytes` bytes, after sending what is in the way. To be followed by gn_outbox_keep().
+uint8_t *gn_outbox_room(gn_outbox *box, size_t bytes);
+void gn_outbox_keep(gn_outbox *box, size_t bytes);
+
+/// Sends `data`, which lies in the arena, to one destination: now, or with gn_outbox_flush().
+void gn_outbox_post(gn_outbox *box, int fd, gn_source *to, const uint8_t *data, size_t bytes);
+
+/// Sends everything. Waits no longer than the sockets' own SO_SNDTIMEO.
+void gn_outbox_flush(gn_outbox *box);
+
+#endif

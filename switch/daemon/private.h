@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_SWITCH_DAEMON_PRIVATE_H
+#define GRADNIC_SWITCH_DAEMON_PRIVATE_H
+/// What the parts of the daemon's main thread share.
+
+#include <stdatomic.h>
+
+#include <jansson.h>
+
+#include "switch/daemon/session.h"
+#include "switch/daemon/shard.h"
+#include "switch/daemon/switchd.h"
+
+enum { GN_SESSIONS_MAX = 4096 };
+
+struct gn_switchd {
+    gn_switchd_config config;
+    gn_endpoint listen, parent;  ///< as it came to be; parent.ip.version 0: none
+    int listener, stop_event;
+    atomic_bool stop;
+    struct gn_control *control;
+    gn_shard *shard[GN_SWITCHD_SHARDS_MAX];
+    unsigned shards, started;  ///< made; running
+    gn_session *session[GN_SESSIONS_MAX];
+    unsigned sessions;
+    struct gn_job *jobs;
+    uint16_t next_job, next_gen;
+    uint64_t opened;  ///< CLOCK_REALTIME, seconds
+    uint64_t admitted, refused, ended;
+};
+
+void gn_switchd_log(const gn_switchd *daemon, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/// Adds a session to those that are served; refuses it when there are too many.
+void gn_switchd_adopt(gn_switchd *daemon, gn_session *session);
+
+// status.c: new references; NULL when out of memory
+
+/// Jobs and where their children and streams are.
+json_t *gn_switchd_jobs(gn_switchd *daemon);
+/// How the switch is set, and what each job waits for.
+json_t *gn_switchd_status(gn_switchd *daemon);
+// stats.c
+json_t *gn_switchd_stats(gn_switchd *daemon);
+
+// request.c
+
+/// Answers a request of the control socket; a gn_control_answer, `context` is the daemon.
+char *gn_switchd_answer(void *context, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switch/daemon/request.h"
+
+#include <string.h>
+
+#include "host/json.h"
+#include "host/prometheus.h"
+#include "switch/daemon/jobs.h"
+
+static int read_members(json_t *root, gn_switch_request *request, gn_error *error)
+{
+    const char *name;
+    json_t *member;
+    json_object_foreach(root, name, member)
+    {
+        const char *text = json_string_value(member);
+        if (!strcmp(name, "command")) continue;
+        if (request->command == GN_SWITCH_STATS && !strcmp(name, "format")) {
+            if (!text || strcmp(text, "prometheus") != 0)
+                return gn_error_set(error, "\"format\" is \"prometheus\", or left out");
+            request->prometheus = true;
+        } else if (request->command == GN_SWITCH_END && !strcmp(name, "job")) {
+            if (!text || !*text || strlen(text) >= sizeof request->job)
+                return gn_error_set(error, "\"job\" is a name of 1 to %zu bytes", sizeof request->job - 1);
+            memcpy(request->job, text, strlen(text) + 1);
+        } else {
+            return gn_error_set(error, "'%.40s' is nothing that this command takes", name);
+        }
+    }
+    if (request->command == GN_SWITCH_END && !*request->job) return gn_error_set(error, "\"job\" is missing");
+    return 0;
+}
+
+int gn_switch_request_parse(const char *text, size_t length, gn_switch_request *request, gn_error *error)
+{
+    static const char *const commands[] = {"status", "jobs", "stats", "end"};
+    json_error_t wrong;
+    int status = -1;
+    memset(request, 0, sizeof *request);
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &wrong);
+    if (!root) return gn_error_set(error, "the request is no JSON: line %d: %.120s", wrong.line, wrong.text);
+    const char *command = json_string_value(json_object_get(root, "command"));
+    unsigned i = 0;
+    while (command && i < 4 && strcmp(command, commands[i]) != 0) i++;
+    if (!json_is_object(root)) {
+        gn_error_set(error, "a request is a JSON object");
+    } else if (!command) {
+        gn_error_set(error, "a request has a \"command\": status, jobs, stats or end");
+    } else if (i == 4) {
+        gn_error_set(error, "'%.40s' is no command; there are status, jobs, stats and end", command);
+    } else {
+        request->command = i;
+        status = read_members(root, request, error);
+    }
+    json_decref(root);
+    return status;
+}
+
+static char *end_job(gn_switchd *daemon, const char *name)
+{
+    for (gn_job *job = daemon->jobs; job; job = job->next) {
+        if (strcmp(gn_job_terms(job)->name, name) != 0) continue;
+        gn_job_end(daemon, job, NULL, "it was ended at the switch");
+        return gn_json_text(json_pack("{s:s}", "ended", name));
+    }
+    return gn_json_refuse("no job '%s'", name);
+}
+
+char *gn_switchd_answer(void *context, const char *text, size_t length)
+{
+    gn_switchd *daemon = context;
+    gn_switch_request request;
+    gn_error error;
+    char listen[GN_ENDPOINT_TEXT];
+    if (gn_switch_request_parse(text, length, &request, &error)) return gn_json_refuse("%s", error.text);
+    switch (request.command) {
+    case GN_SWITCH_STATUS:
+        return gn_json_text(gn_switchd_status(daemon));
+    case GN_SWITCH_JOBS:
+        return gn_json_text(gn_switchd_jobs(daemon));
+    case GN_SWITCH_STATS:
+        break;
+    case GN_SWITCH_END:
+        return end_job(daemon, request.job);
+    }
+    json_t *stats = gn_switchd_stats(daemon);
+    if (!request.prometheus) return gn_json_text(stats);
+    return gn_prometheus(stats, "gradnic_switch", "listen", gn_switchd_address(daemon, listen));
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_SWITCH_DAEMON_REQUEST_H
+#define GRADNIC_SWITCH_DAEMON_REQUEST_H
+/// What a client may ask of a running switch over its control socket. A request is one JSON object:
+///
+///     {"command": "status"}                              how it is set, and which slot waits for whom since when
+///     {"command": "jobs"}                                jobs, their children and streams
+///     {"command": "stats"}                               every counter
+///     {"command": "stats", "format": "prometheus"}       the same as Prometheus text
+///     {"command": "end", "job": NAME}                    ends a job: its workers are told
+///
+/// The answer is a JSON object (or Prometheus text); a refusal is {"error": "what and why"}.
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <gradnic/admission.h>
+
+#include "host/error.h"
+
+typedef struct gn_switch_request {
+    enum { GN_SWITCH_STATUS, GN_SWITCH_JOBS, GN_SWITCH_STATS, GN_SWITCH_END } command;
+    bool prometheus;
+    char job[GN_ADMISSION_NAME];
+} gn_switch_request;
+
+/// Reads a request from untrusted bytes. @return 0, or -1 with `error` set
+int gn_switch_request_parse(const char *text, size_t length, gn_switch_request *request, gn_error *error);
+
+#endif

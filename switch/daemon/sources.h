@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_SWITCH_DAEMON_SOURCES_H
+#define GRADNIC_SWITCH_DAEMON_SOURCES_H
+/// Who may send to one UDP port of the switch, and is sent to: the children of one stream, and its parent. Found by address, for every batch that
+/// comes in, in a small hash table.
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include <gradnic/aggregate.h>
+
+#include "host/address.h"
+
+enum {
+    GN_SOURCE_PARENT = GN_AGG_WORKERS_MAX,  ///< its number; a child's is its bit
+    GN_SOURCE_PS,                           ///< the parameter server's
+    GN_SOURCES_MAX,
+    GN_SOURCES_PLACES = 256  ///< of the hash table: a power of two, at least three times as many as there can be
+};
+
+typedef struct gn_source {
+    bool used;
+    bool single;    ///< the way there takes no segmented sends
+    uint16_t port;  ///< as gn_switch_rx() knows it
+    uint16_t udp_port;
+    uint64_t ip[2];  ///< as IPv6
+    struct sockaddr_storage address;
+    socklen_t length;
+} gn_source;
+
+typedef struct gn_sources {
+    gn_source source[GN_SOURCES_MAX];
+    uint8_t place[GN_SOURCES_PLACES];  ///< number + 1; 0: free
+} gn_sources;
+
+/// Forgets everyone. Source `number` will have port `first_port` + number.
+void gn_sources_clear(gn_sources *sources, unsigned first_port);
+
+/// Enters an address as a socket of `family` sees it. @return false when it is there already
+bool gn_sources_set(gn_sources *sources, unsigned number, const gn_endpoint *endpoint, int family);
+
+/// NULL for an address that is not entered.
+gn_source *gn_sources_find(gn_sources *sources, const struct sockaddr_storage *address);
+
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every counter. A shard's are taken together, under its lock.
+#include <stdio.h>
+#include <time.h>
+
+#include "host/json.h"
+#include "switch/daemon/jobs.h"
+
+#define CORE(field, text)                                                                                              \
+    {                                                                                                                  \
+#field, text, offsetof(gn_switch_counters, field)                                                              \
+    }
+static const gn_counter core_rows[] = {
+    CORE(packets, "packets"),
+    CORE(added, "added to a slot"),
+    CORE(values, "values added"),
+    CORE(results, "sums that became whole"),
+    CORE(repeated, "results sent again"),
+    CORE(partials, "sums sent to the parent"),
+    CORE(partials_again, "sums sent to the parent again"),
+    CORE(overflows, "chunks without integers"),
+    CORE(forwarded, "binary32 packets past the slots"),
+    CORE(up_bytes, "bytes from children"),
+    CORE(down_bytes, "bytes from the parent"),
+    {0},
+};
+
+#define STREAM(field, text)                                                                                            \
+    {                                                                                                                  \
+#field, text, offsetof(gn_stream_counters, field)                                                              \
+    }
+static const gn_counter stream_rows[] = {
+    STREAM(batches, "reads"),
+    STREAM(datagrams, "datagrams"),
+    STREAM(bytes, "bytes"),
+    STREAM(unregistered, "dropped: from an address that nobody has said is theirs"),
+    STREAM(out_datagrams, "datagrams out"),
+    STREAM(out_bytes, "bytes out"),
+    {0},
+};
+
+#define OUT(field, text)                                                                                               \
+    {                                                                                                                  \
+#field, text, offsetof(gn_outbox_counters, field)                                                              \
+    }
+static const gn_counter out_rows[] = {
+    OUT(datagrams, "datagrams"),
+    OUT(bytes, "bytes"),
+    OUT(calls, "system calls"),
+    OUT(messages, "messages"),
+    OUT(errors, "refused"),
+    OUT(full, "no room"),
+    {0},
+};
+
+/// One stream's counters at one time.
+typedef struct stream_snapshot {
+    gn_switch_counters core;
+    gn_stream_counters udp;
+} stream_snapshot;
+
+static json_t *drops_of(const gn_switch_counters *core)
+{
+    json_t *list = json_array();
+    for (gn_drop reason = GN_DROP_NONE + 1; reason < GN_DROPS; reason++)
+        json_array_append_new(list, json_pack("{s:s,s:o}", "reason", gn_drop_string(reason), "packets",
+                                              gn_json_number(core->drop[reason])));
+    return list;
+}
+
+static json_t *core_of(const gn_switch_counters *core)
+{
+    json_t *object = gn_json_rows(core_rows, core);
+    json_object_set_new(object, "drops", drops_of(core));
+    return object;
+}
+
+static json_t *both_of(const stream_snapshot *s)
+{
+    return json_pack("{s:o,s:o}", "core", core_of(&s->core), "udp", gn_json_rows(stream_rows, &s->udp));
+}
+
+static void take_stream(gn_shard *shard, unsigned stream, stream_snapshot *to)
+{
+    const gn_switch_counters *core = gn_switch_job_counters(&shard->sw, gn_shard_job_index(shard, stream));
+    to->udp = shard->streams[stream].counters;
+    if (core) to->core = *core;
+}
+
+static json_t *job_stats(const gn_switchd *daemon, const gn_job *job)
+{
+    json_t *list = json_array();
+    for (unsigned s = 0; s < job->reserved; s++) {
+        gn_shard *shard = daemon->shard[job->shard[s]];
+        stream_snapshot snapshot = {0};
+        char number[8];
+        gn_shard_lock(shard);
+        take_stream(shard, job->stream[s], &snapshot);
+        gn_shard_unlock(shard);
+        json_t *one = both_of(&snapshot);
+        snprintf(number, sizeof number, "%u", s);
+        json_object_set_new(one, "stream", json_string(number));
+        json_array_append_new(list, one);
+    }
+    return json_pack("{s:s,s:o}", "job", gn_job_terms(job)->name, "streams", list);
+}
+
+static json_t *shard_stats(gn_shard *shard, unsigned number, stream_snapshot *total)
+{
+    char label[8];
+    gn_shard_lock(shard);
+    gn_switch_counters own = *gn_switch_get_counters(&shard->sw);
+    const gn_outbox_counters out = shard->box->counters;
+    const gn_fault_counters in_fault = *gn_fault_get_counters(shard->in),
+                            out_fault = *gn_fault_get_counters(shard->out);
+    gn_switch_counters_add(&total->core, &shard->ended);
+    gn_stream_counters_add(&total->udp, &shard->streams_ended);
+    for (unsigned i = 0; i < shard->stream_count; i++) {
+        stream_snapshot one = {0};
+        if (!shard->streams[i].used) continue;
+        take_stream(shard, i, &one);
+        gn_switch_counters_add(&total->core, &one.core);
+        gn_stream_counters_add(&total->udp, &one.udp);
+    }
+    gn_shard_unlock(shard);
+    own.packets = 0;  // all of them: jobs have counted theirs
+    for (gn_drop reason = 0; reason < GN_DROPS; reason++) own.packets += own.drop[reason];
+    gn_switch_counters_add(&total->core, &own);
+    snprintf(label, sizeof label, "%u", number);
+    return json_pack("{s:s,s:o,s:o,s:o,s:o}", "shard", label, "nobodys_drops", drops_of(&own), "sent",
+                     gn_json_rows(out_rows, &out), "fault_in", gn_json_fault_counters(&in_fault), "fault_out",
+                     gn_json_fault_counters(&out_fault));
+}
+
+json_t *gn_switchd_stats(gn_switchd *daemon)
+{
+    json_t *shards = json_array(), *jobs = json_array();
+    stream_snapshot total = {0};
+    for (unsigned i = 0; i < daemon->shards; i++)
+        json_array_append_new(shards, shard_stats(daemon->shard[i], i, &total));
+    for (const gn_job *job = daemon->jobs; job; job = job->next) json_array_append_new(jobs, job_stats(daemon, job));
+    json_t *admission = GN_JSON_FIELDS({"admitted", daemon->admitted}, {"refused", daemon->refused},
+                                       {"ended", daemon->ended}, {"connections", daemon->sessions});
+    return json_pack("{s:o,s:o,s:o,s:o,s:o}", "uptime_s", gn_json_number((uint64_t)time(NULL) - daemon->opened),
+                     "admission", admission, "total", both_of(&total), "shards", shards, "jobs", jobs);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the switch says of jobs: who they are, and what they wait for.
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/json.h"
+#include "switch/daemon/jobs.h"
+
+enum { WAITS_SHOWN = 8 };  // of a stream: those that have waited longest
+
+/// Slots of one stream that wait.
+typedef struct waits {
+    unsigned count, shown;
+    int copy[WAITS_SHOWN];
+    gn_slot_status slot[WAITS_SHOWN];
+} waits;
+
+static const char *state_name(const gn_job *job)
+{
+    static const char *const names[] = {"forming", "asking the parent", "running"};
+    return names[job->state];
+}
+
+static double seconds(uint64_t since, uint64_t now)
+{
+    return since < now ? (double)(now - since) / 1e9 : 0;
+}
+
+static json_t *terms_of(const gn_job *job, uint64_t now)
+{
+    static const char *const formats[GN_AGG_FORMATS] = {"int32", "lattice", "dense"};
+    const gn_admission_join *t = gn_job_terms(job);
+    return json_pack("{s:s,s:s,s:f,s:i,s:i,s:i,s:i,s:s,s:i,s:i,s:i}", "job", t->name, "state", state_name(job), "for_s",
+                     seconds(job->since, now), "ranks", t->ranks, "level", t->level, "children", t->children, "joined",
+                     __builtin_popcountll(job->joined), "format", formats[t->format], "bound", t->bound_exp,
+                     "packet_values", t->packet_values, "slots", job->welcome.slots);
+}
+
+static json_t *children_of(const gn_job *job)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < gn_job_terms(job)->children; i++)
+        if (job->child[i])
+            json_array_append_new(list, json_pack("{s:i,s:i,s:s}", "bit", (int)i, "rank", job->join[i].rank, "address",
+                                                  job->child[i]->name));
+    return list;
+}
+
+static json_t *streams_of(const gn_switchd *daemon, const gn_job *job)
+{
+    json_t *list = json_array();
+    for (unsigned s = 0; s < job->reserved; s++) {
+        const gn_stream *stream = &daemon->shard[job->shard[s]]->streams[job->stream[s]];
+        json_array_append_new(list,
+                              json_pack("{s:i,s:i,s:i,s:i}", "number", job->welcome.job[s], "generation",
+                                        job->welcome.gen[s], "shard", job->shard[s], "udp_port", stream->udp_port));
+    }
+    return list;
+}
+
+json_t *gn_switchd_jobs(gn_switchd *daemon)
+{
+    const uint64_t now = gn_now();
+    json_t *list = json_array();
+    for (const gn_job *job = daemon->jobs; job; job = job->next) {
+        json_t *one = terms_of(job, now);
+        json_object_set_new(one, "members", children_of(job));
+        json_object_set_new(one, "streams", streams_of(daemon, job));
+        if (job->parent) json_object_set_new(one, "parent", json_string(job->parent->name));
+        json_array_append_new(list, one);
+    }
+    return json_pack("{s:o}", "jobs", list);
+}
+
+/// Keeps those that have waited longest, the first of them first.
+static void keep_wait(waits *w, int copy, const gn_slot_status *slot)
+{
+    unsigned at = w->shown < WAITS_SHOWN ? w->shown++ : WAITS_SHOWN - 1;
+    if (w->count++ >= WAITS_SHOWN && slot->since_ns >= w->slot[at].since_ns) return;
+    for (; at && slot->since_ns < w->slot[at - 1].since_ns; at--) {
+        w->slot[at] = w->slot[at - 1];
+        w->copy[at] = w->copy[at - 1];
+    }
+    w->slot[at] = *slot;
+    w->copy[at] = copy;
+}
+
+static void look(gn_shard *shard, unsigned stream, waits *w)
+{
+    gn_slot_status slot;
+    memset(w, 0, sizeof *w);
+    gn_shard_lock(shard);
+    const unsigned index = gn_shard_job_index(shard, stream);
+    for (int at = -1; (at = gn_switch_waiting(&shard->sw, index, (unsigned)(at + 1), &slot)) >= 0;)
+        keep_wait(w, at, &slot);
+    gn_shard_unlock(shard);
+}
+
+static json_t *who_misses(const gn_job *job, const gn_slot_status *slot)
+{
+    json_t *list = json_array();
+    if (slot->waits_for_parent) {
+        json_array_append_new(list, json_pack("{s:s}", "parent", job->parent ? job->parent->name : "?"));
+        return list;
+    }
+    for (unsigned i = 0; i < gn_job_terms(job)->children; i++)
+        if (slot->missing >> i & 1)
+            json_array_append_new(list, json_pack("{s:i,s:s}", "rank", job->join[i].rank, "address",
+                                                  job->child[i] ? job->child[i]->name : "has left"));
+    return list;
+}
+
+static void add_waits(const gn_switchd *daemon, const gn_job *job, json_t *one, uint64_t now)
+{
+    unsigned count = 0;
+    json_t *list = json_array();
+    for (unsigned s = 0; s < job->reserved; s++) {
+        waits w;
+        look(daemon->shard[job->shard[s]], job->stream[s], &w);
+        count += w.count;
+        for (unsigned i = 0; i < w.shown; i++)
+            json_array_append_new(list,
+                                  json_pack("{s:i,s:i,s:I,s:f,s:o}", "stream", (int)s, "slot", w.copy[i] / 2, "chunk",
+                                            (json_int_t)w.slot[i].psn, "for_s", seconds(w.slot[i].since_ns, now),
+                                            "waits_for", who_misses(job, &w.slot[i])));
+    }
+    json_object_set_new(one, "slots_waiting", json_integer(count));
+    json_object_set_new(one, "waiting", list);
+}
+
+static json_t *missing_children(const gn_job *job)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < gn_job_terms(job)->children; i++)
+        if (!(job->joined >> i & 1)) json_array_append_new(list, json_integer(i));
+    return list;
+}
+
+static json_t *jobs_with_waits(const gn_switchd *daemon)
+{
+    const uint64_t now = gn_now();
+    json_t *list = json_array();
+    for (const gn_job *job = daemon->jobs; job; job = job->next) {
+        json_t *one = terms_of(job, now);
+        json_object_set_new(one, "missing", missing_children(job));
+        if (*job->refused) json_object_set_new(one, "refused", json_string(job->refused));
+        add_waits(daemon, job, one, now);
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+json_t *gn_switchd_status(gn_switchd *daemon)
+{
+    const gn_switchd_config *c = &daemon->config;
+    char listen[GN_ENDPOINT_TEXT];
+    uint32_t unused = 0;
+    for (unsigned i = 0; i < daemon->shards; i++) unused += daemon->shard[i]->slots_free;
+    json_t *status =
+        json_pack("{s:s,s:i,s:o,s:s,s:i,s:i,s:i,s:i,s:i,s:o,s:o}", "listen", gn_switchd_address(daemon, listen), "pid",
+                  (int)getpid(), "uptime_s", gn_json_number((uint64_t)time(NULL) - daemon->opened), "mode",
+                  "partitioned", "shards", (int)daemon->shards, "slots", (int)c->slots, "slots_free", (int)unused,
+                  "quota", (int)c->quota, "slot_values", c->slot_values, "fault_in", gn_json_fault_settings(&c->in),
+                  "fault_out", gn_json_fault_settings(&c->out));
+    json_object_set_new(status, "parent", c->parent ? json_string(c->parent) : json_null());
+    json_object_set_new(status, "jobs", jobs_with_waits(daemon));
+    return status;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// A shard's making, and what it does for jobs.
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "switch/daemon/shard.h"
+
+static void set_buffer(int fd, int forced, int plain, size_t bytes)
+{
+    const int value = (int)bytes;
+    // Beyond net.core.[rw]mem_max needs CAP_NET_ADMIN; without it the kernel gives as much as it allows.
+    if (setsockopt(fd, SOL_SOCKET, forced, &value, sizeof value))
+        (void)setsockopt(fd, SOL_SOCKET, plain, &value, sizeof value);
+}
+
+// While root's rights are there: buffers as large as these are not for everyone.
+static int open_stream(gn_stream *stream, const gn_shard_config *config, unsigned number, int family, gn_error *error)
+{
+    char text[GN_ENDPOINT_TEXT];
+    const int on = 1, off = 0;
+    const struct timeval limit = {.tv_usec = GN_SHARD_SEND_WAIT_US};
+    gn_endpoint at = config->listen;
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    if (at.port) at.port = (uint16_t)(at.port + number);
+    stream->fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (stream->fd < 0) return gn_error_set(error, "UDP socket: %s", strerror(errno));
+    if (family == AF_INET6) (void)setsockopt(stream->fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    (void)setsockopt(stream->fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on);
+    (void)setsockopt(stream->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    set_buffer(stream->fd, SO_RCVBUFFORCE, SO_RCVBUF, config->buffer_bytes);
+    set_buffer(stream->fd, SO_SNDBUFFORCE, SO_SNDBUF, config->buffer_bytes / 4);
+    const socklen_t given = gn_endpoint_to_sockaddr(&at, family, &address);
+    if (bind(stream->fd, (struct sockaddr *)&address, given) ||
+        getsockname(stream->fd, (struct sockaddr *)&address, &length))
+        return gn_error_set(error, "cannot listen on UDP %s: %s", gn_endpoint_format(&at, text), strerror(errno));
+    stream->udp_port = gn_endpoint_from_sockaddr(&address).port;
+    return 0;
+}
+
+static int open_streams(gn_shard *shard, const gn_shard_config *config, gn_error *error)
+{
+    for (unsigned i = 0; i < shard->stream_count; i++)
+        if (open_stream(&shard->streams[i], config, i, shard->family, error)) return -1;
+    shard->poll = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event stop = {.events = EPOLLIN, .data.fd = -1};
+    if (shard->poll < 0 || epoll_ctl(shard->poll, EPOLL_CTL_ADD, config->stop_event, &stop))
+        return gn_error_set(error, "epoll: %s", strerror(errno));
+    return 0;
+}
+
+static int allocate(gn_shard *shard, const gn_shard_config *config, gn_error *error)
+{
+    const size_t bytes = gn_switch_bytes(&config->sw);
+    shard->memory = malloc(bytes ? bytes : 1);
+    shard->streams = calloc(config->streams, sizeof *shard->streams);
+    shard->box = calloc(1, sizeof *shard->box);
+    shard->buffer = malloc((size_t)GN_SHARD_BATCH * GN_SHARD_MESSAGE);
+    shard->in = gn_fault_new(&config->in);
+    shard->out = gn_fault_new(&config->out);
+    if (!shard->memory || !shard->streams || !shard->box || !shard->buffer || !shard->in || !shard->out)
+        return gn_error_set(error, "out of memory: %zu MiB for slots (--slots, --values)", bytes >> 20);
+    if (gn_switch_init(&shard->sw, &config->sw, shard->memory, bytes))
+        return gn_error_set(error, "%u slots of %u values are out of range", config->sw.slots, config->sw.slot_values);
+    shard->stream_count = config->streams;
+    for (unsigned i = 0; i < config->streams; i++) shard->streams[i].fd = -1;
+    for (unsigned i = 0; i < GN_SHARD_BATCH; i++)
+        shard->vector[i] = (struct iovec){shard->buffer + (size_t)i * GN_SHARD_MESSAGE, GN_SHARD_MESSAGE};
+    return 0;
+}
+
+gn_shard *gn_shard_new(const gn_shard_config *config, gn_error *error)
+{
+    gn_shard *shard = calloc(1, sizeof *shard);
+    if (!shard) {
+        gn_error_set(error, "out of memory");
+        return NULL;
+    }
+    pthread_mutex_init(&shard->lock, NULL);
+    shard->stop = config->stop;
+    shard->poll = -1;
+    shard->family = config->listen.ip.version == 4 ? AF_INET : AF_INET6;
+    shard->slots_free = config->sw.slots;
+    shard->bound = gn_agg_bound(config->sw.slot_values);
+    if (!allocate(shard, config, error) && !open_streams(shard, config, error)) return shard;
+    gn_shard_free(shard);
+    return NULL;
+}
+
+void gn_shard_free(gn_shard *shard)
+{
+    if (!shard) return;
+    for (unsigned i = 0; i < shard->stream_count; i++)
+        if (shard->streams[i].fd >= 0) close(shard->streams[i].fd);
+    if (shard->poll >= 0) close(shard->poll);
+    gn_fault_free(shard->in);
+    gn_fault_free(shard->out);
+    free(shard->buffer);
+    free(shard->box);
+    free(shard->streams);
+    free(shard->memory);
+    pthread_mutex_destroy(&shard->lock);
+    free(shard);
+}
+
+int gn_shard_free_stream(const gn_shard *shard, uint64_t taken)
+{
+    for (unsigned i = 0; i < shard->stream_count; i++)
+        if (!shard->streams[i].used && !(taken >> i & 1)) return (int)i;
+    return -1;
+}
+
+/// What came for whoever had the port before.
+static void drain(gn_shard *shard, const gn_stream *stream)
+{
+    while (recv(stream->fd, shard->buffer, GN_SHARD_MESSAGE, MSG_DONTWAIT) >= 0) continue;
+}
+
+static gn_status enter(gn_shard *shard, unsigned number, gn_switch_job *job, const gn_endpoint *children,
+                       const gn_endpoint *parent)
+{
+    gn_stream *stream = &shard->streams[number];
+    const unsigned first = number * GN_SOURCES_MAX;
+    gn_sources_clear(&stream->sources, first);
+    for (unsigned i = 0; i < job->children; i++) {
+        if (!gn_sources_set(&stream->sources, i, &children[i], shard->family)) return GN_INVALID;
+        job->port[i] = (uint16_t)(first + i);
+    }
+    if (parent && !gn_sources_set(&stream->sources, GN_SOURCE_PARENT, parent, shard->family)) return GN_INVALID;
+    job->parent_port = (uint16_t)(first + GN_SOURCE_PARENT);
+    const gn_status status = gn_switch_add_job(&shard->sw, job);
+    if (status) gn_sources_clear(&stream->sources, first);
+    return status;
+}
+
+gn_status gn_shard_add(gn_shard *shard, unsigned number, gn_switch_job *job, const gn_endpoint *children,
+                       const gn_endpoint *parent)
+{
+    gn_stream *stream = &shard->streams[number];
+    gn_shard_lock(shard);
+    gn_status status = enter(shard, number, job, children, parent);
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = (int)number};
+    if (!status) {
+        drain(shard, stream);
+        if (epoll_ctl(shard->poll, EPOLL_CTL_ADD, stream->fd, &event)) {
+            (void)gn_switch_remove_job(&shard->sw, job->job);
+            gn_sources_clear(&stream->sources, number * GN_SOURCES_MAX);
+            status = GN_NO_MEMORY;
+        }
+    }
+    if (!status) {
+        stream->used = true;
+        stream->job = job->job;
+        stream->counters = (gn_stream_counters){0};
+        shard->slots_free -= job->slots;
+    }
+    gn_shard_unlock(shard);
+    return status;
+}
+
+unsigned gn_shard_job_index(const gn_shard *shard, unsigned number)
+{
+    for (unsigned i = 0; i < GN_SWITCH_JOBS_MAX; i++) {
+        const gn_switch_job *job = gn_switch_job_at(&shard->sw, i);
+        if (job && job->job == shard->streams[number].job) return i;
+    }
+    return GN_SWITCH_JOBS_MAX;
+}
+
+void gn_shard_remove(gn_shard *shard, unsigned number)
+{
+    gn_stream *stream = &shard->streams[number];
+    gn_shard_lock(shard);
+    const unsigned index = gn_shard_job_index(shard, number);
+    if (index < GN_SWITCH_JOBS_MAX) {
+        gn_switch_counters_add(&shard->ended, gn_switch_job_counters(&shard->sw, index));
+        shard->slots_free += gn_switch_job_at(&shard->sw, index)->slots;
+    }
+    gn_stream_counters_add(&shard->streams_ended, &stream->counters);
+    (void)epoll_ctl(shard->poll, EPOLL_CTL_DEL, stream->fd, NULL);
+    (void)gn_switch_remove_job(&shard->sw, stream->job);
+    gn_sources_clear(&stream->sources, number * GN_SOURCES_MAX);
+    stream->used = false;
+    gn_shard_unlock(shard);
+}
+
+// Structures of nothing but uint64_t.
+static void add_all(uint64_t *to, const uint64_t *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes / sizeof *to; i++) to[i] += from[i];
+}
+
+void gn_switch_counters_add(gn_switch_counters *to, const gn_switch_counters *from)
+{
+    _Static_assert(sizeof *to % sizeof(uint64_t) == 0, "counters are uint64_t");
+    add_all((uint64_t *)to, (const uint64_t *)from, sizeof *to);
+}
+
+void gn_stream_counters_add(gn_stream_counters *to, const gn_stream_counters *from)
+{
+    add_all((uint64_t *)to, (const uint64_t *)from, sizeof *to);
+}

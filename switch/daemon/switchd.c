@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening, the main thread's loop, closing.
+#include "switch/daemon/switchd.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "host/control.h"
+#include "host/privilege.h"
+#include "switch/daemon/jobs.h"
+
+enum { BACKLOG = 256, FIXED = 2 + GN_CONTROL_POLL };
+
+void gn_switchd_log(const gn_switchd *daemon, const char *format, ...)
+{
+    char text[400];
+    if (!daemon->config.log) return;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    daemon->config.log(daemon->config.log_context, text);
+}
+
+const char *gn_switchd_address(const gn_switchd *daemon, char *text)
+{
+    return gn_endpoint_format(&daemon->listen, text);
+}
+
+void gn_switchd_adopt(gn_switchd *daemon, gn_session *session)
+{
+    // The last place is for whoever is told that there is none.
+    const bool full = daemon->sessions >= GN_SESSIONS_MAX - 1;
+    if (daemon->sessions == GN_SESSIONS_MAX) {
+        gn_session_free(session);
+        return;
+    }
+    daemon->session[daemon->sessions++] = session;
+    if (full) gn_session_end(session, GN_ADMISSION_REFUSED, "the switch has too many connections");
+}
+
+static int listen_tcp(gn_switchd *daemon, gn_error *error)
+{
+    struct sockaddr_storage address;
+    char text[GN_ENDPOINT_TEXT];
+    const int on = 1, off = 0, family = daemon->listen.ip.version == 4 ? AF_INET : AF_INET6;
+    socklen_t length = gn_endpoint_to_sockaddr(&daemon->listen, family, &address);
+    daemon->listener = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (daemon->listener < 0) return gn_error_set(error, "TCP socket: %s", strerror(errno));
+    (void)setsockopt(daemon->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (family == AF_INET6) (void)setsockopt(daemon->listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (bind(daemon->listener, (struct sockaddr *)&address, length) || listen(daemon->listener, BACKLOG))
+        return gn_error_set(error, "cannot listen on TCP %s: %s", gn_endpoint_format(&daemon->listen, text),
+                            strerror(errno));
+    length = sizeof address;
+    if (!getsockname(daemon->listener, (struct sockaddr *)&address, &length))
+        daemon->listen.port = gn_endpoint_from_sockaddr(&address).port;
+    return 0;
+}
+
+static int resolve_parent(gn_switchd *daemon, gn_error *error)
+{
+    const char *text = daemon->config.parent;
+    if (!text) return 0;
+    const char *colon = strrchr(text, ':');
+    char host[256];
+    const size_t length = colon ? (size_t)(colon - text) : 0;
+    if (!length || length >= sizeof host) return gn_error_set(error, "--parent %s: HOST:PORT is needed", text);
+    const bool bracketed = length > 2 && *text == '[' && text[length - 1] == ']';
+    snprintf(host, sizeof host, "%.*s", (int)(bracketed ? length - 2 : length), text + bracketed);
+    const struct addrinfo hints = {.ai_family = daemon->listen.ip.version == 4 ? AF_INET : AF_UNSPEC,
+                                   .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found;
+    const int status = getaddrinfo(host, colon + 1, &hints, &found);
+    if (status) return gn_error_set(error, "--parent %s: %s", text, gai_strerror(status));
+    struct sockaddr_storage address = {0};
+    memcpy(&address, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    daemon->parent = gn_endpoint_from_sockaddr(&address);
+    return daemon->parent.port ? 0 : gn_error_set(error, "--parent %s: a port is needed", text);
+}
+
+static int open_shards(gn_switchd *daemon, gn_error *error)
+{
+    const gn_switchd_config *c = &daemon->config;
+    for (unsigned i = 0; i < c->shards; i++) {
+        gn_shard_config shard = {
+            .sw = {.slots = c->slots / c->shards, .slot_values = c->slot_values, .jobs = (uint16_t)c->streams},
+            .listen = daemon->listen,
+            .streams = c->streams,
+            .buffer_bytes = c->buffer_bytes,
+            .in = c->in,
+            .out = c->out,
+            .stop_event = daemon->stop_event,
+            .stop = &daemon->stop};
+        shard.listen.port = c->udp_first ? (uint16_t)(c->udp_first + i * c->streams) : 0;
+        shard.in.seed += 2 * i;
+        shard.out.seed += 2 * i + 1;
+        if (!(daemon->shard[i] = gn_shard_new(&shard, error))) return -1;
+        daemon->shards++;
+    }
+    return 0;
+}
+
+static int open_all(gn_switchd *daemon, gn_error *error)
+{
+    gn_account account;
+    if (gn_account_find(&account, daemon->config.user, error) || resolve_parent(daemon, error) ||
+        listen_tcp(daemon, error) || open_shards(daemon, error))
+        return -1;
+    const char *control = daemon->config.control;
+    if (control && !(daemon->control = gn_control_open(control, &account, error))) return -1;
+    return gn_privilege_drop(&account, false, error);
+}
+
+// Streams and children may be more than the usual 1024 files.
+static void allow_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit)) return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int gn_switchd_open(gn_switchd **out, const gn_switchd_config *config, gn_error *error)
+{
+    struct timespec now;
+    gn_switchd *daemon = calloc(1, sizeof *daemon);
+    if (!daemon) return gn_error_set(error, "out of memory");
+    clock_gettime(CLOCK_REALTIME, &now);
+    daemon->config = *config;
+    if (!daemon->config.quota) daemon->config.quota = config->slots / 4 ? config->slots / 4 : 1;
+    daemon->listen = config->listen;
+    if (!daemon->listen.ip.version) daemon->listen.ip.version = 4;
+    daemon->opened = (uint64_t)now.tv_sec;
+    // A switch that starts again gives none of its last generations soon: they began with its own start.
+    daemon->next_gen = (uint16_t)now.tv_sec;
+    daemon->next_job = (uint16_t)(now.tv_nsec >> 12);
+    daemon->listener = -1;
+    allow_files();
+    daemon->stop_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (daemon->stop_event < 0) {
+        free(daemon);
+        return gn_error_set(error, "eventfd: %s", strerror(errno));
+    }
+    if (open_all(daemon, error)) {
+        gn_switchd_close(daemon);
+        return -1;
+    }
+    *out = daemon;
+    return 0;
+}
+
+void gn_switchd_close(gn_switchd *daemon)
+{
+    if (!daemon) return;
+    gn_jobs_end_all(daemon, "the switch goes");
+    for (unsigned i = 0; i < daemon->sessions; i++) gn_session_free(daemon->session[i]);
+    for (unsigned i = 0; i < daemon->shards; i++) gn_shard_free(daemon->shard[i]);
+    gn_control_close(daemon->control);
+    if (daemon->listener >= 0) close(daemon->listener);
+    close(daemon->stop_event);
+    free(daemon);
+}
+
+static void accept_children(gn_switchd *daemon)
+{
+    for (int i = 0; i < BACKLOG; i++) {
+        const int fd = accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0) return;
+        gn_session *session = gn_session_accepted(fd);
+        if (session) gn_switchd_adopt(daemon, session);
+    }
+}
+
+static void child_says(gn_switchd *daemon, gn_session *session, const gn_admission *frame)
+{
+    if (frame->type == GN_ADMISSION_PING)
+        gn_session_send(session, &(gn_admission){.type = GN_ADMISSION_PONG});
+    else if (frame->type == GN_ADMISSION_JOIN && !session->job)
+        gn_jobs_join(daemon, session, &frame->join);
+    else
+        gn_session_close(session, "sent a frame that is not a child's");
+}
+
+static void hear(gn_switchd *daemon, gn_session *session)
+{
+    gn_admission frame;
+    const char *wrong;
+    int got = 0;
+    while (session->state == GN_SESSION_OPEN && (got = gn_session_next(session, &frame, &wrong)) > 0) {
+        if (!session->upward)
+            child_says(daemon, session, &frame);
+        else if (session->job)
+            gn_jobs_parent_says(daemon, session, &frame);
+    }
+    if (session->state != GN_SESSION_OPEN || got >= 0) return;
+    char text[80];
+    snprintf(text, sizeof text, "sent no frame of admission: its %s is wrong", wrong);
+    if (session->job)
+        gn_session_close(session, text);
+    else
+        gn_session_end(session, GN_ADMISSION_REFUSED, text);
+}
+
+static void serve_session(gn_switchd *daemon, gn_session *session, short events, uint64_t now)
+{
+    const bool connecting = session->state == GN_SESSION_CONNECTING;
+    gn_session_serve(session, events);
+    if (connecting && session->state == GN_SESSION_OPEN && session->job) gn_jobs_ask_parent(daemon, session);
+    hear(daemon, session);
+    if (session->deadline && session->deadline <= now && session->state != GN_SESSION_CLOSED)
+        gn_session_close(session, NULL);
+    if (session->state == GN_SESSION_CLOSED && session->job) gn_jobs_lost(daemon, session);
+}
+
+static void sweep(gn_switchd *daemon)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < daemon->sessions; i++) {
+        gn_session *session = daemon->session[i];
+        if (session->state == GN_SESSION_CLOSED) {
+            if (session->job) gn_jobs_lost(daemon, session);
+            gn_session_free(session);
+        } else {
+            daemon->session[kept++] = session;
+        }
+    }
+    daemon->sessions = kept;
+}
+
+static int milliseconds_until(uint64_t instant, uint64_t now)
+{
+    if (instant == UINT64_MAX) return -1;
+    const uint64_t ms = instant <= now ? 0 : (instant - now) / 1000000 + 1;
+    return ms > 60000 ? 60000 : (int)ms;
+}
+
+static int shorter(int a, int b)
+{
+    return a < 0 ? b : b < 0 || a < b ? a : b;
+}
+
+/// One round. @return false: a signal has come
+static bool serve(gn_switchd *daemon, int signals, struct pollfd *watched)
+{
+    const uint64_t before = gn_now();
+    uint64_t first = gn_jobs_expire(daemon, before);
+    const unsigned sessions = daemon->sessions;
+    watched[0] = (struct pollfd){.fd = signals, .events = POLLIN};
+    watched[1] = (struct pollfd){.fd = daemon->listener, .events = POLLIN};
+    const int control = gn_control_prepare(daemon->control, watched + 2);
+    for (unsigned i = 0; i < sessions; i++) {
+        const gn_session *session = daemon->session[i];
+        watched[FIXED + i] = (struct pollfd){.fd = session->fd, .events = gn_session_events(session)};
+        if (session->deadline && session->deadline < first) first = session->deadline;
+    }
+    if (poll(watched, FIXED + sessions, shorter(control, milliseconds_until(first, before))) < 0) return errno == EINTR;
+    const uint64_t now = gn_now();
+    for (unsigned i = 0; i < sessions; i++) serve_session(daemon, daemon->session[i], watched[FIXED + i].revents, now);
+    sweep(daemon);
+    gn_control_serve(daemon->control, watched + 2, gn_switchd_answer, daemon);
+    if (watched[1].revents) accept_children(daemon);
+    return !watched[0].revents;
+}
+
+/// Until everyone has heard it, but not for long.
+static void say_goodbye(gn_switchd *daemon, struct pollfd *watched)
+{
+    close(daemon->listener);
+    daemon->listener = -1;
+    gn_jobs_end_all(daemon, "the switch was told to end");
+    for (unsigned i = 0; i < daemon->sessions; i++)
+        if (daemon->session[i]->state == GN_SESSION_OPEN)
+            gn_session_end(daemon->session[i], GN_ADMISSION_GONE, "the switch was told to end");
+    while (daemon->sessions && serve(daemon, -1, watched)) continue;
+}
+
+static void stop_shards(gn_switchd *daemon)
+{
+    const uint64_t one = 1;
+    atomic_store(&daemon->stop, true);
+    (void)!write(daemon->stop_event, &one, sizeof one);
+    for (unsigned i = 0; i < daemon->started; i++) pthread_join(daemon->shard[i]->thread, NULL);
+    daemon->started = 0;
+}
+
+static int start_shards(gn_switchd *daemon, gn_error *error)
+{
+    for (; daemon->started < daemon->shards; daemon->started++) {
+        gn_shard *shard = daemon->shard[daemon->started];
+        const int failed = pthread_create(&shard->thread, NULL, gn_shard_thread, shard);
+        if (failed) return gn_error_set(error, "cannot start a thread: %s", strerror(failed));
+    }
+    return 0;
+}
+
+int gn_switchd_run(gn_switchd *daemon, gn_error *error)
+{
+    sigset_t ending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGHUP);
+    signal(SIGPIPE, SIG_IGN);
+    pthread_sigmask(SIG_BLOCK, &ending, NULL);
+    struct pollfd *watched = calloc(FIXED + GN_SESSIONS_MAX, sizeof *watched);
+    const int signals = signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
+    int status = -1;
+    if (!watched || signals < 0) {
+        gn_error_set(error, "cannot wait for signals: %s", strerror(errno));
+    } else if (!(status = start_shards(daemon, error))) {
+        while (serve(daemon, signals, watched)) continue;
+        say_goodbye(daemon, watched);
+    }
+    stop_shards(daemon);
+    if (signals >= 0) close(signals);
+    free(watched);
+    return status;
+}

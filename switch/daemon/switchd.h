@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_SWITCH_DAEMON_SWITCHD_H
+#define GRADNIC_SWITCH_DAEMON_SWITCHD_H
+/// The software switch: the slot logic of switch.h behind UDP, jobs admitted over TCP (admission.h). A thread for each shard, which has slots of its own; the
+/// caller's thread admits jobs and serves the control socket until a signal ends it.
+
+#include <gradnic/switch.h>
+
+#include "host/address.h"
+#include "host/fault.h"
+
+enum {
+    GN_SWITCHD_SHARDS_MAX = 16,
+    GN_SWITCHD_SLOTS = 8192,
+    GN_SWITCHD_VALUES = 1024,
+    GN_SWITCHD_STREAMS = 16,        ///< for each shard
+    GN_SWITCHD_BUFFER = 8 << 20,    ///< bytes: receive buffer of each stream; a quarter of it to send
+    GN_SWITCHD_JOIN_TIMEOUT_S = 60  ///< until all children have come
+};
+
+typedef struct gn_switchd_config {
+    gn_endpoint listen;  ///< TCP; UDP is at the same address. version 0: any address
+    uint16_t udp_first;  ///< UDP ports of the streams are this and those that follow; 0: any that are free
+    unsigned shards;     ///< threads
+    unsigned streams;    ///< most streams of jobs at a time in a shard, at most GN_SWITCH_JOBS_MAX
+    uint32_t slots;      ///< of all shards together
+    uint32_t quota;      ///< most slots of one job, of all its streams together; 0: a quarter of all
+    uint16_t slot_values;
+    size_t buffer_bytes;
+    uint64_t join_timeout_ns;
+    const char *parent;                            ///< HOST:PORT; NULL: none
+    uint8_t place_bit, place_fanin;                ///< at the parent, for all jobs; place_fanin 0: as the children say
+    gn_fault_config in, out;                       ///< bad links, for what comes in and what goes out
+    const char *control;                           ///< path of the control socket; NULL: none
+    const char *user;                              ///< to become after opening; NULL: nobody when root, else unchanged
+    void (*log)(void *context, const char *text);  ///< what happens to jobs, a line each; NULL: not said
+    void *log_context;
+} gn_switchd_config;
+
+typedef struct gn_switchd gn_switchd;
+
+/// Opens everything, then gives up all privileges. Call from a process with one thread. @return 0, or -1 with `error` set
+int gn_switchd_open(gn_switchd **daemon, const gn_switchd_config *config, gn_error *error);
+
+/// Runs until SIGTERM, SIGINT or SIGHUP; then everyone is told that the switch goes. @return as gn_switchd_open()
+int gn_switchd_run(gn_switchd *daemon, gn_error *error);
+
+/// NULL allowed.
+void gn_switchd_close(gn_switchd *daemon);
+
+/// Where it listens, with the port that was chosen when 0 was asked for. `text`: GN_ENDPOINT_TEXT bytes. @return text
+const char *gn_switchd_address(const gn_switchd *daemon, char *text);
+
+#endif

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/udp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "host/clock.h"
+#include "switch/daemon/outbox.h"
+
+enum { BUFFER = 65536, BURST = 64 };
+
+typedef struct stream {
+    int fd;
+    gn_source to;
+    gn_worker *worker;
+    float *send, *recv;
+} stream;
+
+typedef struct client {
+    const sw_client *config;
+    sw_result *result;
+    int tcp;
+    gn_admission_join join;
+    stream streams[GN_ADMISSION_STREAMS_MAX];
+    gn_outbox *box;
+    uint8_t in[GN_ADMISSION_MAX];
+    size_t in_bytes;
+    uint64_t progress;  ///< when something came last
+    uint8_t buffer[BUFFER];
+} client;
+
+static bool fail(client *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool fail(client *c, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!*c->result->error) (void)vsnprintf(c->result->error, sizeof c->result->error, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool switch_address(const sw_client *config, uint16_t port, struct sockaddr_storage *address, socklen_t *length)
+{
+    struct sockaddr_in *v4 = (struct sockaddr_in *)address;
+    *address = (struct sockaddr_storage){0};
+    v4->sin_family = AF_INET;
+    v4->sin_port = htons(port);
+    *length = sizeof *v4;
+    return inet_pton(AF_INET, config->host, &v4->sin_addr) == 1;
+}
+
+static bool open_stream(client *c, unsigned s)
+{
+    const int on = 1, bytes = 4 << 20;
+    struct sockaddr_in own = {.sin_family = AF_INET};
+    socklen_t length = sizeof own;
+    stream *t = &c->streams[s];
+    t->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    (void)setsockopt(t->fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on);
+    if (setsockopt(t->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes))
+        (void)setsockopt(t->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    if (setsockopt(t->fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes))
+        (void)setsockopt(t->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    if (bind(t->fd, (struct sockaddr *)&own, sizeof own) || getsockname(t->fd, (struct sockaddr *)&own, &length))
+        return fail(c, "UDP: %s", strerror(errno));
+    c->join.udp_port[s] = ntohs(own.sin_port);
+    return true;
+}
+
+/// A frame from the switch, waiting at most `wait_ms`. @return 1; 0: none in time; -1: the connection is over
+static int next_frame(client *c, gn_admission *frame, int wait_ms)
+{
+    const char *wrong;
+    struct pollfd watched = {.fd = c->tcp, .events = POLLIN};
+    for (;;) {
+        const int length = gn_admission_parse(c->in, c->in_bytes, frame, &wrong);
+        if (length < 0) return -1;
+        if (length > 0) {
+            c->in_bytes -= (size_t)length;
+            memmove(c->in, c->in + length, c->in_bytes);
+            return 1;
+        }
+        if (poll(&watched, 1, wait_ms) <= 0) return 0;
+        const ssize_t got = recv(c->tcp, c->in + c->in_bytes, sizeof c->in - c->in_bytes, 0);
+        if (got <= 0) return -1;
+        c->in_bytes += (size_t)got;
+    }
+}
+
+static bool join(client *c)
+{
+    gn_admission frame = {.type = GN_ADMISSION_JOIN, .join = c->join};
+    uint8_t bytes[GN_ADMISSION_MAX];
+    struct sockaddr_storage address;
+    socklen_t length;
+    if (!switch_address(c->config, c->config->port, &address, &length))
+        return fail(c, "no address: %s", c->config->host);
+    c->tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(c->tcp, (struct sockaddr *)&address, length))
+        return fail(c, "switch %s: %s", c->config->host, strerror(errno));
+    const size_t whole = gn_admission_write(&frame, bytes);
+    if (send(c->tcp, bytes, whole, MSG_NOSIGNAL) != (ssize_t)whole) return fail(c, "switch: %s", strerror(errno));
+    const int got = next_frame(c, &frame, c->config->timeout_ms);
+    if (got == 0) return fail(c, "no welcome within %d ms", c->config->timeout_ms);
+    if (got < 0) return fail(c, "the switch closed the connection");
+    if (frame.type == GN_ADMISSION_REFUSED || frame.type == GN_ADMISSION_GONE) return fail(c, "%s", frame.text);
+    if (frame.type != GN_ADMISSION_WELCOME) return fail(c, "a frame of type %d", frame.type);
+    c->result->welcome = frame.welcome;
+    return true;
+}
+
+static bool start_stream(client *c, unsigned s)
+{
+    const gn_admission_join *j = &c->join;
+    const gn_admission_welcome *w = &c->result->welcome;
+    stream *t = &c->streams[s];
+    const gn_worker_config config = {.job = w->job[s],
+                                     .gen = w->gen[s],
+                                     .rank = j->rank,
+                                     .ranks = j->ranks,
+                                     .bit = j->bit,
+                                     .children = j->children,
+                                     .format = (gn_agg_format)j->format,
+                                     .bound_exp = j->bound_exp,
+                                     .slots = w->slots,
+                                     .packet_values = j->packet_values,
+                                     .rto_min_ns = 5000000};
+    t->to.port = (uint16_t)s;
+    if (!switch_address(c->config, w->udp_port[s], &t->to.address, &t->to.length)) return false;
+    if (gn_worker_new(&t->worker, &config)) return fail(c, "gn_worker_new");
+    t->send = malloc(sizeof(float) * c->config->count);
+    t->recv = malloc(sizeof(float) * c->config->count);
+    return t->send && t->recv ? true : fail(c, "out of memory");
+}
+
+/// Small multiples of 2^-9, which all formats have exactly.
+static int contribution(unsigned rank, unsigned round, size_t i)
+{
+    const uint32_t mixed = ((uint32_t)i * 2654435761u) ^ (rank * 40503u + round * 977u + 1);
+    return (int)((mixed >> 7) % 1001) - 500;
+}
+
+static void make(client *c, unsigned s, unsigned round)
+{
+    for (size_t i = 0; i < c->config->count; i++)
+        c->streams[s].send[i] = (float)contribution(c->join.rank, round, i + 131 * s) * 0x1p-9f;
+}
+
+static bool check(client *c, unsigned s, unsigned round)
+{
+    const stream *t = &c->streams[s];
+    for (size_t i = 0; i < c->config->count; i++) {
+        int sum = 0;
+        for (unsigned rank = 0; rank < c->join.ranks; rank++) sum += contribution(rank, round, i + 131 * s);
+        if (t->recv[i] != (float)sum * 0x1p-9f)
+            return fail(c, "round %u, stream %u, value %zu: %g, not %g", round, s, i, (double)t->recv[i],
+                        (double)((float)sum * 0x1p-9f));
+    }
+    c->result->hash =
+        (uint32_t)crc32(c->result->hash, (const Bytef *)t->recv, (uInt)(sizeof(float) * c->config->count));
+    return true;
+}
+
+static void transmit(client *c, stream *t)
+{
+    const size_t bound = gn_agg_bound(c->join.packet_values);
+    for (;;) {
+        uint8_t *room = gn_outbox_room(c->box, bound);
+        const size_t bytes = gn_worker_send(t->worker, (int64_t)gn_now(), room, bound);
+        if (!bytes) break;
+        gn_outbox_keep(c->box, bytes);
+        gn_outbox_post(c->box, t->fd, &t->to, room, bytes);
+    }
+    gn_outbox_flush(c->box);
+}
+
+static size_t segment_size(struct msghdr *message, size_t bytes)
+{
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
+        int size;
+        if (header->cmsg_level != IPPROTO_UDP || header->cmsg_type != UDP_GRO) continue;
+        memcpy(&size, CMSG_DATA(header), sizeof size);
+        if (size > 0) return (size_t)size;
+    }
+    return bytes;
+}
+
+static void receive(client *c, stream *t)
+{
+    for (int i = 0; i < BURST; i++) {
+        char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+        struct iovec vector = {c->buffer, BUFFER};
+        struct msghdr message = {
+            .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+        const ssize_t got = recvmsg(t->fd, &message, MSG_DONTWAIT);
+        if (got <= 0) return;
+        const size_t segment = segment_size(&message, (size_t)got);
+        for (size_t at = 0; at < (size_t)got; at += segment) {
+            const size_t one = (size_t)got - at < segment ? (size_t)got - at : segment;
+            if (gn_worker_rx(t->worker, (int64_t)gn_now(), c->buffer + at, one)) c->progress = gn_now();
+        }
+    }
+}
+
+static int time_left(const client *c)
+{
+    int64_t first = (int64_t)(c->progress + (uint64_t)c->config->timeout_ms * 1000000);
+    for (unsigned s = 0; s < c->join.streams; s++) {
+        const int64_t due = gn_worker_deadline(c->streams[s].worker);
+        if (due != GN_NEVER && due < first) first = due;
+    }
+    const int64_t left = first - (int64_t)gn_now();
+    return left <= 0 ? 0 : (int)(left / 1000000) + 1;
+}
+
+/// Waits for packets, timers and bad news. @return false: it is over
+static bool wait_for_something(client *c)
+{
+    struct pollfd watched[1 + GN_ADMISSION_STREAMS_MAX] = {{.fd = c->tcp, .events = POLLIN}};
+    gn_admission frame;
+    for (unsigned s = 0; s < c->join.streams; s++)
+        watched[1 + s] = (struct pollfd){.fd = c->streams[s].fd, .events = POLLIN};
+    (void)poll(watched, 1 + c->join.streams, time_left(c));
+    for (unsigned s = 0; s < c->join.streams; s++)
+        if (watched[1 + s].revents) receive(c, &c->streams[s]);
+    if (watched[0].revents) {
+        const int got = next_frame(c, &frame, 0);
+        if (got < 0) return fail(c, "the switch %s:%u closed the connection", c->config->host, c->config->port);
+        if (got > 0 && frame.type == GN_ADMISSION_GONE) return fail(c, "gone: %s", frame.text);
+    }
+    if (gn_now() - c->progress > (uint64_t)c->config->timeout_ms * 1000000)
+        return fail(c, "nothing came from the switch %s:%u for %d ms", c->config->host, c->config->port,
+                    c->config->timeout_ms);
+    return true;
+}
+
+static bool sum_once(client *c, unsigned round)
+{
+    bool done = false;
+    for (unsigned s = 0; s < c->join.streams; s++) {
+        make(c, s, round);
+        if (gn_worker_post(c->streams[s].worker, c->streams[s].send, c->streams[s].recv, c->config->count))
+            return fail(c, "gn_worker_post");
+    }
+    c->progress = gn_now();
+    while (!done) {
+        done = true;
+        for (unsigned s = 0; s < c->join.streams; s++) {
+            transmit(c, &c->streams[s]);
+            done &= gn_worker_done(c->streams[s].worker);
+        }
+        if (!done && !wait_for_something(c)) return false;
+    }
+    for (unsigned s = 0; s < c->join.streams; s++)
+        if (!check(c, s, round)) return false;
+    c->result->rounds++;
+    return true;
+}
+
+static void add_stats(gn_worker_stats *to, const gn_worker_stats *from)
+{
+    to->sent += from->sent, to->resent += from->resent, to->received += from->received, to->ignored += from->ignored;
+    to->up_bytes += from->up_bytes, to->down_bytes += from->down_bytes, to->late += from->late;
+    to->fallback_chunks += from->fallback_chunks;
+}
+
+static bool run(client *c)
+{
+    const sw_client *config = c->config;
+    for (unsigned s = 0; s < c->join.streams; s++)
+        if (!open_stream(c, s)) return false;
+    if (!join(c)) return false;
+    for (unsigned s = 0; s < c->join.streams; s++)
+        if (!start_stream(c, s)) return false;
+    const uint64_t begin = gn_now();
+    for (unsigned round = 0; round < config->rounds; round++) {
+        if (config->stop_after && round == config->stop_after) return fail(c, "goes after %u rounds", round);
+        if (!sum_once(c, round)) return false;
+        if (config->pause_s > 0) usleep((useconds_t)(config->pause_s * 1e6));
+    }
+    c->result->seconds = (double)(gn_now() - begin) / 1e9;
+    // What the last results were may be lost on their way to others, who ask again: the switch answers them.
+    return true;
+}
+
+void sw_client_run(const sw_client *config, sw_result *result)
+{
+    client *c = calloc(1, sizeof *c);
+    *result = (sw_result){.good = false};
+    c->box = calloc(1, sizeof *c->box);
+    c->config = config;
+    c->result = result;
+    c->join = config->join;
+    c->tcp = -1;
+    for (unsigned s = 0; s < GN_ADMISSION_STREAMS_MAX; s++) c->streams[s].fd = -1;
+    result->good = run(c);
+    for (unsigned s = 0; s < GN_ADMISSION_STREAMS_MAX; s++) {
+        stream *t = &c->streams[s];
+        if (t->worker) {
+            const gn_worker_stats stats = gn_worker_get_stats(t->worker);
+            add_stats(&result->stats, &stats);
+        }
+        if (t->fd >= 0) close(t->fd);
+        gn_worker_free(t->worker);
+        free(t->send);
+        free(t->recv);
+    }
+    if (c->tcp >= 0) close(c->tcp);
+    free(c->box);
+    free(c);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TESTS_SWITCH_CLIENT_H
+#define GRADNIC_TESTS_SWITCH_CLIENT_H
+/// A worker with real sockets, as small as can be: asks a switch for a job, sums vectors whose sums are known, checks them.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <gradnic/admission.h>
+#include <gradnic/worker.h>
+
+typedef struct sw_client {
+    const char *host;  ///< of the switch, numeric
+    uint16_t port;
+    gn_admission_join join;  ///< all but udp_port
+    size_t count;            ///< values of each stream's vectors
+    unsigned rounds;         ///< vectors, one after the other
+    int timeout_ms;          ///< without any progress
+    unsigned stop_after;     ///< rounds after which it goes without a word; 0: never
+    double pause_s;          ///< after each round
+} sw_client;
+
+typedef struct sw_result {
+    bool good;
+    char error[400];
+    unsigned rounds;        ///< that were summed and right
+    double seconds;         ///< from WELCOME to the last result
+    gn_worker_stats stats;  ///< of all streams
+    uint32_t hash;          ///< of all results' bits
+    gn_admission_welcome welcome;
+} sw_result;
+
+void sw_client_run(const sw_client *config, sw_result *result);
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// gradnic switch status, jobs, stats, end: what a running switch says of itself and its jobs.
+#include <argp.h>
+#include <string.h>
+
+#include "cli.h"
+#include "daemon_client.h"
+#include "switch.h"
+#include "table.h"
+
+enum { KEY_JSON = 256, KEY_PROMETHEUS };
+
+typedef struct client {
+    const char *control, *job;
+    bool takes_job;  ///< the command has a job's name as argument
+    bool json, prometheus;
+} client;
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    client *c = state->input;
+    switch (key) {
+    case 'c':
+        c->control = arg;
+        return 0;
+    case KEY_JSON:
+        c->json = true;
+        return 0;
+    case KEY_PROMETHEUS:
+        c->prometheus = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (c->job || !c->takes_job) return ARGP_ERR_UNKNOWN;
+        c->job = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (c->takes_job && !c->job) argp_error(state, "the job's name is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+#define CONTROL                                                                                                        \
+    {                                                                                                                  \
+        "control", 'c', "PATH", 0, "the switch's control socket (default " SWITCH_CONTROL ")", 0                       \
+    }
+#define JSON                                                                                                           \
+    {                                                                                                                  \
+        "json", KEY_JSON, 0, 0, "as JSON", 0                                                                           \
+    }
+static const struct argp_option show_options[] = {CONTROL, JSON, {0}};
+static const struct argp_option stats_options[] = {
+    CONTROL, JSON, {"prometheus", KEY_PROMETHEUS, 0, 0, "as Prometheus text", 0}, {0}};
+static const struct argp_option end_options[] = {CONTROL, {0}};
+
+static const char *text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
+static long long number_of(const json_t *object, const char *name)
+{
+    return json_integer_value(json_object_get(object, name));
+}
+
+static double seconds_of(const json_t *object)
+{
+    return json_real_value(json_object_get(object, "for_s")) * 1e9;
+}
+
+static void print_wait(const json_t *wait)
+{
+    size_t index;
+    json_t *who;
+    const json_t *list = json_object_get(wait, "waits_for");
+    printf("  stream %lld slot %lld (chunk %lld) waits since %s for", number_of(wait, "stream"),
+           number_of(wait, "slot"), number_of(wait, "chunk"), gn_human_duration(seconds_of(wait)).s);
+    json_array_foreach(list, index, who)
+    {
+        const char *parent = text_of(who, "parent");
+        if (*parent)
+            printf(" the parent %s", parent);
+        else
+            printf("%s rank %lld (%s)", index ? "," : "", number_of(who, "rank"), text_of(who, "address"));
+    }
+    putchar('\n');
+}
+
+static void print_job(const json_t *job)
+{
+    size_t index;
+    json_t *item;
+    printf("job '%s': %s for %s, %lld of %lld children, %lld slots a stream\n", text_of(job, "job"),
+           text_of(job, "state"), gn_human_duration(seconds_of(job)).s, number_of(job, "joined"),
+           number_of(job, "children"), number_of(job, "slots"));
+    const json_t *missing = json_object_get(job, "missing");
+    json_array_foreach(missing, index, item)
+        printf("%s %lld", index ? "," : "  has not come: child", json_integer_value(item));
+    if (json_array_size(missing)) putchar('\n');
+    if (*text_of(job, "refused")) printf("  refused: %s\n", text_of(job, "refused"));
+    const json_t *waiting = json_object_get(job, "waiting");
+    json_array_foreach(waiting, index, item) print_wait(item);
+    const long long more = number_of(job, "slots_waiting") - (long long)json_array_size(waiting);
+    if (more > 0) printf("  and %lld slots more\n", more);
+    if (!json_array_size(waiting) && !strcmp(text_of(job, "state"), "running")) puts("  no slot waits");
+}
+
+static void print_status(const json_t *status)
+{
+    size_t index;
+    json_t *job;
+    const char *parent = text_of(status, "parent");
+    printf("%s, %s, up for %s%s%s\n", text_of(status, "listen"), text_of(status, "mode"),
+           gn_human_duration((double)number_of(status, "uptime_s") * 1e9).s, *parent ? ", parent " : "", parent);
+    printf("%lld of %lld slots of %lld values free, %lld shard(s), at most %lld slots a job\n",
+           number_of(status, "slots_free"), number_of(status, "slots"), number_of(status, "slot_values"),
+           number_of(status, "shards"), number_of(status, "quota"));
+    const json_t *jobs = json_object_get(status, "jobs");
+    json_array_foreach(jobs, index, job) print_job(job);
+    if (!json_array_size(jobs)) puts("no job");
+}
+
+static void print_jobs(const json_t *answer)
+{
+    size_t index;
+    json_t *job;
+    const json_t *jobs = json_object_get(answer, "jobs");
+    gn_table *table = gn_table_new("<job|<state|for|children|ranks|streams|slots|values|<format");
+    json_array_foreach(jobs, index, job)
+        gn_table_row(table, "%s|%s|%s|%lld/%lld|%lld|%zu|%lld|%lld|%s", text_of(job, "job"), text_of(job, "state"),
+                     gn_human_duration(seconds_of(job)).s, number_of(job, "joined"), number_of(job, "children"),
+                     number_of(job, "ranks"), json_array_size(json_object_get(job, "streams")), number_of(job, "slots"),
+                     number_of(job, "packet_values"), text_of(job, "format"));
+    (void)gn_table_print(table, stdout);
+}
+
+static int ask(int argc, char **argv, const char *command, const struct argp *argp, void (*print)(const json_t *))
+{
+    char program[64];
+    client c = {.control = SWITCH_CONTROL, .takes_job = argp->args_doc != NULL};
+    snprintf(program, sizeof program, "gradnic switch %s", command);
+    argv[0] = program;
+    argp_parse(argp, argc, argv, 0, NULL, &c);
+    json_t *request = json_pack("{s:s}", "command", command);
+    if (c.job) json_object_set_new(request, "job", json_string(c.job));
+    const int status = gn_daemon_ask(&(gn_daemon_question){.program = program,
+                                                           .daemon = "switch",
+                                                           .control = c.control,
+                                                           .request = request,
+                                                           .json = c.json,
+                                                           .prometheus = c.prometheus,
+                                                           .silent = c.job != NULL,
+                                                           .print = print});
+    json_decref(request);
+    return status;
+}
+
+int gn_command_switch_status(int argc, char **argv)
+{
+    static const struct argp argp = {show_options,
+                                     parse,
+                                     0,
+                                     "How a running switch is set, and which slot waits for which worker since when.",
+                                     0,
+                                     0,
+                                     0};
+    return ask(argc, argv, "status", &argp, print_status);
+}
+
+int gn_command_switch_jobs(int argc, char **argv)
+{
+    static const struct argp argp = {show_options, parse, 0, "The jobs of a running switch.", 0, 0, 0};
+    return ask(argc, argv, "jobs", &argp, print_jobs);
+}
+
+int gn_command_switch_stats(int argc, char **argv)
+{
+    static const struct argp argp = {stats_options, parse, 0, "Every counter of a running switch.", 0, 0, 0};
+    return ask(argc, argv, "stats", &argp, NULL);
+}
+
+int gn_command_switch_end(int argc, char **argv)
+{
+    static const struct argp argp = {end_options, parse, "JOB", "Ends a job of a running switch: its workers are told.",
+                                     0,           0,     0};
+    return ask(argc, argv, "end", &argp, NULL);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "nic_fault.h"
+#include "option_values.h"
+#include "switch.h"
+
+enum {
+    KEY_UDP = 256,
+    KEY_SHARDS,
+    KEY_STREAMS,
+    KEY_SLOTS,
+    KEY_VALUES,
+    KEY_QUOTA,
+    KEY_JOIN_TIMEOUT,
+    KEY_PARENT,
+    KEY_PLACE,
+    KEY_BUFFER
+};
+
+static const struct argp_option options[] = {
+    {0, 0, 0, 0, "Where:", 1},
+    {"listen", 'l', "ADDRESS[:PORT]", 0,
+     "TCP endpoint where workers ask for their jobs (default any address, port 7777); their packets go to UDP ports at "
+     "the same "
+     "address",
+     1},
+    {"udp", KEY_UDP, "PORT", 0, "first of the UDP ports, one for each stream (default: any that are free)", 1},
+    {"parent", KEY_PARENT, "HOST:PORT", 0, "the switch above this one, which sums what its children have summed", 1},
+    {"place", KEY_PLACE, "BIT/CHILDREN", 0,
+     "this switch's place at the parent, for all jobs (default: as its children say)", 1},
+    {0, 0, 0, 0, "How much:", 2},
+    {"shards", KEY_SHARDS, "NUMBER", 0, "threads, each with slots of its own (default 1)", 2},
+    {"streams", KEY_STREAMS, "NUMBER", 0, "most streams of jobs at a time in each shard, 1 to 64 (default 16)", 2},
+    {"slots", KEY_SLOTS, "NUMBER", 0, "slots of all shards together (default 8192)", 2},
+    {"values", KEY_VALUES, "NUMBER", 0, "values of a slot, the most of a packet (default 1024)", 2},
+    {"quota", KEY_QUOTA, "SLOTS", 0, "most slots of one job (default a quarter of all)", 2},
+    {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of each stream (default 8M)", 2},
+    {"join-timeout", KEY_JOIN_TIMEOUT, "TIME", 0, "how long a job waits for all its workers (default 60s)", 2},
+    {0, 0, 0, 0,
+     "Bad links. Each may be given for one direction, in:1% (from the workers) or out:1% (to them), or for both, 1%:",
+     3},
+    {"drop", NIC_FAULT_LOSS, "P", 0, "lose packets with this probability (1%, 0.01)", 3},
+    {"duplicate", NIC_FAULT_DUPLICATE, "P", 0, "pass packets twice", 3},
+    {"reorder", NIC_FAULT_REORDER, "P", 0, "hold packets back, so that later ones overtake them", 3},
+    {"reorder-delay", NIC_FAULT_REORDER_DELAY, "TIME", 0, "for how long (default 1ms)", 3},
+    {"delay", NIC_FAULT_DELAY, "TIME", 0, "delay every packet (10ms)", 3},
+    {"jitter", NIC_FAULT_JITTER, "TIME", 0, "by up to this much more or less", 3},
+    {"seed", NIC_FAULT_SEED, "NUMBER", 0, "of the random numbers for all this (default 1)", 3},
+    {0, 0, 0, 0, "Around it:", 4},
+    {"control", 'c', "PATH", 0, "control socket (default " SWITCH_CONTROL "; none: no socket)", 4},
+    {"user", 'u', "NAME", 0, "account to run as once everything is open (default nobody, when started by root)", 4},
+    {"quiet", 'q', 0, 0, "say nothing but errors", 4},
+    {0},
+};
+
+static void parse_place(struct argp_state *state, const char *text, gn_switchd_config *config)
+{
+    char *end;
+    const unsigned long bit = strtoul(text, &end, 10);
+    const unsigned long children = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
+    if (*text == '-' || *end || !children || children > GN_AGG_WORKERS_MAX || bit >= children)
+        argp_error(state, "--place %s: BIT/CHILDREN is needed, as in 0/2: at most 64 children, the first is bit 0",
+                   text);
+    config->place_bit = (uint8_t)bit;
+    config->place_fanin = (uint8_t)children;
+}
+
+/// "in:1%", "out:1%", "1%".
+static bool parse_fault(int key, char *text, struct argp_state *state, gn_switchd_config *config)
+{
+    if (!text || key < NIC_FAULT_LOSS || key > NIC_FAULT_SEED) return false;
+    const bool in_only = !strncmp(text, "in:", 3), out_only = !strncmp(text, "out:", 4);
+    const char *value = text + (in_only ? 3 : out_only ? 4 : 0);
+    if (!out_only) (void)nic_fault_parse(key, value, state, &config->in);
+    if (!in_only) (void)nic_fault_parse(key, value, state, &config->out);
+    return true;
+}
+
+static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switchd_config *config)
+{
+    uint64_t bytes = 0;
+    switch (key) {
+    case KEY_SHARDS:
+        config->shards = gn_option_unsigned(state, "shards", arg, 1, GN_SWITCHD_SHARDS_MAX);
+        return true;
+    case KEY_STREAMS:
+        config->streams = gn_option_unsigned(state, "streams", arg, 1, GN_SWITCH_JOBS_MAX);
+        return true;
+    case KEY_SLOTS:
+        config->slots = gn_option_unsigned(state, "slots", arg, 1, 16u * GN_AGG_SLOTS_MAX);
+        return true;
+    case KEY_VALUES:
+        config->slot_values = (uint16_t)gn_option_unsigned(state, "values", arg, 1, GN_AGG_VALUES_MAX);
+        return true;
+    case KEY_QUOTA:
+        config->quota = gn_option_unsigned(state, "quota", arg, 1, 16u * GN_AGG_SLOTS_MAX);
+        return true;
+    case KEY_BUFFER:
+        gn_option_check(state, "buffer", gn_parse_size(arg, &bytes));
+        if (bytes < 65536 || bytes > 1 << 30) argp_error(state, "--buffer %s: 64K to 1G", arg);
+        config->buffer_bytes = bytes;
+        return true;
+    case KEY_JOIN_TIMEOUT:
+        gn_option_check(state, "join-timeout", gn_parse_duration(arg, &config->join_timeout_ns));
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void finish(struct argp_state *state, const gn_switchd_config *config)
+{
+    if (config->slots < config->shards)
+        argp_error(state, "--slots %u: fewer than shards (%u)", config->slots, config->shards);
+    if (config->udp_first && config->udp_first + config->shards * config->streams > 65536)
+        argp_error(state, "--udp %u: %u ports from there on are needed", config->udp_first,
+                   config->shards * config->streams);
+    if (config->place_fanin && !config->parent)
+        argp_error(state, "--place says where at the --parent, which is missing");
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    switch_options *o = state->input;
+    gn_switchd_config *config = &o->config;
+    gn_error error;
+    if (parse_amount(key, arg, state, config) || parse_fault(key, arg, state, config)) return 0;
+    switch (key) {
+    case 'l':
+        if (gn_endpoint_parse(arg, &config->listen, &error)) argp_error(state, "--listen %s", error.text);
+        return 0;
+    case KEY_UDP:
+        config->udp_first = (uint16_t)gn_option_unsigned(state, "udp", arg, 1, 65535);
+        return 0;
+    case KEY_PARENT:
+        config->parent = arg;
+        return 0;
+    case KEY_PLACE:
+        parse_place(state, arg, config);
+        return 0;
+    case 'c':
+        config->control = strcmp(arg, "none") != 0 ? arg : NULL;
+        return 0;
+    case 'u':
+        config->user = arg;
+        return 0;
+    case 'q':
+        o->quiet = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "'%s' is too much; status, jobs, stats and end come first", arg);
+        return 0;
+    case ARGP_KEY_END:
+        finish(state, config);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void switch_options_parse(switch_options *o, int argc, char **argv)
+{
+    static const struct argp argp = {
+        options,
+        parse_option,
+        NULL,
+        "The switch in software: adds the gradients that workers stream to it, and sends each of them the sum.\v"
+        "Other commands of a running switch: gradnic switch status, gradnic switch jobs, gradnic switch stats, "
+        "gradnic switch end (each with --help).\n\n"
+        "Two racks, and a switch above them:\n"
+        "  root#  gradnic switch -l 192.0.2.1\n"
+        "  rack1# gradnic switch -l 192.0.2.11 --parent 192.0.2.1:7777\n"
+        "  rack2# gradnic switch -l 192.0.2.12 --parent 192.0.2.1:7777",
+        NULL,
+        NULL,
+        NULL};
+    *o = (switch_options){.config = {.listen.port = GN_PORT_DEFAULT,
+                                     .shards = 1,
+                                     .streams = GN_SWITCHD_STREAMS,
+                                     .slots = GN_SWITCHD_SLOTS,
+                                     .slot_values = GN_SWITCHD_VALUES,
+                                     .buffer_bytes = GN_SWITCHD_BUFFER,
+                                     .join_timeout_ns = GN_SWITCHD_JOIN_TIMEOUT_S * UINT64_C(1000000000),
+                                     .in.seed = 1,
+                                     .out.seed = 1,
+                                     .control = SWITCH_CONTROL}};
+    argp_parse(&argp, argc, argv, 0, NULL, o);
+}

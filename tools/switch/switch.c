@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// gradnic switch: runs the software switch, or asks a running one (client.c).
+#include "switch.h"
+
+#include <string.h>
+
+#include "cli.h"
+#include "command.h"
+
+static void note(void *program, const char *text)
+{
+    gn_cli_note(program, "%s", text);
+}
+
+static void introduce(const char *program, const switch_options *options, const gn_switchd *daemon)
+{
+    char listen[GN_ENDPOINT_TEXT];
+    const gn_switchd_config *c = &options->config;
+    gn_cli_note(program, "listening on %s: %u slots of %u values in %u shard(s)%s%s",
+                gn_switchd_address(daemon, listen), c->slots, c->slot_values, c->shards, c->parent ? ", parent " : "",
+                c->parent ? c->parent : "");
+}
+
+int gn_command_switch(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(int argc, char **argv);
+    } clients[] = {{"status", gn_command_switch_status},
+                   {"jobs", gn_command_switch_jobs},
+                   {"stats", gn_command_switch_stats},
+                   {"end", gn_command_switch_end}};
+    for (size_t i = 0; argc > 1 && i < sizeof clients / sizeof *clients; i++)
+        if (!strcmp(argv[1], clients[i].name)) return clients[i].run(argc - 1, argv + 1);
+
+    switch_options options;
+    gn_switchd *daemon = NULL;
+    gn_error error = {""};
+    switch_options_parse(&options, argc, argv);
+    if (!options.quiet) {
+        options.config.log = note;
+        options.config.log_context = argv[0];
+    }
+    if (gn_switchd_open(&daemon, &options.config, &error)) {
+        gn_cli_error(argv[0], "%s", error.text);
+        return GN_EXIT_FAILED;
+    }
+    if (!options.quiet) introduce(argv[0], &options, daemon);
+    const int failed = gn_switchd_run(daemon, &error);
+    if (failed) gn_cli_error(argv[0], "%s", error.text);
+    gn_switchd_close(daemon);
+    return failed ? GN_EXIT_FAILED : GN_EXIT_OK;
+}
