@@ -93,7 +93,7 @@ static json_t *job_stats(const gn_switchd *daemon, const gn_job *job)
     for (unsigned s = 0; s < job->reserved; s++) {
         gn_shard *shard = daemon->shard[job->shard[s]];
         stream_snapshot snapshot = {0};
-        char number[8];
+        char number[12];
         gn_shard_lock(shard);
         take_stream(shard, job->stream[s], &snapshot);
         gn_shard_unlock(shard);
@@ -107,7 +107,7 @@ static json_t *job_stats(const gn_switchd *daemon, const gn_job *job)
 
 static json_t *shard_stats(gn_shard *shard, unsigned number, stream_snapshot *total)
 {
-    char label[8];
+    char label[12];
     gn_shard_lock(shard);
     gn_switch_counters own = *gn_switch_get_counters(&shard->sw);
     const gn_outbox_counters out = shard->box->counters;
