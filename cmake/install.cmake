@@ -2,7 +2,7 @@
 # Installed: the program, both libraries, their headers, pkg-config and CMake package files.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS gradnic gradnic_static gradnic_comm gradnic_comm_static gradnic_flags EXPORT gradnicTargets)
+install(TARGETS gradnic gradnic_static gradnic_switch_static gradnic_comm gradnic_comm_static gradnic_flags EXPORT gradnicTargets)
 install(DIRECTORY cmodel/include/gradnic ring/include/gradnic DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS gradnic_tool RUNTIME)
 # `gradnic demo`: its script, the testbed it makes, the digits it trains on.

@@ -68,6 +68,7 @@ static gn_terms terms_of(const gn_comm_config *config)
     if (config->quantise)
         terms.profile = (uint8_t)config->codec.profile, terms.bound_exp = (int8_t)config->codec.bound_exp;
     if (config->scale == GN_SCALE_AUTO) terms.scale_target = config->scale_target;
+    if (config->algorithm == GN_SWITCH) terms.switch_streams = (uint8_t)config->switch_streams;
     return terms;
 }
 
@@ -95,15 +96,16 @@ static gn_status open_listeners(gn_bootstrap *boot, const struct sockaddr_storag
     if (status) return status;
     struct sockaddr_storage data = boot->local, control = boot->local;
     bool weights = boot->config->algorithm == GN_WORKER_AGGREGATOR && boot->config->aggregator_weights;
-    boot->data_listener = gn_listen(&data, weights ? 0 : (uint8_t)boot->config->data_tos);
-    boot->control_listener = boot->data_listener < 0 ? -1 : gn_listen(&control, 0);
+    const bool wants_data = boot->config->algorithm != GN_SWITCH;
+    if (wants_data) boot->data_listener = gn_listen(&data, weights ? 0 : (uint8_t)boot->config->data_tos);
+    if (!wants_data || boot->data_listener >= 0) boot->control_listener = gn_listen(&control, 0);
     if (boot->control_listener < 0) {
         char name[GN_NAME];
         gn_sockaddr_name(&boot->local, name);
         return gn_cause_set(error, GN_IO, "cannot listen at %s: %s", name, strerror(errno));
     }
     gn_address_from(&boot->local, &boot->address);
-    boot->address.data_port = gn_sockaddr_port(&data);
+    boot->address.data_port = wants_data ? gn_sockaddr_port(&data) : 0;
     boot->address.control_port = gn_sockaddr_port(&control);
     return GN_OK;
 }
@@ -118,6 +120,7 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
     if (status || boot->size == 1) return status;  // alone: nobody to meet
     boot->roster.size = (uint16_t)boot->size;
     status = gn_rendezvous_parse(config->rendezvous, &boot->rendezvous, error);
+    if (!status && config->algorithm == GN_SWITCH) status = gn_route_find(config, &boot->route, error);
     if (status || boot->rank) return status;  // others learn where to listen once the rendezvous is found
 
     struct sockaddr_storage toward;
@@ -133,7 +136,7 @@ static gn_status say_hello(gn_bootstrap *boot, gn_error *error)
 {
     struct sockaddr_storage toward;
     socklen_t length = sizeof toward;
-    if (boot->data_listener < 0) {
+    if (boot->control_listener < 0) {
         if (getpeername(boot->home->fd, (struct sockaddr *)&toward, &length))
             return gn_cause_set(error, GN_IO, "rendezvous: %s", strerror(errno));
         gn_status status = open_listeners(boot, &toward, error);
@@ -143,7 +146,9 @@ static gn_status say_hello(gn_bootstrap *boot, gn_error *error)
                       .rank = (uint16_t)boot->rank,
                       .size = (uint16_t)boot->size,
                       .terms = boot->terms,
-                      .address = boot->address};
+                      .address = boot->address,
+                      .at_switch = boot->route.place,
+                      .switch_values = (uint16_t)boot->route.values};
     uint8_t frame[GN_FRAME_MAX];
     gn_connection_send(boot->home, frame, gn_hello_write(frame, &hello));
     return GN_OK;

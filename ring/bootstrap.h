@@ -9,6 +9,7 @@
 
 #include "connection.h"
 #include "rendezvous.h"
+#include "route.h"
 #include "socket.h"
 
 typedef struct gn_guest {
@@ -17,6 +18,8 @@ typedef struct gn_guest {
     double since;
     int rank;  ///< -1 until its HELLO
     bool ready;
+    gn_address at_switch;  ///< algorithm switch
+    uint16_t switch_values;
 } gn_guest;
 
 typedef struct gn_bootstrap {
@@ -25,10 +28,11 @@ typedef struct gn_bootstrap {
     gn_terms terms;
     double deadline;
     gn_rendezvous rendezvous;
-    struct sockaddr_storage local;  ///< the selected address
-    gn_address address;             ///< where this rank listens
-    int data_listener, control_listener;
-    gn_table table;  ///< after gather: token and all addresses
+    struct sockaddr_storage local;        ///< the selected address
+    gn_address address;                   ///< where this rank listens
+    int data_listener, control_listener;  ///< no data with GN_SWITCH
+    gn_route route;                       ///< GN_SWITCH: to this rank's switch
+    gn_table table;                       ///< after gather: token and all addresses
 
     // rank 0
     int listener;

@@ -108,12 +108,11 @@ static const char *profile_text(uint8_t profile)
 /// How the first difference reads at one side: "bound 2^-8".
 static bool describe_difference(const gn_terms *one, const gn_terms *other, char *text, size_t room)
 {
-    static const char *const algorithms[] = {"ring", "worker-aggregator"};
-    const char *algorithm = one->algorithm < 2 ? algorithms[one->algorithm] : "unknown";
+    const char *algorithm = gn_algorithm_name((gn_algorithm)one->algorithm);
     if (one->version != other->version)
         snprintf(text, room, "protocol version %u", one->version);
     else if (one->algorithm != other->algorithm)
-        snprintf(text, room, "algorithm %s", algorithm);
+        snprintf(text, room, "algorithm %s", algorithm ? algorithm : "unknown");
     else if (one->quantise != other->quantise)
         snprintf(text, room, "quantise %s", one->quantise ? "on" : "off");
     else if (one->profile != other->profile)
@@ -128,6 +127,8 @@ static bool describe_difference(const gn_terms *one, const gn_terms *other, char
         snprintf(text, room, "data ToS 0x%02x", one->data_tos);
     else if (one->aggregator_weights != other->aggregator_weights)
         snprintf(text, room, "aggregator weights %s", one->aggregator_weights ? "on" : "off");
+    else if (one->switch_streams != other->switch_streams)
+        snprintf(text, room, "%u switch streams", one->switch_streams);
     else
         return false;
     return true;
@@ -186,6 +187,8 @@ static bool take_hello(gn_bootstrap *boot, gn_guest *guest, const gn_frame *fram
         return true;
     }
     guest->rank = hello.rank;
+    guest->at_switch = hello.at_switch;
+    guest->switch_values = hello.switch_values;
     boot->by_rank[hello.rank] = guest;
     boot->table.address[hello.rank] = hello.address;
     boot->roster.present[hello.rank / 8] |= (uint8_t)(1u << (hello.rank % 8));
@@ -256,6 +259,23 @@ static int ranks_present(const gn_bootstrap *boot)
     return present;
 }
 
+/// Which ranks share a switch, and the packets that all routes take.
+static void gather_switches(gn_bootstrap *boot)
+{
+    const gn_address *at[GN_RANKS_MAX];
+    unsigned switches = 0;
+    boot->table.switch_values = (uint16_t)boot->route.values;
+    for (int rank = 0; rank < boot->size; rank++) {
+        const gn_guest *guest = boot->by_rank[rank];
+        const gn_address *mine = rank ? &guest->at_switch : &boot->route.place;
+        unsigned i = 0;
+        while (i < switches && !gn_address_same(at[i], mine)) i++;
+        if (i == switches) at[switches++] = mine;
+        boot->table.switch_index[rank] = (uint8_t)i;
+        if (rank && guest->switch_values < boot->table.switch_values) boot->table.switch_values = guest->switch_values;
+    }
+}
+
 gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
 {
     while (ranks_present(boot) < boot->size) {
@@ -272,6 +292,7 @@ gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
     }
     boot->table.size = (uint16_t)boot->size;
     boot->table.address[0] = boot->address;
+    gather_switches(boot);
     if (getrandom(boot->table.token, GN_TOKEN_BYTES, 0) != GN_TOKEN_BYTES)
         return gn_cause_set(error, GN_IO, "getrandom: %s", strerror(errno));
     gn_rendezvous_withdraw(&boot->rendezvous);

@@ -6,7 +6,7 @@
 #include "clock.h"
 #include "exchange.h"
 
-enum { BUCKETS = 65536, HISTOGRAM = 4 * 256 };
+enum { BUCKETS = 65536 };
 
 /// Not a value that a histogram gives: this bucket has not been seen.
 enum { UNSEEN = GN_EXPONENT_NONE + 1 };
@@ -57,7 +57,7 @@ static gn_status prepare_history(gn_comm *comm, gn_exchange *exchange)
             return gn_control_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
         for (int i = 0; i < BUCKETS; i++) comm->history[i] = UNSEEN;
     }
-    exchange->histogram = calloc(HISTOGRAM, sizeof *exchange->histogram);
+    exchange->histogram = calloc(GN_HISTOGRAM, sizeof *exchange->histogram);
     if (!exchange->histogram)
         return gn_control_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
     return GN_OK;
@@ -69,7 +69,7 @@ static gn_status first_exponent(gn_comm *comm, const gn_bucket *bucket, uint64_t
     for (size_t done = 0; done < bucket->count; done += 4096)
         gn_histogram_add(histogram, bucket->send + done, bucket->count - done < 4096 ? bucket->count - done : 4096);
     *exponent = gn_histogram_exponent(histogram);
-    for (int i = 0; i < HISTOGRAM; i++) histogram[i] = 0;
+    for (int i = 0; i < GN_HISTOGRAM; i++) histogram[i] = 0;
     if (comm->size == 1) return GN_OK;
     comm->phase = "agreement on the scale";
     gn_control_offer(comm, 0, *exponent);
@@ -104,6 +104,13 @@ static gn_status run_alone(gn_exchange *exchange)
     return GN_OK;
 }
 
+static const struct {
+    const char *phase;
+    gn_status (*run)(gn_exchange *exchange);
+} algorithms[GN_ALGORITHMS] = {[GN_RING] = {"reduce leg", gn_ring_run},
+                               [GN_WORKER_AGGREGATOR] = {"gradient leg", gn_aggregator_run},
+                               [GN_SWITCH] = {"aggregation", gn_switched_run}};
+
 static gn_status run_exchange(gn_comm *comm, const gn_bucket *bucket, gn_exchange *exchange, int known)
 {
     int exponent = known == UNSEEN ? GN_EXPONENT_NONE : known;
@@ -111,11 +118,11 @@ static gn_status run_exchange(gn_comm *comm, const gn_bucket *bucket, gn_exchang
     if (scaled(comm) && known == UNSEEN) status = first_exponent(comm, bucket, exchange->histogram, &exponent);
     if (status) return status;
     gn_exchange_prepare(exchange, comm, bucket, exponent);
-    comm->phase = comm->config.algorithm == GN_RING ? "reduce leg" : "gradient leg";
+    comm->phase = algorithms[comm->config.algorithm].phase;
     if (comm->size == 1)
         status = run_alone(exchange);
     else
-        status = comm->config.algorithm == GN_RING ? gn_ring_run(exchange) : gn_aggregator_run(exchange);
+        status = algorithms[comm->config.algorithm].run(exchange);
     return !status && scaled(comm) ? next_exponent(exchange, bucket, exponent) : status;
 }
 

@@ -11,6 +11,7 @@
 #include "exchange.h"
 #include "life.h"
 #include "request.h"
+#include "switched.h"
 
 enum { SEGMENT_DEFAULT = 256 << 10, SEGMENT_MIN = 4 << 10, SEGMENT_MAX = 2 << 20 };
 
@@ -23,10 +24,40 @@ gn_comm_config gn_comm_config_default(void)
     return config;
 }
 
+const char *gn_algorithm_name(gn_algorithm algorithm)
+{
+    static const char *const names[GN_ALGORITHMS] = {
+        [GN_RING] = "ring", [GN_WORKER_AGGREGATOR] = "worker-aggregator", [GN_SWITCH] = "switch"};
+    return (unsigned)algorithm < GN_ALGORITHMS ? names[algorithm] : NULL;
+}
+
+static gn_status check_switch(const gn_comm_config *c, gn_error *error)
+{
+    if (!c->switch_address)
+        return gn_cause_set(error, GN_INVALID, "algorithm switch needs switch_address, \"host:port\"");
+    if (c->quantise && c->codec.profile == GN_PAPER)
+        return gn_cause_set(error, GN_INVALID,
+                            "a switch adds integers, which paper does not have: take dense or lattice");
+    if (c->switch_nic && !c->quantise)
+        return gn_cause_set(error, GN_INVALID, "switch_nic needs quantise, and the codec of the NIC's rule");
+    if (c->switch_streams > GN_ADMISSION_STREAMS_MAX)
+        return gn_cause_set(error, GN_INVALID, "switch_streams is %u: want 1 to %d", c->switch_streams,
+                            GN_ADMISSION_STREAMS_MAX);
+    if (c->switch_slots > GN_AGG_SLOTS_MAX || (c->switch_slots & (c->switch_slots - 1)))
+        return gn_cause_set(error, GN_INVALID, "switch_slots is %u: want a power of two up to %d", c->switch_slots,
+                            GN_AGG_SLOTS_MAX);
+    if (c->switch_values > GN_AGG_VALUES_MAX)
+        return gn_cause_set(error, GN_INVALID, "switch_values is %u: want at most %d", c->switch_values,
+                            GN_AGG_VALUES_MAX);
+    if (c->wire || c->wire_plain)
+        return gn_cause_set(error, GN_INVALID, "a wire function sees no data with algorithm switch");
+    return GN_OK;
+}
+
 static gn_status check_config(const gn_comm_config *config, gn_error *error)
 {
     int lowest, highest;
-    if (config->algorithm != GN_RING && config->algorithm != GN_WORKER_AGGREGATOR)
+    if (!gn_algorithm_name(config->algorithm))
         return gn_cause_set(error, GN_INVALID, "algorithm %d is none", (int)config->algorithm);
     if (config->scale != GN_SCALE_NONE && config->scale != GN_SCALE_AUTO)
         return gn_cause_set(error, GN_INVALID, "scale %d is none", (int)config->scale);
@@ -34,15 +65,15 @@ static gn_status check_config(const gn_comm_config *config, gn_error *error)
         return gn_cause_set(error, GN_INVALID, "data_tos is %d: want 0 to 255, or GN_TOS_AUTO", config->data_tos);
     if (config->timeout_ms < 0)
         return gn_cause_set(error, GN_INVALID, "timeout_ms is %d: want 0 (30000) or more", config->timeout_ms);
-    if (!config->quantise) return GN_OK;
-    if (!config->codec.kernel || gn_profile_range(config->codec.profile, &lowest, &highest) ||
-        config->codec.bound_exp < lowest || config->codec.bound_exp > highest)
+    if (config->quantise && (!config->codec.kernel || gn_profile_range(config->codec.profile, &lowest, &highest) ||
+                             config->codec.bound_exp < lowest || config->codec.bound_exp > highest))
         return gn_cause_set(error, GN_INVALID, "quantise needs a codec made by gn_codec_init()");
-    return GN_OK;
+    return config->algorithm == GN_SWITCH ? check_switch(config, error) : GN_OK;
 }
 
 static void free_comm(gn_comm *comm)
 {
+    gn_switched_free(comm->switched);
     gn_transport_close(comm);
     if (comm->wake >= 0) close(comm->wake);
     pthread_mutex_destroy(&comm->lock);
@@ -61,7 +92,8 @@ static gn_comm *new_comm(const gn_comm_config *config)
     gn_comm *comm = calloc(1, sizeof *comm);
     if (!comm) return NULL;
     comm->config = *config;
-    comm->config.rendezvous = comm->config.interface = NULL;  // the caller's strings need not outlive gn_comm_init()
+    comm->config.rendezvous = comm->config.interface = comm->config.switch_address =
+        NULL;  // the caller's strings need not outlive gn_comm_init()
     comm->timeout_ms = gn_timeout_ms(config);
     size_t segment = config->segment_bytes ? config->segment_bytes : SEGMENT_DEFAULT;
     if (segment < SEGMENT_MIN) segment = SEGMENT_MIN;
@@ -80,7 +112,9 @@ static gn_comm *new_comm(const gn_comm_config *config)
 static gn_status allocate(gn_comm *comm, gn_error *error)
 {
     size_t peers = (size_t)comm->peer_count;
-    comm->memory_bytes = comm->config.algorithm == GN_RING ? gn_ring_memory(comm) : gn_aggregator_memory(comm);
+    comm->memory_bytes = 64;
+    if (comm->config.algorithm == GN_RING) comm->memory_bytes = gn_ring_memory(comm);
+    if (comm->config.algorithm == GN_WORKER_AGGREGATOR) comm->memory_bytes = gn_aggregator_memory(comm);
     comm->memory = aligned_alloc(64, (comm->memory_bytes + 63) & ~(size_t)63);
     comm->poll_set = calloc(2 * peers + 3, sizeof *comm->poll_set);
     comm->data_sent = calloc(peers + 1, sizeof *comm->data_sent);
@@ -98,6 +132,7 @@ static gn_status connect_all(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
     comm->table = boot->table;
     status = gn_transport_connect(comm, boot, error);
     if (!status) status = allocate(comm, error);
+    if (!status && comm->config.algorithm == GN_SWITCH) status = gn_switched_join(comm, boot, error);
     return status ? status : gn_bootstrap_commit(boot, error);
 }
 
@@ -116,9 +151,11 @@ static gn_status init(gn_comm *comm, const gn_comm_config *config, gn_error *err
 }
 
 /// Packets are marked for the NICs only when their codec is known here: unmarked, they pass any NIC as they are.
-static void choose_tos(gn_comm_config *config)
+static void choose(gn_comm_config *config)
 {
-    if (config->data_tos == GN_TOS_AUTO) config->data_tos = config->quantise ? 0x28 : 0;
+    const bool nic = config->algorithm == GN_SWITCH ? config->switch_nic : config->quantise;
+    if (config->data_tos == GN_TOS_AUTO) config->data_tos = nic ? 0x28 : 0;
+    if (!config->switch_streams) config->switch_streams = 1;
 }
 
 gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
@@ -129,7 +166,7 @@ gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
     gn_status status =
         result && wanted ? GN_OK : gn_cause_set(&error, GN_INVALID, "%s is NULL", result ? "config" : "comm");
     if (!status) chosen = *wanted, status = check_config(config, &error);
-    if (!status) choose_tos(config);
+    if (!status) choose(config);
     gn_comm *comm = status ? NULL : new_comm(config);
     if (!status) status = comm ? init(comm, config, &error) : gn_cause_set(&error, GN_NO_MEMORY, "out of memory");
     if (status) {
@@ -171,6 +208,7 @@ void gn_comm_free(gn_comm *comm)
 {
     if (!comm) return;
     gn_queue_free(comm);
+    gn_switched_leave(comm);
     gn_control_leave(comm);
     free_comm(comm);
 }

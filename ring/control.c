@@ -12,7 +12,6 @@
 #include "clock.h"
 #include "life.h"
 
-static const char *const algorithm_names[] = {"ring", "worker-aggregator"};
 static const char *const op_names[] = {"sum", "average"};
 
 double gn_control_beat_seconds(const gn_comm *comm)
@@ -108,7 +107,7 @@ static void describe_op(const gn_op_header *h, char *text, size_t room)
         snprintf(text, room, "barrier");
     else
         snprintf(text, room, "%s of %llu values, bucket %u, %s", op_names[h->op], (unsigned long long)h->count,
-                 h->bucket, algorithm_names[h->algorithm]);
+                 h->bucket, gn_algorithm_name((gn_algorithm)h->algorithm));
 }
 
 /// Compares what a peer calls with what we call. lock held.
@@ -215,6 +214,61 @@ bool gn_control_agreed(gn_comm *comm, int round, int *value)
     return done;
 }
 
+/// Rank 0: when every rank has finished more than before, all are told. lock held.
+static void look_who_has_finished(gn_comm *comm)
+{
+    uint64_t least = comm->finished;
+    for (int i = 0; i < comm->peer_count; i++) {
+        const gn_peer *peer = &comm->peers[i];
+        if (!peer->said_bye && peer->finished < least) least = peer->finished;
+    }
+    if (least <= comm->all_finished) return;
+    comm->all_finished = least;
+    uint8_t frame[GN_FRAME_MAX];
+    send_to_others(comm, NULL, frame, gn_done_write(frame, least));
+}
+
+static bool take_done(gn_comm *comm, gn_peer *peer, uint64_t collectives)
+{
+    if (comm->config.algorithm != GN_SWITCH) return false;
+    if (comm->rank)
+        comm->all_finished = collectives;
+    else
+        peer->finished = collectives;
+    if (!comm->rank) look_who_has_finished(comm);
+    return true;
+}
+
+void gn_control_finish(gn_comm *comm, uint64_t collectives)
+{
+    uint8_t frame[GN_FRAME_MAX];
+    const size_t length = gn_done_write(frame, collectives);
+    pthread_mutex_lock(&comm->lock);
+    comm->finished = collectives;
+    if (comm->rank)
+        gn_connection_send(&comm->peers[0].control, frame, length);
+    else
+        look_who_has_finished(comm);
+    pthread_mutex_unlock(&comm->lock);
+}
+
+bool gn_control_all_finished(gn_comm *comm, uint64_t collectives)
+{
+    pthread_mutex_lock(&comm->lock);
+    const bool left = comm->rank && comm->peers[0].said_bye;
+    const bool all = comm->all_finished >= collectives || left;
+    pthread_mutex_unlock(&comm->lock);
+    return all;
+}
+
+bool gn_control_has_finished(gn_comm *comm, int index, uint64_t collectives)
+{
+    pthread_mutex_lock(&comm->lock);
+    const bool has = comm->peers[index].finished >= collectives;
+    pthread_mutex_unlock(&comm->lock);
+    return has;
+}
+
 bool gn_control_has_header(gn_comm *comm, int index)
 {
     pthread_mutex_lock(&comm->lock);
@@ -291,6 +345,7 @@ static bool take_message(gn_comm *comm, int index, const gn_frame *frame)
     gn_op_header header;
     gn_agree agree;
     gn_alive alive;
+    uint64_t collectives;
     switch (frame->type) {
     case GN_MSG_OP:
         return gn_op_header_read(frame, &header) && take_header(comm, index, &header);
@@ -303,10 +358,13 @@ static bool take_message(gn_comm *comm, int index, const gn_frame *frame)
         peer->announced_sequence = alive.sequence;
         peer->announced_sent = alive.data_sent;
         return true;
+    case GN_MSG_DONE:
+        return gn_done_read(frame, &collectives) && take_done(comm, peer, collectives);
     case GN_MSG_FAIL:
         return take_failure(comm, index, frame);
     case GN_MSG_BYE:
         peer->said_bye = true;
+        if (comm->config.algorithm == GN_SWITCH && !comm->rank) look_who_has_finished(comm);
         return gn_bye_read(frame, &peer->why);
     default:
         return false;

@@ -107,6 +107,13 @@ gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting)
     return status;
 }
 
+void gn_control_progress(gn_comm *comm, double now)
+{
+    pthread_mutex_lock(&comm->lock);
+    comm->last_progress = now;
+    pthread_mutex_unlock(&comm->lock);
+}
+
 void gn_control_sign(gn_comm *comm, int index, double now)
 {
     pthread_mutex_lock(&comm->lock);

@@ -2,7 +2,7 @@
 #ifndef GRADNIC_RING_EXCHANGE_H
 #define GRADNIC_RING_EXCHANGE_H
 /// One allreduce while it runs: what happens to the values (quantise.c), independent of the way they travel (ring.c,
-/// worker_aggregator.c). Everything works on ranges, so that it is done where the data is touched anyway.
+/// worker_aggregator.c, switched.c). Everything works on ranges, so that it is done where the data is touched anyway.
 
 #include "group.h"
 
@@ -26,6 +26,10 @@ size_t gn_aggregator_memory(const gn_comm *comm);
 
 gn_status gn_ring_run(gn_exchange *exchange);
 gn_status gn_aggregator_run(gn_exchange *exchange);
+gn_status gn_switched_run(gn_exchange *exchange);
+
+/// Numbers of a histogram.
+enum { GN_HISTOGRAM = 4 * 256 };
 
 /// Largest value a scale exponent may have, so that scaling is exact for every value that matters.
 enum { GN_SHIFT_MAX = 64 };

@@ -30,6 +30,7 @@ typedef struct gn_peer {
     double last_beat;             ///< lock: when we last sent it a sign of life
     uint64_t announced_sequence;  ///< lock: of the collective...
     uint64_t announced_sent;      ///< lock: ... in which it has sent us so many bytes
+    uint64_t finished;            ///< lock: algorithm switch: collectives of which it has all results
 } gn_peer;
 
 /// One agreement: the largest value over all ranks.
@@ -81,6 +82,9 @@ struct gn_comm {
     uint64_t data_received, data_expected;  ///< of this collective
     uint64_t *data_sent;                    ///< by index of peer
 
+    struct gn_switched *switched;     ///< algorithm switch
+    uint64_t finished, all_finished;  ///< lock: of its collectives: by this rank, by every rank
+
     pthread_mutex_t stats_lock;
     gn_comm_stats stats;
 
@@ -131,6 +135,13 @@ bool gn_control_agreed(gn_comm *comm, int round, int *value);
 /// communicators of this process.
 gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wait);
 
+/// Algorithm switch: this rank has all results of its first `collectives` collectives. Rank 0 tells everyone when all have.
+void gn_control_finish(gn_comm *comm, uint64_t collectives);
+bool gn_control_all_finished(gn_comm *comm, uint64_t collectives);
+
+/// Has peer `index`? (Rank 0.)
+bool gn_control_has_finished(gn_comm *comm, int index, uint64_t collectives);
+
 /// GN_ABORTED for everybody; any thread.
 gn_status gn_control_abort(gn_comm *comm, const char *reason);
 
@@ -148,6 +159,9 @@ gn_status gn_control_data_lost(gn_comm *comm, int index, int cause);
 
 /// Fails when a peer that we wait for has been silent for too long. `waiting[i]`: we need something of peer i.
 gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting);
+
+/// Data has moved, between us and no peer.
+void gn_control_progress(gn_comm *comm, double now);
 
 /// Data has moved between us and peer `index`: a sign of life, and progress.
 void gn_control_sign(gn_comm *comm, int index, double now);

@@ -121,6 +121,11 @@ static void get_address(reader *r, gn_address *address)
     address->control_port = get16(r);
     get16(r);
     get_bytes(r, address->bytes, sizeof address->bytes);
+}
+
+static void get_own_address(reader *r, gn_address *address)
+{
+    get_address(r, address);
     if (address->family != 4 && address->family != 6) r->bad = true;
 }
 
@@ -141,6 +146,9 @@ size_t gn_hello_write(uint8_t *out, const gn_hello *hello)
     put(&w, t->data_tos, 1);
     put(&w, t->aggregator_weights, 1);
     put_address(&w, &hello->address);
+    put(&w, t->switch_streams, 1);
+    put_address(&w, &hello->at_switch);
+    put(&w, hello->switch_values, 2);
     return end(&w);
 }
 
@@ -160,7 +168,10 @@ bool gn_hello_read(const gn_frame *frame, gn_hello *hello)
     t->scale_target = (int8_t)get8(&r);
     t->data_tos = get8(&r);
     t->aggregator_weights = get8(&r);
-    get_address(&r, &hello->address);
+    get_own_address(&r, &hello->address);
+    t->switch_streams = get8(&r);
+    get_address(&r, &hello->at_switch);
+    hello->switch_values = get16(&r);
     return finished(&r);  // ranges are a matter of comparing with the others, which gives better messages
 }
 
@@ -187,6 +198,8 @@ size_t gn_table_write(uint8_t *out, const gn_table *table)
     put(&w, table->size, 2);
     put(&w, 0, 2);
     for (unsigned i = 0; i < table->size; i++) put_address(&w, &table->address[i]);
+    put(&w, table->switch_values, 2);
+    put_bytes(&w, table->switch_index, table->size);
     return end(&w);
 }
 
@@ -197,7 +210,9 @@ bool gn_table_read(const gn_frame *frame, gn_table *table)
     table->size = get16(&r);
     get16(&r);
     if (r.bad || table->size < 1 || table->size > GN_RANKS_MAX) return false;
-    for (unsigned i = 0; i < table->size; i++) get_address(&r, &table->address[i]);
+    for (unsigned i = 0; i < table->size; i++) get_own_address(&r, &table->address[i]);
+    table->switch_values = get16(&r);
+    for (unsigned i = 0; i < table->size; i++) table->switch_index[i] = get_below(&r, i + 1);
     return finished(&r);
 }
 
@@ -285,7 +300,7 @@ bool gn_op_header_read(const gn_frame *frame, gn_op_header *header)
     header->count = get(&r, 8);
     header->kind = get_below(&r, GN_KIND_BARRIER + 1);
     header->op = get_below(&r, GN_AVERAGE + 1);
-    header->algorithm = get_below(&r, GN_WORKER_AGGREGATOR + 1);
+    header->algorithm = get_below(&r, GN_ALGORITHMS);
     get8(&r);
     header->bucket = (uint32_t)get(&r, 4);
     header->exponent = (int16_t)get16(&r);
@@ -327,6 +342,20 @@ bool gn_alive_read(const gn_frame *frame, gn_alive *alive)
     reader r = read_body(frame);
     alive->sequence = get(&r, 8);
     alive->data_sent = get(&r, 8);
+    return finished(&r);
+}
+
+size_t gn_done_write(uint8_t *out, uint64_t collectives)
+{
+    writer w = begin(out, GN_MSG_DONE);
+    put(&w, collectives, 8);
+    return end(&w);
+}
+
+bool gn_done_read(const gn_frame *frame, uint64_t *collectives)
+{
+    reader r = read_body(frame);
+    *collectives = get(&r, 8);
     return finished(&r);
 }
 

@@ -16,10 +16,10 @@ enum {
     GN_TOKEN_BYTES = 16,
     GN_TEXT_MAX = 400,
     GN_ADDRESS_BYTES = 24,
-    GN_BODY_MAX = GN_TOKEN_BYTES + 4 + GN_RANKS_MAX * GN_ADDRESS_BYTES,  // the largest message: TABLE
+    GN_BODY_MAX = GN_TOKEN_BYTES + 6 + GN_RANKS_MAX * (GN_ADDRESS_BYTES + 1),  // the largest message: TABLE
     GN_FRAME_MAX = GN_FRAME_HEADER + GN_BODY_MAX,
     GN_DATA_HELLO_BYTES = 32,
-    GN_PROTOCOL_VERSION = 1
+    GN_PROTOCOL_VERSION = 2
 };
 
 typedef enum gn_message_type {
@@ -35,12 +35,13 @@ typedef enum gn_message_type {
     GN_MSG_AGREE = 17,   // control: my value of an agreement round, going round the ring or to rank 0
     GN_MSG_AGREED = 18,  // control: rank 0 -> workers: the maximum
     GN_MSG_ALIVE = 19,   // control: still here, and how far
-    GN_MSG_BYE = 20      // control: gn_comm_free(), and why
+    GN_MSG_BYE = 20,     // control: gn_comm_free(), and why
+    GN_MSG_DONE = 21     // control, algorithm switch: i -> 0: I have all results; 0 -> i: everyone has
 } gn_message_type;
 
-/// Where a rank listens. `bytes`: IPv4 in the first 4, or IPv6.
+/// Where a rank listens, or a switch. `bytes`: IPv4 in the first 4, or IPv6.
 typedef struct gn_address {
-    uint8_t family;  ///< 4 or 6
+    uint8_t family;  ///< 4 or 6; 0: none
     uint16_t data_port, control_port;
     uint8_t bytes[16];
 } gn_address;
@@ -52,6 +53,7 @@ typedef struct gn_terms {
     uint8_t scale;
     int8_t scale_target;
     uint8_t data_tos, aggregator_weights;
+    uint8_t switch_streams;
 } gn_terms;
 
 typedef struct gn_hello {
@@ -59,12 +61,16 @@ typedef struct gn_hello {
     uint16_t rank, size;
     gn_terms terms;
     gn_address address;
+    gn_address at_switch;    ///< algorithm switch: its data port; otherwise family 0
+    uint16_t switch_values;  ///< of a packet, at most
 } gn_hello;
 
 typedef struct gn_table {
     uint8_t token[GN_TOKEN_BYTES];
     uint16_t size;
     gn_address address[GN_RANKS_MAX];
+    uint16_t switch_values;              ///< the least of all ranks
+    uint8_t switch_index[GN_RANKS_MAX];  ///< equal for ranks at one switch; numbered as they first appear
 } gn_table;
 
 typedef struct gn_roster {
@@ -126,6 +132,7 @@ size_t gn_join_write(uint8_t *out, const gn_join *join);
 size_t gn_op_header_write(uint8_t *out, const gn_op_header *header);
 size_t gn_agree_write(uint8_t *out, gn_message_type type, const gn_agree *agree);
 size_t gn_alive_write(uint8_t *out, const gn_alive *alive);
+size_t gn_done_write(uint8_t *out, uint64_t collectives);   // how many are finished
 size_t gn_empty_write(uint8_t *out, gn_message_type type);  // READY, GO, WELCOME
 
 /// Each reads the body of a frame of its type. @return false when a field is out of its range or the length is wrong;
@@ -139,6 +146,7 @@ bool gn_join_read(const gn_frame *frame, gn_join *join);
 bool gn_op_header_read(const gn_frame *frame, gn_op_header *header);
 bool gn_agree_read(const gn_frame *frame, gn_agree *agree);
 bool gn_alive_read(const gn_frame *frame, gn_alive *alive);
+bool gn_done_read(const gn_frame *frame, uint64_t *collectives);
 
 /// A data connection begins with 8 values that no profile of the NIC changes: NaN or infinity, which always travel as
 /// tag 3, each with 3 bytes of the hello in its sign and mantissa. So the stream holds nothing but binary32 values.

@@ -56,18 +56,22 @@ static gn_status from_environment(gn_rendezvous *rendezvous, gn_error *error)
     return GN_OK;
 }
 
-/// host:port, [v6]:port
-static gn_status from_tcp(const char *text, gn_rendezvous *rendezvous, gn_error *error)
+bool gn_host_and_port(const char *text, char host[256], uint16_t *port)
 {
     const char *colon = strrchr(text, ':');
     const char *start = text, *stop = colon;
     if (colon && *text == '[' && colon > text && colon[-1] == ']') start++, stop--;
     size_t length = colon ? (size_t)(stop - start) : 0;
-    if (!colon || !length || length >= sizeof rendezvous->host || !parse_port(colon + 1, &rendezvous->port))
-        return gn_cause_set(error, GN_INVALID, "rendezvous 'tcp://%s': want tcp://host:port", text);
-    memcpy(rendezvous->host, start, length);
-    rendezvous->host[length] = 0;
-    return GN_OK;
+    if (!colon || !length || length >= 256 || !parse_port(colon + 1, port)) return false;
+    memcpy(host, start, length);
+    host[length] = 0;
+    return true;
+}
+
+static gn_status from_tcp(const char *text, gn_rendezvous *rendezvous, gn_error *error)
+{
+    if (gn_host_and_port(text, rendezvous->host, &rendezvous->port)) return GN_OK;
+    return gn_cause_set(error, GN_INVALID, "rendezvous 'tcp://%s': want tcp://host:port", text);
 }
 
 gn_status gn_rendezvous_parse(const char *spec, gn_rendezvous *rendezvous, gn_error *error)

@@ -32,6 +32,9 @@ void gn_rendezvous_withdraw(gn_rendezvous *rendezvous);
 bool gn_rendezvous_find(const gn_rendezvous *rendezvous, struct sockaddr_storage *address, gn_status *status,
                         gn_error *error);
 
+/// "host:port", "[v6]:port". False for anything else.
+bool gn_host_and_port(const char *text, char host[256], uint16_t *port);
+
 /// A rank's number or the size from the environment. @return false when it is missing or no number below `limit`.
 bool gn_environment_number(const char *name, int limit, int *value);
 

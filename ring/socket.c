@@ -97,13 +97,19 @@ void gn_address_to(const gn_address *from, uint16_t port, uint32_t scope, struct
     gn_sockaddr_set_port(to, port);
 }
 
+bool gn_address_same(const gn_address *a, const gn_address *b)
+{
+    return a->family == b->family && a->data_port == b->data_port && a->control_port == b->control_port &&
+           !memcmp(a->bytes, b->bytes, sizeof a->bytes);
+}
+
 gn_status gn_resolve(const char *host, uint16_t port, struct sockaddr_storage *address, gn_error *error)
 {
     char service[8];
     snprintf(service, sizeof service, "%u", port);
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *list = NULL;
     int failed = getaddrinfo(host, service, &hints, &list);
-    if (failed) return gn_cause_set(error, GN_INVALID, "rendezvous host '%s': %s", host, gai_strerror(failed));
+    if (failed) return gn_cause_set(error, GN_INVALID, "host '%s': %s", host, gai_strerror(failed));
     memset(address, 0, sizeof *address);
     memcpy(address, list->ai_addr, list->ai_addrlen);
     freeaddrinfo(list);

@@ -24,6 +24,9 @@ bool gn_sockaddr_is_loopback(const struct sockaddr_storage *address);
 void gn_address_from(const struct sockaddr_storage *from, gn_address *to);
 void gn_address_to(const gn_address *from, uint16_t port, uint32_t scope, struct sockaddr_storage *to);
 
+/// Everything the same, ports too.
+bool gn_address_same(const gn_address *a, const gn_address *b);
+
 /// Text of host and port to an address. @return GN_INVALID with the resolver's words.
 gn_status gn_resolve(const char *host, uint16_t port, struct sockaddr_storage *address, gn_error *error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two connections to each neighbour: data (ToS set before connect and listen, nothing but binary32 values) and control (ToS 0).
-// Ring: each rank connects to its right and accepts from its left. Aggregator: workers connect, rank 0 accepts.
+// Ring: each rank connects to its right and accepts from its left. Aggregator: workers connect, rank 0 accepts. Switch: control only, likewise.
 #include <errno.h>
 #include <net/if.h>
 #include <poll.h>
@@ -37,6 +37,7 @@ typedef struct link {
 typedef struct meeting {
     gn_comm *comm;
     gn_bootstrap *boot;
+    bool data;       ///< values travel over TCP
     int connect_to;  ///< index of the peer to connect to, or -1
     link link[2];    ///< to it: [0] control, [1] data
     unsigned lost;   ///< how often one of them was closed before the welcome
@@ -228,7 +229,7 @@ static bool welcome_complete(meeting *m)
     for (int i = 0; i < m->comm->peer_count; i++) {
         gn_peer *peer = &m->comm->peers[i];
         if (i == m->connect_to) continue;
-        if (*data_socket(m, peer) < 0 || peer->control.fd < 0) {
+        if ((m->data && *data_socket(m, peer) < 0) || peer->control.fd < 0) {
             complete = false;
         } else if (!peer->welcomed) {
             uint8_t frame[GN_FRAME_MAX];
@@ -300,7 +301,7 @@ static gn_status advance(meeting *m, bool data, gn_error *error)
 static gn_status step(meeting *m, bool *done, gn_error *error)
 {
     gn_status status = GN_OK;
-    for (int data = 1; data >= 0 && m->connect_to >= 0 && !m->welcomed && !status; data--)
+    for (int data = m->data; data >= 0 && m->connect_to >= 0 && !m->welcomed && !status; data--)
         status = advance(m, data, error);
     if (status) return status;
     accept_all(m, true);
@@ -346,6 +347,7 @@ gn_status gn_transport_connect(gn_comm *comm, gn_bootstrap *boot, gn_error *erro
     if (!m) return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
     m->comm = comm;
     m->boot = boot;
+    m->data = comm->config.algorithm != GN_SWITCH;
     m->connect_to = comm->config.algorithm == GN_RING ? 1 : comm->rank ? 0 : -1;
     m->room = STRANGERS_MAX + 2 * (comm->peer_count - (m->connect_to >= 0));
     for (int i = 0; i < PENDING_MAX; i++) m->pending[i].fd = -1;

@@ -20,6 +20,7 @@ static void take(const gn_frame *frame)
     gn_agree agree;
     gn_alive alive;
     gn_failure failure;
+    uint64_t collectives;
     switch (frame->type) {
     case GN_MSG_OP:
         if (gn_op_header_read(frame, &header)) expect_length(frame, gn_op_header_write(out, &header));
@@ -30,6 +31,9 @@ static void take(const gn_frame *frame)
         break;
     case GN_MSG_ALIVE:
         if (gn_alive_read(frame, &alive)) expect_length(frame, gn_alive_write(out, &alive));
+        break;
+    case GN_MSG_DONE:
+        if (gn_done_read(frame, &collectives)) expect_length(frame, gn_done_write(out, collectives));
         break;
     case GN_MSG_FAIL:
         if (!gn_failure_read(frame, &failure)) break;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exchange gives the right sums, and the same bits at every rank.
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "comm_ranks.h"
 #include "suite.h"
+#include "switch_host.h"
 
 /// How an exchange is configured; the codec's profile or none.
 typedef struct style {
@@ -17,20 +19,27 @@ typedef struct style {
     bool quantise, weights;
     gn_profile profile;
     int bound_exp;
+    unsigned streams, loss;  // of the switch: per mille
 } style;
 
 static const style styles[] = {
-    {"ring", GN_RING, false, false, GN_LATTICE, 0},
-    {"ring dense", GN_RING, true, false, GN_DENSE, 10},
-    {"ring dense 2^-4", GN_RING, true, false, GN_DENSE, 4},
-    {"ring lattice", GN_RING, true, false, GN_LATTICE, 10},
-    {"ring paper", GN_RING, true, false, GN_PAPER, 10},
-    {"aggregator", GN_WORKER_AGGREGATOR, false, false, GN_LATTICE, 0},
-    {"aggregator dense", GN_WORKER_AGGREGATOR, true, false, GN_DENSE, 10},
-    {"aggregator dense weights", GN_WORKER_AGGREGATOR, true, true, GN_DENSE, 10},
-    {"aggregator lattice", GN_WORKER_AGGREGATOR, true, false, GN_LATTICE, 10},
-    {"aggregator paper", GN_WORKER_AGGREGATOR, true, false, GN_PAPER, 10},
+    {"ring", GN_RING, false, false, GN_LATTICE, 0, 0, 0},
+    {"ring dense", GN_RING, true, false, GN_DENSE, 10, 0, 0},
+    {"ring dense 2^-4", GN_RING, true, false, GN_DENSE, 4, 0, 0},
+    {"ring lattice", GN_RING, true, false, GN_LATTICE, 10, 0, 0},
+    {"ring paper", GN_RING, true, false, GN_PAPER, 10, 0, 0},
+    {"aggregator", GN_WORKER_AGGREGATOR, false, false, GN_LATTICE, 0, 0, 0},
+    {"aggregator dense", GN_WORKER_AGGREGATOR, true, false, GN_DENSE, 10, 0, 0},
+    {"aggregator dense weights", GN_WORKER_AGGREGATOR, true, true, GN_DENSE, 10, 0, 0},
+    {"aggregator lattice", GN_WORKER_AGGREGATOR, true, false, GN_LATTICE, 10, 0, 0},
+    {"aggregator paper", GN_WORKER_AGGREGATOR, true, false, GN_PAPER, 10, 0, 0},
+    {"switch", GN_SWITCH, false, false, GN_LATTICE, 0, 1, 0},
+    {"switch, 3 streams, loss", GN_SWITCH, false, false, GN_LATTICE, 0, 3, 5},
+    {"switch dense", GN_SWITCH, true, false, GN_DENSE, 10, 1, 0},
+    {"switch lattice, 2 streams, loss", GN_SWITCH, true, false, GN_LATTICE, 10, 2, 5},
 };
+static switch_host switch_of_test;
+
 enum { STYLES = sizeof styles / sizeof *styles };
 
 static gn_comm_config style_config(const style *s, int rank, const ranks *group)
@@ -39,6 +48,9 @@ static gn_comm_config style_config(const style *s, int rank, const ranks *group)
     config.algorithm = s->algorithm;
     config.aggregator_weights = s->weights;
     config.quantise = s->quantise;
+    config.switch_address = switch_of_test.address;
+    config.switch_streams = s->streams;
+    config.switch_values = s->streams > 1 ? 100 : 0;
     if (s->quantise) RANK_CHECK(!gn_codec_init(&config.codec, s->profile, s->bound_exp));
     return config;
 }
@@ -124,8 +136,10 @@ static void check_all_equal(const ranks *group, const char *what)
 START_TEST(test_sums_and_equal_bits)
 {
     matrix m = {.style = &styles[_i]};
+    const bool switched = m.style->algorithm == GN_SWITCH;
+    if (switched) switch_start(&switch_of_test, &(switch_faults){.loss = m.style->loss});
     for (int size = 1; size <= RANKS_MAX; size++) {
-        for (int wire = 0; wire <= (m.style->quantise && (size == 3 || size == 4)); wire++) {
+        for (int wire = 0; wire <= (m.style->quantise && !switched && (size == 3 || size == 4)); wire++) {
             ranks group;
             m.wire = wire;
             ranks_start(&group, size, run_matrix, &m);
@@ -134,6 +148,7 @@ START_TEST(test_sums_and_equal_bits)
             ranks_free(&group);
         }
     }
+    if (switched) switch_stop(&switch_of_test, SIGKILL);
 }
 END_TEST
 
@@ -157,10 +172,14 @@ static const style *find_style(const char *name)
 // Quantised once, sums do not depend on the way they are made, nor on how the values are written down.
 START_TEST(test_algorithms_give_the_same_bits)
 {
+    switch_start(&switch_of_test, &(switch_faults){.loss = 5});
     for (int size = 2; size <= 5; size++) {
-        uint64_t hash[4];
-        static const char *const same[4] = {"ring dense", "aggregator dense", "ring lattice", "aggregator lattice"};
-        for (int i = 0; i < 4; i++) {
+        enum { SAME = 6 };
+        uint64_t hash[SAME];
+        static const char *const same[SAME] = {"ring dense",   "aggregator dense",
+                                               "ring lattice", "aggregator lattice",
+                                               "switch dense", "switch lattice, 2 streams, loss"};
+        for (int i = 0; i < SAME; i++) {
             const style *one = find_style(same[i]);
             ranks group;
             ranks_start(&group, size, run_one, (void *)(uintptr_t)one);
@@ -171,6 +190,7 @@ START_TEST(test_algorithms_give_the_same_bits)
             ck_assert_msg(hash[i] == hash[0], "size %d: %s and %s differ", size, same[i], same[0]);
         }
     }
+    switch_stop(&switch_of_test, SIGKILL);
 }
 END_TEST
 

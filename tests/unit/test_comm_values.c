@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens to the values: error feedback, scale, values outside the codec's range, requests, memory.
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "comm_ranks.h"
 #include "suite.h"
+#include "switch_host.h"
 
 enum { COUNT = 5000, STEPS = 12 };
 
@@ -21,10 +23,15 @@ typedef struct plan {
     float magnitude;
 } plan;
 
+static switch_host switch_of_test;
+static unsigned switch_values = 100;
+
 static gn_comm *plan_init(int rank, const ranks *group, const plan *p)
 {
     gn_comm_config config = rank_config(rank, group);
     config.algorithm = p->algorithm;
+    config.switch_address = switch_of_test.address;
+    config.switch_values = switch_values;
     config.quantise = true;
     config.scale = p->scale;
     config.scale_target = (int8_t)p->scale_target;
@@ -101,11 +108,8 @@ static void run_feedback(int rank, const ranks *group, void *argument)
 
 START_TEST(test_feedback_loses_nothing)
 {
-    for (int a = 0; a < 2; a++) {
-        plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING,
-                  .profile = a ? GN_LATTICE : GN_DENSE,
-                  .bound_exp = 3,
-                  .magnitude = 1};
+    for (gn_algorithm a = 0; a < GN_ALGORITHMS; a++) {
+        plan p = {.algorithm = a, .profile = a ? GN_LATTICE : GN_DENSE, .bound_exp = 3, .magnitude = 1};
         run_plan(3, run_feedback, &p, NULL);
         p.scale = GN_SCALE_AUTO;
         p.magnitude = 0x1p-20f;
@@ -152,15 +156,12 @@ static void run_scale(int rank, const ranks *group, void *argument)
 
 START_TEST(test_scale_makes_the_bound_relative)
 {
-    uint64_t hash[2];
-    for (int a = 0; a < 2; a++) {
-        plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING,
-                  .profile = a ? GN_LATTICE : GN_DENSE,
-                  .bound_exp = 4,
-                  .scale = GN_SCALE_AUTO};
+    uint64_t hash[GN_ALGORITHMS];
+    for (gn_algorithm a = 0; a < GN_ALGORITHMS; a++) {
+        plan p = {.algorithm = a, .profile = a ? GN_LATTICE : GN_DENSE, .bound_exp = 4, .scale = GN_SCALE_AUTO};
         run_plan(3, run_scale, &p, &hash[a]);
     }
-    ck_assert(hash[0] == hash[1]);
+    ck_assert(hash[0] == hash[1] && hash[0] == hash[2]);
 }
 END_TEST
 
@@ -195,10 +196,10 @@ static void run_special(int rank, const ranks *group, void *argument)
 START_TEST(test_special_values)
 {
     for (int size = 2; size <= 4; size++)
-        for (int a = 0; a < 2; a++)
-            for (gn_profile profile = GN_PAPER; profile < GN_PROFILE_COUNT; profile++)
+        for (gn_algorithm a = 0; a < GN_ALGORITHMS; a++)
+            for (gn_profile profile = a == GN_SWITCH ? GN_LATTICE : GN_PAPER; profile < GN_PROFILE_COUNT; profile++)
                 for (int scale = 0; scale < 2; scale++) {
-                    plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING,
+                    plan p = {.algorithm = a,
                               .profile = profile,
                               .bound_exp = 10,
                               .scale = scale ? GN_SCALE_AUTO : GN_SCALE_NONE};
@@ -279,11 +280,9 @@ static void run_memory(int rank, const ranks *group, void *argument)
 
 START_TEST(test_memory_does_not_grow_with_count)
 {
-    for (int a = 0; a < 2; a++) {
-        plan p = {.algorithm = a ? GN_WORKER_AGGREGATOR : GN_RING,
-                  .profile = GN_DENSE,
-                  .bound_exp = 10,
-                  .scale = GN_SCALE_AUTO};
+    switch_values = 0;
+    for (gn_algorithm a = 0; a < GN_ALGORITHMS; a++) {
+        plan p = {.algorithm = a, .profile = GN_DENSE, .bound_exp = 10, .scale = GN_SCALE_AUTO};
         ranks group;
         ranks_start(&group, 4, run_memory, &p);
         ranks_wait(&group, 60);
@@ -297,11 +296,22 @@ START_TEST(test_memory_does_not_grow_with_count)
 }
 END_TEST
 
+static void start_switch(void)
+{
+    switch_start(&switch_of_test, NULL);
+}
+
+static void stop_switch(void)
+{
+    switch_stop(&switch_of_test, SIGKILL);
+}
+
 int main(void)
 {
     Suite *suite = suite_create("comm values");
     TCase *values = tcase_create("values");
     tcase_set_timeout(values, 100);
+    tcase_add_checked_fixture(values, start_switch, stop_switch);
     tcase_add_test(values, test_feedback_loses_nothing);
     tcase_add_test(values, test_scale_makes_the_bound_relative);
     tcase_add_test(values, test_special_values);

@@ -40,9 +40,14 @@ typedef struct gn_request gn_request;
 typedef enum gn_op { GN_SUM, GN_AVERAGE } gn_op;
 
 typedef enum gn_algorithm {
-    GN_RING,              ///< INCEPTIONN Algorithm 1
-    GN_WORKER_AGGREGATOR  ///< the paper's baseline: rank 0 gathers, sums and sends back
+    GN_RING,               ///< INCEPTIONN Algorithm 1
+    GN_WORKER_AGGREGATOR,  ///< the paper's baseline: rank 0 gathers, sums and sends back
+    GN_SWITCH,  ///< in the network: a switch (docs/switch.md) adds, each value crosses a link once up and once down
+    GN_ALGORITHMS
 } gn_algorithm;
+
+/// "ring", "worker-aggregator", "switch"; NULL for no algorithm.
+GN_API const char *gn_algorithm_name(gn_algorithm algorithm);
 
 typedef enum gn_scale {
     GN_SCALE_NONE,  ///< the bound is absolute
@@ -64,6 +69,17 @@ typedef struct gn_comm_config {
     size_t segment_bytes;  ///< pipelining unit of data, 4 KiB to 2 MiB; 0: 256 KiB
     /// ToS of the gradient legs: 0x28 so that the NIC compresses, 0 for none. GN_TOS_AUTO, the default: 0x28 with `quantise`, else 0.
     int data_tos;
+    // GN_SWITCH. Without `quantise` values travel as block floating point (int32, docs/switch.md), with lattice or dense as streams of the codec, which
+    // the switch adds as they are; paper has no sums of integers and is refused.
+    const char *switch_address;  ///< "host:port" of this rank's switch. Ranks may have different ones, under one parent
+    unsigned
+        switch_streams;  ///< parts of a vector that travel on their own, with a thread each from 2 on: at most 16, the same on all ranks; 0: 1
+    unsigned
+        switch_slots;  ///< chunks of a stream that may be on their way: a power of two up to 32768; 0: 128. The switch may grant less
+    unsigned
+        switch_values;  ///< values of a packet, at most 2048; 0: what fits the MTU of the route to the switch, whatever they are. The least of all ranks
+    bool
+        switch_nic;  ///< values leave as binary32 with data_tos, for this host's NIC to compress: its rule for UDP has the codec and head 32
     bool aggregator_weights;  ///< worker-aggregator: second leg is not a gradient, sent with ToS 0 (the paper's case)
     bool quantise;            ///< pass each contribution (and, with GN_PAPER, each reduced block) through `codec`
     /// What the NIC's rule for data_tos applies; same on all ranks; dense 2^-10 by default, as the NIC's rule is. Without `quantise`, NICs must leave data_tos alone, or replicas drift.
@@ -90,7 +106,7 @@ GN_API gn_status gn_comm_init(gn_comm **comm, const gn_comm_config *config);
 /// Sums (or averages) `count` floats over all ranks. `send == recv` is in place; otherwise no overlap. Bucket 0 for GN_SCALE_AUTO.
 /// A failure in the next collective, at a rank that is ahead, is told by the next call. Where it is an abort, or a connection is
 /// lost as well, it may end this one, though others have finished it: then `recv` is unspecified.
-/// Beyond the caller's buffers it needs at most 8 MiB, whatever `count`.
+/// Beyond the caller's buffers it needs at most 8 MiB (GN_SWITCH: 2.2 MiB a stream), whatever `count`.
 GN_API gn_status gn_allreduce(gn_comm *comm, const float *send, float *recv, size_t count, gn_op op);
 
 /// The long form: one bucket (tensor) of a gradient.
@@ -120,6 +136,7 @@ GN_API gn_status gn_barrier(gn_comm *comm);
 GN_API gn_status gn_comm_abort(gn_comm *comm, const char *reason);
 
 /// Says goodbye and frees; started requests run to their end first, and must have been waited for. NULL: nothing.
+/// GN_SWITCH: waits, at most timeout_ms, until every rank has its last results, for the job at the switch ends with the first that leaves.
 GN_API void gn_comm_free(gn_comm *comm);
 
 /// -1 for NULL.
@@ -131,8 +148,10 @@ GN_API int gn_comm_size(const gn_comm *comm);
 GN_API const char *gn_comm_last_error(const gn_comm *comm);
 
 typedef struct gn_comm_stats {
-    uint64_t sent_bytes, received_bytes;  ///< data legs, before any NIC
+    uint64_t sent_bytes, received_bytes;  ///< data legs, before any NIC; GN_SWITCH: datagrams up and down
     double quantise_seconds, reduce_seconds, wait_seconds, total_seconds;
+    // GN_SWITCH, packets and chunks: sent again; of those, though nothing had been lost; summed by rank 0 in binary32
+    uint64_t resent_packets, late_packets, fallback_chunks;
 } gn_comm_stats;
 
 /// Since gn_comm_init(); zeros for NULL.

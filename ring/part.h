@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_PART_H
+#define GRADNIC_RING_PART_H
+/// A stream of the algorithm switch: a part of every vector, with a UDP socket and a protocol worker (gradnic/worker.h) of its own. Whoever runs
+/// it, the thread of the collective or one that is only for it, is the only one to touch what is not marked.
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <gradnic/worker.h>
+
+#include "exchange.h"
+
+typedef struct gn_part_socket gn_part_socket;
+
+typedef struct gn_part {
+    int fd;
+    gn_worker *worker;
+    gn_part_socket *io;
+    uint16_t packet_values;
+    uint8_t tos;             ///< of values that a NIC is to compress; other datagrams have 0
+    gn_exchange x;           ///< of this part: its own histogram, its own account of time
+    uint64_t *histogram;     ///< NULL until one is wanted
+    size_t first;            ///< of its values in the vector
+    gn_worker_stats before;  ///< this collective
+    pthread_t thread;
+    atomic_size_t finished;      ///< values that have their results
+    atomic_int_least64_t moved;  ///< when a datagram last was of use, ns
+    atomic_int failed;           ///< errno of a socket that cannot be used any more
+    atomic_bool done;            ///< all results are there...
+    atomic_bool fell;  ///< ... some of them summed by rank 0, who may be asked for them as long as someone lacks one
+} gn_part;
+
+/// On the socket `fd`, which is there already. `config`: of the worker; before, after and context are the part's. `tos`: for config.nic.
+/// @return GN_NO_MEMORY, GN_INVALID.
+gn_status gn_part_open(gn_part *part, const gn_worker_config *config, uint8_t tos);
+
+void gn_part_close(gn_part *part);
+
+/// Begins values [first, first + count) of the exchange's bucket; 0: this collective has nothing for it. @return GN_NO_MEMORY
+gn_status gn_part_post(gn_part *part, const gn_exchange *exchange, size_t first, size_t count);
+
+/// Receives and sends what there is. @return whether there was something.
+bool gn_part_move(gn_part *part, int64_t now);
+
+/// What to wait for, and until when: milliseconds, rounded up, or -1.
+short gn_part_events(const gn_part *part);
+int gn_part_wait_ms(const gn_part *part, int64_t now);
+
+static inline int64_t gn_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "route.h"
+
+#include <errno.h>
+#include <netinet/udp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <gradnic/shim.h>
+
+#include "rendezvous.h"
+
+gn_agg_format gn_route_format(const gn_comm_config *config)
+{
+    if (!config->quantise) return GN_AGG_INT32;
+    return config->codec.profile == GN_LATTICE ? GN_AGG_LATTICE : GN_AGG_DENSE;
+}
+
+int gn_route_socket(const struct sockaddr_storage *to, const struct sockaddr_storage *local)
+{
+    int fd = socket((to ? to : local)->ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -1;
+    int failed = local ? bind(fd, (const struct sockaddr *)local, gn_sockaddr_length(local)) : 0;
+    if (!failed && to) failed = connect(fd, (const struct sockaddr *)to, gn_sockaddr_length(to));
+    if (!failed) return fd;
+    const int kept = errno;
+    close(fd);
+    errno = kept;
+    return -1;
+}
+
+size_t gn_route_payload(int fd)
+{
+    struct sockaddr_storage to;
+    socklen_t length = sizeof to;
+    if (getpeername(fd, (struct sockaddr *)&to, &length)) return 0;
+    const bool six = to.ss_family == AF_INET6;
+    int mtu = 0;
+    length = sizeof mtu;
+    if (getsockopt(fd, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MTU : IP_MTU, &mtu, &length)) return 0;
+    const int headers = (six ? 40 : 20) + 8;
+    return mtu > headers ? (size_t)(mtu - headers) : 0;
+}
+
+/// A packet's bytes at most, in any form that it takes on its way.
+static size_t longest(const gn_comm_config *config, size_t values)
+{
+    if (gn_route_format(config) == GN_AGG_INT32) return GN_AGG_HEADER + sizeof(float) * values;
+    return gn_agg_bound(values);
+}
+
+static unsigned values_that_fit(const gn_comm_config *config, size_t payload)
+{
+    unsigned values = GN_AGG_VALUES_MAX;
+    while (values > 1 && longest(config, values) > payload) values--;
+    return values;
+}
+
+gn_status gn_route_find(const gn_comm_config *config, gn_route *route, gn_error *error)
+{
+    char host[256];
+    uint16_t port;
+    *route = (gn_route){.values = config->switch_values};
+    if (!gn_host_and_port(config->switch_address, host, &port))
+        return gn_cause_set(error, GN_INVALID, "switch_address '%s': want host:port", config->switch_address);
+    gn_status status = gn_resolve(host, port, &route->address, error);
+    if (status) return status;
+    gn_address_from(&route->address, &route->place);
+    route->place.data_port = port;
+    gn_sockaddr_name(&route->address, route->name);
+    int fd = gn_route_socket(&route->address, NULL);
+    if (fd < 0) return gn_cause_set(error, GN_IO, "no route to the switch at %s: %s", route->name, strerror(errno));
+    if (!route->values) route->values = values_that_fit(config, gn_route_payload(fd));
+    close(fd);
+    return GN_OK;
+}

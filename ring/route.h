@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_ROUTE_H
+#define GRADNIC_RING_ROUTE_H
+/// The way to a rank's switch: where it is, and how large packets on it may be.
+
+#include <gradnic/aggregate.h>
+#include <gradnic/comm.h>
+
+#include "socket.h"
+
+typedef struct gn_route {
+    struct sockaddr_storage address;  ///< of the switch
+    gn_address place;                 ///< the same, to be compared with other ranks'
+    char name[GN_NAME];
+    unsigned values;  ///< of a packet: as configured, or what the MTU takes whatever the values are
+} gn_route;
+
+/// From gn_comm_config.switch_address. @return GN_INVALID or GN_IO with a text.
+gn_status gn_route_find(const gn_comm_config *config, gn_route *route, gn_error *error);
+
+/// What the switch is asked to add: lattice, dense or int32.
+gn_agg_format gn_route_format(const gn_comm_config *config);
+
+/// Bytes of a UDP datagram's content that go over a connected socket in one packet; 0 where that is not known.
+size_t gn_route_payload(int fd);
+
+/// A UDP socket, not blocking, whose datagrams go to `to` and come from `local`; either may be NULL. @return it, or -1 with errno.
+int gn_route_socket(const struct sockaddr_storage *to, const struct sockaddr_storage *local);
+
+#endif

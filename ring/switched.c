@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a group comes to have a job at a switch, and leaves it. Every rank asks for its own place; which that is follows from who shares a switch with
+// whom (bootstrap_server.c). Ranks with more than one switch stand below leaves of one parent.
+#include "switched.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "bootstrap.h"
+#include "clock.h"
+#include "control.h"
+
+enum { SLOTS_DEFAULT = 128 };
+
+static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *join, gn_error *error)
+{
+    const gn_comm_config *config = &comm->config;
+    const uint8_t *at = comm->table.switch_index, mine = at[comm->rank];
+    unsigned children = 0, bit = 0, switches = 0;
+    for (int rank = 0; rank < comm->size; rank++) {
+        if (at[rank] == switches) switches++;
+        children += at[rank] == mine;
+        bit += at[rank] == mine && rank < comm->rank;
+    }
+    if (children > GN_AGG_WORKERS_MAX || switches > GN_AGG_WORKERS_MAX)
+        return gn_cause_set(error, GN_INVALID, "%u %s %s: at most %d, more need leaf switches (or fewer of them)",
+                            children > GN_AGG_WORKERS_MAX ? children : switches,
+                            children > GN_AGG_WORKERS_MAX ? "ranks at the switch" : "switches below the parent of",
+                            name, GN_AGG_WORKERS_MAX);
+    *join = (gn_admission_join){.rank = (uint16_t)comm->rank,
+                                .ranks = (uint16_t)comm->size,
+                                .bit = (uint8_t)bit,
+                                .children = (uint8_t)children,
+                                .parent_bit = switches > 1 ? mine : 0,
+                                .parent_children = (uint8_t)(switches > 1 ? switches : 0),
+                                .leader = at[0] == mine ? 0 : GN_AGG_WORKERS_MAX,  // the first of its children
+                                .format = (uint8_t)gn_route_format(config),
+                                .bound_exp = (int8_t)(config->quantise ? config->codec.bound_exp : 0),
+                                .packet_values = comm->table.switch_values,
+                                .slots = (uint16_t)(config->switch_slots ? config->switch_slots : SLOTS_DEFAULT),
+                                .streams = (uint8_t)config->switch_streams};
+    for (int i = 0; i < GN_TOKEN_BYTES; i++)
+        snprintf(join->name + 2 * i, sizeof join->name - 2 * (size_t)i, "%02x", comm->table.token[i]);
+    return GN_OK;
+}
+
+/// Sockets at the address that the switch sees; their ports go into JOIN.
+static gn_status open_sockets(gn_switched *s, gn_admission_join *join, gn_error *error)
+{
+    struct sockaddr_storage own;
+    socklen_t length = sizeof own;
+    if (getsockname(s->tether.fd, (struct sockaddr *)&own, &length))
+        return gn_cause_set(error, GN_IO, "switch %s: %s", s->name, strerror(errno));
+    for (unsigned i = 0; i < s->streams; i++) {
+        gn_sockaddr_set_port(&own, 0);
+        s->part[i].fd = gn_route_socket(NULL, &own);
+        length = sizeof own;
+        if (s->part[i].fd < 0 || getsockname(s->part[i].fd, (struct sockaddr *)&own, &length))
+            return gn_cause_set(error, GN_IO, "no UDP socket for the switch %s: %s", s->name, strerror(errno));
+        join->udp_port[i] = gn_sockaddr_port(&own);
+    }
+    return GN_OK;
+}
+
+static gn_status not_admitted(const gn_comm *comm, const gn_switched *s, gn_error *error)
+{
+    if (!s->tether.up)
+        return gn_cause_set(error, GN_TIMEOUT, "no connection to the switch %s within %d ms", s->name,
+                            comm->timeout_ms);
+    return gn_cause_set(error, GN_TIMEOUT, "the switch %s has not admitted this job within %d ms: %s", s->name,
+                        comm->timeout_ms,
+                        gn_now() < s->tether.last_heard + 2 * gn_control_beat_seconds(comm)
+                            ? "it answers, but waits for others to join (at this switch, or at its parent)"
+                            : "it does not answer");
+}
+
+/// The connection has ended. When that is because another rank has failed, rank 0 is about to say so.
+static gn_status switch_ended(gn_comm *comm, const gn_switched *s, struct gn_bootstrap *boot, gn_error *error)
+{
+    const double until = gn_now() + (s->tether.joined ? gn_control_beat_seconds(comm) : 0);
+    do {
+        const gn_status status = gn_bootstrap_watch(boot, error);
+        if (status) return status;
+        (void)poll(NULL, 0, 10);
+    } while (gn_now() < until);
+    return gn_cause_set(error, GN_IO, "switch %s: %s", s->name, s->tether.why);
+}
+
+static gn_status await_welcome(gn_comm *comm, gn_switched *s, struct gn_bootstrap *boot, gn_admission_join *join,
+                               gn_admission *answer, gn_error *error)
+{
+    gn_status status = GN_OK;
+    bool ready = false;
+    for (answer->type = GN_ADMISSION_JOIN; answer->type == GN_ADMISSION_JOIN;) {
+        if (gn_now() >= boot->deadline) return not_admitted(comm, s, error);
+        if (s->tether.up && !ready) {
+            status = open_sockets(s, join, error);
+            ready = true;
+        }
+        if (!status && gn_tether_advance(&s->tether, ready ? join : NULL, answer))
+            status = switch_ended(comm, s, boot, error);
+        if (!status) status = gn_bootstrap_watch(boot, error);
+        if (status) return status;
+        if (answer->type != GN_ADMISSION_JOIN || (s->tether.up && !ready)) continue;
+        if (ready && gn_now() >= s->tether.last_ping + gn_control_beat_seconds(comm))
+            gn_tether_ping(&s->tether, gn_now());
+        struct pollfd p = {.fd = s->tether.fd, .events = gn_tether_events(&s->tether)};
+        (void)poll(&p, 1, 20);  // short, because the bootstrap connections are looked at between
+    }
+    if (answer->type == GN_ADMISSION_REFUSED)
+        return gn_cause_set(error, GN_INVALID, "the switch %s refused the job: %s", s->name, answer->text);
+    return GN_OK;
+}
+
+static gn_status open_parts(gn_comm *comm, gn_switched *s, const gn_admission_join *join,
+                            const gn_admission_welcome *welcome, const gn_route *route, gn_error *error)
+{
+    if (welcome->streams != s->streams || welcome->slots > join->slots)
+        return gn_cause_set(error, GN_CORRUPT, "the switch %s gave more than was asked for", s->name);
+    if (welcome->mode != GN_PARTITIONED)
+        return gn_cause_set(error, GN_UNSUPPORTED,
+                            "the switch %s shares its memory in a mode that this library does not know", s->name);
+    for (unsigned i = 0; i < s->streams; i++) {
+        const gn_worker_config config = {.job = welcome->job[i],
+                                         .gen = welcome->gen[i],
+                                         .rank = join->rank,
+                                         .ranks = join->ranks,
+                                         .bit = join->bit,
+                                         .children = join->children,
+                                         .format = (gn_agg_format)join->format,
+                                         .bound_exp = join->bound_exp,
+                                         .slots = welcome->slots,
+                                         .packet_values = join->packet_values,
+                                         .nic = comm->config.switch_nic};
+        struct sockaddr_storage to = route->address;
+        gn_sockaddr_set_port(&to, welcome->udp_port[i]);
+        if (connect(s->part[i].fd, (struct sockaddr *)&to, gn_sockaddr_length(&to)))
+            return gn_cause_set(error, GN_IO, "switch %s, port %u: %s", s->name, welcome->udp_port[i], strerror(errno));
+        if (gn_part_open(&s->part[i], &config, (uint8_t)comm->config.data_tos))
+            return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
+    }
+    return GN_OK;
+}
+
+gn_status gn_switched_join(gn_comm *comm, struct gn_bootstrap *boot, gn_error *error)
+{
+    gn_switched *s = calloc(1, sizeof *s);
+    if (!s) return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
+    comm->switched = s;
+    for (int i = 0; i < GN_ADMISSION_STREAMS_MAX; i++) s->part[i].fd = -1;
+    s->tether.fd = -1;
+    s->halt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->streams = comm->config.switch_streams;
+    s->packet_values = comm->table.switch_values;
+    memcpy(s->name, boot->route.name, sizeof s->name);
+    if (s->halt < 0 || s->news < 0) return gn_cause_set(error, GN_IO, "eventfd: %s", strerror(errno));
+    gn_admission_join join;
+    gn_status status = plan(comm, s->name, &join, error);
+    // An interface that was asked for is used for this too; otherwise the route decides.
+    const struct sockaddr_storage *local = boot->config->interface ? &boot->local : NULL;
+    if (!status && gn_tether_open(&s->tether, &boot->route.address, local))
+        status = gn_cause_set(error, GN_IO, "cannot connect to the switch %s: %s", s->name, s->tether.why);
+    gn_admission answer;
+    if (!status) status = await_welcome(comm, s, boot, &join, &answer, error);
+    return status ? status : open_parts(comm, s, &join, &answer.welcome, &boot->route, error);
+}
+
+void gn_switched_leave(gn_comm *comm)
+{
+    if (!comm->switched) return;
+    const double until = gn_now() + comm->timeout_ms * 1e-3;
+    while (!gn_control_all_finished(comm, comm->switched->finished) && gn_now() < until)
+        if (gn_control_poll(comm, NULL, 0, gn_ms_until(until, gn_now())))
+            return;  // it has failed: nobody waits for more
+}
+
+void gn_switched_free(gn_switched *s)
+{
+    if (!s) return;
+    for (int i = 0; i < GN_ADMISSION_STREAMS_MAX; i++) gn_part_close(&s->part[i]);
+    gn_tether_close(&s->tether);
+    gn_close(&s->halt);
+    gn_close(&s->news);
+    free(s);
+}

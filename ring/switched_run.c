@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// One allreduce through a switch. The vector is cut into as many runs of whole chunks as there are streams. The thread of the collective moves the first
+// one and serves the control connections and the switch's; the others have a thread each, which touches nothing but its part.
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "control.h"
+#include "switched.h"
+
+enum { LOOK_EVERY = 64, CHUNKS_MIN = 64 };  // less is not worth a thread
+
+typedef struct run {
+    gn_exchange *x;
+    gn_comm *comm;
+    gn_switched *s;
+    unsigned parts, threads;  ///< with values; started
+    bool told;                ///< the other ranks know that we have all results
+} run;
+
+static uint64_t collectives(const run *r)
+{
+    return r->comm->sequence + 1;  // through this one
+}
+
+// Threads -----------------------------------------------------------------------------------------------------------------
+
+typedef struct errand {
+    gn_switched *s;
+    gn_part *part;
+} errand;
+
+static void poke(int event)
+{
+    const uint64_t one = 1;
+    (void)!write(event, &one, sizeof one);  // full: it is readable already
+}
+
+static void *move_part(void *argument)
+{
+    const errand e = *(errand *)argument;
+    bool told = false;
+    while (!atomic_load(&e.s->ended) && !atomic_load(&e.part->failed)) {
+        const bool moved = gn_part_move(e.part, gn_now_ns());
+        if (!told && (atomic_load(&e.part->done) || atomic_load(&e.part->failed))) {
+            told = true;
+            poke(e.s->news);
+        }
+        if (moved) continue;
+        struct pollfd set[2] = {{.fd = e.part->fd, .events = gn_part_events(e.part)},
+                                {.fd = e.s->halt, .events = POLLIN}};
+        (void)poll(set, 2, gn_part_wait_ms(e.part, gn_now_ns()));
+    }
+    return NULL;
+}
+
+static gn_status start_threads(run *r, errand *errands)
+{
+    sigset_t all, before;  // the application's signals are not for a library's thread
+    sigfillset(&all);
+    int failed = 0;
+    atomic_store(&r->s->ended, false);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (unsigned i = 1; i < r->parts && !failed; i++) {
+        errands[i] = (errand){r->s, &r->s->part[i]};
+        failed = pthread_create(&r->s->part[i].thread, NULL, move_part, &errands[i]);
+        if (!failed) r->threads++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!failed) return GN_OK;
+    return gn_control_fail(r->comm, GN_NO_MEMORY, r->comm->rank, "rank %d: no thread: %s", r->comm->rank,
+                           strerror(failed));
+}
+
+static void stop_threads(run *r)
+{
+    uint64_t drained;
+    if (!r->threads) return;
+    atomic_store(&r->s->ended, true);
+    poke(r->s->halt);
+    for (unsigned i = 1; i <= r->threads; i++) pthread_join(r->s->part[i].thread, NULL);
+    r->threads = 0;
+    (void)!read(r->s->halt, &drained, sizeof drained);
+    (void)!read(r->s->news, &drained, sizeof drained);
+}
+
+// When the switch is to blame ------------------------------------------------------------------------------------------------
+
+/// What has been waited for longest: ", waiting for psn 7 of stream 0 for 312 ms".
+static void describe_wait(const run *r, char *text, size_t room)
+{
+    int64_t oldest = 0;
+    text[0] = 0;
+    for (unsigned i = 0; i < r->parts; i++) {
+        uint32_t psn;
+        int64_t since;
+        if (!gn_worker_waits_for(r->s->part[i].worker, &psn, &since) || (oldest && since >= oldest)) continue;
+        oldest = since;
+        snprintf(text, room, ", waiting for psn %u of stream %u for %lld ms", psn, i,
+                 (long long)(gn_now_ns() - since) / 1000000);
+    }
+}
+
+static gn_status blame_switch(run *r, const char *how)
+{
+    gn_comm *comm = r->comm;
+    char waits[96];
+    stop_threads(r);  // their parts are looked at here
+    describe_wait(r, waits, sizeof waits);
+    const bool none = comm->config.switch_nic && !comm->data_received;
+    return gn_control_fail(comm, GN_PEER_LOST, -1, "switch %s lost: %s in %s%s, %llu of %llu bytes summed%s",
+                           r->s->name, how, comm->phase, waits, (unsigned long long)comm->data_received,
+                           (unsigned long long)comm->data_expected,
+                           none ? " (has this host's NIC a rule for UDP with head=32?)" : "");
+}
+
+/// The switch has ended the job. When that is because a rank has died, the control connections know which.
+static gn_status switch_gone(run *r)
+{
+    const double until = gn_now() + gn_control_beat_seconds(r->comm);
+    uint8_t waiting[GN_RANKS_MAX];
+    memset(waiting, 1, sizeof waiting);
+    gn_status status = gn_control_state(r->comm);
+    while (!status && gn_now() < until) {
+        status = gn_control_poll(r->comm, NULL, 0, 10);
+        if (!status) status = gn_control_check_deadline(r->comm, waiting);  // someone may have said goodbye
+    }
+    return status ? status : blame_switch(r, r->s->tether.why);
+}
+
+// The collective's thread -----------------------------------------------------------------------------------------------------
+
+static bool all_headers(const run *r)
+{
+    for (int i = 0; i < r->comm->peer_count; i++)
+        if (!gn_control_has_header(r->comm, i)) return false;
+    return true;
+}
+
+/// Nothing has moved. Who is to blame, and is it time?
+static gn_status check_deadlines(run *r)
+{
+    gn_comm *comm = r->comm;
+    gn_tether *tether = &r->s->tether;
+    uint8_t waiting[GN_RANKS_MAX] = {0};
+    for (int i = 0; i < comm->peer_count; i++)
+        waiting[i] = comm->rank || !gn_control_has_finished(comm, i, collectives(r));
+    gn_status status = gn_control_check_deadline(comm, waiting);
+    const double now = gn_now(), still = now - comm->last_progress, limit = comm->timeout_ms * 1e-3;
+    if (status || r->told || still < gn_control_beat_seconds(comm)) return status;
+    if (now >= tether->last_ping + gn_control_beat_seconds(comm)) gn_tether_ping(tether, now);
+    char text[64];
+    snprintf(text, sizeof text, "no sign of life for %d ms", comm->timeout_ms);
+    if (still > limit && now - tether->last_heard > limit) return blame_switch(r, text);
+    // Rank 0 knows whether all are in this collective. When they are, and all live, it is the datagrams that do not pass.
+    snprintf(text, sizeof text, "it lives, but has sent no result for %d ms", comm->timeout_ms);
+    if (!comm->rank && still > limit && all_headers(r)) return blame_switch(r, text);
+    return GN_OK;
+}
+
+/// What the parts have come to.
+static gn_status look(run *r)
+{
+    gn_comm *comm = r->comm;
+    uint64_t values = 0;
+    int64_t moved = 0;
+    for (unsigned i = 0; i < r->parts; i++) {
+        gn_part *part = &r->s->part[i];
+        const int failed = atomic_load(&part->failed);
+        const int64_t at = atomic_load_explicit(&part->moved, memory_order_relaxed);
+        if (failed)
+            return gn_control_fail(comm, GN_IO, comm->rank, "rank %d cannot send to the switch %s: %s%s", comm->rank,
+                                   r->s->name, strerror(failed),
+                                   failed == EMSGSIZE ? " (give switch_values a smaller number)" : "");
+        values += atomic_load_explicit(&part->finished, memory_order_relaxed);
+        if (at > moved) moved = at;
+    }
+    comm->data_received = values * sizeof(float);
+    gn_control_progress(comm, (double)moved * 1e-9);
+    return r->s->tether.gone ? switch_gone(r) : GN_OK;
+}
+
+static gn_status wait_for_more(run *r, bool blocked)
+{
+    gn_switched *s = r->s;
+    struct pollfd data[3] = {{.fd = s->part[0].fd, .events = gn_part_events(&s->part[0])},
+                             {.fd = s->tether.fd, .events = POLLIN},
+                             {.fd = s->news, .events = POLLIN}};
+    uint64_t drained;
+    gn_status status = gn_control_poll(r->comm, data, 3, blocked ? gn_part_wait_ms(&s->part[0], gn_now_ns()) : 0);
+    if (data[1].revents) gn_tether_serve(&s->tether);
+    if (data[2].revents) (void)!read(s->news, &drained, sizeof drained);
+    if (!status) status = look(r);
+    return status || !blocked ? status : check_deadlines(r);
+}
+
+/// All results are here, and whoever lacks one that only this rank has has got it.
+static bool complete(run *r)
+{
+    bool fell = false;
+    for (unsigned i = 0; i < r->parts; i++)
+        if (!atomic_load(&r->s->part[i].done)) return false;
+    if (r->told) return gn_control_all_finished(r->comm, collectives(r));
+    if (!(r->comm->rank ? gn_control_has_header(r->comm, 0) : all_headers(r))) return false;  // is it the same call?
+    for (unsigned i = 0; i < r->parts; i++) fell |= atomic_load(&r->s->part[i].fell);
+    r->s->finished = collectives(r);
+    gn_control_finish(r->comm, collectives(r));
+    r->told = true;
+    return r->comm->rank || !fell || gn_control_all_finished(r->comm, collectives(r));
+}
+
+static gn_status post(run *r)
+{
+    const size_t count = r->x->bucket->count, values = r->s->packet_values;
+    const size_t chunks = count / values + (count % values != 0);
+    r->parts = (unsigned)(chunks / CHUNKS_MIN < r->s->streams ? chunks / CHUNKS_MIN : r->s->streams);
+    if (!r->parts) r->parts = 1;
+    for (unsigned i = 0; i < r->parts; i++) {
+        const size_t first = chunks * i / r->parts * values, next = chunks * (i + 1) / r->parts * values;
+        const gn_status status = gn_part_post(&r->s->part[i], r->x, first, (next < count ? next : count) - first);
+        if (status) return gn_control_fail(r->comm, status, r->comm->rank, "rank %d: out of memory", r->comm->rank);
+    }
+    r->comm->data_expected = count * sizeof(float);
+    r->s->tether.last_heard = gn_now();
+    return GN_OK;
+}
+
+/// The parts' accounts become the collective's.
+static void collect(run *r)
+{
+    gn_worker_stats sum = {0};
+    for (unsigned i = 0; i < r->parts; i++) {
+        gn_part *part = &r->s->part[i];
+        const gn_worker_stats now = gn_worker_get_stats(part->worker), *before = &part->before;
+        sum.up_bytes += now.up_bytes - before->up_bytes;
+        sum.down_bytes += now.down_bytes - before->down_bytes;
+        sum.resent += now.resent - before->resent;
+        sum.late += now.late - before->late;
+        sum.fallback_chunks += now.fallback_chunks - before->fallback_chunks;
+        r->x->quantise_seconds += part->x.quantise_seconds;
+        r->x->reduce_seconds += part->x.reduce_seconds;
+        for (int v = 0; r->x->histogram && v < GN_HISTOGRAM; v++) r->x->histogram[v] += part->histogram[v];
+    }
+    gn_comm_stats *stats = &r->comm->stats;
+    pthread_mutex_lock(&r->comm->stats_lock);
+    stats->sent_bytes += sum.up_bytes;
+    stats->received_bytes += sum.down_bytes;
+    stats->resent_packets += sum.resent;
+    stats->late_packets += sum.late;
+    stats->fallback_chunks += sum.fallback_chunks;
+    pthread_mutex_unlock(&r->comm->stats_lock);
+}
+
+gn_status gn_switched_run(gn_exchange *exchange)
+{
+    run r = {.x = exchange, .comm = exchange->comm, .s = exchange->comm->switched};
+    errand errands[GN_ADMISSION_STREAMS_MAX];
+    gn_status status = post(&r);
+    if (!status) status = start_threads(&r, errands);
+    for (unsigned turn = 1; !status && !complete(&r); turn++) {
+        const bool moved = gn_part_move(&r.s->part[0], gn_now_ns());
+        if (!moved || turn % LOOK_EVERY == 0) status = wait_for_more(&r, !moved);
+    }
+    stop_threads(&r);
+    collect(&r);
+    return status;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tether.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "clock.h"
+
+static void end(gn_tether *t, const char *why)
+{
+    if (!t->gone) snprintf(t->why, sizeof t->why, "%s", why);
+    t->gone = true;
+}
+
+gn_status gn_tether_open(gn_tether *tether, const struct sockaddr_storage *to, const struct sockaddr_storage *local)
+{
+    *tether = (gn_tether){.last_heard = gn_now()};
+    tether->fd = gn_connect(to, local, 0);
+    if (tether->fd >= 0) return GN_OK;
+    end(tether, strerror(errno));
+    return GN_IO;
+}
+
+static void send_frame(gn_tether *t, const gn_admission *frame)
+{
+    uint8_t out[GN_ADMISSION_MAX];
+    const size_t bytes = gn_admission_write(frame, out);
+    const ssize_t sent = send(t->fd, out, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent == (ssize_t)bytes) return;
+    // Frames are few and small: when there is no room for one, nobody reads at the other side; and half a frame cannot be mended.
+    if (sent < 0 && (errno == EAGAIN || errno == EINTR) && frame->type == GN_ADMISSION_PING) return;
+    end(t, sent < 0 ? strerror(errno) : "it takes no messages");
+}
+
+static void fill(gn_tether *t)
+{
+    const ssize_t got = recv(t->fd, t->in + t->in_used, sizeof t->in - t->in_used, MSG_DONTWAIT);
+    if (got > 0) {
+        t->in_used += (size_t)got;
+        t->last_heard = gn_now();
+    } else if (got == 0) {
+        end(t, "it has closed the connection");
+    } else if (errno != EAGAIN && errno != EINTR) {
+        end(t, strerror(errno));
+    }
+}
+
+/// The next whole frame. @return false when there is none.
+static bool next(gn_tether *t, gn_admission *frame)
+{
+    const char *wrong;
+    char text[96];
+    const int bytes = gn_admission_parse(t->in, t->in_used, frame, &wrong);
+    if (bytes < 0) {
+        snprintf(text, sizeof text, "it does not speak this protocol (%s): is it the right port?", wrong);
+        end(t, text);
+    }
+    if (bytes <= 0) return false;
+    t->in_used -= (size_t)bytes;
+    memmove(t->in, t->in + bytes, t->in_used);
+    return true;
+}
+
+static void read_answer(gn_tether *t, gn_admission *answer)
+{
+    gn_admission frame;
+    fill(t);
+    while (next(t, &frame)) {  // also what came before the end
+        if (frame.type == GN_ADMISSION_WELCOME || frame.type == GN_ADMISSION_REFUSED) *answer = frame;
+        if (frame.type == GN_ADMISSION_GONE) end(t, frame.text);
+    }
+}
+
+gn_status gn_tether_advance(gn_tether *t, const gn_admission_join *join, gn_admission *answer)
+{
+    answer->type = GN_ADMISSION_JOIN;
+    if (!t->up) {
+        struct pollfd p = {.fd = t->fd, .events = POLLOUT};
+        if (poll(&p, 1, 0) <= 0) return GN_OK;
+        const int failed = gn_connect_result(t->fd);
+        if (failed) end(t, strerror(failed));
+        t->up = !failed;
+    }
+    if (!t->gone && !t->joined && join) {
+        send_frame(t, &(gn_admission){.type = GN_ADMISSION_JOIN, .join = *join});
+        t->joined = true;
+    }
+    if (!t->gone) read_answer(t, answer);
+    return t->gone && answer->type == GN_ADMISSION_JOIN ? GN_IO : GN_OK;
+}
+
+short gn_tether_events(const gn_tether *tether)
+{
+    return tether->up ? POLLIN : POLLOUT;
+}
+
+void gn_tether_ping(gn_tether *t, double now)
+{
+    t->last_ping = now;
+    if (!t->gone) send_frame(t, &(gn_admission){.type = GN_ADMISSION_PING});
+}
+
+bool gn_tether_serve(gn_tether *t)
+{
+    gn_admission frame;
+    if (t->fd < 0 || t->gone) return false;
+    fill(t);
+    while (next(t, &frame))
+        if (frame.type == GN_ADMISSION_GONE) end(t, frame.text);
+    return !t->gone;
+}
+
+void gn_tether_close(gn_tether *tether)
+{
+    gn_close(&tether->fd);
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// The algorithm switch when something goes wrong: nothing hangs, and the message says whether it was a rank or the switch; and leaving in good order.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "comm_ranks.h"
+#include "suite.h"
+#include "switch_host.h"
+
+enum { SIZE = 3, VICTIM = 1, LARGE = 1 << 18 };
+
+typedef struct plan {
+    switch_host *host;
+    int timeout_ms;
+    int *progress;  // shared: collectives that rank 0 has finished
+    int die;        // a signal that the victim sends itself; 0: none
+    gn_profile profile;
+    size_t other_count;  // of the victim's call
+} plan;
+
+static gn_comm_config plan_config(int rank, const ranks *group, const plan *p)
+{
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = GN_SWITCH;
+    config.switch_address = p->host->address;
+    config.switch_streams = 2;
+    config.switch_values = 256;
+    config.timeout_ms = p->timeout_ms;
+    return config;
+}
+
+static void keep(report *r, gn_status status, const gn_comm *comm, double start)
+{
+    r->status = status;
+    r->seconds = seconds_now() - start;
+    snprintf(r->text, sizeof r->text, "%s", gn_comm_last_error(comm));
+}
+
+static void run_until_failure(int rank, const ranks *group, void *argument)
+{
+    const plan *p = argument;
+    const gn_comm_config config = plan_config(rank, group, p);
+    gn_comm *comm = rank_init(rank, group, &config);
+    if (!comm) return;
+    float *values = calloc(LARGE, sizeof *values);
+    gn_status status = GN_OK;
+    double start = 0;
+    for (int i = 0; !status; i++) {
+        if (i == 5 && rank == VICTIM && p->die) kill(getpid(), p->die);
+        start = seconds_now();
+        const size_t count = rank == VICTIM && i == 2 && p->other_count ? p->other_count : LARGE;
+        status = gn_allreduce(comm, values, values, count, GN_SUM);
+        if (!rank) *p->progress = i;
+    }
+    keep(&group->reports[rank], status, comm, start);
+    RANK_CHECK(gn_allreduce(comm, values, values, 1, GN_SUM) == GN_DEAD);
+    gn_comm_free(comm);
+}
+
+static void expect(const ranks *group, gn_status status, const char *phrase, double seconds, bool victim)
+{
+    for (int rank = 0; rank < group->size; rank++) {
+        const report *r = &group->reports[rank];
+        if (rank == VICTIM && !victim) continue;
+        ck_assert_int_eq(group->exits[rank], 0);
+        ck_assert_msg(r->status == status, "rank %d: %s: %s", rank, gn_status_string(r->status), r->text);
+        ck_assert_msg(strstr(r->text, phrase) != NULL, "rank %d says: %s", rank, r->text);
+        ck_assert_msg(r->seconds < seconds, "rank %d took %.1f s", rank, r->seconds);
+    }
+}
+
+static switch_host host;
+static int *progress;
+
+static void setup(void)
+{
+    progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(progress != MAP_FAILED);
+    *progress = 0;
+}
+
+/// Waits until the exchange is under way.
+static void await_progress(void)
+{
+    for (int i = 0; i < 2000 && *progress < 3; i++) usleep(10000);
+    ck_assert_int_ge(*progress, 3);
+}
+
+START_TEST(test_killed_rank_is_named)
+{
+    switch_start(&host, NULL);
+    plan p = {.host = &host, .timeout_ms = 20000, .progress = progress, .die = SIGKILL};
+    ranks group;
+    ranks_start(&group, SIZE, run_until_failure, &p);
+    ranks_wait(&group, 30);
+    expect(&group, GN_PEER_LOST, "rank 1 (127.0.0.1) lost", 5, false);
+    ranks_free(&group);
+    switch_stop(&host, SIGKILL);
+}
+END_TEST
+
+START_TEST(test_silent_rank_is_named)
+{
+    switch_start(&host, NULL);
+    plan p = {.host = &host, .timeout_ms = 1000, .progress = progress, .die = SIGSTOP};
+    ranks group;
+    ranks_start(&group, SIZE, run_until_failure, &p);
+    for (int i = 0; i < 100 && !(group.reports[0].text[0] && group.reports[2].text[0]); i++) usleep(100000);
+    kill(group.pids[VICTIM], SIGCONT);
+    ranks_wait(&group, 30);
+    expect(&group, GN_PEER_LOST, "rank 1 (127.0.0.1) lost: no sign of life for 1000 ms", 4, false);
+    ranks_free(&group);
+    switch_stop(&host, SIGKILL);
+}
+END_TEST
+
+// Killed: its connections end. Stopped: silence.
+START_TEST(test_lost_switch_is_named)
+{
+    const bool stopped = _i;
+    char phrase[128];
+    switch_start(&host, NULL);
+    plan p = {.host = &host, .timeout_ms = stopped ? 1000 : 20000, .progress = progress};
+    ranks group;
+    ranks_start(&group, SIZE, run_until_failure, &p);
+    await_progress();
+    kill(host.pid, stopped ? SIGSTOP : SIGKILL);
+    ranks_wait(&group, 30);
+    snprintf(phrase, sizeof phrase, "switch %s lost: %s", host.address, stopped ? "no sign of life for 1000 ms" : "");
+    expect(&group, GN_PEER_LOST, phrase, stopped ? 4 : 5, true);
+    for (int rank = 0; rank < SIZE; rank++) ck_assert_ptr_nonnull(strstr(group.reports[rank].text, "in aggregation"));
+    ck_assert_ptr_nonnull(strstr(group.reports[0].text, "waiting for psn "));
+    ranks_free(&group);
+    switch_stop(&host, SIGKILL);
+}
+END_TEST
+
+// TCP lives, datagrams do not pass.
+START_TEST(test_deaf_switch_is_named)
+{
+    switch_start(&host, &(switch_faults){.deaf_after = 20000});
+    plan p = {.host = &host, .timeout_ms = 1000, .progress = progress};
+    ranks group;
+    ranks_start(&group, SIZE, run_until_failure, &p);
+    ranks_wait(&group, 30);
+    expect(&group, GN_PEER_LOST, "lost: it lives, but has sent no result for 1000 ms", 4, true);
+    ranks_free(&group);
+    switch_stop(&host, SIGKILL);
+}
+END_TEST
+
+START_TEST(test_different_calls)
+{
+    switch_start(&host, NULL);
+    plan p = {.host = &host, .timeout_ms = 20000, .progress = progress, .other_count = 1000};
+    ranks group;
+    ranks_start(&group, SIZE, run_until_failure, &p);
+    ranks_wait(&group, 30);
+    expect(&group, GN_MISMATCH, "sum of 1000 values, bucket 0, switch", 5, true);
+    ranks_free(&group);
+    switch_stop(&host, SIGKILL);
+}
+END_TEST
+
+START_TEST(test_refusal_is_told)
+{
+    switch_start(&host, &(switch_faults){.refuse = "all slots are taken"});
+    plan p = {.host = &host, .timeout_ms = 20000, .progress = progress};
+    ranks group;
+    ranks_start(&group, SIZE, run_until_failure, &p);
+    ranks_wait(&group, 30);
+    expect(&group, GN_INVALID, "refused the job: all slots are taken", 5, true);
+    ranks_free(&group);
+    switch_stop(&host, SIGKILL);
+}
+END_TEST
+
+START_TEST(test_no_switch)
+{
+    switch_start(&host, NULL);
+    switch_stop(&host, SIGKILL);  // nobody listens at its port any more
+    plan p = {.host = &host, .timeout_ms = 20000, .progress = progress};
+    ranks group;
+    ranks_start(&group, SIZE, run_until_failure, &p);
+    ranks_wait(&group, 30);
+    expect(&group, GN_IO, "switch 127.0.0.1:", 5, true);
+    expect(&group, GN_IO, "Connection refused", 5, true);
+    ranks_free(&group);
+}
+END_TEST
+
+START_TEST(test_impossible_configurations)
+{
+    gn_comm *comm;
+    gn_comm_config config = gn_comm_config_default();
+    config.rank = 0;
+    config.size = 2;
+    config.algorithm = GN_SWITCH;
+    ck_assert_int_eq(gn_comm_init(&comm, &config), GN_INVALID);
+    ck_assert_ptr_nonnull(strstr(gn_comm_last_error(NULL), "needs switch_address"));
+    config.switch_address = "nowhere";
+    config.rendezvous = "tcp://127.0.0.1:1";
+    ck_assert_int_eq(gn_comm_init(&comm, &config), GN_INVALID);
+    ck_assert_ptr_nonnull(strstr(gn_comm_last_error(NULL), "want host:port"));
+    config.quantise = true;
+    ck_assert_int_eq(gn_codec_init(&config.codec, GN_PAPER, 10), GN_OK);
+    ck_assert_int_eq(gn_comm_init(&comm, &config), GN_INVALID);
+    ck_assert_ptr_nonnull(strstr(gn_comm_last_error(NULL), "paper"));
+    config.quantise = false;
+    config.switch_slots = 100;
+    ck_assert_int_eq(gn_comm_init(&comm, &config), GN_INVALID);
+    ck_assert_ptr_nonnull(strstr(gn_comm_last_error(NULL), "power of two"));
+}
+END_TEST
+
+/// One exchange and away, though packets are lost: whoever has everything does not take it from the others.
+static void run_and_leave(int rank, const ranks *group, void *argument)
+{
+    const gn_comm_config config = plan_config(rank, group, argument);
+    for (int turn = 0; turn < 20; turn++) {
+        gn_comm *comm = rank_init(rank, group, &config);
+        RANK_CHECK(comm);
+        float values[3000];
+        for (int i = 0; i < 3000; i++) values[i] = (float)(rank + i);
+        if (rank == VICTIM && turn & 1) values[17] = 1.0f / 0.0f;  // summed by rank 0, who leaves like everyone
+        const gn_status status = gn_allreduce(comm, values, values, 3000, GN_SUM);
+        if (status) fprintf(stderr, "rank %d, turn %d: %s\n", rank, turn, gn_comm_last_error(comm));
+        RANK_CHECK(!status);
+        for (int i = 0; i < 3000; i++) RANK_CHECK((i == 17 && turn & 1) || values[i] == (float)(3 * i + 3));
+        RANK_CHECK(gn_comm_get_stats(comm).fallback_chunks == (turn & 1));
+        gn_comm_free(comm);
+    }
+}
+
+START_TEST(test_leaving_in_good_order)
+{
+    switch_start(&host, &(switch_faults){.loss = 100});
+    plan p = {.host = &host, .timeout_ms = 20000};
+    ranks group;
+    ranks_start(&group, SIZE, run_and_leave, &p);
+    ranks_wait(&group, 60);
+    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ranks_free(&group);
+    switch_stop(&host, SIGKILL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("comm switch");
+    TCase *all = tcase_create("all");
+    tcase_set_timeout(all, 100);
+    tcase_add_checked_fixture(all, setup, NULL);
+    tcase_add_test(all, test_killed_rank_is_named);
+    tcase_add_test(all, test_silent_rank_is_named);
+    tcase_add_loop_test(all, test_lost_switch_is_named, 0, 2);
+    tcase_add_test(all, test_deaf_switch_is_named);
+    tcase_add_test(all, test_different_calls);
+    tcase_add_test(all, test_refusal_is_told);
+    tcase_add_test(all, test_no_switch);
+    tcase_add_test(all, test_impossible_configurations);
+    tcase_add_test(all, test_leaving_in_good_order);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
