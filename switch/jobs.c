@@ -4,19 +4,22 @@
 
 #include <zlib.h>
 
+#include "format.h"
 #include "state.h"
 
 static bool in_range(const gn_switch_config *config)
 {
     return config->slots && config->slots <= 16u * GN_AGG_SLOTS_MAX && config->slot_values &&
-           config->slot_values <= GN_AGG_VALUES_MAX && config->jobs && config->jobs <= GN_SWITCH_JOBS_MAX;
+           config->slot_values <= GN_AGG_VALUES_MAX && config->jobs && config->jobs <= GN_SWITCH_JOBS_MAX &&
+           (unsigned)config->mode < GN_MEMORY_MODES && config->windows <= GN_SWITCH_JOBS_MAX * GN_AGG_SLOTS_MAX;
 }
 
 size_t gn_switch_bytes(const gn_switch_config *config)
 {
     if (!in_range(config)) return 0;
-    const size_t copies = (size_t)2 * config->slots;
-    return sizeof(struct gn_switch_state) + copies * (sizeof(gn_copy) + sizeof(int32_t) * config->slot_values);
+    const size_t copies = gn_state_copy_count(config), spare = gn_state_partitioned(config) ? 0 : 1;
+    return sizeof(struct gn_switch_state) + copies * sizeof(gn_copy) +
+           gn_state_window_count(config) * sizeof(gn_window) + (copies + spare) * sizeof(int32_t) * config->slot_values;
 }
 
 gn_status gn_switch_init(gn_switch *sw, const gn_switch_config *config, void *memory, size_t bytes)
@@ -30,11 +33,22 @@ gn_status gn_switch_init(gn_switch *sw, const gn_switch_config *config, void *me
     return GN_OK;
 }
 
+/// What jobs are given pieces of: copies, or windows.
+static uint32_t all_units(const gn_switch_config *config)
+{
+    return (uint32_t)(gn_state_partitioned(config) ? gn_state_copy_count(config) : gn_state_window_count(config));
+}
+
+static uint32_t units(const gn_switch_config *config, const gn_switch_job *job)
+{
+    return gn_state_partitioned(config) ? 2u * job->slots : job->slots;
+}
+
 static bool possible(const gn_switch *sw, const gn_switch_job *job)
 {
-    if (!job->slots || job->slots > GN_AGG_SLOTS_MAX || (job->slots & (job->slots - 1)) ||
-        job->slots > sw->state->config.slots)
-        return false;
+    const gn_switch_config *config = &sw->state->config;
+    if (!gn_slots_possible(job->slots) || units(config, job) > all_units(config)) return false;
+    if (!gn_state_partitioned(config) && job->has_parent) return false;  // see docs/switch.md, "Hierarchy"
     if (!job->children || job->children > GN_AGG_WORKERS_MAX || (unsigned)job->format >= GN_AGG_FORMATS ||
         job->level > 14)
         return false;
@@ -42,16 +56,16 @@ static bool possible(const gn_switch *sw, const gn_switch_job *job)
     return job->parent_fanin && job->parent_fanin <= GN_AGG_WORKERS_MAX && job->parent_bit < job->parent_fanin;
 }
 
-/// Where `copies` copies in a row are free. False when nowhere.
-static bool find_room(const gn_switch *sw, uint32_t copies, uint32_t *first)
+/// Where `count` copies (or windows) in a row are free. False when nowhere.
+static bool find_room(const gn_switch *sw, uint32_t count, uint32_t *first)
 {
     const struct gn_switch_state *state = sw->state;
-    for (uint32_t at = 0; at + copies <= 2 * state->config.slots;) {
+    for (uint32_t at = 0; at + count <= all_units(&state->config);) {
         uint32_t next = at;
         for (unsigned i = 0; i < state->config.jobs; i++) {
             const gn_job_state *job = &state->jobs[i];
-            const uint32_t end = job->first_copy + 2u * job->job.slots;
-            if (job->used && job->first_copy < at + copies && at < end) next = end;
+            const uint32_t end = job->first + units(&state->config, &job->job);
+            if (job->used && job->first < at + count && at < end) next = end;
         }
         if (next == at) {
             *first = at;
@@ -62,13 +76,33 @@ static bool find_room(const gn_switch *sw, uint32_t copies, uint32_t *first)
     return false;
 }
 
+/// Shared slots that the job at `index` holds.
+static void free_slots(gn_switch *sw, unsigned index)
+{
+    gn_copy *copies = gn_state_copies(sw);
+    for (size_t i = 0; i < gn_state_copy_count(&sw->state->config); i++)
+        if (copies[i].state != GN_COPY_EMPTY && copies[i].job == index) copies[i] = (gn_copy){0};
+}
+
+static void begin(gn_switch *sw, unsigned index)
+{
+    const gn_job_state *job = &sw->state->jobs[index];
+    if (gn_state_partitioned(&sw->state->config)) {
+        memset(gn_state_copies(sw) + job->first, 0, sizeof(gn_copy) * 2 * job->job.slots);
+        return;
+    }
+    free_slots(sw, index);
+    gn_window *windows = gn_state_windows(sw) + job->first;
+    for (uint32_t i = 0; i < job->job.slots; i++) windows[i] = (gn_window){.psn = i};
+}
+
 gn_status gn_switch_add_job(gn_switch *sw, const gn_switch_job *job)
 {
     struct gn_switch_state *state = sw->state;
-    gn_codec codec;
-    const gn_profile profile = job->format == GN_AGG_LATTICE ? GN_LATTICE : GN_DENSE;
+    gn_codec codec = {0}, exact = {0};
     if (!possible(sw, job)) return GN_INVALID;
-    if (gn_codec_init(&codec, profile, job->format == GN_AGG_INT32 ? 0 : job->bound_exp)) return GN_INVALID;
+    if (gn_format_codec(job->format, job->bound_exp, &codec) || gn_exact_codec(job->format, job->bound_exp, &exact))
+        return GN_INVALID;
     const unsigned there = state->job_of[job->job];
     if (there && (int16_t)(job->gen - state->jobs[there - 1].job.gen) <= 0) return GN_MISMATCH;
     const bool was_used = there != 0;
@@ -79,14 +113,15 @@ gn_status gn_switch_add_job(gn_switch *sw, const gn_switch_job *job)
     gn_job_state *entry = &state->jobs[index];
     entry->used = false;  // an earlier start's slots are free for this one
     uint32_t first;
-    if (!find_room(sw, 2u * job->slots, &first)) {
+    if (!find_room(sw, units(&state->config, job), &first)) {
         entry->used = was_used;
         return GN_NO_SPACE;
     }
-    *entry = (gn_job_state){.used = true, .job = *job, .first_copy = first};
-    memset(gn_state_copies(sw) + first, 0, sizeof(gn_copy) * 2 * job->slots);
+    *entry = (gn_job_state){.used = true, .job = *job, .first = first};
+    begin(sw, index);
     state->job_of[job->job] = (uint8_t)(index + 1);
     sw->codec[index] = codec;
+    sw->exact[index] = exact;
     return GN_OK;
 }
 
@@ -94,6 +129,7 @@ gn_status gn_switch_remove_job(gn_switch *sw, uint16_t job)
 {
     const unsigned index = sw->state->job_of[job];
     if (!index) return GN_INVALID;
+    if (!gn_state_partitioned(&sw->state->config)) free_slots(sw, index - 1);
     sw->state->jobs[index - 1] = (gn_job_state){0};
     sw->state->job_of[job] = 0;
     return GN_OK;
@@ -118,14 +154,19 @@ int gn_switch_waiting(const gn_switch *sw, unsigned index, unsigned from, gn_slo
 {
     const gn_switch_job *job = gn_switch_job_at(sw, index);
     if (!job) return -1;
-    const gn_copy *copies = gn_state_copies(sw) + sw->state->jobs[index].first_copy;
-    const uint64_t all = job->children == 64 ? ~0ull : (1ull << job->children) - 1;
-    for (unsigned i = from; i < 2u * job->slots; i++) {
+    const gn_job_state *entry = &sw->state->jobs[index];
+    const bool partitioned = gn_state_partitioned(&sw->state->config);
+    const gn_copy *copies = gn_state_copies(sw) + (partitioned ? entry->first : 0);
+    const size_t count = partitioned ? 2u * job->slots : gn_state_copy_count(&sw->state->config);
+    for (size_t i = from; i < count; i++) {
         const gn_copy *c = &copies[i];
         if (c->state != GN_COPY_OPEN && c->state != GN_COPY_UP) continue;
+        if (!partitioned && c->job != index) continue;
+        const uint64_t gone = partitioned ? 0 : gn_state_windows(sw)[entry->first + (c->psn & (job->slots - 1u))].gone;
         *status = (gn_slot_status){.psn = c->psn,
                                    .seen = c->seen,
-                                   .missing = all & ~c->seen,
+                                   .missing = gn_everyone(job->children) & ~(c->seen | gone),
+                                   .at_ps = gone,
                                    .since_ns = c->since_ns,
                                    .waits_for_parent = c->state == GN_COPY_UP};
         return (int)i;
@@ -133,17 +174,23 @@ int gn_switch_waiting(const gn_switch *sw, unsigned index, unsigned from, gn_slo
     return -1;
 }
 
+static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
+{
+    const uLong crc = crc32_z((uLong)(hash >> 32), bytes, count);
+    return (uint64_t)crc << 32 | adler32_z((uLong)(hash & 0xffffffff), bytes, count);
+}
+
 uint64_t gn_switch_hash(const gn_switch *sw)
 {
     const struct gn_switch_state *state = sw->state;
-    const size_t slots = gn_switch_bytes(&state->config) - sizeof *state;
-    uLong crc = crc32_z(0, (const Bytef *)(state + 1), slots), sum = adler32_z(0, (const Bytef *)(state + 1), slots);
-    for (unsigned i = 0; i < state->config.jobs; i++) {
-        const gn_job_state *job = &state->jobs[i];
-        if (!job->used) continue;
-        const Bytef *bytes = (const Bytef *)&job->job;
-        crc = crc32_z(crc, bytes, sizeof job->job);
-        sum = adler32_z(sum, bytes, sizeof job->job);
-    }
-    return (uint64_t)crc << 32 | sum;
+    const gn_copy *copies = gn_state_copies(sw);
+    const size_t count = gn_state_copy_count(&state->config);
+    uint64_t hash = mix(1, copies, sizeof *copies * count);
+    hash = mix(hash, gn_state_windows(sw), sizeof(gn_window) * gn_state_window_count(&state->config));
+    for (size_t i = 0; i < count; i++)
+        if (copies[i].state != GN_COPY_EMPTY && !copies[i].poison)  // otherwise nobody will ever look at them
+            hash = mix(hash, gn_state_sums(sw, (uint32_t)i), sizeof(int32_t) * copies[i].values);
+    for (unsigned i = 0; i < state->config.jobs; i++)
+        if (state->jobs[i].used) hash = mix(hash, &state->jobs[i].job, sizeof state->jobs[i].job);
+    return hash;
 }

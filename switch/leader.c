@@ -78,6 +78,7 @@ static void put(gn_worker *w, gn_worker_slot *slot, gn_leading *l, unsigned rank
     slot->tell_result = true;
     gn_worker_make_due(w, slot);
     gn_worker_advance(w, slot, slot->next_unit);
+    gn_congestion_result(w, false);
 }
 
 void gn_leader_own(gn_worker *w, gn_worker_slot *slot)

@@ -164,6 +164,25 @@ size_t gn_agg_write_stream(const gn_agg_packet *p, const gn_codec *codec, const 
     return AHEAD + bytes;
 }
 
+size_t gn_agg_write_again(const gn_agg_packet *p, void *datagram, size_t capacity)
+{
+    uint8_t *out = datagram;
+    const size_t ahead = p->shimmed ? GN_SHIM_BYTES : 0;
+    if (capacity < ahead + GN_AGG_HEADER + p->payload_bytes) return 0;
+    if (p->shimmed) {
+        const bool stored = !p->compressed;
+        gn_shim_write(&(gn_shim){.version = GN_SHIM_VERSION,
+                                 .kind = (uint8_t)(stored ? GN_KIND_STORED : p->profile + 1),
+                                 .bound_exp = stored ? 0 : p->next,
+                                 .length = (uint16_t)(GN_AGG_HEADER + sizeof(uint32_t) * p->values),
+                                 .head = stored ? 0 : GN_AGG_HEADER},
+                      out);
+    }
+    gn_agg_write_header(p, out + ahead);
+    if (p->payload_bytes) memcpy(out + ahead + GN_AGG_HEADER, p->payload, p->payload_bytes);
+    return ahead + GN_AGG_HEADER + p->payload_bytes;
+}
+
 size_t gn_agg_bound(size_t values)
 {
     const size_t lattice = gn_stream_bound(GN_LATTICE, values), dense = gn_stream_bound(GN_DENSE, values);

@@ -5,58 +5,64 @@
 
 #include <gradnic/switch.h>
 
-typedef enum gn_copy_state {
-    GN_COPY_EMPTY,  ///< since the job began
-    GN_COPY_OPEN,   ///< some children have contributed
-    GN_COPY_UP,     ///< all have, and the parent has been given the sum
-    GN_COPY_DONE    ///< holds a result: kept until a later chunk takes the copy
-} gn_copy_state;
-
-/// One of a slot's two copies; its sums lie elsewhere, so that looking at copies stays cheap.
-typedef struct gn_copy {
-    uint64_t seen;
-    uint64_t since_ns;
-    uint32_t psn;
-    uint16_t values;
-    uint8_t state;
-    bool poison;  ///< no integers can be given for it
-    bool marked;  ///< a contribution had GN_AGG_ECN
-    int8_t exponent;
-    int8_t next;
-} gn_copy;
+#include "copy.h"
 
 typedef struct gn_job_state {
     bool used;
     gn_switch_job job;
-    uint32_t first_copy;  ///< 2 * job.slots of them
+    uint32_t first;  ///< of its 2 * job.slots copies (partitioned), or of its job.slots windows
     gn_switch_counters counters;
 } gn_job_state;
+
+/// Modes shared and preemptive: what the switch knows of the chunks that a job numbers with one slot, whose sums may be anywhere in the array, or nowhere.
+typedef struct gn_window {
+    uint64_t gone;  ///< children whose contributions to chunk psn were sent to the parameter server
+    uint32_t psn;   ///< the only one that may be under way: everyone has been sent the result of the one before it
+    bool begun;     ///< there is one before it
+    bool poison;    ///< and it had no sum of integers
+} gn_window;
 
 struct gn_switch_state {
     gn_switch_config config;
     gn_switch_counters counters;
     uint8_t job_of[65536];  ///< index + 1
     gn_job_state jobs[GN_SWITCH_JOBS_MAX];
-    // then 2 * slots copies, and as many times slot_values sums
+    // then copies, windows, and sums: slot_values for each copy, and without partitions once more, for a chunk that has just lost its slot
 };
+
+static inline bool gn_state_partitioned(const gn_switch_config *config)
+{
+    return config->mode == GN_PARTITIONED;
+}
+
+static inline size_t gn_state_copy_count(const gn_switch_config *config)
+{
+    return gn_state_partitioned(config) ? (size_t)2 * config->slots : config->slots;
+}
+
+static inline size_t gn_state_window_count(const gn_switch_config *config)
+{
+    if (gn_state_partitioned(config)) return 0;
+    return config->windows ? config->windows : (size_t)4 * config->slots;
+}
 
 static inline gn_copy *gn_state_copies(const gn_switch *sw)
 {
     return (gn_copy *)(void *)(sw->state + 1);
 }
 
+static inline gn_window *gn_state_windows(const gn_switch *sw)
+{
+    return (gn_window *)(void *)(gn_state_copies(sw) + gn_state_copy_count(&sw->state->config));
+}
+
 static inline int32_t *gn_state_sums(const gn_switch *sw, uint32_t copy)
 {
-    int32_t *sums = (int32_t *)(void *)(gn_state_copies(sw) + (size_t)2 * sw->state->config.slots);
+    int32_t *sums = (int32_t *)(void *)(gn_state_windows(sw) + gn_state_window_count(&sw->state->config));
     return sums + (size_t)copy * sw->state->config.slot_values;
 }
 
-/// What comes of adding a packet's values to a copy's sums.
-typedef enum gn_added { GN_ADDED, GN_ADDED_POISON, GN_ADD_FORMAT, GN_ADD_STREAM } gn_added;
-
-/// Adds (or, with `first`, writes) `packet`'s values. GN_ADD_FORMAT, GN_ADD_STREAM: the sums are as they were. GN_ADDED_POISON: they
-/// are not to be used.
-gn_added gn_sums_add(int32_t *sums, const gn_agg_packet *packet, const gn_switch_job *job, const gn_codec *codec,
-                     bool first);
+/// Without partitions: where the chunk's sums are, when it has a slot.
+uint32_t gn_state_address(const gn_switch *sw, uint16_t job, uint32_t psn);
 
 #endif

@@ -6,14 +6,15 @@
 #include <string.h>
 
 #include "block_float.h"
+#include "format.h"
 
-enum { RTO_MIN_NS = 1000000, RTO_MAX_NS = 1000000000, ATTEMPTS_MAX = 20 };
+enum { ATTEMPTS_MAX = 20, ATTEMPTS_BEFORE_QUERY = 3 };
 
 static bool possible(const gn_worker_config *c)
 {
     if (!c->ranks || c->ranks > GN_WORKER_RANKS_MAX || c->rank >= c->ranks) return false;
     if (!c->children || c->children > GN_AGG_WORKERS_MAX || c->bit >= c->children) return false;
-    if (!c->slots || c->slots > GN_AGG_SLOTS_MAX || (c->slots & (c->slots - 1))) return false;
+    if (!gn_slots_possible(c->slots) || (unsigned)c->mode >= GN_MEMORY_MODES) return false;
     return c->packet_values && c->packet_values <= GN_AGG_VALUES_MAX && (unsigned)c->format < GN_AGG_FORMATS;
 }
 
@@ -24,11 +25,10 @@ gn_status gn_worker_new(gn_worker **result, const gn_worker_config *config)
     gn_worker *w = calloc(1, sizeof *w);
     if (!w) return GN_NO_MEMORY;
     w->config = *config;
-    if (!w->config.rto_min_ns) w->config.rto_min_ns = RTO_MIN_NS;
-    if (!w->config.rto_max_ns) w->config.rto_max_ns = RTO_MAX_NS;
-    gn_status status = GN_OK;
-    if (config->format != GN_AGG_INT32)
-        status = gn_codec_init(&w->codec, config->format == GN_AGG_DENSE ? GN_DENSE : GN_LATTICE, config->bound_exp);
+    w->rtt = gn_rtt_new(config->rto_min_ns, config->rto_max_ns);
+    w->priority = config->priority;
+    gn_congestion_new(w);
+    gn_status status = gn_format_codec(config->format, config->bound_exp, &w->codec);
     w->slots = calloc(config->slots, sizeof *w->slots);
     w->due = calloc(config->slots, sizeof *w->due);
     w->integers = calloc(config->packet_values, sizeof *w->integers);
@@ -77,6 +77,7 @@ static void begin(gn_worker *w, gn_worker_slot *slot, gn_slot_phase phase)
     slot->phase = phase;
     slot->attempts = 0;
     slot->since_ns = GN_NEVER;
+    slot->reminded = false;
     gn_worker_make_due(w, slot);
 }
 
@@ -87,11 +88,17 @@ gn_status gn_worker_post(gn_worker *w, const float *send, float *recv, size_t co
     w->recv = recv;
     w->count = count;
     w->chunks = w->remaining = count / w->config.packet_values + (count % w->config.packet_values != 0);
+    gn_congestion_begin(w);
     for (size_t i = 0; i < w->chunks && i < w->config.slots; i++) {
         w->slots[i].chunk = i;
         begin(w, &w->slots[i], w->config.format == GN_AGG_INT32 ? GN_SLOT_LOOK : GN_SLOT_DATA);
     }
     return GN_OK;
+}
+
+void gn_worker_set_priority(gn_worker *w, uint16_t priority)
+{
+    w->priority = priority;
 }
 
 bool gn_worker_done(const gn_worker *w)
@@ -131,8 +138,16 @@ static gn_agg_packet header_of(const gn_worker *w, const gn_worker_slot *slot, s
                            .psn = gn_worker_psn(w, slot),
                            .bitmap = 1ull << c->bit,
                            .fanin = c->children,
+                           .priority = w->priority,
                            .next = (int8_t)c->bound_exp,
                            .values = (uint16_t)values};
+}
+
+/// After some timeouts the parameter server is asked, which sees to the rest.
+static bool has_to_ask(const gn_worker *w, const gn_worker_slot *slot)
+{
+    return w->config.mode != GN_PARTITIONED && slot->phase != GN_SLOT_FLOAT && !slot->reminded &&
+           slot->attempts >= ATTEMPTS_BEFORE_QUERY;
 }
 
 static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, size_t capacity)
@@ -140,6 +155,16 @@ static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, si
     size_t first;
     const size_t count = gn_worker_chunk(w, slot->chunk, &first);
     gn_agg_packet header = header_of(w, slot, count);
+    if (has_to_ask(w, slot)) {
+        header.type = GN_AGG_QUERY;
+        header.values = 0;
+        w->stats.queries++;
+        return gn_agg_write_words(&header, NULL, out, capacity);
+    }
+    if (slot->reminded) {
+        header.type = GN_AGG_EVICTED;  // straight to the parameter server
+        header.flags |= GN_AGG_RESENT;
+    }
     if (slot->phase == GN_SLOT_FLOAT) {
         header.flags |= GN_AGG_FLOAT;
         header.priority = w->config.rank;
@@ -164,15 +189,6 @@ static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, si
     return gn_agg_write_words(&header, NULL, out, capacity);
 }
 
-static int64_t timeout(const gn_worker *w, unsigned attempts)
-{
-    const double limit = (double)w->config.rto_max_ns;
-    double rto = w->stats.smoothed_rtt_ns + 4 * w->rtt_variation;
-    if (!w->has_rtt || rto < (double)w->config.rto_min_ns) rto = (double)w->config.rto_min_ns;
-    for (unsigned i = 0; i < attempts && rto < limit; i++) rto *= 2;
-    return (int64_t)(rto < limit ? rto : limit);
-}
-
 /// Slots whose time has passed become due.
 static void expire(gn_worker *w, int64_t now_ns)
 {
@@ -180,7 +196,7 @@ static void expire(gn_worker *w, int64_t now_ns)
     int64_t next = GN_NEVER;
     for (unsigned i = 0; i < w->config.slots; i++) {
         gn_worker_slot *slot = &w->slots[i];
-        if (slot->phase == GN_SLOT_FREE || slot->is_due || !gn_leader_must_ask(w, slot)) continue;
+        if (slot->phase == GN_SLOT_FREE || slot->is_due || slot->held || !gn_leader_must_ask(w, slot)) continue;
         if (slot->deadline_ns <= now_ns) {
             if (slot->attempts < ATTEMPTS_MAX) slot->attempts++;
             gn_worker_make_due(w, slot);
@@ -200,9 +216,33 @@ static void note_sent(gn_worker *w, gn_worker_slot *slot, int64_t now_ns)
 {
     slot->sent_ns = now_ns;
     if (slot->since_ns == GN_NEVER) slot->since_ns = now_ns;
-    slot->deadline_ns = now_ns + timeout(w, slot->attempts);
+    slot->deadline_ns = now_ns + gn_rtt_timeout(&w->rtt, slot->attempts);
     remind_at(w, slot->deadline_ns);
     w->stats.resent += slot->attempts > 0;
+}
+
+/// What a due slot has to send. @return bytes
+static size_t write_due(gn_worker *w, gn_worker_slot *slot, int64_t now_ns, void *out, size_t capacity)
+{
+    const bool has_sent = slot->phase != GN_SLOT_FREE && slot->since_ns != GN_NEVER;
+    if (slot->tell_result) {
+        slot->tell_result = false;
+        const size_t bytes = gn_leader_write(w, slot, out, capacity);
+        if (has_sent)
+            remind_at(w, slot->deadline_ns);  // it may have been due for both
+        else if (slot->phase != GN_SLOT_FREE)
+            gn_worker_make_due(w, slot);  // its next chunk has not gone out yet
+        return bytes;
+    }
+    if (slot->phase == GN_SLOT_FREE || !gn_leader_must_ask(w, slot) || !gn_congestion_admits(w, slot)) return 0;
+    const size_t bytes = write_slot(w, slot, out, capacity);
+    if (!slot->reminded)
+        note_sent(w, slot, now_ns);
+    else
+        remind_at(w, slot->deadline_ns);
+    w->stats.reminded += slot->reminded;
+    slot->reminded = false;
+    return bytes;
 }
 
 size_t gn_worker_send(gn_worker *w, int64_t now_ns, void *out, size_t capacity)
@@ -210,21 +250,10 @@ size_t gn_worker_send(gn_worker *w, int64_t now_ns, void *out, size_t capacity)
     expire(w, now_ns);
     while (w->due_count) {
         gn_worker_slot *slot = &w->slots[w->due[w->due_first]];
-        size_t bytes = 0;
-        if (slot->tell_result)
-            bytes = gn_leader_write(w, slot, out, capacity);
-        else if (slot->phase != GN_SLOT_FREE && gn_leader_must_ask(w, slot))
-            bytes = write_slot(w, slot, out, capacity);
-        const bool more = slot->tell_result && slot->phase != GN_SLOT_FREE && slot->since_ns == GN_NEVER;
-        if (bytes && !slot->tell_result)
-            note_sent(w, slot, now_ns);
-        else if (bytes && slot->phase != GN_SLOT_FREE && slot->since_ns != GN_NEVER)
-            remind_at(w, slot->deadline_ns);  // it may have been due for both
-        slot->tell_result = false;
         w->due_first = (w->due_first + 1) % w->config.slots;
         w->due_count--;
         slot->is_due = false;
-        if (more) gn_worker_make_due(w, slot);  // its next chunk has not gone out yet
+        const size_t bytes = write_due(w, slot, now_ns, out, capacity);
         if (!bytes) continue;
         w->stats.sent++;
         w->stats.up_bytes += bytes;
@@ -242,21 +271,11 @@ int64_t gn_worker_deadline(const gn_worker *w)
 
 static void measure(gn_worker *w, const gn_worker_slot *slot, int64_t now_ns)
 {
-    const double rtt = (double)(now_ns - slot->sent_ns);
-    if (slot->attempts) {  // which of them was answered is not known (Karn's rule), but nothing is answered faster than this:
-        w->stats.late += w->has_rtt && rtt < 0.5 * w->least_rtt;
-        return;
-    }
-    if (!w->has_rtt) {
-        w->stats.smoothed_rtt_ns = w->least_rtt = rtt;
-        w->rtt_variation = rtt / 2;
-        w->has_rtt = true;
-        return;
-    }
-    const double off = rtt - w->stats.smoothed_rtt_ns;
-    w->rtt_variation += ((off < 0 ? -off : off) - w->rtt_variation) / 4;
-    w->stats.smoothed_rtt_ns += off / 8;
-    if (rtt < w->least_rtt) w->least_rtt = rtt;
+    const int64_t took = now_ns - slot->sent_ns;
+    if (!slot->attempts)
+        gn_rtt_measure(&w->rtt, took);
+    else  // which of them was answered is not known, but nothing is answered faster than this:
+        w->stats.late += w->rtt.known && (double)took < 0.5 * w->rtt.least_ns;
 }
 
 void gn_worker_advance(gn_worker *w, gn_worker_slot *slot, int8_t unit)
@@ -305,6 +324,7 @@ static bool take_result(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet 
     measure(w, slot, now_ns);
     w->stats.fallback_chunks += is_float;
     gn_worker_advance(w, slot, is_float ? slot->next_unit : p->next);
+    gn_congestion_result(w, p->flags & GN_AGG_ECN);
     return true;
 }
 
@@ -318,6 +338,16 @@ static bool take_overflow(gn_worker *w, gn_worker_slot *slot, const gn_agg_packe
     return true;
 }
 
+/// The parameter server misses this worker's contribution. What has a result is not asked for: the server has it, too.
+static bool take_reminder(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p)
+{
+    if (w->config.mode == GN_PARTITIONED || slot->phase == GN_SLOT_FLOAT || slot->is_due) return false;
+    if (!(p->bitmap >> w->config.bit & 1)) return false;
+    slot->reminded = true;
+    gn_worker_make_due(w, slot);
+    return true;
+}
+
 static bool take(gn_worker *w, int64_t now_ns, const gn_agg_packet *p)
 {
     if (p->job != w->config.job || p->gen != w->config.gen || p->slot >= w->config.slots) return false;
@@ -325,6 +355,7 @@ static bool take(gn_worker *w, int64_t now_ns, const gn_agg_packet *p)
     if (p->type == GN_AGG_GRADIENT) return gn_leader_take(w, slot, p);
     if (slot->phase == GN_SLOT_FREE || slot->since_ns == GN_NEVER || p->psn != gn_worker_psn(w, slot)) return false;
     if (p->type == GN_AGG_RESULT) return take_result(w, slot, p, now_ns);
+    if (p->type == GN_AGG_REMIND_WORKER) return take_reminder(w, slot, p);
     return p->type == GN_AGG_OVERFLOW && take_overflow(w, slot, p, now_ns);
 }
 
@@ -354,5 +385,8 @@ bool gn_worker_waits_for(const gn_worker *w, uint32_t *psn, int64_t *since_ns)
 
 gn_worker_stats gn_worker_get_stats(const gn_worker *w)
 {
-    return w->stats;
+    gn_worker_stats stats = w->stats;
+    stats.smoothed_rtt_ns = w->rtt.smoothed_ns;
+    stats.window = w->window;
+    return stats;
 }

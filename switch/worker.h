@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_SWITCH_WORKER_H
 #define GRADNIC_SWITCH_WORKER_H
-/// A worker's inside, shared by the protocol (worker.c) and what rank 0 does beside it (leader.c).
+/// A worker's inside, shared by the protocol (worker.c), its window (congestion.c) and what rank 0 does beside it (leader.c).
 
 #include <gradnic/worker.h>
+
+#include "rtt.h"
 
 typedef enum gn_slot_phase {
     GN_SLOT_FREE,
@@ -23,6 +25,8 @@ typedef struct gn_worker_slot {
     int8_t next_unit;  ///< of the next chunk, as an OVERFLOW said
     bool is_due;
     bool tell_result;  ///< rank 0: the sum in binary32 is to be sent (first, or again)
+    bool reminded;     ///< the parameter server has asked for the contribution
+    bool held;         ///< could be sent, but the window is full
     unsigned attempts;
     int64_t since_ns, sent_ns, deadline_ns;  ///< first sent (GN_NEVER: not yet), last sent, to be sent again
     gn_leading *leading;  ///< rank 0: of this chunk, or of an earlier one that someone may still ask for
@@ -39,8 +43,11 @@ struct gn_worker {
     unsigned due_first, due_count;
     int32_t *integers;      ///< of one chunk
     int64_t next_deadline;  ///< no slot's is earlier
-    bool has_rtt;
-    double rtt_variation, least_rtt;
+    gn_rtt rtt;
+    uint16_t priority;
+    double window;       ///< chunks that may be under way
+    size_t base, limit;  ///< the oldest chunk without a result; the first that may not be sent yet
+    size_t cut_until;    ///< marks of chunks before this one are of a queue that the window has been cut for
     gn_worker_stats stats;
 };
 
@@ -54,6 +61,16 @@ void gn_worker_make_due(gn_worker *worker, gn_worker_slot *slot);
 
 /// The slot's chunk has its result: on to the next. `unit` is the one agreed for it.
 void gn_worker_advance(gn_worker *worker, gn_worker_slot *slot, int8_t unit);
+
+/// The window at the beginning of a job, and of a vector.
+void gn_congestion_new(gn_worker *worker);
+void gn_congestion_begin(gn_worker *worker);
+
+/// Whether the window has room for the slot's chunk. If not, the slot becomes due when it has.
+bool gn_congestion_admits(gn_worker *worker, gn_worker_slot *slot);
+
+/// A result has come.
+void gn_congestion_result(gn_worker *worker, bool marked);
 
 /// Whether this worker has to send its values of a chunk in GN_SLOT_FLOAT (rank 0 does not: it has them).
 bool gn_leader_must_ask(const gn_worker *worker, const gn_worker_slot *slot);

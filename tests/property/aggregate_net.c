@@ -6,7 +6,7 @@
 
 #include <check.h>
 
-enum { JOB = 7, GEN = 3, PARENT_PORT = 1000 };
+enum { JOB = 7, GEN = 3, PARENT_PORT = 1000, PS_PORT = 2000 };
 
 uint64_t net_random(net *n)
 {
@@ -21,67 +21,120 @@ unsigned net_below(net *n, unsigned limit)
     return (unsigned)(net_random(n) % limit);
 }
 
-static void open_switch(net *n, unsigned number, const gn_switch_job *job)
+static unsigned root(const net *n)
 {
-    const gn_switch_config config = {.slots = job->slots, .slot_values = n->options.packet_values, .jobs = 2};
-    const size_t bytes = gn_switch_bytes(&config);
-    n->memory[number] = malloc(bytes);
-    ck_assert_ptr_nonnull(n->memory[number]);
-    ck_assert_int_eq(gn_switch_init(&n->sw[number], &config, n->memory[number], bytes), GN_OK);
-    ck_assert_int_eq(gn_switch_add_job(&n->sw[number], job), GN_OK);
+    return n->switches - 1;
 }
 
-static void open_switches(net *n)
+static bool shares(const net *n, unsigned number)
+{
+    return n->options.mode != GN_PARTITIONED && number == root(n);
+}
+
+static void open_switch(net *n, unsigned number)
 {
     const net_options *o = &n->options;
-    gn_switch_job job = {.job = JOB, .gen = GEN, .format = o->format, .bound_exp = o->bound_exp, .slots = o->slots};
-    for (unsigned leaf = 0; leaf < o->leaves; leaf++) {
-        job.children = (uint8_t)o->workers;
-        for (unsigned i = 0; i < o->workers; i++) job.port[i] = (uint16_t)i;
-        job.leader = leaf ? 255 : 0;
-        job.has_parent = o->leaves > 1;
-        job.parent_port = PARENT_PORT;
-        job.parent_bit = (uint8_t)leaf;
-        job.parent_fanin = (uint8_t)o->leaves;
-        open_switch(n, leaf, &job);
+    const gn_memory_mode mode = shares(n, number) ? o->mode : GN_PARTITIONED;
+    const gn_switch_config config = {.slots = mode == GN_PARTITIONED ? o->slots * o->jobs : o->array,
+                                     .slot_values = o->packet_values,
+                                     .jobs = NET_JOBS,
+                                     .mode = mode,
+                                     .windows = o->slots * o->jobs};
+    const size_t bytes = gn_switch_bytes(&config);
+    n->memory[number] = malloc(bytes);
+    n->before = realloc(n->before, bytes);
+    NET_CHECK(n->memory[number] && n->before, "n->memory[number] && n->before");
+    NET_CHECK(gn_switch_init(&n->sw[number], &config, n->memory[number], bytes) == GN_OK,
+              "gn_switch_init(&n->sw[number], &config, n->memory[number], bytes) == GN_OK");
+}
+
+/// One job at one switch, with its generation of now.
+static void add_job(net *n, unsigned job, unsigned number)
+{
+    const net_options *o = &n->options;
+    const bool is_root = number == root(n), is_leaf = number < o->leaves;
+    gn_switch_job j = {.job = (uint16_t)(JOB + job),
+                       .gen = n->job[job].gen,
+                       .format = o->format,
+                       .bound_exp = o->bound_exp,
+                       .slots = o->slots,
+                       .level = is_leaf ? 0 : 1,
+                       .children = (uint8_t)(is_leaf ? o->workers : o->leaves),
+                       .has_parent = !is_root,
+                       .parent_port = PARENT_PORT,
+                       .parent_bit = (uint8_t)number,
+                       .parent_fanin = (uint8_t)o->leaves,
+                       .leader = is_leaf && number ? 255 : 0,
+                       .ps_port = (uint16_t)(PS_PORT + job)};
+    for (unsigned i = 0; i < j.children; i++) j.port[i] = (uint16_t)(is_leaf ? job * NET_WORKERS + i : i);
+    NET_CHECK(gn_switch_add_job(&n->sw[number], &j) == GN_OK, "gn_switch_add_job(&n->sw[number], &j) == GN_OK");
+}
+
+static void open_job(net *n, unsigned job)
+{
+    const net_options *o = &n->options;
+    net_job *j = &n->job[job];
+    for (unsigned i = 0; i < n->switches; i++) add_job(n, job, i);
+    for (unsigned rank = 0; rank < n->ranks; rank++) {
+        const gn_worker_config config = {.job = (uint16_t)(JOB + job),
+                                         .gen = j->gen,
+                                         .rank = (uint16_t)rank,
+                                         .ranks = (uint16_t)n->ranks,
+                                         .bit = (uint8_t)(rank % o->workers),
+                                         .children = (uint8_t)o->workers,
+                                         .format = o->format,
+                                         .bound_exp = o->bound_exp,
+                                         .slots = o->slots,
+                                         .packet_values = o->packet_values,
+                                         .mode = o->leaves == 1 ? o->mode : GN_PARTITIONED};
+        NET_CHECK(gn_worker_new(&j->worker[rank], &config) == GN_OK,
+                  "gn_worker_new(&j->worker[rank], &config) == GN_OK");
     }
-    n->switches = o->leaves;
-    if (o->leaves == 1) return;
-    job.level = 1;
-    job.children = (uint8_t)o->leaves;
-    for (unsigned i = 0; i < o->leaves; i++) job.port[i] = (uint16_t)i;
-    job.leader = 0;
-    job.has_parent = false;
-    open_switch(n, n->switches++, &job);
+    if (o->mode == GN_PARTITIONED) return;
+    const gn_ps_config config = {.job = (uint16_t)(JOB + job),
+                                 .gen = j->gen,
+                                 .format = o->format,
+                                 .bound_exp = o->bound_exp,
+                                 .slots = o->slots,
+                                 .packet_values = o->packet_values,
+                                 .level = o->leaves > 1,
+                                 .children = (uint8_t)(o->leaves > 1 ? o->leaves : o->workers)};
+    NET_CHECK(gn_ps_new(&j->ps, &config) == GN_OK, "gn_ps_new(&j->ps, &config) == GN_OK");
+}
+
+static void close_job(net *n, unsigned job)
+{
+    for (unsigned i = 0; i < n->ranks; i++) gn_worker_free(n->job[job].worker[i]);
+    gn_ps_free(n->job[job].ps);
 }
 
 void net_open(net *n, const net_options *options)
 {
     *n = (net){.options = *options, .random = options->seed, .ranks = options->leaves * options->workers};
-    open_switches(n);
-    for (unsigned rank = 0; rank < n->ranks; rank++) {
-        const gn_worker_config config = {.job = JOB,
-                                         .gen = GEN,
-                                         .rank = (uint16_t)rank,
-                                         .ranks = (uint16_t)n->ranks,
-                                         .bit = (uint8_t)(rank % options->workers),
-                                         .children = (uint8_t)options->workers,
-                                         .format = options->format,
-                                         .bound_exp = options->bound_exp,
-                                         .slots = options->slots,
-                                         .packet_values = options->packet_values};
-        ck_assert_int_eq(gn_worker_new(&n->worker[rank], &config), GN_OK);
+    n->switches = options->leaves > 1 ? options->leaves + 1 : 1;
+    for (unsigned i = 0; i < n->switches; i++) open_switch(n, i);
+    for (unsigned job = 0; job < options->jobs; job++) {
+        n->job[job].gen = GEN;
+        open_job(n, job);
     }
+}
+
+void net_restart(net *n, unsigned job)
+{
+    close_job(n, job);
+    n->job[job].gen++;
+    open_job(n, job);
 }
 
 void net_close(net *n)
 {
     for (unsigned i = 0; i < n->flights; i++) free(n->flight[i].data);
-    for (unsigned i = 0; i < n->ranks; i++) gn_worker_free(n->worker[i]);
+    for (unsigned job = 0; job < n->options.jobs; job++) close_job(n, job);
     for (unsigned i = 0; i < n->switches; i++) free(n->memory[i]);
+    free(n->before);
 }
 
-void net_put(net *n, int to, uint16_t port, const void *data, size_t bytes)
+static void put(net *n, int to, uint16_t port, const void *data, size_t bytes)
 {
     if (n->flights == NET_FLIGHTS) {  // a queue that is full loses, as queues do
         n->overrun++;
@@ -89,20 +142,21 @@ void net_put(net *n, int to, uint16_t port, const void *data, size_t bytes)
     }
     net_flight *f = &n->flight[n->flights++];
     *f = (net_flight){.to = to, .port = port, .bytes = bytes, .data = malloc(bytes)};
-    ck_assert_ptr_nonnull(f->data);
+    NET_CHECK(f->data, "no memory");
     memcpy(f->data, data, bytes);
 }
 
 /// Where a switch's port leads.
 static void out_of_port(net *n, unsigned from, uint16_t port, const void *data, size_t bytes)
 {
-    const unsigned root = n->switches - 1;
-    if (port == PARENT_PORT)
-        net_put(n, (int)root, (uint16_t)from, data, bytes);
-    else if (n->options.leaves > 1 && from == root)
-        net_put(n, port, PARENT_PORT, data, bytes);
+    if (port >= PS_PORT)
+        put(n, NET_TO_PS + port - PS_PORT, 0, data, bytes);
+    else if (port == PARENT_PORT)
+        put(n, (int)root(n), (uint16_t)from, data, bytes);
+    else if (n->options.leaves > 1 && from == root(n))
+        put(n, port, PARENT_PORT, data, bytes);
     else
-        net_put(n, -1 - (int)(from * n->options.workers + port), 0, data, bytes);
+        put(n, NET_TO_WORKER + (int)(port + from * n->options.workers), 0, data, bytes);
 }
 
 static void carry_out(net *n, unsigned from, const gn_action *action)
@@ -110,8 +164,8 @@ static void carry_out(net *n, unsigned from, const gn_action *action)
     static uint8_t out[NET_DATAGRAM];
     const size_t bytes = gn_action_write(&n->sw[from], action, out, sizeof out);
     if (action->kind == GN_TO_NOBODY) return;
-    ck_assert_uint_gt(bytes, 0);
-    ck_assert_uint_le(bytes, gn_agg_bound(n->options.packet_values));
+    NET_CHECK(bytes > 0, "bytes > 0");
+    NET_CHECK(bytes <= gn_agg_bound(n->options.packet_values), "bytes <= gn_agg_bound(n->options.packet_values)");
     const gn_switch_job *job = gn_switch_job_at(&n->sw[from], action->job_index);
     if (action->kind != GN_TO_GROUP)
         out_of_port(n, from, action->port, out, bytes);
@@ -119,18 +173,49 @@ static void carry_out(net *n, unsigned from, const gn_action *action)
         for (unsigned i = 0; i < job->children; i++) out_of_port(n, from, job->port[i], out, bytes);
 }
 
+static void deliver_to_switch(net *n, unsigned number, const net_flight *f)
+{
+    gn_action actions[GN_SWITCH_ACTIONS_MAX];
+    gn_switch *sw = &n->sw[number];
+    const bool look = shares(n, number);
+    if (look)
+        memcpy(n->before, sw->state,
+               gn_switch_bytes(&(gn_switch_config){.slots = n->options.array,
+                                                   .slot_values = n->options.packet_values,
+                                                   .jobs = NET_JOBS,
+                                                   .mode = n->options.mode,
+                                                   .windows = n->options.slots * n->options.jobs}));
+    const unsigned count = gn_switch_rx(sw, (uint64_t)n->now, f->port, f->data, f->bytes, actions);
+    NET_CHECK(count >= 1, "count >= 1");
+    NET_CHECK(count <= GN_SWITCH_ACTIONS_MAX, "count <= GN_SWITCH_ACTIONS_MAX");
+    if (look) net_check_shared(sw, n->before, actions, count);
+    for (unsigned i = 0; i < count; i++) carry_out(n, number, &actions[i]);
+}
+
 static void deliver(net *n, const net_flight *f)
 {
     n->delivered++;
-    if (f->to < 0) {
-        gn_worker_rx(n->worker[-1 - f->to], n->now, f->data, f->bytes);
-        return;
+    if (f->to >= NET_TO_WORKER) {
+        const unsigned number = (unsigned)f->to - NET_TO_WORKER;
+        gn_worker_rx(n->job[number / NET_WORKERS].worker[number % NET_WORKERS], n->now, f->data, f->bytes);
+    } else if (f->to >= NET_TO_PS) {
+        gn_ps_rx(n->job[f->to - NET_TO_PS].ps, n->now, f->data, f->bytes);
+    } else {
+        deliver_to_switch(n, (unsigned)f->to, f);
     }
-    gn_action actions[GN_SWITCH_ACTIONS_MAX];
-    const unsigned count = gn_switch_rx(&n->sw[f->to], (uint64_t)n->now, f->port, f->data, f->bytes, actions);
-    ck_assert_uint_ge(count, 1);
-    ck_assert_uint_le(count, GN_SWITCH_ACTIONS_MAX);
-    for (unsigned i = 0; i < count; i++) carry_out(n, (unsigned)f->to, &actions[i]);
+}
+
+/// A queue that the packet was in was long.
+static void mark(net_flight *f)
+{
+    static uint8_t out[NET_DATAGRAM];
+    gn_agg_packet packet;
+    NET_CHECK(gn_agg_parse(f->data, f->bytes, &packet) == GN_AGG_FINE,
+              "gn_agg_parse(f->data, f->bytes, &packet) == GN_AGG_FINE");
+    packet.flags |= GN_AGG_ECN;
+    NET_CHECK(gn_agg_write_again(&packet, out, sizeof out) == f->bytes,
+              "gn_agg_write_again(&packet, out, sizeof out) == f->bytes");
+    memcpy(f->data, out, f->bytes);
 }
 
 /// One packet arrives, or does not, or does and is still on its way.
@@ -145,62 +230,85 @@ static void move_one(net *n, bool faults)
     n->repeated += again;
     if (again) {
         f.data = malloc(f.bytes);
-        ck_assert_ptr_nonnull(f.data);
+        NET_CHECK(f.data, "no memory");
         memcpy(f.data, n->flight[at].data, f.bytes);
     }
+    if (net_below(n, 1000) < n->options.mark) mark(&f);
     if (!lost) deliver(n, &f);
     free(f.data);
 }
 
-static bool all_done(const net *n)
+bool net_done(const net *n, unsigned job)
 {
     for (unsigned i = 0; i < n->ranks; i++)
-        if (!gn_worker_done(n->worker[i])) return false;
+        if (!gn_worker_done(n->job[job].worker[i])) return false;
     return true;
 }
 
 static void collect(net *n)
 {
     static uint8_t out[NET_DATAGRAM];
-    for (unsigned rank = 0; rank < n->ranks; rank++) {
-        size_t bytes;
-        while ((bytes = gn_worker_send(n->worker[rank], n->now, out, sizeof out)))
-            net_put(n, (int)(rank / n->options.workers), (uint16_t)(rank % n->options.workers), out, bytes);
+    const unsigned workers = n->options.workers;
+    size_t bytes;
+    for (unsigned job = 0; job < n->options.jobs; job++) {
+        net_job *j = &n->job[job];
+        for (unsigned rank = 0; rank < n->ranks; rank++)
+            while ((bytes = gn_worker_send(j->worker[rank], n->now, out, sizeof out)))
+                put(n, (int)(rank / workers), (uint16_t)(job * NET_WORKERS + rank % workers), out, bytes);
+        while (j->ps && (bytes = gn_ps_send(j->ps, n->now, out, sizeof out)))
+            put(n, (int)root(n), (uint16_t)(PS_PORT + job), out, bytes);
     }
+}
+
+static void earlier(int64_t *next, int64_t deadline)
+{
+    if (deadline != GN_NEVER && (*next == GN_NEVER || deadline < *next)) *next = deadline;
 }
 
 static void wait(net *n)
 {
     int64_t next = GN_NEVER;
-    for (unsigned i = 0; i < n->ranks; i++) {
-        const int64_t deadline = gn_worker_deadline(n->worker[i]);
-        if (deadline != GN_NEVER && (next == GN_NEVER || deadline < next)) next = deadline;
+    for (unsigned job = 0; job < n->options.jobs; job++) {
+        for (unsigned i = 0; i < n->ranks; i++) earlier(&next, gn_worker_deadline(n->job[job].worker[i]));
+        if (n->job[job].ps) earlier(&next, gn_ps_deadline(n->job[job].ps));
     }
-    ck_assert_msg(next != GN_NEVER, "nothing is on its way, and no worker has anything to wait for");
+    NET_CHECK(next != GN_NEVER, "nothing is on its way, and nobody has anything to wait for");
     if (next > n->now) n->now = next;
 }
 
-void net_allreduce(net *n, float *const *send, float *const *recv, size_t count)
+void net_post(net *n, unsigned job, float *const *send, float *const *recv, size_t count)
 {
+    net_job *j = &n->job[job];
     for (unsigned i = 0; i < n->ranks; i++)
-        ck_assert_int_eq(gn_worker_post(n->worker[i], send[i], recv[i], count), GN_OK);
-    const uint64_t limit = n->steps + 20000 + 400ull * n->ranks * (count / n->options.packet_values + 1);
-    while (!all_done(n)) {
-        ck_assert_msg(++n->steps < limit, "no end after %llu steps", (unsigned long long)n->steps);
-        collect(n);
-        if (!n->flights || net_below(n, 400) == 0)
-            wait(n);
-        else
-            move_one(n, true);
-        n->now += 1000;
-        if (n->inject && net_below(n, 10) == 0) n->inject(n);
+        NET_CHECK(gn_worker_post(j->worker[i], send[i], recv[i], count) == GN_OK,
+                  "gn_worker_post(j->worker[i], send[i], recv[i], count) == GN_OK");
+    j->steps_left = n->options.jobs * (20000 + 600ull * n->ranks * (count / n->options.packet_values + 1));
+}
+
+void net_step(net *n)
+{
+    bool busy = false;
+    collect(n);
+    for (unsigned job = 0; job < n->options.jobs; job++) {
+        if (net_done(n, job)) continue;
+        busy = true;
+        NET_CHECK(--n->job[job].steps_left, "job %u does not end", job);
     }
+    if (!busy) return;
+    if (net_below(n, 1000) == 0)
+        for (unsigned i = 0, job = net_below(n, n->options.jobs); i < n->ranks; i++)
+            gn_worker_set_priority(n->job[job].worker[i], (uint16_t)net_below(n, 65536));
+    if (!n->flights || net_below(n, 400) == 0)
+        wait(n);
+    else
+        move_one(n, true);
+    n->now += 1000;
 }
 
 void net_drain(net *n)
 {
     for (uint64_t steps = 0; n->flights; steps++) {
-        ck_assert_uint_lt(steps, 100000);
+        NET_CHECK(steps < 100000, "steps < 100000");
         move_one(n, false);
         collect(n);
     }

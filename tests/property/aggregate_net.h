@@ -1,45 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TESTS_AGGREGATE_NET_H
 #define GRADNIC_TESTS_AGGREGATE_NET_H
-/// Workers and switches under a network that loses, repeats, delays and reorders what it likes. No clock: in each step one of the packets on their way
-/// is taken, any of them, and when there is none, time goes on to the next deadline.
+/// Jobs of workers, parameter servers and switches under a network that loses, repeats, delays, marks and reorders what it likes. No clock: in each step one
+/// of the packets on their way is taken, any of them, and when there is none, time goes on to the next deadline.
 
 #include <stdbool.h>
 
+#include <check.h>
+#include <gradnic/ps.h>
 #include <gradnic/switch.h>
 #include <gradnic/worker.h>
 
-enum { NET_WORKERS = 16, NET_SWITCHES = 5, NET_FLIGHTS = 4096, NET_DATAGRAM = 9000 };
+/// As ck_assert_msg(), which writes to a pipe each time: too slow for what is done with every packet.
+#define NET_CHECK(condition, ...)                                                                                      \
+    do {                                                                                                               \
+        if (!(condition)) ck_abort_msg(__VA_ARGS__);                                                                   \
+    } while (0)
+
+enum { NET_JOBS = 4, NET_WORKERS = 16, NET_SWITCHES = 5, NET_FLIGHTS = 4096, NET_DATAGRAM = 9000 };
 
 typedef struct net_options {
-    unsigned leaves;   ///< 1: one switch; more: that many under a root
-    unsigned workers;  ///< per leaf
+    gn_memory_mode mode;  ///< of the switch, or of the root; leaves are partitioned
+    unsigned jobs;        ///< that share the switches
+    unsigned leaves;      ///< 1: one switch; more: that many under a root
+    unsigned workers;     ///< per leaf and job
     gn_agg_format format;
     int bound_exp;
     uint16_t slots, packet_values;
-    unsigned loss, repeat;  ///< per mille
+    uint16_t array;               ///< slots that all jobs share, in modes shared and preemptive
+    unsigned loss, repeat, mark;  ///< per mille
     uint64_t seed;
 } net_options;
 
 typedef struct net_flight {
-    int to;         ///< switch number, or -1 - worker
+    int to;         ///< switch number, or one of NET_TO_
     uint16_t port;  ///< at which it comes in
     size_t bytes;
     uint8_t *data;
 } net_flight;
 
+/// Where a packet that is not for a switch goes.
+enum { NET_TO_PS = 1000, NET_TO_WORKER = 2000 };
+
+typedef struct net_job {
+    uint16_t gen;
+    gn_worker *worker[NET_WORKERS];
+    gn_ps *ps;  ///< NULL in mode partitioned
+    uint64_t steps_left;
+} net_job;
+
 typedef struct net {
     net_options options;
     uint64_t random;
-    unsigned ranks, switches;  ///< the root is the last switch
-    gn_worker *worker[NET_WORKERS];
+    unsigned ranks, switches;  ///< workers of a job; the root is the last switch
+    net_job job[NET_JOBS];
     gn_switch sw[NET_SWITCHES];
-    void *memory[NET_SWITCHES];
+    void *memory[NET_SWITCHES], *before;  ///< of the switches; of one before a packet
     int64_t now;
     net_flight flight[NET_FLIGHTS];
     unsigned flights;
-    uint64_t steps, delivered, lost, repeated, overrun;
-    void (*inject)(struct net *);  ///< called now and then; may be NULL
+    uint64_t delivered, lost, repeated, overrun;
 } net;
 
 uint64_t net_random(net *n);
@@ -48,13 +68,21 @@ unsigned net_below(net *n, unsigned limit);
 void net_open(net *n, const net_options *options);
 void net_close(net *n);
 
-/// Every worker sums send[rank] to recv[rank]. Fails the test when it does not end.
-void net_allreduce(net *n, float *const *send, float *const *recv, size_t count);
+/// All workers of a job, its parameter server and the switches' part of it begin anew, with the next generation. Packets of the old one stay on their way.
+void net_restart(net *n, unsigned job);
 
-/// Puts a datagram on its way.
-void net_put(net *n, int to, uint16_t port, const void *data, size_t bytes);
+/// Every worker of the job begins to sum send[rank] to recv[rank].
+void net_post(net *n, unsigned job, float *const *send, float *const *recv, size_t count);
+
+bool net_done(const net *n, unsigned job);
+
+/// One packet, or some time. Fails the test when a job does not end.
+void net_step(net *n);
 
 /// No packets on their way any more: all of them are delivered, without loss.
 void net_drain(net *n);
+
+/// What must hold after each packet at a switch that shares its slots; `before` is its memory as it was.
+void net_check_shared(const gn_switch *sw, const void *before, const gn_action *actions, unsigned count);
 
 #endif

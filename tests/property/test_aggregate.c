@@ -11,24 +11,34 @@
 
 enum { COUNT_MAX = 3000 };
 
+/// The vector that a job is at.
+typedef struct vector {
+    size_t count;
+    bool in_place;
+    float *sent[NET_WORKERS], *got[NET_WORKERS];
+} vector;
+
 static net network;
-static float *sent[NET_WORKERS], *got[NET_WORKERS], *expected;
+static vector vectors[NET_JOBS];
+static float *expected;
 static uint64_t packets_wanted = 1000;  // of each configuration; more with GN_PROPERTY_PACKETS
 
 static void setup(void)
 {
     const char *more = getenv("GN_PROPERTY_PACKETS");
     if (more) packets_wanted = strtoull(more, NULL, 10);
-    for (unsigned i = 0; i < NET_WORKERS; i++) {
-        sent[i] = malloc(sizeof(float) * COUNT_MAX);
-        got[i] = malloc(sizeof(float) * COUNT_MAX);
-    }
+    for (unsigned job = 0; job < NET_JOBS; job++)
+        for (unsigned i = 0; i < NET_WORKERS; i++) {
+            vectors[job].sent[i] = malloc(sizeof(float) * COUNT_MAX);
+            vectors[job].got[i] = malloc(sizeof(float) * COUNT_MAX);
+        }
     expected = malloc(sizeof(float) * COUNT_MAX);
 }
 
 static void teardown(void)
 {
-    for (unsigned i = 0; i < NET_WORKERS; i++) free(sent[i]), free(got[i]);
+    for (unsigned job = 0; job < NET_JOBS; job++)
+        for (unsigned i = 0; i < NET_WORKERS; i++) free(vectors[job].sent[i]), free(vectors[job].got[i]);
     free(expected);
 }
 
@@ -54,11 +64,24 @@ static float value(net *n, unsigned kind, unsigned odd)
     }
 }
 
-static void fill(net *n, size_t count)
+static void fill(net *n, vector *v)
 {
     const unsigned kind = net_below(n, 6), odd = net_below(n, 4) ? 0 : 1;
+    v->count = net_below(n, 8) ? 1 + net_below(n, COUNT_MAX) : 0;
+    v->in_place = net_below(n, 2);
     for (unsigned rank = 0; rank < n->ranks; rank++)
-        for (size_t i = 0; i < count; i++) sent[rank][i] = value(n, kind, odd);
+        for (size_t i = 0; i < v->count; i++) v->sent[rank][i] = value(n, kind, odd);
+}
+
+static void post(net *n, unsigned job)
+{
+    vector *v = &vectors[job];
+    float *send[NET_WORKERS];
+    for (unsigned i = 0; i < n->ranks; i++) {
+        send[i] = v->in_place ? v->got[i] : v->sent[i];
+        memcpy(v->got[i], v->sent[i], sizeof(float) * v->count);
+    }
+    net_post(n, job, send, v->got, v->count);
 }
 
 static bool same(float a, float b)
@@ -66,100 +89,136 @@ static bool same(float a, float b)
     return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0;
 }
 
-static void check_results(const net *n, size_t count)
+static void check_results(const net *n, const vector *v)
 {
-    const size_t fallbacks = oracle_sum(n, sent, count, expected);
-    (void)fallbacks;
-    for (size_t i = 0; i < count; i++)
-        if (!same(got[0][i], expected[i]))
-            ck_abort_msg("value %zu of %zu: %a instead of %a", i, count, (double)got[0][i], (double)expected[i]);
+    oracle_sum(n, v->sent, v->count, expected);
+    for (size_t i = 0; i < v->count; i++)
+        if (!same(v->got[0][i], expected[i]))
+            ck_abort_msg("value %zu of %zu: %a instead of %a", i, v->count, (double)v->got[0][i], (double)expected[i]);
     for (unsigned rank = 1; rank < n->ranks; rank++)
-        ck_assert_msg(!memcmp(got[rank], got[0], sizeof(float) * count), "rank %u has other bits than rank 0", rank);
+        ck_assert_msg(!memcmp(v->got[rank], v->got[0], sizeof(float) * v->count), "rank %u has other bits than rank 0",
+                      rank);
 }
 
 static void check_rest(net *n)
 {
     net_drain(n);
-    for (unsigned i = 0; i < n->switches; i++) {
-        gn_slot_status status;
-        ck_assert_int_eq(gn_switch_waiting(&n->sw[i], 0, 0, &status), -1);
+    for (unsigned i = 0; i < n->switches; i++)
+        for (unsigned job = 0; job < n->options.jobs; job++) {
+            gn_slot_status status;
+            ck_assert_int_eq(gn_switch_waiting(&n->sw[i], job, 0, &status), -1);
+        }
+    for (unsigned job = 0; job < n->options.jobs; job++) {
+        uint32_t psn;
+        uint64_t missing;
+        int64_t since;
+        ck_assert(!n->job[job].ps || !gn_ps_waits_for(n->job[job].ps, &psn, &missing, &since));
     }
 }
 
-static uint64_t added(const net *n)
+/// Where nothing is swapped out, every contribution is added at a leaf, once.
+static void check_added(const net *n, unsigned job, uint64_t contributions)
 {
+    if (n->options.mode != GN_PARTITIONED && n->options.leaves == 1) return;
     uint64_t sum = 0;
-    for (unsigned i = 0; i < n->options.leaves; i++) sum += gn_switch_job_counters(&n->sw[i], 0)->added;
-    return sum;
+    for (unsigned i = 0; i < n->options.leaves; i++) sum += gn_switch_job_counters(&n->sw[i], job)->added;
+    ck_assert_uint_eq(sum, contributions);
 }
 
-/// Some vectors of random lengths through one network.
-static void run(const net_options *options)
+static uint64_t contributions_of(const net *n, const vector *v)
+{
+    const net_options *o = &n->options;
+    const size_t chunks = (v->count + o->packet_values - 1) / o->packet_values;
+    const size_t looks = o->format != GN_AGG_INT32 ? 0 : chunks < o->slots ? chunks : o->slots;
+    return n->ranks * (chunks + looks);
+}
+
+/// Vectors of random lengths through one network, each job at its own pace. Jobs begin anew at any moment, `restarts` times in all.
+static void run(const net_options *options, unsigned restarts)
 {
     net *n = &network;
+    uint64_t contributions[NET_JOBS] = {0};
     net_open(n, options);
-    uint64_t contributions = 0;
-    while (n->delivered < packets_wanted) {
-        const size_t count = net_below(n, 8) ? 1 + net_below(n, COUNT_MAX) : 0;
-        fill(n, count);
-        const bool in_place = net_below(n, 2);
-        float *send[NET_WORKERS];
-        for (unsigned i = 0; i < n->ranks; i++) {
-            send[i] = in_place ? got[i] : sent[i];
-            memcpy(got[i], sent[i], sizeof(float) * count);
+    for (unsigned job = 0; job < options->jobs; job++) fill(n, &vectors[job]), post(n, job);
+    bool busy = true;
+    while (busy) {
+        net_step(n);
+        busy = false;
+        for (unsigned job = 0; job < options->jobs; job++) {
+            vector *v = &vectors[job];
+            if (restarts && v->count != SIZE_MAX && !net_below(n, 200)) {
+                restarts--;
+                net_restart(n, job);
+                contributions[job] = 0;
+                post(n, job);
+            }
+            if (net_done(n, job) && v->count != SIZE_MAX) {
+                check_results(n, v);
+                contributions[job] += contributions_of(n, v);
+                check_added(n, job, contributions[job]);
+                v->count = SIZE_MAX;
+            }
+            if (v->count == SIZE_MAX && n->delivered < packets_wanted) fill(n, v), post(n, job);
+            busy |= v->count != SIZE_MAX;
         }
-        net_allreduce(n, send, got, count);
-        check_results(n, count);
-        const size_t chunks = (count + options->packet_values - 1) / options->packet_values;
-        const size_t looks = options->format != GN_AGG_INT32 ? 0 : chunks < options->slots ? chunks : options->slots;
-        contributions += n->ranks * (chunks + looks);
-        ck_assert_uint_eq(added(n), contributions);
     }
     check_rest(n);
     net_close(n);
 }
 
 static const struct {
-    unsigned leaves, workers;
-} shapes[] = {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {2, 2}, {3, 4}};
+    unsigned leaves, workers, jobs;
+} shapes[] = {{1, 1, 1}, {1, 2, 1}, {1, 4, 2}, {2, 1, 1}, {2, 2, 2}, {3, 4, 1}, {1, 3, 4}};
 
-static void run_all(unsigned loss, unsigned repeat)
+static void run_all(gn_memory_mode mode, unsigned loss, unsigned repeat, unsigned restarts)
 {
-    static const uint16_t slots[] = {1, 2, 8}, sizes[] = {1, 7, 64, 256};
+    static const uint16_t slots[] = {1, 2, 8}, sizes[] = {1, 7, 64, 256}, arrays[] = {1, 2, 5, 16, 64};
     uint64_t seed = 1;
     for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++)
         for (gn_agg_format format = 0; format < GN_AGG_FORMATS; format++, seed++)
-            run(&(net_options){.leaves = shapes[shape].leaves,
+            run(&(net_options){.mode = mode,
+                               .jobs = shapes[shape].jobs,
+                               .leaves = shapes[shape].leaves,
                                .workers = shapes[shape].workers,
                                .format = format,
                                .bound_exp = 10,
                                .slots = slots[seed % 3],
                                .packet_values = sizes[seed % 4],
+                               .array = arrays[seed % 5],
                                .loss = loss,
                                .repeat = repeat,
-                               .seed = seed});
+                               .mark = seed % 2 ? 100 : 0,
+                               .seed = seed},
+                restarts);
 }
 
-START_TEST(sums_without_loss)
-{
-    run_all(0, 0);
-}
-END_TEST
+#define IN_EACH_MODE(name, loss, repeat, restarts)                                                                     \
+    START_TEST(partitioned_##name)                                                                                     \
+    {                                                                                                                  \
+        run_all(GN_PARTITIONED, loss, repeat, restarts);                                                               \
+    }                                                                                                                  \
+    END_TEST                                                                                                           \
+    START_TEST(shared_##name)                                                                                          \
+    {                                                                                                                  \
+        run_all(GN_SHARED, loss, repeat, restarts);                                                                    \
+    }                                                                                                                  \
+    END_TEST                                                                                                           \
+    START_TEST(preemptive_##name)                                                                                      \
+    {                                                                                                                  \
+        run_all(GN_PREEMPTIVE, loss, repeat, restarts);                                                                \
+    }                                                                                                                  \
+    END_TEST
 
-START_TEST(sums_with_loss_and_repetition)
-{
-    run_all(50, 50);
-}
-END_TEST
-
-START_TEST(sums_when_a_third_is_lost)
-{
-    run_all(330, 100);
-}
-END_TEST
+IN_EACH_MODE(without_loss, 0, 0, 0)
+IN_EACH_MODE(with_loss_and_repetition, 50, 50, 0)
+IN_EACH_MODE(when_a_third_is_lost, 330, 100, 0)
+IN_EACH_MODE(with_restarts, 50, 50, 20)
 
 int main(void)
 {
-    return RUN_SUITE("aggregate", setup, teardown, sums_without_loss, sums_with_loss_and_repetition,
-                     sums_when_a_third_is_lost);
+    return RUN_SUITE("aggregate", setup, teardown, partitioned_without_loss, partitioned_with_loss_and_repetition,
+                     partitioned_when_a_third_is_lost, partitioned_with_restarts, shared_without_loss,
+                     shared_with_loss_and_repetition, shared_when_a_third_is_lost, shared_with_restarts,
+                     preemptive_without_loss, preemptive_with_loss_and_repetition, preemptive_when_a_third_is_lost,
+                     preemptive_with_restarts);
 }

@@ -45,9 +45,6 @@ typedef enum gn_admission_type {
     GN_ADMISSION_TYPES
 } gn_admission_type;
 
-/// How a switch shares its slots: what gn_switch_config has, told to workers, whose recovery depends on it.
-typedef enum gn_memory_mode { GN_PARTITIONED, GN_SHARED, GN_PREEMPTIVE, GN_MEMORY_MODES } gn_memory_mode;
-
 /// A child asks for its job. All children of a switch must agree in everything that is not their own: all but rank, bit, UDP ports, and `leader`
 /// where it is not known. children <= ranks; bound_exp is one that the format's profile has.
 typedef struct gn_admission_join {
@@ -67,7 +64,7 @@ typedef struct gn_admission_join {
 } gn_admission_join;
 
 typedef struct gn_admission_welcome {
-    uint8_t mode;     ///< gn_memory_mode
+    uint8_t mode;     ///< gn_memory_mode: workers' recovery depends on it
     uint8_t streams;  ///< as was asked for
     uint16_t slots;   ///< granted, for each stream: a power of two
     uint16_t job[GN_ADMISSION_STREAMS_MAX], gen[GN_ADMISSION_STREAMS_MAX];

@@ -56,6 +56,14 @@ typedef enum gn_agg_format {
     GN_AGG_FORMATS
 } gn_agg_format;
 
+/// How a switch shares its slots among jobs (switch.h).
+typedef enum gn_memory_mode {
+    GN_PARTITIONED,  ///< each job has slots of its own, each twice
+    GN_SHARED,       ///< one array for all, first come first served; what finds no slot goes to the parameter server
+    GN_PREEMPTIVE,   ///< the same, but a chunk of higher priority takes the slot of one of lower priority
+    GN_MEMORY_MODES
+} gn_memory_mode;
+
 /// One packet, parsed. Numbers are in the host's order.
 typedef struct gn_agg_packet {
     uint8_t type;  ///< gn_agg_type
@@ -111,6 +119,10 @@ GN_API size_t gn_agg_write_words(const gn_agg_packet *packet, const void *words,
 /// @return its bytes, or 0 when `capacity` is too small. Never more than gn_agg_bound(packet->values).
 GN_API size_t gn_agg_write_stream(const gn_agg_packet *packet, const gn_codec *codec, const int32_t *sums,
                                   const float *floats, void *out, size_t capacity);
+
+/// Writes a parsed packet again, with a header that may have been changed and the payload that it came with.
+/// @return its bytes, or 0 when `capacity` is too small.
+GN_API size_t gn_agg_write_again(const gn_agg_packet *packet, void *out, size_t capacity);
 
 /// Room that suffices for a datagram of `values` values in any form.
 GN_API size_t gn_agg_bound(size_t values);

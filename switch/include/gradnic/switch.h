@@ -18,6 +18,10 @@
 /// a slot's next chunk when it has the result of the one before it; so when all have contributed to one copy, all have the other's result,
 /// and it can be overwritten.
 ///
+/// Memory modes *shared* (Lao et al., "ATP: In-network Aggregation for Multi-tenant Learning") and *preemptive* (Wang et al., DSA): one array of
+/// slots for all jobs; a chunk's slot follows from a hash of job and psn. Sums that are whole, and contributions that find no slot, go to the job's
+/// parameter server (ps.h), which gives out all results. docs/switch.md has the pictures. Only switches without a parent.
+///
 /// One object belongs to one thread. Every packet is untrusted: it changes nothing unless job, generation, level, fan-in, port, slot and psn fit.
 
 #include <stdbool.h>
@@ -37,9 +41,12 @@ enum {
 };
 
 typedef struct gn_switch_config {
-    uint32_t slots;        ///< all slots, each in two copies
+    uint32_t slots;        ///< all slots; mode partitioned: each in two copies
     uint16_t slot_values;  ///< most values of a packet, at most GN_AGG_VALUES_MAX
     uint16_t jobs;         ///< most jobs at a time, at most GN_SWITCH_JOBS_MAX
+    gn_memory_mode mode;
+    uint32_t
+        windows;  ///< modes shared, preemptive: chunks that may be under way, in all jobs (their `slots`); 16 bytes each. 0: 4 * slots
 } gn_switch_config;
 
 /// A job as one switch sees it. Its children are workers, or the switches below.
@@ -48,7 +55,7 @@ typedef struct gn_switch_job {
     uint16_t gen;
     gn_agg_format format;
     int bound_exp;     ///< k of the compressed formats
-    uint16_t slots;    ///< a power of two, at most GN_AGG_SLOTS_MAX
+    uint16_t slots;    ///< chunks under way, a power of two, at most GN_AGG_SLOTS_MAX
     uint8_t level;     ///< 0: children are workers
     uint8_t children;  ///< 1 to 64
     bool has_parent;   ///< a whole sum goes up, and its result comes from there; otherwise this is the root
@@ -57,6 +64,7 @@ typedef struct gn_switch_job {
     uint8_t parent_fanin;               ///< children of the parent
     uint16_t port[GN_AGG_WORKERS_MAX];  ///< of each child: where its packets come from, and results go to
     uint8_t leader;                     ///< child on the way to the worker that sums what cannot be summed as integers
+    uint16_t ps_port;                   ///< modes shared, preemptive: where the parameter server is
 } gn_switch_job;
 
 /// Where a packet goes.
@@ -64,6 +72,7 @@ typedef enum gn_action_kind {
     GN_TO_PORT,   ///< one packet
     GN_TO_GROUP,  ///< a copy to every child of the job
     GN_TO_PARENT,
+    GN_TO_PS,     ///< to the job's parameter server
     GN_TO_NOBODY  ///< dropped, see `reason`
 } gn_action_kind;
 
@@ -92,11 +101,12 @@ GN_API const char *gn_drop_string(gn_drop reason);
 typedef struct gn_action {
     gn_action_kind kind;
     gn_drop reason;        ///< GN_TO_NOBODY
-    uint16_t port;         ///< GN_TO_PORT, GN_TO_PARENT
+    uint16_t port;         ///< GN_TO_PORT, GN_TO_PARENT, GN_TO_PS
     uint16_t job_index;    ///< of gn_switch_job_at(): whose children a group is
     gn_agg_packet header;  ///< of the packet to send
-    uint32_t slot_index;   ///< whose sums are its payload, when it has values and does not `forward`
-    bool forward;          ///< the packet that came in goes on with this header and its own payload
+    uint32_t
+        slot_index;  ///< where in the switch's memory the sums are that are its payload, when it has values and does not `forward`
+    bool forward;  ///< the packet that came in goes on with this header and its own payload
 } gn_action;
 
 typedef struct gn_switch_counters {
@@ -105,7 +115,11 @@ typedef struct gn_switch_counters {
     uint64_t partials, partials_again;  ///< sent to the parent; again
     uint64_t overflows, forwarded;  ///< chunks that cannot be integers; packets of binary32 that went round the slots
     uint64_t values;                ///< added
-    uint64_t up_bytes, down_bytes;  ///< datagrams that came in from children and from the parent
+    uint64_t up_bytes, down_bytes;  ///< datagrams that came in from children, and from the parent or parameter server
+    uint64_t collisions;            ///< found the slot held by another chunk
+    uint64_t evictions;             ///< chunks of this job that lost their slot to one of higher priority
+    uint64_t to_ps;                 ///< contributions that went to the parameter server unadded
+    uint64_t fetched;               ///< partial sums that the parameter server asked for
     uint64_t drop[GN_DROPS];
 } gn_switch_counters;
 
@@ -113,6 +127,7 @@ typedef struct gn_switch_counters {
 typedef struct gn_switch {
     struct gn_switch_state *state;
     gn_codec codec[GN_SWITCH_JOBS_MAX];  ///< by job index; int32: for its kernel alone
+    gn_codec exact[GN_SWITCH_JOBS_MAX];  ///< of partial sums for the parameter server: dense, which has all of int32
 } gn_switch;
 
 /// 0 for a configuration that is out of range.
@@ -147,11 +162,12 @@ GN_API size_t gn_action_write(const gn_switch *sw, const gn_action *action, void
 typedef struct gn_slot_status {
     uint32_t psn;
     uint64_t seen, missing;  ///< children, as bits
+    uint64_t at_ps;          ///< children whose contributions went to the parameter server
     uint64_t since_ns;       ///< of the first contribution
     bool waits_for_parent;
 } gn_slot_status;
 
-/// The first copy, from number `from` on (0 .. 2 * slots), of the job at `index` that waits. @return its number, for the next call plus 1; -1 when there is none.
+/// The first copy, from number `from` on (0 at first), of the job at `index` that waits. @return its number, for the next call plus 1; -1 when there is none.
 GN_API int gn_switch_waiting(const gn_switch *sw, unsigned index, unsigned from, gn_slot_status *status);
 
 /// A number for jobs, slots and sums, without counters: equal states have equal hashes.

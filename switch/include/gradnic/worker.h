@@ -18,6 +18,9 @@
 /// Results are the same bits at all workers: sums of integers, or, for chunks with a value that has no integer (NaN, infinite, out of range), sums in
 /// binary32 in the order of ranks, made by rank 0.
 ///
+/// Congestion: a result with GN_AGG_ECN halves the window, at most once for all chunks that are under way, others widen it by one chunk a round trip. It
+/// begins as wide as there are slots, and the oldest chunk may always be sent.
+///
 /// One object belongs to one thread.
 
 #include <stdbool.h>
@@ -46,6 +49,8 @@ typedef struct gn_worker_config {
     uint16_t slots;                   ///< as the job has at the switches
     uint16_t packet_values;           ///< of a full chunk: the same at all workers
     uint64_t rto_min_ns, rto_max_ns;  ///< 0: 1 ms, 1 s. The least must exceed the usual spread of stragglers.
+    gn_memory_mode mode;              ///< of the switch that this worker is connected to
+    uint16_t priority;                ///< mode preemptive, to begin with: see gn_priority()
     /// Compressed formats: values leave as binary32, for a NIC of this host (docs/wire.md, a rule with head 32) to compress. All but GN_AGG_FLOAT's
     /// are to be marked for it.
     bool nic;
@@ -62,6 +67,11 @@ typedef struct gn_worker_stats {
     uint64_t late;                             ///< resent, and it turned out that nothing had been lost
     uint64_t fallback_chunks;                  ///< summed in binary32
     double smoothed_rtt_ns;
+    uint64_t queries;   ///< to the parameter server, after three timeouts
+    uint64_t reminded;  ///< contributions that the parameter server asked for
+    uint64_t marked;    ///< results with GN_AGG_ECN
+    uint64_t cuts;      ///< of the window
+    double window;      ///< chunks: how many may be under way
 } gn_worker_stats;
 
 /// @return GN_OK, GN_INVALID, GN_NO_MEMORY. The caller frees with gn_worker_free() (NULL allowed).
@@ -71,6 +81,16 @@ GN_API void gn_worker_free(gn_worker *worker);
 /// Begins a vector of `count` values; the one before it is done. `send == recv` is in place, otherwise no overlap; both stay the caller's and
 /// have to stay until gn_worker_done(). All workers post vectors of the same lengths in the same order. @return GN_INVALID when one is under way.
 GN_API gn_status gn_worker_post(gn_worker *worker, const float *send, float *recv, size_t count);
+
+/// The priority of what is sent from now on (mode preemptive).
+GN_API void gn_worker_set_priority(gn_worker *worker, uint16_t priority);
+
+/// A priority for gn_worker_set_priority(): Wang et al.'s P = (1/T) * (L/l) * (Comm/Comp). `remaining` is the time T that the job still has to go (the
+/// less, the sooner it is done), in any unit that all jobs at a switch share; layer l of L, 1 is the front one, which the next iteration needs
+/// first; `communication` and `computation` are the times of an iteration as measured. Quantised to 16 bits: P = 1 is 256, at least 1, at most 65535 (out of
+/// range, zero and not finite included).
+GN_API uint16_t gn_priority(double remaining, unsigned layers, unsigned layer, double communication,
+                            double computation);
 
 /// Whether all results are there.
 GN_API bool gn_worker_done(const gn_worker *worker);

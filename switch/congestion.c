@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many chunks may be under way: additive increase, multiplicative decrease on marks (Lao et al., ATP, section 3.5). The window is one of chunk numbers, from
+// the oldest without a result on: all workers have to send the same chunks, so windows that were counts, full of different chunks at different workers, could wait
+// for each other for ever.
+#include "worker.h"
+
+static void release(gn_worker *w)
+{
+    const size_t limit = w->base + (size_t)w->window;
+    for (size_t chunk = w->limit; chunk < limit && chunk < w->chunks; chunk++) {
+        gn_worker_slot *slot = &w->slots[chunk % w->config.slots];
+        if (!slot->held || slot->chunk != chunk) continue;
+        slot->held = false;
+        gn_worker_make_due(w, slot);
+    }
+    w->limit = limit;
+}
+
+void gn_congestion_new(gn_worker *w)
+{
+    w->window = w->config.slots;
+}
+
+void gn_congestion_begin(gn_worker *w)
+{
+    w->base = w->limit = w->cut_until = 0;
+    release(w);
+}
+
+bool gn_congestion_admits(gn_worker *w, gn_worker_slot *slot)
+{
+    slot->held = slot->since_ns == GN_NEVER && slot->chunk >= w->limit;
+    return !slot->held;
+}
+
+void gn_congestion_result(gn_worker *w, bool marked)
+{
+    w->stats.marked += marked;
+    while (w->base < w->chunks && w->slots[w->base % w->config.slots].chunk > w->base) w->base++;
+    if (!marked) {
+        w->window += 1 / w->window;
+        if (w->window > w->config.slots) w->window = w->config.slots;
+    } else if (w->base >= w->cut_until) {
+        w->window = w->window > 2 ? w->window / 2 : 1;
+        w->cut_until = w->limit;
+        w->stats.cuts++;
+    }
+    release(w);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_SWITCH_COPY_H
+#define GRADNIC_SWITCH_COPY_H
+/// A chunk's sum while it grows: what a slot of a switch and an entry of the parameter server have in common.
+
+#include <gradnic/switch.h>
+
+typedef enum gn_copy_state {
+    GN_COPY_EMPTY,  ///< since the job began, or (shared memory) between two chunks
+    GN_COPY_OPEN,   ///< some children have contributed
+    GN_COPY_UP,     ///< all have, and the parent has been given the sum
+    GN_COPY_DONE    ///< holds a result: kept until a later chunk takes the copy
+} gn_copy_state;
+
+/// Its sums lie elsewhere, so that looking at copies stays cheap.
+typedef struct gn_copy {
+    uint64_t seen;  ///< who has contributed; the first is who finds nobody
+    uint64_t since_ns;
+    uint32_t psn;
+    uint16_t values;
+    uint8_t state;
+    bool poison;  ///< no integers can be given for it
+    bool marked;  ///< a contribution had GN_AGG_ECN
+    int8_t exponent;
+    int8_t next;
+    uint8_t job;        ///< index: whose it is, where jobs share slots
+    uint16_t priority;  ///< mode preemptive: only falls while the slot is held
+} gn_copy;
+
+/// What comes of adding a packet's values to a copy's sums.
+typedef enum gn_added { GN_ADDED, GN_ADDED_POISON, GN_ADD_FORMAT, GN_ADD_STREAM } gn_added;
+
+/// Adds (or, with `first`, writes) `packet`'s values. GN_ADD_FORMAT, GN_ADD_STREAM: the sums are as they were. GN_ADDED_POISON: they
+/// are not to be used.
+gn_added gn_sums_add(int32_t *sums, const gn_agg_packet *packet, const gn_switch_job *job, const gn_codec *codec,
+                     bool first);
+
+/// Whether values and exponent of a contribution are those of the others.
+bool gn_copy_fits(const gn_copy *copy, const gn_agg_packet *packet, gn_agg_format format);
+
+/// A contribution of one or several who are not in copy->seen, or (`first`) a new chunk's first, whatever the copy was before. Nothing is
+/// changed unless it is GN_ADDED or GN_ADDED_POISON.
+gn_added gn_copy_add(gn_copy *copy, int32_t *sums, const gn_agg_packet *packet, const gn_switch_job *job,
+                     const gn_codec *codec, uint64_t now_ns, bool first);
+
+/// Two copies for each slot: whether this one may be given to the packet's chunk. It is the job's first there, or the next after one (in the `other`
+/// copy) that everyone has the result of.
+bool gn_copy_may_open(const gn_copy *copy, const gn_copy *other, uint32_t slots, const gn_agg_packet *packet);
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold in a switch whose slots belong to nobody, after each packet.
+#include <check.h>
+
+#include "aggregate_net.h"
+#include "switch/state.h"
+
+static const gn_window *window_of(const gn_switch *sw, const gn_copy *copy)
+{
+    const gn_job_state *job = &sw->state->jobs[copy->job];
+    return gn_state_windows(sw) + job->first + (copy->psn & (job->job.slots - 1u));
+}
+
+/// A slot that is held is held by a chunk under way, at its address, by contributions that are nowhere else.
+static void check_holder(const gn_switch *sw, uint32_t at)
+{
+    const gn_copy *copy = gn_state_copies(sw) + at;
+    const gn_job_state *job = &sw->state->jobs[copy->job];
+    NET_CHECK(job->used, "job->used");
+    NET_CHECK(copy->state == GN_COPY_OPEN, "copy->state == GN_COPY_OPEN");
+    NET_CHECK(gn_state_address(sw, job->job.job, copy->psn) == at,
+              "gn_state_address(sw, job->job.job, copy->psn) == at");
+    NET_CHECK(window_of(sw, copy)->psn == copy->psn, "window_of(sw, copy)->psn == copy->psn");
+    NET_CHECK(!(window_of(sw, copy)->gone & copy->seen), "a contribution is at the switch and was sent on");
+    NET_CHECK(copy->seen != 0, "copy->seen != 0");
+}
+
+/// What has become of a slot that was held: it is still, or its sums go to the parameter server, or its chunk is finished.
+static void check_change(const gn_switch *sw, const gn_copy *was, const gn_copy *is, const gn_action *actions,
+                         unsigned count)
+{
+    if (is->state == GN_COPY_OPEN && is->psn == was->psn && is->job == was->job) {
+        NET_CHECK(is->priority <= was->priority, "priority has risen while the slot was held");
+        NET_CHECK((is->seen & was->seen) == was->seen, "a contribution has got lost");
+        return;
+    }
+    if (window_of(sw, was)->psn != was->psn) return;  // a result has passed
+    for (unsigned i = 0; i < count; i++) {
+        const gn_agg_packet *p = &actions[i].header;
+        if (actions[i].kind == GN_TO_PS && p->psn == was->psn && actions[i].job_index == was->job &&
+            !actions[i].forward) {
+            NET_CHECK(p->type == GN_AGG_EVICTED, "p->type == GN_AGG_EVICTED");
+            NET_CHECK((p->bitmap & was->seen) == was->seen, "a contribution has got lost with its slot");
+            NET_CHECK((window_of(sw, was)->gone & p->bitmap) == p->bitmap, "what has gone has been forgotten");
+            return;
+        }
+    }
+    ck_abort_msg("a slot was emptied, and its sums went nowhere");
+}
+
+void net_check_shared(const gn_switch *sw, const void *before, const gn_action *actions, unsigned count)
+{
+    const gn_switch old = {.state = (struct gn_switch_state *)(uintptr_t)before};
+    const size_t slots = gn_state_copy_count(&sw->state->config);
+    for (uint32_t i = 0; i < slots; i++) {
+        const gn_copy *was = gn_state_copies(&old) + i, *is = gn_state_copies(sw) + i;
+        if (is->state != GN_COPY_EMPTY) check_holder(sw, i);
+        if (was->state != GN_COPY_EMPTY) check_change(sw, was, is, actions, count);
+    }
+    for (size_t i = 0; i < gn_state_window_count(&sw->state->config); i++) {
+        const gn_window *was = gn_state_windows(&old) + i, *is = gn_state_windows(sw) + i;
+        if (is->psn == was->psn) NET_CHECK((is->gone & was->gone) == was->gone, "what has gone has come back");
+    }
+}
