@@ -175,6 +175,7 @@ size_t gn_action_write(const gn_switch *sw, const gn_action *action, void *out, 
     if (action->forward) return gn_agg_write_again(p, out, capacity);
     const int32_t *sums = gn_state_sums(sw, action->slot_index);
     if (job->format == GN_AGG_INT32 || !p->values) return gn_agg_write_words(p, sums, out, capacity);
-    const gn_codec *codec = action->kind == GN_TO_PS ? sw->exact : sw->codec;
-    return gn_agg_write_stream(p, &codec[action->job_index], sums, NULL, out, capacity);
+    const bool to_worker = job->level == 0 && (action->kind == GN_TO_GROUP || action->kind == GN_TO_PORT);
+    const gn_codec *codec = gn_state_codec(sw, action->job_index, !to_worker);
+    return gn_agg_write_stream(p, codec, sums, NULL, out, capacity);
 }

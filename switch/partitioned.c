@@ -54,8 +54,9 @@ static unsigned contribute(gn_about *a, bool first)
 {
     const gn_agg_packet *p = a->packet;
     gn_switch_counters *counters = &a->job->counters;
-    const gn_added added = gn_copy_add(a->copy, gn_state_sums(a->sw, a->copy_index), p, &a->job->job,
-                                       &a->sw->codec[a->job_index], a->now_ns, first);
+    const gn_codec *codec = gn_state_codec(a->sw, a->job_index, a->job->job.level > 0);
+    const gn_added added =
+        gn_copy_add(a->copy, gn_state_sums(a->sw, a->copy_index), p, &a->job->job, codec, a->now_ns, first);
     if (added == GN_ADD_FORMAT) return gn_about_drop(a, GN_DROP_FORMAT);
     if (added == GN_ADD_STREAM) return gn_about_drop(a, GN_DROP_STREAM);
     counters->added++;
@@ -91,7 +92,8 @@ static unsigned from_parent(gn_about *a)
         if (copy->poison || p->values != copy->values) return gn_about_drop(a, GN_DROP_FORMAT);
         gn_added added = GN_ADDED;
         if (p->values)
-            added = gn_sums_add(gn_state_sums(a->sw, a->copy_index), p, job, &a->sw->codec[a->job_index], true);
+            added = gn_sums_add(gn_state_sums(a->sw, a->copy_index), p, job, gn_state_codec(a->sw, a->job_index, true),
+                                true);
         if (added == GN_ADD_FORMAT) return gn_about_drop(a, GN_DROP_FORMAT);
         if (added != GN_ADDED) return gn_about_drop(a, GN_DROP_STREAM);
     }

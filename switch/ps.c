@@ -229,7 +229,8 @@ static size_t write_result(gn_ps *ps, gn_ps_entry *entry, void *out, size_t capa
     const gn_agg_packet header = header_of(ps, entry, type, whom);
     const int32_t *sums = sums_of(ps, entry);
     if (ps->config.format == GN_AGG_INT32 || !header.values) return gn_agg_write_words(&header, sums, out, capacity);
-    return gn_agg_write_stream(&header, &ps->codec, sums, NULL, out, capacity);
+    const gn_codec *codec = ps->config.level ? &ps->exact : &ps->codec;
+    return gn_agg_write_stream(&header, codec, sums, NULL, out, capacity);
 }
 
 static size_t write_question(gn_ps *ps, gn_ps_entry *entry, void *out, size_t capacity)

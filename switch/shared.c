@@ -63,8 +63,9 @@ static unsigned add(gn_about *a, bool first)
 {
     const gn_agg_packet *p = a->packet;
     gn_switch_counters *counters = &a->job->counters;
-    const gn_added added = gn_copy_add(a->copy, gn_state_sums(a->sw, a->copy_index), p, &a->job->job,
-                                       &a->sw->codec[a->job_index], a->now_ns, first);
+    const gn_codec *codec = gn_state_codec(a->sw, a->job_index, a->job->job.level > 0);
+    const gn_added added =
+        gn_copy_add(a->copy, gn_state_sums(a->sw, a->copy_index), p, &a->job->job, codec, a->now_ns, first);
     if (added == GN_ADD_FORMAT) return gn_about_drop(a, GN_DROP_FORMAT);
     if (added == GN_ADD_STREAM) return gn_about_drop(a, GN_DROP_STREAM);
     a->copy->job = (uint8_t)a->job_index;

@@ -62,6 +62,12 @@ static inline int32_t *gn_state_sums(const gn_switch *sw, uint32_t copy)
     return sums + (size_t)copy * sw->state->config.slot_values;
 }
 
+/// What a job's streams are made of: between switches (and parameter servers of upper levels), or with workers.
+static inline const gn_codec *gn_state_codec(const gn_switch *sw, unsigned job_index, bool between_switches)
+{
+    return between_switches ? &sw->exact[job_index] : &sw->codec[job_index];
+}
+
 /// Without partitions: where the chunk's sums are, when it has a slot.
 uint32_t gn_state_address(const gn_switch *sw, uint16_t job, uint32_t psn);
 

@@ -127,7 +127,8 @@ typedef struct gn_switch_counters {
 typedef struct gn_switch {
     struct gn_switch_state *state;
     gn_codec codec[GN_SWITCH_JOBS_MAX];  ///< by job index; int32: for its kernel alone
-    gn_codec exact[GN_SWITCH_JOBS_MAX];  ///< of partial sums for the parameter server: dense, which has all of int32
+    gn_codec exact
+        [GN_SWITCH_JOBS_MAX];  ///< of sums between switches, and for the parameter server: dense, which has all of int32
 } gn_switch;
 
 /// 0 for a configuration that is out of range.
