@@ -207,6 +207,7 @@ static gn_message run_case(bench *b, gn_agg_format format, unsigned packet, bool
                           .workers = o->workers,
                           .slots = o->slots,
                           .values = (uint16_t)packet,
+                          .prefetch = memory,
                           .chunks = values < packet ? 1 : values / packet,
                           .data = (const float *const *)b->values};
     gn_bench_switch_result result = {0};

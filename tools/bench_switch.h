@@ -26,6 +26,7 @@ typedef struct gn_bench_load {
     int bound_exp;
     unsigned workers, slots;
     uint16_t values;           ///< of a packet
+    bool prefetch;             ///< the next datagram is asked for before the one before it is given to the core
     size_t chunks;             ///< of a worker's vector, which has chunks * values values
     const float *const *data;  ///< of each worker; borrowed
     uint8_t *bytes;
