@@ -25,6 +25,7 @@ typedef struct stream {
     gn_source to;
     gn_worker *worker;
     float *send, *recv;
+    float *own, *sum;  ///< what is sent and must come, but for a factor
 } stream;
 
 typedef struct client {
@@ -135,7 +136,7 @@ static bool start_stream(client *c, unsigned s)
                                      .bound_exp = j->bound_exp,
                                      .slots = w->slots,
                                      .packet_values = j->packet_values,
-                                     .rto_min_ns = 5000000};
+                                     .rto_min_ns = 20000000};
     t->to.port = (uint16_t)s;
     if (!switch_address(c->config, w->udp_port[s], &t->to.address, &t->to.length)) return false;
     if (gn_worker_new(&t->worker, &config)) return fail(c, "gn_worker_new");
@@ -145,28 +146,44 @@ static bool start_stream(client *c, unsigned s)
 }
 
 /// Small multiples of 2^-9, which all formats have exactly.
-static int contribution(unsigned rank, unsigned round, size_t i)
+static int contribution(unsigned rank, unsigned s, size_t i)
 {
-    const uint32_t mixed = ((uint32_t)i * 2654435761u) ^ (rank * 40503u + round * 977u + 1);
+    const uint32_t mixed = ((uint32_t)i * 2654435761u) ^ (rank * 40503u + s * 977u + 1);
     return (int)((mixed >> 7) % 1001) - 500;
+}
+
+/// Vectors differ by this factor from one to the next, so that an old sum is no right one.
+static float factor(unsigned round)
+{
+    return (float)(1u << round % 3) * 0x1p-9f;
+}
+
+static void prepare(client *c, unsigned s)
+{
+    stream *t = &c->streams[s];
+    for (size_t i = 0; i < c->config->count; i++) {
+        int sum = 0;
+        for (unsigned rank = 0; rank < c->join.ranks; rank++) sum += contribution(rank, s, i);
+        t->own[i] = (float)contribution(c->join.rank, s, i);
+        t->sum[i] = (float)sum;
+    }
 }
 
 static void make(client *c, unsigned s, unsigned round)
 {
-    for (size_t i = 0; i < c->config->count; i++)
-        c->streams[s].send[i] = (float)contribution(c->join.rank, round, i + 131 * s) * 0x1p-9f;
+    const float by = factor(round);
+    stream *t = &c->streams[s];
+    for (size_t i = 0; i < c->config->count; i++) t->send[i] = t->own[i] * by;
 }
 
 static bool check(client *c, unsigned s, unsigned round)
 {
+    const float by = factor(round);
     const stream *t = &c->streams[s];
-    for (size_t i = 0; i < c->config->count; i++) {
-        int sum = 0;
-        for (unsigned rank = 0; rank < c->join.ranks; rank++) sum += contribution(rank, round, i + 131 * s);
-        if (t->recv[i] != (float)sum * 0x1p-9f)
+    for (size_t i = 0; i < c->config->count; i++)
+        if (t->recv[i] != t->sum[i] * by)
             return fail(c, "round %u, stream %u, value %zu: %g, not %g", round, s, i, (double)t->recv[i],
-                        (double)((float)sum * 0x1p-9f));
-    }
+                        (double)(t->sum[i] * by));
     c->result->hash =
         (uint32_t)crc32(c->result->hash, (const Bytef *)t->recv, (uInt)(sizeof(float) * c->config->count));
     return true;
@@ -275,14 +292,96 @@ static void add_stats(gn_worker_stats *to, const gn_worker_stats *from)
     to->fallback_chunks += from->fallback_chunks;
 }
 
+static uint64_t draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+/// Bytes of any kind, or a packet that could be one of the job's, but for one or two fields.
+static size_t hostile(const client *c, uint64_t *state, uint8_t *out, size_t room)
+{
+    const gn_admission_welcome *w = &c->result->welcome;
+    const size_t bytes = draw(state) % room;
+    for (size_t i = 0; i < bytes; i++) out[i] = (uint8_t)draw(state);
+    if (draw(state) % 4 == 0) return bytes;
+    const uint32_t psn = (uint32_t)draw(state) % 1024;
+    gn_agg_packet packet = {.type = GN_AGG_GRADIENT,
+                            .job = w->job[0],
+                            .gen = w->gen[0],
+                            .slot = (uint16_t)(psn % w->slots),
+                            .version = psn / w->slots & 1,
+                            .psn = psn,
+                            .bitmap = 1ull << c->join.bit,
+                            .fanin = c->join.children,
+                            .values = (uint16_t)(draw(state) % 300)};
+    switch (draw(state) % 9) {
+    case 0:
+        packet.job = (uint16_t)draw(state);
+        break;
+    case 1:
+        packet.gen++;
+        break;
+    case 2:
+        packet.bitmap = 1ull << draw(state) % packet.fanin;
+        break;
+    case 3:
+        packet.level = 1;
+        break;
+    case 4:
+        packet.slot ^= 1;
+        break;
+    case 5:
+        packet.type = (uint8_t)(draw(state) % GN_AGG_TYPES);
+        break;
+    case 6:
+        packet.flags = (uint8_t)(draw(state) % (GN_AGG_FLAGS + 1));
+        break;
+    case 7:
+        packet.exponent = (int8_t)draw(state);
+        break;
+    default:
+        break;
+    }
+    const size_t whole = GN_AGG_HEADER + 4u * packet.values;
+    if (whole > room) return bytes;
+    gn_agg_write_header(&packet, out);
+    return whole;
+}
+
+static bool flood(client *c)
+{
+    enum { ROOM = 1400 };
+    uint64_t state = c->join.rank + 1;
+    const uint64_t end = gn_now() + (uint64_t)(c->config->flood_s * 1e9);
+    while (gn_now() < end) {
+        for (unsigned i = 0; i < BURST; i++) {
+            uint8_t *room = gn_outbox_room(c->box, ROOM);
+            const size_t bytes = hostile(c, &state, room, ROOM);
+            gn_outbox_keep(c->box, bytes);
+            gn_outbox_post(c->box, c->streams[0].fd, &c->streams[0].to, room, bytes);
+            c->result->flooded++;
+        }
+        gn_outbox_flush(c->box);
+    }
+    return true;
+}
+
 static bool run(client *c)
 {
     const sw_client *config = c->config;
-    for (unsigned s = 0; s < c->join.streams; s++)
+    for (unsigned s = 0; s < c->join.streams; s++) {
+        stream *t = &c->streams[s];
+        t->own = malloc(sizeof(float) * config->count);
+        t->sum = malloc(sizeof(float) * config->count);
+        if (!t->own || !t->sum) return fail(c, "out of memory");
+        prepare(c, s);
         if (!open_stream(c, s)) return false;
+    }
     if (!join(c)) return false;
     for (unsigned s = 0; s < c->join.streams; s++)
         if (!start_stream(c, s)) return false;
+    if (config->flood_s > 0) return flood(c);
     const uint64_t begin = gn_now();
     for (unsigned round = 0; round < config->rounds; round++) {
         if (config->stop_after && round == config->stop_after) return fail(c, "goes after %u rounds", round);
@@ -315,6 +414,8 @@ void sw_client_run(const sw_client *config, sw_result *result)
         gn_worker_free(t->worker);
         free(t->send);
         free(t->recv);
+        free(t->own);
+        free(t->sum);
     }
     if (c->tcp >= 0) close(c->tcp);
     free(c->box);

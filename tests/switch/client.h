@@ -18,6 +18,7 @@ typedef struct sw_client {
     int timeout_ms;          ///< without any progress
     unsigned stop_after;     ///< rounds after which it goes without a word; 0: never
     double pause_s;          ///< after each round
+    double flood_s;          ///< instead of summing: hostile datagrams as fast as can be, for so long
 } sw_client;
 
 typedef struct sw_result {
@@ -26,6 +27,7 @@ typedef struct sw_result {
     unsigned rounds;        ///< that were summed and right
     double seconds;         ///< from WELCOME to the last result
     gn_worker_stats stats;  ///< of all streams
+    uint64_t flooded;       ///< hostile datagrams
     uint32_t hash;          ///< of all results' bits
     gn_admission_welcome welcome;
 } sw_result;
