@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/nic_registers.h"
 #include "driver/rtl/rtl_nic.h"
 
 enum {
@@ -13,25 +14,6 @@ enum {
     LOOK = 256,         ///< cycles without a beat after which the counters are asked whether a frame was dropped
 };
 
-/// Registers: rtl/README.md has the map.
-enum {
-    REG_ID = 0x000,
-    REG_PARAMS = 0x008,
-    REG_CONTROL = 0x00c,
-    REG_SNAPSHOT = 0x010,
-    REG_COMMIT = 0x014,
-    REG_RULES = 0x100,
-    REG_RULE_STEP = 0x10,
-    REG_TX = 0x400,
-    REG_TX_RULES = 0x500,
-    REG_TX_RULE_STEP = 0x40,
-    REG_RX = 0x800,
-    ID = 0x474e4943,  // "GNIC"
-    BYPASS_BOTH = 3,
-    RULE_WORDS = 3,
-    RULE_COUNTERS = 5
-};
-
 /// Side-band of a frame from the host, in its last beat.
 enum { USER_STORED = 4 };
 
@@ -39,9 +21,9 @@ typedef struct hardware {
     gn_rtl_nic *nic;
     size_t rules;       ///< as many as it has
     unsigned profiles;  ///< bit p: profile p is built
-    uint32_t words[GN_RULES_MAX][RULE_WORDS];
+    gn_rule_words words[GN_RULES_MAX];
     /// The hardware's counters of a rule go on when it is replaced; gradnic's begin anew.
-    uint64_t before[GN_RULES_MAX][RULE_COUNTERS];
+    uint64_t before[GN_RULES_MAX][GN_TX_RULE_REGISTERS];
     uint64_t dropped;  ///< frames on receive that did not come out
     uint8_t sent[FRAME_MAX], received[FRAME_MAX];
 } hardware;
@@ -70,10 +52,12 @@ static int get_counter(hardware *h, unsigned at, uint64_t *value, gn_error *erro
     return 0;
 }
 
-static int get_rule_counters(hardware *h, size_t rule, uint64_t value[RULE_COUNTERS], gn_error *error)
+static int get_rule_counters(hardware *h, size_t rule, uint64_t value[GN_TX_RULE_REGISTERS], gn_error *error)
 {
-    for (unsigned i = 0; i < RULE_COUNTERS; i++)
-        if (get_counter(h, REG_TX_RULES + (unsigned)rule * REG_TX_RULE_STEP + i * 8, &value[i], error)) return -1;
+    for (unsigned i = 0; i < GN_TX_RULE_REGISTERS; i++)
+        if (get_counter(h, GN_REG_TX_RULES + (unsigned)rule * GN_REG_TX_RULE_STEP + i * GN_REG_COUNTER, &value[i],
+                        error))
+            return -1;
     return 0;
 }
 
@@ -83,13 +67,6 @@ static void close_hardware(void *state)
     if (!h) return;
     gn_rtl_nic_free(h->nic);
     free(h);
-}
-
-static void rule_words(const gn_rule *rule, uint32_t words[RULE_WORDS])
-{
-    words[0] = 1u << 31 | (uint32_t)rule->codec.profile << 16 | (uint32_t)rule->protocol << 8 | rule->tos;
-    words[1] = (uint32_t)rule->port_high << 16 | rule->port_low;
-    words[2] = (uint32_t)rule->head << 8 | (uint8_t)rule->codec.bound_exp;
 }
 
 static int check_rules(const hardware *h, const gn_rule *rules, size_t count, gn_error *error)
@@ -105,31 +82,31 @@ static int check_rules(const hardware *h, const gn_rule *rules, size_t count, gn
 static int set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
 {
     hardware *h = state;
-    if (check_rules(h, rules, count, error) || put(h, REG_SNAPSHOT, 1, error)) return -1;
+    if (check_rules(h, rules, count, error) || put(h, GN_REG_SNAPSHOT, 1, error)) return -1;
     for (size_t i = 0; i < h->rules; i++) {
-        uint32_t words[RULE_WORDS] = {0};
-        if (i < count) rule_words(&rules[i], words);
-        for (unsigned w = 0; w < RULE_WORDS; w++)
-            if (put(h, REG_RULES + (unsigned)i * REG_RULE_STEP + 4 * w, words[w], error)) return -1;
-        if (!memcmp(words, h->words[i], sizeof words)) continue;
+        const gn_rule_words words = i < count ? gn_rule_to_words(&rules[i]) : (gn_rule_words){{0}};
+        for (unsigned w = 0; w < GN_RULE_WORDS; w++)
+            if (put(h, GN_REG_RULES + (unsigned)i * GN_REG_RULE_STEP + 4 * w, words.word[w], error)) return -1;
+        if (!memcmp(&words, &h->words[i], sizeof words)) continue;
         if (get_rule_counters(h, i, h->before[i], error)) return -1;
-        memcpy(h->words[i], words, sizeof words);
+        h->words[i] = words;
     }
-    return put(h, REG_COMMIT, 1, error);
+    return put(h, GN_REG_COMMIT, 1, error);
 }
 
 static int set_bypass(void *state, bool bypass, gn_error *error)
 {
-    return put(state, REG_CONTROL, bypass ? BYPASS_BOTH : 0, error);
+    return put(state, GN_REG_CONTROL, gn_nic_control(bypass, bypass), error);
 }
 
 static int identify(hardware *h, gn_error *error)
 {
     uint32_t id, params;
-    if (get(h, REG_ID, &id, error) || get(h, REG_PARAMS, &params, error)) return -1;
-    if (id != ID) return gn_error_set(error, "the hardware calls itself 0x%08x, not 0x%08x", id, (unsigned)ID);
-    h->profiles = params & 7;
-    h->rules = params >> 8 & 0xff;
+    if (get(h, GN_REG_ID, &id, error) || get(h, GN_REG_PARAMS, &params, error)) return -1;
+    if (id != GN_NIC_ID)
+        return gn_error_set(error, "the hardware calls itself 0x%08x, not 0x%08x", id, (unsigned)GN_NIC_ID);
+    h->profiles = gn_nic_profiles(params);
+    h->rules = gn_nic_rules(params);
     if (h->rules > GN_RULES_MAX) h->rules = GN_RULES_MAX;
     return 0;
 }
@@ -205,38 +182,17 @@ static int transmit(void *state, const gn_burst *in, const int *heads, gn_burst 
     return 0;
 }
 
-/// Where gn_rx_counters are from REG_RX on, 8 bytes each.
-static const size_t rx_rows[] = {offsetof(gn_rx_counters, packets),     offsetof(gn_rx_counters, bytes),
-                                 offsetof(gn_rx_counters, passed),      offsetof(gn_rx_counters, foreign),
-                                 offsetof(gn_rx_counters, restored[0]), offsetof(gn_rx_counters, restored[1]),
-                                 offsetof(gn_rx_counters, restored[2]), offsetof(gn_rx_counters, restored[3]),
-                                 offsetof(gn_rx_counters, wire_bytes),  offsetof(gn_rx_counters, payload_bytes),
-                                 offsetof(gn_rx_counters, malformed),   offsetof(gn_rx_counters, bad_version),
-                                 offsetof(gn_rx_counters, bad_kind),    offsetof(gn_rx_counters, bad_bound),
-                                 offsetof(gn_rx_counters, bad_head),    offsetof(gn_rx_counters, bad_length),
-                                 offsetof(gn_rx_counters, bad_stream),  offsetof(gn_rx_counters, bad_checksum)};
-/// And gn_tx_counters from REG_TX on.
-static const size_t tx_rows[] = {offsetof(gn_tx_counters, packets),       offsetof(gn_tx_counters, bytes),
-                                 offsetof(gn_tx_counters, passed),        offsetof(gn_tx_counters, pass_bypass),
-                                 offsetof(gn_tx_counters, pass_no_rule),  offsetof(gn_tx_counters, pass_not_ip),
-                                 offsetof(gn_tx_counters, pass_fragment), offsetof(gn_tx_counters, pass_extension),
-                                 offsetof(gn_tx_counters, pass_protocol), offsetof(gn_tx_counters, pass_empty),
-                                 offsetof(gn_tx_counters, pass_too_big),  offsetof(gn_tx_counters, stored_no_gain),
-                                 offsetof(gn_tx_counters, stored_no_syn), offsetof(gn_tx_counters, stored_syn)};
-enum {
-    RX_ROWS = sizeof rx_rows / sizeof *rx_rows,
-    TX_ROWS = sizeof tx_rows / sizeof *tx_rows,
-    RX_MALFORMED = REG_RX + 8 * 10,
-    RX_DROPPED_BAD = REG_RX + 8 * RX_ROWS,
-    RX_DROPPED_LONG = RX_DROPPED_BAD + 8
-};
+static int get_rx_counter(hardware *h, const char *name, uint64_t *value, gn_error *error)
+{
+    return get_counter(h, gn_counter_address(GN_REG_RX, gn_rx_registers, name), value, error);
+}
 
 /// Whether the frame that went in last was dropped. Only one is ever on its way.
 static int was_dropped(hardware *h, bool *dropped, gn_error *error)
 {
     uint64_t malformed, bad, too_long;
-    if (put(h, REG_SNAPSHOT, 1, error) || get_counter(h, RX_MALFORMED, &malformed, error) ||
-        get_counter(h, RX_DROPPED_BAD, &bad, error) || get_counter(h, RX_DROPPED_LONG, &too_long, error))
+    if (put(h, GN_REG_SNAPSHOT, 1, error) || get_rx_counter(h, "malformed", &malformed, error) ||
+        get_rx_counter(h, "dropped_bad", &bad, error) || get_rx_counter(h, "dropped_long", &too_long, error))
         return -1;
     *dropped = malformed + bad + too_long != h->dropped;
     h->dropped = malformed + bad + too_long;
@@ -265,12 +221,14 @@ static int receive(void *state, const uint8_t *packet, size_t length, uint8_t *o
     return silent("receive", 1, error);
 }
 
-static int get_rows(hardware *h, unsigned at, const size_t *rows, size_t count, void *counters, gn_error *error)
+static int get_counters(hardware *h, unsigned at, const gn_counter_register *registers, unsigned count, void *counters,
+                        gn_error *error)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         uint64_t value;
-        if (get_counter(h, at + 8 * (unsigned)i, &value, error)) return -1;
-        memcpy((char *)counters + rows[i], &value, sizeof value);
+        if (registers[i].offset == GN_NOT_IN_MODEL) continue;
+        if (get_counter(h, at + GN_REG_COUNTER * i, &value, error)) return -1;
+        memcpy((char *)counters + registers[i].offset, &value, sizeof value);
     }
     return 0;
 }
@@ -279,13 +237,16 @@ static int tx_counters(void *state, gn_tx_counters *c, gn_error *error)
 {
     hardware *h = state;
     memset(c, 0, sizeof *c);
-    if (put(h, REG_SNAPSHOT, 1, error) || get_rows(h, REG_TX, tx_rows, TX_ROWS, c, error)) return -1;
+    if (put(h, GN_REG_SNAPSHOT, 1, error) || get_counters(h, GN_REG_TX, gn_tx_registers, GN_TX_REGISTERS, c, error))
+        return -1;
     c->bytes -= ETHERNET * c->packets;
     for (size_t i = 0; i < h->rules; i++) {
-        uint64_t now[RULE_COUNTERS];
+        uint64_t now[GN_TX_RULE_REGISTERS];
         if (get_rule_counters(h, i, now, error)) return -1;
-        for (unsigned w = 0; w < RULE_COUNTERS; w++) now[w] -= h->before[i][w];
-        c->rule[i] = (gn_tx_rule_counters){now[0], now[1], now[2], now[3], now[4]};
+        for (unsigned w = 0; w < GN_TX_RULE_REGISTERS; w++) {
+            now[w] -= h->before[i][w];
+            memcpy((char *)&c->rule[i] + gn_tx_rule_registers[w].offset, &now[w], sizeof now[w]);
+        }
     }
     return 0;
 }
@@ -294,7 +255,8 @@ static int rx_counters(void *state, gn_rx_counters *c, gn_error *error)
 {
     hardware *h = state;
     memset(c, 0, sizeof *c);
-    if (put(h, REG_SNAPSHOT, 1, error) || get_rows(h, REG_RX, rx_rows, RX_ROWS, c, error)) return -1;
+    if (put(h, GN_REG_SNAPSHOT, 1, error) || get_counters(h, GN_REG_RX, gn_rx_registers, GN_RX_REGISTERS, c, error))
+        return -1;
     c->bytes -= ETHERNET * c->packets;
     return 0;
 }

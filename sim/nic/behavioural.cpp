@@ -44,8 +44,8 @@ void Behavioural::reset()
 {
     tx_ = rx_ = {};
     const gn_rule rule = gn_rule_default();
-    for (RuleWords &words : rules_) words = {};
-    rules_[0] = rule_to_words(rule);
+    for (gn_rule_words &words : rules_) words = {};
+    rules_[0] = gn_rule_to_words(&rule);
     control_ = 0;
     apply();
     write_taken_ = write_answered_ = read_taken_ = read_answered_ = false;
@@ -147,17 +147,17 @@ void Behavioural::reads()
 
 uint32_t Behavioural::write_register(uint32_t address, uint32_t value)
 {
-    if (address == REG_CONTROL) {
+    if (address == GN_REG_CONTROL) {
         control_ = value & 3;
         model_.set_bypass(control_ & 1, control_ & 2);
-    } else if (address == REG_SNAPSHOT) {
+    } else if (address == GN_REG_SNAPSHOT) {
         if (value & 1) snapshot();
-    } else if (address == REG_COMMIT) {
+    } else if (address == GN_REG_COMMIT) {
         if (value & 1) apply();
-    } else if (address >= REG_RULES && address < REG_RULES + 16 * NIC_RULES && address % 16 < 12) {
-        RuleWords &rule = rules_[(address - REG_RULES) / 16];
-        uint32_t *const words[] = {&rule.match, &rule.ports, &rule.codec};
-        *words[address % 16 / 4] = value;
+    } else if (address >= GN_REG_RULES && address < GN_REG_RULES + GN_REG_RULE_STEP * NIC_RULES &&
+               address % GN_REG_RULE_STEP < 4 * GN_RULE_WORDS) {
+        const uint32_t at = address - GN_REG_RULES;
+        rules_[at / GN_REG_RULE_STEP].word[at % GN_REG_RULE_STEP / 4] = value;
     } else {
         return SLVERR;
     }
@@ -167,9 +167,9 @@ uint32_t Behavioural::write_register(uint32_t address, uint32_t value)
 uint32_t Behavioural::read_register(uint32_t address, uint32_t &value)
 {
     const auto counter = counters_.find(address & ~4u);
-    if (address == REG_ID)
-        value = NIC_ID;
-    else if (address == REG_CONTROL)
+    if (address == GN_REG_ID)
+        value = GN_NIC_ID;
+    else if (address == GN_REG_CONTROL)
         value = control_;
     else if (counter != counters_.end())
         value = static_cast<uint32_t>(counter->second >> (address & 4 ? 32 : 0));
@@ -181,10 +181,10 @@ uint32_t Behavioural::read_register(uint32_t address, uint32_t &value)
 void Behavioural::apply()
 {
     std::vector<gn_rule> rules;
-    for (const RuleWords &words : rules_) {
+    for (const gn_rule_words &words : rules_) {
         gn_rule rule;
         // The driver enables the first ones; those that are off in between would move the counters of the rest.
-        if (rule_from_words(words, rule)) rules.push_back(rule);
+        if (gn_rule_from_words(&words, &rule)) rules.push_back(rule);
     }
     model_.set_rules(rules.data(), rules.size());
     model_.set_bypass(control_ & 1, control_ & 2);

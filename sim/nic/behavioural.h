@@ -65,7 +65,7 @@ SC_MODULE(Behavioural)
     Model model_{nullptr, 0, false};
     Store tx_, rx_;
     uint64_t now_ = 0;
-    RuleWords rules_[NIC_RULES] = {};
+    gn_rule_words rules_[NIC_RULES] = {};
     uint32_t control_ = 0;
     std::map<uint32_t, uint64_t> counters_;  // the copy, by address
     bool write_taken_ = false, write_answered_ = false, read_taken_ = false, read_answered_ = false;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ethernet.h"
 
+#include <cstring>
 #include <stdexcept>
 
 #include <zlib.h>
+
+#include "driver/nic_registers.h"
 
 namespace sim
 {
@@ -110,55 +113,39 @@ std::optional<Bytes> Model::receive(const Bytes &frame)
     }
 }
 
+// What the model counts, of a block of counter registers.
+static void add_counters(Counters &all, const gn_counter_register *registers, unsigned count, const void *counters,
+                         const std::string &prefix = "")
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t value;
+        if (registers[i].offset == GN_NOT_IN_MODEL) continue;
+        memcpy(&value, static_cast<const uint8_t *>(counters) + registers[i].offset, sizeof value);
+        all[prefix + registers[i].name] = value;
+    }
+}
+
+std::string rule_prefix(unsigned rule)
+{
+    return "rule" + std::to_string(rule) + "_";
+}
+
 Counters Model::transmit_counters() const
 {
-    const gn_tx_counters &c = tx();
-    Counters all = {{"packets", c.packets},
-                    {"bytes", tx_bytes_},
-                    {"passed", c.passed},
-                    {"pass_bypass", c.pass_bypass},
-                    {"pass_no_rule", c.pass_no_rule},
-                    {"pass_not_ip", c.pass_not_ip},
-                    {"pass_fragment", c.pass_fragment},
-                    {"pass_extension", c.pass_extension},
-                    {"pass_protocol", c.pass_protocol},
-                    {"pass_empty", c.pass_empty},
-                    {"pass_too_big", c.pass_too_big},
-                    {"stored_no_gain", c.stored_no_gain},
-                    {"stored_no_syn", c.stored_no_syn},
-                    {"stored_syn", c.stored_syn}};
-    for (int i = 0; i < 4; i++) {
-        const std::string rule = "rule" + std::to_string(i) + "_";
-        all[rule + "compressed"] = c.rule[i].compressed;
-        all[rule + "stored"] = c.rule[i].stored;
-        all[rule + "values"] = c.rule[i].values;
-        all[rule + "payload_bytes"] = c.rule[i].payload_bytes;
-        all[rule + "wire_bytes"] = c.rule[i].wire_bytes;
-    }
+    Counters all;
+    add_counters(all, gn_tx_registers, GN_TX_REGISTERS, &tx());
+    for (unsigned i = 0; i < NIC_RULES; i++)
+        add_counters(all, gn_tx_rule_registers, GN_TX_RULE_REGISTERS, &tx().rule[i], rule_prefix(i));
+    all["bytes"] = tx_bytes_;
     return all;
 }
 
 Counters Model::receive_counters() const
 {
-    const gn_rx_counters &c = *gn_rx_get_counters(rx_);
-    return {{"packets", c.packets},
-            {"bytes", rx_bytes_},
-            {"passed", c.passed},
-            {"foreign", c.foreign},
-            {"restored_stored", c.restored[0]},
-            {"restored_paper", c.restored[1]},
-            {"restored_lattice", c.restored[2]},
-            {"restored_dense", c.restored[3]},
-            {"wire_bytes", c.wire_bytes},
-            {"payload_bytes", c.payload_bytes},
-            {"malformed", c.malformed},
-            {"bad_version", c.bad_version},
-            {"bad_kind", c.bad_kind},
-            {"bad_bound", c.bad_bound},
-            {"bad_head", c.bad_head},
-            {"bad_length", c.bad_length},
-            {"bad_stream", c.bad_stream},
-            {"bad_checksum", c.bad_checksum}};
+    Counters all;
+    add_counters(all, gn_rx_registers, GN_RX_REGISTERS, gn_rx_get_counters(rx_));
+    all["bytes"] = rx_bytes_;
+    return all;
 }
 
 }  // namespace sim

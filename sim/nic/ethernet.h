@@ -42,8 +42,11 @@ size_t payload_bytes(const Bytes &frame);
 
 uint32_t frame_check_sequence(const uint8_t *frame, size_t length);
 
-// The counters of nic_regs by name: the C model's, to compare with what the registers say.
+constexpr unsigned NIC_RULES = 4;  // that the NICs are built with
+
+// The counters of nic_regs by name (a rule's with its prefix): the C model's, to compare with what the registers say.
 using Counters = std::map<std::string, uint64_t>;
+std::string rule_prefix(unsigned rule);
 
 // The C model on Ethernet frames: both directions of one NIC.
 class Model

@@ -9,49 +9,20 @@ namespace sim
 
 constexpr unsigned PATIENCE = 1000;  // cycles for one access
 
-RuleWords rule_to_words(const gn_rule &rule)
+static void lay_out(std::vector<CounterRegister> &all, uint32_t base, const gn_counter_register *registers,
+                    unsigned count, const std::string &prefix = "")
 {
-    return {1u << 31 | static_cast<uint32_t>(rule.codec.profile) << 16 | static_cast<uint32_t>(rule.protocol) << 8 |
-                rule.tos,
-            static_cast<uint32_t>(rule.port_high) << 16 | rule.port_low,
-            static_cast<uint32_t>(rule.head) << 8 | (static_cast<uint32_t>(rule.codec.bound_exp) & 0xff)};
-}
-
-bool rule_from_words(const RuleWords &words, gn_rule &rule)
-{
-    rule = {};
-    rule.tos = static_cast<uint8_t>(words.match);
-    rule.protocol = static_cast<uint8_t>(words.match >> 8);
-    rule.port_low = static_cast<uint16_t>(words.ports);
-    rule.port_high = static_cast<uint16_t>(words.ports >> 16);
-    rule.head = static_cast<uint8_t>(words.codec >> 8);
-    gn_codec_init(&rule.codec, static_cast<gn_profile>(words.match >> 16 & 3), static_cast<int8_t>(words.codec));
-    return words.match >> 31;
-}
-
-static std::vector<CounterRegister> lay_out(uint32_t base, const std::vector<std::string> &names)
-{
-    std::vector<CounterRegister> registers;
-    for (const std::string &name : names) {
-        registers.push_back({name, base});
-        base += 8;
-    }
-    return registers;
+    for (unsigned i = 0; i < count; i++) all.push_back({prefix + registers[i].name, base + GN_REG_COUNTER * i});
 }
 
 const std::vector<CounterRegister> &transmit_registers()
 {
     static const std::vector<CounterRegister> registers = [] {
-        std::vector<CounterRegister> all =
-            lay_out(REG_TX, {"packets", "bytes", "passed", "pass_bypass", "pass_no_rule", "pass_not_ip",
-                             "pass_fragment", "pass_extension", "pass_protocol", "pass_empty", "pass_too_big",
-                             "stored_no_gain", "stored_no_syn", "stored_syn", "dropped_bad", "dropped_long"});
-        for (uint32_t i = 0; i < NIC_RULES; i++) {
-            const std::string rule = "rule" + std::to_string(i) + "_";
-            const auto more = lay_out(REG_TX_RULES + 0x40 * i, {rule + "compressed", rule + "stored", rule + "values",
-                                                                rule + "payload_bytes", rule + "wire_bytes"});
-            all.insert(all.end(), more.begin(), more.end());
-        }
+        std::vector<CounterRegister> all;
+        lay_out(all, GN_REG_TX, gn_tx_registers, GN_TX_REGISTERS);
+        for (unsigned i = 0; i < NIC_RULES; i++)
+            lay_out(all, GN_REG_TX_RULES + GN_REG_TX_RULE_STEP * i, gn_tx_rule_registers, GN_TX_RULE_REGISTERS,
+                    rule_prefix(i));
         return all;
     }();
     return registers;
@@ -59,28 +30,25 @@ const std::vector<CounterRegister> &transmit_registers()
 
 const std::vector<CounterRegister> &receive_registers()
 {
-    static const std::vector<CounterRegister> registers =
-        lay_out(REG_RX, {"packets",         "bytes",          "passed",           "foreign",
-                         "restored_stored", "restored_paper", "restored_lattice", "restored_dense",
-                         "wire_bytes",      "payload_bytes",  "malformed",        "bad_version",
-                         "bad_kind",        "bad_bound",      "bad_head",         "bad_length",
-                         "bad_stream",      "bad_checksum",   "dropped_bad",      "dropped_long"});
+    static const std::vector<CounterRegister> registers = [] {
+        std::vector<CounterRegister> all;
+        lay_out(all, GN_REG_RX, gn_rx_registers, GN_RX_REGISTERS);
+        return all;
+    }();
     return registers;
 }
 
 void RegisterDriver::configure(const gn_rule *rules, size_t count, bool bypass)
 {
-    read(REG_ID, [](uint32_t id) {
-        if (id != NIC_ID) throw std::runtime_error("the NIC's registers: no ID");
+    read(GN_REG_ID, [](uint32_t id) {
+        if (id != GN_NIC_ID) throw std::runtime_error("the NIC's registers: no ID");
     });
     for (uint32_t i = 0; i < NIC_RULES; i++) {
-        const RuleWords words = i < count ? rule_to_words(rules[i]) : RuleWords{0, 0, 0};
-        write(REG_RULES + 16 * i, words.match);
-        write(REG_RULES + 16 * i + 4, words.ports);
-        write(REG_RULES + 16 * i + 8, words.codec);
+        const gn_rule_words words = i < count ? gn_rule_to_words(&rules[i]) : gn_rule_words{};
+        for (uint32_t w = 0; w < GN_RULE_WORDS; w++) write(GN_REG_RULES + GN_REG_RULE_STEP * i + 4 * w, words.word[w]);
     }
-    write(REG_COMMIT, 1);
-    write(REG_CONTROL, bypass ? 3 : 0);
+    write(GN_REG_COMMIT, 1);
+    write(GN_REG_CONTROL, gn_nic_control(bypass, bypass));
 }
 
 void RegisterDriver::collect(Counters &transmit, Counters &receive)
@@ -92,7 +60,7 @@ void RegisterDriver::collect(Counters &transmit, Counters &receive)
                  [&counters, &r](uint32_t high) { counters[r.name] |= static_cast<uint64_t>(high) << 32; });
         }
     };
-    write(REG_SNAPSHOT, 1);
+    write(GN_REG_SNAPSHOT, 1);
     read_all(transmit_registers(), transmit);
     read_all(receive_registers(), receive);
 }

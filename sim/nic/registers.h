@@ -1,35 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_regs as software sees it: the map of its registers (rtl/README.md), and a driver that reads and writes over AXI4-Lite.
+// nic_regs as software sees it: a driver that reads and writes its registers over AXI4-Lite.
 #pragma once
 
 #include <deque>
 #include <functional>
 
+#include "driver/nic_registers.h"
 #include "pins.h"
 
 namespace sim
 {
-
-// Registers of nic_top.
-enum : uint32_t {
-    REG_ID = 0x000,
-    REG_CONTROL = 0x00c,   // bit 0 bypass transmit, bit 1 bypass receive
-    REG_SNAPSHOT = 0x010,  // 1: copies all counters
-    REG_COMMIT = 0x014,    // 1: the rules below take effect
-    REG_RULES = 0x100,     // 16 bytes each
-    REG_TX = 0x400,
-    REG_TX_RULES = 0x500,  // 64 bytes each
-    REG_RX = 0x800,
-    NIC_ID = 0x474e4943,
-    NIC_RULES = 4
-};
-
-// A rule as its three registers.
-struct RuleWords {
-    uint32_t match, ports, codec;
-};
-RuleWords rule_to_words(const gn_rule &rule);
-bool rule_from_words(const RuleWords &words, gn_rule &rule);  // false: not enabled
 
 // Where each counter is: 64 bits, low word first.
 struct CounterRegister {
