@@ -29,7 +29,4 @@ typedef struct gn_transform {
 /// The reference in C.
 extern const gn_transform gn_transform_model;
 
-/// The ToS values of rules: all that a receiver looks at, for profile, bound and head come in the packet. @return how many
-size_t gn_rules_collect_tos(const gn_rule *rules, size_t count, uint8_t tos[GN_RULES_MAX]);
-
 #endif

@@ -34,46 +34,44 @@ uint32_t frame_check_sequence(const uint8_t *frame, size_t length)
     return static_cast<uint32_t>(crc32(0, frame, static_cast<uInt>(length)));
 }
 
-static void check(gn_status status)
+static void check(int status, const gn_error &error)
 {
-    if (status != GN_OK) throw std::runtime_error(std::string("the rules: ") + gn_status_string(status));
+    if (status) throw std::runtime_error(std::string("the rules: ") + error.text);
 }
 
 Model::Model(const gn_rule *rules, size_t count, bool bypass)
 {
-    gn_tx_config tx = {};
-    gn_rx_config rx = {};
-    tx.flow_capacity = 64;
-    check(gn_tx_new(&tx_, &tx));
-    check(gn_rx_new(&rx_, &rx));
-    set_rules(rules, count);
-    set_bypass(bypass, bypass);
+    gn_engine_config config = {};
+    config.rules = rules;
+    config.rule_count = count;
+    config.flow_capacity = 64;
+    config.bypass = bypass;
+    void *state = nullptr;
+    gn_error error;
+    check(gn_model_open(&state, &config, &error), error);
+    model_ = static_cast<gn_model *>(state);
 }
 
 Model::~Model()
 {
-    gn_tx_free(tx_);
-    gn_rx_free(rx_);
+    gn_model_close(model_);
 }
 
 void Model::set_rules(const gn_rule *rules, size_t count)
 {
-    uint8_t tos[GN_RULES_MAX] = {};
-    check(gn_tx_set_rules(tx_, rules, count));
-    for (size_t i = 0; i < count; i++) tos[i] = rules[i].tos;
-    check(gn_rx_set_tos(rx_, tos, count));
+    gn_error error;
+    check(gn_model_set_rules(model_, rules, count, &error), error);
 }
 
 void Model::set_bypass(bool transmit, bool receive)
 {
-    gn_tx_set_bypass(tx_, transmit);
-    gn_rx_set_bypass(rx_, receive);
+    gn_model_set_bypass(model_, transmit, receive);
 }
 
 int Model::head(const Bytes &frame)
 {
     const Packet packet(frame);
-    return gn_tx_head(tx_, packet.bytes, packet.length);
+    return gn_tx_head(model_->tx, packet.bytes, packet.length);
 }
 
 // The Ethernet header of `frame`, then the packet that was written behind it.
@@ -90,7 +88,7 @@ Bytes Model::transmit(const Bytes &frame, int head)
     Bytes out(frame.size() + GN_SHIM_BYTES);
     size_t length = 0;
     tx_bytes_ += frame.size();
-    if (gn_tx_packet_head(tx_, packet.bytes, packet.length, head, out.data() + packet.offset,
+    if (gn_tx_packet_head(model_->tx, packet.bytes, packet.length, head, out.data() + packet.offset,
                           out.size() - packet.offset, &length) == GN_VERDICT_PASS)
         return frame;
     return assemble(frame, packet.offset, std::move(out), length);
@@ -102,8 +100,8 @@ std::optional<Bytes> Model::receive(const Bytes &frame)
     Bytes out(packet.offset + GN_PACKET_MAX);
     size_t length = 0;
     rx_bytes_ += frame.size();
-    switch (gn_rx_packet(rx_, packet.bytes, packet.length, out.data() + packet.offset, out.size() - packet.offset,
-                         &length)) {
+    switch (gn_rx_packet(model_->rx, packet.bytes, packet.length, out.data() + packet.offset,
+                         out.size() - packet.offset, &length)) {
     case GN_VERDICT_PASS:
         return frame;
     case GN_VERDICT_WRITE:
@@ -143,7 +141,7 @@ Counters Model::transmit_counters() const
 Counters Model::receive_counters() const
 {
     Counters all;
-    add_counters(all, gn_rx_registers, GN_RX_REGISTERS, gn_rx_get_counters(rx_));
+    add_counters(all, gn_rx_registers, GN_RX_REGISTERS, gn_rx_get_counters(model_->rx));
     all["bytes"] = rx_bytes_;
     return all;
 }

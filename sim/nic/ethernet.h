@@ -12,6 +12,8 @@
 
 #include <gradnic/frame.h>
 
+#include "driver/model.h"
+
 namespace sim
 {
 
@@ -69,11 +71,10 @@ class Model
     // Bytes are those of frames. What the model does not see (bad frames, too long ones) is left out.
     Counters transmit_counters() const;
     Counters receive_counters() const;
-    const gn_tx_counters &tx() const { return *gn_tx_get_counters(tx_); }
+    const gn_tx_counters &tx() const { return *gn_tx_get_counters(model_->tx); }
 
   private:
-    gn_tx *tx_ = nullptr;
-    gn_rx *rx_ = nullptr;
+    gn_model *model_ = nullptr;
     uint64_t tx_bytes_ = 0, rx_bytes_ = 0;
 };
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/model.h"
+
+#include <stdlib.h>
+
+/// @return how many
+static size_t collect_tos(const gn_rule *rules, size_t count, uint8_t tos[GN_RULES_MAX])
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < GN_RULES_MAX; i++) tos[used++] = rules[i].tos;
+    return used;
+}
+
+void gn_model_close(void *state)
+{
+    gn_model *m = state;
+    if (!m) return;
+    gn_tx_free(m->tx);
+    gn_rx_free(m->rx);
+    free(m);
+}
+
+int gn_model_open(void **state, const gn_engine_config *config, gn_error *error)
+{
+    gn_model *m = calloc(1, sizeof *m);
+    if (!m) return gn_error_set(error, "out of memory");
+    uint8_t tos[GN_RULES_MAX];
+    const gn_tx_config tx = {config->rules, config->rule_count, config->flow_capacity, config->bypass};
+    const gn_rx_config rx = {.tos = tos,
+                             .tos_count = collect_tos(config->rules, config->rule_count, tos),
+                             .bypass = config->bypass,
+                             .partial_checksum = config->partial_checksum};
+    gn_status status = gn_tx_new(&m->tx, &tx);
+    if (status == GN_OK) status = gn_rx_new(&m->rx, &rx);
+    if (status != GN_OK) {
+        gn_model_close(m);
+        return gn_error_set(error, "%s", gn_status_string(status));
+    }
+    *state = m;
+    return 0;
+}
+
+int gn_model_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
+{
+    gn_model *m = state;
+    uint8_t tos[GN_RULES_MAX];
+    gn_status status = gn_tx_set_rules(m->tx, rules, count);
+    if (status == GN_OK) status = gn_rx_set_tos(m->rx, tos, collect_tos(rules, count, tos));
+    return status == GN_OK ? 0 : gn_error_set(error, "%s", gn_status_string(status));
+}
+
+void gn_model_set_bypass(gn_model *model, bool transmit, bool receive)
+{
+    gn_tx_set_bypass(model->tx, transmit);
+    gn_rx_set_bypass(model->rx, receive);
+}
