@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# The Verilog in Verilator, for whoever needs it: the NIC's engines, the simulation, the tests.
+if(GRADNIC_RTL)
+  find_package(verilator HINTS $ENV{VERILATOR_ROOT})
+endif()
+set(gradnic_rtl ${PROJECT_SOURCE_DIR}/rtl)
+
+# gn_verilate(TARGET TOP module SOURCES verilog... [PREFIX name] [X_ASSIGN fast|unique] [OPTIONS words of verilate()...] [ARGS arguments of Verilator...]):
+# adds the Verilated module to a target, as class PREFIX (V and the module's name)
+function(gn_verilate target)
+  cmake_parse_arguments(arg "" "TOP;PREFIX;X_ASSIGN" "SOURCES;OPTIONS;ARGS" ${ARGN})
+  if(NOT arg_PREFIX)
+    set(arg_PREFIX V${arg_TOP})
+  endif()
+  if(NOT arg_X_ASSIGN)
+    set(arg_X_ASSIGN unique)
+  endif()
+  verilate(${target} ${arg_OPTIONS} SOURCES ${arg_SOURCES} TOP_MODULE ${arg_TOP} PREFIX ${arg_PREFIX}
+    INCLUDE_DIRS ${gradnic_rtl}/lib ${gradnic_rtl}/codec ${gradnic_rtl}/frame ${gradnic_rtl}/nic
+    VERILATOR_ARGS --language 1364-2001 -Wall --x-assign ${arg_X_ASSIGN} --x-initial unique -O3 ${arg_ARGS})
+  # Verilator cuts what it makes into many small files with large headers.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  target_compile_options(${target} PRIVATE -O2 -w)  # of the generated code too: Verilator's lint has looked at its source
+endfunction()
+
+# Verilator's own sources, which verilate() gives to every target, compiled once for all targets of one kind: library NAME.
+function(gn_share_verilated_runtime target name)
+  get_target_property(sources ${target} SOURCES)
+  set(runtime ${sources})
+  list(FILTER runtime INCLUDE REGEX "/verilated[a-z_]*\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/verilated[a-z_]*\\.cpp$")
+  set_target_properties(${target} PROPERTIES SOURCES "${sources}")
+  if(NOT TARGET ${name})
+    add_library(${name} STATIC ${runtime})
+    foreach(property INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_FEATURES)
+      get_target_property(value ${target} ${property})
+      if(value)
+        set_target_properties(${name} PROPERTIES ${property} "${value}")
+      endif()
+    endforeach()
+    target_compile_options(${name} PRIVATE -O2 -w)
+  endif()
+  target_link_libraries(${target} PRIVATE ${name})
+endfunction()
