@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installed: the program, both libraries, their headers, pkg-config and CMake package files.
+# Installed: the program, the libraries, their headers, pkg-config and CMake package files.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS gradnic gradnic_static gradnic_switch_static gradnic_comm gradnic_comm_static gradnic_flags EXPORT gradnicTargets)
-install(DIRECTORY cmodel/include/gradnic ring/include/gradnic DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS gradnic gradnic_static gradnic_switch gradnic_switch_static gradnic_comm gradnic_comm_static gradnic_flags EXPORT gradnicTargets)
+install(DIRECTORY cmodel/include/gradnic ring/include/gradnic switch/include/gradnic DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS gradnic_tool RUNTIME)
 # `gradnic demo`: its script, the testbed it makes, the digits it trains on.
 install(PROGRAMS scripts/demo-run scripts/testbed DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic)
@@ -17,7 +17,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gradnicConfig.cmake ${CMAKE_CURRENT_BI
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gradnic)
 # pkg-config files find the prefix from where they are, so that the tree can be moved (and installed with --prefix).
 file(RELATIVE_PATH GRADNIC_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-foreach(name libgradnic libgradnic-comm)
+foreach(name libgradnic libgradnic-comm libgradnic-switch)
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
