@@ -132,7 +132,7 @@ static void account(gn_comm *comm, const gn_exchange *exchange, double start)
     comm->stats.quantise_seconds += exchange->quantise_seconds;
     comm->stats.reduce_seconds += exchange->reduce_seconds;
     comm->stats.total_seconds += gn_now() - start;
-    comm->stats.received_bytes += comm->data_received;
+    if (comm->config.algorithm != GN_SWITCH) comm->stats.received_bytes += comm->data_received;  // it counts datagrams
     for (int i = 0; i < comm->peer_count; i++) comm->stats.sent_bytes += comm->data_sent[i];
     pthread_mutex_unlock(&comm->stats_lock);
 }

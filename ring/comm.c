@@ -49,6 +49,8 @@ static gn_status check_switch(const gn_comm_config *c, gn_error *error)
     if (c->switch_values > GN_AGG_VALUES_MAX)
         return gn_cause_set(error, GN_INVALID, "switch_values is %u: want at most %d", c->switch_values,
                             GN_AGG_VALUES_MAX);
+    if (c->switch_rto_us > 1000000)
+        return gn_cause_set(error, GN_INVALID, "switch_rto_us is %u: want at most a second", c->switch_rto_us);
     if (c->wire || c->wire_plain)
         return gn_cause_set(error, GN_INVALID, "a wire function sees no data with algorithm switch");
     return GN_OK;

@@ -42,6 +42,8 @@ size_t gn_route_payload(int fd)
     return mtu > headers ? (size_t)(mtu - headers) : 0;
 }
 
+enum { AUTO_MAX = 1024 };  // what gradnic switch's slots have unless it is told otherwise
+
 /// A packet's bytes at most, in any form that it takes on its way.
 static size_t longest(const gn_comm_config *config, size_t values)
 {
@@ -51,7 +53,7 @@ static size_t longest(const gn_comm_config *config, size_t values)
 
 static unsigned values_that_fit(const gn_comm_config *config, size_t payload)
 {
-    unsigned values = GN_AGG_VALUES_MAX;
+    unsigned values = AUTO_MAX;
     while (values > 1 && longest(config, values) > payload) values--;
     return values;
 }

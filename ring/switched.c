@@ -15,7 +15,8 @@
 #include "clock.h"
 #include "control.h"
 
-enum { SLOTS_DEFAULT = 128 };
+/// A switch and workers that are processes wait for processors as well as for packets; what is asked for again too early costs them the more.
+enum { SLOTS_DEFAULT = 128, RTO_DEFAULT_US = 10000 };
 
 static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *join, gn_error *error)
 {
@@ -126,17 +127,19 @@ static gn_status open_parts(gn_comm *comm, gn_switched *s, const gn_admission_jo
         return gn_cause_set(error, GN_UNSUPPORTED,
                             "the switch %s shares its memory in a mode that this library does not know", s->name);
     for (unsigned i = 0; i < s->streams; i++) {
-        const gn_worker_config config = {.job = welcome->job[i],
-                                         .gen = welcome->gen[i],
-                                         .rank = join->rank,
-                                         .ranks = join->ranks,
-                                         .bit = join->bit,
-                                         .children = join->children,
-                                         .format = (gn_agg_format)join->format,
-                                         .bound_exp = join->bound_exp,
-                                         .slots = welcome->slots,
-                                         .packet_values = join->packet_values,
-                                         .nic = comm->config.switch_nic};
+        const gn_worker_config config = {
+            .job = welcome->job[i],
+            .gen = welcome->gen[i],
+            .rank = join->rank,
+            .ranks = join->ranks,
+            .bit = join->bit,
+            .children = join->children,
+            .format = (gn_agg_format)join->format,
+            .bound_exp = join->bound_exp,
+            .slots = welcome->slots,
+            .packet_values = join->packet_values,
+            .rto_min_ns = 1000 * (uint64_t)(comm->config.switch_rto_us ? comm->config.switch_rto_us : RTO_DEFAULT_US),
+            .nic = comm->config.switch_nic};
         struct sockaddr_storage to = route->address;
         gn_sockaddr_set_port(&to, welcome->udp_port[i]);
         if (connect(s->part[i].fd, (struct sockaddr *)&to, gn_sockaddr_length(&to)))
@@ -162,9 +165,7 @@ gn_status gn_switched_join(gn_comm *comm, struct gn_bootstrap *boot, gn_error *e
     if (s->halt < 0 || s->news < 0) return gn_cause_set(error, GN_IO, "eventfd: %s", strerror(errno));
     gn_admission_join join;
     gn_status status = plan(comm, s->name, &join, error);
-    // An interface that was asked for is used for this too; otherwise the route decides.
-    const struct sockaddr_storage *local = boot->config->interface ? &boot->local : NULL;
-    if (!status && gn_tether_open(&s->tether, &boot->route.address, local))
+    if (!status && gn_tether_open(&s->tether, &boot->route.address))
         status = gn_cause_set(error, GN_IO, "cannot connect to the switch %s: %s", s->name, s->tether.why);
     gn_admission answer;
     if (!status) status = await_welcome(comm, s, boot, &join, &answer, error);

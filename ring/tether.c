@@ -15,10 +15,10 @@ static void end(gn_tether *t, const char *why)
     t->gone = true;
 }
 
-gn_status gn_tether_open(gn_tether *tether, const struct sockaddr_storage *to, const struct sockaddr_storage *local)
+gn_status gn_tether_open(gn_tether *tether, const struct sockaddr_storage *to)
 {
     *tether = (gn_tether){.last_heard = gn_now()};
-    tether->fd = gn_connect(to, local, 0);
+    tether->fd = gn_connect(to, NULL, 0);
     if (tether->fd >= 0) return GN_OK;
     end(tether, strerror(errno));
     return GN_IO;

@@ -18,8 +18,8 @@ typedef struct gn_tether {
     uint8_t in[GN_ADMISSION_MAX];
 } gn_tether;
 
-/// Starts to connect. `local` (may be NULL): the address to come from.
-gn_status gn_tether_open(gn_tether *tether, const struct sockaddr_storage *to, const struct sockaddr_storage *local);
+/// Starts to connect, from the address that the route has.
+gn_status gn_tether_open(gn_tether *tether, const struct sockaddr_storage *to);
 
 /// Does what can be done without waiting: connects, sends `join` once when it is not NULL, reads. `*answer` is filled when a WELCOME or REFUSED has come (type says
 /// which); GN_ADMISSION_JOIN until then. @return GN_OK, or GN_IO when `why` says what has ended it.

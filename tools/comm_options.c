@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "option_values.h"
+#include <gradnic/admission.h>
 
-static const char *const algorithms[] = {[GN_RING] = "ring", [GN_WORKER_AGGREGATOR] = "worker-aggregator"};
+#include "option_values.h"
 
 gn_comm_options gn_comm_options_default(void)
 {
@@ -31,6 +31,14 @@ static unsigned type_of_service(struct argp_state *state, const char *text)
         argp_error(state, "--tos: '%s' is no type of service: 0 to 0xfc, a multiple of 4 (the low bits are ECN's)",
                    text);
     return (unsigned)tos;
+}
+
+static gn_algorithm algorithm_of(struct argp_state *state, const char *text)
+{
+    for (gn_algorithm a = 0; a < GN_ALGORITHMS; a++)
+        if (!strcmp(text, gn_algorithm_name(a))) return a;
+    argp_error(state, "--algorithm: '%s' is neither ring nor worker-aggregator nor switch", text);
+    return GN_RING;
 }
 
 static bool parse_rank(int key, char *arg, struct argp_state *state, gn_comm_options *o)
@@ -63,9 +71,7 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_comm
 {
     switch (key) {
     case GN_OPTION_ALGORITHM:
-        o->algorithm = gn_option_choice(state, "algorithm", arg, algorithms[GN_RING], algorithms[GN_WORKER_AGGREGATOR])
-                           ? GN_WORKER_AGGREGATOR
-                           : GN_RING;
+        o->algorithm = algorithm_of(state, arg);
         return true;
     case 'p':
         o->profile_given = true;
@@ -89,9 +95,45 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_comm
     }
 }
 
+static unsigned retry_time(struct argp_state *state, const char *text)
+{
+    uint64_t nanoseconds = 0;
+    gn_option_check(state, "switch-rto", gn_parse_duration(text, &nanoseconds));
+    if (nanoseconds < 1000 || nanoseconds > 1000000000)
+        argp_error(state, "--switch-rto: %s is outside 1us to 1s", text);
+    return (unsigned)(nanoseconds / 1000);
+}
+
+static bool parse_switch(int key, char *arg, struct argp_state *state, gn_comm_options *o)
+{
+    switch (key) {
+    case GN_OPTION_SWITCH:
+        o->switch_address = arg;
+        return true;
+    case GN_OPTION_SWITCH_STREAMS:
+        o->switch_streams = gn_option_unsigned(state, "switch-streams", arg, 1, GN_ADMISSION_STREAMS_MAX);
+        return true;
+    case GN_OPTION_SWITCH_SLOTS:
+        o->switch_slots = gn_option_unsigned(state, "switch-slots", arg, 1, GN_AGG_SLOTS_MAX);
+        if (o->switch_slots & (o->switch_slots - 1)) argp_error(state, "--switch-slots: %s is no power of two", arg);
+        return true;
+    case GN_OPTION_SWITCH_VALUES:
+        o->switch_values = gn_option_unsigned(state, "switch-values", arg, 1, GN_AGG_VALUES_MAX);
+        return true;
+    case GN_OPTION_SWITCH_RTO:
+        o->switch_rto_us = retry_time(state, arg);
+        return true;
+    case GN_OPTION_SWITCH_NIC:
+        return o->switch_nic = true;
+    default:
+        return false;
+    }
+}
+
 bool gn_comm_option_parse(int key, char *arg, struct argp_state *state, gn_comm_options *options)
 {
-    return parse_rank(key, arg, state, options) || parse_exchange(key, arg, state, options);
+    return parse_rank(key, arg, state, options) || parse_exchange(key, arg, state, options) ||
+           parse_switch(key, arg, state, options);
 }
 
 static void check_ranks(struct argp_state *state, const gn_comm_options *o)
@@ -106,10 +148,22 @@ static void check_ranks(struct argp_state *state, const gn_comm_options *o)
                           "environment");
 }
 
+static void check_switch(struct argp_state *state, const gn_comm_options *o)
+{
+    const bool chosen = o->algorithm == GN_SWITCH;
+    if (chosen && !o->switch_address) argp_error(state, "--algorithm switch needs --switch HOST:PORT");
+    if (!chosen && (o->switch_address || o->switch_streams || o->switch_slots || o->switch_values || o->switch_rto_us ||
+                    o->switch_nic))
+        argp_error(state, "--switch and its kind go with --algorithm switch");
+    if (chosen && o->compress && o->profile == GN_PAPER)
+        argp_error(state, "--algorithm switch: paper has no integers that a switch could add; take dense or lattice");
+    if (o->switch_nic && !o->compress) argp_error(state, "--switch-nic needs the profile of the NIC's rule (-p)");
+}
+
 static void choose_codec(struct argp_state *state, gn_comm_options *o)
 {
     if (!o->profile_given) o->compress = o->asks;
-    if (!o->tos_given) o->tos = o->compress ? 0x28 : 0;
+    if (!o->tos_given) o->tos = (o->algorithm == GN_SWITCH ? o->switch_nic : o->compress) ? 0x28 : 0;
     if (!o->compress && o->scale != GN_SCALE_NONE) argp_error(state, "--scale needs a profile (-p)");
     if (!o->compress) return;
     gn_option_check(state, "bound", gn_check_bound(o->profile, o->bound_exp));
@@ -119,6 +173,7 @@ static void choose_codec(struct argp_state *state, gn_comm_options *o)
 void gn_comm_options_finish(struct argp_state *state, gn_comm_options *options)
 {
     choose_codec(state, options);
+    check_switch(state, options);
     check_ranks(state, options);
 }
 
@@ -135,12 +190,18 @@ gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, 
     config.quantise = options->compress;
     config.codec = options->codec;
     config.scale = options->scale;
+    config.switch_address = options->switch_address;
+    config.switch_streams = options->switch_streams;
+    config.switch_slots = options->switch_slots;
+    config.switch_values = options->switch_values;
+    config.switch_rto_us = options->switch_rto_us;
+    config.switch_nic = options->switch_nic;
     return config;
 }
 
 const char *gn_comm_options_algorithm(const gn_comm_options *options)
 {
-    return algorithms[options->algorithm];
+    return gn_algorithm_name(options->algorithm);
 }
 
 const char *gn_comm_options_profile(const gn_comm_options *options)

@@ -26,6 +26,9 @@ typedef struct gn_comm_options {
     gn_scale scale;
     bool tos_given;
     unsigned tos;  ///< of the gradient legs
+    const char *switch_address;
+    unsigned switch_streams, switch_slots, switch_values, switch_rto_us;  ///< 0: the library's choice
+    bool switch_nic;
 } gn_comm_options;
 
 enum {
@@ -37,6 +40,12 @@ enum {
     GN_OPTION_ALGORITHM,
     GN_OPTION_SCALE,
     GN_OPTION_TOS,
+    GN_OPTION_SWITCH,
+    GN_OPTION_SWITCH_STREAMS,
+    GN_OPTION_SWITCH_SLOTS,
+    GN_OPTION_SWITCH_VALUES,
+    GN_OPTION_SWITCH_RTO,
+    GN_OPTION_SWITCH_NIC,
 };
 
 // clang-format off
@@ -54,11 +63,17 @@ enum {
 /// `aggregator`: what worker-aggregator does here, or ""; `asking`: options that ask for compression; `whose`: RMS that the bound is
 /// relative to; `what`: goes with the ToS.
 #define GN_EXCHANGE_OPTIONS(aggregator, asking, whose, what) \
-    {"algorithm", GN_OPTION_ALGORITHM, "NAME", 0, "ring (default) or worker-aggregator" aggregator, 0}, \
+    {"algorithm", GN_OPTION_ALGORITHM, "NAME", 0, "ring (default), worker-aggregator" aggregator ", or switch (with --switch)", 0}, \
     {"profile", 'p', "NAME", 0, "of the NICs' rule: dense, lattice, paper or none (dense with " asking "; otherwise none)", 0}, \
     {"bound", 'k', "K", 0, "error bound 2^-K of the NICs' rule (10)", 0}, \
     {"scale", GN_OPTION_SCALE, "none|auto", 0, "auto: the bound is relative to " whose " RMS", 0}, \
-    {"tos", GN_OPTION_TOS, "TOS", 0, "of the " what " connections (0x28; 0 without a profile)", 0}
+    {"tos", GN_OPTION_TOS, "TOS", 0, "of the " what " packets (0x28; 0 without a profile, or where the worker compresses for a switch itself)", 0}, \
+    {"switch", GN_OPTION_SWITCH, "HOST:PORT", 0, "the gradnic switch that adds (algorithm switch); behind different leaves of one root: each its own", 0}, \
+    {"switch-streams", GN_OPTION_SWITCH_STREAMS, "N", 0, "parts of a vector that travel on their own, each with a thread (1)", 0}, \
+    {"switch-slots", GN_OPTION_SWITCH_SLOTS, "N", 0, "packets of a stream on their way at a time, a power of two (128)", 0}, \
+    {"switch-values", GN_OPTION_SWITCH_VALUES, "N", 0, "values of a packet (what the MTU always takes, at most 1024)", 0}, \
+    {"switch-rto", GN_OPTION_SWITCH_RTO, "TIME", 0, "least time after which a packet is sent again (10ms)", 0}, \
+    {"switch-nic", GN_OPTION_SWITCH_NIC, 0, 0, "the NIC of this host compresses: it has the profile and bound in a rule for UDP with head=32", 0}
 // clang-format on
 
 /// What holds when nothing is given.
@@ -73,7 +88,7 @@ void gn_comm_options_finish(struct argp_state *state, gn_comm_options *options);
 /// The communicator's configuration: the default, with what the options say. Quantises if there is a profile.
 gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, int size, const char *rendezvous);
 
-/// "ring", "worker-aggregator".
+/// "ring", "worker-aggregator", "switch".
 const char *gn_comm_options_algorithm(const gn_comm_options *options);
 
 /// "none" or the profile's name.

@@ -29,6 +29,7 @@ typedef struct gn_allreduce_data {
     int size;
     float **values;  ///< by rank: `counts` values of a file, repeated; NULL: made from rank and index
     size_t *counts;
+    double largest;  ///< magnitude of all of them
 } gn_allreduce_data;
 
 gn_message gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, int size);
@@ -52,6 +53,8 @@ typedef struct gn_allreduce_result {
     uint64_t bytes, count;
     double median, least, most;     ///< seconds; of the slowest rank
     double quantise, reduce, wait;  ///< seconds per operation, mean over ranks
+    double sent, received;          ///< bytes, likewise
+    double resent, late, fallback;  ///< algorithm switch: packets, chunks; likewise
     uint64_t wrong;
     bool identical;
     double model;

@@ -33,8 +33,9 @@ static gn_message file_name(const char *pattern, int rank, char *path, size_t ro
 
 gn_message gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, int size)
 {
-    *data = (gn_allreduce_data){.size = size};
+    *data = (gn_allreduce_data){.size = size, .largest = 0.25};  // of those that are made
     if (!pattern) return NULL;
+    data->largest = 0;
     data->values = calloc((size_t)size, sizeof *data->values);
     data->counts = calloc((size_t)size, sizeof *data->counts);
     if (!data->values || !data->counts) return "out of memory";
@@ -44,6 +45,8 @@ gn_message gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, 
         if (!wrong) wrong = gn_values_load(path, GN_FORMAT_AUTO, &data->values[rank], &data->counts[rank]);
         if (!wrong && !data->counts[rank]) wrong = gn_message_format("%s: no values", path);
         if (wrong) return wrong;
+        for (size_t i = 0; i < data->counts[rank]; i++)
+            data->largest = fmax(data->largest, fabs((double)data->values[rank][i]));
     }
     return NULL;
 }
@@ -74,9 +77,12 @@ static double specified(const gn_codec *codec, float value)
 }
 
 /// How far a result may be from the exact sum of the inputs.
-static double tolerance(const gn_allreduce_options *o, int size, double magnitude)
+static double tolerance(const gn_allreduce_data *data, const gn_allreduce_options *o, double magnitude)
 {
+    const int size = data->size;
     double rounding = magnitude * size * 0x1p-23;
+    // Block floating point: half a unit a rank, which is at most 4 * size * 2^-30 of a chunk's largest magnitude (docs/switch.md).
+    if (!o->quantise && o->comm.algorithm == GN_SWITCH) rounding += data->largest * size * size * 0x1p-29;
     if (!o->comm.compress) return rounding;
     // paper: its 8-bit class cuts up to 2^-7 whatever the bound, at every hop
     if (o->comm.codec.profile == GN_PAPER) return rounding + size * fmax(0x1p-7, ldexp(1, -o->comm.codec.bound_exp));
@@ -101,7 +107,7 @@ uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allredu
         if (exact)
             wrong += (float)(quantised / divisor) != result[i];
         else if (o->comm.scale == GN_SCALE_NONE)
-            wrong += islessequal(fabs((double)result[i] * divisor - sum), tolerance(o, data->size, magnitude)) ? 0 : 1;
+            wrong += islessequal(fabs((double)result[i] * divisor - sum), tolerance(data, o, magnitude)) ? 0 : 1;
         else
             wrong += isfinite(result[i]) ? 0 : 1;
     }

@@ -133,6 +133,11 @@ static int repeat(bench *b, float *send, float *recv, size_t count, gn_allreduce
     result->quantise = (after.quantise_seconds - before.quantise_seconds) / o->iterations;
     result->reduce = (after.reduce_seconds - before.reduce_seconds) / o->iterations;
     result->wait = (after.wait_seconds - before.wait_seconds) / o->iterations;
+    result->sent = (double)(after.sent_bytes - before.sent_bytes) / o->iterations;
+    result->received = (double)(after.received_bytes - before.received_bytes) / o->iterations;
+    result->resent = (double)(after.resent_packets - before.resent_packets) / o->iterations;
+    result->late = (double)(after.late_packets - before.late_packets) / o->iterations;
+    result->fallback = (double)(after.fallback_chunks - before.fallback_chunks) / o->iterations;
     qsort(b->times, o->iterations, sizeof *b->times, compare_doubles);
     result->median = (b->times[(o->iterations - 1) / 2] + b->times[o->iterations / 2]) / 2;
     result->least = b->times[0];
@@ -154,8 +159,8 @@ static int check(bench *b, const float *recv, gn_allreduce_result *result)
 
 static int collect(bench *b, gn_allreduce_result *r)
 {
-    double *means[] = {&r->quantise, &r->reduce, &r->wait};
-    for (int i = 0; i < 3; i++) {
+    double *means[] = {&r->quantise, &r->reduce, &r->wait, &r->sent, &r->received, &r->resent, &r->late, &r->fallback};
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++) {
         if (total(b, means[i])) return GN_EXIT_FAILED;
         *means[i] /= b->size;
     }
@@ -194,6 +199,8 @@ double gn_allreduce_model_time(const gn_allreduce_model *m, gn_algorithm algorit
     if (size == 1) return 0;
     if (algorithm == GN_RING)
         return 2 * (p - 1) * m->latency + 2 * (p - 1) / p * n * m->byte + (p - 1) / p * n * m->add;
+    // A packet goes to the switch and comes back, and the others follow it.
+    if (algorithm == GN_SWITCH) return 2 * m->latency + n * m->byte;
     return (1 + log2(p)) * m->latency + (p + log2(p)) * n * m->byte + (p - 1) * n * m->add;
 }
 

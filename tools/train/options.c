@@ -228,6 +228,8 @@ static void finish(gn_train_options *o, struct argp_state *state)
 {
     const bool all_files = o->train_images && o->train_labels && o->test_images && o->test_labels;
     if (!o->data && !all_files) argp_error(state, "no data: --data DIR, or the four files one by one");
+    if (o->nic_in_process && o->comm.algorithm == GN_SWITCH)
+        argp_error(state, "--nic in-process sees no data of --algorithm switch: use gradnic nic, and --switch-nic");
     if (o->rate_bits && !o->nic_in_process) argp_error(state, "--rate needs --nic in-process");
     const bool declined = o->comm.profile_given && !o->comm.compress;
     if (o->feedback && declined) argp_error(state, "--feedback needs a profile (-p)");

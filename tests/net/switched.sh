@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The algorithm switch end to end: four workers and a gradnic switch between them that loses one packet of a hundred. Sums are right and the same everywhere.
+# The argument says which: sums (int32, and compressed by the workers), tree (leaves of a root; a switch that is killed), nic (compressed by
+# the workers' NICs; a training as the ring's, to the last bit).
+# shellcheck source=tests/net/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tests/net/ranks.sh
+source "$here/ranks.sh"
+
+# start_switch HOST PORT ARGS...   waits until it listens; $switch is its address
+start_switch() {
+    local host=$1 port=$2 i
+    shift 2
+    switch=$(testbed_address "$host"):$port
+    testbed_start "$host" "$gradnic" switch -q -c "$testbed_dir/switch$port.sock" -u root -l "$switch" "$@" >>"$testbed_dir/nic-switch.log" 2>&1
+    for ((i = 0; i < 100; i++)); do
+        testbed_run "$host" ss -Hltn "sport = :$port" | grep -q . && return 0
+        sleep 0.05
+    done
+    fail "the switch on host $host did not start"
+}
+
+# good NAME   all ranks end well, and rank 0 found every sum right
+good() {
+    ranks_wait
+    ranks_good "$1"
+    jq -e '.results | all(.wrong == 0 and .identical)' "$testbed_dir/rank0.out" >/dev/null ||
+        fail "$1: $(jq -c '.results[] | {size, wrong, identical}' "$testbed_dir/rank0.out")"
+}
+
+# sum NAME ARGS...   all workers sum vectors of 1, 512 and 262144 values
+sum() {
+    local name=$1
+    shift
+    ranks_start -b 4 -e 1M -f 512 -n 2 -w 0 --timeout 20s --json --algorithm switch --switch "$switch" "$@"
+    good "$name"
+}
+result() { jq -r ".results[2] | $1" "$testbed_dir/rank0.out"; }
+
+test_sums() {
+    begin 4 --no-nic
+    start_switch 0 7900 --drop 1%
+    sum "int32" --switch-streams 2
+    expect "packets sent again" "$(result '.resent_packets | floor')" -gt 5
+    sum "dense" -p dense --input "$grads" --in-place
+    expect "bytes up, of 1 MiB" "$(result '.sent_bytes | floor')" -lt 500000
+    expect "chunks in binary32" "$(result '.fallback_chunks | floor')" -eq 0
+    sum "lattice, average" -p lattice --op average
+    sum "scale" -p dense --scale auto
+}
+
+test_tree() {
+    local root i
+    begin 4 --no-nic
+    start_switch 0 7900
+    root=$switch
+    start_switch 1 7901 --parent "$root"
+    start_switch 3 7902 --parent "$root" --drop 1%
+    for ((i = 1; i <= 4; i++)); do
+        switch=$(testbed_address $((i < 3 ? 1 : 3))):790$((i < 3 ? 1 : 2))
+        testbed_start "$i" "$gradnic" bench allreduce --rank $((i - 1)) --size 4 --rendezvous "tcp://$(testbed_address 1):5000" -b 1M -e 1M -n 2 -w 0 --json \
+            --algorithm switch --switch "$switch" >"$testbed_dir/rank$((i - 1)).out" 2>"$testbed_dir/rank$((i - 1)).err"
+        ranks_pid[i - 1]=$testbed_pid
+    done
+    good "two leaves"
+
+    switch=$root
+    ranks_start -b 16M -e 16M -n 1000 -w 0 -c 0 --timeout 4s --algorithm switch --switch "$switch"
+    for ((i = 0; i < 200; i++)); do
+        [ "$("$gradnic" switch stats -c "$testbed_dir/switch7900.sock" --json | jq .total.core.added)" -lt 20000 ] || break
+        sleep 0.05
+    done
+    kill -s KILL "$(testbed_run 0 ss -Hltnp 'sport = :7900' | sed 's/.*pid=\([0-9]*\).*/\1/')"
+    ranks_wait
+    for ((i = 0; i < 4; i++)); do
+        expect "exit status of rank $i" "${ranks_exit[$i]}" -ne 0
+        grep -q "switch $root lost" "$testbed_dir/rank$i.err" || fail "rank $i does not name the switch: $(cat "$testbed_dir/rank$i.err")"
+    done
+}
+
+test_nic() {
+    local host algorithm
+    begin 4 --nic "--rule tos=0x28,proto=udp,profile=dense,k=10,head=32" --switch-nic --bypass
+    start_switch 0 7900 --drop 1%
+    sum "compressed by NICs" -p dense --switch-nic --input "$grads"
+    expect "chunks in binary32" "$(result '.fallback_chunks | floor')" -eq 0
+    for host in 1 4; do
+        expect "compressed by NIC $host" "$(stat_of "$host" .tx.rules[0].compressed)" -gt 1000
+        expect "ratio of NIC $host, percent" "$(stat_of "$host" '.tx.ratio * 100 | floor')" -gt 250
+    done
+
+    ranks_command=(train -d "$data" --layers 3 --hidden 32 --steps 6 -q --json "$testbed_dir/train.json" -f -p dense --feedback)
+    for algorithm in "ring --tos 0" "switch --switch $switch" "switch --switch $switch --switch-nic"; do
+        # shellcheck disable=SC2086  # words
+        ranks_start --algorithm $algorithm
+        ranks_wait
+        ranks_good "training, $algorithm"
+        jq -r .weights "$testbed_dir/train.json" >>"$testbed_dir/weights"
+    done
+    expect "different weights" "$(sort -u "$testbed_dir/weights" | wc -l)" -eq 1
+}
+
+"test_$1"
+testbed_down
