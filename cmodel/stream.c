@@ -93,11 +93,6 @@ gn_status gn_stream_get_integers(const gn_codec *codec, const void *stream, size
     return status;
 }
 
-bool gn_words_add(const gn_codec *codec, const void *words, int32_t *sums, size_t count)
-{
-    return codec->kernel->add_words(sums, words, count);
-}
-
 gn_status gn_stream_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, void *stream,
                                     size_t capacity, size_t *bytes)
 {

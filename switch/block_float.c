@@ -2,29 +2,16 @@
 #include "block_float.h"
 
 #include <math.h>
-#include <string.h>
 
 static int log2_up(unsigned n)
 {
     return n > 1 ? 32 - __builtin_clz(n - 1) : 0;
 }
 
-int8_t gn_block_unit(const float *values, size_t count, unsigned ranks, bool *finite)
+int8_t gn_block_unit(const gn_codec *codec, const float *values, size_t count, unsigned ranks, bool *finite)
 {
-    uint32_t most = 0;
-    *finite = true;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, values + i, sizeof bits);
-        bits &= 0x7fffffff;  // as integers, magnitudes have the order that they have as numbers
-        if (bits >= 0x7f800000)
-            *finite = false;
-        else if (bits > most)
-            most = bits;
-    }
-    if (!most) return GN_UNIT_MIN;
-    float magnitude;
-    memcpy(&magnitude, &most, sizeof magnitude);
+    const float magnitude = gn_words_largest(codec, values, count, finite);
+    if (magnitude == 0) return GN_UNIT_MIN;
     // Strictly greater than the magnitude: frexp() gives a fraction below 1, also for powers of two (where the paper's rounding
     // gives the power itself, and n of those are 2^31).
     int exponent;
@@ -33,25 +20,13 @@ int8_t gn_block_unit(const float *values, size_t count, unsigned ranks, bool *fi
     return (int8_t)(unit < GN_UNIT_MIN ? GN_UNIT_MIN : unit > GN_UNIT_MAX ? GN_UNIT_MAX : unit);
 }
 
-bool gn_block_to_integers(const float *values, size_t count, int8_t unit, unsigned ranks, int32_t *integers)
+bool gn_block_to_integers(const gn_codec *codec, const float *values, size_t count, int8_t unit, unsigned ranks,
+                          int32_t *integers)
 {
-    const double scale = ldexp(1, -unit), limit = ldexp(1, 30 - log2_up(ranks));
-    bool fits = true;
-    for (size_t i = 0; i < count; i++) {
-        const double scaled = rint((double)values[i] * scale);
-        const bool ok = fabs(scaled) <= limit;  // false for NaN
-        integers[i] = ok ? (int32_t)scaled : 0;
-        fits &= ok;
-    }
-    return fits;
+    return gn_words_from_values(codec, values, count, -unit, 1 << (30 - log2_up(ranks)), integers);
 }
 
-void gn_block_to_floats(const void *sums, size_t count, int8_t unit, float *values)
+void gn_block_to_floats(const gn_codec *codec, const void *sums, size_t count, int8_t unit, float *values)
 {
-    const double step = ldexp(1, unit);
-    for (size_t i = 0; i < count; i++) {
-        int32_t sum;
-        memcpy(&sum, (const uint8_t *)sums + sizeof sum * i, sizeof sum);
-        values[i] = (float)(sum * step);
-    }
+    gn_words_to_values(codec, sums, count, unit, values);
 }

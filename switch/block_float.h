@@ -2,10 +2,13 @@
 #ifndef GRADNIC_SWITCH_BLOCK_FLOAT_H
 #define GRADNIC_SWITCH_BLOCK_FLOAT_H
 /// Block floating point, format int32: a chunk's values as integers times 2^unit (Sapio et al., section 3.7 and Theorem 2).
+/// `codec`: for its kernel alone.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <gradnic/words.h>
 
 enum {
     GN_UNIT_MIN =
@@ -15,13 +18,14 @@ enum {
 
 /// The smallest unit with which `ranks` chunks like this one can be summed in int32, whatever their signs: with 2^e greater than every
 /// magnitude and 2^l >= ranks, unit = e + l - 30. Finite values only; `*finite` tells whether all are.
-int8_t gn_block_unit(const float *values, size_t count, unsigned ranks, bool *finite);
+int8_t gn_block_unit(const gn_codec *codec, const float *values, size_t count, unsigned ranks, bool *finite);
 
 /// integers[i] = values[i] / 2^unit, rounded to nearest, ties to even. @return false, with unspecified content, when one of them is not finite or
 /// would not be less than 2^30 / ranks rounded up to a power of two: then `unit` was not made for them.
-bool gn_block_to_integers(const float *values, size_t count, int8_t unit, unsigned ranks, int32_t *integers);
+bool gn_block_to_integers(const gn_codec *codec, const float *values, size_t count, int8_t unit, unsigned ranks,
+                          int32_t *integers);
 
 /// values[i] = sums[i] * 2^unit, rounded once.
-void gn_block_to_floats(const void *sums, size_t count, int8_t unit, float *values);
+void gn_block_to_floats(const gn_codec *codec, const void *sums, size_t count, int8_t unit, float *values);
 
 #endif

@@ -3,6 +3,8 @@
 // uncompressed is quantised by the codec's own integer arithmetic.
 #include <string.h>
 
+#include <gradnic/words.h>
+
 #include "state.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "values travel little-endian, and are read as they come");

@@ -123,7 +123,7 @@ static int8_t proposal(gn_worker *w, const gn_worker_slot *slot, size_t chunk)
     size_t first;
     bool finite;
     const size_t count = look_at(w, slot, chunk, &first);
-    return gn_block_unit(w->send + first, count, w->config.ranks, &finite);
+    return gn_block_unit(&w->codec, w->send + first, count, w->config.ranks, &finite);
 }
 
 static gn_agg_packet header_of(const gn_worker *w, const gn_worker_slot *slot, size_t values)
@@ -182,7 +182,7 @@ static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, si
     }
     header.exponent = slot->unit;
     header.next = proposal(w, slot, slot->chunk + w->config.slots);
-    if (gn_block_to_integers(w->send + first, count, slot->unit, w->config.ranks, w->integers))
+    if (gn_block_to_integers(&w->codec, w->send + first, count, slot->unit, w->config.ranks, w->integers))
         return gn_agg_write_words(&header, w->integers, out, capacity);
     header.flags |= GN_AGG_POISON;
     header.values = 0;
@@ -309,7 +309,7 @@ static bool take_values(gn_worker *w, const gn_worker_slot *slot, const gn_agg_p
                gn_stream_decode(&w->codec, p->payload, p->payload_bytes, recv, count, NULL) == GN_OK;
     if (w->config.format == GN_AGG_INT32 && !(p->flags & GN_AGG_FLOAT)) {
         if (p->exponent != slot->unit || p->shimmed) return false;
-        gn_block_to_floats(p->payload, count, slot->unit, recv);
+        gn_block_to_floats(&w->codec, p->payload, count, slot->unit, recv);
     } else {
         memcpy(recv, p->payload, sizeof *recv * count);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers to sums of integers in AVX2. Compiled with the flags of avx2.c.
+// Words in AVX2. Compiled with the flags of avx2.c.
 #include "avx2.h"
 
-bool gn_avx2_add_words(int32_t *sums, const uint8_t *words, size_t count)
+static bool add(int32_t *sums, const uint8_t *words, size_t count)
 {
     enum { AT_ONCE = 4 * GN_GROUP, LONG = 16 * GN_GROUP };  // for few words the loop as it is was faster
     output o = {.overflow = _mm256_setzero_si256()};
@@ -16,3 +16,45 @@ bool gn_avx2_add_words(int32_t *sums, const uint8_t *words, size_t count)
     if (count) put_integers(ADD_INTEGER, &o, sums, count, load_lanes(words, count));
     return flags_of(&o) != 0;
 }
+
+static uint32_t largest(const float *values, size_t count, bool *finite)
+{
+    __m256i most = _mm256_setzero_si256(), bad = most;
+    for (size_t i = 0; i < count; i += GN_GROUP) {
+        __m256i bits = magnitude_of(load_lanes(values + i, count - i));
+        __m256i not_finite = _mm256_cmpgt_epi32(bits, _mm256_set1_epi32(0x7f7fffff));
+        most = _mm256_max_epi32(most, _mm256_andnot_si256(not_finite, bits));
+        bad = _mm256_or_si256(bad, not_finite);
+    }
+    *finite = _mm256_testz_si256(bad, bad);
+    __m128i half = _mm_max_epi32(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1));
+    half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0x4e));
+    half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0xb1));
+    return (uint32_t)_mm_cvtsi128_si32(half);
+}
+
+// What is not a number or not an int32 becomes the most negative integer, whose magnitude is beyond every limit.
+static bool from_values(const float *values, size_t count, float scale, int32_t limit, int32_t *words)
+{
+    const __m256 scales = _mm256_set1_ps(scale);
+    const __m256i most = _mm256_set1_epi32(limit), least = _mm256_set1_epi32(-limit);
+    __m256i bad = _mm256_setzero_si256();
+    for (size_t i = 0; i < count; i += GN_GROUP) {
+        __m256 v = _mm256_castsi256_ps(load_lanes(values + i, count - i));
+        __m256i q = _mm256_cvtps_epi32(_mm256_mul_ps(v, scales));
+        __m256i beyond = _mm256_or_si256(_mm256_cmpgt_epi32(q, most), _mm256_cmpgt_epi32(least, q));
+        bad = _mm256_or_si256(bad, beyond);
+        store_lanes(words + i, count - i, _mm256_castsi256_ps(_mm256_andnot_si256(beyond, q)));
+    }
+    return _mm256_testz_si256(bad, bad);
+}
+
+static void to_values(const uint8_t *words, size_t count, float step, float *values)
+{
+    const __m256 steps = _mm256_set1_ps(step);
+    for (size_t i = 0; i < count; i += GN_GROUP)
+        store_lanes(values + i, count - i,
+                    _mm256_mul_ps(_mm256_cvtepi32_ps(load_lanes(words + 4 * i, count - i)), steps));
+}
+
+const gn_words_row gn_avx2_words = {add, largest, from_values, to_values};

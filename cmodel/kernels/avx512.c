@@ -163,6 +163,6 @@ static bool runs_here(void)
 const gn_kernel gn_kernel_avx512 = {
     .name = "avx512",
     .runs_here = runs_here,
-    .add_words = gn_avx2_add_words,
+    .words = &gn_avx2_words,
     .rows = {[GN_PAPER] = &paper_row, [GN_LATTICE] = &lattice_row, [GN_DENSE] = &gn_avx2_dense},
 };

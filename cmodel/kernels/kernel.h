@@ -30,10 +30,18 @@ typedef struct gn_kernel_row {
                               size_t capacity, size_t *bytes);
 } gn_kernel_row;
 
+/// The calls of words.h.
+typedef struct gn_words_row {
+    bool (*add)(int32_t *sums, const uint8_t *words, size_t count);
+    uint32_t (*largest)(const float *values, size_t count, bool *finite);  ///< its bits
+    bool (*from_values)(const float *values, size_t count, float scale, int32_t limit, int32_t *words);
+    void (*to_values)(const uint8_t *words, size_t count, float step, float *values);
+} gn_words_row;
+
 struct gn_kernel {
     const char *name;
-    bool (*runs_here)(void);                                               ///< does this machine have the instructions?
-    bool (*add_words)(int32_t *sums, const uint8_t *words, size_t count);  ///< gn_words_add()
+    bool (*runs_here)(void);  ///< does this machine have the instructions?
+    const gn_words_row *words;
     const gn_kernel_row *rows[GN_PROFILE_COUNT];  ///< NULL: this kernel does not execute that profile
 };
 

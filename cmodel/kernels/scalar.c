@@ -166,6 +166,6 @@ static const gn_kernel_row lattice = {
 const gn_kernel gn_kernel_scalar = {
     .name = "scalar",
     .runs_here = runs_here,
-    .add_words = gn_scalar_add_words,
+    .words = &gn_scalar_words,
     .rows = {[GN_PAPER] = &paper, [GN_LATTICE] = &lattice, [GN_DENSE] = &gn_scalar_dense},
 };

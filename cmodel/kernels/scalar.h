@@ -19,7 +19,7 @@ bool gn_scalar_get_integers(const gn_codec *codec, const uint8_t *stream, size_t
 size_t gn_scalar_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
                                  size_t capacity, size_t *bytes);
 
-bool gn_scalar_add_words(int32_t *sums, const uint8_t *words, size_t count);
+extern const gn_words_row gn_scalar_words;
 
 static inline void gn_scalar_add(float *sum, uint32_t value_bits)
 {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers to sums of integers, for any machine. Plain enough for a compiler to make vectors of it.
+// Words for any machine. Plain enough for a compiler to make vectors of it.
+#include <math.h>
+
 #include "scalar.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are little-endian, and are read as they come");
 
-bool gn_scalar_add_words(int32_t *restrict sums, const uint8_t *restrict words, size_t count)
+enum { NO_SIGN = 0x7fffffff, INFINITE = 0x7f800000 };
+
+static bool add(int32_t *restrict sums, const uint8_t *restrict words, size_t count)
 {
     uint32_t left = 0;  // its sign: some sum has another sign than both of what was added
     for (size_t i = 0; i < count; i++) {
@@ -16,3 +20,44 @@ bool gn_scalar_add_words(int32_t *restrict sums, const uint8_t *restrict words, 
     }
     return left >> 31;
 }
+
+static uint32_t largest(const float *values, size_t count, bool *finite)
+{
+    uint32_t most = 0;
+    *finite = true;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, values + i, sizeof bits);
+        bits &= NO_SIGN;  // as integers, magnitudes have the order that they have as numbers
+        if (bits >= INFINITE)
+            *finite = false;
+        else if (bits > most)
+            most = bits;
+    }
+    return most;
+}
+
+// The product is exact, or so small that it rounds to 0 in any case.
+static bool from_values(const float *values, size_t count, float scale, int32_t limit, int32_t *words)
+{
+    bool fits = true;
+    for (size_t i = 0; i < count; i++) {
+        const float rounded = rintf(values[i] * scale);
+        const bool ok = fabsf(rounded) <= (float)limit;  // false for NaN
+        words[i] = ok ? (int32_t)rounded : 0;
+        fits &= ok;
+    }
+    return fits;
+}
+
+// The conversion rounds; the product is exact, because it is no less than a step, which is a normal number.
+static void to_values(const uint8_t *words, size_t count, float step, float *values)
+{
+    for (size_t i = 0; i < count; i++) {
+        int32_t word;
+        memcpy(&word, words + sizeof word * i, sizeof word);
+        values[i] = (float)word * step;
+    }
+}
+
+const gn_words_row gn_scalar_words = {add, largest, from_values, to_values};

@@ -52,14 +52,14 @@ INLINE params params_of(gn_profile profile, int bound_exp)
 GN_AVX2_ROW(paper);
 GN_AVX2_ROW(lattice);
 
-/// And those that only lattice has, and that no profile has.
+/// And those that only lattice has.
 unsigned gn_avx2_add_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *sums, size_t count);
 bool gn_avx2_get_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *integers, size_t count,
                           unsigned *flags);
 size_t gn_avx2_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
                                size_t capacity, size_t *bytes);
-bool gn_avx2_add_words(int32_t *sums, const uint8_t *words, size_t count);
 
 extern const gn_kernel_row gn_avx2_dense;
+extern const gn_words_row gn_avx2_words;
 
 #endif

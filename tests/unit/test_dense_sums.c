@@ -262,45 +262,6 @@ START_TEST(ends_of_int32)
 }
 END_TEST
 
-// ---- words
-
-// Integers as they are, at any alignment; an overflow in any lane is seen.
-static void check_words(const gn_codec *codec)
-{
-    uint64_t state = 7;
-    cage cages[2] = {cage_new(400), cage_new(400)};
-    for (size_t count = 0; count <= 80; count++) {
-        for (unsigned round = 0; round < 40; round++) {
-            int32_t sums[80] = {0}, words[80] = {0};
-            dense_lane lanes[80] = {{0}};
-            for (size_t i = 0; i < count; i++) {
-                const unsigned shift = round % 2 ? 2 : (unsigned)(stream_random(&state) % 32);
-                sums[i] = (int32_t)stream_random(&state) >> shift;
-                words[i] = (int32_t)stream_random(&state) >> shift;
-            }
-            if (round % 4 == 1 && count) {  // one lane alone, just at an end of int32, or past it
-                const size_t i = stream_random(&state) % count;
-                sums[i] = round % 8 == 1 ? INT32_MAX - 5 : INT32_MIN + 5;
-                words[i] = (round % 8 == 1 ? 5 : -5) + (int32_t)(round % 3) - 1;
-            }
-            for (size_t i = 0; i < count; i++) lanes[i].word = (uint32_t)words[i];
-            void *to = cage_place(&cages[0], round & 1 ? CAGE_HIGH : CAGE_LOW, sums, 4 * count);
-            const void *from = cage_place(&cages[1], round & 2 ? CAGE_HIGH : CAGE_LOW, words, 4 * count);
-            const bool left = add_reference(lanes, count, sums) != 0;
-            const bool good = gn_words_add(codec, from, to, count) == left && !memcmp(to, sums, 4 * count);
-            if (!good || !cage_intact(&cages[0]))
-                ck_abort_msg("%s: %zu words, round %u", gn_codec_kernel_name(codec), count, round);
-        }
-    }
-    cage_free(&cages[0]), cage_free(&cages[1]);
-}
-
-START_TEST(words_add_as_integers)
-{
-    stream_each_kernel_of(GN_DENSE, 10, check_words);
-}
-END_TEST
-
 // ---- streams of integers
 
 static int32_t any_integer(uint64_t *state)
@@ -506,7 +467,6 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("dense_sums", NULL, NULL, add_is_decode_and_add, add_of_any_stream, integers_add_as_integers,
-                     integers_of_any_stream, every_code_of_lattice, each_integer, ends_of_int32, words_add_as_integers,
-                     streams_of_integers, integers_beyond_32767_are_words, paper_has_no_integers,
-                     sums_of_workers_have_no_order);
+                     integers_of_any_stream, every_code_of_lattice, each_integer, ends_of_int32, streams_of_integers,
+                     integers_beyond_32767_are_words, paper_has_no_integers, sums_of_workers_have_no_order);
 }

@@ -24,7 +24,6 @@
 /// written after gn_codec_init(), and there are no globals. Vector kernels expect the default
 /// floating-point environment (round to nearest, subnormals not flushed).
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -144,10 +143,6 @@ GN_API gn_status gn_stream_add_integers(const gn_codec *codec, const void *strea
 /// @return as gn_stream_decode(), also in that `integers` has unspecified content on failure; GN_UNSUPPORTED for profile paper.
 GN_API gn_status gn_stream_get_integers(const gn_codec *codec, const void *stream, size_t bytes, int32_t *integers,
                                         size_t count, unsigned *flags, size_t *error_offset);
-
-/// Adds `count` little-endian int32 (any alignment) to `sums`, wrapping. Of `codec` only the kernel matters.
-/// @return whether a sum has left int32.
-GN_API bool gn_words_add(const gn_codec *codec, const void *words, int32_t *sums, size_t count);
 
 /// The stream of integers q, such as sums. dense keeps every int32; lattice writes |q| > 32767 as raw values,
 /// which are exact up to 2^24. `capacity` as for gn_stream_encode().
