@@ -80,13 +80,15 @@ bool gn_job_disagrees(const gn_switchd *daemon, const gn_job *job, const gn_sess
 bool gn_job_impossible(const gn_switchd *daemon, const gn_admission_join *join, char *why, size_t room)
 {
     const gn_switchd_config *config = &daemon->config;
-    const bool has_parent = daemon->parent.ip.version;
+    const bool has_parent = config->parent;
     if (join->packet_values > config->slot_values)
         return snprintf(why, room, "packet_values is %u, and this switch's slots have %u values (--values)",
                         join->packet_values, config->slot_values) > 0;
     if (join->streams > config->streams * daemon->shards)
         return snprintf(why, room, "streams is %u, and this switch takes %u (--streams, --shards)", join->streams,
                         config->streams * daemon->shards) > 0;
+    if (config->role == GN_SWITCHD_PS && (!join->level || join->bit))
+        return snprintf(why, room, "this is a parameter server: it is asked by switches (--ps), not by workers") > 0;
     if (has_parent && !config->place_fanin && !join->parent_children)
         return snprintf(why, room,
                         "this switch has a parent, %s, and its place there is not said: parent_children is 0 (--place)",

@@ -12,7 +12,7 @@ static unsigned load_of(const gn_shard *shard)
     return used;
 }
 
-/// Places and slots of jobs that wait for their parent's answer: theirs, though not used yet.
+/// Places and slots of jobs that wait for an answer from above: theirs, though not used yet.
 static void count_asked(const gn_switchd *daemon, const gn_job *but, uint64_t *taken, uint32_t *slots)
 {
     for (const gn_job *job = daemon->jobs; job; job = job->next) {
@@ -83,7 +83,7 @@ static gn_switch_job describe(const gn_switchd *daemon, const gn_job *job, unsig
                         .slots = job->welcome.slots,
                         .level = terms->level,
                         .children = terms->children,
-                        .has_parent = daemon->parent.ip.version != 0,
+                        .has_parent = daemon->config.parent != NULL,
                         .parent_bit = terms->parent_bit,
                         .parent_fanin = terms->parent_children,
                         .leader = GN_AGG_WORKERS_MAX};
@@ -96,7 +96,23 @@ static gn_switch_job describe(const gn_switchd *daemon, const gn_job *job, unsig
     return it;
 }
 
-static gn_status start_stream(gn_switchd *daemon, gn_job *job, unsigned s, const gn_endpoint *parent)
+static gn_status start_ps_stream(gn_switchd *daemon, gn_job *job, unsigned s)
+{
+    const gn_admission_join *terms = gn_job_terms(job);
+    const gn_ps_config config = {.job = job->welcome.job[s],
+                                 .gen = job->welcome.gen[s],
+                                 .format = (gn_agg_format)terms->format,
+                                 .bound_exp = terms->bound_exp,
+                                 .slots = job->welcome.slots,
+                                 .packet_values = terms->packet_values,
+                                 .level = (uint8_t)(terms->level - 1),
+                                 .children = job->fanin};
+    gn_endpoint below = job->child[job->first]->peer;
+    below.port = terms->udp_port[s];
+    return gn_shard_add_ps(daemon->shard[job->shard[s]], job->stream[s], &config, &below);
+}
+
+static gn_status start_stream(gn_switchd *daemon, gn_job *job, unsigned s, const gn_endpoint *above)
 {
     gn_endpoint children[GN_AGG_WORKERS_MAX];
     gn_switch_job it = describe(daemon, job, s);
@@ -104,17 +120,17 @@ static gn_status start_stream(gn_switchd *daemon, gn_job *job, unsigned s, const
         children[i] = job->child[i]->peer;
         children[i].port = job->join[i].udp_port[s];
     }
-    return gn_shard_add(daemon->shard[job->shard[s]], job->stream[s], &it, children, parent);
+    return gn_shard_add(daemon->shard[job->shard[s]], job->stream[s], &it, children, above);
 }
 
 static bool has_leader(const gn_switchd *daemon, const gn_job *job)
 {
-    bool found = daemon->parent.ip.version != 0;
+    bool found = daemon->config.parent || daemon->config.role == GN_SWITCHD_PS;
     for (unsigned i = 0; i < gn_job_terms(job)->children; i++) found |= !job->join[i].rank;
     return found;
 }
 
-/// The parent's WELCOME has its numbers and UDP ports; what the children get has this switch's ports instead.
+/// The WELCOME from above has its numbers and UDP ports; what the children get has this switch's ports instead.
 bool gn_job_start(gn_switchd *daemon, gn_job *job, char *why, size_t room)
 {
     const unsigned streams = gn_job_terms(job)->streams;
@@ -123,9 +139,11 @@ bool gn_job_start(gn_switchd *daemon, gn_job *job, char *why, size_t room)
         return false;
     }
     for (unsigned s = 0; s < streams; s++) {
-        gn_endpoint parent = daemon->parent;
-        parent.port = job->welcome.udp_port[s];
-        const gn_status status = start_stream(daemon, job, s, parent.ip.version ? &parent : NULL);
+        gn_endpoint above = daemon->above;
+        above.port = job->welcome.udp_port[s];
+        const gn_status status = daemon->config.role == GN_SWITCHD_PS
+                                     ? start_ps_stream(daemon, job, s)
+                                     : start_stream(daemon, job, s, above.ip.version ? &above : NULL);
         if (status) {
             snprintf(why, room, "stream %u with %u slots: %s", s, job->welcome.slots,
                      status == GN_NO_SPACE ? "no room in one piece (--slots)" : gn_status_string(status));

@@ -63,9 +63,9 @@ void gn_job_end(gn_switchd *daemon, gn_job *job, const gn_session *but, const ch
         if (job->child[i] != but) gn_session_end(job->child[i], type, text);
         job->child[i]->job = NULL;
     }
-    if (job->parent) {
-        if (job->parent != but) gn_session_close(job->parent, NULL);
-        job->parent->job = NULL;
+    if (job->above) {
+        if (job->above != but) gn_session_close(job->above, NULL);
+        job->above->job = NULL;
     }
     daemon->ended++;
     forget(daemon, job);
@@ -109,17 +109,17 @@ static void number_streams(gn_switchd *daemon, gn_job *job)
     }
 }
 
-static void ask_parent(gn_switchd *daemon, gn_job *job)
+static void ask_above(gn_switchd *daemon, gn_job *job)
 {
     gn_error error;
     set_state(daemon, job, GN_JOB_ASKING);
-    job->parent = gn_session_connect(&daemon->parent, &daemon->listen, &error);
-    if (!job->parent) {
+    job->above = gn_session_connect(&daemon->above, &daemon->listen, &error);
+    if (!job->above) {
         gn_job_end(daemon, job, NULL, "%.200s", error.text);
         return;
     }
-    job->parent->job = job;
-    gn_switchd_adopt(daemon, job->parent);
+    job->above->job = job;
+    gn_switchd_adopt(daemon, job->above);
 }
 
 /// All children have come.
@@ -132,9 +132,11 @@ static void complete(gn_switchd *daemon, gn_job *job)
         return;
     }
     job->welcome =
-        (gn_admission_welcome){.mode = GN_PARTITIONED, .streams = gn_job_terms(job)->streams, .slots = (uint16_t)slots};
-    if (daemon->parent.ip.version) {
-        ask_parent(daemon, job);
+        (gn_admission_welcome){.mode = daemon->config.role == GN_SWITCHD_PS ? GN_SHARED : (uint8_t)daemon->config.mode,
+                               .streams = gn_job_terms(job)->streams,
+                               .slots = (uint16_t)slots};
+    if (daemon->above.ip.version) {
+        ask_above(daemon, job);
     } else {
         number_streams(daemon, job);
         say_welcome(daemon, job);
@@ -169,6 +171,7 @@ static void refuse(gn_switchd *daemon, gn_session *session, const gn_admission_j
 void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_join *join)
 {
     char why[GN_ADMISSION_TEXT];
+    gn_admission_join own = *join;
     if (gn_job_impossible(daemon, join, why, sizeof why)) {
         refuse(daemon, session, join, why);
         return;
@@ -184,7 +187,11 @@ void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_jo
         refuse(daemon, session, join, "the switch is out of memory");
         return;
     }
-    job->join[join->bit] = *join;
+    if (daemon->config.role == GN_SWITCHD_PS) {
+        own.children = 1;
+        job->fanin = join->children;
+    }
+    job->join[join->bit] = own;
     job->child[join->bit] = session;
     job->joined |= 1ull << join->bit;
     session->job = job;
@@ -214,9 +221,9 @@ static void leave_running(gn_switchd *daemon, gn_job *job, gn_session *session)
     job->deadline = gn_now() + GN_JOB_LOOK_MS * UINT64_C(1000000);
     if (job->left != everyone(job)) return;
     gn_switchd_log(daemon, "job '%s' is over: all have left", gn_job_terms(job)->name);
-    if (job->parent) {
-        gn_session_close(job->parent, NULL);
-        job->parent->job = NULL;
+    if (job->above) {
+        gn_session_close(job->above, NULL);
+        job->above->job = NULL;
     }
     daemon->ended++;
     forget(daemon, job);
@@ -238,11 +245,33 @@ static uint64_t waited_for(const gn_switchd *daemon, const gn_job *job)
     return missing;
 }
 
+/// Where slots are shared, what a chunk waits for may be known to the parameter server alone. But those who wait go on asking.
+static bool is_stuck(const gn_switchd *daemon, gn_job *job, uint64_t now)
+{
+    uint64_t results = 0, packets = 0;
+    if (daemon->config.mode == GN_PARTITIONED) return false;
+    for (unsigned s = 0; s < job->reserved; s++) {
+        gn_shard *shard = daemon->shard[job->shard[s]];
+        gn_shard_lock(shard);
+        const gn_switch_counters *c = gn_switch_job_counters(&shard->sw, gn_shard_job_index(shard, job->stream[s]));
+        if (c) results += c->results, packets += c->packets;
+        gn_shard_unlock(shard);
+    }
+    const bool waited = job->progress && now - job->progress >= GN_JOB_PATIENCE_MS * UINT64_C(1000000);
+    const bool stuck = waited && results == job->results && packets >= job->packets + GN_JOB_ASKED;
+    if (job->progress && results == job->results && !waited) return false;
+    job->progress = now;
+    job->results = results;
+    job->packets = packets;
+    return stuck;
+}
+
 static void look_for_left(gn_switchd *daemon, gn_job *job, uint64_t now)
 {
     char bits[60];
-    const uint64_t missing = waited_for(daemon, job) & job->left;
+    uint64_t missing = waited_for(daemon, job) & job->left;
     job->deadline = now + GN_JOB_LOOK_MS * UINT64_C(1000000);
+    if (!missing && is_stuck(daemon, job, now)) missing = job->left;
     if (!missing) return;
     const unsigned bit = (unsigned)__builtin_ctzll(missing);
     gn_job_end(daemon, job, NULL, "rank %u has left, and its part of a sum is missing (all who have left: children %s)",
@@ -254,7 +283,7 @@ void gn_jobs_lost(gn_switchd *daemon, gn_session *session)
     gn_job *job = session->job;
     char child[100];
     if (session->upward) {
-        gn_job_end(daemon, job, session, "the connection to the parent switch %s %s%s", session->name,
+        gn_job_end(daemon, job, session, "the connection to the %s %s %s%s", gn_switchd_above(daemon), session->name,
                    *session->broken ? "is lost: " : "was closed", session->broken);
         return;
     }
@@ -270,16 +299,16 @@ void gn_jobs_lost(gn_switchd *daemon, gn_session *session)
     gn_job_end(daemon, job, session, "child %s has left%s%s", child, *session->broken ? ": " : "", session->broken);
 }
 
-/// What is asked of the parent: the same job, with this switch as one child.
-void gn_jobs_ask_parent(gn_switchd *daemon, gn_session *session)
+/// What is asked: the same job, with this switch as one child; at a parameter server with its children's number, for it has to know that.
+void gn_jobs_ask_above(gn_switchd *daemon, gn_session *session)
 {
     const gn_job *job = session->job;
     const gn_switchd_config *config = &daemon->config;
     gn_admission frame = {.type = GN_ADMISSION_JOIN, .join = *gn_job_terms(job)};
     gn_admission_join *join = &frame.join;
     join->level++;
-    join->bit = config->place_fanin ? config->place_bit : join->parent_bit;
-    join->children = config->place_fanin ? config->place_fanin : join->parent_children;
+    join->bit = config->ps ? 0 : config->place_fanin ? config->place_bit : join->parent_bit;
+    if (!config->ps) join->children = config->place_fanin ? config->place_fanin : join->parent_children;
     join->parent_bit = join->parent_children = 0;
     for (unsigned i = 0; i < gn_job_terms(job)->children; i++)
         if (job->join[i].rank < join->rank) join->rank = job->join[i].rank;
@@ -290,22 +319,23 @@ void gn_jobs_ask_parent(gn_switchd *daemon, gn_session *session)
     gn_session_send(session, &frame);
 }
 
-void gn_jobs_parent_says(gn_switchd *daemon, gn_session *session, const gn_admission *frame)
+void gn_jobs_above_says(gn_switchd *daemon, gn_session *session, const gn_admission *frame)
 {
     gn_job *job = session->job;
     const gn_admission_welcome *welcome = &frame->welcome;
     if (frame->type == GN_ADMISSION_PONG) return;
     if (frame->type == GN_ADMISSION_REFUSED || frame->type == GN_ADMISSION_GONE) {
-        gn_job_end(daemon, job, NULL, "parent switch %s: %.180s", session->name, frame->text);
+        gn_job_end(daemon, job, NULL, "%s %s: %.160s", gn_switchd_above(daemon), session->name, frame->text);
     } else if (frame->type != GN_ADMISSION_WELCOME || job->state != GN_JOB_ASKING) {
-        gn_job_end(daemon, job, NULL, "parent switch %s sent a frame of type %d out of turn", session->name,
-                   frame->type);
+        gn_job_end(daemon, job, NULL, "the %s %s sent a frame of type %d out of turn", gn_switchd_above(daemon),
+                   session->name, frame->type);
     } else if (welcome->streams != job->welcome.streams || welcome->slots > job->welcome.slots ||
-               welcome->mode != GN_PARTITIONED) {
-        gn_job_end(daemon, job, NULL, "parent switch %s gives other streams, slots or memory than asked for",
-                   session->name);
+               welcome->mode != (daemon->config.ps ? GN_SHARED : job->welcome.mode)) {
+        gn_job_end(daemon, job, NULL, "the %s %s gives other streams, slots or memory than asked for",
+                   gn_switchd_above(daemon), session->name);
     } else {
         job->welcome = *welcome;
+        job->welcome.mode = (uint8_t)daemon->config.mode;
         say_welcome(daemon, job);
     }
 }
@@ -315,8 +345,8 @@ static void expire(gn_switchd *daemon, gn_job *job)
     char bits[60];
     const unsigned long long seconds = daemon->config.join_timeout_ns / 1000000000u;
     if (job->state == GN_JOB_ASKING)
-        gn_job_end(daemon, job, NULL, "the parent switch %s has not welcomed this one within %llu s", job->parent->name,
-                   seconds);
+        gn_job_end(daemon, job, NULL, "the %s %s has not welcomed this switch within %llu s", gn_switchd_above(daemon),
+                   job->above->name, seconds);
     else
         gn_job_end(daemon, job, NULL, "children %s have not come within %llu s%s%s",
                    gn_job_bits(everyone(job) & ~job->joined, bits, sizeof bits), seconds,

@@ -9,7 +9,7 @@
 
 typedef enum gn_job_state {
     GN_JOB_FORMING,  ///< some children have come
-    GN_JOB_ASKING,   ///< all have, and the parent has been asked
+    GN_JOB_ASKING,   ///< all have, and the parent (or parameter server) has been asked
     GN_JOB_RUNNING
 } gn_job_state;
 
@@ -22,11 +22,14 @@ typedef struct gn_job {
     uint64_t left;             ///< of those: who has closed the connection while the job ran
     gn_session *child[GN_AGG_WORKERS_MAX];
     gn_admission_join join[GN_AGG_WORKERS_MAX];
-    gn_session *parent;
+    gn_session *above;  ///< to the parent or parameter server
+    uint8_t fanin;      ///< parameter server: children of the switch, which is the only child here
     uint8_t shard[GN_ADMISSION_STREAMS_MAX], stream[GN_ADMISSION_STREAMS_MAX];  ///< where each stream is
     unsigned reserved;                                                          ///< streams that have a place
     gn_admission_welcome welcome;
-    char refused[120];  ///< who was sent away last and why; empty: nobody
+    uint64_t progress;          ///< gn_now() when the last sum became whole, as far as it has been looked
+    uint64_t results, packets;  ///< of all streams, then
+    char refused[120];          ///< who was sent away last and why; empty: nobody
 } gn_job;
 
 /// What all children of the job agree in.
@@ -35,7 +38,12 @@ static inline const gn_admission_join *gn_job_terms(const gn_job *job)
     return &job->join[job->first];
 }
 
-enum { GN_JOB_LOOK_MS = 100 };  ///< how often it is looked whether somebody is waited for who has left
+enum {
+    GN_JOB_LOOK_MS = 100,  ///< how often it is looked whether somebody is waited for who has left
+    GN_JOB_PATIENCE_MS =
+        5000,  ///< packets without a sum for so long, after somebody has left, and where slots are shared: it is so
+    GN_JOB_ASKED = 3  ///< packets
+};
 
 /// "2 (rank 2, 10.0.0.3:41234)" of a child that has come.
 const char *gn_job_child_name(const gn_job *job, unsigned bit, char *text, size_t room);
@@ -46,14 +54,14 @@ const char *gn_job_bits(uint64_t bits, char *text, size_t room);
 /// A child asks. It is refused, or belongs to its job afterwards.
 void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_join *join);
 
-/// A session of a job, a child's or the parent's, has ended without our doing.
+/// A session of a job, a child's or the one upward, has ended without our doing.
 void gn_jobs_lost(gn_switchd *daemon, gn_session *session);
 
-/// A frame from the parent.
-void gn_jobs_parent_says(gn_switchd *daemon, gn_session *session, const gn_admission *frame);
+/// A frame from above.
+void gn_jobs_above_says(gn_switchd *daemon, gn_session *session, const gn_admission *frame);
 
-/// The connection to the parent stands: ask.
-void gn_jobs_ask_parent(gn_switchd *daemon, gn_session *session);
+/// The connection upward stands: ask.
+void gn_jobs_ask_above(gn_switchd *daemon, gn_session *session);
 
 /// Ends jobs whose time to form is over, and those that wait for somebody who has left. @return gn_now() of the next that will be; UINT64_MAX: none
 uint64_t gn_jobs_expire(gn_switchd *daemon, uint64_t now);

@@ -15,7 +15,8 @@ enum { GN_SESSIONS_MAX = 4096 };
 
 struct gn_switchd {
     gn_switchd_config config;
-    gn_endpoint listen, parent;  ///< as it came to be; parent.ip.version 0: none
+    gn_endpoint listen;  ///< as it came to be
+    gn_endpoint above;   ///< the parent or the parameter server; ip.version 0: none
     int listener, stop_event;
     atomic_bool stop;
     struct gn_control *control;
@@ -30,6 +31,9 @@ struct gn_switchd {
 };
 
 void gn_switchd_log(const gn_switchd *daemon, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/// "parent switch" or "parameter server": what is above.
+const char *gn_switchd_above(const gn_switchd *daemon);
 
 /// Adds a session to those that are served; refuses it when there are too many.
 void gn_switchd_adopt(gn_switchd *daemon, gn_session *session);

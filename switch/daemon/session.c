@@ -76,7 +76,7 @@ gn_session *gn_session_connect(const gn_endpoint *to, const gn_endpoint *from, g
     gn_error_set(error, "out of memory");
     return NULL;
 failed:
-    gn_error_set(error, "cannot connect to the parent %s: %s", gn_endpoint_format(to, text), strerror(errno));
+    gn_error_set(error, "cannot connect to %s above: %s", gn_endpoint_format(to, text), strerror(errno));
     if (fd >= 0) close(fd);
     return NULL;
 }

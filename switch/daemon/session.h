@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_SWITCH_DAEMON_SESSION_H
 #define GRADNIC_SWITCH_DAEMON_SESSION_H
-/// One connection of admission: a child's to this switch, or this switch's to its parent. Never waits. Who ends it says so to the other side, and reads what
+/// One connection of admission: a child's to this switch, or this switch's to its parent or parameter server. Never waits. Who ends it says so to the other side, and reads what
 /// still comes for a moment: to hang up on unread bytes would lose the last words.
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ enum {
 };
 
 typedef enum gn_session_state {
-    GN_SESSION_CONNECTING,  ///< to a parent
+    GN_SESSION_CONNECTING,  ///< to what is above
     GN_SESSION_OPEN,
     GN_SESSION_LEAVING,  ///< the last words are being sent
     GN_SESSION_CLOSED
@@ -28,7 +28,7 @@ typedef enum gn_session_state {
 typedef struct gn_session {
     int fd;
     gn_session_state state;
-    bool upward;        ///< to the parent
+    bool upward;        ///< to what is above
     uint64_t deadline;  ///< gn_now(); 0: none
     gn_endpoint peer;
     char name[GN_ENDPOINT_TEXT];

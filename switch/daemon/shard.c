@@ -40,7 +40,7 @@ static void link_out(void *context, const void *to, const gn_wire_packet *packet
     }
 }
 
-static void send_to(gn_shard *shard, unsigned port, const uint8_t *data, size_t bytes)
+void gn_shard_send(gn_shard *shard, unsigned port, const uint8_t *data, size_t bytes)
 {
     gn_stream *stream = &shard->streams[port / GN_SOURCES_MAX];
     const gn_source *to = &stream->sources.source[port % GN_SOURCES_MAX];
@@ -62,16 +62,21 @@ static void carry_out(gn_shard *shard, const gn_action *action)
     if (!bytes) return;
     gn_outbox_keep(shard->box, bytes);
     if (action->kind != GN_TO_GROUP) {
-        send_to(shard, action->port, room, bytes);
+        gn_shard_send(shard, action->port, room, bytes);
         return;
     }
     const gn_switch_job *job = gn_switch_job_at(&shard->sw, action->job_index);
-    for (unsigned i = 0; i < job->children; i++) send_to(shard, job->port[i], room, bytes);
+    for (unsigned i = 0; i < job->children; i++) gn_shard_send(shard, job->port[i], room, bytes);
 }
 
 static void take_datagram(gn_shard *shard, const gn_source *from, const uint8_t *data, size_t bytes)
 {
     gn_action actions[GN_SWITCH_ACTIONS_MAX];
+    gn_stream *stream = stream_of(shard, from);
+    if (stream->ps) {
+        gn_ps_stream_take(shard, stream, data, bytes);
+        return;
+    }
     const unsigned count = gn_switch_rx(&shard->sw, shard->now, from->port, data, bytes, actions);
     for (unsigned i = 0; i < count; i++) carry_out(shard, &actions[i]);
 }
@@ -139,8 +144,10 @@ static uint64_t release(gn_shard *shard)
 {
     const uint64_t in = gn_fault_release(shard->in, &(gn_fault_sink){link_in, shard}, shard->now),
                    out = gn_fault_release(shard->out, &(gn_fault_sink){link_out, shard}, shard->now);
+    const uint64_t ps = gn_ps_streams_send(shard);
     gn_outbox_flush(shard->box);
-    return in < out ? in : out;
+    const uint64_t link = in < out ? in : out;
+    return link < ps ? link : ps;
 }
 
 /// Waits for the lock as the others do, but lets them go first: they come seldom.

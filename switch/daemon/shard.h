@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include <gradnic/ps.h>
 #include <gradnic/switch.h>
 
 #include "host/clock.h"
@@ -33,7 +34,9 @@ typedef struct gn_stream {
     int fd;
     uint16_t udp_port;
     bool used;
-    uint16_t job;  ///< its number in the switch
+    uint16_t job;    ///< its number in the switch
+    uint16_t slots;  ///< that it has been granted
+    gn_ps *ps;       ///< in the role of a parameter server: the stream's own; NULL: the stream is the switch's
     gn_stream_counters counters;
     gn_sources sources;
 } gn_stream;
@@ -54,6 +57,7 @@ typedef struct gn_shard {
     gn_stream *streams;
     gn_switch_counters ended;  ///< of jobs that have ended
     gn_stream_counters streams_ended;
+    gn_ps_stats ps_ended;
     uint64_t now;  ///< gn_now() of the round
     gn_outbox *box;
     struct mmsghdr message[GN_SHARD_BATCH];
@@ -89,14 +93,27 @@ void gn_shard_unlock(gn_shard *shard);
 /// A stream that is free; -1: none. Main thread only.
 int gn_shard_free_stream(const gn_shard *shard, uint64_t taken);
 
-/// Gives a stream to a job: `job` as for gn_switch_add_job(), with ports filled in here; children's endpoints, and the parent's (NULL: none).
+/// Gives a stream to a job: `job` as for gn_switch_add_job(), with ports filled in here; children's endpoints, and the parent's or
+/// parameter server's (NULL: none).
 gn_status gn_shard_add(gn_shard *shard, unsigned stream, gn_switch_job *job, const gn_endpoint *children,
-                       const gn_endpoint *parent);
+                       const gn_endpoint *above);
+/// The same for a parameter server: `below` is the switch.
+gn_status gn_shard_add_ps(gn_shard *shard, unsigned stream, const gn_ps_config *config, const gn_endpoint *below);
 /// Takes it back; nothing that is under way comes out any more.
 void gn_shard_remove(gn_shard *shard, unsigned stream);
 
 /// Index in the switch of a stream's job, for gn_switch_job_at() and others. With the lock.
 unsigned gn_shard_job_index(const gn_shard *shard, unsigned stream);
+
+// ps_stream.c: a stream that belongs to a parameter server. With the lock.
+
+void gn_ps_stream_take(gn_shard *shard, gn_stream *stream, const uint8_t *data, size_t bytes);
+/// Sends what is due in all streams. @return nanoseconds until something will be though nothing comes in; UINT64_MAX: never
+uint64_t gn_ps_streams_send(gn_shard *shard);
+void gn_ps_stats_add(gn_ps_stats *to, const gn_ps_stats *from);
+
+/// Sends one datagram, which lies in the outbox's room, to source `port`: over the bad link, if there is one.
+void gn_shard_send(gn_shard *shard, unsigned port, const uint8_t *data, size_t bytes);
 
 /// Adds all of `from`'s counters to `to`.
 void gn_switch_counters_add(gn_switch_counters *to, const gn_switch_counters *from);

@@ -21,7 +21,11 @@ static const gn_counter core_rows[] = {
     CORE(overflows, "chunks without integers"),
     CORE(forwarded, "binary32 packets past the slots"),
     CORE(up_bytes, "bytes from children"),
-    CORE(down_bytes, "bytes from the parent"),
+    CORE(down_bytes, "bytes from the parent or parameter server"),
+    CORE(collisions, "chunks that found their slot held"),
+    CORE(evictions, "chunks that lost their slot"),
+    CORE(to_ps, "contributions that went to the parameter server"),
+    CORE(fetched, "partial sums that the parameter server asked for"),
     {0},
 };
 
@@ -36,6 +40,27 @@ static const gn_counter stream_rows[] = {
     STREAM(unregistered, "dropped: from an address that nobody has said is theirs"),
     STREAM(out_datagrams, "datagrams out"),
     STREAM(out_bytes, "bytes out"),
+    {0},
+};
+
+#define PS(field, text)                                                                                                \
+    {                                                                                                                  \
+#field, text, offsetof(gn_ps_stats, field)                                                                     \
+    }
+static const gn_counter ps_rows[] = {
+    PS(received, "packets"),
+    PS(ignored, "ignored"),
+    PS(sent, "packets out"),
+    PS(in_bytes, "bytes"),
+    PS(out_bytes, "bytes out"),
+    PS(whole, "chunks that the switch had summed"),
+    PS(merged, "chunks that came in parts"),
+    PS(overflows, "chunks without integers"),
+    PS(answers, "results told again"),
+    PS(reminders_switch, "reminders to the switch"),
+    PS(reminders_worker, "reminders to workers"),
+    PS(overlaps, "partial sums given up"),
+    PS(duplicates, "contributions with nothing new"),
     {0},
 };
 
@@ -55,7 +80,9 @@ static const gn_counter out_rows[] = {
 
 /// One stream's counters at one time.
 typedef struct stream_snapshot {
+    bool is_ps;
     gn_switch_counters core;
+    gn_ps_stats ps;
     gn_stream_counters udp;
 } stream_snapshot;
 
@@ -77,7 +104,9 @@ static json_t *core_of(const gn_switch_counters *core)
 
 static json_t *both_of(const stream_snapshot *s)
 {
-    return json_pack("{s:o,s:o}", "core", core_of(&s->core), "udp", gn_json_rows(stream_rows, &s->udp));
+    return json_pack("{s:o,s:o}", s->is_ps ? "ps" : "core",
+                     s->is_ps ? gn_json_rows(ps_rows, &s->ps) : core_of(&s->core), "udp",
+                     gn_json_rows(stream_rows, &s->udp));
 }
 
 static void take_stream(gn_shard *shard, unsigned stream, stream_snapshot *to)
@@ -85,6 +114,8 @@ static void take_stream(gn_shard *shard, unsigned stream, stream_snapshot *to)
     const gn_switch_counters *core = gn_switch_job_counters(&shard->sw, gn_shard_job_index(shard, stream));
     to->udp = shard->streams[stream].counters;
     if (core) to->core = *core;
+    to->is_ps = shard->streams[stream].ps != NULL;
+    if (to->is_ps) to->ps = gn_ps_get_stats(shard->streams[stream].ps);
 }
 
 static json_t *job_stats(const gn_switchd *daemon, const gn_job *job)
@@ -115,12 +146,14 @@ static json_t *shard_stats(gn_shard *shard, unsigned number, stream_snapshot *to
                             out_fault = *gn_fault_get_counters(shard->out);
     gn_switch_counters_add(&total->core, &shard->ended);
     gn_stream_counters_add(&total->udp, &shard->streams_ended);
+    gn_ps_stats_add(&total->ps, &shard->ps_ended);
     for (unsigned i = 0; i < shard->stream_count; i++) {
         stream_snapshot one = {0};
         if (!shard->streams[i].used) continue;
         take_stream(shard, i, &one);
         gn_switch_counters_add(&total->core, &one.core);
         gn_stream_counters_add(&total->udp, &one.udp);
+        gn_ps_stats_add(&total->ps, &one.ps);
     }
     gn_shard_unlock(shard);
     own.packets = 0;  // all of them: jobs have counted theirs
@@ -135,7 +168,7 @@ static json_t *shard_stats(gn_shard *shard, unsigned number, stream_snapshot *to
 json_t *gn_switchd_stats(gn_switchd *daemon)
 {
     json_t *shards = json_array(), *jobs = json_array();
-    stream_snapshot total = {0};
+    stream_snapshot total = {.is_ps = daemon->config.role == GN_SWITCHD_PS};
     for (unsigned i = 0; i < daemon->shards; i++)
         json_array_append_new(shards, shard_stats(daemon->shard[i], i, &total));
     for (const gn_job *job = daemon->jobs; job; job = job->next) json_array_append_new(jobs, job_stats(daemon, job));

@@ -9,7 +9,7 @@
 
 enum { WAITS_SHOWN = 8 };  // of a stream: those that have waited longest
 
-/// Slots of one stream that wait.
+/// Slots of one stream that wait. A parameter server tells of the one that has waited longest.
 typedef struct waits {
     unsigned count, shown;
     int copy[WAITS_SHOWN];
@@ -18,7 +18,7 @@ typedef struct waits {
 
 static const char *state_name(const gn_job *job)
 {
-    static const char *const names[] = {"forming", "asking the parent", "running"};
+    static const char *const names[] = {"forming", "asking above", "running"};
     return names[job->state];
 }
 
@@ -67,7 +67,7 @@ json_t *gn_switchd_jobs(gn_switchd *daemon)
         json_t *one = terms_of(job, now);
         json_object_set_new(one, "members", children_of(job));
         json_object_set_new(one, "streams", streams_of(daemon, job));
-        if (job->parent) json_object_set_new(one, "parent", json_string(job->parent->name));
+        if (job->above) json_object_set_new(one, "above", json_string(job->above->name));
         json_array_append_new(list, one);
     }
     return json_pack("{s:o}", "jobs", list);
@@ -89,8 +89,15 @@ static void keep_wait(waits *w, int copy, const gn_slot_status *slot)
 static void look(gn_shard *shard, unsigned stream, waits *w)
 {
     gn_slot_status slot;
+    gn_ps *ps = shard->streams[stream].ps;
+    int64_t since = 0;
     memset(w, 0, sizeof *w);
+    memset(&slot, 0, sizeof slot);
     gn_shard_lock(shard);
+    if (ps && gn_ps_waits_for(ps, &slot.psn, &slot.missing, &since)) {
+        slot.since_ns = (uint64_t)since;
+        keep_wait(w, (int)(slot.psn % shard->streams[stream].slots), &slot);
+    }
     const unsigned index = gn_shard_job_index(shard, stream);
     for (int at = -1; (at = gn_switch_waiting(&shard->sw, index, (unsigned)(at + 1), &slot)) >= 0;)
         keep_wait(w, at, &slot);
@@ -100,11 +107,14 @@ static void look(gn_shard *shard, unsigned stream, waits *w)
 static json_t *who_misses(const gn_job *job, const gn_slot_status *slot)
 {
     json_t *list = json_array();
-    if (slot->waits_for_parent) {
-        json_array_append_new(list, json_pack("{s:s}", "parent", job->parent ? job->parent->name : "?"));
+    if (slot->waits_for_parent || !slot->missing) {
+        json_array_append_new(list, json_pack("{s:s}", "above", job->above ? job->above->name : "?"));
         return list;
     }
-    for (unsigned i = 0; i < gn_job_terms(job)->children; i++)
+    for (unsigned i = 0; job->fanin && i < job->fanin; i++)
+        if (slot->missing >> i & 1)
+            json_array_append_new(list, json_pack("{s:i,s:s}", "child", (int)i, "switch", job->child[0]->name));
+    for (unsigned i = 0; !job->fanin && i < gn_job_terms(job)->children; i++)
         if (slot->missing >> i & 1)
             json_array_append_new(list, json_pack("{s:i,s:s}", "rank", job->join[i].rank, "address",
                                                   job->child[i] ? job->child[i]->name : "has left"));
@@ -120,10 +130,11 @@ static void add_waits(const gn_switchd *daemon, const gn_job *job, json_t *one, 
         look(daemon->shard[job->shard[s]], job->stream[s], &w);
         count += w.count;
         for (unsigned i = 0; i < w.shown; i++)
-            json_array_append_new(list,
-                                  json_pack("{s:i,s:i,s:I,s:f,s:o}", "stream", (int)s, "slot", w.copy[i] / 2, "chunk",
-                                            (json_int_t)w.slot[i].psn, "for_s", seconds(w.slot[i].since_ns, now),
-                                            "waits_for", who_misses(job, &w.slot[i])));
+            json_array_append_new(
+                list, json_pack("{s:i,s:i,s:I,s:f,s:o}", "stream", (int)s, "slot",
+                                daemon->config.mode == GN_PARTITIONED && !job->fanin ? w.copy[i] / 2 : w.copy[i],
+                                "chunk", (json_int_t)w.slot[i].psn, "for_s", seconds(w.slot[i].since_ns, now),
+                                "waits_for", who_misses(job, &w.slot[i])));
     }
     json_object_set_new(one, "slots_waiting", json_integer(count));
     json_object_set_new(one, "waiting", list);
@@ -153,6 +164,7 @@ static json_t *jobs_with_waits(const gn_switchd *daemon)
 
 json_t *gn_switchd_status(gn_switchd *daemon)
 {
+    static const char *const modes[GN_MEMORY_MODES] = {"partitioned", "shared", "preemptive"};
     const gn_switchd_config *c = &daemon->config;
     char listen[GN_ENDPOINT_TEXT];
     uint32_t unused = 0;
@@ -160,10 +172,13 @@ json_t *gn_switchd_status(gn_switchd *daemon)
     json_t *status =
         json_pack("{s:s,s:i,s:o,s:s,s:i,s:i,s:i,s:i,s:i,s:o,s:o}", "listen", gn_switchd_address(daemon, listen), "pid",
                   (int)getpid(), "uptime_s", gn_json_number((uint64_t)time(NULL) - daemon->opened), "mode",
-                  "partitioned", "shards", (int)daemon->shards, "slots", (int)c->slots, "slots_free", (int)unused,
+                  modes[c->mode], "shards", (int)daemon->shards, "slots", (int)c->slots, "slots_free", (int)unused,
                   "quota", (int)c->quota, "slot_values", c->slot_values, "fault_in", gn_json_fault_settings(&c->in),
                   "fault_out", gn_json_fault_settings(&c->out));
+    json_object_set_new(status, "role", json_string(c->role == GN_SWITCHD_PS ? "ps" : "switch"));
+    json_object_set_new(status, "windows", json_integer(c->windows));
     json_object_set_new(status, "parent", c->parent ? json_string(c->parent) : json_null());
+    json_object_set_new(status, "ps", c->ps ? json_string(c->ps) : json_null());
     json_object_set_new(status, "jobs", jobs_with_waits(daemon));
     return status;
 }

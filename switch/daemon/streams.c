@@ -86,7 +86,7 @@ gn_shard *gn_shard_new(const gn_shard_config *config, gn_error *error)
     shard->stop = config->stop;
     shard->poll = -1;
     shard->family = config->listen.ip.version == 4 ? AF_INET : AF_INET6;
-    shard->slots_free = config->sw.slots;
+    shard->slots_free = config->sw.mode == GN_PARTITIONED ? config->sw.slots : config->sw.windows;
     shard->bound = gn_agg_bound(config->sw.slot_values);
     if (!allocate(shard, config, error) && !open_streams(shard, config, error)) return shard;
     gn_shard_free(shard);
@@ -96,8 +96,10 @@ gn_shard *gn_shard_new(const gn_shard_config *config, gn_error *error)
 void gn_shard_free(gn_shard *shard)
 {
     if (!shard) return;
-    for (unsigned i = 0; i < shard->stream_count; i++)
+    for (unsigned i = 0; i < shard->stream_count; i++) {
         if (shard->streams[i].fd >= 0) close(shard->streams[i].fd);
+        gn_ps_free(shard->streams[i].ps);
+    }
     if (shard->poll >= 0) close(shard->poll);
     gn_fault_free(shard->in);
     gn_fault_free(shard->out);
@@ -123,7 +125,7 @@ static void drain(gn_shard *shard, const gn_stream *stream)
 }
 
 static gn_status enter(gn_shard *shard, unsigned number, gn_switch_job *job, const gn_endpoint *children,
-                       const gn_endpoint *parent)
+                       const gn_endpoint *above)
 {
     gn_stream *stream = &shard->streams[number];
     const unsigned first = number * GN_SOURCES_MAX;
@@ -132,35 +134,59 @@ static gn_status enter(gn_shard *shard, unsigned number, gn_switch_job *job, con
         if (!gn_sources_set(&stream->sources, i, &children[i], shard->family)) return GN_INVALID;
         job->port[i] = (uint16_t)(first + i);
     }
-    if (parent && !gn_sources_set(&stream->sources, GN_SOURCE_PARENT, parent, shard->family)) return GN_INVALID;
+    const unsigned place = job->has_parent ? GN_SOURCE_PARENT : GN_SOURCE_PS;
+    if (above && !gn_sources_set(&stream->sources, place, above, shard->family)) return GN_INVALID;
     job->parent_port = (uint16_t)(first + GN_SOURCE_PARENT);
+    job->ps_port = (uint16_t)(first + GN_SOURCE_PS);
     const gn_status status = gn_switch_add_job(&shard->sw, job);
     if (status) gn_sources_clear(&stream->sources, first);
     return status;
 }
 
-gn_status gn_shard_add(gn_shard *shard, unsigned number, gn_switch_job *job, const gn_endpoint *children,
-                       const gn_endpoint *parent)
+/// The stream's socket is heard from now on.
+static gn_status begin(gn_shard *shard, unsigned number, uint16_t job, uint16_t slots)
 {
     gn_stream *stream = &shard->streams[number];
-    gn_shard_lock(shard);
-    gn_status status = enter(shard, number, job, children, parent);
     struct epoll_event event = {.events = EPOLLIN, .data.fd = (int)number};
-    if (!status) {
-        drain(shard, stream);
-        if (epoll_ctl(shard->poll, EPOLL_CTL_ADD, stream->fd, &event)) {
-            (void)gn_switch_remove_job(&shard->sw, job->job);
-            gn_sources_clear(&stream->sources, number * GN_SOURCES_MAX);
-            status = GN_NO_MEMORY;
-        }
+    drain(shard, stream);
+    if (epoll_ctl(shard->poll, EPOLL_CTL_ADD, stream->fd, &event)) {
+        gn_sources_clear(&stream->sources, number * GN_SOURCES_MAX);
+        return GN_NO_MEMORY;
     }
+    stream->used = true;
+    stream->job = job;
+    stream->slots = slots;
+    stream->counters = (gn_stream_counters){0};
+    shard->slots_free -= slots;
+    return GN_OK;
+}
+
+gn_status gn_shard_add(gn_shard *shard, unsigned number, gn_switch_job *job, const gn_endpoint *children,
+                       const gn_endpoint *above)
+{
+    gn_shard_lock(shard);
+    gn_status status = enter(shard, number, job, children, above);
     if (!status) {
-        stream->used = true;
-        stream->job = job->job;
-        stream->counters = (gn_stream_counters){0};
-        shard->slots_free -= job->slots;
+        status = begin(shard, number, job->job, job->slots);
+        if (status) (void)gn_switch_remove_job(&shard->sw, job->job);
     }
     gn_shard_unlock(shard);
+    return status;
+}
+
+gn_status gn_shard_add_ps(gn_shard *shard, unsigned number, const gn_ps_config *config, const gn_endpoint *below)
+{
+    gn_stream *stream = &shard->streams[number];
+    gn_ps *ps;
+    gn_status status = gn_ps_new(&ps, config);
+    if (status) return status;
+    gn_shard_lock(shard);
+    gn_sources_clear(&stream->sources, number * GN_SOURCES_MAX);
+    if (!gn_sources_set(&stream->sources, 0, below, shard->family)) status = GN_INVALID;
+    if (!status) status = begin(shard, number, config->job, config->slots);
+    if (!status) stream->ps = ps;
+    gn_shard_unlock(shard);
+    if (status) gn_ps_free(ps);
     return status;
 }
 
@@ -168,7 +194,7 @@ unsigned gn_shard_job_index(const gn_shard *shard, unsigned number)
 {
     for (unsigned i = 0; i < GN_SWITCH_JOBS_MAX; i++) {
         const gn_switch_job *job = gn_switch_job_at(&shard->sw, i);
-        if (job && job->job == shard->streams[number].job) return i;
+        if (job && !shard->streams[number].ps && job->job == shard->streams[number].job) return i;
     }
     return GN_SWITCH_JOBS_MAX;
 }
@@ -178,16 +204,21 @@ void gn_shard_remove(gn_shard *shard, unsigned number)
     gn_stream *stream = &shard->streams[number];
     gn_shard_lock(shard);
     const unsigned index = gn_shard_job_index(shard, number);
-    if (index < GN_SWITCH_JOBS_MAX) {
-        gn_switch_counters_add(&shard->ended, gn_switch_job_counters(&shard->sw, index));
-        shard->slots_free += gn_switch_job_at(&shard->sw, index)->slots;
+    if (index < GN_SWITCH_JOBS_MAX) gn_switch_counters_add(&shard->ended, gn_switch_job_counters(&shard->sw, index));
+    if (stream->ps) {
+        const gn_ps_stats stats = gn_ps_get_stats(stream->ps);
+        gn_ps_stats_add(&shard->ps_ended, &stats);
     }
+    gn_ps *ps = stream->ps;
+    stream->ps = NULL;
+    shard->slots_free += stream->slots;
     gn_stream_counters_add(&shard->streams_ended, &stream->counters);
     (void)epoll_ctl(shard->poll, EPOLL_CTL_DEL, stream->fd, NULL);
     (void)gn_switch_remove_job(&shard->sw, stream->job);
     gn_sources_clear(&stream->sources, number * GN_SOURCES_MAX);
     stream->used = false;
     gn_shard_unlock(shard);
+    gn_ps_free(ps);
 }
 
 // Structures of nothing but uint64_t.

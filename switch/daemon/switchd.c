@@ -69,41 +69,50 @@ static int listen_tcp(gn_switchd *daemon, gn_error *error)
     return 0;
 }
 
-static int resolve_parent(gn_switchd *daemon, gn_error *error)
+const char *gn_switchd_above(const gn_switchd *daemon)
 {
-    const char *text = daemon->config.parent;
+    return daemon->config.ps ? "parameter server" : "parent switch";
+}
+
+static int resolve_above(gn_switchd *daemon, gn_error *error)
+{
+    const char *text = daemon->config.ps ? daemon->config.ps : daemon->config.parent,
+               *option = daemon->config.ps ? "ps" : "parent";
     if (!text) return 0;
     const char *colon = strrchr(text, ':');
     char host[256];
     const size_t length = colon ? (size_t)(colon - text) : 0;
-    if (!length || length >= sizeof host) return gn_error_set(error, "--parent %s: HOST:PORT is needed", text);
+    if (!length || length >= sizeof host) return gn_error_set(error, "--%s %s: HOST:PORT is needed", option, text);
     const bool bracketed = length > 2 && *text == '[' && text[length - 1] == ']';
     snprintf(host, sizeof host, "%.*s", (int)(bracketed ? length - 2 : length), text + bracketed);
     const struct addrinfo hints = {.ai_family = daemon->listen.ip.version == 4 ? AF_INET : AF_UNSPEC,
                                    .ai_socktype = SOCK_STREAM};
     struct addrinfo *found;
     const int status = getaddrinfo(host, colon + 1, &hints, &found);
-    if (status) return gn_error_set(error, "--parent %s: %s", text, gai_strerror(status));
+    if (status) return gn_error_set(error, "--%s %s: %s", option, text, gai_strerror(status));
     struct sockaddr_storage address = {0};
     memcpy(&address, found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);
-    daemon->parent = gn_endpoint_from_sockaddr(&address);
-    return daemon->parent.port ? 0 : gn_error_set(error, "--parent %s: a port is needed", text);
+    daemon->above = gn_endpoint_from_sockaddr(&address);
+    return daemon->above.port ? 0 : gn_error_set(error, "--%s %s: a port is needed", option, text);
 }
 
 static int open_shards(gn_switchd *daemon, gn_error *error)
 {
     const gn_switchd_config *c = &daemon->config;
     for (unsigned i = 0; i < c->shards; i++) {
-        gn_shard_config shard = {
-            .sw = {.slots = c->slots / c->shards, .slot_values = c->slot_values, .jobs = (uint16_t)c->streams},
-            .listen = daemon->listen,
-            .streams = c->streams,
-            .buffer_bytes = c->buffer_bytes,
-            .in = c->in,
-            .out = c->out,
-            .stop_event = daemon->stop_event,
-            .stop = &daemon->stop};
+        gn_shard_config shard = {.sw = {.slots = c->slots / c->shards,
+                                        .slot_values = c->slot_values,
+                                        .jobs = (uint16_t)c->streams,
+                                        .mode = c->mode,
+                                        .windows = c->windows / c->shards},
+                                 .listen = daemon->listen,
+                                 .streams = c->streams,
+                                 .buffer_bytes = c->buffer_bytes,
+                                 .in = c->in,
+                                 .out = c->out,
+                                 .stop_event = daemon->stop_event,
+                                 .stop = &daemon->stop};
         shard.listen.port = c->udp_first ? (uint16_t)(c->udp_first + i * c->streams) : 0;
         shard.in.seed += 2 * i;
         shard.out.seed += 2 * i + 1;
@@ -116,7 +125,7 @@ static int open_shards(gn_switchd *daemon, gn_error *error)
 static int open_all(gn_switchd *daemon, gn_error *error)
 {
     gn_account account;
-    if (gn_account_find(&account, daemon->config.user, error) || resolve_parent(daemon, error) ||
+    if (gn_account_find(&account, daemon->config.user, error) || resolve_above(daemon, error) ||
         listen_tcp(daemon, error) || open_shards(daemon, error))
         return -1;
     const char *control = daemon->config.control;
@@ -140,7 +149,9 @@ int gn_switchd_open(gn_switchd **out, const gn_switchd_config *config, gn_error 
     if (!daemon) return gn_error_set(error, "out of memory");
     clock_gettime(CLOCK_REALTIME, &now);
     daemon->config = *config;
-    if (!daemon->config.quota) daemon->config.quota = config->slots / 4 ? config->slots / 4 : 1;
+    if (!daemon->config.windows) daemon->config.windows = 4 * config->slots;
+    const uint32_t all = config->mode == GN_PARTITIONED ? config->slots : daemon->config.windows;
+    if (!daemon->config.quota) daemon->config.quota = all / 4 ? all / 4 : 1;
     daemon->listen = config->listen;
     if (!daemon->listen.ip.version) daemon->listen.ip.version = 4;
     daemon->opened = (uint64_t)now.tv_sec;
@@ -203,7 +214,7 @@ static void hear(gn_switchd *daemon, gn_session *session)
         if (!session->upward)
             child_says(daemon, session, &frame);
         else if (session->job)
-            gn_jobs_parent_says(daemon, session, &frame);
+            gn_jobs_above_says(daemon, session, &frame);
     }
     if (session->state != GN_SESSION_OPEN || got >= 0) return;
     char text[80];
@@ -218,7 +229,7 @@ static void serve_session(gn_switchd *daemon, gn_session *session, short events,
 {
     const bool connecting = session->state == GN_SESSION_CONNECTING;
     gn_session_serve(session, events);
-    if (connecting && session->state == GN_SESSION_OPEN && session->job) gn_jobs_ask_parent(daemon, session);
+    if (connecting && session->state == GN_SESSION_OPEN && session->job) gn_jobs_ask_above(daemon, session);
     hear(daemon, session);
     if (session->deadline && session->deadline <= now && session->state != GN_SESSION_CLOSED)
         gn_session_close(session, NULL);

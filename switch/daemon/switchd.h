@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_SWITCH_DAEMON_SWITCHD_H
 #define GRADNIC_SWITCH_DAEMON_SWITCHD_H
-/// The software switch: the slot logic of switch.h behind UDP, jobs admitted over TCP (admission.h). A thread for each shard, which has slots of its own; the
+/// The software switch: the slot logic of switch.h behind UDP, jobs admitted over TCP (admission.h). Or, in its other role, the parameter server of ps.h, for switches that share their slots. A thread for each shard, which has slots of its own; the
 /// caller's thread admits jobs and serves the control socket until a signal ends it.
 
 #include <gradnic/switch.h>
@@ -18,17 +18,25 @@ enum {
     GN_SWITCHD_JOIN_TIMEOUT_S = 60  ///< until all children have come
 };
 
+typedef enum gn_switchd_role { GN_SWITCHD_SWITCH, GN_SWITCHD_PS } gn_switchd_role;
+
 typedef struct gn_switchd_config {
-    gn_endpoint listen;  ///< TCP; UDP is at the same address. version 0: any address
-    uint16_t udp_first;  ///< UDP ports of the streams are this and those that follow; 0: any that are free
-    unsigned shards;     ///< threads
-    unsigned streams;    ///< most streams of jobs at a time in a shard, at most GN_SWITCH_JOBS_MAX
-    uint32_t slots;      ///< of all shards together
-    uint32_t quota;      ///< most slots of one job, of all its streams together; 0: a quarter of all
+    gn_switchd_role role;
+    gn_endpoint listen;   ///< TCP; UDP is at the same address. version 0: any address
+    uint16_t udp_first;   ///< UDP ports of the streams are this and those that follow; 0: any that are free
+    unsigned shards;      ///< threads
+    unsigned streams;     ///< most streams of jobs at a time in a shard, at most GN_SWITCH_JOBS_MAX
+    gn_memory_mode mode;  ///< of a switch
+    uint32_t slots;       ///< of all shards together; parameter server: chunks under way of all jobs
+    uint32_t windows;     ///< modes shared, preemptive: chunks under way of all jobs, all shards together; 0: 4 * slots
+    uint32_t
+        quota;  ///< most slots (shared: chunks under way) of one job, of all its streams together; 0: a quarter of all
     uint16_t slot_values;
     size_t buffer_bytes;
     uint64_t join_timeout_ns;
-    const char *parent;                            ///< HOST:PORT; NULL: none
+    const char *parent;  ///< HOST:PORT; NULL: none
+    const char
+        *ps;  ///< HOST:PORT of the parameter server, which modes shared and preemptive need; there is no parent then
     uint8_t place_bit, place_fanin;                ///< at the parent, for all jobs; place_fanin 0: as the children say
     gn_fault_config in, out;                       ///< bad links, for what comes in and what goes out
     const char *control;                           ///< path of the control socket; NULL: none

@@ -24,6 +24,7 @@ begin() {
     [ "$(id -u)" -eq 0 ] || fail "these tests make network namespaces: run them as root"
     testbed_possible || { echo "CANNOT: this machine does not let namespaces or TUN devices be made" >&2; exit 77; }
     testbed_up "$hosts" --no-nic "$@" || fail "the testbed did not come up"
+    ip -n "$(testbed_netns 0)" link set lo up || fail "the switch's own loopback"
     ip -n "$(testbed_netns 0)" addr add "$switch_address/24" dev br0 || fail "the switch's address"
 }
 

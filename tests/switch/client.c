@@ -136,6 +136,8 @@ static bool start_stream(client *c, unsigned s)
                                      .bound_exp = j->bound_exp,
                                      .slots = w->slots,
                                      .packet_values = j->packet_values,
+                                     .mode = (gn_memory_mode)w->mode,
+                                     .priority = j->priority,
                                      .rto_min_ns = 20000000};
     t->to.port = (uint16_t)s;
     if (!switch_address(c->config, w->udp_port[s], &t->to.address, &t->to.length)) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // switch_client HOST PORT NAME RANK RANKS [OPTION VALUE]...: a worker of client.h as a process. Options: streams, slots, values, format (0 to
-// 2), count, rounds, timeout (ms), stop-after, pause (ms), flood (ms), bit, children, parent-bit, parent-children. Prints one line of JSON; status 0 when all sums were right.
+// 2), count, rounds, timeout (ms), stop-after, pause (ms), flood (ms), priority, bit, children, parent-bit, parent-children. Prints one line of JSON; status 0 when all sums were right.
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@ static void set(sw_client *c, const char *option, const char *text)
     if (!strcmp(option, "timeout")) c->timeout_ms = (int)value;
     if (!strcmp(option, "stop-after")) c->stop_after = (unsigned)value;
     if (!strcmp(option, "pause")) c->pause_s = (double)value / 1e3;
+    if (!strcmp(option, "priority")) c->join.priority = (uint16_t)value;
     if (!strcmp(option, "flood")) c->flood_s = (double)value / 1e3;
     if (!strcmp(option, "bit")) c->join.bit = (uint8_t)value;
     if (!strcmp(option, "children")) c->join.children = (uint8_t)value;

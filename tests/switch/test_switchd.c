@@ -203,6 +203,109 @@ START_TEST(leaves_and_a_root)
 }
 END_TEST
 
+/// Two jobs share few slots; what finds none, and every result, goes by the parameter server.
+static void share(gn_memory_mode mode, gn_agg_format format)
+{
+    char above[40];
+    gn_switchd_config config = plain;
+    config.role = GN_SWITCHD_PS;
+    config.in = (gn_fault_config){.seed = 7, .loss = 0.01};
+    const running ps = start(&config);
+    snprintf(above, sizeof above, "127.0.0.1:%u", ps.port);
+    config.role = GN_SWITCHD_SWITCH;
+    config.mode = mode;
+    config.ps = above;
+    config.slots = 16;
+    config.windows = 1024;
+    config.in = (gn_fault_config){.seed = 8, .loss = 0.01};
+    config.out = (gn_fault_config){.seed = 9, .loss = 0.01, .duplicate = 0.01};
+    const running r = start(&config);
+    for (unsigned i = 0; i < 6; i++) {
+        sw_client c = client_of(r.port, i < 3 ? "one" : "two", i % 3, 3);
+        c.join.format = (uint8_t)format;
+        c.join.bound_exp = format == GN_AGG_INT32 ? 0 : 10;
+        c.join.priority = i < 3 ? 100 : 200;
+        c.join.streams = 2;
+        launch(i, &c);
+    }
+    all_good(0, 3);
+    all_good(3, 3);
+    stop(&r);
+    stop(&ps);
+}
+
+START_TEST(jobs_share_slots)
+{
+    share(GN_SHARED, GN_AGG_INT32);
+    share(GN_PREEMPTIVE, GN_AGG_DENSE);
+}
+END_TEST
+
+START_TEST(a_lost_parameter_server_is_noticed)
+{
+    char above[40];
+    gn_switchd_config config = plain;
+    config.role = GN_SWITCHD_PS;
+    const running ps = start(&config);
+    snprintf(above, sizeof above, "127.0.0.1:%u", ps.port);
+    // It serves switches, no workers.
+    sw_client c = client_of(ps.port, "direct", 0, 1);
+    launch(0, &c);
+    await(0, 1);
+    ck_assert_msg(strstr(ones[0].result.error, "this is a parameter server") != NULL, "%s", ones[0].result.error);
+    config.role = GN_SWITCHD_SWITCH;
+    config.mode = GN_SHARED;
+    config.ps = above;
+    const running r = start(&config);
+    for (unsigned i = 0; i < 2; i++) {
+        c = client_of(r.port, "lost", i, 2);
+        c.rounds = 1000;
+        c.pause_s = 0.02;
+        launch(i, &c);
+    }
+    usleep(300000);
+    kill(ps.pid, SIGKILL);
+    waitpid(ps.pid, NULL, 0);
+    await(0, 2);
+    for (unsigned i = 0; i < 2; i++)
+        ck_assert_msg(strstr(ones[i].result.error, "gone: the connection to the parameter server 127.0.0.1:") != NULL,
+                      "%s", ones[i].result.error);
+    // Who asks now is told, too.
+    c = client_of(r.port, "none", 0, 1);
+    launch(0, &c);
+    await(0, 1);
+    ck_assert_msg(strstr(ones[0].result.error, "parameter server") != NULL, "%s", ones[0].result.error);
+    stop(&r);
+}
+END_TEST
+
+START_TEST(who_leaves_others_waiting_is_noticed_where_slots_are_shared)
+{
+    char above[40];
+    gn_switchd_config config = plain;
+    config.role = GN_SWITCHD_PS;
+    const running ps = start(&config);
+    snprintf(above, sizeof above, "127.0.0.1:%u", ps.port);
+    config.role = GN_SWITCHD_SWITCH;
+    config.mode = GN_SHARED;
+    config.ps = above;
+    config.slots = 4;
+    config.windows = 256;
+    const running r = start(&config);
+    for (unsigned i = 0; i < 3; i++) {
+        sw_client c = client_of(r.port, "goes", i, 3);
+        c.timeout_ms = 20000;
+        if (i == 1) c.stop_after = 1;
+        launch(i, &c);
+    }
+    await(0, 3);
+    for (unsigned i = 0; i < 3; i += 2)
+        ck_assert_msg(strstr(ones[i].result.error, "gone: rank 1 has left") != NULL, "%s", ones[i].result.error);
+    stop(&r);
+    stop(&ps);
+}
+END_TEST
+
 static void refused_with(const char *what)
 {
     await(1, 1);
@@ -395,7 +498,8 @@ int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
     return RUN_TESTS("switchd", sums_are_right, streams_go_to_all_shards, bad_links_both_ways, one_worker_alone,
-                     leaves_and_a_root, who_does_not_fit_is_told_why, who_does_not_come_is_named, who_goes_is_told_of,
-                     slots_are_granted_within_the_quota, a_killed_switch_is_noticed, a_switch_that_ends_says_so,
-                     bytes_that_are_no_frame);
+                     leaves_and_a_root, jobs_share_slots, a_lost_parameter_server_is_noticed,
+                     who_leaves_others_waiting_is_noticed_where_slots_are_shared, who_does_not_fit_is_told_why,
+                     who_does_not_come_is_named, who_goes_is_told_of, slots_are_granted_within_the_quota,
+                     a_killed_switch_is_noticed, a_switch_that_ends_says_so, bytes_that_are_no_frame);
 }

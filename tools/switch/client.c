@@ -79,9 +79,11 @@ static void print_wait(const json_t *wait)
            number_of(wait, "slot"), number_of(wait, "chunk"), gn_human_duration(seconds_of(wait)).s);
     json_array_foreach(list, index, who)
     {
-        const char *parent = text_of(who, "parent");
-        if (*parent)
-            printf(" the parent %s", parent);
+        const char *above = text_of(who, "above"), *below = text_of(who, "switch");
+        if (*above)
+            printf(" %s above", above);
+        else if (*below)
+            printf("%s child %lld of switch %s", index ? "," : "", number_of(who, "child"), below);
         else
             printf("%s rank %lld (%s)", index ? "," : "", number_of(who, "rank"), text_of(who, "address"));
     }
@@ -111,12 +113,15 @@ static void print_status(const json_t *status)
 {
     size_t index;
     json_t *job;
-    const char *parent = text_of(status, "parent");
-    printf("%s, %s, up for %s%s%s\n", text_of(status, "listen"), text_of(status, "mode"),
-           gn_human_duration((double)number_of(status, "uptime_s") * 1e9).s, *parent ? ", parent " : "", parent);
-    printf("%lld of %lld slots of %lld values free, %lld shard(s), at most %lld slots a job\n",
-           number_of(status, "slots_free"), number_of(status, "slots"), number_of(status, "slot_values"),
-           number_of(status, "shards"), number_of(status, "quota"));
+    const char *parent = text_of(status, "parent"), *ps = text_of(status, "ps"), *mode = text_of(status, "mode");
+    const bool is_ps = !strcmp(text_of(status, "role"), "ps"), shared = strcmp(mode, "partitioned") != 0;
+    printf("%s, %s, up for %s%s%s%s%s\n", text_of(status, "listen"), is_ps ? "parameter server" : mode,
+           gn_human_duration((double)number_of(status, "uptime_s") * 1e9).s, *parent ? ", parent " : "", parent,
+           *ps ? ", parameter server " : "", ps);
+    if (shared) printf("%lld slots, ", number_of(status, "slots"));
+    printf("%lld of %lld %s of %lld values free, %lld shard(s), at most %lld a job\n", number_of(status, "slots_free"),
+           number_of(status, shared ? "windows" : "slots"), shared || is_ps ? "chunks under way" : "slots",
+           number_of(status, "slot_values"), number_of(status, "shards"), number_of(status, "quota"));
     const json_t *jobs = json_object_get(status, "jobs");
     json_array_foreach(jobs, index, job) print_job(job);
     if (!json_array_size(jobs)) puts("no job");

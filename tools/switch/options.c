@@ -18,7 +18,11 @@ enum {
     KEY_JOIN_TIMEOUT,
     KEY_PARENT,
     KEY_PLACE,
-    KEY_BUFFER
+    KEY_BUFFER,
+    KEY_MODE,
+    KEY_WINDOWS,
+    KEY_PS,
+    KEY_ROLE
 };
 
 static const struct argp_option options[] = {
@@ -32,12 +36,23 @@ static const struct argp_option options[] = {
     {"parent", KEY_PARENT, "HOST:PORT", 0, "the switch above this one, which sums what its children have summed", 1},
     {"place", KEY_PLACE, "BIT/CHILDREN", 0,
      "this switch's place at the parent, for all jobs (default: as its children say)", 1},
-    {0, 0, 0, 0, "How much:", 2},
+    {0, 0, 0, 0, "Memory and threads:", 2},
+    {"mode", KEY_MODE, "MODE", 0,
+     "how jobs have slots: partitioned (each its own; default), shared (one array, first come first served), "
+     "preemptive (the chunk of "
+     "higher priority stays); the latter two need --ps",
+     2},
+    {"ps", KEY_PS, "HOST:PORT", 0, "the parameter server that sums what finds no slot", 2},
+    {"role", KEY_ROLE, "ROLE", 0, "switch (default), or ps: to be a parameter server for switches", 2},
+    {"windows", KEY_WINDOWS, "NUMBER", 0,
+     "where slots are shared: chunks of all jobs that may be under way (default four times the slots)", 2},
     {"shards", KEY_SHARDS, "NUMBER", 0, "threads, each with slots of its own (default 1)", 2},
     {"streams", KEY_STREAMS, "NUMBER", 0, "most streams of jobs at a time in each shard, 1 to 64 (default 16)", 2},
-    {"slots", KEY_SLOTS, "NUMBER", 0, "slots of all shards together (default 8192)", 2},
+    {"slots", KEY_SLOTS, "NUMBER", 0, "slots of all shards together; parameter server: chunks under way (default 8192)",
+     2},
     {"values", KEY_VALUES, "NUMBER", 0, "values of a slot, the most of a packet (default 1024)", 2},
-    {"quota", KEY_QUOTA, "SLOTS", 0, "most slots of one job (default a quarter of all)", 2},
+    {"quota", KEY_QUOTA, "SLOTS", 0,
+     "most slots of one job, where they are shared most chunks under way (default a quarter of all)", 2},
     {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of each stream (default 8M)", 2},
     {"join-timeout", KEY_JOIN_TIMEOUT, "TIME", 0, "how long a job waits for all its workers (default 60s)", 2},
     {0, 0, 0, 0,
@@ -112,8 +127,43 @@ static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switch
     }
 }
 
+static bool parse_memory(int key, char *arg, struct argp_state *state, gn_switchd_config *config)
+{
+    static const char *const modes[GN_MEMORY_MODES] = {"partitioned", "shared", "preemptive"};
+    unsigned mode = 0;
+    switch (key) {
+    case KEY_MODE:
+        while (mode < GN_MEMORY_MODES && strcmp(arg, modes[mode]) != 0) mode++;
+        if (mode == GN_MEMORY_MODES) argp_error(state, "--mode %s: partitioned, shared or preemptive is needed", arg);
+        config->mode = (gn_memory_mode)mode;
+        return true;
+    case KEY_PS:
+        config->ps = arg;
+        return true;
+    case KEY_ROLE:
+        config->role = gn_option_choice(state, "role", arg, "switch", "ps") ? GN_SWITCHD_PS : GN_SWITCHD_SWITCH;
+        return true;
+    case KEY_WINDOWS:
+        config->windows = gn_option_unsigned(state, "windows", arg, 1, 64u * GN_AGG_SLOTS_MAX);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void check_memory(struct argp_state *state, const gn_switchd_config *config)
+{
+    const bool shared = config->mode != GN_PARTITIONED;
+    if (config->role == GN_SWITCHD_PS && (shared || config->ps || config->parent))
+        argp_error(state, "--role ps takes no --mode, --ps or --parent");
+    if (shared && !config->ps) argp_error(state, "where slots are shared, --ps has to name the parameter server");
+    if (shared && config->parent) argp_error(state, "a switch that shares its slots has no --parent");
+    if (!shared && config->ps) argp_error(state, "--ps is for --mode shared and preemptive");
+}
+
 static void finish(struct argp_state *state, const gn_switchd_config *config)
 {
+    check_memory(state, config);
     if (config->slots < config->shards)
         argp_error(state, "--slots %u: fewer than shards (%u)", config->slots, config->shards);
     if (config->udp_first && config->udp_first + config->shards * config->streams > 65536)
@@ -128,7 +178,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch_options *o = state->input;
     gn_switchd_config *config = &o->config;
     gn_error error;
-    if (parse_amount(key, arg, state, config) || parse_fault(key, arg, state, config)) return 0;
+    if (parse_amount(key, arg, state, config) || parse_memory(key, arg, state, config) ||
+        parse_fault(key, arg, state, config))
+        return 0;
     switch (key) {
     case 'l':
         if (gn_endpoint_parse(arg, &config->listen, &error)) argp_error(state, "--listen %s", error.text);
