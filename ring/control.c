@@ -82,6 +82,13 @@ gn_status gn_control_refuse(gn_comm *comm, const char *wrong)
     return GN_INVALID;
 }
 
+void gn_control_take_later(gn_comm *comm)
+{
+    pthread_mutex_lock(&comm->lock);
+    if (comm->later_from) fail_by(comm, &comm->later, comm->later_from);
+    pthread_mutex_unlock(&comm->lock);
+}
+
 gn_status gn_control_state(gn_comm *comm)
 {
     pthread_mutex_lock(&comm->lock);

@@ -113,6 +113,9 @@ gn_status gn_control_fail(gn_comm *comm, gn_status status, int culprit, const ch
 /// A call that is wrong by itself: keeps the text for gn_comm_last_error(), tells nobody, ends nothing. @return GN_INVALID.
 gn_status gn_control_refuse(gn_comm *comm, const char *wrong);
 
+/// A failure in the next collective that a peer has told of, and that waits for us to get there, ends this one: it cannot be finished.
+void gn_control_take_later(gn_comm *comm);
+
 /// GN_OK, or the status with which the communicator has failed.
 gn_status gn_control_state(gn_comm *comm);
 

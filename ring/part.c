@@ -7,6 +7,8 @@
 #include "clock.h"
 #include "part_socket.h"
 
+enum { BATCHES_MAX = 64 };
+
 /// Values that the worker is about to look at for the first time: this rank's contribution is made, while it is in the cache.
 static void make_own(void *context, size_t first, size_t count)
 {
@@ -70,11 +72,13 @@ typedef struct arrival {
     gn_part *part;
     int64_t now;
     bool useful;
+    unsigned count;
 } arrival;
 
 static void take(void *context, const void *datagram, size_t bytes)
 {
     arrival *a = context;
+    a->count++;
     a->useful |= gn_worker_rx(a->part->worker, a->now, datagram, bytes);
 }
 
@@ -105,8 +109,9 @@ static bool send_all(gn_part *part, int64_t now)
 
 bool gn_part_move(gn_part *part, int64_t now)
 {
-    arrival a = {part, now, false};
-    const unsigned received = gn_part_socket_receive(part->io, take, &a);
+    arrival a = {part, now, false, 0};
+    // All that is there, before anything is judged to be late: a thread that has waited for a processor finds a queue.
+    for (int batch = 0; gn_part_socket_receive(part->io, take, &a) && batch < BATCHES_MAX; batch++) continue;
     if (a.useful) atomic_store_explicit(&part->moved, now, memory_order_relaxed);
     const bool sent = send_all(part, now);
     if (!atomic_load_explicit(&part->done, memory_order_relaxed) && gn_worker_done(part->worker)) {
@@ -114,7 +119,7 @@ bool gn_part_move(gn_part *part, int64_t now)
         atomic_store(&part->fell, stats.fallback_chunks > part->before.fallback_chunks);
         atomic_store(&part->done, true);
     }
-    return received || sent;
+    return a.count || sent;
 }
 
 short gn_part_events(const gn_part *part)

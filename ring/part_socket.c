@@ -196,8 +196,8 @@ static size_t segment_of(struct msghdr *m, size_t whole)
     return whole;
 }
 
-unsigned gn_part_socket_receive(gn_part_socket *io, void (*take)(void *context, const void *datagram, size_t bytes),
-                                void *context)
+bool gn_part_socket_receive(gn_part_socket *io, void (*take)(void *context, const void *datagram, size_t bytes),
+                            void *context)
 {
     struct mmsghdr messages[MESSAGES];
     struct iovec pieces[MESSAGES];
@@ -210,12 +210,11 @@ unsigned gn_part_socket_receive(gn_part_socket *io, void (*take)(void *context, 
                                               .msg_controllen = sizeof controls[i].bytes};
     }
     const int got = recvmmsg(io->fd, messages, MESSAGES, MSG_DONTWAIT, NULL);
-    unsigned datagrams = 0;
     for (int i = 0; i < got; i++) {
         const uint8_t *bytes = pieces[i].iov_base;
         const size_t whole = messages[i].msg_len, segment = segment_of(&messages[i].msg_hdr, whole);
-        for (size_t at = 0; at < whole; at += segment, datagrams++)
+        for (size_t at = 0; at < whole; at += segment)
             take(context, bytes + at, whole - at < segment ? whole - at : segment);
     }
-    return datagrams;
+    return got == MESSAGES;
 }

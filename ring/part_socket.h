@@ -24,8 +24,8 @@ void gn_part_socket_put(gn_part_socket *io, size_t bytes, uint8_t tos);
 bool gn_part_socket_flush(gn_part_socket *io, int *failed);
 bool gn_part_socket_is_full(const gn_part_socket *io);
 
-/// Gives `take` every datagram that is there, up to a batch. @return their number.
-unsigned gn_part_socket_receive(gn_part_socket *io, void (*take)(void *context, const void *datagram, size_t bytes),
-                                void *context);
+/// Gives `take` the datagrams that are there, up to a batch. @return whether there may be more.
+bool gn_part_socket_receive(gn_part_socket *io, void (*take)(void *context, const void *datagram, size_t bytes),
+                            void *context);
 
 #endif

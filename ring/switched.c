@@ -16,7 +16,7 @@
 #include "control.h"
 
 /// A switch and workers that are processes wait for processors as well as for packets; what is asked for again too early costs them the more.
-enum { SLOTS_DEFAULT = 128, RTO_DEFAULT_US = 10000 };
+enum { SLOTS_INT32 = 256, SLOTS_COMPRESSED = 1024, RTO_DEFAULT_US = 10000 };
 
 static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *join, gn_error *error)
 {
@@ -33,6 +33,10 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
                             children > GN_AGG_WORKERS_MAX ? children : switches,
                             children > GN_AGG_WORKERS_MAX ? "ranks at the switch" : "switches below the parent of",
                             name, GN_AGG_WORKERS_MAX);
+    // Packets of streams are a few times shorter: as many more of them are to be on their way.
+    const unsigned slots = config->switch_slots ? config->switch_slots
+                           : config->quantise   ? SLOTS_COMPRESSED
+                                                : SLOTS_INT32;
     *join = (gn_admission_join){.rank = (uint16_t)comm->rank,
                                 .ranks = (uint16_t)comm->size,
                                 .bit = (uint8_t)bit,
@@ -43,7 +47,7 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
                                 .format = (uint8_t)gn_route_format(config),
                                 .bound_exp = (int8_t)(config->quantise ? config->codec.bound_exp : 0),
                                 .packet_values = comm->table.switch_values,
-                                .slots = (uint16_t)(config->switch_slots ? config->switch_slots : SLOTS_DEFAULT),
+                                .slots = (uint16_t)slots,
                                 .streams = (uint8_t)config->switch_streams};
     for (int i = 0; i < GN_TOKEN_BYTES; i++)
         snprintf(join->name + 2 * i, sizeof join->name - 2 * (size_t)i, "%02x", comm->table.token[i]);

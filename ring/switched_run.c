@@ -127,6 +127,7 @@ static gn_status switch_gone(run *r)
     gn_status status = gn_control_state(r->comm);
     while (!status && gn_now() < until) {
         status = gn_control_poll(r->comm, NULL, 0, 10);
+        gn_control_take_later(r->comm);
         if (!status) status = gn_control_check_deadline(r->comm, waiting);  // someone may have said goodbye
     }
     return status ? status : blame_switch(r, r->s->tether.why);
