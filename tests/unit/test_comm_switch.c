@@ -107,13 +107,13 @@ END_TEST
 START_TEST(test_silent_rank_is_named)
 {
     switch_start(&host, NULL);
-    plan p = {.host = &host, .timeout_ms = 1000, .progress = progress, .die = SIGSTOP};
+    plan p = {.host = &host, .timeout_ms = 2000, .progress = progress, .die = SIGSTOP};
     ranks group;
     ranks_start(&group, SIZE, run_until_failure, &p);
     for (int i = 0; i < 100 && !(group.reports[0].text[0] && group.reports[2].text[0]); i++) usleep(100000);
     kill(group.pids[VICTIM], SIGCONT);
     ranks_wait(&group, 30);
-    expect(&group, GN_PEER_LOST, "rank 1 (127.0.0.1) lost: no sign of life for 1000 ms", 4, false);
+    expect(&group, GN_PEER_LOST, "rank 1 (127.0.0.1) lost: no sign of life for 2000 ms", 8, false);
     ranks_free(&group);
     switch_stop(&host, SIGKILL);
 }
@@ -125,14 +125,14 @@ START_TEST(test_lost_switch_is_named)
     const bool stopped = _i;
     char phrase[128];
     switch_start(&host, NULL);
-    plan p = {.host = &host, .timeout_ms = stopped ? 1000 : 20000, .progress = progress};
+    plan p = {.host = &host, .timeout_ms = stopped ? 2000 : 20000, .progress = progress};
     ranks group;
     ranks_start(&group, SIZE, run_until_failure, &p);
     await_progress();
     kill(host.pid, stopped ? SIGSTOP : SIGKILL);
     ranks_wait(&group, 30);
-    snprintf(phrase, sizeof phrase, "switch %s lost: %s", host.address, stopped ? "no sign of life for 1000 ms" : "");
-    expect(&group, GN_PEER_LOST, phrase, stopped ? 4 : 5, true);
+    snprintf(phrase, sizeof phrase, "switch %s lost: %s", host.address, stopped ? "no sign of life for 2000 ms" : "");
+    expect(&group, GN_PEER_LOST, phrase, stopped ? 8 : 5, true);
     for (int rank = 0; rank < SIZE; rank++) ck_assert_ptr_nonnull(strstr(group.reports[rank].text, "in aggregation"));
     ck_assert_ptr_nonnull(strstr(group.reports[0].text, "waiting for psn "));
     ranks_free(&group);
@@ -144,11 +144,11 @@ END_TEST
 START_TEST(test_deaf_switch_is_named)
 {
     switch_start(&host, &(switch_faults){.deaf_after = 20000});
-    plan p = {.host = &host, .timeout_ms = 1000, .progress = progress};
+    plan p = {.host = &host, .timeout_ms = 2000, .progress = progress};
     ranks group;
     ranks_start(&group, SIZE, run_until_failure, &p);
     ranks_wait(&group, 30);
-    expect(&group, GN_PEER_LOST, "lost: it lives, but has sent no result for 1000 ms", 4, true);
+    expect(&group, GN_PEER_LOST, "lost: it lives, but has sent no result for 2000 ms", 8, true);
     ranks_free(&group);
     switch_stop(&host, SIGKILL);
 }
