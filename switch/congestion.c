@@ -33,14 +33,14 @@ bool gn_congestion_admits(gn_worker *w, gn_worker_slot *slot)
     return !slot->held;
 }
 
-void gn_congestion_result(gn_worker *w, bool marked)
+void gn_congestion_result(gn_worker *w, size_t chunk, bool marked)
 {
     w->stats.marked += marked;
     while (w->base < w->chunks && w->slots[w->base % w->config.slots].chunk > w->base) w->base++;
     if (!marked) {
         w->window += 1 / w->window;
         if (w->window > w->config.slots) w->window = w->config.slots;
-    } else if (w->base >= w->cut_until) {
+    } else if (chunk >= w->cut_until) {
         w->window = w->window > 2 ? w->window / 2 : 1;
         w->cut_until = w->limit;
         w->stats.cuts++;

@@ -24,8 +24,7 @@ gn_added gn_copy_add(gn_copy *copy, int32_t *sums, const gn_agg_packet *p, const
                           .values = p->values,
                           .state = GN_COPY_OPEN,
                           .exponent = p->exponent,
-                          .next = p->next,
-                          .priority = p->priority};
+                          .next = p->next};
     copy->seen |= p->bitmap;
     copy->poison |= added == GN_ADDED_POISON;
     copy->marked |= (p->flags & GN_AGG_ECN) != 0;

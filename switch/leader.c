@@ -77,8 +77,9 @@ static void put(gn_worker *w, gn_worker_slot *slot, gn_leading *l, unsigned rank
     w->stats.fallback_chunks++;
     slot->tell_result = true;
     gn_worker_make_due(w, slot);
+    const size_t chunk = slot->chunk;
     gn_worker_advance(w, slot, slot->next_unit);
-    gn_congestion_result(w, false);
+    gn_congestion_result(w, chunk, false);
 }
 
 void gn_leader_own(gn_worker *w, gn_worker_slot *slot)

@@ -68,7 +68,10 @@ static unsigned add(gn_about *a, bool first)
         gn_copy_add(a->copy, gn_state_sums(a->sw, a->copy_index), p, &a->job->job, codec, a->now_ns, first);
     if (added == GN_ADD_FORMAT) return gn_about_drop(a, GN_DROP_FORMAT);
     if (added == GN_ADD_STREAM) return gn_about_drop(a, GN_DROP_STREAM);
-    a->copy->job = (uint8_t)a->job_index;
+    if (first) {
+        a->copy->job = (uint8_t)a->job_index;
+        a->copy->priority = p->priority;
+    }
     counters->added++;
     counters->values += p->values;
     const bool whole = (a->copy->seen | a->window->gone) == gn_everyone(a->job->job.children);

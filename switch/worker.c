@@ -323,8 +323,9 @@ static bool take_result(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet 
     if (slot->phase == GN_SLOT_LOOK ? p->values != 0 : !take_values(w, slot, p)) return false;
     measure(w, slot, now_ns);
     w->stats.fallback_chunks += is_float;
+    const size_t chunk = slot->chunk;
     gn_worker_advance(w, slot, is_float ? slot->next_unit : p->next);
-    gn_congestion_result(w, p->flags & GN_AGG_ECN);
+    gn_congestion_result(w, chunk, p->flags & GN_AGG_ECN);
     return true;
 }
 

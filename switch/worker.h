@@ -69,8 +69,8 @@ void gn_congestion_begin(gn_worker *worker);
 /// Whether the window has room for the slot's chunk. If not, the slot becomes due when it has.
 bool gn_congestion_admits(gn_worker *worker, gn_worker_slot *slot);
 
-/// A result has come.
-void gn_congestion_result(gn_worker *worker, bool marked);
+/// A chunk's result has come.
+void gn_congestion_result(gn_worker *worker, size_t chunk, bool marked);
 
 /// Whether this worker has to send its values of a chunk in GN_SLOT_FLOAT (rank 0 does not: it has them).
 bool gn_leader_must_ask(const gn_worker *worker, const gn_worker_slot *slot);

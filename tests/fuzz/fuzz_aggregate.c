@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any datagrams that a switch and a worker are given. The input is a row of packets: port, length, then the bytes of a datagram, whose CRCs are put right
-// so that fields get past them. What comes out is always a packet that can be parsed, and what is malformed changes nothing.
+// Any datagrams that a switch, a worker and a parameter server are given. The input is a format and memory mode, then a row of packets: port (or: for the
+// parameter server; after some time), length, then the bytes of a datagram, whose CRCs are put right so that fields get past them. What comes out is always a packet that can be parsed, and what is malformed changes nothing.
 #include <stdlib.h>
 #include <string.h>
 
+#include <gradnic/ps.h>
 #include <gradnic/shim.h>
 #include <gradnic/switch.h>
 #include <gradnic/worker.h>
 #include <zlib.h>
 
-enum { VALUES = 40, SLOTS = 2, ROOM = 1024 };
+enum { VALUES = 40, SLOTS = 2, ROOM = 1024, PS_PORT = 3, TO_PS = 200, LATER = 201, STEP_NS = 3000000 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,20 +43,21 @@ static void open_switch(gn_switch *sw, void *memory, size_t bytes, const gn_swit
                              .slots = SLOTS,
                              .children = 2,
                              .port = {0, 1},
-                             .has_parent = format == GN_AGG_LATTICE,
+                             .has_parent = format == GN_AGG_LATTICE && config->mode == GN_PARTITIONED,
                              .parent_port = 2,
-                             .parent_fanin = 2};
+                             .parent_fanin = 2,
+                             .ps_port = PS_PORT};
         if (gn_switch_add_job(sw, &job)) abort();
     }
 }
 
-static void give_switch(gn_switch *sw, uint16_t port, const uint8_t *datagram, size_t bytes)
+static void give_switch(gn_switch *sw, gn_ps *ps, int64_t now, uint16_t port, const uint8_t *datagram, size_t bytes)
 {
     static uint8_t out[ROOM];
     gn_agg_packet parsed;
     gn_action actions[GN_SWITCH_ACTIONS_MAX];
     const uint64_t before = gn_switch_hash(sw);
-    const unsigned count = gn_switch_rx(sw, 1, port, datagram, bytes, actions);
+    const unsigned count = gn_switch_rx(sw, (uint64_t)now, port, datagram, bytes, actions);
     if (!count || count > GN_SWITCH_ACTIONS_MAX) abort();
     if (gn_agg_parse(datagram, bytes, &parsed) && gn_switch_hash(sw) != before) abort();
     if (actions[0].kind == GN_TO_NOBODY && actions[0].reason && gn_switch_hash(sw) != before) abort();
@@ -63,32 +65,27 @@ static void give_switch(gn_switch *sw, uint16_t port, const uint8_t *datagram, s
         const size_t written = gn_action_write(sw, &actions[i], out, sizeof out);
         if (actions[i].kind == GN_TO_NOBODY) continue;
         if (!written || written > gn_agg_bound(VALUES) || gn_agg_parse(out, written, &parsed)) abort();
+        if (actions[i].kind == GN_TO_PS) gn_ps_rx(ps, now, out, written);
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/// What worker and parameter server have to say. A parameter server asks the switch, which answers it: in rounds that end, as long as time stands.
+static void collect(gn_switch *sw, gn_ps *ps, gn_worker *worker, int64_t now)
 {
-    const gn_switch_config config = {.slots = 3 * SLOTS, .slot_values = VALUES, .jobs = 3};
-    const size_t need = gn_switch_bytes(&config);
-    void *memory = malloc(need);
-    gn_switch sw;
-    gn_worker *worker;
-    float values[3 * VALUES] = {1, -2.5f, 1e9f};
-    const gn_worker_config mine = {.job = size ? data[0] % 3 : 0,
-                                   .gen = 1,
-                                   .ranks = 2,
-                                   .children = 2,
-                                   .format = size ? data[0] % 3 : 0,
-                                   .bound_exp = 10,
-                                   .slots = SLOTS,
-                                   .packet_values = VALUES};
-    if (!memory || gn_worker_new(&worker, &mine)) abort();
-    open_switch(&sw, memory, need, &config);
-    gn_worker_post(worker, values, values, sizeof values / sizeof *values);
-    uint8_t *out = malloc(gn_agg_bound(VALUES));
-    if (!out) abort();
+    static uint8_t out[ROOM];
+    for (size_t bytes; (bytes = gn_worker_send(worker, now, out, sizeof out));) give_switch(sw, ps, now, 0, out, bytes);
+    unsigned rounds = 0;
+    for (size_t bytes; (bytes = gn_ps_send(ps, now, out, sizeof out));) {
+        gn_agg_packet parsed;
+        if (++rounds > 1000 || bytes > gn_agg_bound(VALUES) || gn_agg_parse(out, bytes, &parsed)) abort();
+        give_switch(sw, ps, now, PS_PORT, out, bytes);
+    }
+}
+
+static void run(gn_switch *sw, gn_ps *ps, gn_worker *worker, const uint8_t *data, size_t size)
+{
     int64_t now = 1;
-    for (size_t at = 1; at + 3 <= size;) {
+    for (size_t at = 0; at + 3 <= size;) {
         const uint16_t port = data[at];
         size_t bytes = (size_t)(data[at + 1] << 8 | data[at + 2]);
         at += 3;
@@ -97,15 +94,54 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!datagram) abort();
         memcpy(datagram, data + at, bytes);
         repair(datagram, bytes);
-        give_switch(&sw, port, datagram, bytes);
-        gn_worker_rx(worker, ++now, datagram, bytes);
-        for (size_t sent; (sent = gn_worker_send(worker, now, out, gn_agg_bound(VALUES)));)
-            give_switch(&sw, 0, out, sent);
+        now += port == LATER ? STEP_NS : 1;
+        if (port == TO_PS)
+            gn_ps_rx(ps, now, datagram, bytes);
+        else
+            give_switch(sw, ps, now, port, datagram, bytes);
+        gn_worker_rx(worker, now, datagram, bytes);
+        collect(sw, ps, worker, now);
         free(datagram);
         at += bytes;
     }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const gn_agg_format format = size ? data[0] % 3 : 0;
+    const gn_memory_mode mode = size ? data[0] / 3 % 3 : 0;
+    // Shared: two slots for the six chunks that three jobs have under way.
+    const gn_switch_config config = {
+        .slots = mode ? 2 : 3 * SLOTS, .slot_values = VALUES, .jobs = 3, .mode = mode, .windows = 3 * SLOTS};
+    const size_t need = gn_switch_bytes(&config);
+    void *memory = malloc(need);
+    gn_switch sw;
+    gn_worker *worker;
+    gn_ps *ps;
+    float values[3 * VALUES] = {1, -2.5f, 1e9f};
+    const gn_worker_config mine = {.job = (uint16_t)format,
+                                   .gen = 1,
+                                   .ranks = 2,
+                                   .children = 2,
+                                   .format = format,
+                                   .bound_exp = 10,
+                                   .slots = SLOTS,
+                                   .packet_values = VALUES,
+                                   .mode = mode,
+                                   .priority = 9};
+    const gn_ps_config server = {.job = (uint16_t)format,
+                                 .gen = 1,
+                                 .format = format,
+                                 .bound_exp = 10,
+                                 .slots = SLOTS,
+                                 .packet_values = VALUES,
+                                 .children = 2};
+    if (!memory || gn_worker_new(&worker, &mine) || gn_ps_new(&ps, &server)) abort();
+    open_switch(&sw, memory, need, &config);
+    gn_worker_post(worker, values, values, sizeof values / sizeof *values);
+    if (size) run(&sw, ps, worker, data + 1, size - 1);
+    gn_ps_free(ps);
     gn_worker_free(worker);
     free(memory);
-    free(out);
     return 0;
 }

@@ -35,6 +35,16 @@ seeds = {
     "leaf": row(1, (0, shimmed(2, 32 + 32, header(0, 1, 0, 0, 1, 8, following=10) + b"\0\0")), (1, shimmed(2, 32 + 32, header(0, 1, 0, 0, 2, 8, following=10) + b"\0\0")),
                 (2, shimmed(2, 32 + 32, header(1, 1, 0, 0, 3, 8, following=10, level=1) + b"\0\0"))),
 }
+dense_round = dense[:8] + header(0, 2, 0, 0, 1, 32, following=10) + b"\0\0\0"
+later = (201, b"")
+for mode, name in ((3, "shared"), (6, "preemptive")):
+    first, second = [header(0, 0, 0, 0, 1 << w, 3, priority=50) + words for w in (0, 1)]
+    seeds[name + "_whole"] = row(mode, (0, first), (1, second), (1, second))
+    seeds[name + "_collide"] = row(mode, *[(w, header(0, job, slot, slot, 1 << w, 3, priority=60 * slot + job) + words[:8] + b"\0\0\0\0")
+                                           for w in (0, 1) for job in (0, 0) for slot in (0, 1)], later, later)
+    seeds[name + "_dense"] = row(mode + 2, (0, dense_round), later, (1, dense2), later, later, (200, dense_round))
+    seeds[name + "_parts"] = row(mode, (200, header(2, 0, 0, 0, 1, 3) + words), later, (1, header(5, 0, 0, 0, 2, 0)), (1, header(2, 0, 0, 0, 2, 3) + words),
+                                 (3, header(4, 0, 0, 0, 3, 0)), (3, header(3, 0, 0, 0, 0, 0)), (3, header(1, 0, 1, 1, 3, 3) + words), later)
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "corpus" / "aggregate")
 folder.mkdir(parents=True, exist_ok=True)
 for name, data in seeds.items():

@@ -43,9 +43,9 @@ static void open_switch(net *n, unsigned number)
     const size_t bytes = gn_switch_bytes(&config);
     n->memory[number] = malloc(bytes);
     n->before = realloc(n->before, bytes);
-    NET_CHECK(n->memory[number] && n->before, "n->memory[number] && n->before");
-    NET_CHECK(gn_switch_init(&n->sw[number], &config, n->memory[number], bytes) == GN_OK,
-              "gn_switch_init(&n->sw[number], &config, n->memory[number], bytes) == GN_OK");
+    SUITE_CHECK(n->memory[number] && n->before, "n->memory[number] && n->before");
+    SUITE_CHECK(gn_switch_init(&n->sw[number], &config, n->memory[number], bytes) == GN_OK,
+                "gn_switch_init(&n->sw[number], &config, n->memory[number], bytes) == GN_OK");
 }
 
 /// One job at one switch, with its generation of now.
@@ -67,7 +67,7 @@ static void add_job(net *n, unsigned job, unsigned number)
                        .leader = is_leaf && number ? 255 : 0,
                        .ps_port = (uint16_t)(PS_PORT + job)};
     for (unsigned i = 0; i < j.children; i++) j.port[i] = (uint16_t)(is_leaf ? job * NET_WORKERS + i : i);
-    NET_CHECK(gn_switch_add_job(&n->sw[number], &j) == GN_OK, "gn_switch_add_job(&n->sw[number], &j) == GN_OK");
+    SUITE_CHECK(gn_switch_add_job(&n->sw[number], &j) == GN_OK, "gn_switch_add_job(&n->sw[number], &j) == GN_OK");
 }
 
 static void open_job(net *n, unsigned job)
@@ -87,8 +87,8 @@ static void open_job(net *n, unsigned job)
                                          .slots = o->slots,
                                          .packet_values = o->packet_values,
                                          .mode = o->leaves == 1 ? o->mode : GN_PARTITIONED};
-        NET_CHECK(gn_worker_new(&j->worker[rank], &config) == GN_OK,
-                  "gn_worker_new(&j->worker[rank], &config) == GN_OK");
+        SUITE_CHECK(gn_worker_new(&j->worker[rank], &config) == GN_OK,
+                    "gn_worker_new(&j->worker[rank], &config) == GN_OK");
     }
     if (o->mode == GN_PARTITIONED) return;
     const gn_ps_config config = {.job = (uint16_t)(JOB + job),
@@ -99,7 +99,7 @@ static void open_job(net *n, unsigned job)
                                  .packet_values = o->packet_values,
                                  .level = o->leaves > 1,
                                  .children = (uint8_t)(o->leaves > 1 ? o->leaves : o->workers)};
-    NET_CHECK(gn_ps_new(&j->ps, &config) == GN_OK, "gn_ps_new(&j->ps, &config) == GN_OK");
+    SUITE_CHECK(gn_ps_new(&j->ps, &config) == GN_OK, "gn_ps_new(&j->ps, &config) == GN_OK");
 }
 
 static void close_job(net *n, unsigned job)
@@ -142,7 +142,7 @@ static void put(net *n, int to, uint16_t port, const void *data, size_t bytes)
     }
     net_flight *f = &n->flight[n->flights++];
     *f = (net_flight){.to = to, .port = port, .bytes = bytes, .data = malloc(bytes)};
-    NET_CHECK(f->data, "no memory");
+    SUITE_CHECK(f->data, "no memory");
     memcpy(f->data, data, bytes);
 }
 
@@ -164,8 +164,8 @@ static void carry_out(net *n, unsigned from, const gn_action *action)
     static uint8_t out[NET_DATAGRAM];
     const size_t bytes = gn_action_write(&n->sw[from], action, out, sizeof out);
     if (action->kind == GN_TO_NOBODY) return;
-    NET_CHECK(bytes > 0, "bytes > 0");
-    NET_CHECK(bytes <= gn_agg_bound(n->options.packet_values), "bytes <= gn_agg_bound(n->options.packet_values)");
+    SUITE_CHECK(bytes > 0, "bytes > 0");
+    SUITE_CHECK(bytes <= gn_agg_bound(n->options.packet_values), "bytes <= gn_agg_bound(n->options.packet_values)");
     const gn_switch_job *job = gn_switch_job_at(&n->sw[from], action->job_index);
     if (action->kind != GN_TO_GROUP)
         out_of_port(n, from, action->port, out, bytes);
@@ -186,8 +186,8 @@ static void deliver_to_switch(net *n, unsigned number, const net_flight *f)
                                                    .mode = n->options.mode,
                                                    .windows = n->options.slots * n->options.jobs}));
     const unsigned count = gn_switch_rx(sw, (uint64_t)n->now, f->port, f->data, f->bytes, actions);
-    NET_CHECK(count >= 1, "count >= 1");
-    NET_CHECK(count <= GN_SWITCH_ACTIONS_MAX, "count <= GN_SWITCH_ACTIONS_MAX");
+    SUITE_CHECK(count >= 1, "count >= 1");
+    SUITE_CHECK(count <= GN_SWITCH_ACTIONS_MAX, "count <= GN_SWITCH_ACTIONS_MAX");
     if (look) net_check_shared(sw, n->before, actions, count);
     for (unsigned i = 0; i < count; i++) carry_out(n, number, &actions[i]);
 }
@@ -210,11 +210,11 @@ static void mark(net_flight *f)
 {
     static uint8_t out[NET_DATAGRAM];
     gn_agg_packet packet;
-    NET_CHECK(gn_agg_parse(f->data, f->bytes, &packet) == GN_AGG_FINE,
-              "gn_agg_parse(f->data, f->bytes, &packet) == GN_AGG_FINE");
+    SUITE_CHECK(gn_agg_parse(f->data, f->bytes, &packet) == GN_AGG_FINE,
+                "gn_agg_parse(f->data, f->bytes, &packet) == GN_AGG_FINE");
     packet.flags |= GN_AGG_ECN;
-    NET_CHECK(gn_agg_write_again(&packet, out, sizeof out) == f->bytes,
-              "gn_agg_write_again(&packet, out, sizeof out) == f->bytes");
+    SUITE_CHECK(gn_agg_write_again(&packet, out, sizeof out) == f->bytes,
+                "gn_agg_write_again(&packet, out, sizeof out) == f->bytes");
     memcpy(f->data, out, f->bytes);
 }
 
@@ -230,7 +230,7 @@ static void move_one(net *n, bool faults)
     n->repeated += again;
     if (again) {
         f.data = malloc(f.bytes);
-        NET_CHECK(f.data, "no memory");
+        SUITE_CHECK(f.data, "no memory");
         memcpy(f.data, n->flight[at].data, f.bytes);
     }
     if (net_below(n, 1000) < n->options.mark) mark(&f);
@@ -272,7 +272,7 @@ static void wait(net *n)
         for (unsigned i = 0; i < n->ranks; i++) earlier(&next, gn_worker_deadline(n->job[job].worker[i]));
         if (n->job[job].ps) earlier(&next, gn_ps_deadline(n->job[job].ps));
     }
-    NET_CHECK(next != GN_NEVER, "nothing is on its way, and nobody has anything to wait for");
+    SUITE_CHECK(next != GN_NEVER, "nothing is on its way, and nobody has anything to wait for");
     if (next > n->now) n->now = next;
 }
 
@@ -280,8 +280,8 @@ void net_post(net *n, unsigned job, float *const *send, float *const *recv, size
 {
     net_job *j = &n->job[job];
     for (unsigned i = 0; i < n->ranks; i++)
-        NET_CHECK(gn_worker_post(j->worker[i], send[i], recv[i], count) == GN_OK,
-                  "gn_worker_post(j->worker[i], send[i], recv[i], count) == GN_OK");
+        SUITE_CHECK(gn_worker_post(j->worker[i], send[i], recv[i], count) == GN_OK,
+                    "gn_worker_post(j->worker[i], send[i], recv[i], count) == GN_OK");
     j->steps_left = n->options.jobs * (20000 + 600ull * n->ranks * (count / n->options.packet_values + 1));
 }
 
@@ -292,7 +292,7 @@ void net_step(net *n)
     for (unsigned job = 0; job < n->options.jobs; job++) {
         if (net_done(n, job)) continue;
         busy = true;
-        NET_CHECK(--n->job[job].steps_left, "job %u does not end", job);
+        SUITE_CHECK(--n->job[job].steps_left, "job %u does not end", job);
     }
     if (!busy) return;
     if (net_below(n, 1000) == 0)
@@ -308,7 +308,7 @@ void net_step(net *n)
 void net_drain(net *n)
 {
     for (uint64_t steps = 0; n->flights; steps++) {
-        NET_CHECK(steps < 100000, "steps < 100000");
+        SUITE_CHECK(steps < 100000, "steps < 100000");
         move_one(n, false);
         collect(n);
     }

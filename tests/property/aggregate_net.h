@@ -6,16 +6,11 @@
 
 #include <stdbool.h>
 
-#include <check.h>
 #include <gradnic/ps.h>
 #include <gradnic/switch.h>
 #include <gradnic/worker.h>
 
-/// As ck_assert_msg(), which writes to a pipe each time: too slow for what is done with every packet.
-#define NET_CHECK(condition, ...)                                                                                      \
-    do {                                                                                                               \
-        if (!(condition)) ck_abort_msg(__VA_ARGS__);                                                                   \
-    } while (0)
+#include "unit/suite.h"
 
 enum { NET_JOBS = 4, NET_WORKERS = 16, NET_SWITCHES = 5, NET_FLIGHTS = 4096, NET_DATAGRAM = 9000 };
 

@@ -25,7 +25,7 @@ static bool integer_of(const gn_codec *codec, float value, int64_t *q)
 static bool lattice_sum(const net *n, float *const *send, size_t at, float *sum)
 {
     gn_codec codec;
-    NET_CHECK(!gn_codec_init_kernel(&codec, GN_LATTICE, n->options.bound_exp, "scalar"), "no codec");
+    SUITE_CHECK(!gn_codec_init_kernel(&codec, GN_LATTICE, n->options.bound_exp, "scalar"), "no codec");
     int64_t all = 0, q;
     for (unsigned rank = 0; rank < n->ranks; rank++) {
         if (!integer_of(&codec, send[rank][at], &q)) return false;

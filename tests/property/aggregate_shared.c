@@ -16,13 +16,13 @@ static void check_holder(const gn_switch *sw, uint32_t at)
 {
     const gn_copy *copy = gn_state_copies(sw) + at;
     const gn_job_state *job = &sw->state->jobs[copy->job];
-    NET_CHECK(job->used, "job->used");
-    NET_CHECK(copy->state == GN_COPY_OPEN, "copy->state == GN_COPY_OPEN");
-    NET_CHECK(gn_state_address(sw, job->job.job, copy->psn) == at,
-              "gn_state_address(sw, job->job.job, copy->psn) == at");
-    NET_CHECK(window_of(sw, copy)->psn == copy->psn, "window_of(sw, copy)->psn == copy->psn");
-    NET_CHECK(!(window_of(sw, copy)->gone & copy->seen), "a contribution is at the switch and was sent on");
-    NET_CHECK(copy->seen != 0, "copy->seen != 0");
+    SUITE_CHECK(job->used, "job->used");
+    SUITE_CHECK(copy->state == GN_COPY_OPEN, "copy->state == GN_COPY_OPEN");
+    SUITE_CHECK(gn_state_address(sw, job->job.job, copy->psn) == at,
+                "gn_state_address(sw, job->job.job, copy->psn) == at");
+    SUITE_CHECK(window_of(sw, copy)->psn == copy->psn, "window_of(sw, copy)->psn == copy->psn");
+    SUITE_CHECK(!(window_of(sw, copy)->gone & copy->seen), "a contribution is at the switch and was sent on");
+    SUITE_CHECK(copy->seen != 0, "copy->seen != 0");
 }
 
 /// What has become of a slot that was held: it is still, or its sums go to the parameter server, or its chunk is finished.
@@ -30,8 +30,8 @@ static void check_change(const gn_switch *sw, const gn_copy *was, const gn_copy 
                          unsigned count)
 {
     if (is->state == GN_COPY_OPEN && is->psn == was->psn && is->job == was->job) {
-        NET_CHECK(is->priority <= was->priority, "priority has risen while the slot was held");
-        NET_CHECK((is->seen & was->seen) == was->seen, "a contribution has got lost");
+        SUITE_CHECK(is->priority <= was->priority, "priority has risen while the slot was held");
+        SUITE_CHECK((is->seen & was->seen) == was->seen, "a contribution has got lost");
         return;
     }
     if (window_of(sw, was)->psn != was->psn) return;  // a result has passed
@@ -39,9 +39,9 @@ static void check_change(const gn_switch *sw, const gn_copy *was, const gn_copy 
         const gn_agg_packet *p = &actions[i].header;
         if (actions[i].kind == GN_TO_PS && p->psn == was->psn && actions[i].job_index == was->job &&
             !actions[i].forward) {
-            NET_CHECK(p->type == GN_AGG_EVICTED, "p->type == GN_AGG_EVICTED");
-            NET_CHECK((p->bitmap & was->seen) == was->seen, "a contribution has got lost with its slot");
-            NET_CHECK((window_of(sw, was)->gone & p->bitmap) == p->bitmap, "what has gone has been forgotten");
+            SUITE_CHECK(p->type == GN_AGG_EVICTED, "p->type == GN_AGG_EVICTED");
+            SUITE_CHECK((p->bitmap & was->seen) == was->seen, "a contribution has got lost with its slot");
+            SUITE_CHECK((window_of(sw, was)->gone & p->bitmap) == p->bitmap, "what has gone has been forgotten");
             return;
         }
     }
@@ -59,6 +59,6 @@ void net_check_shared(const gn_switch *sw, const void *before, const gn_action *
     }
     for (size_t i = 0; i < gn_state_window_count(&sw->state->config); i++) {
         const gn_window *was = gn_state_windows(&old) + i, *is = gn_state_windows(sw) + i;
-        if (is->psn == was->psn) NET_CHECK((is->gone & was->gone) == was->gone, "what has gone has come back");
+        if (is->psn == was->psn) SUITE_CHECK((is->gone & was->gone) == was->gone, "what has gone has come back");
     }
 }

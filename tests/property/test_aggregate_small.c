@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that can happen to two workers with three chunks in two slots: packets arrive in any order, any one or two of them are lost or arrive twice, timers
+// Everything that can happen to two workers with three chunks, two of them under way (each in a slot of its own, or both hashed to one slot that
+// they share, with a parameter server): packets arrive in any order, any one or two of them are lost or arrive twice, timers
 // fire when nothing else can happen or (once) at any moment. All states that can be reached are visited; from each, every worker ends with the right
 // bits, each contribution is added once, and no slot waits.
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +11,16 @@
 #include <gradnic/switch.h>
 #include <zlib.h>
 
+#include "switch/format.h"
+#include "switch/ps.h"
 #include "switch/worker.h"
 #include "unit/suite.h"
 
-enum { WORKERS = 2, SLOTS = 2, VALUES = 2, COUNT = 5, FLIGHTS = 24, DATAGRAM = 96, TABLE = 1 << 22 };
+enum { WORKERS = 2, SLOTS = 2, VALUES = 2, COUNT = 5, FLIGHTS = 24, DATAGRAM = 96, TABLE = 1 << 24 };
+enum { TO_SWITCH = -1, TO_PS = -2, PS_PORT = 9 };
 
 typedef struct flight {
-    int8_t to;  // worker, or -1 for the switch
+    int8_t to;  // worker, or TO_SWITCH, TO_PS
     uint8_t port, bytes;
     uint8_t data[DATAGRAM];
 } flight;
@@ -28,8 +33,16 @@ typedef struct small_worker {
     float recv[COUNT];
 } small_worker;
 
+typedef struct small_ps {
+    gn_ps state;
+    gn_ps_entry entries[2 * SLOTS];
+    int32_t sums[2 * SLOTS * VALUES];
+    uint32_t due[2 * SLOTS];
+} small_ps;
+
 typedef struct small {
     small_worker worker[WORKERS];
+    small_ps ps;
     uint8_t flights, faults,
         early;  // packets on their way; losses and repetitions left; timers that may still fire early
     flight flight[FLIGHTS];
@@ -45,12 +58,21 @@ static size_t memory_bytes, state_bytes;
 static uint64_t *visited;
 static uint64_t states, ends, deepest;
 static unsigned contributions;
+static bool has_ps;  // memory is shared
+
+static void own_ps(small_ps *ps)
+{
+    ps->state.entries = ps->entries;
+    ps->state.sums = ps->sums;
+    ps->state.due = ps->due;
+}
 
 static small *clone(const small *from)
 {
     small *to = malloc(state_bytes);
-    ck_assert_ptr_nonnull(to);
+    SUITE_CHECK(to, "no memory");
     memcpy(to, from, state_bytes);
+    own_ps(&to->ps);
     for (unsigned i = 0; i < WORKERS; i++) {
         small_worker *w = &to->worker[i];
         w->state.slots = w->slots;
@@ -61,7 +83,7 @@ static small *clone(const small *from)
             if (!w->slots[s].leading) continue;
             const size_t bytes = gn_leading_bytes(&w->state.config);
             gn_leading *leading = malloc(bytes);
-            ck_assert_ptr_nonnull(leading);
+            SUITE_CHECK(leading, "no memory");
             memcpy(leading, w->slots[s].leading, bytes);
             w->slots[s].leading = leading;
         }
@@ -78,8 +100,7 @@ static void discard(small *s)
 
 static void put(small *s, int to, unsigned port, const uint8_t *data, size_t bytes)
 {
-    ck_assert_uint_lt(s->flights, FLIGHTS);
-    ck_assert_uint_le(bytes, DATAGRAM);
+    SUITE_CHECK(s->flights < FLIGHTS && bytes <= DATAGRAM, "no room for a packet");
     flight *f = &s->flight[s->flights++];
     *f = (flight){.to = (int8_t)to, .port = (uint8_t)port, .bytes = (uint8_t)bytes};
     memcpy(f->data, data, bytes);
@@ -89,7 +110,15 @@ static void collect(small *s, unsigned worker, int64_t now)
 {
     uint8_t out[DATAGRAM];
     size_t bytes;
-    while ((bytes = gn_worker_send(&s->worker[worker].state, now, out, sizeof out))) put(s, -1, worker, out, bytes);
+    while ((bytes = gn_worker_send(&s->worker[worker].state, now, out, sizeof out)))
+        put(s, TO_SWITCH, worker, out, bytes);
+}
+
+static void collect_ps(small *s)
+{
+    uint8_t out[DATAGRAM];
+    size_t bytes;
+    while ((bytes = gn_ps_send(&s->ps.state, 0, out, sizeof out))) put(s, TO_SWITCH, PS_PORT, out, bytes);
 }
 
 static void deliver(small *s, const flight *f)
@@ -97,6 +126,11 @@ static void deliver(small *s, const flight *f)
     if (f->to >= 0) {
         gn_worker_rx(&s->worker[f->to].state, 0, f->data, f->bytes);
         collect(s, (unsigned)f->to, 0);
+        return;
+    }
+    if (f->to == TO_PS) {
+        gn_ps_rx(&s->ps.state, 0, f->data, f->bytes);
+        collect_ps(s);
         return;
     }
     uint8_t out[DATAGRAM];
@@ -109,12 +143,36 @@ static void deliver(small *s, const flight *f)
             for (unsigned w = 0; w < WORKERS; w++) put(s, (int)w, 0, out, bytes);
         else if (actions[i].kind == GN_TO_PORT)
             put(s, actions[i].port, 0, out, bytes);
+        else if (actions[i].kind == GN_TO_PS)
+            put(s, TO_PS, 0, out, bytes);
     }
 }
 
 static int by_content(const void *a, const void *b)
 {
     return memcmp(a, b, sizeof(flight));
+}
+
+static uint64_t blend(uint64_t id, uint64_t more)
+{
+    id = (id ^ more) * 0xbf58476d1ce4e5b9u;
+    return id ^ id >> 31;
+}
+
+static uint64_t identity_of_ps(const small_ps *ps)
+{
+    uint64_t id = 0;
+    for (unsigned i = 0; i < 2 * SLOTS; i++) {
+        const gn_ps_entry *e = &ps->entries[i];
+        const gn_copy *c = &e->copy;
+        if (c->state == GN_COPY_EMPTY) continue;
+        id = blend(id, (uint64_t)i << 56 | (uint64_t)c->psn << 24 | (uint64_t)c->state << 16 | c->seen << 8 | e->tell);
+        id = blend(id, (uint64_t)c->poison << 40 | (uint64_t)(uint8_t)c->exponent << 32 |
+                           (uint64_t)(uint8_t)c->next << 24 | e->ask << 16 | (uint64_t)e->ask_switch << 8 |
+                           (e->attempts < 2 ? e->attempts : 2));
+        if (!c->poison) id = blend(id, crc32(0, (const Bytef *)(ps->sums + i * VALUES), (uInt)(4u * c->values)));
+    }
+    return id;
 }
 
 /// What two states must have in common to have the same future: not times, which play no part here, nor counters.
@@ -129,6 +187,7 @@ static uint64_t identity(small *s)
     parts[3] = (uint64_t)s->faults << 8 | s->early;
     uint64_t id = 0;
     for (unsigned i = 0; i < 4; i++) id = (id ^ parts[i]) * 0x9e3779b97f4a7c15u, id ^= id >> 29;
+    if (has_ps) id = blend(id, identity_of_ps(&s->ps));
     for (unsigned i = 0; i < WORKERS; i++) {
         const small_worker *w = &s->worker[i];
         for (unsigned slot = 0; slot < SLOTS; slot++) {
@@ -136,8 +195,9 @@ static uint64_t identity(small *s)
             const uint64_t mine = (uint64_t)x->phase | (uint64_t)x->uses << 4 | (uint64_t)x->chunk << 16 |
                                   (uint64_t)(uint8_t)x->unit << 24 | (uint64_t)x->tell_result << 40 |
                                   (uint64_t)(x->leading ? gn_leading_present(x->leading) + 1 : 0) << 41;
-            id = (id ^ mine) * 0xbf58476d1ce4e5b9u;
-            id ^= id >> 31;
+            id = blend(id, mine);
+            // Questions to a parameter server are of no use where there is none.
+            if (has_ps) id = blend(id, (x->attempts < 3 ? x->attempts : 3));
         }
         id = (id ^ crc32(0, (const Bytef *)w->recv, sizeof w->recv)) * 0x94d049bb133111ebu;
         id ^= id >> 30;
@@ -152,7 +212,7 @@ static bool is_new(uint64_t id)
         if (*place == id) return false;
         if (*place) continue;
         *place = id;
-        ck_assert_uint_lt(++states, TABLE / 2);
+        SUITE_CHECK(++states < TABLE / 2, "too many states");
         return true;
     }
 }
@@ -170,7 +230,11 @@ static void check_end(const small *s)
     gn_slot_status status;
     sw.state = (struct gn_switch_state *)(uintptr_t)(const void *)s->memory;
     ck_assert_int_eq(gn_switch_waiting(&sw, 0, 0, &status), -1);
-    ck_assert_uint_eq(gn_switch_job_counters(&sw, 0)->added, contributions);
+    if (!has_ps) ck_assert_uint_eq(gn_switch_job_counters(&sw, 0)->added, contributions);
+    uint32_t psn;
+    uint64_t missing;
+    int64_t since;
+    ck_assert(!has_ps || !gn_ps_waits_for(&s->ps.state, &psn, &missing, &since));
     ends++;
 }
 
@@ -182,12 +246,24 @@ static void fire(small *s, unsigned worker)
     collect(s, worker, 0);
 }
 
+static bool ps_has_timer(const small *s)
+{
+    return has_ps && gn_ps_deadline(&s->ps.state) != GN_NEVER;
+}
+
+static void fire_ps(small *s)
+{
+    for (unsigned i = 0; i < 2 * SLOTS; i++) s->ps.entries[i].deadline_ns = 0;
+    s->ps.state.next_deadline = 0;
+    collect_ps(s);
+}
+
 /// Once nothing is lost any more, all is done after as many timeouts as there are chunks on their way.
 static void check_that_it_ends(const small *from)
 {
     small *s = clone(from);
     for (unsigned round = 0; !done(s); round++) {
-        ck_assert_msg(round < 2 * (COUNT + SLOTS), "without any fault it does not end");
+        SUITE_CHECK(round < (has_ps ? 8 : 2) * (COUNT + SLOTS), "without any fault it does not end");
         while (s->flights) {
             const flight first = s->flight[0];
             memmove(s->flight, s->flight + 1, sizeof first * --s->flights);
@@ -195,6 +271,7 @@ static void check_that_it_ends(const small *from)
         }
         for (unsigned worker = 0; worker < WORKERS; worker++)
             if (!gn_worker_done(&s->worker[worker].state)) fire(s, worker);
+        if (ps_has_timer(s)) fire_ps(s);
     }
     discard(s);
 }
@@ -227,21 +304,54 @@ static void visit(small *s, uint64_t depth)
         with_flight(s, depth, at, false, false);
         with_flight(s, depth, at, true, true);
     }
-    for (unsigned worker = 0; worker < WORKERS; worker++) {
-        if (gn_worker_done(&s->worker[worker].state) || (s->flights && !s->early)) continue;
+    for (unsigned timer = 0; timer <= WORKERS; timer++) {
+        const bool runs = timer < WORKERS ? !gn_worker_done(&s->worker[timer].state) : ps_has_timer(s);
+        if (!runs || (s->flights && !s->early)) continue;
         small *next = clone(s);
         if (s->flights) next->early--;
-        fire(next, worker);
+        if (timer < WORKERS)
+            fire(next, timer);
+        else
+            fire_ps(next);
         visit(next, depth + 1);
         discard(next);
     }
 }
 
-static void explore(gn_agg_format format, const float (*input)[COUNT], unsigned faults, unsigned early)
+static void open_ps(small *s, gn_agg_format format)
 {
-    const gn_switch_config config = {.slots = SLOTS, .slot_values = VALUES, .jobs = 1};
-    const gn_switch_job job = {
-        .job = 1, .gen = 1, .format = format, .bound_exp = 10, .slots = SLOTS, .children = WORKERS, .port = {0, 1}};
+    gn_ps *ps;
+    const gn_ps_config config = {.job = 1,
+                                 .gen = 1,
+                                 .format = format,
+                                 .bound_exp = 10,
+                                 .slots = SLOTS,
+                                 .packet_values = VALUES,
+                                 .children = WORKERS};
+    ck_assert_int_eq(gn_ps_new(&ps, &config), GN_OK);
+    s->ps.state = *ps;
+    gn_ps_free(ps);
+    own_ps(&s->ps);
+}
+
+static void explore(gn_memory_mode mode, gn_agg_format format, const float (*input)[COUNT], unsigned faults,
+                    unsigned early)
+{
+    has_ps = mode != GN_PARTITIONED;
+    const gn_switch_config config = {
+        .slots = has_ps ? 1 : SLOTS, .slot_values = VALUES, .jobs = 1, .mode = mode, .windows = SLOTS};
+    const gn_switch_job job = {.job = 1,
+                               .gen = 1,
+                               .format = format,
+                               .bound_exp = 10,
+                               .slots = SLOTS,
+                               .children = WORKERS,
+                               .port = {0, 1},
+                               .ps_port = PS_PORT};
+    // States are large, and come and go: without this each is a system call and new pages.
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_TOP_PAD, 1 << 26);
     memory_bytes = gn_switch_bytes(&config);
     state_bytes = sizeof(small) + memory_bytes;
     small *s = calloc(1, state_bytes);
@@ -250,6 +360,7 @@ static void explore(gn_agg_format format, const float (*input)[COUNT], unsigned 
     states = ends = deepest = 0;
     ck_assert_int_eq(gn_switch_init(&sw, &config, s->memory, memory_bytes), GN_OK);
     ck_assert_int_eq(gn_switch_add_job(&sw, &job), GN_OK);
+    if (has_ps) open_ps(s, format);
     values = input;
     contributions = WORKERS * (3 + (format == GN_AGG_INT32 ? SLOTS : 0));
     for (unsigned i = 0; i < COUNT; i++) expected[i] = values[0][i] + values[1][i];
@@ -273,7 +384,9 @@ static void explore(gn_agg_format format, const float (*input)[COUNT], unsigned 
                                        .format = format,
                                        .bound_exp = 10,
                                        .slots = SLOTS,
-                                       .packet_values = VALUES};
+                                       .packet_values = VALUES,
+                                       .mode = mode,
+                                       .priority = (uint16_t)(2 + i)};
         ck_assert_int_eq(gn_worker_new(&w, &mine), GN_OK);
         small_worker *into = &s->worker[i];
         into->state = *w;
@@ -296,30 +409,57 @@ static void explore(gn_agg_format format, const float (*input)[COUNT], unsigned 
 
 START_TEST(compressed_two_faults)
 {
-    explore(GN_AGG_DENSE, given, 2, 0);
+    explore(GN_PARTITIONED, GN_AGG_DENSE, given, 2, 0);
 }
 END_TEST
 
 START_TEST(compressed_early_timer)
 {
-    explore(GN_AGG_DENSE, given, 1, 1);
+    explore(GN_PARTITIONED, GN_AGG_DENSE, given, 1, 1);
 }
 END_TEST
 
 START_TEST(int32_two_faults)
 {
-    explore(GN_AGG_INT32, given, 2, 0);
+    explore(GN_PARTITIONED, GN_AGG_INT32, given, 2, 0);
 }
 END_TEST
 
 START_TEST(overflow_two_faults)
 {
-    explore(GN_AGG_DENSE, given_odd, 2, 0);
+    explore(GN_PARTITIONED, GN_AGG_DENSE, given_odd, 2, 0);
 }
 END_TEST
+
+#define IN_SHARED_MEMORY(mode, MODE)                                                                                   \
+    START_TEST(mode##_two_faults)                                                                                      \
+    {                                                                                                                  \
+        explore(MODE, GN_AGG_DENSE, given, 2, 0);                                                                      \
+    }                                                                                                                  \
+    END_TEST                                                                                                           \
+    START_TEST(mode##_early_timer)                                                                                     \
+    {                                                                                                                  \
+        explore(MODE, GN_AGG_DENSE, given, getenv("GN_PROPERTY_PACKETS") ? 1 : 0, 1); /* with 1: a million states */   \
+    }                                                                                                                  \
+    END_TEST                                                                                                           \
+    START_TEST(mode##_int32_one_fault)                                                                                 \
+    {                                                                                                                  \
+        explore(MODE, GN_AGG_INT32, given, 1, 0);                                                                      \
+    }                                                                                                                  \
+    END_TEST                                                                                                           \
+    START_TEST(mode##_overflow_one_fault)                                                                              \
+    {                                                                                                                  \
+        explore(MODE, GN_AGG_DENSE, given_odd, 1, 0);                                                                  \
+    }                                                                                                                  \
+    END_TEST
+
+IN_SHARED_MEMORY(shared, GN_SHARED)
+IN_SHARED_MEMORY(preemptive, GN_PREEMPTIVE)
 
 int main(void)
 {
     return RUN_TESTS("aggregate_small", compressed_two_faults, compressed_early_timer, int32_two_faults,
-                     overflow_two_faults);
+                     overflow_two_faults, shared_two_faults, shared_early_timer, shared_int32_one_fault,
+                     shared_overflow_one_fault, preemptive_two_faults, preemptive_early_timer,
+                     preemptive_int32_one_fault, preemptive_overflow_one_fault);
 }
