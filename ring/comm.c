@@ -234,6 +234,15 @@ const char *gn_comm_last_error(const gn_comm *comm)
     return mutable->error_copy;
 }
 
+gn_status gn_comm_set_remaining(gn_comm *comm, double seconds)
+{
+    if (!comm || !(seconds >= 0)) return GN_INVALID;
+    pthread_mutex_lock(&comm->stats_lock);
+    comm->remaining = seconds;
+    pthread_mutex_unlock(&comm->stats_lock);
+    return GN_OK;
+}
+
 gn_comm_stats gn_comm_get_stats(const gn_comm *comm)
 {
     if (!comm) return (gn_comm_stats){0};

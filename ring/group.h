@@ -87,6 +87,7 @@ struct gn_comm {
 
     pthread_mutex_t stats_lock;
     gn_comm_stats stats;
+    double remaining;  ///< stats_lock: seconds that the job has to go; 0: not known
 
     pid_t process;        ///< life.c: a child that was forked has a copy which is not its own
     gn_comm *next_alive;  ///< life.c: of this process

@@ -37,6 +37,7 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
     const unsigned slots = config->switch_slots ? config->switch_slots
                            : config->quantise   ? SLOTS_COMPRESSED
                                                 : SLOTS_INT32;
+    const gn_pace none = {0};
     *join = (gn_admission_join){.rank = (uint16_t)comm->rank,
                                 .ranks = (uint16_t)comm->size,
                                 .bit = (uint8_t)bit,
@@ -48,6 +49,7 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
                                 .bound_exp = (int8_t)(config->quantise ? config->codec.bound_exp : 0),
                                 .packet_values = comm->table.switch_values,
                                 .slots = (uint16_t)slots,
+                                .priority = gn_pace_priority(&none, 1, 0, 0, 0),
                                 .streams = (uint8_t)config->switch_streams};
     for (int i = 0; i < GN_TOKEN_BYTES; i++)
         snprintf(join->name + 2 * i, sizeof join->name - 2 * (size_t)i, "%02x", comm->table.token[i]);
@@ -127,12 +129,11 @@ static gn_status open_parts(gn_comm *comm, gn_switched *s, const gn_admission_jo
 {
     if (welcome->streams != s->streams || welcome->slots > join->slots)
         return gn_cause_set(error, GN_CORRUPT, "the switch %s gave more than was asked for", s->name);
-    if (welcome->mode != GN_PARTITIONED)
-        return gn_cause_set(error, GN_UNSUPPORTED,
-                            "the switch %s shares its memory in a mode that this library does not know", s->name);
     for (unsigned i = 0; i < s->streams; i++) {
         const gn_worker_config config = {
             .job = welcome->job[i],
+            .mode = (gn_memory_mode)welcome->mode,
+            .priority = join->priority,
             .gen = welcome->gen[i],
             .rank = join->rank,
             .ranks = join->ranks,
@@ -164,6 +165,7 @@ gn_status gn_switched_join(gn_comm *comm, struct gn_bootstrap *boot, gn_error *e
     s->halt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->streams = comm->config.switch_streams;
+    s->pace.born = gn_now();
     s->packet_values = comm->table.switch_values;
     memcpy(s->name, boot->route.name, sizeof s->name);
     if (s->halt < 0 || s->news < 0) return gn_cause_set(error, GN_IO, "eventfd: %s", strerror(errno));

@@ -3,6 +3,7 @@
 #define GRADNIC_RING_SWITCHED_H
 /// The algorithm switch: what a communicator has beside its control connections. switched.c comes and goes, switched_run.c exchanges.
 
+#include "pace.h"
 #include "part.h"
 #include "route.h"
 #include "tether.h"
@@ -15,6 +16,7 @@ typedef struct gn_switched {
     gn_part part[GN_ADMISSION_STREAMS_MAX];
     int halt, news;     ///< eventfds: for the parts' threads to end; for the collective's thread to look at them
     atomic_bool ended;  ///< with `halt`
+    gn_pace pace;
     uint64_t finished;  ///< collectives through which all results are here
 } gn_switched;
 

@@ -214,9 +214,22 @@ static bool complete(run *r)
     return r->comm->rank || !fell || gn_control_all_finished(r->comm, collectives(r));
 }
 
+/// Time the job still has to go, as the application has said.
+static double remaining(gn_comm *comm)
+{
+    pthread_mutex_lock(&comm->stats_lock);
+    const double seconds = comm->remaining;
+    pthread_mutex_unlock(&comm->stats_lock);
+    return seconds;
+}
+
 static gn_status post(run *r)
 {
-    const size_t count = r->x->bucket->count, values = r->s->packet_values;
+    const gn_bucket *bucket = r->x->bucket;
+    gn_pace_begin(&r->s->pace, gn_now());
+    const uint16_t priority =
+        gn_pace_priority(&r->s->pace, gn_now(), remaining(r->comm), bucket->layer, bucket->layers);
+    const size_t count = bucket->count, values = r->s->packet_values;
     const size_t chunks = count / values + (count % values != 0);
     r->parts = (unsigned)(chunks / CHUNKS_MIN < r->s->streams ? chunks / CHUNKS_MIN : r->s->streams);
     if (!r->parts) r->parts = 1;
@@ -224,6 +237,7 @@ static gn_status post(run *r)
         const size_t first = chunks * i / r->parts * values, next = chunks * (i + 1) / r->parts * values;
         const gn_status status = gn_part_post(&r->s->part[i], r->x, first, (next < count ? next : count) - first);
         if (status) return gn_control_fail(r->comm, status, r->comm->rank, "rank %d: out of memory", r->comm->rank);
+        gn_worker_set_priority(r->s->part[i].worker, priority);
     }
     r->comm->data_expected = count * sizeof(float);
     r->s->tether.last_heard = gn_now();
@@ -267,6 +281,7 @@ gn_status gn_switched_run(gn_exchange *exchange)
         if (!moved || turn % LOOK_EVERY == 0) status = wait_for_more(&r, !moved);
     }
     stop_threads(&r);
+    gn_pace_end(&r.s->pace, gn_now());
     collect(&r);
     return status;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The algorithm switch end to end: four workers and a gradnic switch between them that loses one packet of a hundred. Sums are right and the same everywhere.
-# The argument says which: sums (int32, and compressed by the workers), tree (leaves of a root; a switch that is killed), nic (compressed by
+# The argument says which: sums (int32, and compressed by the workers), shared and preemptive (fewer slots than the job wants), tree (leaves of a root; a switch that is killed), nic (compressed by
 # the workers' NICs; a training as the ring's, to the last bit).
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -49,6 +49,18 @@ test_sums() {
     sum "lattice, average" -p lattice --op average
     sum "scale" -p dense --scale auto
 }
+
+# Slots that jobs share: most chunks find one taken, and are summed by the parameter server.
+test_mode() {
+    begin 4 --no-nic
+    start_switch 4 7901 --role ps
+    start_switch 0 7900 --mode "$1" --slots 32 --windows 512 --ps "$switch" --drop 1%
+    sum "$1, int32" --switch-streams 2
+    sum "$1, dense" -p dense --input "$grads" --in-place
+    expect "chunks that came in parts" "$("$gradnic" switch stats -c "$testbed_dir/switch7901.sock" --json | jq .total.ps.merged)" -gt 100
+}
+test_shared() { test_mode shared; }
+test_preemptive() { test_mode preemptive; }
 
 test_tree() {
     local root i

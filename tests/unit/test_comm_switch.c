@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "comm_ranks.h"
+#include "pace.h"
 #include "suite.h"
 #include "switch_host.h"
 
@@ -250,6 +251,26 @@ START_TEST(test_leaving_in_good_order)
 }
 END_TEST
 
+// Wang et al.'s P = (1/T) * (L/l) * (Comm/Comp), of what was measured.
+START_TEST(test_priority_follows_the_times)
+{
+    gn_pace pace = {.born = 100};
+    ck_assert_uint_eq(gn_pace_priority(&pace, 102, 0, 0, 0), 128);  // T: as long as it has run
+    ck_assert_uint_eq(gn_pace_priority(&pace, 102, 0.5, 0, 0), 512);
+    ck_assert_uint_eq(gn_pace_priority(&pace, 102, 1, 4, 8), 512);
+    ck_assert_uint_eq(gn_pace_priority(&pace, 102, 1, 9, 8), 256);
+    double now = 102;
+    for (int i = 0; i < 50; i++) {  // exchanges that take three times as long as what is between them
+        gn_pace_begin(&pace, now += 1);
+        gn_pace_end(&pace, now += 3);
+    }
+    gn_pace_begin(&pace, now += 1);
+    ck_assert_uint_ge(gn_pace_priority(&pace, now, 1, 0, 0), 670);
+    ck_assert_uint_le(gn_pace_priority(&pace, now, 1, 0, 0), 780);
+    ck_assert_int_eq(gn_comm_set_remaining(NULL, 1), GN_INVALID);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("comm switch");
@@ -265,6 +286,7 @@ int main(void)
     tcase_add_test(all, test_no_switch);
     tcase_add_test(all, test_impossible_configurations);
     tcase_add_test(all, test_leaving_in_good_order);
+    tcase_add_test(all, test_priority_follows_the_times);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

@@ -52,7 +52,9 @@ static gn_bucket bucket_of(const gn_averager *averager, gn_mlp *mlp, size_t offs
                        .count = count,
                        .op = GN_AVERAGE,
                        .residual = averager->residual ? averager->residual + offset : NULL,
-                       .id = id};
+                       .id = id,
+                       .layer = averager->overlap ? (uint16_t)(id + 1) : 0,
+                       .layers = (uint16_t)mlp->layers};
 }
 
 gn_status gn_averager_start_layer(gn_averager *averager, gn_mlp *mlp, unsigned layer)

@@ -238,6 +238,7 @@ static gn_message train(worker *w)
         wrong = train_step(w, step, step_of_epoch);
         if (wrong) return gn_message_format("step %" PRIu64 ": %s", step, wrong);
         gn_progress_update(&w->progress, step);
+        gn_comm_set_remaining(w->averager.comm, seconds_since(w->started) / (double)step * (double)(last - step));
         const bool due =
             step_of_epoch + 1 == epoch_steps || step == last || (o->evaluate_steps && step % o->evaluate_steps == 0);
         if (due) wrong = checkpoint(w, epoch + 1, step);

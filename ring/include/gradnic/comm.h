@@ -119,6 +119,8 @@ typedef struct gn_bucket {
     gn_op op;
     float *residual;  ///< error feedback: `count` floats kept by the caller between steps, zero at first; NULL: none
     uint32_t id;      ///< names the bucket, for GN_SCALE_AUTO's history: the same on all ranks, below 65536
+    uint16_t layer,
+        layers;  ///< GN_SWITCH: layer so of so many, 1 is the front one, which the next iteration needs first; 0: not known
 } gn_bucket;
 
 /// @return GN_INVALID as above, also for a residual without `quantise` or one that overlaps the buffers.
@@ -140,6 +142,11 @@ GN_API gn_status gn_comm_abort(gn_comm *comm, const char *reason);
 /// Says goodbye and frees; started requests run to their end first, and must have been waited for. NULL: nothing.
 /// GN_SWITCH: waits, at most timeout_ms, until every rank has its last results, for the job at the switch ends with the first that leaves.
 GN_API void gn_comm_free(gn_comm *comm);
+
+/// GN_SWITCH: about how many seconds the job still has to go; any thread, as often as is known better. Where a switch's memory is shared by priority, jobs
+/// have the more of it the sooner they are done, the more of their time they exchange (which is measured) and the nearer a bucket's layer is to the
+/// front. Without it, as long as the job has run so far is assumed. @return GN_INVALID for NULL, a negative number or a NaN.
+GN_API gn_status gn_comm_set_remaining(gn_comm *comm, double seconds);
 
 /// -1 for NULL.
 GN_API int gn_comm_rank(const gn_comm *comm);
