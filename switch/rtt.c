@@ -11,7 +11,6 @@ gn_rtt gn_rtt_new(uint64_t min_ns, uint64_t max_ns)
 void gn_rtt_measure(gn_rtt *rtt, int64_t took_ns)
 {
     const double took = (double)took_ns;
-    rtt->backoff = 0;
     if (!rtt->known) {
         rtt->known = true;
         rtt->smoothed_ns = rtt->least_ns = took;
@@ -29,13 +28,6 @@ int64_t gn_rtt_timeout(const gn_rtt *rtt, unsigned attempts)
     const double limit = (double)rtt->max_ns;
     double wait = rtt->smoothed_ns + 4 * rtt->variation_ns;
     if (!rtt->known || wait < (double)rtt->min_ns) wait = (double)rtt->min_ns;
-    if (attempts < rtt->backoff) attempts = rtt->backoff;
     for (unsigned i = 0; i < attempts && wait < limit; i++) wait *= 2;
     return (int64_t)(wait < limit ? wait : limit);
-}
-
-void gn_rtt_fail(gn_rtt *rtt, int64_t waited_ns)
-{
-    const int64_t wait = gn_rtt_timeout(rtt, 0);
-    if (waited_ns >= wait && (uint64_t)wait < rtt->max_ns) rtt->backoff++;
 }

@@ -10,7 +10,6 @@ typedef struct gn_rtt {
     bool known;
     double smoothed_ns, variation_ns, least_ns;
     uint64_t min_ns, max_ns;  ///< of a timeout
-    unsigned backoff;         ///< times that all timeouts have doubled since something was measured
 } gn_rtt;
 
 /// 0: 1 ms, 1 s.
@@ -18,10 +17,6 @@ gn_rtt gn_rtt_new(uint64_t min_ns, uint64_t max_ns);
 
 /// Something took so long. Only what was asked for once is to be measured (Karn's rule: which of several questions was answered is not known).
 void gn_rtt_measure(gn_rtt *rtt, int64_t took_ns);
-
-/// Something has not been answered within `waited_ns`. When that is what would be waited now, too, everything waits twice as long until there is a
-/// measurement again (RFC 6298, 5.5 to 5.7): where answers have come to take longer than the timeout, all would be asked for twice, and none measured.
-void gn_rtt_fail(gn_rtt *rtt, int64_t waited_ns);
 
 /// The time to wait after so many attempts that failed.
 int64_t gn_rtt_timeout(const gn_rtt *rtt, unsigned attempts);

@@ -199,7 +199,6 @@ static void expire(gn_worker *w, int64_t now_ns)
         if (slot->phase == GN_SLOT_FREE || slot->is_due || slot->held || !gn_leader_must_ask(w, slot)) continue;
         if (slot->deadline_ns <= now_ns) {
             if (slot->attempts < ATTEMPTS_MAX) slot->attempts++;
-            gn_rtt_fail(&w->rtt, slot->deadline_ns - slot->sent_ns);
             gn_worker_make_due(w, slot);
         } else if (next == GN_NEVER || slot->deadline_ns < next) {
             next = slot->deadline_ns;
