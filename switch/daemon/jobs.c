@@ -330,7 +330,7 @@ void gn_jobs_above_says(gn_switchd *daemon, gn_session *session, const gn_admiss
         gn_job_end(daemon, job, NULL, "the %s %s sent a frame of type %d out of turn", gn_switchd_above(daemon),
                    session->name, frame->type);
     } else if (welcome->streams != job->welcome.streams || welcome->slots > job->welcome.slots ||
-               welcome->mode != (daemon->config.ps ? GN_SHARED : job->welcome.mode)) {
+               (daemon->config.ps && welcome->mode != GN_SHARED)) {
         gn_job_end(daemon, job, NULL, "the %s %s gives other streams, slots or memory than asked for",
                    gn_switchd_above(daemon), session->name);
     } else {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/udp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <string.h>
 
 uint8_t *gn_outbox_room(gn_outbox *box, size_t bytes)
@@ -61,7 +62,7 @@ static void send_singly(gn_outbox *box, const struct msghdr *whole)
         one.msg_control = NULL;
         one.msg_controllen = 0;
         ssize_t sent;
-        do sent = sendmsg(box->fd, &one, 0);
+        do sent = sendmsg(box->fd, &one, MSG_DONTWAIT);
         while (sent < 0 && errno == EINTR);
         box->counters.calls++;
         if (sent >= 0)
@@ -89,11 +90,19 @@ static void refused(gn_outbox *box, unsigned index, int reason)
     }
 }
 
+/// A receiver that is slow, or a link, may hold up the others of this shard for a moment, not for longer.
+static bool wait_for_room(gn_outbox *box)
+{
+    if (box->waited) return false;
+    box->waited = true;
+    return poll(&(struct pollfd){.fd = box->fd, .events = POLLOUT}, 1, GN_OUTBOX_WAIT_MS) > 0;
+}
+
 static void send_messages(gn_outbox *box)
 {
     for (unsigned at = 0; at < box->messages;) {
-        const int sent = sendmmsg(box->fd, box->message + at, box->messages - at, 0);
-        if (sent < 0 && errno == EINTR) continue;
+        const int sent = sendmmsg(box->fd, box->message + at, box->messages - at, MSG_DONTWAIT);
+        if (sent < 0 && (errno == EINTR || (errno == EAGAIN && wait_for_room(box)))) continue;
         box->counters.calls++;
         if (sent <= 0) {
             refused(box, at++, errno);
@@ -154,6 +163,7 @@ void gn_outbox_flush(gn_outbox *box)
         }
     }
     if (box->messages) send_messages(box);
+    box->waited = false;
     box->active = box->items = 0;
     box->used = 0;
 }

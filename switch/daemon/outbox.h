@@ -14,7 +14,8 @@ enum {
     GN_OUTBOX_ITEMS = 4096,       ///< datagrams times destinations
     GN_OUTBOX_MESSAGES = 64,      ///< in one call
     GN_OUTBOX_SEGMENTS = 64,      ///< datagrams in one message: UDP_MAX_SEGMENTS of Linux up to 6.9
-    GN_OUTBOX_SEGMENTED_BYTES = 65000
+    GN_OUTBOX_SEGMENTED_BYTES = 65000,
+    GN_OUTBOX_WAIT_MS = 20  ///< in one flush, for room in sockets' buffers; then datagrams are dropped
 };
 
 typedef struct gn_outbox_item {
@@ -43,6 +44,7 @@ typedef struct gn_outbox {
     unsigned items, active;
     unsigned messages, vectors;  ///< ready for one call
     int fd;                      ///< that they leave through
+    bool waited;                 ///< for room, in this flush
     gn_outbox_item item[GN_OUTBOX_ITEMS];
     uint16_t queue_of[GN_AGG_WORKERS_MAX * GN_SOURCES_MAX];  ///< by port: index + 1 of its queue; 0: none
     gn_outbox_queue queue[GN_AGG_WORKERS_MAX * GN_SOURCES_MAX];
@@ -63,7 +65,7 @@ void gn_outbox_keep(gn_outbox *box, size_t bytes);
 /// Sends `data`, which lies in the arena, to one destination: now, or with gn_outbox_flush().
 void gn_outbox_post(gn_outbox *box, int fd, gn_source *to, const uint8_t *data, size_t bytes);
 
-/// Sends everything. Waits no longer than the sockets' own SO_SNDTIMEO.
+/// Sends everything, or drops what there is no room for within GN_OUTBOX_WAIT_MS.
 void gn_outbox_flush(gn_outbox *box);
 
 #endif

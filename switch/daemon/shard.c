@@ -89,38 +89,70 @@ static void link_in(void *context, const void *to, const gn_wire_packet *packets
         take_datagram(context, from, packets[i].head, packets[i].head_bytes);
 }
 
-static size_t segment_of(const struct msghdr *message, size_t bytes)
+/// What the kernel says of a message beside its bytes.
+typedef struct notes {
+    size_t segment;  ///< bytes of each datagram in it; the last may have fewer
+    bool marked;     ///< ECN: congestion experienced
+} notes;
+
+static int int_of(const struct cmsghdr *header)
 {
-    for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header;
-         header = CMSG_NXTHDR((struct msghdr *)(uintptr_t)message, header)) {
-        int size;
-        if (header->cmsg_level != IPPROTO_UDP || header->cmsg_type != UDP_GRO) continue;
-        memcpy(&size, CMSG_DATA(header), sizeof size);
-        if (size > 0) return (size_t)size;
+    int value = 0;  // IP_TOS is one byte
+    const size_t bytes = header->cmsg_len - CMSG_LEN(0);
+    memcpy(&value, CMSG_DATA(header), bytes < sizeof value ? bytes : sizeof value);
+    return value;
+}
+
+static notes read_notes(gn_stream *stream, struct msghdr *message, size_t bytes)
+{
+    notes n = {.segment = bytes};
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
+        const int level = header->cmsg_level, type = header->cmsg_type, value = int_of(header);
+        if (level == IPPROTO_UDP && type == UDP_GRO && value > 0) n.segment = (size_t)value;
+        if ((level == IPPROTO_IP && type == IP_TOS) || (level == IPPROTO_IPV6 && type == IPV6_TCLASS))
+            n.marked = (value & 3) == 3;
+        if (level == SOL_SOCKET && type == SO_RXQ_OVFL) {
+            stream->counters.overrun += (uint32_t)value - stream->overrun_seen;
+            stream->overrun_seen = (uint32_t)value;
+        }
     }
-    return bytes;
+    return n;
+}
+
+/// Tells those above what a queue on the way has told the kernel, in the packet's own header.
+static void mark(uint8_t *data, size_t bytes)
+{
+    gn_agg_packet packet;
+    if (gn_agg_parse(data, bytes, &packet) || packet.flags & GN_AGG_ECN) return;
+    packet.flags |= GN_AGG_ECN;
+    gn_agg_write_header(&packet, data + (packet.payload - data) - GN_AGG_HEADER);
+}
+
+static void pass_in(gn_shard *shard, const gn_source *from, const uint8_t *data, size_t bytes)
+{
+    const gn_wire_packet packet = {.head = data, .head_bytes = (uint32_t)bytes};
+    if (gn_fault_active(shard->in))
+        gn_fault_send(shard->in, &(gn_fault_sink){link_in, shard}, from, &packet, 1, shard->now);
+    else
+        take_datagram(shard, from, data, bytes);
 }
 
 static void take_message(gn_shard *shard, gn_stream *stream, unsigned index)
 {
-    const struct mmsghdr *message = &shard->message[index];
-    const uint8_t *data = shard->vector[index].iov_base;
-    const size_t bytes = message->msg_len, segment = segment_of(&message->msg_hdr, bytes);
+    uint8_t *data = shard->vector[index].iov_base;
+    const size_t bytes = shard->message[index].msg_len;
+    const notes n = read_notes(stream, &shard->message[index].msg_hdr, bytes);
     const gn_source *from = gn_sources_find(&stream->sources, &shard->from[index]);
-    const gn_fault_sink link = {link_in, shard};
     size_t at = 0;
     stream->counters.bytes += bytes;
     do {  // an empty datagram is one, too
-        const size_t left = bytes - at, one = left < segment ? left : segment;
+        const size_t left = bytes - at, one = left < n.segment ? left : n.segment;
         stream->counters.datagrams++;
-        if (!from)
-            stream->counters.unregistered++;
-        else if (!gn_fault_active(shard->in))
-            take_datagram(shard, from, data + at, one);
-        else
-            gn_fault_send(shard->in, &link, from, &(gn_wire_packet){.head = data + at, .head_bytes = (uint32_t)one}, 1,
-                          shard->now);
-        at += segment;
+        stream->counters.marked += n.marked;
+        stream->counters.unregistered += !from;
+        if (from && n.marked) mark(data + at, one);
+        if (from) pass_in(shard, from, data + at, one);
+        at += n.segment;
     } while (at < bytes);
 }
 

@@ -18,14 +18,16 @@
 #include "switch/daemon/outbox.h"
 
 enum {
-    GN_SHARD_BATCH = 32,           ///< messages in one call
-    GN_SHARD_MESSAGE = 65536,      ///< bytes of a message: many datagrams, with UDP_GRO
-    GN_SHARD_SEND_WAIT_US = 20000  ///< for room in a socket's buffer; then datagrams are dropped
+    GN_SHARD_BATCH = 32,      ///< messages in one call
+    GN_SHARD_MESSAGE = 65536  ///< bytes of a message: many datagrams, with UDP_GRO
+
 };
 
 typedef struct gn_stream_counters {
     uint64_t batches, datagrams, bytes;  ///< came in, from anyone: UDP payloads
     uint64_t unregistered;               ///< datagrams from addresses that nobody has said are theirs: dropped
+    uint64_t overrun;                    ///< datagrams that the kernel dropped since the buffer was full
+    uint64_t marked;                     ///< datagrams that a queue on the way has marked (ECN)
     uint64_t out_datagrams, out_bytes;   ///< copies for each child, before a bad link
 } gn_stream_counters;
 
@@ -34,9 +36,10 @@ typedef struct gn_stream {
     int fd;
     uint16_t udp_port;
     bool used;
-    uint16_t job;    ///< its number in the switch
-    uint16_t slots;  ///< that it has been granted
-    gn_ps *ps;       ///< in the role of a parameter server: the stream's own; NULL: the stream is the switch's
+    uint16_t job;           ///< its number in the switch
+    uint16_t slots;         ///< that it has been granted
+    uint32_t overrun_seen;  ///< the kernel's count, of the socket's whole life
+    gn_ps *ps;              ///< in the role of a parameter server: the stream's own; NULL: the stream is the switch's
     gn_stream_counters counters;
     gn_sources sources;
 } gn_stream;
@@ -64,7 +67,7 @@ typedef struct gn_shard {
     struct iovec vector[GN_SHARD_BATCH];
     struct sockaddr_storage from[GN_SHARD_BATCH];
     union {
-        char bytes[CMSG_SPACE(sizeof(int))];
+        char bytes[3 * CMSG_SPACE(sizeof(int))];
         struct cmsghdr align;
     } control[GN_SHARD_BATCH];
     uint8_t *buffer;  ///< GN_SHARD_BATCH * GN_SHARD_MESSAGE
@@ -77,6 +80,7 @@ typedef struct gn_shard_config {
     unsigned streams;
     size_t buffer_bytes;
     gn_fault_config in, out;
+    bool no_offload;
     int stop_event;
     atomic_bool *stop;
 } gn_shard_config;

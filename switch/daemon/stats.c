@@ -38,6 +38,8 @@ static const gn_counter stream_rows[] = {
     STREAM(datagrams, "datagrams"),
     STREAM(bytes, "bytes"),
     STREAM(unregistered, "dropped: from an address that nobody has said is theirs"),
+    STREAM(overrun, "dropped by the kernel: the buffer was full"),
+    STREAM(marked, "marked by a queue on the way"),
     STREAM(out_datagrams, "datagrams out"),
     STREAM(out_bytes, "bytes out"),
     {0},

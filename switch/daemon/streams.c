@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/time.h>
+
 #include <unistd.h>
 
 #include "switch/daemon/shard.h"
@@ -23,8 +23,8 @@ static void set_buffer(int fd, int forced, int plain, size_t bytes)
 static int open_stream(gn_stream *stream, const gn_shard_config *config, unsigned number, int family, gn_error *error)
 {
     char text[GN_ENDPOINT_TEXT];
-    const int on = 1, off = 0;
-    const struct timeval limit = {.tv_usec = GN_SHARD_SEND_WAIT_US};
+    const int on = 1, off = 0, capable = 2;  // ECT(0): queues may mark instead of dropping
+
     gn_endpoint at = config->listen;
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
@@ -32,8 +32,15 @@ static int open_stream(gn_stream *stream, const gn_shard_config *config, unsigne
     stream->fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (stream->fd < 0) return gn_error_set(error, "UDP socket: %s", strerror(errno));
     if (family == AF_INET6) (void)setsockopt(stream->fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    (void)setsockopt(stream->fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on);
-    (void)setsockopt(stream->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    if (!config->no_offload) (void)setsockopt(stream->fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on);
+    (void)setsockopt(stream->fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);
+    (void)setsockopt(stream->fd, IPPROTO_IP, IP_TOS, &capable, sizeof capable);
+    (void)setsockopt(stream->fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof on);
+    if (family == AF_INET6) {
+        (void)setsockopt(stream->fd, IPPROTO_IPV6, IPV6_TCLASS, &capable, sizeof capable);
+        (void)setsockopt(stream->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof on);
+    }
+
     set_buffer(stream->fd, SO_RCVBUFFORCE, SO_RCVBUF, config->buffer_bytes);
     set_buffer(stream->fd, SO_SNDBUFFORCE, SO_SNDBUF, config->buffer_bytes / 4);
     const socklen_t given = gn_endpoint_to_sockaddr(&at, family, &address);
@@ -69,6 +76,7 @@ static int allocate(gn_shard *shard, const gn_shard_config *config, gn_error *er
     if (gn_switch_init(&shard->sw, &config->sw, shard->memory, bytes))
         return gn_error_set(error, "%u slots of %u values are out of range", config->sw.slots, config->sw.slot_values);
     shard->stream_count = config->streams;
+    shard->box->no_segmentation = config->no_offload;
     for (unsigned i = 0; i < config->streams; i++) shard->streams[i].fd = -1;
     for (unsigned i = 0; i < GN_SHARD_BATCH; i++)
         shard->vector[i] = (struct iovec){shard->buffer + (size_t)i * GN_SHARD_MESSAGE, GN_SHARD_MESSAGE};

@@ -109,6 +109,7 @@ static int open_shards(gn_switchd *daemon, gn_error *error)
                                  .listen = daemon->listen,
                                  .streams = c->streams,
                                  .buffer_bytes = c->buffer_bytes,
+                                 .no_offload = c->no_offload,
                                  .in = c->in,
                                  .out = c->out,
                                  .stop_event = daemon->stop_event,

@@ -33,6 +33,7 @@ typedef struct gn_switchd_config {
         quota;  ///< most slots (shared: chunks under way) of one job, of all its streams together; 0: a quarter of all
     uint16_t slot_values;
     size_t buffer_bytes;
+    bool no_offload;  ///< a system call's message is one datagram, in and out
     uint64_t join_timeout_ns;
     const char *parent;  ///< HOST:PORT; NULL: none
     const char

@@ -73,6 +73,7 @@ static bool open_stream(client *c, unsigned s)
         (void)setsockopt(t->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
     if (setsockopt(t->fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes))
         (void)setsockopt(t->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    if (c->config->marked) (void)setsockopt(t->fd, IPPROTO_IP, IP_TOS, &(int){3}, sizeof(int));
     if (bind(t->fd, (struct sockaddr *)&own, sizeof own) || getsockname(t->fd, (struct sockaddr *)&own, &length))
         return fail(c, "UDP: %s", strerror(errno));
     c->join.udp_port[s] = ntohs(own.sin_port);
@@ -292,6 +293,7 @@ static void add_stats(gn_worker_stats *to, const gn_worker_stats *from)
     to->sent += from->sent, to->resent += from->resent, to->received += from->received, to->ignored += from->ignored;
     to->up_bytes += from->up_bytes, to->down_bytes += from->down_bytes, to->late += from->late;
     to->fallback_chunks += from->fallback_chunks;
+    to->marked += from->marked;
 }
 
 static uint64_t draw(uint64_t *state)
@@ -353,7 +355,10 @@ static size_t hostile(const client *c, uint64_t *state, uint8_t *out, size_t roo
 
 static bool flood(client *c)
 {
-    enum { ROOM = 1400 };
+    enum {
+        ROOM = 1400,
+        FLOOD_EVERY_US = 3000
+    };  // some 150 Mbit/s: more than the link has, but no processor's whole time
     uint64_t state = c->join.rank + 1;
     const uint64_t end = gn_now() + (uint64_t)(c->config->flood_s * 1e9);
     while (gn_now() < end) {
@@ -365,6 +370,7 @@ static bool flood(client *c)
             c->result->flooded++;
         }
         gn_outbox_flush(c->box);
+        usleep(FLOOD_EVERY_US);
     }
     return true;
 }

@@ -19,6 +19,7 @@ enum {
     KEY_PARENT,
     KEY_PLACE,
     KEY_BUFFER,
+    KEY_NO_OFFLOAD,
     KEY_MODE,
     KEY_WINDOWS,
     KEY_PS,
@@ -54,6 +55,7 @@ static const struct argp_option options[] = {
     {"quota", KEY_QUOTA, "SLOTS", 0,
      "most slots of one job, where they are shared most chunks under way (default a quarter of all)", 2},
     {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of each stream (default 8M)", 2},
+    {"no-offload", KEY_NO_OFFLOAD, 0, 0, "one datagram at a time between kernel and switch", 2},
     {"join-timeout", KEY_JOIN_TIMEOUT, "TIME", 0, "how long a job waits for all its workers (default 60s)", 2},
     {0, 0, 0, 0,
      "Bad links. Each may be given for one direction, in:1% (from the workers) or out:1% (to them), or for both, 1%:",
@@ -118,6 +120,9 @@ static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switch
         gn_option_check(state, "buffer", gn_parse_size(arg, &bytes));
         if (bytes < 65536 || bytes > 1 << 30) argp_error(state, "--buffer %s: 64K to 1G", arg);
         config->buffer_bytes = bytes;
+        return true;
+    case KEY_NO_OFFLOAD:
+        config->no_offload = true;
         return true;
     case KEY_JOIN_TIMEOUT:
         gn_option_check(state, "join-timeout", gn_parse_duration(arg, &config->join_timeout_ns));

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switches.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <check.h>
+
+const gn_switchd_config plain_switch = {.listen = {.ip = {.version = 4, .bytes = {127, 0, 0, 1}}},
+                                        .shards = 1,
+                                        .streams = 8,
+                                        .slots = 1024,
+                                        .quota = 1024,
+                                        .slot_values = 512,
+                                        .buffer_bytes = 1 << 20,
+                                        .join_timeout_ns = 2000000000,
+                                        .in.seed = 1,
+                                        .out.seed = 2};
+
+running start(const gn_switchd_config *config)
+{
+    int ends[2];
+    running r = {0};
+    ck_assert_int_eq(pipe(ends), 0);
+    r.pid = fork();
+    ck_assert_int_ge(r.pid, 0);
+    if (!r.pid) {
+        gn_switchd *daemon;
+        gn_error error;
+        char text[GN_ENDPOINT_TEXT];
+        unsigned port = 0;
+        if (gn_switchd_open(&daemon, config, &error)) {
+            (void)fprintf(stderr, "%s\n", error.text);
+            _exit(1);
+        }
+        (void)sscanf(strrchr(gn_switchd_address(daemon, text), ':') + 1, "%u", &port);
+        const uint16_t chosen = (uint16_t)port;
+        if (write(ends[1], &chosen, sizeof chosen) != sizeof chosen) _exit(1);
+        close(ends[0]);
+        close(ends[1]);
+        const int status = gn_switchd_run(daemon, &error);
+        gn_switchd_close(daemon);
+        _exit(status ? 1 : 0);
+    }
+    close(ends[1]);
+    ck_assert_int_eq(read(ends[0], &r.port, sizeof r.port), sizeof r.port);
+    close(ends[0]);
+    return r;
+}
+
+void stop(const running *r)
+{
+    int status;
+    kill(r->pid, SIGTERM);
+    ck_assert_int_eq(waitpid(r->pid, &status, 0), r->pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+void slay(const running *r)
+{
+    kill(r->pid, SIGKILL);
+    ck_assert_int_eq(waitpid(r->pid, NULL, 0), r->pid);
+}
+
+sw_client client_of(uint16_t port, const char *name, unsigned rank, unsigned ranks)
+{
+    sw_client c = {.host = "127.0.0.1",
+                   .port = port,
+                   .join = {.rank = (uint16_t)rank,
+                            .ranks = (uint16_t)ranks,
+                            .bit = (uint8_t)rank,
+                            .children = (uint8_t)ranks,
+                            .packet_values = 256,
+                            .slots = 64,
+                            .streams = 1},
+                   .count = 20000,
+                   .rounds = 3,
+                   .timeout_ms = 10000};
+    snprintf(c.join.name, sizeof c.join.name, "%s", name);
+    return c;
+}
+
+static void *run_one(void *argument)
+{
+    one *o = argument;
+    sw_client_run(&o->config, &o->result);
+    return NULL;
+}
+
+one ones[CLIENTS_MAX];
+
+void launch(unsigned i, const sw_client *config)
+{
+    ones[i].config = *config;
+    ck_assert_int_eq(pthread_create(&ones[i].thread, NULL, run_one, &ones[i]), 0);
+}
+
+void await(unsigned from, unsigned count)
+{
+    for (unsigned i = from; i < from + count; i++) pthread_join(ones[i].thread, NULL);
+}
+
+void all_good(unsigned from, unsigned count)
+{
+    await(from, count);
+    for (unsigned i = from; i < from + count; i++) {
+        ck_assert_msg(ones[i].result.good, "client %u: %s", i, ones[i].result.error);
+        ck_assert_uint_eq(ones[i].result.hash, ones[from].result.hash);
+    }
+}
+
+void says(unsigned i, const char *what)
+{
+    ck_assert(!ones[i].result.good);
+    ck_assert_msg(strstr(ones[i].result.error, what) != NULL, "worker %u: '%s' says nothing of '%s'", i,
+                  ones[i].result.error, what);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TESTS_SWITCH_SWITCHES_H
+#define GRADNIC_TESTS_SWITCH_SWITCHES_H
+/// Switches in processes of their own, workers in threads, on loopback. For Check tests: whatever goes wrong fails the test.
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "client.h"
+#include "switch/daemon/switchd.h"
+
+enum { CLIENTS_MAX = 16 };
+
+typedef struct running {
+    pid_t pid;
+    uint16_t port;
+} running;
+
+typedef struct one {
+    pthread_t thread;
+    sw_client config;
+    sw_result result;
+} one;
+
+extern one ones[CLIENTS_MAX];                 ///< workers, by number
+extern const gn_switchd_config plain_switch;  ///< any port, no bad links
+
+/// A switch in a process of its own, so that it can be killed.
+running start(const gn_switchd_config *config);
+/// Tells it to end; it has to end well.
+void stop(const running *r);
+/// Without a word.
+void slay(const running *r);
+
+/// A worker as most tests want it: bit `rank` of `ranks` children.
+sw_client client_of(uint16_t port, const char *name, unsigned rank, unsigned ranks);
+void launch(unsigned i, const sw_client *config);
+void await(unsigned from, unsigned count);
+/// Waits; all sums were right, and the same bits everywhere.
+void all_good(unsigned from, unsigned count);
+/// Fails unless worker i's error has this in it.
+void says(unsigned i, const char *what);
+
+#endif

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who does not fit is refused and told why; who goes or is killed, worker, switch or parameter server, is told of; bytes that are no frame change nothing.
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "host/clock.h"
+#include "switches.h"
+#include "unit/suite.h"
+
+static void refused_with(const char *what)
+{
+    await(1, 1);
+    says(1, what);
+}
+
+START_TEST(a_lost_parameter_server_is_noticed)
+{
+    char above[40];
+    gn_switchd_config config = plain_switch;
+    config.role = GN_SWITCHD_PS;
+    const running ps = start(&config);
+    snprintf(above, sizeof above, "127.0.0.1:%u", ps.port);
+    // It serves switches, no workers.
+    sw_client c = client_of(ps.port, "direct", 0, 1);
+    launch(0, &c);
+    await(0, 1);
+    says(0, "this is a parameter server");
+    config.role = GN_SWITCHD_SWITCH;
+    config.mode = GN_SHARED;
+    config.ps = above;
+    const running r = start(&config);
+    for (unsigned i = 0; i < 2; i++) {
+        c = client_of(r.port, "lost", i, 2);
+        c.rounds = 1000;
+        c.pause_s = 0.02;
+        launch(i, &c);
+    }
+    usleep(300000);
+    slay(&ps);
+    await(0, 2);
+    for (unsigned i = 0; i < 2; i++) says(i, "gone: the connection to the parameter server 127.0.0.1:");
+    // Who asks now is told, too.
+    c = client_of(r.port, "none", 0, 1);
+    launch(0, &c);
+    await(0, 1);
+    says(0, "parameter server");
+    stop(&r);
+}
+END_TEST
+
+START_TEST(who_leaves_others_waiting_is_noticed_where_slots_are_shared)
+{
+    char above[40];
+    gn_switchd_config config = plain_switch;
+    config.role = GN_SWITCHD_PS;
+    const running ps = start(&config);
+    snprintf(above, sizeof above, "127.0.0.1:%u", ps.port);
+    config.role = GN_SWITCHD_SWITCH;
+    config.mode = GN_SHARED;
+    config.ps = above;
+    config.slots = 4;
+    config.windows = 256;
+    const running r = start(&config);
+    for (unsigned i = 0; i < 3; i++) {
+        sw_client c = client_of(r.port, "goes", i, 3);
+        c.timeout_ms = 20000;
+        if (i == 1) c.stop_after = 1;
+        launch(i, &c);
+    }
+    await(0, 3);
+    for (unsigned i = 0; i < 3; i += 2) says(i, "gone: rank 1 has left");
+    stop(&r);
+    stop(&ps);
+}
+END_TEST
+
+START_TEST(who_does_not_fit_is_told_why)
+{
+    const running r = start(&plain_switch);
+    sw_client first = client_of(r.port, "fit", 0, 2), other = client_of(r.port, "fit", 1, 2);
+    launch(0, &first);
+    usleep(200000);
+    other.join.packet_values = 128;
+    launch(1, &other);
+    refused_with("packet_values of job 'fit': rank 0 (127.0.0.1:");
+    says(1, "says 256, rank 1 (127.0.0.1:");
+    other = client_of(r.port, "fit", 1, 2), other.join.bit = 0, other.join.rank = 1;
+    launch(1, &other);
+    refused_with("bit 0 of job 'fit' is taken by child 0 (rank 0");
+    other = client_of(r.port, "fit", 0, 2), other.join.bit = 1;
+    launch(1, &other);
+    refused_with("rank 0 of job 'fit' is there already");
+    other = client_of(r.port, "big", 1, 2), other.join.packet_values = 513;
+    launch(1, &other);
+    refused_with("slots have 512 values");
+    other = client_of(r.port, "tree", 1, 2), other.join.parent_children = 2;
+    launch(1, &other);
+    refused_with("this switch has no parent");
+    // And the job can still be had; whoever comes late has to take another name.
+    other = client_of(r.port, "fit", 1, 2), other.pause_s = 0.3;
+    launch(1, &other);
+    usleep(200000);
+    launch(2, &first);
+    await(2, 1);
+    says(2, "is complete already");
+    all_good(0, 2);
+    stop(&r);
+}
+END_TEST
+
+START_TEST(who_does_not_come_is_named)
+{
+    const running r = start(&plain_switch);
+    for (unsigned i = 0; i < 2; i++) {
+        const sw_client c = client_of(r.port, "late", i, 4);
+        launch(i, &c);
+    }
+    await(0, 2);
+    for (unsigned i = 0; i < 2; i++) says(i, "children 2-3 have not come within 2 s");
+    stop(&r);
+}
+END_TEST
+
+START_TEST(who_goes_is_told_of)
+{
+    const running r = start(&plain_switch);
+    const uint64_t begin = gn_now();
+    for (unsigned i = 0; i < 4; i++) {
+        sw_client c = client_of(r.port, "goes", i, 4);
+        if (i == 2) c.stop_after = 1;
+        launch(i, &c);
+    }
+    await(0, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        if (i == 2) continue;
+        says(i, "gone: rank 2 has left");
+    }
+    ck_assert_uint_lt(gn_now() - begin, 5000000000);
+    // Its slots are free again.
+    for (unsigned i = 0; i < 2; i++) {
+        sw_client c = client_of(r.port, "goes", i, 2);
+        c.join.slots = 512;
+        c.join.streams = 2;
+        launch(i, &c);
+    }
+    all_good(0, 2);
+    ck_assert_uint_eq(ones[0].result.welcome.slots, 512);
+    stop(&r);
+}
+END_TEST
+
+START_TEST(slots_are_granted_within_the_quota)
+{
+    gn_switchd_config config = plain_switch;
+    config.quota = 256;
+    config.streams = 16;
+    const running r = start(&config);
+    for (unsigned job = 0; job < 5; job++) {
+        char name[8];
+        snprintf(name, sizeof name, "q%u", job);
+        sw_client c = client_of(r.port, name, 0, 1);
+        c.join.slots = 512;
+        c.join.streams = job == 4 ? 1 : 2;
+        c.rounds = 1;
+        c.pause_s = 1;
+        launch(job, &c);
+        usleep(100000);
+    }
+    await(0, 5);
+    for (unsigned job = 0; job < 4; job++) {
+        ck_assert_msg(ones[job].result.good, "%s", ones[job].result.error);
+        ck_assert_uint_eq(ones[job].result.welcome.slots, 128);
+    }
+    says(4, "no slots left");
+    stop(&r);
+}
+END_TEST
+
+START_TEST(a_killed_switch_is_noticed)
+{
+    running r = start(&plain_switch);
+    const uint64_t begin = gn_now();
+    for (unsigned i = 0; i < 2; i++) {
+        sw_client c = client_of(r.port, "killed", i, 2);
+        c.rounds = 1000;
+        c.pause_s = 0.02;
+        launch(i, &c);
+    }
+    usleep(300000);
+    slay(&r);
+    await(0, 2);
+    for (unsigned i = 0; i < 2; i++) says(i, "the switch 127.0.0.1:");
+    ck_assert_uint_lt(gn_now() - begin, 5000000000);
+    // At the same place again: another generation.
+    gn_switchd_config config = plain_switch;
+    config.listen.port = r.port;
+    const uint16_t gen = ones[0].result.welcome.gen[0];
+    sleep(1);
+    r = start(&config);
+    for (unsigned i = 0; i < 2; i++) {
+        const sw_client c = client_of(r.port, "killed", i, 2);
+        launch(i, &c);
+    }
+    all_good(0, 2);
+    ck_assert_uint_ne(ones[0].result.welcome.gen[0], gen);
+    stop(&r);
+}
+END_TEST
+
+START_TEST(a_switch_that_ends_says_so)
+{
+    const running r = start(&plain_switch);
+    for (unsigned i = 0; i < 2; i++) {
+        sw_client c = client_of(r.port, "ends", i, 2);
+        c.rounds = 1000;
+        c.pause_s = 0.02;
+        launch(i, &c);
+    }
+    usleep(300000);
+    stop(&r);
+    await(0, 2);
+    for (unsigned i = 0; i < 2; i++) says(i, "gone: the switch was told to end");
+}
+END_TEST
+
+START_TEST(bytes_that_are_no_frame)
+{
+    const running r = start(&plain_switch);
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(r.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    static const char *const hellos[] = {"GET / HTTP/1.0\r\n\r\n", "GNAD\2\0\0\0", "GNAD\1\5\0\1x", "GNAD\1\0\0\1x",
+                                         ""};
+    static const size_t lengths[] = {18, 8, 9, 9, 0};
+    for (unsigned i = 0; i < sizeof hellos / sizeof *hellos; i++) {
+        char answer[600];
+        ssize_t got, whole = 0;
+        const int fd = socket(AF_INET, SOCK_STREAM, 0);
+        ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+        const size_t bytes = lengths[i];
+        if (bytes) ck_assert_int_eq(send(fd, hellos[i], bytes, MSG_NOSIGNAL), (ssize_t)bytes);
+        if (!bytes) shutdown(fd, SHUT_WR);
+        while ((got = recv(fd, answer + whole, sizeof answer - (size_t)whole, 0)) > 0) whole += got;
+        close(fd);
+    }
+    const sw_client c = client_of(r.port, "after", 0, 1);
+    launch(0, &c);
+    all_good(0, 1);
+    stop(&r);
+}
+END_TEST
+
+int main(void)
+{
+    return RUN_TESTS("switchd_life", a_lost_parameter_server_is_noticed,
+                     who_leaves_others_waiting_is_noticed_where_slots_are_shared, who_does_not_fit_is_told_why,
+                     who_does_not_come_is_named, who_goes_is_told_of, slots_are_granted_within_the_quota,
+                     a_killed_switch_is_noticed, a_switch_that_ends_says_so, bytes_that_are_no_frame);
+}
