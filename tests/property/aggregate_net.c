@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <check.h>
-
 enum { JOB = 7, GEN = 3, PARENT_PORT = 1000, PS_PORT = 2000 };
 
 uint64_t net_random(net *n)
@@ -178,13 +176,7 @@ static void deliver_to_switch(net *n, unsigned number, const net_flight *f)
     gn_action actions[GN_SWITCH_ACTIONS_MAX];
     gn_switch *sw = &n->sw[number];
     const bool look = shares(n, number);
-    if (look)
-        memcpy(n->before, sw->state,
-               gn_switch_bytes(&(gn_switch_config){.slots = n->options.array,
-                                                   .slot_values = n->options.packet_values,
-                                                   .jobs = NET_JOBS,
-                                                   .mode = n->options.mode,
-                                                   .windows = n->options.slots * n->options.jobs}));
+    if (look) net_remember(sw, n->before);
     const unsigned count = gn_switch_rx(sw, (uint64_t)n->now, f->port, f->data, f->bytes, actions);
     SUITE_CHECK(count >= 1, "count >= 1");
     SUITE_CHECK(count <= GN_SWITCH_ACTIONS_MAX, "count <= GN_SWITCH_ACTIONS_MAX");

@@ -50,7 +50,7 @@ typedef struct net {
     unsigned ranks, switches;  ///< workers of a job; the root is the last switch
     net_job job[NET_JOBS];
     gn_switch sw[NET_SWITCHES];
-    void *memory[NET_SWITCHES], *before;  ///< of the switches; of one before a packet
+    void *memory[NET_SWITCHES], *before;  ///< of the switches; for net_remember()
     int64_t now;
     net_flight flight[NET_FLIGHTS];
     unsigned flights;
@@ -77,7 +77,10 @@ void net_step(net *n);
 /// No packets on their way any more: all of them are delivered, without loss.
 void net_drain(net *n);
 
-/// What must hold after each packet at a switch that shares its slots; `before` is its memory as it was.
+/// What net_check_shared() wants to know of a switch ahead of a packet, into memory as large as the switch's.
+void net_remember(const gn_switch *sw, void *before);
+
+/// What must hold after each packet at a switch that shares its slots; `before` from net_remember().
 void net_check_shared(const gn_switch *sw, const void *before, const gn_action *actions, unsigned count);
 
 #endif

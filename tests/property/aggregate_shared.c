@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold in a switch whose slots belong to nobody, after each packet.
-#include <check.h>
-
 #include "aggregate_net.h"
+
+#include <string.h>
+
 #include "switch/state.h"
 
 static const gn_window *window_of(const gn_switch *sw, const gn_copy *copy)
@@ -48,17 +49,26 @@ static void check_change(const gn_switch *sw, const gn_copy *was, const gn_copy 
     ck_abort_msg("a slot was emptied, and its sums went nowhere");
 }
 
+/// Copies, and behind them windows, without what is ahead of them and behind.
+void net_remember(const gn_switch *sw, void *before)
+{
+    const gn_switch_config *config = &sw->state->config;
+    memcpy(before, gn_state_copies(sw),
+           sizeof(gn_copy) * gn_state_copy_count(config) + sizeof(gn_window) * gn_state_window_count(config));
+}
+
 void net_check_shared(const gn_switch *sw, const void *before, const gn_action *actions, unsigned count)
 {
-    const gn_switch old = {.state = (struct gn_switch_state *)(uintptr_t)before};
     const size_t slots = gn_state_copy_count(&sw->state->config);
+    const gn_copy *copies = before;
+    const gn_window *windows = (const void *)(copies + slots);
     for (uint32_t i = 0; i < slots; i++) {
-        const gn_copy *was = gn_state_copies(&old) + i, *is = gn_state_copies(sw) + i;
+        const gn_copy *was = copies + i, *is = gn_state_copies(sw) + i;
         if (is->state != GN_COPY_EMPTY) check_holder(sw, i);
         if (was->state != GN_COPY_EMPTY) check_change(sw, was, is, actions, count);
     }
     for (size_t i = 0; i < gn_state_window_count(&sw->state->config); i++) {
-        const gn_window *was = gn_state_windows(&old) + i, *is = gn_state_windows(sw) + i;
+        const gn_window *was = windows + i, *is = gn_state_windows(sw) + i;
         if (is->psn == was->psn) SUITE_CHECK((is->gone & was->gone) == was->gone, "what has gone has come back");
     }
 }
