@@ -234,9 +234,9 @@ END_TEST
 START_TEST(sums_beyond_int32_are_an_overflow)
 {
     gn_agg_packet p = header(GN_AGG_EVICTED, 0, 3);
-    ck_assert(give_packet(&p, 1 << 30));
+    ck_assert(give_packet(&p, (1 << 30) - 1));
     p = header(GN_AGG_EVICTED, 0, 12);
-    ck_assert(give_packet(&p, 1 << 30));
+    ck_assert(give_packet(&p, (1 << 30) - 1));
     expect(GN_AGG_OVERFLOW, 0, ALL);
 }
 END_TEST
