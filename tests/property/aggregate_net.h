@@ -24,6 +24,7 @@ typedef struct net_options {
     uint16_t slots, packet_values;
     uint16_t array;               ///< slots that all jobs share, in modes shared and preemptive
     unsigned loss, repeat, mark;  ///< per mille
+    bool timeless;                ///< no time passes: nobody may have to wait for a timer
     uint64_t seed;
 } net_options;
 

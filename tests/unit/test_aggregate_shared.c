@@ -28,9 +28,10 @@ static gn_switch_job job_of(uint16_t job)
     return j;
 }
 
-static void begin(gn_memory_mode mode, uint32_t windows)
+static void begin(gn_memory_mode mode, uint32_t slots, uint32_t windows)
 {
-    const gn_switch_config config = {.slots = 1, .slot_values = VALUES, .jobs = 2, .mode = mode, .windows = windows};
+    const gn_switch_config config = {
+        .slots = slots, .slot_values = VALUES, .jobs = 2, .mode = mode, .windows = windows};
     const size_t bytes = gn_switch_bytes(&config);
     free(memory);
     memory = malloc(bytes);
@@ -39,7 +40,7 @@ static void begin(gn_memory_mode mode, uint32_t windows)
 
 static void open_jobs(gn_memory_mode mode)
 {
-    begin(mode, 2 * SLOTS);
+    begin(mode, 1, 2 * SLOTS);
     for (uint16_t job = 0; job < 2; job++) {
         const gn_switch_job j = job_of(job);
         ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_OK);
@@ -283,11 +284,41 @@ START_TEST(a_job_that_begins_anew_or_ends_leaves_its_slots)
 }
 END_TEST
 
+START_TEST(a_partitioned_leaf_answers_its_root_s_parameter_server)
+{
+    begin(GN_PARTITIONED, SLOTS, 0);
+    gn_switch_job j = job_of(0);
+    j.has_parent = true;
+    j.parent_port = 50;
+    j.parent_bit = 1;
+    j.parent_fanin = 2;
+    ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_OK);
+    gn_agg_packet remind = header(GN_AGG_REMIND_WORKER, 0, 0, 2);
+    remind.level = 1;
+    remind.fanin = 2;
+    remind.values = 0;
+    give(0, 0, 0, 0, 0);
+    give_at(50, &remind);  // it is not whole: its workers see to that
+    expect_drop(GN_DROP_UNEXPECTED);
+    give(0, 0, 1, 0, 0);
+    give(0, 0, 2, 0, 0);
+    ck_assert_int_eq(actions[0].kind, GN_TO_PARENT);
+    ck_assert_int_eq(sent.type, GN_AGG_GRADIENT);
+    give_at(0, &remind);
+    expect_drop(GN_DROP_PORT);
+    give_at(50, &remind);
+    ck_assert_int_eq(actions[0].kind, GN_TO_PARENT);
+    ck_assert_int_eq(sent.type, GN_AGG_EVICTED);
+    const int32_t words[VALUES] = {ALL, 0, -ALL};
+    ck_assert(sent.bitmap == 2 && sent.level == 1 && sent.fanin == 2 && !memcmp(sent.payload, words, sizeof words));
+}
+END_TEST
+
 START_TEST(what_is_refused)
 {
     const gn_switch_config config = {.slots = 1, .slot_values = VALUES, .jobs = 2, .mode = GN_MEMORY_MODES};
     ck_assert_uint_eq(gn_switch_bytes(&config), 0);
-    begin(GN_SHARED, SLOTS);
+    begin(GN_SHARED, 1, SLOTS);
     gn_switch_job j = job_of(0);
     j.has_parent = true;  // a switch that shares its slots can only be a root
     j.parent_fanin = 2;
@@ -308,5 +339,6 @@ int main(void)
                      shared_first_come_first_served, the_higher_priority_takes_the_slot,
                      attempts_that_fail_halve_the_priority, the_rest_of_a_chunk_follows_when_it_is_complete,
                      results_pass_and_nothing_late_takes_a_slot, reminders_fetch_what_there_is,
-                     strangers_change_nothing, a_job_that_begins_anew_or_ends_leaves_its_slots, what_is_refused);
+                     strangers_change_nothing, a_job_that_begins_anew_or_ends_leaves_its_slots,
+                     a_partitioned_leaf_answers_its_root_s_parameter_server, what_is_refused);
 }
