@@ -157,7 +157,7 @@ int gn_switch_waiting(const gn_switch *sw, unsigned index, unsigned from, gn_slo
     const gn_job_state *entry = &sw->state->jobs[index];
     const bool partitioned = gn_state_partitioned(&sw->state->config);
     const gn_copy *copies = gn_state_copies(sw) + (partitioned ? entry->first : 0);
-    const size_t count = partitioned ? 2u * job->slots : gn_state_copy_count(&sw->state->config);
+    const size_t count = partitioned ? (size_t)2 * job->slots : gn_state_copy_count(&sw->state->config);
     for (size_t i = from; i < count; i++) {
         const gn_copy *c = &copies[i];
         if (c->state != GN_COPY_OPEN && c->state != GN_COPY_UP) continue;

@@ -61,7 +61,7 @@ static void make_due(gn_ps *ps, gn_ps_entry *entry)
 {
     if (entry->is_due) return;
     entry->is_due = true;
-    ps->due[(ps->due_first + ps->due_count++) % (2u * ps->config.slots)] = (uint32_t)(entry - ps->entries);
+    ps->due[(ps->due_first + ps->due_count++) & (2u * ps->config.slots - 1)] = (uint32_t)(entry - ps->entries);
 }
 
 static void wait_for_more(gn_ps *ps, gn_ps_entry *entry, int64_t now_ns)
@@ -259,7 +259,7 @@ size_t gn_ps_send(gn_ps *ps, int64_t now_ns, void *out, size_t capacity)
         else if (entry->ask_switch || entry->ask)
             bytes = write_question(ps, entry, out, capacity);
         if (!entry->tell && !entry->ask_switch && !entry->ask) {
-            ps->due_first = (ps->due_first + 1) % (2u * ps->config.slots);
+            ps->due_first = (ps->due_first + 1) & (2u * ps->config.slots - 1);
             ps->due_count--;
             entry->is_due = false;
         }
