@@ -5,6 +5,7 @@
 #include <linux/udp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 
 uint8_t *gn_outbox_room(gn_outbox *box, size_t bytes)
@@ -125,21 +126,43 @@ static void mark_segmented(gn_outbox *box, struct msghdr *message, size_t segmen
     memcpy(CMSG_DATA(header), &size, sizeof size);
 }
 
-/// The next message to a destination: as many datagrams as can go together. All but the last are equally long, and that one is not longer.
-static uint16_t add_message(gn_outbox *box, const gn_outbox_queue *queue, uint16_t from)
+static int longer_first(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/// A destination's datagrams, in the order in which they fit together best. @return their number
+static unsigned arrange(gn_outbox *box, const gn_outbox_queue *queue)
+{
+    unsigned count = 0;
+    bool differ = false;
+    for (uint16_t at = queue->first; at; at = box->item[at - 1].next) {
+        const uint32_t bytes = box->item[at - 1].bytes;
+        box->order[count] = bytes << 16 | (uint32_t)(at - 1);
+        differ |= bytes != box->order[0] >> 16;
+        count++;
+    }
+    if (differ && !box->no_segmentation && !queue->to->single)
+        qsort(box->order, count, sizeof *box->order, longer_first);
+    return count;
+}
+
+/// The next message to a destination, from place `at` of its order on: as many datagrams as can go together. All but the last are equally
+/// long, and that one is not longer. @return the place behind it
+static unsigned add_message(gn_outbox *box, const gn_outbox_queue *queue, unsigned at, unsigned end)
 {
     const bool together = !box->no_segmentation && !queue->to->single;
-    const size_t size = box->item[from - 1].bytes;
+    const size_t size = box->order[at] >> 16;
     struct iovec *const first = &box->vector[box->vectors];
     size_t bytes = 0, count = 0;
     bool ended = false;
-    while (from && !ended && count < GN_OUTBOX_SEGMENTS) {
-        const gn_outbox_item *item = &box->item[from - 1];
+    for (; at < end && !ended && count < GN_OUTBOX_SEGMENTS; at++) {
+        const gn_outbox_item *item = &box->item[box->order[at] & 0xffff];
         if (count && (!together || item->bytes > size || bytes + item->bytes > GN_OUTBOX_SEGMENTED_BYTES)) break;
         first[count++] = (struct iovec){(void *)(uintptr_t)item->data, item->bytes};
         bytes += item->bytes;
         ended = item->bytes < size;
-        from = item->next;
     }
     struct msghdr *message = &box->message[box->messages].msg_hdr;
     *message = (struct msghdr){
@@ -147,7 +170,7 @@ static uint16_t add_message(gn_outbox *box, const gn_outbox_queue *queue, uint16
     if (count > 1) mark_segmented(box, message, size);
     box->to[box->messages++] = queue->to;
     box->vectors += (unsigned)count;
-    return from;
+    return at;
 }
 
 void gn_outbox_flush(gn_outbox *box)
@@ -157,9 +180,10 @@ void gn_outbox_flush(gn_outbox *box)
         if (box->messages && box->fd != queue->fd) send_messages(box);
         box->fd = queue->fd;
         box->queue_of[queue->to->port] = 0;
-        for (uint16_t at = queue->first; at;) {
+        const unsigned end = arrange(box, queue);
+        for (unsigned at = 0; at < end;) {
             if (box->messages == GN_OUTBOX_MESSAGES) send_messages(box);
-            at = add_message(box, queue, at);
+            at = add_message(box, queue, at, end);
         }
     }
     if (box->messages) send_messages(box);

@@ -2,7 +2,8 @@
 #ifndef GRADNIC_SWITCH_DAEMON_OUTBOX_H
 #define GRADNIC_SWITCH_DAEMON_OUTBOX_H
 /// Datagrams on their way out, collected while a batch that came in is worked on: one copy of each in the arena, however many
-/// children it goes to. They leave in as few system calls as possible: sendmmsg(), and UDP_SEGMENT for those to one place that are equally long.
+/// children it goes to. They leave in as few system calls as possible: sendmmsg(), and UDP_SEGMENT for those to one place that are equally long, for which they
+/// are sorted: within a batch, their order means nothing.
 
 #include <stddef.h>
 #include <sys/socket.h>
@@ -46,6 +47,7 @@ typedef struct gn_outbox {
     int fd;                      ///< that they leave through
     bool waited;                 ///< for room, in this flush
     gn_outbox_item item[GN_OUTBOX_ITEMS];
+    uint32_t order[GN_OUTBOX_ITEMS];                         ///< of one destination: bytes << 16 | index
     uint16_t queue_of[GN_AGG_WORKERS_MAX * GN_SOURCES_MAX];  ///< by port: index + 1 of its queue; 0: none
     gn_outbox_queue queue[GN_AGG_WORKERS_MAX * GN_SOURCES_MAX];
     struct mmsghdr message[GN_OUTBOX_MESSAGES];
