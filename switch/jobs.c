@@ -44,14 +44,22 @@ static uint32_t units(const gn_switch_config *config, const gn_switch_job *job)
     return gn_state_partitioned(config) ? 2u * job->slots : job->slots;
 }
 
+/// A switch that shares its slots has no parent (docs/switch.md), and nobody but the parameter server may be where the parameter server is.
+static bool may_share(const gn_switch_job *job)
+{
+    for (unsigned i = 0; i < job->children; i++)
+        if (job->port[i] == job->ps_port) return false;
+    return !job->has_parent;
+}
+
 static bool possible(const gn_switch *sw, const gn_switch_job *job)
 {
     const gn_switch_config *config = &sw->state->config;
     if (!gn_slots_possible(job->slots) || units(config, job) > all_units(config)) return false;
-    if (!gn_state_partitioned(config) && job->has_parent) return false;  // see docs/switch.md, "Hierarchy"
     if (!job->children || job->children > GN_AGG_WORKERS_MAX || (unsigned)job->format >= GN_AGG_FORMATS ||
         job->level > 14)
         return false;
+    if (!gn_state_partitioned(config) && !may_share(job)) return false;
     if (!job->has_parent) return job->leader < job->children;
     return job->parent_fanin && job->parent_fanin <= GN_AGG_WORKERS_MAX && job->parent_bit < job->parent_fanin;
 }

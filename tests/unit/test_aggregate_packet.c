@@ -156,6 +156,41 @@ START_TEST(binary32_for_the_leader_is_never_compressed)
 }
 END_TEST
 
+/// Parses, writes and compares.
+static void write_again(size_t length)
+{
+    uint8_t again[256];
+    ck_assert_int_eq(gn_agg_parse(bytes, length, &parsed), GN_AGG_FINE);
+    ck_assert_uint_eq(gn_agg_write_again(&parsed, again, sizeof again), length);
+    ck_assert_mem_eq(again, bytes, length);
+    ck_assert_uint_eq(gn_agg_write_again(&parsed, again, length - 1), 0);
+    parsed.type = GN_AGG_EVICTED;
+    ck_assert_uint_eq(gn_agg_write_again(&parsed, again, sizeof again), length);
+    gn_agg_packet other;
+    ck_assert_int_eq(gn_agg_parse(again, length, &other), GN_AGG_FINE);
+    ck_assert_int_eq(other.type, GN_AGG_EVICTED);
+    ck_assert_uint_eq(other.payload_bytes, parsed.payload_bytes);
+    ck_assert_mem_eq(other.payload, parsed.payload, parsed.payload_bytes);
+}
+
+START_TEST(packets_that_go_on_keep_their_payload)
+{
+    write_again(write_example(&example));
+    gn_codec codec;
+    const int32_t sums[20] = {0, 3, -100000, 7};
+    gn_agg_packet packet = example;
+    packet.next = 10;
+    packet.values = 20;
+    for (gn_profile profile = GN_LATTICE; profile <= GN_DENSE; profile++) {
+        ck_assert_int_eq(gn_codec_init(&codec, profile, 10), GN_OK);
+        write_again(gn_agg_write_stream(&packet, &codec, sums, NULL, bytes, sizeof bytes));
+    }
+    // As a NIC leaves what compression does not make shorter.
+    gn_shim_write(&(gn_shim){.version = 1, .kind = GN_KIND_STORED, .length = 32 + 80}, bytes);
+    write_again(8 + gn_agg_write_words(&packet, sums, bytes + 8, sizeof bytes - 8));
+}
+END_TEST
+
 START_TEST(every_fault_has_a_text)
 {
     for (gn_agg_fault fault = GN_AGG_FINE; fault <= GN_AGG_LENGTH; fault++)
@@ -168,5 +203,6 @@ int main(void)
 {
     return RUN_TESTS("aggregate_packet", header_has_its_bytes, what_was_written_is_read,
                      every_bit_of_the_header_is_guarded, impossible_fields, lengths, streams_stand_behind_a_shim,
-                     binary32_for_the_leader_is_never_compressed, every_fault_has_a_text);
+                     binary32_for_the_leader_is_never_compressed, packets_that_go_on_keep_their_payload,
+                     every_fault_has_a_text);
 }

@@ -324,6 +324,9 @@ START_TEST(what_is_refused)
     j.parent_fanin = 2;
     ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_INVALID);
     j = job_of(0);
+    j.ps_port = j.port[CHILDREN - 1];
+    ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_INVALID);
+    j = job_of(0);
     j.slots = 2 * SLOTS;
     ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_INVALID);
     j.slots = SLOTS;

@@ -64,7 +64,7 @@ typedef struct gn_switch_job {
     uint8_t parent_fanin;               ///< children of the parent
     uint16_t port[GN_AGG_WORKERS_MAX];  ///< of each child: where its packets come from, and results go to
     uint8_t leader;                     ///< child on the way to the worker that sums what cannot be summed as integers
-    uint16_t ps_port;                   ///< modes shared, preemptive: where the parameter server is
+    uint16_t ps_port;                   ///< modes shared, preemptive: where the parameter server is, and no child
 } gn_switch_job;
 
 /// Where a packet goes.
