@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shard's making, and what it does for jobs.
 #include <errno.h>
+#include <linux/udp.h>
 #include <netinet/in.h>
-#include <netinet/udp.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>

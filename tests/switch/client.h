@@ -18,6 +18,7 @@ typedef struct sw_client {
     int timeout_ms;          ///< without any progress
     unsigned stop_after;     ///< rounds after which it goes without a word; 0: never
     double pause_s;          ///< after each round
+    bool nan;                ///< rank 1 has values that have no integers
     bool marked;             ///< as if a queue had marked all that it sends (ECN)
     double flood_s;          ///< instead of summing: hostile datagrams as fast as can be, for so long
 } sw_client;

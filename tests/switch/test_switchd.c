@@ -161,6 +161,37 @@ static sw_client in_tree(uint16_t port, const char *name, unsigned rank, unsigne
     return c;
 }
 
+/// They go round the slots, to rank 0 and from there to all, also through a tree.
+START_TEST(values_without_integers)
+{
+    char parent[40];
+    const running root = start(&plain_switch);
+    gn_switchd_config config = plain_switch;
+    snprintf(parent, sizeof parent, "127.0.0.1:%u", root.port);
+    config.parent = parent;
+    const running leaf[2] = {start(&config), start(&config)};
+    for (unsigned tree = 0; tree < 2; tree++) {
+        for (unsigned i = 0; i < 4; i++) {
+            sw_client c =
+                tree ? in_tree(leaf[i / 2].port, "nan", i, i % 2, 2, i / 2, 2) : client_of(root.port, "nan", i, 4);
+            c.join.format = tree ? GN_AGG_DENSE : GN_AGG_INT32;
+            c.join.bound_exp = tree ? 10 : 0;
+            c.nan = true;
+            c.pause_s = 0.05;
+            launch(i, &c);
+        }
+        await(0, 4);
+        for (unsigned i = 0; i < 4; i++) {
+            ck_assert_msg(ones[i].result.good, "%s", ones[i].result.error);
+            ck_assert_uint_eq(ones[i].result.stats.fallback_chunks, 4 * 3);
+        }
+    }
+    stop(&leaf[0]);
+    stop(&leaf[1]);
+    stop(&root);
+}
+END_TEST
+
 /// Three levels: the switch in the middle is told its place, for its children cannot know it.
 START_TEST(a_switch_in_the_middle)
 {
@@ -237,5 +268,5 @@ int main(void)
 {
     return RUN_TESTS("switchd", sums_are_right, streams_go_to_all_shards, bad_links_both_ways, one_worker_alone,
                      leaves_and_a_root, jobs_share_slots, marks_of_queues_come_down, datagrams_one_by_one,
-                     a_switch_in_the_middle, a_root_that_shares_its_slots);
+                     values_without_integers, a_switch_in_the_middle, a_root_that_shares_its_slots);
 }
