@@ -28,7 +28,7 @@ static void count_asked(const gn_switchd *daemon, const gn_job *but, uint64_t *t
 static bool find_places(const gn_switchd *daemon, gn_job *job)
 {
     uint64_t taken[GN_SWITCHD_SHARDS_MAX] = {0};
-    unsigned load[GN_SWITCHD_SHARDS_MAX];
+    unsigned load[GN_SWITCHD_SHARDS_MAX] = {0};
     const unsigned streams = gn_job_terms(job)->streams;
     count_asked(daemon, job, taken, NULL);
     for (unsigned i = 0; i < daemon->shards; i++) load[i] = load_of(daemon->shard[i]);

@@ -115,8 +115,8 @@ static int open_shards(gn_switchd *daemon, gn_error *error)
                                  .stop_event = daemon->stop_event,
                                  .stop = &daemon->stop};
         shard.listen.port = c->udp_first ? (uint16_t)(c->udp_first + i * c->streams) : 0;
-        shard.in.seed += 2 * i;
-        shard.out.seed += 2 * i + 1;
+        shard.in.seed += 2 * (uint64_t)i;
+        shard.out.seed += 2 * (uint64_t)i + 1;
         if (!(daemon->shard[i] = gn_shard_new(&shard, error))) return -1;
         daemon->shards++;
     }
