@@ -27,7 +27,7 @@ gn_added gn_copy_add(gn_copy *copy, int32_t *sums, const gn_agg_packet *p, const
                           .next = p->next};
     copy->seen |= p->bitmap;
     copy->poison |= added == GN_ADDED_POISON;
-    copy->marked |= (p->flags & GN_AGG_ECN) != 0;
+    copy->flags |= p->flags & GN_COPY_FLAGS;
     if (!copy->values) copy->values = p->values;  // the first had only said that it is poisoned
     if (p->next > copy->next) copy->next = p->next;
     return added;

@@ -5,6 +5,9 @@
 
 #include <gradnic/switch.h>
 
+/// What a sum takes over from its contributions.
+enum { GN_COPY_FLAGS = GN_AGG_ECN | GN_AGG_LATE };
+
 typedef enum gn_copy_state {
     GN_COPY_EMPTY,  ///< since the job began, or (shared memory) between two chunks
     GN_COPY_OPEN,   ///< some children have contributed
@@ -19,8 +22,8 @@ typedef struct gn_copy {
     uint32_t psn;
     uint16_t values;
     uint8_t state;
-    bool poison;  ///< no integers can be given for it
-    bool marked;  ///< a contribution had GN_AGG_ECN
+    bool poison;    ///< no integers can be given for it
+    uint8_t flags;  ///< those of GN_COPY_FLAGS that one of the contributions had
     int8_t exponent;
     int8_t next;
     uint8_t job;        ///< index: whose it is, where jobs share slots

@@ -53,7 +53,7 @@ gn_action *gn_about_say(const gn_about *a, gn_action_kind kind, gn_agg_type type
     action->slot_index = sums_index;
     gn_agg_packet *p = &action->header;
     p->type = (uint8_t)type;
-    p->flags = (uint8_t)((copy->marked ? GN_AGG_ECN : 0) | ((up || to_ps) && copy->poison ? GN_AGG_POISON : 0));
+    p->flags = (uint8_t)(copy->flags | ((up || to_ps) && copy->poison ? GN_AGG_POISON : 0));
     p->job = job->job;
     p->gen = job->gen;
     p->slot = (uint16_t)(copy->psn & (job->slots - 1u));

@@ -35,7 +35,7 @@ static unsigned complete(gn_about *a)
 static unsigned partial_again(gn_about *a, gn_agg_type type)
 {
     a->job->counters.partials_again++;
-    say(a, GN_TO_PARENT, type)->header.flags |= GN_AGG_RESENT;
+    say(a, GN_TO_PARENT, type)->header.flags |= GN_AGG_RESENT | GN_AGG_LATE;
     return 1;
 }
 
@@ -46,6 +46,7 @@ static unsigned again(gn_about *a)
     if (a->copy->state != GN_COPY_DONE) return gn_about_drop(a, GN_DROP_DUPLICATE);
     a->job->counters.repeated++;
     tell_result(a, GN_TO_PORT, a->port);
+    a->actions[0].header.flags |= GN_AGG_RESENT;
     return 1;
 }
 
@@ -104,7 +105,7 @@ static unsigned from_parent(gn_about *a)
     copy->state = GN_COPY_DONE;
     copy->exponent = p->exponent;
     copy->next = p->next;
-    copy->marked |= (p->flags & GN_AGG_ECN) != 0;
+    copy->flags |= p->flags & GN_COPY_FLAGS;
     tell_result(a, GN_TO_GROUP, 0);
     return 1;
 }

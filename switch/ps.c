@@ -80,7 +80,7 @@ static void complete(gn_ps *ps, gn_ps_entry *entry, const gn_agg_packet *last, i
         ps->stats.whole++;
     } else {
         ps->stats.merged++;
-        if (!entry->attempts) gn_rtt_measure(&ps->spread, now_ns - (int64_t)entry->copy.since_ns);
+        if (!entry->attempts) gn_rtt_measure(&ps->spread, now_ns, now_ns - (int64_t)entry->copy.since_ns);
     }
     ps->stats.overflows += entry->copy.poison;
     entry->copy.state = GN_COPY_DONE;
@@ -114,7 +114,7 @@ static bool merge(gn_ps *ps, gn_ps_entry *entry, const gn_agg_packet *p, int64_t
     if (both) {
         ps->stats.overlaps++;
         copy->since_ns = before.since_ns;
-        copy->marked |= before.marked;
+        copy->flags |= before.flags;
         entry->ask |= had & ~p->bitmap;
         make_due(ps, entry);
     }
@@ -204,7 +204,7 @@ static gn_agg_packet header_of(const gn_ps *ps, const gn_ps_entry *entry, gn_agg
 {
     const gn_copy *copy = &entry->copy;
     return (gn_agg_packet){.type = (uint8_t)type,
-                           .flags = (uint8_t)(copy->marked ? GN_AGG_ECN : 0),
+                           .flags = (uint8_t)(copy->flags | (entry->attempts ? GN_AGG_LATE : 0)),
                            .job = ps->config.job,
                            .gen = ps->config.gen,
                            .slot = (uint16_t)((entry - ps->entries) / 2),
@@ -226,7 +226,8 @@ static size_t write_result(gn_ps *ps, gn_ps_entry *entry, void *out, size_t capa
     entry->tell &= ~whom;
     ps->stats.answers += !all;
     const gn_agg_type type = entry->copy.poison ? GN_AGG_OVERFLOW : GN_AGG_RESULT;
-    const gn_agg_packet header = header_of(ps, entry, type, whom);
+    gn_agg_packet header = header_of(ps, entry, type, whom);
+    if (!all) header.flags |= GN_AGG_RESENT;
     const int32_t *sums = sums_of(ps, entry);
     if (ps->config.format == GN_AGG_INT32 || !header.values) return gn_agg_write_words(&header, sums, out, capacity);
     const gn_codec *codec = ps->config.level ? &ps->exact : &ps->codec;

@@ -130,7 +130,9 @@ static gn_agg_packet header_of(const gn_worker *w, const gn_worker_slot *slot, s
 {
     const gn_worker_config *c = &w->config;
     return (gn_agg_packet){.type = GN_AGG_GRADIENT,
-                           .flags = slot->attempts ? GN_AGG_RESENT : 0,
+                           .flags = slot->attempts ? GN_AGG_RESENT | GN_AGG_LATE
+                                    : slot->lags   ? GN_AGG_LATE
+                                                   : 0,
                            .job = c->job,
                            .gen = c->gen,
                            .slot = (uint16_t)(slot - w->slots),
@@ -163,7 +165,7 @@ static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, si
     }
     if (slot->reminded) {
         header.type = GN_AGG_EVICTED;  // straight to the parameter server
-        header.flags |= GN_AGG_RESENT;
+        header.flags |= GN_AGG_RESENT | GN_AGG_LATE;
     }
     if (slot->phase == GN_SLOT_FLOAT) {
         header.flags |= GN_AGG_FLOAT;
@@ -214,7 +216,6 @@ static void remind_at(gn_worker *w, int64_t ns)
 
 static void note_sent(gn_worker *w, gn_worker_slot *slot, int64_t now_ns)
 {
-    slot->sent_ns = now_ns;
     if (slot->since_ns == GN_NEVER) slot->since_ns = now_ns;
     slot->deadline_ns = now_ns + gn_rtt_timeout(&w->rtt, slot->attempts);
     remind_at(w, slot->deadline_ns);
@@ -269,13 +270,14 @@ int64_t gn_worker_deadline(const gn_worker *w)
 
 // ---- what comes in
 
-static void measure(gn_worker *w, const gn_worker_slot *slot, int64_t now_ns)
+/// What no recovery has held up, here or at another worker, tells how long an answer may take: also when this worker has asked again meanwhile, which
+/// is how a timeout that was too short grows. A leader's sums do not tell: there, Karn's rule.
+static void measure(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p, int64_t now_ns)
 {
-    const int64_t took = now_ns - slot->sent_ns;
-    if (!slot->attempts)
-        gn_rtt_measure(&w->rtt, took);
-    else  // which of them was answered is not known, but nothing is answered faster than this:
-        w->stats.late += w->rtt.known && (double)took < 0.5 * w->rtt.least_ns;
+    slot->lags = p->flags & GN_AGG_RESENT;
+    if (p->flags & (GN_AGG_RESENT | GN_AGG_LATE) || (slot->phase == GN_SLOT_FLOAT && slot->attempts)) return;
+    gn_rtt_measure(&w->rtt, now_ns, now_ns - slot->since_ns);
+    w->stats.late += slot->attempts;
 }
 
 void gn_worker_advance(gn_worker *w, gn_worker_slot *slot, int8_t unit)
@@ -321,7 +323,7 @@ static bool take_result(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet 
     const bool is_float = p->flags & GN_AGG_FLOAT;
     if (is_float != (slot->phase == GN_SLOT_FLOAT)) return false;
     if (slot->phase == GN_SLOT_LOOK ? p->values != 0 : !take_values(w, slot, p)) return false;
-    measure(w, slot, now_ns);
+    measure(w, slot, p, now_ns);
     w->stats.fallback_chunks += is_float;
     const size_t chunk = slot->chunk;
     gn_worker_advance(w, slot, is_float ? slot->next_unit : p->next);
@@ -332,7 +334,7 @@ static bool take_result(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet 
 static bool take_overflow(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p, int64_t now_ns)
 {
     if (slot->phase != GN_SLOT_DATA) return false;
-    measure(w, slot, now_ns);
+    measure(w, slot, p, now_ns);
     slot->next_unit = p->next;
     begin(w, slot, GN_SLOT_FLOAT);
     gn_leader_own(w, slot);

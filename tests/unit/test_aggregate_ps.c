@@ -162,7 +162,7 @@ START_TEST(reminders_go_to_the_switch_then_to_workers_too)
 {
     ck_assert(give(0, 5));
     const int64_t first = gn_ps_deadline(ps) - now;
-    ck_assert_int_eq(first, 1000000);
+    ck_assert_int_eq(first, 50000000);
     now += first - 1;
     ck_assert(!says());
     now++;

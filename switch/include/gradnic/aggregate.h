@@ -45,7 +45,9 @@ enum {
     GN_AGG_POISON = 2,  ///< a partial sum with a part that has no integer: no values follow
     GN_AGG_RESENT = 4,  ///< not the first time that it is sent
     GN_AGG_ECN = 8,     ///< somewhere on the way up a queue was marked: to be heeded by the worker
-    GN_AGG_FLAGS = 15
+    GN_AGG_LATE =
+        16,  ///< recovery has held it up: it, a part of it, or the result before it was sent again. Not for measuring round trips
+    GN_AGG_FLAGS = 31
 };
 
 /// How values travel, and what a job's slots hold.

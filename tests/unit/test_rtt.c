@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeout of retransmissions: what it follows.
+#include "suite.h"
+#include "switch/rtt.h"
+
+enum { MS = 1000000 };
+
+START_TEST(follows_what_is_measured)
+{
+    gn_rtt rtt = gn_rtt_new(1 * MS, 1000 * MS);
+    ck_assert_int_eq(gn_rtt_timeout(&rtt, 0), 50 * MS);  // nothing known
+    int64_t now = 0;
+    for (int i = 0; i < 200; i++) gn_rtt_measure(&rtt, now += 21 * MS, 20 * MS);
+    ck_assert(gn_rtt_timeout(&rtt, 0) >= 20 * MS && gn_rtt_timeout(&rtt, 0) < 21 * MS);
+    ck_assert(gn_rtt_timeout(&rtt, 2) >= 80 * MS && gn_rtt_timeout(&rtt, 2) < 84 * MS);
+    ck_assert_int_eq(gn_rtt_timeout(&rtt, 20), 1000 * MS);
+    for (int i = 0; i < 200; i++) gn_rtt_measure(&rtt, now += 21 * MS, MS / 100);
+    ck_assert_int_eq(gn_rtt_timeout(&rtt, 0), 1 * MS);
+}
+END_TEST
+
+// Windows of 128 answers, every fourth of which comes late: the quick ones between do not make that be forgotten.
+START_TEST(windows_count_once)
+{
+    gn_rtt rtt = gn_rtt_new(1 * MS, 1000 * MS);
+    int64_t now = 0;
+    for (int window = 0; window < 200; window++) {
+        const int64_t took = window % 4 ? MS / 10 : 20 * MS;
+        now += took + 1;
+        for (int i = 0; i < 128; i++) {
+            if (window > 20) ck_assert_int_gt(gn_rtt_timeout(&rtt, 0), 2 * MS);
+            gn_rtt_measure(&rtt, now, took);
+        }
+    }
+}
+END_TEST
+
+int main(void)
+{
+    return RUN_SUITE("rtt", NULL, NULL, follows_what_is_measured, windows_count_once);
+}
