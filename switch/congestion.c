@@ -6,7 +6,8 @@
 
 static void release(gn_worker *w)
 {
-    const size_t limit = w->base + (size_t)w->window;
+    // A window of all slots is none: each slot waits for its own results alone, and a lost packet holds up nothing but its slot.
+    const size_t limit = w->window >= w->config.slots ? w->chunks : w->base + (size_t)w->window;
     for (size_t chunk = w->limit; chunk < limit && chunk < w->chunks; chunk++) {
         gn_worker_slot *slot = &w->slots[chunk % w->config.slots];
         if (!slot->held || slot->chunk != chunk) continue;
@@ -23,13 +24,14 @@ void gn_congestion_new(gn_worker *w)
 
 void gn_congestion_begin(gn_worker *w)
 {
-    w->base = w->limit = w->cut_until = 0;
+    w->base = w->limit = w->cut_until = w->sent_until = 0;
     release(w);
 }
 
 bool gn_congestion_admits(gn_worker *w, gn_worker_slot *slot)
 {
     slot->held = slot->since_ns == GN_NEVER && slot->chunk >= w->limit;
+    slot->lags |= slot->held;
     return !slot->held;
 }
 
@@ -42,7 +44,7 @@ void gn_congestion_result(gn_worker *w, size_t chunk, bool marked)
         if (w->window > w->config.slots) w->window = w->config.slots;
     } else if (chunk >= w->cut_until) {
         w->window = w->window > 2 ? w->window / 2 : 1;
-        w->cut_until = w->limit;
+        w->cut_until = w->sent_until;
         w->stats.cuts++;
     }
     release(w);

@@ -66,7 +66,7 @@ static void make_due(gn_ps *ps, gn_ps_entry *entry)
 
 static void wait_for_more(gn_ps *ps, gn_ps_entry *entry, int64_t now_ns)
 {
-    entry->deadline_ns = now_ns + gn_rtt_timeout(&ps->spread, entry->attempts);
+    entry->deadline_ns = now_ns + gn_rtt_timeout(&ps->spread, entry->attempts, false);
     if (ps->next_deadline == NEVER || entry->deadline_ns < ps->next_deadline) ps->next_deadline = entry->deadline_ns;
 }
 

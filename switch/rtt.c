@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rtt.h"
 
-enum { MIN_NS = 1000000, MAX_NS = 1000000000, FIRST_NS = 50000000 };
+enum { MIN_NS = 1000000, MAX_NS = 1000000000, UNKNOWN_NS = 50000000, FIRST_NS = 10000000 };
 
 gn_rtt gn_rtt_new(uint64_t min_ns, uint64_t max_ns)
 {
@@ -26,11 +26,12 @@ void gn_rtt_measure(gn_rtt *rtt, int64_t now_ns, int64_t took_ns)
     rtt->smoothed_ns += off / 8;
 }
 
-int64_t gn_rtt_timeout(const gn_rtt *rtt, unsigned attempts)
+int64_t gn_rtt_timeout(const gn_rtt *rtt, unsigned attempts, bool first)
 {
     const double limit = (double)rtt->max_ns;
-    double wait = rtt->known ? rtt->smoothed_ns + 4 * rtt->variation_ns : FIRST_NS;
+    double wait = rtt->known ? rtt->smoothed_ns + 4 * rtt->variation_ns : UNKNOWN_NS;
     if (wait < (double)rtt->min_ns) wait = (double)rtt->min_ns;
+    if (first && wait < FIRST_NS) wait = FIRST_NS;
     for (unsigned i = 0; i < attempts && wait < limit; i++) wait *= 2;
     return (int64_t)(wait < limit ? wait : limit);
 }

@@ -21,7 +21,7 @@ gn_rtt gn_rtt_new(uint64_t min_ns, uint64_t max_ns);
 /// forgotten in each (RFC 7323, appendix G).
 void gn_rtt_measure(gn_rtt *rtt, int64_t now_ns, int64_t took_ns);
 
-/// The time to wait after so many attempts that failed.
-int64_t gn_rtt_timeout(const gn_rtt *rtt, unsigned attempts);
+/// The time to wait after so many attempts that failed. `first`: of a vector, so that it includes waiting for workers who have not begun: at least 10 ms.
+int64_t gn_rtt_timeout(const gn_rtt *rtt, unsigned attempts, bool first);
 
 #endif

@@ -91,6 +91,7 @@ gn_status gn_worker_post(gn_worker *w, const float *send, float *recv, size_t co
     gn_congestion_begin(w);
     for (size_t i = 0; i < w->chunks && i < w->config.slots; i++) {
         w->slots[i].chunk = i;
+        w->slots[i].opens = true;
         begin(w, &w->slots[i], w->config.format == GN_AGG_INT32 ? GN_SLOT_LOOK : GN_SLOT_DATA);
     }
     return GN_OK;
@@ -217,7 +218,8 @@ static void remind_at(gn_worker *w, int64_t ns)
 static void note_sent(gn_worker *w, gn_worker_slot *slot, int64_t now_ns)
 {
     if (slot->since_ns == GN_NEVER) slot->since_ns = now_ns;
-    slot->deadline_ns = now_ns + gn_rtt_timeout(&w->rtt, slot->attempts);
+    if (slot->chunk >= w->sent_until) w->sent_until = slot->chunk + 1;
+    slot->deadline_ns = now_ns + gn_rtt_timeout(&w->rtt, slot->attempts, slot->opens);
     remind_at(w, slot->deadline_ns);
     w->stats.resent += slot->attempts > 0;
 }
@@ -270,12 +272,13 @@ int64_t gn_worker_deadline(const gn_worker *w)
 
 // ---- what comes in
 
-/// What no recovery has held up, here or at another worker, tells how long an answer may take: also when this worker has asked again meanwhile, which
+/// What no recovery has held up, here or at another worker, and no worker who had not begun, tells how long an answer may take: also when this worker has asked again meanwhile, which
 /// is how a timeout that was too short grows. A leader's sums do not tell: there, Karn's rule.
 static void measure(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p, int64_t now_ns)
 {
     slot->lags = p->flags & GN_AGG_RESENT;
-    if (p->flags & (GN_AGG_RESENT | GN_AGG_LATE) || (slot->phase == GN_SLOT_FLOAT && slot->attempts)) return;
+    if (slot->opens || p->flags & (GN_AGG_RESENT | GN_AGG_LATE) || (slot->phase == GN_SLOT_FLOAT && slot->attempts))
+        return;
     gn_rtt_measure(&w->rtt, now_ns, now_ns - slot->since_ns);
     w->stats.late += slot->attempts;
 }
@@ -284,6 +287,7 @@ void gn_worker_advance(gn_worker *w, gn_worker_slot *slot, int8_t unit)
 {
     slot->uses++;
     slot->unit = unit;
+    slot->opens = false;
     if (slot->phase == GN_SLOT_LOOK) {
         begin(w, slot, GN_SLOT_DATA);
         return;

@@ -27,7 +27,9 @@ typedef struct gn_worker_slot {
     bool tell_result;  ///< rank 0: the sum in binary32 is to be sent (first, or again)
     bool reminded;     ///< the parameter server has asked for the contribution
     bool held;         ///< could be sent, but the window is full
-    bool lags;         ///< the result before it had to be asked for again, so this chunk comes later than others'
+    bool opens;        ///< the vector's first chunk in this slot: who does not answer may not have begun
+    bool
+        lags;  ///< the result before it had to be asked for again, or the window held it: this chunk comes later than others'
     unsigned attempts;
     int64_t since_ns, deadline_ns;  ///< first sent (GN_NEVER: not yet), to be sent again
     gn_leading *leading;            ///< rank 0: of this chunk, or of an earlier one that someone may still ask for
@@ -48,6 +50,7 @@ struct gn_worker {
     uint16_t priority;
     double window;       ///< chunks that may be under way
     size_t base, limit;  ///< the oldest chunk without a result; the first that may not be sent yet
+    size_t sent_until;   ///< the first that none has been sent of, nor of those after it
     size_t cut_until;    ///< marks of chunks before this one are of a queue that the window has been cut for
     gn_worker_stats stats;
 };
