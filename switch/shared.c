@@ -173,6 +173,8 @@ bool gn_shared_overflowed(const gn_about *a)
 
 unsigned gn_shared_rx(gn_about *a)
 {
+    // Streams that go on are not looked into here; but none that is one is longer than this, and nobody has room for more.
+    if (a->bytes > gn_agg_bound(a->packet->values)) return gn_about_drop(a, GN_DROP_STREAM);
     switch (a->packet->type) {
     case GN_AGG_GRADIENT:
     case GN_AGG_EVICTED:
