@@ -245,16 +245,16 @@ static uint64_t waited_for(const gn_switchd *daemon, const gn_job *job)
     return missing;
 }
 
-/// Where slots are shared, what a chunk waits for may be known to the parameter server alone. But those who wait go on asking.
+/// What is waited for may be no slot's: where slots are shared it may be known to the parameter server alone, and binary32 values go to rank 0 past
+/// the slots. But those who wait go on asking.
 static bool is_stuck(const gn_switchd *daemon, gn_job *job, uint64_t now)
 {
     uint64_t results = 0, packets = 0;
-    if (daemon->config.mode == GN_PARTITIONED) return false;
     for (unsigned s = 0; s < job->reserved; s++) {
         gn_shard *shard = daemon->shard[job->shard[s]];
         gn_shard_lock(shard);
         const gn_switch_counters *c = gn_switch_job_counters(&shard->sw, gn_shard_job_index(shard, job->stream[s]));
-        if (c) results += c->results, packets += c->packets;
+        if (c) results += c->results + c->repeated, packets += c->packets;
         gn_shard_unlock(shard);
     }
     const bool waited = job->progress && now - job->progress >= GN_JOB_PATIENCE_MS * UINT64_C(1000000);

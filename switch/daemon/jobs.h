@@ -39,10 +39,9 @@ static inline const gn_admission_join *gn_job_terms(const gn_job *job)
 }
 
 enum {
-    GN_JOB_LOOK_MS = 100,  ///< how often it is looked whether somebody is waited for who has left
-    GN_JOB_PATIENCE_MS =
-        5000,  ///< packets without a sum for so long, after somebody has left, and where slots are shared: it is so
-    GN_JOB_ASKED = 3  ///< packets
+    GN_JOB_LOOK_MS = 100,       ///< how often it is looked whether somebody is waited for who has left
+    GN_JOB_PATIENCE_MS = 5000,  ///< packets without a result for so long, after somebody has left: it is so
+    GN_JOB_ASKED = 3            ///< packets
 };
 
 /// "2 (rank 2, 10.0.0.3:41234)" of a child that has come.
