@@ -89,22 +89,23 @@ static uint8_t tos_of(const gn_part *part, const void *datagram, size_t bytes)
     return packet.flags & GN_AGG_FLOAT || !packet.values ? 0 : part->tos;
 }
 
+/// One batch. Not more, for `now` is to be the time at which it leaves: a chunk that seems to be older is soon asked for again.
 /// @return whether a datagram went out.
-static bool send_all(gn_part *part, int64_t now)
+static bool send_some(gn_part *part, int64_t now)
 {
     const size_t room = gn_agg_bound(part->packet_values);
-    bool moved = false;
     int failed;
-    while (gn_part_socket_flush(part->io, &failed)) {
+    size_t bytes, written = 0;
+    if (gn_part_socket_flush(part->io, &failed)) {  // what the socket had no room for
         void *out;
-        size_t bytes = 1, written = 0;
-        while ((out = gn_part_socket_room(part->io)) && (bytes = gn_worker_send(part->worker, now, out, room)))
-            gn_part_socket_put(part->io, bytes, tos_of(part, out, bytes)), written++;
-        if (!written) return moved;
-        moved = true;
+        while ((out = gn_part_socket_room(part->io)) && (bytes = gn_worker_send(part->worker, now, out, room))) {
+            gn_part_socket_put(part->io, bytes, tos_of(part, out, bytes));
+            written++;
+        }
+        gn_part_socket_flush(part->io, &failed);
     }
     if (failed) atomic_store(&part->failed, failed);
-    return moved;
+    return written;
 }
 
 bool gn_part_move(gn_part *part, int64_t now)
@@ -113,7 +114,7 @@ bool gn_part_move(gn_part *part, int64_t now)
     // All that is there, before anything is judged to be late: a thread that has waited for a processor finds a queue.
     for (int batch = 0; gn_part_socket_receive(part->io, take, &a) && batch < BATCHES_MAX; batch++) continue;
     if (a.useful) atomic_store_explicit(&part->moved, now, memory_order_relaxed);
-    const bool sent = send_all(part, now);
+    const bool sent = send_some(part, now);
     if (!atomic_load_explicit(&part->done, memory_order_relaxed) && gn_worker_done(part->worker)) {
         const gn_worker_stats stats = gn_worker_get_stats(part->worker);
         atomic_store(&part->fell, stats.fallback_chunks > part->before.fallback_chunks);

@@ -42,20 +42,18 @@ size_t gn_route_payload(int fd)
     return mtu > headers ? (size_t)(mtu - headers) : 0;
 }
 
-enum { AUTO_MAX = 1024 };  // what gradnic switch's slots have unless it is told otherwise
-
-/// A packet's bytes at most, in any form that it takes on its way.
-static size_t longest(const gn_comm_config *config, size_t values)
-{
-    if (gn_route_format(config) == GN_AGG_INT32) return GN_AGG_HEADER + sizeof(float) * values;
-    return gn_agg_bound(values);
-}
+enum {
+    AUTO_MAX = 1024,  // what gradnic switch's slots have unless it is told otherwise
+    EXPECTED = 3  // streams are expected to be shorter than binary32 by this, though not always: packets are what costs
+};
 
 static unsigned values_that_fit(const gn_comm_config *config, size_t payload)
 {
-    unsigned values = AUTO_MAX;
-    while (values > 1 && longest(config, values) > payload) values--;
-    return values;
+    const bool stream = gn_route_format(config) != GN_AGG_INT32 && !config->switch_nic;
+    const size_t headers = GN_AGG_HEADER + (stream ? GN_SHIM_BYTES : 0),
+                 room = payload > headers ? payload - headers : 0;
+    const size_t values = room / sizeof(float) * (stream ? EXPECTED : 1);
+    return values < 1 ? 1 : values < AUTO_MAX ? (unsigned)values : AUTO_MAX;
 }
 
 gn_status gn_route_find(const gn_comm_config *config, gn_route *route, gn_error *error)

@@ -12,7 +12,7 @@ typedef struct gn_route {
     struct sockaddr_storage address;  ///< of the switch
     gn_address place;                 ///< the same, to be compared with other ranks'
     char name[GN_NAME];
-    unsigned values;  ///< of a packet: as configured, or what the MTU takes whatever the values are
+    unsigned values;  ///< of a packet: as configured, or what the MTU takes
 } gn_route;
 
 /// From gn_comm_config.switch_address. @return GN_INVALID or GN_IO with a text.

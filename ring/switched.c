@@ -16,7 +16,7 @@
 #include "control.h"
 
 /// A switch and workers that are processes wait for processors as well as for packets; what is asked for again too early costs them the more.
-enum { SLOTS_INT32 = 256, SLOTS_COMPRESSED = 1024, RTO_DEFAULT_US = 10000 };
+enum { SLOTS_INT32 = 256, SLOTS_COMPRESSED = 512, RTO_DEFAULT_US = 10000 };
 
 static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *join, gn_error *error)
 {
@@ -33,7 +33,7 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
                             children > GN_AGG_WORKERS_MAX ? children : switches,
                             children > GN_AGG_WORKERS_MAX ? "ranks at the switch" : "switches below the parent of",
                             name, GN_AGG_WORKERS_MAX);
-    // Packets of streams are a few times shorter: as many more of them are to be on their way.
+    // Packets of streams are shorter: more of them are to be on their way.
     const unsigned slots = config->switch_slots ? config->switch_slots
                            : config->quantise   ? SLOTS_COMPRESSED
                                                 : SLOTS_INT32;
