@@ -218,6 +218,12 @@ static size_t segment_size(struct msghdr *message, size_t bytes)
     return bytes;
 }
 
+static bool is_binary32(const uint8_t *datagram, size_t bytes)
+{
+    gn_agg_packet packet;
+    return !gn_agg_parse(datagram, bytes, &packet) && packet.flags & GN_AGG_FLOAT;
+}
+
 static void receive(client *c, stream *t)
 {
     for (int i = 0; i < BURST; i++) {
@@ -230,6 +236,7 @@ static void receive(client *c, stream *t)
         const size_t segment = segment_size(&message, (size_t)got);
         for (size_t at = 0; at < (size_t)got; at += segment) {
             const size_t one = (size_t)got - at < segment ? (size_t)got - at : segment;
+            if (c->config->deaf && is_binary32(c->buffer + at, one)) continue;
             if (gn_worker_rx(t->worker, (int64_t)gn_now(), c->buffer + at, one)) c->progress = gn_now();
         }
     }

@@ -19,6 +19,7 @@ typedef struct sw_client {
     unsigned stop_after;     ///< rounds after which it goes without a word; 0: never
     double pause_s;          ///< after each round
     bool nan;                ///< rank 1 has values that have no integers
+    bool deaf;               ///< sums in binary32, from rank 0, do not reach it
     bool marked;             ///< as if a queue had marked all that it sends (ECN)
     double flood_s;          ///< instead of summing: hostile datagrams as fast as can be, for so long
 } sw_client;

@@ -152,6 +152,26 @@ START_TEST(who_goes_is_told_of)
 }
 END_TEST
 
+/// What has no integers is summed by rank 0, past the slots: no slot tells who is waited for.
+START_TEST(who_leaves_and_owes_more_than_a_slot_knows_is_told_of)
+{
+    const running r = start(&plain_switch);
+    for (unsigned i = 0; i < 2; i++) {
+        sw_client c = client_of(r.port, "owes", i, 2);
+        c.nan = true;
+        c.rounds = 1;
+        c.count = 8192;  // each slot once: rank 0 can be done alone
+        c.deaf = i == 1;
+        c.timeout_ms = 30000;
+        launch(i, &c);
+    }
+    await(0, 2);
+    ck_assert_msg(ones[0].result.good, "%s", ones[0].result.error);
+    says(1, "gone: rank 0 has left");
+    stop(&r);
+}
+END_TEST
+
 START_TEST(slots_are_granted_within_the_quota)
 {
     gn_switchd_config config = plain_switch;
@@ -256,6 +276,7 @@ int main(void)
 {
     return RUN_TESTS("switchd_life", a_lost_parameter_server_is_noticed,
                      who_leaves_others_waiting_is_noticed_where_slots_are_shared, who_does_not_fit_is_told_why,
-                     who_does_not_come_is_named, who_goes_is_told_of, slots_are_granted_within_the_quota,
+                     who_does_not_come_is_named, who_goes_is_told_of,
+                     who_leaves_and_owes_more_than_a_slot_knows_is_told_of, slots_are_granted_within_the_quota,
                      a_killed_switch_is_noticed, a_switch_that_ends_says_so, bytes_that_are_no_frame);
 }
