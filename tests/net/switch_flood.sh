@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/switch_lib.sh"
 
 seconds=6
 [ "${GN_LONG:-0}" = 0 ] || seconds=60
-job=(count 200000 slots 16 rounds 2)
+job=(count 200000 slots 128 rounds 2)
 begin 5 --rate 20mbit
 switch_start --udp 9000 --streams 4
 workers 1 alone 2 "${job[@]}"
@@ -19,7 +19,7 @@ until_running flood
 flood=("${pids[@]}")
 runs=0 best=0
 ends=$(($(date +%s) + seconds - 1))
-testbed_start 5 python3 "$here/switch_noise.py" "$switch_address" 7777 9000-9003 "$seconds" >"$testbed_dir/noise.out" 2>"$testbed_dir/noise.err"
+testbed_start 5 python3 "$here/switch_noise.py" "$switch_address" 7777 9000-9001 "$seconds" >"$testbed_dir/noise.out" 2>"$testbed_dir/noise.err"
 noise=$testbed_pid
 while [ "$(date +%s)" -lt "$ends" ]; do
     workers 1 "beside$runs" 2 "${job[@]}"
@@ -37,7 +37,7 @@ expect "hostile datagrams" "$(result flood-0 flooded)" -gt 5000
 [ -z "${GN_VERBOSE:-}" ] || cat "$testbed_dir"/beside*.out "$testbed_dir/stats"
 echo "alone $before MB/s, beside the flood $best MB/s"
 [ "$(jq -n "$best > 0.5 * $before")" = true ] || fail "beside the flood only $best MB/s, alone $before"
-expect "datagrams of strangers" "$(jq .total.udp.unregistered "$testbed_dir/stats")" -gt 1000
+expect "datagrams of strangers" "$(jq .total.udp.unregistered "$testbed_dir/stats")" -gt 300
 for reason in "malformed" "no such job" "from another start of the job" "another level or number of workers" "slot and chunk do not match"; do
     expect "$reason" "$(jq --arg r "$reason" '[.total.core.drops[] | select(.reason == $r).packets] | add' "$testbed_dir/stats")" -gt 0
 done
