@@ -43,6 +43,7 @@ interrupt() {
     group) kill -s "$signal" -- "-$pid" ;;
     script) kill -s "$signal" "$pid" ;;
     worker) pkill --signal "$signal" -f "$TMPDIR.*--rank 2" || fail "$name: no worker" ;;
+    nic) pkill --signal "$signal" -f "nic -c $TMPDIR/.*/nic2.sock" || fail "$name: no NIC" ;;
     esac
     for ((i = 0; i < 400; i++)); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
     ! kill -0 "$pid" 2>/dev/null || fail "$name: still running 40 s later"
@@ -63,3 +64,7 @@ interrupt "Ctrl-C in-process" 'test loss' INT 130 group --in-process
 interrupt "SIGTERM in-process" 'test loss' TERM 143 script --in-process
 interrupt "a worker killed" 'test loss' KILL 1 worker
 grep -q 'rank 2' "$work/log" || fail "the survivors do not name the killed worker: $(tail -n 20 "$work/log")"
+began=$SECONDS
+interrupt "a NIC killed" 'test loss' KILL 1 nic
+grep -q 'the NIC of host 2 has ended (killed by SIGKILL)' "$work/log" || fail "the demo does not name the killed NIC: $(tail -n 20 "$work/log")"
+[ $((SECONDS - began)) -lt 60 ] || fail "a killed NIC is noticed only after $((SECONDS - began)) s"
