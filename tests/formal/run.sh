@@ -5,6 +5,7 @@
 #   tests/formal/run.sh                     all, with a table of results and seconds
 #   tests/formal/run.sh --quick             those that take seconds
 #   tests/formal/run.sh NAME...             some
+#   tests/formal/run.sh --help              this, and which there are
 #
 # A proof is a file NAME.v here with a module `proof`; its first lines say how it is run:
 #   // method: pdr             by induction over all time (AIGER, berkeley-abc), or `sat`: without time, registers being wires (Yosys),
@@ -21,12 +22,23 @@ here=$(cd "$(dirname "$0")" && pwd)
 rtl=$here/../../rtl
 limit=1800 # seconds for one
 
+# Proofs by name: files with a method; the others are parts of them.
+known=$(grep -l '^// method:' "$here"/*.v | xargs -n 1 basename -s .v | paste -s -d ' ')
+usage() {
+    sed -n '3,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+    echo "Proofs: $known"
+}
+
 quick=0 names=()
 for word in "$@"; do
     case $word in
     --quick) quick=1 ;;
-    --*) echo "run.sh: unknown option '$word' (--quick)" >&2; exit 2 ;;
-    *) names+=("$word") ;;
+    -h | --help) usage; exit 0 ;;
+    -*) echo "run.sh: unknown option '$word' (--quick, --help)" >&2; exit 2 ;;
+    *)
+        [[ " $known " == *" $word "* ]] || { echo "run.sh: there is no proof '$word'; there are: $known" >&2; exit 2; }
+        names+=("$word")
+        ;;
     esac
 done
 for tool in yosys berkeley-abc; do
@@ -108,15 +120,12 @@ prove() {
 }
 
 if [ ${#names[@]} -eq 0 ]; then
-    for file in "$here"/*.v; do
-        name=$(basename "$file" .v)
-        [ -n "$(directive "$name" method)" ] || continue
+    for name in $known; do
         [ $quick = 0 ] || [ -z "$(directive "$name" seconds)" ] || continue
         names+=("$name")
     done
 fi
 for name in "${names[@]}"; do
-    [ -f "$here/$name.v" ] || { echo "run.sh: there is no proof '$name'" >&2; exit 2; }
     read -r -a parameters <<<"$(directive "$name" parameters)"
     for parameter in "${parameters[@]-}"; do prove "$name" "$parameter"; done
 done
