@@ -6,10 +6,11 @@ Written from the documents, slow and plain, sharing nothing with the C code. `pa
 writing. The file is committed; the C tests read it.
 """
 import functools
-import pathlib
 import struct
 import sys
 from fractions import Fraction
+
+import vectors
 
 PAPER, LATTICE, DENSE = 1, 2, 3  # kinds: profile + 1
 NAMES = {PAPER: "paper", LATTICE: "lattice", DENSE: "dense"}
@@ -399,22 +400,5 @@ def segment_cases():
         yield case(f"dense, zeros, cut {cut}", Packet(), bytes(4 * 300) + SMALL + bytes(4 * 700), cut, 900, 1000, kind=DENSE)
 
 
-def main():
-    lines = ["# Made by packets.py from docs/wire.md and docs/codec.md; read by test_golden.c."]
-    for cases in (single_cases(), segment_cases(), fault_cases()):
-        for case in cases:
-            lines.append("")
-            lines += [f"{key} {value.hex() if isinstance(value, (bytes, bytearray)) else value}" for key, value in case]
-    text = "\n".join(lines) + "\n"
-    path = pathlib.Path(__file__).with_suffix(".txt")
-    if "--check" not in sys.argv:
-        path.write_text(text)
-        return 0
-    if path.read_text() == text:
-        return 0
-    print(f"{path} is not what packets.py makes", file=sys.stderr)
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(vectors.main(__file__, "docs/wire.md and docs/codec.md", "test_golden.c", (single_cases(), segment_cases(), fault_cases())))

@@ -15,6 +15,7 @@ import zlib
 from fractions import Fraction
 
 import packets
+import vectors
 
 HERE = pathlib.Path(__file__)
 DUMP_VALUES = 32768  # of each dump: Python is slow
@@ -162,22 +163,5 @@ def integer_cases():
     yield case("sums, a run", [0] * 8200 + [70000])
 
 
-def main():
-    lines = ["# Made by streams.py from docs/codec.md; read by test_golden_streams.c."]
-    for cases in (value_cases(), dump_cases(), stream_cases(), integer_cases()):
-        for case in cases:
-            lines.append("")
-            lines += [f"{key} {value.hex() if isinstance(value, bytes) else value}".rstrip() for key, value in case]
-    text = "\n".join(lines) + "\n"
-    path = HERE.with_suffix(".txt")
-    if "--check" not in sys.argv:
-        path.write_text(text)
-        return 0
-    if path.read_text() == text:
-        return 0
-    print(f"{path} is not what streams.py makes", file=sys.stderr)
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(vectors.main(__file__, "docs/codec.md", "test_golden_streams.c", (value_cases(), dump_cases(), stream_cases(), integer_cases())))

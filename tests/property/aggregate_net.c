@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/splitmix.h"
+
 enum { JOB = 7, GEN = 3, PARENT_PORT = 1000, PS_PORT = 2000 };
 
 uint64_t net_random(net *n)
 {
-    uint64_t z = n->random += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    return splitmix64(&n->random);
 }
 
 unsigned net_below(net *n, unsigned limit)

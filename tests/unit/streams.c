@@ -7,14 +7,13 @@
 #include <check.h>
 #include <zlib.h>
 
+#include "splitmix.h"
+
 enum { FENCE = 64, FENCE_BYTE = 0xa5 };
 
 uint64_t stream_random(uint64_t *state)
 {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    return splitmix64(state);
 }
 
 float stream_value(const gn_codec *codec, unsigned tag, uint64_t *state)

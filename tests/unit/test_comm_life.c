@@ -10,6 +10,7 @@
 #include "comm_ranks.h"
 #include "deadline.h"
 #include "message.h"
+#include "suite.h"
 
 enum { SIZE = 4, VICTIM = 2, COUNT = 1000 };
 
@@ -238,9 +239,5 @@ int main(void)
     tcase_add_loop_test(running, test_next_call_tells_of_a_failure_meanwhile, 0, 2);
     tcase_add_loop_test(running, test_two_threads, 0, 2);
     suite_add_tcase(suite, running);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

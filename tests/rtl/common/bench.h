@@ -21,6 +21,8 @@
 
 #include <gradnic/codec.h>
 
+#include "tests/splitmix.h"
+
 namespace bench
 {
 
@@ -68,17 +70,10 @@ inline Options options(int argc, char **argv)
     exit(1);
 }
 
-// SplitMix64
 struct Random {
     uint64_t state;
 
-    uint64_t next()
-    {
-        uint64_t z = state += 0x9e3779b97f4a7c15u;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-        return z ^ z >> 31;
-    }
+    uint64_t next() { return splitmix64(&state); }
     uint32_t below(uint32_t n) { return static_cast<uint32_t>(next() % n); }
     bool percent(unsigned p) { return below(100) < p; }
 };
