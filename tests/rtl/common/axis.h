@@ -108,7 +108,7 @@ template <class Top> class Stream
         model_->m_axis_tready = !random_.percent(gaps.stall);
         if (before) before(*model_.operator->());
         if (random_.percent(2)) independence();
-        model_->eval();
+        model_.settle();
         const bool in = model_->s_axis_tvalid && model_->s_axis_tready,
                    out = model_->m_axis_tvalid && model_->m_axis_tready;
         watch(out);
@@ -172,7 +172,7 @@ template <class Top> class Stream
         const auto before = sides();
         const bool valid = model_->s_axis_tvalid, ready = model_->m_axis_tready;
         model_->s_axis_tvalid = !valid, model_->m_axis_tready = !ready;
-        model_->eval();
+        model_.settle();
         if (sides() != before) fail("cycle %llu: tready or tvalid depends on the other side in the same cycle", now());
         model_->s_axis_tvalid = valid, model_->m_axis_tready = ready;
     }

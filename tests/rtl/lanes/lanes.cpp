@@ -22,7 +22,7 @@ using bench::fail;
 namespace
 {
 
-enum { GROUP = GN_GROUP, BLOCK = 1 << 14, CODE_DELAY = 2, VALUE_DELAY = 5, DECODE_DELAY = 3 };
+enum { GROUP = GN_GROUP, BLOCK = 1 << 14, CODE_DELAY = 3, VALUE_DELAY = 6, DECODE_DELAY = 4 };
 
 struct Case {
     gn_profile profile;

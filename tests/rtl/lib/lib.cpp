@@ -102,7 +102,7 @@ class Bench
         model_->two_s_first = word(), model_->two_s_second = word();
         model_->skid_m_ready = !random_.percent(stall), model_->one_m_ready = !random_.percent(stall),
         model_->two_m_ready = !random_.percent(stall);
-        model_->eval();
+        model_.settle();
 
         skid_.check(model_->skid_m_valid, model_->skid_m_ready, model_->skid_m_data, model_.cycle());
         one_.check(model_->one_m_valid, model_->one_m_ready, model_->one_m_data, model_.cycle());

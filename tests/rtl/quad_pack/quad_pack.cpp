@@ -74,7 +74,7 @@ class Bench
             }
         }
         model_->m_ready = !random.percent(stall);
-        model_->eval();
+        model_.settle();
         watch();
         const bool out = model_->m_valid && model_->m_ready;
         if (out) piece();

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
         }
         model->s_valid = offered;
         model->m_axis_tready = !random.percent(stall);
-        model->eval();
+        model.settle();
         if (model->m_axis_tvalid && model->m_axis_tready) {
             const uint32_t keep = model->m_axis_tkeep;
             const int bytes = __builtin_popcount(keep);

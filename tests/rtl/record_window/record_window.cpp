@@ -126,7 +126,7 @@ class Bench
         if (!offered_ && !to_send_.empty() && !random.percent(idle)) offer();
         model_->s_axis_tvalid = offered_;
         model_->m_room = !random.percent(full);
-        model_->eval();
+        model_.settle();
         if (model_->m_started) {
             if (!model_->m_room) fail("a record is started where there is no room");
             started_++;
