@@ -55,7 +55,7 @@ class Bench
     void reset()
     {
         model_->rst = 1;
-        for (unsigned i = 0; i < 3; i++) model_->s_valid = random_.next() & 1, model_.rise();
+        for (unsigned i = 1 + random_.below(3); i; i--) model_->s_valid = random_.next() & 1, model_.rise();
         model_->rst = 0, model_->s_valid = 0;
         expected_.clear();
     }

@@ -19,6 +19,41 @@ namespace bench
 
 using Bytes = std::vector<uint8_t>;
 
+// For failures: what a frame is, as the C model sees it, and how it begins.
+inline std::string describe(const Bytes &frame)
+{
+    static const char *const why[] = {"", "no whole IP packet", "a fragment", "an extension header",
+                                      "neither TCP nor UDP"};
+    const size_t at = gn_frame_ethernet_offset(frame.data(), frame.size());
+    gn_headers h{};
+    const gn_parse parse = at ? gn_packet_parse(frame.data() + at, frame.size() - at, &h) : GN_PARSE_NOT_IP;
+    char text[200];
+    if (parse == GN_PARSE_OK)
+        snprintf(text, sizeof text, "%zu bytes, %sIPv%d, %s, L4 at %zu, payload at %zu, end at %zu:", frame.size(),
+                 at == 18 ? "tagged, " : "", h.version, h.protocol == GN_PROTOCOL_TCP ? "TCP" : "UDP", at + h.l4,
+                 at + h.payload, at + h.end);
+    else
+        snprintf(text, sizeof text, "%zu bytes, %s:", frame.size(), why[parse]);
+    std::string all = text;
+    const size_t shown = std::min<size_t>(frame.size(), 160);
+    for (size_t i = 0; i < shown; i++) snprintf(text, sizeof text, "%s%02x", i % 4 ? "" : " ", frame[i]), all += text;
+    return shown < frame.size() ? all + " ..." : all;
+}
+
+// And where one that came out differs from what it should be.
+inline std::string difference(const Bytes &got, const Bytes &want)
+{
+    size_t at = 0;
+    while (at < want.size() && at < got.size() && want[at] == got[at]) at++;
+    char text[120];
+    if (at < got.size() && at < want.size())
+        snprintf(text, sizeof text, "byte %zu is %02x, should be %02x (%zu bytes, should be %zu)", at, got[at],
+                 want[at], got.size(), want.size());
+    else
+        snprintf(text, sizeof text, "it has %zu bytes, should have %zu", got.size(), want.size());
+    return text;
+}
+
 // The frames of a capture of Ethernet in the classic format and this machine's byte order.
 inline std::vector<Bytes> capture(const char *name)
 {

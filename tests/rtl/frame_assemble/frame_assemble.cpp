@@ -136,7 +136,7 @@ class Bench
     void reset()
     {
         model_->rst = 1;
-        for (unsigned i = 0; i < 3; i++) model_->s_valid = random_.next() & 1, model_.rise();
+        for (unsigned i = 1 + random_.below(3); i; i--) model_->s_valid = random_.next() & 1, model_.rise();
         model_->rst = 0, model_->s_valid = 0, model_->m_axis_tready = 0;
         to_send_.clear(), expected_.clear(), freeing_.clear(), got_.clear();
         offered_ = false, pieces_ = 0;
@@ -177,7 +177,7 @@ class Bench
         model_->m_axis_tready = !random_.percent(stall);
         memcpy(&model_->frame_data[0], frame_read_[1].data(), BEAT);
         memcpy(&model_->result_data[0], result_read_[1].data(), BEAT);
-        model_->eval();
+        model_.settle();
         if (model_->m_axis_tvalid && model_->m_axis_tready) given();
         freed();
         if (offered_ && model_->s_ready) {

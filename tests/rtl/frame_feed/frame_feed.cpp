@@ -95,7 +95,7 @@ class Bench
     void reset()
     {
         model_->rst = 1;
-        for (unsigned i = 0; i < 3; i++) model_->s_valid = random_.next() & 1, model_.rise();
+        for (unsigned i = 1 + random_.below(3); i; i--) model_->s_valid = random_.next() & 1, model_.rise();
         model_->rst = 0, model_->s_valid = 0, model_->m_axis_tready = 0;
         to_send_.clear(), ranges_.clear(), sums_.clear(), got_.clear();
         offered_ = false, beats = 0;
@@ -116,7 +116,7 @@ class Bench
         model_->s_valid = offered_;
         model_->m_axis_tready = !random_.percent(stall);
         memcpy(&model_->data[0], store_[asked_[1]].data(), BEAT);
-        model_->eval();
+        model_.settle();
         if (model_->m_axis_tvalid && model_->m_axis_tready) given();
         if (model_->sums_valid) summed();
         if (offered_ && model_->s_ready) {

@@ -23,7 +23,7 @@ enum { EMPTY = 5, CODES = 6 };  // GN_PARSE_OK to GN_PARSE_PROTOCOL, and no payl
 class Bench
 {
   public:
-    explicit Bench(const bench::Options &o) : stream_(o, [this](bench::Frame &f) { check(f); })
+    explicit Bench(const bench::Options &o) : stream_(o, [this](bench::Frame &f) { check(f); }), random_{o.seed ^ 0xf5}
     {
         stream_.user_in_last = true;
         stream_.user_mask = 1;
@@ -52,7 +52,7 @@ class Bench
     void reset(unsigned after)
     {
         for (unsigned i = 0; i < after; i++) stream_.step();
-        stream_.reset(3);
+        stream_.reset(1 + random_.below(3));
         expected_.clear();
         stream_.drain();
     }
@@ -73,18 +73,30 @@ class Bench
     }
     void expect(const char *what, uint32_t got, size_t wanted)
     {
-        if (got != wanted) fail("frame %zu: %s is %u, should be %zu", frames, what, got, wanted);
+        if (got != wanted)
+            fail("frame %zu: %s is %u (0x%x), should be %zu (0x%zx)\n  %s", frames, what, got, got, wanted, wanted,
+                 bench::describe(expected_.front().frame).c_str());
+    }
+    void expect_code(unsigned got, unsigned wanted)
+    {
+        static const char *const names[] = {"a packet",       "not IP",     "fragment", "extension header",
+                                            "other protocol", "no payload", "6",        "7"};
+        if (got != wanted)
+            fail("frame %zu: the verdict is '%s', should be '%s'\n  %s", frames, names[got], names[wanted],
+                 bench::describe(expected_.front().frame).c_str());
     }
     void check(bench::Frame &f)
     {
         if (expected_.empty()) fail("a frame that nobody sent");
         const Bytes &frame = expected_.front().frame;
-        if (f.bytes != frame) fail("frame %zu of %zu bytes comes out changed", frames, frame.size());
+        if (f.bytes != frame)
+            fail("frame %zu comes out changed: %s\n  %s", frames, bench::difference(f.bytes, frame).c_str(),
+                 bench::describe(frame).c_str());
         const size_t at = gn_frame_ethernet_offset(frame.data(), frame.size());
         gn_headers h{};
         unsigned code = at ? gn_packet_parse(frame.data() + at, frame.size() - at, &h) : GN_PARSE_NOT_IP;
         if (code == GN_PARSE_OK && h.payload == h.end) code = EMPTY;
-        expect("code", field(f, 0, 3), code);
+        expect_code(field(f, 0, 3), code);
         expect("bad", field(f, 3, 1), expected_.front().bad);
         expect("length", field(f, 89, 17), frame.size());
         if (code == GN_PARSE_OK || code == EMPTY) {
@@ -109,7 +121,8 @@ class Bench
     void check_payload(const bench::Frame &f, const uint8_t *packet, const gn_headers &h)
     {
         for (unsigned i = 0; i < 8 && h.end - h.payload >= 8; i++)
-            expect("a byte of the payload", field(f, 106 + 8 * i, 8), packet[h.payload + i]);
+            expect(("byte " + std::to_string(i) + " of the payload").c_str(), field(f, 106 + 8 * i, 8),
+                   packet[h.payload + i]);
         const uint8_t *sum = packet + gn_packet_checksum_at(&h);
         expect("checksum", field(f, 170, 16), sum[0] << 8 | sum[1]);
         const uint16_t all =
@@ -119,6 +132,7 @@ class Bench
     }
 
     bench::Stream<Vframe_parse> stream_;
+    bench::Random random_;
     std::deque<Sent> expected_;
 };
 

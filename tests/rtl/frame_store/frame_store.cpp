@@ -57,7 +57,7 @@ class Bench
     void reset()
     {
         model_->rst = 1;
-        for (unsigned i = 0; i < 3; i++)
+        for (unsigned i = 1 + random_.below(3); i; i--)
             model_->s_axis_tvalid = random_.next() & 1, model_->m_ready = random_.next() & 1, model_.rise();
         model_->rst = 0, model_->s_axis_tvalid = 0, model_->m_ready = 0, model_->free_beats = 0;
         inside_.clear(), open_ = {}, sent_ = 0, offered_ = false, reading_ = Reading::NONE, to_free_ = 0;
@@ -75,7 +75,7 @@ class Bench
     {
         offer(idle, longest);
         read(take);
-        model_->eval();
+        model_.settle();
         bad_pulses += model_->dropped_bad, long_pulses += model_->dropped_long;
         if (model_->s_axis_tvalid && model_->s_axis_tready) accepted();
         if (model_->m_valid && model_->m_ready) begin();

@@ -271,9 +271,21 @@ class Bench
             const bool counter = none().count(w.address & ~7u) != 0;
             const std::pair<uint32_t, unsigned> got{data, answer};
             if (counter ? answer != bench::AXIL_OKAY : std::find(w.right.begin(), w.right.end(), got) == w.right.end())
-                fail("register %03x reads %08x, answer %u", w.address, data, answer);
+                fail("cycle %llu: register %03x reads %08x, answer %u; should be %s",
+                     (unsigned long long)model_.cycle(), w.address, data, answer,
+                     counter ? "answer 0" : alternatives(w.right).c_str());
             registers_read++, overlapped += w.right.size() > 1;
         });
+    }
+    static std::string alternatives(const std::vector<std::pair<uint32_t, unsigned>> &right)
+    {
+        std::string all;
+        char one[40];
+        for (const auto &r : right) {
+            snprintf(one, sizeof one, "%s%08x, answer %u", all.empty() ? "" : " or ", r.first, r.second);
+            all += one;
+        }
+        return all;
     }
     void command(uint32_t address, uint32_t data, unsigned strobes)
     {
@@ -350,7 +362,7 @@ class Bench
     {
         offer_events();
         axil_.drive();
-        model_->eval();
+        model_.settle();
         Registers after = registers_;  // a write under way may have been done
         if (!under_way_.empty())
             after.write(under_way_.front().address, under_way_.front().data, under_way_.front().strobes);
@@ -358,10 +370,27 @@ class Bench
             for (const auto &value : {registers_.read(w.address), after.read(w.address)})
                 if (std::find(w.right.begin(), w.right.end(), value) == w.right.end()) w.right.push_back(value);
         const std::vector<uint32_t> stands = configuration();
-        if (stands != registers_.configuration() && stands != after.configuration())
-            fail("rules or switches are not what was written");
+        if (stands != registers_.configuration() && stands != after.configuration()) fail_configuration(stands, after);
         axil_.sample();
         model_.rise();
+    }
+    // Which of them, and what they should be: as before the write that is under way, or as after it.
+    [[noreturn]] void fail_configuration(const std::vector<uint32_t> &got, const Registers &after)
+    {
+        const std::vector<uint32_t> before = registers_.configuration(), then = after.configuration();
+        static const char *const parts[] = {"cfg_rules, low word", "cfg_rules, high word", "cfg_heads"};
+        for (size_t i = 0; i < got.size(); i++)
+            if (got[i] != before[i] || got[i] != then[i])
+                fprintf(stderr, "%s%s%s is %08x, should be %08x%s%08x\n", i ? "rule " : "",
+                        i ? std::to_string((i - 1) / 3).c_str() : "the switches",
+                        i ? (std::string(", ") + parts[(i - 1) % 3]).c_str() : "", got[i], before[i],
+                        before[i] == then[i] ? " = " : " or ", then[i]);
+        if (under_way_.empty())
+            fail("cycle %llu: the configuration changes without a write", (unsigned long long)model_.cycle());
+        const Write &w = under_way_.front();
+        fail("cycle %llu: the configuration is a mixture of before and after a write of %08x to %03x, strobes %x, or "
+             "neither",
+             (unsigned long long)model_.cycle(), w.data, w.address, w.strobes);
     }
     std::vector<uint32_t> configuration()
     {

@@ -60,7 +60,7 @@ class Bench
     void reset()
     {
         axil_.reset();
-        stream_.reset(3);
+        stream_.reset(1 + random_.below(3));
         const gn_rule rule = gn_rule_default();
         gn_tx_set_rules(tx_, &rule, 1);
         gn_rx_set_tos(rx_, &rule.tos, 1);
@@ -254,23 +254,22 @@ class Bench
         wire_current_.insert(wire_current_.end(), data, data + __builtin_popcount(top.wire_tkeep));
         if (!top.wire_tlast) return;
         if (wire_.empty()) fail("a frame on the wire that nobody sent");
-        same("on the wire", wire_current_, wire_.front().bytes);
+        same("on the wire", on_wire_++, wire_current_, wire_.front().bytes);
         wire_.pop_front();
         wire_current_.clear();
     }
     void host(bench::Frame &f)
     {
         if (host_.empty()) fail("the host gets a frame that nobody sent");
-        same("for the host", f.bytes, host_.front());
+        same("for the host", frames, f.bytes, host_.front());
         host_.pop_front(), frames++;
     }
-    static void same(const char *where, const Bytes &got, const Bytes &want)
+    void same(const char *where, uint64_t number, const Bytes &got, const Bytes &want)
     {
-        size_t at = 0;
-        while (at < want.size() && at < got.size() && want[at] == got[at]) at++;
         if (got != want)
-            fail("a frame %s: byte %zu is %02x, the model says %02x (%zu bytes, the model %zu)", where, at,
-                 at < got.size() ? got[at] : 0, at < want.size() ? want[at] : 0, got.size(), want.size());
+            fail("cycle %llu: frame %llu %s: %s\n  should be: %s", (unsigned long long)stream_.cycle(),
+                 (unsigned long long)number, where, bench::difference(got, want).c_str(),
+                 bench::describe(want).c_str());
     }
     void compare()
     {
@@ -295,6 +294,7 @@ class Bench
     std::deque<Sent> wire_;
     std::deque<Bytes> host_;
     Bytes wire_current_;
+    uint64_t on_wire_ = 0;  // frames that have come by
     std::map<uint32_t, uint64_t> want_;
 };
 

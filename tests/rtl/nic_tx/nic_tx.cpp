@@ -20,7 +20,11 @@ namespace
 #define GN_RTL_LOG2 10  // as the parameter BUFFER_LOG2
 #endif
 
-enum { RULES = 4, LONGEST = 32 << GN_RTL_LOG2, KINDS = 12, NOT_IP = 6, BYPASS = 4 };
+#ifndef GN_RTL_RULES
+#define GN_RTL_RULES 4  // as the parameter RULES
+#endif
+
+enum { RULES = GN_RTL_RULES, LONGEST = 32 << GN_RTL_LOG2, KINDS = 12, NOT_IP = 6, BYPASS = 4 };
 
 struct Rule {
     bool enabled;
@@ -139,7 +143,7 @@ class Bench
     {
         stream_.gaps = {10, 30};
         for (unsigned i = 0; i < cycles; i++) stream_.step();
-        stream_.reset(3);
+        stream_.reset(1 + random_.below(3));
         expected_.clear();
         stream_.drain(200);
         configure(rules_, bypass_);
@@ -153,7 +157,7 @@ class Bench
     {
         Vnic_tx &top = stream_.top();
         memset(&top.cfg_rules[0], 0, RULES * 8);
-        top.cfg_heads = 0;
+        uint8_t heads[RULES] = {};
         top.cfg_bypass = bypass;
         for (size_t i = 0; i < rules.size(); i++) {
             const gn_rule &r = rules[i].rule;
@@ -162,8 +166,9 @@ class Bench
                 static_cast<uint64_t>(r.port_high) << 32 | static_cast<uint64_t>(r.codec.profile) << 48 |
                 static_cast<uint64_t>(r.codec.bound_exp & 0xff) << 50 | static_cast<uint64_t>(rules[i].enabled) << 63;
             memcpy(&top.cfg_rules[2 * i], &bits, 8);
-            top.cfg_heads |= static_cast<uint32_t>(r.head) << 8 * i;
+            heads[i] = r.head;
         }
+        memcpy(&top.cfg_heads, heads, sizeof heads);  // an integer or an array of words, low byte first either way
     }
     // The model under the same rules; `numbers`: which of the hardware's each of its rules is.
     static gn_tx *model(const std::vector<Rule> &rules, bool bypass, std::vector<size_t> *numbers)
@@ -259,11 +264,8 @@ class Bench
         const Bytes &want = expected_.front().frame, &other = expected_.front().other;
         if (!other.empty() && other != want) under_first_ += f.bytes == want, under_second_ += f.bytes == other;
         if (f.bytes != want && (other.empty() || f.bytes != other)) {
-            size_t at = 0;
-            while (at < want.size() && at < f.bytes.size() && want[at] == f.bytes[at]) at++;
-            fail("frame %llu: byte %zu is %02x, the model says %02x (%zu bytes, the model %zu)",
-                 (unsigned long long)frames, at, at < f.bytes.size() ? f.bytes[at] : 0, at < want.size() ? want[at] : 0,
-                 f.bytes.size(), want.size());
+            fail("frame %llu: %s\n  should be: %s", (unsigned long long)frames,
+                 bench::difference(f.bytes, want).c_str(), bench::describe(want).c_str());
         }
         first_out_ = f.first_cycle;
         expected_.pop_front(), frames++;

@@ -54,7 +54,8 @@ class Bench
     void reset()
     {
         model_->rst = 1;
-        for (unsigned i = 0; i < 3; i++) model_->s_valid = random_.next() & 1, model_->s_last = 0, model_.rise();
+        for (unsigned i = 1 + random_.below(3); i; i--)
+            model_->s_valid = random_.next() & 1, model_->s_last = 0, model_.rise();
         model_->rst = 0, model_->s_valid = 0, model_->m_ready = 0, model_->free_beats = 0, model_->reserve_valid = 0;
         waiting_.clear(), ended_.clear(), asked_.clear();
         reserving_ = reading_ = false, sent_ = 0, to_free_ = 0, used_ = 0;
@@ -69,7 +70,7 @@ class Bench
         reserve(more);
         send(idle);
         read(take);
-        model_->eval();
+        model_.settle();
         if (reserving_ && model_->reserve_ready) {
             waiting_.push_back({next_, cycle()});
             used_ += (next_.limit + BEAT - 1) / BEAT;
