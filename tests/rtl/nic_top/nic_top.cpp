@@ -60,7 +60,7 @@ class Bench
     void reset()
     {
         axil_.reset();
-        stream_.reset(1 + random_.below(3));
+        stream_.reset(3);
         const gn_rule rule = gn_rule_default();
         gn_tx_set_rules(tx_, &rule, 1);
         gn_rx_set_tos(rx_, &rule.tos, 1);
