@@ -126,9 +126,9 @@ static void write_message(gn_part_socket *io, unsigned i)
     io->pieces[i] = (struct iovec){io->out + r->first, r->bytes};
     *m = (struct msghdr){.msg_iov = &io->pieces[i], .msg_iovlen = 1};
     memset(&io->controls[i], 0, sizeof io->controls[i]);
-    const int tos = r->tos;
+    const int tos = r->tos | GN_TOS_ECT;
     const uint16_t segment = (uint16_t)r->segment;
-    if (tos)
+    if (r->tos)
         add_control(m, &io->controls[i], io->six ? IPPROTO_IPV6 : IPPROTO_IP, io->six ? IPV6_TCLASS : IP_TOS, &tos,
                     sizeof tos);
     if (r->count > 1) add_control(m, &io->controls[i], IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment);

@@ -20,6 +20,7 @@ int gn_route_socket(const struct sockaddr_storage *to, const struct sockaddr_sto
 {
     int fd = socket((to ? to : local)->ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
+    gn_socket_set_tos(fd, GN_TOS_ECT);
     int failed = local ? bind(fd, (const struct sockaddr *)local, gn_sockaddr_length(local)) : 0;
     if (!failed && to) failed = connect(fd, (const struct sockaddr *)to, gn_sockaddr_length(to));
     if (!failed) return fd;

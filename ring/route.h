@@ -24,6 +24,9 @@ gn_agg_format gn_route_format(const gn_comm_config *config);
 /// Bytes of a UDP datagram's content that go over a connected socket in one packet; 0 where that is not known.
 size_t gn_route_payload(int fd);
 
+/// ECN capable: queues on the way may mark datagrams instead of dropping them.
+enum { GN_TOS_ECT = 2 };
+
 /// A UDP socket, not blocking, whose datagrams go to `to` and come from `local`; either may be NULL. @return it, or -1 with errno.
 int gn_route_socket(const struct sockaddr_storage *to, const struct sockaddr_storage *local);
 

@@ -60,8 +60,8 @@ static void send_singly(gn_outbox *box, const struct msghdr *whole)
         struct msghdr one = *whole;
         one.msg_iov += i;
         one.msg_iovlen = 1;
-        one.msg_control = NULL;
-        one.msg_controllen = 0;
+        one.msg_controllen -= CMSG_SPACE(sizeof(uint16_t));  // UDP_SEGMENT, the last
+        if (!one.msg_controllen) one.msg_control = NULL;
         ssize_t sent;
         do sent = sendmsg(box->fd, &one, MSG_DONTWAIT);
         while (sent < 0 && errno == EINTR);
@@ -79,7 +79,7 @@ static void refused(gn_outbox *box, unsigned index, int reason)
     const struct msghdr *message = &box->message[index].msg_hdr;
     if (reason == EAGAIN) {
         box->counters.full += message->msg_iovlen;
-    } else if (message->msg_controllen) {
+    } else if (message->msg_iovlen > 1) {
         // Larger than what the way there carries unfragmented (EINVAL before Linux 6.13, else EMSGSIZE), or no offload at all.
         if (reason == EINVAL || reason == EMSGSIZE)
             box->to[index]->single = true;
@@ -114,16 +114,24 @@ static void send_messages(gn_outbox *box)
     box->messages = box->vectors = 0;
 }
 
-static void mark_segmented(gn_outbox *box, struct msghdr *message, size_t segment)
+static void tell_kernel(gn_outbox *box, struct msghdr *message, int level, int type, const void *value, size_t bytes)
 {
-    const uint16_t size = (uint16_t)segment;
-    message->msg_control = box->control[box->messages].bytes;
-    message->msg_controllen = sizeof box->control[0].bytes;
-    struct cmsghdr *header = CMSG_FIRSTHDR(message);
-    header->cmsg_level = IPPROTO_UDP;
-    header->cmsg_type = UDP_SEGMENT;
-    header->cmsg_len = CMSG_LEN(sizeof size);
-    memcpy(CMSG_DATA(header), &size, sizeof size);
+    char *const control = box->control[box->messages].bytes;
+    struct cmsghdr *header = (struct cmsghdr *)(void *)(control + message->msg_controllen);
+    message->msg_control = control;
+    header->cmsg_level = level;
+    header->cmsg_type = type;
+    header->cmsg_len = CMSG_LEN(bytes);
+    memcpy(CMSG_DATA(header), value, bytes);
+    message->msg_controllen += CMSG_SPACE(bytes);
+}
+
+static void mark_for_nics(gn_outbox *box, struct msghdr *message, const gn_source *to)
+{
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)&to->address;
+    const bool is_six = to->address.ss_family == AF_INET6 && !IN6_IS_ADDR_V4MAPPED(&six->sin6_addr);
+    const int tos = to->tos | 2;  // capable of ECN, as everything else that leaves
+    tell_kernel(box, message, is_six ? IPPROTO_IPV6 : IPPROTO_IP, is_six ? IPV6_TCLASS : IP_TOS, &tos, sizeof tos);
 }
 
 static int longer_first(const void *a, const void *b)
@@ -167,7 +175,9 @@ static unsigned add_message(gn_outbox *box, const gn_outbox_queue *queue, unsign
     struct msghdr *message = &box->message[box->messages].msg_hdr;
     *message = (struct msghdr){
         .msg_name = &queue->to->address, .msg_namelen = queue->to->length, .msg_iov = first, .msg_iovlen = count};
-    if (count > 1) mark_segmented(box, message, size);
+    const uint16_t segment = (uint16_t)size;
+    if (queue->to->tos) mark_for_nics(box, message, queue->to);
+    if (count > 1) tell_kernel(box, message, IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment);
     box->to[box->messages++] = queue->to;
     box->vectors += (unsigned)count;
     return at;

@@ -54,7 +54,7 @@ typedef struct gn_outbox {
     gn_source *to[GN_OUTBOX_MESSAGES];
     struct iovec vector[GN_OUTBOX_MESSAGES * GN_OUTBOX_SEGMENTS];
     union {
-        char bytes[CMSG_SPACE(sizeof(uint16_t))];
+        char bytes[CMSG_SPACE(sizeof(uint16_t)) + CMSG_SPACE(sizeof(int))];
         struct cmsghdr align;
     } control[GN_OUTBOX_MESSAGES];
     uint8_t arena[GN_OUTBOX_BYTES];

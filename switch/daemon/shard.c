@@ -93,6 +93,7 @@ static void link_in(void *context, const void *to, const gn_wire_packet *packets
 typedef struct notes {
     size_t segment;  ///< bytes of each datagram in it; the last may have fewer
     bool marked;     ///< ECN: congestion experienced
+    uint8_t dscp;    ///< the rest of the same byte
 } notes;
 
 static int int_of(const struct cmsghdr *header)
@@ -110,7 +111,7 @@ static notes read_notes(gn_stream *stream, struct msghdr *message, size_t bytes)
         const int level = header->cmsg_level, type = header->cmsg_type, value = int_of(header);
         if (level == IPPROTO_UDP && type == UDP_GRO && value > 0) n.segment = (size_t)value;
         if ((level == IPPROTO_IP && type == IP_TOS) || (level == IPPROTO_IPV6 && type == IPV6_TCLASS))
-            n.marked = (value & 3) == 3;
+            n.marked = (value & 3) == 3, n.dscp = (uint8_t)(value & 0xfc);
         if (level == SOL_SOCKET && type == SO_RXQ_OVFL) {
             stream->counters.overrun += (uint32_t)value - stream->overrun_seen;
             stream->overrun_seen = (uint32_t)value;
@@ -142,8 +143,9 @@ static void take_message(gn_shard *shard, gn_stream *stream, unsigned index)
     uint8_t *data = shard->vector[index].iov_base;
     const size_t bytes = shard->message[index].msg_len;
     const notes n = read_notes(stream, &shard->message[index].msg_hdr, bytes);
-    const gn_source *from = gn_sources_find(&stream->sources, &shard->from[index]);
+    gn_source *from = gn_sources_find(&stream->sources, &shard->from[index]);
     size_t at = 0;
+    if (from && n.dscp) from->tos = n.dscp;
     stream->counters.bytes += bytes;
     do {  // an empty datagram is one, too
         const size_t left = bytes - at, one = left < n.segment ? left : n.segment;

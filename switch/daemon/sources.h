@@ -21,7 +21,9 @@ enum {
 
 typedef struct gn_source {
     bool used;
-    bool single;    ///< the way there takes no segmented sends
+    bool single;  ///< the way there takes no segmented sends
+    uint8_t
+        tos;  ///< DSCP that something came with, marked for NICs to compress it: what goes there has it, for them to restore it
     uint16_t port;  ///< as gn_switch_rx() knows it
     uint16_t udp_port;
     uint64_t ip[2];  ///< as IPv6

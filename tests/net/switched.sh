@@ -99,6 +99,7 @@ test_nic() {
     expect "chunks in binary32" "$(result '.fallback_chunks | floor')" -eq 0
     for host in 1 4; do
         expect "compressed by NIC $host" "$(stat_of "$host" .tx.rules[0].compressed)" -gt 1000
+        expect "restored by NIC $host" "$(stat_of "$host" .rx.engine.restored_dense)" -gt 1000
         expect "ratio of NIC $host, percent" "$(stat_of "$host" '.tx.ratio * 100 | floor')" -gt 250
     done
 

@@ -13,7 +13,7 @@
 #include "suite.h"
 #include "switch_host.h"
 
-enum { SIZE = 3, VICTIM = 1, LARGE = 1 << 18 };
+enum { SIZE = 3, VICTIM = 1, LARGE = 1 << 16 };
 
 typedef struct plan {
     switch_host *host;
@@ -112,7 +112,8 @@ START_TEST(test_silent_rank_is_named)
     ranks group;
     ranks_start(&group, SIZE, run_until_failure, &p);
     for (int i = 0; i < 100 && !(group.reports[0].text[0] && group.reports[2].text[0]); i++) usleep(100000);
-    kill(group.pids[VICTIM], SIGCONT);
+    for (int i = 0; i < 50; i++, usleep(20000))
+        kill(group.pids[VICTIM], SIGCONT);  // on a busy machine it may yet be to stop
     ranks_wait(&group, 30);
     expect(&group, GN_PEER_LOST, "rank 1 (127.0.0.1) lost: no sign of life for 2000 ms", 8, false);
     ranks_free(&group);
@@ -144,7 +145,7 @@ END_TEST
 // TCP lives, datagrams do not pass.
 START_TEST(test_deaf_switch_is_named)
 {
-    switch_start(&host, &(switch_faults){.deaf_after = 20000});
+    switch_start(&host, &(switch_faults){.deaf_after = 10000});
     plan p = {.host = &host, .timeout_ms = 2000, .progress = progress};
     ranks group;
     ranks_start(&group, SIZE, run_until_failure, &p);
