@@ -15,21 +15,23 @@
 
 enum { OPT_RATE = 0x100, OPT_STEPS, OPT_WORKERS, OPT_DATA, OPT_IN_PROCESS, OPT_QUICK, OPT_PORT, OPT_ENGINE };
 
-static const char doc[] = "Trains a network on handwritten digits with four workers, over links of a limited rate with "
-                          "a gradnic NIC at each end, seven "
-                          "times: in a ring without compression, with the paper's codec at 2^-10, with lattice and with "
-                          "dense at 2^-10 and error feedback; through a gradnic switch without compression and with "
-                          "dense; and uncompressed with the "
-                          "worker-aggregator exchange that the paper compares with. Prints one table.\v"
-                          "It makes network namespaces, links and TUN devices, as root; where they may not be made it "
-                          "says so and runs the NICs' packet "
-                          "transform inside of the workers, without the two rows of the switch. All of that is removed again, also after Ctrl-C or a "
-                          "failure. What stays is the output folder, where the results of an earlier run are replaced "
-                          "and nothing else is touched:\n"
-                          "\n  demo.html    the report with plots, one file"
-                          "\n  demo.json    every figure"
-                          "\n  ratio.txt    what gradnic ratio says about the gradients"
-                          "\n  gradients/   those gradients, .npy, one file a tensor\n";
+static const char doc[] =
+    "Trains a network on handwritten digits with four workers, over links of a limited rate with "
+    "a gradnic NIC at each end, seven "
+    "times: in a ring without compression, with the paper's codec at 2^-10, with lattice and with "
+    "dense at 2^-10 and error feedback; through a gradnic switch without compression and with "
+    "dense; and uncompressed with the "
+    "worker-aggregator exchange that the paper compares with. Prints one table.\v"
+    "It makes network namespaces, links and TUN devices, as root; where they may not be made it "
+    "says so and runs the NICs' packet "
+    "transform inside of the workers, without the two rows of the switch. All of that is removed again, also after "
+    "Ctrl-C or a "
+    "failure. What stays is the output folder, where the results of an earlier run are replaced "
+    "and nothing else is touched:\n"
+    "\n  demo.html    the report with plots, one file"
+    "\n  demo.json    every figure"
+    "\n  ratio.txt    what gradnic ratio says about the gradients"
+    "\n  gradients/   those gradients, .npy, one file a tensor\n";
 
 static const struct argp_option table[] = {
     {"rate", OPT_RATE, "RATE", 0, "of every link, both directions (1gbit)", 0},
