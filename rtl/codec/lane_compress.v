@@ -40,8 +40,11 @@ module lane_compress #(
     wire [8:0] minus_e = {1'b1, ~exponent};
     wire [8:0] sums    = addend ^ minus_k ^ minus_e;
     wire [8:0] carries = (addend & minus_k) | (addend & minus_e) | (minus_k & minus_e);
-    wire [8:0] total   = sums + {carries[7:0], 1'b0};
-    wire       unused_total = &{1'b0, total[1:0], carries[8]};
+    wire [8:0] twice   = {carries[7:0], 1'b0};
+    wire [8:0] total   = sums + twice;
+    wire [8:0] either  = sums | twice;
+    wire       shift_0 = (sums ^ twice) == {either[7:0], 1'b0};  // total is 0, without waiting for it
+    wire       unused_total = &{1'b0, total[1:0], carries[8], either[8]};
 
     assign shift = {total[8:2], sums[1] ^ carries[0], sums[0]};
 
@@ -68,7 +71,7 @@ module lane_compress #(
         a_some    <= {|shifted[19:16], |shifted[15:12], |shifted[11:8], |shifted[7:0] || lost};
         a_shift   <= shift[3:2];
         // too large; or, in the next unit, all of it ones, so that it would be rounded to |q| = 32768
-        a_raw     <= shift[8] || (!is_paper && shift == 9'd0 && &value[22:8]);
+        a_raw     <= shift[8] || (!is_paper && shift_0 && &value[22:8]);
         a_far     <= !shift[8] && |shift[7:4];
         a_below   <= keeps < 9'd127;
         a_wide    <= keeps_16 >= 9'd127;
@@ -78,22 +81,24 @@ module lane_compress #(
 
     // ---- second stage: the rest of the shift, rounding and sign, the tag
 
+    // To nearest, ties to even: whether to round up is known for each shift before it is known which.
     reg [14:0] magnitude;
-    reg        guard, sticky;
+    reg        round;
 
     always @* begin
         case (a_shift)
-        2'd0: {magnitude, guard, sticky} = {a_shifted[23:9], a_shifted[8], a_some[0]};
-        2'd1: {magnitude, guard, sticky} = {4'd0, a_shifted[23:13], a_shifted[12], |a_some[1:0]};
-        2'd2: {magnitude, guard, sticky} = {8'd0, a_shifted[23:17], a_shifted[16], |a_some[2:0]};
-        2'd3: {magnitude, guard, sticky} = {12'd0, a_shifted[23:21], a_shifted[20], |a_some[3:0]};
+        2'd0: {magnitude, round} = {a_shifted[23:9], a_shifted[8] && (a_some[0] || a_shifted[9])};
+        2'd1: {magnitude, round} = {4'd0, a_shifted[23:13], a_shifted[12] && (|a_some[1:0] || a_shifted[13])};
+        2'd2: {magnitude, round} = {8'd0, a_shifted[23:17], a_shifted[16] && (|a_some[2:0] || a_shifted[17])};
+        2'd3: {magnitude, round} = {12'd0, a_shifted[23:21], a_shifted[20] && (|a_some[3:0] || a_shifted[21])};
         endcase
     end
 
-    // to nearest, ties to even; rounding and negation share one adder: -(m + r) = ~m + !r
+    // q is m or m + 1, or, negated, ~m or ~(m - 1): which of both comes last, and the sum does not wait for it
     wire        negative = a_value[31];
-    wire        round    = guard && (sticky || magnitude[0]);
-    wire [15:0] q        = ({1'b0, magnitude} ^ {16{negative}}) + {15'd0, negative ? !round : round};
+    wire [15:0] m        = {1'b0, magnitude};
+    wire [15:0] next     = m + {{15{negative}}, 1'b1};
+    wire [15:0] q        = (negative == round ? m : next) ^ {16{negative}};
     wire        q_zero   = a_far || (magnitude == 15'd0 && !round);
     wire        q_wide   = |magnitude[14:7] || (&magnitude[6:0] && round);
 
