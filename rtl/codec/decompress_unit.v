@@ -72,19 +72,26 @@ module decompress_unit #(
             wire [255:0] shifted  = payloads >> {s_low_bytes, 3'd0};
 
             reg [255:0] quad_reg;  // 16 bytes each
-            reg [7:0]   pair_bytes_reg;
             always @(posedge clk) begin
-                pair_bytes_reg <= {bytes(s_record[9:8]) + bytes(s_record[11:10]), bytes(s_record[1:0]) + bytes(s_record[3:2])};
                 quad_reg <= {shifted[127:0], payloads[127:0]};
                 tags_reg <= s_record[15:0];
             end
 
+            // Where each lane's bytes begin in its quad is known before the quad is shifted: so each is one choice. Bytes above a
+            // lane's own are left as they come.
             for (i = 0; i < 2; i = i + 1) begin : g_quad
-                wire [127:0] quad  = quad_reg[128*i +: 128];
-                wire [127:0] above = quad >> {pair_bytes_reg[4*i +: 4], 3'd0};
-                assign record_payloads[128*i +: 64]      = lanes(tags_reg[8*i +: 2], quad[63:0]);
-                assign record_payloads[128*i + 64 +: 64] = lanes(tags_reg[8*i + 4 +: 2], above[63:0]);
-                wire unused_above = &{1'b0, above[127:64]};
+                wire [5:0]   tags = s_record[8*i +: 6];
+                wire [127:0] quad = quad_reg[128*i +: 128];
+                reg  [3:0]   lane2_at_reg, lane3_at_reg;
+                wire [3:0]   lane2_at = bytes(tags[1:0]) + bytes(tags[3:2]);
+                always @(posedge clk) begin
+                    lane2_at_reg <= lane2_at;
+                    lane3_at_reg <= lane2_at + bytes(tags[5:4]);
+                end
+                wire [127:0] from_lane2 = quad >> {lane2_at_reg, 3'd0};
+                wire [127:0] from_lane3 = quad >> {lane3_at_reg, 3'd0};
+                assign record_payloads[128*i +: 128] = {from_lane3[31:0], from_lane2[31:0], second(tags_reg[8*i +: 2], quad[63:0]), quad[31:0]};
+                wire unused_above = &{1'b0, from_lane2, from_lane3};
             end
             wire unused_shifted = &{1'b0, shifted[255:128]};
         end else begin : g_no_records
@@ -94,13 +101,12 @@ module decompress_unit #(
         end
     endgenerate
 
-    // bytes above a lane's own are left as they come
-    function [63:0] lanes(input [1:0] low_tag, input [63:0] pair);
-        case (low_tag)
-        2'd0: lanes = {pair[31:0], pair[31:0]};
-        2'd1: lanes = {pair[39:8], pair[31:0]};
-        2'd2: lanes = {pair[47:16], pair[31:0]};
-        2'd3: lanes = pair;
+    function [31:0] second(input [1:0] first_tag, input [63:0] pair);
+        case (first_tag)
+        2'd0: second = pair[31:0];
+        2'd1: second = pair[39:8];
+        2'd2: second = pair[47:16];
+        2'd3: second = pair[63:32];
         endcase
     endfunction
 
@@ -146,13 +152,13 @@ module decompress_unit #(
     // ---- a lane that stands for nothing must be empty: tag 0, or for dense q = 0
 
     wire [7:0] missing = lanes2_reg == 3'd0 ? 8'd0 : 8'hff << lanes2_reg;
-    reg  [7:0] filled;
+    reg  [7:0] filled, filled_reg;  // a lane that is missing
     reg        was_dense;
     integer    n;
 
     always @*
         for (n = 0; n < 8; n = n + 1)
-            filled[n] = was_dense ? tag_reg[2*n] || payload_reg[32*n +: 32] != 32'd0 : tag_reg[2*n +: 2] != 2'd0;
+            filled[n] = missing[n] && (was_dense ? tag_reg[2*n] || payload_reg[32*n +: 32] != 32'd0 : tag_reg[2*n +: 2] != 2'd0);
 
     // a bad group makes all that follow it in its frame bad
     reg bad_reg = 1'b0;
@@ -160,7 +166,8 @@ module decompress_unit #(
 
     always @(posedge clk) begin
         was_dense <= is_dense;
-        error_reg <= {error_reg[2], error_reg[1] || (last_reg[1] && |(missing & filled)), error_reg[0], s_error};
+        filled_reg <= filled;
+        error_reg <= {error_reg[2] || (last_reg[2] && |filled_reg), error_reg[1:0], s_error};
         if (valid_reg[3]) bad_reg <= bad && !last_reg[3];
         if (rst) bad_reg <= 1'b0;
     end

@@ -30,13 +30,23 @@ module lane_decompress #(
 
     // ---- first stage: sign and magnitude of an integer, and the place of its leading one
 
-    // the payload as two's complement; paper's sign and magnitude are made one's complement, and lack the final + 1
-    wire             wide     = tag == 2'd2;
-    wire             negative = is_dense ? payload[31] : wide ? payload[15] : payload[7];
-    wire [WIDTH-1:0] narrowed = wide ? {{WIDTH-16{payload[15]}}, payload[15:0]} : {{WIDTH-8{payload[7]}}, payload[7:0]};
-    wire [WIDTH-1:0] fraction = wide ? {{WIDTH-15{1'b0}}, payload[14:0]} : {{WIDTH-15{1'b0}}, payload[6:0], 8'd0};
-    wire [WIDTH-1:0] number = is_dense ? payload[WIDTH-1:0] : narrowed;
-    wire [WIDTH-1:0] flipped  = is_paper ? fraction : number ^ {WIDTH{negative}};
+    // The payload as one's complement of its sign, which where it is two's complement lacks the final + 1. Above a narrow integer that is
+    // 0; paper has its sign beside the magnitude, and that left-aligned.
+    wire       wide     = is_dense || tag[1];
+    wire       fraction = is_paper && !tag[1];
+    wire       negative = is_dense ? payload[31] : tag[1] ? payload[15] : payload[7];
+    wire       flip     = !is_paper && negative;
+    wire [WIDTH-1:0] flipped;
+
+    assign flipped[7:0]  = (payload[7:0] ^ {8{flip}}) & {8{!fraction}};
+    assign flipped[14:8] = wide ? payload[14:8] ^ {7{flip}} : payload[6:0] & {7{fraction}};
+    generate
+        if (WIDTH == 32) begin : g_above
+            assign flipped[WIDTH-1:15] = (payload[WIDTH-1:15] ^ {WIDTH-15{payload[31]}}) & {WIDTH-15{is_dense}};
+        end else begin : g_none_above
+            assign flipped[15] = 1'b0;
+        end
+    endgenerate
 
     // Leading zeros of `flipped` by nibbles, not of the magnitude, which is one more where the integer is negative: so that this does
     // not wait for that adder. Where the two differ, a bit moves out of the nibble, and adds to the exponent in the third stage.
@@ -50,17 +60,16 @@ module lane_decompress #(
     // exponent of bit WIDTH-1, one less because adding the leading one in the third stage adds one
     wire [7:0] origin = 8'd126 + WIDTH[7:0] - (is_paper ? 8'd16 : bound_exp);
 
-    // nibbles that are zero: of the half that the leading one is in, and the half
+    // nibbles that are zero: the half that the leading one is in, and of each half
     wire            upper = |some[NIBBLES-1:NIBBLES/2];
-    wire [3:1]      half;
     wire [LOG2-3:0] nibbles;
     generate
         if (WIDTH == 32) begin : g_halves
-            assign half    = upper ? some[7:5] : some[3:1];
-            assign nibbles = {!upper, !half[3] && !half[2], !half[3] && (half[2] || !half[1])};
+            wire [1:0] of_upper = {!some[7] && !some[6], !some[7] && (some[6] || !some[5])};
+            wire [1:0] of_lower = {!some[3] && !some[2], !some[3] && (some[2] || !some[1])};
+            assign nibbles = {!upper, upper ? of_upper : of_lower};
         end else begin : g_whole
-            assign half    = some[3:1];
-            assign nibbles = {!upper, !half[3] && (half[2] || !half[1])};
+            assign nibbles = {!upper, !some[3] && (some[2] || !some[1])};
         end
     endgenerate
 
@@ -72,7 +81,7 @@ module lane_decompress #(
 
     always @(posedge clk) begin
         a_payload   <= payload;
-        a_magnitude <= flipped + {{WIDTH-1{1'b0}}, !is_paper && negative};
+        a_magnitude <= flipped + {{WIDTH-1{1'b0}}, flip};
         a_nibbles   <= nibbles;
         a_origin    <= origin;
         a_negative  <= negative;

@@ -7,7 +7,7 @@
 // sources: codec/compress_unit.v codec/quad_unpack.v codec/decompress_unit.v
 // expose: tag_reg
 // mutant: codec/compress_unit.v s/24'd0, lanes\[63:32\], lanes\[7:0\]/24'd0, lanes[63:32], 8'd0/
-// mutant: codec/decompress_unit.v s/2'd2: lanes = \{pair\[47:16\]/2'd2: lanes = {pair[39:8]/
+// mutant: codec/decompress_unit.v s/2'd2: second = pair\[47:16\]/2'd2: second = pair[39:8]/
 `default_nettype none
 module proof (
     input wire        clk,
