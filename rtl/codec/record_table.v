@@ -25,11 +25,16 @@ module record_table #(
     output wire [17:0]  m_bytes,    // 6 bits each
     input  wire         m_leave,    // beat 0 leaves; only when it is valid
 
-    // where that ends which begins in beat 0 at offset `at`: the offset behind it in m_ends[4:0], and in which beat in the rest, as below;
-    // and where in beat 1 that ends which begins there at `at` modulo 8
+    // where that ends which begins in beat 0 at offset `at`: the offset behind it in bits 4:0, and in which beat in the rest, as below;
+    // and where in beat 1 that ends which begins there at `at` modulo 8. About each: of a record one more than the payload bytes of
+    // lanes 0 to 3, of an item of profile dense those of its second group (17: 33)
     input  wire [4:0]   at,
-    output wire [7:0]   m_ends,     // {beyond offset 64, step, upper, offset modulo 32}
-    output wire [5:0]   m_ends_1    // 2..42
+    output wire [7:0]   m_even,     // {beyond offset 64, step, upper, offset modulo 32}, if beat 0 is in the even table
+    output wire [7:0]   m_odd,      // or in the odd one
+    output wire         m_is_odd,   // which it is
+    output wire [5:0]   m_ends_1,   // 2..42
+    output wire [4:0]   m_about,
+    output wire [4:0]   m_about_1
 );
 
     // `step`: beat 0 is used up, `upper`: the offset is one of the second of the beats that are then left, or, without a step, 32.
@@ -37,42 +42,55 @@ module record_table #(
     localparam RECORDS = (PROFILES & 3) != 0;
     localparam DENSE   = (PROFILES & 4) != 0;
 
-    // ---- beats in: of each byte two nibbles. Dense: as they are. Else the bytes that a nibble's two tags stand for, and in the low
-    // one also 1, the tag byte itself.
+    // ---- beats in: of each byte 8 bits, and whether it is 0. Dense: as it is. Else one more than the payload bytes that its four tags
+    // stand for: the one is the tag byte itself.
 
-    function [3:0] tag_bytes(input [3:0] tags);
-        tag_bytes = {1'b0, tags[1:0] == 2'd3, tags[1:0] == 2'd2, tags[1:0] == 2'd1} +
-                    {1'b0, tags[3:2] == 2'd3, tags[3:2] == 2'd2, tags[3:2] == 2'd1};
+    function [2:0] tag_bytes(input [1:0] tag);
+        tag_bytes = {tag == 2'd3, tag == 2'd2, tag == 2'd1};
+    endfunction
+
+    function [4:0] byte_gives(input [7:0] tags);
+        byte_gives = {1'b0, {1'b0, tag_bytes(tags[1:0])} + {1'b0, tag_bytes(tags[3:2])}} +
+                     {1'b0, {1'b0, tag_bytes(tags[5:4])} + {1'b0, tag_bytes(tags[7:6])}} + 5'd1;
     endfunction
 
     `include "class_bytes.vh"
 
+    // 33, of class 15, as 17
+    function [4:0] short_bytes(input [5:0] bytes);
+        short_bytes = {|bytes[5:4], bytes[3:0]};
+    endfunction
+
     wire         into_dense = DENSE && (!RECORDS || s_dense);
-    reg  [255:0] nibbles;
+    reg  [255:0] into_bytes;
+    reg  [31:0]  into_zero;
     integer      i, j;
 
     always @*
-        for (i = 0; i < 64; i = i + 1)
-            nibbles[4*i +: 4] = into_dense ? s_data[4*i +: 4] : tag_bytes(s_data[4*i +: 4]) + {3'd0, i % 2 == 0};
+        for (i = 0; i < 32; i = i + 1) begin
+            into_bytes[8*i +: 8] = into_dense ? s_data[8*i +: 8] : {3'd0, byte_gives(s_data[8*i +: 8])};
+            into_zero[i]         = s_data[8*i +: 8] == 8'd0;
+        end
 
-    reg  [263:0] store [0:15];
+    reg  [295:0] store [0:15];
     reg  [3:0]   write_reg = 4'd0, read_reg = 4'd0;
     reg  [4:0]   stored_reg = 5'd0;
     reg          some_reg = 1'b0;  // the same, not 0
 
-    wire [255:0] x_nibbles;
+    wire [255:0] x_data;
+    wire [31:0]  zero;
     wire [5:0]   x_bytes;
     wire         x_dense, x_last, x_move;
-    assign {x_dense, x_last, x_bytes, x_nibbles} = store[read_reg];
+    assign {x_dense, x_last, x_bytes, zero, x_data} = store[read_reg];
 
     wire [4:0]   stored = stored_reg + {4'd0, s_valid} - {4'd0, x_move};
 
     always @(posedge clk) begin
-        if (s_valid) store[write_reg] <= {into_dense, s_last, s_bytes, nibbles};
+        if (s_valid) store[write_reg] <= {into_dense, s_last, s_bytes, into_zero, into_bytes};
         write_reg  <= write_reg + {3'd0, s_valid};
         read_reg   <= read_reg + {3'd0, x_move};
         stored_reg <= stored;
-        some_reg   <= stored != 5'd0;
+        some_reg   <= s_valid || |stored_reg[4:1] || (stored_reg[0] && !x_move);
         if (rst) begin
             write_reg  <= 4'd0;
             read_reg   <= 4'd0;
@@ -84,18 +102,27 @@ module record_table #(
     // ---- the length of what would begin at each offset: a record; a quad's header and first group; a zero run. It is a sum of what two
     // bytes give. That of the last offset needs the next beat, and is added up one stage later.
 
-    reg [191:0] gives_first;   // 6 bits a byte
-    reg [159:0] gives_second;  // 5 bits
-    reg [31:0]  zero;
-
-    always @*
-        for (i = 0; i < 32; i = i + 1) begin
-            zero[i]                = x_nibbles[8*i +: 8] == 8'd0;
-            gives_second[5*i +: 5] = {1'b0, x_nibbles[8*i +: 4]} + {1'b0, x_nibbles[8*i + 4 +: 4]};
-            gives_first[6*i +: 6]  = x_dense ? class_bytes(x_nibbles[8*i +: 4]) + 6'd2 : {1'b0, gives_second[5*i +: 5]};
+    // What the first byte gives, with an offset: of six bits, so a table of constants and not a sum.
+    function [6:0] opens(input dense, input [4:0] byte_bits, input [6:0] offset);
+        integer n;
+        begin
+            opens = 7'd0;
+            for (n = 0; n < 32; n = n + 1)
+                if (byte_bits == n[4:0]) opens = dense ? offset + {1'b0, class_bytes(n[3:0])} + 7'd2 : offset + n[6:0];
         end
+    endfunction
+
+    wire [223:0] first_gives;  // 7 bits an offset, of the first eight and the last with that offset added
+
+    genvar g;
+    generate
+        for (g = 0; g < 32; g = g + 1) begin : g_first
+            assign first_gives[7*g +: 7] = opens(x_dense, x_data[8*g +: 5], g < 8 || g == 31 ? g : 0);
+        end
+    endgenerate
 
     reg [185:0] y_known;   // 6 bits an offset; the first eight with their offset added
+    reg [159:0] y_about;   // bit 0 of all 32 offsets, bit 1, ...
     reg [6:0]   y_first;   // of the last offset, with it added
     reg         y_zero;    // its byte
     reg [5:0]   y_bytes;
@@ -107,9 +134,11 @@ module record_table #(
     always @(posedge clk) begin
         if (!y_valid || y_move) begin
             for (j = 0; j < 31; j = j + 1)
-                y_known[6*j +: 6] <= gives_first[6*j +: 6] + (x_dense ? {5'd0, zero[j] && zero[j+1]} : {1'b0, gives_second[5*j + 5 +: 5]}) +
-                                     (j < 8 ? j[5:0] : 6'd0);
-            y_first <= 7'd31 + {1'b0, gives_first[191:186]};
+                y_known[6*j +: 6] <= first_gives[7*j +: 6] + (x_dense ? {5'd0, zero[j] && zero[j+1]} : {1'b0, x_data[8*j + 8 +: 5]});
+            for (j = 0; j < 32; j = j + 1)
+                {y_about[128+j], y_about[96+j], y_about[64+j], y_about[32+j], y_about[j]} <=
+                    x_dense ? short_bytes(class_bytes(x_data[8*j + 4 +: 4])) : x_data[8*j +: 5];
+            y_first <= first_gives[223:217];
             y_zero  <= zero[31];
             y_bytes <= x_bytes;
             y_dense <= x_dense;
@@ -119,10 +148,9 @@ module record_table #(
         if (rst) y_valid <= 1'b0;
     end
 
-    wire [6:0]   y_second = y_dense ? {6'd0, y_zero && zero[0]} : {2'd0, gives_second[4:0]};
+    wire [6:0]   y_second = y_dense ? {6'd0, y_zero && zero[0]} : {2'd0, x_data[4:0]};
     wire [255:0] y_table;
 
-    genvar g;
     generate
         for (g = 0; g < 32; g = g + 1) begin : g_ends
             wire [6:0] ends = g == 31 ? y_first + y_second : {1'b0, y_known[(g % 31)*6 +: 6]} + (g < 8 ? 7'd0 : g);
@@ -135,7 +163,9 @@ module record_table #(
     // ---- two tables, for beats of even and of odd numbers
 
     reg [255:0] even_table, odd_table;
-    reg [47:0]  even_first, odd_first;  // of the first eight offsets
+    reg [159:0] even_about, odd_about;
+    reg [47:0]  first_reg;                     // of beat 1, where it has a table, the first eight offsets
+    reg [39:0]  first_about_reg;
     reg [5:0]   even_bytes, odd_bytes;
     reg         from_odd_reg = 1'b0;           // beat 0 is in the odd one
     reg         v0_reg = 1'b0, v1_reg = 1'b0;  // beat 0 has a table; beat 1 has
@@ -150,13 +180,17 @@ module record_table #(
     always @(posedge clk) begin
         if (!even_valid) begin
             even_table <= y_table;
-            even_first <= y_known[47:0];
+            even_about <= y_about;
             even_bytes <= y_bytes;
         end
         if (!odd_valid) begin
             odd_table <= y_table;
-            odd_first <= y_known[47:0];
+            odd_about <= y_about;
             odd_bytes <= y_bytes;
+        end
+        if (!v1_reg) begin
+            first_reg <= y_known[47:0];
+            first_about_reg <= {y_about[135:128], y_about[103:96], y_about[71:64], y_about[39:32], y_about[7:0]};
         end
         from_odd_reg <= from_odd_reg ^ m_leave;
         v0_reg       <= (m_leave ? v1_reg : v0_reg) || y_move;
@@ -187,7 +221,7 @@ module record_table #(
 
     wire [255:0] even_shifted = even_table >> {at, 3'd0};
     wire [255:0] odd_shifted  = odd_table >> {at, 3'd0};
-    wire [47:0]  first        = not_v1_reg ? y_known[47:0] : from_odd_reg ? even_first : odd_first;
+    wire [47:0]  first        = not_v1_reg ? y_known[47:0] : first_reg;
     reg  [5:0]   first_chosen;
 
     always @* begin
@@ -196,8 +230,20 @@ module record_table #(
             if (at[2:0] == i[2:0]) first_chosen = first[6*i +: 6];
     end
 
-    assign m_ends   = from_odd_reg ? odd_shifted[7:0] : even_shifted[7:0];
+    assign m_even   = even_shifted[7:0];
+    assign m_odd    = odd_shifted[7:0];
+    assign m_is_odd = from_odd_reg;
     assign m_ends_1 = first_chosen;
+
+    generate
+        for (g = 0; g < 5; g = g + 1) begin : g_about
+            wire [31:0] even    = even_about[32*g +: 32];
+            wire [31:0] odd     = odd_about[32*g +: 32];
+            wire [7:0]  first_8 = not_v1_reg ? y_about[32*g +: 8] : first_about_reg[8*g +: 8];
+            assign m_about[g]   = from_odd_reg ? odd[at] : even[at];
+            assign m_about_1[g] = first_8[at[2:0]];
+        end
+    endgenerate
 
     wire unused_shifted = &{1'b0, even_shifted, odd_shifted};
 

@@ -43,15 +43,6 @@ module record_window #(
 
     `include "class_bytes.vh"
 
-    function [3:0] lane_bytes(input [1:0] tag);
-        lane_bytes = {1'b0, tag == 2'd3, tag == 2'd2, tag == 2'd1};
-    endfunction
-
-    // payload bytes that the four tags in a byte stand for
-    function [4:0] tag_bytes(input [7:0] tags);
-        tag_bytes = {1'b0, lane_bytes(tags[1:0]) + lane_bytes(tags[3:2])} + {1'b0, lane_bytes(tags[5:4]) + lane_bytes(tags[7:6])};
-    endfunction
-
     // ---- beats in: a ring of 16, in four memories of 8 bytes a beat
 
     wire [COUNT_WIDTH-1:0] s_count = s_axis_tuser[COUNT_WIDTH+9:10];
@@ -127,7 +118,7 @@ module record_window #(
     // leaves with the record, so that a record or a frame that ends two beats on does not cost the next one a cycle.
 
     reg [5:0] at_reg     = 6'd0;
-    reg [4:0] not_at_reg = 5'h1f;  // its complement, for the data alone: a copy that is not merged again
+    reg [5:0] not_at_reg = 6'h3f;  // its complement, for the data alone: a copy that is not merged again
     reg       used_reg  = 1'b0;  // beat 0 belongs to the frame before, offset 32 begins a frame
     reg       skip_reg  = 1'b0;  // drop what is left of a frame
     reg       start_reg = 1'b1;  // the next record is a frame's first
@@ -142,14 +133,18 @@ module record_window #(
 
     wire [2:0]  w_valid, w_last;
     wire [17:0] w_bytes;
-    wire [7:0]  ends;
+    wire [7:0]  even, odd;
+    wire        is_odd;
+    wire [6:0]  ends = is_odd ? odd[6:0] : even[6:0];
     wire [5:0]  ends_1;
+    wire [4:0]  about_0, about_1;
+    wire [4:0]  about = at_reg[5] ? about_1 : about_0;
 
     record_table #(.PROFILES(PROFILES)) window_table (
         .clk(clk), .rst(rst),
         .s_data(s_axis_tdata), .s_dense(s_dense), .s_last(s_axis_tlast), .s_bytes(s_bytes), .s_valid(take),
         .m_valid(w_valid), .m_last(w_last), .m_bytes(w_bytes), .m_leave(leave),
-        .at(at_reg[4:0]), .m_ends(ends), .m_ends_1(ends_1));
+        .at(at_reg[4:0]), .m_even(even), .m_odd(odd), .m_is_odd(is_odd), .m_ends_1(ends_1), .m_about(about_0), .m_about_1(about_1));
 
     wire              dense = DENSE && (!RECORDS || frame_profile == 2'd2);
     wire [GROUPS-1:0] left  = start_reg ? frame_groups : left_groups_reg;
@@ -165,25 +160,32 @@ module record_window #(
     // Where the record ends: at 32 and above as the first eight offsets of beat 1 say, inside an item by adding, else as beat 0's table says,
     // which is known last. All three as record_table has it: {beyond offset 64, step, upper, offset modulo 32}.
     wire [6:0] added      = {1'b0, at_reg} + {1'b0, inner_bytes};
-    wire       added_step = |added[6:5] && !(ends_w0 && added[5:0] == 6'd32);
-    wire [7:0] by_adding  = {added[6] && |added[4:0], added_step, added_step ? added[6] : added[5], added[4:0]};
+    wire       added_32   = ends_w0 && added[5:0] == 6'd32;  // what ends exactly with a frame's last beat stays in it
+    wire       added_step = |added[6:5] && !added_32;
+    wire [7:0] by_adding  = {added[6] && |added[4:0], added_step, added[6] || added_32, added[4:0]};
     wire [7:0] by_beat_1  = {ends_1[5] && |ends_1[4:0], 1'b1, ends_1};
     wire [7:0] by_early   = inner ? by_adding : by_beat_1;
     wire       use_early  = inner || at_reg[5];
-    wire [7:0] next       = use_early ? by_early : ends;
+    wire [6:0] next       = use_early ? by_early[6:0] : ends;
 
-    // What need not wait for it, nor for there being a record at all: a frame's end by its count, and offsets when there is none.
-    wire       use_ends   = !one && !use_early;
-    wire [5:0] at_early   = one ? {!ends_w0 && ends_w1, 5'd0} : use_early ? by_early[5:0] : 6'd0;
-    wire [5:0] at_fire    = (ends[5:0] & {6{use_ends}}) | at_early;
-    wire       leave_fire = (ends[6] && use_ends) || one || (use_early && by_early[6]);
+    // What need not wait for that: a frame's end by its count, what is added, and offsets when there is no record. All that may be next
+    // is gated beforehand, and meets in one `or`.
+    wire       use_even   = fire && !one && !use_early && !is_odd;
+    wire       use_odd    = fire && !one && !use_early && is_odd;
+    wire       use_beat_1 = fire && !one && !inner && at_reg[5];
     wire [5:0] at_hold    = over_reg ? 6'd0 : far_reg && w_valid[0] ? {1'b0, at_reg[4:0]} : at_reg;
     wire       leave_hold = w_valid[0] && (over_reg ? over_leave_reg : far_reg || skip_reg);
-    wire [5:0] at_next    = fire ? at_fire : at_hold;
+    wire [5:0] at_else    = !fire ? at_hold : one ? {!ends_w0 && ends_w1, 5'd0} : inner ? by_adding[5:0] : 6'd0;
+    wire       leave_else = !fire ? leave_hold : one || (inner ? added_step : at_reg[5]);
+    wire [5:0] at_next    = (even[5:0] & {6{use_even}}) | (odd[5:0] & {6{use_odd}}) | (ends_1 & {6{use_beat_1}}) | at_else;
+    wire       far_next   = (use_beat_1 && ends_1[5] && |ends_1[4:3]) || (fire && !one && inner && by_adding[5] && |added[4:3]);
 
-    wire over = ends_w0 ? next[6] : ends_w1 && next[7];
+    wire over_early = ends_w0 ? by_early[6] : ends_w1 && by_early[7];
+    wire over_even  = ends_w0 ? even[6] : ends_w1 && even[7];
+    wire over_odd   = ends_w0 ? odd[6] : ends_w1 && odd[7];
+    wire over       = (use_even && over_even) || (use_odd && over_odd) || (fire && !one && use_early && over_early);
 
-    assign leave      = fire ? leave_fire : leave_hold;
+    assign leave      = (even[6] && use_even) || (odd[6] && use_odd) || leave_else;
     assign frame_done = (fire && one) || over_reg;
     assign m_started  = fire;
 
@@ -199,14 +201,14 @@ module record_window #(
         end else if (skip_reg && w_valid[0] && w_last[0]) begin
             skip_reg <= 1'b0;
         end
-        over_reg       <= fire && !one && over;
-        over_leave_reg <= fire && !one && over && !ends_w0;
-        far_reg        <= fire ? at_early[5] && |at_early[4:3] : far_reg && !over_reg && !w_valid[0];  // beat 0's table says no more than 66
-        at_reg     <= at_next;
-        not_at_reg <= ~at_next[4:0];
+        over_reg       <= over;
+        over_leave_reg <= over && !ends_w0;
+        far_reg        <= far_next || (!fire && far_reg && !over_reg && !w_valid[0]);  // beat 0's table says no more than 66
+        at_reg       <= at_next;
+        not_at_reg   <= ~at_next;
         if (rst) begin
             at_reg         <= 6'd0;
-            not_at_reg     <= 5'h1f;
+            not_at_reg     <= 6'h3f;
             used_reg       <= 1'b0;
             skip_reg       <= 1'b0;
             start_reg      <= 1'b1;
@@ -216,36 +218,44 @@ module record_window #(
         end
     end
 
-    // ---- the data: eight words of 8 bytes from the one at which the record begins; at 32 and above that is beat 1's first
+    // ---- the data: 42 bytes from the word of 8 bytes on in which the record begins, one of the first five
 
-    wire [4:0]   data_at = ~not_at_reg;
-    wire [3:0]   ahead   = {1'b0, &at_reg[4:3], at_reg[4], |at_reg[4:3]} | {4{at_reg[5]}};
-    wire [255:0] words_0, words_1;  // of each memory the one word that is among the first four, and the next one
+    wire [5:0]   data_at = ~not_at_reg;
+    wire [591:0] words;  // of the window
 
     genvar g;
     generate
         for (g = 0; g < 4; g = g + 1) begin : g_ring
             reg [63:0] ring [0:15];
             always @(posedge clk) if (take) ring[write_reg] <= s_axis_tdata[64*g +: 64];
-            assign words_0[64*g +: 64] = ring[ahead[g] ? beat1_reg : beat0_reg];
-            assign words_1[64*g +: 64] = ring[at_reg[5] || (g == 0 && &at_reg[4:3]) ? beat2_reg : beat1_reg];
+            assign words[64*g +: 64]       = ring[beat0_reg];
+            assign words[64*g + 256 +: 64] = ring[beat1_reg];
+            if (g < 2) begin : g_third
+                wire [63:0] word = ring[beat2_reg];
+                assign words[64*g + 512 +: (g == 0 ? 64 : 16)] = word[(g == 0 ? 63 : 15):0];
+                wire unused_word = &{1'b0, word};
+            end
         end
     endgenerate
 
-    wire [511:0] words = {words_1, words_0};
-    reg  [335:0] coarse;
+    reg [335:0] coarse;
 
-    always @*
+    always @* begin
         case (data_at[4:3])
         2'd0: coarse = words[335:0];
-        2'd1: coarse = {words[335+64:256+64], words[63:0], words[255:64]};
-        2'd2: coarse = {words[335+128:256+128], words[127:0], words[255:128]};
-        2'd3: coarse = {words[256+15:256], words[255+256:256+192], words[191:0], words[255:192]};
+        2'd1: coarse = words[64 +: 336];
+        2'd2: coarse = words[128 +: 336];
+        2'd3: coarse = words[192 +: 336];
         endcase
+        if (data_at[5]) coarse = words[256 +: 336];
+    end
 
-    wire [71:0] headed = coarse[71:0] >> {data_at[2:0], 3'd0};
-    wire [15:0] head   = headed[15:0];  // tag word, or a quad's header; 0 for a zero run
-    wire        unused_words = &{1'b0, headed, words};
+    reg  [335:0] c_data;
+    reg  [2:0]   c_shift, c_not_shift;  // by bytes yet; a complement, as above
+    wire [335:0] fine_low  = c_data >> {c_shift, 3'd0};
+    wire [335:0] fine_high = c_data >> {~c_not_shift, 3'd0};
+    wire [279:0] fine      = {fine_high[279:144], fine_low[143:0]};
+    wire         unused_fine = &{1'b0, fine_high, fine_low};
 
     wire [3:0] inner_class;
     wire       in_run;               // zero quads follow
@@ -255,22 +265,24 @@ module record_window #(
         if (DENSE) begin : g_items
             reg [1:0]  group_reg = 2'd0;    // of the quad
             reg        inner_reg = 1'b0;
-            reg        fresh_reg = 1'b0;    // an item has begun in the last cycle: its header is in c_head
+            reg        fresh_reg = 1'b0;    // an item has begun in the last cycle: its header is in `fine`
             reg [11:0] classes_reg;         // of the groups that follow
+            reg [5:0]  bytes_reg;           // of the first of them
             reg [7:0]  run_reg = 8'd0;      // zero quads that follow
             reg [1:0]  opened_reg = 2'b00;  // an item began one, two cycles ago, and its frame still goes on
 
-            wire [11:0] classes = fresh_reg ? c_head[15:4] : classes_reg;
+            wire [11:0] classes = fresh_reg ? fine[15:4] : classes_reg;
 
             assign inner       = inner_reg;
             assign inner_class = classes[3:0];
-            assign inner_bytes = class_bytes(classes[3:0]);
+            assign inner_bytes = bytes_reg;
             assign in_run      = run_reg != 8'd0;
 
             always @(posedge clk) begin
                 if (fire) begin
                     group_reg <= dense ? group_reg + 2'd1 : 2'd0;
                     inner_reg <= dense && (group_reg != 2'd3 || in_run);
+                    bytes_reg <= inner_reg ? class_bytes(classes[7:4]) : {about[4] && about[0], about[4] && !about[0], about[3:0]};
                 end
                 fresh_reg   <= fire && opens;
                 classes_reg <= fire && inner_reg ? {4'd0, classes[11:4]} : classes;
@@ -293,9 +305,7 @@ module record_window #(
 
     // ---- first stage behind the loop: where the record ended and where it should have
 
-    reg [335:0] c_data;
-    reg [2:0]   c_shift;
-    reg [15:0]  c_head;
+    reg [4:0]   c_about;
     reg [3:0]   c_class;      // inside an item
     reg [6:0]   c_next;       // as record_table has it: step, upper, offset
     reg [6:0]   c_end;
@@ -308,9 +318,10 @@ module record_window #(
     always @(posedge clk) begin
         c_data      <= coarse;
         c_shift     <= data_at[2:0];
-        c_head      <= head;
+        c_not_shift <= not_at_reg[2:0];
+        c_about     <= about;
         c_class     <= inner_class;
-        c_next      <= next[6:0];
+        c_next      <= next;
         c_end       <= ends_w0 ? {1'b0, w_bytes[5:0]} : ends_w1 ? 7'd32 + {1'b0, w_bytes[11:6]} : 7'd64 + {1'b0, w_bytes[17:12]};
         c_open      <= !ends_w0 && !ends_w1 && !(w_valid[2] && w_last[2]);
         c_wrong     <= frame_none || (one && in_run);
@@ -326,31 +337,34 @@ module record_window #(
         if (rst) c_valid <= 1'b0;
     end
 
-    // ---- second stage: shift by bytes; what must not be: classes of groups that do not exist
+    // ---- second stage: shift by bytes
 
     wire [6:0]  c_ends   = {c_next[6] && c_next[5], c_next[6] ^ c_next[5], c_next[4:0]};
-    wire        no_class = (c_head >> {c_groups, 2'd0}) >> 4 == 16'd0;
-    reg         m_wrong, m_run_too_long;
-    wire [335:0] fine = c_data >> {c_shift, 3'd0};
-    wire         unused_fine = &{1'b0, fine[335:280]};
+    reg         m_wrong, m_quad_last;
+    reg [1:0]   m_groups;
 
     always @(posedge clk) begin
-        m_record    <= fine[279:0];
+        m_record    <= fine;
         m_profile   <= c_profile;
         m_bound_exp <= c_bound;
-        m_low_bytes <= tag_bytes(c_head[7:0]);
-        m_class     <= c_opens ? c_head[3:0] : c_class;
+        m_low_bytes <= c_about - 5'd1;
+        m_class     <= c_opens ? fine[3:0] : c_class;
         m_header    <= c_opens;
         m_lanes     <= c_lanes;
         m_last      <= c_one || c_over;
         m_valid     <= c_valid;
-        m_wrong     <= c_wrong || c_over || (c_one && (c_open || c_ends != c_end)) || (c_opens && c_quad_last && !no_class);
-        m_run_too_long <= c_opens && c_quad_last && c_head == 16'd0;
+        m_wrong     <= c_wrong || c_over || (c_one && (c_open || c_ends != c_end));
+        m_quad_last <= c_opens && c_quad_last;
+        m_groups    <= c_groups;
         if (rst) m_valid <= 1'b0;
     end
 
+    // ---- and of a frame's last quad, what must not be: classes of groups that do not exist, a run that goes on
+
+    wire no_class = (m_record[15:0] >> {m_groups, 2'd0}) >> 4 == 16'd0;
+
     assign run_found = m_header && m_record[15:0] == 16'd0;
-    assign m_error   = m_wrong || (m_run_too_long && m_record[23:16] != 8'd0);
+    assign m_error   = m_wrong || (m_quad_last && (!no_class || (run_found && m_record[23:16] != 8'd0)));
 
     generate
         if (PROFILES < 1 || PROFILES > 7 || COUNT_WIDTH < 6) begin : g_check

@@ -6,7 +6,7 @@
 // method: pdr
 // seconds: 30
 // sources: lib/keep_count.v lib/credit_counter.v codec/record_table.v codec/record_window.v
-// reduce: s/assign m_ends(_1)? *=.*//; s/assign words_[01]\[.*//; s/assign \{frame_one.*//; s/store\[write_reg\] <= .*/store[write_reg] <= {1'b0, s_last, 262'd0};/
+// reduce: s/assign (m_even|m_odd|m_ends_1) *=.*//; s/assign words\[.*//; s/assign \{frame_one.*//; s/store\[write_reg\] <= .*/store[write_reg] <= {1'b0, s_last, 294'd0};/
 // expose: beats.free_reg beats.taken beats.given window_table.stored_reg window_table.some_reg window_table.y_valid window_table.v0_reg window_table.v1_reg leave
 // mutant: codec/record_window.v s/fire    = present \&\& m_room/fire    = present/
 // mutant: codec/record_table.v s/there_1 = \(v1_reg \|\| y_valid\) \&\& \(last_1 \|\| there_2\)/there_1 = (v1_reg || y_valid) \&\& last_1/
