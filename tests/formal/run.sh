@@ -51,9 +51,10 @@ trap 'rm -rf "$work"' EXIT
 # directive NAME KEY: the lines that the proof has for it
 directive() { sed -n "s|^// $2: *||p" "$here/$1.v"; }
 
-# attempt NAME PARAMETER DIRECTORY: prints "holds", "fails" or what went wrong; the sources are in DIRECTORY
+# attempt NAME PARAMETER DIRECTORY [mutant]: prints "holds", "fails" or what went wrong; the sources are in DIRECTORY. A mutant is first looked at for
+# a few cycles, where most fail at once that a proof of everything would search for long.
 attempt() {
-    local name=$1 parameter=$2 dir=$3 method depth=0 top sources=() stubs=() expose='' set='' script
+    local name=$1 parameter=$2 dir=$3 mutant=${4:-} method depth=0 top sources=() stubs=() expose='' set='' script
     read -r method depth <<<"$(directive "$name" method)"
     for f in $(directive "$name" sources); do sources+=("$dir/$(basename "$f")"); done
     for f in $(directive "$name" stubs); do stubs+=("$here/$f"); done
@@ -80,9 +81,13 @@ attempt() {
     script+="write_aiger $dir/proof.aig"
     yosys -q -p "$script" >"$dir/yosys.log" 2>&1 || { tail -n 3 "$dir/yosys.log"; return; }
     # registers without a first value begin with any; constraints are folded in; all assertions are one
-    local prove="scorr; dc2; pdr -T $limit"
+    local prove="scorr; dc2; pdr -T $limit" read="read_aiger $dir/proof.aig; logic; undc; strash; fold; orpos"
+    if [ -n "$mutant" ] && [ "$method" = pdr ]; then
+        timeout 90 berkeley-abc -c "$read; bmc3 -F 16 -T 30" >"$dir/abc.log" 2>&1 || true
+        if grep -qE 'was asserted in frame' "$dir/abc.log"; then echo fails; return; fi
+    fi
     [ "$method" = pdr ] || prove="bmc3 -F $depth -T $limit"
-    timeout $((limit + 60)) berkeley-abc -c "read_aiger $dir/proof.aig; logic; undc; strash; fold; orpos; $prove" >"$dir/abc.log" 2>&1 || true
+    timeout $((limit + 60)) berkeley-abc -c "$read; $prove" >"$dir/abc.log" 2>&1 || true
     if grep -qE 'was asserted in frame' "$dir/abc.log"; then echo fails
     elif grep -qE 'Property proved|No output (was asserted|failed|asserted) in '"$depth"' frames' "$dir/abc.log"; then echo holds
     else tail -n 2 "$dir/abc.log"; fi
@@ -112,7 +117,7 @@ prove() {
         cp "$dir/$(basename "$file")" "$dir/before"
         sed -i -E "$change" "$dir/$(basename "$file")"
         if cmp -s "$dir/before" "$dir/$(basename "$file")"; then answer="the mutant changes nothing"
-        else answer=$(attempt "$name" "$parameter" "$dir"); fi
+        else answer=$(attempt "$name" "$parameter" "$dir" mutant); fi
         if [ "$answer" = fails ]; then answer=refuted; else failed=1; fi
         row "" mutant "$answer" $((SECONDS - start)) "$change"
     done < <(directive "$name" mutant)
