@@ -89,6 +89,12 @@ static double tolerance(const gn_allreduce_data *data, const gn_allreduce_option
     return rounding + size * ldexp(1, -o->comm.codec.bound_exp);
 }
 
+/// Sums that are no number are so in the result, too, and infinite ones have its sign.
+static bool same(float expected, float result)
+{
+    return isnan(expected) ? isnan(result) : expected == result;
+}
+
 uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *o, const float *result,
                                  size_t first, size_t last)
 {
@@ -105,7 +111,9 @@ uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allredu
             if (exact) quantised += specified(&o->comm.codec, value);
         }
         if (exact)
-            wrong += (float)(quantised / divisor) != result[i];
+            wrong += !same((float)(quantised / divisor), result[i]);
+        else if (!isfinite((float)sum))
+            wrong += !same((float)sum, result[i]);
         else if (o->comm.scale == GN_SCALE_NONE)
             wrong += islessequal(fabs((double)result[i] * divisor - sum), tolerance(data, o, magnitude)) ? 0 : 1;
         else
