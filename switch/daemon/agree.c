@@ -94,8 +94,10 @@ bool gn_job_impossible(const gn_switchd *daemon, const gn_admission_join *join, 
                         "this switch has a parent, %s, and its place there is not said: parent_children is 0 (--place)",
                         config->parent) > 0;
     if (!has_parent && join->parent_children)
-        return snprintf(why, room, "parent_children is %u, and this switch has no parent (--parent)",
-                        join->parent_children) > 0;
+        return snprintf(why, room,
+                        "the ranks name %u different switches, or addresses of one (parent_children is %u), and this "
+                        "switch has none above it: give all ranks the same, or start this one with --parent",
+                        join->parent_children, join->parent_children) > 0;
     if (!has_parent && !join->level && join->children != join->ranks)
         return snprintf(why, room, "the only switch of %u ranks has %u children", join->ranks, join->children) > 0;
     if (has_parent && join->level >= 14)

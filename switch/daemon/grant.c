@@ -64,12 +64,14 @@ unsigned gn_job_reserve(gn_switchd *daemon, gn_job *job, char *why, size_t room)
 {
     const gn_admission_join *terms = gn_job_terms(job);
     if (!find_places(daemon, job)) {
-        snprintf(why, room, "no room for %u streams more: other jobs have them (--streams, --shards)", terms->streams);
+        snprintf(why, room, "no room for %u more %s: other jobs have them (--streams, --shards)", terms->streams,
+                 terms->streams == 1 ? "stream" : "streams");
         return 0;
     }
     for (unsigned slots = terms->slots; slots; slots /= 2)
         if (fits(daemon, job, slots)) return slots;
-    snprintf(why, room, "no slots left for %u streams: other jobs have them (--slots, --quota)", terms->streams);
+    snprintf(why, room, "no slots left for %u %s: other jobs have them (--slots, --quota)", terms->streams,
+             terms->streams == 1 ? "stream" : "streams");
     return 0;
 }
 

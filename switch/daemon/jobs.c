@@ -87,8 +87,9 @@ static void say_welcome(gn_switchd *daemon, gn_job *job)
     const gn_admission frame = {.type = GN_ADMISSION_WELCOME, .welcome = job->welcome};
     set_state(daemon, job, GN_JOB_RUNNING);
     daemon->admitted++;
-    gn_switchd_log(daemon, "job '%s' runs: %u children, %u streams of %u slots", terms->name, terms->children,
-                   terms->streams, job->welcome.slots);
+    gn_switchd_log(daemon, "job '%s' runs: %u %s, %u %s of %u slots", terms->name, terms->children,
+                   terms->children == 1 ? "child" : "children", terms->streams,
+                   terms->streams == 1 ? "stream" : "streams", job->welcome.slots);
     for (unsigned i = 0; i < terms->children; i++) gn_session_send(job->child[i], &frame);
 }
 
@@ -245,37 +246,62 @@ static uint64_t waited_for(const gn_switchd *daemon, const gn_job *job)
     return missing;
 }
 
-/// What is waited for may be no slot's: where slots are shared it may be known to the parameter server alone, and binary32 values go to rank 0 past
-/// the slots. But those who wait go on asking.
-static bool is_stuck(const gn_switchd *daemon, gn_job *job, uint64_t now)
+/// What all streams have counted.
+typedef struct counted {
+    uint64_t results, packets, up_bytes;
+} counted;
+
+static counted count(const gn_switchd *daemon, const gn_job *job)
 {
-    uint64_t results = 0, packets = 0;
+    counted all = {0};
     for (unsigned s = 0; s < job->reserved; s++) {
         gn_shard *shard = daemon->shard[job->shard[s]];
         gn_shard_lock(shard);
         const gn_switch_counters *c = gn_switch_job_counters(&shard->sw, gn_shard_job_index(shard, job->stream[s]));
-        if (c) results += c->results + c->repeated, packets += c->packets;
+        if (c) all.results += c->results + c->repeated, all.packets += c->packets, all.up_bytes += c->up_bytes;
         gn_shard_unlock(shard);
     }
+    return all;
+}
+
+/// What is waited for may be no slot's: where slots are shared it may be known to the parameter server alone, and binary32 values go to rank 0 past
+/// the slots. But those who wait go on asking.
+static bool is_stuck(gn_job *job, const counted *all, uint64_t now)
+{
     const bool waited = job->progress && now - job->progress >= GN_JOB_PATIENCE_MS * UINT64_C(1000000);
-    const bool stuck = waited && results == job->results && packets >= job->packets + GN_JOB_ASKED;
-    if (job->progress && results == job->results && !waited) return false;
+    const bool stuck = waited && all->results == job->results && all->packets >= job->packets + GN_JOB_ASKED;
+    if (job->progress && all->results == job->results && !waited) return false;
     job->progress = now;
-    job->results = results;
-    job->packets = packets;
+    job->results = all->results;
+    job->packets = all->packets;
     return stuck;
+}
+
+/// Who is stopped keeps its connection, and neither asks nor leaves: it would keep the slots for ever.
+static bool is_abandoned(const gn_switchd *daemon, gn_job *job, const counted *all, uint64_t now)
+{
+    if (job->heard && all->up_bytes == job->up_bytes) return now - job->heard >= daemon->config.abandoned_ns;
+    job->heard = now;
+    job->up_bytes = all->up_bytes;
+    return false;
 }
 
 static void look_for_left(gn_switchd *daemon, gn_job *job, uint64_t now)
 {
-    char bits[60];
+    char left[60], others[60];
     uint64_t missing = waited_for(daemon, job) & job->left;
+    const counted all = count(daemon, job);
     job->deadline = now + GN_JOB_LOOK_MS * UINT64_C(1000000);
-    if (!missing && is_stuck(daemon, job, now)) missing = job->left;
-    if (!missing) return;
-    const unsigned bit = (unsigned)__builtin_ctzll(missing);
-    gn_job_end(daemon, job, NULL, "rank %u has left, and its part of a sum is missing (all who have left: children %s)",
-               job->join[bit].rank, gn_job_bits(job->left, bits, sizeof bits));
+    if (!missing && is_stuck(job, &all, now)) missing = job->left;
+    gn_job_bits(job->left, left, sizeof left);
+    if (missing)
+        gn_job_end(daemon, job, NULL,
+                   "rank %u has left, and its part of a sum is missing (all who have left: children %s)",
+                   job->join[__builtin_ctzll(missing)].rank, left);
+    else if (is_abandoned(daemon, job, &all, now))
+        gn_job_end(daemon, job, NULL, "children %s have left, and the others, %s, have sent nothing for %g s", left,
+                   gn_job_bits(everyone(job) & ~job->left, others, sizeof others),
+                   (double)daemon->config.abandoned_ns / 1e9);
 }
 
 void gn_jobs_lost(gn_switchd *daemon, gn_session *session)

@@ -29,6 +29,8 @@ typedef struct gn_job {
     gn_admission_welcome welcome;
     uint64_t progress;          ///< gn_now() when the last sum became whole, as far as it has been looked
     uint64_t results, packets;  ///< of all streams, then
+    uint64_t heard;             ///< gn_now() when it was last seen that a child has sent
+    uint64_t up_bytes;          ///< of children, in all streams, then
     char refused[120];          ///< who was sent away last and why; empty: nobody
 } gn_job;
 

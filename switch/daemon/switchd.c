@@ -47,6 +47,7 @@ void gn_switchd_adopt(gn_switchd *daemon, gn_session *session)
         return;
     }
     daemon->session[daemon->sessions++] = session;
+    if (full) daemon->refused++;
     if (full) gn_session_end(session, GN_ADMISSION_REFUSED, "the switch has too many connections");
 }
 
@@ -74,27 +75,39 @@ const char *gn_switchd_above(const gn_switchd *daemon)
     return daemon->config.ps ? "parameter server" : "parent switch";
 }
 
+int gn_switchd_host_port(const char *text, char *host, const char **port, gn_error *error)
+{
+    const char *colon = strrchr(text, ':');
+    const size_t length = colon ? (size_t)(colon - text) : 0;
+    if (!length || length >= GN_SWITCHD_HOST) return gn_error_set(error, "'%s': HOST:PORT is needed", text);
+    const bool bracketed = length > 2 && *text == '[' && text[length - 1] == ']';
+    if (!bracketed && memchr(text, ':', length))
+        return gn_error_set(error, "'%s': write an IPv6 address as [ADDRESS]:PORT", text);
+    *port = colon + 1;
+    const unsigned long number = strtoul(*port, NULL, 10);
+    if (strspn(*port, "0123456789") != strlen(*port) || !number || number > 65535)
+        return gn_error_set(error, "'%s': port is not a number from 1 to 65535", text);
+    snprintf(host, GN_SWITCHD_HOST, "%.*s", (int)(bracketed ? length - 2 : length), text + bracketed);
+    return 0;
+}
+
 static int resolve_above(gn_switchd *daemon, gn_error *error)
 {
     const char *text = daemon->config.ps ? daemon->config.ps : daemon->config.parent,
-               *option = daemon->config.ps ? "ps" : "parent";
+               *option = daemon->config.ps ? "ps" : "parent", *port;
+    char host[GN_SWITCHD_HOST];
     if (!text) return 0;
-    const char *colon = strrchr(text, ':');
-    char host[256];
-    const size_t length = colon ? (size_t)(colon - text) : 0;
-    if (!length || length >= sizeof host) return gn_error_set(error, "--%s %s: HOST:PORT is needed", option, text);
-    const bool bracketed = length > 2 && *text == '[' && text[length - 1] == ']';
-    snprintf(host, sizeof host, "%.*s", (int)(bracketed ? length - 2 : length), text + bracketed);
+    if (gn_switchd_host_port(text, host, &port, error)) return -1;
     const struct addrinfo hints = {.ai_family = daemon->listen.ip.version == 4 ? AF_INET : AF_UNSPEC,
                                    .ai_socktype = SOCK_STREAM};
     struct addrinfo *found;
-    const int status = getaddrinfo(host, colon + 1, &hints, &found);
+    const int status = getaddrinfo(host, port, &hints, &found);
     if (status) return gn_error_set(error, "--%s %s: %s", option, text, gai_strerror(status));
     struct sockaddr_storage address = {0};
     memcpy(&address, found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);
     daemon->above = gn_endpoint_from_sockaddr(&address);
-    return daemon->above.port ? 0 : gn_error_set(error, "--%s %s: a port is needed", option, text);
+    return 0;
 }
 
 static int open_shards(gn_switchd *daemon, gn_error *error)
@@ -151,7 +164,8 @@ int gn_switchd_open(gn_switchd **out, const gn_switchd_config *config, gn_error 
     clock_gettime(CLOCK_REALTIME, &now);
     daemon->config = *config;
     if (!daemon->config.windows) daemon->config.windows = 4 * config->slots;
-    const uint32_t all = config->mode == GN_PARTITIONED ? config->slots : daemon->config.windows;
+    if (!daemon->config.abandoned_ns) daemon->config.abandoned_ns = GN_SWITCHD_ABANDONED_S * UINT64_C(1000000000);
+    const uint32_t all = gn_switchd_places(&daemon->config);
     if (!daemon->config.quota) daemon->config.quota = all / 4 ? all / 4 : 1;
     daemon->listen = config->listen;
     if (!daemon->listen.ip.version) daemon->listen.ip.version = 4;
@@ -219,7 +233,8 @@ static void hear(gn_switchd *daemon, gn_session *session)
     }
     if (session->state != GN_SESSION_OPEN || got >= 0) return;
     char text[80];
-    snprintf(text, sizeof text, "sent no frame of admission: its %s is wrong", wrong);
+    if (!session->job && !session->upward) daemon->refused++;
+    snprintf(text, sizeof text, "sent no frame of admission: its field %s is wrong", wrong);
     if (session->job)
         gn_session_close(session, text);
     else

@@ -13,9 +13,11 @@ enum {
     GN_SWITCHD_SHARDS_MAX = 16,
     GN_SWITCHD_SLOTS = 8192,
     GN_SWITCHD_VALUES = 1024,
-    GN_SWITCHD_STREAMS = 16,        ///< for each shard
-    GN_SWITCHD_BUFFER = 8 << 20,    ///< bytes: receive buffer of each stream; a quarter of it to send
-    GN_SWITCHD_JOIN_TIMEOUT_S = 60  ///< until all children have come
+    GN_SWITCHD_STREAMS = 16,         ///< for each shard
+    GN_SWITCHD_BUFFER = 8 << 20,     ///< bytes: receive buffer of each stream; a quarter of it to send
+    GN_SWITCHD_JOIN_TIMEOUT_S = 60,  ///< until all children have come
+    GN_SWITCHD_ABANDONED_S = 30,     ///< without a packet from those who are left
+    GN_SWITCHD_HOST = 256            ///< bytes of a host's name, with its end
 };
 
 typedef enum gn_switchd_role { GN_SWITCHD_SWITCH, GN_SWITCHD_PS } gn_switchd_role;
@@ -35,6 +37,7 @@ typedef struct gn_switchd_config {
     size_t buffer_bytes;
     bool no_offload;  ///< a system call's message is one datagram, in and out
     uint64_t join_timeout_ns;
+    uint64_t abandoned_ns;  ///< without a packet, after which a job that somebody has left ends; 0: ..._ABANDONED_S
     const char *parent;  ///< HOST:PORT; NULL: none
     const char
         *ps;  ///< HOST:PORT of the parameter server, which modes shared and preemptive need; there is no parent then
@@ -47,6 +50,17 @@ typedef struct gn_switchd_config {
 } gn_switchd_config;
 
 typedef struct gn_switchd gn_switchd;
+
+/// Slots that jobs can have; where they are shared and at a parameter server, chunks under way.
+static inline uint32_t gn_switchd_places(const gn_switchd_config *config)
+{
+    if (config->mode == GN_PARTITIONED) return config->slots;
+    return config->windows ? config->windows : 4 * config->slots;
+}
+
+/// Takes HOST:PORT of a parent or parameter server apart; an IPv6 address is in brackets. `host` has GN_SWITCHD_HOST bytes, `*port` points into `text`. @return 0, or
+/// -1 with `error` set
+int gn_switchd_host_port(const char *text, char *host, const char **port, gn_error *error);
 
 /// Opens everything, then gives up all privileges. Call from a process with one thread. @return 0, or -1 with `error` set
 int gn_switchd_open(gn_switchd **daemon, const gn_switchd_config *config, gn_error *error);

@@ -98,7 +98,7 @@ START_TEST(who_does_not_fit_is_told_why)
     refused_with("slots have 512 values");
     other = client_of(r.port, "tree", 1, 2), other.join.parent_children = 2;
     launch(1, &other);
-    refused_with("this switch has no parent");
+    refused_with("the ranks name 2 different switches");
     // And the job can still be had; whoever comes late has to take another name.
     other = client_of(r.port, "fit", 1, 2), other.pause_s = 0.3;
     launch(1, &other);
@@ -168,6 +168,25 @@ START_TEST(who_leaves_and_owes_more_than_a_slot_knows_is_told_of)
     await(0, 2);
     ck_assert_msg(ones[0].result.good, "%s", ones[0].result.error);
     says(1, "gone: rank 0 has left");
+    stop(&r);
+}
+END_TEST
+
+/// As SIGSTOP does it: who is left neither sends nor leaves.
+START_TEST(a_job_whose_last_worker_is_silent_ends)
+{
+    gn_switchd_config config = plain_switch;
+    config.abandoned_ns = 400000000;
+    const running r = start(&config);
+    for (unsigned i = 0; i < 3; i++) {
+        sw_client c = client_of(r.port, "silent", i, 3);
+        c.rounds = i == 2 ? 2 : 1;
+        if (i == 2) c.pause_s = 1.2;
+        launch(i, &c);
+    }
+    all_good(0, 2);
+    await(2, 1);
+    says(2, "gone: children 0-1 have left, and the others, 2, have sent nothing for 0.4 s");
     stop(&r);
 }
 END_TEST
@@ -277,6 +296,7 @@ int main(void)
     return RUN_TESTS("switchd_life", a_lost_parameter_server_is_noticed,
                      who_leaves_others_waiting_is_noticed_where_slots_are_shared, who_does_not_fit_is_told_why,
                      who_does_not_come_is_named, who_goes_is_told_of,
-                     who_leaves_and_owes_more_than_a_slot_knows_is_told_of, slots_are_granted_within_the_quota,
-                     a_killed_switch_is_noticed, a_switch_that_ends_says_so, bytes_that_are_no_frame);
+                     who_leaves_and_owes_more_than_a_slot_knows_is_told_of, a_job_whose_last_worker_is_silent_ends,
+                     slots_are_granted_within_the_quota, a_killed_switch_is_noticed, a_switch_that_ends_says_so,
+                     bytes_that_are_no_frame);
 }
