@@ -66,7 +66,7 @@ int gn_endpoint_parse(const char *text, gn_endpoint *endpoint, gn_error *error)
     char copy[INET6_ADDRSTRLEN + IF_NAMESIZE + 16];
     const char *port = NULL;
     memset(endpoint, 0, sizeof *endpoint);
-    if (strlen(text) >= sizeof copy) return gn_error_set(error, "'%.80s' is no UDP endpoint", text);
+    if (strlen(text) >= sizeof copy) return gn_error_set(error, "'%.80s' is no address with port", text);
     memcpy(copy, text, strlen(text) + 1);
 
     char *host = copy;
@@ -91,8 +91,9 @@ int gn_endpoint_parse(const char *text, gn_endpoint *endpoint, gn_error *error)
         if (colon) *colon = 0, port = colon + 1;
     }
     if (!ip_parse(host, &endpoint->ip))
-        return gn_error_set(error, "'%s' is no UDP endpoint (192.0.2.1:%d, [2001:db8::1]:%d)", text, GN_PORT_DEFAULT,
-                            GN_PORT_DEFAULT);
+        return gn_error_set(
+            error, "'%s': give a numeric address, with or without a port (192.0.2.1, 192.0.2.1:%d, [2001:db8::1]:%d)",
+            text, GN_PORT_DEFAULT, GN_PORT_DEFAULT);
     unsigned long number = GN_PORT_DEFAULT;
     if (port && (!number_parse(port, 65535, &number) || !number))
         return gn_error_set(error, "'%s': port is not a number from 1 to 65535", text);

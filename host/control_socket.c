@@ -118,6 +118,8 @@ static const char *hint(int reason, const gn_account *account)
     if (reason == EADDRINUSE) return " (another gradnic answers there, or it is no socket)";
     if (reason == EACCES && account->change)
         return " (the account of --user may not write there; --control names another place)";
+    if (reason == ENOENT || reason == EACCES)
+        return " (-c PATH names another place, with -c none there is no control socket)";
     return "";
 }
 

@@ -73,7 +73,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         b->port = (uint16_t)number;
         break;
     case ARGP_KEY_ARG:
-        if (b->host) argp_error(state, "'%s' is too much", arg);
+        if (b->host) argp_error(state, "'%s': one HOST is enough", arg);
         b->host = arg;
         return 0;
     case ARGP_KEY_END:

@@ -27,7 +27,7 @@ static const gn_command commands[] = {
     {"train", gn_command_train, "train a network with data-parallel workers"},
     {"demo", gn_command_demo, "train over compressing NICs, and see what they gain"},
     {"sim", gn_command_sim, "simulate the hardware: nic"},
-    {"bench", gn_command_bench, "benchmarks: codec, allreduce, nic"},
+    {"bench", gn_command_bench, "benchmarks: codec, allreduce, switch, nic"},
     {0},
 };
 

@@ -54,6 +54,9 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
     case KEY_PROMETHEUS:
         c->prometheus = true;
         return 0;
+    case ARGP_KEY_END:
+        if (c->json && c->prometheus) argp_error(state, "--json or --prometheus, not both");
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }

@@ -35,11 +35,11 @@ bool nic_fault_parse(int key, const char *text, struct argp_state *state, gn_fau
     if (!option) return false;
     void *value = (char *)fault + option->offset;
     if (option->probability)
-        gn_option_check(state, NULL, gn_parse_probability(text, value));
+        gn_option_check(state, gn_option_name(state, key), gn_parse_probability(text, value));
     else if (key == NIC_FAULT_SEED)
-        gn_option_check(state, NULL, gn_parse_number(text, 0, INT64_MAX, value));
+        gn_option_check(state, gn_option_name(state, key), gn_parse_number(text, 0, INT64_MAX, value));
     else
-        gn_option_check(state, NULL, gn_parse_duration(text, value));
+        gn_option_check(state, gn_option_name(state, key), gn_parse_duration(text, value));
     return true;
 }
 

@@ -75,7 +75,7 @@ static const struct argp_option options[] = {
     {"duplicate", NIC_FAULT_DUPLICATE, "P", 0, "send datagrams twice", 4},
     {"reorder", NIC_FAULT_REORDER, "P", 0, "hold datagrams back, so that later ones overtake them", 4},
     {"reorder-delay", NIC_FAULT_REORDER_DELAY, "TIME", 0, "for how long (default 1ms)", 4},
-    {"delay", NIC_FAULT_DELAY, "TIME", 0, "delay every datagram (10ms)", 4},
+    {"delay", NIC_FAULT_DELAY, "TIME", 0, "delay every datagram by this, such as 10ms (default: not at all)", 4},
     {"jitter", NIC_FAULT_JITTER, "TIME", 0, "by up to this much more or less", 4},
     {"seed", NIC_FAULT_SEED, "NUMBER", 0, "of the random numbers for all this (default 1)", 4},
     {0, 0, 0, 0, "Around it:", 5},
@@ -302,7 +302,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         p->options->quiet = true;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "'%s' is too much; status, stats and set come first", arg);
+        argp_error(state, "'%s' is no option, and no command: those are status, stats and set, and come first", arg);
         return 0;
     case ARGP_KEY_END:
         finish(p, state);

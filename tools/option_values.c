@@ -3,6 +3,23 @@
 
 #include <string.h>
 
+static const char *name_in(const struct argp *argp, int key)
+{
+    const char *name = NULL;
+    const struct argp_option *option = argp->options;
+    for (; option && !name && (option->name || option->doc); option++)
+        if (option->name && option->key == key) name = option->name;
+    for (const struct argp_child *child = argp->children; child && child->argp && !name; child++)
+        name = name_in(child->argp, key);
+    return name;
+}
+
+// argp parses with a table of its own, whose child is the command's.
+const char *gn_option_name(const struct argp_state *state, int key)
+{
+    return name_in(state->root_argp, key);
+}
+
 void gn_option_check(struct argp_state *state, const char *name, gn_message wrong)
 {
     if (wrong && name) argp_error(state, "--%s: %s", name, wrong);

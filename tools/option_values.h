@@ -9,6 +9,9 @@
 
 #include "cli.h"
 
+/// Long name of the option `key` of the command; NULL: it has none.
+const char *gn_option_name(const struct argp_state *state, int key);
+
 /// Ends the program when there is a message.
 void gn_option_check(struct argp_state *state, const char *name, gn_message wrong);
 

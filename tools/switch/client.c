@@ -35,6 +35,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (c->takes_job && !c->job) argp_error(state, "the job's name is missing");
+        if (c->json && c->prometheus) argp_error(state, "--json or --prometheus, not both");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -119,9 +120,12 @@ static void print_status(const json_t *status)
            gn_human_duration((double)number_of(status, "uptime_s") * 1e9).s, *parent ? ", parent " : "", parent,
            *ps ? ", parameter server " : "", ps);
     if (shared) printf("%lld slots, ", number_of(status, "slots"));
-    printf("%lld of %lld %s of %lld values free, %lld shard(s), at most %lld a job\n", number_of(status, "slots_free"),
-           number_of(status, shared ? "windows" : "slots"), shared || is_ps ? "chunks under way" : "slots",
-           number_of(status, "slot_values"), number_of(status, "shards"), number_of(status, "quota"));
+    const bool chunks = shared || is_ps;
+    const long long shards = number_of(status, "shards");
+    printf("%s%lld of %lld %s of %lld values%s, %lld %s, at most %lld a job\n", chunks ? "room for " : "",
+           number_of(status, "slots_free"), number_of(status, shared ? "windows" : "slots"),
+           chunks ? "chunks under way" : "slots", number_of(status, "slot_values"), chunks ? "" : " free", shards,
+           shards == 1 ? "shard" : "shards", number_of(status, "quota"));
     const json_t *jobs = json_object_get(status, "jobs");
     json_array_foreach(jobs, index, job) print_job(job);
     if (!json_array_size(jobs)) puts("no job");

@@ -29,7 +29,8 @@ enum {
 static const struct argp_option options[] = {
     {0, 0, 0, 0, "Where:", 1},
     {"listen", 'l', "ADDRESS[:PORT]", 0,
-     "TCP endpoint where workers ask for their jobs (default any address, port 7777); their packets go to UDP ports at "
+     "TCP endpoint where workers ask for their jobs (numeric; default any IPv4 address, port 7777; [::]:7777: any of "
+     "IPv4 and IPv6); their packets go to UDP ports at "
      "the same "
      "address",
      1},
@@ -64,7 +65,7 @@ static const struct argp_option options[] = {
     {"duplicate", NIC_FAULT_DUPLICATE, "P", 0, "pass packets twice", 3},
     {"reorder", NIC_FAULT_REORDER, "P", 0, "hold packets back, so that later ones overtake them", 3},
     {"reorder-delay", NIC_FAULT_REORDER_DELAY, "TIME", 0, "for how long (default 1ms)", 3},
-    {"delay", NIC_FAULT_DELAY, "TIME", 0, "delay every packet (10ms)", 3},
+    {"delay", NIC_FAULT_DELAY, "TIME", 0, "delay every packet by this, such as 10ms (default: not at all)", 3},
     {"jitter", NIC_FAULT_JITTER, "TIME", 0, "by up to this much more or less", 3},
     {"seed", NIC_FAULT_SEED, "NUMBER", 0, "of the random numbers for all this (default 1)", 3},
     {0, 0, 0, 0, "Around it:", 4},
@@ -91,6 +92,9 @@ static bool parse_fault(int key, char *text, struct argp_state *state, gn_switch
 {
     if (!text || key < NIC_FAULT_LOSS || key > NIC_FAULT_SEED) return false;
     const bool in_only = !strncmp(text, "in:", 3), out_only = !strncmp(text, "out:", 4);
+    if (!in_only && !out_only && strchr(text, ':'))
+        argp_error(state, "--%s %s: before the colon there is in (from the workers) or out (to them)",
+                   gn_option_name(state, key), text);
     const char *value = text + (in_only ? 3 : out_only ? 4 : 0);
     if (!out_only) (void)nic_fault_parse(key, value, state, &config->in);
     if (!in_only) (void)nic_fault_parse(key, value, state, &config->out);
@@ -126,6 +130,7 @@ static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switch
         return true;
     case KEY_JOIN_TIMEOUT:
         gn_option_check(state, "join-timeout", gn_parse_duration(arg, &config->join_timeout_ns));
+        if (!config->join_timeout_ns) argp_error(state, "--join-timeout %s: more than 0 is needed", arg);
         return true;
     default:
         return false;
@@ -156,6 +161,14 @@ static bool parse_memory(int key, char *arg, struct argp_state *state, gn_switch
     }
 }
 
+static void check_above(struct argp_state *state, const char *name, const char *text)
+{
+    char host[GN_SWITCHD_HOST];
+    const char *port;
+    gn_error error;
+    if (text && gn_switchd_host_port(text, host, &port, &error)) argp_error(state, "--%s %s", name, error.text);
+}
+
 static void check_memory(struct argp_state *state, const gn_switchd_config *config)
 {
     const bool shared = config->mode != GN_PARTITIONED;
@@ -164,6 +177,12 @@ static void check_memory(struct argp_state *state, const gn_switchd_config *conf
     if (shared && !config->ps) argp_error(state, "where slots are shared, --ps has to name the parameter server");
     if (shared && config->parent) argp_error(state, "a switch that shares its slots has no --parent");
     if (!shared && config->ps) argp_error(state, "--ps is for --mode shared and preemptive");
+    if (!shared && config->windows) argp_error(state, "--windows is for --mode shared and preemptive");
+    if (config->quota > gn_switchd_places(config))
+        argp_error(state, "--quota %u: there are only %u (--%s)", config->quota, gn_switchd_places(config),
+                   shared ? "windows" : "slots");
+    check_above(state, "parent", config->parent);
+    check_above(state, "ps", config->ps);
 }
 
 static void finish(struct argp_state *state, const gn_switchd_config *config)
@@ -209,7 +228,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->quiet = true;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "'%s' is too much; status, jobs, stats and end come first", arg);
+        argp_error(state, "'%s' is no option, and no command: those are status, jobs, stats and end, and come first",
+                   arg);
         return 0;
     case ARGP_KEY_END:
         finish(state, config);

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What `gradnic switch` is told wrong ends it with status 2 and a text that names the option.
+# shellcheck source=tests/tools/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+wrong() { # TEXT ARGUMENT...
+    local text=$1
+    shift
+    expect 2 "$text" timeout 10 "$GRADNIC" switch -c none -l 127.0.0.1:7 "$@"
+}
+
+wrong "--windows is for --mode shared and preemptive" --windows 16
+wrong "--windows is for --mode shared and preemptive" --role ps --windows 16
+wrong "--quota 65: there are only 64 (--slots)" --slots 64 --quota 65
+wrong "--quota 257: there are only 256 (--windows)" --slots 64 --quota 257 --mode shared --ps 127.0.0.1:9
+wrong "--quota 33: there are only 32 (--windows)" --windows 32 --quota 33 --mode shared --ps 127.0.0.1:9
+wrong "--join-timeout 0: more than 0 is needed" --join-timeout 0
+wrong "--parent 'root': HOST:PORT is needed" --parent root
+wrong "--parent 'root:0': port is not a number from 1 to 65535" --parent root:0
+wrong "--parent 'root:-1': port is not a number" --parent root:-1
+wrong "--parent '::1:5': write an IPv6 address as [ADDRESS]:PORT" --parent ::1:5
+wrong "--ps 'root': HOST:PORT is needed" --mode shared --ps root
+wrong "--drop sideways:2%: before the colon there is in (from the workers) or out (to them)" --drop sideways:2%
+wrong "--drop: 'much' is no probability" --drop in:much
+wrong "--listen 'localhost:7777': give a numeric address" -l localhost:7777
+wrong "'foo' is no option, and no command" foo
+expect 2 "--json or --prometheus, not both" "$GRADNIC" switch stats --json --prometheus
+expect 2 "--json or --prometheus, not both" "$GRADNIC" nic stats --json --prometheus
+# An address of its own, where nobody else listens.
+expect 1 "nowhere/switch.sock: No such file or directory (-c PATH names another place" \
+    timeout 10 "$GRADNIC" switch -l "127.$((RANDOM % 200 + 1)).$((RANDOM % 200)).9" -c "$PWD/not/nowhere/switch.sock" -u "$(id -un)"
