@@ -38,7 +38,7 @@ typedef struct gn_switchd_config {
     bool no_offload;  ///< a system call's message is one datagram, in and out
     uint64_t join_timeout_ns;
     uint64_t abandoned_ns;  ///< without a packet, after which a job that somebody has left ends; 0: ..._ABANDONED_S
-    const char *parent;  ///< HOST:PORT; NULL: none
+    const char *parent;     ///< HOST:PORT; NULL: none
     const char
         *ps;  ///< HOST:PORT of the parameter server, which modes shared and preemptive need; there is no parent then
     uint8_t place_bit, place_fanin;                ///< at the parent, for all jobs; place_fanin 0: as the children say
