@@ -15,7 +15,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     enumerate_options *o = state->input;
     switch (key) {
     case 'a':
-        o->all = true;
+        o->mantissa_bits = ENUMERATE_BITS_ALL;
+        return 0;
+    case 'm':
+        o->mantissa_bits = (unsigned)strtoul(argument, NULL, 10);
+        if (o->mantissa_bits < 8 || o->mantissa_bits > ENUMERATE_BITS_ALL) argp_error(state, "-m takes 8 to 23");
         return 0;
     case 'j':
         o->threads = (unsigned)strtoul(argument, NULL, 10);
@@ -32,16 +36,28 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 enumerate_options enumerate_parse(int argc, char **argv, const char *what)
 {
     static const struct argp_option described[] = {
-        {"all", 'a', NULL, 0, "All 2^32 inputs (without: 2^25)", 0},
+        {"all", 'a', NULL, 0, "All 2^32 inputs", 0},
+        {"mantissa-bits", 'm', "BITS", 0, "2^BITS mantissas of every sign and exponent (default: 16, so 2^25 inputs)",
+         0},
         {"only", 'o', "NAME", 0, "Only runs that have this in their names, as \"paper k 126\"", 0},
         {"threads", 'j', "N", 0, "Threads (default: processors)", 0},
         {0},
     };
     const struct argp argp = {described, parse_option, NULL, what, NULL, NULL, NULL};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    enumerate_options o = {.threads = processors > 64 ? 64 : processors > 0 ? (unsigned)processors : 1};
+    enumerate_options o = {.mantissa_bits = 16,
+                           .threads = processors > 64  ? 64
+                                      : processors > 0 ? (unsigned)processors
+                                                       : 1};
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     return o;
+}
+
+uint32_t enumerate_mantissa(unsigned bits, uint32_t upper, unsigned choice)
+{
+    const unsigned lower = ENUMERATE_BITS_ALL - bits;
+    const uint32_t mask = (1u << lower) - 1, fill[4] = {0, 1, mask, 0x55555555};
+    return upper << lower | (fill[choice] & mask);
 }
 
 bool enumerate_wants(const enumerate_options *options, const char *name)

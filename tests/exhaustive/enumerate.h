@@ -6,16 +6,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ENUMERATE_BLOCK = 1 << 16, ENUMERATE_THREADS_MAX = 64 };
+enum { ENUMERATE_BLOCK = 1 << 16, ENUMERATE_THREADS_MAX = 64, ENUMERATE_BITS_ALL = 23 };
 
 typedef struct enumerate_options {
-    bool all;          ///< all 2^32 inputs
-    unsigned threads;  ///< 1 to ENUMERATE_THREADS_MAX
-    const char *only;  ///< a part of the names of the runs that are wanted; NULL: all
+    unsigned mantissa_bits;  ///< of each sign and exponent, 2^that mantissas: 8 to 23, which is all 2^32 inputs
+    unsigned threads;        ///< 1 to ENUMERATE_THREADS_MAX
+    const char *only;        ///< a part of the names of the runs that are wanted; NULL: all
 } enumerate_options;
 
 /// The command line; `what` says what the program does. Ends the program where that is wrong.
 enumerate_options enumerate_parse(int argc, char **argv, const char *what);
+
+/// `upper` (the upper `bits` of a mantissa, with the exponent and sign above them or without) with the rest of the mantissa's 23
+/// bits below it: none, the least, all or every second of them, as `choice` (0 to 3) says.
+uint32_t enumerate_mantissa(unsigned bits, uint32_t upper, unsigned choice);
 
 /// Is the run of that name wanted?
 bool enumerate_wants(const enumerate_options *options, const char *name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proof by enumeration: every binary32 through the reference (oracle, properties) and through every kernel (bytes,
 // values and quantiser equal to the reference), for a list of bounds. docs/codec.md says what each property is.
-//   exhaustive_codec [-j THREADS] [--all]      without --all: every sign and exponent with 2^16 mantissas
+//   exhaustive_codec [-j THREADS] [-m BITS | --all]      without: every sign and exponent with 2^16 mantissas
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ typedef struct job {
     gn_codec reference;
     gn_profile profile;
     int k;
-    bool all;
+    unsigned mantissa_bits;
     atomic_bool failed;
     pthread_mutex_t lock;  // of what the blocks have found:
     uint64_t tags[4];
@@ -45,15 +45,13 @@ static void fail(job *j, const char *what, uint32_t bits, const char *kernel)
 
 static uint64_t input_count(const job *j)
 {
-    return j->all ? 1ull << 32 : 1ull << 25;
+    return 1ull << (j->mantissa_bits + 9);
 }
 
 static uint32_t input(const job *j, uint64_t index)
 {
-    if (j->all) return (uint32_t)index;
-    static const uint8_t low[4] = {0, 1, 127, 0x55};
     uint32_t high = (uint32_t)index;
-    return high << 7 | low[(high * 0x9e3779b1u) >> 30];
+    return enumerate_mantissa(j->mantissa_bits, high, (high * 0x9e3779b1u) >> 30);  // sign and exponent above it
 }
 
 // Another order, in which neighbours have nothing in common.
@@ -247,7 +245,7 @@ static bool run(gn_profile profile, int k, const enumerate_options *o)
     double seconds;
     snprintf(name, sizeof name, "%s k %d", gn_profile_name(profile), k);
     if (!enumerate_wants(o, name)) return true;
-    j.profile = profile, j.k = k, j.all = o->all;
+    j.profile = profile, j.k = k, j.mantissa_bits = o->mantissa_bits;
     j.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     memset(j.tags, 0, sizeof j.tags);
     j.max_error = 0;

@@ -4,7 +4,7 @@
 //
 // A place is a bit of a plane and a slot of the record. So the stream of values whose lanes are rotated is known from that of
 // the values: each plane is rotated; and with rotated groups the payloads and their classes change places.
-//   exhaustive_dense [-j THREADS] [--all]      without --all: every sign and exponent with 2^16 mantissas
+//   exhaustive_dense [-j THREADS] [-m BITS | --all]      without: every sign and exponent with 2^16 mantissas
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,29 +24,23 @@ typedef struct job {
     order order;
     unsigned lanes, groups;  // rotations: by 0 to lanes - 1 lanes, each time by `groups` groups
     bool scalar;             // the reference kernel too: one value after the other, so one rotation will do
-    bool all;
+    unsigned mantissa_bits;
     atomic_uint_fast64_t classes[DENSE_CLASSES];  // groups
     atomic_uint_fast64_t sum;                     // of all values, as numbers: each came once
 } job;
-
-static unsigned mantissa_bits(const job *j)
-{
-    return j->all ? 23 : 16;
-}
 
 // The value in place `lane` of quad number `quad`. For each order a bijection: over all quads and places, every value once.
 static uint32_t value_at(const job *j, uint64_t quad, unsigned lane)
 {
     static const uint8_t of_group[4] = {0, 1, 6, 14}, of_lane[8] = {0, 0, 0, 0, 1, 2, 0, 9};
-    static const uint8_t low[4] = {0, 1, 127, 0x55};
-    unsigned bits = mantissa_bits(j), high_bits = bits - 5;
+    unsigned bits = j->mantissa_bits, high_bits = bits - 5;
     uint32_t high = (uint32_t)quad & ((1u << high_bits) - 1), sign = (uint32_t)(quad >> high_bits) & 1;
     uint32_t exponent = (uint32_t)(quad >> (high_bits + 1));
     if (j->order != ONE_SIGN) sign ^= 0xb2d64e19u >> lane & 1;
     if (j->order == EXPONENT_A_GROUP) exponent += of_group[lane / 8];
     if (j->order == EXPONENT_A_LANE) exponent += of_lane[lane % 8];
     uint32_t mantissa = (high << 5 | lane) * 0x9e3779b1u & ((1u << bits) - 1);
-    if (!j->all) mantissa = mantissa << 7 | low[(mantissa ^ exponent) * 0x9e3779b1u >> 30];
+    mantissa = enumerate_mantissa(bits, mantissa, (mantissa ^ exponent) * 0x9e3779b1u >> 30);
     return sign << 31 | (exponent & 255) << 23 | mantissa;
 }
 
@@ -190,7 +184,7 @@ static bool run(const enumerate_options *o, job *j)
 {
     static const char *const names[ORDERS] = {"one exponent", "one sign", "exponent a group", "exponent a lane"};
     char name[80];
-    uint64_t inputs = 1ull << (mantissa_bits(j) + 9), groups = 0;
+    uint64_t inputs = 1ull << (j->mantissa_bits + 9), groups = 0;
     snprintf(name, sizeof name, "dense k %3d, %s a quad, %u rotations", j->k, names[j->order], j->lanes);
     if (!enumerate_wants(o, name)) return true;
     double seconds;
@@ -200,7 +194,8 @@ static bool run(const enumerate_options *o, job *j)
         groups += j->classes[c];
         printf(" %llu", (unsigned long long)j->classes[c]);
     }
-    good = good && groups == inputs / 8 && (!j->all || j->sum == (inputs - 1) * (inputs / 2));
+    good = good && groups == inputs / 8 &&
+           (j->mantissa_bits < ENUMERATE_BITS_ALL || j->sum == (inputs - 1) * (inputs / 2));
     printf("  %.1f s  %s\n", seconds, good ? "ok" : "FAILED");
     fflush(stdout);
     return good;
@@ -213,12 +208,17 @@ int main(int argc, char **argv)
     bool ok = true;
     // At 2^-10 every value visits every place: with four orders, each with its own rotation of groups, and 8 of lanes.
     for (unsigned i = 0; i < ORDERS; i++) {
-        job j = {.k = 10, .order = i, .lanes = 8, .groups = i, .scalar = i == 0, .all = o.all};
+        job j = {.k = 10, .order = i, .lanes = 8, .groups = i, .scalar = i == 0, .mantissa_bits = o.mantissa_bits};
         ok = run(&o, &j) && ok;
     }
     for (unsigned i = 0; i < sizeof bounds / sizeof *bounds; i++) {
         if (bounds[i] == 10) continue;
-        job j = {.k = bounds[i], .order = i % ORDERS, .lanes = 1, .groups = i % 4, .scalar = true, .all = o.all};
+        job j = {.k = bounds[i],
+                 .order = i % ORDERS,
+                 .lanes = 1,
+                 .groups = i % 4,
+                 .scalar = true,
+                 .mantissa_bits = o.mantissa_bits};
         ok = run(&o, &j) && ok;
     }
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
