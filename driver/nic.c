@@ -3,12 +3,10 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +14,7 @@
 #include "driver/nic_private.h"
 #include "driver/request.h"
 #include "host/control.h"
+#include "host/ending.h"
 #include "host/privilege.h"
 
 void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout)
@@ -287,14 +286,7 @@ bool gn_nic_comparison(const gn_nic *nic, gn_comparison *comparison)
 int gn_nic_run(gn_nic *nic, gn_error *error)
 {
     pthread_t out, in;
-    sigset_t ending;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGTERM);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGHUP);
-    signal(SIGPIPE, SIG_IGN);
-    pthread_sigmask(SIG_BLOCK, &ending, NULL);
-    const int signals = signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
+    const int signals = gn_ending_open();
     if (signals < 0) return gn_error_set(error, "signalfd: %s", strerror(errno));
     // The rate limiter sleeps for fractions of a millisecond; the default slack of 50 us would be an error of 5 %. Threads inherit it.
     (void)prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);

@@ -23,6 +23,10 @@ typedef struct gn_about {
 
 unsigned gn_about_drop(gn_about *a, gn_drop reason);
 
+/// Adds the packet's values to its copy and counts them. `first`: it opens the copy.
+/// @return the reason to drop it, or GN_DROP_NONE
+gn_drop gn_about_add(gn_about *a, bool first);
+
 /// The packet has been added, and nothing is to be sent.
 unsigned gn_about_added(gn_about *a);
 

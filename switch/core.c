@@ -34,6 +34,18 @@ unsigned gn_about_drop(gn_about *a, gn_drop reason)
     return 1;
 }
 
+gn_drop gn_about_add(gn_about *a, bool first)
+{
+    const gn_codec *codec = gn_state_codec(a->sw, a->job_index, a->job->job.level > 0);
+    const gn_added added =
+        gn_copy_add(a->copy, gn_state_sums(a->sw, a->copy_index), a->packet, &a->job->job, codec, a->now_ns, first);
+    if (added == GN_ADD_FORMAT) return GN_DROP_FORMAT;
+    if (added == GN_ADD_STREAM) return GN_DROP_STREAM;
+    a->job->counters.added++;
+    a->job->counters.values += a->packet->values;
+    return GN_DROP_NONE;
+}
+
 unsigned gn_about_added(gn_about *a)
 {
     a->actions[0] = (gn_action){.kind = GN_TO_NOBODY, .reason = GN_DROP_NONE};

@@ -53,15 +53,8 @@ static unsigned again(gn_about *a)
 /// A contribution to a copy that is open, or (`first`) that is to be opened.
 static unsigned contribute(gn_about *a, bool first)
 {
-    const gn_agg_packet *p = a->packet;
-    gn_switch_counters *counters = &a->job->counters;
-    const gn_codec *codec = gn_state_codec(a->sw, a->job_index, a->job->job.level > 0);
-    const gn_added added =
-        gn_copy_add(a->copy, gn_state_sums(a->sw, a->copy_index), p, &a->job->job, codec, a->now_ns, first);
-    if (added == GN_ADD_FORMAT) return gn_about_drop(a, GN_DROP_FORMAT);
-    if (added == GN_ADD_STREAM) return gn_about_drop(a, GN_DROP_STREAM);
-    counters->added++;
-    counters->values += p->values;
+    const gn_drop wrong = gn_about_add(a, first);
+    if (wrong) return gn_about_drop(a, wrong);
     return a->copy->seen == gn_everyone(a->job->job.children) ? complete(a) : gn_about_added(a);
 }
 

@@ -61,19 +61,12 @@ static unsigned to_ps(gn_about *a)
 
 static unsigned add(gn_about *a, bool first)
 {
-    const gn_agg_packet *p = a->packet;
-    gn_switch_counters *counters = &a->job->counters;
-    const gn_codec *codec = gn_state_codec(a->sw, a->job_index, a->job->job.level > 0);
-    const gn_added added =
-        gn_copy_add(a->copy, gn_state_sums(a->sw, a->copy_index), p, &a->job->job, codec, a->now_ns, first);
-    if (added == GN_ADD_FORMAT) return gn_about_drop(a, GN_DROP_FORMAT);
-    if (added == GN_ADD_STREAM) return gn_about_drop(a, GN_DROP_STREAM);
+    const gn_drop wrong = gn_about_add(a, first);
+    if (wrong) return gn_about_drop(a, wrong);
     if (first) {
         a->copy->job = (uint8_t)a->job_index;
-        a->copy->priority = p->priority;
+        a->copy->priority = a->packet->priority;
     }
-    counters->added++;
-    counters->values += p->values;
     const bool whole = (a->copy->seen | a->window->gone) == gn_everyone(a->job->job.children);
     return whole ? give_up(a) : gn_about_added(a);
 }

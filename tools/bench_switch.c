@@ -6,12 +6,12 @@
 
 #include "bench.h"
 #include "bench_codec.h"
+#include "bench_results.h"
 #include "bench_switch.h"
 #include "command.h"
 #include "file_options.h"
 #include "json.h"
 #include "option_values.h"
-#include "output.h"
 
 enum { WORKERS_MAX = 16, PACKETS_MAX = 8, CACHED = 65536 };
 
@@ -218,8 +218,9 @@ static gn_message run_case(bench *b, gn_agg_format format, unsigned packet, bool
     return wrong;
 }
 
-static gn_message run_all(bench *b)
+static gn_message run_all(void *context)
 {
+    bench *b = context;
     const options *o = b->o;
     gn_message wrong = fill(b);
     b->results = json_array();
@@ -234,18 +235,10 @@ static gn_message run_all(bench *b)
     return wrong;
 }
 
-static gn_message write_results(bench *b, gn_output *out)
+static json_t *results(void *context)
 {
-    json_t *files = json_array();
-    for (size_t i = 0; i < b->o->file_count; i++) json_array_append_new(files, json_string(b->o->files[i]));
-    json_t *all =
-        json_pack("{s:s, s:o, s:o, s:i, s:i, s:O}", "benchmark", "switch", "environment", gn_json_environment(),
-                  "files", files, "k", b->o->bound_exp, "rounds", (int)b->o->rounds, "results", b->results);
-    gn_message wrong = NULL;
-    if (b->o->file.json) wrong = gn_json_print(json_incref(all), stdout);
-    if (out && !wrong) wrong = gn_json_print(json_incref(all), gn_output_stream(out));
-    json_decref(all);
-    return wrong;
+    bench *b = context;
+    return json_pack("{s:i, s:i, s:O}", "k", b->o->bound_exp, "rounds", (int)b->o->rounds, "results", b->results);
 }
 
 int gn_command_bench_switch(int argc, char **argv)
@@ -277,21 +270,15 @@ int gn_command_bench_switch(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, &o);
 
     bench b = {.o = &o};
-    gn_output *out = NULL;
-    gn_message wrong = NULL;
-    if (o.file.output) {
-        wrong = gn_output_check_inputs(o.file.output, (const char *const *)o.files, o.file_count);
-        if (!wrong) wrong = gn_output_open(&out, o.file.output, o.file.force);
-    }
-    if (!wrong) wrong = run_all(&b);
-    if (!wrong) wrong = write_results(&b, out);
-    if (wrong) {
-        gn_cli_error(argv[0], "%s", wrong);
-        gn_output_abort(out);
-    } else if (out && (wrong = gn_output_commit(out))) {
-        gn_cli_error(argv[0], "%s", wrong);
-    }
+    const int status = gn_bench_report(&(gn_bench){.name = "switch",
+                                                   .program = argv[0],
+                                                   .file = &o.file,
+                                                   .files = o.files,
+                                                   .file_count = o.file_count,
+                                                   .run = run_all,
+                                                   .results = results,
+                                                   .context = &b});
     for (unsigned w = 0; w < o.workers; w++) free(b.values[w]);
     json_decref(b.results);
-    return wrong ? GN_EXIT_FAILED : GN_EXIT_OK;
+    return status;
 }

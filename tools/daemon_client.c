@@ -9,6 +9,26 @@
 #include "command.h"
 #include "host/control.h"
 
+bool gn_daemon_option_parse(int key, char *arg, struct argp_state *state, gn_daemon_options *o)
+{
+    switch (key) {
+    case 'c':
+        o->control = arg;
+        return true;
+    case GN_DAEMON_JSON:
+        o->json = true;
+        return true;
+    case GN_DAEMON_PROMETHEUS:
+        o->prometheus = true;
+        return true;
+    case ARGP_KEY_END:
+        if (o->json && o->prometheus) argp_error(state, "--json or --prometheus, not both");
+        return false;
+    default:
+        return false;
+    }
+}
+
 static void print_tree(const json_t *value, int depth);
 
 static void print_member(const char *name, const json_t *value, int depth)
@@ -50,7 +70,7 @@ static void print_tree(const json_t *value, int depth)
 // @return exit status
 static int print_answer(const gn_daemon_question *q, const char *answer)
 {
-    if (q->prometheus && *answer != '{') {
+    if (q->options.prometheus && *answer != '{') {
         fputs(answer, stdout);
         return GN_EXIT_OK;
     }
@@ -65,7 +85,7 @@ static int print_answer(const gn_daemon_question *q, const char *answer)
         json_decref(root);
         return GN_EXIT_FAILED;
     }
-    if (q->json)
+    if (q->options.json)
         puts(answer);
     else if (!q->silent && q->print)
         q->print(root);
@@ -78,9 +98,9 @@ static int print_answer(const gn_daemon_question *q, const char *answer)
 int gn_daemon_ask(const gn_daemon_question *q)
 {
     gn_error error;
-    if (q->prometheus) json_object_set_new(q->request, "format", json_string("prometheus"));
+    if (q->options.prometheus) json_object_set_new(q->request, "format", json_string("prometheus"));
     char *request = json_dumps(q->request, 0);
-    char *answer = request ? gn_control_ask(q->control, q->daemon, request, &error) : NULL;
+    char *answer = request ? gn_control_ask(q->options.control, q->daemon, request, &error) : NULL;
     int status = GN_EXIT_FAILED;
     if (answer)
         status = print_answer(q, answer);

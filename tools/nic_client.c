@@ -13,11 +13,11 @@
 #include "nic_options.h"
 #include "option_values.h"
 
-enum { KEY_JSON = 256, KEY_PROMETHEUS, KEY_RULE, KEY_CUT, KEY_BYPASS, KEY_RATE };
+enum { KEY_RULE = 256, KEY_CUT, KEY_BYPASS, KEY_RATE };
 
 typedef struct client {
-    const char *device, *control;
-    bool json, prometheus;
+    const char *device;
+    gn_daemon_options options;
     json_t *request;
 } client;
 
@@ -41,25 +41,10 @@ static void put_rate(struct argp_state *state, client *c, const char *text)
 static error_t parse_common(int key, char *arg, struct argp_state *state)
 {
     client *c = state->input;
-    switch (key) {
-    case 'd':
-        c->device = arg;
-        return 0;
-    case 'c':
-        c->control = arg;
-        return 0;
-    case KEY_JSON:
-        c->json = true;
-        return 0;
-    case KEY_PROMETHEUS:
-        c->prometheus = true;
-        return 0;
-    case ARGP_KEY_END:
-        if (c->json && c->prometheus) argp_error(state, "--json or --prometheus, not both");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    if (gn_daemon_option_parse(key, arg, state, &c->options)) return 0;
+    if (key != 'd') return ARGP_ERR_UNKNOWN;
+    c->device = arg;
+    return 0;
 }
 
 static error_t parse_set(int key, char *arg, struct argp_state *state)
@@ -106,15 +91,8 @@ static const struct argp_option common_options[] = {
     {"control", 'c', "PATH", 0, "the NIC with this control socket", -2},
     {0},
 };
-static const struct argp_option show_options[] = {
-    {"json", KEY_JSON, 0, 0, "as JSON", 0},
-    {0},
-};
-static const struct argp_option stats_options[] = {
-    {"json", KEY_JSON, 0, 0, "as JSON", 0},
-    {"prometheus", KEY_PROMETHEUS, 0, 0, "as Prometheus text", 0},
-    {0},
-};
+static const struct argp_option show_options[] = {GN_DAEMON_JSON_OPTION, {0}};
+static const struct argp_option stats_options[] = {GN_DAEMON_JSON_OPTION, GN_DAEMON_PROMETHEUS_OPTION, {0}};
 static const struct argp_option set_options[] = {
     {"profile", 'p', "PROFILE", 0, "profile of every rule", 0},
     {"bound", 'k', "K", 0, "error bound 2^-K of every rule", 0},
@@ -142,13 +120,9 @@ static int ask(int argc, char **argv, const char *command, const struct argp *ar
     argv[0] = program;
     argp_parse(argp, argc, argv, 0, NULL, &c);
     nic_control_default(c.device, path, sizeof path);
-    const int status = gn_daemon_ask(&(gn_daemon_question){.program = program,
-                                                           .daemon = "NIC",
-                                                           .control = c.control ? c.control : path,
-                                                           .request = c.request,
-                                                           .json = c.json,
-                                                           .prometheus = c.prometheus,
-                                                           .silent = silent});
+    if (!c.options.control) c.options.control = path;
+    const int status = gn_daemon_ask(&(gn_daemon_question){
+        .program = program, .daemon = "NIC", .options = c.options, .request = c.request, .silent = silent});
     json_decref(c.request);
     return status;
 }
@@ -156,7 +130,7 @@ static int ask(int argc, char **argv, const char *command, const struct argp *ar
 static error_t parse_show(int key, char *arg, struct argp_state *state)
 {
     if (key == ARGP_KEY_INIT) state->child_inputs[0] = state->input;
-    return key == KEY_JSON || key == KEY_PROMETHEUS ? parse_common(key, arg, state) : ARGP_ERR_UNKNOWN;
+    return key == GN_DAEMON_JSON || key == GN_DAEMON_PROMETHEUS ? parse_common(key, arg, state) : ARGP_ERR_UNKNOWN;
 }
 
 static const struct argp_child common_child[] = {{&common_argp, 0, NULL, 0}, {0}};

@@ -6,17 +6,16 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "host/control.h"
+#include "host/ending.h"
 #include "host/privilege.h"
 #include "switch/daemon/jobs.h"
 
@@ -335,15 +334,8 @@ static int start_shards(gn_switchd *daemon, gn_error *error)
 
 int gn_switchd_run(gn_switchd *daemon, gn_error *error)
 {
-    sigset_t ending;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGTERM);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGHUP);
-    signal(SIGPIPE, SIG_IGN);
-    pthread_sigmask(SIG_BLOCK, &ending, NULL);
     struct pollfd *watched = calloc(FIXED + GN_SESSIONS_MAX, sizeof *watched);
-    const int signals = signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
+    const int signals = gn_ending_open();
     int status = -1;
     if (!watched || signals < 0) {
         gn_error_set(error, "cannot wait for signals: %s", strerror(errno));

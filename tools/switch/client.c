@@ -8,34 +8,23 @@
 #include "switch.h"
 #include "table.h"
 
-enum { KEY_JSON = 256, KEY_PROMETHEUS };
-
 typedef struct client {
-    const char *control, *job;
+    gn_daemon_options options;
+    const char *job;
     bool takes_job;  ///< the command has a job's name as argument
-    bool json, prometheus;
 } client;
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     client *c = state->input;
+    if (gn_daemon_option_parse(key, arg, state, &c->options)) return 0;
     switch (key) {
-    case 'c':
-        c->control = arg;
-        return 0;
-    case KEY_JSON:
-        c->json = true;
-        return 0;
-    case KEY_PROMETHEUS:
-        c->prometheus = true;
-        return 0;
     case ARGP_KEY_ARG:
         if (c->job || !c->takes_job) return ARGP_ERR_UNKNOWN;
         c->job = arg;
         return 0;
     case ARGP_KEY_END:
         if (c->takes_job && !c->job) argp_error(state, "the job's name is missing");
-        if (c->json && c->prometheus) argp_error(state, "--json or --prometheus, not both");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -46,13 +35,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     {                                                                                                                  \
         "control", 'c', "PATH", 0, "the switch's control socket (default " SWITCH_CONTROL ")", 0                       \
     }
-#define JSON                                                                                                           \
-    {                                                                                                                  \
-        "json", KEY_JSON, 0, 0, "as JSON", 0                                                                           \
-    }
-static const struct argp_option show_options[] = {CONTROL, JSON, {0}};
-static const struct argp_option stats_options[] = {
-    CONTROL, JSON, {"prometheus", KEY_PROMETHEUS, 0, 0, "as Prometheus text", 0}, {0}};
+static const struct argp_option show_options[] = {CONTROL, GN_DAEMON_JSON_OPTION, {0}};
+static const struct argp_option stats_options[] = {CONTROL, GN_DAEMON_JSON_OPTION, GN_DAEMON_PROMETHEUS_OPTION, {0}};
 static const struct argp_option end_options[] = {CONTROL, {0}};
 
 static const char *text_of(const json_t *object, const char *name)
@@ -148,7 +132,7 @@ static void print_jobs(const json_t *answer)
 static int ask(int argc, char **argv, const char *command, const struct argp *argp, void (*print)(const json_t *))
 {
     char program[64];
-    client c = {.control = SWITCH_CONTROL, .takes_job = argp->args_doc != NULL};
+    client c = {.options.control = SWITCH_CONTROL, .takes_job = argp->args_doc != NULL};
     snprintf(program, sizeof program, "gradnic switch %s", command);
     argv[0] = program;
     argp_parse(argp, argc, argv, 0, NULL, &c);
@@ -156,10 +140,8 @@ static int ask(int argc, char **argv, const char *command, const struct argp *ar
     if (c.job) json_object_set_new(request, "job", json_string(c.job));
     const int status = gn_daemon_ask(&(gn_daemon_question){.program = program,
                                                            .daemon = "switch",
-                                                           .control = c.control,
+                                                           .options = c.options,
                                                            .request = request,
-                                                           .json = c.json,
-                                                           .prometheus = c.prometheus,
                                                            .silent = c.job != NULL,
                                                            .print = print});
     json_decref(request);
