@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/splitmix.h"
+
 static gn_codec codec_of(gn_profile profile, int bound_exp)
 {
     gn_codec codec;
@@ -150,12 +152,7 @@ void fill_normal(float *values, size_t count, double rms, uint64_t seed)
     uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
     for (size_t i = 0; i < count; i++) {
         double uniform[2];
-        for (int u = 0; u < 2; u++) {  // SplitMix64
-            uint64_t z = state += 0x9e3779b97f4a7c15u;
-            z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-            z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-            uniform[u] = ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
-        }
+        for (int u = 0; u < 2; u++) uniform[u] = ((double)(splitmix64(&state) >> 11) + 0.5) * 0x1p-53;
         values[i] = (float)(rms * sqrt(-2 * log(uniform[0])) * cos(2 * 3.14159265358979323846 * uniform[1]));
     }
 }

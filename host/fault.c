@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/splitmix.h"
+
 enum { AT_ONCE = 256 };
 
 typedef struct waiting {
@@ -59,13 +61,9 @@ bool gn_fault_active(const gn_fault *fault)
     return c->loss > 0 || c->duplicate > 0 || c->reorder > 0 || c->delay_ns || c->jitter_ns || fault->count;
 }
 
-// SplitMix64 (Steele, Lea, Flood 2014).
 static uint64_t draw(gn_fault *fault)
 {
-    uint64_t z = fault->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return splitmix64(&fault->state);
 }
 
 static double fraction(gn_fault *fault)

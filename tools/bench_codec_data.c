@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench_codec.h"
+#include "host/splitmix.h"
 
 enum { POOL = 1024 };  // different values per class; a power of two
 
@@ -12,21 +13,13 @@ const char *gn_bench_data_name(gn_bench_data data)
     return names[data];
 }
 
-static uint64_t next_random(uint64_t *state)  // SplitMix64
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 // Values of one class, exponents around the bound. A class can be empty (paper with a bound of 2^-1 has no tag 2): then
 // what comes after many tries is taken.
 static void fill_pool(const gn_codec *codec, unsigned tag, float pool[POOL], uint64_t *state)
 {
     for (unsigned i = 0; i < POOL; i++) {
         for (unsigned tries = 0; tries < 10000; tries++) {
-            uint64_t r = next_random(state);
+            uint64_t r = splitmix64(state);
             uint32_t exponent = (uint32_t)(127 - codec->bound_exp - 6 + (int)(r >> 40) % 26) & 0xff;
             uint32_t bits = ((uint32_t)r & 0x807fffff) | exponent << 23;
             memcpy(&pool[i], &bits, sizeof bits);
@@ -58,7 +51,7 @@ void gn_bench_fill(gn_bench_data data, const gn_codec *codec, const float *file,
     uint64_t state = 1;
     for (unsigned i = 0; i < classes[data].count; i++) fill_pool(codec, classes[data].tags[i], pool[i], &state);
     for (size_t i = 0; i < count; i++) {
-        uint64_t r = next_random(&state);
+        uint64_t r = splitmix64(&state);
         values[i] = pool[(r >> 32) % classes[data].count][r % POOL];
     }
 }

@@ -4,23 +4,16 @@
 
 #include <functional>
 
+#include "host/splitmix.h"
 #include "mac.h"
 
 namespace sim
 {
 
-// SplitMix64
 struct Random {
     uint64_t state;
 
-    uint64_t next()
-    {
-        uint64_t z = state += 0x9e3779b97f4a7c15u;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-        return z ^ z >> 31;
-    }
-    bool happens(double probability) { return static_cast<double>(next() >> 11) * 0x1p-53 < probability; }
+    bool happens(double probability) { return static_cast<double>(splitmix64(&state) >> 11) * 0x1p-53 < probability; }
 };
 
 SC_MODULE(Link)
@@ -44,7 +37,7 @@ SC_MODULE(Link)
     void send(LinkFrame frame)
     {
         const bool lost = random_.happens(s_.loss), corrupt = random_.happens(s_.corrupt);
-        const uint64_t bit = random_.next() % (frame.bytes.size() * 8);
+        const uint64_t bit = splitmix64(&random_.state) % (frame.bytes.size() * 8);
         if (lost) {
             s_.direction.lost++;
             s_.direction.in_flight--;

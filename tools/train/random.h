@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_TRAIN_RANDOM_H
 #define GRADNIC_TOOLS_TRAIN_RANDOM_H
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014): seeded, the same on every
-/// machine, and as good from neighbouring seeds, so that each image of an epoch can have a generator of its own.
+/// SplitMix64: seeded, the same on every machine, and as good from neighbouring seeds, so that each image of an epoch can have a
+/// generator of its own.
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "host/splitmix.h"
 
 typedef struct gn_random {
     uint64_t state;
@@ -13,10 +15,7 @@ typedef struct gn_random {
 
 static inline uint64_t gn_random_next(gn_random *random)
 {
-    uint64_t z = random->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    return splitmix64(&random->state);
 }
 
 /// A generator that depends on all of its arguments: one stream per purpose and item.

@@ -21,7 +21,7 @@
 
 #include <gradnic/codec.h>
 
-#include "tests/splitmix.h"
+#include "host/splitmix.h"
 
 namespace bench
 {

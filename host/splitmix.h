@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_TESTS_SPLITMIX_H
-#define GRADNIC_TESTS_SPLITMIX_H
+#ifndef GRADNIC_HOST_SPLITMIX_H
+#define GRADNIC_HOST_SPLITMIX_H
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014), for C and C++: the same numbers on every
-/// machine, so that a failing test's seed is enough to repeat it.
+/// machine, so that a seed is enough to repeat what happened.
 
 #include <stdint.h>
 
