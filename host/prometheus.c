@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Path of names -> metric; members of lists are told apart by their texts, as labels.
+// Path of names -> metric; members of lists are told apart by their texts, as labels. The samples of a metric stand together, as the format
+// demands, wherever in the tree they were found.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,9 +36,20 @@ static void add_label(place *at, const char *name, const char *value)
     *out = 0;
 }
 
-static void print(FILE *out, const place *at, const json_t *value);
+/// `found`: for each metric, in the order in which they were found, its samples as texts.
+static void collect(json_t *found, const place *at, const json_t *value);
 
-static void print_list(FILE *out, const place *at, const json_t *list)
+static void add_sample(json_t *found, const place *at, const char *number)
+{
+    json_t *samples = json_object_get(found, at->name);
+    if (!samples) {
+        samples = json_array();
+        json_object_set_new(found, at->name, samples);
+    }
+    json_array_append_new(samples, json_sprintf("{%s} %s", at->labels, number));
+}
+
+static void collect_list(json_t *found, const place *at, const json_t *list)
 {
     size_t index;
     json_t *item;
@@ -50,26 +62,43 @@ static void print_list(FILE *out, const place *at, const json_t *list)
         {
             if (json_is_string(member)) add_label(&next, name, json_string_value(member));
         }
-        print(out, &next, item);
+        collect(found, &next, item);
     }
 }
 
-static void print(FILE *out, const place *at, const json_t *value)
+static void collect(json_t *found, const place *at, const json_t *value)
 {
     const char *name;
     json_t *member;
-    if (json_is_integer(value))
-        fprintf(out, "%s{%s} %" JSON_INTEGER_FORMAT "\n", at->name, at->labels, json_integer_value(value));
-    else if (json_is_real(value))
-        fprintf(out, "%s{%s} %.17g\n", at->name, at->labels, json_real_value(value));
-    else if (json_is_array(value))
-        print_list(out, at, value);
+    char number[32];
+    if (json_is_integer(value)) {
+        snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        add_sample(found, at, number);
+    } else if (json_is_real(value)) {
+        snprintf(number, sizeof number, "%.17g", json_real_value(value));
+        add_sample(found, at, number);
+    } else if (json_is_array(value)) {
+        collect_list(found, at, value);
+    }
     if (!json_is_object(value)) return;
     // jansson's macro wants a mutable object, but only reads it.
     json_object_foreach((json_t *)(uintptr_t)value, name, member)
     {
         const place next = deeper(at, name);
-        print(out, &next, member);
+        collect(found, &next, member);
+    }
+}
+
+// Counters and what goes up and down are not told apart in the tree.
+static void print(FILE *out, json_t *found)
+{
+    const char *metric;
+    json_t *samples, *sample;
+    size_t index;
+    json_object_foreach(found, metric, samples)
+    {
+        fprintf(out, "# TYPE %s untyped\n", metric);
+        json_array_foreach(samples, index, sample) fprintf(out, "%s%s\n", metric, json_string_value(sample));
     }
 }
 
@@ -77,17 +106,20 @@ char *gn_prometheus(json_t *stats, const char *prefix, const char *label, const 
 {
     char *text = NULL;
     size_t length;
-    FILE *out = stats ? open_memstream(&text, &length) : NULL;
+    json_t *found = json_object();
+    FILE *out = stats && found ? open_memstream(&text, &length) : NULL;
     if (out) {
         place root = {.name = ""};
         snprintf(root.name, sizeof root.name, "%s", prefix);
         add_label(&root, label, value);
-        print(out, &root, stats);
+        collect(found, &root, stats);
+        print(out, found);
         if (fclose(out)) {
             free(text);
             text = NULL;
         }
     }
+    json_decref(found);
     json_decref(stats);
     return text;
 }

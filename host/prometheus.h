@@ -2,7 +2,7 @@
 #ifndef GRADNIC_HOST_PROMETHEUS_H
 #define GRADNIC_HOST_PROMETHEUS_H
 /// A tree of counters as Prometheus text (exposition format 0.0.4): "tx": {"wire": {"bytes": 5}} is `PREFIX_tx_wire_bytes{LABEL="VALUE"} 5`.
-/// Members of a list have the strings among them as further labels.
+/// Members of a list have the strings among them as further labels. Samples of one metric stand together, under `# TYPE PREFIX_tx_wire_bytes untyped`.
 
 #include <jansson.h>
 

@@ -13,6 +13,9 @@ ask status | grep -q '^device  *gn0$' || fail "status for people"
 
 # Prometheus: every line is metric{labels} number, and no metric-label pair comes twice.
 ask stats --prometheus >"$testbed_dir/metrics"
+sed -n 's/^# TYPE \([a-z0-9_]*\) untyped$/\1/p' "$testbed_dir/metrics" >"$testbed_dir/typed"
+grep -v '^#' "$testbed_dir/metrics" | sed 's/{.*//' | uniq | diff -q - "$testbed_dir/typed" >/dev/null || fail "prometheus: samples of a metric do not stand together under its type"
+sed -i '/^# TYPE /d' "$testbed_dir/metrics"
 grep -vEq '^gradnic_[a-z0-9_]+\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\} -?[0-9.e+-]+$' "$testbed_dir/metrics" && fail "prometheus: $(grep -vE '^gradnic_' "$testbed_dir/metrics" | head -n 1)"
 [ -z "$(sed 's/ [^ ]*$//' "$testbed_dir/metrics" | sort | uniq -d)" ] || fail "prometheus: a metric comes twice"
 grep -q '^gradnic_rx_engine_malformed{device="gn0"} 0$' "$testbed_dir/metrics" || fail "prometheus: no malformed counter"
