@@ -34,9 +34,17 @@ unsigned gn_about_drop(gn_about *a, gn_drop reason)
     return 1;
 }
 
+/// Streams are exact between switches; but what no switch below has added (shared slots) is a worker's still.
+static bool is_exact(const gn_about *a)
+{
+    const gn_switch_job *job = &a->job->job;
+    return job->level ||
+           (job->bits && a->packet->compressed && a->packet->profile == a->sw->exact[a->job_index].profile);
+}
+
 gn_drop gn_about_add(gn_about *a, bool first)
 {
-    const gn_codec *codec = gn_state_codec(a->sw, a->job_index, a->job->job.level > 0);
+    const gn_codec *codec = gn_state_codec(a->sw, a->job_index, is_exact(a));
     const gn_added added =
         gn_copy_add(a->copy, gn_state_sums(a->sw, a->copy_index), a->packet, &a->job->job, codec, a->now_ns, first);
     if (added == GN_ADD_FORMAT) return GN_DROP_FORMAT;
@@ -57,6 +65,8 @@ gn_action *gn_about_say(const gn_about *a, gn_action_kind kind, gn_agg_type type
 {
     const gn_switch_job *job = &a->sw->state->jobs[job_index].job;
     const bool up = kind == GN_TO_PARENT, to_ps = kind == GN_TO_PS;
+    const bool as_one =
+        gn_state_partitioned(&a->sw->state->config);  // to the parent, a whole sum is this switch's contribution
     gn_action *action = a->actions;
     memset(action, 0, sizeof *action);
     action->kind = kind;
@@ -71,9 +81,10 @@ gn_action *gn_about_say(const gn_about *a, gn_action_kind kind, gn_agg_type type
     p->slot = (uint16_t)(copy->psn & (job->slots - 1u));
     p->version = (copy->psn & job->slots) != 0;
     p->psn = copy->psn;
-    p->bitmap = up ? 1ull << job->parent_bit : to_ps ? copy->seen : gn_everyone(job->children);
-    p->level = (uint8_t)(job->level + up);
-    p->fanin = up ? job->parent_fanin : job->children;
+    p->bitmap = up ? (as_one ? 1 : copy->seen) << job->parent_bit : to_ps ? copy->seen : gn_everyone(job->children);
+    p->level = (uint8_t)(job->level + (up && as_one));
+    p->fanin = (uint16_t)(up ? job->parent_fanin : gn_job_bits(job));
+    p->priority = copy->priority;
     p->exponent = copy->exponent;
     p->next = copy->next;
     p->values = copy->poison ? 0 : copy->values;
@@ -92,9 +103,10 @@ gn_drop gn_about_from_child(gn_about *a)
 {
     const gn_agg_packet *p = a->packet;
     const gn_switch_job *job = &a->job->job;
-    if (p->level != job->level || p->fanin != job->children) return GN_DROP_LEVEL;
-    if (!p->bitmap || p->bitmap & (p->bitmap - 1)) return GN_DROP_LEVEL;
-    if (job->port[__builtin_ctzll(p->bitmap)] != a->port) return GN_DROP_PORT;
+    if (p->level != job->level || p->fanin != gn_job_bits(job) || !p->bitmap) return GN_DROP_LEVEL;
+    const unsigned child = gn_job_child_of(job, p->bitmap);
+    if (p->bitmap & ~gn_job_child_bits(job, child)) return GN_DROP_LEVEL;
+    if (job->port[child] != a->port) return GN_DROP_PORT;
     a->job->counters.up_bytes += a->bytes;
     return GN_DROP_NONE;
 }

@@ -2,7 +2,7 @@
 // The switch's memory, and who has which part of it.
 #include <string.h>
 
-#include <libdeflate.h>
+#include <zlib.h>
 
 #include "format.h"
 #include "state.h"
@@ -44,12 +44,23 @@ static uint32_t units(const gn_switch_config *config, const gn_switch_job *job)
     return gn_state_partitioned(config) ? 2u * job->slots : job->slots;
 }
 
-/// A switch that shares its slots has no parent (docs/switch.md), and nobody but the parameter server may be where the parameter server is.
+/// Every child has bits, and no two the same.
+static bool bits_possible(const gn_switch_job *job)
+{
+    if (!job->bits) return true;
+    if (job->bits > GN_AGG_WORKERS_MAX || job->first_bit[0]) return false;
+    for (unsigned i = 1; i < job->children; i++)
+        if (job->first_bit[i] <= job->first_bit[i - 1]) return false;
+    return job->first_bit[job->children - 1] < job->bits;
+}
+
+/// Nobody but the parameter server may be where the parameter server is; nobody but the parent where the parent is.
 static bool may_share(const gn_switch_job *job)
 {
+    const uint16_t above = job->has_parent ? job->parent_port : job->ps_port;
     for (unsigned i = 0; i < job->children; i++)
-        if (job->port[i] == job->ps_port) return false;
-    return !job->has_parent;
+        if (job->port[i] == above) return false;
+    return bits_possible(job) && (!job->has_parent || job->parent_bit + gn_job_bits(job) <= job->parent_fanin);
 }
 
 static bool possible(const gn_switch *sw, const gn_switch_job *job)
@@ -59,7 +70,7 @@ static bool possible(const gn_switch *sw, const gn_switch_job *job)
     if (!job->children || job->children > GN_AGG_WORKERS_MAX || (unsigned)job->format >= GN_AGG_FORMATS ||
         job->level > 14)
         return false;
-    if (!gn_state_partitioned(config) && !may_share(job)) return false;
+    if (gn_state_partitioned(config) ? job->bits != 0 : !may_share(job)) return false;
     if (!job->has_parent) return job->leader < job->children;
     return job->parent_fanin && job->parent_fanin <= GN_AGG_WORKERS_MAX && job->parent_bit < job->parent_fanin;
 }
@@ -158,6 +169,16 @@ const gn_switch_counters *gn_switch_get_counters(const gn_switch *sw)
     return &sw->state->counters;
 }
 
+/// Those who have some of the bits.
+static uint64_t children_with(const gn_switch_job *job, uint64_t bits)
+{
+    if (!job->bits) return bits;
+    uint64_t children = 0;
+    for (unsigned i = 0; i < job->children; i++)
+        if (gn_job_child_bits(job, i) & bits) children |= 1ull << i;
+    return children;
+}
+
 int gn_switch_waiting(const gn_switch *sw, unsigned index, unsigned from, gn_slot_status *status)
 {
     const gn_switch_job *job = gn_switch_job_at(sw, index);
@@ -172,9 +193,9 @@ int gn_switch_waiting(const gn_switch *sw, unsigned index, unsigned from, gn_slo
         if (!partitioned && c->job != index) continue;
         const uint64_t gone = partitioned ? 0 : gn_state_windows(sw)[entry->first + (c->psn & (job->slots - 1u))].gone;
         *status = (gn_slot_status){.psn = c->psn,
-                                   .seen = c->seen,
-                                   .missing = gn_everyone(job->children) & ~(c->seen | gone),
-                                   .at_ps = gone,
+                                   .seen = children_with(job, c->seen),
+                                   .missing = children_with(job, gn_everyone(gn_job_bits(job)) & ~(c->seen | gone)),
+                                   .at_ps = children_with(job, gone),
                                    .since_ns = c->since_ns,
                                    .waits_for_parent = c->state == GN_COPY_UP};
         return (int)i;
@@ -184,8 +205,8 @@ int gn_switch_waiting(const gn_switch *sw, unsigned index, unsigned from, gn_slo
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
 {
-    const uint32_t crc = libdeflate_crc32((uint32_t)(hash >> 32), bytes, count);
-    return (uint64_t)crc << 32 | libdeflate_adler32((uint32_t)hash, bytes, count);
+    const uLong crc = crc32_z((uLong)(hash >> 32), bytes, count);
+    return (uint64_t)crc << 32 | adler32_z((uLong)(hash & 0xffffffff), bytes, count);
 }
 
 uint64_t gn_switch_hash(const gn_switch *sw)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory modes shared and preemptive: slots belong to nobody. A chunk's sums are at the address that its number hashes to, or in parts at the parameter
-// server; the window of its job knows who has contributed where, so nothing is added twice, nothing waits in a slot for what has gone, and
-// nothing late takes a slot again.
+// Memory modes shared and preemptive: slots belong to nobody. A chunk's sums are at the address that its number hashes to, or in parts further up: at the
+// parameter server, or, below a root, at the parent or beyond. The window of its job knows who has contributed where, so nothing is added twice,
+// nothing waits in a slot for what has gone, and nothing late takes a slot again. Bits are of contributions: to its parent a switch sends sums of any of
+// them, with the numbers that they have there.
 #include <string.h>
 
 #include "about.h"
@@ -40,23 +41,47 @@ static gn_window *window_of(const gn_about *a, const gn_copy *copy)
     return gn_state_windows(a->sw) + job->first + (copy->psn & (job->job.slots - 1u));
 }
 
-/// What the slot holds goes to the parameter server, and the slot is free. The sums stay where they are until the next packet.
+static gn_action_kind upward(const gn_switch_job *job)
+{
+    return job->has_parent ? GN_TO_PARENT : GN_TO_PS;
+}
+
+/// A sum goes to the parent, to be added to others, or to the parameter server.
+static unsigned send_up(gn_about *a, unsigned job_index, const gn_copy *copy, uint32_t sums_index)
+{
+    const gn_switch_job *job = &a->sw->state->jobs[job_index].job;
+    gn_about_say(a, upward(job), job->has_parent ? GN_AGG_GRADIENT : GN_AGG_EVICTED, job_index, copy, sums_index);
+    return 1;
+}
+
+/// What the slot holds goes up, and the slot is free. The sums stay where they are until the next packet.
 static unsigned give_up(gn_about *a)
 {
     a->job->counters.partials++;
-    gn_about_say(a, GN_TO_PS, GN_AGG_EVICTED, a->job_index, a->copy, a->copy_index);
+    send_up(a, a->job_index, a->copy, a->copy_index);
     a->window->gone |= a->copy->seen;
     *a->copy = (gn_copy){0};
     return 1;
 }
 
-/// A contribution that finds no slot, or has no use for one.
+/// The packet itself goes up, with the bits that it has there.
+static unsigned pass_up(gn_about *a, gn_agg_type type)
+{
+    const gn_switch_job *job = &a->job->job;
+    const unsigned count = gn_about_forward(a, upward(job), job->has_parent ? job->parent_port : job->ps_port, type);
+    if (!job->has_parent) return count;
+    a->actions[0].header.bitmap <<= job->parent_bit;
+    a->actions[0].header.fanin = job->parent_fanin;
+    return count;
+}
+
+/// A contribution that finds no slot, or has no use for one. The parent may have a slot for it.
 static unsigned to_ps(gn_about *a)
 {
-    if (is_current(a) && !(is_here(a) && a->copy->seen & a->packet->bitmap)) a->window->gone |= a->packet->bitmap;
+    if (is_current(a)) a->window->gone |= a->packet->bitmap & ~(is_here(a) ? a->copy->seen : 0);
     a->job->counters.to_ps++;
-    const uint8_t type = a->packet->type;
-    return gn_about_forward(a, GN_TO_PS, a->job->job.ps_port, type == GN_AGG_GRADIENT ? GN_AGG_EVICTED : type);
+    const bool evicted = a->packet->type == GN_AGG_GRADIENT && !a->job->job.has_parent;
+    return pass_up(a, evicted ? GN_AGG_EVICTED : a->packet->type);
 }
 
 static unsigned add(gn_about *a, bool first)
@@ -67,7 +92,7 @@ static unsigned add(gn_about *a, bool first)
         a->copy->job = (uint8_t)a->job_index;
         a->copy->priority = a->packet->priority;
     }
-    const bool whole = (a->copy->seen | a->window->gone) == gn_everyone(a->job->job.children);
+    const bool whole = (a->copy->seen | a->window->gone) == gn_everyone(gn_job_bits(&a->job->job));
     return whole ? give_up(a) : gn_about_added(a);
 }
 
@@ -81,8 +106,7 @@ static unsigned swap_out(gn_about *a)
     if (a->copy->psn == holder.psn && a->copy->job == holder.job) return count;  // dropped: the holder stays
     window_of(a, &holder)->gone |= holder.seen;
     a->sw->state->jobs[holder.job].counters.evictions++;
-    gn_about_say(a, GN_TO_PS, GN_AGG_EVICTED, holder.job, &holder, spare);
-    return 1;
+    return send_up(a, holder.job, &holder, spare);
 }
 
 static unsigned collide(gn_about *a)
@@ -107,10 +131,15 @@ static unsigned late(gn_about *a)
 static unsigned gradient(gn_about *a)
 {
     const gn_agg_packet *p = a->packet;
-    const uint64_t bit = p->bitmap;
-    if (a->window->gone & bit) return p->flags & GN_AGG_RESENT ? to_ps(a) : gn_about_drop(a, GN_DROP_DUPLICATE);
-    if (is_here(a)) return a->copy->seen & bit ? gn_about_drop(a, GN_DROP_DUPLICATE) : add(a, false);
-    if ((a->window->gone | bit) == gn_everyone(a->job->job.children)) return to_ps(a);  // nobody else is to come
+    const uint64_t here = is_here(a) ? a->copy->seen : 0, known = a->window->gone | here;
+    if (!(p->bitmap & ~known)) {
+        const bool again = p->flags & GN_AGG_RESENT && p->bitmap & ~here;  // it may have been lost further up
+        return again ? to_ps(a) : gn_about_drop(a, GN_DROP_DUPLICATE);
+    }
+    if (p->bitmap & known)
+        return to_ps(a);  // a sum, and a part of it has overtaken it: the parameter server sorts it out
+    if (here) return add(a, false);
+    if ((known | p->bitmap) == gn_everyone(gn_job_bits(&a->job->job))) return to_ps(a);  // nobody else is to come
     return a->copy->state == GN_COPY_EMPTY ? add(a, true) : collide(a);
 }
 
@@ -121,8 +150,7 @@ static unsigned from_child(gn_about *a)
     if (wrong) return gn_about_drop(a, wrong);
     if (!is_current(a)) return late(a);
     if (a->packet->type == GN_AGG_GRADIENT) return gradient(a);
-    if (a->packet->type == GN_AGG_EVICTED) return to_ps(a);
-    return gn_about_forward(a, GN_TO_PS, a->job->job.ps_port, a->packet->type);
+    return a->packet->type == GN_AGG_EVICTED ? to_ps(a) : pass_up(a, a->packet->type);
 }
 
 /// The parameter server has all of the chunk: nothing of it is waited for any more.
@@ -135,18 +163,49 @@ static void conclude(gn_about *a)
     a->job->counters.overflows += overflow;
 }
 
-static unsigned from_ps(gn_about *a)
+/// To those children whose bits they are.
+static unsigned pass_down(gn_about *a, uint64_t bits)
+{
+    const gn_switch_job *job = &a->job->job;
+    const unsigned child = bits ? gn_job_child_of(job, bits) : 0;
+    const bool one = bits && !(bits & ~gn_job_child_bits(job, child));
+    const unsigned count =
+        gn_about_forward(a, one ? GN_TO_PORT : GN_TO_GROUP, one ? job->port[child] : 0, a->packet->type);
+    a->actions[0].header.bitmap = bits;
+    a->actions[0].header.fanin = (uint16_t)gn_job_bits(job);
+    return count;
+}
+
+/// The parameter server wants what is in slots, here and below.
+static unsigned fetch(gn_about *a, uint64_t bits)
+{
+    unsigned count = 0;
+    if (is_here(a)) {
+        a->job->counters.fetched++;
+        count = give_up(a);
+        a->actions[0].header.type = GN_AGG_EVICTED;  // no other slot on the way is to take it
+        a->actions++;
+    }
+    if (a->job->job.bits && is_current(a)) {
+        gn_about_forward(a, GN_TO_GROUP, 0, a->packet->type);
+        a->actions[0].header.bitmap = bits;
+        a->actions[0].header.fanin = a->job->job.bits;
+        count++;
+    }
+    return count ? count : gn_about_drop(a, GN_DROP_UNEXPECTED);
+}
+
+/// From the parameter server, through the parent if there is one.
+static unsigned from_above(gn_about *a)
 {
     const gn_agg_packet *p = a->packet;
     const gn_switch_job *job = &a->job->job;
-    if (a->port != job->ps_port) return gn_about_drop(a, GN_DROP_PORT);
-    if (p->level != job->level || p->fanin != job->children) return gn_about_drop(a, GN_DROP_LEVEL);
-    if (p->type == GN_AGG_REMIND_SWITCH) {
-        if (!is_here(a)) return gn_about_drop(a, GN_DROP_UNEXPECTED);
-        a->job->counters.fetched++;
-        return give_up(a);
-    }
-    if (!p->bitmap || !(is_current(a) || is_previous(a))) return gn_about_drop(a, GN_DROP_UNEXPECTED);
+    if (a->port != (job->has_parent ? job->parent_port : job->ps_port)) return gn_about_drop(a, GN_DROP_PORT);
+    if (p->level != job->level || p->fanin != (job->has_parent ? job->parent_fanin : gn_job_bits(job)))
+        return gn_about_drop(a, GN_DROP_LEVEL);
+    const uint64_t bits = (job->has_parent ? p->bitmap >> job->parent_bit : p->bitmap) & gn_everyone(gn_job_bits(job));
+    if (p->type == GN_AGG_REMIND_SWITCH) return fetch(a, bits);
+    if (!bits || !(is_current(a) || is_previous(a))) return gn_about_drop(a, GN_DROP_UNEXPECTED);
     a->job->counters.down_bytes += a->bytes;
     if (p->type != GN_AGG_REMIND_WORKER) {
         if (is_current(a))
@@ -154,9 +213,7 @@ static unsigned from_ps(gn_about *a)
         else
             a->job->counters.repeated++;
     }
-    const bool one = !(p->bitmap & (p->bitmap - 1));
-    return gn_about_forward(a, one ? GN_TO_PORT : GN_TO_GROUP, one ? job->port[__builtin_ctzll(p->bitmap)] : 0,
-                            p->type);
+    return pass_down(a, bits);
 }
 
 bool gn_shared_overflowed(const gn_about *a)
@@ -177,7 +234,7 @@ unsigned gn_shared_rx(gn_about *a)
     case GN_AGG_OVERFLOW:
     case GN_AGG_REMIND_SWITCH:
     case GN_AGG_REMIND_WORKER:
-        return from_ps(a);
+        return from_above(a);
     default:
         return gn_about_drop(a, GN_DROP_TYPE);
     }

@@ -6,6 +6,7 @@
 #include <gradnic/switch.h>
 
 #include "copy.h"
+#include "format.h"
 
 typedef struct gn_job_state {
     bool used;
@@ -16,7 +17,7 @@ typedef struct gn_job_state {
 
 /// Modes shared and preemptive: what the switch knows of the chunks that a job numbers with one slot, whose sums may be anywhere in the array, or nowhere.
 typedef struct gn_window {
-    uint64_t gone;  ///< children whose contributions to chunk psn were sent to the parameter server
+    uint64_t gone;  ///< contributions to chunk psn that were sent on, to the parent or the parameter server
     uint32_t psn;   ///< the only one that may be under way: everyone has been sent the result of the one before it
     bool begun;     ///< there is one before it
     bool poison;    ///< and it had no sum of integers
@@ -60,6 +61,31 @@ static inline int32_t *gn_state_sums(const gn_switch *sw, uint32_t copy)
 {
     int32_t *sums = (int32_t *)(void *)(gn_state_windows(sw) + gn_state_window_count(&sw->state->config));
     return sums + (size_t)copy * sw->state->config.slot_values;
+}
+
+/// Bits that make a chunk of the job whole at this switch.
+static inline unsigned gn_job_bits(const gn_switch_job *job)
+{
+    return job->bits ? job->bits : job->children;
+}
+
+/// Those that a child may have.
+static inline uint64_t gn_job_child_bits(const gn_switch_job *job, unsigned child)
+{
+    if (!job->bits) return 1ull << child;
+    const unsigned first = job->first_bit[child];
+    const unsigned next = child + 1u < job->children ? job->first_bit[child + 1] : job->bits;
+    return gn_everyone(next - first) << first;
+}
+
+/// The child that has the lowest of `bits`, which are the job's, and not none.
+static inline unsigned gn_job_child_of(const gn_switch_job *job, uint64_t bits)
+{
+    const unsigned bit = (unsigned)__builtin_ctzll(bits);
+    if (!job->bits) return bit;
+    unsigned child = job->children - 1u;
+    while (job->first_bit[child] > bit) child--;
+    return child;
 }
 
 /// What a job's streams are made of: between switches (and parameter servers of upper levels), or with workers.

@@ -16,7 +16,7 @@ static const gn_counter core_rows[] = {
     CORE(values, "values added"),
     CORE(results, "sums that became whole"),
     CORE(repeated, "results sent again"),
-    CORE(partials, "sums sent to the parent"),
+    CORE(partials, "sums sent to the parent or parameter server"),
     CORE(partials_again, "sums sent to the parent again"),
     CORE(overflows, "chunks without integers"),
     CORE(forwarded, "binary32 packets past the slots"),
@@ -24,7 +24,7 @@ static const gn_counter core_rows[] = {
     CORE(down_bytes, "bytes from the parent or parameter server"),
     CORE(collisions, "chunks that found their slot held"),
     CORE(evictions, "chunks that lost their slot"),
-    CORE(to_ps, "contributions that went to the parameter server"),
+    CORE(to_ps, "contributions that went on unadded"),
     CORE(fetched, "partial sums that the parameter server asked for"),
     {0},
 };

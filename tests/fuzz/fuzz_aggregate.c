@@ -10,7 +10,12 @@
 #include <gradnic/worker.h>
 #include <zlib.h>
 
-enum { VALUES = 40, SLOTS = 2, ROOM = 1024, PS_PORT = 3, TO_PS = 200, LATER = 201, STEP_NS = 3000000 };
+enum { VALUES = 40, SLOTS = 2, ROOM = 1024, PARENT_PORT = 2, PS_PORT = 3, TO_PS = 200, LATER = 201, STEP_NS = 3000000 };
+enum {
+    LEAF = GN_AGG_FORMATS,
+    ROOT,
+    JOBS
+};  // of the hierarchy that shares its slots; jobs before them have a format each
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,18 +40,24 @@ static void repair(uint8_t *datagram, size_t bytes)
 static void open_switch(gn_switch *sw, void *memory, size_t bytes, const gn_switch_config *config)
 {
     if (gn_switch_init(sw, config, memory, bytes)) abort();
-    for (gn_agg_format format = 0; format < GN_AGG_FORMATS; format++) {
-        gn_switch_job job = {.job = (uint16_t)format,
+    for (unsigned i = 0; i < (config->mode ? JOBS : GN_AGG_FORMATS); i++) {
+        const gn_agg_format format = i < GN_AGG_FORMATS ? (gn_agg_format)i : GN_AGG_LATTICE;
+        gn_switch_job job = {.job = (uint16_t)i,
                              .gen = 1,
                              .format = format,
                              .bound_exp = 10,
                              .slots = SLOTS,
                              .children = 2,
                              .port = {0, 1},
-                             .has_parent = format == GN_AGG_LATTICE && config->mode == GN_PARTITIONED,
-                             .parent_port = 2,
-                             .parent_fanin = 2,
+                             .has_parent = config->mode ? i == LEAF : format == GN_AGG_LATTICE,
+                             .parent_port = PARENT_PORT,
+                             .parent_bit = i == LEAF,
+                             .parent_fanin = i == LEAF ? 3 : 2,
                              .ps_port = PS_PORT};
+        if (i == ROOT) {
+            job.bits = 3;
+            job.first_bit[1] = 1;
+        }
         if (gn_switch_add_job(sw, &job)) abort();
     }
 }
@@ -110,9 +121,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const gn_agg_format format = size ? data[0] % 3 : 0;
     const gn_memory_mode mode = size ? data[0] / 3 % 3 : 0;
-    // Shared: two slots for the six chunks that three jobs have under way.
+    // Shared: two slots for the ten chunks that five jobs have under way.
     const gn_switch_config config = {
-        .slots = mode ? 2 : 3 * SLOTS, .slot_values = VALUES, .jobs = 3, .mode = mode, .windows = 3 * SLOTS};
+        .slots = mode ? 2 : 3 * SLOTS, .slot_values = VALUES, .jobs = JOBS, .mode = mode, .windows = JOBS * SLOTS};
     const size_t need = gn_switch_bytes(&config);
     void *memory = malloc(need);
     gn_switch sw;

@@ -45,6 +45,13 @@ for mode, name in ((3, "shared"), (6, "preemptive")):
     seeds[name + "_dense"] = row(mode + 2, (0, dense_round), later, (1, dense2), later, later, (200, dense_round))
     seeds[name + "_parts"] = row(mode, (200, header(2, 0, 0, 0, 1, 3) + words), later, (1, header(5, 0, 0, 0, 2, 0)), (1, header(2, 0, 0, 0, 2, 3) + words),
                                  (3, header(4, 0, 0, 0, 3, 0)), (3, header(3, 0, 0, 0, 0, 0)), (3, header(1, 0, 1, 1, 3, 3) + words), later)
+    lattice = [shimmed(2, 32 + 32, header(0, 3, 0, 0, 1 << w, 8, following=10) + b"\0\0") for w in (0, 1)]
+    result = shimmed(3, 32 + 32, header(1, 3, 0, 0, 7, 8, following=10, fanin=3) + b"\0")
+    seeds[name + "_leaf"] = row(mode, (0, lattice[0]), (2, header(3, 3, 0, 0, 0, 0, following=10, fanin=3)), (1, lattice[1]), (2, result),
+                                (2, header(4, 3, 0, 0, 6, 0, following=10, fanin=3)))
+    part, rest = [shimmed(k, 32 + 32, header(0, 4, 0, 0, b, 8, following=10, fanin=3) + b"\0\0") for k, b in ((2, 1), (3, 6))]
+    seeds[name + "_root"] = row(mode, (0, part), (3, header(3, 4, 0, 0, 0, 0, following=10, fanin=3)), (1, rest), (1, header(2, 4, 0, 0, 2, 0, following=10, fanin=3)),
+                                (3, header(4, 4, 0, 0, 6, 0, following=10, fanin=3)), (3, header(1, 4, 0, 0, 7, 0, following=10, fanin=3)))
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "corpus" / "aggregate")
 folder.mkdir(parents=True, exist_ok=True)
 for name, data in seeds.items():

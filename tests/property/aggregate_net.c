@@ -25,13 +25,38 @@ static unsigned root(const net *n)
 
 static bool shares(const net *n, unsigned number)
 {
-    return n->options.mode != GN_PARTITIONED && number == root(n);
+    return n->place[number].mode != GN_PARTITIONED;
+}
+
+/// A level of `count` switches from number `at` on, above `below` of them (0: above workers).
+static void lay_out(net *n, unsigned level, unsigned at, unsigned count, unsigned below)
+{
+    const net_options *o = &n->options;
+    for (unsigned i = 0; i < count; i++) {
+        net_place *p = &n->place[at + i];
+        const unsigned children = below ? below / count : o->workers, first = at - below + i * children;
+        const bool is_root = at + i == root(n);
+        *p = (net_place){.level = level,
+                         .children = children,
+                         .first_child = first,
+                         .mode = is_root || level >= o->share_from ? o->mode : GN_PARTITIONED,
+                         .counts_level = level,
+                         .bits = children};
+        for (unsigned c = 0; below && c < children; c++) {
+            net_place *child = &n->place[first + c];
+            child->parent = at + i;
+            child->bit = c;
+            if (child->mode == GN_PARTITIONED) continue;
+            p->counts_level = child->counts_level;
+            p->bits = children * child->bits;
+        }
+    }
 }
 
 static void open_switch(net *n, unsigned number)
 {
     const net_options *o = &n->options;
-    const gn_memory_mode mode = shares(n, number) ? o->mode : GN_PARTITIONED;
+    const gn_memory_mode mode = n->place[number].mode;
     const gn_switch_config config = {.slots = mode == GN_PARTITIONED ? o->slots * o->jobs : o->array,
                                      .slot_values = o->packet_values,
                                      .jobs = NET_JOBS,
@@ -49,20 +74,25 @@ static void open_switch(net *n, unsigned number)
 static void add_job(net *n, unsigned job, unsigned number)
 {
     const net_options *o = &n->options;
-    const bool is_root = number == root(n), is_leaf = number < o->leaves;
+    const net_place *p = &n->place[number], *parent = &n->place[p->parent];
+    const bool is_root = number == root(n), is_leaf = p->level == 0;
+    const unsigned own = p->mode == GN_PARTITIONED ? 1 : p->bits;  // bits at the parent
     gn_switch_job j = {.job = (uint16_t)(JOB + job),
                        .gen = n->job[job].gen,
                        .format = o->format,
                        .bound_exp = o->bound_exp,
                        .slots = o->slots,
-                       .level = is_leaf ? 0 : 1,
-                       .children = (uint8_t)(is_leaf ? o->workers : o->leaves),
+                       .level = (uint8_t)p->counts_level,
+                       .children = (uint8_t)p->children,
                        .has_parent = !is_root,
                        .parent_port = PARENT_PORT,
-                       .parent_bit = (uint8_t)number,
-                       .parent_fanin = (uint8_t)o->leaves,
-                       .leader = is_leaf && number ? 255 : 0,
+                       .parent_bit = (uint8_t)(p->bit * own),
+                       .parent_fanin = (uint8_t)parent->bits,
                        .ps_port = (uint16_t)(PS_PORT + job)};
+    for (unsigned at = number; at != root(n); at = n->place[at].parent)
+        if (n->place[at].bit) j.leader = 255;  // rank 0 is elsewhere
+    if (p->counts_level < p->level) j.bits = (uint8_t)p->bits;
+    for (unsigned i = 0; j.bits && i < p->children; i++) j.first_bit[i] = (uint8_t)(i * p->bits / p->children);
     for (unsigned i = 0; i < j.children; i++) j.port[i] = (uint16_t)(is_leaf ? job * NET_WORKERS + i : i);
     SUITE_CHECK(gn_switch_add_job(&n->sw[number], &j) == GN_OK, "gn_switch_add_job(&n->sw[number], &j) == GN_OK");
 }
@@ -83,7 +113,7 @@ static void open_job(net *n, unsigned job)
                                          .bound_exp = o->bound_exp,
                                          .slots = o->slots,
                                          .packet_values = o->packet_values,
-                                         .mode = o->leaves == 1 ? o->mode : GN_PARTITIONED};
+                                         .mode = n->place[rank / o->workers].mode};
         SUITE_CHECK(gn_worker_new(&j->worker[rank], &config) == GN_OK,
                     "gn_worker_new(&j->worker[rank], &config) == GN_OK");
     }
@@ -94,8 +124,8 @@ static void open_job(net *n, unsigned job)
                                  .bound_exp = o->bound_exp,
                                  .slots = o->slots,
                                  .packet_values = o->packet_values,
-                                 .level = o->leaves > 1,
-                                 .children = (uint8_t)(o->leaves > 1 ? o->leaves : o->workers)};
+                                 .level = (uint8_t)n->place[root(n)].counts_level,
+                                 .children = (uint8_t)n->place[root(n)].bits};
     SUITE_CHECK(gn_ps_new(&j->ps, &config) == GN_OK, "gn_ps_new(&j->ps, &config) == GN_OK");
 }
 
@@ -108,7 +138,11 @@ static void close_job(net *n, unsigned job)
 void net_open(net *n, const net_options *options)
 {
     *n = (net){.options = *options, .random = options->seed, .ranks = options->leaves * options->workers};
-    n->switches = options->leaves > 1 ? options->leaves + 1 : 1;
+    n->switches = options->leaves > 1 ? options->leaves + options->mids + 1 : 1;
+    lay_out(n, 0, 0, options->leaves, 0);
+    if (options->mids) lay_out(n, 1, options->leaves, options->mids, options->leaves);
+    if (options->leaves > 1)
+        lay_out(n, 1 + (options->mids > 0), root(n), 1, options->mids ? options->mids : options->leaves);
     for (unsigned i = 0; i < n->switches; i++) open_switch(n, i);
     for (unsigned job = 0; job < options->jobs; job++) {
         n->job[job].gen = GEN;
@@ -149,9 +183,9 @@ static void out_of_port(net *n, unsigned from, uint16_t port, const void *data, 
     if (port >= PS_PORT)
         put(n, NET_TO_PS + port - PS_PORT, 0, data, bytes);
     else if (port == PARENT_PORT)
-        put(n, (int)root(n), (uint16_t)from, data, bytes);
-    else if (n->options.leaves > 1 && from == root(n))
-        put(n, port, PARENT_PORT, data, bytes);
+        put(n, (int)n->place[from].parent, (uint16_t)n->place[from].bit, data, bytes);
+    else if (n->place[from].level)
+        put(n, (int)(n->place[from].first_child + port), PARENT_PORT, data, bytes);
     else
         put(n, NET_TO_WORKER + (int)(port + from * n->options.workers), 0, data, bytes);
 }

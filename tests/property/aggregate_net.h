@@ -12,13 +12,16 @@
 
 #include "unit/suite.h"
 
-enum { NET_JOBS = 4, NET_WORKERS = 16, NET_SWITCHES = 5, NET_FLIGHTS = 4096, NET_DATAGRAM = 9000 };
+enum { NET_JOBS = 4, NET_WORKERS = 16, NET_SWITCHES = 8, NET_FLIGHTS = 4096, NET_DATAGRAM = 9000 };
 
 typedef struct net_options {
-    gn_memory_mode mode;  ///< of the switch, or of the root; leaves are partitioned
+    gn_memory_mode mode;  ///< of the root
     unsigned jobs;        ///< that share the switches
     unsigned leaves;      ///< 1: one switch; more: that many under a root
+    unsigned mids;        ///< between leaves and root, as many leaves under each; 0: none
     unsigned workers;     ///< per leaf and job
+    unsigned
+        share_from;  ///< level from which on switches have the root's mode (which has it always); those below are partitioned
     gn_agg_format format;
     int bound_exp;
     uint16_t slots, packet_values;
@@ -45,11 +48,20 @@ typedef struct net_job {
     uint64_t steps_left;
 } net_job;
 
+/// Where a switch stands. Its children are workers, or the switches from first_child on.
+typedef struct net_place {
+    unsigned level, parent, bit;  ///< bit: which of its parent's children it is
+    unsigned children, first_child;
+    gn_memory_mode mode;
+    unsigned counts_level, bits;  ///< whose contributions it counts, and how many make a chunk whole
+} net_place;
+
 typedef struct net {
     net_options options;
     uint64_t random;
     unsigned ranks, switches;  ///< workers of a job; the root is the last switch
     net_job job[NET_JOBS];
+    net_place place[NET_SWITCHES];
     gn_switch sw[NET_SWITCHES];
     void *memory[NET_SWITCHES], *before;  ///< of the switches; for net_remember()
     int64_t now;

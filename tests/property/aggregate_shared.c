@@ -26,7 +26,7 @@ static void check_holder(const gn_switch *sw, uint32_t at)
     SUITE_CHECK(copy->seen != 0, "copy->seen != 0");
 }
 
-/// What has become of a slot that was held: it is still, or its sums go to the parameter server, or its chunk is finished.
+/// What has become of a slot that was held: it is still, or its sums go to the parameter server or the parent, or its chunk is finished.
 static void check_change(const gn_switch *sw, const gn_copy *was, const gn_copy *is, const gn_action *actions,
                          unsigned count)
 {
@@ -36,13 +36,17 @@ static void check_change(const gn_switch *sw, const gn_copy *was, const gn_copy 
         return;
     }
     if (window_of(sw, was)->psn != was->psn) return;  // a result has passed
+    const gn_switch_job *job = &sw->state->jobs[was->job].job;
     for (unsigned i = 0; i < count; i++) {
         const gn_agg_packet *p = &actions[i].header;
-        if (actions[i].kind == GN_TO_PS && p->psn == was->psn && actions[i].job_index == was->job &&
-            !actions[i].forward) {
-            SUITE_CHECK(p->type == GN_AGG_EVICTED, "p->type == GN_AGG_EVICTED");
-            SUITE_CHECK((p->bitmap & was->seen) == was->seen, "a contribution has got lost with its slot");
-            SUITE_CHECK((window_of(sw, was)->gone & p->bitmap) == p->bitmap, "what has gone has been forgotten");
+        const uint64_t bits = job->has_parent ? p->bitmap >> job->parent_bit : p->bitmap;
+        if (actions[i].kind == (job->has_parent ? GN_TO_PARENT : GN_TO_PS) && p->psn == was->psn &&
+            actions[i].job_index == was->job && !actions[i].forward) {
+            SUITE_CHECK(p->type == GN_AGG_EVICTED || (job->has_parent && p->type == GN_AGG_GRADIENT),
+                        "p->type == GN_AGG_EVICTED || (job->has_parent && p->type == GN_AGG_GRADIENT)");
+            SUITE_CHECK((bits & was->seen) == was->seen, "a contribution has got lost with its slot");
+            SUITE_CHECK((window_of(sw, was)->gone & bits) == bits, "what has gone has been forgotten");
+            SUITE_CHECK(p->priority <= was->priority, "priority has risen on the way up");
             return;
         }
     }

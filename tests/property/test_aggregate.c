@@ -121,7 +121,7 @@ static void check_rest(net *n)
 /// Where nothing is swapped out, every contribution is added at a leaf, once.
 static void check_added(const net *n, unsigned job, uint64_t contributions)
 {
-    if (n->options.mode != GN_PARTITIONED && n->options.leaves == 1) return;
+    if (n->place[0].mode != GN_PARTITIONED) return;
     uint64_t sum = 0;
     for (unsigned i = 0; i < n->options.leaves; i++) sum += gn_switch_job_counters(&n->sw[i], job)->added;
     ck_assert_uint_eq(sum, contributions);
@@ -185,9 +185,13 @@ static void run(const net_options *options, unsigned restarts)
     net_close(n);
 }
 
+/// Trees of one to three levels. Where slots are shared, from level `share_from` on.
 static const struct {
-    unsigned leaves, workers, jobs;
-} shapes[] = {{1, 1, 1}, {1, 2, 1}, {1, 4, 2}, {2, 1, 1}, {2, 2, 2}, {3, 4, 1}, {1, 3, 4}};
+    unsigned leaves, mids, workers, jobs, share_from;
+} shapes[] = {{1, 0, 1, 1, 0}, {1, 0, 2, 1, 0}, {1, 0, 4, 2, 0}, {2, 0, 1, 1, 1}, {2, 0, 2, 2, 1},
+              {3, 0, 4, 1, 1}, {1, 0, 3, 4, 0}, {4, 2, 2, 2, 2}, {2, 0, 1, 1, 0}, {2, 0, 2, 2, 0},
+              {3, 0, 4, 1, 0}, {2, 0, 3, 4, 0}, {4, 2, 2, 1, 0}, {4, 2, 3, 2, 0}, {4, 2, 1, 2, 1}};
+enum { SHAPES = sizeof shapes / sizeof *shapes, PARTITIONED_SHAPES = 8 };
 
 /// What happens to a network: packets lost and repeated, per mille; jobs that begin anew.
 typedef struct trouble {
@@ -199,11 +203,13 @@ static void run_all(gn_memory_mode mode, const trouble *t)
 {
     static const uint16_t slots[] = {1, 2, 8}, sizes[] = {1, 7, 64, 256}, arrays[] = {1, 2, 5, 16, 64};
     uint64_t seed = 1;
-    for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++)
+    for (size_t shape = 0; shape < (mode == GN_PARTITIONED ? PARTITIONED_SHAPES : SHAPES); shape++)
         for (gn_agg_format format = 0; format < GN_AGG_FORMATS; format++, seed++)
             run(&(net_options){.mode = mode,
                                .jobs = shapes[shape].jobs,
                                .leaves = shapes[shape].leaves,
+                               .mids = shapes[shape].mids,
+                               .share_from = shapes[shape].share_from,
                                .workers = shapes[shape].workers,
                                .format = format,
                                .bound_exp = 10,

@@ -314,15 +314,190 @@ START_TEST(a_partitioned_leaf_answers_its_root_s_parameter_server)
 }
 END_TEST
 
+/// Job 0 at a leaf, whose three workers have bits 2 to 4 of the root's six.
+static void open_leaf(void)
+{
+    begin(GN_PREEMPTIVE, 1, 2 * SLOTS);
+    gn_switch_job j = job_of(0);
+    j.has_parent = true;
+    j.parent_port = 50;
+    j.parent_bit = 2;
+    j.parent_fanin = 6;
+    ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_OK);
+    j = job_of(1);
+    ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_OK);
+}
+
+/// Of job 0, as the root sends it.
+static void give_from_root(gn_agg_type type, uint32_t psn, uint64_t bitmap)
+{
+    gn_agg_packet p = header(type, 0, psn, bitmap);
+    p.fanin = 6;
+    give_at(50, &p);
+}
+
+/// The leaf's sum of the workers `seen`, or (the same) a packet of theirs.
+static void expect_to_root(gn_agg_type type, uint32_t psn, uint64_t seen, uint16_t priority)
+{
+    ck_assert_int_eq(actions[0].kind, GN_TO_PARENT);
+    ck_assert_uint_eq(actions[0].port, 50);
+    ck_assert_int_eq(sent.type, type);
+    ck_assert(sent.job == 0 && sent.psn == psn && sent.bitmap == seen << 2 && sent.fanin == 6 && sent.level == 0);
+    ck_assert_uint_eq(sent.priority, priority);
+    if (!sent.values) return;
+    const int32_t words[VALUES] = {(int32_t)seen, 0, -(int32_t)seen};
+    ck_assert_mem_eq(sent.payload, words, sizeof words);
+}
+
+START_TEST(a_leaf_sends_sums_of_any_workers_to_its_root)
+{
+    open_leaf();
+    give(0, 0, 0, 9, 0);
+    expect_drop(GN_DROP_NONE);
+    give(0, 0, 1, 9, 0);
+    give(0, 0, 2, 9, 0);
+    expect_to_root(GN_AGG_GRADIENT, 0, ALL, 9);
+    give(0, 1, 0, 9, 0);
+    give(1, 0, 0, 9, 0);  // of no higher priority: it halves the holder's
+    expect_to_ps(GN_AGG_EVICTED, 1, 0, 1);
+    give(0, 2, 1, 1, 0);  // and so does one that goes to the root, which may have a slot for it
+    expect_to_root(GN_AGG_GRADIENT, 2, 2, 1);
+    give(1, 1, 0, 3, 0);
+    expect_to_root(GN_AGG_GRADIENT, 1, 1, 2);
+    give(0, 1, 0, 9, 0);
+    expect_drop(GN_DROP_DUPLICATE);
+    give(0, 1, 0, 9, GN_AGG_RESENT);  // it may have been lost on its way to the root
+    expect_to_root(GN_AGG_GRADIENT, 1, 1, 9);
+}
+END_TEST
+
+START_TEST(results_pass_a_leaf_and_free_its_slot)
+{
+    open_leaf();
+    give(0, 0, 0, 9, 0);
+    give_from_root(GN_AGG_REMIND_WORKER, 0, 13);
+    ck_assert_int_eq(actions[0].kind, GN_TO_GROUP);
+    ck_assert(sent.bitmap == 3 && sent.fanin == CHILDREN);
+    give_from_root(GN_AGG_REMIND_WORKER, 0, 16 + 32);
+    ck_assert(actions[0].kind == GN_TO_PORT && actions[0].port == 2 && sent.bitmap == 4);
+    give_from_root(GN_AGG_REMIND_WORKER, 0, 3);  // others'
+    expect_drop(GN_DROP_UNEXPECTED);
+    give_from_root(GN_AGG_REMIND_SWITCH, 0, 0);
+    expect_to_root(GN_AGG_EVICTED, 0, 1, 9);  // past the root's slots
+    give(0, 0, 1, 9, 0);
+    give_from_root(GN_AGG_RESULT, 0, 63);
+    ck_assert_int_eq(actions[0].kind, GN_TO_GROUP);
+    ck_assert(sent.bitmap == ALL && sent.fanin == CHILDREN);
+    gn_slot_status status;
+    ck_assert_int_eq(gn_switch_waiting(&sw, 0, 0, &status), -1);
+    give(0, 0, 2, 9, GN_AGG_RESENT);
+    expect_to_root(GN_AGG_GRADIENT, 0, 4, 9);  // it asks for the result
+    gn_agg_packet p = header(GN_AGG_RESULT, 0, 0, ALL);
+    give_at(50, &p);  // with a fan-in that is not the root's
+    expect_drop(GN_DROP_LEVEL);
+    p.fanin = 6;
+    give_at(PS_PORT, &p);
+    expect_drop(GN_DROP_PORT);
+}
+END_TEST
+
+/// A switch above two that share their slots, with two workers and one: bits 0 and 1, and bit 2.
+static void open_root(void)
+{
+    begin(GN_SHARED, 1, SLOTS);
+    gn_switch_job j = job_of(0);
+    j.children = 2;
+    j.bits = 3;
+    j.first_bit[1] = 2;
+    ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_OK);
+}
+
+static void give_sum(unsigned child, uint64_t bitmap, uint8_t flags)
+{
+    gn_agg_packet p = header(GN_AGG_GRADIENT, 0, 0, bitmap);
+    p.flags = flags;
+    give_at((uint16_t)child, &p);
+}
+
+START_TEST(a_root_adds_sums_that_share_nothing)
+{
+    open_root();
+    give_sum(1, 4, 0);
+    expect_drop(GN_DROP_NONE);
+    gn_slot_status status;
+    ck_assert_int_eq(gn_switch_waiting(&sw, 0, 0, &status), 0);
+    ck_assert(status.seen == 2 && status.missing == 1);
+    give_sum(1, 6, 0);  // not below that child
+    expect_drop(GN_DROP_LEVEL);
+    give_sum(1, 2, 0);
+    expect_drop(GN_DROP_PORT);
+    give_sum(0, 3, 0);
+    expect_to_ps(GN_AGG_EVICTED, 0, 0, ALL);
+
+    open_root();
+    give_sum(0, 1, 0);
+    give_sum(0, 3, 0);  // a part of it has overtaken it
+    expect_to_ps(GN_AGG_EVICTED, 0, 0, 3);
+    give_sum(0, 1, GN_AGG_RESENT);
+    expect_drop(GN_DROP_DUPLICATE);
+    give_sum(0, 2, 0);  // has gone, with the sum
+    expect_drop(GN_DROP_DUPLICATE);
+    give_sum(0, 2, GN_AGG_RESENT);
+    expect_to_ps(GN_AGG_EVICTED, 0, 0, 2);
+    give_sum(1, 4, 0);
+    expect_to_ps(GN_AGG_EVICTED, 0, 0, 5);
+}
+END_TEST
+
+START_TEST(a_root_passes_questions_and_answers_to_those_they_are_for)
+{
+    open_root();
+    give_sum(0, 1, 0);
+    gn_agg_packet p = header(GN_AGG_REMIND_SWITCH, 0, 0, 4);
+    uint8_t in[64];
+    const size_t bytes = gn_agg_write_words(&p, NULL, in, sizeof in);
+    ck_assert_uint_eq(gn_switch_rx(&sw, 1, PS_PORT, in, bytes, actions), 2);  // here and below
+    ck_assert(actions[0].kind == GN_TO_PS && actions[0].header.type == GN_AGG_EVICTED && actions[0].header.bitmap == 1);
+    ck_assert(actions[1].kind == GN_TO_GROUP && actions[1].header.type == GN_AGG_REMIND_SWITCH);
+    ck_assert_uint_gt(gn_action_write(&sw, &actions[1], out, sizeof out), 0);
+    give_from_ps(GN_AGG_REMIND_SWITCH, 0, 0, 4);
+    ck_assert_int_eq(actions[0].kind, GN_TO_GROUP);
+    p = header(GN_AGG_EVICTED, 0, 0, 3);  // what a leaf has had in its slot
+    give_at(0, &p);
+    expect_to_ps(GN_AGG_EVICTED, 0, 0, 3);
+    give_from_ps(GN_AGG_REMIND_WORKER, 0, 0, 3);
+    ck_assert(actions[0].kind == GN_TO_PORT && actions[0].port == 0 && sent.bitmap == 3);
+    give_from_ps(GN_AGG_REMIND_WORKER, 0, 0, 5);
+    ck_assert_int_eq(actions[0].kind, GN_TO_GROUP);
+    give_from_ps(GN_AGG_RESULT, 0, 0, 4);
+    ck_assert(actions[0].kind == GN_TO_PORT && actions[0].port == 1);
+}
+END_TEST
+
 START_TEST(what_is_refused)
 {
     const gn_switch_config config = {.slots = 1, .slot_values = VALUES, .jobs = 2, .mode = GN_MEMORY_MODES};
     ck_assert_uint_eq(gn_switch_bytes(&config), 0);
     begin(GN_SHARED, 1, SLOTS);
     gn_switch_job j = job_of(0);
-    j.has_parent = true;  // a switch that shares its slots can only be a root
-    j.parent_fanin = 2;
+    j.has_parent = true;
+    j.parent_port = 50;
+    j.parent_fanin = CHILDREN;
+    j.parent_bit = 1;  // its last worker would have no bit there
     ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_INVALID);
+    j.parent_bit = 0;
+    j.parent_port = j.port[0];
+    ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_INVALID);
+    j = job_of(0);
+    j.bits = 5;
+    j.first_bit[1] = j.first_bit[2] = 3;  // a child without a bit
+    ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_INVALID);
+    j.first_bit[2] = 5;
+    ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_INVALID);
+    j.first_bit[2] = 4;
+    begin(GN_PARTITIONED, SLOTS, 0);
+    ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_INVALID);  // slots of its own hold whole sums alone
+    begin(GN_SHARED, 1, SLOTS);
     j = job_of(0);
     j.ps_port = j.port[CHILDREN - 1];
     ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_INVALID);
@@ -338,10 +513,12 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("aggregate_shared", setup, teardown, a_whole_sum_goes_to_the_parameter_server_and_frees_the_slot,
-                     shared_first_come_first_served, the_higher_priority_takes_the_slot,
-                     attempts_that_fail_halve_the_priority, the_rest_of_a_chunk_follows_when_it_is_complete,
-                     results_pass_and_nothing_late_takes_a_slot, reminders_fetch_what_there_is,
-                     strangers_change_nothing, a_job_that_begins_anew_or_ends_leaves_its_slots,
-                     a_partitioned_leaf_answers_its_root_s_parameter_server, what_is_refused);
+    return RUN_SUITE(
+        "aggregate_shared", setup, teardown, a_whole_sum_goes_to_the_parameter_server_and_frees_the_slot,
+        shared_first_come_first_served, the_higher_priority_takes_the_slot, attempts_that_fail_halve_the_priority,
+        the_rest_of_a_chunk_follows_when_it_is_complete, results_pass_and_nothing_late_takes_a_slot,
+        reminders_fetch_what_there_is, strangers_change_nothing, a_job_that_begins_anew_or_ends_leaves_its_slots,
+        a_partitioned_leaf_answers_its_root_s_parameter_server, a_leaf_sends_sums_of_any_workers_to_its_root,
+        results_pass_a_leaf_and_free_its_slot, a_root_adds_sums_that_share_nothing,
+        a_root_passes_questions_and_answers_to_those_they_are_for, what_is_refused);
 }

@@ -20,7 +20,8 @@
 ///
 /// Memory modes *shared* (Lao et al., "ATP: In-network Aggregation for Multi-tenant Learning") and *preemptive* (Wang et al., DSA): one array of
 /// slots for all jobs; a chunk's slot follows from a hash of job and psn. Sums that are whole, and contributions that find no slot, go to the job's
-/// parameter server (ps.h), which gives out all results. docs/switch.md has the pictures. Only switches without a parent.
+/// parameter server (ps.h), which gives out all results. docs/switch.md has the pictures. Above a switch that shares its slots all switches
+/// do: sums of any set of contributions go up, to be added to others at the parent, and the parameter server is the root's.
 ///
 /// One object belongs to one thread. Every packet is untrusted: it changes nothing unless job, generation, level, fan-in, port, slot and psn fit.
 
@@ -60,11 +61,16 @@ typedef struct gn_switch_job {
     uint8_t children;  ///< 1 to 64
     bool has_parent;   ///< a whole sum goes up, and its result comes from there; otherwise this is the root
     uint16_t parent_port;
-    uint8_t parent_bit;                 ///< this switch's bit among its parent's children
-    uint8_t parent_fanin;               ///< children of the parent
+    uint8_t parent_bit;    ///< at the parent: this switch's bit; where both share slots, the first of its bits
+    uint8_t parent_fanin;  ///< bits that make a chunk whole at the parent: as many as it has children, or its `bits`
     uint16_t port[GN_AGG_WORKERS_MAX];  ///< of each child: where its packets come from, and results go to
     uint8_t leader;                     ///< child on the way to the worker that sums what cannot be summed as integers
-    uint16_t ps_port;                   ///< modes shared, preemptive: where the parameter server is, and no child
+    uint16_t ps_port;  ///< modes shared, preemptive, without a parent: where the parameter server is, and no child
+    /// Modes shared, preemptive, with children that are switches in these modes, too: they pass on contributions of their own children, so each has as many
+    /// bits as there are below it, child i those from first_bit[i] (0 for the first, ascending) to the next one's, `bits` in all, at most 64. `level` is
+    /// theirs. 0: each child contributes for itself, with its own bit.
+    uint8_t bits;
+    uint8_t first_bit[GN_AGG_WORKERS_MAX];
 } gn_switch_job;
 
 /// Where a packet goes.
@@ -112,14 +118,14 @@ typedef struct gn_action {
 typedef struct gn_switch_counters {
     uint64_t packets, added;            ///< came in; were added to a slot
     uint64_t results, repeated;         ///< sums that became whole; results sent again to one child
-    uint64_t partials, partials_again;  ///< sent to the parent; again
+    uint64_t partials, partials_again;  ///< sent to the parent or parameter server; again
     uint64_t overflows, forwarded;  ///< chunks that cannot be integers; packets of binary32 that went round the slots
     uint64_t values;                ///< added
     uint64_t up_bytes, down_bytes;  ///< datagrams that came in from children, and from the parent or parameter server
     uint64_t collisions;            ///< found the slot held by another chunk
     uint64_t evictions;             ///< chunks of this job that lost their slot to one of higher priority
-    uint64_t to_ps;                 ///< contributions that went to the parameter server unadded
-    uint64_t fetched;               ///< partial sums that the parameter server asked for
+    uint64_t to_ps;    ///< contributions that went on to the parameter server, or the parent that shares slots, unadded
+    uint64_t fetched;  ///< partial sums that the parameter server asked for
     uint64_t drop[GN_DROPS];
 } gn_switch_counters;
 
@@ -163,7 +169,7 @@ GN_API size_t gn_action_write(const gn_switch *sw, const gn_action *action, void
 typedef struct gn_slot_status {
     uint32_t psn;
     uint64_t seen, missing;  ///< children, as bits
-    uint64_t at_ps;          ///< children whose contributions went to the parameter server
+    uint64_t at_ps;          ///< children whose contributions went on, to the parameter server or the parent
     uint64_t since_ns;       ///< of the first contribution
     bool waits_for_parent;
 } gn_slot_status;
