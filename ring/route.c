@@ -44,8 +44,8 @@ size_t gn_route_payload(int fd)
 }
 
 enum {
-    AUTO_MAX = 1024,  // what gradnic switch's slots have unless it is told otherwise
-    EXPECTED = 3  // streams are expected to be shorter than binary32 by this, though not always: packets are what costs
+    AUTO_MAX = GN_AGG_VALUES_MAX,  // what gradnic switch has in its slots unless it is told otherwise
+    EXPECTED = 6  // streams are expected to be shorter than binary32 by this, though not always: packets are what costs
 };
 
 static unsigned values_that_fit(const gn_comm_config *config, size_t payload)

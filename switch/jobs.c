@@ -2,7 +2,7 @@
 // The switch's memory, and who has which part of it.
 #include <string.h>
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include "format.h"
 #include "state.h"
@@ -205,8 +205,8 @@ int gn_switch_waiting(const gn_switch *sw, unsigned index, unsigned from, gn_slo
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
 {
-    const uLong crc = crc32_z((uLong)(hash >> 32), bytes, count);
-    return (uint64_t)crc << 32 | adler32_z((uLong)(hash & 0xffffffff), bytes, count);
+    const uint32_t crc = libdeflate_crc32((uint32_t)(hash >> 32), bytes, count);
+    return (uint64_t)crc << 32 | libdeflate_adler32((uint32_t)hash, bytes, count);
 }
 
 uint64_t gn_switch_hash(const gn_switch *sw)

@@ -71,7 +71,7 @@ enum {
     {"switch", GN_OPTION_SWITCH, "HOST:PORT", 0, "the gradnic switch that adds (algorithm switch); behind different leaves of one root: each its own", 0}, \
     {"switch-streams", GN_OPTION_SWITCH_STREAMS, "N", 0, "parts of a vector that travel on their own, each with a thread (1)", 0}, \
     {"switch-slots", GN_OPTION_SWITCH_SLOTS, "N", 0, "packets of a stream on their way at a time, a power of two (256; compressed 512)", 0}, \
-    {"switch-values", GN_OPTION_SWITCH_VALUES, "N", 0, "values of a packet (what the MTU takes, compressed to a third; at most 1024)", 0}, \
+    {"switch-values", GN_OPTION_SWITCH_VALUES, "N", 0, "values of a packet (what the MTU takes, compressed to a sixth; at most 2048)", 0}, \
     {"switch-rto", GN_OPTION_SWITCH_RTO, "TIME", 0, "least time after which a packet is sent again (10ms)", 0}, \
     {"switch-nic", GN_OPTION_SWITCH_NIC, 0, 0, "the NIC of this host compresses: it has the profile and bound in a rule for UDP with head=32", 0}
 // clang-format on

@@ -12,7 +12,7 @@
 enum {
     GN_SWITCHD_SHARDS_MAX = 16,
     GN_SWITCHD_SLOTS = 8192,
-    GN_SWITCHD_VALUES = 1024,
+    GN_SWITCHD_VALUES = GN_AGG_VALUES_MAX,
     GN_SWITCHD_STREAMS = 16,         ///< for each shard
     GN_SWITCHD_BUFFER = 8 << 20,     ///< bytes: receive buffer of each stream; a quarter of it to send
     GN_SWITCHD_JOIN_TIMEOUT_S = 60,  ///< until all children have come

@@ -17,18 +17,16 @@ static bool integer_of(const gn_codec *codec, float value, int64_t *q)
     if (code.tag == 3) return false;
     back = gn_lane_decode(codec, code);
     memcpy(&rounded, &back, sizeof rounded);
-    *q = llrint(ldexp(rounded, codec->bound_exp - 1));
+    *q = llrint(rounded * ldexp(1, codec->bound_exp - 1));
     return true;
 }
 
 /// One value over all ranks, on the lattice. False when there is no sum of integers.
-static bool lattice_sum(const net *n, float *const *send, size_t at, float *sum)
+static bool lattice_sum(const net *n, const gn_codec *codec, float *const *send, size_t at, float *sum)
 {
-    gn_codec codec;
-    SUITE_CHECK(!gn_codec_init_kernel(&codec, GN_LATTICE, n->options.bound_exp, "scalar"), "no codec");
     int64_t all = 0, q;
     for (unsigned rank = 0; rank < n->ranks; rank++) {
-        if (!integer_of(&codec, send[rank][at], &q)) return false;
+        if (!integer_of(codec, send[rank][at], &q)) return false;
         all += q;
     }
     *sum = (float)ldexp((double)(float)all, 1 - n->options.bound_exp);
@@ -52,11 +50,12 @@ static bool block_sum(const net *n, float *const *send, size_t first, size_t cou
     }
     int unit = most > 0 ? exponent + log2_ranks - 30 : -126;
     if (unit < -126) unit = -126;
+    const double step = ldexp(1, unit), steps = ldexp(1, -unit);  // products with them are exact
     for (size_t i = first; i < first + count; i++) {
         double all = 0;
-        for (unsigned rank = 0; rank < n->ranks; rank++) all += nearbyint(ldexp(send[rank][i], -unit));
-        ck_assert(fabs(all) < 2147483648.0);
-        sum[i] = (float)ldexp(all, unit);
+        for (unsigned rank = 0; rank < n->ranks; rank++) all += nearbyint(send[rank][i] * steps);
+        SUITE_CHECK(fabs(all) < 2147483648.0, "the sum of value %zu has left int32", i);
+        sum[i] = (float)(all * step);
     }
     return true;
 }
@@ -64,6 +63,8 @@ static bool block_sum(const net *n, float *const *send, size_t first, size_t cou
 size_t oracle_sum(const net *n, float *const *send, size_t count, float *sum)
 {
     size_t fallbacks = 0;
+    gn_codec codec;
+    SUITE_CHECK(!gn_codec_init_kernel(&codec, GN_LATTICE, n->options.bound_exp, "scalar"), "no codec");
     for (size_t first = 0; first < count; first += n->options.packet_values) {
         const size_t left = count - first;
         const size_t chunk = left < n->options.packet_values ? left : n->options.packet_values;
@@ -71,7 +72,7 @@ size_t oracle_sum(const net *n, float *const *send, size_t count, float *sum)
         if (n->options.format == GN_AGG_INT32)
             fits = block_sum(n, send, first, chunk, sum);
         else
-            for (size_t i = first; i < first + chunk; i++) fits &= lattice_sum(n, send, i, sum + i);
+            for (size_t i = first; i < first + chunk; i++) fits &= lattice_sum(n, &codec, send, i, sum + i);
         if (fits) continue;
         fallbacks++;
         for (size_t i = first; i < first + chunk; i++) {

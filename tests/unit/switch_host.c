@@ -18,7 +18,7 @@
 #include <gradnic/admission.h>
 #include <gradnic/switch.h>
 
-enum { CHILDREN_MAX = 8, SLOTS = 2048, VALUES = 1024, DATAGRAM = 16384 };
+enum { CHILDREN_MAX = 8, SLOTS = 2048, VALUES = GN_AGG_VALUES_MAX, DATAGRAM = 16384 };
 
 typedef struct child {
     int fd;

@@ -52,7 +52,7 @@ static const struct argp_option options[] = {
     {"streams", KEY_STREAMS, "NUMBER", 0, "most streams of jobs at a time in each shard, 1 to 64 (default 16)", 2},
     {"slots", KEY_SLOTS, "NUMBER", 0, "slots of all shards together; parameter server: chunks under way (default 8192)",
      2},
-    {"values", KEY_VALUES, "NUMBER", 0, "values of a slot, the most of a packet (default 1024)", 2},
+    {"values", KEY_VALUES, "NUMBER", 0, "values of a slot, the most of a packet (default 2048)", 2},
     {"quota", KEY_QUOTA, "SLOTS", 0,
      "most slots of one job, where they are shared most chunks under way (default a quarter of all)", 2},
     {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of each stream (default 8M)", 2},

@@ -78,7 +78,7 @@ typedef struct gn_comm_config {
         switch_slots;  ///< chunks of a stream that may be on their way: a power of two up to 32768; 0: 256, compressed 512.
                        ///< The switch may grant less
     unsigned switch_values;  ///< values of a packet, at most 2048, the least of all ranks; 0: what fits the MTU of the
-                             ///< route to the switch, streams in a third of their length, at most 1024
+                             ///< route to the switch, streams in a sixth of their length, at most 2048
     unsigned switch_rto_us;  ///< least time after which a packet is sent again, longer than stragglers take; 0: 10000
     bool switch_nic;  ///< values leave as binary32 with data_tos, for this host's NIC to compress: its rule for UDP
                       ///< has the codec and head 32
