@@ -192,6 +192,15 @@ static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, si
     return gn_agg_write_words(&header, NULL, out, capacity);
 }
 
+/// Whether the slot's time has passed, also by what is known of round trips now: a timeout of when they were shorter (the window's first
+/// packets, before a queue has grown) is put off.
+static bool is_late(const gn_worker *w, gn_worker_slot *slot, int64_t now_ns)
+{
+    if (slot->deadline_ns > now_ns) return false;
+    slot->deadline_ns = slot->sent_ns + gn_rtt_timeout(&w->rtt, slot->attempts, slot->opens);
+    return slot->deadline_ns <= now_ns;
+}
+
 /// Slots whose time has passed become due.
 static void expire(gn_worker *w, int64_t now_ns)
 {
@@ -200,7 +209,7 @@ static void expire(gn_worker *w, int64_t now_ns)
     for (unsigned i = 0; i < w->config.slots; i++) {
         gn_worker_slot *slot = &w->slots[i];
         if (slot->phase == GN_SLOT_FREE || slot->is_due || slot->held || !gn_leader_must_ask(w, slot)) continue;
-        if (slot->deadline_ns <= now_ns) {
+        if (is_late(w, slot, now_ns)) {
             if (slot->attempts < ATTEMPTS_MAX) slot->attempts++;
             gn_worker_make_due(w, slot);
         } else if (next == GN_NEVER || slot->deadline_ns < next) {
@@ -219,6 +228,7 @@ static void note_sent(gn_worker *w, gn_worker_slot *slot, int64_t now_ns)
 {
     if (slot->since_ns == GN_NEVER) slot->since_ns = now_ns;
     if (slot->chunk >= w->sent_until) w->sent_until = slot->chunk + 1;
+    slot->sent_ns = now_ns;
     slot->deadline_ns = now_ns + gn_rtt_timeout(&w->rtt, slot->attempts, slot->opens);
     remind_at(w, slot->deadline_ns);
     w->stats.resent += slot->attempts > 0;

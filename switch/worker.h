@@ -31,8 +31,8 @@ typedef struct gn_worker_slot {
     bool
         lags;  ///< the result before it had to be asked for again, or the window held it: this chunk comes later than others'
     unsigned attempts;
-    int64_t since_ns, deadline_ns;  ///< first sent (GN_NEVER: not yet), to be sent again
-    gn_leading *leading;            ///< rank 0: of this chunk, or of an earlier one that someone may still ask for
+    int64_t since_ns, sent_ns, deadline_ns;  ///< first sent (GN_NEVER: not yet), last sent, to be sent again
+    gn_leading *leading;  ///< rank 0: of this chunk, or of an earlier one that someone may still ask for
 } gn_worker_slot;
 
 struct gn_worker {

@@ -295,7 +295,8 @@ static void check_end(const small *s)
 static void fire(small *s, unsigned worker)
 {
     gn_worker *w = &s->worker[worker].state;
-    for (unsigned i = 0; i < SLOTS; i++) s->worker[worker].slots[i].deadline_ns = 0;
+    for (unsigned i = 0; i < SLOTS; i++)
+        s->worker[worker].slots[i].deadline_ns = 0, s->worker[worker].slots[i].sent_ns = INT64_MIN / 2;
     w->next_deadline = 0;
     collect(s, worker, 0);
 }

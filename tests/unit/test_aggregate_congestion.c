@@ -147,6 +147,25 @@ START_TEST(one_chunk_may_always_be_under_way)
 }
 END_TEST
 
+START_TEST(a_timeout_grows_with_what_is_measured_meanwhile)
+{
+    const int64_t ms = 1000000;
+    send_all();
+    while (flying) now += ms / 10, land(0, 0);  // of those who open a vector nothing is measured
+    send_all();
+    now += 2 * ms;
+    land(0, 0);  // the first measured: 2 ms and no deviation known make a timeout of 6 ms
+    send_all();
+    const uint32_t psn = way[flying - 1];
+    for (unsigned i = 0; i < 3; i++) now += 4 * ms, land(0, 0);  // round trips of 6, 10 and 14 ms
+    while (next()) ck_assert_uint_ne(sent.psn, psn);             // 12 ms under way
+    ck_assert_uint_eq(gn_worker_get_stats(worker).resent, 0);
+    now += 1000 * ms;
+    while (next()) continue;
+    ck_assert_uint_gt(gn_worker_get_stats(worker).resent, 0);
+}
+END_TEST
+
 START_TEST(the_oldest_chunk_may_always_be_sent)
 {
     send_all();
@@ -221,5 +240,6 @@ int main(void)
     return RUN_SUITE("aggregate_congestion", setup, teardown, without_marks_all_slots_are_used,
                      a_mark_halves_the_window_once, the_window_widens_by_one_a_round_trip,
                      one_chunk_may_always_be_under_way, the_oldest_chunk_may_always_be_sent,
+                     a_timeout_grows_with_what_is_measured_meanwhile,
                      after_three_timeouts_the_parameter_server_is_asked, reminders_are_answered, priorities);
 }
