@@ -36,6 +36,7 @@ static const field join_fields[] = {
     FIELD(gn_admission_join, parent_bit, 0, GN_AGG_WORKERS_MAX - 1),
     FIELD(gn_admission_join, parent_children, 0, GN_AGG_WORKERS_MAX),
     FIELD(gn_admission_join, leader, 0, GN_AGG_WORKERS_MAX),
+    FIELD(gn_admission_join, bits, 0, GN_AGG_WORKERS_MAX),
     FIELD(gn_admission_join, format, 0, GN_AGG_FORMATS - 1),
     {"bound_exp", offsetof(gn_admission_join, bound_exp), 1, true, INT8_MIN, INT8_MAX},
     FIELD(gn_admission_join, packet_values, 1, GN_AGG_VALUES_MAX),
@@ -47,6 +48,8 @@ static const field welcome_fields[] = {
     FIELD(gn_admission_welcome, mode, 0, GN_MEMORY_MODES - 1),
     FIELD(gn_admission_welcome, streams, 1, GN_ADMISSION_STREAMS_MAX),
     FIELD(gn_admission_welcome, slots, 1, GN_AGG_SLOTS_MAX),
+    FIELD(gn_admission_welcome, bit, 0, GN_AGG_WORKERS_MAX - 1),
+    FIELD(gn_admission_welcome, fanin, 0, GN_AGG_WORKERS_MAX),
 };
 enum {
     JOIN_FIELDS = sizeof join_fields / sizeof *join_fields,
@@ -123,6 +126,7 @@ static const char *disagree(const gn_admission_join *join)
     if (join->rank >= join->ranks) return "rank";
     if (join->bit >= join->children) return "bit";
     if (join->children > join->ranks) return "children";
+    if (join->bits > join->ranks) return "bits";
     if (join->parent_children ? join->parent_bit >= join->parent_children : join->parent_bit) return "parent_bit";
     if (join->leader != GN_AGG_WORKERS_MAX && join->leader >= join->children) return "leader";
     if (join->format == GN_AGG_INT32 ? join->bound_exp != 0
@@ -148,6 +152,7 @@ static void read_welcome(reader *r, gn_admission_welcome *welcome)
         welcome->udp_port[i] = read_number(r, "udp_port", 1);
     }
     if (!r->wrong && !is_power_of_two(welcome->slots)) r->wrong = "slots";
+    if (!r->wrong && (welcome->fanin ? welcome->bit >= welcome->fanin : welcome->bit)) r->wrong = "bit";
 }
 
 static void read_text(reader *r, char text[GN_ADMISSION_TEXT])

@@ -83,7 +83,7 @@ gn_action *gn_about_say(const gn_about *a, gn_action_kind kind, gn_agg_type type
     p->psn = copy->psn;
     p->bitmap = up ? (as_one ? 1 : copy->seen) << job->parent_bit : to_ps ? copy->seen : gn_everyone(job->children);
     p->level = (uint8_t)(job->level + (up && as_one));
-    p->fanin = (uint16_t)(up ? job->parent_fanin : gn_job_bits(job));
+    p->fanin = (uint16_t)(up ? job->parent_fanin : gn_job_fanin(job));
     p->priority = copy->priority;
     p->exponent = copy->exponent;
     p->next = copy->next;
@@ -103,7 +103,7 @@ gn_drop gn_about_from_child(gn_about *a)
 {
     const gn_agg_packet *p = a->packet;
     const gn_switch_job *job = &a->job->job;
-    if (p->level != job->level || p->fanin != gn_job_bits(job) || !p->bitmap) return GN_DROP_LEVEL;
+    if (p->level != job->level || p->fanin != gn_job_fanin(job) || !p->bitmap) return GN_DROP_LEVEL;
     const unsigned child = gn_job_child_of(job, p->bitmap);
     if (p->bitmap & ~gn_job_child_bits(job, child)) return GN_DROP_LEVEL;
     if (job->port[child] != a->port) return GN_DROP_PORT;

@@ -60,7 +60,7 @@ static bool may_share(const gn_switch_job *job)
     const uint16_t above = job->has_parent ? job->parent_port : job->ps_port;
     for (unsigned i = 0; i < job->children; i++)
         if (job->port[i] == above) return false;
-    return bits_possible(job) && (!job->has_parent || job->parent_bit + gn_job_bits(job) <= job->parent_fanin);
+    return bits_possible(job) && (!job->has_parent || job->parent_bit + gn_job_fanin(job) <= job->parent_fanin);
 }
 
 static bool possible(const gn_switch *sw, const gn_switch_job *job)
@@ -194,7 +194,7 @@ int gn_switch_waiting(const gn_switch *sw, unsigned index, unsigned from, gn_slo
         const uint64_t gone = partitioned ? 0 : gn_state_windows(sw)[entry->first + (c->psn & (job->slots - 1u))].gone;
         *status = (gn_slot_status){.psn = c->psn,
                                    .seen = children_with(job, c->seen),
-                                   .missing = children_with(job, gn_everyone(gn_job_bits(job)) & ~(c->seen | gone)),
+                                   .missing = children_with(job, gn_everyone(gn_job_fanin(job)) & ~(c->seen | gone)),
                                    .at_ps = children_with(job, gone),
                                    .since_ns = c->since_ns,
                                    .waits_for_parent = c->state == GN_COPY_UP};

@@ -92,7 +92,7 @@ static unsigned add(gn_about *a, bool first)
         a->copy->job = (uint8_t)a->job_index;
         a->copy->priority = a->packet->priority;
     }
-    const bool whole = (a->copy->seen | a->window->gone) == gn_everyone(gn_job_bits(&a->job->job));
+    const bool whole = (a->copy->seen | a->window->gone) == gn_everyone(gn_job_fanin(&a->job->job));
     return whole ? give_up(a) : gn_about_added(a);
 }
 
@@ -139,7 +139,7 @@ static unsigned gradient(gn_about *a)
     if (p->bitmap & known)
         return to_ps(a);  // a sum, and a part of it has overtaken it: the parameter server sorts it out
     if (here) return add(a, false);
-    if ((known | p->bitmap) == gn_everyone(gn_job_bits(&a->job->job))) return to_ps(a);  // nobody else is to come
+    if ((known | p->bitmap) == gn_everyone(gn_job_fanin(&a->job->job))) return to_ps(a);  // nobody else is to come
     return a->copy->state == GN_COPY_EMPTY ? add(a, true) : collide(a);
 }
 
@@ -172,7 +172,7 @@ static unsigned pass_down(gn_about *a, uint64_t bits)
     const unsigned count =
         gn_about_forward(a, one ? GN_TO_PORT : GN_TO_GROUP, one ? job->port[child] : 0, a->packet->type);
     a->actions[0].header.bitmap = bits;
-    a->actions[0].header.fanin = (uint16_t)gn_job_bits(job);
+    a->actions[0].header.fanin = (uint16_t)gn_job_fanin(job);
     return count;
 }
 
@@ -201,9 +201,9 @@ static unsigned from_above(gn_about *a)
     const gn_agg_packet *p = a->packet;
     const gn_switch_job *job = &a->job->job;
     if (a->port != (job->has_parent ? job->parent_port : job->ps_port)) return gn_about_drop(a, GN_DROP_PORT);
-    if (p->level != job->level || p->fanin != (job->has_parent ? job->parent_fanin : gn_job_bits(job)))
+    if (p->level != job->level || p->fanin != (job->has_parent ? job->parent_fanin : gn_job_fanin(job)))
         return gn_about_drop(a, GN_DROP_LEVEL);
-    const uint64_t bits = (job->has_parent ? p->bitmap >> job->parent_bit : p->bitmap) & gn_everyone(gn_job_bits(job));
+    const uint64_t bits = (job->has_parent ? p->bitmap >> job->parent_bit : p->bitmap) & gn_everyone(gn_job_fanin(job));
     if (p->type == GN_AGG_REMIND_SWITCH) return fetch(a, bits);
     if (!bits || !(is_current(a) || is_previous(a))) return gn_about_drop(a, GN_DROP_UNEXPECTED);
     a->job->counters.down_bytes += a->bytes;

@@ -64,7 +64,7 @@ static inline int32_t *gn_state_sums(const gn_switch *sw, uint32_t copy)
 }
 
 /// Bits that make a chunk of the job whole at this switch.
-static inline unsigned gn_job_bits(const gn_switch_job *job)
+static inline unsigned gn_job_fanin(const gn_switch_job *job)
 {
     return job->bits ? job->bits : job->children;
 }

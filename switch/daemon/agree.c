@@ -67,6 +67,12 @@ bool gn_job_disagrees(const gn_switchd *daemon, const gn_job *job, const gn_sess
     (void)daemon;
     if (job->state != GN_JOB_FORMING)
         return snprintf(why, room, "job '%s' is complete already; another run needs another name", join->name) > 0;
+    if (!first->bits != !join->bits)
+        return snprintf(why, room,
+                        "of the children of job '%s', that with rank %u (%s) %s its slots, and that with rank %u (%s) "
+                        "%s: all of one switch must, or none (--mode)",
+                        join->name, join->rank, session->name, join->bits ? "shares" : "does not share", first->rank,
+                        job->child[job->first]->name, first->bits ? "does" : "does not") > 0;
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         const int theirs = value_of(&terms[i], join), ours = value_of(&terms[i], first);
         if (theirs != ours)
@@ -89,6 +95,10 @@ bool gn_job_impossible(const gn_switchd *daemon, const gn_admission_join *join, 
                         config->streams * daemon->shards) > 0;
     if (config->role == GN_SWITCHD_PS && (!join->level || join->bit))
         return snprintf(why, room, "this is a parameter server: it is asked by switches (--ps), not by workers") > 0;
+    if (join->bits && (config->role == GN_SWITCHD_PS || config->mode == GN_PARTITIONED))
+        return snprintf(why, room,
+                        "a switch below shares its slots, and this one does not: above such a switch all have to "
+                        "(--mode)") > 0;
     if (has_parent && !config->place_fanin && !join->parent_children)
         return snprintf(why, room,
                         "this switch has a parent, %s, and its place there is not said: parent_children is 0 (--place)",
@@ -98,9 +108,21 @@ bool gn_job_impossible(const gn_switchd *daemon, const gn_admission_join *join, 
                         "the ranks name %u different switches, or addresses of one (parent_children is %u), and this "
                         "switch has none above it: give all ranks the same, or start this one with --parent",
                         join->parent_children, join->parent_children) > 0;
-    if (!has_parent && !join->level && join->children != join->ranks)
+    if (!has_parent && !join->level && !join->bits && join->children != join->ranks)
         return snprintf(why, room, "the only switch of %u ranks has %u children", join->ranks, join->children) > 0;
     if (has_parent && join->level >= 14)
         return snprintf(why, room, "level is %u, and a switch with a parent has at most 13", join->level) > 0;
+    return false;
+}
+
+bool gn_job_lacks(const gn_switchd *daemon, const gn_job *job, char *why, size_t room)
+{
+    const gn_admission_join *first = gn_job_terms(job);
+    const unsigned bits = gn_job_first_bit(job, first->children);
+    if (bits > GN_AGG_WORKERS_MAX)
+        return snprintf(why, room, "%u contribute below this switch, and where slots are shared at most %u can", bits,
+                        GN_AGG_WORKERS_MAX) > 0;
+    if (first->bits && !first->level && !daemon->config.parent && bits != first->ranks)
+        return snprintf(why, room, "the switches below have %u of %u ranks", bits, first->ranks) > 0;
     return false;
 }

@@ -89,7 +89,12 @@ static gn_switch_job describe(const gn_switchd *daemon, const gn_job *job, unsig
                         .parent_bit = terms->parent_bit,
                         .parent_fanin = terms->parent_children,
                         .leader = GN_AGG_WORKERS_MAX};
-    if (daemon->config.place_fanin) {
+    if (terms->bits) it.bits = (uint8_t)gn_job_first_bit(job, terms->children);
+    for (unsigned i = 0; terms->bits && i < terms->children; i++) it.first_bit[i] = (uint8_t)gn_job_first_bit(job, i);
+    if (gn_switchd_shares_above(&daemon->config)) {
+        it.parent_bit = job->welcome.bit;
+        it.parent_fanin = job->welcome.fanin;
+    } else if (daemon->config.place_fanin) {
         it.parent_bit = daemon->config.place_bit;
         it.parent_fanin = daemon->config.place_fanin;
     }

@@ -27,6 +27,13 @@ const char *gn_job_bits(uint64_t bits, char *text, size_t room)
     return text;
 }
 
+unsigned gn_job_first_bit(const gn_job *job, unsigned child)
+{
+    unsigned bits = 0;
+    for (unsigned i = 0; i < child; i++) bits += job->join[i].bits ? job->join[i].bits : 1;
+    return bits;
+}
+
 static uint64_t everyone(const gn_job *job)
 {
     const unsigned children = gn_job_terms(job)->children;
@@ -84,13 +91,17 @@ static void say_welcome(gn_switchd *daemon, gn_job *job)
         return;
     }
     const gn_admission_join *terms = gn_job_terms(job);
-    const gn_admission frame = {.type = GN_ADMISSION_WELCOME, .welcome = job->welcome};
+    gn_admission frame = {.type = GN_ADMISSION_WELCOME, .welcome = job->welcome};
     set_state(daemon, job, GN_JOB_RUNNING);
     daemon->admitted++;
     gn_switchd_log(daemon, "job '%s' runs: %u %s, %u %s of %u slots", terms->name, terms->children,
                    terms->children == 1 ? "child" : "children", terms->streams,
                    terms->streams == 1 ? "stream" : "streams", job->welcome.slots);
-    for (unsigned i = 0; i < terms->children; i++) gn_session_send(job->child[i], &frame);
+    for (unsigned i = 0; i < terms->children; i++) {
+        frame.welcome.bit = terms->bits ? (uint8_t)gn_job_first_bit(job, i) : 0;
+        frame.welcome.fanin = terms->bits ? (uint8_t)gn_job_first_bit(job, terms->children) : 0;
+        gn_session_send(job->child[i], &frame);
+    }
 }
 
 static bool number_taken(const gn_switchd *daemon, uint16_t number)
@@ -127,7 +138,8 @@ static void ask_above(gn_switchd *daemon, gn_job *job)
 static void complete(gn_switchd *daemon, gn_job *job)
 {
     char why[160];
-    const unsigned slots = gn_job_reserve(daemon, job, why, sizeof why);
+    const unsigned slots =
+        gn_job_lacks(daemon, job, why, sizeof why) ? 0 : gn_job_reserve(daemon, job, why, sizeof why);
     if (!slots) {
         gn_job_end(daemon, job, NULL, "%s", why);
         return;
@@ -325,16 +337,20 @@ void gn_jobs_lost(gn_switchd *daemon, gn_session *session)
     gn_job_end(daemon, job, session, "child %s has left%s%s", child, *session->broken ? ": " : "", session->broken);
 }
 
-/// What is asked: the same job, with this switch as one child; at a parameter server with its children's number, for it has to know that.
+/// What is asked: the same job, with this switch as one child; at a parameter server, and at a parent that shares its slots as this switch does, with
+/// the number of those who contribute, for it has to know that.
 void gn_jobs_ask_above(gn_switchd *daemon, gn_session *session)
 {
     const gn_job *job = session->job;
     const gn_switchd_config *config = &daemon->config;
     gn_admission frame = {.type = GN_ADMISSION_JOIN, .join = *gn_job_terms(job)};
     gn_admission_join *join = &frame.join;
-    join->level++;
+    const uint8_t bits = (uint8_t)gn_job_first_bit(job, join->children);
+    const bool shares = gn_switchd_shares_above(config);
+    join->bits = shares ? bits : 0;
+    join->level = (uint8_t)(join->level + !shares);
     join->bit = config->ps ? 0 : config->place_fanin ? config->place_bit : join->parent_bit;
-    if (!config->ps) join->children = config->place_fanin ? config->place_fanin : join->parent_children;
+    join->children = config->ps ? bits : config->place_fanin ? config->place_fanin : join->parent_children;
     join->parent_bit = join->parent_children = 0;
     for (unsigned i = 0; i < gn_job_terms(job)->children; i++)
         if (job->join[i].rank < join->rank) join->rank = job->join[i].rank;
@@ -343,6 +359,14 @@ void gn_jobs_ask_above(gn_switchd *daemon, gn_session *session)
     for (unsigned s = 0; s < join->streams; s++)
         join->udp_port[s] = daemon->shard[job->shard[s]]->streams[job->stream[s]].udp_port;
     gn_session_send(session, &frame);
+}
+
+/// A parent that shares its slots, too, has said which bits are whose.
+static bool bits_granted(const gn_switchd *daemon, const gn_job *job, const gn_admission_welcome *welcome)
+{
+    if (!gn_switchd_shares_above(&daemon->config)) return true;
+    const unsigned bits = gn_job_first_bit(job, gn_job_terms(job)->children);
+    return welcome->mode != GN_PARTITIONED && welcome->bit + bits <= welcome->fanin;
 }
 
 void gn_jobs_above_says(gn_switchd *daemon, gn_session *session, const gn_admission *frame)
@@ -356,8 +380,8 @@ void gn_jobs_above_says(gn_switchd *daemon, gn_session *session, const gn_admiss
         gn_job_end(daemon, job, NULL, "the %s %s sent a frame of type %d out of turn", gn_switchd_above(daemon),
                    session->name, frame->type);
     } else if (welcome->streams != job->welcome.streams || welcome->slots > job->welcome.slots ||
-               (daemon->config.ps && welcome->mode != GN_SHARED)) {
-        gn_job_end(daemon, job, NULL, "the %s %s gives other streams, slots or memory than asked for",
+               (daemon->config.ps && welcome->mode != GN_SHARED) || !bits_granted(daemon, job, welcome)) {
+        gn_job_end(daemon, job, NULL, "the %s %s gives other streams, slots, bits or memory than asked for",
                    gn_switchd_above(daemon), session->name);
     } else {
         job->welcome = *welcome;

@@ -23,7 +23,7 @@ typedef struct gn_job {
     gn_session *child[GN_AGG_WORKERS_MAX];
     gn_admission_join join[GN_AGG_WORKERS_MAX];
     gn_session *above;  ///< to the parent or parameter server
-    uint8_t fanin;      ///< parameter server: children of the switch, which is the only child here
+    uint8_t fanin;      ///< parameter server: bits of the switch, which is the only child here
     uint8_t shard[GN_ADMISSION_STREAMS_MAX], stream[GN_ADMISSION_STREAMS_MAX];  ///< where each stream is
     unsigned reserved;                                                          ///< streams that have a place
     gn_admission_welcome welcome;
@@ -45,6 +45,9 @@ enum {
     GN_JOB_PATIENCE_MS = 5000,  ///< packets without a result for so long, after somebody has left: it is so
     GN_JOB_ASKED = 3            ///< packets
 };
+
+/// Bits of all children before this one, so the first of its own; of as many children as there are: how many contribute in all.
+unsigned gn_job_first_bit(const gn_job *job, unsigned child);
 
 /// "2 (rank 2, 10.0.0.3:41234)" of a child that has come.
 const char *gn_job_child_name(const gn_job *job, unsigned bit, char *text, size_t room);
@@ -78,6 +81,8 @@ void gn_jobs_end_all(gn_switchd *daemon, const char *why);
 /// Why a child cannot belong to the job as it is. @return false: it can
 bool gn_job_disagrees(const gn_switchd *daemon, const gn_job *job, const gn_session *session,
                       const gn_admission_join *join, char *why, size_t room);
+/// What is missing, now that all children have come. @return false: nothing
+bool gn_job_lacks(const gn_switchd *daemon, const gn_job *job, char *why, size_t room);
 /// Why this switch cannot have such a job at all. @return false: it can
 bool gn_job_impossible(const gn_switchd *daemon, const gn_admission_join *join, char *why, size_t room);
 

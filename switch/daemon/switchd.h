@@ -39,8 +39,8 @@ typedef struct gn_switchd_config {
     uint64_t join_timeout_ns;
     uint64_t abandoned_ns;  ///< without a packet, after which a job that somebody has left ends; 0: ..._ABANDONED_S
     const char *parent;     ///< HOST:PORT; NULL: none
-    const char
-        *ps;  ///< HOST:PORT of the parameter server, which modes shared and preemptive need; there is no parent then
+    const char *
+        ps;  ///< HOST:PORT of the parameter server, which modes shared and preemptive need without a parent; NULL: none
     uint8_t place_bit, place_fanin;                ///< at the parent, for all jobs; place_fanin 0: as the children say
     gn_fault_config in, out;                       ///< bad links, for what comes in and what goes out
     const char *control;                           ///< path of the control socket; NULL: none
@@ -56,6 +56,12 @@ static inline uint32_t gn_switchd_places(const gn_switchd_config *config)
 {
     if (config->mode == GN_PARTITIONED) return config->slots;
     return config->windows ? config->windows : 4 * config->slots;
+}
+
+/// Whether the parent must share its slots, for this switch does: sums of any contributions go up (docs/switch.md).
+static inline bool gn_switchd_shares_above(const gn_switchd_config *config)
+{
+    return config->parent && config->mode != GN_PARTITIONED;
 }
 
 /// Takes HOST:PORT of a parent or parameter server apart; an IPv6 address is in brackets. `host` has GN_SWITCHD_HOST bytes, `*port` points into `text`. @return 0, or

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The algorithm switch end to end: four workers and a gradnic switch between them that loses one packet of a hundred. Sums are right and the same everywhere.
-# The argument says which: sums (int32, and compressed by the workers), shared and preemptive (fewer slots than the job wants), tree (leaves of a root; a switch that is killed), nic (compressed by
+# The argument says which: sums (int32, and compressed by the workers), shared and preemptive (fewer slots than the job wants), tree (leaves of a root, with slots of their own and shared ones; a switch that is killed), nic (compressed by
 # the workers' NICs; a training as the ring's, to the last bit).
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -57,30 +57,53 @@ test_mode() {
     start_switch 0 7900 --mode "$1" --slots 32 --windows 512 --ps "$switch" --drop 1%
     sum "$1, int32" --switch-streams 2
     sum "$1, dense" -p dense --input "$grads" --in-place
-    expect "chunks that came in parts" "$("$gradnic" switch stats -c "$testbed_dir/switch7901.sock" --json | jq .total.ps.merged)" -gt 100
+    expect "chunks that came in parts" "$(counter 7901 ps.merged)" -gt 100
 }
 test_shared() { test_mode shared; }
 test_preemptive() { test_mode preemptive; }
 
+# sum_below PORTS NAME ARGS...   the workers of hosts 1 and 2 below a leaf at host 1, the others below one at host 3, at ports PORTS1 and PORTS2
+sum_below() {
+    local ports=$1 name=$2 i at
+    shift 2
+    for ((i = 1; i <= 4; i++)); do
+        at=$((i < 3 ? 1 : 2))
+        testbed_start "$i" "$gradnic" bench allreduce --rank $((i - 1)) --size 4 --rendezvous "tcp://$(testbed_address 1):5000" -b 1M -e 1M -n 2 -w 0 --json \
+            --algorithm switch --switch "$(testbed_address $((2 * at - 1))):$ports$at" "$@" >"$testbed_dir/rank$((i - 1)).out" 2>"$testbed_dir/rank$((i - 1)).err"
+        ranks_pid[i - 1]=$testbed_pid
+    done
+    good "$name"
+}
+
+# counter PORT NAME   of the switch at that port
+counter() { "$gradnic" switch stats -c "$testbed_dir/switch$1.sock" --json | jq ".total.$2"; }
+
 test_tree() {
     local root i
     begin 4 --no-nic
+    start_switch 4 7913 --role ps
+    start_switch 0 7910 --mode preemptive --slots 32 --windows 512 --ps "$switch" --drop 1%
+    root=$switch
+    start_switch 1 7911 --mode preemptive --slots 32 --windows 512 --parent "$root"
+    start_switch 3 7912 --mode shared --slots 32 --windows 512 --parent "$root" --drop 1%
+    sum_below 791 "two leaves that share, int32"
+    sum_below 791 "two leaves that share, lattice" -p lattice
+    for i in 0 1 2; do
+        expect "collisions at switch 791$i" "$(counter 791$i core.collisions)" -gt 20
+        expect "values added at switch 791$i" "$(counter 791$i core.values)" -gt 20000
+    done
+    expect "chunks that came in parts" "$(counter 7913 ps.merged)" -gt 100
+
     start_switch 0 7900
     root=$switch
     start_switch 1 7901 --parent "$root"
     start_switch 3 7902 --parent "$root" --drop 1%
-    for ((i = 1; i <= 4; i++)); do
-        switch=$(testbed_address $((i < 3 ? 1 : 3))):790$((i < 3 ? 1 : 2))
-        testbed_start "$i" "$gradnic" bench allreduce --rank $((i - 1)) --size 4 --rendezvous "tcp://$(testbed_address 1):5000" -b 1M -e 1M -n 2 -w 0 --json \
-            --algorithm switch --switch "$switch" >"$testbed_dir/rank$((i - 1)).out" 2>"$testbed_dir/rank$((i - 1)).err"
-        ranks_pid[i - 1]=$testbed_pid
-    done
-    good "two leaves"
+    sum_below 790 "two leaves"
 
     switch=$root
     ranks_start -b 16M -e 16M -n 1000 -w 0 -c 0 --timeout 4s --algorithm switch --switch "$switch"
     for ((i = 0; i < 200; i++)); do
-        [ "$("$gradnic" switch stats -c "$testbed_dir/switch7900.sock" --json | jq .total.core.added)" -lt 20000 ] || break
+        [ "$(counter 7900 core.added)" -lt 20000 ] || break
         sleep 0.05
     done
     kill -s KILL "$(testbed_run 0 ss -Hltnp 'sport = :7900' | sed 's/.*pid=\([0-9]*\).*/\1/')"

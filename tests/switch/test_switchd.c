@@ -264,9 +264,108 @@ START_TEST(a_root_that_shares_its_slots)
 }
 END_TEST
 
+/// A parameter server, a root, in the middle a switch, two leaves; shared from a level on, all on links that lose. Two jobs.
+static void share_a_tree(gn_memory_mode mode, unsigned from_level, gn_agg_format format)
+{
+    char above[3][40];
+    gn_switchd_config config = plain_switch;
+    config.role = GN_SWITCHD_PS;
+    const running ps = start(&config);
+    snprintf(above[0], sizeof above[0], "127.0.0.1:%u", ps.port);
+    config.role = GN_SWITCHD_SWITCH;
+    config.mode = mode;
+    config.ps = above[0];
+    config.slots = 16;
+    config.windows = 1024;
+    config.in = (gn_fault_config){.seed = 5, .loss = 0.01, .duplicate = 0.01};
+    const running root = start(&config);
+    snprintf(above[1], sizeof above[1], "127.0.0.1:%u", root.port);
+    config.ps = NULL;
+    config.parent = above[1];
+    config.place_fanin = 1;
+    const running middle = start(&config);
+    snprintf(above[2], sizeof above[2], "127.0.0.1:%u", middle.port);
+    if (from_level) config.mode = GN_PARTITIONED, config.slots = plain_switch.slots, config.windows = 0;
+    config.parent = above[2];
+    config.place_fanin = 0;
+    const running leaf[2] = {start(&config), start(&config)};
+    for (unsigned i = 0; i < 10; i++) {  // three workers at one leaf, two at the other
+        const unsigned rank = i % 5, at = rank / 3;
+        sw_client c = in_tree(leaf[at].port, i < 5 ? "one" : "two", rank, rank % 3, at ? 2 : 3, at, 2);
+        c.join.ranks = 5;
+        c.join.format = (uint8_t)format;
+        c.join.bound_exp = format == GN_AGG_INT32 ? 0 : 10;
+        c.join.priority = i < 5 ? 100 : 200;
+        launch(i, &c);
+    }
+    all_good(0, 5);
+    all_good(5, 5);
+    stop(&leaf[0]);
+    stop(&leaf[1]);
+    stop(&middle);
+    stop(&root);
+    stop(&ps);
+}
+
+START_TEST(leaves_that_share_their_slots)
+{
+    share_a_tree(GN_SHARED, 0, GN_AGG_INT32);
+    share_a_tree(GN_PREEMPTIVE, 0, GN_AGG_LATTICE);
+    share_a_tree(GN_PREEMPTIVE, 1, GN_AGG_DENSE);
+}
+END_TEST
+
+/// Above a switch that shares its slots all do, and all its siblings.
+START_TEST(trees_that_cannot_be)
+{
+    char above[3][40];
+    gn_switchd_config config = plain_switch;
+    const running plain = start(&config);
+    config.role = GN_SWITCHD_PS;
+    const running ps = start(&config);
+    snprintf(above[0], sizeof above[0], "127.0.0.1:%u", plain.port);
+    snprintf(above[1], sizeof above[1], "127.0.0.1:%u", ps.port);
+    config.role = GN_SWITCHD_SWITCH;
+    config.mode = GN_SHARED;
+    config.ps = above[1];
+    const running root = start(&config);
+    snprintf(above[2], sizeof above[2], "127.0.0.1:%u", root.port);
+    config.ps = NULL;
+    config.parent = above[0];
+    const running below_plain = start(&config);
+    config.parent = above[2];
+    const running shares = start(&config);
+    config.mode = GN_PARTITIONED;
+    const running own = start(&config);
+
+    sw_client c = in_tree(below_plain.port, "plain", 0, 0, 1, 0, 1);
+    launch(0, &c);
+    await(0, 1);
+    says(0, "a switch below shares its slots, and this one does not");
+
+    c = in_tree(shares.port, "mixed", 0, 0, 1, 0, 2), c.join.ranks = 2;
+    launch(0, &c);
+    usleep(200000);
+    c = in_tree(own.port, "mixed", 1, 0, 1, 1, 2), c.join.ranks = 2;
+    launch(1, &c);
+    await(1, 1);
+    says(1, "of the children of job 'mixed', that with rank 1 (127.0.0.1:");
+    says(1, "does not share its slots, and that with rank 0");
+    c = in_tree(shares.port, "few", 0, 0, 1, 0, 1), c.join.ranks = 2;
+    launch(2, &c);
+    await(2, 1);
+    says(2, "the switches below have 1 of 2 ranks");
+    const running all[] = {own, shares, below_plain, root, ps, plain};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++) stop(&all[i]);
+    await(0, 1);
+    says(0, "the switch was told to end");
+}
+END_TEST
+
 int main(void)
 {
     return RUN_TESTS("switchd", sums_are_right, streams_go_to_all_shards, bad_links_both_ways, one_worker_alone,
                      leaves_and_a_root, jobs_share_slots, marks_of_queues_come_down, datagrams_one_by_one,
-                     values_without_integers, a_switch_in_the_middle, a_root_that_shares_its_slots);
+                     values_without_integers, a_switch_in_the_middle, a_root_that_shares_its_slots,
+                     leaves_that_share_their_slots, trees_that_cannot_be);
 }

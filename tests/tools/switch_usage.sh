@@ -15,6 +15,10 @@ wrong "--windows is for --mode shared and preemptive" --role ps --windows 16
 wrong "--quota 65: there are only 64 (--slots)" --slots 64 --quota 65
 wrong "--quota 257: there are only 256 (--windows)" --slots 64 --quota 257 --mode shared --ps 127.0.0.1:9
 wrong "--quota 33: there are only 32 (--windows)" --windows 32 --quota 33 --mode shared --ps 127.0.0.1:9
+wrong "where slots are shared, --ps has to name the parameter server, or --parent" --mode shared
+wrong "--ps is for the root" --mode preemptive --ps 127.0.0.1:9 --parent 127.0.0.1:10
+wrong "--ps is for --mode shared and preemptive" --ps 127.0.0.1:9
+wrong "--role ps takes no --mode, --ps or --parent" --role ps --mode shared
 wrong "--join-timeout 0: more than 0 is needed" --join-timeout 0
 wrong "--parent 'root': HOST:PORT is needed" --parent root
 wrong "--parent 'root:0': port is not a number from 1 to 65535" --parent root:0

@@ -18,6 +18,7 @@ static gn_admission example(void)
                                    .ranks = 4,
                                    .bit = 2,
                                    .children = 4,
+                                   .bits = 3,
                                    .format = GN_AGG_DENSE,
                                    .bound_exp = -10,
                                    .packet_values = 0x102,
@@ -40,10 +41,11 @@ static size_t write_and_parse(const gn_admission *frame)
 START_TEST(join_has_its_bytes)
 {
     const gn_admission frame = example();
-    ck_assert_uint_eq(write_and_parse(&frame), 8 + 48 + 19 + 4);
-    static const uint8_t head[] = {'G', 'N', 'A', 'D', 1, 0, 0, 71, 'j', 'o', 'b', 0};
+    ck_assert_uint_eq(write_and_parse(&frame), 8 + 48 + 20 + 4);
+    static const uint8_t head[] = {'G', 'N', 'A', 'D', 2, 0, 0, 72, 'j', 'o', 'b', 0};
     ck_assert_mem_eq(bytes, head, sizeof head);
-    static const uint8_t rest[] = {0, 2, 0, 4, 0, 2, 4, 0, 0, 0, 2, 0xf6, 1, 2, 2, 0, 3, 4, 2, 0x11, 0x11, 0x22, 0x22};
+    static const uint8_t rest[] = {0,    2, 0, 4, 0, 2, 4, 0, 0,    0,    3,    2,
+                                   0xf6, 1, 2, 2, 0, 3, 4, 2, 0x11, 0x11, 0x22, 0x22};
     ck_assert_mem_eq(bytes + 56, rest, sizeof rest);
     ck_assert_mem_eq(&parsed.join, &frame.join, sizeof frame.join);
 }
@@ -55,18 +57,27 @@ START_TEST(welcome_has_its_bytes)
                           .welcome = {.mode = GN_SHARED,
                                       .streams = 2,
                                       .slots = 64,
+                                      .bit = 5,
+                                      .fanin = 8,
                                       .job = {0, 7},
                                       .gen = {0x1234, 0x5678},
                                       .udp_port = {0x9abc, 1}}};
     const size_t length = write_and_parse(&frame);
-    static const uint8_t all[] = {'G', 'N', 'A',  'D',  1,    1,    0, 16, 1,    2,    0, 64,
-                                  0,   0,   0x12, 0x34, 0x9a, 0xbc, 0, 7,  0x56, 0x78, 0, 1};
+    static const uint8_t all[] = {'G', 'N', 'A', 'D',  2,    1,    0,    18, 1, 2,    0,    64, 5,
+                                  8,   0,   0,   0x12, 0x34, 0x9a, 0xbc, 0,  7, 0x56, 0x78, 0,  1};
     ck_assert_uint_eq(length, sizeof all);
     ck_assert_mem_eq(bytes, all, sizeof all);
     ck_assert_mem_eq(&parsed.welcome, &frame.welcome, sizeof frame.welcome);
     frame.welcome.slots = 63;
     ck_assert_int_eq(gn_admission_parse(bytes, gn_admission_write(&frame, bytes), &parsed, &wrong), -1);
     ck_assert_str_eq(wrong, "slots");
+    frame.welcome.slots = 64;
+    frame.welcome.fanin = 5;
+    ck_assert_int_eq(gn_admission_parse(bytes, gn_admission_write(&frame, bytes), &parsed, &wrong), -1);
+    ck_assert_str_eq(wrong, "bit");
+    frame.welcome.fanin = 0;
+    ck_assert_int_eq(gn_admission_parse(bytes, gn_admission_write(&frame, bytes), &parsed, &wrong), -1);
+    ck_assert_str_eq(wrong, "bit");
 }
 END_TEST
 
@@ -136,6 +147,7 @@ START_TEST(every_field_has_its_range)
     REFUSED(parent_bit, 1, 64);
     REFUSED(parent_children, 65);
     REFUSED(leader, 4, 65);
+    REFUSED(bits, 5, 65);
     REFUSED(format, GN_AGG_FORMATS);
     REFUSED(bound_exp, -32, 32);
     REFUSED(packet_values, 0, 2049);
@@ -162,14 +174,14 @@ START_TEST(frames_that_are_none)
         const char *wrong;
     } cases[] = {{0, 'g', "magic"},
                  {3, 0, "magic"},
-                 {4, 2, "version"},
+                 {4, 1, "version"},
                  {5, GN_ADMISSION_TYPES, "type"},
                  {6, 2, "length"},
-                 {7, 70, "length"},
+                 {7, 71, "length"},
                  {8 + 47, 'x', "name"},
-                 {8 + 48 + 18, 0, "streams"},
-                 {8 + 48 + 18, 17, "streams"},
-                 {8 + 48 + 18, 1, "length"}};
+                 {8 + 48 + 19, 0, "streams"},
+                 {8 + 48 + 19, 17, "streams"},
+                 {8 + 48 + 19, 1, "length"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t length = gn_admission_write(&frame, bytes);
         bytes[cases[i].at] = cases[i].value;

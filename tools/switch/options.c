@@ -42,7 +42,7 @@ static const struct argp_option options[] = {
     {"mode", KEY_MODE, "MODE", 0,
      "how jobs have slots: partitioned (each its own; default), shared (one array, first come first served), "
      "preemptive (the chunk of "
-     "higher priority stays); the latter two need --ps",
+     "higher priority stays); the latter two need --ps, or a --parent in one of these modes",
      2},
     {"ps", KEY_PS, "HOST:PORT", 0, "the parameter server that sums what finds no slot", 2},
     {"role", KEY_ROLE, "ROLE", 0, "switch (default), or ps: to be a parameter server for switches", 2},
@@ -174,8 +174,12 @@ static void check_memory(struct argp_state *state, const gn_switchd_config *conf
     const bool shared = config->mode != GN_PARTITIONED;
     if (config->role == GN_SWITCHD_PS && (shared || config->ps || config->parent))
         argp_error(state, "--role ps takes no --mode, --ps or --parent");
-    if (shared && !config->ps) argp_error(state, "where slots are shared, --ps has to name the parameter server");
-    if (shared && config->parent) argp_error(state, "a switch that shares its slots has no --parent");
+    if (shared && !config->ps && !config->parent)
+        argp_error(
+            state,
+            "where slots are shared, --ps has to name the parameter server, or --parent a switch that shares its");
+    if (shared && config->ps && config->parent)
+        argp_error(state, "--ps is for the root: below a --parent that shares its slots there is none");
     if (!shared && config->ps) argp_error(state, "--ps is for --mode shared and preemptive");
     if (!shared && config->windows) argp_error(state, "--windows is for --mode shared and preemptive");
     if (config->quota > gn_switchd_places(config))

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 enum {
-    GN_ADMISSION_VERSION = 1,
+    GN_ADMISSION_VERSION = 2,
     GN_ADMISSION_HEADER = 8,  ///< bytes of a frame before its body
     GN_ADMISSION_MAX = 512,   ///< bytes of a whole frame
     GN_ADMISSION_NAME = 48,   ///< bytes of a job's name with its 0
@@ -50,12 +50,13 @@ typedef enum gn_admission_type {
 typedef struct gn_admission_join {
     char name[GN_ADMISSION_NAME];  ///< of the job: printable, unique to one run; the same at all workers and switches
     uint16_t rank, ranks;          ///< of the worker among all workers of the job; a switch gives its lowest worker's
-    uint8_t level;                 ///< of the switch that is asked: 0 when a worker asks
-    uint8_t bit, children;         ///< which child of this switch it is, of how many
+    uint8_t level;  ///< of the switch that is asked: 0 when a worker asks; with `bits`, that of the switch that asks
+    uint8_t bit, children;                ///< which child of this switch it is, of how many
     uint8_t parent_bit, parent_children;  ///< this switch's place at its parent; 0 children: the switch is the root
-    uint8_t leader;    ///< the child on the way to rank 0; GN_AGG_WORKERS_MAX: not below this switch, or not known
-    uint8_t format;    ///< gn_agg_format
-    int8_t bound_exp;  ///< k of the compressed formats, otherwise 0
+    uint8_t leader;  ///< the child on the way to rank 0; GN_AGG_WORKERS_MAX: not below this switch, or not known
+    uint8_t bits;  ///< of a switch that shares its slots, and asks a parent: how many contribute below it; otherwise 0
+    uint8_t format;                               ///< gn_agg_format
+    int8_t bound_exp;                             ///< k of the compressed formats, otherwise 0
     uint16_t packet_values;                       ///< of a full chunk
     uint16_t slots;                               ///< wanted for each stream: a power of two; less may be granted
     uint16_t priority;                            ///< mode preemptive, to begin with
@@ -67,6 +68,8 @@ typedef struct gn_admission_welcome {
     uint8_t mode;     ///< gn_memory_mode: workers' recovery depends on it
     uint8_t streams;  ///< as was asked for
     uint16_t slots;   ///< granted, for each stream: a power of two
+    uint8_t bit,
+        fanin;  ///< to a child with `bits`: the first of them at this switch, and how many there are in all; otherwise 0
     uint16_t job[GN_ADMISSION_STREAMS_MAX], gen[GN_ADMISSION_STREAMS_MAX];
     uint16_t udp_port[GN_ADMISSION_STREAMS_MAX];  ///< of the switch, by stream
 } gn_admission_welcome;
