@@ -26,8 +26,9 @@ typedef struct gn_copy {
     uint8_t flags;  ///< those of GN_COPY_FLAGS that one of the contributions had
     int8_t exponent;
     int8_t next;
-    uint8_t job;        ///< index: whose it is, where jobs share slots
-    uint16_t priority;  ///< mode preemptive: only falls while the slot is held
+    uint8_t job;  ///< index: whose it is, where jobs share slots
+    uint16_t
+        priority;  ///< where slots are shared: only falls while the slot is held; partitioned: the highest of the contributions
 } gn_copy;
 
 /// What comes of adding a packet's values to a copy's sums.

@@ -84,7 +84,7 @@ gn_action *gn_about_say(const gn_about *a, gn_action_kind kind, gn_agg_type type
     p->bitmap = up ? (as_one ? 1 : copy->seen) << job->parent_bit : to_ps ? copy->seen : gn_everyone(job->children);
     p->level = (uint8_t)(job->level + (up && as_one));
     p->fanin = (uint16_t)(up ? job->parent_fanin : gn_job_fanin(job));
-    p->priority = copy->priority;
+    p->priority = up || to_ps ? copy->priority : 0;
     p->exponent = copy->exponent;
     p->next = copy->next;
     p->values = copy->poison ? 0 : copy->values;

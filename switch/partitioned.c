@@ -55,6 +55,7 @@ static unsigned contribute(gn_about *a, bool first)
 {
     const gn_drop wrong = gn_about_add(a, first);
     if (wrong) return gn_about_drop(a, wrong);
+    if (a->packet->priority > a->copy->priority) a->copy->priority = a->packet->priority;  // for a parent that preempts
     return a->copy->seen == gn_everyone(a->job->job.children) ? complete(a) : gn_about_added(a);
 }
 
