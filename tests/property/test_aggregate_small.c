@@ -524,7 +524,7 @@ END_TEST
     END_TEST                                                                                                           \
     START_TEST(mode##_one_leaf)                                                                                        \
     {                                                                                                                  \
-        explore(&one_leaf, MODE, GN_AGG_DENSE, given, 2, 0);                                                           \
+        explore(&one_leaf, MODE, GN_AGG_LATTICE, given, 2, 0);                                                         \
     }                                                                                                                  \
     END_TEST                                                                                                           \
     START_TEST(mode##_two_leaves)                                                                                      \
@@ -535,7 +535,7 @@ END_TEST
     END_TEST                                                                                                           \
     START_TEST(mode##_three_workers)                                                                                   \
     {                                                                                                                  \
-        explore(&uneven_leaves, MODE, GN_AGG_DENSE, given, getenv("GN_PROPERTY_PACKETS") ? 1 : 0, 0);                  \
+        explore(&uneven_leaves, MODE, GN_AGG_INT32, given, getenv("GN_PROPERTY_PACKETS") ? 1 : 0, 0);                  \
     }                                                                                                                  \
     END_TEST                                                                                                           \
     START_TEST(mode##_overflow_one_fault)                                                                              \

@@ -79,6 +79,10 @@ START_TEST(a_leaf_sends_sums_of_any_workers_to_its_root)
     give(0, 0, 1, 9, 0);
     give(0, 0, 2, 9, 0);
     expect_to_root(GN_AGG_GRADIENT, 0, ALL, 9);
+    give(0, 0, 1, 9, 0);  // repeated by the network
+    expect_drop(GN_DROP_DUPLICATE);
+    give(0, 0, 1, 9, GN_AGG_RESENT);  // the sum may have been lost
+    expect_to_root(GN_AGG_GRADIENT, 0, 2, 9);
     give(0, 1, 0, 9, 0);
     give(1, 0, 0, 9, 0);  // of no higher priority: it halves the holder's
     expect_to_ps(GN_AGG_EVICTED, 1, 0, 1);
