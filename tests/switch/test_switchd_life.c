@@ -77,6 +77,47 @@ START_TEST(who_leaves_others_waiting_is_noticed_where_slots_are_shared)
 }
 END_TEST
 
+/// Two leaves and a root that share their slots; the worker of the second leaf goes.
+START_TEST(who_leaves_a_leaf_that_shares_its_slots_is_told_of_at_the_others)
+{
+    char above[2][40];
+    gn_switchd_config config = plain_switch;
+    config.role = GN_SWITCHD_PS;
+    const running ps = start(&config);
+    snprintf(above[0], sizeof above[0], "127.0.0.1:%u", ps.port);
+    config.role = GN_SWITCHD_SWITCH;
+    config.mode = GN_SHARED;
+    config.ps = above[0];
+    config.slots = 4;
+    config.windows = 256;
+    const running root = start(&config);
+    snprintf(above[1], sizeof above[1], "127.0.0.1:%u", root.port);
+    config.ps = NULL;
+    config.parent = above[1];
+    const running leaf[2] = {start(&config), start(&config)};
+    for (unsigned i = 0; i < 3; i++) {
+        sw_client c = client_of(leaf[i / 2].port, "tree", i, 3);
+        c.join.bit = (uint8_t)(i % 2);
+        c.join.children = i < 2 ? 2 : 1;
+        c.join.parent_bit = (uint8_t)(i / 2);
+        c.join.parent_children = 2;
+        c.join.leader = GN_AGG_WORKERS_MAX;
+        c.timeout_ms = 20000;
+        if (i == 2) c.stop_after = 1;
+        launch(i, &c);
+    }
+    await(0, 3);
+    for (unsigned i = 0; i < 2; i++) {
+        says(i, "gone: parent switch 127.0.0.1:");
+        says(i, "rank 2 has left");
+    }
+    stop(&leaf[0]);
+    stop(&leaf[1]);
+    stop(&root);
+    stop(&ps);
+}
+END_TEST
+
 START_TEST(who_does_not_fit_is_told_why)
 {
     const running r = start(&plain_switch);
@@ -293,10 +334,10 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("switchd_life", a_lost_parameter_server_is_noticed,
-                     who_leaves_others_waiting_is_noticed_where_slots_are_shared, who_does_not_fit_is_told_why,
-                     who_does_not_come_is_named, who_goes_is_told_of,
-                     who_leaves_and_owes_more_than_a_slot_knows_is_told_of, a_job_whose_last_worker_is_silent_ends,
-                     slots_are_granted_within_the_quota, a_killed_switch_is_noticed, a_switch_that_ends_says_so,
-                     bytes_that_are_no_frame);
+    return RUN_TESTS(
+        "switchd_life", a_lost_parameter_server_is_noticed, who_leaves_others_waiting_is_noticed_where_slots_are_shared,
+        who_leaves_a_leaf_that_shares_its_slots_is_told_of_at_the_others, who_does_not_fit_is_told_why,
+        who_does_not_come_is_named, who_goes_is_told_of, who_leaves_and_owes_more_than_a_slot_knows_is_told_of,
+        a_job_whose_last_worker_is_silent_ends, slots_are_granted_within_the_quota, a_killed_switch_is_noticed,
+        a_switch_that_ends_says_so, bytes_that_are_no_frame);
 }
