@@ -9,7 +9,7 @@
 typedef struct gn_about {
     gn_switch *sw;
     uint64_t now_ns;
-    const gn_agg_packet *packet;
+    gn_agg_packet packet;
     size_t bytes;   ///< of the datagram
     uint16_t port;  ///< where it came in
     gn_job_state *job;
@@ -21,14 +21,35 @@ typedef struct gn_about {
     gn_action *actions;
 } gn_about;
 
-unsigned gn_about_drop(gn_about *a, gn_drop reason);
+__attribute__((cold)) unsigned gn_about_drop(gn_about *a, gn_drop reason);
+
+/// Streams are exact between switches; but what no switch below has added (shared slots) is a worker's still.
+static inline bool gn_about_is_exact(const gn_about *a)
+{
+    const gn_switch_job *job = &a->job->job;
+    return job->level || (job->bits && a->packet.compressed && a->packet.profile == a->sw->exact[a->job_index].profile);
+}
 
 /// Adds the packet's values to its copy and counts them. `first`: it opens the copy.
 /// @return the reason to drop it, or GN_DROP_NONE
-gn_drop gn_about_add(gn_about *a, bool first);
+static inline gn_drop gn_about_add(gn_about *a, bool first)
+{
+    const gn_codec *codec = gn_state_codec(a->sw, a->job_index, gn_about_is_exact(a));
+    const gn_added added = gn_copy_add(a->copy, gn_state_sums(a->sw, a->copy_index), &a->packet, a->job->job.format,
+                                       codec, a->now_ns, first);
+    if (added == GN_ADD_FORMAT) return GN_DROP_FORMAT;
+    if (added == GN_ADD_STREAM) return GN_DROP_STREAM;
+    a->job->counters.added++;
+    a->job->counters.values += a->packet.values;
+    return GN_DROP_NONE;
+}
 
 /// The packet has been added, and nothing is to be sent.
-unsigned gn_about_added(gn_about *a);
+static inline unsigned gn_about_added(gn_about *a)
+{
+    a->actions[0] = (gn_action){.kind = GN_TO_NOBODY, .reason = GN_DROP_NONE};
+    return 1;
+}
 
 /// A packet of this switch's own about a copy of job `job_index`, as the first action (written in place, for it is large); to the parent or the
 /// parameter server with the bits that it stands for there.
@@ -39,7 +60,17 @@ gn_action *gn_about_say(const gn_about *a, gn_action_kind kind, gn_agg_type type
 unsigned gn_about_forward(gn_about *a, gn_action_kind kind, uint16_t port, gn_agg_type type);
 
 /// From the child that it says it is from, for this switch? @return the reason to drop it, or GN_DROP_NONE
-gn_drop gn_about_from_child(gn_about *a);
+static inline gn_drop gn_about_from_child(gn_about *a)
+{
+    const gn_agg_packet *p = &a->packet;
+    const gn_switch_job *job = &a->job->job;
+    if (p->level != job->level || p->fanin != gn_job_fanin(job) || !p->bitmap) return GN_DROP_LEVEL;
+    const unsigned child = gn_job_child_of(job, p->bitmap);
+    if (p->bitmap & ~gn_job_child_bits(job, child)) return GN_DROP_LEVEL;
+    if (job->port[child] != a->port) return GN_DROP_PORT;
+    a->job->counters.up_bytes += a->bytes;
+    return GN_DROP_NONE;
+}
 
 /// What a memory mode does with the types that are its own.
 unsigned gn_partitioned_rx(gn_about *a);

@@ -3,7 +3,10 @@
 #define GRADNIC_SWITCH_COPY_H
 /// A chunk's sum while it grows: what a slot of a switch and an entry of the parameter server have in common.
 
+#include <string.h>
+
 #include <gradnic/switch.h>
+#include <gradnic/words.h>
 
 /// What a sum takes over from its contributions.
 enum { GN_COPY_FLAGS = GN_AGG_ECN | GN_AGG_LATE };
@@ -34,18 +37,65 @@ typedef struct gn_copy {
 /// What comes of adding a packet's values to a copy's sums.
 typedef enum gn_added { GN_ADDED, GN_ADDED_POISON, GN_ADD_FORMAT, GN_ADD_STREAM } gn_added;
 
+// What every packet goes through is inline: of a packet of 64 values, calls would take more than the addition.
+
+/// Adds (or, with `first`, writes) words of the host's. @return whether a sum has left int32
+static inline bool gn_sums_put(int32_t *sums, const gn_codec *codec, const void *words, size_t count, bool first)
+{
+    if (!first) return gn_words_add(codec, words, sums, count);
+    memcpy(sums, words, sizeof *sums * count);
+    return false;
+}
+
+/// As gn_sums_add(), for formats that are compressed.
+gn_added gn_sums_add_stream(int32_t *sums, const gn_agg_packet *packet, const gn_codec *codec, bool first);
+
 /// Adds (or, with `first`, writes) `packet`'s values. GN_ADD_FORMAT, GN_ADD_STREAM: the sums are as they were. GN_ADDED_POISON: they
 /// are not to be used.
-gn_added gn_sums_add(int32_t *sums, const gn_agg_packet *packet, const gn_switch_job *job, const gn_codec *codec,
-                     bool first);
+static inline gn_added gn_sums_add(int32_t *sums, const gn_agg_packet *packet, gn_agg_format format,
+                                   const gn_codec *codec, bool first)
+{
+    if (packet->shimmed != (format != GN_AGG_INT32)) return GN_ADD_FORMAT;
+    if (packet->shimmed) return gn_sums_add_stream(sums, packet, codec, first);
+    return gn_sums_put(sums, codec, packet->payload, packet->values, first) ? GN_ADDED_POISON : GN_ADDED;
+}
 
 /// Whether values and exponent of a contribution are those of the others.
-bool gn_copy_fits(const gn_copy *copy, const gn_agg_packet *packet, gn_agg_format format);
+static inline bool gn_copy_fits(const gn_copy *copy, const gn_agg_packet *packet, gn_agg_format format)
+{
+    if (packet->values != copy->values) {
+        const bool says_nothing = packet->flags & GN_AGG_POISON, nothing_said = copy->poison && !copy->values;
+        if (!says_nothing && !nothing_said) return false;
+    }
+    return format == GN_AGG_INT32 ? packet->exponent == copy->exponent : true;
+}
 
 /// A contribution of one or several who are not in copy->seen, or (`first`) a new chunk's first, whatever the copy was before. Nothing is
 /// changed unless it is GN_ADDED or GN_ADDED_POISON.
-gn_added gn_copy_add(gn_copy *copy, int32_t *sums, const gn_agg_packet *packet, const gn_switch_job *job,
-                     const gn_codec *codec, uint64_t now_ns, bool first);
+static inline gn_added gn_copy_add(gn_copy *copy, int32_t *sums, const gn_agg_packet *packet, gn_agg_format format,
+                                   const gn_codec *codec, uint64_t now_ns, bool first)
+{
+    const bool poison = packet->flags & GN_AGG_POISON;
+    if (!first && !gn_copy_fits(copy, packet, format)) return GN_ADD_FORMAT;
+    gn_added added = poison ? GN_ADDED_POISON : GN_ADDED;
+    if (!poison && packet->values && (first || !copy->poison)) {
+        added = gn_sums_add(sums, packet, format, codec, first);
+        if (added == GN_ADD_FORMAT || added == GN_ADD_STREAM) return added;
+    }
+    if (first)
+        *copy = (gn_copy){.psn = packet->psn,
+                          .since_ns = now_ns,
+                          .values = packet->values,
+                          .state = GN_COPY_OPEN,
+                          .exponent = packet->exponent,
+                          .next = packet->next};
+    copy->seen |= packet->bitmap;
+    copy->poison |= added == GN_ADDED_POISON;
+    copy->flags |= packet->flags & GN_COPY_FLAGS;
+    if (!copy->values) copy->values = packet->values;  // the first had only said that it is poisoned
+    if (packet->next > copy->next) copy->next = packet->next;
+    return added;
+}
 
 /// Two copies for each slot: whether this one may be given to the packet's chunk. It is the job's first there, or the next after one (in the `other`
 /// copy) that everyone has the result of.

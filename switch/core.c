@@ -5,6 +5,7 @@
 
 #include "about.h"
 #include "format.h"
+#include "packet.h"
 
 const char *gn_drop_string(gn_drop reason)
 {
@@ -31,32 +32,6 @@ unsigned gn_about_drop(gn_about *a, gn_drop reason)
 {
     a->job->counters.drop[reason]++;
     a->actions[0] = (gn_action){.kind = GN_TO_NOBODY, .reason = reason};
-    return 1;
-}
-
-/// Streams are exact between switches; but what no switch below has added (shared slots) is a worker's still.
-static bool is_exact(const gn_about *a)
-{
-    const gn_switch_job *job = &a->job->job;
-    return job->level ||
-           (job->bits && a->packet->compressed && a->packet->profile == a->sw->exact[a->job_index].profile);
-}
-
-gn_drop gn_about_add(gn_about *a, bool first)
-{
-    const gn_codec *codec = gn_state_codec(a->sw, a->job_index, is_exact(a));
-    const gn_added added =
-        gn_copy_add(a->copy, gn_state_sums(a->sw, a->copy_index), a->packet, &a->job->job, codec, a->now_ns, first);
-    if (added == GN_ADD_FORMAT) return GN_DROP_FORMAT;
-    if (added == GN_ADD_STREAM) return GN_DROP_STREAM;
-    a->job->counters.added++;
-    a->job->counters.values += a->packet->values;
-    return GN_DROP_NONE;
-}
-
-unsigned gn_about_added(gn_about *a)
-{
-    a->actions[0] = (gn_action){.kind = GN_TO_NOBODY, .reason = GN_DROP_NONE};
     return 1;
 }
 
@@ -94,27 +69,15 @@ gn_action *gn_about_say(const gn_about *a, gn_action_kind kind, gn_agg_type type
 unsigned gn_about_forward(gn_about *a, gn_action_kind kind, uint16_t port, gn_agg_type type)
 {
     a->actions[0] = (gn_action){
-        .kind = kind, .port = port, .job_index = (uint16_t)a->job_index, .header = *a->packet, .forward = true};
+        .kind = kind, .port = port, .job_index = (uint16_t)a->job_index, .header = a->packet, .forward = true};
     a->actions[0].header.type = (uint8_t)type;
     return 1;
-}
-
-gn_drop gn_about_from_child(gn_about *a)
-{
-    const gn_agg_packet *p = a->packet;
-    const gn_switch_job *job = &a->job->job;
-    if (p->level != job->level || p->fanin != gn_job_fanin(job) || !p->bitmap) return GN_DROP_LEVEL;
-    const unsigned child = gn_job_child_of(job, p->bitmap);
-    if (p->bitmap & ~gn_job_child_bits(job, child)) return GN_DROP_LEVEL;
-    if (job->port[child] != a->port) return GN_DROP_PORT;
-    a->job->counters.up_bytes += a->bytes;
-    return GN_DROP_NONE;
 }
 
 /// Values that are to be added by the leader, and its sums: past the slots.
 static unsigned forward_floats(gn_about *a, bool overflowed)
 {
-    const gn_agg_packet *p = a->packet;
+    const gn_agg_packet *p = &a->packet;
     const gn_switch_job *job = &a->job->job;
     if (p->type != GN_AGG_GRADIENT && p->type != GN_AGG_RESULT) return gn_about_drop(a, GN_DROP_TYPE);
     if (!overflowed) return gn_about_drop(a, GN_DROP_UNEXPECTED);
@@ -137,7 +100,7 @@ static unsigned forward_floats(gn_about *a, bool overflowed)
 
 static void find_copy(gn_about *a)
 {
-    const gn_agg_packet *p = a->packet;
+    const gn_agg_packet *p = &a->packet;
     if (gn_state_partitioned(&a->sw->state->config)) {
         a->copy_index = a->job->first + 2u * p->slot + p->version;
         a->other = gn_state_copies(a->sw) + (a->copy_index ^ 1u);
@@ -150,7 +113,7 @@ static void find_copy(gn_about *a)
 
 static unsigned dispatch(gn_about *a)
 {
-    const gn_agg_packet *p = a->packet;
+    const gn_agg_packet *p = &a->packet;
     const gn_switch_job *job = &a->job->job;
     const bool partitioned = gn_state_partitioned(&a->sw->state->config);
     a->job->counters.packets++;
@@ -165,7 +128,7 @@ static unsigned dispatch(gn_about *a)
 }
 
 /// Dropped before any job can be blamed.
-static unsigned drop(gn_switch *sw, gn_action *actions, gn_drop reason)
+__attribute__((cold)) static unsigned drop(gn_switch *sw, gn_action *actions, gn_drop reason)
 {
     sw->state->counters.drop[reason]++;
     actions[0] = (gn_action){.kind = GN_TO_NOBODY, .reason = reason};
@@ -175,19 +138,18 @@ static unsigned drop(gn_switch *sw, gn_action *actions, gn_drop reason)
 unsigned gn_switch_rx(gn_switch *sw, uint64_t now_ns, uint16_t port, const void *datagram, size_t bytes,
                       gn_action *actions)
 {
-    gn_agg_packet packet;
+    gn_about a;  // the packet is read into it
     sw->state->counters.packets++;
-    if (gn_agg_parse(datagram, bytes, &packet)) return drop(sw, actions, GN_DROP_MALFORMED);
-    const unsigned index = sw->state->job_of[packet.job];
+    if (gn_agg_read(datagram, bytes, &a.packet)) return drop(sw, actions, GN_DROP_MALFORMED);
+    const unsigned index = sw->state->job_of[a.packet.job];
     if (!index) return drop(sw, actions, GN_DROP_JOB);
-    gn_about a = {.sw = sw,
-                  .now_ns = now_ns,
-                  .packet = &packet,
-                  .bytes = bytes,
-                  .port = port,
-                  .job = &sw->state->jobs[index - 1],
-                  .job_index = index - 1,
-                  .actions = actions};
+    a.sw = sw;
+    a.now_ns = now_ns;
+    a.bytes = bytes;
+    a.port = port;
+    a.job = &sw->state->jobs[index - 1];
+    a.job_index = index - 1;
+    a.actions = actions;
     return dispatch(&a);
 }
 

@@ -14,12 +14,20 @@ static bool in_range(const gn_switch_config *config)
            (unsigned)config->mode < GN_MEMORY_MODES && config->windows <= GN_SWITCH_JOBS_MAX * GN_AGG_SLOTS_MAX;
 }
 
+/// Behind copies and windows, at a cache line's beginning where the memory is.
+static size_t sums_at(const gn_switch_config *config)
+{
+    enum { LINE = 64 };
+    const size_t end = sizeof(struct gn_switch_state) + gn_state_copy_count(config) * sizeof(gn_copy) +
+                       gn_state_window_count(config) * sizeof(gn_window);
+    return (end + LINE - 1) / LINE * LINE;
+}
+
 size_t gn_switch_bytes(const gn_switch_config *config)
 {
     if (!in_range(config)) return 0;
     const size_t copies = gn_state_copy_count(config), spare = gn_state_partitioned(config) ? 0 : 1;
-    return sizeof(struct gn_switch_state) + copies * sizeof(gn_copy) +
-           gn_state_window_count(config) * sizeof(gn_window) + (copies + spare) * sizeof(int32_t) * config->slot_values;
+    return sums_at(config) + (copies + spare) * sizeof(int32_t) * config->slot_values;
 }
 
 gn_status gn_switch_init(gn_switch *sw, const gn_switch_config *config, void *memory, size_t bytes)
@@ -30,6 +38,7 @@ gn_status gn_switch_init(gn_switch *sw, const gn_switch_config *config, void *me
     memset(memory, 0, need);
     *sw = (gn_switch){.state = memory};
     sw->state->config = *config;
+    sw->state->sums_at = sums_at(config);
     return GN_OK;
 }
 

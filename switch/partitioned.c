@@ -55,18 +55,18 @@ static unsigned contribute(gn_about *a, bool first)
 {
     const gn_drop wrong = gn_about_add(a, first);
     if (wrong) return gn_about_drop(a, wrong);
-    if (a->packet->priority > a->copy->priority) a->copy->priority = a->packet->priority;  // for a parent that preempts
+    if (a->packet.priority > a->copy->priority) a->copy->priority = a->packet.priority;  // for a parent that preempts
     return a->copy->seen == gn_everyone(a->job->job.children) ? complete(a) : gn_about_added(a);
 }
 
 static unsigned gradient(gn_about *a)
 {
-    const gn_agg_packet *p = a->packet;
+    const gn_agg_packet *p = &a->packet;
     const gn_drop wrong = gn_about_from_child(a);
     if (wrong) return gn_about_drop(a, wrong);
-    if (a->copy->state != GN_COPY_EMPTY && a->copy->psn == p->psn)
-        return a->copy->seen & p->bitmap ? again(a) : contribute(a, false);
-    if (gn_copy_may_open(a->copy, a->other, a->job->job.slots, p)) return contribute(a, true);
+    const bool opened = a->copy->state != GN_COPY_EMPTY && a->copy->psn == p->psn;
+    if (opened && a->copy->seen & p->bitmap) return again(a);
+    if (opened || gn_copy_may_open(a->copy, a->other, a->job->job.slots, p)) return contribute(a, !opened);
     const bool earlier = a->copy->state != GN_COPY_EMPTY && (int32_t)(p->psn - a->copy->psn) < 0;
     return gn_about_drop(a, earlier ? GN_DROP_STALE : GN_DROP_EARLY);
 }
@@ -74,7 +74,7 @@ static unsigned gradient(gn_about *a)
 /// The parent's: the whole sum, or that there is none; or its parameter server asks for this switch's part.
 static unsigned from_parent(gn_about *a)
 {
-    const gn_agg_packet *p = a->packet;
+    const gn_agg_packet *p = &a->packet;
     gn_switch_counters *counters = &a->job->counters;
     const gn_switch_job *job = &a->job->job;
     gn_copy *copy = a->copy;
@@ -87,8 +87,8 @@ static unsigned from_parent(gn_about *a)
         if (copy->poison || p->values != copy->values) return gn_about_drop(a, GN_DROP_FORMAT);
         gn_added added = GN_ADDED;
         if (p->values)
-            added = gn_sums_add(gn_state_sums(a->sw, a->copy_index), p, job, gn_state_codec(a->sw, a->job_index, true),
-                                true);
+            added = gn_sums_add(gn_state_sums(a->sw, a->copy_index), p, job->format,
+                                gn_state_codec(a->sw, a->job_index, true), true);
         if (added == GN_ADD_FORMAT) return gn_about_drop(a, GN_DROP_FORMAT);
         if (added != GN_ADDED) return gn_about_drop(a, GN_DROP_STREAM);
     }
@@ -106,12 +106,12 @@ static unsigned from_parent(gn_about *a)
 
 bool gn_partitioned_overflowed(const gn_about *a)
 {
-    return a->copy->psn == a->packet->psn && a->copy->poison;
+    return a->copy->psn == a->packet.psn && a->copy->poison;
 }
 
 unsigned gn_partitioned_rx(gn_about *a)
 {
-    switch (a->packet->type) {
+    switch (a->packet.type) {
     case GN_AGG_GRADIENT:
         return gradient(a);
     case GN_AGG_RESULT:

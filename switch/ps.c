@@ -109,7 +109,8 @@ static bool merge(gn_ps *ps, gn_ps_entry *entry, const gn_agg_packet *p, int64_t
     }
     const gn_codec *codec = p->compressed && p->profile == ps->exact.profile ? &ps->exact : &ps->codec;
     const gn_copy before = *copy;
-    const gn_added added = gn_copy_add(copy, sums_of(ps, entry), p, &ps->job, codec, (uint64_t)now_ns, !had || both);
+    const gn_added added =
+        gn_copy_add(copy, sums_of(ps, entry), p, ps->config.format, codec, (uint64_t)now_ns, !had || both);
     if (added == GN_ADD_FORMAT || added == GN_ADD_STREAM) return false;
     if (both) {
         ps->stats.overlaps++;

@@ -21,18 +21,18 @@ uint32_t gn_state_address(const gn_switch *sw, uint16_t job, uint32_t psn)
 /// The slot holds the packet's chunk.
 static bool is_here(const gn_about *a)
 {
-    return a->copy->state == GN_COPY_OPEN && a->copy->job == a->job_index && a->copy->psn == a->packet->psn;
+    return a->copy->state == GN_COPY_OPEN && a->copy->job == a->job_index && a->copy->psn == a->packet.psn;
 }
 
 static bool is_current(const gn_about *a)
 {
-    return a->packet->psn == a->window->psn;
+    return a->packet.psn == a->window->psn;
 }
 
 /// The last chunk whose result has passed: someone may not have got it.
 static bool is_previous(const gn_about *a)
 {
-    return a->window->begun && a->packet->psn == a->window->psn - a->job->job.slots;
+    return a->window->begun && a->packet.psn == a->window->psn - a->job->job.slots;
 }
 
 static gn_window *window_of(const gn_about *a, const gn_copy *copy)
@@ -78,10 +78,10 @@ static unsigned pass_up(gn_about *a, gn_agg_type type)
 /// A contribution that finds no slot, or has no use for one. The parent may have a slot for it.
 static unsigned to_ps(gn_about *a)
 {
-    if (is_current(a)) a->window->gone |= a->packet->bitmap & ~(is_here(a) ? a->copy->seen : 0);
+    if (is_current(a)) a->window->gone |= a->packet.bitmap & ~(is_here(a) ? a->copy->seen : 0);
     a->job->counters.to_ps++;
-    const bool evicted = a->packet->type == GN_AGG_GRADIENT && !a->job->job.has_parent;
-    return pass_up(a, evicted ? GN_AGG_EVICTED : a->packet->type);
+    const bool evicted = a->packet.type == GN_AGG_GRADIENT && !a->job->job.has_parent;
+    return pass_up(a, evicted ? GN_AGG_EVICTED : a->packet.type);
 }
 
 static unsigned add(gn_about *a, bool first)
@@ -90,7 +90,7 @@ static unsigned add(gn_about *a, bool first)
     if (wrong) return gn_about_drop(a, wrong);
     if (first) {
         a->copy->job = (uint8_t)a->job_index;
-        a->copy->priority = a->packet->priority;
+        a->copy->priority = a->packet.priority;
     }
     const bool whole = (a->copy->seen | a->window->gone) == gn_everyone(gn_job_fanin(&a->job->job));
     return whole ? give_up(a) : gn_about_added(a);
@@ -113,7 +113,7 @@ static unsigned collide(gn_about *a)
 {
     a->job->counters.collisions++;
     if (a->sw->state->config.mode == GN_PREEMPTIVE) {
-        if (a->packet->priority > a->copy->priority) return swap_out(a);
+        if (a->packet.priority > a->copy->priority) return swap_out(a);
         a->copy->priority >>= 1;  // who holds a slot for long does not keep it
     }
     return to_ps(a);
@@ -122,15 +122,15 @@ static unsigned collide(gn_about *a)
 /// What is not of the chunk under way. Who has not got the last result sends its contribution again: the parameter server remembers it.
 static unsigned late(gn_about *a)
 {
-    const bool asks = a->packet->type != GN_AGG_GRADIENT || a->packet->flags & GN_AGG_RESENT;
+    const bool asks = a->packet.type != GN_AGG_GRADIENT || a->packet.flags & GN_AGG_RESENT;
     if (is_previous(a) && asks) return to_ps(a);
-    const bool earlier = (int32_t)(a->packet->psn - a->window->psn) < 0;
+    const bool earlier = (int32_t)(a->packet.psn - a->window->psn) < 0;
     return gn_about_drop(a, earlier ? GN_DROP_STALE : GN_DROP_EARLY);
 }
 
 static unsigned gradient(gn_about *a)
 {
-    const gn_agg_packet *p = a->packet;
+    const gn_agg_packet *p = &a->packet;
     const uint64_t here = is_here(a) ? a->copy->seen : 0, known = a->window->gone | here;
     if (!(p->bitmap & ~known)) {
         const bool again = p->flags & GN_AGG_RESENT && p->bitmap & ~here;  // it may have been lost further up
@@ -149,14 +149,14 @@ static unsigned from_child(gn_about *a)
     const gn_drop wrong = gn_about_from_child(a);
     if (wrong) return gn_about_drop(a, wrong);
     if (!is_current(a)) return late(a);
-    if (a->packet->type == GN_AGG_GRADIENT) return gradient(a);
-    return a->packet->type == GN_AGG_EVICTED ? to_ps(a) : pass_up(a, a->packet->type);
+    if (a->packet.type == GN_AGG_GRADIENT) return gradient(a);
+    return a->packet.type == GN_AGG_EVICTED ? to_ps(a) : pass_up(a, a->packet.type);
 }
 
 /// The parameter server has all of the chunk: nothing of it is waited for any more.
 static void conclude(gn_about *a)
 {
-    const bool overflow = a->packet->type == GN_AGG_OVERFLOW;
+    const bool overflow = a->packet.type == GN_AGG_OVERFLOW;
     if (is_here(a)) *a->copy = (gn_copy){0};
     *a->window = (gn_window){.psn = a->window->psn + a->job->job.slots, .begun = true, .poison = overflow};
     a->job->counters.results++;
@@ -170,7 +170,7 @@ static unsigned pass_down(gn_about *a, uint64_t bits)
     const unsigned child = bits ? gn_job_child_of(job, bits) : 0;
     const bool one = bits && !(bits & ~gn_job_child_bits(job, child));
     const unsigned count =
-        gn_about_forward(a, one ? GN_TO_PORT : GN_TO_GROUP, one ? job->port[child] : 0, a->packet->type);
+        gn_about_forward(a, one ? GN_TO_PORT : GN_TO_GROUP, one ? job->port[child] : 0, a->packet.type);
     a->actions[0].header.bitmap = bits;
     a->actions[0].header.fanin = (uint16_t)gn_job_fanin(job);
     return count;
@@ -187,7 +187,7 @@ static unsigned fetch(gn_about *a, uint64_t bits)
         a->actions++;
     }
     if (a->job->job.bits && is_current(a)) {
-        gn_about_forward(a, GN_TO_GROUP, 0, a->packet->type);
+        gn_about_forward(a, GN_TO_GROUP, 0, a->packet.type);
         a->actions[0].header.bitmap = bits;
         a->actions[0].header.fanin = a->job->job.bits;
         count++;
@@ -198,7 +198,7 @@ static unsigned fetch(gn_about *a, uint64_t bits)
 /// From the parameter server, through the parent if there is one.
 static unsigned from_above(gn_about *a)
 {
-    const gn_agg_packet *p = a->packet;
+    const gn_agg_packet *p = &a->packet;
     const gn_switch_job *job = &a->job->job;
     if (a->port != (job->has_parent ? job->parent_port : job->ps_port)) return gn_about_drop(a, GN_DROP_PORT);
     if (p->level != job->level || p->fanin != (job->has_parent ? job->parent_fanin : gn_job_fanin(job)))
@@ -224,8 +224,8 @@ bool gn_shared_overflowed(const gn_about *a)
 unsigned gn_shared_rx(gn_about *a)
 {
     // Streams that go on are not looked into here; but none that is one is longer than this, and nobody has room for more.
-    if (a->bytes > gn_agg_bound(a->packet->values)) return gn_about_drop(a, GN_DROP_STREAM);
-    switch (a->packet->type) {
+    if (a->bytes > gn_agg_bound(a->packet.values)) return gn_about_drop(a, GN_DROP_STREAM);
+    switch (a->packet.type) {
     case GN_AGG_GRADIENT:
     case GN_AGG_EVICTED:
     case GN_AGG_QUERY:

@@ -26,6 +26,7 @@ typedef struct gn_window {
 struct gn_switch_state {
     gn_switch_config config;
     gn_switch_counters counters;
+    size_t sums_at;         ///< bytes from here to the first copy's sums
     uint8_t job_of[65536];  ///< index + 1
     gn_job_state jobs[GN_SWITCH_JOBS_MAX];
     // then copies, windows, and sums: slot_values for each copy, and without partitions once more, for a chunk that has just lost its slot
@@ -59,7 +60,7 @@ static inline gn_window *gn_state_windows(const gn_switch *sw)
 
 static inline int32_t *gn_state_sums(const gn_switch *sw, uint32_t copy)
 {
-    int32_t *sums = (int32_t *)(void *)(gn_state_windows(sw) + gn_state_window_count(&sw->state->config));
+    int32_t *sums = (int32_t *)(void *)((char *)sw->state + sw->state->sums_at);
     return sums + (size_t)copy * sw->state->config.slot_values;
 }
 

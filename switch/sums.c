@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A packet's values into a slot's sums: integers, or a compressed stream's integers. No floating point: a packet that was left
 // uncompressed is quantised by the codec's own integer arithmetic.
-#include <string.h>
-
-#include <gradnic/words.h>
-
 #include "state.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "values travel little-endian, and are read as they come");
-
-static bool put_words(int32_t *sums, const gn_codec *codec, const void *words, size_t count, bool first)
-{
-    if (!first) return gn_words_add(codec, words, sums, count);
-    memcpy(sums, words, sizeof *sums * count);
-    return false;
-}
 
 /// Beside the sums first: a broken stream may not leave a trace in them, and is known as such only when it has been read.
 static gn_added add_stream(int32_t *sums, const gn_codec *codec, const void *stream, size_t bytes, size_t count,
@@ -23,7 +12,7 @@ static gn_added add_stream(int32_t *sums, const gn_codec *codec, const void *str
     int32_t integers[GN_AGG_VALUES_MAX];
     unsigned flags;
     if (gn_stream_get_integers(codec, stream, bytes, integers, count, &flags, NULL)) return GN_ADD_STREAM;
-    const bool overflow = put_words(sums, codec, integers, count, first);
+    const bool overflow = gn_sums_put(sums, codec, integers, count, first);
     return flags || overflow ? GN_ADDED_POISON : GN_ADDED;
 }
 
@@ -44,15 +33,9 @@ static gn_added add_floats(int32_t *sums, const gn_codec *codec, const uint8_t *
     return all;
 }
 
-gn_added gn_sums_add(int32_t *sums, const gn_agg_packet *p, const gn_switch_job *job, const gn_codec *codec, bool first)
+gn_added gn_sums_add_stream(int32_t *sums, const gn_agg_packet *p, const gn_codec *codec, bool first)
 {
-    const size_t count = p->values;
-    if (job->format == GN_AGG_INT32) {
-        if (p->shimmed) return GN_ADD_FORMAT;
-        return put_words(sums, codec, p->payload, count, first) ? GN_ADDED_POISON : GN_ADDED;
-    }
-    if (!p->shimmed) return GN_ADD_FORMAT;
-    if (!p->compressed) return add_floats(sums, codec, p->payload, count, first);
+    if (!p->compressed) return add_floats(sums, codec, p->payload, p->values, first);
     if (p->profile != codec->profile) return GN_ADD_FORMAT;
-    return add_stream(sums, codec, p->payload, p->payload_bytes, count, first);
+    return add_stream(sums, codec, p->payload, p->payload_bytes, p->values, first);
 }

@@ -13,6 +13,11 @@
 #include "cli.h"
 #include "stopwatch.h"
 
+enum { GN_BENCH_LINE = 64 };  ///< what datagrams, sums and results are aligned to, for the plain addition and the core
+
+/// Memory for `bytes`, for free().
+void *gn_bench_lines(size_t bytes);
+
 /// A worker's packet, as it would come from a socket.
 typedef struct gn_bench_datagram {
     size_t at;  ///< in gn_bench_load.bytes
@@ -26,12 +31,13 @@ typedef struct gn_bench_load {
     int bound_exp;
     unsigned workers, slots;
     uint16_t values;           ///< of a packet
-    bool prefetch;             ///< the next datagram is asked for before the one before it is given to the core
+    bool prefetch;             ///< datagrams are asked for before the core is given them
     size_t chunks;             ///< of a worker's vector, which has chunks * values values
     const float *const *data;  ///< of each worker; borrowed
     uint8_t *bytes;
     gn_bench_datagram *datagrams;  ///< workers * chunks
     size_t count, datagram_bytes;  ///< of datagrams; of all of them together
+    size_t used;                   ///< of `bytes`, with what is between datagrams
 } gn_bench_load;
 
 /// Writes all datagrams. The caller fills in format to data, and frees with gn_bench_load_free() whatever comes of it.

@@ -6,7 +6,7 @@
 
 #include "bench_switch.h"
 
-enum { BURST = 8, ALIGN = 64, JOB = 1, GEN = 1 };
+enum { BURST = 8, JOB = 1, GEN = 1 };
 
 static gn_profile profile_of(gn_agg_format format)
 {
@@ -41,12 +41,17 @@ static size_t write_chunk(const gn_bench_load *load, const gn_codec *codec, unsi
     return gn_agg_write_words(&header, integers, out, room);
 }
 
+void *gn_bench_lines(size_t bytes)
+{
+    return aligned_alloc(GN_BENCH_LINE, (bytes + GN_BENCH_LINE - 1) / GN_BENCH_LINE * GN_BENCH_LINE);
+}
+
 gn_message gn_bench_load_make(gn_bench_load *load)
 {
     gn_codec codec;
     const size_t room = gn_agg_bound(load->values), count = load->workers * load->chunks;
     if (gn_codec_init(&codec, profile_of(load->format), load->bound_exp)) return "the bound is out of range";
-    load->bytes = malloc(count * (room + ALIGN));
+    load->bytes = gn_bench_lines(count * (room + GN_BENCH_LINE));
     load->datagrams = calloc(count, sizeof *load->datagrams);
     if (!load->bytes || !load->datagrams) return "out of memory";
     size_t at = 0, n = 0;
@@ -57,11 +62,12 @@ gn_message gn_bench_load_make(gn_bench_load *load)
                 load->datagrams[n++] = (gn_bench_datagram){
                     .at = at, .chunk = (uint32_t)chunk, .bytes = (uint16_t)bytes, .worker = (uint16_t)worker};
                 load->datagram_bytes += bytes;
-                at += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+                at += (bytes + GN_BENCH_LINE - 1) / GN_BENCH_LINE * GN_BENCH_LINE;
             }
         }
     }
     load->count = n;
+    load->used = at;
     return NULL;
 }
 

@@ -7,6 +7,7 @@
 static inline __attribute__((always_inline)) void add(int32_t *restrict sums, const uint8_t *restrict words,
                                                       size_t count)
 {
+#pragma GCC unroll 4
     for (size_t i = 0; i < count; i++) {
         uint32_t word;
         memcpy(&word, words + sizeof word * i, sizeof word);
@@ -15,7 +16,8 @@ static inline __attribute__((always_inline)) void add(int32_t *restrict sums, co
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static void add_avx2(int32_t *sums, const uint8_t *words, size_t count)
+__attribute__((target("avx2"), aligned(GN_BENCH_LINE))) static void add_avx2(int32_t *sums, const uint8_t *words,
+                                                                             size_t count)
 {
     add(sums, words, count);
 }

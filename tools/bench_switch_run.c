@@ -2,6 +2,7 @@
 // The core alone, in one thread: every datagram of a load into gn_switch_rx(), results out of gn_action_write(), no network. The plain
 // addition, adding, and adding with results take turns, so that what disturbs the machine disturbs all of them.
 #include <stdlib.h>
+#include <string.h>
 
 #include <gradnic/switch.h>
 
@@ -45,11 +46,13 @@ static gn_message prepare(run *r, const char *kernel)
                              .children = (uint8_t)load->workers};
     for (unsigned i = 0; i < load->workers; i++) r->job.port[i] = (uint16_t)i;
     const size_t bytes = gn_switch_bytes(&config);
-    r->output_room = gn_agg_bound(load->values);
-    r->memory = malloc(bytes);
-    r->sums = calloc((size_t)2 * load->slots * load->values, sizeof *r->sums);
-    r->outputs = malloc(OUTPUTS * r->output_room);
+    r->output_room = (gn_agg_bound(load->values) + GN_BENCH_LINE - 1) / GN_BENCH_LINE * GN_BENCH_LINE;
+    const size_t sums_bytes = (size_t)2 * load->slots * load->values * sizeof *r->sums;
+    r->memory = gn_bench_lines(bytes);
+    r->sums = gn_bench_lines(sums_bytes);
+    r->outputs = gn_bench_lines(OUTPUTS * r->output_room);
     if (!r->memory || !r->sums || !r->outputs) return "out of memory";
+    memset(r->sums, 0, sums_bytes);
     if (gn_switch_init(&r->sw, &config, r->memory, bytes)) return "the switch does not start";
     return begin_job(r);
 }
@@ -61,24 +64,25 @@ static void plain_pass(run *r)
     const gn_bench_load *load = r->load;
     for (size_t i = 0; i < load->count; i++) {
         const gn_bench_datagram *d = &load->datagrams[i];
-        // copy (psn / slots) mod 2 of slot psn mod slots, as the switch has them
-        const size_t copy = 2 * (d->chunk % load->slots) + (d->chunk / load->slots & 1);
         const uint8_t *words = load->format == GN_AGG_INT32
                                    ? load->bytes + d->at + GN_AGG_HEADER
                                    : (const uint8_t *)(load->data[d->worker] + (size_t)d->chunk * load->values);
+        // copy (psn / slots) mod 2 of slot psn mod slots, as the switch has them; slots are a power of two
+        const size_t copy = 2 * (d->chunk & (load->slots - 1)) + ((d->chunk & load->slots) != 0);
         gn_bench_plain_add(r->sums + copy * load->values, words, load->values);
     }
     __asm__ volatile("" ::: "memory");  // the sums are not dead
 }
 
-/// A host that takes datagrams in batches asks for the next while it has the one before it: its beginning, the rest follows by itself. Not
-/// for what lies in a cache anyway.
-static void expect_next(const gn_bench_load *load, size_t i)
+/// A host that takes datagrams in batches asks for what is to come while it has one of them: of what begins a KiB further on (or behind this one, if it is
+/// longer), as much as this one is long, at most a KiB; the rest follows by itself. Not for what lies in a cache anyway.
+static void expect_next(const gn_bench_load *load, const gn_bench_datagram *d)
 {
     enum { LINE = 64, AHEAD = 1024 };
-    if (!load->prefetch || i + 1 == load->count) return;
-    const gn_bench_datagram *next = &load->datagrams[i + 1];
-    for (size_t at = 0; at < next->bytes && at < AHEAD; at += LINE) __builtin_prefetch(load->bytes + next->at + at);
+    if (!load->prefetch) return;
+    const size_t begin = d->at + (d->bytes > AHEAD ? d->bytes : AHEAD);
+    const size_t end = begin + (d->bytes < AHEAD ? d->bytes : AHEAD);
+    for (size_t at = begin; at < end && at < load->used; at += LINE) __builtin_prefetch(load->bytes + at);
 }
 
 static void add_pass(run *r)
@@ -88,7 +92,7 @@ static void add_pass(run *r)
     begin_job(r);
     for (size_t i = 0; i < load->count; i++) {
         const gn_bench_datagram *d = &load->datagrams[i];
-        expect_next(load, i);
+        expect_next(load, d);
         gn_switch_rx(&r->sw, i, d->worker, load->bytes + d->at, d->bytes, actions);
     }
 }
@@ -101,7 +105,7 @@ static void whole_pass(run *r)
     begin_job(r);
     for (size_t i = 0; i < load->count; i++) {
         const gn_bench_datagram *d = &load->datagrams[i];
-        expect_next(load, i);
+        expect_next(load, d);
         const unsigned count = gn_switch_rx(&r->sw, i, d->worker, load->bytes + d->at, d->bytes, actions);
         for (unsigned a = 0; a < count; a++) {
             if (actions[a].kind == GN_TO_NOBODY) continue;

@@ -73,8 +73,8 @@ INLINE void put_integers(action act, output *o, void *to, size_t lanes, __m256i 
 {
     if (act == ADD_INTEGER) {
         __m256i old = load_lanes(to, lanes), sum = _mm256_add_epi32(old, q);
-        o->overflow =
-            _mm256_or_si256(o->overflow, _mm256_and_si256(_mm256_xor_si256(sum, old), _mm256_xor_si256(sum, q)));
+        // a sum that fits is less than what was there when, and only when, less than 0 was added
+        o->overflow = _mm256_or_si256(o->overflow, _mm256_xor_si256(_mm256_cmpgt_epi32(old, sum), q));
         q = sum;
     }
     store_lanes(to, lanes, _mm256_castsi256_ps(q));

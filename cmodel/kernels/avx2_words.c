@@ -4,9 +4,9 @@
 
 static bool add(int32_t *sums, const uint8_t *words, size_t count)
 {
-    enum { AT_ONCE = 4 * GN_GROUP, LONG = 16 * GN_GROUP };  // for few words the loop as it is was faster
+    enum { AT_ONCE = 4 * GN_GROUP };
     output o = {.overflow = _mm256_setzero_si256()};
-    for (; count >= LONG; count -= AT_ONCE, sums += AT_ONCE, words += 4 * AT_ONCE) {
+    for (; count >= AT_ONCE; count -= AT_ONCE, sums += AT_ONCE, words += 4 * AT_ONCE) {
 #pragma GCC unroll 4
         for (size_t i = 0; i < AT_ONCE; i += GN_GROUP)
             put_integers(ADD_INTEGER, &o, sums + i, GN_GROUP, load_lanes(words + 4 * i, GN_GROUP));

@@ -66,7 +66,7 @@ static int open_streams(gn_shard *shard, const gn_shard_config *config, gn_error
 static int allocate(gn_shard *shard, const gn_shard_config *config, gn_error *error)
 {
     const size_t bytes = gn_switch_bytes(&config->sw);
-    shard->memory = malloc(bytes ? bytes : 1);
+    shard->memory = aligned_alloc(64, (bytes | 63) + 1);
     shard->streams = calloc(config->streams, sizeof *shard->streams);
     shard->box = calloc(1, sizeof *shard->box);
     shard->buffer = malloc((size_t)GN_SHARD_BATCH * GN_SHARD_MESSAGE);

@@ -5,6 +5,9 @@
 #include <gradnic/aggregate.h>
 #include <gradnic/shim.h>
 
+#include <zlib.h>
+
+#include "host/splitmix.h"
 #include "suite.h"
 
 static const gn_agg_packet example = {.type = GN_AGG_RESULT,
@@ -41,6 +44,35 @@ START_TEST(header_has_its_bytes)
     ck_assert_mem_eq(bytes + 28, crc, 4);
     static const uint8_t values[] = {1, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff};
     ck_assert_mem_eq(bytes + 32, values, 8);
+}
+END_TEST
+
+START_TEST(crc_is_crc_32_of_any_header)
+{
+    uint64_t state = 1;
+    for (unsigned round = 0; round < 10000; round++) {
+        // one field alone in the first rounds, then all
+        const uint64_t a = round < 64 ? 1ull << round : splitmix64(&state), b = round < 64 ? 0 : splitmix64(&state);
+        const gn_agg_packet packet = {.type = a & 7,
+                                      .flags = (uint8_t)(a >> 3),
+                                      .job = (uint16_t)(a >> 11),
+                                      .gen = (uint16_t)(a >> 27),
+                                      .slot = (a >> 43) & 0x7fff,
+                                      .version = a >> 63,
+                                      .psn = (uint32_t)b,
+                                      .bitmap = b ^ a,
+                                      .level = (uint8_t)(b >> 32 & 15),
+                                      .fanin = (b >> 36) & 0xfff,
+                                      .priority = (uint16_t)(b >> 48),
+                                      .exponent = (int8_t)(a & 127),
+                                      .next = (int8_t)(b & 127),
+                                      .values = (uint16_t)(a >> 21)};
+        uint8_t header[GN_AGG_HEADER];
+        gn_agg_write_header(&packet, header);
+        const uint32_t crc = (uint32_t)crc32(0, header, 28);
+        const uint8_t want[] = {(uint8_t)(crc >> 24), (uint8_t)(crc >> 16), (uint8_t)(crc >> 8), (uint8_t)crc};
+        ck_assert_mem_eq(header + 28, want, sizeof want);
+    }
 }
 END_TEST
 
@@ -201,7 +233,7 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("aggregate_packet", header_has_its_bytes, what_was_written_is_read,
+    return RUN_TESTS("aggregate_packet", header_has_its_bytes, crc_is_crc_32_of_any_header, what_was_written_is_read,
                      every_bit_of_the_header_is_guarded, impossible_fields, lengths, streams_stand_behind_a_shim,
                      binary32_for_the_leader_is_never_compressed, packets_that_go_on_keep_their_payload,
                      every_fault_has_a_text);

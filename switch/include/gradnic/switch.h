@@ -140,7 +140,7 @@ typedef struct gn_switch {
 /// 0 for a configuration that is out of range.
 GN_API size_t gn_switch_bytes(const gn_switch_config *config);
 
-/// `memory`: gn_switch_bytes() bytes, aligned as malloc() does; the caller's, and only to be freed after the last call. @return GN_INVALID, GN_NO_SPACE
+/// `memory`: gn_switch_bytes() bytes, aligned as malloc() does (to 64: faster); the caller's, and only to be freed after the last call. @return GN_INVALID, GN_NO_SPACE
 GN_API gn_status gn_switch_init(gn_switch *sw, const gn_switch_config *config, void *memory, size_t bytes);
 
 /// Admission. @return GN_OK; GN_INVALID for fields out of range; GN_NO_SPACE when there is no room for its slots (in one piece) or for one more
