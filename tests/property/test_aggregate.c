@@ -9,7 +9,7 @@
 #include "aggregate_oracle.h"
 #include "unit/suite.h"
 
-enum { COUNT_MAX = 3000 };
+enum { COUNT_MAX = 3000, CHUNKS_MAX = 500 };
 
 /// The vector that a job is at.
 typedef struct vector {
@@ -69,7 +69,8 @@ static void fill(net *n, vector *v)
     // Chunks without integers are left out where there is no time: rank 0 may hear of one last, and others' values have to come again.
     const bool plain = n->options.timeless;
     const unsigned kind = net_below(n, plain ? 5 : 6), odd = plain || net_below(n, 4) ? 0 : 1;
-    v->count = net_below(n, 8) ? 1 + net_below(n, COUNT_MAX) : 0;
+    const unsigned most = CHUNKS_MAX * n->options.packet_values;
+    v->count = net_below(n, 8) ? 1 + net_below(n, most < COUNT_MAX ? most : COUNT_MAX) : 0;
     v->in_place = net_below(n, 2);
     for (unsigned rank = 0; rank < n->ranks; rank++)
         for (size_t i = 0; i < v->count; i++) v->sent[rank][i] = value(n, kind, odd);
