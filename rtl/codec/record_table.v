@@ -25,19 +25,19 @@ module record_table #(
     output wire [17:0]  m_bytes,    // 6 bits each
     input  wire         m_leave,    // beat 0 leaves; only when it is valid
 
-    // where that ends which begins in beat 0 at offset `at`: the offset behind it in bits 4:0, and in which beat in the rest, as below;
-    // and where in beat 1 that ends which begins there at `at` modulo 8. About each: of a record one more than the payload bytes of
-    // lanes 0 to 3, of an item of profile dense those of its second group (17: 33)
+    // Where that ends which begins at offset `at`: the offset behind it in bits 4:0, and in which beat in the rest, as below. Five words,
+    // all 0 but the one that is asked for: 0 and 1 of the even table's halves, 2 and 3 of the odd one's, 4 of beat 1. About it: of a record
+    // one more than the payload bytes of lanes 0 to 3, of an item of profile dense those of its second group (17: 33)
     input  wire [4:0]   at,
-    output wire [7:0]   m_even,     // {beyond offset 64, step, upper, offset modulo 32}, if beat 0 is in the even table
-    output wire [7:0]   m_odd,      // or in the odd one
-    output wire         m_is_odd,   // which it is
-    output wire [5:0]   m_ends_1,   // 2..42
-    output wire [4:0]   m_about,
-    output wire [4:0]   m_about_1
+    input  wire [4:0]   about_at,   // the same: what is not needed at once need not load the registers of what is
+    input  wire         use_0,      // it begins in beat 0
+    input  wire         use_1,      // or in beat 1, at `at` modulo 8
+    output wire [39:0]  m_ends,     // 8 bits each: {over, step, upper, offset modulo 32}
+    output wire [4:0]   m_about
 );
 
-    // `step`: beat 0 is used up, `upper`: the offset is one of the second of the beats that are then left, or, without a step, 32.
+    // `step`: beat 0 is used up, `upper`: the offset is one of the second of the beats that are then left, or, without a step, 32. `over`:
+    // of a frame that ends in beat 0, or else of one that ends in beat 1, it has bytes that the frame does not have.
 
     localparam RECORDS = (PROFILES & 3) != 0;
     localparam DENSE   = (PROFILES & 4) != 0;
@@ -49,9 +49,18 @@ module record_table #(
         tag_bytes = {tag == 2'd3, tag == 2'd2, tag == 2'd1};
     endfunction
 
+    // of two tags: a table of constants and not a sum
+    function [4:0] tags_give(input [3:0] tags);
+        integer n;
+        begin
+            tags_give = 5'd0;
+            for (n = 0; n < 16; n = n + 1)
+                if (tags == n[3:0]) tags_give = {2'd0, tag_bytes(n[1:0])} + {2'd0, tag_bytes(n[3:2])};
+        end
+    endfunction
+
     function [4:0] byte_gives(input [7:0] tags);
-        byte_gives = {1'b0, {1'b0, tag_bytes(tags[1:0])} + {1'b0, tag_bytes(tags[3:2])}} +
-                     {1'b0, {1'b0, tag_bytes(tags[5:4])} + {1'b0, tag_bytes(tags[7:6])}} + 5'd1;
+        byte_gives = tags_give(tags[3:0]) + tags_give(tags[7:4]) + 5'd1;
     endfunction
 
     `include "class_bytes.vh"
@@ -84,13 +93,14 @@ module record_table #(
     assign {x_dense, x_last, x_bytes, zero, x_data} = store[read_reg];
 
     wire [4:0]   stored = stored_reg + {4'd0, s_valid} - {4'd0, x_move};
+    wire         some   = s_valid || |stored_reg[4:1] || (stored_reg[0] && !x_move);
 
     always @(posedge clk) begin
         if (s_valid) store[write_reg] <= {into_dense, s_last, s_bytes, into_zero, into_bytes};
         write_reg  <= write_reg + {3'd0, s_valid};
         read_reg   <= read_reg + {3'd0, x_move};
         stored_reg <= stored;
-        some_reg   <= s_valid || |stored_reg[4:1] || (stored_reg[0] && !x_move);
+        some_reg   <= some;
         if (rst) begin
             write_reg  <= 4'd0;
             read_reg   <= 4'd0;
@@ -102,7 +112,7 @@ module record_table #(
     // ---- the length of what would begin at each offset: a record; a quad's header and first group; a zero run. It is a sum of what two
     // bytes give. That of the last offset needs the next beat, and is added up one stage later.
 
-    // What the first byte gives, with an offset: of six bits, so a table of constants and not a sum.
+    // What the first byte gives, with an offset: of six bits, so a table of constants too.
     function [6:0] opens(input dense, input [4:0] byte_bits, input [6:0] offset);
         integer n;
         begin
@@ -114,9 +124,9 @@ module record_table #(
 
     wire [223:0] first_gives;  // 7 bits an offset, of the first eight and the last with that offset added
 
-    genvar g;
+    genvar g, h;
     generate
-        for (g = 0; g < 32; g = g + 1) begin : g_first
+        for (g = 0; g < 32; g = g + 1) begin : g_opens
             assign first_gives[7*g +: 7] = opens(x_dense, x_data[8*g +: 5], g < 8 || g == 31 ? g : 0);
         end
     endgenerate
@@ -127,6 +137,7 @@ module record_table #(
     reg         y_zero;    // its byte
     reg [5:0]   y_bytes;
     reg         y_dense, y_last, y_valid = 1'b0;
+    reg         y_ok_reg = 1'b0;  // valid, and what follows is there
     wire        y_move;
 
     assign x_move = some_reg && (!y_valid || y_move);
@@ -144,38 +155,47 @@ module record_table #(
             y_dense <= x_dense;
             y_last  <= x_last;
         end
-        y_valid <= x_move || (y_valid && !y_move);
-        if (rst) y_valid <= 1'b0;
+        y_valid  <= x_move || (y_valid && !y_move);
+        y_ok_reg <= x_move ? x_last || some : y_valid && !y_move && (y_last || some);
+        if (rst) begin
+            y_valid  <= 1'b0;
+            y_ok_reg <= 1'b0;
+        end
     end
 
     wire [6:0]   y_second = y_dense ? {6'd0, y_zero && zero[0]} : {2'd0, x_data[4:0]};
-    wire [255:0] y_table;
+    wire [255:0] y_table;  // bit 0 of all 32 offsets, bit 1, ...
 
     generate
         for (g = 0; g < 32; g = g + 1) begin : g_ends
             wire [6:0] ends = g == 31 ? y_first + y_second : {1'b0, y_known[(g % 31)*6 +: 6]} + (g < 8 ? 7'd0 : g);
             // what ends exactly with a frame's last beat stays in it: groups without payload may follow
             wire       step = g == 31 || (|ends[6:5] && !(y_last && ends[5:0] == 6'd32));
-            assign y_table[8*g +: 8] = {ends[6] && |ends[4:0], step, step ? ends[6] : ends[5], ends[4:0]};
+            assign {y_table[224+g], y_table[192+g], y_table[160+g], y_table[128+g], y_table[96+g], y_table[64+g], y_table[32+g], y_table[g]} =
+                {y_last ? step : ends[6] && |ends[4:0], step, step ? ends[6] : ends[5], ends[4:0]};
         end
     endgenerate
 
-    // ---- two tables, for beats of even and of odd numbers
+    // ---- two tables, for beats of even and of odd numbers. That beat 0 leaves is known last in a cycle: so it is noted, and counted in the
+    // next one.
 
     reg [255:0] even_table, odd_table;
     reg [159:0] even_about, odd_about;
-    reg [47:0]  first_reg;                     // of beat 1, where it has a table, the first eight offsets
+    reg [47:0]  first_reg;            // of beat 1, where it has a table, the first eight offsets
     reg [39:0]  first_about_reg;
     reg [5:0]   even_bytes, odd_bytes;
-    reg         from_odd_reg = 1'b0;           // beat 0 is in the odd one
-    reg         v0_reg = 1'b0, v1_reg = 1'b0;  // beat 0 has a table; beat 1 has
-    reg         not_v1_reg = 1'b1;             // for what is wide: a copy that is not merged again
+    reg         from_odd_reg = 1'b0;  // beat 0 is in the odd one
+    reg         left_reg     = 1'b0;  // a beat has left that valid0_reg to last1_reg still count
+    reg         valid0_reg   = 1'b0, valid1_reg = 1'b0;
     reg         last0_reg, last1_reg;
 
-    wire        even_valid = from_odd_reg ? v1_reg : v0_reg;
-    wire        odd_valid  = from_odd_reg ? v0_reg : v1_reg;
+    wire        v0         = left_reg ? valid1_reg : valid0_reg;  // beat 0 has a table
+    wire        v1         = valid1_reg && !left_reg;             // beat 1 has
+    wire        last0      = left_reg ? last1_reg : last0_reg;
+    wire        even_valid = from_odd_reg ? v1 : v0;
+    wire        odd_valid  = from_odd_reg ? v0 : v1;
 
-    assign y_move = y_valid && (y_last || some_reg) && !(v0_reg && v1_reg);
+    assign y_move = y_ok_reg && !(v0 && v1);
 
     always @(posedge clk) begin
         if (!even_valid) begin
@@ -188,64 +208,71 @@ module record_table #(
             odd_about <= y_about;
             odd_bytes <= y_bytes;
         end
-        if (!v1_reg) begin
+        if (!v1) begin
             first_reg <= y_known[47:0];
             first_about_reg <= {y_about[135:128], y_about[103:96], y_about[71:64], y_about[39:32], y_about[7:0]};
         end
-        from_odd_reg <= from_odd_reg ^ m_leave;
-        v0_reg       <= (m_leave ? v1_reg : v0_reg) || y_move;
-        v1_reg       <= !m_leave && v0_reg && (v1_reg || y_move);
-        not_v1_reg   <= !(!m_leave && v0_reg && (v1_reg || y_move));
-        if (m_leave || !v0_reg) last0_reg <= v1_reg ? last1_reg : y_last;
-        if (!v1_reg) last1_reg <= y_last;
+        if (m_leave) from_odd_reg <= !from_odd_reg;
+        left_reg   <= m_leave;
+        valid0_reg <= v0 || y_move;
+        valid1_reg <= v0 && (v1 || y_move);
+        last0_reg  <= v0 ? last0 : y_last;
+        last1_reg  <= v1 ? last1_reg : y_last;
         if (rst) begin
             from_odd_reg <= 1'b0;
-            v0_reg       <= 1'b0;
-            v1_reg       <= 1'b0;
-            not_v1_reg   <= 1'b1;
+            left_reg     <= 1'b0;
+            valid0_reg   <= 1'b0;
+            valid1_reg   <= 1'b0;
         end
     end
 
     // ---- the window: beat 0 has a table; beat 1 is behind it, in the other table or still before it
 
     wire [5:0] bytes_0 = from_odd_reg ? odd_bytes : even_bytes;
-    wire [5:0] bytes_1 = not_v1_reg ? y_bytes : from_odd_reg ? even_bytes : odd_bytes;
-    wire       last_1  = v1_reg ? last1_reg : y_last;
-    wire       behind  = v1_reg && y_valid;  // beat 2 is in the register, else in the memory
+    wire [5:0] bytes_1 = !v1 ? y_bytes : from_odd_reg ? even_bytes : odd_bytes;
+    wire       last_1  = v1 ? last1_reg : y_last;
+    wire       behind  = v1 && y_valid;      // beat 2 is in the register, else in the memory
     wire       there_2 = some_reg || behind;
-    wire       there_1 = (v1_reg || y_valid) && (last_1 || there_2);
+    wire       there_1 = v1 || y_ok_reg;     // what has a table either ends its frame or has the next one in the register
 
-    assign m_valid = {there_2, there_1, v0_reg};
-    assign m_last  = {behind ? y_last : x_last, last_1, last0_reg};
+    assign m_valid = {there_2, there_1, v0};
+    assign m_last  = {behind ? y_last : x_last, last_1, last0};
     assign m_bytes = {behind ? y_bytes : x_bytes, bytes_1, bytes_0};
 
-    wire [255:0] even_shifted = even_table >> {at, 3'd0};
-    wire [255:0] odd_shifted  = odd_table >> {at, 3'd0};
-    wire [47:0]  first        = not_v1_reg ? y_known[47:0] : first_reg;
-    reg  [5:0]   first_chosen;
+    // Each choice is two of four, one behind the other, and the `or`.
 
-    always @* begin
-        first_chosen = first[5:0];
-        for (i = 1; i < 8; i = i + 1)
-            if (at[2:0] == i[2:0]) first_chosen = first[6*i +: 6];
-    end
-
-    assign m_even   = even_shifted[7:0];
-    assign m_odd    = odd_shifted[7:0];
-    assign m_is_odd = from_odd_reg;
-    assign m_ends_1 = first_chosen;
+    wire [3:0] halves       = {at[4], !at[4], at[4], !at[4]} & {{2{from_odd_reg}}, {2{!from_odd_reg}}} & {4{use_0}};
+    wire [3:0] about_halves = {about_at[4], !about_at[4], about_at[4], !about_at[4]} & {{2{from_odd_reg}}, {2{!from_odd_reg}}} & {4{use_0}};
+    wire [5:0] ends_1;
 
     generate
+        for (g = 0; g < 8; g = g + 1) begin : g_choice
+            wire [15:0] half0 = even_table[32*g +: 16];
+            wire [15:0] half1 = even_table[32*g + 16 +: 16];
+            wire [15:0] half2 = odd_table[32*g +: 16];
+            wire [15:0] half3 = odd_table[32*g + 16 +: 16];
+            assign {m_ends[24+g], m_ends[16+g], m_ends[8+g], m_ends[g]} =
+                {half3[at[3:0]], half2[at[3:0]], half1[at[3:0]], half0[at[3:0]]} & halves;
+        end
+        for (g = 0; g < 6; g = g + 1) begin : g_first
+            wire [15:0] first;
+            for (h = 0; h < 8; h = h + 1) begin : g_offset
+                assign {first[8+h], first[h]} = {y_known[6*h+g], first_reg[6*h+g]};
+            end
+            assign ends_1[g] = first[{!v1, at[2:0]}] && use_1;
+        end
         for (g = 0; g < 5; g = g + 1) begin : g_about
-            wire [31:0] even    = even_about[32*g +: 32];
-            wire [31:0] odd     = odd_about[32*g +: 32];
-            wire [7:0]  first_8 = not_v1_reg ? y_about[32*g +: 8] : first_about_reg[8*g +: 8];
-            assign m_about[g]   = from_odd_reg ? odd[at] : even[at];
-            assign m_about_1[g] = first_8[at[2:0]];
+            wire [15:0] half0 = even_about[32*g +: 16];
+            wire [15:0] half1 = even_about[32*g + 16 +: 16];
+            wire [15:0] half2 = odd_about[32*g +: 16];
+            wire [15:0] half3 = odd_about[32*g + 16 +: 16];
+            wire [15:0] first = {y_about[32*g +: 8], first_about_reg[8*g +: 8]};
+            assign m_about[g] = |({half3[about_at[3:0]], half2[about_at[3:0]], half1[about_at[3:0]], half0[about_at[3:0]]} & about_halves) ||
+                                (first[{!v1, about_at[2:0]}] && use_1);
         end
     endgenerate
 
-    wire unused_shifted = &{1'b0, even_shifted, odd_shifted};
+    assign m_ends[39:32] = {ends_1[5] && |ends_1[4:0], use_1, ends_1};
 
 endmodule
 

@@ -45,15 +45,10 @@ module record_window #(
 
     // ---- beats in: a ring of 16, in four memories of 8 bytes a beat
 
-    wire [COUNT_WIDTH-1:0] s_count = s_axis_tuser[COUNT_WIDTH+9:10];
-    wire [COUNT_WIDTH-1:0] s_less  = s_count - {{COUNT_WIDTH-1{1'b0}}, 1'b1};
-    wire                   s_none  = s_count == {COUNT_WIDTH{1'b0}};
-    wire [GROUPS-1:0]      s_groups = s_none ? {GROUPS{1'b0}} : s_less[COUNT_WIDTH-1:3];  // less one
-    wire [5:0]             s_bytes;
-    wire                   take = s_axis_tvalid && s_axis_tready;
-    wire                   leave;  // beat 0
-    wire                   unused_less = &{1'b0, s_less};
-    wire                   unused_idle;
+    wire [5:0] s_bytes;
+    wire       take = s_axis_tvalid && s_axis_tready;
+    wire       leave;  // beat 0
+    wire       unused_idle;
 
     keep_count s_keep (.keep(s_axis_tkeep), .count(s_bytes));
 
@@ -86,44 +81,46 @@ module record_window #(
         end
     end
 
-    // ---- frames in: groups less one, whether that is 0 or 1, lanes of the last, no values at all, bound, profile
+    // ---- frames in: groups less one, whether that is 0 or 1, lanes of the last, no values at all, bound, profile. A beat's table takes
+    // longer, so there is time for a register.
 
     localparam FRAME = GROUPS + 2 + 3 + 1 + 8 + 2;
 
-    reg [FRAME-1:0] frames [0:15];
-    reg [3:0]       frame_write_reg = 4'd0, frame_reg = 4'd0;
-    wire            frame_done;
+    reg [COUNT_WIDTH+9:0] user_reg;
+    reg                   frame_in_reg = 1'b0;  // by a frame's first beat
 
     always @(posedge clk) begin
-        if (take && s_first_reg) begin
-            frames[frame_write_reg] <= {s_groups == {GROUPS{1'b0}}, s_groups == {{GROUPS-1{1'b0}}, 1'b1}, s_groups, s_count[2:0], s_none,
-                                        s_axis_tuser[9:0]};
-            frame_write_reg <= frame_write_reg + 4'd1;
-        end
-        if (frame_done) frame_reg <= frame_reg + 4'd1;
-        if (rst) begin
-            frame_write_reg <= 4'd0;
-            frame_reg       <= 4'd0;
-        end
+        user_reg     <= s_axis_tuser;
+        frame_in_reg <= take && s_first_reg && !rst;
     end
+
+    wire [COUNT_WIDTH-1:0] count  = user_reg[COUNT_WIDTH+9:10];
+    wire [COUNT_WIDTH-1:0] less   = count - {{COUNT_WIDTH-1{1'b0}}, 1'b1};
+    wire                   none   = count == {COUNT_WIDTH{1'b0}};
+    wire [GROUPS-1:0]      groups = none ? {GROUPS{1'b0}} : less[COUNT_WIDTH-1:3];  // less one
+    wire                   unused_less = &{1'b0, less};
 
     wire [GROUPS-1:0] frame_groups;
     wire [7:0]        frame_bound;
     wire [2:0]        frame_lanes;
     wire [1:0]        frame_profile;
-    wire              frame_one, frame_two, frame_none;
-    assign {frame_one, frame_two, frame_groups, frame_lanes, frame_none, frame_bound, frame_profile} = frames[frame_reg];
+    wire              frame_one, frame_two, frame_none, frame_done, unused_frame;
+
+    credit_fifo #(.WIDTH(FRAME), .LOG2(4)) frames (
+        .clk(clk), .rst(rst),
+        .s_data({groups == {GROUPS{1'b0}}, groups == {{GROUPS-1{1'b0}}, 1'b1}, groups, count[2:0], none, user_reg[9:0]}), .s_valid(frame_in_reg),
+        .m_data({frame_one, frame_two, frame_groups, frame_lanes, frame_none, frame_bound, frame_profile}), .m_valid(unused_frame), .m_ready(frame_done));
 
     // ---- the loop: a record a cycle. It may begin at offsets 0 to 39 of the window: at 32 and above, beat 0 is used up, and
     // leaves with the record, so that a record or a frame that ends two beats on does not cost the next one a cycle.
 
     reg [5:0] at_reg     = 6'd0;
-    reg [5:0] not_at_reg = 6'h3f;  // its complement, for the data alone: a copy that is not merged again
+    reg [5:0] not_at_reg = 6'h3f;  // its complement, for the data: a copy that is not merged again
     reg       used_reg  = 1'b0;  // beat 0 belongs to the frame before, offset 32 begins a frame
     reg       skip_reg  = 1'b0;  // drop what is left of a frame
     reg       start_reg = 1'b1;  // the next record is a frame's first
     reg       over_reg  = 1'b0;  // the last one needed bytes that its frame does not have: the frame ends with it
-    reg       over_leave_reg = 1'b0;  // and beat 0 is its last
+    reg       ended_0_reg;       // it did so in the beat that was beat 0 then
     reg       far_reg   = 1'b0;  // at 40 and above: first beat 0 has to leave
 
     reg [GROUPS-1:0] left_groups_reg;  // groups behind the next one
@@ -133,18 +130,17 @@ module record_window #(
 
     wire [2:0]  w_valid, w_last;
     wire [17:0] w_bytes;
-    wire [7:0]  even, odd;
-    wire        is_odd;
-    wire [6:0]  ends = is_odd ? odd[6:0] : even[6:0];
-    wire [5:0]  ends_1;
-    wire [4:0]  about_0, about_1;
-    wire [4:0]  about = at_reg[5] ? about_1 : about_0;
+    wire        use_0 = !inner && !at_reg[5];  // what the tables say of beat 0 counts
+    wire        use_1 = !inner && at_reg[5];   // what they say of beat 1
+    wire [39:0] ends;
+    wire [4:0]  about;
+    wire [5:0]  data_at = ~not_at_reg;
 
     record_table #(.PROFILES(PROFILES)) window_table (
         .clk(clk), .rst(rst),
         .s_data(s_axis_tdata), .s_dense(s_dense), .s_last(s_axis_tlast), .s_bytes(s_bytes), .s_valid(take),
         .m_valid(w_valid), .m_last(w_last), .m_bytes(w_bytes), .m_leave(leave),
-        .at(at_reg[4:0]), .m_even(even), .m_odd(odd), .m_is_odd(is_odd), .m_ends_1(ends_1), .m_about(about_0), .m_about_1(about_1));
+        .at(at_reg[4:0]), .about_at({at_reg[4:3], data_at[2:0]}), .use_0(use_0), .use_1(use_1), .m_ends(ends), .m_about(about));
 
     wire              dense = DENSE && (!RECORDS || frame_profile == 2'd2);
     wire [GROUPS-1:0] left  = start_reg ? frame_groups : left_groups_reg;
@@ -157,35 +153,23 @@ module record_window #(
     wire ends_w0 = !used_reg && w_last[0];     // the frame ends in beat 0
     wire ends_w1 = w_valid[1] && w_last[1];    // or in beat 1
 
-    // Where the record ends: at 32 and above as the first eight offsets of beat 1 say, inside an item by adding, else as beat 0's table says,
-    // which is known last. All three as record_table has it: {beyond offset 64, step, upper, offset modulo 32}.
+    // Where the record ends: inside an item by adding, else as the tables say, which is known last. All as record_table has it: {over, step,
+    // upper, offset modulo 32}; all words but one are 0, and they meet in one `or`. Nothing there waits for `fire` or `one`: these say
+    // whether the offset's registers take it.
     wire [6:0] added      = {1'b0, at_reg} + {1'b0, inner_bytes};
     wire       added_32   = ends_w0 && added[5:0] == 6'd32;  // what ends exactly with a frame's last beat stays in it
     wire       added_step = |added[6:5] && !added_32;
-    wire [7:0] by_adding  = {added[6] && |added[4:0], added_step, added[6] || added_32, added[4:0]};
-    wire [7:0] by_beat_1  = {ends_1[5] && |ends_1[4:0], 1'b1, ends_1};
-    wire [7:0] by_early   = inner ? by_adding : by_beat_1;
-    wire       use_early  = inner || at_reg[5];
-    wire [6:0] next       = use_early ? by_early[6:0] : ends;
+    wire       added_over = ends_w0 ? added_step : added[6] && |added[4:0];
+    wire [7:0] by_adding  = {added_over, added_step, added[6] || added_32, added[4:0]} & {8{inner}};
+    wire [7:0] by_table   = ends[7:0] | ends[15:8] | ends[23:16] | ends[31:24];
+    wire [7:0] by_beat_1  = {ends[39] || ends_w0, ends[38:32]} & {8{use_1}};
+    wire [6:0] next       = by_table[6:0] | by_beat_1[6:0] | by_adding[6:0];
 
-    // What need not wait for that: a frame's end by its count, what is added, and offsets when there is no record. All that may be next
-    // is gated beforehand, and meets in one `or`.
-    wire       use_even   = fire && !one && !use_early && !is_odd;
-    wire       use_odd    = fire && !one && !use_early && is_odd;
-    wire       use_beat_1 = fire && !one && !inner && at_reg[5];
-    wire [5:0] at_hold    = over_reg ? 6'd0 : far_reg && w_valid[0] ? {1'b0, at_reg[4:0]} : at_reg;
-    wire       leave_hold = w_valid[0] && (over_reg ? over_leave_reg : far_reg || skip_reg);
-    wire [5:0] at_else    = !fire ? at_hold : one ? {!ends_w0 && ends_w1, 5'd0} : inner ? by_adding[5:0] : 6'd0;
-    wire       leave_else = !fire ? leave_hold : one || (inner ? added_step : at_reg[5]);
-    wire [5:0] at_next    = (even[5:0] & {6{use_even}}) | (odd[5:0] & {6{use_odd}}) | (ends_1 & {6{use_beat_1}}) | at_else;
-    wire       far_next   = (use_beat_1 && ends_1[5] && |ends_1[4:3]) || (fire && !one && inner && by_adding[5] && |added[4:3]);
+    wire over       = fire && !one && (ends_w0 || ends_w1) && (by_table[7] || by_beat_1[7] || by_adding[7]);
+    wire far        = fire && !one && (by_beat_1[5] || by_adding[5]) && |(by_beat_1[4:3] | by_adding[4:3]);
+    wire leave_hold = w_valid[0] && (over_reg ? !ended_0_reg : far_reg || skip_reg);
 
-    wire over_early = ends_w0 ? by_early[6] : ends_w1 && by_early[7];
-    wire over_even  = ends_w0 ? even[6] : ends_w1 && even[7];
-    wire over_odd   = ends_w0 ? odd[6] : ends_w1 && odd[7];
-    wire over       = (use_even && over_even) || (use_odd && over_odd) || (fire && !one && use_early && over_early);
-
-    assign leave      = (even[6] && use_even) || (odd[6] && use_odd) || leave_else;
+    assign leave      = (fire && (by_table[6] || by_beat_1[6] || by_adding[6] || one)) || leave_hold;
     assign frame_done = (fire && one) || over_reg;
     assign m_started  = fire;
 
@@ -201,26 +185,42 @@ module record_window #(
         end else if (skip_reg && w_valid[0] && w_last[0]) begin
             skip_reg <= 1'b0;
         end
-        over_reg       <= over;
-        over_leave_reg <= over && !ends_w0;
-        far_reg        <= far_next || (!fire && far_reg && !over_reg && !w_valid[0]);  // beat 0's table says no more than 66
-        at_reg       <= at_next;
-        not_at_reg   <= ~at_next;
+        over_reg    <= over;
+        ended_0_reg <= ends_w0;
+        far_reg     <= far || (!fire && far_reg && !over_reg && !w_valid[0]);  // beat 0's table says no more than 66
         if (rst) begin
-            at_reg         <= 6'd0;
-            not_at_reg     <= 6'h3f;
-            used_reg       <= 1'b0;
-            skip_reg       <= 1'b0;
-            start_reg      <= 1'b1;
-            over_reg       <= 1'b0;
-            over_leave_reg <= 1'b0;
-            far_reg        <= 1'b0;
+            used_reg  <= 1'b0;
+            skip_reg  <= 1'b0;
+            start_reg <= 1'b1;
+            over_reg  <= 1'b0;
+            far_reg   <= 1'b0;
+        end
+    end
+
+    // A frame begins at offset 0, or at 32 when it begins in the beat in which the one before ended.
+    wire at_32 = one ? !ends_w0 && ends_w1 : next[5];
+
+    always @(posedge clk) begin
+        if (fire) begin
+            at_reg     <= {at_32, next[4:0]};
+            not_at_reg <= ~{at_32, next[4:0]};
+        end
+        if (over_reg || (far_reg && w_valid[0])) begin
+            at_reg[5]     <= 1'b0;
+            not_at_reg[5] <= 1'b1;
+        end
+        if (frame_done) begin
+            at_reg[4:0]     <= 5'd0;
+            not_at_reg[4:0] <= 5'h1f;
+        end
+        if (rst) begin
+            at_reg     <= 6'd0;
+            not_at_reg <= 6'h3f;
         end
     end
 
     // ---- the data: 42 bytes from the word of 8 bytes on in which the record begins, one of the first five
 
-    wire [5:0]   data_at = ~not_at_reg;
     wire [591:0] words;  // of the window
 
     genvar g;
@@ -252,9 +252,9 @@ module record_window #(
 
     reg  [335:0] c_data;
     reg  [2:0]   c_shift, c_not_shift;  // by bytes yet; a complement, as above
-    wire [335:0] fine_low  = c_data >> {c_shift, 3'd0};
+    wire [79:0]  fine_low  = c_data[79:0] >> {c_shift, 3'd0};  // a quad's header: wanted at once, so from registers of its own
     wire [335:0] fine_high = c_data >> {~c_not_shift, 3'd0};
-    wire [279:0] fine      = {fine_high[279:144], fine_low[143:0]};
+    wire [279:0] fine      = {fine_high[279:16], fine_low[15:0]};
     wire         unused_fine = &{1'b0, fine_high, fine_low};
 
     wire [3:0] inner_class;
@@ -282,7 +282,7 @@ module record_window #(
                 if (fire) begin
                     group_reg <= dense ? group_reg + 2'd1 : 2'd0;
                     inner_reg <= dense && (group_reg != 2'd3 || in_run);
-                    bytes_reg <= inner_reg ? class_bytes(classes[7:4]) : {about[4] && about[0], about[4] && !about[0], about[3:0]};
+                    bytes_reg <= (class_bytes(classes[7:4]) & {6{inner_reg}}) | {about[4] && about[0], about[4] && !about[0], about[3:0]};
                 end
                 fresh_reg   <= fire && opens;
                 classes_reg <= fire && inner_reg ? {4'd0, classes[11:4]} : classes;
@@ -312,7 +312,7 @@ module record_window #(
     reg [1:0]   c_profile;
     reg [7:0]   c_bound;
     reg [2:0]   c_lanes;
-    reg         c_valid = 1'b0, c_one, c_over, c_wrong, c_open, c_opens, c_quad_last;
+    reg         c_valid = 1'b0, c_one, c_wrong, c_open, c_opens, c_quad_last;
     reg [1:0]   c_groups;     // of an item's last quad, less one
 
     always @(posedge clk) begin
@@ -325,7 +325,6 @@ module record_window #(
         c_end       <= ends_w0 ? {1'b0, w_bytes[5:0]} : ends_w1 ? 7'd32 + {1'b0, w_bytes[11:6]} : 7'd64 + {1'b0, w_bytes[17:12]};
         c_open      <= !ends_w0 && !ends_w1 && !(w_valid[2] && w_last[2]);
         c_wrong     <= frame_none || (one && in_run);
-        c_over      <= over;
         c_one       <= one;
         c_profile   <= frame_profile;
         c_bound     <= frame_bound;
@@ -351,9 +350,9 @@ module record_window #(
         m_class     <= c_opens ? fine[3:0] : c_class;
         m_header    <= c_opens;
         m_lanes     <= c_lanes;
-        m_last      <= c_one || c_over;
+        m_last      <= c_one || over_reg;
         m_valid     <= c_valid;
-        m_wrong     <= c_wrong || c_over || (c_one && (c_open || c_ends != c_end));
+        m_wrong     <= c_wrong || over_reg || (c_one && (c_open || c_ends != c_end));
         m_quad_last <= c_opens && c_quad_last;
         m_groups    <= c_groups;
         if (rst) m_valid <= 1'b0;

@@ -30,19 +30,19 @@ module credit_fifo #(
     assign m_data  = out_reg;
     assign m_valid = out_valid_reg;
 
-    wire free  = m_ready || !out_valid_reg;
-    wire write = s_valid && !(free && empty_reg);
-    wire read  = free && !empty_reg;
-    wire one   = read_reg + 1'b1 == write_reg;
+    // A word that does not stay in the store is written there all the same: so that writing does not wait for m_ready, which may come late.
+    wire free = m_ready || !out_valid_reg;
+    wire some = s_valid || !empty_reg;
+    wire one  = read_reg + 1'b1 == write_reg;
 
     always @(posedge clk) begin
-        if (write) store[write_reg[LOG2-1:0]] <= s_data;
+        if (s_valid) store[write_reg[LOG2-1:0]] <= s_data;
+        if (s_valid) write_reg <= write_reg + 1'b1;
         if (free) out_reg <= empty_reg ? s_data : store[read_reg[LOG2-1:0]];
 
-        if (free) out_valid_reg <= s_valid || !empty_reg;
-        if (write) write_reg <= write_reg + 1'b1;
-        if (read) read_reg <= read_reg + 1'b1;
-        empty_reg <= !write && (empty_reg || (read && one));
+        if (free) out_valid_reg <= some;
+        if (free) read_reg <= read_reg + {{LOG2{1'b0}}, some};
+        empty_reg <= empty_reg ? free || !s_valid : free && one && !s_valid;
 
         if (rst) begin
             out_valid_reg <= 1'b0;

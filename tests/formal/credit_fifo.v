@@ -2,7 +2,7 @@
 // credit_fifo: words stay until they are taken, and come out in their order, none lost, none made, each at once when it is the first.
 // method: pdr
 // sources: lib/credit_fifo.v
-// mutant: lib/credit_fifo.v s/s_valid \&\& !\(free \&\& empty_reg\)/s_valid \&\& !free/
+// mutant: lib/credit_fifo.v s/empty_reg \? free \|\| !s_valid/empty_reg ? 1'b1/
 // mutant: lib/credit_fifo.v s/if \(free\) out_reg/out_reg/
 `default_nettype none
 

@@ -5,11 +5,11 @@
 // tables and the ring say of the bytes, and a frame's count and profile, is anything at any time.
 // method: pdr
 // seconds: 30
-// sources: lib/keep_count.v lib/credit_counter.v codec/record_table.v codec/record_window.v
-// reduce: s/assign (m_even|m_odd|m_ends_1) *=.*//; s/assign words\[.*//; s/assign \{frame_one.*//; s/store\[write_reg\] <= .*/store[write_reg] <= {1'b0, s_last, 294'd0};/
-// expose: beats.free_reg beats.taken beats.given window_table.stored_reg window_table.some_reg window_table.y_valid window_table.v0_reg window_table.v1_reg leave
+// sources: lib/keep_count.v lib/credit_counter.v lib/credit_fifo.v codec/record_table.v codec/record_window.v
+// reduce: s/wire +\[7:0\] +by_table +=.*/wire [7:0] by_table;/; s/wire +\[7:0\] +by_beat_1 +=.*/wire [7:0] by_beat_1;/; s/assign words\[.*//; s/\.m_data\(\{frame_one[^)]*\)/.m_data()/; s/store\[write_reg\] <= .*/store[write_reg] <= {1'b0, s_last, 294'd0};/
+// expose: beats.free_reg beats.taken beats.given window_table.stored_reg window_table.some_reg window_table.y_valid window_table.v0 window_table.v1 leave
 // mutant: codec/record_window.v s/fire    = present \&\& m_room/fire    = present/
-// mutant: codec/record_table.v s/there_1 = \(v1_reg \|\| y_valid\) \&\& \(last_1 \|\| there_2\)/there_1 = (v1_reg || y_valid) \&\& last_1/
+// mutant: codec/record_table.v s/there_1 = v1 \|\| y_ok_reg/there_1 = y_ok_reg \&\& last_1/
 `default_nettype none
 module proof (
     input wire         clk,
@@ -29,7 +29,7 @@ module proof (
         .clk(clk), .rst(rst), .s_axis_tdata(s_data), .s_axis_tkeep(s_keep), .s_axis_tlast(s_last), .s_axis_tuser(s_user),
         .s_axis_tvalid(s_valid), .s_axis_tready(s_ready), .m_room(room), .m_started(started), .m_valid(m_valid), .m_last(m_last),
         .\beats.free_reg (free), .\beats.taken (taken), .\beats.given (given), .\window_table.stored_reg (stored), .\window_table.some_reg (some),
-        .\window_table.y_valid (y), .\window_table.v0_reg (v0), .\window_table.v1_reg (v1), .\leave (leave));
+        .\window_table.y_valid (y), .\window_table.v0 (v0), .\window_table.v1 (v1), .\leave (leave));
 
     reg [1:0] started_reg = 2'd0;
     always @(posedge clk) started_reg <= rst ? 2'd0 : {started_reg[0], started};
