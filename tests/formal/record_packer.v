@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // record_packer: what goes into its FIFO is a full beat, or a frame's last with at least a byte, and finds room; with a sink that takes, a
-// record waits for no more than 8 cycles. (That the FIFO gives words unchanged, in order and lets them stay: pair_fifo.)
+// record waits for no more than 8 cycles. Records have up to 38 bytes, as frame_assemble's; the compressor's are shorter. (That the FIFO gives
+// words unchanged, in order and lets them stay: pair_fifo.)
 // method: pdr
 // sources: lib/pair_fifo.v lib/credit_counter.v codec/record_packer.v
+// reduce: s/RECORD_BYTES = 35/RECORD_BYTES = 38/
 // expose: m_bytes credits.free_reg credits.ok_reg credits.taken credits.given fifo.s_count fifo.s_first fifo.s_second fifo.write_reg fifo.read_reg fifo.out_valid_reg a_valid a_beats b_count b_third
 // mutant: codec/record_packer.v s/s_ready = room \&\& !pause_reg/s_ready = room/
 // mutant: codec/record_packer.v s/\{!part, end_/{1'b0, end_/
@@ -11,7 +13,7 @@
 module proof (
     input wire         clk,
     input wire         rst,
-    input wire [279:0] s_record,
+    input wire [303:0] s_record,
     input wire [5:0]   s_length,
     input wire         s_last,
     input wire         s_valid,
@@ -34,7 +36,7 @@ module proof (
         .\fifo.write_reg (write), .\fifo.read_reg (read), .\fifo.out_valid_reg (out),
         .\a_valid (a_valid), .\a_beats (a_beats), .\b_count (b_count), .\b_third (third));
 
-    always @* assume (s_length >= 6'd1 && s_length <= 6'd35);
+    always @* assume (s_length >= 6'd1 && s_length <= 6'd38);
 
     beat first_is_beat (.there(count != 2'd0), .word(first[262:256]));
     beat second_is_beat (.there(count == 2'd2), .word(second[262:256]));

@@ -10,11 +10,14 @@
 # A proof is a file NAME.v here with a module `proof`; its first lines say how it is run:
 #   // method: pdr             by induction over all time (AIGER, berkeley-abc), or `sat`: without time, registers being wires (Yosys),
 #   //         bmc N           or for N cycles out of reset
+#   //         induct          by one step of induction, what is asserted being enough for it (Yosys): where sums of many counters are too much for pdr
 #   // sources: FILE...        of rtl/
 #   // stubs: FILE...          of here, modules that stand for those of rtl/
+#   // cut: CELL...            blocks within the last source that are cut out: what they give is any
 #   // expose: WIRE...         of the block, made ports of it, so that `proof` can speak of them
 #   // parameters: P=1 P=2     the proof is run once with each
 #   // reduce: SED             a change to the sources that makes them smaller
+#   // simplify: no            pdr takes it as it is: to simplify it first would take longer than it saves
 #   // seconds: N              more than --quick has time for
 #   // mutant: FILE SED        a fault in a source; more than one line is allowed
 set -euo pipefail
@@ -54,18 +57,22 @@ directive() { sed -n "s|^// $2: *||p" "$here/$1.v"; }
 # attempt NAME PARAMETER DIRECTORY [mutant]: prints "holds", "fails" or what went wrong; the sources are in DIRECTORY. A mutant is first looked at for
 # a few cycles, where most fail at once that a proof of everything would search for long.
 attempt() {
-    local name=$1 parameter=$2 dir=$3 mutant=${4:-} method depth=0 top sources=() stubs=() expose='' set='' script
+    local name=$1 parameter=$2 dir=$3 mutant=${4:-} method depth=0 top sources=() stubs=() cut='' expose='' set='' script
     read -r method depth <<<"$(directive "$name" method)"
     for f in $(directive "$name" sources); do sources+=("$dir/$(basename "$f")"); done
     for f in $(directive "$name" stubs); do stubs+=("$here/$f"); done
     top=$(basename "${sources[-1]}" .v)
+    for c in $(directive "$name" cut); do cut+=" $top/c:$c"; done
     for w in $(directive "$name" expose); do expose+=" $top/w:$w"; done
     [ -z "$parameter" ] || set="chparam -set ${parameter/=/ } proof;"
     script="read_verilog -formal -I$rtl/codec ${sources[*]} ${stubs[*]}; "
+    if [ -n "$cut" ]; then
+        script+="hierarchy -check -top $top; select -assert-count $(wc -w <<<"$cut") $cut; cutpoint $cut; select -clear; hierarchy -check -top $top; "
+    fi
     if [ -n "$expose" ]; then
         script+="hierarchy -check; proc; flatten; select -assert-count $(wc -w <<<"$expose") $expose; select -clear; expose $expose; "
     fi
-    script+="read_verilog -formal $here/common.v $here/$name.v; $set hierarchy -check -top proof; proc; flatten; "
+    script+="read_verilog -formal -overwrite ${stubs[*]} $here/common.v $here/$name.v; $set hierarchy -check -top proof; proc; flatten; "
     if [ "$method" = sat ]; then
         script+="opt_clean -purge; techmap -map $here/wires.v; opt -full; select -assert-none t:\$dff t:\$adff t:\$dffe; "
         # whatever is free is 0 or 1, never undefined
@@ -77,14 +84,23 @@ attempt() {
         else echo "no answer in $limit s"; fi
         return
     fi
-    script+="opt -full; async2sync; memory_map; dffunmap; setundef -undriven -anyseq; opt -full; simplemap; techmap; opt -fast; dffunmap; abc -g AND -fast; opt_clean; "
+    script+="setundef -undriven -anyseq; opt -full; async2sync; memory_map; dffunmap; setundef -undriven -anyseq; opt -full; "
+    if [ "$method" = induct ] && [ -z "$mutant" ]; then
+        script+="tee -q -o $dir/sat.log sat -prove-asserts -set-assumes -tempinduct -maxsteps 1 -timeout $limit"
+        yosys -q -p "$script" >"$dir/yosys.log" 2>&1 || { tail -n 3 "$dir/yosys.log"; return; }
+        if grep -q 'Induction step proven: SUCCESS' "$dir/sat.log"; then echo holds; else tail -n 2 "$dir/sat.log"; fi
+        return
+    fi
+    script+="simplemap; techmap; opt -fast; dffunmap; abc -g AND -fast; opt_clean; "
     script+="write_aiger $dir/proof.aig"
     yosys -q -p "$script" >"$dir/yosys.log" 2>&1 || { tail -n 3 "$dir/yosys.log"; return; }
     # registers without a first value begin with any; constraints are folded in; all assertions are one
-    local prove="scorr; dc2; pdr -T $limit" read="read_aiger $dir/proof.aig; logic; undc; strash; fold; orpos"
-    if [ -n "$mutant" ] && [ "$method" = pdr ]; then
+    local prove="pdr -T $limit" read="read_aiger $dir/proof.aig; logic; undc; strash; fold; orpos"
+    [ -n "$(directive "$name" simplify)" ] || prove="scorr; dc2; $prove"
+    if [ -n "$mutant" ] && [ "$method" != bmc ]; then
         timeout 90 berkeley-abc -c "$read; bmc3 -F 16 -T 30" >"$dir/abc.log" 2>&1 || true
         if grep -qE 'was asserted in frame' "$dir/abc.log"; then echo fails; return; fi
+        [ "$method" = pdr ] || { echo "no fault in 16 cycles"; return; }
     fi
     [ "$method" = pdr ] || prove="bmc3 -F $depth -T $limit"
     timeout $((limit + 60)) berkeley-abc -c "$read; $prove" >"$dir/abc.log" 2>&1 || true

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic_rx around its blocks, whatever these do: each FIFO has room for what comes; a frame that waits for its sums, or for what the engine makes
+// of it, has them on their way or there, and none comes that nobody waits for; when all is there, it goes on within two cycles; and of what
+// the engine made, exactly what is kept and leaves is freed. Cut out, and any: parser, stores, judge, feed, engine, assembly; but that
+// each answers a frame once, and lets what it offers stay.
+// method: pdr
+// simplify: no
+// seconds: 30
+// stubs: any_fifos.v
+// sources: lib/credit_counter.v lib/keep_count.v lib/block_ram.v frame/checksum.v frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v codec/record_packer.v frame/frame_assemble.v nic/rx_judge.v codec/record_table.v codec/record_window.v codec/lane_decompress.v codec/quad_unpack.v codec/decompress_unit.v codec/stream_decompress.v nic/nic_rx.v
+// cut: parse frames judge feed engine results assemble
+// expose: t_valid t_ready u_valid go j_valid j_ready w_valid w_ready f_valid sums_valid r_valid r_ready r_kept r_bytes o_valid o_ready o_result_bytes judge_credits.free_reg wait_credits.free_reg judged.any.words waiting.any.words sums.any.words may_wait j_read j_engine w_read w_engine
+// mutant: nic/nic_rx.v s/w_engine \&\& !lost \? r_bytes/w_engine ? r_bytes/
+// mutant: nic/nic_rx.v s/m_ready\(w_ready \&\& w_read\)/m_ready(w_ready)/
+// mutant: nic/nic_rx.v s/r_ready = w_ready \&\& w_engine/r_ready = w_ready/
+`default_nettype none
+module proof (
+    input wire clk,
+    input wire rst,
+    input wire s_valid,
+    input wire s_last,
+    input wire m_ready
+);
+    wire        t_there, t_ready, u_valid, go, j_valid, j_ready, j_read, j_engine, w_valid, w_ready, w_read, w_engine, f_valid, sums_there, r_valid, r_ready, r_kept;
+    wire        o_valid, o_ready, may_wait;
+    wire [16:0] r_bytes, o_result_bytes;
+    wire [5:0]  judge_free, wait_free;
+    wire [6:0]  judged, waiting, sums;
+    nic_rx dut (
+        .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(s_last), .s_axis_tuser(1'b0),
+        .s_axis_tvalid(s_valid), .m_axis_tready(m_ready),
+        .\t_valid (t_there), .\t_ready (t_ready), .\u_valid (u_valid), .\go (go), .\j_valid (j_valid), .\j_ready (j_ready), .\j_read (j_read), .\j_engine (j_engine),
+        .\w_valid (w_valid), .\w_ready (w_ready), .\w_read (w_read), .\w_engine (w_engine), .\f_valid (f_valid), .\sums_valid (sums_there),
+        .\r_valid (r_valid), .\r_ready (r_ready), .\r_kept (r_kept), .\r_bytes (r_bytes), .\o_valid (o_valid), .\o_ready (o_ready),
+        .\o_result_bytes (o_result_bytes), .\judge_credits.free_reg (judge_free), .\wait_credits.free_reg (wait_free), .\may_wait (may_wait),
+        .\judged.any.words (judged), .\waiting.any.words (waiting), .\sums.any.words (sums));
+
+
+    // ---- the neighbours: each answers what it was asked, once, and lets its answer stay
+
+    reg [6:0]  judging = 7'd0, feeding = 7'd0, making = 7'd0;
+    reg        r_held = 1'b0;
+    reg [17:0] r_was;
+    always @(posedge clk) begin
+        judging <= rst ? 7'd0 : judging + {6'd0, t_there && t_ready} - {6'd0, u_valid};
+        feeding <= rst ? 7'd0 : feeding + {6'd0, go && j_read} - {6'd0, f_valid};
+        making  <= rst ? 7'd0 : making + {6'd0, go && j_engine} - {6'd0, r_valid && r_ready};
+        r_held  <= r_valid && !r_ready && !rst;
+        r_was   <= {r_kept, r_bytes};
+    end
+    always @* begin
+        if (u_valid) assume (judging != 7'd0);
+        if (f_valid) assume (feeding != 7'd0);
+        if (r_valid) assume (making != 7'd0);
+        if (r_held) assume (r_valid && {r_kept, r_bytes} == r_was);
+    end
+
+    // ---- of the frames that wait, those that are read and those that the engine has: as many leave `waiting` as came (credit_fifo)
+
+    reg [6:0] to_read = 7'd0, to_make = 7'd0;
+    always @(posedge clk) begin
+        to_read <= rst ? 7'd0 : to_read + {6'd0, go && j_read} - {6'd0, w_ready && w_read};
+        to_make <= rst ? 7'd0 : to_make + {6'd0, go && j_engine} - {6'd0, w_ready && w_engine};
+    end
+    always @* begin
+        assert (judge_free <= 6'd9 && {1'b0, 6'd9 - judge_free} == judging + judged);
+        assert (wait_free <= 6'd17 && {1'b0, 6'd17 - wait_free} == waiting && (!may_wait || wait_free != 6'd0));
+        if (w_valid) assume (w_read ? to_read != 7'd0 : to_read != waiting);
+        if (w_valid) assume (w_engine ? to_make != 7'd0 : to_make != waiting);
+        assert (w_valid == (waiting != 7'd0) && sums_there == (sums != 7'd0) && (!w_ready || w_valid));
+        assert (to_read == feeding + sums && to_read <= waiting);
+        assert (to_make == making && to_make <= waiting);
+        if (w_valid && w_read) assert (feeding + sums != 7'd0);
+        if (w_valid && w_engine) assert (making != 7'd0);
+    end
+    wire complete = w_valid && (!w_read || sums_there) && (!w_engine || r_valid);
+    moves #(.CYCLES(1)) m_moves (.clk(clk), .rst(rst), .wants(complete && o_ready), .moves(w_ready));
+
+    // ---- the beats of a result are freed when its frame leaves; of one that was not kept there are none
+
+    reg [16:0] kept = 17'd0;
+    always @(posedge clk) if (w_ready) kept <= w_engine && r_kept ? r_bytes : 17'd0;
+    always @* if (o_valid) assert (o_result_bytes == kept);
+endmodule
+
+`resetall

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic_tx around its blocks, whatever these do: each FIFO has room for what comes; a frame that waits for its sums, or for what the engine makes
+// of it, has them on their way or there, and none comes that nobody waits for; when all is there, it goes on within two cycles; and of what
+// the engine made, exactly what is kept and leaves is freed. Cut out, and any: parser, stores, judge, feed, engine, assembly; but that
+// each answers a frame once, and lets what it offers stay.
+// method: pdr
+// simplify: no
+// seconds: 30
+// stubs: any_fifos.v
+// sources: lib/credit_counter.v lib/keep_count.v lib/block_ram.v frame/checksum.v frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v codec/record_packer.v frame/frame_assemble.v nic/tx_judge.v codec/lane_compress.v codec/compress_unit.v codec/quad_pack.v codec/stream_compress.v nic/tx_job.v nic/nic_tx.v
+// cut: parse frames judge feed engine results assemble
+// expose: t_valid t_ready u_valid go j_valid j_ready w_valid w_ready f_valid sums_valid r_valid r_ready r_kept r_bytes o_valid o_ready o_result_bytes judge_credits.free_reg wait_credits.free_reg judged.any.words waiting.any.words sums.any.words may_wait j_pass j_engine w_say p_valid p_ready p_last side.any.words job.a_ready job.b_ready
+// mutant: nic/tx_job.v s/a_compressed \? a_result_bytes : 17'd0/a_result_bytes/
+// mutant: nic/tx_job.v s/sums_ready   = s_ready \&\& !pass/sums_ready = s_ready/
+// mutant: nic/nic_tx.v s/s_axis_tready \&\& s_axis_tlast/s_axis_tready/
+`default_nettype none
+module proof (
+    input wire clk,
+    input wire rst,
+    input wire s_valid,
+    input wire s_last,
+    input wire m_ready
+);
+    wire        s_ready, p_valid, p_ready, p_last, t_there, t_ready, u_valid, go, j_valid, j_ready, j_pass, j_engine, w_valid, w_ready, f_valid, sums_there, r_valid, r_ready, r_kept;
+    wire        o_valid, o_ready, may_wait, a_ready, b_ready;
+    wire [16:0] r_bytes, o_result_bytes;
+    wire [5:0]  judge_free, wait_free;
+    wire [6:0]  judged, waiting, sums, side;
+    wire [74:0] w_say;
+    nic_tx dut (
+        .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .cfg_heads(32'd0), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(s_last), .s_axis_tuser(4'd0),
+        .s_axis_tvalid(s_valid), .s_axis_tready(s_ready), .m_axis_tready(m_ready), .\p_valid (p_valid), .\p_ready (p_ready), .\p_last (p_last), .\side.any.words (side),
+        .\t_valid (t_there), .\t_ready (t_ready), .\u_valid (u_valid), .\go (go), .\j_valid (j_valid), .\j_ready (j_ready), .\j_pass (j_pass), .\j_engine (j_engine),
+        .\w_valid (w_valid), .\w_ready (w_ready), .\w_say (w_say), .\f_valid (f_valid), .\sums_valid (sums_there),
+        .\r_valid (r_valid), .\r_ready (r_ready), .\r_kept (r_kept), .\r_bytes (r_bytes), .\o_valid (o_valid), .\o_ready (o_ready),
+        .\o_result_bytes (o_result_bytes), .\judge_credits.free_reg (judge_free), .\wait_credits.free_reg (wait_free), .\may_wait (may_wait),
+        .\judged.any.words (judged), .\waiting.any.words (waiting), .\sums.any.words (sums), .\job.a_ready (a_ready), .\job.b_ready (b_ready));
+    wire        j_read = !j_pass, w_read = w_say[74:73] == 2'd0, w_engine = w_say[74:71] == 4'd0;
+
+
+    // ---- the neighbours: each answers what it was asked, once, and lets its answer stay
+
+    reg [6:0]  judging = 7'd0, feeding = 7'd0, making = 7'd0;
+    reg        r_held = 1'b0;
+    reg [17:0] r_was;
+    always @(posedge clk) begin
+        judging <= rst ? 7'd0 : judging + {6'd0, t_there && t_ready} - {6'd0, u_valid};
+        feeding <= rst ? 7'd0 : feeding + {6'd0, go && j_read} - {6'd0, f_valid};
+        making  <= rst ? 7'd0 : making + {6'd0, go && j_engine} - {6'd0, r_valid && r_ready};
+        r_held  <= r_valid && !r_ready && !rst;
+        r_was   <= {r_kept, r_bytes};
+    end
+    always @* begin
+        if (u_valid) assume (judging != 7'd0);
+        if (f_valid) assume (feeding != 7'd0);
+        if (r_valid) assume (making != 7'd0);
+        if (r_held) assume (r_valid && {r_kept, r_bytes} == r_was);
+    end
+
+    // ---- of the frames that wait, those that are read and those that the engine has: as many leave `waiting` as came (credit_fifo)
+
+    reg [6:0] to_read = 7'd0, to_make = 7'd0;
+    always @(posedge clk) begin
+        to_read <= rst ? 7'd0 : to_read + {6'd0, go && j_read} - {6'd0, w_ready && w_read};
+        to_make <= rst ? 7'd0 : to_make + {6'd0, go && j_engine} - {6'd0, w_ready && w_engine};
+    end
+    always @* begin
+        assert (judge_free <= 6'd7 && {1'b0, 6'd7 - judge_free} == judging + judged);
+        assert (wait_free <= 6'd17 && {1'b0, 6'd17 - wait_free} == waiting && (!may_wait || wait_free != 6'd0));
+        if (w_valid) assume (w_read ? to_read != 7'd0 : to_read != waiting);
+        if (w_valid) assume (w_engine ? to_make != 7'd0 : to_make != waiting);
+        assert (w_valid == (waiting != 7'd0) && sums_there == (sums != 7'd0) && (!w_ready || w_valid));
+        assert (to_read == feeding + sums && to_read <= waiting);
+        assert (to_make == making && to_make <= waiting);
+        if (w_valid && w_read) assert (feeding + sums != 7'd0);
+        if (w_valid && w_engine) assert (making != 7'd0);
+    end
+    wire complete = w_valid && (!w_read || sums_there) && (!w_engine || r_valid);
+    moves #(.CYCLES(1)) m_moves (.clk(clk), .rst(rst), .wants(complete && a_ready), .moves(w_ready));
+
+    // ---- the side-band waits for frames in the parser, of which there are as many at most as it has places for beats
+
+    reg [6:0] parsing = 7'd0;
+    always @(posedge clk) parsing <= rst ? 7'd0 : parsing + {6'd0, s_valid && s_ready && s_last} - {6'd0, p_valid && p_ready && p_last};
+    always @* begin
+        assume (parsing != 7'd17 || !s_ready);
+        if (p_valid && p_last) assume (parsing != 7'd0);
+        assert (side == parsing && parsing <= 7'd17);
+    end
+
+    // ---- the beats of a result are freed when its frame leaves; of one that was not kept, and leaves stored, there are none
+
+    reg [16:0] kept, kept_out;
+    always @(posedge clk) begin
+        if (b_ready) kept_out <= kept;
+        if (a_ready) kept <= w_engine && r_kept ? r_bytes : 17'd0;
+    end
+    always @* if (o_valid) assert (o_result_bytes == kept_out);
+endmodule
+
+`resetall
