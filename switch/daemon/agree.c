@@ -25,7 +25,6 @@ static const term terms[] = {TERM(ranks),
                              TERM(format),
                              {"bound_exp", offsetof(gn_admission_join, bound_exp), 1, true},
                              TERM(packet_values),
-                             TERM(slots),
                              TERM(priority),
                              TERM(streams)};
 
@@ -69,10 +68,10 @@ bool gn_job_disagrees(const gn_switchd *daemon, const gn_job *job, const gn_sess
         return snprintf(why, room, "job '%s' is complete already; another run needs another name", join->name) > 0;
     if (!first->bits != !join->bits)
         return snprintf(why, room,
-                        "of the children of job '%s', that with rank %u (%s) %s its slots, and that with rank %u (%s) "
-                        "%s: all of one switch must, or none (--mode)",
-                        join->name, join->rank, session->name, join->bits ? "shares" : "does not share", first->rank,
-                        job->child[job->first]->name, first->bits ? "does" : "does not") > 0;
+                        "all switches below one have to share their slots, or none (--mode): that with rank %u (%s) "
+                        "does%s, that with rank %u (%s) does%s",
+                        join->rank, session->name, join->bits ? "" : " not", first->rank, job->child[job->first]->name,
+                        first->bits ? "" : " not") > 0;
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         const int theirs = value_of(&terms[i], join), ours = value_of(&terms[i], first);
         if (theirs != ours)

@@ -60,6 +60,15 @@ static bool fits(const gn_switchd *daemon, const gn_job *job, unsigned slots)
     return true;
 }
 
+/// Children that are switches ask for what they can grant themselves, which may differ.
+static unsigned least_asked(const gn_job *job)
+{
+    unsigned least = gn_job_terms(job)->slots;
+    for (unsigned i = 0; i < gn_job_terms(job)->children; i++)
+        if (job->join[i].slots < least) least = job->join[i].slots;
+    return least;
+}
+
 unsigned gn_job_reserve(gn_switchd *daemon, gn_job *job, char *why, size_t room)
 {
     const gn_admission_join *terms = gn_job_terms(job);
@@ -68,7 +77,7 @@ unsigned gn_job_reserve(gn_switchd *daemon, gn_job *job, char *why, size_t room)
                  terms->streams == 1 ? "stream" : "streams");
         return 0;
     }
-    for (unsigned slots = terms->slots; slots; slots /= 2)
+    for (unsigned slots = least_asked(job); slots; slots /= 2)
         if (fits(daemon, job, slots)) return slots;
     snprintf(why, room, "no slots left for %u %s: other jobs have them (--slots, --quota)", terms->streams,
              terms->streams == 1 ? "stream" : "streams");

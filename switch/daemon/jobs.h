@@ -34,7 +34,7 @@ typedef struct gn_job {
     char refused[120];          ///< who was sent away last and why; empty: nobody
 } gn_job;
 
-/// What all children of the job agree in.
+/// What all children of the job agree in, but for `slots`, of which they get the least.
 static inline const gn_admission_join *gn_job_terms(const gn_job *job)
 {
     return &job->join[job->first];

@@ -84,7 +84,7 @@ test_tree() {
     start_switch 4 7913 --role ps
     start_switch 0 7910 --mode preemptive --slots 32 --windows 512 --ps "$switch" --drop 1%
     root=$switch
-    start_switch 1 7911 --mode preemptive --slots 32 --windows 512 --parent "$root"
+    start_switch 1 7911 --mode preemptive --slots 32 --windows 256 --parent "$root"
     start_switch 3 7912 --mode shared --slots 32 --windows 512 --parent "$root" --drop 1%
     sum_below 791 "two leaves that share, int32"
     sum_below 791 "two leaves that share, lattice" -p lattice
@@ -96,7 +96,7 @@ test_tree() {
 
     start_switch 0 7900
     root=$switch
-    start_switch 1 7901 --parent "$root"
+    start_switch 1 7901 --parent "$root" --slots 256 --quota 256
     start_switch 3 7902 --parent "$root" --drop 1%
     sum_below 790 "two leaves"
 
