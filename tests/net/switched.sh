@@ -48,6 +48,11 @@ test_sums() {
     expect "chunks in binary32" "$(result '.fallback_chunks | floor')" -eq 0
     sum "lattice, average" -p lattice --op average
     sum "scale" -p dense --scale auto
+    # 3e38 twice and -3e38 twice, 1e6 and 1.1: beyond the codec, and on their way beyond binary32.
+    for i in 0 1; do printf '\x99\x76\x61\x7f\x00\x24\x74\x49' >"$testbed_dir/wide$i.f32"; done
+    for i in 2 3; do printf '\x99\x76\x61\xff\xcd\xcc\x8c\x3f' >"$testbed_dir/wide$i.f32"; done
+    sum "beyond integers" -p dense --input "$testbed_dir/wide%r.f32"
+    expect "chunks in binary32" "$(result '.fallback_chunks | floor')" -gt 0
 }
 
 # Slots that jobs share: most chunks find one taken, and are summed by the parameter server.
