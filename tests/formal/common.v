@@ -111,4 +111,74 @@ module reset_first (
     always @* assume (on || rst);
 endmodule
 
+// What nic_rx and nic_tx are to do with frames that wait, whatever the blocks around do: said once, for the proofs of both.
+module waiting_frames #(
+    parameter [5:0] JUDGED = 6'd9  // places for frames that are judged, or with the judge
+) (
+    input wire        clk,
+    input wire        rst,
+    input wire        judge_begins,
+    input wire        judge_ends,
+    input wire        go,        // a judged frame begins to wait,
+    input wire        j_read,    // to be read for its sums,
+    input wire        j_engine,  // to be made by the engine
+    input wire        w_valid,   // the frame that waits longest, and it leaves
+    input wire        w_ready,
+    input wire        w_read,
+    input wire        w_engine,
+    input wire        f_valid,   // sums come
+    input wire        sums_there,
+    input wire        r_valid,   // a result
+    input wire        r_ready,
+    input wire        r_kept,
+    input wire [16:0] r_bytes,
+    input wire        may_wait,
+    input wire [5:0]  judge_free,
+    input wire [5:0]  wait_free,
+    input wire [6:0]  judged,    // words in the FIFOs
+    input wire [6:0]  waiting,
+    input wire [6:0]  sums,
+    input wire        onward     // what takes frames takes one
+);
+    // ---- the neighbours: each answers what it was asked, once, and lets its answer stay
+
+    reg [6:0]  judging = 7'd0, feeding = 7'd0, making = 7'd0;
+    reg        r_held = 1'b0;
+    reg [17:0] r_was;
+    always @(posedge clk) begin
+        judging <= rst ? 7'd0 : judging + {6'd0, judge_begins} - {6'd0, judge_ends};
+        feeding <= rst ? 7'd0 : feeding + {6'd0, go && j_read} - {6'd0, f_valid};
+        making  <= rst ? 7'd0 : making + {6'd0, go && j_engine} - {6'd0, r_valid && r_ready};
+        r_held  <= r_valid && !r_ready && !rst;
+        r_was   <= {r_kept, r_bytes};
+    end
+    always @* begin
+        if (judge_ends) assume (judging != 7'd0);
+        if (f_valid) assume (feeding != 7'd0);
+        if (r_valid) assume (making != 7'd0);
+        if (r_held) assume (r_valid && {r_kept, r_bytes} == r_was);
+    end
+
+    // ---- of the frames that wait, those that are read and those that the engine has: as many leave `waiting` as came (credit_fifo)
+
+    reg [6:0] to_read = 7'd0, to_make = 7'd0;
+    always @(posedge clk) begin
+        to_read <= rst ? 7'd0 : to_read + {6'd0, go && j_read} - {6'd0, w_ready && w_read};
+        to_make <= rst ? 7'd0 : to_make + {6'd0, go && j_engine} - {6'd0, w_ready && w_engine};
+    end
+    always @* begin
+        assert (judge_free <= JUDGED && {1'b0, JUDGED - judge_free} == judging + judged);
+        assert (wait_free <= 6'd17 && {1'b0, 6'd17 - wait_free} == waiting && (!may_wait || wait_free != 6'd0));
+        if (w_valid) assume (w_read ? to_read != 7'd0 : to_read != waiting);
+        if (w_valid) assume (w_engine ? to_make != 7'd0 : to_make != waiting);
+        assert (w_valid == (waiting != 7'd0) && sums_there == (sums != 7'd0) && (!w_ready || w_valid));
+        assert (to_read == feeding + sums && to_read <= waiting);
+        assert (to_make == making && to_make <= waiting);
+        if (w_valid && w_read) assert (feeding + sums != 7'd0);
+        if (w_valid && w_engine) assert (making != 7'd0);
+    end
+    wire complete = w_valid && (!w_read || sums_there) && (!w_engine || r_valid);
+    moves #(.CYCLES(1)) m_moves (.clk(clk), .rst(rst), .wants(complete && onward), .moves(w_ready));
+endmodule
+
 `resetall

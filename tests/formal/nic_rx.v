@@ -35,46 +35,11 @@ module proof (
         .\o_result_bytes (o_result_bytes), .\judge_credits.free_reg (judge_free), .\wait_credits.free_reg (wait_free), .\may_wait (may_wait),
         .\judged.any.words (judged), .\waiting.any.words (waiting), .\sums.any.words (sums));
 
-
-    // ---- the neighbours: each answers what it was asked, once, and lets its answer stay
-
-    reg [6:0]  judging = 7'd0, feeding = 7'd0, making = 7'd0;
-    reg        r_held = 1'b0;
-    reg [17:0] r_was;
-    always @(posedge clk) begin
-        judging <= rst ? 7'd0 : judging + {6'd0, t_there && t_ready} - {6'd0, u_valid};
-        feeding <= rst ? 7'd0 : feeding + {6'd0, go && j_read} - {6'd0, f_valid};
-        making  <= rst ? 7'd0 : making + {6'd0, go && j_engine} - {6'd0, r_valid && r_ready};
-        r_held  <= r_valid && !r_ready && !rst;
-        r_was   <= {r_kept, r_bytes};
-    end
-    always @* begin
-        if (u_valid) assume (judging != 7'd0);
-        if (f_valid) assume (feeding != 7'd0);
-        if (r_valid) assume (making != 7'd0);
-        if (r_held) assume (r_valid && {r_kept, r_bytes} == r_was);
-    end
-
-    // ---- of the frames that wait, those that are read and those that the engine has: as many leave `waiting` as came (credit_fifo)
-
-    reg [6:0] to_read = 7'd0, to_make = 7'd0;
-    always @(posedge clk) begin
-        to_read <= rst ? 7'd0 : to_read + {6'd0, go && j_read} - {6'd0, w_ready && w_read};
-        to_make <= rst ? 7'd0 : to_make + {6'd0, go && j_engine} - {6'd0, w_ready && w_engine};
-    end
-    always @* begin
-        assert (judge_free <= 6'd9 && {1'b0, 6'd9 - judge_free} == judging + judged);
-        assert (wait_free <= 6'd17 && {1'b0, 6'd17 - wait_free} == waiting && (!may_wait || wait_free != 6'd0));
-        if (w_valid) assume (w_read ? to_read != 7'd0 : to_read != waiting);
-        if (w_valid) assume (w_engine ? to_make != 7'd0 : to_make != waiting);
-        assert (w_valid == (waiting != 7'd0) && sums_there == (sums != 7'd0) && (!w_ready || w_valid));
-        assert (to_read == feeding + sums && to_read <= waiting);
-        assert (to_make == making && to_make <= waiting);
-        if (w_valid && w_read) assert (feeding + sums != 7'd0);
-        if (w_valid && w_engine) assert (making != 7'd0);
-    end
-    wire complete = w_valid && (!w_read || sums_there) && (!w_engine || r_valid);
-    moves #(.CYCLES(1)) m_moves (.clk(clk), .rst(rst), .wants(complete && o_ready), .moves(w_ready));
+    waiting_frames #(.JUDGED(9)) m_waiting (
+        .clk(clk), .rst(rst), .judge_begins(t_there && t_ready), .judge_ends(u_valid), .go(go), .j_read(j_read), .j_engine(j_engine),
+        .w_valid(w_valid), .w_ready(w_ready), .w_read(w_read), .w_engine(w_engine), .f_valid(f_valid), .sums_there(sums_there),
+        .r_valid(r_valid), .r_ready(r_ready), .r_kept(r_kept), .r_bytes(r_bytes), .may_wait(may_wait), .judge_free(judge_free), .wait_free(wait_free),
+        .judged(judged), .waiting(waiting), .sums(sums), .onward(o_ready));
 
     // ---- the beats of a result are freed when its frame leaves; of one that was not kept there are none
 

@@ -48,7 +48,26 @@ running start(const gn_switchd_config *config)
     close(ends[1]);
     ck_assert_int_eq(read(ends[0], &r.port, sizeof r.port), sizeof r.port);
     close(ends[0]);
+    snprintf(r.address, sizeof r.address, "127.0.0.1:%u", r.port);
     return r;
+}
+
+running start_ps(gn_fault_config in)
+{
+    gn_switchd_config config = plain_switch;
+    config.role = GN_SWITCHD_PS;
+    config.in = in;
+    return start(&config);
+}
+
+gn_switchd_config sharing(const running *ps, gn_memory_mode mode, uint32_t slots, uint32_t windows)
+{
+    gn_switchd_config config = plain_switch;
+    config.mode = mode;
+    config.ps = ps->address;
+    config.slots = slots;
+    config.windows = windows;
+    return config;
 }
 
 void stop(const running *r)

@@ -14,6 +14,7 @@ enum { CLIENTS_MAX = 16 };
 typedef struct running {
     pid_t pid;
     uint16_t port;
+    char address[24];  ///< 127.0.0.1:PORT, for those below it
 } running;
 
 typedef struct one {
@@ -27,6 +28,10 @@ extern const gn_switchd_config plain_switch;  ///< any port, no bad links
 
 /// A switch in a process of its own, so that it can be killed.
 running start(const gn_switchd_config *config);
+/// A parameter server; `in` is what befalls packets on their way to it.
+running start_ps(gn_fault_config in);
+/// What a root has that shares its slots; windows 0: as many as there are without being told.
+gn_switchd_config sharing(const running *ps, gn_memory_mode mode, uint32_t slots, uint32_t windows);
 /// Tells it to end; it has to end well.
 void stop(const running *r);
 /// Without a word.

@@ -61,11 +61,9 @@ END_TEST
 /// Two leaves with two workers each under a root.
 START_TEST(leaves_and_a_root)
 {
-    char parent[40];
     const running root = start(&plain_switch);
     gn_switchd_config config = plain_switch;
-    snprintf(parent, sizeof parent, "127.0.0.1:%u", root.port);
-    config.parent = parent;
+    config.parent = root.address;
     config.in = (gn_fault_config){.seed = 5, .loss = 0.01};
     config.out = (gn_fault_config){.seed = 6, .loss = 0.01};
     const running leaf[2] = {start(&config), start(&config)};
@@ -89,17 +87,8 @@ END_TEST
 /// Two jobs share few slots; what finds none, and every result, goes by the parameter server.
 static void share(gn_memory_mode mode, gn_agg_format format)
 {
-    char above[40];
-    gn_switchd_config config = plain_switch;
-    config.role = GN_SWITCHD_PS;
-    config.in = (gn_fault_config){.seed = 7, .loss = 0.01};
-    const running ps = start(&config);
-    snprintf(above, sizeof above, "127.0.0.1:%u", ps.port);
-    config.role = GN_SWITCHD_SWITCH;
-    config.mode = mode;
-    config.ps = above;
-    config.slots = 16;
-    config.windows = 1024;
+    const running ps = start_ps((gn_fault_config){.seed = 7, .loss = 0.01});
+    gn_switchd_config config = sharing(&ps, mode, 16, 1024);
     config.in = (gn_fault_config){.seed = 8, .loss = 0.01};
     config.out = (gn_fault_config){.seed = 9, .loss = 0.01, .duplicate = 0.01};
     const running r = start(&config);
@@ -164,11 +153,9 @@ static sw_client in_tree(uint16_t port, const char *name, unsigned rank, unsigne
 /// They go round the slots, to rank 0 and from there to all, also through a tree.
 START_TEST(values_without_integers)
 {
-    char parent[40];
     const running root = start(&plain_switch);
     gn_switchd_config config = plain_switch;
-    snprintf(parent, sizeof parent, "127.0.0.1:%u", root.port);
-    config.parent = parent;
+    config.parent = root.address;
     const running leaf[2] = {start(&config), start(&config)};
     for (unsigned tree = 0; tree < 2; tree++) {
         for (unsigned i = 0; i < 4; i++) {
@@ -195,15 +182,12 @@ END_TEST
 /// Three levels: the switch in the middle is told its place, for its children cannot know it.
 START_TEST(a_switch_in_the_middle)
 {
-    char above[2][40];
     const running root = start(&plain_switch);
     gn_switchd_config config = plain_switch;
-    snprintf(above[0], sizeof above[0], "127.0.0.1:%u", root.port);
-    config.parent = above[0];
+    config.parent = root.address;
     config.place_fanin = 1;
     const running middle = start(&config);
-    snprintf(above[1], sizeof above[1], "127.0.0.1:%u", middle.port);
-    config.parent = above[1];
+    config.parent = middle.address;
     config.place_fanin = 0;
     const running leaf[2] = {start(&config), start(&config)};
     for (unsigned i = 0; i < 4; i++) {
@@ -234,20 +218,11 @@ END_TEST
 /// Leaves with slots of their own under a root that shares its.
 START_TEST(a_root_that_shares_its_slots)
 {
-    char above[2][40];
-    gn_switchd_config config = plain_switch;
-    config.role = GN_SWITCHD_PS;
-    const running ps = start(&config);
-    snprintf(above[0], sizeof above[0], "127.0.0.1:%u", ps.port);
-    config.role = GN_SWITCHD_SWITCH;
-    config.mode = GN_SHARED;
-    config.ps = above[0];
-    config.slots = 32;
-    config.windows = 512;
+    const running ps = start_ps(plain_switch.in);
+    gn_switchd_config config = sharing(&ps, GN_SHARED, 32, 512);
     const running root = start(&config);
-    snprintf(above[1], sizeof above[1], "127.0.0.1:%u", root.port);
     config = plain_switch;
-    config.parent = above[1];
+    config.parent = root.address;
     config.in = (gn_fault_config){.seed = 5, .loss = 0.01};
     const running leaf[2] = {start(&config), start(&config)};
     for (unsigned i = 0; i < 4; i++) {
@@ -267,26 +242,16 @@ END_TEST
 /// A parameter server, a root, in the middle a switch, two leaves; shared from a level on, all on links that lose. Two jobs.
 static void share_a_tree(gn_memory_mode mode, unsigned from_level, gn_agg_format format)
 {
-    char above[3][40];
-    gn_switchd_config config = plain_switch;
-    config.role = GN_SWITCHD_PS;
-    const running ps = start(&config);
-    snprintf(above[0], sizeof above[0], "127.0.0.1:%u", ps.port);
-    config.role = GN_SWITCHD_SWITCH;
-    config.mode = mode;
-    config.ps = above[0];
-    config.slots = 16;
-    config.windows = 1024;
+    const running ps = start_ps(plain_switch.in);
+    gn_switchd_config config = sharing(&ps, mode, 16, 1024);
     config.in = (gn_fault_config){.seed = 5, .loss = 0.01, .duplicate = 0.01};
     const running root = start(&config);
-    snprintf(above[1], sizeof above[1], "127.0.0.1:%u", root.port);
     config.ps = NULL;
-    config.parent = above[1];
+    config.parent = root.address;
     config.place_fanin = 1;
     const running middle = start(&config);
-    snprintf(above[2], sizeof above[2], "127.0.0.1:%u", middle.port);
     if (from_level) config.mode = GN_PARTITIONED, config.slots = plain_switch.slots, config.windows = 0;
-    config.parent = above[2];
+    config.parent = middle.address;
     config.place_fanin = 0;
     const running leaf[2] = {start(&config), start(&config)};
     for (unsigned i = 0; i < 10; i++) {  // three workers at one leaf, two at the other
@@ -318,22 +283,15 @@ END_TEST
 /// Above a switch that shares its slots all do, and all its siblings.
 START_TEST(trees_that_cannot_be)
 {
-    char above[3][40];
     gn_switchd_config config = plain_switch;
     const running plain = start(&config);
-    config.role = GN_SWITCHD_PS;
-    const running ps = start(&config);
-    snprintf(above[0], sizeof above[0], "127.0.0.1:%u", plain.port);
-    snprintf(above[1], sizeof above[1], "127.0.0.1:%u", ps.port);
-    config.role = GN_SWITCHD_SWITCH;
-    config.mode = GN_SHARED;
-    config.ps = above[1];
+    const running ps = start_ps(plain_switch.in);
+    config = sharing(&ps, GN_SHARED, plain_switch.slots, 0);
     const running root = start(&config);
-    snprintf(above[2], sizeof above[2], "127.0.0.1:%u", root.port);
     config.ps = NULL;
-    config.parent = above[0];
+    config.parent = plain.address;
     const running below_plain = start(&config);
-    config.parent = above[2];
+    config.parent = root.address;
     const running shares = start(&config);
     config.mode = GN_PARTITIONED;
     const running own = start(&config);

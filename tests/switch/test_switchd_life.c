@@ -18,19 +18,13 @@ static void refused_with(const char *what)
 
 START_TEST(a_lost_parameter_server_is_noticed)
 {
-    char above[40];
-    gn_switchd_config config = plain_switch;
-    config.role = GN_SWITCHD_PS;
-    const running ps = start(&config);
-    snprintf(above, sizeof above, "127.0.0.1:%u", ps.port);
+    const running ps = start_ps(plain_switch.in);
     // It serves switches, no workers.
     sw_client c = client_of(ps.port, "direct", 0, 1);
     launch(0, &c);
     await(0, 1);
     says(0, "this is a parameter server");
-    config.role = GN_SWITCHD_SWITCH;
-    config.mode = GN_SHARED;
-    config.ps = above;
+    gn_switchd_config config = sharing(&ps, GN_SHARED, plain_switch.slots, 0);
     const running r = start(&config);
     for (unsigned i = 0; i < 2; i++) {
         c = client_of(r.port, "lost", i, 2);
@@ -53,16 +47,8 @@ END_TEST
 
 START_TEST(who_leaves_others_waiting_is_noticed_where_slots_are_shared)
 {
-    char above[40];
-    gn_switchd_config config = plain_switch;
-    config.role = GN_SWITCHD_PS;
-    const running ps = start(&config);
-    snprintf(above, sizeof above, "127.0.0.1:%u", ps.port);
-    config.role = GN_SWITCHD_SWITCH;
-    config.mode = GN_SHARED;
-    config.ps = above;
-    config.slots = 4;
-    config.windows = 256;
+    const running ps = start_ps(plain_switch.in);
+    gn_switchd_config config = sharing(&ps, GN_SHARED, 4, 256);
     const running r = start(&config);
     for (unsigned i = 0; i < 3; i++) {
         sw_client c = client_of(r.port, "goes", i, 3);
@@ -80,20 +66,11 @@ END_TEST
 /// Two leaves and a root that share their slots; the worker of the second leaf goes.
 START_TEST(who_leaves_a_leaf_that_shares_its_slots_is_told_of_at_the_others)
 {
-    char above[2][40];
-    gn_switchd_config config = plain_switch;
-    config.role = GN_SWITCHD_PS;
-    const running ps = start(&config);
-    snprintf(above[0], sizeof above[0], "127.0.0.1:%u", ps.port);
-    config.role = GN_SWITCHD_SWITCH;
-    config.mode = GN_SHARED;
-    config.ps = above[0];
-    config.slots = 4;
-    config.windows = 256;
+    const running ps = start_ps(plain_switch.in);
+    gn_switchd_config config = sharing(&ps, GN_SHARED, 4, 256);
     const running root = start(&config);
-    snprintf(above[1], sizeof above[1], "127.0.0.1:%u", root.port);
     config.ps = NULL;
-    config.parent = above[1];
+    config.parent = root.address;
     const running leaf[2] = {start(&config), start(&config)};
     for (unsigned i = 0; i < 3; i++) {
         sw_client c = client_of(leaf[i / 2].port, "tree", i, 3);
