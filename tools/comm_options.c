@@ -8,6 +8,7 @@
 #include <gradnic/admission.h>
 
 #include "option_values.h"
+#include "ring/rendezvous.h"
 
 gn_comm_options gn_comm_options_default(void)
 {
@@ -41,6 +42,22 @@ static gn_algorithm algorithm_of(struct argp_state *state, const char *text)
     return GN_RING;
 }
 
+/// As the ranks will read it, so that what they could not use is wrong usage here.
+static void check_rendezvous(struct argp_state *state, const char *text)
+{
+    gn_rendezvous rendezvous;
+    gn_error error;
+    if (gn_rendezvous_parse(text, &rendezvous, &error)) argp_error(state, "--rendezvous: %s", error.text);
+}
+
+static void check_address(struct argp_state *state, const char *name, const char *text)
+{
+    char host[256];
+    uint16_t port;
+    if (!gn_host_and_port(text, host, &port))
+        argp_error(state, "--%s '%s': HOST:PORT is needed, port 1 to 65535", name, text);
+}
+
 static bool parse_rank(int key, char *arg, struct argp_state *state, gn_comm_options *o)
 {
     switch (key) {
@@ -54,6 +71,7 @@ static bool parse_rank(int key, char *arg, struct argp_state *state, gn_comm_opt
         o->size = (int)gn_option_unsigned(state, "size", arg, 1, 256);
         return true;
     case GN_OPTION_RENDEZVOUS:
+        check_rendezvous(state, arg);
         o->rendezvous = arg;
         return true;
     case GN_OPTION_INTERFACE:
@@ -108,6 +126,7 @@ static bool parse_switch(int key, char *arg, struct argp_state *state, gn_comm_o
 {
     switch (key) {
     case GN_OPTION_SWITCH:
+        check_address(state, "switch", arg);
         o->switch_address = arg;
         return true;
     case GN_OPTION_SWITCH_STREAMS:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What `gradnic switch` is told wrong ends it with status 2 and a text that names the option.
+# What `gradnic switch` is told wrong, or workers about it, ends them with status 2 and a text that names the option.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -29,6 +29,13 @@ wrong "--drop sideways:2%: before the colon there is in (from the workers) or ou
 wrong "--drop: 'much' is no probability" --drop in:much
 wrong "--listen 'localhost:7777': give a numeric address" -l localhost:7777
 wrong "'foo' is no option, and no command" foo
+for address in 127.0.0.1 :7777 host: host:0 host:65536 host:-1 host:7777x ''; do
+    for command in "train" "bench allreduce"; do
+        # shellcheck disable=SC2086 # words are wanted
+        expect 2 "gradnic $command: --switch '$address': HOST:PORT is needed" \
+            timeout 10 "$GRADNIC" $command -N 1 --algorithm switch --switch "$address"
+    done
+done
 expect 2 "--json or --prometheus, not both" "$GRADNIC" switch stats --json --prometheus
 expect 2 "--json or --prometheus, not both" "$GRADNIC" nic stats --json --prometheus
 # An address of its own, where nobody else listens.

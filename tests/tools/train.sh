@@ -86,6 +86,9 @@ expect 1 "dump/step00006-rank" "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gr
 
 # What is wrong is said, once, with the right exit status.
 expect 2 "no data" "$GRADNIC" train
+for place in meet tcp://host tcp://host:0 file://relative; do
+    expect 2 "--rendezvous: rendezvous '$place': want " "$GRADNIC" "${small[@]}" --rank 0 --size 2 --rendezvous "$place"
+done
 expect 2 "no ranks: -N 4 starts four here; else --rank and --size" env -u RANK "$GRADNIC" "${small[@]}" --size 2
 expect 2 "--momentum: '2' is no number from 0 to 1" "$GRADNIC" "${small[@]}" --momentum 2
 expect 2 "--feedback needs a profile" "$GRADNIC" "${small[@]}" -p none --feedback
