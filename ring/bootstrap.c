@@ -117,11 +117,11 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
     boot->deadline = gn_now() + gn_timeout_ms(config) * 1e-3;
     boot->terms = terms_of(config);
     gn_status status = read_rank_and_size(boot, error);
-    if (status || boot->size == 1) return status;  // alone: nobody to meet
     boot->roster.size = (uint16_t)boot->size;
-    status = gn_rendezvous_parse(config->rendezvous, &boot->rendezvous, error);
+    if (!status && boot->size > 1) status = gn_rendezvous_parse(config->rendezvous, &boot->rendezvous, error);
     if (!status && config->algorithm == GN_SWITCH) status = gn_route_find(config, &boot->route, error);
-    if (status || boot->rank) return status;  // others learn where to listen once the rendezvous is found
+    if (status || boot->size == 1) return status;  // alone: nobody to meet
+    if (boot->rank) return GN_OK;                  // others learn where to listen once the rendezvous is found
 
     struct sockaddr_storage toward;
     if (!boot->rendezvous.is_file) {

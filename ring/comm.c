@@ -118,7 +118,7 @@ static gn_status allocate(gn_comm *comm, gn_error *error)
     if (comm->config.algorithm == GN_RING) comm->memory_bytes = gn_ring_memory(comm);
     if (comm->config.algorithm == GN_WORKER_AGGREGATOR) comm->memory_bytes = gn_aggregator_memory(comm);
     comm->memory = aligned_alloc(64, (comm->memory_bytes + 63) & ~(size_t)63);
-    comm->poll_set = calloc(2 * peers + 3, sizeof *comm->poll_set);
+    comm->poll_set = calloc(2 * peers + 4, sizeof *comm->poll_set);  // what the algorithm waits for, wake, control
     comm->data_sent = calloc(peers + 1, sizeof *comm->data_sent);
     for (int i = 0; i < 2; i++) comm->slot[i].header = calloc(peers + 1, sizeof *comm->slot[i].header);
     if (!comm->memory || !comm->poll_set || !comm->data_sent || !comm->slot[0].header || !comm->slot[1].header ||
@@ -132,7 +132,7 @@ static gn_status connect_all(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
     gn_status status = gn_bootstrap_gather(boot, error);
     if (status) return status;
     comm->table = boot->table;
-    status = gn_transport_connect(comm, boot, error);
+    if (comm->size > 1) status = gn_transport_connect(comm, boot, error);
     if (!status) status = allocate(comm, error);
     if (!status && comm->config.algorithm == GN_SWITCH) status = gn_switched_join(comm, boot, error);
     return status ? status : gn_bootstrap_commit(boot, error);
@@ -145,7 +145,8 @@ static gn_status init(gn_comm *comm, const gn_comm_config *config, gn_error *err
     gn_status status = gn_bootstrap_open(boot, config, error);
     comm->rank = boot->rank;
     comm->size = boot->size;
-    if (!status) status = comm->size == 1 ? allocate(comm, error) : connect_all(comm, boot, error);
+    const bool alone = comm->size == 1 && config->algorithm != GN_SWITCH;  // a switch is asked even so
+    if (!status) status = alone ? allocate(comm, error) : connect_all(comm, boot, error);
     if (status) gn_bootstrap_fail(boot, error);
     gn_bootstrap_close(boot);
     free(boot);

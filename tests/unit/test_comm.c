@@ -120,6 +120,7 @@ static void run_matrix(int rank, const ranks *group, void *argument)
         for (int kind = 0; kind < 4; kind++)
             one_case(comm, m->style, counts[c], kind & 1 ? GN_AVERAGE : GN_SUM, kind & 2, &group->reports[rank].hash);
     RANK_CHECK(!gn_barrier(comm));
+    if (m->style->algorithm == GN_SWITCH) RANK_CHECK(gn_comm_get_stats(comm).received_bytes > 0);  // one rank's, too
     gn_comm_free(comm);
 }
 
