@@ -5,27 +5,48 @@
 # undriven, doubly driven, looping or latched.
 set -euo pipefail
 cd "$(dirname "$0")/../../rtl"
-
-for top in stream_compress stream_decompress nic_top; do
-    for profiles in 1 2 3 4 5 6 7; do
-        verilator --lint-only -Wall --language 1364-2001 -GPROFILES="$profiles" --top-module "$top" -f "$top.f"
-    done
-done
-for top in nic_tx nic_rx; do
-    verilator --lint-only -Wall --language 1364-2001 --top-module "$top" -f "$top.f"
-done
-for file in lib/*.v codec/*.v frame/*.v nic/*.v; do
-    verilator --lint-only -Wall --language 1364-2001 -Ilib -Icodec -Iframe -Inic "$file"
-done
-
 command -v yosys >/dev/null || { echo "lint: yosys is not installed (scripts/setup)" >&2; exit 1; }
-blocks=(frame/*.v nic/*.v)
-blocks=("${blocks[@]##*/}")
-for top in stream_compress stream_decompress "${blocks[@]%.v}"; do
-    log=$(yosys -p "read_verilog lib/*.v codec/*.v frame/*.v nic/*.v; hierarchy -check -top $top; proc; check -assert" 2>&1) || { tail -n 20 <<<"$log"; exit 1; }
-    if grep -E 'Warning|Latch inferred' <<<"$log"; then
-        echo "lint: yosys warns about $top" >&2
-        exit 1
-    fi
-done
+
+dir=$(mktemp -d)
+yosys=
+trap '[ -z "$yosys" ] || kill "$yosys" 2>/dev/null || true; rm -rf "$dir"' EXIT
+
+# One module with all of them in it, so that what several have in common is elaborated once.
+{
+    echo "module everything;"
+    for file in lib/*.v codec/stream_*.v frame/*.v nic/*.v; do
+        module=${file##*/} module=${module%.v}
+        echo "    $module i_$module ();"
+    done
+    echo "endmodule"
+} >"$dir/everything.v"
+yosys -p "read_verilog -defer lib/*.v codec/*.v frame/*.v nic/*.v $dir/everything.v; hierarchy -check -top everything; proc; check -assert" \
+    >"$dir/yosys.log" 2>&1 &
+yosys=$!
+
+# By its list (with all profiles, which is the default) the top of a list is linted as it would be alone.
+tops=(stream_compress stream_decompress nic_top nic_tx nic_rx)
+{
+    for top in "${tops[@]}"; do
+        echo "--top-module $top -f $top.f"
+    done
+    for top in stream_compress stream_decompress nic_top; do
+        for profiles in 1 2 3 4 5 6; do
+            echo "-GPROFILES=$profiles --top-module $top -f $top.f"
+        done
+    done
+    for file in lib/*.v codec/*.v frame/*.v nic/*.v; do
+        module=${file##*/}
+        [[ " ${tops[*]} " == *" ${module%.v} "* ]] || echo "-Ilib -Icodec -Iframe -Inic $file"
+    done
+} | xargs -P 2 -L 1 verilator --lint-only -Wall --language 1364-2001
+
+status=0
+wait "$yosys" || status=$?
+yosys=
+[ "$status" = 0 ] || { tail -n 20 "$dir/yosys.log"; exit 1; }
+if grep -E 'Warning|Latch inferred' "$dir/yosys.log"; then
+    echo "lint: yosys warns" >&2
+    exit 1
+fi
 echo "lint: clean"
