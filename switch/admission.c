@@ -19,7 +19,7 @@ typedef struct field {
     size_t offset;  ///< in the body's structure
     uint8_t bytes;
     bool is_signed;
-    int least, most;
+    int64_t least, most;
 } field;
 
 #define FIELD(body, name, least, most)                                                                                 \
@@ -42,6 +42,10 @@ static const field join_fields[] = {
     FIELD(gn_admission_join, packet_values, 1, GN_AGG_VALUES_MAX),
     FIELD(gn_admission_join, slots, 1, GN_AGG_SLOTS_MAX),
     FIELD(gn_admission_join, priority, 0, UINT16_MAX),
+    FIELD(gn_admission_join, asker, 0, GN_ASKERS - 1),
+    FIELD(gn_admission_join, listens, 0, UINT16_MAX),
+    FIELD(gn_admission_join, instance, 0, INT32_MAX),
+    FIELD(gn_admission_join, patience_ms, 1, INT32_MAX),
     FIELD(gn_admission_join, streams, 1, GN_ADMISSION_STREAMS_MAX),
 };
 static const field welcome_fields[] = {
@@ -78,10 +82,12 @@ static void read_field(reader *r, const field *f, void *body)
 {
     const uint8_t *in = take(r, f->bytes);
     if (!in) return;
-    const int plain = f->bytes == 2 ? gn_get16(in) : *in,
-              value = f->is_signed && plain > INT8_MAX ? plain - 256 : plain;
+    const uint32_t plain = f->bytes == 4 ? gn_get32(in) : f->bytes == 2 ? gn_get16(in) : *in;
+    const int64_t value = f->is_signed && plain > INT8_MAX ? (int64_t)plain - 256 : plain;
     if (value < f->least || value > f->most) r->wrong = f->name;
-    if (f->bytes == 2)
+    if (f->bytes == 4)
+        memcpy((char *)body + f->offset, &plain, 4);
+    else if (f->bytes == 2)
         memcpy((char *)body + f->offset, &(uint16_t){(uint16_t)plain}, 2);
     else
         memcpy((char *)body + f->offset, in, 1);
@@ -129,10 +135,32 @@ static const char *disagree(const gn_admission_join *join)
     if (join->bits > join->ranks) return "bits";
     if (join->parent_children ? join->parent_bit >= join->parent_children : join->parent_bit) return "parent_bit";
     if (join->leader != GN_AGG_WORKERS_MAX && join->leader >= join->children) return "leader";
+    const bool is_switch = join->asker != GN_ASKER_WORKER;
+    if (join->asker != GN_ASKER_SWITCH && join->bits) return "bits";
+    if (is_switch ? !join->level && !join->bits : join->level != 0) return "level";
+    if (is_switch != (join->listens != 0)) return "listens";
+    if (is_switch != (join->instance != 0)) return "instance";
     if (join->format == GN_AGG_INT32 ? join->bound_exp != 0
                                      : gn_codec_init(&codec, profiles[join->format], join->bound_exp) != GN_OK)
         return "bound_exp";
     return is_power_of_two(join->slots) ? NULL : "slots";
+}
+
+/// Of a switch: every contribution has somebody in it, and `rank` is the lowest of all.
+static const char *read_below(reader *r, gn_admission_join *join)
+{
+    const unsigned contributors = gn_admission_contributors(join);
+    const uint64_t everyone = contributors == 64 ? ~0ull : (1ull << contributors) - 1;
+    const uint8_t *in = take(r, join->ranks);
+    uint64_t seen = 0;
+    if (!in) return r->wrong;
+    for (unsigned rank = 0; rank < join->ranks; rank++) {
+        join->below[rank] = in[rank];
+        if (in[rank] == GN_ADMISSION_NOT_BELOW) continue;
+        if (in[rank] >= contributors || rank < join->rank) return "below";
+        seen |= 1ull << in[rank];
+    }
+    return seen == everyone && in[join->rank] != GN_ADMISSION_NOT_BELOW ? NULL : "below";
 }
 
 static void read_join(reader *r, gn_admission_join *join)
@@ -141,6 +169,7 @@ static void read_join(reader *r, gn_admission_join *join)
     for (size_t i = 0; i < JOIN_FIELDS; i++) read_field(r, &join_fields[i], join);
     for (unsigned i = 0; !r->wrong && i < join->streams; i++) join->udp_port[i] = read_number(r, "udp_port", 1);
     if (!r->wrong) r->wrong = disagree(join);
+    if (!r->wrong && join->asker != GN_ASKER_WORKER) r->wrong = read_below(r, join);
 }
 
 static void read_welcome(reader *r, gn_admission_welcome *welcome)
@@ -198,14 +227,22 @@ int gn_admission_parse(const uint8_t *bytes, size_t count, gn_admission *frame, 
 
 static uint8_t *write_field(uint8_t *out, const field *f, const void *body)
 {
+    const char *at = (const char *)body + f->offset;
     uint16_t value;
-    if (f->bytes == 1) {
-        memcpy(out, (const char *)body + f->offset, 1);
+    uint32_t wide;
+    switch (f->bytes) {
+    case 1:
+        memcpy(out, at, 1);
         return out + 1;
+    case 2:
+        memcpy(&value, at, sizeof value);
+        gn_put16(out, value);
+        return out + 2;
+    default:
+        memcpy(&wide, at, sizeof wide);
+        gn_put32(out, wide);
+        return out + 4;
     }
-    memcpy(&value, (const char *)body + f->offset, sizeof value);
-    gn_put16(out, value);
-    return out + 2;
 }
 
 static uint8_t *write_join(uint8_t *out, const gn_admission_join *join)
@@ -216,7 +253,10 @@ static uint8_t *write_join(uint8_t *out, const gn_admission_join *join)
     for (size_t i = 0; i < JOIN_FIELDS; i++) out = write_field(out, &join_fields[i], join);
     for (unsigned i = 0; i < join->streams && i < GN_ADMISSION_STREAMS_MAX; i++, out += 2)
         gn_put16(out, join->udp_port[i]);
-    return out;
+    if (join->asker == GN_ASKER_WORKER) return out;
+    const unsigned ranks = join->ranks < GN_WORKER_RANKS_MAX ? join->ranks : GN_WORKER_RANKS_MAX;
+    memcpy(out, join->below, ranks);
+    return out + ranks;
 }
 
 static uint8_t *write_welcome(uint8_t *out, const gn_admission_welcome *welcome)

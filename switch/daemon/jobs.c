@@ -6,34 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *gn_job_child_name(const gn_job *job, unsigned bit, char *text, size_t room)
-{
-    snprintf(text, room, "%u (rank %u, %s)", bit, job->join[bit].rank,
-             job->child[bit] ? job->child[bit]->name : "gone");
-    return text;
-}
-
-const char *gn_job_bits(uint64_t bits, char *text, size_t room)
-{
-    size_t used = 0;
-    *text = 0;
-    for (unsigned i = 0; i < 64 && used + 12 < room; i++) {
-        if (!(bits >> i & 1)) continue;
-        unsigned last = i;
-        while (last < 63 && bits >> (last + 1) & 1) last++;
-        used += (size_t)snprintf(text + used, room - used, last == i ? "%s%u" : "%s%u-%u", used ? ", " : "", i, last);
-        i = last;
-    }
-    return text;
-}
-
-unsigned gn_job_first_bit(const gn_job *job, unsigned child)
-{
-    unsigned bits = 0;
-    for (unsigned i = 0; i < child; i++) bits += job->join[i].bits ? job->join[i].bits : 1;
-    return bits;
-}
-
 static uint64_t everyone(const gn_job *job)
 {
     const unsigned children = gn_job_terms(job)->children;
@@ -337,6 +309,21 @@ void gn_jobs_lost(gn_switchd *daemon, gn_session *session)
     gn_job_end(daemon, job, session, "child %s has left%s%s", child, *session->broken ? ": " : "", session->broken);
 }
 
+/// Who this switch is, and who is below it.
+static void introduce(const gn_switchd *daemon, const gn_job *job, gn_admission_join *join)
+{
+    join->asker = daemon->config.ps ? GN_ASKER_PS_SWITCH : GN_ASKER_SWITCH;
+    join->listens = daemon->listen.port;
+    join->instance = daemon->instance;
+    for (unsigned i = 0; i < gn_job_terms(job)->children; i++)
+        if (job->join[i].patience_ms < join->patience_ms) join->patience_ms = job->join[i].patience_ms;
+    const bool one = gn_admission_contributors(join) == 1;  // whoever is above is sent whole sums, or the sums of one
+    for (unsigned rank = 0; rank < join->ranks; rank++) {
+        const int bit = gn_job_bit_of(job, rank);
+        join->below[rank] = bit < 0 ? GN_ADMISSION_NOT_BELOW : one ? 0 : (uint8_t)bit;
+    }
+}
+
 /// What is asked: the same job, with this switch as one child; at a parameter server, and at a parent that shares its slots as this switch does, with
 /// the number of those who contribute, for it has to know that.
 void gn_jobs_ask_above(gn_switchd *daemon, gn_session *session)
@@ -358,6 +345,7 @@ void gn_jobs_ask_above(gn_switchd *daemon, gn_session *session)
     join->slots = job->welcome.slots;
     for (unsigned s = 0; s < join->streams; s++)
         join->udp_port[s] = daemon->shard[job->shard[s]]->streams[job->stream[s]].udp_port;
+    introduce(daemon, job, join);
     gn_session_send(session, &frame);
 }
 

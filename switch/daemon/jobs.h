@@ -46,14 +46,21 @@ enum {
     GN_JOB_ASKED = 3            ///< packets
 };
 
+// below.c: who is below the children, and what people call them
+
 /// Bits of all children before this one, so the first of its own; of as many children as there are: how many contribute in all.
 unsigned gn_job_first_bit(const gn_job *job, unsigned child);
+
+/// The bit here of the contribution that has a rank's values; -1: the rank is below no child that has come.
+int gn_job_bit_of(const gn_job *job, unsigned rank);
 
 /// "2 (rank 2, 10.0.0.3:41234)" of a child that has come.
 const char *gn_job_child_name(const gn_job *job, unsigned bit, char *text, size_t room);
 
 /// "idle bits" of children as a list: "1-3, 7". @return text
 const char *gn_job_bits(uint64_t bits, char *text, size_t room);
+
+// jobs.c
 
 /// A child asks. It is refused, or belongs to its job afterwards.
 void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_join *join);

@@ -26,7 +26,8 @@ struct gn_switchd {
     unsigned sessions;
     struct gn_job *jobs;
     uint16_t next_job, next_gen;
-    uint64_t opened;  ///< CLOCK_REALTIME, seconds
+    uint32_t instance;  ///< as in gn_admission_join
+    uint64_t opened;    ///< CLOCK_REALTIME, seconds
     uint64_t admitted, refused, ended;
 };
 

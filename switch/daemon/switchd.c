@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -155,6 +156,17 @@ static void allow_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/// Not 0, and other than any other switch's.
+static uint32_t draw_instance(void)
+{
+    uint32_t drawn = 0;
+    while (!drawn) {
+        if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) drawn = (uint32_t)(gn_now() ^ (uint64_t)getpid() << 16);
+        drawn &= INT32_MAX;
+    }
+    return drawn;
+}
+
 int gn_switchd_open(gn_switchd **out, const gn_switchd_config *config, gn_error *error)
 {
     struct timespec now;
@@ -172,6 +184,7 @@ int gn_switchd_open(gn_switchd **out, const gn_switchd_config *config, gn_error 
     // A switch that starts again gives none of its last generations soon: they began with its own start.
     daemon->next_gen = (uint16_t)now.tv_sec;
     daemon->next_job = (uint16_t)(now.tv_nsec >> 12);
+    daemon->instance = draw_instance();
     daemon->listener = -1;
     allow_files();
     daemon->stop_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

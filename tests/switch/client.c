@@ -418,6 +418,7 @@ void sw_client_run(const sw_client *config, sw_result *result)
     c->config = config;
     c->result = result;
     c->join = config->join;
+    c->join.patience_ms = (uint32_t)config->timeout_ms;
     c->tcp = -1;
     for (unsigned s = 0; s < GN_ADMISSION_STREAMS_MAX; s++) c->streams[s].fd = -1;
     result->good = run(c);

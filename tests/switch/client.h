@@ -12,7 +12,7 @@
 typedef struct sw_client {
     const char *host;  ///< of the switch, numeric
     uint16_t port;
-    gn_admission_join join;  ///< all but udp_port
+    gn_admission_join join;  ///< all but udp_port and patience_ms, which is timeout_ms
     size_t count;            ///< values of each stream's vectors
     unsigned rounds;         ///< vectors, one after the other
     int timeout_ms;          ///< without any progress

@@ -288,7 +288,7 @@ START_TEST(bytes_that_are_no_frame)
     const running r = start(&plain_switch);
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(r.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    static const char *const hellos[] = {"GET / HTTP/1.0\r\n\r\n", "GNAD\1\0\0\0", "GNAD\2\5\0\1x", "GNAD\2\0\0\1x",
+    static const char *const hellos[] = {"GET / HTTP/1.0\r\n\r\n", "GNAD\2\0\0\0", "GNAD\3\5\0\1x", "GNAD\3\0\0\1x",
                                          ""};
     static const size_t lengths[] = {18, 8, 9, 9, 0};
     for (unsigned i = 0; i < sizeof hellos / sizeof *hellos; i++) {

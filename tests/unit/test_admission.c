@@ -10,6 +10,7 @@ static uint8_t bytes[GN_ADMISSION_MAX];
 static gn_admission parsed;
 static const char *wrong;
 
+/// A switch that shares its slots asks its parent; rank 2's values are in its second contribution, rank 3's in its first.
 static gn_admission example(void)
 {
     return (gn_admission){.type = GN_ADMISSION_JOIN,
@@ -18,14 +19,30 @@ static gn_admission example(void)
                                    .ranks = 4,
                                    .bit = 2,
                                    .children = 4,
-                                   .bits = 3,
+                                   .bits = 2,
                                    .format = GN_AGG_DENSE,
                                    .bound_exp = -10,
                                    .packet_values = 0x102,
                                    .slots = 0x200,
                                    .priority = 0x304,
+                                   .asker = GN_ASKER_SWITCH,
+                                   .listens = 7777,
+                                   .instance = 0x12345678,
+                                   .patience_ms = 30000,
                                    .streams = 2,
-                                   .udp_port = {0x1111, 0x2222}}};
+                                   .udp_port = {0x1111, 0x2222},
+                                   .below = {GN_ADMISSION_NOT_BELOW, GN_ADMISSION_NOT_BELOW, 1, 0}}};
+}
+
+static gn_admission of_a_worker(void)
+{
+    gn_admission frame = example();
+    frame.join.asker = GN_ASKER_WORKER;
+    frame.join.bits = 0;
+    frame.join.listens = 0;
+    frame.join.instance = 0;
+    memset(frame.join.below, 0, sizeof frame.join.below);
+    return frame;
 }
 
 static size_t write_and_parse(const gn_admission *frame)
@@ -41,13 +58,17 @@ static size_t write_and_parse(const gn_admission *frame)
 START_TEST(join_has_its_bytes)
 {
     const gn_admission frame = example();
-    ck_assert_uint_eq(write_and_parse(&frame), 8 + 48 + 20 + 4);
-    static const uint8_t head[] = {'G', 'N', 'A', 'D', 2, 0, 0, 72, 'j', 'o', 'b', 0};
+    ck_assert_uint_eq(write_and_parse(&frame), 8 + 48 + 31 + 4 + 4);
+    static const uint8_t head[] = {'G', 'N', 'A', 'D', 3, 0, 0, 87, 'j', 'o', 'b', 0};
     ck_assert_mem_eq(bytes, head, sizeof head);
-    static const uint8_t rest[] = {0,    2, 0, 4, 0, 2, 4, 0, 0,    0,    3,    2,
-                                   0xf6, 1, 2, 2, 0, 3, 4, 2, 0x11, 0x11, 0x22, 0x22};
+    static const uint8_t rest[] = {0, 2, 0,    4,    0, 2,    4,    0,    0,    0,    2,    2,    0xf6,
+                                   1, 2, 2,    0,    3, 4,    1,    0x1e, 0x61, 0x12, 0x34, 0x56, 0x78,
+                                   0, 0, 0x75, 0x30, 2, 0x11, 0x11, 0x22, 0x22, 255,  255,  1,    0};
     ck_assert_mem_eq(bytes + 56, rest, sizeof rest);
     ck_assert_mem_eq(&parsed.join, &frame.join, sizeof frame.join);
+    const gn_admission worker = of_a_worker();  // who is below itself need not be said
+    ck_assert_uint_eq(write_and_parse(&worker), 8 + 48 + 31 + 4);
+    ck_assert_mem_eq(&parsed.join, &worker.join, sizeof worker.join);
 }
 END_TEST
 
@@ -63,7 +84,7 @@ START_TEST(welcome_has_its_bytes)
                                       .gen = {0x1234, 0x5678},
                                       .udp_port = {0x9abc, 1}}};
     const size_t length = write_and_parse(&frame);
-    static const uint8_t all[] = {'G', 'N', 'A', 'D',  2,    1,    0,    18, 1, 2,    0,    64, 5,
+    static const uint8_t all[] = {'G', 'N', 'A', 'D',  3,    1,    0,    18, 1, 2,    0,    64, 5,
                                   8,   0,   0,   0x12, 0x34, 0x9a, 0xbc, 0,  7, 0x56, 0x78, 0,  1};
     ck_assert_uint_eq(length, sizeof all);
     ck_assert_mem_eq(bytes, all, sizeof all);
@@ -86,8 +107,13 @@ START_TEST(the_longest_frames_have_room)
     gn_admission frame = example();
     frame.join.streams = GN_ADMISSION_STREAMS_MAX;
     for (unsigned i = 0; i < GN_ADMISSION_STREAMS_MAX; i++) frame.join.udp_port[i] = (uint16_t)(1000 + i);
+    frame.join.rank = 0;
+    frame.join.ranks = GN_WORKER_RANKS_MAX;
+    frame.join.bits = GN_AGG_WORKERS_MAX;
+    for (unsigned i = 0; i < GN_WORKER_RANKS_MAX; i++) frame.join.below[i] = (uint8_t)(i % GN_AGG_WORKERS_MAX);
     write_and_parse(&frame);
     ck_assert_uint_eq(parsed.join.udp_port[15], 1015);
+    ck_assert_mem_eq(parsed.join.below, frame.join.below, sizeof frame.join.below);
     frame = (gn_admission){.type = GN_ADMISSION_WELCOME, .welcome = {.slots = 32768, .streams = 16}};
     for (unsigned i = 0; i < GN_ADMISSION_STREAMS_MAX; i++) frame.welcome.udp_port[i] = (uint16_t)(1000 + i);
     write_and_parse(&frame);
@@ -152,6 +178,10 @@ START_TEST(every_field_has_its_range)
     REFUSED(bound_exp, -32, 32);
     REFUSED(packet_values, 0, 2049);
     REFUSED(slots, 0, 3, 32769);
+    REFUSED(asker, 3, 255);
+    REFUSED(listens, 0);
+    REFUSED(instance, 0, INT32_MIN);
+    REFUSED(patience_ms, 0, -1);
 #undef REFUSED
     gn_admission frame = example();
     frame.join.format = GN_AGG_INT32;  // has no bound
@@ -165,6 +195,53 @@ START_TEST(every_field_has_its_range)
 }
 END_TEST
 
+START_TEST(who_asks_says_what_such_a_one_can)
+{
+    gn_admission frame = of_a_worker();
+    frame.join.bits = 2;
+    ck_assert_str_eq(fault_of(frame), "bits");
+    frame = of_a_worker(), frame.join.level = 1;
+    ck_assert_str_eq(fault_of(frame), "level");
+    frame = of_a_worker(), frame.join.listens = 1;
+    ck_assert_str_eq(fault_of(frame), "listens");
+    frame = of_a_worker(), frame.join.instance = 1;
+    ck_assert_str_eq(fault_of(frame), "instance");
+    frame = example(), frame.join.bits = 0;  // level 0
+    ck_assert_str_eq(fault_of(frame), "level");
+    frame = example(), frame.join.asker = GN_ASKER_PS_SWITCH;
+    ck_assert_str_eq(fault_of(frame), "bits");
+}
+END_TEST
+
+START_TEST(who_is_below_is_somebody)
+{
+    static const struct {
+        uint8_t bits, below[4];
+    } wrongs[] = {{1, {255, 255, 1, 0}},    // more contributions than there are
+                  {3, {255, 255, 1, 0}},    // fewer
+                  {2, {255, 255, 1, 255}},  // nobody is in the first one
+                  {2, {255, 0, 1, 0}},      // `rank` is not the lowest
+                  {2, {255, 255, 255, 0}}, {1, {255, 255, 255, 255}}};
+    for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
+        gn_admission frame = example();
+        frame.join.bits = wrongs[i].bits;
+        memcpy(frame.join.below, wrongs[i].below, sizeof wrongs[i].below);
+        ck_assert_str_eq(fault_of(frame), "below");
+    }
+    // To a parameter server contributions are the children; to a parent with slots of its own there is one.
+    gn_admission frame = example();
+    frame.join.asker = GN_ASKER_PS_SWITCH, frame.join.level = 1, frame.join.bits = 0;
+    frame.join.bit = 0, frame.join.children = 2;
+    write_and_parse(&frame);
+    frame.join.children = 1;
+    ck_assert_str_eq(fault_of(frame), "below");
+    frame = example(), frame.join.level = 1, frame.join.bits = 0;
+    ck_assert_str_eq(fault_of(frame), "below");
+    frame.join.below[2] = 0;
+    write_and_parse(&frame);
+}
+END_TEST
+
 START_TEST(frames_that_are_none)
 {
     const gn_admission frame = example();
@@ -174,14 +251,15 @@ START_TEST(frames_that_are_none)
         const char *wrong;
     } cases[] = {{0, 'g', "magic"},
                  {3, 0, "magic"},
-                 {4, 1, "version"},
+                 {4, 2, "version"},
                  {5, GN_ADMISSION_TYPES, "type"},
                  {6, 2, "length"},
-                 {7, 71, "length"},
+                 {7, 86, "length"},
+                 {7, 83, "length"},
                  {8 + 47, 'x', "name"},
-                 {8 + 48 + 19, 0, "streams"},
-                 {8 + 48 + 19, 17, "streams"},
-                 {8 + 48 + 19, 1, "length"}};
+                 {8 + 48 + 30, 0, "streams"},
+                 {8 + 48 + 30, 17, "streams"},
+                 {8 + 48 + 30, 1, "below"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t length = gn_admission_write(&frame, bytes);
         bytes[cases[i].at] = cases[i].value;
@@ -197,5 +275,6 @@ END_TEST
 int main(void)
 {
     return RUN_TESTS("admission", join_has_its_bytes, welcome_has_its_bytes, the_longest_frames_have_room,
-                     texts_are_printable, frames_come_in_pieces, every_field_has_its_range, frames_that_are_none);
+                     texts_are_printable, frames_come_in_pieces, every_field_has_its_range,
+                     who_asks_says_what_such_a_one_can, who_is_below_is_somebody, frames_that_are_none);
 }
