@@ -137,6 +137,7 @@ static const char *disagree(const gn_admission_join *join)
     if (join->leader != GN_AGG_WORKERS_MAX && join->leader >= join->children) return "leader";
     const bool is_switch = join->asker != GN_ASKER_WORKER;
     if (join->asker != GN_ASKER_SWITCH && join->bits) return "bits";
+    if (join->asker == GN_ASKER_PS_SWITCH && join->bit) return "bit";
     if (is_switch ? !join->level && !join->bits : join->level != 0) return "level";
     if (is_switch != (join->listens != 0)) return "listens";
     if (is_switch != (join->instance != 0)) return "instance";

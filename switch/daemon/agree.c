@@ -82,19 +82,37 @@ bool gn_job_disagrees(const gn_switchd *daemon, const gn_job *job, const gn_sess
     return place_taken(job, session, join, why, room);
 }
 
-bool gn_job_impossible(const gn_switchd *daemon, const gn_admission_join *join, char *why, size_t room)
+/// Whether who asks has taken this switch for something else: a parent, a parameter server, a switch for workers.
+static bool mistaken(const gn_switchd *daemon, const gn_session *session, const gn_admission_join *join, char *why,
+                     size_t room)
+{
+    const bool is_ps = daemon->config.role == GN_SWITCHD_PS;
+    if (is_ps && join->asker == GN_ASKER_WORKER)
+        return snprintf(why, room, "this is a parameter server: it is asked by switches (--ps), not by workers") > 0;
+    if (is_ps && join->asker == GN_ASKER_SWITCH)
+        return snprintf(why, room, "this is a parameter server, and the switch %s asks it as its parent (--parent)",
+                        session->name) > 0;
+    if (!is_ps && join->asker == GN_ASKER_PS_SWITCH)
+        return snprintf(why, room,
+                        "this is a switch, and the switch %s asks it as its parameter server (--ps), which one with "
+                        "--role ps would be",
+                        session->name) > 0;
+    return false;
+}
+
+bool gn_job_impossible(const gn_switchd *daemon, const gn_session *session, const gn_admission_join *join, char *why,
+                       size_t room)
 {
     const gn_switchd_config *config = &daemon->config;
     const bool has_parent = config->parent;
+    if (mistaken(daemon, session, join, why, room)) return true;
     if (join->packet_values > config->slot_values)
         return snprintf(why, room, "packet_values is %u, and this switch's slots have %u values (--values)",
                         join->packet_values, config->slot_values) > 0;
     if (join->streams > config->streams * daemon->shards)
         return snprintf(why, room, "streams is %u, and this switch takes %u (--streams, --shards)", join->streams,
                         config->streams * daemon->shards) > 0;
-    if (config->role == GN_SWITCHD_PS && (!join->level || join->bit))
-        return snprintf(why, room, "this is a parameter server: it is asked by switches (--ps), not by workers") > 0;
-    if (join->bits && (config->role == GN_SWITCHD_PS || config->mode == GN_PARTITIONED))
+    if (join->bits && config->mode == GN_PARTITIONED)
         return snprintf(why, room,
                         "a switch below shares its slots, and this one does not: above such a switch all have to "
                         "(--mode)") > 0;

@@ -148,8 +148,10 @@ static gn_job *begin(gn_switchd *daemon, const gn_admission_join *join)
 
 static void refuse(gn_switchd *daemon, gn_session *session, const gn_admission_join *join, const char *why)
 {
+    char asker[24] = "the switch";
+    if (join->asker == GN_ASKER_WORKER) snprintf(asker, sizeof asker, "rank %u", join->rank);
     daemon->refused++;
-    gn_switchd_log(daemon, "rank %u (%s) was refused: %s", join->rank, session->name, why);
+    gn_switchd_log(daemon, "%s (%s) was refused: %s", asker, session->name, why);
     gn_session_end(session, GN_ADMISSION_REFUSED, why);
 }
 
@@ -157,7 +159,8 @@ void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_jo
 {
     char why[GN_ADMISSION_TEXT];
     gn_admission_join own = *join;
-    if (gn_job_impossible(daemon, join, why, sizeof why)) {
+    gn_session_introduce(session, join);
+    if (gn_job_impossible(daemon, session, join, why, sizeof why)) {
         refuse(daemon, session, join, why);
         return;
     }

@@ -91,7 +91,8 @@ bool gn_job_disagrees(const gn_switchd *daemon, const gn_job *job, const gn_sess
 /// What is missing, now that all children have come. @return false: nothing
 bool gn_job_lacks(const gn_switchd *daemon, const gn_job *job, char *why, size_t room);
 /// Why this switch cannot have such a job at all. @return false: it can
-bool gn_job_impossible(const gn_switchd *daemon, const gn_admission_join *join, char *why, size_t room);
+bool gn_job_impossible(const gn_switchd *daemon, const gn_session *session, const gn_admission_join *join, char *why,
+                       size_t room);
 
 // grant.c
 

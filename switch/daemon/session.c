@@ -81,6 +81,14 @@ failed:
     return NULL;
 }
 
+void gn_session_introduce(gn_session *session, const gn_admission_join *join)
+{
+    gn_endpoint listens = session->peer;
+    if (join->asker == GN_ASKER_WORKER) return;
+    listens.port = join->listens;
+    gn_endpoint_format(&listens, session->name);
+}
+
 void gn_session_free(gn_session *session)
 {
     if (!session) return;

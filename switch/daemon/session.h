@@ -44,6 +44,8 @@ typedef struct gn_session {
 gn_session *gn_session_accepted(int fd);
 /// Begins to connect to `to` from `from` (its port is left to the kernel; version 0: any address). @return NULL with `error` set
 gn_session *gn_session_connect(const gn_endpoint *to, const gn_endpoint *from, gn_error *error);
+/// Who asks: a switch is called by the address where it is asked itself, not by that of this connection.
+void gn_session_introduce(gn_session *session, const gn_admission_join *join);
 /// NULL allowed.
 void gn_session_free(gn_session *session);
 

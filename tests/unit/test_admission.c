@@ -210,6 +210,8 @@ START_TEST(who_asks_says_what_such_a_one_can)
     ck_assert_str_eq(fault_of(frame), "level");
     frame = example(), frame.join.asker = GN_ASKER_PS_SWITCH;
     ck_assert_str_eq(fault_of(frame), "bits");
+    frame.join.bits = 0, frame.join.level = 1;  // it has one child
+    ck_assert_str_eq(fault_of(frame), "bit");
 }
 END_TEST
 
