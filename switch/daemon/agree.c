@@ -59,11 +59,36 @@ static bool place_taken(const gn_job *job, const gn_session *session, const gn_a
     return false;
 }
 
+/// Whether a switch that was asked by this one, or by one above it, asks in turn.
+static bool comes_back(const gn_job *job, const gn_admission_join *join)
+{
+    return join->asker != GN_ASKER_WORKER && gn_job_bit_of(job, join->rank) >= 0;
+}
+
+/// Below one switch all are workers, or all are switches.
+static bool mixed(const gn_job *job, const gn_session *session, const gn_admission_join *join, char *why, size_t room)
+{
+    const gn_admission_join *first = gn_job_terms(job);
+    const bool is_worker = join->asker == GN_ASKER_WORKER;
+    const char *there = job->child[job->first] ? job->child[job->first]->name : "gone";
+    return snprintf(
+               why, room,
+               "job '%s' has a worker here, rank %u (%s), and a switch below, %s: is each above the other (--parent)?",
+               join->name, is_worker ? join->rank : first->rank, is_worker ? session->name : there,
+               is_worker ? there : session->name) > 0;
+}
+
 bool gn_job_disagrees(const gn_switchd *daemon, const gn_job *job, const gn_session *session,
                       const gn_admission_join *join, char *why, size_t room)
 {
     const gn_admission_join *first = gn_job_terms(job);
     (void)daemon;
+    if (first->asker != join->asker) return mixed(job, session, join, why, room);
+    if (job->state == GN_JOB_ASKING && comes_back(job, join))
+        return snprintf(why, room,
+                        "job '%s' comes back from the switch %s: rank %u is below this one already. Is each above the "
+                        "other (--parent)?",
+                        join->name, session->name, join->rank) > 0;
     if (job->state != GN_JOB_FORMING)
         return snprintf(why, room, "job '%s' is complete already; another run needs another name", join->name) > 0;
     if (!first->bits != !join->bits)
@@ -87,6 +112,9 @@ static bool mistaken(const gn_switchd *daemon, const gn_session *session, const 
                      size_t room)
 {
     const bool is_ps = daemon->config.role == GN_SWITCHD_PS;
+    if (join->instance == daemon->instance)
+        return snprintf(why, room, "%s %s is this switch itself", gn_switchd_above_option(daemon),
+                        gn_switchd_above_text(daemon)) > 0;
     if (is_ps && join->asker == GN_ASKER_WORKER)
         return snprintf(why, room, "this is a parameter server: it is asked by switches (--ps), not by workers") > 0;
     if (is_ps && join->asker == GN_ASKER_SWITCH)

@@ -366,7 +366,7 @@ void gn_jobs_above_says(gn_switchd *daemon, gn_session *session, const gn_admiss
     const gn_admission_welcome *welcome = &frame->welcome;
     if (frame->type == GN_ADMISSION_PONG) return;
     if (frame->type == GN_ADMISSION_REFUSED || frame->type == GN_ADMISSION_GONE) {
-        gn_job_end(daemon, job, NULL, "%s %s: %.160s", gn_switchd_above(daemon), session->name, frame->text);
+        gn_job_end(daemon, job, NULL, "%s %s: %s", gn_switchd_above(daemon), session->name, frame->text);
     } else if (frame->type != GN_ADMISSION_WELCOME || job->state != GN_JOB_ASKING) {
         gn_job_end(daemon, job, NULL, "the %s %s sent a frame of type %d out of turn", gn_switchd_above(daemon),
                    session->name, frame->type);

@@ -33,8 +33,19 @@ struct gn_switchd {
 
 void gn_switchd_log(const gn_switchd *daemon, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/// "parent switch" or "parameter server": what is above.
+// above.c
+
+/// "parent switch" or "parameter server": what is above; "--parent" or "--ps", which says where, and what it says.
 const char *gn_switchd_above(const gn_switchd *daemon);
+const char *gn_switchd_above_option(const gn_switchd *daemon);
+const char *gn_switchd_above_text(const gn_switchd *daemon);
+
+/// Finds the address of what is above, if something is to be. @return 0, or -1 with `error` set
+int gn_switchd_find_above(gn_switchd *daemon, gn_error *error);
+/// That it is not this switch, which listens by now. @return as gn_switchd_find_above()
+int gn_switchd_check_above(const gn_switchd *daemon, gn_error *error);
+
+// switchd.c
 
 /// Adds a session to those that are served; refuses it when there are too many.
 void gn_switchd_adopt(gn_switchd *daemon, gn_session *session);

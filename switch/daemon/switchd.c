@@ -3,7 +3,6 @@
 #include "switch/daemon/switchd.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -70,46 +69,6 @@ static int listen_tcp(gn_switchd *daemon, gn_error *error)
     return 0;
 }
 
-const char *gn_switchd_above(const gn_switchd *daemon)
-{
-    return daemon->config.ps ? "parameter server" : "parent switch";
-}
-
-int gn_switchd_host_port(const char *text, char *host, const char **port, gn_error *error)
-{
-    const char *colon = strrchr(text, ':');
-    const size_t length = colon ? (size_t)(colon - text) : 0;
-    if (!length || length >= GN_SWITCHD_HOST) return gn_error_set(error, "'%s': HOST:PORT is needed", text);
-    const bool bracketed = length > 2 && *text == '[' && text[length - 1] == ']';
-    if (!bracketed && memchr(text, ':', length))
-        return gn_error_set(error, "'%s': write an IPv6 address as [ADDRESS]:PORT", text);
-    *port = colon + 1;
-    const unsigned long number = strtoul(*port, NULL, 10);
-    if (strspn(*port, "0123456789") != strlen(*port) || !number || number > 65535)
-        return gn_error_set(error, "'%s': port is not a number from 1 to 65535", text);
-    snprintf(host, GN_SWITCHD_HOST, "%.*s", (int)(bracketed ? length - 2 : length), text + bracketed);
-    return 0;
-}
-
-static int resolve_above(gn_switchd *daemon, gn_error *error)
-{
-    const char *text = daemon->config.ps ? daemon->config.ps : daemon->config.parent,
-               *option = daemon->config.ps ? "ps" : "parent", *port;
-    char host[GN_SWITCHD_HOST];
-    if (!text) return 0;
-    if (gn_switchd_host_port(text, host, &port, error)) return -1;
-    const struct addrinfo hints = {.ai_family = daemon->listen.ip.version == 4 ? AF_INET : AF_UNSPEC,
-                                   .ai_socktype = SOCK_STREAM};
-    struct addrinfo *found;
-    const int status = getaddrinfo(host, port, &hints, &found);
-    if (status) return gn_error_set(error, "--%s %s: %s", option, text, gai_strerror(status));
-    struct sockaddr_storage address = {0};
-    memcpy(&address, found->ai_addr, found->ai_addrlen);
-    freeaddrinfo(found);
-    daemon->above = gn_endpoint_from_sockaddr(&address);
-    return 0;
-}
-
 static int open_shards(gn_switchd *daemon, gn_error *error)
 {
     const gn_switchd_config *c = &daemon->config;
@@ -139,8 +98,8 @@ static int open_shards(gn_switchd *daemon, gn_error *error)
 static int open_all(gn_switchd *daemon, gn_error *error)
 {
     gn_account account;
-    if (gn_account_find(&account, daemon->config.user, error) || resolve_above(daemon, error) ||
-        listen_tcp(daemon, error) || open_shards(daemon, error))
+    if (gn_account_find(&account, daemon->config.user, error) || gn_switchd_find_above(daemon, error) ||
+        listen_tcp(daemon, error) || gn_switchd_check_above(daemon, error) || open_shards(daemon, error))
         return -1;
     const char *control = daemon->config.control;
     if (control && !(daemon->control = gn_control_open(control, &account, error))) return -1;

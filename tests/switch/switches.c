@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switches.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +52,26 @@ running start(const gn_switchd_config *config)
     close(ends[0]);
     snprintf(r.address, sizeof r.address, "127.0.0.1:%u", r.port);
     return r;
+}
+
+void does_not_start(const gn_switchd_config *config, const char *what)
+{
+    gn_switchd *daemon;
+    gn_error error;
+    ck_assert_int_ne(gn_switchd_open(&daemon, config, &error), 0);
+    ck_assert_msg(strstr(error.text, what) != NULL, "'%s' says nothing of '%s'", error.text, what);
+}
+
+/// A port that nobody listens at.
+uint16_t free_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert(fd >= 0 && !bind(fd, (struct sockaddr *)&address, length));
+    ck_assert(!getsockname(fd, (struct sockaddr *)&address, &length));
+    close(fd);
+    return ntohs(address.sin_port);
 }
 
 running start_ps(gn_fault_config in)

@@ -129,48 +129,6 @@ START_TEST(who_does_not_fit_is_told_why)
 }
 END_TEST
 
-/// One worker of a job of its own; the answer comes at once.
-static void ask(const running *at, unsigned place_of, const char *name)
-{
-    sw_client c = client_of(at->port, name, 0, 1);
-    c.join.parent_children = (uint8_t)place_of;
-    const uint64_t begin = gn_now();
-    launch(0, &c);
-    await(0, 1);
-    ck_assert_uint_lt(gn_now() - begin, 1500000000);  // less than the job's time to form, and the worker's
-}
-
-static void says_address(unsigned i, const char *format, const running *r)
-{
-    char text[100];
-    snprintf(text, sizeof text, format, r->address);
-    says(i, text);
-}
-
-START_TEST(who_is_taken_for_something_else_says_so)
-{
-    const running plain = start(&plain_switch), ps = start_ps(plain_switch.in);
-    gn_switchd_config config = sharing(&plain, GN_SHARED, 64, 0);
-    const running root = start(&config);
-    ask(&root, 0, "ps");
-    says_address(0, "parameter server %s: this is a switch", &plain);
-    says_address(0, "and the switch %s asks it as its parameter server (--ps)", &root);
-    for (unsigned i = 0; i < 2; i++) {
-        config = plain_switch;
-        config.mode = i ? GN_SHARED : GN_PARTITIONED;
-        config.parent = ps.address;
-        const running leaf = start(&config);
-        ask(&leaf, 1, "parent");
-        says_address(0, "parent switch %s: this is a parameter server", &ps);
-        says_address(0, "and the switch %s asks it as its parent (--parent)", &leaf);
-        stop(&leaf);
-    }
-    stop(&root);
-    stop(&ps);
-    stop(&plain);
-}
-END_TEST
-
 START_TEST(who_does_not_come_is_named)
 {
     const running r = start(&plain_switch);
@@ -353,11 +311,10 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("switchd_life", a_lost_parameter_server_is_noticed,
-                     who_leaves_others_waiting_is_noticed_where_slots_are_shared,
-                     who_leaves_a_leaf_that_shares_its_slots_is_told_of_at_the_others, who_does_not_fit_is_told_why,
-                     who_is_taken_for_something_else_says_so, who_does_not_come_is_named, who_goes_is_told_of,
-                     who_leaves_and_owes_more_than_a_slot_knows_is_told_of, a_job_whose_last_worker_is_silent_ends,
-                     slots_are_granted_within_the_quota, a_killed_switch_is_noticed, a_switch_that_ends_says_so,
-                     bytes_that_are_no_frame);
+    return RUN_TESTS(
+        "switchd_life", a_lost_parameter_server_is_noticed, who_leaves_others_waiting_is_noticed_where_slots_are_shared,
+        who_leaves_a_leaf_that_shares_its_slots_is_told_of_at_the_others, who_does_not_fit_is_told_why,
+        who_does_not_come_is_named, who_goes_is_told_of, who_leaves_and_owes_more_than_a_slot_knows_is_told_of,
+        a_job_whose_last_worker_is_silent_ends, slots_are_granted_within_the_quota, a_killed_switch_is_noticed,
+        a_switch_that_ends_says_so, bytes_that_are_no_frame);
 }

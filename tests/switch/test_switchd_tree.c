@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Switches above and below each other: what cannot be is refused with both named.
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "host/clock.h"
+#include "switches.h"
+#include "unit/suite.h"
+
+/// One worker of a job of its own; the answer comes at once.
+static void ask(const running *at, unsigned place_of, const char *name)
+{
+    sw_client c = client_of(at->port, name, 0, 1);
+    c.join.parent_children = (uint8_t)place_of;
+    const uint64_t begin = gn_now();
+    launch(0, &c);
+    await(0, 1);
+    ck_assert_uint_lt(gn_now() - begin, 1500000000);  // less than the job's time to form, and the worker's
+}
+
+static void says_address(unsigned i, const char *format, const running *r)
+{
+    char text[100];
+    snprintf(text, sizeof text, format, r->address);
+    says(i, text);
+}
+
+START_TEST(who_is_taken_for_something_else_says_so)
+{
+    const running plain = start(&plain_switch), ps = start_ps(plain_switch.in);
+    gn_switchd_config config = sharing(&plain, GN_SHARED, 64, 0);
+    const running root = start(&config);
+    ask(&root, 0, "ps");
+    says_address(0, "parameter server %s: this is a switch", &plain);
+    says_address(0, "and the switch %s asks it as its parameter server (--ps)", &root);
+    for (unsigned i = 0; i < 2; i++) {
+        config = plain_switch;
+        config.mode = i ? GN_SHARED : GN_PARTITIONED;
+        config.parent = ps.address;
+        const running leaf = start(&config);
+        ask(&leaf, 1, "parent");
+        says_address(0, "parent switch %s: this is a parameter server", &ps);
+        says_address(0, "and the switch %s asks it as its parent (--parent)", &leaf);
+        stop(&leaf);
+    }
+    stop(&root);
+    stop(&ps);
+    stop(&plain);
+}
+END_TEST
+
+/// Where its own address says it: also by another name for it, and as an address of this host where it listens at any.
+START_TEST(a_switch_above_itself_does_not_start)
+{
+    static const struct {
+        const char *above;
+        gn_ip listen;
+    } cases[] = {{"127.0.0.1", {.version = 4, .bytes = {127, 0, 0, 1}}},
+                 {"localhost", {.version = 4, .bytes = {127, 0, 0, 1}}},
+                 {"0.0.0.0", {.version = 4, .bytes = {127, 0, 0, 1}}},
+                 {"127.0.0.1", {.version = 4}},
+                 {"0.0.0.0", {.version = 4}},
+                 {"127.77.0.1", {.version = 4}},
+                 {"127.0.0.1", {.version = 6}},
+                 {"[::1]", {.version = 6}}};
+    for (unsigned i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        char above[32], what[64];
+        gn_switchd_config config = plain_switch;
+        config.listen = (gn_endpoint){.ip = cases[i / 2].listen, .port = free_port()};
+        snprintf(above, sizeof above, "%s:%u", cases[i / 2].above, config.listen.port);
+        snprintf(what, sizeof what, "%s %s is this switch itself", i & 1 ? "--ps" : "--parent", above);
+        if (i & 1)
+            config.ps = above, config.mode = GN_SHARED;
+        else
+            config.parent = above;
+        does_not_start(&config, what);
+    }
+    // One that only could be: another address of this host, the same port.
+    gn_switchd_config config = plain_switch;
+    char above[32];
+    config.listen.port = free_port();
+    snprintf(above, sizeof above, "127.77.0.1:%u", config.listen.port);
+    config.parent = above;
+    const running r = start(&config);
+    slay(&r);
+}
+END_TEST
+
+START_TEST(switches_above_each_other_are_refused)
+{
+    gn_switchd_config config = plain_switch;
+    char address[24];
+    config.listen.port = free_port();
+    snprintf(address, sizeof address, "127.0.0.1:%u", config.listen.port);
+    gn_switchd_config second = plain_switch;
+    second.parent = address;
+    second.place_fanin = 1;
+    const running upper = start(&second);
+    config.parent = upper.address;
+    config.place_fanin = 1;
+    const running lower = start(&config);
+    config = plain_switch;
+    config.parent = lower.address;
+    const running leaf = start(&config);
+    ask(&leaf, 1, "circle");
+    says_address(0, "parent switch %s", &upper);
+    says_address(0, "job 'circle' comes back from the switch %s", &upper);
+    says(0, "rank 0 is below this one already");
+    // Each has a worker, and waits for the other as its child.
+    for (unsigned i = 0; i < 2; i++) {
+        sw_client c = client_of(i ? upper.port : lower.port, "both", i, 2);
+        c.join.bit = 0, c.join.children = 1;
+        c.join.leader = i ? GN_AGG_WORKERS_MAX : 0;
+        launch(i, &c);
+    }
+    await(0, 2);
+    for (unsigned i = 0; i < 2; i++) says(i, "has a worker here, rank");
+    stop(&leaf);
+    stop(&lower);
+    stop(&upper);
+}
+END_TEST
+
+/// The way from a switch to itself may be longer than it can see, as by an address that somebody translates.
+START_TEST(a_switch_that_comes_to_itself_is_refused)
+{
+    gn_switchd_config config = plain_switch;
+    char address[24];
+    uint8_t bytes[2 * GN_ADMISSION_MAX];
+    gn_admission answer;
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof own;
+    ck_assert(!bind(listener, (struct sockaddr *)&own, length) && !listen(listener, 1));
+    ck_assert(!getsockname(listener, (struct sockaddr *)&own, &length));
+    snprintf(address, sizeof address, "127.0.0.1:%u", ntohs(own.sin_port));
+    config.parent = address;
+    config.place_fanin = 1;
+    const running r = start(&config);
+    const sw_client c = client_of(r.port, "itself", 0, 1);
+    launch(0, &c);
+    const int above = accept(listener, NULL, NULL), back = socket(AF_INET, SOCK_STREAM, 0);
+    const ssize_t got = recv(above, bytes, sizeof bytes, 0);
+    ck_assert_int_gt(got, 0);
+    own.sin_port = htons(r.port);
+    ck_assert(!connect(back, (struct sockaddr *)&own, sizeof own));
+    ck_assert_int_eq(send(back, bytes, (size_t)got, 0), got);
+    const ssize_t said = recv(back, bytes, sizeof bytes, 0);
+    ck_assert_int_gt(said, 0);
+    ck_assert_int_gt(gn_admission_parse(bytes, (size_t)said, &answer, NULL), 0);
+    ck_assert_int_eq(answer.type, GN_ADMISSION_REFUSED);
+    ck_assert_msg(strstr(answer.text, "--parent 127.0.0.1:") && strstr(answer.text, " is this switch itself"), "%s",
+                  answer.text);
+    close(above);
+    close(back);
+    close(listener);
+    await(0, 1);
+    stop(&r);
+}
+END_TEST
+
+int main(void)
+{
+    return RUN_TESTS("switchd_tree", who_is_taken_for_something_else_says_so, a_switch_above_itself_does_not_start,
+                     switches_above_each_other_are_refused, a_switch_that_comes_to_itself_is_refused);
+}
