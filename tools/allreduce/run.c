@@ -125,7 +125,7 @@ static int repeat(bench *b, float *send, float *recv, size_t count, gn_allreduce
     for (unsigned i = 0; i < o->warmup + o->iterations; i++) {
         if (i == o->warmup) before = gn_comm_get_stats(b->comm);
         if (o->in_place) gn_allreduce_data_fill(&b->data, b->rank, recv, count);
-        double seconds;
+        double seconds = 0;
         if (once(b, o->in_place ? recv : send, recv, count, &seconds)) return GN_EXIT_FAILED;
         if (i >= o->warmup) b->times[i - o->warmup] = seconds;
     }

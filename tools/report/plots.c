@@ -43,7 +43,7 @@ void gn_plot_time(FILE *out, const gn_runs *runs)
         double x = LEFT;
         gn_svg_text(out, LEFT - 10, y + 14, GN_ANCHOR_END, "label", "%s", run->name);
         for (int p = 0; p < GN_RUN_PARTS; p++) {
-            char class[8], hint[96];
+            char class[16], hint[96];
             snprintf(class, sizeof class, "c%d", p);
             snprintf(hint, sizeof hint, "%s: %.2f ms", gn_run_part_names[p], run->part_ms[p]);
             const double width = inner * run->part_ms[p] / range;
@@ -146,7 +146,7 @@ void gn_plot_widths(FILE *out, const gn_gradients *gradients)
         gn_svg_text(out, LEFT - 10, y + 14, GN_ANCHOR_END, "label", "%s 2^-%d", gn_profile_name(c->codec.profile),
                     c->codec.bound_exp);
         for (int w = 0; w < GN_WIDTHS; w++) {
-            char class[8], hint[96];
+            char class[16], hint[96];
             snprintf(class, sizeof class, "c%d", w);
             snprintf(hint, sizeof hint, "%s: %.2f %%", names[w], 100 * share[w]);
             gn_svg_bar(out, x, y, inner * share[w], BAR, class, hint);
