@@ -40,21 +40,21 @@ static int value_of(const term *t, const gn_admission_join *join)
 static bool place_taken(const gn_job *job, const gn_session *session, const gn_admission_join *join, char *why,
                         size_t room)
 {
-    char other[100];
+    char other[GN_CALLED];
+    const gn_ranks ranks = gn_join_ranks(join);
     for (unsigned i = 0; i < gn_job_terms(job)->children; i++) {
         if (!(job->joined >> i & 1)) continue;
         const gn_admission_join *there = &job->join[i];
+        const gn_ranks theirs = gn_join_ranks(there);
+        const int both = gn_ranks_common(&ranks, &theirs);
         const bool same_host = !gn_ip_compare(&job->child[i]->peer.ip, &session->peer.ip);
-        gn_job_child_name(job, i, other, sizeof other);
-        if (i == join->bit)
-            return snprintf(why, room, "bit %u of job '%s' is taken by child %s", i, join->name, other) > 0;
-        if (there->rank == join->rank)
-            return snprintf(why, room, "rank %u of job '%s' is there already: child %s", join->rank, join->name,
-                            other) > 0;
+        gn_job_called(job, i, other);
+        if (i == join->bit) return snprintf(why, room, "bit %u of job '%s' is taken by %s", i, join->name, other) > 0;
+        if (both >= 0)
+            return snprintf(why, room, "rank %d of job '%s' is there already: %s", both, join->name, other) > 0;
         for (unsigned s = 0; same_host && s < join->streams; s++)
             if (there->udp_port[s] == join->udp_port[s])
-                return snprintf(why, room, "UDP port %u, of stream %u, is that of child %s", join->udp_port[s], s,
-                                other) > 0;
+                return snprintf(why, room, "UDP port %u, of stream %u, is that of %s", join->udp_port[s], s, other) > 0;
     }
     return false;
 }
@@ -66,24 +66,23 @@ static bool comes_back(const gn_job *job, const gn_admission_join *join)
 }
 
 /// Below one switch all are workers, or all are switches.
-static bool mixed(const gn_job *job, const gn_session *session, const gn_admission_join *join, char *why, size_t room)
+static bool mixed(const gn_job *job, const char *asks, const char *there, char *why, size_t room)
 {
-    const gn_admission_join *first = gn_job_terms(job);
-    const bool is_worker = join->asker == GN_ASKER_WORKER;
-    const char *there = job->child[job->first] ? job->child[job->first]->name : "gone";
-    return snprintf(
-               why, room,
-               "job '%s' has a worker here, rank %u (%s), and a switch below, %s: is each above the other (--parent)?",
-               join->name, is_worker ? join->rank : first->rank, is_worker ? session->name : there,
-               is_worker ? there : session->name) > 0;
+    const bool is_worker = gn_job_terms(job)->asker == GN_ASKER_WORKER;
+    return snprintf(why, room,
+                    "job '%s' has a worker here, %s, and below it %s: is each switch above the other (--parent)?",
+                    gn_job_terms(job)->name, is_worker ? there : asks, is_worker ? asks : there) > 0;
 }
 
 bool gn_job_disagrees(const gn_switchd *daemon, const gn_job *job, const gn_session *session,
                       const gn_admission_join *join, char *why, size_t room)
 {
     const gn_admission_join *first = gn_job_terms(job);
+    char asks[GN_CALLED], there[GN_CALLED];
     (void)daemon;
-    if (first->asker != join->asker) return mixed(job, session, join, why, room);
+    gn_join_called(join, session->name, asks);
+    gn_job_called(job, job->first, there);
+    if (first->asker != join->asker) return mixed(job, asks, there, why, room);
     if (job->state == GN_JOB_ASKING && comes_back(job, join))
         return snprintf(why, room,
                         "job '%s' comes back from the switch %s: rank %u is below this one already. Is each above the "
@@ -93,16 +92,13 @@ bool gn_job_disagrees(const gn_switchd *daemon, const gn_job *job, const gn_sess
         return snprintf(why, room, "job '%s' is complete already; another run needs another name", join->name) > 0;
     if (!first->bits != !join->bits)
         return snprintf(why, room,
-                        "all switches below one have to share their slots, or none (--mode): that with rank %u (%s) "
-                        "does%s, that with rank %u (%s) does%s",
-                        join->rank, session->name, join->bits ? "" : " not", first->rank, job->child[job->first]->name,
-                        first->bits ? "" : " not") > 0;
+                        "all switches below one have to share their slots, or none (--mode): %s does%s, %s does%s",
+                        asks, join->bits ? "" : " not", there, first->bits ? "" : " not") > 0;
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         const int theirs = value_of(&terms[i], join), ours = value_of(&terms[i], first);
         if (theirs != ours)
-            return snprintf(why, room, "%s of job '%s': rank %u (%s) says %d, rank %u (%s) says %d", terms[i].name,
-                            join->name, first->rank, job->child[job->first]->name, ours, join->rank, session->name,
-                            theirs) > 0;
+            return snprintf(why, room, "%s of job '%s': %s says %d, %s says %d", terms[i].name, join->name, there, ours,
+                            asks, theirs) > 0;
     }
     return place_taken(job, session, join, why, room);
 }

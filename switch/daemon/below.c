@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is below a job's children, and what people call them.
 #include <stdio.h>
+#include <string.h>
 
 #include "switch/daemon/jobs.h"
 
@@ -27,23 +28,77 @@ int gn_job_bit_of(const gn_job *job, unsigned rank)
     return -1;
 }
 
-const char *gn_job_child_name(const gn_job *job, unsigned bit, char *text, size_t room)
+gn_ranks gn_join_ranks(const gn_admission_join *join)
 {
-    snprintf(text, room, "%u (rank %u, %s)", bit, job->join[bit].rank,
-             job->child[bit] ? job->child[bit]->name : "gone");
-    return text;
+    gn_ranks ranks = {{0}};
+    for (unsigned rank = 0; rank < join->ranks; rank++)
+        if (contribution_of(join, rank) >= 0) ranks.bits[rank / 64] |= 1ull << rank % 64;
+    return ranks;
+}
+
+gn_ranks gn_job_child_ranks(const gn_job *job, unsigned child, uint64_t bits)
+{
+    const unsigned first = gn_job_first_bit(job, child);
+    const gn_admission_join *join = &job->join[child];
+    gn_ranks ranks = {{0}};
+    for (unsigned rank = 0; rank < join->ranks; rank++) {
+        const int at = contribution_of(join, rank);
+        if (at >= 0 && bits >> (first + (unsigned)at) % 64 & 1) ranks.bits[rank / 64] |= 1ull << rank % 64;
+    }
+    return ranks;
+}
+
+int gn_ranks_common(const gn_ranks *a, const gn_ranks *b)
+{
+    for (unsigned i = 0; i < sizeof a->bits / sizeof *a->bits; i++)
+        if (a->bits[i] & b->bits[i]) return (int)(64 * i) + __builtin_ctzll(a->bits[i] & b->bits[i]);
+    return -1;
+}
+
+static bool has(const uint64_t *bits, unsigned number)
+{
+    return bits[number / 64] >> number % 64 & 1;
+}
+
+/// Numbers in a set of bits as a list, "1-3, 7"; what there is no room for as "...".
+static void list(const uint64_t *bits, unsigned count, char *text, size_t room)
+{
+    size_t used = 0;
+    *text = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (!has(bits, i)) continue;
+        const char *comma = used ? ", " : "";
+        unsigned last = i;
+        while (last + 1 < count && has(bits, last + 1)) last++;
+        if (used + 16 > room) {
+            snprintf(text + used, room - used, "%s...", comma);
+            return;
+        }
+        used += (size_t)snprintf(text + used, room - used, last == i ? "%s%u" : "%s%u-%u", comma, i, last);
+        i = last;
+    }
 }
 
 const char *gn_job_bits(uint64_t bits, char *text, size_t room)
 {
-    size_t used = 0;
-    *text = 0;
-    for (unsigned i = 0; i < 64 && used + 12 < room; i++) {
-        if (!(bits >> i & 1)) continue;
-        unsigned last = i;
-        while (last < 63 && bits >> (last + 1) & 1) last++;
-        used += (size_t)snprintf(text + used, room - used, last == i ? "%s%u" : "%s%u-%u", used ? ", " : "", i, last);
-        i = last;
-    }
+    list(&bits, 64, text, room);
     return text;
+}
+
+const char *gn_join_called(const gn_admission_join *join, const char *address, char text[GN_CALLED])
+{
+    char ranks[40];
+    const gn_ranks below = gn_join_ranks(join);
+    if (join->asker == GN_ASKER_WORKER) {
+        snprintf(text, GN_CALLED, "rank %u (%s)", join->rank, address);
+        return text;
+    }
+    list(below.bits, GN_WORKER_RANKS_MAX, ranks, sizeof ranks);
+    snprintf(text, GN_CALLED, "switch %s with rank%s %s", address, strpbrk(ranks, "-,") ? "s" : "", ranks);
+    return text;
+}
+
+const char *gn_job_called(const gn_job *job, unsigned child, char text[GN_CALLED])
+{
+    return gn_join_called(&job->join[child], job->name[child], text);
 }

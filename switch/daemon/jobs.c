@@ -43,8 +43,11 @@ void gn_job_end(gn_switchd *daemon, gn_job *job, const gn_session *but, const ch
         job->child[i]->job = NULL;
     }
     if (job->above) {
-        if (job->above != but) gn_session_close(job->above, NULL);
         job->above->job = NULL;
+        if (job->above->state == GN_SESSION_OPEN && job->above != but)
+            gn_session_end(job->above, GN_ADMISSION_GONE, text);
+        else
+            gn_session_close(job->above, NULL);
     }
     daemon->ended++;
     forget(daemon, job);
@@ -148,10 +151,9 @@ static gn_job *begin(gn_switchd *daemon, const gn_admission_join *join)
 
 static void refuse(gn_switchd *daemon, gn_session *session, const gn_admission_join *join, const char *why)
 {
-    char asker[24] = "the switch";
-    if (join->asker == GN_ASKER_WORKER) snprintf(asker, sizeof asker, "rank %u", join->rank);
+    char asker[GN_CALLED];
     daemon->refused++;
-    gn_switchd_log(daemon, "%s (%s) was refused: %s", asker, session->name, why);
+    gn_switchd_log(daemon, "%s was refused: %s", gn_join_called(join, session->name, asker), why);
     gn_session_end(session, GN_ADMISSION_REFUSED, why);
 }
 
@@ -181,6 +183,7 @@ void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_jo
     }
     job->join[join->bit] = own;
     job->child[join->bit] = session;
+    memcpy(job->name[join->bit], session->name, sizeof session->name);
     job->joined |= 1ull << join->bit;
     session->job = job;
     session->bit = join->bit;
@@ -275,16 +278,15 @@ static bool is_abandoned(const gn_switchd *daemon, gn_job *job, const counted *a
 
 static void look_for_left(gn_switchd *daemon, gn_job *job, uint64_t now)
 {
-    char left[60], others[60];
+    char left[60], others[60], who[GN_CALLED];
     uint64_t missing = waited_for(daemon, job) & job->left;
     const counted all = count(daemon, job);
     job->deadline = now + GN_JOB_LOOK_MS * UINT64_C(1000000);
     if (!missing && is_stuck(job, &all, now)) missing = job->left;
     gn_job_bits(job->left, left, sizeof left);
     if (missing)
-        gn_job_end(daemon, job, NULL,
-                   "rank %u has left, and its part of a sum is missing (all who have left: children %s)",
-                   job->join[__builtin_ctzll(missing)].rank, left);
+        gn_job_end(daemon, job, NULL, "%s has left, and its part of a sum is missing (all who have left: children %s)",
+                   gn_job_called(job, (unsigned)__builtin_ctzll(missing), who), left);
     else if (is_abandoned(daemon, job, &all, now))
         gn_job_end(daemon, job, NULL, "children %s have left, and the others, %s, have sent nothing for %g s", left,
                    gn_job_bits(everyone(job) & ~job->left, others, sizeof others),
@@ -294,7 +296,7 @@ static void look_for_left(gn_switchd *daemon, gn_job *job, uint64_t now)
 void gn_jobs_lost(gn_switchd *daemon, gn_session *session)
 {
     gn_job *job = session->job;
-    char child[100];
+    char child[GN_CALLED];
     if (session->upward) {
         gn_job_end(daemon, job, session, "the connection to the %s %s %s%s", gn_switchd_above(daemon), session->name,
                    *session->broken ? "is lost: " : "was closed", session->broken);
@@ -308,8 +310,19 @@ void gn_jobs_lost(gn_switchd *daemon, gn_session *session)
         leave_running(daemon, job, session);
         return;
     }
-    gn_job_child_name(job, session->bit, child, sizeof child);
-    gn_job_end(daemon, job, session, "child %s has left%s%s", child, *session->broken ? ": " : "", session->broken);
+    gn_job_called(job, session->bit, child);
+    gn_job_end(daemon, job, session, "%s has left%s%s", child, *session->broken ? ": " : "", session->broken);
+}
+
+void gn_jobs_child_gone(gn_switchd *daemon, gn_session *session, const char *why)
+{
+    gn_job *job = session->job;
+    char child[GN_CALLED];
+    if (job->state == GN_JOB_FORMING) {
+        leave_forming(daemon, job, session);
+        return;
+    }
+    gn_job_end(daemon, job, session, "%s: %s", gn_job_called(job, session->bit, child), why);
 }
 
 /// Who this switch is, and who is below it.
@@ -366,7 +379,7 @@ void gn_jobs_above_says(gn_switchd *daemon, gn_session *session, const gn_admiss
     const gn_admission_welcome *welcome = &frame->welcome;
     if (frame->type == GN_ADMISSION_PONG) return;
     if (frame->type == GN_ADMISSION_REFUSED || frame->type == GN_ADMISSION_GONE) {
-        gn_job_end(daemon, job, NULL, "%s %s: %s", gn_switchd_above(daemon), session->name, frame->text);
+        gn_job_end(daemon, job, session, "%s %s: %s", gn_switchd_above(daemon), session->name, frame->text);
     } else if (frame->type != GN_ADMISSION_WELCOME || job->state != GN_JOB_ASKING) {
         gn_job_end(daemon, job, NULL, "the %s %s sent a frame of type %d out of turn", gn_switchd_above(daemon),
                    session->name, frame->type);

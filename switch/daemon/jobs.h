@@ -13,6 +13,13 @@ typedef enum gn_job_state {
     GN_JOB_RUNNING
 } gn_job_state;
 
+enum { GN_CALLED = 144 };  ///< bytes for what people call a child
+
+/// A set of ranks.
+typedef struct gn_ranks {
+    uint64_t bits[GN_WORKER_RANKS_MAX / 64];
+} gn_ranks;
+
 typedef struct gn_job {
     struct gn_job *next;
     gn_job_state state;
@@ -22,8 +29,9 @@ typedef struct gn_job {
     uint64_t left;             ///< of those: who has closed the connection while the job ran
     gn_session *child[GN_AGG_WORKERS_MAX];
     gn_admission_join join[GN_AGG_WORKERS_MAX];
-    gn_session *above;  ///< to the parent or parameter server
-    uint8_t fanin;      ///< parameter server: bits of the switch, which is the only child here
+    char name[GN_AGG_WORKERS_MAX][GN_ENDPOINT_TEXT];  ///< of each child that has come: its address
+    gn_session *above;                                ///< to the parent or parameter server
+    uint8_t fanin;  ///< parameter server: bits of the switch, which is the only child here
     uint8_t shard[GN_ADMISSION_STREAMS_MAX], stream[GN_ADMISSION_STREAMS_MAX];  ///< where each stream is
     unsigned reserved;                                                          ///< streams that have a place
     gn_admission_welcome welcome;
@@ -54,8 +62,17 @@ unsigned gn_job_first_bit(const gn_job *job, unsigned child);
 /// The bit here of the contribution that has a rank's values; -1: the rank is below no child that has come.
 int gn_job_bit_of(const gn_job *job, unsigned rank);
 
-/// "2 (rank 2, 10.0.0.3:41234)" of a child that has come.
-const char *gn_job_child_name(const gn_job *job, unsigned bit, char *text, size_t room);
+/// Ranks that are below who asks, or that is itself.
+gn_ranks gn_join_ranks(const gn_admission_join *join);
+/// Those of a child whose values are in contributions with these bits.
+gn_ranks gn_job_child_ranks(const gn_job *job, unsigned child, uint64_t bits);
+/// One that is in both; -1: none.
+int gn_ranks_common(const gn_ranks *a, const gn_ranks *b);
+
+/// "rank 2 (10.0.0.3:41234)", "switch 10.0.0.3:7777 with ranks 4-7". @return text
+const char *gn_join_called(const gn_admission_join *join, const char *address, char text[GN_CALLED]);
+/// The same of a child that has come, whether it is still there or not.
+const char *gn_job_called(const gn_job *job, unsigned child, char text[GN_CALLED]);
 
 /// "idle bits" of children as a list: "1-3, 7". @return text
 const char *gn_job_bits(uint64_t bits, char *text, size_t room);
@@ -67,6 +84,9 @@ void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_jo
 
 /// A session of a job, a child's or the one upward, has ended without our doing.
 void gn_jobs_lost(gn_switchd *daemon, gn_session *session);
+
+/// A child that is a switch has ended the job.
+void gn_jobs_child_gone(gn_switchd *daemon, gn_session *session, const char *why);
 
 /// A frame from above.
 void gn_jobs_above_says(gn_switchd *daemon, gn_session *session, const gn_admission *frame);

@@ -85,6 +85,7 @@ void gn_session_introduce(gn_session *session, const gn_admission_join *join)
 {
     gn_endpoint listens = session->peer;
     if (join->asker == GN_ASKER_WORKER) return;
+    session->is_switch = true;
     listens.port = join->listens;
     gn_endpoint_format(&listens, session->name);
 }

@@ -29,6 +29,7 @@ typedef struct gn_session {
     int fd;
     gn_session_state state;
     bool upward;        ///< to what is above
+    bool is_switch;     ///< a child that is a switch
     uint64_t deadline;  ///< gn_now(); 0: none
     gn_endpoint peer;
     char name[GN_ENDPOINT_TEXT];

@@ -35,7 +35,7 @@ workers_good again
 workers 1 one 4 "${long_job[@]}"
 until_running one
 kill -s KILL "$(client_of one 2)"
-told one 2 "gone: rank 2 has left"
+told one 2 "gone: rank 2 (10.78.0.3:"
 
 workers 1 silent 4 "${long_job[@]}"
 until_running silent

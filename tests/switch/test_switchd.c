@@ -307,8 +307,9 @@ START_TEST(trees_that_cannot_be)
     c = in_tree(own.port, "mixed", 1, 0, 1, 1, 2), c.join.ranks = 2;
     launch(1, &c);
     await(1, 1);
-    says(1, "all switches below one have to share their slots, or none (--mode): that with rank 1 (127.0.0.1:");
-    says(1, "does not, that with rank 0");
+    says(1, "all switches below one have to share their slots, or none (--mode): switch 127.0.0.1:");
+    says(1, "with rank 1 does not, switch 127.0.0.1:");
+    says(1, "with rank 0 does");
     c = in_tree(shares.port, "few", 0, 0, 1, 0, 1), c.join.ranks = 2;
     launch(2, &c);
     await(2, 1);

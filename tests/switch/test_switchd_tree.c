@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Switches above and below each other: what cannot be is refused with both named.
+// Switches above and below each other: what cannot be is refused with both named, and who goes is told of at the other end of the tree.
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,7 +117,7 @@ START_TEST(switches_above_each_other_are_refused)
         launch(i, &c);
     }
     await(0, 2);
-    for (unsigned i = 0; i < 2; i++) says(i, "has a worker here, rank");
+    for (unsigned i = 0; i < 2; i++) says(i, "has a worker here, rank ");
     stop(&leaf);
     stop(&lower);
     stop(&upper);
@@ -162,8 +162,98 @@ START_TEST(a_switch_that_comes_to_itself_is_refused)
 }
 END_TEST
 
+/// A root and two leaves, each with two workers.
+typedef struct tree {
+    running ps, root, leaf[2];
+    bool shares;
+} tree;
+
+static tree plant(bool shares)
+{
+    tree t = {.shares = shares};
+    gn_switchd_config config = plain_switch;
+    if (shares) {
+        t.ps = start_ps(plain_switch.in);
+        config = sharing(&t.ps, GN_SHARED, 4, 256);
+    }
+    t.root = start(&config);
+    config.ps = NULL;
+    config.parent = t.root.address;
+    for (unsigned i = 0; i < 2; i++) t.leaf[i] = start(&config);
+    return t;
+}
+
+static sw_client worker_of(const tree *t, const char *name, unsigned rank)
+{
+    sw_client c = client_of(t->leaf[rank / 2].port, name, rank, 4);
+    c.join.bit = (uint8_t)(rank % 2);
+    c.join.children = 2;
+    c.join.parent_bit = (uint8_t)(rank / 2);
+    c.join.parent_children = 2;
+    c.join.leader = rank / 2 ? GN_AGG_WORKERS_MAX : 0;
+    c.timeout_ms = 20000;
+    c.rounds = 1000;
+    c.pause_s = 0.02;
+    return c;
+}
+
+static void fell(const tree *t)
+{
+    for (unsigned i = 0; i < 2; i++) slay(&t->leaf[i]);
+    slay(&t->root);
+    if (t->shares) slay(&t->ps);
+}
+
+START_TEST(a_lost_leaf_is_told_of_with_all_who_were_below_it)
+{
+    const tree t = plant(_i);
+    for (unsigned i = 0; i < 4; i++) {
+        const sw_client c = worker_of(&t, "leaf", i);
+        launch(i, &c);
+    }
+    usleep(300000);
+    slay(&t.leaf[1]);
+    await(0, 4);
+    for (unsigned i = 0; i < 2; i++) {
+        says_address(i, "gone: parent switch %s: ", &t.root);
+        says_address(i, "switch %s with ranks 2-3 has left", &t.leaf[1]);
+    }
+    tree rest = t;
+    rest.leaf[1] = start(&plain_switch);
+    fell(&rest);
+}
+END_TEST
+
+/// A leaf that still lives says why it has ended the job.
+START_TEST(who_leaves_a_leaf_is_told_of_at_the_others)
+{
+    const tree t = plant(_i);
+    for (unsigned i = 0; i < 4; i++) {
+        sw_client c = worker_of(&t, "goes", i);
+        if (i == 2) c.stop_after = 3;
+        launch(i, &c);
+    }
+    await(0, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        if (i == 2) continue;
+        says(i, "rank 2 (127.0.0.1:");
+        says(i, ") has left, and its part of a sum is missing");
+    }
+    for (unsigned i = 0; i < 2; i++) says_address(i, "switch %s with ranks 2-3: rank 2 (", &t.leaf[1]);
+    fell(&t);
+}
+END_TEST
+
 int main(void)
 {
-    return RUN_TESTS("switchd_tree", who_is_taken_for_something_else_says_so, a_switch_above_itself_does_not_start,
-                     switches_above_each_other_are_refused, a_switch_that_comes_to_itself_is_refused);
+    Suite *suite = suite_create("switchd tree");
+    TCase *all = tcase_create("all");
+    tcase_add_test(all, who_is_taken_for_something_else_says_so);
+    tcase_add_test(all, a_switch_above_itself_does_not_start);
+    tcase_add_test(all, switches_above_each_other_are_refused);
+    tcase_add_test(all, a_switch_that_comes_to_itself_is_refused);
+    tcase_add_loop_test(all, a_lost_leaf_is_told_of_with_all_who_were_below_it, 0, 2);
+    tcase_add_loop_test(all, who_leaves_a_leaf_is_told_of_at_the_others, 0, 2);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
 }
