@@ -201,9 +201,11 @@ int gn_switch_waiting(const gn_switch *sw, unsigned index, unsigned from, gn_slo
         if (c->state != GN_COPY_OPEN && c->state != GN_COPY_UP) continue;
         if (!partitioned && c->job != index) continue;
         const uint64_t gone = partitioned ? 0 : gn_state_windows(sw)[entry->first + (c->psn & (job->slots - 1u))].gone;
+        const uint64_t absent = gn_everyone(gn_job_fanin(job)) & ~(c->seen | gone);
         *status = (gn_slot_status){.psn = c->psn,
                                    .seen = children_with(job, c->seen),
-                                   .missing = children_with(job, gn_everyone(gn_job_fanin(job)) & ~(c->seen | gone)),
+                                   .missing = children_with(job, absent),
+                                   .absent = absent,
                                    .at_ps = children_with(job, gone),
                                    .since_ns = c->since_ns,
                                    .waits_for_parent = c->state == GN_COPY_UP};

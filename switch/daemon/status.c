@@ -94,7 +94,7 @@ static void look(gn_shard *shard, unsigned stream, waits *w)
     memset(w, 0, sizeof *w);
     memset(&slot, 0, sizeof slot);
     gn_shard_lock(shard);
-    if (ps && gn_ps_waits_for(ps, &slot.psn, &slot.missing, &since)) {
+    if (ps && gn_ps_waits_for(ps, &slot.psn, &slot.absent, &since)) {
         slot.since_ns = (uint64_t)since;
         keep_wait(w, (int)(slot.psn % shard->streams[stream].slots), &slot);
     }
@@ -104,20 +104,35 @@ static void look(gn_shard *shard, unsigned stream, waits *w)
     gn_shard_unlock(shard);
 }
 
-static json_t *who_misses(const gn_job *job, const gn_slot_status *slot)
+static json_t *rank_list(const gn_ranks *ranks)
 {
     json_t *list = json_array();
-    if (slot->waits_for_parent || !slot->missing) {
+    for (unsigned rank = 0; rank < GN_WORKER_RANKS_MAX; rank++)
+        if (ranks->bits[rank / 64] >> rank % 64 & 1) json_array_append_new(list, json_integer(rank));
+    return list;
+}
+
+/// A child whose contributions with these bits are missing: a worker, or a switch with the ranks below it that they are of.
+static json_t *misses(const gn_job *job, unsigned child, const gn_ranks *ranks)
+{
+    const gn_admission_join *join = &job->join[child];
+    const char *address = job->child[child] ? job->name[child] : "has left";
+    if (join->asker == GN_ASKER_WORKER) return json_pack("{s:i,s:s}", "rank", join->rank, "address", address);
+    return json_pack("{s:o,s:s}", "ranks", rank_list(ranks), "below", address);
+}
+
+static json_t *who_misses(const gn_job *job, const gn_slot_status *slot)
+{
+    static const gn_ranks none;
+    json_t *list = json_array();
+    if (slot->waits_for_parent || !slot->absent) {
         json_array_append_new(list, json_pack("{s:s}", "above", job->above ? job->above->name : "?"));
         return list;
     }
-    for (unsigned i = 0; job->fanin && i < job->fanin; i++)
-        if (slot->missing >> i & 1)
-            json_array_append_new(list, json_pack("{s:i,s:s}", "child", (int)i, "switch", job->child[0]->name));
-    for (unsigned i = 0; !job->fanin && i < gn_job_terms(job)->children; i++)
-        if (slot->missing >> i & 1)
-            json_array_append_new(list, json_pack("{s:i,s:s}", "rank", job->join[i].rank, "address",
-                                                  job->child[i] ? job->child[i]->name : "has left"));
+    for (unsigned i = 0; i < gn_job_terms(job)->children; i++) {
+        const gn_ranks ranks = gn_job_child_ranks(job, i, slot->absent);
+        if (memcmp(&ranks, &none, sizeof none) != 0) json_array_append_new(list, misses(job, i, &ranks));
+    }
     return list;
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Switches above and below each other: what cannot be is refused with both named, and who goes is told of at the other end of the tree.
+// Switches above and below each other: what cannot be is refused with both named, who is waited for is named at all of them, and who goes is told of at the other end of the tree.
 #include <arpa/inet.h>
+#include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "host/clock.h"
+#include "host/control.h"
 #include "switches.h"
 #include "unit/suite.h"
 
@@ -166,21 +169,34 @@ END_TEST
 typedef struct tree {
     running ps, root, leaf[2];
     bool shares;
+    char folder[32], control[4][48];  ///< sockets of root, leaves, parameter server
 } tree;
 
-static tree plant(bool shares)
+enum { ROOT, LEAF, PS = LEAF + 2 };
+
+static void plant(tree *t, bool shares)
 {
-    tree t = {.shares = shares};
+    *t = (tree){.shares = shares, .folder = "/tmp/gradnic-tree-XXXXXX"};
+    ck_assert_ptr_nonnull(mkdtemp(t->folder));
+    for (unsigned i = 0; i < 4; i++) snprintf(t->control[i], sizeof t->control[i], "%s/%u", t->folder, i);
     gn_switchd_config config = plain_switch;
+    config.user = getpwuid(geteuid())->pw_name;  // who may ask
     if (shares) {
-        t.ps = start_ps(plain_switch.in);
-        config = sharing(&t.ps, GN_SHARED, 4, 256);
+        config.role = GN_SWITCHD_PS;
+        config.control = t->control[PS];
+        t->ps = start(&config);
+        const char *user = config.user;
+        config = sharing(&t->ps, GN_SHARED, 4, 256);
+        config.user = user;
     }
-    t.root = start(&config);
+    config.control = t->control[ROOT];
+    t->root = start(&config);
     config.ps = NULL;
-    config.parent = t.root.address;
-    for (unsigned i = 0; i < 2; i++) t.leaf[i] = start(&config);
-    return t;
+    config.parent = t->root.address;
+    for (unsigned i = 0; i < 2; i++) {
+        config.control = t->control[LEAF + i];
+        t->leaf[i] = start(&config);
+    }
 }
 
 static sw_client worker_of(const tree *t, const char *name, unsigned rank)
@@ -199,14 +215,68 @@ static sw_client worker_of(const tree *t, const char *name, unsigned rank)
 
 static void fell(const tree *t)
 {
-    for (unsigned i = 0; i < 2; i++) slay(&t->leaf[i]);
+    for (unsigned i = 0; i < 2; i++)
+        if (t->leaf[i].pid) slay(&t->leaf[i]);
     slay(&t->root);
     if (t->shares) slay(&t->ps);
+    for (unsigned i = 0; i < 4; i++) unlink(t->control[i]);
+    rmdir(t->folder);
 }
+
+static void squeeze(char *text)
+{
+    char *to = text;
+    for (; *text; text++)
+        if (*text != ' ' && *text != '\n') *to++ = *text;
+    *to = 0;
+}
+
+/// Status of one of them says in the end: it takes until reminders have been answered.
+static void status_says(const tree *t, unsigned whose, const char *format, const running *named)
+{
+    gn_error error;
+    char what[100];
+    char *answer = NULL;
+    snprintf(what, sizeof what, format, named ? named->address : "");
+    for (unsigned i = 0; i < 50; i++) {
+        free(answer);
+        answer = gn_control_ask(t->control[whose], "switch", "{\"command\": \"status\"}", &error);
+        ck_assert_msg(answer != NULL, "%s", error.text);
+        squeeze(answer);
+        if (strstr(answer, what)) break;
+        usleep(20000);
+    }
+    ck_assert_msg(strstr(answer, what) != NULL, "'%s' says nothing of '%s'", answer, what);
+    free(answer);
+}
+
+START_TEST(status_names_the_rank_that_is_waited_for)
+{
+    tree t;
+    plant(&t, _i);
+    for (unsigned i = 0; i < 4; i++) {
+        sw_client c = worker_of(&t, "waits", i);
+        c.rounds = 2;
+        c.pause_s = i == 3 ? 1.5 : 0;
+        launch(i, &c);
+    }
+    usleep(300000);
+    if (t.shares) {
+        status_says(&t, PS, "\"waits_for\":[{\"ranks\":[3],\"below\":\"%s\"}]", &t.root);
+    } else {
+        status_says(&t, ROOT, "\"waits_for\":[{\"ranks\":[2,3],\"below\":\"%s\"}]", &t.leaf[1]);
+        status_says(&t, LEAF, "\"waits_for\":[{\"above\":\"%s\"}]", &t.root);
+        status_says(&t, LEAF + 1, "\"waits_for\":[{\"rank\":3,\"address\":\"127.0.0.1:", NULL);
+    }
+    all_good(0, 4);
+    fell(&t);
+}
+END_TEST
 
 START_TEST(a_lost_leaf_is_told_of_with_all_who_were_below_it)
 {
-    const tree t = plant(_i);
+    tree t;
+    plant(&t, _i);
     for (unsigned i = 0; i < 4; i++) {
         const sw_client c = worker_of(&t, "leaf", i);
         launch(i, &c);
@@ -218,16 +288,16 @@ START_TEST(a_lost_leaf_is_told_of_with_all_who_were_below_it)
         says_address(i, "gone: parent switch %s: ", &t.root);
         says_address(i, "switch %s with ranks 2-3 has left", &t.leaf[1]);
     }
-    tree rest = t;
-    rest.leaf[1] = start(&plain_switch);
-    fell(&rest);
+    t.leaf[1].pid = 0;
+    fell(&t);
 }
 END_TEST
 
 /// A leaf that still lives says why it has ended the job.
 START_TEST(who_leaves_a_leaf_is_told_of_at_the_others)
 {
-    const tree t = plant(_i);
+    tree t;
+    plant(&t, _i);
     for (unsigned i = 0; i < 4; i++) {
         sw_client c = worker_of(&t, "goes", i);
         if (i == 2) c.stop_after = 3;
@@ -252,6 +322,7 @@ int main(void)
     tcase_add_test(all, a_switch_above_itself_does_not_start);
     tcase_add_test(all, switches_above_each_other_are_refused);
     tcase_add_test(all, a_switch_that_comes_to_itself_is_refused);
+    tcase_add_loop_test(all, status_names_the_rank_that_is_waited_for, 0, 2);
     tcase_add_loop_test(all, a_lost_leaf_is_told_of_with_all_who_were_below_it, 0, 2);
     tcase_add_loop_test(all, who_leaves_a_leaf_is_told_of_at_the_others, 0, 2);
     suite_add_tcase(suite, all);

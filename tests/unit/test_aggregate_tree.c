@@ -152,7 +152,7 @@ START_TEST(a_root_adds_sums_that_share_nothing)
     expect_drop(GN_DROP_NONE);
     gn_slot_status status;
     ck_assert_int_eq(gn_switch_waiting(&sw, 0, 0, &status), 0);
-    ck_assert(status.seen == 2 && status.missing == 1);
+    ck_assert(status.seen == 2 && status.missing == 1 && status.absent == 3);
     give_sum(1, 6, 0);  // not below that child
     expect_drop(GN_DROP_LEVEL);
     give_sum(1, 2, 0);

@@ -55,6 +55,21 @@ static double seconds_of(const json_t *object)
     return json_real_value(json_object_get(object, "for_s")) * 1e9;
 }
 
+/// "rank 5", "ranks 4-7, 9".
+static void print_ranks(const json_t *ranks)
+{
+    const size_t count = json_array_size(ranks);
+    fputs(count == 1 ? " rank" : " ranks", stdout);
+    for (size_t i = 0; i < count; i++) {
+        const long long first = json_integer_value(json_array_get(ranks, i));
+        long long last = first;
+        while (i + 1 < count && json_integer_value(json_array_get(ranks, i + 1)) == last + 1) i++, last++;
+        printf(" %lld", first);
+        if (last > first) printf("-%lld", last);
+        if (i + 1 < count) putchar(',');
+    }
+}
+
 static void print_wait(const json_t *wait)
 {
     size_t index;
@@ -64,13 +79,16 @@ static void print_wait(const json_t *wait)
            number_of(wait, "slot"), number_of(wait, "chunk"), gn_human_duration(seconds_of(wait)).s);
     json_array_foreach(list, index, who)
     {
-        const char *above = text_of(who, "above"), *below = text_of(who, "switch");
-        if (*above)
+        const char *above = text_of(who, "above"), *below = text_of(who, "below");
+        if (index) putchar(',');
+        if (*above) {
             printf(" %s above", above);
-        else if (*below)
-            printf("%s child %lld of switch %s", index ? "," : "", number_of(who, "child"), below);
-        else
-            printf("%s rank %lld (%s)", index ? "," : "", number_of(who, "rank"), text_of(who, "address"));
+        } else if (*below) {
+            print_ranks(json_object_get(who, "ranks"));
+            printf(" (below switch %s)", below);
+        } else {
+            printf(" rank %lld (%s)", number_of(who, "rank"), text_of(who, "address"));
+        }
     }
     putchar('\n');
 }

@@ -169,6 +169,7 @@ GN_API size_t gn_action_write(const gn_switch *sw, const gn_action *action, void
 typedef struct gn_slot_status {
     uint32_t psn;
     uint64_t seen, missing;  ///< children, as bits
+    uint64_t absent;         ///< what is missing of them: the packets' bits, of contributions (otherwise the same)
     uint64_t at_ps;          ///< children whose contributions went on, to the parameter server or the parent
     uint64_t since_ns;       ///< of the first contribution
     bool waits_for_parent;

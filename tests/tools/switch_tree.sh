@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A parameter server, a root and two leaves that share their slots, with two ranks each: `gradnic switch status` names the rank that does not
+# move.
+# shellcheck source=tests/tools/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+host=127.$((RANDOM % 200 + 20)).$((RANDOM % 200)).9 # its own: ports are free there
+pids=()
+trap '{ kill -s KILL "${pids[@]}" || true; wait; } 2>/dev/null; rm -rf "$work"' EXIT
+
+# start NAME PORT ARGUMENT...: a switch that says when it listens
+start() {
+    local name=$1 port=$2
+    shift 2
+    : >"$name.log"
+    "$GRADNIC" switch -l "$host:$port" -c "$PWD/$name.sock" -u "$(id -un)" "$@" 2>"$name.log" &
+    pids+=($!)
+    eval "$name=$!"
+    for _ in $(seq 500); do
+        grep -q listening "$name.log" && return 0
+        sleep 0.02
+    done
+    fail "$name does not listen: $(cat "$name.log")"
+}
+
+# ranks NAME ARGUMENT...: four of them, rank I's process is rank[I]. Vectors are long: whoever is stopped is so in the middle of one
+ranks() {
+    local name=$1 i
+    shift
+    for i in 0 1 2 3; do
+        "$GRADNIC" bench allreduce --rank "$i" --size 4 --rendezvous "file://$PWD/$name" -b 64M -e 64M -n 1000 -w 0 -c 0 \
+            --algorithm switch --switch "$host:$((7003 + i / 2))" "$@" >"$name$i.out" 2>"$name$i.err" &
+        rank[i]=$!
+        pids+=($!)
+    done
+    for _ in $(seq 500); do # until sums are made
+        [ "$("$GRADNIC" switch stats -c "$PWD/leaf0.sock" --json | jq "[.jobs[].streams[].core.partials] | add > $enough")" = true ] && return 0
+        sleep 0.02
+    done
+    fail "no job: $(cat ./*.log "$name"?.err)"
+}
+
+# says WHO TEXT: its status comes to say so
+says() {
+    for _ in $(seq 250); do
+        "$GRADNIC" switch status -c "$PWD/$1.sock" >status.txt
+        grep -qF -- "$2" status.txt && return 0
+        sleep 0.02
+    done
+    fail "$1 says nothing of '$2': $(cat status.txt)"
+}
+
+rank=()
+enough=2000
+start ps 7001 --role ps
+start root 7002 --mode shared --ps "$host:7001"
+start leaf0 7003 --mode shared --parent "$host:7002"
+start leaf1 7004 --mode shared --parent "$host:7002"
+
+ranks stopped --timeout 20s
+kill -s STOP "${rank[3]}"
+says ps "rank 3 (below switch $host:7002)"
+"$GRADNIC" switch status -c "$PWD/ps.sock" --json >status.json
+[ "$(jq -c '[.jobs[].waiting[].waits_for[].ranks] | unique' status.json)" = '[[3]]' ] || fail "others are waited for: $(cat status.json)"
+"$GRADNIC" switch end -c "$PWD/leaf1.sock" "$(jq -r '.jobs[0].job' status.json)"
+kill -s CONT "${rank[3]}"
+for i in 0 1 2 3; do
+    wait "${rank[i]}" && fail "rank $i came to an end"
+done
+grep "switch $host:7004" stopped0.err | grep -q "it was ended at the switch" || fail "rank 0 was told: $(cat stopped0.err)"
