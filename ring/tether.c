@@ -64,13 +64,19 @@ static bool next(gn_tether *t, gn_admission *frame)
     return true;
 }
 
+static void take_end(gn_tether *t, const gn_admission *frame)
+{
+    t->told |= !t->gone;
+    end(t, frame->text);
+}
+
 static void read_answer(gn_tether *t, gn_admission *answer)
 {
     gn_admission frame;
     fill(t);
     while (next(t, &frame)) {  // also what came before the end
         if (frame.type == GN_ADMISSION_WELCOME || frame.type == GN_ADMISSION_REFUSED) *answer = frame;
-        if (frame.type == GN_ADMISSION_GONE) end(t, frame.text);
+        if (frame.type == GN_ADMISSION_GONE) take_end(t, &frame);
     }
 }
 
@@ -109,7 +115,7 @@ bool gn_tether_serve(gn_tether *t)
     if (t->fd < 0 || t->gone) return false;
     fill(t);
     while (next(t, &frame))
-        if (frame.type == GN_ADMISSION_GONE) end(t, frame.text);
+        if (frame.type == GN_ADMISSION_GONE) take_end(t, &frame);
     return !t->gone;
 }
 

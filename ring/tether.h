@@ -11,6 +11,7 @@
 typedef struct gn_tether {
     int fd;           ///< -1: none
     bool gone;        ///< ended, and `why` tells in words
+    bool told;        ///< which are the switch's own
     bool up, joined;  ///< connected; JOIN has been sent
     double last_heard, last_ping;
     char why[GN_ADMISSION_TEXT + 64];

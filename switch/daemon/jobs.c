@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t everyone(const gn_job *job)
-{
-    const unsigned children = gn_job_terms(job)->children;
-    return children == 64 ? ~0ull : (1ull << children) - 1;
-}
-
 static void set_state(const gn_switchd *daemon, gn_job *job, gn_job_state state)
 {
     job->state = state;
@@ -68,6 +62,7 @@ static void say_welcome(gn_switchd *daemon, gn_job *job)
     const gn_admission_join *terms = gn_job_terms(job);
     gn_admission frame = {.type = GN_ADMISSION_WELCOME, .welcome = job->welcome};
     set_state(daemon, job, GN_JOB_RUNNING);
+    gn_job_watch(job);
     daemon->admitted++;
     gn_switchd_log(daemon, "job '%s' runs: %u %s, %u %s of %u slots", terms->name, terms->children,
                    terms->children == 1 ? "child" : "children", terms->streams,
@@ -107,6 +102,7 @@ static void ask_above(gn_switchd *daemon, gn_job *job)
     }
     job->above->job = job;
     gn_switchd_adopt(daemon, job->above);
+    gn_job_watch(job);
 }
 
 /// All children have come.
@@ -188,7 +184,7 @@ void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_jo
     session->job = job;
     session->bit = join->bit;
     session->deadline = 0;
-    if (job->joined == everyone(job)) complete(daemon, job);
+    if (job->joined == gn_job_everyone(job)) complete(daemon, job);
 }
 
 static void leave_forming(gn_switchd *daemon, gn_job *job, gn_session *session)
@@ -210,7 +206,7 @@ static void leave_running(gn_switchd *daemon, gn_job *job, gn_session *session)
     job->left |= 1ull << session->bit;
     session->job = NULL;
     job->deadline = gn_now() + GN_JOB_LOOK_MS * UINT64_C(1000000);
-    if (job->left != everyone(job)) return;
+    if (job->left != gn_job_everyone(job)) return;
     gn_switchd_log(daemon, "job '%s' is over: all have left", gn_job_terms(job)->name);
     if (job->above) {
         gn_session_close(job->above, NULL);
@@ -218,79 +214,6 @@ static void leave_running(gn_switchd *daemon, gn_job *job, gn_session *session)
     }
     daemon->ended++;
     forget(daemon, job);
-}
-
-/// Children that a slot waits for.
-static uint64_t waited_for(const gn_switchd *daemon, const gn_job *job)
-{
-    uint64_t missing = 0;
-    for (unsigned s = 0; s < job->reserved; s++) {
-        gn_shard *shard = daemon->shard[job->shard[s]];
-        gn_slot_status slot;
-        gn_shard_lock(shard);
-        const unsigned index = gn_shard_job_index(shard, job->stream[s]);
-        for (int at = -1; (at = gn_switch_waiting(&shard->sw, index, (unsigned)(at + 1), &slot)) >= 0;)
-            if (!slot.waits_for_parent) missing |= slot.missing;
-        gn_shard_unlock(shard);
-    }
-    return missing;
-}
-
-/// What all streams have counted.
-typedef struct counted {
-    uint64_t results, packets, up_bytes;
-} counted;
-
-static counted count(const gn_switchd *daemon, const gn_job *job)
-{
-    counted all = {0};
-    for (unsigned s = 0; s < job->reserved; s++) {
-        gn_shard *shard = daemon->shard[job->shard[s]];
-        gn_shard_lock(shard);
-        const gn_switch_counters *c = gn_switch_job_counters(&shard->sw, gn_shard_job_index(shard, job->stream[s]));
-        if (c) all.results += c->results + c->repeated, all.packets += c->packets, all.up_bytes += c->up_bytes;
-        gn_shard_unlock(shard);
-    }
-    return all;
-}
-
-/// What is waited for may be no slot's: where slots are shared it may be known to the parameter server alone, and binary32 values go to rank 0 past
-/// the slots. But those who wait go on asking.
-static bool is_stuck(gn_job *job, const counted *all, uint64_t now)
-{
-    const bool waited = job->progress && now - job->progress >= GN_JOB_PATIENCE_MS * UINT64_C(1000000);
-    const bool stuck = waited && all->results == job->results && all->packets >= job->packets + GN_JOB_ASKED;
-    if (job->progress && all->results == job->results && !waited) return false;
-    job->progress = now;
-    job->results = all->results;
-    job->packets = all->packets;
-    return stuck;
-}
-
-/// Who is stopped keeps its connection, and neither asks nor leaves: it would keep the slots for ever.
-static bool is_abandoned(const gn_switchd *daemon, gn_job *job, const counted *all, uint64_t now)
-{
-    if (job->heard && all->up_bytes == job->up_bytes) return now - job->heard >= daemon->config.abandoned_ns;
-    job->heard = now;
-    job->up_bytes = all->up_bytes;
-    return false;
-}
-
-static void look_for_left(gn_switchd *daemon, gn_job *job, uint64_t now)
-{
-    char left[60], others[60], who[GN_CALLED];
-    uint64_t missing = waited_for(daemon, job) & job->left;
-    const counted all = count(daemon, job);
-    job->deadline = now + GN_JOB_LOOK_MS * UINT64_C(1000000);
-    if (!missing && is_stuck(job, &all, now)) missing = job->left;
-    gn_job_bits(job->left, left, sizeof left);
-    if (missing)
-        gn_job_end(daemon, job, NULL, "%s has left, and its part of a sum is missing (all who have left: children %s)",
-                   gn_job_called(job, (unsigned)__builtin_ctzll(missing), who), left);
-    else if (is_abandoned(daemon, job, &all, now))
-        gn_job_end(daemon, job, NULL, "children %s have left, and the others, %s, have sent nothing for %g s", left,
-                   gn_job_bits(everyone(job) & ~job->left, others, sizeof others),
-                   (double)daemon->config.abandoned_ns / 1e9);
 }
 
 void gn_jobs_lost(gn_switchd *daemon, gn_session *session)
@@ -331,8 +254,7 @@ static void introduce(const gn_switchd *daemon, const gn_job *job, gn_admission_
     join->asker = daemon->config.ps ? GN_ASKER_PS_SWITCH : GN_ASKER_SWITCH;
     join->listens = daemon->listen.port;
     join->instance = daemon->instance;
-    for (unsigned i = 0; i < gn_job_terms(job)->children; i++)
-        if (job->join[i].patience_ms < join->patience_ms) join->patience_ms = job->join[i].patience_ms;
+    join->patience_ms = gn_job_patience(job);
     const bool one = gn_admission_contributors(join) == 1;  // whoever is above is sent whole sums, or the sums of one
     for (unsigned rank = 0; rank < join->ranks; rank++) {
         const int bit = gn_job_bit_of(job, rank);
@@ -392,38 +314,4 @@ void gn_jobs_above_says(gn_switchd *daemon, gn_session *session, const gn_admiss
         job->welcome.mode = (uint8_t)daemon->config.mode;
         say_welcome(daemon, job);
     }
-}
-
-static void expire(gn_switchd *daemon, gn_job *job)
-{
-    char bits[60];
-    const unsigned long long seconds = daemon->config.join_timeout_ns / 1000000000u;
-    if (job->state == GN_JOB_ASKING)
-        gn_job_end(daemon, job, NULL, "the %s %s has not welcomed this switch within %llu s", gn_switchd_above(daemon),
-                   job->above->name, seconds);
-    else
-        gn_job_end(daemon, job, NULL, "children %s have not come within %llu s%s%s",
-                   gn_job_bits(everyone(job) & ~job->joined, bits, sizeof bits), seconds,
-                   *job->refused ? "; refused: " : "", job->refused);
-}
-
-uint64_t gn_jobs_expire(gn_switchd *daemon, uint64_t now)
-{
-    uint64_t first = UINT64_MAX;
-    gn_job *next;
-    for (gn_job *job = daemon->jobs; job; job = next) {
-        next = job->next;
-        if (job->state == GN_JOB_RUNNING && !job->left) continue;
-        const uint64_t due = job->deadline;
-        if (due > now) {
-            if (due < first) first = due;
-        } else if (job->state != GN_JOB_RUNNING) {
-            expire(daemon, job);
-        } else {
-            const uint64_t again = now + GN_JOB_LOOK_MS * UINT64_C(1000000);
-            look_for_left(daemon, job, now);
-            if (again < first) first = again;
-        }
-    }
-    return first;
 }

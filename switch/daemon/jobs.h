@@ -39,7 +39,12 @@ typedef struct gn_job {
     uint64_t results, packets;  ///< of all streams, then
     uint64_t heard;             ///< gn_now() when it was last seen that a child has sent
     uint64_t up_bytes;          ///< of children, in all streams, then
-    char refused[120];          ///< who was sent away last and why; empty: nobody
+    uint64_t look;  ///< gn_now() when it is next looked whether switches above and below live; 0: there are none
+    uint64_t looked, pinged;           ///< when it was, and when the one above was pinged
+    uint64_t alive;                    ///< when all were taken to live, whatever they have said
+    uint64_t above_sent;               ///< when it was last seen that datagrams have come from above
+    uint64_t down_bytes, asked_bytes;  ///< from above, then; from below, when all lived: more since, and somebody waits
+    char refused[120];                 ///< who was sent away last and why; empty: nobody
 } gn_job;
 
 /// What all children of the job agree in, but for `slots`, of which they get the least.
@@ -51,8 +56,18 @@ static inline const gn_admission_join *gn_job_terms(const gn_job *job)
 enum {
     GN_JOB_LOOK_MS = 100,       ///< how often it is looked whether somebody is waited for who has left
     GN_JOB_PATIENCE_MS = 5000,  ///< packets without a result for so long, after somebody has left: it is so
-    GN_JOB_ASKED = 3            ///< packets
+    GN_JOB_ASKED = 3,           ///< packets
+    GN_JOB_BEATS = 16,          ///< pings in the workers' patience, but for these limits:
+    GN_JOB_BEAT_MIN_MS = 50,
+    GN_JOB_BEAT_MAX_MS = 1000
 };
+
+/// Bits of all children.
+static inline uint64_t gn_job_everyone(const gn_job *job)
+{
+    const unsigned children = gn_job_terms(job)->children;
+    return children == 64 ? ~0ull : (1ull << children) - 1;
+}
 
 // below.c: who is below the children, and what people call them
 
@@ -94,14 +109,20 @@ void gn_jobs_above_says(gn_switchd *daemon, gn_session *session, const gn_admiss
 /// The connection upward stands: ask.
 void gn_jobs_ask_above(gn_switchd *daemon, gn_session *session);
 
-/// Ends jobs whose time to form is over, and those that wait for somebody who has left. @return gn_now() of the next that will be; UINT64_MAX: none
-uint64_t gn_jobs_expire(gn_switchd *daemon, uint64_t now);
-
 /// Ends a job: everyone is told, but for the one that `but` is.
 void gn_job_end(gn_switchd *daemon, gn_job *job, const gn_session *but, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 void gn_jobs_end_all(gn_switchd *daemon, const char *why);
+
+// watch.c
+
+/// Ends jobs whose time to form is over, those that wait for somebody who has left, or for a switch that is silent. @return gn_now() of the next that will be; UINT64_MAX: none
+uint64_t gn_jobs_expire(gn_switchd *daemon, uint64_t now);
+/// From now on it is looked whether the switches above and below live.
+void gn_job_watch(gn_job *job);
+/// The least of all children's, milliseconds.
+uint32_t gn_job_patience(const gn_job *job);
 
 // agree.c
 

@@ -40,6 +40,7 @@ static gn_session *make(int fd, gn_session_state state, const gn_endpoint *peer)
     watch_silence(fd);
     session->fd = fd;
     session->state = state;
+    session->heard = gn_now();
     session->peer = *peer;
     gn_endpoint_format(peer, session->name);
     return session;
@@ -132,7 +133,7 @@ static void read_in(gn_session *session)
     const ssize_t got = recv(session->fd, session->in + session->in_bytes, room, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (got > 0)
-        session->in_bytes += (size_t)got;
+        session->in_bytes += (size_t)got, session->heard = gn_now();
     else
         gn_session_close(session, got ? strerror(errno) : NULL);
 }

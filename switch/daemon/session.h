@@ -31,6 +31,7 @@ typedef struct gn_session {
     bool upward;        ///< to what is above
     bool is_switch;     ///< a child that is a switch
     uint64_t deadline;  ///< gn_now(); 0: none
+    uint64_t heard;     ///< gn_now() of the last bytes, at first of its beginning
     gn_endpoint peer;
     char name[GN_ENDPOINT_TEXT];
     struct gn_job *job;  ///< that it belongs to; NULL: none

@@ -2,6 +2,7 @@
 // Switches above and below each other: what cannot be is refused with both named, who is waited for is named at all of them, and who goes is told of at the other end of the tree.
 #include <arpa/inet.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,6 +315,103 @@ START_TEST(who_leaves_a_leaf_is_told_of_at_the_others)
 }
 END_TEST
 
+/// A worker that is at work, with so much patience.
+static void at_work(const tree *t, const char *name, int timeout_ms)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        sw_client c = worker_of(t, name, i);
+        c.timeout_ms = timeout_ms;
+        c.pause_s = 0;
+        launch(i, &c);
+    }
+    usleep(300000);
+}
+
+static const running *whose(const tree *t, unsigned number)
+{
+    return number == ROOT ? &t->root : number == PS ? &t->ps : &t->leaf[number - LEAF];
+}
+
+static const struct {
+    unsigned stopped;
+    bool shares;
+    const char *said;  ///< to ranks 0 and 1
+} silences[] = {{ROOT, false, "no sign of life from the parent switch %s for "},
+                {ROOT, true, "no sign of life from the parent switch %s for "},
+                {PS, true, "no sign of life from the parameter server %s for "},
+                {LEAF + 1, false, "no sign of life from switch %s with ranks 2-3 for "},
+                {LEAF + 1, true, "no sign of life from switch %s with ranks 2-3 for "}};
+enum { SILENCES = sizeof silences / sizeof *silences };
+
+/// As SIGSTOP does it: all connections stand. Who is silent is named before the workers' own deadline has passed.
+START_TEST(a_silent_switch_is_named)
+{
+    tree t;
+    plant(&t, silences[_i].shares);
+    at_work(&t, "silent", 2500);
+    const running *stopped = whose(&t, silences[_i].stopped);
+    kill(stopped->pid, SIGSTOP);
+    await(0, 4);
+    for (unsigned i = 0; i < (silences[_i].stopped == LEAF + 1 ? 2 : 4); i++) {
+        says(i, "gone: ");
+        says_address(i, silences[_i].said, stopped);
+    }
+    fell(&t);
+}
+END_TEST
+
+START_TEST(a_silent_switch_that_is_asked_is_named)
+{
+    gn_switchd_config config = plain_switch;
+    config.join_timeout_ns = 60000000000;
+    const running root = start(&config);
+    config.parent = root.address;
+    const running leaf = start(&config);
+    kill(root.pid, SIGSTOP);
+    sw_client c = client_of(leaf.port, "asks", 0, 1);
+    c.join.parent_children = 1;
+    c.timeout_ms = 2000;
+    launch(0, &c);
+    await(0, 1);
+    says_address(0, "no sign of life from the parent switch %s for ", &root);
+    slay(&leaf);
+    slay(&root);
+}
+END_TEST
+
+/// A root that nobody wants anything of may be silent; and who stood still itself accuses nobody.
+START_TEST(a_silence_that_ends_is_none)
+{
+    tree t;
+    plant(&t, false);
+    for (unsigned i = 0; i < 4; i++) {
+        sw_client c = worker_of(&t, "pause", i);
+        c.timeout_ms = 2000;
+        c.rounds = 2;
+        c.pause_s = 2.5;
+        launch(i, &c);
+    }
+    usleep(500000);
+    kill(t.root.pid, SIGSTOP);
+    usleep(1500000);
+    kill(t.root.pid, SIGCONT);
+    all_good(0, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        sw_client c = worker_of(&t, "still", i);
+        c.timeout_ms = 4000;
+        c.rounds = 150;
+        launch(i, &c);
+    }
+    usleep(500000);
+    const running *all[] = {&t.root, &t.leaf[0], &t.leaf[1]};
+    for (unsigned i = 0; i < 3; i++) kill(all[i]->pid, SIGSTOP);
+    usleep(2500000);
+    for (unsigned i = 0; i < 3; i++) kill(all[i]->pid, SIGCONT);
+    all_good(0, 4);
+    fell(&t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("switchd tree");
@@ -325,6 +423,9 @@ int main(void)
     tcase_add_loop_test(all, status_names_the_rank_that_is_waited_for, 0, 2);
     tcase_add_loop_test(all, a_lost_leaf_is_told_of_with_all_who_were_below_it, 0, 2);
     tcase_add_loop_test(all, who_leaves_a_leaf_is_told_of_at_the_others, 0, 2);
+    tcase_add_loop_test(all, a_silent_switch_is_named, 0, SILENCES);
+    tcase_add_test(all, a_silent_switch_that_is_asked_is_named);
+    tcase_add_test(all, a_silence_that_ends_is_none);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A parameter server, a root and two leaves that share their slots, with two ranks each: `gradnic switch status` names the rank that does not
-# move.
+# move, and the ranks are told when one of the switches above does not.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -69,3 +69,16 @@ for i in 0 1 2 3; do
     wait "${rank[i]}" && fail "rank $i came to an end"
 done
 grep "switch $host:7004" stopped0.err | grep -q "it was ended at the switch" || fail "rank 0 was told: $(cat stopped0.err)"
+
+# Who is silent above is named to all ranks: the leaf tells them before they accuse it.
+for above in "root:parent switch $host:7002" "ps:parameter server $host:7001"; do
+    name=${above%%:*}
+    ranks "silent_$name" --timeout 4s
+    kill -s STOP "${!name}"
+    for i in 0 1 2 3; do
+        wait "${rank[i]}" && fail "rank $i came to an end"
+        grep -q "switch $host:700[34] has ended the job: .*no sign of life from the ${above#*:} for " "silent_$name$i.err" ||
+            fail "rank $i was told: $(cat "silent_$name$i.err")"
+    done
+    kill -s CONT "${!name}"
+done
