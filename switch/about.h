@@ -4,6 +4,7 @@
 /// One packet at a switch: what it has been found to be about. core.c finds it out, and asks the memory mode (partitioned.c, shared.c)
 /// what to do.
 
+#include "format.h"
 #include "state.h"
 
 typedef struct gn_about {
@@ -16,23 +17,42 @@ typedef struct gn_about {
     unsigned job_index;
     uint32_t copy_index;
     gn_copy *copy;
-    gn_copy *other;     ///< partitioned: the slot's other copy
     gn_window *window;  ///< not partitioned
     gn_action *actions;
 } gn_about;
 
-__attribute__((cold)) unsigned gn_about_drop(gn_about *a, gn_drop reason);
+/// Drops a packet of the job, as the only action.
+__attribute__((cold)) unsigned gn_job_drop(gn_job_state *job, gn_action *actions, gn_drop reason);
+
+GN_INLINE unsigned gn_about_drop(const gn_about *a, gn_drop reason)
+{
+    return gn_job_drop(a->job, a->actions, reason);
+}
+
+/// Whether the packet can be one of the job's at all; what its memory mode may make of it is still to be seen. @return the reason to drop it, or GN_DROP_NONE
+GN_INLINE gn_drop gn_about_fits_job(const gn_about *a)
+{
+    const gn_agg_packet *p = &a->packet;
+    const gn_switch_job *job = &a->job->job;
+    a->job->counters.packets++;
+    if (p->gen != job->gen) return GN_DROP_GEN;
+    if (!gn_psn_fits(p, job->slots)) return GN_DROP_SLOT;
+    if (p->values > a->sw->state->config.slot_values) return GN_DROP_FORMAT;
+    if (job->format != GN_AGG_INT32 && p->next != job->bound_exp) return GN_DROP_FORMAT;
+    return GN_DROP_NONE;
+}
 
 /// Streams are exact between switches; but what no switch below has added (shared slots) is a worker's still.
-static inline bool gn_about_is_exact(const gn_about *a)
+GN_INLINE bool gn_about_is_exact(const gn_about *a)
 {
     const gn_switch_job *job = &a->job->job;
+    if (!a->packet.shimmed) return false;  // integers are what they are
     return job->level || (job->bits && a->packet.compressed && a->packet.profile == a->sw->exact[a->job_index].profile);
 }
 
 /// Adds the packet's values to its copy and counts them. `first`: it opens the copy.
 /// @return the reason to drop it, or GN_DROP_NONE
-static inline gn_drop gn_about_add(gn_about *a, bool first)
+GN_INLINE gn_drop gn_about_add(const gn_about *a, bool first)
 {
     const gn_codec *codec = gn_state_codec(a->sw, a->job_index, gn_about_is_exact(a));
     const gn_added added = gn_copy_add(a->copy, gn_state_sums(a->sw, a->copy_index), &a->packet, a->job->job.format,
@@ -45,22 +65,23 @@ static inline gn_drop gn_about_add(gn_about *a, bool first)
 }
 
 /// The packet has been added, and nothing is to be sent.
-static inline unsigned gn_about_added(gn_about *a)
+GN_INLINE unsigned gn_about_added(const gn_about *a)
 {
-    a->actions[0] = (gn_action){.kind = GN_TO_NOBODY, .reason = GN_DROP_NONE};
+    a->actions[0].kind = GN_TO_NOBODY;  // and no more than that: an action is large
+    a->actions[0].reason = GN_DROP_NONE;
     return 1;
 }
 
-/// A packet of this switch's own about a copy of job `job_index`, as the first action (written in place, for it is large); to the parent or the
-/// parameter server with the bits that it stands for there.
-gn_action *gn_about_say(const gn_about *a, gn_action_kind kind, gn_agg_type type, unsigned job_index,
-                        const gn_copy *copy, uint32_t sums_index);
+/// Makes `action` a packet of the switch's own about a copy of job `job_index`; to the parent or the parameter server with the bits that it
+/// stands for there. @return `action`
+gn_action *gn_switch_say(const gn_switch *sw, gn_action *action, gn_action_kind kind, gn_agg_type type,
+                         unsigned job_index, const gn_copy *copy, uint32_t sums_index);
 
 /// The packet itself goes on.
 unsigned gn_about_forward(gn_about *a, gn_action_kind kind, uint16_t port, gn_agg_type type);
 
 /// From the child that it says it is from, for this switch? @return the reason to drop it, or GN_DROP_NONE
-static inline gn_drop gn_about_from_child(gn_about *a)
+GN_INLINE gn_drop gn_about_from_child(const gn_about *a)
 {
     const gn_agg_packet *p = &a->packet;
     const gn_switch_job *job = &a->job->job;
@@ -71,6 +92,10 @@ static inline gn_drop gn_about_from_child(gn_about *a)
     a->job->counters.up_bytes += a->bytes;
     return GN_DROP_NONE;
 }
+
+/// Any packet: gn_switch_rx(), but that it has been counted.
+unsigned gn_switch_rx_any(gn_switch *sw, uint64_t now_ns, uint16_t port, const void *datagram, size_t bytes,
+                          gn_action *actions);
 
 /// What a memory mode does with the types that are its own.
 unsigned gn_partitioned_rx(gn_about *a);

@@ -8,6 +8,8 @@
 #include <gradnic/switch.h>
 #include <gradnic/words.h>
 
+#include "format.h"
+
 /// What a sum takes over from its contributions.
 enum { GN_COPY_FLAGS = GN_AGG_ECN | GN_AGG_LATE };
 
@@ -37,31 +39,29 @@ typedef struct gn_copy {
 /// What comes of adding a packet's values to a copy's sums.
 typedef enum gn_added { GN_ADDED, GN_ADDED_POISON, GN_ADD_FORMAT, GN_ADD_STREAM } gn_added;
 
-// What every packet goes through is inline: of a packet of 64 values, calls would take more than the addition.
-
 /// Adds (or, with `first`, writes) words of the host's. @return whether a sum has left int32
-static inline bool gn_sums_put(int32_t *sums, const gn_codec *codec, const void *words, size_t count, bool first)
+GN_INLINE bool gn_sums_put(int32_t *sums, const gn_codec *codec, const void *words, size_t count, bool first)
 {
     if (!first) return gn_words_add(codec, words, sums, count);
     memcpy(sums, words, sizeof *sums * count);
     return false;
 }
 
-/// As gn_sums_add(), for formats that are compressed.
-gn_added gn_sums_add_stream(int32_t *sums, const gn_agg_packet *packet, const gn_codec *codec, bool first);
+/// As gn_sums_add(), for formats that are compressed. By value, so that others need not have the packet in memory.
+gn_added gn_sums_add_stream(int32_t *sums, gn_agg_packet packet, const gn_codec *codec, bool first);
 
 /// Adds (or, with `first`, writes) `packet`'s values. GN_ADD_FORMAT, GN_ADD_STREAM: the sums are as they were. GN_ADDED_POISON: they
 /// are not to be used.
-static inline gn_added gn_sums_add(int32_t *sums, const gn_agg_packet *packet, gn_agg_format format,
-                                   const gn_codec *codec, bool first)
+GN_INLINE gn_added gn_sums_add(int32_t *sums, const gn_agg_packet *packet, gn_agg_format format, const gn_codec *codec,
+                               bool first)
 {
     if (packet->shimmed != (format != GN_AGG_INT32)) return GN_ADD_FORMAT;
-    if (packet->shimmed) return gn_sums_add_stream(sums, packet, codec, first);
+    if (packet->shimmed) return gn_sums_add_stream(sums, *packet, codec, first);
     return gn_sums_put(sums, codec, packet->payload, packet->values, first) ? GN_ADDED_POISON : GN_ADDED;
 }
 
 /// Whether values and exponent of a contribution are those of the others.
-static inline bool gn_copy_fits(const gn_copy *copy, const gn_agg_packet *packet, gn_agg_format format)
+GN_INLINE bool gn_copy_fits(const gn_copy *copy, const gn_agg_packet *packet, gn_agg_format format)
 {
     if (packet->values != copy->values) {
         const bool says_nothing = packet->flags & GN_AGG_POISON, nothing_said = copy->poison && !copy->values;
@@ -72,33 +72,47 @@ static inline bool gn_copy_fits(const gn_copy *copy, const gn_agg_packet *packet
 
 /// A contribution of one or several who are not in copy->seen, or (`first`) a new chunk's first, whatever the copy was before. Nothing is
 /// changed unless it is GN_ADDED or GN_ADDED_POISON.
-static inline gn_added gn_copy_add(gn_copy *copy, int32_t *sums, const gn_agg_packet *packet, gn_agg_format format,
-                                   const gn_codec *codec, uint64_t now_ns, bool first)
+GN_INLINE gn_added gn_copy_add(gn_copy *copy, int32_t *sums, const gn_agg_packet *packet, gn_agg_format format,
+                               const gn_codec *codec, uint64_t now_ns, bool first)
 {
-    const bool poison = packet->flags & GN_AGG_POISON;
+    const bool poison = packet->flags & GN_AGG_POISON, plain = !packet->shimmed && format == GN_AGG_INT32;
     if (!first && !gn_copy_fits(copy, packet, format)) return GN_ADD_FORMAT;
+    const bool counts = !poison && packet->values && (first || !copy->poison);
     gn_added added = poison ? GN_ADDED_POISON : GN_ADDED;
-    if (!poison && packet->values && (first || !copy->poison)) {
+    // A stream first, for it may be broken; plain integers last, when nothing has to be kept for afterwards.
+    if (counts && !plain) {
         added = gn_sums_add(sums, packet, format, codec, first);
         if (added == GN_ADD_FORMAT || added == GN_ADD_STREAM) return added;
     }
     if (first)
-        *copy = (gn_copy){.psn = packet->psn,
+        *copy = (gn_copy){.seen = 0,  // every field: clearing the whole first would take longer than the fields do
                           .since_ns = now_ns,
+                          .psn = packet->psn,
                           .values = packet->values,
                           .state = GN_COPY_OPEN,
+                          .poison = false,
+                          .flags = 0,
                           .exponent = packet->exponent,
-                          .next = packet->next};
+                          .next = packet->next,
+                          .job = 0,
+                          .priority = 0};
     copy->seen |= packet->bitmap;
-    copy->poison |= added == GN_ADDED_POISON;
     copy->flags |= packet->flags & GN_COPY_FLAGS;
     if (!copy->values) copy->values = packet->values;  // the first had only said that it is poisoned
     if (packet->next > copy->next) copy->next = packet->next;
+    if (counts && plain) added = gn_sums_add(sums, packet, format, codec, first);
+    if (added == GN_ADDED_POISON) copy->poison = true;
     return added;
 }
 
-/// Two copies for each slot: whether this one may be given to the packet's chunk. It is the job's first there, or the next after one (in the `other`
-/// copy) that everyone has the result of.
-bool gn_copy_may_open(const gn_copy *copy, const gn_copy *other, uint32_t slots, const gn_agg_packet *packet);
+/// Two copies for each slot: whether this one may be given to chunk `psn`. It is the job's first there, or the next after one (in the `other` copy)
+/// that everyone has the result of.
+GN_INLINE bool gn_copy_may_open(const gn_copy *copy, const gn_copy *other, uint32_t slots, uint32_t psn)
+{
+    const bool empty = copy->state == GN_COPY_EMPTY;
+    if (empty && psn < slots) return true;
+    const bool has_before = other->state == GN_COPY_DONE && other->psn + slots == psn;
+    return has_before && (empty ? psn < 2 * slots : copy->state == GN_COPY_DONE);
+}
 
 #endif

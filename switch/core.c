@@ -6,6 +6,7 @@
 #include "about.h"
 #include "format.h"
 #include "packet.h"
+#include "partitioned.h"
 
 const char *gn_drop_string(gn_drop reason)
 {
@@ -28,41 +29,43 @@ const char *gn_drop_string(gn_drop reason)
     return (unsigned)reason < GN_DROPS ? text[reason] : "unknown reason";
 }
 
-unsigned gn_about_drop(gn_about *a, gn_drop reason)
+unsigned gn_job_drop(gn_job_state *job, gn_action *actions, gn_drop reason)
 {
-    a->job->counters.drop[reason]++;
-    a->actions[0] = (gn_action){.kind = GN_TO_NOBODY, .reason = reason};
+    job->counters.drop[reason]++;
+    actions[0] = (gn_action){.kind = GN_TO_NOBODY, .reason = reason};
     return 1;
 }
 
-gn_action *gn_about_say(const gn_about *a, gn_action_kind kind, gn_agg_type type, unsigned job_index,
-                        const gn_copy *copy, uint32_t sums_index)
+gn_action *gn_switch_say(const gn_switch *sw, gn_action *action, gn_action_kind kind, gn_agg_type type,
+                         unsigned job_index, const gn_copy *copy, uint32_t sums_index)
 {
-    const gn_switch_job *job = &a->sw->state->jobs[job_index].job;
+    const gn_switch_job *job = &gn_state_job(sw, job_index)->job;
     const bool up = kind == GN_TO_PARENT, to_ps = kind == GN_TO_PS;
     const bool as_one =
-        gn_state_partitioned(&a->sw->state->config);  // to the parent, a whole sum is this switch's contribution
-    gn_action *action = a->actions;
-    memset(action, 0, sizeof *action);
-    action->kind = kind;
-    action->port = to_ps ? job->ps_port : job->parent_port;
-    action->job_index = (uint16_t)job_index;
-    action->slot_index = sums_index;
-    gn_agg_packet *p = &action->header;
-    p->type = (uint8_t)type;
-    p->flags = (uint8_t)(copy->flags | ((up || to_ps) && copy->poison ? GN_AGG_POISON : 0));
-    p->job = job->job;
-    p->gen = job->gen;
-    p->slot = (uint16_t)(copy->psn & (job->slots - 1u));
-    p->version = (copy->psn & job->slots) != 0;
-    p->psn = copy->psn;
-    p->bitmap = up ? (as_one ? 1 : copy->seen) << job->parent_bit : to_ps ? copy->seen : gn_everyone(job->children);
-    p->level = (uint8_t)(job->level + (up && as_one));
-    p->fanin = (uint16_t)(up ? job->parent_fanin : gn_job_fanin(job));
-    p->priority = up || to_ps ? copy->priority : 0;
-    p->exponent = copy->exponent;
-    p->next = copy->next;
-    p->values = copy->poison ? 0 : copy->values;
+        gn_state_partitioned(&sw->state->config);  // to the parent, a whole sum is this switch's contribution
+    *action =
+        (gn_action){.kind = kind,
+                    .port = to_ps ? job->ps_port
+                            : up  ? job->parent_port
+                                  : 0,
+                    .job_index = (uint16_t)job_index,
+                    .slot_index = sums_index,
+                    .header = {.type = (uint8_t)type,
+                               .flags = (uint8_t)(copy->flags | ((up || to_ps) && copy->poison ? GN_AGG_POISON : 0)),
+                               .job = job->job,
+                               .gen = job->gen,
+                               .slot = (uint16_t)(copy->psn & (job->slots - 1u)),
+                               .version = (copy->psn & job->slots) != 0,
+                               .psn = copy->psn,
+                               .bitmap = up      ? (as_one ? 1 : copy->seen) << job->parent_bit
+                                         : to_ps ? copy->seen
+                                                 : gn_everyone(job->children),
+                               .level = (uint8_t)(job->level + (up && as_one)),
+                               .fanin = (uint16_t)(up ? job->parent_fanin : gn_job_fanin(job)),
+                               .priority = up || to_ps ? copy->priority : 0,
+                               .exponent = copy->exponent,
+                               .next = copy->next,
+                               .values = copy->poison ? 0 : copy->values}};
     return action;
 }
 
@@ -102,27 +105,21 @@ static void find_copy(gn_about *a)
 {
     const gn_agg_packet *p = &a->packet;
     if (gn_state_partitioned(&a->sw->state->config)) {
-        a->copy_index = a->job->first + 2u * p->slot + p->version;
-        a->other = gn_state_copies(a->sw) + (a->copy_index ^ 1u);
-    } else {
-        a->copy_index = gn_state_address(a->sw, p->job, p->psn);
-        a->window = gn_state_windows(a->sw) + a->job->first + p->slot;
+        gn_partitioned_find(a);
+        return;
     }
+    a->copy_index = gn_state_address(a->sw, p->job, p->psn);
     a->copy = gn_state_copies(a->sw) + a->copy_index;
+    a->window = gn_state_windows(a->sw) + a->job->first + p->slot;
 }
 
 static unsigned dispatch(gn_about *a)
 {
-    const gn_agg_packet *p = &a->packet;
-    const gn_switch_job *job = &a->job->job;
     const bool partitioned = gn_state_partitioned(&a->sw->state->config);
-    a->job->counters.packets++;
-    if (p->gen != job->gen) return gn_about_drop(a, GN_DROP_GEN);
-    if (!gn_psn_fits(p, job->slots)) return gn_about_drop(a, GN_DROP_SLOT);
-    if (p->values > a->sw->state->config.slot_values) return gn_about_drop(a, GN_DROP_FORMAT);
-    if (job->format != GN_AGG_INT32 && p->next != job->bound_exp) return gn_about_drop(a, GN_DROP_FORMAT);
+    const gn_drop wrong = gn_about_fits_job(a);
+    if (wrong) return gn_about_drop(a, wrong);
     find_copy(a);
-    if (p->flags & GN_AGG_FLOAT)
+    if (a->packet.flags & GN_AGG_FLOAT)
         return forward_floats(a, partitioned ? gn_partitioned_overflowed(a) : gn_shared_overflowed(a));
     return partitioned ? gn_partitioned_rx(a) : gn_shared_rx(a);
 }
@@ -135,11 +132,10 @@ __attribute__((cold)) static unsigned drop(gn_switch *sw, gn_action *actions, gn
     return 1;
 }
 
-unsigned gn_switch_rx(gn_switch *sw, uint64_t now_ns, uint16_t port, const void *datagram, size_t bytes,
-                      gn_action *actions)
+unsigned gn_switch_rx_any(gn_switch *sw, uint64_t now_ns, uint16_t port, const void *datagram, size_t bytes,
+                          gn_action *actions)
 {
     gn_about a;  // the packet is read into it
-    sw->state->counters.packets++;
     if (gn_agg_read(datagram, bytes, &a.packet)) return drop(sw, actions, GN_DROP_MALFORMED);
     const unsigned index = sw->state->job_of[a.packet.job];
     if (!index) return drop(sw, actions, GN_DROP_JOB);
@@ -147,7 +143,7 @@ unsigned gn_switch_rx(gn_switch *sw, uint64_t now_ns, uint16_t port, const void 
     a.now_ns = now_ns;
     a.bytes = bytes;
     a.port = port;
-    a.job = &sw->state->jobs[index - 1];
+    a.job = gn_state_job(sw, index - 1);
     a.job_index = index - 1;
     a.actions = actions;
     return dispatch(&a);

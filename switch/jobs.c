@@ -124,6 +124,18 @@ static void begin(gn_switch *sw, unsigned index)
     for (uint32_t i = 0; i < job->job.slots; i++) windows[i] = (gn_window){.psn = i};
 }
 
+/// What the headers of the job's contributions have in common.
+static void describe_usual(gn_job_state *entry)
+{
+    const gn_switch_job *job = &entry->job;
+    const gn_agg_packet packet = {.type = GN_AGG_GRADIENT,
+                                  .job = job->job,
+                                  .gen = job->gen,
+                                  .level = job->level,
+                                  .fanin = (uint16_t)gn_job_fanin(job)};
+    gn_agg_write_header(&packet, entry->usual);
+}
+
 gn_status gn_switch_add_job(gn_switch *sw, const gn_switch_job *job)
 {
     struct gn_switch_state *state = sw->state;
@@ -146,6 +158,7 @@ gn_status gn_switch_add_job(gn_switch *sw, const gn_switch_job *job)
         return GN_NO_SPACE;
     }
     *entry = (gn_job_state){.used = true, .job = *job, .first = first};
+    describe_usual(entry);
     begin(sw, index);
     state->job_of[job->job] = (uint8_t)(index + 1);
     sw->codec[index] = codec;

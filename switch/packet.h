@@ -3,10 +3,13 @@
 #define GRADNIC_SWITCH_PACKET_H
 /// The one place where packets of aggregation are read; inline, because a switch does it for every packet. packet.c writes them.
 
+#include <string.h>
+
 #include <gradnic/aggregate.h>
 #include <gradnic/shim.h>
 
 #include "cmodel/bytes.h"
+#include "format.h"
 
 enum {
     AT_TYPE,
@@ -33,19 +36,27 @@ static inline int8_t gn_agg_signed(uint8_t byte)
     return (int8_t)(byte < 128 ? byte : byte - 256);
 }
 
-/// Fields that no sender may set so, whatever the job.
-static inline bool gn_agg_possible(const gn_agg_packet *p)
+/// Values of single fields that no sender may set, whatever the job; and of fields together, when the single ones are fine.
+static inline bool gn_agg_fields_possible(const gn_agg_packet *p)
 {
-    if (p->flags & ~GN_AGG_FLAGS || !p->fanin || p->fanin > GN_AGG_WORKERS_MAX) return false;
-    if (p->fanin < 64 && p->bitmap >> p->fanin) return false;
+    return !(p->flags & ~GN_AGG_FLAGS) && p->fanin && p->fanin <= GN_AGG_WORKERS_MAX;
+}
+
+GN_INLINE bool gn_agg_possible(const gn_agg_packet *p)
+{
+    if (p->bitmap & ~gn_everyone(p->fanin)) return false;
     if ((p->flags & GN_AGG_POISON) && p->values) return false;
     return p->type != GN_AGG_GRADIENT || p->bitmap;
 }
 
-static inline gn_agg_fault gn_agg_read_header(const uint8_t *in, gn_agg_packet *p)
+static inline bool gn_agg_is_whole(const uint8_t *in)
 {
-    if (in[AT_TYPE] >> 4 != GN_AGG_VERSION || (in[AT_TYPE] & 15) >= GN_AGG_TYPES) return GN_AGG_FOREIGN;
-    if (gn_get32(in + AT_CRC) != gn_agg_check(in)) return GN_AGG_BROKEN;
+    return gn_get32(in + AT_CRC) == gn_agg_check(in);
+}
+
+/// A header's fields, whatever they are.
+GN_INLINE void gn_agg_read_fields(const uint8_t *in, gn_agg_packet *p)
+{
     p->type = in[AT_TYPE] & 15;
     p->flags = in[AT_FLAGS];
     p->job = gn_get16(in + AT_JOB);
@@ -60,11 +71,24 @@ static inline gn_agg_fault gn_agg_read_header(const uint8_t *in, gn_agg_packet *
     p->exponent = gn_agg_signed(in[AT_EXPONENT]);
     p->next = gn_agg_signed(in[AT_NEXT]);
     p->values = gn_get16(in + AT_VALUES);
-    return gn_agg_possible(p) ? GN_AGG_FINE : GN_AGG_FIELD;
+}
+
+static inline gn_agg_fault gn_agg_read_header(const uint8_t *in, gn_agg_packet *p)
+{
+    if (in[AT_TYPE] >> 4 != GN_AGG_VERSION || (in[AT_TYPE] & 15) >= GN_AGG_TYPES) return GN_AGG_FOREIGN;
+    if (!gn_agg_is_whole(in)) return GN_AGG_BROKEN;
+    gn_agg_read_fields(in, p);
+    return gn_agg_fields_possible(p) && gn_agg_possible(p) ? GN_AGG_FINE : GN_AGG_FIELD;
+}
+
+/// Whether two headers differ at most in slot, psn, bitmap, priority, exponents, number of values and CRC.
+GN_INLINE bool gn_agg_alike(const uint8_t *a, const uint8_t *b)
+{
+    return !memcmp(a, b, AT_SLOT) && !memcmp(a + AT_FANIN, b + AT_FANIN, AT_PRIORITY - AT_FANIN);
 }
 
 /// What follows the header.
-static inline gn_agg_fault gn_agg_read_payload(const uint8_t *in, size_t bytes, const gn_shim *shim, gn_agg_packet *p)
+GN_INLINE gn_agg_fault gn_agg_read_payload(const uint8_t *in, size_t bytes, const gn_shim *shim, gn_agg_packet *p)
 {
     p->payload = in + GN_AGG_HEADER;
     p->payload_bytes = bytes - GN_AGG_HEADER;

@@ -1,78 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory mode partitioned: each job has slots of its own, in two copies. A result stays in its copy until all have contributed to the other one.
-#include "about.h"
-#include "format.h"
-
-static gn_action *say(const gn_about *a, gn_action_kind kind, gn_agg_type type)
-{
-    return gn_about_say(a, kind, type, a->job_index, a->copy, a->copy_index);
-}
-
-/// The copy holds a result, or knows that there is none in integers.
-static void tell_result(const gn_about *a, gn_action_kind kind, uint16_t port)
-{
-    say(a, kind, a->copy->poison ? GN_AGG_OVERFLOW : GN_AGG_RESULT)->port = port;
-}
-
-/// All children have contributed.
-static unsigned complete(gn_about *a)
-{
-    gn_switch_counters *counters = &a->job->counters;
-    if (a->job->job.has_parent) {
-        a->copy->state = GN_COPY_UP;
-        counters->partials++;
-        say(a, GN_TO_PARENT, GN_AGG_GRADIENT);
-    } else {
-        a->copy->state = GN_COPY_DONE;
-        counters->results++;
-        counters->overflows += a->copy->poison;
-        tell_result(a, GN_TO_GROUP, 0);
-    }
-    return 1;
-}
+// Memory mode partitioned: the packets that partitioned.h leaves, from the parent, and what comes again.
+#include "partitioned.h"
 
 /// To a parent that may have had it already.
-static unsigned partial_again(gn_about *a, gn_agg_type type)
+static unsigned partial_again(const gn_about *a, gn_agg_type type)
 {
     a->job->counters.partials_again++;
-    say(a, GN_TO_PARENT, type)->header.flags |= GN_AGG_RESENT | GN_AGG_LATE;
+    gn_switch_say(a->sw, a->actions, GN_TO_PARENT, type, a->job_index, a->copy, a->copy_index)->header.flags |=
+        GN_AGG_RESENT | GN_AGG_LATE;
     return 1;
 }
 
-/// From a child that has contributed: what it waits for may have been lost.
-static unsigned again(gn_about *a)
+unsigned gn_partitioned_again(const gn_about *a)
 {
     if (a->copy->state == GN_COPY_UP) return partial_again(a, GN_AGG_GRADIENT);
     if (a->copy->state != GN_COPY_DONE) return gn_about_drop(a, GN_DROP_DUPLICATE);
     a->job->counters.repeated++;
-    tell_result(a, GN_TO_PORT, a->port);
-    a->actions[0].header.flags |= GN_AGG_RESENT;
+    gn_action *action = gn_partitioned_tell(a, GN_TO_PORT);
+    action->port = a->port;
+    action->header.flags |= GN_AGG_RESENT;
     return 1;
 }
 
-/// A contribution to a copy that is open, or (`first`) that is to be opened.
-static unsigned contribute(gn_about *a, bool first)
-{
-    const gn_drop wrong = gn_about_add(a, first);
-    if (wrong) return gn_about_drop(a, wrong);
-    if (a->packet.priority > a->copy->priority) a->copy->priority = a->packet.priority;  // for a parent that preempts
-    return a->copy->seen == gn_everyone(a->job->job.children) ? complete(a) : gn_about_added(a);
-}
-
-static unsigned gradient(gn_about *a)
-{
-    const gn_agg_packet *p = &a->packet;
-    const gn_drop wrong = gn_about_from_child(a);
-    if (wrong) return gn_about_drop(a, wrong);
-    const bool opened = a->copy->state != GN_COPY_EMPTY && a->copy->psn == p->psn;
-    if (opened && a->copy->seen & p->bitmap) return again(a);
-    if (opened || gn_copy_may_open(a->copy, a->other, a->job->job.slots, p)) return contribute(a, !opened);
-    const bool earlier = a->copy->state != GN_COPY_EMPTY && (int32_t)(p->psn - a->copy->psn) < 0;
-    return gn_about_drop(a, earlier ? GN_DROP_STALE : GN_DROP_EARLY);
-}
-
 /// The parent's: the whole sum, or that there is none; or its parameter server asks for this switch's part.
-static unsigned from_parent(gn_about *a)
+static unsigned from_parent(const gn_about *a)
 {
     const gn_agg_packet *p = &a->packet;
     gn_switch_counters *counters = &a->job->counters;
@@ -100,7 +51,7 @@ static unsigned from_parent(gn_about *a)
     copy->exponent = p->exponent;
     copy->next = p->next;
     copy->flags |= p->flags & GN_COPY_FLAGS;
-    tell_result(a, GN_TO_GROUP, 0);
+    gn_partitioned_tell(a, GN_TO_GROUP);
     return 1;
 }
 
@@ -113,7 +64,7 @@ unsigned gn_partitioned_rx(gn_about *a)
 {
     switch (a->packet.type) {
     case GN_AGG_GRADIENT:
-        return gradient(a);
+        return gn_partitioned_gradient(a);
     case GN_AGG_RESULT:
     case GN_AGG_OVERFLOW:
     case GN_AGG_REMIND_WORKER:

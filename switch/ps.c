@@ -160,7 +160,7 @@ static bool take(gn_ps *ps, int64_t now_ns, const gn_agg_packet *p)
     gn_ps_entry *entry = &ps->entries[2u * p->slot + p->version];
     const gn_ps_entry *other = &ps->entries[(2u * p->slot + p->version) ^ 1u];
     if (entry->copy.state == GN_COPY_EMPTY || entry->copy.psn != p->psn)
-        return gn_copy_may_open(&entry->copy, &other->copy, c->slots, p) && open_entry(ps, entry, p, now_ns);
+        return gn_copy_may_open(&entry->copy, &other->copy, c->slots, p->psn) && open_entry(ps, entry, p, now_ns);
     if (entry->copy.state == GN_COPY_DONE) {
         entry->tell |= p->bitmap;
         make_due(ps, entry);

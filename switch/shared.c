@@ -50,7 +50,8 @@ static gn_action_kind upward(const gn_switch_job *job)
 static unsigned send_up(gn_about *a, unsigned job_index, const gn_copy *copy, uint32_t sums_index)
 {
     const gn_switch_job *job = &a->sw->state->jobs[job_index].job;
-    gn_about_say(a, upward(job), job->has_parent ? GN_AGG_GRADIENT : GN_AGG_EVICTED, job_index, copy, sums_index);
+    gn_switch_say(a->sw, a->actions, upward(job), job->has_parent ? GN_AGG_GRADIENT : GN_AGG_EVICTED, job_index, copy,
+                  sums_index);
     return 1;
 }
 

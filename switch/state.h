@@ -10,6 +10,7 @@
 
 typedef struct gn_job_state {
     bool used;
+    uint8_t usual[GN_AGG_HEADER];  ///< the header of a contribution that has no values yet: usual.c
     gn_switch_job job;
     uint32_t first;  ///< of its 2 * job.slots copies (partitioned), or of its job.slots windows
     gn_switch_counters counters;
@@ -35,6 +36,13 @@ struct gn_switch_state {
 static inline bool gn_state_partitioned(const gn_switch_config *config)
 {
     return config->mode == GN_PARTITIONED;
+}
+
+static inline gn_job_state *gn_state_job(const gn_switch *sw, unsigned index)
+{
+    gn_job_state *job = &sw->state->jobs[index];
+    __asm__("" : "+r"(job));  // a pointer, and not a product that the compiler works out again wherever it is used
+    return job;
 }
 
 static inline size_t gn_state_copy_count(const gn_switch_config *config)

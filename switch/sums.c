@@ -33,9 +33,9 @@ static gn_added add_floats(int32_t *sums, const gn_codec *codec, const uint8_t *
     return all;
 }
 
-gn_added gn_sums_add_stream(int32_t *sums, const gn_agg_packet *p, const gn_codec *codec, bool first)
+gn_added gn_sums_add_stream(int32_t *sums, gn_agg_packet p, const gn_codec *codec, bool first)
 {
-    if (!p->compressed) return add_floats(sums, codec, p->payload, p->values, first);
-    if (p->profile != codec->profile) return GN_ADD_FORMAT;
-    return add_stream(sums, codec, p->payload, p->payload_bytes, p->values, first);
+    if (!p.compressed) return add_floats(sums, codec, p.payload, p.values, first);
+    if (p.profile != codec->profile) return GN_ADD_FORMAT;
+    return add_stream(sums, codec, p.payload, p.payload_bytes, p.values, first);
 }

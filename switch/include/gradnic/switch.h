@@ -104,6 +104,7 @@ typedef enum gn_drop {
 /// A few words for a reason.
 GN_API const char *gn_drop_string(gn_drop reason);
 
+/// Of GN_TO_NOBODY, kind and reason are all that is set.
 typedef struct gn_action {
     gn_action_kind kind;
     gn_drop reason;        ///< GN_TO_NOBODY
