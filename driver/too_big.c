@@ -16,7 +16,7 @@ static void put16(uint8_t *at, size_t value)
 // An ICMP message never answers an ICMP error, nor anything but a datagram's first fragment, nor many hosts (RFC 1122 3.2.2).
 static int is_silent4(const uint8_t *packet, size_t length)
 {
-    const size_t header = (packet[0] & 15u) * 4;
+    const size_t header = (size_t)4 * (packet[0] & 15u);
     if ((packet[6] & 0x1f) || packet[7] || packet[16] >= 224 || !packet[12]) return 1;
     if (packet[9] != PROTOCOL_ICMP) return 0;
     if (length <= header) return 1;

@@ -59,9 +59,10 @@ static void remove_guest(gn_bootstrap *boot, int index)
 static bool make_room(gn_bootstrap *boot, double now)
 {
     int oldest = -1, room = boot->size + STRANGERS_MAX;
-    if (!boot->guest_room) {
-        boot->guests = malloc((size_t)room * sizeof(gn_guest *));
+    if (!boot->guests) {  // the first
+        boot->guests = calloc((size_t)room, sizeof(gn_guest *));
         boot->guest_room = boot->guests ? room : 0;
+        return boot->guests;
     }
     if (boot->guest_count < boot->guest_room) return true;
     for (int i = 0; i < boot->guest_count; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gradnic/comm.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -163,12 +164,15 @@ static void choose(gn_comm_config *config)
 
 gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
 {
-    if (result) *result = NULL;
     gn_error error;
-    gn_comm_config chosen = {0}, *config = &chosen;
-    gn_status status =
-        result && wanted ? GN_OK : gn_cause_set(&error, GN_INVALID, "%s is NULL", result ? "config" : "comm");
-    if (!status) chosen = *wanted, status = check_config(config, &error);
+    if (!result || !wanted) {
+        snprintf(init_error, sizeof init_error, "%s is NULL", result ? "config" : "comm");
+        if (result) *result = NULL;
+        return GN_INVALID;
+    }
+    *result = NULL;
+    gn_comm_config chosen = *wanted, *config = &chosen;
+    gn_status status = check_config(config, &error);
     if (!status) choose(config);
     gn_comm *comm = status ? NULL : new_comm(config);
     if (!status) status = comm ? init(comm, config, &error) : gn_cause_set(&error, GN_NO_MEMORY, "out of memory");

@@ -53,7 +53,7 @@ gn_part_socket *gn_part_socket_new(int fd, size_t datagram)
 {
     gn_part_socket *io = calloc(1, sizeof *io);
     if (!io) return NULL;
-    struct sockaddr_storage own;
+    struct sockaddr_storage own = {0};
     socklen_t length = sizeof own;
     io->fd = fd;
     io->datagram = datagram;

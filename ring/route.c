@@ -32,7 +32,7 @@ int gn_route_socket(const struct sockaddr_storage *to, const struct sockaddr_sto
 
 size_t gn_route_payload(int fd)
 {
-    struct sockaddr_storage to;
+    struct sockaddr_storage to = {0};
     socklen_t length = sizeof to;
     if (getpeername(fd, (struct sockaddr *)&to, &length)) return 0;
     const bool six = to.ss_family == AF_INET6;

@@ -52,8 +52,8 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
                                 .priority = gn_pace_priority(&none, 1, 0, 0, 0),
                                 .patience_ms = (uint32_t)comm->timeout_ms,
                                 .streams = (uint8_t)config->switch_streams};
-    for (int i = 0; i < GN_TOKEN_BYTES; i++)
-        snprintf(join->name + 2 * i, sizeof join->name - 2 * (size_t)i, "%02x", comm->table.token[i]);
+    for (size_t i = 0; i < GN_TOKEN_BYTES; i++)
+        snprintf(join->name + 2 * i, sizeof join->name - 2 * i, "%02x", comm->table.token[i]);
     return GN_OK;
 }
 

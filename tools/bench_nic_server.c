@@ -33,6 +33,13 @@ typedef struct checker {
     bool differs;  // a value that had to come as it was did not
 } checker;
 
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 // Compares whole values that begin at `offset` of the stream with what was sent.
 static void compare(checker *c, const float *got, size_t count, uint64_t offset)
 {
@@ -41,7 +48,7 @@ static void compare(checker *c, const float *got, size_t count, uint64_t offset)
         const float sent = b->values[(offset / 4 + i) % b->value_count];
         const double error = fabs((double)got[i] - (double)sent);
         if (error > c->worst) c->worst = error;
-        if (b->bound == 0 || !isfinite(sent) || !isfinite(got[i])) c->differs |= memcmp(&got[i], &sent, 4) != 0;
+        if (b->bound == 0 || !isfinite(sent) || !isfinite(got[i])) c->differs |= bits_of(got[i]) != bits_of(sent);
     }
 }
 

@@ -42,12 +42,12 @@ void gn_integer_counts_add(gn_integer_counts *counts, const float *quantised, si
         if (fabsf(q) <= NEAR)
             near[(int)q + NEAR]++;
         else if (fabsf(q) <= Q_MAX)
-            count_symbol(counts, (size_t)((int)q + Q_MAX), 1);
+            count_symbol(counts, (size_t)((ptrdiff_t)q + Q_MAX), 1);
         else
             raw++;
     }
     count_symbol(counts, RAW, raw);
-    for (int q = -NEAR; q <= NEAR; q++) count_symbol(counts, (size_t)(q + Q_MAX), near[q + NEAR]);
+    for (int q = -NEAR; q <= NEAR; q++) count_symbol(counts, (size_t)((ptrdiff_t)q + Q_MAX), near[q + NEAR]);
 }
 
 void gn_integer_counts_merge(gn_integer_counts *counts, const gn_integer_counts *more)

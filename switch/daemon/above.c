@@ -41,7 +41,7 @@ int gn_switchd_host_port(const char *text, char *host, const char **port, gn_err
 
 int gn_switchd_find_above(gn_switchd *daemon, gn_error *error)
 {
-    const char *text = gn_switchd_above_text(daemon), *port;
+    const char *text = gn_switchd_above_text(daemon), *port = NULL;
     char host[GN_SWITCHD_HOST];
     if (!text) return 0;
     if (gn_switchd_host_port(text, host, &port, error)) return -1;
