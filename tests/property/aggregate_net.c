@@ -137,7 +137,8 @@ static void close_job(net *n, unsigned job)
 
 void net_open(net *n, const net_options *options)
 {
-    *n = (net){.options = *options, .random = options->seed, .ranks = options->leaves * options->workers};
+    *n = (net){
+        .options = *options, .random = options->seed, .ranks = options->leaves * options->workers, .wake = GN_NEVER};
     n->switches = options->leaves > 1 ? options->leaves + options->mids + 1 : 1;
     lay_out(n, 0, 0, options->leaves, 0);
     if (options->mids) lay_out(n, 1, options->leaves, options->mids, options->leaves);
@@ -222,8 +223,10 @@ static void deliver(net *n, const net_flight *f)
     n->delivered++;
     if (f->to >= NET_TO_WORKER) {
         const unsigned number = (unsigned)f->to - NET_TO_WORKER;
+        n->job[number / NET_WORKERS].stirred[number % NET_WORKERS] = true;
         gn_worker_rx(n->job[number / NET_WORKERS].worker[number % NET_WORKERS], n->now, f->data, f->bytes);
     } else if (f->to >= NET_TO_PS) {
+        n->job[f->to - NET_TO_PS].ps_stirred = true;
         gn_ps_rx(n->job[f->to - NET_TO_PS].ps, n->now, f->data, f->bytes);
     } else {
         deliver_to_switch(n, (unsigned)f->to, f);
@@ -270,24 +273,45 @@ bool net_done(const net *n, unsigned job)
     return true;
 }
 
-static void collect(net *n)
-{
-    static uint8_t out[NET_DATAGRAM];
-    const unsigned workers = n->options.workers;
-    size_t bytes;
-    for (unsigned job = 0; job < n->options.jobs; job++) {
-        net_job *j = &n->job[job];
-        for (unsigned rank = 0; rank < n->ranks; rank++)
-            while ((bytes = gn_worker_send(j->worker[rank], n->now, out, sizeof out)))
-                put(n, (int)(rank / workers), (uint16_t)(job * NET_WORKERS + rank % workers), out, bytes);
-        while (j->ps && (bytes = gn_ps_send(j->ps, n->now, out, sizeof out)))
-            put(n, (int)root(n), (uint16_t)(PS_PORT + job), out, bytes);
-    }
-}
-
 static void earlier(int64_t *next, int64_t deadline)
 {
     if (deadline != GN_NEVER && (*next == GN_NEVER || deadline < *next)) *next = deadline;
+}
+
+static void collect_worker(net *n, unsigned job, unsigned rank)
+{
+    static uint8_t out[NET_DATAGRAM];
+    gn_worker *worker = n->job[job].worker[rank];
+    const unsigned workers = n->options.workers;
+    size_t bytes;
+    while ((bytes = gn_worker_send(worker, n->now, out, sizeof out)))
+        put(n, (int)(rank / workers), (uint16_t)(job * NET_WORKERS + rank % workers), out, bytes);
+    n->job[job].stirred[rank] = false;
+    earlier(&n->wake, gn_worker_deadline(worker));
+}
+
+static void collect_ps(net *n, unsigned job)
+{
+    static uint8_t out[NET_DATAGRAM];
+    gn_ps *ps = n->job[job].ps;
+    size_t bytes;
+    while ((bytes = gn_ps_send(ps, n->now, out, sizeof out)))
+        put(n, (int)root(n), (uint16_t)(PS_PORT + job), out, bytes);
+    n->job[job].ps_stirred = false;
+    earlier(&n->wake, gn_ps_deadline(ps));
+}
+
+/// As hosts do, asks for what there is to send those who have been given something, and everyone when somebody's time has come.
+static void collect(net *n)
+{
+    const bool all = n->wake != GN_NEVER && n->wake <= n->now;
+    if (all) n->wake = GN_NEVER;
+    for (unsigned job = 0; job < n->options.jobs; job++) {
+        const net_job *j = &n->job[job];
+        for (unsigned rank = 0; rank < n->ranks; rank++)
+            if (all || j->stirred[rank]) collect_worker(n, job, rank);
+        if (j->ps && (all || j->ps_stirred)) collect_ps(n, job);
+    }
 }
 
 static void wait(net *n)
@@ -304,9 +328,11 @@ static void wait(net *n)
 void net_post(net *n, unsigned job, float *const *send, float *const *recv, size_t count)
 {
     net_job *j = &n->job[job];
-    for (unsigned i = 0; i < n->ranks; i++)
+    for (unsigned i = 0; i < n->ranks; i++) {
         SUITE_CHECK(gn_worker_post(j->worker[i], send[i], recv[i], count) == GN_OK,
                     "gn_worker_post(j->worker[i], send[i], recv[i], count) == GN_OK");
+        j->stirred[i] = true;
+    }
     j->steps_left = n->options.jobs * (20000 + 600ull * n->ranks * (count / n->options.packet_values + 1));
 }
 

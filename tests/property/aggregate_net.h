@@ -44,7 +44,8 @@ enum { NET_TO_PS = 1000, NET_TO_WORKER = 2000 };
 typedef struct net_job {
     uint16_t gen;
     gn_worker *worker[NET_WORKERS];
-    gn_ps *ps;  ///< NULL in mode partitioned
+    gn_ps *ps;                              ///< NULL in mode partitioned
+    bool stirred[NET_WORKERS], ps_stirred;  ///< given something since asked what there is to send
     uint64_t steps_left;
 } net_job;
 
@@ -64,7 +65,7 @@ typedef struct net {
     net_place place[NET_SWITCHES];
     gn_switch sw[NET_SWITCHES];
     void *memory[NET_SWITCHES], *before;  ///< of the switches; for net_remember()
-    int64_t now;
+    int64_t now, wake;                    ///< wake: not after anybody's deadline
     net_flight flight[NET_FLIGHTS];
     unsigned flights;
     uint64_t delivered, lost, repeated, overrun;
