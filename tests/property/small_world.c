@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "small_world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "switch/format.h"
+#include "unit/suite.h"
+#include "visited.h"
+
+const small_tree *small_shape;
+gn_switch small_switch[SWITCHES];
+bool small_has_ps;
+static size_t memory_bytes;  // of the slots
+
+static unsigned leaf_of(unsigned worker)
+{
+    unsigned leaf = small_shape->switches > 1 ? small_shape->switches - 2 : 0;
+    while (small_shape->first[leaf] > worker) leaf--;
+    return leaf;
+}
+
+/// Workers at a leaf, or below a root.
+static unsigned workers_of(unsigned number)
+{
+    if (number + 1 == small_shape->switches) return small_shape->workers;
+    return (number + 2 < small_shape->switches ? small_shape->first[number + 1] : small_shape->workers) -
+           small_shape->first[number];
+}
+
+static void own_ps(small_ps *ps)
+{
+    ps->state.entries = ps->entries;
+    ps->state.sums = ps->sums;
+    ps->state.due = ps->due;
+}
+
+static uint64_t *added_by_first(void)
+{
+    return &small_switch[0].state->jobs[0].counters.added;
+}
+
+uint64_t small_added(void)
+{
+    return *added_by_first();
+}
+
+void small_put_switches(const small *s)
+{
+    for (unsigned i = 0; i < small_shape->switches; i++)
+        memcpy(gn_state_copies(&small_switch[i]), s->memory[i], memory_bytes);
+    *added_by_first() = s->added;
+}
+
+static void get_switches(small *s)
+{
+    for (unsigned i = 0; i < small_shape->switches; i++)
+        memcpy(s->memory[i], gn_state_copies(&small_switch[i]), memory_bytes);
+    s->added = *added_by_first();
+}
+
+small *small_clone(const small *from)
+{
+    small *to = malloc(sizeof *to);
+    SUITE_CHECK(to, "no memory");
+    memcpy(to, from, offsetof(small, flight) + sizeof *from->flight * from->flights);
+    own_ps(&to->ps);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        small_worker *w = &to->worker[i];
+        w->state.slots = w->slots;
+        w->state.due = w->due;
+        w->state.integers = w->integers;
+        w->state.recv = w->recv;
+        for (unsigned s = 0; s < SLOTS; s++) {
+            if (!w->slots[s].leading) continue;
+            const size_t bytes = gn_leading_bytes(&w->state.config);
+            gn_leading *leading = malloc(bytes);
+            SUITE_CHECK(leading, "no memory");
+            memcpy(leading, w->slots[s].leading, bytes);
+            w->slots[s].leading = leading;
+        }
+    }
+    return to;
+}
+
+void small_discard(small *s)
+{
+    for (unsigned i = 0; i < WORKERS; i++)
+        for (unsigned slot = 0; slot < SLOTS; slot++) gn_leader_free(s->worker[i].slots[slot].leading);
+    free(s);
+}
+
+static void put(small *s, int to, unsigned port, const uint8_t *data, size_t bytes)
+{
+    SUITE_CHECK(s->flights < FLIGHTS && bytes <= DATAGRAM, "no room for a packet");
+    small_flight *f = &s->flight[s->flights++];
+    *f = (small_flight){.to = (int8_t)to, .port = (uint8_t)port, .bytes = (uint8_t)bytes};
+    memcpy(f->data, data, bytes);
+    f->digest = blend_bytes(0, f, offsetof(small_flight, data) + bytes);
+}
+
+static void collect(small *s, unsigned worker, int64_t now)
+{
+    uint8_t out[DATAGRAM];
+    size_t bytes;
+    while ((bytes = gn_worker_send(&s->worker[worker].state, now, out, sizeof out)))
+        put(s, TO_SWITCH - (int)leaf_of(worker), worker, out, bytes);
+}
+
+static void collect_ps(small *s)
+{
+    uint8_t out[DATAGRAM];
+    size_t bytes;
+    while ((bytes = gn_ps_send(&s->ps.state, 0, out, sizeof out)))
+        put(s, TO_SWITCH - (int)small_shape->switches + 1, PS_PORT, out, bytes);
+}
+
+/// A switch's port: a worker's number, or, at a root above leaves, a leaf's.
+static void out_of_port(small *s, unsigned from, unsigned port, const uint8_t *out, size_t bytes)
+{
+    const unsigned root = small_shape->switches - 1;
+    if (port == PS_PORT)
+        put(s, TO_PS, 0, out, bytes);
+    else if (port == PARENT_PORT)
+        put(s, TO_SWITCH - (int)root, from, out, bytes);
+    else if (root && from == root)
+        put(s, TO_SWITCH - (int)port, PARENT_PORT, out, bytes);
+    else
+        put(s, (int)port, 0, out, bytes);
+}
+
+void small_deliver(small *s, const small_flight *f)
+{
+    if (f->to >= 0) {
+        gn_worker_rx(&s->worker[f->to].state, 0, f->data, f->bytes);
+        collect(s, (unsigned)f->to, 0);
+        return;
+    }
+    if (f->to == TO_PS) {
+        gn_ps_rx(&s->ps.state, 0, f->data, f->bytes);
+        collect_ps(s);
+        return;
+    }
+    uint8_t out[DATAGRAM];
+    gn_action actions[GN_SWITCH_ACTIONS_MAX];
+    const unsigned number = (unsigned)(TO_SWITCH - f->to);
+    gn_switch *at = &small_switch[number];
+    small_put_switches(s);
+    const unsigned count = gn_switch_rx(at, 0, f->port, f->data, f->bytes, actions);
+    for (unsigned i = 0; i < count; i++) {
+        const gn_switch_job *job = gn_switch_job_at(at, 0);
+        const size_t bytes = gn_action_write(at, &actions[i], out, sizeof out);
+        if (actions[i].kind == GN_TO_GROUP)
+            for (unsigned c = 0; c < job->children; c++) out_of_port(s, number, job->port[c], out, bytes);
+        else if (actions[i].kind != GN_TO_NOBODY)
+            out_of_port(s, number, actions[i].port, out, bytes);
+    }
+    get_switches(s);
+}
+
+bool small_done(const small *s)
+{
+    for (unsigned i = 0; i < small_shape->workers; i++)
+        if (!gn_worker_done(&s->worker[i].state)) return false;
+    return true;
+}
+
+void small_fire(small *s, unsigned worker)
+{
+    gn_worker *w = &s->worker[worker].state;
+    for (unsigned i = 0; i < SLOTS; i++)
+        s->worker[worker].slots[i].deadline_ns = 0, s->worker[worker].slots[i].sent_ns = INT64_MIN / 2;
+    w->next_deadline = 0;
+    collect(s, worker, 0);
+}
+
+bool small_ps_has_timer(const small *s)
+{
+    return small_has_ps && gn_ps_deadline(&s->ps.state) != GN_NEVER;
+}
+
+void small_fire_ps(small *s)
+{
+    for (unsigned i = 0; i < 2 * SLOTS; i++) s->ps.entries[i].deadline_ns = 0;
+    s->ps.state.next_deadline = 0;
+    collect_ps(s);
+}
+
+static void open_ps(small *s, gn_agg_format format)
+{
+    gn_ps *ps;
+    const gn_ps_config config = {.job = 1,
+                                 .gen = 1,
+                                 .format = format,
+                                 .bound_exp = 10,
+                                 .slots = SLOTS,
+                                 .packet_values = VALUES,
+                                 .children = (uint8_t)small_shape->workers};
+    ck_assert_int_eq(gn_ps_new(&ps, &config), GN_OK);
+    s->ps.state = *ps;
+    gn_ps_free(ps);
+    own_ps(&s->ps);
+}
+
+static void open_switch(unsigned number, const gn_switch_config *config, gn_agg_format format)
+{
+    const unsigned root = small_shape->switches - 1;
+    const bool is_root = number == root, above_leaves = is_root && root;
+    const size_t bytes = gn_switch_bytes(config);
+    void *memory = malloc(bytes);
+    ck_assert(memory);
+    ck_assert_int_eq(gn_switch_init(&small_switch[number], config, memory, bytes), GN_OK);
+    memory_bytes = bytes - (size_t)((char *)gn_state_copies(&small_switch[number]) - (char *)memory);
+    SUITE_CHECK(memory_bytes <= MEMORY, "the slots take %zu bytes", memory_bytes);
+    gn_switch_job job = {.job = 1,
+                         .gen = 1,
+                         .format = format,
+                         .bound_exp = 10,
+                         .slots = SLOTS,
+                         .children = (uint8_t)(above_leaves ? root : workers_of(number)),
+                         .has_parent = !is_root,
+                         .parent_port = PARENT_PORT,
+                         .parent_bit = (uint8_t)small_shape->first[number],
+                         .parent_fanin = (uint8_t)small_shape->workers,
+                         .leader = number && !is_root ? GN_AGG_WORKERS_MAX : 0,
+                         .ps_port = PS_PORT,
+                         .bits = (uint8_t)(above_leaves ? small_shape->workers : 0)};
+    for (unsigned i = 0; i < job.children; i++) {
+        job.port[i] = (uint16_t)(above_leaves ? i : small_shape->first[number] + i);
+        job.first_bit[i] = (uint8_t)(above_leaves ? small_shape->first[i] : 0);
+    }
+    ck_assert_int_eq(gn_switch_add_job(&small_switch[number], &job), GN_OK);
+}
+
+static void open_worker(small *s, unsigned i, gn_memory_mode mode, gn_agg_format format, const float *values)
+{
+    gn_worker *w;
+    const gn_worker_config mine = {.job = 1,
+                                   .gen = 1,
+                                   .rank = (uint16_t)i,
+                                   .ranks = (uint16_t)small_shape->workers,
+                                   .bit = (uint8_t)(i - small_shape->first[leaf_of(i)]),
+                                   .children = (uint8_t)workers_of(leaf_of(i)),
+                                   .format = format,
+                                   .bound_exp = 10,
+                                   .slots = SLOTS,
+                                   .packet_values = VALUES,
+                                   .mode = mode,
+                                   .priority = (uint16_t)(2 + i)};
+    ck_assert_int_eq(gn_worker_new(&w, &mine), GN_OK);
+    small_worker *into = &s->worker[i];
+    into->state = *w;
+    into->state.slots = into->slots;
+    into->state.due = into->due;
+    into->state.integers = into->integers;
+    gn_worker_free(w);
+    ck_assert_int_eq(gn_worker_post(&into->state, values, into->recv, COUNT), GN_OK);
+}
+
+small *small_open(const small_tree *shape, gn_memory_mode mode, gn_agg_format format, const float (*values)[COUNT])
+{
+    small_shape = shape;
+    small_has_ps = mode != GN_PARTITIONED;
+    const gn_switch_config config = {
+        .slots = small_has_ps ? 1 : SLOTS, .slot_values = VALUES, .jobs = 1, .mode = mode, .windows = SLOTS};
+    small *s = calloc(1, sizeof *s);
+    ck_assert(s);
+    for (unsigned i = 0; i < shape->switches; i++) open_switch(i, &config, format);
+    get_switches(s);
+    if (small_has_ps) open_ps(s, format);
+    for (unsigned i = 0; i < shape->workers; i++) open_worker(s, i, mode, format, values[i]);
+    for (unsigned i = 0; i < shape->workers; i++) collect(s, i, 0);
+    return s;
+}
+
+void small_close(small *s)
+{
+    small_discard(s);
+    for (unsigned i = 0; i < small_shape->switches; i++) free(small_switch[i].state);
+}
