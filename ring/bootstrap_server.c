@@ -66,6 +66,7 @@ static bool make_room(gn_bootstrap *boot, double now)
     }
     if (boot->guest_count < boot->guest_room) return true;
     for (int i = 0; i < boot->guest_count; i++)
+        // as many as are counted are there: NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
         if (boot->guests[i]->rank < 0 && (oldest < 0 || boot->guests[i]->since < boot->guests[oldest]->since))
             oldest = i;
     if (oldest < 0 || now < boot->guests[oldest]->since + grace_seconds) return false;
