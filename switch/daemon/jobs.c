@@ -101,7 +101,11 @@ static void ask_above(gn_switchd *daemon, gn_job *job)
         return;
     }
     job->above->job = job;
-    gn_switchd_adopt(daemon, job->above);
+    if (!gn_switchd_adopt(daemon, job->above)) {
+        job->above = NULL;
+        gn_job_end(daemon, job, NULL, "the switch has too many connections to ask its %s", gn_switchd_above(daemon));
+        return;
+    }
     gn_job_watch(job);
 }
 

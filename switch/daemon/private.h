@@ -11,7 +11,12 @@
 #include "switch/daemon/shard.h"
 #include "switch/daemon/switchd.h"
 
-enum { GN_SESSIONS_MAX = 4096 };
+enum {
+    GN_SESSIONS_MAX = 5120,
+    GN_SESSIONS_UPWARD = 1024,  ///< of these, kept free of children: a job that has come together needs one
+    GN_SESSIONS_STRANGER_MS =
+        50  ///< in which whoever has connected is given the time to ask, even where all room is taken
+};
 
 struct gn_switchd {
     gn_switchd_config config;
@@ -24,6 +29,7 @@ struct gn_switchd {
     unsigned shards, started;  ///< made; running
     gn_session *session[GN_SESSIONS_MAX];
     unsigned sessions;
+    uint64_t full_until;  ///< gn_now(): nobody is accepted before
     struct gn_job *jobs;
     uint16_t next_job, next_gen;
     uint32_t instance;  ///< as in gn_admission_join
@@ -47,8 +53,8 @@ int gn_switchd_check_above(const gn_switchd *daemon, gn_error *error);
 
 // switchd.c
 
-/// Adds a session to those that are served; refuses it when there are too many.
-void gn_switchd_adopt(gn_switchd *daemon, gn_session *session);
+/// Adds a session to those that are served. @return false when there are too many: it is freed
+bool gn_switchd_adopt(gn_switchd *daemon, gn_session *session);
 
 // status.c: new references; NULL when out of memory
 

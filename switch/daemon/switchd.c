@@ -37,17 +37,14 @@ const char *gn_switchd_address(const gn_switchd *daemon, char *text)
     return gn_endpoint_format(&daemon->listen, text);
 }
 
-void gn_switchd_adopt(gn_switchd *daemon, gn_session *session)
+bool gn_switchd_adopt(gn_switchd *daemon, gn_session *session)
 {
-    // The last place is for whoever is told that there is none.
-    const bool full = daemon->sessions >= GN_SESSIONS_MAX - 1;
-    if (daemon->sessions == GN_SESSIONS_MAX) {
+    const bool fits = daemon->sessions < GN_SESSIONS_MAX;
+    if (fits)
+        daemon->session[daemon->sessions++] = session;
+    else
         gn_session_free(session);
-        return;
-    }
-    daemon->session[daemon->sessions++] = session;
-    if (full) daemon->refused++;
-    if (full) gn_session_end(session, GN_ADMISSION_REFUSED, "the switch has too many connections");
+    return fits;
 }
 
 static int listen_tcp(gn_switchd *daemon, gn_error *error)
@@ -171,13 +168,35 @@ void gn_switchd_close(gn_switchd *daemon)
     free(daemon);
 }
 
+/// Room for one more child, if need be that of who has connected and asked for nothing for longest. @return false: all came just now, or take part
+static bool make_room(gn_switchd *daemon)
+{
+    unsigned oldest = daemon->sessions;
+    if (daemon->sessions < GN_SESSIONS_MAX - GN_SESSIONS_UPWARD) return true;
+    for (unsigned i = 0; i < daemon->sessions; i++) {
+        const gn_session *session = daemon->session[i];
+        if (session->job || session->upward) continue;
+        if (oldest == daemon->sessions || session->deadline < daemon->session[oldest]->deadline) oldest = i;
+    }
+    if (oldest == daemon->sessions) return false;
+    const uint64_t ms = 1000000, age = gn_now() + GN_SESSION_HELLO_MS * ms - daemon->session[oldest]->deadline;
+    if (age < GN_SESSIONS_STRANGER_MS * ms) return false;
+    daemon->refused++;
+    gn_session_free(daemon->session[oldest]);
+    daemon->session[oldest] = daemon->session[--daemon->sessions];
+    return true;
+}
+
 static void accept_children(gn_switchd *daemon)
 {
     for (int i = 0; i < BACKLOG; i++) {
-        const int fd = accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        const bool room = make_room(daemon);
+        const int fd = room ? accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
+        if (!room || (fd < 0 && (errno == EMFILE || errno == ENFILE)))
+            daemon->full_until = gn_now() + GN_SESSIONS_STRANGER_MS * UINT64_C(1000000);
         if (fd < 0) return;
         gn_session *session = gn_session_accepted(fd);
-        if (session) gn_switchd_adopt(daemon, session);
+        if (session) (void)gn_switchd_adopt(daemon, session);
     }
 }
 
@@ -259,7 +278,9 @@ static bool serve(gn_switchd *daemon, int signals, struct pollfd *watched)
     uint64_t first = gn_jobs_expire(daemon, before);
     const unsigned sessions = daemon->sessions;
     watched[0] = (struct pollfd){.fd = signals, .events = POLLIN};
-    watched[1] = (struct pollfd){.fd = daemon->listener, .events = POLLIN};
+    const bool full = before < daemon->full_until;  // whoever knocks has to wait
+    if (full && daemon->full_until < first) first = daemon->full_until;
+    watched[1] = (struct pollfd){.fd = full ? -1 : daemon->listener, .events = POLLIN};
     const int control = gn_control_prepare(daemon->control, watched + 2);
     for (unsigned i = 0; i < sessions; i++) {
         const gn_session *session = daemon->session[i];

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -252,6 +253,36 @@ START_TEST(a_switch_that_ends_says_so)
 }
 END_TEST
 
+/// More than there is room for: the oldest of them go, whoever asks is served, and there is a connection left for the parent.
+START_TEST(strangers_take_nobody_s_place)
+{
+    enum { STRANGERS = 4300 };
+    static int fds[STRANGERS];
+    struct rlimit files;
+    ck_assert(!getrlimit(RLIMIT_NOFILE, &files));
+    files.rlim_cur = files.rlim_max;
+    ck_assert(!setrlimit(RLIMIT_NOFILE, &files));
+    ck_assert_uint_gt(files.rlim_cur, STRANGERS + 100);
+    const running root = start(&plain_switch);
+    gn_switchd_config config = plain_switch;
+    config.parent = root.address;
+    const running r = start(&config);
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(r.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    for (unsigned i = 0; i < STRANGERS; i++) {
+        fds[i] = socket(AF_INET, SOCK_STREAM, 0);
+        ck_assert_int_eq(connect(fds[i], (struct sockaddr *)&address, sizeof address), 0);
+    }
+    sw_client c = client_of(r.port, "served", 0, 1);
+    c.join.parent_children = 1;
+    launch(0, &c);
+    all_good(0, 1);
+    for (unsigned i = 0; i < STRANGERS; i++) close(fds[i]);
+    stop(&r);
+    stop(&root);
+}
+END_TEST
+
 START_TEST(bytes_that_are_no_frame)
 {
     const running r = start(&plain_switch);
@@ -285,5 +316,5 @@ int main(void)
                      who_does_not_come_is_named, who_goes_is_told_of,
                      who_leaves_and_owes_more_than_a_slot_knows_is_told_of, a_job_whose_last_worker_is_silent_ends,
                      slots_are_granted_within_the_quota, a_killed_switch_is_noticed, a_switch_that_ends_says_so,
-                     bytes_that_are_no_frame);
+                     strangers_take_nobody_s_place, bytes_that_are_no_frame);
 }
