@@ -79,8 +79,12 @@ unsigned gn_job_reserve(gn_switchd *daemon, gn_job *job, char *why, size_t room)
     }
     for (unsigned slots = least_asked(job); slots; slots /= 2)
         if (fits(daemon, job, slots)) return slots;
-    snprintf(why, room, "no slots left for %u %s: other jobs have them (--slots, --quota)", terms->streams,
-             terms->streams == 1 ? "stream" : "streams");
+    if (terms->streams > daemon->config.quota)
+        snprintf(why, room, "%u streams need a slot each, and a job has at most %u here (--quota)", terms->streams,
+                 daemon->config.quota);
+    else
+        snprintf(why, room, "no slots left for %u %s: other jobs have them (--slots, --quota)", terms->streams,
+                 terms->streams == 1 ? "stream" : "streams");
     return 0;
 }
 

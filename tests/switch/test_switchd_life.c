@@ -202,7 +202,16 @@ START_TEST(slots_are_granted_within_the_quota)
         ck_assert_uint_eq(ones[job].result.welcome.slots, 128);
     }
     says(4, "no slots left");
+    sw_client c = client_of(r.port, "none", 0, 1);
+    c.join.streams = 16;
     stop(&r);
+    config.quota = 8;
+    const running small = start(&config);
+    c.port = small.port;
+    launch(5, &c);
+    await(5, 1);
+    says(5, "16 streams need a slot each, and a job has at most 8 here (--quota)");
+    stop(&small);
 }
 END_TEST
 

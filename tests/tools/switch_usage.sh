@@ -12,6 +12,7 @@ wrong() { # TEXT ARGUMENT...
 
 wrong "--windows is for --mode shared and preemptive" --windows 16
 wrong "--windows is for --mode shared and preemptive" --role ps --windows 16
+wrong "--windows 3: fewer than shards (4)" --mode shared --ps 127.0.0.1:9 --slots 4 --shards 4 --windows 3
 wrong "--quota 65: there are only 64 (--slots)" --slots 64 --quota 65
 wrong "--quota 257: there are only 256 (--windows)" --slots 64 --quota 257 --mode shared --ps 127.0.0.1:9
 wrong "--quota 33: there are only 32 (--windows)" --windows 32 --quota 33 --mode shared --ps 127.0.0.1:9

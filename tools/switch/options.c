@@ -194,6 +194,8 @@ static void finish(struct argp_state *state, const gn_switchd_config *config)
     check_memory(state, config);
     if (config->slots < config->shards)
         argp_error(state, "--slots %u: fewer than shards (%u)", config->slots, config->shards);
+    if (config->windows && config->windows < config->shards)
+        argp_error(state, "--windows %u: fewer than shards (%u)", config->windows, config->shards);
     if (config->udp_first && config->udp_first + config->shards * config->streams > 65536)
         argp_error(state, "--udp %u: %u ports from there on are needed", config->udp_first,
                    config->shards * config->streams);
