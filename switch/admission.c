@@ -4,6 +4,7 @@
 #include <gradnic/worker.h>
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cmodel/bytes.h"
@@ -224,6 +225,15 @@ int gn_admission_parse(const uint8_t *bytes, size_t count, gn_admission *frame, 
     read_body(&r, frame);
     *wrong = r.wrong;
     return r.wrong ? -1 : (int)whole;
+}
+
+const char *gn_admission_fault(const uint8_t *bytes, size_t count, const char *wrong, char text[64])
+{
+    if (!strcmp(wrong, "version") && count > AT_VERSION)
+        snprintf(text, 64, "version %u of admission, where %u is spoken", bytes[AT_VERSION], GN_ADMISSION_VERSION);
+    else
+        snprintf(text, 64, "field %.40s is wrong", wrong);
+    return text;
 }
 
 static uint8_t *write_field(uint8_t *out, const field *f, const void *body)

@@ -224,9 +224,9 @@ static void hear(gn_switchd *daemon, gn_session *session)
             gn_jobs_above_says(daemon, session, &frame);
     }
     if (session->state != GN_SESSION_OPEN || got >= 0) return;
-    char text[80];
+    char text[80], fault[64];
     if (!session->job && !session->upward) daemon->refused++;
-    snprintf(text, sizeof text, "sent no frame of admission: its field %s is wrong", wrong);
+    snprintf(text, sizeof text, "sent no frame: %s", gn_admission_fault(session->in, session->in_bytes, wrong, fault));
     if (session->job)
         gn_session_close(session, text);
     else

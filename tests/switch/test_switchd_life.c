@@ -310,6 +310,10 @@ START_TEST(bytes_that_are_no_frame)
         if (!bytes) shutdown(fd, SHUT_WR);
         while ((got = recv(fd, answer + whole, sizeof answer - (size_t)whole, 0)) > 0) whole += got;
         close(fd);
+        gn_admission frame;  // who speaks another version is told which
+        if (i != 1) continue;
+        ck_assert_int_gt(gn_admission_parse((const uint8_t *)answer, (size_t)whole, &frame, NULL), 0);
+        ck_assert_str_eq(frame.text, "sent no frame: version 2 of admission, where 3 is spoken");
     }
     const sw_client c = client_of(r.port, "after", 0, 1);
     launch(0, &c);

@@ -269,6 +269,11 @@ START_TEST(frames_that_are_none)
         ck_assert_str_eq(wrong, cases[i].wrong);
         ck_assert_int_eq(gn_admission_parse(bytes, length, &parsed, NULL), -1);
     }
+    char text[64];
+    bytes[4] = 2;
+    ck_assert_int_eq(gn_admission_parse(bytes, 5, &parsed, &wrong), -1);
+    ck_assert_str_eq(gn_admission_fault(bytes, 5, wrong, text), "version 2 of admission, where 3 is spoken");
+    ck_assert_str_eq(gn_admission_fault(bytes, 5, "slots", text), "field slots is wrong");
     bytes[0] = 'x';  // no need to wait for more
     ck_assert_int_eq(gn_admission_parse(bytes, 1, &parsed, &wrong), -1);
 }

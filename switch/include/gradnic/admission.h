@@ -113,6 +113,9 @@ GN_API size_t gn_admission_write(const gn_admission *frame, uint8_t out[GN_ADMIS
 /// ("slots"; "magic", "version", "type", "length" of the frame).
 GN_API int gn_admission_parse(const uint8_t *bytes, size_t count, gn_admission *frame, const char **wrong);
 
+/// What gn_admission_parse() has found wrong with these bytes, for people: "field slots is wrong", "version 2 of admission, where 3 is spoken". @return text
+GN_API const char *gn_admission_fault(const uint8_t *bytes, size_t count, const char *wrong, char text[64]);
+
 #ifdef __cplusplus
 }
 #endif
