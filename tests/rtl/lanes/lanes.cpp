@@ -11,6 +11,7 @@
 #include "Vlanes.h"
 
 #include "tests/rtl/common/bench.h"
+#include "tests/rtl/common/lane_cases.h"
 
 extern "C" {
 #include "cmodel/profile.h"
@@ -24,10 +25,7 @@ namespace
 
 enum { GROUP = GN_GROUP, BLOCK = 1 << 14, CODE_DELAY = 3, VALUE_DELAY = 6, DECODE_DELAY = 4 };
 
-struct Case {
-    gn_profile profile;
-    int k;
-};
+using Case = bench::LaneCase;
 
 // ---- inputs
 
@@ -236,15 +234,7 @@ int main(int argc, char **argv)
 {
     bench::Options o = bench::options(argc, argv);
     if (!o.waves.empty()) o.threads = 1;
-    std::vector<Case> cases;
-    for (int k : {6, 8, 10, 12, 15})
-        for (int p = GN_PAPER; p < GN_PROFILE_COUNT; p++) cases.push_back({static_cast<gn_profile>(p), k});
-    for (int k : {-4, 24}) cases.push_back({GN_LATTICE, k});
-    if (!o.all)  // the ends of the ranges
-        for (const Case &c : {Case{GN_PAPER, 1}, Case{GN_PAPER, 126}, Case{GN_LATTICE, -31}, Case{GN_LATTICE, 31},
-                              Case{GN_DENSE, -31}, Case{GN_DENSE, 31}})
-            cases.push_back(c);
-    for (const Case &c : cases) {
+    for (const Case &c : bench::lane_cases(o.all)) {
         const auto start = std::chrono::steady_clock::now();
         run_codes(c, o);
         run_inputs(c, o);
