@@ -227,7 +227,7 @@ static json_t *erratum_7(bool json)
     // Seven lanes kept whole and one of 8 bits are a record of 31 bytes; the next, all whole, begins at byte 31.
     const float values[16] = {2, 2, 2, 2, 2, 2, 2, 0.01f, 2, 2, 2, 2, 2, 2, 2, 2};
     uint8_t stream[2 * GN_RECORD_MAX];
-    size_t first, both;
+    size_t first = 0, both = 0;
     gn_codec codec;
     if (gn_codec_init(&codec, GN_PAPER, BOUND) || gn_stream_encode(&codec, values, 8, stream, sizeof stream, &first) ||
         gn_stream_encode(&codec, values, 16, stream, sizeof stream, &both))

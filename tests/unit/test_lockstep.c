@@ -16,7 +16,8 @@
 #include "suite.h"
 
 // A model that breaks on purpose, at the broken_at-th packet of a direction.
-static enum { NOTHING, TX_BIT, TX_LENGTH, RX_BIT, RX_DROP, TX_COUNTER, RX_COUNTER, RULES, SILENT } broken;
+typedef enum { NOTHING, TX_BIT, TX_LENGTH, RX_BIT, RX_DROP, TX_COUNTER, RX_COUNTER, RULES, SILENT } fault;
+static fault broken;
 static uint64_t broken_at;
 static uint64_t seen;
 
@@ -120,7 +121,7 @@ static void teardown(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-static void breaks(int how, uint64_t at)
+static void breaks(fault how, uint64_t at)
 {
     broken = how;
     broken_at = at;
