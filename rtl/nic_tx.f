@@ -5,7 +5,6 @@ lib/credit_counter.v
 lib/credit_fifo.v
 lib/keep_count.v
 lib/pair_fifo.v
-lib/skid_buffer.v
 codec/lane_compress.v
 codec/compress_unit.v
 codec/quad_pack.v
