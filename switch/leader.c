@@ -11,6 +11,8 @@ struct gn_leading {
     uint32_t uses;  ///< of the slot, then: which chunk it is
     unsigned values, present;
     bool done;
+    uint8_t
+        flags;  ///< GN_AGG_LATE: a part of it was; GN_AGG_RESENT: the sum has been asked for again. So it does not tell how long answers take
     bool has[GN_WORKER_RANKS_MAX];
     float sum[GN_AGG_VALUES_MAX];
     float part[];  ///< [ranks][packet_values]
@@ -28,7 +30,8 @@ size_t gn_leading_bytes(const gn_worker_config *config)
 
 unsigned gn_leading_present(const gn_leading *leading)
 {
-    return leading->present + (leading->uses << 8);
+    const unsigned asked = (leading->flags & GN_AGG_LATE) != 0 ? 1 + ((leading->flags & GN_AGG_RESENT) != 0) : 0;
+    return leading->present + (asked << 9) + (leading->uses << 11);
 }
 
 bool gn_leader_must_ask(const gn_worker *w, const gn_worker_slot *slot)
@@ -46,10 +49,13 @@ static gn_leading *place(gn_worker *w, gn_worker_slot *slot, unsigned values)
         return slot->leading;
     }
     gn_leading *l = slot->leading;
+    // Of the chunk before, which everyone has: who asks for it again comes too late, and its sum is gone now.
+    slot->tell_result = false;
     l->uses = slot->uses;
     l->values = values;
     l->present = 0;
     l->done = false;
+    l->flags = slot->lags ? GN_AGG_LATE : 0;
     memset(l->has, 0, sizeof l->has);
     return l;
 }
@@ -97,6 +103,7 @@ bool gn_leader_take(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p)
     if (w->config.rank || !(p->flags & GN_AGG_FLOAT) || !rank || rank >= w->config.ranks || p->shimmed) return false;
     gn_leading *l = slot->leading;
     if (l && l->done && p->psn == p->slot + w->config.slots * l->uses) {  // whoever asks has not got the result
+        l->flags = GN_AGG_RESENT | GN_AGG_LATE;
         slot->tell_result = true;
         gn_worker_make_due(w, slot);
         return true;
@@ -106,6 +113,7 @@ bool gn_leader_take(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p)
     l = place(w, slot, p->values);
     if (!l || p->values != l->values) return false;
     if (!l->has[0]) gn_leader_own(w, slot);  // there was no memory for it before
+    l->flags |= p->flags & GN_AGG_LATE;
     put(w, slot, l, rank, p->payload);
     return true;
 }
@@ -115,7 +123,7 @@ size_t gn_leader_write(const gn_worker *w, const gn_worker_slot *slot, void *out
     const gn_leading *l = slot->leading;
     const uint16_t number = (uint16_t)(slot - w->slots);
     const gn_agg_packet header = {.type = GN_AGG_RESULT,
-                                  .flags = GN_AGG_FLOAT,
+                                  .flags = GN_AGG_FLOAT | l->flags,
                                   .job = w->config.job,
                                   .gen = w->config.gen,
                                   .slot = number,

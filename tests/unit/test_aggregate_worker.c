@@ -188,12 +188,92 @@ START_TEST(a_nic_gives_the_same_bits)
 }
 END_TEST
 
+// ---- rank 0, which adds what has no integers, by hand: two workers, chunk 0 and the next of its slot
+
+static void give(gn_worker *w, gn_agg_type type, uint8_t flags, uint32_t psn, uint16_t values, float value)
+{
+    float words[VALUES];
+    uint8_t datagram[ROOM];
+    for (unsigned i = 0; i < VALUES; i++) words[i] = value;
+    const gn_agg_packet header = {.type = (uint8_t)type,
+                                  .flags = flags,
+                                  .job = JOB,
+                                  .gen = GEN,
+                                  .slot = (uint16_t)(psn % SLOTS),
+                                  .version = psn / SLOTS & 1,
+                                  .psn = psn,
+                                  .bitmap = 3,
+                                  .fanin = 2,
+                                  .priority = flags & GN_AGG_FLOAT ? 1 : 0,  // the rank
+                                  .next = K,
+                                  .values = values};
+    const size_t bytes = gn_agg_write_words(&header, words, datagram, sizeof datagram);
+    ck_assert_uint_gt(bytes, 0);
+    gn_worker_rx(w, 1, datagram, bytes);
+}
+
+/// Sends what is due. @return sums among it; the last of them and its flags
+static unsigned sums_sent(gn_worker *w, uint32_t *psn, float *value, uint8_t *flags)
+{
+    uint8_t datagram[ROOM];
+    gn_agg_packet p;
+    unsigned sums = 0;
+    for (size_t bytes; (bytes = gn_worker_send(w, 1, datagram, sizeof datagram)) > 0;) {
+        ck_assert(!gn_agg_parse(datagram, bytes, &p));
+        if (p.type != GN_AGG_RESULT) continue;
+        sums++, *psn = p.psn, *flags = p.flags;
+        memcpy(value, p.payload, sizeof *value);
+    }
+    return sums;
+}
+
+/// A request that comes again for a sum of the slot's chunk before must not be answered with the next one's number.
+START_TEST(a_leader_tells_no_sum_under_another_number)
+{
+    const gn_worker_config config = {.job = JOB,
+                                     .gen = GEN,
+                                     .ranks = 2,
+                                     .children = 2,
+                                     .format = GN_AGG_DENSE,
+                                     .bound_exp = K,
+                                     .slots = SLOTS,
+                                     .packet_values = VALUES};
+    enum { BOTH = (SLOTS + 1) * VALUES };
+    static float own[BOTH], result[BOTH];
+    gn_worker *w;
+    uint32_t psn;
+    float value;
+    uint8_t flags;
+    for (unsigned i = 0; i < BOTH; i++) own[i] = i < VALUES ? 1e20f : 3e20f;
+    ck_assert_int_eq(gn_worker_new(&w, &config), GN_OK);
+    ck_assert_int_eq(gn_worker_post(w, own, result, BOTH), GN_OK);
+    ck_assert_uint_eq(sums_sent(w, &psn, &value, &flags), 0);
+    give(w, GN_AGG_OVERFLOW, 0, 0, 0, 0);
+    give(w, GN_AGG_GRADIENT, GN_AGG_FLOAT, 0, VALUES, 1e20f);
+    ck_assert_uint_eq(sums_sent(w, &psn, &value, &flags), 1);
+    ck_assert(psn == 0 && value == 2e20f && flags == GN_AGG_FLOAT);
+    // asked again: told again, and that says nothing about how long answers take
+    give(w, GN_AGG_GRADIENT, GN_AGG_FLOAT | GN_AGG_RESENT | GN_AGG_LATE, 0, VALUES, 1e20f);
+    ck_assert_uint_eq(sums_sent(w, &psn, &value, &flags), 1);
+    ck_assert(psn == 0 && value == 2e20f && flags == (GN_AGG_FLOAT | GN_AGG_RESENT | GN_AGG_LATE));
+    // asked again, and before that is answered, the slot's next chunk is found to have no integers, too
+    give(w, GN_AGG_GRADIENT, GN_AGG_FLOAT, 0, VALUES, 1e20f);
+    give(w, GN_AGG_OVERFLOW, 0, SLOTS, 0, 0);
+    ck_assert_uint_eq(sums_sent(w, &psn, &value, &flags), 0);
+    give(w, GN_AGG_GRADIENT, GN_AGG_FLOAT | GN_AGG_LATE, SLOTS, VALUES, 1e20f);
+    ck_assert_uint_eq(sums_sent(w, &psn, &value, &flags), 1);
+    ck_assert(psn == SLOTS && value == 4e20f && flags == (GN_AGG_FLOAT | GN_AGG_LATE));
+    gn_worker_free(w);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("aggregate_worker");
     TCase *cases = tcase_create("all");
     tcase_add_loop_test(cases, values_are_made_and_finished_once, 0, 2 * GN_AGG_FORMATS);
     tcase_add_loop_test(cases, a_nic_gives_the_same_bits, 0, 4);
+    tcase_add_test(cases, a_leader_tells_no_sum_under_another_number);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
 }
