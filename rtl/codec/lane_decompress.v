@@ -52,10 +52,13 @@ module lane_decompress #(
     // not wait for that adder. Where the two differ, a bit moves out of the nibble, and adds to the exponent in the third stage.
     localparam NIBBLES = WIDTH / 4;
 
-    reg [NIBBLES-1:1] some;
-    integer           b;
-    always @*
-        for (b = 1; b < NIBBLES; b = b + 1) some[b] = |flipped[4*b +: 4];
+    wire [NIBBLES-1:1] some;
+    genvar             b;
+    generate
+        for (b = 1; b < NIBBLES; b = b + 1) begin : g_some
+            assign some[b] = |flipped[4*b +: 4];
+        end
+    endgenerate
 
     // exponent of bit WIDTH-1, one less because adding the leading one in the third stage adds one
     wire [7:0] origin = 8'd126 + WIDTH[7:0] - (is_paper ? 8'd16 : bound_exp);

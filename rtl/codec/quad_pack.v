@@ -24,11 +24,11 @@ module quad_pack (
     input  wire         m_ready
 );
 
-    integer b, j, n, m;
+    integer j, n, m;
 
     // ---- first stage: planes, and which of them differ from the sign's
 
-    reg [255:0] planes;
+    wire [255:0] planes;
     reg [14:0]  used;       // bit b: in some lane bit b is not the sign
     reg         negative;   // some lane is
     reg [7:0]   raw;
@@ -40,9 +40,18 @@ module quad_pack (
             raw[j]   = &s_tags[2*j +: 2];
             negative = negative | s_words[32*j + 15];
             used     = used | (s_words[32*j +: 15] ^ {15{s_words[32*j + 15]}});
-            for (b = 0; b < 32; b = b + 1) planes[8*b + j] = s_words[32*j + b];
         end
     end
+
+    `include "bit_planes.vh"
+
+    genvar g;
+    generate
+        for (g = 0; g < 4; g = g + 1) begin : g_planes  // of the same byte of all words
+            assign planes[64*g +: 64] = bit_planes({s_words[224 + 8*g +: 8], s_words[192 + 8*g +: 8], s_words[160 + 8*g +: 8], s_words[128 + 8*g +: 8],
+                                                    s_words[96 + 8*g +: 8], s_words[64 + 8*g +: 8], s_words[32 + 8*g +: 8], s_words[8*g +: 8]});
+        end
+    endgenerate
 
     reg [255:0] a_planes;
     reg [14:0]  a_used;

@@ -12,7 +12,7 @@ module quad_unpack (
     input  wire [3:0]   s_class,
 
     // one cycle later
-    output reg  [255:0] m_words,    // q as int32, or where the mask has a bit a binary32
+    output wire [255:0] m_words,    // q as int32, or where the mask has a bit a binary32
     output wire [7:0]   m_raw       // mask
 );
 
@@ -20,7 +20,7 @@ module quad_unpack (
 
     reg [4:0] width;    // planes of classes below 15
     reg [7:0] sign;
-    integer   b, i, j;
+    integer   b;
 
     always @* begin
         case (s_class)
@@ -52,10 +52,20 @@ module quad_unpack (
 
     assign m_raw = payload_reg[263:256] & {8{words_reg}};
 
-    always @*
-        for (j = 0; j < 8; j = j + 1)
-            for (i = 0; i < 32; i = i + 1)
-                m_words[32*j + i] = (i < 16 ? there_reg[i & 15] : words_reg) ? payload_reg[8*i + j] : sign_reg[j];
+    `include "bit_planes.vh"
+
+    genvar i, j;
+    generate
+        for (i = 0; i < 4; i = i + 1) begin : g_byte
+            wire [63:0] eight, bytes;  // planes; the same byte of all words
+
+            for (j = 0; j < 8; j = j + 1) begin : g_plane
+                assign eight[8*j +: 8] = (i < 2 ? there_reg[(8*i + j) & 15] : words_reg) ? payload_reg[64*i + 8*j +: 8] : sign_reg;
+                assign m_words[32*j + 8*i +: 8] = bytes[8*j +: 8];
+            end
+            assign bytes = bit_planes(eight);
+        end
+    endgenerate
 
 endmodule
 

@@ -45,25 +45,8 @@ module record_table #(
     // ---- beats in: of each byte 8 bits, and whether it is 0. Dense: as it is. Else one more than the payload bytes that its four tags
     // stand for: the one is the tag byte itself.
 
-    function [2:0] tag_bytes(input [1:0] tag);
-        tag_bytes = {tag == 2'd3, tag == 2'd2, tag == 2'd1};
-    endfunction
-
-    // of two tags: a table of constants and not a sum
-    function [4:0] tags_give(input [3:0] tags);
-        integer n;
-        begin
-            tags_give = 5'd0;
-            for (n = 0; n < 16; n = n + 1)
-                if (tags == n[3:0]) tags_give = {2'd0, tag_bytes(n[1:0])} + {2'd0, tag_bytes(n[3:2])};
-        end
-    endfunction
-
-    function [4:0] byte_gives(input [7:0] tags);
-        byte_gives = tags_give(tags[3:0]) + tags_give(tags[7:4]) + 5'd1;
-    endfunction
-
     `include "class_bytes.vh"
+    `include "bit_planes.vh"
 
     // 33, of class 15, as 17
     function [4:0] short_bytes(input [5:0] bytes);
@@ -71,15 +54,34 @@ module record_table #(
     endfunction
 
     wire         into_dense = DENSE && (!RECORDS || s_dense);
-    reg  [255:0] into_bytes;
-    reg  [31:0]  into_zero;
-    integer      i, j;
+    wire [255:0] into_bytes;
+    wire [31:0]  into_zero;
 
-    always @*
-        for (i = 0; i < 32; i = i + 1) begin
-            into_bytes[8*i +: 8] = into_dense ? s_data[8*i +: 8] : {3'd0, byte_gives(s_data[8*i +: 8])};
-            into_zero[i]         = s_data[8*i +: 8] == 8'd0;
+    // Of two tags a table of constants, and not a sum; in an always of its own, of which Verilator makes a table, too.
+    wire [319:0] nibble_gives;
+
+    genvar g, h;
+    generate
+        for (g = 0; g < 64; g = g + 1) begin : g_nibble
+            wire [3:0] tags = s_data[4*g +: 4];
+            reg  [4:0] gives;
+            integer    n;
+
+            always @* begin
+                gives = 5'd0;
+                for (n = 0; n < 16; n = n + 1)
+                    if (tags == n[3:0]) gives = {2'd0, n[1:0] == 2'd3, n[1:0] == 2'd2, n[1:0] == 2'd1} + {2'd0, n[3:2] == 2'd3, n[3:2] == 2'd2, n[3:2] == 2'd1};
+            end
+
+            assign nibble_gives[5*g +: 5] = gives;
         end
+        for (g = 0; g < 32; g = g + 1) begin : g_into
+            wire [4:0] gives = nibble_gives[10*g +: 5] + nibble_gives[10*g + 5 +: 5] + 5'd1;
+
+            assign into_bytes[8*g +: 8] = into_dense ? s_data[8*g +: 8] : {3'd0, gives};
+            assign into_zero[g]         = s_data[8*g +: 8] == 8'd0;
+        end
+    endgenerate
 
     reg  [295:0] store [0:15];
     reg  [3:0]   write_reg = 4'd0, read_reg = 4'd0;
@@ -113,27 +115,61 @@ module record_table #(
     // bytes give. That of the last offset needs the next beat, and is added up one stage later.
 
     // What the first byte gives, with an offset: of six bits, so a table of constants too.
-    function [6:0] opens(input dense, input [4:0] byte_bits, input [6:0] offset);
+    function [191:0] all_opens(input unused);
         integer n;
-        begin
-            opens = 7'd0;
-            for (n = 0; n < 32; n = n + 1)
-                if (byte_bits == n[4:0]) opens = dense ? offset + {1'b0, class_bytes(n[3:0])} + 7'd2 : offset + n[6:0];
-        end
+        for (n = 0; n < 32; n = n + 1) all_opens[6*n +: 6] = class_bytes(n[3:0]) + 6'd2;
     endfunction
 
-    wire [223:0] first_gives;  // 7 bits an offset, of the first eight and the last with that offset added
+    localparam [191:0] OPENS = all_opens(1'b0);
 
-    genvar g, h;
+    wire [185:0] known;  // 6 bits an offset; the first eight with their offset added
+    wire [6:0]   last;   // of the last offset, with it added
+
     generate
         for (g = 0; g < 32; g = g + 1) begin : g_opens
-            assign first_gives[7*g +: 7] = opens(x_dense, x_data[8*g +: 5], g < 8 || g == 31 ? g : 0);
+            localparam [6:0] OFFSET = g < 8 || g == 31 ? g : 0;
+
+            wire [4:0] data = x_data[8*g +: 5];
+            reg  [6:0] gives;
+            integer    n;
+
+            always @* begin
+                gives = 7'd0;
+                for (n = 0; n < 32; n = n + 1)
+                    if (data == n[4:0]) gives = OFFSET + (x_dense ? {1'b0, OPENS[6*n +: 6]} : n[6:0]);
+            end
+
+            if (g == 31) begin : g_last
+                assign last = gives;
+            end else begin : g_known
+                assign known[6*g +: 6] = gives[5:0] + (x_dense ? {5'd0, zero[g] && zero[g+1]} : {1'b0, x_data[8*g + 8 +: 5]});
+                wire unused_above = gives[6];
+            end
         end
     endgenerate
 
-    reg [185:0] y_known;   // 6 bits an offset; the first eight with their offset added
-    reg [159:0] y_about;   // bit 0 of all 32 offsets, bit 1, ...
-    reg [6:0]   y_first;   // of the last offset, with it added
+    // Of the second part: bit 0 of all 32 offsets, bit 1, ...
+    wire [159:0] about;
+
+    generate
+        for (g = 0; g < 4; g = g + 1) begin : g_abouts
+            wire [63:0] bytes, planes;
+
+            for (h = 0; h < 8; h = h + 1) begin : g_byte
+                wire [7:0] data = x_data[64*g + 8*h +: 8];
+                assign bytes[8*h +: 8] = {3'd0, x_dense ? short_bytes(class_bytes(data[7:4])) : data[4:0]};
+            end
+            assign planes = bit_planes(bytes);
+            for (h = 0; h < 5; h = h + 1) begin : g_bit
+                assign about[32*h + 8*g +: 8] = planes[8*h +: 8];
+            end
+            wire unused_above = &{1'b0, planes[63:40]};
+        end
+    endgenerate
+
+    reg [185:0] y_known;
+    reg [159:0] y_about;
+    reg [6:0]   y_first;
     reg         y_zero;    // its byte
     reg [5:0]   y_bytes;
     reg         y_dense, y_last, y_valid = 1'b0;
@@ -144,12 +180,9 @@ module record_table #(
 
     always @(posedge clk) begin
         if (!y_valid || y_move) begin
-            for (j = 0; j < 31; j = j + 1)
-                y_known[6*j +: 6] <= first_gives[7*j +: 6] + (x_dense ? {5'd0, zero[j] && zero[j+1]} : {1'b0, x_data[8*j + 8 +: 5]});
-            for (j = 0; j < 32; j = j + 1)
-                {y_about[128+j], y_about[96+j], y_about[64+j], y_about[32+j], y_about[j]} <=
-                    x_dense ? short_bytes(class_bytes(x_data[8*j + 4 +: 4])) : x_data[8*j +: 5];
-            y_first <= first_gives[223:217];
+            y_known <= known;
+            y_about <= about;
+            y_first <= last;
             y_zero  <= zero[31];
             y_bytes <= x_bytes;
             y_dense <= x_dense;
@@ -164,24 +197,44 @@ module record_table #(
     end
 
     wire [6:0]   y_second = y_dense ? {6'd0, y_zero && zero[0]} : {2'd0, x_data[4:0]};
+    wire [255:0] y_ends;   // 8 bits an offset, as of `m_ends`
     wire [255:0] y_table;  // bit 0 of all 32 offsets, bit 1, ...
 
     generate
         for (g = 0; g < 32; g = g + 1) begin : g_ends
-            wire [6:0] ends = g == 31 ? y_first + y_second : {1'b0, y_known[(g % 31)*6 +: 6]} + (g < 8 ? 7'd0 : g);
-            // what ends exactly with a frame's last beat stays in it: groups without payload may follow
-            wire       step = g == 31 || (|ends[6:5] && !(y_last && ends[5:0] == 6'd32));
-            assign {y_table[224+g], y_table[192+g], y_table[160+g], y_table[128+g], y_table[96+g], y_table[64+g], y_table[32+g], y_table[g]} =
-                {y_last ? step : ends[6] && |ends[4:0], step, step ? ends[6] : ends[5], ends[4:0]};
+            reg [6:0] ends;
+            reg       step;
+            reg [7:0] entry;
+
+            always @* begin
+                ends  = g == 31 ? y_first + y_second : {1'b0, y_known[(g % 31)*6 +: 6]} + (g < 8 ? 7'd0 : g);
+                // what ends exactly with a frame's last beat stays in it: groups without payload may follow
+                step  = g == 31 || (|ends[6:5] && !(y_last && ends[5:0] == 6'd32));
+                entry = {y_last ? step : ends[6] && |ends[4:0], step, step ? ends[6] : ends[5], ends[4:0]};
+            end
+
+            assign y_ends[8*g +: 8] = entry;
+        end
+        for (g = 0; g < 4; g = g + 1) begin : g_table
+            wire [63:0] planes = bit_planes(y_ends[64*g +: 64]);
+
+            for (h = 0; h < 8; h = h + 1) begin : g_bit
+                assign y_table[32*h + 8*g +: 8] = planes[8*h +: 8];
+            end
         end
     endgenerate
 
     // ---- two tables, for beats of even and of odd numbers. That beat 0 leaves is known last in a cycle: so it is noted, and counted in the
     // next one.
 
+    // the first eight offsets' bit 0, bit 1, ...
+    wire [63:0] y_eight = bit_planes({2'd0, y_known[47:42], 2'd0, y_known[41:36], 2'd0, y_known[35:30], 2'd0, y_known[29:24],
+                                     2'd0, y_known[23:18], 2'd0, y_known[17:12], 2'd0, y_known[11:6], 2'd0, y_known[5:0]});
+    wire        unused_eight = &{1'b0, y_eight[63:48]};
+
     reg [255:0] even_table, odd_table;
     reg [159:0] even_about, odd_about;
-    reg [47:0]  first_reg;            // of beat 1, where it has a table, the first eight offsets
+    reg [47:0]  first_reg;            // of beat 1, where it has a table, the first eight offsets, bit 0 of all eight, bit 1, ...
     reg [39:0]  first_about_reg;
     reg [5:0]   even_bytes, odd_bytes;
     reg         from_odd_reg = 1'b0;  // beat 0 is in the odd one
@@ -209,7 +262,7 @@ module record_table #(
             odd_bytes <= y_bytes;
         end
         if (!v1) begin
-            first_reg <= y_known[47:0];
+            first_reg <= y_eight[47:0];
             first_about_reg <= {y_about[135:128], y_about[103:96], y_about[71:64], y_about[39:32], y_about[7:0]};
         end
         if (m_leave) from_odd_reg <= !from_odd_reg;
@@ -245,6 +298,7 @@ module record_table #(
     wire [3:0] about_halves = {about_at[4], !about_at[4], about_at[4], !about_at[4]} & {{2{from_odd_reg}}, {2{!from_odd_reg}}} & {4{use_0}};
     wire [5:0] ends_1;
 
+
     generate
         for (g = 0; g < 8; g = g + 1) begin : g_choice
             wire [15:0] half0 = even_table[32*g +: 16];
@@ -255,10 +309,7 @@ module record_table #(
                 {half3[at[3:0]], half2[at[3:0]], half1[at[3:0]], half0[at[3:0]]} & halves;
         end
         for (g = 0; g < 6; g = g + 1) begin : g_first
-            wire [15:0] first;
-            for (h = 0; h < 8; h = h + 1) begin : g_offset
-                assign {first[8+h], first[h]} = {y_known[6*h+g], first_reg[6*h+g]};
-            end
+            wire [15:0] first = {y_eight[8*g +: 8], first_reg[8*g +: 8]};
             assign ends_1[g] = first[{!v1, at[2:0]}] && use_1;
         end
         for (g = 0; g < 5; g = g + 1) begin : g_about
