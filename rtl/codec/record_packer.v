@@ -103,7 +103,7 @@ module record_packer #(
 
     // ---- third stage: join with what is there, give up to two beats
 
-    reg  [8*CARRY_BYTES-1:0] carry_reg;  // zero above what is there
+    reg  [8*CARRY_BYTES-1:0] carry_reg = {8*CARRY_BYTES{1'b0}};  // zero above what is there
     wire [8*MOST_BYTES-1:0]  joined = b_data | {256'd0, carry_reg};
 
     always @(posedge clk) begin

@@ -32,7 +32,7 @@ module record_window #(
     output reg  [3:0]             m_class,      // dense: of the group
     output reg                    m_header,     // dense: the group's payload is behind its quad's header
     output reg  [2:0]             m_lanes,      // of the last record: its values, 0 for eight
-    output reg                    m_valid,
+    output reg                    m_valid = 1'b0,
     output reg                    m_last,       // of its frame; every frame has one
     output wire                   m_error       // the frame does not hold what its count says
 );

@@ -24,7 +24,7 @@ module stream_compress #(
     output wire [255:0]           m_axis_tdata,
     output wire [31:0]            m_axis_tkeep,
     output wire                   m_axis_tlast,
-    output wire [COUNT_WIDTH-1:0] m_axis_tuser,   // values of the frame, modulo 2^COUNT_WIDTH: in its last beat
+    output wire [COUNT_WIDTH-1:0] m_axis_tuser,   // in a frame's last beat its values, modulo 2^COUNT_WIDTH; in others 0
     output wire                   m_axis_tvalid,
     input  wire                   m_axis_tready
 );
@@ -160,10 +160,13 @@ module stream_compress #(
 
     // One frame has at least a group or a beat in here: fewer than 60 frames are. A frame's count comes only with its last beat
     // in, and is needed with its last beat out.
-    wire unused_valid;
+    wire                   unused_valid;
+    wire [COUNT_WIDTH-1:0] count;
     credit_fifo #(.WIDTH(COUNT_WIDTH), .LOG2(6)) counts (
         .clk(clk), .rst(rst), .s_data(values), .s_valid(i_valid && i_last),
-        .m_data(m_axis_tuser), .m_valid(unused_valid), .m_ready(m_axis_tvalid && m_axis_tready && m_axis_tlast));
+        .m_data(count), .m_valid(unused_valid), .m_ready(m_axis_tvalid && m_axis_tready && m_axis_tlast));
+
+    assign m_axis_tuser = count & {COUNT_WIDTH{m_axis_tlast}};  // a beat that waits must not change
 
     generate
         if (PROFILES < 1 || PROFILES > 7 || COUNT_WIDTH < 5) begin : g_check

@@ -66,7 +66,8 @@ module proof #(
             always @* begin
                 assume ($signed(k) >= -8'sd31 && $signed(k) <= 8'sd31);
                 if (tag == 2'd3)
-                    assert (g == f && (special || s >= 11'sd15));       // exact, and not without need
+                    // exact, and only what would be rounded to |q| >= 32768, ties being even
+                    assert (g == f && (special || s > 11'sd15 || (s == 11'sd15 && F >= 45'd65535 << 26)));
                 else if (s < -11'sd3)
                     assert (tag == 2'd0 && g == 32'd0);                 // |f| < eps / 8
                 else begin

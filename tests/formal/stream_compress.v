@@ -78,7 +78,7 @@ module proof (
     // ---- the output's protocol
 
     stays #(.WIDTH(289)) m_stays (.clk(clk), .rst(rst), .data({m_data, m_keep, m_last}), .valid(m_valid), .ready(m_ready));
-    stays #(.WIDTH(5)) user_stays (.clk(clk), .rst(rst), .data(m_user), .valid(m_valid && m_last), .ready(m_ready));
+    stays #(.WIDTH(5)) user_stays (.clk(clk), .rst(rst), .data(m_user), .valid(m_valid), .ready(m_ready));
     always @* begin
         if (m_valid) assert (m_keep[0] && (m_keep & (m_keep + 32'd1)) == 32'd0 && (m_last || &m_keep));
         assert (!m_valid || !m_last || count_there);

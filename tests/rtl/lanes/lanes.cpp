@@ -37,9 +37,11 @@ uint64_t input_count(bool all)
 uint32_t input(bool all, uint64_t index)
 {
     if (all) return static_cast<uint32_t>(index);
-    // sign, exponent and the upper 5 and lower 9 bits of the mantissa: ties and their neighbours are among them
+    // sign, exponent and the upper 5 and lower 9 bits of the mantissa, between them zeros, ones or anything: ties and their neighbours are
+    // among them, and both sides of where a value is carried into the next exponent
     const uint32_t i = static_cast<uint32_t>(index), mantissa = i & 0x3fff;
-    const uint32_t low = mantissa & 0x1ff, between = (mantissa * 0x9e3779b1u >> 20 & 0x1ff) * (mantissa >> 3 & 1);
+    const uint32_t low = mantissa & 0x1ff, any = mantissa * 0x9e3779b1u >> 20;
+    const uint32_t between = 0x1ff & (mantissa & 8 ? mantissa & 16 ? any : ~0u : 0);
     return (i >> 14) << 23 | (mantissa >> 9) << 18 | between << 9 | low;
 }
 
