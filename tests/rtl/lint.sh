@@ -30,6 +30,9 @@ tops=(stream_compress stream_decompress nic_top nic_tx nic_rx)
     for top in "${tops[@]}"; do
         echo "--top-module $top -f $top.f"
     done
+    for top in stream_compress stream_decompress; do
+        echo "--top-module $top -f codec.f"
+    done
     for top in stream_compress stream_decompress nic_top; do
         for profiles in 1 2 3 4 5 6; do
             echo "-GPROFILES=$profiles --top-module $top -f $top.f"
