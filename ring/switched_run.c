@@ -112,10 +112,11 @@ static gn_status blame_switch(run *r, const char *how)
     stop_threads(r);  // their parts are looked at here
     describe_wait(r, waits, sizeof waits);
     const bool none = comm->config.switch_nic && !comm->data_received;
-    return gn_control_fail(comm, GN_PEER_LOST, -1, "switch %s %s: %s in %s%s, %llu of %llu bytes summed%s", r->s->name,
-                           r->s->tether.told ? "has ended the job" : "lost", how, comm->phase, waits,
-                           (unsigned long long)comm->data_received, (unsigned long long)comm->data_expected,
-                           none ? " (has this host's NIC a rule for UDP with head=32?)" : "");
+    return gn_control_fail(
+        comm, GN_PEER_LOST, -1, "switch %s %s: %s in %s%s, %llu of %llu bytes summed%s", r->s->name,
+        r->s->tether.told ? "has ended the job" : "lost", how, comm->phase, waits,
+        (unsigned long long)comm->data_received, (unsigned long long)comm->data_expected,
+        none ? " (has this host's NIC a rule for UDP with head=32 and the profile and k of this job?)" : "");
 }
 
 /// The switch has ended the job. When that is because a rank has died, the control connections know which.
