@@ -119,7 +119,7 @@ static gn_status run_exchange(gn_comm *comm, const gn_bucket *bucket, gn_exchang
     if (status) return status;
     gn_exchange_prepare(exchange, comm, bucket, exponent);
     comm->phase = algorithms[comm->config.algorithm].phase;
-    if (comm->size == 1 && comm->config.algorithm != GN_SWITCH)
+    if (gn_comm_is_alone(comm))
         status = run_alone(exchange);
     else
         status = algorithms[comm->config.algorithm].run(exchange);

@@ -146,8 +146,7 @@ static gn_status init(gn_comm *comm, const gn_comm_config *config, gn_error *err
     gn_status status = gn_bootstrap_open(boot, config, error);
     comm->rank = boot->rank;
     comm->size = boot->size;
-    const bool alone = comm->size == 1 && config->algorithm != GN_SWITCH;  // a switch is asked even so
-    if (!status) status = alone ? allocate(comm, error) : connect_all(comm, boot, error);
+    if (!status) status = gn_comm_is_alone(comm) ? allocate(comm, error) : connect_all(comm, boot, error);
     if (status) gn_bootstrap_fail(boot, error);
     gn_bootstrap_close(boot);
     free(boot);

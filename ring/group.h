@@ -96,6 +96,12 @@ struct gn_comm {
     struct gn_queue *queue;  ///< request.c; NULL until the first gn_iallreduce()
 };
 
+/// Has nobody to ask: one rank, and no switch, which is asked even so.
+static inline bool gn_comm_is_alone(const gn_comm *comm)
+{
+    return comm->size == 1 && comm->config.algorithm != GN_SWITCH;
+}
+
 /// transport.c: connects to the neighbours that the algorithm needs. Fills peers.
 struct gn_bootstrap;
 gn_status gn_transport_connect(gn_comm *comm, struct gn_bootstrap *boot, gn_error *error);

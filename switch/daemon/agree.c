@@ -74,12 +74,11 @@ static bool mixed(const gn_job *job, const char *asks, const char *there, char *
                     gn_job_terms(job)->name, is_worker ? there : asks, is_worker ? asks : there) > 0;
 }
 
-bool gn_job_disagrees(const gn_switchd *daemon, const gn_job *job, const gn_session *session,
-                      const gn_admission_join *join, char *why, size_t room)
+bool gn_job_disagrees(const gn_job *job, const gn_session *session, const gn_admission_join *join, char *why,
+                      size_t room)
 {
     const gn_admission_join *first = gn_job_terms(job);
     char asks[GN_CALLED], there[GN_CALLED];
-    (void)daemon;
     gn_join_called(join, session->name, asks);
     gn_job_called(job, job->first, there);
     if (first->asker != join->asker) return mixed(job, asks, there, why, room);

@@ -32,7 +32,7 @@ gn_ranks gn_join_ranks(const gn_admission_join *join)
 {
     gn_ranks ranks = {{0}};
     for (unsigned rank = 0; rank < join->ranks; rank++)
-        if (contribution_of(join, rank) >= 0) ranks.bits[rank / 64] |= 1ull << rank % 64;
+        if (contribution_of(join, rank) >= 0) gn_ranks_add(&ranks, rank);
     return ranks;
 }
 
@@ -43,7 +43,7 @@ gn_ranks gn_job_child_ranks(const gn_job *job, unsigned child, uint64_t bits)
     gn_ranks ranks = {{0}};
     for (unsigned rank = 0; rank < join->ranks; rank++) {
         const int at = contribution_of(join, rank);
-        if (at >= 0 && bits >> (first + (unsigned)at) % 64 & 1) ranks.bits[rank / 64] |= 1ull << rank % 64;
+        if (at >= 0 && bits >> (first + (unsigned)at) % 64 & 1) gn_ranks_add(&ranks, rank);
     }
     return ranks;
 }
@@ -55,21 +55,16 @@ int gn_ranks_common(const gn_ranks *a, const gn_ranks *b)
     return -1;
 }
 
-static bool has(const uint64_t *bits, unsigned number)
-{
-    return bits[number / 64] >> number % 64 & 1;
-}
-
-/// Numbers in a set of bits as a list, "1-3, 7"; what there is no room for as "...".
-static void list(const uint64_t *bits, unsigned count, char *text, size_t room)
+/// Numbers in a set as a list, "1-3, 7"; what there is no room for as "...".
+static void list(const gn_ranks *set, char *text, size_t room)
 {
     size_t used = 0;
     *text = 0;
-    for (unsigned i = 0; i < count; i++) {
-        if (!has(bits, i)) continue;
+    for (unsigned i = 0; i < GN_WORKER_RANKS_MAX; i++) {
+        if (!gn_ranks_have(set, i)) continue;
         const char *comma = used ? ", " : "";
         unsigned last = i;
-        while (last + 1 < count && has(bits, last + 1)) last++;
+        while (last + 1 < GN_WORKER_RANKS_MAX && gn_ranks_have(set, last + 1)) last++;
         if (used + 16 > room) {
             snprintf(text + used, room - used, "%s...", comma);
             return;
@@ -81,7 +76,8 @@ static void list(const uint64_t *bits, unsigned count, char *text, size_t room)
 
 const char *gn_job_bits(uint64_t bits, char *text, size_t room)
 {
-    list(&bits, 64, text, room);
+    const gn_ranks children = {.bits = {bits}};
+    list(&children, text, room);
     return text;
 }
 
@@ -93,7 +89,7 @@ const char *gn_join_called(const gn_admission_join *join, const char *address, c
         snprintf(text, GN_CALLED, "rank %u (%s)", join->rank, address);
         return text;
     }
-    list(below.bits, GN_WORKER_RANKS_MAX, ranks, sizeof ranks);
+    list(&below, ranks, sizeof ranks);
     snprintf(text, GN_CALLED, "switch %s with rank%s %s", address, strpbrk(ranks, "-,") ? "s" : "", ranks);
     return text;
 }

@@ -167,7 +167,7 @@ void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_jo
         return;
     }
     gn_job *job = find(daemon, join->name);
-    if (job && gn_job_disagrees(daemon, job, session, join, why, sizeof why)) {
+    if (job && gn_job_disagrees(job, session, join, why, sizeof why)) {
         snprintf(job->refused, sizeof job->refused, "%.119s", why);
         refuse(daemon, session, join, why);
         return;

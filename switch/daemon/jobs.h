@@ -20,6 +20,16 @@ typedef struct gn_ranks {
     uint64_t bits[GN_WORKER_RANKS_MAX / 64];
 } gn_ranks;
 
+static inline bool gn_ranks_have(const gn_ranks *ranks, unsigned rank)
+{
+    return ranks->bits[rank / 64] >> rank % 64 & 1;
+}
+
+static inline void gn_ranks_add(gn_ranks *ranks, unsigned rank)
+{
+    ranks->bits[rank / 64] |= 1ull << rank % 64;
+}
+
 typedef struct gn_job {
     struct gn_job *next;
     gn_job_state state;
@@ -127,8 +137,8 @@ uint32_t gn_job_patience(const gn_job *job);
 // agree.c
 
 /// Why a child cannot belong to the job as it is. @return false: it can
-bool gn_job_disagrees(const gn_switchd *daemon, const gn_job *job, const gn_session *session,
-                      const gn_admission_join *join, char *why, size_t room);
+bool gn_job_disagrees(const gn_job *job, const gn_session *session, const gn_admission_join *join, char *why,
+                      size_t room);
 /// What is missing, now that all children have come. @return false: nothing
 bool gn_job_lacks(const gn_switchd *daemon, const gn_job *job, char *why, size_t room);
 /// Why this switch cannot have such a job at all. @return false: it can

@@ -62,18 +62,6 @@ void does_not_start(const gn_switchd_config *config, const char *what)
     ck_assert_msg(strstr(error.text, what) != NULL, "'%s' says nothing of '%s'", error.text, what);
 }
 
-/// A port that nobody listens at.
-uint16_t free_port(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    ck_assert(fd >= 0 && !bind(fd, (struct sockaddr *)&address, length));
-    ck_assert(!getsockname(fd, (struct sockaddr *)&address, &length));
-    close(fd);
-    return ntohs(address.sin_port);
-}
-
 running start_ps(gn_fault_config in)
 {
     gn_switchd_config config = plain_switch;

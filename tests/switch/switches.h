@@ -30,8 +30,6 @@ extern const gn_switchd_config plain_switch;  ///< any port, no bad links
 running start(const gn_switchd_config *config);
 /// Fails unless it does not even open, and why has this in it.
 void does_not_start(const gn_switchd_config *config, const char *what);
-/// That nobody listens at now.
-uint16_t free_port(void);
 /// A parameter server; `in` is what befalls packets on their way to it.
 running start_ps(gn_fault_config in);
 /// What a root has that shares its slots; windows 0: as many as there are without being told.

@@ -12,6 +12,7 @@
 #include "host/clock.h"
 #include "host/control.h"
 #include "switches.h"
+#include "unit/free_port.h"
 #include "unit/suite.h"
 
 /// One worker of a job of its own; the answer comes at once.

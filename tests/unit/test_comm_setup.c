@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "comm_ranks.h"
+#include "free_port.h"
 #include "suite.h"
 
 enum { SIZE = 4, VICTIM = 2 };
@@ -78,16 +79,6 @@ START_TEST(test_setup_says_what_is_wrong)
     ranks_free(&group);
 }
 END_TEST
-
-static uint16_t free_port(void)
-{
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof a;
-    ck_assert(!bind(fd, (struct sockaddr *)&a, sizeof a) && !getsockname(fd, (struct sockaddr *)&a, &length));
-    close(fd);
-    return ntohs(a.sin_port);
-}
 
 typedef struct meeting_point {
     char where[128];

@@ -6,6 +6,8 @@
 
 #include <gradnic/codec.h>
 
+#include "tests/rtl/common/bench.h"
+
 namespace bench
 {
 
@@ -26,6 +28,28 @@ inline std::vector<LaneCase> lane_cases(bool all)
                                   LaneCase{GN_LATTICE, 31}, LaneCase{GN_DENSE, -31}, LaneCase{GN_DENSE, 31}})
             cases.push_back(c);
     return cases;
+}
+
+// dense's integers are lattice's.
+inline gn_codec lane_codec(const LaneCase &c, const char *kernel = nullptr)
+{
+    return codec(c.profile == GN_DENSE ? GN_LATTICE : c.profile, c.k, kernel);
+}
+
+// What a lane gives for a payload of which only the tag's bytes count: dense extends its integers to 32 bits, paper and lattice give no bits above
+// those kept.
+inline uint32_t lane_payload(gn_profile profile, unsigned tag, uint32_t payload)
+{
+    switch (tag) {
+    case 0:
+        return 0;
+    case 1:
+        return profile == GN_DENSE ? static_cast<uint32_t>(static_cast<int8_t>(payload)) : payload & 0xff;
+    case 2:
+        return profile == GN_DENSE ? static_cast<uint32_t>(static_cast<int16_t>(payload)) : payload & 0xffff;
+    default:
+        return payload;
+    }
 }
 
 }  // namespace bench

@@ -51,8 +51,8 @@ class Runner
 {
   public:
     explicit Runner(const Case &c)
-        : case_(c), codec_(bench::codec(c.profile == GN_DENSE ? GN_LATTICE : c.profile, c.k)), values_(PIECE),
-          back_(PIECE), stream_(gn_stream_bound(codec_.profile, PIECE) + 4)
+        : case_(c), codec_(bench::lane_codec(c)), values_(PIECE), back_(PIECE),
+          stream_(gn_stream_bound(codec_.profile, PIECE) + 4)
     {
         for (unsigned i = 0; i < 2; i++) profile_[i] = all_of(c.profile >> i & 1);
         for (unsigned i = 0; i < 8; i++) bound_exp_[i] = all_of(c.k >> i & 1);
@@ -83,7 +83,6 @@ class Runner
         transpose(got_back_);
         uint8_t tags[2][LANES / 8];
         memcpy(tags, tag_, sizeof tags);
-        const bool dense = case_.profile == GN_DENSE;
         uint32_t differ = 0;
         for (unsigned g = 0; g < LANES / GN_GROUP; g++) {
             const unsigned want_tags = at[0] | at[1] << 8;
@@ -94,11 +93,7 @@ class Runner
                 uint32_t want;
                 memcpy(&want, at, 4);
                 at += gn_payload_bytes(tag);
-                // above those kept there is nothing, in dense the sign
-                if (tag == 0) want = 0;
-                if (tag == 1) want = dense ? static_cast<uint32_t>(static_cast<int8_t>(want)) : want & 0xff;
-                if (tag == 2) want = dense ? static_cast<uint32_t>(static_cast<int16_t>(want)) : want & 0xffff;
-                differ |= want ^ payload_[lane % 32][lane / 32 % 8];
+                differ |= bench::lane_payload(case_.profile, tag, want) ^ payload_[lane % 32][lane / 32 % 8];
                 differ |= back_[lane] ^ got_back_[lane % 32][lane / 32 % 8];
             }
         }

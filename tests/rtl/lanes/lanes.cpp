@@ -59,23 +59,16 @@ size_t record_of(unsigned tags, const uint32_t *payloads, uint8_t *record)
     return static_cast<size_t>(out - record);
 }
 
-// dense gives lattice's integers, extended to 32 bits; paper and lattice give no bits above those kept.
 bool upper_bits_right(gn_profile profile, unsigned tags, const uint32_t *payloads)
 {
-    for (unsigned i = 0; i < GROUP; i++) {
-        const unsigned tag = gn_lane_tag(tags, i);
-        uint32_t want = payloads[i];
-        if (tag == 0) want = 0;
-        if (tag == 1) want = profile == GN_DENSE ? static_cast<uint32_t>(static_cast<int8_t>(want)) : want & 0xff;
-        if (tag == 2) want = profile == GN_DENSE ? static_cast<uint32_t>(static_cast<int16_t>(want)) : want & 0xffff;
-        if (want != payloads[i]) return false;
-    }
+    for (unsigned i = 0; i < GROUP; i++)
+        if (bench::lane_payload(profile, gn_lane_tag(tags, i), payloads[i]) != payloads[i]) return false;
     return true;
 }
 
 void report(const Case &c, const uint32_t *values, unsigned tags, const uint32_t *payloads)
 {
-    const gn_codec one = bench::codec(c.profile == GN_DENSE ? GN_LATTICE : c.profile, c.k, "scalar");
+    const gn_codec one = bench::lane_codec(c, "scalar");
     for (unsigned i = 0; i < GROUP; i++) {
         const gn_code want = gn_lane_encode(&one, values[i]);
         fprintf(stderr, "lane %u: input %08x: tag %u payload %08x, the model says tag %u payload %08x%s\n", i,
@@ -100,8 +93,7 @@ class Runner
 {
   public:
     Runner(const Case &c, const bench::Options &o)
-        : case_(c), all_(o.all), model_(o),
-          codec_(bench::codec(c.profile == GN_DENSE ? GN_LATTICE : c.profile, c.k, o.all ? "auto" : "scalar"))
+        : case_(c), all_(o.all), model_(o), codec_(bench::lane_codec(c, o.all ? "auto" : "scalar"))
     {
         model_->profile = static_cast<unsigned char>(c.profile);
         model_->bound_exp = static_cast<unsigned char>(c.k);
