@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "control.h"
+#include "life.h"
 
 gn_suspicion gn_suspect(const gn_watch *watch, double limit)
 {
@@ -146,6 +147,21 @@ gn_status gn_control_await_agreement(gn_comm *comm, int round, int *value)
     while (!status && !gn_control_agreed(comm, round, value))
         status = await(comm, comm->config.algorithm == GN_RING ? 0 : -1);
     return status;
+}
+
+double gn_control_finish_until(gn_comm *comm, uint64_t collectives, double begun)
+{
+    const double limit = comm->timeout_ms * 1e-3;
+    // Rank 0, who speaks for all, may have them itself and compute, silently. That it does is no guess to make once something has failed.
+    double sign = comm->rank && !gn_life_has_failed_elsewhere(comm) ? begun : 0;
+    pthread_mutex_lock(&comm->lock);
+    for (int i = 0; i < comm->peer_count; i++) {
+        const gn_peer *peer = &comm->peers[i];
+        const bool done = !comm->rank && (peer->said_bye || peer->finished >= collectives);
+        if (!done && peer->last_sign > sign) sign = peer->last_sign;
+    }
+    pthread_mutex_unlock(&comm->lock);
+    return (sign < begun ? sign : begun) + limit;
 }
 
 /// It has closed its data connections because it left, and it has said why.

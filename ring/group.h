@@ -170,6 +170,10 @@ gn_status gn_control_data_lost(gn_comm *comm, int index, int cause);
 /// Fails when a peer that we wait for has been silent for too long. `waiting[i]`: we need something of peer i.
 gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting);
 
+/// Algorithm switch: until when those who lack results of the first `collectives` collectives are worth waiting for, who has waited since `begun`: they are
+/// in one, so they give signs of life.
+double gn_control_finish_until(gn_comm *comm, uint64_t collectives, double begun);
+
 /// Data has moved, between us and no peer.
 void gn_control_progress(gn_comm *comm, double now);
 

@@ -19,6 +19,22 @@ void gn_life_join(gn_comm *comm)
     pthread_mutex_unlock(&registry_lock);
 }
 
+bool gn_life_has_failed_elsewhere(gn_comm *comm)
+{
+    pthread_mutex_lock(&registry_lock);
+    pthread_mutex_lock(&comm->lock);
+    bool failed = comm->why.status != GN_OK;  // of one that is not there any more
+    pthread_mutex_unlock(&comm->lock);
+    for (gn_comm *other = registry; other && !failed; other = other->next_alive) {
+        if (other == comm || other->process != comm->process) continue;
+        pthread_mutex_lock(&other->lock);
+        failed = other->dead && other->died >= comm->born;
+        pthread_mutex_unlock(&other->lock);
+    }
+    pthread_mutex_unlock(&registry_lock);
+    return failed;
+}
+
 /// A failure while `to` existed may be why its process leaves: for example it waited in one for what the other was to bring.
 static void pass_on(gn_comm *from, gn_comm *to)
 {

@@ -15,4 +15,7 @@ void gn_life_leave(gn_comm *comm);
 /// the caller waits, is left to itself. No lock held. @return when that is due again.
 double gn_life_serve(const gn_comm *comm, double now);
 
+/// Whether another one of this process has failed since `comm` is there. No lock held.
+bool gn_life_has_failed_elsewhere(gn_comm *comm);
+
 #endif

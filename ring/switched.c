@@ -182,10 +182,15 @@ gn_status gn_switched_join(gn_comm *comm, struct gn_bootstrap *boot, gn_error *e
 void gn_switched_leave(gn_comm *comm)
 {
     if (!comm->switched) return;
-    const double until = gn_now() + comm->timeout_ms * 1e-3;
-    while (!gn_control_all_finished(comm, comm->switched->finished) && gn_now() < until)
+    const uint64_t finished = comm->switched->finished;
+    const double begun = gn_now();
+    double until = begun;  // what has been said meanwhile is read before anyone is given up
+    while (!gn_control_all_finished(comm, finished)) {
         if (gn_control_poll(comm, NULL, 0, gn_ms_until(until, gn_now())))
             return;  // it has failed: nobody waits for more
+        until = gn_control_finish_until(comm, finished, begun);
+        if (gn_now() >= until) return;
+    }
 }
 
 void gn_switched_free(gn_switched *s)

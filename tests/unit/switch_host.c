@@ -157,6 +157,7 @@ static void carry_out(host *h, unsigned stream, const gn_action *action)
         struct sockaddr_in to = c->address;
         to.sin_port = htons(c->join.udp_port[stream]);
         if ((action->kind == GN_TO_PORT && action->port != c->join.bit) || lost(h)) continue;
+        if (c->join.rank + 1u == h->faults.mute_to) continue;
         (void)!sendto(h->udp[stream], out, bytes, 0, (struct sockaddr *)&to, sizeof to);
     }
 }

@@ -253,7 +253,69 @@ START_TEST(test_leaving_in_good_order)
 }
 END_TEST
 
-// Wang et al.'s P = (1/T) * (L/l) * (Comm/Comp), of what was measured.
+typedef struct silence {
+    switch_host host;
+    int victim, timeout_ms;
+} silence;
+
+/// The victim stops when the others have their results of the switch and it has not; they learn of it in another group.
+static void run_two_groups(int rank, const ranks *group, void *argument)
+{
+    silence *s = argument;
+    const plan p = {.host = &s->host, .timeout_ms = s->timeout_ms};
+    char rendezvous[160];
+    gn_comm_config config = plan_config(rank, group, &p);
+    config.quantise = true;
+    gn_comm *summed = rank_init(rank, group, &config);
+    RANK_CHECK(summed);
+    config = rank_config(rank, group);
+    snprintf(rendezvous, sizeof rendezvous, "%s-other", group->rendezvous);
+    config.rendezvous = rendezvous;
+    config.timeout_ms = s->timeout_ms;
+    gn_comm *other = rank_init(rank, group, &config);
+    RANK_CHECK(other);
+    float value = 1;
+    gn_request *request;
+    const gn_bucket bucket = {.send = &value, .recv = &value, .count = 1, .op = GN_SUM};
+    RANK_CHECK(!gn_iallreduce(summed, &bucket, &request));
+    if (rank == s->victim) usleep(500000), kill(getpid(), SIGSTOP), _exit(0);
+    RANK_CHECK(!gn_wait(request));
+    report *r = &group->reports[rank];
+    keep(r, gn_barrier(other), other, seconds_now());
+    const double start = seconds_now();
+    gn_comm_free(summed);
+    r->seconds = seconds_now() - start;
+    r->values[0] = 1;
+    gn_comm_free(other);
+}
+
+// Nobody waits for the results of one who has been silent for the whole deadline already, to leave in good order.
+START_TEST(test_leaving_waits_for_nobody_who_is_lost)
+{
+    silence s = {.victim = _i, .timeout_ms = 4000};
+    switch_start(&s.host, &(switch_faults){.mute_to = (unsigned)s.victim + 1});
+    ranks group;
+    ranks_start(&group, SIZE, run_two_groups, &s);
+    for (int i = 0; i < 200; i++, usleep(100000)) {
+        bool left = true;
+        for (int rank = 0; rank < SIZE; rank++) left &= rank == s.victim || group.reports[rank].values[0];
+        if (left) break;
+    }
+    kill(group.pids[s.victim], SIGKILL);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) {
+        const report *r = &group.reports[rank];
+        if (rank == s.victim) continue;
+        ck_assert_int_eq(group.exits[rank], 0);
+        ck_assert_msg(r->status == GN_PEER_LOST && strstr(r->text, "lost: no sign of life for 4000 ms"),
+                      "rank %d: %s: %s", rank, gn_status_string(r->status), r->text);
+        ck_assert_msg(r->seconds < 2.5, "rank %d left after %.1f s", rank, r->seconds);
+    }
+    ranks_free(&group);
+    switch_stop(&s.host, SIGKILL);
+}
+END_TEST
+
 /// No chunk has integers, and packets are lost: rank 0's sums are right everywhere, each in its place.
 static void run_binary32(int rank, const ranks *group, void *argument)
 {
@@ -289,6 +351,7 @@ START_TEST(test_binary32_sums_with_losses)
 }
 END_TEST
 
+// Wang et al.'s P = (1/T) * (L/l) * (Comm/Comp), of what was measured.
 START_TEST(test_priority_follows_the_times)
 {
     gn_pace pace = {.born = 100};
@@ -323,6 +386,7 @@ int main(void)
     tcase_add_loop_test(all, test_no_switch, 0, 2);
     tcase_add_test(all, test_impossible_configurations);
     tcase_add_test(all, test_leaving_in_good_order);
+    tcase_add_loop_test(all, test_leaving_waits_for_nobody_who_is_lost, 0, 2);
     tcase_add_test(all, test_binary32_sums_with_losses);
     tcase_add_test(all, test_priority_follows_the_times);
     suite_add_tcase(suite, all);

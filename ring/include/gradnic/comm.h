@@ -140,7 +140,8 @@ GN_API gn_status gn_barrier(gn_comm *comm);
 GN_API gn_status gn_comm_abort(gn_comm *comm, const char *reason);
 
 /// Says goodbye and frees; started requests run to their end first, and must have been waited for. NULL: nothing.
-/// GN_SWITCH: waits, at most timeout_ms, until every rank has its last results, for the job at the switch ends with the first that leaves.
+/// GN_SWITCH: waits, at most timeout_ms, until every rank has its last results, for the job at the switch ends with the first that leaves; but for no rank
+/// that has given no sign of life for timeout_ms already.
 GN_API void gn_comm_free(gn_comm *comm);
 
 /// GN_SWITCH: about how many seconds the job still has to go; any thread, as often as is known better. Where a switch's memory is shared by priority, jobs
