@@ -179,9 +179,21 @@ gn_status gn_switched_join(gn_comm *comm, struct gn_bootstrap *boot, gn_error *e
     return status ? status : open_parts(comm, s, &join, &answer.welcome, &boot->route, error);
 }
 
+/// The communicator has failed: the switch need not keep the job until it finds that nobody goes on, as where one who has stopped keeps its connection.
+/// Unless somebody may still lack results of a collective before the one that has failed: those the switch has.
+static void end_at_switch(gn_comm *comm)
+{
+    if (gn_control_all_finished(comm, comm->switched->finished))
+        gn_tether_end(&comm->switched->tether, gn_comm_last_error(comm));
+}
+
 void gn_switched_leave(gn_comm *comm)
 {
     if (!comm->switched) return;
+    if (gn_control_state(comm)) {
+        end_at_switch(comm);
+        return;
+    }
     const uint64_t finished = comm->switched->finished;
     const double begun = gn_now();
     double until = begun;  // what has been said meanwhile is read before anyone is given up

@@ -32,6 +32,9 @@ short gn_tether_events(const gn_tether *tether);
 /// Asks for a sign of life.
 void gn_tether_ping(gn_tether *tether, double now);
 
+/// Last words to the switch: the job is over, and why.
+void gn_tether_end(gn_tether *tether, const char *why);
+
 /// Once admitted: reads. @return false when the switch has ended the job.
 bool gn_tether_serve(gn_tether *tether);
 

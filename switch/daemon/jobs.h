@@ -110,7 +110,7 @@ void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_jo
 /// A session of a job, a child's or the one upward, has ended without our doing.
 void gn_jobs_lost(gn_switchd *daemon, gn_session *session);
 
-/// A child that is a switch has ended the job.
+/// A child says that the job is over: a switch has ended it, or a worker's collective has failed.
 void gn_jobs_child_gone(gn_switchd *daemon, gn_session *session, const char *why);
 
 /// A frame from above.

@@ -206,7 +206,7 @@ static void child_says(gn_switchd *daemon, gn_session *session, const gn_admissi
         gn_session_send(session, &(gn_admission){.type = GN_ADMISSION_PONG});
     else if (frame->type == GN_ADMISSION_JOIN && !session->job)
         gn_jobs_join(daemon, session, &frame->join);
-    else if (frame->type == GN_ADMISSION_GONE && session->is_switch && session->job)
+    else if (frame->type == GN_ADMISSION_GONE && session->job)
         gn_jobs_child_gone(daemon, session, frame->text);
     else
         gn_session_close(session, "sent a frame that is not a child's");

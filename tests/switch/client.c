@@ -384,6 +384,17 @@ static bool flood(client *c)
     return true;
 }
 
+static bool go(client *c, unsigned round)
+{
+    gn_admission frame = {.type = GN_ADMISSION_GONE};
+    uint8_t bytes[GN_ADMISSION_MAX];
+    if (c->config->last_word) {
+        snprintf(frame.text, sizeof frame.text, "%s", c->config->last_word);
+        (void)!send(c->tcp, bytes, gn_admission_write(&frame, bytes), MSG_NOSIGNAL);
+    }
+    return fail(c, "goes after %u rounds", round);
+}
+
 static bool run(client *c)
 {
     const sw_client *config = c->config;
@@ -401,7 +412,7 @@ static bool run(client *c)
     if (config->flood_s > 0) return flood(c);
     const uint64_t begin = gn_now();
     for (unsigned round = 0; round < config->rounds; round++) {
-        if (config->stop_after && round == config->stop_after) return fail(c, "goes after %u rounds", round);
+        if (config->stop_after && round == config->stop_after) return go(c, round);
         if (!sum_once(c, round)) return false;
         if (config->pause_s > 0) usleep((useconds_t)(config->pause_s * 1e6));
     }

@@ -17,6 +17,7 @@ typedef struct sw_client {
     unsigned rounds;         ///< vectors, one after the other
     int timeout_ms;          ///< without any progress
     unsigned stop_after;     ///< rounds after which it goes without a word; 0: never
+    const char *last_word;   ///< with stop_after: as one whose collective has failed; NULL: none
     double pause_s;          ///< after each round
     bool nan;                ///< rank 1 has values that have no integers
     bool deaf;               ///< sums in binary32, from rank 0, do not reach it

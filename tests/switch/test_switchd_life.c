@@ -140,6 +140,24 @@ START_TEST(who_goes_is_told_of)
 }
 END_TEST
 
+/// As when it has given up rank 3, which is silent: the job is not kept until all have gone.
+START_TEST(who_gives_up_says_why)
+{
+    const running r = start(&plain_switch);
+    for (unsigned i = 0; i < 4; i++) {
+        sw_client c = client_of(r.port, "fails", i, 4);
+        c.rounds = i == 3 ? 1 : 3;
+        if (i == 3) c.pause_s = 2;  // neither sends nor leaves
+        if (i == 2) c.stop_after = 1, c.last_word = "rank 3 lost";
+        c.timeout_ms = 30000;
+        launch(i, &c);
+    }
+    await(0, 4);
+    for (unsigned i = 0; i < 2; i++) says(i, "gone: rank 2 (127.0.0.1:"), says(i, "): rank 3 lost");
+    stop(&r);
+}
+END_TEST
+
 /// What has no integers is summed by rank 0, past the slots: no slot tells who is waited for.
 START_TEST(who_leaves_and_owes_more_than_a_slot_knows_is_told_of)
 {
@@ -326,7 +344,7 @@ int main(void)
 {
     return RUN_TESTS("switchd_life", a_lost_parameter_server_is_noticed,
                      who_leaves_others_waiting_is_noticed_where_slots_are_shared, who_does_not_fit_is_told_why,
-                     who_does_not_come_is_named, who_goes_is_told_of,
+                     who_does_not_come_is_named, who_goes_is_told_of, who_gives_up_says_why,
                      who_leaves_and_owes_more_than_a_slot_knows_is_told_of, a_job_whose_last_worker_is_silent_ends,
                      slots_are_granted_within_the_quota, a_killed_switch_is_noticed, a_switch_that_ends_says_so,
                      strangers_take_nobody_s_place, bytes_that_are_no_frame);

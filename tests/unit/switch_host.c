@@ -111,6 +111,8 @@ static bool all_joined(const host *h)
 static void take_frame(host *h, child *c, const gn_admission *frame)
 {
     if (frame->type == GN_ADMISSION_PING) say(c->fd, &(gn_admission){.type = GN_ADMISSION_PONG});
+    if (frame->type == GN_ADMISSION_GONE && h->faults.told)
+        snprintf(h->faults.told, sizeof frame->text, "%s", frame->text);
     if (frame->type != GN_ADMISSION_JOIN) return;
     if (h->faults.refuse) {
         gn_admission refused = {.type = GN_ADMISSION_REFUSED};

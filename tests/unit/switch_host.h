@@ -11,6 +11,7 @@ typedef struct switch_faults {
     unsigned loss;        ///< per mille, each way
     unsigned deaf_after;  ///< datagrams, then none is heard any more; 0: always
     const char *refuse;   ///< every JOIN, with this text; NULL: none
+    char *told;           ///< shared: the text with which a child has ended the job; NULL: not wanted
     unsigned mute_to;     ///< rank + 1 of the child that gets no results; 0: none
 } switch_faults;
 

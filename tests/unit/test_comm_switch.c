@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <gradnic/admission.h>
+
 #include "comm_ranks.h"
 #include "pace.h"
 #include "suite.h"
@@ -105,9 +107,12 @@ START_TEST(test_killed_rank_is_named)
 }
 END_TEST
 
+// Also to the switch: the stopped one keeps its connection there.
 START_TEST(test_silent_rank_is_named)
 {
-    switch_start(&host, NULL);
+    char *told = mmap(NULL, GN_ADMISSION_TEXT, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(told != MAP_FAILED);
+    switch_start(&host, &(switch_faults){.told = told});
     plan p = {.host = &host, .timeout_ms = 2000, .progress = progress, .die = SIGSTOP};
     ranks group;
     ranks_start(&group, SIZE, run_until_failure, &p);
@@ -116,6 +121,7 @@ START_TEST(test_silent_rank_is_named)
         kill(group.pids[VICTIM], SIGCONT);  // on a busy machine it may yet be to stop
     ranks_wait(&group, 30);
     expect(&group, GN_PEER_LOST, "rank 1 (127.0.0.1) lost: no sign of life for 2000 ms", 8, false);
+    ck_assert_msg(strstr(told, "rank 1 (127.0.0.1) lost: no sign of life for 2000 ms") != NULL, "told '%s'", told);
     ranks_free(&group);
     switch_stop(&host, SIGKILL);
 }
@@ -293,7 +299,9 @@ static void run_two_groups(int rank, const ranks *group, void *argument)
 START_TEST(test_leaving_waits_for_nobody_who_is_lost)
 {
     silence s = {.victim = _i, .timeout_ms = 4000};
-    switch_start(&s.host, &(switch_faults){.mute_to = (unsigned)s.victim + 1});
+    char *told = mmap(NULL, GN_ADMISSION_TEXT, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(told != MAP_FAILED);
+    switch_start(&s.host, &(switch_faults){.told = told, .mute_to = (unsigned)s.victim + 1});
     ranks group;
     ranks_start(&group, SIZE, run_two_groups, &s);
     for (int i = 0; i < 200; i++, usleep(100000)) {
@@ -301,6 +309,7 @@ START_TEST(test_leaving_waits_for_nobody_who_is_lost)
         for (int rank = 0; rank < SIZE; rank++) left &= rank == s.victim || group.reports[rank].values[0];
         if (left) break;
     }
+    ck_assert_str_eq(told, "");  // the stopped one lacks results that the switch has
     kill(group.pids[s.victim], SIGKILL);
     ranks_wait(&group, 30);
     for (int rank = 0; rank < SIZE; rank++) {

@@ -10,7 +10,7 @@
 ///     PING    ──────────────────────▶          while it waits: is the switch alive?
 ///             ◀────────────────────── PONG
 ///             ◀────────────────────── GONE     somebody is lost, or was waited for and has left, or the job was removed: why, in words
-///     GONE    ──────────────────────▶          only from a switch: its job has ended, why
+///     GONE    ──────────────────────▶          the job is over here, why: it ends everywhere
 ///     (closes) ─────────────────────▶          leaves. Others can still ask for results; the job ends when one of them waits for its part
 ///
 /// A job has `streams`: parts of its vectors that travel on their own, so that several threads of workers and switch have nothing to
@@ -43,7 +43,7 @@ typedef enum gn_admission_type {
     GN_ADMISSION_REFUSED,  ///< `text` says why; the connection is closed
     GN_ADMISSION_PING,
     GN_ADMISSION_PONG,
-    GN_ADMISSION_GONE,  ///< `text` says who; the connection is closed; also from a switch to what is above it
+    GN_ADMISSION_GONE,  ///< `text` says who; the connection is closed; from a child: its job is over
     GN_ADMISSION_TYPES
 } gn_admission_type;
 
