@@ -52,11 +52,10 @@ static void fill(gn_tether *t)
 static bool next(gn_tether *t, gn_admission *frame)
 {
     const char *wrong;
-    char text[128], fault[64];
+    char text[GN_ADMISSION_FAULT + 64], fault[GN_ADMISSION_FAULT];
     const int bytes = gn_admission_parse(t->in, t->in_used, frame, &wrong);
     if (bytes < 0) {
-        snprintf(text, sizeof text, "it does not speak this protocol (%s): is it the right port?",
-                 gn_admission_fault(t->in, t->in_used, wrong, fault));
+        snprintf(text, sizeof text, "it %s: is it the right port?", gn_admission_fault(t->in, t->in_used, fault));
         end(t, text);
     }
     if (bytes <= 0) return false;

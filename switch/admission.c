@@ -3,6 +3,7 @@
 #include <gradnic/admission.h>
 #include <gradnic/worker.h>
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,14 +66,28 @@ enum {
 typedef struct reader {
     const uint8_t *at, *end;
     const char *wrong;
+    char *why;  ///< what is wrong of it, for people: GN_ADMISSION_FAULT bytes; NULL: not wanted
 } reader;
+
+static void refuse(reader *r, const char *wrong, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void refuse(reader *r, const char *wrong, const char *format, ...)
+{
+    va_list arguments;
+    if (r->wrong) return;
+    r->wrong = wrong;
+    if (!r->why) return;
+    va_start(arguments, format);
+    (void)vsnprintf(r->why, GN_ADMISSION_FAULT, format, arguments);
+    va_end(arguments);
+}
 
 static const uint8_t *take(reader *r, size_t bytes)
 {
     const uint8_t *taken = r->at;
     if (r->wrong) return NULL;
-    if ((size_t)(r->end - r->at) < bytes) {
-        r->wrong = "length";
+    const size_t left = (size_t)(r->end - r->at);
+    if (left < bytes) {
+        refuse(r, "length", "a length that ends %zu bytes too soon", bytes - left);
         return NULL;
     }
     r->at += bytes;
@@ -85,7 +100,9 @@ static void read_field(reader *r, const field *f, void *body)
     if (!in) return;
     const uint32_t plain = f->bytes == 4 ? gn_get32(in) : f->bytes == 2 ? gn_get16(in) : *in;
     const int64_t value = f->is_signed && plain > INT8_MAX ? (int64_t)plain - 256 : plain;
-    if (value < f->least || value > f->most) r->wrong = f->name;
+    if (value < f->least || value > f->most)
+        refuse(r, f->name, "%s %lld: want %lld to %lld", f->name, (long long)value, (long long)f->least,
+               (long long)f->most);
     if (f->bytes == 4)
         memcpy((char *)body + f->offset, &plain, 4);
     else if (f->bytes == 2)
@@ -98,7 +115,7 @@ static uint16_t read_number(reader *r, const char *name, uint16_t least)
 {
     const uint8_t *in = take(r, 2);
     const uint16_t value = in ? gn_get16(in) : 0;
-    if (in && value < least) r->wrong = name;
+    if (in && value < least) refuse(r, name, "%s %u", name, value);
     return value;
 }
 
@@ -116,7 +133,8 @@ static void read_name(reader *r, char name[GN_ADMISSION_NAME])
     const size_t length = strnlen((const char *)in, GN_ADMISSION_NAME);
     bool fine = length && length < GN_ADMISSION_NAME && printable(in, length);
     for (size_t i = length; i < GN_ADMISSION_NAME; i++) fine &= !in[i];
-    if (!fine) r->wrong = "name";
+    if (!fine)
+        refuse(r, "name", length ? "a name that is not printable, or has no end, or something behind it" : "no name");
     memcpy(name, in, GN_ADMISSION_NAME);
 }
 
@@ -125,44 +143,73 @@ static bool is_power_of_two(unsigned n)
     return n && !(n & (n - 1));
 }
 
-/// What is wrong between fields that are fine each for itself. NULL: nothing.
-static const char *disagree(const gn_admission_join *join)
+/// A field may not reach another one.
+static void below(reader *r, const char *name, unsigned value, const char *limit_name, unsigned limit)
+{
+    if (value >= limit) refuse(r, name, "%s %u, where %s is %u", name, value, limit_name, limit);
+}
+
+static void check_slots(reader *r, unsigned slots)
+{
+    if (!is_power_of_two(slots)) refuse(r, "slots", "slots %u: want a power of two", slots);
+}
+
+/// What only a switch that asks has, or a worker.
+static void check_asker(reader *r, const gn_admission_join *join)
+{
+    static const char *const askers[GN_ASKERS] = {"a worker", "a switch to its parent",
+                                                  "a switch to its parameter server"};
+    const char *who = askers[join->asker];
+    const bool is_switch = join->asker != GN_ASKER_WORKER;
+    if (join->asker != GN_ASKER_SWITCH && join->bits) refuse(r, "bits", "bits %u from %s: want 0", join->bits, who);
+    if (join->asker == GN_ASKER_PS_SWITCH && join->bit) refuse(r, "bit", "bit %u from %s: want 0", join->bit, who);
+    if (is_switch ? !join->level && !join->bits : join->level != 0)
+        refuse(r, "level", "level %u from %s: want %s", join->level, who, is_switch ? "more" : "0");
+    if (is_switch != (join->listens != 0))
+        refuse(r, "listens", "listens %u from %s: want %s", join->listens, who, is_switch ? "its port" : "0");
+    if (is_switch != (join->instance != 0))
+        refuse(r, "instance", "instance %u from %s: want %s", join->instance, who, is_switch ? "its number" : "0");
+}
+
+/// What is wrong between fields that are fine each for itself.
+static void check_together(reader *r, const gn_admission_join *join)
 {
     static const gn_profile profiles[GN_AGG_FORMATS] = {[GN_AGG_LATTICE] = GN_LATTICE, [GN_AGG_DENSE] = GN_DENSE};
     gn_codec codec;
-    if (join->rank >= join->ranks) return "rank";
-    if (join->bit >= join->children) return "bit";
-    if (join->children > join->ranks) return "children";
-    if (join->bits > join->ranks) return "bits";
-    if (join->parent_children ? join->parent_bit >= join->parent_children : join->parent_bit) return "parent_bit";
-    if (join->leader != GN_AGG_WORKERS_MAX && join->leader >= join->children) return "leader";
-    const bool is_switch = join->asker != GN_ASKER_WORKER;
-    if (join->asker != GN_ASKER_SWITCH && join->bits) return "bits";
-    if (join->asker == GN_ASKER_PS_SWITCH && join->bit) return "bit";
-    if (is_switch ? !join->level && !join->bits : join->level != 0) return "level";
-    if (is_switch != (join->listens != 0)) return "listens";
-    if (is_switch != (join->instance != 0)) return "instance";
+    below(r, "rank", join->rank, "ranks", join->ranks);
+    below(r, "bit", join->bit, "children", join->children);
+    if (join->children > join->ranks)
+        refuse(r, "children", "children %u of only %u ranks", join->children, join->ranks);
+    if (join->bits > join->ranks) refuse(r, "bits", "bits %u of only %u ranks", join->bits, join->ranks);
+    if (join->parent_children || join->parent_bit)
+        below(r, "parent_bit", join->parent_bit, "parent_children", join->parent_children);
+    if (join->leader != GN_AGG_WORKERS_MAX) below(r, "leader", join->leader, "children", join->children);
+    check_asker(r, join);
     if (join->format == GN_AGG_INT32 ? join->bound_exp != 0
                                      : gn_codec_init(&codec, profiles[join->format], join->bound_exp) != GN_OK)
-        return "bound_exp";
-    return is_power_of_two(join->slots) ? NULL : "slots";
+        refuse(r, "bound_exp", "bound_exp %d, which format %u has not", join->bound_exp, join->format);
+    check_slots(r, join->slots);
 }
 
 /// Of a switch: every contribution has somebody in it, and `rank` is the lowest of all.
-static const char *read_below(reader *r, gn_admission_join *join)
+static void read_below(reader *r, gn_admission_join *join)
 {
     const unsigned contributors = gn_admission_contributors(join);
     const uint64_t everyone = contributors == 64 ? ~0ull : (1ull << contributors) - 1;
     const uint8_t *in = take(r, join->ranks);
     uint64_t seen = 0;
-    if (!in) return r->wrong;
-    for (unsigned rank = 0; rank < join->ranks; rank++) {
+    if (!in) return;
+    for (unsigned rank = 0; rank < join->ranks && !r->wrong; rank++) {
         join->below[rank] = in[rank];
         if (in[rank] == GN_ADMISSION_NOT_BELOW) continue;
-        if (in[rank] >= contributors || rank < join->rank) return "below";
-        seen |= 1ull << in[rank];
+        if (in[rank] >= contributors || rank < join->rank)
+            refuse(r, "below", "below %u for rank %u, with %u contributions and rank %u as the lowest", in[rank], rank,
+                   contributors, join->rank);
+        else
+            seen |= 1ull << in[rank];
     }
-    return seen == everyone && in[join->rank] != GN_ADMISSION_NOT_BELOW ? NULL : "below";
+    if (seen != everyone || in[join->rank] == GN_ADMISSION_NOT_BELOW)
+        refuse(r, "below", "a contribution, or its lowest rank %u, that is not in below", join->rank);
 }
 
 static void read_join(reader *r, gn_admission_join *join)
@@ -170,8 +217,8 @@ static void read_join(reader *r, gn_admission_join *join)
     read_name(r, join->name);
     for (size_t i = 0; i < JOIN_FIELDS; i++) read_field(r, &join_fields[i], join);
     for (unsigned i = 0; !r->wrong && i < join->streams; i++) join->udp_port[i] = read_number(r, "udp_port", 1);
-    if (!r->wrong) r->wrong = disagree(join);
-    if (!r->wrong && join->asker != GN_ASKER_WORKER) r->wrong = read_below(r, join);
+    if (!r->wrong) check_together(r, join);
+    if (!r->wrong && join->asker != GN_ASKER_WORKER) read_below(r, join);
 }
 
 static void read_welcome(reader *r, gn_admission_welcome *welcome)
@@ -182,8 +229,8 @@ static void read_welcome(reader *r, gn_admission_welcome *welcome)
         welcome->gen[i] = read_number(r, "gen", 0);
         welcome->udp_port[i] = read_number(r, "udp_port", 1);
     }
-    if (!r->wrong && !is_power_of_two(welcome->slots)) r->wrong = "slots";
-    if (!r->wrong && (welcome->fanin ? welcome->bit >= welcome->fanin : welcome->bit)) r->wrong = "bit";
+    check_slots(r, welcome->slots);
+    if (welcome->fanin || welcome->bit) below(r, "bit", welcome->bit, "fanin", welcome->fanin);
 }
 
 static void read_text(reader *r, char text[GN_ADMISSION_TEXT])
@@ -191,7 +238,7 @@ static void read_text(reader *r, char text[GN_ADMISSION_TEXT])
     const size_t bytes = (size_t)(r->end - r->at);
     const uint8_t *in = take(r, bytes);
     if (!bytes || bytes >= GN_ADMISSION_TEXT || !printable(in, bytes)) {
-        r->wrong = "text";
+        refuse(r, "text", "a text of %zu bytes: want 1 to %d printable ones", bytes, GN_ADMISSION_TEXT - 1);
         return;
     }
     memcpy(text, in, bytes);
@@ -202,37 +249,55 @@ static void read_body(reader *r, gn_admission *frame)
     if (frame->type == GN_ADMISSION_JOIN) read_join(r, &frame->join);
     if (frame->type == GN_ADMISSION_WELCOME) read_welcome(r, &frame->welcome);
     if (frame->type == GN_ADMISSION_REFUSED || frame->type == GN_ADMISSION_GONE) read_text(r, frame->text);
-    if (!r->wrong && r->at != r->end) r->wrong = "length";
+    if (!r->wrong && r->at != r->end) refuse(r, "length", "%zu bytes too many", (size_t)(r->end - r->at));
+}
+
+/// What cannot become a frame is refused at once, without waiting for the rest of it.
+static void check_header(reader *r, const uint8_t *bytes, size_t count)
+{
+    if (count && memcmp(bytes, magic, count < sizeof magic ? count : sizeof magic) != 0)
+        refuse(r, "magic", "sent no frame of admission");
+    if (count > AT_VERSION && bytes[AT_VERSION] != GN_ADMISSION_VERSION)
+        refuse(r, "version", "speaks version %u of admission, not %d", bytes[AT_VERSION], GN_ADMISSION_VERSION);
+    if (count > AT_TYPE && bytes[AT_TYPE] >= GN_ADMISSION_TYPES)
+        refuse(r, "type", "sent a frame of type %u: want at most %d", bytes[AT_TYPE], GN_ADMISSION_TYPES - 1);
+    if (count < GN_ADMISSION_HEADER) return;
+    const unsigned whole = GN_ADMISSION_HEADER + gn_get16(bytes + AT_BODY);
+    if (whole > GN_ADMISSION_MAX)
+        refuse(r, "length", "sent a frame of %u bytes: want at most %d", whole, GN_ADMISSION_MAX);
+}
+
+/// With `why`, says what is wrong.
+static int parse(const uint8_t *bytes, size_t count, gn_admission *frame, const char **wrong, char *why)
+{
+    static const char *const types[GN_ADMISSION_TYPES] = {"JOIN", "WELCOME", "REFUSED", "PING", "PONG", "GONE"};
+    reader r = {.why = why};
+    size_t whole = 0;
+    check_header(&r, bytes, count);
+    if (!r.wrong && count >= GN_ADMISSION_HEADER) whole = GN_ADMISSION_HEADER + (size_t)gn_get16(bytes + AT_BODY);
+    if (whole && whole <= count) {
+        char what[GN_ADMISSION_FAULT];
+        *frame = (gn_admission){.type = (gn_admission_type)bytes[AT_TYPE]};
+        r = (reader){bytes + GN_ADMISSION_HEADER, bytes + whole, NULL, why ? what : NULL};
+        read_body(&r, frame);
+        if (r.wrong && why) snprintf(why, GN_ADMISSION_FAULT, "sent %s with %.110s", types[frame->type], what);
+    }
+    *wrong = r.wrong;
+    return r.wrong ? -1 : whole <= count ? (int)whole : 0;
 }
 
 int gn_admission_parse(const uint8_t *bytes, size_t count, gn_admission *frame, const char **wrong)
 {
     const char *nowhere;
-    if (!wrong) wrong = &nowhere;
-    *wrong = NULL;
-    // What cannot become a frame is refused at once, without waiting for the rest of it.
-    if (count && memcmp(bytes, magic, count < sizeof magic ? count : sizeof magic) != 0) *wrong = "magic";
-    if (!*wrong && count > AT_VERSION && bytes[AT_VERSION] != GN_ADMISSION_VERSION) *wrong = "version";
-    if (!*wrong && count > AT_TYPE && bytes[AT_TYPE] >= GN_ADMISSION_TYPES) *wrong = "type";
-    if (*wrong) return -1;
-    if (count < GN_ADMISSION_HEADER) return 0;
-    const size_t whole = (size_t)GN_ADMISSION_HEADER + gn_get16(bytes + AT_BODY);
-    if (whole > GN_ADMISSION_MAX) *wrong = "length";
-    if (*wrong) return -1;
-    if (count < whole) return 0;
-    *frame = (gn_admission){.type = (gn_admission_type)bytes[AT_TYPE]};
-    reader r = {bytes + GN_ADMISSION_HEADER, bytes + whole, NULL};
-    read_body(&r, frame);
-    *wrong = r.wrong;
-    return r.wrong ? -1 : (int)whole;
+    return parse(bytes, count, frame, wrong ? wrong : &nowhere, NULL);
 }
 
-const char *gn_admission_fault(const uint8_t *bytes, size_t count, const char *wrong, char text[64])
+const char *gn_admission_fault(const uint8_t *bytes, size_t count, char text[GN_ADMISSION_FAULT])
 {
-    if (!strcmp(wrong, "version") && count > AT_VERSION)
-        snprintf(text, 64, "version %u of admission, where %u is spoken", bytes[AT_VERSION], GN_ADMISSION_VERSION);
-    else
-        snprintf(text, 64, "field %.40s is wrong", wrong);
+    gn_admission frame;
+    const char *wrong;
+    *text = 0;
+    (void)parse(bytes, count, &frame, &wrong, text);
     return text;
 }
 

@@ -34,9 +34,9 @@ typedef struct gn_session {
     uint64_t heard;     ///< gn_now() of the last bytes, at first of its beginning
     gn_endpoint peer;
     char name[GN_ENDPOINT_TEXT];
-    struct gn_job *job;  ///< that it belongs to; NULL: none
-    unsigned bit;        ///< of the child in that job
-    char broken[80];     ///< why it is closed though nobody said a last word
+    struct gn_job *job;               ///< that it belongs to; NULL: none
+    unsigned bit;                     ///< of the child in that job
+    char broken[GN_ADMISSION_FAULT];  ///< why it is closed though nobody said a last word
     uint8_t in[GN_ADMISSION_MAX];
     uint8_t out[GN_SESSION_OUT];
     size_t in_bytes, out_bytes;

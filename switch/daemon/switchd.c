@@ -224,13 +224,16 @@ static void hear(gn_switchd *daemon, gn_session *session)
             gn_jobs_above_says(daemon, session, &frame);
     }
     if (session->state != GN_SESSION_OPEN || got >= 0) return;
-    char text[80], fault[64];
-    if (!session->job && !session->upward) daemon->refused++;
-    snprintf(text, sizeof text, "sent no frame: %s", gn_admission_fault(session->in, session->in_bytes, wrong, fault));
-    if (session->job)
-        gn_session_close(session, text);
-    else
-        gn_session_end(session, GN_ADMISSION_REFUSED, text);
+    char fault[GN_ADMISSION_FAULT];
+    gn_admission_fault(session->in, session->in_bytes, fault);
+    if (session->job || session->upward) {
+        gn_session_close(session, fault);
+        return;
+    }
+    daemon->refused++;
+    // Of who does not speak the protocol at all there may be many: they are only counted.
+    if (strcmp(wrong, "magic") != 0) gn_switchd_log(daemon, "%s was refused: it %s", session->name, fault);
+    gn_session_end(session, GN_ADMISSION_REFUSED, fault);
 }
 
 static void serve_session(gn_switchd *daemon, gn_session *session, short events, uint64_t now)

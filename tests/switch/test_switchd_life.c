@@ -310,29 +310,50 @@ START_TEST(strangers_take_nobody_s_place)
 }
 END_TEST
 
+/// Is refused with this answer; NULL: is hung up on.
+static void says_hello(const running *r, const void *bytes, size_t count, const char *answer)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(r->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    uint8_t in[600];
+    ssize_t got, whole = 0;
+    gn_admission frame;
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    if (count)
+        ck_assert_int_eq(send(fd, bytes, count, MSG_NOSIGNAL), (ssize_t)count);
+    else
+        shutdown(fd, SHUT_WR);
+    while ((got = recv(fd, in + whole, sizeof in - (size_t)whole, 0)) > 0) whole += got;
+    close(fd);
+    ck_assert_int_eq(gn_admission_parse(in, (size_t)whole, &frame, NULL), whole);
+    ck_assert_int_eq(whole > 0, answer != NULL);
+    if (answer) ck_assert_str_eq(frame.text, answer);
+}
+
 START_TEST(bytes_that_are_no_frame)
 {
     const running r = start(&plain_switch);
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(r.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    static const char *const hellos[] = {"GET / HTTP/1.0\r\n\r\n", "GNAD\2\0\0\0", "GNAD\3\5\0\1x", "GNAD\3\0\0\1x",
-                                         ""};
-    static const size_t lengths[] = {18, 8, 9, 9, 0};
-    for (unsigned i = 0; i < sizeof hellos / sizeof *hellos; i++) {
-        char answer[600];
-        ssize_t got, whole = 0;
-        const int fd = socket(AF_INET, SOCK_STREAM, 0);
-        ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
-        const size_t bytes = lengths[i];
-        if (bytes) ck_assert_int_eq(send(fd, hellos[i], bytes, MSG_NOSIGNAL), (ssize_t)bytes);
-        if (!bytes) shutdown(fd, SHUT_WR);
-        while ((got = recv(fd, answer + whole, sizeof answer - (size_t)whole, 0)) > 0) whole += got;
-        close(fd);
-        gn_admission frame;  // who speaks another version is told which
-        if (i != 1) continue;
-        ck_assert_int_gt(gn_admission_parse((const uint8_t *)answer, (size_t)whole, &frame, NULL), 0);
-        ck_assert_str_eq(frame.text, "sent no frame: version 2 of admission, where 3 is spoken");
-    }
+    static const struct {
+        const char *bytes;
+        size_t count;
+        const char *answer;
+    } hellos[] = {{"GET / HTTP/1.0\r\n\r\n", 18, "sent no frame of admission"},
+                  {"GNAD\2\0\0\0", 8, "speaks version 2 of admission, not 3"},
+                  {"GNAD\3\5\0\1x", 9, NULL},  // a child's, but it has no job
+                  {"GNAD\3\0\0\1x", 9, "sent JOIN with a length that ends 47 bytes too soon"},
+                  {"", 0, NULL}};
+    for (unsigned i = 0; i < sizeof hellos / sizeof *hellos; i++)
+        says_hello(&r, hellos[i].bytes, hellos[i].count, hellos[i].answer);
+    gn_admission frame = {.type = GN_ADMISSION_JOIN, .join = client_of(r.port, "odd", 0, 1).join};
+    uint8_t bytes[GN_ADMISSION_MAX];
+    frame.join.patience_ms = 1;
+    frame.join.udp_port[0] = 1;
+    frame.join.slots = 3;
+    says_hello(&r, bytes, gn_admission_write(&frame, bytes), "sent JOIN with slots 3: want a power of two");
+    frame.join.slots = 4;
+    frame.join.ranks = 257;
+    says_hello(&r, bytes, gn_admission_write(&frame, bytes), "sent JOIN with ranks 257: want 1 to 256");
     const sw_client c = client_of(r.port, "after", 0, 1);
     launch(0, &c);
     all_good(0, 1);

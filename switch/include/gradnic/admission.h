@@ -29,10 +29,11 @@ extern "C" {
 
 enum {
     GN_ADMISSION_VERSION = 3,
-    GN_ADMISSION_HEADER = 8,  ///< bytes of a frame before its body
-    GN_ADMISSION_MAX = 512,   ///< bytes of a whole frame
-    GN_ADMISSION_NAME = 48,   ///< bytes of a job's name with its 0
-    GN_ADMISSION_TEXT = 256,  ///< bytes of a text with its 0
+    GN_ADMISSION_HEADER = 8,   ///< bytes of a frame before its body
+    GN_ADMISSION_MAX = 512,    ///< bytes of a whole frame
+    GN_ADMISSION_NAME = 48,    ///< bytes of a job's name with its 0
+    GN_ADMISSION_TEXT = 256,   ///< bytes of a text with its 0
+    GN_ADMISSION_FAULT = 128,  ///< bytes of what is wrong with a frame, with its 0
     GN_ADMISSION_STREAMS_MAX = 16,
     GN_ADMISSION_NOT_BELOW = 255  ///< in `below`
 };
@@ -113,8 +114,9 @@ GN_API size_t gn_admission_write(const gn_admission *frame, uint8_t out[GN_ADMIS
 /// ("slots"; "magic", "version", "type", "length" of the frame).
 GN_API int gn_admission_parse(const uint8_t *bytes, size_t count, gn_admission *frame, const char **wrong);
 
-/// What gn_admission_parse() has found wrong with these bytes, for people: "field slots is wrong", "version 2 of admission, where 3 is spoken". @return text
-GN_API const char *gn_admission_fault(const uint8_t *bytes, size_t count, const char *wrong, char text[64]);
+/// What gn_admission_parse() finds wrong with these bytes, for people, of whoever sent them: "sent JOIN with slots 3: want a power of two", "speaks version 2 of
+/// admission, not 3". Empty where there is nothing. @return text
+GN_API const char *gn_admission_fault(const uint8_t *bytes, size_t count, char text[GN_ADMISSION_FAULT]);
 
 #ifdef __cplusplus
 }
