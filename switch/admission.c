@@ -270,7 +270,8 @@ static void check_header(reader *r, const uint8_t *bytes, size_t count)
 /// With `why`, says what is wrong.
 static int parse(const uint8_t *bytes, size_t count, gn_admission *frame, const char **wrong, char *why)
 {
-    static const char *const types[GN_ADMISSION_TYPES] = {"JOIN", "WELCOME", "REFUSED", "PING", "PONG", "GONE"};
+    static const char *const types[GN_ADMISSION_TYPES] = {"JOIN", "WELCOME", "REFUSED", "PING",
+                                                          "PONG", "GONE",    "LEAVE"};
     reader r = {.why = why};
     size_t whole = 0;
     check_header(&r, bytes, count);

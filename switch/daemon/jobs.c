@@ -22,6 +22,16 @@ static void forget(gn_switchd *daemon, gn_job *job)
     free(job);
 }
 
+/// For the log, and for who asks later.
+static void note_end(gn_switchd *daemon, const gn_job *job, const char *why)
+{
+    gn_over *over = &daemon->over[daemon->ended++ % GN_OVERS];
+    gn_switchd_log(daemon, "job '%s' is over: %s", gn_job_terms(job)->name, why);
+    over->at = gn_now();
+    snprintf(over->job, sizeof over->job, "%s", gn_job_terms(job)->name);
+    snprintf(over->why, sizeof over->why, "%s", why);
+}
+
 void gn_job_end(gn_switchd *daemon, gn_job *job, const gn_session *but, const char *format, ...)
 {
     char text[GN_ADMISSION_TEXT];
@@ -30,7 +40,7 @@ void gn_job_end(gn_switchd *daemon, gn_job *job, const gn_session *but, const ch
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     const gn_admission_type type = job->state == GN_JOB_RUNNING ? GN_ADMISSION_GONE : GN_ADMISSION_REFUSED;
-    gn_switchd_log(daemon, "job '%s' is over: %s", gn_job_terms(job)->name, text);
+    note_end(daemon, job, text);
     for (unsigned i = 0; i < GN_AGG_WORKERS_MAX; i++) {
         if (!job->child[i]) continue;
         if (job->child[i] != but) gn_session_end(job->child[i], type, text);
@@ -43,7 +53,6 @@ void gn_job_end(gn_switchd *daemon, gn_job *job, const gn_session *but, const ch
         else
             gn_session_close(job->above, NULL);
     }
-    daemon->ended++;
     forget(daemon, job);
 }
 
@@ -211,12 +220,8 @@ static void leave_running(gn_switchd *daemon, gn_job *job, gn_session *session)
     session->job = NULL;
     job->deadline = gn_now() + GN_JOB_LOOK_MS * UINT64_C(1000000);
     if (job->left != gn_job_everyone(job)) return;
-    gn_switchd_log(daemon, "job '%s' is over: all have left", gn_job_terms(job)->name);
-    if (job->above) {
-        gn_session_close(job->above, NULL);
-        job->above->job = NULL;
-    }
-    daemon->ended++;
+    note_end(daemon, job, "all have left");
+    if (job->above) gn_session_end(job->above, GN_ADMISSION_LEAVE, "");
     forget(daemon, job);
 }
 
@@ -233,12 +238,17 @@ void gn_jobs_lost(gn_switchd *daemon, gn_session *session)
         leave_forming(daemon, job, session);
         return;
     }
-    if (job->state == GN_JOB_RUNNING && !*session->broken) {
+    const bool lost = *session->broken || (session->is_switch && !session->leaves);
+    if (job->state == GN_JOB_RUNNING && !lost) {
         leave_running(daemon, job, session);
         return;
     }
     gn_job_called(job, session->bit, child);
-    gn_job_end(daemon, job, session, "%s has left%s%s", child, *session->broken ? ": " : "", session->broken);
+    if (lost)
+        gn_job_end(daemon, job, session, "%s is lost: %s", child,
+                   *session->broken ? session->broken : "it has closed the connection without a word");
+    else
+        gn_job_end(daemon, job, session, "%s has left", child);
 }
 
 void gn_jobs_child_gone(gn_switchd *daemon, gn_session *session, const char *why)

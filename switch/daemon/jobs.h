@@ -131,6 +131,8 @@ void gn_jobs_end_all(gn_switchd *daemon, const char *why);
 uint64_t gn_jobs_expire(gn_switchd *daemon, uint64_t now);
 /// From now on it is looked whether the switches above and below live.
 void gn_job_watch(gn_job *job);
+/// A neighbour that is a switch, child or (-1) above: seconds for which it has given no sign of life; 0: no more than half of what is allowed.
+double gn_job_silence(const gn_job *job, int child, uint64_t now);
 /// The least of all children's, milliseconds.
 uint32_t gn_job_patience(const gn_job *job);
 

@@ -18,6 +18,14 @@ enum {
         50  ///< in which whoever has connected is given the time to ask, even where all room is taken
 };
 
+/// A job that there was.
+typedef struct gn_over {
+    char job[GN_ADMISSION_NAME], why[GN_ADMISSION_TEXT];
+    uint64_t at;  ///< gn_now()
+} gn_over;
+
+enum { GN_OVERS = 4 };  ///< that are remembered
+
 struct gn_switchd {
     gn_switchd_config config;
     gn_endpoint listen;  ///< as it came to be
@@ -35,6 +43,7 @@ struct gn_switchd {
     uint32_t instance;  ///< as in gn_admission_join
     uint64_t opened;    ///< CLOCK_REALTIME, seconds
     uint64_t admitted, refused, ended;
+    gn_over over[GN_OVERS];  ///< by `ended` % GN_OVERS
 };
 
 void gn_switchd_log(const gn_switchd *daemon, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -30,6 +30,7 @@ typedef struct gn_session {
     gn_session_state state;
     bool upward;        ///< to what is above
     bool is_switch;     ///< a child that is a switch
+    bool leaves;        ///< it has said that it leaves
     uint64_t deadline;  ///< gn_now(); 0: none
     uint64_t heard;     ///< gn_now() of the last bytes, at first of its beginning
     gn_endpoint peer;

@@ -59,6 +59,33 @@ static json_t *streams_of(const gn_switchd *daemon, const gn_job *job)
     return list;
 }
 
+/// Switches next to this one that give no sign of life.
+static json_t *silent_of(const gn_job *job, uint64_t now)
+{
+    char who[GN_CALLED];
+    json_t *list = json_array();
+    for (int i = -1; i < gn_job_terms(job)->children; i++) {
+        const double silent = gn_job_silence(job, i, now);
+        if (silent > 0)
+            json_array_append_new(list, json_pack("{s:s,s:f}", "who",
+                                                  i < 0 ? job->above->name : gn_job_called(job, (unsigned)i, who),
+                                                  "for_s", silent));
+    }
+    return list;
+}
+
+/// Jobs that there were, the last one first.
+static json_t *ended(const gn_switchd *daemon, uint64_t now)
+{
+    json_t *list = json_array();
+    for (uint64_t i = 0; i < daemon->ended && i < GN_OVERS; i++) {
+        const gn_over *over = &daemon->over[(daemon->ended - 1 - i) % GN_OVERS];
+        json_array_append_new(
+            list, json_pack("{s:s,s:f,s:s}", "job", over->job, "for_s", seconds(over->at, now), "why", over->why));
+    }
+    return list;
+}
+
 json_t *gn_switchd_jobs(gn_switchd *daemon)
 {
     const uint64_t now = gn_now();
@@ -68,9 +95,10 @@ json_t *gn_switchd_jobs(gn_switchd *daemon)
         json_object_set_new(one, "members", children_of(job));
         json_object_set_new(one, "streams", streams_of(daemon, job));
         if (job->above) json_object_set_new(one, "above", json_string(job->above->name));
+        json_object_set_new(one, "silent", silent_of(job, now));
         json_array_append_new(list, one);
     }
-    return json_pack("{s:o}", "jobs", list);
+    return json_pack("{s:o,s:o}", "jobs", list, "ended", ended(daemon, now));
 }
 
 /// Keeps those that have waited longest, the first of them first.
@@ -171,6 +199,7 @@ static json_t *jobs_with_waits(const gn_switchd *daemon)
         json_t *one = terms_of(job, now);
         json_object_set_new(one, "missing", missing_children(job));
         if (*job->refused) json_object_set_new(one, "refused", json_string(job->refused));
+        json_object_set_new(one, "silent", silent_of(job, now));
         add_waits(daemon, job, one, now);
         json_array_append_new(list, one);
     }
@@ -195,5 +224,6 @@ json_t *gn_switchd_status(gn_switchd *daemon)
     json_object_set_new(status, "parent", c->parent ? json_string(c->parent) : json_null());
     json_object_set_new(status, "ps", c->ps ? json_string(c->ps) : json_null());
     json_object_set_new(status, "jobs", jobs_with_waits(daemon));
+    json_object_set_new(status, "ended", ended(daemon, gn_now()));
     return status;
 }

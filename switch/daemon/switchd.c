@@ -208,6 +208,8 @@ static void child_says(gn_switchd *daemon, gn_session *session, const gn_admissi
         gn_jobs_join(daemon, session, &frame->join);
     else if (frame->type == GN_ADMISSION_GONE && session->job)
         gn_jobs_child_gone(daemon, session, frame->text);
+    else if (frame->type == GN_ADMISSION_LEAVE && session->job)
+        session->leaves = true;
     else
         gn_session_close(session, "sent a frame that is not a child's");
 }

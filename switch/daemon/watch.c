@@ -133,6 +133,16 @@ static double silence(const gn_job *job, uint64_t heard, uint32_t patience_ms, u
     return sign < now ? (double)(now - sign) / (double)limit_of(patience_ms) : 0;
 }
 
+double gn_job_silence(const gn_job *job, int child, uint64_t now)
+{
+    const gn_session *session = child < 0 ? job->above : job->child[child];
+    if (!job->look || !session || (child >= 0 && !session->is_switch)) return 0;
+    const uint32_t patience = child < 0 ? gn_job_patience(job) : job->join[child].patience_ms;
+    const double part =
+        silence(job, child < 0 ? later(session->heard, job->above_sent) : session->heard, patience, now);
+    return part < 0.5 ? 0 : part * (double)limit_of(patience) / 1e9;
+}
+
 /// Who below has been silent for longest. @return the child; -1: no switch is there
 static int quietest(const gn_job *job, uint64_t now, double *part)
 {

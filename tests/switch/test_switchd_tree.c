@@ -271,6 +271,7 @@ START_TEST(status_names_the_rank_that_is_waited_for)
         status_says(&t, LEAF + 1, "\"waits_for\":[{\"rank\":3,\"address\":\"127.0.0.1:", NULL);
     }
     all_good(0, 4);
+    status_says(&t, ROOT, "\"why\":\"allhaveleft\"", NULL);  // leaves that go when all is done are not lost
     fell(&t);
 }
 END_TEST
@@ -288,8 +289,9 @@ START_TEST(a_lost_leaf_is_told_of_with_all_who_were_below_it)
     await(0, 4);
     for (unsigned i = 0; i < 2; i++) {
         says_address(i, "gone: parent switch %s: ", &t.root);
-        says_address(i, "switch %s with ranks 2-3 has left", &t.leaf[1]);
+        says_address(i, "switch %s with ranks 2-3 is lost: it has closed the connection without a word", &t.leaf[1]);
     }
+    status_says(&t, ROOT, "\"why\":\"switch%swithranks2-3islost:ithasclosedtheconnectionwithoutaword\"", &t.leaf[1]);
     t.leaf[1].pid = 0;
     fell(&t);
 }
@@ -394,7 +396,8 @@ START_TEST(a_silence_that_ends_is_none)
     }
     usleep(500000);
     kill(t.root.pid, SIGSTOP);
-    usleep(1500000);
+    usleep(1000000);
+    status_says(&t, LEAF, "\"silent\":[{\"who\":\"%s\",\"for_s\":", &t.root);
     kill(t.root.pid, SIGCONT);
     all_good(0, 4);
     for (unsigned i = 0; i < 4; i++) {

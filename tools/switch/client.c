@@ -93,6 +93,24 @@ static void print_wait(const json_t *wait)
     putchar('\n');
 }
 
+static void print_silent(const json_t *job)
+{
+    size_t index;
+    json_t *item;
+    const json_t *silent = json_object_get(job, "silent");
+    json_array_foreach(silent, index, item)
+        printf("  no sign of life from %s for %s\n", text_of(item, "who"), gn_human_duration(seconds_of(item)).s);
+}
+
+static void print_ended(const json_t *answer)
+{
+    size_t index;
+    json_t *job;
+    const json_t *ended = json_object_get(answer, "ended");
+    json_array_foreach(ended, index, job) printf("job '%s' is over since %s: %s\n", text_of(job, "job"),
+                                                 gn_human_duration(seconds_of(job)).s, text_of(job, "why"));
+}
+
 static void print_job(const json_t *job)
 {
     size_t index;
@@ -105,6 +123,7 @@ static void print_job(const json_t *job)
         printf("%s %lld", index ? "," : "  has not come: child", json_integer_value(item));
     if (json_array_size(missing)) putchar('\n');
     if (*text_of(job, "refused")) printf("  refused: %s\n", text_of(job, "refused"));
+    print_silent(job);
     const json_t *waiting = json_object_get(job, "waiting");
     json_array_foreach(waiting, index, item) print_wait(item);
     const long long more = number_of(job, "slots_waiting") - (long long)json_array_size(waiting);
@@ -131,6 +150,7 @@ static void print_status(const json_t *status)
     const json_t *jobs = json_object_get(status, "jobs");
     json_array_foreach(jobs, index, job) print_job(job);
     if (!json_array_size(jobs)) puts("no job");
+    print_ended(status);
 }
 
 static void print_jobs(const json_t *answer)
@@ -145,6 +165,8 @@ static void print_jobs(const json_t *answer)
                      number_of(job, "ranks"), json_array_size(json_object_get(job, "streams")), number_of(job, "slots"),
                      number_of(job, "packet_values"), text_of(job, "format"));
     (void)gn_table_print(table, stdout);
+    json_array_foreach(jobs, index, job) print_silent(job);
+    print_ended(answer);
 }
 
 static int ask(int argc, char **argv, const char *command, const struct argp *argp, void (*print)(const json_t *))

@@ -11,6 +11,7 @@
 ///             ◀────────────────────── PONG
 ///             ◀────────────────────── GONE     somebody is lost, or was waited for and has left, or the job was removed: why, in words
 ///     GONE    ──────────────────────▶          the job is over here, why: it ends everywhere
+///     LEAVE   ──────────────────────▶          from a switch: all below it have left, and it closes. Without a word it is taken for lost
 ///     (closes) ─────────────────────▶          leaves. Others can still ask for results; the job ends when one of them waits for its part
 ///
 /// A job has `streams`: parts of its vectors that travel on their own, so that several threads of workers and switch have nothing to
@@ -28,7 +29,7 @@ extern "C" {
 #endif
 
 enum {
-    GN_ADMISSION_VERSION = 3,
+    GN_ADMISSION_VERSION = 4,
     GN_ADMISSION_HEADER = 8,   ///< bytes of a frame before its body
     GN_ADMISSION_MAX = 512,    ///< bytes of a whole frame
     GN_ADMISSION_NAME = 48,    ///< bytes of a job's name with its 0
@@ -44,7 +45,8 @@ typedef enum gn_admission_type {
     GN_ADMISSION_REFUSED,  ///< `text` says why; the connection is closed
     GN_ADMISSION_PING,
     GN_ADMISSION_PONG,
-    GN_ADMISSION_GONE,  ///< `text` says who; the connection is closed; from a child: its job is over
+    GN_ADMISSION_GONE,   ///< `text` says who; the connection is closed; from a child: its job is over
+    GN_ADMISSION_LEAVE,  ///< a switch has nobody below it any more
     GN_ADMISSION_TYPES
 } gn_admission_type;
 
@@ -115,7 +117,7 @@ GN_API size_t gn_admission_write(const gn_admission *frame, uint8_t out[GN_ADMIS
 GN_API int gn_admission_parse(const uint8_t *bytes, size_t count, gn_admission *frame, const char **wrong);
 
 /// What gn_admission_parse() finds wrong with these bytes, for people, of whoever sent them: "sent JOIN with slots 3: want a power of two", "speaks version 2 of
-/// admission, not 3". Empty where there is nothing. @return text
+/// admission, not 4". Empty where there is nothing. @return text
 GN_API const char *gn_admission_fault(const uint8_t *bytes, size_t count, char text[GN_ADMISSION_FAULT]);
 
 #ifdef __cplusplus
