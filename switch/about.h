@@ -93,7 +93,7 @@ GN_INLINE gn_drop gn_about_from_child(const gn_about *a)
     return GN_DROP_NONE;
 }
 
-/// Any packet: gn_switch_rx(), but that it has been counted.
+/// Any packet, as gn_switch_rx().
 unsigned gn_switch_rx_any(gn_switch *sw, uint64_t now_ns, uint16_t port, const void *datagram, size_t bytes,
                           gn_action *actions);
 

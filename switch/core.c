@@ -127,6 +127,7 @@ static unsigned dispatch(gn_about *a)
 /// Dropped before any job can be blamed.
 __attribute__((cold)) static unsigned drop(gn_switch *sw, gn_action *actions, gn_drop reason)
 {
+    sw->state->counters.packets++;
     sw->state->counters.drop[reason]++;
     actions[0] = (gn_action){.kind = GN_TO_NOBODY, .reason = reason};
     return 1;

@@ -36,7 +36,6 @@ GN_INLINE unsigned rx(gn_switch *sw, uint64_t now_ns, uint16_t port, const void 
 {
     struct gn_switch_state *state = sw->state;
     const uint8_t *in = datagram;
-    state->counters.packets++;
     const unsigned index = bytes < GN_AGG_HEADER ? 0 : state->job_of[gn_get16(in + AT_JOB)];
     if (!index) return gn_switch_rx_any(sw, now_ns, port, datagram, bytes, actions);
     gn_about a = {.sw = sw,

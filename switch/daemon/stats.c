@@ -158,8 +158,6 @@ static json_t *shard_stats(gn_shard *shard, unsigned number, stream_snapshot *to
         gn_ps_stats_add(&total->ps, &one.ps);
     }
     gn_shard_unlock(shard);
-    own.packets = 0;  // all of them: jobs have counted theirs
-    for (gn_drop reason = 0; reason < GN_DROPS; reason++) own.packets += own.drop[reason];
     gn_switch_counters_add(&total->core, &own);
     snprintf(label, sizeof label, "%u", number);
     return json_pack("{s:s,s:o,s:o,s:o,s:o}", "shard", label, "nobodys_drops", drops_of(&own), "sent",
