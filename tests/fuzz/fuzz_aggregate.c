@@ -10,14 +10,14 @@
 #include <gradnic/worker.h>
 #include <zlib.h>
 
+#include "fuzz.h"
+
 enum { VALUES = 40, SLOTS = 2, ROOM = 1024, PARENT_PORT = 2, PS_PORT = 3, TO_PS = 200, LATER = 201, STEP_NS = 3000000 };
 enum {
     LEAF = GN_AGG_FORMATS,
     ROOT,
     JOBS
 };  // of the hierarchy that shares its slots; jobs before them have a format each
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void repair(uint8_t *datagram, size_t bytes)
 {

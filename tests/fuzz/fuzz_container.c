@@ -9,7 +9,7 @@
 #include <gradnic/container.h>
 #include <zlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 typedef struct memory {
     uint8_t *bytes;

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "ring/message.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void expect_length(const gn_frame *frame, size_t written)
 {

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "driver/nic_private.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static gn_nic *make_nic(void)
 {

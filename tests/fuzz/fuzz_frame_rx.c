@@ -9,19 +9,7 @@
 
 #include <gradnic/frame.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void *exact(size_t bytes)  // the sanitizer sees every step past its end
-{
-    void *p = malloc(bytes ? bytes : 1);
-    if (!p) abort();
-    return p;
-}
-
-static void check(bool condition)
-{
-    if (!condition) abort();
-}
+#include "fuzz.h"
 
 static void check_written(const uint8_t *packet, size_t length, const uint8_t *out, size_t out_length, bool partial)
 {

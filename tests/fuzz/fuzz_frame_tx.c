@@ -9,23 +9,11 @@
 
 #include <gradnic/frame.h>
 
+#include "fuzz.h"
+
 enum { HEAD = 8 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static gn_burst burst;
-
-static void *exact(size_t bytes)  // the sanitizer sees every step past its end
-{
-    void *p = malloc(bytes ? bytes : 1);
-    if (!p) abort();
-    return p;
-}
-
-static void check(bool condition)
-{
-    if (!condition) abort();
-}
 
 static gn_tx *make_tx(const uint8_t *data)
 {

@@ -7,12 +7,11 @@
 
 #include <zlib.h>
 
+#include "fuzz.h"
 #include "tools/gunzip.h"
 #include "tools/input.h"
 
 enum { ROOM = 1 << 20 };  // of what is unpacked; more is not looked at
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool zeros(const uint8_t *data, size_t size)
 {

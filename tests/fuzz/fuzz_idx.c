@@ -2,9 +2,8 @@
 // IDX files from anywhere: either a message, or dimensions that agree with the bytes.
 #include <stdlib.h>
 
+#include "fuzz.h"
 #include "train/idx.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

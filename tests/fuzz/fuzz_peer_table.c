@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "driver/peers.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -12,22 +12,9 @@
 #include <gradnic/codec.h>
 
 #include "../unit/dense_reference.h"
+#include "fuzz.h"
 
 enum { HEAD = 4, NATURAL_MOST = 1 << 16 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void *exact(size_t bytes)  // the sanitizer sees every step past its end
-{
-    void *p = malloc(bytes ? bytes : 1);
-    if (!p) abort();
-    return p;
-}
-
-static void check(bool condition)
-{
-    if (!condition) abort();
-}
 
 static bool equal(const void *a, const void *b, size_t bytes)
 {

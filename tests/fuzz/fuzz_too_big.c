@@ -8,10 +8,9 @@
 
 #include "driver/inner.h"
 #include "driver/too_big.h"
+#include "fuzz.h"
 
 enum { ICMP = 8 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool same(const gn_ip *a, const gn_ip *b)
 {
