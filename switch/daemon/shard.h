@@ -76,6 +76,7 @@ typedef struct gn_shard {
 /// What a shard is made with.
 typedef struct gn_shard_config {
     gn_switch_config sw;
+    uint32_t places;     ///< slots, or chunks under way, that jobs can have here
     gn_endpoint listen;  ///< UDP address; port: of the first stream, 0: any
     unsigned streams;
     size_t buffer_bytes;

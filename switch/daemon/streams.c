@@ -95,7 +95,7 @@ gn_shard *gn_shard_new(const gn_shard_config *config, gn_error *error)
     shard->stop = config->stop;
     shard->poll = -1;
     shard->family = config->listen.ip.version == 4 ? AF_INET : AF_INET6;
-    shard->slots_free = config->sw.mode == GN_PARTITIONED ? config->sw.slots : config->sw.windows;
+    shard->slots_free = config->places;
     shard->bound = gn_agg_bound(config->sw.slot_values);
     if (!allocate(shard, config, error) && !open_streams(shard, config, error)) return shard;
     gn_shard_free(shard);

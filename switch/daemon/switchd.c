@@ -3,6 +3,7 @@
 #include "switch/daemon/switchd.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -16,10 +17,11 @@
 
 #include "host/control.h"
 #include "host/ending.h"
+#include "host/memory.h"
 #include "host/privilege.h"
 #include "switch/daemon/jobs.h"
 
-enum { BACKLOG = 256, FIXED = 2 + GN_CONTROL_POLL };
+enum { BACKLOG = 256, FIXED = 2 + GN_CONTROL_POLL, SLOW_MIB = 1024 };
 
 void gn_switchd_log(const gn_switchd *daemon, const char *format, ...)
 {
@@ -66,15 +68,45 @@ static int listen_tcp(gn_switchd *daemon, gn_error *error)
     return 0;
 }
 
+/// The core of one shard. That of a parameter server adds nothing itself.
+static gn_switch_config core_of(const gn_switchd_config *c)
+{
+    return (gn_switch_config){.slots = c->role == GN_SWITCHD_PS ? 1 : c->slots / c->shards,
+                              .slot_values = c->slot_values,
+                              .jobs = (uint16_t)c->streams,
+                              .mode = c->mode,
+                              .windows = c->mode == GN_PARTITIONED ? 0 : gn_switchd_places(c) / c->shards};
+}
+
+uint64_t gn_switchd_memory(const gn_switchd_config *config)
+{
+    const gn_switch_config core = core_of(config);
+    if (config->role == GN_SWITCHD_PS) return 2 * sizeof(int32_t) * (uint64_t)config->slots * config->slot_values;
+    return (uint64_t)config->shards * gn_switch_bytes(&core);
+}
+
+/// Slots are touched when they are made: too many would push out what else runs here, or end this process with no word.
+static int check_memory(const gn_switchd *daemon, gn_error *error)
+{
+    const gn_switchd_config *c = &daemon->config;
+    const uint64_t needed = gn_switchd_memory(c) >> 20,
+                   available = (c->memory ? c->memory : gn_memory_available("")) >> 20;
+    if (needed <= available && c->role != GN_SWITCHD_PS && needed >= SLOW_MIB)
+        gn_switchd_log(daemon, "taking %" PRIu64 " MiB of memory for slots", needed);
+    if (needed <= available) return 0;
+    return gn_error_set(error,
+                        "%u slots of %u values need %" PRIu64 " MiB of memory, and %" PRIu64
+                        " MiB are available (--slots, --values%s)",
+                        c->slots, c->slot_values, needed, available, c->mode == GN_PARTITIONED ? "" : ", --windows");
+}
+
 static int open_shards(gn_switchd *daemon, gn_error *error)
 {
     const gn_switchd_config *c = &daemon->config;
+    if (check_memory(daemon, error)) return -1;
     for (unsigned i = 0; i < c->shards; i++) {
-        gn_shard_config shard = {.sw = {.slots = c->slots / c->shards,
-                                        .slot_values = c->slot_values,
-                                        .jobs = (uint16_t)c->streams,
-                                        .mode = c->mode,
-                                        .windows = c->windows / c->shards},
+        gn_shard_config shard = {.sw = core_of(c),
+                                 .places = gn_switchd_places(c) / c->shards,
                                  .listen = daemon->listen,
                                  .streams = c->streams,
                                  .buffer_bytes = c->buffer_bytes,

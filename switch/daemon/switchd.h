@@ -38,6 +38,7 @@ typedef struct gn_switchd_config {
     bool no_offload;  ///< a system call's message is one datagram, in and out
     uint64_t join_timeout_ns;
     uint64_t abandoned_ns;  ///< without a packet, after which a job that somebody has left ends; 0: ..._ABANDONED_S
+    uint64_t memory;        ///< most bytes for slots; 0: what the machine has
     const char *parent;     ///< HOST:PORT; NULL: none
     const char *
         ps;  ///< HOST:PORT of the parameter server, which modes shared and preemptive need without a parent; NULL: none
@@ -63,6 +64,9 @@ static inline bool gn_switchd_shares_above(const gn_switchd_config *config)
 {
     return config->parent && config->mode != GN_PARTITIONED;
 }
+
+/// Bytes of slots and what belongs to them: taken when it opens; of a parameter server at most, while jobs have them.
+uint64_t gn_switchd_memory(const gn_switchd_config *config);
 
 /// Takes HOST:PORT of a parent or parameter server apart; an IPv6 address is in brackets. `host` has GN_SWITCHD_HOST bytes, `*port` points into `text`. @return 0, or
 /// -1 with `error` set

@@ -233,6 +233,20 @@ START_TEST(slots_are_granted_within_the_quota)
 }
 END_TEST
 
+START_TEST(slots_that_there_is_no_memory_for_are_not_made)
+{
+    gn_switchd_config config = plain_switch;
+    config.memory = 3 << 20;
+    does_not_start(&config,
+                   "1024 slots of 512 values need 4 MiB of memory, and 3 MiB are available (--slots, --values)");
+    config.role = GN_SWITCHD_PS;
+    does_not_start(&config, "need 4 MiB of memory");
+    config.slots = 700;
+    const running ps = start(&config);
+    slay(&ps);
+}
+END_TEST
+
 START_TEST(a_killed_switch_is_noticed)
 {
     running r = start(&plain_switch);
@@ -363,10 +377,10 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("switchd_life", a_lost_parameter_server_is_noticed,
-                     who_leaves_others_waiting_is_noticed_where_slots_are_shared, who_does_not_fit_is_told_why,
-                     who_does_not_come_is_named, who_goes_is_told_of, who_gives_up_says_why,
-                     who_leaves_and_owes_more_than_a_slot_knows_is_told_of, a_job_whose_last_worker_is_silent_ends,
-                     slots_are_granted_within_the_quota, a_killed_switch_is_noticed, a_switch_that_ends_says_so,
-                     strangers_take_nobody_s_place, bytes_that_are_no_frame);
+    return RUN_TESTS(
+        "switchd_life", a_lost_parameter_server_is_noticed, who_leaves_others_waiting_is_noticed_where_slots_are_shared,
+        who_does_not_fit_is_told_why, who_does_not_come_is_named, who_goes_is_told_of, who_gives_up_says_why,
+        who_leaves_and_owes_more_than_a_slot_knows_is_told_of, a_job_whose_last_worker_is_silent_ends,
+        slots_are_granted_within_the_quota, slots_that_there_is_no_memory_for_are_not_made, a_killed_switch_is_noticed,
+        a_switch_that_ends_says_so, strangers_take_nobody_s_place, bytes_that_are_no_frame);
 }

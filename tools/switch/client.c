@@ -143,10 +143,11 @@ static void print_status(const json_t *status)
     if (shared) printf("%lld slots, ", number_of(status, "slots"));
     const bool chunks = shared || is_ps;
     const long long shards = number_of(status, "shards");
-    printf("%s%lld of %lld %s of %lld values%s, %lld %s, at most %lld a job\n", chunks ? "room for " : "",
+    printf("%s%lld of %lld %s of %lld values%s, %lld %s, %s%s, at most %lld a job\n", chunks ? "room for " : "",
            number_of(status, "slots_free"), number_of(status, shared ? "windows" : "slots"),
            chunks ? "chunks under way" : "slots", number_of(status, "slot_values"), chunks ? "" : " free", shards,
-           shards == 1 ? "shard" : "shards", number_of(status, "quota"));
+           shards == 1 ? "shard" : "shards", is_ps ? "at most " : "",
+           gn_human_bytes((uint64_t)number_of(status, "memory_bytes")).s, number_of(status, "quota"));
     const json_t *jobs = json_object_get(status, "jobs");
     json_array_foreach(jobs, index, job) print_job(job);
     if (!json_array_size(jobs)) puts("no job");

@@ -16,9 +16,10 @@ static void introduce(const char *program, const switch_options *options, const 
 {
     char listen[GN_ENDPOINT_TEXT];
     const gn_switchd_config *c = &options->config;
-    gn_cli_note(program, "%slistening on %s: %u slots of %u values in %u %s%s%s",
+    gn_cli_note(program, "%slistening on %s: %u slots of %u values in %u %s, %s%s%s%s",
                 c->role == GN_SWITCHD_PS ? "parameter server " : "", gn_switchd_address(daemon, listen), c->slots,
                 c->slot_values, c->shards, c->shards == 1 ? "shard" : "shards",
+                c->role == GN_SWITCHD_PS ? "at most " : "", gn_human_bytes(gn_switchd_memory(c)).s,
                 c->parent ? ", parent "
                 : c->ps   ? ", parameter server "
                           : "",
