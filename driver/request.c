@@ -74,12 +74,11 @@ static int read_count(const json_t *value, const char *name, uint64_t *number, g
     return 0;
 }
 
-enum { A_DAY_S = 86400 };
-
 static int read_time(const json_t *value, const char *name, uint64_t *time, gn_error *error)
 {
     if (read_count(value, name, time, error)) return -1;
-    if (*time > A_DAY_S * 1000000000ull) return gn_error_set(error, "%s: longer than a day", name);
+    if (*time > GN_FAULT_SECONDS_MAX * UINT64_C(1000000000))
+        return gn_error_set(error, "%s: at most %d seconds", name, GN_FAULT_SECONDS_MAX);
     return 0;
 }
 

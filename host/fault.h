@@ -30,7 +30,8 @@ typedef struct gn_fault_config {
 
 enum {
     GN_FAULT_QUEUE_BYTES = 16 << 20,  ///< datagrams waiting; more are dropped and counted as overflow
-    GN_FAULT_REORDER_NS = 1000000     ///< default of reorder_ns
+    GN_FAULT_REORDER_NS = 1000000,    ///< default of reorder_ns
+    GN_FAULT_SECONDS_MAX = 10         ///< that any of these times may be: more is a link that is down
 };
 
 typedef struct gn_fault_counters {

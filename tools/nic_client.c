@@ -104,7 +104,7 @@ static const struct argp_option set_options[] = {
     {"duplicate", NIC_FAULT_DUPLICATE, "P", 0, "probability of duplication", 0},
     {"reorder", NIC_FAULT_REORDER, "P", 0, "probability of reordering", 0},
     {"reorder-delay", NIC_FAULT_REORDER_DELAY, "TIME", 0, "how long a reordered datagram is held back", 0},
-    {"delay", NIC_FAULT_DELAY, "TIME", 0, "delay of every datagram", 0},
+    {"delay", NIC_FAULT_DELAY, "TIME", 0, "delay of every datagram (times at most 10s)", 0},
     {"jitter", NIC_FAULT_JITTER, "TIME", 0, "variation of the delay", 0},
     {"seed", NIC_FAULT_SEED, "NUMBER", 0, "seed of the random numbers", 0},
     {0},

@@ -29,6 +29,14 @@ static const fault_option *find(int key)
     return NULL;
 }
 
+static void parse_time(int key, const char *text, struct argp_state *state, uint64_t *nanoseconds)
+{
+    const char *name = gn_option_name(state, key);
+    gn_option_check(state, name, gn_parse_duration(text, nanoseconds));
+    if (*nanoseconds > GN_FAULT_SECONDS_MAX * UINT64_C(1000000000))
+        argp_error(state, "--%s %s: at most %ds", name, text, GN_FAULT_SECONDS_MAX);
+}
+
 bool nic_fault_parse(int key, const char *text, struct argp_state *state, gn_fault_config *fault)
 {
     const fault_option *option = find(key);
@@ -39,7 +47,7 @@ bool nic_fault_parse(int key, const char *text, struct argp_state *state, gn_fau
     else if (key == NIC_FAULT_SEED)
         gn_option_check(state, gn_option_name(state, key), gn_parse_number(text, 0, INT64_MAX, value));
     else
-        gn_option_check(state, gn_option_name(state, key), gn_parse_duration(text, value));
+        parse_time(key, text, state, value);
     return true;
 }
 

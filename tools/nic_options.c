@@ -74,7 +74,7 @@ static const struct argp_option options[] = {
     {"loss", NIC_FAULT_LOSS, "P", 0, "lose datagrams with this probability (1%, 0.01)", 4},
     {"duplicate", NIC_FAULT_DUPLICATE, "P", 0, "send datagrams twice", 4},
     {"reorder", NIC_FAULT_REORDER, "P", 0, "hold datagrams back, so that later ones overtake them", 4},
-    {"reorder-delay", NIC_FAULT_REORDER_DELAY, "TIME", 0, "for how long (default 1ms)", 4},
+    {"reorder-delay", NIC_FAULT_REORDER_DELAY, "TIME", 0, "for how long (default 1ms; all times at most 10s)", 4},
     {"delay", NIC_FAULT_DELAY, "TIME", 0, "delay every datagram by this, such as 10ms (default: not at all)", 4},
     {"jitter", NIC_FAULT_JITTER, "TIME", 0, "by up to this much more or less", 4},
     {"seed", NIC_FAULT_SEED, "NUMBER", 0, "of the random numbers for all this (default 1)", 4},

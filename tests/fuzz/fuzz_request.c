@@ -18,5 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (request.command == GN_REQUEST_SET && !change->given) abort();
     if (change->given & GN_CHANGE_RULES && (!change->rule_count || change->rule_count > GN_RULES_MAX)) abort();
     if (change->given & GN_CHANGE_LOSS && !(change->fault.loss >= 0 && change->fault.loss <= 1)) abort();
+    const uint64_t most = GN_FAULT_SECONDS_MAX * UINT64_C(1000000000);
+    if (change->fault.delay_ns > most || change->fault.jitter_ns > most || change->fault.reorder_ns > most) abort();
     return 0;
 }

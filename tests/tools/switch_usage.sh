@@ -28,6 +28,11 @@ wrong "--parent '::1:5': write an IPv6 address as [ADDRESS]:PORT" --parent ::1:5
 wrong "--ps 'root': HOST:PORT is needed" --mode shared --ps root
 wrong "--drop sideways:2%: before the colon there is in (from the workers) or out (to them)" --drop sideways:2%
 wrong "--drop: 'much' is no probability" --drop in:much
+wrong "--delay 1h: at most 10s" --delay 1h
+wrong "--jitter 10001ms: at most 10s" --jitter out:10001ms
+wrong "--reorder-delay 11s: at most 10s" --reorder-delay in:11s
+expect 2 "--delay 1h: at most 10s" timeout 10 "$GRADNIC" nic set --delay 1h
+expect 2 "--jitter 1min: at most 10s" timeout 10 "$GRADNIC" nic --jitter 1min
 wrong "--listen 'localhost:7777': give a numeric address" -l localhost:7777
 wrong "'foo' is no option, and no command" foo
 for address in 127.0.0.1 :7777 host: host:0 host:65536 host:-1 host:7777x ''; do

@@ -64,7 +64,7 @@ static const struct argp_option options[] = {
     {"drop", NIC_FAULT_LOSS, "P", 0, "lose packets with this probability (1%, 0.01)", 3},
     {"duplicate", NIC_FAULT_DUPLICATE, "P", 0, "pass packets twice", 3},
     {"reorder", NIC_FAULT_REORDER, "P", 0, "hold packets back, so that later ones overtake them", 3},
-    {"reorder-delay", NIC_FAULT_REORDER_DELAY, "TIME", 0, "for how long (default 1ms)", 3},
+    {"reorder-delay", NIC_FAULT_REORDER_DELAY, "TIME", 0, "for how long (default 1ms; all times at most 10s)", 3},
     {"delay", NIC_FAULT_DELAY, "TIME", 0, "delay every packet by this, such as 10ms (default: not at all)", 3},
     {"jitter", NIC_FAULT_JITTER, "TIME", 0, "by up to this much more or less", 3},
     {"seed", NIC_FAULT_SEED, "NUMBER", 0, "of the random numbers for all this (default 1)", 3},
