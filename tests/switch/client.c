@@ -362,6 +362,35 @@ static size_t hostile(const client *c, uint64_t *state, uint8_t *out, size_t roo
     return whole;
 }
 
+/// A packet that only its numbers may tell from a contribution.
+static size_t imposture(const client *c, uint64_t *state, uint8_t *out, size_t room)
+{
+    const gn_admission_welcome *w = &c->result->welcome;
+    const uint32_t psn = (uint32_t)(c->config->flood == SW_FLOOD_OWN ? c->result->flooded : draw(state) % 65536);
+    gn_agg_packet packet = {.type = GN_AGG_GRADIENT,
+                            .job = w->job[0],
+                            .gen = w->gen[0],
+                            .slot = (uint16_t)(psn % w->slots),
+                            .version = psn / w->slots & 1,
+                            .psn = psn,
+                            .bitmap = 1ull << c->join.bit,
+                            .fanin = c->join.children,
+                            .values = c->join.packet_values};
+    if (c->config->flood == SW_FLOOD_OLD) packet.gen = (uint16_t)(packet.gen - 1 - draw(state) % 8);
+    if (c->config->flood == SW_FLOOD_OTHER) {
+        const int away = (int)(draw(state) % 8) - 4;
+        packet.job = (uint16_t)(packet.job + away);
+        packet.gen = (uint16_t)(packet.gen + away);
+        packet.fanin = 2;
+        packet.bitmap = 1 + draw(state) % 2;
+    }
+    const size_t whole = GN_AGG_HEADER + 4u * packet.values;
+    if (whole > room) return 0;
+    memset(out, 1, whole);
+    gn_agg_write_header(&packet, out);
+    return whole;
+}
+
 static bool flood(client *c)
 {
     enum {
@@ -369,17 +398,20 @@ static bool flood(client *c)
         FLOOD_EVERY_US = 3000
     };  // some 150 Mbit/s: more than the link has, but no processor's whole time
     uint64_t state = c->join.rank + 1;
+    const unsigned every = c->config->flood_every_us ? c->config->flood_every_us : FLOOD_EVERY_US;
     const uint64_t end = gn_now() + (uint64_t)(c->config->flood_s * 1e9);
     while (gn_now() < end) {
         for (unsigned i = 0; i < BURST; i++) {
             uint8_t *room = gn_outbox_room(c->box, ROOM);
-            const size_t bytes = hostile(c, &state, room, ROOM);
+            const size_t bytes =
+                c->config->flood == SW_FLOOD_ANY ? hostile(c, &state, room, ROOM) : imposture(c, &state, room, ROOM);
             gn_outbox_keep(c->box, bytes);
             gn_outbox_post(c->box, c->streams[0].fd, &c->streams[0].to, room, bytes);
             c->result->flooded++;
         }
         gn_outbox_flush(c->box);
-        usleep(FLOOD_EVERY_US);
+        while (recv(c->streams[0].fd, c->buffer, BUFFER, MSG_DONTWAIT) > 0) continue;
+        usleep(every);
     }
     return true;
 }

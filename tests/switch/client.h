@@ -9,20 +9,30 @@
 #include <gradnic/admission.h>
 #include <gradnic/worker.h>
 
+typedef enum sw_flood {
+    SW_FLOOD_ANY,    ///< bytes of any kind, or packets of the own job of which a field or two are wrong
+    SW_FLOOD_OTHER,  ///< right, but of jobs whose numbers and generations are near the own
+    SW_FLOOD_OLD,    ///< right, but of earlier generations of the own
+    SW_FLOOD_OWN,    ///< right: chunk after chunk of the own, without waiting for results
+    SW_FLOODS
+} sw_flood;
+
 typedef struct sw_client {
     const char *host;  ///< of the switch, numeric
     uint16_t port;
-    gn_admission_join join;  ///< all but udp_port and patience_ms, which is timeout_ms
-    size_t count;            ///< values of each stream's vectors
-    unsigned rounds;         ///< vectors, one after the other
-    int timeout_ms;          ///< without any progress
-    unsigned stop_after;     ///< rounds after which it goes without a word; 0: never
-    const char *last_word;   ///< with stop_after: as one whose collective has failed; NULL: none
-    double pause_s;          ///< after each round
-    bool nan;                ///< rank 1 has values that have no integers
-    bool deaf;               ///< sums in binary32, from rank 0, do not reach it
-    bool marked;             ///< as if a queue had marked all that it sends (ECN)
-    double flood_s;          ///< instead of summing: hostile datagrams as fast as can be, for so long
+    gn_admission_join join;   ///< all but udp_port and patience_ms, which is timeout_ms
+    size_t count;             ///< values of each stream's vectors
+    unsigned rounds;          ///< vectors, one after the other
+    int timeout_ms;           ///< without any progress
+    unsigned stop_after;      ///< rounds after which it goes without a word; 0: never
+    const char *last_word;    ///< with stop_after: as one whose collective has failed; NULL: none
+    double pause_s;           ///< after each round
+    bool nan;                 ///< rank 1 has values that have no integers
+    bool deaf;                ///< sums in binary32, from rank 0, do not reach it
+    bool marked;              ///< as if a queue had marked all that it sends (ECN)
+    double flood_s;           ///< instead of summing: hostile datagrams as fast as can be, for so long
+    sw_flood flood;           ///< of which kind
+    unsigned flood_every_us;  ///< 64 of them; 0: 3000
 } sw_client;
 
 typedef struct sw_result {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // switch_client HOST PORT NAME RANK RANKS [OPTION VALUE]...: a worker of client.h as a process. Options: streams, slots, values, format (0 to
-// 2), count, rounds, timeout (ms), stop-after, pause (ms), flood (ms), priority, bit, children, parent-bit, parent-children. Prints one line of JSON; status 0 when all sums were right.
+// 2), count, rounds, timeout (ms), stop-after, pause (ms), flood (ms), flood-kind (0 to 3), flood-every (us), priority, bit, children, parent-bit, parent-children. Prints one line of JSON; status 0 when all sums were right.
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +22,8 @@ static void set(sw_client *c, const char *option, const char *text)
     if (!strcmp(option, "pause")) c->pause_s = (double)value / 1e3;
     if (!strcmp(option, "priority")) c->join.priority = (uint16_t)value;
     if (!strcmp(option, "flood")) c->flood_s = (double)value / 1e3;
+    if (!strcmp(option, "flood-kind")) c->flood = (sw_flood)(value % SW_FLOODS);
+    if (!strcmp(option, "flood-every")) c->flood_every_us = (unsigned)value;
     if (!strcmp(option, "bit")) c->join.bit = (uint8_t)value;
     if (!strcmp(option, "children")) c->join.children = (uint8_t)value;
     if (!strcmp(option, "parent-bit")) c->join.parent_bit = (uint8_t)value;

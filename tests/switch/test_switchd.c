@@ -129,6 +129,45 @@ START_TEST(marks_of_queues_come_down)
 }
 END_TEST
 
+/// From members of other jobs, tens of thousands a second: for this one's slots, of old generations, for their own.
+static void flood_in(gn_memory_mode mode)
+{
+    enum { FLOODS = SW_FLOODS - 1, FLOOD_S = 2 };
+    running ps = {0};
+    gn_switchd_config config = plain_switch;
+    if (mode != GN_PARTITIONED) ps = start_ps(plain_switch.in), config = sharing(&ps, mode, 64, 1024);
+    const running r = start(&config);
+    for (unsigned i = 0; i < FLOODS; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "fl%u", i);
+        sw_client c = client_of(r.port, name, 0, 1);
+        c.flood = SW_FLOOD_OTHER + i;
+        c.flood_s = FLOOD_S;
+        launch(i, &c);
+    }
+    usleep(200000);
+    for (unsigned i = 0; i < 2; i++) {
+        sw_client c = client_of(r.port, "sums", i, 2);
+        c.timeout_ms = 30000;
+        c.rounds = 10;
+        launch(FLOODS + i, &c);
+    }
+    all_good(FLOODS, 2);
+    await(0, FLOODS);
+    for (unsigned i = 0; i < FLOODS; i++) {
+        ck_assert_msg(ones[i].result.good, "%s", ones[i].result.error);
+        ck_assert_uint_gt(ones[i].result.flooded, 1000);
+    }
+    stop(&r);
+    if (ps.pid) stop(&ps);
+}
+
+START_TEST(right_packets_in_floods_change_no_other_sum)
+{
+    for (gn_memory_mode mode = GN_PARTITIONED; mode < GN_MEMORY_MODES; mode++) flood_in(mode);
+}
+END_TEST
+
 START_TEST(datagrams_one_by_one)
 {
     gn_switchd_config config = plain_switch;
@@ -324,7 +363,8 @@ END_TEST
 int main(void)
 {
     return RUN_TESTS("switchd", sums_are_right, streams_go_to_all_shards, bad_links_both_ways, one_worker_alone,
-                     leaves_and_a_root, jobs_share_slots, marks_of_queues_come_down, datagrams_one_by_one,
-                     values_without_integers, a_switch_in_the_middle, a_root_that_shares_its_slots,
-                     leaves_that_share_their_slots, trees_that_cannot_be);
+                     leaves_and_a_root, jobs_share_slots, marks_of_queues_come_down,
+                     right_packets_in_floods_change_no_other_sum, datagrams_one_by_one, values_without_integers,
+                     a_switch_in_the_middle, a_root_that_shares_its_slots, leaves_that_share_their_slots,
+                     trees_that_cannot_be);
 }
