@@ -44,7 +44,10 @@ static void fail_locked(gn_comm *comm, gn_status status, int culprit, int report
     } else {
         char name[GN_NAME] = "?";
         if (reporter < comm->size) gn_comm_name(comm, reporter, name);
-        gn_cause_set(&comm->error, status, "%.300s (reported by rank %d, %s)", text, reporter, name);
+        // Who was stopped for a while learns that it is itself the one.
+        const bool own = culprit == comm->rank && status == GN_PEER_LOST;
+        gn_cause_set(&comm->error, status, "%s%.300s (reported by rank %d, %s)",
+                     own ? "this rank was given up by the others: " : "", text, reporter, name);
     }
     gn_log_text(&comm->config, GN_LOG_ERROR, "%s: %.300s", gn_status_string(status), comm->error.text);
 }
@@ -295,7 +298,7 @@ gn_status gn_control_begin(gn_comm *comm, const gn_op_header *header)
     comm->unheard = false;
     comm->phase = "start";
     comm->data_received = comm->data_expected = 0;
-    comm->last_progress = now;
+    comm->last_progress = comm->looked = now;
     gn_slot *slot = &comm->slot[comm->sequence % 2];
     for (int i = 0; i < comm->peer_count; i++) {
         gn_peer *peer = &comm->peers[i];

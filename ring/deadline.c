@@ -88,12 +88,23 @@ static void give_up(gn_comm *comm, const gn_peer *peer, gn_verdict verdict)
     }
 }
 
+/// lock held. Whoever stood still itself, as between SIGSTOP and SIGCONT, has heard nobody meanwhile, and blames nobody for that.
+static void look_at_oneself(gn_comm *comm, double now)
+{
+    const bool stood_still = now - comm->looked > comm->timeout_ms * 0.5e-3;
+    comm->looked = now;
+    if (!stood_still) return;
+    comm->awake = comm->last_progress = now;
+    for (int i = 0; i < comm->peer_count; i++) comm->peers[i].last_sign = now;
+}
+
 gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting)
 {
     double now = gn_now(), limit = comm->timeout_ms * 1e-3;
     gn_suspicion strongest = {.verdict = GN_FINE};
     const gn_peer *culprit = NULL;
     pthread_mutex_lock(&comm->lock);
+    look_at_oneself(comm, now);
     for (int i = 0; i < comm->peer_count; i++) {
         if (!waiting[i]) continue;
         gn_watch watch = watch_of(comm, i, now);
@@ -111,7 +122,7 @@ gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting)
 void gn_control_progress(gn_comm *comm, double now)
 {
     pthread_mutex_lock(&comm->lock);
-    comm->last_progress = now;
+    if (now > comm->last_progress) comm->last_progress = now;
     pthread_mutex_unlock(&comm->lock);
 }
 

@@ -78,7 +78,8 @@ struct gn_comm {
     gn_op_header own_header;
     int16_t *history;  ///< exponent by bucket; NULL until the first use of GN_SCALE_AUTO
     const char *phase;
-    double last_progress;                   ///< lock: when data last moved
+    double last_progress;  ///< lock: when data last moved
+    double looked, awake;  ///< lock: when deadlines were last looked at; when this process last stood still
     uint64_t data_received, data_expected;  ///< of this collective
     uint64_t *data_sent;                    ///< by index of peer
 

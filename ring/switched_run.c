@@ -153,11 +153,12 @@ static gn_status check_deadlines(run *r)
         waiting[i] = comm->rank || !gn_control_has_finished(comm, i, collectives(r));
     gn_status status = gn_control_check_deadline(comm, waiting);
     const double now = gn_now(), still = now - comm->last_progress, limit = comm->timeout_ms * 1e-3;
+    const double heard = tether->last_heard > comm->awake ? tether->last_heard : comm->awake;
     if (status || r->told || still < gn_control_beat_seconds(comm)) return status;
     if (now >= tether->last_ping + gn_control_beat_seconds(comm)) gn_tether_ping(tether, now);
     char text[64];
     snprintf(text, sizeof text, "no sign of life for %d ms", comm->timeout_ms);
-    if (still > limit && now - tether->last_heard > limit) return blame_switch(r, text);
+    if (still > limit && now - heard > limit) return blame_switch(r, text);
     // Rank 0 knows whether all are in this collective. When they are, and all live, it is the datagrams that do not pass.
     snprintf(text, sizeof text, "it lives, but has sent no result for %d ms", comm->timeout_ms);
     if (!comm->rank && still > limit && all_headers(r)) return blame_switch(r, text);

@@ -24,6 +24,7 @@ typedef struct plan {
     int die;        // a signal that the victim sends itself; 0: none
     gn_profile profile;
     size_t other_count;  // of the victim's call
+    gn_algorithm algorithm;
 } plan;
 
 static gn_comm_config plan_config(int rank, const ranks *group, const plan *p)
@@ -122,6 +123,51 @@ START_TEST(test_silent_rank_is_named)
     ranks_wait(&group, 30);
     expect(&group, GN_PEER_LOST, "rank 1 (127.0.0.1) lost: no sign of life for 2000 ms", 8, false);
     ck_assert_msg(strstr(told, "rank 1 (127.0.0.1) lost: no sign of life for 2000 ms") != NULL, "told '%s'", told);
+    const report *r = &group.reports[VICTIM];
+    ck_assert_msg(strstr(r->text, "this rank was given up by the others: rank 1 (127.0.0.1) lost") != NULL, "%s",
+                  r->text);
+    ranks_free(&group);
+    switch_stop(&host, SIGKILL);
+}
+END_TEST
+
+/// Rank 0 waits for a word of the parent before its last collective.
+static void run_through_a_pause(int rank, const ranks *group, void *argument)
+{
+    const plan *p = argument;
+    gn_comm_config config = plan_config(rank, group, p);
+    config.algorithm = p->algorithm;
+    gn_comm *comm = rank_init(rank, group, &config);
+    if (!comm) return;
+    float *values = calloc(LARGE, sizeof *values);
+    gn_status status = GN_OK;
+    for (int i = 0; !status && i <= 5; i++) {
+        if (!rank) *p->progress = i;
+        while (!rank && i == 5 && *p->progress < 6) usleep(1000);
+        status = gn_allreduce(comm, values, values, LARGE, GN_SUM);
+    }
+    keep(&group->reports[rank], status, comm, 0);
+    gn_comm_free(comm);
+}
+
+// As a batch system suspends a job: whoever stood still himself blames nobody, neither rank nor switch.
+START_TEST(test_ranks_that_stood_still_blame_nobody)
+{
+    switch_start(&host, NULL);
+    plan p = {.host = &host, .timeout_ms = 2000, .progress = progress, .algorithm = (gn_algorithm)_i};
+    ranks group;
+    ranks_start(&group, SIZE, run_through_a_pause, &p);
+    for (int i = 0; i < 2000 && *progress < 5; i++) usleep(10000);
+    usleep(100000);  // the others wait for rank 0, and for the switch
+    for (int rank = SIZE; rank--;) kill(group.pids[rank], SIGSTOP);
+    usleep(4500000);  // more than twice the deadline
+    *progress = 6;
+    for (int rank = SIZE; rank--;) kill(group.pids[rank], SIGCONT);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) {
+        ck_assert_int_eq(group.exits[rank], 0);
+        ck_assert_msg(!group.reports[rank].status, "rank %d: %s", rank, group.reports[rank].text);
+    }
     ranks_free(&group);
     switch_stop(&host, SIGKILL);
 }
@@ -388,6 +434,7 @@ int main(void)
     tcase_add_checked_fixture(all, setup, NULL);
     tcase_add_test(all, test_killed_rank_is_named);
     tcase_add_test(all, test_silent_rank_is_named);
+    tcase_add_loop_test(all, test_ranks_that_stood_still_blame_nobody, 0, GN_ALGORITHMS);
     tcase_add_loop_test(all, test_lost_switch_is_named, 0, 4);
     tcase_add_test(all, test_deaf_switch_is_named);
     tcase_add_test(all, test_different_calls);
