@@ -42,7 +42,18 @@ START_TEST(a_lost_parameter_server_is_noticed)
     launch(0, &c);
     await(0, 1);
     says(0, "parameter server");
+    // When there is one again at that place, the same job can be had again.
+    config = plain_switch;
+    config.role = GN_SWITCHD_PS;
+    config.listen.port = ps.port;
+    const running again = start(&config);
+    for (unsigned i = 0; i < 2; i++) {
+        c = client_of(r.port, "lost", i, 2);
+        launch(i, &c);
+    }
+    all_good(0, 2);
     stop(&r);
+    stop(&again);
 }
 END_TEST
 
