@@ -64,10 +64,9 @@ static inline const gn_admission_join *gn_job_terms(const gn_job *job)
 }
 
 enum {
-    GN_JOB_LOOK_MS = 100,       ///< how often it is looked whether somebody is waited for who has left
-    GN_JOB_PATIENCE_MS = 5000,  ///< packets without a result for so long, after somebody has left: it is so
-    GN_JOB_ASKED = 3,           ///< packets
-    GN_JOB_BEATS = 16,          ///< pings in the workers' patience, but for these limits:
+    GN_JOB_LOOK_MS = 100,  ///< how often it is looked whether somebody is waited for who has left
+    GN_JOB_ASKED = 3,      ///< packets
+    GN_JOB_BEATS = 16,     ///< pings in the workers' patience, but for these limits:
     GN_JOB_BEAT_MIN_MS = 50,
     GN_JOB_BEAT_MAX_MS = 1000
 };

@@ -163,6 +163,7 @@ int gn_switchd_open(gn_switchd **out, const gn_switchd_config *config, gn_error 
     clock_gettime(CLOCK_REALTIME, &now);
     daemon->config = *config;
     if (!daemon->config.windows) daemon->config.windows = 4 * config->slots;
+    if (!daemon->config.stuck_ns) daemon->config.stuck_ns = GN_SWITCHD_STUCK_S * UINT64_C(1000000000);
     if (!daemon->config.abandoned_ns) daemon->config.abandoned_ns = GN_SWITCHD_ABANDONED_S * UINT64_C(1000000000);
     const uint32_t all = gn_switchd_places(&daemon->config);
     if (!daemon->config.quota) daemon->config.quota = all / 4 ? all / 4 : 1;

@@ -17,7 +17,8 @@ enum {
     GN_SWITCHD_BUFFER = 8 << 20,     ///< bytes: receive buffer of each stream; a quarter of it to send
     GN_SWITCHD_JOIN_TIMEOUT_S = 60,  ///< until all children have come
     GN_SWITCHD_ABANDONED_S = 30,     ///< without a packet from those who are left
-    GN_SWITCHD_HOST = 256            ///< bytes of a host's name, with its end
+    GN_SWITCHD_STUCK_S = 5,  ///< packets without a result for so long, after somebody has left: he is waited for
+    GN_SWITCHD_HOST = 256    ///< bytes of a host's name, with its end
 };
 
 typedef enum gn_switchd_role { GN_SWITCHD_SWITCH, GN_SWITCHD_PS } gn_switchd_role;
@@ -37,6 +38,7 @@ typedef struct gn_switchd_config {
     size_t buffer_bytes;
     bool no_offload;  ///< a system call's message is one datagram, in and out
     uint64_t join_timeout_ns;
+    uint64_t stuck_ns;  ///< with packets, but no result, after which a job that somebody has left ends; 0: ..._STUCK_S
     uint64_t abandoned_ns;  ///< without a packet, after which a job that somebody has left ends; 0: ..._ABANDONED_S
     uint64_t memory;        ///< most bytes for slots; 0: what the machine has
     const char *parent;     ///< HOST:PORT; NULL: none

@@ -43,9 +43,9 @@ static counted count(const gn_switchd *daemon, const gn_job *job)
 
 /// What is waited for may be no slot's: where slots are shared it may be known to the parameter server alone, and binary32 values go to rank 0 past
 /// the slots. But those who wait go on asking.
-static bool is_stuck(gn_job *job, const counted *all, uint64_t now)
+static bool is_stuck(const gn_switchd *daemon, gn_job *job, const counted *all, uint64_t now)
 {
-    const bool waited = job->progress && now - job->progress >= GN_JOB_PATIENCE_MS * UINT64_C(1000000);
+    const bool waited = job->progress && now - job->progress >= daemon->config.stuck_ns;
     const bool stuck = waited && all->results == job->results && all->packets >= job->packets + GN_JOB_ASKED;
     if (job->progress && all->results == job->results && !waited) return false;
     job->progress = now;
@@ -70,7 +70,7 @@ static bool look_for_left(gn_switchd *daemon, gn_job *job, uint64_t now)
     uint64_t missing = waited_for(daemon, job) & job->left;
     const counted all = count(daemon, job);
     job->deadline = now + GN_JOB_LOOK_MS * UINT64_C(1000000);
-    if (!missing && is_stuck(job, &all, now)) missing = job->left;
+    if (!missing && is_stuck(daemon, job, &all, now)) missing = job->left;
     gn_job_bits(job->left, left, sizeof left);
     if (missing) {
         gn_job_end(daemon, job, NULL, "%s has left, and its part of a sum is missing (all who have left: children %s)",

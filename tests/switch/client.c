@@ -446,7 +446,8 @@ static bool run(client *c)
     for (unsigned round = 0; round < config->rounds; round++) {
         if (config->stop_after && round == config->stop_after) return go(c, round);
         if (!sum_once(c, round)) return false;
-        if (config->pause_s > 0) usleep((useconds_t)(config->pause_s * 1e6));
+        if (config->pause_s > 0 && (!config->pauses || round < config->pauses))
+            usleep((useconds_t)(config->pause_s * 1e6));
     }
     c->result->seconds = (double)(gn_now() - begin) / 1e9;
     // What the last results were may be lost on their way to others, who ask again: the switch answers them.

@@ -26,7 +26,8 @@ typedef struct sw_client {
     int timeout_ms;           ///< without any progress
     unsigned stop_after;      ///< rounds after which it goes without a word; 0: never
     const char *last_word;    ///< with stop_after: as one whose collective has failed; NULL: none
-    double pause_s;           ///< after each round
+    double pause_s;           ///< after each round...
+    unsigned pauses;          ///< ... up to this one; 0: after all
     bool nan;                 ///< rank 1 has values that have no integers
     bool deaf;                ///< sums in binary32, from rank 0, do not reach it
     bool marked;              ///< as if a queue had marked all that it sends (ECN)

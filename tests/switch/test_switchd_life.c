@@ -172,7 +172,9 @@ END_TEST
 /// What has no integers is summed by rank 0, past the slots: no slot tells who is waited for.
 START_TEST(who_leaves_and_owes_more_than_a_slot_knows_is_told_of)
 {
-    const running r = start(&plain_switch);
+    gn_switchd_config config = plain_switch;
+    config.stuck_ns = 1500000000;
+    const running r = start(&config);
     for (unsigned i = 0; i < 2; i++) {
         sw_client c = client_of(r.port, "owes", i, 2);
         c.nan = true;

@@ -183,6 +183,7 @@ static void plant(tree *t, bool shares)
     for (unsigned i = 0; i < 4; i++) snprintf(t->control[i], sizeof t->control[i], "%s/%u", t->folder, i);
     gn_switchd_config config = plain_switch;
     config.user = getpwuid(geteuid())->pw_name;  // who may ask
+    config.stuck_ns = 1500000000;
     if (shares) {
         config.role = GN_SWITCHD_PS;
         config.control = t->control[PS];
@@ -190,6 +191,7 @@ static void plant(tree *t, bool shares)
         const char *user = config.user;
         config = sharing(&t->ps, GN_SHARED, 4, 256);
         config.user = user;
+        config.stuck_ns = 1500000000;
     }
     config.control = t->control[ROOT];
     t->root = start(&config);
@@ -260,6 +262,7 @@ START_TEST(status_names_the_rank_that_is_waited_for)
         sw_client c = worker_of(&t, "waits", i);
         c.rounds = 2;
         c.pause_s = i == 3 ? 1.5 : 0;
+        c.pauses = 1;
         launch(i, &c);
     }
     usleep(300000);
@@ -392,6 +395,7 @@ START_TEST(a_silence_that_ends_is_none)
         c.timeout_ms = 2000;
         c.rounds = 2;
         c.pause_s = 2.5;
+        c.pauses = 1;
         launch(i, &c);
     }
     usleep(500000);
@@ -402,14 +406,14 @@ START_TEST(a_silence_that_ends_is_none)
     all_good(0, 4);
     for (unsigned i = 0; i < 4; i++) {
         sw_client c = worker_of(&t, "still", i);
-        c.timeout_ms = 4000;
-        c.rounds = 150;
+        c.timeout_ms = 3000;
+        c.rounds = 60;
         launch(i, &c);
     }
-    usleep(500000);
+    usleep(300000);
     const running *all[] = {&t.root, &t.leaf[0], &t.leaf[1]};
     for (unsigned i = 0; i < 3; i++) kill(all[i]->pid, SIGSTOP);
-    usleep(2500000);
+    usleep(1800000);  // more than half of the workers' patience
     for (unsigned i = 0; i < 3; i++) kill(all[i]->pid, SIGCONT);
     all_good(0, 4);
     fell(&t);
