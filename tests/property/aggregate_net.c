@@ -131,7 +131,10 @@ static void open_job(net *n, unsigned job)
 
 static void close_job(net *n, unsigned job)
 {
-    for (unsigned i = 0; i < n->ranks; i++) gn_worker_free(n->job[job].worker[i]);
+    for (unsigned i = 0; i < n->ranks; i++) {
+        n->account.fallbacks += gn_worker_get_stats(n->job[job].worker[i]).fallback_chunks;
+        gn_worker_free(n->job[job].worker[i]);
+    }
     gn_ps_free(n->job[job].ps);
 }
 
@@ -147,6 +150,7 @@ void net_open(net *n, const net_options *options)
     for (unsigned i = 0; i < n->switches; i++) open_switch(n, i);
     for (unsigned job = 0; job < options->jobs; job++) {
         n->job[job].gen = GEN;
+        for (unsigned seat = 0; seat < NET_SEATS; seat++) n->job[job].busy[seat] = net_below(n, 4) == 0;
         open_job(n, job);
     }
 }
@@ -154,7 +158,9 @@ void net_open(net *n, const net_options *options)
 void net_restart(net *n, unsigned job)
 {
     close_job(n, job);
+    n->account.restarts++;
     n->job[job].gen++;
+    memset(n->job[job].latest, 0, sizeof n->job[job].latest);
     open_job(n, job);
 }
 
@@ -166,14 +172,20 @@ void net_close(net *n)
     free(n->before);
 }
 
+static void slow_down(net *n, net_flight *f)
+{
+    f->until = n->steps + (1u << net_below(n, NET_SLOW));
+}
+
 static void put(net *n, int to, uint16_t port, const void *data, size_t bytes)
 {
     if (n->flights == NET_FLIGHTS) {  // a queue that is full loses, as queues do
-        n->overrun++;
+        n->account.overrun++;
         return;
     }
     net_flight *f = &n->flight[n->flights++];
     *f = (net_flight){.to = to, .port = port, .bytes = bytes, .data = malloc(bytes)};
+    if (net_below(n, 1000) < n->options.slow) slow_down(n, f);
     SUITE_CHECK(f->data, "no memory");
     memcpy(f->data, data, bytes);
 }
@@ -182,13 +194,14 @@ static void put(net *n, int to, uint16_t port, const void *data, size_t bytes)
 static void out_of_port(net *n, unsigned from, uint16_t port, const void *data, size_t bytes)
 {
     if (port >= PS_PORT)
-        put(n, NET_TO_PS + port - PS_PORT, 0, data, bytes);
+        put(n, NET_TO_HOST + (port - PS_PORT) * NET_SEATS + NET_PS, 0, data, bytes);
     else if (port == PARENT_PORT)
         put(n, (int)n->place[from].parent, (uint16_t)n->place[from].bit, data, bytes);
     else if (n->place[from].level)
         put(n, (int)(n->place[from].first_child + port), PARENT_PORT, data, bytes);
     else
-        put(n, NET_TO_WORKER + (int)(port + from * n->options.workers), 0, data, bytes);
+        put(n, NET_TO_HOST + port / NET_WORKERS * NET_SEATS + (int)(port % NET_WORKERS + from * n->options.workers), 0,
+            data, bytes);
 }
 
 static void carry_out(net *n, unsigned from, const gn_action *action)
@@ -218,19 +231,107 @@ static void deliver_to_switch(net *n, unsigned number, const net_flight *f)
     for (unsigned i = 0; i < count; i++) carry_out(n, number, &actions[i]);
 }
 
+// ---- hosts: workers and parameter servers
+
+static bool is_there(const net *n, unsigned job, unsigned seat)
+{
+    return seat == NET_PS ? n->job[job].ps != NULL : seat < n->ranks;
+}
+
+static int64_t deadline_of(const net *n, unsigned job, unsigned seat)
+{
+    const net_job *j = &n->job[job];
+    return seat == NET_PS ? gn_ps_deadline(j->ps) : gn_worker_deadline(j->worker[seat]);
+}
+
+static void earlier(int64_t *next, int64_t deadline)
+{
+    if (deadline != GN_NEVER && (*next == GN_NEVER || deadline < *next)) *next = deadline;
+}
+
+static void make_ready(net *n, unsigned job, unsigned seat)
+{
+    if (n->job[job].ready[seat]) return;
+    n->job[job].ready[seat] = true;
+    n->ready[n->ready_count++] = (net_turn){(uint8_t)job, (uint8_t)seat, n->steps};
+}
+
+/// Those whose time has come have something to send, too.
+static void wake_late(net *n)
+{
+    if (n->wake == GN_NEVER || n->now < n->wake) return;
+    n->wake = GN_NEVER;
+    for (unsigned job = 0; job < n->options.jobs; job++)
+        for (unsigned seat = 0; seat < NET_SEATS; seat++) {
+            if (!is_there(n, job, seat) || n->job[job].ready[seat]) continue;
+            const int64_t deadline = deadline_of(n, job, seat);
+            if (deadline != GN_NEVER && deadline <= n->now)
+                make_ready(n, job, seat);
+            else
+                earlier(&n->wake, deadline);
+        }
+}
+
+/// @return whether there was one
+static bool send_one(net *n, unsigned job, unsigned seat)
+{
+    static uint8_t out[NET_DATAGRAM];
+    const net_job *j = &n->job[job];
+    const unsigned workers = n->options.workers;
+    const bool is_ps = seat == NET_PS;
+    const size_t bytes =
+        is_ps ? gn_ps_send(j->ps, n->now, out, sizeof out) : gn_worker_send(j->worker[seat], n->now, out, sizeof out);
+    if (!bytes) return false;
+    net_check_sent(n, job, seat, out, bytes);
+    if (is_ps)
+        put(n, (int)root(n), (uint16_t)(PS_PORT + job), out, bytes);
+    else
+        put(n, (int)(seat / workers), (uint16_t)(job * NET_WORKERS + seat % workers), out, bytes);
+    return true;
+}
+
+/// A host's turn: one packet. With more, it has to wait again.
+static void take_turn(net *n, unsigned at)
+{
+    const net_turn t = n->ready[at];
+    memmove(n->ready + at, n->ready + at + 1, sizeof t * (--n->ready_count - at));
+    n->job[t.job].ready[t.seat] = false;
+    if (send_one(n, t.job, t.seat))
+        make_ready(n, t.job, t.seat);
+    else
+        earlier(&n->wake, deadline_of(n, t.job, t.seat));
+}
+
+/// Whether a host's turn comes ahead of a packet's arrival.
+static bool turn_comes(net *n, unsigned *at)
+{
+    if (!n->ready_count) return false;
+    const bool held = n->steps - n->ready[0].since > NET_HOLD;
+    *at = held ? 0 : net_below(n, n->ready_count);
+    if (held || !n->flights) return true;
+    const net_turn t = n->ready[*at];
+    return net_below(n, 1000) < n->options.pace && !(n->job[t.job].busy[t.seat] && net_below(n, 64));
+}
+
+// ---- packets
+
+static void deliver_to_host(net *n, unsigned job, unsigned seat, const net_flight *f)
+{
+    n->account.between += n->job[job].ready[seat];
+    if (seat == NET_PS)
+        gn_ps_rx(n->job[job].ps, n->now, f->data, f->bytes);
+    else
+        gn_worker_rx(n->job[job].worker[seat], n->now, f->data, f->bytes);
+    make_ready(n, job, seat);
+}
+
 static void deliver(net *n, const net_flight *f)
 {
     n->delivered++;
-    if (f->to >= NET_TO_WORKER) {
-        const unsigned number = (unsigned)f->to - NET_TO_WORKER;
-        n->job[number / NET_WORKERS].stirred[number % NET_WORKERS] = true;
-        gn_worker_rx(n->job[number / NET_WORKERS].worker[number % NET_WORKERS], n->now, f->data, f->bytes);
-    } else if (f->to >= NET_TO_PS) {
-        n->job[f->to - NET_TO_PS].ps_stirred = true;
-        gn_ps_rx(n->job[f->to - NET_TO_PS].ps, n->now, f->data, f->bytes);
-    } else {
+    if (f->to >= NET_TO_HOST)
+        deliver_to_host(n, (unsigned)(f->to - NET_TO_HOST) / NET_SEATS, (unsigned)(f->to - NET_TO_HOST) % NET_SEATS, f);
+    else
         deliver_to_switch(n, (unsigned)f->to, f);
-    }
 }
 
 /// A queue that the packet was in was long.
@@ -246,126 +347,107 @@ static void mark(net_flight *f)
     memcpy(f->data, out, f->bytes);
 }
 
-/// One packet arrives, or does not, or does and is still on its way.
-static void move_one(net *n, bool faults)
+/// One of the packets on their way; a slow one when no host has anything to send, or, sometimes, when most are slow.
+static bool find_flight(net *n, unsigned *at)
 {
-    const unsigned at = net_below(n, n->flights), luck = net_below(n, 1000);
+    for (unsigned i = 0; n->flights && i < 5; i++) {
+        *at = net_below(n, n->flights);
+        if (n->flight[*at].until <= n->steps) return true;
+    }
+    return n->flights && !n->ready_count;
+}
+
+/// One packet arrives, or does not, or does and is still on its way.
+static void move_flight(net *n, unsigned at, bool faults)
+{
+    const unsigned luck = net_below(n, 1000);
     net_flight f = n->flight[at];
     const bool lost = faults && luck < n->options.loss;
     const bool again = faults && !lost && luck < n->options.loss + n->options.repeat;
     if (!again) n->flight[at] = n->flight[--n->flights];
-    n->lost += lost;
-    n->repeated += again;
+    n->account.lost += lost;
+    n->account.repeated += again;
     if (again) {
         f.data = malloc(f.bytes);
         SUITE_CHECK(f.data, "no memory");
         memcpy(f.data, n->flight[at].data, f.bytes);
+        if (net_below(n, 2)) slow_down(n, &n->flight[at]);
     }
     if (net_below(n, 1000) < n->options.mark) mark(&f);
     if (!lost) deliver(n, &f);
     free(f.data);
 }
 
-bool net_done(const net *n, unsigned job)
+/// A packet arrives, or is sent.
+static void move_one(net *n, bool faults)
+{
+    unsigned turn = 0, flight;
+    if (turn_comes(n, &turn) || !find_flight(n, &flight))
+        take_turn(n, turn);
+    else
+        move_flight(n, flight, faults);
+}
+
+// ---- what happens
+
+static bool is_unfinished(const net *n, unsigned job)
 {
     for (unsigned i = 0; i < n->ranks; i++)
-        if (!gn_worker_done(n->job[job].worker[i])) return false;
-    return true;
-}
-
-static void earlier(int64_t *next, int64_t deadline)
-{
-    if (deadline != GN_NEVER && (*next == GN_NEVER || deadline < *next)) *next = deadline;
-}
-
-static void collect_worker(net *n, unsigned job, unsigned rank)
-{
-    static uint8_t out[NET_DATAGRAM];
-    gn_worker *worker = n->job[job].worker[rank];
-    const unsigned workers = n->options.workers;
-    size_t bytes;
-    while ((bytes = gn_worker_send(worker, n->now, out, sizeof out)))
-        put(n, (int)(rank / workers), (uint16_t)(job * NET_WORKERS + rank % workers), out, bytes);
-    n->job[job].stirred[rank] = false;
-    earlier(&n->wake, gn_worker_deadline(worker));
-}
-
-static void collect_ps(net *n, unsigned job)
-{
-    static uint8_t out[NET_DATAGRAM];
-    gn_ps *ps = n->job[job].ps;
-    size_t bytes;
-    while ((bytes = gn_ps_send(ps, n->now, out, sizeof out)))
-        put(n, (int)root(n), (uint16_t)(PS_PORT + job), out, bytes);
-    n->job[job].ps_stirred = false;
-    earlier(&n->wake, gn_ps_deadline(ps));
-}
-
-/// As hosts do, asks for what there is to send those who have been given something, and everyone when somebody's time has come.
-static void collect(net *n)
-{
-    const bool all = n->wake != GN_NEVER && n->wake <= n->now;
-    if (all) n->wake = GN_NEVER;
-    for (unsigned job = 0; job < n->options.jobs; job++) {
-        const net_job *j = &n->job[job];
-        for (unsigned rank = 0; rank < n->ranks; rank++)
-            if (all || j->stirred[rank]) collect_worker(n, job, rank);
-        if (j->ps && (all || j->ps_stirred)) collect_ps(n, job);
-    }
+        if (!gn_worker_done(n->job[job].worker[i])) return true;
+    return false;
 }
 
 static void wait(net *n)
 {
     int64_t next = GN_NEVER;
-    for (unsigned job = 0; job < n->options.jobs; job++) {
-        for (unsigned i = 0; i < n->ranks; i++) earlier(&next, gn_worker_deadline(n->job[job].worker[i]));
-        if (n->job[job].ps) earlier(&next, gn_ps_deadline(n->job[job].ps));
-    }
-    SUITE_CHECK(next != GN_NEVER, "nothing is on its way, and nobody has anything to wait for");
+    for (unsigned job = 0; job < n->options.jobs; job++)
+        for (unsigned seat = 0; seat < NET_SEATS; seat++)
+            if (is_there(n, job, seat)) earlier(&next, deadline_of(n, job, seat));
+    SUITE_CHECK(next != GN_NEVER || !net_idle(n), "nothing is on its way, and nobody has anything to wait for");
     if (next > n->now) n->now = next;
 }
 
-void net_post(net *n, unsigned job, float *const *send, float *const *recv, size_t count)
+void net_post(net *n, unsigned job, unsigned rank, const float *send, float *recv, size_t count)
 {
     net_job *j = &n->job[job];
-    for (unsigned i = 0; i < n->ranks; i++) {
-        SUITE_CHECK(gn_worker_post(j->worker[i], send[i], recv[i], count) == GN_OK,
-                    "gn_worker_post(j->worker[i], send[i], recv[i], count) == GN_OK");
-        j->stirred[i] = true;
-    }
-    j->steps_left = n->options.jobs * (20000 + 600ull * n->ranks * (count / n->options.packet_values + 1));
+    SUITE_CHECK(gn_worker_post(j->worker[rank], send, recv, count) == GN_OK,
+                "gn_worker_post(j->worker[rank], send, recv, count) == GN_OK");
+    make_ready(n, job, rank);
+    j->steps_left = n->options.jobs * (60000 + 1800ull * n->ranks * (count / n->options.packet_values + 1));
+}
+
+bool net_idle(const net *n)
+{
+    return !n->flights && !n->ready_count;
+}
+
+static void set_priorities(net *n)
+{
+    const unsigned job = net_below(n, n->options.jobs);
+    for (unsigned i = 0; i < n->ranks; i++)
+        gn_worker_set_priority(n->job[job].worker[i], (uint16_t)net_below(n, 65536));
 }
 
 void net_step(net *n)
 {
-    bool busy = false;
-    collect(n);
-    for (unsigned job = 0; job < n->options.jobs; job++) {
-        if (net_done(n, job)) continue;
-        busy = true;
-        SUITE_CHECK(--n->job[job].steps_left, "job %u does not end", job);
-    }
-    if (!busy) return;
-    if (net_below(n, 1000) == 0)
-        for (unsigned i = 0, job = net_below(n, n->options.jobs); i < n->ranks; i++)
-            gn_worker_set_priority(n->job[job].worker[i], (uint16_t)net_below(n, 65536));
-    if (n->options.timeless) {
-        SUITE_CHECK(n->flights, "nothing has been lost, and still somebody waits");
-        move_one(n, true);
-        return;
-    }
-    if (!n->flights || net_below(n, 400) == 0)
+    const bool timeless = n->options.timeless;
+    n->steps++;
+    wake_late(n);
+    for (unsigned job = 0; job < n->options.jobs; job++)
+        SUITE_CHECK(!is_unfinished(n, job) || --n->job[job].steps_left, "job %u does not end", job);
+    SUITE_CHECK(!timeless || !net_idle(n), "nothing has been lost, and still somebody waits");
+    if (net_below(n, 1000) == 0) set_priorities(n);
+    if (net_idle(n) || (!timeless && net_below(n, 400) == 0))
         wait(n);
     else
         move_one(n, true);
-    n->now += 1000;
+    n->now += timeless ? 0 : 1000;
 }
 
 void net_drain(net *n)
 {
-    for (uint64_t steps = 0; n->flights; steps++) {
+    for (uint64_t steps = 0; !net_idle(n); steps++) {
         SUITE_CHECK(steps < 100000, "steps < 100000");
         move_one(n, false);
-        collect(n);
     }
 }

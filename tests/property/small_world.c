@@ -99,21 +99,71 @@ static void put(small *s, int to, unsigned port, const uint8_t *data, size_t byt
     f->digest = blend_bytes(0, f, offsetof(small_flight, data) + bytes);
 }
 
-static void collect(small *s, unsigned worker, int64_t now)
+// ---- hosts
+
+static bool send_one(small *s, unsigned host)
 {
     uint8_t out[DATAGRAM];
-    size_t bytes;
-    while ((bytes = gn_worker_send(&s->worker[worker].state, now, out, sizeof out)))
-        put(s, TO_SWITCH - (int)leaf_of(worker), worker, out, bytes);
+    const bool is_ps = host == PS;
+    const size_t bytes = is_ps ? gn_ps_send(&s->ps.state, 0, out, sizeof out)
+                               : gn_worker_send(&s->worker[host].state, 0, out, sizeof out);
+    if (bytes && is_ps) put(s, TO_SWITCH - (int)small_shape->switches + 1, PS_PORT, out, bytes);
+    if (bytes && !is_ps) put(s, TO_SWITCH - (int)leaf_of(host), host, out, bytes);
+    return bytes;
 }
 
-static void collect_ps(small *s)
+uint64_t small_due(const small *s, unsigned host)
 {
-    uint8_t out[DATAGRAM];
-    size_t bytes;
-    while ((bytes = gn_ps_send(&s->ps.state, 0, out, sizeof out)))
-        put(s, TO_SWITCH - (int)small_shape->switches + 1, PS_PORT, out, bytes);
+    const bool is_ps = host == PS;
+    const gn_worker *w = &s->worker[is_ps ? 0 : host].state;
+    const gn_ps *ps = &s->ps.state;
+    const unsigned slots = small_shape->slots;
+    uint64_t due = is_ps && ps->next_deadline == 0;  // a question makes it late at once
+    for (unsigned i = 0; i < (is_ps ? ps->due_count : w->due_count); i++)
+        due = due << 4 | 8 | (is_ps ? ps->due[(ps->due_first + i) % (2 * slots)] : w->due[(w->due_first + i) % slots]);
+    return due;
 }
+
+/// Something may have become due. @return whether the host is held up now and was not before
+static bool act(small *s, unsigned host, small_manner manner)
+{
+    if (s->held >> host & 1) return false;
+    if (manner == SMALL_HOLDS && small_due(s, host)) {
+        s->held |= (uint8_t)(1 << host);
+        return true;
+    }
+    while (send_one(s, host)) continue;
+    return false;
+}
+
+void small_send_one(small *s, unsigned host)
+{
+    send_one(s, host);
+    if (!small_due(s, host)) s->held &= (uint8_t) ~(1 << host);
+}
+
+bool small_has_timer(const small *s, unsigned host)
+{
+    if (s->held >> host & 1) return false;
+    if (host == PS) return small_has_ps && gn_ps_deadline(&s->ps.state) != GN_NEVER;
+    return host < small_shape->workers && !gn_worker_done(&s->worker[host].state);
+}
+
+bool small_fire(small *s, unsigned host, small_manner manner)
+{
+    if (host == PS) {
+        for (unsigned i = 0; i < 2 * SLOTS; i++) s->ps.entries[i].deadline_ns = 0;
+        s->ps.state.next_deadline = 0;
+    } else {
+        small_worker *w = &s->worker[host];
+        for (unsigned i = 0; i < SLOTS; i++) w->slots[i].deadline_ns = 0, w->slots[i].sent_ns = INT64_MIN / 2;
+        w->state.next_deadline = 0;
+    }
+    send_one(s, host);
+    return act(s, host, manner);
+}
+
+// ---- switches
 
 /// A switch's port: a worker's number, or, at a root above leaves, a leaf's.
 static void out_of_port(small *s, unsigned from, unsigned port, const uint8_t *out, size_t bytes)
@@ -129,18 +179,8 @@ static void out_of_port(small *s, unsigned from, unsigned port, const uint8_t *o
         put(s, (int)port, 0, out, bytes);
 }
 
-void small_deliver(small *s, const small_flight *f)
+static void deliver_to_switch(small *s, const small_flight *f)
 {
-    if (f->to >= 0) {
-        gn_worker_rx(&s->worker[f->to].state, 0, f->data, f->bytes);
-        collect(s, (unsigned)f->to, 0);
-        return;
-    }
-    if (f->to == TO_PS) {
-        gn_ps_rx(&s->ps.state, 0, f->data, f->bytes);
-        collect_ps(s);
-        return;
-    }
     uint8_t out[DATAGRAM];
     gn_action actions[GN_SWITCH_ACTIONS_MAX];
     const unsigned number = (unsigned)(TO_SWITCH - f->to);
@@ -158,32 +198,25 @@ void small_deliver(small *s, const small_flight *f)
     get_switches(s);
 }
 
+bool small_deliver(small *s, const small_flight *f, small_manner manner)
+{
+    if (f->to <= TO_SWITCH) {
+        deliver_to_switch(s, f);
+        return false;
+    }
+    const unsigned host = f->to == TO_PS ? PS : (unsigned)f->to;
+    if (host == PS)
+        gn_ps_rx(&s->ps.state, 0, f->data, f->bytes);
+    else
+        gn_worker_rx(&s->worker[host].state, 0, f->data, f->bytes);
+    return act(s, host, manner);
+}
+
 bool small_done(const small *s)
 {
     for (unsigned i = 0; i < small_shape->workers; i++)
         if (!gn_worker_done(&s->worker[i].state)) return false;
     return true;
-}
-
-void small_fire(small *s, unsigned worker)
-{
-    gn_worker *w = &s->worker[worker].state;
-    for (unsigned i = 0; i < SLOTS; i++)
-        s->worker[worker].slots[i].deadline_ns = 0, s->worker[worker].slots[i].sent_ns = INT64_MIN / 2;
-    w->next_deadline = 0;
-    collect(s, worker, 0);
-}
-
-bool small_ps_has_timer(const small *s)
-{
-    return small_has_ps && gn_ps_deadline(&s->ps.state) != GN_NEVER;
-}
-
-void small_fire_ps(small *s)
-{
-    for (unsigned i = 0; i < 2 * SLOTS; i++) s->ps.entries[i].deadline_ns = 0;
-    s->ps.state.next_deadline = 0;
-    collect_ps(s);
 }
 
 static void open_ps(small *s, gn_agg_format format)
@@ -193,7 +226,7 @@ static void open_ps(small *s, gn_agg_format format)
                                  .gen = 1,
                                  .format = format,
                                  .bound_exp = 10,
-                                 .slots = SLOTS,
+                                 .slots = (uint16_t)small_shape->slots,
                                  .packet_values = VALUES,
                                  .children = (uint8_t)small_shape->workers};
     ck_assert_int_eq(gn_ps_new(&ps, &config), GN_OK);
@@ -216,7 +249,7 @@ static void open_switch(unsigned number, const gn_switch_config *config, gn_agg_
                          .gen = 1,
                          .format = format,
                          .bound_exp = 10,
-                         .slots = SLOTS,
+                         .slots = (uint16_t)small_shape->slots,
                          .children = (uint8_t)(above_leaves ? root : workers_of(number)),
                          .has_parent = !is_root,
                          .parent_port = PARENT_PORT,
@@ -243,7 +276,7 @@ static void open_worker(small *s, unsigned i, gn_memory_mode mode, gn_agg_format
                                    .children = (uint8_t)workers_of(leaf_of(i)),
                                    .format = format,
                                    .bound_exp = 10,
-                                   .slots = SLOTS,
+                                   .slots = (uint16_t)small_shape->slots,
                                    .packet_values = VALUES,
                                    .mode = mode,
                                    .priority = (uint16_t)(2 + i)};
@@ -261,15 +294,18 @@ small *small_open(const small_tree *shape, gn_memory_mode mode, gn_agg_format fo
 {
     small_shape = shape;
     small_has_ps = mode != GN_PARTITIONED;
-    const gn_switch_config config = {
-        .slots = small_has_ps ? 1 : SLOTS, .slot_values = VALUES, .jobs = 1, .mode = mode, .windows = SLOTS};
+    const gn_switch_config config = {.slots = small_has_ps ? 1 : shape->slots,
+                                     .slot_values = VALUES,
+                                     .jobs = 1,
+                                     .mode = mode,
+                                     .windows = shape->slots};
     small *s = calloc(1, sizeof *s);
     ck_assert(s);
     for (unsigned i = 0; i < shape->switches; i++) open_switch(i, &config, format);
     get_switches(s);
     if (small_has_ps) open_ps(s, format);
     for (unsigned i = 0; i < shape->workers; i++) open_worker(s, i, mode, format, values[i]);
-    for (unsigned i = 0; i < shape->workers; i++) collect(s, i, 0);
+    for (unsigned i = 0; i < shape->workers; i++) act(s, i, SMALL_SENDS);
     return s;
 }
 

@@ -10,12 +10,22 @@
 #include "switch/state.h"
 #include "switch/worker.h"
 
-enum { WORKERS = 3, SWITCHES = 3, SLOTS = 2, VALUES = 2, COUNT = 5, FLIGHTS = 40, DATAGRAM = 96, MEMORY = 256 };
+enum {
+    WORKERS = 3,
+    SWITCHES = 3,
+    SLOTS = 2 /* at most */,
+    VALUES = 2,
+    COUNT = 5,
+    FLIGHTS = 40,
+    DATAGRAM = 96,
+    MEMORY = 256
+};
+enum { HOSTS = WORKERS + 1, PS = WORKERS };  ///< workers, and the parameter server
 enum { TO_PS = -1, TO_SWITCH = -2, PARENT_PORT = 8, PS_PORT = 9 };
 
 /// The last switch is the root; the others, if any, are leaves. A worker's number is its bit at the root.
 typedef struct small_tree {
-    unsigned switches, workers;
+    unsigned switches, workers, slots;
     unsigned first[SWITCHES];  ///< workers of each leaf are those from this one on
 } small_tree;
 
@@ -49,7 +59,8 @@ typedef struct small {
     uint64_t memory[SWITCHES]
                    [MEMORY / 8];  ///< the switches' slots; the rest of each memory, 90 KiB, is the same in all states
     uint8_t flights, faults,
-        early;  ///< packets on their way; losses and repetitions left; timers that may still fire early
+        early;  ///< packets on their way; faults left: losses, repetitions, hosts held up; timers that may still fire early
+    uint8_t held;                  ///< bits: hosts that are held up, with packets that they could send
     small_flight flight[FLIGHTS];  ///< last, because those that are not there are not copied
 } small;
 
@@ -70,13 +81,26 @@ void small_put_switches(const small *s);
 /// Contributions that switch 0 has added, in the state that it was last put in.
 uint64_t small_added(void);
 
-/// The packet arrives, and leads to others.
-void small_deliver(small *s, const small_flight *f);
+/// What a host does with its packets.
+typedef enum small_manner {
+    SMALL_SENDS,  ///< sends all there are, unless it is held up
+    SMALL_HOLDS   ///< is held up from now on, if there are any (after a timer, behind the first)
+} small_manner;
 
-/// All that the worker, or the parameter server, waits for is late.
-void small_fire(small *s, unsigned worker);
-void small_fire_ps(small *s);
-bool small_ps_has_timer(const small *s);
+/// The packet arrives, and leads to others. @return whether a host is held up now that was not before
+bool small_deliver(small *s, const small_flight *f, small_manner manner);
+
+/// All that the host waits for is late. It is not held up. @return as small_deliver()
+bool small_fire(small *s, unsigned host, small_manner manner);
+
+/// A host that is held up sends one packet.
+void small_send_one(small *s, unsigned host);
+
+/// The numbers of slots or entries that a host has packets for, in their order; 0: none.
+uint64_t small_due(const small *s, unsigned host);
+
+/// Whether the host may wait for something.
+bool small_has_timer(const small *s, unsigned host);
 
 bool small_done(const small *s);
 

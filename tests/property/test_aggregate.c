@@ -1,52 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of aggregation, over random networks: whatever is lost, repeated, late or in another order, every contribution is added exactly once,
-// every worker gets the same bits, they are the oracle's, everything ends, and nothing stays behind in a slot.
+// Properties of aggregation, over random networks: whatever is lost, repeated, late or in another order, and whenever workers begin and hosts send,
+// every contribution is added exactly once, every worker gets the same bits, they are the oracle's, everything ends, and nothing stays behind in a slot.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "aggregate_oracle.h"
+#include "host/splitmix.h"
 #include "unit/suite.h"
 
-enum { COUNT_MAX = 3000, CHUNKS_MAX = 500 };
+enum { COUNT_MAX = 3000, CHUNKS_MAX = 200, AT_ONCE = 2 };
+enum {
+    NETWORKS_MIN = 3,
+    NETWORK_PACKETS = 20000
+};  // of each configuration: at least so many, with so many packets at most
 
-/// The vector that a job is at.
 typedef struct vector {
     size_t count;
     bool in_place;
     float *sent[NET_WORKERS], *got[NET_WORKERS];
 } vector;
 
+/// A job's vectors, one after the other: number i is at[i % AT_ONCE]. A worker begins the next when it has all of one, so some are ahead of others; by no
+/// more than one, as nothing of that is whole without the others.
+typedef struct progress {
+    vector at[AT_ONCE];
+    unsigned made, checked;        ///< how many there are; how many all workers have the sums of
+    unsigned posted[NET_WORKERS];  ///< how many each worker has begun
+    uint64_t contributions;        ///< to those that have been checked
+} progress;
+
 static net network;
-static vector vectors[NET_JOBS];
+static progress progress_of[NET_JOBS];
 static float *expected;
 static uint64_t packets_wanted = 1000;  // of each configuration; more with GN_PROPERTY_PACKETS
+
+static float **buffer(unsigned number)
+{
+    const unsigned rank = number / 2 % NET_WORKERS, at = number / 2 / NET_WORKERS;
+    vector *v = &progress_of[at / AT_ONCE].at[at % AT_ONCE];
+    return number % 2 ? &v->got[rank] : &v->sent[rank];
+}
+
+enum { BUFFERS = 2 * NET_WORKERS * AT_ONCE * NET_JOBS };
 
 static void setup(void)
 {
     const char *more = getenv("GN_PROPERTY_PACKETS");
     if (more) packets_wanted = strtoull(more, NULL, 10);
-    for (unsigned job = 0; job < NET_JOBS; job++)
-        for (unsigned i = 0; i < NET_WORKERS; i++) {
-            vectors[job].sent[i] = malloc(sizeof(float) * COUNT_MAX);
-            vectors[job].got[i] = malloc(sizeof(float) * COUNT_MAX);
-        }
+    for (unsigned i = 0; i < BUFFERS; i++) *buffer(i) = malloc(sizeof(float) * COUNT_MAX);
     expected = malloc(sizeof(float) * COUNT_MAX);
 }
 
 static void teardown(void)
 {
-    for (unsigned job = 0; job < NET_JOBS; job++)
-        for (unsigned i = 0; i < NET_WORKERS; i++) free(vectors[job].sent[i]), free(vectors[job].got[i]);
+    for (unsigned i = 0; i < BUFFERS; i++) free(*buffer(i));
     free(expected);
 }
 
-/// Values of many kinds; `odd` per mille of those that have no integer.
+/// Values of many kinds; of those that have no integer about one in `odd` (0: none).
 static float value(net *n, unsigned kind, unsigned odd)
 {
     static const float oddities[] = {NAN, INFINITY, -INFINITY, 3e38f, -1e30f};
-    if (net_below(n, 1000) < odd) return oddities[net_below(n, 5)];
+    if (odd && !net_below(n, odd)) return oddities[net_below(n, 5)];
     const double unit = (double)(net_random(n) >> 11) / 9007199254740992.0 - 0.5;
     switch (kind) {
     case 0:
@@ -68,23 +85,15 @@ static void fill(net *n, vector *v)
 {
     // Chunks without integers are left out where there is no time: rank 0 may hear of one last, and others' values have to come again.
     const bool plain = n->options.timeless;
-    const unsigned kind = net_below(n, plain ? 5 : 6), odd = plain || net_below(n, 4) ? 0 : 1;
-    const unsigned most = CHUNKS_MAX * n->options.packet_values;
+    const unsigned kind = net_below(n, plain ? 5 : 6);
+    const unsigned chunk = n->ranks * n->options.packet_values;  // values of all workers
+    const unsigned odd = plain || net_below(n, 2) ? 0 : chunk << 2 * net_below(n, 3);
+    // Much loss makes for so many packets a chunk that fewer chunks are enough.
+    const unsigned most = (n->options.loss > 100 ? CHUNKS_MAX / 4u : CHUNKS_MAX) * n->options.packet_values;
     v->count = net_below(n, 8) ? 1 + net_below(n, most < COUNT_MAX ? most : COUNT_MAX) : 0;
     v->in_place = net_below(n, 2);
     for (unsigned rank = 0; rank < n->ranks; rank++)
         for (size_t i = 0; i < v->count; i++) v->sent[rank][i] = value(n, kind, odd);
-}
-
-static void post(net *n, unsigned job)
-{
-    vector *v = &vectors[job];
-    float *send[NET_WORKERS];
-    for (unsigned i = 0; i < n->ranks; i++) {
-        send[i] = v->in_place ? v->got[i] : v->sent[i];
-        memcpy(v->got[i], v->sent[i], sizeof(float) * v->count);
-    }
-    net_post(n, job, send, v->got, v->count);
 }
 
 static bool same(float a, float b)
@@ -119,21 +128,25 @@ static void check_rest(net *n)
     }
 }
 
-/// Where nothing is swapped out, every contribution is added at a leaf, once.
-static void check_added(const net *n, unsigned job, uint64_t contributions)
-{
-    if (n->place[0].mode != GN_PARTITIONED) return;
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < n->options.leaves; i++) sum += gn_switch_job_counters(&n->sw[i], job)->added;
-    ck_assert_uint_eq(sum, contributions);
-}
-
 static uint64_t contributions_of(const net *n, const vector *v)
 {
     const net_options *o = &n->options;
     const size_t chunks = (v->count + o->packet_values - 1) / o->packet_values;
     const size_t looks = o->format != GN_AGG_INT32 ? 0 : chunks < o->slots ? chunks : o->slots;
     return n->ranks * (chunks + looks);
+}
+
+/// Where nothing is swapped out, every contribution is added at a leaf, once. Some may be to the vector that is not checked yet.
+static void check_added(const net *n, unsigned job)
+{
+    const progress *p = &progress_of[job];
+    uint64_t sum = 0;
+    bool ahead = false;
+    if (n->place[0].mode != GN_PARTITIONED) return;
+    for (unsigned i = 0; i < n->options.leaves; i++) sum += gn_switch_job_counters(&n->sw[i], job)->added;
+    for (unsigned rank = 0; rank < n->ranks; rank++) ahead |= p->posted[rank] > p->checked;
+    ck_assert_uint_ge(sum, p->contributions);
+    if (!ahead) ck_assert_uint_eq(sum, p->contributions);
 }
 
 /// What is there for losses was of no use, and did nothing.
@@ -152,33 +165,83 @@ static void check_no_recovery(const net *n)
     }
 }
 
-/// Vectors of random lengths through one network, each job at its own pace. Jobs begin anew at any moment, `restarts` times in all.
+static bool may_post(const net *n, unsigned job, unsigned rank)
+{
+    const progress *p = &progress_of[job];
+    if (p->posted[rank] == p->checked + AT_ONCE || !gn_worker_done(n->job[job].worker[rank])) return false;
+    return p->posted[rank] < p->made || n->delivered < n->options.packets;
+}
+
+static void post(net *n, unsigned job, unsigned rank)
+{
+    progress *p = &progress_of[job];
+    vector *v = &p->at[p->posted[rank] % AT_ONCE];
+    if (p->posted[rank]++ == p->made) fill(n, v), p->made++;
+    memcpy(v->got[rank], v->sent[rank], sizeof(float) * v->count);
+    net_post(n, job, rank, v->in_place ? v->got[rank] : v->sent[rank], v->got[rank], v->count);
+}
+
+/// One of those who may begin their next vector, if it is its time; when nothing else can happen, all of them.
+static void post_some(net *n)
+{
+    const bool all = net_idle(n);
+    const unsigned job = net_below(n, n->options.jobs), rank = net_below(n, n->ranks);
+    if (!all && !net_below(n, 4) && may_post(n, job, rank)) post(n, job, rank);
+    for (unsigned j = 0; all && j < n->options.jobs; j++)
+        for (unsigned i = 0; i < n->ranks; i++)
+            if (may_post(n, j, i)) post(n, j, i);
+}
+
+static bool all_have(const net *n, unsigned job, unsigned number)
+{
+    const unsigned *posted = progress_of[job].posted;
+    for (unsigned rank = 0; rank < n->ranks; rank++)
+        if (posted[rank] <= number || (posted[rank] == number + 1 && !gn_worker_done(n->job[job].worker[rank])))
+            return false;
+    return true;
+}
+
+/// Looks at what all workers have the sums of.
+static void conclude(net *n, unsigned job)
+{
+    progress *p = &progress_of[job];
+    while (p->checked < p->made && all_have(n, job, p->checked)) {
+        const vector *v = &p->at[p->checked % AT_ONCE];
+        check_results(n, v);
+        p->contributions += contributions_of(n, v);
+        p->checked++;
+        check_added(n, job);
+    }
+}
+
+static void restart(net *n, unsigned job)
+{
+    progress *p = &progress_of[job];
+    net_restart(n, job);
+    p->contributions = 0;
+    for (unsigned rank = 0; rank < n->ranks; rank++) p->posted[rank] = p->checked;
+}
+
+/// Vectors of random lengths through one network, each job and each worker at its own pace. Jobs begin anew at any moment, `restarts` times in all.
 static void run(const net_options *options, unsigned restarts)
 {
     net *n = &network;
-    uint64_t contributions[NET_JOBS] = {0};
     net_open(n, options);
-    for (unsigned job = 0; job < options->jobs; job++) fill(n, &vectors[job]), post(n, job);
-    bool busy = true;
-    while (busy) {
+    for (unsigned job = 0; job < options->jobs; job++) {
+        progress *p = &progress_of[job];
+        p->made = p->checked = 0;
+        p->contributions = 0;
+        memset(p->posted, 0, sizeof p->posted);
+    }
+    for (bool busy = true; busy;) {
+        post_some(n);
         net_step(n);
         busy = false;
         for (unsigned job = 0; job < options->jobs; job++) {
-            vector *v = &vectors[job];
-            if (restarts && v->count != SIZE_MAX && !net_below(n, 200)) {
-                restarts--;
-                net_restart(n, job);
-                contributions[job] = 0;
-                post(n, job);
-            }
-            if (net_done(n, job) && v->count != SIZE_MAX) {
-                check_results(n, v);
-                contributions[job] += contributions_of(n, v);
-                check_added(n, job, contributions[job]);
-                v->count = SIZE_MAX;
-            }
-            if (v->count == SIZE_MAX && n->delivered < packets_wanted) fill(n, v), post(n, job);
-            busy |= v->count != SIZE_MAX;
+            const progress *p = &progress_of[job];
+            if (restarts && p->checked < p->made && !net_below(n, 200)) restarts--, restart(n, job);
+            conclude(n, job);
+            busy |= p->checked < p->made || n->delivered < options->packets;
         }
     }
     check_rest(n);
@@ -189,10 +252,10 @@ static void run(const net_options *options, unsigned restarts)
 /// Trees of one to three levels. Where slots are shared, from level `share_from` on.
 static const struct {
     unsigned leaves, mids, workers, jobs, share_from;
-} shapes[] = {{1, 0, 1, 1, 0}, {1, 0, 2, 1, 0}, {1, 0, 4, 2, 0}, {2, 0, 1, 1, 1}, {2, 0, 2, 2, 1},
-              {3, 0, 4, 1, 1}, {1, 0, 3, 4, 0}, {4, 2, 2, 2, 2}, {2, 0, 1, 1, 0}, {2, 0, 2, 2, 0},
-              {3, 0, 4, 1, 0}, {2, 0, 3, 4, 0}, {4, 2, 2, 1, 0}, {4, 2, 3, 2, 0}, {4, 2, 1, 2, 1}};
-enum { SHAPES = sizeof shapes / sizeof *shapes, PARTITIONED_SHAPES = 8 };
+} shapes[] = {{1, 0, 1, 1, 0}, {1, 0, 2, 1, 0}, {1, 0, 4, 2, 0}, {2, 0, 1, 1, 1}, {2, 0, 2, 2, 1}, {3, 0, 4, 1, 1},
+              {1, 0, 3, 4, 0}, {4, 2, 2, 2, 2}, {4, 2, 3, 1, 2}, {2, 0, 1, 1, 0}, {2, 0, 2, 2, 0}, {3, 0, 4, 1, 0},
+              {2, 0, 3, 4, 0}, {4, 2, 2, 1, 0}, {4, 2, 3, 2, 0}, {4, 2, 1, 2, 1}};
+enum { SHAPES = sizeof shapes / sizeof *shapes, PARTITIONED_SHAPES = 9 };
 
 /// What happens to a network: packets lost and repeated, per mille; jobs that begin anew.
 typedef struct trouble {
@@ -200,29 +263,70 @@ typedef struct trouble {
     bool timeless;
 } trouble;
 
-static void run_all(gn_memory_mode mode, const trouble *t)
+#define ONE_OF(array) ((array)[splitmix64(seed) % (sizeof(array) / sizeof *(array))])
+
+/// A network of this shape; the rest of it is random.
+static net_options draw(gn_memory_mode mode, size_t shape, gn_agg_format format, const trouble *t, uint64_t *seed)
 {
     static const uint16_t slots[] = {1, 2, 8}, sizes[] = {1, 7, 64, 256}, arrays[] = {1, 2, 5, 16, 64};
-    uint64_t seed = 1;
-    for (size_t shape = 0; shape < (mode == GN_PARTITIONED ? PARTITIONED_SHAPES : SHAPES); shape++)
-        for (gn_agg_format format = 0; format < GN_AGG_FORMATS; format++, seed++)
-            run(&(net_options){.mode = mode,
-                               .jobs = shapes[shape].jobs,
-                               .leaves = shapes[shape].leaves,
-                               .mids = shapes[shape].mids,
-                               .share_from = shapes[shape].share_from,
-                               .workers = shapes[shape].workers,
-                               .format = format,
-                               .bound_exp = 10,
-                               .slots = slots[seed % 3],
-                               .packet_values = sizes[seed % 4],
-                               .array = arrays[seed % 5],
-                               .loss = t->loss,
-                               .repeat = t->repeat,
-                               .mark = seed % 2 ? 100 : 0,
-                               .timeless = t->timeless,
-                               .seed = seed},
-                t->restarts);
+    static const unsigned paces[] = {20, 100, 300, 900}, marks[] = {0, 100}, slow[] = {0, 50, 200};
+    const uint64_t fair = packets_wanted / NETWORKS_MIN;
+    return (net_options){.mode = mode,
+                         .jobs = shapes[shape].jobs,
+                         .leaves = shapes[shape].leaves,
+                         .mids = shapes[shape].mids,
+                         .share_from = shapes[shape].share_from,
+                         .workers = shapes[shape].workers,
+                         .format = format,
+                         .bound_exp = 10,
+                         .slots = ONE_OF(slots),
+                         .packet_values = ONE_OF(sizes),
+                         .array = ONE_OF(arrays),
+                         .loss = t->loss,
+                         .repeat = t->repeat,
+                         .mark = ONE_OF(marks),
+                         .slow = ONE_OF(slow),
+                         .pace = ONE_OF(paces),
+                         .timeless = t->timeless,
+                         .packets = fair < NETWORK_PACKETS ? fair : NETWORK_PACKETS,
+                         .seed = splitmix64(seed)};
+}
+
+enum { LEVELS = 3 };
+
+static void add_account(net_account *to, const net_account *a)
+{
+    to->lost += a->lost, to->repeated += a->repeated, to->restarts += a->restarts;
+    to->between += a->between, to->fallbacks += a->fallbacks, to->told_again += a->told_again;
+}
+
+/// Whether what was to be tried has happened, in this format and with so many levels.
+static void check_account(const net_account *a, const trouble *t)
+{
+    ck_assert_uint_gt(a->between, 0);
+    ck_assert(t->timeless || a->fallbacks > 0);
+    ck_assert(!t->loss || (a->lost > 0 && a->told_again > 0));
+    ck_assert(!t->repeat || a->repeated > 0);
+    ck_assert(!t->restarts || a->restarts > 0);
+}
+
+static void run_all(gn_memory_mode mode, const trouble *t)
+{
+    static net_account account[GN_AGG_FORMATS][LEVELS];
+    const uint64_t kind = (uint64_t)mode << 40 | (uint64_t)t->loss << 24 | t->restarts << 16 | t->timeless << 15;
+    for (unsigned shape = 0; shape < (mode == GN_PARTITIONED ? PARTITIONED_SHAPES : SHAPES); shape++)
+        for (gn_agg_format format = 0; format < GN_AGG_FORMATS; format++) {
+            uint64_t seed = kind | shape << 4 | format;
+            uint64_t delivered = 0;
+            for (unsigned networks = 0; networks < NETWORKS_MIN || delivered < packets_wanted; networks++) {
+                const net_options options = draw(mode, shape, format, t, &seed);
+                run(&options, t->restarts);
+                delivered += network.delivered;
+                add_account(&account[format][network.place[network.switches - 1].level], &network.account);
+            }
+        }
+    for (gn_agg_format format = 0; format < GN_AGG_FORMATS; format++)
+        for (unsigned level = 0; level < LEVELS; level++) check_account(&account[format][level], t);
 }
 
 #define IN_MODE(name, MODE, ...)                                                                                       \

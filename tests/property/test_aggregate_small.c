@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that can happen to two workers with three chunks, two of them under way (each in a slot of its own, or both hashed to one slot that
-// they share, with a parameter server; also at one or two leaves below a root, and to three workers at two leaves, where all switches share): packets arrive in any order, any one or two of them are lost or arrive twice, timers
-// fire when nothing else can happen or (once) at any moment. All states that can be reached are visited; from each, every worker ends with the right
-// bits, each contribution is added once, and no slot waits.
+// they share, with a parameter server; also one at a time; also at one or two leaves below a root, and to three workers at two leaves, where all switches
+// share): packets arrive in any order, any one or two of them are lost or arrive twice, or hosts are held up once or twice: what they have to send is sent packet by
+// packet at any later moment, and more may arrive before. Timers fire when nothing else can happen or (once) at any moment. All states that can be
+// reached are visited; from each, every worker ends with the right bits, each contribution is added once, and no slot waits.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,8 @@
 #include "unit/suite.h"
 #include "visited.h"
 
-static const small_tree alone = {1, 2, {0}}, one_leaf = {2, 2, {0}}, two_leaves = {3, 2, {0, 1}},
-                        uneven_leaves = {3, 3, {0, 2}};
+static const small_tree alone = {1, 2, 2, {0}}, one_slot = {1, 2, 1, {0}}, one_leaf = {2, 2, 2, {0}},
+                        two_leaves = {3, 2, 2, {0, 1}}, uneven_leaves = {3, 3, 2, {0, 2}};
 
 // Under a sanitizer a state takes ten times as long, and what it is to find does not depend on their number.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -21,9 +22,17 @@ enum { FEWER_FAULTS = 1 };
 enum { FEWER_FAULTS = 0 };
 #endif
 
+/// One fault more, or one timer, where there is time for millions of states.
+static unsigned more(void)
+{
+    return getenv("GN_PROPERTY_PACKETS") != NULL;
+}
+
 static const float given[WORKERS][COUNT] = {{1, -2, 0.25f, 3, 1e-3f}, {0.5f, 2, -0.25f, 7, 31}, {4, 8, 0.5f, -5, 2}};
 static const float given_odd[WORKERS][COUNT] = {
     {1, -2, 0.25f, 3e38f, 1e-3f}, {0.5f, 2, -0.25f, 3e38f, 31}, {4, 8, 0.5f, -5, 2}};
+// Both chunks of slot 0, one after the other.
+static const float given_odd_twice[WORKERS][COUNT] = {{3e38f, -2, 0.25f, 3, 3e38f}, {0.5f, 2, -0.25f, 7, 31}};
 static const float (*values)[COUNT];
 static float expected[COUNT];
 static visited_set visited;
@@ -58,12 +67,24 @@ static uint64_t identity_of_ps(const small_ps *ps)
     return id;
 }
 
+/// What is not the same at all hosts that have sent all they could.
+static uint64_t identity_of_held(const small *s, unsigned host)
+{
+    uint64_t id = blend(host, small_due(s, host));
+    for (unsigned slot = 0; host != PS && slot < SLOTS; slot++) {
+        const gn_worker_slot *x = &s->worker[host].slots[slot];
+        id = blend(id, (uint64_t)x->is_due | (uint64_t)x->reminded << 1 | (uint64_t)(x->since_ns == GN_NEVER) << 2 |
+                           (uint64_t)(x->attempts > 0) << 3);
+    }
+    return id;
+}
+
 /// What two states must have in common to have the same future: not times, which play no part here, nor counters.
 static uint64_t identity(small *s)
 {
     small_put_switches(s);
-    uint64_t id =
-        blend(gn_switch_hash(&small_switch[0]), (uint64_t)s->faults << 16 | (uint64_t)s->early << 8 | s->flights);
+    uint64_t id = blend(gn_switch_hash(&small_switch[0]),
+                        (uint64_t)s->held << 24 | (uint64_t)s->faults << 16 | (uint64_t)s->early << 8 | s->flights);
     for (unsigned i = 1; i < small_shape->switches; i++) id = blend(id, gn_switch_hash(&small_switch[i]));
     sort_flights(s);
     for (unsigned i = 0; i < s->flights; i++) id = blend(id, s->flight[i].digest);
@@ -81,6 +102,8 @@ static uint64_t identity(small *s)
         }
         id = blend_bytes(id, w->recv, sizeof w->recv);
     }
+    for (unsigned host = 0; s->held >> host; host++)
+        if (s->held >> host & 1) id = blend(id, identity_of_held(s, host));
     return id ? id : 1;
 }
 
@@ -104,57 +127,72 @@ static void check_that_it_ends(const small *from)
 {
     small *s = small_clone(from);
     for (unsigned round = 0; !small_done(s); round++) {
-        SUITE_CHECK(round < (small_has_ps ? 8 : 2) * (COUNT + SLOTS), "without any fault it does not end");
+        SUITE_CHECK(round < (small_has_ps ? 8 : 2) * (COUNT + small_shape->slots), "without any fault it does not end");
+        for (unsigned host = 0; s->held; host++)
+            while (s->held >> host & 1) small_send_one(s, host);
         while (s->flights) {
             const small_flight first = s->flight[0];
             memmove(s->flight, s->flight + 1, sizeof first * --s->flights);
-            small_deliver(s, &first);
+            small_deliver(s, &first, SMALL_SENDS);
         }
-        for (unsigned worker = 0; worker < small_shape->workers; worker++)
-            if (!gn_worker_done(&s->worker[worker].state)) small_fire(s, worker);
-        if (small_ps_has_timer(s)) small_fire_ps(s);
+        for (unsigned host = 0; host < HOSTS; host++)
+            if (small_has_timer(s, host)) small_fire(s, host, SMALL_SENDS);
     }
     small_discard(s);
 }
 
 static void visit(small *s, uint64_t depth);
 
-static void with_flight(const small *s, uint64_t depth, unsigned at, bool arrives, bool stays)
+/// To the next state, by so many faults; or not, when it is none, or there are too many.
+static void go_on(const small *s, small *next, uint64_t depth, int faults, bool is_one)
+{
+    if (is_one && faults <= s->faults) {
+        next->faults = (uint8_t)(s->faults - faults);
+        visit(next, depth + 1);
+    }
+    small_discard(next);
+}
+
+static void with_flight(const small *s, uint64_t depth, unsigned at, bool arrives, bool stays, small_manner manner)
 {
     small *next = small_clone(s);
     const small_flight f = s->flight[at];
     if (!stays) next->flight[at] = next->flight[--next->flights];
-    if (arrives) small_deliver(next, &f);
-    if (!arrives || stays) next->faults--;
-    visit(next, depth + 1);
-    small_discard(next);
+    const bool holds = arrives && small_deliver(next, &f, manner);
+    go_on(s, next, depth, (!arrives || stays) + holds, holds == manner);
+}
+
+static void with_timer(const small *s, uint64_t depth, unsigned host, small_manner manner)
+{
+    small *next = small_clone(s);
+    if (s->flights || s->held) next->early--;
+    const bool holds = small_fire(next, host, manner);
+    go_on(s, next, depth, holds, holds == manner);
 }
 
 static void visit(small *s, uint64_t depth)
 {
     if (!visited_add(&visited, identity(s))) return;
     if (depth > deepest) deepest = depth;
-    if (small_done(s) && !s->flights) {
+    if (small_done(s) && !s->flights && !s->held) {
         check_end(s);
         return;
     }
     check_that_it_ends(s);
-    for (unsigned at = 0; at < s->flights; at++) {
-        with_flight(s, depth, at, true, false);
-        if (!s->faults) continue;
-        with_flight(s, depth, at, false, false);
-        with_flight(s, depth, at, true, true);
+    for (small_manner manner = SMALL_SENDS; manner <= (s->faults ? SMALL_HOLDS : SMALL_SENDS); manner++) {
+        for (unsigned at = 0; at < s->flights; at++) {
+            with_flight(s, depth, at, true, false, manner);
+            if (!s->faults) continue;
+            if (manner == SMALL_SENDS) with_flight(s, depth, at, false, false, manner);
+            with_flight(s, depth, at, true, true, manner);
+        }
+        for (unsigned host = 0; host < HOSTS; host++)
+            if (small_has_timer(s, host) && (s->early || !(s->flights || s->held))) with_timer(s, depth, host, manner);
     }
-    for (unsigned timer = 0; timer <= small_shape->workers; timer++) {
-        const bool runs =
-            timer < small_shape->workers ? !gn_worker_done(&s->worker[timer].state) : small_ps_has_timer(s);
-        if (!runs || (s->flights && !s->early)) continue;
+    for (unsigned host = 0; host < HOSTS; host++) {
+        if (!(s->held >> host & 1)) continue;
         small *next = small_clone(s);
-        if (s->flights) next->early--;
-        if (timer < small_shape->workers)
-            small_fire(next, timer);
-        else
-            small_fire_ps(next);
+        small_send_one(next, host);
         visit(next, depth + 1);
         small_discard(next);
     }
@@ -167,7 +205,7 @@ static void explore(const small_tree *of, gn_memory_mode mode, gn_agg_format for
     ends = deepest = 0;
     visited = (visited_set){0};
     values = input;
-    contributions = small_shape->workers * (format == GN_AGG_INT32 ? 3u + SLOTS : 3u);
+    contributions = small_shape->workers * (format == GN_AGG_INT32 ? 3u + of->slots : 3u);
     for (unsigned i = 0; i < COUNT; i++) expected[i] = values[0][i] + values[1][i];
     for (unsigned i = 0; small_shape->workers > 2 && i < COUNT; i++) expected[i] += values[2][i];
     if (format != GN_AGG_INT32) {  // what has integers is rounded to 2^-9
@@ -213,7 +251,25 @@ START_TEST(overflow_two_faults)
 }
 END_TEST
 
+START_TEST(overflow_twice_two_faults)
+{
+    explore(&alone, GN_PARTITIONED, GN_AGG_DENSE, given_odd_twice, 2, 0);
+}
+END_TEST
+
+/// Uses of one slot, one after the other.
+#define IN_ONE_SLOT(mode, MODE)                                                                                        \
+    START_TEST(mode##_one_slot)                                                                                        \
+    {                                                                                                                  \
+        explore(&one_slot, MODE, GN_AGG_DENSE, given_odd_twice, 2, more());                                            \
+        explore(&one_slot, MODE, GN_AGG_INT32, given, 2, more());                                                      \
+    }                                                                                                                  \
+    END_TEST
+
+IN_ONE_SLOT(partitioned, GN_PARTITIONED)
+
 #define IN_SHARED_MEMORY(mode, MODE)                                                                                   \
+    IN_ONE_SLOT(mode, MODE)                                                                                            \
     START_TEST(mode##_two_faults)                                                                                      \
     {                                                                                                                  \
         explore(&alone, MODE, GN_AGG_DENSE, given, 2, 0);                                                              \
@@ -221,13 +277,12 @@ END_TEST
     END_TEST                                                                                                           \
     START_TEST(mode##_early_timer)                                                                                     \
     {                                                                                                                  \
-        explore(&alone, MODE, GN_AGG_DENSE, given, getenv("GN_PROPERTY_PACKETS") ? 1 : 0,                              \
-                1); /* with 1: a million states */                                                                     \
+        explore(&alone, MODE, GN_AGG_DENSE, given, more(), 1); /* with 1: a million states */                          \
     }                                                                                                                  \
     END_TEST                                                                                                           \
     START_TEST(mode##_int32_one_fault)                                                                                 \
     {                                                                                                                  \
-        explore(&alone, MODE, GN_AGG_INT32, given, 1, 0);                                                              \
+        explore(&alone, MODE, GN_AGG_INT32, given, 1 + more(), 0);                                                     \
     }                                                                                                                  \
     END_TEST                                                                                                           \
     START_TEST(mode##_one_leaf)                                                                                        \
@@ -243,7 +298,7 @@ END_TEST
     END_TEST                                                                                                           \
     START_TEST(mode##_three_workers)                                                                                   \
     {                                                                                                                  \
-        explore(&uneven_leaves, MODE, GN_AGG_INT32, given, getenv("GN_PROPERTY_PACKETS") ? 1 : 0, 0);                  \
+        explore(&uneven_leaves, MODE, GN_AGG_INT32, given, more(), 0);                                                 \
     }                                                                                                                  \
     END_TEST                                                                                                           \
     START_TEST(mode##_overflow_one_fault)                                                                              \
@@ -257,10 +312,10 @@ IN_SHARED_MEMORY(preemptive, GN_PREEMPTIVE)
 
 int main(void)
 {
-    return RUN_TESTS("aggregate_small", compressed_two_faults, compressed_early_timer, int32_two_faults,
-                     overflow_two_faults, shared_two_faults, shared_early_timer, shared_int32_one_fault,
-                     shared_overflow_one_fault, shared_one_leaf, shared_two_leaves, shared_three_workers,
-                     preemptive_two_faults, preemptive_early_timer, preemptive_int32_one_fault,
-                     preemptive_overflow_one_fault, preemptive_one_leaf, preemptive_two_leaves,
-                     preemptive_three_workers);
+    return RUN_TESTS(
+        "aggregate_small", compressed_two_faults, compressed_early_timer, int32_two_faults, overflow_two_faults,
+        overflow_twice_two_faults, partitioned_one_slot, shared_one_slot, preemptive_one_slot, shared_two_faults,
+        shared_early_timer, shared_int32_one_fault, shared_overflow_one_fault, shared_one_leaf, shared_two_leaves,
+        shared_three_workers, preemptive_two_faults, preemptive_early_timer, preemptive_int32_one_fault,
+        preemptive_overflow_one_fault, preemptive_one_leaf, preemptive_two_leaves, preemptive_three_workers);
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hosts may send, whatever has come in. Nothing that is wrong here need make a sum wrong: it may just cost a timeout.
+#include "aggregate_net.h"
+
+static void check_worker(net *n, uint64_t *latest, const gn_agg_packet *p)
+{
+    if (p->type == GN_AGG_RESULT) {  // rank 0's, of this chunk or of the one before
+        n->account.told_again += (p->flags & GN_AGG_RESENT) != 0;
+        return;
+    }
+    const uint64_t number = 1 + 2 * (uint64_t)p->psn + (p->flags & GN_AGG_FLOAT ? 1 : 0);
+    SUITE_CHECK(number >= *latest, "a worker has gone back to chunk %u", p->psn);
+    if (number > *latest)
+        SUITE_CHECK(p->type == GN_AGG_GRADIENT && !(p->flags & GN_AGG_RESENT),
+                    "the first packet of chunk %u has type %u and flags %u", p->psn, p->type, p->flags);
+    *latest = number;
+}
+
+static void check_ps(uint64_t *latest, const gn_agg_packet *p)
+{
+    const uint64_t number = 1 + (uint64_t)p->psn;
+    if (p->type != GN_AGG_RESULT && p->type != GN_AGG_OVERFLOW)
+        SUITE_CHECK(number > *latest, "the parameter server asks for chunk %u, and it has told its result", p->psn);
+    else if (number > *latest)
+        *latest = number;
+}
+
+void net_check_sent(net *n, unsigned job, unsigned seat, const void *datagram, size_t bytes)
+{
+    gn_agg_packet p;
+    SUITE_CHECK(gn_agg_parse(datagram, bytes, &p) == GN_AGG_FINE && p.slot < NET_SLOTS,
+                "a host sends what is no packet");
+    uint64_t *latest = &n->job[job].latest[seat][p.slot];
+    if (seat == NET_PS)
+        check_ps(latest, &p);
+    else
+        check_worker(n, latest, &p);
+}
