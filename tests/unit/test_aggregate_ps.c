@@ -125,6 +125,35 @@ START_TEST(a_result_lasts_until_all_have_contributed_to_the_next_use)
 }
 END_TEST
 
+/// Who asks before others have been answered.
+START_TEST(everyone_who_asks_is_answered)
+{
+    const gn_agg_packet question = header(GN_AGG_QUERY, 0, 8);
+    ck_assert(give(0, ALL));
+    expect(GN_AGG_RESULT, 0, ALL);
+    ck_assert(give(0, 4) && give_packet(&question, 0) && give(0, 1));
+    expect(GN_AGG_RESULT, 0, 1);
+    expect(GN_AGG_RESULT, 0, 4);
+    expect(GN_AGG_RESULT, 0, 8);
+    ck_assert(!says());
+}
+END_TEST
+
+/// Before that is answered, the use after the next begins. All have both results by then.
+START_TEST(an_answer_that_comes_too_late_is_not_given)
+{
+    ck_assert(give(0, ALL));
+    expect(GN_AGG_RESULT, 0, ALL);
+    ck_assert(give(2, ALL));
+    expect(GN_AGG_RESULT, 2, ALL);
+    ck_assert(give(0, 8) && give(4, 1));
+    ck_assert(!says());
+    ck_assert(give(4, 14));
+    expect(GN_AGG_RESULT, 4, ALL);
+    expect_sum(1111);
+}
+END_TEST
+
 START_TEST(parts_that_overlap_are_not_added)
 {
     ck_assert(give(0, 3) && give(0, 6));
@@ -300,7 +329,8 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("aggregate_ps", setup, teardown, disjoint_parts_are_added, whole_sums_are_told_and_remembered,
-                     a_result_lasts_until_all_have_contributed_to_the_next_use, parts_that_overlap_are_not_added,
+                     a_result_lasts_until_all_have_contributed_to_the_next_use, everyone_who_asks_is_answered,
+                     an_answer_that_comes_too_late_is_not_given, parts_that_overlap_are_not_added,
                      the_larger_of_two_that_overlap_stays, what_is_contained_is_ignored_and_what_contains_replaces,
                      reminders_go_to_the_switch_then_to_workers_too, timeouts_follow_the_spread,
                      a_question_about_an_unknown_chunk_is_followed_up, poison_is_an_overflow,
