@@ -38,7 +38,7 @@ module proof (
     always @* begin
         assume (!s_valid || s_first == !open);
         assume (s_first || s_from == from);
-        assume (s_to >= 6'd1 && s_to <= 6'd32 && (!s_first || s_to > {1'b0, s_from}));
+        assume (s_to >= 6'd1 && s_to <= 6'd32 && (!s_first || !s_last || s_to > {1'b0, s_from}));
         assert (!m_valid || inside != 3'd0 || !m_last);
         assert (inside <= 3'd4 && (quiet < 3'd5 || inside == 3'd0));
     end

@@ -111,6 +111,81 @@ module reset_first (
     always @* assume (on || rst);
 endmodule
 
+// A packet, as frame_parse tells of it (code 0): where the payload begins and the packet ends, and the length of its frame.
+module packet_fields (
+    input  wire [7:0]  payload,
+    input  wire [16:0] ends,
+    input  wire [16:0] length,
+    output wire        ok
+);
+    assign ok = payload >= 8'd42 && payload <= 8'd138 && payload[1:0] == 2'd2 && {9'd0, payload} < ends && ends <= length;
+endmodule
+
+// A job, as frame_assemble asks for it: the proofs rx_job and tx_job show it, that of frame_assemble assumes it.
+module job_fields #(
+    parameter [16:0] MOST = 17'd65536  // bytes that frame_store and result_store hold
+) (
+    input  wire        drop,
+    input  wire        pass,
+    input  wire [16:0] length,
+    input  wire [7:0]  payload,
+    input  wire [16:0] from,
+    input  wire [16:0] bytes,
+    input  wire [16:0] result_bytes,
+    input  wire [16:0] tail,
+    input  wire [1:0]  tail_bytes,
+    output wire        ok
+);
+    assign ok = (drop || length >= 17'd1) && length <= MOST && result_bytes <= MOST &&
+                (drop || pass || (payload >= 8'd42 && payload[1:0] == 2'd2 && {9'd0, payload} <= length &&
+                                  {1'b0, from} + {1'b0, bytes} <= {1'b0, length} && {1'b0, tail} + {16'd0, tail_bytes} <= {1'b0, length}));
+endmodule
+
+// What tx_judge says of a frame to be sent, of which the rest is known.
+module tx_fields (
+    input  wire [3:0]  kind,
+    input  wire [16:0] bytes,
+    input  wire [7:0]  head,
+    input  wire [14:0] values,
+    input  wire [16:0] start,
+    input  wire [16:0] stop,
+    input  wire [7:0]  payload,
+    input  wire [16:0] ends,
+    input  wire [16:0] length,
+    output wire        ok
+);
+    wire packet;
+    packet_fields is_packet (.payload(payload), .ends(ends), .length(length), .ok(packet));
+    assign ok = kind <= 4'd11 && (kind[3:2] != 2'd0 || (packet && bytes == ends - {9'd0, payload})) &&
+                (kind == 4'd0 ? values != 15'd0 && start == {9'd0, payload} + {9'd0, head} && {1'b0, stop} == {1'b0, start} + {1'b0, values, 2'd0} &&
+                                stop <= ends && ends - stop <= 17'd3
+                              : values == 15'd0 && start == ends && stop == ends);
+endmodule
+
+// What rx_judge says of a received frame, of which the rest is known.
+module rx_fields #(
+    parameter [16:0] MOST = 17'd32768
+) (
+    input  wire [4:0]  outcome,
+    input  wire        engine,
+    input  wire [16:0] from,
+    input  wire [16:0] start,
+    input  wire [16:0] stop,
+    input  wire [15:0] bytes,
+    input  wire [7:0]  payload,
+    input  wire [16:0] ends,
+    input  wire [16:0] length,
+    output wire        ok
+);
+    wire packet;
+    packet_fields is_packet (.payload(payload), .ends(ends), .length(length), .ok(packet));
+    wire restored = outcome[4:2] == 3'd1;
+    assign ok = (restored || (!engine && (outcome == 5'd2 || outcome == 5'd3 || (outcome >= 5'd11 && outcome <= 5'd17)))) &&
+                (!restored || (packet && from == {9'd0, payload} + 17'd8 && bytes != 16'd0 && {1'b0, bytes} + {9'd0, payload} <= MOST)) &&
+                (!restored || (engine ? from <= start && start - from <= 17'd255 && start < stop && stop <= ends && ends - stop <= 17'd3
+                                      : start == ends && stop == ends && {1'b0, from} + {2'd0, bytes} == {1'b0, ends}));
+endmodule
+
 // What nic_rx and nic_tx are to do with frames that wait, whatever the blocks around do: said once, for the proofs of both.
 module waiting_frames #(
     parameter [5:0] JUDGED = 6'd9  // places for frames that are judged, or with the judge

@@ -66,17 +66,13 @@ module proof (
         .\stamps.write_reg (stamps_write), .\stamps.read_reg (stamps_read), .\stamps.out_valid_reg (stamps_out), .\stamps.empty_reg (stamps_empty),
         .\pieces.write_reg (pieces_write), .\pieces.read_reg (pieces_read), .\pieces.out_valid_reg (pieces_out), .\pieces.empty_reg (pieces_empty));
 
-    // ---- a job, as its ports ask for it
+    // ---- a job, as its ports ask for it: the proofs rx_job and tx_job show it
 
-    always @* begin
-        if (!j_drop) assume (j_length >= 17'd1);
-        assume (j_length <= 17'd256 && j_result_bytes <= 17'd256);
-        if (!j_drop && !j_pass) begin
-            assume (j_payload >= 8'd42 && j_payload[1:0] == 2'd2 && {9'd0, j_payload} <= j_length);
-            assume (j_from <= j_length && j_bytes <= j_length && j_from + j_bytes <= j_length);
-            assume (j_tail <= j_length && j_tail + {15'd0, j_tail_bytes} <= j_length);
-        end
-    end
+    wire job_ok;
+    job_fields #(.MOST(17'd256)) is_job (
+        .drop(j_drop), .pass(j_pass), .length(j_length), .payload(j_payload), .from(j_from), .bytes(j_bytes), .result_bytes(j_result_bytes),
+        .tail(j_tail), .tail_bytes(j_tail_bytes), .ok(job_ok));
+    always @* assume (job_ok);
 
     // ---- places in the FIFOs
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// tx_job: each frame that waits is taken once, with its sums if it does not pass and with the engine's result if it was to be tried, at most one in
+// two cycles, within two of when all is there; each that was taken is offered once, and stays until it is taken, and tells the
+// counters once; and what is offered is a job as frame_assemble asks for it: the packet's own bytes, and a result only of what was kept.
+// method: induct
+// sources: frame/shim_check.v nic/tx_job.v
+// reduce: s/ALONG_WIDTH = 62/ALONG_WIDTH = 42/; s/LOG2        = 10/LOG2 = 3/
+// expose: take a_ready a_valid a_pass a_compressed a_along a_kind a_head a_bytes a_result_bytes a_tail a_tail_bytes b_ready b_valid taken_reg event_valid_reg
+// mutant: nic/tx_job.v s/sums_ready   = s_ready \&\& !pass/sums_ready = s_ready/
+// mutant: nic/tx_job.v s/a_compressed \? a_tail_bytes : 2'd0/a_tail_bytes/
+// mutant: nic/tx_job.v s/b_bytes        <= a_compressed \? \{9'd0, a_head\}/b_bytes <= a_compressed ? 17'd8 + {9'd0, a_head}/
+// mutant: nic/tx_job.v s/a_result_bytes <= result_bytes/a_result_bytes <= result_bytes + 17'd32/
+// mutant: nic/tx_job.v s/a_valid        <= take;/a_valid <= complete;/
+`default_nettype none
+module proof (
+    input wire        clk,
+    input wire        rst,
+    input wire [16:0] length,
+    input wire [16:0] ends,
+    input wire [7:0]  payload,
+    input wire [3:0]  kind,
+    input wire [16:0] bytes,
+    input wire [7:0]  head,
+    input wire [14:0] values,
+    input wire [16:0] start,
+    input wire [16:0] stop,
+    input wire        s_valid,
+    input wire        sums_valid,
+    input wire        result_valid,
+    input wire        result_kept,
+    input wire [16:0] result_bytes,
+    input wire        m_ready
+);
+    wire        s_ready, sums_ready, result_ready, m_pass, m_valid, event_valid, take, a_ready, a_valid, a_pass, a_compressed, b_ready, b_valid, taken, telling;
+    wire [1:0]  m_tail_bytes, a_tail_bytes;
+    wire [3:0]  a_kind;
+    wire [7:0]  a_head;
+    wire [16:0] m_bytes, m_result_bytes, m_tail, a_bytes, a_result_bytes, a_tail;
+    wire [41:0] m_along, a_along;
+    tx_job dut (
+        .clk(clk), .rst(rst), .s_along({length, ends, payload}), .s_kind(kind), .s_length(length), .s_bytes(bytes), .s_head(head), .s_values(values), .s_stop(stop),
+        .s_tail_bytes(ends[1:0] - stop[1:0]), .s_valid(s_valid), .s_ready(s_ready), .sums_valid(sums_valid), .sums_ready(sums_ready),
+        .result_bytes(result_bytes), .result_kept(result_kept), .result_valid(result_valid), .result_ready(result_ready),
+        .m_along(m_along), .m_pass(m_pass), .m_bytes(m_bytes), .m_result_bytes(m_result_bytes), .m_tail(m_tail), .m_tail_bytes(m_tail_bytes), .m_valid(m_valid),
+        .m_ready(m_ready), .event_valid(event_valid),
+        .\take (take), .\a_ready (a_ready), .\a_valid (a_valid), .\a_pass (a_pass), .\a_compressed (a_compressed), .\a_along (a_along), .\a_kind (a_kind), .\a_head (a_head),
+        .\a_bytes (a_bytes), .\a_result_bytes (a_result_bytes), .\a_tail (a_tail), .\a_tail_bytes (a_tail_bytes), .\b_ready (b_ready), .\b_valid (b_valid),
+        .\taken_reg (taken), .\event_valid_reg (telling));
+
+    // ---- the neighbours: tx_judge says how its fields relate, frame_store that the frame fits, result_store that what is kept fits
+
+    wire fields;
+    tx_fields are_fields (
+        .kind(kind), .bytes(bytes), .head(head), .values(values), .start(start), .stop(stop), .payload(payload), .ends(ends), .length(length), .ok(fields));
+    always @* begin
+        if (s_valid) assume (fields && length >= 17'd1 && length <= 17'd256);
+        if (result_valid && result_kept) assume (result_bytes >= 17'd1 && result_bytes <= 17'd256);
+    end
+
+    // ---- what it offers
+
+    wire job_ok, a_ok;
+    job_fields #(.MOST(17'd256)) m_job (
+        .drop(1'b0), .pass(m_pass), .length(m_along[41:25]), .payload(m_along[7:0]), .from({9'd0, m_along[7:0]}), .bytes(m_bytes), .result_bytes(m_result_bytes),
+        .tail(m_tail), .tail_bytes(m_tail_bytes), .ok(job_ok));
+    job_fields #(.MOST(17'd256)) a_job (
+        .drop(1'b0), .pass(a_pass), .length(a_along[41:25]), .payload(a_along[7:0]), .from({9'd0, a_along[7:0]}), .bytes(a_compressed ? {9'd0, a_head} : a_bytes),
+        .result_bytes(a_compressed ? a_result_bytes : 17'd0), .tail(a_tail), .tail_bytes(a_compressed ? a_tail_bytes : 2'd0), .ok(a_ok));
+    // stored, all of the payload; compressed, a result, and behind it what is left of the packet
+    function whole(input [41:0] along, input [16:0] bytes, input [16:0] result_bytes, input [16:0] tail, input [1:0] tail_bytes);
+        whole = result_bytes == 17'd0 ? bytes == along[24:8] - {9'd0, along[7:0]} && tail_bytes == 2'd0 : tail + {15'd0, tail_bytes} == along[24:8];
+    endfunction
+    always @* begin
+        if (a_valid && !a_pass) assert (a_compressed ? a_result_bytes != 17'd0 && whole(a_along, 17'd0, a_result_bytes, a_tail, a_tail_bytes) : whole(a_along, a_bytes, 17'd0, 17'd0, 2'd0));
+        if (m_valid && !m_pass) assert (whole(m_along, m_bytes, m_result_bytes, m_tail, m_tail_bytes));
+        if (a_valid) assert (a_ok && a_pass == (a_kind >= 4'd4) && (!a_compressed || a_kind == 4'd0));
+        if (m_valid) assert (job_ok);
+    end
+    stays #(.WIDTH(96)) m_stays (
+        .clk(clk), .rst(rst), .data({m_along, m_pass, m_bytes, m_result_bytes, m_tail, m_tail_bytes}), .valid(m_valid), .ready(m_ready));
+
+    // ---- each once
+
+    wire       complete = s_valid && (kind >= 4'd4 || sums_valid) && (kind != 4'd0 || result_valid);
+    reg  [1:0] inside = 2'd0, telling_of = 2'd0;
+    reg        waits = 1'b0, was_take = 1'b0;
+    always @(posedge clk) begin
+        inside     <= rst ? 2'd0 : inside + {1'd0, s_valid && s_ready} - {1'd0, m_valid && m_ready};
+        telling_of <= rst ? 2'd0 : telling_of + {1'd0, s_valid && s_ready} - {1'd0, event_valid};
+        waits      <= complete && !s_ready && (m_ready || !m_valid) && !rst;
+        was_take   <= s_ready && !rst;
+    end
+    always @* begin
+        assert (!s_ready || (complete && sums_ready == (kind < 4'd4) && result_ready == (kind == 4'd0)));
+        assert (s_ready || (!sums_ready && !result_ready));
+        assert (inside == {1'd0, a_valid} + {1'd0, b_valid} && telling_of == {1'd0, a_valid} + {1'd0, telling});
+        assert (taken == was_take && (!was_take || !s_ready));
+        if (waits && complete) assert (s_ready);
+    end
+endmodule
+
+`resetall
