@@ -11,8 +11,6 @@
 // mutant: frame/frame_parse.v s/d_end <= d_length/1'b1/
 // mutant: frame/frame_parse.v s/e_empty     <= d_l4_bytes == d_l4_header/e_empty <= 1'b0/
 // mutant: frame/frame_parse.v s/ihl >= 5'd5/ihl >= 5'd3/
-// mutant: frame/frame_parse.v s/!\(six_reg \&\& total_reg\[16\]\)/1'b1/
-// mutant: frame/frame_parse.v s/s_axis_tlast \? 12'd0 : number_reg == 12'd4094/number_reg == 12'd4094/
 `default_nettype none
 module proof (
     input wire         clk,
