@@ -42,6 +42,9 @@ for address in 127.0.0.1 :7777 host: host:0 host:65536 host:-1 host:7777x ''; do
             timeout 10 "$GRADNIC" $command -N 1 --algorithm switch --switch "$address"
     done
 done
+for size in 0 1 4095 2097153 3M; do
+    expect 2 "bench allreduce: --segment: $size is outside 4K to 2M" timeout 10 "$GRADNIC" bench allreduce -N 1 --segment "$size"
+done
 expect 2 "--json or --prometheus, not both" "$GRADNIC" switch stats --json --prometheus
 expect 2 "--json or --prometheus, not both" "$GRADNIC" nic stats --json --prometheus
 # An address of its own, where nobody else listens.

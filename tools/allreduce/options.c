@@ -18,6 +18,9 @@ enum {
     OPT_WEIGHTS,
 };
 
+/// What the library takes; it would bring others into this range without a word, and the figures would be for that.
+enum { SEGMENT_MIN = 4 << 10, SEGMENT_MAX = 2 << 20 };
+
 static const char doc[] =
     "Measures allreduce over all ranks and checks the results, in the form of nccl-tests.\v"
     "Ranks come from -N (all on this machine), from --rank, --size and --rendezvous, or from RANK, WORLD_SIZE, "
@@ -54,7 +57,7 @@ static const struct argp_option table[] = {
      "worker-aggregator: results go back with ToS 0, as the paper's weights do", 0},
     {"no-quantise", OPT_NO_QUANTISE, 0, 0, "leave the values as they are although there is a profile", 0},
     {"scale-target", OPT_SCALE_TARGET, "E", 0, "auto brings the RMS to 2^E (0)", 0},
-    {"segment", OPT_SEGMENT, "SIZE", 0, "pipelining unit (256K)", 0},
+    {"segment", OPT_SEGMENT, "SIZE", 0, "pipelining unit, 4K to 2M (256K)", 0},
     {0, 0, 0, 0, "Ranks:", 3},
     GN_RANK_OPTIONS("rank"),
     {0, 0, 0, 0, "Model and output:", 4},
@@ -138,6 +141,8 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_allr
         return true;
     case OPT_SEGMENT:
         o->segment = size_of(state, "segment", arg);
+        if (o->segment < SEGMENT_MIN || o->segment > SEGMENT_MAX)
+            argp_error(state, "--segment: %s is outside 4K to 2M", arg);
         return true;
     default:
         return false;
