@@ -97,7 +97,7 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_comm
         if (o->compress) gn_option_check(state, "profile", gn_parse_profile_or(arg, "none", &o->profile));
         return true;
     case 'k':
-        o->asks = true;
+        o->asks = o->bound_given = true;
         gn_option_check(state, "bound", gn_parse_bound(arg, &o->bound_exp));
         return true;
     case GN_OPTION_SCALE:
@@ -184,6 +184,7 @@ static void choose_codec(struct argp_state *state, gn_comm_options *o)
     if (!o->profile_given) o->compress = o->asks;
     if (!o->tos_given) o->tos = (o->algorithm == GN_SWITCH ? o->switch_nic : o->compress) ? 0x28 : 0;
     if (!o->compress && o->scale != GN_SCALE_NONE) argp_error(state, "--scale needs a profile (-p)");
+    if (!o->compress && o->bound_given) argp_error(state, "--bound needs another --profile than none");
     if (!o->compress) return;
     gn_option_check(state, "bound", gn_check_bound(o->profile, o->bound_exp));
     gn_codec_init(&o->codec, o->profile, o->bound_exp);  // in range, as was checked

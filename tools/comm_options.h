@@ -21,6 +21,7 @@ typedef struct gn_comm_options {
     bool asks;           ///< an option that means nothing without compression was given: without -p there is dense
     bool compress;       ///< there is a profile: ToS is on, and quantisation if the command does not say otherwise
     gn_profile profile;
+    bool bound_given;  ///< -k
     int bound_exp;
     gn_codec codec;  ///< of both, when all was read and `compress`
     gn_scale scale;

@@ -45,6 +45,20 @@ done
 for size in 0 1 4095 2097153 3M; do
     expect 2 "bench allreduce: --segment: $size is outside 4K to 2M" timeout 10 "$GRADNIC" bench allreduce -N 1 --segment "$size"
 done
+# Options that would do nothing are refused, with the name of the one that they go with.
+needless() { # TEXT ARGUMENT...
+    local text=$1
+    shift
+    expect 2 "$text" timeout 10 "$GRADNIC" bench allreduce -N 1 "$@"
+}
+switched=(--algorithm switch --switch 127.0.0.1:9)
+needless "--aggregator-weights goes with --algorithm worker-aggregator" --aggregator-weights "${switched[@]}"
+needless "--aggregator-weights goes with --algorithm worker-aggregator" --aggregator-weights
+needless "--segment goes with --algorithm ring and worker-aggregator, not with switch" --segment 64K "${switched[@]}"
+needless "--scale-target goes with --scale auto" --scale-target 0 -p dense
+needless "--bound needs another --profile than none" -k 10 -p none
+needless "--bound needs another --profile than none" -p none -k 10 "${switched[@]}"
+expect 2 "--bound needs another --profile than none" timeout 10 "$GRADNIC" train -d "$SOURCE/tests/data" -N 1 -p none -k 10
 expect 2 "--json or --prometheus, not both" "$GRADNIC" switch stats --json --prometheus
 expect 2 "--json or --prometheus, not both" "$GRADNIC" nic stats --json --prometheus
 # An address of its own, where nobody else listens.

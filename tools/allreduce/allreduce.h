@@ -15,7 +15,7 @@ typedef struct gn_allreduce_options {
     gn_comm_options comm;
     const char *input;
     uint64_t segment;
-    bool weights;
+    bool weights, scale_target_given;
     int scale_target;
     uint64_t link_bits;  ///< per second, for the model; 0: measured
     uint64_t latency_ns;

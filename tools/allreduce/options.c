@@ -138,7 +138,7 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_allr
         return true;
     case OPT_SCALE_TARGET:
         o->scale_target = small_integer(state, "scale-target", arg, -30, 30);
-        return true;
+        return o->scale_target_given = true;
     case OPT_SEGMENT:
         o->segment = size_of(state, "segment", arg);
         if (o->segment < SEGMENT_MIN || o->segment > SEGMENT_MAX)
@@ -149,10 +149,22 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_allr
     }
 }
 
+/// Options that would do nothing: whoever measures would take the figures for theirs.
+static void check_needless(struct argp_state *state, const gn_allreduce_options *o)
+{
+    if (o->weights && o->comm.algorithm != GN_WORKER_AGGREGATOR)
+        argp_error(state, "--aggregator-weights goes with --algorithm worker-aggregator");
+    if (o->segment && o->comm.algorithm == GN_SWITCH)
+        argp_error(state, "--segment goes with --algorithm ring and worker-aggregator, not with switch");
+    if (o->scale_target_given && o->comm.scale != GN_SCALE_AUTO)
+        argp_error(state, "--scale-target goes with --scale auto");
+}
+
 static void finish(struct argp_state *state, gn_allreduce_options *o)
 {
     if (o->begin > o->end) argp_error(state, "--begin is larger than --end");
     gn_comm_options_finish(state, &o->comm);
+    check_needless(state, o);
     if (!o->comm.compress) o->quantise = false;
 }
 
