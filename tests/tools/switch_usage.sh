@@ -31,6 +31,9 @@ wrong "--drop: 'much' is no probability" --drop in:much
 wrong "--delay 1h: at most 10s" --delay 1h
 wrong "--jitter 10001ms: at most 10s" --jitter out:10001ms
 wrong "--reorder-delay 11s: at most 10s" --reorder-delay in:11s
+wrong "--reorder-delay goes with --reorder" --reorder-delay 5ms
+wrong "--reorder-delay goes with --reorder for the same direction" --reorder-delay in:5ms --reorder out:1%
+wrong "--quota 65: there are" --reorder-delay 5ms --reorder in:1% --slots 64 --quota 65 # fine so far
 expect 2 "--delay 1h: at most 10s" timeout 10 "$GRADNIC" nic set --delay 1h
 expect 2 "--jitter 1min: at most 10s" timeout 10 "$GRADNIC" nic --jitter 1min
 wrong "--listen 'localhost:7777': give a numeric address" -l localhost:7777

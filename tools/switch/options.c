@@ -88,7 +88,7 @@ static void parse_place(struct argp_state *state, const char *text, gn_switchd_c
 }
 
 /// "in:1%", "out:1%", "1%".
-static bool parse_fault(int key, char *text, struct argp_state *state, gn_switchd_config *config)
+static bool parse_fault(int key, char *text, struct argp_state *state, switch_options *o)
 {
     if (!text || key < NIC_FAULT_LOSS || key > NIC_FAULT_SEED) return false;
     const bool in_only = !strncmp(text, "in:", 3), out_only = !strncmp(text, "out:", 4);
@@ -96,8 +96,11 @@ static bool parse_fault(int key, char *text, struct argp_state *state, gn_switch
         argp_error(state, "--%s %s: before the colon there is in (from the workers) or out (to them)",
                    gn_option_name(state, key), text);
     const char *value = text + (in_only ? 3 : out_only ? 4 : 0);
-    if (!out_only) (void)nic_fault_parse(key, value, state, &config->in);
-    if (!in_only) (void)nic_fault_parse(key, value, state, &config->out);
+    if (!out_only) (void)nic_fault_parse(key, value, state, &o->config.in);
+    if (!in_only) (void)nic_fault_parse(key, value, state, &o->config.out);
+    const unsigned directions = (out_only ? 0 : 1u) | (in_only ? 0 : 2u);
+    if (key == NIC_FAULT_REORDER) o->reorder |= directions;
+    if (key == NIC_FAULT_REORDER_DELAY) o->reorder_delay |= directions;
     return true;
 }
 
@@ -189,8 +192,11 @@ static void check_memory(struct argp_state *state, const gn_switchd_config *conf
     check_above(state, "ps", config->ps);
 }
 
-static void finish(struct argp_state *state, const gn_switchd_config *config)
+static void finish(struct argp_state *state, const switch_options *o)
 {
+    const gn_switchd_config *config = &o->config;
+    if (o->reorder_delay && !(o->reorder & o->reorder_delay))
+        argp_error(state, "--reorder-delay goes with --reorder%s", o->reorder ? " for the same direction" : "");
     check_memory(state, config);
     if (config->slots < config->shards)
         argp_error(state, "--slots %u: fewer than shards (%u)", config->slots, config->shards);
@@ -209,7 +215,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     gn_switchd_config *config = &o->config;
     gn_error error;
     if (parse_amount(key, arg, state, config) || parse_memory(key, arg, state, config) ||
-        parse_fault(key, arg, state, config))
+        parse_fault(key, arg, state, o))
         return 0;
     switch (key) {
     case 'l':
@@ -238,7 +244,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
                    arg);
         return 0;
     case ARGP_KEY_END:
-        finish(state, config);
+        finish(state, o);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -11,6 +11,7 @@
 typedef struct switch_options {
     gn_switchd_config config;
     bool quiet;
+    unsigned reorder, reorder_delay;  ///< directions that these were given for: 1 in, 2 out
 } switch_options;
 
 /// Reads the command line; ends the program on wrong usage.
