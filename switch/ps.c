@@ -80,11 +80,14 @@ static void complete(gn_ps *ps, gn_ps_entry *entry, const gn_agg_packet *last, i
         ps->stats.whole++;
     } else {
         ps->stats.merged++;
-        if (!entry->attempts) gn_rtt_measure(&ps->spread, now_ns, now_ns - (int64_t)entry->copy.since_ns);
+        // A part that its worker had to send again tells of a loss, not of how far workers are apart.
+        if (!entry->attempts && !(entry->copy.flags & GN_AGG_LATE))
+            gn_rtt_measure(&ps->spread, now_ns, now_ns - (int64_t)entry->copy.since_ns);
     }
     ps->stats.overflows += entry->copy.poison;
     entry->copy.state = GN_COPY_DONE;
     entry->tell = everyone;
+    entry->told = false;
     entry->ask = 0;
     entry->ask_switch = false;
     make_due(ps, entry);
@@ -228,7 +231,9 @@ static size_t write_result(gn_ps *ps, gn_ps_entry *entry, void *out, size_t capa
     ps->stats.answers += !all;
     const gn_agg_type type = entry->copy.poison ? GN_AGG_OVERFLOW : GN_AGG_RESULT;
     gn_agg_packet header = header_of(ps, entry, type, whom);
-    if (!all) header.flags |= GN_AGG_RESENT;
+    if (entry->told)
+        header.flags |= GN_AGG_RESENT;  // also when everyone has asked: it does not tell how long an answer takes
+    entry->told = true;
     const int32_t *sums = sums_of(ps, entry);
     if (ps->config.format == GN_AGG_INT32 || !header.values) return gn_agg_write_words(&header, sums, out, capacity);
     const gn_codec *codec = ps->config.level ? &ps->exact : &ps->codec;

@@ -15,6 +15,7 @@ typedef struct gn_ps_entry {
     uint64_t ask;       ///< workers to be asked
     bool ask_switch;    ///< the switch is to be asked
     bool is_due;        ///< queued for gn_ps_send()
+    bool told;          ///< the result has been, to everyone
     unsigned attempts;  ///< reminders
     int64_t deadline_ns;
 } gn_ps_entry;

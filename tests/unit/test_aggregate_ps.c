@@ -139,6 +139,26 @@ START_TEST(everyone_who_asks_is_answered)
 }
 END_TEST
 
+/// A result that was lost for all of them is no measure of how long an answer takes, whether one asks for it or all do.
+START_TEST(a_result_that_is_told_again_says_so)
+{
+    ck_assert(give(0, ALL));
+    expect(GN_AGG_RESULT, 0, ALL);
+    ck_assert(!(said.flags & GN_AGG_RESENT));
+    ck_assert(give(0, 1) && give(0, 2) && give(0, 12));
+    expect(GN_AGG_RESULT, 0, ALL);
+    ck_assert(said.flags & GN_AGG_RESENT);
+    ck_assert(give(0, 4));
+    expect(GN_AGG_RESULT, 0, 4);
+    ck_assert(said.flags & GN_AGG_RESENT);
+    for (uint32_t psn = 2; psn <= 4; psn += 2) {
+        ck_assert(give(psn, ALL));
+        expect(GN_AGG_RESULT, psn, ALL);
+        ck_assert(!(said.flags & GN_AGG_RESENT));
+    }
+}
+END_TEST
+
 /// Before that is answered, the use after the next begins. All have both results by then.
 START_TEST(an_answer_that_comes_too_late_is_not_given)
 {
@@ -229,6 +249,21 @@ START_TEST(timeouts_follow_the_spread)
     ck_assert_int_eq(said.type, GN_AGG_REMIND_SWITCH);
     ck_assert_int_ge(now - since, 2000000);
     ck_assert_int_le(now - since, 2100000);
+}
+END_TEST
+
+/// Otherwise each loss makes the next one take longer to be noticed.
+START_TEST(what_was_sent_again_is_no_spread)
+{
+    for (uint32_t psn = 0; psn < 60; psn++) {
+        gn_agg_packet late = header(GN_AGG_EVICTED, psn, 8);
+        late.flags = psn % 2 ? GN_AGG_RESENT | GN_AGG_LATE : 0;
+        ck_assert(give(psn, 7));
+        now += psn % 2 ? 900000 : 1000;
+        ck_assert(give_packet(&late, 1000));
+        expect(GN_AGG_RESULT, psn, ALL);
+    }
+    ck_assert_double_eq_tol(gn_ps_get_stats(ps).smoothed_spread_ns, 1000, 1);
 }
 END_TEST
 
@@ -330,10 +365,11 @@ int main(void)
 {
     return RUN_SUITE("aggregate_ps", setup, teardown, disjoint_parts_are_added, whole_sums_are_told_and_remembered,
                      a_result_lasts_until_all_have_contributed_to_the_next_use, everyone_who_asks_is_answered,
-                     an_answer_that_comes_too_late_is_not_given, parts_that_overlap_are_not_added,
-                     the_larger_of_two_that_overlap_stays, what_is_contained_is_ignored_and_what_contains_replaces,
+                     a_result_that_is_told_again_says_so, an_answer_that_comes_too_late_is_not_given,
+                     parts_that_overlap_are_not_added, the_larger_of_two_that_overlap_stays,
+                     what_is_contained_is_ignored_and_what_contains_replaces,
                      reminders_go_to_the_switch_then_to_workers_too, timeouts_follow_the_spread,
-                     a_question_about_an_unknown_chunk_is_followed_up, poison_is_an_overflow,
-                     sums_beyond_int32_are_an_overflow, marks_come_back, what_does_not_fit_changes_nothing,
-                     configurations_that_are_none);
+                     what_was_sent_again_is_no_spread, a_question_about_an_unknown_chunk_is_followed_up,
+                     poison_is_an_overflow, sums_beyond_int32_are_an_overflow, marks_come_back,
+                     what_does_not_fit_changes_nothing, configurations_that_are_none);
 }
