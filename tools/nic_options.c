@@ -290,7 +290,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         p->options->control = arg;
         return 0;
     case 'u':
-        config->user = arg;
+        config->user = gn_option_user(state, "user", arg);
         return 0;
     case KEY_PCAP_HOST:
         config->pcap_host = arg;

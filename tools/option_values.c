@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "option_values.h"
 
+#include <pwd.h>
 #include <string.h>
 
 static const char *name_in(const struct argp *argp, int key)
@@ -44,4 +45,10 @@ bool gn_option_choice(struct argp_state *state, const char *name, const char *te
     if (strcmp(text, first) != 0 && strcmp(text, second) != 0)
         gn_option_check(state, name, gn_message_format("'%s' is neither %s nor %s", text, first, second));
     return !strcmp(text, second);
+}
+
+const char *gn_option_user(struct argp_state *state, const char *name, const char *text)
+{
+    if (!getpwnam(text)) gn_option_check(state, name, gn_message_format("no user '%s' on this host", text));
+    return text;
 }

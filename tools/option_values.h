@@ -25,4 +25,7 @@ unsigned gn_option_unsigned(struct argp_state *state, const char *name, const ch
 bool gn_option_choice(struct argp_state *state, const char *name, const char *text, const char *first,
                       const char *second);
 
+/// An account of this host. @return text
+const char *gn_option_user(struct argp_state *state, const char *name, const char *text);
+
 #endif

@@ -127,9 +127,9 @@ static int open_shards(gn_switchd *daemon, gn_error *error)
 static int open_all(gn_switchd *daemon, gn_error *error)
 {
     gn_account account;
-    if (gn_account_find(&account, daemon->config.user, error) || gn_switchd_find_above(daemon, error) ||
-        listen_tcp(daemon, error) || gn_switchd_check_above(daemon, error) || open_shards(daemon, error))
-        return -1;
+    if (gn_account_find(&account, daemon->config.user, error) || gn_switchd_find_above(daemon, error)) return -1;
+    if (gn_switchd_check_above(daemon, error)) return GN_SWITCHD_WRONG;
+    if (listen_tcp(daemon, error) || open_shards(daemon, error)) return -1;
     const char *control = daemon->config.control;
     if (control && !(daemon->control = gn_control_open(control, &account, error))) return -1;
     return gn_privilege_drop(&account, false, error);
@@ -181,9 +181,10 @@ int gn_switchd_open(gn_switchd **out, const gn_switchd_config *config, gn_error 
         free(daemon);
         return gn_error_set(error, "eventfd: %s", strerror(errno));
     }
-    if (open_all(daemon, error)) {
+    const int failed = open_all(daemon, error);
+    if (failed) {
         gn_switchd_close(daemon);
-        return -1;
+        return failed;
     }
     *out = daemon;
     return 0;

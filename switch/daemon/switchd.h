@@ -74,7 +74,10 @@ uint64_t gn_switchd_memory(const gn_switchd_config *config);
 /// -1 with `error` set
 int gn_switchd_host_port(const char *text, char *host, const char **port, gn_error *error);
 
-/// Opens everything, then gives up all privileges. Call from a process with one thread. @return 0, or -1 with `error` set
+enum { GN_SWITCHD_WRONG = -2 };  ///< the configuration contradicts itself: nothing was opened
+
+/// Opens everything, then gives up all privileges. Call from a process with one thread. @return 0, or -1 or GN_SWITCHD_WRONG with
+/// `error` set
 int gn_switchd_open(gn_switchd **daemon, const gn_switchd_config *config, gn_error *error);
 
 /// Runs until SIGTERM, SIGINT or SIGHUP; then everyone is told that the switch goes. @return as gn_switchd_open()

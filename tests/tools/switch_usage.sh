@@ -26,6 +26,10 @@ wrong "--parent 'root:0': port is not a number from 1 to 65535" --parent root:0
 wrong "--parent 'root:-1': port is not a number" --parent root:-1
 wrong "--parent '::1:5': write an IPv6 address as [ADDRESS]:PORT" --parent ::1:5
 wrong "--ps 'root': HOST:PORT is needed" --mode shared --ps root
+wrong "--parent 127.0.0.1:7 is this switch itself, which listens on 127.0.0.1:7" --parent 127.0.0.1:7
+wrong "--ps localhost:7 is this switch itself, which listens on 127.0.0.1:7" --mode shared --ps localhost:7
+wrong "--user: no user 'no such' on this host" --user 'no such'
+expect 2 "--user: no user 'no such' on this host" timeout 10 "$GRADNIC" nic --user 'no such'
 wrong "--drop sideways:2%: before the colon there is in (from the workers) or out (to them)" --drop sideways:2%
 wrong "--drop: 'much' is no probability" --drop in:much
 wrong "--delay 1h: at most 10s" --delay 1h

@@ -234,7 +234,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         config->control = strcmp(arg, "none") != 0 ? arg : NULL;
         return 0;
     case 'u':
-        config->user = arg;
+        config->user = gn_option_user(state, "user", arg);
         return 0;
     case 'q':
         o->quiet = true;

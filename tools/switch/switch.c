@@ -48,9 +48,10 @@ int gn_command_switch(int argc, char **argv)
         options.config.log = note;
         options.config.log_context = argv[0];
     }
-    if (gn_switchd_open(&daemon, &options.config, &error)) {
+    const int closed = gn_switchd_open(&daemon, &options.config, &error);
+    if (closed) {
         gn_cli_error(argv[0], "%s", error.text);
-        return GN_EXIT_FAILED;
+        return closed == GN_SWITCHD_WRONG ? GN_EXIT_USAGE : GN_EXIT_FAILED;
     }
     if (!options.quiet) introduce(argv[0], &options, daemon);
     const int failed = gn_switchd_run(daemon, &error);
