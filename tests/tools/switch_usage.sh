@@ -32,6 +32,8 @@ wrong "--user: no user 'no such' on this host" --user 'no such'
 expect 2 "--user: no user 'no such' on this host" timeout 10 "$GRADNIC" nic --user 'no such'
 wrong "--drop sideways:2%: before the colon there is in (from the workers) or out (to them)" --drop sideways:2%
 wrong "--drop: 'much' is no probability" --drop in:much
+wrong "--drop: 'in:' has no value after the colon" --drop in:
+wrong "--jitter: 'out:' has no value after the colon" --jitter out:
 wrong "--delay 1h: at most 10s" --delay 1h
 wrong "--jitter 10001ms: at most 10s" --jitter out:10001ms
 wrong "--reorder-delay 11s: at most 10s" --reorder-delay in:11s

@@ -96,6 +96,8 @@ static bool parse_fault(int key, char *text, struct argp_state *state, switch_op
         argp_error(state, "--%s %s: before the colon there is in (from the workers) or out (to them)",
                    gn_option_name(state, key), text);
     const char *value = text + (in_only ? 3 : out_only ? 4 : 0);
+    if (value != text && !*value)
+        argp_error(state, "--%s: '%s' has no value after the colon", gn_option_name(state, key), text);
     if (!out_only) (void)nic_fault_parse(key, value, state, &o->config.in);
     if (!in_only) (void)nic_fault_parse(key, value, state, &o->config.out);
     const unsigned directions = (out_only ? 0 : 1u) | (in_only ? 0 : 2u);
