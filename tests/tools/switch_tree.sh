@@ -57,6 +57,9 @@ start ps 7001 --role ps
 start root 7002 --mode shared --ps "$host:7001"
 start leaf0 7003 --mode shared --parent "$host:7002"
 start leaf1 7004 --mode shared --parent "$host:7002"
+start least 7005 --slots 1 --values 1
+grep -qF "1 slot of 1 value in 1 shard, " least.log || fail "$(cat least.log)"
+kill "$least"
 
 ranks stopped --timeout 20s
 kill -s STOP "${rank[3]}"

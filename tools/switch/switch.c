@@ -12,13 +12,18 @@ static void note(void *program, const char *text)
     gn_cli_note(program, "%s", text);
 }
 
+static const char *plural(unsigned count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void introduce(const char *program, const switch_options *options, const gn_switchd *daemon)
 {
     char listen[GN_ENDPOINT_TEXT];
     const gn_switchd_config *c = &options->config;
-    gn_cli_note(program, "%slistening on %s: %u slots of %u values in %u %s, %s%s%s%s",
+    gn_cli_note(program, "%slistening on %s: %u slot%s of %u value%s in %u shard%s, %s%s%s%s",
                 c->role == GN_SWITCHD_PS ? "parameter server " : "", gn_switchd_address(daemon, listen), c->slots,
-                c->slot_values, c->shards, c->shards == 1 ? "shard" : "shards",
+                plural(c->slots), c->slot_values, plural(c->slot_values), c->shards, plural(c->shards),
                 c->role == GN_SWITCHD_PS ? "at most " : "", gn_human_bytes(gn_switchd_memory(c)).s,
                 c->parent ? ", parent "
                 : c->ps   ? ", parameter server "
