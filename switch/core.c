@@ -91,7 +91,9 @@ static unsigned forward_floats(gn_about *a, bool overflowed)
     else
         for (unsigned i = 0; i < job->children; i++) may |= job->port[i] == a->port;
     if (!may || (from_parent && p->type == GN_AGG_GRADIENT && !has_leader)) return gn_about_drop(a, GN_DROP_PORT);
-    a->job->counters.forwarded++;
+    gn_switch_counters *counters = &a->job->counters;
+    counters->forwarded++;
+    *(from_parent ? &counters->down_bytes : &counters->up_bytes) += a->bytes;  // no slot shows that somebody waits
     if (p->type == GN_AGG_RESULT) {
         // Up to the root, which gives it to everyone.
         const bool up = job->has_parent && !from_parent;

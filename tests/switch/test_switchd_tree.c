@@ -321,16 +321,17 @@ START_TEST(who_leaves_a_leaf_is_told_of_at_the_others)
 }
 END_TEST
 
-/// A worker that is at work, with so much patience.
-static void at_work(const tree *t, const char *name, int timeout_ms)
+/// Workers that are at work, with so much patience. `floats`: soon they wait for nothing but sums in binary32, which never come, and go on asking.
+static void at_work(const tree *t, const char *name, int timeout_ms, bool floats)
 {
     for (unsigned i = 0; i < 4; i++) {
         sw_client c = worker_of(t, name, i);
         c.timeout_ms = timeout_ms;
         c.pause_s = 0;
+        c.nan = c.deaf = floats;
         launch(i, &c);
     }
-    usleep(300000);
+    usleep(floats ? 800000 : 300000);
 }
 
 static const running *whose(const tree *t, unsigned number)
@@ -340,13 +341,16 @@ static const running *whose(const tree *t, unsigned number)
 
 static const struct {
     unsigned stopped;
-    bool shares;
+    bool shares, floats;
     const char *said;  ///< to ranks 0 and 1
-} silences[] = {{ROOT, false, "no sign of life from the parent switch %s for "},
-                {ROOT, true, "no sign of life from the parent switch %s for "},
-                {PS, true, "no sign of life from the parameter server %s for "},
-                {LEAF + 1, false, "no sign of life from switch %s with ranks 2-3 for "},
-                {LEAF + 1, true, "no sign of life from switch %s with ranks 2-3 for "}};
+} silences[] = {{ROOT, false, false, "no sign of life from the parent switch %s for "},
+                {ROOT, true, false, "no sign of life from the parent switch %s for "},
+                {ROOT, false, true, "no sign of life from the parent switch %s for "},
+                {ROOT, true, true, "no sign of life from the parent switch %s for "},
+                {PS, true, false, "no sign of life from the parameter server %s for "},
+                {PS, true, true, "no sign of life from the parameter server %s for "},
+                {LEAF + 1, false, false, "no sign of life from switch %s with ranks 2-3 for "},
+                {LEAF + 1, true, false, "no sign of life from switch %s with ranks 2-3 for "}};
 enum { SILENCES = sizeof silences / sizeof *silences };
 
 /// As SIGSTOP does it: all connections stand. Who is silent is named before the workers' own deadline has passed.
@@ -354,13 +358,28 @@ START_TEST(a_silent_switch_is_named)
 {
     tree t;
     plant(&t, silences[_i].shares);
-    at_work(&t, "silent", 2500);
+    at_work(&t, "silent", silences[_i].floats ? 6000 : 2500, silences[_i].floats);
     const running *stopped = whose(&t, silences[_i].stopped);
     kill(stopped->pid, SIGSTOP);
     await(0, 4);
     for (unsigned i = 0; i < (silences[_i].stopped == LEAF + 1 ? 2 : 4); i++) {
         says(i, "gone: ");
         says_address(i, silences[_i].said, stopped);
+    }
+    fell(&t);
+}
+END_TEST
+
+/// All switches answer: one who asks for long without getting anything, as of a leader that computes, is no reason to accuse one.
+START_TEST(a_slow_leader_is_no_silent_switch)
+{
+    tree t;
+    plant(&t, _i);
+    at_work(&t, "slow", 4000, true);
+    await(0, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        ck_assert(!ones[i].result.good);
+        ck_assert_msg(!strstr(ones[i].result.error, "no sign of life"), "%s", ones[i].result.error);
     }
     fell(&t);
 }
@@ -432,6 +451,7 @@ int main(void)
     tcase_add_loop_test(all, a_lost_leaf_is_told_of_with_all_who_were_below_it, 0, 2);
     tcase_add_loop_test(all, who_leaves_a_leaf_is_told_of_at_the_others, 0, 2);
     tcase_add_loop_test(all, a_silent_switch_is_named, 0, SILENCES);
+    tcase_add_loop_test(all, a_slow_leader_is_no_silent_switch, 0, 2);
     tcase_add_test(all, a_silent_switch_that_is_asked_is_named);
     tcase_add_test(all, a_silence_that_ends_is_none);
     suite_add_tcase(suite, all);
