@@ -199,10 +199,11 @@ void gn_switched_leave(gn_comm *comm)
     double until = begun;  // what has been said meanwhile is read before anyone is given up
     while (!gn_control_all_finished(comm, finished)) {
         if (gn_control_poll(comm, NULL, 0, gn_ms_until(until, gn_now())))
-            return;  // it has failed: nobody waits for more
+            break;  // it has failed: nobody waits for more
         until = gn_control_finish_until(comm, finished, begun);
-        if (gn_now() >= until) return;
+        if (gn_now() >= until) break;
     }
+    gn_tether_leave(&comm->switched->tether);
 }
 
 void gn_switched_free(gn_switched *s)

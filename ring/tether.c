@@ -109,16 +109,26 @@ void gn_tether_ping(gn_tether *t, double now)
     if (!t->gone) send_frame(t, &(gn_admission){.type = GN_ADMISSION_PING});
 }
 
-void gn_tether_end(gn_tether *t, const char *why)
+static void send_last(gn_tether *t, const gn_admission *frame)
 {
-    gn_admission frame = {.type = GN_ADMISSION_GONE};
     uint8_t rest[GN_ADMISSION_MAX];
     if (t->fd < 0 || t->gone || !t->joined) return;
-    snprintf(frame.text, sizeof frame.text, "%s", why);
-    send_frame(t, &frame);
+    send_frame(t, frame);
     shutdown(t->fd, SHUT_WR);
     // Unread bytes would turn the close into a reset.
     while (recv(t->fd, rest, sizeof rest, MSG_DONTWAIT) > 0) continue;
+}
+
+void gn_tether_end(gn_tether *t, const char *why)
+{
+    gn_admission frame = {.type = GN_ADMISSION_GONE};
+    snprintf(frame.text, sizeof frame.text, "%s", why);
+    send_last(t, &frame);
+}
+
+void gn_tether_leave(gn_tether *t)
+{
+    send_last(t, &(gn_admission){.type = GN_ADMISSION_LEAVE});
 }
 
 bool gn_tether_serve(gn_tether *t)

@@ -34,6 +34,8 @@ void gn_tether_ping(gn_tether *tether, double now);
 
 /// Last words to the switch: the job is over, and why.
 void gn_tether_end(gn_tether *tether, const char *why);
+/// Or: it has come to its end.
+void gn_tether_leave(gn_tether *tether);
 
 /// Once admitted: reads. @return false when the switch has ended the job.
 bool gn_tether_serve(gn_tether *tether);

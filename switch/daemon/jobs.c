@@ -211,16 +211,28 @@ static void leave_forming(gn_switchd *daemon, gn_job *job, gn_session *session)
         job->first = (unsigned)__builtin_ctzll(job->joined);
 }
 
+/// A program that was killed closes its connections as one that has ended: the others know which it was, and here it can be told by its silence.
+static void note_all_left(gn_switchd *daemon, const gn_job *job)
+{
+    char text[GN_ADMISSION_TEXT] = "all have left", child[GN_CALLED];
+    const int count = __builtin_popcountll(job->wordless);
+    if (count) gn_job_called(job, (unsigned)__builtin_ctzll(job->wordless), child);
+    if (count == 1) snprintf(text, sizeof text, "all have left, %s without a word", child);
+    if (count > 1) snprintf(text, sizeof text, "all have left, %s and %d more without a word", child, count - 1);
+    note_end(daemon, job, text);
+}
+
 /// Whoever is done may go: others may still have to ask for results that were lost on their way. Only when somebody waits for one who has
 /// left, it is over.
 static void leave_running(gn_switchd *daemon, gn_job *job, gn_session *session)
 {
     job->child[session->bit] = NULL;
     job->left |= 1ull << session->bit;
+    if (!session->leaves) job->wordless |= 1ull << session->bit;
     session->job = NULL;
     job->deadline = gn_now() + GN_JOB_LOOK_MS * UINT64_C(1000000);
     if (job->left != gn_job_everyone(job)) return;
-    note_end(daemon, job, "all have left");
+    note_all_left(daemon, job);
     if (job->above) gn_session_end(job->above, GN_ADMISSION_LEAVE, "");
     forget(daemon, job);
 }

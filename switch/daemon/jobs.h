@@ -37,6 +37,7 @@ typedef struct gn_job {
     unsigned first;            ///< child that came first: whose fields the others must have
     uint64_t joined;           ///< children, as bits
     uint64_t left;             ///< of those: who has closed the connection while the job ran
+    uint64_t wordless;         ///< of those: who has not said that it leaves
     gn_session *child[GN_AGG_WORKERS_MAX];
     gn_admission_join join[GN_AGG_WORKERS_MAX];
     char name[GN_AGG_WORKERS_MAX][GN_ENDPOINT_TEXT];  ///< of each child that has come: its address

@@ -61,6 +61,18 @@ start least 7005 --slots 1 --values 1
 grep -qF "1 slot of 1 value in 1 shard, " least.log || fail "$(cat least.log)"
 kill "$least"
 
+# An end is told from one that was made by force.
+enough=0
+ranks good -b 64K -e 64K -n 50
+for i in 0 1 2 3; do wait "${rank[i]}" || fail "rank $i: $(cat "good$i.err")"; done
+says leaf0 "all have left"
+! grep -q "without a word" status.txt || fail "who has ended well has not said so: $(cat status.txt)"
+enough=2000
+ranks killed
+kill -s KILL "${rank[@]}"
+says leaf0 "all have left, rank 0 (127.0.0.1:"
+grep -q "and 1 more without a word" status.txt || fail "who was killed is not told from who has ended: $(cat status.txt)"
+
 ranks stopped --timeout 20s
 kill -s STOP "${rank[3]}"
 says ps "rank 3 (below switch $host:7002)"

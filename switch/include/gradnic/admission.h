@@ -11,7 +11,8 @@
 ///             ◀────────────────────── PONG
 ///             ◀────────────────────── GONE     somebody is lost, or was waited for and has left, or the job was removed: why, in words
 ///     GONE    ──────────────────────▶          the job is over here, why: it ends everywhere
-///     LEAVE   ──────────────────────▶          from a switch: all below it have left, and it closes. Without a word it is taken for lost
+///     LEAVE   ──────────────────────▶          it closes because it has come to its end; a switch because all below it have. A switch that closes without a word is
+///                                              taken for lost; of a worker it is noted
 ///     (closes) ─────────────────────▶          leaves. Others can still ask for results; the job ends when one of them waits for its part
 ///
 /// A job has `streams`: parts of its vectors that travel on their own, so that several threads of workers and switch have nothing to
@@ -46,7 +47,7 @@ typedef enum gn_admission_type {
     GN_ADMISSION_PING,
     GN_ADMISSION_PONG,
     GN_ADMISSION_GONE,   ///< `text` says who; the connection is closed; from a child: its job is over
-    GN_ADMISSION_LEAVE,  ///< a switch has nobody below it any more
+    GN_ADMISSION_LEAVE,  ///< a child has come to its end: all of a switch below it have left
     GN_ADMISSION_TYPES
 } gn_admission_type;
 
