@@ -74,6 +74,14 @@ static bool mixed(const gn_job *job, const char *asks, const char *there, char *
                     gn_job_terms(job)->name, is_worker ? there : asks, is_worker ? asks : there) > 0;
 }
 
+/// Who contributes below a switch that shares its slots and says this level.
+static const char *contributors(unsigned level, char text[64])
+{
+    if (!level) return "workers";
+    snprintf(text, 64, "switches of level %u with slots of their own", level - 1);
+    return text;
+}
+
 bool gn_job_disagrees(const gn_job *job, const gn_session *session, const gn_admission_join *join, char *why,
                       size_t room)
 {
@@ -93,6 +101,11 @@ bool gn_job_disagrees(const gn_job *job, const gn_session *session, const gn_adm
         return snprintf(why, room,
                         "all switches below one have to share their slots, or none (--mode): %s does%s, %s does%s",
                         asks, join->bits ? "" : " not", there, first->bits ? "" : " not") > 0;
+    if (first->bits && first->level != join->level) {
+        char ours[64], theirs[64];
+        return snprintf(why, room, "kinds of children are mixed (--mode): %s has %s, %s has %s", there,
+                        contributors(first->level, ours), asks, contributors(join->level, theirs)) > 0;
+    }
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         const int theirs = value_of(&terms[i], join), ours = value_of(&terms[i], first);
         if (theirs != ours)

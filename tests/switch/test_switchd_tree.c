@@ -254,6 +254,38 @@ static void status_says(const tree *t, unsigned whose, const char *format, const
     free(answer);
 }
 
+/// Below one of the root's children a leaf has slots of its own, below the other there are workers.
+START_TEST(kinds_of_children_that_are_mixed)
+{
+    tree t;
+    plant(&t, true);
+    gn_switchd_config config = plain_switch;
+    config.mode = GN_SHARED;
+    config.parent = t.root.address;
+    config.place_fanin = 2;
+    const running middle = start(&config);
+    config = plain_switch;
+    config.parent = middle.address;
+    const running low = start(&config);
+    sw_client c = client_of(low.port, "kinds", 0, 2);
+    c.join.children = c.join.parent_children = 1;
+    launch(0, &c);
+    status_says(&t, ROOT, "\"job\":\"kinds\"", NULL);
+    c = client_of(t.leaf[1].port, "kinds", 1, 2);
+    c.join.bit = 0, c.join.children = 1;
+    c.join.parent_bit = 1, c.join.parent_children = 2;
+    launch(1, &c);
+    await(1, 1);
+    says_address(1, "kinds of children are mixed (--mode): switch %s with rank 0 has ", &middle);
+    says(1, " has switches of level 0 with slots of their own, switch ");
+    says_address(1, "switch %s with rank 1 has workers", &t.leaf[1]);
+    stop(&low);
+    await(0, 1);
+    slay(&middle);
+    fell(&t);
+}
+END_TEST
+
 START_TEST(status_names_the_rank_that_is_waited_for)
 {
     tree t;
@@ -447,6 +479,7 @@ int main(void)
     tcase_add_test(all, a_switch_above_itself_does_not_start);
     tcase_add_test(all, switches_above_each_other_are_refused);
     tcase_add_test(all, a_switch_that_comes_to_itself_is_refused);
+    tcase_add_test(all, kinds_of_children_that_are_mixed);
     tcase_add_loop_test(all, status_names_the_rank_that_is_waited_for, 0, 2);
     tcase_add_loop_test(all, a_lost_leaf_is_told_of_with_all_who_were_below_it, 0, 2);
     tcase_add_loop_test(all, who_leaves_a_leaf_is_told_of_at_the_others, 0, 2);
