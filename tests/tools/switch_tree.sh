@@ -59,7 +59,7 @@ start leaf0 7003 --mode shared --parent "$host:7002"
 start leaf1 7004 --mode shared --parent "$host:7002"
 start least 7005 --slots 1 --values 1
 grep -qF "1 slot of 1 value in 1 shard, " least.log || fail "$(cat least.log)"
-kill "$least"
+kill "${pids[-1]}"
 
 # An end is told from one that was made by force.
 enough=0
