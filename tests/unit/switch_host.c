@@ -129,14 +129,17 @@ static void take_frame(host *h, child *c, const gn_admission *frame)
 static bool read_child(host *h, child *c)
 {
     gn_admission frame;
+    bool leaves = false;
     const ssize_t got = recv(c->fd, c->in + c->used, sizeof c->in - c->used, MSG_DONTWAIT);
     if (got < 0 && errno == EAGAIN) return true;
     if (got > 0) c->used += (size_t)got;
     for (int bytes; (bytes = gn_admission_parse(c->in, c->used, &frame, NULL)) > 0;) {
         memmove(c->in, c->in + bytes, c->used -= (size_t)bytes);
         take_frame(h, c, &frame);
+        leaves |= frame.type == GN_ADMISSION_LEAVE || frame.type == GN_ADMISSION_GONE;
     }
-    if (got > 0) return true;
+    // Who leaves has gone: it might come again before its end is seen, and be sent away with the others.
+    if (got > 0 && !leaves) return true;
     char why[64];
     snprintf(why, sizeof why, "rank %u has left", c->join.rank);
     end_job(h, why);
