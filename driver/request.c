@@ -77,7 +77,7 @@ static int read_count(const json_t *value, const char *name, uint64_t *number, g
 static int read_time(const json_t *value, const char *name, uint64_t *time, gn_error *error)
 {
     if (read_count(value, name, time, error)) return -1;
-    if (*time > GN_FAULT_SECONDS_MAX * UINT64_C(1000000000))
+    if (!gn_fault_time_possible(*time))
         return gn_error_set(error, "%s: at most %d seconds", name, GN_FAULT_SECONDS_MAX);
     return 0;
 }

@@ -34,6 +34,11 @@ enum {
     GN_FAULT_SECONDS_MAX = 10         ///< that any of these times may be: more is a link that is down
 };
 
+static inline bool gn_fault_time_possible(uint64_t nanoseconds)
+{
+    return nanoseconds <= GN_FAULT_SECONDS_MAX * UINT64_C(1000000000);
+}
+
 typedef struct gn_fault_counters {
     uint64_t lost, duplicated, reordered, delayed, overflow;
 } gn_fault_counters;

@@ -14,7 +14,7 @@
 #include "request.h"
 #include "switched.h"
 
-enum { SEGMENT_DEFAULT = 256 << 10, SEGMENT_MIN = 4 << 10, SEGMENT_MAX = 2 << 20 };
+enum { SEGMENT_DEFAULT = 256 << 10 };
 
 static _Thread_local char init_error[GN_ERROR_TEXT];
 
@@ -99,8 +99,8 @@ static gn_comm *new_comm(const gn_comm_config *config)
         NULL;  // the caller's strings need not outlive gn_comm_init()
     comm->timeout_ms = gn_timeout_ms(config);
     size_t segment = config->segment_bytes ? config->segment_bytes : SEGMENT_DEFAULT;
-    if (segment < SEGMENT_MIN) segment = SEGMENT_MIN;
-    if (segment > SEGMENT_MAX) segment = SEGMENT_MAX;
+    if (segment < GN_SEGMENT_MIN) segment = GN_SEGMENT_MIN;
+    if (segment > GN_SEGMENT_MAX) segment = GN_SEGMENT_MAX;
     comm->segment = segment & ~(size_t)63;
     comm->phase = "start";
     comm->born = gn_now();

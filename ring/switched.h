@@ -24,7 +24,8 @@ typedef struct gn_switched {
 struct gn_bootstrap;
 gn_status gn_switched_join(gn_comm *comm, struct gn_bootstrap *boot, gn_error *error);
 
-/// The job ends for everyone when one leaves. After a failure the switch is told of it; otherwise waits until all have their last results, at most the deadline, and for nobody who has been silent that long.
+/// The job ends for everyone when one leaves. After a failure the switch is told of it; otherwise waits until all have their last results, at most the
+/// deadline, and for nobody who has been silent that long.
 void gn_switched_leave(gn_comm *comm);
 
 /// Closes everything. NULL allowed.

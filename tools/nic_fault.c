@@ -33,7 +33,7 @@ static void parse_time(int key, const char *text, struct argp_state *state, uint
 {
     const char *name = gn_option_name(state, key);
     gn_option_check(state, name, gn_parse_duration(text, nanoseconds));
-    if (*nanoseconds > GN_FAULT_SECONDS_MAX * UINT64_C(1000000000))
+    if (!gn_fault_time_possible(*nanoseconds))
         argp_error(state, "--%s %s: at most %ds", name, text, GN_FAULT_SECONDS_MAX);
 }
 

@@ -312,7 +312,7 @@ static void check_account(const net_account *a, const trouble *t)
 
 static void run_all(gn_memory_mode mode, const trouble *t)
 {
-    static net_account account[GN_AGG_FORMATS][LEVELS];
+    net_account account[GN_AGG_FORMATS][LEVELS] = {0};
     const uint64_t kind = (uint64_t)mode << 40 | (uint64_t)t->loss << 24 | t->restarts << 16 | t->timeless << 15;
     for (unsigned shape = 0; shape < (mode == GN_PARTITIONED ? PARTITIONED_SHAPES : SHAPES); shape++)
         for (gn_agg_format format = 0; format < GN_AGG_FORMATS; format++) {

@@ -19,14 +19,20 @@ double seconds_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+void *ranks_share(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(memory != MAP_FAILED);
+    return memory;
+}
+
 void ranks_start(ranks *group, int size, rank_function function, void *argument)
 {
     static unsigned serial;
     memset(group, 0, sizeof *group);
     group->size = size;
     snprintf(group->rendezvous, sizeof group->rendezvous, "file:///tmp/gradnic-test-%d-%u", (int)getpid(), serial++);
-    group->reports = mmap(NULL, sizeof(report) * RANKS_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert(group->reports != MAP_FAILED);
+    group->reports = ranks_share(sizeof(report) * RANKS_MAX);
     fflush(NULL);
     for (int rank = 0; rank < size; rank++) {
         pid_t pid = fork();

@@ -28,6 +28,9 @@ typedef struct ranks {
 
 typedef void (*rank_function)(int rank, const ranks *group, void *argument);
 
+/// Zeros, which this process shares with those that it forks from now on. For munmap().
+void *ranks_share(size_t bytes);
+
 /// Forks `size` ranks; each runs `function` and exits 0. Reports start as zeros.
 void ranks_start(ranks *group, int size, rank_function function, void *argument);
 

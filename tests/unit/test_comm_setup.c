@@ -211,8 +211,7 @@ START_TEST(test_strangers_do_not_matter)
 {
     static const int silent[] = {0, 100, 100};
     bother_plan p = {.silent = silent[_i], .algorithm = _i == 2 ? GN_WORKER_AGGREGATOR : GN_RING};
-    listening = mmap(NULL, sizeof *listening, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert(listening != MAP_FAILED);
+    listening = ranks_share(sizeof *listening);
     ranks group;
     ranks_start(&group, SIZE, run_bothered, &p);
     ranks_wait(&group, 30);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,9 +82,7 @@ static int *progress;
 
 static void setup(void)
 {
-    progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert(progress != MAP_FAILED);
-    *progress = 0;
+    progress = ranks_share(sizeof *progress);
 }
 
 /// Waits until the exchange is under way.
@@ -111,8 +108,7 @@ END_TEST
 // Also to the switch: the stopped one keeps its connection there.
 START_TEST(test_silent_rank_is_named)
 {
-    char *told = mmap(NULL, GN_ADMISSION_TEXT, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert(told != MAP_FAILED);
+    char *told = ranks_share(GN_ADMISSION_TEXT);
     switch_start(&host, &(switch_faults){.told = told});
     plan p = {.host = &host, .timeout_ms = 2000, .progress = progress, .die = SIGSTOP};
     ranks group;
@@ -345,8 +341,7 @@ static void run_two_groups(int rank, const ranks *group, void *argument)
 START_TEST(test_leaving_waits_for_nobody_who_is_lost)
 {
     silence s = {.victim = _i, .timeout_ms = 4000};
-    char *told = mmap(NULL, GN_ADMISSION_TEXT, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert(told != MAP_FAILED);
+    char *told = ranks_share(GN_ADMISSION_TEXT);
     switch_start(&s.host, &(switch_faults){.told = told, .mute_to = (unsigned)s.victim + 1});
     ranks group;
     ranks_start(&group, SIZE, run_two_groups, &s);

@@ -18,9 +18,6 @@ enum {
     OPT_WEIGHTS,
 };
 
-/// What the library takes; it would bring others into this range without a word, and the figures would be for that.
-enum { SEGMENT_MIN = 4 << 10, SEGMENT_MAX = 2 << 20 };
-
 static const char doc[] =
     "Measures allreduce over all ranks and checks the results, in the form of nccl-tests.\v"
     "Ranks come from -N (all on this machine), from --rank, --size and --rendezvous, or from RANK, WORLD_SIZE, "
@@ -141,7 +138,8 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_allr
         return o->scale_target_given = true;
     case OPT_SEGMENT:
         o->segment = size_of(state, "segment", arg);
-        if (o->segment < SEGMENT_MIN || o->segment > SEGMENT_MAX)
+        // The library would bring it into its range without a word, and the figures would be for that.
+        if (o->segment < GN_SEGMENT_MIN || o->segment > GN_SEGMENT_MAX)
             argp_error(state, "--segment: %s is outside 4K to 2M", arg);
         return true;
     default:

@@ -56,7 +56,8 @@ typedef enum gn_scale {
 
 typedef enum gn_log_level { GN_LOG_ERROR, GN_LOG_WARNING, GN_LOG_INFO, GN_LOG_DEBUG } gn_log_level;
 
-enum { GN_TOS_AUTO = -1 };  ///< of gn_comm_config.data_tos
+enum { GN_TOS_AUTO = -1 };                                    ///< of gn_comm_config.data_tos
+enum { GN_SEGMENT_MIN = 4 << 10, GN_SEGMENT_MAX = 2 << 20 };  ///< of gn_comm_config.segment_bytes
 
 typedef struct gn_comm_config {
     int rank;                ///< -1: from RANK
@@ -66,7 +67,7 @@ typedef struct gn_comm_config {
         interface;  ///< NULL: route to the rendezvous; a name ("gn0"), a CIDR ("10.9.0.0/24"), exclusions ("^lo,docker0")
     int timeout_ms;  ///< how long a peer may give no sign of life while it is waited for, and all of gn_comm_init(); 0: 30000
     gn_algorithm algorithm;
-    size_t segment_bytes;  ///< pipelining unit of data, 4 KiB to 2 MiB; 0: 256 KiB
+    size_t segment_bytes;  ///< pipelining unit of data, brought between GN_SEGMENT_MIN and _MAX; 0: 256 KiB
     /// ToS of the gradient legs: 0x28 so that the NIC compresses, 0 for none. GN_TOS_AUTO, the default: 0x28 with `quantise`, else 0.
     int data_tos;
     // GN_SWITCH. Without `quantise` values travel as block floating point (int32, docs/switch.md), with lattice or dense as streams of the codec, which
