@@ -182,7 +182,7 @@ static int try_home(gn_bootstrap *boot, char reason[64], gn_status *status, gn_e
 
 static gn_status find_home(gn_bootstrap *boot, gn_error *error)
 {
-    char reason[64] = "";
+    char reason[64] = "it closes our connections";
     long pause_ms = 10;
     while (gn_now() < boot->deadline) {
         gn_status status = GN_OK;
@@ -190,6 +190,8 @@ static gn_status find_home(gn_bootstrap *boot, gn_error *error)
         if (status) return status;
         if (fd >= 0) {
             gn_connection_open(boot->home, fd);
+            boot->home_heard = gn_now();
+            boot->home_speaks = false;
             return say_hello(boot, error);
         }
         nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000}, NULL);
@@ -212,7 +214,7 @@ static gn_status take_failure(const gn_frame *frame, gn_error *error)
 static gn_status read_home(gn_bootstrap *boot, gn_message_type until, bool *met, gn_error *error)
 {
     gn_frame frame;
-    gn_connection_fill(boot->home);
+    if (gn_connection_fill(boot->home)) boot->home_heard = gn_now(), boot->home_speaks = true;
     for (int found; (found = gn_connection_next(boot->home, &frame));) {
         if (found < 0)
             return gn_cause_set(error, GN_CORRUPT, "%s does not speak this protocol: is it the right port?",
@@ -223,9 +225,11 @@ static gn_status read_home(gn_bootstrap *boot, gn_message_type until, bool *met,
             good = gn_roster_read(&frame, &boot->roster) && boot->roster.size == boot->size;
         if (frame.type == GN_MSG_TABLE) good = gn_table_read(&frame, &boot->table) && boot->table.size == boot->size;
         if (!good) return gn_cause_set(error, GN_CORRUPT, "rank 0 sent a malformed message of type %d", frame.type);
+        if (frame.type == GN_MSG_TABLE) gn_bootstrap_all_here(boot);
         if (frame.type == until) *met = true;
     }
-    return GN_OK;
+    gn_bootstrap_beat(boot);
+    return gn_bootstrap_alive(boot, error);
 }
 
 static gn_status timed_out(gn_bootstrap *boot, gn_message_type until, gn_error *error)
@@ -257,7 +261,7 @@ static gn_status await_home(gn_bootstrap *boot, gn_message_type until, gn_error 
             continue;
         }
         struct pollfd p = {.fd = boot->home->fd, .events = POLLIN};
-        (void)poll(&p, 1, gn_ms_until(boot->deadline, now));
+        (void)poll(&p, 1, gn_ms_until(gn_bootstrap_beat_until(boot), now));
         gn_connection_flush(boot->home);
     }
 }

@@ -15,8 +15,8 @@
 typedef struct gn_guest {
     gn_connection connection;
     char name[GN_NAME];
-    double since;
-    int rank;  ///< -1 until its HELLO
+    double since, heard;  ///< when it came; when it last said something
+    int rank;             ///< -1 until its HELLO
     bool ready;
     gn_address at_switch;  ///< algorithm switch
     uint16_t switch_values;
@@ -33,6 +33,8 @@ typedef struct gn_bootstrap {
     int data_listener, control_listener;  ///< no data with GN_SWITCH
     gn_route route;                       ///< GN_SWITCH: to this rank's switch
     gn_table table;                       ///< after gather: token and all addresses
+    double beat_at;                       ///< when the next sign of life is due
+    double patience;  ///< seconds of silence after which a rank, or a switch, is given up; 0: not all have come
 
     // rank 0
     int listener;
@@ -44,6 +46,8 @@ typedef struct gn_bootstrap {
     gn_connection *home;  ///< to rank 0
     gn_roster roster;
     char home_name[GN_NAME];
+    double home_heard;  ///< when it last said something, at first when the connection was made
+    bool home_speaks;   ///< has ever
 } gn_bootstrap;
 
 /// Reads rank and size, selects the interface, opens the listeners.
@@ -64,6 +68,19 @@ void gn_bootstrap_close(gn_bootstrap *boot);
 
 /// "10.9.0.3" of a rank in the table.
 void gn_bootstrap_name(const gn_bootstrap *boot, int rank, char name[GN_NAME]);
+
+// bootstrap_life.c
+
+/// Sends a sign of life if one is due. Wherever somebody waits while the group is set up.
+void gn_bootstrap_beat(gn_bootstrap *boot);
+/// When one is due, or the deadline.
+double gn_bootstrap_beat_until(const gn_bootstrap *boot);
+/// All have come: from here on silence counts.
+void gn_bootstrap_all_here(gn_bootstrap *boot);
+/// @return GN_OK, or GN_PEER_LOST when somebody has been silent for longer than `patience`
+gn_status gn_bootstrap_alive(const gn_bootstrap *boot, gn_error *error);
+/// A deadline has passed, says `status` with `error`; if somebody is silent, that is why. @return the status to end with
+gn_status gn_bootstrap_explain(const gn_bootstrap *boot, gn_status status, gn_error *error);
 
 int gn_timeout_ms(const gn_comm_config *config);
 void gn_log_text(const gn_comm_config *config, gn_log_level level, const char *format, ...)

@@ -88,7 +88,7 @@ static void accept_guests(gn_bootstrap *boot)
         }
         gn_connection_open(&guest->connection, fd);
         gn_sockaddr_name(&from, guest->name);
-        guest->since = now;
+        guest->since = guest->heard = now;
         guest->rank = -1;
         guest->ready = false;
         boot->guests[boot->guest_count++] = guest;
@@ -202,7 +202,7 @@ static bool take_hello(gn_bootstrap *boot, gn_guest *guest, const gn_frame *fram
 static bool read_guest(gn_bootstrap *boot, gn_guest *guest, gn_status *status, gn_error *error)
 {
     gn_frame frame;
-    gn_connection_fill(&guest->connection);
+    if (gn_connection_fill(&guest->connection)) guest->heard = gn_now();
     for (int found; (found = gn_connection_next(&guest->connection, &frame));) {
         if (found < 0) return false;
         if (guest->rank < 0) {
@@ -234,7 +234,8 @@ static gn_status read_guests(gn_bootstrap *boot, bool may_leave, gn_error *error
                                 guest->name);
         remove_guest(boot, i);
     }
-    return status;
+    gn_bootstrap_beat(boot);
+    return status ? status : gn_bootstrap_alive(boot, error);
 }
 
 /// Waits until a guest says something, at most until the deadline (and not long, so that strangers are sent away).
@@ -248,7 +249,7 @@ static void await_guests(gn_bootstrap *boot, bool accepting)
     for (int i = 0; i < boot->guest_count; i++)
         set[n++] = (struct pollfd){.fd = boot->guests[i]->connection.fd,
                                    .events = (short)(POLLIN | (boot->guests[i]->connection.out_used ? POLLOUT : 0))};
-    int wait = gn_ms_until(boot->deadline, gn_now());
+    int wait = gn_ms_until(gn_bootstrap_beat_until(boot), gn_now());
     int longest = room ? 1000 : 20;
     (void)poll(set, n, wait < longest ? wait : longest);
     free(set);
@@ -295,6 +296,7 @@ gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
     boot->table.size = (uint16_t)boot->size;
     boot->table.address[0] = boot->address;
     gather_switches(boot);
+    gn_bootstrap_all_here(boot);
     if (getrandom(boot->table.token, GN_TOKEN_BYTES, 0) != GN_TOKEN_BYTES)
         return gn_cause_set(error, GN_IO, "getrandom: %s", strerror(errno));
     gn_rendezvous_withdraw(&boot->rendezvous);

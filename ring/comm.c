@@ -147,6 +147,7 @@ static gn_status init(gn_comm *comm, const gn_comm_config *config, gn_error *err
     comm->rank = boot->rank;
     comm->size = boot->size;
     if (!status) status = gn_comm_is_alone(comm) ? allocate(comm, error) : connect_all(comm, boot, error);
+    status = gn_bootstrap_explain(boot, status, error);
     if (status) gn_bootstrap_fail(boot, error);
     gn_bootstrap_close(boot);
     free(boot);

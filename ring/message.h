@@ -19,7 +19,7 @@ enum {
     GN_BODY_MAX = GN_TOKEN_BYTES + 6 + GN_RANKS_MAX * (GN_ADDRESS_BYTES + 1),  // the largest message: TABLE
     GN_FRAME_MAX = GN_FRAME_HEADER + GN_BODY_MAX,
     GN_DATA_HELLO_BYTES = 32,
-    GN_PROTOCOL_VERSION = 2
+    GN_PROTOCOL_VERSION = 3
 };
 
 typedef enum gn_message_type {
@@ -34,7 +34,7 @@ typedef enum gn_message_type {
     GN_MSG_OP = 16,      // control: what I call
     GN_MSG_AGREE = 17,   // control: my value of an agreement round, going round the ring or to rank 0
     GN_MSG_AGREED = 18,  // control: rank 0 -> workers: the maximum
-    GN_MSG_ALIVE = 19,   // control: still here, and how far
+    GN_MSG_ALIVE = 19,   // bootstrap and control: still here, and how far
     GN_MSG_BYE = 20,     // control: gn_comm_free(), and why
     GN_MSG_DONE = 21     // control, algorithm switch: i -> 0: I have all results; 0 -> i: everyone has
 } gn_message_type;

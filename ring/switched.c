@@ -81,10 +81,15 @@ static gn_status not_admitted(const gn_comm *comm, const gn_switched *s, gn_erro
         return gn_cause_set(error, GN_TIMEOUT, "no connection to the switch %s within %d ms", s->name,
                             comm->timeout_ms);
     return gn_cause_set(error, GN_TIMEOUT, "the switch %s has not admitted this job within %d ms: %s", s->name,
-                        comm->timeout_ms,
-                        gn_now() < s->tether.last_heard + 2 * gn_control_beat_seconds(comm)
-                            ? "it answers, but waits for others to join (at this switch, or at its parent)"
-                            : "it does not answer");
+                        comm->timeout_ms, *s->tether.waits ? s->tether.waits : "it has not answered yet");
+}
+
+static gn_status switch_silent(const gn_switched *s, double seconds, gn_error *error)
+{
+    return gn_cause_set(error, GN_PEER_LOST,
+                        s->tether.up ? "no sign of life from the switch %s for %.3g s"
+                                     : "no connection to the switch %s within %.3g s",
+                        s->name, seconds);
 }
 
 /// The connection has ended. When that is because another rank has failed, rank 0 is about to say so.
@@ -96,7 +101,7 @@ static gn_status switch_ended(gn_comm *comm, const gn_switched *s, struct gn_boo
         if (status) return status;
         (void)poll(NULL, 0, 10);
     } while (gn_now() < until);
-    return gn_cause_set(error, GN_IO, "switch %s: %s", s->name, s->tether.why);
+    return gn_cause_set(error, s->tether.told ? GN_PEER_LOST : GN_IO, "switch %s: %s", s->name, s->tether.why);
 }
 
 static gn_status await_welcome(gn_comm *comm, gn_switched *s, struct gn_bootstrap *boot, gn_admission_join *join,
@@ -106,6 +111,7 @@ static gn_status await_welcome(gn_comm *comm, gn_switched *s, struct gn_bootstra
     bool ready = false;
     for (answer->type = GN_ADMISSION_JOIN; answer->type == GN_ADMISSION_JOIN;) {
         if (gn_now() >= boot->deadline) return not_admitted(comm, s, error);
+        if (gn_now() >= s->tether.last_heard + boot->patience) return switch_silent(s, boot->patience, error);
         if (s->tether.up && !ready) {
             status = open_sockets(s, join, error);
             ready = true;

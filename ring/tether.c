@@ -77,6 +77,7 @@ static void read_answer(gn_tether *t, gn_admission *answer)
     while (next(t, &frame)) {  // also what came before the end
         if (frame.type == GN_ADMISSION_WELCOME || frame.type == GN_ADMISSION_REFUSED) *answer = frame;
         if (frame.type == GN_ADMISSION_GONE) take_end(t, &frame);
+        if (frame.type == GN_ADMISSION_PONG) snprintf(t->waits, sizeof t->waits, "%s", frame.text);
     }
 }
 

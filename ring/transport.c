@@ -318,8 +318,8 @@ static gn_status timed_out(const meeting *m, gn_error *error)
     for (int i = 0; i < m->comm->peer_count; i++) {
         gn_peer *peer = &m->comm->peers[i];
         if (i == m->connect_to && !m->welcomed)
-            return gn_cause_set(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms (it closed %u of ours)",
-                                peer->rank, peer->name, m->comm->timeout_ms, m->lost);
+            return gn_cause_set(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms%s", peer->rank,
+                                peer->name, m->comm->timeout_ms, m->lost ? " (it closed what we opened)" : "");
         if (i != m->connect_to && !peer->welcomed)
             return gn_cause_set(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms", peer->rank,
                                 peer->name, m->comm->timeout_ms);

@@ -249,6 +249,7 @@ static void read_body(reader *r, gn_admission *frame)
     if (frame->type == GN_ADMISSION_JOIN) read_join(r, &frame->join);
     if (frame->type == GN_ADMISSION_WELCOME) read_welcome(r, &frame->welcome);
     if (frame->type == GN_ADMISSION_REFUSED || frame->type == GN_ADMISSION_GONE) read_text(r, frame->text);
+    if (frame->type == GN_ADMISSION_PONG && r->at != r->end) read_text(r, frame->text);
     if (!r->wrong && r->at != r->end) refuse(r, "length", "%zu bytes too many", (size_t)(r->end - r->at));
 }
 
@@ -365,7 +366,8 @@ size_t gn_admission_write(const gn_admission *frame, uint8_t out[GN_ADMISSION_MA
     out[AT_TYPE] = (uint8_t)frame->type;
     if (frame->type == GN_ADMISSION_JOIN) end = write_join(body, &frame->join);
     if (frame->type == GN_ADMISSION_WELCOME) end = write_welcome(body, &frame->welcome);
-    if (frame->type == GN_ADMISSION_REFUSED || frame->type == GN_ADMISSION_GONE) end = write_text(body, frame->text);
+    if (frame->type == GN_ADMISSION_REFUSED || frame->type == GN_ADMISSION_GONE || frame->type == GN_ADMISSION_PONG)
+        end = write_text(body, frame->text);
     gn_put16(out + AT_BODY, (uint16_t)(end - body));
     return (size_t)(end - out);
 }

@@ -55,8 +55,7 @@ int gn_ranks_common(const gn_ranks *a, const gn_ranks *b)
     return -1;
 }
 
-/// Numbers in a set as a list, "1-3, 7"; what there is no room for as "...".
-static void list(const gn_ranks *set, char *text, size_t room)
+void gn_ranks_list(const gn_ranks *set, char *text, size_t room)
 {
     size_t used = 0;
     *text = 0;
@@ -77,7 +76,7 @@ static void list(const gn_ranks *set, char *text, size_t room)
 const char *gn_job_bits(uint64_t bits, char *text, size_t room)
 {
     const gn_ranks children = {.bits = {bits}};
-    list(&children, text, room);
+    gn_ranks_list(&children, text, room);
     return text;
 }
 
@@ -89,7 +88,7 @@ const char *gn_join_called(const gn_admission_join *join, const char *address, c
         snprintf(text, GN_CALLED, "rank %u (%s)", join->rank, address);
         return text;
     }
-    list(&below, ranks, sizeof ranks);
+    gn_ranks_list(&below, ranks, sizeof ranks);
     snprintf(text, GN_CALLED, "switch %s with rank%s %s", address, strpbrk(ranks, "-,") ? "s" : "", ranks);
     return text;
 }

@@ -32,14 +32,12 @@ static void note_end(gn_switchd *daemon, const gn_job *job, const char *why)
     snprintf(over->why, sizeof over->why, "%s", why);
 }
 
-void gn_job_end(gn_switchd *daemon, gn_job *job, const gn_session *but, const char *format, ...)
+/// Children are told `type`: that their job cannot be, or that it is over.
+static void end_job(gn_switchd *daemon, gn_job *job, const gn_session *but, gn_admission_type type, const char *format,
+                    va_list arguments)
 {
     char text[GN_ADMISSION_TEXT];
-    va_list arguments;
-    va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    const gn_admission_type type = job->state == GN_JOB_RUNNING ? GN_ADMISSION_GONE : GN_ADMISSION_REFUSED;
     note_end(daemon, job, text);
     for (unsigned i = 0; i < GN_AGG_WORKERS_MAX; i++) {
         if (!job->child[i]) continue;
@@ -56,6 +54,24 @@ void gn_job_end(gn_switchd *daemon, gn_job *job, const gn_session *but, const ch
     forget(daemon, job);
 }
 
+void gn_job_end(gn_switchd *daemon, gn_job *job, const gn_session *but, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    end_job(daemon, job, but, GN_ADMISSION_GONE, format, arguments);
+    va_end(arguments);
+}
+
+static void refuse_job(gn_switchd *daemon, gn_job *job, const gn_session *but, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static void refuse_job(gn_switchd *daemon, gn_job *job, const gn_session *but, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    end_job(daemon, job, but, GN_ADMISSION_REFUSED, format, arguments);
+    va_end(arguments);
+}
+
 void gn_jobs_end_all(gn_switchd *daemon, const char *why)
 {
     while (daemon->jobs) gn_job_end(daemon, daemon->jobs, NULL, "%s", why);
@@ -65,7 +81,7 @@ static void say_welcome(gn_switchd *daemon, gn_job *job)
 {
     char why[120];
     if (!gn_job_start(daemon, job, why, sizeof why)) {
-        gn_job_end(daemon, job, NULL, "%s", why);
+        refuse_job(daemon, job, NULL, "%s", why);
         return;
     }
     const gn_admission_join *terms = gn_job_terms(job);
@@ -125,7 +141,7 @@ static void complete(gn_switchd *daemon, gn_job *job)
     const unsigned slots =
         gn_job_lacks(daemon, job, why, sizeof why) ? 0 : gn_job_reserve(daemon, job, why, sizeof why);
     if (!slots) {
-        gn_job_end(daemon, job, NULL, "%s", why);
+        refuse_job(daemon, job, NULL, "%s", why);
         return;
     }
     job->welcome =
@@ -325,8 +341,13 @@ void gn_jobs_above_says(gn_switchd *daemon, gn_session *session, const gn_admiss
 {
     gn_job *job = session->job;
     const gn_admission_welcome *welcome = &frame->welcome;
-    if (frame->type == GN_ADMISSION_PONG) return;
-    if (frame->type == GN_ADMISSION_REFUSED || frame->type == GN_ADMISSION_GONE) {
+    if (frame->type == GN_ADMISSION_PONG) {
+        snprintf(job->above_waits, sizeof job->above_waits, "%s", frame->text);
+        return;
+    }
+    if (frame->type == GN_ADMISSION_REFUSED) {
+        refuse_job(daemon, job, session, "%s %s: %s", gn_switchd_above(daemon), session->name, frame->text);
+    } else if (frame->type == GN_ADMISSION_GONE) {
         gn_job_end(daemon, job, session, "%s %s: %s", gn_switchd_above(daemon), session->name, frame->text);
     } else if (frame->type != GN_ADMISSION_WELCOME || job->state != GN_JOB_ASKING) {
         gn_job_end(daemon, job, NULL, "the %s %s sent a frame of type %d out of turn", gn_switchd_above(daemon),

@@ -55,7 +55,8 @@ typedef struct gn_job {
     uint64_t alive;                    ///< when all were taken to live, whatever they have said
     uint64_t above_sent;               ///< when it was last seen that datagrams have come from above
     uint64_t down_bytes, asked_bytes;  ///< from above, then; from below, when all lived: more since, and somebody waits
-    char refused[120];                 ///< who was sent away last and why; empty: nobody
+    char above_waits[GN_ADMISSION_TEXT];  ///< whom the one above waits for, as it said last; empty: it has said nothing
+    char refused[120];                    ///< who was sent away last and why; empty: nobody
 } gn_job;
 
 /// What all children of the job agree in, but for `slots`, of which they get the least.
@@ -99,8 +100,17 @@ const char *gn_join_called(const gn_admission_join *join, const char *address, c
 /// The same of a child that has come, whether it is still there or not.
 const char *gn_job_called(const gn_job *job, unsigned child, char text[GN_CALLED]);
 
-/// "idle bits" of children as a list: "1-3, 7". @return text
+/// Numbers in a set as a list, "1-3, 7"; what there is no room for as "...".
+void gn_ranks_list(const gn_ranks *set, char *text, size_t room);
+/// Bits of children as such a list. @return text
 const char *gn_job_bits(uint64_t bits, char *text, size_t room);
+
+// absent.c: whom a job waits for before it runs
+
+/// Of a job that is forming: "ranks 2-3 have not come", or, below a parent, "child 1 of 0-3 has not come". @return text
+const char *gn_job_absent(const gn_switchd *daemon, const gn_job *job, char text[GN_CALLED]);
+/// The same, with who was refused; or for whom those above wait. Empty: the job runs. @return text
+const char *gn_job_waits_for(const gn_switchd *daemon, const gn_job *job, char text[GN_ADMISSION_TEXT]);
 
 // jobs.c
 

@@ -193,11 +193,13 @@ static json_t *missing_children(const gn_job *job)
 
 static json_t *jobs_with_waits(const gn_switchd *daemon)
 {
+    char text[GN_ADMISSION_TEXT];
     const uint64_t now = gn_now();
     json_t *list = json_array();
     for (const gn_job *job = daemon->jobs; job; job = job->next) {
         json_t *one = terms_of(job, now);
         json_object_set_new(one, "missing", missing_children(job));
+        json_object_set_new(one, "absent", json_string(gn_job_waits_for(daemon, job, text)));
         if (*job->refused) json_object_set_new(one, "refused", json_string(job->refused));
         json_object_set_new(one, "silent", silent_of(job, now));
         add_waits(daemon, job, one, now);

@@ -236,9 +236,11 @@ static void accept_children(gn_switchd *daemon)
 
 static void child_says(gn_switchd *daemon, gn_session *session, const gn_admission *frame)
 {
-    if (frame->type == GN_ADMISSION_PING)
-        gn_session_send(session, &(gn_admission){.type = GN_ADMISSION_PONG});
-    else if (frame->type == GN_ADMISSION_JOIN && !session->job)
+    gn_admission pong = {.type = GN_ADMISSION_PONG};
+    if (frame->type == GN_ADMISSION_PING) {
+        if (session->job) gn_job_waits_for(daemon, session->job, pong.text);
+        gn_session_send(session, &pong);
+    } else if (frame->type == GN_ADMISSION_JOIN && !session->job)
         gn_jobs_join(daemon, session, &frame->join);
     else if (frame->type == GN_ADMISSION_GONE && session->job)
         gn_jobs_child_gone(daemon, session, frame->text);

@@ -195,16 +195,13 @@ static bool look_for_silence(gn_switchd *daemon, gn_job *job, uint64_t now)
 
 static void expire(gn_switchd *daemon, gn_job *job)
 {
-    char bits[60];
+    char text[GN_ADMISSION_TEXT], absent[GN_CALLED];
     const unsigned long long seconds = daemon->config.join_timeout_ns / 1000000000u;
-    const uint64_t missing = gn_job_everyone(job) & ~job->joined;
     if (job->state == GN_JOB_ASKING)
-        gn_job_end(daemon, job, NULL, "the %s %s has not welcomed this switch within %llu s", gn_switchd_above(daemon),
-                   job->above->name, seconds);
+        gn_job_end(daemon, job, NULL, "not welcomed within %llu s: %s", seconds, gn_job_waits_for(daemon, job, text));
     else
-        gn_job_end(daemon, job, NULL, "%s %s %s not come within %llu s%s%s",
-                   missing & (missing - 1) ? "children" : "child number", gn_job_bits(missing, bits, sizeof bits),
-                   missing & (missing - 1) ? "have" : "has", seconds, *job->refused ? "; refused: " : "", job->refused);
+        gn_job_end(daemon, job, NULL, "%s within %llu s%s%s", gn_job_absent(daemon, job, absent), seconds,
+                   *job->refused ? "; refused: " : "", job->refused);
 }
 
 /// @return when it is to be looked at again; UINT64_MAX: never; 0: it is over

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def frame(kind, body=b""):
-    return b"GNAD" + struct.pack(">BBH", 4, kind, len(body)) + body
+    return b"GNAD" + struct.pack(">BBH", 5, kind, len(body)) + body
 
 
 def join(rank, ports, level=0, children=2, parent=(0, 0), leader=0, bits=0, form=2, bound=10, asker=0, below=()):
@@ -24,7 +24,7 @@ seeds = {
     "leaf": join(0, [5000], level=1, parent=(1, 2), leader=64, form=0, bound=0, asker=1, below=[0, NOT]),
     "shares": join(0, [5000], parent=(1, 2), bits=1, asker=1, below=[0, NOT]) + join(1, [5000], bits=1, asker=1, below=[NOT, 0]),
     "root": join(0, [5000], level=1, asker=2, below=[1, 0]),
-    "welcome": welcome + frame(3) + frame(4) + frame(6) + frame(5, b"rank 1 has left"),
+    "welcome": welcome + frame(3) + frame(4) + frame(4, b"rank 1 has not come") + frame(6) + frame(5, b"rank 1 has left"),
     "refused": frame(2, b"slots: rank 0 says 512, rank 1 says 256"),
     "short": join(0, [5000])[:-1],
     "stranger": join(0, [5000], level=1, asker=2, below=[1, 2]),

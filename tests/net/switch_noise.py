@@ -17,7 +17,7 @@ while time.monotonic() < end:
             time.sleep(0.002)
     try:
         with socket.create_connection((address, int(tcp)), timeout=5) as s:
-            s.sendall(rng.choice([b"", b"GNAD", b"GNAD\x03\x00"]) + os.urandom(rng.randrange(0, 700)))
+            s.sendall(rng.choice([b"", b"GNAD", b"GNAD\x05\x00"]) + os.urandom(rng.randrange(0, 700)))
             connections += 1
     except (ConnectionResetError, BrokenPipeError):
         connections += 1

@@ -19,7 +19,7 @@
 #include "host/clock.h"
 #include "switch/daemon/outbox.h"
 
-enum { BUFFER = 65536, BURST = 64 };
+enum { BUFFER = 65536, BURST = 64, ASK_MS = 100 };
 
 typedef struct stream {
     int fd;
@@ -101,8 +101,25 @@ static int next_frame(client *c, gn_admission *frame, int wait_ms)
     }
 }
 
+/// What comes of JOIN; until then asks whom the switch waits for. @return as next_frame()
+static int await_answer(client *c, gn_admission *frame, char waits[GN_ADMISSION_TEXT])
+{
+    uint8_t ping[GN_ADMISSION_MAX];
+    const size_t whole = gn_admission_write(&(gn_admission){.type = GN_ADMISSION_PING}, ping);
+    const uint64_t until = gn_now() + (uint64_t)c->config->timeout_ms * 1000000;
+    int got = 0;
+    while (gn_now() < until && got >= 0) {
+        got = next_frame(c, frame, ASK_MS);
+        if (got > 0 && frame->type != GN_ADMISSION_PONG) return 1;
+        if (got > 0) memcpy(waits, frame->text, sizeof frame->text);
+        if (!got && send(c->tcp, ping, whole, MSG_NOSIGNAL) != (ssize_t)whole) return -1;
+    }
+    return got < 0 ? -1 : 0;
+}
+
 static bool join(client *c)
 {
+    char waits[GN_ADMISSION_TEXT] = "";
     gn_admission frame = {.type = GN_ADMISSION_JOIN, .join = c->join};
     uint8_t bytes[GN_ADMISSION_MAX];
     struct sockaddr_storage address;
@@ -114,8 +131,8 @@ static bool join(client *c)
         return fail(c, "switch %s: %s", c->config->host, strerror(errno));
     const size_t whole = gn_admission_write(&frame, bytes);
     if (send(c->tcp, bytes, whole, MSG_NOSIGNAL) != (ssize_t)whole) return fail(c, "switch: %s", strerror(errno));
-    const int got = next_frame(c, &frame, c->config->timeout_ms);
-    if (got == 0) return fail(c, "no welcome within %d ms", c->config->timeout_ms);
+    const int got = await_answer(c, &frame, waits);
+    if (got == 0) return fail(c, "no welcome within %d ms: %s", c->config->timeout_ms, waits);
     if (got < 0) return fail(c, "the switch closed the connection");
     if (frame.type == GN_ADMISSION_REFUSED || frame.type == GN_ADMISSION_GONE) return fail(c, "%s", frame.text);
     if (frame.type != GN_ADMISSION_WELCOME) return fail(c, "a frame of type %d", frame.type);

@@ -118,7 +118,7 @@ START_TEST(who_does_not_come_is_named)
         launch(i, &c);
     }
     await(0, 2);
-    for (unsigned i = 0; i < 2; i++) says(i, "children 2-3 have not come within 2 s");
+    for (unsigned i = 0; i < 2; i++) says(i, "ranks 2-3 have not come within 2 s");
     stop(&r);
 }
 END_TEST
@@ -366,9 +366,9 @@ START_TEST(bytes_that_are_no_frame)
         size_t count;
         const char *answer;
     } hellos[] = {{"GET / HTTP/1.0\r\n\r\n", 18, "sent no frame of admission"},
-                  {"GNAD\2\0\0\0", 8, "speaks version 2 of admission, not 4"},
-                  {"GNAD\4\5\0\1x", 9, NULL},  // a child's, but it has no job
-                  {"GNAD\4\0\0\1x", 9, "sent JOIN with a length that ends 47 bytes too soon"},
+                  {"GNAD\2\0\0\0", 8, "speaks version 2 of admission, not 5"},
+                  {"GNAD\5\5\0\1x", 9, NULL},  // a child's, but it has no job
+                  {"GNAD\5\0\0\1x", 9, "sent JOIN with a length that ends 47 bytes too soon"},
                   {"", 0, NULL}};
     for (unsigned i = 0; i < sizeof hellos / sizeof *hellos; i++)
         says_hello(&r, hellos[i].bytes, hellos[i].count, hellos[i].answer);

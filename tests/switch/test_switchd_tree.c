@@ -311,6 +311,27 @@ START_TEST(status_names_the_rank_that_is_waited_for)
 }
 END_TEST
 
+/// To whoever asks, while there is no job yet: at a leaf by number, at the root, and at who waits for the root, by rank.
+START_TEST(who_has_not_come_is_told_at_once)
+{
+    tree t;
+    plant(&t, _i);
+    for (unsigned i = 0; i < 3; i++) {
+        sw_client c = worker_of(&t, "forms", i);
+        c.timeout_ms = i == 1 ? 1500 : 1000;  // once rank 0 has gone, that is what is told
+        launch(i, &c);
+    }
+    usleep(600000);
+    status_says(&t, ROOT, "\"absent\":\"ranks2-3havenotcome\"", NULL);
+    status_says(&t, LEAF, "\"absent\":\"parentswitch%s:ranks2-3havenotcome\"", &t.root);
+    status_says(&t, LEAF + 1, "\"absent\":\"child1of0-1hasnotcome\"", NULL);
+    await(0, 3);
+    says_address(0, "parent switch %s: ranks 2-3 have not come", &t.root);
+    says(2, "child 1 of 0-1 has not come");
+    fell(&t);
+}
+END_TEST
+
 START_TEST(a_lost_leaf_is_told_of_with_all_who_were_below_it)
 {
     tree t;
@@ -481,6 +502,7 @@ int main(void)
     tcase_add_test(all, a_switch_that_comes_to_itself_is_refused);
     tcase_add_test(all, kinds_of_children_that_are_mixed);
     tcase_add_loop_test(all, status_names_the_rank_that_is_waited_for, 0, 2);
+    tcase_add_loop_test(all, who_has_not_come_is_told_at_once, 0, 2);
     tcase_add_loop_test(all, a_lost_leaf_is_told_of_with_all_who_were_below_it, 0, 2);
     tcase_add_loop_test(all, who_leaves_a_leaf_is_told_of_at_the_others, 0, 2);
     tcase_add_loop_test(all, a_silent_switch_is_named, 0, SILENCES);

@@ -60,7 +60,7 @@ START_TEST(join_has_its_bytes)
 {
     const gn_admission frame = example();
     ck_assert_uint_eq(write_and_parse(&frame), 8 + 48 + 31 + 4 + 4);
-    static const uint8_t head[] = {'G', 'N', 'A', 'D', 4, 0, 0, 87, 'j', 'o', 'b', 0};
+    static const uint8_t head[] = {'G', 'N', 'A', 'D', 5, 0, 0, 87, 'j', 'o', 'b', 0};
     ck_assert_mem_eq(bytes, head, sizeof head);
     static const uint8_t rest[] = {0, 2, 0,    4,    0, 2,    4,    0,    0,    0,    2,    2,    0xf6,
                                    1, 2, 2,    0,    3, 4,    1,    0x1e, 0x61, 0x12, 0x34, 0x56, 0x78,
@@ -85,7 +85,7 @@ START_TEST(welcome_has_its_bytes)
                                       .gen = {0x1234, 0x5678},
                                       .udp_port = {0x9abc, 1}}};
     const size_t length = write_and_parse(&frame);
-    static const uint8_t all[] = {'G', 'N', 'A', 'D',  4,    1,    0,    18, 1, 2,    0,    64, 5,
+    static const uint8_t all[] = {'G', 'N', 'A', 'D',  5,    1,    0,    18, 1, 2,    0,    64, 5,
                                   8,   0,   0,   0x12, 0x34, 0x9a, 0xbc, 0,  7, 0x56, 0x78, 0,  1};
     ck_assert_uint_eq(length, sizeof all);
     ck_assert_mem_eq(bytes, all, sizeof all);
@@ -135,6 +135,13 @@ START_TEST(texts_are_printable)
     ck_assert_str_eq(wrong, "text");
     frame.text[0] = 0;
     ck_assert_int_eq(gn_admission_parse(bytes, gn_admission_write(&frame, bytes), &parsed, &wrong), -1);
+    // PONG may have one.
+    frame.type = GN_ADMISSION_PONG;
+    ck_assert_uint_eq(write_and_parse(&frame), GN_ADMISSION_HEADER);
+    ck_assert_str_eq(parsed.text, "");
+    snprintf(frame.text, sizeof frame.text, "rank 2 has not come");
+    write_and_parse(&frame);
+    ck_assert_str_eq(parsed.text, "rank 2 has not come");
 }
 END_TEST
 
@@ -300,7 +307,7 @@ START_TEST(frames_that_are_none)
     ck_assert_str_eq(gn_admission_fault(bytes, 8, text), "sent a frame of type 7: want at most 6");
     bytes[4] = 2;
     ck_assert_int_eq(gn_admission_parse(bytes, 5, &parsed, &wrong), -1);
-    ck_assert_str_eq(gn_admission_fault(bytes, 5, text), "speaks version 2 of admission, not 4");
+    ck_assert_str_eq(gn_admission_fault(bytes, 5, text), "speaks version 2 of admission, not 5");
     bytes[0] = 'x';  // no need to wait for more
     ck_assert_int_eq(gn_admission_parse(bytes, 1, &parsed, &wrong), -1);
     ck_assert_str_eq(gn_admission_fault(bytes, 1, text), "sent no frame of admission");

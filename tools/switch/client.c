@@ -118,11 +118,7 @@ static void print_job(const json_t *job)
     printf("job '%s': %s for %s, %lld of %lld children, %lld slots a stream\n", text_of(job, "job"),
            text_of(job, "state"), gn_human_duration(seconds_of(job)).s, number_of(job, "joined"),
            number_of(job, "children"), number_of(job, "slots"));
-    const json_t *missing = json_object_get(job, "missing");
-    json_array_foreach(missing, index, item)
-        printf("%s %lld", index ? "," : "  has not come: child", json_integer_value(item));
-    if (json_array_size(missing)) putchar('\n');
-    if (*text_of(job, "refused")) printf("  refused: %s\n", text_of(job, "refused"));
+    if (*text_of(job, "absent")) printf("  %s\n", text_of(job, "absent"));
     print_silent(job);
     const json_t *waiting = json_object_get(job, "waiting");
     json_array_foreach(waiting, index, item) print_wait(item);

@@ -103,7 +103,7 @@ typedef struct gn_comm_config {
 GN_API gn_comm_config gn_comm_config_default(void);
 
 /// Connects all ranks. @return GN_OK, GN_INVALID (also for NULL), GN_NO_MEMORY, GN_IO, GN_TIMEOUT (says which ranks did not
-/// come), GN_MISMATCH (says who has which configuration). `*comm` is NULL on failure.
+/// come), GN_PEER_LOST (who was lost, or gave no sign of life, while the group was set up: a rank, or the switch), GN_MISMATCH (says who has which configuration). `*comm` is NULL on failure.
 GN_API gn_status gn_comm_init(gn_comm **comm, const gn_comm_config *config);
 
 /// Sums (or averages) `count` floats over all ranks. `send == recv` is in place; otherwise no overlap. Bucket 0 for GN_SCALE_AUTO.

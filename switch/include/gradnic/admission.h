@@ -8,7 +8,7 @@
 ///     JOIN    ──────────────────────▶          who I am, what the job is, my UDP ports
 ///             ◀────────────────────── WELCOME  when all children have joined (and the parent has welcomed the switch)
 ///     PING    ──────────────────────▶          while it waits: is the switch alive?
-///             ◀────────────────────── PONG
+///             ◀────────────────────── PONG     and, until all have joined, who has not, in words
 ///             ◀────────────────────── GONE     somebody is lost, or was waited for and has left, or the job was removed: why, in words
 ///     GONE    ──────────────────────▶          the job is over here, why: it ends everywhere
 ///     LEAVE   ──────────────────────▶          it closes because it has come to its end; a switch because all below it have. A switch that closes without a word is
@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 enum {
-    GN_ADMISSION_VERSION = 4,
+    GN_ADMISSION_VERSION = 5,
     GN_ADMISSION_HEADER = 8,   ///< bytes of a frame before its body
     GN_ADMISSION_MAX = 512,    ///< bytes of a whole frame
     GN_ADMISSION_NAME = 48,    ///< bytes of a job's name with its 0
@@ -45,7 +45,7 @@ typedef enum gn_admission_type {
     GN_ADMISSION_WELCOME,
     GN_ADMISSION_REFUSED,  ///< `text` says why; the connection is closed
     GN_ADMISSION_PING,
-    GN_ADMISSION_PONG,
+    GN_ADMISSION_PONG,   ///< `text`: whom the switch waits for before it welcomes; empty: nobody
     GN_ADMISSION_GONE,   ///< `text` says who; the connection is closed; from a child: its job is over
     GN_ADMISSION_LEAVE,  ///< a child has come to its end: all of a switch below it have left
     GN_ADMISSION_TYPES
@@ -106,7 +106,7 @@ typedef struct gn_admission {
     gn_admission_type type;
     gn_admission_join join;        ///< GN_ADMISSION_JOIN
     gn_admission_welcome welcome;  ///< GN_ADMISSION_WELCOME
-    char text[GN_ADMISSION_TEXT];  ///< GN_ADMISSION_REFUSED, GN_ADMISSION_GONE: printable, ends with 0
+    char text[GN_ADMISSION_TEXT];  ///< REFUSED, GONE, PONG: printable, ends with 0
 } gn_admission;
 
 /// Writes one frame into `out`; characters of a text that are not printable as '?'. @return its bytes, at most GN_ADMISSION_MAX.

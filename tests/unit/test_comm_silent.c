@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is stopped while a group is set up is the one that is named, not those who wait for it. A stopped process keeps its connections, and its
+// host accepts new ones for it.
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "comm_ranks.h"
+#include "suite.h"
+#include "switch_host.h"
+
+enum { SIZE = 4, LATE = 3, TIMEOUT_MS = 2400 };  // rank LATE comes when the other one has stopped
+
+static const gn_algorithm algorithms[] = {GN_RING, GN_WORKER_AGGREGATOR, GN_SWITCH};
+enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
+
+typedef struct plan {
+    gn_algorithm algorithm;
+    const char *at_switch;
+    int stopped;    ///< rank; -1: none
+    bool all_late;  ///< all but that one
+} plan;
+
+static void stop_here(int signal_number)
+{
+    (void)signal_number;
+    (void)raise(SIGSTOP);
+}
+
+static void stop_soon(void)
+{
+    const struct itimerval soon = {.it_value = {.tv_usec = 400000}};
+    (void)signal(SIGALRM, stop_here);
+    (void)setitimer(ITIMER_REAL, &soon, NULL);
+}
+
+static void run(int rank, const ranks *group, void *argument)
+{
+    const plan *p = argument;
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = p->algorithm;
+    config.switch_address = p->at_switch;
+    config.timeout_ms = TIMEOUT_MS;
+    if (rank == p->stopped) stop_soon();
+    if (rank != p->stopped && (rank == LATE || p->all_late)) usleep(800000);
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(!comm);
+}
+
+static void go(ranks *group, plan *p)
+{
+    ranks_start(group, SIZE, run, p);
+    for (int rank = 0; rank < SIZE; rank++)
+        for (int i = 0; rank != p->stopped && i < 600 && !group->reports[rank].text[0]; i++) usleep(10000);
+    for (int i = 0; p->stopped >= 0 && i < 50; i++, usleep(10000)) kill(group->pids[p->stopped], SIGCONT);
+    ranks_wait(group, 20);
+}
+
+static void says(const ranks *group, int rank, gn_status status, const char *phrase)
+{
+    const report *r = &group->reports[rank];
+    ck_assert_int_eq(group->exits[rank], 0);
+    ck_assert_msg(r->status == status && strstr(r->text, phrase), "rank %d: %s: %s", rank, gn_status_string(r->status),
+                  r->text);
+}
+
+static switch_host host;
+
+START_TEST(test_rank_0_before_the_others_come)
+{
+    ranks group;
+    plan p = {.algorithm = GN_RING, .all_late = true};
+    go(&group, &p);
+    for (int rank = 1; rank < SIZE; rank++)
+        says(&group, rank, GN_TIMEOUT, "takes the connection, but has said nothing");
+    ranks_free(&group);
+}
+END_TEST
+
+START_TEST(test_rank_0_when_others_have_come)
+{
+    ranks group;
+    plan p = {.algorithm = GN_RING};
+    go(&group, &p);
+    for (int rank = 1; rank < LATE; rank++) says(&group, rank, GN_PEER_LOST, "no sign of life from rank 0 (127.0.0.1");
+    says(&group, LATE, GN_TIMEOUT, "takes the connection, but has said nothing");
+    ranks_free(&group);
+}
+END_TEST
+
+START_TEST(test_rank_that_had_come)
+{
+    ranks group;
+    plan p = {.algorithm = algorithms[_i], .at_switch = host.address, .stopped = 2};
+    go(&group, &p);
+    for (int rank = 0; rank < SIZE; rank++)
+        if (rank != p.stopped) says(&group, rank, GN_PEER_LOST, "no sign of life from rank 2 (127.0.0.1");
+    ranks_free(&group);
+}
+END_TEST
+
+START_TEST(test_switch)
+{
+    ranks group;
+    char phrase[100];
+    plan p = {.algorithm = GN_SWITCH, .at_switch = host.address, .stopped = -1};
+    snprintf(phrase, sizeof phrase, "no sign of life from the switch %s for ", host.address);
+    kill(host.pid, SIGSTOP);
+    go(&group, &p);
+    for (int rank = 0; rank < SIZE; rank++) says(&group, rank, GN_PEER_LOST, phrase);
+    ranks_free(&group);
+}
+END_TEST
+
+static void begin(void)
+{
+    switch_start(&host, NULL);
+}
+
+static void end(void)
+{
+    switch_stop(&host, SIGKILL);
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("comm silent");
+    TCase *silent = tcase_create("silent");
+    tcase_set_timeout(silent, 60);
+    tcase_add_checked_fixture(silent, begin, end);
+    tcase_add_test(silent, test_rank_0_before_the_others_come);
+    tcase_add_test(silent, test_rank_0_when_others_have_come);
+    tcase_add_loop_test(silent, test_rank_that_had_come, 0, ALGORITHMS);
+    tcase_add_test(silent, test_switch);
+    suite_add_tcase(suite, silent);
+    return suite_run(suite);
+}
