@@ -17,16 +17,10 @@ typedef struct term {
     {                                                                                                                  \
 #name, offsetof(gn_admission_join, name), sizeof(((gn_admission_join *)0)->name), false                        \
     }
-static const term terms[] = {TERM(ranks),
-                             TERM(level),
-                             TERM(children),
-                             TERM(parent_bit),
-                             TERM(parent_children),
-                             TERM(format),
-                             {"bound_exp", offsetof(gn_admission_join, bound_exp), 1, true},
-                             TERM(packet_values),
-                             TERM(priority),
-                             TERM(streams)};
+static const term terms[] = {
+    TERM(ranks),           TERM(children), TERM(parent_bit),
+    TERM(parent_children), TERM(format),   {"bound_exp", offsetof(gn_admission_join, bound_exp), 1, true},
+    TERM(packet_values),   TERM(priority), TERM(streams)};
 
 static int value_of(const term *t, const gn_admission_join *join)
 {
@@ -106,6 +100,10 @@ bool gn_job_disagrees(const gn_job *job, const gn_session *session, const gn_adm
         return snprintf(why, room, "kinds of children are mixed (--mode): %s has %s, %s has %s", there,
                         contributors(first->level, ours), asks, contributors(join->level, theirs)) > 0;
     }
+    if (first->level != join->level)
+        return snprintf(why, room,
+                        "switches below one have to be at the same height above the workers: %s has level %u, %s %u",
+                        there, first->level, asks, join->level) > 0;
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         const int theirs = value_of(&terms[i], join), ours = value_of(&terms[i], first);
         if (theirs != ours)

@@ -95,9 +95,10 @@ static int check_memory(const gn_switchd *daemon, gn_error *error)
         gn_switchd_log(daemon, "taking %" PRIu64 " MiB of memory for slots", needed);
     if (needed <= available) return 0;
     return gn_error_set(error,
-                        "%u slots of %u values need %" PRIu64 " MiB of memory, and %" PRIu64
+                        "%u slot%s of %u value%s need%s %" PRIu64 " MiB of memory, and %" PRIu64
                         " MiB are available (--slots, --values%s)",
-                        c->slots, c->slot_values, needed, available, c->mode == GN_PARTITIONED ? "" : ", --windows");
+                        c->slots, c->slots == 1 ? "" : "s", c->slot_values, c->slot_values == 1 ? "" : "s",
+                        c->slots == 1 ? "s" : "", needed, available, c->mode == GN_PARTITIONED ? "" : ", --windows");
 }
 
 static int open_shards(gn_switchd *daemon, gn_error *error)

@@ -65,6 +65,7 @@ needless "--aggregator-weights goes with --algorithm worker-aggregator" --aggreg
 needless "--aggregator-weights goes with --algorithm worker-aggregator" --aggregator-weights
 needless "--segment goes with --algorithm ring and worker-aggregator, not with switch" --segment 64K "${switched[@]}"
 needless "--scale-target goes with --scale auto" --scale-target 0 -p dense
+needless "--no-quantise leaves nothing for the profile to do with --algorithm switch" -p dense --no-quantise "${switched[@]}"
 needless "--bound needs another --profile than none" -k 10 -p none
 needless "--bound needs another --profile than none" -p none -k 10 "${switched[@]}"
 expect 2 "--bound needs another --profile than none" timeout 10 "$GRADNIC" train -d "$SOURCE/tests/data" -N 1 -p none -k 10

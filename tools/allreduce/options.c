@@ -154,6 +154,9 @@ static void check_needless(struct argp_state *state, const gn_allreduce_options 
         argp_error(state, "--aggregator-weights goes with --algorithm worker-aggregator");
     if (o->segment && o->comm.algorithm == GN_SWITCH)
         argp_error(state, "--segment goes with --algorithm ring and worker-aggregator, not with switch");
+    if (!o->quantise && o->comm.compress && o->comm.algorithm == GN_SWITCH)
+        argp_error(state,
+                   "--no-quantise leaves nothing for the profile to do with --algorithm switch: -p none is that");
     if (o->scale_target_given && o->comm.scale != GN_SCALE_AUTO)
         argp_error(state, "--scale-target goes with --scale auto");
 }
