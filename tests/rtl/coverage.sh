@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What the benches reach of the hardware: builds them with Verilator's coverage in build/coverage, runs them all, and prints for each module of rtl/ how
-# many of its lines (or with `toggle`: how many bits of its signals, as points) were reached, and which were not. Fails below 95 % of all lines, and below
+# many of its lines were reached (or with `toggle`: how many bits of its signals changed), and which were not. Fails below 95 % of all lines, and below
 # what LEAST says.
 #
 #   tests/rtl/coverage.sh            lines
-#   tests/rtl/coverage.sh toggle     bits that went up and down; slow
+#   tests/rtl/coverage.sh toggle     bits that changed; slow
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -31,8 +31,12 @@ printf '%s\n' "${benches[@]}" | xargs -P "$jobs" -I{} sh -c \
     "timeout 3600 $build/tests/rtl/rtl_{} --coverage $build/counts/{} >$build/counts/{}.log 2>&1 || { echo 'coverage.sh: bench {} fails' >&2; exit 255; }"
 
 rm -f "$build"/counts/*.log
+if [ "$kind" = toggle ]; then
+    awk -v least="$least" -v root="$PWD/rtl/" -f tests/rtl/toggle.awk "$build"/counts/*
+    exit
+fi
 verilator_coverage --write-info "$build/all.info" "$build"/counts/*
-awk -v least="$least" -v kind="$kind" -v root="$PWD/rtl/" '
+awk -v least="$least" -v root="$PWD/rtl/" '
     /^SF:/ { file = substr($0, 4); mine = index(file, root) == 1; file = substr(file, length(root) + 1) }
     mine && /^DA:/ {
         split(substr($0, 4), part, ",")
@@ -41,7 +45,7 @@ awk -v least="$least" -v kind="$kind" -v root="$PWD/rtl/" '
         if (part[2] > 0) { hit[file]++; reached++ } else missed[file] = missed[file] " " part[1]
     }
     END {
-        printf "%-32s %7s %8s %8s  %s\n", "module", kind == "line" ? "lines" : "points", "reached", "%", "not reached: lines"
+        printf "%-32s %7s %8s %8s  %s\n", "module", "lines", "reached", "%", "not reached"
         for (i = 1; i <= files; i++)
             printf "%-32s %7d %8d %8.1f %s\n", names[i], all[names[i]], hit[names[i]], 100 * hit[names[i]] / all[names[i]], missed[names[i]]
         if (!total) { print "coverage.sh: nothing was counted"; exit 1 }
