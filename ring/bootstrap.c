@@ -116,6 +116,7 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
     boot->rendezvous.file_fd = -1;
     boot->deadline = gn_now() + gn_timeout_ms(config) * 1e-3;
     boot->terms = terms_of(config);
+    boot->table.timeout_ms = (uint32_t)gn_timeout_ms(config);
     gn_status status = read_rank_and_size(boot, error);
     boot->roster.size = (uint16_t)boot->size;
     if (!status && boot->size > 1) status = gn_rendezvous_parse(config->rendezvous, &boot->rendezvous, error);
@@ -148,10 +149,18 @@ static gn_status say_hello(gn_bootstrap *boot, gn_error *error)
                       .terms = boot->terms,
                       .address = boot->address,
                       .at_switch = boot->route.place,
-                      .switch_values = (uint16_t)boot->route.values};
+                      .switch_values = (uint16_t)boot->route.values,
+                      .timeout_ms = (uint32_t)gn_timeout_ms(boot->config)};
     uint8_t frame[GN_FRAME_MAX];
     gn_connection_send(boot->home, frame, gn_hello_write(frame, &hello));
     return GN_OK;
+}
+
+/// For so long, but not beyond the deadline.
+static void pause_until(const gn_bootstrap *boot, long ms)
+{
+    const int left = gn_ms_until(boot->deadline, gn_now());
+    (void)poll(NULL, 0, left < ms ? left : (int)ms);
 }
 
 /// One attempt to reach rank 0. @return the connected socket or -1; errors that waiting will not mend in `*status`.
@@ -194,7 +203,7 @@ static gn_status find_home(gn_bootstrap *boot, gn_error *error)
             boot->home_speaks = false;
             return say_hello(boot, error);
         }
-        nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000}, NULL);
+        pause_until(boot, pause_ms);
         if (pause_ms < 200) pause_ms += pause_ms / 2;
     }
     return gn_cause_set(error, GN_TIMEOUT, "rank 0 did not come: no answer at %s within %d ms (%s)",
@@ -256,7 +265,7 @@ static gn_status await_home(gn_bootstrap *boot, gn_message_type until, gn_error 
             return gn_cause_set(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
         if (boot->home->closed) {
             gn_connection_close(boot->home);
-            nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+            pause_until(boot, 50);
             if ((status = find_home(boot, error))) return status;
             continue;
         }
@@ -288,6 +297,7 @@ gn_status gn_bootstrap_watch(gn_bootstrap *boot, gn_error *error)
 
 gn_status gn_bootstrap_commit(gn_bootstrap *boot, gn_error *error)
 {
+    gn_bootstrap_ready(boot);
     if (!boot->rank) return gn_server_commit(boot, error);
     uint8_t frame[GN_FRAME_MAX];
     gn_connection_send(boot->home, frame, gn_empty_write(frame, GN_MSG_READY));

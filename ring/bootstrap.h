@@ -26,7 +26,7 @@ typedef struct gn_bootstrap {
     const gn_comm_config *config;
     int rank, size;
     gn_terms terms;
-    double deadline;
+    double deadline;  ///< for all to come; then for all to connect
     gn_rendezvous rendezvous;
     struct sockaddr_storage local;        ///< the selected address
     gn_address address;                   ///< where this rank listens
@@ -40,6 +40,7 @@ typedef struct gn_bootstrap {
     int listener;
     gn_guest **guests;  ///< those connected, whether they have said HELLO or not
     int guest_count, guest_room;
+    gn_roster lost;  ///< ranks that had come, and whose connection was lost again
     gn_guest *by_rank[GN_RANKS_MAX];
 
     // other ranks
@@ -75,8 +76,10 @@ void gn_bootstrap_name(const gn_bootstrap *boot, int rank, char name[GN_NAME]);
 void gn_bootstrap_beat(gn_bootstrap *boot);
 /// When one is due, or the deadline.
 double gn_bootstrap_beat_until(const gn_bootstrap *boot);
-/// All have come: from here on silence counts.
+/// All have come: from here on silence counts, and a time of its own for connecting.
 void gn_bootstrap_all_here(gn_bootstrap *boot);
+/// This rank is connected. It gives the others a little more time: who is not knows better why.
+void gn_bootstrap_ready(gn_bootstrap *boot);
 /// @return GN_OK, or GN_PEER_LOST when somebody has been silent for longer than `patience`
 gn_status gn_bootstrap_alive(const gn_bootstrap *boot, gn_error *error);
 /// A deadline has passed, says `status` with `error`; if somebody is silent, that is why. @return the status to end with

@@ -5,11 +5,16 @@
 
 #include "clock.h"
 
-/// Twice this is long enough for suspicion, four times for a verdict.
+/// Of who waits so long. Twice this is long enough for suspicion, four times for a verdict.
+static double beat_of(uint32_t timeout_ms)
+{
+    const double eighth = timeout_ms / 8e3;
+    return eighth < 1 ? eighth : 1;
+}
+
 static double beat_seconds(const gn_bootstrap *boot)
 {
-    const double eighth = gn_timeout_ms(boot->config) / 8e3;
-    return eighth < 1 ? eighth : 1;
+    return beat_of((uint32_t)gn_timeout_ms(boot->config));
 }
 
 void gn_bootstrap_beat(gn_bootstrap *boot)
@@ -18,7 +23,7 @@ void gn_bootstrap_beat(gn_bootstrap *boot)
     uint8_t frame[GN_FRAME_MAX];
     const double now = gn_now();
     if (now < boot->beat_at) return;
-    boot->beat_at = now + beat_seconds(boot);
+    boot->beat_at = now + beat_of(boot->table.timeout_ms);
     const size_t length = gn_alive_write(frame, &here);
     if (!boot->rank)
         gn_server_broadcast(boot, frame, length);
@@ -33,9 +38,14 @@ double gn_bootstrap_beat_until(const gn_bootstrap *boot)
 
 void gn_bootstrap_all_here(gn_bootstrap *boot)
 {
-    const double now = gn_now(), allowed = gn_timeout_ms(boot->config) * 1e-3, left = boot->deadline - now;
-    const double half = (left < allowed ? left : allowed) / 2, least = 4 * beat_seconds(boot);
-    boot->patience = half > least ? half : least;
+    const double allowed = gn_timeout_ms(boot->config) * 1e-3;
+    boot->deadline = gn_now() + allowed;  // however late the last one came: what is silent now is to be found out
+    boot->patience = allowed / 2;
+}
+
+void gn_bootstrap_ready(gn_bootstrap *boot)
+{
+    boot->deadline += 2 * beat_seconds(boot);
 }
 
 /// The rank that has said nothing for longest. NULL: there is none, or not for so long.

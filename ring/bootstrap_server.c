@@ -45,13 +45,16 @@ gn_status gn_server_open(gn_bootstrap *boot, gn_error *error)
 static void remove_guest(gn_bootstrap *boot, int index)
 {
     gn_guest *guest = boot->guests[index];
-    if (guest->rank >= 0) {
-        boot->by_rank[guest->rank] = NULL;
-        boot->roster.present[guest->rank / 8] &= (uint8_t) ~(1u << (guest->rank % 8));
-    }
+    const int rank = guest->rank;
     gn_connection_close(&guest->connection);
     free(guest);
     boot->guests[index] = boot->guests[--boot->guest_count];
+    if (rank < 0) return;
+    uint8_t frame[GN_FRAME_MAX];
+    boot->by_rank[rank] = NULL;
+    boot->roster.present[rank / 8] &= (uint8_t) ~(1u << (rank % 8));
+    boot->lost.present[rank / 8] |= (uint8_t)(1u << (rank % 8));
+    gn_server_broadcast(boot, frame, gn_roster_write(frame, &boot->roster));
 }
 
 /// Room for one more guest, if need be that of the stranger who has been silent for longest. Ranks that have said HELLO never take
@@ -191,6 +194,7 @@ static bool take_hello(gn_bootstrap *boot, gn_guest *guest, const gn_frame *fram
     guest->rank = hello.rank;
     guest->at_switch = hello.at_switch;
     guest->switch_values = hello.switch_values;
+    if (hello.timeout_ms < boot->table.timeout_ms) boot->table.timeout_ms = hello.timeout_ms;
     boot->by_rank[hello.rank] = guest;
     boot->table.address[hello.rank] = hello.address;
     boot->roster.present[hello.rank / 8] |= (uint8_t)(1u << (hello.rank % 8));
@@ -213,8 +217,8 @@ static bool read_guest(gn_bootstrap *boot, gn_guest *guest, gn_status *status, g
         } else if (frame.type == GN_MSG_FAIL) {
             gn_failure failure;
             if (!gn_failure_read(&frame, &failure)) return false;
-            *status = gn_cause_set(error, (gn_status)failure.status, "rank %d (%s): %.300s", guest->rank, guest->name,
-                                   failure.text);
+            *status = gn_cause_set(error, (gn_status)failure.status, "%.300s (reported by rank %d, %s)", failure.text,
+                                   guest->rank, guest->name);
             return true;
         }
     }
@@ -279,15 +283,27 @@ static void gather_switches(gn_bootstrap *boot)
     }
 }
 
+static gn_status not_all_came(const gn_bootstrap *boot, gn_error *error)
+{
+    char missing[160], lost[160];
+    gn_roster others = {.size = (uint16_t)boot->size};  // but for those who had come once
+    bool any = false;
+    for (int i = 0; i < GN_RANKS_MAX / 8; i++) {
+        others.present[i] = (uint8_t)(boot->roster.present[i] | ~boot->lost.present[i]);
+        any |= others.present[i] != 0xFF;
+    }
+    gn_roster_missing(&boot->roster, missing, sizeof missing);
+    if (!any)
+        return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %d ms", missing, gn_timeout_ms(boot->config));
+    gn_roster_missing(&others, lost, sizeof lost);
+    return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %d ms; %s had come, and closed the connection again",
+                        missing, gn_timeout_ms(boot->config), lost);
+}
+
 gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
 {
     while (ranks_present(boot) < boot->size) {
-        if (gn_now() >= boot->deadline) {
-            char missing[240];
-            gn_roster_missing(&boot->roster, missing, sizeof missing);
-            return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %d ms", missing,
-                                gn_timeout_ms(boot->config));
-        }
+        if (gn_now() >= boot->deadline) return not_all_came(boot, error);
         await_guests(boot, true);
         accept_guests(boot);
         gn_status status = read_guests(boot, true, error);  // a rank that goes before all have come may come again

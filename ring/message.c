@@ -149,6 +149,7 @@ size_t gn_hello_write(uint8_t *out, const gn_hello *hello)
     put(&w, t->switch_streams, 1);
     put_address(&w, &hello->at_switch);
     put(&w, hello->switch_values, 2);
+    put(&w, hello->timeout_ms, 4);
     return end(&w);
 }
 
@@ -156,10 +157,11 @@ bool gn_hello_read(const gn_frame *frame, gn_hello *hello)
 {
     reader r = read_body(frame);
     gn_terms *t = &hello->terms;
-    t->version = get8(&r);
+    *hello = (gn_hello){.terms.version = get8(&r)};
     hello->job = get(&r, 8);
     hello->rank = get16(&r);
     hello->size = get16(&r);
+    if (t->version != GN_PROTOCOL_VERSION) return !r.bad;
     t->algorithm = get8(&r);
     t->quantise = get8(&r);
     t->profile = get8(&r);
@@ -172,6 +174,7 @@ bool gn_hello_read(const gn_frame *frame, gn_hello *hello)
     t->switch_streams = get8(&r);
     get_address(&r, &hello->at_switch);
     hello->switch_values = get16(&r);
+    hello->timeout_ms = (uint32_t)get(&r, 4);
     return finished(&r);  // ranges are a matter of comparing with the others, which gives better messages
 }
 
@@ -200,6 +203,7 @@ size_t gn_table_write(uint8_t *out, const gn_table *table)
     for (unsigned i = 0; i < table->size; i++) put_address(&w, &table->address[i]);
     put(&w, table->switch_values, 2);
     put_bytes(&w, table->switch_index, table->size);
+    put(&w, table->timeout_ms, 4);
     return end(&w);
 }
 
@@ -213,7 +217,8 @@ bool gn_table_read(const gn_frame *frame, gn_table *table)
     for (unsigned i = 0; i < table->size; i++) get_own_address(&r, &table->address[i]);
     table->switch_values = get16(&r);
     for (unsigned i = 0; i < table->size; i++) table->switch_index[i] = get_below(&r, i + 1);
-    return finished(&r);
+    table->timeout_ms = (uint32_t)get(&r, 4);
+    return finished(&r) && table->timeout_ms;
 }
 
 static size_t write_failure(uint8_t *out, gn_message_type type, const gn_failure *failure)

@@ -16,7 +16,7 @@ enum {
     GN_TOKEN_BYTES = 16,
     GN_TEXT_MAX = 400,
     GN_ADDRESS_BYTES = 24,
-    GN_BODY_MAX = GN_TOKEN_BYTES + 6 + GN_RANKS_MAX * (GN_ADDRESS_BYTES + 1),  // the largest message: TABLE
+    GN_BODY_MAX = GN_TOKEN_BYTES + 10 + GN_RANKS_MAX * (GN_ADDRESS_BYTES + 1),  // the largest message: TABLE
     GN_FRAME_MAX = GN_FRAME_HEADER + GN_BODY_MAX,
     GN_DATA_HELLO_BYTES = 32,
     GN_PROTOCOL_VERSION = 3
@@ -63,6 +63,7 @@ typedef struct gn_hello {
     gn_address address;
     gn_address at_switch;    ///< algorithm switch: its data port; otherwise family 0
     uint16_t switch_values;  ///< of a packet, at most
+    uint32_t timeout_ms;     ///< may differ: signs of life are for who has the least
 } gn_hello;
 
 typedef struct gn_table {
@@ -70,6 +71,7 @@ typedef struct gn_table {
     uint16_t size;
     gn_address address[GN_RANKS_MAX];
     uint16_t switch_values;              ///< the least of all ranks
+    uint32_t timeout_ms;                 ///< likewise
     uint8_t switch_index[GN_RANKS_MAX];  ///< equal for ranks at one switch; numbered as they first appear
 } gn_table;
 
@@ -137,6 +139,7 @@ size_t gn_empty_write(uint8_t *out, gn_message_type type);  // READY, GO, WELCOM
 
 /// Each reads the body of a frame of its type. @return false when a field is out of its range or the length is wrong;
 /// then the content of the destination is unspecified.
+/// Of another version of the protocol: only version, job, rank and size.
 bool gn_hello_read(const gn_frame *frame, gn_hello *hello);
 bool gn_roster_read(const gn_frame *frame, gn_roster *roster);
 bool gn_table_read(const gn_frame *frame, gn_table *table);

@@ -77,11 +77,8 @@ static gn_status open_sockets(gn_switched *s, gn_admission_join *join, gn_error 
 
 static gn_status not_admitted(const gn_comm *comm, const gn_switched *s, gn_error *error)
 {
-    if (!s->tether.up)
-        return gn_cause_set(error, GN_TIMEOUT, "no connection to the switch %s within %d ms", s->name,
-                            comm->timeout_ms);
     return gn_cause_set(error, GN_TIMEOUT, "the switch %s has not admitted this job within %d ms: %s", s->name,
-                        comm->timeout_ms, *s->tether.waits ? s->tether.waits : "it has not answered yet");
+                        comm->timeout_ms, *s->tether.waits ? s->tether.waits : "it has not said why");
 }
 
 static gn_status switch_silent(const gn_switched *s, double seconds, gn_error *error)
@@ -95,7 +92,8 @@ static gn_status switch_silent(const gn_switched *s, double seconds, gn_error *e
 /// The connection has ended. When that is because another rank has failed, rank 0 is about to say so.
 static gn_status switch_ended(gn_comm *comm, const gn_switched *s, struct gn_bootstrap *boot, gn_error *error)
 {
-    const double until = gn_now() + (s->tether.joined ? gn_control_beat_seconds(comm) : 0);
+    double until = gn_now() + (s->tether.joined ? gn_control_beat_seconds(comm) : 0);
+    if (until > boot->deadline) until = boot->deadline;
     do {
         const gn_status status = gn_bootstrap_watch(boot, error);
         if (status) return status;
@@ -107,6 +105,7 @@ static gn_status switch_ended(gn_comm *comm, const gn_switched *s, struct gn_boo
 static gn_status await_welcome(gn_comm *comm, gn_switched *s, struct gn_bootstrap *boot, gn_admission_join *join,
                                gn_admission *answer, gn_error *error)
 {
+    const double every = gn_control_beat_seconds(comm) / 4;  // whom the switch waits for may change
     gn_status status = GN_OK;
     bool ready = false;
     for (answer->type = GN_ADMISSION_JOIN; answer->type == GN_ADMISSION_JOIN;) {
@@ -121,8 +120,7 @@ static gn_status await_welcome(gn_comm *comm, gn_switched *s, struct gn_bootstra
         if (!status) status = gn_bootstrap_watch(boot, error);
         if (status) return status;
         if (answer->type != GN_ADMISSION_JOIN || (s->tether.up && !ready)) continue;
-        if (ready && gn_now() >= s->tether.last_ping + gn_control_beat_seconds(comm))
-            gn_tether_ping(&s->tether, gn_now());
+        if (ready && gn_now() >= s->tether.last_ping + every) gn_tether_ping(&s->tether, gn_now());
         struct pollfd p = {.fd = s->tether.fd, .events = gn_tether_events(&s->tether)};
         (void)poll(&p, 1, 20);  // short, because the bootstrap connections are looked at between
     }

@@ -20,6 +20,11 @@ const char *gn_job_absent(const gn_switchd *daemon, const gn_job *job, char text
     const uint64_t missing = gn_job_everyone(job) & ~job->joined;
     const gn_ranks ranks = absent_ranks(job);
     gn_ranks_list(&ranks, list, sizeof list);
+    if (!daemon->config.parent && *list && gn_job_terms(job)->asker != GN_ASKER_WORKER) {
+        snprintf(text, GN_CALLED, "no switch has come that has rank%s %s below it", strpbrk(list, "-,") ? "s" : "",
+                 list);
+        return text;
+    }
     if (!daemon->config.parent && *list) {
         const bool many = strpbrk(list, "-,");
         snprintf(text, GN_CALLED, "rank%s %s %s not come", many ? "s" : "", list, many ? "have" : "has");
@@ -34,8 +39,11 @@ const char *gn_job_absent(const gn_switchd *daemon, const gn_job *job, char text
 static void above_waits(const gn_switchd *daemon, const gn_job *job, char text[GN_ADMISSION_TEXT])
 {
     const char *what = gn_switchd_above(daemon);
+    const double silent = gn_job_silence(job, -1, gn_now());
     if (job->above->state == GN_SESSION_CONNECTING)
         snprintf(text, GN_ADMISSION_TEXT, "no connection to the %s %s yet", what, job->above->name);
+    else if (silent > 0)
+        snprintf(text, GN_ADMISSION_TEXT, "no sign of life from the %s %s for %.3g s", what, job->above->name, silent);
     else if (*job->above_waits)
         snprintf(text, GN_ADMISSION_TEXT, "%s %s: %.160s", what, job->above->name, job->above_waits);
     else

@@ -256,10 +256,13 @@ static void leave_running(gn_switchd *daemon, gn_job *job, gn_session *session)
 void gn_jobs_lost(gn_switchd *daemon, gn_session *session)
 {
     gn_job *job = session->job;
-    char child[GN_CALLED];
+    char child[GN_CALLED], waits[GN_ADMISSION_TEXT];
     if (session->upward) {
         gn_job_end(daemon, job, session, "the connection to the %s %s %s%s", gn_switchd_above(daemon), session->name,
-                   *session->broken ? "is lost: " : "was closed", session->broken);
+                   !*session->broken   ? "was closed"
+                   : session->was_open ? "is lost: "
+                                       : "cannot be made: ",
+                   session->broken);
         return;
     }
     if (job->state == GN_JOB_FORMING) {
@@ -276,7 +279,8 @@ void gn_jobs_lost(gn_switchd *daemon, gn_session *session)
         gn_job_end(daemon, job, session, "%s is lost: %s", child,
                    *session->broken ? session->broken : "it has closed the connection without a word");
     else
-        gn_job_end(daemon, job, session, "%s has left", child);
+        gn_job_end(daemon, job, session, "%s has left, while it waited: %s", child,
+                   gn_job_waits_for(daemon, job, waits));
 }
 
 void gn_jobs_child_gone(gn_switchd *daemon, gn_session *session, const char *why)

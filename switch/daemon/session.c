@@ -147,6 +147,7 @@ static void finish_connecting(gn_session *session)
         gn_session_close(session, strerror(reason));
     else
         session->state = GN_SESSION_OPEN;
+    session->was_open = !reason;
 }
 
 void gn_session_serve(gn_session *session, short events)

@@ -29,6 +29,7 @@ typedef struct gn_session {
     int fd;
     gn_session_state state;
     bool upward;        ///< to what is above
+    bool was_open;      ///< of such a one: there was a connection
     bool is_switch;     ///< a child that is a switch
     bool leaves;        ///< it has said that it leaves
     uint64_t deadline;  ///< gn_now(); 0: none

@@ -196,11 +196,11 @@ static bool look_for_silence(gn_switchd *daemon, gn_job *job, uint64_t now)
 static void expire(gn_switchd *daemon, gn_job *job)
 {
     char text[GN_ADMISSION_TEXT], absent[GN_CALLED];
-    const unsigned long long seconds = daemon->config.join_timeout_ns / 1000000000u;
+    const double seconds = (double)daemon->config.join_timeout_ns / 1e9;
     if (job->state == GN_JOB_ASKING)
-        gn_job_end(daemon, job, NULL, "not welcomed within %llu s: %s", seconds, gn_job_waits_for(daemon, job, text));
+        gn_job_end(daemon, job, NULL, "not welcomed within %g s: %s", seconds, gn_job_waits_for(daemon, job, text));
     else
-        gn_job_end(daemon, job, NULL, "%s within %llu s%s%s", gn_job_absent(daemon, job, absent), seconds,
+        gn_job_end(daemon, job, NULL, "%s within %g s%s%s", gn_job_absent(daemon, job, absent), seconds,
                    *job->refused ? "; refused: " : "", job->refused);
 }
 

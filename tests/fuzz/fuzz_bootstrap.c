@@ -15,7 +15,8 @@ static void take(const gn_frame *frame)
     gn_hello hello;
     gn_roster roster;
     gn_join join;
-    if (frame->type == GN_MSG_HELLO && gn_hello_read(frame, &hello)) length = gn_hello_write(out, &hello);
+    if (frame->type == GN_MSG_HELLO && gn_hello_read(frame, &hello) && hello.terms.version == GN_PROTOCOL_VERSION)
+        length = gn_hello_write(out, &hello);
     if (frame->type == GN_MSG_ROSTER && gn_roster_read(frame, &roster)) length = gn_roster_write(out, &roster);
     if (frame->type == GN_MSG_TABLE && gn_table_read(frame, &table)) length = gn_table_write(out, &table);
     if (frame->type == GN_MSG_JOIN && gn_join_read(frame, &join)) length = gn_join_write(out, &join);

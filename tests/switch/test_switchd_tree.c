@@ -328,11 +328,11 @@ START_TEST(who_has_not_come_is_told_at_once)
         launch(i, &c);
     }
     usleep(600000);
-    status_says(&t, ROOT, "\"absent\":\"ranks2-3havenotcome\"", NULL);
-    status_says(&t, LEAF, "\"absent\":\"parentswitch%s:ranks2-3havenotcome\"", &t.root);
+    status_says(&t, ROOT, "\"absent\":\"noswitchhascomethathasranks2-3belowit\"", NULL);
+    status_says(&t, LEAF, "\"absent\":\"parentswitch%s:noswitchhascomethathasranks2-3belowit\"", &t.root);
     status_says(&t, LEAF + 1, "\"absent\":\"child1of0-1hasnotcome\"", NULL);
     await(0, 3);
-    says_address(0, "parent switch %s: ranks 2-3 have not come", &t.root);
+    says_address(0, "parent switch %s: no switch has come that has ranks 2-3 below it", &t.root);
     says(2, "child 1 of 0-1 has not come");
     fell(&t);
 }

@@ -19,8 +19,10 @@ enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 typedef struct plan {
     gn_algorithm algorithm;
     const char *at_switch;
-    int stopped;    ///< rank; -1: none
-    bool all_late;  ///< all but that one
+    int stopped;       ///< rank; -1: none
+    bool all_late;     ///< all but that one
+    unsigned late_ms;  ///< 0: 800
+    int hasty;         ///< rank that has half the timeout; 0: none
 } plan;
 
 static void stop_here(int signal_number)
@@ -42,9 +44,9 @@ static void run(int rank, const ranks *group, void *argument)
     gn_comm_config config = rank_config(rank, group);
     config.algorithm = p->algorithm;
     config.switch_address = p->at_switch;
-    config.timeout_ms = TIMEOUT_MS;
+    config.timeout_ms = rank && rank == p->hasty ? TIMEOUT_MS / 2 : TIMEOUT_MS;
     if (rank == p->stopped) stop_soon();
-    if (rank != p->stopped && (rank == LATE || p->all_late)) usleep(800000);
+    if (rank != p->stopped && (rank == LATE || p->all_late)) usleep(1000 * (p->late_ms ? p->late_ms : 800));
     gn_comm *comm = rank_init(rank, group, &config);
     RANK_CHECK(!comm);
 }
@@ -93,10 +95,22 @@ END_TEST
 START_TEST(test_rank_that_had_come)
 {
     ranks group;
-    plan p = {.algorithm = algorithms[_i], .at_switch = host.address, .stopped = 2};
+    plan p = {.algorithm = algorithms[_i % ALGORITHMS], .at_switch = host.address, .stopped = 2};
+    if (_i >= ALGORITHMS) p.late_ms = 2200;  // there is time all the same to find out who is silent
     go(&group, &p);
     for (int rank = 0; rank < SIZE; rank++)
         if (rank != p.stopped) says(&group, rank, GN_PEER_LOST, "no sign of life from rank 2 (127.0.0.1");
+    ranks_free(&group);
+}
+END_TEST
+
+/// Who has little time accuses nobody whose own signs of life could be fewer.
+START_TEST(test_different_timeouts)
+{
+    ranks group;
+    plan p = {.algorithm = GN_RING, .stopped = -1, .late_ms = 2000, .hasty = 1};
+    go(&group, &p);
+    for (int rank = 0; rank < LATE; rank++) says(&group, rank, GN_TIMEOUT, "rank 3 did not come within 1200 ms");
     ranks_free(&group);
 }
 END_TEST
@@ -105,7 +119,7 @@ START_TEST(test_switch)
 {
     ranks group;
     char phrase[100];
-    plan p = {.algorithm = GN_SWITCH, .at_switch = host.address, .stopped = -1};
+    plan p = {.algorithm = GN_SWITCH, .at_switch = host.address, .stopped = -1, .late_ms = _i ? 2200 : 800};
     snprintf(phrase, sizeof phrase, "no sign of life from the switch %s for ", host.address);
     kill(host.pid, SIGSTOP);
     go(&group, &p);
@@ -132,8 +146,9 @@ int main(void)
     tcase_add_checked_fixture(silent, begin, end);
     tcase_add_test(silent, test_rank_0_before_the_others_come);
     tcase_add_test(silent, test_rank_0_when_others_have_come);
-    tcase_add_loop_test(silent, test_rank_that_had_come, 0, ALGORITHMS);
-    tcase_add_test(silent, test_switch);
+    tcase_add_loop_test(silent, test_rank_that_had_come, 0, ALGORITHMS + 1);
+    tcase_add_loop_test(silent, test_switch, 0, 2);
+    tcase_add_test(silent, test_different_timeouts);
     suite_add_tcase(suite, silent);
     return suite_run(suite);
 }
