@@ -156,11 +156,12 @@ static gn_status check_deadlines(run *r)
     const double heard = tether->last_heard > comm->awake ? tether->last_heard : comm->awake;
     if (status || r->told || still < gn_control_beat_seconds(comm)) return status;
     if (now >= tether->last_ping + gn_control_beat_seconds(comm)) gn_tether_ping(tether, now);
-    char text[64];
+    char text[GN_ADMISSION_TEXT + 80];
     snprintf(text, sizeof text, "no sign of life for %d ms", comm->timeout_ms);
     if (still > limit && now - heard > limit) return blame_switch(r, text);
     // Rank 0 knows whether all are in this collective. When they are, and all live, it is the datagrams that do not pass.
-    snprintf(text, sizeof text, "it lives, but has sent no result for %d ms", comm->timeout_ms);
+    snprintf(text, sizeof text, "it lives, but has sent no result for %d ms%s%s%s", comm->timeout_ms,
+             *tether->waits ? " (" : "", tether->waits, *tether->waits ? ")" : "");
     if (!comm->rank && still > limit && all_headers(r)) return blame_switch(r, text);
     return GN_OK;
 }

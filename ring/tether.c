@@ -64,8 +64,10 @@ static bool next(gn_tether *t, gn_admission *frame)
     return true;
 }
 
-static void take_end(gn_tether *t, const gn_admission *frame)
+static void take_news(gn_tether *t, const gn_admission *frame)
 {
+    if (frame->type == GN_ADMISSION_PONG) snprintf(t->waits, sizeof t->waits, "%s", frame->text);
+    if (frame->type != GN_ADMISSION_GONE) return;
     t->told |= !t->gone;
     end(t, frame->text);
 }
@@ -76,8 +78,7 @@ static void read_answer(gn_tether *t, gn_admission *answer)
     fill(t);
     while (next(t, &frame)) {  // also what came before the end
         if (frame.type == GN_ADMISSION_WELCOME || frame.type == GN_ADMISSION_REFUSED) *answer = frame;
-        if (frame.type == GN_ADMISSION_GONE) take_end(t, &frame);
-        if (frame.type == GN_ADMISSION_PONG) snprintf(t->waits, sizeof t->waits, "%s", frame.text);
+        take_news(t, &frame);
     }
 }
 
@@ -137,8 +138,7 @@ bool gn_tether_serve(gn_tether *t)
     gn_admission frame;
     if (t->fd < 0 || t->gone) return false;
     fill(t);
-    while (next(t, &frame))
-        if (frame.type == GN_ADMISSION_GONE) take_end(t, &frame);
+    while (next(t, &frame)) take_news(t, &frame);
     return !t->gone;
 }
 

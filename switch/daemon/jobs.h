@@ -105,11 +105,23 @@ void gn_ranks_list(const gn_ranks *set, char *text, size_t room);
 /// Bits of children as such a list. @return text
 const char *gn_job_bits(uint64_t bits, char *text, size_t room);
 
-// absent.c: whom a job waits for before it runs
+// waits.c: whom a job waits for
+
+enum { GN_WAITS_SHOWN = 8 };  ///< of a stream: those that have waited longest
+
+/// Slots of one stream that wait. A parameter server tells of the one that has waited longest.
+typedef struct gn_waits {
+    unsigned count, shown;
+    int copy[GN_WAITS_SHOWN];
+    gn_slot_status slot[GN_WAITS_SHOWN];
+} gn_waits;
+
+/// Of a stream of a job; those that have waited longest come first.
+void gn_job_look(const gn_switchd *daemon, const gn_job *job, unsigned stream, gn_waits *w);
 
 /// Of a job that is forming: "ranks 2-3 have not come", or, below a parent, "child 1 of 0-3 has not come". @return text
 const char *gn_job_absent(const gn_switchd *daemon, const gn_job *job, char text[GN_CALLED]);
-/// The same, with who was refused; or for whom those above wait. Empty: the job runs. @return text
+/// The same, with who was refused; or for whom those above wait; of a job that runs: for whom a slot waits. Empty: for nobody, or not for long. @return text
 const char *gn_job_waits_for(const gn_switchd *daemon, const gn_job *job, char text[GN_ADMISSION_TEXT]);
 
 // jobs.c

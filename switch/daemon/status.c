@@ -7,15 +7,6 @@
 #include "host/json.h"
 #include "switch/daemon/jobs.h"
 
-enum { WAITS_SHOWN = 8 };  // of a stream: those that have waited longest
-
-/// Slots of one stream that wait. A parameter server tells of the one that has waited longest.
-typedef struct waits {
-    unsigned count, shown;
-    int copy[WAITS_SHOWN];
-    gn_slot_status slot[WAITS_SHOWN];
-} waits;
-
 static const char *state_name(const gn_job *job)
 {
     static const char *const names[] = {"forming", "asking above", "running"};
@@ -101,37 +92,6 @@ json_t *gn_switchd_jobs(gn_switchd *daemon)
     return json_pack("{s:o,s:o}", "jobs", list, "ended", ended(daemon, now));
 }
 
-/// Keeps those that have waited longest, the first of them first.
-static void keep_wait(waits *w, int copy, const gn_slot_status *slot)
-{
-    unsigned at = w->shown < WAITS_SHOWN ? w->shown++ : WAITS_SHOWN - 1;
-    if (w->count++ >= WAITS_SHOWN && slot->since_ns >= w->slot[at].since_ns) return;
-    for (; at && slot->since_ns < w->slot[at - 1].since_ns; at--) {
-        w->slot[at] = w->slot[at - 1];
-        w->copy[at] = w->copy[at - 1];
-    }
-    w->slot[at] = *slot;
-    w->copy[at] = copy;
-}
-
-static void look(gn_shard *shard, unsigned stream, waits *w)
-{
-    gn_slot_status slot;
-    gn_ps *ps = shard->streams[stream].ps;
-    int64_t since = 0;
-    memset(w, 0, sizeof *w);
-    memset(&slot, 0, sizeof slot);
-    gn_shard_lock(shard);
-    if (ps && gn_ps_waits_for(ps, &slot.psn, &slot.absent, &since)) {
-        slot.since_ns = (uint64_t)since;
-        keep_wait(w, (int)(slot.psn % shard->streams[stream].slots), &slot);
-    }
-    const unsigned index = gn_shard_job_index(shard, stream);
-    for (int at = -1; (at = gn_switch_waiting(&shard->sw, index, (unsigned)(at + 1), &slot)) >= 0;)
-        keep_wait(w, at, &slot);
-    gn_shard_unlock(shard);
-}
-
 static json_t *rank_list(const gn_ranks *ranks)
 {
     json_t *list = json_array();
@@ -169,8 +129,8 @@ static void add_waits(const gn_switchd *daemon, const gn_job *job, json_t *one, 
     unsigned count = 0;
     json_t *list = json_array();
     for (unsigned s = 0; s < job->reserved; s++) {
-        waits w;
-        look(daemon->shard[job->shard[s]], job->stream[s], &w);
+        gn_waits w;
+        gn_job_look(daemon, job, s, &w);
         count += w.count;
         for (unsigned i = 0; i < w.shown; i++)
             json_array_append_new(
@@ -199,7 +159,8 @@ static json_t *jobs_with_waits(const gn_switchd *daemon)
     for (const gn_job *job = daemon->jobs; job; job = job->next) {
         json_t *one = terms_of(job, now);
         json_object_set_new(one, "missing", missing_children(job));
-        json_object_set_new(one, "absent", json_string(gn_job_waits_for(daemon, job, text)));
+        const bool runs = job->state == GN_JOB_RUNNING;  // then slots say it
+        json_object_set_new(one, "absent", json_string(runs ? "" : gn_job_waits_for(daemon, job, text)));
         if (*job->refused) json_object_set_new(one, "refused", json_string(job->refused));
         json_object_set_new(one, "silent", silent_of(job, now));
         add_waits(daemon, job, one, now);

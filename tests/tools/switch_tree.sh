@@ -97,3 +97,18 @@ for above in "root:parent switch $host:7002" "ps:parameter server $host:7001"; d
     done
     kill -s CONT "${!name}"
 done
+
+# Who is deaf answers all the same: it is the one whose part is missing further up.
+start top 7011
+start hears 7012 --parent "$host:7011"
+start deaf 7013 --parent "$host:7011" --drop 100%
+for i in 0 1 2 3; do
+    "$GRADNIC" bench allreduce --rank "$i" --size 4 --rendezvous "file://$PWD/deafness" -b 64K -e 64K --timeout 3s --algorithm switch \
+        --switch "$host:$((7012 + i / 2))" >"deaf$i.out" 2>"deaf$i.err" &
+    rank[i]=$!
+    pids+=($!)
+done
+for i in 0 1 2 3; do
+    wait "${rank[i]}" && fail "rank $i came to an end"
+    grep -q "(a slot waits for the parent switch $host:7011: a slot waits for switch $host:7013 with ranks 2-3)" "deaf$i.err" || fail "rank $i was told: $(cat "deaf$i.err")"
+done
