@@ -215,10 +215,12 @@ static bool read_guest(gn_bootstrap *boot, gn_guest *guest, gn_status *status, g
         } else if (frame.type == GN_MSG_READY) {
             guest->ready = true;
         } else if (frame.type == GN_MSG_FAIL) {
+            char name[GN_NAME];
             gn_failure failure;
             if (!gn_failure_read(&frame, &failure)) return false;
+            gn_bootstrap_name(boot, guest->rank, name);  // where it listens, as others call it
             *status = gn_cause_set(error, (gn_status)failure.status, "%.300s (reported by rank %d, %s)", failure.text,
-                                   guest->rank, guest->name);
+                                   guest->rank, name);
             return true;
         }
     }
