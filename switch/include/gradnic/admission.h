@@ -8,7 +8,7 @@
 ///     JOIN    ──────────────────────▶          who I am, what the job is, my UDP ports
 ///             ◀────────────────────── WELCOME  when all children have joined (and the parent has welcomed the switch)
 ///     PING    ──────────────────────▶          while it waits: is the switch alive?
-///             ◀────────────────────── PONG     and, until all have joined, who has not, in words
+///             ◀────────────────────── PONG     and whom it waits for, in words: who has not joined, or whose part of a sum is missing
 ///             ◀────────────────────── GONE     somebody is lost, or was waited for and has left, or the job was removed: why, in words
 ///     GONE    ──────────────────────▶          the job is over here, why: it ends everywhere
 ///     LEAVE   ──────────────────────▶          it closes because it has come to its end; a switch because all below it have. A switch that closes without a word is
@@ -45,7 +45,7 @@ typedef enum gn_admission_type {
     GN_ADMISSION_WELCOME,
     GN_ADMISSION_REFUSED,  ///< `text` says why; the connection is closed
     GN_ADMISSION_PING,
-    GN_ADMISSION_PONG,   ///< `text`: whom the switch waits for before it welcomes; empty: nobody
+    GN_ADMISSION_PONG,   ///< `text`: whom the switch waits for; empty: nobody, or not for long
     GN_ADMISSION_GONE,   ///< `text` says who; the connection is closed; from a child: its job is over
     GN_ADMISSION_LEAVE,  ///< a child has come to its end: all of a switch below it have left
     GN_ADMISSION_TYPES
