@@ -211,11 +211,15 @@ static gn_status find_home(gn_bootstrap *boot, gn_error *error)
                         reason);
 }
 
-static gn_status take_failure(const gn_frame *frame, gn_error *error)
+/// Rank 0 says itself who has reported what it passes on. What it compares names both sides.
+static gn_status take_failure(const gn_bootstrap *boot, const gn_frame *frame, gn_error *error)
 {
     gn_failure failure;
     if (!gn_failure_read(frame, &failure))
         return gn_cause_set(error, GN_CORRUPT, "rank 0 sent a malformed failure message");
+    if (!failure.reporter && (failure.status == GN_TIMEOUT || failure.status == GN_PEER_LOST))
+        return gn_cause_set(error, (gn_status)failure.status, "%.300s (reported by rank 0, %s)", failure.text,
+                            boot->home_name);
     return gn_cause_set(error, (gn_status)failure.status, "%s", failure.text);
 }
 
@@ -228,7 +232,7 @@ static gn_status read_home(gn_bootstrap *boot, gn_message_type until, bool *met,
         if (found < 0)
             return gn_cause_set(error, GN_CORRUPT, "%s does not speak this protocol: is it the right port?",
                                 boot->home_name);
-        if (frame.type == GN_MSG_FAIL) return take_failure(&frame, error);
+        if (frame.type == GN_MSG_FAIL) return take_failure(boot, &frame, error);
         bool good = true;
         if (frame.type == GN_MSG_ROSTER)
             good = gn_roster_read(&frame, &boot->roster) && boot->roster.size == boot->size;
@@ -306,7 +310,9 @@ gn_status gn_bootstrap_commit(gn_bootstrap *boot, gn_error *error)
 
 void gn_bootstrap_fail(gn_bootstrap *boot, const gn_error *error)
 {
-    gn_failure failure = {.status = (uint8_t)error->status, .culprit = GN_NO_RANK, .reporter = (uint16_t)boot->rank};
+    gn_failure failure = {.status = (uint8_t)error->status,
+                          .culprit = GN_NO_RANK,
+                          .reporter = (uint16_t)(boot->rank ? boot->rank : boot->reporter)};
     memcpy(failure.text, error->text, sizeof error->text);
     uint8_t frame[GN_FRAME_MAX];
     size_t length = gn_failure_write(frame, &failure);

@@ -40,6 +40,7 @@ typedef struct gn_bootstrap {
     int listener;
     gn_guest **guests;  ///< those connected, whether they have said HELLO or not
     int guest_count, guest_room;
+    int reporter;    ///< whose failure it is that is told to all: a guest's rank, or 0
     gn_roster lost;  ///< ranks that had come, and whose connection was lost again
     gn_guest *by_rank[GN_RANKS_MAX];
 

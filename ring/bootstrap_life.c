@@ -12,9 +12,10 @@ static double beat_of(uint32_t timeout_ms)
     return eighth < 1 ? eighth : 1;
 }
 
+/// Until all have come each goes by its own time, and rank 0 sends as often as the least of those that it knows asks for; then that is everyone's.
 static double beat_seconds(const gn_bootstrap *boot)
 {
-    return beat_of((uint32_t)gn_timeout_ms(boot->config));
+    return beat_of(boot->table.timeout_ms);
 }
 
 void gn_bootstrap_beat(gn_bootstrap *boot)
@@ -23,7 +24,7 @@ void gn_bootstrap_beat(gn_bootstrap *boot)
     uint8_t frame[GN_FRAME_MAX];
     const double now = gn_now();
     if (now < boot->beat_at) return;
-    boot->beat_at = now + beat_of(boot->table.timeout_ms);
+    boot->beat_at = now + beat_seconds(boot);
     const size_t length = gn_alive_write(frame, &here);
     if (!boot->rank)
         gn_server_broadcast(boot, frame, length);
@@ -38,9 +39,11 @@ double gn_bootstrap_beat_until(const gn_bootstrap *boot)
 
 void gn_bootstrap_all_here(gn_bootstrap *boot)
 {
-    const double allowed = gn_timeout_ms(boot->config) * 1e-3;
-    boot->deadline = gn_now() + allowed;  // however late the last one came: what is silent now is to be found out
+    const double now = gn_now(), allowed = boot->table.timeout_ms * 1e-3;
+    boot->deadline = now + allowed;  // however late the last one came: what is silent now is to be found out
     boot->patience = allowed / 2;
+    boot->beat_at = boot->home_heard = now;  // until now some had reason to say little
+    for (int i = 0; i < boot->guest_count; i++) boot->guests[i]->heard = now;
 }
 
 void gn_bootstrap_ready(gn_bootstrap *boot)

@@ -194,7 +194,10 @@ static bool take_hello(gn_bootstrap *boot, gn_guest *guest, const gn_frame *fram
     guest->rank = hello.rank;
     guest->at_switch = hello.at_switch;
     guest->switch_values = hello.switch_values;
-    if (hello.timeout_ms < boot->table.timeout_ms) boot->table.timeout_ms = hello.timeout_ms;
+    if (hello.timeout_ms < boot->table.timeout_ms) {
+        boot->table.timeout_ms = hello.timeout_ms;
+        boot->beat_at = 0;
+    }
     boot->by_rank[hello.rank] = guest;
     boot->table.address[hello.rank] = hello.address;
     boot->roster.present[hello.rank / 8] |= (uint8_t)(1u << (hello.rank % 8));
@@ -218,6 +221,7 @@ static bool read_guest(gn_bootstrap *boot, gn_guest *guest, gn_status *status, g
             char name[GN_NAME];
             gn_failure failure;
             if (!gn_failure_read(&frame, &failure)) return false;
+            boot->reporter = guest->rank;
             gn_bootstrap_name(boot, guest->rank, name);  // where it listens, as others call it
             *status = gn_cause_set(error, (gn_status)failure.status, "%.300s (reported by rank %d, %s)", failure.text,
                                    guest->rank, name);
@@ -295,11 +299,10 @@ static gn_status not_all_came(const gn_bootstrap *boot, gn_error *error)
         any |= others.present[i] != 0xFF;
     }
     gn_roster_missing(&boot->roster, missing, sizeof missing);
-    if (!any)
-        return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %d ms", missing, gn_timeout_ms(boot->config));
+    if (!any) return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %u ms", missing, boot->table.timeout_ms);
     gn_roster_missing(&others, lost, sizeof lost);
-    return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %d ms; %s had come, and closed the connection again",
-                        missing, gn_timeout_ms(boot->config), lost);
+    return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %u ms; %s had come, and closed the connection again",
+                        missing, boot->table.timeout_ms, lost);
 }
 
 gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
@@ -309,7 +312,7 @@ gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
         await_guests(boot, true);
         accept_guests(boot);
         gn_status status = read_guests(boot, true, error);  // a rank that goes before all have come may come again
-        if (status) return status;
+        if (status) return status == GN_TIMEOUT ? not_all_came(boot, error) : status;  // nobody knows it better
     }
     boot->table.size = (uint16_t)boot->size;
     boot->table.address[0] = boot->address;

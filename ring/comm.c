@@ -133,6 +133,7 @@ static gn_status connect_all(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
     gn_status status = gn_bootstrap_gather(boot, error);
     if (status) return status;
     comm->table = boot->table;
+    comm->timeout_ms = (int)boot->table.timeout_ms;
     if (comm->size > 1) status = gn_transport_connect(comm, boot, error);
     if (!status) status = allocate(comm, error);
     if (!status && comm->config.algorithm == GN_SWITCH) status = gn_switched_join(comm, boot, error);

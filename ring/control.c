@@ -16,7 +16,7 @@ static const char *const op_names[] = {"sum", "average"};
 
 double gn_control_beat_seconds(const gn_comm *comm)
 {
-    const double quarter = (comm->table.timeout_ms ? comm->table.timeout_ms : (uint32_t)comm->timeout_ms) * 0.25e-3;
+    double quarter = comm->timeout_ms * 0.25e-3;
     return quarter < 1 ? quarter : 1;
 }
 

@@ -218,7 +218,7 @@ bool gn_table_read(const gn_frame *frame, gn_table *table)
     table->switch_values = get16(&r);
     for (unsigned i = 0; i < table->size; i++) table->switch_index[i] = get_below(&r, i + 1);
     table->timeout_ms = (uint32_t)get(&r, 4);
-    return finished(&r) && table->timeout_ms;
+    return finished(&r) && table->timeout_ms && table->timeout_ms <= INT32_MAX;
 }
 
 static size_t write_failure(uint8_t *out, gn_message_type type, const gn_failure *failure)

@@ -63,7 +63,7 @@ typedef struct gn_hello {
     gn_address address;
     gn_address at_switch;    ///< algorithm switch: its data port; otherwise family 0
     uint16_t switch_values;  ///< of a packet, at most
-    uint32_t timeout_ms;     ///< may differ: signs of life are for who has the least
+    uint32_t timeout_ms;     ///< may differ
 } gn_hello;
 
 typedef struct gn_table {
@@ -71,7 +71,7 @@ typedef struct gn_table {
     uint16_t size;
     gn_address address[GN_RANKS_MAX];
     uint16_t switch_values;              ///< the least of all ranks
-    uint32_t timeout_ms;                 ///< likewise
+    uint32_t timeout_ms;                 ///< likewise: everyone's from here on
     uint8_t switch_index[GN_RANKS_MAX];  ///< equal for ranks at one switch; numbered as they first appear
 } gn_table;
 

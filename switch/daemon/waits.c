@@ -89,7 +89,7 @@ static void slot_waits(const gn_switchd *daemon, const gn_job *job, char text[GN
 {
     static const gn_ranks none;
     const uint64_t now = gn_now();
-    char who[GN_CALLED] = "", more[24] = "";
+    char who[GN_CALLED] = "", list[40], more[24] = "";
     gn_slot_status oldest = {.since_ns = now};
     unsigned children = 0;
     for (unsigned s = 0; s < job->reserved; s++) {
@@ -97,17 +97,23 @@ static void slot_waits(const gn_switchd *daemon, const gn_job *job, char text[GN
         gn_job_look(daemon, job, s, &w);
         if (w.shown && w.slot[0].since_ns < oldest.since_ns) oldest = w.slot[0];
     }
-    if (now - oldest.since_ns < GN_JOB_LOOK_MS * UINT64_C(1000000)) return;  // as always, while it gets on
-    for (unsigned i = 0; !oldest.waits_for_parent && i < gn_job_terms(job)->children; i++) {
+    const bool long_since = now - oldest.since_ns >= GN_JOB_LOOK_MS * UINT64_C(1000000);  // less is as always
+    for (unsigned i = 0; long_since && !oldest.waits_for_parent && i < gn_job_terms(job)->children; i++) {
         const gn_ranks ranks = gn_job_child_ranks(job, i, oldest.absent);
-        if (memcmp(&ranks, &none, sizeof none) != 0 && !children++) gn_job_called(job, i, who);
+        if (memcmp(&ranks, &none, sizeof none) == 0 || children++) continue;
+        if (job->join[i].asker == GN_ASKER_WORKER) {
+            gn_job_called(job, i, who);
+            continue;
+        }
+        gn_ranks_list(&ranks, list, sizeof list);
+        snprintf(who, sizeof who, "rank%s %s (below switch %s)", strpbrk(list, "-,") ? "s" : "", list, job->name[i]);
     }
     if (children > 1) snprintf(more, sizeof more, " and %u more", children - 1);
     if (children)
         snprintf(text, GN_ADMISSION_TEXT, "a slot waits for %s%s", who, more);
-    else if (job->above)
-        snprintf(text, GN_ADMISSION_TEXT, "a slot waits for the %s %s%s%.120s", gn_switchd_above(daemon),
-                 job->above->name, *job->above_waits ? ": " : "", job->above_waits);
+    else if (job->above && (long_since || *job->above_waits))
+        snprintf(text, GN_ADMISSION_TEXT, "%s%s %s%s%.120s", long_since ? "a slot waits for the " : "",
+                 gn_switchd_above(daemon), job->above->name, *job->above_waits ? ": " : "", job->above_waits);
 }
 
 const char *gn_job_waits_for(const gn_switchd *daemon, const gn_job *job, char text[GN_ADMISSION_TEXT])

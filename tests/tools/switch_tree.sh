@@ -110,5 +110,5 @@ for i in 0 1 2 3; do
 done
 for i in 0 1 2 3; do
     wait "${rank[i]}" && fail "rank $i came to an end"
-    grep -q "(a slot waits for the parent switch $host:7011: a slot waits for switch $host:7013 with ranks 2-3)" "deaf$i.err" || fail "rank $i was told: $(cat "deaf$i.err")"
+    grep -q "(a slot waits for the parent switch $host:7011: a slot waits for ranks 2-3 (below switch $host:7013))" "deaf$i.err" || fail "rank $i was told: $(cat "deaf$i.err")"
 done

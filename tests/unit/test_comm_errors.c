@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "comm_ranks.h"
+#include "ring/group.h"
 #include "suite.h"
 
 enum { SIZE = 4, VICTIM = 2, LARGE = 1 << 20 };
@@ -298,9 +299,9 @@ static void run_ahead(int rank, const ranks *group, void *argument)
 {
     gn_comm_config config = rank_config(rank, group);
     (void)argument;
-    if (rank == 1) config.timeout_ms = 1500;
     gn_comm *comm = rank_init(rank, group, &config);
     RANK_CHECK(comm);
+    if (rank == 1) comm->timeout_ms = 1500;  // by itself the group has one for all
     pthread_t thread;
     if (rank == VICTIM) RANK_CHECK(!pthread_create(&thread, NULL, stop_soon, NULL));
     if (rank == 1) usleep(600000);

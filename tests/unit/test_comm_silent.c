@@ -104,13 +104,41 @@ START_TEST(test_rank_that_had_come)
 }
 END_TEST
 
-/// Who has little time accuses nobody whose own signs of life could be fewer.
+/// Who has little time accuses nobody for saying as little as others have asked for.
 START_TEST(test_different_timeouts)
 {
     ranks group;
     plan p = {.algorithm = GN_RING, .stopped = -1, .late_ms = 2000, .hasty = 1};
     go(&group, &p);
     for (int rank = 0; rank < LATE; rank++) says(&group, rank, GN_TIMEOUT, "rank 3 did not come within 1200 ms");
+    ranks_free(&group);
+}
+END_TEST
+
+/// The least is everyone's from the moment on when all have come.
+static void run_healthy(int rank, const ranks *group, void *argument)
+{
+    const plan *p = argument;
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = p->algorithm;
+    config.switch_address = p->at_switch;
+    config.timeout_ms = rank == p->hasty ? 1000 : 30000;
+    if (rank == 1) usleep(750000);
+    gn_comm *comm = rank_init(rank, group, &config);
+    if (!comm) fprintf(stderr, "rank %d: %s\n", rank, group->reports[rank].text);
+    RANK_CHECK(comm);
+    if (rank == 2) usleep(400000);
+    RANK_CHECK(!gn_barrier(comm));
+    gn_comm_free(comm);
+}
+
+START_TEST(test_different_timeouts_that_suffice)
+{
+    ranks group;
+    plan p = {.algorithm = algorithms[_i % ALGORITHMS], .at_switch = host.address, .hasty = _i / ALGORITHMS};
+    ranks_start(&group, SIZE, run_healthy, &p);
+    ranks_wait(&group, 20);
+    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
     ranks_free(&group);
 }
 END_TEST
@@ -149,6 +177,7 @@ int main(void)
     tcase_add_loop_test(silent, test_rank_that_had_come, 0, ALGORITHMS + 1);
     tcase_add_loop_test(silent, test_switch, 0, 2);
     tcase_add_test(silent, test_different_timeouts);
+    tcase_add_loop_test(silent, test_different_timeouts_that_suffice, 0, 2 * ALGORITHMS);
     suite_add_tcase(suite, silent);
     return suite_run(suite);
 }

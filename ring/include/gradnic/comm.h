@@ -66,7 +66,7 @@ typedef struct gn_comm_config {
     const char *
         interface;  ///< NULL: route to the rendezvous; a name ("gn0"), a CIDR ("10.9.0.0/24"), exclusions ("^lo,docker0")
     int timeout_ms;  ///< how long a peer may give no sign of life while it is waited for; in gn_comm_init() how long all may
-                     ///< take to come, and then again to connect; 0: 30000
+                     ///< take to come, and then again to connect; the least of all ranks counts; 0: 30000
     gn_algorithm algorithm;
     size_t segment_bytes;  ///< pipelining unit of data, brought between GN_SEGMENT_MIN and _MAX; 0: 256 KiB
     /// ToS of the gradient legs: 0x28 so that the NIC compresses, 0 for none. GN_TOS_AUTO, the default: 0x28 with `quantise`, else 0.
