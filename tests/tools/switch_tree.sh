@@ -34,7 +34,7 @@ ranks() {
         rank[i]=$!
         pids+=($!)
     done
-    for _ in $(seq 500); do # until sums are made
+    for _ in $(seq 2000); do # until sums are made; four ranks make their vectors first, and may have little of a processor
         [ "$("$GRADNIC" switch stats -c "$PWD/leaf0.sock" --json | jq "[.jobs[].streams[].core.partials] | add > $enough")" = true ] && return 0
         sleep 0.02
     done
