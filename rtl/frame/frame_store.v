@@ -110,10 +110,14 @@ module frame_store #(
 
     // ---- beats
 
+    // Where the next beat goes is nobody's while there is room, so it may be written in every such cycle: the memories need not wait for whether a beat
+    // is taken, which is known late. (A frame that is swallowed had filled the ring: nobody's beats are in it.)
+    wire write_any = room_reg;
+
     block_ram #(.WIDTH(256), .LOG2(LOG2)) copy_a (
-        .clk(clk), .write(write), .write_address(write_reg), .write_data(s_axis_tdata), .read_address(a_address), .read_data(a_data));
+        .clk(clk), .write(write_any), .write_address(write_reg), .write_data(s_axis_tdata), .read_address(a_address), .read_data(a_data));
     block_ram #(.WIDTH(256), .LOG2(LOG2)) copy_b (
-        .clk(clk), .write(write), .write_address(write_reg), .write_data(s_axis_tdata), .read_address(b_address), .read_data(b_data));
+        .clk(clk), .write(write_any), .write_address(write_reg), .write_data(s_axis_tdata), .read_address(b_address), .read_data(b_data));
 
 endmodule
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_store: no beat of a frame that is announced and not yet freed is written over, a frame is announced only whole, never a bad or
+// frame_store: no beat of a frame that is announced and not yet freed, or open, is written over, a frame is announced only whole, never a bad or
 // a long one, each that ends is announced or dropped and not both; and where all frames have been taken and freed, a beat waits no longer
 // than 6 cycles, however long its frame is.
 // method: pdr
 // seconds: 30
 // sources: lib/block_ram.v lib/credit_counter.v lib/credit_fifo.v frame/frame_store.v
 // reduce: s/LOG2       = 10/LOG2       = 3/; s/INFO_WIDTH = 106/INFO_WIDTH = 1/; s/CREDITS\(17\)/CREDITS(3)/; s/\.LOG2\(4\)/.LOG2(1)/; s/256/1/g; s/255:0/0:0/
-// expose: left_reg give_reg back_reg open_reg long_reg write announce frames.write_reg frames.read_reg frames.out_valid_reg frames.empty_reg credits.free_reg
+// expose: left_reg give_reg back_reg open_reg long_reg write write_any announce frames.write_reg frames.read_reg frames.out_valid_reg frames.empty_reg credits.free_reg
 // mutant: frame/frame_store.v s/left_next != \{LOG2\+1\{1'b0\}\}/1'b1/
+// mutant: frame/frame_store.v s/write_any = room_reg/write_any = 1'b1/
 // mutant: frame/frame_store.v s/free_beats \+ back_reg/free_beats/
 `default_nettype none
 module proof (
@@ -19,7 +20,7 @@ module proof (
     input wire       m_ready,
     input wire [3:0] free_beats
 );
-    wire       s_ready, bad, long, m_valid, write, announce, is_long, out, empty;
+    wire       s_ready, bad, long, m_valid, write, write_any, announce, is_long, out, empty;
     wire [3:0] left, give, back, open;
     wire [1:0] fifo_write, fifo_read;
     wire [5:0] credits;
@@ -27,7 +28,7 @@ module proof (
         .clk(clk), .rst(rst), .s_axis_tdata(1'b0), .s_axis_tlast(s_last), .s_axis_tvalid(s_valid), .s_axis_tready(s_ready), .s_bad(s_bad),
         .s_info(1'b0), .dropped_bad(bad), .dropped_long(long), .m_valid(m_valid), .m_ready(m_ready), .a_address(3'd0), .b_address(3'd0),
         .free_beats(free_beats), .\left_reg (left), .\give_reg (give), .\back_reg (back), .\open_reg (open), .\long_reg (is_long),
-        .\write (write), .\announce (announce), .\frames.write_reg (fifo_write), .\frames.read_reg (fifo_read), .\frames.out_valid_reg (out), .\frames.empty_reg (empty),
+        .\write (write), .\write_any (write_any), .\announce (announce), .\frames.write_reg (fifo_write), .\frames.read_reg (fifo_read), .\frames.out_valid_reg (out), .\frames.empty_reg (empty),
         .\credits.free_reg (credits));
 
     reg [3:0] kept = 4'd0;     // beats of frames that are announced and not yet freed
@@ -43,7 +44,8 @@ module proof (
     always @* begin
         assume (free_beats <= kept);
         assert (kept <= 4'd8 && open <= 4'd8);
-        assert (!write || {1'b0, kept} + {1'b0, open} <= 5'd7);
+        assert (!write || write_any);
+        assert (!write_any || {1'b0, kept} + {1'b0, open} <= 5'd7);
         assert (!announce || (take && s_last && !s_bad));
         if (ended) assert ({2'd0, bad} + {2'd0, long} + {2'd0, announced} == 3'd1);
         else assert (!bad && !long);
