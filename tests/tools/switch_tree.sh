@@ -34,11 +34,16 @@ ranks() {
         rank[i]=$!
         pids+=($!)
     done
-    for _ in $(seq 2000); do # until sums are made; four ranks make their vectors first, and may have little of a processor
-        [ "$("$GRADNIC" switch stats -c "$PWD/leaf0.sock" --json | jq "[.jobs[].streams[].core.partials] | add > $enough")" = true ] && return 0
+}
+
+# at_work NAME ARGUMENT...: the same, and waits until sums are made; ranks make their vectors first, and may have little of a processor
+at_work() {
+    ranks "$@"
+    for _ in $(seq 2000); do
+        [ "$("$GRADNIC" switch stats -c "$PWD/leaf0.sock" --json | jq "[.jobs[].streams[].core.partials] | add > 2000")" = true ] && return 0
         sleep 0.02
     done
-    fail "no job: $(cat ./*.log "$name"?.err)"
+    fail "no job: $(cat ./*.log "$1"?.err)"
 }
 
 # says WHO TEXT: its status comes to say so
@@ -52,7 +57,6 @@ says() {
 }
 
 rank=()
-enough=2000
 start ps 7001 --role ps
 start root 7002 --mode shared --ps "$host:7001"
 start leaf0 7003 --mode shared --parent "$host:7002"
@@ -62,18 +66,16 @@ grep -qF "1 slot of 1 value in 1 shard, " least.log || fail "$(cat least.log)"
 kill "${pids[-1]}"
 
 # An end is told from one that was made by force.
-enough=0
 ranks good -b 64K -e 64K -n 50
 for i in 0 1 2 3; do wait "${rank[i]}" || fail "rank $i: $(cat "good$i.err")"; done
 says leaf0 "all have left"
 ! grep -q "without a word" status.txt || fail "who has ended well has not said so: $(cat status.txt)"
-enough=2000
-ranks killed
+at_work killed
 kill -s KILL "${rank[@]}"
 says leaf0 "all have left, rank 0 (127.0.0.1:"
 grep -q "and 1 more without a word" status.txt || fail "who was killed is not told from who has ended: $(cat status.txt)"
 
-ranks stopped --timeout 20s
+at_work stopped --timeout 20s
 kill -s STOP "${rank[3]}"
 says ps "rank 3 (below switch $host:7002)"
 "$GRADNIC" switch status -c "$PWD/ps.sock" --json >status.json
@@ -88,7 +90,7 @@ grep "switch $host:7004" stopped0.err | grep -q "it was ended at the switch" || 
 # Who is silent above is named to all ranks: the leaf tells them before they accuse it.
 for above in "root:parent switch $host:7002" "ps:parameter server $host:7001"; do
     name=${above%%:*}
-    ranks "silent_$name" --timeout 4s
+    at_work "silent_$name" --timeout 4s
     kill -s STOP "${!name}"
     for i in 0 1 2 3; do
         wait "${rank[i]}" && fail "rank $i came to an end"
