@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "clock.h"
 #include "interface.h"
@@ -157,7 +156,7 @@ static gn_status say_hello(gn_bootstrap *boot, gn_error *error)
 }
 
 /// For so long, but not beyond the deadline.
-static void pause_until(const gn_bootstrap *boot, long ms)
+static void pause_for(const gn_bootstrap *boot, long ms)
 {
     const int left = gn_ms_until(boot->deadline, gn_now());
     (void)poll(NULL, 0, left < ms ? left : (int)ms);
@@ -203,7 +202,7 @@ static gn_status find_home(gn_bootstrap *boot, gn_error *error)
             boot->home_speaks = false;
             return say_hello(boot, error);
         }
-        pause_until(boot, pause_ms);
+        pause_for(boot, pause_ms);
         if (pause_ms < 200) pause_ms += pause_ms / 2;
     }
     return gn_cause_set(error, GN_TIMEOUT, "rank 0 did not come: no answer at %s within %d ms (%s)",
@@ -269,7 +268,7 @@ static gn_status await_home(gn_bootstrap *boot, gn_message_type until, gn_error 
             return gn_cause_set(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
         if (boot->home->closed) {
             gn_connection_close(boot->home);
-            pause_until(boot, 50);
+            pause_for(boot, 50);
             if ((status = find_home(boot, error))) return status;
             continue;
         }

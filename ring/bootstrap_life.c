@@ -5,17 +5,12 @@
 
 #include "clock.h"
 
-/// Of who waits so long. Twice this is long enough for suspicion, four times for a verdict.
-static double beat_of(uint32_t timeout_ms)
-{
-    const double eighth = timeout_ms / 8e3;
-    return eighth < 1 ? eighth : 1;
-}
-
-/// Until all have come each goes by its own time, and rank 0 sends as often as the least of those that it knows asks for; then that is everyone's.
+/// Twice this is long enough for suspicion, four times for a verdict. Until all have come each goes by its own time, and rank 0 sends as often as the
+/// least of those that it knows asks for; then that is everyone's.
 static double beat_seconds(const gn_bootstrap *boot)
 {
-    return beat_of(boot->table.timeout_ms);
+    const double eighth = boot->table.timeout_ms / 8e3;
+    return eighth < 1 ? eighth : 1;
 }
 
 void gn_bootstrap_beat(gn_bootstrap *boot)

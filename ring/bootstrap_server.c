@@ -42,6 +42,11 @@ gn_status gn_server_open(gn_bootstrap *boot, gn_error *error)
     return gn_rendezvous_publish(&boot->rendezvous, &address, error);
 }
 
+static void mark(gn_roster *roster, int rank)
+{
+    roster->present[rank / 8] |= (uint8_t)(1u << (rank % 8));
+}
+
 static void remove_guest(gn_bootstrap *boot, int index)
 {
     gn_guest *guest = boot->guests[index];
@@ -53,7 +58,7 @@ static void remove_guest(gn_bootstrap *boot, int index)
     uint8_t frame[GN_FRAME_MAX];
     boot->by_rank[rank] = NULL;
     boot->roster.present[rank / 8] &= (uint8_t) ~(1u << (rank % 8));
-    boot->lost.present[rank / 8] |= (uint8_t)(1u << (rank % 8));
+    mark(&boot->lost, rank);
     gn_server_broadcast(boot, frame, gn_roster_write(frame, &boot->roster));
 }
 
@@ -200,7 +205,7 @@ static bool take_hello(gn_bootstrap *boot, gn_guest *guest, const gn_frame *fram
     }
     boot->by_rank[hello.rank] = guest;
     boot->table.address[hello.rank] = hello.address;
-    boot->roster.present[hello.rank / 8] |= (uint8_t)(1u << (hello.rank % 8));
+    mark(&boot->roster, hello.rank);
     gn_server_broadcast(boot, out, gn_roster_write(out, &boot->roster));
     return true;
 }
@@ -341,7 +346,7 @@ gn_status gn_server_commit(gn_bootstrap *boot, gn_error *error)
         int count = 1;
         for (int rank = 1; rank < boot->size; rank++) {
             if (!boot->by_rank[rank] || !boot->by_rank[rank]->ready) continue;
-            ready.present[rank / 8] |= (uint8_t)(1u << (rank % 8));
+            mark(&ready, rank);
             count++;
         }
         if (count == boot->size) break;

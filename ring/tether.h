@@ -14,8 +14,7 @@ typedef struct gn_tether {
     bool told;        ///< which are the switch's own
     bool up, joined;  ///< connected; JOIN has been sent
     double last_heard, last_ping;
-    char waits
-        [GN_ADMISSION_TEXT];  ///< whom the switch waits for, as it said last; empty: for nobody, or it has said nothing
+    char waits[GN_ADMISSION_TEXT];  ///< whom the switch waits for, as it said last; may be empty
     char why[GN_ADMISSION_TEXT + 64];
     size_t in_used;
     uint8_t in[GN_ADMISSION_MAX];

@@ -55,9 +55,10 @@ int gn_ranks_common(const gn_ranks *a, const gn_ranks *b)
     return -1;
 }
 
-void gn_ranks_list(const gn_ranks *set, char *text, size_t room)
+bool gn_ranks_list(const gn_ranks *set, char *text, size_t room)
 {
     size_t used = 0;
+    unsigned count = 0;
     *text = 0;
     for (unsigned i = 0; i < GN_WORKER_RANKS_MAX; i++) {
         if (!gn_ranks_have(set, i)) continue;
@@ -66,11 +67,13 @@ void gn_ranks_list(const gn_ranks *set, char *text, size_t room)
         while (last + 1 < GN_WORKER_RANKS_MAX && gn_ranks_have(set, last + 1)) last++;
         if (used + 16 > room) {
             snprintf(text + used, room - used, "%s...", comma);
-            return;
+            return true;
         }
         used += (size_t)snprintf(text + used, room - used, last == i ? "%s%u" : "%s%u-%u", comma, i, last);
+        count += last - i + 1;
         i = last;
     }
+    return count > 1;
 }
 
 const char *gn_job_bits(uint64_t bits, char *text, size_t room)
@@ -88,8 +91,8 @@ const char *gn_join_called(const gn_admission_join *join, const char *address, c
         snprintf(text, GN_CALLED, "rank %u (%s)", join->rank, address);
         return text;
     }
-    gn_ranks_list(&below, ranks, sizeof ranks);
-    snprintf(text, GN_CALLED, "switch %s with rank%s %s", address, strpbrk(ranks, "-,") ? "s" : "", ranks);
+    const bool many = gn_ranks_list(&below, ranks, sizeof ranks);
+    snprintf(text, GN_CALLED, "switch %s with rank%s %s", address, many ? "s" : "", ranks);
     return text;
 }
 

@@ -25,6 +25,13 @@ static inline bool gn_ranks_have(const gn_ranks *ranks, unsigned rank)
     return ranks->bits[rank / 64] >> rank % 64 & 1;
 }
 
+static inline bool gn_ranks_any(const gn_ranks *ranks)
+{
+    uint64_t any = 0;
+    for (unsigned i = 0; i < sizeof ranks->bits / sizeof *ranks->bits; i++) any |= ranks->bits[i];
+    return any;
+}
+
 static inline void gn_ranks_add(gn_ranks *ranks, unsigned rank)
 {
     ranks->bits[rank / 64] |= 1ull << rank % 64;
@@ -100,8 +107,8 @@ const char *gn_join_called(const gn_admission_join *join, const char *address, c
 /// The same of a child that has come, whether it is still there or not.
 const char *gn_job_called(const gn_job *job, unsigned child, char text[GN_CALLED]);
 
-/// Numbers in a set as a list, "1-3, 7"; what there is no room for as "...".
-void gn_ranks_list(const gn_ranks *set, char *text, size_t room);
+/// Numbers in a set as a list, "1-3, 7"; what there is no room for as "...". @return whether there is more than one
+bool gn_ranks_list(const gn_ranks *set, char *text, size_t room);
 /// Bits of children as such a list. @return text
 const char *gn_job_bits(uint64_t bits, char *text, size_t room);
 
@@ -119,7 +126,7 @@ typedef struct gn_waits {
 /// Of a stream of a job; those that have waited longest come first.
 void gn_job_look(const gn_switchd *daemon, const gn_job *job, unsigned stream, gn_waits *w);
 
-/// Of a job that is forming: "ranks 2-3 have not come", or, below a parent, "child 1 of 0-3 has not come". @return text
+/// Of a job that is forming: "ranks 2-3 have not come", "no switch has come that has ranks 2-3 below it", or, below a parent, "child 1 of 0-3 has not come". @return text
 const char *gn_job_absent(const gn_switchd *daemon, const gn_job *job, char text[GN_CALLED]);
 /// The same, with who was refused; or for whom those above wait; of a job that runs: for whom a slot waits. Empty: for nobody, or not for long. @return text
 const char *gn_job_waits_for(const gn_switchd *daemon, const gn_job *job, char text[GN_ADMISSION_TEXT]);

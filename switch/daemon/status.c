@@ -111,7 +111,6 @@ static json_t *misses(const gn_job *job, unsigned child, const gn_ranks *ranks)
 
 static json_t *who_misses(const gn_job *job, const gn_slot_status *slot)
 {
-    static const gn_ranks none;
     json_t *list = json_array();
     if (slot->waits_for_parent || !slot->absent) {
         json_array_append_new(list, json_pack("{s:s}", "above", job->above ? job->above->name : "?"));
@@ -119,7 +118,7 @@ static json_t *who_misses(const gn_job *job, const gn_slot_status *slot)
     }
     for (unsigned i = 0; i < gn_job_terms(job)->children; i++) {
         const gn_ranks ranks = gn_job_child_ranks(job, i, slot->absent);
-        if (memcmp(&ranks, &none, sizeof none) != 0) json_array_append_new(list, misses(job, i, &ranks));
+        if (gn_ranks_any(&ranks)) json_array_append_new(list, misses(job, i, &ranks));
     }
     return list;
 }

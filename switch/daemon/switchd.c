@@ -235,13 +235,18 @@ static void accept_children(gn_switchd *daemon)
     }
 }
 
-static void child_says(gn_switchd *daemon, gn_session *session, const gn_admission *frame)
+static void answer_ping(gn_switchd *daemon, gn_session *session)
 {
     gn_admission pong = {.type = GN_ADMISSION_PONG};
-    if (frame->type == GN_ADMISSION_PING) {
-        if (session->job) gn_job_waits_for(daemon, session->job, pong.text);
-        gn_session_send(session, &pong);
-    } else if (frame->type == GN_ADMISSION_JOIN && !session->job)
+    if (session->job) gn_job_waits_for(daemon, session->job, pong.text);
+    gn_session_send(session, &pong);
+}
+
+static void child_says(gn_switchd *daemon, gn_session *session, const gn_admission *frame)
+{
+    if (frame->type == GN_ADMISSION_PING)
+        answer_ping(daemon, session);
+    else if (frame->type == GN_ADMISSION_JOIN && !session->job)
         gn_jobs_join(daemon, session, &frame->join);
     else if (frame->type == GN_ADMISSION_GONE && session->job)
         gn_jobs_child_gone(daemon, session, frame->text);

@@ -20,15 +20,12 @@ const char *gn_job_absent(const gn_switchd *daemon, const gn_job *job, char text
     const unsigned children = gn_job_terms(job)->children;
     const uint64_t missing = gn_job_everyone(job) & ~job->joined;
     const gn_ranks ranks = absent_ranks(job);
-    gn_ranks_list(&ranks, list, sizeof list);
-    if (!daemon->config.parent && *list && gn_job_terms(job)->asker != GN_ASKER_WORKER) {
-        snprintf(text, GN_CALLED, "no switch has come that has rank%s %s below it", strpbrk(list, "-,") ? "s" : "",
-                 list);
-        return text;
-    }
-    if (!daemon->config.parent && *list) {
-        const bool many = strpbrk(list, "-,");
-        snprintf(text, GN_CALLED, "rank%s %s %s not come", many ? "s" : "", list, many ? "have" : "has");
+    if (!daemon->config.parent && gn_ranks_any(&ranks)) {
+        const bool many = gn_ranks_list(&ranks, list, sizeof list);
+        if (gn_job_terms(job)->asker == GN_ASKER_WORKER)
+            snprintf(text, GN_CALLED, "rank%s %s %s not come", many ? "s" : "", list, many ? "have" : "has");
+        else
+            snprintf(text, GN_CALLED, "no switch has come that has rank%s %s below it", many ? "s" : "", list);
         return text;
     }
     const bool many = missing & (missing - 1);
@@ -87,7 +84,6 @@ void gn_job_look(const gn_switchd *daemon, const gn_job *job, unsigned s, gn_wai
 /// Of the slot that has waited longest, in a job that runs.
 static void slot_waits(const gn_switchd *daemon, const gn_job *job, char text[GN_ADMISSION_TEXT])
 {
-    static const gn_ranks none;
     const uint64_t now = gn_now();
     char who[GN_CALLED] = "", list[40], more[24] = "";
     gn_slot_status oldest = {.since_ns = now};
@@ -100,13 +96,13 @@ static void slot_waits(const gn_switchd *daemon, const gn_job *job, char text[GN
     const bool long_since = now - oldest.since_ns >= GN_JOB_LOOK_MS * UINT64_C(1000000);  // less is as always
     for (unsigned i = 0; long_since && !oldest.waits_for_parent && i < gn_job_terms(job)->children; i++) {
         const gn_ranks ranks = gn_job_child_ranks(job, i, oldest.absent);
-        if (memcmp(&ranks, &none, sizeof none) == 0 || children++) continue;
+        if (!gn_ranks_any(&ranks) || children++) continue;
         if (job->join[i].asker == GN_ASKER_WORKER) {
             gn_job_called(job, i, who);
             continue;
         }
-        gn_ranks_list(&ranks, list, sizeof list);
-        snprintf(who, sizeof who, "rank%s %s (below switch %s)", strpbrk(list, "-,") ? "s" : "", list, job->name[i]);
+        const bool many = gn_ranks_list(&ranks, list, sizeof list);
+        snprintf(who, sizeof who, "rank%s %s (below switch %s)", many ? "s" : "", list, job->name[i]);
     }
     if (children > 1) snprintf(more, sizeof more, " and %u more", children - 1);
     if (children)
