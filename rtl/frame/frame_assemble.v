@@ -121,10 +121,10 @@ module frame_assemble #(
     reg [63:0]     p_shim, p_stamp;
 
     wire p_ready;
-    assign j_ready = !p_valid || p_ready;
+    assign j_ready = !p_valid;  // a job in two cycles, as frames of two beats want it; and what is above need not wait for what is below
 
     always @(posedge clk) begin
-        if (j_ready) begin
+        if (!p_valid) begin
             p_valid          <= j_valid;
             p_drop           <= j_drop;
             p_rewrite        <= !j_drop && !j_pass;
@@ -154,6 +154,8 @@ module frame_assemble #(
             p_shim_valid     <= j_shim_valid;
             p_shim           <= j_shim;
             p_stamp          <= j_stamp;
+        end else if (p_ready) begin
+            p_valid <= 1'b0;
         end
         if (rst) p_valid <= 1'b0;
     end
@@ -175,6 +177,7 @@ module frame_assemble #(
     reg [LOG2-1:0] address_reg;
     reg [11:0]     more_reg;
     reg            part_last_reg;
+    reg            last_part_reg;  // no part follows: with a flag for each, that a job is done is known soon, for much hangs on it
     reg [4:0]      lo_reg;
     reg [5:0]      hi_reg;
     reg [2:0]      number_reg;  // of the header's beat
@@ -182,8 +185,7 @@ module frame_assemble #(
     wire room;
     wire to_verbatim = part_reg == HEADER && q_verbatim;
     wire to_result   = (part_reg == HEADER || part_reg == VERBATIM) && !to_verbatim && q_result;
-    wire to_tail     = part_reg != TAIL && !to_verbatim && !to_result && q_tail;
-    wire job_last    = part_last_reg && !to_verbatim && !to_result && !to_tail;
+    wire job_last    = part_last_reg && last_part_reg;
     wire issue       = q_valid && !q_drop && room;
     wire done        = q_valid && (q_drop || (room && job_last));
 
@@ -207,6 +209,7 @@ module frame_assemble #(
                 lo_reg        <= 5'd0;
             end else if (to_verbatim) begin
                 part_reg      <= VERBATIM;
+                last_part_reg <= !q_result && !q_tail;
                 address_reg   <= q_verbatim_first;
                 more_reg      <= q_verbatim_more;
                 part_last_reg <= q_verbatim_more == 12'd0;
@@ -214,6 +217,7 @@ module frame_assemble #(
                 hi_reg        <= q_verbatim_hi;
             end else if (to_result) begin
                 part_reg      <= RESULT;
+                last_part_reg <= !q_tail;
                 address_reg   <= q_result_first;
                 more_reg      <= q_result_more;
                 part_last_reg <= q_result_more == 12'd0;
@@ -221,6 +225,7 @@ module frame_assemble #(
                 hi_reg        <= q_result_hi;
             end else begin
                 part_reg      <= TAIL;
+                last_part_reg <= 1'b1;
                 address_reg   <= q_tail_first;
                 more_reg      <= {11'd0, q_tail_more};
                 part_last_reg <= !q_tail_more;
@@ -257,6 +262,7 @@ module frame_assemble #(
             q_stamp          <= p_stamp;
             // a frame that passes is one part
             part_reg         <= p_rewrite ? HEADER : VERBATIM;
+            last_part_reg    <= !p_rewrite || (!p_verbatim && !p_result && !p_tail);
             address_reg      <= p_first;
             more_reg         <= p_rewrite ? {9'd0, p_header_more} : p_verbatim_more;
             part_last_reg    <= p_rewrite ? p_header_more == 3'd0 : p_verbatim_more == 12'd0;

@@ -102,7 +102,7 @@ module frame_store #(
     // ---- announced frames
 
     wire unused_idle;
-    credit_counter #(.CREDITS(17), .MOST(1)) credits (
+    credit_counter #(.CREDITS(17), .MOST(1), .LATE(1)) credits (
         .clk(clk), .rst(rst), .ok(may_announce), .idle(unused_idle), .take({2'd0, announce}), .give({2'd0, m_valid && m_ready}));
     credit_fifo #(.WIDTH(LOG2 + INFO_WIDTH), .LOG2(4)) frames (
         .clk(clk), .rst(rst), .s_data({start_reg, s_info}), .s_valid(announce),

@@ -14,6 +14,7 @@ module result_store #(
     // room for the next frame, before its first beat comes (at least two cycles). At most 17 frames are in here or expected.
     input  wire [16:0]     reserve_bytes,  // what it may have; at most 32 * 2^LOG2, or it is waited for for ever
     input  wire            reserve_valid,  // stays, with reserve_bytes, until ready; one in two cycles
+    output wire            reserve_soon,   // ready in the next cycle
     output wire            reserve_ready,  // from a register
 
     // the engine's frames: always taken
@@ -52,8 +53,9 @@ module result_store #(
     wire        may_expect, unused_idle;
     wire [16:0] up = reserve_bytes + 17'd31;
     wire [LOG2:0] need = up[LOG2+5:5];
-    wire        reserve = reserve_valid && ok_reg;
+    wire        reserve = ok_reg;  // and reserve_valid, which stays until then
     wire        unused_up = &{1'b0, up};
+    assign reserve_soon  = reserve_valid && !ok_reg && may_expect && left_reg >= need;
     assign reserve_ready = ok_reg;
 
     wire [LOG2:0] release_beats;
@@ -61,7 +63,7 @@ module result_store #(
     always @(posedge clk) begin
         need_reg  <= need;
         limit_reg <= reserve_bytes;
-        ok_reg    <= reserve_valid && !ok_reg && may_expect && left_reg >= need;
+        ok_reg    <= reserve_soon;
         give_reg  <= free_beats + release_beats;
         left_reg  <= left_reg - (reserve ? need_reg : {LOG2+1{1'b0}}) + give_reg;
         if (rst) begin

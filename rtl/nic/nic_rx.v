@@ -80,11 +80,11 @@ module nic_rx #(
     wire [ALONG_WIDTH-1:0]   j_along;
     wire [SAY_WIDTH-1:0]     u_say, j_say;
     wire [23:0]              u_user, j_user;
-    wire                     u_valid, j_valid, j_ready, unused_judge_idle;
+    wire                     u_valid, j_valid, unused_judge_idle;
 
     credit_counter #(.CREDITS(9), .MOST(1)) judge_credits (
         .clk(clk), .rst(rst), .ok(t_ready), .idle(unused_judge_idle), .take({2'd0, t_valid && t_ready}),
-        .give({2'd0, j_valid && j_ready}));
+        .give({2'd0, go}));
     rx_judge #(.PROFILES(PROFILES), .RULES(RULES), .LOG2(LOG2)) judge (
         .clk(clk), .rst(rst), .cfg_bypass(cfg_bypass), .cfg_rules(cfg_rules), .s_parse(t_parse), .s_valid(t_valid && t_ready),
         .m_outcome(u_say[72:68]), .m_engine(u_say[67]), .m_bytes(u_say[66:51]), .m_from(u_say[50:34]), .m_start(u_say[33:17]),
@@ -96,7 +96,7 @@ module nic_rx #(
 
     credit_fifo #(.WIDTH(ALONG_WIDTH + SAY_WIDTH + 24), .LOG2(3)) judged (
         .clk(clk), .rst(rst), .s_data({along[5*ALONG_WIDTH-1:4*ALONG_WIDTH], u_say, u_user}), .s_valid(u_valid),
-        .m_data({j_along, j_say, j_user}), .m_valid(j_valid), .m_ready(j_ready));
+        .m_data({j_along, j_say, j_user}), .m_valid(j_valid), .m_ready(go));
 
     // ---- begun: a frame that passes or is dropped only waits for its turn; another is read for its sums first; for a stream, room is
     // reserved for its values
@@ -113,11 +113,11 @@ module nic_rx #(
     assign {j_outcome, j_engine, j_bytes, j_from, j_start, j_stop} = j_say;
 
     wire        j_read = j_outcome[4:2] == 3'd1;  // to be restored
-    wire        may_wait, unused_wait_idle, feed_ready, reserve_ready;
-    wire        clear = may_wait && (!j_read || feed_ready);
-    wire        go    = j_valid && j_ready;
+    wire        may_wait, unused_wait_idle, feed_ready, unused_reserve_ready, reserve_soon;
+    wire        clear = j_valid && may_wait && (!j_read || feed_ready);
+    reg         go    = 1'b0;  // as in nic_tx
 
-    assign j_ready = clear && (!j_engine || reserve_ready);
+    always @(posedge clk) go <= clear && !go && (!j_engine || reserve_soon) && !rst;
 
     wire [255:0] v_data;
     wire [31:0]  v_keep;
@@ -152,8 +152,8 @@ module nic_rx #(
     wire [LOG2:0]   result_free;
 
     result_store #(.LOG2(LOG2)) results (
-        .clk(clk), .rst(rst), .reserve_bytes({1'b0, j_user[23:10], 2'd0}), .reserve_valid(j_valid && clear && j_engine),
-        .reserve_ready(reserve_ready),
+        .clk(clk), .rst(rst), .reserve_bytes({1'b0, j_user[23:10], 2'd0}), .reserve_valid(clear && j_engine),
+        .reserve_soon(reserve_soon), .reserve_ready(unused_reserve_ready),
         .s_data(c_data), .s_keep(c_keep), .s_last(c_last), .s_bad(c_bad), .s_valid(c_valid),
         .m_first(r_first), .m_bytes(r_bytes), .m_kept(r_kept), .m_bad(unused_bad), .m_sum(r_sum), .m_valid(r_valid), .m_ready(r_ready),
         .address(result_address), .data(result_data), .free_beats(result_free));
@@ -168,7 +168,8 @@ module nic_rx #(
     wire [7:0]             w_payload;
     wire [6:0]             w_l4;
     wire [4:0]             w_outcome;
-    wire                   w_tagged, w_six, w_tcp, w_engine, w_valid, w_ready, sums_valid;
+    wire                   w_tagged, w_six, w_tcp, w_engine, w_valid, sums_valid;
+    reg                    w_ready = 1'b0;  // a cycle after it is known that all is there, and room, as `go`
     assign {w_first, w_length, w_end, w_payload, w_l4, w_tagged, w_six, w_tcp} = w_along;
     assign {w_outcome, w_engine, w_bytes, w_from, w_start, w_stop} = w_say;
 
@@ -186,7 +187,6 @@ module nic_rx #(
     reg [1:0]       o_tail_bytes;
     reg             o_tagged, o_six, o_tcp, o_drop, o_pass;
 
-    assign w_ready = complete && !o_valid;
     assign r_ready = w_ready && w_engine;
 
     wire lost = w_engine && !r_kept;  // the stream is not what it should be
@@ -228,7 +228,8 @@ module nic_rx #(
             o_wire_bytes    <= w_wire_bytes[15:0];
             o_payload_bytes <= w_bytes;
         end
-        o_valid <= o_valid ? !o_ready : complete;
+        w_ready <= complete && !w_ready && (!o_valid || o_ready) && !rst;
+        o_valid <= o_valid ? !o_ready : w_ready;
         if (rst) o_valid <= 1'b0;
     end
 

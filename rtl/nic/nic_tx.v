@@ -95,11 +95,11 @@ module nic_tx #(
     wire [ALONG_WIDTH-1:0]   j_along;
     wire [SAY_WIDTH-1:0]     u_say, j_say;
     wire [16:0]              u_start, j_start;
-    wire                     u_valid, j_valid, j_ready, unused_judge_idle;
+    wire                     u_valid, j_valid, unused_judge_idle;
 
     credit_counter #(.CREDITS(7), .MOST(1)) judge_credits (
         .clk(clk), .rst(rst), .ok(t_ready), .idle(unused_judge_idle), .take({2'd0, t_valid && t_ready}),
-        .give({2'd0, j_valid && j_ready}));
+        .give({2'd0, go}));
     tx_judge #(.PROFILES(PROFILES), .RULES(RULES)) judge (
         .clk(clk), .rst(rst), .cfg_bypass(cfg_bypass), .cfg_rules(cfg_rules), .cfg_heads(cfg_heads),
         .s_parse(t_parse), .s_head(t_side[1:0]), .s_stored(t_side[2]), .s_valid(t_valid && t_ready),
@@ -112,7 +112,7 @@ module nic_tx #(
 
     credit_fifo #(.WIDTH(ALONG_WIDTH + SAY_WIDTH + 17), .LOG2(3)) judged (
         .clk(clk), .rst(rst), .s_data({along[4*ALONG_WIDTH-1:3*ALONG_WIDTH], u_say, u_start}), .s_valid(u_valid),
-        .m_data({j_along, j_say, j_start}), .m_valid(j_valid), .m_ready(j_ready));
+        .m_data({j_along, j_say, j_start}), .m_valid(j_valid), .m_ready(go));
 
     // ---- begun: a frame that passes only waits for its turn to leave; another is read for its sums first; for one to be compressed room
     // is reserved. What is not shorter than the values does not pay, so room for less than that will do.
@@ -127,11 +127,11 @@ module nic_tx #(
 
     wire        j_pass   = j_say[74:73] != 2'd0;
     wire        j_engine = j_say[74:71] == 4'd0;
-    wire        may_wait, unused_wait_idle, feed_ready, reserve_ready;
-    wire        clear = may_wait && (j_pass || feed_ready);
-    wire        go    = j_valid && j_ready;
+    wire        may_wait, unused_wait_idle, feed_ready, unused_reserve_ready, reserve_soon;
+    wire        clear = j_valid && may_wait && (j_pass || feed_ready);
+    reg         go    = 1'b0;  // a cycle after it is known that nothing hinders, which stays so: many hang on it. One in two cycles, as the store reserves
 
-    assign j_ready = clear && (!j_engine || reserve_ready);
+    always @(posedge clk) go <= clear && !go && (!j_engine || reserve_soon) && !rst;
 
     wire [255:0] v_data;
     wire [31:0]  v_keep;
@@ -167,8 +167,8 @@ module nic_tx #(
     wire [LOG2:0]   result_free;
 
     result_store #(.LOG2(LOG2)) results (
-        .clk(clk), .rst(rst), .reserve_bytes({j_say[31:17], 2'd0} - 17'd1), .reserve_valid(j_valid && clear && j_engine),
-        .reserve_ready(reserve_ready),
+        .clk(clk), .rst(rst), .reserve_bytes({j_say[31:17], 2'd0} - 17'd1), .reserve_valid(clear && j_engine),
+        .reserve_soon(reserve_soon), .reserve_ready(unused_reserve_ready),
         .s_data(c_data), .s_keep(c_keep), .s_last(c_last), .s_bad(1'b0), .s_valid(c_valid),
         .m_first(r_first), .m_bytes(r_bytes), .m_kept(r_kept), .m_bad(unused_bad), .m_sum(r_sum), .m_valid(r_valid), .m_ready(r_ready),
         .address(result_address), .data(result_data), .free_beats(result_free));

@@ -42,13 +42,14 @@ module rx_judge #(
     wire [7:0]  p_payload = s_parse[71:64];
     wire [16:0] p_end     = s_parse[88:72];
     wire [15:0] p_length  = {shim[39:32], shim[47:40]};
-    wire [7:0]  check;
-    shim_check crc (.shim(shim[55:0]), .check(check));
+    wire [7:0]  check_low, check_high;  // of its halves, which are put together in the next stage
+    shim_check crc_low (.shim({28'd0, shim[27:0]}), .check(check_low));
+    shim_check crc_high (.shim({shim[55:28], 28'd0}), .check(check_high));
     wire        unused = &{1'b0, s_parse, cfg_rules};
 
     reg [RULES-1:0] a_hit;
     reg             a_plain, a_magic, a_right, a_valid = 1'b0;  // plain: a packet with payload, and no bypass
-    reg [7:0]       a_check, a_head, a_bound, a_payload;
+    reg [7:0]       a_low, a_high, a_head, a_bound, a_payload;
     reg [3:0]       a_version, a_kind;
     reg [15:0]      a_length;
     reg [16:0]      a_bytes, a_end;
@@ -63,7 +64,8 @@ module rx_judge #(
     always @(posedge clk) begin
         a_plain   <= !cfg_bypass && s_parse[2:0] == 3'd0;
         a_magic   <= shim[15:0] == 16'h4e47;
-        a_check   <= check ^ shim[63:56];
+        a_low     <= check_low;
+        a_high    <= check_high ^ shim[63:56];
         a_version <= shim[23:20];
         a_kind    <= shim[19:16];
         a_bound   <= shim[31:24];
@@ -91,7 +93,7 @@ module rx_judge #(
 
     always @(posedge clk) begin
         b_marked      <= a_plain && |a_hit;
-        b_ours        <= a_plain && |a_hit && a_magic && a_check == 8'd0 && a_bytes >= 17'd8;
+        b_ours        <= a_plain && |a_hit && a_magic && a_low == a_high && a_bytes >= 17'd8;
         b_right       <= a_right;
         b_version     <= a_version == 4'd1;
         b_kind_there  <= !a_kind[3] && built[a_kind[2:0]];

@@ -71,8 +71,7 @@ module tx_job #(
     wire tried    = s_kind == 4'd0;
     wire complete = s_valid && (pass || sums_valid) && (!tried || result_valid);
     wire a_ready;
-    reg  taken_reg = 1'b0;
-    wire take = complete && a_ready && !taken_reg;
+    reg  take     = 1'b0;  // a cycle after it is known that all is there, and room: many hang on it. One in two cycles
 
     assign s_ready      = take;
     assign sums_ready   = s_ready && !pass;
@@ -113,10 +112,10 @@ module tx_job #(
             a_sum_result   <= result_sum;
             a_valid        <= take;
         end
-        taken_reg <= take;
+        take <= complete && a_ready && !take;
         if (rst) begin
-            a_valid   <= 1'b0;
-            taken_reg <= 1'b0;
+            a_valid <= 1'b0;
+            take    <= 1'b0;
         end
     end
 

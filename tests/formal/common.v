@@ -186,6 +186,41 @@ module rx_fields #(
                                       : start == ends && stop == ends && {1'b0, from} + {2'd0, bytes} == {1'b0, ends}));
 endmodule
 
+// A judged frame begins to wait only when nothing hinders it, and room is reserved for exactly those that begin: as its neighbours promise, what
+// reads frames is ready until it gets one (frame_feed), and a store that says so has reserved in the next cycle (result_store).
+module begins (
+    input wire clk,
+    input wire rst,
+    input wire go,
+    input wire j_valid,
+    input wire j_read,
+    input wire j_engine,
+    input wire may_wait,
+    input wire feed_ready,
+    input wire reserve_valid,
+    input wire reserve_soon,
+    input wire reserve_ready
+);
+    reg could = 1'b0, soon = 1'b0, asked = 1'b0, stays = 1'b0, read, engine;
+    always @(posedge clk) begin
+        stays <= j_valid && !go && !rst;
+        {read, engine} <= {j_read, j_engine};
+        could <= feed_ready && !(go && j_read) && !rst;
+        soon  <= reserve_soon && !rst;
+        asked <= reserve_valid && !reserve_ready && !rst;
+    end
+    always @* begin
+        if (stays) assume (j_read == read && j_engine == engine);  // as credit_fifo's words do
+        assume (!could || feed_ready);
+        assume (reserve_ready == soon);
+        assume (!reserve_soon || (reserve_valid && !reserve_ready));
+        assert (!go || (j_valid && may_wait));
+        assert (!(go && j_read) || feed_ready);
+        assert (reserve_ready == (go && j_engine));
+        assert (!asked || reserve_valid);
+    end
+endmodule
+
 // What nic_rx and nic_tx are to do with frames that wait, whatever the blocks around do: said once, for the proofs of both.
 module waiting_frames #(
     parameter [5:0] JUDGED = 6'd9  // places for frames that are judged, or with the judge

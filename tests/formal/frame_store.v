@@ -6,7 +6,7 @@
 // seconds: 30
 // sources: lib/block_ram.v lib/credit_counter.v lib/credit_fifo.v frame/frame_store.v
 // reduce: s/LOG2       = 10/LOG2       = 3/; s/INFO_WIDTH = 106/INFO_WIDTH = 1/; s/CREDITS\(17\)/CREDITS(3)/; s/\.LOG2\(4\)/.LOG2(1)/; s/256/1/g; s/255:0/0:0/
-// expose: left_reg give_reg back_reg open_reg long_reg write write_any announce frames.write_reg frames.read_reg frames.out_valid_reg frames.empty_reg credits.free_reg
+// expose: left_reg give_reg back_reg open_reg long_reg write write_any announce frames.write_reg frames.read_reg frames.out_valid_reg frames.empty_reg credits.free_reg credits.taken credits.given
 // mutant: frame/frame_store.v s/left_next != \{LOG2\+1\{1'b0\}\}/1'b1/
 // mutant: frame/frame_store.v s/write_any = room_reg/write_any = 1'b1/
 // mutant: frame/frame_store.v s/free_beats \+ back_reg/free_beats/
@@ -24,12 +24,13 @@ module proof (
     wire [3:0] left, give, back, open;
     wire [1:0] fifo_write, fifo_read;
     wire [5:0] credits;
+    wire [2:0] taken, given;
     frame_store dut (
         .clk(clk), .rst(rst), .s_axis_tdata(1'b0), .s_axis_tlast(s_last), .s_axis_tvalid(s_valid), .s_axis_tready(s_ready), .s_bad(s_bad),
         .s_info(1'b0), .dropped_bad(bad), .dropped_long(long), .m_valid(m_valid), .m_ready(m_ready), .a_address(3'd0), .b_address(3'd0),
         .free_beats(free_beats), .\left_reg (left), .\give_reg (give), .\back_reg (back), .\open_reg (open), .\long_reg (is_long),
         .\write (write), .\write_any (write_any), .\announce (announce), .\frames.write_reg (fifo_write), .\frames.read_reg (fifo_read), .\frames.out_valid_reg (out), .\frames.empty_reg (empty),
-        .\credits.free_reg (credits));
+        .\credits.free_reg (credits), .\credits.taken (taken), .\credits.given (given));
 
     reg [3:0] kept = 4'd0;     // beats of frames that are announced and not yet freed
     reg [2:0] waiting = 3'd0;  // frames that are announced and not yet taken
@@ -52,7 +53,7 @@ module proof (
         // where the places are
         assert ({1'b0, left} + {1'b0, give} + {1'b0, back} + {1'b0, open} + {1'b0, kept} == 5'd8);
         assert (!is_long || open == 4'd0);
-        assert ({3'd0, waiting} + credits == 6'd3 && {1'b0, fifo_write - fifo_read} + {2'd0, out} == waiting && (out || fifo_write == fifo_read) && empty == (fifo_write == fifo_read));
+        assert ({3'd0, waiting} + credits + {3'd0, given} == 6'd3 + {3'd0, taken} && taken <= 3'd1 && given <= 3'd1 && {1'b0, fifo_write - fifo_read} + {2'd0, out} == waiting && (out || fifo_write == fifo_read) && empty == (fifo_write == fifo_read));
     end
     moves #(.CYCLES(6)) m_moves (.clk(clk), .rst(rst), .wants(s_valid && kept == 4'd0 && waiting == 3'd0), .moves(s_ready));
 endmodule

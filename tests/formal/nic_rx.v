@@ -9,7 +9,9 @@
 // stubs: any_fifos.v
 // sources: lib/credit_counter.v lib/keep_count.v lib/block_ram.v frame/checksum.v frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v codec/record_packer.v frame/frame_assemble.v nic/rx_judge.v codec/record_table.v codec/record_window.v codec/lane_decompress.v codec/quad_unpack.v codec/decompress_unit.v codec/stream_decompress.v nic/nic_rx.v
 // cut: parse frames judge feed engine results assemble
-// expose: t_valid t_ready u_valid go j_valid j_ready w_valid w_ready f_valid sums_valid r_valid r_ready r_kept r_bytes o_valid o_ready o_result_bytes judge_credits.free_reg wait_credits.free_reg judged.any.words waiting.any.words sums.any.words may_wait j_read j_engine w_read w_engine
+// expose: t_valid t_ready u_valid go j_valid clear feed_ready reserve_soon unused_reserve_ready w_valid w_ready f_valid sums_valid r_valid r_ready r_kept r_bytes o_valid o_ready o_result_bytes judge_credits.free_reg wait_credits.free_reg judged.any.words waiting.any.words sums.any.words may_wait j_read j_engine w_read w_engine
+// mutant: nic/nic_rx.v s/clear \&\& !go \&\&/clear \&\&/
+// mutant: nic/nic_rx.v s/wire +clear = j_valid \&\& may_wait/wire clear = j_valid/
 // mutant: nic/nic_rx.v s/w_engine \&\& !lost \? r_bytes/w_engine ? r_bytes/
 // mutant: nic/nic_rx.v s/m_ready\(w_ready \&\& w_read\)/m_ready(w_ready)/
 // mutant: nic/nic_rx.v s/r_ready = w_ready \&\& w_engine/r_ready = w_ready/
@@ -21,7 +23,7 @@ module proof (
     input wire s_last,
     input wire m_ready
 );
-    wire        t_there, t_ready, u_valid, go, j_valid, j_ready, j_read, j_engine, w_valid, w_ready, w_read, w_engine, f_valid, sums_there, r_valid, r_ready, r_kept;
+    wire        t_there, t_ready, u_valid, go, j_valid, clear, feed_ready, reserve_soon, reserve_ready, j_read, j_engine, w_valid, w_ready, w_read, w_engine, f_valid, sums_there, r_valid, r_ready, r_kept;
     wire        o_valid, o_ready, may_wait;
     wire [16:0] r_bytes, o_result_bytes;
     wire [5:0]  judge_free, wait_free;
@@ -29,7 +31,7 @@ module proof (
     nic_rx dut (
         .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(s_last), .s_axis_tuser(1'b0),
         .s_axis_tvalid(s_valid), .m_axis_tready(m_ready),
-        .\t_valid (t_there), .\t_ready (t_ready), .\u_valid (u_valid), .\go (go), .\j_valid (j_valid), .\j_ready (j_ready), .\j_read (j_read), .\j_engine (j_engine),
+        .\t_valid (t_there), .\t_ready (t_ready), .\u_valid (u_valid), .\go (go), .\j_valid (j_valid), .\clear (clear), .\feed_ready (feed_ready), .\reserve_soon (reserve_soon), .\unused_reserve_ready (reserve_ready), .\j_read (j_read), .\j_engine (j_engine),
         .\w_valid (w_valid), .\w_ready (w_ready), .\w_read (w_read), .\w_engine (w_engine), .\f_valid (f_valid), .\sums_valid (sums_there),
         .\r_valid (r_valid), .\r_ready (r_ready), .\r_kept (r_kept), .\r_bytes (r_bytes), .\o_valid (o_valid), .\o_ready (o_ready),
         .\o_result_bytes (o_result_bytes), .\judge_credits.free_reg (judge_free), .\wait_credits.free_reg (wait_free), .\may_wait (may_wait),
@@ -40,6 +42,10 @@ module proof (
         .w_valid(w_valid), .w_ready(w_ready), .w_read(w_read), .w_engine(w_engine), .f_valid(f_valid), .sums_there(sums_there),
         .r_valid(r_valid), .r_ready(r_ready), .r_kept(r_kept), .r_bytes(r_bytes), .may_wait(may_wait), .judge_free(judge_free), .wait_free(wait_free),
         .judged(judged), .waiting(waiting), .sums(sums), .onward(o_ready));
+
+    begins m_begins (
+        .clk(clk), .rst(rst), .go(go), .j_valid(j_valid), .j_read(j_read), .j_engine(j_engine), .may_wait(may_wait), .feed_ready(feed_ready),
+        .reserve_valid(clear && j_engine), .reserve_soon(reserve_soon), .reserve_ready(reserve_ready));
 
     // ---- the beats of a result are freed when its frame leaves; of one that was not kept there are none
 

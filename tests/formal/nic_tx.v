@@ -9,7 +9,9 @@
 // stubs: any_fifos.v
 // sources: lib/credit_counter.v lib/keep_count.v lib/block_ram.v frame/checksum.v frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v codec/record_packer.v frame/frame_assemble.v nic/tx_judge.v codec/lane_compress.v codec/compress_unit.v codec/quad_pack.v codec/stream_compress.v nic/tx_job.v nic/nic_tx.v
 // cut: parse frames judge feed engine results assemble
-// expose: t_valid t_ready u_valid go j_valid j_ready w_valid w_ready f_valid sums_valid r_valid r_ready r_kept r_bytes o_valid o_ready o_result_bytes judge_credits.free_reg wait_credits.free_reg judged.any.words waiting.any.words sums.any.words may_wait j_pass j_engine w_say p_valid p_ready p_last side.any.words job.a_ready job.b_ready
+// expose: t_valid t_ready u_valid go j_valid clear feed_ready reserve_soon unused_reserve_ready w_valid w_ready f_valid sums_valid r_valid r_ready r_kept r_bytes o_valid o_ready o_result_bytes judge_credits.free_reg wait_credits.free_reg judged.any.words waiting.any.words sums.any.words may_wait j_pass j_engine w_say p_valid p_ready p_last side.any.words job.a_ready job.b_ready
+// mutant: nic/nic_tx.v s/clear \&\& !go \&\&/clear \&\&/
+// mutant: nic/nic_tx.v s/wire +clear = j_valid \&\& may_wait/wire clear = j_valid/
 // mutant: nic/tx_job.v s/a_compressed \? a_result_bytes : 17'd0/a_result_bytes/
 // mutant: nic/tx_job.v s/sums_ready   = s_ready \&\& !pass/sums_ready = s_ready/
 // mutant: nic/nic_tx.v s/s_axis_tready \&\& s_axis_tlast/s_axis_tready/
@@ -21,7 +23,7 @@ module proof (
     input wire s_last,
     input wire m_ready
 );
-    wire        s_ready, p_valid, p_ready, p_last, t_there, t_ready, u_valid, go, j_valid, j_ready, j_pass, j_engine, w_valid, w_ready, f_valid, sums_there, r_valid, r_ready, r_kept;
+    wire        s_ready, p_valid, p_ready, p_last, t_there, t_ready, u_valid, go, j_valid, clear, feed_ready, reserve_soon, reserve_ready, j_pass, j_engine, w_valid, w_ready, f_valid, sums_there, r_valid, r_ready, r_kept;
     wire        o_valid, o_ready, may_wait, a_ready, b_ready;
     wire [16:0] r_bytes, o_result_bytes;
     wire [5:0]  judge_free, wait_free;
@@ -30,7 +32,7 @@ module proof (
     nic_tx dut (
         .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .cfg_heads(32'd0), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(s_last), .s_axis_tuser(4'd0),
         .s_axis_tvalid(s_valid), .s_axis_tready(s_ready), .m_axis_tready(m_ready), .\p_valid (p_valid), .\p_ready (p_ready), .\p_last (p_last), .\side.any.words (side),
-        .\t_valid (t_there), .\t_ready (t_ready), .\u_valid (u_valid), .\go (go), .\j_valid (j_valid), .\j_ready (j_ready), .\j_pass (j_pass), .\j_engine (j_engine),
+        .\t_valid (t_there), .\t_ready (t_ready), .\u_valid (u_valid), .\go (go), .\j_valid (j_valid), .\clear (clear), .\feed_ready (feed_ready), .\reserve_soon (reserve_soon), .\unused_reserve_ready (reserve_ready), .\j_pass (j_pass), .\j_engine (j_engine),
         .\w_valid (w_valid), .\w_ready (w_ready), .\w_say (w_say), .\f_valid (f_valid), .\sums_valid (sums_there),
         .\r_valid (r_valid), .\r_ready (r_ready), .\r_kept (r_kept), .\r_bytes (r_bytes), .\o_valid (o_valid), .\o_ready (o_ready),
         .\o_result_bytes (o_result_bytes), .\judge_credits.free_reg (judge_free), .\wait_credits.free_reg (wait_free), .\may_wait (may_wait),
@@ -42,6 +44,10 @@ module proof (
         .w_valid(w_valid), .w_ready(w_ready), .w_read(w_read), .w_engine(w_engine), .f_valid(f_valid), .sums_there(sums_there),
         .r_valid(r_valid), .r_ready(r_ready), .r_kept(r_kept), .r_bytes(r_bytes), .may_wait(may_wait), .judge_free(judge_free), .wait_free(wait_free),
         .judged(judged), .waiting(waiting), .sums(sums), .onward(a_ready));
+
+    begins m_begins (
+        .clk(clk), .rst(rst), .go(go), .j_valid(j_valid), .j_read(j_read), .j_engine(j_engine), .may_wait(may_wait), .feed_ready(feed_ready),
+        .reserve_valid(clear && j_engine), .reserve_soon(reserve_soon), .reserve_ready(reserve_ready));
 
     // ---- the side-band waits for frames in the parser, of which there are as many at most as it has places for beats
 

@@ -30,7 +30,7 @@ module proof (
     input wire        m_ready,
     input wire [3:0]  free_beats
 );
-    wire        reserve_ready, m_kept, m_bad, m_valid, ok, reserve, a_last, a_bad, a_valid, b_inside, b_last, b_bad, b_valid, c_inside, c_fits, c_last, c_bad, c_valid;
+    wire        reserve_soon, reserve_ready, m_kept, m_bad, m_valid, ok, reserve, a_last, a_bad, a_valid, b_inside, b_last, b_bad, b_valid, c_inside, c_fits, c_last, c_bad, c_valid;
     wire        close, is_kept, may_expect, end_there, k_a, k_a_last, k_b, k_b_last, k_c, k_c_last, k_whole, k_out;
     wire [2:0]  m_first, write_at, start;
     wire [16:0] m_bytes, limit_reg, limit, b_bytes, b_limit, c_bytes;
@@ -40,7 +40,7 @@ module proof (
     wire [5:0]  a_bytes, credits;
     wire [6:0]  limits, limits_2, ends, end_sums;
     result_store dut (
-        .clk(clk), .rst(rst), .reserve_bytes(reserve_bytes), .reserve_valid(reserve_valid), .reserve_ready(reserve_ready), .s_data(256'd0),
+        .clk(clk), .rst(rst), .reserve_bytes(reserve_bytes), .reserve_valid(reserve_valid), .reserve_soon(reserve_soon), .reserve_ready(reserve_ready), .s_data(256'd0),
         .s_keep(~(32'hffffffff << s_bytes)), .s_last(s_last), .s_bad(s_bad), .s_valid(s_valid), .m_first(m_first), .m_bytes(m_bytes), .m_kept(m_kept), .m_bad(m_bad),
         .m_sum(m_sum), .m_valid(m_valid), .m_ready(m_ready), .address(3'd0), .free_beats(free_beats),
         .\left_reg (left), .\need_reg (need), .\limit_reg (limit_reg), .\ok_reg (ok), .\give_reg (give), .\reserve (reserve), .\release_reg (release_beats), .\limit (limit),
@@ -55,12 +55,13 @@ module proof (
     // ---- the neighbours: a reservation stays until it is taken, has room in an empty ring, and comes at least two cycles before its frame, which has
     // 4096 beats at most (of 65535 bytes an engine makes less); only what is kept is freed
 
-    reg        asks = 1'b0;
+    reg        asks = 1'b0, soon = 1'b0;
     reg [16:0] asked;
     reg [6:0]  expected = 7'd0;  // frames that were reserved for and have not ended
     reg [3:0]  held = 4'd0;      // beats of frames that are kept and not freed
     always @(posedge clk) begin
         asks     <= reserve_valid && !reserve_ready && !rst;
+        soon     <= reserve_soon && !rst;
         asked    <= reserve_bytes;
         expected <= rst ? 7'd0 : expected + {6'd0, reserve} - {6'd0, s_valid && s_last};
         held     <= rst ? 4'd0 : held - free_beats + (close && is_kept ? c_beats : 4'd0);
@@ -153,6 +154,7 @@ module proof (
     wire      clear = reserve_valid && limits == 7'd0 && ending == 7'd0 && ends == 7'd0 && held == 4'd0;
     always @(posedge clk) waits <= rst || !clear || reserve_ready ? 3'd0 : waits + 3'd1;
     always @* begin
+        assert (ok == soon && (!reserve_soon || (reserve_valid && !ok)));
         assert (waits <= 3'd5);
         assert (waits == 3'd0 || release_beats == 4'd0);
         assert (waits < 3'd2 || (give == 4'd0 && may_expect));

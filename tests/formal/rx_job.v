@@ -6,8 +6,9 @@
 // seconds: 60
 // sources: lib/credit_counter.v lib/credit_fifo.v lib/keep_count.v lib/block_ram.v frame/checksum.v frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v codec/record_packer.v lib/pair_fifo.v frame/frame_assemble.v nic/rx_judge.v codec/record_table.v codec/record_window.v codec/lane_decompress.v codec/quad_unpack.v codec/decompress_unit.v codec/stream_decompress.v nic/nic_rx.v
 // cut: parse frames judge feed engine results assemble judged waiting sums judge_credits wait_credits
-// expose: w_valid w_ready w_outcome w_engine w_from w_start w_stop w_bytes w_end w_payload w_length r_valid r_kept r_bytes
+// expose: w_valid w_ready complete w_outcome w_engine w_from w_start w_stop w_bytes w_end w_payload w_length r_valid r_kept r_bytes
 // expose: o_valid o_ready o_drop o_pass o_length o_end o_payload o_from o_bytes o_result_bytes o_tail o_tail_bytes
+// mutant: nic/nic_rx.v s/ \&\& \(!o_valid \|\| o_ready\)//
 // mutant: nic/nic_rx.v s/o_bytes         <= w_engine \? w_head : /o_bytes <= /
 // mutant: nic/nic_rx.v s/o_tail_bytes    <= w_end\[1:0\] - w_stop\[1:0\]/o_tail_bytes <= w_stop[1:0] - w_end[1:0]/
 // mutant: nic/nic_rx.v s/o_pass          <= w_outcome\[4:1\] == 4'd1/o_pass <= w_outcome[4:0] == 5'd2/
@@ -23,12 +24,12 @@ module proof (
     wire [16:0] w_from, w_start, w_stop, w_end, w_length, r_bytes, o_length, o_end, o_from, o_bytes, o_tail, o_result_bytes;
     wire [15:0] w_bytes;
     wire [7:0]  w_payload, o_payload;
-    wire        w_valid, w_ready, w_engine, r_valid, r_kept, o_valid, o_ready, o_drop, o_pass, told;
+    wire        w_valid, w_ready, complete, w_engine, r_valid, r_kept, o_valid, o_ready, o_drop, o_pass, told;
     wire [1:0]  o_tail_bytes;
     nic_rx dut (
         .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(1'b1), .s_axis_tuser(1'b0),
         .s_axis_tvalid(s_valid), .m_axis_tready(m_ready), .event_valid(told),
-        .\w_valid (w_valid), .\w_ready (w_ready), .\w_outcome (w_outcome), .\w_engine (w_engine), .\w_from (w_from), .\w_start (w_start), .\w_stop (w_stop), .\w_bytes (w_bytes),
+        .\w_valid (w_valid), .\w_ready (w_ready), .\complete (complete), .\w_outcome (w_outcome), .\w_engine (w_engine), .\w_from (w_from), .\w_start (w_start), .\w_stop (w_stop), .\w_bytes (w_bytes),
         .\w_end (w_end), .\w_payload (w_payload), .\w_length (w_length), .\r_valid (r_valid), .\r_kept (r_kept), .\r_bytes (r_bytes),
         .\o_valid (o_valid), .\o_ready (o_ready), .\o_drop (o_drop), .\o_pass (o_pass), .\o_length (o_length), .\o_end (o_end), .\o_payload (o_payload), .\o_from (o_from), .\o_bytes (o_bytes),
         .\o_result_bytes (o_result_bytes), .\o_tail (o_tail), .\o_tail_bytes (o_tail_bytes));
@@ -50,11 +51,14 @@ module proof (
         .drop(o_drop), .pass(o_pass), .length(o_length), .payload(o_payload), .from(o_from), .bytes(o_bytes), .result_bytes(o_result_bytes), .tail(o_tail),
         .tail_bytes(o_tail_bytes), .ok(job_ok));
     reg [1:0] telling = 2'd0;  // frames that were taken and not told of
+    reg       held = 1'b0;      // all was there and not taken: FIFOs offer it until it is
     always @(posedge clk) begin
+        held    <= complete && !w_ready && !rst;
         telling <= rst ? 2'd0 : telling + {1'd0, w_ready} - {1'd0, told};
     end
     always @* begin
-        assert (!w_ready || (w_valid && !o_valid));
+        assume (!held || complete);
+        assert (!w_ready || (complete && !o_valid));
         if (o_valid) begin
             assert (job_ok);
             if (!o_drop && !o_pass) begin

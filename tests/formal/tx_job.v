@@ -5,12 +5,13 @@
 // method: induct
 // sources: frame/shim_check.v nic/tx_job.v
 // reduce: s/ALONG_WIDTH = 62/ALONG_WIDTH = 42/; s/LOG2        = 10/LOG2 = 3/
-// expose: take a_ready a_valid a_pass a_compressed a_along a_kind a_head a_bytes a_result_bytes a_tail a_tail_bytes b_ready b_valid taken_reg event_valid_reg
+// expose: take a_ready a_valid a_pass a_compressed a_along a_kind a_head a_bytes a_result_bytes a_tail a_tail_bytes b_ready b_valid event_valid_reg
 // mutant: nic/tx_job.v s/sums_ready   = s_ready \&\& !pass/sums_ready = s_ready/
 // mutant: nic/tx_job.v s/a_compressed \? a_tail_bytes : 2'd0/a_tail_bytes/
 // mutant: nic/tx_job.v s/b_bytes        <= a_compressed \? \{9'd0, a_head\}/b_bytes <= a_compressed ? 17'd8 + {9'd0, a_head}/
 // mutant: nic/tx_job.v s/a_result_bytes <= result_bytes/a_result_bytes <= result_bytes + 17'd32/
 // mutant: nic/tx_job.v s/a_valid        <= take;/a_valid <= complete;/
+// mutant: nic/tx_job.v s/complete \&\& a_ready \&\& !take/complete \&\& !take/
 `default_nettype none
 module proof (
     input wire        clk,
@@ -31,7 +32,7 @@ module proof (
     input wire [16:0] result_bytes,
     input wire        m_ready
 );
-    wire        s_ready, sums_ready, result_ready, m_pass, m_valid, event_valid, take, a_ready, a_valid, a_pass, a_compressed, b_ready, b_valid, taken, telling;
+    wire        s_ready, sums_ready, result_ready, m_pass, m_valid, event_valid, take, a_ready, a_valid, a_pass, a_compressed, b_ready, b_valid, telling;
     wire [1:0]  m_tail_bytes, a_tail_bytes;
     wire [3:0]  a_kind;
     wire [7:0]  a_head;
@@ -45,7 +46,7 @@ module proof (
         .m_ready(m_ready), .event_valid(event_valid),
         .\take (take), .\a_ready (a_ready), .\a_valid (a_valid), .\a_pass (a_pass), .\a_compressed (a_compressed), .\a_along (a_along), .\a_kind (a_kind), .\a_head (a_head),
         .\a_bytes (a_bytes), .\a_result_bytes (a_result_bytes), .\a_tail (a_tail), .\a_tail_bytes (a_tail_bytes), .\b_ready (b_ready), .\b_valid (b_valid),
-        .\taken_reg (taken), .\event_valid_reg (telling));
+        .\event_valid_reg (telling));
 
     // ---- the neighbours: tx_judge says how its fields relate, frame_store that the frame fits, result_store that what is kept fits
 
@@ -83,18 +84,26 @@ module proof (
 
     wire       complete = s_valid && (kind >= 4'd4 || sums_valid) && (kind != 4'd0 || result_valid);
     reg  [1:0] inside = 2'd0, telling_of = 2'd0;
-    reg        waits = 1'b0, was_take = 1'b0;
+    reg        waits = 1'b0, was_take = 1'b0, s_held = 1'b0, sums_held = 1'b0, result_held = 1'b0;
+    reg  [3:0] kind_was;
     always @(posedge clk) begin
         inside     <= rst ? 2'd0 : inside + {1'd0, s_valid && s_ready} - {1'd0, m_valid && m_ready};
         telling_of <= rst ? 2'd0 : telling_of + {1'd0, s_valid && s_ready} - {1'd0, event_valid};
         waits      <= complete && !s_ready && (m_ready || !m_valid) && !rst;
         was_take   <= s_ready && !rst;
+        s_held     <= s_valid && !s_ready && !rst;
+        sums_held  <= sums_valid && !sums_ready && !rst;
+        result_held <= result_valid && !result_ready && !rst;
+        kind_was   <= kind;
     end
     always @* begin
+        // FIFOs: what they offer stays until it is taken
+        assume ((!s_held || (s_valid && kind == kind_was)) && (!sums_held || sums_valid) && (!result_held || result_valid));
         assert (!s_ready || (complete && sums_ready == (kind < 4'd4) && result_ready == (kind == 4'd0)));
         assert (s_ready || (!sums_ready && !result_ready));
         assert (inside == {1'd0, a_valid} + {1'd0, b_valid} && telling_of == {1'd0, a_valid} + {1'd0, telling});
-        assert (taken == was_take && (!was_take || !s_ready));
+        assert (!was_take || !s_ready);
+        assert (!take || !a_valid);
         if (waits && complete) assert (s_ready);
     end
 endmodule
