@@ -11,9 +11,11 @@ module compress_unit #(
     input  wire         clk,
     input  wire         rst,             // synchronous, active high
 
-    // a group
-    input  wire [1:0]   s_profile,       // as lane_compress
+    // as lane_compress, a cycle ahead of their group
+    input  wire [1:0]   s_profile,
     input  wire [7:0]   s_bound_exp,
+
+    // a group
     input  wire [255:0] s_values,        // lane 0 in the lowest bits
     input  wire         s_valid,
     input  wire         s_last,          // of its frame
@@ -34,14 +36,15 @@ module compress_unit #(
 
     // ---- lanes: two stages
 
-    reg [1:0] valid_reg = 2'b00, last_reg = 2'b00, dense_reg = 2'b00;
+    reg [1:0] valid_reg = 2'b00, last_reg = 2'b00;
+    reg [2:0] dense_reg = 3'b000;
 
-    assign {lane_valid, lane_last, lane_dense} = {valid_reg[1], last_reg[1], dense_reg[1]};
+    assign {lane_valid, lane_last, lane_dense} = {valid_reg[1], last_reg[1], dense_reg[2]};
 
     always @(posedge clk) begin
         valid_reg <= {valid_reg[0], s_valid};
         last_reg  <= {last_reg[0], s_last};
-        dense_reg <= {dense_reg[0], s_profile == 2'd2};
+        dense_reg <= {dense_reg[1:0], s_profile == 2'd2};
         if (rst) valid_reg <= 2'b00;
     end
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value to its code: tag and payload (docs/codec.md). Two stages, no enable: a value a cycle.
+// One value to its code: tag and payload (docs/codec.md). Two stages, and one ahead for profile and bound; no enable: a value a cycle.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -9,11 +9,13 @@ module lane_compress #(
 ) (
     input  wire        clk,
 
+    // a cycle ahead of its value
     input  wire [1:0]  profile,    // 0 paper, 1 lattice, 2 dense; one of those built
     input  wire [7:0]  bound_exp,  // k, two's complement, in the profile's range
+
     input  wire [31:0] value,      // a binary32
 
-    // two cycles later
+    // two cycles after it
     output reg  [1:0]  tag,        // as docs/codec.md; dense: 3 when raw
     output reg  [31:0] payload     // low 0, 8, 16 or 32 bits, the rest 0; dense: q as int32, or the value when raw
 );
@@ -22,8 +24,23 @@ module lane_compress #(
     localparam QUANTISE = (PROFILES & 6) != 0;
     localparam DENSE    = (PROFILES & 4) != 0;
 
+    // ---- what profile and bound say, worked out before the value is there
+
     wire is_paper = PAPER && (!QUANTISE || profile == 2'd0);
     wire is_dense = DENSE && profile == 2'd2;
+
+    reg [8:0] unit_reg;             // 126, or 142 - k: less the exponent, the distance to shift
+    reg [7:0] least_reg;            // paper: exponents from here on are not 0: 127 - k
+    reg [7:0] least_16_reg;         // or have 16 bits: 127 - floor(k / 2)
+    reg       paper_reg, dense_reg;
+
+    always @(posedge clk) begin
+        unit_reg     <= is_paper ? 9'd126 : 9'd142 - {bound_exp[7], bound_exp};
+        least_reg    <= 8'd127 - bound_exp;
+        least_16_reg <= 8'd127 - {1'b0, bound_exp[7:1]};
+        paper_reg    <= is_paper;
+        dense_reg    <= is_dense;
+    end
 
     // ---- first stage: the distance to shift, and the half of the shift that needs only its low bits
 
@@ -31,26 +48,12 @@ module lane_compress #(
     // (15 fractional bits), 142 - k - e for the others (units of 2^(1-k)). Below 0 the value is too large and stays raw;
     // that takes in infinities and NaNs, as zeros and subnormals have the longest shifts.
     wire [7:0] exponent = value[30:23];
-    wire [8:0] shift;
+    wire [8:0] total    = unit_reg - {1'b0, exponent};
+    wire       shift_0  = unit_reg == {1'b0, exponent};  // total is 0, without waiting for it
+    wire       unused_total = &{1'b0, total[1:0]};
 
-    // Both are the sum of three numbers: 127 + 0 + ~e, 144 + ~k + ~e. A carry-save stage leaves two of them, for one adder; and the
-    // low bits, which steer the first half of the shift, do without.
-    wire [8:0] addend  = is_paper ? 9'd127 : 9'd144;
-    wire [8:0] minus_k = is_paper ? 9'd0 : {~bound_exp[7], ~bound_exp};
-    wire [8:0] minus_e = {1'b1, ~exponent};
-    wire [8:0] sums    = addend ^ minus_k ^ minus_e;
-    wire [8:0] carries = (addend & minus_k) | (addend & minus_e) | (minus_k & minus_e);
-    wire [8:0] twice   = {carries[7:0], 1'b0};
-    wire [8:0] total   = sums + twice;
-    wire [8:0] either  = sums | twice;
-    wire       shift_0 = (sums ^ twice) == {either[7:0], 1'b0};  // total is 0, without waiting for it
-    wire       unused_total = &{1'b0, total[1:0], carries[8], either[8]};
-
-    assign shift = {total[8:2], sums[1] ^ carries[0], sums[0]};
-
-    // paper: e >= 127 - k is kept, e >= 127 - floor(k / 2) in 16 bits
-    wire [8:0] keeps    = {1'b0, exponent} + {1'b0, bound_exp};
-    wire [8:0] keeps_16 = {1'b0, exponent} + {2'b0, bound_exp[7:1]};
+    // the low bits, which steer the first half of the shift, do without the adder
+    wire [8:0] shift = {total[8:2], unit_reg[1] ^ exponent[1] ^ (!unit_reg[0] && exponent[0]), unit_reg[0] ^ exponent[0]};
 
     wire [23:0] significand = {1'b1, value[22:0]};
     wire [23:0] shifted     = significand >> shift[1:0];
@@ -71,12 +74,12 @@ module lane_compress #(
         a_some    <= {|shifted[19:16], |shifted[15:12], |shifted[11:8], |shifted[7:0] || lost};
         a_shift   <= shift[3:2];
         // too large; or, in the next unit, all of it ones, so that it would be rounded to |q| = 32768
-        a_raw     <= shift[8] || (!is_paper && shift_0 && &value[22:8]);
+        a_raw     <= shift[8] || (!paper_reg && shift_0 && &value[22:8]);
         a_far     <= !shift[8] && |shift[7:4];
-        a_below   <= keeps < 9'd127;
-        a_wide    <= keeps_16 >= 9'd127;
-        a_paper   <= is_paper;
-        a_dense   <= is_dense;
+        a_below   <= exponent < least_reg;
+        a_wide    <= exponent >= least_16_reg;
+        a_paper   <= paper_reg;
+        a_dense   <= dense_reg;
     end
 
     // ---- second stage: the rest of the shift, rounding and sign, the tag

@@ -43,6 +43,7 @@ module stream_compress #(
     reg  [9:0]   user_reg;
     reg          first_reg = 1'b1;
     wire         dense = DENSE && (!RECORDS || s_axis_tuser[1:0] == 2'd2);
+    wire [9:0]   user  = first_reg ? {s_axis_tuser[9:2], dense ? 2'd2 : s_axis_tuser[1:0]} : user_reg;
     integer      n;
 
     // a value is kept when its first byte is
@@ -55,7 +56,7 @@ module stream_compress #(
         i_last  <= s_axis_tlast;
         i_valid <= take;
         if (take) first_reg <= s_axis_tlast;
-        if (take && first_reg) user_reg <= {s_axis_tuser[9:2], dense ? 2'd2 : s_axis_tuser[1:0]};
+        user_reg <= user;
         if (rst) begin
             first_reg <= 1'b1;
             i_valid   <= 1'b0;
@@ -83,7 +84,7 @@ module stream_compress #(
 
     compress_unit #(.PROFILES(PROFILES)) unit (
         .clk(clk), .rst(rst),
-        .s_profile(user_reg[1:0]), .s_bound_exp(user_reg[9:2]), .s_values(i_values), .s_valid(i_valid), .s_last(i_last),
+        .s_profile(user[1:0]), .s_bound_exp(user[9:2]), .s_values(i_values), .s_valid(i_valid), .s_last(i_last),
         .lane_tags(lane_tags), .lane_payloads(lane_payloads), .lane_dense(lane_dense), .lane_valid(lane_valid),
         .lane_last(lane_last),
         .m_record(u_record), .m_length(u_length), .m_valid(u_valid), .m_last(u_last));

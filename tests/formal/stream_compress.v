@@ -39,7 +39,8 @@ module proof (
     wire         record_newest, quad_newest, piece_newest, piece_room, beat_room, pause;
     wire [8:0]   run;
     wire [9:0]   user;
-    wire [1:0]   u_valid, u_last, u_dense, group, step, q_group, pa_beats, b_count;
+    wire [2:0]   u_dense;
+    wire [1:0]   u_valid, u_last, group, step, q_group, pa_beats, b_count;
     wire [11:0]  classes;
     wire [15:0]  q_header;
     wire [5:0]   u_length, m_bytes, free, piece_free, beat_free, q_length, r_length;
@@ -119,7 +120,7 @@ module proof (
     wire [6:0] of_dense   = {6'd0, a_valid && a_last} + {6'd0, c_valid && c_last} + quad_marks + {6'd0, r_there && r_last} + piece_marks;
     wire [6:0] packing    = {6'd0, pa_valid && pa_last} + {6'd0, first_last} + {6'd0, second_last} + {6'd0, third} + beat_marks;
     wire       in_0 = i_valid && i_last, in_1 = u_valid[0] && u_last[0], in_2 = u_valid[1] && u_last[1];
-    wire       dense_0 = user[1:0] == 2'd2, dense_1 = u_dense[0], dense_2 = u_dense[1];
+    wire       dense_0 = user[1:0] == 2'd2, dense_1 = u_dense[1], dense_2 = u_dense[2];
     wire [6:0] dense_frames = of_dense + {6'd0, in_0 && dense_0} + {6'd0, in_1 && dense_1} + {6'd0, in_2 && dense_2};
     wire [6:0] all_frames   = of_dense + of_records + {6'd0, in_0} + {6'd0, in_1} + {6'd0, in_2};
     wire records_there = (i_valid && !dense_0) || (u_valid[0] && !dense_1) || (u_valid[1] && !dense_2) || quad_valid || records != 7'd0;
@@ -128,6 +129,7 @@ module proof (
     wire dense_last    = i_valid && dense_0 ? i_last : u_valid[0] && dense_1 ? u_last[0] : u_valid[1] && dense_2 ? u_last[1] : a_valid ? a_last : c_valid ? c_last
                        : group != 2'd0 ? 1'b0 : quads != 7'd0 ? quad_newest : r_there ? r_last : piece_newest;
     always @* begin
+        if (i_valid || !first) assert (u_dense[0] == dense_0);
         assert (counts == of_dense + of_records + packing + {6'd0, in_1} + {6'd0, in_2});
         assert (counts <= 7'd65 && packing <= 7'd20);
         assert (orders == all_frames + {6'd0, !first});

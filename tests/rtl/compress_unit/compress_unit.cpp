@@ -2,6 +2,7 @@
 // compress_unit: every tag word of paper and lattice, groups with and without gaps, changes of profile and bound from group to group, resets;
 // lanes and records as the model has them, and nothing above a record's length.
 #include <deque>
+#include <optional>
 
 #include "Vcompress_unit.h"
 
@@ -41,7 +42,7 @@ class Bench
         model_->s_valid = 1;
         model_.rise();
         model_->rst = 0;
-        lanes_.clear(), records_.clear();
+        ahead_.reset(), lanes_.clear(), records_.clear();
         step(nullptr);
     }
 
@@ -50,20 +51,22 @@ class Bench
     size_t done = 0;
 
   private:
+    // A group: its profile and bound now, its values in the next cycle, in which those of another may come.
     void step(const Group *g)
     {
-        model_->s_valid = g != nullptr;
-        if (g) {
-            model_->s_profile = static_cast<unsigned char>(g->setting.profile);
-            model_->s_bound_exp = static_cast<unsigned char>(g->setting.k);
-            model_->s_last = g->last;
-            memcpy(&model_->s_values[0], g->values, sizeof g->values);
-            lanes_.push_back(*g);
-            if (g->setting.profile != GN_DENSE) records_.push_back(*g);
+        model_->s_valid = ahead_.has_value();
+        if (ahead_) {
+            model_->s_last = ahead_->last;
+            memcpy(&model_->s_values[0], ahead_->values, sizeof ahead_->values);
+            lanes_.push_back(*ahead_);
+            if (ahead_->setting.profile != GN_DENSE) records_.push_back(*ahead_);
         } else {
-            model_->s_profile = static_cast<unsigned char>(random.below(3));
             model_->s_last = random.percent(50);
         }
+        model_->s_profile = static_cast<unsigned char>(g ? g->setting.profile : random.below(3));
+        if (g) model_->s_bound_exp = static_cast<unsigned char>(g->setting.k);
+        ahead_.reset();
+        if (g) ahead_ = *g;
         model_.rise();
         if (model_->lane_valid) lanes();
         if (model_->m_valid) record();
@@ -107,6 +110,7 @@ class Bench
     }
 
     bench::Model<Vcompress_unit> model_;
+    std::optional<Group> ahead_;
     std::deque<Group> lanes_, records_;
 };
 
