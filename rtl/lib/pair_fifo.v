@@ -32,26 +32,22 @@ module pair_fifo #(
     assign m_data  = out_reg;
     assign m_valid = out_valid_reg;
 
-    wire             free   = m_ready || !out_valid_reg;
-    wire             read   = free && !empty_reg;
-    wire             one    = read_reg + 1'b1 == write_reg;
-    wire             pass   = free && empty_reg;  // the first word goes to the output register
-    wire [1:0]       stored = pass && s_count != 2'd0 ? s_count - 2'd1 : s_count;
-    wire [WIDTH-1:0] next   = pass ? s_second : s_first;
-
-    wire             at_odd = write_reg[0];
-    wire [LOG2-2:0]  row    = write_reg[LOG2-1:1];
+    // As in credit_fifo, a word that does not stay in the store is written there all the same.
+    wire            free = m_ready || !out_valid_reg;
+    wire            some = s_count != 2'd0 || !empty_reg;
+    wire            one  = read_reg + 1'b1 == write_reg;
+    wire            at_odd = write_reg[0];
+    wire [LOG2-2:0] row    = write_reg[LOG2-1:1];
 
     always @(posedge clk) begin
-        if (at_odd ? stored[1] : |stored) even[at_odd ? row + 1'b1 : row] <= at_odd ? s_second : next;
-        if (at_odd ? |stored : stored[1]) odd[row] <= at_odd ? next : s_second;
-
+        if (at_odd ? s_count[1] : |s_count) even[at_odd ? row + 1'b1 : row] <= at_odd ? s_second : s_first;
+        if (at_odd ? |s_count : s_count[1]) odd[row] <= at_odd ? s_first : s_second;
+        write_reg <= write_reg + {{LOG2-1{1'b0}}, s_count};
         if (free) out_reg <= empty_reg ? s_first : read_reg[0] ? odd[read_reg[LOG2-1:1]] : even[read_reg[LOG2-1:1]];
 
-        if (free) out_valid_reg <= s_count != 2'd0 || !empty_reg;
-        write_reg <= write_reg + {{LOG2-1{1'b0}}, stored};
-        if (read) read_reg <= read_reg + 1'b1;
-        empty_reg <= stored == 2'd0 && (empty_reg || (read && one));
+        if (free) out_valid_reg <= some;
+        if (free) read_reg <= read_reg + {{LOG2{1'b0}}, some};
+        empty_reg <= empty_reg ? (free ? !s_count[1] : s_count == 2'd0) : free && one && s_count == 2'd0;
 
         if (rst) begin
             out_valid_reg <= 1'b0;
