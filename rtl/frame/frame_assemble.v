@@ -401,7 +401,7 @@ module frame_assemble #(
     wire [5:0]   piece_bytes;
     wire         piece_last, piece_valid, piece_ready, unused_pieces_idle;
 
-    credit_counter #(.CREDITS(17), .MOST(1)) piece_credits (
+    credit_counter #(.CREDITS(17), .MOST(1), .LATE(1)) piece_credits (
         .clk(clk), .rst(rst), .ok(room), .idle(unused_pieces_idle), .take({2'd0, issue}), .give({2'd0, piece_valid && piece_ready}));
     credit_fifo #(.WIDTH(311), .LOG2(4)) pieces (
         .clk(clk), .rst(rst), .s_data({y_last, y_bytes + {2'd0, y_shim_valid, 3'd0}, with_shim}), .s_valid(y_valid),

@@ -13,7 +13,7 @@ module result_store #(
 
     // room for the next frame, before its first beat comes (at least two cycles). At most 17 frames are in here or expected.
     input  wire [16:0]     reserve_bytes,  // what it may have; at most 32 * 2^LOG2, or it is waited for for ever
-    input  wire            reserve_valid,  // stays, with reserve_bytes, until ready; one in two cycles
+    input  wire            reserve_valid,  // stays, with reserve_bytes, until ready; one in three cycles
     output wire            reserve_soon,   // ready in the next cycle
     output wire            reserve_ready,  // from a register
 
@@ -47,6 +47,7 @@ module result_store #(
     reg [LOG2:0] left_reg = BEATS;
     reg [LOG2:0] need_reg;
     reg [16:0]   limit_reg;
+    reg          asked_reg = 1'b0;  // need_reg and limit_reg are those of what is asked for
     reg          ok_reg = 1'b0;
     reg [LOG2:0] give_reg = {LOG2+1{1'b0}};
 
@@ -55,7 +56,7 @@ module result_store #(
     wire [LOG2:0] need = up[LOG2+5:5];
     wire        reserve = ok_reg;  // and reserve_valid, which stays until then
     wire        unused_up = &{1'b0, up};
-    assign reserve_soon  = reserve_valid && !ok_reg && may_expect && left_reg >= need;
+    assign reserve_soon  = asked_reg && !ok_reg && may_expect && left_reg >= need_reg;
     assign reserve_ready = ok_reg;
 
     wire [LOG2:0] release_beats;
@@ -63,13 +64,15 @@ module result_store #(
     always @(posedge clk) begin
         need_reg  <= need;
         limit_reg <= reserve_bytes;
+        asked_reg <= reserve_valid && !ok_reg;
         ok_reg    <= reserve_soon;
         give_reg  <= free_beats + release_beats;
         left_reg  <= left_reg - (reserve ? need_reg : {LOG2+1{1'b0}}) + give_reg;
         if (rst) begin
-            ok_reg   <= 1'b0;
-            give_reg <= {LOG2+1{1'b0}};
-            left_reg <= BEATS;
+            asked_reg <= 1'b0;
+            ok_reg    <= 1'b0;
+            give_reg  <= {LOG2+1{1'b0}};
+            left_reg  <= BEATS;
         end
     end
 

@@ -13,7 +13,7 @@
 // expose: p_verbatim_lo p_tail_lo p_header_hi p_verbatim_hi p_result_hi p_tail_hi q_verbatim_lo q_tail_lo q_verbatim_hi q_result_hi q_tail_hi lo_reg hi_reg
 // expose: q_valid q_drop q_rewrite q_verbatim q_result q_tail q_verbatim_first q_result_first q_tail_first q_verbatim_more q_result_more q_tail_more q_frame_beats q_result_beats
 // expose: issue done part_reg address_reg more_reg part_last_reg u_valid v_valid w_valid x_valid y_valid u_bytes v_bytes w_bytes x_bytes y_bytes u_shim_valid v_shim_valid w_shim_valid x_shim_valid y_shim_valid
-// expose: piece_valid piece_ready job_credits.free_reg piece_credits.free_reg stamp.valid_reg
+// expose: piece_valid piece_ready job_credits.free_reg piece_credits.free_reg room piece_credits.taken piece_credits.given stamp.valid_reg
 // expose: jobs.write_reg jobs.read_reg jobs.out_valid_reg jobs.empty_reg stamps.write_reg stamps.read_reg stamps.out_valid_reg stamps.empty_reg pieces.write_reg pieces.read_reg pieces.out_valid_reg pieces.empty_reg
 // mutant: frame/frame_assemble.v s/j_tail\[LOG2\+4:5\];/j_tail[LOG2+4:5] + 1'b1;/
 // mutant: frame/frame_assemble.v s/\{12'd0, verbatim_from\[4:0\]\} - 17'd1/{12'd0, verbatim_from[4:0]}/
@@ -36,6 +36,8 @@ module proof (
     wire [4:0]  p_verbatim_lo, p_tail_lo, q_verbatim_lo, q_tail_lo, lo;
     wire [5:0]  p_header_hi, p_verbatim_hi, p_result_hi, p_tail_hi, q_verbatim_hi, q_result_hi, q_tail_hi, hi;
     wire        u, v, w, x, y, u_shim, v_shim, w_shim, x_shim, y_shim, piece_valid, piece_ready;
+    wire [2:0]  taken, given;
+    wire        may_issue;
     wire [5:0]  u_bytes, v_bytes, w_bytes, x_bytes, y_bytes, job_free, piece_free, stamping;
     wire [4:0]  jobs_write, jobs_read, stamps_write, stamps_read, pieces_write, pieces_read;
     wire        jobs_out, jobs_empty, stamps_out, stamps_empty, pieces_out, pieces_empty;
@@ -60,7 +62,7 @@ module proof (
         .\u_valid (u), .\v_valid (v), .\w_valid (w), .\x_valid (x), .\y_valid (y),
         .\u_bytes (u_bytes), .\v_bytes (v_bytes), .\w_bytes (w_bytes), .\x_bytes (x_bytes), .\y_bytes (y_bytes),
         .\u_shim_valid (u_shim), .\v_shim_valid (v_shim), .\w_shim_valid (w_shim), .\x_shim_valid (x_shim), .\y_shim_valid (y_shim),
-        .\piece_valid (piece_valid), .\piece_ready (piece_ready), .\job_credits.free_reg (job_free), .\piece_credits.free_reg (piece_free),
+        .\piece_valid (piece_valid), .\piece_ready (piece_ready), .\job_credits.free_reg (job_free), .\piece_credits.free_reg (piece_free), .\room (may_issue), .\piece_credits.taken (taken), .\piece_credits.given (given),
         .\stamp.valid_reg (stamping),
         .\jobs.write_reg (jobs_write), .\jobs.read_reg (jobs_read), .\jobs.out_valid_reg (jobs_out), .\jobs.empty_reg (jobs_empty),
         .\stamps.write_reg (stamps_write), .\stamps.read_reg (stamps_read), .\stamps.out_valid_reg (stamps_out), .\stamps.empty_reg (stamps_empty),
@@ -85,7 +87,8 @@ module proof (
         assert (jobs == stamps + stamped && stamps_write - stamps_read <= 5'd16 && (stamps_out || stamps_write == stamps_read) && stamps_empty == (stamps_write == stamps_read));
         assert (!j_valid || job_there);
         assert (piece_free <= 6'd17 && pieces_write - pieces_read <= 5'd16 && (pieces_out || pieces_write == pieces_read) && pieces_empty == (pieces_write == pieces_read));
-        assert (6'd17 - piece_free == pieces + {5'd0, u} + {5'd0, v} + {5'd0, w} + {5'd0, x} + {5'd0, y});
+        assert (taken <= 3'd1 && given <= 3'd1 && piece_free >= {3'd0, taken} && piece_free + {3'd0, given} <= 6'd17 + {3'd0, taken} && (!may_issue || piece_free >= 6'd2));
+        assert (6'd17 - piece_free + {3'd0, taken} - {3'd0, given} == pieces + {5'd0, u} + {5'd0, v} + {5'd0, w} + {5'd0, x} + {5'd0, y});
     end
 
     // ---- pieces: the first byte of the shim follows a header's last, which has 4n + 2
@@ -168,7 +171,7 @@ module proof (
     reg was_rst = 1'b1;
     always @(posedge clk) was_rst <= rst;
     wire there  = s_valid || jobs != 6'd0 || p_valid || q_valid || pieces != 6'd0;
-    wire moving = (s_valid && s_ready) || stamped != 6'd0 || (j_valid && j_ready) || (p_valid && p_ready) || issue || done || u || v || w || x || y;
+    wire moving = (s_valid && s_ready) || given != 3'd0 || stamped != 6'd0 || (j_valid && j_ready) || (p_valid && p_ready) || issue || done || u || v || w || x || y;
     always @* assert (was_rst || !there || moving || piece_valid);
 endmodule
 

@@ -9,10 +9,10 @@
 // stubs: any_fifos.v any_limits.v
 // sources: lib/keep_count.v lib/block_ram.v lib/credit_counter.v frame/checksum.v frame/result_store.v
 // reduce: s/LOG2 = 10/LOG2 = 3/; s/credit_fifo (#\(\.WIDTH\(LOG2 \+ 18\), \.LOG2\(4\)\) limits)/any_limits \1/
-// expose: left_reg need_reg limit_reg ok_reg give_reg reserve release_reg limit reserved number_reg a_bytes a_number a_last a_bad a_valid b_bytes b_limit b_beats b_reserved b_inside b_last b_bad b_valid
+// expose: left_reg asked_reg need_reg limit_reg ok_reg give_reg reserve release_reg limit reserved number_reg a_bytes a_number a_last a_bad a_valid b_bytes b_limit b_beats b_reserved b_inside b_last b_bad b_valid
 // expose: c_bytes c_beats c_reserved c_inside c_fits c_last c_bad c_valid write_reg start_reg close kept may_expect unused_end_valid credits.free_reg
 // expose: limits.beats limits.words limits.fifo.any.words ends.any.words end_sums.any.words sums.a_valid sums.a_last sums.b_valid sums.b_last sums.c_valid sums.c_last sums.whole_valid_reg sums.out_valid_reg
-// mutant: frame/result_store.v s/left_reg >= need/1'b1/
+// mutant: frame/result_store.v s/left_reg >= need_reg/1'b1/
 // mutant: frame/result_store.v s/kept \? c_reserved - c_beats : c_reserved/kept ? c_reserved - c_beats : c_beats/
 // mutant: frame/result_store.v s/b_inside \&\& b_bytes <= b_limit/b_inside/
 // mutant: frame/result_store.v s/write_reg <= start_reg;/write_reg <= write_reg;/
@@ -30,7 +30,7 @@ module proof (
     input wire        m_ready,
     input wire [3:0]  free_beats
 );
-    wire        reserve_soon, reserve_ready, m_kept, m_bad, m_valid, ok, reserve, a_last, a_bad, a_valid, b_inside, b_last, b_bad, b_valid, c_inside, c_fits, c_last, c_bad, c_valid;
+    wire        asked_there, reserve_soon, reserve_ready, m_kept, m_bad, m_valid, ok, reserve, a_last, a_bad, a_valid, b_inside, b_last, b_bad, b_valid, c_inside, c_fits, c_last, c_bad, c_valid;
     wire        close, is_kept, may_expect, end_there, k_a, k_a_last, k_b, k_b_last, k_c, k_c_last, k_whole, k_out;
     wire [2:0]  m_first, write_at, start;
     wire [16:0] m_bytes, limit_reg, limit, b_bytes, b_limit, c_bytes;
@@ -43,7 +43,7 @@ module proof (
         .clk(clk), .rst(rst), .reserve_bytes(reserve_bytes), .reserve_valid(reserve_valid), .reserve_soon(reserve_soon), .reserve_ready(reserve_ready), .s_data(256'd0),
         .s_keep(~(32'hffffffff << s_bytes)), .s_last(s_last), .s_bad(s_bad), .s_valid(s_valid), .m_first(m_first), .m_bytes(m_bytes), .m_kept(m_kept), .m_bad(m_bad),
         .m_sum(m_sum), .m_valid(m_valid), .m_ready(m_ready), .address(3'd0), .free_beats(free_beats),
-        .\left_reg (left), .\need_reg (need), .\limit_reg (limit_reg), .\ok_reg (ok), .\give_reg (give), .\reserve (reserve), .\release_reg (release_beats), .\limit (limit),
+        .\left_reg (left), .\asked_reg (asked_there), .\need_reg (need), .\limit_reg (limit_reg), .\ok_reg (ok), .\give_reg (give), .\reserve (reserve), .\release_reg (release_beats), .\limit (limit),
         .\reserved (reserved), .\number_reg (number), .\a_bytes (a_bytes), .\a_number (a_number), .\a_last (a_last), .\a_bad (a_bad), .\a_valid (a_valid),
         .\b_bytes (b_bytes), .\b_limit (b_limit), .\b_beats (b_beats), .\b_reserved (b_reserved), .\b_inside (b_inside), .\b_last (b_last), .\b_bad (b_bad), .\b_valid (b_valid),
         .\c_bytes (c_bytes), .\c_beats (c_beats), .\c_reserved (c_reserved), .\c_inside (c_inside), .\c_fits (c_fits), .\c_last (c_last), .\c_bad (c_bad), .\c_valid (c_valid),
@@ -154,6 +154,7 @@ module proof (
     wire      clear = reserve_valid && limits == 7'd0 && ending == 7'd0 && ends == 7'd0 && held == 4'd0;
     always @(posedge clk) waits <= rst || !clear || reserve_ready ? 3'd0 : waits + 3'd1;
     always @* begin
+        assert (asked_there == asks && (asks || waits == 3'd0) && (!asks || asked <= 17'd256) && (!asks || (need == (asked + 17'd31) >> 5 && limit_reg == asked)));
         assert (ok == soon && (!reserve_soon || (reserve_valid && !ok)));
         assert (waits <= 3'd5);
         assert (waits == 3'd0 || release_beats == 4'd0);

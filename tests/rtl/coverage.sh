@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What the benches reach of the hardware: builds them with Verilator's coverage in build/coverage, runs them all, and prints for each module of rtl/ how
-# many of its lines were reached (or with `toggle`: how many bits of its signals changed), and which were not. Fails below 95 % of all lines, and below
-# what LEAST says.
+# many of its lines were reached, and which were not; or with `toggle` how many bits of its ports, wires and registers changed, and which did
+# not: each module in its own bench alone, since a counter for each bit of all that is below a bench's top would be more C++ than can be compiled. Fails below
+# 95 % of all lines, 90 % of all bits, or what LEAST says.
 #
 #   tests/rtl/coverage.sh            lines
-#   tests/rtl/coverage.sh toggle     bits that changed; slow
+#   tests/rtl/coverage.sh toggle     bits that changed
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -14,7 +15,7 @@ case $kind in
 line | toggle) ;;
 *) echo "usage: coverage.sh [line|toggle]" >&2; exit 2 ;;
 esac
-least=${LEAST:-$([ "$kind" = line ] && echo 95 || echo 0)}
+least=${LEAST:-$([ "$kind" = line ] && echo 95 || echo 90)}
 build=build/coverage
 [ "$kind" = line ] || build=build/coverage-toggle
 jobs=$(nproc)
@@ -32,7 +33,7 @@ printf '%s\n' "${benches[@]}" | xargs -P "$jobs" -I{} sh -c \
 
 rm -f "$build"/counts/*.log
 if [ "$kind" = toggle ]; then
-    awk -v least="$least" -v root="$PWD/rtl/" -f tests/rtl/toggle.awk "$build"/counts/*
+    awk -v least="$least" -v root="$PWD/rtl/" -v modules="$(cd rtl && echo */*.v)" -f tests/rtl/toggle.awk "$build"/counts/*
     exit
 fi
 verilator_coverage --write-info "$build/all.info" "$build"/counts/*

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# From Verilator's counts of toggles: for each module of rtl/ (-v root=) how many bits of its signals ever changed, in any instance of any bench, and which
-# signals have bits that never did. Fails below -v least= percent. Records are C '<01>key<02>value...' COUNT with keys f (file), l (line), o (signal).
+# From Verilator's counts of toggles: for each module of rtl/ (-v root=) how many bits of its signals ever changed, in any instance of any bench that counts
+# them, and which signals have bits that never did. Fails below -v least= percent of all, and when one of -v modules= was counted by no bench. Records are C '<01>key<02>value...' COUNT with keys f (file), l (line), o (signal).
 function field(text, key,    at, end) {
     at = index(text, "\001" key "\002")
     if (!at) return ""
@@ -44,6 +44,9 @@ END {
         printf "%-32s %7d %8d %8.1f %s\n", file, points[file], reached[file], 100 * reached[file] / points[file], list[file]
         all += points[file]; good += reached[file]
     }
+    for (i = split(modules, module, " "); i > 0; i--)
+        if (!(module[i] in points)) { printf "coverage.sh: no bench counts the toggles of %s (WITHIN in tests/rtl/CMakeLists.txt)\n", module[i]; bad = 1 }
+    if (bad) exit 1
     if (!all) { print "coverage.sh: nothing was counted"; exit 1 }
     printf "%-32s %7d %8d %8.1f\n", "all", all, good, 100 * good / all
     if (100 * good < least * all) { printf "coverage.sh: less than %s %%\n", least; exit 1 }
