@@ -83,39 +83,29 @@ module record_table #(
         end
     endgenerate
 
-    // A memory of 16, and a register behind it, in which a beat that meets an empty memory lands at once: what is worked out of a beat is
-    // on the longest ways of all, and must not begin with the memory's reading.
-    reg  [295:0] store [0:15];
-    reg  [3:0]   write_reg = 4'd0, read_reg = 4'd0;
-    reg          empty_reg = 1'b1;  // the memory
-    reg  [295:0] x_reg;
-    reg          some_reg = 1'b0;   // x_reg holds one
-
+    // What is worked out of a beat is on the longest ways of all: so it begins at the FIFO's output register, not at a memory.
     wire [255:0] x_data;
     wire [31:0]  zero;
     wire [5:0]   x_bytes;
-    wire         x_dense, x_last, x_move;
-    assign {x_dense, x_last, x_bytes, zero, x_data} = x_reg;
+    wire         x_dense, x_last, x_move, unused_x_valid;
 
-    wire [295:0] s_beat = {into_dense, s_last, s_bytes, into_zero, into_bytes};
-    wire [3:0]   behind_read = read_reg + 4'd1;
-    wire         free   = x_move || !some_reg;
-    wire         more   = s_valid || !empty_reg;
-    wire         some   = more || (some_reg && !x_move);
+    credit_fifo #(.WIDTH(296), .LOG2(4)) beats (
+        .clk(clk), .rst(rst), .s_data({into_dense, s_last, s_bytes, into_zero, into_bytes}), .s_valid(s_valid),
+        .m_data({x_dense, x_last, x_bytes, zero, x_data}), .m_valid(unused_x_valid), .m_ready(x_move));
 
-    // as in credit_fifo, a beat that does not stay in the memory is written there all the same
+    // Whether it holds a beat in the next cycle is asked, too: so they are counted here.
+    reg  [4:0]   stored_reg = 5'd0;
+    reg          some_reg = 1'b0;  // the same, not 0
+
+    wire [4:0]   stored = stored_reg + {4'd0, s_valid} - {4'd0, x_move};
+    wire         some   = s_valid || |stored_reg[4:1] || (stored_reg[0] && !x_move);
+
     always @(posedge clk) begin
-        if (s_valid) store[write_reg] <= s_beat;
-        if (free) x_reg <= empty_reg ? s_beat : store[read_reg];
-        write_reg <= write_reg + {3'd0, s_valid};
-        read_reg  <= read_reg + {3'd0, free && more};
-        empty_reg <= empty_reg ? free || !s_valid : free && behind_read == write_reg && !s_valid;
-        some_reg  <= some;
+        stored_reg <= stored;
+        some_reg   <= some;
         if (rst) begin
-            write_reg <= 4'd0;
-            read_reg  <= 4'd0;
-            empty_reg <= 1'b1;
-            some_reg  <= 1'b0;
+            stored_reg <= 5'd0;
+            some_reg   <= 1'b0;
         end
     end
 

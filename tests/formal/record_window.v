@@ -6,8 +6,8 @@
 // method: pdr
 // seconds: 30
 // sources: lib/keep_count.v lib/credit_counter.v lib/credit_fifo.v codec/record_table.v codec/record_window.v
-// reduce: s/wire +\[7:0\] +by_table +=.*/wire [7:0] by_table;/; s/wire +\[7:0\] +by_beat_1 +=.*/wire [7:0] by_beat_1;/; s/assign words\[.*//; s/\.m_data\(\{frame_one[^)]*\)/.m_data()/; s/wire +\[295:0\] +s_beat +=.*/wire [295:0] s_beat = {1'b0, s_last, 294'd0};/
-// expose: beats.free_reg beats.taken beats.given window_table.write_reg window_table.read_reg window_table.empty_reg window_table.some_reg window_table.y_valid window_table.v0 window_table.v1 leave
+// reduce: s/wire +\[7:0\] +by_table +=.*/wire [7:0] by_table;/; s/wire +\[7:0\] +by_beat_1 +=.*/wire [7:0] by_beat_1;/; s/assign words\[.*//; s/\.m_data\(\{frame_one[^)]*\)/.m_data()/; s/\{into_dense, s_last, s_bytes, into_zero, into_bytes\}/{1'b0, s_last, 294'd0}/
+// expose: beats.free_reg beats.taken beats.given window_table.stored_reg window_table.some_reg window_table.unused_x_valid window_table.y_valid window_table.v0 window_table.v1 leave
 // mutant: codec/record_window.v s/fire    = present \&\& m_room/fire    = present/
 // mutant: codec/record_table.v s/there_1 = v1 \|\| y_ok_reg/there_1 = y_ok_reg \&\& last_1/
 `default_nettype none
@@ -21,21 +21,15 @@ module proof (
     input wire         s_valid,
     input wire         room
 );
-    wire       s_ready, started, m_valid, m_last, some, y, v0, v1, leave;
+    wire       s_ready, started, m_valid, m_last, some, x_there, y, v0, v1, leave;
     wire [5:0] free;
     wire [2:0] taken, given;
-    wire [3:0] write, read;
-    wire       empty;
+    wire [4:0] stored;
     record_window dut (
         .clk(clk), .rst(rst), .s_axis_tdata(s_data), .s_axis_tkeep(s_keep), .s_axis_tlast(s_last), .s_axis_tuser(s_user),
         .s_axis_tvalid(s_valid), .s_axis_tready(s_ready), .m_room(room), .m_started(started), .m_valid(m_valid), .m_last(m_last),
-        .\beats.free_reg (free), .\beats.taken (taken), .\beats.given (given), .\window_table.write_reg (write), .\window_table.read_reg (read),
-        .\window_table.empty_reg (empty), .\window_table.some_reg (some),
+        .\beats.free_reg (free), .\beats.taken (taken), .\beats.given (given), .\window_table.stored_reg (stored), .\window_table.some_reg (some), .\window_table.unused_x_valid (x_there),
         .\window_table.y_valid (y), .\window_table.v0 (v0), .\window_table.v1 (v1), .\leave (leave));
-
-    // beats in the memory, and in the register behind it
-    wire [3:0] apart  = write - read;
-    wire [4:0] stored = {apart == 4'd0 && !empty, apart} + {4'd0, some};
 
     reg [1:0] started_reg = 2'd0;
     always @(posedge clk) started_reg <= rst ? 2'd0 : {started_reg[0], started};
@@ -50,7 +44,7 @@ module proof (
         // what the credits count is inside
         assert (free <= 6'd16 && taken <= 3'd1 && given <= 3'd1);
         assert (6'd16 - free + {3'd0, taken} - {3'd0, given} == {1'b0, stored} + {5'd0, y} + {5'd0, v0} + {5'd0, v1});
-        assert ((some || empty) && (!empty || apart == 4'd0) && (v0 || !v1));
+        assert (some == (stored != 5'd0) && some == x_there && (v0 || !v1));
     end
     moves #(.CYCLES(4)) m_moves (.clk(clk), .rst(rst), .wants(room && s_valid), .moves(started || s_ready || leave));
 endmodule
