@@ -85,9 +85,16 @@ inline gn_codec codec(gn_profile profile, int k, const char *kernel = nullptr)
     return c;
 }
 
-// A Verilated model with a port `clk`. rise() is one cycle: what was set before it is what the registers see, and what is
-// read after it is the next cycle's. Who reads what depends on inputs in the same cycle calls settle() between setting and reading; the
-// clock falls there, so that it costs no evaluation of its own.
+// The clock of a model, if it has one.
+template <class Top> auto set_clock(Top &top, unsigned char level, int) -> decltype(top.clk = level, void())
+{
+    top.clk = level;
+}
+template <class Top> void set_clock(Top &, unsigned char, long) {}
+
+// A Verilated model with a port `clk`, or of logic alone: then settle() is all that it needs. rise() is one cycle: what was set
+// before it is what the registers see, and what is read after it is the next cycle's. Who reads what depends on inputs in the same
+// cycle calls settle() between setting and reading; the clock falls there, so that it costs no evaluation of its own.
 template <class Top> class Model
 {
   public:
@@ -109,7 +116,7 @@ template <class Top> class Model
 #if !VM_COVERAGE
         if (!o.coverage.empty()) fail("built without coverage: cmake -DGRADNIC_RTL_COVERAGE=line");
 #endif
-        top_->clk = 0;
+        set_clock(*top_, 0, 0);
         top_->eval();
     }
     ~Model()
@@ -129,7 +136,7 @@ template <class Top> class Model
 
     void settle()
     {
-        top_->clk = 0;
+        set_clock(*top_, 0, 0);
         top_->eval();
         if (low_) return;
         low_ = true;
@@ -138,7 +145,7 @@ template <class Top> class Model
     void rise()
     {
         if (!low_) settle();
-        top_->clk = 1;
+        set_clock(*top_, 1, 0);
         top_->eval();
         low_ = false;
         dump();

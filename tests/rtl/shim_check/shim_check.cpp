@@ -16,16 +16,16 @@ int main(int argc, char **argv)
 {
     const bench::Options o = bench::options(argc, argv);
     bench::Random random{o.seed};
-    Vshim_check model;
+    bench::Model<Vshim_check> model(o);
     const auto check = [&](gn_shim shim) {
         uint8_t bytes[GN_SHIM_BYTES];
         uint64_t all;
         gn_shim_write(&shim, bytes);
         memcpy(&all, bytes, sizeof all);
-        model.shim = all & ((1ull << 56) - 1);
-        model.eval();
-        if (model.check != bytes[7])
-            bench::fail("check of %014llx is %02x, should be %02x", (unsigned long long)model.shim, model.check,
+        model->shim = all & ((1ull << 56) - 1);
+        model.settle();
+        if (model->check != bytes[7])
+            bench::fail("check of %014llx is %02x, should be %02x", (unsigned long long)model->shim, model->check,
                         bytes[7]);
     };
     const auto of_bits = [](uint64_t bits) {
