@@ -86,12 +86,14 @@ module compress_unit #(
 
     reg [255:0] quad_reg;
     reg [9:0]   quad_bytes_reg;
+    reg [4:0]   not_bytes_reg;  // the complement of its lower half: a copy that is not merged again, for half of what is shifted
     reg [15:0]  tags_reg;
     reg         quad_valid_reg = 1'b0, quad_last_reg;
 
     always @(posedge clk) begin
         quad_reg       <= quad;
         quad_bytes_reg <= quad_bytes;
+        not_bytes_reg  <= ~quad_bytes[4:0];
         tags_reg       <= lane_tags;
         quad_last_reg  <= lane_last;
         quad_valid_reg <= lane_valid && !lane_dense;
@@ -100,7 +102,11 @@ module compress_unit #(
 
     // ---- the record
 
-    wire [255:0] payloads = {128'd0, quad_reg[127:0]} | ({128'd0, quad_reg[255:128]} << {quad_bytes_reg[4:0], 3'd0});
+    wire [127:0] second    = quad_reg[255:128];
+    wire [255:0] from_low  = {128'd0, second} << {quad_bytes_reg[4:0], 3'd0};
+    wire [255:0] from_high = {128'd0, second} << {~not_bytes_reg, 3'd0};
+    wire [255:0] payloads  = {from_high[255:128], from_low[127:0] | quad_reg[127:0]};
+    wire         unused_shifted = &{1'b0, from_high[127:0], from_low[255:128]};
 
     assign m_record = {payloads, tags_reg};
     assign m_length = {1'b0, quad_bytes_reg[4:0]} + {1'b0, quad_bytes_reg[9:5]} + 6'd2;
