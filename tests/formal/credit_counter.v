@@ -4,13 +4,14 @@
 // method: pdr
 // sources: lib/credit_counter.v
 // parameters: LATE=0 LATE=1
-// mutant: lib/credit_counter.v s/free_next >= LEAST/free_reg >= LEAST/
+// mutant: lib/credit_counter.v s/free_next >= LEAST/free_reg >= LEAST/; s/free_reg > 6'd1/free_reg > 6'd0/
+// mutant: lib/credit_counter.v s/free_next == ALL/free_reg == ALL/; s/!down \&\& free_reg == ALL/free_reg == ALL/
 `default_nettype none
 
 module proof #(
+    parameter LATE    = 0,
     parameter CREDITS = 17,
-    parameter MOST    = 3,
-    parameter LATE    = 0
+    parameter MOST    = LATE ? 3 : 1
 ) (
     input wire       clk,
     input wire       rst,
@@ -32,7 +33,7 @@ module proof #(
 
     always @* begin
         assume (take <= (ok ? MOST : 0));
-        assume (give <= taken);
+        assume (give <= taken && (LATE || give <= 3'd1));
         assert (taken >= 0 && taken <= CREDITS);
         assert (!ok || taken + MOST <= CREDITS);
         assert (!idle || taken == 0);

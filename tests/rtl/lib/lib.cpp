@@ -60,11 +60,11 @@ class Bench
         if (!skid_.inside.empty() || !one_.inside.empty() || !two_.inside.empty()) fail("words stay inside for ever");
         if (!model_->one_idle || !model_->two_idle) fail("an empty FIFO has places taken");
     }
-    // With nothing taken, a FIFO fills up to its places and no more.
+    // With nothing taken, a FIFO fills up to its places and no more; that for two words counts late, and keeps two places more in reserve.
     void fill()
     {
         run(100, 0, 100);
-        if (one_.inside.size() != 17 || two_.inside.size() < 16 || two_.inside.size() > 17)
+        if (one_.inside.size() != 17 || two_.inside.size() < 14 || two_.inside.size() > 17)
             fail("17 places hold %zu and %zu words", one_.inside.size(), two_.inside.size());
     }
     void reset()

@@ -59,7 +59,7 @@ module lib (
         .m_data(one_m_data), .m_valid(one_m_valid), .m_ready(one_m_ready));
 
     wire [1:0] two_take = two_s_ready ? two_s_count : 2'd0;
-    credit_counter #(.CREDITS(17), .MOST(2)) two_credits (
+    credit_counter #(.CREDITS(17), .MOST(2), .LATE(1)) two_credits (
         .clk(clk), .rst(rst), .ok(two_s_ready), .idle(two_idle), .take({1'b0, two_take}),
         .give({2'd0, two_m_valid && two_m_ready}));
     pair_fifo #(.WIDTH(32), .LOG2(4)) two_fifo (
