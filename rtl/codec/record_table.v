@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tag decoder of record_window: where what begins at an offset of a beat ends, worked out for all offsets before the loop asks. Beats
-// wait in a small memory, pass a register, and stand in one of two tables that take turns: so no beat waits for what the loop decides in
+// wait in a FIFO, pass a register, and stand in one of two tables that take turns: so no beat waits for what the loop decides in
 // the same cycle, and nothing wide hangs on that.
 `resetall
 `timescale 1ns / 1ps

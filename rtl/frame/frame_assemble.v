@@ -124,7 +124,7 @@ module frame_assemble #(
     assign j_ready = !p_valid;  // a job in two cycles, as frames of two beats want it; and what is above need not wait for what is below
 
     always @(posedge clk) begin
-        if (!p_valid) begin
+        if (j_ready) begin
             p_valid          <= j_valid;
             p_drop           <= j_drop;
             p_rewrite        <= !j_drop && !j_pass;

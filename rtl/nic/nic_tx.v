@@ -129,7 +129,7 @@ module nic_tx #(
     wire        j_engine = j_say[74:71] == 4'd0;
     wire        may_wait, unused_wait_idle, feed_ready, unused_reserve_ready, reserve_soon;
     wire        clear = j_valid && may_wait && (j_pass || feed_ready);
-    reg         go    = 1'b0;  // a cycle after it is known that nothing hinders, which stays so: many hang on it. One in two cycles, as the store reserves
+    reg         go    = 1'b0;  // a cycle after it is known that nothing hinders, which stays so: many hang on it. One in two cycles; for the engine one in three, as the store reserves
 
     always @(posedge clk) go <= clear && !go && (!j_engine || reserve_soon) && !rst;
 

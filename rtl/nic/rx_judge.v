@@ -42,7 +42,7 @@ module rx_judge #(
     wire [7:0]  p_payload = s_parse[71:64];
     wire [16:0] p_end     = s_parse[88:72];
     wire [15:0] p_length  = {shim[39:32], shim[47:40]};
-    wire [7:0]  check_low, check_high;  // of its halves, which are put together in the next stage
+    wire [7:0]  check_low, check_high;  // of its halves: that of the whole is their exclusive or, made in the next stage
     shim_check crc_low (.shim({28'd0, shim[27:0]}), .check(check_low));
     shim_check crc_high (.shim({shim[55:28], 28'd0}), .check(check_high));
     wire        unused = &{1'b0, s_parse, cfg_rules};

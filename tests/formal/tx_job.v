@@ -87,14 +87,14 @@ module proof (
     reg        waits = 1'b0, was_take = 1'b0, s_held = 1'b0, sums_held = 1'b0, result_held = 1'b0;
     reg  [3:0] kind_was;
     always @(posedge clk) begin
-        inside     <= rst ? 2'd0 : inside + {1'd0, s_valid && s_ready} - {1'd0, m_valid && m_ready};
-        telling_of <= rst ? 2'd0 : telling_of + {1'd0, s_valid && s_ready} - {1'd0, event_valid};
-        waits      <= complete && !s_ready && (m_ready || !m_valid) && !rst;
-        was_take   <= s_ready && !rst;
-        s_held     <= s_valid && !s_ready && !rst;
-        sums_held  <= sums_valid && !sums_ready && !rst;
+        inside      <= rst ? 2'd0 : inside + {1'd0, s_valid && s_ready} - {1'd0, m_valid && m_ready};
+        telling_of  <= rst ? 2'd0 : telling_of + {1'd0, s_valid && s_ready} - {1'd0, event_valid};
+        waits       <= complete && !s_ready && (m_ready || !m_valid) && !rst;
+        was_take    <= s_ready && !rst;
+        s_held      <= s_valid && !s_ready && !rst;
+        sums_held   <= sums_valid && !sums_ready && !rst;
         result_held <= result_valid && !result_ready && !rst;
-        kind_was   <= kind;
+        kind_was    <= kind;
     end
     always @* begin
         // FIFOs: what they offer stays until it is taken
