@@ -381,7 +381,7 @@ static void move_flight(net *n, unsigned at, bool faults)
 /// A packet arrives, or is sent.
 static void move_one(net *n, bool faults)
 {
-    unsigned turn = 0, flight;
+    unsigned turn = 0, flight = 0;  // gcc does not see, with the thread sanitizer, that both are set
     if (turn_comes(n, &turn) || !find_flight(n, &flight))
         take_turn(n, turn);
     else
