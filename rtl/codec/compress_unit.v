@@ -23,7 +23,7 @@ module compress_unit #(
     // its codes, two cycles later: what quad_pack takes
     output wire [15:0]  lane_tags,
     output wire [255:0] lane_payloads,
-    output wire         lane_dense,      // profile dense
+    output wire         lane_dense,      // profile dense, if it is built
     output wire         lane_valid,
     output wire         lane_last,
 
@@ -36,6 +36,9 @@ module compress_unit #(
 
     // ---- lanes: two stages
 
+    // Where dense is not built nobody takes its groups, so each goes the way of records, whatever profile is asked for.
+    localparam DENSE = (PROFILES & 4) != 0;
+
     reg [1:0] valid_reg = 2'b00, last_reg = 2'b00;
     reg [2:0] dense_reg = 3'b000;
 
@@ -44,7 +47,7 @@ module compress_unit #(
     always @(posedge clk) begin
         valid_reg <= {valid_reg[0], s_valid};
         last_reg  <= {last_reg[0], s_last};
-        dense_reg <= {dense_reg[1:0], s_profile == 2'd2};
+        dense_reg <= {dense_reg[1:0], DENSE && s_profile == 2'd2};
         if (rst) valid_reg <= 2'b00;
     end
 

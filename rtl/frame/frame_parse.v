@@ -12,7 +12,7 @@ module frame_parse (
 
     // frames: AXI4-Stream (sink)
     input  wire [255:0] s_axis_tdata,   // byte 0 in the lowest bits
-    input  wire [31:0]  s_axis_tkeep,   // all ones but in the last beat: bytes from bit 0
+    input  wire [31:0]  s_axis_tkeep,   // all ones but in the last beat: bytes from bit 0; if there are none the frame is bad
     input  wire         s_axis_tlast,
     input  wire         s_axis_tuser,   // in the last beat: the frame is bad (a MAC says so)
     input  wire         s_axis_tvalid,
@@ -24,7 +24,7 @@ module frame_parse (
     output wire         m_axis_tlast,
     // in the last beat; bytes count from the frame's first, and all but the first 8 bits and `length` counts only when `code` is 0 or 5
     //   [2:0]    code: 0 a TCP or UDP packet, 1 not IP or not whole, 2 fragment, 3 extension header, 4 other protocol, 5 no payload
-    //   [3]      bad: s_axis_tuser                      [4]      one VLAN tag
+    //   [3]      bad: s_axis_tuser, no byte in it       [4]      one VLAN tag
     //   [5]      IPv6                                   [6]      TCP (0: UDP)
     //   [7]      0                                      [15:8]   ToS, traffic class: DSCP and ECN
     //   [23:16]  TCP flags; 0 for UDP                   [39:24]  source port
@@ -79,7 +79,7 @@ module frame_parse (
         a_number <= number_reg;
         a_bytes  <= s_bytes;
         a_last   <= s_axis_tlast;
-        a_bad    <= s_axis_tuser;
+        a_bad    <= s_axis_tuser || !s_axis_tkeep[0];  // without a byte the beats of a store would not be those that its length says
         a_valid  <= take;
         if (take) number_reg <= s_axis_tlast ? 12'd0 : number_reg == 12'd4094 ? number_reg : number_reg + 12'd1;
         if (rst) begin

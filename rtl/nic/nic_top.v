@@ -14,7 +14,7 @@ module nic_top #(
 
     // from the host: Ethernet frames without check sequence, AXI4-Stream (sink)
     input  wire [255:0] s_axis_host_tdata,
-    input  wire [31:0]  s_axis_host_tkeep,
+    input  wire [31:0]  s_axis_host_tkeep,     // all ones but in the last beat: bytes from bit 0; if there are none the frame is bad
     input  wire         s_axis_host_tlast,
     input  wire [3:0]   s_axis_host_tuser,     // in the last beat: {bad, stored, head}, as nic_tx says
     input  wire         s_axis_host_tvalid,
@@ -28,7 +28,7 @@ module nic_top #(
 
     // from the wire: AXI4-Stream (sink)
     input  wire [255:0] s_axis_wire_tdata,
-    input  wire [31:0]  s_axis_wire_tkeep,
+    input  wire [31:0]  s_axis_wire_tkeep,     // all ones but in the last beat: bytes from bit 0; if there are none the frame is bad
     input  wire         s_axis_wire_tlast,
     input  wire         s_axis_wire_tuser,     // in the last beat: bad
     input  wire         s_axis_wire_tvalid,

@@ -20,7 +20,7 @@ module nic_tx #(
 
     // Ethernet frames without check sequence: AXI4-Stream (sink)
     input  wire [255:0]        s_axis_tdata,
-    input  wire [31:0]         s_axis_tkeep,
+    input  wire [31:0]         s_axis_tkeep,        // all ones but in the last beat: bytes from bit 0; if there are none the frame is bad
     input  wire                s_axis_tlast,
     input  wire [3:0]          s_axis_tuser,        // in the last beat: {bad, stored, head}. TCP: head: bytes up to the first whole value;
                                                     // stored: not known. bad: to be dropped

@@ -19,6 +19,7 @@ struct Frame {
     std::vector<uint8_t> bytes;
     uint64_t user = 0;            // in: of the beat that counts; out: of the last
     std::vector<uint32_t> words;  // the same where tuser is wider than 64 bits; word 0 is the lowest
+    bool empty_end = false;       // in: its last beat has no byte
     uint64_t first_cycle = 0, last_cycle = 0, beats = 0;  // out: cycles in which its first and last beats were taken
 };
 
@@ -56,6 +57,13 @@ template <class Top> class Stream
     {
         if (bytes.empty()) fail("the bench sends an empty frame");
         queue_.push_back({std::move(bytes), user, {}});
+    }
+    // Whole beats, perhaps none, and a last one without a byte, which AXI4-Stream allows.
+    void send_empty_end(std::vector<uint8_t> bytes, uint64_t user)
+    {
+        if (bytes.size() % BEAT != 0) fail("the bench sends a partial beat within a frame");
+        queue_.push_back({std::move(bytes), user, {}});
+        queue_.back().empty_end = true;
     }
     void send(std::vector<uint8_t> bytes, std::vector<uint32_t> words)
     {
@@ -129,10 +137,10 @@ template <class Top> class Stream
             const unsigned bytes = left < BEAT ? static_cast<unsigned>(left) : BEAT;
             uint8_t beat[BEAT];
             for (uint8_t &b : beat) b = static_cast<uint8_t>(random_.next());  // bytes that are not kept do not matter
-            memcpy(beat, f.bytes.data() + sent_, bytes);
+            if (bytes) memcpy(beat, f.bytes.data() + sent_, bytes);
             memcpy(&model_->s_axis_tdata[0], beat, BEAT);
             model_->s_axis_tkeep = bytes == BEAT ? ~0u : (1u << bytes) - 1;
-            model_->s_axis_tlast = left <= BEAT;
+            model_->s_axis_tlast = f.empty_end ? left == 0 : left <= BEAT;
             set_user(model_->s_axis_tuser, f, user_in_last ? model_->s_axis_tlast : !sent_);
             offered_ = true;
         }
@@ -163,7 +171,7 @@ template <class Top> class Stream
         beats_in_++;
         sent_ += BEAT;
         offered_ = false;
-        if (sent_ >= queue_.front().bytes.size()) queue_.pop_front(), sent_ = 0;
+        if (model_->s_axis_tlast) queue_.pop_front(), sent_ = 0;
     }
 
     // Neither side's answer may depend on the other's in the same cycle.
@@ -192,7 +200,8 @@ template <class Top> class Stream
     {
         const uint32_t keep = model_->m_axis_tkeep;
         const unsigned bytes = static_cast<unsigned>(__builtin_popcount(keep));
-        if (!keep || (keep & (keep + 1))) fail("cycle %llu: tkeep %08x is empty or has holes", now(), keep);
+        if ((!keep && !(empty_ends && model_->m_axis_tlast)) || (keep & (keep + 1)))
+            fail("cycle %llu: tkeep %08x is empty or has holes", now(), keep);
         if (bytes < BEAT && !model_->m_axis_tlast) fail("cycle %llu: a partial beat within a frame", now());
         const uint8_t *data = reinterpret_cast<const uint8_t *>(&model_->m_axis_tdata[0]);
         if (current_.bytes.empty()) current_.first_cycle = now();
@@ -212,6 +221,7 @@ template <class Top> class Stream
     std::function<void(Top &)> every;   // called in each cycle, before the clock's edge
     Top &top() { return *model_.operator->(); }
     bool user_in_last = false;  // a frame's tuser counts in its last beat, not in its first
+    bool empty_ends = false;    // what comes out may end with a beat without a byte
 
   private:
     Model<Top> model_;

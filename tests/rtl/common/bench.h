@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every bench of the hardware shares: options, failures that say where, random numbers, a clocked Verilated model.
+// What every bench of the hardware shares: failures that say where, random numbers, a clocked Verilated model.
 #pragma once
 
 #include <atomic>
@@ -23,41 +23,10 @@
 
 #include "host/splitmix.h"
 
+#include "options.h"
+
 namespace bench
 {
-
-struct Options {
-    bool all = false;      // --all: every input, where that is a choice
-    std::string waves;     // --waves FILE: write an FST
-    std::string coverage;  // --coverage FILE: write what the model counted
-    uint64_t seed = 1;     // --seed N
-    unsigned threads = 1;  // --threads N, where work can be shared
-};
-
-inline Options options(int argc, char **argv)
-{
-    Options o;
-    for (int i = 1; i < argc; i++) {
-        const std::string word = argv[i];
-        const bool more = i + 1 < argc;
-        if (word == "--all")
-            o.all = true;
-        else if (word == "--waves" && more)
-            o.waves = argv[++i];
-        else if (word == "--coverage" && more)
-            o.coverage = argv[++i];
-        else if (word == "--seed" && more)
-            o.seed = strtoull(argv[++i], nullptr, 0);
-        else if (word == "--threads" && more)
-            o.threads = static_cast<unsigned>(strtoul(argv[++i], nullptr, 0));
-        else {
-            fprintf(stderr, "usage: %s [--all] [--waves FILE.fst] [--coverage FILE] [--seed N] [--threads N]\n",
-                    argv[0]);
-            exit(2);
-        }
-    }
-    return o;
-}
 
 [[noreturn]] __attribute__((format(printf, 1, 2))) inline void fail(const char *format, ...)
 {
@@ -109,6 +78,7 @@ template <class Top> class Model
             trace_.reset(new VerilatedFstC);
             top_->trace(trace_.get(), 99);
             trace_->open(o.waves.c_str());
+            if (!trace_->isOpen()) fail("--waves: %s cannot be written", o.waves.c_str());
         }
 #else
         if (!o.waves.empty()) fail("built without waves: cmake -DGRADNIC_RTL_WAVES=ON");

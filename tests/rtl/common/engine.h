@@ -18,6 +18,7 @@ struct Job {
     std::vector<float> values;    // compress: what goes in; decompress: what the model makes of the stream
     std::vector<uint8_t> stream;  // compress: what the model makes of the values; decompress: what goes in
     bool bad;                     // decompress: the model refuses the stream
+    bool nonsense = false;        // its profile was not built: a frame comes out, nobody says what is in it
 };
 
 template <class Top> class Engine
@@ -113,6 +114,27 @@ template <class Top> class Engine
             for (uint32_t cycles = random.below(120); cycles > 0; cycles--) stream.step();
             reset();
             stream.drain(40);
+        }
+    }
+
+    // Frames of profiles that were not built, or that there are not, among others: nobody promises what is in them, but none gets lost, or in the
+    // way of others. `add_other` sends one.
+    void not_built(const std::function<void(const Setting &, size_t)> &add_other)
+    {
+        std::vector<gn_profile> others;
+        for (int p = GN_PAPER; p <= 3; p++)  // as many as tuser can say
+            if (!(GN_RTL_PROFILES >> p & 1)) others.push_back(static_cast<gn_profile>(p));
+        for (unsigned n = 0; n < 60; n++) {
+            stream.gaps = {random.below(2) * 40, random.below(2) * 40};
+            for (unsigned f = 0; f < 12; f++) {
+                const Setting other{others[random.below(static_cast<uint32_t>(others.size()))],
+                                    static_cast<int>(random.below(256))};
+                add_other(other, 1 + random.below(f % 4 ? 60 : 3000));
+                const Setting s = any_setting(random);
+                add(s, some(1 + random.below(400), s));
+            }
+            run();
+            stream.drain();
         }
     }
 

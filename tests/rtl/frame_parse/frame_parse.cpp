@@ -27,12 +27,20 @@ class Bench
     {
         stream_.user_in_last = true;
         stream_.user_mask = 1;
+        stream_.empty_ends = true;
     }
 
     void send(Bytes frame, bool bad)
     {
         expected_.push_back({frame, bad});
         stream_.send(std::move(frame), bad);
+    }
+    // Bad, though nobody says so.
+    void send_empty_end(Bytes frame)
+    {
+        frame.resize(frame.size() / bench::BEAT * bench::BEAT);
+        expected_.push_back({frame, true});
+        stream_.send_empty_end(std::move(frame), 0);
     }
     void run(unsigned idle, unsigned stall)
     {
@@ -42,7 +50,7 @@ class Bench
     void full_rate()
     {
         uint64_t beats = 0;
-        for (const Sent &s : expected_) beats += (s.frame.size() + bench::BEAT - 1) / bench::BEAT;
+        for (const Sent &s : expected_) beats += s.frame.size() / bench::BEAT + 1;
         const uint64_t begin = stream_.cycle();
         run(0, 0);
         if (stream_.cycle() - begin > beats + 15)
@@ -157,6 +165,7 @@ int main(int argc, char **argv)
                    : kind < 8 ? make.doubtful(payload)
                               : make.random_frame(),
                    random.percent(10));
+            if (random.percent(3)) b.send_empty_end(make.good(random.below(150)));
         }
         if (round % 4 == 0)
             b.full_rate();

@@ -157,17 +157,19 @@ class Runner
     Piece piece_;
 };
 
-void run_inputs(const Case &c, const bench::Options &o)
+// Returns how many inputs went through.
+uint64_t run_inputs(const Case &c, const bench::Options &o)
 {
     const uint64_t blocks = input_count(o.all) / (BLOCK * GROUP);
-    std::atomic<uint64_t> next{0};
+    std::atomic<uint64_t> next{0}, done{0};
     std::vector<std::thread> threads;
     for (unsigned t = 0; t < o.threads; t++)
         threads.emplace_back([&] {
             Runner runner(c, o);
-            for (uint64_t b; (b = next++) < blocks;) runner.block(b);
+            for (uint64_t b; (b = next++) < blocks; done++) runner.block(b);
         });
     for (auto &thread : threads) thread.join();
+    return done * BLOCK * GROUP;
 }
 
 // ---- decoding alone
@@ -226,16 +228,16 @@ void run_codes(const Case &c, const bench::Options &o)
 
 int main(int argc, char **argv)
 {
-    bench::Options o = bench::options(argc, argv);
+    bench::Options o = bench::options(argc, argv, true);
     if (!o.waves.empty()) o.threads = 1;
     for (const Case &c : bench::lane_cases(o.all)) {
         if (o.all && c.k != 10) continue;  // of the other bounds, lane_gates has all inputs in a quarter of the time
         const auto start = std::chrono::steady_clock::now();
         run_codes(c, o);
-        run_inputs(c, o);
+        const uint64_t inputs = run_inputs(c, o);
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
         printf("%-7s k = %3d: %llu inputs equal, %.1f s\n", gn_profile_name(c.profile), c.k,
-               static_cast<unsigned long long>(input_count(o.all)), took.count());
+               static_cast<unsigned long long>(inputs), took.count());
         fflush(stdout);
     }
     return 0;

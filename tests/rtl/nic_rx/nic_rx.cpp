@@ -96,6 +96,14 @@ class Bench
             expect(frame);
         stream_.send(std::move(frame), bad);
     }
+    // Whole beats of it and one without a byte: bad, though nobody says so.
+    void send_empty_end(Bytes frame)
+    {
+        frame.resize(frame.size() / bench::BEAT * bench::BEAT);
+        beats_in_ += frame.size() / bench::BEAT + 1;
+        bad_++;
+        stream_.send_empty_end(std::move(frame), 0);
+    }
     void run(unsigned idle, unsigned stall)
     {
         stream_.gaps = {idle, stall};
@@ -385,6 +393,17 @@ void rates(Bench &b, Traffic &traffic)
     b.latency("1514 bytes, compressed", traffic.sized(1514, &s));
 }
 
+// More of them than the store has beats: none may be lost with them. Then what it holds at most.
+void empty_ends(Bench &b, Traffic &traffic)
+{
+    for (int n = 0; n < LONGEST / static_cast<int>(bench::BEAT) * 3 / 2; n++) {
+        b.send_empty_end(traffic.any(100));
+        if (n % 16 == 0) b.send(traffic.any(100));
+    }
+    b.send(Bytes(LONGEST, 1));
+    b.run(0, 0);
+}
+
 }  // namespace
 
 int main(int argc, char **argv)
@@ -399,6 +418,7 @@ int main(int argc, char **argv)
     checksums(b, traffic);
     switching(b, traffic);
     long_frames(b, traffic);
+    empty_ends(b, traffic);
     if (GN_RTL_LOG2 >= 8) rates(b, traffic);  // fewer beats do not hold enough frames
 
     printf("%llu frames out; by outcome, from 2:", (unsigned long long)b.frames);
