@@ -28,12 +28,12 @@ run() {
 # show TABLE: as Markdown
 show() {
     echo
-    echo "| link | clock | profile | goodput, Gbit/s | on the link, Gbit/s | link busy | times less | host waits | latency, median | bottleneck |"
-    echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    echo "| link | clock | profile | goodput, Gbit/s | on the link, Gbit/s | link busy | times less | host waits | behind its pace | latency, median | bottleneck |"
+    echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     jq -r --arg table "$1" 'def digits(n): . * pow(10; n) | round / pow(10; n);
         select(.table == $table) | .directions[0] as $d |
         "| \(.setup.rate_bit_s / 1e9) Gbit/s | \(.setup.clock_hz / 1e6) MHz | \(.name) | \($d.goodput_bit_s / 1e9 | digits(2)) | \($d.link.bit_s / 1e9 | digits(2)) | "
-        + "\($d.link.busy * 100 | digits(1)) % | \($d.link_ratio | digits(2)) | \($d.compressor.stalled * 100 | digits(1)) % | \($d.latency_ns.median / 1000 | digits(2)) us | \($d.bottleneck) |"' "$work/all"
+        + "\($d.link.busy * 100 | digits(1)) % | \($d.link_ratio | digits(2)) | \($d.compressor.stalled * 100 | digits(1)) % | \(if $d.behind_pace then "\($d.behind_pace * 100 | digits(1)) %" else "" end) | \($d.latency_ns.median / 1000 | digits(2)) us | \($d.bottleneck) |"' "$work/all"
 }
 
 profiles=(none paper lattice dense)

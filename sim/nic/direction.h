@@ -69,6 +69,8 @@ struct Direction {
 
     PortUse transmit_in, transmit_out, receive_in, receive_out;  // of the NICs
     uint64_t engine_stalls = 0;  // of transmit_in, while the FIFO behind the NIC had room
+    uint64_t behind =
+        0;  // ps by which frames came too late for a host that has a pace, for its NIC still took the one before
     Level transmit_fifo, receive_fifo;
     uint64_t transmit_level = 0;      // bytes in transmit_fifo at the last edge
     Window link, whole;               // frames on the link; first beat offered to last one delivered, or lost

@@ -65,9 +65,16 @@ void Host::send()
 
 void Host::begin()
 {
+    const uint64_t due_before = due();
     const Bytes &frame = s_.traffic.frames[next_++].bytes;
     Direction &d = s_.out;
     offered_ = now_ps();
+    // By stamps a host that is behind stays so: only what it fell back further counts.
+    if (s_.pace != GN_PACE_MAX) {
+        const uint64_t asked = due_before + s_.clock.period, lag = offered_ > asked ? offered_ - asked : 0;
+        d.behind += lag > lag_ ? lag - lag_ : 0;
+        if (s_.pace == GN_PACE_STAMPS) lag_ = lag;
+    }
     d.whole.mark(offered_);
     d.frames++;
     d.frame_bytes += frame.size();

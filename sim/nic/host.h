@@ -50,7 +50,7 @@ SC_MODULE(Host)
     size_t next_ = 0;
     bool started_ = false;
     uint64_t started_at_ = 0, free_at_ = 0;
-    uint64_t offered_ = 0;
+    uint64_t offered_ = 0, lag_ = 0;
     int head_ = 0;
 };
 

@@ -70,6 +70,8 @@ Figures figures_of(const Direction &d, const gn_sim_nic_options &o)
     const double transmit = cycles(d.transmit_in, sent), receive = cycles(d.receive_in, received);
     f.transmit_stalls = share(static_cast<double>(d.transmit_in.stalls), transmit);
     f.receive_stalls = share(static_cast<double>(d.receive_in.stalls), receive);
+    f.behind =
+        o.pace == GN_PACE_MAX ? NAN : share(static_cast<double>(d.behind), static_cast<double>(d.whole.length()));
     f.compressor_busy = share(static_cast<double>(d.transmit_in.beats + d.engine_stalls), transmit);
     // What it gives may be more than what it takes: the wider side counts.
     f.decompressor_busy =
@@ -180,6 +182,7 @@ static void print_table(const Outcome &outcome, const gn_sim_nic_options &o, siz
     rows.add("latency, least", [](D, F f) { return duration(f.latency_ns[0]); });
     rows.add("latency, median", [](D, F f) { return duration(f.latency_ns[1]); });
     rows.add("latency, most", [](D, F f) { return duration(f.latency_ns[3]); });
+    if (o.pace != GN_PACE_MAX) rows.add("host behind its pace", [](D, F f) { return percent(f.behind); });
     rows.add("compressor, beats a cycle in, out",
              [](D, F f) { return text("%.3f, %.3f", f.transmit_rate[0], f.transmit_rate[1]); });
     rows.add("... host waits", [](D, F f) { return percent(f.transmit_stalls); });
@@ -223,11 +226,12 @@ static json_t *direction_json(const Direction &d, const gn_sim_nic_options &o)
         json_pack("{s:o, s:o, s:o, s:o}", "frames", gn_json_count(d.link_frames), "bytes", gn_json_count(d.link_bytes),
                   "bit_s", gn_json_real(f.link_rate), "busy", gn_json_real(f.link_busy));
     return json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "from", d.from.c_str(),
-        "to", d.to.c_str(), "seconds", gn_json_real(f.seconds), "frames", frames, "payload_bytes",
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "from",
+        d.from.c_str(), "to", d.to.c_str(), "seconds", gn_json_real(f.seconds), "frames", frames, "payload_bytes",
         gn_json_count(d.payload_bytes), "delivered_payload_bytes", gn_json_count(d.delivered_payload), "goodput_bit_s",
         gn_json_real(f.goodput), "untouched_bit_s", gn_json_real(f.plain_goodput), "link", link, "ratio",
-        gn_json_real(d.payload_ratio), "link_ratio", gn_json_real(f.link_ratio), "latency_ns", latency, "compressor",
+        gn_json_real(d.payload_ratio), "link_ratio", gn_json_real(f.link_ratio), "latency_ns", latency, "behind_pace",
+        gn_json_real(f.behind), "compressor",
         port_json(f.transmit_rate[0], f.transmit_rate[1], f.transmit_stalls, f.compressor_busy, d.transmit_in),
         "decompressor",
         port_json(f.receive_rate[0], f.receive_rate[1], f.receive_stalls, f.decompressor_busy, d.receive_in),

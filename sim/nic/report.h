@@ -19,6 +19,7 @@ struct Figures {
     double latency_ns[4];  // least, median, 99th percentile, most; NAN when nothing arrived
     double transmit_rate[2], receive_rate[2];  // beats per cycle in and out, while there were any
     double transmit_stalls, receive_stalls;    // of the cycles: a beat was offered and not taken
+    double behind;  // of the time: by so much the host fell behind its pace; NAN when it has none
     double compressor_busy, decompressor_busy;
     double fifo_mean[2];
     const char *bottleneck;  // host, compressor, link or decompressor
