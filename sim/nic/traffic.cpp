@@ -9,6 +9,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include <sys/stat.h>
+
 #include <pcap/pcap.h>
 
 namespace sim
@@ -88,6 +90,11 @@ class PacketMaker
     uint32_t sequence_ = SEQUENCE;
 };
 
+static std::string name_of(const gn_sim_nic_options &o)
+{
+    return strcmp(o.input, "-") ? o.input : "standard input";
+}
+
 static Traffic from_gradients(const gn_sim_nic_options &o)
 {
     float *values = nullptr;
@@ -95,11 +102,11 @@ static Traffic from_gradients(const gn_sim_nic_options &o)
     if (gn_message wrong = gn_values_load(o.input, GN_FORMAT_AUTO, &values, &count)) {
         // What has neither a known name nor known first bytes was perhaps meant to be a capture; there is no --format here.
         if (!strstr(wrong, "--format")) throw std::runtime_error(wrong);
-        throw std::runtime_error(std::string(o.input) +
+        throw std::runtime_error(name_of(o) +
                                  ": neither gradients (.npy, .f32, .gn, each also .gz) nor a capture (pcap, pcapng)");
     }
     const std::unique_ptr<float, void (*)(void *)> owner(values, free);
-    if (!count) throw std::runtime_error(std::string(o.input) + ": no values");
+    if (!count) throw std::runtime_error(name_of(o) + ": no values");
     const uint8_t *bytes = reinterpret_cast<const uint8_t *>(values);
     const size_t all = o.size ? o.size / 4 * 4 : count * 4;
 
@@ -120,11 +127,11 @@ static Traffic from_gradients(const gn_sim_nic_options &o)
     return traffic;
 }
 
-// Link type RAW has no Ethernet header: one is made.
+// Link types of IP packets have no Ethernet header: one is made.
 static Bytes framed(int link_type, const uint8_t *bytes, size_t length)
 {
     Bytes frame;
-    if (link_type == DLT_RAW) {
+    if (link_type != DLT_EN10MB) {
         frame.resize(ETHERNET_HEADER_BYTES);
         std::copy(MAC_B, MAC_B + 6, frame.begin());
         std::copy(MAC_A, MAC_A + 6, frame.begin() + 6);
@@ -136,7 +143,7 @@ static Bytes framed(int link_type, const uint8_t *bytes, size_t length)
 
 [[noreturn]] static void refuse(const gn_sim_nic_options &o, size_t number, const std::string &why)
 {
-    throw std::runtime_error(std::string(o.input) + ": frame " + std::to_string(number) + " " + why);
+    throw std::runtime_error(name_of(o) + ": frame " + std::to_string(number) + " " + why);
 }
 
 static void check_frame(const gn_sim_nic_options &o, size_t number, const pcap_pkthdr &header, const Bytes &frame)
@@ -146,7 +153,7 @@ static void check_frame(const gn_sim_nic_options &o, size_t number, const pcap_p
     if (header.caplen < header.len)
         refuse(o, number,
                "was captured with " + std::to_string(header.caplen) + " of its " + std::to_string(header.len) +
-                   " bytes");
+                   " bytes: capture whole frames (tcpdump -s 0)");
     if (frame.size() < ETHERNET_HEADER_BYTES)
         refuse(o, number, "has " + std::to_string(frame.size()) + " bytes, less than an Ethernet header");
     if (frame.size() > most)
@@ -157,16 +164,19 @@ static void check_frame(const gn_sim_nic_options &o, size_t number, const pcap_p
                    "offloads off");
 }
 
-static Traffic from_capture(const gn_sim_nic_options &o)
+// The file is closed with the capture.
+static Traffic from_capture(const gn_sim_nic_options &o, FILE *file)
 {
     char error[PCAP_ERRBUF_SIZE];
     const std::unique_ptr<pcap_t, void (*)(pcap_t *)> in(
-        pcap_open_offline_with_tstamp_precision(o.input, PCAP_TSTAMP_PRECISION_NANO, error), pcap_close);
-    if (!in) throw std::runtime_error(std::string(o.input) + ": " + error);
+        pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, error), pcap_close);
+    if (!in) throw std::runtime_error(name_of(o) + ": " + error);
     const int link_type = pcap_datalink(in.get());
-    if (link_type != DLT_EN10MB && link_type != DLT_RAW)
-        throw std::runtime_error(std::string(o.input) +
-                                 ": the link type is neither EN10MB nor RAW; capture on one device");
+    if (link_type != DLT_EN10MB && link_type != DLT_RAW && link_type != DLT_IPV4 && link_type != DLT_IPV6) {
+        const char *type = pcap_datalink_val_to_name(link_type);
+        throw std::runtime_error(name_of(o) + ": the link type is " + (type ? type : std::to_string(link_type)) +
+                                 ", not EN10MB (Ethernet), RAW, IPV4 or IPV6: capture on one Ethernet or TUN device");
+    }
     Traffic traffic;
     traffic.capture = true;
     pcap_pkthdr *header;
@@ -185,18 +195,22 @@ static Traffic from_capture(const gn_sim_nic_options &o)
         before = std::max(before, after);  // frames keep their order
         traffic.frames.push_back({std::move(frame), before});
     }
-    if (got == PCAP_ERROR) throw std::runtime_error(std::string(o.input) + ": " + pcap_geterr(in.get()));
-    if (traffic.frames.empty()) throw std::runtime_error(std::string(o.input) + ": no frames");
+    if (got == PCAP_ERROR) throw std::runtime_error(name_of(o) + ": " + pcap_geterr(in.get()));
+    if (traffic.frames.empty()) throw std::runtime_error(name_of(o) + ": no frames");
     return traffic;
 }
 
-// By the first bytes: pcap in both byte orders, with micro- and nanoseconds, and pcapng.
-static bool is_capture(const char *path)
+// By the first bytes, which are put back: pcap in both byte orders, with micro- and nanoseconds, and pcapng.
+static bool is_capture(const gn_sim_nic_options &o, FILE *file)
 {
-    const std::unique_ptr<FILE, int (*)(FILE *)> file(fopen(path, "rb"), fclose);
-    if (!file) throw std::runtime_error(std::string(path) + ": " + strerror(errno));
+    uint8_t bytes[4];
+    const size_t got = fread(bytes, 1, sizeof bytes, file);
+    if (ferror(file)) throw std::runtime_error(name_of(o) + ": " + strerror(errno));
+    // As many as were read from its buffer: glibc takes them back.
+    for (size_t n = got; n > 0; n--)
+        if (ungetc(bytes[n - 1], file) == EOF) throw std::runtime_error(name_of(o) + ": cannot be looked at");
     uint32_t magic = 0;
-    if (fread(&magic, sizeof magic, 1, file.get()) != 1) return false;
+    if (got == sizeof bytes) memcpy(&magic, bytes, sizeof magic);
     for (const uint32_t known : {0xa1b2c3d4u, 0xd4c3b2a1u, 0xa1b23c4du, 0x4d3cb2a1u, 0x0a0d0d0au})
         if (magic == known) return true;
     return false;
@@ -204,11 +218,19 @@ static bool is_capture(const char *path)
 
 Traffic load_traffic(const gn_sim_nic_options &o)
 {
-    const bool capture = strcmp(o.input, "-") != 0 && is_capture(o.input);
+    const bool standard = !strcmp(o.input, "-");
+    struct stat at;
+    if (!standard && !stat(o.input, &at) && (S_ISFIFO(at.st_mode) || S_ISSOCK(at.st_mode)))
+        throw std::runtime_error(name_of(o) + ": a pipe can be read only once: give it as standard input (-i -)");
+    std::unique_ptr<FILE, int (*)(FILE *)> file(standard ? stdin : fopen(o.input, "rb"), fclose);
+    if (!file) throw std::runtime_error(name_of(o) + ": " + strerror(errno));
+    const bool capture = is_capture(o, file.get());
     if (!capture && o.pace == GN_PACE_STAMPS)
-        throw std::runtime_error(std::string(o.input) + ": is no capture, and has no time stamps for --pace stamps");
-    if (capture && o.size) throw std::runtime_error(std::string(o.input) + ": is a capture; --size is for gradients");
-    return capture ? from_capture(o) : from_gradients(o);
+        throw std::runtime_error(name_of(o) + ": is no capture, and has no time stamps for --pace stamps");
+    if (capture && o.size) throw std::runtime_error(name_of(o) + ": is a capture; --size is for gradients");
+    if (capture) return from_capture(o, file.release());
+    if (standard) (void)file.release();  // read on by name
+    return from_gradients(o);
 }
 
 Traffic turned(const Traffic &traffic)

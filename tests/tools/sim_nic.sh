@@ -72,6 +72,11 @@ sim --json -i "$captures/plain.pcap" --rule tos=0x30 --rule tos=0x28,profile=lat
 holds r.json '.nics[0].transmit | .rule0_compressed == 0 and .rule1_compressed > 20'
 holds r.json '.nics[1].receive.restored_lattice > 20'
 
+# The same from a pipe.
+sim --json -i - --rule tos=0x30 --rule tos=0x28,profile=lattice,k=8 < <(cat "$captures/plain.pcap") >piped.json
+for report in r piped; do jq 'del(.environment, .setup)' $report.json >$report.txt; done
+cmp r.txt piped.txt || fail "a capture from a pipe gives another report"
+
 # The wire's capture is what `gradnic pcap` makes of the host's, padded to Ethernet's least; that reads it, and gets gradients back.
 sim -i "$captures/plain.pcap" --pcap-wire wire.pcap >table
 grep -q '^bottleneck' table || fail "no table"
@@ -122,6 +127,8 @@ expect 1 "nothing.npy: No such file" sim -i nothing.npy
 expect 1 "is no capture, and has no time stamps" sim -i random.f32 --pace stamps
 expect 1 "is a capture; --size is for gradients" sim -i "$captures/plain.pcap" --size 4K
 expect 1 "frame 18 has 7306 bytes, more than --mtu 1500 allows" sim -i "$captures/offload.pcap" --pcap-wire x.pcap
+mkfifo pipe
+expect 1 "pipe: a pipe can be read only once" sim -i pipe
 expect 1 "wire.pcap: exists" sim -i random.f32 --pcap-wire wire.pcap
 expect 1 "wire.pcap: is the input" sim -f -i wire.pcap --pcap-wire wire.pcap
 head -c 1000 "$captures/plain.pcap" >short.pcap
