@@ -14,7 +14,11 @@ using bench::fail;
 namespace
 {
 
-enum { RING = 1024, BEAT = 32 };
+#ifndef GN_RTL_LOG2
+#define GN_RTL_LOG2 10
+#endif
+
+enum { RING = 1 << GN_RTL_LOG2, BEAT = 32, LONGEST = RING * BEAT };
 
 struct Job {
     Bytes frame;
@@ -46,26 +50,22 @@ class Bench
     void add(size_t payload)
     {
         Job j{};
+        do j.frame = make_.good(payload);
+        while (!parse(j));
+        add(std::move(j));
+    }
+    // One that ends where the ring does.
+    void add_longest()
+    {
+        Job j{};
         do {
-            j.frame = make_.good(payload);
-            j.at = gn_frame_ethernet_offset(j.frame.data(), j.frame.size());
-        } while (!j.at || gn_packet_parse(j.frame.data() + j.at, j.frame.size() - j.at, &j.h) != GN_PARSE_OK ||
-                 j.h.end == j.h.payload);
-        const size_t payload_at = j.at + j.h.payload, bytes = j.end() - payload_at;
-        j.from = payload_at + (bytes >= 8 && random_.percent(50) ? 8 : 0);
-        j.start = j.from + random_.below(random_.percent(70) ? 4 : 256);
-        if (j.start > j.end()) j.start = j.end();
-        j.stop = j.end() - random_.below(4);
-        if (j.stop < j.start) j.stop = j.start;
-        if (random_.percent(20) && j.end() - j.start < 4) j.stop = j.start;
-        j.engine = j.stop > j.start && !random_.percent(20);
-        if (!j.engine) j.start = j.stop = j.end();
-        j.user = random_.below(1024);
-        j.first = place_;
-        for (size_t i = 0; i < j.frame.size(); i++) store_[(place_ + i / BEAT) % RING][i % BEAT] = j.frame[i];
-        beats += (j.end() + BEAT - 1) / BEAT;
-        place_ = static_cast<unsigned>((place_ + (j.frame.size() + BEAT - 1) / BEAT) % RING);
-        to_send_.push_back(std::move(j));
+            packet p{};
+            p.version = 4;
+            p.protocol = random_.percent(50) ? GN_PROTOCOL_TCP : GN_PROTOCOL_UDP;
+            j.frame = make_.frame(p, make_.noise(LONGEST - 14 - 20 - (p.protocol == GN_PROTOCOL_TCP ? 20 : 8)));
+        } while (!parse(j) || j.end() != LONGEST);
+        j.frame.resize(LONGEST);
+        add(std::move(j));
     }
     void run(unsigned idle, unsigned stall)
     {
@@ -91,6 +91,32 @@ class Bench
 
   private:
     unsigned long long cycle() const { return model_.cycle(); }
+
+    static bool parse(Job &j)
+    {
+        j.at = gn_frame_ethernet_offset(j.frame.data(), j.frame.size());
+        return j.at && gn_packet_parse(j.frame.data() + j.at, j.frame.size() - j.at, &j.h) == GN_PARSE_OK &&
+               j.h.end != j.h.payload;
+    }
+    // A packet, parsed.
+    void add(Job j)
+    {
+        const size_t payload_at = j.at + j.h.payload, bytes = j.end() - payload_at;
+        j.from = payload_at + (bytes >= 8 && random_.percent(50) ? 8 : 0);
+        j.start = j.from + random_.below(random_.percent(70) ? 4 : 256);
+        if (j.start > j.end()) j.start = j.end();
+        j.stop = j.end() - random_.below(4);
+        if (j.stop < j.start) j.stop = j.start;
+        if (random_.percent(20) && j.end() - j.start < 4) j.stop = j.start;
+        j.engine = j.stop > j.start && !random_.percent(20);
+        if (!j.engine) j.start = j.stop = j.end();
+        j.user = random_.below(1024);
+        j.first = place_;
+        for (size_t i = 0; i < j.frame.size(); i++) store_[(place_ + i / BEAT) % RING][i % BEAT] = j.frame[i];
+        beats += (j.end() + BEAT - 1) / BEAT;
+        place_ = static_cast<unsigned>((place_ + (j.frame.size() + BEAT - 1) / BEAT) % RING);
+        to_send_.push_back(std::move(j));
+    }
 
     void reset()
     {
@@ -197,6 +223,7 @@ int main(int argc, char **argv)
         b.run(0, 0);
     }
     for (size_t bytes : {20000u, 32500u}) b.add(bytes), b.run(0, 0);
+    for (unsigned n = 0; n < 20; n++) b.add_longest(), b.run(0, 0);
     printf("%zu frames, %zu ranges\n", b.frames, b.ranges);
     return 0;
 }
