@@ -196,7 +196,7 @@ class Bench
         else
             std::copy_n(frame.begin(), at, out.begin()), out.resize(at + bytes);
         beats_out_ += (out.size() + bench::BEAT - 1) / bench::BEAT;
-        expected_.push_back(std::move(out));
+        expected_.push_back({std::move(out), frame});
     }
     // The packet, which has a shim, is of a profile that the hardware was built without.
     static bool not_built(const Bytes &frame, size_t at)
@@ -242,11 +242,12 @@ class Bench
     void check(bench::Frame &f)
     {
         if (expected_.empty()) fail("a frame that nobody sent");
-        const Bytes &want = expected_.front();
+        const Bytes &want = expected_.front().frame;
         const auto passed = passed_.find(expected_out_++);
         if (f.bytes != want && (passed == passed_.end() || f.bytes != passed->second)) {
-            fail("frame %llu out: %s\n  should be: %s", (unsigned long long)frames,
-                 bench::difference(f.bytes, want).c_str(), bench::describe(want).c_str());
+            fail("frame %llu out: %s\n  should be: %s\n  went in:   %s", (unsigned long long)frames,
+                 bench::difference(f.bytes, want).c_str(), bench::describe(want).c_str(),
+                 bench::describe(expected_.front().in).c_str());
         }
         first_out_ = f.first_cycle;
         expected_.pop_front(), frames++;
@@ -254,7 +255,10 @@ class Bench
 
     bench::Stream<Vnic_rx> stream_;
     gn_rx *rx_ = nullptr;
-    std::deque<Bytes> expected_;
+    struct Expected {
+        Bytes frame, in;  // what leaves, and what went in
+    };
+    std::deque<Expected> expected_;
     std::deque<Event> events_;
     std::map<uint64_t, Bytes> passed_;  // by number of the frame out: what it may be too
     uint64_t expected_out_ = 0;

@@ -70,7 +70,7 @@ class Bench
         else if (frame.size() > LONGEST)
             want_.too_long++;
         else
-            expected_.push_back({reference(tx_, frame, hint), {}});
+            expected_.push_back({reference(tx_, frame, hint), {}, frame});
         beats_ += (frame.size() + bench::BEAT - 1) / bench::BEAT;
         stream_.send(std::move(frame), hint | bad << 3);
     }
@@ -272,8 +272,9 @@ class Bench
         const Bytes &want = expected_.front().frame, &other = expected_.front().other;
         if (!other.empty() && other != want) under_first_ += f.bytes == want, under_second_ += f.bytes == other;
         if (f.bytes != want && (other.empty() || f.bytes != other)) {
-            fail("frame %llu: %s\n  should be: %s", (unsigned long long)frames,
-                 bench::difference(f.bytes, want).c_str(), bench::describe(want).c_str());
+            fail("frame %llu: %s\n  should be: %s\n  went in:   %s", (unsigned long long)frames,
+                 bench::difference(f.bytes, want).c_str(), bench::describe(want).c_str(),
+                 bench::describe(expected_.front().in).c_str());
         }
         first_out_ = f.first_cycle;
         expected_.pop_front(), frames++;
@@ -285,9 +286,9 @@ class Bench
     gn_tx *tx_ = nullptr;
     std::vector<Rule> rules_;
     std::vector<size_t> number_;  // of the model's rules in the hardware
-    // of a frame: what leaves; and what may leave as well, under other rules
+    // of a frame: what leaves; what may leave as well, under other rules; what went in
     struct Expected {
-        Bytes frame, other;
+        Bytes frame, other, in;
     };
     std::deque<Expected> expected_;
     size_t under_first_ = 0, under_second_ = 0;

@@ -181,6 +181,19 @@ class Bench
         error_ = false;
     }
 
+    [[noreturn]] void differs(const Frame &f, const Group &g, bool last)
+    {
+        const uint8_t *got = reinterpret_cast<const uint8_t *>(&model_->m_record[0]);
+        fprintf(stderr, "bytes there, and the stream's:");
+        for (size_t i = 0; i < g.bytes; i++) fprintf(stderr, " %02x/%02x", got[i], f.stream[g.at + i]);
+        fprintf(stderr, "\n");
+        fail("group %zu of %zu (%s, k = %d), %zu bytes at byte %zu of its stream: profile %u, k byte %u, last %u "
+             "(should be "
+             "%d), lanes %u (the last's: %zu); class %u, header %u, low bytes %u (should be %u, %u, %u)",
+             group_, f.groups.size(), gn_profile_name(f.setting.profile), f.setting.k, g.bytes, g.at, model_->m_profile,
+             model_->m_bound_exp, model_->m_last, last, model_->m_lanes, f.count % GN_GROUP, model_->m_class,
+             model_->m_header, model_->m_low_bytes, g.class_, g.header, g.low_bytes);
+    }
     void check(const Frame &f, const Group &g)
     {
         const bool last = group_ + 1 == f.groups.size(), dense = f.setting.profile == GN_DENSE;
@@ -190,10 +203,7 @@ class Bench
             (dense ? model_->m_class != g.class_ || model_->m_header != g.header
                    : model_->m_low_bytes != g.low_bytes) ||
             memcmp(&model_->m_record[0], f.stream.data() + g.at, g.bytes) != 0)
-            fail("%s, group %zu of %zu, %zu bytes at %zu: class %u (%u), header %u, low bytes %u (%u), lanes %u, last "
-                 "%u",
-                 gn_profile_name(f.setting.profile), group_, f.groups.size(), g.bytes, g.at, model_->m_class, g.class_,
-                 model_->m_header, model_->m_low_bytes, g.low_bytes, model_->m_lanes, model_->m_last);
+            differs(f, g, last);
     }
 
     bench::Model<Vrecord_window> model_;
