@@ -206,7 +206,7 @@ static bool is_capture(const gn_sim_nic_options &o, FILE *file)
     uint8_t bytes[4];
     const size_t got = fread(bytes, 1, sizeof bytes, file);
     if (ferror(file)) throw std::runtime_error(name_of(o) + ": " + strerror(errno));
-    // As many as were read from its buffer: glibc takes them back.
+    // C promises room for one byte; glibc makes room for all, also when a pipe gave them one by one.
     for (size_t n = got; n > 0; n--)
         if (ungetc(bytes[n - 1], file) == EOF) throw std::runtime_error(name_of(o) + ": cannot be looked at");
     uint32_t magic = 0;

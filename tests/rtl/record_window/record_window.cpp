@@ -188,8 +188,7 @@ class Bench
         for (size_t i = 0; i < g.bytes; i++) fprintf(stderr, " %02x/%02x", got[i], f.stream[g.at + i]);
         fprintf(stderr, "\n");
         fail("group %zu of %zu (%s, k = %d), %zu bytes at byte %zu of its stream: profile %u, k byte %u, last %u "
-             "(should be "
-             "%d), lanes %u (the last's: %zu); class %u, header %u, low bytes %u (should be %u, %u, %u)",
+             "(should be %d), lanes %u (the last's: %zu); class %u, header %u, low bytes %u (should be %u, %u, %u)",
              group_, f.groups.size(), gn_profile_name(f.setting.profile), f.setting.k, g.bytes, g.at, model_->m_profile,
              model_->m_bound_exp, model_->m_last, last, model_->m_lanes, f.count % GN_GROUP, model_->m_class,
              model_->m_header, model_->m_low_bytes, g.class_, g.header, g.low_bytes);
