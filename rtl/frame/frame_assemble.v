@@ -163,7 +163,7 @@ module frame_assemble #(
     // ---- q: a piece a cycle
 
     reg            q_valid = 1'b0;
-    reg            q_drop, q_rewrite, q_verbatim, q_result, q_tail, q_tagged, q_six, q_tcp, q_shim_valid;
+    reg            q_rewrite, q_verbatim, q_result, q_tail, q_tagged, q_six, q_tcp, q_shim_valid;
     reg [LOG2-1:0] q_verbatim_first, q_result_first, q_tail_first;
     reg [11:0]     q_verbatim_more, q_result_more;
     reg            q_tail_more;
@@ -177,19 +177,20 @@ module frame_assemble #(
     reg [LOG2-1:0] address_reg;
     reg [11:0]     more_reg;
     reg            part_last_reg;
-    reg            last_part_reg;  // no part follows: with a flag for each, that a job is done is known soon, for much hangs on it
+    reg            last_part_reg;  // no part follows
     reg [4:0]      lo_reg;
     reg [5:0]      hi_reg;
     reg [2:0]      number_reg;  // of the header's beat
+    // Some 400 registers move by whether there is a piece, and whether a job comes behind it: both are made with the piece, a cycle ahead.
+    reg            go_reg    = 1'b0;  // of a job that is not dropped
+    reg            fresh_reg = 1'b1;  // there is none, or it is its job's last
 
     wire room;
-    wire to_verbatim = part_reg == HEADER && q_verbatim;
-    wire to_result   = (part_reg == HEADER || part_reg == VERBATIM) && !to_verbatim && q_result;
-    wire job_last    = part_last_reg && last_part_reg;
-    wire issue       = q_valid && !q_drop && room;
-    wire done        = q_valid && (q_drop || (room && job_last));
+    wire step  = room || !go_reg;
+    wire issue = room && go_reg;
+    wire done  = q_valid && p_ready;
 
-    assign p_ready        = !q_valid || done;
+    assign p_ready        = step && fresh_reg;
     assign frame_address  = address_reg;
     assign result_address = address_reg;
 
@@ -197,45 +198,75 @@ module frame_assemble #(
     assign frame_free  = frame_free_reg;
     assign result_free = result_free_reg;
 
+    // the piece behind it
+    reg [1:0]      next_part;
+    reg            next_last_part;
+    reg [LOG2-1:0] next_address;
+    reg [11:0]     next_more;
+    reg [4:0]      next_lo;
+    reg [5:0]      next_hi;
+    reg            next_part_last;
+    wire           next_go = !fresh_reg || (p_valid && !p_drop);
+
+    always @* begin
+        next_part      = part_reg;
+        next_last_part = last_part_reg;
+        next_address   = address_reg + 1'b1;
+        next_more      = more_reg - 12'd1;
+        next_part_last = more_reg == 12'd1;
+        next_lo        = 5'd0;
+        next_hi        = hi_reg;
+        if (fresh_reg) begin
+            // a frame that passes is one part
+            next_part      = p_rewrite ? HEADER : VERBATIM;
+            next_last_part = !p_rewrite || (!p_verbatim && !p_result && !p_tail);
+            next_address   = p_first;
+            next_more      = p_rewrite ? {9'd0, p_header_more} : p_verbatim_more;
+            next_part_last = p_rewrite ? p_header_more == 3'd0 : p_verbatim_more == 12'd0;
+            next_hi        = p_rewrite ? p_header_hi : p_verbatim_hi;
+        end else if (part_last_reg && part_reg == HEADER && q_verbatim) begin
+            next_part      = VERBATIM;
+            next_last_part = !q_result && !q_tail;
+            next_address   = q_verbatim_first;
+            next_more      = q_verbatim_more;
+            next_part_last = q_verbatim_more == 12'd0;
+            next_lo        = q_verbatim_lo;
+            next_hi        = q_verbatim_hi;
+        end else if (part_last_reg && part_reg != RESULT && q_result) begin
+            next_part      = RESULT;
+            next_last_part = !q_tail;
+            next_address   = q_result_first;
+            next_more      = q_result_more;
+            next_part_last = q_result_more == 12'd0;
+            next_hi        = q_result_hi;
+        end else if (part_last_reg) begin
+            next_part      = TAIL;
+            next_last_part = 1'b1;
+            next_address   = q_tail_first;
+            next_more      = {11'd0, q_tail_more};
+            next_part_last = !q_tail_more;
+            next_lo        = q_tail_lo;
+            next_hi        = q_tail_hi;
+        end
+    end
+
     always @(posedge clk) begin
         frame_free_reg  <= done ? q_frame_beats : {LOG2+1{1'b0}};
         result_free_reg <= done ? q_result_beats : {LOG2+1{1'b0}};
-        if (issue) begin
-            number_reg <= number_reg + 3'd1;
-            if (!part_last_reg) begin
-                address_reg   <= address_reg + 1'b1;
-                more_reg      <= more_reg - 12'd1;
-                part_last_reg <= more_reg == 12'd1;
-                lo_reg        <= 5'd0;
-            end else if (to_verbatim) begin
-                part_reg      <= VERBATIM;
-                last_part_reg <= !q_result && !q_tail;
-                address_reg   <= q_verbatim_first;
-                more_reg      <= q_verbatim_more;
-                part_last_reg <= q_verbatim_more == 12'd0;
-                lo_reg        <= q_verbatim_lo;
-                hi_reg        <= q_verbatim_hi;
-            end else if (to_result) begin
-                part_reg      <= RESULT;
-                last_part_reg <= !q_tail;
-                address_reg   <= q_result_first;
-                more_reg      <= q_result_more;
-                part_last_reg <= q_result_more == 12'd0;
-                lo_reg        <= 5'd0;
-                hi_reg        <= q_result_hi;
-            end else begin
-                part_reg      <= TAIL;
-                last_part_reg <= 1'b1;
-                address_reg   <= q_tail_first;
-                more_reg      <= {11'd0, q_tail_more};
-                part_last_reg <= !q_tail_more;
-                lo_reg        <= q_tail_lo;
-                hi_reg        <= q_tail_hi;
-            end
+        if (step) begin
+            go_reg        <= next_go;
+            fresh_reg     <= !next_go || (next_part_last && next_last_part);
+            part_reg      <= next_part;
+            last_part_reg <= next_last_part;
+            address_reg   <= next_address;
+            more_reg      <= next_more;
+            part_last_reg <= next_part_last;
+            lo_reg        <= next_lo;
+            hi_reg        <= next_hi;
+            number_reg    <= fresh_reg ? 3'd0 : number_reg + 3'd1;
         end
         if (p_ready) begin
             q_valid          <= p_valid;
-            q_drop           <= p_drop;
             q_rewrite        <= p_rewrite;
             q_verbatim       <= p_verbatim;
             q_result         <= p_result;
@@ -260,18 +291,11 @@ module frame_assemble #(
             q_l4             <= p_l4;
             q_shim           <= p_shim;
             q_stamp          <= p_stamp;
-            // a frame that passes is one part
-            part_reg         <= p_rewrite ? HEADER : VERBATIM;
-            last_part_reg    <= !p_rewrite || (!p_verbatim && !p_result && !p_tail);
-            address_reg      <= p_first;
-            more_reg         <= p_rewrite ? {9'd0, p_header_more} : p_verbatim_more;
-            part_last_reg    <= p_rewrite ? p_header_more == 3'd0 : p_verbatim_more == 12'd0;
-            lo_reg           <= 5'd0;
-            hi_reg           <= p_rewrite ? p_header_hi : p_verbatim_hi;
-            number_reg       <= 3'd0;
         end
         if (rst) begin
             q_valid         <= 1'b0;
+            go_reg          <= 1'b0;
+            fresh_reg       <= 1'b1;
             frame_free_reg  <= {LOG2+1{1'b0}};
             result_free_reg <= {LOG2+1{1'b0}};
         end
@@ -298,7 +322,7 @@ module frame_assemble #(
     integer i, j, k;
     always @(posedge clk) begin
         u_result      <= part_reg == RESULT;
-        u_last        <= job_last;
+        u_last        <= fresh_reg;
         u_rewrite     <= q_rewrite && part_reg == HEADER;
         u_first       <= number_reg == 3'd0;
         u_shim_valid  <= q_shim_valid && part_reg == HEADER && part_last_reg;

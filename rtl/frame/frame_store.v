@@ -17,7 +17,7 @@ module frame_store #(
     input  wire [255:0]          s_axis_tdata,
     input  wire                  s_axis_tlast,
     input  wire                  s_axis_tvalid,
-    output wire                  s_axis_tready,  // from registers
+    output wire                  s_axis_tready,  // from a register
     input  wire                  s_bad,          // in the last beat: the frame is to be forgotten
     input  wire [INFO_WIDTH-1:0] s_info,         // in the last beat
 
@@ -49,8 +49,9 @@ module frame_store #(
     reg            bad_out_reg = 1'b0, long_out_reg = 1'b0;
 
     wire may_announce;
-    reg  room_reg = 1'b0;
-    assign s_axis_tready = room_reg && may_announce;
+    reg  room_reg  = 1'b0;
+    reg  ready_reg = 1'b0;  // room_reg, and that a frame may be announced: who sends hangs much on it
+    assign s_axis_tready = ready_reg;
 
     wire take     = s_axis_tvalid && s_axis_tready;
     wire write    = take && !long_reg;
@@ -64,17 +65,19 @@ module frame_store #(
     reg [LOG2:0] left_reg = BEATS;
     reg [LOG2:0] back_reg = {LOG2+1{1'b0}}, give_reg = {LOG2+1{1'b0}};
 
-    wire [LOG2:0] left_next = left_reg - {{LOG2{1'b0}}, write} + give_reg;
+    wire [LOG2:0] left_sum  = left_reg + give_reg;
     wire [LOG2:0] open_next = open_reg + {{LOG2{1'b0}}, write};
     wire          long_next = overflow || (long_reg && !close);
+    wire          room_next = long_next || |left_sum[LOG2:1] || (left_sum[0] && !write);
 
     always @(posedge clk) begin
         long_reg  <= long_next;
         open_reg  <= close || overflow ? {LOG2+1{1'b0}} : open_next;
         back_reg  <= forget ? open_next : {LOG2+1{1'b0}};
         give_reg  <= free_beats + back_reg;
-        left_reg  <= left_next;
-        room_reg  <= long_next || left_next != {LOG2+1{1'b0}};
+        left_reg  <= left_sum - {{LOG2{1'b0}}, write};
+        room_reg  <= room_next;
+        ready_reg <= room_next && may_announce;
         if (forget)
             write_reg <= start_reg;
         else if (write)
@@ -91,6 +94,7 @@ module frame_store #(
             give_reg     <= {LOG2+1{1'b0}};
             left_reg     <= BEATS;
             room_reg     <= 1'b0;
+            ready_reg    <= 1'b0;
             bad_out_reg  <= 1'b0;
             long_out_reg <= 1'b0;
         end
@@ -102,7 +106,8 @@ module frame_store #(
     // ---- announced frames
 
     wire unused_idle;
-    credit_counter #(.CREDITS(17), .MOST(1), .LATE(1)) credits (
+    // what it says is used a cycle late, when the frame of this cycle has taken a place: so it promises two
+    credit_counter #(.CREDITS(17), .MOST(2), .LATE(1)) credits (
         .clk(clk), .rst(rst), .ok(may_announce), .idle(unused_idle), .take({2'd0, announce}), .give({2'd0, m_valid && m_ready}));
     credit_fifo #(.WIDTH(LOG2 + INFO_WIDTH), .LOG2(4)) frames (
         .clk(clk), .rst(rst), .s_data({start_reg, s_info}), .s_valid(announce),

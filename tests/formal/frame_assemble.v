@@ -11,13 +11,15 @@
 // expose: j_valid j_ready j_first j_length j_drop j_pass j_payload j_from j_bytes j_result_first j_result_bytes j_tail j_tail_bytes unused_job_valid
 // expose: p_valid p_ready p_drop p_rewrite p_verbatim p_result p_tail p_first p_verbatim_first p_result_first p_tail_first p_verbatim_more p_result_more p_tail_more p_header_more p_frame_beats p_result_beats
 // expose: p_verbatim_lo p_tail_lo p_header_hi p_verbatim_hi p_result_hi p_tail_hi q_verbatim_lo q_tail_lo q_verbatim_hi q_result_hi q_tail_hi lo_reg hi_reg
-// expose: q_valid q_drop q_rewrite q_verbatim q_result q_tail q_verbatim_first q_result_first q_tail_first q_verbatim_more q_result_more q_tail_more q_frame_beats q_result_beats
-// expose: issue done part_reg address_reg more_reg part_last_reg u_valid v_valid w_valid x_valid y_valid u_bytes v_bytes w_bytes x_bytes y_bytes u_shim_valid v_shim_valid w_shim_valid x_shim_valid y_shim_valid
+// expose: q_valid q_rewrite q_verbatim q_result q_tail q_verbatim_first q_result_first q_tail_first q_verbatim_more q_result_more q_tail_more q_frame_beats q_result_beats
+// expose: issue done go_reg fresh_reg last_part_reg part_reg address_reg more_reg part_last_reg u_valid v_valid w_valid x_valid y_valid u_bytes v_bytes w_bytes x_bytes y_bytes u_shim_valid v_shim_valid w_shim_valid x_shim_valid y_shim_valid
 // expose: piece_valid piece_ready job_credits.free_reg piece_credits.free_reg room piece_credits.taken piece_credits.given stamp.valid_reg
 // expose: jobs.write_reg jobs.read_reg jobs.out_valid_reg jobs.empty_reg stamps.write_reg stamps.read_reg stamps.out_valid_reg stamps.empty_reg pieces.write_reg pieces.read_reg pieces.out_valid_reg pieces.empty_reg
 // mutant: frame/frame_assemble.v s/j_tail\[LOG2\+4:5\];/j_tail[LOG2+4:5] + 1'b1;/
 // mutant: frame/frame_assemble.v s/\{12'd0, verbatim_from\[4:0\]\} - 17'd1/{12'd0, verbatim_from[4:0]}/
-// mutant: frame/frame_assemble.v s/wire done        = q_valid \&\& \(q_drop \|\| \(room \&\& job_last\)\)/wire done = q_valid \&\& !q_drop \&\& room \&\& job_last/
+// mutant: frame/frame_assemble.v s/fresh_reg     <= !next_go \|\| /fresh_reg     <= /
+// mutant: frame/frame_assemble.v s/wire issue = room \&\& go_reg/wire issue = room \&\& q_valid/
+// mutant: frame/frame_assemble.v s/next_last_part = !q_tail;/next_last_part = 1'b1;/
 `default_nettype none
 module proof (
     input wire         clk,
@@ -26,7 +28,7 @@ module proof (
     input wire         m_ready
 );
     wire        s_ready, j_valid, j_ready, j_drop, j_pass, job_there, p_valid, p_ready, p_drop, p_rewrite, p_verbatim, p_result, p_tail;
-    wire        p_tail_more, q_tail_more, q_valid, q_drop, q_rewrite, q_verbatim, q_result, q_tail, issue, done, part_last;
+    wire        p_tail_more, q_tail_more, q_valid, q_rewrite, q_verbatim, q_result, q_tail, issue, done, go, fresh, part_last, last_part;
     wire [2:0]  j_first, j_result_first, p_first, p_verbatim_first, p_result_first, p_tail_first, q_verbatim_first, q_result_first, q_tail_first, address, p_header_more;
     wire [16:0] j_length, j_from, j_bytes, j_result_bytes, j_tail;
     wire [1:0]  j_tail_bytes, part;
@@ -54,11 +56,11 @@ module proof (
         .\p_verbatim_lo (p_verbatim_lo), .\p_tail_lo (p_tail_lo), .\p_header_hi (p_header_hi), .\p_verbatim_hi (p_verbatim_hi), .\p_result_hi (p_result_hi), .\p_tail_hi (p_tail_hi),
         .\q_verbatim_lo (q_verbatim_lo), .\q_tail_lo (q_tail_lo), .\q_verbatim_hi (q_verbatim_hi), .\q_result_hi (q_result_hi), .\q_tail_hi (q_tail_hi),
         .\lo_reg (lo), .\hi_reg (hi),
-        .\q_valid (q_valid), .\q_drop (q_drop), .\q_rewrite (q_rewrite), .\q_verbatim (q_verbatim), .\q_result (q_result), .\q_tail (q_tail),
+        .\q_valid (q_valid), .\q_rewrite (q_rewrite), .\q_verbatim (q_verbatim), .\q_result (q_result), .\q_tail (q_tail),
         .\q_verbatim_first (q_verbatim_first), .\q_result_first (q_result_first), .\q_tail_first (q_tail_first),
         .\q_verbatim_more (q_verbatim_more), .\q_result_more (q_result_more), .\q_tail_more (q_tail_more),
         .\q_frame_beats (q_frame_beats), .\q_result_beats (q_result_beats),
-        .\issue (issue), .\done (done), .\part_reg (part), .\address_reg (address), .\more_reg (more), .\part_last_reg (part_last),
+        .\issue (issue), .\done (done), .\go_reg (go), .\fresh_reg (fresh), .\last_part_reg (last_part), .\part_reg (part), .\address_reg (address), .\more_reg (more), .\part_last_reg (part_last),
         .\u_valid (u), .\v_valid (v), .\w_valid (w), .\x_valid (x), .\y_valid (y),
         .\u_bytes (u_bytes), .\v_bytes (v_bytes), .\w_bytes (w_bytes), .\x_bytes (x_bytes), .\y_bytes (y_bytes),
         .\u_shim_valid (u_shim), .\v_shim_valid (v_shim), .\w_shim_valid (w_shim), .\x_shim_valid (x_shim), .\y_shim_valid (y_shim),
@@ -90,6 +92,9 @@ module proof (
         assert (taken <= 3'd1 && given <= 3'd1 && piece_free >= {3'd0, taken} && piece_free + {3'd0, given} <= 6'd17 + {3'd0, taken} && (!may_issue || piece_free >= 6'd2));
         assert (6'd17 - piece_free + {3'd0, taken} - {3'd0, given} == pieces + {5'd0, u} + {5'd0, v} + {5'd0, w} + {5'd0, x} + {5'd0, y});
     end
+
+    reg q_drop;
+    always @(posedge clk) if (p_valid && p_ready) q_drop <= p_drop;
 
     // ---- pieces: the first byte of the shim follows a header's last, which has 4n + 2
 
@@ -149,6 +154,12 @@ module proof (
     end
 
     // ---- a job's end: each piece leaves fewer to come, and what is given back is its beats
+
+    always @* begin
+        assert (go == (q_valid && !q_drop) && fresh == (!go || (part_last && last_part)));
+        if (go) assert (last_part == (part == 2'd0 ? !q_verbatim && !q_result && !q_tail : part == 2'd1 ? !q_result && !q_tail : part == 2'd2 ? !q_tail : 1'b1));
+        assert (!issue || go);
+    end
 
     reg        was_issue = 1'b0, was_done = 1'b0;
     reg [13:0] was;

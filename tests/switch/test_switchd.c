@@ -326,6 +326,7 @@ START_TEST(trees_that_cannot_be)
     const running plain = start(&config);
     const running ps = start_ps(plain_switch.in);
     config = sharing(&ps, GN_SHARED, plain_switch.slots, 0);
+    config.join_timeout_ns = 60000000000;  // the first one waits until the switch ends
     const running root = start(&config);
     config.ps = NULL;
     config.parent = plain.address;

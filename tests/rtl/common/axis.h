@@ -58,12 +58,13 @@ template <class Top> class Stream
         if (bytes.empty()) fail("the bench sends an empty frame");
         queue_.push_back({std::move(bytes), user, {}});
     }
-    // Whole beats, perhaps none, and a last one without a byte, which AXI4-Stream allows.
-    void send_empty_end(std::vector<uint8_t> bytes, uint64_t user)
+    // Of these bytes what makes whole beats, perhaps none, and a last beat without a byte, which AXI4-Stream allows. Returns how many beats.
+    uint64_t send_empty_end(std::vector<uint8_t> bytes, uint64_t user)
     {
-        if (bytes.size() % BEAT != 0) fail("the bench sends a partial beat within a frame");
+        bytes.resize(bytes.size() / BEAT * BEAT);
         queue_.push_back({std::move(bytes), user, {}});
         queue_.back().empty_end = true;
+        return queue_.back().bytes.size() / BEAT + 1;
     }
     void send(std::vector<uint8_t> bytes, std::vector<uint32_t> words)
     {

@@ -29,6 +29,8 @@ template <class Top> class Engine
 
     // These values, or their stream, go in.
     virtual void add(const Setting &s, std::vector<float> values) = 0;
+    // Something of so many values that says it is of a profile that is not built.
+    virtual void add_other(const Setting &s, size_t count) = 0;
 
     void run() { stream.run(jobs_.size()); }
     void reset()
@@ -118,8 +120,8 @@ template <class Top> class Engine
     }
 
     // Frames of profiles that were not built, or that there are not, among others: nobody promises what is in them, but none gets lost, or in the
-    // way of others. `add_other` sends one.
-    void not_built(const std::function<void(const Setting &, size_t)> &add_other)
+    // way of others.
+    void not_built()
     {
         std::vector<gn_profile> others;
         for (int p = GN_PAPER; p <= 3; p++)  // as many as tuser can say

@@ -21,7 +21,7 @@ class Bench : public bench::Engine<Vstream_compress>
         stream.send(bench::bytes_of(values), s.user());
         expect({s, values.size(), values, bench::stream_of(s, values), false});
     }
-    void add_other(const Setting &s, size_t count)
+    void add_other(const Setting &s, size_t count) override
     {
         std::vector<float> values = bench::values_of(bench::RANDOM_BITS, {bench::profiles()[0], 10}, count, random);
         stream.send(bench::bytes_of(values), s.user());
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     }
     b.lengths();
     b.hard_mixes();
-    b.not_built([&b](const Setting &s, size_t count) { b.add_other(s, count); });
+    b.not_built();
     b.resets([] {});
     b.rate(60);  // a record of three beats, which only ends a frame, may cost one
     b.gradients(60);

@@ -36,7 +36,7 @@ class Bench : public bench::Engine<Vstream_decompress>
     }
 
     // A stream of a profile that is built, said to be of another.
-    void add_other(const Setting &s, size_t count)
+    void add_other(const Setting &s, size_t count) override
     {
         const Setting built = bench::any_setting(random);
         std::vector<uint8_t> bytes = bench::stream_of(built, some(count, built));
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     b.lengths();
     b.hard_mixes();
     bad_streams(b);
-    b.not_built([&b](const Setting &s, size_t count) { b.add_other(s, count); });
+    b.not_built();
     b.resets([&b] { add_damaged(b); });
     b.rate(80);
     b.gradients(60);
