@@ -93,9 +93,6 @@ module proof (
         assert (6'd17 - piece_free + {3'd0, taken} - {3'd0, given} == pieces + {5'd0, u} + {5'd0, v} + {5'd0, w} + {5'd0, x} + {5'd0, y});
     end
 
-    reg q_drop;
-    always @(posedge clk) if (p_valid && p_ready) q_drop <= p_drop;
-
     // ---- pieces: the first byte of the shim follows a header's last, which has 4n + 2
 
     function size(input [5:0] bytes, input shim);
@@ -114,7 +111,7 @@ module proof (
             if (p_result) assert (p_result_hi >= 6'd1 && p_result_hi <= 6'd32);
             if (p_tail) assert (p_tail_hi >= 6'd1 && p_tail_hi <= 6'd32 && (p_tail_more || p_tail_hi > {1'b0, p_tail_lo}));
         end
-        if (q_valid && !q_drop) begin
+        if (go) begin
             if (q_verbatim) assert (q_verbatim_hi >= 6'd1 && q_verbatim_hi <= 6'd32 && (q_verbatim_more != 12'd0 || q_verbatim_hi > {1'b0, q_verbatim_lo}));
             if (q_result) assert (q_result_hi >= 6'd1 && q_result_hi <= 6'd32);
             if (q_tail) assert (q_tail_hi >= 6'd1 && q_tail_hi <= 6'd32 && (q_tail_more || q_tail_hi > {1'b0, q_tail_lo}));
@@ -144,7 +141,7 @@ module proof (
             if (p_result) assert (p_result_more + 12'd1 == {8'd0, p_result_beats});
             assert (p_rewrite || (p_verbatim && !p_result && !p_tail));
         end
-        if (q_valid && !q_drop) begin
+        if (go) begin
             if (q_verbatim) assert (within(q_verbatim_first, first, q_verbatim_more, q_frame_beats));
             if (q_tail) assert (within(q_tail_first, first, {11'd0, q_tail_more}, q_frame_beats));
             if (q_result) assert (q_result_more + 12'd1 == {8'd0, q_result_beats} && q_result_first == result_first);
@@ -155,13 +152,9 @@ module proof (
 
     // ---- a job's end: each piece leaves fewer to come, and what is given back is its beats
 
-    always @* begin
-        assert (go == (q_valid && !q_drop) && fresh == (!go || (part_last && last_part)));
-        if (go) assert (last_part == (part == 2'd0 ? !q_verbatim && !q_result && !q_tail : part == 2'd1 ? !q_result && !q_tail : part == 2'd2 ? !q_tail : 1'b1));
-        assert (!issue || go);
-    end
-
     reg        was_issue = 1'b0, was_done = 1'b0;
+    reg        q_drop = 1'b0;
+    always @(posedge clk) if (p_ready) q_drop <= p_drop;
     reg [13:0] was;
     reg [3:0]  frame_beats, result_beats;
     wire [13:0] left = {2'd3 - part, more};
@@ -177,6 +170,12 @@ module proof (
         assert (frame_free == (was_done ? frame_beats : 4'd0) && result_free == (was_done ? result_beats : 4'd0));
         assert (!done || q_valid);
     end
+    always @* begin
+        assert (go == (q_valid && !q_drop) && fresh == (!go || (part_last && last_part)));
+        if (go) assert (last_part == (part == 2'd0 ? !q_verbatim && !q_result && !q_tail : part == 2'd1 ? !q_result && !q_tail : part == 2'd2 ? !q_tail : 1'b1));
+        assert (!issue || go);
+    end
+
     // ---- no deadlock: while a job is in here or wants in, a stage moves, or record_packer has a piece to take
 
     reg was_rst = 1'b1;
