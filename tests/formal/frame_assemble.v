@@ -154,11 +154,11 @@ module proof (
 
     reg        was_issue = 1'b0, was_done = 1'b0;
     reg        q_drop = 1'b0;
-    always @(posedge clk) if (p_ready) q_drop <= p_drop;
     reg [13:0] was;
     reg [3:0]  frame_beats, result_beats;
     wire [13:0] left = {2'd3 - part, more};
     always @(posedge clk) begin
+        if (p_ready) q_drop <= p_drop;
         was_issue    <= issue && !done && !rst;
         was          <= left;
         was_done     <= done && !rst;
