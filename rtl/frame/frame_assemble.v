@@ -181,8 +181,8 @@ module frame_assemble #(
     reg [4:0]      lo_reg;
     reg [5:0]      hi_reg;
     reg [2:0]      number_reg;  // of the header's beat
-    // Some 400 registers move by whether there is a piece, and whether a job comes behind it: both are made with the piece, a cycle ahead.
-    reg            go_reg    = 1'b0;  // of a job that is not dropped
+    // Some 400 registers move by whether there is a piece to leave, and whether another job may come behind it: both are made with the piece, a cycle ahead.
+    reg            go_reg    = 1'b0;  // there is a piece, of a job that is not dropped
     reg            fresh_reg = 1'b1;  // there is none, or it is its job's last
 
     wire room;

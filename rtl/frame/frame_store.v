@@ -25,7 +25,7 @@ module frame_store #(
     output wire                  dropped_bad,
     output wire                  dropped_long,
 
-    // frames that are in here, in order; at most 17 wait, then the input does
+    // frames that are in here, in order; at most 16 wait; from 14 on the input may have to
     output wire [LOG2-1:0]       m_first,        // where its first beat is; the others follow, from the ring's end on at its begin
     output wire [INFO_WIDTH-1:0] m_info,
     output wire                  m_valid,
@@ -106,7 +106,7 @@ module frame_store #(
     // ---- announced frames
 
     wire unused_idle;
-    // what it says is used a cycle late, when the frame of this cycle has taken a place: so it promises two
+    // what it says is used a cycle late, when the frame of this cycle has taken a place: so it promises two (and of 17 places 16 are used)
     credit_counter #(.CREDITS(17), .MOST(2), .LATE(1)) credits (
         .clk(clk), .rst(rst), .ok(may_announce), .idle(unused_idle), .take({2'd0, announce}), .give({2'd0, m_valid && m_ready}));
     credit_fifo #(.WIDTH(LOG2 + INFO_WIDTH), .LOG2(4)) frames (

@@ -17,6 +17,7 @@
 // expose: jobs.write_reg jobs.read_reg jobs.out_valid_reg jobs.empty_reg stamps.write_reg stamps.read_reg stamps.out_valid_reg stamps.empty_reg pieces.write_reg pieces.read_reg pieces.out_valid_reg pieces.empty_reg
 // mutant: frame/frame_assemble.v s/j_tail\[LOG2\+4:5\];/j_tail[LOG2+4:5] + 1'b1;/
 // mutant: frame/frame_assemble.v s/\{12'd0, verbatim_from\[4:0\]\} - 17'd1/{12'd0, verbatim_from[4:0]}/
+// mutant: frame/frame_assemble.v s/wire done  = q_valid \&\& p_ready/wire done = q_valid \&\& step/
 // mutant: frame/frame_assemble.v s/fresh_reg     <= !next_go \|\| /fresh_reg     <= /
 // mutant: frame/frame_assemble.v s/wire issue = room \&\& go_reg/wire issue = room \&\& q_valid/
 // mutant: frame/frame_assemble.v s/next_last_part = !q_tail;/next_last_part = 1'b1;/
@@ -168,8 +169,10 @@ module proof (
     always @* begin
         if (was_issue) assert (left < was);
         assert (frame_free == (was_done ? frame_beats : 4'd0) && result_free == (was_done ? result_beats : 4'd0));
-        assert (!done || q_valid);
+        // a job makes room for the next, and gives back, with its last piece alone
+        assert (done == (q_valid && p_ready) && (!p_ready || fresh) && (!p_ready || !go || issue));
     end
+    // what is made a cycle ahead is what it would be now
     always @* begin
         assert (go == (q_valid && !q_drop) && fresh == (!go || (part_last && last_part)));
         if (go) assert (last_part == (part == 2'd0 ? !q_verbatim && !q_result && !q_tail : part == 2'd1 ? !q_result && !q_tail : part == 2'd2 ? !q_tail : 1'b1));

@@ -8,6 +8,7 @@
 // reduce: s/LOG2       = 10/LOG2       = 3/; s/INFO_WIDTH = 106/INFO_WIDTH = 1/; s/CREDITS\(17\)/CREDITS(5)/; s/\.LOG2\(4\)/.LOG2(2)/; s/256/1/g; s/255:0/0:0/
 // expose: left_reg give_reg back_reg open_reg long_reg write write_any announce frames.write_reg frames.read_reg frames.out_valid_reg frames.empty_reg credits.free_reg credits.taken credits.given
 // mutant: frame/frame_store.v s/\(left_sum\[0\] \&\& !write\)/left_sum[0]/
+// mutant: frame/frame_store.v s/^ +back_reg +<= \{LOG2\+1\{1'b0\}\};$//
 // mutant: frame/frame_store.v s/MOST\(2\)/MOST(1)/
 // mutant: frame/frame_store.v s/write_any = room_reg/write_any = 1'b1/
 // mutant: frame/frame_store.v s/free_beats \+ back_reg/free_beats/
@@ -54,6 +55,7 @@ module proof (
         // where the places are
         assert ({1'b0, left} + {1'b0, give} + {1'b0, back} + {1'b0, open} + {1'b0, kept} == 5'd8);
         assert (!is_long || open == 4'd0);
+        assert (fifo_write - fifo_read <= 3'd4 && credits <= 6'd5);
         assert ({3'd0, waiting} + credits + {3'd0, given} == 6'd5 + {3'd0, taken} && taken <= 3'd1 && given <= 3'd1 && fifo_write - fifo_read + {2'd0, out} == waiting && (out || fifo_write == fifo_read) && empty == (fifo_write == fifo_read));
     end
     moves #(.CYCLES(6)) m_moves (.clk(clk), .rst(rst), .wants(s_valid && kept == 4'd0 && waiting == 3'd0), .moves(s_ready));
