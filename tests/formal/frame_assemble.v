@@ -172,6 +172,7 @@ module proof (
         // a job makes room for the next, and gives back, with its last piece alone
         assert (done == (q_valid && p_ready) && (!p_ready || fresh) && (!p_ready || !go || issue));
     end
+
     // what is made a cycle ahead is what it would be now
     always @* begin
         assert (go == (q_valid && !q_drop) && fresh == (!go || (part_last && last_part)));
