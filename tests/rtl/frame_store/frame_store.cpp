@@ -57,8 +57,11 @@ class Bench
     void reset()
     {
         model_->rst = 1;
-        for (unsigned i = 1 + random_.below(3); i; i--)
-            model_->s_axis_tvalid = random_.next() & 1, model_->m_ready = random_.next() & 1, model_.rise();
+        for (unsigned i = 1 + random_.below(3); i; i--) {  // a frame may end in it, well or badly
+            model_->s_axis_tvalid = random_.next() & 1, model_->s_axis_tlast = random_.next() & 1;
+            model_->s_bad = random_.next() & 1, model_->m_ready = random_.next() & 1;
+            model_.rise();
+        }
         model_->rst = 0, model_->s_axis_tvalid = 0, model_->m_ready = 0, model_->free_beats = 0;
         inside_.clear(), open_ = {}, sent_ = 0, offered_ = false, reading_ = Reading::NONE, to_free_ = 0;
         bad_pulses = bad, long_pulses = too_long;
