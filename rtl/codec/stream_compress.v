@@ -98,11 +98,10 @@ module stream_compress #(
     wire [2:0]   q_released;
     wire         p_ready;
 
+    wire unused_idle;
     credit_counter #(.CREDITS(16), .MOST(1), .LATE(1)) credits (
         .clk(clk), .rst(rst), .ok(s_axis_tready), .idle(unused_idle),
         .take({2'd0, take}), .give(q_released + {2'd0, r_valid && r_ready}));
-
-    wire unused_idle;
 
     generate
         if (RECORDS) begin : g_records

@@ -38,9 +38,10 @@ module pair_fifo #(
     wire            one  = read_reg + 1'b1 == write_reg;
     wire            at_odd = write_reg[0];
     wire [LOG2-2:0] row    = write_reg[LOG2-1:1];
+    wire [LOG2-2:0] row_up = row + 1'b1;  // a wire, for simulators that do not wrap a sum that is an index (Icarus Verilog 11)
 
     always @(posedge clk) begin
-        if (at_odd ? s_count[1] : |s_count) even[at_odd ? row + 1'b1 : row] <= at_odd ? s_second : s_first;
+        if (at_odd ? s_count[1] : |s_count) even[at_odd ? row_up : row] <= at_odd ? s_second : s_first;
         if (at_odd ? |s_count : s_count[1]) odd[row] <= at_odd ? s_first : s_second;
         write_reg <= write_reg + {{LOG2-1{1'b0}}, s_count};
         if (free) out_reg <= empty_reg ? s_first : read_reg[0] ? odd[read_reg[LOG2-1:1]] : even[read_reg[LOG2-1:1]];

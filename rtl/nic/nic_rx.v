@@ -82,6 +82,8 @@ module nic_rx #(
     wire [23:0]              u_user, j_user;
     wire                     u_valid, j_valid, unused_judge_idle;
 
+    reg go = 1'b0;  // a judged frame begins: below
+
     credit_counter #(.CREDITS(9), .MOST(1)) judge_credits (
         .clk(clk), .rst(rst), .ok(t_ready), .idle(unused_judge_idle), .take({2'd0, t_valid && t_ready}),
         .give({2'd0, go}));
@@ -115,8 +117,8 @@ module nic_rx #(
     wire        j_read = j_outcome[4:2] == 3'd1;  // to be restored
     wire        may_wait, unused_wait_idle, feed_ready, unused_reserve_ready, reserve_soon;
     wire        clear = j_valid && may_wait && (!j_read || feed_ready);
-    reg         go    = 1'b0;  // as in nic_tx
 
+    // as in nic_tx
     always @(posedge clk) go <= clear && !go && (!j_engine || reserve_soon) && !rst;
 
     wire [255:0] v_data;

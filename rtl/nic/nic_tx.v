@@ -97,6 +97,8 @@ module nic_tx #(
     wire [16:0]              u_start, j_start;
     wire                     u_valid, j_valid, unused_judge_idle;
 
+    reg go = 1'b0;  // a judged frame begins: below
+
     credit_counter #(.CREDITS(7), .MOST(1)) judge_credits (
         .clk(clk), .rst(rst), .ok(t_ready), .idle(unused_judge_idle), .take({2'd0, t_valid && t_ready}),
         .give({2'd0, go}));
@@ -129,8 +131,8 @@ module nic_tx #(
     wire        j_engine = j_say[74:71] == 4'd0;
     wire        may_wait, unused_wait_idle, feed_ready, unused_reserve_ready, reserve_soon;
     wire        clear = j_valid && may_wait && (j_pass || feed_ready);
-    reg         go    = 1'b0;  // a cycle after it is known that nothing hinders, which stays so: many hang on it. One in two cycles; for the engine one in three, as the store reserves
 
+    // A cycle after it is known that nothing hinders, which stays so: many hang on it. One in two cycles; for the engine one in three, as the store reserves.
     always @(posedge clk) go <= clear && !go && (!j_engine || reserve_soon) && !rst;
 
     wire [255:0] v_data;
