@@ -2,7 +2,7 @@
 // pair_fifo: as credit_fifo, with up to two words a cycle.
 // method: pdr
 // sources: lib/pair_fifo.v
-// mutant: lib/pair_fifo.v s/at_odd \? row \+ 1'b1 : row/row/
+// mutant: lib/pair_fifo.v s/at_odd \? row_up : row/row/
 `default_nettype none
 
 module proof #(

@@ -204,6 +204,8 @@ def main():
     parser.add_argument("--least", type=float, default=95, metavar="PERCENT")
     parser.add_argument("--report", action="store_true", help="run nothing")
     args = parser.parse_args()
+    if args.count is not None and args.count < 1:
+        parser.error(f"--count: {args.count} is less than 1")
 
     all_benches = benches(args.build)
     chains = {m.stem: suite(all_benches, m.stem, args.benches) for d in DIRECTORIES for m in sorted(pathlib.Path(d).glob("*.v"))}

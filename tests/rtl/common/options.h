@@ -52,6 +52,7 @@ inline error_t parse_option(int key, char *text, argp_state *state)
         return 0;
     case 'w':
         // Verilator's writer removes what is there, a device as well
+        if (!*text) argp_error(state, "--waves: no file");
         if (stat(text, &at) == 0 && !S_ISREG(at.st_mode)) argp_error(state, "--waves: %s is not a file", text);
         o.waves = text;
         return 0;
