@@ -194,7 +194,9 @@ module record_table #(
         end
     end
 
-    wire [6:0]   y_second = y_dense ? {6'd0, y_zero && zero[0]} : {2'd0, x_data[4:0]};
+    // Behind a frame's last beat there may be a beat of another, or none: a tag byte is a byte all the same, so that what begins at the last
+    // offset never seems to end with that beat.
+    wire [6:0]   y_second = y_dense ? {6'd0, y_zero && zero[0]} : {2'd0, x_data[4:1], x_data[0] || y_last};
     wire [255:0] y_ends;   // 8 bits an offset, as of `m_ends`
     wire [255:0] y_table;  // bit 0 of all 32 offsets, bit 1, ...
 

@@ -88,6 +88,28 @@ void bad_streams(Bench &b)
     if (b.bad < 5000 || b.good < 500) fail("that is not the mixture that was meant");
 }
 
+// The last record of a frame begins at its last byte, a beat's: the rest of its tags is missing, whatever the next frame begins with.
+void cut_tags(Bench &b)
+{
+    for (const gn_profile p : bench::profiles()) {
+        if (p == GN_DENSE) continue;
+        for (unsigned n = 0; n < 2000; n++) {
+            const Setting cut{p, 10}, next = bench::any_setting(b.random);
+            b.stream.gaps = {b.random.below(3) * 30, b.random.below(3) * 30};
+            // two bytes a record, one of them three: a byte more than there are
+            const size_t records = 16 * (1 + b.random.below(3)),
+                         odd = b.random.below(static_cast<uint32_t>(records - 1));
+            std::vector<uint8_t> bytes(2 * records, 0);
+            bytes.at(2 * odd + (b.random.next() & 1)) = static_cast<uint8_t>(1 << 2 * b.random.below(4));
+            b.add_stream(cut, std::move(bytes), 8 * records - b.random.below(8));
+            // what often begins with a byte of zeros
+            b.add(next, std::vector<float>(1 + b.random.below(40), b.random.percent(70) ? 0.0f : 1.0f));
+            if (n % 20 == 19) b.run();
+        }
+        b.run();
+    }
+}
+
 }  // namespace
 
 int main(int argc, char **argv)
@@ -98,6 +120,7 @@ int main(int argc, char **argv)
     b.lengths();
     b.hard_mixes();
     bad_streams(b);
+    cut_tags(b);
     b.not_built();
     b.resets([&b] { add_damaged(b); });
     b.rate(80);
