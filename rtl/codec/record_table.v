@@ -194,9 +194,7 @@ module record_table #(
         end
     end
 
-    // Behind a frame's last beat there may be a beat of another, or none: a tag byte is a byte all the same, so that what begins at the last
-    // offset never seems to end with that beat.
-    wire [6:0]   y_second = y_dense ? {6'd0, y_zero && zero[0]} : {2'd0, x_data[4:1], x_data[0] || y_last};
+    wire [6:0]   y_second = y_dense ? {6'd0, y_zero && zero[0]} : {2'd0, x_data[4:0]};
     wire [255:0] y_ends;   // 8 bits an offset, as of `m_ends`
     wire [255:0] y_table;  // bit 0 of all 32 offsets, bit 1, ...
 
@@ -211,6 +209,8 @@ module record_table #(
                 // what ends exactly with a frame's last beat stays in it: groups without payload may follow
                 step  = g == 31 || (|ends[6:5] && !(y_last && ends[5:0] == 6'd32));
                 entry = {y_last ? step : ends[6] && |ends[4:0], step, step ? ends[6] : ends[5], ends[4:0]};
+                // Behind a frame's last beat there is another frame's, or none: whatever that gave, what begins at the last offset does not end there.
+                if (g == 31 && y_last) entry[0] = 1'b1;
             end
 
             assign y_ends[8*g +: 8] = entry;

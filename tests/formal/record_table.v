@@ -3,11 +3,11 @@
 // frame's last beat `over` is said of what ends behind it and of nothing else, of another what ends behind the next one; and what begins at a frame's
 // very last byte never ends with it.
 // method: pdr
-// seconds: 80
+// seconds: 120
 // stubs: any_fifos.v
 // sources: codec/record_table.v
 // expose: x_data x_dense
-// mutant: codec/record_table.v s/x_data\[0\] \|\| y_last/x_data[0]/
+// mutant: codec/record_table.v s/entry\[0\] = 1'b1/entry[0] = ends[0]/
 // mutant: codec/record_table.v s/ends\[5:0\] == 6'd32\)/ends[5:0] == 6'd33)/
 // mutant: codec/record_table.v s/y_last \? step : ends\[6\]/y_last ? ends[6] : ends[6]/
 // mutant: codec/record_table.v s/even_valid = from_odd_reg \? v1 : v0/even_valid = from_odd_reg ? v0 : v1/
