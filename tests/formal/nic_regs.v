@@ -71,15 +71,14 @@ module proof (
 
     // ---- answers: one for each, in time, and they stay
 
-    reg        aw = 1'b0, w = 1'b0, r = 1'b0, was_rst = 1'b1;  // taken and not answered
+    reg        aw = 1'b0, w = 1'b0, r = 1'b0;  // taken and not answered
     reg [11:0] at, from;
     reg [31:0] data;
     reg [3:0]  strobes;
     always @(posedge clk) begin
-        was_rst <= rst;
-        aw      <= !rst && ((aw && !(bvalid && bready)) || (awvalid && awready));
-        w       <= !rst && ((w && !(bvalid && bready)) || (wvalid && wready));
-        r       <= !rst && ((r && !(rvalid && rready)) || (arvalid && arready));
+        aw <= !rst && ((aw && !(bvalid && bready)) || (awvalid && awready));
+        w  <= !rst && ((w && !(bvalid && bready)) || (wvalid && wready));
+        r  <= !rst && ((r && !(rvalid && rready)) || (arvalid && arready));
         if (awvalid && awready) at <= awaddr & 12'hffc;
         if (wvalid && wready) {data, strobes} <= {wdata, wstrb};
         if (arvalid && arready) from <= araddr & 12'hffc;
@@ -133,50 +132,29 @@ module proof (
     wire [11:0] place = {4'd1, rule, word, 2'd0};
     always @* assume ({28'd0, rule} < RULES && word != 2'd3);
 
-    reg [7:0] exist, default_byte, stands, holds;  // what stands in the rules, what the block holds as written
-    integer i;
+    // A rule as the registers have it, three words: all bits that exist, the first rule after a reset; each as it stands, and as the block holds it as written
+    localparam [95:0] BITS = {16'd0, 16'hffff, 32'hffffffff, 32'h8003ffff}, DEFAULT = {32'h0000000a, 32'hffff0000, 32'h80020028};
+    reg [95:0] stands_rule, holds_rule;
+    integer    i;
     always @* begin
-        exist        = word == 2'd1 || lane < 2'd2 ? 8'hff : word == 2'd2 ? 8'h00 : lane == 2'd2 ? 8'h03 : 8'h80;
-        default_byte = rule != 4'd0 ? 8'h00 : word == 2'd1 ? {8{lane[1]}} : word == 2'd2 ? (lane == 2'd0 ? 8'h0a : 8'h00)
-                     : lane == 2'd0 ? 8'h28 : lane == 2'd1 ? 8'h00 : lane == 2'd2 ? 8'h02 : 8'h80;
-        stands = 8'h00;
-        holds  = 8'h00;
+        stands_rule = 96'd0;
+        holds_rule  = 96'd0;
         for (i = 0; i < RULES; i = i + 1)
             if ({28'd0, rule} == i) begin
-                case ({word, lane})
-                4'h0: stands = rules[64*i +: 8];
-                4'h1: stands = rules[64*i + 8 +: 8];
-                4'h2: stands = {6'd0, rules[64*i + 48 +: 2]};
-                4'h3: stands = {rules[64*i + 63], 7'd0};
-                4'h4: stands = rules[64*i + 16 +: 8];
-                4'h5: stands = rules[64*i + 24 +: 8];
-                4'h6: stands = rules[64*i + 32 +: 8];
-                4'h7: stands = rules[64*i + 40 +: 8];
-                4'h8: stands = rules[64*i + 50 +: 8];
-                4'h9: stands = heads[8*i +: 8];
-                default: stands = 8'h00;
-                endcase
-                case ({word, lane})
-                4'h0: holds = kept[67*i +: 8];
-                4'h1: holds = kept[67*i + 8 +: 8];
-                4'h2: holds = {6'd0, kept[67*i + 16 +: 2]};
-                4'h3: holds = {kept[67*i + 18], 7'd0};
-                4'h4: holds = kept[67*i + 19 +: 8];
-                4'h5: holds = kept[67*i + 27 +: 8];
-                4'h6: holds = kept[67*i + 35 +: 8];
-                4'h7: holds = kept[67*i + 43 +: 8];
-                4'h8: holds = kept[67*i + 51 +: 8];
-                4'h9: holds = kept[67*i + 59 +: 8];
-                default: holds = 8'h00;
-                endcase
+                stands_rule = {16'd0, heads[8*i +: 8], rules[64*i + 50 +: 8], rules[64*i + 16 +: 32], rules[64*i + 63], 13'd0, rules[64*i + 48 +: 2], rules[64*i +: 16]};
+                holds_rule  = {16'd0, kept[67*i + 51 +: 16], kept[67*i + 19 +: 32], kept[67*i + 18], 13'd0, kept[67*i +: 18]};
                 assert (rules[64*i + 58 +: 5] == 5'd0);
             end
     end
+    wire [7:0] exist        = BITS >> {word, lane, 3'd0};
+    wire [7:0] default_byte = rule == 4'd0 ? DEFAULT >> {word, lane, 3'd0} : 96'd0;
+    wire [7:0] stands       = stands_rule >> {word, lane, 3'd0};
+    wire [7:0] holds        = holds_rule >> {word, lane, 3'd0};
 
     // A write's effect is there when its answer is; while it is under way, what is written may have either value.
     reg        answered = 1'b0;
     wire       under_way = aw && w && !answered;
-    wire [7:0] data_byte = lane == 2'd0 ? data[7:0] : lane == 2'd1 ? data[15:8] : lane == 2'd2 ? data[23:16] : data[31:24];
+    wire [7:0] data_byte = data >> {lane, 3'd0};
     wire       one       = data[0] && strobes[0];
     reg  [7:0] written, committed;
     reg  [1:0] control;
@@ -257,7 +235,7 @@ module register_reads (
     input wire [7:0]  holds,           // which is now, or was just before
     input wire [7:0]  held
 );
-    wire [31:0] moved = data >> {lane, 3'd0};
+    wire [7:0] followed_byte = data >> {lane, 3'd0};
     always @* if (there) begin
         assert (known == plain);
         case (from)
@@ -268,7 +246,7 @@ module register_reads (
         12'h010, 12'h014: assert (data == 32'd0);
         default: if (!plain) assert (data == 32'd0);
         endcase
-        if (followed) assert (moved[7:0] == holds || moved[7:0] == held);
+        if (followed) assert (followed_byte == holds || followed_byte == held);
     end
 endmodule
 

@@ -11,7 +11,7 @@ module engines;
 
     reg [327:0] values [0:BEATS-1], streams [0:BEATS-1], back [0:BEATS-1];
     reg [8*1024:1] directory;
-    integer     n, seed = 1, cycles = 0;
+    integer     seed = 1, cycles = 0;
 
     // ---- values in
 
