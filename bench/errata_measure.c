@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/splitmix.h"
+#include "net/splitmix.h"
 
 static gn_codec codec_of(gn_profile profile, int bound_exp)
 {

@@ -25,11 +25,11 @@ gn_capture *gn_capture_open(const char *path, gn_error *error)
     if (!capture->handle) goto no_memory;
     capture->dumper = pcap_dump_open(capture->handle, path);
     if (capture->dumper) return capture;
-    gn_error_set(error, "%s", pcap_geterr(capture->handle));
+    gn_fail(error, GN_IO, "%s", pcap_geterr(capture->handle));
     gn_capture_close(capture);
     return NULL;
 no_memory:
-    gn_error_set(error, "%s: out of memory", path);
+    gn_fail(error, GN_NO_MEMORY, "%s: out of memory", path);
     gn_capture_close(capture);
     return NULL;
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/error.h"
+#include "net/error.h"
 
 typedef struct gn_capture gn_capture;
 

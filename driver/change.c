@@ -5,7 +5,7 @@
 #include "driver/nic_private.h"
 #include "driver/request.h"
 
-static int merge_rules(const gn_nic *nic, const gn_change *change, gn_rule *rules, size_t *count, gn_error *error)
+static gn_status merge_rules(const gn_nic *nic, const gn_change *change, gn_rule *rules, size_t *count, gn_error *error)
 {
     const bool given = change->given & GN_CHANGE_RULES;
     *count = given ? change->rule_count : nic->config.rule_count;
@@ -15,9 +15,10 @@ static int merge_rules(const gn_nic *nic, const gn_change *change, gn_rule *rule
         const gn_profile profile = change->given & GN_CHANGE_PROFILE ? change->profile : codec->profile;
         const int bound = change->given & GN_CHANGE_BOUND ? change->bound_exp : codec->bound_exp;
         if (gn_codec_init(codec, profile, bound) != GN_OK)
-            return gn_error_set(error, "profile %s does not take the bound 2^%d", gn_profile_name(profile), -bound);
+            return gn_fail(error, GN_INVALID, "profile %s does not take the bound 2^%d", gn_profile_name(profile),
+                           -bound);
     }
-    return 0;
+    return GN_OK;
 }
 
 static gn_fault_config merge_fault(const gn_fault_config *old, const gn_change *change)
@@ -39,14 +40,14 @@ enum {
             GN_CHANGE_REORDER_NS | GN_CHANGE_SEED
 };
 
-int gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error)
+gn_status gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error)
 {
     gn_rule rules[GN_RULES_MAX];
     size_t count;
-    if (merge_rules(nic, change, rules, &count, error)) return -1;
+    if (merge_rules(nic, change, rules, &count, error)) return error->status;
     if ((change->given & GN_CHANGE_CUT) && change->cut == GN_CUT_FILL && !nic->config.engine->fill)
-        return gn_error_set(error, "cut fill: engine %s takes packets that are cut to the MTU before",
-                            nic->config.engine->name);
+        return gn_fail(error, GN_INVALID, "cut fill: engine %s takes packets that are cut to the MTU before",
+                       nic->config.engine->name);
     gn_error refusal;
     int refused = 0;
     pthread_mutex_lock(&nic->out->lock);
@@ -69,6 +70,6 @@ int gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error)
 done:
     pthread_mutex_unlock(&nic->in->lock);
     pthread_mutex_unlock(&nic->out->lock);
-    if (refused) return gn_error_set(error, "the engine refused the rules: %.280s", refusal.text);
-    return 0;
+    if (refused) return gn_fail(error, GN_INVALID, "the engine refused the rules: %.280s", refusal.text);
+    return GN_OK;
 }

@@ -58,20 +58,20 @@ static void add(gn_capture *capture, gn_bytes packet)
     if (packet.data) gn_capture_packet(capture, packet.data, packet.length, NULL, 0);
 }
 
-int gn_difference_report(const gn_difference *d, gn_error *error)
+gn_status gn_difference_report(const gn_difference *d, gn_error *error)
 {
     char path[PATH_MAX], where[160], head[32] = "";
     describe(d, where, sizeof where);
     if (!strcmp(d->direction, "transmit")) snprintf(head, sizeof head, ", head %d", d->head);
-    gn_error_set(error, "%s, packet %" PRIu64 "%s: %s", d->direction, d->number, head, where);
+    gn_fail(error, GN_CORRUPT, "%s, packet %" PRIu64 "%s: %s", d->direction, d->number, head, where);
     char what[sizeof error->text];
     memcpy(what, error->text, sizeof what);
     gn_capture *capture = create(path, sizeof path);
-    if (!capture) return gn_error_set(error, "%.200s (no capture: %.60s: %s)", what, path, strerror(errno));
+    if (!capture) return gn_fail(error, GN_CORRUPT, "%.200s (no capture: %.60s: %s)", what, path, strerror(errno));
     add(capture, d->in);
     add(capture, d->expected);
     add(capture, d->got);
     if (gn_capture_close(capture))
-        return gn_error_set(error, "%.200s (no capture: %.60s could not be written)", what, path);
-    return gn_error_set(error, "%.200s; as it went in, by %s, by %s: %.80s", what, d->reference, d->other, path);
+        return gn_fail(error, GN_CORRUPT, "%.200s (no capture: %.60s could not be written)", what, path);
+    return gn_fail(error, GN_CORRUPT, "%.200s; as it went in, by %s, by %s: %.80s", what, d->reference, d->other, path);
 }

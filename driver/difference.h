@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/error.h"
+#include "net/error.h"
 
 typedef struct gn_bytes {
     const uint8_t *data;  ///< NULL: no packet came out
@@ -26,6 +26,6 @@ int gn_bytes_equal(gn_bytes a, gn_bytes b);
 
 /// Writes up to three packets, as it went in, as expected, as it came out, to a new file gradnic-lockstep-*.pcap in TMPDIR (/tmp), and says
 /// in `error` which packet it is, where the two differ, and the file's name. @return -1, so that a failing function can return it
-int gn_difference_report(const gn_difference *difference, gn_error *error);
+gn_status gn_difference_report(const gn_difference *difference, gn_error *error);
 
 #endif

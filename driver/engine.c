@@ -15,12 +15,11 @@ const gn_engine *gn_engine_find(const char *name, gn_error *error)
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
         if (!strcmp(engines[i]->name, name)) return engines[i];
     if (!strcmp(name, "rtl") || !strcmp(name, "lockstep"))
-        gn_error_set(
-            error,
-            "this build has no %s: install Verilator (scripts/setup does) and build with -DGRADNIC_RTL=ON, as the "
-            "preset release is",
-            name);
+        gn_fail(error, GN_INVALID,
+                "this build has no %s: install Verilator (scripts/setup does) and build with -DGRADNIC_RTL=ON, as the "
+                "preset release is",
+                name);
     else
-        gn_error_set(error, "this build has " GN_ENGINE_NAMES);
+        gn_fail(error, GN_INVALID, "this build has " GN_ENGINE_NAMES);
     return NULL;
 }

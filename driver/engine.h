@@ -7,7 +7,7 @@
 
 #include <gradnic/frame.h>
 
-#include "host/error.h"
+#include "net/error.h"
 
 typedef struct gn_engine_config {
     const gn_rule *rules;
@@ -27,10 +27,10 @@ typedef struct gn_engine {
     const char *name;
     bool fill;              ///< takes GN_CUT_FILL
     bool partial_checksum;  ///< takes gn_engine_config.partial_checksum
-    int (*open)(void **state, const gn_engine_config *config, gn_error *error);
+    gn_status (*open)(void **state, const gn_engine_config *config, gn_error *error);
     void (*close)(void *state);
     /// All, or nothing.
-    int (*set_rules)(void *state, const gn_rule *rules, size_t count, gn_error *error);
+    gn_status (*set_rules)(void *state, const gn_rule *rules, size_t count, gn_error *error);
     void (*set_bypass)(void *state, bool bypass);
     /// As gn_tx_segment_headers(), gn_tx_segment() and gn_rx_packet(). An engine without a way to leave payload where it is
     /// answers GN_UNSUPPORTED to the first.
@@ -44,7 +44,7 @@ typedef struct gn_engine {
     const gn_rx_counters *(*rx_counters)(void *state);
     /// Whether it has failed for good: it then transmits nothing and drops everything. NULL for an engine that cannot fail.
     /// @return 0, or -1 with the reason
-    int (*check)(void *state, gn_error *error);
+    gn_status (*check)(void *state, gn_error *error);
     /// NULL for an engine that compares nothing.
     void (*comparison)(void *state, gn_comparison *comparison);
 } gn_engine;

@@ -37,28 +37,28 @@ static void keep_rules(packets *p, const gn_rule *rules, size_t count)
     p->rule_count = count;
 }
 
-int gn_packets_open(void **state, const gn_transform *transform, const gn_engine_config *config, gn_error *error)
+gn_status gn_packets_open(void **state, const gn_transform *transform, const gn_engine_config *config, gn_error *error)
 {
     packets *p = calloc(1, sizeof *p);
-    if (!p) return gn_error_set(error, "out of memory");
+    if (!p) return gn_fail_memory(error);
     pthread_mutex_init(&p->lock, NULL);
     p->transform = transform;
     p->cut = malloc(sizeof *p->cut);
     const gn_tx_config tx = {config->rules, config->rule_count, config->flow_capacity, config->bypass};
     const gn_status status = p->cut ? gn_tx_new(&p->cutter, &tx) : GN_NO_MEMORY;
     if (status != GN_OK)
-        gn_error_set(error, "%s", gn_status_string(status));
+        gn_fail(error, status, "%s", gn_status_string(status));
     else if (!transform->open(&p->inner, config, error)) {
         keep_rules(p, config->rules, config->rule_count);
         *state = p;
-        return 0;
+        return GN_OK;
     }
     gn_packets_close(p);
-    return -1;
+    return error->status;
 }
 
 /// The first failure stays. @return whether there is one
-static bool note(packets *p, int status, const gn_error *error)
+static bool note(packets *p, gn_status status, const gn_error *error)
 {
     pthread_mutex_lock(&p->lock);
     if (status && !p->failed) {
@@ -72,28 +72,28 @@ static bool note(packets *p, int status, const gn_error *error)
 
 static bool has_failed(packets *p)
 {
-    return note(p, 0, NULL);
+    return note(p, GN_OK, NULL);
 }
 
-int gn_packets_check(void *state, gn_error *error)
+gn_status gn_packets_check(void *state, gn_error *error)
 {
     packets *p = state;
-    if (!has_failed(p)) return 0;
+    if (!has_failed(p)) return GN_OK;
     if (error) *error = p->failure;
-    return -1;
+    return p->failure.status;
 }
 
-int gn_packets_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
+gn_status gn_packets_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
 {
     packets *p = state;
     const gn_status status = gn_tx_set_rules(p->cutter, rules, count);
-    if (status != GN_OK) return gn_error_set(error, "%s", gn_status_string(status));
+    if (status != GN_OK) return gn_fail(error, status, "%s", gn_status_string(status));
     if (p->transform->set_rules(p->inner, rules, count, error)) {
         gn_tx_set_rules(p->cutter, p->rules, p->rule_count);
-        return -1;
+        return error->status;
     }
     keep_rules(p, rules, count);
-    return 0;
+    return GN_OK;
 }
 
 void gn_packets_set_bypass(void *state, bool bypass)
@@ -135,8 +135,8 @@ gn_verdict gn_packets_receive(void *state, const uint8_t *packet, size_t length,
     packets *p = state;
     gn_error error;
     if (has_failed(p)) return GN_VERDICT_DROP;
-    const int got = p->transform->receive(p->inner, packet, length, out, capacity, out_length, &error);
-    return !note(p, got < 0, &error) && got ? GN_VERDICT_WRITE : GN_VERDICT_DROP;
+    const gn_status status = p->transform->receive(p->inner, packet, length, out, capacity, out_length, &error);
+    return !note(p, status, &error) && *out_length ? GN_VERDICT_WRITE : GN_VERDICT_DROP;
 }
 
 const gn_tx_counters *gn_packets_tx_counters(void *state)

@@ -7,9 +7,9 @@
 #include "driver/transform.h"
 
 /// gn_engine.open over a transform; the other functions are those of GN_ENGINE_PACKETS.
-int gn_packets_open(void **state, const gn_transform *transform, const gn_engine_config *config, gn_error *error);
+gn_status gn_packets_open(void **state, const gn_transform *transform, const gn_engine_config *config, gn_error *error);
 void gn_packets_close(void *state);
-int gn_packets_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error);
+gn_status gn_packets_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error);
 void gn_packets_set_bypass(void *state, bool bypass);
 gn_status gn_packets_transmit_headers(void *state, const gn_segment *segment, size_t wire_mtu, gn_burst *burst,
                                       gn_headers_cut *cut);
@@ -18,7 +18,7 @@ gn_verdict gn_packets_receive(void *state, const uint8_t *packet, size_t length,
                               size_t *out_length);
 const gn_tx_counters *gn_packets_tx_counters(void *state);
 const gn_rx_counters *gn_packets_rx_counters(void *state);
-int gn_packets_check(void *state, gn_error *error);
+gn_status gn_packets_check(void *state, gn_error *error);
 void gn_packets_comparison(void *state, gn_comparison *comparison);
 
 /// All members of such a gn_engine but `name`, `open` and `comparison`. Packets, bytes and passed are counted behind the cut.

@@ -4,19 +4,19 @@
 #include "driver/transform_lockstep.h"
 #include "driver/transform_rtl.h"
 
-static int rtl_open(void **state, const gn_engine_config *config, gn_error *error)
+static gn_status rtl_open(void **state, const gn_engine_config *config, gn_error *error)
 {
     return gn_packets_open(state, &gn_transform_rtl, config, error);
 }
 
-static int compared_open(void **state, const gn_engine_config *config, gn_error *error)
+static gn_status compared_open(void **state, const gn_engine_config *config, gn_error *error)
 {
     return gn_lockstep_open(state, &gn_transform_model, &gn_transform_rtl, config, error);
 }
 
 static const gn_transform compared = {.name = "lockstep", .open = compared_open, GN_TRANSFORM_LOCKSTEP};
 
-static int lockstep_open(void **state, const gn_engine_config *config, gn_error *error)
+static gn_status lockstep_open(void **state, const gn_engine_config *config, gn_error *error)
 {
     return gn_packets_open(state, &compared, config, error);
 }

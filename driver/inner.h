@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "host/address.h"
+#include "net/address.h"
 
 typedef struct gn_inner {
     gn_ip source, destination;

@@ -20,10 +20,10 @@ void gn_model_close(void *state)
     free(m);
 }
 
-int gn_model_open(void **state, const gn_engine_config *config, gn_error *error)
+gn_status gn_model_open(void **state, const gn_engine_config *config, gn_error *error)
 {
     gn_model *m = calloc(1, sizeof *m);
-    if (!m) return gn_error_set(error, "out of memory");
+    if (!m) return gn_fail_memory(error);
     uint8_t tos[GN_RULES_MAX];
     const gn_tx_config tx = {config->rules, config->rule_count, config->flow_capacity, config->bypass};
     const gn_rx_config rx = {.tos = tos,
@@ -34,19 +34,19 @@ int gn_model_open(void **state, const gn_engine_config *config, gn_error *error)
     if (status == GN_OK) status = gn_rx_new(&m->rx, &rx);
     if (status != GN_OK) {
         gn_model_close(m);
-        return gn_error_set(error, "%s", gn_status_string(status));
+        return gn_fail(error, status, "%s", gn_status_string(status));
     }
     *state = m;
-    return 0;
+    return GN_OK;
 }
 
-int gn_model_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
+gn_status gn_model_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
 {
     gn_model *m = state;
     uint8_t tos[GN_RULES_MAX];
     gn_status status = gn_tx_set_rules(m->tx, rules, count);
     if (status == GN_OK) status = gn_rx_set_tos(m->rx, tos, collect_tos(rules, count, tos));
-    return status == GN_OK ? 0 : gn_error_set(error, "%s", gn_status_string(status));
+    return status == GN_OK ? 0 : gn_fail(error, status, "%s", gn_status_string(status));
 }
 
 void gn_model_set_bypass(gn_model *model, bool transmit, bool receive)

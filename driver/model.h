@@ -15,10 +15,10 @@ typedef struct gn_model {
 } gn_model;
 
 /// As gn_engine's calls of these names (engine.h); the state is a gn_model.
-int gn_model_open(void **state, const gn_engine_config *config, gn_error *error);
+gn_status gn_model_open(void **state, const gn_engine_config *config, gn_error *error);
 void gn_model_close(void *state);
 /// The receiver goes by the ToS values of the rules alone: profile, bound and head come in the packet.
-int gn_model_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error);
+gn_status gn_model_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error);
 void gn_model_set_bypass(gn_model *model, bool transmit, bool receive);
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "host/address.h"
+#include "net/address.h"
 
 /// What a device is to be: fields that are 0 stay as they are.
 typedef struct gn_link {

@@ -16,6 +16,7 @@
 #include "host/control.h"
 #include "host/ending.h"
 #include "host/privilege.h"
+#include "host/warn.h"
 
 void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout)
 {
@@ -53,22 +54,22 @@ static gn_endpoint listen_on(const gn_nic_config *config)
 }
 
 // With an overlay, a packet to the peer itself must not be routed into the device: it would be wrapped for ever.
-static int check_loops(const gn_nic *nic, gn_error *error)
+static gn_status check_loops(const gn_nic *nic, gn_error *error)
 {
     char text[GN_ENDPOINT_TEXT];
     for (size_t i = 0; i < gn_peers_count(nic->config.peers); i++) {
         const gn_peer *peer = gn_peers_at(nic->config.peers, i);
         if (nic->config.steer.mode != GN_STEER_OVERLAY || !gn_peers_route(nic->config.peers, &peer->endpoint.ip))
             continue;
-        return gn_error_set(error,
-                            "peer %s lies in an overlay prefix itself; use --steer to carry the hosts' own addresses",
-                            gn_endpoint_format(&peer->endpoint, text));
+        return gn_fail(error, GN_INVALID,
+                       "peer %s lies in an overlay prefix itself; use --steer to carry the hosts' own addresses",
+                       gn_endpoint_format(&peer->endpoint, text));
     }
-    return 0;
+    return GN_OK;
 }
 
 // The smallest MTU on the way to any peer, and the room that the largest encapsulation leaves of it.
-static int find_mtu(gn_nic *nic, gn_error *error)
+static gn_status find_mtu(gn_nic *nic, gn_error *error)
 {
     unsigned smallest = nic->config.wire_mtu, overhead = 0;
     char text[GN_ENDPOINT_TEXT];
@@ -82,8 +83,8 @@ static int find_mtu(gn_nic *nic, gn_error *error)
                     gn_endpoint_format(&peer->endpoint, text), path.mtu);
         if (nic->config.wire_mtu) continue;
         if (unknown)
-            return gn_error_set(error, "no route to peer %s (%s); --mtu sets the wire's MTU without asking",
-                                gn_endpoint_format(&peer->endpoint, text), strerror(errno));
+            return gn_fail(error, GN_IO, "no route to peer %s (%s); --mtu sets the wire's MTU without asking",
+                           gn_endpoint_format(&peer->endpoint, text), strerror(errno));
         if (!smallest || path.mtu < smallest) smallest = path.mtu;
     }
     nic->wire_mtu = smallest > 65535 ? 65535 : smallest;
@@ -92,15 +93,15 @@ static int find_mtu(gn_nic *nic, gn_error *error)
     nic->packet_mtu_opened = nic->packet_mtu;
     const unsigned least = overhead + GN_SHIM_BYTES + (overhead == 48 ? 1280 : 576);
     if (nic->wire_mtu < least)
-        return gn_error_set(error, "a wire MTU of %u is too small; at least %u", nic->wire_mtu, least);
+        return gn_fail(error, GN_INVALID, "a wire MTU of %u is too small; at least %u", nic->wire_mtu, least);
     const unsigned least6 = overhead + GN_SHIM_BYTES + 1280;
     for (size_t i = 0; i < nic->config.address_count; i++)
         if (nic->config.addresses[i].ip.version == 6 && nic->wire_mtu < least6)
-            return gn_error_set(error,
-                                "address %s: IPv6 needs a device MTU of 1280 (RFC 8200), which is a wire MTU of at "
-                                "least %u, not %u",
-                                gn_prefix_format(&nic->config.addresses[i], text), least6, nic->wire_mtu);
-    return 0;
+            return gn_fail(error, GN_INVALID,
+                           "address %s: IPv6 needs a device MTU of 1280 (RFC 8200), which is a wire MTU of at "
+                           "least %u, not %u",
+                           gn_prefix_format(&nic->config.addresses[i], text), least6, nic->wire_mtu);
+    return GN_OK;
 }
 
 static unsigned segments_per_call(const gn_nic *nic)
@@ -109,7 +110,7 @@ static unsigned segments_per_call(const gn_nic *nic)
     return fits > GN_WIRE_SEGMENTS_MAX ? GN_WIRE_SEGMENTS_MAX : fits;
 }
 
-static int open_device(gn_nic *nic, gn_error *error)
+static gn_status open_device(gn_nic *nic, gn_error *error)
 {
     const gn_nic_config *config = &nic->config;
     const gn_tun_config device = {
@@ -122,28 +123,28 @@ static int open_device(gn_nic *nic, gn_error *error)
         .queue_length = config->queue_length,
         .gso_max_segments = segments_per_call(nic),
     };
-    if (gn_tun_open(&nic->tun, &device, error)) return -1;
+    if (gn_tun_open(&nic->tun, &device, error)) return error->status;
     if (nic->tun.mtu > nic->packet_mtu - GN_SHIM_BYTES)
-        return gn_error_set(error, "%s: its MTU of %u does not fit the wire; as root: ip link set %s mtu %u",
-                            nic->tun.name, nic->tun.mtu, nic->tun.name, nic->packet_mtu - GN_SHIM_BYTES);
+        return gn_fail(error, GN_INVALID, "%s: its MTU of %u does not fit the wire; as root: ip link set %s mtu %u",
+                       nic->tun.name, nic->tun.mtu, nic->tun.name, nic->packet_mtu - GN_SHIM_BYTES);
     // Whoever made a persistent device routes to it as well.
-    if (config->existing && config->steer.mode == GN_STEER_OVERLAY) return 0;
+    if (config->existing && config->steer.mode == GN_STEER_OVERLAY) return GN_OK;
     return gn_steer_open(&nic->steer, &config->steer, nic->tun.index, config->peers, config->rules, config->rule_count,
                          error);
 }
 
-static int open_wire(gn_nic *nic, gn_error *error)
+static gn_status open_wire(gn_nic *nic, gn_error *error)
 {
     nic->listen = listen_on(&nic->config);
-    if (gn_peers_seal(nic->config.peers, nic->listen.ip.version == 4 ? AF_INET : AF_INET6, error)) return -1;
-    if (check_loops(nic, error) || find_mtu(nic, error)) return -1;
+    if (gn_peers_seal(nic->config.peers, nic->listen.ip.version == 4 ? AF_INET : AF_INET6, error)) return error->status;
+    if (check_loops(nic, error) || find_mtu(nic, error)) return error->status;
     return gn_wire_open(&nic->wire, &nic->listen,
                         nic->config.buffer_bytes ? nic->config.buffer_bytes : GN_NIC_BUFFER_DEFAULT, error);
 }
 
-static int engine_error(const gn_nic *nic, const gn_error *why, gn_error *error)
+static gn_status engine_error(const gn_nic *nic, const gn_error *why, gn_error *error)
 {
-    return gn_error_set(error, "engine %s: %.300s", nic->config.engine->name, why->text);
+    return gn_fail(error, GN_INVALID, "engine %s: %.300s", nic->config.engine->name, why->text);
 }
 
 bool gn_nic_engine_failed(gn_nic *nic)
@@ -154,7 +155,7 @@ bool gn_nic_engine_failed(gn_nic *nic)
     return true;
 }
 
-static int open_engine(gn_nic *nic, gn_error *error)
+static gn_status open_engine(gn_nic *nic, gn_error *error)
 {
     const gn_nic_config *config = &nic->config;
     // A capture should hold packets as they were sent, checksums and all.
@@ -166,15 +167,17 @@ static int open_engine(gn_nic *nic, gn_error *error)
     nic->out->cut = config->cut;
     gn_rate_set(&nic->out->rate, config->rate, gn_now());
     nic->out->fault = gn_fault_new(&config->fault);
-    if (!nic->out->fault) return gn_error_set(error, "out of memory");
-    return 0;
+    if (!nic->out->fault) return gn_fail_memory(error);
+    return GN_OK;
 }
 
-static int open_captures(gn_nic *nic, gn_error *error)
+static gn_status open_captures(gn_nic *nic, gn_error *error)
 {
-    if (nic->config.pcap_host && !(nic->pcap_host = gn_capture_open(nic->config.pcap_host, error))) return -1;
-    if (nic->config.pcap_wire && !(nic->pcap_wire = gn_capture_open(nic->config.pcap_wire, error))) return -1;
-    return 0;
+    if (nic->config.pcap_host && !(nic->pcap_host = gn_capture_open(nic->config.pcap_host, error)))
+        return error->status;
+    if (nic->config.pcap_wire && !(nic->pcap_wire = gn_capture_open(nic->config.pcap_wire, error)))
+        return error->status;
+    return GN_OK;
 }
 
 static gn_nic *allocate(const gn_nic_config *config)
@@ -197,17 +200,17 @@ static gn_nic *allocate(const gn_nic_config *config)
     return nic;
 }
 
-int gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error)
+gn_status gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error)
 {
     gn_account account;
     gn_nic *nic = allocate(config);
     if (!nic) {
         gn_peers_free(config->peers);
-        return gn_error_set(error, "out of memory");
+        return gn_fail_memory(error);
     }
     nic->stop_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (nic->stop_event < 0) {
-        gn_error_set(error, "eventfd: %s", strerror(errno));
+        gn_fail(error, GN_IO, "eventfd: %s", strerror(errno));
         goto failed;
     }
     if (gn_account_find(&account, config->user, error)) goto failed;
@@ -220,10 +223,10 @@ int gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error)
                           error))
         goto failed;
     *out = nic;
-    return 0;
+    return GN_OK;
 failed:
     gn_nic_close(nic);
-    return -1;
+    return error->status;
 }
 
 void gn_nic_close(gn_nic *nic)
@@ -266,14 +269,14 @@ static void serve(gn_nic *nic, int signals)
 }
 
 // Its last counters are looked at too: they may tell of a failure.
-static int check_engine(gn_nic *nic, gn_error *error)
+static gn_status check_engine(gn_nic *nic, gn_error *error)
 {
     const gn_engine *engine = nic->config.engine;
     gn_error why;
-    if (!engine->check) return 0;
+    if (!engine->check) return GN_OK;
     engine->tx_counters(nic->engine);
     engine->rx_counters(nic->engine);
-    return engine->check(nic->engine, &why) ? engine_error(nic, &why, error) : 0;
+    return engine->check(nic->engine, &why) ? engine_error(nic, &why, error) : GN_OK;
 }
 
 bool gn_nic_comparison(const gn_nic *nic, gn_comparison *comparison)
@@ -283,11 +286,11 @@ bool gn_nic_comparison(const gn_nic *nic, gn_comparison *comparison)
     return true;
 }
 
-int gn_nic_run(gn_nic *nic, gn_error *error)
+gn_status gn_nic_run(gn_nic *nic, gn_error *error)
 {
     pthread_t out, in;
     const int signals = gn_ending_open();
-    if (signals < 0) return gn_error_set(error, "signalfd: %s", strerror(errno));
+    if (signals < 0) return gn_fail(error, GN_IO, "signalfd: %s", strerror(errno));
     // The rate limiter sleeps for fractions of a millisecond; the default slack of 50 us would be an error of 5 %. Threads inherit it.
     (void)prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
     int failed = pthread_create(&out, NULL, gn_out_thread, nic);
@@ -301,11 +304,11 @@ int gn_nic_run(gn_nic *nic, gn_error *error)
         pthread_join(out, NULL);
     }
     close(signals);
-    if (failed) return gn_error_set(error, "cannot start a thread: %s", strerror(failed));
-    if (check_engine(nic, error)) return -1;
+    if (failed) return gn_fail(error, GN_IO, "cannot start a thread: %s", strerror(failed));
+    if (check_engine(nic, error)) return error->status;
     const int reason = atomic_load(&nic->failure);
     if (reason)
-        return gn_error_set(error, "%s: %s", nic->tun.name,
-                            reason == EBADFD ? "the device has gone" : strerror(reason));
-    return 0;
+        return gn_fail(error, GN_IO, "%s: %s", nic->tun.name,
+                       reason == EBADFD ? "the device has gone" : strerror(reason));
+    return GN_OK;
 }

@@ -9,7 +9,7 @@
 #include "driver/engine.h"
 #include "driver/steer.h"
 #include "driver/tun.h"
-#include "host/fault.h"
+#include "net/fault.h"
 
 enum {
     GN_NIC_ADDRESSES_MAX = 8,
@@ -49,9 +49,9 @@ typedef struct gn_nic_config {
 typedef struct gn_nic gn_nic;
 
 /// Opens everything, then gives up all privileges that are not needed any more. Call from a process with one thread.
-int gn_nic_open(gn_nic **nic, const gn_nic_config *config, gn_error *error);
+gn_status gn_nic_open(gn_nic **nic, const gn_nic_config *config, gn_error *error);
 /// Runs until SIGTERM, SIGINT or SIGHUP, or until a thread fails.
-int gn_nic_run(gn_nic *nic, gn_error *error);
+gn_status gn_nic_run(gn_nic *nic, gn_error *error);
 /// Removes what gn_nic_open() made. NULL allowed.
 void gn_nic_close(gn_nic *nic);
 

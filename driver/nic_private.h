@@ -12,7 +12,7 @@
 #include "driver/nic.h"
 #include "driver/rate.h"
 #include "driver/wire.h"
-#include "host/clock.h"
+#include "net/clock.h"
 
 enum {
     /// A thread that finds nothing looks again this often, giving way to others in between, before it sleeps: to be put to

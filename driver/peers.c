@@ -69,35 +69,36 @@ static gn_peer *peer_for(gn_peers *peers, const gn_endpoint *endpoint)
     return peers->peer[peers->count++] = peer;
 }
 
-static int add_route(gn_peers *peers, const char *text, gn_peer *peer, gn_error *error)
+static gn_status add_route(gn_peers *peers, const char *text, gn_peer *peer, gn_error *error)
 {
     route added = {.peer = peer};
-    if (gn_prefix_parse(text, &added.prefix, error)) return -1;
+    if (gn_prefix_parse(text, &added.prefix, error)) return error->status;
     const gn_prefix masked = {gn_ip_mask(&added.prefix.ip, added.prefix.length), added.prefix.length};
     if (gn_ip_compare(&masked.ip, &added.prefix.ip)) {
         char meant[GN_PREFIX_TEXT];
-        return gn_error_set(error, "'%s' has bits set behind its length; %s is the prefix, '%.*s' the host alone", text,
-                            gn_prefix_format(&masked, meant), (int)strcspn(text, "/"), text);
+        return gn_fail(error, GN_INVALID,
+                       "'%s' has bits set behind its length; %s is the prefix, '%.*s' the host alone", text,
+                       gn_prefix_format(&masked, meant), (int)strcspn(text, "/"), text);
     }
     route *list = grown(peers->routes, peers->route_count, sizeof *list);
-    if (!list) return gn_error_set(error, "out of memory");
+    if (!list) return gn_fail_memory(error);
     peers->routes = list;
     peers->routes[peers->route_count++] = added;
-    return 0;
+    return GN_OK;
 }
 
-int gn_peers_add(gn_peers *peers, const char *spec, gn_error *error)
+gn_status gn_peers_add(gn_peers *peers, const char *spec, gn_error *error)
 {
     const char *equals = strchr(spec, '=');
     if (!equals || equals == spec)
-        return gn_error_set(error, "peer '%.80s' is not PREFIX[,PREFIX...]=ADDRESS:PORT", spec);
+        return gn_fail(error, GN_INVALID, "peer '%.80s' is not PREFIX[,PREFIX...]=ADDRESS:PORT", spec);
     gn_endpoint endpoint;
-    if (gn_endpoint_parse(equals + 1, &endpoint, error)) return -1;
+    if (gn_endpoint_parse(equals + 1, &endpoint, error)) return error->status;
     gn_peer *peer = peer_for(peers, &endpoint);
     char *prefixes = strndup(spec, (size_t)(equals - spec));
     if (!peer || !prefixes) {
         free(prefixes);
-        return gn_error_set(error, "out of memory");
+        return gn_fail_memory(error);
     }
     int status = 0;
     char *rest = prefixes, *one;
@@ -106,7 +107,7 @@ int gn_peers_add(gn_peers *peers, const char *spec, gn_error *error)
     return status;
 }
 
-int gn_peers_parse(gn_peers *peers, const char *name, const char *text, size_t length, gn_error *error)
+gn_status gn_peers_parse(gn_peers *peers, const char *name, const char *text, size_t length, gn_error *error)
 {
     unsigned number = 0;
     while (length) {
@@ -116,7 +117,7 @@ int gn_peers_parse(gn_peers *peers, const char *name, const char *text, size_t l
         char line[1024];
         number++;
         if (taken >= sizeof line)
-            return gn_error_set(error, "%s: line %u: longer than %zu bytes", name, number, sizeof line - 1);
+            return gn_fail(error, GN_INVALID, "%s: line %u: longer than %zu bytes", name, number, sizeof line - 1);
         memcpy(line, text, taken);
         line[taken] = 0;
         line[strcspn(line, "#")] = 0;
@@ -124,22 +125,22 @@ int gn_peers_parse(gn_peers *peers, const char *name, const char *text, size_t l
         start[strcspn(start, " \t\r")] = 0;
         gn_error reason;
         if (*start && gn_peers_add(peers, start, &reason))
-            return gn_error_set(error, "%s: line %u: %s", name, number, reason.text);
+            return gn_fail(error, GN_INVALID, "%s: line %u: %s", name, number, reason.text);
         text += step;
         length -= step;
     }
-    return 0;
+    return GN_OK;
 }
 
-int gn_peers_load(gn_peers *peers, const char *path, gn_error *error)
+gn_status gn_peers_load(gn_peers *peers, const char *path, gn_error *error)
 {
-    int status = -1;
+    gn_status status = GN_OK;
     char *text = NULL;
     size_t length = 0;
     FILE *file = fopen(path, "re");
-    if (!file) return gn_error_set(error, "%s: %s", path, strerror(errno));
+    if (!file) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     if (getdelim(&text, &length, EOF, file) < 0 && ferror(file))
-        gn_error_set(error, "%s: %s", path, strerror(errno));
+        status = gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     else
         status = gn_peers_parse(peers, path, text ? text : "", text ? strlen(text) : 0, error);
     free(text);
@@ -161,13 +162,13 @@ static int compare_peers(const void *left, const void *right)
     return compare_endpoints(&(*(gn_peer *const *)left)->endpoint, &(*(gn_peer *const *)right)->endpoint);
 }
 
-static int build_strata(gn_peers *peers, gn_error *error)
+static gn_status build_strata(gn_peers *peers, gn_error *error)
 {
     for (size_t i = 0; i < peers->route_count; i++) {
         const gn_prefix *prefix = &peers->routes[i].prefix;
         if (i && !compare_routes(&peers->routes[i - 1], &peers->routes[i])) {
             char text[GN_PREFIX_TEXT];
-            return gn_error_set(error, "overlay prefix %s is given twice", gn_prefix_format(prefix, text));
+            return gn_fail(error, GN_INVALID, "overlay prefix %s is given twice", gn_prefix_format(prefix, text));
         }
         stratum *last = peers->stratum_count ? &peers->strata[peers->stratum_count - 1] : NULL;
         if (last && last->version == prefix->ip.version && last->length == prefix->length) {
@@ -175,24 +176,24 @@ static int build_strata(gn_peers *peers, gn_error *error)
             continue;
         }
         stratum *list = grown(peers->strata, peers->stratum_count, sizeof *list);
-        if (!list) return gn_error_set(error, "out of memory");
+        if (!list) return gn_fail_memory(error);
         peers->strata = list;
         peers->strata[peers->stratum_count++] = (stratum){prefix->ip.version, prefix->length, i, 1};
     }
-    return 0;
+    return GN_OK;
 }
 
-int gn_peers_seal(gn_peers *peers, int family, gn_error *error)
+gn_status gn_peers_seal(gn_peers *peers, int family, gn_error *error)
 {
-    if (!peers->count) return gn_error_set(error, "no peer is given");
+    if (!peers->count) return gn_fail(error, GN_INVALID, "no peer is given");
     qsort(peers->peer, peers->count, sizeof *peers->peer, compare_peers);
     if (peers->route_count) qsort(peers->routes, peers->route_count, sizeof *peers->routes, compare_routes);
     for (size_t i = 0; i < peers->count; i++) {
         gn_peer *peer = peers->peer[i];
         char text[GN_ENDPOINT_TEXT];
         if (family == AF_INET && peer->endpoint.ip.version != 4)
-            return gn_error_set(error, "peer %s is IPv6, but the wire listens on an IPv4 address",
-                                gn_endpoint_format(&peer->endpoint, text));
+            return gn_fail(error, GN_INVALID, "peer %s is IPv6, but the wire listens on an IPv4 address",
+                           gn_endpoint_format(&peer->endpoint, text));
         peer->address_length = gn_endpoint_to_sockaddr(&peer->endpoint, family, &peer->address);
     }
     peers->stratum_count = 0;

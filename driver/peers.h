@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "host/address.h"
+#include "net/address.h"
 
 typedef struct gn_peer_counters {
     uint64_t tx_packets, tx_bytes;  ///< IP packets and bytes sent to it (padding not counted)
@@ -30,15 +30,15 @@ void gn_peers_free(gn_peers *peers);
 
 /// Adds "PREFIX[,PREFIX...]=ENDPOINT"; without a length, a prefix is one address. Endpoints given twice are one peer. A prefix
 /// with bits set behind its length is an error; so is one given twice, which gn_peers_seal() finds.
-int gn_peers_add(gn_peers *peers, const char *spec, gn_error *error);
+gn_status gn_peers_add(gn_peers *peers, const char *spec, gn_error *error);
 /// Adds what a text file holds: one such line per peer, '#' starts a comment.
-int gn_peers_load(gn_peers *peers, const char *path, gn_error *error);
+gn_status gn_peers_load(gn_peers *peers, const char *path, gn_error *error);
 /// As gn_peers_load(), from memory; `name` stands in messages. `text` need not be terminated.
-int gn_peers_parse(gn_peers *peers, const char *name, const char *text, size_t length, gn_error *error);
+gn_status gn_peers_parse(gn_peers *peers, const char *name, const char *text, size_t length, gn_error *error);
 
 /// Sorts the table and prepares addresses for a socket of `family` (AF_INET or AF_INET6). Afterwards it is read-only
 /// (but for the counters) and lookups are thread-safe.
-int gn_peers_seal(gn_peers *peers, int family, gn_error *error);
+gn_status gn_peers_seal(gn_peers *peers, int family, gn_error *error);
 
 /// The peer that `ip` belongs to, or NULL.
 gn_peer *gn_peers_route(const gn_peers *peers, const gn_ip *ip);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "driver/too_big.h"
+#include "host/warn.h"
 
 enum { MILLISECOND = 1000000 };
 

@@ -15,114 +15,115 @@
 typedef struct member {
     const char *name;
     unsigned bit;
-    int (*read)(const json_t *value, gn_change *change, gn_error *error);
+    gn_status (*read)(const json_t *value, gn_change *change, gn_error *error);
 } member;
 
-static int read_rules(const json_t *value, gn_change *change, gn_error *error)
+static gn_status read_rules(const json_t *value, gn_change *change, gn_error *error)
 {
     const size_t count = json_array_size(value);
     if (!json_is_array(value) || !count || count > GN_RULES_MAX)
-        return gn_error_set(error, "rules: a list of 1 to %d rules is needed", GN_RULES_MAX);
+        return gn_fail(error, GN_INVALID, "rules: a list of 1 to %d rules is needed", GN_RULES_MAX);
     const gn_rule defaults = gn_rule_default();
     for (size_t i = 0; i < count; i++) {
         char why[160];
         const char *text = json_string_value(json_array_get(value, i));
-        if (!text) return gn_error_set(error, "rules: each is a text");
+        if (!text) return gn_fail(error, GN_INVALID, "rules: each is a text");
         if (gn_rule_parse(text, &defaults, &change->rules[i], why, sizeof why))
-            return gn_error_set(error, "rules: %zu: %s", i + 1, why);
+            return gn_fail(error, GN_INVALID, "rules: %zu: %s", i + 1, why);
     }
     change->rule_count = count;
-    return 0;
+    return GN_OK;
 }
 
-static int read_profile(const json_t *value, gn_change *change, gn_error *error)
+static gn_status read_profile(const json_t *value, gn_change *change, gn_error *error)
 {
     const char *name = json_string_value(value);
-    if (name && gn_profile_parse(name, &change->profile) == GN_OK) return 0;
-    return gn_error_set(error, "profile: '%.32s' is no profile of this version", name ? name : "?");
+    if (name && gn_profile_parse(name, &change->profile) == GN_OK) return GN_OK;
+    return gn_fail(error, GN_INVALID, "profile: '%.32s' is no profile of this version", name ? name : "?");
 }
 
-static int read_bound(const json_t *value, gn_change *change, gn_error *error)
+static gn_status read_bound(const json_t *value, gn_change *change, gn_error *error)
 {
     if (!json_is_integer(value) || json_integer_value(value) < -127 || json_integer_value(value) > 127)
-        return gn_error_set(error, "bound: a whole number k is needed; the bound is 2^-k");
+        return gn_fail(error, GN_INVALID, "bound: a whole number k is needed; the bound is 2^-k");
     change->bound_exp = (int)json_integer_value(value);
-    return 0;
+    return GN_OK;
 }
 
-static int read_cut(const json_t *value, gn_change *change, gn_error *error)
+static gn_status read_cut(const json_t *value, gn_change *change, gn_error *error)
 {
     const char *name = json_string_value(value);
     if (!name || (strcmp(name, "mtu") != 0 && strcmp(name, "fill") != 0))
-        return gn_error_set(error, "cut: mtu or fill is needed");
+        return gn_fail(error, GN_INVALID, "cut: mtu or fill is needed");
     change->cut = strcmp(name, "mtu") != 0 ? GN_CUT_FILL : GN_CUT_MTU;
-    return 0;
+    return GN_OK;
 }
 
-static int read_bypass(const json_t *value, gn_change *change, gn_error *error)
+static gn_status read_bypass(const json_t *value, gn_change *change, gn_error *error)
 {
-    if (!json_is_boolean(value)) return gn_error_set(error, "bypass: true or false is needed");
+    if (!json_is_boolean(value)) return gn_fail(error, GN_INVALID, "bypass: true or false is needed");
     change->bypass = json_is_true(value);
-    return 0;
+    return GN_OK;
 }
 
-static int read_count(const json_t *value, const char *name, uint64_t *number, gn_error *error)
+static gn_status read_count(const json_t *value, const char *name, uint64_t *number, gn_error *error)
 {
     if (!json_is_integer(value) || json_integer_value(value) < 0)
-        return gn_error_set(error, "%s: a whole number of at least 0 is needed", name);
+        return gn_fail(error, GN_INVALID, "%s: a whole number of at least 0 is needed", name);
     *number = (uint64_t)json_integer_value(value);
-    return 0;
+    return GN_OK;
 }
 
-static int read_time(const json_t *value, const char *name, uint64_t *time, gn_error *error)
+static gn_status read_time(const json_t *value, const char *name, uint64_t *time, gn_error *error)
 {
-    if (read_count(value, name, time, error)) return -1;
+    if (read_count(value, name, time, error)) return error->status;
     if (!gn_fault_time_possible(*time))
-        return gn_error_set(error, "%s: at most %d seconds", name, GN_FAULT_SECONDS_MAX);
-    return 0;
+        return gn_fail(error, GN_INVALID, "%s: at most %d seconds", name, GN_FAULT_SECONDS_MAX);
+    return GN_OK;
 }
 
-static int read_probability(const json_t *value, const char *name, double *probability, gn_error *error)
+static gn_status read_probability(const json_t *value, const char *name, double *probability, gn_error *error)
 {
     const double number = json_number_value(value);
     if (!json_is_number(value) || !(number >= 0 && number <= 1))
-        return gn_error_set(error, "%s: a probability from 0 to 1 is needed", name);
+        return gn_fail(error, GN_INVALID, "%s: a probability from 0 to 1 is needed", name);
     *probability = number;
-    return 0;
+    return GN_OK;
 }
 
-static int read_rate(const json_t *v, gn_change *c, gn_error *e)
+static gn_status read_rate(const json_t *v, gn_change *c, gn_error *e)
 {
-    if (read_count(v, "rate", &c->rate, e)) return -1;
-    if (c->rate && c->rate < 1000) return gn_error_set(e, "rate: at least 1000 bits per second, or 0 for unlimited");
-    return 0;
+    if (read_count(v, "rate", &c->rate, e)) return e->status;
+    if (c->rate && c->rate < 1000)
+        return gn_fail(e, GN_INVALID, "rate: at least 1000 bits per second, or 0 for unlimited");
+    return GN_OK;
 }
 
-static int read_loss(const json_t *v, gn_change *c, gn_error *e)
+static gn_status read_loss(const json_t *v, gn_change *c, gn_error *e)
 {
     return read_probability(v, "loss", &c->fault.loss, e);
 }
-static int read_duplicate(const json_t *v, gn_change *c, gn_error *e)
+static gn_status read_duplicate(const json_t *v, gn_change *c, gn_error *e)
 {
     return read_probability(v, "duplicate", &c->fault.duplicate, e);
 }
-static int read_reorder(const json_t *v, gn_change *c, gn_error *e)
+static gn_status read_reorder(const json_t *v, gn_change *c, gn_error *e)
 {
     return read_probability(v, "reorder", &c->fault.reorder, e);
 }
-static int read_delay(const json_t *v, gn_change *c, gn_error *e)
+static gn_status read_delay(const json_t *v, gn_change *c, gn_error *e)
 {
     return read_time(v, "delay_ns", &c->fault.delay_ns, e);
 }
-static int read_jitter(const json_t *v, gn_change *c, gn_error *e)
+static gn_status read_jitter(const json_t *v, gn_change *c, gn_error *e)
 {
     return read_time(v, "jitter_ns", &c->fault.jitter_ns, e);
 }
-static int read_reorder_ns(const json_t *v, gn_change *c, gn_error *e)
+static gn_status read_reorder_ns(const json_t *v, gn_change *c, gn_error *e)
 {
     return read_time(v, "reorder_ns", &c->fault.reorder_ns, e);
 }
-static int read_seed(const json_t *v, gn_change *c, gn_error *e)
+static gn_status read_seed(const json_t *v, gn_change *c, gn_error *e)
 {
     return read_count(v, "seed", &c->fault.seed, e);
 }
@@ -137,30 +138,30 @@ static const member members[] = {
     {"seed", GN_CHANGE_SEED, read_seed},
 };
 
-static int read_member(const char *name, const json_t *value, gn_change *change, gn_error *error)
+static gn_status read_member(const char *name, const json_t *value, gn_change *change, gn_error *error)
 {
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         if (strcmp(members[i].name, name) != 0) continue;
         change->given |= members[i].bit;
         return members[i].read(value, change, error);
     }
-    return gn_error_set(error, "'%.40s' is nothing that can be set", name);
+    return gn_fail(error, GN_INVALID, "'%.40s' is nothing that can be set", name);
 }
 
-static int read_change(json_t *root, gn_change *change, gn_error *error)
+static gn_status read_change(json_t *root, gn_change *change, gn_error *error)
 {
     const char *name;
     json_t *value;
     json_object_foreach(root, name, value)
     {
-        if (strcmp(name, "command") != 0 && read_member(name, value, change, error)) return -1;
+        if (strcmp(name, "command") != 0 && read_member(name, value, change, error)) return error->status;
     }
-    if (!change->given) return gn_error_set(error, "set: nothing to set is given");
-    return 0;
+    if (!change->given) return gn_fail(error, GN_INVALID, "set: nothing to set is given");
+    return GN_OK;
 }
 
 // "status" takes no member, "stats" a format.
-static int read_format(json_t *root, gn_request *request, gn_error *error)
+static gn_status read_format(json_t *root, gn_request *request, gn_error *error)
 {
     const char *name;
     json_t *value;
@@ -168,19 +169,19 @@ static int read_format(json_t *root, gn_request *request, gn_error *error)
     {
         if (!strcmp(name, "command")) continue;
         if (request->command != GN_REQUEST_STATS || strcmp(name, "format") != 0)
-            return gn_error_set(error, "'%.40s' is no member of this request", name);
+            return gn_fail(error, GN_INVALID, "'%.40s' is no member of this request", name);
         const char *format = json_string_value(value);
         if (!format || (strcmp(format, "json") != 0 && strcmp(format, "prometheus") != 0))
-            return gn_error_set(error, "format: json or prometheus is needed");
+            return gn_fail(error, GN_INVALID, "format: json or prometheus is needed");
         request->prometheus = !strcmp(format, "prometheus");
     }
-    return 0;
+    return GN_OK;
 }
 
-static int read_request(json_t *root, gn_request *request, gn_error *error)
+static gn_status read_request(json_t *root, gn_request *request, gn_error *error)
 {
     const char *command = json_string_value(json_object_get(root, "command"));
-    if (!command) return gn_error_set(error, "a request has a \"command\": status, stats or set");
+    if (!command) return gn_fail(error, GN_INVALID, "a request has a \"command\": status, stats or set");
     if (!strcmp(command, "status"))
         request->command = GN_REQUEST_STATUS;
     else if (!strcmp(command, "stats"))
@@ -188,19 +189,19 @@ static int read_request(json_t *root, gn_request *request, gn_error *error)
     else if (!strcmp(command, "set"))
         request->command = GN_REQUEST_SET;
     else
-        return gn_error_set(error, "'%.40s' is no command; there are status, stats and set", command);
+        return gn_fail(error, GN_INVALID, "'%.40s' is no command; there are status, stats and set", command);
     return request->command == GN_REQUEST_SET ? read_change(root, &request->change, error)
                                               : read_format(root, request, error);
 }
 
-int gn_request_parse(const char *text, size_t length, gn_request *request, gn_error *error)
+gn_status gn_request_parse(const char *text, size_t length, gn_request *request, gn_error *error)
 {
     json_error_t wrong;
     memset(request, 0, sizeof *request);
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &wrong);
-    if (!root) return gn_error_set(error, "the request is no JSON: line %d: %.120s", wrong.line, wrong.text);
-    const int status =
-        json_is_object(root) ? read_request(root, request, error) : gn_error_set(error, "a request is a JSON object");
+    if (!root) return gn_fail(error, GN_INVALID, "the request is no JSON: line %d: %.120s", wrong.line, wrong.text);
+    const gn_status status = json_is_object(root) ? read_request(root, request, error)
+                                                  : gn_fail(error, GN_INVALID, "a request is a JSON object");
     json_decref(root);
     return status;
 }

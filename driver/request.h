@@ -50,12 +50,12 @@ typedef struct gn_request {
 } gn_request;
 
 /// Reads a request from untrusted bytes.
-int gn_request_parse(const char *text, size_t length, gn_request *request, gn_error *error);
+gn_status gn_request_parse(const char *text, size_t length, gn_request *request, gn_error *error);
 
 /// Parses, does what is asked and makes the answer (free() it). NULL when out of memory.
 char *gn_request_answer(const char *text, size_t length, gn_nic *nic);
 
 /// Applies a change to a running NIC: all of it, or nothing.
-int gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error);
+gn_status gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error);
 
 #endif

@@ -19,7 +19,7 @@ static bool leads_here(const gn_steer *steer, const gn_ip *ip)
     return steer->config.mode == GN_STEER_OVERLAY && !gn_path_find(ip, &path) && path.index == steer->index;
 }
 
-static int add_routes(const gn_steer *steer, gn_error *error)
+static gn_status add_routes(const gn_steer *steer, gn_error *error)
 {
     for (size_t i = 0; i < gn_peers_prefix_count(steer->peers); i++) {
         gn_route route = {
@@ -32,10 +32,10 @@ static int add_routes(const gn_steer *steer, gn_error *error)
         if (!gn_route_add(&route)) continue;
         const int reason = errno;
         if (reason == EEXIST && leads_here(steer, &route.prefix.ip)) continue;
-        return gn_error_set(error, "cannot route %s to the device: %s%s", gn_prefix_format(&route.prefix, text),
-                            strerror(reason), reason == EEXIST ? " (another route for this prefix is in the way)" : "");
+        return gn_fail(error, GN_IO, "cannot route %s to the device: %s%s", gn_prefix_format(&route.prefix, text),
+                       strerror(reason), reason == EEXIST ? " (another route for this prefix is in the way)" : "");
     }
-    return 0;
+    return GN_OK;
 }
 
 static void remove_routes(const gn_steer *steer)
@@ -64,7 +64,7 @@ static bool has_version(const gn_peers *peers, int version)
     return false;
 }
 
-static int add_policies(const gn_steer *steer, gn_error *error)
+static gn_status add_policies(const gn_steer *steer, gn_error *error)
 {
     for (int version = 4; version <= 6; version += 2) {
         if (!has_version(steer->peers, version)) continue;
@@ -72,21 +72,21 @@ static int add_policies(const gn_steer *steer, gn_error *error)
             const gn_policy policy = policy_for(steer, version, steer->tos[i]);
             if (!gn_policy_add(&policy)) continue;
             if (errno == EEXIST)
-                return gn_error_set(
-                    error,
+                return gn_fail(
+                    error, GN_INVALID,
                     "a policy rule for table %u exists already: is another NIC steering? (--table chooses another one)",
                     policy.table);
             if (steer->config.mode == GN_STEER_DSCP && errno == EINVAL)
-                return gn_error_set(
-                    error,
+                return gn_fail(
+                    error, GN_INVALID,
                     "this kernel has no policy rules by DSCP (Linux 6.12 has): mark the packets with your firewall, "
                     "for "
                     "example `nft add rule ip FILTER OUTPUT ip dscp 10 meta mark set %#x`, and use --steer mark",
                     GN_STEER_MARK_DEFAULT);
-            return gn_error_set(error, "cannot add a policy rule: %s", strerror(errno));
+            return gn_fail(error, GN_IO, "cannot add a policy rule: %s", strerror(errno));
         }
     }
-    return 0;
+    return GN_OK;
 }
 
 static void remove_policies(const gn_steer *steer)
@@ -109,8 +109,8 @@ static void collect_tos(gn_steer *steer, const gn_rule *rules, size_t count)
     if (steer->config.mode == GN_STEER_MARK) steer->tos_count = 1;  // one mark stands for all of them
 }
 
-int gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned index, const gn_peers *peers,
-                  const gn_rule *rules, size_t rule_count, gn_error *error)
+gn_status gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned index, const gn_peers *peers,
+                        const gn_rule *rules, size_t rule_count, gn_error *error)
 {
     *steer = (gn_steer){.config = *config, .index = index, .peers = peers};
     if (!steer->config.table) steer->config.table = GN_STEER_TABLE;
@@ -119,10 +119,10 @@ int gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned index
     collect_tos(steer, rules, rule_count);
     if (add_routes(steer, error)) goto failed;
     if (steer->config.mode != GN_STEER_OVERLAY && add_policies(steer, error)) goto failed;
-    return 0;
+    return GN_OK;
 failed:
     gn_steer_close(steer);
-    return -1;
+    return error->status;
 }
 
 void gn_steer_close(gn_steer *steer)

@@ -30,8 +30,8 @@ typedef struct gn_steer {
 } gn_steer;
 
 /// Adds routes (and rules) for all peers. On failure nothing remains.
-int gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned index, const gn_peers *peers,
-                  const gn_rule *rules, size_t rule_count, gn_error *error);
+gn_status gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned index, const gn_peers *peers,
+                        const gn_rule *rules, size_t rule_count, gn_error *error);
 /// Removes them again.
 void gn_steer_close(gn_steer *steer);
 

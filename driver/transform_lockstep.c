@@ -28,42 +28,42 @@ void gn_lockstep_close(void *state)
     free(l);
 }
 
-int gn_lockstep_open(void **state, const gn_transform *reference, const gn_transform *other,
-                     const gn_engine_config *config, gn_error *error)
+gn_status gn_lockstep_open(void **state, const gn_transform *reference, const gn_transform *other,
+                           const gn_engine_config *config, gn_error *error)
 {
     lockstep *l = calloc(1, sizeof *l);
-    if (!l) return gn_error_set(error, "out of memory");
+    if (!l) return gn_fail_memory(error);
     l->reference = reference;
     l->other = other;
     l->expected = malloc(sizeof *l->expected);
-    const int failed = !l->expected ? gn_error_set(error, "out of memory")
-                                    : reference->open(&l->reference_state, config, error) ||
-                                          other->open(&l->other_state, config, error);
+    const bool failed = !l->expected ? gn_fail_memory(error)
+                                     : reference->open(&l->reference_state, config, error) ||
+                                           other->open(&l->other_state, config, error);
     if (failed) {
         gn_lockstep_close(l);
-        return -1;
+        return error->status;
     }
     *state = l;
-    return 0;
+    return GN_OK;
 }
 
-int gn_lockstep_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
+gn_status gn_lockstep_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
 {
     lockstep *l = state;
     // The reference takes all that is valid; the other may have its limits.
     return l->other->set_rules(l->other_state, rules, count, error) ||
                    l->reference->set_rules(l->reference_state, rules, count, error)
-               ? -1
-               : 0;
+               ? error->status
+               : GN_OK;
 }
 
-int gn_lockstep_set_bypass(void *state, bool bypass, gn_error *error)
+gn_status gn_lockstep_set_bypass(void *state, bool bypass, gn_error *error)
 {
     lockstep *l = state;
     return l->reference->set_bypass(l->reference_state, bypass, error) ||
                    l->other->set_bypass(l->other_state, bypass, error)
-               ? -1
-               : 0;
+               ? error->status
+               : GN_OK;
 }
 
 static gn_bytes packet_of(const gn_burst *burst, unsigned i)
@@ -72,7 +72,7 @@ static gn_bytes packet_of(const gn_burst *burst, unsigned i)
     return (gn_bytes){burst->data + burst->offset[i], burst->offset[i + 1] - burst->offset[i]};
 }
 
-static int differ(lockstep *l, gn_difference *difference, gn_error *error)
+static gn_status differ(lockstep *l, gn_difference *difference, gn_error *error)
 {
     atomic_fetch_add(&l->differences, 1);
     difference->reference = l->reference->name;
@@ -80,12 +80,12 @@ static int differ(lockstep *l, gn_difference *difference, gn_error *error)
     return gn_difference_report(difference, error);
 }
 
-int gn_lockstep_transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
+gn_status gn_lockstep_transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
 {
     lockstep *l = state;
     if (l->reference->transmit(l->reference_state, in, heads, l->expected, error) ||
         l->other->transmit(l->other_state, in, heads, out, error))
-        return -1;
+        return error->status;
     for (unsigned i = 0; i < in->count; i++) {
         const uint64_t number = atomic_fetch_add(&l->tx_packets, 1) + 1;
         gn_difference d = {.direction = "transmit",
@@ -96,64 +96,63 @@ int gn_lockstep_transmit(void *state, const gn_burst *in, const int *heads, gn_b
                            .got = packet_of(out, i)};
         if (!gn_bytes_equal(d.expected, d.got)) return differ(l, &d, error);
     }
-    return 0;
+    return GN_OK;
 }
 
-int gn_lockstep_receive(void *state, const uint8_t *packet, size_t length, uint8_t *out, size_t capacity,
-                        size_t *out_length, gn_error *error)
+gn_status gn_lockstep_receive(void *state, const uint8_t *packet, size_t length, uint8_t *out, size_t capacity,
+                              size_t *out_length, gn_error *error)
 {
     lockstep *l = state;
     size_t bytes = 0;
-    const int expected =
-        l->reference->receive(l->reference_state, packet, length, l->restored, sizeof l->restored, &bytes, error);
-    if (expected < 0) return -1;
-    const int got = l->other->receive(l->other_state, packet, length, out, capacity, out_length, error);
-    if (got < 0) return -1;
+    if (l->reference->receive(l->reference_state, packet, length, l->restored, sizeof l->restored, &bytes, error) ||
+        l->other->receive(l->other_state, packet, length, out, capacity, out_length, error))
+        return error->status;
     gn_difference d = {.direction = "receive",
                        .number = atomic_fetch_add(&l->rx_packets, 1) + 1,
                        .in = {packet, length},
-                       .expected = {expected ? l->restored : NULL, bytes},
-                       .got = {got ? out : NULL, got ? *out_length : 0}};
-    return gn_bytes_equal(d.expected, d.got) ? got : differ(l, &d, error);
+                       .expected = {bytes ? l->restored : NULL, bytes},
+                       .got = {*out_length ? out : NULL, *out_length}};
+    return gn_bytes_equal(d.expected, d.got) ? GN_OK : differ(l, &d, error);
 }
 
-/// Compares counters by name. @return -1 with the first that differs
-static int compare(lockstep *l, const gn_counter *rows, const void *expected, const void *got, const char *what,
-                   gn_error *error)
+/// Compares counters by name; the error names the first that differs.
+static gn_status compare(lockstep *l, const gn_counter *rows, const void *expected, const void *got, const char *what,
+                         gn_error *error)
 {
     for (; rows->name; rows++) {
         const uint64_t a = gn_counter_value(rows, expected), b = gn_counter_value(rows, got);
         if (a == b) continue;
         atomic_fetch_add(&l->differences, 1);
-        return gn_error_set(error, "counter %s.%s is %" PRIu64 " in %s, %" PRIu64 " in %s", what, rows->name, a,
-                            l->reference->name, b, l->other->name);
+        return gn_fail(error, GN_CORRUPT, "counter %s.%s is %" PRIu64 " in %s, %" PRIu64 " in %s", what, rows->name, a,
+                       l->reference->name, b, l->other->name);
     }
-    return 0;
+    return GN_OK;
 }
 
-int gn_lockstep_tx_counters(void *state, gn_tx_counters *counters, gn_error *error)
+gn_status gn_lockstep_tx_counters(void *state, gn_tx_counters *counters, gn_error *error)
 {
     lockstep *l = state;
     gn_tx_counters expected;
     if (l->reference->tx_counters(l->reference_state, &expected, error) ||
         l->other->tx_counters(l->other_state, counters, error) ||
         compare(l, gn_tx_counter_rows, &expected, counters, "tx", error))
-        return -1;
+        return error->status;
     for (size_t i = 0; i < GN_RULES_MAX; i++) {
         char what[24];
         snprintf(what, sizeof what, "tx.rules[%zu]", i);
-        if (compare(l, gn_tx_rule_counter_rows, &expected.rule[i], &counters->rule[i], what, error)) return -1;
+        if (compare(l, gn_tx_rule_counter_rows, &expected.rule[i], &counters->rule[i], what, error))
+            return error->status;
     }
-    return 0;
+    return GN_OK;
 }
 
-int gn_lockstep_rx_counters(void *state, gn_rx_counters *counters, gn_error *error)
+gn_status gn_lockstep_rx_counters(void *state, gn_rx_counters *counters, gn_error *error)
 {
     lockstep *l = state;
     gn_rx_counters expected;
     return l->reference->rx_counters(l->reference_state, &expected, error) ||
                    l->other->rx_counters(l->other_state, counters, error)
-               ? -1
+               ? error->status
                : compare(l, gn_rx_counter_rows, &expected, counters, "rx", error);
 }
 

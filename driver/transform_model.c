@@ -6,7 +6,7 @@
 
 #include "driver/model.h"
 
-static int model_open(void **state, const gn_engine_config *config, gn_error *error)
+static gn_status model_open(void **state, const gn_engine_config *config, gn_error *error)
 {
     gn_engine_config own = *config;
     own.flow_capacity = 1;  // flows are not its business
@@ -14,14 +14,14 @@ static int model_open(void **state, const gn_engine_config *config, gn_error *er
     return gn_model_open(state, &own, error);
 }
 
-static int model_set_bypass(void *state, bool bypass, gn_error *error)
+static gn_status model_set_bypass(void *state, bool bypass, gn_error *error)
 {
     (void)error;
     gn_model_set_bypass(state, bypass, bypass);
-    return 0;
+    return GN_OK;
 }
 
-static int model_transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
+static gn_status model_transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
 {
     out->count = 0;
     out->offset[0] = 0;
@@ -31,43 +31,45 @@ static int model_transmit(void *state, const gn_burst *in, const int *heads, gn_
         uint8_t *to = out->data + out->offset[i];
         size_t bytes = length;
         if (gn_tx_packet_head(((gn_model *)state)->tx, packet, length, heads[i], to, room, &bytes) == GN_VERDICT_PASS) {
-            if (length > room) return gn_error_set(error, "a burst is too long");
+            if (length > room) return gn_fail(error, GN_INVALID, "a burst is too long");
             memcpy(to, packet, length);
         }
         out->offset[++out->count] = (uint32_t)(out->offset[i] + bytes);
     }
-    return 0;
+    return GN_OK;
 }
 
-static int model_receive(void *state, const uint8_t *packet, size_t length, uint8_t *out, size_t capacity,
-                         size_t *out_length, gn_error *error)
+static gn_status model_receive(void *state, const uint8_t *packet, size_t length, uint8_t *out, size_t capacity,
+                               size_t *out_length, gn_error *error)
 {
     switch (gn_rx_packet(((gn_model *)state)->rx, packet, length, out, capacity, out_length)) {
     case GN_VERDICT_DROP:
-        return 0;
+        *out_length = 0;
+        return GN_OK;
     case GN_VERDICT_WRITE:
-        return 1;
+        return GN_OK;
     case GN_VERDICT_PASS:
         break;
     }
-    if (length > capacity) return gn_error_set(error, "a packet of %zu bytes has no room in %zu", length, capacity);
+    if (length > capacity)
+        return gn_fail(error, GN_INVALID, "a packet of %zu bytes has no room in %zu", length, capacity);
     memcpy(out, packet, length);
     *out_length = length;
-    return 1;
+    return GN_OK;
 }
 
-static int model_tx_counters(void *state, gn_tx_counters *counters, gn_error *error)
+static gn_status model_tx_counters(void *state, gn_tx_counters *counters, gn_error *error)
 {
     (void)error;
     *counters = *gn_tx_get_counters(((gn_model *)state)->tx);
-    return 0;
+    return GN_OK;
 }
 
-static int model_rx_counters(void *state, gn_rx_counters *counters, gn_error *error)
+static gn_status model_rx_counters(void *state, gn_rx_counters *counters, gn_error *error)
 {
     (void)error;
     *counters = *gn_rx_get_counters(((gn_model *)state)->rx);
-    return 0;
+    return GN_OK;
 }
 
 const gn_transform gn_transform_model = {

@@ -28,37 +28,37 @@ typedef struct hardware {
     uint8_t sent[FRAME_MAX], received[FRAME_MAX];
 } hardware;
 
-static int put(hardware *h, unsigned at, uint32_t value, gn_error *error)
+static gn_status put(hardware *h, unsigned at, uint32_t value, gn_error *error)
 {
     const int answer = gn_rtl_nic_write(h->nic, at, value);
-    if (!answer) return 0;
-    return gn_error_set(error, "register 0x%03x: %s", at,
-                        answer < 0 ? "the hardware does not answer" : "the hardware refuses to be written there");
+    if (!answer) return GN_OK;
+    return gn_fail(error, GN_INVALID, "register 0x%03x: %s", at,
+                   answer < 0 ? "the hardware does not answer" : "the hardware refuses to be written there");
 }
 
-static int get(hardware *h, unsigned at, uint32_t *value, gn_error *error)
+static gn_status get(hardware *h, unsigned at, uint32_t *value, gn_error *error)
 {
     const int answer = gn_rtl_nic_read(h->nic, at, value);
-    if (!answer) return 0;
-    return gn_error_set(error, "register 0x%03x: %s", at,
-                        answer < 0 ? "the hardware does not answer" : "the hardware has nothing there");
+    if (!answer) return GN_OK;
+    return gn_fail(error, GN_INVALID, "register 0x%03x: %s", at,
+                   answer < 0 ? "the hardware does not answer" : "the hardware has nothing there");
 }
 
-static int get_counter(hardware *h, unsigned at, uint64_t *value, gn_error *error)
+static gn_status get_counter(hardware *h, unsigned at, uint64_t *value, gn_error *error)
 {
     uint32_t low, high;
-    if (get(h, at, &low, error) || get(h, at + 4, &high, error)) return -1;
+    if (get(h, at, &low, error) || get(h, at + 4, &high, error)) return error->status;
     *value = (uint64_t)high << 32 | low;
-    return 0;
+    return GN_OK;
 }
 
-static int get_rule_counters(hardware *h, size_t rule, uint64_t value[GN_TX_RULE_REGISTERS], gn_error *error)
+static gn_status get_rule_counters(hardware *h, size_t rule, uint64_t value[GN_TX_RULE_REGISTERS], gn_error *error)
 {
     for (unsigned i = 0; i < GN_TX_RULE_REGISTERS; i++)
         if (get_counter(h, GN_REG_TX_RULES + (unsigned)rule * GN_REG_TX_RULE_STEP + i * GN_REG_COUNTER, &value[i],
                         error))
-            return -1;
-    return 0;
+            return error->status;
+    return GN_OK;
 }
 
 static void close_hardware(void *state)
@@ -69,97 +69,103 @@ static void close_hardware(void *state)
     free(h);
 }
 
-static int check_rules(const hardware *h, const gn_rule *rules, size_t count, gn_error *error)
+static gn_status check_rules(const hardware *h, const gn_rule *rules, size_t count, gn_error *error)
 {
-    if (count > h->rules) return gn_error_set(error, "the hardware has room for %zu rules, not %zu", h->rules, count);
+    if (count > h->rules)
+        return gn_fail(error, GN_INVALID, "the hardware has room for %zu rules, not %zu", h->rules, count);
     for (size_t i = 0; i < count; i++)
         if (!(h->profiles >> rules[i].codec.profile & 1))
-            return gn_error_set(error, "the hardware is built without profile %s",
-                                gn_profile_name(rules[i].codec.profile));
-    return 0;
+            return gn_fail(error, GN_INVALID, "the hardware is built without profile %s",
+                           gn_profile_name(rules[i].codec.profile));
+    return GN_OK;
 }
 
-static int set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
+static gn_status set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
 {
     hardware *h = state;
-    if (check_rules(h, rules, count, error) || put(h, GN_REG_SNAPSHOT, 1, error)) return -1;
+    if (check_rules(h, rules, count, error) || put(h, GN_REG_SNAPSHOT, 1, error)) return error->status;
     for (size_t i = 0; i < h->rules; i++) {
         const gn_rule_words words = i < count ? gn_rule_to_words(&rules[i]) : (gn_rule_words){{0}};
         for (unsigned w = 0; w < GN_RULE_WORDS; w++)
-            if (put(h, GN_REG_RULES + (unsigned)i * GN_REG_RULE_STEP + 4 * w, words.word[w], error)) return -1;
+            if (put(h, GN_REG_RULES + (unsigned)i * GN_REG_RULE_STEP + 4 * w, words.word[w], error))
+                return error->status;
         if (!memcmp(&words, &h->words[i], sizeof words)) continue;
-        if (get_rule_counters(h, i, h->before[i], error)) return -1;
+        if (get_rule_counters(h, i, h->before[i], error)) return error->status;
         h->words[i] = words;
     }
     return put(h, GN_REG_COMMIT, 1, error);
 }
 
-static int set_bypass(void *state, bool bypass, gn_error *error)
+static gn_status set_bypass(void *state, bool bypass, gn_error *error)
 {
     return put(state, GN_REG_CONTROL, gn_nic_control(bypass, bypass), error);
 }
 
-static int identify(hardware *h, gn_error *error)
+static gn_status identify(hardware *h, gn_error *error)
 {
     uint32_t id, params;
-    if (get(h, GN_REG_ID, &id, error) || get(h, GN_REG_PARAMS, &params, error)) return -1;
+    if (get(h, GN_REG_ID, &id, error) || get(h, GN_REG_PARAMS, &params, error)) return error->status;
     if (id != GN_NIC_ID)
-        return gn_error_set(error, "the hardware calls itself 0x%08x, not 0x%08x", id, (unsigned)GN_NIC_ID);
+        return gn_fail(error, GN_INVALID, "the hardware calls itself 0x%08x, not 0x%08x", id, (unsigned)GN_NIC_ID);
     h->profiles = gn_nic_profiles(params);
     h->rules = gn_nic_rules(params);
     if (h->rules > GN_RULES_MAX) h->rules = GN_RULES_MAX;
-    return 0;
+    return GN_OK;
 }
 
-static int open_hardware(void **state, const gn_engine_config *config, gn_error *error)
+static gn_status open_hardware(void **state, const gn_engine_config *config, gn_error *error)
 {
     hardware *h = calloc(1, sizeof *h);
-    if (!h) return gn_error_set(error, "out of memory");
+    if (!h) return gn_fail_memory(error);
     h->nic = gn_rtl_nic_new();
-    const int failed = !h->nic ? gn_error_set(error, "out of memory")
-                               : identify(h, error) || set_rules(h, config->rules, config->rule_count, error) ||
-                                     set_bypass(h, config->bypass, error);
+    const bool failed = !h->nic ? gn_fail_memory(error)
+                                : identify(h, error) || set_rules(h, config->rules, config->rule_count, error) ||
+                                      set_bypass(h, config->bypass, error);
     if (failed) {
         close_hardware(h);
-        return -1;
+        return error->status;
     }
     *state = h;
-    return 0;
+    return GN_OK;
 }
 
 /// Locally administered addresses; nobody looks at them.
 static const uint8_t ethernet4[ETHERNET] = {2, 'g', 'n', 0, 0, 2, 2, 'g', 'n', 0, 0, 1, 0x08, 0x00};
 static const uint8_t ethernet6[ETHERNET] = {2, 'g', 'n', 0, 0, 2, 2, 'g', 'n', 0, 0, 1, 0x86, 0xdd};
 
-static int send_frame(hardware *h, gn_rtl_side side, const uint8_t *packet, size_t length, unsigned user,
-                      gn_error *error)
+static gn_status send_frame(hardware *h, gn_rtl_side side, const uint8_t *packet, size_t length, unsigned user,
+                            gn_error *error)
 {
     const uint8_t *header = length && packet[0] >> 4 == 6 ? ethernet6 : ethernet4;
-    return gn_rtl_nic_put(h->nic, side, header, ETHERNET, packet, length, user) ? gn_error_set(error, "out of memory")
-                                                                                : 0;
+    return gn_rtl_nic_put(h->nic, side, header, ETHERNET, packet, length, user) ? gn_fail_memory(error) : GN_OK;
 }
 
-/// @return the IP packet's length; 0: nothing came within `cycles`; -1: what came is wrong
-static long take_frame(hardware *h, gn_rtl_side side, uint8_t frame[FRAME_MAX], unsigned cycles, gn_error *error)
+/// Takes a frame; `*length` is its IP packet's, or 0 when nothing came within `cycles`.
+static gn_status take_frame(hardware *h, gn_rtl_side side, uint8_t frame[FRAME_MAX], unsigned cycles, size_t *length,
+                            gn_error *error)
 {
+    *length = 0;
     const long got = gn_rtl_nic_get(h->nic, side, frame, FRAME_MAX, cycles);
-    if (!got) return 0;
+    if (!got) return GN_OK;
     if (got < 0)
-        return gn_error_set(error, "what comes out of the hardware is no frame: %s", gn_rtl_nic_fault(h->nic, side));
+        return gn_fail(error, GN_INVALID, "what comes out of the hardware is no frame: %s",
+                       gn_rtl_nic_fault(h->nic, side));
     if (got <= ETHERNET || (memcmp(frame, ethernet4, ETHERNET) != 0 && memcmp(frame, ethernet6, ETHERNET) != 0))
-        return gn_error_set(error, "the hardware has changed a frame's Ethernet header (%ld bytes came out)", got);
-    return got - ETHERNET;
+        return gn_fail(error, GN_INVALID, "the hardware has changed a frame's Ethernet header (%ld bytes came out)",
+                       got);
+    *length = (size_t)(got - ETHERNET);
+    return GN_OK;
 }
 
-static int silent(const char *side, unsigned missing, gn_error *error)
+static gn_status silent(const char *side, unsigned missing, gn_error *error)
 {
-    return gn_error_set(error,
-                        "%s: the hardware does not answer: %u frame(s) went in and have not come out, and nothing has "
-                        "moved for %d cycles",
-                        side, missing, PATIENCE);
+    return gn_fail(error, GN_TIMEOUT,
+                   "%s: the hardware does not answer: %u frame(s) went in and have not come out, and nothing has "
+                   "moved for %d cycles",
+                   side, missing, PATIENCE);
 }
 
-static int transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
+static gn_status transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
 {
     hardware *h = state;
     out->count = 0;
@@ -167,98 +173,99 @@ static int transmit(void *state, const gn_burst *in, const int *heads, gn_burst 
     for (unsigned i = 0; i < in->count; i++) {
         const unsigned user = heads[i] == GN_HEAD_STORED ? USER_STORED : (unsigned)heads[i];
         if (send_frame(h, GN_RTL_TX, in->data + in->offset[i], in->offset[i + 1] - in->offset[i], user, error))
-            return -1;
+            return error->status;
     }
     while (out->count < in->count) {
-        const long length = take_frame(h, GN_RTL_TX, h->sent, PATIENCE, error);
-        if (length < 0) return -1;
+        size_t length;
+        if (take_frame(h, GN_RTL_TX, h->sent, PATIENCE, &length, error)) return error->status;
         if (!length) return silent("transmit", in->count - out->count, error);
         const uint32_t at = out->offset[out->count];
-        if ((size_t)length > sizeof out->data - at)
-            return gn_error_set(error, "transmit: the hardware made too much of a burst");
-        memcpy(out->data + at, h->sent + ETHERNET, (size_t)length);
+        if (length > sizeof out->data - at)
+            return gn_fail(error, GN_INVALID, "transmit: the hardware made too much of a burst");
+        memcpy(out->data + at, h->sent + ETHERNET, length);
         out->offset[++out->count] = at + (uint32_t)length;
     }
-    return 0;
+    return GN_OK;
 }
 
-static int get_rx_counter(hardware *h, const char *name, uint64_t *value, gn_error *error)
+static gn_status get_rx_counter(hardware *h, const char *name, uint64_t *value, gn_error *error)
 {
     return get_counter(h, gn_counter_address(GN_REG_RX, gn_rx_registers, name), value, error);
 }
 
 /// Whether the frame that went in last was dropped. Only one is ever on its way.
-static int was_dropped(hardware *h, bool *dropped, gn_error *error)
+static gn_status was_dropped(hardware *h, bool *dropped, gn_error *error)
 {
     uint64_t malformed, bad, too_long;
     if (put(h, GN_REG_SNAPSHOT, 1, error) || get_rx_counter(h, "malformed", &malformed, error) ||
         get_rx_counter(h, "dropped_bad", &bad, error) || get_rx_counter(h, "dropped_long", &too_long, error))
-        return -1;
+        return error->status;
     *dropped = malformed + bad + too_long != h->dropped;
     h->dropped = malformed + bad + too_long;
-    return 0;
+    return GN_OK;
 }
 
-static int receive(void *state, const uint8_t *packet, size_t length, uint8_t *out, size_t capacity, size_t *out_length,
-                   gn_error *error)
+static gn_status receive(void *state, const uint8_t *packet, size_t length, uint8_t *out, size_t capacity,
+                         size_t *out_length, gn_error *error)
 {
     hardware *h = state;
-    if (send_frame(h, GN_RTL_RX, packet, length, 0, error)) return -1;
+    *out_length = 0;
+    if (send_frame(h, GN_RTL_RX, packet, length, 0, error)) return error->status;
     for (unsigned waited = 0; waited < PATIENCE; waited += LOOK) {
-        const long got = take_frame(h, GN_RTL_RX, h->received, LOOK, error);
-        if (got < 0) return -1;
+        size_t got;
+        if (take_frame(h, GN_RTL_RX, h->received, LOOK, &got, error)) return error->status;
         if (got) {
-            if ((size_t)got > capacity)
-                return gn_error_set(error, "receive: %ld bytes have no room in %zu", got, capacity);
-            memcpy(out, h->received + ETHERNET, (size_t)got);
-            *out_length = (size_t)got;
-            return 1;
+            if (got > capacity)
+                return gn_fail(error, GN_INVALID, "receive: %zu bytes have no room in %zu", got, capacity);
+            memcpy(out, h->received + ETHERNET, got);
+            *out_length = got;
+            return GN_OK;
         }
         bool dropped;
-        if (was_dropped(h, &dropped, error)) return -1;
-        if (dropped) return 0;
+        if (was_dropped(h, &dropped, error)) return error->status;
+        if (dropped) return GN_OK;
     }
     return silent("receive", 1, error);
 }
 
-static int get_counters(hardware *h, unsigned at, const gn_counter_register *registers, unsigned count, void *counters,
-                        gn_error *error)
+static gn_status get_counters(hardware *h, unsigned at, const gn_counter_register *registers, unsigned count,
+                              void *counters, gn_error *error)
 {
     for (unsigned i = 0; i < count; i++) {
         uint64_t value;
         if (registers[i].offset == GN_NOT_IN_MODEL) continue;
-        if (get_counter(h, at + GN_REG_COUNTER * i, &value, error)) return -1;
+        if (get_counter(h, at + GN_REG_COUNTER * i, &value, error)) return error->status;
         memcpy((char *)counters + registers[i].offset, &value, sizeof value);
     }
-    return 0;
+    return GN_OK;
 }
 
-static int tx_counters(void *state, gn_tx_counters *c, gn_error *error)
+static gn_status tx_counters(void *state, gn_tx_counters *c, gn_error *error)
 {
     hardware *h = state;
     memset(c, 0, sizeof *c);
     if (put(h, GN_REG_SNAPSHOT, 1, error) || get_counters(h, GN_REG_TX, gn_tx_registers, GN_TX_REGISTERS, c, error))
-        return -1;
+        return error->status;
     c->bytes -= ETHERNET * c->packets;
     for (size_t i = 0; i < h->rules; i++) {
         uint64_t now[GN_TX_RULE_REGISTERS];
-        if (get_rule_counters(h, i, now, error)) return -1;
+        if (get_rule_counters(h, i, now, error)) return error->status;
         for (unsigned w = 0; w < GN_TX_RULE_REGISTERS; w++) {
             now[w] -= h->before[i][w];
             memcpy((char *)&c->rule[i] + gn_tx_rule_registers[w].offset, &now[w], sizeof now[w]);
         }
     }
-    return 0;
+    return GN_OK;
 }
 
-static int rx_counters(void *state, gn_rx_counters *c, gn_error *error)
+static gn_status rx_counters(void *state, gn_rx_counters *c, gn_error *error)
 {
     hardware *h = state;
     memset(c, 0, sizeof *c);
     if (put(h, GN_REG_SNAPSHOT, 1, error) || get_counters(h, GN_REG_RX, gn_rx_registers, GN_RX_REGISTERS, c, error))
-        return -1;
+        return error->status;
     c->bytes -= ETHERNET * c->packets;
-    return 0;
+    return GN_OK;
 }
 
 const gn_transform gn_transform_rtl = {

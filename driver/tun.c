@@ -17,22 +17,23 @@
 #define TUN_F_USO6 0x40
 #endif
 
-static int attach(gn_tun *tun, const gn_tun_config *config, gn_error *error)
+static gn_status attach(gn_tun *tun, const gn_tun_config *config, gn_error *error)
 {
     tun->fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (tun->fd < 0) {
         const int reason = errno;
-        return gn_error_set(error, "/dev/net/tun: %s%s", strerror(reason),
-                            reason == EACCES ? " (this account must be allowed to read and write it)"
-                                             : " (is the tun module loaded?)");
+        return gn_fail(error, GN_IO, "/dev/net/tun: %s%s", strerror(reason),
+                       reason == EACCES ? " (this account must be allowed to read and write it)"
+                                        : " (is the tun module loaded?)");
     }
     struct ifreq request = {.ifr_flags = (short)(IFF_TUN | IFF_NO_PI | IFF_VNET_HDR)};
     if (strlen(config->name) >= sizeof request.ifr_name)
-        return gn_error_set(error, "device name '%.40s' is longer than 15 bytes", config->name);
+        return gn_fail(error, GN_INVALID, "device name '%.40s' is longer than 15 bytes", config->name);
     memcpy(request.ifr_name, config->name, strlen(config->name) + 1);
     if (config->existing && !if_nametoindex(config->name))
-        return gn_error_set(error, "%s: no such device; as root: ip tuntap add dev %s mode tun vnet_hdr user NAME",
-                            config->name, config->name);
+        return gn_fail(error, GN_INVALID,
+                       "%s: no such device; as root: ip tuntap add dev %s mode tun vnet_hdr user NAME", config->name,
+                       config->name);
     if (ioctl(tun->fd, TUNSETIFF, &request)) {
         const int reason = errno;
         const char *hint =
@@ -40,46 +41,46 @@ static int attach(gn_tun *tun, const gn_tun_config *config, gn_error *error)
             : reason == EINVAL && config->existing ? " (make it with: ip tuntap add ... mode tun vnet_hdr)"
             : reason == EBUSY                      ? " (another process has it open)"
                                                    : "";
-        return gn_error_set(error, "%s: cannot attach to the TUN device: %s%s", config->name, strerror(reason), hint);
+        return gn_fail(error, GN_IO, "%s: cannot attach to the TUN device: %s%s", config->name, strerror(reason), hint);
     }
     memcpy(tun->name, request.ifr_name, sizeof tun->name);
     tun->index = if_nametoindex(tun->name);
-    return 0;
+    return GN_OK;
 }
 
-static int offload(gn_tun *tun, const gn_tun_config *config, gn_error *error)
+static gn_status offload(gn_tun *tun, const gn_tun_config *config, gn_error *error)
 {
     const unsigned long tcp = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN, udp = TUN_F_USO4 | TUN_F_USO6;
     if (config->no_offload) {
-        if (!ioctl(tun->fd, TUNSETOFFLOAD, 0UL)) return 0;
-        return gn_error_set(error, "%s: cannot turn off offloads: %s", tun->name, strerror(errno));
+        if (!ioctl(tun->fd, TUNSETOFFLOAD, 0UL)) return GN_OK;
+        return gn_fail(error, GN_IO, "%s: cannot turn off offloads: %s", tun->name, strerror(errno));
     }
     tun->uso = !ioctl(tun->fd, TUNSETOFFLOAD, tcp | udp);
-    if (tun->uso || !ioctl(tun->fd, TUNSETOFFLOAD, tcp)) return 0;
-    return gn_error_set(error, "%s: cannot set offloads: %s", tun->name, strerror(errno));
+    if (tun->uso || !ioctl(tun->fd, TUNSETOFFLOAD, tcp)) return GN_OK;
+    return gn_fail(error, GN_IO, "%s: cannot set offloads: %s", tun->name, strerror(errno));
 }
 
-static int set_up(gn_tun *tun, const gn_tun_config *config, gn_error *error)
+static gn_status set_up(gn_tun *tun, const gn_tun_config *config, gn_error *error)
 {
     gn_link link = {.mtu = config->mtu, .queue_length = config->queue_length};
     if (gn_link_set(tun->index, &link))
-        return gn_error_set(error, "%s: cannot set an MTU of %u: %s", tun->name, config->mtu, strerror(errno));
+        return gn_fail(error, GN_IO, "%s: cannot set an MTU of %u: %s", tun->name, config->mtu, strerror(errno));
     for (size_t i = 0; i < config->address_count; i++) {
         char text[GN_PREFIX_TEXT];
         if (gn_address_add(tun->index, &config->addresses[i]))
-            return gn_error_set(error, "%s: cannot add address %s: %s", tun->name,
-                                gn_prefix_format(&config->addresses[i], text), strerror(errno));
+            return gn_fail(error, GN_IO, "%s: cannot add address %s: %s", tun->name,
+                           gn_prefix_format(&config->addresses[i], text), strerror(errno));
     }
     // A matter of speed alone, and not every kernel lets it be set: one segment of the host then fills one system call of ours.
     link = (gn_link){.gso_max_segments = config->gso_max_segments};
     if (config->gso_max_segments) (void)gn_link_set(tun->index, &link);
     link = (gn_link){.up = true};
     if (gn_link_set(tun->index, &link))
-        return gn_error_set(error, "%s: cannot bring it up: %s", tun->name, strerror(errno));
-    return 0;
+        return gn_fail(error, GN_IO, "%s: cannot bring it up: %s", tun->name, strerror(errno));
+    return GN_OK;
 }
 
-int gn_tun_open(gn_tun *tun, const gn_tun_config *config, gn_error *error)
+gn_status gn_tun_open(gn_tun *tun, const gn_tun_config *config, gn_error *error)
 {
     *tun = (gn_tun){.fd = -1};
     if (attach(tun, config, error)) goto failed;
@@ -87,14 +88,14 @@ int gn_tun_open(gn_tun *tun, const gn_tun_config *config, gn_error *error)
     if (!config->existing && set_up(tun, config, error)) goto failed;
     const int mtu = gn_link_mtu(tun->index);
     if (mtu < 0) {
-        gn_error_set(error, "%s: cannot read its MTU: %s", tun->name, strerror(errno));
+        gn_fail(error, GN_IO, "%s: cannot read its MTU: %s", tun->name, strerror(errno));
         goto failed;
     }
     tun->mtu = (unsigned)mtu;
-    return 0;
+    return GN_OK;
 failed:
     gn_tun_close(tun);
-    return -1;
+    return error->status;
 }
 
 void gn_tun_close(gn_tun *tun)

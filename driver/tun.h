@@ -11,7 +11,7 @@
 
 #include <linux/virtio_net.h>
 
-#include "host/address.h"
+#include "net/address.h"
 
 typedef struct gn_tun_config {
     const char *name;  ///< device; may hold %d, as the kernel allows
@@ -33,7 +33,7 @@ typedef struct gn_tun {
 } gn_tun;
 
 /// Opens the device, sets it up and brings it up. @return 0, or -1 with `error` set
-int gn_tun_open(gn_tun *tun, const gn_tun_config *config, gn_error *error);
+gn_status gn_tun_open(gn_tun *tun, const gn_tun_config *config, gn_error *error);
 /// Closes it; a device that gn_tun_open() made vanishes, with its addresses and routes.
 void gn_tun_close(gn_tun *tun);
 

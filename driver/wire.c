@@ -18,13 +18,13 @@ static void set_buffer(int fd, int forced, int plain, size_t bytes)
         (void)setsockopt(fd, SOL_SOCKET, plain, &value, sizeof value);
 }
 
-int gn_wire_open(gn_wire *wire, const gn_endpoint *listen, size_t buffer_bytes, gn_error *error)
+gn_status gn_wire_open(gn_wire *wire, const gn_endpoint *listen, size_t buffer_bytes, gn_error *error)
 {
     char text[GN_ENDPOINT_TEXT];
     const int on = 1, off = 0, discover = IP_PMTUDISC_DO;
     *wire = (gn_wire){.family = listen->ip.version == 4 ? AF_INET : AF_INET6, .segmentation = true};
     wire->fd = socket(wire->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (wire->fd < 0) return gn_error_set(error, "UDP socket: %s", strerror(errno));
+    if (wire->fd < 0) return gn_fail(error, GN_IO, "UDP socket: %s", strerror(errno));
     if (wire->family == AF_INET6) {
         (void)setsockopt(wire->fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
         (void)setsockopt(wire->fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover, sizeof discover);
@@ -39,10 +39,10 @@ int gn_wire_open(gn_wire *wire, const gn_endpoint *listen, size_t buffer_bytes, 
 
     struct sockaddr_storage address;
     const socklen_t length = gn_endpoint_to_sockaddr(listen, wire->family, &address);
-    if (!bind(wire->fd, (struct sockaddr *)&address, length)) return 0;
-    gn_error_set(error, "cannot listen on UDP %s: %s", gn_endpoint_format(listen, text), strerror(errno));
+    if (!bind(wire->fd, (struct sockaddr *)&address, length)) return GN_OK;
+    gn_fail(error, GN_IO, "cannot listen on UDP %s: %s", gn_endpoint_format(listen, text), strerror(errno));
     gn_wire_close(wire);
-    return -1;
+    return error->status;
 }
 
 void gn_wire_close(gn_wire *wire)

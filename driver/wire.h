@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "driver/peers.h"
-#include "host/fault.h"
+#include "net/fault.h"
 
 enum {
     GN_WIRE_ETHERNET = 14,      ///< bytes a link counts per packet besides IP: the Ethernet header, as tc(8) counts it
@@ -44,7 +44,7 @@ static inline unsigned gn_wire_encapsulation(const gn_peer *peer)
 }
 
 /// Binds a socket to `listen` (its address may be unspecified). `version` 6 with an unspecified address hears both versions.
-int gn_wire_open(gn_wire *wire, const gn_endpoint *listen, size_t buffer_bytes, gn_error *error);
+gn_status gn_wire_open(gn_wire *wire, const gn_endpoint *listen, size_t buffer_bytes, gn_error *error);
 void gn_wire_close(gn_wire *wire);
 
 /// How many of the first packets go into one call, and how large its datagrams are. Pure; `*padding` is what they are padded by.

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/clock.h"
 #include "host/control_socket.h"
 #include "host/json.h"
+#include "net/clock.h"
 
 typedef struct client {
     int fd;             // -1: a free place
@@ -38,7 +38,7 @@ gn_control *gn_control_open(const char *path, const gn_account *account, gn_erro
     gn_control *control = calloc(1, sizeof *control);
     char *copy = strdup(path);
     if (!control || !copy) {
-        gn_error_set(error, "out of memory");
+        gn_fail_memory(error);
         goto failed;
     }
     control->path = copy;

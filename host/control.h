@@ -6,8 +6,8 @@
 
 #include <poll.h>
 
-#include "host/error.h"
 #include "host/privilege.h"
+#include "net/error.h"
 
 enum {
     GN_CONTROL_REQUEST_MAX = 65536,

@@ -60,7 +60,7 @@ char *gn_control_ask(const char *path, const char *daemon, const char *request, 
     if (gn_control_address(path, &address, error)) return NULL;
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) {
-        gn_error_set(error, "%s: %s", path, strerror(errno));
+        gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
         return NULL;
     }
     set_deadline(fd);
@@ -68,14 +68,14 @@ char *gn_control_ask(const char *path, const char *daemon, const char *request, 
         const bool absent = errno == ENOENT || errno == ECONNREFUSED;
         const int reason = errno;
         if (absent)
-            gn_error_set(error, "%s: %s (is the %s running? --control names its socket)", path, strerror(reason),
-                         daemon);
+            gn_fail(error, GN_IO, "%s: %s (is the %s running? --control names its socket)", path, strerror(reason),
+                    daemon);
         else
-            gn_error_set(error, "%s: %s", path, strerror(reason));
+            gn_fail(error, GN_IO, "%s: %s", path, strerror(reason));
     } else if (!send_all(fd, request, strlen(request)) || shutdown(fd, SHUT_WR)) {
-        gn_error_set(error, "%s: %s", path, strerror(errno));
+        gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     } else if (!(answer = receive_all(fd)) || !*answer) {
-        gn_error_set(error, "%s: no answer within %d ms", path, PATIENCE_MS);
+        gn_fail(error, GN_TIMEOUT, "%s: no answer within %d ms", path, PATIENCE_MS);
         free(answer);
         answer = NULL;
     }

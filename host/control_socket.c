@@ -10,14 +10,14 @@
 
 enum { BACKLOG = 64 };
 
-int gn_control_address(const char *path, struct sockaddr_un *address, gn_error *error)
+gn_status gn_control_address(const char *path, struct sockaddr_un *address, gn_error *error)
 {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     if (!*path || strlen(path) >= sizeof address->sun_path)
-        return gn_error_set(error, "%.80s: the path of a control socket has 1 to %zu bytes", path,
-                            sizeof address->sun_path - 1);
+        return gn_fail(error, GN_INVALID, "%.80s: the path of a control socket has 1 to %zu bytes", path,
+                       sizeof address->sun_path - 1);
     memcpy(address->sun_path, path, strlen(path) + 1);
-    return 0;
+    return GN_OK;
 }
 
 // The account must be able to remove its socket at the end, so a new folder is its own.
@@ -95,7 +95,8 @@ static int bind_here(int fd, const struct sockaddr_un *address, const gn_account
 static int bind_in(int fd, const char *folder, const char *name, const gn_account *account)
 {
     struct sockaddr_un address;
-    if (gn_control_address(name, &address, NULL)) return -1;
+    gn_error ignored;
+    if (gn_control_address(name, &address, &ignored)) return -1;
     const int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (before < 0) return -1;
     int status = -1;
@@ -128,13 +129,16 @@ int gn_control_listen(const char *path, const gn_account *account, gn_error *err
     struct sockaddr_un address;
     if (gn_control_address(path, &address, error)) return -1;
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return gn_error_set(error, "%s: %s", path, strerror(errno));
+    if (fd < 0) {
+        gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+        return -1;
+    }
     char *slash = strrchr(address.sun_path, '/');
     const char *folder = slash == address.sun_path ? "/" : slash ? address.sun_path : ".";
     if (slash) *slash = 0;
     if (slash && slash != address.sun_path) make_folder(folder, account);
     if (!bind_in(fd, folder, slash ? slash + 1 : path, account) && !listen(fd, BACKLOG)) return fd;
-    gn_error_set(error, "%s: %s%s", path, strerror(errno), hint(errno, account));
+    gn_fail(error, GN_IO, "%s: %s%s", path, strerror(errno), hint(errno, account));
     close(fd);
     return -1;
 }

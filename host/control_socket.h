@@ -5,10 +5,10 @@
 
 #include <sys/un.h>
 
-#include "host/error.h"
 #include "host/privilege.h"
+#include "net/error.h"
 
-int gn_control_address(const char *path, struct sockaddr_un *address, gn_error *error);
+gn_status gn_control_address(const char *path, struct sockaddr_un *address, gn_error *error);
 
 /// As gn_control_open() says. @return a listening, non-blocking socket; -1 on failure
 int gn_control_listen(const char *path, const gn_account *account, gn_error *error);

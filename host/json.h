@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "host/counter.h"
-#include "host/fault.h"
+#include "net/fault.h"
 
 typedef struct gn_json_field {
     const char *name;

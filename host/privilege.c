@@ -8,28 +8,29 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-int gn_account_find(gn_account *account, const char *user, gn_error *error)
+gn_status gn_account_find(gn_account *account, const char *user, gn_error *error)
 {
     *account = (gn_account){.user = geteuid(), .group = getegid()};
-    if (!user && geteuid()) return 0;
+    if (!user && geteuid()) return GN_OK;
     const struct passwd *entry = getpwnam(user ? user : "nobody");
-    if (!entry) return gn_error_set(error, "no user '%s' on this host", user ? user : "nobody");
-    if (geteuid() && entry->pw_uid != geteuid()) return gn_error_set(error, "only root can become user '%s'", user);
+    if (!entry) return gn_fail(error, GN_INVALID, "no user '%s' on this host", user ? user : "nobody");
+    if (geteuid() && entry->pw_uid != geteuid())
+        return gn_fail(error, GN_INVALID, "only root can become user '%s'", user);
     *account = (gn_account){.user = entry->pw_uid, .group = entry->pw_gid, .change = !geteuid()};
-    return 0;
+    return GN_OK;
 }
 
-int gn_privilege_drop(const gn_account *account, bool keep_net_admin, gn_error *error)
+gn_status gn_privilege_drop(const gn_account *account, bool keep_net_admin, gn_error *error)
 {
     capng_clear(CAPNG_SELECT_BOTH);
     if (keep_net_admin) capng_update(CAPNG_ADD, CAPNG_PERMITTED, CAP_NET_ADMIN);
     const int failed = account->change ? capng_change_id((int)account->user, (int)account->group,
                                                          CAPNG_DROP_SUPP_GRP | CAPNG_CLEAR_BOUNDING)
                                        : capng_apply(CAPNG_SELECT_CAPS);
-    if (failed) return gn_error_set(error, "cannot give up privileges: %s (libcap-ng: %d)", strerror(errno), failed);
+    if (failed) return gn_fail(error, GN_IO, "cannot give up privileges: %s (libcap-ng: %d)", strerror(errno), failed);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        return gn_error_set(error, "cannot set no_new_privs: %s", strerror(errno));
-    return 0;
+        return gn_fail(error, GN_IO, "cannot set no_new_privs: %s", strerror(errno));
+    return GN_OK;
 }
 
 void gn_privilege_raise_net_admin(void)

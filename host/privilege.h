@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "host/error.h"
+#include "net/error.h"
 
 typedef struct gn_account {
     uid_t user;
@@ -15,11 +15,11 @@ typedef struct gn_account {
 } gn_account;
 
 /// Looks up `user` (NULL: nobody). Without root it may only be NULL or ourselves.
-int gn_account_find(gn_account *account, const char *user, gn_error *error);
+gn_status gn_account_find(gn_account *account, const char *user, gn_error *error);
 
 /// Becomes that account for good, without capabilities but CAP_NET_ADMIN if `keep_net_admin` (permitted, not effective), and
 /// sets no_new_privs. Call before any thread is made.
-int gn_privilege_drop(const gn_account *account, bool keep_net_admin, gn_error *error);
+gn_status gn_privilege_drop(const gn_account *account, bool keep_net_admin, gn_error *error);
 
 /// Makes the kept capability effective for the calling thread, for cleaning up. Does nothing without one.
 void gn_privilege_raise_net_admin(void);

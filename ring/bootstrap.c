@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "interface.h"
+#include "net/interface.h"
 
 int gn_timeout_ms(const gn_comm_config *config)
 {
@@ -28,11 +28,9 @@ void gn_log_text(const gn_comm_config *config, gn_log_level level, const char *f
     config->log(config->log_context, level, text);
 }
 
-void gn_bootstrap_name(const gn_bootstrap *boot, int rank, char name[GN_NAME])
+void gn_bootstrap_name(const gn_bootstrap *boot, int rank, char name[GN_ENDPOINT_TEXT])
 {
-    struct sockaddr_storage address;
-    gn_address_to(&boot->table.address[rank], 0, 0, &address);
-    gn_sockaddr_name(&address, name);
+    gn_address_format(&boot->table.address[rank], name);
 }
 
 void gn_roster_missing(const gn_roster *roster, char *text, size_t room)
@@ -76,36 +74,36 @@ static gn_status read_rank_and_size(gn_bootstrap *boot, gn_error *error)
     boot->rank = boot->config->rank;
     boot->size = boot->config->size;
     if (boot->size < 0 && !gn_environment_number("WORLD_SIZE", GN_RANKS_MAX + 1, &boot->size))
-        return gn_cause_set(error, GN_INVALID, "WORLD_SIZE is '%s': want the number of ranks, 1 to %d",
-                            getenv("WORLD_SIZE") ? getenv("WORLD_SIZE") : "", GN_RANKS_MAX);
+        return gn_fail(error, GN_INVALID, "WORLD_SIZE is '%s': want the number of ranks, 1 to %d",
+                       getenv("WORLD_SIZE") ? getenv("WORLD_SIZE") : "", GN_RANKS_MAX);
     if (boot->size < 1 || boot->size > GN_RANKS_MAX)
-        return gn_cause_set(error, GN_INVALID, "size %d: want 1 to %d ranks", boot->size, GN_RANKS_MAX);
+        return gn_fail(error, GN_INVALID, "size %d: want 1 to %d ranks", boot->size, GN_RANKS_MAX);
     if (boot->rank < 0 && !gn_environment_number("RANK", GN_RANKS_MAX, &boot->rank))
-        return gn_cause_set(error, GN_INVALID, "RANK is '%s': want 0 to %d", getenv("RANK") ? getenv("RANK") : "",
-                            boot->size - 1);
+        return gn_fail(error, GN_INVALID, "RANK is '%s': want 0 to %d", getenv("RANK") ? getenv("RANK") : "",
+                       boot->size - 1);
     if (boot->rank >= boot->size)
-        return gn_cause_set(error, GN_INVALID, "rank %d of %d: ranks count from 0", boot->rank, boot->size);
+        return gn_fail(error, GN_INVALID, "rank %d of %d: ranks count from 0", boot->rank, boot->size);
     return GN_OK;
 }
 
 /// Selects this rank's address; `toward` is the rendezvous, or NULL at rank 0 of a rendezvous file.
-static gn_status open_listeners(gn_bootstrap *boot, const struct sockaddr_storage *toward, gn_error *error)
+static gn_status open_listeners(gn_bootstrap *boot, const gn_endpoint *toward, gn_error *error)
 {
     gn_status status = gn_interface_select(boot->config->interface, toward, &boot->local, error);
     if (status) return status;
-    struct sockaddr_storage data = boot->local, control = boot->local;
+    gn_endpoint data = boot->local, control = boot->local;
     bool weights = boot->config->algorithm == GN_WORKER_AGGREGATOR && boot->config->aggregator_weights;
     const bool wants_data = boot->config->algorithm != GN_SWITCH;
-    if (wants_data) boot->data_listener = gn_listen(&data, weights ? 0 : (uint8_t)boot->config->data_tos);
-    if (!wants_data || boot->data_listener >= 0) boot->control_listener = gn_listen(&control, 0);
+    if (wants_data) boot->data_listener = gn_tcp_listen(&data, false, weights ? 0 : (uint8_t)boot->config->data_tos);
+    if (!wants_data || boot->data_listener >= 0) boot->control_listener = gn_tcp_listen(&control, false, 0);
     if (boot->control_listener < 0) {
-        char name[GN_NAME];
-        gn_sockaddr_name(&boot->local, name);
-        return gn_cause_set(error, GN_IO, "cannot listen at %s: %s", name, strerror(errno));
+        char name[GN_ENDPOINT_TEXT];
+        gn_endpoint_format(&boot->local, name);
+        return gn_fail(error, GN_IO, "cannot listen at %s: %s", name, strerror(errno));
     }
-    gn_address_from(&boot->local, &boot->address);
-    boot->address.data_port = wants_data ? gn_sockaddr_port(&data) : 0;
-    boot->address.control_port = gn_sockaddr_port(&control);
+    boot->address = gn_address_from(&boot->local.ip);
+    boot->address.data_port = wants_data ? data.port : 0;
+    boot->address.control_port = control.port;
     return GN_OK;
 }
 
@@ -123,7 +121,7 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
     if (status || boot->size == 1) return status;  // alone: nobody to meet
     if (boot->rank) return GN_OK;                  // others learn where to listen once the rendezvous is found
 
-    struct sockaddr_storage toward;
+    gn_endpoint toward;
     if (!boot->rendezvous.is_file) {
         status = gn_resolve(boot->rendezvous.host, boot->rendezvous.port, &toward, error);
         if (status) return status;
@@ -134,11 +132,9 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
 
 static gn_status say_hello(gn_bootstrap *boot, gn_error *error)
 {
-    struct sockaddr_storage toward;
-    socklen_t length = sizeof toward;
+    gn_endpoint toward;
     if (boot->control_listener < 0) {
-        if (getpeername(boot->home->fd, (struct sockaddr *)&toward, &length))
-            return gn_cause_set(error, GN_IO, "rendezvous: %s", strerror(errno));
+        if (!gn_socket_remote(boot->home->fd, &toward)) return gn_fail(error, GN_IO, "rendezvous: %s", strerror(errno));
         gn_status status = open_listeners(boot, &toward, error);
         if (status) return status;
     }
@@ -165,13 +161,13 @@ static void pause_for(const gn_bootstrap *boot, long ms)
 /// One attempt to reach rank 0. @return the connected socket or -1; errors that waiting will not mend in `*status`.
 static int try_home(gn_bootstrap *boot, char reason[64], gn_status *status, gn_error *error)
 {
-    struct sockaddr_storage address;
+    gn_endpoint address;
     if (!gn_rendezvous_find(&boot->rendezvous, &address, status, error)) {
         snprintf(reason, 64, "no fresh file %.40s", boot->rendezvous.path);
         return -1;
     }
-    gn_sockaddr_name(&address, boot->home_name);
-    int fd = gn_connect(&address, NULL, 0);
+    gn_endpoint_format(&address, boot->home_name);
+    int fd = gn_tcp_connect(&address, NULL, 0);
     int failed = fd < 0 ? errno : 0;
     if (!failed) {
         struct pollfd p = {.fd = fd, .events = POLLOUT};
@@ -180,7 +176,7 @@ static int try_home(gn_bootstrap *boot, char reason[64], gn_status *status, gn_e
             if (poll(&p, 1, gn_ms_until(until, now)) < 0 && errno != EINTR) break;
             now = gn_now();
         }
-        failed = p.revents ? gn_connect_result(fd) : ETIMEDOUT;
+        failed = p.revents ? gn_socket_connected(fd) : ETIMEDOUT;
     }
     if (!failed) return fd;
     snprintf(reason, 64, "%s", strerror(failed));
@@ -205,21 +201,20 @@ static gn_status find_home(gn_bootstrap *boot, gn_error *error)
         pause_for(boot, pause_ms);
         if (pause_ms < 200) pause_ms += pause_ms / 2;
     }
-    return gn_cause_set(error, GN_TIMEOUT, "rank 0 did not come: no answer at %s within %d ms (%s)",
-                        boot->rendezvous.is_file ? boot->rendezvous.path : boot->home_name, gn_timeout_ms(boot->config),
-                        reason);
+    return gn_fail(error, GN_TIMEOUT, "rank 0 did not come: no answer at %s within %d ms (%s)",
+                   boot->rendezvous.is_file ? boot->rendezvous.path : boot->home_name, gn_timeout_ms(boot->config),
+                   reason);
 }
 
 /// Rank 0 says itself who has reported what it passes on. What it compares names both sides.
 static gn_status take_failure(const gn_bootstrap *boot, const gn_frame *frame, gn_error *error)
 {
     gn_failure failure;
-    if (!gn_failure_read(frame, &failure))
-        return gn_cause_set(error, GN_CORRUPT, "rank 0 sent a malformed failure message");
+    if (!gn_failure_read(frame, &failure)) return gn_fail(error, GN_CORRUPT, "rank 0 sent a malformed failure message");
     if (!failure.reporter && (failure.status == GN_TIMEOUT || failure.status == GN_PEER_LOST))
-        return gn_cause_set(error, (gn_status)failure.status, "%.300s (reported by rank 0, %s)", failure.text,
-                            boot->home_name);
-    return gn_cause_set(error, (gn_status)failure.status, "%s", failure.text);
+        return gn_fail(error, (gn_status)failure.status, "%.300s (reported by rank 0, %s)", failure.text,
+                       boot->home_name);
+    return gn_fail(error, (gn_status)failure.status, "%s", failure.text);
 }
 
 /// Handles what rank 0 has sent, until a message of type `until`. `*met`: it came.
@@ -229,14 +224,14 @@ static gn_status read_home(gn_bootstrap *boot, gn_message_type until, bool *met,
     if (gn_connection_fill(boot->home)) boot->home_heard = gn_now(), boot->home_speaks = true;
     for (int found; (found = gn_connection_next(boot->home, &frame));) {
         if (found < 0)
-            return gn_cause_set(error, GN_CORRUPT, "%s does not speak this protocol: is it the right port?",
-                                boot->home_name);
+            return gn_fail(error, GN_CORRUPT, "%s does not speak this protocol: is it the right port?",
+                           boot->home_name);
         if (frame.type == GN_MSG_FAIL) return take_failure(boot, &frame, error);
         bool good = true;
         if (frame.type == GN_MSG_ROSTER)
             good = gn_roster_read(&frame, &boot->roster) && boot->roster.size == boot->size;
         if (frame.type == GN_MSG_TABLE) good = gn_table_read(&frame, &boot->table) && boot->table.size == boot->size;
-        if (!good) return gn_cause_set(error, GN_CORRUPT, "rank 0 sent a malformed message of type %d", frame.type);
+        if (!good) return gn_fail(error, GN_CORRUPT, "rank 0 sent a malformed message of type %d", frame.type);
         if (frame.type == GN_MSG_TABLE) gn_bootstrap_all_here(boot);
         if (frame.type == until) *met = true;
     }
@@ -247,11 +242,11 @@ static gn_status read_home(gn_bootstrap *boot, gn_message_type until, bool *met,
 static gn_status timed_out(gn_bootstrap *boot, gn_message_type until, gn_error *error)
 {
     if (until == GN_MSG_GO)
-        return gn_cause_set(error, GN_TIMEOUT, "not all ranks could connect to their neighbours within %d ms",
-                            gn_timeout_ms(boot->config));
+        return gn_fail(error, GN_TIMEOUT, "not all ranks could connect to their neighbours within %d ms",
+                       gn_timeout_ms(boot->config));
     char missing[240];
     gn_roster_missing(&boot->roster, missing, sizeof missing);
-    return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %d ms", missing, gn_timeout_ms(boot->config));
+    return gn_fail(error, GN_TIMEOUT, "%s did not come within %d ms", missing, gn_timeout_ms(boot->config));
 }
 
 /// Waits for a message from rank 0. A connection that breaks before the table is there is tried again: rank 0 may have restarted,
@@ -265,7 +260,7 @@ static gn_status await_home(gn_bootstrap *boot, gn_message_type until, gn_error 
         double now = gn_now();
         if (now >= boot->deadline) return timed_out(boot, until, error);
         if (boot->home->closed && until == GN_MSG_GO)
-            return gn_cause_set(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
+            return gn_fail(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
         if (boot->home->closed) {
             gn_connection_close(boot->home);
             pause_for(boot, 50);
@@ -282,7 +277,7 @@ gn_status gn_bootstrap_gather(gn_bootstrap *boot, gn_error *error)
 {
     if (!boot->rank) return gn_server_gather(boot, error);
     boot->home = malloc(sizeof *boot->home);
-    if (!boot->home) return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
+    if (!boot->home) return gn_fail_memory(error);
     gn_connection_open(boot->home, -1);
     gn_status status = find_home(boot, error);
     return status ? status : await_home(boot, GN_MSG_TABLE, error);
@@ -294,7 +289,7 @@ gn_status gn_bootstrap_watch(gn_bootstrap *boot, gn_error *error)
     bool met;
     gn_status status = read_home(boot, GN_MSG_FAIL, &met, error);
     if (!status && boot->home->closed)
-        return gn_cause_set(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
+        return gn_fail(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
     return status;
 }
 

@@ -7,14 +7,15 @@
 
 #include <gradnic/comm.h>
 
+#include "address.h"
 #include "connection.h"
+#include "net/tcp.h"
 #include "rendezvous.h"
 #include "route.h"
-#include "socket.h"
 
 typedef struct gn_guest {
     gn_connection connection;
-    char name[GN_NAME];
+    char name[GN_ENDPOINT_TEXT];
     double since, heard;  ///< when it came; when it last said something
     int rank;             ///< -1 until its HELLO
     bool ready;
@@ -28,7 +29,7 @@ typedef struct gn_bootstrap {
     gn_terms terms;
     double deadline;  ///< for all to come; then for all to connect
     gn_rendezvous rendezvous;
-    struct sockaddr_storage local;        ///< the selected address
+    gn_endpoint local;                    ///< the selected address
     gn_address address;                   ///< where this rank listens
     int data_listener, control_listener;  ///< no data with GN_SWITCH
     gn_route route;                       ///< GN_SWITCH: to this rank's switch
@@ -47,7 +48,7 @@ typedef struct gn_bootstrap {
     // other ranks
     gn_connection *home;  ///< to rank 0
     gn_roster roster;
-    char home_name[GN_NAME];
+    char home_name[GN_ENDPOINT_TEXT];
     double home_heard;  ///< when it last said something, at first when the connection was made
     bool home_speaks;   ///< has ever
 } gn_bootstrap;
@@ -69,7 +70,7 @@ void gn_bootstrap_fail(gn_bootstrap *boot, const gn_error *error);
 void gn_bootstrap_close(gn_bootstrap *boot);
 
 /// "10.9.0.3" of a rank in the table.
-void gn_bootstrap_name(const gn_bootstrap *boot, int rank, char name[GN_NAME]);
+void gn_bootstrap_name(const gn_bootstrap *boot, int rank, char name[GN_ENDPOINT_TEXT]);
 
 // bootstrap_life.c
 

@@ -63,18 +63,17 @@ static gn_status look_for_silence(const gn_bootstrap *boot, double silent, gn_er
     if (!boot->rank) {
         const gn_guest *guest = quietest(boot, silent, now);
         if (!guest) return GN_OK;
-        return gn_cause_set(error, GN_PEER_LOST,
-                            "no sign of life from rank %d (%s) for %.3g s while the group was set up", guest->rank,
-                            guest->name, now - guest->heard);
+        return gn_fail(error, GN_PEER_LOST, "no sign of life from rank %d (%s) for %.3g s while the group was set up",
+                       guest->rank, guest->name, now - guest->heard);
     }
     if (!boot->home || boot->home->fd < 0 || now - boot->home_heard < silent) return GN_OK;
     if (!boot->home_speaks)
-        return gn_cause_set(error, GN_TIMEOUT,
-                            "rank 0 did not come: %s takes the connection, but has said nothing for %.3g s (is rank 0 "
-                            "stopped, or is it another program's port?)",
-                            boot->home_name, now - boot->home_heard);
-    return gn_cause_set(error, GN_PEER_LOST, "no sign of life from rank 0 (%s) for %.3g s while the group was set up",
-                        boot->home_name, now - boot->home_heard);
+        return gn_fail(error, GN_TIMEOUT,
+                       "rank 0 did not come: %s takes the connection, but has said nothing for %.3g s (is rank 0 "
+                       "stopped, or is it another program's port?)",
+                       boot->home_name, now - boot->home_heard);
+    return gn_fail(error, GN_PEER_LOST, "no sign of life from rank 0 (%s) for %.3g s while the group was set up",
+                   boot->home_name, now - boot->home_heard);
 }
 
 gn_status gn_bootstrap_alive(const gn_bootstrap *boot, gn_error *error)

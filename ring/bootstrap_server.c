@@ -17,26 +17,24 @@ static const double grace_seconds = 0.05;  // a rank says HELLO within this time
 
 gn_status gn_server_open(gn_bootstrap *boot, gn_error *error)
 {
-    struct sockaddr_storage address = boot->local;
+    gn_endpoint address = boot->local;
     if (!boot->rendezvous.is_file) {
         gn_status status = gn_resolve(boot->rendezvous.host, boot->rendezvous.port, &address, error);
         if (status) return status;
     }
-    boot->listener = gn_listen(&address, 0);
+    boot->listener = gn_tcp_listen(&address, false, 0);
     if (boot->listener < 0 &&
         errno == EADDRNOTAVAIL) {  // the name others use is not an address of this host (NAT, containers)
-        struct sockaddr_storage any = {.ss_family = address.ss_family};
-        gn_sockaddr_set_port(&any, boot->rendezvous.port);
-        boot->listener = gn_listen(&any, 0);
+        gn_endpoint any = {.ip.version = address.ip.version, .port = boot->rendezvous.port};
+        boot->listener = gn_tcp_listen(&any, false, 0);
     }
     if (boot->listener < 0) {
-        char name[GN_NAME];
-        gn_sockaddr_name(&address, name);
-        return gn_cause_set(
-            error, GN_IO, "rank 0 cannot listen at the rendezvous %s: %s%s", name, strerror(errno),
-            errno == EADDRINUSE
-                ? " (where a launcher keeps its own store there, set GRADNIC_MASTER_PORT to a free port)"
-                : "");
+        char name[GN_ENDPOINT_TEXT];
+        gn_endpoint_format(&address, name);
+        return gn_fail(error, GN_IO, "rank 0 cannot listen at the rendezvous %s: %s%s", name, strerror(errno),
+                       errno == EADDRINUSE
+                           ? " (where a launcher keeps its own store there, set GRADNIC_MASTER_PORT to a free port)"
+                           : "");
     }
     boot->roster.present[0] = 1;
     return gn_rendezvous_publish(&boot->rendezvous, &address, error);
@@ -84,10 +82,10 @@ static bool make_room(gn_bootstrap *boot, double now)
 
 static void accept_guests(gn_bootstrap *boot)
 {
-    struct sockaddr_storage from;
+    gn_endpoint from;
     double now = gn_now();
     while (make_room(boot, now)) {
-        int fd = gn_accept(boot->listener, &from);
+        int fd = gn_tcp_accept(boot->listener, &from);
         if (fd < 0) return;
         gn_guest *guest = malloc(sizeof *guest);
         if (!guest) {
@@ -95,7 +93,7 @@ static void accept_guests(gn_bootstrap *boot)
             continue;
         }
         gn_connection_open(&guest->connection, fd);
-        gn_sockaddr_name(&from, guest->name);
+        gn_endpoint_format(&from, guest->name);
         guest->since = guest->heard = now;
         guest->rank = -1;
         guest->ready = false;
@@ -146,30 +144,29 @@ static bool describe_difference(const gn_terms *one, const gn_terms *other, char
 
 static gn_status check_hello(gn_bootstrap *boot, const gn_guest *guest, const gn_hello *hello, gn_error *error)
 {
-    char own[GN_NAME], theirs[64], ours[64];
-    gn_sockaddr_name(&boot->local, own);
+    char own[GN_ENDPOINT_TEXT], theirs[GN_ENDPOINT_TEXT], ours[64];
+    gn_endpoint_format(&boot->local, own);
     if (hello->size != boot->size)
-        return gn_cause_set(error, GN_MISMATCH, "rank %u (%s) has size %u, rank 0 (%s) has size %d", hello->rank,
-                            guest->name, hello->size, own, boot->size);
+        return gn_fail(error, GN_MISMATCH, "rank %u (%s) has size %u, rank 0 (%s) has size %d", hello->rank,
+                       guest->name, hello->size, own, boot->size);
     if (hello->rank >= boot->size || hello->rank == 0)
-        return gn_cause_set(error, GN_MISMATCH, "rank %u came from %s, rank 0 is %s: ranks must be distinct, 0 to %d",
-                            hello->rank, guest->name, own, boot->size - 1);
+        return gn_fail(error, GN_MISMATCH, "rank %u came from %s, rank 0 is %s: ranks must be distinct, 0 to %d",
+                       hello->rank, guest->name, own, boot->size - 1);
     if (boot->by_rank[hello->rank])
-        return gn_cause_set(error, GN_MISMATCH, "rank %u came twice: from %s and from %s", hello->rank,
-                            boot->by_rank[hello->rank]->name, guest->name);
+        return gn_fail(error, GN_MISMATCH, "rank %u came twice: from %s and from %s", hello->rank,
+                       boot->by_rank[hello->rank]->name, guest->name);
     if (describe_difference(&hello->terms, &boot->terms, theirs, sizeof theirs)) {
         describe_difference(&boot->terms, &hello->terms, ours, sizeof ours);
-        return gn_cause_set(error, GN_MISMATCH, "rank %u (%s) has %s, rank 0 (%s) has %s", hello->rank, guest->name,
-                            theirs, own, ours);
+        return gn_fail(error, GN_MISMATCH, "rank %u (%s) has %s, rank 0 (%s) has %s", hello->rank, guest->name, theirs,
+                       own, ours);
     }
-    struct sockaddr_storage listens;
-    gn_address_to(&hello->address, 0, 0, &listens);
-    gn_sockaddr_name(&listens, theirs);
+    const gn_endpoint listens = gn_address_endpoint(&hello->address, 0, 0);
+    gn_endpoint_format(&listens, theirs);
     if (hello->address.family != boot->address.family ||
-        gn_sockaddr_is_loopback(&listens) != gn_sockaddr_is_loopback(&boot->local))
-        return gn_cause_set(error, GN_MISMATCH,
-                            "rank %u listens at %s, rank 0 at %s, which cannot reach each other: select an interface",
-                            hello->rank, theirs, own);
+        gn_ip_is_loopback(&listens.ip) != gn_ip_is_loopback(&boot->local.ip))
+        return gn_fail(error, GN_MISMATCH,
+                       "rank %u listens at %s, rank 0 at %s, which cannot reach each other: select an interface",
+                       hello->rank, theirs, own);
     return GN_OK;
 }
 
@@ -223,13 +220,13 @@ static bool read_guest(gn_bootstrap *boot, gn_guest *guest, gn_status *status, g
         } else if (frame.type == GN_MSG_READY) {
             guest->ready = true;
         } else if (frame.type == GN_MSG_FAIL) {
-            char name[GN_NAME];
+            char name[GN_ENDPOINT_TEXT];
             gn_failure failure;
             if (!gn_failure_read(&frame, &failure)) return false;
             boot->reporter = guest->rank;
             gn_bootstrap_name(boot, guest->rank, name);  // where it listens, as others call it
-            *status = gn_cause_set(error, (gn_status)failure.status, "%.300s (reported by rank %d, %s)", failure.text,
-                                   guest->rank, name);
+            *status = gn_fail(error, (gn_status)failure.status, "%.300s (reported by rank %d, %s)", failure.text,
+                              guest->rank, name);
             return true;
         }
     }
@@ -245,8 +242,8 @@ static gn_status read_guests(gn_bootstrap *boot, bool may_leave, gn_error *error
         gn_connection_flush(&guest->connection);
         if (read_guest(boot, guest, &status, error)) continue;
         if (guest->rank >= 0 && !may_leave)
-            return gn_cause_set(error, GN_PEER_LOST, "rank %d (%s) lost while the group was set up", guest->rank,
-                                guest->name);
+            return gn_fail(error, GN_PEER_LOST, "rank %d (%s) lost while the group was set up", guest->rank,
+                           guest->name);
         remove_guest(boot, i);
     }
     gn_bootstrap_beat(boot);
@@ -304,10 +301,10 @@ static gn_status not_all_came(const gn_bootstrap *boot, gn_error *error)
         any |= others.present[i] != 0xFF;
     }
     gn_roster_missing(&boot->roster, missing, sizeof missing);
-    if (!any) return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %u ms", missing, boot->table.timeout_ms);
+    if (!any) return gn_fail(error, GN_TIMEOUT, "%s did not come within %u ms", missing, boot->table.timeout_ms);
     gn_roster_missing(&others, lost, sizeof lost);
-    return gn_cause_set(error, GN_TIMEOUT, "%s did not come within %u ms; %s had come, and closed the connection again",
-                        missing, boot->table.timeout_ms, lost);
+    return gn_fail(error, GN_TIMEOUT, "%s did not come within %u ms; %s had come, and closed the connection again",
+                   missing, boot->table.timeout_ms, lost);
 }
 
 gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
@@ -324,7 +321,7 @@ gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
     gather_switches(boot);
     gn_bootstrap_all_here(boot);
     if (getrandom(boot->table.token, GN_TOKEN_BYTES, 0) != GN_TOKEN_BYTES)
-        return gn_cause_set(error, GN_IO, "getrandom: %s", strerror(errno));
+        return gn_fail(error, GN_IO, "getrandom: %s", strerror(errno));
     gn_rendezvous_withdraw(&boot->rendezvous);
     gn_close(&boot->listener);
     uint8_t frame[GN_FRAME_MAX];
@@ -353,8 +350,8 @@ gn_status gn_server_commit(gn_bootstrap *boot, gn_error *error)
         if (gn_now() >= boot->deadline) {
             char missing[240];
             gn_roster_missing(&ready, missing, sizeof missing);
-            return gn_cause_set(error, GN_TIMEOUT, "%s could not connect to their neighbours within %d ms", missing,
-                                gn_timeout_ms(boot->config));
+            return gn_fail(error, GN_TIMEOUT, "%s could not connect to their neighbours within %d ms", missing,
+                           gn_timeout_ms(boot->config));
         }
         await_guests(boot, false);
     }

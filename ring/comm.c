@@ -34,26 +34,23 @@ const char *gn_algorithm_name(gn_algorithm algorithm)
 
 static gn_status check_switch(const gn_comm_config *c, gn_error *error)
 {
-    if (!c->switch_address)
-        return gn_cause_set(error, GN_INVALID, "algorithm switch needs switch_address, \"host:port\"");
+    if (!c->switch_address) return gn_fail(error, GN_INVALID, "algorithm switch needs switch_address, \"host:port\"");
     if (c->quantise && c->codec.profile == GN_PAPER)
-        return gn_cause_set(error, GN_INVALID,
-                            "a switch adds integers, which paper does not have: take dense or lattice");
+        return gn_fail(error, GN_INVALID, "a switch adds integers, which paper does not have: take dense or lattice");
     if (c->switch_nic && !c->quantise)
-        return gn_cause_set(error, GN_INVALID, "switch_nic needs quantise, and the codec of the NIC's rule");
+        return gn_fail(error, GN_INVALID, "switch_nic needs quantise, and the codec of the NIC's rule");
     if (c->switch_streams > GN_ADMISSION_STREAMS_MAX)
-        return gn_cause_set(error, GN_INVALID, "switch_streams is %u: want 1 to %d", c->switch_streams,
-                            GN_ADMISSION_STREAMS_MAX);
+        return gn_fail(error, GN_INVALID, "switch_streams is %u: want 1 to %d", c->switch_streams,
+                       GN_ADMISSION_STREAMS_MAX);
     if (c->switch_slots > GN_AGG_SLOTS_MAX || (c->switch_slots & (c->switch_slots - 1)))
-        return gn_cause_set(error, GN_INVALID, "switch_slots is %u: want a power of two up to %d", c->switch_slots,
-                            GN_AGG_SLOTS_MAX);
+        return gn_fail(error, GN_INVALID, "switch_slots is %u: want a power of two up to %d", c->switch_slots,
+                       GN_AGG_SLOTS_MAX);
     if (c->switch_values > GN_AGG_VALUES_MAX)
-        return gn_cause_set(error, GN_INVALID, "switch_values is %u: want at most %d", c->switch_values,
-                            GN_AGG_VALUES_MAX);
+        return gn_fail(error, GN_INVALID, "switch_values is %u: want at most %d", c->switch_values, GN_AGG_VALUES_MAX);
     if (c->switch_rto_us > 1000000)
-        return gn_cause_set(error, GN_INVALID, "switch_rto_us is %u: want at most a second", c->switch_rto_us);
+        return gn_fail(error, GN_INVALID, "switch_rto_us is %u: want at most a second", c->switch_rto_us);
     if (c->wire || c->wire_plain)
-        return gn_cause_set(error, GN_INVALID, "a wire function sees no data with algorithm switch");
+        return gn_fail(error, GN_INVALID, "a wire function sees no data with algorithm switch");
     return GN_OK;
 }
 
@@ -61,16 +58,16 @@ static gn_status check_config(const gn_comm_config *config, gn_error *error)
 {
     int lowest, highest;
     if (!gn_algorithm_name(config->algorithm))
-        return gn_cause_set(error, GN_INVALID, "algorithm %d is none", (int)config->algorithm);
+        return gn_fail(error, GN_INVALID, "algorithm %d is none", (int)config->algorithm);
     if (config->scale != GN_SCALE_NONE && config->scale != GN_SCALE_AUTO)
-        return gn_cause_set(error, GN_INVALID, "scale %d is none", (int)config->scale);
+        return gn_fail(error, GN_INVALID, "scale %d is none", (int)config->scale);
     if (config->data_tos < GN_TOS_AUTO || config->data_tos > 0xFF)
-        return gn_cause_set(error, GN_INVALID, "data_tos is %d: want 0 to 255, or GN_TOS_AUTO", config->data_tos);
+        return gn_fail(error, GN_INVALID, "data_tos is %d: want 0 to 255, or GN_TOS_AUTO", config->data_tos);
     if (config->timeout_ms < 0)
-        return gn_cause_set(error, GN_INVALID, "timeout_ms is %d: want 0 (30000) or more", config->timeout_ms);
+        return gn_fail(error, GN_INVALID, "timeout_ms is %d: want 0 (30000) or more", config->timeout_ms);
     if (config->quantise && (!config->codec.kernel || gn_profile_range(config->codec.profile, &lowest, &highest) ||
                              config->codec.bound_exp < lowest || config->codec.bound_exp > highest))
-        return gn_cause_set(error, GN_INVALID, "quantise needs a codec made by gn_codec_init()");
+        return gn_fail(error, GN_INVALID, "quantise needs a codec made by gn_codec_init()");
     return config->algorithm == GN_SWITCH ? check_switch(config, error) : GN_OK;
 }
 
@@ -124,7 +121,7 @@ static gn_status allocate(gn_comm *comm, gn_error *error)
     for (int i = 0; i < 2; i++) comm->slot[i].header = calloc(peers + 1, sizeof *comm->slot[i].header);
     if (!comm->memory || !comm->poll_set || !comm->data_sent || !comm->slot[0].header || !comm->slot[1].header ||
         comm->wake < 0)
-        return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
+        return gn_fail_memory(error);
     return GN_OK;
 }
 
@@ -143,7 +140,7 @@ static gn_status connect_all(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
 static gn_status init(gn_comm *comm, const gn_comm_config *config, gn_error *error)
 {
     gn_bootstrap *boot = malloc(sizeof *boot);
-    if (!boot) return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
+    if (!boot) return gn_fail_memory(error);
     gn_status status = gn_bootstrap_open(boot, config, error);
     comm->rank = boot->rank;
     comm->size = boot->size;
@@ -176,7 +173,7 @@ gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
     gn_status status = check_config(config, &error);
     if (!status) choose(config);
     gn_comm *comm = status ? NULL : new_comm(config);
-    if (!status) status = comm ? init(comm, config, &error) : gn_cause_set(&error, GN_NO_MEMORY, "out of memory");
+    if (!status) status = comm ? init(comm, config, &error) : gn_fail(&error, GN_NO_MEMORY, "out of memory");
     if (status) {
         memcpy(init_error, error.text, sizeof init_error);
         if (comm) free_comm(comm);

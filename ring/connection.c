@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "socket.h"
+#include "net/tcp.h"
 
 void gn_connection_open(gn_connection *connection, int fd)
 {

@@ -40,14 +40,14 @@ static void fail_locked(gn_comm *comm, gn_status status, int culprit, int report
     uint8_t frame[GN_FRAME_MAX];
     send_to_others(comm, from, frame, gn_failure_write(frame, &failure));
     if (reporter == comm->rank) {
-        gn_cause_set(&comm->error, status, "%s", text);
+        gn_fail(&comm->error, status, "%s", text);
     } else {
-        char name[GN_NAME] = "?";
+        char name[GN_ENDPOINT_TEXT] = "?";
         if (reporter < comm->size) gn_comm_name(comm, reporter, name);
         // Who was stopped for a while learns that it is itself the one.
         const bool own = culprit == comm->rank && status == GN_PEER_LOST;
-        gn_cause_set(&comm->error, status, "%s%.300s (reported by rank %d, %s)",
-                     own ? "this rank was given up by the others: " : "", text, reporter, name);
+        gn_fail(&comm->error, status, "%s%.300s (reported by rank %d, %s)",
+                own ? "this rank was given up by the others: " : "", text, reporter, name);
     }
     gn_log_text(&comm->config, GN_LOG_ERROR, "%s: %.300s", gn_status_string(status), comm->error.text);
 }
@@ -80,7 +80,7 @@ gn_status gn_control_fail(gn_comm *comm, gn_status status, int culprit, const ch
 gn_status gn_control_refuse(gn_comm *comm, const char *wrong)
 {
     pthread_mutex_lock(&comm->lock);
-    if (!comm->dead) gn_cause_set(&comm->error, GN_INVALID, "rank %d called allreduce wrongly: %s", comm->rank, wrong);
+    if (!comm->dead) gn_fail(&comm->error, GN_INVALID, "rank %d called allreduce wrongly: %s", comm->rank, wrong);
     pthread_mutex_unlock(&comm->lock);
     return GN_INVALID;
 }
@@ -130,7 +130,7 @@ static void compare_header(gn_comm *comm, gn_slot *slot, int index)
         slot->headers++;
         return;
     }
-    char ours[96], theirs[96], text[GN_ERROR_TEXT], own[GN_NAME];
+    char ours[96], theirs[96], text[GN_ERROR_TEXT], own[GN_ENDPOINT_TEXT];
     describe_op(a, ours, sizeof ours);
     describe_op(b, theirs, sizeof theirs);
     gn_comm_name(comm, comm->rank, own);
@@ -466,7 +466,7 @@ gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wai
 
 gn_status gn_control_abort(gn_comm *comm, const char *reason)
 {
-    char text[GN_ERROR_TEXT], own[GN_NAME];
+    char text[GN_ERROR_TEXT], own[GN_ENDPOINT_TEXT];
     if (!reason) reason = "no reason given";
     if (comm->size > 1) {
         gn_comm_name(comm, comm->rank, own);

@@ -13,13 +13,13 @@
 #include <gradnic/comm.h>
 
 #include "connection.h"
-#include "error.h"
-#include "socket.h"
+#include "net/error.h"
+#include "net/tcp.h"
 
 /// A rank that this one has connections with: left and right in a ring; rank 0 or all workers with an aggregator.
 typedef struct gn_peer {
     int rank;
-    char name[GN_NAME];           ///< address, for messages
+    char name[GN_ENDPOINT_TEXT];  ///< address, for messages
     int data_out, data_in;        ///< the same socket with an aggregator; -1 for a direction that does not exist
     bool welcomed;                ///< transport.c: both its connections are there
     gn_connection control;        ///< lock
@@ -109,7 +109,7 @@ gn_status gn_transport_connect(gn_comm *comm, struct gn_bootstrap *boot, gn_erro
 void gn_transport_close(gn_comm *comm);
 
 /// Address of any rank.
-void gn_comm_name(const gn_comm *comm, int rank, char name[GN_NAME]);
+void gn_comm_name(const gn_comm *comm, int rank, char name[GN_ENDPOINT_TEXT]);
 
 // control.c ----------------------------------------------------------------------------------------------------------
 

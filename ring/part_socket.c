@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "net/socket.h"
 #include "route.h"
 
 #ifndef UDP_SEGMENT  // linux/udp.h, which netinet/udp.h of older C libraries lacks
@@ -53,13 +54,12 @@ gn_part_socket *gn_part_socket_new(int fd, size_t datagram)
 {
     gn_part_socket *io = calloc(1, sizeof *io);
     if (!io) return NULL;
-    struct sockaddr_storage own = {0};
-    socklen_t length = sizeof own;
+    gn_endpoint own;
     io->fd = fd;
     io->datagram = datagram;
     io->whole = gn_route_payload(fd);
     io->segments = true;
-    io->six = !getsockname(fd, (struct sockaddr *)&own, &length) && own.ss_family == AF_INET6;
+    io->six = gn_socket_local(fd, &own) && own.ip.version == 6;
     io->out = malloc(OUT_BYTES);
     io->in = malloc((size_t)MESSAGES * IN_BYTES);
     if (!io->out || !io->in) {

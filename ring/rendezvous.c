@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "message.h"
-#include "socket.h"
+#include "net/socket.h"
 
 /// FNV-1a: only tells names apart, guards nothing (the token that rank 0 hands out does).
 static uint64_t hash_name(const char *name)
@@ -19,15 +19,6 @@ static uint64_t hash_name(const char *name)
     uint64_t hash = 0xCBF29CE484222325u;
     for (; name && *name; name++) hash = (hash ^ (uint8_t)*name) * 0x100000001B3u;
     return hash;
-}
-
-static bool parse_port(const char *text, uint16_t *port)
-{
-    char *end;
-    if (!text || *text < '0' || *text > '9') return false;
-    unsigned long value = strtoul(text, &end, 10);
-    *port = (uint16_t)value;
-    return !*end && value >= 1 && value <= 65535;
 }
 
 bool gn_environment_number(const char *name, int limit, int *value)
@@ -46,32 +37,20 @@ static gn_status from_environment(gn_rendezvous *rendezvous, gn_error *error)
     const char *host = getenv("MASTER_ADDR");
     const char *name = getenv("GRADNIC_MASTER_PORT") ? "GRADNIC_MASTER_PORT" : "MASTER_PORT";
     if (!host || !*host || strlen(host) >= sizeof rendezvous->host)
-        return gn_cause_set(error, GN_INVALID,
-                            "MASTER_ADDR is not set: set it and MASTER_PORT (torchrun does), or give a rendezvous "
-                            "(tcp://host:port, file:///path)");
+        return gn_fail(error, GN_INVALID,
+                       "MASTER_ADDR is not set: set it and MASTER_PORT (torchrun does), or give a rendezvous "
+                       "(tcp://host:port, file:///path)");
     snprintf(rendezvous->host, sizeof rendezvous->host, "%s", host);
-    if (!parse_port(getenv(name), &rendezvous->port))
-        return gn_cause_set(error, GN_INVALID, "%s is '%s': want a port, 1 to 65535", name,
-                            getenv(name) ? getenv(name) : "");
+    if (!gn_port_parse(getenv(name), &rendezvous->port))
+        return gn_fail(error, GN_INVALID, "%s is '%s': want a port, 1 to 65535", name,
+                       getenv(name) ? getenv(name) : "");
     return GN_OK;
-}
-
-bool gn_host_and_port(const char *text, char host[256], uint16_t *port)
-{
-    const char *colon = strrchr(text, ':');
-    const char *start = text, *stop = colon;
-    if (colon && *text == '[' && colon > text && colon[-1] == ']') start++, stop--;
-    size_t length = colon ? (size_t)(stop - start) : 0;
-    if (!colon || !length || length >= 256 || !parse_port(colon + 1, port)) return false;
-    memcpy(host, start, length);
-    host[length] = 0;
-    return true;
 }
 
 static gn_status from_tcp(const char *text, gn_rendezvous *rendezvous, gn_error *error)
 {
     if (gn_host_and_port(text, rendezvous->host, &rendezvous->port)) return GN_OK;
-    return gn_cause_set(error, GN_INVALID, "rendezvous 'tcp://%s': want tcp://host:port", text);
+    return gn_fail(error, GN_INVALID, "rendezvous 'tcp://%s': want tcp://host:port", text);
 }
 
 gn_status gn_rendezvous_parse(const char *spec, gn_rendezvous *rendezvous, gn_error *error)
@@ -86,16 +65,14 @@ gn_status gn_rendezvous_parse(const char *spec, gn_rendezvous *rendezvous, gn_er
         snprintf(rendezvous->path, sizeof rendezvous->path, "%s", spec + 7);
         return GN_OK;
     }
-    return gn_cause_set(error, GN_INVALID, "rendezvous '%s': want env, tcp://host:port or file:///path", spec);
+    return gn_fail(error, GN_INVALID, "rendezvous '%s': want env, tcp://host:port or file:///path", spec);
 }
 
-static gn_status write_line(gn_rendezvous *rendezvous, const struct sockaddr_storage *address)
+static gn_status write_line(gn_rendezvous *rendezvous, const gn_endpoint *address)
 {
-    struct sockaddr_storage bare = *address;
-    gn_sockaddr_set_port(&bare, 0);
-    char host[GN_NAME], line[GN_RENDEZVOUS_LINE];
-    gn_sockaddr_name(&bare, host);
-    int length = snprintf(line, sizeof line, "gradnic-rendezvous 1 %s %u\n", host, gn_sockaddr_port(address));
+    char host[GN_IP_TEXT], line[GN_RENDEZVOUS_LINE];
+    int length =
+        snprintf(line, sizeof line, "gradnic-rendezvous 1 %s %u\n", gn_ip_format(&address->ip, host), address->port);
     if (ftruncate(rendezvous->file_fd, 0)) return GN_IO;
     return pwrite(rendezvous->file_fd, line, (size_t)length, 0) == length ? GN_OK : GN_IO;
 }
@@ -110,19 +87,19 @@ static bool lock_soon(int fd)
     return false;
 }
 
-gn_status gn_rendezvous_publish(gn_rendezvous *rendezvous, const struct sockaddr_storage *address, gn_error *error)
+gn_status gn_rendezvous_publish(gn_rendezvous *rendezvous, const gn_endpoint *address, gn_error *error)
 {
     if (!rendezvous->is_file) return GN_OK;
     rendezvous->file_fd = open(rendezvous->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (rendezvous->file_fd < 0) return gn_cause_set(error, GN_IO, "%s: %s", rendezvous->path, strerror(errno));
+    if (rendezvous->file_fd < 0) return gn_fail(error, GN_IO, "%s: %s", rendezvous->path, strerror(errno));
     if (!lock_soon(rendezvous->file_fd)) {
         gn_close(&rendezvous->file_fd);
-        return gn_cause_set(error, GN_MISMATCH,
-                            "%s: another rank 0 holds this rendezvous file; use another path for each job",
-                            rendezvous->path);
+        return gn_fail(error, GN_MISMATCH,
+                       "%s: another rank 0 holds this rendezvous file; use another path for each job",
+                       rendezvous->path);
     }
     if (write_line(rendezvous, address) == GN_OK) return GN_OK;
-    return gn_cause_set(error, GN_IO, "%s: %s", rendezvous->path, strerror(errno));
+    return gn_fail(error, GN_IO, "%s: %s", rendezvous->path, strerror(errno));
 }
 
 void gn_rendezvous_withdraw(gn_rendezvous *rendezvous)
@@ -132,12 +109,11 @@ void gn_rendezvous_withdraw(gn_rendezvous *rendezvous)
     gn_close(&rendezvous->file_fd);
 }
 
-static bool find_in_file(const gn_rendezvous *rendezvous, struct sockaddr_storage *address, gn_status *status,
-                         gn_error *error)
+static bool find_in_file(const gn_rendezvous *rendezvous, gn_endpoint *address, gn_status *status, gn_error *error)
 {
     int fd = open(rendezvous->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        if (errno != ENOENT) *status = gn_cause_set(error, GN_IO, "%s: %s", rendezvous->path, strerror(errno));
+        if (errno != ENOENT) *status = gn_fail(error, GN_IO, "%s: %s", rendezvous->path, strerror(errno));
         return false;
     }
     char line[GN_RENDEZVOUS_LINE], host[GN_RENDEZVOUS_LINE];
@@ -150,8 +126,7 @@ static bool find_in_file(const gn_rendezvous *rendezvous, struct sockaddr_storag
     return gn_resolve(host, port, address, &ignored) == GN_OK;
 }
 
-bool gn_rendezvous_find(const gn_rendezvous *rendezvous, struct sockaddr_storage *address, gn_status *status,
-                        gn_error *error)
+bool gn_rendezvous_find(const gn_rendezvous *rendezvous, gn_endpoint *address, gn_status *status, gn_error *error)
 {
     *status = GN_OK;
     if (rendezvous->is_file) return find_in_file(rendezvous, address, status, error);

@@ -4,15 +4,14 @@
 /// Where the ranks meet: rank 0 listens there, the others connect. Three ways to say it: the environment that torchrun sets
 /// (MASTER_ADDR, MASTER_PORT), "tcp://host:port", and "file:///path" on a shared file system, in which rank 0 writes its address.
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "net/address.h"
 
 typedef struct gn_rendezvous {
     bool is_file;
-    char host[256];  ///< of tcp
+    char host[GN_HOST_TEXT];  ///< of tcp
     uint16_t port;
     char path[512];  ///< of file
     uint64_t job;    ///< hash of the job's name: strangers at the same address are told apart
@@ -24,16 +23,12 @@ gn_status gn_rendezvous_parse(const char *spec, gn_rendezvous *rendezvous, gn_er
 
 /// Rank 0 and file: writes the address where it listens. The file is locked (flock) until gn_rendezvous_withdraw(), which also
 /// removes it; a reader who gets the lock knows that the content is stale.
-gn_status gn_rendezvous_publish(gn_rendezvous *rendezvous, const struct sockaddr_storage *address, gn_error *error);
+gn_status gn_rendezvous_publish(gn_rendezvous *rendezvous, const gn_endpoint *address, gn_error *error);
 void gn_rendezvous_withdraw(gn_rendezvous *rendezvous);
 
 /// Other ranks: the address to try now. @return false when the file is not there yet or stale; then `*status` is GN_OK, or an
 /// error that waiting will not mend.
-bool gn_rendezvous_find(const gn_rendezvous *rendezvous, struct sockaddr_storage *address, gn_status *status,
-                        gn_error *error);
-
-/// "host:port", "[v6]:port". False for anything else.
-bool gn_host_and_port(const char *text, char host[256], uint16_t *port);
+bool gn_rendezvous_find(const gn_rendezvous *rendezvous, gn_endpoint *address, gn_status *status, gn_error *error);
 
 /// A rank's number or the size from the environment. @return false when it is missing or no number below `limit`.
 bool gn_environment_number(const char *name, int limit, int *value);

@@ -8,7 +8,7 @@
 
 #include <gradnic/shim.h>
 
-#include "rendezvous.h"
+#include "net/socket.h"
 
 gn_agg_format gn_route_format(const gn_comm_config *config)
 {
@@ -16,28 +16,22 @@ gn_agg_format gn_route_format(const gn_comm_config *config)
     return config->codec.profile == GN_LATTICE ? GN_AGG_LATTICE : GN_AGG_DENSE;
 }
 
-int gn_route_socket(const struct sockaddr_storage *to, const struct sockaddr_storage *local)
+int gn_route_socket(const gn_endpoint *to, const gn_endpoint *local)
 {
-    int fd = socket((to ? to : local)->ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd = socket(gn_ip_family(&(to ? to : local)->ip), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
     gn_socket_set_tos(fd, GN_TOS_ECT);
-    int failed = local ? bind(fd, (const struct sockaddr *)local, gn_sockaddr_length(local)) : 0;
-    if (!failed && to) failed = connect(fd, (const struct sockaddr *)to, gn_sockaddr_length(to));
-    if (!failed) return fd;
-    const int kept = errno;
-    close(fd);
-    errno = kept;
-    return -1;
+    if ((local && gn_socket_bind(fd, local)) || (to && gn_socket_connect(fd, to))) gn_close(&fd);
+    return fd;
 }
 
 size_t gn_route_payload(int fd)
 {
-    struct sockaddr_storage to = {0};
-    socklen_t length = sizeof to;
-    if (getpeername(fd, (struct sockaddr *)&to, &length)) return 0;
-    const bool six = to.ss_family == AF_INET6;
+    gn_endpoint to;
+    if (!gn_socket_remote(fd, &to)) return 0;
+    const bool six = to.ip.version == 6;
     int mtu = 0;
-    length = sizeof mtu;
+    socklen_t length = sizeof mtu;
     if (getsockopt(fd, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MTU : IP_MTU, &mtu, &length)) return 0;
     const int headers = (six ? 40 : 20) + 8;
     return mtu > headers ? (size_t)(mtu - headers) : 0;
@@ -59,19 +53,19 @@ static unsigned values_that_fit(const gn_comm_config *config, size_t payload)
 
 gn_status gn_route_find(const gn_comm_config *config, gn_route *route, gn_error *error)
 {
-    char host[256];
+    char host[GN_HOST_TEXT];
     uint16_t port;
     *route = (gn_route){.values = config->switch_values};
     if (!gn_host_and_port(config->switch_address, host, &port))
-        return gn_cause_set(error, GN_INVALID, "switch_address '%s': want host:port", config->switch_address);
+        return gn_fail(error, GN_INVALID, "switch_address '%s': want host:port", config->switch_address);
     gn_status status = gn_resolve(host, port, &route->address, error);
     if (status) return status;
-    gn_address_from(&route->address, &route->place);
+    route->place = gn_address_from(&route->address.ip);
     route->place.data_port = port;
-    gn_sockaddr_name(&route->address, route->name);
+    gn_endpoint_format(&route->address, route->name);
     int fd = gn_route_socket(&route->address, NULL);
-    if (fd < 0) return gn_cause_set(error, GN_IO, "no route to the switch at %s: %s", route->name, strerror(errno));
+    if (fd < 0) return gn_fail(error, GN_IO, "no route to the switch at %s: %s", route->name, strerror(errno));
     if (!route->values) route->values = values_that_fit(config, gn_route_payload(fd));
-    close(fd);
+    gn_close(&fd);
     return GN_OK;
 }

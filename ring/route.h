@@ -6,12 +6,12 @@
 #include <gradnic/aggregate.h>
 #include <gradnic/comm.h>
 
-#include "socket.h"
+#include "address.h"
 
 typedef struct gn_route {
-    struct sockaddr_storage address;  ///< of the switch
-    gn_address place;                 ///< the same, to be compared with other ranks'
-    char name[GN_NAME];
+    gn_endpoint address;  ///< of the switch
+    gn_address place;     ///< the same, to be compared with other ranks'
+    char name[GN_ENDPOINT_TEXT];
     unsigned values;  ///< of a packet: as configured, or what the MTU takes
 } gn_route;
 
@@ -28,6 +28,6 @@ size_t gn_route_payload(int fd);
 enum { GN_TOS_ECT = 2 };
 
 /// A UDP socket, not blocking, whose datagrams go to `to` and come from `local`; either may be NULL. @return it, or -1 with errno.
-int gn_route_socket(const struct sockaddr_storage *to, const struct sockaddr_storage *local);
+int gn_route_socket(const gn_endpoint *to, const gn_endpoint *local);
 
 #endif

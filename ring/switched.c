@@ -29,10 +29,10 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
         bit += at[rank] == mine && rank < comm->rank;
     }
     if (children > GN_AGG_WORKERS_MAX || switches > GN_AGG_WORKERS_MAX)
-        return gn_cause_set(error, GN_INVALID, "%u %s %s: at most %d, more need leaf switches (or fewer of them)",
-                            children > GN_AGG_WORKERS_MAX ? children : switches,
-                            children > GN_AGG_WORKERS_MAX ? "ranks at the switch" : "switches below the parent of",
-                            name, GN_AGG_WORKERS_MAX);
+        return gn_fail(error, GN_INVALID, "%u %s %s: at most %d, more need leaf switches (or fewer of them)",
+                       children > GN_AGG_WORKERS_MAX ? children : switches,
+                       children > GN_AGG_WORKERS_MAX ? "ranks at the switch" : "switches below the parent of", name,
+                       GN_AGG_WORKERS_MAX);
     // Packets of streams are shorter: more of them are to be on their way.
     const unsigned slots = config->switch_slots ? config->switch_slots
                            : config->quantise   ? SLOTS_COMPRESSED
@@ -60,33 +60,30 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
 /// Sockets at the address that the switch sees; their ports go into JOIN.
 static gn_status open_sockets(gn_switched *s, gn_admission_join *join, gn_error *error)
 {
-    struct sockaddr_storage own;
-    socklen_t length = sizeof own;
-    if (getsockname(s->tether.fd, (struct sockaddr *)&own, &length))
-        return gn_cause_set(error, GN_IO, "switch %s: %s", s->name, strerror(errno));
+    gn_endpoint own;
+    if (!gn_socket_local(s->tether.fd, &own)) return gn_fail(error, GN_IO, "switch %s: %s", s->name, strerror(errno));
     for (unsigned i = 0; i < s->streams; i++) {
-        gn_sockaddr_set_port(&own, 0);
+        own.port = 0;
         s->part[i].fd = gn_route_socket(NULL, &own);
-        length = sizeof own;
-        if (s->part[i].fd < 0 || getsockname(s->part[i].fd, (struct sockaddr *)&own, &length))
-            return gn_cause_set(error, GN_IO, "no UDP socket for the switch %s: %s", s->name, strerror(errno));
-        join->udp_port[i] = gn_sockaddr_port(&own);
+        if (s->part[i].fd < 0 || !gn_socket_local(s->part[i].fd, &own))
+            return gn_fail(error, GN_IO, "no UDP socket for the switch %s: %s", s->name, strerror(errno));
+        join->udp_port[i] = own.port;
     }
     return GN_OK;
 }
 
 static gn_status not_admitted(const gn_comm *comm, const gn_switched *s, gn_error *error)
 {
-    return gn_cause_set(error, GN_TIMEOUT, "the switch %s has not admitted this job within %d ms: %s", s->name,
-                        comm->timeout_ms, *s->tether.waits ? s->tether.waits : "it has not said why");
+    return gn_fail(error, GN_TIMEOUT, "the switch %s has not admitted this job within %d ms: %s", s->name,
+                   comm->timeout_ms, *s->tether.waits ? s->tether.waits : "it has not said why");
 }
 
 static gn_status switch_silent(const gn_switched *s, double seconds, gn_error *error)
 {
-    return gn_cause_set(error, GN_PEER_LOST,
-                        s->tether.up ? "no sign of life from the switch %s for %.3g s"
-                                     : "no connection to the switch %s within %.3g s",
-                        s->name, seconds);
+    return gn_fail(error, GN_PEER_LOST,
+                   s->tether.up ? "no sign of life from the switch %s for %.3g s"
+                                : "no connection to the switch %s within %.3g s",
+                   s->name, seconds);
 }
 
 /// The connection has ended. When that is because another rank has failed, rank 0 is about to say so.
@@ -99,7 +96,7 @@ static gn_status switch_ended(gn_comm *comm, const gn_switched *s, struct gn_boo
         if (status) return status;
         (void)poll(NULL, 0, 10);
     } while (gn_now() < until);
-    return gn_cause_set(error, s->tether.told ? GN_PEER_LOST : GN_IO, "switch %s: %s", s->name, s->tether.why);
+    return gn_fail(error, s->tether.told ? GN_PEER_LOST : GN_IO, "switch %s: %s", s->name, s->tether.why);
 }
 
 static gn_status await_welcome(gn_comm *comm, gn_switched *s, struct gn_bootstrap *boot, gn_admission_join *join,
@@ -125,7 +122,7 @@ static gn_status await_welcome(gn_comm *comm, gn_switched *s, struct gn_bootstra
         (void)poll(&p, 1, 20);  // short, because the bootstrap connections are looked at between
     }
     if (answer->type == GN_ADMISSION_REFUSED)
-        return gn_cause_set(error, GN_INVALID, "the switch %s refused the job: %s", s->name, answer->text);
+        return gn_fail(error, GN_INVALID, "the switch %s refused the job: %s", s->name, answer->text);
     return GN_OK;
 }
 
@@ -133,7 +130,7 @@ static gn_status open_parts(gn_comm *comm, gn_switched *s, const gn_admission_jo
                             const gn_admission_welcome *welcome, const gn_route *route, gn_error *error)
 {
     if (welcome->streams != s->streams || welcome->slots > join->slots)
-        return gn_cause_set(error, GN_CORRUPT, "the switch %s gave more than was asked for", s->name);
+        return gn_fail(error, GN_CORRUPT, "the switch %s gave more than was asked for", s->name);
     for (unsigned i = 0; i < s->streams; i++) {
         const gn_worker_config config = {
             .job = welcome->job[i],
@@ -150,12 +147,11 @@ static gn_status open_parts(gn_comm *comm, gn_switched *s, const gn_admission_jo
             .packet_values = join->packet_values,
             .rto_min_ns = 1000 * (uint64_t)(comm->config.switch_rto_us ? comm->config.switch_rto_us : RTO_DEFAULT_US),
             .nic = comm->config.switch_nic};
-        struct sockaddr_storage to = route->address;
-        gn_sockaddr_set_port(&to, welcome->udp_port[i]);
-        if (connect(s->part[i].fd, (struct sockaddr *)&to, gn_sockaddr_length(&to)))
-            return gn_cause_set(error, GN_IO, "switch %s, port %u: %s", s->name, welcome->udp_port[i], strerror(errno));
-        if (gn_part_open(&s->part[i], &config, (uint8_t)comm->config.data_tos))
-            return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
+        gn_endpoint to = route->address;
+        to.port = welcome->udp_port[i];
+        if (gn_socket_connect(s->part[i].fd, &to))
+            return gn_fail(error, GN_IO, "switch %s, port %u: %s", s->name, welcome->udp_port[i], strerror(errno));
+        if (gn_part_open(&s->part[i], &config, (uint8_t)comm->config.data_tos)) return gn_fail_memory(error);
     }
     return GN_OK;
 }
@@ -163,7 +159,7 @@ static gn_status open_parts(gn_comm *comm, gn_switched *s, const gn_admission_jo
 gn_status gn_switched_join(gn_comm *comm, struct gn_bootstrap *boot, gn_error *error)
 {
     gn_switched *s = calloc(1, sizeof *s);
-    if (!s) return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
+    if (!s) return gn_fail_memory(error);
     comm->switched = s;
     for (int i = 0; i < GN_ADMISSION_STREAMS_MAX; i++) s->part[i].fd = -1;
     s->tether.fd = -1;
@@ -173,11 +169,11 @@ gn_status gn_switched_join(gn_comm *comm, struct gn_bootstrap *boot, gn_error *e
     s->pace.born = gn_now();
     s->packet_values = comm->table.switch_values;
     memcpy(s->name, boot->route.name, sizeof s->name);
-    if (s->halt < 0 || s->news < 0) return gn_cause_set(error, GN_IO, "eventfd: %s", strerror(errno));
+    if (s->halt < 0 || s->news < 0) return gn_fail(error, GN_IO, "eventfd: %s", strerror(errno));
     gn_admission_join join;
     gn_status status = plan(comm, s->name, &join, error);
     if (!status && gn_tether_open(&s->tether, &boot->route.address))
-        status = gn_cause_set(error, GN_IO, "cannot connect to the switch %s: %s", s->name, s->tether.why);
+        status = gn_fail(error, GN_IO, "cannot connect to the switch %s: %s", s->name, s->tether.why);
     gn_admission answer;
     if (!status) status = await_welcome(comm, s, boot, &join, &answer, error);
     return status ? status : open_parts(comm, s, &join, &answer.welcome, &boot->route, error);

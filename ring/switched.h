@@ -9,7 +9,7 @@
 #include "tether.h"
 
 typedef struct gn_switched {
-    char name[GN_NAME];  ///< of the switch: its address
+    char name[GN_ENDPOINT_TEXT];  ///< of the switch: its address
     gn_tether tether;
     unsigned streams;
     uint16_t packet_values;

@@ -15,10 +15,10 @@ static void end(gn_tether *t, const char *why)
     t->gone = true;
 }
 
-gn_status gn_tether_open(gn_tether *tether, const struct sockaddr_storage *to)
+gn_status gn_tether_open(gn_tether *tether, const gn_endpoint *to)
 {
     *tether = (gn_tether){.last_heard = gn_now()};
-    tether->fd = gn_connect(to, NULL, 0);
+    tether->fd = gn_tcp_connect(to, NULL, 0);
     if (tether->fd >= 0) return GN_OK;
     end(tether, strerror(errno));
     return GN_IO;
@@ -88,7 +88,7 @@ gn_status gn_tether_advance(gn_tether *t, const gn_admission_join *join, gn_admi
     if (!t->up) {
         struct pollfd p = {.fd = t->fd, .events = POLLOUT};
         if (poll(&p, 1, 0) <= 0) return GN_OK;
-        const int failed = gn_connect_result(t->fd);
+        const int failed = gn_socket_connected(t->fd);
         if (failed) end(t, strerror(failed));
         t->up = !failed;
     }

@@ -5,8 +5,8 @@
 
 #include <gradnic/admission.h>
 
-#include "error.h"
-#include "socket.h"
+#include "net/error.h"
+#include "net/tcp.h"
 
 typedef struct gn_tether {
     int fd;           ///< -1: none
@@ -21,7 +21,7 @@ typedef struct gn_tether {
 } gn_tether;
 
 /// Starts to connect, from the address that the route has.
-gn_status gn_tether_open(gn_tether *tether, const struct sockaddr_storage *to);
+gn_status gn_tether_open(gn_tether *tether, const gn_endpoint *to);
 
 /// Does what can be done without waiting: connects, sends `join` once when it is not NULL, reads. `*answer` is filled when a WELCOME or REFUSED has come (type says
 /// which); GN_ADMISSION_JOIN until then. @return GN_OK, or GN_IO when `why` says what has ended it.

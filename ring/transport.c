@@ -46,11 +46,9 @@ typedef struct meeting {
     pending pending[PENDING_MAX];
 } meeting;
 
-void gn_comm_name(const gn_comm *comm, int rank, char name[GN_NAME])
+void gn_comm_name(const gn_comm *comm, int rank, char name[GN_ENDPOINT_TEXT])
 {
-    struct sockaddr_storage address;
-    gn_address_to(&comm->table.address[rank], 0, 0, &address);
-    gn_sockaddr_name(&address, name);
+    gn_address_format(&comm->table.address[rank], name);
 }
 
 static gn_peer *peer_of_rank(gn_comm *comm, int rank, bool accepted)
@@ -67,7 +65,7 @@ static gn_status make_peers(gn_comm *comm, gn_error *error)
     bool ring = comm->config.algorithm == GN_RING;
     comm->peer_count = ring ? 2 : comm->rank ? 1 : comm->size - 1;
     comm->peers = calloc((size_t)comm->peer_count, sizeof *comm->peers);
-    if (!comm->peers) return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
+    if (!comm->peers) return gn_fail_memory(error);
     for (int i = 0; i < comm->peer_count; i++) {
         gn_peer *peer = &comm->peers[i];
         if (ring)
@@ -92,14 +90,11 @@ static gn_status start_connect(meeting *m, bool data, gn_error *error)
 {
     gn_peer *peer = &m->comm->peers[m->connect_to];
     const gn_address *address = &m->comm->table.address[peer->rank];
-    uint32_t scope =
-        m->boot->local.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)(void *)&m->boot->local)->sin6_scope_id : 0;
-    struct sockaddr_storage to;
-    gn_address_to(address, data ? address->data_port : address->control_port, scope, &to);
-    int fd = gn_connect(&to, &m->boot->local, data ? (uint8_t)m->comm->config.data_tos : 0);
+    const gn_endpoint to =
+        gn_address_endpoint(address, data ? address->data_port : address->control_port, m->boot->local.scope);
+    int fd = gn_tcp_connect(&to, &m->boot->local, data ? (uint8_t)m->comm->config.data_tos : 0);
     if (fd < 0)
-        return gn_cause_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name,
-                            strerror(errno));
+        return gn_fail(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
     if (data)
         *data_socket(m, peer) = fd;
     else
@@ -140,11 +135,10 @@ static gn_status finish_connect(meeting *m, bool data, gn_error *error)
 {
     gn_peer *peer = &m->comm->peers[m->connect_to];
     int fd = data ? *data_socket(m, peer) : peer->control.fd;
-    int failed = gn_connect_result(fd);
+    int failed = gn_socket_connected(fd);
     if (closed_by_peer(failed)) return lose(m, data);
     if (failed)
-        return gn_cause_set(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name,
-                            strerror(failed));
+        return gn_fail(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name, strerror(failed));
     gn_join join = own_join(m);
     uint8_t frame[GN_FRAME_MAX];
     m->link[data].up = true;
@@ -156,7 +150,7 @@ static gn_status finish_connect(meeting *m, bool data, gn_error *error)
     if (send(fd, frame, GN_DATA_HELLO_BYTES, MSG_NOSIGNAL) == GN_DATA_HELLO_BYTES)  // a fresh socket takes 32 bytes
         return GN_OK;
     if (closed_by_peer(errno)) return lose(m, data);
-    return gn_cause_set(error, GN_IO, "cannot send to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
+    return gn_fail(error, GN_IO, "cannot send to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
 }
 
 /// Room for one more: a free place, or that of the stranger who has been silent for longest. NULL: everyone came just now.
@@ -174,11 +168,11 @@ static pending *make_room(meeting *m, double now)
 
 static void accept_all(meeting *m, bool is_data)
 {
-    struct sockaddr_storage from;
+    gn_endpoint from;
     double now =
         gn_now();  // all of them are younger than this: nobody is closed unread for someone behind it in the queue
     for (pending *p; (p = make_room(m, now));) {
-        int fd = gn_accept(is_data ? m->boot->data_listener : m->boot->control_listener, &from);
+        int fd = gn_tcp_accept(is_data ? m->boot->data_listener : m->boot->control_listener, &from);
         if (fd < 0) return;
         *p = (pending){.fd = fd, .is_data = is_data, .since = now};
     }
@@ -250,8 +244,7 @@ static gn_status read_welcome(meeting *m, gn_error *error)
     if (found == 1 && frame.type == GN_MSG_WELCOME)
         m->welcomed = true;
     else if (found)
-        return gn_cause_set(error, GN_CORRUPT, "rank %d at %s sent no welcome but something else", peer->rank,
-                            peer->name);
+        return gn_fail(error, GN_CORRUPT, "rank %d at %s sent no welcome but something else", peer->rank, peer->name);
     else if (peer->control.closed)
         return lose(m, false);
     return GN_OK;
@@ -318,13 +311,13 @@ static gn_status timed_out(const meeting *m, gn_error *error)
     for (int i = 0; i < m->comm->peer_count; i++) {
         gn_peer *peer = &m->comm->peers[i];
         if (i == m->connect_to && !m->welcomed)
-            return gn_cause_set(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms%s", peer->rank,
-                                peer->name, m->comm->timeout_ms, m->lost ? " (it closed what we opened)" : "");
+            return gn_fail(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms%s", peer->rank, peer->name,
+                           m->comm->timeout_ms, m->lost ? " (it closed what we opened)" : "");
         if (i != m->connect_to && !peer->welcomed)
-            return gn_cause_set(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms", peer->rank,
-                                peer->name, m->comm->timeout_ms);
+            return gn_fail(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms", peer->rank, peer->name,
+                           m->comm->timeout_ms);
     }
-    return gn_cause_set(error, GN_TIMEOUT, "no connection to the neighbours within %d ms", m->comm->timeout_ms);
+    return gn_fail(error, GN_TIMEOUT, "no connection to the neighbours within %d ms", m->comm->timeout_ms);
 }
 
 static gn_status meet(meeting *m, gn_error *error)
@@ -344,7 +337,7 @@ gn_status gn_transport_connect(gn_comm *comm, gn_bootstrap *boot, gn_error *erro
     gn_status status = make_peers(comm, error);
     if (status) return status;
     meeting *m = calloc(1, sizeof *m);
-    if (!m) return gn_cause_set(error, GN_NO_MEMORY, "out of memory");
+    if (!m) return gn_fail_memory(error);
     m->comm = comm;
     m->boot = boot;
     m->data = comm->config.algorithm != GN_SWITCH;

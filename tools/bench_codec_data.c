@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "bench_codec.h"
-#include "host/splitmix.h"
+#include "net/splitmix.h"
 
 enum { POOL = 1024 };  // different values per class; a power of two
 

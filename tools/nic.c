@@ -39,7 +39,7 @@ int gn_command_nic(int argc, char **argv)
 
     nic_options options;
     gn_nic *nic = NULL;
-    gn_error error = {""};
+    gn_error error = {0};
     nic_options_parse(&options, argc, argv);
     if (gn_nic_open(&nic, &options.config, &error)) {
         gn_cli_error(argv[0], "%s", error.text);

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "host/fault.h"
+#include "net/fault.h"
 
 enum {
     NIC_FAULT_LOSS = 0x200,

@@ -335,7 +335,7 @@ void nic_options_parse(nic_options *out, int argc, char **argv)
     memset(out, 0, sizeof *out);
     out->config.device = "gn0";
     out->config.queue_length = GN_NIC_QUEUE_DEFAULT;
-    out->config.engine = gn_engine_find("model", NULL);
+    out->config.engine = &gn_engine_model;
     out->config.cut = GN_CUT_FILL;
     out->config.fault.seed = 1;
     out->config.peers = gn_peers_new();

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "host/splitmix.h"
 #include "mac.h"
+#include "net/splitmix.h"
 
 namespace sim
 {

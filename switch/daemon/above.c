@@ -23,38 +23,38 @@ const char *gn_switchd_above_text(const gn_switchd *daemon)
     return daemon->config.ps ? daemon->config.ps : daemon->config.parent;
 }
 
-int gn_switchd_host_port(const char *text, char *host, const char **port, gn_error *error)
+gn_status gn_switchd_host_port(const char *text, char *host, const char **port, gn_error *error)
 {
     const char *colon = strrchr(text, ':');
     const size_t length = colon ? (size_t)(colon - text) : 0;
-    if (!length || length >= GN_SWITCHD_HOST) return gn_error_set(error, "'%s': HOST:PORT is needed", text);
+    if (!length || length >= GN_SWITCHD_HOST) return gn_fail(error, GN_INVALID, "'%s': HOST:PORT is needed", text);
     const bool bracketed = length > 2 && *text == '[' && text[length - 1] == ']';
     if (!bracketed && memchr(text, ':', length))
-        return gn_error_set(error, "'%s': write an IPv6 address as [ADDRESS]:PORT", text);
+        return gn_fail(error, GN_INVALID, "'%s': write an IPv6 address as [ADDRESS]:PORT", text);
     *port = colon + 1;
     const unsigned long number = strtoul(*port, NULL, 10);
     if (strspn(*port, "0123456789") != strlen(*port) || !number || number > 65535)
-        return gn_error_set(error, "'%s': port is not a number from 1 to 65535", text);
+        return gn_fail(error, GN_INVALID, "'%s': port is not a number from 1 to 65535", text);
     snprintf(host, GN_SWITCHD_HOST, "%.*s", (int)(bracketed ? length - 2 : length), text + bracketed);
-    return 0;
+    return GN_OK;
 }
 
-int gn_switchd_find_above(gn_switchd *daemon, gn_error *error)
+gn_status gn_switchd_find_above(gn_switchd *daemon, gn_error *error)
 {
     const char *text = gn_switchd_above_text(daemon), *port = NULL;
     char host[GN_SWITCHD_HOST];
-    if (!text) return 0;
-    if (gn_switchd_host_port(text, host, &port, error)) return -1;
+    if (!text) return GN_OK;
+    if (gn_switchd_host_port(text, host, &port, error)) return error->status;
     const struct addrinfo hints = {.ai_family = daemon->listen.ip.version == 4 ? AF_INET : AF_UNSPEC,
                                    .ai_socktype = SOCK_STREAM};
     struct addrinfo *found;
     const int status = getaddrinfo(host, port, &hints, &found);
-    if (status) return gn_error_set(error, "%s %s: %s", gn_switchd_above_option(daemon), text, gai_strerror(status));
+    if (status) return gn_fail(error, GN_IO, "%s %s: %s", gn_switchd_above_option(daemon), text, gai_strerror(status));
     struct sockaddr_storage address = {0};
     memcpy(&address, found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);
     daemon->above = gn_endpoint_from_sockaddr(&address);
-    return 0;
+    return GN_OK;
 }
 
 static bool is_any(const gn_ip *ip)
@@ -87,10 +87,10 @@ static bool leads_to(const gn_endpoint *to, const gn_endpoint *at)
     return (at->ip.version == 6 || there.ip.version == 4) && is_own(&there);
 }
 
-int gn_switchd_check_above(const gn_switchd *daemon, gn_error *error)
+gn_status gn_switchd_check_above(const gn_switchd *daemon, gn_error *error)
 {
     char listen[GN_ENDPOINT_TEXT];
-    if (!daemon->above.ip.version || !leads_to(&daemon->above, &daemon->listen)) return 0;
-    return gn_error_set(error, "%s %s is this switch itself, which listens on %s", gn_switchd_above_option(daemon),
-                        gn_switchd_above_text(daemon), gn_switchd_address(daemon, listen));
+    if (!daemon->above.ip.version || !leads_to(&daemon->above, &daemon->listen)) return GN_OK;
+    return gn_fail(error, GN_INVALID, "%s %s is this switch itself, which listens on %s",
+                   gn_switchd_above_option(daemon), gn_switchd_above_text(daemon), gn_switchd_address(daemon, listen));
 }

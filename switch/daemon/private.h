@@ -56,9 +56,9 @@ const char *gn_switchd_above_option(const gn_switchd *daemon);
 const char *gn_switchd_above_text(const gn_switchd *daemon);
 
 /// Finds the address of what is above, if something is to be. @return 0, or -1 with `error` set
-int gn_switchd_find_above(gn_switchd *daemon, gn_error *error);
+gn_status gn_switchd_find_above(gn_switchd *daemon, gn_error *error);
 /// That it is not this switch, which listens by now. @return as gn_switchd_find_above()
-int gn_switchd_check_above(const gn_switchd *daemon, gn_error *error);
+gn_status gn_switchd_check_above(const gn_switchd *daemon, gn_error *error);
 
 // switchd.c
 

@@ -7,7 +7,7 @@
 #include "host/prometheus.h"
 #include "switch/daemon/jobs.h"
 
-static int read_members(json_t *root, gn_switch_request *request, gn_error *error)
+static gn_status read_members(json_t *root, gn_switch_request *request, gn_error *error)
 {
     const char *name;
     json_t *member;
@@ -17,37 +17,37 @@ static int read_members(json_t *root, gn_switch_request *request, gn_error *erro
         if (!strcmp(name, "command")) continue;
         if (request->command == GN_SWITCH_STATS && !strcmp(name, "format")) {
             if (!text || strcmp(text, "prometheus") != 0)
-                return gn_error_set(error, "\"format\" is \"prometheus\", or left out");
+                return gn_fail(error, GN_INVALID, "\"format\" is \"prometheus\", or left out");
             request->prometheus = true;
         } else if (request->command == GN_SWITCH_END && !strcmp(name, "job")) {
             if (!text || !*text || strlen(text) >= sizeof request->job)
-                return gn_error_set(error, "\"job\" is a name of 1 to %zu bytes", sizeof request->job - 1);
+                return gn_fail(error, GN_INVALID, "\"job\" is a name of 1 to %zu bytes", sizeof request->job - 1);
             memcpy(request->job, text, strlen(text) + 1);
         } else {
-            return gn_error_set(error, "'%.40s' is nothing that this command takes", name);
+            return gn_fail(error, GN_INVALID, "'%.40s' is nothing that this command takes", name);
         }
     }
-    if (request->command == GN_SWITCH_END && !*request->job) return gn_error_set(error, "\"job\" is missing");
-    return 0;
+    if (request->command == GN_SWITCH_END && !*request->job) return gn_fail(error, GN_INVALID, "\"job\" is missing");
+    return GN_OK;
 }
 
-int gn_switch_request_parse(const char *text, size_t length, gn_switch_request *request, gn_error *error)
+gn_status gn_switch_request_parse(const char *text, size_t length, gn_switch_request *request, gn_error *error)
 {
     static const char *const commands[] = {"status", "jobs", "stats", "end"};
     json_error_t wrong;
-    int status = -1;
+    gn_status status;
     memset(request, 0, sizeof *request);
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &wrong);
-    if (!root) return gn_error_set(error, "the request is no JSON: line %d: %.120s", wrong.line, wrong.text);
+    if (!root) return gn_fail(error, GN_INVALID, "the request is no JSON: line %d: %.120s", wrong.line, wrong.text);
     const char *command = json_string_value(json_object_get(root, "command"));
     unsigned i = 0;
     while (command && i < 4 && strcmp(command, commands[i]) != 0) i++;
     if (!json_is_object(root)) {
-        gn_error_set(error, "a request is a JSON object");
+        status = gn_fail(error, GN_INVALID, "a request is a JSON object");
     } else if (!command) {
-        gn_error_set(error, "a request has a \"command\": status, jobs, stats or end");
+        status = gn_fail(error, GN_INVALID, "a request has a \"command\": status, jobs, stats or end");
     } else if (i == 4) {
-        gn_error_set(error, "'%.40s' is no command; there are status, jobs, stats and end", command);
+        status = gn_fail(error, GN_INVALID, "'%.40s' is no command; there are status, jobs, stats and end", command);
     } else {
         request->command = i;
         status = read_members(root, request, error);

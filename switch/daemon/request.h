@@ -16,7 +16,7 @@
 
 #include <gradnic/admission.h>
 
-#include "host/error.h"
+#include "net/error.h"
 
 typedef struct gn_switch_request {
     enum { GN_SWITCH_STATUS, GN_SWITCH_JOBS, GN_SWITCH_STATS, GN_SWITCH_END } command;
@@ -25,6 +25,6 @@ typedef struct gn_switch_request {
 } gn_switch_request;
 
 /// Reads a request from untrusted bytes. @return 0, or -1 with `error` set
-int gn_switch_request_parse(const char *text, size_t length, gn_switch_request *request, gn_error *error);
+gn_status gn_switch_request_parse(const char *text, size_t length, gn_switch_request *request, gn_error *error);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/clock.h"
+#include "net/clock.h"
 
 static uint64_t in_ms(uint64_t ms)
 {
@@ -74,10 +74,10 @@ gn_session *gn_session_connect(const gn_endpoint *to, const gn_endpoint *from, g
         session->upward = true;
         return session;
     }
-    gn_error_set(error, "out of memory");
+    gn_fail_memory(error);
     return NULL;
 failed:
-    gn_error_set(error, "cannot connect to %s above: %s", gn_endpoint_format(to, text), strerror(errno));
+    gn_fail(error, GN_IO, "cannot connect to %s above: %s", gn_endpoint_format(to, text), strerror(errno));
     if (fd >= 0) close(fd);
     return NULL;
 }

@@ -9,7 +9,7 @@
 
 #include <gradnic/admission.h>
 
-#include "host/address.h"
+#include "net/address.h"
 
 enum {
     GN_SESSION_OUT = 2 * GN_ADMISSION_MAX,

@@ -13,8 +13,8 @@
 #include <gradnic/ps.h>
 #include <gradnic/switch.h>
 
-#include "host/clock.h"
-#include "host/fault.h"
+#include "net/clock.h"
+#include "net/fault.h"
 #include "switch/daemon/outbox.h"
 
 enum {

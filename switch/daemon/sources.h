@@ -10,7 +10,7 @@
 
 #include <gradnic/aggregate.h>
 
-#include "host/address.h"
+#include "net/address.h"
 
 enum {
     GN_SOURCE_PARENT = GN_AGG_WORKERS_MAX,  ///< its number; a child's is its bit

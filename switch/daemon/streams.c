@@ -21,7 +21,8 @@ static void set_buffer(int fd, int forced, int plain, size_t bytes)
 }
 
 // While root's rights are there: buffers as large as these are not for everyone.
-static int open_stream(gn_stream *stream, const gn_shard_config *config, unsigned number, int family, gn_error *error)
+static gn_status open_stream(gn_stream *stream, const gn_shard_config *config, unsigned number, int family,
+                             gn_error *error)
 {
     char text[GN_ENDPOINT_TEXT];
     const int on = 1, off = 0, capable = 2;  // ECT(0): queues may mark instead of dropping
@@ -31,7 +32,7 @@ static int open_stream(gn_stream *stream, const gn_shard_config *config, unsigne
     socklen_t length = sizeof address;
     if (at.port) at.port = (uint16_t)(at.port + number);
     stream->fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (stream->fd < 0) return gn_error_set(error, "UDP socket: %s", strerror(errno));
+    if (stream->fd < 0) return gn_fail(error, GN_IO, "UDP socket: %s", strerror(errno));
     if (family == AF_INET6) (void)setsockopt(stream->fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (!config->no_offload) (void)setsockopt(stream->fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on);
     (void)setsockopt(stream->fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);
@@ -47,23 +48,23 @@ static int open_stream(gn_stream *stream, const gn_shard_config *config, unsigne
     const socklen_t given = gn_endpoint_to_sockaddr(&at, family, &address);
     if (bind(stream->fd, (struct sockaddr *)&address, given) ||
         getsockname(stream->fd, (struct sockaddr *)&address, &length))
-        return gn_error_set(error, "cannot listen on UDP %s: %s", gn_endpoint_format(&at, text), strerror(errno));
+        return gn_fail(error, GN_IO, "cannot listen on UDP %s: %s", gn_endpoint_format(&at, text), strerror(errno));
     stream->udp_port = gn_endpoint_from_sockaddr(&address).port;
-    return 0;
+    return GN_OK;
 }
 
-static int open_streams(gn_shard *shard, const gn_shard_config *config, gn_error *error)
+static gn_status open_streams(gn_shard *shard, const gn_shard_config *config, gn_error *error)
 {
     for (unsigned i = 0; i < shard->stream_count; i++)
-        if (open_stream(&shard->streams[i], config, i, shard->family, error)) return -1;
+        if (open_stream(&shard->streams[i], config, i, shard->family, error)) return error->status;
     shard->poll = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event stop = {.events = EPOLLIN, .data.fd = -1};
     if (shard->poll < 0 || epoll_ctl(shard->poll, EPOLL_CTL_ADD, config->stop_event, &stop))
-        return gn_error_set(error, "epoll: %s", strerror(errno));
-    return 0;
+        return gn_fail(error, GN_IO, "epoll: %s", strerror(errno));
+    return GN_OK;
 }
 
-static int allocate(gn_shard *shard, const gn_shard_config *config, gn_error *error)
+static gn_status allocate(gn_shard *shard, const gn_shard_config *config, gn_error *error)
 {
     const size_t bytes = gn_switch_bytes(&config->sw);
     shard->memory = aligned_alloc(64, (bytes | 63) + 1);
@@ -73,22 +74,23 @@ static int allocate(gn_shard *shard, const gn_shard_config *config, gn_error *er
     shard->in = gn_fault_new(&config->in);
     shard->out = gn_fault_new(&config->out);
     if (!shard->memory || !shard->streams || !shard->box || !shard->buffer || !shard->in || !shard->out)
-        return gn_error_set(error, "out of memory: %zu MiB for slots (--slots, --values)", bytes >> 20);
+        return gn_fail(error, GN_NO_MEMORY, "out of memory: %zu MiB for slots (--slots, --values)", bytes >> 20);
     if (gn_switch_init(&shard->sw, &config->sw, shard->memory, bytes))
-        return gn_error_set(error, "%u slots of %u values are out of range", config->sw.slots, config->sw.slot_values);
+        return gn_fail(error, GN_INVALID, "%u slots of %u values are out of range", config->sw.slots,
+                       config->sw.slot_values);
     shard->stream_count = config->streams;
     shard->box->no_segmentation = config->no_offload;
     for (unsigned i = 0; i < config->streams; i++) shard->streams[i].fd = -1;
     for (unsigned i = 0; i < GN_SHARD_BATCH; i++)
         shard->vector[i] = (struct iovec){shard->buffer + (size_t)i * GN_SHARD_MESSAGE, GN_SHARD_MESSAGE};
-    return 0;
+    return GN_OK;
 }
 
 gn_shard *gn_shard_new(const gn_shard_config *config, gn_error *error)
 {
     gn_shard *shard = calloc(1, sizeof *shard);
     if (!shard) {
-        gn_error_set(error, "out of memory");
+        gn_fail_memory(error);
         return NULL;
     }
     pthread_mutex_init(&shard->lock, NULL);

@@ -49,23 +49,23 @@ bool gn_switchd_adopt(gn_switchd *daemon, gn_session *session)
     return fits;
 }
 
-static int listen_tcp(gn_switchd *daemon, gn_error *error)
+static gn_status listen_tcp(gn_switchd *daemon, gn_error *error)
 {
     struct sockaddr_storage address;
     char text[GN_ENDPOINT_TEXT];
     const int on = 1, off = 0, family = daemon->listen.ip.version == 4 ? AF_INET : AF_INET6;
     socklen_t length = gn_endpoint_to_sockaddr(&daemon->listen, family, &address);
     daemon->listener = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (daemon->listener < 0) return gn_error_set(error, "TCP socket: %s", strerror(errno));
+    if (daemon->listener < 0) return gn_fail(error, GN_IO, "TCP socket: %s", strerror(errno));
     (void)setsockopt(daemon->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (family == AF_INET6) (void)setsockopt(daemon->listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (bind(daemon->listener, (struct sockaddr *)&address, length) || listen(daemon->listener, BACKLOG))
-        return gn_error_set(error, "cannot listen on TCP %s: %s", gn_endpoint_format(&daemon->listen, text),
-                            strerror(errno));
+        return gn_fail(error, GN_IO, "cannot listen on TCP %s: %s", gn_endpoint_format(&daemon->listen, text),
+                       strerror(errno));
     length = sizeof address;
     if (!getsockname(daemon->listener, (struct sockaddr *)&address, &length))
         daemon->listen.port = gn_endpoint_from_sockaddr(&address).port;
-    return 0;
+    return GN_OK;
 }
 
 /// The core of one shard. That of a parameter server adds nothing itself.
@@ -86,25 +86,25 @@ uint64_t gn_switchd_memory(const gn_switchd_config *config)
 }
 
 /// Slots are touched when they are made: too many would push out what else runs here, or end this process with no word.
-static int check_memory(const gn_switchd *daemon, gn_error *error)
+static gn_status check_memory(const gn_switchd *daemon, gn_error *error)
 {
     const gn_switchd_config *c = &daemon->config;
     const uint64_t needed = gn_switchd_memory(c) >> 20,
                    available = (c->memory ? c->memory : gn_memory_available("")) >> 20;
     if (needed <= available && c->role != GN_SWITCHD_PS && needed >= SLOW_MIB)
         gn_switchd_log(daemon, "taking %" PRIu64 " MiB of memory for slots", needed);
-    if (needed <= available) return 0;
-    return gn_error_set(error,
-                        "%u slot%s of %u value%s need%s %" PRIu64 " MiB of memory, and %" PRIu64
-                        " MiB are available (--slots, --values%s)",
-                        c->slots, c->slots == 1 ? "" : "s", c->slot_values, c->slot_values == 1 ? "" : "s",
-                        c->slots == 1 ? "s" : "", needed, available, c->mode == GN_PARTITIONED ? "" : ", --windows");
+    if (needed <= available) return GN_OK;
+    return gn_fail(error, GN_INVALID,
+                   "%u slot%s of %u value%s need%s %" PRIu64 " MiB of memory, and %" PRIu64
+                   " MiB are available (--slots, --values%s)",
+                   c->slots, c->slots == 1 ? "" : "s", c->slot_values, c->slot_values == 1 ? "" : "s",
+                   c->slots == 1 ? "s" : "", needed, available, c->mode == GN_PARTITIONED ? "" : ", --windows");
 }
 
-static int open_shards(gn_switchd *daemon, gn_error *error)
+static gn_status open_shards(gn_switchd *daemon, gn_error *error)
 {
     const gn_switchd_config *c = &daemon->config;
-    if (check_memory(daemon, error)) return -1;
+    if (check_memory(daemon, error)) return error->status;
     for (unsigned i = 0; i < c->shards; i++) {
         gn_shard_config shard = {.sw = core_of(c),
                                  .places = gn_switchd_places(c) / c->shards,
@@ -119,20 +119,21 @@ static int open_shards(gn_switchd *daemon, gn_error *error)
         shard.listen.port = c->udp_first ? (uint16_t)(c->udp_first + i * c->streams) : 0;
         shard.in.seed += 2 * (uint64_t)i;
         shard.out.seed += 2 * (uint64_t)i + 1;
-        if (!(daemon->shard[i] = gn_shard_new(&shard, error))) return -1;
+        if (!(daemon->shard[i] = gn_shard_new(&shard, error))) return error->status;
         daemon->shards++;
     }
-    return 0;
+    return GN_OK;
 }
 
-static int open_all(gn_switchd *daemon, gn_error *error)
+static gn_status open_all(gn_switchd *daemon, gn_error *error)
 {
     gn_account account;
-    if (gn_account_find(&account, daemon->config.user, error) || gn_switchd_find_above(daemon, error)) return -1;
-    if (gn_switchd_check_above(daemon, error)) return GN_SWITCHD_WRONG;
-    if (listen_tcp(daemon, error) || open_shards(daemon, error)) return -1;
+    if (gn_account_find(&account, daemon->config.user, error) || gn_switchd_find_above(daemon, error))
+        return error->status;
+    if (gn_switchd_check_above(daemon, error)) return error->status;
+    if (listen_tcp(daemon, error) || open_shards(daemon, error)) return error->status;
     const char *control = daemon->config.control;
-    if (control && !(daemon->control = gn_control_open(control, &account, error))) return -1;
+    if (control && !(daemon->control = gn_control_open(control, &account, error))) return error->status;
     return gn_privilege_drop(&account, false, error);
 }
 
@@ -156,11 +157,11 @@ static uint32_t draw_instance(void)
     return drawn;
 }
 
-int gn_switchd_open(gn_switchd **out, const gn_switchd_config *config, gn_error *error)
+gn_status gn_switchd_open(gn_switchd **out, const gn_switchd_config *config, gn_error *error)
 {
     struct timespec now;
     gn_switchd *daemon = calloc(1, sizeof *daemon);
-    if (!daemon) return gn_error_set(error, "out of memory");
+    if (!daemon) return gn_fail_memory(error);
     clock_gettime(CLOCK_REALTIME, &now);
     daemon->config = *config;
     if (!daemon->config.windows) daemon->config.windows = 4 * config->slots;
@@ -180,15 +181,15 @@ int gn_switchd_open(gn_switchd **out, const gn_switchd_config *config, gn_error 
     daemon->stop_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (daemon->stop_event < 0) {
         free(daemon);
-        return gn_error_set(error, "eventfd: %s", strerror(errno));
+        return gn_fail(error, GN_IO, "eventfd: %s", strerror(errno));
     }
-    const int failed = open_all(daemon, error);
-    if (failed) {
+    const gn_status status = open_all(daemon, error);
+    if (status) {
         gn_switchd_close(daemon);
-        return failed;
+        return status;
     }
     *out = daemon;
-    return 0;
+    return GN_OK;
 }
 
 void gn_switchd_close(gn_switchd *daemon)
@@ -364,23 +365,23 @@ static void stop_shards(gn_switchd *daemon)
     daemon->started = 0;
 }
 
-static int start_shards(gn_switchd *daemon, gn_error *error)
+static gn_status start_shards(gn_switchd *daemon, gn_error *error)
 {
     for (; daemon->started < daemon->shards; daemon->started++) {
         gn_shard *shard = daemon->shard[daemon->started];
         const int failed = pthread_create(&shard->thread, NULL, gn_shard_thread, shard);
-        if (failed) return gn_error_set(error, "cannot start a thread: %s", strerror(failed));
+        if (failed) return gn_fail(error, GN_IO, "cannot start a thread: %s", strerror(failed));
     }
-    return 0;
+    return GN_OK;
 }
 
-int gn_switchd_run(gn_switchd *daemon, gn_error *error)
+gn_status gn_switchd_run(gn_switchd *daemon, gn_error *error)
 {
     struct pollfd *watched = calloc(FIXED + GN_SESSIONS_MAX, sizeof *watched);
     const int signals = gn_ending_open();
-    int status = -1;
+    gn_status status;
     if (!watched || signals < 0) {
-        gn_error_set(error, "cannot wait for signals: %s", strerror(errno));
+        status = gn_fail(error, GN_IO, "cannot wait for signals: %s", strerror(errno));
     } else if (!(status = start_shards(daemon, error))) {
         while (serve(daemon, signals, watched)) continue;
         say_goodbye(daemon, watched);

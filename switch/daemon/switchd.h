@@ -6,8 +6,8 @@
 
 #include <gradnic/switch.h>
 
-#include "host/address.h"
-#include "host/fault.h"
+#include "net/address.h"
+#include "net/fault.h"
 
 enum {
     GN_SWITCHD_SHARDS_MAX = 16,
@@ -70,18 +70,16 @@ static inline bool gn_switchd_shares_above(const gn_switchd_config *config)
 /// Bytes of slots and what belongs to them: taken when it opens; of a parameter server at most, while jobs have them.
 uint64_t gn_switchd_memory(const gn_switchd_config *config);
 
-/// Takes HOST:PORT of a parent or parameter server apart; an IPv6 address is in brackets. `host` has GN_SWITCHD_HOST bytes, `*port` points into `text`. @return 0, or
-/// -1 with `error` set
-int gn_switchd_host_port(const char *text, char *host, const char **port, gn_error *error);
+/// Takes HOST:PORT of a parent or parameter server apart; an IPv6 address is in brackets. `host` has GN_SWITCHD_HOST bytes, `*port` points into `text`.
+/// @return GN_OK, GN_INVALID
+gn_status gn_switchd_host_port(const char *text, char *host, const char **port, gn_error *error);
 
-enum { GN_SWITCHD_WRONG = -2 };  ///< the configuration contradicts itself: nothing was opened
-
-/// Opens everything, then gives up all privileges. Call from a process with one thread. @return 0, or -1 or GN_SWITCHD_WRONG with
-/// `error` set
-int gn_switchd_open(gn_switchd **daemon, const gn_switchd_config *config, gn_error *error);
+/// Opens everything, then gives up all privileges. Call from a process with one thread.
+/// @return GN_OK; GN_INVALID when the configuration is wrong by itself; another status
+gn_status gn_switchd_open(gn_switchd **daemon, const gn_switchd_config *config, gn_error *error);
 
 /// Runs until SIGTERM, SIGINT or SIGHUP; then everyone is told that the switch goes. @return as gn_switchd_open()
-int gn_switchd_run(gn_switchd *daemon, gn_error *error);
+gn_status gn_switchd_run(gn_switchd *daemon, gn_error *error);
 
 /// NULL allowed.
 void gn_switchd_close(gn_switchd *daemon);

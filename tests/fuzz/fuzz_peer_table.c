@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    gn_error error = {""};
+    gn_error error = {0};
     gn_peers *peers = gn_peers_new();
     if (!peers) abort();
     if (gn_peers_parse(peers, "fuzz", (const char *)data, size, &error) || gn_peers_seal(peers, AF_INET6, &error)) {

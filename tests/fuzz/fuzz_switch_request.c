@@ -10,7 +10,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     gn_switch_request request;
-    gn_error error = {""};
+    gn_error error = {0};
     if (gn_switch_request_parse((const char *)data, size, &request, &error)) {
         if (!*error.text || strlen(error.text) >= sizeof error.text) abort();
         return 0;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/splitmix.h"
+#include "net/splitmix.h"
 
 enum { JOB = 7, GEN = 3, PARENT_PORT = 1000, PS_PORT = 2000 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "aggregate_oracle.h"
-#include "host/splitmix.h"
+#include "net/splitmix.h"
 #include "unit/suite.h"
 
 enum { COUNT_MAX = 3000, CHUNKS_MAX = 200, AT_ONCE = 2 };

@@ -16,7 +16,7 @@
 
 #include <zlib.h>
 
-#include "host/clock.h"
+#include "net/clock.h"
 #include "switch/daemon/outbox.h"
 
 enum { BUFFER = 65536, BURST = 64, ASK_MS = 100 };

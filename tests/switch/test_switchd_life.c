@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/clock.h"
+#include "net/clock.h"
 #include "switches.h"
 #include "unit/suite.h"
 

@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/clock.h"
 #include "host/control.h"
+#include "net/clock.h"
 #include "switches.h"
 #include "unit/free_port.h"
 #include "unit/suite.h"

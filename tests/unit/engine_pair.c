@@ -11,7 +11,7 @@ void pair_open(engine_pair *pair, const gn_engine *engine)
 {
     uint32_t seed = 3;
     gn_rule rules[2] = {gn_rule_default(), gn_rule_default()};
-    gn_error error = {""};
+    gn_error error = {0};
     memset(pair, 0, sizeof *pair);
     random_values(&seed, pair->values, 16384, 0.01f);
     rules[1].tos = 0x48;
@@ -42,7 +42,7 @@ gn_status pair_transmit(engine_pair *pair, packet p, size_t at, size_t bytes, un
     const gn_status status = gn_engine_model.transmit(pair->model, &s, GN_CUT_MTU, PAIR_MTU, &pair->expected);
     const gn_status got = pair->engine->transmit(pair->state, &s, GN_CUT_MTU, PAIR_MTU, &pair->burst);
     if (pair->differs) return got;
-    gn_error error = {""};
+    gn_error error = {0};
     ck_assert_msg(!pair->engine->check(pair->state, &error), "%s", error.text);
     ck_assert_int_eq(got, status);
     ck_assert_uint_eq(pair->burst.count, pair->expected.count);
@@ -60,7 +60,7 @@ gn_verdict pair_receive(engine_pair *pair, const uint8_t *bytes, size_t length)
     const gn_verdict verdict = gn_engine_model.receive(pair->model, bytes, length, by_model, sizeof by_model, &wanted);
     const gn_verdict got = pair->engine->receive(pair->state, bytes, length, pair->restored, PAIR_ROOM, &got_length);
     if (pair->differs) return got;
-    gn_error error = {""};
+    gn_error error = {0};
     ck_assert_msg(!pair->engine->check(pair->state, &error), "%s", error.text);
     ck_assert_int_eq(got == GN_VERDICT_DROP, verdict == GN_VERDICT_DROP);
     if (got == GN_VERDICT_DROP) return got;

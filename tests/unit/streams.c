@@ -7,7 +7,7 @@
 #include <check.h>
 #include <zlib.h>
 
-#include "host/splitmix.h"
+#include "net/splitmix.h"
 
 enum { FENCE = 64, FENCE_BYTE = 0xa5 };
 

@@ -7,7 +7,7 @@
 
 #include <zlib.h>
 
-#include "host/splitmix.h"
+#include "net/splitmix.h"
 #include "suite.h"
 
 static const gn_agg_packet example = {.type = GN_AGG_RESULT,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/splitmix.h"
+#include "net/splitmix.h"
 #include "suite.h"
 #include "switch/about.h"
 #include "switch/packet.h"

@@ -328,7 +328,7 @@ START_TEST(test_wrong_configurations)
     } wrong[] = {
         {"tcp://nowhere", NULL, "want tcp://host:port", 0, 2},
         {"udp://127.0.0.1:1", NULL, "want env, tcp://host:port or file:///path", 0, 2},
-        {"tcp://127.0.0.1:1", "10.9.0.0/33", "is no network", 0, 2},
+        {"tcp://127.0.0.1:1", "10.9.0.0/33", "is not a network", 0, 2},
         {"tcp://127.0.0.1:1", "^lo", NULL, 0, 0},
         {"tcp://127.0.0.1:1", NULL, "ranks count from 0", 2, 2},
         {"tcp://127.0.0.1:1", NULL, "want 1 to 256 ranks", 0, 1000},

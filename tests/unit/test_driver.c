@@ -11,7 +11,7 @@
 #include "driver/rate.h"
 #include "driver/too_big.h"
 #include "driver/wire.h"
-#include "host/fault.h"
+#include "net/fault.h"
 #include "suite.h"
 
 START_TEST(endpoints)
@@ -39,7 +39,7 @@ START_TEST(endpoints)
         }
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ck_assert_msg(gn_endpoint_parse(bad[i], &endpoint, &error) == -1, "%s", bad[i]);
+        ck_assert_msg(gn_endpoint_parse(bad[i], &endpoint, &error) == GN_INVALID, "%s", bad[i]);
 }
 END_TEST
 
@@ -103,16 +103,16 @@ START_TEST(peers_refused)
     gn_error error;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         gn_peers *peers = gn_peers_new();
-        ck_assert_msg(gn_peers_add(peers, bad[i], &error) == -1, "%s", bad[i]);
+        ck_assert_msg(gn_peers_add(peers, bad[i], &error) == GN_INVALID, "%s", bad[i]);
         gn_peers_free(peers);
     }
     gn_peers *peers = gn_peers_new();
     static const char text[] = "10.0.0.1=192.0.2.1\n# comment\n  10.0.0.2=[2001:db8::1]  # more\n10.0.0.3\n";
-    ck_assert_int_eq(gn_peers_parse(peers, "peers.txt", text, strlen(text), &error), -1);
+    ck_assert_int_eq(gn_peers_parse(peers, "peers.txt", text, strlen(text), &error), GN_INVALID);
     ck_assert_ptr_eq(strstr(error.text, "peers.txt: line 4: "), error.text);
-    ck_assert_int_eq(gn_peers_seal(peers, AF_INET, &error), -1);  // an IPv6 peer, an IPv4 wire
+    ck_assert_int_eq(gn_peers_seal(peers, AF_INET, &error), GN_INVALID);  // an IPv6 peer, an IPv4 wire
     ck_assert_int_eq(gn_peers_add(peers, "10.0.0.1/32=192.0.2.9", NULL), 0);
-    ck_assert_int_eq(gn_peers_seal(peers, AF_INET6, &error), -1);
+    ck_assert_int_eq(gn_peers_seal(peers, AF_INET6, &error), GN_INVALID);
     ck_assert_str_eq(error.text, "overlay prefix 10.0.0.1/32 is given twice");
     gn_peers_free(peers);
 }

@@ -21,49 +21,51 @@ static fault broken;
 static uint64_t broken_at;
 static uint64_t seen;
 
-static int broken_open(void **state, const gn_engine_config *config, gn_error *error)
+static gn_status broken_open(void **state, const gn_engine_config *config, gn_error *error)
 {
     seen = 0;
     return gn_transform_model.open(state, config, error);
 }
 
-static int broken_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
+static gn_status broken_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
 {
-    if (broken == RULES && count > 2) return gn_error_set(error, "there is room for 2 rules");
+    if (broken == RULES && count > 2) return gn_fail(error, GN_INVALID, "there is room for 2 rules");
     return gn_transform_model.set_rules(state, rules, count, error);
 }
 
-static int broken_transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
+static gn_status broken_transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
 {
-    if (gn_transform_model.transmit(state, in, heads, out, error)) return -1;
+    if (gn_transform_model.transmit(state, in, heads, out, error)) return error->status;
     for (unsigned i = 0; i < out->count; i++) {
         if (broken > TX_LENGTH && broken != SILENT) break;
         if (++seen != broken_at) continue;
         if (broken == TX_BIT) out->data[out->offset[i] + 11] ^= 0x10;
         if (broken == TX_LENGTH) out->offset[i + 1]--;
-        if (broken == SILENT) return gn_error_set(error, "it does not answer");
+        if (broken == SILENT) return gn_fail(error, GN_INVALID, "it does not answer");
     }
-    return 0;
+    return GN_OK;
 }
 
-static int broken_receive(void *state, const uint8_t *bytes, size_t length, uint8_t *out, size_t capacity,
-                          size_t *out_length, gn_error *error)
+static gn_status broken_receive(void *state, const uint8_t *bytes, size_t length, uint8_t *out, size_t capacity,
+                                size_t *out_length, gn_error *error)
 {
-    const int got = gn_transform_model.receive(state, bytes, length, out, capacity, out_length, error);
-    if ((broken != RX_BIT && broken != RX_DROP) || ++seen != broken_at) return got;
-    if (broken == RX_DROP) return 0;
-    out[*out_length - 1] ^= 0x80;
-    return got;
+    const gn_status status = gn_transform_model.receive(state, bytes, length, out, capacity, out_length, error);
+    if ((broken != RX_BIT && broken != RX_DROP) || ++seen != broken_at) return status;
+    if (broken == RX_DROP)
+        *out_length = 0;
+    else
+        out[*out_length - 1] ^= 0x80;
+    return status;
 }
 
-static int broken_tx_counters(void *state, gn_tx_counters *counters, gn_error *error)
+static gn_status broken_tx_counters(void *state, gn_tx_counters *counters, gn_error *error)
 {
     const int failed = gn_transform_model.tx_counters(state, counters, error);
     counters->rule[0].wire_bytes += broken == TX_COUNTER;
     return failed;
 }
 
-static int broken_rx_counters(void *state, gn_rx_counters *counters, gn_error *error)
+static gn_status broken_rx_counters(void *state, gn_rx_counters *counters, gn_error *error)
 {
     const int failed = gn_transform_model.rx_counters(state, counters, error);
     counters->bad_checksum += broken == RX_COUNTER;
@@ -74,7 +76,7 @@ static void transform_close(void *state)
 {
     gn_transform_model.close(state);
 }
-static int transform_set_bypass(void *state, bool bypass, gn_error *error)
+static gn_status transform_set_bypass(void *state, bool bypass, gn_error *error)
 {
     return gn_transform_model.set_bypass(state, bypass, error);
 }
@@ -89,13 +91,13 @@ static const gn_transform broken_model = {.name = "other",
                                           .tx_counters = broken_tx_counters,
                                           .rx_counters = broken_rx_counters};
 
-static int compared_open(void **state, const gn_engine_config *config, gn_error *error)
+static gn_status compared_open(void **state, const gn_engine_config *config, gn_error *error)
 {
     return gn_lockstep_open(state, &gn_transform_model, &broken_model, config, error);
 }
 static const gn_transform compared = {.name = "lockstep", .open = compared_open, GN_TRANSFORM_LOCKSTEP};
 
-static int engine_open(void **state, const gn_engine_config *config, gn_error *error)
+static gn_status engine_open(void **state, const gn_engine_config *config, gn_error *error)
 {
     return gn_packets_open(state, &compared, config, error);
 }
@@ -137,7 +139,7 @@ START_TEST(agree)
     pair_receive_all(&pair);
     const gn_tx_counters *tx = lockstep.tx_counters(pair.state), *tx_model = gn_engine_model.tx_counters(pair.model);
     const gn_rx_counters *rx = lockstep.rx_counters(pair.state), *rx_model = gn_engine_model.rx_counters(pair.model);
-    gn_error error = {""};
+    gn_error error = {0};
     ck_assert_msg(!lockstep.check(pair.state, &error), "%s", error.text);
     ck_assert_mem_eq(rx, rx_model, sizeof *rx);
     ck_assert_uint_eq(rx->bad_checksum, 1);
@@ -165,7 +167,7 @@ START_TEST(only_whole_packets)
 END_TEST
 
 /// Reads the capture that the error names. @return how many packets there are; their bytes in `bytes`
-static int read_capture(const gn_error *error, uint8_t bytes[3][2000], size_t length[3])
+static gn_status read_capture(const gn_error *error, uint8_t bytes[3][2000], size_t length[3])
 {
     char path[128], why[PCAP_ERRBUF_SIZE];
     const char *name = strstr(error->text, folder);
@@ -190,7 +192,7 @@ static int read_capture(const gn_error *error, uint8_t bytes[3][2000], size_t le
 static gn_error failure_of(const char *words)
 {
     gn_error error;
-    ck_assert_int_eq(lockstep.check(pair.state, &error), -1);
+    ck_assert_int_ne(lockstep.check(pair.state, &error), GN_OK);
     ck_assert_msg(strstr(error.text, words), "'%s' does not say '%s'", error.text, words);
     // It stays so.
     const gn_segment s = pair_build(&pair, (packet){.protocol = 17}, 0, 800, 0);
@@ -351,13 +353,13 @@ START_TEST(rules_refused)
     rules[0].tos = rules[1].tos = rules[2].tos = 0x10;
     gn_error error;
     broken = RULES;
-    ck_assert_int_eq(lockstep.set_rules(pair.state, rules, 3, &error), -1);
+    ck_assert_int_eq(lockstep.set_rules(pair.state, rules, 3, &error), GN_INVALID);
     ck_assert_str_eq(error.text, "there is room for 2 rules");
     broken = NOTHING;
     pair_traffic(&pair);
     rules[0].port_low = 9;
     rules[0].port_high = 8;
-    ck_assert_int_eq(lockstep.set_rules(pair.state, rules, 1, &error), -1);
+    ck_assert_int_eq(lockstep.set_rules(pair.state, rules, 1, &error), GN_INVALID);
     pair_traffic(&pair);
     rules[0] = rules[1];
     ck_assert_int_eq(lockstep.set_rules(pair.state, rules, 2, &error), 0);

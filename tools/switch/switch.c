@@ -47,7 +47,7 @@ int gn_command_switch(int argc, char **argv)
 
     switch_options options;
     gn_switchd *daemon = NULL;
-    gn_error error = {""};
+    gn_error error = {0};
     switch_options_parse(&options, argc, argv);
     if (!options.quiet) {
         options.config.log = note;
@@ -56,7 +56,7 @@ int gn_command_switch(int argc, char **argv)
     const int closed = gn_switchd_open(&daemon, &options.config, &error);
     if (closed) {
         gn_cli_error(argv[0], "%s", error.text);
-        return closed == GN_SWITCHD_WRONG ? GN_EXIT_USAGE : GN_EXIT_FAILED;
+        return closed == GN_INVALID ? GN_EXIT_USAGE : GN_EXIT_FAILED;
     }
     if (!options.quiet) introduce(argv[0], &options, daemon);
     const int failed = gn_switchd_run(daemon, &error);

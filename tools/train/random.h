@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/splitmix.h"
+#include "net/splitmix.h"
 
 typedef struct gn_random {
     uint64_t state;

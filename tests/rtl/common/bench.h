@@ -21,7 +21,7 @@
 
 #include <gradnic/codec.h>
 
-#include "host/splitmix.h"
+#include "net/splitmix.h"
 
 #include "options.h"
 

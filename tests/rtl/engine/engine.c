@@ -22,7 +22,7 @@ static void counters_equal_models(void)
                          *rx_model = gn_engine_model.rx_counters(pair.model);
     const gn_tx_counters *tx = pair.engine->tx_counters(pair.state),
                          *tx_model = gn_engine_model.tx_counters(pair.model);
-    gn_error error = {""};
+    gn_error error = {0};
     ck_assert_msg(!pair.engine->check(pair.state, &error), "%s", error.text);
     ck_assert_mem_eq(rx, rx_model, sizeof *rx);
     ck_assert_mem_eq(tx->rule, tx_model->rule, sizeof tx->rule);
@@ -132,7 +132,7 @@ START_TEST(rules)
     gn_rule some[5] = {gn_rule_default(), gn_rule_default(), gn_rule_default(), gn_rule_default(), gn_rule_default()};
     pair_open(&pair, gn_engine_find("lockstep", NULL));
     pair_traffic(&pair);
-    ck_assert_int_eq(pair.engine->set_rules(pair.state, some, 5, &error), -1);
+    ck_assert_int_eq(pair.engine->set_rules(pair.state, some, 5, &error), GN_INVALID);
     ck_assert_str_eq(error.text, "the hardware has room for 4 rules, not 5");
     some[0].protocol = GN_PROTOCOL_UDP;
     some[0].port_high = 4999;
@@ -185,7 +185,7 @@ START_TEST(both_directions)
     ck_assert_int_eq(pthread_create(&thread, NULL, receive_many, &burst), 0);
     for (unsigned round = 0; round < 40; round++) pair_transmit(&pair, p, round, 12000, 1200);
     ck_assert_int_eq(pthread_join(thread, &wrong), 0);
-    gn_error error = {""};
+    gn_error error = {0};
     ck_assert_msg(!pair.engine->check(pair.state, &error), "%s", error.text);
     ck_assert_msg(!wrong, "%s", (const char *)wrong);
     gn_comparison c;
@@ -200,23 +200,23 @@ END_TEST
 static bool flip_rx;
 static unsigned passing;
 
-static int flipping_transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
+static gn_status flipping_transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
 {
-    const int failed = gn_transform_rtl.transmit(state, in, heads, out, error);
+    const gn_status failed = gn_transform_rtl.transmit(state, in, heads, out, error);
     for (unsigned i = 0; i < out->count && !flip_rx; i++)
         if (++passing == 3) out->data[out->offset[i + 1] - 1] ^= 4;
     return failed;
 }
 
-static int flipping_receive(void *state, const uint8_t *bytes, size_t length, uint8_t *out, size_t capacity,
-                            size_t *out_length, gn_error *error)
+static gn_status flipping_receive(void *state, const uint8_t *bytes, size_t length, uint8_t *out, size_t capacity,
+                                  size_t *out_length, gn_error *error)
 {
-    const int got = gn_transform_rtl.receive(state, bytes, length, out, capacity, out_length, error);
+    const gn_status status = gn_transform_rtl.receive(state, bytes, length, out, capacity, out_length, error);
     if (flip_rx && ++passing == 3) out[20] ^= 1;
-    return got;
+    return status;
 }
 
-static int flipping_open(void **state, const gn_engine_config *config, gn_error *error)
+static gn_status flipping_open(void **state, const gn_engine_config *config, gn_error *error)
 {
     static gn_transform flipping;
     flipping = gn_transform_rtl;
@@ -227,7 +227,7 @@ static int flipping_open(void **state, const gn_engine_config *config, gn_error 
 }
 static const gn_transform against_flipping = {.name = "lockstep", .open = flipping_open, GN_TRANSFORM_LOCKSTEP};
 
-static int engine_open(void **state, const gn_engine_config *config, gn_error *error)
+static gn_status engine_open(void **state, const gn_engine_config *config, gn_error *error)
 {
     return gn_packets_open(state, &against_flipping, config, error);
 }
@@ -237,7 +237,7 @@ static const gn_engine flipping_lockstep = {
 START_TEST(flipped_bit)
 {
     char folder[] = "/tmp/gradnic-test-XXXXXX", command[64];
-    gn_error error = {""};
+    gn_error error = {0};
     ck_assert_ptr_nonnull(mkdtemp(folder));
     setenv("TMPDIR", folder, 1);
     flip_rx = _i;
@@ -247,7 +247,7 @@ START_TEST(flipped_bit)
     const gn_status status = pair_transmit(&pair, p, 0, 5000, 1000);
     ck_assert_int_eq(status, flip_rx ? GN_OK : GN_DEAD);
     pair_receive_all(&pair);
-    ck_assert_int_eq(pair.engine->check(pair.state, &error), -1);
+    ck_assert_int_eq(pair.engine->check(pair.state, &error), GN_CORRUPT);
     ck_assert_msg(
         strstr(error.text, flip_rx ? "receive, packet 3: byte 20 is 0x" : "transmit, packet 3, head 0: byte "), "%s",
         error.text);
@@ -263,14 +263,14 @@ START_TEST(no_answer)
 {
     static gn_burst in, out;
     void *state;
-    gn_error error = {""};
+    gn_error error = {0};
     const gn_rule rule = gn_rule_default();
     const gn_engine_config config = {.rules = &rule, .rule_count = 1};
     ck_assert_msg(!gn_transform_rtl.open(&state, &config, &error), "%s", error.text);
     in.count = 1;
     in.offset[1] = (uint32_t)packet_build(&(packet){.protocol = 17}, pair.values, 400, in.data);
     const int bad = 8, good = 0;  // tuser's bit of a frame that the DMA could not read
-    ck_assert_int_eq(gn_transform_rtl.transmit(state, &in, &bad, &out, &error), -1);
+    ck_assert_int_eq(gn_transform_rtl.transmit(state, &in, &bad, &out, &error), GN_INVALID);
     ck_assert_msg(strstr(error.text, "transmit: the hardware does not answer: 1 frame(s)"), "%s", error.text);
     ck_assert_int_eq(gn_transform_rtl.transmit(state, &in, &good, &out, &error), 0);
     ck_assert_uint_eq(out.count, 1);

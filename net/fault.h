@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_HOST_FAULT_H
-#define GRADNIC_HOST_FAULT_H
+#ifndef GRADNIC_NET_FAULT_H
+#define GRADNIC_NET_FAULT_H
 /// A bad link: seeded loss, duplication, reordering and delay of datagrams. What happens to the n-th
 /// datagram depends on the seed alone, not on timing.
 

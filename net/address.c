@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/address.h"
+#include "net/address.h"
 
 #include <arpa/inet.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,27 @@ bool gn_prefix_contains(const gn_prefix *prefix, const gn_ip *ip)
     return gn_ip_compare(&wanted, &got) == 0;
 }
 
-static bool ip_parse(const char *text, gn_ip *ip)
+int gn_ip_family(const gn_ip *ip)
+{
+    return ip->version == 4 ? AF_INET : AF_INET6;
+}
+
+bool gn_ip_is_loopback(const gn_ip *ip)
+{
+    static const uint8_t one[16] = {[15] = 1};
+    return ip->version == 4 ? ip->bytes[0] == 127 : !memcmp(ip->bytes, one, sizeof one);
+}
+
+bool gn_ip_is_link_local(const gn_ip *ip)
+{
+    return ip->version == 6 && ip->bytes[0] == 0xfe && (ip->bytes[1] & 0xc0) == 0x80;
+}
+
+bool gn_ip_parse(const char *text, gn_ip *ip)
 {
     memset(ip, 0, sizeof *ip);
     ip->version = strchr(text, ':') ? 6 : 4;
-    return inet_pton(ip->version == 4 ? AF_INET : AF_INET6, text, ip->bytes) == 1;
+    return inet_pton(gn_ip_family(ip), text, ip->bytes) == 1;
 }
 
 // Decimal digits only: strtoul would take signs, spaces and "0x".
@@ -45,79 +62,119 @@ static bool number_parse(const char *text, unsigned long highest, unsigned long 
     return *value <= highest;
 }
 
-int gn_prefix_parse(const char *text, gn_prefix *prefix, gn_error *error)
+bool gn_port_parse(const char *text, uint16_t *port)
+{
+    unsigned long number;
+    if (!text || !number_parse(text, 65535, &number) || !number) return false;
+    *port = (uint16_t)number;
+    return true;
+}
+
+gn_status gn_prefix_parse(const char *text, gn_prefix *prefix, gn_error *error)
 {
     char copy[INET6_ADDRSTRLEN + 8];
-    if (strlen(text) >= sizeof copy) return gn_error_set(error, "'%.60s' is no IP prefix", text);
+    if (strlen(text) >= sizeof copy) return gn_fail(error, GN_INVALID, "'%.60s' is not an IP prefix", text);
     memcpy(copy, text, strlen(text) + 1);
     char *slash = strchr(copy, '/');
     if (slash) *slash++ = 0;
-    if (!ip_parse(copy, &prefix->ip))
-        return gn_error_set(error, "'%s' is no IP prefix (10.77.0.2/32, fd77::2/128)", text);
+    if (!gn_ip_parse(copy, &prefix->ip))
+        return gn_fail(error, GN_INVALID, "'%s' is not an IP prefix (10.77.0.2/32, fd77::2/128)", text);
     unsigned long length = gn_ip_bits(&prefix->ip);
     if (slash && !number_parse(slash, length, &length))
-        return gn_error_set(error, "'%s': prefix length is not a number from 0 to %u", text, gn_ip_bits(&prefix->ip));
+        return gn_fail(error, GN_INVALID, "'%s': prefix length is not a number from 0 to %u", text,
+                       gn_ip_bits(&prefix->ip));
     prefix->length = (uint8_t)length;
-    return 0;
+    return GN_OK;
 }
 
-int gn_endpoint_parse(const char *text, gn_endpoint *endpoint, gn_error *error)
+gn_status gn_endpoint_parse(const char *text, gn_endpoint *endpoint, gn_error *error)
 {
     char copy[INET6_ADDRSTRLEN + IF_NAMESIZE + 16];
     const char *port = NULL;
     memset(endpoint, 0, sizeof *endpoint);
-    if (strlen(text) >= sizeof copy) return gn_error_set(error, "'%.80s' is no address with port", text);
+    if (strlen(text) >= sizeof copy) return gn_fail(error, GN_INVALID, "'%.80s' is not an address with a port", text);
     memcpy(copy, text, strlen(text) + 1);
 
     char *host = copy;
     if (*host == '[') {
         char *bracket = strchr(++host, ']');
-        if (!bracket) return gn_error_set(error, "'%s': no ']' behind the IPv6 address", text);
+        if (!bracket) return gn_fail(error, GN_INVALID, "'%s': no ']' behind the IPv6 address", text);
         *bracket = 0;
         if (bracket[1] == ':')
             port = bracket + 2;
         else if (bracket[1])
-            return gn_error_set(error, "'%s': ']' must be followed by ':PORT'", text);
+            return gn_fail(error, GN_INVALID, "'%s': ']' must be followed by ':PORT'", text);
         char *scope = strchr(host, '%');
         if (scope) {
             *scope++ = 0;
             endpoint->scope = if_nametoindex(scope);
-            if (!endpoint->scope) return gn_error_set(error, "'%s': no interface '%s'", text, scope);
+            if (!endpoint->scope) return gn_fail(error, GN_INVALID, "'%s': no interface '%s'", text, scope);
         }
     } else {
         char *colon = strchr(host, ':');
         if (colon && strchr(colon + 1, ':'))
-            return gn_error_set(error, "'%s': write an IPv6 endpoint as [address]:port", text);
+            return gn_fail(error, GN_INVALID, "'%s': write an IPv6 endpoint as [address]:port", text);
         if (colon) *colon = 0, port = colon + 1;
     }
-    if (!ip_parse(host, &endpoint->ip))
-        return gn_error_set(
-            error, "'%s': give a numeric address, with or without a port (192.0.2.1, 192.0.2.1:%d, [2001:db8::1]:%d)",
-            text, GN_PORT_DEFAULT, GN_PORT_DEFAULT);
-    unsigned long number = GN_PORT_DEFAULT;
-    if (port && (!number_parse(port, 65535, &number) || !number))
-        return gn_error_set(error, "'%s': port is not a number from 1 to 65535", text);
-    endpoint->port = (uint16_t)number;
-    return 0;
+    if (!gn_ip_parse(host, &endpoint->ip))
+        return gn_fail(
+            error, GN_INVALID,
+            "'%s': give a numeric address, with or without a port (192.0.2.1, 192.0.2.1:%d, [2001:db8::1]:%d)", text,
+            GN_PORT_DEFAULT, GN_PORT_DEFAULT);
+    endpoint->port = GN_PORT_DEFAULT;
+    if (port && !gn_port_parse(port, &endpoint->port))
+        return gn_fail(error, GN_INVALID, "'%s': port is not a number from 1 to 65535", text);
+    return GN_OK;
+}
+
+bool gn_host_and_port(const char *text, char host[GN_HOST_TEXT], uint16_t *port)
+{
+    const char *colon = strrchr(text, ':');
+    const char *start = text, *stop = colon;
+    if (colon && *text == '[' && colon > text && colon[-1] == ']') start++, stop--;
+    const size_t length = colon ? (size_t)(stop - start) : 0;
+    if (!colon || !length || length >= GN_HOST_TEXT || !gn_port_parse(colon + 1, port)) return false;
+    memcpy(host, start, length);
+    host[length] = 0;
+    return true;
+}
+
+gn_status gn_resolve(const char *host, uint16_t port, gn_endpoint *endpoint, gn_error *error)
+{
+    char service[8];
+    struct sockaddr_storage address = {0};
+    snprintf(service, sizeof service, "%u", port);
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *list = NULL;
+    const int failed = getaddrinfo(host, service, &hints, &list);
+    if (failed) return gn_fail(error, GN_INVALID, "host '%s': %s", host, gai_strerror(failed));
+    memcpy(&address, list->ai_addr, list->ai_addrlen);
+    freeaddrinfo(list);
+    *endpoint = gn_endpoint_from_sockaddr(&address);
+    return GN_OK;
+}
+
+const char *gn_ip_format(const gn_ip *ip, char *text)
+{
+    snprintf(text, GN_IP_TEXT, "?");
+    inet_ntop(gn_ip_family(ip), ip->bytes, text, GN_IP_TEXT);
+    return text;
 }
 
 const char *gn_prefix_format(const gn_prefix *prefix, char *text)
 {
-    char address[INET6_ADDRSTRLEN] = "?";
-    inet_ntop(prefix->ip.version == 4 ? AF_INET : AF_INET6, prefix->ip.bytes, address, sizeof address);
-    snprintf(text, GN_PREFIX_TEXT, "%s/%u", address, prefix->length);
+    char address[GN_IP_TEXT];
+    snprintf(text, GN_PREFIX_TEXT, "%s/%u", gn_ip_format(&prefix->ip, address), prefix->length);
     return text;
 }
 
 const char *gn_endpoint_format(const gn_endpoint *endpoint, char *text)
 {
-    char address[INET6_ADDRSTRLEN] = "?", scope[IF_NAMESIZE + 1] = "";
-    inet_ntop(endpoint->ip.version == 4 ? AF_INET : AF_INET6, endpoint->ip.bytes, address, sizeof address);
+    char address[GN_IP_TEXT], scope[IF_NAMESIZE + 1] = "", port[8] = "";
+    gn_ip_format(&endpoint->ip, address);
     if (endpoint->scope && if_indextoname(endpoint->scope, scope + 1)) scope[0] = '%';
-    if (endpoint->ip.version == 6)
-        snprintf(text, GN_ENDPOINT_TEXT, "[%s%s]:%u", address, scope, endpoint->port);
-    else
-        snprintf(text, GN_ENDPOINT_TEXT, "%s:%u", address, endpoint->port);
+    if (endpoint->port) snprintf(port, sizeof port, ":%u", endpoint->port);
+    const bool brackets = endpoint->ip.version == 6 && endpoint->port;
+    snprintf(text, GN_ENDPOINT_TEXT, "%s%s%s%s%s", brackets ? "[" : "", address, scope, brackets ? "]" : "", port);
     return text;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/fault.h"
+#include "net/fault.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/splitmix.h"
+#include "net/splitmix.h"
 
 enum { AT_ONCE = 256 };
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_NET_INTERFACE_H
+#define GRADNIC_NET_INTERFACE_H
+/// Which local address to listen at and to send from.
+
+#include "net/address.h"
+
+/// `spec` is one of:
+///
+/// * an interface ("gn0"),
+/// * an address or network ("10.9.0.2", "10.9.0.0/24", "fd00::/64"),
+/// * interfaces to avoid ("^lo,docker0"),
+/// * NULL or "": the address that the route to `toward` has.
+///
+/// `toward` may be NULL. Then NULL takes the first interface that is up and not loopback, or
+/// loopback where there is no other. Where several addresses fit, one of `toward`'s version comes
+/// first. `local` is the address, with port 0.
+/// @return GN_OK, GN_IO, GN_INVALID with a list of what there is
+gn_status gn_interface_select(const char *spec, const gn_endpoint *toward, gn_endpoint *local, gn_error *error);
+
+#endif

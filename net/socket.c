@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/socket.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+void gn_socket_set_tos(int fd, uint8_t tos)
+{
+    const int value = tos;
+    // An IPv6 socket has the second option only, an IPv4 socket the first. Whether the network
+    // honours it cannot be known here.
+    (void)setsockopt(fd, IPPROTO_IP, IP_TOS, &value, sizeof value);
+    (void)setsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, &value, sizeof value);
+}
+
+// Of the socket: an IPv6 socket may talk to IPv4 addresses.
+static int family_of(int fd, const gn_ip *ip)
+{
+    int family;
+    socklen_t length = sizeof family;
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &length) ? gn_ip_family(ip) : family;
+}
+
+int gn_socket_bind(int fd, const gn_endpoint *local)
+{
+    struct sockaddr_storage address;
+    const socklen_t length = gn_endpoint_to_sockaddr(local, family_of(fd, &local->ip), &address);
+    return bind(fd, (const struct sockaddr *)&address, length);
+}
+
+int gn_socket_connect(int fd, const gn_endpoint *to)
+{
+    struct sockaddr_storage address;
+    const socklen_t length = gn_endpoint_to_sockaddr(to, family_of(fd, &to->ip), &address);
+    return connect(fd, (const struct sockaddr *)&address, length) && errno != EINPROGRESS ? -1 : 0;
+}
+
+bool gn_socket_local(int fd, gn_endpoint *endpoint)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &length)) return false;
+    *endpoint = gn_endpoint_from_sockaddr(&address);
+    return true;
+}
+
+bool gn_socket_remote(int fd, gn_endpoint *endpoint)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
+    if (getpeername(fd, (struct sockaddr *)&address, &length)) return false;
+    *endpoint = gn_endpoint_from_sockaddr(&address);
+    return true;
+}
+
+int gn_socket_connected(int fd)
+{
+    int result = 0;
+    socklen_t length = sizeof result;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &result, &length) ? errno : result;
+}
+
+void gn_close(int *fd)
+{
+    const int kept = errno;
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+    errno = kept;
+}

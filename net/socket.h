@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_NET_SOCKET_H
+#define GRADNIC_NET_SOCKET_H
+/// What TCP and UDP sockets have in common. Any thread.
+
+#include "net/address.h"
+
+/// The ToS (traffic class) of what is sent from now on; set before connect() or listen(), the SYN
+/// and the SYN-ACK carry it, too.
+void gn_socket_set_tos(int fd, uint8_t tos);
+
+/// Binds to an address; port 0 is any. @return 0, or -1 with errno
+int gn_socket_bind(int fd, const gn_endpoint *local);
+/// Connects, or begins to. @return 0, or -1 with errno (EINPROGRESS is not a failure)
+int gn_socket_connect(int fd, const gn_endpoint *to);
+
+/// Where the socket is bound. @return false with errno
+bool gn_socket_local(int fd, gn_endpoint *endpoint);
+/// Where it is connected to. @return false with errno
+bool gn_socket_remote(int fd, gn_endpoint *endpoint);
+
+/// Outcome of a connection attempt that poll() has reported. @return 0 or an errno
+int gn_socket_connected(int fd);
+
+/// Closes it if it is open, and sets it to -1. Keeps errno.
+void gn_close(int *fd);
+
+#endif
