@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// errata [--json] [FOLDER]: measures what docs/errata.md says about the paper (INCEPTIONN, MICRO 2018), on the gradient dumps
-// of FOLDER (default: tests/data/gradients) and on inputs made for the purpose. Errata are numbered as there.
+// errata [--json] [FOLDER]: measures what docs/errata.md says about the paper (INCEPTIONN, MICRO
+// 2018). It takes the gradient dumps of FOLDER (default: tests/data/gradients), and inputs made for
+// the purpose. Errata are numbered as there.
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -224,7 +225,8 @@ static json_t *erratum_6(bool json)
 
 static json_t *erratum_7(bool json)
 {
-    // Seven lanes kept whole and one of 8 bits are a record of 31 bytes; the next, all whole, begins at byte 31.
+    // Seven whole lanes and one of 8 bits are a record of 31 bytes. The next one, all whole, begins
+    // at byte 31.
     const float values[16] = {2, 2, 2, 2, 2, 2, 2, 0.01f, 2, 2, 2, 2, 2, 2, 2, 2};
     uint8_t stream[2 * GN_RECORD_MAX];
     size_t first = 0, both = 0;

@@ -209,7 +209,7 @@ static double stream_ratio(const gn_codec *codec, const float *values, size_t co
     return (double)(count * sizeof *values) / (double)bytes;
 }
 
-/// Share of this step's 8-bit payloads that decode to zero; profile lattice never makes such a payload.
+/// Share of this step's 8-bit payloads that decode to zero. Profile lattice never makes one.
 static double zero_share(const gn_codec *codec, const float *values, size_t count)
 {
     byte_payloads payloads = {0};

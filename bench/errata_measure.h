@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_BENCH_ERRATA_MEASURE_H
 #define GRADNIC_BENCH_ERRATA_MEASURE_H
-/// The measurements behind docs/errata.md: the paper's codec against its own claims, without training anything.
+/// The measurements behind docs/errata.md: the paper's codec against its own claims. Nothing is
+/// trained here.
 
 #include <gradnic/codec.h>
 
@@ -14,8 +15,8 @@ typedef struct vectors {
     float *data[WORKERS_MAX];
 } vectors;
 
-/// Errors of a codec over every exponent below 1.0 and 2^16 mantissas of each (the largest of every payload among them):
-/// of all values, and of those that keep 16 bits.
+/// Errors of a codec over every exponent below 1.0 and 2^16 mantissas of each. The largest value of
+/// every payload is among them. `of_16_bits` is of those that keep 16 bits.
 typedef struct largest_errors {
     double all, of_16_bits;
 } largest_errors;
@@ -39,7 +40,7 @@ typedef enum ring_method {
 
 const char *ring_method_name(ring_method method);
 
-/// The sum as the owners of the blocks have it. Block b begins its way at worker (b + rotation + 1) mod N.
+/// The sum as the owners of the blocks have it. Block b begins at worker (b + rotation + 1) mod N.
 void ring_sum(ring_method method, int bound_exp, const vectors *gradients, unsigned rotation, float *sum);
 
 /// A ring's sum beside the exact one.
@@ -56,7 +57,8 @@ typedef struct ring_result {
 /// @return -1 when memory is short.
 int measure_ring(ring_method method, int bound_exp, const vectors *gradients, ring_result *result);
 
-/// How far replicas are apart after `steps` exchanges of fresh gradients (normal, `rms`), four workers.
+/// How far four workers' replicas are apart after `steps` exchanges of fresh gradients. These are
+/// normally distributed with `rms`.
 typedef struct drift_result {
     int steps;
     double rms_difference;  ///< between the accumulated sums of an owner and of a receiver

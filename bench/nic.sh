@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# One TCP flow between two hosts (network namespaces on this machine) in every way there is, taking turns: plain veth with and
-# without offloads, in-kernel vxlan, wireguard-go, openvpn without cipher, and gradnic with untouched traffic and with
-# gradients (both profiles, both cuts; gradients are counted before compression). Medians, ratios, claims; round trips too.
+# One TCP flow between two hosts (network namespaces on this machine), in turns: plain veth with
+# and without offloads, in-kernel vxlan, wireguard-go, openvpn without cipher, and gradnic with
+# untouched traffic and with gradients, in all profiles and with both cuts. Gradients are counted
+# before compression. Medians, ratios, claims; round trips too.
 #
-#   bench/nic.sh RESULT.json [ROUNDS [SECONDS]]     default 7 rounds of 2 s a case; needs root
-#   GRADNIC=path                                    the program (default: build/release/tools/gradnic)
-#   GRADIENTS=file                                  what is sent (default: tests/data/gradients/cnn-it100-w0.npy.gz)
+#   bench/nic.sh RESULT.json [ROUNDS [SECONDS]]     default: 7 rounds of 2 s a case; needs root
+#   GRADNIC=path        the program (default: build/release/tools/gradnic)
+#   GRADIENTS=file      what is sent (default: tests/data/gradients/cnn-it100-w0.npy.gz)
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=scripts/testbed
 source "$root/scripts/testbed"
-[ $# -ge 1 ] || { sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 result=$1 rounds=${2:-7} seconds=${3:-2}
 gradients=${GRADIENTS:-$root/tests/data/gradients/cnn-it100-w0.npy.gz}
 missing=()
@@ -28,7 +29,7 @@ vxlan_up() {
     done
 }
 
-# Its control sockets lie in one folder for all namespaces: the names of the devices must differ from everybody else's.
+# Its control sockets lie in one folder for all namespaces, so names of devices must be unique.
 wireguard_up() {
     local i
     command -v wireguard-go >/dev/null && command -v wg >/dev/null || return 1
@@ -108,7 +109,7 @@ jq -s --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" --arg cpu "$(se
   | (reduce $names[] as $n ({}; .[$n] = ($all | map(select(.name == $n)) | {gbit_per_s: (map(.gbit_per_s) | median),
        lowest: (map(.gbit_per_s) | min), highest: (map(.gbit_per_s) | max), round_trip_us: (map(.round_trip_us) | median),
        nic_cpu_ms_per_gb: (map(.nic_cpu_ms_per_gb) | median)}))) as $median
-  # A ratio is the median of the rounds own ratios: both sides of it were measured within the same minute.
+  # A ratio is the median of the rounds own ratios: both sides were measured within a minute.
   | def ratio($a; $b; f): [range(1; ($all | map(.round) | max) + 1) as $r
         | ($all | map(select(.round == $r and .name == $a)) | .[0] | f) as $x | ($all | map(select(.round == $r and .name == $b)) | .[0] | f) as $y
         | select($x and $y) | $x / $y] | if length > 0 then median else null end;

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Two NICs in hardware and the link between them, simulated: goodput, what the link carries, and the bottleneck, at 10 to 100 Gbit/s.
-# Prints the tables of docs/sim-nic.md and writes every report to a JSON file.
+# Two NICs in hardware and the link between them, simulated: goodput, what the link carries, and the
+# bottleneck, at 10 to 100 Gbit/s. Prints the tables of docs/sim-nic.md and writes every report to a
+# JSON file.
 #
-#   bench/sim_nic.sh RESULT.json [FILE]         FILE: gradients (default: one of tests/data/gradients)
-#   MODEL=rtl                                   the hardware itself (default: behavioural)
-#   GRADNIC=path                                the program (default: build/release/tools/gradnic)
+#   bench/sim_nic.sh RESULT.json [FILE]
+#   FILE                gradients (default: one of tests/data/gradients)
+#   MODEL=rtl           the hardware itself (default: behavioural)
+#   GRADNIC=path        the program (default: build/release/tools/gradnic)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 gradnic=${GRADNIC:-$root/build/release/tools/gradnic}
 model=${MODEL:-behavioural}
-[ $# -ge 1 ] || { sed -n '3,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 [ -x "$gradnic" ] || { echo "sim_nic.sh: $gradnic: not there; build it, or set GRADNIC" >&2; exit 1; }
 result=$1
 file=${2:-$root/tests/data/gradients/cnn-it100-w0.npy.gz}

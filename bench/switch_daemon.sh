@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the software switch costs its host: four workers (network namespaces on this machine) sum vectors through `gradnic switch`, one shard. Processor time that the
-# kernel charges to the switch's process (its sends go through the receivers' side of the veth, its receiving softirqs may be charged to others),
-# against what came in: how many Gbit/s of gradients one core takes, and answers to all four.
+# What the software switch costs its host. Four workers (network namespaces on this machine) sum
+# vectors through `gradnic switch` with one shard. Processor time that the kernel charges to the
+# switch's process is set against what came in: how many Gbit/s of gradients one core takes, and
+# answers to all four. Sends go through the receivers' side of the veth; receiving softirqs may be
+# charged to others.
 #
-#   bench/switch_daemon.sh RESULT.json [ROUNDS]     default 3 rounds of each case, medians; needs root
-#   GRADNIC=path, SWITCH_CLIENT=path                the programs (default: build/release/tools/gradnic, build/release/tests/switch/switch_client)
-[ $# -ge 1 ] || { sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+#   bench/switch_daemon.sh RESULT.json [ROUNDS]     default: 3 rounds of each case; needs root
+#   GRADNIC=path          the program (default: build/release/tools/gradnic)
+#   SWITCH_CLIENT=path    the workers (default: build/release/tests/switch/switch_client)
+[ $# -ge 1 ] || { sed -n '3,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 result=$1 rounds=${2:-3}
 root=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=tests/net/switch_lib.sh
 source "$root/tests/net/switch_lib.sh"
 set -e
 
-# MTU, values of a packet, slots of a stream, format (0 int32, 2 dense at 2^-10), arguments of the switch
+# MTU, values of a packet, slots of a stream, format (0 int32, 2 dense at 2^-10), arguments of the
+# switch
 cases=(
     "1500 64 256 0"
     "1500 256 128 0"

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What lost packets cost a sum in the network: four workers, a switch that loses packets in both directions, links of limited speed. Times against no loss,
-# and what was sent again against what was lost. Real gradients, repeated to the size.
-# bench/switch_loss.sh RESULT.json [BUILD]
-#     RATE=200mbit SIZE=25000000 LOSSES="0 0.01% 0.1% 1%" FORMATS="int32 dense" ITERATIONS=3 ROUNDS=3 K=10 PREFIX=gnloss
-#     RTO=TIME      least time after which workers send again (the program's own default)
-# Three minutes a round; needs root.
+# What lost packets cost a sum in the network: four workers, links of limited speed, and a switch
+# that loses packets in both directions. Times against no loss, and what was sent again against what
+# was lost. Real gradients, repeated to the size.
+#
+#   bench/switch_loss.sh RESULT.json [BUILD]        needs root; three minutes a round
+#       RATE=200mbit SIZE=25000000 LOSSES="0 0.01% 0.1% 1%" FORMATS="int32 dense"
+#       ITERATIONS=3 ROUNDS=3 K=10 PREFIX=gnloss
+#       RTO=TIME      shortest time after which workers send again (the program's own default)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
-[ $# -ge 1 ] || { sed -n '3,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 result=$1
 export GRADNIC=${2:-$root/build/release}/tools/gradnic
 rate=${RATE:-200mbit} size=${SIZE:-25000000} iterations=${ITERATIONS:-3} rounds=${ROUNDS:-3} k=${K:-10}
@@ -50,7 +52,8 @@ for ((round = 1; round <= rounds; round++)); do
 done
 testbed_down
 
-# One packet that is lost on its way up is missed by all: all four workers ask for its chunk again, three of them for what is late. Down, by one.
+# A packet that is lost on its way up is missed by all: all four workers send their parts of its
+# chunk again, though three of these are there. One that is lost on its way down is missed by one.
 jq -s --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" --arg cpu "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" --argjson cores "$(nproc)" \
     --argjson load "$(cut -d ' ' -f 1 /proc/loadavg)" --arg rate "$rate" '
   def median: sort | if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2 - 1] + .[length / 2]) / 2 end;

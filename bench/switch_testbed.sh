@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154  # variables of scripts/testbed
-# Four workers around a gradnic switch, for bench/switch_*.sh. To be sourced with $root set. The switch stands where the links meet, in the
-# namespace of the testbed's bridge, as a real one would: every worker has its whole link to it, in both directions.
+# Four workers around a gradnic switch, for benchmarks; to be sourced with $root set. The switch is
+# where the links meet, in the namespace of the testbed's bridge, as a real one would be. So every
+# worker has its whole link to it, in both directions.
 # shellcheck source=scripts/testbed
 source "$root/scripts/testbed"
 # shellcheck source=tests/net/ranks.sh

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What compression does to learning: the digits classifier, four workers, one training per seed and profile, the NICs' packet transform
-# in-process and without a link's limit. Prints the accuracy on the test images after each epoch, medians over the seeds, and what was
-# claimed against what was measured; writes everything to a JSON file.
+# What compression does to learning: the digits classifier, four workers, one training for each seed
+# and profile. The NICs' packet transform runs in-process, without a link's limit. Prints the
+# accuracy on the test images after each epoch, medians over the seeds, and what was claimed against
+# what was measured; writes everything to a JSON file.
 #
-#   bench/training.sh RESULT.json [EPOCHS [SEEDS]]    (default: 3 epochs, seeds 1,2,3); about 10 minutes on 2 cores
-#   ONLY=REGEX                                        the variants whose names match, e.g. '^no compression|2\^-10, feedback'
-#   GRADNIC=path                                      the program (default: build/release/tools/gradnic)
+#   bench/training.sh RESULT.json [EPOCHS [SEEDS]]    default: 3 epochs, seeds 1,2,3
+#   ONLY=REGEX      the variants whose names match, e.g. '^no compression|2\^-10, feedback'
+#   GRADNIC=path    the program (default: build/release/tools/gradnic)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 gradnic=${GRADNIC:-$root/build/release/tools/gradnic}
-[ $# -ge 1 ] || { sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 [ -x "$gradnic" ] || { echo "training.sh: $gradnic: not there; build it, or set GRADNIC" >&2; exit 1; }
 result=$1 epochs=${2:-3}
 IFS=, read -ra seeds <<<"${3:-1,2,3}"

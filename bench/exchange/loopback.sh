@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Allreduce over loopback without NICs: gradnic's ring beside Gloo's ring and Open MPI over TCP, in turns within one run.
-# bench/exchange/loopback.sh [BUILD] [OUT.json]        ROUNDS=5 RANKS=4 SIZES="25000000 100000000" ITERATIONS=5
+# Allreduce over loopback without NICs: gradnic's ring beside Gloo's ring and Open MPI over TCP, in
+# turns within one run.
+#
+#   bench/exchange/loopback.sh [BUILD] [OUT.json]
+#       ROUNDS=5 RANKS=4 SIZES="25000000 100000000" ITERATIONS=5
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/release}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_BENCH_EXCHANGE_PEER_H
 #define GRADNIC_BENCH_EXCHANGE_PEER_H
-/* What the programs of the compared libraries share: the same inputs, the same way to time, the same line of output.
-   Usage: PROGRAM BYTES ITERATIONS WARMUP [...]; rank 0 prints {"time_us": ..., "wrong": ...}. C and C++. */
+/* What the programs of the compared libraries share: the same inputs, the same way to time, the
+   same line of output. Usage: PROGRAM BYTES ITERATIONS WARMUP [...]; rank 0 prints
+   {"time_us": ..., "wrong": ...}. C and C++. */
 
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gloo's ring allreduce over its TCP transport, timed as `gradnic bench allreduce` times. Forks its ranks itself.
+// Gloo's ring allreduce over its TCP transport, timed as `gradnic bench allreduce` times it. The
+// program forks its ranks itself.
 #include <sys/wait.h>
 #include <unistd.h>
 

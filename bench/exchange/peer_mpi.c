@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI_Allreduce over float, timed as `gradnic bench allreduce` times: median at the slowest rank, a barrier before each.
+// MPI_Allreduce over float, timed as `gradnic bench allreduce` times it: the median at the slowest
+// rank, with a barrier before each.
 #include <mpi.h>
 
 #include "peer.h"
