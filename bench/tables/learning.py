@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of what is learned: the training benchmark and the demo."""
+
+from markdown import digits, percent, table, times
+
+
+def training(results):
+    found = results["training"]["results"]
+    lines = []
+    for m in found["medians"]:
+        seeds = [f"{run['accuracy'][-1] * 100:.1f}" for run in found["runs"] if run["name"] == m["name"]]
+        lines.append(
+            (
+                m["name"],
+                digits(m["ratio"]),
+                *(percent(x, 2) for x in m["accuracy"]),
+                " ".join(seeds),
+                digits(m["test_loss"][-1], 3),
+            )
+        )
+    epochs = len(found["medians"][0]["accuracy"])
+    return table(
+        ("exchange", "ratio", *(f"epoch {i + 1}" for i in range(epochs)), "at the end, by seed", "last test loss"),
+        lines,
+        results["training"],
+        f"Accuracy on {found['test_images']} test images, median of the seeds. One image is"
+        f" {100 / found['test_images']:.2f} %.",
+    )
+
+
+def demo(results):
+    found = results["demo"]["results"]
+    lines = [
+        (
+            run["name"],
+            percent(run["train"]["accuracy"], 2),
+            digits(run["train"]["exchange_ms_median"], 1, " ms"),
+            digits(run["wire_bytes_per_step"] / 1e6, 2, " MB"),
+            digits(run["ratio"]),
+            times(run["speedup"]),
+            "yes" if run["train"]["replicas_identical"] else "**no**",
+        )
+        for run in found["runs"]
+    ]
+    return table(
+        (
+            "exchange",
+            "accuracy",
+            "exchange, a step",
+            "on the wire, a step",
+            "ratio",
+            "speed-up",
+            "same weights everywhere",
+        ),
+        lines,
+        results["demo"],
+        f"{found['workers']} workers, {found['steps']} steps, links of"
+        f" {found['rate'].replace('gbit', ' Gbit/s').replace('mbit', ' Mbit/s')}. The speed-up is that of the exchange,"
+        " over the last row.",
+    )
+
+
+TABLES = {"training": training, "demo": demo}

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of what goes over links: NICs, exchange, switch, losses."""
+
+from markdown import claims_table, digits, percent, table, times, whole
+from results import exchange_rows, rate_words
+
+NIC_CASES = (
+    ("veth", "veth with offloads"),
+    ("vxlan", "vxlan in the kernel"),
+    ("gradnic-untouched", "gradnic, untouched"),
+    ("gradnic-dense-fill", "gradnic, gradients, `dense`, `fill`"),
+    ("gradnic-lattice-fill", "gradnic, gradients, `lattice`, `fill`"),
+    ("gradnic-paper-fill", "gradnic, gradients, `paper`, `fill`"),
+    ("veth-no-offloads", "veth without offloads"),
+    ("gradnic-dense-mtu", "gradnic, gradients, `dense`, `mtu`"),
+    ("gradnic-lattice-mtu", "gradnic, gradients, `lattice`, `mtu`"),
+    ("gradnic-paper-mtu", "gradnic, gradients, `paper`, `mtu`"),
+    ("openvpn", "openvpn, no cipher"),
+    ("wireguard-go", "wireguard-go"),
+)
+CASES = {
+    "ring": "ring",
+    "ring-nic": "ring through NICs",
+    "ring-dense-fill": "ring, `dense` in NICs",
+    "ring-lattice-fill": "ring, `lattice` in NICs",
+    "ring-paper-fill": "ring, `paper` in NICs",
+    "switch": "switch",
+    "switch-dense": "switch, `dense`",
+    "wa": "worker-aggregator",
+    "wa-dense-gradients": "worker-aggregator, `dense` on the gradient leg",
+    "wa-dense": "worker-aggregator, `dense` on both legs",
+}
+CURVE = ("ring", "ring-dense-fill", "switch", "switch-dense")
+
+
+def nic(results):
+    medians = results["nic"]["results"]["medians"]
+    rows = [
+        (
+            words,
+            f"{digits(m['gbit_per_s'], 1)} ({digits(m['lowest'], 1)}–{digits(m['highest'], 1)})",
+            digits(m["round_trip_us"], 0),
+            whole(m["nic_cpu_ms_per_gb"]) if name.startswith("gradnic") else "",
+        )
+        for name, words in NIC_CASES
+        if name in medians
+        for m in [medians[name]]
+    ]
+    return table(
+        ("case", "Gbit/s (lowest–highest)", "64-byte round trip, us", "both NICs, CPU ms a GB"),
+        rows,
+        results["nic"],
+        "One TCP flow between two hosts, medians. Gradients are counted before compression.",
+    )
+
+
+def nic_claims(results):
+    return claims_table(results["nic"]["results"]["claims"], results["nic"], "Medians of the rounds' own ratios.")
+
+
+def places(results):
+    """(rate, size) that all cases were measured at, in order."""
+    rows = exchange_rows(results)
+    return sorted(
+        {(rate, size) for rate, size, name in rows if name == "wa"},
+        key=lambda place: (rows[(*place, "wa")]["rate_bits"], place[1]),
+    )
+
+
+def heading(place):
+    return f"{rate_words(place[0])}, {place[1] / 1e6:.0f} MB"
+
+
+def hosts(results):
+    return (
+        f"{results['exchange']['results']['hosts']} hosts share the cores. Bound"
+        f" 2^-{results['exchange']['results']['k']}, milliseconds, medians."
+    )
+
+
+def exchange_table(results, cases, about):
+    rows = exchange_rows(results)
+    lines = []
+    for name in cases:
+        found = [rows.get((*place, name)) for place in places(results)]
+        cells = [
+            (
+                f"{r['time_ms']:.0f}"
+                + (f" ({times(r['faster_than_ring'], 1)})" if r["faster_than_ring"] and name != "ring" else "")
+                if r
+                else ""
+            )
+            for r in found
+        ]
+        ratio = next((r["nic_ratio"] for r in found if r and r["nic_ratio"]), None)
+        lines.append((CASES[name], *cells, digits(ratio)))
+    return table(("", *(heading(place) for place in places(results)), "NICs' ratio"), lines, results["exchange"], about)
+
+
+def exchange(results):
+    return exchange_table(
+        results,
+        ("ring", "ring-dense-fill", "switch", "switch-dense", "wa"),
+        f"{hosts(results)} In brackets: how many times as fast as the ring without compression.",
+    )
+
+
+def exchange_profiles(results):
+    return exchange_table(
+        results, CASES, f"{hosts(results)} In brackets: how many times as fast as the ring without compression."
+    )
+
+
+def exchange_cuts(results):
+    rows = exchange_rows(results)
+    lines = []
+    for profile in ("dense", "lattice", "paper"):
+        for cut in ("fill", "mtu"):
+            found = [rows.get((*place, f"ring-{profile}-{cut}")) for place in places(results)]
+            last = found[-1] or next(r for r in found if r)
+            lines.append(
+                (
+                    f"`{profile}`, `{cut}`",
+                    *(digits(r["time_ms"], 0) if r else "" for r in found),
+                    digits(last["nic_ratio"]),
+                    whole(last["packets"]),
+                    whole(last["packet_bytes"]),
+                )
+            )
+    return table(
+        ("", *(heading(place) for place in places(results)), "ratio", "packets", "bytes in each"),
+        lines,
+        results["exchange"],
+        f"{hosts(results)} Packets are those of all hosts, at {heading(places(results)[-1])}.",
+    )
+
+
+def exchange_switch(results):
+    rows = exchange_rows(results)
+    lines = []
+    for place in places(results):
+        for name in CURVE:
+            r = rows.get((*place, name))
+            if r:
+                over = percent(r["over_bound"]) if r["over_bound"] is not None and r["over_bound"] < 0.5 else ""
+                switch = name.startswith("switch")
+                lines.append(
+                    (
+                        rate_words(place[0]),
+                        f"{place[1] / 1e6:.0f}",
+                        CASES[name],
+                        digits(r["time_ms"], 0),
+                        over,
+                        whole(r["resent_packets"]) if switch else "",
+                        digits(r["switch_cpu_ms"], 0) if switch else "",
+                        percent(r["cpu"]),
+                    )
+                )
+    return table(
+        ("link", "MB", "case", "ms", "over the link", "sent again", "switch, CPU ms a sum", "processors busy"),
+        lines,
+        results["exchange"],
+        hosts(results),
+    )
+
+
+def exchange_rates(results):
+    rows = exchange_rows(results)
+    size = min(place[1] for place in places(results))
+    rates = sorted({(r["rate_bits"], rate) for (rate, at, _), r in rows.items() if at == size})
+    lines = [
+        (
+            CASES[name],
+            *(digits(rows[rate, size, name]["time_ms"], 0) if (rate, size, name) in rows else "" for _, rate in rates),
+        )
+        for name in CURVE
+    ]
+    return table(
+        (f"{size / 1e6:.0f} MB", *(rate_words(rate) for _, rate in rates)), lines, results["exchange"], hosts(results)
+    )
+
+
+def loopback(results):
+    rows = results["loopback"]["results"]["results"]
+    names = {"gradnic": "gradnic, ring", "gloo": "Gloo, ring", "openmpi": "Open MPI, TCP"}
+    sizes = sorted({r["size"] for r in rows})
+    found = {(r["name"], r["size"]): r for r in rows}
+    lines = [
+        (
+            words,
+            *(
+                (
+                    f"{digits(found[name, size]['time_ms'], 0)} ({times(found[name, size]['relative'])})"
+                    if (name, size) in found
+                    else ""
+                )
+                for size in sizes
+            ),
+        )
+        for name, words in names.items()
+    ]
+    return table(
+        ("ms", *(f"{size / 1e6:.0f} MB" for size in sizes)),
+        lines,
+        results["loopback"],
+        f"{results['loopback']['results']['ranks']} ranks over loopback, without NICs; medians. In brackets: against"
+        " gradnic.",
+    )
+
+
+def switch_core(results):
+    lines = []
+    for r in results["switch-core"]["results"]["results"]:
+        lines.append(
+            (
+                r["format"],
+                r["packet_values"],
+                r["size"],
+                digits(r["datagram_bytes"], 0),
+                digits(r["plain_values_per_second"] * 4 / 1e9, 1),
+                digits(r["add_values_per_second"] * 4 / 1e9, 1),
+                digits(r["add_share"]),
+                digits(r["all_values_per_second"] * 4 / 1e9, 1),
+                digits(r["all_share"]),
+                digits(r["add_ns_per_packet"], 0),
+            )
+        )
+    return table(
+        (
+            "format",
+            "values",
+            "size",
+            "datagram, bytes",
+            "plain addition, GB/s",
+            "add, GB/s",
+            "share",
+            "all, GB/s",
+            "share",
+            "ns a packet (add)",
+        ),
+        lines,
+        results["switch-core"],
+        "GB are values of 4 bytes, whatever they were compressed to. A share is the plain addition's time over the"
+        " core's.",
+    )
+
+
+def loss(results):
+    found = results["loss"]["results"]
+    lines = [
+        (
+            {"int32": "uncompressed", "dense": "`dense`"}[r["format"]],
+            r["loss"].replace("%", " %"),
+            times(r["inflation"]),
+            whole(r["packets"]),
+            whole(r["lost_up"]),
+            whole(r["lost_down"]),
+            whole(r["resent"]),
+            whole(r["expected_resent"]),
+            whole(r["duplicates"]),
+            whole(r["results_again"]),
+        )
+        for r in sorted(found["results"], key=lambda r: (r["format"] != "int32", float(r["loss"].rstrip("%"))))
+    ]
+    return table(
+        (
+            "format",
+            "lost",
+            "time, x no loss",
+            "packets up",
+            "lost up",
+            "lost down",
+            "sent again",
+            "4 x up + down",
+            "already added",
+            "results again",
+        ),
+        lines,
+        results["loss"],
+        f"{found['results'][0]['size'] / 1e6:.0f} MB, {found['workers']} workers, links of {rate_words(found['rate'])}."
+        " Packets are those of all workers and one sum.",
+    )
+
+
+TABLES = {
+    "nic": nic,
+    "nic-claims": nic_claims,
+    "exchange": exchange,
+    "exchange-profiles": exchange_profiles,
+    "exchange-cuts": exchange_cuts,
+    "exchange-switch": exchange_switch,
+    "exchange-rates": exchange_rates,
+    "loopback": loopback,
+    "switch-core": switch_core,
+    "loss": loss,
+}
