@@ -160,7 +160,7 @@ def accuracy_time(results):
         result,
         f"The demo: {result['results']['workers']} hosts, links of"
         f" {result['results']['rate'].replace('gbit', ' Gbit/s').replace('mbit', ' Mbit/s')},"
-        f" {result['results']['steps']} steps each; computing included. dense with feedback.",
+        f" {result['results']['steps']} steps each. Computing and evaluating are included. dense with feedback.",
     )
     figure, (axes,) = canvas(520, caption=notes, right=30, bottom=42)
     axes.set_title("Accuracy on the test images over time")
