@@ -2,9 +2,12 @@
 #ifndef GRADNIC_WORDS_H
 #define GRADNIC_WORDS_H
 /// @file words.h
-/// Integers that travel as they are: little-endian int32, at any alignment. Sums of them, and the steps of block floating point between them and
-/// binary32 (which exponents, that is for the caller to say). Of the codec that every call takes only the kernel matters; all kernels give the same
-/// bits. Thread-safe; default floating-point environment, as codec.h.
+/// Words: int32 values that travel as they are, little-endian, at any alignment. Here are their
+/// sums, and the steps of block floating point between words and binary32. The caller chooses the
+/// exponents.
+///
+/// Every call takes a codec, of which only the kernel matters. All kernels give the same bits.
+/// Thread-safe; default floating-point environment, as codec.h.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,18 +19,20 @@
 extern "C" {
 #endif
 
-/// Adds `count` words to `sums`, wrapping. @return whether a sum has left int32.
+/// Adds `count` words to `sums`, wrapping. Returns true when a sum left int32.
 GN_API bool gn_words_add(const gn_codec *codec, const void *words, int32_t *sums, size_t count);
 
-/// The largest magnitude among the finite values. `*finite`: are they all?
+/// Returns the largest magnitude among the finite values. `*finite` says whether all are finite.
 GN_API float gn_words_largest(const gn_codec *codec, const float *values, size_t count, bool *finite);
 
-/// words[i] = values[i] * 2^exponent, rounded to nearest, ties to even. -104 <= exponent <= 126; `limit`: a power of two, at most 2^30.
-/// @return false when some magnitude is more than `limit`, or not a number: its word is 0.
+/// Computes words[i] = values[i] * 2^exponent, rounded to nearest, ties to even. `exponent` is -104
+/// to
+/// 126. `limit` is a power of two, at most 2^30.
+/// @return false when a magnitude is more than `limit` or a value is not a number; its word is 0.
 GN_API bool gn_words_from_values(const gn_codec *codec, const float *values, size_t count, int exponent, int32_t limit,
                                  int32_t *words);
 
-/// values[i] = words[i] * 2^exponent, rounded once. -126 <= exponent <= 104.
+/// Computes values[i] = words[i] * 2^exponent, rounded once. `exponent` is -126 to 104.
 GN_API void gn_words_to_values(const gn_codec *codec, const void *words, size_t count, int exponent, float *values);
 
 #ifdef __cplusplus

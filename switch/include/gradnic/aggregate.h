@@ -2,12 +2,15 @@
 #ifndef GRADNIC_AGGREGATE_H
 #define GRADNIC_AGGREGATE_H
 /// @file aggregate.h
-/// The packet of aggregation in the network: what workers, switches and parameter servers send each other in UDP. docs/switch.md
-/// is the protocol's own document.
+/// The packet of aggregation in the network: what workers, switches and parameter servers send each
+/// other in UDP. docs/switch.md describes the protocol.
 ///
-/// A header of 32 bytes, then values: int32 or binary32 (little-endian), or a compressed stream behind the shim header of wire.md,
-/// which then stands ahead of everything (its `head` is this header, verbatim), so that a NIC on the worker's host can make it.
-/// The header has a CRC of its own; the values are covered by UDP's checksum. Thread-safe.
+/// A packet has a header of 32 bytes, then values: int32 or binary32 (little-endian), or a
+/// compressed stream. A compressed packet begins with the shim of wire.md, ahead of the header. The
+/// header is then the shim's `head`, verbatim. So a NIC on the worker's host can make such a
+/// packet.
+///
+/// The header has its own CRC. UDP's checksum covers the values. Thread-safe.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,113 +23,122 @@ extern "C" {
 #endif
 
 enum {
-    GN_AGG_VERSION = 1,
-    GN_AGG_HEADER = 32,        ///< bytes
-    GN_AGG_WORKERS_MAX = 64,   ///< children of a switch: bits of a bitmap
-    GN_AGG_VALUES_MAX = 2048,  ///< of a packet
-    GN_AGG_SLOTS_MAX = 32768   ///< a slot's number has 15 bits
+    GN_AGG_VERSION = 1,        ///< of this protocol
+    GN_AGG_HEADER = 32,        ///< bytes of the header
+    GN_AGG_WORKERS_MAX = 64,   ///< most children of a switch: bits of a bitmap
+    GN_AGG_VALUES_MAX = 2048,  ///< most values of a packet
+    GN_AGG_SLOTS_MAX = 32768   ///< most slots of a job: a slot's number has 15 bits
 };
 
+/// What a packet is.
 typedef enum gn_agg_type {
-    GN_AGG_GRADIENT,       ///< a worker's chunk on its way up, or a switch's partial sum to its parent
+    GN_AGG_GRADIENT,       ///< a worker's chunk, or a switch's partial sum, on its way up
     GN_AGG_RESULT,         ///< a whole sum on its way down
-    GN_AGG_EVICTED,        ///< a partial sum that lost its slot, to the parameter server
+    GN_AGG_EVICTED,        ///< to the parameter server: a sum or contribution without a slot
     GN_AGG_REMIND_SWITCH,  ///< give the parameter server what you hold of this chunk
     GN_AGG_REMIND_WORKER,  ///< send your part of this chunk (again), to the parameter server
-    GN_AGG_QUERY,          ///< is this chunk known? (a worker that waits for long)
-    GN_AGG_OVERFLOW,       ///< this chunk cannot be summed as integers: its workers resend it as binary32
-    GN_AGG_TYPES
+    GN_AGG_QUERY,          ///< is this chunk known? (from a worker that has waited for long)
+    GN_AGG_OVERFLOW,       ///< the chunk has no sum of integers: workers resend it as binary32
+    GN_AGG_TYPES           ///< the number of types, not a type
 } gn_agg_type;
 
 /// Flags of a header.
 enum {
-    GN_AGG_FLOAT =
-        1,  ///< values are binary32, never compressed, not to be added on the way: the chunk goes round the switch
+    /// Values are binary32, never compressed, not to be added on the way: the chunk goes past the
+    /// slots.
+    GN_AGG_FLOAT = 1,
     GN_AGG_POISON = 2,  ///< a partial sum with a part that has no integer: no values follow
-    GN_AGG_RESENT = 4,  ///< not the first time that it is sent
-    GN_AGG_ECN = 8,     ///< somewhere on the way up a queue was marked: to be heeded by the worker
-    GN_AGG_LATE =
-        16,  ///< recovery has held it up: it, a part of it, or the result before it was sent again. Not for measuring round trips
-    GN_AGG_FLAGS = 31
+    GN_AGG_RESENT = 4,  ///< it was sent before
+    GN_AGG_ECN = 8,     ///< a queue on the way up was marked; the worker heeds it
+    /// Recovery has held it up: it, a part of it, or the result before it was sent again. Its round
+    /// trip does not count.
+    GN_AGG_LATE = 16,
+    GN_AGG_FLAGS = 31  ///< all of them
 };
 
 /// How values travel, and what a job's slots hold.
 typedef enum gn_agg_format {
-    GN_AGG_INT32,    ///< block floating point: int32, scaled by the exponent that all workers have agreed on
+    GN_AGG_INT32,    ///< block floating point: int32, with an exponent that all workers agree on
     GN_AGG_LATTICE,  ///< compressed streams, profile lattice; slots hold the integers q
     GN_AGG_DENSE,    ///< compressed streams, profile dense; slots hold the integers q
-    GN_AGG_FORMATS
+    GN_AGG_FORMATS   ///< the number of formats, not a format
 } gn_agg_format;
 
 /// How a switch shares its slots among jobs (switch.h).
 typedef enum gn_memory_mode {
     GN_PARTITIONED,  ///< each job has slots of its own, each twice
-    GN_SHARED,       ///< one array for all, first come first served; what finds no slot goes to the parameter server
-    GN_PREEMPTIVE,   ///< the same, but a chunk of higher priority takes the slot of one of lower priority
-    GN_MEMORY_MODES
+    /// One array for all, first come first served; the rest goes to the parameter server.
+    GN_SHARED,
+    GN_PREEMPTIVE,   ///< the same, but a chunk of higher priority takes a slot from one of lower
+    GN_MEMORY_MODES  ///< the number of modes, not a mode
 } gn_memory_mode;
 
 /// One packet, parsed. Numbers are in the host's order.
 typedef struct gn_agg_packet {
-    uint8_t type;  ///< gn_agg_type
-    uint8_t flags;
-    uint16_t job;
-    uint16_t gen;       ///< of the job: a new one with every start
+    uint8_t type;       ///< gn_agg_type
+    uint8_t flags;      ///< GN_AGG_ bits
+    uint16_t job;       ///< number of the job
+    uint16_t gen;       ///< generation of the job: a new one with every start
     uint16_t slot;      ///< 15 bits
     bool version;       ///< which of the slot's two copies
     uint32_t psn;       ///< number of the chunk in its job; compared by serial arithmetic
     uint64_t bitmap;    ///< who has contributed: bits of the sender's level
-    uint8_t level;      ///< of the switch that is to add it: 0 for those that workers are connected to
+    uint8_t level;      ///< of the switch that adds it: 0 for those that workers are connected to
     uint16_t fanin;     ///< contributions that make it whole at that switch, at most 64
     uint16_t priority;  ///< mode preemptive
     int8_t exponent;    ///< GN_AGG_INT32: values are integers times 2^exponent
-    int8_t
-        next;  ///< GN_AGG_INT32: exponent proposed (up) or agreed (down) for the slot's next chunk; otherwise k of the codec
+    /// GN_AGG_INT32: the exponent proposed (up) or agreed (down) for the slot's next chunk.
+    /// Otherwise k of the codec.
+    int8_t next;
     uint16_t values;  ///< 0: no values follow (look-ahead alone, a question, a reminder)
 
     // What follows the header, in the bytes that were parsed; not owned.
-    bool shimmed;     ///< a shim header stands ahead: `compressed` tells of it
-    bool compressed;  ///< a stream of `profile` and bound 2^-next; false: words of 4 bytes
-    gn_profile profile;
-    const uint8_t *payload;
-    size_t payload_bytes;
+
+    bool shimmed;            ///< a shim header stands ahead; `compressed` comes from it
+    bool compressed;         ///< a stream of `profile` and bound 2^-next; false: words of 4 bytes
+    gn_profile profile;      ///< of a compressed stream
+    const uint8_t *payload;  ///< the values
+    size_t payload_bytes;    ///< their length
 } gn_agg_packet;
 
-/// What is wrong with bytes that are no packet.
+/// What is wrong with bytes that are not a packet.
 typedef enum gn_agg_fault {
-    GN_AGG_FINE,
+    GN_AGG_FINE,     ///< nothing
     GN_AGG_SHORT,    ///< shorter than its headers
-    GN_AGG_FOREIGN,  ///< another version or type, or a shim that is none
+    GN_AGG_FOREIGN,  ///< another version or type, or not a shim
     GN_AGG_BROKEN,   ///< the header's CRC is wrong
-    GN_AGG_FIELD,    ///< a field has a value that none may have
-    GN_AGG_LENGTH    ///< what follows is not as long as the header says
+    GN_AGG_FIELD,    ///< a field has an impossible value
+    GN_AGG_LENGTH    ///< the payload is not as long as the header says
 } gn_agg_fault;
 
-/// Reads the payload of a UDP datagram. For bytes from anywhere: `packet` points into them, and nothing beyond `bytes` is looked at. Compressed
-/// streams are not looked into.
+/// Reads the payload of a UDP datagram. The bytes may come from anywhere: `packet` points into
+/// them, and nothing past `bytes` is looked at. Compressed streams are not looked into.
 GN_API gn_agg_fault gn_agg_parse(const void *datagram, size_t bytes, gn_agg_packet *packet);
 
-/// A few words for a fault ("the header's CRC is wrong").
+/// Returns a few words for a fault ("the header's CRC is wrong").
 GN_API const char *gn_agg_fault_string(gn_agg_fault fault);
 
-/// Writes the header alone, GN_AGG_HEADER bytes with its CRC.
+/// Writes the header alone: GN_AGG_HEADER bytes, with its CRC.
 GN_API void gn_agg_write_header(const gn_agg_packet *packet, uint8_t *out);
 
-/// Writes a whole datagram: header, and packet->values values of 4 bytes from `words` (NULL when there are none).
+/// Writes a whole datagram: the header, and packet->values values of 4 bytes from `words` (NULL
+/// when there are none).
 /// @return its bytes, or 0 when `capacity` is too small.
 GN_API size_t gn_agg_write_words(const gn_agg_packet *packet, const void *words, void *out, size_t capacity);
 
-/// Writes a whole datagram with a compressed payload, ahead of it the shim: the integers `sums`, or with `floats` binary32 values,
-/// which are quantised. What compression would not make shorter is still compressed: a receiver need not know how floats are quantised.
-/// @return its bytes, or 0 when `capacity` is too small. Never more than gn_agg_bound(packet->values).
+/// Writes a whole datagram with a compressed payload behind a shim: the integers `sums`, or, with
+/// `floats`, binary32 values, which are quantised. The payload is compressed even where that does
+/// not shorten it, so that a receiver need not know how floats are quantised.
+/// @return its bytes, at most gn_agg_bound(packet->values); 0 when `capacity` is too small.
 GN_API size_t gn_agg_write_stream(const gn_agg_packet *packet, const gn_codec *codec, const int32_t *sums,
                                   const float *floats, void *out, size_t capacity);
 
-/// Writes a parsed packet again, with a header that may have been changed and the payload that it came with.
+/// Writes a parsed packet again, with the payload that it came with. The header may have been
+/// changed.
 /// @return its bytes, or 0 when `capacity` is too small.
 GN_API size_t gn_agg_write_again(const gn_agg_packet *packet, void *out, size_t capacity);
 
-/// Room that suffices for a datagram of `values` values in any form.
+/// Returns the room that suffices for a datagram of `values` values in any form.
 GN_API size_t gn_agg_bound(size_t values);
 
 #ifdef __cplusplus
