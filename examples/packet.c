@@ -51,16 +51,16 @@ int main(void)
     const gn_rx_config receive = {0};
     gn_tx *tx;
     gn_rx *rx;
-    size_t wire_bytes, back_bytes;
+    size_t sent, received;
     if (gn_tx_new(&tx, &send) || gn_rx_new(&rx, &receive)) return 1;
-    if (gn_tx_packet(tx, host, BYTES, wire, sizeof wire, &wire_bytes) != GN_VERDICT_WRITE) return 1;
-    if (gn_rx_packet(rx, wire, wire_bytes, back, sizeof back, &back_bytes) != GN_VERDICT_WRITE) return 1;
+    if (gn_tx_packet(tx, host, BYTES, wire, sizeof wire, &sent) != GN_VERDICT_WRITE) return 1;
+    if (gn_rx_packet(rx, wire, sent, back, sizeof back, &received) != GN_VERDICT_WRITE) return 1;
 
-    printf("%d bytes on the host, %zu on the wire, %zu back\n", BYTES, wire_bytes, back_bytes);
+    printf("%d bytes on the host, %zu on the wire, %zu back\n", BYTES, sent, received);
     memcpy(arrived, back + HEADERS, sizeof arrived);
     for (int i = 0; i < VALUES; i++)
         if (fabsf(values[i] - arrived[i]) > 0x1p-10f) return 1;
     gn_tx_free(tx);
     gn_rx_free(rx);
-    return back_bytes == BYTES && wire_bytes < BYTES ? 0 : 1;
+    return received == BYTES && sent < BYTES ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""documents.py SOURCE: the C code in the documents is that of the examples, which are compiled and run.
+"""documents.py SOURCE: the C code in the documents is code of the examples, which are run.
 
 Each block of C (```c) stands below a paragraph with a link to a file of examples/, and is an
 excerpt of it. The excerpt may be indented less than the file. A line "..." skips lines.
