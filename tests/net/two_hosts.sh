@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # IPv4 and IPv6 inside and outside, both cuts: marked streams arrive within the bound, unmarked ones as they were.
+# Arguments go to both NICs: --no-offload takes the paths of hosts without offloads.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 for underlay in 4 6; do
-    begin 2 --underlay "$underlay"
+    begin 2 --underlay "$underlay" --nic "$*"
     head -c 50000000 /dev/urandom >"$testbed_dir/random.f32"
     for overlay in 4 6; do
         address=$(testbed_address 2 "$overlay")
