@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// .gn files: the header, and a block at a time. Reading and writing whole files: container_io.c. Format: docs/container.md.
+// .gn files: the bytes of a header and of a block (docs/container.md). container_io.c reads and
+// writes whole files.
 #include <gradnic/container.h>
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +26,23 @@ enum {
     AT_CRC = 32,
     AT_ZERO = 36
 };
+
+gn_status gn_container_fail(gn_container_fault *fault, gn_status status, uint64_t block, uint64_t offset,
+                            const char *format, ...)
+{
+    if (!fault) return status;
+    fault->block = block;
+    fault->offset = offset;
+    size_t n = 0;
+    if (block != GN_CONTAINER_UNKNOWN)
+        n = (size_t)snprintf(fault->text, sizeof fault->text, "block %" PRIu64 ", ", block);
+    n += (size_t)snprintf(fault->text + n, sizeof fault->text - n, "byte %" PRIu64 ": ", offset);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fault->text + n, sizeof fault->text - n, format, args);
+    va_end(args);
+    return status;
+}
 
 uint32_t gn_container_crc(const void *data, size_t bytes)
 {

@@ -1,31 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// .gn files as a whole: writers and readers over the caller's functions. The bytes of header and block: container.c.
+// .gn files as a whole: writers and readers over the caller's functions. container.c has the bytes
+// of headers and blocks.
 #include <gradnic/container.h>
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "container_bytes.h"
-
-gn_status gn_container_fail(gn_container_fault *fault, gn_status status, uint64_t block, uint64_t offset,
-                            const char *format, ...)
-{
-    if (!fault) return status;
-    fault->block = block;
-    fault->offset = offset;
-    size_t n = 0;
-    if (block != GN_CONTAINER_UNKNOWN)
-        n = (size_t)snprintf(fault->text, sizeof fault->text, "block %" PRIu64 ", ", block);
-    n += (size_t)snprintf(fault->text + n, sizeof fault->text - n, "byte %" PRIu64 ": ", offset);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(fault->text + n, sizeof fault->text - n, format, args);
-    va_end(args);
-    return status;
-}
 
 struct gn_container_writer {
     gn_codec codec;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codec for one value at a time, in the shape of the specification (docs/codec.md): read this first.
-// Integer arithmetic only, no tables, nothing clever; every faster path is compared with this one.
-#include "profile.h"
+// The codec for one value at a time, in the shape of the specification (docs/codec.md): read this
+// first. Integer arithmetic only, no tables, nothing clever. Every faster path is compared with it.
+#include "lane.h"
 
 enum { EXPONENT_BIAS = 127, MANTISSA_BITS = 23 };
 
@@ -22,8 +22,8 @@ static gn_code raw(uint32_t bits)
     return (gn_code){3, bits};
 }
 
-// Bits of `magnitude` * 2^-scale, negated when `negative`; exact, because magnitude < 2^24. Zero is +0.0: the
-// sign of a zero magnitude is dropped, so that encoding what was decoded gives the same value again.
+// Bits of `magnitude` * 2^-scale, negated when `negative`. Exact, because magnitude < 2^24. A zero
+// magnitude loses its sign, so that encoding a decoded value gives the same value again.
 static uint32_t compose(uint32_t magnitude, int scale, uint32_t negative)
 {
     if (magnitude == 0) return 0;
@@ -32,8 +32,8 @@ static uint32_t compose(uint32_t magnitude, int scale, uint32_t negative)
     return negative << 31 | (uint32_t)(EXPONENT_BIAS + leading - scale) << MANTISSA_BITS | mantissa;
 }
 
-// ---- paper: INCEPTIONN (MICRO 2018), Algorithms 2 and 3. A value below 1 becomes a fixed-point fraction whose
-// length, 7 or 15 bits, depends on its exponent alone.
+// ---- paper: INCEPTIONN (MICRO 2018), Algorithms 2 and 3. A value below 1 becomes a fixed-point
+// fraction of 7 or 15 bits. Its exponent alone decides which.
 
 enum { PAPER_SHORT = 7, PAPER_LONG = 15 };  // fractional bits of tags 1 and 2
 
@@ -113,14 +113,4 @@ uint32_t gn_lattice_value(int bound_exp, int32_t q)
 uint32_t gn_lattice_decode(int bound_exp, gn_code code)
 {
     return code.tag == 3 ? code.payload : gn_lattice_value(bound_exp, gn_lattice_integer(code));
-}
-
-gn_code gn_lane_encode(const gn_codec *codec, uint32_t value_bits)
-{
-    return gn_profile_row_of(codec->profile)->encode(codec->bound_exp, value_bits);
-}
-
-uint32_t gn_lane_decode(const gn_codec *codec, gn_code code)
-{
-    return gn_profile_row_of(codec->profile)->decode(codec->bound_exp, code);
 }

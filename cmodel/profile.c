@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of profiles, and what can be said about a codec without executing it.
+// The table of profiles.
 #include "profile.h"
 
 #include <string.h>
 
 #include "dense.h"
-#include "kernels/kernel.h"
+#include "record.h"
 
 static const gn_profile_row rows[GN_PROFILE_COUNT] = {
     [GN_PAPER] = {"paper", 1, 126, gn_paper_encode, gn_paper_decode, gn_record_bound, gn_record_walk},
@@ -40,25 +40,4 @@ gn_status gn_profile_range(gn_profile profile, int *lowest, int *highest)
     *lowest = row->lowest;
     *highest = row->highest;
     return GN_OK;
-}
-
-gn_status gn_codec_init_kernel(gn_codec *codec, gn_profile profile, int bound_exp, const char *kernel)
-{
-    const gn_profile_row *row = gn_profile_row_of(profile);
-    if (!row) return GN_UNSUPPORTED;
-    if (bound_exp < row->lowest || bound_exp > row->highest) return GN_INVALID;
-    const gn_kernel *found = gn_kernel_find(kernel, profile);
-    if (!found) return GN_UNSUPPORTED;
-    *codec = (gn_codec){.profile = profile, .bound_exp = bound_exp, .kernel = found};
-    return GN_OK;
-}
-
-gn_status gn_codec_init(gn_codec *codec, gn_profile profile, int bound_exp)
-{
-    return gn_codec_init_kernel(codec, profile, bound_exp, NULL);
-}
-
-const char *gn_codec_kernel_name(const gn_codec *codec)
-{
-    return codec->kernel->name;
 }

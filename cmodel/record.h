@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RECORD_H
 #define GRADNIC_RECORD_H
-/// Internal: layout of a record. 16-bit tag word, little-endian, lane i in bits [2i+1:2i]; then the lanes'
-/// payloads in lane order, each little-endian.
+/// Internal: layout of a record, and streams of records. A record begins with a 16-bit tag word,
+/// little-endian, lane i in bits [2i+1:2i]. The lanes' payloads follow in lane order, each
+/// little-endian.
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include <gradnic/codec.h>
 
 enum { GN_TAG_WORD = 2 };
 
@@ -38,10 +41,14 @@ static inline size_t gn_group_count(size_t count)
     return count / 8 + (count % 8 != 0);
 }
 
-/// Bits of a tag word that must be 0 in the last group of `count` values, because their lanes are padding.
+/// Bits of a tag word that must be 0 in the last group of `count` values: their lanes are padding.
 static inline unsigned gn_padding_mask(size_t count)
 {
     return count % 8 ? 0xffffu << (2 * (count % 8)) & 0xffffu : 0;
 }
+
+/// The rows `bound` and `walk` of gn_profile_row (profile.h) for paper and lattice.
+size_t gn_record_bound(size_t count);
+gn_status gn_record_walk(const uint8_t *stream, size_t bytes, size_t count, gn_tally *tally, size_t *error_offset);
 
 #endif

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams: the public entry points, and the record streams of paper and lattice (bound, walk). The data is
-// moved by the codec's kernel.
+// Streams: the public entry points. The codec's kernel moves the data.
 #include <assert.h>
 
 #include "dense.h"
 #include "kernels/kernel.h"
 #include "profile.h"
-#include "record.h"
-
-static_assert(GN_RECORD_MAX == GN_TAG_WORD + GN_GROUP * 4, "a record of raw values is the largest");
 
 static const gn_kernel_row *kernel_of(const gn_codec *codec)
 {
@@ -135,36 +131,4 @@ uint64_t gn_tally_payload_bytes(const gn_tally *tally)
     uint64_t bytes = tally->tags[1] + 2 * tally->tags[2] + 4 * tally->tags[3];
     for (unsigned class = 0; class < GN_CLASS_COUNT; class ++) bytes += tally->classes[class] * gn_class_bytes[class];
     return bytes;
-}
-
-size_t gn_record_bound(size_t count)
-{
-    size_t groups = gn_group_count(count);
-    return groups <= SIZE_MAX / GN_RECORD_MAX ? groups * GN_RECORD_MAX : SIZE_MAX;
-}
-
-gn_status gn_record_walk(const uint8_t *stream, size_t bytes, size_t count, gn_tally *tally, size_t *error_offset)
-{
-    size_t groups = gn_group_count(count), offset = 0, low = 0, high = 0, both = 0;
-    unsigned tags = 0;
-    for (size_t g = 0; g < groups; g++) {
-        *error_offset = offset;
-        if (bytes - offset < GN_TAG_WORD) return GN_TRUNCATED;
-        tags = gn_read_tags(stream + offset);
-        size_t length = gn_record_bytes(tags);
-        if (length > bytes - offset) return GN_TRUNCATED;
-        offset += length;
-        low += (size_t)__builtin_popcount(tags & 0x5555);
-        high += (size_t)__builtin_popcount(tags & 0xaaaa);
-        both += (size_t)__builtin_popcount(tags & tags >> 1 & 0x5555);
-    }
-    if (tags & gn_padding_mask(count)) return GN_CORRUPT;  // *error_offset is the last record's
-    *error_offset = offset;
-    if (offset != bytes) return GN_CORRUPT;
-    *tally = (gn_tally){.values = count, .groups = groups, .stream_bytes = bytes};
-    tally->tags[0] = count - (low + high - both);
-    tally->tags[1] = low - both;
-    tally->tags[2] = high - both;
-    tally->tags[3] = both;
-    return GN_OK;
 }

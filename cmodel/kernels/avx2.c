@@ -394,13 +394,13 @@ INLINE void quantise(const params p, const float *values, float *quantised, floa
         output none = {0};                                                                                             \
         decode(params_of(profile, codec->bound_exp), ADD, &none, stream, bytes, sums, count);                          \
     }                                                                                                                  \
-    static const gn_kernel_row name##_row = {gn_avx2_##name##_encode,                                                  \
-                                             gn_avx2_##name##_decode,                                                  \
-                                             gn_avx2_##name##_quantise,                                                \
-                                             gn_avx2_##name##_add,                                                     \
-                                             add_integers,                                                             \
-                                             get_integers,                                                             \
-                                             encode_integers}
+    const gn_kernel_row gn_avx2_##name = {gn_avx2_##name##_encode,                                                     \
+                                          gn_avx2_##name##_decode,                                                     \
+                                          gn_avx2_##name##_quantise,                                                   \
+                                          gn_avx2_##name##_add,                                                        \
+                                          add_integers,                                                                \
+                                          get_integers,                                                                \
+                                          encode_integers}
 
 unsigned gn_avx2_add_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *sums, size_t count)
 {
@@ -427,16 +427,3 @@ size_t gn_avx2_encode_integers(const gn_codec *codec, const int32_t *integers, s
 
 ROW(paper, GN_PAPER, NULL, NULL, NULL);
 ROW(lattice, GN_LATTICE, gn_avx2_add_integers, gn_avx2_get_integers, gn_avx2_encode_integers);
-
-static bool runs_here(void)
-{
-    // lzcnt cannot be asked for with clang; it is older than bmi2, no CPU has this one alone
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-}
-
-const gn_kernel gn_kernel_avx2 = {
-    .name = "avx2",
-    .runs_here = runs_here,
-    .words = &gn_avx2_words,
-    .rows = {[GN_PAPER] = &paper_row, [GN_LATTICE] = &lattice_row, [GN_DENSE] = &gn_avx2_dense},
-};

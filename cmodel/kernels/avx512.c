@@ -147,22 +147,8 @@ static size_t lattice_encode(const gn_codec *codec, const uint8_t *values, size_
                   capacity, bytes);
 }
 
-static const gn_kernel_row paper_row = {
+const gn_kernel_row gn_avx512_paper = {
     paper_encode, gn_avx2_paper_decode, gn_avx2_paper_quantise, gn_avx2_paper_add, NULL, NULL, NULL};
-static const gn_kernel_row lattice_row = {lattice_encode,         gn_avx2_lattice_decode, gn_avx2_lattice_quantise,
-                                          gn_avx2_lattice_add,    gn_avx2_add_integers,   gn_avx2_get_integers,
-                                          gn_avx2_encode_integers};
-
-static bool runs_here(void)
-{
-    return gn_kernel_avx2.runs_here() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512vbmi2");
-}
-
-const gn_kernel gn_kernel_avx512 = {
-    .name = "avx512",
-    .runs_here = runs_here,
-    .words = &gn_avx2_words,
-    .rows = {[GN_PAPER] = &paper_row, [GN_LATTICE] = &lattice_row, [GN_DENSE] = &gn_avx2_dense},
-};
+const gn_kernel_row gn_avx512_lattice = {lattice_encode,         gn_avx2_lattice_decode, gn_avx2_lattice_quantise,
+                                         gn_avx2_lattice_add,    gn_avx2_add_integers,   gn_avx2_get_integers,
+                                         gn_avx2_encode_integers};

@@ -45,12 +45,6 @@ struct gn_kernel {
     const gn_kernel_row *rows[GN_PROFILE_COUNT];  ///< NULL: this kernel does not execute that profile
 };
 
-extern const gn_kernel gn_kernel_scalar;
-#if defined(__x86_64__)
-extern const gn_kernel gn_kernel_avx2;
-extern const gn_kernel gn_kernel_avx512;
-#endif
-
 /// The kernel of that name, or the fastest for NULL or "auto", if it runs here and has the profile; else NULL.
 const gn_kernel *gn_kernel_find(const char *name, gn_profile profile);
 

@@ -154,18 +154,6 @@ void gn_scalar_quantise(const gn_codec *codec, const float *values, float *quant
     }
 }
 
-static bool runs_here(void)
-{
-    return true;
-}
-
-static const gn_kernel_row paper = {encode, decode, gn_scalar_quantise, add, NULL, NULL, NULL};
-static const gn_kernel_row lattice = {
+const gn_kernel_row gn_scalar_paper = {encode, decode, gn_scalar_quantise, add, NULL, NULL, NULL};
+const gn_kernel_row gn_scalar_lattice = {
     encode, decode, gn_scalar_quantise, add, gn_scalar_add_integers, gn_scalar_get_integers, gn_scalar_encode_integers};
-
-const gn_kernel gn_kernel_scalar = {
-    .name = "scalar",
-    .runs_here = runs_here,
-    .words = &gn_scalar_words,
-    .rows = {[GN_PAPER] = &paper, [GN_LATTICE] = &lattice, [GN_DENSE] = &gn_scalar_dense},
-};

@@ -7,7 +7,8 @@
 
 #include "kernel.h"
 
-extern const gn_kernel_row gn_scalar_dense;
+extern const gn_kernel_row gn_scalar_paper, gn_scalar_lattice, gn_scalar_dense;
+extern const gn_words_row gn_scalar_words;
 
 void gn_scalar_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count);
 
@@ -18,8 +19,6 @@ bool gn_scalar_get_integers(const gn_codec *codec, const uint8_t *stream, size_t
                             unsigned *flags);
 size_t gn_scalar_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
                                  size_t capacity, size_t *bytes);
-
-extern const gn_words_row gn_scalar_words;
 
 static inline void gn_scalar_add(float *sum, uint32_t value_bits)
 {

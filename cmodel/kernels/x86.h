@@ -59,7 +59,7 @@ bool gn_avx2_get_integers(const gn_codec *codec, const uint8_t *stream, size_t b
 size_t gn_avx2_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
                                size_t capacity, size_t *bytes);
 
-extern const gn_kernel_row gn_avx2_dense;
+extern const gn_kernel_row gn_avx2_paper, gn_avx2_lattice, gn_avx2_dense, gn_avx512_paper, gn_avx512_lattice;
 extern const gn_words_row gn_avx2_words;
 
 #endif
