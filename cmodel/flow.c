@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "bytes.h"
+#include "addresses.h"
 
 enum { NONE = 0 };  // entry 0 is the head of the LRU list, never a flow
 
@@ -73,7 +73,7 @@ static void make_key(flow_key *key, const uint8_t *packet, const gn_headers *h)
 {
     memset(key, 0, sizeof *key);
     size_t bytes = h->version == 4 ? 4 : 16;
-    const uint8_t *source = packet + (h->version == 4 ? 12 : 8);
+    const uint8_t *source = packet + (h->version == 4 ? GN_IPV4_SOURCE : GN_IPV6_SOURCE);
     memcpy(key->addresses, source, bytes);
     memcpy(key->addresses + 16, source + bytes, bytes);
     memcpy(key->ports, packet + h->l4, 4);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads IP, TCP and UDP headers. Every other file takes offsets from here and never parses again.
-#include <gradnic/packet.h>
-
+#include "addresses.h"
 #include "bytes.h"
 
 enum {
@@ -9,21 +8,54 @@ enum {
     IPV6_BYTES = 40,
     TCP_MIN = 20,
     UDP_BYTES = 8,
-    IPV4_FRAGMENT = 0x3fff,  // more-fragments flag and offset; "don't fragment" is not among them
+    MORE_FRAGMENTS = 0x2000,  // "don't fragment", 0x4000, makes no fragment
+    FRAGMENT_OFFSET = 0x1fff,
 };
 
-static gn_parse parse_ipv4(const uint8_t *packet, size_t length, gn_headers *h)
+static inline bool read_ipv4(const uint8_t *packet, size_t length, gn_ip_header *ip)
 {
-    if (length < IPV4_MIN) return GN_PARSE_NOT_IP;
-    unsigned header = (packet[0] & 15u) * 4;
-    unsigned total = gn_get16(packet + 2);
-    if (header < IPV4_MIN || total < header || total > length) return GN_PARSE_NOT_IP;
-    if (gn_get16(packet + 6) & IPV4_FRAGMENT) return GN_PARSE_FRAGMENT;
-    h->tos = packet[1];
-    h->protocol = packet[9];
-    h->l4 = (uint16_t)header;
-    h->end = (uint16_t)total;
-    return GN_PARSE_OK;
+    if (length < IPV4_MIN) return false;
+    unsigned header = (packet[0] & 15u) * 4, total = gn_get16(packet + 2), fragment = gn_get16(packet + 6);
+    if (header < IPV4_MIN || total < header || total > length) return false;
+    *ip = (gn_ip_header){.version = 4,
+                         .tos = packet[1],
+                         .protocol = packet[9],
+                         .source = GN_IPV4_SOURCE,
+                         .destination = GN_IPV4_SOURCE + 4,
+                         .address_bytes = 4,
+                         .more_fragments = fragment & MORE_FRAGMENTS,
+                         .fragment_offset = fragment & FRAGMENT_OFFSET,
+                         .payload = (uint16_t)header,
+                         .end = total};
+    return true;
+}
+
+static inline bool read_ipv6(const uint8_t *packet, size_t length, gn_ip_header *ip)
+{
+    if (length < IPV6_BYTES) return false;
+    unsigned total = IPV6_BYTES + (unsigned)gn_get16(packet + 4);
+    if (total > length) return false;
+    *ip = (gn_ip_header){.version = 6,
+                         .tos = (uint8_t)(gn_get16(packet) >> 4),
+                         .protocol = packet[6],
+                         .source = GN_IPV6_SOURCE,
+                         .destination = GN_IPV6_SOURCE + 16,
+                         .address_bytes = 16,
+                         .payload = IPV6_BYTES,
+                         .end = total};
+    return true;
+}
+
+// Inline: gn_packet_parse() reads a header for every packet.
+static inline bool read_ip(const uint8_t *packet, size_t length, gn_ip_header *ip)
+{
+    unsigned version = gn_packet_version(packet, length);
+    return version == 4 ? read_ipv4(packet, length, ip) : version == 6 && read_ipv6(packet, length, ip);
+}
+
+bool gn_ip_header_read(const uint8_t *packet, size_t length, gn_ip_header *ip)
+{
+    return read_ip(packet, length, ip);
 }
 
 /// The extension headers of IANA's list; everything else in the next-header field is a protocol.
@@ -47,17 +79,18 @@ static bool is_ipv6_extension(uint8_t next)
     }
 }
 
-static gn_parse parse_ipv6(const uint8_t *packet, size_t length, gn_headers *h)
+// Copies the IP header's fields to `h`. Anything but GN_PARSE_OK says why gradnic looks no further.
+static inline gn_parse take_ip(const gn_ip_header *ip, gn_headers *h)
 {
-    if (length < IPV6_BYTES) return GN_PARSE_NOT_IP;
-    size_t total = IPV6_BYTES + (size_t)gn_get16(packet + 4);
-    // A host may send 40 + 65535 bytes; such a packet has no room for a shim and is none of ours.
-    if (total > length || total > GN_PACKET_MAX) return GN_PARSE_NOT_IP;
-    if (is_ipv6_extension(packet[6])) return GN_PARSE_EXTENSION;
-    h->tos = (uint8_t)(gn_get16(packet) >> 4);
-    h->protocol = packet[6];
-    h->l4 = IPV6_BYTES;
-    h->end = (uint16_t)total;
+    // A host may send 40 + 65535 bytes over IPv6. Such a packet has no room for a shim.
+    if (ip->end > GN_PACKET_MAX) return GN_PARSE_NOT_IP;
+    if (ip->more_fragments || ip->fragment_offset) return GN_PARSE_FRAGMENT;
+    if (ip->version == 6 && is_ipv6_extension(ip->protocol)) return GN_PARSE_EXTENSION;
+    h->version = ip->version;
+    h->tos = ip->tos;
+    h->protocol = ip->protocol;
+    h->l4 = ip->payload;
+    h->end = (uint16_t)ip->end;
     return GN_PARSE_OK;
 }
 
@@ -85,12 +118,10 @@ static gn_parse parse_udp(const uint8_t *packet, gn_headers *h)
 
 gn_parse gn_packet_parse(const uint8_t *packet, size_t length, gn_headers *h)
 {
-    if (!length) return GN_PARSE_NOT_IP;
-    h->version = packet[0] >> 4;
-    gn_parse ip = h->version == 4   ? parse_ipv4(packet, length, h)
-                  : h->version == 6 ? parse_ipv6(packet, length, h)
-                                    : GN_PARSE_NOT_IP;
-    if (ip != GN_PARSE_OK) return ip;
+    gn_ip_header ip;
+    if (!read_ip(packet, length, &ip)) return GN_PARSE_NOT_IP;
+    gn_parse known = take_ip(&ip, h);
+    if (known != GN_PARSE_OK) return known;
     gn_parse l4 = h->protocol == GN_PROTOCOL_TCP   ? parse_tcp(packet, h)
                   : h->protocol == GN_PROTOCOL_UDP ? parse_udp(packet, h)
                                                    : GN_PARSE_PROTOCOL;
@@ -102,8 +133,7 @@ gn_parse gn_packet_parse(const uint8_t *packet, size_t length, gn_headers *h)
 
 uint32_t gn_packet_pseudo_sum(const uint8_t *packet, const gn_headers *h)
 {
-    uint32_t sum = (uint32_t)h->protocol + (uint32_t)(h->end - h->l4);
-    return h->version == 4 ? gn_checksum_add(sum, packet + 12, 8) : gn_checksum_add(sum, packet + 8, 32);
+    return gn_addresses_sum((uint32_t)h->protocol + (uint32_t)(h->end - h->l4), packet, h->version);
 }
 
 bool gn_packet_checksum_ok(const uint8_t *packet, const gn_headers *h)

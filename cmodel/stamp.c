@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "addresses.h"
 #include "bytes.h"
 
 enum { TCP_SEQ = 4, TCP_FLAGS = 13, TCP_CHECKSUM = 16, UDP_LENGTH = 4, UDP_CHECKSUM = 6 };
@@ -35,7 +36,7 @@ void gn_stamp_prepare(gn_stamp *stamp, const uint8_t *packet, const gn_headers *
     stamp->headers = *h;
     stamp->length = h->payload;
     bool ipv4 = h->version == 4;
-    stamp->pseudo_sum = gn_checksum_add(h->protocol, packet + (ipv4 ? 12 : 8), ipv4 ? 8 : 32);
+    stamp->pseudo_sum = gn_addresses_sum(h->protocol, packet, h->version);
     stamp->l4_sum = stamp->pseudo_sum + constant_sum(packet + h->l4, (size_t)(h->payload - h->l4), h->protocol);
     stamp->id = 0;
     stamp->ip_sum = 0;

@@ -3,35 +3,24 @@
 
 #include <string.h>
 
-enum { IPV4_MIN = 20, IPV6_BYTES = 40 };
+#include <gradnic/packet.h>
 
-static bool read_ipv4(const uint8_t *bytes, size_t length, gn_inner *inner)
+static gn_ip address_at(const uint8_t *bytes, uint8_t version)
 {
-    if (length < IPV4_MIN) return false;
-    const unsigned header = (bytes[0] & 15u) * 4, total = (unsigned)bytes[2] << 8 | bytes[3];
-    if (header < IPV4_MIN || total < header || total > length) return false;
-    memcpy(inner->source.bytes, bytes + 12, 4);
-    memcpy(inner->destination.bytes, bytes + 16, 4);
-    inner->length = total;
-    return true;
-}
-
-static bool read_ipv6(const uint8_t *bytes, size_t length, gn_inner *inner)
-{
-    if (length < IPV6_BYTES) return false;
-    const unsigned total = IPV6_BYTES + ((unsigned)bytes[4] << 8 | bytes[5]);
-    if (total > length) return false;
-    memcpy(inner->source.bytes, bytes + 8, 16);
-    memcpy(inner->destination.bytes, bytes + 24, 16);
-    inner->length = total;
-    return true;
+    gn_ip ip = {.version = version};
+    if (version == 4)
+        memcpy(ip.bytes, bytes, 4);
+    else
+        memcpy(ip.bytes, bytes, 16);
+    return ip;
 }
 
 bool gn_inner_read(const uint8_t *bytes, size_t length, gn_inner *inner)
 {
-    if (!length) return false;
-    *inner = (gn_inner){0};
-    inner->source.version = inner->destination.version = bytes[0] >> 4;
-    if (inner->source.version == 4) return read_ipv4(bytes, length, inner);
-    return inner->source.version == 6 && read_ipv6(bytes, length, inner);
+    gn_ip_header ip;
+    if (!gn_ip_header_read(bytes, length, &ip)) return false;
+    inner->source = address_at(bytes + ip.source, ip.version);
+    inner->destination = address_at(bytes + ip.destination, ip.version);
+    inner->length = ip.end;
+    return true;
 }

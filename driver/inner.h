@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_INNER_H
 #define GRADNIC_DRIVER_INNER_H
-/// What the NIC must know of every IP packet, whatever is in it (fragments, extension headers, ICMP): how long it is, where it
-/// goes and where it comes from. TCP and UDP headers are <gradnic/packet.h>'s business.
+/// What the NIC must know of every IP packet: its length, its source and its destination. cmodel
+/// reads the header (gn_ip_header_read()).
 
 #include <stdbool.h>
 #include <stddef.h>

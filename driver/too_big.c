@@ -13,21 +13,27 @@ static void put16(uint8_t *at, size_t value)
     at[1] = (uint8_t)value;
 }
 
-// An ICMP message never answers an ICMP error, nor anything but a datagram's first fragment, nor many hosts (RFC 1122 3.2.2).
-static int is_silent4(const uint8_t *packet, size_t length)
+// Swaps the addresses of `packet` into a header of the same version.
+static void answer_to(const uint8_t *packet, const gn_ip_header *ip, uint8_t *header)
 {
-    const size_t header = (size_t)4 * (packet[0] & 15u);
-    if ((packet[6] & 0x1f) || packet[7] || packet[16] >= 224 || !packet[12]) return 1;
-    if (packet[9] != PROTOCOL_ICMP) return 0;
-    if (length <= header) return 1;
-    const uint8_t type = packet[header];
+    memcpy(header + ip->source, packet + ip->destination, ip->address_bytes);
+    memcpy(header + ip->destination, packet + ip->source, ip->address_bytes);
+}
+
+// RFC 1122 3.2.2: nothing answers an ICMP error, a later fragment or a packet to many hosts.
+static bool gets_no_answer4(const uint8_t *packet, const gn_ip_header *ip)
+{
+    if (ip->fragment_offset || packet[ip->destination] >= 224 || !packet[ip->source]) return true;
+    if (ip->protocol != PROTOCOL_ICMP) return false;
+    if (ip->end <= ip->payload) return true;
+    const uint8_t type = packet[ip->payload];
     return type != 8 && type != 0 && type != 13 && type != 14;
 }
 
-static size_t make4(const uint8_t *packet, size_t length, unsigned mtu, uint8_t *out)
+static size_t make4(const uint8_t *packet, const gn_ip_header *ip, unsigned mtu, uint8_t *out)
 {
-    if (length < IPV4 || is_silent4(packet, length)) return 0;
-    const size_t quoted = length < IPV4_MOST - IPV4 - ICMP ? length : IPV4_MOST - IPV4 - ICMP;
+    if (gets_no_answer4(packet, ip)) return 0;
+    const size_t quoted = ip->end < IPV4_MOST - IPV4 - ICMP ? ip->end : IPV4_MOST - IPV4 - ICMP;
     const size_t bytes = IPV4 + ICMP + quoted;
     memset(out, 0, IPV4 + ICMP);
     out[0] = 0x45;
@@ -35,8 +41,7 @@ static size_t make4(const uint8_t *packet, size_t length, unsigned mtu, uint8_t 
     out[6] = 0x40;  // DF
     out[8] = HOPS;
     out[9] = PROTOCOL_ICMP;
-    memcpy(out + 12, packet + 16, 4);
-    memcpy(out + 16, packet + 12, 4);
+    answer_to(packet, ip, out);
     put16(out + 10, gn_checksum_finish(gn_checksum_add(0, out, IPV4)));
     uint8_t *icmp = out + IPV4;
     icmp[0] = 3;  // destination unreachable
@@ -47,28 +52,32 @@ static size_t make4(const uint8_t *packet, size_t length, unsigned mtu, uint8_t 
     return bytes;
 }
 
-static size_t make6(const uint8_t *packet, size_t length, unsigned mtu, uint8_t *out)
+static bool gets_no_answer6(const uint8_t *packet, const gn_ip_header *ip)
+{
+    static const uint8_t unspecified[16];
+    const uint8_t *source = packet + ip->source;
+    if (ip->end <= ip->payload || source[0] == 0xff || !memcmp(source, unspecified, sizeof unspecified)) return true;
+    return packet[ip->destination] == 0xff || (ip->protocol == PROTOCOL_ICMP6 && packet[ip->payload] < 128);
+}
+
+static size_t make6(const uint8_t *packet, const gn_ip_header *ip, unsigned mtu, uint8_t *out)
 {
     uint8_t pseudo[8] = {0};
-    const uint8_t *source = packet + 8;
-    static const uint8_t unspecified[16];
-    if (length <= IPV6 || source[0] == 0xff || !memcmp(source, unspecified, 16)) return 0;
-    if (packet[24] == 0xff || (packet[6] == PROTOCOL_ICMP6 && packet[IPV6] < 128)) return 0;
-    const size_t quoted = length < GN_TOO_BIG_BYTES - IPV6 - ICMP ? length : GN_TOO_BIG_BYTES - IPV6 - ICMP;
+    if (gets_no_answer6(packet, ip)) return 0;
+    const size_t most = GN_TOO_BIG_BYTES - IPV6 - ICMP, quoted = ip->end < most ? ip->end : most;
     memset(out, 0, IPV6 + ICMP);
     out[0] = 0x60;
     put16(out + 4, ICMP + quoted);
     out[6] = PROTOCOL_ICMP6;
     out[7] = HOPS;
-    memcpy(out + 8, packet + 24, 16);
-    memcpy(out + 24, packet + 8, 16);
+    answer_to(packet, ip, out);
     uint8_t *icmp = out + IPV6;
     icmp[0] = 2;  // packet too big
     put16(icmp + 6, mtu);
     memcpy(icmp + ICMP, packet, quoted);
     put16(pseudo + 2, ICMP + quoted);
     pseudo[7] = PROTOCOL_ICMP6;
-    uint32_t sum = gn_checksum_add(0, out + 8, 32);
+    uint32_t sum = gn_checksum_add(0, out + ip->source, 2 * ip->address_bytes);
     sum = gn_checksum_add(sum, pseudo, sizeof pseudo);
     put16(icmp + 2, gn_checksum_finish(gn_checksum_add(sum, icmp, ICMP + quoted)));
     return IPV6 + ICMP + quoted;
@@ -76,7 +85,7 @@ static size_t make6(const uint8_t *packet, size_t length, unsigned mtu, uint8_t 
 
 size_t gn_too_big_make(const uint8_t *packet, size_t length, unsigned mtu, uint8_t *out)
 {
-    if (!length) return 0;
-    if (packet[0] >> 4 == 4) return make4(packet, length, mtu, out);
-    return packet[0] >> 4 == 6 ? make6(packet, length, mtu, out) : 0;
+    gn_ip_header ip;
+    if (!gn_ip_header_read(packet, length, &ip)) return 0;
+    return ip.version == 4 ? make4(packet, &ip, mtu, out) : make6(packet, &ip, mtu, out);
 }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_TOO_BIG_H
 #define GRADNIC_DRIVER_TOO_BIG_H
-/// "Fragmentation needed" (RFC 792, RFC 1191) and "Packet Too Big" (RFC 4443 3.2), as a router on the way would send them.
+/// The ICMP messages "fragmentation needed" (RFC 792, RFC 1191) and "packet too big" (RFC 4443 3.2),
+/// as a router on the way would send them.
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GN_TOO_BIG_BYTES = 1280 };  ///< RFC 4443 2.4(c); for IPv4 576 (RFC 1812 4.3.2.3)
+enum { GN_TOO_BIG_BYTES = 1280 };  ///< RFC 4443 2.4(c); IPv4: 576 (RFC 1812 4.3.2.3)
 
-/// Makes the message to the sender of `packet` (a whole IP packet, see inner.h) into `out`, GN_TOO_BIG_BYTES. It comes from the
-/// packet's destination, which is sure to be routed the same way. @return its bytes; 0 for packets that get none: ICMP errors,
-/// later fragments, multicast
+/// Makes the message to the sender of `packet`. The message names the packet's destination as its
+/// source, because the host is sure to route that address the same way. `out` has room for
+/// GN_TOO_BIG_BYTES.
+/// @return bytes of the message. 0 for a packet that gets none: an ICMP error, a later fragment, a
+/// multicast, or bytes that are not a whole IP packet
 size_t gn_too_big_make(const uint8_t *packet, size_t length, unsigned mtu, uint8_t *out);
 
 #endif

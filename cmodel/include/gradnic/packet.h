@@ -35,6 +35,31 @@ enum {
     GN_TCP_CWR = 0x80   ///< congestion window reduced
 };
 
+/// What an IP header says, whatever the packet carries: fragments, extension headers and ICMP too. Offsets
+/// are from the first byte of the header; numbers are in host order.
+typedef struct gn_ip_header {
+    uint8_t version;           ///< 4 or 6
+    uint8_t tos;               ///< IPv4 ToS or IPv6 traffic class, ECN bits included
+    uint8_t protocol;          ///< IPv4 protocol, or IPv6 next header
+    uint8_t source;            ///< offset of the source address
+    uint8_t destination;       ///< offset of the destination address
+    uint8_t address_bytes;     ///< of each address: 4 or 16
+    bool more_fragments;       ///< IPv4 flag; false for IPv6
+    uint16_t fragment_offset;  ///< IPv4, in units of 8 bytes; 0 for IPv6
+    uint16_t payload;          ///< offset of what follows the header
+    uint32_t end;              ///< bytes of the IP packet, at most 40 + 65535; what follows in the buffer is padding
+} gn_ip_header;
+
+/// Reads the header of the IP packet that `packet` starts with. Bytes behind the IP packet are allowed.
+/// @return false when there is no whole IPv4 or IPv6 packet: then `*ip` is unspecified
+GN_API bool gn_ip_header_read(const uint8_t *packet, size_t length, gn_ip_header *ip);
+
+/// The IP version that the first byte announces, whatever follows; 0 when there is no byte.
+static inline unsigned gn_packet_version(const uint8_t *bytes, size_t length)
+{
+    return length ? bytes[0] >> 4 : 0;
+}
+
 /// Whether gradnic can look into a packet.
 typedef enum gn_parse {
     GN_PARSE_OK,         ///< a whole TCP or UDP packet over IPv4 or IPv6; gn_headers is filled
