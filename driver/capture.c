@@ -34,12 +34,12 @@ no_memory:
     return NULL;
 }
 
-int gn_capture_close(gn_capture *capture)
+gn_status gn_capture_close(gn_capture *capture)
 {
-    if (!capture) return 0;
-    int status = 0;
+    if (!capture) return GN_OK;
+    gn_status status = GN_OK;
     if (capture->dumper) {
-        status = pcap_dump_flush(capture->dumper) || ferror(pcap_dump_file(capture->dumper)) ? -1 : 0;
+        status = pcap_dump_flush(capture->dumper) || ferror(pcap_dump_file(capture->dumper)) ? GN_IO : GN_OK;
         pcap_dump_close(capture->dumper);
     }
     if (capture->handle) pcap_close(capture->handle);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_CAPTURE_H
 #define GRADNIC_DRIVER_CAPTURE_H
-/// Writes IP packets to a capture file (libpcap, link type RAW). Thread-safe: both directions write to one file.
+/// Writes IP packets to a capture file (libpcap, link type RAW). Thread-safe: both directions may
+/// write to one file.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,12 +11,12 @@
 
 typedef struct gn_capture gn_capture;
 
-/// Creates `path` anew. @return NULL with `error` set
+/// Creates `path`; an old file is overwritten. @return NULL with `error` set
 gn_capture *gn_capture_open(const char *path, gn_error *error);
-/// Completes the file. NULL allowed. @return -1 when something could not be written (a full disk)
-int gn_capture_close(gn_capture *capture);
+/// Completes the file. NULL allowed. @return GN_OK, or GN_IO when something could not be written
+gn_status gn_capture_close(gn_capture *capture);
 
-/// One packet in up to two pieces. NULL `capture`: does nothing.
+/// Writes one packet, in up to two pieces. A NULL `capture` does nothing.
 void gn_capture_packet(gn_capture *capture, const uint8_t *head, size_t head_bytes, const uint8_t *body,
                        size_t body_bytes);
 

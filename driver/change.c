@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of a running NIC.
+// Changes settings of a running NIC.
 #include <string.h>
 
-#include "driver/nic_private.h"
+#include "driver/nic_state.h"
 #include "driver/request.h"
 
 static gn_status merge_rules(const gn_nic *nic, const gn_change *change, gn_rule *rules, size_t *count, gn_error *error)
@@ -45,22 +45,22 @@ gn_status gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error)
     gn_rule rules[GN_RULES_MAX];
     size_t count;
     if (merge_rules(nic, change, rules, &count, error)) return error->status;
-    if ((change->given & GN_CHANGE_CUT) && change->cut == GN_CUT_FILL && !nic->config.engine->fill)
-        return gn_fail(error, GN_INVALID, "cut fill: engine %s takes packets that are cut to the MTU before",
+    if ((change->given & GN_CHANGE_CUT) && change->cut == GN_CUT_FILL && !nic->config.engine->whole_segments)
+        return gn_fail(error, GN_INVALID, "cut fill: engine %s takes only packets that are already cut to the MTU",
                        nic->config.engine->name);
     gn_error refusal;
-    int refused = 0;
+    gn_status refused = GN_OK;
     pthread_mutex_lock(&nic->out->lock);
     pthread_mutex_lock(&nic->in->lock);
-    if (change->given & RULES) refused = nic->config.engine->set_rules(nic->engine, rules, count, &refusal);
+    if (change->given & RULES) refused = gn_datapath_set_rules(nic->datapath, rules, count, &refusal);
     if (refused) goto done;
     memcpy(nic->config.rules, rules, count * sizeof *rules);
     nic->config.rule_count = count;
     if (change->given & GN_CHANGE_CUT) nic->out->cut = change->cut;
     if (change->given & GN_CHANGE_BYPASS) {
         nic->config.bypass = change->bypass;
-        nic->config.engine->set_bypass(nic->engine, change->bypass);
-        (void)gn_nic_engine_failed(nic);
+        gn_datapath_set_bypass(nic->datapath, change->bypass);
+        (void)gn_nic_stop_if_failed(nic);
     }
     if (change->given & GN_CHANGE_RATE) gn_rate_set(&nic->out->rate, change->rate, gn_now());
     if (change->given & FAULT) {

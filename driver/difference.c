@@ -11,13 +11,13 @@
 
 #include "driver/capture.h"
 
-int gn_bytes_equal(gn_bytes a, gn_bytes b)
+bool gn_bytes_equal(gn_bytes a, gn_bytes b)
 {
     if (!a.data || !b.data) return !a.data && !b.data;
     return a.length == b.length && !memcmp(a.data, b.data, a.length);
 }
 
-/// Where, and how: "byte 52 is 0x13 in model, 0x12 in rtl".
+// Where, and how: "byte 52 is 0x13 in model, 0x12 in rtl".
 static void describe(const gn_difference *d, char *text, size_t room)
 {
     const gn_bytes *a = &d->expected, *b = &d->got;
@@ -38,7 +38,7 @@ static void describe(const gn_difference *d, char *text, size_t room)
                  d->reference, b->length, d->other);
 }
 
-/// @return NULL when the file could not be made (errno)
+// @return NULL when the file could not be made; errno says why
 static gn_capture *create(char *path, size_t room)
 {
     const char *folder = getenv("TMPDIR");
@@ -50,7 +50,8 @@ static gn_capture *create(char *path, size_t room)
     const int fd = mkstemps(path, (int)strlen(".pcap"));
     if (fd < 0) return NULL;
     close(fd);
-    return gn_capture_open(path, NULL);
+    gn_error ignored;
+    return gn_capture_open(path, &ignored);
 }
 
 static void add(gn_capture *capture, gn_bytes packet)

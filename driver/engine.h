@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_ENGINE_H
 #define GRADNIC_DRIVER_ENGINE_H
-/// What transforms packets. One interface, several engines chosen by name: `model`, the C reference (cmodel/frame), and, in builds
-/// with GRADNIC_RTL, `rtl`, the Verilog NIC in Verilator, and `lockstep`, both side by side. The transmit calls (transmit, tx_counters) and the receive calls (receive, rx_counters) may run at the same time, each
-/// side on one thread; the setters need both sides at rest.
+/// An engine compresses packets on their way to the wire and restores packets from it. This is the
+/// one interface; there are three engines:
+///
+/// | name | what it is | file |
+/// | --- | --- | --- |
+/// | model | the reference in C (gradnic/frame.h) | engine_model.c |
+/// | rtl | the Verilog NIC in Verilator | engine_rtl.c |
+/// | lockstep | two engines side by side, compared bit for bit | engine_lockstep.c |
+///
+/// An engine takes whole IP packets, each for itself, in order, as hardware does. The datapath
+/// (datapath.h) is the only caller. It does what software does in front of hardware: it cuts
+/// segments, looks after TCP flows and remembers a failure.
+///
+/// Threads: one may transmit (transmit, tx_counters) while another receives (receive, rx_counters).
+/// The setters need both at rest.
 
 #include <gradnic/frame.h>
 
@@ -12,7 +24,7 @@
 typedef struct gn_engine_config {
     const gn_rule *rules;
     size_t rule_count;
-    size_t flow_capacity;
+    size_t flow_capacity;  ///< TCP flows; used where whole segments are taken
     bool bypass;
     bool partial_checksum;  ///< restored packets have only the pseudo header's sum for a checksum
 } gn_engine_config;
@@ -20,46 +32,54 @@ typedef struct gn_engine_config {
 /// What an engine that compares has compared so far.
 typedef struct gn_comparison {
     uint64_t tx_packets, rx_packets;
-    uint64_t differences;  ///< at most one: it ends the engine
+    uint64_t differences;  ///< at most one, because it ends the engine
 } gn_comparison;
 
-typedef struct gn_engine {
+typedef struct gn_engine gn_engine;
+struct gn_engine {
     const char *name;
-    bool fill;              ///< takes GN_CUT_FILL
-    bool partial_checksum;  ///< takes gn_engine_config.partial_checksum
-    gn_status (*open)(void **state, const gn_engine_config *config, gn_error *error);
+    bool partial_checksum;               ///< takes gn_engine_config.partial_checksum
+    const gn_engine *reference, *other;  ///< of lockstep: the engines that it compares
+
+    /// `engine` is the engine itself; `*state` is what the other calls get.
+    gn_status (*open)(const gn_engine *engine, void **state, const gn_engine_config *config, gn_error *error);
     void (*close)(void *state);
-    /// All, or nothing.
+
+    /// Sets all rules, or changes nothing.
     gn_status (*set_rules)(void *state, const gn_rule *rules, size_t count, gn_error *error);
-    void (*set_bypass)(void *state, bool bypass);
-    /// As gn_tx_segment_headers(), gn_tx_segment() and gn_rx_packet(). An engine without a way to leave payload where it is
-    /// answers GN_UNSUPPORTED to the first.
-    gn_status (*transmit_headers)(void *state, const gn_segment *segment, size_t wire_mtu, gn_burst *burst,
-                                  gn_headers_cut *cut);
-    gn_status (*transmit)(void *state, const gn_segment *segment, gn_cut cut, size_t wire_mtu, gn_burst *burst);
-    gn_verdict (*receive)(void *state, const uint8_t *packet, size_t length, uint8_t *out, size_t capacity,
-                          size_t *out_length);
-    /// Valid until the next call of the same function.
-    const gn_tx_counters *(*tx_counters)(void *state);
-    const gn_rx_counters *(*rx_counters)(void *state);
-    /// Whether it has failed for good: it then transmits nothing and drops everything. NULL for an engine that cannot fail.
-    /// @return 0, or -1 with the reason
-    gn_status (*check)(void *state, gn_error *error);
+
+    // Any failure of the calls below is for good: the engine is not called again but to be closed.
+
+    gn_status (*set_bypass)(void *state, bool bypass, gn_error *error);
+    /// Host to wire. `heads[i]` is packet i's gn_tx_head(). As many packets come out as go in.
+    gn_status (*transmit)(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error);
+    /// Wire to host. `out` has at least GN_PACKET_MAX bytes. `*verdict` and `*out_length` are as
+    /// gn_rx_packet() gives them.
+    gn_status (*receive)(void *state, const uint8_t *packet, size_t length, uint8_t *out, size_t capacity,
+                         size_t *out_length, gn_verdict *verdict, gn_error *error);
+    /// What it has counted, without the counters of flows.
+    gn_status (*tx_counters)(void *state, gn_tx_counters *counters, gn_error *error);
+    gn_status (*rx_counters)(void *state, gn_rx_counters *counters, gn_error *error);
+
     /// NULL for an engine that compares nothing.
     void (*comparison)(void *state, gn_comparison *comparison);
-} gn_engine;
+    /// The gn_tx of an engine that transforms whole segments, which is faster than packet by packet.
+    /// Such an engine takes GN_CUT_FILL. NULL for an engine that takes only packets.
+    gn_tx *(*whole_segments)(void *state);
+};
 
 extern const gn_engine gn_engine_model;
-
-/// Engines of this build.
+/// Without the Verilog NIC (GRADNIC_RTL) it has no `other` to compare with, and is not found.
+extern const gn_engine gn_engine_lockstep;
 #ifdef GRADNIC_RTL_NIC
-extern const gn_engine gn_engine_rtl, gn_engine_lockstep;
+extern const gn_engine gn_engine_rtl;
 #define GN_ENGINE_NAMES "model, rtl, lockstep"
 #else
 #define GN_ENGINE_NAMES "model"
 #endif
 
-/// NULL when there is no engine of that name; `error` says what there is, and how to get a known one that this build lacks.
+/// The engine of that name. @return NULL when this build has none: `error` says which ones it has,
+/// and how to get one that it lacks
 const gn_engine *gn_engine_find(const char *name, gn_error *error);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wire to host: take a batch of datagrams of one peer, check where each packet claims to come from, let the engine restore it,
-// hand neighbours over together.
+// Wire to host: takes a batch of datagrams of one peer, checks each packet's source address, lets the
+// engine restore it and hands neighbours over together.
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
 
 #include "driver/inner.h"
-#include "driver/nic_private.h"
+#include "driver/nic_state.h"
 
-// The packets of a batch mostly have one source: it is looked up once.
+// Most packets of a batch have one source, so the last one is kept.
 static bool is_source_of(gn_nic *nic, const gn_ip *source, const gn_peer *peer)
 {
     gn_in *in = nic->in;
@@ -19,7 +19,7 @@ static bool is_source_of(gn_nic *nic, const gn_ip *source, const gn_peer *peer)
     return true;
 }
 
-// @return bytes of `restored` in use afterwards
+// `used` bytes of `restored` are in use. @return how many are afterwards
 static size_t handle_packet(gn_nic *nic, gn_peer *peer, uint8_t *datagram, size_t length, size_t used)
 {
     gn_in *in = nic->in;
@@ -37,21 +37,21 @@ static size_t handle_packet(gn_nic *nic, gn_peer *peer, uint8_t *datagram, size_
     peer->counters.rx_bytes += inner.length;
     gn_capture_packet(nic->pcap_wire, datagram, inner.length, NULL, 0);
     if (sizeof in->restored - used < GN_PACKET_MAX) {
-        gn_join_flush(&in->join);
+        gn_coalescer_flush(&in->coalescer);
         used = 0;
     }
     uint8_t *restored = in->restored + used;
     const gn_verdict verdict =
-        nic->config.engine->receive(nic->engine, datagram, inner.length, restored, sizeof in->restored - used, &bytes);
+        gn_datapath_receive(nic->datapath, datagram, inner.length, restored, sizeof in->restored - used, &bytes);
     if (verdict == GN_VERDICT_DROP) {
-        (void)gn_nic_engine_failed(nic);
+        (void)gn_nic_stop_if_failed(nic);
         return used;
     }
     const bool written = verdict == GN_VERDICT_WRITE;
     uint8_t *packet = written ? restored : datagram;
     if (!written) bytes = inner.length;
     gn_capture_packet(nic->pcap_host, packet, bytes, NULL, 0);
-    gn_join_add(&in->join, packet, bytes, written, written && nic->partial);
+    gn_coalescer_add(&in->coalescer, packet, bytes, written, written && nic->partial);
     return written ? used + bytes : used;
 }
 
@@ -73,7 +73,7 @@ void gn_in_batch(gn_nic *nic, const gn_wire_batch *batch)
         const size_t rest = batch->bytes - at;
         used = handle_packet(nic, peer, in->batch + at, rest < batch->size ? rest : batch->size, used);
     }
-    gn_join_flush(&in->join);
+    gn_coalescer_flush(&in->coalescer);
 }
 
 void *gn_in_thread(void *argument)
@@ -94,7 +94,7 @@ void *gn_in_thread(void *argument)
             sched_yield();
         else
             gn_nic_wait(nic, nic->wire.fd, UINT64_MAX);
-        // Anything else is news of the network (an ICMP error, an interface that went down): no reason to stop listening.
+        // Any other error is news of the network, such as an ICMP error: no reason to stop listening.
         if (got < 0 && (reason == EBADF || reason == ENOTSOCK || reason == EFAULT || reason == EINVAL))
             gn_nic_stop(nic, reason);
     }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/// @return how many
+// The ToS values of the rules. @return how many
 static size_t collect_tos(const gn_rule *rules, size_t count, uint8_t tos[GN_RULES_MAX])
 {
     size_t used = 0;
@@ -11,42 +11,40 @@ static size_t collect_tos(const gn_rule *rules, size_t count, uint8_t tos[GN_RUL
     return used;
 }
 
-void gn_model_close(void *state)
+void gn_model_close(gn_model *model)
 {
-    gn_model *m = state;
-    if (!m) return;
-    gn_tx_free(m->tx);
-    gn_rx_free(m->rx);
-    free(m);
+    if (!model) return;
+    gn_tx_free(model->tx);
+    gn_rx_free(model->rx);
+    free(model);
 }
 
-gn_status gn_model_open(void **state, const gn_engine_config *config, gn_error *error)
+gn_status gn_model_open(gn_model **result, const gn_engine_config *config, gn_error *error)
 {
-    gn_model *m = calloc(1, sizeof *m);
-    if (!m) return gn_fail_memory(error);
+    gn_model *model = calloc(1, sizeof *model);
+    if (!model) return gn_fail_memory(error);
     uint8_t tos[GN_RULES_MAX];
     const gn_tx_config tx = {config->rules, config->rule_count, config->flow_capacity, config->bypass};
     const gn_rx_config rx = {.tos = tos,
                              .tos_count = collect_tos(config->rules, config->rule_count, tos),
                              .bypass = config->bypass,
                              .partial_checksum = config->partial_checksum};
-    gn_status status = gn_tx_new(&m->tx, &tx);
-    if (status == GN_OK) status = gn_rx_new(&m->rx, &rx);
+    gn_status status = gn_tx_new(&model->tx, &tx);
+    if (status == GN_OK) status = gn_rx_new(&model->rx, &rx);
     if (status != GN_OK) {
-        gn_model_close(m);
+        gn_model_close(model);
         return gn_fail(error, status, "%s", gn_status_string(status));
     }
-    *state = m;
+    *result = model;
     return GN_OK;
 }
 
-gn_status gn_model_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
+gn_status gn_model_set_rules(gn_model *model, const gn_rule *rules, size_t count, gn_error *error)
 {
-    gn_model *m = state;
     uint8_t tos[GN_RULES_MAX];
-    gn_status status = gn_tx_set_rules(m->tx, rules, count);
-    if (status == GN_OK) status = gn_rx_set_tos(m->rx, tos, collect_tos(rules, count, tos));
-    return status == GN_OK ? 0 : gn_fail(error, status, "%s", gn_status_string(status));
+    gn_status status = gn_tx_set_rules(model->tx, rules, count);
+    if (status == GN_OK) status = gn_rx_set_tos(model->rx, tos, collect_tos(rules, count, tos));
+    return status == GN_OK ? GN_OK : gn_fail(error, status, "%s", gn_status_string(status));
 }
 
 void gn_model_set_bypass(gn_model *model, bool transmit, bool receive)

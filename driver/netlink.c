@@ -10,7 +10,7 @@
 #include <time.h>
 
 enum {
-    // Not in the headers of Linux 6.1, which Debian 12 builds with; include/uapi/linux/fib_rules.h of Linux 6.12.
+    // From include/uapi/linux/fib_rules.h of Linux 6.12. Debian 12 builds with the headers of 6.1.
     ATTRIBUTE_FRA_DSCP = 25,
     MESSAGE_BYTES = 1024,
     REPLY_BYTES = 8192
@@ -21,14 +21,15 @@ static int family_of(int version)
     return version == 4 ? AF_INET : AF_INET6;
 }
 
-// Sends one request and waits for its acknowledgement; a reply before it goes to `parse`.
-static int transact(struct nlmsghdr *request, mnl_cb_t parse, void *context)
+// Sends one request and waits for its acknowledgement, or with `parse` for its reply.
+static gn_status transact(struct nlmsghdr *request, mnl_cb_t parse, void *context)
 {
     char reply[REPLY_BYTES];
     const unsigned sequence = (unsigned)time(NULL);
     struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-    if (!socket) return -1;
-    int status = -1, saved;
+    if (!socket) return GN_IO;
+    gn_status status = GN_IO;
+    int saved;
     request->nlmsg_flags = (uint16_t)(request->nlmsg_flags | NLM_F_REQUEST | (parse ? 0 : NLM_F_ACK));
     request->nlmsg_seq = sequence;
     if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0) goto done;
@@ -36,7 +37,7 @@ static int transact(struct nlmsghdr *request, mnl_cb_t parse, void *context)
     if (mnl_socket_sendto(socket, request, request->nlmsg_len) < 0) goto done;
     const ssize_t bytes = mnl_socket_recvfrom(socket, reply, sizeof reply);
     if (bytes < 0) goto done;
-    status = mnl_cb_run(reply, (size_t)bytes, sequence, port, parse, context) < 0 ? -1 : 0;
+    status = mnl_cb_run(reply, (size_t)bytes, sequence, port, parse, context) < 0 ? GN_IO : GN_OK;
 done:
     saved = errno;
     mnl_socket_close(socket);
@@ -53,7 +54,7 @@ static struct nlmsghdr *begin(void *buffer, uint16_t type, uint16_t flags)
     return header;
 }
 
-int gn_link_set(unsigned index, const gn_link *link)
+gn_status gn_link_set(unsigned index, const gn_link *link)
 {
     char buffer[MESSAGE_BYTES];
     struct nlmsghdr *header = begin(buffer, RTM_NEWLINK, 0);
@@ -67,7 +68,7 @@ int gn_link_set(unsigned index, const gn_link *link)
 }
 
 typedef struct link_facts {
-    int mtu;
+    unsigned mtu;
     uint64_t tx_dropped;
 } link_facts;
 
@@ -75,7 +76,7 @@ static int take_link(const struct nlattr *attribute, void *context)
 {
     link_facts *facts = context;
     struct rtnl_link_stats64 stats;
-    if (mnl_attr_get_type(attribute) == IFLA_MTU) facts->mtu = (int)mnl_attr_get_u32(attribute);
+    if (mnl_attr_get_type(attribute) == IFLA_MTU) facts->mtu = mnl_attr_get_u32(attribute);
     if (mnl_attr_get_type(attribute) != IFLA_STATS64) return MNL_CB_OK;
     const size_t bytes = mnl_attr_get_payload_len(attribute);
     memset(&stats, 0, sizeof stats);
@@ -89,7 +90,7 @@ static int parse_link(const struct nlmsghdr *header, void *context)
     return mnl_attr_parse(header, sizeof(struct ifinfomsg), take_link, context) < 0 ? MNL_CB_ERROR : MNL_CB_STOP;
 }
 
-static int ask_link(unsigned index, link_facts *facts)
+static gn_status ask_link(unsigned index, link_facts *facts)
 {
     char buffer[MESSAGE_BYTES];
     struct nlmsghdr *header = begin(buffer, RTM_GETLINK, 0);
@@ -98,10 +99,12 @@ static int ask_link(unsigned index, link_facts *facts)
     return transact(header, parse_link, facts);
 }
 
-int gn_link_mtu(unsigned index)
+gn_status gn_link_mtu(unsigned index, unsigned *mtu)
 {
-    link_facts facts = {.mtu = -1};
-    return ask_link(index, &facts) ? -1 : facts.mtu;
+    link_facts facts = {0};
+    const gn_status status = ask_link(index, &facts);
+    *mtu = facts.mtu;
+    return status;
 }
 
 uint64_t gn_link_tx_dropped(unsigned index)
@@ -110,7 +113,7 @@ uint64_t gn_link_tx_dropped(unsigned index)
     return ask_link(index, &facts) ? 0 : facts.tx_dropped;
 }
 
-static int change_address(uint16_t type, uint16_t flags, unsigned index, const gn_prefix *address)
+static gn_status change_address(uint16_t type, uint16_t flags, unsigned index, const gn_prefix *address)
 {
     char buffer[MESSAGE_BYTES];
     struct nlmsghdr *header = begin(buffer, type, flags);
@@ -118,24 +121,24 @@ static int change_address(uint16_t type, uint16_t flags, unsigned index, const g
     info->ifa_family = (uint8_t)family_of(address->ip.version);
     info->ifa_prefixlen = address->length;
     info->ifa_index = index;
-    // A TUN device has no neighbours to ask: duplicate address detection would only delay the address.
+    // No duplicate address detection: a TUN device has no neighbours, and the address would be late.
     if (address->ip.version == 6) info->ifa_flags = IFA_F_NODAD;
     mnl_attr_put(header, IFA_LOCAL, gn_ip_bytes(&address->ip), address->ip.bytes);
     mnl_attr_put(header, IFA_ADDRESS, gn_ip_bytes(&address->ip), address->ip.bytes);
     return transact(header, NULL, NULL);
 }
 
-int gn_address_add(unsigned index, const gn_prefix *address)
+gn_status gn_address_add(unsigned index, const gn_prefix *address)
 {
     return change_address(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, index, address);
 }
 
-int gn_address_remove(unsigned index, const gn_prefix *address)
+gn_status gn_address_remove(unsigned index, const gn_prefix *address)
 {
     return change_address(RTM_DELADDR, 0, index, address);
 }
 
-static int change_route(uint16_t type, uint16_t flags, const gn_route *route)
+static gn_status change_route(uint16_t type, uint16_t flags, const gn_kernel_route *route)
 {
     char buffer[MESSAGE_BYTES];
     struct nlmsghdr *header = begin(buffer, type, flags);
@@ -153,11 +156,11 @@ static int change_route(uint16_t type, uint16_t flags, const gn_route *route)
     return transact(header, NULL, NULL);
 }
 
-int gn_route_add(const gn_route *route)
+gn_status gn_kernel_route_add(const gn_kernel_route *route)
 {
     return change_route(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, route);
 }
-int gn_route_remove(const gn_route *route)
+gn_status gn_kernel_route_remove(const gn_kernel_route *route)
 {
     return change_route(RTM_DELROUTE, 0, route);
 }
@@ -194,7 +197,7 @@ static int parse_route(const struct nlmsghdr *header, void *context)
     return mnl_attr_parse(header, sizeof(struct rtmsg), take_route, context) < 0 ? MNL_CB_ERROR : MNL_CB_STOP;
 }
 
-int gn_path_find(const gn_ip *ip, gn_path *path)
+gn_status gn_path_find(const gn_ip *ip, gn_path *path)
 {
     char buffer[MESSAGE_BYTES];
     memset(path, 0, sizeof *path);
@@ -203,14 +206,13 @@ int gn_path_find(const gn_ip *ip, gn_path *path)
     info->rtm_family = (uint8_t)family_of(ip->version);
     info->rtm_dst_len = (uint8_t)gn_ip_bits(ip);
     mnl_attr_put(header, RTA_DST, gn_ip_bytes(ip), ip->bytes);
-    if (transact(header, parse_route, path)) return -1;
-    const int link = gn_link_mtu(path->index);
-    if (link < 0) return -1;
-    if (!path->mtu || path->mtu > (unsigned)link) path->mtu = (unsigned)link;
-    return 0;
+    unsigned link;
+    if (transact(header, parse_route, path) || gn_link_mtu(path->index, &link)) return GN_IO;
+    if (!path->mtu || path->mtu > link) path->mtu = link;
+    return GN_OK;
 }
 
-static int change_policy(uint16_t type, uint16_t flags, const gn_policy *policy)
+static gn_status change_policy(uint16_t type, uint16_t flags, const gn_policy *policy)
 {
     char buffer[MESSAGE_BYTES];
     struct nlmsghdr *header = begin(buffer, type, flags);
@@ -228,11 +230,11 @@ static int change_policy(uint16_t type, uint16_t flags, const gn_policy *policy)
     return transact(header, NULL, NULL);
 }
 
-int gn_policy_add(const gn_policy *policy)
+gn_status gn_policy_add(const gn_policy *policy)
 {
     return change_policy(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, policy);
 }
-int gn_policy_remove(const gn_policy *policy)
+gn_status gn_policy_remove(const gn_policy *policy)
 {
     return change_policy(RTM_DELRULE, 0, policy);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/nic.h"
-
+// A NIC from its opening to its end: opens all parts, starts the threads, serves the control socket.
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -11,36 +10,12 @@
 #include <unistd.h>
 
 #include "driver/netlink.h"
-#include "driver/nic_private.h"
+#include "driver/nic_state.h"
 #include "driver/request.h"
 #include "host/control.h"
 #include "host/ending.h"
 #include "host/privilege.h"
 #include "host/warn.h"
-
-void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout)
-{
-    struct pollfd watched[2] = {{.fd = nic->stop_event, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
-    const struct timespec limit = {.tv_sec = (time_t)(timeout / 1000000000u), .tv_nsec = (long)(timeout % 1000000000u)};
-    (void)ppoll(watched, fd < 0 ? 1 : 2, timeout == UINT64_MAX ? NULL : &limit, NULL);
-}
-
-void gn_nic_stop(gn_nic *nic, int reason)
-{
-    const uint64_t one = 1;
-    if (reason) atomic_store(&nic->failure, reason);
-    atomic_store(&nic->stop, true);
-    (void)!write(nic->stop_event, &one, sizeof one);
-}
-
-const char *gn_nic_device(const gn_nic *nic)
-{
-    return nic->tun.name;
-}
-unsigned gn_nic_mtu(const gn_nic *nic)
-{
-    return nic->tun.mtu;
-}
 
 static gn_endpoint listen_on(const gn_nic_config *config)
 {
@@ -53,7 +28,8 @@ static gn_endpoint listen_on(const gn_nic_config *config)
     return listen;
 }
 
-// With an overlay, a packet to the peer itself must not be routed into the device: it would be wrapped for ever.
+// In an overlay, a packet to the peer itself must not be routed into the device: it would be wrapped
+// for ever.
 static gn_status check_loops(const gn_nic *nic, gn_error *error)
 {
     char text[GN_ENDPOINT_TEXT];
@@ -61,14 +37,15 @@ static gn_status check_loops(const gn_nic *nic, gn_error *error)
         const gn_peer *peer = gn_peers_at(nic->config.peers, i);
         if (nic->config.steer.mode != GN_STEER_OVERLAY || !gn_peers_route(nic->config.peers, &peer->endpoint.ip))
             continue;
-        return gn_fail(error, GN_INVALID,
-                       "peer %s lies in an overlay prefix itself; use --steer to carry the hosts' own addresses",
-                       gn_endpoint_format(&peer->endpoint, text));
+        return gn_fail(
+            error, GN_INVALID,
+            "the address of peer %s lies in an overlay prefix; use --steer to carry the hosts' own addresses",
+            gn_endpoint_format(&peer->endpoint, text));
     }
     return GN_OK;
 }
 
-// The smallest MTU on the way to any peer, and the room that the largest encapsulation leaves of it.
+// Finds the smallest MTU on the way to any peer, and the room that the largest encapsulation leaves.
 static gn_status find_mtu(gn_nic *nic, gn_error *error)
 {
     unsigned smallest = nic->config.wire_mtu, overhead = 0;
@@ -77,9 +54,9 @@ static gn_status find_mtu(gn_nic *nic, gn_error *error)
         const gn_peer *peer = gn_peers_at(nic->config.peers, i);
         gn_path path;
         if (gn_wire_encapsulation(peer) > overhead) overhead = gn_wire_encapsulation(peer);
-        const int unknown = gn_path_find(&peer->endpoint.ip, &path);
+        const bool unknown = gn_path_find(&peer->endpoint.ip, &path) != GN_OK;
         if (nic->config.wire_mtu && !unknown && path.mtu < nic->config.wire_mtu)
-            gn_warn("--mtu %u: the way to peer %s carries only %u", nic->config.wire_mtu,
+            gn_warn("--mtu %u: the path to peer %s carries only %u", nic->config.wire_mtu,
                     gn_endpoint_format(&peer->endpoint, text), path.mtu);
         if (nic->config.wire_mtu) continue;
         if (unknown)
@@ -93,12 +70,13 @@ static gn_status find_mtu(gn_nic *nic, gn_error *error)
     nic->packet_mtu_opened = nic->packet_mtu;
     const unsigned least = overhead + GN_SHIM_BYTES + (overhead == 48 ? 1280 : 576);
     if (nic->wire_mtu < least)
-        return gn_fail(error, GN_INVALID, "a wire MTU of %u is too small; at least %u", nic->wire_mtu, least);
+        return gn_fail(error, GN_INVALID, "a wire MTU of %u is too small; it must be at least %u", nic->wire_mtu,
+                       least);
     const unsigned least6 = overhead + GN_SHIM_BYTES + 1280;
     for (size_t i = 0; i < nic->config.address_count; i++)
         if (nic->config.addresses[i].ip.version == 6 && nic->wire_mtu < least6)
             return gn_fail(error, GN_INVALID,
-                           "address %s: IPv6 needs a device MTU of 1280 (RFC 8200), which is a wire MTU of at "
+                           "address %s: IPv6 needs a device MTU of 1280 (RFC 8200), so the wire MTU must be at "
                            "least %u, not %u",
                            gn_prefix_format(&nic->config.addresses[i], text), least6, nic->wire_mtu);
     return GN_OK;
@@ -127,7 +105,7 @@ static gn_status open_device(gn_nic *nic, gn_error *error)
     if (nic->tun.mtu > nic->packet_mtu - GN_SHIM_BYTES)
         return gn_fail(error, GN_INVALID, "%s: its MTU of %u does not fit the wire; as root: ip link set %s mtu %u",
                        nic->tun.name, nic->tun.mtu, nic->tun.name, nic->packet_mtu - GN_SHIM_BYTES);
-    // Whoever made a persistent device routes to it as well.
+    // The owner of a persistent device routes to it, too.
     if (config->existing && config->steer.mode == GN_STEER_OVERLAY) return GN_OK;
     return gn_steer_open(&nic->steer, &config->steer, nic->tun.index, config->peers, config->rules, config->rule_count,
                          error);
@@ -147,23 +125,15 @@ static gn_status engine_error(const gn_nic *nic, const gn_error *why, gn_error *
     return gn_fail(error, GN_INVALID, "engine %s: %.300s", nic->config.engine->name, why->text);
 }
 
-bool gn_nic_engine_failed(gn_nic *nic)
-{
-    const gn_engine *engine = nic->config.engine;
-    if (!engine->check || !engine->check(nic->engine, NULL)) return false;
-    gn_nic_stop(nic, EPROTO);
-    return true;
-}
-
 static gn_status open_engine(gn_nic *nic, gn_error *error)
 {
     const gn_nic_config *config = &nic->config;
-    // A capture should hold packets as they were sent, checksums and all.
+    // A capture is to hold packets as they were sent, with their checksums.
     nic->partial = !config->no_offload && !config->pcap_host && config->engine->partial_checksum;
     const gn_engine_config engine = {config->rules, config->rule_count, config->flow_capacity, config->bypass,
                                      nic->partial};
     gn_error why;
-    if (config->engine->open(&nic->engine, &engine, &why)) return engine_error(nic, &why, error);
+    if (gn_datapath_open(&nic->datapath, config->engine, &engine, &why)) return engine_error(nic, &why, error);
     nic->out->cut = config->cut;
     gn_rate_set(&nic->out->rate, config->rate, gn_now());
     nic->out->fault = gn_fault_new(&config->fault);
@@ -216,7 +186,7 @@ gn_status gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error
     if (gn_account_find(&account, config->user, error)) goto failed;
     if (open_wire(nic, error) || open_device(nic, error) || open_engine(nic, error) || open_captures(nic, error))
         goto failed;
-    gn_join_init(&nic->in->join, &nic->tun);
+    gn_coalescer_init(&nic->in->coalescer, &nic->tun);
     if (config->control && !(nic->control = gn_control_open(config->control, &account, error))) goto failed;
     // A policy rule outlives the device: removing it needs the capability that made it.
     if (gn_privilege_drop(&account, nic->steer.index && (config->existing || config->steer.mode != GN_STEER_OVERLAY),
@@ -238,7 +208,7 @@ void gn_nic_close(gn_nic *nic)
     gn_tun_close(&nic->tun);
     gn_wire_close(&nic->wire);
     if (nic->stop_event >= 0) close(nic->stop_event);
-    if (nic->engine) nic->config.engine->close(nic->engine);
+    gn_datapath_close(nic->datapath);
     gn_fault_free(nic->out->fault);
     gn_capture_close(nic->pcap_host);
     gn_capture_close(nic->pcap_wire);
@@ -252,7 +222,7 @@ void gn_nic_close(gn_nic *nic)
 
 static char *answer(void *nic, const char *text, size_t length)
 {
-    return gn_request_answer(text, length, nic);
+    return gn_nic_request_answer(text, length, nic);
 }
 
 static void serve(gn_nic *nic, int signals)
@@ -268,22 +238,13 @@ static void serve(gn_nic *nic, int signals)
     gn_nic_stop(nic, 0);
 }
 
-// Its last counters are looked at too: they may tell of a failure.
+// Reads the last counters first: lockstep may find a difference in them.
 static gn_status check_engine(gn_nic *nic, gn_error *error)
 {
-    const gn_engine *engine = nic->config.engine;
     gn_error why;
-    if (!engine->check) return GN_OK;
-    engine->tx_counters(nic->engine);
-    engine->rx_counters(nic->engine);
-    return engine->check(nic->engine, &why) ? engine_error(nic, &why, error) : GN_OK;
-}
-
-bool gn_nic_comparison(const gn_nic *nic, gn_comparison *comparison)
-{
-    if (!nic->config.engine->comparison) return false;
-    nic->config.engine->comparison(nic->engine, comparison);
-    return true;
+    gn_datapath_tx_counters(nic->datapath);
+    gn_datapath_rx_counters(nic->datapath);
+    return gn_datapath_check(nic->datapath, &why) ? engine_error(nic, &why, error) : GN_OK;
 }
 
 gn_status gn_nic_run(gn_nic *nic, gn_error *error)
@@ -291,7 +252,8 @@ gn_status gn_nic_run(gn_nic *nic, gn_error *error)
     pthread_t out, in;
     const int signals = gn_ending_open();
     if (signals < 0) return gn_fail(error, GN_IO, "signalfd: %s", strerror(errno));
-    // The rate limiter sleeps for fractions of a millisecond; the default slack of 50 us would be an error of 5 %. Threads inherit it.
+    // The rate limiter sleeps for fractions of a millisecond, where the default slack of 50 us would
+    // be an error of 5 %. Threads inherit the slack.
     (void)prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
     int failed = pthread_create(&out, NULL, gn_out_thread, nic);
     if (!failed) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_NIC_H
 #define GRADNIC_DRIVER_NIC_H
-/// A NIC in user space: host <-> TUN device <-> engine <-> UDP <-> peers. Two threads, `out` (host to wire) and `in` (wire to
-/// host), and the caller's own, which serves the control socket until a signal ends it.
+/// A NIC in user space: host <-> TUN device <-> engine <-> UDP <-> peers. It has two threads, `out`
+/// (host to wire) and `in` (wire to host). The caller's own thread serves the control socket until a
+/// signal ends it.
 
 #include <gradnic/frame.h>
 
@@ -20,7 +21,7 @@ enum {
 typedef struct gn_nic_config {
     // Host side.
     const char *device;
-    bool existing;  ///< an existing persistent device; it stays as it is
+    bool existing;  ///< the device is persistent and stays as it is
     bool no_offload;
     gn_prefix addresses[GN_NIC_ADDRESSES_MAX];
     size_t address_count;
@@ -28,7 +29,7 @@ typedef struct gn_nic_config {
     gn_steer_config steer;
     // Wire side.
     gn_endpoint listen;  ///< version 0: any address, port GN_PORT_DEFAULT or listen.port
-    gn_peers *peers;     ///< not sealed; taken over by gn_nic_open(), whatever it returns
+    gn_peers *peers;     ///< not sealed; gn_nic_open() takes it over, whatever it returns
     unsigned wire_mtu;   ///< underlay MTU; 0: the smallest on the way to the peers
     size_t buffer_bytes;
     uint64_t rate;  ///< bits per second; 0: unlimited
@@ -38,27 +39,28 @@ typedef struct gn_nic_config {
     gn_rule rules[GN_RULES_MAX];
     size_t rule_count;
     size_t flow_capacity;
-    gn_cut cut;  ///< one that the engine takes
+    gn_cut cut;  ///< GN_CUT_FILL only for an engine that takes whole segments
     bool bypass;
     // Around it.
     const char *control;  ///< path of the control socket; NULL: none
-    const char *user;     ///< to become after opening; NULL: nobody when root, else unchanged
+    const char *user;     ///< who to become after opening; NULL: nobody when root, else unchanged
     const char *pcap_host, *pcap_wire;
 } gn_nic_config;
 
 typedef struct gn_nic gn_nic;
 
-/// Opens everything, then gives up all privileges that are not needed any more. Call from a process with one thread.
+/// Opens everything, then gives up all privileges that are no longer needed. To be called from a
+/// process with one thread.
 gn_status gn_nic_open(gn_nic **nic, const gn_nic_config *config, gn_error *error);
 /// Runs until SIGTERM, SIGINT or SIGHUP, or until a thread fails.
 gn_status gn_nic_run(gn_nic *nic, gn_error *error);
-/// Removes what gn_nic_open() made. NULL allowed.
+/// Removes everything that gn_nic_open() made. NULL allowed.
 void gn_nic_close(gn_nic *nic);
 
 /// The device's name and the host-facing MTU, for messages.
 const char *gn_nic_device(const gn_nic *nic);
 unsigned gn_nic_mtu(const gn_nic *nic);
-/// What its engine has compared. @return false when it is not one that compares
+/// What the engine has compared. @return false for an engine that compares nothing
 bool gn_nic_comparison(const gn_nic *nic, gn_comparison *comparison);
 
 #endif

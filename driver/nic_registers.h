@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_NIC_REGISTERS_H
 #define GRADNIC_DRIVER_NIC_REGISTERS_H
-/// The registers of rtl/nic/nic_regs as software sees them: addresses, a rule's words, which counter is where. rtl/README.md has the
-/// table. For whoever drives the hardware, Verilated or simulated; the hardware's own benches have literals of their own on purpose.
+/// The registers of rtl/nic/nic_regs as software sees them: addresses, the words of a rule, the places
+/// of counters. rtl/README.md has the table. Everything that drives the hardware uses this, Verilated
+/// or simulated. The hardware's own benches have literals of their own on purpose.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,10 +28,10 @@ enum {
     GN_REG_TX_RULE_STEP = 0x40,
     GN_REG_RX = 0x800,      ///< gn_rx_registers
     GN_REG_COUNTER = 8,     ///< bytes of a counter: 64 bits, the low word first
-    GN_NIC_ID = 0x474e4943  ///< what GN_REG_ID reads: "GNIC"
+    GN_NIC_ID = 0x474e4943  ///< the value of GN_REG_ID: "GNIC"
 };
 
-/// What GN_REG_PARAMS says.
+/// The fields of GN_REG_PARAMS.
 static inline unsigned gn_nic_profiles(uint32_t params)
 {
     return params & 7;  // bit p: profile p is built
@@ -40,29 +41,29 @@ static inline unsigned gn_nic_rules(uint32_t params)
     return params >> 8 & 0xff;
 }
 
-/// What GN_REG_CONTROL takes.
+/// The value for GN_REG_CONTROL.
 static inline uint32_t gn_nic_control(bool bypass_transmit, bool bypass_receive)
 {
     return (uint32_t)bypass_transmit | (uint32_t)bypass_receive << 1;
 }
 
-/// A rule as its registers, in the order of their addresses. All zero: none.
+/// A rule as its registers, in the order of their addresses. All zero: no rule.
 enum { GN_RULE_WORDS = 3 };
 typedef struct gn_rule_words {
     uint32_t word[GN_RULE_WORDS];
 } gn_rule_words;
 
 gn_rule_words gn_rule_to_words(const gn_rule *rule);
-/// @return false for a rule that is not enabled, or has a bound that its profile does not have: it matches nothing
+/// @return false for a rule that matches nothing: it is not enabled, or its profile lacks the bound
 bool gn_rule_from_words(const gn_rule_words *words, gn_rule *rule);
 
-/// One of a block of counters; they lie GN_REG_COUNTER apart, in this order.
+/// One counter of a block. They lie GN_REG_COUNTER apart, in the order of the block.
 typedef struct gn_counter_register {
     const char *name;  ///< as counters.h has it
-    size_t offset;     ///< of the uint64_t in gn_tx_counters, gn_tx_rule_counters or gn_rx_counters; GN_NOT_IN_MODEL
+    size_t offset;     ///< of the uint64_t in the struct of frame.h, or GN_NOT_IN_MODEL
 } gn_counter_register;
 
-/// Frames that the C model never sees.
+/// The counter is of frames that the C model never sees.
 #define GN_NOT_IN_MODEL SIZE_MAX
 
 enum { GN_TX_REGISTERS = 16, GN_TX_RULE_REGISTERS = 5, GN_RX_REGISTERS = 20 };
@@ -70,7 +71,7 @@ extern const gn_counter_register gn_tx_registers[GN_TX_REGISTERS];
 extern const gn_counter_register gn_tx_rule_registers[GN_TX_RULE_REGISTERS];
 extern const gn_counter_register gn_rx_registers[GN_RX_REGISTERS];
 
-/// Where a counter of that name is, in a block that begins at `base`. The name must be one of the block's.
+/// The address of a counter by name, in a block that begins at `base` and has that name.
 unsigned gn_counter_address(unsigned base, const gn_counter_register *registers, const char *name);
 
 #ifdef __cplusplus

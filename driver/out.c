@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host to wire: take a segment, find its peer, let the engine cut and compress it, pay for it, send it.
+// Host to wire: takes a segment, finds its peer, lets the engine cut and compress it, sends it and
+// charges the rate limiter.
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
 
 #include "driver/inner.h"
-#include "driver/nic_private.h"
+#include "driver/nic_state.h"
 #include "driver/pmtu.h"
 
 static gn_segment as_segment(const struct virtio_net_hdr *virtio, const uint8_t *packet, size_t length)
@@ -22,7 +23,7 @@ static gn_segment as_segment(const struct virtio_net_hdr *virtio, const uint8_t 
     };
 }
 
-// Headers made by the engine, payload where the host put it.
+// Lists packets whose headers the engine made, and whose payload is where the host put it.
 static size_t gather(gn_out *out, const gn_segment *segment, const gn_headers_cut *cut)
 {
     const gn_burst *burst = &out->burst;
@@ -35,6 +36,7 @@ static size_t gather(gn_out *out, const gn_segment *segment, const gn_headers_cu
     return burst->count;
 }
 
+// Lists packets that the engine made as a whole.
 static size_t list(gn_out *out)
 {
     const gn_burst *burst = &out->burst;
@@ -82,26 +84,26 @@ static void handle_segment(gn_nic *nic, const struct virtio_net_hdr *virtio, siz
         return;
     }
     const gn_segment segment = as_segment(virtio, out->segment, inner.length);
-    const gn_engine *engine = nic->config.engine;
     gn_headers_cut cut;
     size_t count = 0;
-    gn_status status = engine->transmit_headers(nic->engine, &segment, nic->packet_mtu, &out->burst, &cut);
+    gn_status status = gn_datapath_transmit_headers(nic->datapath, &segment, nic->packet_mtu, &out->burst, &cut);
     if (status == GN_OK) {
         count = gather(out, &segment, &cut);
     } else if (status == GN_UNSUPPORTED) {
-        status = engine->transmit(nic->engine, &segment, out->cut, nic->packet_mtu, &out->burst);
+        status = gn_datapath_transmit(nic->datapath, &segment, out->cut, nic->packet_mtu, &out->burst);
         if (status == GN_OK) count = list(out);
     }
     if (status == GN_OK) {
         send_packets(nic, peer, count);
         return;
     }
-    if (gn_nic_engine_failed(nic)) return;
+    if (gn_nic_stop_if_failed(nic)) return;
     out->uncuttable++;
     gn_pmtu_tell_host(nic, out->segment, inner.length, gn_now());
 }
 
-// One step under the lock. @return nanoseconds to wait before the next one: for the device too if `*readable`.
+// One step, under the lock. @return nanoseconds to wait before the next one. With `*readable`, a
+// readable device ends the wait.
 static uint64_t step(gn_nic *nic, bool *readable)
 {
     gn_out *out = nic->out;

@@ -11,7 +11,8 @@ typedef struct route {
     gn_peer *peer;
 } route;
 
-// Routes of one version and length lie together and sorted: a lookup is one binary search per length in use.
+// Routes of one version and length lie together, sorted. A lookup is one binary search per length in
+// use.
 typedef struct stratum {
     uint8_t version, length;
     size_t first, count;
@@ -77,7 +78,7 @@ static gn_status add_route(gn_peers *peers, const char *text, gn_peer *peer, gn_
     if (gn_ip_compare(&masked.ip, &added.prefix.ip)) {
         char meant[GN_PREFIX_TEXT];
         return gn_fail(error, GN_INVALID,
-                       "'%s' has bits set behind its length; %s is the prefix, '%.*s' the host alone", text,
+                       "'%s' has bits set behind its length; write %s for the prefix, '%.*s' for the host alone", text,
                        gn_prefix_format(&masked, meant), (int)strcspn(text, "/"), text);
     }
     route *list = grown(peers->routes, peers->route_count, sizeof *list);
@@ -100,7 +101,7 @@ gn_status gn_peers_add(gn_peers *peers, const char *spec, gn_error *error)
         free(prefixes);
         return gn_fail_memory(error);
     }
-    int status = 0;
+    gn_status status = GN_OK;
     char *rest = prefixes, *one;
     while (!status && (one = strsep(&rest, ","))) status = add_route(peers, one, peer, error);
     free(prefixes);
@@ -117,7 +118,7 @@ gn_status gn_peers_parse(gn_peers *peers, const char *name, const char *text, si
         char line[1024];
         number++;
         if (taken >= sizeof line)
-            return gn_fail(error, GN_INVALID, "%s: line %u: longer than %zu bytes", name, number, sizeof line - 1);
+            return gn_fail(error, GN_INVALID, "%s: line %u is longer than %zu bytes", name, number, sizeof line - 1);
         memcpy(line, text, taken);
         line[taken] = 0;
         line[strcspn(line, "#")] = 0;

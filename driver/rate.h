@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_RATE_H
 #define GRADNIC_DRIVER_RATE_H
-/// A link's speed as a token bucket. What is sent may take the bucket below zero by one segment; nothing more is taken from the
-/// host until it has been paid for. So a link never drops because it is slow: the host's queue waits, as before a real one.
+/// A link's speed as a token bucket. One segment may take the bucket below zero; then nothing is
+/// taken from the host until the debt is paid. So a slow link drops nothing: the host's queue waits, as
+/// in front of a real link.
 
 #include <stdint.h>
 
-/// Credit that an idle link gathers: this many bytes (as `tbf burst 128k`), or what it carries in a millisecond if that is
-/// more. It is what makes up for waking late.
+/// Credit that an idle link gathers, which makes up for a late waking: this many bytes (as `tbf burst
+/// 128k`), or what the link carries in a millisecond if that is more.
 enum { GN_RATE_BURST_BYTES = 128 << 10, GN_RATE_BURST_NS = 1000000 };
 
 typedef struct gn_rate {
     uint64_t bits_per_second;  ///< 0: unlimited
     uint64_t burst_ns;         ///< the credit, as time
-    uint64_t paid_until;       ///< nanoseconds (CLOCK_MONOTONIC): the link is busy until then
+    uint64_t paid_until;       ///< gn_now() until which the link is busy
 } gn_rate;
 
 void gn_rate_set(gn_rate *rate, uint64_t bits_per_second, uint64_t now);

@@ -22,14 +22,14 @@ static gn_status read_rules(const json_t *value, gn_change *change, gn_error *er
 {
     const size_t count = json_array_size(value);
     if (!json_is_array(value) || !count || count > GN_RULES_MAX)
-        return gn_fail(error, GN_INVALID, "rules: a list of 1 to %d rules is needed", GN_RULES_MAX);
+        return gn_fail(error, GN_INVALID, "rules: must be a list of 1 to %d rules", GN_RULES_MAX);
     const gn_rule defaults = gn_rule_default();
     for (size_t i = 0; i < count; i++) {
-        char why[160];
+        gn_error why;
         const char *text = json_string_value(json_array_get(value, i));
-        if (!text) return gn_fail(error, GN_INVALID, "rules: each is a text");
-        if (gn_rule_parse(text, &defaults, &change->rules[i], why, sizeof why))
-            return gn_fail(error, GN_INVALID, "rules: %zu: %s", i + 1, why);
+        if (!text) return gn_fail(error, GN_INVALID, "rules: each rule must be a string");
+        if (gn_rule_parse(text, &defaults, &change->rules[i], &why))
+            return gn_fail(error, GN_INVALID, "rules: %zu: %s", i + 1, why.text);
     }
     change->rule_count = count;
     return GN_OK;
@@ -39,13 +39,13 @@ static gn_status read_profile(const json_t *value, gn_change *change, gn_error *
 {
     const char *name = json_string_value(value);
     if (name && gn_profile_parse(name, &change->profile) == GN_OK) return GN_OK;
-    return gn_fail(error, GN_INVALID, "profile: '%.32s' is no profile of this version", name ? name : "?");
+    return gn_fail(error, GN_INVALID, "profile: '%.32s' is not a profile of this version", name ? name : "?");
 }
 
 static gn_status read_bound(const json_t *value, gn_change *change, gn_error *error)
 {
     if (!json_is_integer(value) || json_integer_value(value) < -127 || json_integer_value(value) > 127)
-        return gn_fail(error, GN_INVALID, "bound: a whole number k is needed; the bound is 2^-k");
+        return gn_fail(error, GN_INVALID, "bound: must be a whole number k; the bound is 2^-k");
     change->bound_exp = (int)json_integer_value(value);
     return GN_OK;
 }
@@ -54,14 +54,14 @@ static gn_status read_cut(const json_t *value, gn_change *change, gn_error *erro
 {
     const char *name = json_string_value(value);
     if (!name || (strcmp(name, "mtu") != 0 && strcmp(name, "fill") != 0))
-        return gn_fail(error, GN_INVALID, "cut: mtu or fill is needed");
+        return gn_fail(error, GN_INVALID, "cut: must be mtu or fill");
     change->cut = strcmp(name, "mtu") != 0 ? GN_CUT_FILL : GN_CUT_MTU;
     return GN_OK;
 }
 
 static gn_status read_bypass(const json_t *value, gn_change *change, gn_error *error)
 {
-    if (!json_is_boolean(value)) return gn_fail(error, GN_INVALID, "bypass: true or false is needed");
+    if (!json_is_boolean(value)) return gn_fail(error, GN_INVALID, "bypass: must be true or false");
     change->bypass = json_is_true(value);
     return GN_OK;
 }
@@ -69,7 +69,7 @@ static gn_status read_bypass(const json_t *value, gn_change *change, gn_error *e
 static gn_status read_count(const json_t *value, const char *name, uint64_t *number, gn_error *error)
 {
     if (!json_is_integer(value) || json_integer_value(value) < 0)
-        return gn_fail(error, GN_INVALID, "%s: a whole number of at least 0 is needed", name);
+        return gn_fail(error, GN_INVALID, "%s: must be a whole number of at least 0", name);
     *number = (uint64_t)json_integer_value(value);
     return GN_OK;
 }
@@ -86,7 +86,7 @@ static gn_status read_probability(const json_t *value, const char *name, double 
 {
     const double number = json_number_value(value);
     if (!json_is_number(value) || !(number >= 0 && number <= 1))
-        return gn_fail(error, GN_INVALID, "%s: a probability from 0 to 1 is needed", name);
+        return gn_fail(error, GN_INVALID, "%s: must be a probability from 0 to 1", name);
     *probability = number;
     return GN_OK;
 }
@@ -95,7 +95,7 @@ static gn_status read_rate(const json_t *v, gn_change *c, gn_error *e)
 {
     if (read_count(v, "rate", &c->rate, e)) return e->status;
     if (c->rate && c->rate < 1000)
-        return gn_fail(e, GN_INVALID, "rate: at least 1000 bits per second, or 0 for unlimited");
+        return gn_fail(e, GN_INVALID, "rate: must be at least 1000 bits per second, or 0 for unlimited");
     return GN_OK;
 }
 
@@ -145,7 +145,7 @@ static gn_status read_member(const char *name, const json_t *value, gn_change *c
         change->given |= members[i].bit;
         return members[i].read(value, change, error);
     }
-    return gn_fail(error, GN_INVALID, "'%.40s' is nothing that can be set", name);
+    return gn_fail(error, GN_INVALID, "'%.40s' is not a setting", name);
 }
 
 static gn_status read_change(json_t *root, gn_change *change, gn_error *error)
@@ -156,67 +156,67 @@ static gn_status read_change(json_t *root, gn_change *change, gn_error *error)
     {
         if (strcmp(name, "command") != 0 && read_member(name, value, change, error)) return error->status;
     }
-    if (!change->given) return gn_fail(error, GN_INVALID, "set: nothing to set is given");
+    if (!change->given) return gn_fail(error, GN_INVALID, "set: no setting is given");
     return GN_OK;
 }
 
-// "status" takes no member, "stats" a format.
-static gn_status read_format(json_t *root, gn_request *request, gn_error *error)
+// "status" takes no member, "stats" takes a format.
+static gn_status read_format(json_t *root, gn_nic_request *request, gn_error *error)
 {
     const char *name;
     json_t *value;
     json_object_foreach(root, name, value)
     {
         if (!strcmp(name, "command")) continue;
-        if (request->command != GN_REQUEST_STATS || strcmp(name, "format") != 0)
-            return gn_fail(error, GN_INVALID, "'%.40s' is no member of this request", name);
+        if (request->command != GN_NIC_REQUEST_STATS || strcmp(name, "format") != 0)
+            return gn_fail(error, GN_INVALID, "'%.40s' is not a member of this request", name);
         const char *format = json_string_value(value);
         if (!format || (strcmp(format, "json") != 0 && strcmp(format, "prometheus") != 0))
-            return gn_fail(error, GN_INVALID, "format: json or prometheus is needed");
+            return gn_fail(error, GN_INVALID, "format: must be json or prometheus");
         request->prometheus = !strcmp(format, "prometheus");
     }
     return GN_OK;
 }
 
-static gn_status read_request(json_t *root, gn_request *request, gn_error *error)
+static gn_status read_request(json_t *root, gn_nic_request *request, gn_error *error)
 {
     const char *command = json_string_value(json_object_get(root, "command"));
-    if (!command) return gn_fail(error, GN_INVALID, "a request has a \"command\": status, stats or set");
+    if (!command) return gn_fail(error, GN_INVALID, "a request must have a \"command\": status, stats or set");
     if (!strcmp(command, "status"))
-        request->command = GN_REQUEST_STATUS;
+        request->command = GN_NIC_REQUEST_STATUS;
     else if (!strcmp(command, "stats"))
-        request->command = GN_REQUEST_STATS;
+        request->command = GN_NIC_REQUEST_STATS;
     else if (!strcmp(command, "set"))
-        request->command = GN_REQUEST_SET;
+        request->command = GN_NIC_REQUEST_SET;
     else
-        return gn_fail(error, GN_INVALID, "'%.40s' is no command; there are status, stats and set", command);
-    return request->command == GN_REQUEST_SET ? read_change(root, &request->change, error)
-                                              : read_format(root, request, error);
+        return gn_fail(error, GN_INVALID, "'%.40s' is not a command; there are status, stats and set", command);
+    return request->command == GN_NIC_REQUEST_SET ? read_change(root, &request->change, error)
+                                                  : read_format(root, request, error);
 }
 
-gn_status gn_request_parse(const char *text, size_t length, gn_request *request, gn_error *error)
+gn_status gn_nic_request_parse(const char *text, size_t length, gn_nic_request *request, gn_error *error)
 {
     json_error_t wrong;
     memset(request, 0, sizeof *request);
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &wrong);
-    if (!root) return gn_fail(error, GN_INVALID, "the request is no JSON: line %d: %.120s", wrong.line, wrong.text);
+    if (!root) return gn_fail(error, GN_INVALID, "the request is not JSON: line %d: %.120s", wrong.line, wrong.text);
     const gn_status status = json_is_object(root) ? read_request(root, request, error)
-                                                  : gn_fail(error, GN_INVALID, "a request is a JSON object");
+                                                  : gn_fail(error, GN_INVALID, "a request must be a JSON object");
     json_decref(root);
     return status;
 }
 
-char *gn_request_answer(const char *text, size_t length, gn_nic *nic)
+char *gn_nic_request_answer(const char *text, size_t length, gn_nic *nic)
 {
-    gn_request request;
+    gn_nic_request request;
     gn_error error;
-    if (gn_request_parse(text, length, &request, &error)) return gn_json_refuse("%s", error.text);
+    if (gn_nic_request_parse(text, length, &request, &error)) return gn_json_refuse("%s", error.text);
     switch (request.command) {
-    case GN_REQUEST_STATUS:
+    case GN_NIC_REQUEST_STATUS:
         return gn_json_text(gn_nic_status(nic));
-    case GN_REQUEST_STATS:
+    case GN_NIC_REQUEST_STATS:
         return request.prometheus ? gn_nic_prometheus(nic) : gn_json_text(gn_nic_stats(nic));
-    case GN_REQUEST_SET:
+    case GN_NIC_REQUEST_SET:
         break;
     }
     if (gn_nic_change(nic, &request.change, &error)) return gn_json_refuse("%s", error.text);

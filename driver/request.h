@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_REQUEST_H
 #define GRADNIC_DRIVER_REQUEST_H
-/// What a client may ask of a running NIC. A request is one JSON object:
+/// The requests that a running NIC answers on its control socket. A request is one JSON object:
 ///
-///     {"command": "status"}                              what it is: device, MTU, peers, rules, settings
+///     {"command": "status"}                              device, MTU, peers, rules, settings
 ///     {"command": "stats"}                               every counter
 ///     {"command": "stats", "format": "prometheus"}       the same as Prometheus text
-///     {"command": "set", ...}                            changes settings; all or nothing. Members, each optional:
+///     {"command": "set", ...}                            changes settings: all, or nothing. Optional members:
 ///         "rules": ["tos=0x28,profile=dense,k=10", ...]   replaces the rules
 ///         "profile": "paper", "bound": 8                        of every rule
 ///         "cut": "mtu" | "fill", "bypass": true, "rate": BITS_PER_SECOND (0: unlimited)
@@ -16,7 +16,7 @@
 
 #include "driver/nic.h"
 
-/// What a "set" changes. Only members with their bit in `given` count.
+/// The changes of a "set". Only members with their bit in `given` count.
 typedef struct gn_change {
     enum {
         GN_CHANGE_RULES = 1 << 0,
@@ -43,19 +43,20 @@ typedef struct gn_change {
     gn_fault_config fault;
 } gn_change;
 
-typedef struct gn_request {
-    enum { GN_REQUEST_STATUS, GN_REQUEST_STATS, GN_REQUEST_SET } command;
+typedef struct gn_nic_request {
+    enum { GN_NIC_REQUEST_STATUS, GN_NIC_REQUEST_STATS, GN_NIC_REQUEST_SET } command;
     bool prometheus;
     gn_change change;
-} gn_request;
+} gn_nic_request;
 
 /// Reads a request from untrusted bytes.
-gn_status gn_request_parse(const char *text, size_t length, gn_request *request, gn_error *error);
+gn_status gn_nic_request_parse(const char *text, size_t length, gn_nic_request *request, gn_error *error);
 
-/// Parses, does what is asked and makes the answer (free() it). NULL when out of memory.
-char *gn_request_answer(const char *text, size_t length, gn_nic *nic);
+/// Reads a request, does what it asks and makes the answer. The caller frees the answer; NULL when out
+/// of memory.
+char *gn_nic_request_answer(const char *text, size_t length, gn_nic *nic);
 
-/// Applies a change to a running NIC: all of it, or nothing.
+/// Applies a change to a running NIC: all of it, or nothing (change.c).
 gn_status gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error);
 
 #endif

@@ -2,27 +2,16 @@
 #include "driver/rules.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/// A rule being read.
+// A rule being read.
 typedef struct reader {
     gn_rule rule;
     unsigned seen;  // bit i: keys[i] was given
-    char *why;
-    size_t room;
+    gn_error *error;
 } reader;
-
-__attribute__((format(printf, 2, 3))) static bool fail(reader *r, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(r->why, r->room, format, args);
-    va_end(args);
-    return false;
-}
 
 static bool read_number(const char *text, long low, long high, long *number)
 {
@@ -36,18 +25,19 @@ static bool read_number(const char *text, long low, long high, long *number)
     return !*end && !errno && *number >= low && *number <= high;
 }
 
-static bool read_tos(reader *r, const char *value)
+static gn_status read_tos(reader *r, const char *value)
 {
     long n;
-    if (!read_number(value, 0, 255, &n)) return fail(r, "tos=%.32s: a number from 0 to 0xfc is needed", value);
+    if (!read_number(value, 0, 255, &n))
+        return gn_fail(r->error, GN_INVALID, "tos=%.32s: must be a number from 0 to 0xfc", value);
     if (n & ~GN_TOS_MASK)
-        return fail(r, "tos=%.32s: the two low bits are ECN's and take no part; write tos=0x%02lx", value,
-                    n & GN_TOS_MASK);
+        return gn_fail(r->error, GN_INVALID, "tos=%.32s: the two low bits belong to ECN; write tos=0x%02lx", value,
+                       n & GN_TOS_MASK);
     r->rule.tos = (uint8_t)n;
-    return true;
+    return GN_OK;
 }
 
-static bool read_protocol(reader *r, const char *value)
+static gn_status read_protocol(reader *r, const char *value)
 {
     if (!strcmp(value, "any"))
         r->rule.protocol = 0;
@@ -56,11 +46,11 @@ static bool read_protocol(reader *r, const char *value)
     else if (!strcmp(value, "udp"))
         r->rule.protocol = GN_PROTOCOL_UDP;
     else
-        return fail(r, "proto=%.32s: tcp, udp or any is needed", value);
-    return true;
+        return gn_fail(r->error, GN_INVALID, "proto=%.32s: must be tcp, udp or any", value);
+    return GN_OK;
 }
 
-static bool read_port(reader *r, const char *value)
+static gn_status read_port(reader *r, const char *value)
 {
     if (!strcmp(value, "any")) value = "0-65535";
     char low[8];
@@ -74,85 +64,87 @@ static bool read_port(reader *r, const char *value)
         last = first;
         if (good && value[digits]) good = read_number(value + digits + 1, 0, 65535, &last);
     }
-    if (!good) return fail(r, "port=%.32s: a port, a range as 5000-5010, or any is needed", value);
-    if (last < first) return fail(r, "port=%.32s: the range is empty", value);
+    if (!good)
+        return gn_fail(r->error, GN_INVALID, "port=%.32s: must be a port, a range such as 5000-5010, or any", value);
+    if (last < first) return gn_fail(r->error, GN_INVALID, "port=%.32s: the range is empty", value);
     r->rule.port_low = (uint16_t)first;
     r->rule.port_high = (uint16_t)last;
-    return true;
+    return GN_OK;
 }
 
-static bool read_profile(reader *r, const char *value)
+static gn_status read_profile(reader *r, const char *value)
 {
-    if (gn_profile_parse(value, &r->rule.codec.profile) == GN_OK) return true;
-    return fail(r, "profile=%.32s: is no profile", value);
+    if (gn_profile_parse(value, &r->rule.codec.profile) == GN_OK) return GN_OK;
+    return gn_fail(r->error, GN_INVALID, "profile=%.32s: not a profile", value);
 }
 
-static bool read_bound(reader *r, const char *value)
+static gn_status read_bound(reader *r, const char *value)
 {
     long n;
     if (!read_number(value, -127, 127, &n))
-        return fail(r, "k=%.32s: a whole number is needed; the bound is 2^-k", value);
+        return gn_fail(r->error, GN_INVALID, "k=%.32s: must be a whole number; the bound is 2^-k", value);
     r->rule.codec.bound_exp = (int)n;
-    return true;
+    return GN_OK;
 }
 
-static bool read_head(reader *r, const char *value)
+static gn_status read_head(reader *r, const char *value)
 {
     long n;
-    if (!read_number(value, 0, 255, &n)) return fail(r, "head=%.32s: a number of bytes from 0 to 255 is needed", value);
+    if (!read_number(value, 0, 255, &n))
+        return gn_fail(r->error, GN_INVALID, "head=%.32s: must be a number of bytes from 0 to 255", value);
     r->rule.head = (uint8_t)n;
-    return true;
+    return GN_OK;
 }
 
 static const struct {
     const char *name;
-    bool (*read)(reader *, const char *value);
+    gn_status (*read)(reader *, const char *value);
 } keys[] = {{"tos", read_tos},         {"proto", read_protocol}, {"port", read_port},
             {"profile", read_profile}, {"k", read_bound},        {"head", read_head}};
 
 enum { KEYS = sizeof keys / sizeof *keys };
 
-static bool read_item(reader *r, char *item)
+static gn_status read_item(reader *r, char *item)
 {
     char *equals = strchr(item, '=');
-    if (!equals) return fail(r, "'%.32s': KEY=VALUE is needed", item);
+    if (!equals) return gn_fail(r->error, GN_INVALID, "'%.32s' is not KEY=VALUE", item);
     *equals = 0;
     for (unsigned i = 0; i < KEYS; i++) {
         if (strcmp(keys[i].name, item) != 0) continue;
-        if (r->seen & 1u << i) return fail(r, "%s is given twice", item);
+        if (r->seen & 1u << i) return gn_fail(r->error, GN_INVALID, "%s is given twice", item);
         r->seen |= 1u << i;
         return keys[i].read(r, equals + 1);
     }
-    return fail(r, "'%.32s' is no key; there are tos, proto, port, profile, k, head", item);
+    return gn_fail(r->error, GN_INVALID, "'%.32s' is not a key; there are tos, proto, port, profile, k, head", item);
 }
 
-/// Profile and bound are known now: do they go together?
-static bool finish(reader *r)
+// Profile and bound are known now. Do they go together?
+static gn_status finish(reader *r)
 {
     gn_codec *codec = &r->rule.codec;
     gn_profile profile = codec->profile;
     int k = codec->bound_exp, low, high;
     gn_status status = gn_codec_init(codec, profile, k);
-    if (status == GN_OK) return true;
+    if (status == GN_OK) return GN_OK;
     if (status == GN_INVALID && gn_profile_range(profile, &low, &high) == GN_OK)
-        return fail(r, "k=%d: %s takes %d to %d", k, gn_profile_name(profile), low, high);
-    return fail(r, "profile=%s: %s", gn_profile_name(profile), gn_status_string(status));
+        return gn_fail(r->error, GN_INVALID, "k=%d: %s takes %d to %d", k, gn_profile_name(profile), low, high);
+    return gn_fail(r->error, GN_INVALID, "profile=%s: %s", gn_profile_name(profile), gn_status_string(status));
 }
 
-const char *gn_rule_parse(const char *text, const gn_rule *defaults, gn_rule *rule, char *why, size_t room)
+gn_status gn_rule_parse(const char *text, const gn_rule *defaults, gn_rule *rule, gn_error *error)
 {
-    reader r = {.rule = *defaults, .why = why, .room = room};
+    reader r = {.rule = *defaults, .error = error};
     char copy[256];
-    if (strlen(text) >= sizeof copy) return fail(&r, "the rule is too long"), why;
+    if (strlen(text) >= sizeof copy) return gn_fail(error, GN_INVALID, "the rule is too long");
     memcpy(copy, text, strlen(text) + 1);
     char *rest = copy;
     do {
-        char *item = strsep(&rest, ",");
-        if (!read_item(&r, item)) return why;
+        const gn_status status = read_item(&r, strsep(&rest, ","));
+        if (status != GN_OK) return status;
     } while (rest);
-    if (!finish(&r)) return why;
-    *rule = r.rule;
-    return NULL;
+    const gn_status status = finish(&r);
+    if (status == GN_OK) *rule = r.rule;
+    return status;
 }
 
 const char *gn_rule_format(const gn_rule *rule, char *text)

@@ -10,24 +10,24 @@
 /// | tos | ToS or traffic class, 0 to 0xfc, the two ECN bits clear | 0x28 |
 /// | proto | tcp, udp, any | any |
 /// | port | destination port, a range of them, or any | any |
-/// | profile | a profile's name | the caller's default |
+/// | profile | name of a profile | the caller's default |
 /// | k | the bound is 2^-k | the caller's default |
 /// | head | UDP payload bytes left verbatim, 0 to 255 | 0 |
 ///
-/// Keys in any order, each at most once. Numbers are decimal or 0x hexadecimal.
-
-#include <stddef.h>
+/// Keys come in any order, each at most once. Numbers are decimal or 0x hexadecimal.
 
 #include <gradnic/frame.h>
 
+#include "net/error.h"
+
 enum { GN_RULE_TEXT = 128 };  ///< room for any rule's text
 
-/// Reads one rule; what the text leaves out comes from `defaults` (gn_rule_default(), say).
-/// @return NULL and `*rule` written, or what is wrong, in `why` (`room` bytes, cut if need be).
-const char *gn_rule_parse(const char *text, const gn_rule *defaults, gn_rule *rule, char *why, size_t room);
+/// Reads one rule. A key that the text leaves out comes from `defaults`, for example
+/// gn_rule_default(). @return GN_OK with `*rule` written, or GN_INVALID
+gn_status gn_rule_parse(const char *text, const gn_rule *defaults, gn_rule *rule, gn_error *error);
 
-/// Writes the rule as text that gn_rule_parse() reads back to the same rule. `text`: GN_RULE_TEXT bytes.
-/// @return text.
+/// Writes the rule as a text that gn_rule_parse() reads back to the same rule. `text` has room for
+/// GN_RULE_TEXT bytes. @return text
 const char *gn_rule_format(const gn_rule *rule, char *text);
 
 #endif

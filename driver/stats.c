@@ -7,7 +7,7 @@
 
 #include "driver/counters.h"
 #include "driver/netlink.h"
-#include "driver/nic_private.h"
+#include "driver/nic_state.h"
 #include "driver/rules.h"
 #include "host/json.h"
 #include "host/prometheus.h"
@@ -95,7 +95,7 @@ static json_t *tx_rules(const gn_nic *nic, const gn_tx_counters *c)
 static json_t *tx_stats(const gn_nic *nic)
 {
     const gn_out *out = nic->out;
-    const gn_tx_counters *c = nic->config.engine->tx_counters(nic->engine);
+    const gn_tx_counters *c = gn_datapath_tx_counters(nic->datapath);
     const gn_wire_counters *w = &out->wire;
     uint64_t before = 0, after = 0;
     for (size_t i = 0; i < nic->config.rule_count; i++)
@@ -115,8 +115,8 @@ static json_t *tx_stats(const gn_nic *nic)
 static json_t *rx_stats(const gn_nic *nic)
 {
     const gn_in *in = nic->in;
-    const gn_join_counters *j = &in->join.counters;
-    const gn_rx_counters *c = nic->config.engine->rx_counters(nic->engine);
+    const gn_coalescer_counters *j = &in->coalescer.counters;
+    const gn_rx_counters *c = gn_datapath_rx_counters(nic->datapath);
     json_t *wire = GN_JSON_FIELDS({"batches", in->batches}, {"datagrams", in->datagrams}, {"bytes", in->bytes},
                                   {"unknown_sender", in->unknown_sender});
     json_t *host =
@@ -153,7 +153,7 @@ json_t *gn_nic_stats(gn_nic *nic)
     json_t *rx = rx_stats(nic);
     add_peers(nic, peers, false);
     pthread_mutex_unlock(&nic->in->lock);
-    (void)gn_nic_engine_failed(nic);
+    (void)gn_nic_stop_if_failed(nic);
     json_t *stats = json_pack("{s:s,s:o,s:o,s:o,s:o}", "device", nic->tun.name, "uptime_s",
                               gn_json_number((uint64_t)time(NULL) - nic->started), "tx", tx, "rx", rx, "peers", peers);
     gn_comparison c;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_STATS_H
 #define GRADNIC_DRIVER_STATS_H
-/// What a running NIC tells of itself. Each call takes a consistent picture of one direction after the other.
+/// What a running NIC says about itself. Each call takes a consistent picture of one direction, then
+/// of the other.
 
 #include <jansson.h>
 
 #include "driver/nic.h"
 
-/// What it is and how it is set. New reference; NULL when out of memory.
+/// Its identity and its settings. New reference; NULL when out of memory.
 json_t *gn_nic_status(gn_nic *nic);
 /// Every counter, as docs/nic.md lists them. New reference; NULL when out of memory.
 json_t *gn_nic_stats(gn_nic *nic);
-/// The same numbers as Prometheus text (exposition format 0.0.4): "tx": {"wire": {"bytes": 5}} is `gradnic_tx_wire_bytes 5`.
-/// free() it; NULL when out of memory.
+/// The same numbers as Prometheus text (exposition format 0.0.4). "tx": {"wire": {"bytes": 5}} becomes
+/// `gradnic_tx_wire_bytes 5`. The caller frees it; NULL when out of memory.
 char *gn_nic_prometheus(gn_nic *nic);
 
 #endif

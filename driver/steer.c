@@ -12,7 +12,7 @@ static unsigned table_of(const gn_steer *steer)
     return steer->config.mode == GN_STEER_OVERLAY ? 0 : steer->config.table;
 }
 
-// The device's own address brings a route to its whole subnet; that one serves as well.
+// The device's own address brings a route to its whole subnet, which serves as well.
 static bool leads_here(const gn_steer *steer, const gn_ip *ip)
 {
     gn_path path;
@@ -22,14 +22,15 @@ static bool leads_here(const gn_steer *steer, const gn_ip *ip)
 static gn_status add_routes(const gn_steer *steer, gn_error *error)
 {
     for (size_t i = 0; i < gn_peers_prefix_count(steer->peers); i++) {
-        gn_route route = {
+        gn_kernel_route route = {
             .prefix = *gn_peers_prefix(steer->peers, i, NULL), .index = steer->index, .table = table_of(steer)};
         gn_path path;
         char text[GN_PREFIX_TEXT];
-        // The device has no address of its own when it carries the hosts' traffic: keep the source that the kernel would choose.
+        // The device has no address when it carries the hosts' traffic: keep the source address that the
+        // kernel would choose.
         if (steer->config.mode != GN_STEER_OVERLAY && !gn_path_find(&route.prefix.ip, &path))
             route.source = path.source;
-        if (!gn_route_add(&route)) continue;
+        if (!gn_kernel_route_add(&route)) continue;
         const int reason = errno;
         if (reason == EEXIST && leads_here(steer, &route.prefix.ip)) continue;
         return gn_fail(error, GN_IO, "cannot route %s to the device: %s%s", gn_prefix_format(&route.prefix, text),
@@ -41,9 +42,9 @@ static gn_status add_routes(const gn_steer *steer, gn_error *error)
 static void remove_routes(const gn_steer *steer)
 {
     for (size_t i = 0; i < gn_peers_prefix_count(steer->peers); i++) {
-        const gn_route route = {
+        const gn_kernel_route route = {
             .prefix = *gn_peers_prefix(steer->peers, i, NULL), .index = steer->index, .table = table_of(steer)};
-        (void)gn_route_remove(&route);
+        (void)gn_kernel_route_remove(&route);
     }
 }
 
@@ -72,16 +73,16 @@ static gn_status add_policies(const gn_steer *steer, gn_error *error)
             const gn_policy policy = policy_for(steer, version, steer->tos[i]);
             if (!gn_policy_add(&policy)) continue;
             if (errno == EEXIST)
-                return gn_fail(
-                    error, GN_INVALID,
-                    "a policy rule for table %u exists already: is another NIC steering? (--table chooses another one)",
-                    policy.table);
+                return gn_fail(error, GN_INVALID,
+                               "a policy rule for table %u exists already: does another NIC steer? (--table chooses "
+                               "another table)",
+                               policy.table);
             if (steer->config.mode == GN_STEER_DSCP && errno == EINVAL)
                 return gn_fail(
                     error, GN_INVALID,
-                    "this kernel has no policy rules by DSCP (Linux 6.12 has): mark the packets with your firewall, "
-                    "for "
-                    "example `nft add rule ip FILTER OUTPUT ip dscp 10 meta mark set %#x`, and use --steer mark",
+                    "this kernel has no policy rules by DSCP (Linux 6.12 has them): mark the packets with your "
+                    "firewall, for example `nft add rule ip FILTER OUTPUT ip dscp 10 meta mark set %#x`, and use "
+                    "--steer mark",
                     GN_STEER_MARK_DEFAULT);
             return gn_fail(error, GN_IO, "cannot add a policy rule: %s", strerror(errno));
         }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_STEER_H
 #define GRADNIC_DRIVER_STEER_H
-/// Which packets come by: everything to the peers' overlay prefixes (routes to the device), or only packets with certain ToS
-/// values or a firewall mark, under the hosts' own addresses (a policy rule and a routing table of their own).
+/// Which packets come to the NIC. In an overlay: all packets to the peers' overlay prefixes, by routes
+/// to the device. Otherwise: packets under the hosts' own addresses with certain ToS values or a
+/// firewall mark, by policy rules and a routing table of their own.
 
 #include <gradnic/frame.h>
 
@@ -11,7 +12,7 @@
 typedef enum gn_steer_mode {
     GN_STEER_OVERLAY,  ///< routes in the main table
     GN_STEER_DSCP,     ///< by ToS: FRA_DSCP, Linux 6.12
-    GN_STEER_MARK      ///< by firewall mark, for older kernels; setting the mark is the firewall's business
+    GN_STEER_MARK      ///< by firewall mark, for older kernels; the firewall sets the mark
 } gn_steer_mode;
 
 enum { GN_STEER_TABLE = 18766, GN_STEER_PRIORITY = 1000, GN_STEER_MARK_DEFAULT = 0x474e };
@@ -29,7 +30,7 @@ typedef struct gn_steer {
     size_t tos_count;
 } gn_steer;
 
-/// Adds routes (and rules) for all peers. On failure nothing remains.
+/// Adds routes and policy rules for all peers. On failure nothing remains.
 gn_status gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned index, const gn_peers *peers,
                         const gn_rule *rules, size_t rule_count, gn_error *error);
 /// Removes them again.

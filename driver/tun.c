@@ -11,7 +11,7 @@
 
 #include "driver/netlink.h"
 
-// Linux 6.2; not in the headers that Debian 12 builds with.
+// From Linux 6.2. Debian 12 builds with the headers of 6.1.
 #ifndef TUN_F_USO4
 #define TUN_F_USO4 0x20
 #define TUN_F_USO6 0x40
@@ -23,7 +23,7 @@ static gn_status attach(gn_tun *tun, const gn_tun_config *config, gn_error *erro
     if (tun->fd < 0) {
         const int reason = errno;
         return gn_fail(error, GN_IO, "/dev/net/tun: %s%s", strerror(reason),
-                       reason == EACCES ? " (this account must be allowed to read and write it)"
+                       reason == EACCES ? " (this account must be able to read and write it)"
                                         : " (is the tun module loaded?)");
     }
     struct ifreq request = {.ifr_flags = (short)(IFF_TUN | IFF_NO_PI | IFF_VNET_HDR)};
@@ -71,7 +71,8 @@ static gn_status set_up(gn_tun *tun, const gn_tun_config *config, gn_error *erro
             return gn_fail(error, GN_IO, "%s: cannot add address %s: %s", tun->name,
                            gn_prefix_format(&config->addresses[i], text), strerror(errno));
     }
-    // A matter of speed alone, and not every kernel lets it be set: one segment of the host then fills one system call of ours.
+    // For speed alone: one segment of the host then fills one system call of ours. Not every kernel
+    // lets it be set.
     link = (gn_link){.gso_max_segments = config->gso_max_segments};
     if (config->gso_max_segments) (void)gn_link_set(tun->index, &link);
     link = (gn_link){.up = true};
@@ -86,12 +87,10 @@ gn_status gn_tun_open(gn_tun *tun, const gn_tun_config *config, gn_error *error)
     if (attach(tun, config, error)) goto failed;
     if (offload(tun, config, error)) goto failed;
     if (!config->existing && set_up(tun, config, error)) goto failed;
-    const int mtu = gn_link_mtu(tun->index);
-    if (mtu < 0) {
+    if (gn_link_mtu(tun->index, &tun->mtu)) {
         gn_fail(error, GN_IO, "%s: cannot read its MTU: %s", tun->name, strerror(errno));
         goto failed;
     }
-    tun->mtu = (unsigned)mtu;
     return GN_OK;
 failed:
     gn_tun_close(tun);

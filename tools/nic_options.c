@@ -253,12 +253,12 @@ static void finish(parsing *p, struct argp_state *state)
     gn_codec_init(&p->defaults.codec, p->defaults.codec.profile, p->defaults.codec.bound_exp);
     if (!p->rule_count) config->rules[config->rule_count++] = p->defaults;
     for (size_t i = 0; i < p->rule_count; i++) {
-        char why[160];
-        if (gn_rule_parse(p->rules[i], &p->defaults, &config->rules[config->rule_count++], why, sizeof why))
-            argp_error(state, "--rule %s: %s", p->rules[i], why);
+        gn_error why;
+        if (gn_rule_parse(p->rules[i], &p->defaults, &config->rules[config->rule_count++], &why))
+            argp_error(state, "--rule %s: %s", p->rules[i], why.text);
     }
     check_captures(p, state);
-    if (!config->engine->fill) {
+    if (!config->engine->whole_segments) {
         if (p->cut_given && config->cut == GN_CUT_FILL)
             argp_error(state, "--cut fill: engine %s takes packets that are cut to the MTU before: --cut mtu",
                        config->engine->name);

@@ -82,9 +82,9 @@ static void finish(struct argp_state *state, options *o)
     gn_rule defaults = gn_rule_default();
     gn_codec_init(&defaults.codec, o->profile, o->bound_exp);
     for (size_t i = 0; i < o->rule_texts_count; i++) {
-        char why[256];
-        const char *wrong = gn_rule_parse(o->rule_texts[i], &defaults, &o->filter.rules[i], why, sizeof why);
-        if (wrong) argp_error(state, "--rule %s: %s", o->rule_texts[i], wrong);
+        gn_error why;
+        if (gn_rule_parse(o->rule_texts[i], &defaults, &o->filter.rules[i], &why))
+            argp_error(state, "--rule %s: %s", o->rule_texts[i], why.text);
     }
     o->filter.rule_count = o->rule_texts_count;
     if (!o->rule_texts_count) o->filter.rules[o->filter.rule_count++] = defaults;

@@ -46,10 +46,8 @@ Model::Model(const gn_rule *rules, size_t count, bool bypass)
     config.rule_count = count;
     config.flow_capacity = 64;
     config.bypass = bypass;
-    void *state = nullptr;
     gn_error error;
-    check(gn_model_open(&state, &config, &error), error);
-    model_ = static_cast<gn_model *>(state);
+    check(gn_model_open(&model_, &config, &error), error);
 }
 
 Model::~Model()

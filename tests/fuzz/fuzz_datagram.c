@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/nic_private.h"
+#include "driver/nic_state.h"
 #include "fuzz.h"
 
 static gn_nic *make_nic(void)
@@ -13,7 +13,6 @@ static gn_nic *make_nic(void)
     gn_nic *nic = calloc(1, sizeof *nic);
     if (!nic) abort();
     nic->in = calloc(1, sizeof *nic->in);
-    nic->config.engine = &gn_engine_model;
     nic->config.peers = gn_peers_new();
     if (!nic->in || !nic->config.peers) abort();
     if (gn_peers_add(nic->config.peers, "10.77.0.2/32,fd77::2/128=192.0.2.2:7777", NULL)) abort();
@@ -23,8 +22,8 @@ static gn_nic *make_nic(void)
     nic->partial = true;
     const gn_rule rule = gn_rule_default();
     const gn_engine_config engine = {.rules = &rule, .rule_count = 1, .partial_checksum = true};
-    if (nic->tun.fd < 0 || nic->config.engine->open(&nic->engine, &engine, NULL)) abort();
-    gn_join_init(&nic->in->join, &nic->tun);
+    if (nic->tun.fd < 0 || gn_datapath_open(&nic->datapath, &gn_engine_model, &engine, NULL)) abort();
+    gn_coalescer_init(&nic->in->coalescer, &nic->tun);
     return nic;
 }
 
@@ -38,12 +37,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (gn_endpoint_parse(data[0] & 1 ? "192.0.2.2:7777" : "192.0.2.3:7777", &batch.from, NULL)) abort();
     memcpy(nic->in->batch, data + 3, batch.bytes);
     const gn_peer_counters *peer = &gn_peers_at(nic->config.peers, 0)->counters;
-    const gn_rx_counters *engine = nic->config.engine->rx_counters(nic->engine);
     gn_in_batch(nic, &batch);
+    const gn_rx_counters *engine = gn_datapath_rx_counters(nic->datapath);
     const gn_in *in = nic->in;
     const uint64_t refused = in->unknown_sender + peer->rx_bad_packet + peer->rx_bad_source;
-    if (in->join.open || in->join.counters.refused) abort();
+    if (in->coalescer.open || in->coalescer.counters.refused) abort();
     if (refused + peer->rx_packets != in->datagrams || peer->rx_packets != engine->packets) abort();
-    if (in->join.counters.packets != engine->packets - engine->malformed) abort();
+    if (in->coalescer.counters.packets != engine->packets - engine->malformed) abort();
     return 0;
 }

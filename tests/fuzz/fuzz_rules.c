@@ -13,14 +13,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text[size] = 0;
     gn_rule defaults = gn_rule_default(), rule, again;
-    char why[64], first[GN_RULE_TEXT], second[GN_RULE_TEXT];
-    const char *wrong = gn_rule_parse(text, &defaults, &rule, why, sizeof why);
+    gn_error error = {0};
+    char first[GN_RULE_TEXT], second[GN_RULE_TEXT];
+    const gn_status status = gn_rule_parse(text, &defaults, &rule, &error);
     free(text);
-    if (wrong) {
-        if (wrong != why || !*why || strlen(why) >= sizeof why) abort();
+    if (status) {
+        if (status != error.status || !*error.text || strlen(error.text) >= sizeof error.text) abort();
         return 0;
     }
-    if (gn_rule_parse(gn_rule_format(&rule, first), &defaults, &again, why, sizeof why)) abort();
+    if (gn_rule_parse(gn_rule_format(&rule, first), &defaults, &again, &error)) abort();
     if (strcmp(first, gn_rule_format(&again, second))) abort();
     return 0;
 }

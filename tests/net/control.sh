@@ -44,7 +44,7 @@ refused() { # refused STATUS TEXT ARGS
 refused 2 'is no profile' -p zip
 refused 2 'probability' --loss 2
 refused 1 'does not take the bound' -p paper -k 0
-refused 1 'is no key' --rule colour=red
+refused 1 'is not a key' --rule colour=red
 refused 1 'mtu or fill' --cut sideways
 refused 2 'nothing to set'
 refused 2 'at least 1kbit' --rate 10

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TESTS_ENGINE_PAIR_H
 #define GRADNIC_TESTS_ENGINE_PAIR_H
-/// An engine under test beside the engine `model`: both get the same, whole segments and packets, and have to give the same.
+/// An engine under test beside the engine `model`. Both get the same segments and packets, and have to
+/// give the same.
 
-#include "driver/engine.h"
+#include "driver/datapath.h"
 #include "packets.h"
 
 enum { PAIR_ROOM = 66000, PAIR_MTU = 1472 };
 
 typedef struct engine_pair {
-    const gn_engine *engine;
-    void *state, *model;
+    gn_datapath *tested, *model;
     bool differs;                 ///< on purpose: what the engine gives is not compared
     gn_burst burst, expected;     ///< of the last segment, by engine and model
     uint8_t segment[PAIR_ROOM];   ///< the last one
-    uint8_t restored[PAIR_ROOM];  ///< the last packet received, by the engine
+    uint8_t restored[PAIR_ROOM];  ///< the last packet received, by the engine, unless it passed
     float values[16384];          ///< what payloads are made of
 } engine_pair;
 
@@ -28,7 +28,7 @@ gn_segment pair_build(engine_pair *pair, packet p, size_t at, size_t bytes, unsi
 gn_status pair_transmit(engine_pair *pair, packet p, size_t at, size_t bytes, unsigned gso_size);
 /// The packets of `expected` through both receivers.
 void pair_receive_all(engine_pair *pair);
-/// One packet through both receivers. @return the engine's verdict; what it gave is in `restored`
+/// One packet through both receivers. @return the engine's verdict; a packet written is in `restored`
 gn_verdict pair_receive(engine_pair *pair, const uint8_t *bytes, size_t length);
 
 /// Whatever a host hands to its NIC, there and back: both IP versions, TCP in and out of phase, with and without options, SYN and FIN,

@@ -71,10 +71,10 @@ static void expect_bytes(const char *what, const uint8_t *got, size_t length, co
 static gn_tx *make_tx(void)
 {
     gn_rule defaults = gn_rule_default(), rule;
-    char why[200], text[GN_RULE_TEXT];
+    char text[GN_RULE_TEXT];
+    gn_error error = {0};
     gn_tx *tx;
-    const char *wrong = gn_rule_parse(golden.rule, &defaults, &rule, why, sizeof why);
-    ck_assert_msg(!wrong, "%s", wrong);
+    ck_assert_msg(!gn_rule_parse(golden.rule, &defaults, &rule, &error), "%s", error.text);
     ck_assert_str_eq(gn_rule_format(&rule, text), golden.rule);
     ck_assert_int_eq(gn_tx_new(&tx, &(gn_tx_config){.rules = &rule, .rule_count = 1}), GN_OK);
     return tx;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engines around packet transforms: cut in software and transformed packet by packet gives what the model makes of whole segments;
-// two transforms that agree are let be, and one that differs in a bit is stopped and caught in a capture.
+// The datapath around an engine that takes only packets: segments cut in software give what the model
+// makes of whole segments. Lockstep of two engines: two that agree go on; one that differs in a bit is
+// stopped, and the packet is captured.
 #include <errno.h>
 #include <fcntl.h>
 #include <pcap/pcap.h>
@@ -9,9 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "driver/engine_packets.h"
-#include "driver/nic_private.h"
-#include "driver/transform_lockstep.h"
+#include "driver/nic_state.h"
 #include "engine_pair.h"
 #include "suite.h"
 
@@ -21,21 +20,21 @@ static fault broken;
 static uint64_t broken_at;
 static uint64_t seen;
 
-static gn_status broken_open(void **state, const gn_engine_config *config, gn_error *error)
+static gn_status broken_open(const gn_engine *engine, void **state, const gn_engine_config *config, gn_error *error)
 {
     seen = 0;
-    return gn_transform_model.open(state, config, error);
+    return gn_engine_model.open(engine, state, config, error);
 }
 
 static gn_status broken_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
 {
     if (broken == RULES && count > 2) return gn_fail(error, GN_INVALID, "there is room for 2 rules");
-    return gn_transform_model.set_rules(state, rules, count, error);
+    return gn_engine_model.set_rules(state, rules, count, error);
 }
 
 static gn_status broken_transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
 {
-    if (gn_transform_model.transmit(state, in, heads, out, error)) return error->status;
+    if (gn_engine_model.transmit(state, in, heads, out, error)) return error->status;
     for (unsigned i = 0; i < out->count; i++) {
         if (broken > TX_LENGTH && broken != SILENT) break;
         if (++seen != broken_at) continue;
@@ -47,12 +46,12 @@ static gn_status broken_transmit(void *state, const gn_burst *in, const int *hea
 }
 
 static gn_status broken_receive(void *state, const uint8_t *bytes, size_t length, uint8_t *out, size_t capacity,
-                                size_t *out_length, gn_error *error)
+                                size_t *out_length, gn_verdict *verdict, gn_error *error)
 {
-    const gn_status status = gn_transform_model.receive(state, bytes, length, out, capacity, out_length, error);
+    const gn_status status = gn_engine_model.receive(state, bytes, length, out, capacity, out_length, verdict, error);
     if ((broken != RX_BIT && broken != RX_DROP) || ++seen != broken_at) return status;
     if (broken == RX_DROP)
-        *out_length = 0;
+        *verdict = GN_VERDICT_DROP;
     else
         out[*out_length - 1] ^= 0x80;
     return status;
@@ -60,49 +59,33 @@ static gn_status broken_receive(void *state, const uint8_t *bytes, size_t length
 
 static gn_status broken_tx_counters(void *state, gn_tx_counters *counters, gn_error *error)
 {
-    const int failed = gn_transform_model.tx_counters(state, counters, error);
+    const gn_status failed = gn_engine_model.tx_counters(state, counters, error);
     counters->rule[0].wire_bytes += broken == TX_COUNTER;
     return failed;
 }
 
 static gn_status broken_rx_counters(void *state, gn_rx_counters *counters, gn_error *error)
 {
-    const int failed = gn_transform_model.rx_counters(state, counters, error);
+    const gn_status failed = gn_engine_model.rx_counters(state, counters, error);
     counters->bad_checksum += broken == RX_COUNTER;
     return failed;
 }
 
-static void transform_close(void *state)
-{
-    gn_transform_model.close(state);
-}
-static gn_status transform_set_bypass(void *state, bool bypass, gn_error *error)
-{
-    return gn_transform_model.set_bypass(state, bypass, error);
-}
+static gn_engine broken_model, lockstep;  // lockstep: the model, and the one that breaks
 
-static const gn_transform broken_model = {.name = "other",
-                                          .open = broken_open,
-                                          .close = transform_close,
-                                          .set_rules = broken_set_rules,
-                                          .set_bypass = transform_set_bypass,
-                                          .transmit = broken_transmit,
-                                          .receive = broken_receive,
-                                          .tx_counters = broken_tx_counters,
-                                          .rx_counters = broken_rx_counters};
-
-static gn_status compared_open(void **state, const gn_engine_config *config, gn_error *error)
+static void make_engines(void)
 {
-    return gn_lockstep_open(state, &gn_transform_model, &broken_model, config, error);
+    broken_model = gn_engine_model;
+    broken_model.name = "other";
+    broken_model.open = broken_open;
+    broken_model.set_rules = broken_set_rules;
+    broken_model.transmit = broken_transmit;
+    broken_model.receive = broken_receive;
+    broken_model.tx_counters = broken_tx_counters;
+    broken_model.rx_counters = broken_rx_counters;
+    lockstep = gn_engine_lockstep;
+    lockstep.other = &broken_model;
 }
-static const gn_transform compared = {.name = "lockstep", .open = compared_open, GN_TRANSFORM_LOCKSTEP};
-
-static gn_status engine_open(void **state, const gn_engine_config *config, gn_error *error)
-{
-    return gn_packets_open(state, &compared, config, error);
-}
-static const gn_engine lockstep = {
-    .name = "lockstep", .open = engine_open, .comparison = gn_packets_comparison, GN_ENGINE_PACKETS};
 
 static engine_pair pair;
 static char folder[] = "/tmp/gradnic-test-XXXXXX";
@@ -110,6 +93,7 @@ static char folder[] = "/tmp/gradnic-test-XXXXXX";
 static void setup(void)
 {
     broken = NOTHING;
+    make_engines();
     pair_open(&pair, &lockstep);
     ck_assert_ptr_nonnull(mkdtemp(folder));
     setenv("TMPDIR", folder, 1);
@@ -137,10 +121,10 @@ START_TEST(agree)
     ck_assert_int_eq(pair_transmit(&pair, (packet){.protocol = 17}, 0, 800, 0), GN_OK);
     pair.expected.data[40] ^= 1;
     pair_receive_all(&pair);
-    const gn_tx_counters *tx = lockstep.tx_counters(pair.state), *tx_model = gn_engine_model.tx_counters(pair.model);
-    const gn_rx_counters *rx = lockstep.rx_counters(pair.state), *rx_model = gn_engine_model.rx_counters(pair.model);
+    const gn_tx_counters *tx = gn_datapath_tx_counters(pair.tested), *tx_model = gn_datapath_tx_counters(pair.model);
+    const gn_rx_counters *rx = gn_datapath_rx_counters(pair.tested), *rx_model = gn_datapath_rx_counters(pair.model);
     gn_error error = {0};
-    ck_assert_msg(!lockstep.check(pair.state, &error), "%s", error.text);
+    ck_assert_msg(!gn_datapath_check(pair.tested, &error), "%s", error.text);
     ck_assert_mem_eq(rx, rx_model, sizeof *rx);
     ck_assert_uint_eq(rx->bad_checksum, 1);
     // Behind the cut there are more packets, but what became of the payload is the same.
@@ -148,7 +132,7 @@ START_TEST(agree)
     ck_assert_mem_eq(tx->rule, tx_model->rule, sizeof tx->rule);
     ck_assert_uint_eq(tx->flows_closed, tx_model->flows_closed);
     gn_comparison c;
-    lockstep.comparison(pair.state, &c);
+    gn_datapath_comparison(pair.tested, &c);
     ck_assert_uint_eq(c.tx_packets, tx->packets);
     ck_assert_uint_eq(c.rx_packets, rx->packets);
     ck_assert_uint_eq(c.differences, 0);
@@ -160,9 +144,9 @@ START_TEST(only_whole_packets)
 {
     gn_headers_cut cut;
     const gn_segment s = pair_build(&pair, (packet){.tos = NO_TOS}, 0, 800, 0);
-    ck_assert_int_eq(lockstep.transmit_headers(pair.state, &s, PAIR_MTU, &pair.burst, &cut), GN_UNSUPPORTED);
-    ck_assert_int_eq(lockstep.transmit(pair.state, &s, GN_CUT_FILL, PAIR_MTU, &pair.burst), GN_UNSUPPORTED);
-    ck_assert_int_eq(lockstep.check(pair.state, NULL), 0);
+    ck_assert_int_eq(gn_datapath_transmit_headers(pair.tested, &s, PAIR_MTU, &pair.burst, &cut), GN_UNSUPPORTED);
+    ck_assert_int_eq(gn_datapath_transmit(pair.tested, &s, GN_CUT_FILL, PAIR_MTU, &pair.burst), GN_UNSUPPORTED);
+    ck_assert_int_eq(gn_datapath_check(pair.tested, NULL), 0);
 }
 END_TEST
 
@@ -192,14 +176,14 @@ static gn_status read_capture(const gn_error *error, uint8_t bytes[3][2000], siz
 static gn_error failure_of(const char *words)
 {
     gn_error error;
-    ck_assert_int_ne(lockstep.check(pair.state, &error), GN_OK);
+    ck_assert_int_ne(gn_datapath_check(pair.tested, &error), GN_OK);
     ck_assert_msg(strstr(error.text, words), "'%s' does not say '%s'", error.text, words);
     // It stays so.
     const gn_segment s = pair_build(&pair, (packet){.protocol = 17}, 0, 800, 0);
     size_t bytes;
-    ck_assert_int_eq(lockstep.transmit(pair.state, &s, GN_CUT_MTU, PAIR_MTU, &pair.burst), GN_DEAD);
+    ck_assert_int_eq(gn_datapath_transmit(pair.tested, &s, GN_CUT_MTU, PAIR_MTU, &pair.burst), GN_DEAD);
     ck_assert_uint_eq(pair.burst.count, 0);
-    ck_assert_int_eq(lockstep.receive(pair.state, pair.segment, s.length, pair.restored, PAIR_ROOM, &bytes),
+    ck_assert_int_eq(gn_datapath_receive(pair.tested, pair.segment, s.length, pair.restored, PAIR_ROOM, &bytes),
                      GN_VERDICT_DROP);
     return error;
 }
@@ -207,7 +191,7 @@ static gn_error failure_of(const char *words)
 static void expect_differences(uint64_t wanted)
 {
     gn_comparison c;
-    lockstep.comparison(pair.state, &c);
+    gn_datapath_comparison(pair.tested, &c);
     ck_assert_uint_eq(c.differences, wanted);
 }
 
@@ -254,8 +238,8 @@ START_TEST(bit_on_receive)
     pair_transmit(&pair, datagrams, 0, 4000, 1000);
     for (unsigned i = 0; i < 3; i++) {
         const gn_verdict got =
-            lockstep.receive(pair.state, pair.expected.data + pair.expected.offset[i],
-                             pair.expected.offset[i + 1] - pair.expected.offset[i], pair.restored, PAIR_ROOM, &at);
+            gn_datapath_receive(pair.tested, pair.expected.data + pair.expected.offset[i],
+                                pair.expected.offset[i + 1] - pair.expected.offset[i], pair.restored, PAIR_ROOM, &at);
         ck_assert_int_eq(got, i < 2 ? GN_VERDICT_WRITE : GN_VERDICT_DROP);
     }
     const gn_error error = failure_of("receive, packet 3: byte 1027 is 0x");
@@ -274,7 +258,7 @@ START_TEST(drop_on_receive)
     breaks(RX_DROP, 1);
     pair_transmit(&pair, datagrams, 0, 1000, 0);
     ck_assert_int_eq(
-        lockstep.receive(pair.state, pair.expected.data, pair.expected.offset[1], pair.restored, PAIR_ROOM, &at),
+        gn_datapath_receive(pair.tested, pair.expected.data, pair.expected.offset[1], pair.restored, PAIR_ROOM, &at),
         GN_VERDICT_DROP);
     const gn_error error = failure_of("receive, packet 1: other drops it, model makes 1028 bytes of it");
     ck_assert_int_eq(read_capture(&error, bytes, length), 2);
@@ -285,11 +269,11 @@ START_TEST(counters_differ)
 {
     breaks(_i ? RX_COUNTER : TX_COUNTER, 0);
     pair_transmit(&pair, datagrams, 0, 1000, 0);
-    ck_assert_int_eq(lockstep.check(pair.state, NULL), 0);
+    ck_assert_int_eq(gn_datapath_check(pair.tested, NULL), 0);
     if (_i)
-        lockstep.rx_counters(pair.state);
+        gn_datapath_rx_counters(pair.tested);
     else
-        lockstep.tx_counters(pair.state);
+        gn_datapath_tx_counters(pair.tested);
     (void)failure_of(_i ? "counter rx.bad_checksum is 0 in model, 1 in other" : "counter tx.rules[0].wire_bytes is ");
     expect_differences(1);
 }
@@ -316,10 +300,10 @@ END_TEST
 // A NIC whose engine finds a difference stops, and hands nothing of that packet to its host.
 START_TEST(nic_stops)
 {
-    gn_nic nic = {.config = {.engine = &lockstep, .peers = gn_peers_new()}, .tun = {.mtu = 1464}};
+    gn_nic nic = {.config = {.peers = gn_peers_new()}, .tun = {.mtu = 1464}};
     gn_wire_batch batch;
     breaks(RX_BIT, 2);
-    nic.engine = pair.state;
+    nic.datapath = pair.tested;
     nic.stop_event = eventfd(0, EFD_NONBLOCK);
     nic.tun.fd = open("/dev/null", O_WRONLY);
     nic.in = calloc(1, sizeof *nic.in);
@@ -327,14 +311,14 @@ START_TEST(nic_stops)
     ck_assert_int_eq(gn_peers_add(nic.config.peers, "10.0.0.0/8=192.0.2.2", NULL), 0);
     ck_assert_int_eq(gn_peers_seal(nic.config.peers, AF_INET, NULL), 0);
     ck_assert_int_eq(gn_endpoint_parse("192.0.2.2:7777", &batch.from, NULL), 0);
-    gn_join_init(&nic.in->join, &nic.tun);
+    gn_coalescer_init(&nic.in->coalescer, &nic.tun);
     pair_transmit(&pair, datagrams, 0, 1000, 0);
     batch.bytes = batch.size = pair.expected.offset[1];
     for (unsigned i = 1; i <= 3; i++) {
         memcpy(nic.in->batch, pair.expected.data, batch.bytes);
         gn_in_batch(&nic, &batch);
         ck_assert_int_eq(atomic_load(&nic.stop), i > 1);
-        ck_assert_uint_eq(nic.in->join.counters.packets, 1);
+        ck_assert_uint_eq(nic.in->coalescer.counters.packets, 1);
     }
     ck_assert_int_eq(atomic_load(&nic.failure), EPROTO);
     uint64_t told;
@@ -353,24 +337,24 @@ START_TEST(rules_refused)
     rules[0].tos = rules[1].tos = rules[2].tos = 0x10;
     gn_error error;
     broken = RULES;
-    ck_assert_int_eq(lockstep.set_rules(pair.state, rules, 3, &error), GN_INVALID);
+    ck_assert_int_eq(gn_datapath_set_rules(pair.tested, rules, 3, &error), GN_INVALID);
     ck_assert_str_eq(error.text, "there is room for 2 rules");
     broken = NOTHING;
     pair_traffic(&pair);
     rules[0].port_low = 9;
     rules[0].port_high = 8;
-    ck_assert_int_eq(lockstep.set_rules(pair.state, rules, 1, &error), GN_INVALID);
+    ck_assert_int_eq(gn_datapath_set_rules(pair.tested, rules, 1, &error), GN_INVALID);
     pair_traffic(&pair);
     rules[0] = rules[1];
-    ck_assert_int_eq(lockstep.set_rules(pair.state, rules, 2, &error), 0);
-    ck_assert_int_eq(gn_engine_model.set_rules(pair.model, rules, 2, &error), 0);
+    ck_assert_int_eq(gn_datapath_set_rules(pair.tested, rules, 2, &error), 0);
+    ck_assert_int_eq(gn_datapath_set_rules(pair.model, rules, 2, &error), 0);
     pair_traffic(&pair);
-    lockstep.set_bypass(pair.state, true);
-    gn_engine_model.set_bypass(pair.model, true);
+    gn_datapath_set_bypass(pair.tested, true);
+    gn_datapath_set_bypass(pair.model, true);
     pair_traffic(&pair);
-    lockstep.tx_counters(pair.state);
-    lockstep.rx_counters(pair.state);
-    ck_assert_int_eq(lockstep.check(pair.state, &error), 0);
+    gn_datapath_tx_counters(pair.tested);
+    gn_datapath_rx_counters(pair.tested);
+    ck_assert_int_eq(gn_datapath_check(pair.tested, &error), 0);
 }
 END_TEST
 

@@ -16,9 +16,9 @@ static void setup(void)
 START_TEST(every_key_is_read)
 {
     gn_rule rule;
-    char why[200];
-    ck_assert_ptr_null(gn_rule_parse("tos=0x30,proto=tcp,port=5000-5010,profile=lattice,k=-3,head=12", &defaults, &rule,
-                                     why, sizeof why));
+    gn_error why;
+    ck_assert_int_eq(
+        gn_rule_parse("tos=0x30,proto=tcp,port=5000-5010,profile=lattice,k=-3,head=12", &defaults, &rule, &why), GN_OK);
     ck_assert_uint_eq(rule.tos, 0x30);
     ck_assert_uint_eq(rule.protocol, 6);
     ck_assert_uint_eq(rule.port_low, 5000);
@@ -33,8 +33,8 @@ END_TEST
 START_TEST(what_is_left_out_is_the_default)
 {
     gn_rule rule;
-    char why[200];
-    ck_assert_ptr_null(gn_rule_parse("port=80", &defaults, &rule, why, sizeof why));
+    gn_error why;
+    ck_assert_int_eq(gn_rule_parse("port=80", &defaults, &rule, &why), GN_OK);
     ck_assert_uint_eq(rule.tos, 0x28);
     ck_assert_uint_eq(rule.protocol, 0);
     ck_assert_uint_eq(rule.port_low, 80);
@@ -42,7 +42,7 @@ START_TEST(what_is_left_out_is_the_default)
     ck_assert_int_eq(rule.codec.profile, GN_PAPER);
     ck_assert_int_eq(rule.codec.bound_exp, 7);
     ck_assert_uint_eq(rule.head, 0);
-    ck_assert_ptr_null(gn_rule_parse("port=any,proto=any", &defaults, &rule, why, sizeof why));
+    ck_assert_int_eq(gn_rule_parse("port=any,proto=any", &defaults, &rule, &why), GN_OK);
     ck_assert_uint_eq(rule.port_high, 65535);
 }
 END_TEST
@@ -54,8 +54,9 @@ START_TEST(text_and_back)
                                         "tos=0xfc,proto=tcp,port=1-65535,profile=lattice,k=-31,head=1"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         gn_rule rule;
-        char why[200], text[GN_RULE_TEXT];
-        ck_assert_ptr_null(gn_rule_parse(texts[i], &defaults, &rule, why, sizeof why));
+        gn_error why;
+        char text[GN_RULE_TEXT];
+        ck_assert_int_eq(gn_rule_parse(texts[i], &defaults, &rule, &why), GN_OK);
         ck_assert_str_eq(gn_rule_format(&rule, text), texts[i]);
     }
 }
@@ -69,7 +70,7 @@ START_TEST(what_is_wrong_is_said)
         {"", "KEY=VALUE"},
         {"tos", "KEY=VALUE"},
         {"tos=0x28,", "KEY=VALUE"},
-        {"color=blue", "'color' is no key"},
+        {"color=blue", "'color' is not a key"},
         {"tos=0x28,tos=0x28", "tos is given twice"},
         {"tos=", "tos="},
         {"tos=0x2a", "write tos=0x28"},
@@ -83,7 +84,7 @@ START_TEST(what_is_wrong_is_said)
         {"port=-5", "a port"},
         {"port=10-5", "the range is empty"},
         {"port=1-2-3", "a port"},
-        {"profile=zip", "is no profile"},
+        {"profile=zip", "not a profile"},
         {"k=ten", "whole number"},
         {"k=99999999999999999999", "whole number"},
         {"profile=lattice,k=32", "lattice takes -31 to 31"},
@@ -93,16 +94,18 @@ START_TEST(what_is_wrong_is_said)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gn_rule rule;
-        char why[200];
-        const char *wrong = gn_rule_parse(cases[i].text, &defaults, &rule, why, sizeof why);
-        ck_assert_msg(wrong != NULL, "'%s' was taken", cases[i].text);
-        ck_assert_msg(strstr(wrong, cases[i].says) != NULL, "'%s': %s", cases[i].text, wrong);
+        gn_error why;
+        ck_assert_msg(gn_rule_parse(cases[i].text, &defaults, &rule, &why) == GN_INVALID, "'%s' was taken",
+                      cases[i].text);
+        ck_assert_msg(strstr(why.text, cases[i].says) != NULL, "'%s': %s", cases[i].text, why.text);
     }
-    char longer[400], why[200];
+    char longer[400];
+    gn_error why;
     memset(longer, 'x', sizeof longer - 1);
     longer[sizeof longer - 1] = 0;
     gn_rule rule;
-    ck_assert_str_eq(gn_rule_parse(longer, &defaults, &rule, why, sizeof why), "the rule is too long");
+    ck_assert_int_eq(gn_rule_parse(longer, &defaults, &rule, &why), GN_INVALID);
+    ck_assert_str_eq(why.text, "the rule is too long");
 }
 END_TEST
 

@@ -234,9 +234,9 @@ static void finish(struct argp_state *state, parse_state *p)
     gn_rule defaults = gn_rule_default();
     gn_codec_init(&defaults.codec, p->profile, p->bound_exp);
     for (unsigned i = 0; i < o->rule_count; i++) {
-        char why[256];
-        const char *wrong = gn_rule_parse(p->rule_texts[i], &defaults, &o->rules[i], why, sizeof why);
-        if (wrong) argp_error(state, "--rule %s: %s", p->rule_texts[i], wrong);
+        gn_error why;
+        if (gn_rule_parse(p->rule_texts[i], &defaults, &o->rules[i], &why))
+            argp_error(state, "--rule %s: %s", p->rule_texts[i], why.text);
     }
     if (!o->clock_b_hz) o->clock_b_hz = o->clock_hz;
     if (!o->rule_count) o->rules[o->rule_count++] = defaults;

@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/engine_packets.h"
 #include "driver/rtl/rtl_nic.h"
-#include "driver/transform_lockstep.h"
-#include "driver/transform_rtl.h"
 #include "engine_pair.h"
 #include "suite.h"
 #include <gradnic/shim.h>
@@ -18,12 +15,10 @@ static engine_pair pair;
 
 static void counters_equal_models(void)
 {
-    const gn_rx_counters *rx = pair.engine->rx_counters(pair.state),
-                         *rx_model = gn_engine_model.rx_counters(pair.model);
-    const gn_tx_counters *tx = pair.engine->tx_counters(pair.state),
-                         *tx_model = gn_engine_model.tx_counters(pair.model);
+    const gn_rx_counters *rx = gn_datapath_rx_counters(pair.tested), *rx_model = gn_datapath_rx_counters(pair.model);
+    const gn_tx_counters *tx = gn_datapath_tx_counters(pair.tested), *tx_model = gn_datapath_tx_counters(pair.model);
     gn_error error = {0};
-    ck_assert_msg(!pair.engine->check(pair.state, &error), "%s", error.text);
+    ck_assert_msg(!gn_datapath_check(pair.tested, &error), "%s", error.text);
     ck_assert_mem_eq(rx, rx_model, sizeof *rx);
     ck_assert_mem_eq(tx->rule, tx_model->rule, sizeof tx->rule);
     ck_assert_uint_eq(tx->stored_no_syn, tx_model->stored_no_syn);
@@ -35,9 +30,8 @@ START_TEST(traffic)
     pair_open(&pair, gn_engine_find(_i ? "lockstep" : "rtl", NULL));
     pair_traffic(&pair);
     counters_equal_models();
-    if (pair.engine->comparison) {
-        gn_comparison c;
-        pair.engine->comparison(pair.state, &c);
+    gn_comparison c;
+    if (gn_datapath_comparison(pair.tested, &c)) {
         ck_assert_uint_gt(c.tx_packets, 200);
         ck_assert_uint_gt(c.rx_packets, 200);
         ck_assert_uint_eq(c.differences, 0);
@@ -96,7 +90,7 @@ START_TEST(hostile)
         dropped += pair_receive(&pair, bytes, length) == GN_VERDICT_DROP;
     }
     counters_equal_models();
-    const gn_rx_counters *c = pair.engine->rx_counters(pair.state);
+    const gn_rx_counters *c = gn_datapath_rx_counters(pair.tested);
     ck_assert_uint_eq(c->malformed, dropped);
     const uint64_t seen[] = {c->bad_version, c->bad_kind,     c->bad_bound, c->bad_head,   c->bad_length,
                              c->bad_stream,  c->bad_checksum, c->foreign,   c->restored[0]};
@@ -116,11 +110,10 @@ START_TEST(filled)
     p.seq = 10;
     for (size_t i = 0; i < 16384; i++) pair.values[i] = i % 64 ? 0 : 1e-3f;
     const gn_segment s = pair_build(&pair, p, 0, _i ? 65475 : 65495, 1400);
-    ck_assert_int_eq(gn_engine_model.transmit(pair.model, &s, GN_CUT_FILL, PAIR_MTU, &pair.expected), GN_OK);
+    ck_assert_int_eq(gn_datapath_transmit(pair.model, &s, GN_CUT_FILL, PAIR_MTU, &pair.expected), GN_OK);
     ck_assert_uint_lt(pair.expected.count, 4);
     pair_receive_all(&pair);
-    ck_assert_mem_eq(pair.engine->rx_counters(pair.state), gn_engine_model.rx_counters(pair.model),
-                     sizeof(gn_rx_counters));
+    ck_assert_mem_eq(gn_datapath_rx_counters(pair.tested), gn_datapath_rx_counters(pair.model), sizeof(gn_rx_counters));
     pair_close(&pair);
 }
 END_TEST
@@ -132,7 +125,7 @@ START_TEST(rules)
     gn_rule some[5] = {gn_rule_default(), gn_rule_default(), gn_rule_default(), gn_rule_default(), gn_rule_default()};
     pair_open(&pair, gn_engine_find("lockstep", NULL));
     pair_traffic(&pair);
-    ck_assert_int_eq(pair.engine->set_rules(pair.state, some, 5, &error), GN_INVALID);
+    ck_assert_int_eq(gn_datapath_set_rules(pair.tested, some, 5, &error), GN_INVALID);
     ck_assert_str_eq(error.text, "the hardware has room for 4 rules, not 5");
     some[0].protocol = GN_PROTOCOL_UDP;
     some[0].port_high = 4999;
@@ -144,16 +137,16 @@ START_TEST(rules)
     some[3].tos = 0x48;
     ck_assert_int_eq(gn_codec_init(&some[3].codec, GN_DENSE, 5), GN_OK);
     for (size_t count = 0; count <= 4; count++) {
-        ck_assert_int_eq(pair.engine->set_rules(pair.state, some, count, &error), 0);
-        ck_assert_int_eq(gn_engine_model.set_rules(pair.model, some, count, &error), 0);
+        ck_assert_int_eq(gn_datapath_set_rules(pair.tested, some, count, &error), 0);
+        ck_assert_int_eq(gn_datapath_set_rules(pair.model, some, count, &error), 0);
         pair_traffic(&pair);
         counters_equal_models();
     }
-    pair.engine->set_bypass(pair.state, true);
-    gn_engine_model.set_bypass(pair.model, true);
+    gn_datapath_set_bypass(pair.tested, true);
+    gn_datapath_set_bypass(pair.model, true);
     pair_traffic(&pair);
     counters_equal_models();
-    ck_assert_uint_gt(pair.engine->tx_counters(pair.state)->pass_bypass, 200);
+    ck_assert_uint_gt(gn_datapath_tx_counters(pair.tested)->pass_bypass, 200);
     pair_close(&pair);
 }
 END_TEST
@@ -165,9 +158,9 @@ static void *receive_many(void *argument)
     for (unsigned round = 0; round < 40; round++)
         for (unsigned i = 0; i < burst->count; i++) {
             size_t length;
-            if (pair.engine->receive(pair.state, burst->data + burst->offset[i],
-                                     burst->offset[i + 1] - burst->offset[i], pair.restored, PAIR_ROOM,
-                                     &length) != GN_VERDICT_WRITE)
+            if (gn_datapath_receive(pair.tested, burst->data + burst->offset[i],
+                                    burst->offset[i + 1] - burst->offset[i], pair.restored, PAIR_ROOM,
+                                    &length) != GN_VERDICT_WRITE)
                 return "a packet was dropped";
         }
     return NULL;
@@ -186,10 +179,10 @@ START_TEST(both_directions)
     for (unsigned round = 0; round < 40; round++) pair_transmit(&pair, p, round, 12000, 1200);
     ck_assert_int_eq(pthread_join(thread, &wrong), 0);
     gn_error error = {0};
-    ck_assert_msg(!pair.engine->check(pair.state, &error), "%s", error.text);
+    ck_assert_msg(!gn_datapath_check(pair.tested, &error), "%s", error.text);
     ck_assert_msg(!wrong, "%s", (const char *)wrong);
     gn_comparison c;
-    pair.engine->comparison(pair.state, &c);
+    gn_datapath_comparison(pair.tested, &c);
     ck_assert_uint_eq(c.tx_packets, 410);
     ck_assert_uint_eq(c.rx_packets, 400);
     pair_close(&pair);
@@ -202,37 +195,31 @@ static unsigned passing;
 
 static gn_status flipping_transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
 {
-    const gn_status failed = gn_transform_rtl.transmit(state, in, heads, out, error);
+    const gn_status failed = gn_engine_rtl.transmit(state, in, heads, out, error);
     for (unsigned i = 0; i < out->count && !flip_rx; i++)
         if (++passing == 3) out->data[out->offset[i + 1] - 1] ^= 4;
     return failed;
 }
 
 static gn_status flipping_receive(void *state, const uint8_t *bytes, size_t length, uint8_t *out, size_t capacity,
-                                  size_t *out_length, gn_error *error)
+                                  size_t *out_length, gn_verdict *verdict, gn_error *error)
 {
-    const gn_status status = gn_transform_rtl.receive(state, bytes, length, out, capacity, out_length, error);
+    const gn_status status = gn_engine_rtl.receive(state, bytes, length, out, capacity, out_length, verdict, error);
     if (flip_rx && ++passing == 3) out[20] ^= 1;
     return status;
 }
 
-static gn_status flipping_open(void **state, const gn_engine_config *config, gn_error *error)
+static gn_engine flipping, flipping_lockstep;  // flipping_lockstep: the model, and the one that flips
+
+static void make_flipping_engines(void)
 {
-    static gn_transform flipping;
-    flipping = gn_transform_rtl;
+    flipping = gn_engine_rtl;
     flipping.transmit = flipping_transmit;
     flipping.receive = flipping_receive;
     passing = 0;
-    return gn_lockstep_open(state, &gn_transform_model, &flipping, config, error);
+    flipping_lockstep = gn_engine_lockstep;
+    flipping_lockstep.other = &flipping;
 }
-static const gn_transform against_flipping = {.name = "lockstep", .open = flipping_open, GN_TRANSFORM_LOCKSTEP};
-
-static gn_status engine_open(void **state, const gn_engine_config *config, gn_error *error)
-{
-    return gn_packets_open(state, &against_flipping, config, error);
-}
-static const gn_engine flipping_lockstep = {
-    .name = "lockstep", .open = engine_open, .comparison = gn_packets_comparison, GN_ENGINE_PACKETS};
 
 START_TEST(flipped_bit)
 {
@@ -241,13 +228,14 @@ START_TEST(flipped_bit)
     ck_assert_ptr_nonnull(mkdtemp(folder));
     setenv("TMPDIR", folder, 1);
     flip_rx = _i;
+    make_flipping_engines();
     pair_open(&pair, &flipping_lockstep);
     const packet p = {.protocol = 17, .partial = true};
     pair.differs = true;
     const gn_status status = pair_transmit(&pair, p, 0, 5000, 1000);
     ck_assert_int_eq(status, flip_rx ? GN_OK : GN_DEAD);
     pair_receive_all(&pair);
-    ck_assert_int_eq(pair.engine->check(pair.state, &error), GN_CORRUPT);
+    ck_assert_int_eq(gn_datapath_check(pair.tested, &error), GN_CORRUPT);
     ck_assert_msg(
         strstr(error.text, flip_rx ? "receive, packet 3: byte 20 is 0x" : "transmit, packet 3, head 0: byte "), "%s",
         error.text);
@@ -266,15 +254,15 @@ START_TEST(no_answer)
     gn_error error = {0};
     const gn_rule rule = gn_rule_default();
     const gn_engine_config config = {.rules = &rule, .rule_count = 1};
-    ck_assert_msg(!gn_transform_rtl.open(&state, &config, &error), "%s", error.text);
+    ck_assert_msg(!gn_engine_rtl.open(&gn_engine_rtl, &state, &config, &error), "%s", error.text);
     in.count = 1;
     in.offset[1] = (uint32_t)packet_build(&(packet){.protocol = 17}, pair.values, 400, in.data);
     const int bad = 8, good = 0;  // tuser's bit of a frame that the DMA could not read
-    ck_assert_int_eq(gn_transform_rtl.transmit(state, &in, &bad, &out, &error), GN_INVALID);
+    ck_assert_int_eq(gn_engine_rtl.transmit(state, &in, &bad, &out, &error), GN_TIMEOUT);
     ck_assert_msg(strstr(error.text, "transmit: the hardware does not answer: 1 frame(s)"), "%s", error.text);
-    ck_assert_int_eq(gn_transform_rtl.transmit(state, &in, &good, &out, &error), 0);
+    ck_assert_int_eq(gn_engine_rtl.transmit(state, &in, &good, &out, &error), 0);
     ck_assert_uint_eq(out.count, 1);
-    gn_transform_rtl.close(state);
+    gn_engine_rtl.close(state);
 }
 END_TEST
 

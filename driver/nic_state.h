@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_DRIVER_NIC_PRIVATE_H
-#define GRADNIC_DRIVER_NIC_PRIVATE_H
-/// What the NIC's threads share. Each direction has a lock that its thread holds while it works on one segment or batch, never
-/// while it waits for work; the control thread takes it to read counters or to change settings. Both locks: out first, then in.
+#ifndef GRADNIC_DRIVER_NIC_STATE_H
+#define GRADNIC_DRIVER_NIC_STATE_H
+/// The state of a NIC, which its threads share. Each direction has a lock. The direction's thread
+/// holds it while it works on one segment or batch, never while it waits for work. The control thread
+/// takes the locks to read counters or to change settings. Whoever needs both takes out's first.
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "driver/capture.h"
-#include "driver/join.h"
+#include "driver/coalescer.h"
+#include "driver/datapath.h"
 #include "driver/nic.h"
 #include "driver/rate.h"
 #include "driver/wire.h"
 #include "net/clock.h"
 
 enum {
-    /// A thread that finds nothing looks again this often, giving way to others in between, before it sleeps: to be put to
-    /// sleep and woken costs more than to look, for both sides. It takes a quarter off a short round trip.
+    /// A thread that finds nothing looks again this often before it sleeps. It gives way to others in
+    /// between. To be woken costs more than to look, so a short round trip takes a quarter less.
     GN_PATIENCE = 20,
     GN_BATCH_BYTES = 65536,        ///< one read of either side
     GN_RESTORED_BYTES = 4 * 65536  ///< packets restored but not yet handed over
@@ -29,7 +31,7 @@ typedef struct gn_out {
     gn_cut cut;
     uint64_t segments, bytes;        ///< taken from the host, as it handed them over
     uint64_t no_peer;                ///< packets to a destination that no peer has: dropped
-    uint64_t not_ip;                 ///< packets that are no whole IP packets: dropped
+    uint64_t not_ip;                 ///< packets that are not whole IP packets: dropped
     uint64_t told_too_big;           ///< ICMP messages to the host about them
     uint64_t uncuttable;             ///< segments that the engine refused: dropped
     uint64_t packets, packet_bytes;  ///< IP packets given to the wire, after cutting and compressing
@@ -44,11 +46,11 @@ typedef struct gn_out {
 
 typedef struct gn_in {
     pthread_mutex_t lock;
-    uint64_t batches, datagrams, bytes;  ///< heard, from anyone; bytes as on the link (IP, UDP, Ethernet headers)
+    uint64_t batches, datagrams, bytes;  ///< from anyone; bytes as on the link, all headers included
     uint64_t unknown_sender;             ///< datagrams from no peer: dropped
     gn_ip source;                        ///< the last packet's, and the peer it belongs to
     const gn_peer *source_peer;
-    gn_join join;
+    gn_coalescer coalescer;
     uint8_t batch[GN_BATCH_BYTES];
     uint8_t restored[GN_RESTORED_BYTES];
 } gn_in;
@@ -58,9 +60,9 @@ struct gn_nic {
     gn_tun tun;
     gn_wire wire;
     gn_steer steer;
-    gn_endpoint listen;  ///< where the wire hears
-    void *engine;
-    bool partial;  ///< restored packets leave their checksum to the host
+    gn_endpoint listen;     ///< where the wire hears
+    gn_datapath *datapath;  ///< the engine, and what belongs around it
+    bool partial;           ///< restored packets leave their checksum to the host
     gn_capture *pcap_host, *pcap_wire;
     unsigned wire_mtu;                            ///< of the underlay
     unsigned packet_mtu;                          ///< of IP packets on the wire: wire_mtu less the encapsulation
@@ -74,16 +76,21 @@ struct gn_nic {
     gn_in *in;
 };
 
-/// Waits until `fd` (-1: none) is readable, the NIC is to stop, or `timeout` nanoseconds have passed (UINT64_MAX: never).
+/// Waits until `fd` is readable (-1: none), the NIC is to stop, or `timeout` nanoseconds have passed
+/// (UINT64_MAX: never).
 void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout);
-/// Ends both threads; `reason` is the errno that made it necessary, or 0.
+/// Ends both threads. `reason` is the errno that made it necessary, or 0.
 void gn_nic_stop(gn_nic *nic, int reason);
-/// Ends both threads when the engine has failed for good. To be asked when it gave nothing.
-bool gn_nic_engine_failed(gn_nic *nic);
+/// Whether the engine has failed for good; then it also ends both threads. To be called when the
+/// engine gave nothing.
+bool gn_nic_stop_if_failed(gn_nic *nic);
 
-/// Handles one batch that lies in nic->in->batch: untrusted bytes. Called with the lock held.
+// in.c, out.c
+
+/// Handles one batch of untrusted bytes, which lies in nic->in->batch. Called with in's lock held.
 void gn_in_batch(gn_nic *nic, const gn_wire_batch *batch);
 
+/// The threads; the argument is the gn_nic.
 void *gn_out_thread(void *nic);
 void *gn_in_thread(void *nic);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/transform_lockstep.h"
-
+// The engine `lockstep`: every packet goes through two engines, and the results are compared. What
+// `other` makes is handed on. The first difference ends the engine. It is written to a capture file,
+// which the error names. Counters are compared whenever they are read.
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -9,16 +10,17 @@
 
 #include "driver/counters.h"
 #include "driver/difference.h"
+#include "driver/engine.h"
 
 typedef struct lockstep {
-    const gn_transform *reference, *other;
+    const gn_engine *reference, *other;
     void *reference_state, *other_state;
     atomic_uint_fast64_t tx_packets, rx_packets, differences;
-    gn_burst *expected;               ///< transmit side
-    uint8_t restored[GN_PACKET_MAX];  ///< receive side
+    gn_burst *expected;               // by the reference, on transmit
+    uint8_t restored[GN_PACKET_MAX];  // by the reference, on receive
 } lockstep;
 
-void gn_lockstep_close(void *state)
+static void close_both(void *state)
 {
     lockstep *l = state;
     if (!l) return;
@@ -28,36 +30,38 @@ void gn_lockstep_close(void *state)
     free(l);
 }
 
-gn_status gn_lockstep_open(void **state, const gn_transform *reference, const gn_transform *other,
-                           const gn_engine_config *config, gn_error *error)
+static gn_status open_both(const gn_engine *engine, void **state, const gn_engine_config *config, gn_error *error)
 {
     lockstep *l = calloc(1, sizeof *l);
     if (!l) return gn_fail_memory(error);
-    l->reference = reference;
-    l->other = other;
+    gn_engine_config packets = *config;
+    packets.flow_capacity = 1;  // heads come with the packets
+    packets.partial_checksum = false;
+    l->reference = engine->reference;
+    l->other = engine->other;
     l->expected = malloc(sizeof *l->expected);
     const bool failed = !l->expected ? gn_fail_memory(error)
-                                     : reference->open(&l->reference_state, config, error) ||
-                                           other->open(&l->other_state, config, error);
+                                     : l->reference->open(l->reference, &l->reference_state, &packets, error) ||
+                                           l->other->open(l->other, &l->other_state, &packets, error);
     if (failed) {
-        gn_lockstep_close(l);
+        close_both(l);
         return error->status;
     }
     *state = l;
     return GN_OK;
 }
 
-gn_status gn_lockstep_set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
+static gn_status set_rules(void *state, const gn_rule *rules, size_t count, gn_error *error)
 {
     lockstep *l = state;
-    // The reference takes all that is valid; the other may have its limits.
+    // The reference takes all valid rules; the other may have limits of its own.
     return l->other->set_rules(l->other_state, rules, count, error) ||
                    l->reference->set_rules(l->reference_state, rules, count, error)
                ? error->status
                : GN_OK;
 }
 
-gn_status gn_lockstep_set_bypass(void *state, bool bypass, gn_error *error)
+static gn_status set_bypass(void *state, bool bypass, gn_error *error)
 {
     lockstep *l = state;
     return l->reference->set_bypass(l->reference_state, bypass, error) ||
@@ -80,7 +84,7 @@ static gn_status differ(lockstep *l, gn_difference *difference, gn_error *error)
     return gn_difference_report(difference, error);
 }
 
-gn_status gn_lockstep_transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
+static gn_status transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
 {
     lockstep *l = state;
     if (l->reference->transmit(l->reference_state, in, heads, l->expected, error) ||
@@ -99,23 +103,32 @@ gn_status gn_lockstep_transmit(void *state, const gn_burst *in, const int *heads
     return GN_OK;
 }
 
-gn_status gn_lockstep_receive(void *state, const uint8_t *packet, size_t length, uint8_t *out, size_t capacity,
-                              size_t *out_length, gn_error *error)
+// What an engine made of a received packet; no packet when it was dropped.
+static gn_bytes received(gn_verdict verdict, gn_bytes in, gn_bytes out)
+{
+    return verdict == GN_VERDICT_PASS ? in : verdict == GN_VERDICT_WRITE ? out : (gn_bytes){NULL, 0};
+}
+
+static gn_status receive(void *state, const uint8_t *packet, size_t length, uint8_t *out, size_t capacity,
+                         size_t *out_length, gn_verdict *verdict, gn_error *error)
 {
     lockstep *l = state;
+    gn_verdict expected = GN_VERDICT_DROP;
     size_t bytes = 0;
-    if (l->reference->receive(l->reference_state, packet, length, l->restored, sizeof l->restored, &bytes, error) ||
-        l->other->receive(l->other_state, packet, length, out, capacity, out_length, error))
+    if (l->reference->receive(l->reference_state, packet, length, l->restored, sizeof l->restored, &bytes, &expected,
+                              error) ||
+        l->other->receive(l->other_state, packet, length, out, capacity, out_length, verdict, error))
         return error->status;
+    const gn_bytes in = {packet, length};
     gn_difference d = {.direction = "receive",
                        .number = atomic_fetch_add(&l->rx_packets, 1) + 1,
-                       .in = {packet, length},
-                       .expected = {bytes ? l->restored : NULL, bytes},
-                       .got = {*out_length ? out : NULL, *out_length}};
+                       .in = in,
+                       .expected = received(expected, in, (gn_bytes){l->restored, bytes}),
+                       .got = received(*verdict, in, (gn_bytes){out, *out_length})};
     return gn_bytes_equal(d.expected, d.got) ? GN_OK : differ(l, &d, error);
 }
 
-/// Compares counters by name; the error names the first that differs.
+// Compares counters by name. The error names the first that differs.
 static gn_status compare(lockstep *l, const gn_counter *rows, const void *expected, const void *got, const char *what,
                          gn_error *error)
 {
@@ -129,7 +142,7 @@ static gn_status compare(lockstep *l, const gn_counter *rows, const void *expect
     return GN_OK;
 }
 
-gn_status gn_lockstep_tx_counters(void *state, gn_tx_counters *counters, gn_error *error)
+static gn_status tx_counters(void *state, gn_tx_counters *counters, gn_error *error)
 {
     lockstep *l = state;
     gn_tx_counters expected;
@@ -146,7 +159,7 @@ gn_status gn_lockstep_tx_counters(void *state, gn_tx_counters *counters, gn_erro
     return GN_OK;
 }
 
-gn_status gn_lockstep_rx_counters(void *state, gn_rx_counters *counters, gn_error *error)
+static gn_status rx_counters(void *state, gn_rx_counters *counters, gn_error *error)
 {
     lockstep *l = state;
     gn_rx_counters expected;
@@ -156,9 +169,26 @@ gn_status gn_lockstep_rx_counters(void *state, gn_rx_counters *counters, gn_erro
                : compare(l, gn_rx_counter_rows, &expected, counters, "rx", error);
 }
 
-void gn_lockstep_comparison(void *state, gn_comparison *comparison)
+static void comparison_of(void *state, gn_comparison *comparison)
 {
     lockstep *l = state;
     *comparison =
         (gn_comparison){atomic_load(&l->tx_packets), atomic_load(&l->rx_packets), atomic_load(&l->differences)};
 }
+
+const gn_engine gn_engine_lockstep = {
+    .name = "lockstep",
+    .reference = &gn_engine_model,
+#ifdef GRADNIC_RTL_NIC
+    .other = &gn_engine_rtl,
+#endif
+    .open = open_both,
+    .close = close_both,
+    .set_rules = set_rules,
+    .set_bypass = set_bypass,
+    .transmit = transmit,
+    .receive = receive,
+    .tx_counters = tx_counters,
+    .rx_counters = rx_counters,
+    .comparison = comparison_of,
+};

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_DRIVER_COALESCER_H
+#define GRADNIC_DRIVER_COALESCER_H
+/// Hands packets to the host. Neighbours of one TCP flow go up together, as one segment, with one
+/// write (gn_run of <gradnic/frame.h>). Nothing is copied for that.
+///
+/// A segment of several packets goes up with its checksum "not yet made", so nothing would check it
+/// again. gn_run therefore joins only packets whose own checksum holds. A single packet that passed
+/// untouched goes up as it is, and the host verifies it.
+
+#include <gradnic/frame.h>
+
+#include "driver/tun.h"
+
+enum { GN_COALESCER_MAX = 128 };  ///< packets in one segment
+
+typedef struct gn_coalescer_counters {
+    uint64_t packets, bytes;  ///< IP packets handed to the host, as they were one by one
+    uint64_t writes;          ///< system calls for them
+    uint64_t refused;         ///< packets that the host did not take (device down, ...)
+} gn_coalescer_counters;
+
+typedef struct gn_coalescer {
+    const gn_tun *tun;
+    gn_coalescer_counters counters;
+    bool open;  // a run is being made
+    gn_run run;
+    uint8_t *first;
+    struct iovec vector[1 + GN_COALESCER_MAX];
+} gn_coalescer;
+
+void gn_coalescer_init(gn_coalescer *coalescer, const gn_tun *tun);
+
+/// Adds one whole IP packet. It must stay where it is until the next flush; its headers may be
+/// rewritten. `restored`: it comes out of the engine, so its checksum holds. `partial`: it has only
+/// the pseudo header's sum for a checksum.
+void gn_coalescer_add(gn_coalescer *coalescer, uint8_t *packet, size_t length, bool restored, bool partial);
+
+/// Hands over everything that was added.
+void gn_coalescer_flush(gn_coalescer *coalescer);
+
+#endif
