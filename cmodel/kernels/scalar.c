@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel for any machine: lane.c's functions, one value after the other. Also what every other kernel
-// is compared with.
+// Profiles paper and lattice for any machine: lane.c's functions, one value after the other. Every
+// other kernel is compared with this one.
 #include <math.h>
 #include <string.h>
 
@@ -9,12 +9,7 @@
 #include "../record.h"
 #include "scalar.h"
 
-static void write_le(uint8_t *p, uint32_t word, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++) p[i] = (uint8_t)(word >> (8 * i));
-}
-
-// Writes the record of `lanes` values, the rest padding. Returns its bytes.
+// Writes the record of `lanes` values, the rest padding. @return its bytes
 static size_t encode_record(const gn_profile_row *profile, int bound_exp, const uint8_t *values, size_t lanes,
                             uint8_t record[GN_RECORD_MAX])
 {
@@ -22,12 +17,12 @@ static size_t encode_record(const gn_profile_row *profile, int bound_exp, const 
     size_t length = GN_TAG_WORD;
     for (size_t i = 0; i < lanes; i++) {
         gn_code code = profile->encode(bound_exp, gn_load32(values + 4 * i));
-        unsigned bytes = gn_payload_bytes(code.tag);
         tags |= code.tag << (2 * i);
-        write_le(record + length, code.payload, bytes);
-        length += bytes;
+        gn_store32(record + length, code.payload);  // the next payload overwrites surplus bytes
+        length += gn_payload_bytes(code.tag);
     }
-    write_le(record, tags, GN_TAG_WORD);
+    record[0] = (uint8_t)tags;
+    record[1] = (uint8_t)(tags >> 8);
     return length;
 }
 
@@ -49,17 +44,22 @@ static size_t encode(const gn_codec *codec, const uint8_t *values, size_t count,
     return taken;
 }
 
-// The code of one lane; `payload` moves behind it.
+// The code of one lane. `payload` moves behind it.
 static gn_code next_code(unsigned tags, unsigned lane, const uint8_t **payload)
 {
+    const uint8_t *p = *payload;
     gn_code code = {gn_lane_tag(tags, lane), 0};
-    unsigned bytes = gn_payload_bytes(code.tag);
-    for (unsigned b = 0; b < bytes; b++) code.payload |= (uint32_t)(*payload)[b] << (8 * b);
-    *payload += bytes;
+    if (code.tag == 1)
+        code.payload = p[0];
+    else if (code.tag == 2)
+        code.payload = (uint32_t)p[0] | (uint32_t)p[1] << 8;
+    else if (code.tag == 3)
+        code.payload = gn_load32(p);
+    *payload += gn_payload_bytes(code.tag);
     return code;
 }
 
-// The codes of `count` values one after the other, from a stream that walk() has passed.
+// Reads one code after the other, from a stream that walk() has passed.
 typedef struct reader {
     const uint8_t *payload;
     unsigned tags, lane;
