@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RFC 1071. The sum is made over words of the machine's own byte order and swapped at the end (its section
-// 2(B)), and over 32-bit words in 64-bit accumulators, whose carries are folded in only once (2(C)).
+// The Internet checksum, RFC 1071. Words are added in the machine's own byte order, and the sum is
+// swapped at the end (section 2(B)). 32-bit words go into 64-bit accumulators, whose carries are
+// folded in only once (2(C)).
 #include <string.h>
 
 #include <gradnic/packet.h>
@@ -18,7 +19,8 @@ static uint64_t load(const uint8_t *p, size_t bytes)
     return word;
 }
 
-/// Sum of the 32-bit words of 8-byte pieces; `length` is a multiple of 8. No overflow below 2^34 bytes.
+// Sum of the 32-bit words of 8-byte pieces. `length` is a multiple of 8. No overflow below 2^34
+// bytes.
 static uint64_t sum_words(uint64_t sum, const uint8_t *p, size_t length)
 {
     for (size_t i = 0; i < length; i += 8) {
@@ -29,7 +31,7 @@ static uint64_t sum_words(uint64_t sum, const uint8_t *p, size_t length)
 }
 
 #if defined(__x86_64__)
-/// `length` is a multiple of 64.
+// `length` is a multiple of 64.
 __attribute__((target("avx2"))) static uint64_t sum_wide(const uint8_t *p, size_t length)
 {
     const __m256i low = _mm256_set1_epi64x(0xffffffff);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins neighbouring TCP packets for the host (receive side of segmentation offload). What may be joined follows
-// Linux' tcp_gro_receive() and inet_gro_receive(), where they are not stricter still: equal windows too, so that no
-// window update is lost.
+// Joins neighbouring TCP packets for the host (receive side of segmentation offload). The
+// conditions are those of Linux' tcp_gro_receive() and inet_gro_receive(). In addition the windows
+// must be equal, so that no window update is lost.
 #include <string.h>
 
 #include <gradnic/frame.h>
@@ -41,7 +41,8 @@ static bool same_ip(const uint8_t *a, const uint8_t *b, unsigned version)
 
 static bool same_tcp(const uint8_t *a, const uint8_t *b, size_t length)
 {
-    // All but the sequence number, flags (see joinable()), checksum; the urgent pointer means nothing without URG.
+    // All but sequence number, flags (see joinable()) and checksum. Without URG the urgent pointer
+    // means nothing.
     return equal(a, b, 0, 4) && equal(a, b, 8, 13) && equal(a, b, 14, 16) && equal(a, b, 20, length);
 }
 
@@ -71,7 +72,8 @@ gn_handover gn_run_finish(const gn_run *run, uint16_t mss, uint8_t *packet)
     uint16_t was = h.end;
     h.end = (uint16_t)(h.payload + run->payload_bytes);
     if (h.version == 4) {
-        uint32_t sum = (uint32_t)(uint16_t)~gn_get16(packet + 10) + (uint16_t)~was + h.end;  // RFC 1624
+        // RFC 1624
+        uint32_t sum = (uint32_t)(uint16_t)~gn_get16(packet + 10) + (uint16_t)~was + h.end;
         gn_put16(packet + 2, h.end);
         gn_put16(packet + 10, gn_checksum_finish(sum));
     } else {

@@ -14,7 +14,7 @@
 
 static const uint8_t magic[8] = {'G', 'R', 'A', 'D', 'N', 'I', 'C', '1'};
 
-/// Bytes of the header, in order.
+// Offsets of the header's fields.
 enum {
     AT_MAGIC = 0,
     AT_PROFILE = 8,
@@ -73,7 +73,7 @@ gn_status gn_container_encode_header(const gn_container_info *info, uint8_t head
     return GN_OK;
 }
 
-/// The header's fields, after magic and CRC.
+// Reads the header's fields, after magic and CRC.
 static gn_status check_fields(const uint8_t *header, gn_container_info *info, gn_container_fault *fault)
 {
     const uint8_t profile = header[AT_PROFILE];
@@ -81,7 +81,7 @@ static gn_status check_fields(const uint8_t *header, gn_container_info *info, gn
     int lowest, highest;
     if (!name)
         return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_PROFILE, "profile %u is unknown", profile);
-    gn_profile_range((gn_profile)profile, &lowest, &highest);  // what has a name has a range
+    gn_profile_range((gn_profile)profile, &lowest, &highest);  // a named profile has a range
     info->profile = (gn_profile)profile;
     info->bound_exp = header[AT_BOUND_EXP] < 128 ? header[AT_BOUND_EXP] : header[AT_BOUND_EXP] - 256;
     if (info->bound_exp < lowest || info->bound_exp > highest)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_CONTAINER_BYTES_H
 #define GRADNIC_CONTAINER_BYTES_H
-/// What container.c and container_io.c share.
+/// Internal: shared by container.c and container_io.c.
 
 #include <stdbool.h>
 

@@ -49,7 +49,7 @@ gn_status gn_container_writer_new(gn_container_writer **result, const gn_codec *
     return GN_OK;
 }
 
-/// Buffers for gn_container_write(), made when they are first needed.
+// Makes the buffers for gn_container_write() when they are first needed.
 static gn_status make_buffers(gn_container_writer *writer)
 {
     if (writer->values) return GN_OK;
@@ -128,13 +128,13 @@ struct gn_container_reader {
     uint64_t offset;   // bytes read
     uint64_t next;     // block to read next
     bool ended;        // the end was checked
-    gn_status failed;  // what every call returns from then on
+    gn_status failed;  // not GN_OK: every further call returns it
     float *values;     // of one block, for gn_container_read()
     uint8_t *block;
     size_t held, taken;  // values there, and how many the caller has
 };
 
-/// Reads exactly `bytes` bytes; an early end is `block`'s fault.
+// Reads exactly `bytes` bytes. An early end is a fault of `block`.
 static gn_status read_exactly(gn_container_reader *reader, void *data, size_t bytes, uint64_t block)
 {
     size_t got;
@@ -239,7 +239,7 @@ gn_status gn_container_next_block(gn_container_reader *reader, uint8_t *buffer, 
     return reader->failed;
 }
 
-/// Decompresses the next block into reader->values; held is 0 at the end.
+// Decompresses the next block into reader->values. `held` is 0 at the end of the file.
 static gn_status refill(gn_container_reader *reader)
 {
     const gn_container_info *info = &reader->info;

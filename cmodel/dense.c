@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile dense for one quad at a time, in the shape of the specification (docs/codec.md): read this first. Every faster
-// path is compared with it.
+// Profile dense for one quad at a time, in the shape of the specification (docs/codec.md): read
+// this first. Every faster path is compared with it.
 #include "dense.h"
 
 #include <string.h>
@@ -100,7 +100,8 @@ bool gn_dense_missing_empty(const uint8_t *record, size_t lanes)
         unsigned class = gn_quad_class(header, g);
         size_t first = (size_t)g * GN_GROUP, present = lanes > first ? lanes - first : 0;
         if (!present && class) return false;
-        for (unsigned b = 0; b < gn_class_bytes[class]; b++)  // planes and raw mask alike: a bit a lane
+        // Planes and raw mask have a bit per lane.
+        for (unsigned b = 0; b < gn_class_bytes[class]; b++)
             if (present < GN_GROUP && payload[b] >> present) return false;
         payload += gn_class_bytes[class];
     }
@@ -134,7 +135,7 @@ gn_status gn_dense_walk(const uint8_t *stream, size_t bytes, size_t count, gn_ta
     for (size_t left = quads; left > 0;) {
         const uint8_t *item = stream + offset;
         *error_offset = offset;
-        if (bytes - offset < GN_RUN_ITEM) return GN_TRUNCATED;  // a record too has at least a byte of payload
+        if (bytes - offset < GN_RUN_ITEM) return GN_TRUNCATED;  // records are no shorter
         unsigned header = gn_quad_header(item);
         size_t done = 1, length = GN_RUN_ITEM;
         if (header) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DENSE_H
 #define GRADNIC_DENSE_H
-/// Internal: the bytes of profile dense, one group and one quad at a time (docs/codec.md). The integers and the values are
-/// lattice's own (lane.c); nothing here knows what they mean.
+/// Internal: the bytes of profile dense, one group and one quad at a time (docs/codec.md). Integers
+/// and values are those of lattice (lane.c). Nothing here knows what they mean.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,12 +17,13 @@ enum {
     GN_QUAD_HEADER = 2,                   ///< bytes; not zero
     GN_RUN_ITEM = 3,                      ///< bytes of a zero run: a zero header, and quads - 1
     GN_RUN_QUADS = 256,                   ///< most quads of a run
-    GN_CLASS_WORDS = 15,                  ///< the class of 32-bit words, the only one with raw lanes
+    GN_CLASS_WORDS = 15,                  ///< the class of 32-bit words, alone with raw lanes
     GN_CLASS_BYTES_MAX = 33,
     GN_QUAD_MAX = GN_QUAD_HEADER + GN_QUAD_GROUPS * GN_CLASS_BYTES_MAX
 };
 
-/// Eight lanes: an integer each, as two's complement, or where bit i of `raw` is set a binary32's bits.
+/// Eight lanes. Lane i is an integer in two's complement. Where bit i of `raw` is set, it holds the
+/// bits of a binary32.
 typedef struct gn_dense_group {
     uint32_t word[GN_GROUP];
     unsigned raw;
@@ -30,8 +31,8 @@ typedef struct gn_dense_group {
 
 typedef gn_dense_group gn_dense_quad[GN_QUAD_GROUPS];
 
-/// Bit planes that a class keeps of every lane. Classes 1 to 8 and 12 to 14 hold two's complement, 9 to 11 numbers >= 0.
-/// A macro, because kernels make constant tables of it.
+/// Bit planes that a class keeps of every lane. Classes 1 to 8 and 12 to 14 hold two's complement,
+/// classes 9 to 11 numbers >= 0. A macro, because kernels make constant tables of it.
 #define GN_CLASS_PLANES(c)                                                                                             \
     ((c) <= 8    ? (unsigned)(c)                                                                                       \
      : (c) <= 11 ? (unsigned)(c)&3u                                                                                    \
@@ -41,7 +42,7 @@ typedef gn_dense_group gn_dense_quad[GN_QUAD_GROUPS];
                  : 32u)
 #define GN_CLASS_UNSIGNED(c) ((c) >= 9 && (c) <= 11)
 
-/// Payload bytes: one a plane, and class 15's raw mask.
+/// Payload bytes of a class: one per plane, and the raw mask of class 15.
 #define GN_CLASS_BYTES(c) (GN_CLASS_PLANES(c) + ((c) == GN_CLASS_WORDS))
 
 extern const uint8_t gn_class_bytes[GN_CLASS_COUNT];
@@ -69,24 +70,26 @@ static inline size_t gn_quad_count(size_t count)
     return count / GN_QUAD + (count % GN_QUAD != 0);
 }
 
-/// A quad record of canonical classes. Returns its bytes; 0, and writes nothing, for a quad of zeros.
+/// Writes a quad record of canonical classes. @return its bytes; 0 for a quad of zeros, which
+/// writes nothing
 size_t gn_dense_put(const gn_dense_quad quad, uint8_t record[GN_QUAD_MAX]);
 
-/// The lanes of a whole quad record.
+/// Reads the lanes of a whole quad record.
 void gn_dense_get(const uint8_t *record, gn_dense_quad quad);
 
-/// False when a record that must stand for `lanes` values (1 to 32) has anything in those that are missing.
+/// For a record that must stand for `lanes` values (1 to 32). @return false when a missing lane
+/// holds anything
 bool gn_dense_missing_empty(const uint8_t *record, size_t lanes);
 
-/// A stream as it is written: item by item, within its capacity.
+/// A stream that is being written, item by item, within its capacity.
 typedef struct gn_dense_writer {
     uint8_t *out;
     const uint8_t *end;
-    unsigned run;  ///< quads of the zero run that ends at `out`; 0: what ends there is something else
+    unsigned run;  ///< quads of the zero run that ends at `out`; 0: no run ends there
 } gn_dense_writer;
 
-/// Appends a quad of zeros: to the run that ends the stream, or as a new one. False, and nothing is written, when that does
-/// not fit.
+/// Appends a quad of zeros, to the run that ends the stream or as a new run. @return false when it
+/// does not fit: then nothing is written
 static inline bool gn_dense_append_zeros(gn_dense_writer *writer)
 {
     if (writer->run == 0 || writer->run == GN_RUN_QUADS) {
@@ -99,10 +102,11 @@ static inline bool gn_dense_append_zeros(gn_dense_writer *writer)
     return true;
 }
 
-/// Appends a quad: its record, or `bytes` == 0 for zeros. False, and nothing is written, when it does not fit.
+/// Appends a quad: its record, or `bytes` == 0 for zeros. @return false when it does not fit: then
+/// nothing is written
 bool gn_dense_append(gn_dense_writer *writer, const uint8_t *record, size_t bytes);
 
-/// The profile's row: gn_profile_row.
+/// The rows `bound` and `walk` of gn_profile_row (profile.h).
 size_t gn_dense_bound(size_t count);
 gn_status gn_dense_walk(const uint8_t *stream, size_t bytes, size_t count, gn_tally *tally, size_t *error_offset);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chained hash table over a fixed array of entries, with an LRU list through the same array. The hash is
-// keyed (SipHash-1-3, Aumasson and Bernstein 2012) with random bytes, so nobody can choose ports or
-// addresses that all land in one chain. The key decides only where an entry lies, never what is found.
+// A chained hash table over a fixed array of entries, with an LRU list through the same array.
+// Random bytes are the key of the hash (SipHash-1-3, Aumasson and Bernstein 2012). So nobody can
+// choose ports or addresses that all land in one chain. The key decides only where an entry lies,
+// never what is found.
 #include "flow.h"
 
 #include <stdlib.h>
@@ -96,7 +97,7 @@ static void make_newest(gn_flow_table *table, uint32_t i)
     f[NONE].older = i;
 }
 
-/// The link that points to the key's entry; it holds NONE when there is no such entry.
+// The link that points to the entry of `key`. It holds NONE when there is no such entry.
 static uint32_t *find_link(gn_flow_table *table, const flow_key *key)
 {
     uint32_t *link = bucket_of(table, key);

@@ -61,7 +61,8 @@ uint32_t gn_paper_decode(int bound_exp, gn_code code)
     return compose(code.payload & ((1u << width) - 1), width, code.payload >> width & 1);
 }
 
-// ---- lattice: a value becomes an integer multiple q of the step 2^(1-k), rounded to nearest, ties to even.
+// ---- lattice: a value becomes an integer multiple q of the step 2^(1-k), rounded to nearest, ties
+// to even.
 
 enum { LATTICE_MAX = 32767 };
 
@@ -79,8 +80,9 @@ gn_code gn_lattice_encode(int bound_exp, uint32_t value_bits)
     fields f = split(value_bits);
     // |f| = significand * 2^(exponent - 150), so |q| = |f| * 2^(k-1) = significand / 2^shift
     int shift = 151 - f.exponent - bound_exp;
-    if (f.exponent == 255 || shift < 9) return raw(value_bits);  // not finite, or significand >> 8 > LATTICE_MAX
-    if (f.exponent == 0 || shift > 24) return (gn_code){0, 0};   // below half a step
+    // not finite, or significand >> 8 > LATTICE_MAX
+    if (f.exponent == 255 || shift < 9) return raw(value_bits);
+    if (f.exponent == 0 || shift > 24) return (gn_code){0, 0};  // below half a step
 
     uint32_t magnitude = round_shift(f.significand, shift);
     uint32_t q = f.sign ? 0 - magnitude : magnitude;

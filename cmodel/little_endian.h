@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_LITTLE_ENDIAN_H
 #define GRADNIC_LITTLE_ENDIAN_H
-/// Little-endian words, of values and of files, at any alignment. (Network headers: bytes.h.)
+/// Little-endian words of values and files, at any alignment. bytes.h is for network headers.
 
 #include <stdint.h>
 

@@ -58,7 +58,7 @@ bool gn_ip_header_read(const uint8_t *packet, size_t length, gn_ip_header *ip)
     return read_ip(packet, length, ip);
 }
 
-/// The extension headers of IANA's list; everything else in the next-header field is a protocol.
+// The extension headers of IANA's list. Any other next header is a protocol.
 static bool is_ipv6_extension(uint8_t next)
 {
     switch (next) {

@@ -12,7 +12,7 @@ gn_encoded gn_payload_store(const uint8_t *in, size_t length, uint8_t *out)
     return (gn_encoded){.taken = length, .bytes = GN_SHIM_BYTES + length, .stored = true};
 }
 
-/// Puts shim, head and tail around a stream of `values` values that is already in its place.
+// Puts shim, head and tail around a stream of `values` values that is already in its place.
 static gn_encoded wrap(const gn_codec *codec, size_t head, const uint8_t *in, size_t length, uint8_t *out,
                        size_t values, size_t stream_bytes)
 {
@@ -33,7 +33,7 @@ gn_encoded gn_payload_encode(const gn_codec *codec, size_t head, const uint8_t *
 {
     if (length < head + 4) return gn_payload_store(in, length, out);
     size_t values = (length - head) / 4, bytes;
-    // One byte less than the values have: a stream that does not fit in that does not pay.
+    // One byte less than the values have: a stream that does not fit there does not pay.
     gn_status status = gn_stream_encode(codec, in + head, values, out + GN_SHIM_BYTES + head, 4 * values - 1, &bytes);
     if (status != GN_OK) return gn_payload_store(in, length, out);
     return wrap(codec, head, in, length, out, values, bytes);
@@ -43,11 +43,12 @@ gn_encoded gn_payload_fill(const gn_codec *codec, size_t head, const uint8_t *in
                            size_t room)
 {
     size_t payload_room = room - GN_SHIM_BYTES;
-    // What fits stored stays one packet, whatever the codec makes of it.
+    // A payload that fits stored stays one packet, whatever the codec makes of it.
     if (length <= payload_room) return gn_payload_encode(codec, head, in, length, out);
 
     size_t tail = (length - head) % 4, values = (length - head) / 4;
-    size_t stored = head + (payload_room - head) / 4 * 4;  // the next packet begins with a whole value
+    // The next packet begins with a whole value.
+    size_t stored = head + (payload_room - head) / 4 * 4;
     size_t taken, bytes;
     gn_status status = gn_stream_encode_fit(codec, in + head, values, out + GN_SHIM_BYTES + head,
                                             payload_room - head - tail, &taken, &bytes);

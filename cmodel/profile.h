@@ -14,8 +14,8 @@ typedef struct gn_profile_row {
     gn_code (*encode)(int bound_exp, uint32_t value_bits);  ///< lane.c
     uint32_t (*decode)(int bound_exp, gn_code code);
     size_t (*bound)(size_t count);  ///< gn_stream_bound()
-    /// Walks a stream and checks everything that a decoder must check. For a good stream `*tally` is
-    /// overwritten; for a bad one `*error_offset` says where it is bad.
+    /// Walks a stream and checks everything that a decoder must check. For a good stream `*tally`
+    /// is overwritten; for a bad one `*error_offset` says where it is bad.
     gn_status (*walk)(const uint8_t *stream, size_t bytes, size_t count, gn_tally *tally, size_t *error_offset);
 } gn_profile_row;
 

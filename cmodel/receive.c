@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wire to host, one packet. Everything in it is untrusted: headers are read by parse.c, the shim by shim.c, the
-// stream by the codec, and each length is checked here before it is used.
+// Wire to host, one packet. Everything in it is untrusted. parse.c reads headers, shim.c the shim,
+// the codec the stream. Each length is checked here before it is used.
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,8 +85,8 @@ static bool select_codec(gn_rx *rx, const gn_shim *shim, uint64_t **fault)
     return status == GN_OK;
 }
 
-/// The rules for the shim of a packet whose payload is `bytes` bytes behind it and may become `room` bytes.
-/// @return NULL, or the counter of what is wrong.
+// Checks the shim of a packet. `bytes` bytes of payload are behind it, and may become `room` bytes.
+// @return NULL, or the counter of what is wrong
 static uint64_t *check_shim(gn_rx *rx, const gn_shim *shim, size_t bytes, size_t room)
 {
     gn_rx_counters *c = &rx->counters;
@@ -101,7 +101,7 @@ static uint64_t *check_shim(gn_rx *rx, const gn_shim *shim, size_t bytes, size_t
     return wrong || !shim->length || shim->length > room ? &c->bad_length : NULL;
 }
 
-/// Restores the `bytes` bytes behind a checked shim to shim->length bytes.
+// Restores the `bytes` bytes behind a checked shim to shim->length bytes.
 static bool restore(const gn_codec *codec, const gn_shim *shim, const uint8_t *in, size_t bytes, uint8_t *out)
 {
     if (shim->kind == GN_KIND_STORED) {
@@ -116,7 +116,8 @@ static bool restore(const gn_codec *codec, const gn_shim *shim, const uint8_t *i
     return true;
 }
 
-/// @return NULL when everything about the packet is right and `out` has the payload; else the counter.
+// @return NULL when the packet is right and `out` has its payload; else the counter of what is
+// wrong
 static uint64_t *receive(gn_rx *rx, const gn_shim *shim, const uint8_t *packet, const gn_headers *h, uint8_t *out,
                          size_t capacity)
 {

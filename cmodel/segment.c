@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host to wire, one segment of up to 64 KiB (TSO, USO): cut into packets. Each packet's payload is made straight
-// from the segment into the burst, its headers are stamped ahead of it.
+// Host to wire, one segment of up to 64 KiB (TSO, USO): cut into packets. Each packet's payload
+// goes straight from the segment into the burst. Its headers are stamped ahead of it.
 #include <string.h>
 
 #include "bytes.h"
@@ -9,7 +9,7 @@
 
 enum { SMALLEST_ROOM = 16 };  // payload bytes, shim included, below which an MTU is impossible
 
-/// A segment on its way into a burst.
+// A segment on its way into a burst.
 typedef struct cutter {
     gn_stamp stamp;
     const uint8_t *payload;
@@ -22,12 +22,13 @@ typedef struct cutter {
 
 static bool is_cut_allowed(const gn_headers *h, uint16_t gso_size)
 {
-    // A SYN takes a sequence number of its own, and RFC 9293's RST ends everything: neither is ever cut.
+    // Neither is ever cut: a SYN takes a sequence number of its own, a RST ends everything (RFC
+    // 9293).
     if (h->protocol == GN_PROTOCOL_TCP) return !(h->tcp_flags & (GN_TCP_SYN | GN_TCP_RST));
     return gso_size > 0;
 }
 
-/// Finds the size of the pieces; `growth`: bytes that a stored packet gains.
+// Finds the size of the pieces. `growth`: bytes that a stored packet gains.
 static bool prepare(cutter *c, const gn_segment *segment, const gn_headers *h, size_t growth, size_t wire_mtu)
 {
     bool tcp = h->protocol == GN_PROTOCOL_TCP;
@@ -46,7 +47,7 @@ static bool prepare(cutter *c, const gn_segment *segment, const gn_headers *h, s
     return !c->piece || (c->length + c->piece - 1) / c->piece <= GN_BURST_PACKETS;
 }
 
-/// Where the next packet begins in the burst.
+// Where the next packet begins in the burst.
 static size_t next_offset(const cutter *c)
 {
     return c->burst->offset[c->burst->count];
@@ -57,7 +58,7 @@ static uint8_t *next_payload(const cutter *c)
     return c->burst->data + next_offset(c) + c->stamp.length;
 }
 
-/// What differs in the headers of the packet that takes the next `taken` bytes.
+// What differs in the headers of the packet that takes the next `taken` bytes.
 static gn_imprint make_imprint(const cutter *c, unsigned index, size_t taken)
 {
     gn_imprint imprint = {.seq_step = (uint32_t)c->done, .id_step = (uint16_t)index};
@@ -66,7 +67,8 @@ static gn_imprint make_imprint(const cutter *c, unsigned index, size_t taken)
     return imprint;
 }
 
-/// Completes the packet whose payload of `bytes` bytes is in place and stands for `taken` bytes of the segment.
+// Completes a packet. Its payload of `bytes` bytes is in place, and stands for `taken` bytes of the
+// segment.
 static void finish_packet(cutter *c, size_t taken, size_t bytes)
 {
     gn_burst *b = c->burst;
@@ -80,7 +82,7 @@ static void finish_packet(cutter *c, size_t taken, size_t bytes)
     b->count++;
 }
 
-/// Whether one more packet, of at most `bytes` payload bytes, has a place in the burst.
+// Whether the burst has room for one more packet with at most `bytes` payload bytes.
 static bool has_place(const cutter *c, size_t bytes)
 {
     return c->burst->count < GN_BURST_PACKETS && next_offset(c) + c->stamp.length + bytes <= GN_BURST_BYTES;
@@ -102,8 +104,8 @@ static gn_status cut_untouched(cutter *c)
     return GN_OK;
 }
 
-/// The head of the packet that begins `done` bytes into a segment with this plan: values go on across packets of TCP,
-/// a datagram begins anew.
+// The head of the packet that begins `done` bytes into a segment with this plan. Values go on from
+// one TCP packet to the next. A datagram begins anew.
 static size_t head_at(const cutter *c, const gn_plan *plan)
 {
     if (plan->head == GN_HEAD_STORED) return 0;
@@ -135,7 +137,7 @@ static gn_status cut_to_fill(cutter *c, const gn_plan *plan)
     return GN_OK;
 }
 
-/// Whether the host left a checksum to the NIC that is not the one of `h` (a tunnel's inner header, say).
+// Whether the host left another checksum to the NIC than that of `h`, such as one in a tunnel.
 static bool is_checksum_elsewhere(const gn_segment *s, gn_parse parse, const gn_headers *h)
 {
     if (!s->partial_checksum || (!s->checksum_start && !s->checksum_offset)) return false;
@@ -143,7 +145,7 @@ static bool is_checksum_elsewhere(const gn_segment *s, gn_parse parse, const gn_
            s->checksum_start + s->checksum_offset != (int)gn_packet_checksum_at(h);
 }
 
-/// A packet that is not cut and not looked into: copied, with a partial checksum wherever it is completed.
+// Copies a packet that is neither cut nor looked into, and completes its checksum wherever that is.
 static gn_status copy_whole(const gn_segment *s, size_t wire_mtu, gn_burst *burst)
 {
     if (s->length > wire_mtu || s->length > GN_PACKET_MAX) return GN_INVALID;
@@ -152,21 +154,21 @@ static gn_status copy_whole(const gn_segment *s, size_t wire_mtu, gn_burst *burs
     if (s->partial_checksum && at) {
         if (at + 2 > s->length) return GN_INVALID;
         uint16_t sum = gn_checksum_finish(gn_checksum_add(0, burst->data + start, s->length - start));
-        gn_put16(burst->data + at, sum ? sum : 0xffff);  // both mean the same, but 0 in UDP means none
+        gn_put16(burst->data + at, sum ? sum : 0xffff);  // the same sum, but 0 in UDP means none
     }
     burst->offset[1] = (uint32_t)s->length;
     burst->count = 1;
     return GN_OK;
 }
 
-/// A segment that stays as it is: its checksum is complete and it fits, with room to grow.
+// Whether a segment stays as it is: its checksum is complete, and it fits with room to grow.
 static bool is_whole(const gn_segment *s, const gn_headers *h, size_t growth, size_t wire_mtu)
 {
     return !s->partial_checksum && s->length + growth <= wire_mtu &&
            (!s->gso_size || h->end - h->payload <= s->gso_size);
 }
 
-/// Whether gn_tx_make_plan() would make a plan; counts nothing.
+// Whether gn_tx_make_plan() would make a plan. Counts nothing.
 static bool is_eligible(const gn_tx *tx, gn_parse parse, const gn_headers *h)
 {
     return parse == GN_PARSE_OK && !tx->bypass && h->end > h->payload && gn_tx_match(tx, h);

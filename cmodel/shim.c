@@ -3,14 +3,14 @@
 
 #include "bytes.h"
 
-/// v * x^8 modulo x^8 + x^2 + x + 1, but for the two bits that v << 2 may put above the low eight.
+// v * x^8 modulo x^8 + x^2 + x + 1. v << 2 may put two more bits above the low eight.
 static unsigned times_x8(unsigned v)
 {
     return v ^ v << 1 ^ v << 2;
 }
 
-/// CRC-8 of the first 7 bytes: polynomial 0x07, initial value 0, no reflection. A byte at a time without a table, since
-/// the polynomial is so small.
+// CRC-8 of the first 7 bytes: polynomial 0x07, initial value 0, no reflection. It takes a byte at a
+// time without a table, because the polynomial is so small.
 static uint8_t check(const uint8_t *shim)
 {
     unsigned crc = 0;

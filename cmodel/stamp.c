@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The IPv4 header checksum is updated from the old one (RFC 1624, eqn. 3), never made anew: a header that was
-// damaged before it came here is still seen to be damaged afterwards.
+// The IPv4 header checksum is updated from the old one (RFC 1624, eqn. 3), never made anew. So a
+// header that came here damaged still has a wrong checksum afterwards.
 #include "stamp.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static uint16_t complement(uint16_t word)
     return (uint16_t)~word;
 }
 
-/// L4 header sum with the fields that change from packet to packet read as zero.
+// The sum of an L4 header, in which the fields that change from packet to packet count as zero.
 static uint32_t constant_sum(const uint8_t *l4, size_t length, uint8_t protocol)
 {
     uint8_t copy[60];

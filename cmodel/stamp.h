@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_CMODEL_STAMP_H
 #define GRADNIC_CMODEL_STAMP_H
-/// Writes the headers of packets that are made from one packet: prepared once, then stamped ahead of each
-/// new payload with its lengths, sequence number, flags and checksums.
+/// Writes the headers of packets that are made from one packet. A stamp is prepared once. Then it
+/// is written ahead of each new payload, with that packet's lengths, sequence number, flags and
+/// checksums.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,16 +12,16 @@
 #include <gradnic/packet.h>
 
 typedef struct gn_stamp {
-    const uint8_t *packet;  // the one it was made of; not owned
+    const uint8_t *packet;  // the original packet; not owned
     gn_headers headers;
     size_t length;        // of both headers
-    uint32_t ip_sum;      // RFC 1624: complement of the old checksum, old total length and id taken out
-    uint32_t l4_sum;      // pseudo header and L4 header without lengths, sequence number, flags, checksum
+    uint32_t ip_sum;      // RFC 1624: complement of the old checksum, without old length and id
+    uint32_t l4_sum;      // pseudo header and L4 header, without the fields that change
     uint32_t pseudo_sum;  // addresses and protocol
     uint16_t id;          // IPv4 identification
 } gn_stamp;
 
-/// One packet's difference from the one that the stamp was made of.
+/// What differs in one packet from the original packet.
 typedef struct gn_imprint {
     size_t payload_bytes;  // already in place behind the headers
     uint32_t payload_sum;  // gn_checksum_add() over them; unused with `partial`
@@ -30,7 +31,7 @@ typedef struct gn_imprint {
     bool partial;         // leave the pseudo-header sum in the L4 checksum field
 } gn_imprint;
 
-/// `headers` as gn_packet_parse() gave them for `packet`, which must outlive the stamp.
+/// `headers` are those that gn_packet_parse() gave for `packet`, which must outlive the stamp.
 void gn_stamp_prepare(gn_stamp *stamp, const uint8_t *packet, const gn_headers *headers);
 
 /// Writes stamp->length bytes of headers to `out`.

@@ -9,7 +9,7 @@ const char *gn_status_string(gn_status status)
         [GN_NO_SPACE] = "destination too small",
         [GN_NO_MEMORY] = "out of memory",
         [GN_CORRUPT] = "corrupt data",
-        [GN_TRUNCATED] = "data ends early",
+        [GN_TRUNCATED] = "truncated data",
         [GN_UNSUPPORTED] = "not supported",
         [GN_IO] = "input/output error",
         [GN_TIMEOUT] = "deadline passed",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host to wire, one packet: is it eligible, under which rule, with which head; then payload and headers.
+// Host to wire, one packet. Finds whether it is eligible, its rule and its head; then makes payload
+// and headers.
 #include "transmit.h"
 
 #include <stdlib.h>
@@ -105,7 +106,7 @@ int gn_tx_note_flow(gn_tx *tx, const uint8_t *packet, const gn_headers *h)
     int head = GN_HEAD_STORED;
     uint32_t isn;
     if (h->tcp_flags & GN_TCP_SYN) note_syn(tx, packet, h);
-    // Only flows that are asked for stay young in the table; other traffic must not push them out.
+    // Only flows that a rule matches stay young in the table. Other traffic must not push them out.
     else if (h->end > h->payload && gn_tx_match(tx, h) && gn_flow_find(tx->flows, packet, h, &isn))
         head = (int)((isn + 1 - h->seq) & 3);
     if (h->tcp_flags & (GN_TCP_FIN | GN_TCP_RST)) tx->counters.flows_closed += gn_flow_remove(tx->flows, packet, h);
@@ -119,7 +120,7 @@ int gn_tx_head(gn_tx *tx, const uint8_t *packet, size_t length)
     return gn_packet_parse(packet, length, &h) == GN_PARSE_OK ? gn_tx_note_flow(tx, packet, &h) : 0;
 }
 
-/// The counter of why a packet passes, or NULL for an eligible one.
+// The counter of why a packet passes, or NULL for an eligible packet.
 static uint64_t *reason_to_pass(gn_tx *tx, gn_parse parse, const gn_headers *h)
 {
     gn_tx_counters *c = &tx->counters;

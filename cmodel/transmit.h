@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_CMODEL_TRANSMIT_H
 #define GRADNIC_CMODEL_TRANSMIT_H
-/// What single packets (transmit.c) and segments (segment.c) share.
+/// Internal: shared by single packets (transmit.c) and segments (segment.c).
 
 #include <gradnic/frame.h>
 
@@ -27,14 +27,14 @@ typedef struct gn_plan {
 /// First rule that matches, or NULL.
 const gn_rule *gn_tx_match(const gn_tx *tx, const gn_headers *headers);
 
-/// Takes note of SYN, FIN and RST, and finds the head of a TCP segment that a rule matches.
+/// Notes SYN, FIN and RST, and finds the head of a TCP segment that a rule matches.
 int gn_tx_note_flow(gn_tx *tx, const uint8_t *packet, const gn_headers *headers);
 
-/// Counts the packet (`length` bytes) and makes the plan for it. `tcp_head`: see gn_tx_head(). False for a packet
-/// that passes; the reason has been counted.
+/// Counts the packet (`length` bytes) and makes the plan for it. `tcp_head`: see gn_tx_head().
+/// @return false for a packet that passes; the reason has been counted
 bool gn_tx_make_plan(gn_tx *tx, gn_parse parse, const gn_headers *headers, size_t length, int tcp_head, gn_plan *plan);
 
-/// Transforms all of a payload as planned; `out` holds `length` + GN_SHIM_BYTES.
+/// Transforms all of a payload as planned. `out` has room for `length` + GN_SHIM_BYTES.
 gn_encoded gn_plan_encode(const gn_plan *plan, size_t head, const uint8_t *in, size_t length, uint8_t *out);
 
 /// Counts one packet that leaves.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words: the public entry points. The data is moved by the codec's kernel.
+// Words: the public entry points. The codec's kernel moves the data.
 #include <gradnic/words.h>
 
 #include <string.h>
@@ -19,7 +19,7 @@ float gn_words_largest(const gn_codec *codec, const float *values, size_t count,
     return largest;
 }
 
-/// A normal number: -126 <= exponent <= 126.
+// 2^exponent, a normal number: -126 <= exponent <= 126.
 static float power_of_two(int exponent)
 {
     const uint32_t bits = (uint32_t)(127 + exponent) << 23;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// AVX2: four groups at a time. Values become words that hold the payload and a tag per lane; a byte shuffle per
-// half group moves the payloads together (or apart). A profile is three functions (classify, value, seen) and two
-// shuffle tables; all movement of bytes is shared. Compiled with -mavx2 -mbmi2 -mlzcnt -mpopcnt; dispatch.c sees to it
-// that nothing here runs elsewhere.
+// Profiles paper and lattice in AVX2, four groups at a time. A value becomes a word with its
+// payload, and a tag. One byte shuffle per half group moves the payloads together, or apart. A
+// profile is three functions (classes_of, values_of, seen_of) and two shuffle tables. All movement
+// of bytes is shared. Compiled with -mavx2 -mbmi2 -mlzcnt -mpopcnt. dispatch.c makes sure that
+// nothing here runs on a machine without them.
 #include <immintrin.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ enum {
     QUAD_REACH = 3 * GN_RECORD_MAX,       // where the last of them begins at most
     WINDOW = 2048,                        // bytes of a stream whose records are measured at a time
     REST_MAX = WINDOW - QUAD_REACH - 32,  // bytes of a stream's end that decode_rest() takes
-    HALF_STORE = 16                       // bytes that a half group's store or load touches, however few it needs
+    HALF_STORE = 16                       // bytes that a half group's store or load touches
 };
 
 static const uint64_t pack_low[256][2] __attribute__((aligned(64))) = {GN_TABLE_256(GN_PACK_LOW)};
@@ -31,7 +32,7 @@ static const uint8_t half_bytes[256] __attribute__((aligned(64))) = {GN_TABLE_25
 // Eight values as the encoder sees them. Class i of a lane (above_*) is all ones or all zeros.
 typedef struct classes {
     __m256i above_zero, above_short, raw;  // tag > 0, > 1, > 2
-    __m256i fixed;                         // what is quantised of |f|: lattice |q|, paper |f| * 2^31 truncated
+    __m256i fixed;                         // |f| quantised: lattice |q|, paper |f| * 2^31 truncated
 } classes;
 
 INLINE classes classes_of(const params *p, __m256i v)
@@ -62,15 +63,15 @@ INLINE __m256i payload_words(const params *p, __m256i v, classes c)
     return _mm256_blendv_epi8(coded, v, c.raw);
 }
 
-// lattice: q * 2^8 of words whose payloads were put in place by expand_split. tag 1: q * 2^8 in the high half, tag 2: q in
-// the low half; one multiply-add makes q * 2^8 of both
+// lattice: q * 2^8 of words whose payloads expand_split put in place. Tag 1 has q * 2^8 in the high
+// half, tag 2 has q in the low half. One multiply-add makes q * 2^8 of both.
 INLINE __m256i steps_256_of(__m256i words)
 {
     return _mm256_madd_epi16(words, _mm256_set1_epi32(0x00010100));
 }
 
-// The values that words hold whose payloads were put in place by expand_split (lattice) or expand_top (paper);
-// lanes with tag 3 are left to the caller.
+// The values of words whose payloads expand_split (lattice) or expand_top (paper) put in place.
+// Lanes with tag 3 are left to the caller.
 INLINE __m256 values_of(const params *p, __m256i words)
 {
     if (p->profile == GN_LATTICE)
@@ -141,8 +142,9 @@ INLINE quad quad_of(const params *p, const __m256i v[4])
         q.words[j] = payload_words(p, v[j], c);
         t[j] = _mm256_add_epi32(_mm256_add_epi32(c.above_zero, c.above_short), c.raw);
     }
-    // Packing works within 128-bit halves: the lower one ends up with lanes 0..3 of the four groups, one byte
-    // a tag, the upper one with lanes 4..7. Then 4 tags become a byte: t0 + 4 t1 + 16 t2 + 64 t3, sign turned.
+    // Packing works within 128-bit halves. The lower half gets lanes 0..3 of the four groups, one
+    // byte per tag; the upper half gets lanes 4..7. Then 4 tags become a byte: t0 + 4 t1 + 16 t2 +
+    // 64 t3, with the sign turned.
     __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(t[0], t[1]), _mm256_packs_epi32(t[2], t[3]));
     __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi16(0x0401), bytes);
     __m256i halves = _mm256_madd_epi16(pairs, _mm256_set1_epi32((int)0xfff0ffffu));  // -1, -16
@@ -151,7 +153,7 @@ INLINE quad quad_of(const params *p, const __m256i v[4])
     return q;
 }
 
-// Writes one record; touches the GN_RECORD_MAX bytes from `out`, whatever its length. Returns its end.
+// Writes one record. Touches GN_RECORD_MAX bytes from `out`, whatever its length. @return its end
 INLINE uint8_t *put_record(const params *p, uint8_t *out, __m256i words, unsigned tags)
 {
     const uint64_t(*pack)[2] = p->profile == GN_LATTICE ? pack_low : pack_top;
@@ -175,7 +177,7 @@ INLINE size_t quad_bytes(uint64_t tags)
     return QUAD_TAGS + (size_t)payload;
 }
 
-// What is to be encoded: values, or with `integers` those of integers.
+// The values to encode; with `integers`, the values that integers stand for.
 INLINE __m256i load_values(const params *p, bool integers, const uint8_t *values, size_t lanes)
 {
     __m256i v = load_lanes(values, lanes);
@@ -237,7 +239,8 @@ INLINE size_t encode(const params p, bool integers, const uint8_t *values, size_
 
 // ---- decode
 
-// One group of which at least GN_RECORD_MAX bytes can be read, `lanes` of them to `to`. `raw`: it may have lanes with tag 3.
+// Reads one group, and writes `lanes` of its lanes to `to`. At least GN_RECORD_MAX bytes can be
+// read. `raw`: the group may have lanes with tag 3.
 INLINE void get_record(const params *p, action act, output *o, const uint8_t *record, bool raw, void *to, size_t lanes)
 {
     const uint32_t(*expand)[4] = p->profile == GN_LATTICE ? expand_split : expand_top;
@@ -263,12 +266,13 @@ INLINE void get_record(const params *p, action act, output *o, const uint8_t *re
     put_values(act == ADD, to, lanes, v);
 }
 
-// length[i] = bytes of the record if one begins at in[i], for `bytes` positions (a multiple of 32). Reads one byte
-// more. Where a record begins depends on all records before it, and a load and a dozen dependent instructions for
-// each would take longer than all the rest; measured ahead like this, the chain is one byte load and an addition.
+// length[i] = bytes of the record if one begins at in[i], for `bytes` positions (a multiple of 32).
+// Reads one byte more. Where a record begins depends on all records before it. A load and a dozen
+// dependent instructions for each would take longer than all the rest. Measured ahead like this,
+// the chain is one byte load and an addition.
 INLINE void measure(const uint8_t *in, size_t bytes, uint8_t *length)
 {
-    const __m256i pair_bytes = _mm256_broadcastsi128_si256(  // payload bytes of two lanes, by their tags
+    const __m256i pair_bytes = _mm256_broadcastsi128_si256(  // payload bytes of two lanes, by tags
         _mm_setr_epi8(0, 1, 2, 4, 1, 2, 3, 5, 2, 3, 4, 6, 4, 5, 6, 8));
     const __m256i nibble = _mm256_set1_epi8(15);
     for (size_t i = 0; i < bytes; i += 32) {
@@ -283,9 +287,10 @@ INLINE void measure(const uint8_t *in, size_t bytes, uint8_t *length)
     }
 }
 
-// Decodes whole quads as long as all four records begin in the first `bytes` bytes of `in` (a multiple of 32, at most
-// WINDOW), behind which GN_RECORD_MAX more can be read. `*at`: where the next record begins. Returns the values
-// decoded, at most `count`.
+// Decodes whole quads as long as all four records begin in the first `bytes` bytes of `in` (a
+// multiple of 32, at most WINDOW). GN_RECORD_MAX more bytes can be read. `*at`: where the next
+// record begins.
+// @return values decoded, at most `count`
 INLINE size_t decode_window(const params *p, action act, output *o, const uint8_t *in, size_t bytes, uint8_t *values,
                             size_t count, size_t *at)
 {
@@ -295,7 +300,8 @@ INLINE size_t decode_window(const params *p, action act, output *o, const uint8_
     for (; done + QUAD <= count && next < last; done += QUAD) {
         uint8_t *out = values + 4 * done;
         if (load_64(in + next) == 0) {
-            for (size_t j = 0; j < 4 && act != ADD_INTEGER; j++)  // adding values is not nothing: -0.0 becomes +0.0
+            // Values are added even here, because -0.0 becomes +0.0.
+            for (size_t j = 0; j < 4 && act != ADD_INTEGER; j++)
                 put_values(act == ADD, out + 32 * j, GN_GROUP, _mm256_setzero_ps());
             next += QUAD_TAGS;
             continue;
@@ -307,7 +313,8 @@ INLINE size_t decode_window(const params *p, action act, output *o, const uint8_
             unsigned tags = gn_read_tags(in + next);
             raw |= tags & tags >> 1;
             begin[j] = next;
-            next += length[next];  // NOLINT(clang-analyzer-core.uninitialized.Assign): measure() stored it
+            // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): measure() stored it
+            next += length[next];
         }
         if (__builtin_expect((raw & 0x5555) == 0, 1)) {
 #pragma GCC unroll 4
@@ -321,13 +328,13 @@ INLINE size_t decode_window(const params *p, action act, output *o, const uint8_
     return done;
 }
 
-// The end of decode(): works on a copy that can be read past its end, where it holds empty groups, so that
-// one comparison afterwards tells whether the records kept to the stream.
+// The end of decode(). Works on a copy that can be read past its end, where it holds empty groups.
+// So one comparison afterwards tells whether the records stayed within the stream.
 INLINE bool decode_rest(const params *p, action act, output *o, const uint8_t *stream, size_t bytes, uint8_t *values,
                         size_t count)
 {
     uint8_t copy[WINDOW + GN_RECORD_MAX];
-    if (bytes > REST_MAX) return false;  // what `count` values cannot account for: see decode()
+    if (bytes > REST_MAX) return false;  // more than `count` values can take: see decode()
     memcpy(copy, stream, bytes);
     memset(copy + bytes, 0, QUAD_REACH + 32 + GN_RECORD_MAX);
     size_t at, done = decode_window(p, act, o, copy, (bytes + QUAD_REACH + 31) & ~(size_t)31, values, count, &at);
@@ -350,7 +357,8 @@ INLINE bool decode(const params p, action act, output *o, const uint8_t *stream,
         stream += used, bytes -= used;
         values += 4 * done, count -= done;
     }
-    // Now there are less than 4 groups, which QUAD_MAX bytes hold, or REST_MAX bytes at most.
+    // Now less than 4 groups are left, which take at most QUAD_MAX bytes, or at most REST_MAX
+    // bytes.
     return decode_rest(&p, act, o, stream, bytes, values, count);
 }
 
@@ -364,7 +372,7 @@ INLINE void quantise(const params p, const float *values, float *quantised, floa
         classes c = classes_of(&p, v);
         __m256 seen = seen_of(&p, v, c);
         store_lanes(quantised + i, lanes, seen);
-        // what is raw is exact, or has no difference
+        // A raw value is exact, or has no difference.
         __m256 left = _mm256_andnot_ps(_mm256_castsi256_ps(c.raw), _mm256_sub_ps(_mm256_castsi256_ps(v), seen));
         if (residual) store_lanes(residual + i, lanes, left);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile dense in AVX2, a quad at a time. Lanes become bytes, and one transposition of four 8x8 bit matrices makes them
-// planes, or back; a byte shuffle cuts or extends the sign. Compiled with the flags of avx2.c.
+// Profile dense in AVX2, a quad at a time. Lanes become bytes. One transposition of four 8x8 bit
+// matrices makes planes of them, or bytes of planes. A byte shuffle cuts or extends the sign.
+// Compiled with the flags of avx2.c.
 #include "../dense.h"
 #include "avx2.h"
 #include "dense_tables.h"
@@ -22,7 +23,8 @@ static const uint64_t expand_16[GN_CLASS_COUNT][2] __attribute__((aligned(64))) 
 
 // ---- bits
 
-// In each 64-bit element: bit j of byte i becomes bit i of byte j. Swaps squares of 1, 2 and 4 bits across the diagonal.
+// In each 64-bit element, bit j of byte i becomes bit i of byte j. Swaps squares of 1, 2 and 4 bits
+// across the diagonal.
 INLINE __m256i transpose(__m256i x)
 {
     __m256i t = _mm256_and_si256(_mm256_xor_si256(x, _mm256_srli_epi64(x, 7)), _mm256_set1_epi64x(0x00aa00aa00aa00aa));
@@ -57,7 +59,7 @@ INLINE __m256i words_of_bytes(__m256i bytes)
 
 // ---- encode
 
-// A quad to write: its integers, their magnitudes, and the words of lanes whose magnitude is beyond 16 bits.
+// A quad to write: its integers and their magnitudes.
 typedef struct lanes {
     __m256i q[GN_QUAD_GROUPS], magnitude[GN_QUAD_GROUPS];
     __m256i any;  // all magnitudes' bits
@@ -82,13 +84,14 @@ INLINE void put_header(uint8_t *out, unsigned c0, unsigned c1, unsigned c2, unsi
     memcpy(out, &header, GN_QUAD_HEADER);
 }
 
-// Every |q| <= 127. Touches no more than REACH bytes, as the others. Returns the record's end.
+// Writes a record where every |q| <= 127. Touches at most REACH bytes, as the other two do. @return
+// the record's end
 INLINE uint8_t *put_narrow(uint8_t *out, const lanes *l)
 {
     __m256i bytes =
         in_order(_mm256_packs_epi16(_mm256_packs_epi32(l->q[0], l->q[1]), _mm256_packs_epi32(l->q[2], l->q[3])));
     __m256i planes = transpose(bytes);
-    // Which of planes 0 to 6 differ from the sign's, plane 7; and is that one empty?
+    // Which of planes 0 to 6 differ from plane 7, the sign's? Is that one empty?
     const __m256i signs =
         _mm256_broadcastsi128_si256(_mm_setr_epi8(7, 7, 7, 7, 7, 7, 7, -1, 15, 15, 15, 15, 15, 15, 15, -1));
     __m256i same = _mm256_cmpeq_epi8(planes, _mm256_shuffle_epi8(planes, signs));
@@ -110,7 +113,8 @@ INLINE unsigned class_of_16(unsigned differ)
     return wide_class[differ >> 15 & 1][32 - _lzcnt_u32(differ & 0x7fff)];
 }
 
-// Four groups with 16 planes each, two to a register: planes[0] holds groups 0 and 2, planes[1] groups 1 and 3.
+// Four groups with 16 planes each, two to a register. planes[0] has groups 0 and 2, planes[1]
+// groups 1 and 3.
 INLINE void planes_of_16(const lanes *l, __m256i planes[2], unsigned class[GN_QUAD_GROUPS])
 {
     const __m256i low_byte = _mm256_set1_epi16(255);
@@ -136,7 +140,7 @@ INLINE __m128i planes_of_group(const __m256i planes[2], unsigned group)
     return group < 2 ? _mm256_castsi256_si128(p) : _mm256_extracti128_si256(p, 1);
 }
 
-// Every |q| <= 32767.
+// Writes a record where every |q| <= 32767.
 INLINE uint8_t *put_16(uint8_t *out, const lanes *l)
 {
     __m256i planes[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
@@ -152,14 +156,14 @@ INLINE uint8_t *put_16(uint8_t *out, const lanes *l)
     return out;
 }
 
-// Anything. `v`: what lanes beyond 16 bits hold as words: binary32, which are raw, or integers.
+// Writes any record. `v` has the words of lanes beyond 16 bits: raw binary32, or integers.
 INLINE uint8_t *put_words(uint8_t *out, const lanes *l, bool integers, const __m256i v[GN_QUAD_GROUPS])
 {
     __m256i in_16[GN_QUAD_GROUPS];
     unsigned beyond[GN_QUAD_GROUPS], class[GN_QUAD_GROUPS];
 #pragma GCC unroll 4
     for (unsigned g = 0; g < GN_QUAD_GROUPS; g++) {
-        // a magnitude as unsigned: that of the most negative integer is 2^31
+        // magnitudes are unsigned: the most negative integer has 2^31
         in_16[g] = _mm256_cmpeq_epi32(_mm256_srli_epi32(l->magnitude[g], 15), _mm256_setzero_si256());
         beyond[g] = 255u & ~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(in_16[g]));
     }
@@ -230,7 +234,7 @@ INLINE size_t encode(const params p, bool integers, const uint8_t *values, size_
     }
     while (taken < count) {  // near the end of the stream's room
         size_t present = count - taken < GN_QUAD ? count - taken : GN_QUAD, fitted = 0;
-        // The last one that fits may be a part of a quad; more groups never make a stream shorter.
+        // The last quad that fits may be a part of one. More groups never make a stream shorter.
         for (size_t some = present; some && !fitted; some = (some - 1) / GN_GROUP * GN_GROUP) {
             uint8_t record[REACH];
             load_quad(values + 4 * taken, some, v);
@@ -248,7 +252,7 @@ INLINE size_t encode(const params p, bool integers, const uint8_t *values, size_
 
 // ---- decode
 
-// 8 integers to `to`, as integers or as values.
+// Writes 8 integers to `to`, as integers or as values.
 INLINE void put_group(action act, output *o, void *to, __m256i q)
 {
     if (of_integers(act))
@@ -265,7 +269,7 @@ INLINE void put_zeros(action act, uint8_t *to, size_t count)
     if (count) put_values(act == ADD, to, count, _mm256_setzero_ps());
 }
 
-// A group of class 15 to `to`.
+// Writes a group of class 15 to `to`.
 INLINE void put_class_15(action act, output *o, void *to, const uint8_t *payload)
 {
     __m256i words = words_of_bytes(transpose(_mm256_loadu_si256((const __m256i *)(const void *)payload)));
@@ -284,14 +288,14 @@ INLINE void put_class_15(action act, output *o, void *to, const uint8_t *payload
     }
 }
 
-// 8 bytes each from two places
+// Loads 8 bytes each from two places.
 INLINE __m128i load_pair(const uint8_t *low, const uint8_t *high)
 {
     __m128 first = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)low));
     return _mm_castps_si128(_mm_loadh_pi(first, (const __m64 *)(const void *)high));
 }
 
-// A quad whose classes have at most 8 planes. Returns the end of its payload.
+// Reads a quad whose classes have at most 8 planes. @return the end of its payload
 INLINE const uint8_t *get_narrow(action act, output *o, unsigned header, const uint8_t *in, uint8_t *to)
 {
     unsigned low = header & 255, high = header >> 8;
@@ -308,7 +312,7 @@ INLINE const uint8_t *get_narrow(action act, output *o, unsigned header, const u
     return third + pair_bytes[high];
 }
 
-// Any quad.
+// Reads any quad. @return the end of its payload
 INLINE const uint8_t *get_wide(action act, output *o, unsigned header, const uint8_t *in, uint8_t *to)
 {
     const uint8_t *begin[GN_QUAD_GROUPS];
@@ -354,7 +358,8 @@ typedef struct cursor {
     size_t count;  // values left
 } cursor;
 
-// Items as long as a whole quad is left, and as what they may read ends before `end`. False for a run that is too long.
+// Reads items as long as a whole quad is left, and as long as an item may read no further than
+// `end`. @return false for a run that is too long
 INLINE bool get_items(action act, output *o, cursor *c, const uint8_t *end)
 {
     const uint8_t *in = c->in;
@@ -393,7 +398,7 @@ INLINE bool get_items(action act, output *o, cursor *c, const uint8_t *end)
     return good;
 }
 
-// The last quad when it is not whole; at least REACH bytes can be read.
+// Reads the last quad, which is not whole. At least REACH bytes can be read.
 INLINE bool get_last(action act, output *o, cursor *c)
 {
     unsigned header = gn_quad_header(c->in);
@@ -405,7 +410,8 @@ INLINE bool get_last(action act, output *o, cursor *c)
     }
     if (!gn_dense_missing_empty(c->in, c->count)) return false;
     __m256i whole[GN_QUAD_GROUPS];
-    load_quad(c->to, act == STORE || act == STORE_INTEGER ? 0 : c->count, whole);  // what is added to
+    // the sums so far
+    load_quad(c->to, act == STORE || act == STORE_INTEGER ? 0 : c->count, whole);
     c->in = get_wide(act, o, header, c->in + GN_QUAD_HEADER, (uint8_t *)whole);
     for (size_t g = 0; g * GN_GROUP < c->count; g++)
         store_lanes(c->to + 32 * g, c->count - g * GN_GROUP, _mm256_castsi256_ps(whole[g]));
@@ -418,9 +424,9 @@ INLINE bool decode(action act, output *o, const uint8_t *stream, size_t bytes, v
     if (!get_items(act, o, &c, stream + bytes)) return false;
     size_t rest = bytes - (size_t)(c.in - stream);
     if (c.count == 0) return rest == 0;
-    if (rest > REACH) return false;  // less than a quad is left, which has no such bytes
-    // The end, from a copy that can be read past it. It is followed by what ends no item, so one comparison tells whether
-    // all items kept to the stream.
+    if (rest > REACH) return false;  // less than a quad is left, which takes fewer bytes
+    // Reads the end from a copy that can be read past it. Nothing behind it ends an item, so one
+    // comparison tells whether all items stayed within the stream.
     uint8_t copy[2 * REACH];
     memcpy(copy, c.in, rest);
     memset(copy + rest, 0, REACH);

@@ -2,7 +2,8 @@
 // Words in AVX2. Compiled with the flags of avx2.c.
 #include "avx2.h"
 
-// A packet has few words: no more is done for each than has to be. `restrict`: otherwise the compiler loads again behind every store.
+// A packet has few words, so each takes as little work as possible. Without `restrict` the compiler
+// loads again behind every store.
 static bool add(int32_t *restrict sums, const uint8_t *restrict words, size_t count)
 {
     enum { AT_ONCE = 8 * GN_GROUP };
@@ -36,7 +37,8 @@ static uint32_t largest(const float *values, size_t count, bool *finite)
     return (uint32_t)_mm_cvtsi128_si32(half);
 }
 
-// What is not a number or not an int32 becomes the most negative integer, whose magnitude is beyond every limit.
+// A value that is not a number, or not within int32, becomes the most negative integer. Its
+// magnitude is beyond every limit.
 static bool from_values(const float *values, size_t count, float scale, int32_t limit, int32_t *words)
 {
     const __m256 scales = _mm256_set1_ps(scale);

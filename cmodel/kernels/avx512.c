@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// AVX-512 with VBMI2: encoding with the byte compression instruction, two groups at a time; the rest is avx2.c's. What
-// avx2.c does with tables and stores per half group is one instruction here, with one mask bit for each byte to keep.
-// Compiled with the flags that runs_here() asks for.
+// Profiles paper and lattice in AVX-512 with VBMI2: the byte compression instruction encodes two
+// groups at a time. Its mask has one bit for each byte to keep. avx2.c needs tables and a store per
+// half group for that. Everything but encoding is avx2.c's. Compiled with the flags that dispatch.c
+// asks for.
 #include <immintrin.h>
 
 #include "../record.h"
@@ -16,11 +17,11 @@ enum {
 
 // 16 values. Bit i of a mask is lane i's.
 typedef struct classes {
-    __m512i words;  // payload in the lowest (lattice) or highest (paper) bytes; raw lanes hold the value
+    __m512i words;                          // payload in the lowest bytes (paper: highest)
     uint32_t above_zero, above_short, raw;  // tag > 0, > 1, > 2
 } classes;
 
-// The same quantisers as in avx2.c, which says why they are right.
+// The same quantisers as in avx2.c and avx2.h, which say why they are right.
 INLINE classes classes_of(const params *p, __m512i v)
 {
     const __m512i sign = _mm512_set1_epi32((int)0x80000000u);
@@ -44,12 +45,14 @@ INLINE classes classes_of(const params *p, __m512i v)
     return (classes){_mm512_mask_mov_epi32(coded, raw, v), above_zero, above_short, raw};
 }
 
-// Two records without raw lanes, put together in a register and compressed at once. Writes 64 bytes.
+// Puts two records without raw lanes together in a register and compresses both at once. Writes 64
+// bytes.
 INLINE uint8_t *put_pair(const params *p, uint8_t *out, const classes *c)
 {
     const uint64_t lows = 0x55555555, highs = 0xaaaaaaaa;
-    uint64_t kept = _pdep_u64(c->above_zero, lows) | _pdep_u64(c->above_short, highs);  // two bits a lane
-    uint64_t tags = kept ^ (kept >> 1 & lows);                                          // 11 means tag 2: 10
+    // two bits a lane
+    uint64_t kept = _pdep_u64(c->above_zero, lows) | _pdep_u64(c->above_short, highs);
+    uint64_t tags = kept ^ (kept >> 1 & lows);  // 11 means tag 2: 10
     __m512i words = c->words;
     if (p->profile == GN_PAPER) {  // the high byte is the one that tag 1 keeps
         words = _mm512_srli_epi32(words, 16);
@@ -65,8 +68,7 @@ INLINE uint8_t *put_pair(const params *p, uint8_t *out, const classes *c)
     return out + __builtin_popcountll(mask);
 }
 
-// One record of any classes: lanes 0 to 7 of `c`. Returns its bytes, which are written if they fit in `room`; nothing else
-// is.
+// Writes one record of any classes, lanes 0 to 7 of `c`, if it fits into `room`. @return its bytes
 INLINE size_t put_record(const params *p, uint8_t *out, size_t room, const classes *c)
 {
     uint32_t zero = c->above_zero & 0xff, rest = c->above_short & 0xff, raw = c->raw & 0xff;
@@ -88,10 +90,11 @@ INLINE size_t put_record(const params *p, uint8_t *out, size_t room, const class
     return bytes;
 }
 
-// Raw lanes take a compression per record, and then avx2.c's way is faster: it gets so many values from there on.
+// Raw lanes take a compression per record, and then avx2.c is faster. It gets so many values from
+// there on.
 enum { RAW_RUN = 8 * QUAD };
 
-/// As gn_kernel_row has it.
+// As in gn_kernel_row.
 typedef size_t encoder(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity,
                        size_t *bytes);
 

@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_KERNEL_H
 #define GRADNIC_KERNEL_H
-/// Internal: one way to execute the codec. A kernel is a table of functions per profile; all kernels give
-/// the same bytes. stream.c checks arguments and statuses, so that a kernel only moves data.
+/// Internal: a kernel is one way to execute the codec, as a table of functions per profile. All
+/// kernels give the same bytes. stream.c checks arguments and statuses, so a kernel only moves
+/// data.
 
 #include <stdbool.h>
 
 #include <gradnic/codec.h>
 
 typedef struct gn_kernel_row {
-    /// gn_stream_encode_fit(): returns the values taken, `*bytes` is the length of the stream. Must never
-    /// write outside [stream, stream + capacity).
+    /// gn_stream_encode_fit(). Never writes outside [stream, stream + capacity). `*bytes` is the
+    /// length of the stream. @return values taken
     size_t (*encode)(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity,
                      size_t *bytes);
-    /// gn_stream_decode(), without saying what is wrong: false exactly when the profile's walk() fails.
+    /// gn_stream_decode(), without saying what is wrong. @return false exactly when the profile's
+    /// walk() fails
     bool (*decode)(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count);
     /// gn_quantise(); `residual` may be NULL.
     void (*quantise)(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count);
     /// gn_stream_add() of a stream that walk() has passed.
     void (*add)(const gn_codec *codec, const uint8_t *stream, size_t bytes, float *sums, size_t count);
-    /// gn_stream_add_integers() of a stream that walk() has passed; returns the flags. NULL, as the next two: the
-    /// profile's values are no integers.
+    /// gn_stream_add_integers() of a stream that walk() has passed. This and the next two are NULL
+    /// when the profile's values are not integers. @return the flags
     unsigned (*add_integers)(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *sums, size_t count);
-    /// gn_stream_get_integers(), without saying what is wrong: false exactly when the profile's walk() fails. `*flags` is set.
+    /// gn_stream_get_integers(), without saying what is wrong. Sets `*flags`. @return false exactly
+    /// when the profile's walk() fails
     bool (*get_integers)(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *integers, size_t count,
                          unsigned *flags);
-    /// gn_stream_encode_integers(): returns the integers taken, as encode() does.
+    /// gn_stream_encode_integers(), in the way of encode(). @return integers taken
     size_t (*encode_integers)(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
                               size_t capacity, size_t *bytes);
 } gn_kernel_row;
@@ -33,19 +36,20 @@ typedef struct gn_kernel_row {
 /// The calls of words.h.
 typedef struct gn_words_row {
     bool (*add)(int32_t *sums, const uint8_t *words, size_t count);
-    uint32_t (*largest)(const float *values, size_t count, bool *finite);  ///< its bits
+    uint32_t (*largest)(const float *values, size_t count, bool *finite);  ///< @return its bits
     bool (*from_values)(const float *values, size_t count, float scale, int32_t limit, int32_t *words);
     void (*to_values)(const uint8_t *words, size_t count, float step, float *values);
 } gn_words_row;
 
 struct gn_kernel {
     const char *name;
-    bool (*runs_here)(void);  ///< does this machine have the instructions?
+    bool (*runs_here)(void);  ///< whether this machine has the instructions
     const gn_words_row *words;
-    const gn_kernel_row *rows[GN_PROFILE_COUNT];  ///< NULL: this kernel does not execute that profile
+    const gn_kernel_row *rows[GN_PROFILE_COUNT];  ///< NULL: this kernel lacks that profile
 };
 
-/// The kernel of that name, or the fastest for NULL or "auto", if it runs here and has the profile; else NULL.
+/// The kernel of that name; NULL or "auto" means the fastest. @return NULL when no such kernel runs
+/// here and has the profile
 const gn_kernel *gn_kernel_find(const char *name, gn_profile profile);
 
 #endif

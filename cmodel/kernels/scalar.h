@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_SCALAR_H
 #define GRADNIC_SCALAR_H
-/// Internal: what the files of the scalar kernel share, also with kernels that do a part better and the rest the same.
+/// Internal: shared by the files of the scalar kernel. Other kernels use it for what they do not do
+/// better.
 
 #include <string.h>
 
@@ -12,7 +13,7 @@ extern const gn_words_row gn_scalar_words;
 
 void gn_scalar_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count);
 
-/// The calls about integers for streams of records.
+/// The calls for integers, for streams of records.
 unsigned gn_scalar_add_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *sums,
                                 size_t count);
 bool gn_scalar_get_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *integers, size_t count,

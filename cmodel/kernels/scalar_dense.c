@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile dense for any machine: the quantiser of lane.c and the bytes of dense.c, one quad after the other.
+// Profile dense for any machine: the quantiser of lane.c and the bytes of dense.c, one quad after
+// the other.
 #include <string.h>
 
 #include "../dense.h"
@@ -7,7 +8,7 @@
 #include "../profile.h"
 #include "scalar.h"
 
-// Where the lanes of a quad come from: binary32 or integers, `lanes` of them, the rest zero.
+// Loads `lanes` lanes of a quad, from binary32 or integers. The rest is zero.
 typedef void source(const gn_codec *codec, const void *values, size_t lanes, gn_dense_quad quad);
 
 static void from_values(const gn_codec *codec, const void *values, size_t lanes, gn_dense_quad quad)
@@ -35,7 +36,7 @@ static size_t encode_from(source *load, const gn_codec *codec, const uint8_t *va
     size_t taken = 0;
     while (taken < count) {
         size_t lanes = count - taken < GN_QUAD ? count - taken : GN_QUAD;
-        // The last one that fits may be a part of a quad; more groups never make a stream shorter.
+        // The last quad that fits may be a part of one. More groups never make a stream shorter.
         for (bool fits = false; !fits && lanes; lanes = fits ? lanes : (lanes - 1) / GN_GROUP * GN_GROUP) {
             gn_dense_quad quad;
             uint8_t record[GN_QUAD_MAX];
@@ -61,7 +62,8 @@ static size_t encode_integers(const gn_codec *codec, const int32_t *integers, si
     return encode_from(from_integers, codec, (const uint8_t *)integers, count, stream, capacity, bytes);
 }
 
-// Calls `put` with every quad of a stream that walk() has passed; zero runs too, quad by quad.
+// decode_to() calls a sink with every quad of a stream that walk() has passed, also with those of
+// zero runs.
 typedef void sink(const gn_codec *codec, const gn_dense_quad quad, void *values, size_t lanes, unsigned *flags);
 
 static unsigned decode_to(sink *put, const gn_codec *codec, const uint8_t *stream, void *values, size_t count)

@@ -10,7 +10,7 @@ enum { NO_SIGN = 0x7fffffff, INFINITE = 0x7f800000 };
 
 static bool add(int32_t *restrict sums, const uint8_t *restrict words, size_t count)
 {
-    uint32_t left = 0;  // its sign: some sum has another sign than both of what was added
+    uint32_t left = 0;  // sign bit: some sum has another sign than both addends
     for (size_t i = 0; i < count; i++) {
         uint32_t a = (uint32_t)sums[i], b;
         memcpy(&b, words + sizeof b * i, sizeof b);
@@ -28,7 +28,7 @@ static uint32_t largest(const float *values, size_t count, bool *finite)
     for (size_t i = 0; i < count; i++) {
         uint32_t bits;
         memcpy(&bits, values + i, sizeof bits);
-        bits &= NO_SIGN;  // as integers, magnitudes have the order that they have as numbers
+        bits &= NO_SIGN;  // magnitudes are ordered as their bits
         if (bits >= INFINITE)
             *finite = false;
         else if (bits > most)
@@ -50,7 +50,8 @@ static bool from_values(const float *values, size_t count, float scale, int32_t 
     return fits;
 }
 
-// The conversion rounds; the product is exact, because it is no less than a step, which is a normal number.
+// The conversion rounds. The product is exact, because it is no less than a step, which is a normal
+// number.
 static void to_values(const uint8_t *words, size_t count, float step, float *values)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TABLES_H
 #define GRADNIC_TABLES_H
-/// Internal: constant tables for kernels that move the payloads of 4 lanes (half a group, one byte of tags)
-/// with one byte shuffle. The preprocessor writes them, from the definition of a record; nothing is
-/// initialised at run time. Entries are for little-endian machines.
+/// Internal: constant tables for kernels that move the payloads of 4 lanes with one byte shuffle. 4
+/// lanes are half a group, with one byte of tags. The preprocessor writes the tables from the
+/// definition of a record, so nothing is initialised at run time. Entries are for little-endian
+/// machines.
 
 #define GN_TABLE_4(entry, i) entry((i)), entry((i) + 1), entry((i) + 2), entry((i) + 3)
 #define GN_TABLE_16(entry, i)                                                                                          \
@@ -28,11 +29,12 @@
 // `len` consecutive byte numbers from `first`, as a little-endian integer
 #define GN_RUN(first, len) ((0x03020100ull + 0x01010101ull * (unsigned)(first)) & ((1ull << (8 * (len))) - 1))
 
-// ---- from 4 words of 4 bytes to the payloads. A payload lies in the word's lowest (LOW) or highest (TOP) bytes.
+// ---- from 4 words of 4 bytes to the payloads. A payload is in the lowest (LOW) or highest (TOP)
+// bytes of its word.
 
 #define GN_FROM_LOW(i, j) (4 * (j))
 #define GN_FROM_TOP(i, j) (4 * (j) + 4 - GN_LEN(i, j))
-// A lane's run, put at byte `off` of 16: what of it falls into bytes 0..7, and into 8..15.
+// The part of a lane's run at byte `off` of 16 that falls into bytes 0..7, and into 8..15.
 #define GN_IN_FIRST(run, off) ((off) < 8 ? (run) << (8 * ((off)&7)) : 0)
 #define GN_IN_SECOND(run, off)                                                                                         \
     ((off) >= 8 ? (run) << (8 * ((off)&7)) : (off) > 4 ? (run) >> (8 * ((8 - (off)) & 7)) : 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_X86_H
 #define GRADNIC_X86_H
-/// Internal: what the x86 kernels share.
+/// Internal: shared by the x86 kernels.
 
 #include <string.h>
 
@@ -11,8 +11,8 @@
 
 // Constants of a codec, made once per call.
 typedef struct params {
-    gn_profile profile;           // a constant wherever this is used: branches on it cost nothing
-    float magic;                  // lattice: 2^(24-k). Its last mantissa bit is one step: adding it rounds to steps
+    gn_profile profile;           // a constant wherever it is used, so branches on it cost nothing
+    float magic;                  // lattice: 2^(24-k), whose last mantissa bit is one step
     float step;                   // lattice: 2^(1-k)
     float step_256;               // lattice: 2^(1-k) / 256
     int above_short, above_zero;  // paper: the largest |f|, as bits, of tag 1 and of tag 0
@@ -39,7 +39,8 @@ INLINE params params_of(gn_profile profile, int bound_exp)
                     .above_short = ((lowest + (bound_exp + 1) / 2) << 23) - 1};
 }
 
-/// avx2.c's functions, for kernels that do something better and the rest the same. They need what avx2 needs.
+/// The functions of avx2.c, for kernels that do only a part better. They need the instructions of
+/// avx2.
 #define GN_AVX2_ROW(name)                                                                                              \
     size_t gn_avx2_##name##_encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream,        \
                                    size_t capacity, size_t *bytes);                                                    \
@@ -52,7 +53,7 @@ INLINE params params_of(gn_profile profile, int bound_exp)
 GN_AVX2_ROW(paper);
 GN_AVX2_ROW(lattice);
 
-/// And those that only lattice has.
+/// The functions that only lattice has.
 unsigned gn_avx2_add_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *sums, size_t count);
 bool gn_avx2_get_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *integers, size_t count,
                           unsigned *flags);
