@@ -12,11 +12,12 @@
 
 #include "Vnic_top.h"
 
+#include "driver/rtl/beat.h"
+
 namespace
 {
 
-constexpr size_t BEAT = 32;
-constexpr size_t FRAME_MAX = 128 * 1024;  // longer than any frame: whoever gives it never ends
+constexpr size_t FRAME_MAX = 128 * 1024;  // longer than any frame: this one does not end
 constexpr unsigned REGISTER_CYCLES = 1000;
 constexpr unsigned SLICE = 32;  // cycles that a thread keeps the clock
 
@@ -25,7 +26,7 @@ struct Frame {
     unsigned user;
 };
 
-/// One direction: frames that wait to go in, the one that comes out, and those that did.
+// One direction: frames that wait to go in, the one that comes out, and those that came out.
 struct Side {
     std::deque<Frame> waiting;
     size_t sent = 0;  // bytes of the first
@@ -34,27 +35,24 @@ struct Side {
     const char *fault = nullptr;
     unsigned idle = 0;  // cycles since a beat moved
 
-    /// Puts the next beat, if there is one, on a stream's signals.
+    // Puts the next beat, if there is one, on a stream's signals.
     template <class Data, class Keep, class Bit, class User>
     void drive(Data &data, Keep &keep, Bit &last, Bit &valid, User &user) const
     {
         valid = !waiting.empty();
         if (!valid) return;
         const Frame &frame = waiting.front();
-        const size_t left = frame.bytes.size() - sent, bytes = left < BEAT ? left : BEAT;
-        uint8_t beat[BEAT] = {};
-        std::memcpy(beat, frame.bytes.data() + sent, bytes);
-        for (size_t i = 0; i < BEAT; i += 4)
-            data[i / 4] = beat[i] | beat[i + 1] << 8 | beat[i + 2] << 16 | static_cast<uint32_t>(beat[i + 3]) << 24;
-        keep = bytes < BEAT ? (1u << bytes) - 1 : ~0u;
-        last = left <= BEAT;
-        user = static_cast<User>(left <= BEAT ? frame.user : 0);
+        const axis::Beat beat = axis::cut(frame.bytes, sent);
+        for (size_t i = 0; i < axis::BEAT / 4; i++) data[i] = beat.words[i];
+        keep = beat.keep;
+        last = beat.last;
+        user = static_cast<User>(beat.last ? frame.user : 0);
     }
 
     void taken()
     {
         idle = 0;
-        sent += BEAT;
+        sent += axis::BEAT;
         if (sent < waiting.front().bytes.size()) return;
         waiting.pop_front();
         sent = 0;
@@ -63,10 +61,11 @@ struct Side {
     template <class Data> void given(const Data &data, uint32_t keep, bool last)
     {
         idle = 0;
-        if (!keep || (keep & (keep + 1))) return fail("a beat's bytes are not kept from the first one on");
+        if (!keep || (keep & (keep + 1))) return fail("a beat does not keep its first bytes");
         if (!last && ~keep) return fail("a beat in the middle of a frame is not full");
-        for (size_t i = 0; i < BEAT && keep >> i & 1; i++)
-            coming.push_back(static_cast<uint8_t>(data[i / 4] >> i % 4 * 8));
+        axis::Beat beat = {{}, keep, last};
+        for (size_t i = 0; i < axis::BEAT / 4; i++) beat.words[i] = data[i];
+        axis::append(coming, beat);
         if (coming.size() > FRAME_MAX) return fail("a frame does not end");
         if (!last) return;
         done.push_back(std::move(coming));
@@ -89,10 +88,10 @@ struct gn_rtl_nic {
 
     gn_rtl_nic()
     {
-        // Nothing may depend on what a register or a memory holds after power-up.
+        // Nothing may depend on the content of a register or a memory after power-up.
         context.randReset(2);
         context.randSeed(1);
-        context.threads(1);  // none but the callers'
+        context.threads(1);  // only those of the callers
         top = std::make_unique<Vnic_top>(&context);
         top->rst = 1;
         top->m_axis_wire_tready = top->m_axis_host_tready = 1;
@@ -106,7 +105,7 @@ struct gn_rtl_nic {
 
     ~gn_rtl_nic() { top->final(); }
 
-    /// The first half of a cycle: afterwards all signals are what the clock's edge will find.
+    // The first half of a cycle: afterwards all signals are as the clock's edge will find them.
     void settle()
     {
         const Side &tx = side[GN_RTL_TX], &rx = side[GN_RTL_RX];
@@ -141,7 +140,7 @@ struct gn_rtl_nic {
         edge();
     }
 
-    /// @return as gn_rtl_nic_write()
+    // @return as gn_rtl_nic_write()
     int write(unsigned address, uint32_t value)
     {
         top->s_axil_awaddr = static_cast<uint16_t>(address);

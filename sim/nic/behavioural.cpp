@@ -59,7 +59,7 @@ void Behavioural::take(Store &store, bool valid, Ready &ready, const Beat &data,
                        const Transform &transform)
 {
     if (valid && ready.read()) {
-        // A frame that is too long is not kept, and so never waits for room.
+        // A frame that is too long is not kept, so it never waits for room.
         if (store.in.size() <= STORE_BEATS * BEAT) {
             append_beat(store.in, data, keep);
             store.used++;
@@ -183,7 +183,8 @@ void Behavioural::apply()
     std::vector<gn_rule> rules;
     for (const gn_rule_words &words : rules_) {
         gn_rule rule;
-        // The driver enables the first ones; those that are off in between would move the counters of the rest.
+        // The driver enables the first rules. A rule in between that is off would move the counters
+        // of those behind it.
         if (gn_rule_from_words(&words, &rule)) rules.push_back(rule);
     }
     model_.set_rules(rules.data(), rules.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_top as it behaves: its ports, a bus of a beat a cycle, a store for frames of 1024 beats in each direction, the C model between
-// them, and a fixed number of cycles from a frame's last beat in to its first beat out. Much faster than the hardware, and a
-// second opinion on it.
+// The behaviour of nic_top: its ports, and in each direction a bus of one beat a cycle, a store for
+// 1024 beats of frames, and the C model. A frame's first beat leaves a fixed number of cycles after
+// its last beat came in. It is much faster than the Verilated hardware, and a second opinion on it.
 #pragma once
 
 #include <deque>
@@ -33,7 +33,7 @@ SC_MODULE(Behavioural)
     SC_CTOR(Behavioural);
 
   private:
-    // One direction's store.
+    // The store of one direction.
     struct Store {
         struct Frame {
             Bytes bytes;
@@ -49,7 +49,7 @@ SC_MODULE(Behavioural)
 
     void cycle();
     void reset();
-    // Each at every edge: what has been taken, and what is offered next.
+    // Both are called at every edge: they take the beat that comes in, and offer the next one.
     template <class Ready, class Transform>
     void take(Store & store, bool valid, Ready &ready, const Beat &data, uint32_t keep, bool last, bool bad,
               const Transform &transform);
@@ -67,7 +67,7 @@ SC_MODULE(Behavioural)
     uint64_t now_ = 0;
     gn_rule_words rules_[NIC_RULES] = {};
     uint32_t control_ = 0;
-    std::map<uint32_t, uint64_t> counters_;  // the copy, by address
+    std::map<uint32_t, uint64_t> counters_;  // the snapshot, by address
     bool write_taken_ = false, write_answered_ = false, read_taken_ = false, read_answered_ = false;
 };
 

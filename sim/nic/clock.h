@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NICs' clock. It sleeps while nothing is on its way in them, and wakes on its own grid: pauses in a capture cost no time.
+// The clock of a NIC. It sleeps while nothing is on its way in the NIC, and wakes on its own grid.
+// So pauses in a capture cost no time.
 #pragma once
 
 #include "pins.h"

@@ -17,7 +17,7 @@ Passage Direction::arrived(std::deque<Passage> &passages, const std::string &nic
     const Bytes &want = passage.expected;
     const std::string which = nic + ": frame " + std::to_string(passage.number);
     if (frame.size() != want.size())
-        throw std::runtime_error(which + " has " + std::to_string(frame.size()) + " bytes, the C model gives it " +
+        throw std::runtime_error(which + " has " + std::to_string(frame.size()) + " bytes, in the C model " +
                                  std::to_string(want.size()));
     const auto at = std::mismatch(frame.begin(), frame.end(), want.begin());
     char bytes[64];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One direction of the simulated system, from a host's DMA to the other's: what is under way, and what is counted.
+// One direction of the simulated system, from one host's DMA to the other's: frames under way, and
+// counters.
 #pragma once
 
 #include <deque>
@@ -22,7 +23,7 @@ struct Window {
     uint64_t length() const { return last > first ? last - first : 0; }
 };
 
-// A stream of beats: its cycles with one taken, and with one offered and not taken.
+// A stream of beats: cycles in which a beat was taken, and in which one was offered but not taken.
 struct PortUse {
     Window window;
     uint64_t beats = 0, stalls = 0;
@@ -38,7 +39,7 @@ struct PortUse {
     }
 };
 
-// Bytes in a FIFO, looked at once a cycle.
+// Bytes in a FIFO, sampled once a cycle.
 struct Level {
     uint64_t most = 0;
     double sum = 0;
@@ -49,7 +50,7 @@ struct Level {
     }
 };
 
-// A frame that a NIC has been given, and what the C model says must come out of it.
+// A frame that a NIC has been given, and the frame that must come out, by the C model.
 struct Passage {
     uint64_t number, offered;  // counted from 1; ps
     Bytes expected;
@@ -69,17 +70,20 @@ struct Direction {
 
     PortUse transmit_in, transmit_out, receive_in, receive_out;  // of the NICs
     uint64_t engine_stalls = 0;  // of transmit_in, while the FIFO behind the NIC had room
-    uint64_t behind =
-        0;  // ps by which frames came too late for a host that has a pace, for its NIC still took the one before
+    // ps by which frames were given too late for the host's pace, because its NIC still took the
+    // one before
+    uint64_t behind = 0;
     Level transmit_fifo, receive_fifo;
     uint64_t transmit_level = 0;      // bytes in transmit_fifo at the last edge
-    Window link, whole;               // frames on the link; first beat offered to last one delivered, or lost
+    Window link;                      // frames on the link
+    Window whole;                     // first beat offered to last beat delivered, or lost
     std::vector<uint64_t> latencies;  // ps, host to host
 
     std::deque<Passage> in_transmit, in_receive;
     uint64_t in_flight = 0;
 
-    // The frame that `nic` gives now: it must be the oldest that it holds, as the C model has it.
+    // For the frame that `nic` gives now. It must be the oldest of `passages`, as the C model has
+    // it. Throws std::runtime_error when it is not.
     Passage arrived(std::deque<Passage> &passages, const std::string &nic, const Bytes &frame) const;
 };
 

@@ -11,7 +11,7 @@
 namespace sim
 {
 
-// The IP packet in a frame; empty, which is no IP packet, where there is none.
+// The IP packet in a frame. Without one it is empty.
 struct Packet {
     const uint8_t *bytes;
     size_t offset, length;
@@ -72,7 +72,7 @@ int Model::head(const Bytes &frame)
     return gn_tx_head(model_->tx, packet.bytes, packet.length);
 }
 
-// The Ethernet header of `frame`, then the packet that was written behind it.
+// Puts the Ethernet header of `frame` ahead of the packet that was written into `out`.
 static Bytes assemble(const Bytes &frame, size_t offset, Bytes out, size_t length)
 {
     std::copy(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(offset), out.begin());
@@ -109,7 +109,7 @@ std::optional<Bytes> Model::receive(const Bytes &frame)
     }
 }
 
-// What the model counts, of a block of counter registers.
+// Adds the model's counters that a block of counter registers has.
 static void add_counters(Counters &all, const gn_counter_register *registers, unsigned count, const void *counters,
                          const std::string &prefix = "")
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ethernet frames (without FCS), and what the C model makes of them.
+// Ethernet frames without FCS, and the C model on such frames.
 #pragma once
 
 #include <array>
@@ -27,13 +27,14 @@ enum : size_t {
     ETHERNET_HEADER_BYTES = 14  // without a VLAN tag
 };
 
-// Bytes of time that a frame takes on the link: all that is between its preamble's first bit and the next one's.
+// Time that a frame takes on the link, in bytes: from the first bit of its preamble to that of the
+// next.
 inline size_t link_bytes(size_t frame)
 {
     return PREAMBLE_BYTES + (frame < FRAME_MIN ? static_cast<size_t>(FRAME_MIN) : frame) + FCS_BYTES + GAP_BYTES;
 }
 
-// Picoseconds that so many bytes take at a rate. Frames are short: no overflow.
+// Picoseconds that so many bytes take at a rate. Frames are short, so nothing overflows.
 inline uint64_t bytes_ps(uint64_t bytes, uint64_t bits_per_second)
 {
     return (bytes * 8 * 1000000000000u + bits_per_second / 2) / bits_per_second;
@@ -44,9 +45,9 @@ size_t payload_bytes(const Bytes &frame);
 
 uint32_t frame_check_sequence(const uint8_t *frame, size_t length);
 
-constexpr unsigned NIC_RULES = 4;  // that the NICs are built with
+constexpr unsigned NIC_RULES = 4;  // rules that the NICs are built with
 
-// The counters of nic_regs by name (a rule's with its prefix): the C model's, to compare with what the registers say.
+// The counters of nic_regs by name; those of a rule have its prefix.
 using Counters = std::map<std::string, uint64_t>;
 std::string rule_prefix(unsigned rule);
 
@@ -62,13 +63,15 @@ class Model
     void set_rules(const gn_rule *rules, size_t count);
     void set_bypass(bool transmit, bool receive);
 
-    // What a driver gives beside a frame: bytes up to the next value, or GN_HEAD_STORED. Once for every frame, in order.
+    // The side-band that a driver gives with a frame: bytes up to the next value, or
+    // GN_HEAD_STORED. To be called once for every frame, in order.
     int head(const Bytes &frame);
     Bytes transmit(const Bytes &frame, int head);
-    // Nothing when the frame is dropped.
+    // @return nothing when the frame is dropped
     std::optional<Bytes> receive(const Bytes &frame);
 
-    // Bytes are those of frames. What the model does not see (bad frames, too long ones) is left out.
+    // Bytes are those of frames. Frames that the model does not see are left out: bad and too long
+    // ones.
     Counters transmit_counters() const;
     Counters receive_counters() const;
     const gn_tx_counters &tx() const { return *gn_tx_get_counters(model_->tx); }

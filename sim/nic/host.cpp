@@ -69,7 +69,7 @@ void Host::begin()
     const Bytes &frame = s_.traffic.frames[next_++].bytes;
     Direction &d = s_.out;
     offered_ = now_ps();
-    // By stamps a host that is behind stays so: only what it fell back further counts.
+    // With stamps, a host that is behind stays behind. Only what it falls back further counts.
     if (s_.pace != GN_PACE_MAX) {
         const uint64_t asked = due_before + s_.clock.period, lag = offered_ > asked ? offered_ - asked : 0;
         d.behind += lag > lag_ ? lag - lag_ : 0;
@@ -83,7 +83,7 @@ void Host::begin()
     d.in_flight++;
     s_.clock.active++;
     head_ = s_.model.head(frame);
-    // A host that was held up does not catch up; one that the clock's grid made late does.
+    // A host that was held up does not catch up. A host that the clock's grid made late does.
     if (s_.pace == GN_PACE_RATE)
         free_at_ = std::max(free_at_, offered_ - std::min(offered_, s_.clock.period)) +
                    bytes_ps(link_bytes(frame.size()), s_.pace_rate);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host and its DMA: gives frames to the NIC, takes frames from it.
+// A host and its DMA: it gives frames to the NIC and takes frames from it.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ SC_MODULE(Host)
         Model &model;  // of this host's NIC
         gn_pace pace;
         uint64_t pace_rate;
-        size_t fifo_full;  // bytes in the FIFO behind the NIC from which on it is the link that the NIC waits for
+        size_t fifo_full;  // bytes in the FIFO behind the NIC: then it waits for the link
         std::function<void(const std::string &)> fail;
         std::function<void()> delivered;
     };
@@ -29,12 +29,12 @@ SC_MODULE(Host)
     SC_HAS_PROCESS(Host);
     Host(sc_core::sc_module_name, Setup setup);
 
-    void start(uint64_t now);  // from then on frames are sent
+    void start(uint64_t now);  // frames are sent from then on
     bool done() const
     {
         return next_ == s_.traffic.frames.size() && !writer_.busy();
     }
-    // Whether the next frame is to be given so late that the clock may sleep until then.
+    // Whether the next frame comes so late that the clock may sleep until then.
     bool waiting() const;
 
   private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One direction of the link: delay, lost frames, wrong bits. What happens to the n-th frame depends on the seed alone.
+// One direction of the link: delay, lost frames, wrong bits. The seed alone decides what happens to
+// the n-th frame.
 #pragma once
 
 #include <functional>

@@ -48,7 +48,7 @@ void Mac::from_nic()
     s_.out.transmit_fifo.sample(s_.out.transmit_level = level);
 }
 
-// What is on the line has left, byte by byte.
+// A frame on the line leaves byte by byte.
 uint64_t Mac::transmit_level() const
 {
     if (!sending_) return stored_;
@@ -93,7 +93,7 @@ uint64_t Mac::arrived_bytes(const LinkFrame &frame) const
     const uint64_t now = now_ps();
     if (now >= frame.start + bytes_ps(frame.bytes.size(), s_.rate)) return frame.bytes.size() - FCS_BYTES;
     const uint64_t bytes = (now - frame.start) * (s_.rate / 1000) / 8 / 1000000000u;
-    // The last byte is worth nothing before the FCS.
+    // The last byte does not count before the FCS has come.
     return std::min<uint64_t>(bytes, frame.bytes.size() - FCS_BYTES - 1);
 }
 

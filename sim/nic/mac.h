@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A MAC with a FIFO in each direction. To the NIC it speaks beats at the NIC's clock; to the link whole frames, with the times of
-// their bits. It sends a frame once it has all of it: a NIC's output has gaps where data compress well.
+// A MAC with a FIFO in each direction. It exchanges beats with the NIC at the NIC's clock, and
+// whole frames with the link, with the times of their bits. It sends a frame once it has all of it,
+// because a NIC's output has gaps where data compress well.
 #pragma once
 
 #include <deque>
@@ -12,12 +13,12 @@
 namespace sim
 {
 
-// On the link: padded, with its FCS.
+// A frame on the link: padded, with its FCS.
 struct LinkFrame {
     Bytes bytes;
     uint64_t start;  // ps, of the first bit behind the preamble
     uint64_t number, offered;
-    bool bad = false;  // what the receiving MAC has found
+    bool bad = false;  // the receiving MAC found a wrong FCS
 };
 
 SC_MODULE(Mac)
@@ -36,7 +37,7 @@ SC_MODULE(Mac)
     SC_HAS_PROCESS(Mac);
     Mac(sc_core::sc_module_name, Setup setup);
 
-    // A frame's first bit behind the preamble arrives, now.
+    // To be called when a frame's first bit behind the preamble arrives.
     void arrive(LinkFrame frame);
     bool idle() const
     {

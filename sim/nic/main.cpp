@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic-sim-nic: what `gradnic sim nic` becomes, with the same words.
+// gradnic-sim-nic: `gradnic sim nic` becomes this program, with the same arguments.
 #include <cstdio>
 #include <cstdlib>
 
@@ -21,7 +21,7 @@ class Capture
         check(gn_output_open(&output_, o.pcap_wire, o.force));
         pcap_ = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, 262144, PCAP_TSTAMP_PRECISION_NANO);
         dumper_ = pcap_ ? pcap_dump_fopen(pcap_, gn_output_stream(output_)) : nullptr;
-        if (!dumper_) throw std::runtime_error(std::string(o.pcap_wire) + ": the capture cannot be begun");
+        if (!dumper_) throw std::runtime_error(std::string(o.pcap_wire) + ": the capture cannot be started");
     }
     ~Capture()
     {
@@ -36,7 +36,7 @@ class Capture
         if (!dumper_) return;
         pcap_pkthdr header = {};
         header.ts.tv_sec = static_cast<time_t>(frame.start / 1000000000000u);
-        header.ts.tv_usec = static_cast<suseconds_t>(frame.start % 1000000000000u / 1000);  // nanoseconds
+        header.ts.tv_usec = static_cast<suseconds_t>(frame.start % 1000000000000u / 1000);  // in ns
         header.len = header.caplen = static_cast<bpf_u_int32>(frame.bytes.size() - sim::FCS_BYTES);
         pcap_dump(reinterpret_cast<u_char *>(dumper_), &header, frame.bytes.data());
     }
@@ -85,7 +85,7 @@ void simulate()
 
 int sc_main(int, char **argv)
 {
-    // What the library says of itself (that the simulation was stopped) is no news.
+    // The library reports that the simulation was stopped. That is not news.
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
     try {
         simulate();

@@ -22,7 +22,7 @@ std::unique_ptr<sc_core::sc_module> make_nic(bool rtl, const char *name, Pins &p
 {
     if (!rtl) return make<Behavioural>(name, pins, clk);
 #ifdef GRADNIC_SIM_RTL
-    Verilated::randReset(2);  // what no reset sets begins with anything, the same in every run
+    Verilated::randReset(2);  // random values where nothing is reset; the same in every run
     Verilated::randSeed(1);
     return make<Vnic_top_sc>(name, pins, clk);
 #else

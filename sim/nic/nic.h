@@ -9,7 +9,7 @@
 namespace sim
 {
 
-// The behavioural model, or the Verilated hardware; throws when the latter was not built.
+// Makes the behavioural model, or the Verilated hardware. Throws when the hardware was not built.
 std::unique_ptr<sc_core::sc_module> make_nic(bool rtl, const char *name, Pins &pins, Signal<bool> &clk);
 
 }  // namespace sim

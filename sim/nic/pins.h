@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ports of nic_top as signals, and AXI4-Stream beat by beat: a writer and a reader that a module steps once per clock edge.
-// Signals read at an edge are those before it, so both sides see the same handshake.
+// The ports of nic_top as signals, and AXI4-Stream beat by beat: a writer and a reader, which a
+// module steps once per clock edge. A signal that is read at an edge has its value from before the
+// edge, so both sides see the same handshake.
 #pragma once
-
-#include <cstring>
 
 #include <systemc>
 
+#include "driver/rtl/beat.h"
 #include "ethernet.h"
 
 namespace sim
 {
 
-constexpr unsigned BEAT = 32;  // bytes
+constexpr size_t BEAT = axis::BEAT;  // bytes
 using Beat = sc_dt::sc_bv<256>;
 template <class T> using Signal = sc_core::sc_signal<T>;
 
-// User: of tuser. bool for one bit, uint32_t for up to 32, as Verilator makes ports.
+// User is the type of tuser: bool for one bit, uint32_t for up to 32, as Verilator makes ports.
 template <class User> struct Stream {
     Signal<Beat> tdata;
     Signal<uint32_t> tkeep;
@@ -38,7 +38,7 @@ struct Pins {
     Registers axil;
 };
 
-// Nic: nic_top, Verilated, or what has its ports.
+// Nic: nic_top, Verilated, or anything with the same ports.
 template <class Nic> void bind(Nic &nic, Pins &p, Signal<bool> &clk)
 {
     nic.clk(clk);
@@ -84,26 +84,24 @@ template <class Nic> void bind(Nic &nic, Pins &p, Signal<bool> &clk)
     nic.s_axil_rready(p.axil.rready);
 }
 
-// Port is Signal in a module that owns the signals, sc_in and sc_out in one that has ports.
+// Writes the beat of a frame that begins at byte `at`. The parameters are signals, or ports of a
+// module.
 template <class Data, class Keep, class Flag>
 void write_beat(Data &tdata, Keep &tkeep, Flag &tlast, const Bytes &frame, size_t at)
 {
-    const size_t bytes = std::min<size_t>(BEAT, frame.size() - at);
-    uint32_t words[BEAT / 4] = {};
-    memcpy(words, frame.data() + at, bytes);
-    Beat beat;
-    for (int i = 0; i < static_cast<int>(BEAT / 4); i++) beat.set_word(i, words[i]);
-    tdata.write(beat);
-    tkeep.write(bytes == BEAT ? ~0u : (1u << bytes) - 1);
-    tlast.write(at + BEAT >= frame.size());
+    const axis::Beat beat = axis::cut(frame, at);
+    Beat data;
+    for (int i = 0; i < static_cast<int>(BEAT / 4); i++) data.set_word(i, beat.words[i]);
+    tdata.write(data);
+    tkeep.write(beat.keep);
+    tlast.write(beat.last);
 }
 
 inline void append_beat(Bytes &frame, const Beat &beat, uint32_t keep)
 {
-    uint32_t words[BEAT / 4];
-    for (int i = 0; i < static_cast<int>(BEAT / 4); i++) words[i] = beat.get_word(i);
-    const uint8_t *bytes = reinterpret_cast<const uint8_t *>(words);
-    frame.insert(frame.end(), bytes, bytes + __builtin_popcount(keep));
+    axis::Beat plain = {{}, keep, false};
+    for (int i = 0; i < static_cast<int>(BEAT / 4); i++) plain.words[i] = beat.get_word(i);
+    axis::append(frame, plain);
 }
 
 // Gives frames to a sink.
@@ -122,7 +120,8 @@ template <class User> class Writer
         at_ = 0;
         busy_ = true;
     }
-    // First at an edge: whether the beat that was offered has been taken. Not busy() any more: it was the last.
+    // To be called first at an edge. @return whether the beat that was offered has been taken. If
+    // it was the last, busy() is false from then on.
     bool taken()
     {
         if (!offering_ || !port_.tready.read()) return false;
@@ -131,7 +130,8 @@ template <class User> class Writer
         busy_ = at_ < frame_.size();
         return true;
     }
-    // Last at an edge: offers the next beat, once all of it is among the frame's first `available` bytes.
+    // To be called last at an edge. Offers the next beat, once all of it is among the frame's first
+    // `available` bytes.
     void offer(User user, size_t available = SIZE_MAX)
     {
         if (busy_ && !offering_ && std::min(at_ + BEAT, frame_.size()) <= available) {
@@ -155,7 +155,7 @@ class Reader
   public:
     explicit Reader(Stream<bool> &port) : port_(port) {}
 
-    // At an edge: bytes of the beat that has been taken, 0 for none.
+    // To be called at an edge. @return bytes of the beat that has been taken; 0 for none
     size_t taken()
     {
         if (!port_.tvalid.read() || !port_.tready.read()) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_regs as software sees it: a driver that reads and writes its registers over AXI4-Lite.
+// The registers of nic_regs, for software: a driver that reads and writes them over AXI4-Lite.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 namespace sim
 {
 
-// Where each counter is: 64 bits, low word first.
+// The place of a counter: 64 bits, low word first.
 struct CounterRegister {
     std::string name;
     uint32_t address;
@@ -19,7 +19,7 @@ struct CounterRegister {
 const std::vector<CounterRegister> &transmit_registers();
 const std::vector<CounterRegister> &receive_registers();
 
-// One access after the other. Stepped at every clock edge.
+// Does one access after the other. To be stepped at every clock edge.
 class RegisterDriver
 {
   public:
@@ -30,9 +30,9 @@ class RegisterDriver
     {
         queue_.push_back({false, address, 0, std::move(done)});
     }
-    // Rules and bypass, as a driver sets them at its start.
+    // Sets rules and bypass, as a driver does at its start.
     void configure(const gn_rule *rules, size_t count, bool bypass);
-    // All counters at one moment.
+    // Reads all counters, as they are at one moment.
     void collect(Counters &transmit, Counters &receive);
 
     bool idle() const { return queue_.empty(); }

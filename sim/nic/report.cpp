@@ -24,14 +24,15 @@ static double beats_a_cycle(const PortUse &port, double period)
     return share(static_cast<double>(port.beats), cycles(port, period));
 }
 
-// Over all of the time: a FIFO is empty while its clock sleeps.
+// The mean over all of the time. A FIFO is empty while its clock sleeps.
 static double mean(const Level &level, double period, const Window &window)
 {
     return share(level.sum * period, static_cast<double>(window.length()));
 }
 
-// The last part that is busy all the time holds up the rest; a decompressor only if frames wait for it, for it is as
-// busy as the link when it keeps up with that. When none is busy, the host does not give more.
+// The last part that is busy all the time holds up the rest. The decompressor counts only if frames
+// wait for it: one that keeps up with the link is as busy as the link. When no part is busy, the
+// host does not give more.
 static const char *find_bottleneck(const Figures &f)
 {
     if (f.decompressor_busy >= SATURATED && f.receive_stalls >= BACKLOG) return "decompressor";

@@ -78,7 +78,7 @@ void System::cycle(Node &node)
     }
 }
 
-// Of the L4 payload of all packets that were transformed.
+// Ratio of the L4 payload of all packets that were transformed.
 static double payload_ratio(const gn_tx_counters &c)
 {
     uint64_t before = 0, after = 0;
@@ -114,7 +114,7 @@ void System::step()
         stay_awake();
         phase_ = DRAIN;
         return;
-    case DRAIN:  // nothing may come behind the last frame; what comes is caught where it arrives
+    case DRAIN:  // nothing may come behind the last frame; it would be caught where it arrives
         if (!counted(DRAIN_CYCLES)) return;
         for (int i = 0; i < 2; i++) nodes_[i].registers->collect(outcome.transmit[i], outcome.receive[i]);
         phase_ = COUNTERS;
@@ -140,7 +140,7 @@ void System::stay_awake()
     }
 }
 
-// Nothing moves although frames are on their way: something has lost one.
+// Throws when nothing moves although frames are on their way: something has lost a frame.
 void System::watch()
 {
     uint64_t moved = 0;
@@ -160,7 +160,7 @@ void System::watch()
     throw std::runtime_error("nothing moves any more; frames under way," + where);
 }
 
-// The registers must say what the C model says.
+// The registers must agree with the C model.
 void System::compare() const
 {
     const auto check = [](const std::string &nic, const Counters &have, Counters want) {

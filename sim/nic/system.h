@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that is simulated: two hosts, two NICs, four FIFOs in two MACs, a link each way; reset, settings, traffic, counters, end.
+// The whole simulated system: two hosts, two NICs, two MACs with two FIFOs each, and a link each
+// way. It goes through reset, settings, traffic and counters to its end.
 #pragma once
 
 #include "host.h"
@@ -10,7 +11,7 @@
 namespace sim
 {
 
-// What a system tells while and after it runs.
+// The results of a system, during its run and afterwards.
 struct Outcome {
     Direction directions[2];           // a to b, b to a
     Counters transmit[2], receive[2];  // the NICs' registers
@@ -19,7 +20,7 @@ struct Outcome {
 
 SC_MODULE(System)
 {
-    using Tap = std::function<void(const LinkFrame &)>;  // what a MAC sends, before the link has its way
+    using Tap = std::function<void(const LinkFrame &)>;  // gets frames as a MAC sends them
 
     SC_HAS_PROCESS(System);
     System(sc_core::sc_module_name, const gn_sim_nic_options &options, const Traffic &a, const Traffic &b, Tap tap,

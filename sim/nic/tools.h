@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulator takes from the tools, which are C.
+// The parts of the tools that the simulator uses. They are C.
 #pragma once
 
 extern "C" {

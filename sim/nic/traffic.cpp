@@ -100,7 +100,8 @@ static Traffic from_gradients(const gn_sim_nic_options &o)
     float *values = nullptr;
     size_t count = 0;
     if (gn_message wrong = gn_values_load(o.input, GN_FORMAT_AUTO, &values, &count)) {
-        // What has neither a known name nor known first bytes was perhaps meant to be a capture; there is no --format here.
+        // A file with neither a known name nor known first bytes was perhaps meant to be a capture.
+        // There is no --format here.
         if (!strstr(wrong, "--format")) throw std::runtime_error(wrong);
         throw std::runtime_error(name_of(o) +
                                  ": neither gradients (.npy, .f32, .gn, each also .gz) nor a capture (pcap, pcapng)");
@@ -127,7 +128,7 @@ static Traffic from_gradients(const gn_sim_nic_options &o)
     return traffic;
 }
 
-// Link types of IP packets have no Ethernet header: one is made.
+// Puts an Ethernet header ahead of a packet from a link type without one.
 static Bytes framed(int link_type, const uint8_t *bytes, size_t length)
 {
     Bytes frame;
@@ -135,7 +136,7 @@ static Bytes framed(int link_type, const uint8_t *bytes, size_t length)
         frame.resize(ETHERNET_HEADER_BYTES);
         std::copy(MAC_B, MAC_B + 6, frame.begin());
         std::copy(MAC_A, MAC_A + 6, frame.begin() + 6);
-        put16(&frame[12], length && bytes[0] >> 4 == 6 ? 0x86dd : 0x0800);
+        put16(&frame[12], gn_packet_version(bytes, length) == 6 ? 0x86dd : 0x0800);
     }
     frame.insert(frame.end(), bytes, bytes + length);
     return frame;
@@ -200,13 +201,14 @@ static Traffic from_capture(const gn_sim_nic_options &o, FILE *file)
     return traffic;
 }
 
-// By the first bytes, which are put back: pcap in both byte orders, with micro- and nanoseconds, and pcapng.
+// Looks at the first bytes, and puts them back. Knows pcapng, and pcap in both byte orders with
+// micro- and nanoseconds.
 static bool is_capture(const gn_sim_nic_options &o, FILE *file)
 {
     uint8_t bytes[4];
     const size_t got = fread(bytes, 1, sizeof bytes, file);
     if (ferror(file)) throw std::runtime_error(name_of(o) + ": " + strerror(errno));
-    // C promises room for one byte; glibc makes room for all, also when a pipe gave them one by one.
+    // C promises room for one byte. glibc makes room for all, even if a pipe gave them one by one.
     for (size_t n = got; n > 0; n--)
         if (ungetc(bytes[n - 1], file) == EOF) throw std::runtime_error(name_of(o) + ": cannot be looked at");
     uint32_t magic = 0;
@@ -226,7 +228,7 @@ Traffic load_traffic(const gn_sim_nic_options &o)
     if (!file) throw std::runtime_error(name_of(o) + ": " + strerror(errno));
     const bool capture = is_capture(o, file.get());
     if (!capture && o.pace == GN_PACE_STAMPS)
-        throw std::runtime_error(name_of(o) + ": is no capture, and has no time stamps for --pace stamps");
+        throw std::runtime_error(name_of(o) + ": is not a capture, so it has no time stamps for --pace stamps");
     if (capture && o.size) throw std::runtime_error(name_of(o) + ": is a capture; --size is for gradients");
     if (capture) return from_capture(o, file.release());
     if (standard) (void)file.release();  // read on by name
@@ -239,8 +241,10 @@ Traffic turned(const Traffic &traffic)
     if (traffic.capture) return other;
     for (Traffic::Frame &frame : other.frames) {  // sums stay what they are
         std::swap_ranges(frame.bytes.begin(), frame.bytes.begin() + 6, frame.bytes.begin() + 6);
-        uint8_t *addresses = &frame.bytes[ETHERNET_HEADER_BYTES + 12];
-        std::swap_ranges(addresses, addresses + 4, addresses + 4);
+        uint8_t *packet = &frame.bytes[ETHERNET_HEADER_BYTES];
+        gn_ip_header ip;
+        gn_ip_header_read(packet, frame.bytes.size() - ETHERNET_HEADER_BYTES, &ip);
+        std::swap_ranges(packet + ip.source, packet + ip.source + ip.address_bytes, packet + ip.destination);
     }
     return other;
 }

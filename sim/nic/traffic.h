@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host sends: frames made of gradients, or those of a capture.
+// The frames that a host sends: made of gradients, or those of a capture.
 #pragma once
 
 #include "ethernet.h"
@@ -17,9 +17,9 @@ struct Traffic {
     bool capture = false;
 };
 
-// Throws std::runtime_error with a message that names the file, and the frame where there is one.
+// Throws std::runtime_error with a message that names the file, and the frame if there is one.
 Traffic load_traffic(const gn_sim_nic_options &options);
-// The other host's answer in kind: gradients with the addresses exchanged; a capture as it is.
+// The traffic of the other host: gradients with the addresses exchanged, or the same capture.
 Traffic turned(const Traffic &traffic);
 
 }  // namespace sim

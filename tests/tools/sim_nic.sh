@@ -124,7 +124,7 @@ expect 2 "outside" sim -i x -p lattice -k 99
 expect 2 "--rule port=9-1" sim -i x --rule port=9-1
 expect 2 "more than 4 rules" sim -i x --rule k=1 --rule k=2 --rule k=3 --rule k=4 --rule k=5
 expect 1 "nothing.npy: No such file" sim -i nothing.npy
-expect 1 "is no capture, and has no time stamps" sim -i random.f32 --pace stamps
+expect 1 "is not a capture, so it has no time stamps" sim -i random.f32 --pace stamps
 expect 1 "is a capture; --size is for gradients" sim -i "$captures/plain.pcap" --size 4K
 expect 1 "frame 18 has 7306 bytes, more than --mtu 1500 allows" sim -i "$captures/offload.pcap" --pcap-wire x.pcap
 mkfifo pipe
