@@ -63,8 +63,8 @@ struct gn_engine {
 
     /// NULL for an engine that compares nothing.
     void (*comparison)(void *state, gn_comparison *comparison);
-    /// The gn_tx of an engine that transforms whole segments, which is faster than packet by packet.
-    /// Such an engine takes GN_CUT_FILL. NULL for an engine that takes only packets.
+    /// The gn_tx of an engine that transforms whole segments, which is faster than packet by
+    /// packet. Such an engine takes GN_CUT_FILL. NULL for an engine that takes only packets.
     gn_tx *(*whole_segments)(void *state);
 };
 

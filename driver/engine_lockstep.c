@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine `lockstep`: every packet goes through two engines, and the results are compared. What
-// `other` makes is handed on. The first difference ends the engine. It is written to a capture file,
-// which the error names. Counters are compared whenever they are read.
+// `other` makes is handed on. The first difference ends the engine. It is written to a capture
+// file, which the error names. Counters are compared whenever they are read.
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>

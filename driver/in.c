@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wire to host: takes a batch of datagrams of one peer, checks each packet's source address, lets the
-// engine restore it and hands neighbours over together.
+// Wire to host: takes a batch of datagrams of one peer, checks each packet's source address, lets
+// the engine restore it and hands neighbours over together.
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
@@ -94,7 +94,8 @@ void *gn_in_thread(void *argument)
             sched_yield();
         else
             gn_nic_wait(nic, nic->wire.fd, UINT64_MAX);
-        // Any other error is news of the network, such as an ICMP error: no reason to stop listening.
+        // Any other error is news of the network, such as an ICMP error: no reason to stop
+        // listening.
         if (got < 0 && (reason == EBADF || reason == ENOTSOCK || reason == EFAULT || reason == EINVAL))
             gn_nic_stop(nic, reason);
     }

@@ -121,7 +121,8 @@ static gn_status change_address(uint16_t type, uint16_t flags, unsigned index, c
     info->ifa_family = (uint8_t)family_of(address->ip.version);
     info->ifa_prefixlen = address->length;
     info->ifa_index = index;
-    // No duplicate address detection: a TUN device has no neighbours, and the address would be late.
+    // No duplicate address detection: a TUN device has no neighbours, and the address would be
+    // late.
     if (address->ip.version == 6) info->ifa_flags = IFA_F_NODAD;
     mnl_attr_put(header, IFA_LOCAL, gn_ip_bytes(&address->ip), address->ip.bytes);
     mnl_attr_put(header, IFA_ADDRESS, gn_ip_bytes(&address->ip), address->ip.bytes);

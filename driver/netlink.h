@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_NETLINK_H
 #define GRADNIC_DRIVER_NETLINK_H
-/// What a NIC asks of the kernel's routing, over rtnetlink (rtnetlink(7)). Every call opens and closes
-/// its own socket: calls are rare, and no socket outlives the dropping of root by accident.
+/// What a NIC asks of the kernel's routing, over rtnetlink (rtnetlink(7)). Every call opens and
+/// closes its own socket: calls are rare, and no socket outlives the dropping of root by accident.
 ///
 /// The functions return GN_OK, or GN_IO with the kernel's reason in errno.
 

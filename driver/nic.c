@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NIC from its opening to its end: opens all parts, starts the threads, serves the control socket.
+// A NIC from its opening to its end: opens all parts, starts the threads, serves the control
+// socket.
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -28,8 +29,8 @@ static gn_endpoint listen_on(const gn_nic_config *config)
     return listen;
 }
 
-// In an overlay, a packet to the peer itself must not be routed into the device: it would be wrapped
-// for ever.
+// In an overlay, a packet to the peer itself must not be routed into the device: it would be
+// wrapped for ever.
 static gn_status check_loops(const gn_nic *nic, gn_error *error)
 {
     char text[GN_ENDPOINT_TEXT];
@@ -45,7 +46,8 @@ static gn_status check_loops(const gn_nic *nic, gn_error *error)
     return GN_OK;
 }
 
-// Finds the smallest MTU on the way to any peer, and the room that the largest encapsulation leaves.
+// Finds the smallest MTU on the way to any peer, and the room that the largest encapsulation
+// leaves.
 static gn_status find_mtu(gn_nic *nic, gn_error *error)
 {
     unsigned smallest = nic->config.wire_mtu, overhead = 0;
@@ -252,8 +254,8 @@ gn_status gn_nic_run(gn_nic *nic, gn_error *error)
     pthread_t out, in;
     const int signals = gn_ending_open();
     if (signals < 0) return gn_fail(error, GN_IO, "signalfd: %s", strerror(errno));
-    // The rate limiter sleeps for fractions of a millisecond, where the default slack of 50 us would
-    // be an error of 5 %. Threads inherit the slack.
+    // The rate limiter sleeps for fractions of a millisecond, where the default slack of 50 us
+    // would be an error of 5 %. Threads inherit the slack.
     (void)prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
     int failed = pthread_create(&out, NULL, gn_out_thread, nic);
     if (!failed) {

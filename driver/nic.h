@@ -2,8 +2,8 @@
 #ifndef GRADNIC_DRIVER_NIC_H
 #define GRADNIC_DRIVER_NIC_H
 /// A NIC in user space: host <-> TUN device <-> engine <-> UDP <-> peers. It has two threads, `out`
-/// (host to wire) and `in` (wire to host). The caller's own thread serves the control socket until a
-/// signal ends it.
+/// (host to wire) and `in` (wire to host). The caller's own thread serves the control socket until
+/// a signal ends it.
 
 #include <gradnic/frame.h>
 
@@ -15,7 +15,7 @@
 enum {
     GN_NIC_ADDRESSES_MAX = 8,
     GN_NIC_QUEUE_DEFAULT = 500,      ///< segments between the host and the NIC
-    GN_NIC_BUFFER_DEFAULT = 4 << 20  ///< bytes of the wire socket's receive buffer; a quarter of it to send
+    GN_NIC_BUFFER_DEFAULT = 4 << 20  ///< bytes of the wire's receive buffer; to send: a quarter
 };
 
 typedef struct gn_nic_config {

@@ -2,8 +2,9 @@
 #ifndef GRADNIC_DRIVER_NIC_STATE_H
 #define GRADNIC_DRIVER_NIC_STATE_H
 /// The state of a NIC, which its threads share. Each direction has a lock. The direction's thread
-/// holds it while it works on one segment or batch, never while it waits for work. The control thread
-/// takes the locks to read counters or to change settings. Whoever needs both takes out's first.
+/// holds it while it works on one segment or batch, never while it waits for work. The control
+/// thread takes the locks to read counters or to change settings. Whoever needs both takes out's
+/// first.
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,8 +18,8 @@
 #include "net/clock.h"
 
 enum {
-    /// A thread that finds nothing looks again this often before it sleeps. It gives way to others in
-    /// between. To be woken costs more than to look, so a short round trip takes a quarter less.
+    /// A thread that finds nothing looks again this often before it sleeps. It gives way to others
+    /// in between. To be woken costs more than to look, so a short round trip takes a quarter less.
     GN_PATIENCE = 20,
     GN_BATCH_BYTES = 65536,        ///< one read of either side
     GN_RESTORED_BYTES = 4 * 65536  ///< packets restored but not yet handed over
@@ -34,8 +35,8 @@ typedef struct gn_out {
     uint64_t not_ip;                 ///< packets that are not whole IP packets: dropped
     uint64_t told_too_big;           ///< ICMP messages to the host about them
     uint64_t uncuttable;             ///< segments that the engine refused: dropped
-    uint64_t packets, packet_bytes;  ///< IP packets given to the wire, after cutting and compressing
-    uint64_t too_big_seen;           ///< of wire.too_big, when the paths were last asked for their MTU
+    uint64_t packets, packet_bytes;  ///< IP packets given to the wire, as sent
+    uint64_t too_big_seen;           ///< wire.too_big when the paths were last asked
     uint64_t paths_asked;            ///< gn_now() of that
     uint64_t host_told;              ///< gn_now() of the last ICMP message
     gn_wire_counters wire;
@@ -46,7 +47,7 @@ typedef struct gn_out {
 
 typedef struct gn_in {
     pthread_mutex_t lock;
-    uint64_t batches, datagrams, bytes;  ///< from anyone; bytes as on the link, all headers included
+    uint64_t batches, datagrams, bytes;  ///< from anyone; bytes as on the link, with all headers
     uint64_t unknown_sender;             ///< datagrams from no peer: dropped
     gn_ip source;                        ///< the last packet's, and the peer it belongs to
     const gn_peer *source_peer;
@@ -65,8 +66,8 @@ struct gn_nic {
     bool partial;           ///< restored packets leave their checksum to the host
     gn_capture *pcap_host, *pcap_wire;
     unsigned wire_mtu;                            ///< of the underlay
-    unsigned packet_mtu;                          ///< of IP packets on the wire: wire_mtu less the encapsulation
-    unsigned wire_mtu_opened, packet_mtu_opened;  ///< both as they were at the start: never exceeded
+    unsigned packet_mtu;                          ///< of IP packets: less the encapsulation
+    unsigned wire_mtu_opened, packet_mtu_opened;  ///< both at the start: never exceeded
     struct gn_control *control;                   ///< NULL: none
     int stop_event;                               ///< eventfd: readable when the threads are to end
     atomic_bool stop;
@@ -76,8 +77,8 @@ struct gn_nic {
     gn_in *in;
 };
 
-/// Waits until `fd` is readable (-1: none), the NIC is to stop, or `timeout` nanoseconds have passed
-/// (UINT64_MAX: never).
+/// Waits until `fd` is readable (-1: none), the NIC is to stop, or `timeout` nanoseconds have
+/// passed (UINT64_MAX: never).
 void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout);
 /// Ends both threads. `reason` is the errno that made it necessary, or 0.
 void gn_nic_stop(gn_nic *nic, int reason);

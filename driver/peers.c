@@ -11,8 +11,8 @@ typedef struct route {
     gn_peer *peer;
 } route;
 
-// Routes of one version and length lie together, sorted. A lookup is one binary search per length in
-// use.
+// Routes of one version and length lie together, sorted. A lookup is one binary search per length
+// in use.
 typedef struct stratum {
     uint8_t version, length;
     size_t first, count;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_PEERS_H
 #define GRADNIC_DRIVER_PEERS_H
-/// The static table of peers: which overlay prefixes are behind which UDP endpoint. The longest prefix
-/// of a destination decides where a packet of the host goes. A peer may send packets only from sources
-/// that lead back to it.
+/// The static table of peers: which overlay prefixes are behind which UDP endpoint. The longest
+/// prefix of a destination decides where a packet of the host goes. A peer may send packets only
+/// from sources that lead back to it.
 
 #include <stddef.h>
 
@@ -20,7 +20,7 @@ typedef struct gn_peer {
     gn_endpoint endpoint;
     struct sockaddr_storage address;  ///< for the wire's socket; set by gn_peers_seal()
     socklen_t address_length;
-    gn_peer_counters counters;  ///< tx_* belong to the thread that sends, rx_* to the one that receives
+    gn_peer_counters counters;  ///< the sending thread has tx_*, the receiving one rx_*
 } gn_peer;
 
 typedef struct gn_peers gn_peers;
@@ -29,17 +29,17 @@ typedef struct gn_peers gn_peers;
 gn_peers *gn_peers_new(void);
 void gn_peers_free(gn_peers *peers);
 
-/// Adds "PREFIX[,PREFIX...]=ENDPOINT". A prefix without a length is one address. An endpoint that is
-/// given twice is one peer. A prefix with bits set behind its length is an error. So is a prefix that is
-/// given twice, which gn_peers_seal() finds.
+/// Adds "PREFIX[,PREFIX...]=ENDPOINT". A prefix without a length is one address. An endpoint that
+/// is given twice is one peer. A prefix with bits set behind its length is an error. So is a prefix
+/// that is given twice, which gn_peers_seal() finds.
 gn_status gn_peers_add(gn_peers *peers, const char *spec, gn_error *error);
 /// Adds the peers of a text file: one such line per peer, '#' starts a comment.
 gn_status gn_peers_load(gn_peers *peers, const char *path, gn_error *error);
 /// As gn_peers_load(), from memory. `name` is for messages. `text` need not be terminated.
 gn_status gn_peers_parse(gn_peers *peers, const char *name, const char *text, size_t length, gn_error *error);
 
-/// Sorts the table and prepares addresses for a socket of `family` (AF_INET or AF_INET6). Afterwards
-/// only the counters change, and lookups are thread-safe.
+/// Sorts the table and prepares addresses for a socket of `family` (AF_INET or AF_INET6).
+/// Afterwards only the counters change, and lookups are thread-safe.
 gn_status gn_peers_seal(gn_peers *peers, int family, gn_error *error);
 
 /// The peer that `ip` belongs to, or NULL.

@@ -2,13 +2,13 @@
 #ifndef GRADNIC_DRIVER_RATE_H
 #define GRADNIC_DRIVER_RATE_H
 /// A link's speed as a token bucket. One segment may take the bucket below zero; then nothing is
-/// taken from the host until the debt is paid. So a slow link drops nothing: the host's queue waits, as
-/// in front of a real link.
+/// taken from the host until the debt is paid. So a slow link drops nothing: the host's queue
+/// waits, as in front of a real link.
 
 #include <stdint.h>
 
-/// Credit that an idle link gathers, which makes up for a late waking: this many bytes (as `tbf burst
-/// 128k`), or what the link carries in a millisecond if that is more.
+/// Credit that an idle link gathers, which makes up for a late waking: this many bytes (as `tbf
+/// burst 128k`), or what the link carries in a millisecond if that is more.
 enum { GN_RATE_BURST_BYTES = 128 << 10, GN_RATE_BURST_NS = 1000000 };
 
 typedef struct gn_rate {

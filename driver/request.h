@@ -6,7 +6,7 @@
 ///     {"command": "status"}                              device, MTU, peers, rules, settings
 ///     {"command": "stats"}                               every counter
 ///     {"command": "stats", "format": "prometheus"}       the same as Prometheus text
-///     {"command": "set", ...}                            changes settings: all, or nothing. Optional members:
+///     {"command": "set", ...}                            changes settings, all or none. Members:
 ///         "rules": ["tos=0x28,profile=dense,k=10", ...]   replaces the rules
 ///         "profile": "paper", "bound": 8                        of every rule
 ///         "cut": "mtu" | "fill", "bypass": true, "rate": BITS_PER_SECOND (0: unlimited)
@@ -52,8 +52,8 @@ typedef struct gn_nic_request {
 /// Reads a request from untrusted bytes.
 gn_status gn_nic_request_parse(const char *text, size_t length, gn_nic_request *request, gn_error *error);
 
-/// Reads a request, does what it asks and makes the answer. The caller frees the answer; NULL when out
-/// of memory.
+/// Reads a request, does what it asks and makes the answer. The caller frees the answer; NULL when
+/// out of memory.
 char *gn_nic_request_answer(const char *text, size_t length, gn_nic *nic);
 
 /// Applies a change to a running NIC: all of it, or nothing (change.c).

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_STATS_H
 #define GRADNIC_DRIVER_STATS_H
-/// What a running NIC says about itself. Each call takes a consistent picture of one direction, then
-/// of the other.
+/// What a running NIC says about itself. Each call takes a consistent picture of one direction,
+/// then of the other.
 
 #include <jansson.h>
 
@@ -12,8 +12,8 @@
 json_t *gn_nic_status(gn_nic *nic);
 /// Every counter, as docs/nic.md lists them. New reference; NULL when out of memory.
 json_t *gn_nic_stats(gn_nic *nic);
-/// The same numbers as Prometheus text (exposition format 0.0.4). "tx": {"wire": {"bytes": 5}} becomes
-/// `gradnic_tx_wire_bytes 5`. The caller frees it; NULL when out of memory.
+/// The same numbers as Prometheus text (exposition format 0.0.4). "tx": {"wire": {"bytes": 5}}
+/// becomes `gradnic_tx_wire_bytes 5`. The caller frees it; NULL when out of memory.
 char *gn_nic_prometheus(gn_nic *nic);
 
 #endif

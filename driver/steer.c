@@ -26,8 +26,8 @@ static gn_status add_routes(const gn_steer *steer, gn_error *error)
             .prefix = *gn_peers_prefix(steer->peers, i, NULL), .index = steer->index, .table = table_of(steer)};
         gn_path path;
         char text[GN_PREFIX_TEXT];
-        // The device has no address when it carries the hosts' traffic: keep the source address that the
-        // kernel would choose.
+        // The device has no address when it carries the hosts' traffic: keep the source address
+        // that the kernel would choose.
         if (steer->config.mode != GN_STEER_OVERLAY && !gn_path_find(&route.prefix.ip, &path))
             route.source = path.source;
         if (!gn_kernel_route_add(&route)) continue;
@@ -107,7 +107,8 @@ static void collect_tos(gn_steer *steer, const gn_rule *rules, size_t count)
         const uint8_t tos = rules[i].tos & GN_TOS_MASK;
         if (!memchr(steer->tos, tos, steer->tos_count)) steer->tos[steer->tos_count++] = tos;
     }
-    if (steer->config.mode == GN_STEER_MARK) steer->tos_count = 1;  // one mark stands for all of them
+    // One mark stands for all of them.
+    if (steer->config.mode == GN_STEER_MARK) steer->tos_count = 1;
 }
 
 gn_status gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned index, const gn_peers *peers,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_STEER_H
 #define GRADNIC_DRIVER_STEER_H
-/// Which packets come to the NIC. In an overlay: all packets to the peers' overlay prefixes, by routes
-/// to the device. Otherwise: packets under the hosts' own addresses with certain ToS values or a
-/// firewall mark, by policy rules and a routing table of their own.
+/// Which packets come to the NIC. In an overlay: all packets to the peers' overlay prefixes, by
+/// routes to the device. Otherwise: packets under the hosts' own addresses with certain ToS values
+/// or a firewall mark, by policy rules and a routing table of their own.
 
 #include <gradnic/frame.h>
 

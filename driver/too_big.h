@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_TOO_BIG_H
 #define GRADNIC_DRIVER_TOO_BIG_H
-/// The ICMP messages "fragmentation needed" (RFC 792, RFC 1191) and "packet too big" (RFC 4443 3.2),
-/// as a router on the way would send them.
+/// The ICMP messages "fragmentation needed" (RFC 792, RFC 1191) and "packet too big" (RFC 4443
+/// 3.2), as a router on the way would send them.
 
 #include <stddef.h>
 #include <stdint.h>

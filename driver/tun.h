@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_TUN_H
 #define GRADNIC_DRIVER_TUN_H
-/// The host's side: a TUN device, which carries IP packets without Ethernet. The host gives segments of
-/// up to 64 KiB whose checksums are left to the NIC, and takes such segments. See Linux'
-/// Documentation/networking/tuntap.rst, and virtio 1.2 section 5.1.6 for the header.
+/// The host's side: a TUN device, which carries IP packets without Ethernet. The host gives
+/// segments of up to 64 KiB whose checksums are left to the NIC, and takes such segments. See
+/// Linux' Documentation/networking/tuntap.rst, and virtio 1.2 section 5.1.6 for the header.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 typedef struct gn_tun_config {
     const char *name;  ///< of the device; may hold %d, as the kernel allows
-    bool existing;     ///< attach to a persistent device and leave its settings (no privilege needed)
+    bool existing;     ///< attach to a persistent device as it is (no privilege needed)
     bool no_offload;   ///< neither segments nor partial checksums
     const gn_prefix *addresses;
     size_t address_count;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_RTL_RTL_NIC_H
 #define GRADNIC_DRIVER_RTL_RTL_NIC_H
-/// The Verilog NIC (rtl/nic/nic_top.v) in Verilator: Ethernet frames into and out of its sides, and its
-/// registers. Time passes only while a caller waits for a frame or a register. One thread may use each
-/// side; either of them may use the registers.
+/// The Verilog NIC (rtl/nic/nic_top.v) in Verilator: Ethernet frames into and out of its sides, and
+/// its registers. Time passes only while a caller waits for a frame or a register. One thread may
+/// use each side; either of them may use the registers.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,8 +29,8 @@ int gn_rtl_nic_put(gn_rtl_nic *nic, gn_rtl_side side, const uint8_t *header, siz
                    size_t packet_bytes, unsigned user);
 
 /// Lets the clock run until a side has given a frame. The side is never held up.
-/// @return the frame's length; 0 when nothing went in or out of this side for `cycles` cycles; -1 when
-/// something came out that is not a frame, or memory ran out: see gn_rtl_nic_fault()
+/// @return the frame's length; 0 when nothing went in or out of this side for `cycles` cycles; -1
+/// when something came out that is not a frame, or memory ran out: see gn_rtl_nic_fault()
 long gn_rtl_nic_get(gn_rtl_nic *nic, gn_rtl_side side, uint8_t *frame, size_t room, unsigned cycles);
 
 /// Why gn_rtl_nic_get() failed, in words.
