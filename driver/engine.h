@@ -10,8 +10,8 @@
 /// | rtl | the Verilog NIC in Verilator | engine_rtl.c |
 /// | lockstep | two engines side by side, compared bit for bit | engine_lockstep.c |
 ///
-/// An engine takes whole IP packets, each for itself, in order, as hardware does. The datapath
-/// (datapath.h) is the only caller. It does what software does in front of hardware: it cuts
+/// An engine takes whole IP packets, one by one, in order, as hardware does. The datapath (datapath.h)
+/// is the only caller of a NIC's engine. It does what software does in front of hardware: it cuts
 /// segments, looks after TCP flows and remembers a failure.
 ///
 /// Threads: one may transmit (transmit, tx_counters) while another receives (receive, rx_counters).
@@ -24,7 +24,7 @@
 typedef struct gn_engine_config {
     const gn_rule *rules;
     size_t rule_count;
-    size_t flow_capacity;  ///< TCP flows; used where whole segments are taken
+    size_t flow_capacity;  ///< TCP flows that are remembered
     bool bypass;
     bool partial_checksum;  ///< restored packets have only the pseudo header's sum for a checksum
 } gn_engine_config;
@@ -48,7 +48,7 @@ struct gn_engine {
     /// Sets all rules, or changes nothing.
     gn_status (*set_rules)(void *state, const gn_rule *rules, size_t count, gn_error *error);
 
-    // Any failure of the calls below is for good: the engine is not called again but to be closed.
+    // A failure of one of the calls below is for good: afterwards the engine can only be closed.
 
     gn_status (*set_bypass)(void *state, bool bypass, gn_error *error);
     /// Host to wire. `heads[i]` is packet i's gn_tx_head(). As many packets come out as go in.

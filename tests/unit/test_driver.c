@@ -258,6 +258,41 @@ START_TEST(inner_packets)
 }
 END_TEST
 
+START_TEST(ip_headers)
+{
+    uint8_t v4[40] = {0x46, 0x2a, 0, 30, [6] = 0x20, 3, 64, 17, [12] = 10, 77, 0, 2, 10, 77, 0, 1},
+            v6[48] = {0x62, 0x90, [5] = 8, 44, [8] = 0xfd, [24] = 0xfd};
+    gn_ip_header ip;
+    ck_assert(gn_ip_header_read(v4, 40, &ip));
+    ck_assert_uint_eq(ip.version, 4);
+    ck_assert_uint_eq(ip.tos, 0x2a);
+    ck_assert_uint_eq(ip.protocol, 17);
+    ck_assert_uint_eq(ip.source, 12);
+    ck_assert_uint_eq(ip.destination, 16);
+    ck_assert_uint_eq(ip.address_bytes, 4);
+    ck_assert(ip.more_fragments);
+    ck_assert_uint_eq(ip.fragment_offset, 3);
+    ck_assert_uint_eq(ip.payload, 24);
+    ck_assert_uint_eq(ip.end, 30);
+    v4[6] = 0x40;  // "don't fragment"
+    v4[7] = 0;
+    ck_assert(gn_ip_header_read(v4, 40, &ip));
+    ck_assert(!ip.more_fragments);
+    ck_assert_uint_eq(ip.fragment_offset, 0);
+    ck_assert(gn_ip_header_read(v6, 48, &ip));
+    ck_assert_uint_eq(ip.version, 6);
+    ck_assert_uint_eq(ip.tos, 0x29);
+    ck_assert_uint_eq(ip.protocol, 44);
+    ck_assert_uint_eq(ip.source, 8);
+    ck_assert_uint_eq(ip.destination, 24);
+    ck_assert_uint_eq(ip.address_bytes, 16);
+    ck_assert_uint_eq(ip.payload, 40);
+    ck_assert_uint_eq(ip.end, 48);
+    ck_assert_uint_eq(gn_packet_version(v6, 48), 6);
+    ck_assert_uint_eq(gn_packet_version(v6, 0), 0);
+}
+END_TEST
+
 static unsigned word_at(const uint8_t *at)
 {
     return (unsigned)at[0] << 8 | at[1];
@@ -303,5 +338,5 @@ END_TEST
 int main(void)
 {
     return RUN_TESTS("driver", endpoints, longest_prefix, peers_refused, batches, rates, faults, inner_packets,
-                     too_big_messages);
+                     ip_headers, too_big_messages);
 }

@@ -35,8 +35,8 @@ enum {
     GN_TCP_CWR = 0x80   ///< congestion window reduced
 };
 
-/// What an IP header says, whatever the packet carries: fragments, extension headers and ICMP too. Offsets
-/// are from the first byte of the header; numbers are in host order.
+/// What an IP header says, whatever the packet carries: fragments, extension headers and ICMP too.
+/// Offsets are from the first byte of the header; numbers are in host order.
 typedef struct gn_ip_header {
     uint8_t version;           ///< 4 or 6
     uint8_t tos;               ///< IPv4 ToS or IPv6 traffic class, ECN bits included
@@ -47,10 +47,10 @@ typedef struct gn_ip_header {
     bool more_fragments;       ///< IPv4 flag; false for IPv6
     uint16_t fragment_offset;  ///< IPv4, in units of 8 bytes; 0 for IPv6
     uint16_t payload;          ///< offset of what follows the header
-    uint32_t end;              ///< bytes of the IP packet, at most 40 + 65535; what follows in the buffer is padding
+    uint32_t end;              ///< bytes of the IP packet, at most 40 + 65535; padding may follow
 } gn_ip_header;
 
-/// Reads the header of the IP packet that `packet` starts with. Bytes behind the IP packet are allowed.
+/// Reads the header of the IP packet that `packet` starts with. Bytes behind the packet are allowed.
 /// @return false when there is no whole IPv4 or IPv6 packet: then `*ip` is unspecified
 GN_API bool gn_ip_header_read(const uint8_t *packet, size_t length, gn_ip_header *ip);
 
