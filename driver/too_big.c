@@ -77,7 +77,7 @@ static size_t make6(const uint8_t *packet, const gn_ip_header *ip, unsigned mtu,
     memcpy(icmp + ICMP, packet, quoted);
     put16(pseudo + 2, ICMP + quoted);
     pseudo[7] = PROTOCOL_ICMP6;
-    uint32_t sum = gn_checksum_add(0, out + ip->source, 2 * ip->address_bytes);
+    uint32_t sum = gn_checksum_add(0, out + ip->source, (size_t)2 * ip->address_bytes);
     sum = gn_checksum_add(sum, pseudo, sizeof pseudo);
     put16(icmp + 2, gn_checksum_finish(gn_checksum_add(sum, icmp, ICMP + quoted)));
     return IPV6 + ICMP + quoted;
