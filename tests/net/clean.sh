@@ -36,7 +36,7 @@ wrong() { # wrong TEXT ARGS: wrong usage, and the message says what to write
     grep -q -- "$text" "$testbed_dir/wrong" || fail "$*: $(cat "$testbed_dir/wrong")"
 }
 wrong 'its prefix length is missing' -a 10.88.0.1 -P 10.88.0.2=192.0.2.2
-wrong '10.88.0.0/24 is the prefix' -a 10.88.0.1/24 -P 10.88.0.2/24=192.0.2.2
+wrong 'write 10.88.0.0/24 for the prefix' -a 10.88.0.1/24 -P 10.88.0.2/24=192.0.2.2
 wrong 'at least 1kbit' --rate 10 -a 10.88.0.1/24 -P 10.88.0.2=192.0.2.2
 testbed_run 1 timeout -s TERM 0.5 "$gradnic" nic -q --rate 0 -c none -d gn7 -a 10.88.0.1/24 -P 10.88.0.2=192.0.2.2:9 -m 1500 || [ $? -eq 124 ] || fail "--rate 0"
 # Wrong usage ends with 2 and leaves nothing; what cannot be opened ends with 1.

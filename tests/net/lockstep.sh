@@ -45,7 +45,7 @@ expect "malformed" "$(stat_of 2 .rx.engine.malformed)" -eq 0
 
 # What the hardware cannot do is refused, and changes nothing.
 ! testbed_set 1 --cut fill 2>"$testbed_dir/refusal" || fail "the cut fill was taken"
-grep -q 'cut to the MTU before' "$testbed_dir/refusal" || fail "$(cat "$testbed_dir/refusal")"
+grep -q 'already cut to the MTU' "$testbed_dir/refusal" || fail "$(cat "$testbed_dir/refusal")"
 five=(--rule k=9 --rule tos=0x48 --rule tos=0x50 --rule tos=0x58 --rule tos=0x60)
 ! testbed_set 1 "${five[@]}" 2>"$testbed_dir/refusal" || fail "five rules were taken"
 grep -q 'room for 4 rules' "$testbed_dir/refusal" || fail "$(cat "$testbed_dir/refusal")"
