@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_SWITCH_ABOUT_H
 #define GRADNIC_SWITCH_ABOUT_H
-/// One packet at a switch: what it has been found to be about. core.c finds it out, and asks the memory mode (partitioned.c, shared.c)
-/// what to do.
+/// One packet at a switch, and what the switch has found out about it. core.c finds it out. Then it
+/// asks the memory mode (partitioned.h, shared.h) what to do.
 
 #include "format.h"
 #include "state.h"
@@ -17,11 +17,11 @@ typedef struct gn_about {
     unsigned job_index;
     uint32_t copy_index;
     gn_copy *copy;
-    gn_window *window;  ///< not partitioned
+    gn_window *window;  ///< not in mode partitioned
     gn_action *actions;
 } gn_about;
 
-/// Drops a packet of the job, as the only action.
+/// Drops a packet of the job. The only action says so. @return 1
 __attribute__((cold)) unsigned gn_job_drop(gn_job_state *job, gn_action *actions, gn_drop reason);
 
 GN_INLINE unsigned gn_about_drop(const gn_about *a, gn_drop reason)
@@ -29,7 +29,8 @@ GN_INLINE unsigned gn_about_drop(const gn_about *a, gn_drop reason)
     return gn_job_drop(a->job, a->actions, reason);
 }
 
-/// Whether the packet can be one of the job's at all; what its memory mode may make of it is still to be seen. @return the reason to drop it, or GN_DROP_NONE
+/// Whether the packet can belong to the job at all. Its memory mode may still refuse it.
+/// @return the reason to drop it, or GN_DROP_NONE
 GN_INLINE gn_drop gn_about_fits_job(const gn_about *a)
 {
     const gn_agg_packet *p = &a->packet;
@@ -42,7 +43,8 @@ GN_INLINE gn_drop gn_about_fits_job(const gn_about *a)
     return GN_DROP_NONE;
 }
 
-/// Streams are exact between switches; but what no switch below has added (shared slots) is a worker's still.
+/// Whether the packet's stream is in the exact codec. Streams between switches are. But where slots
+/// are shared, a packet that no switch below has added is still a worker's.
 GN_INLINE bool gn_about_is_exact(const gn_about *a)
 {
     const gn_switch_job *job = &a->job->job;
@@ -64,7 +66,7 @@ GN_INLINE gn_drop gn_about_add(const gn_about *a, bool first)
     return GN_DROP_NONE;
 }
 
-/// The packet has been added, and nothing is to be sent.
+/// The packet has been added, and nothing is to be sent. @return 1
 GN_INLINE unsigned gn_about_added(const gn_about *a)
 {
     a->actions[0].kind = GN_TO_NOBODY;  // and no more than that: an action is large
@@ -72,15 +74,16 @@ GN_INLINE unsigned gn_about_added(const gn_about *a)
     return 1;
 }
 
-/// Makes `action` a packet of the switch's own about a copy of job `job_index`; to the parent or the parameter server with the bits that it
-/// stands for there. @return `action`
+/// Makes `action` a packet of the switch's own about a copy of job `job_index`. A packet to the
+/// parent or the parameter server has the bits that the sum stands for there. @return `action`
 gn_action *gn_switch_say(const gn_switch *sw, gn_action *action, gn_action_kind kind, gn_agg_type type,
                          unsigned job_index, const gn_copy *copy, uint32_t sums_index);
 
-/// The packet itself goes on.
+/// The packet itself goes on, as the only action. @return 1
 unsigned gn_about_forward(gn_about *a, gn_action_kind kind, uint16_t port, gn_agg_type type);
 
-/// From the child that it says it is from, for this switch? @return the reason to drop it, or GN_DROP_NONE
+/// Whether the packet came from the child that it names, and is for this switch.
+/// @return the reason to drop it, or GN_DROP_NONE
 GN_INLINE gn_drop gn_about_from_child(const gn_about *a)
 {
     const gn_agg_packet *p = &a->packet;
@@ -92,17 +95,5 @@ GN_INLINE gn_drop gn_about_from_child(const gn_about *a)
     a->job->counters.up_bytes += a->bytes;
     return GN_DROP_NONE;
 }
-
-/// Any packet, as gn_switch_rx().
-unsigned gn_switch_rx_any(gn_switch *sw, uint64_t now_ns, uint16_t port, const void *datagram, size_t bytes,
-                          gn_action *actions);
-
-/// What a memory mode does with the types that are its own.
-unsigned gn_partitioned_rx(gn_about *a);
-unsigned gn_shared_rx(gn_about *a);
-
-/// Whether the packet's chunk is known to have no sum of integers, so that its values go past the slots as binary32.
-bool gn_partitioned_overflowed(const gn_about *a);
-bool gn_shared_overflowed(const gn_about *a);
 
 #endif

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// Units of chunks. The arithmetic on vectors is in cmodel (gradnic/words.h).
 #include "block_float.h"
 
 #include <math.h>
 
+/// The logarithm of n rounded up to a power of two.
 static int log2_up(unsigned n)
 {
     return n > 1 ? 32 - __builtin_clz(n - 1) : 0;
@@ -12,8 +14,8 @@ int8_t gn_block_unit(const gn_codec *codec, const float *values, size_t count, u
 {
     const float magnitude = gn_words_largest(codec, values, count, finite);
     if (magnitude == 0) return GN_UNIT_MIN;
-    // Strictly greater than the magnitude: frexp() gives a fraction below 1, also for powers of two (where the paper's rounding
-    // gives the power itself, and n of those are 2^31).
+    // 2^exponent is strictly greater than the magnitude: frexp() gives a fraction below 1, also for
+    // a power of two. There the paper's rounding gives the power itself, and n of those are 2^31.
     int exponent;
     (void)frexpf(magnitude, &exponent);
     const int unit = exponent + log2_up(ranks) - 30;

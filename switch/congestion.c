@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many chunks may be under way: additive increase, multiplicative decrease on marks (Lao et al., ATP, section 3.5). The window is one of chunk numbers, from
-// the oldest without a result on: all workers have to send the same chunks, so windows that were counts, full of different chunks at different workers, could wait
-// for each other for ever.
-#include "worker.h"
+// How many chunks may be under way: additive increase, multiplicative decrease on marks (Lao et
+// al., ATP, section 3.5).
+//
+// The window is a range of chunk numbers, from the oldest one without a result on. All workers have
+// to send the same chunks. Windows that only count could be full of different chunks at different
+// workers, and wait for each other for ever.
+#include "slots.h"
 
+/// Moves the end of the window, and makes the slots due that it held.
 static void release(gn_worker *w)
 {
-    // A window of all slots is none: each slot waits for its own results alone, and a lost packet holds up nothing but its slot.
+    // A window of all slots is no window: each slot waits for its own results alone, and a lost
+    // packet holds up nothing but its slot.
     const size_t limit = w->window >= w->config.slots ? w->chunks : w->base + (size_t)w->window;
     for (size_t chunk = w->limit; chunk < limit && chunk < w->chunks; chunk++) {
         gn_worker_slot *slot = &w->slots[chunk % w->config.slots];

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// One packet: is it what it says, for whom, and which copy of which slot does it belong to? Everything is checked before anything is
-// changed.
+// The switch's entry: a packet comes in, actions come out. Here it is found out whether the packet
+// is what it says, whose it is, and which copy of which slot it is for. Everything is checked
+// before anything is changed.
+#include "core.h"
+
 #include <string.h>
 
 #include "about.h"
+#include "check.h"
 #include "format.h"
 #include "packet.h"
 #include "partitioned.h"
+#include "shared.h"
+#include "usual.h"
 
 const char *gn_drop_string(gn_drop reason)
 {
@@ -23,61 +29,13 @@ const char *gn_drop_string(gn_drop reason)
         [GN_DROP_EARLY] = "more than one phase ahead",
         [GN_DROP_DUPLICATE] = "has been added already",
         [GN_DROP_FORMAT] = "another format, bound, exponent or number of values than the job's",
-        [GN_DROP_STREAM] = "a compressed stream that is broken",
+        [GN_DROP_STREAM] = "a corrupt compressed stream",
         [GN_DROP_UNEXPECTED] = "a result that nobody waits for",
     };
     return (unsigned)reason < GN_DROPS ? text[reason] : "unknown reason";
 }
 
-unsigned gn_job_drop(gn_job_state *job, gn_action *actions, gn_drop reason)
-{
-    job->counters.drop[reason]++;
-    actions[0] = (gn_action){.kind = GN_TO_NOBODY, .reason = reason};
-    return 1;
-}
-
-gn_action *gn_switch_say(const gn_switch *sw, gn_action *action, gn_action_kind kind, gn_agg_type type,
-                         unsigned job_index, const gn_copy *copy, uint32_t sums_index)
-{
-    const gn_switch_job *job = &gn_state_job(sw, job_index)->job;
-    const bool up = kind == GN_TO_PARENT, to_ps = kind == GN_TO_PS;
-    const bool as_one =
-        gn_state_partitioned(&sw->state->config);  // to the parent, a whole sum is this switch's contribution
-    *action =
-        (gn_action){.kind = kind,
-                    .port = to_ps ? job->ps_port
-                            : up  ? job->parent_port
-                                  : 0,
-                    .job_index = (uint16_t)job_index,
-                    .slot_index = sums_index,
-                    .header = {.type = (uint8_t)type,
-                               .flags = (uint8_t)(copy->flags | ((up || to_ps) && copy->poison ? GN_AGG_POISON : 0)),
-                               .job = job->job,
-                               .gen = job->gen,
-                               .slot = (uint16_t)(copy->psn & (job->slots - 1u)),
-                               .version = (copy->psn & job->slots) != 0,
-                               .psn = copy->psn,
-                               .bitmap = up      ? (as_one ? 1 : copy->seen) << job->parent_bit
-                                         : to_ps ? copy->seen
-                                                 : gn_everyone(job->children),
-                               .level = (uint8_t)(job->level + (up && as_one)),
-                               .fanin = (uint16_t)(up ? job->parent_fanin : gn_job_fanin(job)),
-                               .priority = up || to_ps ? copy->priority : 0,
-                               .exponent = copy->exponent,
-                               .next = copy->next,
-                               .values = copy->poison ? 0 : copy->values}};
-    return action;
-}
-
-unsigned gn_about_forward(gn_about *a, gn_action_kind kind, uint16_t port, gn_agg_type type)
-{
-    a->actions[0] = (gn_action){
-        .kind = kind, .port = port, .job_index = (uint16_t)a->job_index, .header = a->packet, .forward = true};
-    a->actions[0].header.type = (uint8_t)type;
-    return 1;
-}
-
-/// Values that are to be added by the leader, and its sums: past the slots.
+/// Values that the leader is to add, and its sums. They go past the slots.
 static unsigned forward_floats(gn_about *a, bool overflowed)
 {
     const gn_agg_packet *p = &a->packet;
@@ -93,9 +51,10 @@ static unsigned forward_floats(gn_about *a, bool overflowed)
     if (!may || (from_parent && p->type == GN_AGG_GRADIENT && !has_leader)) return gn_about_drop(a, GN_DROP_PORT);
     gn_switch_counters *counters = &a->job->counters;
     counters->forwarded++;
-    *(from_parent ? &counters->down_bytes : &counters->up_bytes) += a->bytes;  // no slot shows that somebody waits
+    // Counted, because no slot shows that anyone waits.
+    *(from_parent ? &counters->down_bytes : &counters->up_bytes) += a->bytes;
     if (p->type == GN_AGG_RESULT) {
-        // Up to the root, which gives it to everyone.
+        // Up to the root, which sends it to everyone.
         const bool up = job->has_parent && !from_parent;
         return gn_about_forward(a, up ? GN_TO_PARENT : GN_TO_GROUP, job->parent_port, p->type);
     }
@@ -103,6 +62,7 @@ static unsigned forward_floats(gn_about *a, bool overflowed)
     return gn_about_forward(a, GN_TO_PARENT, job->parent_port, p->type);
 }
 
+/// Finds the copy that the packet is for, and without partitions its window.
 static void find_copy(gn_about *a)
 {
     const gn_agg_packet *p = &a->packet;
@@ -110,11 +70,12 @@ static void find_copy(gn_about *a)
         gn_partitioned_find(a);
         return;
     }
-    a->copy_index = gn_state_address(a->sw, p->job, p->psn);
+    a->copy_index = gn_shared_address(a->sw, p->job, p->psn);
     a->copy = gn_state_copies(a->sw) + a->copy_index;
     a->window = gn_state_windows(a->sw) + a->job->first + p->slot;
 }
 
+/// A packet of a job that is here: its memory mode decides.
 static unsigned dispatch(gn_about *a)
 {
     const bool partitioned = gn_state_partitioned(&a->sw->state->config);
@@ -126,7 +87,7 @@ static unsigned dispatch(gn_about *a)
     return partitioned ? gn_partitioned_rx(a) : gn_shared_rx(a);
 }
 
-/// Dropped before any job can be blamed.
+/// Drops a packet that no job can be blamed for.
 __attribute__((cold)) static unsigned drop(gn_switch *sw, gn_action *actions, gn_drop reason)
 {
     sw->state->counters.packets++;
@@ -150,6 +111,38 @@ unsigned gn_switch_rx_any(gn_switch *sw, uint64_t now_ns, uint16_t port, const v
     a.job_index = index - 1;
     a.actions = actions;
     return dispatch(&a);
+}
+
+/// As gn_switch_rx(). `check` computes the CRC of a header.
+GN_INLINE unsigned rx(gn_switch *sw, uint64_t now_ns, uint16_t port, const void *datagram, size_t bytes,
+                      gn_action *actions, uint32_t (*check)(const uint8_t *header))
+{
+    unsigned count;
+    if (gn_usual_rx(sw, now_ns, port, datagram, bytes, actions, check, &count)) return count;
+    return gn_switch_rx_any(sw, now_ns, port, datagram, bytes, actions);
+}
+
+__attribute__((noinline)) static unsigned rx_anywhere(gn_switch *sw, uint64_t now_ns, uint16_t port,
+                                                      const void *datagram, size_t bytes, gn_action *actions)
+{
+    return rx(sw, now_ns, port, datagram, bytes, actions, gn_agg_check);
+}
+
+#if defined(__x86_64__)
+GN_PCLMUL static unsigned rx_pclmul(gn_switch *sw, uint64_t now_ns, uint16_t port, const void *datagram, size_t bytes,
+                                    gn_action *actions)
+{
+    return rx(sw, now_ns, port, datagram, bytes, actions, gn_check_pclmul);
+}
+#endif
+
+unsigned gn_switch_rx(gn_switch *sw, uint64_t now_ns, uint16_t port, const void *datagram, size_t bytes,
+                      gn_action *actions)
+{
+#if defined(__x86_64__)
+    if (gn_check_has_pclmul()) return rx_pclmul(sw, now_ns, port, datagram, bytes, actions);
+#endif
+    return rx_anywhere(sw, now_ns, port, datagram, bytes, actions);
 }
 
 size_t gn_action_write(const gn_switch *sw, const gn_action *action, void *out, size_t capacity)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch's memory, and who has which part of it.
+// The switch's memory, and which job has which part of it.
 #include <string.h>
 
 #include <libdeflate.h>
@@ -14,7 +14,8 @@ static bool in_range(const gn_switch_config *config)
            (unsigned)config->mode < GN_MEMORY_MODES && config->windows <= GN_SWITCH_JOBS_MAX * GN_AGG_SLOTS_MAX;
 }
 
-/// Behind copies and windows, at a cache line's beginning where the memory is.
+/// Where sums begin: behind copies and windows, at the beginning of a cache line if the memory is
+/// aligned so.
 static size_t sums_at(const gn_switch_config *config)
 {
     enum { LINE = 64 };
@@ -42,18 +43,19 @@ gn_status gn_switch_init(gn_switch *sw, const gn_switch_config *config, void *me
     return GN_OK;
 }
 
-/// What jobs are given pieces of: copies, or windows.
+/// How many units there are for jobs: copies, or windows.
 static uint32_t all_units(const gn_switch_config *config)
 {
     return (uint32_t)(gn_state_partitioned(config) ? gn_state_copy_count(config) : gn_state_window_count(config));
 }
 
+/// How many of them a job takes.
 static uint32_t units(const gn_switch_config *config, const gn_switch_job *job)
 {
     return gn_state_partitioned(config) ? 2u * job->slots : job->slots;
 }
 
-/// Every child has bits, and no two the same.
+/// Whether every child has bits, and no two children have the same.
 static bool bits_possible(const gn_switch_job *job)
 {
     if (!job->bits) return true;
@@ -63,7 +65,8 @@ static bool bits_possible(const gn_switch_job *job)
     return job->first_bit[job->children - 1] < job->bits;
 }
 
-/// Nobody but the parameter server may be where the parameter server is; nobody but the parent where the parent is.
+/// What a job with shared slots must keep to. No child may be where the parent or the parameter
+/// server is.
 static bool may_share(const gn_switch_job *job)
 {
     const uint16_t above = job->has_parent ? job->parent_port : job->ps_port;
@@ -84,7 +87,7 @@ static bool possible(const gn_switch *sw, const gn_switch_job *job)
     return job->parent_fanin && job->parent_fanin <= GN_AGG_WORKERS_MAX && job->parent_bit < job->parent_fanin;
 }
 
-/// Where `count` copies (or windows) in a row are free. False when nowhere.
+/// Finds `count` copies (or windows) in a row that are free. @return false when there are none
 static bool find_room(const gn_switch *sw, uint32_t count, uint32_t *first)
 {
     const struct gn_switch_state *state = sw->state;
@@ -104,7 +107,7 @@ static bool find_room(const gn_switch *sw, uint32_t count, uint32_t *first)
     return false;
 }
 
-/// Shared slots that the job at `index` holds.
+/// Frees the shared slots that the job at `index` holds.
 static void free_slots(gn_switch *sw, unsigned index)
 {
     gn_copy *copies = gn_state_copies(sw);
@@ -124,7 +127,7 @@ static void begin(gn_switch *sw, unsigned index)
     for (uint32_t i = 0; i < job->job.slots; i++) windows[i] = (gn_window){.psn = i};
 }
 
-/// What the headers of the job's contributions have in common.
+/// Writes what the headers of the job's contributions have in common.
 static void describe_usual(gn_job_state *entry)
 {
     const gn_switch_job *job = &entry->job;
@@ -191,7 +194,7 @@ const gn_switch_counters *gn_switch_get_counters(const gn_switch *sw)
     return &sw->state->counters;
 }
 
-/// Those who have some of the bits.
+/// The children that have some of the bits.
 static uint64_t children_with(const gn_switch_job *job, uint64_t bits)
 {
     if (!job->bits) return bits;
@@ -241,7 +244,7 @@ uint64_t gn_switch_hash(const gn_switch *sw)
     uint64_t hash = mix(1, copies, sizeof *copies * count);
     hash = mix(hash, gn_state_windows(sw), sizeof(gn_window) * gn_state_window_count(&state->config));
     for (size_t i = 0; i < count; i++)
-        if (copies[i].state != GN_COPY_EMPTY && !copies[i].poison)  // otherwise nobody will ever look at them
+        if (copies[i].state != GN_COPY_EMPTY && !copies[i].poison)  // nobody reads the others again
             hash = mix(hash, gn_state_sums(sw, (uint32_t)i), sizeof(int32_t) * copies[i].values);
     for (unsigned i = 0; i < state->config.jobs; i++)
         if (state->jobs[i].used) hash = mix(hash, &state->jobs[i].job, sizeof state->jobs[i].job);

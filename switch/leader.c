@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks that cannot be summed as integers: every rank sends rank 0 its values, which adds them in the order of ranks, so that the bits do not depend
-// on who came first, and gives everyone the sum. One chunk a slot: when a slot's next chunk comes here, all ranks have contributed to it at the
-// switch, and so have the result of the one before.
+// Chunks that cannot be summed as integers. Every rank sends its values to rank 0, which adds them
+// and sends everyone the sum. It adds them in the order of ranks, so the bits do not depend on
+// which came first.
+//
+// There is room for one chunk a slot. When a slot's next chunk comes here, all ranks have
+// contributed to it at the switch. So all have the result of the chunk before.
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker.h"
+#include "slots.h"
 
 struct gn_leading {
-    uint32_t uses;  ///< of the slot, then: which chunk it is
+    uint32_t uses;  ///< of the slot: this says which chunk it is
     unsigned values, present;
     bool done;
-    uint8_t
-        flags;  ///< GN_AGG_LATE: a part of it was; GN_AGG_RESENT: the sum has been asked for again. So it does not tell how long answers take
+    /// GN_AGG_LATE: a part of it was late. GN_AGG_RESENT: the sum was asked for again. Such a sum
+    /// does not tell how long answers take.
+    uint8_t flags;
     bool has[GN_WORKER_RANKS_MAX];
     float sum[GN_AGG_VALUES_MAX];
     float part[];  ///< [ranks][packet_values]
@@ -39,7 +43,7 @@ bool gn_leader_must_ask(const gn_worker *w, const gn_worker_slot *slot)
     return slot->phase != GN_SLOT_FLOAT || w->config.rank;
 }
 
-/// The slot's place for the chunk of now; NULL without memory.
+/// The slot's room for its present chunk. @return NULL when out of memory
 static gn_leading *place(gn_worker *w, gn_worker_slot *slot, unsigned values)
 {
     if (!slot->leading) {
@@ -49,7 +53,8 @@ static gn_leading *place(gn_worker *w, gn_worker_slot *slot, unsigned values)
         return slot->leading;
     }
     gn_leading *l = slot->leading;
-    // Of the chunk before, which everyone has: who asks for it again comes too late, and its sum is gone now.
+    // The room held the chunk before. Everyone has its result, so a question that still comes is
+    // late.
     slot->tell_result = false;
     l->uses = slot->uses;
     l->values = values;
@@ -70,6 +75,7 @@ static void add_all(const gn_worker *w, gn_leading *l)
     l->done = true;
 }
 
+/// Takes the values of a rank. With the last of them, the chunk has its sum.
 static void put(gn_worker *w, gn_worker_slot *slot, gn_leading *l, unsigned rank, const void *values)
 {
     if (l->has[rank]) return;
@@ -102,13 +108,14 @@ bool gn_leader_take(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p)
     const unsigned rank = p->priority;
     if (w->config.rank || !(p->flags & GN_AGG_FLOAT) || !rank || rank >= w->config.ranks || p->shimmed) return false;
     gn_leading *l = slot->leading;
-    if (l && l->done && p->psn == p->slot + w->config.slots * l->uses) {  // whoever asks has not got the result
+    // A rank that asks has not got the result.
+    if (l && l->done && p->psn == p->slot + w->config.slots * l->uses) {
         l->flags = GN_AGG_RESENT | GN_AGG_LATE;
         slot->tell_result = true;
         gn_worker_make_due(w, slot);
         return true;
     }
-    // Others may know of the overflow before this rank does; their values wait in their ranks' hands until it does.
+    // Others may know of the overflow before this rank does. Until it does, they send again.
     if (slot->phase != GN_SLOT_FLOAT || p->psn != gn_worker_psn(w, slot)) return false;
     l = place(w, slot, p->values);
     if (!l || p->values != l->values) return false;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where packets of aggregation are written (and, packet.h, read).
+// The only writer of aggregation packets. packet.h reads them.
 #include "packet.h"
-#include "check.h"
+
+#include <string.h>
 
 #include <libdeflate.h>
-#include <string.h>
+
+#include "check.h"
 
 uint32_t gn_agg_check(const uint8_t *header)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_SWITCH_PACKET_H
 #define GRADNIC_SWITCH_PACKET_H
-/// The one place where packets of aggregation are read; inline, because a switch does it for every packet. packet.c writes them.
+/// The only reader of aggregation packets. It is inline, because a switch reads every packet.
+/// packet.c writes them.
 
 #include <string.h>
 
@@ -31,17 +32,19 @@ enum { VERSION_BIT = 0x8000, LEVEL_SHIFT = 12, FANIN_MASK = 0xfff };
 /// CRC-32 of the bytes before AT_CRC.
 uint32_t gn_agg_check(const uint8_t *header);
 
+/// A byte in two's complement.
 static inline int8_t gn_agg_signed(uint8_t byte)
 {
     return (int8_t)(byte < 128 ? byte : byte - 256);
 }
 
-/// Values of single fields that no sender may set, whatever the job; and of fields together, when the single ones are fine.
+/// Whether each field by itself has a value that a sender may set, whatever the job.
 static inline bool gn_agg_fields_possible(const gn_agg_packet *p)
 {
     return !(p->flags & ~GN_AGG_FLAGS) && p->fanin && p->fanin <= GN_AGG_WORKERS_MAX;
 }
 
+/// The same of the fields together, when each is fine by itself.
 GN_INLINE bool gn_agg_possible(const gn_agg_packet *p)
 {
     if (p->bitmap & ~gn_everyone(p->fanin)) return false;
@@ -49,12 +52,13 @@ GN_INLINE bool gn_agg_possible(const gn_agg_packet *p)
     return p->type != GN_AGG_GRADIENT || p->bitmap;
 }
 
+/// Whether the header's CRC is right.
 static inline bool gn_agg_is_whole(const uint8_t *in)
 {
     return gn_get32(in + AT_CRC) == gn_agg_check(in);
 }
 
-/// A header's fields, whatever they are.
+/// Reads the fields of a header without a check.
 GN_INLINE void gn_agg_read_fields(const uint8_t *in, gn_agg_packet *p)
 {
     p->type = in[AT_TYPE] & 15;
@@ -73,6 +77,7 @@ GN_INLINE void gn_agg_read_fields(const uint8_t *in, gn_agg_packet *p)
     p->values = gn_get16(in + AT_VALUES);
 }
 
+/// Reads and checks a header.
 static inline gn_agg_fault gn_agg_read_header(const uint8_t *in, gn_agg_packet *p)
 {
     if (in[AT_TYPE] >> 4 != GN_AGG_VERSION || (in[AT_TYPE] & 15) >= GN_AGG_TYPES) return GN_AGG_FOREIGN;
@@ -81,13 +86,14 @@ static inline gn_agg_fault gn_agg_read_header(const uint8_t *in, gn_agg_packet *
     return gn_agg_fields_possible(p) && gn_agg_possible(p) ? GN_AGG_FINE : GN_AGG_FIELD;
 }
 
-/// Whether two headers differ at most in slot, psn, bitmap, priority, exponents, number of values and CRC.
+/// Whether two headers differ in nothing but slot, psn, bitmap, priority, exponents, number of
+/// values and CRC.
 GN_INLINE bool gn_agg_alike(const uint8_t *a, const uint8_t *b)
 {
     return !memcmp(a, b, AT_SLOT) && !memcmp(a + AT_FANIN, b + AT_FANIN, AT_PRIORITY - AT_FANIN);
 }
 
-/// What follows the header.
+/// Reads what follows the header. `shim`: NULL when there is none ahead.
 GN_INLINE gn_agg_fault gn_agg_read_payload(const uint8_t *in, size_t bytes, const gn_shim *shim, gn_agg_packet *p)
 {
     p->payload = in + GN_AGG_HEADER;
@@ -101,14 +107,14 @@ GN_INLINE gn_agg_fault gn_agg_read_payload(const uint8_t *in, size_t bytes, cons
         p->profile = (gn_profile)(shim->kind - 1);
         return GN_AGG_FINE;
     }
-    // Behind a packet that is padded to the shortest that Ethernet carries, nothing: UDP's length says where it ends.
+    // Ethernet may have padded a short packet, but UDP's length says where it ends.
     return bytes == whole ? GN_AGG_FINE : GN_AGG_LENGTH;
 }
 
-/// As gn_agg_read(), behind a shim.
+/// As gn_agg_read(), for a packet with a shim ahead.
 gn_agg_fault gn_agg_read_shimmed(const uint8_t *in, size_t bytes, gn_agg_packet *p);
 
-/// gn_agg_parse().
+/// As gn_agg_parse(), inline.
 static inline gn_agg_fault gn_agg_read(const uint8_t *in, size_t bytes, gn_agg_packet *p)
 {
     *p = (gn_agg_packet){0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory mode partitioned: the packets that partitioned.h leaves, from the parent, and what comes again.
+// Memory mode partitioned: packets from the parent, and contributions that come again.
 #include "partitioned.h"
 
-/// To a parent that may have had it already.
+/// Sends the sum to a parent that may have it already.
 static unsigned partial_again(const gn_about *a, gn_agg_type type)
 {
     a->job->counters.partials_again++;
@@ -22,7 +22,8 @@ unsigned gn_partitioned_again(const gn_about *a)
     return 1;
 }
 
-/// The parent's: the whole sum, or that there is none; or its parameter server asks for this switch's part.
+/// From the parent: the whole sum, or that there is none. Or its parameter server asks for this
+/// switch's part.
 static unsigned from_parent(const gn_about *a)
 {
     const gn_agg_packet *p = &a->packet;

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_SWITCH_PARTITIONED_H
 #define GRADNIC_SWITCH_PARTITIONED_H
-/// Memory mode partitioned: each job has slots of its own, in two copies. A result stays in its copy until all have contributed to the other
-/// one. Here is what contributions go through; the rest is in partitioned.c.
+/// Memory mode partitioned: each job has slots of its own, in two copies. A result stays in its
+/// copy until all have contributed to the other one. The way of a contribution is here, inline; the
+/// rest is in partitioned.c.
 
 #include "about.h"
 
-/// From a child that has contributed: what it waits for may have been lost. Of `a`: all but the packet.
+/// A packet without FLOAT: what comes of it, as gn_switch_rx() returns it.
+unsigned gn_partitioned_rx(gn_about *a);
+
+/// Whether the packet's chunk is known to have no sum of integers. Then its values go past the
+/// slots as binary32.
+bool gn_partitioned_overflowed(const gn_about *a);
+
+/// A child contributes again: what it waits for may have been lost. `a` need not have the packet.
 __attribute__((cold)) unsigned gn_partitioned_again(const gn_about *a);
 
+/// The copy that the packet is for.
 GN_INLINE void gn_partitioned_find(gn_about *a)
 {
     a->copy_index = a->job->first + 2u * a->packet.slot + a->packet.version;
@@ -21,7 +30,7 @@ GN_INLINE const gn_copy *gn_partitioned_beside(const gn_about *a)
     return gn_state_copies(a->sw) + (a->copy_index ^ 1u);
 }
 
-/// The copy holds a result, or knows that there is none in integers.
+/// Tells what the copy knows: the result, or that there is none in integers.
 GN_INLINE gn_action *gn_partitioned_tell(const gn_about *a, gn_action_kind kind)
 {
     const gn_agg_type type = a->copy->poison ? GN_AGG_OVERFLOW : GN_AGG_RESULT;
@@ -45,17 +54,18 @@ GN_INLINE unsigned gn_partitioned_complete(const gn_about *a)
     return 1;
 }
 
-/// A contribution to a copy that is open, or (`first`) that is to be opened.
+/// A contribution to a copy that is open. `first`: the contribution opens it.
 GN_INLINE unsigned gn_partitioned_contribute(const gn_about *a, bool first)
 {
     const uint64_t everyone = gn_everyone(a->job->job.children);
     const gn_drop wrong = gn_about_add(a, first);
     if (wrong) return gn_about_drop(a, wrong);
-    if (a->packet.priority > a->copy->priority) a->copy->priority = a->packet.priority;  // for a parent that preempts
+    // For a parent that preempts.
+    if (a->packet.priority > a->copy->priority) a->copy->priority = a->packet.priority;
     return a->copy->seen == everyone ? gn_partitioned_complete(a) : gn_about_added(a);
 }
 
-/// A GRADIENT without FLOAT.
+/// A GRADIENT without FLOAT: what comes of it, as gn_switch_rx() returns it.
 GN_INLINE unsigned gn_partitioned_gradient(const gn_about *a)
 {
     const gn_agg_packet *p = &a->packet;

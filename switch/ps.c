@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameter server: one entry for the chunk that each slot has under way, one for the result before it.
+// The parameter server. Each slot has two entries: one for the chunk under way, one for the result
+// before it.
 #include "ps.h"
 
 #include <stdlib.h>
@@ -22,7 +23,6 @@ gn_status gn_ps_new(gn_ps **result, const gn_ps_config *config)
     if (!ps) return GN_NO_MEMORY;
     const size_t entries = (size_t)2 * config->slots;
     ps->config = *config;
-    ps->job = (gn_switch_job){.format = config->format, .bound_exp = config->bound_exp, .slots = config->slots};
     ps->entries = calloc(entries, sizeof *ps->entries);
     ps->sums = calloc(entries * config->packet_values, sizeof *ps->sums);
     ps->due = calloc(entries, sizeof *ps->due);
@@ -72,7 +72,7 @@ static void wait_for_more(gn_ps *ps, gn_ps_entry *entry, int64_t now_ns)
 
 // ---- what comes in
 
-/// All have contributed. From now on the entry answers; it never opens again for this chunk.
+/// All have contributed. From now on the entry answers, and never opens again for this chunk.
 static void complete(gn_ps *ps, gn_ps_entry *entry, const gn_agg_packet *last, int64_t now_ns)
 {
     const uint64_t everyone = gn_everyone(ps->config.children);
@@ -80,7 +80,7 @@ static void complete(gn_ps *ps, gn_ps_entry *entry, const gn_agg_packet *last, i
         ps->stats.whole++;
     } else {
         ps->stats.merged++;
-        // A part that its worker had to send again tells of a loss, not of how far workers are apart.
+        // A part that was sent again tells of a loss, and not of how far workers are apart.
         if (!entry->attempts && !(entry->copy.flags & GN_AGG_LATE))
             gn_rtt_measure(&ps->spread, now_ns, now_ns - (int64_t)entry->copy.since_ns);
     }
@@ -93,7 +93,7 @@ static void complete(gn_ps *ps, gn_ps_entry *entry, const gn_agg_packet *last, i
     make_due(ps, entry);
 }
 
-/// A part of a chunk that is under way (`first`: that nothing is there of).
+/// A part of a chunk that is under way. `first`: nothing of the chunk is here yet.
 static bool merge(gn_ps *ps, gn_ps_entry *entry, const gn_agg_packet *p, int64_t now_ns, bool first)
 {
     gn_copy *copy = &entry->copy;
@@ -103,7 +103,8 @@ static bool merge(gn_ps *ps, gn_ps_entry *entry, const gn_agg_packet *p, int64_t
         return false;
     }
     if (both && !gn_copy_fits(copy, p, ps->config.format)) return false;
-    // Two sums that share a contribution cannot be added, and nothing can be taken out of either: the larger stays.
+    // Two sums that share a contribution cannot be added, and neither can be taken apart. The
+    // larger one stays.
     if (both && __builtin_popcountll(p->bitmap) <= __builtin_popcountll(had)) {
         ps->stats.overlaps++;
         entry->ask |= p->bitmap & ~had;
@@ -127,7 +128,7 @@ static bool merge(gn_ps *ps, gn_ps_entry *entry, const gn_agg_packet *p, int64_t
     return true;
 }
 
-/// A worker has waited for long: the first reminder goes out now.
+/// A worker has waited for long, so the first reminder goes out now.
 static bool hurry(gn_ps *ps, gn_ps_entry *entry)
 {
     if (entry->attempts) return false;
@@ -136,12 +137,12 @@ static bool hurry(gn_ps *ps, gn_ps_entry *entry)
     return true;
 }
 
-/// A chunk that nothing is known of yet: a part of it, or a question.
+/// The first that is heard of a chunk: a part of it, or a question.
 static bool open_entry(gn_ps *ps, gn_ps_entry *entry, const gn_agg_packet *p, int64_t now_ns)
 {
     if (p->type == GN_AGG_QUERY)
         entry->copy = (gn_copy){.psn = p->psn, .since_ns = (uint64_t)now_ns, .state = GN_COPY_OPEN};
-    const uint64_t tell = entry->tell;  // of the chunk before, which all have the result of
+    const uint64_t tell = entry->tell;  // of the chunk before, whose result all have
     entry->attempts = 0;
     entry->tell = 0;
     if (p->type == GN_AGG_QUERY) return hurry(ps, entry);
@@ -153,6 +154,7 @@ static bool open_entry(gn_ps *ps, gn_ps_entry *entry, const gn_agg_packet *p, in
     return true;
 }
 
+/// A packet that is well-formed: is it for this server, and what comes of it?
 static bool take(gn_ps *ps, int64_t now_ns, const gn_agg_packet *p)
 {
     const gn_ps_config *c = &ps->config;
@@ -184,7 +186,8 @@ bool gn_ps_rx(gn_ps *ps, int64_t now_ns, const void *datagram, size_t bytes)
 
 // ---- what goes out
 
-/// What has been incomplete for too long: the switch is asked for what it holds, and from the second time on the workers, too.
+/// Chunks that have been incomplete for too long: the switch is asked for what it holds. From the
+/// second time on the workers are asked, too.
 static void expire(gn_ps *ps, int64_t now_ns)
 {
     if (ps->next_deadline == NEVER || now_ns < ps->next_deadline) return;
@@ -222,7 +225,7 @@ static gn_agg_packet header_of(const gn_ps *ps, const gn_ps_entry *entry, gn_agg
                            .values = type == GN_AGG_RESULT ? copy->values : 0};
 }
 
-/// The result to everyone, or to one of those who have asked.
+/// Writes the result for everyone, or for one of those who have asked.
 static size_t write_result(gn_ps *ps, gn_ps_entry *entry, void *out, size_t capacity)
 {
     const bool all = entry->tell == gn_everyone(ps->config.children);
@@ -231,8 +234,8 @@ static size_t write_result(gn_ps *ps, gn_ps_entry *entry, void *out, size_t capa
     ps->stats.answers += !all;
     const gn_agg_type type = entry->copy.poison ? GN_AGG_OVERFLOW : GN_AGG_RESULT;
     gn_agg_packet header = header_of(ps, entry, type, whom);
-    if (entry->told)
-        header.flags |= GN_AGG_RESENT;  // also when everyone has asked: it does not tell how long an answer takes
+    // Even when everyone has asked, it does not tell how long an answer takes.
+    if (entry->told) header.flags |= GN_AGG_RESENT;
     entry->told = true;
     const int32_t *sums = sums_of(ps, entry);
     if (ps->config.format == GN_AGG_INT32 || !header.values) return gn_agg_write_words(&header, sums, out, capacity);
@@ -240,6 +243,7 @@ static size_t write_result(gn_ps *ps, gn_ps_entry *entry, void *out, size_t capa
     return gn_agg_write_stream(&header, codec, sums, NULL, out, capacity);
 }
 
+/// Asks the switch first, then the workers.
 static size_t write_question(gn_ps *ps, gn_ps_entry *entry, void *out, size_t capacity)
 {
     gn_agg_packet header = header_of(ps, entry, GN_AGG_REMIND_SWITCH, entry->copy.seen);

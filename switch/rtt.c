@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Times to wait for an answer.
 #include "rtt.h"
 
 enum { MIN_NS = 1000000, MAX_NS = 1000000000, UNKNOWN_NS = 50000000, FIRST_NS = 10000000 };

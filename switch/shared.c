@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory modes shared and preemptive: slots belong to nobody. A chunk's sums are at the address that its number hashes to, or in parts further up: at the
-// parameter server, or, below a root, at the parent or beyond. The window of its job knows who has contributed where, so nothing is added twice,
-// nothing waits in a slot for what has gone, and nothing late takes a slot again. Bits are of contributions: to its parent a switch sends sums of any of
-// them, with the numbers that they have there.
+// Memory modes shared and preemptive: no slot belongs to a job.
+//
+// A chunk's number hashes to an address. The chunk's sums are there, or further up in parts: at the
+// parameter server, or, below a root, at the parent or beyond. The job's window knows which
+// contributions went where. So nothing is added twice, nothing waits in a slot for what has gone
+// on, and nothing that is late takes a slot again.
+//
+// Bits stand for contributions. A switch sends sums of any of them to its parent, with the numbers
+// that they have there.
+#include "shared.h"
+
 #include <string.h>
 
-#include "about.h"
 #include "format.h"
 
-uint32_t gn_state_address(const gn_switch *sw, uint16_t job, uint32_t psn)
+uint32_t gn_shared_address(const gn_switch *sw, uint16_t job, uint32_t psn)
 {
-    // Each step can be undone, so one job's chunks fall on all addresses alike; then the upper bits of a product, for any number of slots.
+    // Each step can be undone, so the chunks of one job fall on all addresses alike. The upper bits
+    // of a product do for any number of slots.
     uint32_t x = psn ^ (uint32_t)job * 0x9e3779b1u;
     x = (x ^ x >> 16) * 0x85ebca6bu;
     x = (x ^ x >> 13) * 0xc2b2ae35u;
@@ -18,18 +25,20 @@ uint32_t gn_state_address(const gn_switch *sw, uint16_t job, uint32_t psn)
     return (uint32_t)((uint64_t)x * sw->state->config.slots >> 32);
 }
 
-/// The slot holds the packet's chunk.
+/// Whether the slot holds the packet's chunk.
 static bool is_here(const gn_about *a)
 {
     return a->copy->state == GN_COPY_OPEN && a->copy->job == a->job_index && a->copy->psn == a->packet.psn;
 }
 
+/// Whether the packet is of the chunk that is under way.
 static bool is_current(const gn_about *a)
 {
     return a->packet.psn == a->window->psn;
 }
 
-/// The last chunk whose result has passed: someone may not have got it.
+/// Whether the packet is of the chunk before. Its result has passed, but someone may have missed
+/// it.
 static bool is_previous(const gn_about *a)
 {
     return a->window->begun && a->packet.psn == a->window->psn - a->job->job.slots;
@@ -46,7 +55,7 @@ static gn_action_kind upward(const gn_switch_job *job)
     return job->has_parent ? GN_TO_PARENT : GN_TO_PS;
 }
 
-/// A sum goes to the parent, to be added to others, or to the parameter server.
+/// Sends a sum to the parent, which adds it to others, or to the parameter server.
 static unsigned send_up(gn_about *a, unsigned job_index, const gn_copy *copy, uint32_t sums_index)
 {
     const gn_switch_job *job = &a->sw->state->jobs[job_index].job;
@@ -55,7 +64,8 @@ static unsigned send_up(gn_about *a, unsigned job_index, const gn_copy *copy, ui
     return 1;
 }
 
-/// What the slot holds goes up, and the slot is free. The sums stay where they are until the next packet.
+/// What the slot holds goes up, and the slot is free. The sums stay where they are until the next
+/// packet.
 static unsigned give_up(gn_about *a)
 {
     a->job->counters.partials++;
@@ -65,7 +75,7 @@ static unsigned give_up(gn_about *a)
     return 1;
 }
 
-/// The packet itself goes up, with the bits that it has there.
+/// The packet itself goes up, with the bits that its contributions have there.
 static unsigned pass_up(gn_about *a, gn_agg_type type)
 {
     const gn_switch_job *job = &a->job->job;
@@ -76,7 +86,7 @@ static unsigned pass_up(gn_about *a, gn_agg_type type)
     return count;
 }
 
-/// A contribution that finds no slot, or has no use for one. The parent may have a slot for it.
+/// A contribution that finds no slot, or does not need one. The parent may have a slot for it.
 static unsigned to_ps(gn_about *a)
 {
     if (is_current(a)) a->window->gone |= a->packet.bitmap & ~(is_here(a) ? a->copy->seen : 0);
@@ -85,6 +95,7 @@ static unsigned to_ps(gn_about *a)
     return pass_up(a, evicted ? GN_AGG_EVICTED : a->packet.type);
 }
 
+/// Adds the packet to its slot. `first`: it takes the slot.
 static unsigned add(gn_about *a, bool first)
 {
     const gn_drop wrong = gn_about_add(a, first);
@@ -97,30 +108,33 @@ static unsigned add(gn_about *a, bool first)
     return whole ? give_up(a) : gn_about_added(a);
 }
 
-/// The slot's holder loses it to the packet's chunk.
+/// The packet's chunk takes the slot from the chunk that holds it.
 static unsigned swap_out(gn_about *a)
 {
     const gn_copy holder = *a->copy;
     const uint32_t spare = (uint32_t)gn_state_copy_count(&a->sw->state->config);
     memcpy(gn_state_sums(a->sw, spare), gn_state_sums(a->sw, a->copy_index), sizeof(int32_t) * holder.values);
     const unsigned count = add(a, true);
-    if (a->copy->psn == holder.psn && a->copy->job == holder.job) return count;  // dropped: the holder stays
+    // The packet was dropped, so the holder stays.
+    if (a->copy->psn == holder.psn && a->copy->job == holder.job) return count;
     window_of(a, &holder)->gone |= holder.seen;
     a->sw->state->jobs[holder.job].counters.evictions++;
     return send_up(a, holder.job, &holder, spare);
 }
 
+/// Another chunk holds the slot.
 static unsigned collide(gn_about *a)
 {
     a->job->counters.collisions++;
     if (a->sw->state->config.mode == GN_PREEMPTIVE) {
         if (a->packet.priority > a->copy->priority) return swap_out(a);
-        a->copy->priority >>= 1;  // who holds a slot for long does not keep it
+        a->copy->priority >>= 1;  // nobody keeps a slot for long
     }
     return to_ps(a);
 }
 
-/// What is not of the chunk under way. Who has not got the last result sends its contribution again: the parameter server remembers it.
+/// A packet that is not of the chunk under way. A child that missed the last result sends its
+/// contribution again, and the parameter server remembers the result.
 static unsigned late(gn_about *a)
 {
     const bool asks = a->packet.type != GN_AGG_GRADIENT || a->packet.flags & GN_AGG_RESENT;
@@ -129,22 +143,25 @@ static unsigned late(gn_about *a)
     return gn_about_drop(a, earlier ? GN_DROP_STALE : GN_DROP_EARLY);
 }
 
+/// A contribution to the chunk under way.
 static unsigned gradient(gn_about *a)
 {
     const gn_agg_packet *p = &a->packet;
     const uint64_t here = is_here(a) ? a->copy->seen : 0, known = a->window->gone | here;
     if (!(p->bitmap & ~known)) {
-        const bool again = p->flags & GN_AGG_RESENT && p->bitmap & ~here;  // it may have been lost further up
+        // What went on may have been lost further up.
+        const bool again = p->flags & GN_AGG_RESENT && p->bitmap & ~here;
         return again ? to_ps(a) : gn_about_drop(a, GN_DROP_DUPLICATE);
     }
-    if (p->bitmap & known)
-        return to_ps(a);  // a sum, and a part of it has overtaken it: the parameter server sorts it out
+    // A sum, and a part of it came before it: the parameter server sorts it out.
+    if (p->bitmap & known) return to_ps(a);
     if (here) return add(a, false);
-    if ((known | p->bitmap) == gn_everyone(gn_job_fanin(&a->job->job))) return to_ps(a);  // nobody else is to come
+    if ((known | p->bitmap) == gn_everyone(gn_job_fanin(&a->job->job)))
+        return to_ps(a);  // it needs no slot: nobody else is to come
     return a->copy->state == GN_COPY_EMPTY ? add(a, true) : collide(a);
 }
 
-/// A contribution, a question, or a contribution that the parameter server has asked for.
+/// From a child: a contribution, a question, or a contribution that the parameter server asked for.
 static unsigned from_child(gn_about *a)
 {
     const gn_drop wrong = gn_about_from_child(a);
@@ -154,7 +171,7 @@ static unsigned from_child(gn_about *a)
     return a->packet.type == GN_AGG_EVICTED ? to_ps(a) : pass_up(a, a->packet.type);
 }
 
-/// The parameter server has all of the chunk: nothing of it is waited for any more.
+/// The parameter server has all of the chunk, so nobody waits for any of it.
 static void conclude(gn_about *a)
 {
     const bool overflow = a->packet.type == GN_AGG_OVERFLOW;
@@ -164,7 +181,7 @@ static void conclude(gn_about *a)
     a->job->counters.overflows += overflow;
 }
 
-/// To those children whose bits they are.
+/// Sends the packet to the children that have these bits.
 static unsigned pass_down(gn_about *a, uint64_t bits)
 {
     const gn_switch_job *job = &a->job->job;
@@ -177,7 +194,7 @@ static unsigned pass_down(gn_about *a, uint64_t bits)
     return count;
 }
 
-/// The parameter server wants what is in slots, here and below.
+/// The parameter server wants what slots hold, here and below.
 static unsigned fetch(gn_about *a, uint64_t bits)
 {
     unsigned count = 0;
@@ -224,7 +241,8 @@ bool gn_shared_overflowed(const gn_about *a)
 
 unsigned gn_shared_rx(gn_about *a)
 {
-    // Streams that go on are not looked into here; but none that is one is longer than this, and nobody has room for more.
+    // A stream that goes on is not decoded here. But no stream is longer than this, and no receiver
+    // has room for more.
     if (a->bytes > gn_agg_bound(a->packet.values)) return gn_about_drop(a, GN_DROP_STREAM);
     switch (a->packet.type) {
     case GN_AGG_GRADIENT:

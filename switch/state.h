@@ -16,11 +16,12 @@ typedef struct gn_job_state {
     gn_switch_counters counters;
 } gn_job_state;
 
-/// Modes shared and preemptive: what the switch knows of the chunks that a job numbers with one slot, whose sums may be anywhere in the array, or nowhere.
+/// Modes shared and preemptive: what the switch knows of the chunks that belong to one slot number
+/// of a job. Their sums may be anywhere in the array, or nowhere.
 typedef struct gn_window {
-    uint64_t gone;  ///< contributions to chunk psn that were sent on, to the parent or the parameter server
-    uint32_t psn;   ///< the only one that may be under way: everyone has been sent the result of the one before it
-    bool begun;     ///< there is one before it
+    uint64_t gone;  ///< contributions to chunk psn that went on, to parent or parameter server
+    uint32_t psn;   ///< the chunk that may be under way: the result of the one before went to all
+    bool begun;     ///< there was a chunk before this one
     bool poison;    ///< and it had no sum of integers
 } gn_window;
 
@@ -30,7 +31,8 @@ struct gn_switch_state {
     size_t sums_at;         ///< bytes from here to the first copy's sums
     uint8_t job_of[65536];  ///< index + 1
     gn_job_state jobs[GN_SWITCH_JOBS_MAX];
-    // then copies, windows, and sums: slot_values for each copy, and without partitions once more, for a chunk that has just lost its slot
+    // Then copies, windows, and sums: slot_values for each copy. Without partitions there is one
+    // more, for a chunk that has just lost its slot.
 };
 
 static inline bool gn_state_partitioned(const gn_switch_config *config)
@@ -41,7 +43,7 @@ static inline bool gn_state_partitioned(const gn_switch_config *config)
 static inline gn_job_state *gn_state_job(const gn_switch *sw, unsigned index)
 {
     gn_job_state *job = &sw->state->jobs[index];
-    __asm__("" : "+r"(job));  // a pointer, and not a product that the compiler works out again wherever it is used
+    __asm__("" : "+r"(job));  // or the compiler multiplies again at every use
     return job;
 }
 
@@ -72,13 +74,13 @@ static inline int32_t *gn_state_sums(const gn_switch *sw, uint32_t copy)
     return sums + (size_t)copy * sw->state->config.slot_values;
 }
 
-/// Bits that make a chunk of the job whole at this switch.
+/// The number of bits that make a chunk of the job whole at this switch.
 static inline unsigned gn_job_fanin(const gn_switch_job *job)
 {
     return job->bits ? job->bits : job->children;
 }
 
-/// Those that a child may have.
+/// The bits that a child may have.
 static inline uint64_t gn_job_child_bits(const gn_switch_job *job, unsigned child)
 {
     if (!job->bits) return 1ull << child;
@@ -87,7 +89,7 @@ static inline uint64_t gn_job_child_bits(const gn_switch_job *job, unsigned chil
     return gn_everyone(next - first) << first;
 }
 
-/// The child that has the lowest of `bits`, which are the job's, and not none.
+/// The child that has the lowest of `bits`. They are bits of the job, and at least one.
 static inline unsigned gn_job_child_of(const gn_switch_job *job, uint64_t bits)
 {
     const unsigned bit = (unsigned)__builtin_ctzll(bits);
@@ -97,13 +99,11 @@ static inline unsigned gn_job_child_of(const gn_switch_job *job, uint64_t bits)
     return child;
 }
 
-/// What a job's streams are made of: between switches (and parameter servers of upper levels), or with workers.
+/// The codec of a job's streams: between switches (and parameter servers of upper levels), or with
+/// workers.
 static inline const gn_codec *gn_state_codec(const gn_switch *sw, unsigned job_index, bool between_switches)
 {
     return between_switches ? &sw->exact[job_index] : &sw->codec[job_index];
 }
-
-/// Without partitions: where the chunk's sums are, when it has a slot.
-uint32_t gn_state_address(const gn_switch *sw, uint16_t job, uint32_t psn);
 
 #endif

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A packet's values into a slot's sums: integers, or a compressed stream's integers. No floating point: a packet that was left
-// uncompressed is quantised by the codec's own integer arithmetic.
-#include "state.h"
+// Values of compressed formats: the integers of a stream, or binary32 that a NIC left uncompressed.
+// No floating point: the codec quantises with integer arithmetic of its own.
+#include "sums.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "values travel little-endian, and are read as they come");
 
-/// Beside the sums first: a broken stream may not leave a trace in them, and is known as such only when it has been read.
+/// Decodes beside the sums first: only at its end is a stream known to be whole, and a corrupt one
+/// must not leave a trace in them.
 static gn_added add_stream(int32_t *sums, const gn_codec *codec, const void *stream, size_t bytes, size_t count,
                            bool first)
 {
@@ -16,7 +17,7 @@ static gn_added add_stream(int32_t *sums, const gn_codec *codec, const void *str
     return flags || overflow ? GN_ADDED_POISON : GN_ADDED;
 }
 
-/// A NIC that found compression not worth it has left binary32.
+/// Values in binary32, from a NIC that found compression not worth it.
 static gn_added add_floats(int32_t *sums, const gn_codec *codec, const uint8_t *values, size_t count, bool first)
 {
     enum { PIECE = 256 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's half of the protocol: which chunk is in which slot, what is due, what has come.
+// The worker's half of the protocol: which chunk is in which slot, what is due, what has come in.
 #include "worker.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "block_float.h"
 #include "format.h"
+#include "slots.h"
 
 enum { ATTEMPTS_MAX = 20, ATTEMPTS_BEFORE_QUERY = 3 };
 
@@ -52,35 +53,6 @@ void gn_worker_free(gn_worker *w)
     free(w);
 }
 
-uint32_t gn_worker_psn(const gn_worker *w, const gn_worker_slot *slot)
-{
-    return (uint32_t)(slot - w->slots) + w->config.slots * slot->uses;
-}
-
-size_t gn_worker_chunk(const gn_worker *w, size_t chunk, size_t *first)
-{
-    *first = chunk * w->config.packet_values;
-    const size_t left = w->count - *first;
-    return left < w->config.packet_values ? left : w->config.packet_values;
-}
-
-void gn_worker_make_due(gn_worker *w, gn_worker_slot *slot)
-{
-    if (slot->is_due) return;
-    slot->is_due = true;
-    const unsigned at = (w->due_first + w->due_count++) % w->config.slots;
-    w->due[at] = (uint16_t)(slot - w->slots);
-}
-
-static void begin(gn_worker *w, gn_worker_slot *slot, gn_slot_phase phase)
-{
-    slot->phase = phase;
-    slot->attempts = 0;
-    slot->since_ns = GN_NEVER;
-    slot->reminded = false;
-    gn_worker_make_due(w, slot);
-}
-
 gn_status gn_worker_post(gn_worker *w, const float *send, float *recv, size_t count)
 {
     if (w->remaining || (count && (!send || !recv))) return GN_INVALID;
@@ -92,7 +64,7 @@ gn_status gn_worker_post(gn_worker *w, const float *send, float *recv, size_t co
     for (size_t i = 0; i < w->chunks && i < w->config.slots; i++) {
         w->slots[i].chunk = i;
         w->slots[i].opens = true;
-        begin(w, &w->slots[i], w->config.format == GN_AGG_INT32 ? GN_SLOT_LOOK : GN_SLOT_DATA);
+        gn_worker_begin(w, &w->slots[i], w->config.format == GN_AGG_INT32 ? GN_SLOT_LOOK : GN_SLOT_DATA);
     }
     return GN_OK;
 }
@@ -109,7 +81,7 @@ bool gn_worker_done(const gn_worker *w)
 
 // ---- what goes out
 
-/// The values of a chunk for the packet of this slot, which may be the first to look at them.
+/// The values of a chunk, for the packet of this slot. The packet may be the first to look at them.
 static size_t look_at(gn_worker *w, const gn_worker_slot *slot, size_t chunk, size_t *first)
 {
     const size_t count = gn_worker_chunk(w, chunk, first);
@@ -117,7 +89,8 @@ static size_t look_at(gn_worker *w, const gn_worker_slot *slot, size_t chunk, si
     return count;
 }
 
-/// The unit that the chunk of this worker would like; without an effect on others when there is no such chunk.
+/// The unit that this worker proposes for a chunk. When there is no such chunk, it is one that has
+/// no effect on others.
 static int8_t proposal(gn_worker *w, const gn_worker_slot *slot, size_t chunk)
 {
     if (chunk >= w->chunks) return GN_UNIT_MIN;
@@ -146,7 +119,7 @@ static gn_agg_packet header_of(const gn_worker *w, const gn_worker_slot *slot, s
                            .values = (uint16_t)values};
 }
 
-/// After some timeouts the parameter server is asked, which sees to the rest.
+/// Whether to ask the parameter server: after some timeouts it sees to the rest.
 static bool has_to_ask(const gn_worker *w, const gn_worker_slot *slot)
 {
     return w->config.mode != GN_PARTITIONED && slot->phase != GN_SLOT_FLOAT && !slot->reminded &&
@@ -192,8 +165,8 @@ static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, si
     return gn_agg_write_words(&header, NULL, out, capacity);
 }
 
-/// Whether the slot's time has passed, also by what is known of round trips now: a timeout of when they were shorter (the window's first
-/// packets, before a queue has grown) is put off.
+/// Whether the slot's time has passed, also by what is known of round trips by now. A timeout that
+/// was set when round trips were shorter is put off: the window's first packets met no queue yet.
 static bool is_late(const gn_worker *w, gn_worker_slot *slot, int64_t now_ns)
 {
     if (slot->deadline_ns > now_ns) return false;
@@ -201,7 +174,7 @@ static bool is_late(const gn_worker *w, gn_worker_slot *slot, int64_t now_ns)
     return slot->deadline_ns <= now_ns;
 }
 
-/// Slots whose time has passed become due.
+/// Makes the slots due whose time has passed.
 static void expire(gn_worker *w, int64_t now_ns)
 {
     if (w->next_deadline == GN_NEVER || now_ns < w->next_deadline) return;
@@ -234,7 +207,7 @@ static void note_sent(gn_worker *w, gn_worker_slot *slot, int64_t now_ns)
     w->stats.resent += slot->attempts > 0;
 }
 
-/// What a due slot has to send. @return bytes
+/// Writes what a due slot has to send. @return its bytes; 0: nothing
 static size_t write_due(gn_worker *w, gn_worker_slot *slot, int64_t now_ns, void *out, size_t capacity)
 {
     const bool has_sent = slot->phase != GN_SLOT_FREE && slot->since_ns != GN_NEVER;
@@ -282,8 +255,10 @@ int64_t gn_worker_deadline(const gn_worker *w)
 
 // ---- what comes in
 
-/// What no recovery has held up, here or at another worker, and no worker who had not begun, tells how long an answer may take: also when this worker has asked again meanwhile, which
-/// is how a timeout that was too short grows. A leader's sums do not tell: there, Karn's rule.
+/// An answer tells how long answers take if nothing has held it up: no recovery, here or at another
+/// worker, and no worker that had not begun. It tells so even when this worker has asked again
+/// meanwhile: so a timeout that was too short grows. A sum of the leader does not tell in that case
+/// (Karn's rule).
 static void measure(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p, int64_t now_ns)
 {
     slot->lags = p->flags & GN_AGG_RESENT;
@@ -293,27 +268,7 @@ static void measure(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p, 
     w->stats.late += slot->attempts;
 }
 
-void gn_worker_advance(gn_worker *w, gn_worker_slot *slot, int8_t unit)
-{
-    slot->uses++;
-    slot->unit = unit;
-    slot->opens = false;
-    if (slot->phase == GN_SLOT_LOOK) {
-        begin(w, slot, GN_SLOT_DATA);
-        return;
-    }
-    size_t first;
-    const size_t count = gn_worker_chunk(w, slot->chunk, &first);
-    if (w->config.after) w->config.after(w->config.context, first, count);
-    w->remaining--;
-    slot->chunk += w->config.slots;
-    if (slot->chunk < w->chunks)
-        begin(w, slot, GN_SLOT_DATA);
-    else
-        slot->phase = GN_SLOT_FREE;
-}
-
-/// The sums of a packet to recv. False when it does not hold what it should.
+/// Writes the sums of a packet to recv. @return false when it does not hold what it should
 static bool take_values(gn_worker *w, const gn_worker_slot *slot, const gn_agg_packet *p)
 {
     size_t first;
@@ -350,12 +305,13 @@ static bool take_overflow(gn_worker *w, gn_worker_slot *slot, const gn_agg_packe
     if (slot->phase != GN_SLOT_DATA) return false;
     measure(w, slot, p, now_ns);
     slot->next_unit = p->next;
-    begin(w, slot, GN_SLOT_FLOAT);
+    gn_worker_begin(w, slot, GN_SLOT_FLOAT);
     gn_leader_own(w, slot);
     return true;
 }
 
-/// The parameter server misses this worker's contribution. What has a result is not asked for: the server has it, too.
+/// The parameter server misses this worker's contribution. It does not ask for a chunk that has a
+/// result, for it has that result itself.
 static bool take_reminder(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p)
 {
     if (w->config.mode == GN_PARTITIONED || slot->phase == GN_SLOT_FLOAT || slot->is_due) return false;

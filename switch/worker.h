@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_SWITCH_WORKER_H
 #define GRADNIC_SWITCH_WORKER_H
-/// A worker's inside, shared by the protocol (worker.c), its window (congestion.c) and what rank 0 does beside it (leader.c).
+/// The inside of a worker. The protocol is in worker.c, its window in congestion.c, what rank 0
+/// does beside it in leader.c, and what these three do with slots in slots.h.
 
 #include <gradnic/worker.h>
 
@@ -9,7 +10,7 @@
 
 typedef enum gn_slot_phase {
     GN_SLOT_FREE,
-    GN_SLOT_LOOK,  ///< int32: asks for the unit of its first chunk, without values
+    GN_SLOT_LOOK,  ///< int32: the worker asks for the unit of its first chunk, without values
     GN_SLOT_DATA,
     GN_SLOT_FLOAT  ///< the chunk has no sum of integers: rank 0 sums binary32
 } gn_slot_phase;
@@ -26,13 +27,15 @@ typedef struct gn_worker_slot {
     bool is_due;
     bool tell_result;  ///< rank 0: the sum in binary32 is to be sent (first, or again)
     bool reminded;     ///< the parameter server has asked for the contribution
-    bool held;         ///< could be sent, but the window is full
-    bool opens;        ///< the vector's first chunk in this slot: who does not answer may not have begun
-    bool
-        lags;  ///< the result before it had to be asked for again, or the window held it: this chunk comes later than others'
+    bool held;         ///< it could be sent, but the window is full
+    bool opens;        ///< the vector's first chunk in this slot: others may not have begun
+    /// This chunk comes later than those of others: the result before it had to be asked for again,
+    /// or the window held it.
+    bool lags;
     unsigned attempts;
-    int64_t since_ns, sent_ns, deadline_ns;  ///< first sent (GN_NEVER: not yet), last sent, to be sent again
-    gn_leading *leading;  ///< rank 0: of this chunk, or of an earlier one that someone may still ask for
+    /// When it was first sent (GN_NEVER: not yet), last sent, and is to be sent again.
+    int64_t since_ns, sent_ns, deadline_ns;
+    gn_leading *leading;  ///< rank 0: of this chunk, or of an earlier one that is still asked for
 } gn_worker_slot;
 
 struct gn_worker {
@@ -50,42 +53,36 @@ struct gn_worker {
     uint16_t priority;
     double window;       ///< chunks that may be under way
     size_t base, limit;  ///< the oldest chunk without a result; the first that may not be sent yet
-    size_t sent_until;   ///< the first that none has been sent of, nor of those after it
-    size_t cut_until;    ///< marks of chunks before this one are of a queue that the window has been cut for
+    size_t sent_until;   ///< this chunk, and those after it, have not been sent
+    size_t cut_until;    ///< a mark on a chunk before this one has had its cut already
     gn_worker_stats stats;
 };
 
-uint32_t gn_worker_psn(const gn_worker *worker, const gn_worker_slot *slot);
-
-/// The values of a chunk, and the first one's index.
-size_t gn_worker_chunk(const gn_worker *worker, size_t chunk, size_t *first);
-
-/// Queues the slot for gn_worker_send().
-void gn_worker_make_due(gn_worker *worker, gn_worker_slot *slot);
-
-/// The slot's chunk has its result: on to the next. `unit` is the one agreed for it.
-void gn_worker_advance(gn_worker *worker, gn_worker_slot *slot, int8_t unit);
+// congestion.c
 
 /// The window at the beginning of a job, and of a vector.
 void gn_congestion_new(gn_worker *worker);
 void gn_congestion_begin(gn_worker *worker);
 
-/// Whether the window has room for the slot's chunk. If not, the slot becomes due when it has.
+/// Whether the window has room for the slot's chunk. If not, the slot becomes due once it has.
 bool gn_congestion_admits(gn_worker *worker, gn_worker_slot *slot);
 
 /// A chunk's result has come.
 void gn_congestion_result(gn_worker *worker, size_t chunk, bool marked);
 
-/// Whether this worker has to send its values of a chunk in GN_SLOT_FLOAT (rank 0 does not: it has them).
+// leader.c
+
+/// Whether this worker has to send its values of a chunk in GN_SLOT_FLOAT. Rank 0 does not, for it
+/// has them.
 bool gn_leader_must_ask(const gn_worker *worker, const gn_worker_slot *slot);
 
-/// Rank 0: its own values of a chunk.
+/// Rank 0: takes its own values of a chunk.
 void gn_leader_own(gn_worker *worker, gn_worker_slot *slot);
 
-/// Rank 0: another rank's values. @return whether they were of use.
+/// Rank 0: takes another rank's values. @return whether they were of use
 bool gn_leader_take(gn_worker *worker, gn_worker_slot *slot, const gn_agg_packet *packet);
 
-/// Rank 0: the result, as a datagram.
+/// Rank 0: writes the result as a datagram. @return its bytes
 size_t gn_leader_write(const gn_worker *worker, const gn_worker_slot *slot, void *out, size_t capacity);
 
 void gn_leader_free(gn_leading *leading);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "switch/state.h"
+#include "switch/shared.h"
 
 static const gn_window *window_of(const gn_switch *sw, const gn_copy *copy)
 {
@@ -19,8 +19,8 @@ static void check_holder(const gn_switch *sw, uint32_t at)
     const gn_job_state *job = &sw->state->jobs[copy->job];
     SUITE_CHECK(job->used, "job->used");
     SUITE_CHECK(copy->state == GN_COPY_OPEN, "copy->state == GN_COPY_OPEN");
-    SUITE_CHECK(gn_state_address(sw, job->job.job, copy->psn) == at,
-                "gn_state_address(sw, job->job.job, copy->psn) == at");
+    SUITE_CHECK(gn_shared_address(sw, job->job.job, copy->psn) == at,
+                "gn_shared_address(sw, job->job.job, copy->psn) == at");
     SUITE_CHECK(window_of(sw, copy)->psn == copy->psn, "window_of(sw, copy)->psn == copy->psn");
     SUITE_CHECK(!(window_of(sw, copy)->gone & copy->seen), "a contribution is at the switch and was sent on");
     SUITE_CHECK(copy->seen != 0, "copy->seen != 0");

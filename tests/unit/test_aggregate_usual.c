@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The usual packet has a way of its own (switch/usual.c). Whatever is wrong with a packet that is nearly one, what comes of it is what the long way makes of it.
+// The usual packet has a way of its own (switch/usual.h). Whatever is wrong with a packet that is
+// nearly one: both ways lead to the same.
 #include <stdlib.h>
 #include <string.h>
 
 #include "net/splitmix.h"
 #include "suite.h"
-#include "switch/about.h"
+#include "switch/core.h"
 #include "switch/packet.h"
 
 enum { CHILDREN = 3, SLOTS = 4, VALUES = 5, MOST = VALUES + 2, ROUNDS = 100000, PARENT_PORT = 9, PACKET = 128 };
