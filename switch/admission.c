@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where frames of admission are read and written.
+// The only reader and writer of admission frames.
 #include <gradnic/admission.h>
 #include <gradnic/worker.h>
 
@@ -11,11 +11,11 @@
 #include "cmodel/bytes.h"
 
 enum { AT_VERSION = 4, AT_TYPE = 5, AT_BODY = 6 };
-enum { LEVEL_MAX = 14 };  // the parent's is one more, and has 4 bits in a packet
+enum { LEVEL_MAX = 14 };  // the parent's level is one more, and a packet has 4 bits for it
 
 static const uint8_t magic[4] = {'G', 'N', 'A', 'D'};
 
-/// A number of a frame, in the order of the bytes, and what it may be.
+/// A number of a frame, in the order of the bytes, and its range.
 typedef struct field {
     const char *name;
     size_t offset;  ///< in the body's structure
@@ -48,11 +48,11 @@ static const field join_fields[] = {
     FIELD(gn_admission_join, listens, 0, UINT16_MAX),
     FIELD(gn_admission_join, instance, 0, INT32_MAX),
     FIELD(gn_admission_join, patience_ms, 1, INT32_MAX),
-    FIELD(gn_admission_join, streams, 1, GN_ADMISSION_STREAMS_MAX),
+    FIELD(gn_admission_join, channels, 1, GN_ADMISSION_CHANNELS_MAX),
 };
 static const field welcome_fields[] = {
     FIELD(gn_admission_welcome, mode, 0, GN_MEMORY_MODES - 1),
-    FIELD(gn_admission_welcome, streams, 1, GN_ADMISSION_STREAMS_MAX),
+    FIELD(gn_admission_welcome, channels, 1, GN_ADMISSION_CHANNELS_MAX),
     FIELD(gn_admission_welcome, slots, 1, GN_AGG_SLOTS_MAX),
     FIELD(gn_admission_welcome, bit, 0, GN_AGG_WORKERS_MAX - 1),
     FIELD(gn_admission_welcome, fanin, 0, GN_AGG_WORKERS_MAX),
@@ -62,11 +62,11 @@ enum {
     WELCOME_FIELDS = sizeof welcome_fields / sizeof *welcome_fields
 };
 
-// A reader that trusts nothing: the first thing that is wrong ends it.
+/// A reader that trusts nothing. It ends at the first thing that is wrong.
 typedef struct reader {
     const uint8_t *at, *end;
     const char *wrong;
-    char *why;  ///< what is wrong of it, for people: GN_ADMISSION_FAULT bytes; NULL: not wanted
+    char *why;  ///< what is wrong, for people: GN_ADMISSION_FAULT bytes; NULL: not wanted
 } reader;
 
 static void refuse(reader *r, const char *wrong, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -134,7 +134,7 @@ static void read_name(reader *r, char name[GN_ADMISSION_NAME])
     bool fine = length && length < GN_ADMISSION_NAME && printable(in, length);
     for (size_t i = length; i < GN_ADMISSION_NAME; i++) fine &= !in[i];
     if (!fine)
-        refuse(r, "name", length ? "a name that is not printable, or has no end, or something behind it" : "no name");
+        refuse(r, "name", length ? "a name that is not printable, has no end, or has bytes behind it" : "no name");
     memcpy(name, in, GN_ADMISSION_NAME);
 }
 
@@ -143,7 +143,7 @@ static bool is_power_of_two(unsigned n)
     return n && !(n & (n - 1));
 }
 
-/// A field may not reach another one.
+/// Refuses a field that is not below another one.
 static void below(reader *r, const char *name, unsigned value, const char *limit_name, unsigned limit)
 {
     if (value >= limit) refuse(r, name, "%s %u, where %s is %u", name, value, limit_name, limit);
@@ -154,7 +154,7 @@ static void check_slots(reader *r, unsigned slots)
     if (!is_power_of_two(slots)) refuse(r, "slots", "slots %u: want a power of two", slots);
 }
 
-/// What only a switch that asks has, or a worker.
+/// Checks what depends on who asks: a worker or a switch.
 static void check_asker(reader *r, const gn_admission_join *join)
 {
     static const char *const askers[GN_ASKERS] = {"a worker", "a switch to its parent",
@@ -171,7 +171,7 @@ static void check_asker(reader *r, const gn_admission_join *join)
         refuse(r, "instance", "instance %u from %s: want %s", join->instance, who, is_switch ? "its number" : "0");
 }
 
-/// What is wrong between fields that are fine each for itself.
+/// Checks fields together, when each is fine by itself.
 static void check_together(reader *r, const gn_admission_join *join)
 {
     static const gn_profile profiles[GN_AGG_FORMATS] = {[GN_AGG_LATTICE] = GN_LATTICE, [GN_AGG_DENSE] = GN_DENSE};
@@ -187,11 +187,12 @@ static void check_together(reader *r, const gn_admission_join *join)
     check_asker(r, join);
     if (join->format == GN_AGG_INT32 ? join->bound_exp != 0
                                      : gn_codec_init(&codec, profiles[join->format], join->bound_exp) != GN_OK)
-        refuse(r, "bound_exp", "bound_exp %d, which format %u has not", join->bound_exp, join->format);
+        refuse(r, "bound_exp", "bound_exp %d, which format %u does not have", join->bound_exp, join->format);
     check_slots(r, join->slots);
 }
 
-/// Of a switch: every contribution has somebody in it, and `rank` is the lowest of all.
+/// A switch says whose values are in which contribution: each contribution has some rank's values,
+/// and `rank` is the lowest of all.
 static void read_below(reader *r, gn_admission_join *join)
 {
     const unsigned contributors = gn_admission_contributors(join);
@@ -216,7 +217,7 @@ static void read_join(reader *r, gn_admission_join *join)
 {
     read_name(r, join->name);
     for (size_t i = 0; i < JOIN_FIELDS; i++) read_field(r, &join_fields[i], join);
-    for (unsigned i = 0; !r->wrong && i < join->streams; i++) join->udp_port[i] = read_number(r, "udp_port", 1);
+    for (unsigned i = 0; !r->wrong && i < join->channels; i++) join->udp_port[i] = read_number(r, "udp_port", 1);
     if (!r->wrong) check_together(r, join);
     if (!r->wrong && join->asker != GN_ASKER_WORKER) read_below(r, join);
 }
@@ -224,7 +225,7 @@ static void read_join(reader *r, gn_admission_join *join)
 static void read_welcome(reader *r, gn_admission_welcome *welcome)
 {
     for (size_t i = 0; i < WELCOME_FIELDS; i++) read_field(r, &welcome_fields[i], welcome);
-    for (unsigned i = 0; !r->wrong && i < welcome->streams; i++) {
+    for (unsigned i = 0; !r->wrong && i < welcome->channels; i++) {
         welcome->job[i] = read_number(r, "job", 0);
         welcome->gen[i] = read_number(r, "gen", 0);
         welcome->udp_port[i] = read_number(r, "udp_port", 1);
@@ -253,11 +254,11 @@ static void read_body(reader *r, gn_admission *frame)
     if (!r->wrong && r->at != r->end) refuse(r, "length", "%zu bytes too many", (size_t)(r->end - r->at));
 }
 
-/// What cannot become a frame is refused at once, without waiting for the rest of it.
+/// Refuses at once what cannot become a frame, without waiting for the rest.
 static void check_header(reader *r, const uint8_t *bytes, size_t count)
 {
     if (count && memcmp(bytes, magic, count < sizeof magic ? count : sizeof magic) != 0)
-        refuse(r, "magic", "sent no frame of admission");
+        refuse(r, "magic", "sent bytes that are not an admission frame");
     if (count > AT_VERSION && bytes[AT_VERSION] != GN_ADMISSION_VERSION)
         refuse(r, "version", "speaks version %u of admission, not %d", bytes[AT_VERSION], GN_ADMISSION_VERSION);
     if (count > AT_TYPE && bytes[AT_TYPE] >= GN_ADMISSION_TYPES)
@@ -268,7 +269,7 @@ static void check_header(reader *r, const uint8_t *bytes, size_t count)
         refuse(r, "length", "sent a frame of %u bytes: want at most %d", whole, GN_ADMISSION_MAX);
 }
 
-/// With `why`, says what is wrong.
+/// As gn_admission_parse(). `why`, if it is not NULL, says what is wrong in words.
 static int parse(const uint8_t *bytes, size_t count, gn_admission *frame, const char **wrong, char *why)
 {
     static const char *const types[GN_ADMISSION_TYPES] = {"JOIN", "WELCOME", "REFUSED", "PING",
@@ -329,7 +330,7 @@ static uint8_t *write_join(uint8_t *out, const gn_admission_join *join)
     memcpy(out, join->name, strnlen(join->name, GN_ADMISSION_NAME - 1));
     out += GN_ADMISSION_NAME;
     for (size_t i = 0; i < JOIN_FIELDS; i++) out = write_field(out, &join_fields[i], join);
-    for (unsigned i = 0; i < join->streams && i < GN_ADMISSION_STREAMS_MAX; i++, out += 2)
+    for (unsigned i = 0; i < join->channels && i < GN_ADMISSION_CHANNELS_MAX; i++, out += 2)
         gn_put16(out, join->udp_port[i]);
     if (join->asker == GN_ASKER_WORKER) return out;
     const unsigned ranks = join->ranks < GN_WORKER_RANKS_MAX ? join->ranks : GN_WORKER_RANKS_MAX;
@@ -340,7 +341,7 @@ static uint8_t *write_join(uint8_t *out, const gn_admission_join *join)
 static uint8_t *write_welcome(uint8_t *out, const gn_admission_welcome *welcome)
 {
     for (size_t i = 0; i < WELCOME_FIELDS; i++) out = write_field(out, &welcome_fields[i], welcome);
-    for (unsigned i = 0; i < welcome->streams && i < GN_ADMISSION_STREAMS_MAX; i++, out += 6) {
+    for (unsigned i = 0; i < welcome->channels && i < GN_ADMISSION_CHANNELS_MAX; i++, out += 6) {
         gn_put16(out, welcome->job[i]);
         gn_put16(out + 2, welcome->gen[i]);
         gn_put16(out + 4, welcome->udp_port[i]);
@@ -351,7 +352,7 @@ static uint8_t *write_welcome(uint8_t *out, const gn_admission_welcome *welcome)
 static uint8_t *write_text(uint8_t *out, const char *text)
 {
     const size_t bytes = strnlen(text, GN_ADMISSION_TEXT - 1);
-    for (size_t i = 0; i < bytes; i++) {  // it ends up on somebody's terminal
+    for (size_t i = 0; i < bytes; i++) {  // the text will be on a terminal
         const uint8_t c = (uint8_t)text[i];
         *out++ = printable(&c, 1) ? c : '?';
     }

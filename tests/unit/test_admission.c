@@ -30,7 +30,7 @@ static gn_admission example(void)
                                    .listens = 7777,
                                    .instance = 0x12345678,
                                    .patience_ms = 30000,
-                                   .streams = 2,
+                                   .channels = 2,
                                    .udp_port = {0x1111, 0x2222},
                                    .below = {GN_ADMISSION_NOT_BELOW, GN_ADMISSION_NOT_BELOW, 1, 0}}};
 }
@@ -77,7 +77,7 @@ START_TEST(welcome_has_its_bytes)
 {
     gn_admission frame = {.type = GN_ADMISSION_WELCOME,
                           .welcome = {.mode = GN_SHARED,
-                                      .streams = 2,
+                                      .channels = 2,
                                       .slots = 64,
                                       .bit = 5,
                                       .fanin = 8,
@@ -103,11 +103,21 @@ START_TEST(welcome_has_its_bytes)
 }
 END_TEST
 
+// For one release.
+START_TEST(channels_have_their_old_name_too)
+{
+    const gn_admission frame = {.join = {.channels = 3}, .welcome = {.channels = 4}};
+    ck_assert_uint_eq(frame.join.streams, 3);
+    ck_assert_uint_eq(frame.welcome.streams, 4);
+    ck_assert_int_eq(GN_ADMISSION_STREAMS_MAX, GN_ADMISSION_CHANNELS_MAX);
+}
+END_TEST
+
 START_TEST(the_longest_frames_have_room)
 {
     gn_admission frame = example();
-    frame.join.streams = GN_ADMISSION_STREAMS_MAX;
-    for (unsigned i = 0; i < GN_ADMISSION_STREAMS_MAX; i++) frame.join.udp_port[i] = (uint16_t)(1000 + i);
+    frame.join.channels = GN_ADMISSION_CHANNELS_MAX;
+    for (unsigned i = 0; i < GN_ADMISSION_CHANNELS_MAX; i++) frame.join.udp_port[i] = (uint16_t)(1000 + i);
     frame.join.rank = 0;
     frame.join.ranks = GN_WORKER_RANKS_MAX;
     frame.join.bits = GN_AGG_WORKERS_MAX;
@@ -115,8 +125,8 @@ START_TEST(the_longest_frames_have_room)
     write_and_parse(&frame);
     ck_assert_uint_eq(parsed.join.udp_port[15], 1015);
     ck_assert_mem_eq(parsed.join.below, frame.join.below, sizeof frame.join.below);
-    frame = (gn_admission){.type = GN_ADMISSION_WELCOME, .welcome = {.slots = 32768, .streams = 16}};
-    for (unsigned i = 0; i < GN_ADMISSION_STREAMS_MAX; i++) frame.welcome.udp_port[i] = (uint16_t)(1000 + i);
+    frame = (gn_admission){.type = GN_ADMISSION_WELCOME, .welcome = {.slots = 32768, .channels = 16}};
+    for (unsigned i = 0; i < GN_ADMISSION_CHANNELS_MAX; i++) frame.welcome.udp_port[i] = (uint16_t)(1000 + i);
     write_and_parse(&frame);
     frame = (gn_admission){.type = GN_ADMISSION_GONE};
     memset(frame.text, 'x', GN_ADMISSION_TEXT - 1);
@@ -281,8 +291,8 @@ START_TEST(frames_that_are_none)
                  {7, 86, "length"},
                  {7, 83, "length"},
                  {8 + 47, 'x', "name"},
-                 {8 + 48 + 30, 0, "streams"},
-                 {8 + 48 + 30, 17, "streams"},
+                 {8 + 48 + 30, 0, "channels"},
+                 {8 + 48 + 30, 17, "channels"},
                  {8 + 48 + 30, 1, "below"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t length = gn_admission_write(&frame, bytes);
@@ -310,13 +320,14 @@ START_TEST(frames_that_are_none)
     ck_assert_str_eq(gn_admission_fault(bytes, 5, text), "speaks version 2 of admission, not 5");
     bytes[0] = 'x';  // no need to wait for more
     ck_assert_int_eq(gn_admission_parse(bytes, 1, &parsed, &wrong), -1);
-    ck_assert_str_eq(gn_admission_fault(bytes, 1, text), "sent no frame of admission");
+    ck_assert_str_eq(gn_admission_fault(bytes, 1, text), "sent bytes that are not an admission frame");
 }
 END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("admission", join_has_its_bytes, welcome_has_its_bytes, the_longest_frames_have_room,
-                     texts_are_printable, frames_come_in_pieces, every_field_has_its_range,
-                     who_asks_says_what_such_a_one_can, who_is_below_is_somebody, frames_that_are_none);
+    return RUN_TESTS("admission", join_has_its_bytes, welcome_has_its_bytes, channels_have_their_old_name_too,
+                     the_longest_frames_have_room, texts_are_printable, frames_come_in_pieces,
+                     every_field_has_its_range, who_asks_says_what_such_a_one_can, who_is_below_is_somebody,
+                     frames_that_are_none);
 }

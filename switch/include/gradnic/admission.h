@@ -23,15 +23,14 @@
 /// - After a child leaves, others can still ask for results. The job ends when one of them waits
 ///   for the part of the child that left.
 ///
-/// A job has 1 to 16 *channels* (`streams` in these structures): parts of its vectors that travel
-/// on their own. So threads of workers and switch have nothing to share. Each channel is a job of
+/// A job has 1 to 16 *channels*: parts of its vectors that travel on their own. So threads of workers and switch have nothing to share. Each channel is a job of
 /// switch.h, with its own number, slots and UDP ports. A switch that has a parent joins it in the
 /// same way, as one child.
 ///
 /// A frame is 4 bytes "GNAD", the version, the type, and 2 bytes for the length of the body.
 /// Numbers are big-endian. A body is either a text without its 0, or the fields of a structure, in
-/// order and without gaps. Arrays are last: in JOIN udp_port[streams] and, from a switch,
-/// below[ranks]; in WELCOME (job, gen, udp_port)[streams]. Thread-safe.
+/// order and without gaps. Arrays are last: in JOIN udp_port[channels] and, from a switch,
+/// below[ranks]; in WELCOME (job, gen, udp_port)[channels]. Thread-safe.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,14 +42,15 @@ extern "C" {
 #endif
 
 enum {
-    GN_ADMISSION_VERSION = 5,       ///< of this protocol
-    GN_ADMISSION_HEADER = 8,        ///< bytes of a frame before its body
-    GN_ADMISSION_MAX = 512,         ///< bytes of a whole frame
-    GN_ADMISSION_NAME = 48,         ///< bytes of a job's name with its 0
-    GN_ADMISSION_TEXT = 256,        ///< bytes of a text with its 0
-    GN_ADMISSION_FAULT = 128,       ///< bytes of what is wrong with a frame, with its 0
-    GN_ADMISSION_STREAMS_MAX = 16,  ///< channels of a job
-    GN_ADMISSION_NOT_BELOW = 255    ///< in `below`: not below this switch
+    GN_ADMISSION_VERSION = 5,                              ///< of this protocol
+    GN_ADMISSION_HEADER = 8,                               ///< bytes of a frame before its body
+    GN_ADMISSION_MAX = 512,                                ///< bytes of a whole frame
+    GN_ADMISSION_NAME = 48,                                ///< bytes of a job's name with its 0
+    GN_ADMISSION_TEXT = 256,                               ///< bytes of a text with its 0
+    GN_ADMISSION_FAULT = 128,                              ///< bytes of what is wrong with a frame, with its 0
+    GN_ADMISSION_CHANNELS_MAX = 16,                        ///< channels of a job
+    GN_ADMISSION_STREAMS_MAX = GN_ADMISSION_CHANNELS_MAX,  ///< the old name, for one release
+    GN_ADMISSION_NOT_BELOW = 255                           ///< in `below`: not below this switch
 };
 
 /// What a frame is.
@@ -106,9 +106,12 @@ typedef struct gn_admission_join {
     /// How long the worker waits without a sign of life before it gives up. A switch: the least
     /// below it.
     uint32_t patience_ms;
-    uint8_t streams;  ///< channels: 1 to GN_ADMISSION_STREAMS_MAX
+    union {
+        uint8_t channels;  ///< 1 to GN_ADMISSION_CHANNELS_MAX
+        uint8_t streams;   ///< the old name, for one release
+    };
     /// Of the child, by channel, at the address that it connects from.
-    uint16_t udp_port[GN_ADMISSION_STREAMS_MAX];
+    uint16_t udp_port[GN_ADMISSION_CHANNELS_MAX];
     /// From a switch, for each rank: which contribution of the switch has its values, counted from
     /// 0, or GN_ADMISSION_NOT_BELOW.
     uint8_t below[GN_WORKER_RANKS_MAX];
@@ -124,16 +127,19 @@ static inline unsigned gn_admission_contributors(const gn_admission_join *join)
 
 /// A child gets its job.
 typedef struct gn_admission_welcome {
-    uint8_t mode;     ///< gn_memory_mode; how workers recover depends on it
-    uint8_t streams;  ///< channels, as was asked for
-    uint16_t slots;   ///< granted for each channel: a power of two
+    uint8_t mode;  ///< gn_memory_mode; how workers recover depends on it
+    union {
+        uint8_t channels;  ///< as was asked for
+        uint8_t streams;   ///< the old name, for one release
+    };
+    uint16_t slots;  ///< granted for each channel: a power of two
     /// To a child with `bits`: the first of them at this switch, and how many there are in all.
     /// Otherwise 0.
     uint8_t bit, fanin;
     /// Number and generation by channel.
-    uint16_t job[GN_ADMISSION_STREAMS_MAX], gen[GN_ADMISSION_STREAMS_MAX];
+    uint16_t job[GN_ADMISSION_CHANNELS_MAX], gen[GN_ADMISSION_CHANNELS_MAX];
     /// Of the switch, by channel.
-    uint16_t udp_port[GN_ADMISSION_STREAMS_MAX];
+    uint16_t udp_port[GN_ADMISSION_CHANNELS_MAX];
 } gn_admission_welcome;
 
 /// One frame, parsed.
