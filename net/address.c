@@ -127,24 +127,37 @@ gn_status gn_endpoint_parse(const char *text, gn_endpoint *endpoint, gn_error *e
     return GN_OK;
 }
 
-bool gn_host_and_port(const char *text, char host[GN_HOST_TEXT], uint16_t *port)
+gn_status gn_host_and_port_parse(const char *text, char host[GN_HOST_TEXT], uint16_t *port, gn_error *error)
 {
     const char *colon = strrchr(text, ':');
     const char *start = text, *stop = colon;
     if (colon && *text == '[' && colon > text && colon[-1] == ']') start++, stop--;
     const size_t length = colon ? (size_t)(stop - start) : 0;
-    if (!colon || !length || length >= GN_HOST_TEXT || !gn_port_parse(colon + 1, port)) return false;
+    if (!length || length >= GN_HOST_TEXT) return gn_fail(error, GN_INVALID, "'%s': HOST:PORT is needed", text);
+    if (!gn_port_parse(colon + 1, port))
+        return gn_fail(error, GN_INVALID, "'%s': port is not a number from 1 to 65535", text);
     memcpy(host, start, length);
     host[length] = 0;
-    return true;
+    return GN_OK;
+}
+
+bool gn_host_and_port(const char *text, char host[GN_HOST_TEXT], uint16_t *port)
+{
+    gn_error ignored;
+    return gn_host_and_port_parse(text, host, port, &ignored) == GN_OK;
 }
 
 gn_status gn_resolve(const char *host, uint16_t port, gn_endpoint *endpoint, gn_error *error)
 {
+    return gn_resolve_family(host, port, AF_UNSPEC, endpoint, error);
+}
+
+gn_status gn_resolve_family(const char *host, uint16_t port, int family, gn_endpoint *endpoint, gn_error *error)
+{
     char service[8];
     struct sockaddr_storage address = {0};
     snprintf(service, sizeof service, "%u", port);
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *list = NULL;
+    struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *list = NULL;
     const int failed = getaddrinfo(host, service, &hints, &list);
     if (failed) return gn_fail(error, GN_INVALID, "host '%s': %s", host, gai_strerror(failed));
     memcpy(&address, list->ai_addr, list->ai_addrlen);
