@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is above this switch: its parent, or its parameter server.
-#include <netdb.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "switch/daemon/above.h"
 
-#include "switch/daemon/private.h"
+#include <string.h>
+#include <sys/socket.h>
+
+#include "net/socket.h"
 
 const char *gn_switchd_above(const gn_switchd *daemon)
 {
@@ -23,37 +21,32 @@ const char *gn_switchd_above_text(const gn_switchd *daemon)
     return daemon->config.ps ? daemon->config.ps : daemon->config.parent;
 }
 
-gn_status gn_switchd_host_port(const char *text, char *host, const char **port, gn_error *error)
+/// As gn_host_and_port_parse(). An IPv6 address has to be in brackets.
+static gn_status parse_above(const char *text, char host[GN_HOST_TEXT], uint16_t *port, gn_error *error)
 {
-    const char *colon = strrchr(text, ':');
-    const size_t length = colon ? (size_t)(colon - text) : 0;
-    if (!length || length >= GN_SWITCHD_HOST) return gn_fail(error, GN_INVALID, "'%s': HOST:PORT is needed", text);
-    const bool bracketed = length > 2 && *text == '[' && text[length - 1] == ']';
-    if (!bracketed && memchr(text, ':', length))
+    if (gn_host_and_port_parse(text, host, port, error)) return error->status;
+    if (*text != '[' && strchr(host, ':'))
         return gn_fail(error, GN_INVALID, "'%s': write an IPv6 address as [ADDRESS]:PORT", text);
-    *port = colon + 1;
-    const unsigned long number = strtoul(*port, NULL, 10);
-    if (strspn(*port, "0123456789") != strlen(*port) || !number || number > 65535)
-        return gn_fail(error, GN_INVALID, "'%s': port is not a number from 1 to 65535", text);
-    snprintf(host, GN_SWITCHD_HOST, "%.*s", (int)(bracketed ? length - 2 : length), text + bracketed);
     return GN_OK;
+}
+
+gn_status gn_switchd_check_address(const char *text, gn_error *error)
+{
+    char host[GN_HOST_TEXT];
+    uint16_t port;
+    return parse_above(text, host, &port, error);
 }
 
 gn_status gn_switchd_find_above(gn_switchd *daemon, gn_error *error)
 {
-    const char *text = gn_switchd_above_text(daemon), *port = NULL;
-    char host[GN_SWITCHD_HOST];
+    const char *text = gn_switchd_above_text(daemon);
+    char host[GN_HOST_TEXT];
+    uint16_t port;
     if (!text) return GN_OK;
-    if (gn_switchd_host_port(text, host, &port, error)) return error->status;
-    const struct addrinfo hints = {.ai_family = daemon->listen.ip.version == 4 ? AF_INET : AF_UNSPEC,
-                                   .ai_socktype = SOCK_STREAM};
-    struct addrinfo *found;
-    const int status = getaddrinfo(host, port, &hints, &found);
-    if (status) return gn_fail(error, GN_IO, "%s %s: %s", gn_switchd_above_option(daemon), text, gai_strerror(status));
-    struct sockaddr_storage address = {0};
-    memcpy(&address, found->ai_addr, found->ai_addrlen);
-    freeaddrinfo(found);
-    daemon->above = gn_endpoint_from_sockaddr(&address);
+    if (parse_above(text, host, &port, error)) return error->status;
+    const int family = daemon->listen.ip.version == 4 ? AF_INET : AF_UNSPEC;
+    if (gn_resolve_family(host, port, family, &daemon->above, error))
+        return gn_fail(error, GN_IO, "%s %s: %s", gn_switchd_above_option(daemon), text, error->text);
     return GN_OK;
 }
 
@@ -62,21 +55,18 @@ static bool is_any(const gn_ip *ip)
     return !gn_ip_compare(ip, &(gn_ip){.version = ip->version});
 }
 
-/// Whether an address is this host's: only such a one can be bound to.
+/// Whether an address is this host's. Only such an address can be bound to.
 static bool is_own(const gn_endpoint *endpoint)
 {
-    struct sockaddr_storage address;
     gn_endpoint own = *endpoint;
     own.port = 0;
-    const int family = own.ip.version == 4 ? AF_INET : AF_INET6;
-    const socklen_t length = gn_endpoint_to_sockaddr(&own, family, &address);
-    const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    const bool fine = fd >= 0 && !bind(fd, (struct sockaddr *)&address, length);
-    if (fd >= 0) close(fd);
+    int fd = socket(gn_ip_family(&own.ip), SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const bool fine = fd >= 0 && !gn_socket_bind(fd, &own);
+    gn_close(&fd);
     return fine;
 }
 
-/// Whether who connects to `to` comes to who listens at `at`, which is on this host.
+/// Whether a connection to `to` comes to a listener at `at` on this host.
 static bool leads_to(const gn_endpoint *to, const gn_endpoint *at)
 {
     static const gn_ip loopback[2] = {{.version = 4, .bytes = {127, 0, 0, 1}}, {.version = 6, .bytes = {[15] = 1}}};

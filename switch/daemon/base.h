@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_SWITCH_DAEMON_PRIVATE_H
-#define GRADNIC_SWITCH_DAEMON_PRIVATE_H
-/// What the parts of the daemon's main thread share.
+#ifndef GRADNIC_SWITCH_DAEMON_BASE_H
+#define GRADNIC_SWITCH_DAEMON_BASE_H
+/// What the parts of the daemon's main thread share: its state, its log, its list of sessions.
 
 #include <stdatomic.h>
-
-#include <jansson.h>
 
 #include "switch/daemon/session.h"
 #include "switch/daemon/shard.h"
@@ -13,22 +11,19 @@
 
 enum {
     GN_SESSIONS_MAX = 5120,
-    GN_SESSIONS_UPWARD = 1024,  ///< of these, kept free of children: a job that has come together needs one
-    GN_SESSIONS_STRANGER_MS =
-        50  ///< in which whoever has connected is given the time to ask, even where all room is taken
+    GN_SESSIONS_UPWARD = 1024,  ///< of these, kept free for jobs that ask above
+    GN_OVERS = 4                ///< ended jobs that are remembered
 };
 
-/// A job that there was.
+/// A job that has ended.
 typedef struct gn_over {
     char job[GN_ADMISSION_NAME], why[GN_ADMISSION_TEXT];
     uint64_t at;  ///< gn_now()
 } gn_over;
 
-enum { GN_OVERS = 4 };  ///< that are remembered
-
 struct gn_switchd {
     gn_switchd_config config;
-    gn_endpoint listen;  ///< as it came to be
+    gn_endpoint listen;  ///< with the port that was chosen
     gn_endpoint above;   ///< the parent or the parameter server; ip.version 0: none
     int listener, stop_event;
     atomic_bool stop;
@@ -37,7 +32,7 @@ struct gn_switchd {
     unsigned shards, started;  ///< made; running
     gn_session *session[GN_SESSIONS_MAX];
     unsigned sessions;
-    uint64_t full_until;  ///< gn_now(): nobody is accepted before
+    uint64_t full_until;  ///< gn_now(): no connection is accepted before
     struct gn_job *jobs;
     uint16_t next_job, next_gen;
     uint32_t instance;  ///< as in gn_admission_join
@@ -46,37 +41,14 @@ struct gn_switchd {
     gn_over over[GN_OVERS];  ///< by `ended` % GN_OVERS
 };
 
+/// One line about what happens to jobs, for the caller's log.
 void gn_switchd_log(const gn_switchd *daemon, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// above.c
-
-/// "parent switch" or "parameter server": what is above; "--parent" or "--ps", which says where, and what it says.
-const char *gn_switchd_above(const gn_switchd *daemon);
-const char *gn_switchd_above_option(const gn_switchd *daemon);
-const char *gn_switchd_above_text(const gn_switchd *daemon);
-
-/// Finds the address of what is above, if something is to be. @return 0, or -1 with `error` set
-gn_status gn_switchd_find_above(gn_switchd *daemon, gn_error *error);
-/// That it is not this switch, which listens by now. @return as gn_switchd_find_above()
-gn_status gn_switchd_check_above(const gn_switchd *daemon, gn_error *error);
-
-// switchd.c
-
-/// Adds a session to those that are served. @return false when there are too many: it is freed
+/// Adds a session to those that are served. @return false when there are too many: the session is
+/// freed
 bool gn_switchd_adopt(gn_switchd *daemon, gn_session *session);
 
-// status.c: new references; NULL when out of memory
-
-/// Jobs and where their children and streams are.
-json_t *gn_switchd_jobs(gn_switchd *daemon);
-/// How the switch is set, and what each job waits for.
-json_t *gn_switchd_status(gn_switchd *daemon);
-// stats.c
-json_t *gn_switchd_stats(gn_switchd *daemon);
-
-// request.c
-
-/// Answers a request of the control socket; a gn_control_answer, `context` is the daemon.
-char *gn_switchd_answer(void *context, const char *text, size_t length);
+/// How the core of one shard is set.
+gn_switch_config gn_switchd_core(const gn_switchd_config *config);
 
 #endif

@@ -1,62 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shard's making, and what it does for jobs.
+// A shard's making, and the channels that it gives to jobs.
 #include <errno.h>
 #include <linux/udp.h>
 #include <netinet/in.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-
 #include <unistd.h>
 
+#include "net/socket.h"
 #include "switch/daemon/shard.h"
 
 static void set_buffer(int fd, int forced, int plain, size_t bytes)
 {
     const int value = (int)bytes;
-    // Beyond net.core.[rw]mem_max needs CAP_NET_ADMIN; without it the kernel gives as much as it allows.
+    // More than net.core.[rw]mem_max needs CAP_NET_ADMIN. Without it, the kernel gives what it
+    // allows.
     if (setsockopt(fd, SOL_SOCKET, forced, &value, sizeof value))
         (void)setsockopt(fd, SOL_SOCKET, plain, &value, sizeof value);
 }
 
-// While root's rights are there: buffers as large as these are not for everyone.
-static gn_status open_stream(gn_stream *stream, const gn_shard_config *config, unsigned number, int family,
-                             gn_error *error)
+/// Opens a channel's socket. Root's rights are still there: buffers so large are not for everyone.
+static gn_status open_channel(gn_channel *channel, const gn_shard_config *config, unsigned number, int family,
+                              gn_error *error)
 {
     char text[GN_ENDPOINT_TEXT];
     const int on = 1, off = 0, capable = 2;  // ECT(0): queues may mark instead of dropping
-
     gn_endpoint at = config->listen;
-    struct sockaddr_storage address;
-    socklen_t length = sizeof address;
     if (at.port) at.port = (uint16_t)(at.port + number);
-    stream->fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (stream->fd < 0) return gn_fail(error, GN_IO, "UDP socket: %s", strerror(errno));
-    if (family == AF_INET6) (void)setsockopt(stream->fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    if (!config->no_offload) (void)setsockopt(stream->fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on);
-    (void)setsockopt(stream->fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);
-    (void)setsockopt(stream->fd, IPPROTO_IP, IP_TOS, &capable, sizeof capable);
-    (void)setsockopt(stream->fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof on);
+    channel->fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (channel->fd < 0) return gn_fail(error, GN_IO, "UDP socket: %s", strerror(errno));
+    if (family == AF_INET6) (void)setsockopt(channel->fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (!config->no_offload) (void)setsockopt(channel->fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on);
+    (void)setsockopt(channel->fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);
+    (void)setsockopt(channel->fd, IPPROTO_IP, IP_TOS, &capable, sizeof capable);
+    (void)setsockopt(channel->fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof on);
     if (family == AF_INET6) {
-        (void)setsockopt(stream->fd, IPPROTO_IPV6, IPV6_TCLASS, &capable, sizeof capable);
-        (void)setsockopt(stream->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof on);
+        (void)setsockopt(channel->fd, IPPROTO_IPV6, IPV6_TCLASS, &capable, sizeof capable);
+        (void)setsockopt(channel->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof on);
     }
-
-    set_buffer(stream->fd, SO_RCVBUFFORCE, SO_RCVBUF, config->buffer_bytes);
-    set_buffer(stream->fd, SO_SNDBUFFORCE, SO_SNDBUF, config->buffer_bytes / 4);
-    const socklen_t given = gn_endpoint_to_sockaddr(&at, family, &address);
-    if (bind(stream->fd, (struct sockaddr *)&address, given) ||
-        getsockname(stream->fd, (struct sockaddr *)&address, &length))
+    set_buffer(channel->fd, SO_RCVBUFFORCE, SO_RCVBUF, config->buffer_bytes);
+    set_buffer(channel->fd, SO_SNDBUFFORCE, SO_SNDBUF, config->buffer_bytes / 4);
+    if (gn_socket_bind(channel->fd, &at) || !gn_socket_local(channel->fd, &at))
         return gn_fail(error, GN_IO, "cannot listen on UDP %s: %s", gn_endpoint_format(&at, text), strerror(errno));
-    stream->udp_port = gn_endpoint_from_sockaddr(&address).port;
+    channel->udp_port = at.port;
     return GN_OK;
 }
 
-static gn_status open_streams(gn_shard *shard, const gn_shard_config *config, gn_error *error)
+static gn_status open_channels(gn_shard *shard, const gn_shard_config *config, gn_error *error)
 {
-    for (unsigned i = 0; i < shard->stream_count; i++)
-        if (open_stream(&shard->streams[i], config, i, shard->family, error)) return error->status;
+    for (unsigned i = 0; i < shard->channel_count; i++)
+        if (open_channel(&shard->channels[i], config, i, shard->family, error)) return error->status;
     shard->poll = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event stop = {.events = EPOLLIN, .data.fd = -1};
     if (shard->poll < 0 || epoll_ctl(shard->poll, EPOLL_CTL_ADD, config->stop_event, &stop))
@@ -68,19 +62,19 @@ static gn_status allocate(gn_shard *shard, const gn_shard_config *config, gn_err
 {
     const size_t bytes = gn_switch_bytes(&config->sw);
     shard->memory = aligned_alloc(64, (bytes | 63) + 1);
-    shard->streams = calloc(config->streams, sizeof *shard->streams);
+    shard->channels = calloc(config->channels, sizeof *shard->channels);
     shard->box = calloc(1, sizeof *shard->box);
     shard->buffer = malloc((size_t)GN_SHARD_BATCH * GN_SHARD_MESSAGE);
     shard->in = gn_fault_new(&config->in);
     shard->out = gn_fault_new(&config->out);
-    if (!shard->memory || !shard->streams || !shard->box || !shard->buffer || !shard->in || !shard->out)
+    if (!shard->memory || !shard->channels || !shard->box || !shard->buffer || !shard->in || !shard->out)
         return gn_fail(error, GN_NO_MEMORY, "out of memory: %zu MiB for slots (--slots, --values)", bytes >> 20);
     if (gn_switch_init(&shard->sw, &config->sw, shard->memory, bytes))
         return gn_fail(error, GN_INVALID, "%u slots of %u values are out of range", config->sw.slots,
                        config->sw.slot_values);
-    shard->stream_count = config->streams;
+    shard->channel_count = config->channels;
     shard->box->no_segmentation = config->no_offload;
-    for (unsigned i = 0; i < config->streams; i++) shard->streams[i].fd = -1;
+    for (unsigned i = 0; i < config->channels; i++) shard->channels[i].fd = -1;
     for (unsigned i = 0; i < GN_SHARD_BATCH; i++)
         shard->vector[i] = (struct iovec){shard->buffer + (size_t)i * GN_SHARD_MESSAGE, GN_SHARD_MESSAGE};
     return GN_OK;
@@ -99,7 +93,7 @@ gn_shard *gn_shard_new(const gn_shard_config *config, gn_error *error)
     shard->family = config->listen.ip.version == 4 ? AF_INET : AF_INET6;
     shard->slots_free = config->places;
     shard->bound = gn_agg_bound(config->sw.slot_values);
-    if (!allocate(shard, config, error) && !open_streams(shard, config, error)) return shard;
+    if (!allocate(shard, config, error) && !open_channels(shard, config, error)) return shard;
     gn_shard_free(shard);
     return NULL;
 }
@@ -107,67 +101,68 @@ gn_shard *gn_shard_new(const gn_shard_config *config, gn_error *error)
 void gn_shard_free(gn_shard *shard)
 {
     if (!shard) return;
-    for (unsigned i = 0; i < shard->stream_count; i++) {
-        if (shard->streams[i].fd >= 0) close(shard->streams[i].fd);
-        gn_ps_free(shard->streams[i].ps);
+    for (unsigned i = 0; i < shard->channel_count; i++) {
+        if (shard->channels[i].fd >= 0) close(shard->channels[i].fd);
+        gn_ps_free(shard->channels[i].ps);
     }
     if (shard->poll >= 0) close(shard->poll);
     gn_fault_free(shard->in);
     gn_fault_free(shard->out);
     free(shard->buffer);
     free(shard->box);
-    free(shard->streams);
+    free(shard->channels);
     free(shard->memory);
     pthread_mutex_destroy(&shard->lock);
     free(shard);
 }
 
-int gn_shard_free_stream(const gn_shard *shard, uint64_t taken)
+int gn_shard_free_channel(const gn_shard *shard, uint64_t taken)
 {
-    for (unsigned i = 0; i < shard->stream_count; i++)
-        if (!shard->streams[i].used && !(taken >> i & 1)) return (int)i;
+    for (unsigned i = 0; i < shard->channel_count; i++)
+        if (!shard->channels[i].used && !(taken >> i & 1)) return (int)i;
     return -1;
 }
 
-/// What came for whoever had the port before.
-static void drain(gn_shard *shard, const gn_stream *stream)
+/// Drops what came for the job that had the port before.
+static void drain(gn_shard *shard, const gn_channel *channel)
 {
-    while (recv(stream->fd, shard->buffer, GN_SHARD_MESSAGE, MSG_DONTWAIT) >= 0) continue;
+    while (recv(channel->fd, shard->buffer, GN_SHARD_MESSAGE, MSG_DONTWAIT) >= 0) continue;
 }
 
+/// Gives the job its ports, and enters it in the switch.
 static gn_status enter(gn_shard *shard, unsigned number, gn_switch_job *job, const gn_endpoint *children,
                        const gn_endpoint *above)
 {
-    gn_stream *stream = &shard->streams[number];
+    gn_channel *channel = &shard->channels[number];
     const unsigned first = number * GN_SOURCES_MAX;
-    gn_sources_clear(&stream->sources, first);
+    gn_sources_clear(&channel->sources, first);
     for (unsigned i = 0; i < job->children; i++) {
-        if (!gn_sources_set(&stream->sources, i, &children[i], shard->family)) return GN_INVALID;
+        if (!gn_sources_set(&channel->sources, i, &children[i], shard->family)) return GN_INVALID;
         job->port[i] = (uint16_t)(first + i);
     }
     const unsigned place = job->has_parent ? GN_SOURCE_PARENT : GN_SOURCE_PS;
-    if (above && !gn_sources_set(&stream->sources, place, above, shard->family)) return GN_INVALID;
+    if (above && !gn_sources_set(&channel->sources, place, above, shard->family)) return GN_INVALID;
     job->parent_port = (uint16_t)(first + GN_SOURCE_PARENT);
     job->ps_port = (uint16_t)(first + GN_SOURCE_PS);
     const gn_status status = gn_switch_add_job(&shard->sw, job);
-    if (status) gn_sources_clear(&stream->sources, first);
+    if (status) gn_sources_clear(&channel->sources, first);
     return status;
 }
 
-/// The stream's socket is heard from now on.
+/// From now on, the channel's socket is heard.
 static gn_status begin(gn_shard *shard, unsigned number, uint16_t job, uint16_t slots)
 {
-    gn_stream *stream = &shard->streams[number];
+    gn_channel *channel = &shard->channels[number];
     struct epoll_event event = {.events = EPOLLIN, .data.fd = (int)number};
-    drain(shard, stream);
-    if (epoll_ctl(shard->poll, EPOLL_CTL_ADD, stream->fd, &event)) {
-        gn_sources_clear(&stream->sources, number * GN_SOURCES_MAX);
+    drain(shard, channel);
+    if (epoll_ctl(shard->poll, EPOLL_CTL_ADD, channel->fd, &event)) {
+        gn_sources_clear(&channel->sources, number * GN_SOURCES_MAX);
         return GN_NO_MEMORY;
     }
-    stream->used = true;
-    stream->job = job;
-    stream->slots = slots;
-    stream->counters = (gn_stream_counters){0};
+    channel->used = true;
+    channel->job = job;
+    channel->slots = slots;
+    channel->counters = (gn_channel_counters){0};
     shard->slots_free -= slots;
     return GN_OK;
 }
@@ -187,15 +182,15 @@ gn_status gn_shard_add(gn_shard *shard, unsigned number, gn_switch_job *job, con
 
 gn_status gn_shard_add_ps(gn_shard *shard, unsigned number, const gn_ps_config *config, const gn_endpoint *below)
 {
-    gn_stream *stream = &shard->streams[number];
+    gn_channel *channel = &shard->channels[number];
     gn_ps *ps;
     gn_status status = gn_ps_new(&ps, config);
     if (status) return status;
     gn_shard_lock(shard);
-    gn_sources_clear(&stream->sources, number * GN_SOURCES_MAX);
-    if (!gn_sources_set(&stream->sources, 0, below, shard->family)) status = GN_INVALID;
+    gn_sources_clear(&channel->sources, number * GN_SOURCES_MAX);
+    if (!gn_sources_set(&channel->sources, 0, below, shard->family)) status = GN_INVALID;
     if (!status) status = begin(shard, number, config->job, config->slots);
-    if (!status) stream->ps = ps;
+    if (!status) channel->ps = ps;
     gn_shard_unlock(shard);
     if (status) gn_ps_free(ps);
     return status;
@@ -205,34 +200,34 @@ unsigned gn_shard_job_index(const gn_shard *shard, unsigned number)
 {
     for (unsigned i = 0; i < GN_SWITCH_JOBS_MAX; i++) {
         const gn_switch_job *job = gn_switch_job_at(&shard->sw, i);
-        if (job && !shard->streams[number].ps && job->job == shard->streams[number].job) return i;
+        if (job && !shard->channels[number].ps && job->job == shard->channels[number].job) return i;
     }
     return GN_SWITCH_JOBS_MAX;
 }
 
 void gn_shard_remove(gn_shard *shard, unsigned number)
 {
-    gn_stream *stream = &shard->streams[number];
+    gn_channel *channel = &shard->channels[number];
     gn_shard_lock(shard);
     const unsigned index = gn_shard_job_index(shard, number);
     if (index < GN_SWITCH_JOBS_MAX) gn_switch_counters_add(&shard->ended, gn_switch_job_counters(&shard->sw, index));
-    if (stream->ps) {
-        const gn_ps_stats stats = gn_ps_get_stats(stream->ps);
+    if (channel->ps) {
+        const gn_ps_stats stats = gn_ps_get_stats(channel->ps);
         gn_ps_stats_add(&shard->ps_ended, &stats);
     }
-    gn_ps *ps = stream->ps;
-    stream->ps = NULL;
-    shard->slots_free += stream->slots;
-    gn_stream_counters_add(&shard->streams_ended, &stream->counters);
-    (void)epoll_ctl(shard->poll, EPOLL_CTL_DEL, stream->fd, NULL);
-    (void)gn_switch_remove_job(&shard->sw, stream->job);
-    gn_sources_clear(&stream->sources, number * GN_SOURCES_MAX);
-    stream->used = false;
+    gn_ps *ps = channel->ps;
+    channel->ps = NULL;
+    shard->slots_free += channel->slots;
+    gn_channel_counters_add(&shard->channels_ended, &channel->counters);
+    (void)epoll_ctl(shard->poll, EPOLL_CTL_DEL, channel->fd, NULL);
+    (void)gn_switch_remove_job(&shard->sw, channel->job);
+    gn_sources_clear(&channel->sources, number * GN_SOURCES_MAX);
+    channel->used = false;
     gn_shard_unlock(shard);
     gn_ps_free(ps);
 }
 
-// Structures of nothing but uint64_t.
+/// For structures that hold nothing but uint64_t.
 static void add_all(uint64_t *to, const uint64_t *from, size_t bytes)
 {
     for (size_t i = 0; i < bytes / sizeof *to; i++) to[i] += from[i];
@@ -244,7 +239,16 @@ void gn_switch_counters_add(gn_switch_counters *to, const gn_switch_counters *fr
     add_all((uint64_t *)to, (const uint64_t *)from, sizeof *to);
 }
 
-void gn_stream_counters_add(gn_stream_counters *to, const gn_stream_counters *from)
+void gn_channel_counters_add(gn_channel_counters *to, const gn_channel_counters *from)
 {
     add_all((uint64_t *)to, (const uint64_t *)from, sizeof *to);
+}
+
+void gn_ps_stats_add(gn_ps_stats *to, const gn_ps_stats *from)
+{
+    to->received += from->received, to->ignored += from->ignored, to->sent += from->sent;
+    to->in_bytes += from->in_bytes, to->out_bytes += from->out_bytes;
+    to->whole += from->whole, to->merged += from->merged, to->overflows += from->overflows;
+    to->answers += from->answers, to->overlaps += from->overlaps, to->duplicates += from->duplicates;
+    to->reminders_switch += from->reminders_switch, to->reminders_worker += from->reminders_worker;
 }

@@ -1,66 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job is given: ports, slots, numbers.
-#include <stdio.h>
-#include <string.h>
+#include "switch/daemon/grant.h"
 
-#include "switch/daemon/jobs.h"
-
+/// Channels of the shard that are in use.
 static unsigned load_of(const gn_shard *shard)
 {
     unsigned used = 0;
-    for (unsigned i = 0; i < shard->stream_count; i++) used += shard->streams[i].used;
+    for (unsigned i = 0; i < shard->channel_count; i++) used += shard->channels[i].used;
     return used;
 }
 
-/// Places and slots of jobs that wait for an answer from above: theirs, though not used yet.
+/// Adds the places and slots of jobs that wait for an answer from above. They belong to these jobs,
+/// though nobody uses them yet.
 static void count_asked(const gn_switchd *daemon, const gn_job *but, uint64_t *taken, uint32_t *slots)
 {
     for (const gn_job *job = daemon->jobs; job; job = job->next) {
-        if (job == but || job->state != GN_JOB_ASKING) continue;
-        for (unsigned s = 0; s < gn_job_terms(job)->streams; s++) {
-            if (taken) taken[job->shard[s]] |= 1ull << job->stream[s];
-            if (slots) slots[job->shard[s]] += job->welcome.slots;
+        if (job == but || job->phase != GN_JOB_ASKING) continue;
+        for (unsigned c = 0; c < gn_job_terms(job)->channels; c++) {
+            if (taken) taken[job->shard[c]] |= 1ull << job->channel[c];
+            if (slots) slots[job->shard[c]] += job->welcome.slots;
         }
     }
 }
 
-/// Stream after stream goes to the shard that has least to do.
+/// Each channel goes to the shard that has least to do. @return false when there is no place for
+/// one
 static bool find_places(const gn_switchd *daemon, gn_job *job)
 {
     uint64_t taken[GN_SWITCHD_SHARDS_MAX] = {0};
     unsigned load[GN_SWITCHD_SHARDS_MAX] = {0};
-    const unsigned streams = gn_job_terms(job)->streams;
+    const unsigned channels = gn_job_terms(job)->channels;
     count_asked(daemon, job, taken, NULL);
     for (unsigned i = 0; i < daemon->shards; i++) load[i] = load_of(daemon->shard[i]);
-    for (unsigned s = 0; s < streams; s++) {
+    for (unsigned c = 0; c < channels; c++) {
         unsigned least = 0;
         for (unsigned i = 1; i < daemon->shards; i++)
             if (load[i] < load[least]) least = i;
-        const int stream = gn_shard_free_stream(daemon->shard[least], taken[least]);
-        if (stream < 0) return false;
-        taken[least] |= 1ull << stream;
+        const int channel = gn_shard_free_channel(daemon->shard[least], taken[least]);
+        if (channel < 0) return false;
+        taken[least] |= 1ull << channel;
         load[least]++;
-        job->shard[s] = (uint8_t)least;
-        job->stream[s] = (uint8_t)stream;
+        job->shard[c] = (uint8_t)least;
+        job->channel[c] = (uint8_t)channel;
     }
     return true;
 }
 
-/// Whether each stream can have so many slots.
+/// Whether each channel can have so many slots.
 static bool fits(const gn_switchd *daemon, const gn_job *job, unsigned slots)
 {
-    const unsigned streams = gn_job_terms(job)->streams;
+    const unsigned channels = gn_job_terms(job)->channels;
     const uint32_t quota = daemon->config.quota;
     uint32_t needed[GN_SWITCHD_SHARDS_MAX] = {0};
-    if ((uint64_t)slots * streams > quota) return false;
+    if ((uint64_t)slots * channels > quota) return false;
     count_asked(daemon, job, NULL, needed);
-    for (unsigned s = 0; s < streams; s++) needed[job->shard[s]] += slots;
+    for (unsigned c = 0; c < channels; c++) needed[job->shard[c]] += slots;
     for (unsigned i = 0; i < daemon->shards; i++)
         if (needed[i] > daemon->shard[i]->slots_free) return false;
     return true;
 }
 
-/// Children that are switches ask for what they can grant themselves, which may differ.
+/// The least that a child asks for. Switches ask for what they can grant themselves, so they may
+/// differ.
 static unsigned least_asked(const gn_job *job)
 {
     unsigned least = gn_job_terms(job)->slots;
@@ -69,30 +69,28 @@ static unsigned least_asked(const gn_job *job)
     return least;
 }
 
-unsigned gn_job_reserve(gn_switchd *daemon, gn_job *job, char *why, size_t room)
+gn_status gn_job_reserve(gn_switchd *daemon, gn_job *job, unsigned *slots, gn_error *error)
 {
-    const gn_admission_join *terms = gn_job_terms(job);
-    if (!find_places(daemon, job)) {
-        snprintf(why, room, "no room for %u more %s: other jobs have them (--streams, --shards)", terms->streams,
-                 terms->streams == 1 ? "stream" : "streams");
-        return 0;
-    }
-    for (unsigned slots = least_asked(job); slots; slots /= 2)
-        if (fits(daemon, job, slots)) return slots;
-    if (terms->streams > daemon->config.quota)
-        snprintf(why, room, "%u streams need a slot each, and a job has at most %u here (--quota)", terms->streams,
-                 daemon->config.quota);
-    else
-        snprintf(why, room, "no slots left for %u %s: other jobs have them (--slots, --quota)", terms->streams,
-                 terms->streams == 1 ? "stream" : "streams");
-    return 0;
+    const unsigned channels = gn_job_terms(job)->channels;
+    const char *what = channels == 1 ? "channel" : "channels";
+    if (!find_places(daemon, job))
+        return gn_fail(error, GN_NO_SPACE, "no room for %u more %s: other jobs have them (--channels, --shards)",
+                       channels, what);
+    for (*slots = least_asked(job); *slots; *slots /= 2)
+        if (fits(daemon, job, *slots)) return GN_OK;
+    if (channels > daemon->config.quota)
+        return gn_fail(error, GN_NO_SPACE, "%u channels need a slot each, and a job has at most %u here (--quota)",
+                       channels, daemon->config.quota);
+    return gn_fail(error, GN_NO_SPACE, "no slots left for %u %s: other jobs have them (--slots, --quota)", channels,
+                   what);
 }
 
-static gn_switch_job describe(const gn_switchd *daemon, const gn_job *job, unsigned s)
+/// A channel of the job, as the core of its shard is to know it.
+static gn_switch_job describe(const gn_switchd *daemon, const gn_job *job, unsigned c)
 {
     const gn_admission_join *terms = gn_job_terms(job);
-    gn_switch_job it = {.job = job->welcome.job[s],
-                        .gen = job->welcome.gen[s],
+    gn_switch_job it = {.job = job->welcome.job[c],
+                        .gen = job->welcome.gen[c],
                         .format = (gn_agg_format)terms->format,
                         .bound_exp = terms->bound_exp,
                         .slots = job->welcome.slots,
@@ -116,33 +114,34 @@ static gn_switch_job describe(const gn_switchd *daemon, const gn_job *job, unsig
     return it;
 }
 
-static gn_status start_ps_stream(gn_switchd *daemon, gn_job *job, unsigned s)
+static gn_status start_ps_channel(gn_switchd *daemon, gn_job *job, unsigned c)
 {
     const gn_admission_join *terms = gn_job_terms(job);
-    const gn_ps_config config = {.job = job->welcome.job[s],
-                                 .gen = job->welcome.gen[s],
+    const gn_ps_config config = {.job = job->welcome.job[c],
+                                 .gen = job->welcome.gen[c],
                                  .format = (gn_agg_format)terms->format,
                                  .bound_exp = terms->bound_exp,
                                  .slots = job->welcome.slots,
                                  .packet_values = terms->packet_values,
                                  .level = (uint8_t)(terms->level - 1),
                                  .children = job->fanin};
-    gn_endpoint below = job->child[job->first]->peer;
-    below.port = terms->udp_port[s];
-    return gn_shard_add_ps(daemon->shard[job->shard[s]], job->stream[s], &config, &below);
+    gn_endpoint below = job->child[job->first]->remote;
+    below.port = terms->udp_port[c];
+    return gn_shard_add_ps(daemon->shard[job->shard[c]], job->channel[c], &config, &below);
 }
 
-static gn_status start_stream(gn_switchd *daemon, gn_job *job, unsigned s, const gn_endpoint *above)
+static gn_status start_channel(gn_switchd *daemon, gn_job *job, unsigned c, const gn_endpoint *above)
 {
     gn_endpoint children[GN_AGG_WORKERS_MAX];
-    gn_switch_job it = describe(daemon, job, s);
+    gn_switch_job it = describe(daemon, job, c);
     for (unsigned i = 0; i < it.children; i++) {
-        children[i] = job->child[i]->peer;
-        children[i].port = job->join[i].udp_port[s];
+        children[i] = job->child[i]->remote;
+        children[i].port = job->join[i].udp_port[c];
     }
-    return gn_shard_add(daemon->shard[job->shard[s]], job->stream[s], &it, children, above);
+    return gn_shard_add(daemon->shard[job->shard[c]], job->channel[c], &it, children, above);
 }
 
+/// Whether rank 0 is here, or above.
 static bool has_leader(const gn_switchd *daemon, const gn_job *job)
 {
     bool found = daemon->config.parent || daemon->config.role == GN_SWITCHD_PS;
@@ -150,35 +149,30 @@ static bool has_leader(const gn_switchd *daemon, const gn_job *job)
     return found;
 }
 
-/// The WELCOME from above has its numbers and UDP ports; what the children get has this switch's ports instead.
-bool gn_job_start(gn_switchd *daemon, gn_job *job, char *why, size_t room)
+gn_status gn_job_start(gn_switchd *daemon, gn_job *job, gn_error *error)
 {
-    const unsigned streams = gn_job_terms(job)->streams;
-    if (!has_leader(daemon, job)) {
-        snprintf(why, room, "rank 0 is none of the children, nor the lowest rank below one");
-        return false;
-    }
-    for (unsigned s = 0; s < streams; s++) {
+    const unsigned channels = gn_job_terms(job)->channels;
+    if (!has_leader(daemon, job))
+        return gn_fail(error, GN_INVALID, "rank 0 is none of the children, and not below one of them");
+    for (unsigned c = 0; c < channels; c++) {
         gn_endpoint above = daemon->above;
-        above.port = job->welcome.udp_port[s];
+        above.port = job->welcome.udp_port[c];
         const gn_status status = daemon->config.role == GN_SWITCHD_PS
-                                     ? start_ps_stream(daemon, job, s)
-                                     : start_stream(daemon, job, s, above.ip.version ? &above : NULL);
-        if (status) {
-            snprintf(why, room, "stream %u with %u slots: %s", s, job->welcome.slots,
-                     status == GN_NO_SPACE ? "no room in one piece (--slots)" : gn_status_string(status));
-            return false;
-        }
+                                     ? start_ps_channel(daemon, job, c)
+                                     : start_channel(daemon, job, c, above.ip.version ? &above : NULL);
+        if (status)
+            return gn_fail(error, status, "channel %u with %u slots: %s", c, job->welcome.slots,
+                           status == GN_NO_SPACE ? "no room in one piece (--slots)" : gn_status_string(status));
         job->reserved++;
-        job->welcome.udp_port[s] = daemon->shard[job->shard[s]]->streams[job->stream[s]].udp_port;
+        job->welcome.udp_port[c] = daemon->shard[job->shard[c]]->channels[job->channel[c]].udp_port;
     }
-    return true;
+    return GN_OK;
 }
 
 void gn_job_stop(gn_switchd *daemon, gn_job *job)
 {
     while (job->reserved) {
         job->reserved--;
-        gn_shard_remove(daemon->shard[job->shard[job->reserved]], job->stream[job->reserved]);
+        gn_shard_remove(daemon->shard[job->shard[job->reserved]], job->channel[job->reserved]);
     }
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is below a job's children, and what people call them.
-#include <stdio.h>
-#include <string.h>
+#include "switch/daemon/job.h"
 
-#include "switch/daemon/jobs.h"
+#include <stdio.h>
 
 unsigned gn_job_first_bit(const gn_job *job, unsigned child)
 {
@@ -12,7 +11,8 @@ unsigned gn_job_first_bit(const gn_job *job, unsigned child)
     return bits;
 }
 
-/// The child's contribution that has a rank's values, as the child counts them; -1: the rank is not below it.
+/// The child's contribution that has a rank's values, as the child counts contributions; -1: the
+/// rank is not below it.
 static int contribution_of(const gn_admission_join *join, unsigned rank)
 {
     if (join->asker == GN_ASKER_WORKER) return rank == join->rank ? 0 : -1;
@@ -46,41 +46,6 @@ gn_ranks gn_job_child_ranks(const gn_job *job, unsigned child, uint64_t bits)
         if (at >= 0 && bits >> (first + (unsigned)at) % 64 & 1) gn_ranks_add(&ranks, rank);
     }
     return ranks;
-}
-
-int gn_ranks_common(const gn_ranks *a, const gn_ranks *b)
-{
-    for (unsigned i = 0; i < sizeof a->bits / sizeof *a->bits; i++)
-        if (a->bits[i] & b->bits[i]) return (int)(64 * i) + __builtin_ctzll(a->bits[i] & b->bits[i]);
-    return -1;
-}
-
-bool gn_ranks_list(const gn_ranks *set, char *text, size_t room)
-{
-    size_t used = 0;
-    unsigned count = 0;
-    *text = 0;
-    for (unsigned i = 0; i < GN_WORKER_RANKS_MAX; i++) {
-        if (!gn_ranks_have(set, i)) continue;
-        const char *comma = used ? ", " : "";
-        unsigned last = i;
-        while (last + 1 < GN_WORKER_RANKS_MAX && gn_ranks_have(set, last + 1)) last++;
-        if (used + 16 > room) {
-            snprintf(text + used, room - used, "%s...", comma);
-            return true;
-        }
-        used += (size_t)snprintf(text + used, room - used, last == i ? "%s%u" : "%s%u-%u", comma, i, last);
-        count += last - i + 1;
-        i = last;
-    }
-    return count > 1;
-}
-
-const char *gn_job_bits(uint64_t bits, char *text, size_t room)
-{
-    const gn_ranks children = {.bits = {bits}};
-    gn_ranks_list(&children, text, room);
-    return text;
 }
 
 const char *gn_join_called(const gn_admission_join *join, const char *address, char text[GN_CALLED])

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A job's life: children come, what is above is asked, the job runs, children leave, it ends.
 #include "switch/daemon/jobs.h"
 
 #include <stdarg.h>
@@ -6,9 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void set_state(const gn_switchd *daemon, gn_job *job, gn_job_state state)
+#include "switch/daemon/above.h"
+#include "switch/daemon/agree.h"
+#include "switch/daemon/grant.h"
+#include "switch/daemon/silence.h"
+#include "switch/daemon/waits.h"
+
+static void enter(const gn_switchd *daemon, gn_job *job, gn_job_phase phase)
 {
-    job->state = state;
+    job->phase = phase;
     job->since = gn_now();
     job->deadline = job->since + daemon->config.join_timeout_ns;
 }
@@ -22,7 +29,9 @@ static void forget(gn_switchd *daemon, gn_job *job)
     free(job);
 }
 
-/// For the log, and for who asks later.
+// ---- how a job ends
+
+/// Notes the end in the log, and for those who ask later.
 static void note_end(gn_switchd *daemon, const gn_job *job, const char *why)
 {
     gn_over *over = &daemon->over[daemon->ended++ % GN_OVERS];
@@ -32,7 +41,7 @@ static void note_end(gn_switchd *daemon, const gn_job *job, const char *why)
     snprintf(over->why, sizeof over->why, "%s", why);
 }
 
-/// Children are told `type`: that their job cannot be, or that it is over.
+/// Ends a job. `type`: children are told that their job is REFUSED, or GONE.
 static void end_job(gn_switchd *daemon, gn_job *job, const gn_session *but, gn_admission_type type, const char *format,
                     va_list arguments)
 {
@@ -62,6 +71,12 @@ void gn_job_end(gn_switchd *daemon, gn_job *job, const gn_session *but, const ch
     va_end(arguments);
 }
 
+void gn_jobs_end_all(gn_switchd *daemon, const char *why)
+{
+    while (daemon->jobs) gn_job_end(daemon, daemon->jobs, NULL, "%s", why);
+}
+
+/// The job cannot be: its children are refused.
 static void refuse_job(gn_switchd *daemon, gn_job *job, const gn_session *but, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 static void refuse_job(gn_switchd *daemon, gn_job *job, const gn_session *but, const char *format, ...)
@@ -72,26 +87,24 @@ static void refuse_job(gn_switchd *daemon, gn_job *job, const gn_session *but, c
     va_end(arguments);
 }
 
-void gn_jobs_end_all(gn_switchd *daemon, const char *why)
-{
-    while (daemon->jobs) gn_job_end(daemon, daemon->jobs, NULL, "%s", why);
-}
+// ---- how it begins
 
+/// Starts the job, and welcomes its children.
 static void say_welcome(gn_switchd *daemon, gn_job *job)
 {
-    char why[120];
-    if (!gn_job_start(daemon, job, why, sizeof why)) {
-        refuse_job(daemon, job, NULL, "%s", why);
+    gn_error error;
+    if (gn_job_start(daemon, job, &error)) {
+        refuse_job(daemon, job, NULL, "%s", error.text);
         return;
     }
     const gn_admission_join *terms = gn_job_terms(job);
     gn_admission frame = {.type = GN_ADMISSION_WELCOME, .welcome = job->welcome};
-    set_state(daemon, job, GN_JOB_RUNNING);
+    enter(daemon, job, GN_JOB_RUNNING);
     gn_job_watch(job);
     daemon->admitted++;
     gn_switchd_log(daemon, "job '%s' runs: %u %s, %u %s of %u slots", terms->name, terms->children,
-                   terms->children == 1 ? "child" : "children", terms->streams,
-                   terms->streams == 1 ? "stream" : "streams", job->welcome.slots);
+                   terms->children == 1 ? "child" : "children", terms->channels,
+                   terms->channels == 1 ? "channel" : "channels", job->welcome.slots);
     for (unsigned i = 0; i < terms->children; i++) {
         frame.welcome.bit = terms->bits ? (uint8_t)gn_job_first_bit(job, i) : 0;
         frame.welcome.fanin = terms->bits ? (uint8_t)gn_job_first_bit(job, terms->children) : 0;
@@ -102,24 +115,25 @@ static void say_welcome(gn_switchd *daemon, gn_job *job)
 static bool number_taken(const gn_switchd *daemon, uint16_t number)
 {
     for (const gn_job *job = daemon->jobs; job; job = job->next)
-        for (unsigned s = 0; job->state == GN_JOB_RUNNING && s < job->welcome.streams; s++)
-            if (job->welcome.job[s] == number) return true;
+        for (unsigned c = 0; job->phase == GN_JOB_RUNNING && c < job->welcome.channels; c++)
+            if (job->welcome.job[c] == number) return true;
     return false;
 }
 
-static void number_streams(gn_switchd *daemon, gn_job *job)
+static void number_channels(gn_switchd *daemon, gn_job *job)
 {
-    for (unsigned s = 0; s < job->welcome.streams; s++) {
+    for (unsigned c = 0; c < job->welcome.channels; c++) {
         while (number_taken(daemon, daemon->next_job)) daemon->next_job++;
-        job->welcome.job[s] = daemon->next_job++;
-        job->welcome.gen[s] = daemon->next_gen++;
+        job->welcome.job[c] = daemon->next_job++;
+        job->welcome.gen[c] = daemon->next_gen++;
     }
 }
 
+/// Begins to connect to what is above.
 static void ask_above(gn_switchd *daemon, gn_job *job)
 {
     gn_error error;
-    set_state(daemon, job, GN_JOB_ASKING);
+    enter(daemon, job, GN_JOB_ASKING);
     job->above = gn_session_connect(&daemon->above, &daemon->listen, &error);
     if (!job->above) {
         gn_job_end(daemon, job, NULL, "%.200s", error.text);
@@ -134,24 +148,23 @@ static void ask_above(gn_switchd *daemon, gn_job *job)
     gn_job_watch(job);
 }
 
-/// All children have come.
+/// All children have come: finds room for the job, and asks above or starts it.
 static void complete(gn_switchd *daemon, gn_job *job)
 {
-    char why[160];
-    const unsigned slots =
-        gn_job_lacks(daemon, job, why, sizeof why) ? 0 : gn_job_reserve(daemon, job, why, sizeof why);
-    if (!slots) {
-        refuse_job(daemon, job, NULL, "%s", why);
+    gn_error error;
+    unsigned slots;
+    if (gn_job_check_whole(daemon, job, &error) || gn_job_reserve(daemon, job, &slots, &error)) {
+        refuse_job(daemon, job, NULL, "%s", error.text);
         return;
     }
     job->welcome =
         (gn_admission_welcome){.mode = daemon->config.role == GN_SWITCHD_PS ? GN_SHARED : (uint8_t)daemon->config.mode,
-                               .streams = gn_job_terms(job)->streams,
+                               .channels = gn_job_terms(job)->channels,
                                .slots = (uint16_t)slots};
     if (daemon->above.ip.version) {
         ask_above(daemon, job);
     } else {
-        number_streams(daemon, job);
+        number_channels(daemon, job);
         say_welcome(daemon, job);
     }
 }
@@ -168,7 +181,7 @@ static gn_job *begin(gn_switchd *daemon, const gn_admission_join *join)
     gn_job *job = calloc(1, sizeof *job);
     if (!job) return NULL;
     job->first = join->bit;
-    set_state(daemon, job, GN_JOB_FORMING);
+    enter(daemon, job, GN_JOB_FORMING);
     job->next = daemon->jobs;
     daemon->jobs = job;
     return job;
@@ -184,17 +197,17 @@ static void refuse(gn_switchd *daemon, gn_session *session, const gn_admission_j
 
 void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_join *join)
 {
-    char why[GN_ADMISSION_TEXT];
+    gn_error error;
     gn_admission_join own = *join;
     gn_session_introduce(session, join);
-    if (gn_job_impossible(daemon, session, join, why, sizeof why)) {
-        refuse(daemon, session, join, why);
+    if (gn_job_check_possible(daemon, session, join, &error)) {
+        refuse(daemon, session, join, error.text);
         return;
     }
     gn_job *job = find(daemon, join->name);
-    if (job && gn_job_disagrees(job, session, join, why, sizeof why)) {
-        snprintf(job->refused, sizeof job->refused, "%.119s", why);
-        refuse(daemon, session, join, why);
+    if (job && gn_job_check_child(job, session, join, &error)) {
+        snprintf(job->refused, sizeof job->refused, "%.119s", error.text);
+        refuse(daemon, session, join, error.text);
         return;
     }
     if (!job) job = begin(daemon, join);
@@ -216,6 +229,8 @@ void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_jo
     if (job->joined == gn_job_everyone(job)) complete(daemon, job);
 }
 
+// ---- who leaves
+
 static void leave_forming(gn_switchd *daemon, gn_job *job, gn_session *session)
 {
     job->child[session->bit] = NULL;
@@ -227,7 +242,8 @@ static void leave_forming(gn_switchd *daemon, gn_job *job, gn_session *session)
         job->first = (unsigned)__builtin_ctzll(job->joined);
 }
 
-/// A program that was killed closes its connections as one that has ended: the others know which it was, and here it can be told by its silence.
+/// A program that was killed closes its connections as one that has ended. Only its missing LEAVE
+/// tells the difference here.
 static void note_all_left(gn_switchd *daemon, const gn_job *job)
 {
     char text[GN_ADMISSION_TEXT] = "all have left", child[GN_CALLED];
@@ -238,15 +254,15 @@ static void note_all_left(gn_switchd *daemon, const gn_job *job)
     note_end(daemon, job, text);
 }
 
-/// Whoever is done may go: others may still have to ask for results that were lost on their way. Only when somebody waits for one who has
-/// left, it is over.
+/// A child that is done may leave, while others still ask for results that were lost. The job ends
+/// only when somebody waits for a child that has left.
 static void leave_running(gn_switchd *daemon, gn_job *job, gn_session *session)
 {
     job->child[session->bit] = NULL;
     job->left |= 1ull << session->bit;
     if (!session->leaves) job->wordless |= 1ull << session->bit;
     session->job = NULL;
-    job->deadline = gn_now() + GN_JOB_LOOK_MS * UINT64_C(1000000);
+    job->deadline = gn_now() + GN_JOB_LOOK_MS * GN_MILLISECOND;
     if (job->left != gn_job_everyone(job)) return;
     note_all_left(daemon, job);
     if (job->above) gn_session_end(job->above, GN_ADMISSION_LEAVE, "");
@@ -265,12 +281,12 @@ void gn_jobs_lost(gn_switchd *daemon, gn_session *session)
                    session->broken);
         return;
     }
-    if (job->state == GN_JOB_FORMING) {
+    if (job->phase == GN_JOB_FORMING) {
         leave_forming(daemon, job, session);
         return;
     }
     const bool lost = *session->broken || (session->is_switch && !session->leaves);
-    if (job->state == GN_JOB_RUNNING && !lost) {
+    if (job->phase == GN_JOB_RUNNING && !lost) {
         leave_running(daemon, job, session);
         return;
     }
@@ -287,29 +303,31 @@ void gn_jobs_child_gone(gn_switchd *daemon, gn_session *session, const char *why
 {
     gn_job *job = session->job;
     char child[GN_CALLED];
-    if (job->state == GN_JOB_FORMING) {
+    if (job->phase == GN_JOB_FORMING) {
         leave_forming(daemon, job, session);
         return;
     }
     gn_job_end(daemon, job, session, "%s: %s", gn_job_called(job, session->bit, child), why);
 }
 
-/// Who this switch is, and who is below it.
+// ---- what is above
+
+/// Says who this switch is, and who is below it.
 static void introduce(const gn_switchd *daemon, const gn_job *job, gn_admission_join *join)
 {
     join->asker = daemon->config.ps ? GN_ASKER_PS_SWITCH : GN_ASKER_SWITCH;
     join->listens = daemon->listen.port;
     join->instance = daemon->instance;
     join->patience_ms = gn_job_patience(job);
-    const bool one = gn_admission_contributors(join) == 1;  // whoever is above is sent whole sums, or the sums of one
+    const bool one = gn_admission_contributors(join) == 1;  // then only whole sums go up
     for (unsigned rank = 0; rank < join->ranks; rank++) {
         const int bit = gn_job_bit_of(job, rank);
         join->below[rank] = bit < 0 ? GN_ADMISSION_NOT_BELOW : one ? 0 : (uint8_t)bit;
     }
 }
 
-/// What is asked: the same job, with this switch as one child; at a parameter server, and at a parent that shares its slots as this switch does, with
-/// the number of those who contribute, for it has to know that.
+// It asks for the same job, with this switch as one child. A parameter server has to know how many
+// contribute, and so has a parent that shares its slots as this switch does.
 void gn_jobs_ask_above(gn_switchd *daemon, gn_session *session)
 {
     const gn_job *job = session->job;
@@ -327,13 +345,13 @@ void gn_jobs_ask_above(gn_switchd *daemon, gn_session *session)
         if (job->join[i].rank < join->rank) join->rank = job->join[i].rank;
     join->leader = join->rank ? GN_AGG_WORKERS_MAX : join->bit;
     join->slots = job->welcome.slots;
-    for (unsigned s = 0; s < join->streams; s++)
-        join->udp_port[s] = daemon->shard[job->shard[s]]->streams[job->stream[s]].udp_port;
+    for (unsigned c = 0; c < join->channels; c++)
+        join->udp_port[c] = daemon->shard[job->shard[c]]->channels[job->channel[c]].udp_port;
     introduce(daemon, job, join);
     gn_session_send(session, &frame);
 }
 
-/// A parent that shares its slots, too, has said which bits are whose.
+/// A parent that shares its slots, as this switch does, has to say which bits are this switch's.
 static bool bits_granted(const gn_switchd *daemon, const gn_job *job, const gn_admission_welcome *welcome)
 {
     if (!gn_switchd_shares_above(&daemon->config)) return true;
@@ -353,12 +371,12 @@ void gn_jobs_above_says(gn_switchd *daemon, gn_session *session, const gn_admiss
         refuse_job(daemon, job, session, "%s %s: %s", gn_switchd_above(daemon), session->name, frame->text);
     } else if (frame->type == GN_ADMISSION_GONE) {
         gn_job_end(daemon, job, session, "%s %s: %s", gn_switchd_above(daemon), session->name, frame->text);
-    } else if (frame->type != GN_ADMISSION_WELCOME || job->state != GN_JOB_ASKING) {
+    } else if (frame->type != GN_ADMISSION_WELCOME || job->phase != GN_JOB_ASKING) {
         gn_job_end(daemon, job, NULL, "the %s %s sent a frame of type %d out of turn", gn_switchd_above(daemon),
                    session->name, frame->type);
-    } else if (welcome->streams != job->welcome.streams || welcome->slots > job->welcome.slots ||
+    } else if (welcome->channels != job->welcome.channels || welcome->slots > job->welcome.slots ||
                (daemon->config.ps && welcome->mode != GN_SHARED) || !bits_granted(daemon, job, welcome)) {
-        gn_job_end(daemon, job, NULL, "the %s %s gives other streams, slots, bits or memory than asked for",
+        gn_job_end(daemon, job, NULL, "the %s %s gives other channels, slots, bits or memory than asked for",
                    gn_switchd_above(daemon), session->name);
     } else {
         job->welcome = *welcome;

@@ -16,7 +16,7 @@ uint8_t *gn_outbox_room(gn_outbox *box, size_t bytes)
 
 void gn_outbox_keep(gn_outbox *box, size_t bytes)
 {
-    box->used += (bytes + 15) & ~(size_t)15;  // what is copied next begins aligned
+    box->used += (bytes + 15) & ~(size_t)15;  // the next datagram begins aligned
 }
 
 static gn_outbox_queue *queue_for(gn_outbox *box, int fd, gn_source *to)
@@ -31,7 +31,7 @@ static gn_outbox_queue *queue_for(gn_outbox *box, int fd, gn_source *to)
 void gn_outbox_post(gn_outbox *box, int fd, gn_source *to, const uint8_t *data, size_t bytes)
 {
     if (box->items == GN_OUTBOX_ITEMS) {
-        // The datagram itself may be of this batch, so the arena stays as it is.
+        // The datagram itself may be in the arena, so the arena stays as it is.
         const size_t used = box->used;
         gn_outbox_flush(box);
         box->used = used;
@@ -53,7 +53,7 @@ static void count_sent(gn_outbox *box, const struct msghdr *message)
     for (size_t i = 0; i < message->msg_iovlen; i++) box->counters.bytes += message->msg_iov[i].iov_len;
 }
 
-/// One datagram a call, for a destination that takes no segmented sends.
+/// Sends one datagram a call, to a destination that takes no segmented sends.
 static void send_singly(gn_outbox *box, const struct msghdr *whole)
 {
     for (size_t i = 0; i < whole->msg_iovlen; i++) {
@@ -80,7 +80,8 @@ static void refused(gn_outbox *box, unsigned index, int reason)
     if (reason == EAGAIN) {
         box->counters.full += message->msg_iovlen;
     } else if (message->msg_iovlen > 1) {
-        // Larger than what the way there carries unfragmented (EINVAL before Linux 6.13, else EMSGSIZE), or no offload at all.
+        // A datagram may be too large for the way there (EINVAL before Linux 6.13, then EMSGSIZE).
+        // Otherwise there is no offload at all.
         if (reason == EINVAL || reason == EMSGSIZE)
             box->to[index]->single = true;
         else
@@ -91,7 +92,7 @@ static void refused(gn_outbox *box, unsigned index, int reason)
     }
 }
 
-/// A receiver that is slow, or a link, may hold up the others of this shard for a moment, not for longer.
+/// A slow receiver or link may hold up the others of this shard for a moment, but not for longer.
 static bool wait_for_room(gn_outbox *box)
 {
     if (box->waited) return false;
@@ -114,6 +115,7 @@ static void send_messages(gn_outbox *box)
     box->messages = box->vectors = 0;
 }
 
+/// Adds a control message to the message that is being made.
 static void tell_kernel(gn_outbox *box, struct msghdr *message, int level, int type, const void *value, size_t bytes)
 {
     char *const control = box->control[box->messages].bytes;
@@ -126,11 +128,12 @@ static void tell_kernel(gn_outbox *box, struct msghdr *message, int level, int t
     message->msg_controllen += CMSG_SPACE(bytes);
 }
 
+/// Marks a message so that NICs restore what they compress.
 static void mark_for_nics(gn_outbox *box, struct msghdr *message, const gn_source *to)
 {
     const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)&to->address;
     const bool is_six = to->address.ss_family == AF_INET6 && !IN6_IS_ADDR_V4MAPPED(&six->sin6_addr);
-    const int tos = to->tos | 2;  // capable of ECN, as everything else that leaves
+    const int tos = to->tos | 2;  // capable of ECN, like everything that leaves
     tell_kernel(box, message, is_six ? IPPROTO_IPV6 : IPPROTO_IP, is_six ? IPV6_TCLASS : IP_TOS, &tos, sizeof tos);
 }
 
@@ -140,7 +143,8 @@ static int longer_first(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/// A destination's datagrams, in the order in which they fit together best. @return their number
+/// Puts a destination's datagrams into the order in which they fit together best. @return their
+/// number
 static unsigned arrange(gn_outbox *box, const gn_outbox_queue *queue)
 {
     unsigned count = 0;
@@ -156,8 +160,9 @@ static unsigned arrange(gn_outbox *box, const gn_outbox_queue *queue)
     return count;
 }
 
-/// The next message to a destination, from place `at` of its order on: as many datagrams as can go together. All but the last are equally
-/// long, and that one is not longer. @return the place behind it
+/// Makes the next message to a destination, from place `at` of its order on, of as many datagrams
+/// as can go together. All but the last are equally long, and the last is not longer. @return the
+/// place behind
 static unsigned add_message(gn_outbox *box, const gn_outbox_queue *queue, unsigned at, unsigned end)
 {
     const bool together = !box->no_segmentation && !queue->to->single;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_SWITCH_DAEMON_OUTBOX_H
 #define GRADNIC_SWITCH_DAEMON_OUTBOX_H
-/// Datagrams on their way out, collected while a batch that came in is worked on: one copy of each in the arena, however many
-/// children it goes to. They leave in as few system calls as possible: sendmmsg(), and UDP_SEGMENT for those to one place that are equally long, for which they
-/// are sorted: within a batch, their order means nothing.
+/// Datagrams on their way out. They are collected while a batch that came in is worked on. There is
+/// one copy of each in the arena, however many children it goes to.
+///
+/// They leave in as few system calls as possible: sendmmsg(), and UDP_SEGMENT for datagrams of
+/// equal length to one destination. They are sorted by length for that: within a batch, their order
+/// means nothing.
 
 #include <stddef.h>
 #include <sys/socket.h>
@@ -16,7 +19,7 @@ enum {
     GN_OUTBOX_MESSAGES = 64,      ///< in one call
     GN_OUTBOX_SEGMENTS = 64,      ///< datagrams in one message: UDP_MAX_SEGMENTS of Linux up to 6.9
     GN_OUTBOX_SEGMENTED_BYTES = 65000,
-    GN_OUTBOX_WAIT_MS = 20  ///< in one flush, for room in sockets' buffers; then datagrams are dropped
+    GN_OUTBOX_WAIT_MS = 20  ///< once a flush, for room in a socket's buffer; then datagrams drop
 };
 
 typedef struct gn_outbox_item {
@@ -35,7 +38,7 @@ typedef struct gn_outbox_counters {
     uint64_t datagrams, bytes;  ///< UDP payloads that the kernel took
     uint64_t calls, messages;   ///< system calls, and what they were given
     uint64_t errors;            ///< datagrams that the kernel refused
-    uint64_t full;              ///< datagrams dropped since the socket's buffer stayed full
+    uint64_t full;              ///< datagrams dropped because the socket's buffer stayed full
 } gn_outbox_counters;
 
 typedef struct gn_outbox {
@@ -44,11 +47,12 @@ typedef struct gn_outbox {
     size_t used;           ///< of the arena
     unsigned items, active;
     unsigned messages, vectors;  ///< ready for one call
-    int fd;                      ///< that they leave through
-    bool waited;                 ///< for room, in this flush
+    int fd;                      ///< the socket that they leave through
+    bool waited;                 ///< this flush has waited for room
     gn_outbox_item item[GN_OUTBOX_ITEMS];
-    uint32_t order[GN_OUTBOX_ITEMS];                         ///< of one destination: bytes << 16 | index
-    uint16_t queue_of[GN_AGG_WORKERS_MAX * GN_SOURCES_MAX];  ///< by port: index + 1 of its queue; 0: none
+    uint32_t order[GN_OUTBOX_ITEMS];  ///< of one destination: bytes << 16 | index
+    /// By port: index + 1 of its queue; 0: none.
+    uint16_t queue_of[GN_AGG_WORKERS_MAX * GN_SOURCES_MAX];
     gn_outbox_queue queue[GN_AGG_WORKERS_MAX * GN_SOURCES_MAX];
     struct mmsghdr message[GN_OUTBOX_MESSAGES];
     gn_source *to[GN_OUTBOX_MESSAGES];
@@ -60,14 +64,15 @@ typedef struct gn_outbox {
     uint8_t arena[GN_OUTBOX_BYTES];
 } gn_outbox;
 
-/// Room for a datagram of at most `bytes` bytes, after sending what is in the way. To be followed by gn_outbox_keep().
+/// Room for a datagram of at most `bytes` bytes. What is in the way is sent first.
 uint8_t *gn_outbox_room(gn_outbox *box, size_t bytes);
+/// Keeps the first `bytes` bytes of that room.
 void gn_outbox_keep(gn_outbox *box, size_t bytes);
 
-/// Sends `data`, which lies in the arena, to one destination: now, or with gn_outbox_flush().
+/// Sends `data`, which lies in the arena, to one destination: now, or at gn_outbox_flush().
 void gn_outbox_post(gn_outbox *box, int fd, gn_source *to, const uint8_t *data, size_t bytes);
 
-/// Sends everything, or drops what there is no room for within GN_OUTBOX_WAIT_MS.
+/// Sends everything. Drops what finds no room within GN_OUTBOX_WAIT_MS.
 void gn_outbox_flush(gn_outbox *box);
 
 #endif

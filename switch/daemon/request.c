@@ -6,6 +6,7 @@
 #include "host/json.h"
 #include "host/prometheus.h"
 #include "switch/daemon/jobs.h"
+#include "switch/daemon/status.h"
 
 static gn_status read_members(json_t *root, gn_switch_request *request, gn_error *error)
 {
@@ -24,7 +25,7 @@ static gn_status read_members(json_t *root, gn_switch_request *request, gn_error
                 return gn_fail(error, GN_INVALID, "\"job\" is a name of 1 to %zu bytes", sizeof request->job - 1);
             memcpy(request->job, text, strlen(text) + 1);
         } else {
-            return gn_fail(error, GN_INVALID, "'%.40s' is nothing that this command takes", name);
+            return gn_fail(error, GN_INVALID, "this command does not take '%.40s'", name);
         }
     }
     if (request->command == GN_SWITCH_END && !*request->job) return gn_fail(error, GN_INVALID, "\"job\" is missing");
@@ -38,7 +39,7 @@ gn_status gn_switch_request_parse(const char *text, size_t length, gn_switch_req
     gn_status status;
     memset(request, 0, sizeof *request);
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &wrong);
-    if (!root) return gn_fail(error, GN_INVALID, "the request is no JSON: line %d: %.120s", wrong.line, wrong.text);
+    if (!root) return gn_fail(error, GN_INVALID, "the request is not JSON: line %d: %.120s", wrong.line, wrong.text);
     const char *command = json_string_value(json_object_get(root, "command"));
     unsigned i = 0;
     while (command && i < 4 && strcmp(command, commands[i]) != 0) i++;
@@ -47,7 +48,8 @@ gn_status gn_switch_request_parse(const char *text, size_t length, gn_switch_req
     } else if (!command) {
         status = gn_fail(error, GN_INVALID, "a request has a \"command\": status, jobs, stats or end");
     } else if (i == 4) {
-        status = gn_fail(error, GN_INVALID, "'%.40s' is no command; there are status, jobs, stats and end", command);
+        status = gn_fail(error, GN_INVALID, "'%.40s' is not a command; the commands are status, jobs, stats and end",
+                         command);
     } else {
         request->command = i;
         status = read_members(root, request, error);

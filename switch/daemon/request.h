@@ -3,11 +3,11 @@
 #define GRADNIC_SWITCH_DAEMON_REQUEST_H
 /// What a client may ask of a running switch over its control socket. A request is one JSON object:
 ///
-///     {"command": "status"}                              how it is set, and which slot waits for whom since when
-///     {"command": "jobs"}                                jobs, their children and streams
+///     {"command": "status"}                              how it is set; which slot waits for whom
+///     {"command": "jobs"}                                jobs, their children and channels
 ///     {"command": "stats"}                               every counter
 ///     {"command": "stats", "format": "prometheus"}       the same as Prometheus text
-///     {"command": "end", "job": NAME}                    ends a job: its workers are told
+///     {"command": "end", "job": NAME}                    ends a job, and tells its workers
 ///
 /// The answer is a JSON object (or Prometheus text); a refusal is {"error": "what and why"}.
 
@@ -24,7 +24,10 @@ typedef struct gn_switch_request {
     char job[GN_ADMISSION_NAME];
 } gn_switch_request;
 
-/// Reads a request from untrusted bytes. @return 0, or -1 with `error` set
+/// Reads a request from untrusted bytes. @return GN_OK, GN_INVALID
 gn_status gn_switch_request_parse(const char *text, size_t length, gn_switch_request *request, gn_error *error);
+
+/// Answers a request of the control socket: a gn_control_answer, whose `context` is the daemon.
+char *gn_switchd_answer(void *context, const char *text, size_t length);
 
 #endif

@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "net/clock.h"
+#include "net/tcp.h"
 
 static uint64_t in_ms(uint64_t ms)
 {
-    return gn_now() + ms * 1000000;
+    return gn_now() + ms * GN_MILLISECOND;
 }
 
-// A host that vanishes without a word must be noticed though nothing is to be sent to it.
+/// A host that vanishes must be noticed even when nothing is sent to it.
 static void watch_silence(int fd)
 {
     const int on = 1, idle = GN_SESSION_SILENCE_S / 2, every = 1, probes = GN_SESSION_SILENCE_S - idle,
@@ -27,64 +27,50 @@ static void watch_silence(int fd)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-static gn_session *make(int fd, gn_session_state state, const gn_endpoint *peer)
+static gn_session *make(int fd, gn_session_state state, const gn_endpoint *remote)
 {
     gn_session *session = calloc(1, sizeof *session);
     if (!session) {
-        close(fd);
+        gn_close(&fd);
         return NULL;
     }
     watch_silence(fd);
     session->fd = fd;
     session->state = state;
     session->heard = gn_now();
-    session->peer = *peer;
-    gn_endpoint_format(peer, session->name);
+    session->remote = *remote;
+    gn_endpoint_format(remote, session->name);
     return session;
 }
 
-gn_session *gn_session_accepted(int fd)
+gn_session *gn_session_accepted(int fd, const gn_endpoint *remote)
 {
-    struct sockaddr_storage address = {0};
-    socklen_t length = sizeof address;
-    (void)getpeername(fd, (struct sockaddr *)&address, &length);
-    const gn_endpoint peer = gn_endpoint_from_sockaddr(&address);
-    gn_session *session = make(fd, GN_SESSION_OPEN, &peer);
+    gn_session *session = make(fd, GN_SESSION_OPEN, remote);
     if (session) session->deadline = in_ms(GN_SESSION_HELLO_MS);
     return session;
 }
 
 gn_session *gn_session_connect(const gn_endpoint *to, const gn_endpoint *from, gn_error *error)
 {
-    struct sockaddr_storage address;
     char text[GN_ENDPOINT_TEXT];
-    const int family = to->ip.version == 4 ? AF_INET : AF_INET6;
-    const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    gn_endpoint own = *from;
-    own.port = 0;
-    socklen_t length = gn_endpoint_to_sockaddr(&own, family, &address);
-    if (fd < 0 || (own.ip.version && bind(fd, (struct sockaddr *)&address, length))) goto failed;
-    length = gn_endpoint_to_sockaddr(to, family, &address);
-    if (connect(fd, (struct sockaddr *)&address, length) && errno != EINPROGRESS) goto failed;
-    gn_session *session = make(fd, GN_SESSION_CONNECTING, to);
-    if (session) {
-        session->upward = true;
-        return session;
+    const int fd = gn_tcp_connect(to, from, 0);
+    if (fd < 0) {
+        gn_fail(error, GN_IO, "cannot connect to %s above: %s", gn_endpoint_format(to, text), strerror(errno));
+        return NULL;
     }
-    gn_fail_memory(error);
-    return NULL;
-failed:
-    gn_fail(error, GN_IO, "cannot connect to %s above: %s", gn_endpoint_format(to, text), strerror(errno));
-    if (fd >= 0) close(fd);
-    return NULL;
+    gn_session *session = make(fd, GN_SESSION_CONNECTING, to);
+    if (session)
+        session->upward = true;
+    else
+        gn_fail_memory(error);
+    return session;
 }
 
 void gn_session_introduce(gn_session *session, const gn_admission_join *join)
 {
-    gn_endpoint listens = session->peer;
+    gn_endpoint listens = session->remote;
     if (join->asker == GN_ASKER_WORKER) return;
     session->is_switch = true;
     listens.port = join->listens;
@@ -94,14 +80,13 @@ void gn_session_introduce(gn_session *session, const gn_admission_join *join)
 void gn_session_free(gn_session *session)
 {
     if (!session) return;
-    if (session->fd >= 0) close(session->fd);
+    gn_close(&session->fd);
     free(session);
 }
 
 void gn_session_close(gn_session *session, const char *broken)
 {
-    if (session->fd >= 0) close(session->fd);
-    session->fd = -1;
+    gn_close(&session->fd);
     session->state = GN_SESSION_CLOSED;
     if (broken) snprintf(session->broken, sizeof session->broken, "%s", broken);
 }
@@ -129,7 +114,7 @@ static void read_in(gn_session *session)
 {
     if (session->state == GN_SESSION_LEAVING) session->in_bytes = 0;  // nobody listens any more
     const size_t room = sizeof session->in - session->in_bytes;
-    if (!room) return;  // whole frames are taken before more is read
+    if (!room) return;  // whole frames are taken out before more is read
     const ssize_t got = recv(session->fd, session->in + session->in_bytes, room, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (got > 0)
@@ -140,9 +125,7 @@ static void read_in(gn_session *session)
 
 static void finish_connecting(gn_session *session)
 {
-    int reason = 0;
-    socklen_t length = sizeof reason;
-    (void)getsockopt(session->fd, SOL_SOCKET, SO_ERROR, &reason, &length);
+    const int reason = gn_socket_connected(session->fd);
     if (reason)
         gn_session_close(session, strerror(reason));
     else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shard's thread: what comes in goes to the switch, what the switch says is done.
+// A shard's thread: what comes in goes to the switch, and what the switch says is done.
 #include "switch/daemon/shard.h"
 
 #include <errno.h>
@@ -10,50 +10,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "switch/daemon/ps_channel.h"
+#include "switch/daemon/shard_out.h"
+
 enum { EVENTS = 64, STOP_EVENT = -1 };
 
-static gn_stream *stream_of(gn_shard *shard, const gn_source *source)
-{
-    return &shard->streams[source->port / GN_SOURCES_MAX];
-}
-
-static void post(gn_shard *shard, const gn_source *to, const uint8_t *data, size_t bytes)
-{
-    gn_outbox_post(shard->box, stream_of(shard, to)->fd, (gn_source *)(uintptr_t)to, data, bytes);
-}
-
-/// Behind the bad link out. What had to wait lies in memory that is freed next.
-static void link_out(void *context, const void *to, const gn_wire_packet *packets, size_t count)
-{
-    gn_shard *shard = context;
-    const gn_source *source = to;
-    for (size_t i = 0; i < count && source->used; i++) {
-        const size_t bytes = packets[i].head_bytes;
-        const uint8_t *data = packets[i].head;
-        if (data < shard->box->arena || data >= shard->box->arena + GN_OUTBOX_BYTES) {
-            uint8_t *room = gn_outbox_room(shard->box, bytes);
-            memcpy(room, data, bytes);
-            gn_outbox_keep(shard->box, bytes);
-            data = room;
-        }
-        post(shard, source, data, bytes);
-    }
-}
-
-void gn_shard_send(gn_shard *shard, unsigned port, const uint8_t *data, size_t bytes)
-{
-    gn_stream *stream = &shard->streams[port / GN_SOURCES_MAX];
-    const gn_source *to = &stream->sources.source[port % GN_SOURCES_MAX];
-    stream->counters.out_datagrams++;
-    stream->counters.out_bytes += bytes;
-    if (!gn_fault_active(shard->out)) {
-        post(shard, to, data, bytes);
-        return;
-    }
-    const gn_wire_packet packet = {.head = data, .head_bytes = (uint32_t)bytes};
-    gn_fault_send(shard->out, &(gn_fault_sink){link_out, shard}, to, &packet, 1, shard->now);
-}
-
+/// Does what an action says.
 static void carry_out(gn_shard *shard, const gn_action *action)
 {
     if (action->kind == GN_TO_NOBODY) return;
@@ -72,16 +34,16 @@ static void carry_out(gn_shard *shard, const gn_action *action)
 static void take_datagram(gn_shard *shard, const gn_source *from, const uint8_t *data, size_t bytes)
 {
     gn_action actions[GN_SWITCH_ACTIONS_MAX];
-    gn_stream *stream = stream_of(shard, from);
-    if (stream->ps) {
-        gn_ps_stream_take(shard, stream, data, bytes);
+    gn_channel *channel = gn_shard_channel(shard, from->port);
+    if (channel->ps) {
+        gn_ps_channel_take(shard, channel, data, bytes);
         return;
     }
     const unsigned count = gn_switch_rx(&shard->sw, shard->now, from->port, data, bytes, actions);
     for (unsigned i = 0; i < count; i++) carry_out(shard, &actions[i]);
 }
 
-/// Behind the bad link in.
+/// What the bad link in lets through.
 static void link_in(void *context, const void *to, const gn_wire_packet *packets, size_t count)
 {
     const gn_source *from = to;
@@ -89,11 +51,11 @@ static void link_in(void *context, const void *to, const gn_wire_packet *packets
         take_datagram(context, from, packets[i].head, packets[i].head_bytes);
 }
 
-/// What the kernel says of a message beside its bytes.
+/// What the kernel says about a message.
 typedef struct notes {
     size_t segment;  ///< bytes of each datagram in it; the last may have fewer
     bool marked;     ///< ECN: congestion experienced
-    uint8_t dscp;    ///< the rest of the same byte
+    uint8_t dscp;    ///< the other bits of the same byte
 } notes;
 
 static int int_of(const struct cmsghdr *header)
@@ -104,7 +66,7 @@ static int int_of(const struct cmsghdr *header)
     return value;
 }
 
-static notes read_notes(gn_stream *stream, struct msghdr *message, size_t bytes)
+static notes read_notes(gn_channel *channel, struct msghdr *message, size_t bytes)
 {
     notes n = {.segment = bytes};
     for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
@@ -113,14 +75,15 @@ static notes read_notes(gn_stream *stream, struct msghdr *message, size_t bytes)
         if ((level == IPPROTO_IP && type == IP_TOS) || (level == IPPROTO_IPV6 && type == IPV6_TCLASS))
             n.marked = (value & 3) == 3, n.dscp = (uint8_t)(value & 0xfc);
         if (level == SOL_SOCKET && type == SO_RXQ_OVFL) {
-            stream->counters.overrun += (uint32_t)value - stream->overrun_seen;
-            stream->overrun_seen = (uint32_t)value;
+            channel->counters.overrun += (uint32_t)value - channel->overrun_seen;
+            channel->overrun_seen = (uint32_t)value;
         }
     }
     return n;
 }
 
-/// Tells those above what a queue on the way has told the kernel, in the packet's own header.
+/// Sets ECN in the packet's own header: so those above learn what a queue on the way told the
+/// kernel.
 static void mark(uint8_t *data, size_t bytes)
 {
     gn_agg_packet packet;
@@ -129,6 +92,7 @@ static void mark(uint8_t *data, size_t bytes)
     gn_agg_write_header(&packet, data + (packet.payload - data) - GN_AGG_HEADER);
 }
 
+/// Passes a datagram on, over the bad link if there is one.
 static void pass_in(gn_shard *shard, const gn_source *from, const uint8_t *data, size_t bytes)
 {
     const gn_wire_packet packet = {.head = data, .head_bytes = (uint32_t)bytes};
@@ -138,27 +102,27 @@ static void pass_in(gn_shard *shard, const gn_source *from, const uint8_t *data,
         take_datagram(shard, from, data, bytes);
 }
 
-static void take_message(gn_shard *shard, gn_stream *stream, unsigned index)
+static void take_message(gn_shard *shard, gn_channel *channel, unsigned index)
 {
     uint8_t *data = shard->vector[index].iov_base;
     const size_t bytes = shard->message[index].msg_len;
-    const notes n = read_notes(stream, &shard->message[index].msg_hdr, bytes);
-    gn_source *from = gn_sources_find(&stream->sources, &shard->from[index]);
+    const notes n = read_notes(channel, &shard->message[index].msg_hdr, bytes);
+    gn_source *from = gn_sources_find(&channel->sources, &shard->from[index]);
     size_t at = 0;
     if (from && n.dscp) from->tos = n.dscp;
-    stream->counters.bytes += bytes;
-    do {  // an empty datagram is one, too
+    channel->counters.bytes += bytes;
+    do {  // at least once: a datagram may be empty
         const size_t left = bytes - at, one = left < n.segment ? left : n.segment;
-        stream->counters.datagrams++;
-        stream->counters.marked += n.marked;
-        stream->counters.unregistered += !from;
+        channel->counters.datagrams++;
+        channel->counters.marked += n.marked;
+        channel->counters.unregistered += !from;
         if (from && n.marked) mark(data + at, one);
         if (from) pass_in(shard, from, data + at, one);
         at += n.segment;
     } while (at < bytes);
 }
 
-static void receive(gn_shard *shard, gn_stream *stream)
+static void receive(gn_shard *shard, gn_channel *channel)
 {
     for (unsigned i = 0; i < GN_SHARD_BATCH; i++)
         shard->message[i].msg_hdr = (struct msghdr){.msg_name = &shard->from[i],
@@ -167,30 +131,32 @@ static void receive(gn_shard *shard, gn_stream *stream)
                                                     .msg_iovlen = 1,
                                                     .msg_control = shard->control[i].bytes,
                                                     .msg_controllen = sizeof shard->control[i].bytes};
-    const int got = recvmmsg(stream->fd, shard->message, GN_SHARD_BATCH, MSG_DONTWAIT, NULL);
+    const int got = recvmmsg(channel->fd, shard->message, GN_SHARD_BATCH, MSG_DONTWAIT, NULL);
     if (got <= 0) return;
-    stream->counters.batches++;
-    for (int i = 0; i < got; i++) take_message(shard, stream, (unsigned)i);
+    channel->counters.batches++;
+    for (int i = 0; i < got; i++) take_message(shard, channel, (unsigned)i);
     gn_outbox_flush(shard->box);
 }
 
+/// Sends what is due without anything coming in. @return nanoseconds until there is more
 static uint64_t release(gn_shard *shard)
 {
     const uint64_t in = gn_fault_release(shard->in, &(gn_fault_sink){link_in, shard}, shard->now),
-                   out = gn_fault_release(shard->out, &(gn_fault_sink){link_out, shard}, shard->now);
-    const uint64_t ps = gn_ps_streams_send(shard);
+                   out = gn_shard_release_out(shard);
+    const uint64_t ps = gn_ps_channels_send(shard);
     gn_outbox_flush(shard->box);
     const uint64_t link = in < out ? in : out;
     return link < ps ? link : ps;
 }
 
-/// Waits for the lock as the others do, but lets them go first: they come seldom.
+/// Takes the lock, but lets the other threads go first: they come seldom.
 static void lock_last(gn_shard *shard)
 {
     while (atomic_load_explicit(&shard->wanted, memory_order_relaxed)) sched_yield();
     pthread_mutex_lock(&shard->lock);
 }
 
+/// Waits for datagrams, for `due` nanoseconds at most (UINT64_MAX: for ever).
 static int wait_for(const gn_shard *shard, struct epoll_event *events, uint64_t due)
 {
     if (due == UINT64_MAX) return epoll_wait(shard->poll, events, EVENTS, -1);
@@ -209,8 +175,8 @@ void *gn_shard_thread(void *argument)
         lock_last(shard);
         shard->now = gn_now();
         for (int i = 0; i < count; i++)
-            if (events[i].data.fd >= 0 && shard->streams[events[i].data.fd].used)
-                receive(shard, &shard->streams[events[i].data.fd]);
+            if (events[i].data.fd >= 0 && shard->channels[events[i].data.fd].used)
+                receive(shard, &shard->channels[events[i].data.fd]);
         due = release(shard);
         pthread_mutex_unlock(&shard->lock);
     }

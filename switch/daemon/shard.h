@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_SWITCH_DAEMON_SHARD_H
 #define GRADNIC_SWITCH_DAEMON_SHARD_H
-/// A shard: a switch of its own (switch.h), a thread, and UDP ports, one for each stream of a job that it can take. A stream has
-/// a socket to itself, so that a job that floods its own fills nobody else's buffer, and all that can be read are read in turn.
+/// A shard: a switch of its own (switch.h), a thread, and UDP ports, one for each channel that it
+/// can take. A channel has a socket to itself, so a job that floods its socket fills no other job's
+/// buffer. All sockets that can be read are read in turn.
 ///
-/// The thread holds the lock while it works on one round of batches, never while it waits. Others take it to change jobs and to
-/// read counters.
+/// The thread holds the lock while it works on one round of batches, and never while it waits.
+/// Others take it to change jobs and to read counters.
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,46 +21,45 @@
 enum {
     GN_SHARD_BATCH = 32,      ///< messages in one call
     GN_SHARD_MESSAGE = 65536  ///< bytes of a message: many datagrams, with UDP_GRO
-
 };
 
-typedef struct gn_stream_counters {
+typedef struct gn_channel_counters {
     uint64_t batches, datagrams, bytes;  ///< came in, from anyone: UDP payloads
-    uint64_t unregistered;               ///< datagrams from addresses that nobody has said are theirs: dropped
-    uint64_t overrun;                    ///< datagrams that the kernel dropped since the buffer was full
+    uint64_t unregistered;               ///< datagrams from unknown addresses: dropped
+    uint64_t overrun;                    ///< datagrams that the kernel dropped: the buffer was full
     uint64_t marked;                     ///< datagrams that a queue on the way has marked (ECN)
     uint64_t out_datagrams, out_bytes;   ///< copies for each child, before a bad link
-} gn_stream_counters;
+} gn_channel_counters;
 
-/// One stream of one job, or room for one.
-typedef struct gn_stream {
+/// A channel: a part of a job's vectors that travels on its own. Or room for one.
+typedef struct gn_channel {
     int fd;
     uint16_t udp_port;
     bool used;
     uint16_t job;           ///< its number in the switch
     uint16_t slots;         ///< that it has been granted
-    uint32_t overrun_seen;  ///< the kernel's count, of the socket's whole life
-    gn_ps *ps;              ///< in the role of a parameter server: the stream's own; NULL: the stream is the switch's
-    gn_stream_counters counters;
+    uint32_t overrun_seen;  ///< the kernel's count, over the socket's whole life
+    gn_ps *ps;              ///< the channel's own parameter server; NULL: in the role of a switch
+    gn_channel_counters counters;
     gn_sources sources;
-} gn_stream;
+} gn_channel;
 
 typedef struct gn_shard {
     pthread_mutex_t lock;
     pthread_t thread;
-    atomic_int wanted;  ///< who waits for the lock
+    atomic_int wanted;  ///< how many wait for the lock
     atomic_bool *stop;
-    int poll;  ///< epoll: stop_event and the sockets of streams that are used
+    int poll;  ///< epoll: stop_event and the sockets of channels in use
     int family;
     uint32_t slots_free;
     size_t bound;  ///< gn_agg_bound(slot_values)
     gn_switch sw;
     void *memory;
     gn_fault *in, *out;  ///< bad links
-    unsigned stream_count;
-    gn_stream *streams;
+    unsigned channel_count;
+    gn_channel *channels;
     gn_switch_counters ended;  ///< of jobs that have ended
-    gn_stream_counters streams_ended;
+    gn_channel_counters channels_ended;
     gn_ps_stats ps_ended;
     uint64_t now;  ///< gn_now() of the round
     gn_outbox *box;
@@ -77,8 +77,8 @@ typedef struct gn_shard {
 typedef struct gn_shard_config {
     gn_switch_config sw;
     uint32_t places;     ///< slots, or chunks under way, that jobs can have here
-    gn_endpoint listen;  ///< UDP address; port: of the first stream, 0: any
-    unsigned streams;
+    gn_endpoint listen;  ///< UDP address; port: of the first channel, 0: any
+    unsigned channels;
     size_t buffer_bytes;
     gn_fault_config in, out;
     bool no_offload;
@@ -86,42 +86,41 @@ typedef struct gn_shard_config {
     atomic_bool *stop;
 } gn_shard_config;
 
+// channels.c: a shard's making, and its channels. Main thread only.
+
 /// @return NULL with `error` set
 gn_shard *gn_shard_new(const gn_shard_config *config, gn_error *error);
 /// After its thread has ended. NULL allowed.
 void gn_shard_free(gn_shard *shard);
-void *gn_shard_thread(void *shard);
 
-void gn_shard_lock(gn_shard *shard);
-void gn_shard_unlock(gn_shard *shard);
+/// A channel that is free, and not one of `taken`; -1: none.
+int gn_shard_free_channel(const gn_shard *shard, uint64_t taken);
 
-/// A stream that is free; -1: none. Main thread only.
-int gn_shard_free_stream(const gn_shard *shard, uint64_t taken);
-
-/// Gives a stream to a job: `job` as for gn_switch_add_job(), with ports filled in here; children's endpoints, and the parent's or
-/// parameter server's (NULL: none).
-gn_status gn_shard_add(gn_shard *shard, unsigned stream, gn_switch_job *job, const gn_endpoint *children,
+/// Gives a channel to a job. `job`: as for gn_switch_add_job(); its ports are filled in here.
+/// `children` and `above` are the endpoints of the children, and of the parent or parameter server
+/// (NULL: none).
+gn_status gn_shard_add(gn_shard *shard, unsigned channel, gn_switch_job *job, const gn_endpoint *children,
                        const gn_endpoint *above);
 /// The same for a parameter server: `below` is the switch.
-gn_status gn_shard_add_ps(gn_shard *shard, unsigned stream, const gn_ps_config *config, const gn_endpoint *below);
-/// Takes it back; nothing that is under way comes out any more.
-void gn_shard_remove(gn_shard *shard, unsigned stream);
+gn_status gn_shard_add_ps(gn_shard *shard, unsigned channel, const gn_ps_config *config, const gn_endpoint *below);
+/// Takes a channel back. Nothing of it that is under way comes out any more.
+void gn_shard_remove(gn_shard *shard, unsigned channel);
 
-/// Index in the switch of a stream's job, for gn_switch_job_at() and others. With the lock.
-unsigned gn_shard_job_index(const gn_shard *shard, unsigned stream);
-
-// ps_stream.c: a stream that belongs to a parameter server. With the lock.
-
-void gn_ps_stream_take(gn_shard *shard, gn_stream *stream, const uint8_t *data, size_t bytes);
-/// Sends what is due in all streams. @return nanoseconds until something will be though nothing comes in; UINT64_MAX: never
-uint64_t gn_ps_streams_send(gn_shard *shard);
-void gn_ps_stats_add(gn_ps_stats *to, const gn_ps_stats *from);
-
-/// Sends one datagram, which lies in the outbox's room, to source `port`: over the bad link, if there is one.
-void gn_shard_send(gn_shard *shard, unsigned port, const uint8_t *data, size_t bytes);
+/// Index in the switch of a channel's job, for gn_switch_job_at() and others. With the lock.
+unsigned gn_shard_job_index(const gn_shard *shard, unsigned channel);
 
 /// Adds all of `from`'s counters to `to`.
 void gn_switch_counters_add(gn_switch_counters *to, const gn_switch_counters *from);
-void gn_stream_counters_add(gn_stream_counters *to, const gn_stream_counters *from);
+void gn_channel_counters_add(gn_channel_counters *to, const gn_channel_counters *from);
+void gn_ps_stats_add(gn_ps_stats *to, const gn_ps_stats *from);
+
+// shard.c: the thread.
+
+/// The thread's function; its argument is the shard.
+void *gn_shard_thread(void *shard);
+
+/// For other threads, which the shard's own lets go first.
+void gn_shard_lock(gn_shard *shard);
+void gn_shard_unlock(gn_shard *shard);
 
 #endif

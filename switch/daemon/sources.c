@@ -9,6 +9,7 @@ void gn_sources_clear(gn_sources *sources, unsigned first_port)
     for (unsigned i = 0; i < GN_SOURCES_MAX; i++) sources->source[i].port = (uint16_t)(first_port + i);
 }
 
+/// An address as 128 bits, IPv4 in its mapped form. @return false for another family
 static bool read_address(const struct sockaddr_storage *address, uint64_t ip[2], uint16_t *udp_port)
 {
     if (address->ss_family == AF_INET) {
@@ -26,6 +27,7 @@ static bool read_address(const struct sockaddr_storage *address, uint64_t ip[2],
     return true;
 }
 
+/// Where the search in the hash table begins.
 static unsigned place_of(const uint64_t ip[2], uint16_t udp_port)
 {
     const uint64_t mixed = (ip[0] ^ ip[1] * 0x9e3779b97f4a7c15u ^ (uint64_t)udp_port << 20) * 0xbf58476d1ce4e5b9u;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_SWITCH_DAEMON_SOURCES_H
 #define GRADNIC_SWITCH_DAEMON_SOURCES_H
-/// Who may send to one UDP port of the switch, and is sent to: the children of one stream, and its parent. Found by address, for every batch that
-/// comes in, in a small hash table.
+/// Who may send to one UDP port of the switch, and is sent to: the children of one channel, and its
+/// parent or parameter server. They are found by their address, in a small hash table, for every
+/// message that comes in.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,17 +14,19 @@
 #include "net/address.h"
 
 enum {
-    GN_SOURCE_PARENT = GN_AGG_WORKERS_MAX,  ///< its number; a child's is its bit
-    GN_SOURCE_PS,                           ///< the parameter server's
+    // Numbers of sources. A child's number is its bit.
+    GN_SOURCE_PARENT = GN_AGG_WORKERS_MAX,
+    GN_SOURCE_PS,
     GN_SOURCES_MAX,
-    GN_SOURCES_PLACES = 256  ///< of the hash table: a power of two, at least three times as many as there can be
+    GN_SOURCES_PLACES = 256  ///< of the hash table: a power of two, at least 3 * GN_SOURCES_MAX
 };
 
 typedef struct gn_source {
     bool used;
     bool single;  ///< the way there takes no segmented sends
-    uint8_t
-        tos;  ///< DSCP that something came with, marked for NICs to compress it: what goes there has it, for them to restore it
+    /// The DSCP that marked packets come with, so that NICs compress them. Packets that go there
+    /// have it, so that NICs restore them.
+    uint8_t tos;
     uint16_t port;  ///< as gn_switch_rx() knows it
     uint16_t udp_port;
     uint64_t ip[2];  ///< as IPv6
@@ -36,13 +39,14 @@ typedef struct gn_sources {
     uint8_t place[GN_SOURCES_PLACES];  ///< number + 1; 0: free
 } gn_sources;
 
-/// Forgets everyone. Source `number` will have port `first_port` + number.
+/// Forgets all sources. Source `number` will have port `first_port` + number.
 void gn_sources_clear(gn_sources *sources, unsigned first_port);
 
-/// Enters an address as a socket of `family` sees it. @return false when it is there already
+/// Enters an address, in the form in which a socket of `family` sees it. @return false when it is
+/// there already
 bool gn_sources_set(gn_sources *sources, unsigned number, const gn_endpoint *endpoint, int family);
 
-/// NULL for an address that is not entered.
+/// The source with this address. @return NULL when there is none
 gn_source *gn_sources_find(gn_sources *sources, const struct sockaddr_storage *address);
 
 #endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every counter. A shard's are taken together, under its lock.
+// Every counter. Those of a shard are taken together, under its lock.
 #include <stdio.h>
 #include <time.h>
 
 #include "host/json.h"
-#include "switch/daemon/jobs.h"
+#include "switch/daemon/job.h"
+#include "switch/daemon/status.h"
 
 #define CORE(field, text)                                                                                              \
     {                                                                                                                  \
@@ -29,19 +30,19 @@ static const gn_counter core_rows[] = {
     {0},
 };
 
-#define STREAM(field, text)                                                                                            \
+#define CHANNEL(field, text)                                                                                           \
     {                                                                                                                  \
-#field, text, offsetof(gn_stream_counters, field)                                                              \
+#field, text, offsetof(gn_channel_counters, field)                                                             \
     }
-static const gn_counter stream_rows[] = {
-    STREAM(batches, "reads"),
-    STREAM(datagrams, "datagrams"),
-    STREAM(bytes, "bytes"),
-    STREAM(unregistered, "dropped: from an address that nobody has said is theirs"),
-    STREAM(overrun, "dropped by the kernel: the buffer was full"),
-    STREAM(marked, "marked by a queue on the way"),
-    STREAM(out_datagrams, "datagrams out"),
-    STREAM(out_bytes, "bytes out"),
+static const gn_counter channel_rows[] = {
+    CHANNEL(batches, "reads"),
+    CHANNEL(datagrams, "datagrams"),
+    CHANNEL(bytes, "bytes"),
+    CHANNEL(unregistered, "dropped: from an unknown address"),
+    CHANNEL(overrun, "dropped by the kernel: the buffer was full"),
+    CHANNEL(marked, "marked by a queue on the way"),
+    CHANNEL(out_datagrams, "datagrams out"),
+    CHANNEL(out_bytes, "bytes out"),
     {0},
 };
 
@@ -80,13 +81,13 @@ static const gn_counter out_rows[] = {
     {0},
 };
 
-/// One stream's counters at one time.
-typedef struct stream_snapshot {
+/// One channel's counters at one time.
+typedef struct snapshot {
     bool is_ps;
     gn_switch_counters core;
     gn_ps_stats ps;
-    gn_stream_counters udp;
-} stream_snapshot;
+    gn_channel_counters udp;
+} snapshot;
 
 static json_t *drops_of(const gn_switch_counters *core)
 {
@@ -104,41 +105,56 @@ static json_t *core_of(const gn_switch_counters *core)
     return object;
 }
 
-static json_t *both_of(const stream_snapshot *s)
+static json_t *both_of(const snapshot *s)
 {
     return json_pack("{s:o,s:o}", s->is_ps ? "ps" : "core",
                      s->is_ps ? gn_json_rows(ps_rows, &s->ps) : core_of(&s->core), "udp",
-                     gn_json_rows(stream_rows, &s->udp));
+                     gn_json_rows(channel_rows, &s->udp));
 }
 
-static void take_stream(gn_shard *shard, unsigned stream, stream_snapshot *to)
+static void take_channel(gn_shard *shard, unsigned number, snapshot *to)
 {
-    const gn_switch_counters *core = gn_switch_job_counters(&shard->sw, gn_shard_job_index(shard, stream));
-    to->udp = shard->streams[stream].counters;
+    const gn_channel *channel = &shard->channels[number];
+    const gn_switch_counters *core = gn_switch_job_counters(&shard->sw, gn_shard_job_index(shard, number));
+    to->udp = channel->counters;
     if (core) to->core = *core;
-    to->is_ps = shard->streams[stream].ps != NULL;
-    if (to->is_ps) to->ps = gn_ps_get_stats(shard->streams[stream].ps);
+    to->is_ps = channel->ps != NULL;
+    if (to->is_ps) to->ps = gn_ps_get_stats(channel->ps);
+}
+
+/// The same list with the old name, "stream", for one release.
+static json_t *with_old_name(const json_t *channels)
+{
+    size_t i;
+    json_t *one, *list = json_deep_copy(channels);
+    json_array_foreach(list, i, one)
+    {
+        json_object_set(one, "stream", json_object_get(one, "channel"));
+        json_object_del(one, "channel");
+    }
+    return list;
 }
 
 static json_t *job_stats(const gn_switchd *daemon, const gn_job *job)
 {
     json_t *list = json_array();
-    for (unsigned s = 0; s < job->reserved; s++) {
-        gn_shard *shard = daemon->shard[job->shard[s]];
-        stream_snapshot snapshot = {0};
+    for (unsigned c = 0; c < job->reserved; c++) {
+        gn_shard *shard = daemon->shard[job->shard[c]];
+        snapshot taken = {0};
         char number[12];
         gn_shard_lock(shard);
-        take_stream(shard, job->stream[s], &snapshot);
+        take_channel(shard, job->channel[c], &taken);
         gn_shard_unlock(shard);
-        json_t *one = both_of(&snapshot);
-        snprintf(number, sizeof number, "%u", s);
-        json_object_set_new(one, "stream", json_string(number));
+        json_t *one = both_of(&taken);
+        snprintf(number, sizeof number, "%u", c);
+        json_object_set_new(one, "channel", json_string(number));
         json_array_append_new(list, one);
     }
-    return json_pack("{s:s,s:o}", "job", gn_job_terms(job)->name, "streams", list);
+    json_t *old = with_old_name(list);
+    return json_pack("{s:s,s:o,s:o}", "job", gn_job_terms(job)->name, "channels", list, "streams", old);
 }
 
-static json_t *shard_stats(gn_shard *shard, unsigned number, stream_snapshot *total)
+static json_t *shard_stats(gn_shard *shard, unsigned number, snapshot *total)
 {
     char label[12];
     gn_shard_lock(shard);
@@ -147,14 +163,14 @@ static json_t *shard_stats(gn_shard *shard, unsigned number, stream_snapshot *to
     const gn_fault_counters in_fault = *gn_fault_get_counters(shard->in),
                             out_fault = *gn_fault_get_counters(shard->out);
     gn_switch_counters_add(&total->core, &shard->ended);
-    gn_stream_counters_add(&total->udp, &shard->streams_ended);
+    gn_channel_counters_add(&total->udp, &shard->channels_ended);
     gn_ps_stats_add(&total->ps, &shard->ps_ended);
-    for (unsigned i = 0; i < shard->stream_count; i++) {
-        stream_snapshot one = {0};
-        if (!shard->streams[i].used) continue;
-        take_stream(shard, i, &one);
+    for (unsigned i = 0; i < shard->channel_count; i++) {
+        snapshot one = {0};
+        if (!shard->channels[i].used) continue;
+        take_channel(shard, i, &one);
         gn_switch_counters_add(&total->core, &one.core);
-        gn_stream_counters_add(&total->udp, &one.udp);
+        gn_channel_counters_add(&total->udp, &one.udp);
         gn_ps_stats_add(&total->ps, &one.ps);
     }
     gn_shard_unlock(shard);
@@ -168,7 +184,7 @@ static json_t *shard_stats(gn_shard *shard, unsigned number, stream_snapshot *to
 json_t *gn_switchd_stats(gn_switchd *daemon)
 {
     json_t *shards = json_array(), *jobs = json_array();
-    stream_snapshot total = {.is_ps = daemon->config.role == GN_SWITCHD_PS};
+    snapshot total = {.is_ps = daemon->config.role == GN_SWITCHD_PS};
     for (unsigned i = 0; i < daemon->shards; i++)
         json_array_append_new(shards, shard_stats(daemon->shard[i], i, &total));
     for (const gn_job *job = daemon->jobs; job; job = job->next) json_array_append_new(jobs, job_stats(daemon, job));

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the switch says of jobs: who they are, and what they wait for.
-#include <string.h>
+#include "switch/daemon/status.h"
+
 #include <time.h>
 #include <unistd.h>
 
 #include "host/json.h"
-#include "switch/daemon/jobs.h"
+#include "switch/daemon/silence.h"
+#include "switch/daemon/waits.h"
 
-static const char *state_name(const gn_job *job)
+static const char *phase_name(const gn_job *job)
 {
     static const char *const names[] = {"forming", "asking above", "running"};
-    return names[job->state];
+    return names[job->phase];
 }
 
 static double seconds(uint64_t since, uint64_t now)
 {
-    return since < now ? (double)(now - since) / 1e9 : 0;
+    return gn_seconds(gn_elapsed(since, now));
 }
 
 static json_t *terms_of(const gn_job *job, uint64_t now)
 {
     static const char *const formats[GN_AGG_FORMATS] = {"int32", "lattice", "dense"};
     const gn_admission_join *t = gn_job_terms(job);
-    return json_pack("{s:s,s:s,s:f,s:i,s:i,s:i,s:i,s:s,s:i,s:i,s:i}", "job", t->name, "state", state_name(job), "for_s",
+    return json_pack("{s:s,s:s,s:f,s:i,s:i,s:i,s:i,s:s,s:i,s:i,s:i}", "job", t->name, "state", phase_name(job), "for_s",
                      seconds(job->since, now), "ranks", t->ranks, "level", t->level, "children", t->children, "joined",
                      __builtin_popcountll(job->joined), "format", formats[t->format], "bound", t->bound_exp,
                      "packet_values", t->packet_values, "slots", job->welcome.slots);
@@ -38,34 +40,34 @@ static json_t *children_of(const gn_job *job)
     return list;
 }
 
-static json_t *streams_of(const gn_switchd *daemon, const gn_job *job)
+static json_t *channels_of(const gn_switchd *daemon, const gn_job *job)
 {
     json_t *list = json_array();
-    for (unsigned s = 0; s < job->reserved; s++) {
-        const gn_stream *stream = &daemon->shard[job->shard[s]]->streams[job->stream[s]];
+    for (unsigned c = 0; c < job->reserved; c++) {
+        const gn_channel *channel = &daemon->shard[job->shard[c]]->channels[job->channel[c]];
         json_array_append_new(list,
-                              json_pack("{s:i,s:i,s:i,s:i}", "number", job->welcome.job[s], "generation",
-                                        job->welcome.gen[s], "shard", job->shard[s], "udp_port", stream->udp_port));
+                              json_pack("{s:i,s:i,s:i,s:i}", "number", job->welcome.job[c], "generation",
+                                        job->welcome.gen[c], "shard", job->shard[c], "udp_port", channel->udp_port));
     }
     return list;
 }
 
-/// Switches next to this one that give no sign of life.
+/// Switches next to this one that have been silent for long.
 static json_t *silent_of(const gn_job *job, uint64_t now)
 {
     char who[GN_CALLED];
     json_t *list = json_array();
     for (int i = -1; i < gn_job_terms(job)->children; i++) {
-        const double silent = gn_job_silence(job, i, now);
-        if (silent > 0)
+        const gn_silence silence = gn_job_silence(job, i, now);
+        if (silence.part >= GN_SILENCE_NOTED)
             json_array_append_new(list, json_pack("{s:s,s:f}", "who",
                                                   i < 0 ? job->above->name : gn_job_called(job, (unsigned)i, who),
-                                                  "for_s", silent));
+                                                  "for_s", silence.seconds));
     }
     return list;
 }
 
-/// Jobs that there were, the last one first.
+/// Jobs that have ended, the last one first.
 static json_t *ended(const gn_switchd *daemon, uint64_t now)
 {
     json_t *list = json_array();
@@ -84,7 +86,9 @@ json_t *gn_switchd_jobs(gn_switchd *daemon)
     for (const gn_job *job = daemon->jobs; job; job = job->next) {
         json_t *one = terms_of(job, now);
         json_object_set_new(one, "members", children_of(job));
-        json_object_set_new(one, "streams", streams_of(daemon, job));
+        json_object_set_new(one, "channels", channels_of(daemon, job));
+        // The old name, for one release.
+        json_object_set(one, "streams", json_object_get(one, "channels"));
         if (job->above) json_object_set_new(one, "above", json_string(job->above->name));
         json_object_set_new(one, "silent", silent_of(job, now));
         json_array_append_new(list, one);
@@ -100,7 +104,8 @@ static json_t *rank_list(const gn_ranks *ranks)
     return list;
 }
 
-/// A child whose contributions with these bits are missing: a worker, or a switch with the ranks below it that they are of.
+/// A child whose contributions are missing: a worker; or a switch, with those ranks below it whose
+/// values are missing.
 static json_t *misses(const gn_job *job, unsigned child, const gn_ranks *ranks)
 {
     const gn_admission_join *join = &job->join[child];
@@ -127,13 +132,13 @@ static void add_waits(const gn_switchd *daemon, const gn_job *job, json_t *one, 
 {
     unsigned count = 0;
     json_t *list = json_array();
-    for (unsigned s = 0; s < job->reserved; s++) {
+    for (unsigned c = 0; c < job->reserved; c++) {
         gn_waits w;
-        gn_job_look(daemon, job, s, &w);
+        gn_job_look(daemon, job, c, &w);
         count += w.count;
-        for (unsigned i = 0; i < w.shown; i++)
+        for (unsigned i = 0; i < w.shown; i++)  // "stream": the old name, for one release
             json_array_append_new(
-                list, json_pack("{s:i,s:i,s:I,s:f,s:o}", "stream", (int)s, "slot",
+                list, json_pack("{s:i,s:i,s:i,s:I,s:f,s:o}", "channel", (int)c, "stream", (int)c, "slot",
                                 daemon->config.mode == GN_PARTITIONED && !job->fanin ? w.copy[i] / 2 : w.copy[i],
                                 "chunk", (json_int_t)w.slot[i].psn, "for_s", seconds(w.slot[i].since_ns, now),
                                 "waits_for", who_misses(job, &w.slot[i])));
@@ -158,7 +163,7 @@ static json_t *jobs_with_waits(const gn_switchd *daemon)
     for (const gn_job *job = daemon->jobs; job; job = job->next) {
         json_t *one = terms_of(job, now);
         json_object_set_new(one, "missing", missing_children(job));
-        const bool runs = job->state == GN_JOB_RUNNING;  // then slots say it
+        const bool runs = job->phase == GN_JOB_RUNNING;  // then slots say it
         json_object_set_new(one, "absent", json_string(runs ? "" : gn_job_waits_for(daemon, job, text)));
         if (*job->refused) json_object_set_new(one, "refused", json_string(job->refused));
         json_object_set_new(one, "silent", silent_of(job, now));

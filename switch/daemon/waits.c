@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom a job waits for: until it runs those who have not come, and then those whose part of a sum is missing.
+#include "switch/daemon/waits.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "switch/daemon/jobs.h"
+#include "switch/daemon/above.h"
+#include "switch/daemon/silence.h"
 
 static gn_ranks absent_ranks(const gn_job *job)
 {
@@ -13,7 +15,7 @@ static gn_ranks absent_ranks(const gn_job *job)
     return absent;
 }
 
-/// Only a switch without a parent sees all ranks below it; another one knows its children by number.
+// Only a switch without a parent has all ranks below it. Another one knows its children by number.
 const char *gn_job_absent(const gn_switchd *daemon, const gn_job *job, char text[GN_CALLED])
 {
     char list[60];
@@ -30,25 +32,26 @@ const char *gn_job_absent(const gn_switchd *daemon, const gn_job *job, char text
     }
     const bool many = missing & (missing - 1);
     snprintf(text, GN_CALLED, "%s %s of 0-%u %s not come", many ? "children" : "child",
-             gn_job_bits(missing, list, sizeof list), children - 1, many ? "have" : "has");
+             gn_bits_list(missing, list, sizeof list), children - 1, many ? "have" : "has");
     return text;
 }
 
 static void above_waits(const gn_switchd *daemon, const gn_job *job, char text[GN_ADMISSION_TEXT])
 {
     const char *what = gn_switchd_above(daemon);
-    const double silent = gn_job_silence(job, -1, gn_now());
+    const gn_silence silence = gn_job_silence(job, -1, gn_now());
     if (job->above->state == GN_SESSION_CONNECTING)
         snprintf(text, GN_ADMISSION_TEXT, "no connection to the %s %s yet", what, job->above->name);
-    else if (silent > 0)
-        snprintf(text, GN_ADMISSION_TEXT, "no sign of life from the %s %s for %.3g s", what, job->above->name, silent);
+    else if (silence.part >= GN_SILENCE_NOTED)
+        snprintf(text, GN_ADMISSION_TEXT, "no sign of life from the %s %s for %.3g s", what, job->above->name,
+                 silence.seconds);
     else if (*job->above_waits)
         snprintf(text, GN_ADMISSION_TEXT, "%s %s: %.160s", what, job->above->name, job->above_waits);
     else
         snprintf(text, GN_ADMISSION_TEXT, "the %s %s has not answered yet", what, job->above->name);
 }
 
-/// Keeps those that have waited longest, the first of them first.
+/// Keeps the slots that have waited longest, sorted by how long.
 static void keep_wait(gn_waits *w, int copy, const gn_slot_status *slot)
 {
     unsigned at = w->shown < GN_WAITS_SHOWN ? w->shown++ : GN_WAITS_SHOWN - 1;
@@ -64,24 +67,24 @@ static void keep_wait(gn_waits *w, int copy, const gn_slot_status *slot)
 void gn_job_look(const gn_switchd *daemon, const gn_job *job, unsigned s, gn_waits *w)
 {
     gn_shard *shard = daemon->shard[job->shard[s]];
-    const unsigned stream = job->stream[s];
+    const unsigned channel = job->channel[s];
     gn_slot_status slot;
-    gn_ps *ps = shard->streams[stream].ps;
+    gn_ps *ps = shard->channels[channel].ps;
     int64_t since = 0;
     memset(w, 0, sizeof *w);
     memset(&slot, 0, sizeof slot);
     gn_shard_lock(shard);
     if (ps && gn_ps_waits_for(ps, &slot.psn, &slot.absent, &since)) {
         slot.since_ns = (uint64_t)since;
-        keep_wait(w, (int)(slot.psn % shard->streams[stream].slots), &slot);
+        keep_wait(w, (int)(slot.psn % shard->channels[channel].slots), &slot);
     }
-    const unsigned index = gn_shard_job_index(shard, stream);
+    const unsigned index = gn_shard_job_index(shard, channel);
     for (int at = -1; (at = gn_switch_waiting(&shard->sw, index, (unsigned)(at + 1), &slot)) >= 0;)
         keep_wait(w, at, &slot);
     gn_shard_unlock(shard);
 }
 
-/// Of the slot that has waited longest, in a job that runs.
+/// Whom the slot waits for that has waited longest, in a job that runs.
 static void slot_waits(const gn_switchd *daemon, const gn_job *job, char text[GN_ADMISSION_TEXT])
 {
     const uint64_t now = gn_now();
@@ -93,7 +96,7 @@ static void slot_waits(const gn_switchd *daemon, const gn_job *job, char text[GN
         gn_job_look(daemon, job, s, &w);
         if (w.shown && w.slot[0].since_ns < oldest.since_ns) oldest = w.slot[0];
     }
-    const bool long_since = now - oldest.since_ns >= GN_JOB_LOOK_MS * UINT64_C(1000000);  // less is as always
+    const bool long_since = now - oldest.since_ns >= GN_WAITS_NOTED_MS * GN_MILLISECOND;
     for (unsigned i = 0; long_since && !oldest.waits_for_parent && i < gn_job_terms(job)->children; i++) {
         const gn_ranks ranks = gn_job_child_ranks(job, i, oldest.absent);
         if (!gn_ranks_any(&ranks) || children++) continue;
@@ -116,9 +119,9 @@ const char *gn_job_waits_for(const gn_switchd *daemon, const gn_job *job, char t
 {
     char absent[GN_CALLED];
     *text = 0;
-    if (job->state == GN_JOB_RUNNING) slot_waits(daemon, job, text);
-    if (job->state == GN_JOB_ASKING) above_waits(daemon, job, text);
-    if (job->state == GN_JOB_FORMING)
+    if (job->phase == GN_JOB_RUNNING) slot_waits(daemon, job, text);
+    if (job->phase == GN_JOB_ASKING) above_waits(daemon, job, text);
+    if (job->phase == GN_JOB_FORMING)
         snprintf(text, GN_ADMISSION_TEXT, "%s%s%s", gn_job_absent(daemon, job, absent),
                  *job->refused ? "; refused: " : "", job->refused);
     return text;

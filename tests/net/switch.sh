@@ -9,7 +9,7 @@ switch_start --shards 2 --drop 1% --duplicate in:0.5% --reorder out:1% --seed 7
 rounds=3
 [ "${GN_LONG:-0}" = 0 ] || rounds=30
 for format in 0 1 2; do
-    workers 1 "sum$format" 4 format $format streams 2 slots 64 count 200000 rounds $rounds
+    workers 1 "sum$format" 4 format $format channels 2 slots 64 count 200000 rounds $rounds
     workers_good "sum$format"
     resent=$(result "sum$format-0" resent)
     expect "packets sent again in format $format" "$resent" -gt 0

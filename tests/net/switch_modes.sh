@@ -13,7 +13,7 @@ for ((i = 0; i < 100; i++)); do "$testbed_gradnic" switch status -c "$testbed_di
 for mode in shared preemptive; do
     switch_start --mode "$mode" --ps "$switch_address:7778" --slots 64 --windows 2048 --drop 1%
     [ "$(switch_ask status --json | jq -r .mode)" = "$mode" ] || fail "mode"
-    workers 1 "low-$mode" 4 format 2 streams 2 slots 64 count 150000 rounds $rounds priority 10
+    workers 1 "low-$mode" 4 format 2 channels 2 slots 64 count 150000 rounds $rounds priority 10
     low=("${pids[@]}")
     workers 1 "high-$mode" 4 format 0 slots 128 count 150000 rounds $rounds priority 1000
     workers_good "high-$mode"

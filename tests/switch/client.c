@@ -21,20 +21,20 @@
 
 enum { BUFFER = 65536, BURST = 64, ASK_MS = 100 };
 
-typedef struct stream {
+typedef struct channel {
     int fd;
     gn_source to;
     gn_worker *worker;
     float *send, *recv;
     float *own, *sum;  ///< what is sent and must come, but for a factor
-} stream;
+} channel;
 
 typedef struct client {
     const sw_client *config;
     sw_result *result;
     int tcp;
     gn_admission_join join;
-    stream streams[GN_ADMISSION_STREAMS_MAX];
+    channel channels[GN_ADMISSION_CHANNELS_MAX];
     gn_outbox *box;
     uint8_t in[GN_ADMISSION_MAX];
     size_t in_bytes;
@@ -62,12 +62,12 @@ static bool switch_address(const sw_client *config, uint16_t port, struct sockad
     return inet_pton(AF_INET, config->host, &v4->sin_addr) == 1;
 }
 
-static bool open_stream(client *c, unsigned s)
+static bool open_channel(client *c, unsigned s)
 {
     const int on = 1, bytes = 4 << 20;
     struct sockaddr_in own = {.sin_family = AF_INET};
     socklen_t length = sizeof own;
-    stream *t = &c->streams[s];
+    channel *t = &c->channels[s];
     t->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     (void)setsockopt(t->fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on);
     if (setsockopt(t->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes))
@@ -140,11 +140,11 @@ static bool join(client *c)
     return true;
 }
 
-static bool start_stream(client *c, unsigned s)
+static bool start_channel(client *c, unsigned s)
 {
     const gn_admission_join *j = &c->join;
     const gn_admission_welcome *w = &c->result->welcome;
-    stream *t = &c->streams[s];
+    channel *t = &c->channels[s];
     const gn_worker_config config = {.job = w->job[s],
                                      .gen = w->gen[s],
                                      .rank = j->rank,
@@ -181,7 +181,7 @@ static float factor(unsigned round)
 
 static void prepare(client *c, unsigned s)
 {
-    stream *t = &c->streams[s];
+    channel *t = &c->channels[s];
     for (size_t i = 0; i < c->config->count; i++) {
         int sum = 0;
         for (unsigned rank = 0; rank < c->join.ranks; rank++) sum += contribution(rank, s, i);
@@ -194,24 +194,24 @@ static void prepare(client *c, unsigned s)
 static void make(client *c, unsigned s, unsigned round)
 {
     const float by = factor(round);
-    stream *t = &c->streams[s];
+    channel *t = &c->channels[s];
     for (size_t i = 0; i < c->config->count; i++) t->send[i] = t->own[i] * by;
 }
 
 static bool check(client *c, unsigned s, unsigned round)
 {
     const float by = factor(round);
-    const stream *t = &c->streams[s];
+    const channel *t = &c->channels[s];
     for (size_t i = 0; i < c->config->count; i++)
         if (isnan(t->sum[i]) ? !isnan(t->recv[i]) : t->recv[i] != t->sum[i] * by)
-            return fail(c, "round %u, stream %u, value %zu: %g, not %g", round, s, i, (double)t->recv[i],
+            return fail(c, "round %u, channel %u, value %zu: %g, not %g", round, s, i, (double)t->recv[i],
                         (double)(t->sum[i] * by));
     c->result->hash =
         (uint32_t)crc32(c->result->hash, (const Bytef *)t->recv, (uInt)(sizeof(float) * c->config->count));
     return true;
 }
 
-static void transmit(client *c, stream *t)
+static void transmit(client *c, channel *t)
 {
     const size_t bound = gn_agg_bound(c->join.packet_values);
     for (;;) {
@@ -241,7 +241,7 @@ static bool is_binary32(const uint8_t *datagram, size_t bytes)
     return !gn_agg_parse(datagram, bytes, &packet) && packet.flags & GN_AGG_FLOAT;
 }
 
-static void receive(client *c, stream *t)
+static void receive(client *c, channel *t)
 {
     for (int i = 0; i < BURST; i++) {
         char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
@@ -262,8 +262,8 @@ static void receive(client *c, stream *t)
 static int time_left(const client *c)
 {
     int64_t first = (int64_t)(c->progress + (uint64_t)c->config->timeout_ms * 1000000);
-    for (unsigned s = 0; s < c->join.streams; s++) {
-        const int64_t due = gn_worker_deadline(c->streams[s].worker);
+    for (unsigned s = 0; s < c->join.channels; s++) {
+        const int64_t due = gn_worker_deadline(c->channels[s].worker);
         if (due != GN_NEVER && due < first) first = due;
     }
     const int64_t left = first - (int64_t)gn_now();
@@ -273,13 +273,13 @@ static int time_left(const client *c)
 /// Waits for packets, timers and bad news. @return false: it is over
 static bool wait_for_something(client *c)
 {
-    struct pollfd watched[1 + GN_ADMISSION_STREAMS_MAX] = {{.fd = c->tcp, .events = POLLIN}};
+    struct pollfd watched[1 + GN_ADMISSION_CHANNELS_MAX] = {{.fd = c->tcp, .events = POLLIN}};
     gn_admission frame;
-    for (unsigned s = 0; s < c->join.streams; s++)
-        watched[1 + s] = (struct pollfd){.fd = c->streams[s].fd, .events = POLLIN};
-    (void)poll(watched, 1 + c->join.streams, time_left(c));
-    for (unsigned s = 0; s < c->join.streams; s++)
-        if (watched[1 + s].revents) receive(c, &c->streams[s]);
+    for (unsigned s = 0; s < c->join.channels; s++)
+        watched[1 + s] = (struct pollfd){.fd = c->channels[s].fd, .events = POLLIN};
+    (void)poll(watched, 1 + c->join.channels, time_left(c));
+    for (unsigned s = 0; s < c->join.channels; s++)
+        if (watched[1 + s].revents) receive(c, &c->channels[s]);
     if (watched[0].revents) {
         const int got = next_frame(c, &frame, 0);
         if (got < 0) return fail(c, "the switch %s:%u closed the connection", c->config->host, c->config->port);
@@ -294,21 +294,21 @@ static bool wait_for_something(client *c)
 static bool sum_once(client *c, unsigned round)
 {
     bool done = false;
-    for (unsigned s = 0; s < c->join.streams; s++) {
+    for (unsigned s = 0; s < c->join.channels; s++) {
         make(c, s, round);
-        if (gn_worker_post(c->streams[s].worker, c->streams[s].send, c->streams[s].recv, c->config->count))
+        if (gn_worker_post(c->channels[s].worker, c->channels[s].send, c->channels[s].recv, c->config->count))
             return fail(c, "gn_worker_post");
     }
     c->progress = gn_now();
     while (!done) {
         done = true;
-        for (unsigned s = 0; s < c->join.streams; s++) {
-            transmit(c, &c->streams[s]);
-            done &= gn_worker_done(c->streams[s].worker);
+        for (unsigned s = 0; s < c->join.channels; s++) {
+            transmit(c, &c->channels[s]);
+            done &= gn_worker_done(c->channels[s].worker);
         }
         if (!done && !wait_for_something(c)) return false;
     }
-    for (unsigned s = 0; s < c->join.streams; s++)
+    for (unsigned s = 0; s < c->join.channels; s++)
         if (!check(c, s, round)) return false;
     c->result->rounds++;
     return true;
@@ -423,11 +423,11 @@ static bool flood(client *c)
             const size_t bytes =
                 c->config->flood == SW_FLOOD_ANY ? hostile(c, &state, room, ROOM) : imposture(c, &state, room, ROOM);
             gn_outbox_keep(c->box, bytes);
-            gn_outbox_post(c->box, c->streams[0].fd, &c->streams[0].to, room, bytes);
+            gn_outbox_post(c->box, c->channels[0].fd, &c->channels[0].to, room, bytes);
             c->result->flooded++;
         }
         gn_outbox_flush(c->box);
-        while (recv(c->streams[0].fd, c->buffer, BUFFER, MSG_DONTWAIT) > 0) continue;
+        while (recv(c->channels[0].fd, c->buffer, BUFFER, MSG_DONTWAIT) > 0) continue;
         usleep(every);
     }
     return true;
@@ -447,17 +447,17 @@ static bool go(client *c, unsigned round)
 static bool run(client *c)
 {
     const sw_client *config = c->config;
-    for (unsigned s = 0; s < c->join.streams; s++) {
-        stream *t = &c->streams[s];
+    for (unsigned s = 0; s < c->join.channels; s++) {
+        channel *t = &c->channels[s];
         t->own = malloc(sizeof(float) * config->count);
         t->sum = malloc(sizeof(float) * config->count);
         if (!t->own || !t->sum) return fail(c, "out of memory");
         prepare(c, s);
-        if (!open_stream(c, s)) return false;
+        if (!open_channel(c, s)) return false;
     }
     if (!join(c)) return false;
-    for (unsigned s = 0; s < c->join.streams; s++)
-        if (!start_stream(c, s)) return false;
+    for (unsigned s = 0; s < c->join.channels; s++)
+        if (!start_channel(c, s)) return false;
     if (config->flood_s > 0) return flood(c);
     const uint64_t begin = gn_now();
     for (unsigned round = 0; round < config->rounds; round++) {
@@ -481,10 +481,10 @@ void sw_client_run(const sw_client *config, sw_result *result)
     c->join = config->join;
     c->join.patience_ms = (uint32_t)config->timeout_ms;
     c->tcp = -1;
-    for (unsigned s = 0; s < GN_ADMISSION_STREAMS_MAX; s++) c->streams[s].fd = -1;
+    for (unsigned s = 0; s < GN_ADMISSION_CHANNELS_MAX; s++) c->channels[s].fd = -1;
     result->good = run(c);
-    for (unsigned s = 0; s < GN_ADMISSION_STREAMS_MAX; s++) {
-        stream *t = &c->streams[s];
+    for (unsigned s = 0; s < GN_ADMISSION_CHANNELS_MAX; s++) {
+        channel *t = &c->channels[s];
         if (t->worker) {
             const gn_worker_stats stats = gn_worker_get_stats(t->worker);
             add_stats(&result->stats, &stats);

@@ -21,7 +21,7 @@ typedef struct sw_client {
     const char *host;  ///< of the switch, numeric
     uint16_t port;
     gn_admission_join join;   ///< all but udp_port and patience_ms, which is timeout_ms
-    size_t count;             ///< values of each stream's vectors
+    size_t count;             ///< values of each channel's vectors
     unsigned rounds;          ///< vectors, one after the other
     int timeout_ms;           ///< without any progress
     unsigned stop_after;      ///< rounds after which it goes without a word; 0: never
@@ -41,7 +41,7 @@ typedef struct sw_result {
     char error[400];
     unsigned rounds;        ///< that were summed and right
     double seconds;         ///< from WELCOME to the last result
-    gn_worker_stats stats;  ///< of all streams
+    gn_worker_stats stats;  ///< of all channels
     uint64_t flooded;       ///< hostile datagrams
     uint32_t hash;          ///< of all results' bits
     gn_admission_welcome welcome;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// switch_client HOST PORT NAME RANK RANKS [OPTION VALUE]...: a worker of client.h as a process. Options: streams, slots, values, format (0 to
+// switch_client HOST PORT NAME RANK RANKS [OPTION VALUE]...: a worker of client.h as a process. Options: channels, slots, values, format (0 to
 // 2), count, rounds, timeout (ms), stop-after, pause (ms), flood (ms), flood-kind (0 to 3), flood-every (us), priority, bit, children, parent-bit, parent-children. Prints one line of JSON; status 0 when all sums were right.
 #include <stddef.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 static void set(sw_client *c, const char *option, const char *text)
 {
     const unsigned long value = strtoul(text, NULL, 10);
-    if (!strcmp(option, "streams")) c->join.streams = (uint8_t)value;
+    if (!strcmp(option, "channels")) c->join.channels = (uint8_t)value;
     if (!strcmp(option, "slots")) c->join.slots = (uint16_t)value;
     if (!strcmp(option, "values")) c->join.packet_values = (uint16_t)value;
     if (!strcmp(option, "format")) c->join.format = (uint8_t)value, c->join.bound_exp = value ? 10 : 0;
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
                             .ranks = (uint16_t)strtoul(argv[5], NULL, 10),
                             .packet_values = 256,
                             .slots = 256,
-                            .streams = 1},
+                            .channels = 1},
                    .count = 100000,
                    .rounds = 10,
                    .timeout_ms = 10000};
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     c.join.children = (uint8_t)c.join.ranks;
     for (int i = 6; i + 1 < argc; i += 2) set(&c, argv[i], argv[i + 1]);
     sw_client_run(&c, &r);
-    const double bytes = 4.0 * (double)c.count * c.join.streams * r.rounds;
+    const double bytes = 4.0 * (double)c.count * c.join.channels * r.rounds;
     printf("{\"good\": %s, \"error\": \"%s\", \"rounds\": %u, \"seconds\": %.3f, \"mb_per_s\": %.1f, \"sent\": %llu, "
            "\"resent\": %llu, "
            "\"late\": %llu, \"ignored\": %llu, \"up_bytes\": %llu, \"down_bytes\": %llu, \"hash\": %u, \"slots\": %u, "

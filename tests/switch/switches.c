@@ -13,7 +13,7 @@
 
 const gn_switchd_config plain_switch = {.listen = {.ip = {.version = 4, .bytes = {127, 0, 0, 1}}},
                                         .shards = 1,
-                                        .streams = 8,
+                                        .channels = 8,
                                         .slots = 1024,
                                         .quota = 1024,
                                         .slot_values = 512,
@@ -104,7 +104,7 @@ sw_client client_of(uint16_t port, const char *name, unsigned rank, unsigned ran
                             .children = (uint8_t)ranks,
                             .packet_values = 256,
                             .slots = 64,
-                            .streams = 1},
+                            .channels = 1},
                    .count = 20000,
                    .rounds = 3,
                    .timeout_ms = 10000};

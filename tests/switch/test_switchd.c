@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch with real sockets on loopback: sums are right over bad links, in every format and memory mode, with shards and streams, under leaves
+// The switch with real sockets on loopback: sums are right over bad links, in every format and memory mode, with shards and channels, under leaves
 // and a root.
 #include <stdio.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 #include "switches.h"
 #include "unit/suite.h"
 
-static void sum_over(const gn_switchd_config *config, gn_agg_format format, unsigned streams)
+static void sum_over(const gn_switchd_config *config, gn_agg_format format, unsigned channels)
 {
     const running r = start(config);
     for (unsigned i = 0; i < 4; i++) {
         sw_client c = client_of(r.port, "sum", i, 4);
         c.join.format = (uint8_t)format;
         c.join.bound_exp = format == GN_AGG_INT32 ? 0 : 10;
-        c.join.streams = (uint8_t)streams;
+        c.join.channels = (uint8_t)channels;
         launch(i, &c);
     }
     all_good(0, 4);
@@ -28,7 +28,7 @@ START_TEST(sums_are_right)
 }
 END_TEST
 
-START_TEST(streams_go_to_all_shards)
+START_TEST(channels_go_to_all_shards)
 {
     gn_switchd_config config = plain_switch;
     config.shards = 3;
@@ -74,7 +74,7 @@ START_TEST(leaves_and_a_root)
         c.join.parent_bit = (uint8_t)(i / 2);
         c.join.parent_children = 2;
         c.join.leader = i / 2 ? GN_AGG_WORKERS_MAX : 0;
-        c.join.streams = 2;
+        c.join.channels = 2;
         launch(i, &c);
     }
     all_good(0, 4);
@@ -97,7 +97,7 @@ static void share(gn_memory_mode mode, gn_agg_format format)
         c.join.format = (uint8_t)format;
         c.join.bound_exp = format == GN_AGG_INT32 ? 0 : 10;
         c.join.priority = i < 3 ? 100 : 200;
-        c.join.streams = 2;
+        c.join.channels = 2;
         launch(i, &c);
     }
     all_good(0, 3);
@@ -363,7 +363,7 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("switchd", sums_are_right, streams_go_to_all_shards, bad_links_both_ways, one_worker_alone,
+    return RUN_TESTS("switchd", sums_are_right, channels_go_to_all_shards, bad_links_both_ways, one_worker_alone,
                      leaves_and_a_root, jobs_share_slots, marks_of_queues_come_down,
                      right_packets_in_floods_change_no_other_sum, datagrams_one_by_one, values_without_integers,
                      a_switch_in_the_middle, a_root_that_shares_its_slots, leaves_that_share_their_slots,

@@ -142,7 +142,7 @@ START_TEST(who_goes_is_told_of)
     for (unsigned i = 0; i < 2; i++) {
         sw_client c = client_of(r.port, "goes", i, 2);
         c.join.slots = 512;
-        c.join.streams = 2;
+        c.join.channels = 2;
         launch(i, &c);
     }
     all_good(0, 2);
@@ -214,14 +214,14 @@ START_TEST(slots_are_granted_within_the_quota)
 {
     gn_switchd_config config = plain_switch;
     config.quota = 256;
-    config.streams = 16;
+    config.channels = 16;
     const running r = start(&config);
     for (unsigned job = 0; job < 5; job++) {
         char name[8];
         snprintf(name, sizeof name, "q%u", job);
         sw_client c = client_of(r.port, name, 0, 1);
         c.join.slots = 512;
-        c.join.streams = job == 4 ? 1 : 2;
+        c.join.channels = job == 4 ? 1 : 2;
         c.rounds = 1;
         c.pause_s = 1;
         launch(job, &c);
@@ -234,14 +234,14 @@ START_TEST(slots_are_granted_within_the_quota)
     }
     says(4, "no slots left");
     sw_client c = client_of(r.port, "none", 0, 1);
-    c.join.streams = 16;
+    c.join.channels = 16;
     stop(&r);
     config.quota = 8;
     const running small = start(&config);
     c.port = small.port;
     launch(5, &c);
     await(5, 1);
-    says(5, "16 streams need a slot each, and a job has at most 8 here (--quota)");
+    says(5, "16 channels need a slot each, and a job has at most 8 here (--quota)");
     stop(&small);
 }
 END_TEST
@@ -365,7 +365,7 @@ START_TEST(bytes_that_are_no_frame)
         const char *bytes;
         size_t count;
         const char *answer;
-    } hellos[] = {{"GET / HTTP/1.0\r\n\r\n", 18, "sent no frame of admission"},
+    } hellos[] = {{"GET / HTTP/1.0\r\n\r\n", 18, "sent bytes that are not an admission frame"},
                   {"GNAD\2\0\0\0", 8, "speaks version 2 of admission, not 5"},
                   {"GNAD\5\5\0\1x", 9, NULL},  // a child's, but it has no job
                   {"GNAD\5\0\0\1x", 9, "sent JOIN with a length that ends 47 bytes too soon"},

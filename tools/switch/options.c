@@ -114,7 +114,7 @@ static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switch
         config->shards = gn_option_unsigned(state, "shards", arg, 1, GN_SWITCHD_SHARDS_MAX);
         return true;
     case KEY_STREAMS:
-        config->streams = gn_option_unsigned(state, "streams", arg, 1, GN_SWITCH_JOBS_MAX);
+        config->channels = gn_option_unsigned(state, "streams", arg, 1, GN_SWITCH_JOBS_MAX);
         return true;
     case KEY_SLOTS:
         config->slots = gn_option_unsigned(state, "slots", arg, 1, 16u * GN_AGG_SLOTS_MAX);
@@ -168,10 +168,8 @@ static bool parse_memory(int key, char *arg, struct argp_state *state, gn_switch
 
 static void check_above(struct argp_state *state, const char *name, const char *text)
 {
-    char host[GN_SWITCHD_HOST];
-    const char *port;
     gn_error error;
-    if (text && gn_switchd_host_port(text, host, &port, &error)) argp_error(state, "--%s %s", name, error.text);
+    if (text && gn_switchd_check_address(text, &error)) argp_error(state, "--%s %s", name, error.text);
 }
 
 static void check_memory(struct argp_state *state, const gn_switchd_config *config)
@@ -204,9 +202,9 @@ static void finish(struct argp_state *state, const switch_options *o)
         argp_error(state, "--slots %u: fewer than shards (%u)", config->slots, config->shards);
     if (config->windows && config->windows < config->shards)
         argp_error(state, "--windows %u: fewer than shards (%u)", config->windows, config->shards);
-    if (config->udp_first && config->udp_first + config->shards * config->streams > 65536)
+    if (config->udp_first && config->udp_first + config->shards * config->channels > 65536)
         argp_error(state, "--udp %u: %u ports from there on are needed", config->udp_first,
-                   config->shards * config->streams);
+                   config->shards * config->channels);
     if (config->place_fanin && !config->parent)
         argp_error(state, "--place says where at the --parent, which is missing");
 }
@@ -271,7 +269,7 @@ void switch_options_parse(switch_options *o, int argc, char **argv)
         NULL};
     *o = (switch_options){.config = {.listen.port = GN_PORT_DEFAULT,
                                      .shards = 1,
-                                     .streams = GN_SWITCHD_STREAMS,
+                                     .channels = GN_SWITCHD_CHANNELS,
                                      .slots = GN_SWITCHD_SLOTS,
                                      .slot_values = GN_SWITCHD_VALUES,
                                      .buffer_bytes = GN_SWITCHD_BUFFER,
