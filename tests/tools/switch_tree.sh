@@ -40,10 +40,24 @@ ranks() {
 at_work() {
     ranks "$@"
     for _ in $(seq 2000); do
-        [ "$("$GRADNIC" switch stats -c "$PWD/leaf0.sock" --json | jq "[.jobs[].streams[].core.partials] | add > 2000")" = true ] && return 0
+        [ "$("$GRADNIC" switch stats -c "$PWD/leaf0.sock" --json | jq "[.jobs[].channels[].core.partials] | add > 2000")" = true ] && return 0
         sleep 0.02
     done
     fail "no job: $(cat ./*.log "$1"?.err)"
+}
+
+# old_names: for one release, what is said of channels has their old name, stream, too
+old_names() {
+    local labels
+    "$GRADNIC" switch jobs -c "$PWD/leaf0.sock" --json | jq -e '.jobs[] | .channels == .streams and (.channels | length) == 1' >said.txt ||
+        fail "jobs: $(cat said.txt)"
+    "$GRADNIC" switch stats -c "$PWD/leaf0.sock" --json |
+        jq -e '.jobs[] | [.channels[] | del(.channel)] == [.streams[] | del(.stream)] and .channels[0].channel == "0" and .streams[0].stream == "0"' \
+            >said.txt || fail "stats: $(cat said.txt)"
+    for labels in 'channels_udp_bytes{.*channel="0"}' 'streams_udp_bytes{.*stream="0"}'; do
+        "$GRADNIC" switch stats -c "$PWD/leaf0.sock" --prometheus | grep -q "^gradnic_switch_jobs_$labels [0-9]" ||
+            fail "Prometheus has no $labels"
+    done
 }
 
 # says WHO TEXT: its status comes to say so
@@ -71,6 +85,7 @@ for i in 0 1 2 3; do wait "${rank[i]}" || fail "rank $i: $(cat "good$i.err")"; d
 says leaf0 "all have left"
 ! grep -q "without a word" status.txt || fail "who has ended well has not said so: $(cat status.txt)"
 at_work killed
+old_names
 kill -s KILL "${rank[@]}"
 says leaf0 "all have left, rank 0 (127.0.0.1:"
 grep -q "and 1 more without a word" status.txt || fail "who was killed is not told from who has ended: $(cat status.txt)"
