@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's side: never waits for a client, so that a slow one holds up neither the others nor the end of the daemon.
+// The server's side. It never waits for a client, so a slow client holds up neither the others nor
+// the end of the daemon.
 #include "host/control.h"
 
 #include <errno.h>
@@ -12,12 +13,13 @@
 #include "host/control_socket.h"
 #include "host/json.h"
 #include "net/clock.h"
+#include "net/socket.h"
 
 typedef struct client {
     int fd;             // -1: a free place
     uint64_t deadline;  // gn_now()
-    char *text;         // the request as far as it has come, then the answer
-    size_t length;      // of it; a request may be longer than what is kept
+    char *text;         // the request, as far as it has come; then the answer
+    size_t length;      // of the whole text; of a long request, not all is kept
     size_t sent;
     bool answering;
 } client;
@@ -30,7 +32,7 @@ struct gn_control {
     client clients[GN_CONTROL_CLIENTS];
 };
 
-static const uint64_t deadline_ns = GN_CONTROL_DEADLINE_MS * UINT64_C(1000000);
+static const uint64_t deadline_ns = GN_CONTROL_DEADLINE_MS * GN_MILLISECOND;
 
 gn_control *gn_control_open(const char *path, const gn_account *account, gn_error *error)
 {
@@ -55,7 +57,7 @@ failed:
 
 static void hang_up(client *c)
 {
-    if (c->fd >= 0) close(c->fd);
+    gn_close(&c->fd);
     free(c->text);
     *c = (client){.fd = -1};
 }
@@ -74,8 +76,7 @@ void gn_control_close(gn_control *control)
 
 int gn_control_prepare(const gn_control *control, struct pollfd *watched)
 {
-    uint64_t first = UINT64_MAX;
-    const uint64_t now = gn_now();
+    uint64_t first = GN_FOREVER;
     watched[0] = (struct pollfd){.fd = control ? control->fd : -1, .events = POLLIN};
     for (size_t i = 0; i < GN_CONTROL_CLIENTS; i++) {
         watched[1 + i] = (struct pollfd){.fd = -1};
@@ -84,8 +85,7 @@ int gn_control_prepare(const gn_control *control, struct pollfd *watched)
         watched[1 + i] = (struct pollfd){.fd = c->fd, .events = c->answering ? POLLOUT : POLLIN};
         if (c->deadline < first) first = c->deadline;
     }
-    if (first == UINT64_MAX) return -1;
-    return first <= now ? 0 : (int)((first - now) / 1000000 + 1);
+    return gn_ms_until(first, gn_now());
 }
 
 static void accept_client(gn_control *control)
@@ -124,7 +124,8 @@ static void answer_with(client *c, char *answer)
     send_answer(c);
 }
 
-// A request too long is read to its end all the same: to hang up on one that still sends would lose the answer.
+// A request that is too long is still read to its end: to hang up on a client that sends would lose
+// the answer.
 static void receive_request(client *c, gn_control_answer *answer, void *context)
 {
     char excess[4096];

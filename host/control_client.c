@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The client's side of a control socket.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static bool send_all(int fd, const char *text, size_t length)
     return true;
 }
 
-// Reads to the end of the stream. @return a terminated text to free(), or NULL
+// Reads until the daemon closes. @return a terminated text to free(), or NULL
 static char *receive_all(int fd)
 {
     size_t room = 4096, length = 0;

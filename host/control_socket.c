@@ -20,7 +20,7 @@ gn_status gn_control_address(const char *path, struct sockaddr_un *address, gn_e
     return GN_OK;
 }
 
-// The account must be able to remove its socket at the end, so a new folder is its own.
+// The account must be able to remove its socket at the end, so it gets a new folder.
 static void make_folder(const char *folder, const gn_account *account)
 {
     struct stat made;
@@ -31,7 +31,7 @@ static void make_folder(const char *folder, const gn_account *account)
     close(fd);
 }
 
-// connect() answers ECONNREFUSED for every file that is no socket, too.
+// connect() also answers ECONNREFUSED for every file that is not a socket.
 static bool is_stale(const struct sockaddr_un *address)
 {
     struct stat found;
@@ -57,8 +57,8 @@ static int bind_private(int fd, const struct sockaddr_un *address)
     return status;
 }
 
-// In a folder that others can write to, the name bound may be something else a moment later: whatever is done there is done with
-// the account's rights.
+// In a folder that others can write to, the bound name may be something else a moment later. So all
+// is done there with the account's rights.
 static int bind_as(int fd, const struct sockaddr_un *address, const gn_account *account)
 {
     const gid_t group = getegid();
@@ -76,7 +76,8 @@ static int bind_as(int fd, const struct sockaddr_un *address, const gn_account *
     return status;
 }
 
-// Here, with the folder as working directory: no part of the path can be exchanged in between.
+// Binds with the folder as working directory, so that no part of the path can be exchanged
+// meanwhile.
 static int bind_here(int fd, const struct sockaddr_un *address, const gn_account *account)
 {
     struct stat folder;
@@ -116,11 +117,11 @@ static int bind_in(int fd, const char *folder, const char *name, const gn_accoun
 
 static const char *hint(int reason, const gn_account *account)
 {
-    if (reason == EADDRINUSE) return " (another gradnic answers there, or it is no socket)";
+    if (reason == EADDRINUSE) return " (another gradnic answers there, or it is not a socket)";
     if (reason == EACCES && account->change)
         return " (the account of --user may not write there; --control names another place)";
     if (reason == ENOENT || reason == EACCES)
-        return " (-c PATH names another place, with -c none there is no control socket)";
+        return " (-c PATH names another place; with -c none there is no control socket)";
     return "";
 }
 

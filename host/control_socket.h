@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_HOST_CONTROL_SOCKET_H
 #define GRADNIC_HOST_CONTROL_SOCKET_H
-/// The control socket's file. Folders may belong to others than root, so nothing in them is touched with root's rights.
+/// The control socket's file. Its folder may belong to somebody else than root, so nothing there is
+/// touched with root's rights.
 
 #include <sys/un.h>
 
 #include "host/privilege.h"
 #include "net/error.h"
 
+/// The address of a socket with this path. @return GN_OK, GN_INVALID
 gn_status gn_control_address(const char *path, struct sockaddr_un *address, gn_error *error);
 
 /// As gn_control_open() says. @return a listening, non-blocking socket; -1 on failure

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_HOST_COUNTER_H
 #define GRADNIC_HOST_COUNTER_H
-/// Counters by name, so that tables, JSON and Prometheus call them the same.
+/// Names of counters: tables, JSON and Prometheus use the same.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@ typedef struct gn_counter {
     size_t offset;     ///< of the uint64_t in its structure
 } gn_counter;
 
-/// One counter's value; `counters` is the structure that the row belongs to.
+/// The value of one counter. `counters` is the structure that the row belongs to.
 static inline uint64_t gn_counter_value(const gn_counter *row, const void *counters)
 {
     return *(const uint64_t *)(const void *)((const char *)counters + row->offset);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_HOST_JSON_H
 #define GRADNIC_HOST_JSON_H
-/// What daemons say of themselves, as JSON. New references throughout; NULL when out of memory.
+/// What daemons say of themselves, as JSON. All functions return new references, or NULL when out
+/// of memory.
 
 #include <jansson.h>
 
@@ -19,12 +20,13 @@ json_t *gn_json_fields(const gn_json_field *fields, size_t count);
 #define GN_JSON_FIELDS(...)                                                                                            \
     gn_json_fields((const gn_json_field[]){__VA_ARGS__},                                                               \
                    sizeof((const gn_json_field[]){__VA_ARGS__}) / sizeof(gn_json_field))
-/// Counters by the names of their rows, which end with a NULL name.
+/// Counters by the names of their rows. The last row has the name NULL.
 json_t *gn_json_rows(const gn_counter *rows, const void *counters);
 json_t *gn_json_fault_settings(const gn_fault_config *fault);
 json_t *gn_json_fault_counters(const gn_fault_counters *counters);
 
-/// Takes `value`. @return its text, to free(); NULL when out of memory (also when `value` is NULL)
+/// Takes over `value`. @return its text, to free(); NULL when out of memory, or when `value` is
+/// NULL
 char *gn_json_text(json_t *value);
 /// {"error": ...} as a text to free(), or NULL when out of memory.
 char *gn_json_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));

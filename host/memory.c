@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/// What a version of control groups calls its files. Page cache that nobody has used for a while counts as used, but can be had.
+/// How a version of control groups names its files. Page cache that has not been used for a while
+/// counts as used, but is available.
 typedef struct group_files {
     const char *folder, *limit, *used, *reclaimable;
 } group_files;
@@ -16,7 +17,9 @@ static const group_files version1 = {"/sys/fs/cgroup/memory", "memory.limit_in_b
                                      "total_inactive_file"},
                          version2 = {"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
 
-/// The number behind `name` at the beginning of a line; NULL: the first thing in the file. @return false: it is not there
+/// Reads the number behind `name` at the beginning of a line. NULL: the number that the file begins
+/// with.
+/// @return false when there is none
 static bool read_number(const char *path, const char *name, uint64_t *number)
 {
     char line[256];
@@ -29,7 +32,8 @@ static bool read_number(const char *path, const char *name, uint64_t *number)
     return found;
 }
 
-/// Of one group. No limit is no number ("max"), or one larger than any memory.
+/// What one group allows. Without a limit, the file holds "max", or a number larger than any
+/// memory.
 static uint64_t group_has(const char *root, const group_files *files, const char *group)
 {
     char path[PATH_MAX];
@@ -44,7 +48,8 @@ static uint64_t group_has(const char *root, const group_files *files, const char
     return limit > used ? limit - used : 0;
 }
 
-/// Of a group and those above it; what is seen of them at all, in a container, begins at its own.
+/// What a group and those above it allow. In a container, only its own group and those below it can
+/// be seen.
 static uint64_t groups_have(const char *root, const group_files *files, char *group)
 {
     uint64_t least = UINT64_MAX;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_HOST_PRIVILEGE_H
 #define GRADNIC_HOST_PRIVILEGE_H
-/// Giving up root (capabilities(7)) once the devices are open.
+/// Giving up root (capabilities(7)) after the devices have been opened.
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -11,17 +11,19 @@
 typedef struct gn_account {
     uid_t user;
     gid_t group;
-    bool change;  ///< false: we are not root and stay who we are
+    bool change;  ///< false: this process is not root, and keeps its account
 } gn_account;
 
-/// Looks up `user` (NULL: nobody). Without root it may only be NULL or ourselves.
+/// Looks up `user` (NULL: nobody). Without root, it can only be NULL or the own account.
 gn_status gn_account_find(gn_account *account, const char *user, gn_error *error);
 
-/// Becomes that account for good, without capabilities but CAP_NET_ADMIN if `keep_net_admin` (permitted, not effective), and
-/// sets no_new_privs. Call before any thread is made.
+/// Becomes that account for good, and gives up all capabilities. With `keep_net_admin`,
+/// CAP_NET_ADMIN stays permitted, though not effective. Sets no_new_privs. Call it before any
+/// thread is made.
 gn_status gn_privilege_drop(const gn_account *account, bool keep_net_admin, gn_error *error);
 
-/// Makes the kept capability effective for the calling thread, for cleaning up. Does nothing without one.
+/// Makes the kept capability effective for the calling thread, for cleaning up. Without one it does
+/// nothing.
 void gn_privilege_raise_net_admin(void);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Path of names -> metric; members of lists are told apart by their texts, as labels. The samples of a metric stand together, as the format
-// demands, wherever in the tree they were found.
+// The names on the way to a number make its metric. Members of lists are told apart by their
+// strings, as labels. The format demands that the samples of a metric stand together, wherever in
+// the tree they were found.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static place deeper(const place *at, const char *name)
     return next;
 }
 
-// A backslash or a quote in a label's value is escaped; newlines are in none of our texts.
+// A backslash or a quote in a label's value is escaped. No text here has a newline.
 static void add_label(place *at, const char *name, const char *value)
 {
     char *out = at->labels + strlen(at->labels);
@@ -36,7 +37,8 @@ static void add_label(place *at, const char *name, const char *value)
     *out = 0;
 }
 
-/// `found`: for each metric, in the order in which they were found, its samples as texts.
+/// Adds the numbers in `value` to `found`: for each metric, in the order in which they are found,
+/// its samples as texts.
 static void collect(json_t *found, const place *at, const json_t *value);
 
 static void add_sample(json_t *found, const place *at, const char *number)
@@ -89,7 +91,7 @@ static void collect(json_t *found, const place *at, const json_t *value)
     }
 }
 
-// Counters and what goes up and down are not told apart in the tree.
+// The tree does not tell counters from values that go up and down, so the type is untyped.
 static void print(FILE *out, json_t *found)
 {
     const char *metric;

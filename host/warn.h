@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_HOST_WARN_H
 #define GRADNIC_HOST_WARN_H
-/// What somebody should know though the daemon goes on.
+/// Warnings: what the user should know, though the daemon goes on.
 
-/// Writes one line to stderr: "gradnic: warning: " and the text.
+/// Writes a line to stderr: "gradnic: warning: " and the text.
 void gn_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif
