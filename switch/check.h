@@ -22,8 +22,8 @@ static inline bool gn_check_has_pclmul(void)
 
 /// The CRC-32 of 28 bytes, in polynomials over GF(2) whose highest coefficient is the lowest bit.
 /// After Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction",
-/// Intel
-/// 2009. The product of two registers is one power of x too high; the constants make up for it.
+/// Intel 2009. The product of two registers is one power of x too high; the constants make up for
+/// it.
 GN_PCLMUL static inline uint32_t gn_check_pclmul(const uint8_t *header)
 {
     // x^127 and x^191 mod P; x^96 mod P; P and x^95 / P

@@ -18,9 +18,9 @@ typedef struct gn_rtt {
 /// early only makes a slow network slower.
 gn_rtt gn_rtt_new(uint64_t min_ns, uint64_t max_ns);
 
-/// An answer took so long. It is the answer to a first question. The answers of a window come
-/// together. Of those within one round trip only the longest counts, and it counts once; otherwise
-/// each round trip would forget how much round trips differ (RFC 7323, appendix G).
+/// Notes how long the answer to a first question took. The answers of a window come together. Of
+/// those within one round trip only the longest counts, and it counts once; otherwise each round
+/// trip would forget how much round trips differ (RFC 7323, appendix G).
 void gn_rtt_measure(gn_rtt *rtt, int64_t now_ns, int64_t took_ns);
 
 /// The time to wait after so many attempts that failed. `first`: for the first answer of a vector.

@@ -17,7 +17,7 @@
 uint32_t gn_shared_address(const gn_switch *sw, uint16_t job, uint32_t psn)
 {
     // Each step can be undone, so the chunks of one job fall on all addresses alike. The upper bits
-    // of a product do for any number of slots.
+    // of a product serve any number of slots.
     uint32_t x = psn ^ (uint32_t)job * 0x9e3779b1u;
     x = (x ^ x >> 16) * 0x85ebca6bu;
     x = (x ^ x >> 13) * 0xc2b2ae35u;
