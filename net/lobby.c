@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/lobby.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/tcp.h"
+
+gn_status gn_lobby_open(gn_lobby *lobby, unsigned room)
+{
+    *lobby = (gn_lobby){.strangers = calloc(room, sizeof *lobby->strangers), .room = room};
+    return lobby->strangers ? GN_OK : GN_NO_MEMORY;
+}
+
+void gn_lobby_add_door(gn_lobby *lobby, gn_door door)
+{
+    lobby->door[lobby->doors++] = door;
+}
+
+void gn_lobby_close(gn_lobby *lobby)
+{
+    while (lobby->count) gn_lobby_dismiss(lobby, lobby->count - 1);
+    free(lobby->strangers);
+    *lobby = (gn_lobby){0};
+}
+
+static bool is_full(const gn_lobby *lobby)
+{
+    return lobby->count == lobby->room;
+}
+
+/// Whether the oldest has had its time to speak.
+static bool may_give_way(const gn_lobby *lobby, uint64_t now)
+{
+    return lobby->count && now >= lobby->strangers[0].since + GN_LOBBY_GRACE;
+}
+
+static void make_room(gn_lobby *lobby)
+{
+    gn_lobby_dismiss(lobby, 0);
+    lobby->gave_way++;
+}
+
+/// Whether one more may come in.
+static bool is_open(const gn_lobby *lobby, uint64_t now)
+{
+    return now >= lobby->shut_until && (!is_full(lobby) || may_give_way(lobby, now));
+}
+
+/// No socket is left, or no memory: those who knock have to wait, and poll() must not report them at once.
+static void shut(gn_lobby *lobby, uint64_t now)
+{
+    lobby->shut_until = now + GN_LOBBY_GRACE;
+}
+
+static void take_in(gn_lobby *lobby, unsigned door, int fd, const gn_endpoint *from, uint64_t now)
+{
+    gn_framed *connection = gn_framed_new(fd, GN_FRAMED_OPEN, lobby->door[door].in_room, lobby->door[door].out_room);
+    if (!connection) {
+        shut(lobby, now);
+        return;
+    }
+    if (is_full(lobby)) make_room(lobby);
+    lobby->strangers[lobby->count++] = (gn_stranger){
+        .connection = connection, .door = door, .from = *from, .since = now, .until = now + GN_LOBBY_PATIENCE};
+}
+
+/// @return whether to try again: somebody came in, or gave way
+static bool open_door(gn_lobby *lobby, unsigned door, uint64_t now)
+{
+    gn_endpoint from;
+    if (lobby->door[door].listener < 0) return false;
+    const int fd = gn_tcp_accept(lobby->door[door].listener, &from);
+    if (fd >= 0) {
+        take_in(lobby, door, fd, &from, now);
+        return true;
+    }
+    if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return false;
+    if (may_give_way(lobby, now)) {
+        make_room(lobby);
+        return true;
+    }
+    shut(lobby, now);
+    return false;
+}
+
+void gn_lobby_accept(gn_lobby *lobby)
+{
+    // All who come in now are of the same age: none of them gives way unread to one behind it in the queue.
+    const uint64_t now = gn_now();
+    for (unsigned empty = 0; empty < lobby->doors && is_open(lobby, now);) {
+        empty = open_door(lobby, lobby->next_door, now) ? 0 : empty + 1;
+        lobby->next_door = (lobby->next_door + 1) % lobby->doors;
+    }
+}
+
+unsigned gn_lobby_poll(const gn_lobby *lobby, struct pollfd *set, uint64_t now)
+{
+    unsigned n = 0;
+    const bool opens = is_open(lobby, now);
+    for (unsigned i = 0; i < lobby->doors; i++)
+        set[n++] = (struct pollfd){.fd = opens ? lobby->door[i].listener : -1, .events = POLLIN};
+    for (unsigned i = 0; i < lobby->count; i++) set[n++] = gn_framed_poll(lobby->strangers[i].connection);
+    return n;
+}
+
+uint64_t gn_lobby_due(const gn_lobby *lobby, uint64_t now)
+{
+    uint64_t due = GN_FOREVER;
+    for (unsigned i = 0; i < lobby->count; i++)
+        if (lobby->strangers[i].until < due) due = lobby->strangers[i].until;
+    if (lobby->doors && !is_open(lobby, now)) {
+        uint64_t opens = lobby->shut_until;
+        if (is_full(lobby) && lobby->strangers[0].since + GN_LOBBY_GRACE > opens)
+            opens = lobby->strangers[0].since + GN_LOBBY_GRACE;
+        if (opens < due) due = opens;
+    }
+    return due;
+}
+
+bool gn_stranger_is_over(const gn_stranger *stranger, uint64_t now)
+{
+    return now > stranger->until || stranger->connection->state == GN_FRAMED_CLOSED;
+}
+
+gn_framed *gn_lobby_admit(gn_lobby *lobby, unsigned index)
+{
+    gn_framed *connection = lobby->strangers[index].connection;
+    lobby->count--;
+    memmove(&lobby->strangers[index], &lobby->strangers[index + 1], (lobby->count - index) * sizeof *lobby->strangers);
+    return connection;
+}
+
+void gn_lobby_dismiss(gn_lobby *lobby, unsigned index)
+{
+    gn_framed_free(gn_lobby_admit(lobby, index));
+}

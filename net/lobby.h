@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_NET_LOBBY_H
+#define GRADNIC_NET_LOBBY_H
+/// Room for strangers: those who have connected and have not yet said who they are. Anybody may
+/// connect to a port, so that there are rules, and none of them makes anyone wait:
+///
+/// * There is room for so many strangers.
+/// * When all room is taken, the oldest stranger gives way to a new one, but not before it has had
+///   GN_LOBBY_GRACE to speak. Whoever speaks at once is always heard. Sockets of this process are
+///   room, too.
+/// * Until then new ones wait in the kernel's queue, where nothing is lost.
+/// * A stranger has GN_LOBBY_PATIENCE to say who it is.
+/// * The doors take turns: many strangers at one do not keep anybody out at another.
+///
+/// The owner's loop accepts, reads what strangers say, and admits or dismisses them:
+///
+///     gn_lobby_accept(&lobby);
+///     for (unsigned i = lobby.count; i-- > 0;) {
+///         gn_stranger *s = &lobby.strangers[i];
+///         gn_framed_fill(s->connection);
+///         if ((found = gn_framed_next(s->connection, parse, &words)) > 0 && known(&words))
+///             mine = gn_lobby_admit(&lobby, i);
+///         else if (found || gn_stranger_is_over(s, gn_now()))
+///             gn_lobby_dismiss(&lobby, i);
+///     }
+///
+/// One thread at a time.
+
+#include <gradnic/status.h>
+
+#include "net/address.h"
+#include "net/clock.h"
+#include "net/framed.h"
+
+#define GN_LOBBY_GRACE (50 * GN_MILLISECOND)
+#define GN_LOBBY_PATIENCE (5 * GN_SECOND)
+
+/// Where strangers come in.
+typedef struct gn_door {
+    int listener;              ///< a listening socket that does not block; -1: closed
+    size_t in_room, out_room;  ///< of a stranger's connection, see gn_framed_new()
+} gn_door;
+
+typedef struct gn_stranger {
+    gn_framed *connection;
+    unsigned door;  ///< index of the door where it came in
+    gn_endpoint from;
+    uint64_t since;  ///< gn_now() when it was accepted
+    uint64_t until;  ///< when its time is over; the owner may change it
+} gn_stranger;
+
+enum { GN_DOORS_MAX = 2 };
+
+typedef struct gn_lobby {
+    gn_door door[GN_DOORS_MAX];  ///< the owner may close one meanwhile
+    unsigned doors;
+    gn_stranger *strangers;  ///< [count], the oldest first
+    unsigned count, room;
+    unsigned next_door;
+    uint64_t shut_until;  ///< there are no more sockets before that
+    uint64_t gave_way;    ///< strangers that had to
+} gn_lobby;
+
+/// Room for `room` strangers, at least one. @return GN_OK, GN_NO_MEMORY
+gn_status gn_lobby_open(gn_lobby *lobby, unsigned room);
+/// Adds a door. Its listener stays the owner's. At most GN_DOORS_MAX.
+void gn_lobby_add_door(gn_lobby *lobby, gn_door door);
+/// Sends away those who are left. A lobby of zeros is closed already.
+void gn_lobby_close(gn_lobby *lobby);
+
+/// Accepts those who wait at the doors, as far as there is room.
+void gn_lobby_accept(gn_lobby *lobby);
+
+/// Writes what poll() is to wait for: an entry for each door, then one for each stranger.
+/// @return entries written, at most GN_DOORS_MAX + room
+unsigned gn_lobby_poll(const gn_lobby *lobby, struct pollfd *set, uint64_t now);
+/// The next instant when something is to be done, though poll() finds nothing: a stranger's time is
+/// over, or the oldest may give way. Takes the same `now` as gn_lobby_poll().
+/// @return that instant, or GN_FOREVER
+uint64_t gn_lobby_due(const gn_lobby *lobby, uint64_t now);
+
+/// Whether there is nothing more to be expected of it: its time is over, or it has closed the
+/// connection.
+bool gn_stranger_is_over(const gn_stranger *stranger, uint64_t now);
+
+/// Stranger `index` is known now. @return its connection, which is the caller's
+gn_framed *gn_lobby_admit(gn_lobby *lobby, unsigned index);
+/// Sends stranger `index` away: closes its connection.
+void gn_lobby_dismiss(gn_lobby *lobby, unsigned index);
+
+#endif
