@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "net/clock.h"
 #include "net/interface.h"
 
 int gn_timeout_ms(const gn_comm_config *config)
@@ -111,7 +111,7 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
 {
     *boot = (gn_bootstrap){.config = config, .data_listener = -1, .control_listener = -1, .listener = -1};
     boot->rendezvous.file_fd = -1;
-    boot->deadline = gn_now() + gn_timeout_ms(config) * 1e-3;
+    boot->deadline = gn_now() + (uint64_t)gn_timeout_ms(config) * GN_MILLISECOND;
     boot->terms = terms_of(config);
     boot->table.timeout_ms = (uint32_t)gn_timeout_ms(config);
     gn_status status = read_rank_and_size(boot, error);
@@ -171,7 +171,8 @@ static int try_home(gn_bootstrap *boot, char reason[64], gn_status *status, gn_e
     int failed = fd < 0 ? errno : 0;
     if (!failed) {
         struct pollfd p = {.fd = fd, .events = POLLOUT};
-        double now = gn_now(), until = boot->deadline < now + 3 ? boot->deadline : now + 3;
+        uint64_t now = gn_now(), until = now + 3 * GN_SECOND;
+        if (until > boot->deadline) until = boot->deadline;
         while (!p.revents && now < until) {
             if (poll(&p, 1, gn_ms_until(until, now)) < 0 && errno != EINTR) break;
             now = gn_now();
@@ -257,7 +258,7 @@ static gn_status await_home(gn_bootstrap *boot, gn_message_type until, gn_error 
     while (true) {
         gn_status status = read_home(boot, until, &met, error);
         if (status || met) return status;
-        double now = gn_now();
+        const uint64_t now = gn_now();
         if (now >= boot->deadline) return timed_out(boot, until, error);
         if (boot->home->closed && until == GN_MSG_GO)
             return gn_fail(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);

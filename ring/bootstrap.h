@@ -16,8 +16,8 @@
 typedef struct gn_guest {
     gn_connection connection;
     char name[GN_ENDPOINT_TEXT];
-    double since, heard;  ///< when it came; when it last said something
-    int rank;             ///< -1 until its HELLO
+    uint64_t since, heard;  ///< when it came; when it last said something
+    int rank;               ///< -1 until its HELLO
     bool ready;
     gn_address at_switch;  ///< algorithm switch
     uint16_t switch_values;
@@ -27,15 +27,15 @@ typedef struct gn_bootstrap {
     const gn_comm_config *config;
     int rank, size;
     gn_terms terms;
-    double deadline;  ///< for all to come; then for all to connect
+    uint64_t deadline;  ///< for all to come; then for all to connect
     gn_rendezvous rendezvous;
     gn_endpoint local;                    ///< the selected address
     gn_address address;                   ///< where this rank listens
     int data_listener, control_listener;  ///< no data with GN_SWITCH
     gn_route route;                       ///< GN_SWITCH: to this rank's switch
     gn_table table;                       ///< after gather: token and all addresses
-    double beat_at;                       ///< when the next sign of life is due
-    double patience;  ///< seconds of silence after which a rank, or a switch, is given up; 0: not all have come
+    uint64_t beat_at;                     ///< when the next sign of life is due
+    uint64_t patience;  ///< span of silence after which a rank, or a switch, is given up; 0: not all have come
 
     // rank 0
     int listener;
@@ -49,8 +49,8 @@ typedef struct gn_bootstrap {
     gn_connection *home;  ///< to rank 0
     gn_roster roster;
     char home_name[GN_ENDPOINT_TEXT];
-    double home_heard;  ///< when it last said something, at first when the connection was made
-    bool home_speaks;   ///< has ever
+    uint64_t home_heard;  ///< when it last said something, at first when the connection was made
+    bool home_speaks;     ///< has ever
 } gn_bootstrap;
 
 /// Reads rank and size, selects the interface, opens the listeners.
@@ -77,7 +77,7 @@ void gn_bootstrap_name(const gn_bootstrap *boot, int rank, char name[GN_ENDPOINT
 /// Sends a sign of life if one is due. Wherever somebody waits while the group is set up.
 void gn_bootstrap_beat(gn_bootstrap *boot);
 /// When one is due, or the deadline.
-double gn_bootstrap_beat_until(const gn_bootstrap *boot);
+uint64_t gn_bootstrap_beat_until(const gn_bootstrap *boot);
 /// All have come: from here on silence counts, and a time of its own for connecting.
 void gn_bootstrap_all_here(gn_bootstrap *boot);
 /// This rank is connected. It gives the others a little more time: who is not knows better why.

@@ -9,11 +9,12 @@
 #include <sys/random.h>
 
 #include "bootstrap.h"
-#include "clock.h"
+#include "net/clock.h"
 
 enum { STRANGERS_MAX = 64 };
-static const double stranger_seconds = 5;
-static const double grace_seconds = 0.05;  // a rank says HELLO within this time, even where all room is taken
+static const uint64_t stranger_span = 5 * GN_SECOND;
+static const uint64_t grace_span =
+    50 * GN_MILLISECOND;  // a rank says HELLO within this time, even where all room is taken
 
 gn_status gn_server_open(gn_bootstrap *boot, gn_error *error)
 {
@@ -62,7 +63,7 @@ static void remove_guest(gn_bootstrap *boot, int index)
 
 /// Room for one more guest, if need be that of the stranger who has been silent for longest. Ranks that have said HELLO never take
 /// more than their share. @return false when everyone came just now.
-static bool make_room(gn_bootstrap *boot, double now)
+static bool make_room(gn_bootstrap *boot, uint64_t now)
 {
     int oldest = -1, room = boot->size + STRANGERS_MAX;
     if (!boot->guests) {  // the first
@@ -75,7 +76,7 @@ static bool make_room(gn_bootstrap *boot, double now)
         // as many as are counted are there: NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
         if (boot->guests[i]->rank < 0 && (oldest < 0 || boot->guests[i]->since < boot->guests[oldest]->since))
             oldest = i;
-    if (oldest < 0 || now < boot->guests[oldest]->since + grace_seconds) return false;
+    if (oldest < 0 || now < boot->guests[oldest]->since + grace_span) return false;
     remove_guest(boot, oldest);
     return true;
 }
@@ -83,7 +84,7 @@ static bool make_room(gn_bootstrap *boot, double now)
 static void accept_guests(gn_bootstrap *boot)
 {
     gn_endpoint from;
-    double now = gn_now();
+    uint64_t now = gn_now();
     while (make_room(boot, now)) {
         int fd = gn_tcp_accept(boot->listener, &from);
         if (fd < 0) return;
@@ -230,7 +231,7 @@ static bool read_guest(gn_bootstrap *boot, gn_guest *guest, gn_status *status, g
             return true;
         }
     }
-    if (guest->rank < 0 && gn_now() > guest->since + stranger_seconds) return false;
+    if (guest->rank < 0 && gn_now() > guest->since + stranger_span) return false;
     return !guest->connection.closed;
 }
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "clock.h"
 #include "exchange.h"
+#include "net/clock.h"
 
 enum { BUCKETS = 65536 };
 
@@ -126,12 +126,12 @@ static gn_status run_exchange(gn_comm *comm, const gn_bucket *bucket, gn_exchang
     return !status && scaled(comm) ? next_exponent(exchange, bucket, exponent) : status;
 }
 
-static void account(gn_comm *comm, const gn_exchange *exchange, double start)
+static void account(gn_comm *comm, const gn_exchange *exchange, uint64_t start)
 {
     pthread_mutex_lock(&comm->stats_lock);
-    comm->stats.quantise_seconds += exchange->quantise_seconds;
-    comm->stats.reduce_seconds += exchange->reduce_seconds;
-    comm->stats.total_seconds += gn_now() - start;
+    comm->stats.quantise_seconds += gn_seconds(exchange->quantising);
+    comm->stats.reduce_seconds += gn_seconds(exchange->reducing);
+    comm->stats.total_seconds += gn_seconds(gn_now() - start);
     if (comm->config.algorithm != GN_SWITCH) comm->stats.received_bytes += comm->data_received;  // it counts datagrams
     for (int i = 0; i < comm->peer_count; i++) comm->stats.sent_bytes += comm->data_sent[i];
     pthread_mutex_unlock(&comm->stats_lock);
@@ -157,7 +157,7 @@ static gn_status meet(gn_comm *comm)
 
 gn_status gn_collective_allreduce(gn_comm *comm, const gn_bucket *bucket)
 {
-    double start = gn_now();
+    const uint64_t start = gn_now();
     gn_exchange exchange = {0};
     gn_status status = gn_control_usable(comm);
     if (!status) status = prepare_history(comm, &exchange);

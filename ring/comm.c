@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "bootstrap.h"
-#include "clock.h"
 #include "exchange.h"
 #include "life.h"
+#include "net/clock.h"
 #include "request.h"
 #include "switched.h"
 
@@ -237,11 +237,20 @@ const char *gn_comm_last_error(const gn_comm *comm)
     return mutable->error_copy;
 }
 
+/// A span of at least 1 where seconds are not 0, which stands for a time that is not known.
+static uint64_t span_of(double seconds)
+{
+    const double span = seconds * (double)GN_SECOND;
+    if (!(seconds > 0)) return 0;
+    if (span < 1) return 1;
+    return span < 0x1p63 ? (uint64_t)span : GN_FOREVER;
+}
+
 gn_status gn_comm_set_remaining(gn_comm *comm, double seconds)
 {
     if (!comm || !(seconds >= 0)) return GN_INVALID;
     pthread_mutex_lock(&comm->stats_lock);
-    comm->remaining = seconds;
+    comm->remaining = span_of(seconds);
     pthread_mutex_unlock(&comm->stats_lock);
     return GN_OK;
 }

@@ -9,15 +9,15 @@
 #include <unistd.h>
 
 #include "bootstrap.h"
-#include "clock.h"
 #include "life.h"
+#include "net/clock.h"
 
 static const char *const op_names[] = {"sum", "average"};
 
-double gn_control_beat_seconds(const gn_comm *comm)
+uint64_t gn_control_beat_span(const gn_comm *comm)
 {
-    double quarter = comm->timeout_ms * 0.25e-3;
-    return quarter < 1 ? quarter : 1;
+    const uint64_t quarter = gn_comm_timeout(comm) / 4;
+    return quarter < GN_SECOND ? quarter : GN_SECOND;
 }
 
 static void send_to_others(gn_comm *comm, const gn_peer *except, const uint8_t *frame, size_t length)
@@ -291,7 +291,7 @@ gn_status gn_control_begin(gn_comm *comm, const gn_op_header *header)
 {
     uint8_t frame[GN_FRAME_MAX];
     size_t length = gn_op_header_write(frame, header);
-    double now = gn_now();
+    const uint64_t now = gn_now();
     pthread_mutex_lock(&comm->lock);
     comm->own_header = *header;
     comm->own_header_set = true;
@@ -404,9 +404,9 @@ void gn_control_read_locked(gn_comm *comm, int index)
     fail_locked(comm, GN_PEER_LOST, peer->rank, comm->rank, NULL, text);
 }
 
-double gn_control_beat_locked(gn_comm *comm, double now)
+uint64_t gn_control_beat_locked(gn_comm *comm, uint64_t now)
 {
-    double beat = gn_control_beat_seconds(comm), next = now + beat;
+    uint64_t beat = gn_control_beat_span(comm), next = now + beat;
     for (int i = 0; i < comm->peer_count; i++) {
         gn_peer *peer = &comm->peers[i];
         if (now >= peer->last_beat + beat) {
@@ -429,9 +429,9 @@ gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wai
     nfds_t n = 0;
     for (int i = 0; i < count; i++) set[n++] = data[i];
     set[n++] = (struct pollfd){.fd = comm->wake, .events = POLLIN};
-    double now = gn_now(), others_due = gn_life_serve(comm, now);
+    const uint64_t now = gn_now(), others_due = gn_life_serve(comm, now);
     pthread_mutex_lock(&comm->lock);
-    double own_due = gn_control_beat_locked(comm, now);
+    const uint64_t own_due = gn_control_beat_locked(comm, now);
     for (int i = 0; i < comm->peer_count; i++) {
         gn_connection *c = &comm->peers[i].control;
         set[n++] =
@@ -442,11 +442,11 @@ gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wai
     if (status) return status;
 
     int due = gn_ms_until(own_due < others_due ? own_due : others_due, now);
-    double before = wait ? gn_now() : 0;
+    const uint64_t before = wait ? gn_now() : 0;
     int found = poll(set, n, wait >= 0 && wait < due ? wait : due);
     if (wait) {
         pthread_mutex_lock(&comm->stats_lock);
-        comm->stats.wait_seconds += gn_now() - before;
+        comm->stats.wait_seconds += gn_seconds(gn_now() - before);
         pthread_mutex_unlock(&comm->stats_lock);
     }
     for (int i = 0; i < count; i++) data[i].revents = found > 0 ? set[i].revents : 0;

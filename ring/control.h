@@ -5,11 +5,11 @@
 
 #include "group.h"
 
-/// Seconds between signs of life: four fit into a deadline. (Needs no lock.)
-double gn_control_beat_seconds(const gn_comm *comm);
+/// The span between signs of life: four fit into a deadline. (Needs no lock.)
+uint64_t gn_control_beat_span(const gn_comm *comm);
 
 /// Sends signs of life where none was sent for a while. @return when the next is due.
-double gn_control_beat_locked(gn_comm *comm, double now);
+uint64_t gn_control_beat_locked(gn_comm *comm, uint64_t now);
 
 /// Takes everything that peer `index` has said.
 void gn_control_read_locked(gn_comm *comm, int index);

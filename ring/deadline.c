@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "clock.h"
 #include "control.h"
 #include "life.h"
+#include "net/clock.h"
 
-gn_suspicion gn_suspect(const gn_watch *watch, double limit)
+gn_suspicion gn_suspect(const gn_watch *watch, uint64_t limit)
 {
     gn_verdict verdict = GN_FINE;
     if (watch->left)
@@ -36,11 +36,11 @@ static bool data_stuck(const gn_comm *comm, const gn_peer *peer)
 }
 
 /// lock held.
-static gn_watch watch_of(const gn_comm *comm, int index, double now)
+static gn_watch watch_of(const gn_comm *comm, int index, uint64_t now)
 {
     const gn_peer *peer = &comm->peers[index];
-    return (gn_watch){.silent = now - peer->last_sign,
-                      .still = now - comm->last_progress,
+    return (gn_watch){.silent = gn_elapsed(peer->last_sign, now),
+                      .still = gn_elapsed(comm->last_progress, now),
                       .left = peer->said_bye && !comm->slot[comm->sequence % 2].have_header[index],
                       .stuck = data_stuck(comm, peer)};
 }
@@ -89,9 +89,9 @@ static void give_up(gn_comm *comm, const gn_peer *peer, gn_verdict verdict)
 }
 
 /// lock held. Whoever stood still itself, as between SIGSTOP and SIGCONT, has heard nobody meanwhile, and blames nobody for that.
-static void look_at_oneself(gn_comm *comm, double now)
+static void look_at_oneself(gn_comm *comm, uint64_t now)
 {
-    const bool stood_still = now - comm->looked > comm->timeout_ms * 0.5e-3;
+    const bool stood_still = gn_elapsed(comm->looked, now) > gn_comm_timeout(comm) / 2;
     comm->looked = now;
     if (!stood_still) return;
     comm->awake = comm->last_progress = now;
@@ -100,7 +100,7 @@ static void look_at_oneself(gn_comm *comm, double now)
 
 gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting)
 {
-    double now = gn_now(), limit = comm->timeout_ms * 1e-3;
+    const uint64_t now = gn_now(), limit = gn_comm_timeout(comm);
     gn_suspicion strongest = {.verdict = GN_FINE};
     const gn_peer *culprit = NULL;
     pthread_mutex_lock(&comm->lock);
@@ -119,14 +119,14 @@ gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting)
     return status;
 }
 
-void gn_control_progress(gn_comm *comm, double now)
+void gn_control_progress(gn_comm *comm, uint64_t now)
 {
     pthread_mutex_lock(&comm->lock);
     if (now > comm->last_progress) comm->last_progress = now;
     pthread_mutex_unlock(&comm->lock);
 }
 
-void gn_control_sign(gn_comm *comm, int index, double now)
+void gn_control_sign(gn_comm *comm, int index, uint64_t now)
 {
     pthread_mutex_lock(&comm->lock);
     comm->peers[index].last_sign = now;
@@ -160,11 +160,11 @@ gn_status gn_control_await_agreement(gn_comm *comm, int round, int *value)
     return status;
 }
 
-double gn_control_finish_until(gn_comm *comm, uint64_t collectives, double begun)
+uint64_t gn_control_finish_until(gn_comm *comm, uint64_t collectives, uint64_t begun)
 {
-    const double limit = comm->timeout_ms * 1e-3;
+    const uint64_t limit = gn_comm_timeout(comm);
     // Rank 0, who speaks for all, may have them itself and compute, silently. That it does is no guess to make once something has failed.
-    double sign = comm->rank && !gn_life_has_failed_elsewhere(comm) ? begun : 0;
+    uint64_t sign = comm->rank && !gn_life_has_failed_elsewhere(comm) ? begun : 0;
     pthread_mutex_lock(&comm->lock);
     for (int i = 0; i < comm->peer_count; i++) {
         const gn_peer *peer = &comm->peers[i];
@@ -188,7 +188,7 @@ static bool left_with_reason(gn_comm *comm, const gn_peer *peer)
 gn_status gn_control_data_lost(gn_comm *comm, int index, int cause)
 {
     gn_peer *peer = &comm->peers[index];
-    double until = gn_now() + gn_control_beat_seconds(comm);
+    const uint64_t until = gn_now() + gn_control_beat_span(comm);
     gn_status status = gn_control_state(comm);
     // Whoever stops because of an error says so on the control connection first; give that the time to arrive.
     while (!status && gn_now() < until) {

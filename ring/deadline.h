@@ -4,13 +4,14 @@
 /// The rule that says when a peer is given up. Pure functions, no clock, no I/O.
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /// What is known about a peer that is waited for.
 typedef struct gn_watch {
-    double silent;  ///< seconds since anything came from it, or since it took anything
-    double still;   ///< seconds since data last moved between us and anyone
-    bool left;      ///< it has said goodbye, and will not take part
-    bool stuck;     ///< it says that it has sent data which has not come
+    uint64_t silent;  ///< span since anything came from it, or since it took anything
+    uint64_t still;   ///< span since data last moved between us and anyone
+    bool left;        ///< it has said goodbye, and will not take part
+    bool stuck;       ///< it says that it has sent data which has not come
 } gn_watch;
 
 /// The stronger the evidence, the larger.
@@ -18,11 +19,11 @@ typedef enum gn_verdict { GN_FINE = 0, GN_STILL, GN_STUCK, GN_SILENT, GN_LEFT } 
 
 typedef struct gn_suspicion {
     gn_verdict verdict;
-    double silent;
+    uint64_t silent;
 } gn_suspicion;
 
-/// `limit`: the deadline in seconds.
-gn_suspicion gn_suspect(const gn_watch *watch, double limit);
+/// `limit`: the deadline.
+gn_suspicion gn_suspect(const gn_watch *watch, uint64_t limit);
 
 /// Is `a` a better reason to give up than `b`? Of two peers that are silent, the one that has been so for longer is.
 bool gn_suspicion_stronger(gn_suspicion a, gn_suspicion b);

@@ -17,7 +17,7 @@ typedef struct gn_exchange {
     bool finish_pass;     ///< results are divided or scaled back
     uint64_t *histogram;  ///< [4][256] of exponents, for the next scale; NULL: not wanted
     bool offered;
-    double quantise_seconds, reduce_seconds;
+    uint64_t quantising, reducing;  ///< time spent so far
 } gn_exchange;
 
 /// Bytes of staging that a communicator needs: from its own size and segment.

@@ -13,6 +13,7 @@
 #include <gradnic/comm.h>
 
 #include "connection.h"
+#include "net/clock.h"
 #include "net/error.h"
 #include "net/tcp.h"
 
@@ -26,8 +27,8 @@ typedef struct gn_peer {
     bool said_bye;                ///< lock: gn_comm_free() there...
     gn_failure why;               ///< lock: ... and why, when another communicator of its process failed; else GN_OK
     bool failed_ahead;            ///< lock: it has told of a failure in the collective after ours
-    double last_sign;             ///< lock: when anything last came from it
-    double last_beat;             ///< lock: when we last sent it a sign of life
+    uint64_t last_sign;           ///< lock: when anything last came from it
+    uint64_t last_beat;           ///< lock: when we last sent it a sign of life
     uint64_t announced_sequence;  ///< lock: of the collective...
     uint64_t announced_sent;      ///< lock: ... in which it has sent us so many bytes
     uint64_t finished;            ///< lock: algorithm switch: collectives of which it has all results
@@ -65,7 +66,7 @@ struct gn_comm {
     gn_error error;       ///< lock
     bool dead;            ///< lock
     bool unheard;         ///< lock: it died while the caller was not in a collective; the next call says so
-    double born, died;    ///< lock
+    uint64_t born, died;  ///< lock
     gn_failure why;       ///< lock: for our BYE: how another communicator of this process failed; else GN_OK
     gn_failure later;     ///< lock: waits for our next collective...
     gn_peer *later_from;  ///< lock: ... and comes from this peer; NULL: none
@@ -78,8 +79,8 @@ struct gn_comm {
     gn_op_header own_header;
     int16_t *history;  ///< exponent by bucket; NULL until the first use of GN_SCALE_AUTO
     const char *phase;
-    double last_progress;  ///< lock: when data last moved
-    double looked, awake;  ///< lock: when deadlines were last looked at; when this process last stood still
+    uint64_t last_progress;  ///< lock: when data last moved
+    uint64_t looked, awake;  ///< lock: when deadlines were last looked at; when this process last stood still
     uint64_t data_received, data_expected;  ///< of this collective
     uint64_t *data_sent;                    ///< by index of peer
 
@@ -88,11 +89,11 @@ struct gn_comm {
 
     pthread_mutex_t stats_lock;
     gn_comm_stats stats;
-    double remaining;  ///< stats_lock: seconds that the job has to go; 0: not known
+    uint64_t remaining;  ///< stats_lock: time that the job has to go; 0: not known
 
     pid_t process;        ///< life.c: a child that was forked has a copy which is not its own
     gn_comm *next_alive;  ///< life.c: of this process
-    double serve_at;      ///< life.c: when it wants to be looked at, while others wait
+    uint64_t serve_at;    ///< life.c: when it wants to be looked at, while others wait
 
     struct gn_queue *queue;  ///< request.c; NULL until the first gn_iallreduce()
 };
@@ -101,6 +102,12 @@ struct gn_comm {
 static inline bool gn_comm_is_alone(const gn_comm *comm)
 {
     return comm->size == 1 && comm->config.algorithm != GN_SWITCH;
+}
+
+/// How long a peer may be silent.
+static inline uint64_t gn_comm_timeout(const gn_comm *comm)
+{
+    return (uint64_t)comm->timeout_ms * GN_MILLISECOND;
 }
 
 /// transport.c: connects to the neighbours that the algorithm needs. Fills peers.
@@ -173,12 +180,12 @@ gn_status gn_control_check_deadline(gn_comm *comm, const uint8_t *waiting);
 
 /// Algorithm switch: until when those who lack results of the first `collectives` collectives are worth waiting for, who has waited since `begun`: they are
 /// in one, so they give signs of life.
-double gn_control_finish_until(gn_comm *comm, uint64_t collectives, double begun);
+uint64_t gn_control_finish_until(gn_comm *comm, uint64_t collectives, uint64_t begun);
 
 /// Data has moved, between us and no peer.
-void gn_control_progress(gn_comm *comm, double now);
+void gn_control_progress(gn_comm *comm, uint64_t now);
 
 /// Data has moved between us and peer `index`: a sign of life, and progress.
-void gn_control_sign(gn_comm *comm, int index, double now);
+void gn_control_sign(gn_comm *comm, int index, uint64_t now);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "life.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -66,11 +65,10 @@ void gn_life_leave(gn_comm *comm)
     pthread_mutex_unlock(&registry_lock);
 }
 
-static void serve(gn_comm *comm, double now)
+static void serve(gn_comm *comm, uint64_t now)
 {
     pthread_mutex_lock(&comm->lock);
-    comm->serve_at =
-        now + gn_control_beat_seconds(comm) / 4;  // bad news that passes through here is not held up for long
+    comm->serve_at = now + gn_control_beat_span(comm) / 4;  // bad news that passes through here is not held up for long
     if (!comm->dead && !comm->own_header_set) {
         for (int i = 0; i < comm->peer_count; i++) gn_control_read_locked(comm, i);
         comm->unheard = comm->dead;
@@ -79,9 +77,9 @@ static void serve(gn_comm *comm, double now)
     pthread_mutex_unlock(&comm->lock);
 }
 
-double gn_life_serve(const gn_comm *comm, double now)
+uint64_t gn_life_serve(const gn_comm *comm, uint64_t now)
 {
-    double due = INFINITY;
+    uint64_t due = GN_FOREVER;
     pthread_mutex_lock(&registry_lock);
     for (gn_comm *other = registry; other; other = other->next_alive) {
         // After a fork the parent's are none of ours: they read from its sockets.

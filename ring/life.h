@@ -13,7 +13,7 @@ void gn_life_leave(gn_comm *comm);
 
 /// Reads what has been said to the communicators that are in no collective, and sends their signs of life; `comm`, in whose collective
 /// the caller waits, is left to itself. No lock held. @return when that is due again.
-double gn_life_serve(const gn_comm *comm, double now);
+uint64_t gn_life_serve(const gn_comm *comm, uint64_t now);
 
 /// Whether another one of this process has failed since `comm` is there. No lock held.
 bool gn_life_has_failed_elsewhere(gn_comm *comm);

@@ -3,24 +3,31 @@
 
 #include <gradnic/worker.h>
 
-static const double keep = 0.875;  // of what was before, each time
+#include "net/clock.h"
 
-void gn_pace_begin(gn_pace *pace, double now)
+/// Each time an eighth of what was before is forgotten.
+static uint64_t remembered(uint64_t span)
 {
-    if (pace->ended > 0) pace->computation = keep * pace->computation + (now - pace->ended);
+    return span - span / 8;
+}
+
+void gn_pace_begin(gn_pace *pace, uint64_t now)
+{
+    if (pace->ended) pace->computation = remembered(pace->computation) + gn_elapsed(pace->ended, now);
     pace->began = now;
 }
 
-void gn_pace_end(gn_pace *pace, double now)
+void gn_pace_end(gn_pace *pace, uint64_t now)
 {
-    pace->communication = keep * pace->communication + (now - pace->began);
+    pace->communication = remembered(pace->communication) + gn_elapsed(pace->began, now);
     pace->ended = now;
 }
 
-uint16_t gn_pace_priority(const gn_pace *pace, double now, double remaining, unsigned layer, unsigned layers)
+uint16_t gn_pace_priority(const gn_pace *pace, uint64_t now, uint64_t remaining, unsigned layer, unsigned layers)
 {
-    const double time = remaining > 0 ? remaining : now - pace->born;
-    const int known = pace->communication > 0 && pace->computation > 0;  // otherwise as long as each other
+    const double time = gn_seconds(remaining ? remaining : gn_elapsed(pace->born, now));
+    const bool known = pace->communication && pace->computation;  // otherwise they count as equally long
     if (!layer || layer > layers) layer = layers = 1;
-    return gn_priority(time, layers, layer, known ? pace->communication : 1, known ? pace->computation : 1);
+    return gn_priority(time, layers, layer, known ? gn_seconds(pace->communication) : 1,
+                       known ? gn_seconds(pace->computation) : 1);
 }

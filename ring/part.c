@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "net/clock.h"
 #include "part_socket.h"
 
 enum { BATCHES_MAX = 64 };
@@ -55,12 +55,12 @@ gn_status gn_part_post(gn_part *part, const gn_exchange *exchange, size_t first,
         memset(part->histogram, 0, GN_HISTOGRAM * sizeof *part->histogram);
         part->x.histogram = part->histogram;
     }
-    part->x.quantise_seconds = part->x.reduce_seconds = 0;
+    part->x.quantising = part->x.reducing = 0;
     part->first = first;
     part->before = gn_worker_get_stats(part->worker);
     atomic_store(&part->finished, 0);
     atomic_store(&part->failed, 0);
-    atomic_store(&part->moved, gn_now_ns());
+    atomic_store(&part->moved, gn_now());
     atomic_store(&part->fell, false);
     atomic_store(&part->done, !count);
     const gn_bucket *bucket = exchange->bucket;
@@ -70,7 +70,7 @@ gn_status gn_part_post(gn_part *part, const gn_exchange *exchange, size_t first,
 
 typedef struct arrival {
     gn_part *part;
-    int64_t now;
+    uint64_t now;
     bool useful;
     unsigned count;
 } arrival;
@@ -79,7 +79,7 @@ static void take(void *context, const void *datagram, size_t bytes)
 {
     arrival *a = context;
     a->count++;
-    a->useful |= gn_worker_rx(a->part->worker, a->now, datagram, bytes);
+    a->useful |= gn_worker_rx(a->part->worker, (int64_t)a->now, datagram, bytes);
 }
 
 static uint8_t tos_of(const gn_part *part, const void *datagram, size_t bytes)
@@ -91,14 +91,15 @@ static uint8_t tos_of(const gn_part *part, const void *datagram, size_t bytes)
 
 /// One batch. Not more, for `now` is to be the time at which it leaves: a chunk that seems to be older is soon asked for again.
 /// @return whether a datagram went out.
-static bool send_some(gn_part *part, int64_t now)
+static bool send_some(gn_part *part, uint64_t now)
 {
     const size_t room = gn_agg_bound(part->packet_values);
     int failed;
     size_t bytes, written = 0;
     if (gn_part_socket_flush(part->io, &failed)) {  // what the socket had no room for
         void *out;
-        while ((out = gn_part_socket_room(part->io)) && (bytes = gn_worker_send(part->worker, now, out, room))) {
+        while ((out = gn_part_socket_room(part->io)) &&
+               (bytes = gn_worker_send(part->worker, (int64_t)now, out, room))) {
             gn_part_socket_put(part->io, bytes, tos_of(part, out, bytes));
             written++;
         }
@@ -108,7 +109,7 @@ static bool send_some(gn_part *part, int64_t now)
     return written;
 }
 
-bool gn_part_move(gn_part *part, int64_t now)
+bool gn_part_move(gn_part *part, uint64_t now)
 {
     arrival a = {part, now, false, 0};
     // All that is there, before anything is judged to be late: a thread that has waited for a processor finds a queue.
@@ -128,11 +129,8 @@ short gn_part_events(const gn_part *part)
     return (short)(POLLIN | (gn_part_socket_is_full(part->io) ? POLLOUT : 0));
 }
 
-int gn_part_wait_ms(const gn_part *part, int64_t now)
+int gn_part_wait_ms(const gn_part *part, uint64_t now)
 {
     const int64_t deadline = gn_worker_deadline(part->worker);
-    if (deadline == GN_NEVER) return -1;
-    if (deadline <= now) return 0;
-    const int64_t ms = (deadline - now) / 1000000 + 1;
-    return ms < 60000 ? (int)ms : 60000;
+    return gn_ms_until(deadline == GN_NEVER ? GN_FOREVER : (uint64_t)deadline, now);
 }

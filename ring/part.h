@@ -24,10 +24,10 @@ typedef struct gn_part {
     size_t first;            ///< of its values in the vector
     gn_worker_stats before;  ///< this collective
     pthread_t thread;
-    atomic_size_t finished;      ///< values that have their results
-    atomic_int_least64_t moved;  ///< when a datagram last was of use, ns
-    atomic_int failed;           ///< errno of a socket that cannot be used any more
-    atomic_bool done;            ///< all results are there...
+    atomic_size_t finished;       ///< values that have their results
+    atomic_uint_least64_t moved;  ///< when a datagram last was of use
+    atomic_int failed;            ///< errno of a socket that cannot be used any more
+    atomic_bool done;             ///< all results are there...
     atomic_bool fell;  ///< ... some of them summed by rank 0, who may be asked for them as long as someone lacks one
 } gn_part;
 
@@ -41,17 +41,10 @@ void gn_part_close(gn_part *part);
 gn_status gn_part_post(gn_part *part, const gn_exchange *exchange, size_t first, size_t count);
 
 /// Receives and sends what there is. @return whether there was something.
-bool gn_part_move(gn_part *part, int64_t now);
+bool gn_part_move(gn_part *part, uint64_t now);
 
 /// What to wait for, and until when: milliseconds, rounded up, or -1.
 short gn_part_events(const gn_part *part);
-int gn_part_wait_ms(const gn_part *part, int64_t now);
-
-static inline int64_t gn_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+int gn_part_wait_ms(const gn_part *part, uint64_t now);
 
 #endif

@@ -3,8 +3,8 @@
 // then on all sums are sums of integers (up to 2^24 steps), which every NIC on the way passes without loss and which do not depend
 // on their order. With paper, which has no such grid, the owner of a reduced block passes it through the codec before it is sent
 // back, so that it keeps what everyone else will decode.
-#include "clock.h"
 #include "exchange.h"
+#include "net/clock.h"
 
 #include <math.h>
 #include <string.h>
@@ -101,10 +101,10 @@ void gn_exchange_own(gn_exchange *exchange, size_t first, size_t count)
             memcpy(exchange->bucket->recv + first, exchange->bucket->send + first, count * sizeof(float));
         return;
     }
-    double start = gn_now();
+    const uint64_t start = gn_now();
     for (size_t done = 0; done < count; done += CHUNK)
         own_chunk(exchange, first + done, count - done < CHUNK ? count - done : CHUNK);
-    exchange->quantise_seconds += gn_now() - start;
+    exchange->quantising += gn_now() - start;
 }
 
 static void add(float *to, const float *values, size_t count)
@@ -114,29 +114,29 @@ static void add(float *to, const float *values, size_t count)
 
 void gn_exchange_add(gn_exchange *exchange, size_t first, size_t count, const float *incoming)
 {
-    double start = gn_now();
+    const uint64_t start = gn_now();
     add(exchange->bucket->recv + first, incoming, count);
-    exchange->reduce_seconds += gn_now() - start;
+    exchange->reducing += gn_now() - start;
 }
 
 void gn_exchange_own_add(gn_exchange *exchange, size_t first, size_t count, const float *incoming)
 {
     const float *send = exchange->bucket->send + first;
     float *recv = exchange->bucket->recv + first;
-    double start = gn_now();
+    const uint64_t start = gn_now();
     if (exchange->own_pass) {
         for (size_t done = 0; done < count; done += CHUNK) {
             size_t n = count - done < CHUNK ? count - done : CHUNK;
             own_chunk(exchange, first + done, n);
             add(recv + done, incoming + done, n);
         }
-        exchange->quantise_seconds += gn_now() - start;
+        exchange->quantising += gn_now() - start;
     } else {
         if (send == recv)
             add(recv, incoming, count);
         else
             for (size_t i = 0; i < count; i++) recv[i] = send[i] + incoming[i];
-        exchange->reduce_seconds += gn_now() - start;
+        exchange->reducing += gn_now() - start;
     }
 }
 
@@ -150,21 +150,21 @@ void gn_exchange_offer(gn_exchange *exchange)
 void gn_exchange_settle(gn_exchange *exchange, size_t first, size_t count)
 {
     if (!exchange->sum_pass) return;
-    double start = gn_now();
+    const uint64_t start = gn_now();
     float *values = exchange->bucket->recv + first;
     gn_quantise(&exchange->comm->config.codec, values, values, NULL, count);
-    exchange->quantise_seconds += gn_now() - start;
+    exchange->quantising += gn_now() - start;
 }
 
 void gn_exchange_finish(gn_exchange *exchange, size_t first, size_t count)
 {
     if (!exchange->finish_pass) return;
-    double start = gn_now();
+    const uint64_t start = gn_now();
     float *values = exchange->bucket->recv + first;
     const float unscale = exchange->unscale, divisor = exchange->divisor;
     if (divisor == 1)
         for (size_t i = 0; i < count; i++) values[i] *= unscale;
     else
         for (size_t i = 0; i < count; i++) values[i] = values[i] * unscale / divisor;
-    exchange->reduce_seconds += gn_now() - start;
+    exchange->reducing += gn_now() - start;
 }

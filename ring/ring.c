@@ -4,8 +4,8 @@
 //
 // No barrier stands between the steps: what a rank sends is one stream of bytes, what it receives another, and it may have sent in
 // step s+1 whatever it has received in step s. So a link that is the bottleneck never waits.
-#include "clock.h"
 #include "exchange.h"
+#include "net/clock.h"
 
 #include <errno.h>
 #include <string.h>
@@ -216,7 +216,7 @@ static gn_status move(ring *r, bool *moved)
     if (r->send_step > 0 && r->recv_step >= comm->size - 1) gn_exchange_offer(r->x);
     *moved = sent > 0 || got > 0;
     if (!*moved) return GN_OK;
-    double now = gn_now();
+    const uint64_t now = gn_now();
     if (sent > 0) gn_control_sign(comm, RIGHT, now);
     if (got > 0) gn_control_sign(comm, LEFT, now);
     return GN_OK;

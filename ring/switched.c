@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "bootstrap.h"
-#include "clock.h"
 #include "control.h"
+#include "net/clock.h"
 
 /// A switch and workers that are processes wait for processors as well as for packets; what is asked for again too early costs them the more.
 enum { SLOTS_INT32 = 256, SLOTS_COMPRESSED = 512, RTO_DEFAULT_US = 10000 };
@@ -49,7 +49,7 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
                                 .bound_exp = (int8_t)(config->quantise ? config->codec.bound_exp : 0),
                                 .packet_values = comm->table.switch_values,
                                 .slots = (uint16_t)slots,
-                                .priority = gn_pace_priority(&none, 1, 0, 0, 0),
+                                .priority = gn_pace_priority(&none, GN_SECOND, 0, 0, 0),
                                 .patience_ms = (uint32_t)comm->timeout_ms,
                                 .streams = (uint8_t)config->switch_streams};
     for (size_t i = 0; i < GN_TOKEN_BYTES; i++)
@@ -78,18 +78,18 @@ static gn_status not_admitted(const gn_comm *comm, const gn_switched *s, gn_erro
                    comm->timeout_ms, *s->tether.waits ? s->tether.waits : "it has not said why");
 }
 
-static gn_status switch_silent(const gn_switched *s, double seconds, gn_error *error)
+static gn_status switch_silent(const gn_switched *s, uint64_t span, gn_error *error)
 {
     return gn_fail(error, GN_PEER_LOST,
                    s->tether.up ? "no sign of life from the switch %s for %.3g s"
                                 : "no connection to the switch %s within %.3g s",
-                   s->name, seconds);
+                   s->name, gn_seconds(span));
 }
 
 /// The connection has ended. When that is because another rank has failed, rank 0 is about to say so.
 static gn_status switch_ended(gn_comm *comm, const gn_switched *s, struct gn_bootstrap *boot, gn_error *error)
 {
-    double until = gn_now() + (s->tether.joined ? gn_control_beat_seconds(comm) : 0);
+    uint64_t until = gn_now() + (s->tether.joined ? gn_control_beat_span(comm) : 0);
     if (until > boot->deadline) until = boot->deadline;
     do {
         const gn_status status = gn_bootstrap_watch(boot, error);
@@ -102,7 +102,7 @@ static gn_status switch_ended(gn_comm *comm, const gn_switched *s, struct gn_boo
 static gn_status await_welcome(gn_comm *comm, gn_switched *s, struct gn_bootstrap *boot, gn_admission_join *join,
                                gn_admission *answer, gn_error *error)
 {
-    const double every = gn_control_beat_seconds(comm) / 4;  // whom the switch waits for may change
+    const uint64_t every = gn_control_beat_span(comm) / 4;  // whom the switch waits for may change
     gn_status status = GN_OK;
     bool ready = false;
     for (answer->type = GN_ADMISSION_JOIN; answer->type == GN_ADMISSION_JOIN;) {
@@ -195,8 +195,8 @@ void gn_switched_leave(gn_comm *comm)
         return;
     }
     const uint64_t finished = comm->switched->finished;
-    const double begun = gn_now();
-    double until = begun;  // what has been said meanwhile is read before anyone is given up
+    const uint64_t begun = gn_now();
+    uint64_t until = begun;  // what has been said meanwhile is read before anyone is given up
     while (!gn_control_all_finished(comm, finished)) {
         if (gn_control_poll(comm, NULL, 0, gn_ms_until(until, gn_now())))
             break;  // it has failed: nobody waits for more

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "control.h"
+#include "net/clock.h"
 #include "switched.h"
 
 enum { LOOK_EVERY = 64, CHUNKS_MIN = 64 };  // less is not worth a thread
@@ -45,7 +45,7 @@ static void *move_part(void *argument)
     const errand e = *(errand *)argument;
     bool told = false;
     while (!atomic_load(&e.s->ended) && !atomic_load(&e.part->failed)) {
-        const bool moved = gn_part_move(e.part, gn_now_ns());
+        const bool moved = gn_part_move(e.part, gn_now());
         if (!told && (atomic_load(&e.part->done) || atomic_load(&e.part->failed))) {
             told = true;
             poke(e.s->news);
@@ -53,7 +53,7 @@ static void *move_part(void *argument)
         if (moved) continue;
         struct pollfd set[2] = {{.fd = e.part->fd, .events = gn_part_events(e.part)},
                                 {.fd = e.s->halt, .events = POLLIN}};
-        (void)poll(set, 2, gn_part_wait_ms(e.part, gn_now_ns()));
+        (void)poll(set, 2, gn_part_wait_ms(e.part, gn_now()));
     }
     return NULL;
 }
@@ -101,7 +101,7 @@ static void describe_wait(const run *r, char *text, size_t room)
         if (!gn_worker_waits_for(r->s->part[i].worker, &psn, &since) || (oldest && since >= oldest)) continue;
         oldest = since;
         snprintf(text, room, ", waiting for psn %u of stream %u for %lld ms", psn, i,
-                 (long long)(gn_now_ns() - since) / 1000000);
+                 (long long)(gn_elapsed((uint64_t)since, gn_now()) / GN_MILLISECOND));
     }
 }
 
@@ -122,7 +122,7 @@ static gn_status blame_switch(run *r, const char *how)
 /// The switch has ended the job. When that is because a rank has died, the control connections know which.
 static gn_status switch_gone(run *r)
 {
-    const double until = gn_now() + gn_control_beat_seconds(r->comm);
+    const uint64_t until = gn_now() + gn_control_beat_span(r->comm);
     uint8_t waiting[GN_RANKS_MAX];
     memset(waiting, 1, sizeof waiting);
     gn_status status = gn_control_state(r->comm);
@@ -152,13 +152,13 @@ static gn_status check_deadlines(run *r)
     for (int i = 0; i < comm->peer_count; i++)
         waiting[i] = comm->rank || !gn_control_has_finished(comm, i, collectives(r));
     gn_status status = gn_control_check_deadline(comm, waiting);
-    const double now = gn_now(), still = now - comm->last_progress, limit = comm->timeout_ms * 1e-3;
-    const double heard = tether->last_heard > comm->awake ? tether->last_heard : comm->awake;
-    if (status || r->told || still < gn_control_beat_seconds(comm)) return status;
-    if (now >= tether->last_ping + gn_control_beat_seconds(comm)) gn_tether_ping(tether, now);
+    const uint64_t now = gn_now(), still = gn_elapsed(comm->last_progress, now), limit = gn_comm_timeout(comm);
+    const uint64_t heard = tether->last_heard > comm->awake ? tether->last_heard : comm->awake;
+    if (status || r->told || still < gn_control_beat_span(comm)) return status;
+    if (now >= tether->last_ping + gn_control_beat_span(comm)) gn_tether_ping(tether, now);
     char text[GN_ADMISSION_TEXT + 80];
     snprintf(text, sizeof text, "no sign of life for %d ms", comm->timeout_ms);
-    if (still > limit && now - heard > limit) return blame_switch(r, text);
+    if (still > limit && gn_elapsed(heard, now) > limit) return blame_switch(r, text);
     // Rank 0 knows whether all are in this collective. When they are, and all live, it is the datagrams that do not pass.
     snprintf(text, sizeof text, "it lives, but has sent no result for %d ms%s%s%s", comm->timeout_ms,
              *tether->waits ? " (" : "", tether->waits, *tether->waits ? ")" : "");
@@ -171,11 +171,11 @@ static gn_status look(run *r)
 {
     gn_comm *comm = r->comm;
     uint64_t values = 0;
-    int64_t moved = 0;
+    uint64_t moved = 0;
     for (unsigned i = 0; i < r->parts; i++) {
         gn_part *part = &r->s->part[i];
         const int failed = atomic_load(&part->failed);
-        const int64_t at = atomic_load_explicit(&part->moved, memory_order_relaxed);
+        const uint64_t at = atomic_load_explicit(&part->moved, memory_order_relaxed);
         if (failed)
             return gn_control_fail(comm, GN_IO, comm->rank, "rank %d cannot send to the switch %s: %s%s", comm->rank,
                                    r->s->name, strerror(failed),
@@ -184,7 +184,7 @@ static gn_status look(run *r)
         if (at > moved) moved = at;
     }
     comm->data_received = values * sizeof(float);
-    gn_control_progress(comm, (double)moved * 1e-9);
+    gn_control_progress(comm, moved);
     return r->s->tether.gone ? switch_gone(r) : GN_OK;
 }
 
@@ -195,7 +195,7 @@ static gn_status wait_for_more(run *r, bool blocked)
                              {.fd = s->tether.fd, .events = POLLIN},
                              {.fd = s->news, .events = POLLIN}};
     uint64_t drained;
-    gn_status status = gn_control_poll(r->comm, data, 3, blocked ? gn_part_wait_ms(&s->part[0], gn_now_ns()) : 0);
+    gn_status status = gn_control_poll(r->comm, data, 3, blocked ? gn_part_wait_ms(&s->part[0], gn_now()) : 0);
     if (data[1].revents) gn_tether_serve(&s->tether);
     if (data[2].revents) (void)!read(s->news, &drained, sizeof drained);
     if (!status) status = look(r);
@@ -218,12 +218,12 @@ static bool complete(run *r)
 }
 
 /// Time the job still has to go, as the application has said.
-static double remaining(gn_comm *comm)
+static uint64_t remaining(gn_comm *comm)
 {
     pthread_mutex_lock(&comm->stats_lock);
-    const double seconds = comm->remaining;
+    const uint64_t span = comm->remaining;
     pthread_mutex_unlock(&comm->stats_lock);
-    return seconds;
+    return span;
 }
 
 static gn_status post(run *r)
@@ -259,8 +259,8 @@ static void collect(run *r)
         sum.resent += now.resent - before->resent;
         sum.late += now.late - before->late;
         sum.fallback_chunks += now.fallback_chunks - before->fallback_chunks;
-        r->x->quantise_seconds += part->x.quantise_seconds;
-        r->x->reduce_seconds += part->x.reduce_seconds;
+        r->x->quantising += part->x.quantising;
+        r->x->reducing += part->x.reducing;
         for (int v = 0; r->x->histogram && v < GN_HISTOGRAM; v++) r->x->histogram[v] += part->histogram[v];
     }
     gn_comm_stats *stats = &r->comm->stats;
@@ -280,7 +280,7 @@ gn_status gn_switched_run(gn_exchange *exchange)
     gn_status status = post(&r);
     if (!status) status = start_threads(&r, errands);
     for (unsigned turn = 1; !status && !complete(&r); turn++) {
-        const bool moved = gn_part_move(&r.s->part[0], gn_now_ns());
+        const bool moved = gn_part_move(&r.s->part[0], gn_now());
         if (!moved || turn % LOOK_EVERY == 0) status = wait_for_more(&r, !moved);
     }
     stop_threads(&r);

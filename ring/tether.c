@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tether.h"
+#include "net/clock.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-
-#include "clock.h"
 
 static void end(gn_tether *t, const char *why)
 {
@@ -105,7 +104,7 @@ short gn_tether_events(const gn_tether *tether)
     return tether->up ? POLLIN : POLLOUT;
 }
 
-void gn_tether_ping(gn_tether *t, double now)
+void gn_tether_ping(gn_tether *t, uint64_t now)
 {
     t->last_ping = now;
     if (!t->gone) send_frame(t, &(gn_admission){.type = GN_ADMISSION_PING});

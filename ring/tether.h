@@ -13,7 +13,7 @@ typedef struct gn_tether {
     bool gone;        ///< ended, and `why` tells in words
     bool told;        ///< which are the switch's own
     bool up, joined;  ///< connected; JOIN has been sent
-    double last_heard, last_ping;
+    uint64_t last_heard, last_ping;
     char waits[GN_ADMISSION_TEXT];  ///< whom the switch waits for, as it said last; may be empty
     char why[GN_ADMISSION_TEXT + 64];
     size_t in_used;
@@ -31,7 +31,7 @@ gn_status gn_tether_advance(gn_tether *tether, const gn_admission_join *join, gn
 short gn_tether_events(const gn_tether *tether);
 
 /// Asks for a sign of life.
-void gn_tether_ping(gn_tether *tether, double now);
+void gn_tether_ping(gn_tether *tether, uint64_t now);
 
 /// Last words to the switch: the job is over, and why.
 void gn_tether_end(gn_tether *tether, const char *why);

@@ -9,20 +9,21 @@
 #include <string.h>
 
 #include "bootstrap.h"
-#include "clock.h"
 #include "group.h"
+#include "net/clock.h"
 
 /// Strangers who may be connected at the same time, beside the two connections of every rank that is expected.
 enum { STRANGERS_MAX = 64, PENDING_MAX = STRANGERS_MAX + 2 * GN_RANKS_MAX };
-static const double pending_seconds = 5;
-static const double grace_seconds = 0.05;  // a peer says who it is within this time, even where all room is taken
-static const double retry_seconds = 0.05;
+static const uint64_t pending_span = 5 * GN_SECOND;
+static const uint64_t grace_span =
+    50 * GN_MILLISECOND;  // a peer says who it is within this time, even where all room is taken
+static const uint64_t retry_span = 50 * GN_MILLISECOND;
 
 /// A connection that was accepted and has not said who it is.
 typedef struct pending {
     int fd;  ///< -1: free
     bool is_data;
-    double since;
+    uint64_t since;
     size_t used;
     uint8_t bytes[GN_DATA_HELLO_BYTES];  ///< a JOIN frame is shorter
 } pending;
@@ -30,8 +31,8 @@ _Static_assert((int)GN_FRAME_HEADER + (int)GN_TOKEN_BYTES + 2 <= (int)GN_DATA_HE
 
 /// One of the two connections that we make.
 typedef struct link {
-    bool up;            ///< connected, and we have said who we are
-    double not_before;  ///< it was lost: when to try again
+    bool up;              ///< connected, and we have said who we are
+    uint64_t not_before;  ///< it was lost: when to try again
 } link;
 
 typedef struct meeting {
@@ -118,7 +119,7 @@ static gn_status lose(meeting *m, bool data)
         gn_close(data_socket(m, peer));
     else
         gn_connection_close(&peer->control);
-    m->link[data] = (link){.not_before = gn_now() + retry_seconds};
+    m->link[data] = (link){.not_before = gn_now() + retry_span};
     m->lost++;
     gn_log_text(&m->comm->config, GN_LOG_WARNING, "rank %d at %s closed our %s connection: trying again", peer->rank,
                 peer->name, data ? "data" : "control");
@@ -154,14 +155,14 @@ static gn_status finish_connect(meeting *m, bool data, gn_error *error)
 }
 
 /// Room for one more: a free place, or that of the stranger who has been silent for longest. NULL: everyone came just now.
-static pending *make_room(meeting *m, double now)
+static pending *make_room(meeting *m, uint64_t now)
 {
     pending *oldest = &m->pending[0];
     for (int i = 0; i < m->room; i++) {
         if (m->pending[i].fd < 0) return &m->pending[i];
         if (m->pending[i].since < oldest->since) oldest = &m->pending[i];
     }
-    if (now < oldest->since + grace_seconds) return NULL;
+    if (now < oldest->since + grace_span) return NULL;
     gn_close(&oldest->fd);
     return oldest;
 }
@@ -169,7 +170,7 @@ static pending *make_room(meeting *m, double now)
 static void accept_all(meeting *m, bool is_data)
 {
     gn_endpoint from;
-    double now =
+    uint64_t now =
         gn_now();  // all of them are younger than this: nobody is closed unread for someone behind it in the queue
     for (pending *p; (p = make_room(m, now));) {
         int fd = gn_tcp_accept(is_data ? m->boot->data_listener : m->boot->control_listener, &from);
@@ -206,7 +207,7 @@ static void read_pending(meeting *m, pending *p)
 {
     size_t want = p->is_data ? GN_DATA_HELLO_BYTES : GN_FRAME_HEADER + GN_TOKEN_BYTES + 2;
     ssize_t got = recv(p->fd, p->bytes + p->used, want - p->used, MSG_DONTWAIT);
-    bool broken = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR) || gn_now() > p->since + pending_seconds;
+    bool broken = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR) || gn_now() > p->since + pending_span;
     if (got > 0) p->used += (size_t)got;
     if (p->used < want && !broken) return;
     if (p->used < want || !admit(m, p)) {

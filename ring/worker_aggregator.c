@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The paper's baseline. Workers send their gradients to rank 0, which also is a worker; it adds them segment by segment, in the order
 // of ranks, and sends the sums back to everyone while the next segments come in.
-#include "clock.h"
 #include "exchange.h"
+#include "net/clock.h"
 
 #include <errno.h>
 #include <string.h>

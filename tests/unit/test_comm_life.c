@@ -10,6 +10,7 @@
 #include "comm_ranks.h"
 #include "deadline.h"
 #include "message.h"
+#include "net/clock.h"
 #include "suite.h"
 
 enum { SIZE = 4, VICTIM = 2, COUNT = 1000 };
@@ -20,23 +21,24 @@ START_TEST(test_verdict)
         gn_watch watch;
         gn_verdict verdict;
     } cases[] = {
-        {{.silent = 0.9, .still = 0.9}, GN_FINE},
-        {{.silent = 1.1, .still = 0}, GN_SILENT},
-        {{.silent = 0.1, .still = 1.9}, GN_FINE},  // it waits for a third, and says so
-        {{.silent = 0.1, .still = 2.1}, GN_STILL},
-        {{.silent = 0.1, .still = 1.1, .stuck = true}, GN_STUCK},
-        {{.silent = 0.1, .still = 0.9, .stuck = true}, GN_FINE},
-        {{.silent = 0.1, .left = true}, GN_LEFT},
-        {{.silent = 9, .still = 9, .left = true, .stuck = true}, GN_LEFT},
-        {{.silent = 9, .still = 9, .stuck = true}, GN_SILENT},
+        {{.silent = 900 * GN_MILLISECOND, .still = 900 * GN_MILLISECOND}, GN_FINE},
+        {{.silent = 1100 * GN_MILLISECOND, .still = 0}, GN_SILENT},
+        {{.silent = 100 * GN_MILLISECOND, .still = 1900 * GN_MILLISECOND},
+         GN_FINE},  // it waits for a third, and says so
+        {{.silent = 100 * GN_MILLISECOND, .still = 2100 * GN_MILLISECOND}, GN_STILL},
+        {{.silent = 100 * GN_MILLISECOND, .still = 1100 * GN_MILLISECOND, .stuck = true}, GN_STUCK},
+        {{.silent = 100 * GN_MILLISECOND, .still = 900 * GN_MILLISECOND, .stuck = true}, GN_FINE},
+        {{.silent = 100 * GN_MILLISECOND, .left = true}, GN_LEFT},
+        {{.silent = 9000 * GN_MILLISECOND, .still = 9000 * GN_MILLISECOND, .left = true, .stuck = true}, GN_LEFT},
+        {{.silent = 9000 * GN_MILLISECOND, .still = 9000 * GN_MILLISECOND, .stuck = true}, GN_SILENT},
     };
-    ck_assert_int_eq(gn_suspect(&cases[_i].watch, 1).verdict, cases[_i].verdict);
+    ck_assert_int_eq(gn_suspect(&cases[_i].watch, GN_SECOND).verdict, cases[_i].verdict);
 }
 END_TEST
 
 START_TEST(test_stronger_suspicion)
 {
-    gn_suspicion left = {GN_LEFT, 0}, silent = {GN_SILENT, 1.2}, longer = {GN_SILENT, 1.3}, still = {GN_STILL, 1.9};
+    gn_suspicion left = {GN_LEFT, 0}, silent = {GN_SILENT, 1200}, longer = {GN_SILENT, 1300}, still = {GN_STILL, 1900};
     ck_assert(gn_suspicion_stronger(left, longer) && !gn_suspicion_stronger(longer, left));
     ck_assert(gn_suspicion_stronger(longer, silent) && !gn_suspicion_stronger(silent, longer));
     ck_assert(gn_suspicion_stronger(silent, still) && !gn_suspicion_stronger(still, silent));

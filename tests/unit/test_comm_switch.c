@@ -10,6 +10,7 @@
 #include <gradnic/admission.h>
 
 #include "comm_ranks.h"
+#include "net/clock.h"
 #include "pace.h"
 #include "suite.h"
 #include "switch_host.h"
@@ -404,19 +405,19 @@ END_TEST
 // Wang et al.'s P = (1/T) * (L/l) * (Comm/Comp), of what was measured.
 START_TEST(test_priority_follows_the_times)
 {
-    gn_pace pace = {.born = 100};
-    ck_assert_uint_eq(gn_pace_priority(&pace, 102, 0, 0, 0), 128);  // T: as long as it has run
-    ck_assert_uint_eq(gn_pace_priority(&pace, 102, 0.5, 0, 0), 512);
-    ck_assert_uint_eq(gn_pace_priority(&pace, 102, 1, 4, 8), 512);
-    ck_assert_uint_eq(gn_pace_priority(&pace, 102, 1, 9, 8), 256);
-    double now = 102;
+    gn_pace pace = {.born = 100 * GN_SECOND};
+    uint64_t now = 102 * GN_SECOND;
+    ck_assert_uint_eq(gn_pace_priority(&pace, now, 0, 0, 0), 128);  // T: as long as it has run
+    ck_assert_uint_eq(gn_pace_priority(&pace, now, GN_SECOND / 2, 0, 0), 512);
+    ck_assert_uint_eq(gn_pace_priority(&pace, now, GN_SECOND, 4, 8), 512);
+    ck_assert_uint_eq(gn_pace_priority(&pace, now, GN_SECOND, 9, 8), 256);
     for (int i = 0; i < 50; i++) {  // exchanges that take three times as long as what is between them
-        gn_pace_begin(&pace, now += 1);
-        gn_pace_end(&pace, now += 3);
+        gn_pace_begin(&pace, now += GN_SECOND);
+        gn_pace_end(&pace, now += 3 * GN_SECOND);
     }
-    gn_pace_begin(&pace, now += 1);
-    ck_assert_uint_ge(gn_pace_priority(&pace, now, 1, 0, 0), 670);
-    ck_assert_uint_le(gn_pace_priority(&pace, now, 1, 0, 0), 780);
+    gn_pace_begin(&pace, now += GN_SECOND);
+    ck_assert_uint_ge(gn_pace_priority(&pace, now, GN_SECOND, 0, 0), 670);
+    ck_assert_uint_le(gn_pace_priority(&pace, now, GN_SECOND, 0, 0), 780);
     ck_assert_int_eq(gn_comm_set_remaining(NULL, 1), GN_INVALID);
 }
 END_TEST
