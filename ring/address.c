@@ -20,7 +20,7 @@ gn_endpoint gn_address_endpoint(const gn_address *from, uint16_t port, uint32_t 
 
 bool gn_address_same(const gn_address *a, const gn_address *b)
 {
-    return a->family == b->family && a->data_port == b->data_port && a->control_port == b->control_port &&
+    return a->family == b->family && a->data_port == b->data_port && a->oob_port == b->oob_port &&
            !memcmp(a->bytes, b->bytes, sizeof a->bytes);
 }
 

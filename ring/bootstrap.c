@@ -65,7 +65,7 @@ static gn_terms terms_of(const gn_comm_config *config)
     if (config->quantise)
         terms.profile = (uint8_t)config->codec.profile, terms.bound_exp = (int8_t)config->codec.bound_exp;
     if (config->scale == GN_SCALE_AUTO) terms.scale_target = config->scale_target;
-    if (config->algorithm == GN_SWITCH) terms.switch_streams = (uint8_t)config->switch_streams;
+    if (config->algorithm == GN_SWITCH) terms.switch_channels = (uint8_t)config->switch_channels;
     return terms;
 }
 
@@ -95,21 +95,21 @@ static gn_status open_listeners(gn_bootstrap *boot, const gn_endpoint *toward, g
     bool weights = boot->config->algorithm == GN_WORKER_AGGREGATOR && boot->config->aggregator_weights;
     const bool wants_data = boot->config->algorithm != GN_SWITCH;
     if (wants_data) boot->data_listener = gn_tcp_listen(&data, false, weights ? 0 : (uint8_t)boot->config->data_tos);
-    if (!wants_data || boot->data_listener >= 0) boot->control_listener = gn_tcp_listen(&control, false, 0);
-    if (boot->control_listener < 0) {
+    if (!wants_data || boot->data_listener >= 0) boot->oob_listener = gn_tcp_listen(&control, false, 0);
+    if (boot->oob_listener < 0) {
         char name[GN_ENDPOINT_TEXT];
         gn_endpoint_format(&boot->local, name);
         return gn_fail(error, GN_IO, "cannot listen at %s: %s", name, strerror(errno));
     }
     boot->address = gn_address_from(&boot->local.ip);
     boot->address.data_port = wants_data ? data.port : 0;
-    boot->address.control_port = control.port;
+    boot->address.oob_port = control.port;
     return GN_OK;
 }
 
 gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn_error *error)
 {
-    *boot = (gn_bootstrap){.config = config, .data_listener = -1, .control_listener = -1, .listener = -1};
+    *boot = (gn_bootstrap){.config = config, .data_listener = -1, .oob_listener = -1, .listener = -1};
     boot->rendezvous.file_fd = -1;
     boot->deadline = gn_now() + (uint64_t)gn_timeout_ms(config) * GN_MILLISECOND;
     boot->terms = terms_of(config);
@@ -117,7 +117,7 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
     gn_status status = read_rank_and_size(boot, error);
     boot->roster.size = (uint16_t)boot->size;
     if (!status && boot->size > 1) status = gn_rendezvous_parse(config->rendezvous, &boot->rendezvous, error);
-    if (!status && config->algorithm == GN_SWITCH) status = gn_route_find(config, &boot->route, error);
+    if (!status && config->algorithm == GN_SWITCH) status = gn_switch_route_find(config, &boot->route, error);
     if (status || boot->size == 1) return status;  // alone: nobody to meet
     if (boot->rank) return GN_OK;                  // others learn where to listen once the rendezvous is found
 
@@ -133,7 +133,7 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
 static gn_status say_hello(gn_bootstrap *boot, gn_error *error)
 {
     gn_endpoint toward;
-    if (boot->control_listener < 0) {
+    if (boot->oob_listener < 0) {
         if (!gn_socket_remote(boot->home->fd, &toward)) return gn_fail(error, GN_IO, "rendezvous: %s", strerror(errno));
         gn_status status = open_listeners(boot, &toward, error);
         if (status) return status;
@@ -231,7 +231,8 @@ static gn_status read_home(gn_bootstrap *boot, gn_message_type until, bool *met,
         bool good = true;
         if (frame.type == GN_MSG_ROSTER)
             good = gn_roster_read(&frame, &boot->roster) && boot->roster.size == boot->size;
-        if (frame.type == GN_MSG_TABLE) good = gn_table_read(&frame, &boot->table) && boot->table.size == boot->size;
+        if (frame.type == GN_MSG_TABLE)
+            good = gn_rank_table_read(&frame, &boot->table) && boot->table.size == boot->size;
         if (!good) return gn_fail(error, GN_CORRUPT, "rank 0 sent a malformed message of type %d", frame.type);
         if (frame.type == GN_MSG_TABLE) gn_bootstrap_all_here(boot);
         if (frame.type == until) *met = true;
@@ -321,7 +322,7 @@ void gn_bootstrap_close(gn_bootstrap *boot)
 {
     gn_rendezvous_withdraw(&boot->rendezvous);
     gn_close(&boot->data_listener);
-    gn_close(&boot->control_listener);
+    gn_close(&boot->oob_listener);
     gn_server_close(boot);
     if (boot->home) gn_connection_close(boot->home);
     free(boot->home);

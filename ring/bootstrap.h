@@ -29,12 +29,12 @@ typedef struct gn_bootstrap {
     gn_terms terms;
     uint64_t deadline;  ///< for all to come; then for all to connect
     gn_rendezvous rendezvous;
-    gn_endpoint local;                    ///< the selected address
-    gn_address address;                   ///< where this rank listens
-    int data_listener, control_listener;  ///< no data with GN_SWITCH
-    gn_route route;                       ///< GN_SWITCH: to this rank's switch
-    gn_table table;                       ///< after gather: token and all addresses
-    uint64_t beat_at;                     ///< when the next sign of life is due
+    gn_endpoint local;                ///< the selected address
+    gn_address address;               ///< where this rank listens
+    int data_listener, oob_listener;  ///< no data with GN_SWITCH
+    gn_switch_route route;            ///< GN_SWITCH: to this rank's switch
+    gn_rank_table table;              ///< after gather: token and all addresses
+    uint64_t beat_at;                 ///< when the next sign of life is due
     uint64_t patience;  ///< span of silence after which a rank, or a switch, is given up; 0: not all have come
 
     // rank 0

@@ -4,7 +4,7 @@
 #include "bootstrap.h"
 #include "net/clock.h"
 
-/// Twice this is long enough for suspicion, four times for a verdict. Until all have come each goes by its own time, and rank 0 sends as often as the
+/// Twice this is long enough for suspicion, four times for a evidence. Until all have come each goes by its own time, and rank 0 sends as often as the
 /// least of those that it knows asks for; then that is everyone's.
 static uint64_t beat_span(const gn_bootstrap *boot)
 {

@@ -136,8 +136,8 @@ static bool describe_difference(const gn_terms *one, const gn_terms *other, char
         snprintf(text, room, "data ToS 0x%02x", one->data_tos);
     else if (one->aggregator_weights != other->aggregator_weights)
         snprintf(text, room, "aggregator weights %s", one->aggregator_weights ? "on" : "off");
-    else if (one->switch_streams != other->switch_streams)
-        snprintf(text, room, "%u switch streams", one->switch_streams);
+    else if (one->switch_channels != other->switch_channels)
+        snprintf(text, room, "%u switch channels", one->switch_channels);
     else
         return false;
     return true;
@@ -326,7 +326,7 @@ gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
     gn_rendezvous_withdraw(&boot->rendezvous);
     gn_close(&boot->listener);
     uint8_t frame[GN_FRAME_MAX];
-    gn_server_broadcast(boot, frame, gn_table_write(frame, &boot->table));
+    gn_server_broadcast(boot, frame, gn_rank_table_write(frame, &boot->table));
     return GN_OK;
 }
 

@@ -20,7 +20,7 @@ static bool overlap(const float *a, const float *b, size_t count)
 gn_status gn_collective_check(gn_comm *comm, const gn_bucket *bucket)
 {
     if (!comm) return GN_INVALID;
-    gn_status status = gn_control_usable(comm);
+    gn_status status = gn_oob_usable(comm);
     if (status) return status;
     const char *wrong = NULL;
     if (!bucket)
@@ -40,7 +40,7 @@ gn_status gn_collective_check(gn_comm *comm, const gn_bucket *bucket)
     else if (bucket->residual && (overlap(bucket->residual, bucket->send, bucket->count) ||
                                   overlap(bucket->residual, bucket->recv, bucket->count)))
         wrong = "residual overlaps send or recv";
-    return wrong ? gn_control_refuse(comm, wrong) : GN_OK;
+    return wrong ? gn_oob_refuse(comm, wrong) : GN_OK;
 }
 
 static bool scaled(const gn_comm *comm)
@@ -53,17 +53,16 @@ static gn_status prepare_history(gn_comm *comm, gn_exchange *exchange)
     if (!scaled(comm)) return GN_OK;
     if (!comm->history) {
         comm->history = malloc(BUCKETS * sizeof *comm->history);
-        if (!comm->history)
-            return gn_control_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+        if (!comm->history) return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
         for (int i = 0; i < BUCKETS; i++) comm->history[i] = UNSEEN;
     }
     exchange->histogram = calloc(GN_HISTOGRAM, sizeof *exchange->histogram);
     if (!exchange->histogram)
-        return gn_control_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+        return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
     return GN_OK;
 }
 
-/// First time of a bucket: a pass over it, and a round of control messages before the data.
+/// First time of a bucket: a pass over it, and a round of out-of-band messages before the data.
 static gn_status first_exponent(gn_comm *comm, const gn_bucket *bucket, uint64_t *histogram, int *exponent)
 {
     for (size_t done = 0; done < bucket->count; done += 4096)
@@ -72,8 +71,8 @@ static gn_status first_exponent(gn_comm *comm, const gn_bucket *bucket, uint64_t
     for (int i = 0; i < GN_HISTOGRAM; i++) histogram[i] = 0;
     if (comm->size == 1) return GN_OK;
     comm->phase = "agreement on the scale";
-    gn_control_offer(comm, 0, *exponent);
-    return gn_control_await_agreement(comm, 0, exponent);
+    gn_oob_offer(comm, 0, *exponent);
+    return gn_oob_await_agreement(comm, 0, exponent);
 }
 
 static gn_status next_exponent(gn_exchange *exchange, const gn_bucket *bucket, int used)
@@ -86,7 +85,7 @@ static gn_status next_exponent(gn_exchange *exchange, const gn_bucket *bucket, i
     else {
         comm->phase = "agreement on the next scale";
         gn_exchange_offer(exchange);
-        status = gn_control_await_agreement(comm, 1, &next);
+        status = gn_oob_await_agreement(comm, 1, &next);
     }
     // A bucket of zeros says nothing about the next one: it keeps the scale it has.
     if (!status)
@@ -133,14 +132,14 @@ static void account(gn_comm *comm, const gn_exchange *exchange, uint64_t start)
     comm->stats.reduce_seconds += gn_seconds(exchange->reducing);
     comm->stats.total_seconds += gn_seconds(gn_now() - start);
     if (comm->config.algorithm != GN_SWITCH) comm->stats.received_bytes += comm->data_received;  // it counts datagrams
-    for (int i = 0; i < comm->peer_count; i++) comm->stats.sent_bytes += comm->data_sent[i];
+    for (int i = 0; i < comm->neighbour_count; i++) comm->stats.sent_bytes += comm->data_sent[i];
     pthread_mutex_unlock(&comm->stats_lock);
 }
 
 static gn_status begin(gn_comm *comm, const gn_op_header *header)
 {
-    gn_status status = gn_control_usable(comm);
-    return status ? status : gn_control_begin(comm, header);
+    gn_status status = gn_oob_usable(comm);
+    return status ? status : gn_oob_begin(comm, header);
 }
 
 /// Nobody leaves before everyone has come.
@@ -149,17 +148,17 @@ static gn_status meet(gn_comm *comm)
     int nothing;
     comm->phase = "barrier";
     if (comm->size == 1) return GN_OK;
-    gn_control_offer(comm, 0, 0);
+    gn_oob_offer(comm, 0, 0);
     gn_status status = GN_OK;
-    if (comm->config.algorithm == GN_RING || comm->rank) status = gn_control_await_header(comm, 0);
-    return status ? status : gn_control_await_agreement(comm, 0, &nothing);
+    if (comm->config.algorithm == GN_RING || comm->rank) status = gn_oob_await_header(comm, 0);
+    return status ? status : gn_oob_await_agreement(comm, 0, &nothing);
 }
 
 gn_status gn_collective_allreduce(gn_comm *comm, const gn_bucket *bucket)
 {
     const uint64_t start = gn_now();
     gn_exchange exchange = {0};
-    gn_status status = gn_control_usable(comm);
+    gn_status status = gn_oob_usable(comm);
     if (!status) status = prepare_history(comm, &exchange);
     if (status) return status;
     int known = scaled(comm) ? comm->history[bucket->id] : GN_EXPONENT_NONE;
@@ -173,7 +172,7 @@ gn_status gn_collective_allreduce(gn_comm *comm, const gn_bucket *bucket)
     status = begin(comm, &header);
     if (!status) status = bucket->count ? run_exchange(comm, bucket, &exchange, known) : meet(comm);
     account(comm, &exchange, start);
-    if (!status) gn_control_end(comm);
+    if (!status) gn_oob_end(comm);
     free(exchange.histogram);
     return status;
 }
@@ -184,6 +183,6 @@ gn_status gn_collective_barrier(gn_comm *comm)
         .sequence = comm->sequence, .kind = GN_KIND_BARRIER, .algorithm = (uint8_t)comm->config.algorithm};
     gn_status status = begin(comm, &header);
     if (!status) status = meet(comm);
-    if (!status) gn_control_end(comm);
+    if (!status) gn_oob_end(comm);
     return status;
 }

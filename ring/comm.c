@@ -39,8 +39,8 @@ static gn_status check_switch(const gn_comm_config *c, gn_error *error)
         return gn_fail(error, GN_INVALID, "a switch adds integers, which paper does not have: take dense or lattice");
     if (c->switch_nic && !c->quantise)
         return gn_fail(error, GN_INVALID, "switch_nic needs quantise, and the codec of the NIC's rule");
-    if (c->switch_streams > GN_ADMISSION_STREAMS_MAX)
-        return gn_fail(error, GN_INVALID, "switch_streams is %u: want 1 to %d", c->switch_streams,
+    if (c->switch_channels > GN_ADMISSION_STREAMS_MAX)
+        return gn_fail(error, GN_INVALID, "switch_channels is %u: want 1 to %d", c->switch_channels,
                        GN_ADMISSION_STREAMS_MAX);
     if (c->switch_slots > GN_AGG_SLOTS_MAX || (c->switch_slots & (c->switch_slots - 1)))
         return gn_fail(error, GN_INVALID, "switch_slots is %u: want a power of two up to %d", c->switch_slots,
@@ -78,8 +78,8 @@ static void free_comm(gn_comm *comm)
     if (comm->wake >= 0) close(comm->wake);
     pthread_mutex_destroy(&comm->lock);
     pthread_mutex_destroy(&comm->stats_lock);
-    free(comm->slot[0].header);
-    free(comm->slot[1].header);
+    free(comm->turn[0].header);
+    free(comm->turn[1].header);
     free(comm->history);
     free(comm->poll_set);
     free(comm->data_sent);
@@ -101,25 +101,25 @@ static gn_comm *new_comm(const gn_comm_config *config)
     comm->segment = segment & ~(size_t)63;
     comm->phase = "start";
     comm->born = gn_now();
-    comm->slot[1].sequence = 1;
+    comm->turn[1].sequence = 1;
     pthread_mutex_init(&comm->lock, NULL);
     pthread_mutex_init(&comm->stats_lock, NULL);
     comm->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return comm;
 }
 
-/// What depends on the number of peers.
+/// What depends on the number of neighbours.
 static gn_status allocate(gn_comm *comm, gn_error *error)
 {
-    size_t peers = (size_t)comm->peer_count;
+    size_t neighbours = (size_t)comm->neighbour_count;
     comm->memory_bytes = 64;
     if (comm->config.algorithm == GN_RING) comm->memory_bytes = gn_ring_memory(comm);
     if (comm->config.algorithm == GN_WORKER_AGGREGATOR) comm->memory_bytes = gn_aggregator_memory(comm);
     comm->memory = aligned_alloc(64, (comm->memory_bytes + 63) & ~(size_t)63);
-    comm->poll_set = calloc(2 * peers + 4, sizeof *comm->poll_set);  // what the algorithm waits for, wake, control
-    comm->data_sent = calloc(peers + 1, sizeof *comm->data_sent);
-    for (int i = 0; i < 2; i++) comm->slot[i].header = calloc(peers + 1, sizeof *comm->slot[i].header);
-    if (!comm->memory || !comm->poll_set || !comm->data_sent || !comm->slot[0].header || !comm->slot[1].header ||
+    comm->poll_set = calloc(2 * neighbours + 4, sizeof *comm->poll_set);  // what the algorithm waits for, wake, control
+    comm->data_sent = calloc(neighbours + 1, sizeof *comm->data_sent);
+    for (int i = 0; i < 2; i++) comm->turn[i].header = calloc(neighbours + 1, sizeof *comm->turn[i].header);
+    if (!comm->memory || !comm->poll_set || !comm->data_sent || !comm->turn[0].header || !comm->turn[1].header ||
         comm->wake < 0)
         return gn_fail_memory(error);
     return GN_OK;
@@ -157,7 +157,7 @@ static void choose(gn_comm_config *config)
 {
     const bool nic = config->algorithm == GN_SWITCH ? config->switch_nic : config->quantise;
     if (config->data_tos == GN_TOS_AUTO) config->data_tos = nic ? 0x28 : 0;
-    if (!config->switch_streams) config->switch_streams = 1;
+    if (!config->switch_channels) config->switch_channels = 1;
 }
 
 gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
@@ -206,7 +206,7 @@ gn_status gn_barrier(gn_comm *comm)
 
 gn_status gn_comm_abort(gn_comm *comm, const char *reason)
 {
-    return comm ? gn_control_abort(comm, reason) : GN_INVALID;
+    return comm ? gn_oob_abort(comm, reason) : GN_INVALID;
 }
 
 void gn_comm_free(gn_comm *comm)
@@ -214,7 +214,7 @@ void gn_comm_free(gn_comm *comm)
     if (!comm) return;
     gn_queue_free(comm);
     gn_switched_leave(comm);
-    gn_control_leave(comm);
+    gn_oob_leave(comm);
     free_comm(comm);
 }
 

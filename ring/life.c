@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "control.h"
+#include "oob.h"
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;  // taken before a communicator's own
 static gn_comm *registry;                                          // registry_lock
@@ -68,11 +68,11 @@ void gn_life_leave(gn_comm *comm)
 static void serve(gn_comm *comm, uint64_t now)
 {
     pthread_mutex_lock(&comm->lock);
-    comm->serve_at = now + gn_control_beat_span(comm) / 4;  // bad news that passes through here is not held up for long
+    comm->serve_at = now + gn_oob_beat_span(comm) / 4;  // bad news that passes through here is not held up for long
     if (!comm->dead && !comm->own_header_set) {
-        for (int i = 0; i < comm->peer_count; i++) gn_control_read_locked(comm, i);
+        for (int i = 0; i < comm->neighbour_count; i++) gn_oob_read_locked(comm, i);
         comm->unheard = comm->dead;
-        if (!comm->dead) (void)gn_control_beat_locked(comm, now);
+        if (!comm->dead) (void)gn_oob_beat_locked(comm, now);
     }
     pthread_mutex_unlock(&comm->lock);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_LIFE_H
 #define GRADNIC_RING_LIFE_H
-/// The communicators of this process. A process is alive or not as a whole: while it waits in a collective of one of them, peers may
+/// The communicators of this process. A process is alive or not as a whole: while it waits in a collective of one of them, neighbours may
 /// wait for it in another one, and must not take it for dead; and when it gives up because of what one of them has found, the
-/// peers of the others are told the reason. All functions from any thread.
+/// neighbours of the others are told the reason. All functions from any thread.
 
 #include "group.h"
 

@@ -108,7 +108,7 @@ static void put_address(writer *w, const gn_address *address)
     put(w, address->family, 1);
     put(w, 0, 1);
     put(w, address->data_port, 2);
-    put(w, address->control_port, 2);
+    put(w, address->oob_port, 2);
     put(w, 0, 2);
     put_bytes(w, address->bytes, sizeof address->bytes);
 }
@@ -118,7 +118,7 @@ static void get_address(reader *r, gn_address *address)
     address->family = get8(r);
     get8(r);
     address->data_port = get16(r);
-    address->control_port = get16(r);
+    address->oob_port = get16(r);
     get16(r);
     get_bytes(r, address->bytes, sizeof address->bytes);
 }
@@ -146,7 +146,7 @@ size_t gn_hello_write(uint8_t *out, const gn_hello *hello)
     put(&w, t->data_tos, 1);
     put(&w, t->aggregator_weights, 1);
     put_address(&w, &hello->address);
-    put(&w, t->switch_streams, 1);
+    put(&w, t->switch_channels, 1);
     put_address(&w, &hello->at_switch);
     put(&w, hello->switch_values, 2);
     put(&w, hello->timeout_ms, 4);
@@ -171,7 +171,7 @@ bool gn_hello_read(const gn_frame *frame, gn_hello *hello)
     t->data_tos = get8(&r);
     t->aggregator_weights = get8(&r);
     get_own_address(&r, &hello->address);
-    t->switch_streams = get8(&r);
+    t->switch_channels = get8(&r);
     get_address(&r, &hello->at_switch);
     hello->switch_values = get16(&r);
     hello->timeout_ms = (uint32_t)get(&r, 4);
@@ -194,7 +194,7 @@ bool gn_roster_read(const gn_frame *frame, gn_roster *roster)
     return finished(&r) && roster->size >= 1 && roster->size <= GN_RANKS_MAX;
 }
 
-size_t gn_table_write(uint8_t *out, const gn_table *table)
+size_t gn_rank_table_write(uint8_t *out, const gn_rank_table *table)
 {
     writer w = begin(out, GN_MSG_TABLE);
     put_bytes(&w, table->token, sizeof table->token);
@@ -207,7 +207,7 @@ size_t gn_table_write(uint8_t *out, const gn_table *table)
     return end(&w);
 }
 
-bool gn_table_read(const gn_frame *frame, gn_table *table)
+bool gn_rank_table_read(const gn_frame *frame, gn_rank_table *table)
 {
     reader r = read_body(frame);
     get_bytes(&r, table->token, sizeof table->token);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_MESSAGE_H
 #define GRADNIC_RING_MESSAGE_H
-/// The bytes of the bootstrap and control connections: the one place where they are written and where bytes from the
+/// The bytes of the bootstrap and out-of-band connections: the one place where they are written and where bytes from the
 /// network are parsed. Pure functions, no I/O. docs/collectives.md has the formats.
 ///
 /// Every message is a frame: magic "GNC1", type u8, zero u8, length of the body u16; then the body. Little-endian.
@@ -29,7 +29,7 @@ typedef enum gn_message_type {
     GN_MSG_READY = 4,    // i -> 0: connected to my neighbours
     GN_MSG_GO = 5,       // 0 -> i: all are ready
     GN_MSG_FAIL = 6,     // either way, bootstrap and control: it is over, and why
-    GN_MSG_JOIN = 7,     // first message on a control connection
+    GN_MSG_JOIN = 7,     // first message on a out-of-band connection
     GN_MSG_WELCOME = 8,  // its answer
     GN_MSG_OP = 16,      // control: what I call
     GN_MSG_AGREE = 17,   // control: my value of an agreement round, going round the ring or to rank 0
@@ -42,7 +42,7 @@ typedef enum gn_message_type {
 /// Where a rank listens, or a switch. `bytes`: IPv4 in the first 4, or IPv6.
 typedef struct gn_address {
     uint8_t family;  ///< 4 or 6; 0: none
-    uint16_t data_port, control_port;
+    uint16_t data_port, oob_port;
     uint8_t bytes[16];
 } gn_address;
 
@@ -53,7 +53,7 @@ typedef struct gn_terms {
     uint8_t scale;
     int8_t scale_target;
     uint8_t data_tos, aggregator_weights;
-    uint8_t switch_streams;
+    uint8_t switch_channels;
 } gn_terms;
 
 typedef struct gn_hello {
@@ -66,14 +66,14 @@ typedef struct gn_hello {
     uint32_t timeout_ms;     ///< may differ
 } gn_hello;
 
-typedef struct gn_table {
+typedef struct gn_rank_table {
     uint8_t token[GN_TOKEN_BYTES];
     uint16_t size;
     gn_address address[GN_RANKS_MAX];
     uint16_t switch_values;              ///< the least of all ranks
     uint32_t timeout_ms;                 ///< likewise: everyone's from here on
     uint8_t switch_index[GN_RANKS_MAX];  ///< equal for ranks at one switch; numbered as they first appear
-} gn_table;
+} gn_rank_table;
 
 typedef struct gn_roster {
     uint16_t size;
@@ -127,7 +127,7 @@ int gn_frame_parse(const uint8_t *bytes, size_t available, gn_frame *frame);
 /// Each writes a whole frame and returns its length; `out` has room for GN_FRAME_MAX bytes.
 size_t gn_hello_write(uint8_t *out, const gn_hello *hello);
 size_t gn_roster_write(uint8_t *out, const gn_roster *roster);
-size_t gn_table_write(uint8_t *out, const gn_table *table);
+size_t gn_rank_table_write(uint8_t *out, const gn_rank_table *table);
 size_t gn_failure_write(uint8_t *out, const gn_failure *failure);
 size_t gn_bye_write(uint8_t *out, const gn_failure *why);  // status GN_OK: without a reason
 size_t gn_join_write(uint8_t *out, const gn_join *join);
@@ -142,7 +142,7 @@ size_t gn_empty_write(uint8_t *out, gn_message_type type);  // READY, GO, WELCOM
 /// Of another version of the protocol: only version, job, rank and size.
 bool gn_hello_read(const gn_frame *frame, gn_hello *hello);
 bool gn_roster_read(const gn_frame *frame, gn_roster *roster);
-bool gn_table_read(const gn_frame *frame, gn_table *table);
+bool gn_rank_table_read(const gn_frame *frame, gn_rank_table *table);
 bool gn_failure_read(const gn_frame *frame, gn_failure *failure);
 bool gn_bye_read(const gn_frame *frame, gn_failure *why);  // status GN_OK: without a reason
 bool gn_join_read(const gn_frame *frame, gn_join *join);

@@ -144,7 +144,7 @@ void gn_exchange_offer(gn_exchange *exchange)
 {
     if (!exchange->histogram || exchange->offered) return;
     exchange->offered = true;
-    gn_control_offer(exchange->comm, 1, gn_histogram_exponent(exchange->histogram));
+    gn_oob_offer(exchange->comm, 1, gn_histogram_exponent(exchange->histogram));
 }
 
 void gn_exchange_settle(gn_exchange *exchange, size_t first, size_t count)

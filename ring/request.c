@@ -155,7 +155,7 @@ gn_status gn_run_barrier(gn_comm *comm)
     if (!comm) return GN_INVALID;
     if (!comm->queue) return gn_collective_barrier(comm);
     gn_request *request;
-    gn_status status = gn_control_usable(comm);
+    gn_status status = gn_oob_usable(comm);
     if (!status) status = enqueue(comm, NULL, &request);
     return status ? status : gn_wait(request);
 }

@@ -131,7 +131,7 @@ static ssize_t send_some(ring *r)
         available = r->staged - r->staged_sent;
     }
     size_t want = available < 2 * r->comm->segment ? available : 2 * r->comm->segment;
-    ssize_t sent = send(r->comm->peers[RIGHT].data_out, source, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = send(r->comm->neighbours[RIGHT].data_out, source, want, MSG_DONTWAIT | MSG_NOSIGNAL);
     r->send_full = sent < (ssize_t)want;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
     if (r->comm->config.wire) r->staged_sent += (size_t)sent;
@@ -175,7 +175,7 @@ static ssize_t recv_some(ring *r)
     size_t fragment = reducing ? r->received & 3 : 0;
     uint8_t *to = reducing ? r->in + fragment : (uint8_t *)(r->x->bucket->recv + start) + r->received;
     size_t room = reducing ? r->comm->segment - fragment : 2 * r->comm->segment;
-    ssize_t got = recv(r->comm->peers[LEFT].data_in, to, left < room ? left : room, MSG_DONTWAIT);
+    ssize_t got = recv(r->comm->neighbours[LEFT].data_in, to, left < room ? left : room, MSG_DONTWAIT);
     if (got == 0) {
         errno = 0;
         return -1;
@@ -197,28 +197,28 @@ static gn_status wait_for_progress(ring *r, bool blocked)
 {
     gn_comm *comm = r->comm;
     bool receiving = r->recv_step < r->steps && r->header_checked;
-    struct pollfd data[2] = {{.fd = receiving ? comm->peers[LEFT].data_in : -1, .events = POLLIN},
-                             {.fd = r->send_full ? comm->peers[RIGHT].data_out : -1, .events = POLLOUT}};
-    gn_status status = gn_control_poll(comm, data, 2, blocked ? -1 : 0);
+    struct pollfd data[2] = {{.fd = receiving ? comm->neighbours[LEFT].data_in : -1, .events = POLLIN},
+                             {.fd = r->send_full ? comm->neighbours[RIGHT].data_out : -1, .events = POLLOUT}};
+    gn_status status = gn_oob_poll(comm, data, 2, blocked ? -1 : 0);
     if (status || !blocked) return status;
     uint8_t waiting[2] = {r->recv_step < r->steps, r->send_full};
-    return gn_control_check_deadline(comm, waiting);
+    return gn_oob_check_deadline(comm, waiting);
 }
 
 static gn_status move(ring *r, bool *moved)
 {
     gn_comm *comm = r->comm;
     ssize_t sent = 0, got = 0;
-    if (r->send_step < r->steps && (sent = send_some(r)) < 0) return gn_control_data_lost(comm, RIGHT, errno);
-    if (!r->header_checked) r->header_checked = gn_control_has_header(comm, LEFT);
+    if (r->send_step < r->steps && (sent = send_some(r)) < 0) return gn_oob_data_lost(comm, RIGHT, errno);
+    if (!r->header_checked) r->header_checked = gn_oob_has_header(comm, LEFT);
     if (r->recv_step < r->steps && r->header_checked && (got = recv_some(r)) < 0)
-        return gn_control_data_lost(comm, LEFT, errno);
+        return gn_oob_data_lost(comm, LEFT, errno);
     if (r->send_step > 0 && r->recv_step >= comm->size - 1) gn_exchange_offer(r->x);
     *moved = sent > 0 || got > 0;
     if (!*moved) return GN_OK;
     const uint64_t now = gn_now();
-    if (sent > 0) gn_control_sign(comm, RIGHT, now);
-    if (got > 0) gn_control_sign(comm, LEFT, now);
+    if (sent > 0) gn_oob_sign(comm, RIGHT, now);
+    if (got > 0) gn_oob_sign(comm, LEFT, now);
     return GN_OK;
 }
 
@@ -234,10 +234,10 @@ gn_status gn_ring_run(gn_exchange *exchange)
     next_send_step(&r);
     next_recv_step(&r);
     gn_status status = GN_OK;
-    for (unsigned turn = 1; !status && !done(&r); turn++) {
+    for (unsigned lap = 1; !status && !done(&r); lap++) {
         bool moved = false;
         status = move(&r, &moved);
-        if (!status && (!moved || turn % LOOK_EVERY == 0)) status = wait_for_progress(&r, !moved);
+        if (!status && (!moved || lap % LOOK_EVERY == 0)) status = wait_for_progress(&r, !moved);
     }
     return status;
 }

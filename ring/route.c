@@ -10,7 +10,7 @@
 
 #include "net/socket.h"
 
-gn_agg_format gn_route_format(const gn_comm_config *config)
+gn_agg_format gn_switch_route_format(const gn_comm_config *config)
 {
     if (!config->quantise) return GN_AGG_INT32;
     return config->codec.profile == GN_LATTICE ? GN_AGG_LATTICE : GN_AGG_DENSE;
@@ -44,18 +44,18 @@ enum {
 
 static unsigned values_that_fit(const gn_comm_config *config, size_t payload)
 {
-    const bool stream = gn_route_format(config) != GN_AGG_INT32 && !config->switch_nic;
+    const bool stream = gn_switch_route_format(config) != GN_AGG_INT32 && !config->switch_nic;
     const size_t headers = GN_AGG_HEADER + (stream ? GN_SHIM_BYTES : 0),
                  room = payload > headers ? payload - headers : 0;
     const size_t values = room / sizeof(float) * (stream ? EXPECTED : 1);
     return values < 1 ? 1 : values < AUTO_MAX ? (unsigned)values : AUTO_MAX;
 }
 
-gn_status gn_route_find(const gn_comm_config *config, gn_route *route, gn_error *error)
+gn_status gn_switch_route_find(const gn_comm_config *config, gn_switch_route *route, gn_error *error)
 {
     char host[GN_HOST_TEXT];
     uint16_t port;
-    *route = (gn_route){.values = config->switch_values};
+    *route = (gn_switch_route){.values = config->switch_values};
     if (!gn_host_and_port(config->switch_address, host, &port))
         return gn_fail(error, GN_INVALID, "switch_address '%s': want host:port", config->switch_address);
     gn_status status = gn_resolve(host, port, &route->address, error);

@@ -8,18 +8,18 @@
 
 #include "address.h"
 
-typedef struct gn_route {
+typedef struct gn_switch_route {
     gn_endpoint address;  ///< of the switch
     gn_address place;     ///< the same, to be compared with other ranks'
     char name[GN_ENDPOINT_TEXT];
     unsigned values;  ///< of a packet: as configured, or what the MTU takes
-} gn_route;
+} gn_switch_route;
 
 /// From gn_comm_config.switch_address. @return GN_INVALID or GN_IO with a text.
-gn_status gn_route_find(const gn_comm_config *config, gn_route *route, gn_error *error);
+gn_status gn_switch_route_find(const gn_comm_config *config, gn_switch_route *route, gn_error *error);
 
 /// What the switch is asked to add: lattice, dense or int32.
-gn_agg_format gn_route_format(const gn_comm_config *config);
+gn_agg_format gn_switch_route_format(const gn_comm_config *config);
 
 /// Bytes of a UDP datagram's content that go over a connected socket in one packet; 0 where that is not known.
 size_t gn_route_payload(int fd);

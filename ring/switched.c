@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "bootstrap.h"
-#include "control.h"
 #include "net/clock.h"
+#include "oob.h"
 
 /// A switch and workers that are processes wait for processors as well as for packets; what is asked for again too early costs them the more.
 enum { SLOTS_INT32 = 256, SLOTS_COMPRESSED = 512, RTO_DEFAULT_US = 10000 };
@@ -45,13 +45,13 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
                                 .parent_bit = switches > 1 ? mine : 0,
                                 .parent_children = (uint8_t)(switches > 1 ? switches : 0),
                                 .leader = at[0] == mine ? 0 : GN_AGG_WORKERS_MAX,  // the first of its children
-                                .format = (uint8_t)gn_route_format(config),
+                                .format = (uint8_t)gn_switch_route_format(config),
                                 .bound_exp = (int8_t)(config->quantise ? config->codec.bound_exp : 0),
                                 .packet_values = comm->table.switch_values,
                                 .slots = (uint16_t)slots,
                                 .priority = gn_pace_priority(&none, GN_SECOND, 0, 0, 0),
                                 .patience_ms = (uint32_t)comm->timeout_ms,
-                                .streams = (uint8_t)config->switch_streams};
+                                .streams = (uint8_t)config->switch_channels};
     for (size_t i = 0; i < GN_TOKEN_BYTES; i++)
         snprintf(join->name + 2 * i, sizeof join->name - 2 * i, "%02x", comm->table.token[i]);
     return GN_OK;
@@ -62,10 +62,10 @@ static gn_status open_sockets(gn_switched *s, gn_admission_join *join, gn_error 
 {
     gn_endpoint own;
     if (!gn_socket_local(s->tether.fd, &own)) return gn_fail(error, GN_IO, "switch %s: %s", s->name, strerror(errno));
-    for (unsigned i = 0; i < s->streams; i++) {
+    for (unsigned i = 0; i < s->channels; i++) {
         own.port = 0;
-        s->part[i].fd = gn_route_socket(NULL, &own);
-        if (s->part[i].fd < 0 || !gn_socket_local(s->part[i].fd, &own))
+        s->channel[i].fd = gn_route_socket(NULL, &own);
+        if (s->channel[i].fd < 0 || !gn_socket_local(s->channel[i].fd, &own))
             return gn_fail(error, GN_IO, "no UDP socket for the switch %s: %s", s->name, strerror(errno));
         join->udp_port[i] = own.port;
     }
@@ -89,7 +89,7 @@ static gn_status switch_silent(const gn_switched *s, uint64_t span, gn_error *er
 /// The connection has ended. When that is because another rank has failed, rank 0 is about to say so.
 static gn_status switch_ended(gn_comm *comm, const gn_switched *s, struct gn_bootstrap *boot, gn_error *error)
 {
-    uint64_t until = gn_now() + (s->tether.joined ? gn_control_beat_span(comm) : 0);
+    uint64_t until = gn_now() + (s->tether.joined ? gn_oob_beat_span(comm) : 0);
     if (until > boot->deadline) until = boot->deadline;
     do {
         const gn_status status = gn_bootstrap_watch(boot, error);
@@ -102,7 +102,7 @@ static gn_status switch_ended(gn_comm *comm, const gn_switched *s, struct gn_boo
 static gn_status await_welcome(gn_comm *comm, gn_switched *s, struct gn_bootstrap *boot, gn_admission_join *join,
                                gn_admission *answer, gn_error *error)
 {
-    const uint64_t every = gn_control_beat_span(comm) / 4;  // whom the switch waits for may change
+    const uint64_t every = gn_oob_beat_span(comm) / 4;  // whom the switch waits for may change
     gn_status status = GN_OK;
     bool ready = false;
     for (answer->type = GN_ADMISSION_JOIN; answer->type == GN_ADMISSION_JOIN;) {
@@ -126,12 +126,12 @@ static gn_status await_welcome(gn_comm *comm, gn_switched *s, struct gn_bootstra
     return GN_OK;
 }
 
-static gn_status open_parts(gn_comm *comm, gn_switched *s, const gn_admission_join *join,
-                            const gn_admission_welcome *welcome, const gn_route *route, gn_error *error)
+static gn_status open_channels(gn_comm *comm, gn_switched *s, const gn_admission_join *join,
+                               const gn_admission_welcome *welcome, const gn_switch_route *route, gn_error *error)
 {
-    if (welcome->streams != s->streams || welcome->slots > join->slots)
+    if (welcome->streams != s->channels || welcome->slots > join->slots)
         return gn_fail(error, GN_CORRUPT, "the switch %s gave more than was asked for", s->name);
-    for (unsigned i = 0; i < s->streams; i++) {
+    for (unsigned i = 0; i < s->channels; i++) {
         const gn_worker_config config = {
             .job = welcome->job[i],
             .mode = (gn_memory_mode)welcome->mode,
@@ -149,9 +149,10 @@ static gn_status open_parts(gn_comm *comm, gn_switched *s, const gn_admission_jo
             .nic = comm->config.switch_nic};
         gn_endpoint to = route->address;
         to.port = welcome->udp_port[i];
-        if (gn_socket_connect(s->part[i].fd, &to))
+        if (gn_socket_connect(s->channel[i].fd, &to))
             return gn_fail(error, GN_IO, "switch %s, port %u: %s", s->name, welcome->udp_port[i], strerror(errno));
-        if (gn_part_open(&s->part[i], &config, (uint8_t)comm->config.data_tos)) return gn_fail_memory(error);
+        if (gn_worker_channel_open(&s->channel[i], &config, (uint8_t)comm->config.data_tos))
+            return gn_fail_memory(error);
     }
     return GN_OK;
 }
@@ -161,11 +162,11 @@ gn_status gn_switched_join(gn_comm *comm, struct gn_bootstrap *boot, gn_error *e
     gn_switched *s = calloc(1, sizeof *s);
     if (!s) return gn_fail_memory(error);
     comm->switched = s;
-    for (int i = 0; i < GN_ADMISSION_STREAMS_MAX; i++) s->part[i].fd = -1;
+    for (int i = 0; i < GN_ADMISSION_STREAMS_MAX; i++) s->channel[i].fd = -1;
     s->tether.fd = -1;
     s->halt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    s->streams = comm->config.switch_streams;
+    s->channels = comm->config.switch_channels;
     s->pace.born = gn_now();
     s->packet_values = comm->table.switch_values;
     memcpy(s->name, boot->route.name, sizeof s->name);
@@ -176,31 +177,30 @@ gn_status gn_switched_join(gn_comm *comm, struct gn_bootstrap *boot, gn_error *e
         status = gn_fail(error, GN_IO, "cannot connect to the switch %s: %s", s->name, s->tether.why);
     gn_admission answer;
     if (!status) status = await_welcome(comm, s, boot, &join, &answer, error);
-    return status ? status : open_parts(comm, s, &join, &answer.welcome, &boot->route, error);
+    return status ? status : open_channels(comm, s, &join, &answer.welcome, &boot->route, error);
 }
 
 /// The communicator has failed: the switch need not keep the job until it finds that nobody goes on, as where one who has stopped keeps its connection.
 /// Unless somebody may still lack results of a collective before the one that has failed: those the switch has.
 static void end_at_switch(gn_comm *comm)
 {
-    if (gn_control_all_finished(comm, comm->switched->finished))
+    if (gn_oob_all_finished(comm, comm->switched->finished))
         gn_tether_end(&comm->switched->tether, gn_comm_last_error(comm));
 }
 
 void gn_switched_leave(gn_comm *comm)
 {
     if (!comm->switched) return;
-    if (gn_control_state(comm)) {
+    if (gn_oob_state(comm)) {
         end_at_switch(comm);
         return;
     }
     const uint64_t finished = comm->switched->finished;
     const uint64_t begun = gn_now();
     uint64_t until = begun;  // what has been said meanwhile is read before anyone is given up
-    while (!gn_control_all_finished(comm, finished)) {
-        if (gn_control_poll(comm, NULL, 0, gn_ms_until(until, gn_now())))
-            break;  // it has failed: nobody waits for more
-        until = gn_control_finish_until(comm, finished, begun);
+    while (!gn_oob_all_finished(comm, finished)) {
+        if (gn_oob_poll(comm, NULL, 0, gn_ms_until(until, gn_now()))) break;  // it has failed: nobody waits for more
+        until = gn_oob_finish_until(comm, finished, begun);
         if (gn_now() >= until) break;
     }
     gn_tether_leave(&comm->switched->tether);
@@ -209,7 +209,7 @@ void gn_switched_leave(gn_comm *comm)
 void gn_switched_free(gn_switched *s)
 {
     if (!s) return;
-    for (int i = 0; i < GN_ADMISSION_STREAMS_MAX; i++) gn_part_close(&s->part[i]);
+    for (int i = 0; i < GN_ADMISSION_STREAMS_MAX; i++) gn_worker_channel_close(&s->channel[i]);
     gn_tether_close(&s->tether);
     gn_close(&s->halt);
     gn_close(&s->news);

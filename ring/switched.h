@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_SWITCHED_H
 #define GRADNIC_RING_SWITCHED_H
-/// The algorithm switch: what a communicator has beside its control connections. switched.c comes and goes, switched_run.c exchanges.
+/// The algorithm switch: what a communicator has beside its out-of-band connections. switched.c comes and goes, switched_run.c exchanges.
 
 #include "pace.h"
-#include "part.h"
 #include "route.h"
 #include "tether.h"
+#include "worker_channel.h"
 
 typedef struct gn_switched {
     char name[GN_ENDPOINT_TEXT];  ///< of the switch: its address
     gn_tether tether;
-    unsigned streams;
+    unsigned channels;
     uint16_t packet_values;
-    gn_part part[GN_ADMISSION_STREAMS_MAX];
+    gn_worker_channel channel[GN_ADMISSION_STREAMS_MAX];
     int halt, news;     ///< eventfds: for the parts' threads to end; for the collective's thread to look at them
     atomic_bool ended;  ///< with `halt`
     gn_pace pace;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One allreduce through a switch. The vector is cut into as many runs of whole chunks as there are streams. The thread of the collective moves the first
-// one and serves the control connections and the switch's; the others have a thread each, which touches nothing but its part.
+// one and serves the out-of-band connections and the switch's; the others have a thread each, which touches nothing but its part.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control.h"
 #include "net/clock.h"
+#include "oob.h"
 #include "switched.h"
 
 enum { LOOK_EVERY = 64, CHUNKS_MIN = 64 };  // less is not worth a thread
@@ -18,8 +18,8 @@ typedef struct run {
     gn_exchange *x;
     gn_comm *comm;
     gn_switched *s;
-    unsigned parts, threads;  ///< with values; started
-    bool told;                ///< the other ranks know that we have all results
+    unsigned channels, threads;  ///< with values; started
+    bool told;                   ///< the other ranks know that we have all results
 } run;
 
 static uint64_t collectives(const run *r)
@@ -31,7 +31,7 @@ static uint64_t collectives(const run *r)
 
 typedef struct errand {
     gn_switched *s;
-    gn_part *part;
+    gn_worker_channel *channel;
 } errand;
 
 static void poke(int event)
@@ -40,20 +40,20 @@ static void poke(int event)
     (void)!write(event, &one, sizeof one);  // full: it is readable already
 }
 
-static void *move_part(void *argument)
+static void *move_channel(void *argument)
 {
     const errand e = *(errand *)argument;
     bool told = false;
-    while (!atomic_load(&e.s->ended) && !atomic_load(&e.part->failed)) {
-        const bool moved = gn_part_move(e.part, gn_now());
-        if (!told && (atomic_load(&e.part->done) || atomic_load(&e.part->failed))) {
+    while (!atomic_load(&e.s->ended) && !atomic_load(&e.channel->failed)) {
+        const bool moved = gn_worker_channel_move(e.channel, gn_now());
+        if (!told && (atomic_load(&e.channel->done) || atomic_load(&e.channel->failed))) {
             told = true;
             poke(e.s->news);
         }
         if (moved) continue;
-        struct pollfd set[2] = {{.fd = e.part->fd, .events = gn_part_events(e.part)},
+        struct pollfd set[2] = {{.fd = e.channel->fd, .events = gn_worker_channel_events(e.channel)},
                                 {.fd = e.s->halt, .events = POLLIN}};
-        (void)poll(set, 2, gn_part_wait_ms(e.part, gn_now()));
+        (void)poll(set, 2, gn_worker_channel_wait_ms(e.channel, gn_now()));
     }
     return NULL;
 }
@@ -65,15 +65,14 @@ static gn_status start_threads(run *r, errand *errands)
     int failed = 0;
     atomic_store(&r->s->ended, false);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (unsigned i = 1; i < r->parts && !failed; i++) {
-        errands[i] = (errand){r->s, &r->s->part[i]};
-        failed = pthread_create(&r->s->part[i].thread, NULL, move_part, &errands[i]);
+    for (unsigned i = 1; i < r->channels && !failed; i++) {
+        errands[i] = (errand){r->s, &r->s->channel[i]};
+        failed = pthread_create(&r->s->channel[i].thread, NULL, move_channel, &errands[i]);
         if (!failed) r->threads++;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!failed) return GN_OK;
-    return gn_control_fail(r->comm, GN_NO_MEMORY, r->comm->rank, "rank %d: no thread: %s", r->comm->rank,
-                           strerror(failed));
+    return gn_oob_fail(r->comm, GN_NO_MEMORY, r->comm->rank, "rank %d: no thread: %s", r->comm->rank, strerror(failed));
 }
 
 static void stop_threads(run *r)
@@ -82,7 +81,7 @@ static void stop_threads(run *r)
     if (!r->threads) return;
     atomic_store(&r->s->ended, true);
     poke(r->s->halt);
-    for (unsigned i = 1; i <= r->threads; i++) pthread_join(r->s->part[i].thread, NULL);
+    for (unsigned i = 1; i <= r->threads; i++) pthread_join(r->s->channel[i].thread, NULL);
     r->threads = 0;
     (void)!read(r->s->halt, &drained, sizeof drained);
     (void)!read(r->s->news, &drained, sizeof drained);
@@ -95,12 +94,12 @@ static void describe_wait(const run *r, char *text, size_t room)
 {
     int64_t oldest = 0;
     text[0] = 0;
-    for (unsigned i = 0; i < r->parts; i++) {
+    for (unsigned i = 0; i < r->channels; i++) {
         uint32_t psn;
         int64_t since;
-        if (!gn_worker_waits_for(r->s->part[i].worker, &psn, &since) || (oldest && since >= oldest)) continue;
+        if (!gn_worker_waits_for(r->s->channel[i].worker, &psn, &since) || (oldest && since >= oldest)) continue;
         oldest = since;
-        snprintf(text, room, ", waiting for psn %u of stream %u for %lld ms", psn, i,
+        snprintf(text, room, ", waiting for psn %u of channel %u for %lld ms", psn, i,
                  (long long)(gn_elapsed((uint64_t)since, gn_now()) / GN_MILLISECOND));
     }
 }
@@ -109,27 +108,27 @@ static gn_status blame_switch(run *r, const char *how)
 {
     gn_comm *comm = r->comm;
     char waits[96];
-    stop_threads(r);  // their parts are looked at here
+    stop_threads(r);  // their channels are looked at here
     describe_wait(r, waits, sizeof waits);
     const bool none = comm->config.switch_nic && !comm->data_received;
-    return gn_control_fail(
-        comm, GN_PEER_LOST, -1, "switch %s %s: %s in %s%s, %llu of %llu bytes summed%s", r->s->name,
-        r->s->tether.told ? "has ended the job" : "lost", how, comm->phase, waits,
-        (unsigned long long)comm->data_received, (unsigned long long)comm->data_expected,
-        none ? " (has this host's NIC a rule for UDP with head=32 and the profile and k of this job?)" : "");
+    return gn_oob_fail(comm, GN_PEER_LOST, -1, "switch %s %s: %s in %s%s, %llu of %llu bytes summed%s", r->s->name,
+                       r->s->tether.told ? "has ended the job" : "lost", how, comm->phase, waits,
+                       (unsigned long long)comm->data_received, (unsigned long long)comm->data_expected,
+                       none ? " (has this host's NIC a rule for UDP with head=32 and the profile and k of this job?)"
+                            : "");
 }
 
-/// The switch has ended the job. When that is because a rank has died, the control connections know which.
+/// The switch has ended the job. When that is because a rank has died, the out-of-band connections know which.
 static gn_status switch_gone(run *r)
 {
-    const uint64_t until = gn_now() + gn_control_beat_span(r->comm);
+    const uint64_t until = gn_now() + gn_oob_beat_span(r->comm);
     uint8_t waiting[GN_RANKS_MAX];
     memset(waiting, 1, sizeof waiting);
-    gn_status status = gn_control_state(r->comm);
+    gn_status status = gn_oob_state(r->comm);
     while (!status && gn_now() < until) {
-        status = gn_control_poll(r->comm, NULL, 0, 10);
-        gn_control_take_later(r->comm);
-        if (!status) status = gn_control_check_deadline(r->comm, waiting);  // someone may have said goodbye
+        status = gn_oob_poll(r->comm, NULL, 0, 10);
+        gn_oob_take_later(r->comm);
+        if (!status) status = gn_oob_check_deadline(r->comm, waiting);  // someone may have said goodbye
     }
     return status ? status : blame_switch(r, r->s->tether.why);
 }
@@ -138,8 +137,8 @@ static gn_status switch_gone(run *r)
 
 static bool all_headers(const run *r)
 {
-    for (int i = 0; i < r->comm->peer_count; i++)
-        if (!gn_control_has_header(r->comm, i)) return false;
+    for (int i = 0; i < r->comm->neighbour_count; i++)
+        if (!gn_oob_has_header(r->comm, i)) return false;
     return true;
 }
 
@@ -149,13 +148,13 @@ static gn_status check_deadlines(run *r)
     gn_comm *comm = r->comm;
     gn_tether *tether = &r->s->tether;
     uint8_t waiting[GN_RANKS_MAX] = {0};
-    for (int i = 0; i < comm->peer_count; i++)
-        waiting[i] = comm->rank || !gn_control_has_finished(comm, i, collectives(r));
-    gn_status status = gn_control_check_deadline(comm, waiting);
+    for (int i = 0; i < comm->neighbour_count; i++)
+        waiting[i] = comm->rank || !gn_oob_has_finished(comm, i, collectives(r));
+    gn_status status = gn_oob_check_deadline(comm, waiting);
     const uint64_t now = gn_now(), still = gn_elapsed(comm->last_progress, now), limit = gn_comm_timeout(comm);
     const uint64_t heard = tether->last_heard > comm->awake ? tether->last_heard : comm->awake;
-    if (status || r->told || still < gn_control_beat_span(comm)) return status;
-    if (now >= tether->last_ping + gn_control_beat_span(comm)) gn_tether_ping(tether, now);
+    if (status || r->told || still < gn_oob_beat_span(comm)) return status;
+    if (now >= tether->last_ping + gn_oob_beat_span(comm)) gn_tether_ping(tether, now);
     char text[GN_ADMISSION_TEXT + 80];
     snprintf(text, sizeof text, "no sign of life for %d ms", comm->timeout_ms);
     if (still > limit && gn_elapsed(heard, now) > limit) return blame_switch(r, text);
@@ -166,36 +165,36 @@ static gn_status check_deadlines(run *r)
     return GN_OK;
 }
 
-/// What the parts have come to.
+/// What the channels have come to.
 static gn_status look(run *r)
 {
     gn_comm *comm = r->comm;
     uint64_t values = 0;
     uint64_t moved = 0;
-    for (unsigned i = 0; i < r->parts; i++) {
-        gn_part *part = &r->s->part[i];
-        const int failed = atomic_load(&part->failed);
-        const uint64_t at = atomic_load_explicit(&part->moved, memory_order_relaxed);
+    for (unsigned i = 0; i < r->channels; i++) {
+        gn_worker_channel *channel = &r->s->channel[i];
+        const int failed = atomic_load(&channel->failed);
+        const uint64_t at = atomic_load_explicit(&channel->moved, memory_order_relaxed);
         if (failed)
-            return gn_control_fail(comm, GN_IO, comm->rank, "rank %d cannot send to the switch %s: %s%s", comm->rank,
-                                   r->s->name, strerror(failed),
-                                   failed == EMSGSIZE ? " (give switch_values a smaller number)" : "");
-        values += atomic_load_explicit(&part->finished, memory_order_relaxed);
+            return gn_oob_fail(comm, GN_IO, comm->rank, "rank %d cannot send to the switch %s: %s%s", comm->rank,
+                               r->s->name, strerror(failed),
+                               failed == EMSGSIZE ? " (give switch_values a smaller number)" : "");
+        values += atomic_load_explicit(&channel->finished, memory_order_relaxed);
         if (at > moved) moved = at;
     }
     comm->data_received = values * sizeof(float);
-    gn_control_progress(comm, moved);
+    gn_oob_progress(comm, moved);
     return r->s->tether.gone ? switch_gone(r) : GN_OK;
 }
 
 static gn_status wait_for_more(run *r, bool blocked)
 {
     gn_switched *s = r->s;
-    struct pollfd data[3] = {{.fd = s->part[0].fd, .events = gn_part_events(&s->part[0])},
+    struct pollfd data[3] = {{.fd = s->channel[0].fd, .events = gn_worker_channel_events(&s->channel[0])},
                              {.fd = s->tether.fd, .events = POLLIN},
                              {.fd = s->news, .events = POLLIN}};
     uint64_t drained;
-    gn_status status = gn_control_poll(r->comm, data, 3, blocked ? gn_part_wait_ms(&s->part[0], gn_now()) : 0);
+    gn_status status = gn_oob_poll(r->comm, data, 3, blocked ? gn_worker_channel_wait_ms(&s->channel[0], gn_now()) : 0);
     if (data[1].revents) gn_tether_serve(&s->tether);
     if (data[2].revents) (void)!read(s->news, &drained, sizeof drained);
     if (!status) status = look(r);
@@ -206,15 +205,15 @@ static gn_status wait_for_more(run *r, bool blocked)
 static bool complete(run *r)
 {
     bool fell = false;
-    for (unsigned i = 0; i < r->parts; i++)
-        if (!atomic_load(&r->s->part[i].done)) return false;
-    if (r->told) return gn_control_all_finished(r->comm, collectives(r));
-    if (!(r->comm->rank ? gn_control_has_header(r->comm, 0) : all_headers(r))) return false;  // is it the same call?
-    for (unsigned i = 0; i < r->parts; i++) fell |= atomic_load(&r->s->part[i].fell);
+    for (unsigned i = 0; i < r->channels; i++)
+        if (!atomic_load(&r->s->channel[i].done)) return false;
+    if (r->told) return gn_oob_all_finished(r->comm, collectives(r));
+    if (!(r->comm->rank ? gn_oob_has_header(r->comm, 0) : all_headers(r))) return false;  // is it the same call?
+    for (unsigned i = 0; i < r->channels; i++) fell |= atomic_load(&r->s->channel[i].fell);
     r->s->finished = collectives(r);
-    gn_control_finish(r->comm, collectives(r));
+    gn_oob_finish(r->comm, collectives(r));
     r->told = true;
-    return r->comm->rank || !fell || gn_control_all_finished(r->comm, collectives(r));
+    return r->comm->rank || !fell || gn_oob_all_finished(r->comm, collectives(r));
 }
 
 /// Time the job still has to go, as the application has said.
@@ -234,34 +233,35 @@ static gn_status post(run *r)
         gn_pace_priority(&r->s->pace, gn_now(), remaining(r->comm), bucket->layer, bucket->layers);
     const size_t count = bucket->count, values = r->s->packet_values;
     const size_t chunks = count / values + (count % values != 0);
-    r->parts = (unsigned)(chunks / CHUNKS_MIN < r->s->streams ? chunks / CHUNKS_MIN : r->s->streams);
-    if (!r->parts) r->parts = 1;
-    for (unsigned i = 0; i < r->parts; i++) {
-        const size_t first = chunks * i / r->parts * values, next = chunks * (i + 1) / r->parts * values;
-        const gn_status status = gn_part_post(&r->s->part[i], r->x, first, (next < count ? next : count) - first);
-        if (status) return gn_control_fail(r->comm, status, r->comm->rank, "rank %d: out of memory", r->comm->rank);
-        gn_worker_set_priority(r->s->part[i].worker, priority);
+    r->channels = (unsigned)(chunks / CHUNKS_MIN < r->s->channels ? chunks / CHUNKS_MIN : r->s->channels);
+    if (!r->channels) r->channels = 1;
+    for (unsigned i = 0; i < r->channels; i++) {
+        const size_t first = chunks * i / r->channels * values, next = chunks * (i + 1) / r->channels * values;
+        const gn_status status =
+            gn_worker_channel_post(&r->s->channel[i], r->x, first, (next < count ? next : count) - first);
+        if (status) return gn_oob_fail(r->comm, status, r->comm->rank, "rank %d: out of memory", r->comm->rank);
+        gn_worker_set_priority(r->s->channel[i].worker, priority);
     }
     r->comm->data_expected = count * sizeof(float);
     r->s->tether.last_heard = gn_now();
     return GN_OK;
 }
 
-/// The parts' accounts become the collective's.
+/// The channels' accounts become the collective's.
 static void collect(run *r)
 {
     gn_worker_stats sum = {0};
-    for (unsigned i = 0; i < r->parts; i++) {
-        gn_part *part = &r->s->part[i];
-        const gn_worker_stats now = gn_worker_get_stats(part->worker), *before = &part->before;
+    for (unsigned i = 0; i < r->channels; i++) {
+        gn_worker_channel *channel = &r->s->channel[i];
+        const gn_worker_stats now = gn_worker_get_stats(channel->worker), *before = &channel->before;
         sum.up_bytes += now.up_bytes - before->up_bytes;
         sum.down_bytes += now.down_bytes - before->down_bytes;
         sum.resent += now.resent - before->resent;
         sum.late += now.late - before->late;
         sum.fallback_chunks += now.fallback_chunks - before->fallback_chunks;
-        r->x->quantising += part->x.quantising;
-        r->x->reducing += part->x.reducing;
-        for (int v = 0; r->x->histogram && v < GN_HISTOGRAM; v++) r->x->histogram[v] += part->histogram[v];
+        r->x->quantising += channel->x.quantising;
+        r->x->reducing += channel->x.reducing;
+        for (int v = 0; r->x->histogram && v < GN_HISTOGRAM; v++) r->x->histogram[v] += channel->histogram[v];
     }
     gn_comm_stats *stats = &r->comm->stats;
     pthread_mutex_lock(&r->comm->stats_lock);
@@ -279,9 +279,9 @@ gn_status gn_switched_run(gn_exchange *exchange)
     errand errands[GN_ADMISSION_STREAMS_MAX];
     gn_status status = post(&r);
     if (!status) status = start_threads(&r, errands);
-    for (unsigned turn = 1; !status && !complete(&r); turn++) {
-        const bool moved = gn_part_move(&r.s->part[0], gn_now());
-        if (!moved || turn % LOOK_EVERY == 0) status = wait_for_more(&r, !moved);
+    for (unsigned lap = 1; !status && !complete(&r); lap++) {
+        const bool moved = gn_worker_channel_move(&r.s->channel[0], gn_now());
+        if (!moved || lap % LOOK_EVERY == 0) status = wait_for_more(&r, !moved);
     }
     stop_threads(&r);
     gn_pace_end(&r.s->pace, gn_now());

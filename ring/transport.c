@@ -16,7 +16,7 @@
 enum { STRANGERS_MAX = 64, PENDING_MAX = STRANGERS_MAX + 2 * GN_RANKS_MAX };
 static const uint64_t pending_span = 5 * GN_SECOND;
 static const uint64_t grace_span =
-    50 * GN_MILLISECOND;  // a peer says who it is within this time, even where all room is taken
+    50 * GN_MILLISECOND;  // a neighbour says who it is within this time, even where all room is taken
 static const uint64_t retry_span = 50 * GN_MILLISECOND;
 
 /// A connection that was accepted and has not said who it is.
@@ -39,7 +39,7 @@ typedef struct meeting {
     gn_comm *comm;
     gn_bootstrap *boot;
     bool data;       ///< values travel over TCP
-    int connect_to;  ///< index of the peer to connect to, or -1
+    int connect_to;  ///< index of the neighbour to connect to, or -1
     link link[2];    ///< to it: [0] control, [1] data
     unsigned lost;   ///< how often one of them was closed before the welcome
     bool welcomed;
@@ -52,54 +52,55 @@ void gn_comm_name(const gn_comm *comm, int rank, char name[GN_ENDPOINT_TEXT])
     gn_address_format(&comm->table.address[rank], name);
 }
 
-static gn_peer *peer_of_rank(gn_comm *comm, int rank, bool accepted)
+static gn_neighbour *neighbour_of_rank(gn_comm *comm, int rank, bool accepted)
 {
-    for (int i = 0; i < comm->peer_count; i++) {
+    for (int i = 0; i < comm->neighbour_count; i++) {
         bool accepts = comm->config.algorithm == GN_RING ? i == 0 : comm->rank == 0;
-        if (comm->peers[i].rank == rank && accepts == accepted) return &comm->peers[i];
+        if (comm->neighbours[i].rank == rank && accepts == accepted) return &comm->neighbours[i];
     }
     return NULL;
 }
 
-static gn_status make_peers(gn_comm *comm, gn_error *error)
+static gn_status make_neighbours(gn_comm *comm, gn_error *error)
 {
     bool ring = comm->config.algorithm == GN_RING;
-    comm->peer_count = ring ? 2 : comm->rank ? 1 : comm->size - 1;
-    comm->peers = calloc((size_t)comm->peer_count, sizeof *comm->peers);
-    if (!comm->peers) return gn_fail_memory(error);
-    for (int i = 0; i < comm->peer_count; i++) {
-        gn_peer *peer = &comm->peers[i];
+    comm->neighbour_count = ring ? 2 : comm->rank ? 1 : comm->size - 1;
+    comm->neighbours = calloc((size_t)comm->neighbour_count, sizeof *comm->neighbours);
+    if (!comm->neighbours) return gn_fail_memory(error);
+    for (int i = 0; i < comm->neighbour_count; i++) {
+        gn_neighbour *neighbour = &comm->neighbours[i];
         if (ring)
-            peer->rank = (comm->rank + (i ? 1 : comm->size - 1)) % comm->size;
+            neighbour->rank = (comm->rank + (i ? 1 : comm->size - 1)) % comm->size;
         else
-            peer->rank = comm->rank ? 0 : i + 1;
-        peer->data_in = peer->data_out = -1;
-        gn_connection_open(&peer->control, -1);
-        gn_comm_name(comm, peer->rank, peer->name);
+            neighbour->rank = comm->rank ? 0 : i + 1;
+        neighbour->data_in = neighbour->data_out = -1;
+        gn_connection_open(&neighbour->oob, -1);
+        gn_comm_name(comm, neighbour->rank, neighbour->name);
     }
     return GN_OK;
 }
 
-/// The socket that carries data of a peer, whichever way.
-static int *data_socket(meeting *m, gn_peer *peer)
+/// The socket that carries data of a neighbour, whichever way.
+static int *data_socket(meeting *m, gn_neighbour *neighbour)
 {
-    bool left = m->comm->config.algorithm == GN_RING && peer == &m->comm->peers[0];
-    return left ? &peer->data_in : &peer->data_out;
+    bool left = m->comm->config.algorithm == GN_RING && neighbour == &m->comm->neighbours[0];
+    return left ? &neighbour->data_in : &neighbour->data_out;
 }
 
 static gn_status start_connect(meeting *m, bool data, gn_error *error)
 {
-    gn_peer *peer = &m->comm->peers[m->connect_to];
-    const gn_address *address = &m->comm->table.address[peer->rank];
+    gn_neighbour *neighbour = &m->comm->neighbours[m->connect_to];
+    const gn_address *address = &m->comm->table.address[neighbour->rank];
     const gn_endpoint to =
-        gn_address_endpoint(address, data ? address->data_port : address->control_port, m->boot->local.scope);
+        gn_address_endpoint(address, data ? address->data_port : address->oob_port, m->boot->local.scope);
     int fd = gn_tcp_connect(&to, &m->boot->local, data ? (uint8_t)m->comm->config.data_tos : 0);
     if (fd < 0)
-        return gn_fail(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
+        return gn_fail(error, GN_IO, "cannot connect to rank %d at %s: %s", neighbour->rank, neighbour->name,
+                       strerror(errno));
     if (data)
-        *data_socket(m, peer) = fd;
+        *data_socket(m, neighbour) = fd;
     else
-        gn_connection_open(&peer->control, fd);
+        gn_connection_open(&neighbour->oob, fd);
     return GN_OK;
 }
 
@@ -110,23 +111,23 @@ static gn_join own_join(const meeting *m)
     return join;
 }
 
-/// The peer has closed it before it knew who we are: strangers took its room. The other connection stays, so that the peer never
+/// The neighbour has closed it before it knew who we are: strangers took its room. The other connection stays, so that the neighbour never
 /// joins a connection of one attempt with one of another.
 static gn_status lose(meeting *m, bool data)
 {
-    gn_peer *peer = &m->comm->peers[m->connect_to];
+    gn_neighbour *neighbour = &m->comm->neighbours[m->connect_to];
     if (data)
-        gn_close(data_socket(m, peer));
+        gn_close(data_socket(m, neighbour));
     else
-        gn_connection_close(&peer->control);
+        gn_connection_close(&neighbour->oob);
     m->link[data] = (link){.not_before = gn_now() + retry_span};
     m->lost++;
-    gn_log_text(&m->comm->config, GN_LOG_WARNING, "rank %d at %s closed our %s connection: trying again", peer->rank,
-                peer->name, data ? "data" : "control");
+    gn_log_text(&m->comm->config, GN_LOG_WARNING, "rank %d at %s closed our %s connection: trying again",
+                neighbour->rank, neighbour->name, data ? "data" : "control");
     return GN_OK;
 }
 
-static bool closed_by_peer(int error_number)
+static bool closed_by_neighbour(int error_number)
 {
     return error_number == ECONNRESET || error_number == EPIPE;
 }
@@ -134,24 +135,25 @@ static bool closed_by_peer(int error_number)
 /// One of our two connections is established or has failed.
 static gn_status finish_connect(meeting *m, bool data, gn_error *error)
 {
-    gn_peer *peer = &m->comm->peers[m->connect_to];
-    int fd = data ? *data_socket(m, peer) : peer->control.fd;
+    gn_neighbour *neighbour = &m->comm->neighbours[m->connect_to];
+    int fd = data ? *data_socket(m, neighbour) : neighbour->oob.fd;
     int failed = gn_socket_connected(fd);
-    if (closed_by_peer(failed)) return lose(m, data);
+    if (closed_by_neighbour(failed)) return lose(m, data);
     if (failed)
-        return gn_fail(error, GN_IO, "cannot connect to rank %d at %s: %s", peer->rank, peer->name, strerror(failed));
+        return gn_fail(error, GN_IO, "cannot connect to rank %d at %s: %s", neighbour->rank, neighbour->name,
+                       strerror(failed));
     gn_join join = own_join(m);
     uint8_t frame[GN_FRAME_MAX];
     m->link[data].up = true;
     if (!data) {
-        gn_connection_send(&peer->control, frame, gn_join_write(frame, &join));
+        gn_connection_send(&neighbour->oob, frame, gn_join_write(frame, &join));
         return GN_OK;
     }
     gn_data_hello_write(frame, &join);
     if (send(fd, frame, GN_DATA_HELLO_BYTES, MSG_NOSIGNAL) == GN_DATA_HELLO_BYTES)  // a fresh socket takes 32 bytes
         return GN_OK;
-    if (closed_by_peer(errno)) return lose(m, data);
-    return gn_fail(error, GN_IO, "cannot send to rank %d at %s: %s", peer->rank, peer->name, strerror(errno));
+    if (closed_by_neighbour(errno)) return lose(m, data);
+    return gn_fail(error, GN_IO, "cannot send to rank %d at %s: %s", neighbour->rank, neighbour->name, strerror(errno));
 }
 
 /// Room for one more: a free place, or that of the stranger who has been silent for longest. NULL: everyone came just now.
@@ -173,7 +175,7 @@ static void accept_all(meeting *m, bool is_data)
     uint64_t now =
         gn_now();  // all of them are younger than this: nobody is closed unread for someone behind it in the queue
     for (pending *p; (p = make_room(m, now));) {
-        int fd = gn_tcp_accept(is_data ? m->boot->data_listener : m->boot->control_listener, &from);
+        int fd = gn_tcp_accept(is_data ? m->boot->data_listener : m->boot->oob_listener, &from);
         if (fd < 0) return;
         *p = (pending){.fd = fd, .is_data = is_data, .since = now};
     }
@@ -190,14 +192,14 @@ static bool admit(meeting *m, pending *p)
                !gn_join_read(&frame, &join)) {
         return false;
     }
-    gn_peer *peer = peer_of_rank(m->comm, join.rank, true);
-    if (!peer || memcmp(join.token, m->comm->table.token, sizeof join.token) != 0) return false;
+    gn_neighbour *neighbour = neighbour_of_rank(m->comm, join.rank, true);
+    if (!neighbour || memcmp(join.token, m->comm->table.token, sizeof join.token) != 0) return false;
     if (p->is_data) {
-        if (*data_socket(m, peer) >= 0) return false;
-        *data_socket(m, peer) = p->fd;
+        if (*data_socket(m, neighbour) >= 0) return false;
+        *data_socket(m, neighbour) = p->fd;
     } else {
-        if (peer->control.fd >= 0) return false;
-        gn_connection_open(&peer->control, p->fd);
+        if (neighbour->oob.fd >= 0) return false;
+        gn_connection_open(&neighbour->oob, p->fd);
     }
     p->fd = -1;
     return true;
@@ -217,19 +219,19 @@ static void read_pending(meeting *m, pending *p)
     }
 }
 
-/// Answers a peer whose two connections are both there.
+/// Answers a neighbour whose two connections are both there.
 static bool welcome_complete(meeting *m)
 {
     bool complete = true;
-    for (int i = 0; i < m->comm->peer_count; i++) {
-        gn_peer *peer = &m->comm->peers[i];
+    for (int i = 0; i < m->comm->neighbour_count; i++) {
+        gn_neighbour *neighbour = &m->comm->neighbours[i];
         if (i == m->connect_to) continue;
-        if ((m->data && *data_socket(m, peer) < 0) || peer->control.fd < 0) {
+        if ((m->data && *data_socket(m, neighbour) < 0) || neighbour->oob.fd < 0) {
             complete = false;
-        } else if (!peer->welcomed) {
+        } else if (!neighbour->welcomed) {
             uint8_t frame[GN_FRAME_MAX];
-            gn_connection_send(&peer->control, frame, gn_empty_write(frame, GN_MSG_WELCOME));
-            peer->welcomed = true;
+            gn_connection_send(&neighbour->oob, frame, gn_empty_write(frame, GN_MSG_WELCOME));
+            neighbour->welcomed = true;
         }
     }
     return complete;
@@ -237,16 +239,17 @@ static bool welcome_complete(meeting *m)
 
 static gn_status read_welcome(meeting *m, gn_error *error)
 {
-    gn_peer *peer = &m->comm->peers[m->connect_to];
+    gn_neighbour *neighbour = &m->comm->neighbours[m->connect_to];
     gn_frame frame;
-    gn_connection_flush(&peer->control);
-    gn_connection_fill(&peer->control);
-    int found = gn_connection_next(&peer->control, &frame);
+    gn_connection_flush(&neighbour->oob);
+    gn_connection_fill(&neighbour->oob);
+    int found = gn_connection_next(&neighbour->oob, &frame);
     if (found == 1 && frame.type == GN_MSG_WELCOME)
         m->welcomed = true;
     else if (found)
-        return gn_fail(error, GN_CORRUPT, "rank %d at %s sent no welcome but something else", peer->rank, peer->name);
-    else if (peer->control.closed)
+        return gn_fail(error, GN_CORRUPT, "rank %d at %s sent no welcome but something else", neighbour->rank,
+                       neighbour->name);
+    else if (neighbour->oob.closed)
         return lose(m, false);
     return GN_OK;
 }
@@ -257,14 +260,14 @@ static void await_events(meeting *m)
     nfds_t n = 0;
     int taken = 0;
     if (m->connect_to >= 0 && !m->welcomed) {
-        gn_peer *peer = &m->comm->peers[m->connect_to];
-        set[n++] = (struct pollfd){.fd = *data_socket(m, peer), .events = m->link[1].up ? POLLIN : POLLOUT};
-        set[n++] = (struct pollfd){.fd = peer->control.fd, .events = m->link[0].up ? POLLIN : POLLOUT};
+        gn_neighbour *neighbour = &m->comm->neighbours[m->connect_to];
+        set[n++] = (struct pollfd){.fd = *data_socket(m, neighbour), .events = m->link[1].up ? POLLIN : POLLOUT};
+        set[n++] = (struct pollfd){.fd = neighbour->oob.fd, .events = m->link[0].up ? POLLIN : POLLOUT};
     }
     for (int i = 0; i < m->room; i++)
         if (m->pending[i].fd >= 0) set[n++] = (struct pollfd){.fd = m->pending[i].fd, .events = POLLIN}, taken++;
     for (int data = 0; data < 2 && taken < m->room; data++)  // without room, someone must grow old first
-        set[n++] = (struct pollfd){.fd = data ? m->boot->data_listener : m->boot->control_listener, .events = POLLIN};
+        set[n++] = (struct pollfd){.fd = data ? m->boot->data_listener : m->boot->oob_listener, .events = POLLIN};
     (void)poll(set, n, 20);  // short, because the bootstrap connections are looked at between
 }
 
@@ -284,8 +287,8 @@ static bool ended(int fd)
 
 static gn_status advance(meeting *m, bool data, gn_error *error)
 {
-    gn_peer *peer = &m->comm->peers[m->connect_to];
-    int fd = data ? *data_socket(m, peer) : peer->control.fd;
+    gn_neighbour *neighbour = &m->comm->neighbours[m->connect_to];
+    int fd = data ? *data_socket(m, neighbour) : neighbour->oob.fd;
     if (fd < 0) return gn_now() < m->link[data].not_before ? GN_OK : start_connect(m, data, error);
     if (!m->link[data].up) return writable(fd) ? finish_connect(m, data, error) : GN_OK;
     if (!data) return read_welcome(m, error);
@@ -309,14 +312,14 @@ static gn_status step(meeting *m, bool *done, gn_error *error)
 
 static gn_status timed_out(const meeting *m, gn_error *error)
 {
-    for (int i = 0; i < m->comm->peer_count; i++) {
-        gn_peer *peer = &m->comm->peers[i];
+    for (int i = 0; i < m->comm->neighbour_count; i++) {
+        gn_neighbour *neighbour = &m->comm->neighbours[i];
         if (i == m->connect_to && !m->welcomed)
-            return gn_fail(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms%s", peer->rank, peer->name,
-                           m->comm->timeout_ms, m->lost ? " (it closed what we opened)" : "");
-        if (i != m->connect_to && !peer->welcomed)
-            return gn_fail(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms", peer->rank, peer->name,
-                           m->comm->timeout_ms);
+            return gn_fail(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms%s", neighbour->rank,
+                           neighbour->name, m->comm->timeout_ms, m->lost ? " (it closed what we opened)" : "");
+        if (i != m->connect_to && !neighbour->welcomed)
+            return gn_fail(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms", neighbour->rank,
+                           neighbour->name, m->comm->timeout_ms);
     }
     return gn_fail(error, GN_TIMEOUT, "no connection to the neighbours within %d ms", m->comm->timeout_ms);
 }
@@ -335,7 +338,7 @@ static gn_status meet(meeting *m, gn_error *error)
 
 gn_status gn_transport_connect(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
 {
-    gn_status status = make_peers(comm, error);
+    gn_status status = make_neighbours(comm, error);
     if (status) return status;
     meeting *m = calloc(1, sizeof *m);
     if (!m) return gn_fail_memory(error);
@@ -343,30 +346,32 @@ gn_status gn_transport_connect(gn_comm *comm, gn_bootstrap *boot, gn_error *erro
     m->boot = boot;
     m->data = comm->config.algorithm != GN_SWITCH;
     m->connect_to = comm->config.algorithm == GN_RING ? 1 : comm->rank ? 0 : -1;
-    m->room = STRANGERS_MAX + 2 * (comm->peer_count - (m->connect_to >= 0));
+    m->room = STRANGERS_MAX + 2 * (comm->neighbour_count - (m->connect_to >= 0));
     for (int i = 0; i < PENDING_MAX; i++) m->pending[i].fd = -1;
     status = meet(m, error);
     for (int i = 0; i < PENDING_MAX; i++) gn_close(&m->pending[i].fd);
     free(m);
-    for (int i = 0; i < comm->peer_count && comm->config.algorithm != GN_RING; i++) {
-        gn_peer *peer = &comm->peers[i];  // one connection, both ways; the second leg chooses its own ToS
-        peer->data_in = peer->data_out;
-        if (!comm->rank && peer->data_out >= 0)
-            gn_socket_set_tos(peer->data_out, comm->config.aggregator_weights ? 0 : (uint8_t)comm->config.data_tos);
+    for (int i = 0; i < comm->neighbour_count && comm->config.algorithm != GN_RING; i++) {
+        gn_neighbour *neighbour =
+            &comm->neighbours[i];  // one connection, both ways; the second leg chooses its own ToS
+        neighbour->data_in = neighbour->data_out;
+        if (!comm->rank && neighbour->data_out >= 0)
+            gn_socket_set_tos(neighbour->data_out,
+                              comm->config.aggregator_weights ? 0 : (uint8_t)comm->config.data_tos);
     }
     return status;
 }
 
 void gn_transport_close(gn_comm *comm)
 {
-    for (int i = 0; i < comm->peer_count; i++) {
-        gn_peer *peer = &comm->peers[i];
-        if (peer->data_in != peer->data_out) gn_close(&peer->data_in);
-        gn_close(&peer->data_out);
-        peer->data_in = -1;
-        gn_connection_close(&peer->control);
+    for (int i = 0; i < comm->neighbour_count; i++) {
+        gn_neighbour *neighbour = &comm->neighbours[i];
+        if (neighbour->data_in != neighbour->data_out) gn_close(&neighbour->data_in);
+        gn_close(&neighbour->data_out);
+        neighbour->data_in = -1;
+        gn_connection_close(&neighbour->oob);
     }
-    free(comm->peers);
-    comm->peers = NULL;
-    comm->peer_count = 0;
+    free(comm->neighbours);
+    comm->neighbours = NULL;
+    comm->neighbour_count = 0;
 }

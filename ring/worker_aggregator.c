@@ -74,7 +74,7 @@ static ssize_t receive_from(aggregator *a, int index)
 {
     worker *w = &a->workers[index];
     size_t want = segment_bytes(a, w->segment) - w->filled;
-    ssize_t got = recv(a->comm->peers[index].data_in, w->in + w->filled, want, MSG_DONTWAIT);
+    ssize_t got = recv(a->comm->neighbours[index].data_in, w->in + w->filled, want, MSG_DONTWAIT);
     if (got == 0) errno = 0;
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return -1;
     if (got < 0) return 0;
@@ -101,7 +101,7 @@ static void add_in_order(aggregator *a)
             gn_exchange_add(a->x, first, bytes / 4, (const float *)(const void *)w->in);
         w->segment++;
         w->filled = 0;
-        if (++a->next < a->comm->peer_count) continue;
+        if (++a->next < a->comm->neighbour_count) continue;
         gn_exchange_settle(a->x, first, bytes / 4);
         a->next = 0;
         a->segment++;
@@ -128,7 +128,7 @@ static ssize_t send_to(aggregator *a, int index)
         source = w->out + w->staged_sent;
         available = w->staged - w->staged_sent;
     }
-    ssize_t sent = send(a->comm->peers[index].data_out, source, available, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = send(a->comm->neighbours[index].data_out, source, available, MSG_DONTWAIT | MSG_NOSIGNAL);
     w->send_full = sent < (ssize_t)available;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
     w->sent += (size_t)sent;
@@ -141,7 +141,7 @@ static ssize_t send_to(aggregator *a, int index)
 static void finish_sent(aggregator *a)
 {
     size_t least = a->total;
-    for (int i = 0; i < a->comm->peer_count; i++) least = min(least, a->workers[i].sent & ~(size_t)3);
+    for (int i = 0; i < a->comm->neighbour_count; i++) least = min(least, a->workers[i].sent & ~(size_t)3);
     // A piece at a time: finishing 4 bytes for each packet that leaves would cost more than it does.
     if (least < a->total && least - a->finished < a->piece) return;
     gn_exchange_finish(a->x, a->finished / 4, (least - a->finished) / 4);
@@ -152,34 +152,34 @@ static gn_status serve(aggregator *a, int index, bool *moved)
 {
     gn_comm *comm = a->comm;
     ssize_t got = 0, sent = 0;
-    if (wants_data(a, &a->workers[index]) && gn_control_has_header(comm, index) && (got = receive_from(a, index)) < 0)
-        return gn_control_data_lost(comm, index, errno);
+    if (wants_data(a, &a->workers[index]) && gn_oob_has_header(comm, index) && (got = receive_from(a, index)) < 0)
+        return gn_oob_data_lost(comm, index, errno);
     if (a->workers[index].sent < a->ready && (sent = send_to(a, index)) < 0)
-        return gn_control_data_lost(comm, index, errno);
+        return gn_oob_data_lost(comm, index, errno);
     if (got <= 0 && sent <= 0) return GN_OK;
     *moved = true;
-    gn_control_sign(comm, index, gn_now());
+    gn_oob_sign(comm, index, gn_now());
     return GN_OK;
 }
 
 static gn_status wait_for_workers(aggregator *a, bool blocked)
 {
     uint8_t waiting[GN_RANKS_MAX] = {0};
-    for (int i = 0; i < a->comm->peer_count; i++) {
+    for (int i = 0; i < a->comm->neighbour_count; i++) {
         worker *w = &a->workers[i];
-        bool receiving = wants_data(a, w) && gn_control_has_header(a->comm, i);
+        bool receiving = wants_data(a, w) && gn_oob_has_header(a->comm, i);
         short events = (short)((receiving ? POLLIN : 0) | (w->send_full ? POLLOUT : 0));
-        a->poll_set[i] = (struct pollfd){.fd = events ? a->comm->peers[i].data_in : -1, .events = events};
+        a->poll_set[i] = (struct pollfd){.fd = events ? a->comm->neighbours[i].data_in : -1, .events = events};
         waiting[i] = wants_data(a, w) || w->send_full;
     }
-    gn_status status = gn_control_poll(a->comm, a->poll_set, a->comm->peer_count, blocked ? -1 : 0);
-    return status || !blocked ? status : gn_control_check_deadline(a->comm, waiting);
+    gn_status status = gn_oob_poll(a->comm, a->poll_set, a->comm->neighbour_count, blocked ? -1 : 0);
+    return status || !blocked ? status : gn_oob_check_deadline(a->comm, waiting);
 }
 
 static gn_status aggregate(gn_exchange *exchange)
 {
     gn_comm *comm = exchange->comm;
-    size_t count = (size_t)comm->peer_count;
+    size_t count = (size_t)comm->neighbour_count;
     aggregator a = {
         .x = exchange, .comm = comm, .total = exchange->bucket->count * sizeof(float), .piece = piece_bytes(comm)};
     uint8_t *memory = comm->memory + count * 2 * a.piece;
@@ -189,15 +189,15 @@ static gn_status aggregate(gn_exchange *exchange)
         a.workers[i] = (worker){.in = comm->memory + 2 * i * a.piece, .out = comm->memory + (2 * i + 1) * a.piece};
     comm->data_expected = count * a.total;
     gn_status status = GN_OK;
-    for (unsigned turn = 1; !status && a.finished < a.total; turn++) {
+    for (unsigned lap = 1; !status && a.finished < a.total; lap++) {
         bool moved = false;
-        for (int i = 0; i < comm->peer_count && !status; i++) status = serve(&a, i, &moved);
+        for (int i = 0; i < comm->neighbour_count && !status; i++) status = serve(&a, i, &moved);
         if (status) return status;
         comm->phase = a.ready < a.total ? "gradient leg" : "result leg";
         add_in_order(&a);
         finish_sent(&a);
         bool more = a.finished < a.total;
-        if (more && (!moved || turn % LOOK_EVERY == 0)) status = wait_for_workers(&a, !moved);
+        if (more && (!moved || lap % LOOK_EVERY == 0)) status = wait_for_workers(&a, !moved);
     }
     return status;
 }
@@ -235,7 +235,7 @@ static ssize_t send_up(leaf *l)
         source = l->comm->memory + l->staged_sent;
         available = l->staged - l->staged_sent;
     }
-    ssize_t sent = send(l->comm->peers[0].data_out, source, available, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = send(l->comm->neighbours[0].data_out, source, available, MSG_DONTWAIT | MSG_NOSIGNAL);
     l->send_full = sent < (ssize_t)available;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
     l->sent += (size_t)sent;
@@ -250,7 +250,8 @@ static ssize_t receive_down(leaf *l)
     size_t limit = l->sent & ~(size_t)3;
     if (limit <= l->received) return 0;
     uint8_t *to = (uint8_t *)l->x->bucket->recv + l->received;
-    ssize_t got = recv(l->comm->peers[0].data_in, to, min(limit - l->received, 2 * l->comm->segment), MSG_DONTWAIT);
+    ssize_t got =
+        recv(l->comm->neighbours[0].data_in, to, min(limit - l->received, 2 * l->comm->segment), MSG_DONTWAIT);
     if (got == 0) errno = 0;
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return -1;
     if (got < 0) return 0;
@@ -266,20 +267,20 @@ static gn_status contribute(gn_exchange *exchange)
     gn_comm *comm = exchange->comm;
     leaf l = {.x = exchange, .comm = comm, .total = exchange->bucket->count * sizeof(float)};
     comm->data_expected = l.total;
-    gn_status status = gn_control_await_header(comm, 0);
-    for (unsigned turn = 1; !status && l.received < l.total; turn++) {
+    gn_status status = gn_oob_await_header(comm, 0);
+    for (unsigned lap = 1; !status && l.received < l.total; lap++) {
         ssize_t sent = 0, got = 0;
-        if (l.sent < l.total && (sent = send_up(&l)) < 0) return gn_control_data_lost(comm, 0, errno);
-        if ((got = receive_down(&l)) < 0) return gn_control_data_lost(comm, 0, errno);
+        if (l.sent < l.total && (sent = send_up(&l)) < 0) return gn_oob_data_lost(comm, 0, errno);
+        if ((got = receive_down(&l)) < 0) return gn_oob_data_lost(comm, 0, errno);
         comm->phase = l.sent < l.total ? "gradient leg" : "result leg";
         bool moved = sent > 0 || got > 0;
-        if (moved) gn_control_sign(comm, 0, gn_now());
-        if (moved && turn % LOOK_EVERY) continue;
+        if (moved) gn_oob_sign(comm, 0, gn_now());
+        if (moved && lap % LOOK_EVERY) continue;
         short events = (short)(POLLIN | (l.send_full ? POLLOUT : 0));
-        struct pollfd data = {.fd = comm->peers[0].data_in, .events = events};
-        status = gn_control_poll(comm, &data, 1, moved ? 0 : -1);
+        struct pollfd data = {.fd = comm->neighbours[0].data_in, .events = events};
+        status = gn_oob_poll(comm, &data, 1, moved ? 0 : -1);
         uint8_t waiting = 1;
-        if (!status && !moved) status = gn_control_check_deadline(comm, &waiting);
+        if (!status && !moved) status = gn_oob_check_deadline(comm, &waiting);
     }
     return status;
 }

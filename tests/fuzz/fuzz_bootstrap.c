@@ -9,7 +9,7 @@
 
 static void take(const gn_frame *frame)
 {
-    static gn_table table;
+    static gn_rank_table table;
     uint8_t out[GN_FRAME_MAX];
     size_t length = 0;
     gn_hello hello;
@@ -18,7 +18,7 @@ static void take(const gn_frame *frame)
     if (frame->type == GN_MSG_HELLO && gn_hello_read(frame, &hello) && hello.terms.version == GN_PROTOCOL_VERSION)
         length = gn_hello_write(out, &hello);
     if (frame->type == GN_MSG_ROSTER && gn_roster_read(frame, &roster)) length = gn_roster_write(out, &roster);
-    if (frame->type == GN_MSG_TABLE && gn_table_read(frame, &table)) length = gn_table_write(out, &table);
+    if (frame->type == GN_MSG_TABLE && gn_rank_table_read(frame, &table)) length = gn_rank_table_write(out, &table);
     if (frame->type == GN_MSG_JOIN && gn_join_read(frame, &join)) length = gn_join_write(out, &join);
     if (length && length != GN_FRAME_HEADER + frame->length) abort();
 }

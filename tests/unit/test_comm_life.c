@@ -15,30 +15,32 @@
 
 enum { SIZE = 4, VICTIM = 2, COUNT = 1000 };
 
-START_TEST(test_verdict)
+START_TEST(test_evidence)
 {
     static const struct {
         gn_watch watch;
-        gn_verdict verdict;
+        gn_evidence evidence;
     } cases[] = {
-        {{.silent = 900 * GN_MILLISECOND, .still = 900 * GN_MILLISECOND}, GN_FINE},
-        {{.silent = 1100 * GN_MILLISECOND, .still = 0}, GN_SILENT},
+        {{.silent = 900 * GN_MILLISECOND, .still = 900 * GN_MILLISECOND}, GN_EVIDENCE_NONE},
+        {{.silent = 1100 * GN_MILLISECOND, .still = 0}, GN_EVIDENCE_SILENT},
         {{.silent = 100 * GN_MILLISECOND, .still = 1900 * GN_MILLISECOND},
-         GN_FINE},  // it waits for a third, and says so
-        {{.silent = 100 * GN_MILLISECOND, .still = 2100 * GN_MILLISECOND}, GN_STILL},
-        {{.silent = 100 * GN_MILLISECOND, .still = 1100 * GN_MILLISECOND, .stuck = true}, GN_STUCK},
-        {{.silent = 100 * GN_MILLISECOND, .still = 900 * GN_MILLISECOND, .stuck = true}, GN_FINE},
-        {{.silent = 100 * GN_MILLISECOND, .left = true}, GN_LEFT},
-        {{.silent = 9000 * GN_MILLISECOND, .still = 9000 * GN_MILLISECOND, .left = true, .stuck = true}, GN_LEFT},
-        {{.silent = 9000 * GN_MILLISECOND, .still = 9000 * GN_MILLISECOND, .stuck = true}, GN_SILENT},
+         GN_EVIDENCE_NONE},  // it waits for a third, and says so
+        {{.silent = 100 * GN_MILLISECOND, .still = 2100 * GN_MILLISECOND}, GN_EVIDENCE_STILL},
+        {{.silent = 100 * GN_MILLISECOND, .still = 1100 * GN_MILLISECOND, .stuck = true}, GN_EVIDENCE_STUCK},
+        {{.silent = 100 * GN_MILLISECOND, .still = 900 * GN_MILLISECOND, .stuck = true}, GN_EVIDENCE_NONE},
+        {{.silent = 100 * GN_MILLISECOND, .left = true}, GN_EVIDENCE_LEFT},
+        {{.silent = 9000 * GN_MILLISECOND, .still = 9000 * GN_MILLISECOND, .left = true, .stuck = true},
+         GN_EVIDENCE_LEFT},
+        {{.silent = 9000 * GN_MILLISECOND, .still = 9000 * GN_MILLISECOND, .stuck = true}, GN_EVIDENCE_SILENT},
     };
-    ck_assert_int_eq(gn_suspect(&cases[_i].watch, GN_SECOND).verdict, cases[_i].verdict);
+    ck_assert_int_eq(gn_suspect(&cases[_i].watch, GN_SECOND).evidence, cases[_i].evidence);
 }
 END_TEST
 
 START_TEST(test_stronger_suspicion)
 {
-    gn_suspicion left = {GN_LEFT, 0}, silent = {GN_SILENT, 1200}, longer = {GN_SILENT, 1300}, still = {GN_STILL, 1900};
+    gn_suspicion left = {GN_EVIDENCE_LEFT, 0}, silent = {GN_EVIDENCE_SILENT, 1200}, longer = {GN_EVIDENCE_SILENT, 1300},
+                 still = {GN_EVIDENCE_STILL, 1900};
     ck_assert(gn_suspicion_stronger(left, longer) && !gn_suspicion_stronger(longer, left));
     ck_assert(gn_suspicion_stronger(longer, silent) && !gn_suspicion_stronger(silent, longer));
     ck_assert(gn_suspicion_stronger(silent, still) && !gn_suspicion_stronger(still, silent));
@@ -230,7 +232,7 @@ int main(void)
 {
     Suite *suite = suite_create("comm life");
     TCase *rule = tcase_create("rule");
-    tcase_add_loop_test(rule, test_verdict, 0, 9);
+    tcase_add_loop_test(rule, test_evidence, 0, 9);
     tcase_add_test(rule, test_stronger_suspicion);
     tcase_add_test(rule, test_bye_tells_why);
     suite_add_tcase(suite, rule);

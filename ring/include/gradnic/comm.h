@@ -111,9 +111,12 @@ typedef struct gn_comm_config {
 
     /// "host:port" of this rank's switch. Ranks may have different switches, below one parent.
     const char *switch_address;
-    /// Channels: parts of a vector that travel on their own. Each from the second on has a thread.
-    /// At most 16, the same on all ranks. 0: 1.
-    unsigned switch_streams;
+    union {
+        /// Channels: parts of a vector that travel on their own. Each from the second on has a
+        /// thread. At most 16, the same on all ranks. 0: 1.
+        unsigned switch_channels;
+        unsigned switch_streams;  ///< the old name of switch_channels, for one release
+    };
     /// Chunks of a channel that may be under way: a power of two up to 32768. 0: 256, compressed
     /// 512. The switch may grant less.
     unsigned switch_slots;

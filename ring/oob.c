@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What travels beside the data: who calls what, agreements, signs of life, and bad news, which every rank passes on in all
-// directions before it stops. Everything that touches a control connection holds `lock`.
-#include "control.h"
+// directions before it stops. Everything that touches a out-of-band connection holds `lock`.
+#include "oob.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,20 +14,20 @@
 
 static const char *const op_names[] = {"sum", "average"};
 
-uint64_t gn_control_beat_span(const gn_comm *comm)
+uint64_t gn_oob_beat_span(const gn_comm *comm)
 {
     const uint64_t quarter = gn_comm_timeout(comm) / 4;
     return quarter < GN_SECOND ? quarter : GN_SECOND;
 }
 
-static void send_to_others(gn_comm *comm, const gn_peer *except, const uint8_t *frame, size_t length)
+static void send_to_others(gn_comm *comm, const gn_neighbour *except, const uint8_t *frame, size_t length)
 {
-    for (int i = 0; i < comm->peer_count; i++)
-        if (&comm->peers[i] != except) gn_connection_send(&comm->peers[i].control, frame, length);
+    for (int i = 0; i < comm->neighbour_count; i++)
+        if (&comm->neighbours[i] != except) gn_connection_send(&comm->neighbours[i].oob, frame, length);
 }
 
-/// Keeps the first error and tells the peers. lock held.
-static void fail_locked(gn_comm *comm, gn_status status, int culprit, int reporter, const gn_peer *from,
+/// Keeps the first error and tells the neighbours. lock held.
+static void fail_locked(gn_comm *comm, gn_status status, int culprit, int reporter, const gn_neighbour *from,
                         const char *text)
 {
     if (comm->dead) return;
@@ -52,18 +52,18 @@ static void fail_locked(gn_comm *comm, gn_status status, int culprit, int report
     gn_log_text(&comm->config, GN_LOG_ERROR, "%s: %.300s", gn_status_string(status), comm->error.text);
 }
 
-static void fail_by(gn_comm *comm, const gn_failure *failure, const gn_peer *from)
+static void fail_by(gn_comm *comm, const gn_failure *failure, const gn_neighbour *from)
 {
     int culprit = failure->culprit < comm->size ? failure->culprit : -1;
     fail_locked(comm, (gn_status)failure->status, culprit, failure->reporter, from, failure->text);
 }
 
-void gn_control_fail_locked(gn_comm *comm, gn_status status, int culprit, const char *text)
+void gn_oob_fail_locked(gn_comm *comm, gn_status status, int culprit, const char *text)
 {
     fail_locked(comm, status, culprit, comm->rank, NULL, text);
 }
 
-gn_status gn_control_fail(gn_comm *comm, gn_status status, int culprit, const char *format, ...)
+gn_status gn_oob_fail(gn_comm *comm, gn_status status, int culprit, const char *format, ...)
 {
     char text[GN_ERROR_TEXT];
     va_list arguments;
@@ -71,13 +71,13 @@ gn_status gn_control_fail(gn_comm *comm, gn_status status, int culprit, const ch
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     pthread_mutex_lock(&comm->lock);
-    gn_control_fail_locked(comm, status, culprit, text);
+    gn_oob_fail_locked(comm, status, culprit, text);
     status = comm->error.status;
     pthread_mutex_unlock(&comm->lock);
     return status;
 }
 
-gn_status gn_control_refuse(gn_comm *comm, const char *wrong)
+gn_status gn_oob_refuse(gn_comm *comm, const char *wrong)
 {
     pthread_mutex_lock(&comm->lock);
     if (!comm->dead) gn_fail(&comm->error, GN_INVALID, "rank %d called allreduce wrongly: %s", comm->rank, wrong);
@@ -85,14 +85,14 @@ gn_status gn_control_refuse(gn_comm *comm, const char *wrong)
     return GN_INVALID;
 }
 
-void gn_control_take_later(gn_comm *comm)
+void gn_oob_take_later(gn_comm *comm)
 {
     pthread_mutex_lock(&comm->lock);
     if (comm->later_from) fail_by(comm, &comm->later, comm->later_from);
     pthread_mutex_unlock(&comm->lock);
 }
 
-gn_status gn_control_state(gn_comm *comm)
+gn_status gn_oob_state(gn_comm *comm)
 {
     pthread_mutex_lock(&comm->lock);
     gn_status status = comm->dead ? comm->error.status : GN_OK;
@@ -100,7 +100,7 @@ gn_status gn_control_state(gn_comm *comm)
     return status;
 }
 
-gn_status gn_control_usable(gn_comm *comm)
+gn_status gn_oob_usable(gn_comm *comm)
 {
     pthread_mutex_lock(&comm->lock);
     gn_status status = !comm->dead ? GN_OK : comm->unheard ? comm->error.status : GN_DEAD;
@@ -120,14 +120,14 @@ static void describe_op(const gn_op_header *h, char *text, size_t room)
                  h->bucket, gn_algorithm_name((gn_algorithm)h->algorithm));
 }
 
-/// Compares what a peer calls with what we call. lock held.
-static void compare_header(gn_comm *comm, gn_slot *slot, int index)
+/// Compares what a neighbour calls with what we call. lock held.
+static void compare_header(gn_comm *comm, gn_turn *turn, int index)
 {
-    const gn_op_header *a = &comm->own_header, *b = &slot->header[index];
-    gn_peer *peer = &comm->peers[index];
+    const gn_op_header *a = &comm->own_header, *b = &turn->header[index];
+    gn_neighbour *neighbour = &comm->neighbours[index];
     if (a->kind == b->kind && a->op == b->op && a->algorithm == b->algorithm && a->count == b->count &&
         a->bucket == b->bucket && a->exponent == b->exponent) {
-        slot->headers++;
+        turn->headers++;
         return;
     }
     char ours[96], theirs[96], text[GN_ERROR_TEXT], own[GN_ENDPOINT_TEXT];
@@ -138,27 +138,27 @@ static void compare_header(gn_comm *comm, gn_slot *slot, int index)
         snprintf(ours, sizeof ours, "scale 2^%d", a->exponent),
             snprintf(theirs, sizeof theirs, "scale 2^%d", b->exponent);
     snprintf(text, sizeof text, "collective %llu: rank %d (%s) called %s; rank %d (%s) called %s",
-             (unsigned long long)a->sequence, peer->rank, peer->name, theirs, comm->rank, own, ours);
+             (unsigned long long)a->sequence, neighbour->rank, neighbour->name, theirs, comm->rank, own, ours);
     fail_locked(comm, GN_MISMATCH, -1, comm->rank, NULL, text);
 }
 
-/// The slot of a sequence number that a peer may speak of: ours, or the one after. NULL for any other. lock held.
-static gn_slot *slot_of(gn_comm *comm, uint64_t sequence)
+/// The slot of a sequence number that a neighbour may speak of: ours, or the one after. NULL for any other. lock held.
+static gn_turn *turn_of(gn_comm *comm, uint64_t sequence)
 {
     if (sequence != comm->sequence && sequence != comm->sequence + 1) return NULL;
-    return &comm->slot[sequence % 2];
+    return &comm->turn[sequence % 2];
 }
 
-static bool add_value(gn_comm *comm, gn_slot *slot, int round_index, int origin, int value)
+static bool add_value(gn_comm *comm, gn_turn *turn, int round_index, int origin, int value)
 {
-    gn_round *round = &slot->round[round_index];
+    gn_round *round = &turn->round[round_index];
     if (origin >= comm->size || (round->seen[origin / 8] >> (origin % 8) & 1)) return false;
     round->seen[origin / 8] |= (uint8_t)(1u << (origin % 8));
     if (!round->count++ || value > round->value) round->value = (int16_t)value;
     if (round->count < comm->size) return true;
     round->done = true;
     if (comm->config.algorithm == GN_RING || comm->rank) return true;
-    gn_agree agreed = {.sequence = slot->sequence, .round = (uint8_t)round_index, .value = round->value};
+    gn_agree agreed = {.sequence = turn->sequence, .round = (uint8_t)round_index, .value = round->value};
     uint8_t frame[GN_FRAME_MAX];
     send_to_others(comm, NULL, frame, gn_agree_write(frame, GN_MSG_AGREED, &agreed));
     return true;
@@ -167,21 +167,21 @@ static bool add_value(gn_comm *comm, gn_slot *slot, int round_index, int origin,
 /// A value that goes round the ring, or to rank 0.
 static bool take_agree(gn_comm *comm, gn_agree agree)
 {
-    gn_slot *slot = slot_of(comm, agree.sequence);
-    if (!slot || !add_value(comm, slot, agree.round, agree.origin, agree.value)) return false;
+    gn_turn *turn = turn_of(comm, agree.sequence);
+    if (!turn || !add_value(comm, turn, agree.round, agree.origin, agree.value)) return false;
     if (comm->config.algorithm != GN_RING || agree.hops <= 1) return true;
     agree.hops--;
     uint8_t frame[GN_FRAME_MAX];
-    gn_connection_send(&comm->peers[1].control, frame, gn_agree_write(frame, GN_MSG_AGREE, &agree));
+    gn_connection_send(&comm->neighbours[1].oob, frame, gn_agree_write(frame, GN_MSG_AGREE, &agree));
     return true;
 }
 
 static bool take_agreed(gn_comm *comm, const gn_agree *agreed)
 {
-    gn_slot *slot = slot_of(comm, agreed->sequence);
-    if (!slot || comm->config.algorithm == GN_RING || !comm->rank) return false;
-    slot->round[agreed->round].value = agreed->value;
-    slot->round[agreed->round].done = true;
+    gn_turn *turn = turn_of(comm, agreed->sequence);
+    if (!turn || comm->config.algorithm == GN_RING || !comm->rank) return false;
+    turn->round[agreed->round].value = agreed->value;
+    turn->round[agreed->round].done = true;
     return true;
 }
 
@@ -189,15 +189,15 @@ static bool take_header(gn_comm *comm, int index, const gn_op_header *header)
 {
     // Our right neighbour's header is not waited for: it may come when its data has long gone round.
     if (header->sequence < comm->sequence) return true;
-    gn_slot *slot = slot_of(comm, header->sequence);
-    if (!slot || slot->have_header[index]) return false;
-    slot->have_header[index] = 1;
-    slot->header[index] = *header;
-    if (comm->own_header_set && header->sequence == comm->sequence) compare_header(comm, slot, index);
+    gn_turn *turn = turn_of(comm, header->sequence);
+    if (!turn || turn->have_header[index]) return false;
+    turn->have_header[index] = 1;
+    turn->header[index] = *header;
+    if (comm->own_header_set && header->sequence == comm->sequence) compare_header(comm, turn, index);
     return true;
 }
 
-void gn_control_offer(gn_comm *comm, int round, int value)
+void gn_oob_offer(gn_comm *comm, int round, int value)
 {
     if (comm->size == 1) return;
     gn_agree agree = {.sequence = comm->sequence,
@@ -209,15 +209,15 @@ void gn_control_offer(gn_comm *comm, int round, int value)
     size_t length = gn_agree_write(frame, GN_MSG_AGREE, &agree);
     bool ring = comm->config.algorithm == GN_RING;
     pthread_mutex_lock(&comm->lock);
-    add_value(comm, &comm->slot[comm->sequence % 2], round, comm->rank, value);
-    if (ring || comm->rank) gn_connection_send(&comm->peers[ring ? 1 : 0].control, frame, length);
+    add_value(comm, &comm->turn[comm->sequence % 2], round, comm->rank, value);
+    if (ring || comm->rank) gn_connection_send(&comm->neighbours[ring ? 1 : 0].oob, frame, length);
     pthread_mutex_unlock(&comm->lock);
 }
 
-bool gn_control_agreed(gn_comm *comm, int round, int *value)
+bool gn_oob_agreed(gn_comm *comm, int round, int *value)
 {
     pthread_mutex_lock(&comm->lock);
-    const gn_round *r = &comm->slot[comm->sequence % 2].round[round];
+    const gn_round *r = &comm->turn[comm->sequence % 2].round[round];
     bool done = r->done;
     *value = r->value;
     pthread_mutex_unlock(&comm->lock);
@@ -228,9 +228,9 @@ bool gn_control_agreed(gn_comm *comm, int round, int *value)
 static void look_who_has_finished(gn_comm *comm)
 {
     uint64_t least = comm->finished;
-    for (int i = 0; i < comm->peer_count; i++) {
-        const gn_peer *peer = &comm->peers[i];
-        if (!peer->said_bye && peer->finished < least) least = peer->finished;
+    for (int i = 0; i < comm->neighbour_count; i++) {
+        const gn_neighbour *neighbour = &comm->neighbours[i];
+        if (!neighbour->said_bye && neighbour->finished < least) least = neighbour->finished;
     }
     if (least <= comm->all_finished) return;
     comm->all_finished = least;
@@ -238,56 +238,56 @@ static void look_who_has_finished(gn_comm *comm)
     send_to_others(comm, NULL, frame, gn_done_write(frame, least));
 }
 
-static bool take_done(gn_comm *comm, gn_peer *peer, uint64_t collectives)
+static bool take_done(gn_comm *comm, gn_neighbour *neighbour, uint64_t collectives)
 {
     if (comm->config.algorithm != GN_SWITCH) return false;
     if (comm->rank)
         comm->all_finished = collectives;
     else
-        peer->finished = collectives;
+        neighbour->finished = collectives;
     if (!comm->rank) look_who_has_finished(comm);
     return true;
 }
 
-void gn_control_finish(gn_comm *comm, uint64_t collectives)
+void gn_oob_finish(gn_comm *comm, uint64_t collectives)
 {
     uint8_t frame[GN_FRAME_MAX];
     const size_t length = gn_done_write(frame, collectives);
     pthread_mutex_lock(&comm->lock);
     comm->finished = collectives;
     if (comm->rank)
-        gn_connection_send(&comm->peers[0].control, frame, length);
+        gn_connection_send(&comm->neighbours[0].oob, frame, length);
     else
         look_who_has_finished(comm);
     pthread_mutex_unlock(&comm->lock);
 }
 
-bool gn_control_all_finished(gn_comm *comm, uint64_t collectives)
+bool gn_oob_all_finished(gn_comm *comm, uint64_t collectives)
 {
     pthread_mutex_lock(&comm->lock);
-    const bool left = comm->rank && comm->peers[0].said_bye;
+    const bool left = comm->rank && comm->neighbours[0].said_bye;
     const bool all = comm->all_finished >= collectives || left;
     pthread_mutex_unlock(&comm->lock);
     return all;
 }
 
-bool gn_control_has_finished(gn_comm *comm, int index, uint64_t collectives)
+bool gn_oob_has_finished(gn_comm *comm, int index, uint64_t collectives)
 {
     pthread_mutex_lock(&comm->lock);
-    const bool has = comm->peers[index].finished >= collectives;
+    const bool has = comm->neighbours[index].finished >= collectives;
     pthread_mutex_unlock(&comm->lock);
     return has;
 }
 
-bool gn_control_has_header(gn_comm *comm, int index)
+bool gn_oob_has_header(gn_comm *comm, int index)
 {
     pthread_mutex_lock(&comm->lock);
-    bool has = comm->slot[comm->sequence % 2].have_header[index];
+    bool has = comm->turn[comm->sequence % 2].have_header[index];
     pthread_mutex_unlock(&comm->lock);
     return has;
 }
 
-gn_status gn_control_begin(gn_comm *comm, const gn_op_header *header)
+gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header)
 {
     uint8_t frame[GN_FRAME_MAX];
     size_t length = gn_op_header_write(frame, header);
@@ -299,32 +299,32 @@ gn_status gn_control_begin(gn_comm *comm, const gn_op_header *header)
     comm->phase = "start";
     comm->data_received = comm->data_expected = 0;
     comm->last_progress = comm->looked = now;
-    gn_slot *slot = &comm->slot[comm->sequence % 2];
-    for (int i = 0; i < comm->peer_count; i++) {
-        gn_peer *peer = &comm->peers[i];
-        peer->last_sign = peer->last_beat = now;  // the deadline counts from here
+    gn_turn *turn = &comm->turn[comm->sequence % 2];
+    for (int i = 0; i < comm->neighbour_count; i++) {
+        gn_neighbour *neighbour = &comm->neighbours[i];
+        neighbour->last_sign = neighbour->last_beat = now;  // the deadline counts from here
         comm->data_sent[i] = 0;
-        gn_connection_send(&peer->control, frame, length);
+        gn_connection_send(&neighbour->oob, frame, length);
     }
     if (comm->later_from)
         fail_by(comm, &comm->later, comm->later_from);  // behind our header, so that others can tell too
-    for (int i = 0; i < comm->peer_count && !comm->dead; i++)
-        if (slot->have_header[i]) compare_header(comm, slot, i);
+    for (int i = 0; i < comm->neighbour_count && !comm->dead; i++)
+        if (turn->have_header[i]) compare_header(comm, turn, i);
     gn_status status = comm->dead ? comm->error.status : GN_OK;
     pthread_mutex_unlock(&comm->lock);
     return status;
 }
 
-void gn_control_end(gn_comm *comm)
+void gn_oob_end(gn_comm *comm)
 {
     pthread_mutex_lock(&comm->lock);
-    gn_slot *slot = &comm->slot[comm->sequence % 2];
-    gn_op_header *header = slot->header;
-    *slot = (gn_slot){.sequence = comm->sequence + 2, .header = header};
+    gn_turn *turn = &comm->turn[comm->sequence % 2];
+    gn_op_header *header = turn->header;
+    *turn = (gn_turn){.sequence = comm->sequence + 2, .header = header};
     comm->own_header_set = false;
     comm->phase = "a pause";
     comm->data_received = comm->data_expected = 0;
-    for (int i = 0; i < comm->peer_count; i++)
+    for (int i = 0; i < comm->neighbour_count; i++)
         comm->data_sent[i] = 0;  // signs of life speak of the next one from here on
     comm->sequence++;
     pthread_mutex_unlock(&comm->lock);
@@ -334,24 +334,24 @@ void gn_control_end(gn_comm *comm)
 
 static bool take_failure(gn_comm *comm, int index, const gn_frame *frame)
 {
-    gn_peer *peer = &comm->peers[index];
+    gn_neighbour *neighbour = &comm->neighbours[index];
     gn_failure failure;
     if (!gn_failure_read(frame, &failure)) return false;
     // Who has begun the next collective has finished this one: all ranks are in it, and all this one needs is on its way.
     if (failure.status != GN_ABORTED && comm->own_header_set &&
-        comm->slot[(comm->sequence + 1) % 2].have_header[index]) {
-        if (!comm->later_from) comm->later = failure, comm->later_from = peer;
-        peer->failed_ahead = true;
+        comm->turn[(comm->sequence + 1) % 2].have_header[index]) {
+        if (!comm->later_from) comm->later = failure, comm->later_from = neighbour;
+        neighbour->failed_ahead = true;
         return true;
     }
-    fail_by(comm, &failure, peer);
+    fail_by(comm, &failure, neighbour);
     return true;
 }
 
-/// @return false for a message that a correct peer does not send now.
+/// @return false for a message that a correct neighbour does not send now.
 static bool take_message(gn_comm *comm, int index, const gn_frame *frame)
 {
-    gn_peer *peer = &comm->peers[index];
+    gn_neighbour *neighbour = &comm->neighbours[index];
     gn_op_header header;
     gn_agree agree;
     gn_alive alive;
@@ -365,65 +365,66 @@ static bool take_message(gn_comm *comm, int index, const gn_frame *frame)
         return gn_agree_read(frame, &agree) && take_agreed(comm, &agree);
     case GN_MSG_ALIVE:
         if (!gn_alive_read(frame, &alive)) return false;
-        peer->announced_sequence = alive.sequence;
-        peer->announced_sent = alive.data_sent;
+        neighbour->announced_sequence = alive.sequence;
+        neighbour->announced_sent = alive.data_sent;
         return true;
     case GN_MSG_DONE:
-        return gn_done_read(frame, &collectives) && take_done(comm, peer, collectives);
+        return gn_done_read(frame, &collectives) && take_done(comm, neighbour, collectives);
     case GN_MSG_FAIL:
         return take_failure(comm, index, frame);
     case GN_MSG_BYE:
-        peer->said_bye = true;
+        neighbour->said_bye = true;
         if (comm->config.algorithm == GN_SWITCH && !comm->rank) look_who_has_finished(comm);
-        return gn_bye_read(frame, &peer->why);
+        return gn_bye_read(frame, &neighbour->why);
     default:
         return false;
     }
 }
 
-void gn_control_read_locked(gn_comm *comm, int index)
+void gn_oob_read_locked(gn_comm *comm, int index)
 {
-    gn_peer *peer = &comm->peers[index];
+    gn_neighbour *neighbour = &comm->neighbours[index];
     char text[GN_ERROR_TEXT];
     gn_frame frame;
     bool more = true;
     while (more && !comm->dead) {
-        more = gn_connection_fill(&peer->control);
-        if (more) peer->last_sign = gn_now();
-        for (int found; !comm->dead && (found = gn_connection_next(&peer->control, &frame));) {
+        more = gn_connection_fill(&neighbour->oob);
+        if (more) neighbour->last_sign = gn_now();
+        for (int found; !comm->dead && (found = gn_connection_next(&neighbour->oob, &frame));) {
             if (found > 0 && take_message(comm, index, &frame)) continue;
-            snprintf(text, sizeof text, "rank %d (%s) sent a malformed control message", peer->rank, peer->name);
-            fail_locked(comm, GN_CORRUPT, peer->rank, comm->rank, NULL, text);
+            snprintf(text, sizeof text, "rank %d (%s) sent a malformed out-of-band message", neighbour->rank,
+                     neighbour->name);
+            fail_locked(comm, GN_CORRUPT, neighbour->rank, comm->rank, NULL, text);
         }
     }
-    if (comm->dead || !(peer->control.closed || peer->control.overflow) || peer->said_bye) return;
-    if (peer->failed_ahead) return;
-    snprintf(text, sizeof text, "rank %d (%s) lost: control connection %s in %s, %llu of %llu bytes received",
-             peer->rank, peer->name, peer->control.closed ? "closed" : "does not take messages", comm->phase,
+    if (comm->dead || !(neighbour->oob.closed || neighbour->oob.overflow) || neighbour->said_bye) return;
+    if (neighbour->failed_ahead) return;
+    snprintf(text, sizeof text, "rank %d (%s) lost: out-of-band connection %s in %s, %llu of %llu bytes received",
+             neighbour->rank, neighbour->name, neighbour->oob.closed ? "closed" : "does not take messages", comm->phase,
              (unsigned long long)comm->data_received, (unsigned long long)comm->data_expected);
-    fail_locked(comm, GN_PEER_LOST, peer->rank, comm->rank, NULL, text);
+    fail_locked(comm, GN_PEER_LOST, neighbour->rank, comm->rank, NULL, text);
 }
 
-uint64_t gn_control_beat_locked(gn_comm *comm, uint64_t now)
+uint64_t gn_oob_beat_locked(gn_comm *comm, uint64_t now)
 {
-    uint64_t beat = gn_control_beat_span(comm), next = now + beat;
-    for (int i = 0; i < comm->peer_count; i++) {
-        gn_peer *peer = &comm->peers[i];
-        if (now >= peer->last_beat + beat) {
-            peer->last_beat = now;
+    uint64_t beat = gn_oob_beat_span(comm), next = now + beat;
+    for (int i = 0; i < comm->neighbour_count; i++) {
+        gn_neighbour *neighbour = &comm->neighbours[i];
+        if (now >= neighbour->last_beat + beat) {
+            neighbour->last_beat = now;
             // Who does not read them is in no collective, and will find enough when he comes: they must not fill the room for others.
-            if (!comm->own_header_set) gn_connection_flush(&peer->control);
-            if (!comm->own_header_set && peer->control.out_used) continue;
+            if (!comm->own_header_set) gn_connection_flush(&neighbour->oob);
+            if (!comm->own_header_set && neighbour->oob.out_used) continue;
             gn_alive alive = {.sequence = comm->sequence, .data_sent = comm->data_sent[i]};
             uint8_t frame[GN_FRAME_MAX];
-            gn_connection_send(&peer->control, frame, gn_alive_write(frame, &alive));
+            gn_connection_send(&neighbour->oob, frame, gn_alive_write(frame, &alive));
         }
-        if (peer->last_beat + beat < next) next = peer->last_beat + beat;
+        if (neighbour->last_beat + beat < next) next = neighbour->last_beat + beat;
     }
     return next;
 }
 
-gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wait)
+gn_status gn_oob_poll(gn_comm *comm, struct pollfd *data, int count, int wait)
 {
     struct pollfd *set = comm->poll_set;
     nfds_t n = 0;
@@ -431,9 +432,9 @@ gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wai
     set[n++] = (struct pollfd){.fd = comm->wake, .events = POLLIN};
     const uint64_t now = gn_now(), others_due = gn_life_serve(comm, now);
     pthread_mutex_lock(&comm->lock);
-    const uint64_t own_due = gn_control_beat_locked(comm, now);
-    for (int i = 0; i < comm->peer_count; i++) {
-        gn_connection *c = &comm->peers[i].control;
+    const uint64_t own_due = gn_oob_beat_locked(comm, now);
+    for (int i = 0; i < comm->neighbour_count; i++) {
+        gn_connection *c = &comm->neighbours[i].oob;
         set[n++] =
             (struct pollfd){.fd = c->closed ? -1 : c->fd, .events = (short)(POLLIN | (c->out_used ? POLLOUT : 0))};
     }
@@ -452,10 +453,10 @@ gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wai
     for (int i = 0; i < count; i++) data[i].revents = found > 0 ? set[i].revents : 0;
     if (found <= 0) return GN_OK;
     pthread_mutex_lock(&comm->lock);
-    for (int i = 0; i < comm->peer_count; i++) {
+    for (int i = 0; i < comm->neighbour_count; i++) {
         short events = set[count + 1 + i].revents;
-        if (events & POLLOUT) gn_connection_flush(&comm->peers[i].control);
-        if (events & (POLLIN | POLLHUP | POLLERR)) gn_control_read_locked(comm, i);
+        if (events & POLLOUT) gn_connection_flush(&comm->neighbours[i].oob);
+        if (events & (POLLIN | POLLHUP | POLLERR)) gn_oob_read_locked(comm, i);
     }
     status = comm->dead ? comm->error.status : GN_OK;
     pthread_mutex_unlock(&comm->lock);
@@ -464,7 +465,7 @@ gn_status gn_control_poll(gn_comm *comm, struct pollfd *data, int count, int wai
 
 // The ends --------------------------------------------------------------------------------------------------------------
 
-gn_status gn_control_abort(gn_comm *comm, const char *reason)
+gn_status gn_oob_abort(gn_comm *comm, const char *reason)
 {
     char text[GN_ERROR_TEXT], own[GN_ENDPOINT_TEXT];
     if (!reason) reason = "no reason given";
@@ -481,14 +482,14 @@ gn_status gn_control_abort(gn_comm *comm, const char *reason)
     return write(comm->wake, &one, sizeof one) == sizeof one ? GN_OK : GN_IO;
 }
 
-void gn_control_leave(gn_comm *comm)
+void gn_oob_leave(gn_comm *comm)
 {
     uint8_t frame[GN_FRAME_MAX], rest[4096];
     gn_life_leave(comm);
     pthread_mutex_lock(&comm->lock);
     size_t length = gn_bye_write(frame, &comm->why);
-    for (int i = 0; i < comm->peer_count; i++) {
-        gn_connection *c = &comm->peers[i].control;
+    for (int i = 0; i < comm->neighbour_count; i++) {
+        gn_connection *c = &comm->neighbours[i].oob;
         if (!comm->dead) gn_connection_send(c, frame, length);
         gn_connection_flush(c);
         if (c->fd < 0) continue;

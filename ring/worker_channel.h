@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_RING_PART_H
-#define GRADNIC_RING_PART_H
+#ifndef GRADNIC_RING_WORKER_CHANNEL_H
+#define GRADNIC_RING_WORKER_CHANNEL_H
 /// A stream of the algorithm switch: a part of every vector, with a UDP socket and a protocol worker (gradnic/worker.h) of its own. Whoever runs
 /// it, the thread of the collective or one that is only for it, is the only one to touch what is not marked.
 
@@ -13,7 +13,7 @@
 
 typedef struct gn_part_socket gn_part_socket;
 
-typedef struct gn_part {
+typedef struct gn_worker_channel {
     int fd;
     gn_worker *worker;
     gn_part_socket *io;
@@ -29,22 +29,22 @@ typedef struct gn_part {
     atomic_int failed;            ///< errno of a socket that cannot be used any more
     atomic_bool done;             ///< all results are there...
     atomic_bool fell;  ///< ... some of them summed by rank 0, who may be asked for them as long as someone lacks one
-} gn_part;
+} gn_worker_channel;
 
 /// On the socket `fd`, which is there already. `config`: of the worker; before, after and context are the part's. `tos`: for config.nic.
 /// @return GN_NO_MEMORY, GN_INVALID.
-gn_status gn_part_open(gn_part *part, const gn_worker_config *config, uint8_t tos);
+gn_status gn_worker_channel_open(gn_worker_channel *channel, const gn_worker_config *config, uint8_t tos);
 
-void gn_part_close(gn_part *part);
+void gn_worker_channel_close(gn_worker_channel *channel);
 
 /// Begins values [first, first + count) of the exchange's bucket; 0: this collective has nothing for it. @return GN_NO_MEMORY
-gn_status gn_part_post(gn_part *part, const gn_exchange *exchange, size_t first, size_t count);
+gn_status gn_worker_channel_post(gn_worker_channel *channel, const gn_exchange *exchange, size_t first, size_t count);
 
 /// Receives and sends what there is. @return whether there was something.
-bool gn_part_move(gn_part *part, uint64_t now);
+bool gn_worker_channel_move(gn_worker_channel *channel, uint64_t now);
 
 /// What to wait for, and until when: milliseconds, rounded up, or -1.
-short gn_part_events(const gn_part *part);
-int gn_part_wait_ms(const gn_part *part, uint64_t now);
+short gn_worker_channel_events(const gn_worker_channel *channel);
+int gn_worker_channel_wait_ms(const gn_worker_channel *channel, uint64_t now);
 
 #endif
