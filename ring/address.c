@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "address.h"
+#include "ring/address.h"
 
 #include <string.h>
 
@@ -28,4 +28,9 @@ const char *gn_address_format(const gn_address *address, char *text)
 {
     const gn_endpoint endpoint = gn_address_endpoint(address, 0, 0);
     return gn_endpoint_format(&endpoint, text);
+}
+
+const char *gn_rank_name(const gn_rank_table *table, int rank, char name[GN_ENDPOINT_TEXT])
+{
+    return gn_address_format(&table->address[rank], name);
 }

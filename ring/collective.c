@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collective.h"
+#include "ring/collective.h"
 
 #include <stdlib.h>
 
-#include "exchange.h"
-#include "net/clock.h"
+#include "ring/deadline.h"
+#include "ring/exchange.h"
+#include "ring/failure.h"
+#include "ring/turn.h"
 
 enum { BUCKETS = 65536 };
 
@@ -17,10 +19,17 @@ static bool overlap(const float *a, const float *b, size_t count)
     return (x < y ? y - x : x - y) < count * sizeof(float);
 }
 
+gn_status gn_collective_enter(gn_comm *comm)
+{
+    const gn_status status = gn_oob_ready(comm);
+    if (status) gn_oob_told(comm);
+    return status;
+}
+
 gn_status gn_collective_check(gn_comm *comm, const gn_bucket *bucket)
 {
     if (!comm) return GN_INVALID;
-    gn_status status = gn_oob_usable(comm);
+    const gn_status status = gn_collective_enter(comm);
     if (status) return status;
     const char *wrong = NULL;
     if (!bucket)
@@ -136,12 +145,6 @@ static void account(gn_comm *comm, const gn_exchange *exchange, uint64_t start)
     pthread_mutex_unlock(&comm->stats_lock);
 }
 
-static gn_status begin(gn_comm *comm, const gn_op_header *header)
-{
-    gn_status status = gn_oob_usable(comm);
-    return status ? status : gn_oob_begin(comm, header);
-}
-
 /// Nobody leaves before everyone has come.
 static gn_status meet(gn_comm *comm)
 {
@@ -158,7 +161,7 @@ gn_status gn_collective_allreduce(gn_comm *comm, const gn_bucket *bucket)
 {
     const uint64_t start = gn_now();
     gn_exchange exchange = {0};
-    gn_status status = gn_oob_usable(comm);
+    gn_status status = gn_collective_enter(comm);
     if (!status) status = prepare_history(comm, &exchange);
     if (status) return status;
     int known = scaled(comm) ? comm->history[bucket->id] : GN_EXPONENT_NONE;
@@ -169,7 +172,7 @@ gn_status gn_collective_allreduce(gn_comm *comm, const gn_bucket *bucket)
                            .algorithm = (uint8_t)comm->config.algorithm,
                            .bucket = bucket->id,
                            .exponent = (int16_t)known};
-    status = begin(comm, &header);
+    status = gn_oob_begin(comm, &header);
     if (!status) status = bucket->count ? run_exchange(comm, bucket, &exchange, known) : meet(comm);
     account(comm, &exchange, start);
     if (!status) gn_oob_end(comm);
@@ -181,7 +184,8 @@ gn_status gn_collective_barrier(gn_comm *comm)
 {
     gn_op_header header = {
         .sequence = comm->sequence, .kind = GN_KIND_BARRIER, .algorithm = (uint8_t)comm->config.algorithm};
-    gn_status status = begin(comm, &header);
+    gn_status status = gn_collective_enter(comm);
+    if (!status) status = gn_oob_begin(comm, &header);
     if (!status) status = meet(comm);
     if (!status) gn_oob_end(comm);
     return status;

@@ -7,74 +7,25 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "bootstrap.h"
-#include "exchange.h"
-#include "life.h"
-#include "net/clock.h"
-#include "request.h"
-#include "switched.h"
+#include "ring/bootstrap/bootstrap.h"
+#include "ring/config.h"
+#include "ring/exchange.h"
+#include "ring/failure.h"
+#include "ring/life.h"
+#include "ring/neighbours.h"
+#include "ring/oob.h"
+#include "ring/request.h"
+#include "ring/switched.h"
+#include "ring/transport.h"
 
 enum { SEGMENT_DEFAULT = 256 << 10 };
 
 static _Thread_local char init_error[GN_ERROR_TEXT];
 
-gn_comm_config gn_comm_config_default(void)
-{
-    gn_comm_config config = {.rank = -1, .size = -1, .algorithm = GN_RING, .data_tos = GN_TOS_AUTO};
-    gn_codec_init(&config.codec, GN_DENSE, 10);  // gn_rule_default()'s
-    return config;
-}
-
-const char *gn_algorithm_name(gn_algorithm algorithm)
-{
-    static const char *const names[GN_ALGORITHMS] = {
-        [GN_RING] = "ring", [GN_WORKER_AGGREGATOR] = "worker-aggregator", [GN_SWITCH] = "switch"};
-    return (unsigned)algorithm < GN_ALGORITHMS ? names[algorithm] : NULL;
-}
-
-static gn_status check_switch(const gn_comm_config *c, gn_error *error)
-{
-    if (!c->switch_address) return gn_fail(error, GN_INVALID, "algorithm switch needs switch_address, \"host:port\"");
-    if (c->quantise && c->codec.profile == GN_PAPER)
-        return gn_fail(error, GN_INVALID, "a switch adds integers, which paper does not have: take dense or lattice");
-    if (c->switch_nic && !c->quantise)
-        return gn_fail(error, GN_INVALID, "switch_nic needs quantise, and the codec of the NIC's rule");
-    if (c->switch_channels > GN_ADMISSION_STREAMS_MAX)
-        return gn_fail(error, GN_INVALID, "switch_channels is %u: want 1 to %d", c->switch_channels,
-                       GN_ADMISSION_STREAMS_MAX);
-    if (c->switch_slots > GN_AGG_SLOTS_MAX || (c->switch_slots & (c->switch_slots - 1)))
-        return gn_fail(error, GN_INVALID, "switch_slots is %u: want a power of two up to %d", c->switch_slots,
-                       GN_AGG_SLOTS_MAX);
-    if (c->switch_values > GN_AGG_VALUES_MAX)
-        return gn_fail(error, GN_INVALID, "switch_values is %u: want at most %d", c->switch_values, GN_AGG_VALUES_MAX);
-    if (c->switch_rto_us > 1000000)
-        return gn_fail(error, GN_INVALID, "switch_rto_us is %u: want at most a second", c->switch_rto_us);
-    if (c->wire || c->wire_plain)
-        return gn_fail(error, GN_INVALID, "a wire function sees no data with algorithm switch");
-    return GN_OK;
-}
-
-static gn_status check_config(const gn_comm_config *config, gn_error *error)
-{
-    int lowest, highest;
-    if (!gn_algorithm_name(config->algorithm))
-        return gn_fail(error, GN_INVALID, "algorithm %d is none", (int)config->algorithm);
-    if (config->scale != GN_SCALE_NONE && config->scale != GN_SCALE_AUTO)
-        return gn_fail(error, GN_INVALID, "scale %d is none", (int)config->scale);
-    if (config->data_tos < GN_TOS_AUTO || config->data_tos > 0xFF)
-        return gn_fail(error, GN_INVALID, "data_tos is %d: want 0 to 255, or GN_TOS_AUTO", config->data_tos);
-    if (config->timeout_ms < 0)
-        return gn_fail(error, GN_INVALID, "timeout_ms is %d: want 0 (30000) or more", config->timeout_ms);
-    if (config->quantise && (!config->codec.kernel || gn_profile_range(config->codec.profile, &lowest, &highest) ||
-                             config->codec.bound_exp < lowest || config->codec.bound_exp > highest))
-        return gn_fail(error, GN_INVALID, "quantise needs a codec made by gn_codec_init()");
-    return config->algorithm == GN_SWITCH ? check_switch(config, error) : GN_OK;
-}
-
 static void free_comm(gn_comm *comm)
 {
     gn_switched_free(comm->switched);
-    gn_transport_close(comm);
+    gn_neighbours_close(comm);
     if (comm->wake >= 0) close(comm->wake);
     pthread_mutex_destroy(&comm->lock);
     pthread_mutex_destroy(&comm->stats_lock);
@@ -152,14 +103,6 @@ static gn_status init(gn_comm *comm, const gn_comm_config *config, gn_error *err
     return status;
 }
 
-/// Packets are marked for the NICs only when their codec is known here: unmarked, they pass any NIC as they are.
-static void choose(gn_comm_config *config)
-{
-    const bool nic = config->algorithm == GN_SWITCH ? config->switch_nic : config->quantise;
-    if (config->data_tos == GN_TOS_AUTO) config->data_tos = nic ? 0x28 : 0;
-    if (!config->switch_channels) config->switch_channels = 1;
-}
-
 gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
 {
     gn_error error;
@@ -170,8 +113,8 @@ gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
     }
     *result = NULL;
     gn_comm_config chosen = *wanted, *config = &chosen;
-    gn_status status = check_config(config, &error);
-    if (!status) choose(config);
+    gn_status status = gn_config_check(config, &error);
+    if (!status) gn_config_choose(config);
     gn_comm *comm = status ? NULL : new_comm(config);
     if (!status) status = comm ? init(comm, config, &error) : gn_fail(&error, GN_NO_MEMORY, "out of memory");
     if (status) {
@@ -214,6 +157,7 @@ void gn_comm_free(gn_comm *comm)
     if (!comm) return;
     gn_queue_free(comm);
     gn_switched_leave(comm);
+    gn_life_leave(comm);
     gn_oob_leave(comm);
     free_comm(comm);
 }
@@ -231,9 +175,7 @@ const char *gn_comm_last_error(const gn_comm *comm)
 {
     if (!comm) return init_error;
     gn_comm *mutable = (gn_comm *)(uintptr_t)comm;  // the copy is a cache: callers see a constant
-    pthread_mutex_lock(&mutable->lock);
-    memcpy(mutable->error_copy, mutable->error.text, sizeof mutable->error_copy);
-    pthread_mutex_unlock(&mutable->lock);
+    gn_oob_last_error(mutable, mutable->error_copy);
     return mutable->error_copy;
 }
 

@@ -1,96 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for a neighbour, and when to stop.
-#include "deadline.h"
+#include "ring/deadline.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "life.h"
-#include "net/clock.h"
-#include "oob.h"
+#include "ring/evidence.h"
+#include "ring/failure.h"
+#include "ring/life.h"
+#include "ring/oob.h"
+#include "ring/turn.h"
 
-gn_suspicion gn_suspect(const gn_watch *watch, uint64_t limit)
+// Whoever waits in one communicator serves the others of its process: they are alive, too. So the
+// arrows are: waiting (here) -> life.c, which knows them all -> oob.c, which serves one of them.
+
+static gn_status serve_neighbours(gn_comm *comm, const struct pollfd *set)
 {
-    gn_evidence evidence = GN_EVIDENCE_NONE;
-    if (watch->left)
-        evidence = GN_EVIDENCE_LEFT;
-    else if (watch->silent > limit)
-        evidence = GN_EVIDENCE_SILENT;
-    else if (watch->still > limit && watch->stuck)
-        evidence = GN_EVIDENCE_STUCK;
-    else if (watch->still > 2 * limit)
-        evidence = GN_EVIDENCE_STILL;
-    return (gn_suspicion){evidence, watch->silent};
+    pthread_mutex_lock(&comm->lock);
+    for (int i = 0; i < comm->neighbour_count; i++) {
+        if (set[i].revents & POLLOUT) gn_framed_flush(comm->neighbours[i].oob);
+        if (set[i].revents & (POLLIN | POLLHUP | POLLERR)) gn_oob_read_locked(comm, i);
+    }
+    const gn_status status = gn_oob_state_locked(comm);
+    pthread_mutex_unlock(&comm->lock);
+    return status;
 }
 
-bool gn_suspicion_stronger(gn_suspicion a, gn_suspicion b)
+/// As poll(), for at most `ms`; what it takes counts as waiting.
+static int wait_for(gn_comm *comm, struct pollfd *set, nfds_t count, int ms)
 {
-    return a.evidence != b.evidence ? a.evidence > b.evidence : a.silent > b.silent;
+    const uint64_t before = gn_now();
+    const int found = poll(set, count, ms);
+    pthread_mutex_lock(&comm->stats_lock);
+    comm->stats.wait_seconds += gn_seconds(gn_now() - before);
+    pthread_mutex_unlock(&comm->stats_lock);
+    return found;
 }
 
-/// lock held. Has this neighbour's data stopped on the way although it sent it and is alive?
-static bool data_stuck(const gn_comm *comm, const gn_neighbour *neighbour)
+gn_status gn_oob_poll(gn_comm *comm, struct pollfd *data, int count, int wait)
+{
+    struct pollfd *set = comm->poll_set;
+    nfds_t n = 0;
+    for (int i = 0; i < count; i++) set[n++] = data[i];
+    set[n++] = (struct pollfd){.fd = comm->wake, .events = POLLIN};
+    const uint64_t now = gn_now(), others_due = gn_life_serve(comm, now);
+    pthread_mutex_lock(&comm->lock);
+    const uint64_t own_due = gn_oob_beat_locked(comm, now);
+    for (int i = 0; i < comm->neighbour_count; i++) set[n++] = gn_framed_poll(comm->neighbours[i].oob);
+    const gn_status status = gn_oob_state_locked(comm);
+    pthread_mutex_unlock(&comm->lock);
+    if (status) return status;
+
+    const int due = gn_ms_until(own_due < others_due ? own_due : others_due, now);
+    const int found = wait ? wait_for(comm, set, n, wait > 0 && wait < due ? wait : due) : poll(set, n, 0);
+    for (int i = 0; i < count; i++) data[i].revents = found > 0 ? set[i].revents : 0;
+    return found > 0 ? serve_neighbours(comm, set + count + 1) : GN_OK;
+}
+
+/// Whether this neighbour's data has stopped on the way, although it has sent it and is alive.
+static bool data_stuck_locked(const gn_comm *comm, const gn_neighbour *neighbour)
 {
     return neighbour->announced_sequence == comm->sequence && neighbour->announced_sent > comm->data_received &&
            comm->neighbour_count <= 2;
 }
 
-/// lock held.
-static gn_watch watch_of(const gn_comm *comm, int index, uint64_t now)
+static gn_watch watch_of_locked(const gn_comm *comm, int index, uint64_t now)
 {
     const gn_neighbour *neighbour = &comm->neighbours[index];
     return (gn_watch){.silent = gn_elapsed(neighbour->last_sign, now),
                       .still = gn_elapsed(comm->last_progress, now),
                       .left = neighbour->said_bye && !comm->turn[comm->sequence % 2].have_header[index],
-                      .stuck = data_stuck(comm, neighbour)};
+                      .stuck = data_stuck_locked(comm, neighbour)};
 }
 
-/// lock held.
-static void fail_because_left(gn_comm *comm, const gn_neighbour *neighbour)
+static void fail_because_left_locked(gn_comm *comm, const gn_neighbour *neighbour)
 {
-    char text[GN_ERROR_TEXT];
-    if (neighbour->why.status == GN_OK)
-        snprintf(text, sizeof text, "rank %d (%s) has left the group (gn_comm_free)", neighbour->rank, neighbour->name);
-    else  // it is no more than the messenger
-        snprintf(text, sizeof text, "rank %d (%s) has left the group because of a failure in another one: %.240s",
-                 neighbour->rank, neighbour->name, neighbour->why.text);
-    gn_oob_fail_locked(comm, GN_PEER_LOST, neighbour->why.status == GN_OK ? neighbour->rank : -1, text);
+    gn_error error;
+    gn_fail(&error, GN_PEER_LOST, "rank %d (%s) has left the group (gn_comm_free)", neighbour->rank, neighbour->name);
+    error.who = neighbour->rank;
+    if (neighbour->why.status != GN_OK)  // it is only the messenger
+        gn_fail(&error, GN_PEER_LOST, "rank %d (%s) has left the group because of a failure in another one: %.240s",
+                neighbour->rank, neighbour->name, neighbour->why.text);
+    gn_oob_fail_locked(comm, &error);
 }
 
-/// lock held.
-static void give_up(gn_comm *comm, const gn_neighbour *neighbour, gn_evidence evidence)
+static void give_up_locked(gn_comm *comm, const gn_neighbour *neighbour, gn_evidence evidence)
 {
-    char text[GN_ERROR_TEXT];
-    unsigned long long got = comm->data_received, expected = comm->data_expected;
+    const unsigned long long got = comm->data_received, expected = comm->data_expected;
+    gn_error error;
     switch (evidence) {
     case GN_EVIDENCE_NONE:
         return;
     case GN_EVIDENCE_LEFT:
-        fail_because_left(comm, neighbour);
+        fail_because_left_locked(comm, neighbour);
         return;
     case GN_EVIDENCE_SILENT:
-        snprintf(text, sizeof text, "rank %d (%s) lost: no sign of life for %d ms in %s, %llu of %llu bytes received",
-                 neighbour->rank, neighbour->name, comm->timeout_ms, comm->phase, got, expected);
-        gn_oob_fail_locked(comm, GN_PEER_LOST, neighbour->rank, text);
-        return;
+        gn_fail(&error, GN_PEER_LOST, "rank %d (%s) lost: no sign of life for %d ms in %s, %llu of %llu bytes received",
+                neighbour->rank, neighbour->name, comm->timeout_ms, comm->phase, got, expected);
+        error.who = neighbour->rank;
+        break;
     case GN_EVIDENCE_STUCK:
-        snprintf(text, sizeof text,
-                 "rank %d (%s) lost: its data connection has been stuck for %d ms in %s: it sent %llu bytes, %llu came",
-                 neighbour->rank, neighbour->name, comm->timeout_ms, comm->phase,
-                 (unsigned long long)neighbour->announced_sent, got);
-        gn_oob_fail_locked(comm, GN_PEER_LOST, neighbour->rank, text);
-        return;
+        gn_fail(&error, GN_PEER_LOST,
+                "rank %d (%s) lost: its data connection has been stuck for %d ms in %s: it sent %llu bytes, %llu came",
+                neighbour->rank, neighbour->name, comm->timeout_ms, comm->phase,
+                (unsigned long long)neighbour->announced_sent, got);
+        error.who = neighbour->rank;
+        break;
     case GN_EVIDENCE_STILL:
-        snprintf(text, sizeof text,
-                 "no data for %d ms in %s, %llu of %llu bytes received, waiting for rank %d (%s), which is alive",
-                 2 * comm->timeout_ms, comm->phase, got, expected, neighbour->rank, neighbour->name);
-        gn_oob_fail_locked(comm, GN_TIMEOUT, -1, text);
-        return;
+        gn_fail(&error, GN_TIMEOUT,
+                "no data for %d ms in %s, %llu of %llu bytes received, waiting for rank %d (%s), which is alive",
+                2 * comm->timeout_ms, comm->phase, got, expected, neighbour->rank, neighbour->name);
+        break;
     }
+    gn_oob_fail_locked(comm, &error);
 }
 
-/// lock held. Whoever stood still itself, as between SIGSTOP and SIGCONT, has heard nobody meanwhile, and blames nobody for that.
-static void look_at_oneself(gn_comm *comm, uint64_t now)
+/// A process that stood still itself, as between SIGSTOP and SIGCONT, has heard nobody meanwhile. It
+/// blames nobody for that.
+static void look_at_oneself_locked(gn_comm *comm, uint64_t now)
 {
     const bool stood_still = gn_elapsed(comm->looked, now) > gn_comm_timeout(comm) / 2;
     comm->looked = now;
@@ -105,18 +131,18 @@ gn_status gn_oob_check_deadline(gn_comm *comm, const uint8_t *waiting)
     gn_suspicion strongest = {.evidence = GN_EVIDENCE_NONE};
     const gn_neighbour *culprit = NULL;
     pthread_mutex_lock(&comm->lock);
-    look_at_oneself(comm, now);
+    look_at_oneself_locked(comm, now);
     for (int i = 0; i < comm->neighbour_count; i++) {
         if (!waiting[i]) continue;
-        gn_watch watch = watch_of(comm, i, now);
-        gn_suspicion suspicion = gn_suspect(&watch, limit);
+        const gn_watch watch = watch_of_locked(comm, i, now);
+        const gn_suspicion suspicion = gn_suspect(&watch, limit);
         if (suspicion.evidence == GN_EVIDENCE_NONE || (culprit && !gn_suspicion_stronger(suspicion, strongest)))
             continue;
         strongest = suspicion;
         culprit = &comm->neighbours[i];
     }
-    if (culprit) give_up(comm, culprit, strongest.evidence);
-    gn_status status = comm->dead ? comm->error.status : GN_OK;
+    if (culprit) give_up_locked(comm, culprit, strongest.evidence);
+    const gn_status status = gn_oob_state_locked(comm);
     pthread_mutex_unlock(&comm->lock);
     return status;
 }
@@ -143,7 +169,7 @@ static gn_status await(gn_comm *comm, int index)
         waiting[index] = 1;
     else
         memset(waiting, 1, (size_t)comm->neighbour_count);
-    gn_status status = gn_oob_poll(comm, NULL, 0, -1);
+    const gn_status status = gn_oob_poll(comm, NULL, 0, -1);
     return status ? status : gn_oob_check_deadline(comm, waiting);
 }
 
@@ -165,7 +191,8 @@ gn_status gn_oob_await_agreement(gn_comm *comm, int round, int *value)
 uint64_t gn_oob_finish_until(gn_comm *comm, uint64_t collectives, uint64_t begun)
 {
     const uint64_t limit = gn_comm_timeout(comm);
-    // Rank 0, who speaks for all, may have them itself and compute, silently. That it does is no guess to make once something has failed.
+    // Rank 0 speaks for all ranks. It may have its own results and compute in silence. Once something
+    // has failed elsewhere, that is not assumed any more.
     uint64_t sign = comm->rank && !gn_life_has_failed_elsewhere(comm) ? begun : 0;
     pthread_mutex_lock(&comm->lock);
     for (int i = 0; i < comm->neighbour_count; i++) {
@@ -177,22 +204,23 @@ uint64_t gn_oob_finish_until(gn_comm *comm, uint64_t collectives, uint64_t begun
     return (sign < begun ? sign : begun) + limit;
 }
 
-/// It has closed its data connections because it left, and it has said why.
+/// Whether it has closed its data connections because it left, and has said why.
 static bool left_with_reason(gn_comm *comm, const gn_neighbour *neighbour)
 {
     pthread_mutex_lock(&comm->lock);
-    bool left = neighbour->said_bye && neighbour->why.status != GN_OK;
-    if (left) fail_because_left(comm, neighbour);
+    const bool left = neighbour->said_bye && neighbour->why.status != GN_OK;
+    if (left) fail_because_left_locked(comm, neighbour);
     pthread_mutex_unlock(&comm->lock);
     return left;
 }
 
 gn_status gn_oob_data_lost(gn_comm *comm, int index, int cause)
 {
-    gn_neighbour *neighbour = &comm->neighbours[index];
+    const gn_neighbour *neighbour = &comm->neighbours[index];
     const uint64_t until = gn_now() + gn_oob_beat_span(comm);
     gn_status status = gn_oob_state(comm);
-    // Whoever stops because of an error says so on the out-of-band connection first; give that the time to arrive.
+    // A rank that stops because of an error says so on the out-of-band connection first. That is given
+    // the time to arrive.
     while (!status && gn_now() < until) {
         status = gn_oob_poll(comm, NULL, 0, 10);
         if (!status && left_with_reason(comm, neighbour)) status = gn_oob_state(comm);

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_DEADLINE_H
 #define GRADNIC_RING_DEADLINE_H
-/// The rule that says when a neighbour is given up. Pure functions, no clock, no I/O.
+/// Waiting for neighbours, and when to stop.
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "ring/group.h"
 
-/// What is known about a neighbour that is waited for.
-typedef struct gn_watch {
-    uint64_t silent;  ///< span since anything came from it, or since it took anything
-    uint64_t still;   ///< span since data last moved between us and anyone
-    bool left;        ///< it has said goodbye, and will not take part
-    bool stuck;       ///< it says that it has sent data which has not come
-} gn_watch;
+/// Waits until one of `count` data sockets is ready, an out-of-band message has come, the next sign of
+/// life is due, or `wait` ms have passed (-1: no such limit). Fills in revents of `data`, takes the
+/// messages and sends signs of life. The other communicators of this process are served, too.
+/// @return GN_OK, or the status with which the communicator has failed
+gn_status gn_oob_poll(gn_comm *comm, struct pollfd *data, int count, int wait);
 
-/// The stronger the evidence, the larger.
-typedef enum gn_evidence {
-    GN_EVIDENCE_NONE = 0,
-    GN_EVIDENCE_STILL,
-    GN_EVIDENCE_STUCK,
-    GN_EVIDENCE_SILENT,
-    GN_EVIDENCE_LEFT
-} gn_evidence;
+/// Waits until neighbour `index` has sent its header. @return as gn_oob_poll()
+gn_status gn_oob_await_header(gn_comm *comm, int index);
+/// Waits until all have agreed. @return as gn_oob_poll()
+gn_status gn_oob_await_agreement(gn_comm *comm, int round, int *value);
 
-typedef struct gn_suspicion {
-    gn_evidence evidence;
-    uint64_t silent;
-} gn_suspicion;
+/// Fails when a neighbour that we wait for has been silent for too long. `waiting[i]` says whether we
+/// need something of neighbour i. @return as gn_oob_poll()
+gn_status gn_oob_check_deadline(gn_comm *comm, const uint8_t *waiting);
 
-/// `limit`: the deadline.
-gn_suspicion gn_suspect(const gn_watch *watch, uint64_t limit);
+/// The data connection with neighbour `index` has ended (`cause` 0) or broken (an errno). Waits a
+/// moment for the out-of-band connection to say why, then fails. @return the status
+gn_status gn_oob_data_lost(gn_comm *comm, int index, int cause);
 
-/// Is `a` a better reason to give up than `b`? Of two neighbours that are silent, the one that has been so for longer is.
-bool gn_suspicion_stronger(gn_suspicion a, gn_suspicion b);
+/// Data has moved, but between us and no neighbour.
+void gn_oob_progress(gn_comm *comm, uint64_t now);
+/// Data has moved between us and neighbour `index`: a sign of life, and progress.
+void gn_oob_sign(gn_comm *comm, int index, uint64_t now);
+
+/// Algorithm switch: until when ranks that lack results of the first `collectives` collectives are
+/// worth waiting for. They are in a collective, so they give signs of life. `begun`: when this rank
+/// began to wait for them.
+uint64_t gn_oob_finish_until(gn_comm *comm, uint64_t collectives, uint64_t begun);
 
 #endif

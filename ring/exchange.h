@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_EXCHANGE_H
 #define GRADNIC_RING_EXCHANGE_H
-/// One allreduce while it runs: what happens to the values (quantise.c), independent of the way they travel (ring.c,
-/// worker_aggregator.c, switched.c). Everything works on ranges, so that it is done where the data is touched anyway.
+/// One allreduce while it runs: what happens to the values (quantise.c). It does not depend on the way
+/// they travel (ring.c, worker_aggregator.c, switched_run.c). Everything works on ranges, so that it is
+/// done where the data is touched anyway.
 
-#include "group.h"
+#include "ring/group.h"
 
 typedef struct gn_exchange {
     gn_comm *comm;
@@ -20,7 +21,7 @@ typedef struct gn_exchange {
     uint64_t quantising, reducing;  ///< time spent so far
 } gn_exchange;
 
-/// Bytes of staging that a communicator needs: from its own size and segment.
+/// Bytes of staging that a communicator needs, from its own size and segment.
 size_t gn_ring_memory(const gn_comm *comm);
 size_t gn_aggregator_memory(const gn_comm *comm);
 
@@ -34,12 +35,12 @@ enum { GN_HISTOGRAM = 4 * 256 };
 /// Largest value a scale exponent may have, so that scaling is exact for every value that matters.
 enum { GN_SHIFT_MAX = 64 };
 
-/// Exponent of the RMS of what the histogram has counted (floor of its base-2 logarithm), or GN_EXPONENT_NONE without a finite
-/// value other than 0. Depends on the values alone, not on the order in which they came.
+/// Exponent of the RMS of what the histogram has counted: the floor of its base-2 logarithm. Without a
+/// finite value other than 0 it is GN_EXPONENT_NONE. The order in which values came does not matter.
 int gn_histogram_exponent(const uint64_t *histogram);
 void gn_histogram_add(uint64_t *histogram, const float *values, size_t count);
 
-/// Decides what `bucket` needs. `exponent`: agreed RMS exponent, or GN_EXPONENT_NONE.
+/// Decides what `bucket` needs. `exponent`: the agreed RMS exponent, or GN_EXPONENT_NONE.
 void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *bucket, int exponent);
 
 /// recv[first..+count) = this rank's contribution. Each value exactly once.
@@ -51,13 +52,14 @@ void gn_exchange_own_add(gn_exchange *exchange, size_t first, size_t count, cons
 /// recv[first..+count) += incoming.
 void gn_exchange_add(gn_exchange *exchange, size_t first, size_t count, const float *incoming);
 
-/// All contributions of this rank have been made: its say in the next scale goes round beside the data.
+/// All contributions of this rank have been made. What it says about the next scale goes round beside the
+/// data.
 void gn_exchange_offer(gn_exchange *exchange);
 
-/// The sum is whole: what its owner does before sending it back.
+/// The sum is whole. Does what its owner does before sending it back.
 void gn_exchange_settle(gn_exchange *exchange, size_t first, size_t count);
 
-/// The values have been sent on for the last time: scale back, divide.
+/// The values have been sent on for the last time. Scales back, divides.
 void gn_exchange_finish(gn_exchange *exchange, size_t first, size_t count);
 
 #endif

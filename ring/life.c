@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "life.h"
+#include "ring/life.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-#include "oob.h"
+#include "ring/oob.h"
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;  // taken before a communicator's own
 static gn_comm *registry;                                          // registry_lock
@@ -22,7 +22,7 @@ bool gn_life_has_failed_elsewhere(gn_comm *comm)
 {
     pthread_mutex_lock(&registry_lock);
     pthread_mutex_lock(&comm->lock);
-    bool failed = comm->why.status != GN_OK;  // of one that is not there any more
+    bool failed = comm->why.status != GN_OK;  // one that is not there any more
     pthread_mutex_unlock(&comm->lock);
     for (gn_comm *other = registry; other && !failed; other = other->next_alive) {
         if (other == comm || other->process != comm->process) continue;
@@ -34,7 +34,8 @@ bool gn_life_has_failed_elsewhere(gn_comm *comm)
     return failed;
 }
 
-/// A failure while `to` existed may be why its process leaves: for example it waited in one for what the other was to bring.
+/// A failure of `from` while `to` existed may be why the process leaves `to`. For example it waited in
+/// one for what the other was to bring.
 static void pass_on(gn_comm *from, gn_comm *to)
 {
     gn_failure why = {.status = GN_OK, .culprit = GN_NO_RANK};  // ranks of one group mean nothing in another
@@ -68,7 +69,7 @@ void gn_life_leave(gn_comm *comm)
 static void serve(gn_comm *comm, uint64_t now)
 {
     pthread_mutex_lock(&comm->lock);
-    comm->serve_at = now + gn_oob_beat_span(comm) / 4;  // bad news that passes through here is not held up for long
+    comm->serve_at = now + gn_oob_beat_span(comm) / 4;  // soon: bad news that passes through here must not wait
     if (!comm->dead && !comm->own_header_set) {
         for (int i = 0; i < comm->neighbour_count; i++) gn_oob_read_locked(comm, i);
         comm->unheard = comm->dead;
@@ -82,7 +83,7 @@ uint64_t gn_life_serve(const gn_comm *comm, uint64_t now)
     uint64_t due = GN_FOREVER;
     pthread_mutex_lock(&registry_lock);
     for (gn_comm *other = registry; other; other = other->next_alive) {
-        // After a fork the parent's are none of ours: they read from its sockets.
+        // After a fork those of the first process are in the list, too: their sockets are not ours to read.
         if (other == comm || other->process != comm->process) continue;
         if (now >= other->serve_at) serve(other, now);
         if (other->serve_at < due) due = other->serve_at;

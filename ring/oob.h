@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_OOB_H
 #define GRADNIC_RING_OOB_H
-/// What deadline.c and life.c need of oob.c. Everything here is called with the communicator's `lock` held.
+/// The out-of-band connections between ranks, which lie beside those for data: reading, signs of
+/// life, and the ends. What is said about a collective is in turn.h, and bad news in failure.h.
 
-#include "group.h"
+#include "ring/group.h"
 
-/// The span between signs of life: four fit into a deadline. (Needs no lock.)
+/// The span between signs of life: four fit into a deadline.
 uint64_t gn_oob_beat_span(const gn_comm *comm);
-
-/// Sends signs of life where none was sent for a while. @return when the next is due.
+/// Sends signs of life to those that have had none for that span. @return when the next is due
 uint64_t gn_oob_beat_locked(gn_comm *comm, uint64_t now);
 
-/// Takes everything that neighbour `index` has said.
+/// Takes all that neighbour `index` has said.
 void gn_oob_read_locked(gn_comm *comm, int index);
 
-/// gn_oob_fail() for those who hold the lock.
-void gn_oob_fail_locked(gn_comm *comm, gn_status status, int culprit, const char *text);
+/// Ends the communicator with GN_ABORTED, here and at all ranks. Any thread.
+gn_status gn_oob_abort(gn_comm *comm, const char *reason);
+/// Says goodbye, and why if another communicator's failure is the reason. The connections are not
+/// used any more.
+void gn_oob_leave(gn_comm *comm);
 
 #endif

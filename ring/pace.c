@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pace.h"
+#include "ring/pace.h"
 
 #include <gradnic/worker.h>
 

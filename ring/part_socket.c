@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "part_socket.h"
+#include "ring/part_socket.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "net/socket.h"
-#include "route.h"
+#include "ring/route.h"
 
 #ifndef UDP_SEGMENT  // linux/udp.h, which netinet/udp.h of older C libraries lacks
 #define UDP_SEGMENT 103

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantise once, add exactly. With lattice and dense each rank puts its own contribution on the grid of multiples of the step, once; from
-// then on all sums are sums of integers (up to 2^24 steps), which every NIC on the way passes without loss and which do not depend
-// on their order. With paper, which has no such grid, the owner of a reduced block passes it through the codec before it is sent
-// back, so that it keeps what everyone else will decode.
-#include "exchange.h"
-#include "net/clock.h"
-
+// Quantise once, add exactly. With lattice and dense each rank puts its own contribution on the grid of
+// multiples of the step, once. From then on all sums are sums of integers (up to 2^24 steps). Every NIC on
+// the way passes them without loss, and they do not depend on their order.
+//
+// Paper has no such grid. The owner of a reduced block passes it through the codec before it is sent back,
+// so that it keeps what all others will decode.
 #include <math.h>
 #include <string.h>
+
+#include "ring/exchange.h"
+#include "ring/turn.h"
 
 enum { CHUNK = 2048 };  // values worked on at a time: two passes over 8 KiB stay in the first-level cache
 
@@ -22,7 +24,8 @@ void gn_histogram_add(uint64_t *histogram, const float *values, size_t count)
 
 int gn_histogram_exponent(const uint64_t *histogram)
 {
-    // E[m^2] = 7/3 for mantissas spread evenly over [1, 2); exponent 0 is zeros and subnormals, 255 infinities and NaNs.
+    // E[m^2] = 7/3 for mantissas spread evenly over [1, 2). Exponent 0 is zeros and subnormals, 255 is
+    // infinities and NaNs.
     const double mean_square = 7.0 / 3.0;
     double sum = 0, total = 0;
     for (int e = 0; e < 255; e++) {
@@ -54,7 +57,8 @@ void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *
     exchange->finish_pass = exchange->shift || exchange->divisor != 1;
 }
 
-/// Lattice and dense send what exceeds 32767 steps raw, bit for bit; but only multiples of the step may enter the sum.
+/// Lattice and dense send what exceeds 32767 steps raw, bit for bit. But only multiples of the step may
+/// enter the sum.
 static void round_outliers(const gn_codec *codec, float *values, float *residual, size_t count)
 {
     const float step = ldexpf(1, 1 - codec->bound_exp), per_step = ldexpf(1, codec->bound_exp - 1);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "request.h"
+#include "ring/request.h"
 
 #include <signal.h>
 #include <stdlib.h>
 
-#include "collective.h"
+#include "ring/collective.h"
 
-/// Owned by the queue until it is done and by the caller from start to gn_wait(): whoever comes last has `done` set.
+/// The queue owns it until it is done, and the caller from start to gn_wait().
 struct gn_request {
     gn_comm *comm;
     gn_bucket bucket;
@@ -130,7 +130,7 @@ gn_status gn_wait(gn_request *request)
 
 gn_status gn_test(gn_request *request, bool *done)
 {
-    if (done) *done = !request;  // whoever asks until it is done must not ask for ever
+    if (done) *done = !request;  // a caller that asks until it is done must not ask for ever
     if (!request || !done) return GN_INVALID;
     pthread_mutex_lock(&request->lock);
     *done = request->done;
@@ -155,7 +155,7 @@ gn_status gn_run_barrier(gn_comm *comm)
     if (!comm) return GN_INVALID;
     if (!comm->queue) return gn_collective_barrier(comm);
     gn_request *request;
-    gn_status status = gn_oob_usable(comm);
+    gn_status status = gn_collective_enter(comm);
     if (!status) status = enqueue(comm, NULL, &request);
     return status ? status : gn_wait(request);
 }

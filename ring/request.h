@@ -3,13 +3,13 @@
 #define GRADNIC_RING_REQUEST_H
 /// Requests, and the thread that runs them in the order in which they were started.
 
-#include "group.h"
+#include "ring/group.h"
 
-/// Runs a collective in its turn: at once when no progress thread exists, else behind what is queued.
+/// Runs a collective when it is due: at once without a progress thread, else behind what is queued.
 gn_status gn_run_allreduce(gn_comm *comm, const gn_bucket *bucket);
 gn_status gn_run_barrier(gn_comm *comm);
 
-/// Ends the progress thread after what is queued.
+/// Ends the progress thread, after what is queued.
 void gn_queue_free(gn_comm *comm);
 
 #endif

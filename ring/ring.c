@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// INCEPTIONN (MICRO 2018) Algorithm 1. The vector is cut into N blocks. In N-1 steps rank r sends block r-s and adds what arrives to
-// block r-s-1; then block r+1 is whole at rank r, and in N-1 more steps the sums go round.
+// INCEPTIONN (MICRO 2018) Algorithm 1. The vector is cut into N blocks. In N-1 steps rank r sends block
+// r-s and adds what arrives to block r-s-1. Then block r+1 is whole at rank r, and in N-1 more steps the
+// sums go round.
 //
-// No barrier stands between the steps: what a rank sends is one stream of bytes, what it receives another, and it may have sent in
-// step s+1 whatever it has received in step s. So a link that is the bottleneck never waits.
-#include "exchange.h"
-#include "net/clock.h"
-
+// No barrier stands between the steps. What a rank sends is one run of bytes, what it receives another.
+// It may have sent in step s+1 whatever it has received in step s, so a link that is the bottleneck never
+// waits.
 #include <errno.h>
 #include <string.h>
+
+#include "ring/deadline.h"
+#include "ring/exchange.h"
+#include "ring/turn.h"
 
 enum { LEFT = 0, RIGHT = 1, LOOK_EVERY = 64 };
 

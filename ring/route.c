@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "route.h"
+#include "ring/route.h"
 
 #include <errno.h>
 #include <netinet/udp.h>

@@ -6,7 +6,7 @@
 #include <gradnic/aggregate.h>
 #include <gradnic/comm.h>
 
-#include "address.h"
+#include "ring/address.h"
 
 typedef struct gn_switch_route {
     gn_endpoint address;  ///< of the switch

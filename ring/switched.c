@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a group comes to have a job at a switch, and leaves it. Every rank asks for its own place; which that is follows from who shares a switch with
-// whom (bootstrap_server.c). Ranks with more than one switch stand below leaves of one parent.
-#include "switched.h"
+// How a group comes to have a job at a switch, and leaves it. Every rank asks for its own place. Which
+// place that is follows from who shares a switch with whom (bootstrap/server.c). Where ranks have more
+// than one switch, those are leaves of one parent.
+#include "ring/switched.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,11 +12,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "bootstrap.h"
 #include "net/clock.h"
-#include "oob.h"
+#include "net/socket.h"
+#include "ring/deadline.h"
+#include "ring/failure.h"
+#include "ring/oob.h"
+#include "ring/turn.h"
 
-/// A switch and workers that are processes wait for processors as well as for packets; what is asked for again too early costs them the more.
+// A switch and workers that are processes wait for processors as well as for packets. What is asked for
+// again too early costs them the more.
 enum { SLOTS_INT32 = 256, SLOTS_COMPRESSED = 512, RTO_DEFAULT_US = 10000 };
 
 static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *join, gn_error *error)
@@ -33,7 +38,7 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
                        children > GN_AGG_WORKERS_MAX ? children : switches,
                        children > GN_AGG_WORKERS_MAX ? "ranks at the switch" : "switches below the parent of", name,
                        GN_AGG_WORKERS_MAX);
-    // Packets of streams are shorter: more of them are to be on their way.
+    // Compressed packets are shorter: more of them are to be on their way.
     const unsigned slots = config->switch_slots ? config->switch_slots
                            : config->quantise   ? SLOTS_COMPRESSED
                                                 : SLOTS_INT32;
@@ -57,11 +62,12 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
     return GN_OK;
 }
 
-/// Sockets at the address that the switch sees; their ports go into JOIN.
+/// Opens sockets at the address that the switch sees. Their ports go into JOIN.
 static gn_status open_sockets(gn_switched *s, gn_admission_join *join, gn_error *error)
 {
     gn_endpoint own;
-    if (!gn_socket_local(s->tether.fd, &own)) return gn_fail(error, GN_IO, "switch %s: %s", s->name, strerror(errno));
+    if (!gn_socket_local(s->tether.connection->fd, &own))
+        return gn_fail(error, GN_IO, "switch %s: %s", s->name, strerror(errno));
     for (unsigned i = 0; i < s->channels; i++) {
         own.port = 0;
         s->channel[i].fd = gn_route_socket(NULL, &own);
@@ -81,13 +87,13 @@ static gn_status not_admitted(const gn_comm *comm, const gn_switched *s, gn_erro
 static gn_status switch_silent(const gn_switched *s, uint64_t span, gn_error *error)
 {
     return gn_fail(error, GN_PEER_LOST,
-                   s->tether.up ? "no sign of life from the switch %s for %.3g s"
-                                : "no connection to the switch %s within %.3g s",
+                   gn_tether_is_up(&s->tether) ? "no sign of life from the switch %s for %.3g s"
+                                               : "no connection to the switch %s within %.3g s",
                    s->name, gn_seconds(span));
 }
 
-/// The connection has ended. When that is because another rank has failed, rank 0 is about to say so.
-static gn_status switch_ended(gn_comm *comm, const gn_switched *s, struct gn_bootstrap *boot, gn_error *error)
+/// The connection has ended. If that is because another rank has failed, rank 0 is about to say so.
+static gn_status switch_ended(gn_comm *comm, const gn_switched *s, gn_bootstrap *boot, gn_error *error)
 {
     uint64_t until = gn_now() + (s->tether.joined ? gn_oob_beat_span(comm) : 0);
     if (until > boot->deadline) until = boot->deadline;
@@ -99,7 +105,7 @@ static gn_status switch_ended(gn_comm *comm, const gn_switched *s, struct gn_boo
     return gn_fail(error, s->tether.told ? GN_PEER_LOST : GN_IO, "switch %s: %s", s->name, s->tether.why);
 }
 
-static gn_status await_welcome(gn_comm *comm, gn_switched *s, struct gn_bootstrap *boot, gn_admission_join *join,
+static gn_status await_welcome(gn_comm *comm, gn_switched *s, gn_bootstrap *boot, gn_admission_join *join,
                                gn_admission *answer, gn_error *error)
 {
     const uint64_t every = gn_oob_beat_span(comm) / 4;  // whom the switch waits for may change
@@ -107,8 +113,8 @@ static gn_status await_welcome(gn_comm *comm, gn_switched *s, struct gn_bootstra
     bool ready = false;
     for (answer->type = GN_ADMISSION_JOIN; answer->type == GN_ADMISSION_JOIN;) {
         if (gn_now() >= boot->deadline) return not_admitted(comm, s, error);
-        if (gn_now() >= s->tether.last_heard + boot->patience) return switch_silent(s, boot->patience, error);
-        if (s->tether.up && !ready) {
+        if (gn_now() >= gn_tether_heard(&s->tether) + boot->patience) return switch_silent(s, boot->patience, error);
+        if (gn_tether_is_up(&s->tether) && !ready) {
             status = open_sockets(s, join, error);
             ready = true;
         }
@@ -116,9 +122,9 @@ static gn_status await_welcome(gn_comm *comm, gn_switched *s, struct gn_bootstra
             status = switch_ended(comm, s, boot, error);
         if (!status) status = gn_bootstrap_watch(boot, error);
         if (status) return status;
-        if (answer->type != GN_ADMISSION_JOIN || (s->tether.up && !ready)) continue;
+        if (answer->type != GN_ADMISSION_JOIN || (gn_tether_is_up(&s->tether) && !ready)) continue;
         if (ready && gn_now() >= s->tether.last_ping + every) gn_tether_ping(&s->tether, gn_now());
-        struct pollfd p = {.fd = s->tether.fd, .events = gn_tether_events(&s->tether)};
+        struct pollfd p = gn_tether_poll(&s->tether);
         (void)poll(&p, 1, 20);  // short, because the bootstrap connections are looked at between
     }
     if (answer->type == GN_ADMISSION_REFUSED)
@@ -157,13 +163,12 @@ static gn_status open_channels(gn_comm *comm, gn_switched *s, const gn_admission
     return GN_OK;
 }
 
-gn_status gn_switched_join(gn_comm *comm, struct gn_bootstrap *boot, gn_error *error)
+gn_status gn_switched_join(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
 {
     gn_switched *s = calloc(1, sizeof *s);
     if (!s) return gn_fail_memory(error);
     comm->switched = s;
     for (int i = 0; i < GN_ADMISSION_STREAMS_MAX; i++) s->channel[i].fd = -1;
-    s->tether.fd = -1;
     s->halt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->channels = comm->config.switch_channels;
@@ -180,12 +185,14 @@ gn_status gn_switched_join(gn_comm *comm, struct gn_bootstrap *boot, gn_error *e
     return status ? status : open_channels(comm, s, &join, &answer.welcome, &boot->route, error);
 }
 
-/// The communicator has failed: the switch need not keep the job until it finds that nobody goes on, as where one who has stopped keeps its connection.
-/// Unless somebody may still lack results of a collective before the one that has failed: those the switch has.
+/// The communicator has failed. The switch is told, so that it does not keep the job until it finds that
+/// nobody goes on: a rank that has stopped keeps its connection. But the switch may have results of an
+/// earlier collective that somebody still lacks. Then it is not told.
 static void end_at_switch(gn_comm *comm)
 {
-    if (gn_oob_all_finished(comm, comm->switched->finished))
-        gn_tether_end(&comm->switched->tether, gn_comm_last_error(comm));
+    char why[GN_ERROR_TEXT];
+    gn_oob_last_error(comm, why);
+    if (gn_oob_all_finished(comm, comm->switched->finished)) gn_tether_end(&comm->switched->tether, why);
 }
 
 void gn_switched_leave(gn_comm *comm)
@@ -197,7 +204,7 @@ void gn_switched_leave(gn_comm *comm)
     }
     const uint64_t finished = comm->switched->finished;
     const uint64_t begun = gn_now();
-    uint64_t until = begun;  // what has been said meanwhile is read before anyone is given up
+    uint64_t until = begun;  // what has been said meanwhile is read before anybody is given up
     while (!gn_oob_all_finished(comm, finished)) {
         if (gn_oob_poll(comm, NULL, 0, gn_ms_until(until, gn_now()))) break;  // it has failed: nobody waits for more
         until = gn_oob_finish_until(comm, finished, begun);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One allreduce through a switch. The vector is cut into as many runs of whole chunks as there are streams. The thread of the collective moves the first
-// one and serves the out-of-band connections and the switch's; the others have a thread each, which touches nothing but its part.
+// One allreduce through a switch. The vector is cut into as many runs of whole chunks as there are
+// channels. The thread of the collective moves the first one, and serves the out-of-band connections and
+// the switch's. The others have a thread each, which touches nothing but its channel.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,8 +10,11 @@
 #include <unistd.h>
 
 #include "net/clock.h"
-#include "oob.h"
-#include "switched.h"
+#include "ring/deadline.h"
+#include "ring/failure.h"
+#include "ring/oob.h"
+#include "ring/switched.h"
+#include "ring/turn.h"
 
 enum { LOOK_EVERY = 64, CHUNKS_MIN = 64 };  // less is not worth a thread
 
@@ -89,7 +93,7 @@ static void stop_threads(run *r)
 
 // When the switch is to blame ------------------------------------------------------------------------------------------------
 
-/// What has been waited for longest: ", waiting for psn 7 of stream 0 for 312 ms".
+/// Says what has been waited for longest: ", waiting for psn 7 of channel 0 for 312 ms".
 static void describe_wait(const run *r, char *text, size_t room)
 {
     int64_t oldest = 0;
@@ -118,7 +122,7 @@ static gn_status blame_switch(run *r, const char *how)
                             : "");
 }
 
-/// The switch has ended the job. When that is because a rank has died, the out-of-band connections know which.
+/// The switch has ended the job. If that is because a rank has died, the out-of-band connections know which.
 static gn_status switch_gone(run *r)
 {
     const uint64_t until = gn_now() + gn_oob_beat_span(r->comm);
@@ -142,7 +146,7 @@ static bool all_headers(const run *r)
     return true;
 }
 
-/// Nothing has moved. Who is to blame, and is it time?
+/// Nothing has moved. Looks who is to blame, and whether it is time.
 static gn_status check_deadlines(run *r)
 {
     gn_comm *comm = r->comm;
@@ -152,13 +156,13 @@ static gn_status check_deadlines(run *r)
         waiting[i] = comm->rank || !gn_oob_has_finished(comm, i, collectives(r));
     gn_status status = gn_oob_check_deadline(comm, waiting);
     const uint64_t now = gn_now(), still = gn_elapsed(comm->last_progress, now), limit = gn_comm_timeout(comm);
-    const uint64_t heard = tether->last_heard > comm->awake ? tether->last_heard : comm->awake;
+    const uint64_t last = gn_tether_heard(tether), heard = last > comm->awake ? last : comm->awake;
     if (status || r->told || still < gn_oob_beat_span(comm)) return status;
     if (now >= tether->last_ping + gn_oob_beat_span(comm)) gn_tether_ping(tether, now);
     char text[GN_ADMISSION_TEXT + 80];
     snprintf(text, sizeof text, "no sign of life for %d ms", comm->timeout_ms);
     if (still > limit && gn_elapsed(heard, now) > limit) return blame_switch(r, text);
-    // Rank 0 knows whether all are in this collective. When they are, and all live, it is the datagrams that do not pass.
+    // Rank 0 knows whether all are in this collective. If they are, and all live, the datagrams do not pass.
     snprintf(text, sizeof text, "it lives, but has sent no result for %d ms%s%s%s", comm->timeout_ms,
              *tether->waits ? " (" : "", tether->waits, *tether->waits ? ")" : "");
     if (!comm->rank && still > limit && all_headers(r)) return blame_switch(r, text);
@@ -191,17 +195,17 @@ static gn_status wait_for_more(run *r, bool blocked)
 {
     gn_switched *s = r->s;
     struct pollfd data[3] = {{.fd = s->channel[0].fd, .events = gn_worker_channel_events(&s->channel[0])},
-                             {.fd = s->tether.fd, .events = POLLIN},
+                             gn_tether_poll(&s->tether),
                              {.fd = s->news, .events = POLLIN}};
     uint64_t drained;
     gn_status status = gn_oob_poll(r->comm, data, 3, blocked ? gn_worker_channel_wait_ms(&s->channel[0], gn_now()) : 0);
-    if (data[1].revents) gn_tether_serve(&s->tether);
+    gn_tether_serve(&s->tether, data[1].revents);
     if (data[2].revents) (void)!read(s->news, &drained, sizeof drained);
     if (!status) status = look(r);
     return status || !blocked ? status : check_deadlines(r);
 }
 
-/// All results are here, and whoever lacks one that only this rank has has got it.
+/// Whether all results are here, and no rank lacks one that only this rank has.
 static bool complete(run *r)
 {
     bool fell = false;
@@ -243,7 +247,7 @@ static gn_status post(run *r)
         gn_worker_set_priority(r->s->channel[i].worker, priority);
     }
     r->comm->data_expected = count * sizeof(float);
-    r->s->tether.last_heard = gn_now();
+    r->s->tether.since = gn_now();
     return GN_OK;
 }
 

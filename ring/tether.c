@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tether.h"
-#include "net/clock.h"
+#include "ring/tether.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
+
+#include "net/clock.h"
+#include "net/tcp.h"
+
+enum { OUT_ROOM = 2 * GN_ADMISSION_MAX };  // frames are few: when more wait, the switch does not read
 
 static void end(gn_tether *t, const char *why)
 {
@@ -14,53 +16,56 @@ static void end(gn_tether *t, const char *why)
     t->gone = true;
 }
 
-gn_status gn_tether_open(gn_tether *tether, const gn_endpoint *to)
+gn_status gn_tether_open(gn_tether *t, const gn_endpoint *to)
 {
-    *tether = (gn_tether){.last_heard = gn_now()};
-    tether->fd = gn_tcp_connect(to, NULL, 0);
-    if (tether->fd >= 0) return GN_OK;
-    end(tether, strerror(errno));
+    *t = (gn_tether){.since = gn_now()};
+    const int fd = gn_tcp_connect(to, NULL, 0);
+    if (fd >= 0) t->connection = gn_framed_new(fd, GN_FRAMED_CONNECTING, GN_ADMISSION_MAX, OUT_ROOM);
+    if (t->connection) return GN_OK;
+    end(t, strerror(fd < 0 ? errno : ENOMEM));
     return GN_IO;
+}
+
+void gn_tether_close(gn_tether *t)
+{
+    gn_framed_free(t->connection);
+    t->connection = NULL;
+}
+
+bool gn_tether_is_up(const gn_tether *t)
+{
+    return t->connection && t->connection->state == GN_FRAMED_OPEN;
+}
+
+uint64_t gn_tether_heard(const gn_tether *t)
+{
+    return t->connection && t->connection->heard > t->since ? t->connection->heard : t->since;
+}
+
+struct pollfd gn_tether_poll(const gn_tether *t)
+{
+    return gn_framed_poll(t->connection);
 }
 
 static void send_frame(gn_tether *t, const gn_admission *frame)
 {
     uint8_t out[GN_ADMISSION_MAX];
-    const size_t bytes = gn_admission_write(frame, out);
-    const ssize_t sent = send(t->fd, out, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent == (ssize_t)bytes) return;
-    // Frames are few and small: when there is no room for one, nobody reads at the other side; and half a frame cannot be mended.
-    if (sent < 0 && (errno == EAGAIN || errno == EINTR) && frame->type == GN_ADMISSION_PING) return;
-    end(t, sent < 0 ? strerror(errno) : "it takes no messages");
+    if (!gn_framed_send(t->connection, out, gn_admission_write(frame, out)) && t->connection->overflow)
+        end(t, "it takes no messages");
 }
 
-static void fill(gn_tether *t)
-{
-    const ssize_t got = recv(t->fd, t->in + t->in_used, sizeof t->in - t->in_used, MSG_DONTWAIT);
-    if (got > 0) {
-        t->in_used += (size_t)got;
-        t->last_heard = gn_now();
-    } else if (got == 0) {
-        end(t, "it has closed the connection");
-    } else if (errno != EAGAIN && errno != EINTR) {
-        end(t, strerror(errno));
-    }
-}
+/// A frame, or what is wrong with the bytes.
+typedef struct heard {
+    gn_admission frame;
+    char fault[GN_ADMISSION_FAULT];
+} heard;
 
-/// The next whole frame. @return false when there is none.
-static bool next(gn_tether *t, gn_admission *frame)
+static int parse(const uint8_t *bytes, size_t available, void *result)
 {
-    const char *wrong;
-    char text[GN_ADMISSION_FAULT + 64], fault[GN_ADMISSION_FAULT];
-    const int bytes = gn_admission_parse(t->in, t->in_used, frame, &wrong);
-    if (bytes < 0) {
-        snprintf(text, sizeof text, "it %s: is it the right port?", gn_admission_fault(t->in, t->in_used, fault));
-        end(t, text);
-    }
-    if (bytes <= 0) return false;
-    t->in_used -= (size_t)bytes;
-    memmove(t->in, t->in + bytes, t->in_used);
-    return true;
+    heard *h = result;
+    const int length = gn_admission_parse(bytes, available, &h->frame, NULL);
+    if (length < 0) (void)gn_admission_fault(bytes, available, h->fault);
+    return length;
 }
 
 static void take_news(gn_tether *t, const gn_admission *frame)
@@ -71,53 +76,58 @@ static void take_news(gn_tether *t, const gn_admission *frame)
     end(t, frame->text);
 }
 
-static void read_answer(gn_tether *t, gn_admission *answer)
+/// Takes all that has come, also before the end. An answer to JOIN goes to `answer`, unless it is NULL.
+static void take_all(gn_tether *t, gn_admission *answer)
 {
-    gn_admission frame;
-    fill(t);
-    while (next(t, &frame)) {  // also what came before the end
-        if (frame.type == GN_ADMISSION_WELCOME || frame.type == GN_ADMISSION_REFUSED) *answer = frame;
-        take_news(t, &frame);
+    heard h = {.fault = ""};
+    char text[GN_ADMISSION_FAULT + 64];
+    int found;
+    while ((found = gn_framed_next(t->connection, parse, &h)) > 0) {
+        const bool answers = h.frame.type == GN_ADMISSION_WELCOME || h.frame.type == GN_ADMISSION_REFUSED;
+        if (answer && answers) *answer = h.frame;
+        take_news(t, &h.frame);
     }
+    if (found < 0) {
+        snprintf(text, sizeof text, "it %s: is it the right port?", h.fault);
+        end(t, text);
+    }
+    if (t->connection->state == GN_FRAMED_CLOSED)
+        end(t, t->connection->error ? strerror(t->connection->error) : "it has closed the connection");
 }
 
 gn_status gn_tether_advance(gn_tether *t, const gn_admission_join *join, gn_admission *answer)
 {
     answer->type = GN_ADMISSION_JOIN;
-    if (!t->up) {
-        struct pollfd p = {.fd = t->fd, .events = POLLOUT};
-        if (poll(&p, 1, 0) <= 0) return GN_OK;
-        const int failed = gn_socket_connected(t->fd);
-        if (failed) end(t, strerror(failed));
-        t->up = !failed;
-    }
-    if (!t->gone && !t->joined && join) {
+    struct pollfd p = gn_framed_poll(t->connection);
+    if (poll(&p, 1, 0) > 0) gn_framed_serve(t->connection, p.revents);
+    if (t->connection->state == GN_FRAMED_CONNECTING) return GN_OK;
+    if (gn_tether_is_up(t) && !t->gone && !t->joined && join) {
         send_frame(t, &(gn_admission){.type = GN_ADMISSION_JOIN, .join = *join});
         t->joined = true;
     }
-    if (!t->gone) read_answer(t, answer);
+    if (!t->gone) take_all(t, answer);
     return t->gone && answer->type == GN_ADMISSION_JOIN ? GN_IO : GN_OK;
 }
 
-short gn_tether_events(const gn_tether *tether)
+void gn_tether_serve(gn_tether *t, short events)
 {
-    return tether->up ? POLLIN : POLLOUT;
+    if (!t->connection || t->gone) return;
+    gn_framed_serve(t->connection, events);
+    take_all(t, NULL);
 }
 
 void gn_tether_ping(gn_tether *t, uint64_t now)
 {
     t->last_ping = now;
-    if (!t->gone) send_frame(t, &(gn_admission){.type = GN_ADMISSION_PING});
+    // As long as something waits to be sent, the switch does not read: another PING would change nothing.
+    if (!t->gone && !gn_framed_unsent(t->connection)) send_frame(t, &(gn_admission){.type = GN_ADMISSION_PING});
 }
 
 static void send_last(gn_tether *t, const gn_admission *frame)
 {
-    uint8_t rest[GN_ADMISSION_MAX];
-    if (t->fd < 0 || t->gone || !t->joined) return;
+    if (!t->connection || t->gone || !t->joined) return;
     send_frame(t, frame);
-    shutdown(t->fd, SHUT_WR);
-    // Unread bytes would turn the close into a reset.
-    while (recv(t->fd, rest, sizeof rest, MSG_DONTWAIT) > 0) continue;
+    gn_framed_end(t->connection);
 }
 
 void gn_tether_end(gn_tether *t, const char *why)
@@ -130,18 +140,4 @@ void gn_tether_end(gn_tether *t, const char *why)
 void gn_tether_leave(gn_tether *t)
 {
     send_last(t, &(gn_admission){.type = GN_ADMISSION_LEAVE});
-}
-
-bool gn_tether_serve(gn_tether *t)
-{
-    gn_admission frame;
-    if (t->fd < 0 || t->gone) return false;
-    fill(t);
-    while (next(t, &frame)) take_news(t, &frame);
-    return !t->gone;
-}
-
-void gn_tether_close(gn_tether *tether)
-{
-    gn_close(&tether->fd);
 }

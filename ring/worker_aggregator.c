@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paper's baseline. Workers send their gradients to rank 0, which also is a worker; it adds them segment by segment, in the order
-// of ranks, and sends the sums back to everyone while the next segments come in.
-#include "exchange.h"
-#include "net/clock.h"
-
+// The paper's baseline. Workers send their gradients to rank 0, which is a worker, too. It adds them
+// segment by segment, in the order of ranks, and sends the sums back to all while the next segments come
+// in.
 #include <errno.h>
 #include <string.h>
+
+#include "ring/deadline.h"
+#include "ring/exchange.h"
+#include "ring/turn.h"
 
 enum { LOOK_EVERY = 64 };
 
@@ -50,7 +52,7 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/// The second leg is a gradient unless the baseline sends weights back; only gradients pass the NIC's codec.
+/// The second leg is a gradient unless the baseline sends weights back. Only gradients pass the NIC's codec.
 static void pass_wire(gn_comm *comm, uint8_t *bytes, size_t length, bool gradient)
 {
     const gn_comm_config *config = &comm->config;
@@ -142,7 +144,7 @@ static void finish_sent(aggregator *a)
 {
     size_t least = a->total;
     for (int i = 0; i < a->comm->neighbour_count; i++) least = min(least, a->workers[i].sent & ~(size_t)3);
-    // A piece at a time: finishing 4 bytes for each packet that leaves would cost more than it does.
+    // A piece at a time: to finish 4 bytes for each packet that leaves would cost more than it does.
     if (least < a->total && least - a->finished < a->piece) return;
     gn_exchange_finish(a->x, a->finished / 4, (least - a->finished) / 4);
     a->finished = least;

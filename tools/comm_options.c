@@ -8,7 +8,7 @@
 #include <gradnic/admission.h>
 
 #include "option_values.h"
-#include "ring/rendezvous.h"
+#include "ring/bootstrap/rendezvous.h"
 
 gn_comm_options gn_comm_options_default(void)
 {

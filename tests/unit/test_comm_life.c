@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "comm_ranks.h"
-#include "deadline.h"
-#include "message.h"
+#include "ring/evidence.h"
+#include "ring/message.h"
 #include "net/clock.h"
 #include "suite.h"
 

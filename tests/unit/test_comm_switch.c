@@ -11,7 +11,7 @@
 
 #include "comm_ranks.h"
 #include "net/clock.h"
-#include "pace.h"
+#include "ring/pace.h"
 #include "suite.h"
 #include "switch_host.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rendezvous.h"
+#include "ring/bootstrap/rendezvous.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,10 +10,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "message.h"
 #include "net/socket.h"
+#include "ring/message.h"
 
-/// FNV-1a: only tells names apart, guards nothing (the token that rank 0 hands out does).
+/// FNV-1a. It only tells names apart. The token that rank 0 hands out is what guards.
 static uint64_t hash_name(const char *name)
 {
     uint64_t hash = 0xCBF29CE484222325u;
@@ -77,7 +77,7 @@ static gn_status write_line(gn_rendezvous *rendezvous, const gn_endpoint *addres
     return pwrite(rendezvous->file_fd, line, (size_t)length, 0) == length ? GN_OK : GN_IO;
 }
 
-/// Readers try the lock for an instant each; another rank 0 holds it for good.
+/// Readers hold the lock for an instant each. Another rank 0 holds it for good.
 static bool lock_soon(int fd)
 {
     for (int tries = 0; tries < 100; tries++) {

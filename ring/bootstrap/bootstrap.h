@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_BOOTSTRAP_H
+#define GRADNIC_RING_BOOTSTRAP_H
+/// How N processes become a group:
+///
+/// 1. Every rank opens its listeners and sends rank 0 a HELLO over the rendezvous: rank,
+///    configuration, addresses.
+/// 2. Rank 0 compares. When all have come, it hands out a random token and the table of addresses.
+/// 3. Neighbours connect (transport.c) and report READY.
+/// 4. Rank 0 answers GO when all have.
+///
+/// All ranks are told what goes wrong at one of them. One thread.
+///
+/// server.c is the half of rank 0, and home.c that of the other ranks. Both use signs.c for signs of
+/// life, and roster.c for who has come.
+
+#include <gradnic/comm.h>
+
+#include "net/clock.h"
+#include "net/lobby.h"
+#include "ring/address.h"
+#include "ring/bootstrap/rendezvous.h"
+#include "ring/connection.h"
+#include "ring/route.h"
+
+/// A rank that has said HELLO to rank 0.
+typedef struct gn_guest {
+    gn_framed *connection;  ///< NULL: it has not come, or has gone again
+    char name[GN_ENDPOINT_TEXT];
+    bool ready;
+    gn_address at_switch;  ///< algorithm switch
+    uint16_t switch_values;
+} gn_guest;
+
+typedef struct gn_bootstrap {
+    const gn_comm_config *config;
+    int rank, size;
+    gn_terms terms;
+    uint64_t deadline;  ///< for all to come; then for all to connect
+    gn_rendezvous rendezvous;
+    gn_endpoint local;                ///< the selected address
+    gn_address address;               ///< where this rank listens
+    int data_listener, oob_listener;  ///< GN_SWITCH has no data_listener
+    gn_switch_route route;            ///< GN_SWITCH: to this rank's switch
+    gn_rank_table table;              ///< after gather: token and all addresses
+    gn_roster roster;                 ///< who has come
+    uint64_t beat_at;                 ///< when the next sign of life is due
+    uint64_t patience;                ///< silence after which a rank or a switch is given up; 0: not all have come
+    uint64_t all_here;                ///< when all had come; 0: not yet
+
+    // Rank 0.
+    int listener;
+    gn_lobby lobby;                ///< those who have connected and not said HELLO
+    gn_guest guest[GN_RANKS_MAX];  ///< by rank
+    gn_roster lost;                ///< ranks that had come, and whose connection was lost again
+    struct pollfd *poll_set;
+
+    // Other ranks.
+    gn_framed *home;  ///< the connection with rank 0
+    char home_name[GN_ENDPOINT_TEXT];
+    bool home_speaks;  ///< something has come over it
+} gn_bootstrap;
+
+/// Reads rank and size, selects the interface, opens the listeners.
+gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn_error *error);
+void gn_bootstrap_close(gn_bootstrap *boot);
+
+/// Waits until all ranks have come, and fills in `table`.
+gn_status gn_bootstrap_gather(gn_bootstrap *boot, gn_error *error);
+/// Looks whether a rank has failed in the meantime. Does not wait.
+gn_status gn_bootstrap_watch(gn_bootstrap *boot, gn_error *error);
+/// This rank is connected. Waits until all are.
+gn_status gn_bootstrap_commit(gn_bootstrap *boot, gn_error *error);
+
+/// Setting up has ended with `status`. If it is a timeout and somebody has been silent, `error` says so
+/// instead. @return the status to end with
+gn_status gn_bootstrap_explain(const gn_bootstrap *boot, gn_status status, gn_error *error);
+/// Tells all ranks that this one has failed, or the rank error->who.
+void gn_bootstrap_fail(gn_bootstrap *boot, const gn_error *error);
+
+#endif

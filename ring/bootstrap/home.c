@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ring/bootstrap/home.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "net/tcp.h"
+#include "ring/bootstrap/listen.h"
+#include "ring/bootstrap/roster.h"
+#include "ring/bootstrap/signs.h"
+#include "ring/config.h"
+
+static gn_status say_hello(gn_bootstrap *boot, gn_error *error)
+{
+    gn_endpoint toward;
+    if (boot->oob_listener < 0) {
+        if (!gn_socket_remote(boot->home->fd, &toward)) return gn_fail(error, GN_IO, "rendezvous: %s", strerror(errno));
+        const gn_status status = gn_bootstrap_listen(boot, &toward, error);
+        if (status) return status;
+    }
+    const gn_hello hello = {.job = boot->rendezvous.job,
+                            .rank = (uint16_t)boot->rank,
+                            .size = (uint16_t)boot->size,
+                            .terms = boot->terms,
+                            .address = boot->address,
+                            .at_switch = boot->route.place,
+                            .switch_values = (uint16_t)boot->route.values,
+                            .timeout_ms = (uint32_t)gn_timeout_ms(boot->config)};
+    uint8_t frame[GN_FRAME_MAX];
+    (void)gn_framed_send(boot->home, frame, gn_hello_write(frame, &hello));
+    return GN_OK;
+}
+
+/// Waits for so long, but not beyond the deadline.
+static void pause_for(const gn_bootstrap *boot, int ms)
+{
+    const int left = gn_ms_until(boot->deadline, gn_now());
+    (void)poll(NULL, 0, left < ms ? left : ms);
+}
+
+/// Waits for a connection to be made, 3 s at most. @return 0 or an errno
+static int await_connection(const gn_bootstrap *boot, int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    uint64_t now = gn_now(), until = now + 3 * GN_SECOND;
+    if (until > boot->deadline) until = boot->deadline;
+    for (; !p.revents && now < until; now = gn_now())
+        if (poll(&p, 1, gn_ms_until(until, now)) < 0 && errno != EINTR) break;
+    return p.revents ? gn_socket_connected(fd) : ETIMEDOUT;
+}
+
+enum { REASON_TEXT = 64 };
+
+/// One attempt to reach rank 0. @return the connected socket; or -1 with a reason, and with an error in
+/// `*status` if it is one that waiting will not mend
+static int try_home(gn_bootstrap *boot, char reason[REASON_TEXT], gn_status *status, gn_error *error)
+{
+    gn_endpoint address;
+    if (!gn_rendezvous_find(&boot->rendezvous, &address, status, error)) {
+        snprintf(reason, REASON_TEXT, "no fresh file %.40s", boot->rendezvous.path);
+        return -1;
+    }
+    gn_endpoint_format(&address, boot->home_name);
+    int fd = gn_tcp_connect(&address, NULL, 0);
+    const int failed = fd < 0 ? errno : await_connection(boot, fd);
+    if (!failed) return fd;
+    snprintf(reason, REASON_TEXT, "%s", strerror(failed));
+    gn_close(&fd);
+    return -1;
+}
+
+static gn_status find_home(gn_bootstrap *boot, gn_error *error)
+{
+    char reason[REASON_TEXT] = "it closes our connections";
+    int pause_ms = 10;
+    while (gn_now() < boot->deadline) {
+        gn_status status = GN_OK;
+        const int fd = try_home(boot, reason, &status, error);
+        if (status) return status;
+        if (fd >= 0) {
+            boot->home = gn_connection_new(fd, GN_FRAMED_OPEN);
+            boot->home_speaks = false;
+            return boot->home ? say_hello(boot, error) : gn_fail_memory(error);
+        }
+        pause_for(boot, pause_ms);
+        if (pause_ms < 200) pause_ms += pause_ms / 2;
+    }
+    return gn_fail(error, GN_TIMEOUT, "rank 0 did not come: no answer at %s within %d ms (%s)",
+                   boot->rendezvous.is_file ? boot->rendezvous.path : boot->home_name, gn_timeout_ms(boot->config),
+                   reason);
+}
+
+/// Rank 0 names itself who has reported what it passes on. What it compares names both sides.
+static gn_status take_failure(const gn_bootstrap *boot, const gn_frame *frame, gn_error *error)
+{
+    gn_failure failure;
+    if (!gn_failure_read(frame, &failure)) return gn_fail(error, GN_CORRUPT, "rank 0 sent a malformed failure message");
+    if (!failure.reporter && (failure.status == GN_TIMEOUT || failure.status == GN_PEER_LOST))
+        return gn_fail(error, (gn_status)failure.status, "%.300s (reported by rank 0, %s)", failure.text,
+                       boot->home_name);
+    return gn_fail(error, (gn_status)failure.status, "%s", failure.text);
+}
+
+static gn_status take_message(gn_bootstrap *boot, const gn_frame *frame, gn_error *error)
+{
+    bool good = true;
+    if (frame->type == GN_MSG_FAIL) return take_failure(boot, frame, error);
+    if (frame->type == GN_MSG_ROSTER) good = gn_roster_read(frame, &boot->roster) && boot->roster.size == boot->size;
+    if (frame->type == GN_MSG_TABLE) good = gn_rank_table_read(frame, &boot->table) && boot->table.size == boot->size;
+    if (!good) return gn_fail(error, GN_CORRUPT, "rank 0 sent a malformed message of type %d", frame->type);
+    if (frame->type == GN_MSG_TABLE) gn_bootstrap_all_here(boot);
+    return GN_OK;
+}
+
+/// Takes what rank 0 has sent. `*met`: a message of type `until` came.
+static gn_status read_home(gn_bootstrap *boot, gn_message_type until, bool *met, gn_error *error)
+{
+    gn_frame frame;
+    if (gn_framed_fill(boot->home)) boot->home_speaks = true;
+    for (int found; (found = gn_connection_next(boot->home, &frame));) {
+        if (found < 0)
+            return gn_fail(error, GN_CORRUPT, "%s does not speak this protocol: is it the right port?",
+                           boot->home_name);
+        const gn_status status = take_message(boot, &frame, error);
+        if (status) return status;
+        if (frame.type == until) *met = true;
+    }
+    gn_bootstrap_beat(boot);
+    return gn_bootstrap_alive(boot, error);
+}
+
+static gn_status timed_out(const gn_bootstrap *boot, gn_message_type until, gn_error *error)
+{
+    if (until == GN_MSG_GO)
+        return gn_fail(error, GN_TIMEOUT, "not all ranks could connect to their neighbours within %d ms",
+                       gn_timeout_ms(boot->config));
+    char missing[240];
+    gn_roster_missing(&boot->roster, missing, sizeof missing);
+    return gn_fail(error, GN_TIMEOUT, "%s did not come within %d ms", missing, gn_timeout_ms(boot->config));
+}
+
+static gn_status home_lost(const gn_bootstrap *boot, gn_error *error)
+{
+    return gn_fail(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
+}
+
+/// Waits for a message from rank 0. A connection that breaks before the table is there is tried again:
+/// rank 0 may have restarted, or a stale rendezvous file led to a stranger.
+static gn_status await_home(gn_bootstrap *boot, gn_message_type until, gn_error *error)
+{
+    bool met = false;
+    while (true) {
+        gn_status status = read_home(boot, until, &met, error);
+        if (status || met) return status;
+        const uint64_t now = gn_now();
+        if (now >= boot->deadline) return timed_out(boot, until, error);
+        if (boot->home->state == GN_FRAMED_CLOSED) {
+            if (until == GN_MSG_GO) return home_lost(boot, error);
+            gn_framed_free(boot->home);
+            boot->home = NULL;
+            pause_for(boot, 50);
+            if ((status = find_home(boot, error))) return status;
+            continue;
+        }
+        struct pollfd p = gn_framed_poll(boot->home);
+        (void)poll(&p, 1, gn_ms_until(gn_bootstrap_beat_until(boot), now));
+        gn_framed_flush(boot->home);
+    }
+}
+
+gn_status gn_home_gather(gn_bootstrap *boot, gn_error *error)
+{
+    const gn_status status = find_home(boot, error);
+    return status ? status : await_home(boot, GN_MSG_TABLE, error);
+}
+
+gn_status gn_home_watch(gn_bootstrap *boot, gn_error *error)
+{
+    bool met;
+    const gn_status status = read_home(boot, GN_MSG_FAIL, &met, error);
+    return !status && boot->home->state == GN_FRAMED_CLOSED ? home_lost(boot, error) : status;
+}
+
+gn_status gn_home_commit(gn_bootstrap *boot, gn_error *error)
+{
+    uint8_t frame[GN_FRAME_MAX];
+    (void)gn_framed_send(boot->home, frame, gn_empty_write(frame, GN_MSG_READY));
+    return await_home(boot, GN_MSG_GO, error);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_RENDEZVOUS_H
+#define GRADNIC_RING_RENDEZVOUS_H
+/// Where the ranks meet: rank 0 listens there, and the others connect. There are three ways to say it:
+///
+/// * the environment that torchrun sets: MASTER_ADDR, MASTER_PORT;
+/// * "tcp://host:port";
+/// * "file:///path" on a shared file system: rank 0 writes its address into that file.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/address.h"
+
+typedef struct gn_rendezvous {
+    bool is_file;
+    char host[GN_HOST_TEXT];  ///< of tcp
+    uint16_t port;
+    char path[512];  ///< of file
+    uint64_t job;    ///< hash of the job's name: tells other jobs at the same address apart
+    int file_fd;     ///< rank 0: open, and locked, as long as it listens
+} gn_rendezvous;
+
+/// Reads `spec`; NULL or "env" stands for the environment. Does not touch the network.
+/// @return GN_OK, GN_INVALID
+gn_status gn_rendezvous_parse(const char *spec, gn_rendezvous *rendezvous, gn_error *error);
+
+/// Rank 0, of file: writes the address where it listens. The file is locked (flock) until
+/// gn_rendezvous_withdraw(), which also removes it. A reader that gets the lock knows that the content
+/// is stale. @return GN_OK, GN_IO, GN_MISMATCH
+gn_status gn_rendezvous_publish(gn_rendezvous *rendezvous, const gn_endpoint *address, gn_error *error);
+void gn_rendezvous_withdraw(gn_rendezvous *rendezvous);
+
+/// Other ranks: the address to try now.
+/// @return false when the file is not there yet, or stale. Then `*status` is GN_OK, or an error that
+/// waiting will not mend
+bool gn_rendezvous_find(const gn_rendezvous *rendezvous, gn_endpoint *address, gn_status *status, gn_error *error);
+
+/// Reads a rank or the size from the environment.
+/// @return false when it is missing, or not a number below `limit`
+bool gn_environment_number(const char *name, int limit, int *value);
+
+#endif

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// Anybody may connect to rank 0's port. Who does not say a proper HELLO within a few seconds is sent
+// away, and disturbs nobody (net/lobby.h).
+#include "ring/bootstrap/server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "net/tcp.h"
+#include "ring/bootstrap/roster.h"
+#include "ring/bootstrap/signs.h"
+#include "ring/bootstrap/terms.h"
+#include "ring/config.h"
+
+// Opening and closing ---------------------------------------------------------------------------
+
+static gn_status open_lobby(gn_bootstrap *boot, gn_error *error)
+{
+    const unsigned room = GN_STRANGERS_MAX + (unsigned)boot->size;
+    boot->poll_set = calloc(GN_DOORS_MAX + room + (unsigned)boot->size, sizeof *boot->poll_set);
+    if (!boot->poll_set || gn_lobby_open(&boot->lobby, room)) return gn_fail_memory(error);
+    gn_lobby_add_door(
+        &boot->lobby,
+        (gn_door){.listener = boot->listener, .in_room = GN_CONNECTION_BUFFER, .out_room = GN_CONNECTION_BUFFER});
+    return GN_OK;
+}
+
+gn_status gn_server_open(gn_bootstrap *boot, gn_error *error)
+{
+    gn_endpoint address = boot->local;
+    if (!boot->rendezvous.is_file) {
+        const gn_status status = gn_resolve(boot->rendezvous.host, boot->rendezvous.port, &address, error);
+        if (status) return status;
+    }
+    boot->listener = gn_tcp_listen(&address, false, 0);
+    if (boot->listener < 0 && errno == EADDRNOTAVAIL) {
+        // The name that others use is not an address of this host (NAT, containers).
+        gn_endpoint any = {.ip.version = address.ip.version, .port = boot->rendezvous.port};
+        boot->listener = gn_tcp_listen(&any, false, 0);
+    }
+    if (boot->listener < 0) {
+        const int reason = errno;
+        char name[GN_ENDPOINT_TEXT];
+        return gn_fail(error, GN_IO, "rank 0 cannot listen at the rendezvous %s: %s%s",
+                       gn_endpoint_format(&address, name), strerror(reason),
+                       reason == EADDRINUSE
+                           ? " (where a launcher keeps its own store there, set GRADNIC_MASTER_PORT to a free port)"
+                           : "");
+    }
+    const gn_status status = open_lobby(boot, error);
+    return status ? status : gn_rendezvous_publish(&boot->rendezvous, &address, error);
+}
+
+static void close_door(gn_bootstrap *boot)
+{
+    gn_close(&boot->listener);
+    boot->lobby.door[0].listener = -1;
+}
+
+void gn_server_close(gn_bootstrap *boot)
+{
+    for (int rank = 0; rank < GN_RANKS_MAX; rank++) {
+        gn_framed_end(boot->guest[rank].connection);
+        gn_framed_free(boot->guest[rank].connection);
+        boot->guest[rank].connection = NULL;
+    }
+    gn_lobby_close(&boot->lobby);
+    close_door(boot);
+    free(boot->poll_set);
+    boot->poll_set = NULL;
+}
+
+// Strangers -------------------------------------------------------------------------------------
+
+static gn_status check_hello(const gn_bootstrap *boot, const char *name, const gn_hello *hello, gn_error *error)
+{
+    char own[GN_ENDPOINT_TEXT], theirs[GN_ENDPOINT_TEXT], ours[64];
+    gn_endpoint_format(&boot->local, own);
+    if (hello->size != boot->size)
+        return gn_fail(error, GN_MISMATCH, "rank %u (%s) has size %u, rank 0 (%s) has size %d", hello->rank, name,
+                       hello->size, own, boot->size);
+    if (hello->rank >= boot->size || hello->rank == 0)
+        return gn_fail(error, GN_MISMATCH, "rank %u came from %s, rank 0 is %s: ranks must be distinct, 0 to %d",
+                       hello->rank, name, own, boot->size - 1);
+    if (boot->guest[hello->rank].connection)
+        return gn_fail(error, GN_MISMATCH, "rank %u came twice: from %s and from %s", hello->rank,
+                       boot->guest[hello->rank].name, name);
+    if (gn_terms_differ(&hello->terms, &boot->terms, theirs, sizeof theirs)) {
+        (void)gn_terms_differ(&boot->terms, &hello->terms, ours, sizeof ours);
+        return gn_fail(error, GN_MISMATCH, "rank %u (%s) has %s, rank 0 (%s) has %s", hello->rank, name, theirs, own,
+                       ours);
+    }
+    const gn_endpoint listens = gn_address_endpoint(&hello->address, 0, 0);
+    gn_endpoint_format(&listens, theirs);
+    if (hello->address.family != boot->address.family ||
+        gn_ip_is_loopback(&listens.ip) != gn_ip_is_loopback(&boot->local.ip))
+        return gn_fail(error, GN_MISMATCH,
+                       "rank %u listens at %s, rank 0 at %s, which cannot reach each other: select an interface",
+                       hello->rank, theirs, own);
+    return GN_OK;
+}
+
+/// Tells a stranger why it is sent away.
+static void refuse(gn_stranger *stranger, const gn_error *why)
+{
+    uint8_t frame[GN_FRAME_MAX];
+    gn_failure failure = {.status = (uint8_t)why->status, .culprit = GN_NO_RANK, .reporter = 0};
+    memcpy(failure.text, why->text, sizeof why->text);
+    (void)gn_framed_send(stranger->connection, frame, gn_failure_write(frame, &failure));
+    gn_framed_end(stranger->connection);
+}
+
+/// Stranger `index` is a rank.
+static void admit(gn_bootstrap *boot, unsigned index, const gn_hello *hello, const char *name)
+{
+    uint8_t frame[GN_FRAME_MAX];
+    gn_guest *guest = &boot->guest[hello->rank];
+    *guest = (gn_guest){.connection = gn_lobby_admit(&boot->lobby, index),
+                        .at_switch = hello->at_switch,
+                        .switch_values = hello->switch_values};
+    memcpy(guest->name, name, sizeof guest->name);
+    if (hello->timeout_ms < boot->table.timeout_ms) {
+        boot->table.timeout_ms = hello->timeout_ms;
+        boot->beat_at = 0;
+    }
+    boot->table.address[hello->rank] = hello->address;
+    gn_roster_add(&boot->roster, hello->rank);
+    gn_guests_tell(boot, frame, gn_roster_write(frame, &boot->roster));
+}
+
+/// Takes the first message of stranger `index`. A wrong one sends it away; a rank that does not fit
+/// ends the setting up for all. @return GN_OK, GN_MISMATCH
+static gn_status take_hello(gn_bootstrap *boot, unsigned index, const gn_frame *frame, gn_error *error)
+{
+    gn_stranger *stranger = &boot->lobby.strangers[index];
+    gn_hello hello;
+    char name[GN_ENDPOINT_TEXT] = "";
+    gn_endpoint_format(&stranger->from, name);
+    if (frame->type != GN_MSG_HELLO || !gn_hello_read(frame, &hello)) {
+        gn_lobby_dismiss(&boot->lobby, index);
+        return GN_OK;
+    }
+    if (hello.job != boot->rendezvous.job) {
+        gn_error why;
+        gn_fail(&why, GN_MISMATCH, "the rendezvous belongs to another job (GRADNIC_JOB or TORCHELASTIC_RUN_ID differ)");
+        refuse(stranger, &why);
+        gn_log_text(boot->config, GN_LOG_WARNING, "%s wanted to join with another job's name: sent away", name);
+        gn_lobby_dismiss(&boot->lobby, index);
+        return GN_OK;
+    }
+    const gn_status status = check_hello(boot, name, &hello, error);
+    if (status)
+        refuse(stranger, error);
+    else
+        admit(boot, index, &hello, name);
+    return status;
+}
+
+static gn_status read_strangers(gn_bootstrap *boot, gn_error *error)
+{
+    for (unsigned i = boot->lobby.count; i-- > 0;) {
+        gn_stranger *stranger = &boot->lobby.strangers[i];
+        gn_frame frame;
+        gn_framed_fill(stranger->connection);
+        const int found = gn_connection_next(stranger->connection, &frame);
+        if (found > 0) {
+            const gn_status status = take_hello(boot, i, &frame, error);
+            if (status) return status;
+        } else if (found || gn_stranger_is_over(stranger, gn_now())) {
+            gn_lobby_dismiss(&boot->lobby, i);
+        }
+    }
+    return GN_OK;
+}
+
+// Ranks -----------------------------------------------------------------------------------------
+
+/// Another rank reports its failure, which all others are to be told.
+static gn_status take_report(const gn_bootstrap *boot, int rank, const gn_failure *failure, gn_error *error)
+{
+    char name[GN_ENDPOINT_TEXT];
+    gn_rank_name(&boot->table, rank, name);  // where it listens, as others call it
+    gn_fail(error, (gn_status)failure->status, "%.300s (reported by rank %d, %s)", failure->text, rank, name);
+    error->who = rank;
+    return error->status;
+}
+
+/// Takes what a rank has said. `*over`: it is gone, or said what it must not.
+static gn_status read_guest(gn_bootstrap *boot, int rank, bool *over, gn_error *error)
+{
+    gn_guest *guest = &boot->guest[rank];
+    gn_frame frame;
+    gn_failure failure;
+    gn_framed_flush(guest->connection);
+    gn_framed_fill(guest->connection);
+    for (int found; !*over && (found = gn_connection_next(guest->connection, &frame));) {
+        if (found < 0 || (frame.type == GN_MSG_FAIL && !gn_failure_read(&frame, &failure)))
+            *over = true;
+        else if (frame.type == GN_MSG_FAIL)
+            return take_report(boot, rank, &failure, error);
+        else if (frame.type == GN_MSG_READY)
+            guest->ready = true;
+    }
+    if (guest->connection->state == GN_FRAMED_CLOSED) *over = true;
+    return GN_OK;
+}
+
+static void forget_guest(gn_bootstrap *boot, int rank)
+{
+    uint8_t frame[GN_FRAME_MAX];
+    gn_framed_free(boot->guest[rank].connection);
+    boot->guest[rank] = (gn_guest){0};
+    gn_roster_remove(&boot->roster, rank);
+    gn_roster_add(&boot->lost, rank);
+    gn_guests_tell(boot, frame, gn_roster_write(frame, &boot->roster));
+}
+
+/// Takes what everybody has said. `may_leave`: a rank may go, and come again.
+static gn_status read_all(gn_bootstrap *boot, bool may_leave, gn_error *error)
+{
+    gn_status status = read_strangers(boot, error);
+    for (int rank = 1; rank < boot->size && !status; rank++) {
+        bool over = false;
+        if (!boot->guest[rank].connection) continue;
+        status = read_guest(boot, rank, &over, error);
+        if (status || !over) continue;
+        if (!may_leave)
+            return gn_fail(error, GN_PEER_LOST, "rank %d (%s) lost while the group was set up", rank,
+                           boot->guest[rank].name);
+        forget_guest(boot, rank);
+    }
+    gn_bootstrap_beat(boot);
+    return status ? status : gn_bootstrap_alive(boot, error);
+}
+
+/// Waits until somebody says something or there is something to do.
+static void await_all(gn_bootstrap *boot)
+{
+    const uint64_t now = gn_now(), lobby_due = gn_lobby_due(&boot->lobby, now), beat = gn_bootstrap_beat_until(boot);
+    nfds_t n = gn_lobby_poll(&boot->lobby, boot->poll_set, now);
+    for (int rank = 1; rank < boot->size; rank++) boot->poll_set[n++] = gn_framed_poll(boot->guest[rank].connection);
+    (void)poll(boot->poll_set, n, gn_ms_until(lobby_due < beat ? lobby_due : beat, now));
+}
+
+// The steps -------------------------------------------------------------------------------------
+
+/// Which ranks share a switch, and the packets that all routes take.
+static void gather_switches(gn_bootstrap *boot)
+{
+    const gn_address *at[GN_RANKS_MAX];
+    unsigned switches = 0;
+    boot->table.switch_values = (uint16_t)boot->route.values;
+    for (int rank = 0; rank < boot->size; rank++) {
+        const gn_guest *guest = &boot->guest[rank];
+        const gn_address *mine = rank ? &guest->at_switch : &boot->route.place;
+        unsigned i = 0;
+        while (i < switches && !gn_address_same(at[i], mine)) i++;
+        if (i == switches) at[switches++] = mine;
+        boot->table.switch_index[rank] = (uint8_t)i;
+        if (rank && guest->switch_values < boot->table.switch_values) boot->table.switch_values = guest->switch_values;
+    }
+}
+
+static gn_status not_all_came(const gn_bootstrap *boot, gn_error *error)
+{
+    char missing[160], lost[160];
+    gn_roster others = {.size = (uint16_t)boot->size};  // all but those who had come once
+    for (int rank = 0; rank < boot->size; rank++)
+        if (gn_roster_has(&boot->roster, rank) || !gn_roster_has(&boot->lost, rank)) gn_roster_add(&others, rank);
+    gn_roster_missing(&boot->roster, missing, sizeof missing);
+    if (gn_roster_is_complete(&others))
+        return gn_fail(error, GN_TIMEOUT, "%s did not come within %u ms", missing, boot->table.timeout_ms);
+    gn_roster_missing(&others, lost, sizeof lost);
+    return gn_fail(error, GN_TIMEOUT, "%s did not come within %u ms; %s had come, and closed the connection again",
+                   missing, boot->table.timeout_ms, lost);
+}
+
+gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
+{
+    gn_roster_add(&boot->roster, 0);
+    while (!gn_roster_is_complete(&boot->roster)) {
+        if (gn_now() >= boot->deadline) return not_all_came(boot, error);
+        await_all(boot);
+        gn_lobby_accept(&boot->lobby);
+        const gn_status status = read_all(boot, true, error);
+        if (status) return status == GN_TIMEOUT ? not_all_came(boot, error) : status;  // nobody knows it better
+    }
+    boot->table.size = (uint16_t)boot->size;
+    boot->table.address[0] = boot->address;
+    gather_switches(boot);
+    gn_bootstrap_all_here(boot);
+    if (getrandom(boot->table.token, GN_TOKEN_BYTES, 0) != GN_TOKEN_BYTES)
+        return gn_fail(error, GN_IO, "getrandom: %s", strerror(errno));
+    gn_rendezvous_withdraw(&boot->rendezvous);
+    close_door(boot);
+    uint8_t frame[GN_FRAME_MAX];
+    gn_guests_tell(boot, frame, gn_rank_table_write(frame, &boot->table));
+    return GN_OK;
+}
+
+gn_status gn_server_watch(gn_bootstrap *boot, gn_error *error)
+{
+    return read_all(boot, false, error);
+}
+
+gn_status gn_server_commit(gn_bootstrap *boot, gn_error *error)
+{
+    uint8_t frame[GN_FRAME_MAX];
+    while (true) {
+        const gn_status status = read_all(boot, false, error);
+        if (status) return status;
+        gn_roster ready = {.size = (uint16_t)boot->size};
+        for (int rank = 0; rank < boot->size; rank++)
+            if (!rank || boot->guest[rank].ready) gn_roster_add(&ready, rank);
+        if (gn_roster_is_complete(&ready)) break;
+        if (gn_now() >= boot->deadline) {
+            char missing[240];
+            gn_roster_missing(&ready, missing, sizeof missing);
+            return gn_fail(error, GN_TIMEOUT, "%s could not connect to their neighbours within %d ms", missing,
+                           gn_timeout_ms(boot->config));
+        }
+        await_all(boot);
+    }
+    gn_guests_tell(boot, frame, gn_empty_write(frame, GN_MSG_GO));
+    return GN_OK;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ring/config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <gradnic/admission.h>
+
+#include "ring/worker_channel.h"
+
+gn_comm_config gn_comm_config_default(void)
+{
+    gn_comm_config config = {.rank = -1, .size = -1, .algorithm = GN_RING, .data_tos = GN_TOS_AUTO};
+    gn_codec_init(&config.codec, GN_DENSE, 10);  // gn_rule_default()'s
+    return config;
+}
+
+const char *gn_algorithm_name(gn_algorithm algorithm)
+{
+    static const char *const names[GN_ALGORITHMS] = {
+        [GN_RING] = "ring", [GN_WORKER_AGGREGATOR] = "worker-aggregator", [GN_SWITCH] = "switch"};
+    return (unsigned)algorithm < GN_ALGORITHMS ? names[algorithm] : NULL;
+}
+
+static gn_status check_switch(const gn_comm_config *c, gn_error *error)
+{
+    if (!c->switch_address) return gn_fail(error, GN_INVALID, "algorithm switch needs switch_address, \"host:port\"");
+    if (c->quantise && c->codec.profile == GN_PAPER)
+        return gn_fail(error, GN_INVALID, "a switch adds integers, which paper does not have: take dense or lattice");
+    if (c->switch_nic && !c->quantise)
+        return gn_fail(error, GN_INVALID, "switch_nic needs quantise, and the codec of the NIC's rule");
+    if (c->switch_channels > GN_ADMISSION_STREAMS_MAX)
+        return gn_fail(error, GN_INVALID, "switch_channels is %u: want 1 to %d", c->switch_channels,
+                       GN_ADMISSION_STREAMS_MAX);
+    if (c->switch_slots > GN_AGG_SLOTS_MAX || (c->switch_slots & (c->switch_slots - 1)))
+        return gn_fail(error, GN_INVALID, "switch_slots is %u: want a power of two up to %d", c->switch_slots,
+                       GN_AGG_SLOTS_MAX);
+    if (c->switch_values > GN_AGG_VALUES_MAX)
+        return gn_fail(error, GN_INVALID, "switch_values is %u: want at most %d", c->switch_values, GN_AGG_VALUES_MAX);
+    if (c->switch_rto_us > 1000000)
+        return gn_fail(error, GN_INVALID, "switch_rto_us is %u: want at most a second", c->switch_rto_us);
+    if (c->wire || c->wire_plain)
+        return gn_fail(error, GN_INVALID, "a wire function sees no data with algorithm switch");
+    return GN_OK;
+}
+
+gn_status gn_config_check(const gn_comm_config *config, gn_error *error)
+{
+    int lowest, highest;
+    if (!gn_algorithm_name(config->algorithm))
+        return gn_fail(error, GN_INVALID, "algorithm %d is none", (int)config->algorithm);
+    if (config->scale != GN_SCALE_NONE && config->scale != GN_SCALE_AUTO)
+        return gn_fail(error, GN_INVALID, "scale %d is none", (int)config->scale);
+    if (config->data_tos < GN_TOS_AUTO || config->data_tos > 0xFF)
+        return gn_fail(error, GN_INVALID, "data_tos is %d: want 0 to 255, or GN_TOS_AUTO", config->data_tos);
+    if (config->timeout_ms < 0)
+        return gn_fail(error, GN_INVALID, "timeout_ms is %d: want 0 (30000) or more", config->timeout_ms);
+    if (config->quantise && (!config->codec.kernel || gn_profile_range(config->codec.profile, &lowest, &highest) ||
+                             config->codec.bound_exp < lowest || config->codec.bound_exp > highest))
+        return gn_fail(error, GN_INVALID, "quantise needs a codec made by gn_codec_init()");
+    return config->algorithm == GN_SWITCH ? check_switch(config, error) : GN_OK;
+}
+
+/// Only where their codec is known here are packets marked for the NICs. Unmarked packets pass any
+/// NIC as they are.
+void gn_config_choose(gn_comm_config *config)
+{
+    const bool nic = config->algorithm == GN_SWITCH ? config->switch_nic : config->quantise;
+    if (config->data_tos == GN_TOS_AUTO) config->data_tos = nic ? 0x28 : 0;
+    if (!config->switch_channels) config->switch_channels = 1;
+}
+
+int gn_timeout_ms(const gn_comm_config *config)
+{
+    return config->timeout_ms > 0 ? config->timeout_ms : 30000;
+}
+
+void gn_log_text(const gn_comm_config *config, gn_log_level level, const char *format, ...)
+{
+    if (!config->log) return;
+    char text[GN_ERROR_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    config->log(config->log_context, level, text);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_CONFIG_H
+#define GRADNIC_RING_CONFIG_H
+/// What follows from a gn_comm_config alone.
+
+#include <gradnic/comm.h>
+
+#include "net/error.h"
+
+/// @return GN_OK, or GN_INVALID with the name of the field that is wrong
+gn_status gn_config_check(const gn_comm_config *config, gn_error *error);
+/// Replaces defaults that depend on other fields.
+void gn_config_choose(gn_comm_config *config);
+
+int gn_timeout_ms(const gn_comm_config *config);
+
+/// Gives `log` a line, unless it is NULL.
+void gn_log_text(const gn_comm_config *config, gn_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

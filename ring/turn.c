@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ring/turn.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ring/failure.h"
+#include "ring/neighbours.h"
+
+static const char *const op_names[] = {"sum", "average"};
+
+// Headers ---------------------------------------------------------------------------------------
+
+static void describe_op(const gn_op_header *h, char *text, size_t room)
+{
+    if (h->kind == GN_KIND_BARRIER)
+        snprintf(text, room, "barrier");
+    else
+        snprintf(text, room, "%s of %llu values, bucket %u, %s", op_names[h->op], (unsigned long long)h->count,
+                 h->bucket, gn_algorithm_name((gn_algorithm)h->algorithm));
+}
+
+/// Compares what a neighbour calls with what we call.
+static void compare_header_locked(gn_comm *comm, gn_turn *turn, int index)
+{
+    const gn_op_header *a = &comm->own_header, *b = &turn->header[index];
+    const gn_neighbour *neighbour = &comm->neighbours[index];
+    if (a->kind == b->kind && a->op == b->op && a->algorithm == b->algorithm && a->count == b->count &&
+        a->bucket == b->bucket && a->exponent == b->exponent) {
+        turn->headers++;
+        return;
+    }
+    char ours[96], theirs[96], own[GN_ENDPOINT_TEXT];
+    gn_error error;
+    describe_op(a, ours, sizeof ours);
+    describe_op(b, theirs, sizeof theirs);
+    gn_rank_name(&comm->table, comm->rank, own);
+    if (!strcmp(ours, theirs)) {
+        snprintf(ours, sizeof ours, "scale 2^%d", a->exponent);
+        snprintf(theirs, sizeof theirs, "scale 2^%d", b->exponent);
+    }
+    gn_fail(&error, GN_MISMATCH, "collective %llu: rank %d (%s) called %s; rank %d (%s) called %s",
+            (unsigned long long)a->sequence, neighbour->rank, neighbour->name, theirs, comm->rank, own, ours);
+    gn_oob_fail_locked(comm, &error);
+}
+
+/// The turn that a neighbour may speak of: ours, or the one after. @return NULL for any other
+static gn_turn *turn_of(gn_comm *comm, uint64_t sequence)
+{
+    if (sequence != comm->sequence && sequence != comm->sequence + 1) return NULL;
+    return &comm->turn[sequence % 2];
+}
+
+static bool take_header_locked(gn_comm *comm, int index, const gn_op_header *header)
+{
+    // Our right neighbour's header is not waited for: it may come when its data has long gone round.
+    if (header->sequence < comm->sequence) return true;
+    gn_turn *turn = turn_of(comm, header->sequence);
+    if (!turn || turn->have_header[index]) return false;
+    turn->have_header[index] = 1;
+    turn->header[index] = *header;
+    if (comm->own_header_set && header->sequence == comm->sequence) compare_header_locked(comm, turn, index);
+    return true;
+}
+
+gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header)
+{
+    uint8_t frame[GN_FRAME_MAX];
+    const size_t length = gn_op_header_write(frame, header);
+    const uint64_t now = gn_now();
+    pthread_mutex_lock(&comm->lock);
+    comm->own_header = *header;
+    comm->own_header_set = true;
+    comm->unheard = false;
+    comm->phase = "start";
+    comm->data_received = comm->data_expected = 0;
+    comm->last_progress = comm->looked = now;
+    gn_turn *turn = &comm->turn[comm->sequence % 2];
+    for (int i = 0; i < comm->neighbour_count; i++) {
+        gn_neighbour *neighbour = &comm->neighbours[i];
+        neighbour->last_sign = neighbour->last_beat = now;  // the deadline counts from here
+        comm->data_sent[i] = 0;
+        (void)gn_framed_send(neighbour->oob, frame, length);
+    }
+    // Behind our header, so that the neighbours can wait for their next collective, too.
+    if (comm->later_from) gn_oob_fail_by_locked(comm, &comm->later, comm->later_from);
+    for (int i = 0; i < comm->neighbour_count && !comm->dead; i++)
+        if (turn->have_header[i]) compare_header_locked(comm, turn, i);
+    const gn_status status = gn_oob_state_locked(comm);
+    pthread_mutex_unlock(&comm->lock);
+    return status;
+}
+
+void gn_oob_end(gn_comm *comm)
+{
+    pthread_mutex_lock(&comm->lock);
+    gn_turn *turn = &comm->turn[comm->sequence % 2];
+    *turn = (gn_turn){.sequence = comm->sequence + 2, .header = turn->header};
+    comm->own_header_set = false;
+    comm->phase = "a pause";
+    comm->data_received = comm->data_expected = 0;
+    // Signs of life speak of the next collective from here on.
+    for (int i = 0; i < comm->neighbour_count; i++) comm->data_sent[i] = 0;
+    comm->sequence++;
+    pthread_mutex_unlock(&comm->lock);
+}
+
+bool gn_oob_has_header(gn_comm *comm, int index)
+{
+    pthread_mutex_lock(&comm->lock);
+    const bool has = comm->turn[comm->sequence % 2].have_header[index];
+    pthread_mutex_unlock(&comm->lock);
+    return has;
+}
+
+// Agreements ------------------------------------------------------------------------------------
+
+/// @return false for a value of a rank that there is not, or whose value is there already
+static bool add_value_locked(gn_comm *comm, gn_turn *turn, int round_index, int origin, int value)
+{
+    gn_round *round = &turn->round[round_index];
+    if (origin >= comm->size || (round->seen[origin / 8] >> (origin % 8) & 1)) return false;
+    round->seen[origin / 8] |= (uint8_t)(1u << (origin % 8));
+    if (!round->count++ || value > round->value) round->value = (int16_t)value;
+    if (round->count < comm->size) return true;
+    round->done = true;
+    if (comm->config.algorithm == GN_RING || comm->rank) return true;
+    const gn_agree agreed = {.sequence = turn->sequence, .round = (uint8_t)round_index, .value = round->value};
+    uint8_t frame[GN_FRAME_MAX];
+    gn_neighbours_tell_locked(comm, NULL, frame, gn_agree_write(frame, GN_MSG_AGREED, &agreed));
+    return true;
+}
+
+/// A value that goes round the ring, or to rank 0.
+static bool take_agree_locked(gn_comm *comm, gn_agree agree)
+{
+    gn_turn *turn = turn_of(comm, agree.sequence);
+    if (!turn || !add_value_locked(comm, turn, agree.round, agree.origin, agree.value)) return false;
+    if (comm->config.algorithm != GN_RING || agree.hops <= 1) return true;
+    agree.hops--;
+    uint8_t frame[GN_FRAME_MAX];
+    (void)gn_framed_send(comm->neighbours[1].oob, frame, gn_agree_write(frame, GN_MSG_AGREE, &agree));
+    return true;
+}
+
+static bool take_agreed_locked(gn_comm *comm, const gn_agree *agreed)
+{
+    gn_turn *turn = turn_of(comm, agreed->sequence);
+    if (!turn || comm->config.algorithm == GN_RING || !comm->rank) return false;
+    turn->round[agreed->round].value = agreed->value;
+    turn->round[agreed->round].done = true;
+    return true;
+}
+
+void gn_oob_offer(gn_comm *comm, int round, int value)
+{
+    if (comm->size == 1) return;
+    const gn_agree agree = {.sequence = comm->sequence,
+                            .origin = (uint16_t)comm->rank,
+                            .round = (uint8_t)round,
+                            .hops = (uint8_t)(comm->size - 1),
+                            .value = (int16_t)value};
+    uint8_t frame[GN_FRAME_MAX];
+    const size_t length = gn_agree_write(frame, GN_MSG_AGREE, &agree);
+    const bool ring = comm->config.algorithm == GN_RING;
+    pthread_mutex_lock(&comm->lock);
+    (void)add_value_locked(comm, &comm->turn[comm->sequence % 2], round, comm->rank, value);
+    if (ring || comm->rank) (void)gn_framed_send(comm->neighbours[ring ? 1 : 0].oob, frame, length);
+    pthread_mutex_unlock(&comm->lock);
+}
+
+bool gn_oob_agreed(gn_comm *comm, int round, int *value)
+{
+    pthread_mutex_lock(&comm->lock);
+    const gn_round *r = &comm->turn[comm->sequence % 2].round[round];
+    const bool done = r->done;
+    *value = r->value;
+    pthread_mutex_unlock(&comm->lock);
+    return done;
+}
+
+// Who has all results ---------------------------------------------------------------------------
+
+/// Rank 0: when every rank has finished more than before, all are told.
+static void look_who_has_finished_locked(gn_comm *comm)
+{
+    uint64_t least = comm->finished;
+    for (int i = 0; i < comm->neighbour_count; i++) {
+        const gn_neighbour *neighbour = &comm->neighbours[i];
+        if (!neighbour->said_bye && neighbour->finished < least) least = neighbour->finished;
+    }
+    if (least <= comm->all_finished) return;
+    comm->all_finished = least;
+    uint8_t frame[GN_FRAME_MAX];
+    gn_neighbours_tell_locked(comm, NULL, frame, gn_done_write(frame, least));
+}
+
+void gn_oob_neighbour_left_locked(gn_comm *comm)
+{
+    if (comm->config.algorithm == GN_SWITCH && !comm->rank) look_who_has_finished_locked(comm);
+}
+
+static bool take_done_locked(gn_comm *comm, gn_neighbour *neighbour, uint64_t collectives)
+{
+    if (comm->config.algorithm != GN_SWITCH) return false;
+    if (comm->rank) {
+        comm->all_finished = collectives;
+    } else {
+        neighbour->finished = collectives;
+        look_who_has_finished_locked(comm);
+    }
+    return true;
+}
+
+void gn_oob_finish(gn_comm *comm, uint64_t collectives)
+{
+    uint8_t frame[GN_FRAME_MAX];
+    const size_t length = gn_done_write(frame, collectives);
+    pthread_mutex_lock(&comm->lock);
+    comm->finished = collectives;
+    if (comm->rank)
+        (void)gn_framed_send(comm->neighbours[0].oob, frame, length);
+    else
+        look_who_has_finished_locked(comm);
+    pthread_mutex_unlock(&comm->lock);
+}
+
+bool gn_oob_all_finished(gn_comm *comm, uint64_t collectives)
+{
+    pthread_mutex_lock(&comm->lock);
+    const bool left = comm->rank && comm->neighbours[0].said_bye;
+    const bool all = comm->all_finished >= collectives || left;
+    pthread_mutex_unlock(&comm->lock);
+    return all;
+}
+
+bool gn_oob_has_finished(gn_comm *comm, int index, uint64_t collectives)
+{
+    pthread_mutex_lock(&comm->lock);
+    const bool has = comm->neighbours[index].finished >= collectives;
+    pthread_mutex_unlock(&comm->lock);
+    return has;
+}
+
+bool gn_oob_take_turn_locked(gn_comm *comm, int index, const gn_frame *frame)
+{
+    gn_op_header header;
+    gn_agree agree;
+    uint64_t collectives;
+    switch (frame->type) {
+    case GN_MSG_OP:
+        return gn_op_header_read(frame, &header) && take_header_locked(comm, index, &header);
+    case GN_MSG_AGREE:
+        return gn_agree_read(frame, &agree) && take_agree_locked(comm, agree);
+    case GN_MSG_AGREED:
+        return gn_agree_read(frame, &agree) && take_agreed_locked(comm, &agree);
+    case GN_MSG_DONE:
+        return gn_done_read(frame, &collectives) && take_done_locked(comm, &comm->neighbours[index], collectives);
+    default:
+        return false;
+    }
+}
