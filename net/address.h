@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_NET_ADDRESS_H
 #define GRADNIC_NET_ADDRESS_H
-/// IP addresses, prefixes and endpoints (an address with a port) as text, as values and as sockaddr.
-/// All functions are pure, except gn_resolve() and the names of scopes; any thread.
+/// IP addresses, prefixes and endpoints (an address with a port) as text, as values and as
+/// sockaddr. All functions are pure but gn_resolve() and the names of scopes; any thread.
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -82,7 +82,8 @@ const char *gn_ip_format(const gn_ip *ip, char *text);
 const char *gn_prefix_format(const gn_prefix *prefix, char *text);
 const char *gn_endpoint_format(const gn_endpoint *endpoint, char *text);
 
-/// As `family` wants it: AF_INET, or AF_INET6 (IPv4 becomes ::ffff:a.b.c.d). @return length of the sockaddr
+/// As `family` wants it: AF_INET, or AF_INET6 (IPv4 becomes ::ffff:a.b.c.d). @return length of the
+/// sockaddr
 socklen_t gn_endpoint_to_sockaddr(const gn_endpoint *endpoint, int family, struct sockaddr_storage *address);
 /// The inverse; ::ffff:a.b.c.d becomes IPv4. Other families give version 0.
 gn_endpoint gn_endpoint_from_sockaddr(const struct sockaddr_storage *address);

@@ -127,7 +127,8 @@ static waiting *dequeue(gn_fault *fault)
     return top;
 }
 
-// Always the same number of draws, so that the fate of a datagram does not depend on that of the ones before.
+// Always the same number of draws, so that the fate of a datagram does not depend on that of the
+// ones before.
 static unsigned fate(gn_fault *fault, uint64_t *delay)
 {
     const gn_fault_config *c = &fault->config;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_NET_FAULT_H
 #define GRADNIC_NET_FAULT_H
-/// A bad link: seeded loss, duplication, reordering and delay of datagrams. What happens to the n-th
-/// datagram depends on the seed alone, not on timing.
+/// A bad link: seeded loss, duplication, reordering and delay of datagrams. What happens to the
+/// n-th datagram depends on the seed alone, not on timing.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,13 +25,13 @@ typedef struct gn_fault_config {
     uint64_t seed;
     double loss, duplicate, reorder;  ///< probabilities for each datagram
     uint64_t delay_ns, jitter_ns;     ///< every datagram waits delay +- jitter (uniform)
-    uint64_t reorder_ns;              ///< a reordered datagram waits that much longer, so that later ones overtake it
+    uint64_t reorder_ns;              ///< a reordered one waits so much longer: others overtake it
 } gn_fault_config;
 
 enum {
-    GN_FAULT_QUEUE_BYTES = 16 << 20,  ///< datagrams waiting; more are dropped and counted as overflow
+    GN_FAULT_QUEUE_BYTES = 16 << 20,  ///< of datagrams that wait; more are dropped, as overflow
     GN_FAULT_REORDER_NS = 1000000,    ///< default of reorder_ns
-    GN_FAULT_SECONDS_MAX = 10         ///< that any of these times may be: more is a link that is down
+    GN_FAULT_SECONDS_MAX = 10         ///< the longest of these times: more is a link that is down
 };
 
 static inline bool gn_fault_time_possible(uint64_t nanoseconds)
@@ -55,7 +55,8 @@ const gn_fault_counters *gn_fault_get_counters(const gn_fault *fault);
 /// Whether datagrams must pass through here at all.
 bool gn_fault_active(const gn_fault *fault);
 
-/// What lies behind the bad link. `to` is what gn_fault_send() was given; it must outlive what waits for it.
+/// What lies behind the bad link. `to` is what gn_fault_send() was given; it must outlive what
+/// waits for it.
 typedef struct gn_fault_sink {
     void (*send)(void *context, const void *to, const gn_wire_packet *packets, size_t count);
     void *context;

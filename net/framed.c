@@ -8,7 +8,7 @@
 #include "net/clock.h"
 #include "net/socket.h"
 
-enum { DROPS_MAX = 1024 };  // reads at a time of what nobody wants: the far side may send without end
+enum { DROPS_MAX = 1024 };  // reads in a row of what is dropped: the far side may send without end
 
 gn_framed *gn_framed_new(int fd, gn_framed_state state, size_t in_room, size_t out_room)
 {
@@ -76,7 +76,7 @@ void gn_framed_flush(gn_framed *framed)
     const ssize_t sent = send(framed->fd, out, framed->out_used, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (sent < 0) {
-        framed->out_used = 0;  // it is broken: reading will tell, after what the far side has still said
+        framed->out_used = 0;  // broken: reading will tell, after what the far side has still said
         if (errno != EPIPE) framed->error = errno;
     } else {
         framed->out_used -= (size_t)sent;

@@ -32,7 +32,7 @@ typedef enum gn_framed_state {
 typedef struct gn_framed {
     int fd;  ///< open until gn_framed_free(), in every state
     gn_framed_state state;
-    int error;       ///< why it is GN_FRAMED_CLOSED: an errno, or 0 if the far side closed it in order
+    int error;       ///< why it is GN_FRAMED_CLOSED: an errno; 0: the far side closed it in order
     bool overflow;   ///< a frame was lost, because the far side has not read for so long
     uint64_t heard;  ///< gn_now() when bytes last came; before that, when it was made
     size_t in_room, in_used, in_taken;
@@ -41,9 +41,8 @@ typedef struct gn_framed {
 } gn_framed;
 
 /// Takes over the socket `fd`, which does not block. `state` is GN_FRAMED_CONNECTING or
-/// GN_FRAMED_OPEN. `in_room` and `out_room` are capacities in bytes; `in_room` is at least the length
-/// of the longest frame.
-/// @return NULL when out of memory; then `fd` is closed
+/// GN_FRAMED_OPEN. `in_room` and `out_room` are capacities in bytes; `in_room` is at least the
+/// length of the longest frame. @return NULL when out of memory; then `fd` is closed
 gn_framed *gn_framed_new(int fd, gn_framed_state state, size_t in_room, size_t out_room);
 /// Closes the socket. NULL is allowed.
 void gn_framed_free(gn_framed *framed);

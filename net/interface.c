@@ -42,7 +42,7 @@ static int fitness(const struct ifaddrs *entry, const char *spec, const gn_prefi
     if (!network && spec && *spec == '^' && in_list(entry->ifa_name, spec + 1)) return 0;
     if (!network && spec && *spec != '^' && strcmp(entry->ifa_name, spec) != 0) return 0;
     if (!(entry->ifa_flags & IFF_LOOPBACK)) score += 8;
-    if (!gn_ip_is_link_local(&at.ip)) score += 4;  // needs a scope, which the peers may name differently
+    if (!gn_ip_is_link_local(&at.ip)) score += 4;  // its scope may have other names at other hosts
     if (at.ip.version == (version ? version : 4)) score += 2;
     return score;
 }

@@ -27,13 +27,13 @@ void gn_lobby_close(gn_lobby *lobby)
 
 static bool is_full(const gn_lobby *lobby)
 {
-    return lobby->count == lobby->room;
+    return lobby->count >= lobby->room;
 }
 
-/// Whether the oldest has had its time to speak.
-static bool may_give_way(const gn_lobby *lobby, uint64_t now)
+/// Whether the oldest has had its time to speak, and has been read since.
+static bool may_give_way(const gn_lobby *lobby)
 {
-    return lobby->count && now >= lobby->strangers[0].since + GN_LOBBY_GRACE;
+    return lobby->count && lobby->read_at >= lobby->strangers[0].since + GN_LOBBY_GRACE;
 }
 
 static void make_room(gn_lobby *lobby)
@@ -45,10 +45,11 @@ static void make_room(gn_lobby *lobby)
 /// Whether one more may come in.
 static bool is_open(const gn_lobby *lobby, uint64_t now)
 {
-    return now >= lobby->shut_until && (!is_full(lobby) || may_give_way(lobby, now));
+    return now >= lobby->shut_until && (!is_full(lobby) || may_give_way(lobby));
 }
 
-/// No socket is left, or no memory: those who knock have to wait, and poll() must not report them at once.
+/// No socket is left, or no memory: those who knock have to wait, and poll() must not report them
+/// at once.
 static void shut(gn_lobby *lobby, uint64_t now)
 {
     lobby->shut_until = now + GN_LOBBY_GRACE;
@@ -77,7 +78,7 @@ static bool open_door(gn_lobby *lobby, unsigned door, uint64_t now)
         return true;
     }
     if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return false;
-    if (may_give_way(lobby, now)) {
+    if (may_give_way(lobby)) {
         make_room(lobby);
         return true;
     }
@@ -87,7 +88,8 @@ static bool open_door(gn_lobby *lobby, unsigned door, uint64_t now)
 
 void gn_lobby_accept(gn_lobby *lobby)
 {
-    // All who come in now are of the same age: none of them gives way unread to one behind it in the queue.
+    // All who come in now are of the same age: none of them gives way unread to one behind it in
+    // the queue.
     const uint64_t now = gn_now();
     for (unsigned empty = 0; empty < lobby->doors && is_open(lobby, now);) {
         empty = open_door(lobby, lobby->next_door, now) ? 0 : empty + 1;
@@ -112,11 +114,18 @@ uint64_t gn_lobby_due(const gn_lobby *lobby, uint64_t now)
         if (lobby->strangers[i].until < due) due = lobby->strangers[i].until;
     if (lobby->doors && !is_open(lobby, now)) {
         uint64_t opens = lobby->shut_until;
-        if (is_full(lobby) && lobby->strangers[0].since + GN_LOBBY_GRACE > opens)
-            opens = lobby->strangers[0].since + GN_LOBBY_GRACE;
+        if (is_full(lobby)) opens = lobby->count ? lobby->strangers[0].since + GN_LOBBY_GRACE : GN_FOREVER;
+        if (opens < lobby->shut_until) opens = lobby->shut_until;
         if (opens < due) due = opens;
     }
     return due;
+}
+
+void gn_lobby_serve(gn_lobby *lobby, const struct pollfd *set)
+{
+    lobby->read_at = gn_now();
+    for (unsigned i = 0; i < lobby->count; i++)
+        gn_framed_serve(lobby->strangers[i].connection, set[lobby->doors + i].revents);
 }
 
 bool gn_stranger_is_over(const gn_stranger *stranger, uint64_t now)

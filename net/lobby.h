@@ -2,27 +2,30 @@
 #ifndef GRADNIC_NET_LOBBY_H
 #define GRADNIC_NET_LOBBY_H
 /// Room for strangers: those who have connected and have not yet said who they are. Anybody may
-/// connect to a port, so that there are rules, and none of them makes anyone wait:
+/// connect to a port, so there are rules, and none of them makes anybody wait:
 ///
-/// * There is room for so many strangers.
-/// * When all room is taken, the oldest stranger gives way to a new one, but not before it has had
-///   GN_LOBBY_GRACE to speak. Whoever speaks at once is always heard. Sockets of this process are
-///   room, too.
+/// * There is room for so many strangers. Sockets of this process are room, too.
+/// * When all room is taken, the oldest stranger gives way to a new one. But it has GN_LOBBY_GRACE
+///   to speak before that, and is read once more. Whoever speaks at once is always heard.
 /// * Until then new ones wait in the kernel's queue, where nothing is lost.
 /// * A stranger has GN_LOBBY_PATIENCE to say who it is.
 /// * The doors take turns: many strangers at one do not keep anybody out at another.
 ///
-/// The owner's loop accepts, reads what strangers say, and admits or dismisses them:
+/// The owner's loop reads what strangers say, admits or dismisses them, and accepts new ones:
 ///
-///     gn_lobby_accept(&lobby);
+///     now = gn_now();
+///     n = gn_lobby_poll(&lobby, set, now);
+///     poll(set, n, gn_ms_until(gn_lobby_due(&lobby, now), now));
+///     gn_lobby_serve(&lobby, set);
 ///     for (unsigned i = lobby.count; i-- > 0;) {
 ///         gn_stranger *s = &lobby.strangers[i];
-///         gn_framed_fill(s->connection);
-///         if ((found = gn_framed_next(s->connection, parse, &words)) > 0 && known(&words))
+///         found = gn_framed_next(s->connection, parse, &words);
+///         if (found > 0 && known(&words))
 ///             mine = gn_lobby_admit(&lobby, i);
 ///         else if (found || gn_stranger_is_over(s, gn_now()))
 ///             gn_lobby_dismiss(&lobby, i);
 ///     }
+///     gn_lobby_accept(&lobby);
 ///
 /// One thread at a time.
 
@@ -55,8 +58,10 @@ typedef struct gn_lobby {
     gn_door door[GN_DOORS_MAX];  ///< the owner may close one meanwhile
     unsigned doors;
     gn_stranger *strangers;  ///< [count], the oldest first
-    unsigned count, room;
+    unsigned count;
+    unsigned room;  ///< the owner may change it, up to what it was at first
     unsigned next_door;
+    uint64_t read_at;     ///< when strangers were last read
     uint64_t shut_until;  ///< there are no more sockets before that
     uint64_t gave_way;    ///< strangers that had to
 } gn_lobby;
@@ -68,9 +73,6 @@ void gn_lobby_add_door(gn_lobby *lobby, gn_door door);
 /// Sends away those who are left. A lobby of zeros is closed already.
 void gn_lobby_close(gn_lobby *lobby);
 
-/// Accepts those who wait at the doors, as far as there is room.
-void gn_lobby_accept(gn_lobby *lobby);
-
 /// Writes what poll() is to wait for: an entry for each door, then one for each stranger.
 /// @return entries written, at most GN_DOORS_MAX + room
 unsigned gn_lobby_poll(const gn_lobby *lobby, struct pollfd *set, uint64_t now);
@@ -78,6 +80,12 @@ unsigned gn_lobby_poll(const gn_lobby *lobby, struct pollfd *set, uint64_t now);
 /// over, or the oldest may give way. Takes the same `now` as gn_lobby_poll().
 /// @return that instant, or GN_FOREVER
 uint64_t gn_lobby_due(const gn_lobby *lobby, uint64_t now);
+/// Reads and writes as poll() has found possible. `set` is what gn_lobby_poll() has written; nobody
+/// may have come or gone since.
+void gn_lobby_serve(gn_lobby *lobby, const struct pollfd *set);
+
+/// Accepts those who wait at the doors, as far as there is room.
+void gn_lobby_accept(gn_lobby *lobby);
 
 /// Whether there is nothing more to be expected of it: its time is over, or it has closed the
 /// connection.

@@ -5,8 +5,8 @@
 
 #include "net/address.h"
 
-/// The ToS (traffic class) of what is sent from now on; set before connect() or listen(), the SYN
-/// and the SYN-ACK carry it, too.
+/// Sets the ToS (traffic class) of what is sent from now on. Set before connect() or listen(), it is
+/// also in the SYN and the SYN-ACK.
 void gn_socket_set_tos(int fd, uint8_t tos);
 
 /// Binds to an address; port 0 is any. @return 0, or -1 with errno

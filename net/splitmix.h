@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_NET_SPLITMIX_H
 #define GRADNIC_NET_SPLITMIX_H
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014), for C and C++: the same numbers on every
-/// machine, so that a seed is enough to repeat what happened.
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014),
+/// for C and C++: the same numbers on every machine, so that a seed is enough to repeat what
+/// happened.
 
 #include <stdint.h>
 

@@ -10,7 +10,7 @@
 
 enum { BUCKETS = 65536 };
 
-/// Not a value that a histogram gives: this bucket has not been seen.
+/// A bucket that has not been seen yet. No histogram gives this value.
 enum { UNSEEN = GN_EXPONENT_NONE + 1 };
 
 static bool overlap(const float *a, const float *b, size_t count)
@@ -71,7 +71,7 @@ static gn_status prepare_history(gn_comm *comm, gn_exchange *exchange)
     return GN_OK;
 }
 
-/// First time of a bucket: a pass over it, and a round of out-of-band messages before the data.
+/// The first time of a bucket costs a pass over it, and an agreement before the data.
 static gn_status first_exponent(gn_comm *comm, const gn_bucket *bucket, uint64_t *histogram, int *exponent)
 {
     for (size_t done = 0; done < bucket->count; done += 4096)
@@ -140,12 +140,13 @@ static void account(gn_comm *comm, const gn_exchange *exchange, uint64_t start)
     comm->stats.quantise_seconds += gn_seconds(exchange->quantising);
     comm->stats.reduce_seconds += gn_seconds(exchange->reducing);
     comm->stats.total_seconds += gn_seconds(gn_now() - start);
-    if (comm->config.algorithm != GN_SWITCH) comm->stats.received_bytes += comm->data_received;  // it counts datagrams
+    // Algorithm switch counts datagrams.
+    if (comm->config.algorithm != GN_SWITCH) comm->stats.received_bytes += comm->data_received;
     for (int i = 0; i < comm->neighbour_count; i++) comm->stats.sent_bytes += comm->data_sent[i];
     pthread_mutex_unlock(&comm->stats_lock);
 }
 
-/// Nobody leaves before everyone has come.
+/// Waits until all ranks have come.
 static gn_status meet(gn_comm *comm)
 {
     int nothing;

@@ -43,8 +43,8 @@ static gn_comm *new_comm(const gn_comm_config *config)
     gn_comm *comm = calloc(1, sizeof *comm);
     if (!comm) return NULL;
     comm->config = *config;
-    comm->config.rendezvous = comm->config.interface = comm->config.switch_address =
-        NULL;  // the caller's strings need not outlive gn_comm_init()
+    // The caller's strings need not outlive gn_comm_init().
+    comm->config.rendezvous = comm->config.interface = comm->config.switch_address = NULL;
     comm->timeout_ms = gn_timeout_ms(config);
     size_t segment = config->segment_bytes ? config->segment_bytes : SEGMENT_DEFAULT;
     if (segment < GN_SEGMENT_MIN) segment = GN_SEGMENT_MIN;
@@ -59,7 +59,7 @@ static gn_comm *new_comm(const gn_comm_config *config)
     return comm;
 }
 
-/// What depends on the number of neighbours.
+/// Allocates what depends on the number of neighbours.
 static gn_status allocate(gn_comm *comm, gn_error *error)
 {
     size_t neighbours = (size_t)comm->neighbour_count;
@@ -67,7 +67,8 @@ static gn_status allocate(gn_comm *comm, gn_error *error)
     if (comm->config.algorithm == GN_RING) comm->memory_bytes = gn_ring_memory(comm);
     if (comm->config.algorithm == GN_WORKER_AGGREGATOR) comm->memory_bytes = gn_aggregator_memory(comm);
     comm->memory = aligned_alloc(64, (comm->memory_bytes + 63) & ~(size_t)63);
-    comm->poll_set = calloc(2 * neighbours + 4, sizeof *comm->poll_set);  // what the algorithm waits for, wake, control
+    // What the algorithm waits for, `wake`, and the out-of-band connections.
+    comm->poll_set = calloc(2 * neighbours + 4, sizeof *comm->poll_set);
     comm->data_sent = calloc(neighbours + 1, sizeof *comm->data_sent);
     for (int i = 0; i < 2; i++) comm->turn[i].header = calloc(neighbours + 1, sizeof *comm->turn[i].header);
     if (!comm->memory || !comm->poll_set || !comm->data_sent || !comm->turn[0].header || !comm->turn[1].header ||
@@ -179,7 +180,7 @@ const char *gn_comm_last_error(const gn_comm *comm)
     return mutable->error_copy;
 }
 
-/// A span of at least 1 where seconds are not 0, which stands for a time that is not known.
+/// The span of that many seconds. Only 0 seconds give 0, which stands for a time that is not known.
 static uint64_t span_of(double seconds)
 {
     const double span = seconds * (double)GN_SECOND;

@@ -48,9 +48,9 @@ gn_status gn_config_check(const gn_comm_config *config, gn_error *error)
 {
     int lowest, highest;
     if (!gn_algorithm_name(config->algorithm))
-        return gn_fail(error, GN_INVALID, "algorithm %d is none", (int)config->algorithm);
+        return gn_fail(error, GN_INVALID, "algorithm %d is not known", (int)config->algorithm);
     if (config->scale != GN_SCALE_NONE && config->scale != GN_SCALE_AUTO)
-        return gn_fail(error, GN_INVALID, "scale %d is none", (int)config->scale);
+        return gn_fail(error, GN_INVALID, "scale %d is not known", (int)config->scale);
     if (config->data_tos < GN_TOS_AUTO || config->data_tos > 0xFF)
         return gn_fail(error, GN_INVALID, "data_tos is %d: want 0 to 255, or GN_TOS_AUTO", config->data_tos);
     if (config->timeout_ms < 0)
@@ -61,7 +61,7 @@ gn_status gn_config_check(const gn_comm_config *config, gn_error *error)
     return config->algorithm == GN_SWITCH ? check_switch(config, error) : GN_OK;
 }
 
-/// Only where their codec is known here are packets marked for the NICs. Unmarked packets pass any
+/// Packets are marked for the NICs only when their codec is known here. Unmarked packets pass any
 /// NIC as they are.
 void gn_config_choose(gn_comm_config *config)
 {

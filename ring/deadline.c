@@ -114,8 +114,8 @@ static void give_up_locked(gn_comm *comm, const gn_neighbour *neighbour, gn_evid
     gn_oob_fail_locked(comm, &error);
 }
 
-/// A process that stood still itself, as between SIGSTOP and SIGCONT, has heard nobody meanwhile. It
-/// blames nobody for that.
+/// A process that stood still itself, as between SIGSTOP and SIGCONT, has heard nobody meanwhile.
+/// It blames nobody for that.
 static void look_at_oneself_locked(gn_comm *comm, uint64_t now)
 {
     const bool stood_still = gn_elapsed(comm->looked, now) > gn_comm_timeout(comm) / 2;
@@ -191,8 +191,8 @@ gn_status gn_oob_await_agreement(gn_comm *comm, int round, int *value)
 uint64_t gn_oob_finish_until(gn_comm *comm, uint64_t collectives, uint64_t begun)
 {
     const uint64_t limit = gn_comm_timeout(comm);
-    // Rank 0 speaks for all ranks. It may have its own results and compute in silence. Once something
-    // has failed elsewhere, that is not assumed any more.
+    // Rank 0 speaks for all ranks. It may have its own results and compute in silence. Once
+    // something has failed elsewhere, that is not assumed any more.
     uint64_t sign = comm->rank && !gn_life_has_failed_elsewhere(comm) ? begun : 0;
     pthread_mutex_lock(&comm->lock);
     for (int i = 0; i < comm->neighbour_count; i++) {
@@ -219,8 +219,8 @@ gn_status gn_oob_data_lost(gn_comm *comm, int index, int cause)
     const gn_neighbour *neighbour = &comm->neighbours[index];
     const uint64_t until = gn_now() + gn_oob_beat_span(comm);
     gn_status status = gn_oob_state(comm);
-    // A rank that stops because of an error says so on the out-of-band connection first. That is given
-    // the time to arrive.
+    // A rank that stops because of an error says so on the out-of-band connection first. That is
+    // given the time to arrive.
     while (!status && gn_now() < until) {
         status = gn_oob_poll(comm, NULL, 0, 10);
         if (!status && left_with_reason(comm, neighbour)) status = gn_oob_state(comm);

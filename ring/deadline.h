@@ -5,9 +5,9 @@
 
 #include "ring/group.h"
 
-/// Waits until one of `count` data sockets is ready, an out-of-band message has come, the next sign of
-/// life is due, or `wait` ms have passed (-1: no such limit). Fills in revents of `data`, takes the
-/// messages and sends signs of life. The other communicators of this process are served, too.
+/// Waits until one of `count` data sockets is ready, an out-of-band message has come, the next sign
+/// of life is due, or `wait` ms have passed (-1: no such limit). Fills in revents of `data`, takes
+/// the messages and sends signs of life. The other communicators of this process are served, too.
 /// @return GN_OK, or the status with which the communicator has failed
 gn_status gn_oob_poll(gn_comm *comm, struct pollfd *data, int count, int wait);
 
@@ -16,8 +16,8 @@ gn_status gn_oob_await_header(gn_comm *comm, int index);
 /// Waits until all have agreed. @return as gn_oob_poll()
 gn_status gn_oob_await_agreement(gn_comm *comm, int round, int *value);
 
-/// Fails when a neighbour that we wait for has been silent for too long. `waiting[i]` says whether we
-/// need something of neighbour i. @return as gn_oob_poll()
+/// Fails when a neighbour that we wait for has been silent for too long. `waiting[i]` says whether
+/// we need something of neighbour i. @return as gn_oob_poll()
 gn_status gn_oob_check_deadline(gn_comm *comm, const uint8_t *waiting);
 
 /// The data connection with neighbour `index` has ended (`cause` 0) or broken (an errno). Waits a

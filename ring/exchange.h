@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_EXCHANGE_H
 #define GRADNIC_RING_EXCHANGE_H
-/// One allreduce while it runs: what happens to the values (quantise.c). It does not depend on the way
-/// they travel (ring.c, worker_aggregator.c, switched_run.c). Everything works on ranges, so that it is
-/// done where the data is touched anyway.
+/// One allreduce while it runs: what happens to the values (quantise.c). It does not depend on the
+/// way they travel (ring.c, worker_aggregator.c, switched_run.c). Everything works on ranges, so
+/// that it is done where the data is touched anyway.
 
 #include "ring/group.h"
 
 typedef struct gn_exchange {
     gn_comm *comm;
     const gn_bucket *bucket;
-    bool own_pass;  ///< contributions are changed before they are summed: quantised, scaled, with residual
+    bool own_pass;  ///< contributions are changed before they are summed
     bool sum_pass;  ///< paper: a reduced block goes through the codec before it is sent back
     int shift;      ///< contributions are multiplied by 2^shift
     float scale, unscale;
@@ -35,8 +35,9 @@ enum { GN_HISTOGRAM = 4 * 256 };
 /// Largest value a scale exponent may have, so that scaling is exact for every value that matters.
 enum { GN_SHIFT_MAX = 64 };
 
-/// Exponent of the RMS of what the histogram has counted: the floor of its base-2 logarithm. Without a
-/// finite value other than 0 it is GN_EXPONENT_NONE. The order in which values came does not matter.
+/// Exponent of the RMS of what the histogram has counted: the floor of its base-2 logarithm.
+/// Without a finite value other than 0 it is GN_EXPONENT_NONE. The order in which values came does
+/// not matter.
 int gn_histogram_exponent(const uint64_t *histogram);
 void gn_histogram_add(uint64_t *histogram, const float *values, size_t count);
 
@@ -52,8 +53,8 @@ void gn_exchange_own_add(gn_exchange *exchange, size_t first, size_t count, cons
 /// recv[first..+count) += incoming.
 void gn_exchange_add(gn_exchange *exchange, size_t first, size_t count, const float *incoming);
 
-/// All contributions of this rank have been made. What it says about the next scale goes round beside the
-/// data.
+/// All contributions of this rank have been made. What it says about the next scale goes round
+/// beside the data.
 void gn_exchange_offer(gn_exchange *exchange);
 
 /// The sum is whole. Does what its owner does before sending it back.

@@ -8,7 +8,7 @@
 #include "ring/config.h"
 #include "ring/neighbours.h"
 
-/// `reporter` is the rank that has found it out, and `from` the neighbour that has told us, or NULL.
+/// `reporter` is the rank that has found it out. `from` is the neighbour that has told us, or NULL.
 static void fail_locked(gn_comm *comm, const gn_error *error, int reporter, const gn_neighbour *from)
 {
     if (comm->dead) return;

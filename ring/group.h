@@ -28,17 +28,17 @@
 typedef struct gn_neighbour {
     int rank;
     char name[GN_ENDPOINT_TEXT];  ///< address, for messages
-    int data_out, data_in;        ///< one socket with an aggregator; -1 for a direction that does not exist
+    int data_out, data_in;        ///< with an aggregator one socket; -1: not in this direction
     bool welcomed;                ///< transport.c: both its connections are there
     gn_framed *oob;               ///< lock: the out-of-band connection
     bool said_bye;                ///< lock: it has called gn_comm_free()...
-    gn_failure why;               ///< lock: ... because another communicator of its process failed so; else GN_OK
+    gn_failure why;               ///< lock: ... because of a failure in another group; or GN_OK
     bool failed_ahead;            ///< lock: it has told of a failure in the collective after ours
     uint64_t last_sign;           ///< lock: when anything last came from it
     uint64_t last_beat;           ///< lock: when we last sent it a sign of life
     uint64_t announced_sequence;  ///< lock: it has said that in this collective...
     uint64_t announced_sent;      ///< lock: ... it has sent us so many bytes
-    uint64_t finished;            ///< lock: algorithm switch: it has all results of so many collectives
+    uint64_t finished;            ///< lock: algorithm switch: it has so many collectives' results
 } gn_neighbour;
 
 /// One agreement: the largest value over all ranks.
@@ -72,16 +72,16 @@ struct gn_comm {
     pthread_mutex_t lock;
     gn_error error;            ///< lock
     bool dead;                 ///< lock
-    bool unheard;              ///< lock: it died while the caller was in no collective, and no call has said so yet
+    bool unheard;              ///< lock: it died while no call ran, and no call has said so yet
     uint64_t born, died;       ///< lock
-    gn_failure why;            ///< lock: for our BYE: how another communicator of this process failed; else GN_OK
+    gn_failure why;            ///< lock: for our BYE: the failure of another group; or GN_OK
     gn_failure later;          ///< lock: a failure that waits for our next collective...
     gn_neighbour *later_from;  ///< lock: ... and who has told of it; NULL: there is none
     char error_copy[GN_ERROR_TEXT];
     int wake;  ///< eventfd: gn_comm_abort() was called
 
     uint64_t sequence;    ///< of the collective that runs, or of the next one
-    gn_turn turn[2];      ///< lock: by sequence % 2; a neighbour may be one collective ahead of us, never two
+    gn_turn turn[2];      ///< lock: by sequence % 2: a neighbour is at most one collective ahead
     bool own_header_set;  ///< lock
     gn_op_header own_header;
     int16_t *history;  ///< exponent by bucket; NULL until the first use of GN_SCALE_AUTO
@@ -93,7 +93,7 @@ struct gn_comm {
     uint64_t *data_sent;                    ///< of this collective, by index of neighbour
 
     struct gn_switched *switched;     ///< algorithm switch
-    uint64_t finished, all_finished;  ///< lock: collectives of which this rank, and every rank, has all results
+    uint64_t finished, all_finished;  ///< lock: its collectives: by this rank, by every rank
 
     pthread_mutex_t stats_lock;
     gn_comm_stats stats;

@@ -6,8 +6,9 @@
 
 #include "ring/oob.h"
 
-static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;  // taken before a communicator's own
-static gn_comm *registry;                                          // registry_lock
+// Taken before a communicator's own lock.
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static gn_comm *registry;  // registry_lock
 
 void gn_life_join(gn_comm *comm)
 {
@@ -34,11 +35,12 @@ bool gn_life_has_failed_elsewhere(gn_comm *comm)
     return failed;
 }
 
-/// A failure of `from` while `to` existed may be why the process leaves `to`. For example it waited in
-/// one for what the other was to bring.
+/// A failure of `from` while `to` existed may be why the process leaves `to`. For example it waited
+/// in one for what the other was to bring.
 static void pass_on(gn_comm *from, gn_comm *to)
 {
-    gn_failure why = {.status = GN_OK, .culprit = GN_NO_RANK};  // ranks of one group mean nothing in another
+    // Ranks of one group mean nothing in another.
+    gn_failure why = {.status = GN_OK, .culprit = GN_NO_RANK};
     pthread_mutex_lock(&from->lock);
     if (from->dead && from->died >= to->born) {
         why.status = (uint8_t)from->error.status;
@@ -69,7 +71,8 @@ void gn_life_leave(gn_comm *comm)
 static void serve(gn_comm *comm, uint64_t now)
 {
     pthread_mutex_lock(&comm->lock);
-    comm->serve_at = now + gn_oob_beat_span(comm) / 4;  // soon: bad news that passes through here must not wait
+    // Soon again, because bad news may have to pass through here.
+    comm->serve_at = now + gn_oob_beat_span(comm) / 4;
     if (!comm->dead && !comm->own_header_set) {
         for (int i = 0; i < comm->neighbour_count; i++) gn_oob_read_locked(comm, i);
         comm->unheard = comm->dead;
@@ -83,7 +86,8 @@ uint64_t gn_life_serve(const gn_comm *comm, uint64_t now)
     uint64_t due = GN_FOREVER;
     pthread_mutex_lock(&registry_lock);
     for (gn_comm *other = registry; other; other = other->next_alive) {
-        // After a fork those of the first process are in the list, too: their sockets are not ours to read.
+        // After a fork those of the first process are in the list, too: their sockets are not ours
+        // to read.
         if (other == comm || other->process != comm->process) continue;
         if (now >= other->serve_at) serve(other, now);
         if (other->serve_at < due) due = other->serve_at;

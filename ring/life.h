@@ -5,8 +5,8 @@
 ///
 /// * While it waits in a collective of one of them, neighbours may wait for it in another one. They
 ///   must not take it for dead.
-/// * When it gives up because of what one of them has found, the neighbours of the others are told the
-///   reason.
+/// * When it gives up because of what one of them has found, the neighbours of the others are told
+///   the reason.
 ///
 /// Any thread.
 
@@ -14,13 +14,12 @@
 
 /// `comm` is ready.
 void gn_life_join(gn_comm *comm);
-/// `comm` is about to leave its group. If another communicator's failure is the reason, it learns so
-/// now, for its goodbye.
+/// `comm` is about to leave its group. If another communicator's failure is the reason, it learns
+/// so now, for its goodbye.
 void gn_life_leave(gn_comm *comm);
 
-/// Reads what has been said to the communicators that are in no collective, and sends their signs of
-/// life. Leaves out `comm`, in which the caller waits.
-/// @return when that is due again
+/// Reads what has been said to the communicators that are in no collective, and sends their signs
+/// of life. Leaves out `comm`, in which the caller waits. @return when that is due again
 uint64_t gn_life_serve(const gn_comm *comm, uint64_t now);
 
 /// Whether another one of this process has failed since `comm` was made.

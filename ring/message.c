@@ -7,7 +7,8 @@
 
 static const uint8_t magic[4] = {'G', 'N', 'C', '1'};
 
-// A writer that trusts its caller's buffer (GN_FRAME_MAX covers every message), and a reader that trusts nothing.
+// The writer trusts its caller's buffer, because GN_FRAME_MAX covers every message. The reader
+// trusts nothing.
 typedef struct writer {
     uint8_t *start, *at;
 } writer;
@@ -64,7 +65,7 @@ static uint16_t get16(reader *r)
     return (uint16_t)get(r, 2);
 }
 
-/// A byte that must be below `limit`.
+/// Reads a byte that must be below `limit`.
 static uint8_t get_below(reader *r, unsigned limit)
 {
     uint8_t value = get8(r);
@@ -175,7 +176,8 @@ bool gn_hello_read(const gn_frame *frame, gn_hello *hello)
     get_address(&r, &hello->at_switch);
     hello->switch_values = get16(&r);
     hello->timeout_ms = (uint32_t)get(&r, 4);
-    return finished(&r);  // ranges are a matter of comparing with the others, which gives better messages
+    // Ranges are not checked here: comparing with the other ranks gives better messages.
+    return finished(&r);
 }
 
 size_t gn_roster_write(uint8_t *out, const gn_roster *roster)
@@ -250,7 +252,7 @@ bool gn_failure_read(const gn_frame *frame, gn_failure *failure)
     if (length > GN_TEXT_MAX) return false;
     get_bytes(&r, failure->text, length);
     failure->text[length] = 0;
-    for (size_t i = 0; i < length; i++) {  // it ends up on somebody's terminal
+    for (size_t i = 0; i < length; i++) {  // it may end up on a terminal
         unsigned char c = (unsigned char)failure->text[i];
         if (c < 0x20 || c == 0x7F) failure->text[i] = '?';
     }

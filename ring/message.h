@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_MESSAGE_H
 #define GRADNIC_RING_MESSAGE_H
-/// The bytes of the bootstrap and out-of-band connections: the one place where they are written and where bytes from the
-/// network are parsed. Pure functions, no I/O. docs/collectives.md has the formats.
+/// The messages of the bootstrap and of the out-of-band connections, as bytes. This is the one
+/// place where they are written, and where bytes from the network are parsed. Pure functions. The
+/// formats are in docs/collectives.md.
 ///
-/// Every message is a frame: magic "GNC1", type u8, zero u8, length of the body u16; then the body. Little-endian.
+/// Every message is a frame: magic "GNC1", type u8, zero u8, length of the body u16, and the body.
+/// Little-endian.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,30 +18,34 @@ enum {
     GN_TOKEN_BYTES = 16,
     GN_TEXT_MAX = 400,
     GN_ADDRESS_BYTES = 24,
-    GN_BODY_MAX = GN_TOKEN_BYTES + 10 + GN_RANKS_MAX * (GN_ADDRESS_BYTES + 1),  // the largest message: TABLE
+    /// The largest message is TABLE.
+    GN_BODY_MAX = GN_TOKEN_BYTES + 10 + GN_RANKS_MAX * (GN_ADDRESS_BYTES + 1),
     GN_FRAME_MAX = GN_FRAME_HEADER + GN_BODY_MAX,
     GN_DATA_HELLO_BYTES = 32,
     GN_PROTOCOL_VERSION = 3
 };
 
 typedef enum gn_message_type {
-    GN_MSG_HELLO = 1,    // bootstrap, rank i -> rank 0: who I am, what I am configured as, where I listen
-    GN_MSG_ROSTER = 2,   // 0 -> i: which ranks have come so far
-    GN_MSG_TABLE = 3,    // 0 -> i: all have come: the token and every address
-    GN_MSG_READY = 4,    // i -> 0: connected to my neighbours
-    GN_MSG_GO = 5,       // 0 -> i: all are ready
-    GN_MSG_FAIL = 6,     // either way, bootstrap and control: it is over, and why
-    GN_MSG_JOIN = 7,     // first message on a out-of-band connection
-    GN_MSG_WELCOME = 8,  // its answer
-    GN_MSG_OP = 16,      // control: what I call
-    GN_MSG_AGREE = 17,   // control: my value of an agreement round, going round the ring or to rank 0
-    GN_MSG_AGREED = 18,  // control: rank 0 -> workers: the maximum
-    GN_MSG_ALIVE = 19,   // bootstrap and control: still here, and how far
-    GN_MSG_BYE = 20,     // control: gn_comm_free(), and why
-    GN_MSG_DONE = 21     // control, algorithm switch: i -> 0: I have all results; 0 -> i: everyone has
+    // Bootstrap, between rank i and rank 0.
+    GN_MSG_HELLO = 1,   ///< i to 0: who I am, how I am configured, where I listen
+    GN_MSG_ROSTER = 2,  ///< 0 to i: which ranks have come so far
+    GN_MSG_TABLE = 3,   ///< 0 to i: all have come; the token and every address
+    GN_MSG_READY = 4,   ///< i to 0: I am connected to my neighbours
+    GN_MSG_GO = 5,      ///< 0 to i: all are ready
+    // Bootstrap and out-of-band.
+    GN_MSG_FAIL = 6,    ///< it is over, and why
+    GN_MSG_ALIVE = 19,  ///< I am still here, and how far I am
+    // Out-of-band.
+    GN_MSG_JOIN = 7,     ///< the first message: who I am
+    GN_MSG_WELCOME = 8,  ///< its answer
+    GN_MSG_OP = 16,      ///< what I call
+    GN_MSG_AGREE = 17,   ///< my value of an agreement: it goes round the ring, or to rank 0
+    GN_MSG_AGREED = 18,  ///< rank 0 to the others: the largest value
+    GN_MSG_BYE = 20,     ///< I have called gn_comm_free(), and why
+    GN_MSG_DONE = 21     ///< algorithm switch: i to 0: I have all results; 0 to i: all ranks have
 } gn_message_type;
 
-/// Where a rank listens, or a switch. `bytes`: IPv4 in the first 4, or IPv6.
+/// Where a rank or a switch listens. `bytes` is IPv4 in the first 4, or IPv6.
 typedef struct gn_address {
     uint8_t family;  ///< 4 or 6; 0: none
     uint16_t data_port, oob_port;
@@ -71,8 +77,8 @@ typedef struct gn_rank_table {
     uint16_t size;
     gn_address address[GN_RANKS_MAX];
     uint16_t switch_values;              ///< the least of all ranks
-    uint32_t timeout_ms;                 ///< likewise: everyone's from here on
-    uint8_t switch_index[GN_RANKS_MAX];  ///< equal for ranks at one switch; numbered as they first appear
+    uint32_t timeout_ms;                 ///< the least of all ranks, and everyone's from here on
+    uint8_t switch_index[GN_RANKS_MAX];  ///< equal for ranks at one switch, counted from 0
 } gn_rank_table;
 
 typedef struct gn_roster {
@@ -93,9 +99,10 @@ typedef struct gn_join {
     uint16_t rank;
 } gn_join;
 
-/// What a rank calls. GN_EXPONENT_NONE: not known yet, or nothing to say (a bucket of zeros).
+/// GN_EXPONENT_NONE: not known yet, or a bucket of zeros, which says nothing.
 enum { GN_KIND_ALLREDUCE = 0, GN_KIND_BARRIER = 1, GN_EXPONENT_NONE = -32768 };
 
+/// What a rank calls.
 typedef struct gn_op_header {
     uint64_t sequence, count;
     uint8_t kind, op, algorithm;
@@ -120,39 +127,41 @@ typedef struct gn_frame {
     size_t length;
 } gn_frame;
 
-/// Looks for a whole frame at the start of `bytes`. @return its length in bytes, 0 when more bytes are needed,
-/// -1 when this cannot be one of our frames (as soon as that is known).
+/// Looks for a whole frame at the start of `bytes`.
+/// @return its length in bytes; 0 when more bytes are needed; -1 when this cannot be one of our
+/// frames, as soon as that is known
 int gn_frame_parse(const uint8_t *bytes, size_t available, gn_frame *frame);
 
-/// Each writes a whole frame and returns its length; `out` has room for GN_FRAME_MAX bytes.
+/// Each writes a whole frame. `out` has room for GN_FRAME_MAX bytes. @return its length
 size_t gn_hello_write(uint8_t *out, const gn_hello *hello);
 size_t gn_roster_write(uint8_t *out, const gn_roster *roster);
 size_t gn_rank_table_write(uint8_t *out, const gn_rank_table *table);
 size_t gn_failure_write(uint8_t *out, const gn_failure *failure);
-size_t gn_bye_write(uint8_t *out, const gn_failure *why);  // status GN_OK: without a reason
+size_t gn_bye_write(uint8_t *out, const gn_failure *why);  ///< status GN_OK: without a reason
 size_t gn_join_write(uint8_t *out, const gn_join *join);
 size_t gn_op_header_write(uint8_t *out, const gn_op_header *header);
 size_t gn_agree_write(uint8_t *out, gn_message_type type, const gn_agree *agree);
 size_t gn_alive_write(uint8_t *out, const gn_alive *alive);
-size_t gn_done_write(uint8_t *out, uint64_t collectives);   // how many are finished
-size_t gn_empty_write(uint8_t *out, gn_message_type type);  // READY, GO, WELCOME
+size_t gn_done_write(uint8_t *out, uint64_t collectives);   ///< how many are finished
+size_t gn_empty_write(uint8_t *out, gn_message_type type);  ///< READY, GO, WELCOME
 
-/// Each reads the body of a frame of its type. @return false when a field is out of its range or the length is wrong;
-/// then the content of the destination is unspecified.
-/// Of another version of the protocol: only version, job, rank and size.
+/// Each reads the body of a frame of its type. Of a HELLO of another version of the protocol it
+/// reads only version, job, rank and size. @return false when a field is out of its range or the
+/// length is wrong; then the content of the destination is unspecified
 bool gn_hello_read(const gn_frame *frame, gn_hello *hello);
 bool gn_roster_read(const gn_frame *frame, gn_roster *roster);
 bool gn_rank_table_read(const gn_frame *frame, gn_rank_table *table);
 bool gn_failure_read(const gn_frame *frame, gn_failure *failure);
-bool gn_bye_read(const gn_frame *frame, gn_failure *why);  // status GN_OK: without a reason
+bool gn_bye_read(const gn_frame *frame, gn_failure *why);  ///< status GN_OK: without a reason
 bool gn_join_read(const gn_frame *frame, gn_join *join);
 bool gn_op_header_read(const gn_frame *frame, gn_op_header *header);
 bool gn_agree_read(const gn_frame *frame, gn_agree *agree);
 bool gn_alive_read(const gn_frame *frame, gn_alive *alive);
 bool gn_done_read(const gn_frame *frame, uint64_t *collectives);
 
-/// A data connection begins with 8 values that no profile of the NIC changes: NaN or infinity, which always travel as
-/// tag 3, each with 3 bytes of the hello in its sign and mantissa. So the stream holds nothing but binary32 values.
+/// A data connection begins with 8 values that no profile of the NIC changes. They are NaN or
+/// infinity, which always travel as tag 3. Each carries 3 bytes of the hello in its sign and
+/// mantissa. So the connection carries nothing but binary32 values.
 void gn_data_hello_write(uint8_t out[GN_DATA_HELLO_BYTES], const gn_join *join);
 bool gn_data_hello_read(const uint8_t bytes[GN_DATA_HELLO_BYTES], gn_join *join);
 

@@ -7,15 +7,15 @@
 #include "ring/failure.h"
 #include "ring/turn.h"
 
-// Reading ---------------------------------------------------------------------------------------
+// Reading -----------------------------------------------------------------------------------------
 
 static bool take_failure_locked(gn_comm *comm, int index, const gn_frame *frame)
 {
     gn_neighbour *neighbour = &comm->neighbours[index];
     gn_failure failure;
     if (!gn_failure_read(frame, &failure)) return false;
-    // A neighbour that has begun the next collective has finished this one. So all ranks are in this
-    // one, and all that this rank needs is on its way.
+    // A neighbour that has begun the next collective has finished this one. So all ranks are in
+    // this one, and all that this rank needs is on its way.
     const bool ahead = comm->own_header_set && comm->turn[(comm->sequence + 1) % 2].have_header[index];
     if (!ahead || failure.status == GN_ABORTED) {
         gn_oob_fail_by_locked(comm, &failure, neighbour);
@@ -82,7 +82,7 @@ void gn_oob_read_locked(gn_comm *comm, int index)
     if (over && !comm->dead && !neighbour->said_bye && !neighbour->failed_ahead) lost_locked(comm, neighbour);
 }
 
-// Signs of life ---------------------------------------------------------------------------------
+// Signs of life -----------------------------------------------------------------------------------
 
 uint64_t gn_oob_beat_span(const gn_comm *comm)
 {
@@ -93,8 +93,8 @@ uint64_t gn_oob_beat_span(const gn_comm *comm)
 static void beat_one_locked(gn_comm *comm, int index)
 {
     gn_framed *oob = comm->neighbours[index].oob;
-    // A neighbour that does not read them is in no collective. It will find enough when it comes, and
-    // they must not fill the room for other messages.
+    // A neighbour that does not read them is in no collective. It will find enough when it comes,
+    // and they must not fill the room for other messages.
     if (!comm->own_header_set) gn_framed_flush(oob);
     if (!comm->own_header_set && gn_framed_unsent(oob)) return;
     const gn_alive alive = {.sequence = comm->sequence, .data_sent = comm->data_sent[index]};
@@ -117,7 +117,7 @@ uint64_t gn_oob_beat_locked(gn_comm *comm, uint64_t now)
     return next;
 }
 
-// The ends --------------------------------------------------------------------------------------
+// The ends ----------------------------------------------------------------------------------------
 
 gn_status gn_oob_abort(gn_comm *comm, const char *reason)
 {

@@ -26,7 +26,8 @@ void gn_pace_end(gn_pace *pace, uint64_t now)
 uint16_t gn_pace_priority(const gn_pace *pace, uint64_t now, uint64_t remaining, unsigned layer, unsigned layers)
 {
     const double time = gn_seconds(remaining ? remaining : gn_elapsed(pace->born, now));
-    const bool known = pace->communication && pace->computation;  // otherwise they count as equally long
+    // As long as they are not known, they count as equally long.
+    const bool known = pace->communication && pace->computation;
     if (!layer || layer > layers) layer = layers = 1;
     return gn_priority(time, layers, layer, known ? gn_seconds(pace->communication) : 1,
                        known ? gn_seconds(pace->computation) : 1);

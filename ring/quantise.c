@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantise once, add exactly. With lattice and dense each rank puts its own contribution on the grid of
-// multiples of the step, once. From then on all sums are sums of integers (up to 2^24 steps). Every NIC on
-// the way passes them without loss, and they do not depend on their order.
+// Quantise once, add exactly. With lattice and dense each rank puts its own contribution on the
+// grid of multiples of the step, once. From then on all sums are sums of integers (up to 2^24
+// steps). Every NIC on the way passes them without loss, and they do not depend on their order.
 //
-// Paper has no such grid. The owner of a reduced block passes it through the codec before it is sent back,
-// so that it keeps what all others will decode.
+// Paper has no such grid. The owner of a reduced block passes it through the codec before it is
+// sent back, so that it keeps what all others will decode.
 #include <math.h>
 #include <string.h>
 
 #include "ring/exchange.h"
 #include "ring/turn.h"
 
-enum { CHUNK = 2048 };  // values worked on at a time: two passes over 8 KiB stay in the first-level cache
+enum { CHUNK = 2048 };  // values at a time: two passes over 8 KiB stay in the first-level cache
 
 void gn_histogram_add(uint64_t *histogram, const float *values, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {  // four tables: neighbours with equal exponents do not wait for each other
+    // Four tables: values in a row that have equal exponents do not wait for each other.
+    for (size_t i = 0; i < count; i++) {
         uint32_t bits;
         memcpy(&bits, &values[i], sizeof bits);
         histogram[(i & 3) * 256 + (bits >> 23 & 0xFF)]++;
@@ -24,8 +25,8 @@ void gn_histogram_add(uint64_t *histogram, const float *values, size_t count)
 
 int gn_histogram_exponent(const uint64_t *histogram)
 {
-    // E[m^2] = 7/3 for mantissas spread evenly over [1, 2). Exponent 0 is zeros and subnormals, 255 is
-    // infinities and NaNs.
+    // E[m^2] = 7/3 for mantissas spread evenly over [1, 2). Exponent 0 is zeros and subnormals, 255
+    // is infinities and NaNs.
     const double mean_square = 7.0 / 3.0;
     double sum = 0, total = 0;
     for (int e = 0; e < 255; e++) {
@@ -57,12 +58,13 @@ void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *
     exchange->finish_pass = exchange->shift || exchange->divisor != 1;
 }
 
-/// Lattice and dense send what exceeds 32767 steps raw, bit for bit. But only multiples of the step may
-/// enter the sum.
+/// Lattice and dense send what exceeds 32767 steps raw, bit for bit. But only multiples of the step
+/// may enter the sum.
 static void round_outliers(const gn_codec *codec, float *values, float *residual, size_t count)
 {
     const float step = ldexpf(1, 1 - codec->bound_exp), per_step = ldexpf(1, codec->bound_exp - 1);
-    const float coded = 32767 * step, whole = 0x1p24f * step;  // from 2^24 steps on every float is a multiple
+    const float coded = 32767 * step;
+    const float whole = 0x1p24f * step;  // from here on every float is a multiple of the step
     int any = 0;
     for (size_t i = 0; i < count; i++) any |= fabsf(values[i]) > coded;
     for (size_t i = 0; any && i < count; i++) {

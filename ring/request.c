@@ -121,7 +121,8 @@ gn_status gn_wait(gn_request *request)
 {
     if (!request) return GN_INVALID;
     pthread_mutex_lock(&request->lock);
-    while (!request->done) pthread_cond_wait(&request->changed, &request->lock);  // every collective has a deadline
+    // Every collective has a deadline, so this ends.
+    while (!request->done) pthread_cond_wait(&request->changed, &request->lock);
     gn_status status = request->status;
     pthread_mutex_unlock(&request->lock);
     free_request(request);

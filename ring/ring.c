@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// INCEPTIONN (MICRO 2018) Algorithm 1. The vector is cut into N blocks. In N-1 steps rank r sends block
-// r-s and adds what arrives to block r-s-1. Then block r+1 is whole at rank r, and in N-1 more steps the
-// sums go round.
+// INCEPTIONN (MICRO 2018) Algorithm 1. The vector is cut into N blocks. In N-1 steps rank r sends
+// block r-s and adds what arrives to block r-s-1. Then block r+1 is whole at rank r, and in N-1
+// more steps the sums go round.
 //
-// No barrier stands between the steps. What a rank sends is one run of bytes, what it receives another.
-// It may have sent in step s+1 whatever it has received in step s, so a link that is the bottleneck never
-// waits.
+// No barrier stands between the steps. What a rank sends is one run of bytes, what it receives
+// another. It may have sent in step s+1 whatever it has received in step s, so a link that is the
+// bottleneck never waits.
 #include <errno.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ typedef struct ring {
     size_t sent, received;       ///< bytes of the block of that step
     size_t own_ready;            ///< bytes of the first block that are ready to be sent
     size_t finished;             ///< bytes of the block being sent that are finished (second leg)
-    size_t staged, staged_sent;  ///< with a wire function: bytes in `out`, and how many of them are gone
+    size_t staged, staged_sent;  ///< with a wire function: bytes in `out`, and how many left
     uint8_t *in, *out;
     bool header_checked;
     bool send_full;  ///< the socket took less than there was
@@ -56,7 +56,7 @@ size_t gn_ring_memory(const gn_comm *comm)
     return comm->segment + 64 + (comm->config.wire ? comm->segment : 0);
 }
 
-/// Bytes of the current block that may be on their way: all that are known here.
+/// Bytes of the current block that may be sent: all that are known here.
 static size_t may_send(const ring *r)
 {
     size_t whole = block_bytes(r, block_of(r, r->send_step, 0));
@@ -64,7 +64,8 @@ static size_t may_send(const ring *r)
     return r->recv_step == r->send_step - 1 ? r->received & ~(size_t)3 : 0;
 }
 
-/// Where the bytes are that this step sends. The first block goes straight from the caller's buffer when nothing is done to it.
+/// Where the bytes of this step are. The first block goes straight from the caller's buffer
+/// when nothing is done to it.
 static const uint8_t *send_source(ring *r, size_t start)
 {
     const gn_bucket *bucket = r->x->bucket;
@@ -72,7 +73,7 @@ static const uint8_t *send_source(ring *r, size_t start)
     return (const uint8_t *)((direct ? bucket->send : bucket->recv) + start);
 }
 
-/// First block: make the next segment ready just ahead of the sending, while it is in the cache.
+/// First block: makes the next segment ready just ahead of the sending, while it is in the cache.
 static size_t make_own_ready(ring *r, size_t start, size_t limit)
 {
     if (r->send_step || !r->x->own_pass) return limit;
@@ -84,7 +85,7 @@ static size_t make_own_ready(ring *r, size_t start, size_t limit)
     return r->own_ready;
 }
 
-/// Second leg: what has been sent on is final.
+/// Second leg: finishes what has been sent on.
 static void finish_sent(ring *r, size_t start)
 {
     if (r->send_step < r->comm->size - 1) return;
@@ -100,7 +101,8 @@ static void count_sent(ring *r, size_t start, size_t bytes)
     finish_sent(r, start);
 }
 
-/// Copies a piece aside and gives it to the caller's wire function. @return false when nothing is there.
+/// Copies a piece aside and gives it to the caller's wire function. @return false when nothing is
+/// there.
 static bool stage(ring *r, const uint8_t *source, size_t available)
 {
     if (r->staged_sent < r->staged) return true;
@@ -119,7 +121,7 @@ static void next_send_step(ring *r)
     }
 }
 
-/// @return bytes sent, 0 when nothing can be, -1 with errno.
+/// @return bytes sent, 0 when nothing can be, -1 with errno
 static ssize_t send_some(ring *r)
 {
     size_t start = block_start(r, block_of(r, r->send_step, 0));
@@ -143,7 +145,7 @@ static ssize_t send_some(ring *r)
     return sent;
 }
 
-/// First leg: receive beside, add. A value that is cut in two waits at the front of `in`.
+/// First leg: adds what was received into `in`. A value that is cut in two waits at its front.
 static void reduce(ring *r, size_t start, size_t fragment, size_t got)
 {
     size_t whole = (fragment + got) & ~(size_t)3;
@@ -153,7 +155,7 @@ static void reduce(ring *r, size_t start, size_t fragment, size_t got)
     memmove(r->in, r->in + whole, fragment + got - whole);
 }
 
-/// Last step: nobody waits for these, so they are final.
+/// Last step: finishes what was received, because nobody waits for it.
 static void finish_received(ring *r, size_t start, size_t got)
 {
     if (r->recv_step != r->steps - 1) return;
@@ -169,7 +171,7 @@ static void next_recv_step(ring *r)
     }
 }
 
-/// @return bytes received, 0 when there are none, -1 with errno (0 for the end of the connection).
+/// @return bytes received, 0 when there are none, -1 with errno (0: the connection has ended)
 static ssize_t recv_some(ring *r)
 {
     int block = block_of(r, r->recv_step, 1);
@@ -195,7 +197,7 @@ static ssize_t recv_some(ring *r)
     return got;
 }
 
-/// Nothing moves: wait for sockets and news.
+/// Nothing moves: waits for sockets and news.
 static gn_status wait_for_progress(ring *r, bool blocked)
 {
     gn_comm *comm = r->comm;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a group comes to have a job at a switch, and leaves it. Every rank asks for its own place. Which
-// place that is follows from who shares a switch with whom (bootstrap/server.c). Where ranks have more
-// than one switch, those are leaves of one parent.
+// How a group comes to have a job at a switch, and leaves it. Every rank asks for its own place.
+// Which place that is follows from who shares a switch with whom (bootstrap/server.c). Where ranks
+// have more than one switch, those are leaves of one parent.
 #include "ring/switched.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@
 #include "ring/oob.h"
 #include "ring/turn.h"
 
-// A switch and workers that are processes wait for processors as well as for packets. What is asked for
-// again too early costs them the more.
+// A switch and workers that are processes wait for processors as well as for packets. What is asked
+// for again too early costs them the more.
 enum { SLOTS_INT32 = 256, SLOTS_COMPRESSED = 512, RTO_DEFAULT_US = 10000 };
 
 static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *join, gn_error *error)
@@ -49,7 +49,7 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
                                 .children = (uint8_t)children,
                                 .parent_bit = switches > 1 ? mine : 0,
                                 .parent_children = (uint8_t)(switches > 1 ? switches : 0),
-                                .leader = at[0] == mine ? 0 : GN_AGG_WORKERS_MAX,  // the first of its children
+                                .leader = at[0] == mine ? 0 : GN_AGG_WORKERS_MAX,
                                 .format = (uint8_t)gn_switch_route_format(config),
                                 .bound_exp = (int8_t)(config->quantise ? config->codec.bound_exp : 0),
                                 .packet_values = comm->table.switch_values,
@@ -185,9 +185,9 @@ gn_status gn_switched_join(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
     return status ? status : open_channels(comm, s, &join, &answer.welcome, &boot->route, error);
 }
 
-/// The communicator has failed. The switch is told, so that it does not keep the job until it finds that
-/// nobody goes on: a rank that has stopped keeps its connection. But the switch may have results of an
-/// earlier collective that somebody still lacks. Then it is not told.
+/// The communicator has failed. The switch is told, so that it does not keep the job until it finds
+/// that nobody goes on: a rank that has stopped keeps its connection. But the switch may have
+/// results of an earlier collective that somebody still lacks. Then it is not told.
 static void end_at_switch(gn_comm *comm)
 {
     char why[GN_ERROR_TEXT];
@@ -206,7 +206,8 @@ void gn_switched_leave(gn_comm *comm)
     const uint64_t begun = gn_now();
     uint64_t until = begun;  // what has been said meanwhile is read before anybody is given up
     while (!gn_oob_all_finished(comm, finished)) {
-        if (gn_oob_poll(comm, NULL, 0, gn_ms_until(until, gn_now()))) break;  // it has failed: nobody waits for more
+        // After a failure nobody waits for more.
+        if (gn_oob_poll(comm, NULL, 0, gn_ms_until(until, gn_now()))) break;
         until = gn_oob_finish_until(comm, finished, begun);
         if (gn_now() >= until) break;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_SWITCHED_H
 #define GRADNIC_RING_SWITCHED_H
-/// The algorithm switch: what a communicator has beside its out-of-band connections. switched.c joins and
-/// leaves, switched_run.c exchanges.
+/// The algorithm switch: what a communicator has beside its out-of-band connections. switched.c
+/// joins and leaves, switched_run.c exchanges.
 
 #include "ring/bootstrap/bootstrap.h"
 #include "ring/pace.h"
@@ -26,9 +26,9 @@ typedef struct gn_switched {
 /// @return GN_OK, GN_IO, GN_INVALID (refused), GN_TIMEOUT, GN_PEER_LOST, ...
 gn_status gn_switched_join(gn_comm *comm, gn_bootstrap *boot, gn_error *error);
 
-/// Leaves. The job ends for all when one rank does. After a failure the switch is told of it. Otherwise
-/// this waits until all ranks have their last results: at most for the timeout, and not for ranks that have
-/// been silent for that long.
+/// Leaves. The job ends for all when one rank does. After a failure the switch is told of it.
+/// Otherwise this waits until all ranks have their last results: at most for the timeout, and not
+/// for ranks that have been silent for that long.
 void gn_switched_leave(gn_comm *comm);
 
 /// Closes everything. NULL is allowed.

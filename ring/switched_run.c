@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One allreduce through a switch. The vector is cut into as many runs of whole chunks as there are
-// channels. The thread of the collective moves the first one, and serves the out-of-band connections and
-// the switch's. The others have a thread each, which touches nothing but its channel.
+// channels. The thread of the collective moves the first one, and serves the out-of-band
+// connections and the switch's. The others have a thread each, which touches nothing but its
+// channel.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -31,7 +32,7 @@ static uint64_t collectives(const run *r)
     return r->comm->sequence + 1;  // through this one
 }
 
-// Threads -----------------------------------------------------------------------------------------------------------------
+// Threads -----------------------------------------------------------------------------------------
 
 typedef struct errand {
     gn_switched *s;
@@ -76,7 +77,8 @@ static gn_status start_threads(run *r, errand *errands)
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!failed) return GN_OK;
-    return gn_oob_fail(r->comm, GN_NO_MEMORY, r->comm->rank, "rank %d: no thread: %s", r->comm->rank, strerror(failed));
+    return gn_oob_fail(r->comm, GN_NO_MEMORY, r->comm->rank, "rank %d cannot start a thread: %s", r->comm->rank,
+                       strerror(failed));
 }
 
 static void stop_threads(run *r)
@@ -91,7 +93,7 @@ static void stop_threads(run *r)
     (void)!read(r->s->news, &drained, sizeof drained);
 }
 
-// When the switch is to blame ------------------------------------------------------------------------------------------------
+// When the switch is to blame ---------------------------------------------------------------------
 
 /// Says what has been waited for longest: ", waiting for psn 7 of channel 0 for 312 ms".
 static void describe_wait(const run *r, char *text, size_t room)
@@ -122,7 +124,8 @@ static gn_status blame_switch(run *r, const char *how)
                             : "");
 }
 
-/// The switch has ended the job. If that is because a rank has died, the out-of-band connections know which.
+/// The switch has ended the job. If that is because a rank has died, the out-of-band connections
+/// know which.
 static gn_status switch_gone(run *r)
 {
     const uint64_t until = gn_now() + gn_oob_beat_span(r->comm);
@@ -132,12 +135,12 @@ static gn_status switch_gone(run *r)
     while (!status && gn_now() < until) {
         status = gn_oob_poll(r->comm, NULL, 0, 10);
         gn_oob_take_later(r->comm);
-        if (!status) status = gn_oob_check_deadline(r->comm, waiting);  // someone may have said goodbye
+        if (!status) status = gn_oob_check_deadline(r->comm, waiting);  // a rank may have left
     }
     return status ? status : blame_switch(r, r->s->tether.why);
 }
 
-// The collective's thread -----------------------------------------------------------------------------------------------------
+// The collective's thread -------------------------------------------------------------------------
 
 static bool all_headers(const run *r)
 {
@@ -162,14 +165,15 @@ static gn_status check_deadlines(run *r)
     char text[GN_ADMISSION_TEXT + 80];
     snprintf(text, sizeof text, "no sign of life for %d ms", comm->timeout_ms);
     if (still > limit && gn_elapsed(heard, now) > limit) return blame_switch(r, text);
-    // Rank 0 knows whether all are in this collective. If they are, and all live, the datagrams do not pass.
+    // Rank 0 knows whether all are in this collective. If they are, and all live, the datagrams do
+    // not pass.
     snprintf(text, sizeof text, "it lives, but has sent no result for %d ms%s%s%s", comm->timeout_ms,
              *tether->waits ? " (" : "", tether->waits, *tether->waits ? ")" : "");
     if (!comm->rank && still > limit && all_headers(r)) return blame_switch(r, text);
     return GN_OK;
 }
 
-/// What the channels have come to.
+/// Looks what the channels have come to.
 static gn_status look(run *r)
 {
     gn_comm *comm = r->comm;
@@ -212,7 +216,8 @@ static bool complete(run *r)
     for (unsigned i = 0; i < r->channels; i++)
         if (!atomic_load(&r->s->channel[i].done)) return false;
     if (r->told) return gn_oob_all_finished(r->comm, collectives(r));
-    if (!(r->comm->rank ? gn_oob_has_header(r->comm, 0) : all_headers(r))) return false;  // is it the same call?
+    // Not before the headers say that it is the same call.
+    if (!(r->comm->rank ? gn_oob_has_header(r->comm, 0) : all_headers(r))) return false;
     for (unsigned i = 0; i < r->channels; i++) fell |= atomic_load(&r->s->channel[i].fell);
     r->s->finished = collectives(r);
     gn_oob_finish(r->comm, collectives(r));
@@ -220,7 +225,7 @@ static bool complete(run *r)
     return r->comm->rank || !fell || gn_oob_all_finished(r->comm, collectives(r));
 }
 
-/// Time the job still has to go, as the application has said.
+/// The span that the job still has to go, as the application has said.
 static uint64_t remaining(gn_comm *comm)
 {
     pthread_mutex_lock(&comm->stats_lock);
@@ -243,7 +248,7 @@ static gn_status post(run *r)
         const size_t first = chunks * i / r->channels * values, next = chunks * (i + 1) / r->channels * values;
         const gn_status status =
             gn_worker_channel_post(&r->s->channel[i], r->x, first, (next < count ? next : count) - first);
-        if (status) return gn_oob_fail(r->comm, status, r->comm->rank, "rank %d: out of memory", r->comm->rank);
+        if (status) return gn_oob_fail(r->comm, status, r->comm->rank, "rank %d is out of memory", r->comm->rank);
         gn_worker_set_priority(r->s->channel[i].worker, priority);
     }
     r->comm->data_expected = count * sizeof(float);
@@ -251,7 +256,7 @@ static gn_status post(run *r)
     return GN_OK;
 }
 
-/// The channels' accounts become the collective's.
+/// Adds the channels' accounts to the collective's.
 static void collect(run *r)
 {
     gn_worker_stats sum = {0};

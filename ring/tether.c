@@ -8,7 +8,7 @@
 #include "net/clock.h"
 #include "net/tcp.h"
 
-enum { OUT_ROOM = 2 * GN_ADMISSION_MAX };  // frames are few: when more wait, the switch does not read
+enum { OUT_ROOM = 2 * GN_ADMISSION_MAX };  // frames are few: if more wait, the switch does not read
 
 static void end(gn_tether *t, const char *why)
 {
@@ -76,7 +76,8 @@ static void take_news(gn_tether *t, const gn_admission *frame)
     end(t, frame->text);
 }
 
-/// Takes all that has come, also before the end. An answer to JOIN goes to `answer`, unless it is NULL.
+/// Takes all that has come, also what came before the end. An answer to JOIN goes to `answer`,
+/// unless that is NULL.
 static void take_all(gn_tether *t, gn_admission *answer)
 {
     heard h = {.fault = ""};
@@ -119,7 +120,8 @@ void gn_tether_serve(gn_tether *t, short events)
 void gn_tether_ping(gn_tether *t, uint64_t now)
 {
     t->last_ping = now;
-    // As long as something waits to be sent, the switch does not read: another PING would change nothing.
+    // As long as something waits to be sent, the switch does not read: another PING would change
+    // nothing.
     if (!t->gone && !gn_framed_unsent(t->connection)) send_frame(t, &(gn_admission){.type = GN_ADMISSION_PING});
 }
 

@@ -37,7 +37,8 @@ struct pollfd gn_tether_poll(const gn_tether *tether);
 /// GN_ADMISSION_JOIN until then. @return GN_OK, or GN_IO when `why` says what has ended it
 gn_status gn_tether_advance(gn_tether *tether, const gn_admission_join *join, gn_admission *answer);
 
-/// Once admitted: does what poll() has found possible. Sets `gone` when the switch has ended the job.
+/// Once admitted: does what poll() has found possible. Sets `gone` when the switch has ended the
+/// job.
 void gn_tether_serve(gn_tether *tether, short events);
 
 /// Asks for a sign of life.

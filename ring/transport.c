@@ -11,8 +11,9 @@
 #include "ring/neighbours.h"
 
 enum {
-    OOB,   // the door, and the link, of the out-of-band connections
-    DATA,  // and that of the data connections
+    // Both kinds of connections, and the doors where they come in.
+    OOB,
+    DATA,
     JOIN_BYTES = GN_FRAME_HEADER + GN_TOKEN_BYTES + 2,
     ROOM_MAX = GN_STRANGERS_MAX + 2 * GN_RANKS_MAX  // two connections of each rank that is expected
 };
@@ -88,8 +89,9 @@ static gn_status start_connect(meeting *m, int which, gn_error *error)
     return GN_OK;
 }
 
-/// The neighbour has closed a connection before it knew who we are: strangers took our place. The other
-/// connection stays, so that the neighbour never joins a connection of one attempt with one of another.
+/// The neighbour has closed a connection before it knew who we are: strangers took our place. The
+/// other connection stays, so that the neighbour never joins a connection of one attempt with one
+/// of another.
 static gn_status lose(meeting *m, int which)
 {
     gn_neighbour *neighbour = callee(m);
@@ -163,7 +165,7 @@ static gn_status advance_oob(meeting *m, gn_error *error)
     if (found == 1 && frame.type == GN_MSG_WELCOME)
         m->welcomed = true;
     else if (found)
-        return gn_fail(error, GN_CORRUPT, "rank %d at %s sent no welcome but something else", neighbour->rank,
+        return gn_fail(error, GN_CORRUPT, "rank %d at %s sent something other than a welcome", neighbour->rank,
                        neighbour->name);
     if (m->welcomed || oob->state != GN_FRAMED_CLOSED) return GN_OK;
     if (connecting && oob->error && !closed_by_neighbour(oob->error))
@@ -187,7 +189,8 @@ static int parse_data_hello(const uint8_t *bytes, size_t available, void *join)
     return gn_data_hello_read(bytes, join) ? GN_DATA_HELLO_BYTES : -1;
 }
 
-/// Takes in stranger `index`, who says that it is a rank. @return false when it is not one that we wait for
+/// Takes in stranger `index`, who says that it is a rank. @return false when it is not one that we
+/// wait for
 static bool admit(meeting *m, unsigned index, const gn_join *join)
 {
     const unsigned door = m->lobby.strangers[index].door;
@@ -208,7 +211,6 @@ static void read_strangers(meeting *m)
         const gn_stranger *stranger = &m->lobby.strangers[i];
         const unsigned door = stranger->door;
         gn_join join;
-        gn_framed_fill(stranger->connection);
         const int found = gn_framed_next(stranger->connection, door == DATA ? parse_data_hello : parse_join, &join);
         if (!found && !gn_stranger_is_over(stranger, gn_now())) continue;
         if (found > 0 && admit(m, i, &join)) continue;
@@ -244,8 +246,8 @@ static gn_status step(meeting *m, bool *done, gn_error *error)
     if (calling && !m->welcomed && m->data) status = advance_data(m, error);
     if (calling && !m->welcomed && !status) status = advance_oob(m, error);
     if (status) return status;
-    gn_lobby_accept(&m->lobby);
     read_strangers(m);
+    gn_lobby_accept(&m->lobby);
     *done = welcome_complete(m) && (!calling || m->welcomed);
     return GN_OK;
 }
@@ -259,6 +261,7 @@ static void await_events(meeting *m)
         set[n++] = gn_framed_poll(callee(m)->oob);
     }
     (void)poll(set, n, 20);  // short, because the bootstrap connections are looked at between
+    gn_lobby_serve(&m->lobby, set);
 }
 
 static gn_status timed_out(const meeting *m, gn_error *error)
@@ -267,7 +270,7 @@ static gn_status timed_out(const meeting *m, gn_error *error)
         const gn_neighbour *neighbour = &m->comm->neighbours[i];
         if (i == m->connect_to && !m->welcomed)
             return gn_fail(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms%s", neighbour->rank,
-                           neighbour->name, m->comm->timeout_ms, m->lost ? " (it closed what we opened)" : "");
+                           neighbour->name, m->comm->timeout_ms, m->lost ? " (it closed our connections)" : "");
         if (i != m->connect_to && !neighbour->welcomed)
             return gn_fail(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms", neighbour->rank,
                            neighbour->name, m->comm->timeout_ms);
@@ -304,8 +307,8 @@ gn_status gn_transport_connect(gn_comm *comm, gn_bootstrap *boot, gn_error *erro
     status = meet(&m, error);
     gn_lobby_close(&m.lobby);
     for (int i = 0; i < comm->neighbour_count && comm->config.algorithm != GN_RING; i++) {
-        gn_neighbour *neighbour =
-            &comm->neighbours[i];  // one connection, both ways; the second leg chooses its own ToS
+        // One connection, both ways. The second leg chooses its own ToS.
+        gn_neighbour *neighbour = &comm->neighbours[i];
         neighbour->data_in = neighbour->data_out;
         if (!comm->rank && neighbour->data_out >= 0)
             gn_socket_set_tos(neighbour->data_out,

@@ -3,7 +3,8 @@
 #define GRADNIC_RING_TRANSPORT_H
 /// The connections between neighbours, two to each:
 ///
-/// * data: ToS set before connect and listen, nothing but binary32 values. Algorithm switch has none;
+/// * data: ToS set before connect and listen, nothing but binary32 values. Algorithm switch has
+///   none;
 /// * out-of-band: ToS 0, messages.
 ///
 /// In a ring each rank connects to its right neighbour and accepts from its left one. With an

@@ -9,7 +9,7 @@
 
 static const char *const op_names[] = {"sum", "average"};
 
-// Headers ---------------------------------------------------------------------------------------
+// Headers -----------------------------------------------------------------------------------------
 
 static void describe_op(const gn_op_header *h, char *text, size_t room)
 {
@@ -53,7 +53,8 @@ static gn_turn *turn_of(gn_comm *comm, uint64_t sequence)
 
 static bool take_header_locked(gn_comm *comm, int index, const gn_op_header *header)
 {
-    // Our right neighbour's header is not waited for: it may come when its data has long gone round.
+    // Our right neighbour's header is not waited for: it may come when its data has long gone
+    // round.
     if (header->sequence < comm->sequence) return true;
     gn_turn *turn = turn_of(comm, header->sequence);
     if (!turn || turn->have_header[index]) return false;
@@ -82,7 +83,7 @@ gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header)
         comm->data_sent[i] = 0;
         (void)gn_framed_send(neighbour->oob, frame, length);
     }
-    // Behind our header, so that the neighbours can wait for their next collective, too.
+    // Behind our header: by that the neighbours tell whether the failure is ahead of them.
     if (comm->later_from) gn_oob_fail_by_locked(comm, &comm->later, comm->later_from);
     for (int i = 0; i < comm->neighbour_count && !comm->dead; i++)
         if (turn->have_header[i]) compare_header_locked(comm, turn, i);
@@ -113,9 +114,9 @@ bool gn_oob_has_header(gn_comm *comm, int index)
     return has;
 }
 
-// Agreements ------------------------------------------------------------------------------------
+// Agreements --------------------------------------------------------------------------------------
 
-/// @return false for a value of a rank that there is not, or whose value is there already
+/// @return false when there is no such rank, or its value is there already
 static bool add_value_locked(gn_comm *comm, gn_turn *turn, int round_index, int origin, int value)
 {
     gn_round *round = &turn->round[round_index];
@@ -131,7 +132,7 @@ static bool add_value_locked(gn_comm *comm, gn_turn *turn, int round_index, int 
     return true;
 }
 
-/// A value that goes round the ring, or to rank 0.
+/// Takes a value that goes round the ring, or to rank 0.
 static bool take_agree_locked(gn_comm *comm, gn_agree agree)
 {
     gn_turn *turn = turn_of(comm, agree.sequence);
@@ -179,9 +180,9 @@ bool gn_oob_agreed(gn_comm *comm, int round, int *value)
     return done;
 }
 
-// Who has all results ---------------------------------------------------------------------------
+// Who has all results -----------------------------------------------------------------------------
 
-/// Rank 0: when every rank has finished more than before, all are told.
+/// Rank 0: tells all when every rank has finished more than before.
 static void look_who_has_finished_locked(gn_comm *comm)
 {
     uint64_t least = comm->finished;

@@ -20,8 +20,8 @@ void gn_oob_offer(gn_comm *comm, int round, int value);
 /// @return whether all have agreed; then `*value` is the largest value
 bool gn_oob_agreed(gn_comm *comm, int round, int *value);
 
-/// Algorithm switch: this rank has all results of its first `collectives` collectives. When all ranks
-/// have, rank 0 tells them.
+/// Algorithm switch: this rank has all results of its first `collectives` collectives. When all
+/// ranks have, rank 0 tells them.
 void gn_oob_finish(gn_comm *comm, uint64_t collectives);
 bool gn_oob_all_finished(gn_comm *comm, uint64_t collectives);
 /// The same of neighbour `index`, at rank 0.

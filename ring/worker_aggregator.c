@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paper's baseline. Workers send their gradients to rank 0, which is a worker, too. It adds them
-// segment by segment, in the order of ranks, and sends the sums back to all while the next segments come
-// in.
+// The paper's baseline. Workers send their gradients to rank 0, which is a worker, too. It adds
+// them segment by segment, in the order of ranks, and sends the sums back to all while the next
+// segments come in.
 #include <errno.h>
 #include <string.h>
 
@@ -11,7 +11,8 @@
 
 enum { LOOK_EVERY = 64 };
 
-/// Rank 0's view of one worker. Segments arrive in order; one is kept until its turn to be added comes.
+/// Rank 0's view of one worker. Segments arrive in order; one is kept until it is
+/// added.
 typedef struct worker {
     size_t segment;  ///< the one that arrives
     size_t filled;   ///< bytes of it
@@ -52,7 +53,8 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/// The second leg is a gradient unless the baseline sends weights back. Only gradients pass the NIC's codec.
+/// The second leg is a gradient unless the baseline sends weights back. Only gradients pass the
+/// NIC's codec.
 static void pass_wire(gn_comm *comm, uint8_t *bytes, size_t length, bool gradient)
 {
     const gn_comm_config *config = &comm->config;
@@ -65,7 +67,7 @@ static bool has_wire(const gn_comm *comm, bool gradient)
     return gradient ? comm->config.wire != NULL : comm->config.wire_plain != NULL;
 }
 
-// Rank 0 ----------------------------------------------------------------------------------------------------------------
+// Rank 0 ------------------------------------------------------------------------------------------
 
 static size_t segment_bytes(const aggregator *a, size_t segment)
 {
@@ -90,7 +92,7 @@ static bool wants_data(const aggregator *a, const worker *w)
     return w->segment * a->piece < a->total && w->filled < segment_bytes(a, w->segment);
 }
 
-/// Adds whatever segments have their turn.
+/// Adds the segments that are next.
 static void add_in_order(aggregator *a)
 {
     while (a->segment * a->piece < a->total) {
@@ -139,12 +141,13 @@ static ssize_t send_to(aggregator *a, int index)
     return sent;
 }
 
-/// Results that have gone to everyone are final.
+/// Finishes results that have gone to everyone.
 static void finish_sent(aggregator *a)
 {
     size_t least = a->total;
     for (int i = 0; i < a->comm->neighbour_count; i++) least = min(least, a->workers[i].sent & ~(size_t)3);
-    // A piece at a time: to finish 4 bytes for each packet that leaves would cost more than it does.
+    // A piece at a time: to finish 4 bytes for each packet that leaves would cost more than it
+    // does.
     if (least < a->total && least - a->finished < a->piece) return;
     gn_exchange_finish(a->x, a->finished / 4, (least - a->finished) / 4);
     a->finished = least;
@@ -204,7 +207,7 @@ static gn_status aggregate(gn_exchange *exchange)
     return status;
 }
 
-// Workers ---------------------------------------------------------------------------------------------------------------
+// Workers -----------------------------------------------------------------------------------------
 
 typedef struct leaf {
     gn_exchange *x;

@@ -10,8 +10,8 @@
 
 enum { BATCHES_MAX = 64 };
 
-/// The worker is about to look at these values for the first time. This rank's contribution is made now,
-/// while they are in the cache.
+/// The worker is about to look at these values for the first time. This rank's contribution is made
+/// now, while they are in the cache.
 static void make_own(void *context, size_t first, size_t count)
 {
     gn_worker_channel *channel = context;
@@ -92,8 +92,8 @@ static uint8_t tos_of(const gn_worker_channel *channel, const void *datagram, si
     return packet.flags & GN_AGG_FLOAT || !packet.values ? 0 : channel->tos;
 }
 
-/// Sends one batch. Not more, because `now` is to be the time at which it leaves: a chunk that seems to be
-/// older is soon asked for again. @return whether a datagram went out
+/// Sends one batch. Not more, because `now` is to be the time at which it leaves: a chunk that
+/// seems to be older is soon asked for again. @return whether a datagram went out
 static bool send_some(gn_worker_channel *channel, uint64_t now)
 {
     const size_t room = gn_agg_bound(channel->packet_values);
@@ -115,8 +115,8 @@ static bool send_some(gn_worker_channel *channel, uint64_t now)
 bool gn_worker_channel_move(gn_worker_channel *channel, uint64_t now)
 {
     arrival a = {channel, now, false, 0};
-    // All that is there is taken before anything is judged to be late: a thread that has waited for a
-    // processor finds a queue.
+    // All that is there is taken before anything is judged to be late: a thread that has waited for
+    // a processor finds a queue.
     for (int batch = 0; gn_part_socket_receive(channel->io, take, &a) && batch < BATCHES_MAX; batch++) continue;
     if (a.useful) atomic_store_explicit(&channel->moved, now, memory_order_relaxed);
     const bool sent = send_some(channel, now);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_WORKER_CHANNEL_H
 #define GRADNIC_RING_WORKER_CHANNEL_H
-/// A channel of the algorithm switch: a run of every vector, with a UDP socket and a protocol worker
-/// (gradnic/worker.h) of its own. One thread runs it: that of the collective, or one of its own. No
-/// other thread touches what is not atomic.
+/// A channel of the algorithm switch: a run of every vector, with a UDP socket and a protocol
+/// worker (gradnic/worker.h) of its own. One thread runs it: that of the collective, or one of its
+/// own. No other thread touches what is not atomic.
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,16 +29,16 @@ typedef struct gn_worker_channel {
     atomic_uint_least64_t moved;  ///< when a datagram last was of use
     atomic_int failed;            ///< errno of a socket that cannot be used any more
     atomic_bool done;             ///< all results are there...
-    atomic_bool fell;  ///< ... some of them summed by rank 0, who may be asked for them as long as a rank lacks one
+    atomic_bool fell;             ///< ... some summed by rank 0, whom others may still ask
 } gn_worker_channel;
 
-/// Opens it on the socket `fd`, which is there already. `config` is the worker's, but for before, after
-/// and context. `tos` is for config.nic. @return GN_OK, GN_NO_MEMORY, GN_INVALID
+/// Opens it on the socket `fd`, which is there already. `config` is the worker's, but for before,
+/// after and context. `tos` is for config.nic. @return GN_OK, GN_NO_MEMORY, GN_INVALID
 gn_status gn_worker_channel_open(gn_worker_channel *channel, const gn_worker_config *config, uint8_t tos);
 void gn_worker_channel_close(gn_worker_channel *channel);
 
-/// Begins values [first, first + count) of the exchange's bucket. With `count` 0 this collective has
-/// nothing for it. @return GN_OK, GN_NO_MEMORY
+/// Begins values [first, first + count) of the exchange's bucket. With `count` 0 this collective
+/// has nothing for it. @return GN_OK, GN_NO_MEMORY
 gn_status gn_worker_channel_post(gn_worker_channel *channel, const gn_exchange *exchange, size_t first, size_t count);
 
 /// Receives and sends what there is. @return whether there was something

@@ -48,7 +48,7 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
     if (!status && boot->size > 1) status = gn_rendezvous_parse(config->rendezvous, &boot->rendezvous, error);
     if (!status && config->algorithm == GN_SWITCH) status = gn_switch_route_find(config, &boot->route, error);
     if (status || boot->size == 1) return status;  // alone: there is nobody to meet
-    if (boot->rank) return GN_OK;                  // others learn where to listen once they have found rank 0
+    if (boot->rank) return GN_OK;                  // where to listen is known when rank 0 is found
 
     gn_endpoint toward;
     if (!boot->rendezvous.is_file) {

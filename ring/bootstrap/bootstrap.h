@@ -11,8 +11,8 @@
 ///
 /// All ranks are told what goes wrong at one of them. One thread.
 ///
-/// server.c is the half of rank 0, and home.c that of the other ranks. Both use signs.c for signs of
-/// life, and roster.c for who has come.
+/// server.c is the half of rank 0, and home.c that of the other ranks. Both use signs.c for signs
+/// of life, and roster.c for who has come.
 
 #include <gradnic/comm.h>
 
@@ -45,7 +45,7 @@ typedef struct gn_bootstrap {
     gn_rank_table table;              ///< after gather: token and all addresses
     gn_roster roster;                 ///< who has come
     uint64_t beat_at;                 ///< when the next sign of life is due
-    uint64_t patience;                ///< silence after which a rank or a switch is given up; 0: not all have come
+    uint64_t patience;                ///< silence that is too long; 0: not all have come
     uint64_t all_here;                ///< when all had come; 0: not yet
 
     // Rank 0.
@@ -72,8 +72,8 @@ gn_status gn_bootstrap_watch(gn_bootstrap *boot, gn_error *error);
 /// This rank is connected. Waits until all are.
 gn_status gn_bootstrap_commit(gn_bootstrap *boot, gn_error *error);
 
-/// Setting up has ended with `status`. If it is a timeout and somebody has been silent, `error` says so
-/// instead. @return the status to end with
+/// Setting up has ended with `status`. If it is a timeout and somebody has been silent, `error`
+/// says so instead. @return the status to end with
 gn_status gn_bootstrap_explain(const gn_bootstrap *boot, gn_status status, gn_error *error);
 /// Tells all ranks that this one has failed, or the rank error->who.
 void gn_bootstrap_fail(gn_bootstrap *boot, const gn_error *error);

@@ -52,8 +52,8 @@ static int await_connection(const gn_bootstrap *boot, int fd)
 
 enum { REASON_TEXT = 64 };
 
-/// One attempt to reach rank 0. @return the connected socket; or -1 with a reason, and with an error in
-/// `*status` if it is one that waiting will not mend
+/// One attempt to reach rank 0. @return the connected socket; or -1 with a reason, and with an
+/// error in `*status` if it is one that waiting will not mend
 static int try_home(gn_bootstrap *boot, char reason[REASON_TEXT], gn_status *status, gn_error *error)
 {
     gn_endpoint address;
@@ -145,8 +145,8 @@ static gn_status home_lost(const gn_bootstrap *boot, gn_error *error)
     return gn_fail(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
 }
 
-/// Waits for a message from rank 0. A connection that breaks before the table is there is tried again:
-/// rank 0 may have restarted, or a stale rendezvous file led to a stranger.
+/// Waits for a message from rank 0. A connection that breaks before the table is there is tried
+/// again: rank 0 may have restarted, or a stale rendezvous file led to a stranger.
 static gn_status await_home(gn_bootstrap *boot, gn_message_type until, gn_error *error)
 {
     bool met = false;

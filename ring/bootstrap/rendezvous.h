@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_RENDEZVOUS_H
 #define GRADNIC_RING_RENDEZVOUS_H
-/// Where the ranks meet: rank 0 listens there, and the others connect. There are three ways to say it:
+/// Where the ranks meet: rank 0 listens there, and the others connect. There are three ways to say
+/// it:
 ///
 /// * the environment that torchrun sets: MASTER_ADDR, MASTER_PORT;
 /// * "tcp://host:port";
@@ -26,14 +27,13 @@ typedef struct gn_rendezvous {
 gn_status gn_rendezvous_parse(const char *spec, gn_rendezvous *rendezvous, gn_error *error);
 
 /// Rank 0, of file: writes the address where it listens. The file is locked (flock) until
-/// gn_rendezvous_withdraw(), which also removes it. A reader that gets the lock knows that the content
-/// is stale. @return GN_OK, GN_IO, GN_MISMATCH
+/// gn_rendezvous_withdraw(), which also removes it. A reader that gets the lock knows that the
+/// content is stale. @return GN_OK, GN_IO, GN_MISMATCH
 gn_status gn_rendezvous_publish(gn_rendezvous *rendezvous, const gn_endpoint *address, gn_error *error);
 void gn_rendezvous_withdraw(gn_rendezvous *rendezvous);
 
-/// Other ranks: the address to try now.
-/// @return false when the file is not there yet, or stale. Then `*status` is GN_OK, or an error that
-/// waiting will not mend
+/// Other ranks: the address to try now. @return false when the file is not there yet, or stale.
+/// Then `*status` is GN_OK, or an error that waiting will not mend
 bool gn_rendezvous_find(const gn_rendezvous *rendezvous, gn_endpoint *address, gn_status *status, gn_error *error);
 
 /// Reads a rank or the size from the environment.

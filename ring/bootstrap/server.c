@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Anybody may connect to rank 0's port. Who does not say a proper HELLO within a few seconds is sent
-// away, and disturbs nobody (net/lobby.h).
+// Anybody may connect to rank 0's port. A stranger that does not say a proper HELLO within a few
+// seconds is sent away, and disturbs nobody (net/lobby.h).
 #include "ring/bootstrap/server.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "ring/bootstrap/terms.h"
 #include "ring/config.h"
 
-// Opening and closing ---------------------------------------------------------------------------
+// Opening and closing -----------------------------------------------------------------------------
 
 static gn_status open_lobby(gn_bootstrap *boot, gn_error *error)
 {
@@ -72,7 +72,7 @@ void gn_server_close(gn_bootstrap *boot)
     boot->poll_set = NULL;
 }
 
-// Strangers -------------------------------------------------------------------------------------
+// Strangers ---------------------------------------------------------------------------------------
 
 static gn_status check_hello(const gn_bootstrap *boot, const char *name, const gn_hello *hello, gn_error *error)
 {
@@ -163,7 +163,6 @@ static gn_status read_strangers(gn_bootstrap *boot, gn_error *error)
     for (unsigned i = boot->lobby.count; i-- > 0;) {
         gn_stranger *stranger = &boot->lobby.strangers[i];
         gn_frame frame;
-        gn_framed_fill(stranger->connection);
         const int found = gn_connection_next(stranger->connection, &frame);
         if (found > 0) {
             const gn_status status = take_hello(boot, i, &frame, error);
@@ -175,9 +174,9 @@ static gn_status read_strangers(gn_bootstrap *boot, gn_error *error)
     return GN_OK;
 }
 
-// Ranks -----------------------------------------------------------------------------------------
+// Ranks -------------------------------------------------------------------------------------------
 
-/// Another rank reports its failure, which all others are to be told.
+/// Another rank reports its failure. The others are to be told.
 static gn_status take_report(const gn_bootstrap *boot, int rank, const gn_failure *failure, gn_error *error)
 {
     char name[GN_ENDPOINT_TEXT];
@@ -235,16 +234,23 @@ static gn_status read_all(gn_bootstrap *boot, bool may_leave, gn_error *error)
     return status ? status : gn_bootstrap_alive(boot, error);
 }
 
-/// Waits until somebody says something or there is something to do.
-static void await_all(gn_bootstrap *boot)
+/// Waits until somebody says something, at most for `ms`, and reads what strangers say.
+static void await_all(gn_bootstrap *boot, int ms)
 {
-    const uint64_t now = gn_now(), lobby_due = gn_lobby_due(&boot->lobby, now), beat = gn_bootstrap_beat_until(boot);
-    nfds_t n = gn_lobby_poll(&boot->lobby, boot->poll_set, now);
+    nfds_t n = gn_lobby_poll(&boot->lobby, boot->poll_set, gn_now());
     for (int rank = 1; rank < boot->size; rank++) boot->poll_set[n++] = gn_framed_poll(boot->guest[rank].connection);
-    (void)poll(boot->poll_set, n, gn_ms_until(lobby_due < beat ? lobby_due : beat, now));
+    (void)poll(boot->poll_set, n, ms);
+    gn_lobby_serve(&boot->lobby, boot->poll_set);
 }
 
-// The steps -------------------------------------------------------------------------------------
+/// Milliseconds until there is something to do though nobody says anything.
+static int idle_ms(const gn_bootstrap *boot)
+{
+    const uint64_t now = gn_now(), lobby = gn_lobby_due(&boot->lobby, now), beat = gn_bootstrap_beat_until(boot);
+    return gn_ms_until(lobby < beat ? lobby : beat, now);
+}
+
+// The steps ---------------------------------------------------------------------------------------
 
 /// Which ranks share a switch, and the packets that all routes take.
 static void gather_switches(gn_bootstrap *boot)
@@ -282,10 +288,11 @@ gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
     gn_roster_add(&boot->roster, 0);
     while (!gn_roster_is_complete(&boot->roster)) {
         if (gn_now() >= boot->deadline) return not_all_came(boot, error);
-        await_all(boot);
-        gn_lobby_accept(&boot->lobby);
+        await_all(boot, idle_ms(boot));
         const gn_status status = read_all(boot, true, error);
-        if (status) return status == GN_TIMEOUT ? not_all_came(boot, error) : status;  // nobody knows it better
+        // Nobody knows better than rank 0 who has not come.
+        if (status) return status == GN_TIMEOUT ? not_all_came(boot, error) : status;
+        gn_lobby_accept(&boot->lobby);
     }
     boot->table.size = (uint16_t)boot->size;
     boot->table.address[0] = boot->address;
@@ -302,6 +309,7 @@ gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
 
 gn_status gn_server_watch(gn_bootstrap *boot, gn_error *error)
 {
+    await_all(boot, 0);
     return read_all(boot, false, error);
 }
 
@@ -321,7 +329,7 @@ gn_status gn_server_commit(gn_bootstrap *boot, gn_error *error)
             return gn_fail(error, GN_TIMEOUT, "%s could not connect to their neighbours within %d ms", missing,
                            gn_timeout_ms(boot->config));
         }
-        await_all(boot);
+        await_all(boot, idle_ms(boot));
     }
     gn_guests_tell(boot, frame, gn_empty_write(frame, GN_MSG_GO));
     return GN_OK;

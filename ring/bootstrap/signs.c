@@ -3,9 +3,9 @@
 
 #include "ring/bootstrap/roster.h"
 
-/// Twice this is long enough for suspicion, four times for giving up. Until all have come, each rank
-/// goes by its own timeout, and rank 0 sends as often as the least of those that it knows asks for.
-/// Then that is everyone's.
+/// Twice this is long enough for suspicion, four times for giving up. Until all have come, each
+/// rank goes by its own timeout, and rank 0 by the least that it knows. Then the least of all is
+/// everyone's.
 static uint64_t beat_span(const gn_bootstrap *boot)
 {
     const uint64_t eighth = boot->table.timeout_ms * GN_MILLISECOND / 8;
@@ -34,7 +34,8 @@ uint64_t gn_bootstrap_beat_until(const gn_bootstrap *boot)
 void gn_bootstrap_all_here(gn_bootstrap *boot)
 {
     const uint64_t now = gn_now(), allowed = boot->table.timeout_ms * GN_MILLISECOND;
-    boot->deadline = now + allowed;  // however late the last one came, there is time to find out who is silent
+    // However late the last one came, there is time to find out who is silent.
+    boot->deadline = now + allowed;
     boot->patience = allowed / 2;
     boot->beat_at = boot->all_here = now;
 }
@@ -93,7 +94,7 @@ gn_status gn_bootstrap_alive(const gn_bootstrap *boot, gn_error *error)
 gn_status gn_bootstrap_explain(const gn_bootstrap *boot, gn_status status, gn_error *error)
 {
     gn_error silence;
-    // As long as not all have come, rank 0 rather says who has not.
+    // As long as ranks are missing, rank 0 rather names those.
     if (status != GN_TIMEOUT || (!boot->rank && !boot->patience)) return status;
     const gn_status found = look_for_silence(boot, 2 * beat_span(boot), &silence);
     if (!found) return status;

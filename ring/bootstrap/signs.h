@@ -2,8 +2,8 @@
 #ifndef GRADNIC_RING_BOOTSTRAP_SIGNS_H
 #define GRADNIC_RING_BOOTSTRAP_SIGNS_H
 /// Signs of life while a group is set up, between rank 0 and each other rank. A process that was
-/// stopped keeps its connections. Without signs of life, ranks that wait for its next step would name
-/// the wrong one.
+/// stopped keeps its connections. Without signs of life, ranks that wait for its next step would
+/// name the wrong one.
 
 #include "ring/bootstrap/bootstrap.h"
 

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "comm_ranks.h"
+#include "net/clock.h"
 #include "ring/evidence.h"
 #include "ring/message.h"
-#include "net/clock.h"
 #include "suite.h"
 
 enum { SIZE = 4, VICTIM = 2, COUNT = 1000 };
