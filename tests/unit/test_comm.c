@@ -19,7 +19,7 @@ typedef struct style {
     bool quantise, weights;
     gn_profile profile;
     int bound_exp;
-    unsigned streams, loss;  // of the switch: per mille
+    unsigned channels, loss;  // of the switch: per mille
 } style;
 
 static const style styles[] = {
@@ -34,9 +34,9 @@ static const style styles[] = {
     {"aggregator lattice", GN_WORKER_AGGREGATOR, true, false, GN_LATTICE, 10, 0, 0},
     {"aggregator paper", GN_WORKER_AGGREGATOR, true, false, GN_PAPER, 10, 0, 0},
     {"switch", GN_SWITCH, false, false, GN_LATTICE, 0, 1, 0},
-    {"switch, 3 streams, loss", GN_SWITCH, false, false, GN_LATTICE, 0, 3, 5},
+    {"switch, 3 channels, loss", GN_SWITCH, false, false, GN_LATTICE, 0, 3, 5},
     {"switch dense", GN_SWITCH, true, false, GN_DENSE, 10, 1, 0},
-    {"switch lattice, 2 streams, loss", GN_SWITCH, true, false, GN_LATTICE, 10, 2, 5},
+    {"switch lattice, 2 channels, loss", GN_SWITCH, true, false, GN_LATTICE, 10, 2, 5},
 };
 static switch_host switch_of_test;
 
@@ -49,8 +49,8 @@ static gn_comm_config style_config(const style *s, int rank, const ranks *group)
     config.aggregator_weights = s->weights;
     config.quantise = s->quantise;
     config.switch_address = switch_of_test.address;
-    config.switch_streams = s->streams;
-    config.switch_values = s->streams > 1 ? 100 : 0;
+    config.switch_channels = s->channels;
+    config.switch_values = s->channels > 1 ? 100 : 0;
     if (s->quantise) RANK_CHECK(!gn_codec_init(&config.codec, s->profile, s->bound_exp));
     return config;
 }
@@ -179,7 +179,7 @@ START_TEST(test_algorithms_give_the_same_bits)
         uint64_t hash[SAME];
         static const char *const same[SAME] = {"ring dense",   "aggregator dense",
                                                "ring lattice", "aggregator lattice",
-                                               "switch dense", "switch lattice, 2 streams, loss"};
+                                               "switch dense", "switch lattice, 2 channels, loss"};
         for (int i = 0; i < SAME; i++) {
             const style *one = find_style(same[i]);
             ranks group;
