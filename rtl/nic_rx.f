@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 +incdir+codec
++incdir+nic
 lib/block_ram.v
 lib/credit_counter.v
 lib/credit_fifo.v

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an Ethernet frame's headers say, as gn_frame_ethernet_offset() and gn_packet_parse() do: one 802.1Q tag, IPv4 with options, IPv6, TCP,
-// UDP. The frame goes through unchanged, a beat a cycle; the result comes with its last beat, for only there it is known whether
-// the lengths are true, and the bytes that the L4 checksum covers have been summed. Latency 6, of a frame's last beat 11.
+// Says what the headers of an Ethernet frame say, as gn_frame_ethernet_offset() and
+// gn_packet_parse() do: one 802.1Q tag, IPv4 with options, IPv6, TCP, UDP. The frame goes through
+// unchanged, a beat a cycle. The result comes with the last beat: only then is it known whether
+// the lengths are true, and only then are all bytes of the L4 checksum summed.
+// Latency 6; of a frame's last beat 11.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -12,7 +14,8 @@ module frame_parse (
 
     // frames: AXI4-Stream (sink)
     input  wire [255:0] s_axis_tdata,   // byte 0 in the lowest bits
-    input  wire [31:0]  s_axis_tkeep,   // all ones but in the last beat: bytes from bit 0; if there are none the frame is bad
+    input  wire [31:0]  s_axis_tkeep,   // all ones except in the last beat: bytes from bit 0.
+                                        // A last beat without a byte makes the frame bad
     input  wire         s_axis_tlast,
     input  wire         s_axis_tuser,   // in the last beat: the frame is bad (a MAC says so)
     input  wire         s_axis_tvalid,
@@ -22,25 +25,37 @@ module frame_parse (
     output wire [255:0] m_axis_tdata,
     output wire [31:0]  m_axis_tkeep,
     output wire         m_axis_tlast,
-    // in the last beat; bytes count from the frame's first, and all but the first 8 bits and `length` counts only when `code` is 0 or 5
-    //   [2:0]    code: 0 a TCP or UDP packet, 1 not IP or not whole, 2 fragment, 3 extension header, 4 other protocol, 5 no payload
-    //   [3]      bad: s_axis_tuser, no byte in it       [4]      one VLAN tag
-    //   [5]      IPv6                                   [6]      TCP (0: UDP)
-    //   [7]      0                                      [15:8]   ToS, traffic class: DSCP and ECN
-    //   [23:16]  TCP flags; 0 for UDP                   [39:24]  source port
-    //   [55:40]  destination port                       [62:56]  where the L4 header begins
-    //   [63]     0                                      [71:64]  where the payload begins
-    //   [88:72]  where the IP packet ends               [105:89] length of the frame; from 131009 on only that it is as long
-    //   [169:106] the payload's first 8 bytes, byte 0 lowest; anything when it is shorter
-    //   [185:170] the L4 checksum as it came            [201:186] sum that it is about: pseudo header, L4 header with it, payload;
-    //                                                             folded, not complemented: ffff when it holds
-    output wire [201:0] m_axis_tuser,
     output wire         m_axis_tvalid,
-    input  wire         m_axis_tready
+    input  wire         m_axis_tready,
+
+    // What was found, in the last beat. Positions count bytes from the frame's first.
+    // Always valid there:
+    output wire [2:0]   m_code,         // 0 a TCP or UDP packet, 1 not IP or not whole,
+                                        // 2 fragment, 3 extension header, 4 other protocol,
+                                        // 5 no payload
+    output wire         m_bad,          // s_axis_tuser, or no byte in the last beat
+    output wire [16:0]  m_length,       // of the frame; from 131009 on only "at least that"
+    // Valid when m_code is 0 or 5:
+    output wire         m_tagged,       // one VLAN tag
+    output wire         m_six,          // IPv6
+    output wire         m_tcp,          // TCP, not UDP
+    output wire [7:0]   m_tos,          // ToS or traffic class: DSCP and ECN
+    output wire [7:0]   m_flags,        // of TCP; 0 for UDP
+    output wire [15:0]  m_source_port,
+    output wire [15:0]  m_destination_port,
+    output wire [6:0]   m_l4,           // where the L4 header begins: 4n + 2
+    output wire [7:0]   m_payload,      // where the payload begins: 4n + 2
+    output wire [16:0]  m_end,          // where the IP packet ends
+    output wire [63:0]  m_front,        // the payload's first 8 bytes, byte 0 lowest; anything
+                                        // when it is shorter
+    output wire [15:0]  m_checksum,     // the L4 checksum as it came
+    output wire [15:0]  m_sum           // of what it covers: pseudo header, L4 header with it,
+                                        // payload. Folded, not complemented: ffff when it holds
 );
 
-    // Words of four bytes begin at byte 2: every header does, so each word of one lies in one of them. Word m holds bytes 4m - 2 to 4m + 1,
-    // eight words a beat; the IP header begins with word 4, or 5 behind a tag. What is read of it is in the first beat.
+    // Words of four bytes begin at byte 2, as every header does: so no word of a header is split.
+    // Word m holds bytes 4m - 2 to 4m + 1, and a beat has eight words. The IP header begins with
+    // word 4, or with word 5 behind a tag. All that is read of it lies in the first beat.
 
     function [15:0] big16;  // the number that two bytes in a row are
         input [15:0] bytes;
@@ -79,7 +94,8 @@ module frame_parse (
         a_number <= number_reg;
         a_bytes  <= s_bytes;
         a_last   <= s_axis_tlast;
-        a_bad    <= s_axis_tuser || !s_axis_tkeep[0];  // without a byte the beats of a store would not be those that its length says
+        // the beats of a store are those that the length says only if the last has a byte
+        a_bad    <= s_axis_tuser || !s_axis_tkeep[0];
         a_valid  <= take;
         if (take) number_reg <= s_axis_tlast ? 12'd0 : number_reg == 12'd4094 ? number_reg : number_reg + 12'd1;
         if (rst) begin
@@ -88,11 +104,16 @@ module frame_parse (
         end
     end
 
-    // ---- b: of the first beat, the EtherType and the IP header's first three words; of all, the words
+    // ---- b: of the first beat, the EtherType and the IP header's first three words; of all beats,
+    // the words
 
-    wire [15:0] a_type0  = big16(a_data[96 +: 16]);
+    localparam BYTE = 8;  // bits
+
+    wire [15:0] a_type0  = big16(a_data[12*BYTE +: 16]);
     wire        a_tagged = a_type0 == 16'h8100;
-    wire [15:0] a_type   = a_tagged ? big16(a_data[128 +: 16]) : a_type0;
+    wire [15:0] a_type   = a_tagged ? big16(a_data[16*BYTE +: 16]) : a_type0;
+    wire [79:0] a_ip     = a_tagged ? a_data[18*BYTE +: 80] : a_data[14*BYTE +: 80];
+    wire        unused_ip = &{1'b0, a_ip};
 
     reg [255:0] b_data;
     reg [15:0] tail_reg, b_before;  // the last two bytes of the beat before
@@ -115,9 +136,9 @@ module frame_parse (
         if (a_valid && a_number == 12'd0) begin
             tagged_reg      <= a_tagged;
             ethertype_reg   <= a_type == 16'h0800 || a_type == 16'h86dd;
-            ip0_reg         <= big32(a_tagged ? a_data[144 +: 32] : a_data[112 +: 32]);
-            ip1_reg         <= big32(a_tagged ? a_data[176 +: 32] : a_data[144 +: 32]);
-            ip_protocol_reg <= a_tagged ? a_data[216 +: 8] : a_data[184 +: 8];
+            ip0_reg         <= big32(a_ip[0*BYTE +: 32]);
+            ip1_reg         <= big32(a_ip[4*BYTE +: 32]);
+            ip_protocol_reg <= a_ip[9*BYTE +: 8];
         end
     end
 
@@ -125,13 +146,15 @@ module frame_parse (
 
     // ---- c: what the IP header says, and with the next beats the L4 header's words
 
-    wire       four = ip0_reg[31:28] == 4'd4;
-    wire       six  = ip0_reg[31:28] == 4'd6;
-    wire [4:0] ihl  = six ? 5'd10 : {1'b0, ip0_reg[27:24]};
-    wire [4:0] l4   = ihl + (tagged_reg ? 5'd5 : 5'd4);
+    wire [3:0] version = ip0_reg[31:28];
+    wire       four    = version == 4'd4;
+    wire       six     = version == 4'd6;
+    wire [4:0] ihl     = six ? 5'd10 : {1'b0, ip0_reg[27:24]};
+    wire [4:0] l4      = ihl + (tagged_reg ? 5'd5 : 5'd4);
 
     reg        six_reg, tagged_c_reg, header_reg, fragment_reg, extension_reg, tcp_reg, udp_reg;
-    reg [4:0]  ihl_reg, l4_reg, l4_length_reg, l4_flags_reg, l4_sum_reg;  // in words; but for the first, numbers of the frame's words
+    // in words: the IP header's length, then numbers of the frame's words
+    reg [4:0]  ihl_reg, l4_reg, l4_length_reg, l4_flags_reg, l4_sum_reg;
     reg [16:0] total_reg;
     reg [7:0]  tos_reg;
     reg [31:0] ports_reg;
@@ -190,8 +213,8 @@ module frame_parse (
 
     wire [4:0] l4_words = tcp_reg ? {1'b0, tcp_words_reg} : 5'd2;
 
-    // From where on a beat's bytes are summed, in pairs. L4 begins with pair 2 * l4 - 1; IPv4's addresses are the four pairs from 13 on,
-    // or 15 behind a tag; IPv6's are the sixteen right before L4.
+    // Which pairs of a beat's bytes are summed. L4 begins with pair 2 * l4 - 1. IPv4's addresses
+    // are the four pairs from 13 on, or from 15 on behind a tag. IPv6's are the 16 pairs before L4.
     reg [15:0] c_pairs;
     integer    n;
     always @*
@@ -244,8 +267,8 @@ module frame_parse (
         d_udp        <= udp_reg;
     end
 
-    // ---- e: comparisons, the payload's first words. Before a TCP header's length has come by, where the payload begins is what the frame
-    // before left; what that catches is overwritten.
+    // ---- e: comparisons, and the payload's first words. Until a TCP header's length has come by,
+    // the place of the payload is that of the frame before: what is caught there is overwritten.
 
     wire [17:0]  d_l4_header = {11'd0, d_l4_words, 2'd0};
     wire [255:0] d_words     = {d_data[239:0], d_before};
@@ -309,16 +332,24 @@ module frame_parse (
         .clk(clk), .rst(rst), .s_data(e_data), .s_keep(e_keep), .s_last(e_last), .s_odd(1'b0), .s_more(e_more), .s_valid(e_valid),
         .m_sum(sum), .m_valid(sum_valid));
 
-    credit_fifo #(.WIDTH(449), .LOG2(4)) fifo (
+    wire [5:0] payload_word;  // every header begins at byte 2 of four
+    wire [4:0] l4_word;
+    assign m_payload = {payload_word, 2'd2};
+    assign m_l4      = {l4_word, 2'd2};
+
+    credit_fifo #(.WIDTH(443), .LOG2(4)) fifo (
         .clk(clk), .rst(rst), .s_valid(e_valid),
-        .s_data({e_sum, e_first, e_length, e_end, e_payload, 2'd2, 1'b0, e_l4, 2'd2, e_ports[15:0], e_ports[31:16], e_flags, e_tos, 1'b0,
+        .s_data({e_sum, e_first, e_length, e_end, e_payload, e_l4, e_ports, e_flags, e_tos,
                  e_tcp, e_six, e_tagged, e_bad, code, e_last, e_bytes, e_data}),
-        .m_data({m_axis_tuser[185:0], m_axis_tlast, m_bytes, m_axis_tdata}), .m_valid(there), .m_ready(m_axis_tready && whole));
+        .m_data({m_checksum, m_front, m_length, m_end, payload_word, l4_word, m_source_port,
+                 m_destination_port, m_flags, m_tos, m_tcp, m_six, m_tagged, m_bad, m_code,
+                 m_axis_tlast, m_bytes, m_axis_tdata}),
+        .m_valid(there), .m_ready(m_axis_tready && whole));
 
     // one for each last beat in the FIFO above, or on its way
     credit_fifo #(.WIDTH(16), .LOG2(4)) sum_fifo (
         .clk(clk), .rst(rst), .s_valid(sum_valid), .s_data(sum),
-        .m_data(m_axis_tuser[201:186]), .m_valid(summed), .m_ready(m_axis_tready && there && m_axis_tlast));
+        .m_data(m_sum), .m_valid(summed), .m_ready(m_axis_tready && there && m_axis_tlast));
 
     assign m_axis_tvalid = there && whole;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lengths and checksums of a packet whose payload changes, from sums of its pieces (as cmodel/stamp.c). A packet a cycle. Latency 6.
+// The lengths and checksums of a packet whose payload changes, from sums of its pieces (as
+// cmodel/stamp.c). A packet a cycle. Latency 6.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -15,27 +16,29 @@ module frame_stamp (
     input  wire [6:0]  s_l4,             // where the L4 header begins
     input  wire [7:0]  s_payload,        // where the payload begins
     input  wire [16:0] s_end,            // where the packet ended
-    // its new payload: shim, bytes that follow it in the packet as it was, what an engine made, a tail
+    // its new payload: shim, bytes of the old payload, what an engine made, a tail
     input  wire        s_shim_valid,
     input  wire [63:0] s_shim,           // byte 0 in the lowest bits
     input  wire [16:0] s_bytes,
     input  wire [16:0] s_result_bytes,
     input  wire [1:0]  s_tail_bytes,
-    input  wire [15:0] s_sum_lead,       // IP addresses, L4 header without checksum and UDP's length, s_bytes bytes
+    input  wire [15:0] s_sum_lead,       // IP addresses, L4 header without checksum and UDP's
+                                         // length, s_bytes bytes
     input  wire [15:0] s_sum_result,     // as if it began at an even offset
     input  wire [15:0] s_sum_tail,       // as if it began at an even offset
     input  wire        s_valid,          // always taken
 
-    output wire [15:0] m_ip_length,      // total length, IPv6: payload length
-    output wire [15:0] m_ip_change,      // what is to be added to the complement of the IPv4 header checksum (RFC 1624)
+    output wire [15:0] m_ip_length,      // total length; IPv6: payload length
+    output wire [15:0] m_ip_change,      // to be added to the complement of the IPv4 header
+                                         // checksum (RFC 1624)
     output wire [15:0] m_l4_length,      // UDP's length field
     output wire [15:0] m_l4_checksum,
     output wire        m_valid           // for one cycle
 );
 
-    function [15:0] swap;
+    function [15:0] swapped;
         input [15:0] v;
-        swap = {v[7:0], v[15:8]};
+        swapped = {v[7:0], v[15:8]};
     endfunction
 
     wire [63:0] shim      = s_shim_valid ? s_shim : 64'd0;
@@ -61,9 +64,9 @@ module frame_stamp (
     wire       unused_top = &{1'b0, a_bytes[16], a_total[16]};
 
     always @(posedge clk) begin
-        a_lead      <= {1'b0, s_sum_lead} + {1'b0, odd ? swap(s_sum_result) : s_sum_result};
-        a_tail      <= {2'd0, tail_odd ? swap(s_sum_tail) : s_sum_tail} + {2'd0, swap(shim[15:0])} + {2'd0, swap(shim[31:16])};
-        a_shim      <= {2'd0, swap(shim[47:32])} + {2'd0, swap(shim[63:48])} + (s_tcp ? 18'd6 : 18'd17);
+        a_lead      <= {1'b0, s_sum_lead} + {1'b0, odd ? swapped(s_sum_result) : s_sum_result};
+        a_tail      <= {2'd0, tail_odd ? swapped(s_sum_tail) : s_sum_tail} + {2'd0, swapped(shim[15:0])} + {2'd0, swapped(shim[31:16])};
+        a_shim      <= {2'd0, swapped(shim[47:32])} + {2'd0, swapped(shim[63:48])} + (s_tcp ? 18'd6 : 18'd17);
         a_bytes     <= s_bytes + s_result_bytes;
         a_more      <= {1'b0, s_payload} - {2'd0, s_l4} + {5'd0, s_shim_valid, 1'b0, s_tail_bytes};
         a_total     <= s_end - (s_tagged ? 17'd18 : 17'd14);
@@ -110,7 +113,8 @@ module frame_stamp (
     assign m_ip_length   = f_ip;
     assign m_ip_change   = f_change;
     assign m_l4_length   = f_l4;
-    assign m_l4_checksum = !f_tcp && &f_sum ? 16'hffff : ~f_sum;  // RFC 768: 0 would say that there is none
+    // RFC 768: 0 would say that there is none
+    assign m_l4_checksum = !f_tcp && &f_sum ? 16'hffff : ~f_sum;
     assign m_valid       = valid_reg[5];
 
 endmodule

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 64-bit counters in a small memory, one of which is added to in a cycle, and a snapshot of all of them that is taken at once: a counter's
-// old value is put aside only when the first addition after the snapshot changes it. The high half is a cycle behind the low one in all
-// that it does.
+// 64-bit counters in a small memory. One of them is added to in a cycle. A snapshot of all is taken
+// at once: a counter's old value is put aside only when the first addition after the snapshot
+// changes it. The high half does everything a cycle after the low one.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -10,14 +10,15 @@ module counter_bank #(
     parameter LOG2 = 4  // 2^LOG2 counters
 ) (
     input  wire            clk,
-    input  wire            rst,           // synchronous, active high: all 0, and so is the snapshot, as soon as ready
+    input  wire            rst,           // synchronous, active high: counters and snapshot are 0
+                                          // as soon as ready
     output wire            ready,         // 2^LOG2 cycles after reset; from a register
 
     input  wire [LOG2-1:0] add_address,
     input  wire [16:0]     add_amount,
     input  wire            add_valid,     // only when ready
 
-    input  wire            snapshot,      // what is added in this cycle is still in it
+    input  wire            snapshot,      // with what is added in this cycle
 
     input  wire [LOG2-1:0] read_address,
     output wire [63:0]     read_data      // of the snapshot, two cycles later
@@ -30,7 +31,8 @@ module counter_bank #(
     reg [31:0] high      [0:COUNT-1];
     reg [31:0] high_kept [0:COUNT-1];
 
-    reg [COUNT-1:0] kept_reg  = {COUNT{1'b1}};  // the snapshot's value is in *_kept, not in the counter
+    // the snapshot's value is in *_kept, not in the counter
+    reg [COUNT-1:0] kept_reg  = {COUNT{1'b1}};
     reg [LOG2:0]    clear_reg = {LOG2+1{1'b0}};
 
     assign ready = clear_reg[LOG2];

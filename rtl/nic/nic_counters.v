@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters of both directions, 64 bits each, fed by one event a frame. An event changes up to six of them: three banks a direction work
-// in two steps, so an event every two cycles can be counted for ever, and a few more at a time.
+// The counters of both directions, 64 bits each, fed by one event a frame. An event changes up to
+// six of them: three banks a direction work in two steps. So an event every two cycles can be
+// counted for ever, and a few more at a time.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -30,21 +31,24 @@ module nic_counters #(
     input  wire        rx_event_dropped_bad,
     input  wire        rx_event_dropped_long,
 
-    input  wire        snapshot,                // a pulse; done five cycles later. No event is in it by half
+    input  wire        snapshot,                // a pulse; done five cycles later. It has no event
+                                                // by half
     input  wire [8:0]  read_number,             // of a counter: its address less 0x400, by eight
     output reg  [63:0] read_data,               // of the snapshot, four cycles later
-    output reg         read_known               // with it: there is such a counter
+    output reg         read_known               // with read_data: there is such a counter
 );
 
-    // Counters by number. From the host, in the order of the register map: 0 packets, 1 bytes, 2 passed, 3..10 why, 11..13 why stored,
-    // 14 and 15 dropped. From the wire: 0 packets, 1 bytes, 2 passed, 3 foreign, 4..7 restored, 8 wire bytes, 9 payload bytes,
-    // 10 malformed, 11..17 why, 18 and 19 dropped: the kinds of events from there are numbers of counters.
+    // Counters by number, in the order of the register map.
+    //   From the host: 0 packets, 1 bytes, 2 passed, 3..10 why, 11..13 why stored, 14, 15 dropped.
+    //   From the wire: 0 packets, 1 bytes, 2 passed, 3 foreign, 4..7 restored, 8 wire bytes,
+    //   9 payload bytes, 10 malformed, 11..17 why, 18, 19 dropped. So the kind of an event from the
+    //   wire is the number of a counter.
 
     // of the memories
     localparam LOG2_T1 = RULES > 7 ? 5 : 4;
     localparam LOG2_T2 = RULES > 8 ? 5 : 4;
 
-    // ---- events wait here; each is taken in two steps
+    // ---- events wait here. Each is taken in two steps
 
     wire [16:0] t_bytes, t_payload, t_wire, r_bytes;
     wire [15:0] r_payload, r_wire;
@@ -75,20 +79,27 @@ module nic_counters #(
     wire       r_restored   = r_kind[4:2] == 3'd1;
     wire       r_bad        = r_kind >= 5'd11;
 
-    // ---- what is added to which counter of a bank, and the snapshot, which comes between two events
+    // ---- what is added to which counter of a bank; and the snapshot, which comes between two
+    // events
 
-    // Of the host: packets; why, or a rule's values.   Bytes; passed, a rule's compressed or stored.   A rule's payload and wire bytes.
+    // From the host, the two steps of each bank:
+    //   t0 packets, then why, or a rule's values
+    //   t1 bytes, then passed, or a rule's compressed or stored
+    //   t2 a rule's payload bytes, then its wire bytes
     reg  [4:0]         t0_address, t1_address, t2_address;
     reg  [16:0]        t0_amount, t1_amount, t2_amount;
     reg                t0_valid = 1'b0, t2_valid = 1'b0;
-    // Of the wire: packets; passed, restored, malformed.   Bytes; foreign, why malformed.   Wire and payload bytes.
+    // From the wire:
+    //   r0 packets, then passed, restored or malformed
+    //   r1 bytes, then foreign, or why malformed
+    //   r2 wire bytes, then payload bytes
     reg  [3:0]         r0_address, r1_address;
     reg                r2_address;
     reg  [16:0]        r0_amount, r1_amount, r2_amount;
     reg                r0_valid = 1'b0, r1_valid = 1'b0, r2_valid = 1'b0;
     reg                wanted_reg = 1'b0, snapshot_reg = 1'b0;
 
-    // where the wire's bytes, whose own place another has, and reasons are in their bank
+    // where the wire's bytes are in bank r1: their own place, 1, is that of a reason there (17)
     localparam R1_BYTES = 4'd2;
 
     always @(posedge clk) begin
@@ -131,7 +142,8 @@ module nic_counters #(
         end
     end
 
-    // ---- frames dropped, of which there may be one in every cycle: each of the four counters is visited every four cycles
+    // ---- frames dropped, perhaps one in every cycle: each of the four counters is visited every
+    // four cycles
 
     reg [2:0] d_count0_reg = 3'd0, d_count1_reg = 3'd0, d_count2_reg = 3'd0, d_count3_reg = 3'd0;
     reg [1:0] d_address = 2'd0;
@@ -155,12 +167,14 @@ module nic_counters #(
 
     // ---- reading: which bank and where, two cycles of the bank, the choice
 
-    wire       of_rx   = read_number[8:7] == 2'd1;                // 0x800..0xbff
-    wire       of_tx   = read_number[8:5] == 4'd0;                // 0x400..0x4ff
-    wire       of_rule = read_number[8:7] == 2'd0 && !of_tx;      // 0x500..0x7ff
-    wire [3:0] rule    = read_number[6:3] - 4'd4;
-    wire [2:0] field   = read_number[2:0];
-    wire [4:0] number  = read_number[4:0];
+    wire [1:0] page, part;
+    wire [4:0] number;
+    assign {page, part, number} = read_number;
+    wire       of_tx   = {page, part} == 4'd0;    // 0x400..0x4ff
+    wire       of_rule = page == 2'd0 && !of_tx;  // 0x500..0x7ff
+    wire       of_rx   = page == 2'd1;            // 0x800..0xbff
+    wire [3:0] rule    = {part, number[4:3]} - 4'd4;
+    wire [2:0] field   = number[2:0];
 
     localparam T0 = 3'd0, T1 = 3'd1, T2 = 3'd2, R0 = 3'd3, R1 = 3'd4, R2 = 3'd5, DROPPED = 3'd6, NONE = 3'd7;
 
@@ -179,7 +193,7 @@ module nic_counters #(
             bank0 = field < 3'd2 ? T1 : field == 3'd2 ? T0 : T2;
             place = field < 3'd2 ? {rule, field[0]} + 5'd2 : field == 3'd2 ? {1'b1, rule} : {rule, !field[0]};
         end
-        if (of_rx && read_number[6:5] == 2'd0 && number < 5'd20) begin
+        if (of_rx && part == 2'd0 && number < 5'd20) begin
             bank0 = number >= 5'd18 ? DROPPED : number == 5'd8 || number == 5'd9 ? R2 :
                     number == 5'd1 || number == 5'd3 || number >= 5'd11 ? R1 : R0;
             place = number == 5'd1 ? {1'b0, R1_BYTES} : number;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What software sees of the NIC, over AXI4-Lite: rules, switches, counters. Rules are written one register at a time and take effect all
-// together (COMMIT); counters are read from a snapshot (SNAPSHOT). rtl/README.md has the table of registers.
+// What software sees of the NIC, over AXI4-Lite: rules, switches, counters. Rules are written one
+// register at a time and take effect all together (COMMIT). Counters are read from a snapshot
+// (SNAPSHOT). rtl/README.md has the table of registers.
+`include "rule.vh"
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -21,7 +23,8 @@ module nic_regs #(
     input  wire [3:0]          s_axil_wstrb,
     input  wire                s_axil_wvalid,
     output wire                s_axil_wready,
-    output wire [1:0]          s_axil_bresp,   // SLVERR: no such register, or one that is only read; nothing has changed
+    output wire [1:0]          s_axil_bresp,   // SLVERR: no such register, or only read; then
+                                               // nothing has changed
     output wire                s_axil_bvalid,
     input  wire                s_axil_bready,
     input  wire [11:0]         s_axil_araddr,
@@ -35,25 +38,33 @@ module nic_regs #(
     // to nic_tx, nic_rx
     output wire                cfg_tx_bypass,
     output wire                cfg_rx_bypass,
-    output wire [RULES*64-1:0] cfg_rules,      // each {enable, 5'd0, bound_exp, profile, port_high, port_low, protocol, tos}; change all at once
+    output wire [RULES*64-1:0] cfg_rules,      // as rule.vh says; they change all at once
     output wire [RULES*8-1:0]  cfg_heads,
 
-    // What became of a frame: a pulse for each, at most in every second cycle but for up to 8 ahead of that, none in the first 16 cycles
-    // after a reset
+    // What became of a frame: a pulse for each. On average at most one in two cycles, up to 8 ahead
+    // of that, and none in the first 16 cycles after a reset.
+    // Kinds of the transmit direction:
+    //   0 compressed
+    //   stored, because of: 1 no gain, 2 no SYN seen, 3 SYN
+    //   passed, because of: 4 bypass, 5 no rule, 6 not IP or not whole, 7 fragment,
+    //     8 extension header, 9 protocol, 10 no payload, 11 too big
     input  wire                tx_event_valid,
-    input  wire [3:0]          tx_event_kind,           // 0 compressed; stored: 1 no gain, 2 no SYN, 3 SYN; passed: 4 bypass, 5 no rule,
-                                                        // 6 not IP, 7 fragment, 8 extension, 9 protocol, 10 no payload, 11 too big
+    input  wire [3:0]          tx_event_kind,
     input  wire [16:0]         tx_event_length,         // of the frame as it came
-    input  wire [3:0]          tx_event_rule,           // compressed or stored: the rule that matched
+    input  wire [3:0]          tx_event_rule,           // compressed or stored: rule that matched
     input  wire [14:0]         tx_event_values,         // compressed
     input  wire [16:0]         tx_event_payload_bytes,  // compressed or stored: before
-    input  wire [16:0]         tx_event_wire_bytes,     // and after, shim and all
-    input  wire                tx_event_dropped_bad,    // pulses of their own: such a frame is no event
+    input  wire [16:0]         tx_event_wire_bytes,     // and after, with the shim
+    input  wire                tx_event_dropped_bad,    // pulses of their own: no event comes
     input  wire                tx_event_dropped_long,
 
+    // Kinds of the receive direction:
+    //   passed: 2 not marked, 3 foreign
+    //   restored from: 4 stored, 5 paper, 6 lattice, 7 dense
+    //   dropped, because wrong: 11 version, 12 kind, 13 bound, 14 head, 15 length, 16 stream,
+    //     17 checksum
     input  wire                rx_event_valid,
-    input  wire [4:0]          rx_event_kind,           // passed: 2 not marked, 3 foreign; restored: 4 stored, 5 paper, 6 lattice, 7 dense; dropped
-                                                        // for its: 11 version, 12 kind, 13 bound, 14 head, 15 length, 16 stream, 17 checksum
+    input  wire [4:0]          rx_event_kind,
     input  wire [16:0]         rx_event_length,
     input  wire [15:0]         rx_event_wire_bytes,     // restored: payload as it came
     input  wire [15:0]         rx_event_payload_bytes,  // and as it leaves
@@ -71,13 +82,19 @@ module nic_regs #(
     wire [31:0] params      = {8'd0, told_log2, told_rules, 5'd0, told_built};
 
     // words of the register map
-    localparam [9:0] W_ID = 10'h000, W_VERSION = 10'h001, W_PARAMS = 10'h002, W_CONTROL = 10'h003, W_SNAPSHOT = 10'h004, W_COMMIT = 10'h005;
+    localparam [9:0] W_ID = 10'h000, W_VERSION = 10'h001, W_PARAMS = 10'h002, W_CONTROL = 10'h003,
+                     W_SNAPSHOT = 10'h004, W_COMMIT = 10'h005;
+    localparam [3:0] RULE_PAGE = 4'd1;  // the address's highest bits
 
     integer i;
 
-    // ---- rules as written, and as they stand. The default: ToS 0x28, whatever protocol and port, dense, 2^-10
+    // ---- rules as written, and as they stand
 
-    localparam RULE = 67;  // {head, bound_exp, port_high, port_low, enable, profile, protocol, tos}
+    // A rule as it is kept, its registers' bits without the holes: where each field begins
+    localparam TOS = 0, PROTOCOL = TOS + 8, PROFILE = PROTOCOL + 8, ENABLE = PROFILE + 2, PORT_LOW = ENABLE + 1,
+               PORT_HIGH = PORT_LOW + 16, BOUND_EXP = PORT_HIGH + 16, HEAD = BOUND_EXP + 8, RULE = HEAD + 8;
+
+    // the default: ToS 0x28, any protocol and port, dense, 2^-10
     localparam [RULE-1:0] DEFAULT = {8'd0, 8'd10, 16'hffff, 16'h0000, 1'b1, 2'd2, 8'd0, 8'h28};
 
     localparam [12*RULE-1:0] AT_RESET = {{11*RULE{1'b0}}, DEFAULT};
@@ -92,13 +109,25 @@ module nic_regs #(
     genvar r;
     generate
         for (r = 0; r < RULES; r = r + 1) begin : g_rule
-            wire [RULE-1:0] rule = rules_reg[RULE*r +: RULE];
-            assign cfg_rules[64*r +: 64] = {rule[18], 5'd0, rule[58:51], rule[17:16], rule[50:19], rule[15:0]};
-            assign cfg_heads[8*r +: 8]   = rule[66:59];
+            wire [RULE-1:0] kept = rules_reg[RULE*r +: RULE];
+            reg  [63:0]     rule;
+            always @* begin
+                rule = 64'd0;
+                rule[`GN_RULE_TOS]       = kept[TOS +: 8];
+                rule[`GN_RULE_PROTOCOL]  = kept[PROTOCOL +: 8];
+                rule[`GN_RULE_PORT_LOW]  = kept[PORT_LOW +: 16];
+                rule[`GN_RULE_PORT_HIGH] = kept[PORT_HIGH +: 16];
+                rule[`GN_RULE_PROFILE]   = kept[PROFILE +: 2];
+                rule[`GN_RULE_BOUND_EXP] = kept[BOUND_EXP +: 8];
+                rule[`GN_RULE_ENABLE]    = kept[ENABLE];
+            end
+            assign cfg_rules[64*r +: 64] = rule;
+            assign cfg_heads[8*r +: 8]   = kept[HEAD +: 8];
         end
     endgenerate
 
-    // ---- writes: address and data come when they like; one at a time, and the answer four cycles after both, when a snapshot has been taken
+    // ---- writes: one at a time, address and data in any order. The answer comes four cycles after
+    // both, when a snapshot has been taken
 
     reg [11:2] w_address;
     reg [31:0] w_data;
@@ -118,8 +147,10 @@ module nic_regs #(
     wire       aw_have_next = aw_take || (aw_have_reg && !answered);
     wire       w_have_next  = w_take || (w_have_reg && !answered);
 
-    wire [3:0] w_rule    = w_address[7:4];
-    wire       w_to_rule = w_address[11:8] == 4'd1 && {28'd0, w_rule} < RULES && w_address[3:2] != 2'd3;
+    wire [3:0] w_page, w_rule;
+    wire [1:0] w_word;
+    assign {w_page, w_rule, w_word} = w_address;
+    wire       w_to_rule = w_page == RULE_PAGE && {28'd0, w_rule} < RULES && w_word != 2'd3;
     wire       w_known   = w_to_rule || w_address == W_CONTROL || w_address == W_SNAPSHOT || w_address == W_COMMIT;
     wire       w_one     = w_data[0] && w_strobes[0];
 
@@ -144,22 +175,22 @@ module nic_regs #(
             if (w_address == W_COMMIT && w_one) rules_reg <= written_reg;
             for (i = 0; i < RULES; i = i + 1)
                 if (w_to_rule && {28'd0, w_rule} == i) begin
-                    case (w_address[3:2])
+                    case (w_word)
                     2'd0: begin
-                        if (w_strobes[0]) written_reg[RULE*i +: 8] <= w_data[7:0];
-                        if (w_strobes[1]) written_reg[RULE*i + 8 +: 8] <= w_data[15:8];
-                        if (w_strobes[2]) written_reg[RULE*i + 16 +: 2] <= w_data[17:16];
-                        if (w_strobes[3]) written_reg[RULE*i + 18] <= w_data[31];
+                        if (w_strobes[0]) written_reg[RULE*i + TOS +: 8] <= w_data[7:0];
+                        if (w_strobes[1]) written_reg[RULE*i + PROTOCOL +: 8] <= w_data[15:8];
+                        if (w_strobes[2]) written_reg[RULE*i + PROFILE +: 2] <= w_data[17:16];
+                        if (w_strobes[3]) written_reg[RULE*i + ENABLE] <= w_data[31];
                     end
                     2'd1: begin
-                        if (w_strobes[0]) written_reg[RULE*i + 19 +: 8] <= w_data[7:0];
-                        if (w_strobes[1]) written_reg[RULE*i + 27 +: 8] <= w_data[15:8];
-                        if (w_strobes[2]) written_reg[RULE*i + 35 +: 8] <= w_data[23:16];
-                        if (w_strobes[3]) written_reg[RULE*i + 43 +: 8] <= w_data[31:24];
+                        if (w_strobes[0]) written_reg[RULE*i + PORT_LOW +: 8] <= w_data[7:0];
+                        if (w_strobes[1]) written_reg[RULE*i + PORT_LOW + 8 +: 8] <= w_data[15:8];
+                        if (w_strobes[2]) written_reg[RULE*i + PORT_HIGH +: 8] <= w_data[23:16];
+                        if (w_strobes[3]) written_reg[RULE*i + PORT_HIGH + 8 +: 8] <= w_data[31:24];
                     end
                     default: begin
-                        if (w_strobes[0]) written_reg[RULE*i + 51 +: 8] <= w_data[7:0];
-                        if (w_strobes[1]) written_reg[RULE*i + 59 +: 8] <= w_data[15:8];
+                        if (w_strobes[0]) written_reg[RULE*i + BOUND_EXP +: 8] <= w_data[7:0];
+                        if (w_strobes[1]) written_reg[RULE*i + HEAD +: 8] <= w_data[15:8];
                     end
                     endcase
                 end
@@ -184,7 +215,7 @@ module nic_regs #(
     assign s_axil_bvalid  = b_valid_reg;
     assign s_axil_bresp   = b_resp_reg;
 
-    // ---- reads: one at a time; what is not a counter is chosen on the way
+    // ---- reads: one at a time. What is not a counter is chosen on the way
 
     reg [11:2] r_address;
     reg        r_busy_reg = 1'b0, ar_ready_reg = 1'b0, r_valid_reg = 1'b0;
@@ -196,10 +227,12 @@ module nic_regs #(
     wire        ar_take     = s_axil_arvalid && ar_ready_reg;
     wire        r_done      = r_valid_reg && s_axil_rready;
     wire        r_busy_next = ar_take || (r_busy_reg && !r_done);
-    wire [3:0]  r_rule      = r_address[7:4];
-    wire        r_of_rule   = r_address[11:8] == 4'd1 && {28'd0, r_rule} < RULES && r_address[3:2] != 2'd3;
+    wire [3:0]  r_page, r_rule;
+    wire [1:0]  r_word;
+    assign {r_page, r_rule, r_word} = r_address;
+    wire        r_of_rule   = r_page == RULE_PAGE && {28'd0, r_rule} < RULES && r_word != 2'd3;
     wire [8:0]  r_number    = r_address[11:3] - 9'h080;
-    wire        r_counter   = r_address[11:10] != 2'd0;
+    wire        r_counter   = r_page[3:2] != 2'd0;  // from 0x400 on
     wire [63:0] c_data;
     wire        c_known;
 
@@ -225,10 +258,10 @@ module nic_regs #(
         W_SNAPSHOT: r_plain <= 32'd0;
         W_COMMIT:   r_plain <= 32'd0;
         default: begin
-            case (r_address[3:2])
-            2'd0:    r_plain <= {r_written[18], 13'd0, r_written[17:0]};
-            2'd1:    r_plain <= r_written[50:19];
-            default: r_plain <= {16'd0, r_written[66:51]};
+            case (r_word)
+            2'd0:    r_plain <= {r_written[ENABLE], 13'd0, r_written[PROFILE +: 2], r_written[PROTOCOL +: 8], r_written[TOS +: 8]};
+            2'd1:    r_plain <= {r_written[PORT_HIGH +: 16], r_written[PORT_LOW +: 16]};
+            default: r_plain <= {16'd0, r_written[HEAD +: 8], r_written[BOUND_EXP +: 8]};
             endcase
             if (!r_of_rule) r_plain <= 32'd0;
             r_plain_known <= r_of_rule;

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames from the wire to the host: packets with a shim header get their payload back, malformed ones are dropped, all others leave as they
-// came, in their order (as gn_rx_packet() behind gn_frame_ethernet_offset()). A frame has at most 32 << BUFFER_LOG2 bytes, before and after.
+// Frames from the wire to the host (as gn_rx_packet() behind gn_frame_ethernet_offset()). A packet
+// with a shim header gets its payload back; a malformed one is dropped; every other frame leaves as
+// it came. The order stays. A frame has at most 32 << BUFFER_LOG2 bytes, before and after.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
 module nic_rx #(
-    parameter PROFILES    = 7,  // bit 0 paper, bit 1 lattice, bit 2 dense
+    parameter PROFILES    = 7,  // built: bit 0 paper, bit 1 lattice, bit 2 dense
     parameter RULES       = 4,
-    parameter BUFFER_LOG2 = 10  // beats of 32 bytes for frames, and as many for what the engine makes: 2^BUFFER_LOG2; 4 to 11
+    parameter BUFFER_LOG2 = 10  // 2^BUFFER_LOG2 beats of 32 bytes for frames, and as many for what
+                                // the engine makes; 4 to 11
 ) (
     input  wire                clk,
     input  wire                rst,                 // synchronous, active high
 
-    // a frame is judged by what stands when its turn comes
-    input  wire                cfg_bypass,          // everything passes
-    input  wire [RULES*64-1:0] cfg_rules,           // as nic_regs says: of each count ToS and enable
+    // What stands when a frame's turn comes decides about it. As rx_judge says
+    input  wire                cfg_bypass,
+    input  wire [RULES*64-1:0] cfg_rules,
 
     // Ethernet frames without check sequence: AXI4-Stream (sink)
     input  wire [255:0]        s_axis_tdata,
-    input  wire [31:0]         s_axis_tkeep,        // all ones but in the last beat: bytes from bit 0; if there are none the frame is bad
+    input  wire [31:0]         s_axis_tkeep,        // all ones except in the last beat: bytes from
+                                                    // bit 0. If there are none the frame is bad
     input  wire                s_axis_tlast,
     input  wire                s_axis_tuser,        // in the last beat: bad, to be dropped
     input  wire                s_axis_tvalid,
@@ -32,7 +35,8 @@ module nic_rx #(
     output wire                m_axis_tvalid,
     input  wire                m_axis_tready,
 
-    // What the counters need: a pulse for each frame, in order, at most in every second cycle; and for each that the store dropped
+    // For the counters: a pulse for each frame, in order, at most in every second cycle; and a
+    // pulse for each frame that the store dropped.
     output wire                event_valid,
     output wire [4:0]          event_kind,          // as nic_regs says
     output wire [16:0]         event_length,        // bytes of the frame as it came
@@ -47,40 +51,67 @@ module nic_rx #(
     // ---- parsed, stored
 
     wire [255:0] p_data;
-    wire [201:0] p_parse;
     wire [31:0]  unused_keep;
     wire         p_last, p_valid, p_ready;
+    wire [2:0]   p_code;
+    wire [16:0]  p_length, p_end;
+    wire [15:0]  p_checksum, p_sum, unused_source_port, unused_destination_port;
+    wire [7:0]   p_tos, p_payload, unused_flags;
+    wire [6:0]   p_l4;
+    wire [63:0]  p_front;
+    wire         p_bad, p_tagged, p_six, p_tcp;
 
     frame_parse parse (
         .clk(clk), .rst(rst), .s_axis_tdata(s_axis_tdata), .s_axis_tkeep(s_axis_tkeep), .s_axis_tlast(s_axis_tlast),
         .s_axis_tuser(s_axis_tuser), .s_axis_tvalid(s_axis_tvalid), .s_axis_tready(s_axis_tready),
-        .m_axis_tdata(p_data), .m_axis_tkeep(unused_keep), .m_axis_tlast(p_last), .m_axis_tuser(p_parse), .m_axis_tvalid(p_valid),
-        .m_axis_tready(p_ready));
+        .m_axis_tdata(p_data), .m_axis_tkeep(unused_keep), .m_axis_tlast(p_last), .m_axis_tvalid(p_valid),
+        .m_axis_tready(p_ready), .m_code(p_code), .m_bad(p_bad), .m_length(p_length), .m_tagged(p_tagged), .m_six(p_six),
+        .m_tcp(p_tcp), .m_tos(p_tos), .m_flags(unused_flags), .m_source_port(unused_source_port),
+        .m_destination_port(unused_destination_port), .m_l4(p_l4), .m_payload(p_payload), .m_end(p_end), .m_front(p_front),
+        .m_checksum(p_checksum), .m_sum(p_sum));
 
     wire [LOG2-1:0] t_first, feed_address, frame_address;
-    wire [201:0]    t_parse;
-    wire            t_valid, t_ready;
+    wire [2:0]      t_code;
+    wire [16:0]     t_length, t_end;
+    wire [15:0]     t_checksum, t_sum;
+    wire [7:0]      t_tos, t_payload;
+    wire [6:0]      t_l4;
+    wire [63:0]     t_front;  // the payload's first 8 bytes
+    wire            t_tagged, t_six, t_tcp, t_valid, t_ready;
     wire [255:0]    feed_data, frame_data;
     wire [LOG2:0]   frame_free;
 
-    frame_store #(.LOG2(LOG2), .INFO_WIDTH(202)) frames (
+    frame_store #(.LOG2(LOG2), .INFO_WIDTH(159)) frames (
         .clk(clk), .rst(rst), .s_axis_tdata(p_data), .s_axis_tlast(p_last), .s_axis_tvalid(p_valid), .s_axis_tready(p_ready),
-        .s_bad(p_parse[3]), .s_info(p_parse), .dropped_bad(event_dropped_bad), .dropped_long(event_dropped_long),
-        .m_first(t_first), .m_info(t_parse), .m_valid(t_valid), .m_ready(t_ready),
+        .s_bad(p_bad), .dropped_bad(event_dropped_bad), .dropped_long(event_dropped_long),
+        .s_info({p_sum, p_checksum, p_front, p_length, p_end, p_payload, p_l4, p_tos, p_tcp, p_six, p_tagged, p_code}),
+        .m_info({t_sum, t_checksum, t_front, t_length, t_end, t_payload, t_l4, t_tos, t_tcp, t_six, t_tagged, t_code}),
+        .m_first(t_first), .m_valid(t_valid), .m_ready(t_ready),
         .a_address(feed_address), .a_data(feed_data), .b_address(frame_address), .b_data(frame_data), .free_beats(frame_free));
 
     // ---- judged. Few wait behind the judge, so that new rules hold soon
 
-    // of a frame, all the way: first beat, length, end of the packet, payload, L4 header, VLAN tag, IPv6, TCP
+    // What goes with a frame all the way: where it and its parts are (along), what the judge says
+    // of it (say). Only the engine needs its setting (user).
     localparam ALONG_WIDTH = LOG2 + 52;
-    // what the judge says, all the way: outcome, is there a stream, bytes, from, start, stop; and to the engine: its values, bound, profile
     localparam SAY_WIDTH   = 73;
+    localparam USER_WIDTH  = 24;
 
-    reg  [5*ALONG_WIDTH-1:0] along;  // beside the judge
-    wire [ALONG_WIDTH-1:0]   j_along;
-    wire [SAY_WIDTH-1:0]     u_say, j_say;
-    wire [23:0]              u_user, j_user;
-    wire                     u_valid, j_valid, unused_judge_idle;
+    reg  [5*ALONG_WIDTH-1:0] along;  // beside the judge, which takes five cycles
+    wire [ALONG_WIDTH-1:0]   t_along, j_along, w_along;
+    wire [SAY_WIDTH-1:0]     u_say, j_say, w_say;
+    wire [USER_WIDTH-1:0]    u_user, j_user, v_user;
+    assign t_along = {t_first, t_length, t_end, t_payload, t_l4, t_tagged, t_six, t_tcp};
+
+    wire [4:0]  u_outcome;
+    wire [1:0]  u_profile;
+    wire [7:0]  u_bound_exp;
+    wire [13:0] u_values;
+    wire [15:0] u_bytes;
+    wire [16:0] u_from, u_start, u_stop;
+    wire        u_engine, u_valid, j_valid, unused_judge_idle;
+    assign u_say  = {u_outcome, u_engine, u_bytes, u_from, u_start, u_stop};
+    assign u_user = {u_values, u_bound_exp, u_profile};
 
     reg go = 1'b0;  // a judged frame begins: below
 
@@ -88,20 +119,20 @@ module nic_rx #(
         .clk(clk), .rst(rst), .ok(t_ready), .idle(unused_judge_idle), .take({2'd0, t_valid && t_ready}),
         .give({2'd0, go}));
     rx_judge #(.PROFILES(PROFILES), .RULES(RULES), .LOG2(LOG2)) judge (
-        .clk(clk), .rst(rst), .cfg_bypass(cfg_bypass), .cfg_rules(cfg_rules), .s_parse(t_parse), .s_valid(t_valid && t_ready),
-        .m_outcome(u_say[72:68]), .m_engine(u_say[67]), .m_bytes(u_say[66:51]), .m_from(u_say[50:34]), .m_start(u_say[33:17]),
-        .m_stop(u_say[16:0]), .m_values(u_user[23:10]), .m_bound_exp(u_user[9:2]), .m_profile(u_user[1:0]), .m_valid(u_valid));
+        .clk(clk), .rst(rst), .cfg_bypass(cfg_bypass), .cfg_rules(cfg_rules),
+        .s_code(t_code), .s_tcp(t_tcp), .s_tos(t_tos), .s_payload(t_payload), .s_end(t_end), .s_front(t_front),
+        .s_checksum(t_checksum), .s_sum(t_sum), .s_valid(t_valid && t_ready),
+        .m_outcome(u_outcome), .m_engine(u_engine), .m_profile(u_profile), .m_bound_exp(u_bound_exp), .m_values(u_values),
+        .m_from(u_from), .m_start(u_start), .m_stop(u_stop), .m_bytes(u_bytes), .m_valid(u_valid));
 
-    always @(posedge clk)
-        along <= {along[4*ALONG_WIDTH-1:0], t_first, t_parse[105:89], t_parse[88:72], t_parse[71:64], t_parse[62:56],
-                  t_parse[4], t_parse[5], t_parse[6]};
+    always @(posedge clk) along <= {along[4*ALONG_WIDTH-1:0], t_along};
 
-    credit_fifo #(.WIDTH(ALONG_WIDTH + SAY_WIDTH + 24), .LOG2(3)) judged (
+    credit_fifo #(.WIDTH(ALONG_WIDTH + SAY_WIDTH + USER_WIDTH), .LOG2(3)) judged (
         .clk(clk), .rst(rst), .s_data({along[5*ALONG_WIDTH-1:4*ALONG_WIDTH], u_say, u_user}), .s_valid(u_valid),
         .m_data({j_along, j_say, j_user}), .m_valid(j_valid), .m_ready(go));
 
-    // ---- begun: a frame that passes or is dropped only waits for its turn; another is read for its sums first; for a stream, room is
-    // reserved for its values
+    // ---- begun. A frame that passes or is dropped only waits for its turn. Every other frame is
+    // read for its sums first. For a stream, room is reserved for its values.
 
     wire [LOG2-1:0] j_first;
     wire [16:0]     j_length, j_end, j_from, j_start, j_stop;
@@ -109,12 +140,15 @@ module nic_rx #(
     wire [7:0]      j_payload;
     wire [6:0]      j_l4;
     wire [4:0]      j_outcome;
+    wire [13:0]     j_values;
+    wire [9:0]      unused_setting;
     wire            j_tagged, j_six, j_tcp, j_engine;
     wire            unused_j = &{1'b0, j_length, j_bytes, j_outcome};
     assign {j_first, j_length, j_end, j_payload, j_l4, j_tagged, j_six, j_tcp} = j_along;
     assign {j_outcome, j_engine, j_bytes, j_from, j_start, j_stop} = j_say;
+    assign {j_values, unused_setting} = j_user;
 
-    wire        j_read = j_outcome[4:2] == 3'd1;  // to be restored
+    wire        j_read = j_outcome[4:2] == 3'd1;  // 4 to 7: to be restored
     wire        may_wait, unused_wait_idle, feed_ready, unused_reserve_ready, reserve_soon;
     wire        clear = j_valid && may_wait && (!j_read || feed_ready);
 
@@ -124,11 +158,10 @@ module nic_rx #(
     wire [255:0] v_data;
     wire [31:0]  v_keep;
     wire         v_last, v_valid, v_ready;
-    wire [23:0]  v_user;
     wire [15:0]  f_lead, unused_rest, f_tail, unused_field;
     wire         f_valid;
 
-    frame_feed #(.LOG2(LOG2), .USER_WIDTH(24)) feed (
+    frame_feed #(.LOG2(LOG2), .USER_WIDTH(USER_WIDTH)) feed (
         .clk(clk), .rst(rst), .s_first(j_first), .s_tagged(j_tagged), .s_six(j_six), .s_tcp(j_tcp), .s_l4(j_l4), .s_payload(j_payload),
         .s_from(j_from), .s_start(j_start), .s_stop(j_stop), .s_end(j_end), .s_engine(j_engine),
         .s_user(j_user), .s_valid(go && j_read), .s_ready(feed_ready),
@@ -154,24 +187,23 @@ module nic_rx #(
     wire [LOG2:0]   result_free;
 
     result_store #(.LOG2(LOG2)) results (
-        .clk(clk), .rst(rst), .reserve_bytes({1'b0, j_user[23:10], 2'd0}), .reserve_valid(clear && j_engine),
+        .clk(clk), .rst(rst), .reserve_bytes({1'b0, j_values, 2'd0}), .reserve_valid(clear && j_engine),
         .reserve_soon(reserve_soon), .reserve_ready(unused_reserve_ready),
         .s_data(c_data), .s_keep(c_keep), .s_last(c_last), .s_bad(c_bad), .s_valid(c_valid),
         .m_first(r_first), .m_bytes(r_bytes), .m_kept(r_kept), .m_bad(unused_bad), .m_sum(r_sum), .m_valid(r_valid), .m_ready(r_ready),
         .address(result_address), .data(result_data), .free_beats(result_free));
 
-    // ---- waiting, until sums and values are there: then all that leaves is known. A frame every second cycle, as the counters want it
+    // ---- waiting until sums and values are there: then all that leaves is known. A frame every
+    // second cycle, as the counters want it
 
-    wire [ALONG_WIDTH-1:0] w_along;
-    wire [SAY_WIDTH-1:0]   w_say;
-    wire [LOG2-1:0]        w_first;
-    wire [16:0]            w_length, w_end, w_from, w_start, w_stop;
-    wire [15:0]            w_bytes, w_lead, w_tail;
-    wire [7:0]             w_payload;
-    wire [6:0]             w_l4;
-    wire [4:0]             w_outcome;
-    wire                   w_tagged, w_six, w_tcp, w_engine, w_valid, sums_valid;
-    reg                    w_ready = 1'b0;  // a cycle after it is known that all is there, and room, as `go`
+    wire [LOG2-1:0] w_first;
+    wire [16:0]     w_length, w_end, w_from, w_start, w_stop;
+    wire [15:0]     w_bytes, w_lead, w_tail;
+    wire [7:0]      w_payload;
+    wire [6:0]      w_l4;
+    wire [4:0]      w_outcome;
+    wire            w_tagged, w_six, w_tcp, w_engine, w_valid, sums_valid;
+    reg             w_ready = 1'b0;  // as `go`: a cycle after all is there, and room
     assign {w_first, w_length, w_end, w_payload, w_l4, w_tagged, w_six, w_tcp} = w_along;
     assign {w_outcome, w_engine, w_bytes, w_from, w_start, w_stop} = w_say;
 
@@ -216,8 +248,8 @@ module nic_rx #(
             o_six           <= w_six;
             o_tcp           <= w_tcp;
             o_outcome       <= lost ? 5'd16 : w_outcome;
-            o_drop          <= lost || w_outcome[4:3] != 2'd0;
-            o_pass          <= w_outcome[4:1] == 4'd1;
+            o_drop          <= lost || w_outcome[4:3] != 2'd0;  // 8 and above
+            o_pass          <= w_outcome[4:1] == 4'd1;          // 2, 3
             o_from          <= w_from;
             o_bytes         <= w_engine ? w_head : {1'b0, w_bytes};
             o_result_first  <= r_first;

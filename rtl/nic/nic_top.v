@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NIC's path of frames, between a DMA engine and a MAC: both directions and their registers (the paper's Fig. 8).
+// The NIC's path of frames, between a DMA engine and a MAC: both directions and their registers
+// (the paper's Fig. 8).
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -7,16 +8,19 @@
 module nic_top #(
     parameter PROFILES    = 7,  // bit 0 paper, bit 1 lattice, bit 2 dense
     parameter RULES       = 4,  // 1..12
-    parameter BUFFER_LOG2 = 10  // frames have at most 32 << BUFFER_LOG2 bytes; a direction has three memories of that size; 4..11
+    parameter BUFFER_LOG2 = 10  // frames have at most 32 << BUFFER_LOG2 bytes, and a direction has
+                                // three memories of that size; 4..11
 ) (
     input  wire         clk,
     input  wire         rst,                   // synchronous, active high
 
     // from the host: Ethernet frames without check sequence, AXI4-Stream (sink)
     input  wire [255:0] s_axis_host_tdata,
-    input  wire [31:0]  s_axis_host_tkeep,     // all ones but in the last beat: bytes from bit 0; if there are none the frame is bad
+    input  wire [31:0]  s_axis_host_tkeep,     // all ones except in the last beat: bytes from bit
+                                               // 0. If there are none the frame is bad
     input  wire         s_axis_host_tlast,
-    input  wire [3:0]   s_axis_host_tuser,     // in the last beat: {bad, stored, head}, as nic_tx says
+    input  wire [3:0]   s_axis_host_tuser,     // in the last beat: {bad, stored, head[1:0]}, as
+                                               // nic_tx says
     input  wire         s_axis_host_tvalid,
     output wire         s_axis_host_tready,
     // to the wire: AXI4-Stream (source)
@@ -28,7 +32,7 @@ module nic_top #(
 
     // from the wire: AXI4-Stream (sink)
     input  wire [255:0] s_axis_wire_tdata,
-    input  wire [31:0]  s_axis_wire_tkeep,     // all ones but in the last beat: bytes from bit 0; if there are none the frame is bad
+    input  wire [31:0]  s_axis_wire_tkeep,     // as s_axis_host_tkeep
     input  wire         s_axis_wire_tlast,
     input  wire         s_axis_wire_tuser,     // in the last beat: bad
     input  wire         s_axis_wire_tvalid,

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a frame from the wire, as far as its headers, its shim and its checksum tell: passed; dropped, and why; or restored, and
-// which of its bytes are a stream (as cmodel/receive.c). A frame a cycle. Latency 5.
+// Decides about a frame from the wire, as far as its headers, its shim and its checksum tell (as
+// cmodel/receive.c): it passes; it is dropped, and why; or it is restored, and which of its bytes
+// are a stream. A frame a cycle. Latency 5.
+`include "rule.vh"
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
 module rx_judge #(
-    parameter PROFILES = 7,  // those that can be decompressed: bit 0 paper, bit 1 lattice, bit 2 dense
+    parameter PROFILES = 7,  // built: bit 0 paper, bit 1 lattice, bit 2 dense
     parameter RULES    = 4,
     parameter LOG2     = 10  // a frame restored has at most 32 * 2^LOG2 bytes
 ) (
@@ -14,22 +16,32 @@ module rx_judge #(
     input  wire                rst,          // synchronous, active high
 
     input  wire                cfg_bypass,   // everything passes
-    input  wire [RULES*64-1:0] cfg_rules,    // of each rule count [7:2] DSCP, [63] enabled
+    input  wire [RULES*64-1:0] cfg_rules,    // as rule.vh says; only DSCP and ENABLE count here
 
-    input  wire [201:0]        s_parse,      // as frame_parse says
+    // as frame_parse says
+    input  wire [2:0]          s_code,
+    input  wire                s_tcp,
+    input  wire [7:0]          s_tos,
+    input  wire [7:0]          s_payload,
+    input  wire [16:0]         s_end,
+    input  wire [63:0]         s_front,      // if there is a shim, this is it
+    input  wire [15:0]         s_checksum,
+    input  wire [15:0]         s_sum,
     input  wire                s_valid,      // always taken
 
-    output wire [4:0]          m_outcome,    // as nic_regs says; a stream is still to be decompressed
-    output wire                m_engine,     // there is one
+    output wire [4:0]          m_outcome,    // as nic_regs says; the stream is not judged yet
+    output wire                m_engine,     // there is a stream
     output wire [1:0]          m_profile,    // its setting
     output wire [7:0]          m_bound_exp,
-    output wire [13:0]         m_values,     // that it has, at least one
-    output wire [16:0]         m_from,       // where in the frame what is behind the shim begins
-    output wire [16:0]         m_start,      // where the stream begins and ends; else both where the packet ends
-    output wire [16:0]         m_stop,
+    output wire [13:0]         m_values,     // its number of values, at least one
+    output wire [16:0]         m_from,       // where in the frame the bytes behind the shim begin
+    output wire [16:0]         m_start,      // where the stream begins and ends; without one, both
+    output wire [16:0]         m_stop,       // are the packet's end
     output wire [15:0]         m_bytes,      // of the payload, restored
     output wire                m_valid       // for one cycle
 );
+
+    `include "shim.vh"
 
     localparam [4:0] PASSED = 5'd2, FOREIGN = 5'd3, RESTORED = 5'd4, BAD_VERSION = 5'd11, BAD_KIND = 5'd12, BAD_BOUND = 5'd13,
                      BAD_HEAD = 5'd14, BAD_LENGTH = 5'd15, BAD_STREAM = 5'd16, BAD_CHECKSUM = 5'd17;
@@ -37,18 +49,20 @@ module rx_judge #(
 
     // ---- a: the rules, the shim, the sum
 
-    wire [63:0] shim  = s_parse[169:106];
-    wire [15:0] field = s_parse[185:170];
-    wire [7:0]  p_payload = s_parse[71:64];
-    wire [16:0] p_end     = s_parse[88:72];
-    wire [15:0] p_length  = {shim[39:32], shim[47:40]};
-    wire [7:0]  check_low, check_high;  // of its halves: that of the whole is their exclusive or, made in the next stage
-    shim_check crc_low (.shim({28'd0, shim[27:0]}), .check(check_low));
-    shim_check crc_high (.shim({shim[55:28], 28'd0}), .check(check_high));
-    wire        unused = &{1'b0, s_parse, cfg_rules};
+    wire [7:0]  check, head, bound;
+    wire [15:0] length, magic;
+    wire [3:0]  version, kind;
+    assign {check, head, length[7:0], length[15:8], bound, version, kind, magic} = s_front;
+
+    // CRCs of the shim's halves: that of the whole is their exclusive or, made in the next stage
+    wire [7:0]  check_low, check_high;
+    shim_check crc_low (.shim({28'd0, s_front[27:0]}), .check(check_low));
+    shim_check crc_high (.shim({s_front[55:28], 28'd0}), .check(check_high));
+    wire        unused_bits = &{1'b0, s_tos, cfg_rules};
 
     reg [RULES-1:0] a_hit;
-    reg             a_plain, a_magic, a_right, a_valid = 1'b0;  // plain: a packet with payload, and no bypass
+    reg             a_plain;  // a packet with payload, and no bypass
+    reg             a_magic, a_right, a_valid = 1'b0;
     reg [7:0]       a_low, a_high, a_head, a_bound, a_payload;
     reg [3:0]       a_version, a_kind;
     reg [15:0]      a_length;
@@ -57,24 +71,27 @@ module rx_judge #(
     genvar i;
     generate
         for (i = 0; i < RULES; i = i + 1) begin : g_rule
-            always @(posedge clk) a_hit[i] <= cfg_rules[64*i + 63] && cfg_rules[64*i + 2 +: 6] == s_parse[15:10];
+            wire [63:0] rule = cfg_rules[64*i +: 64];
+            wire [7:0]  tos  = rule[`GN_RULE_TOS];
+            wire        unused_rule = &{1'b0, rule, tos};
+            always @(posedge clk) a_hit[i] <= rule[`GN_RULE_ENABLE] && tos[7:2] == s_tos[7:2];
         end
     endgenerate
 
     always @(posedge clk) begin
-        a_plain   <= !cfg_bypass && s_parse[2:0] == 3'd0;
-        a_magic   <= shim[15:0] == 16'h4e47;
+        a_plain   <= !cfg_bypass && s_code == 3'd0;
+        a_magic   <= magic == SHIM_MAGIC;
         a_low     <= check_low;
-        a_high    <= check_high ^ shim[63:56];
-        a_version <= shim[23:20];
-        a_kind    <= shim[19:16];
-        a_bound   <= shim[31:24];
-        a_length  <= p_length;
-        a_head    <= shim[55:48];
-        a_right   <= s_parse[201:186] == 16'hffff && (s_parse[6] || field != 16'd0);  // UDP: 0 is none
-        a_payload <= p_payload;
-        a_end     <= p_end;
-        a_bytes   <= p_end - {9'd0, p_payload};
+        a_high    <= check_high ^ check;
+        a_version <= version;
+        a_kind    <= kind;
+        a_bound   <= bound;
+        a_length  <= length;
+        a_head    <= head;
+        a_right   <= s_sum == 16'hffff && (s_tcp || s_checksum != 16'd0);  // UDP: 0 is none
+        a_payload <= s_payload;
+        a_end     <= s_end;
+        a_bytes   <= s_end - {9'd0, s_payload};
         a_valid   <= s_valid && !rst;
     end
 
@@ -89,13 +106,14 @@ module rx_judge #(
     reg  [17:0] b_reach;
 
     wire [7:0]  built = {4'd0, PROFILES[2:0], 1'b1};
-    wire        in_31 = a_bound[7:5] == 3'd0 || (a_bound[7:5] == 3'd7 && a_bound[4:0] != 5'd0);  // -31 to 31
+    // -31 to 31
+    wire        in_31 = a_bound[7:5] == 3'd0 || (a_bound[7:5] == 3'd7 && a_bound[4:0] != 5'd0);
 
     always @(posedge clk) begin
         b_marked      <= a_plain && |a_hit;
         b_ours        <= a_plain && |a_hit && a_magic && a_low == a_high && a_bytes >= 17'd8;
         b_right       <= a_right;
-        b_version     <= a_version == 4'd1;
+        b_version     <= a_version == SHIM_VERSION;
         b_kind_there  <= !a_kind[3] && built[a_kind[2:0]];
         b_bound_right <= a_kind == 4'd0 ? a_bound == 8'd0 : a_kind == 4'd1 ? !a_bound[7] && a_bound != 8'd0 && a_bound != 8'd127 : in_31;
         b_stored      <= a_kind == 4'd0;
@@ -115,7 +133,8 @@ module rx_judge #(
     // ---- c: the first fault, up to the head; bytes that are verbatim
 
     reg  [4:0]  c_outcome;
-    reg         c_fine, c_stored, c_wrong, c_valid = 1'b0;  // wrong: the length, whatever follows
+    reg         c_wrong;  // the length is, whatever follows
+    reg         c_fine, c_stored, c_valid = 1'b0;
     reg  [1:0]  c_kind, c_tail;
     reg  [7:0]  c_head, c_bound, c_payload;
     reg  [13:0] c_values;

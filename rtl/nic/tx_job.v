@@ -1,77 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last decision about a frame on its way to the wire, compressed or stored, when all that was asked for is there: from it, the shim and
-// what leaves. A frame every second cycle, for its event goes to counters that take as long.
+// The last decision about a frame on its way to the wire: compressed or stored. It is made when all
+// that was asked for is there, and makes the shim and the job for frame_assemble.
+// A frame every second cycle, because the counters take as long for its event.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
 module tx_job #(
-    parameter LOG2        = 10,  // result_store has 2^LOG2 beats
-    parameter ALONG_WIDTH = 62   // bits that go along
+    parameter LOG2 = 10  // frame_store and result_store have 2^LOG2 beats
 ) (
-    input  wire                   clk,
-    input  wire                   rst,              // synchronous, active high
+    input  wire            clk,
+    input  wire            rst,              // synchronous, active high
 
-    // a frame that waits
-    input  wire [ALONG_WIDTH-1:0] s_along,
-    input  wire [3:0]             s_kind,           // as tx_judge says, and all below
-    input  wire [3:0]             s_rule,
-    input  wire [1:0]             s_profile,
-    input  wire [7:0]             s_bound_exp,
-    input  wire [16:0]            s_length,         // of the frame
-    input  wire [16:0]            s_bytes,
-    input  wire [7:0]             s_head,
-    input  wire [14:0]            s_values,
-    input  wire [16:0]            s_stop,
-    input  wire [1:0]             s_tail_bytes,     // behind s_stop, in the packet
-    input  wire                   s_valid,
-    output wire                   s_ready,
+    // a frame that waits: where it is, as frame_parse and frame_store say
+    input  wire [LOG2-1:0] s_first,
+    input  wire [16:0]     s_length,
+    input  wire [16:0]     s_end,
+    input  wire [7:0]      s_payload,
+    input  wire [6:0]      s_l4,
+    input  wire            s_tagged,
+    input  wire            s_six,
+    input  wire            s_tcp,
+    // and what tx_judge says of it
+    input  wire [3:0]      s_kind,
+    input  wire [3:0]      s_rule,
+    input  wire [1:0]      s_profile,
+    input  wire [7:0]      s_bound_exp,
+    input  wire [16:0]     s_bytes,
+    input  wire [7:0]      s_head,
+    input  wire [14:0]     s_values,
+    input  wire [16:0]     s_stop,
+    input  wire            s_valid,
+    output wire            s_ready,
     // its sums, unless it passes
-    input  wire [15:0]            sums_lead,
-    input  wire [15:0]            sums_rest,
-    input  wire [15:0]            sums_tail,
-    input  wire                   sums_valid,
-    output wire                   sums_ready,
+    input  wire [15:0]     sums_lead,
+    input  wire [15:0]     sums_rest,
+    input  wire [15:0]     sums_tail,
+    input  wire            sums_valid,
+    output wire            sums_ready,
     // what the engine made, if it was to be compressed
-    input  wire [LOG2-1:0]        result_first,
-    input  wire [16:0]            result_bytes,
-    input  wire                   result_kept,
-    input  wire [15:0]            result_sum,
-    input  wire                   result_valid,
-    output wire                   result_ready,
+    input  wire [LOG2-1:0] result_first,
+    input  wire [16:0]     result_bytes,
+    input  wire            result_kept,
+    input  wire [15:0]     result_sum,
+    input  wire            result_valid,
+    output wire            result_ready,
 
     // what leaves, as frame_assemble takes it
-    output wire [ALONG_WIDTH-1:0] m_along,
-    output wire                   m_pass,
-    output wire [63:0]            m_shim,
-    output wire [16:0]            m_bytes,
-    output wire [LOG2-1:0]        m_result_first,
-    output wire [16:0]            m_result_bytes,
-    output wire [16:0]            m_tail,
-    output wire [1:0]             m_tail_bytes,
-    output wire [15:0]            m_sum_lead,
-    output wire [15:0]            m_sum_result,
-    output wire [15:0]            m_sum_tail,
-    output wire                   m_valid,
-    input  wire                   m_ready,
+    output wire [LOG2-1:0] m_first,
+    output wire [16:0]     m_length,
+    output wire [16:0]     m_end,
+    output wire [7:0]      m_payload,
+    output wire [6:0]      m_l4,
+    output wire            m_tagged,
+    output wire            m_six,
+    output wire            m_tcp,
+    output wire            m_pass,
+    output wire [63:0]     m_shim,
+    output wire [16:0]     m_bytes,
+    output wire [LOG2-1:0] m_result_first,
+    output wire [16:0]     m_result_bytes,
+    output wire [16:0]     m_tail,
+    output wire [1:0]      m_tail_bytes,
+    output wire [15:0]     m_sum_lead,
+    output wire [15:0]     m_sum_result,
+    output wire [15:0]     m_sum_tail,
+    output wire            m_valid,
+    input  wire            m_ready,
 
     // as nic_tx says
-    output wire                   event_valid,
-    output wire [3:0]             event_kind,
-    output wire [16:0]            event_length,
-    output wire [3:0]             event_rule,
-    output wire [14:0]            event_values,
-    output wire [16:0]            event_payload_bytes,
-    output wire [16:0]            event_wire_bytes
+    output wire            event_valid,
+    output wire [3:0]      event_kind,
+    output wire [16:0]     event_length,
+    output wire [3:0]      event_rule,
+    output wire [14:0]     event_values,
+    output wire [16:0]     event_payload_bytes,
+    output wire [16:0]     event_wire_bytes
 );
+
+    `include "shim.vh"
+
+    // what goes through unchanged
+    localparam ALONG_WIDTH = LOG2 + 52;
+    wire [ALONG_WIDTH-1:0] s_along = {s_first, s_length, s_end, s_payload, s_l4, s_tagged, s_six, s_tcp};
 
     // ---- a: compressed or stored
 
-    wire pass     = s_kind[3:2] != 2'd0;
+    wire pass     = s_kind[3:2] != 2'd0;  // 4 and above
     wire tried    = s_kind == 4'd0;
     wire complete = s_valid && (pass || sums_valid) && (!tried || result_valid);
     wire a_ready;
-    reg  take     = 1'b0;  // a cycle after it is known that all is there, and room: many hang on it. One in two cycles
+    // A cycle after it is known that all is there, and room: many registers load by it. So a frame
+    // every second cycle is taken.
+    reg  take     = 1'b0;
 
     assign s_ready      = take;
     assign sums_ready   = s_ready && !pass;
@@ -102,7 +123,7 @@ module tx_job #(
             a_length       <= s_length;
             a_bytes        <= s_bytes;
             a_tail         <= s_stop;
-            a_tail_bytes   <= s_tail_bytes;
+            a_tail_bytes   <= s_end[1:0] - s_stop[1:0];  // up to 3
             a_values       <= s_values;
             a_result_first <= result_first;
             a_result_bytes <= result_bytes;
@@ -121,10 +142,12 @@ module tx_job #(
 
     // ---- b: the shim, the sum of what stays, the event
 
-    wire [7:0]  kind_byte = {4'd1, 2'd0, a_compressed ? a_profile + 2'd1 : 2'd0};
-    wire [55:0] shim      = {a_compressed ? a_head : 8'd0, a_bytes[7:0], a_bytes[15:8], a_compressed ? a_bound_exp : 8'd0, kind_byte, 16'h4e47};
+    wire [3:0]  kind  = {2'd0, a_compressed ? a_profile + 2'd1 : 2'd0};
+    wire [7:0]  bound = a_compressed ? a_bound_exp : 8'd0;
+    wire [7:0]  head  = a_compressed ? a_head : 8'd0;
+    wire [55:0] shim  = {head, a_bytes[7:0], a_bytes[15:8], bound, SHIM_VERSION, kind, SHIM_MAGIC};
     wire [7:0]  check;
-    wire [16:0] all       = {1'b0, a_lead} + {1'b0, a_compressed ? 16'd0 : a_rest};
+    wire [16:0] all   = {1'b0, a_lead} + {1'b0, a_compressed ? 16'd0 : a_rest};
 
     shim_check crc (.shim(shim), .check(check));
 
@@ -170,7 +193,8 @@ module tx_job #(
         if (rst) b_valid <= 1'b0;
     end
 
-    assign m_along        = b_along;
+    assign {m_first, m_length, m_end, m_payload, m_l4, m_tagged, m_six, m_tcp} = b_along;
+
     assign m_pass         = b_pass;
     assign m_shim         = b_shim;
     assign m_bytes        = b_bytes;

@@ -1,38 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a frame on its way to the wire, as far as its headers tell: passed, and why; or which rule it falls under, and which of
-// its bytes are values (as cmodel/transmit.c). A frame a cycle. Latency 4.
+// Decides about a frame on its way to the wire, as far as its headers tell (as cmodel/transmit.c):
+// it passes, and why; or which rule it falls under, and which of its bytes are values.
+// A frame a cycle. Latency 4.
+`include "rule.vh"
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
 module tx_judge #(
-    parameter PROFILES = 7,  // those that can be compressed: bit 0 paper, bit 1 lattice, bit 2 dense
+    parameter PROFILES = 7,  // built: bit 0 paper, bit 1 lattice, bit 2 dense
     parameter RULES    = 4   // 1 to 16
 ) (
     input  wire                clk,
     input  wire                rst,          // synchronous, active high
 
     input  wire                cfg_bypass,   // everything passes
-    // a rule, and rule 0 is looked at first:
-    //   [7:0]   ToS, of which DSCP counts   [15:8]  protocol, 0 any      [31:16] lowest destination port  [47:32] highest
-    //   [49:48] profile                     [57:50] bound_exp            [62:58] 0                        [63]    enabled
-    // One with a profile that is not there, or a bound that its profile does not have, is as if it were not enabled.
+    // Rules as rule.vh says; the first that matches counts. A rule is as if it were not enabled
+    // when its profile is not built, or has no such bound.
     input  wire [RULES*64-1:0] cfg_rules,
-    input  wire [RULES*8-1:0]  cfg_heads,    // of each rule: bytes of a UDP payload that stay as they are
+    input  wire [RULES*8-1:0]  cfg_heads,    // of each rule: bytes of UDP payload left as they are
 
-    input  wire [105:0]        s_parse,      // as frame_parse says
-    input  wire [1:0]          s_head,       // of a TCP segment: bytes up to the first whole value
-    input  wire                s_stored,     // of a TCP segment: that is not known
+    // as frame_parse says
+    input  wire [2:0]          s_code,
+    input  wire                s_tagged,
+    input  wire                s_tcp,
+    input  wire [7:0]          s_tos,
+    input  wire [7:0]          s_flags,
+    input  wire [15:0]         s_port,       // the destination's
+    input  wire [7:0]          s_payload,
+    input  wire [16:0]         s_end,
+    // of a TCP segment, from software
+    input  wire [1:0]          s_head,       // bytes up to the first whole value
+    input  wire                s_stored,     // these are not known
     input  wire                s_valid,      // always taken
 
-    output wire [3:0]          m_kind,       // as the list below says; compressed when it is to be tried
+    output wire [3:0]          m_kind,       // as the list below says; COMPRESSED: to be tried
     output wire [3:0]          m_rule,
     output wire [1:0]          m_profile,
     output wire [7:0]          m_bound_exp,
     output wire [16:0]         m_bytes,      // of the payload
-    output wire [7:0]          m_head,       // of a frame to be compressed: verbatim bytes, values, where in the frame they begin and end
+    // COMPRESSED: verbatim bytes, number of values, where in the frame the values begin and end.
+    // Else no values, and both places are the packet's end.
+    output wire [7:0]          m_head,
     output wire [14:0]         m_values,
-    output wire [16:0]         m_start,      // else where the packet ends, and 0 values
+    output wire [16:0]         m_start,
     output wire [16:0]         m_stop,
     output wire                m_valid       // for one cycle
 );
@@ -41,16 +52,13 @@ module tx_judge #(
                      PASS_NO_RULE = 4'd5, PASS_NOT_IP = 4'd6, PASS_FRAGMENT = 4'd7, PASS_EXTENSION = 4'd8, PASS_PROTOCOL = 4'd9,
                      PASS_EMPTY = 4'd10, PASS_TOO_BIG = 4'd11;
 
-    // ---- a: the rules that match, and what they say, which may change behind our back
+    // ---- a: the rules that match, and what they say: their registers may change in the next cycle
 
-    wire        p_tagged = s_parse[4], p_tcp = s_parse[6];
-    wire [7:0]  p_tos     = s_parse[15:8];
-    wire [15:0] p_port    = s_parse[55:40];
-    wire [7:0]  p_payload = s_parse[71:64];
-    wire [16:0] p_end     = s_parse[88:72];
-    wire [16:0] p_most    = p_tagged ? 17'd65545 : 17'd65541;  // where a packet ends that has room for a shim
-    wire        unused_parse = &{1'b0, s_parse, cfg_rules, p_tos};
-    wire [3:0]  built     = {1'b0, PROFILES[2:0]};
+    localparam SYN = 1;  // of TCP's flags
+
+    wire [16:0] most = s_tagged ? 17'd65545 : 17'd65541;  // end of a packet with room for a shim
+    wire        unused_bits = &{1'b0, s_tos, s_flags};
+    wire [3:0]  built = {1'b0, PROFILES[2:0]};
 
     reg [RULES-1:0]    a_hit;
     reg [RULES*18-1:0] a_say;  // of each rule: head, bound_exp, profile
@@ -64,39 +72,46 @@ module tx_judge #(
     genvar i;
     generate
         for (i = 0; i < RULES; i = i + 1) begin : g_rule
-            wire [63:0] rule = cfg_rules[64*i +: 64];
-            wire        unused_rule = &{1'b0, rule};
-            wire [7:0]  bound = rule[57:50];
-            wire        in_31 = bound[7:5] == 3'd0 || (bound[7:5] == 3'd7 && bound[4:0] != 5'd0);  // -31 to 31
-            wire        has_bound = rule[49:48] == 2'd0 ? !bound[7] && bound != 8'd0 && bound != 8'd127 : in_31;
+            wire [63:0] rule     = cfg_rules[64*i +: 64];
+            wire [7:0]  tos      = rule[`GN_RULE_TOS];
+            wire [7:0]  protocol = rule[`GN_RULE_PROTOCOL];
+            wire [1:0]  profile  = rule[`GN_RULE_PROFILE];
+            wire [7:0]  bound    = rule[`GN_RULE_BOUND_EXP];
+            wire        unused_rule = &{1'b0, rule, tos};
+            // -31 to 31
+            wire        in_31 = bound[7:5] == 3'd0 || (bound[7:5] == 3'd7 && bound[4:0] != 5'd0);
+            wire        has_bound = profile == 2'd0 ? !bound[7] && bound != 8'd0 && bound != 8'd127 : in_31;
             always @(posedge clk) begin
-                a_hit[i] <= rule[63] && built[rule[49:48]] && has_bound && rule[7:2] == p_tos[7:2] &&
-                            (rule[15:8] == 8'd0 || rule[15:8] == (p_tcp ? 8'd6 : 8'd17)) &&
-                            rule[31:16] <= p_port && p_port <= rule[47:32];
-                a_say[18*i +: 18] <= {cfg_heads[8*i +: 8], rule[57:50], rule[49:48]};
+                a_hit[i] <= rule[`GN_RULE_ENABLE] && built[profile] && has_bound && tos[7:2] == s_tos[7:2] &&
+                            (protocol == 8'd0 || protocol == (s_tcp ? 8'd6 : 8'd17)) &&
+                            rule[`GN_RULE_PORT_LOW] <= s_port && s_port <= rule[`GN_RULE_PORT_HIGH];
+                a_say[18*i +: 18] <= {cfg_heads[8*i +: 8], bound, profile};
             end
         end
     endgenerate
 
     always @(posedge clk) begin
         a_bypass  <= cfg_bypass;
-        a_code    <= s_parse[2:0];
-        a_tcp     <= p_tcp;
-        a_syn     <= s_parse[17];
-        a_stored  <= s_stored && p_tcp;
+        a_code    <= s_code;
+        a_tcp     <= s_tcp;
+        a_syn     <= s_flags[SYN];
+        a_stored  <= s_stored && s_tcp;
         a_head    <= s_head;
-        a_big     <= p_end > p_most;
-        a_payload <= p_payload;
-        a_end     <= p_end;
-        a_bytes   <= p_end - {9'd0, p_payload};
+        a_big     <= s_end > most;
+        a_payload <= s_payload;
+        a_end     <= s_end;
+        a_bytes   <= s_end - {9'd0, s_payload};
         a_valid   <= s_valid && !rst;
     end
 
     // ---- b: the first of them; why the frame passes
 
-    reg [3:0]  first;
-    reg [17:0] say;
-    integer    n;
+    reg  [3:0]  first;
+    reg  [17:0] say;
+    wire [7:0]  say_head, say_bound_exp;
+    wire [1:0]  say_profile;
+    integer     n;
+    assign {say_head, say_bound_exp, say_profile} = say;
     always @* begin
         first = 4'd0;
         say   = 18'd0;
@@ -120,9 +135,9 @@ module tx_judge #(
                 : a_hit == {RULES{1'b0}} ? PASS_NO_RULE : a_big ? PASS_TOO_BIG
                 : a_syn ? STORED_SYN : a_stored ? STORED_NO_SYN : COMPRESSED;
         b_rule      <= first;
-        b_profile   <= say[1:0];
-        b_bound_exp <= say[9:2];
-        b_head      <= a_tcp ? {6'd0, a_head} : say[17:10];
+        b_profile   <= say_profile;
+        b_bound_exp <= say_bound_exp;
+        b_head      <= a_tcp ? {6'd0, a_head} : say_head;
         b_payload   <= a_payload;
         b_end       <= a_end;
         b_bytes     <= a_bytes;

@@ -11,11 +11,12 @@
 // expose: counters_ready c_data c_known r_number snapshot_reg aw_have_reg w_have_reg w_done_reg w_wait_reg w_address w_data w_strobes written_reg
 // expose: r_busy_reg r_wait_reg r_address r_plain r_plain_known
 // mutant: nic/nic_regs.v s/w_address == W_COMMIT \&\& w_one/w_address == W_COMMIT/
-// mutant: nic/nic_regs.v s/w_strobes\[2\]\) written_reg\[RULE\*i \+ 35/w_strobes[1]) written_reg[RULE*i + 35/
+// mutant: nic/nic_regs.v s/w_strobes\[2\]\) written_reg\[RULE\*i \+ PORT_HIGH/w_strobes[1]) written_reg[RULE*i + PORT_HIGH/
 // mutant: nic/nic_regs.v s/\{28'd0, w_rule\} < RULES \&\& //
 // mutant: nic/nic_regs.v s/\(b_valid_reg \&\& !s_axil_bready\)/b_valid_reg/
 // mutant: nic/nic_regs.v s/if \(w_take\) begin/if (s_axil_wvalid) begin/
 // mutant: nic/nic_regs.v s/w_address == W_SNAPSHOT \&\& w_one;/w_one;/
+`include "rule.vh"
 `default_nettype none
 module proof (
     input wire        clk,
@@ -134,17 +135,46 @@ module proof (
 
     // A rule as the registers have it, three words: all bits that exist, the first rule after a reset; each as it stands, and as the block holds it as written
     localparam [95:0] BITS = {16'd0, 16'hffff, 32'hffffffff, 32'h8003ffff}, DEFAULT = {32'h0000000a, 32'hffff0000, 32'h80020028};
-    reg [95:0] stands_rule, holds_rule;
+    reg [63:0] bits;
+    reg [7:0]  head;
+    reg [66:0] kept_bits;
     integer    i;
     always @* begin
-        stands_rule = 96'd0;
-        holds_rule  = 96'd0;
+        bits      = 64'd0;
+        head      = 8'd0;
+        kept_bits = 67'd0;
         for (i = 0; i < RULES; i = i + 1)
             if ({28'd0, rule} == i) begin
-                stands_rule = {16'd0, heads[8*i +: 8], rules[64*i + 50 +: 8], rules[64*i + 16 +: 32], rules[64*i + 63], 13'd0, rules[64*i + 48 +: 2], rules[64*i +: 16]};
-                holds_rule  = {16'd0, kept[67*i + 51 +: 16], kept[67*i + 19 +: 32], kept[67*i + 18], 13'd0, kept[67*i +: 18]};
-                assert (rules[64*i + 58 +: 5] == 5'd0);
+                bits      = rules[64*i +: 64];
+                head      = heads[8*i +: 8];
+                kept_bits = kept[67*i +: 67];
             end
+    end
+    wire [15:0] port_low = bits[`GN_RULE_PORT_LOW], port_high = bits[`GN_RULE_PORT_HIGH];
+    wire [7:0]  tos = bits[`GN_RULE_TOS], protocol = bits[`GN_RULE_PROTOCOL], bound = bits[`GN_RULE_BOUND_EXP];
+    wire [1:0]  profile = bits[`GN_RULE_PROFILE];
+    wire        enable = bits[`GN_RULE_ENABLE];
+    wire [95:0] stands_rule = {16'd0, head, bound, port_high, port_low, enable, 13'd0, profile, protocol, tos};
+
+    wire [15:0] k_head_bound, k_protocol_tos;
+    wire [31:0] k_ports;
+    wire [1:0]  k_profile;
+    wire        k_enable;
+    assign {k_head_bound, k_ports, k_enable, k_profile, k_protocol_tos} = kept_bits;
+    wire [95:0] holds_rule = {16'd0, k_head_bound, k_ports, k_enable, 13'd0, k_profile, k_protocol_tos};
+
+    // what a rule does not name is 0
+    reg [63:0] rest;
+    always @* begin
+        rest = bits;
+        rest[`GN_RULE_TOS] = 8'd0;
+        rest[`GN_RULE_PROTOCOL] = 8'd0;
+        rest[`GN_RULE_PORT_LOW] = 16'd0;
+        rest[`GN_RULE_PORT_HIGH] = 16'd0;
+        rest[`GN_RULE_PROFILE] = 2'd0;
+        rest[`GN_RULE_BOUND_EXP] = 8'd0;
+        rest[`GN_RULE_ENABLE] = 1'b0;
+        assert (rest == 64'd0);
     end
     wire [7:0] exist        = BITS >> {word, lane, 3'd0};
     wire [7:0] default_byte = rule == 4'd0 ? DEFAULT >> {word, lane, 3'd0} : 96'd0;

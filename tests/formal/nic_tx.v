@@ -9,7 +9,7 @@
 // stubs: any_fifos.v
 // sources: lib/credit_counter.v lib/keep_count.v lib/block_ram.v frame/checksum.v frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v codec/record_packer.v frame/frame_assemble.v nic/tx_judge.v codec/lane_compress.v codec/compress_unit.v codec/quad_pack.v codec/stream_compress.v nic/tx_job.v nic/nic_tx.v
 // cut: parse frames judge feed engine results assemble
-// expose: t_valid t_ready u_valid go j_valid clear feed_ready reserve_soon unused_reserve_ready w_valid w_ready f_valid sums_valid r_valid r_ready r_kept r_bytes o_valid o_ready o_result_bytes judge_credits.free_reg wait_credits.free_reg judged.any.words waiting.any.words sums.any.words may_wait j_pass j_engine w_say p_valid p_ready p_last side.any.words job.a_ready job.b_ready
+// expose: t_valid t_ready u_valid go j_valid clear feed_ready reserve_soon unused_reserve_ready w_valid w_ready f_valid sums_valid r_valid r_ready r_kept r_bytes o_valid o_ready o_result_bytes judge_credits.free_reg wait_credits.free_reg judged.any.words waiting.any.words sums.any.words may_wait j_pass j_engine w_kind p_valid p_ready p_last side.any.words job.a_ready job.b_ready
 // mutant: nic/nic_tx.v s/clear \&\& !go \&\&/clear \&\&/
 // mutant: nic/nic_tx.v s/wire +clear = j_valid \&\& may_wait/wire clear = j_valid/
 // mutant: nic/tx_job.v s/a_compressed \? a_result_bytes : 17'd0/a_result_bytes/
@@ -28,16 +28,16 @@ module proof (
     wire [16:0] r_bytes, o_result_bytes;
     wire [5:0]  judge_free, wait_free;
     wire [6:0]  judged, waiting, sums, side;
-    wire [74:0] w_say;
+    wire [3:0]  w_kind;
     nic_tx dut (
         .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .cfg_heads(32'd0), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(s_last), .s_axis_tuser(4'd0),
         .s_axis_tvalid(s_valid), .s_axis_tready(s_ready), .m_axis_tready(m_ready), .\p_valid (p_valid), .\p_ready (p_ready), .\p_last (p_last), .\side.any.words (side),
         .\t_valid (t_there), .\t_ready (t_ready), .\u_valid (u_valid), .\go (go), .\j_valid (j_valid), .\clear (clear), .\feed_ready (feed_ready), .\reserve_soon (reserve_soon), .\unused_reserve_ready (reserve_ready), .\j_pass (j_pass), .\j_engine (j_engine),
-        .\w_valid (w_valid), .\w_ready (w_ready), .\w_say (w_say), .\f_valid (f_valid), .\sums_valid (sums_there),
+        .\w_valid (w_valid), .\w_ready (w_ready), .\w_kind (w_kind), .\f_valid (f_valid), .\sums_valid (sums_there),
         .\r_valid (r_valid), .\r_ready (r_ready), .\r_kept (r_kept), .\r_bytes (r_bytes), .\o_valid (o_valid), .\o_ready (o_ready),
         .\o_result_bytes (o_result_bytes), .\judge_credits.free_reg (judge_free), .\wait_credits.free_reg (wait_free), .\may_wait (may_wait),
         .\judged.any.words (judged), .\waiting.any.words (waiting), .\sums.any.words (sums), .\job.a_ready (a_ready), .\job.b_ready (b_ready));
-    wire        j_read = !j_pass, w_read = w_say[74:73] == 2'd0, w_engine = w_say[74:71] == 4'd0;
+    wire        j_read = !j_pass, w_read = w_kind < 4'd4, w_engine = w_kind == 4'd0;
 
     waiting_frames #(.JUDGED(7)) m_waiting (
         .clk(clk), .rst(rst), .judge_begins(t_there && t_ready), .judge_ends(u_valid), .go(go), .j_read(j_read), .j_engine(j_engine),

@@ -23,6 +23,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 rtl=$here/../../rtl
+include="-I$rtl/codec -I$rtl/nic" # where headers (.vh) are
 limit=1800 # seconds for one
 
 # Proofs by name: files with a method; the others are parts of them.
@@ -65,14 +66,14 @@ attempt() {
     for c in $(directive "$name" cut); do cut+=" $top/c:$c"; done
     for w in $(directive "$name" expose); do expose+=" $top/w:$w"; done
     [ -z "$parameter" ] || set="chparam -set ${parameter/=/ } proof;"
-    script="read_verilog -formal -I$rtl/codec ${sources[*]} ${stubs[*]}; "
+    script="read_verilog -formal $include ${sources[*]} ${stubs[*]}; "
     if [ -n "$cut" ]; then
         script+="hierarchy -check -top $top; select -assert-count $(wc -w <<<"$cut") $cut; cutpoint $cut; select -clear; hierarchy -check -top $top; "
     fi
     if [ -n "$expose" ]; then
         script+="hierarchy -check; proc; flatten; select -assert-count $(wc -w <<<"$expose") $expose; select -clear; expose $expose; "
     fi
-    script+="read_verilog -formal -overwrite ${stubs[*]} $here/common.v $here/$name.v; $set hierarchy -check -top proof; proc; flatten; "
+    script+="read_verilog -formal $include -overwrite ${stubs[*]} $here/common.v $here/$name.v; $set hierarchy -check -top proof; proc; flatten; "
     if [ "$method" = sat ]; then
         script+="opt_clean -purge; techmap -map $here/wires.v; opt -full; select -assert-none t:\$dff t:\$adff t:\$dffe; "
         # whatever is free is 0 or 1, never undefined

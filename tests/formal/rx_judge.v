@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rx_judge, whatever headers, shims, rules and sums, which may change in every cycle: each frame is answered once, five cycles later; and its
-// fields relate as what follows asks for: what is verbatim and the stream lie within the packet, all bytes of the payload behind the shim are
-// accounted for, what is restored fits, and the engine is asked only for a stream with a value and a byte. Without feedback, what leaves depends on
-// six cycles alone: these are all.
+// rx_judge, whatever headers, shims, rules and sums, which may change in every cycle. Each frame is
+// answered once, five cycles later. Its fields relate as the next blocks ask: verbatim bytes and the
+// stream lie within the packet, every byte behind the shim is accounted for, and what is restored fits.
+// The engine is asked only for a stream with a value and a byte. Without feedback, what leaves depends
+// on six cycles alone: these are all.
 // method: bmc 8
 // sources: frame/shim_check.v nic/rx_judge.v
 // reduce: s/RULES    = 4,/RULES    = 2,/
@@ -17,7 +18,15 @@ module proof (
     input wire         rst,
     input wire         bypass,
     input wire [127:0] rules,
-    input wire [201:0] s_parse,
+    input wire [2:0]   s_code,
+    input wire         s_tcp,
+    input wire [7:0]   s_tos,
+    input wire [7:0]   s_payload,
+    input wire [16:0]  s_end,
+    input wire [16:0]  s_length,  // rx_judge does not see it
+    input wire [63:0]  s_front,
+    input wire [15:0]  s_checksum,
+    input wire [15:0]  s_sum,
     input wire         s_valid
 );
     wire [4:0]  outcome;
@@ -28,48 +37,52 @@ module proof (
     wire [16:0] from, start, stop;
     wire [15:0] bytes;
     rx_judge dut (
-        .clk(clk), .rst(rst), .cfg_bypass(bypass), .cfg_rules(rules), .s_parse(s_parse), .s_valid(s_valid), .m_outcome(outcome), .m_engine(engine), .m_profile(profile),
+        .clk(clk), .rst(rst), .cfg_bypass(bypass), .cfg_rules(rules), .s_code(s_code), .s_tcp(s_tcp), .s_tos(s_tos), .s_payload(s_payload), .s_end(s_end),
+        .s_front(s_front), .s_checksum(s_checksum), .s_sum(s_sum), .s_valid(s_valid), .m_outcome(outcome), .m_engine(engine), .m_profile(profile),
         .m_bound_exp(bound), .m_values(values), .m_from(from), .m_start(start), .m_stop(stop), .m_bytes(bytes), .m_valid(m_valid));
 
     wire packet;
-    packet_fields is_packet (.payload(s_parse[71:64]), .ends(s_parse[88:72]), .length(s_parse[105:89]), .ok(packet));
+    packet_fields is_packet (.payload(s_payload), .ends(s_end), .length(s_length), .ok(packet));
     always @* begin
-        assume (s_parse[2:0] <= 3'd5);
-        if (s_parse[2:0] == 3'd0) assume (packet);
+        assume (s_code <= 3'd5);
+        if (s_code == 3'd0) assume (packet);
     end
 
     // ---- what came with the frame that leaves now
 
-    reg [202:0] was_1, was_2, was_3, was_4, was;
-    reg [4:0]   there = 5'd0;
+    localparam WIDTH = 1 + 3 + 8 + 17 + 17 + 64 + 16;
+    reg [WIDTH-1:0] was_1, was_2, was_3, was_4, was;
+    reg [4:0]       there = 5'd0;
     always @(posedge clk) begin
-        was_1 <= {bypass, s_parse};
+        was_1 <= {bypass, s_code, s_payload, s_end, s_length, s_front, s_sum};
         {was_2, was_3, was_4, was} <= {was_1, was_2, was_3, was_4};
         there <= rst ? 5'd0 : {there[3:0], s_valid};
     end
-    wire         w_bypass;
-    wire [201:0] parse;
-    assign {w_bypass, parse} = was;
-    wire [63:0] shim = parse[169:106];
-    wire [16:0] ends = parse[88:72];
+    wire        w_bypass;
+    wire [2:0]  code;
+    wire [7:0]  payload, check, head, k;
+    wire [16:0] ends, length;
+    wire [15:0] restored, sum, magic;
+    wire [3:0]  version, kind;
+    assign {w_bypass, code, payload, ends, length, check, head, restored[7:0], restored[15:8], k, version, kind, magic, sum} = was;
 
     wire fields;
     rx_fields #(.MOST(17'd32768)) are_fields (
-        .outcome(outcome), .engine(engine), .from(from), .start(start), .stop(stop), .bytes(bytes), .payload(parse[71:64]), .ends(ends), .length(parse[105:89]), .ok(fields));
+        .outcome(outcome), .engine(engine), .from(from), .start(start), .stop(stop), .bytes(bytes), .payload(payload), .ends(ends), .length(length), .ok(fields));
     always @* begin
         assert (m_valid == there[4]);
         if (m_valid) begin
             assert (fields);
-            if (w_bypass || parse[2:0] != 3'd0) assert (outcome == 5'd2);
+            if (w_bypass || code != 3'd0) assert (outcome == 5'd2);
             if (outcome[4:2] == 3'd1) begin
-                assert (bytes == {shim[39:32], shim[47:40]} && outcome[1:0] == shim[17:16]);
-                assert (shim[15:0] == 16'h4e47 && shim[23:18] == 6'b000100 && parse[201:186] == 16'hffff);
-                assert (engine ? outcome[1:0] != 2'd0 : outcome[1:0] == 2'd0 || bytes < {8'd0, shim[55:48]} + 16'd4);
+                assert (bytes == restored && {2'd0, outcome[1:0]} == kind);
+                assert (magic == 16'h4e47 && version == 4'd1 && sum == 16'hffff);
+                assert (engine ? outcome[1:0] != 2'd0 : outcome[1:0] == 2'd0 || bytes < {8'd0, head} + 16'd4);
             end
             // the engine's values are what is neither head nor tail
             if (engine) begin
-                assert (values != 14'd0 && profile == outcome[1:0] - 2'd1 && bound == shim[31:24] && start - from == {9'd0, shim[55:48]});
-                assert ({1'b0, bytes} == {9'd0, shim[55:48]} + {1'b0, values, 2'd0} + (ends - stop));
+                assert (values != 14'd0 && profile == outcome[1:0] - 2'd1 && bound == k && start - from == {9'd0, head});
+                assert ({1'b0, bytes} == {9'd0, head} + {1'b0, values, 2'd0} + (ends - stop));
             end
         end
     end

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tx_job: each frame that waits is taken once, with its sums if it does not pass and with the engine's result if it was to be tried, at most one in
-// two cycles, within two of when all is there; each that was taken is offered once, and stays until it is taken, and tells the
-// counters once; and what is offered is a job as frame_assemble asks for it: the packet's own bytes, and a result only of what was kept.
+// tx_job. Each frame that waits is taken once: with its sums unless it passes, and with the engine's
+// result if it was to be tried. At most one is taken in two cycles, within two of when all is there.
+// Each frame taken is offered once, stays until it is taken, and tells the counters once. What is offered
+// is a job as frame_assemble asks for it: the packet's own bytes, and a result only if it was kept.
 // method: induct
 // sources: frame/shim_check.v nic/tx_job.v
-// reduce: s/ALONG_WIDTH = 62/ALONG_WIDTH = 42/; s/LOG2        = 10/LOG2 = 3/
+// reduce: s/LOG2 = 10/LOG2 = 3/
 // expose: take a_ready a_valid a_pass a_compressed a_along a_kind a_head a_bytes a_result_bytes a_tail a_tail_bytes b_ready b_valid event_valid_reg
 // mutant: nic/tx_job.v s/sums_ready   = s_ready \&\& !pass/sums_ready = s_ready/
 // mutant: nic/tx_job.v s/a_compressed \? a_tail_bytes : 2'd0/a_tail_bytes/
@@ -16,9 +17,14 @@
 module proof (
     input wire        clk,
     input wire        rst,
+    input wire [2:0]  first,
     input wire [16:0] length,
     input wire [16:0] ends,
     input wire [7:0]  payload,
+    input wire [6:0]  l4,
+    input wire        tagged,
+    input wire        six,
+    input wire        tcp,
     input wire [3:0]  kind,
     input wire [16:0] bytes,
     input wire [7:0]  head,
@@ -36,13 +42,19 @@ module proof (
     wire [1:0]  m_tail_bytes, a_tail_bytes;
     wire [3:0]  a_kind;
     wire [7:0]  a_head;
-    wire [16:0] m_bytes, m_result_bytes, m_tail, a_bytes, a_result_bytes, a_tail;
-    wire [41:0] m_along, a_along;
+    wire [16:0] m_bytes, m_result_bytes, m_tail, a_bytes, a_result_bytes, a_tail, m_length, m_end, a_length, a_end;
+    wire [7:0]  m_payload, a_payload;
+    wire [2:0]  a_first;
+    wire [6:0]  a_l4;
+    wire        a_tagged, a_six, a_tcp;
+    wire [54:0] a_along;
+    assign {a_first, a_length, a_end, a_payload, a_l4, a_tagged, a_six, a_tcp} = a_along;
     tx_job dut (
-        .clk(clk), .rst(rst), .s_along({length, ends, payload}), .s_kind(kind), .s_length(length), .s_bytes(bytes), .s_head(head), .s_values(values), .s_stop(stop),
-        .s_tail_bytes(ends[1:0] - stop[1:0]), .s_valid(s_valid), .s_ready(s_ready), .sums_valid(sums_valid), .sums_ready(sums_ready),
+        .clk(clk), .rst(rst), .s_first(first), .s_length(length), .s_end(ends), .s_payload(payload), .s_l4(l4), .s_tagged(tagged), .s_six(six), .s_tcp(tcp),
+        .s_kind(kind), .s_bytes(bytes), .s_head(head), .s_values(values), .s_stop(stop),
+        .s_valid(s_valid), .s_ready(s_ready), .sums_valid(sums_valid), .sums_ready(sums_ready),
         .result_bytes(result_bytes), .result_kept(result_kept), .result_valid(result_valid), .result_ready(result_ready),
-        .m_along(m_along), .m_pass(m_pass), .m_bytes(m_bytes), .m_result_bytes(m_result_bytes), .m_tail(m_tail), .m_tail_bytes(m_tail_bytes), .m_valid(m_valid),
+        .m_length(m_length), .m_end(m_end), .m_payload(m_payload), .m_pass(m_pass), .m_bytes(m_bytes), .m_result_bytes(m_result_bytes), .m_tail(m_tail), .m_tail_bytes(m_tail_bytes), .m_valid(m_valid),
         .m_ready(m_ready), .event_valid(event_valid),
         .\take (take), .\a_ready (a_ready), .\a_valid (a_valid), .\a_pass (a_pass), .\a_compressed (a_compressed), .\a_along (a_along), .\a_kind (a_kind), .\a_head (a_head),
         .\a_bytes (a_bytes), .\a_result_bytes (a_result_bytes), .\a_tail (a_tail), .\a_tail_bytes (a_tail_bytes), .\b_ready (b_ready), .\b_valid (b_valid),
@@ -62,23 +74,25 @@ module proof (
 
     wire job_ok, a_ok;
     job_fields #(.MOST(17'd256)) m_job (
-        .drop(1'b0), .pass(m_pass), .length(m_along[41:25]), .payload(m_along[7:0]), .from({9'd0, m_along[7:0]}), .bytes(m_bytes), .result_bytes(m_result_bytes),
+        .drop(1'b0), .pass(m_pass), .length(m_length), .payload(m_payload), .from({9'd0, m_payload}), .bytes(m_bytes), .result_bytes(m_result_bytes),
         .tail(m_tail), .tail_bytes(m_tail_bytes), .ok(job_ok));
     job_fields #(.MOST(17'd256)) a_job (
-        .drop(1'b0), .pass(a_pass), .length(a_along[41:25]), .payload(a_along[7:0]), .from({9'd0, a_along[7:0]}), .bytes(a_compressed ? {9'd0, a_head} : a_bytes),
+        .drop(1'b0), .pass(a_pass), .length(a_length), .payload(a_payload), .from({9'd0, a_payload}), .bytes(a_compressed ? {9'd0, a_head} : a_bytes),
         .result_bytes(a_compressed ? a_result_bytes : 17'd0), .tail(a_tail), .tail_bytes(a_compressed ? a_tail_bytes : 2'd0), .ok(a_ok));
     // stored, all of the payload; compressed, a result, and behind it what is left of the packet
-    function whole(input [41:0] along, input [16:0] bytes, input [16:0] result_bytes, input [16:0] tail, input [1:0] tail_bytes);
-        whole = result_bytes == 17'd0 ? bytes == along[24:8] - {9'd0, along[7:0]} && tail_bytes == 2'd0 : tail + {15'd0, tail_bytes} == along[24:8];
+    function whole(input [16:0] ends, input [7:0] payload, input [16:0] bytes, input [16:0] result_bytes, input [16:0] tail, input [1:0] tail_bytes);
+        whole = result_bytes == 17'd0 ? bytes == ends - {9'd0, payload} && tail_bytes == 2'd0 : tail + {15'd0, tail_bytes} == ends;
     endfunction
     always @* begin
-        if (a_valid && !a_pass) assert (a_compressed ? a_result_bytes != 17'd0 && whole(a_along, 17'd0, a_result_bytes, a_tail, a_tail_bytes) : whole(a_along, a_bytes, 17'd0, 17'd0, 2'd0));
-        if (m_valid && !m_pass) assert (whole(m_along, m_bytes, m_result_bytes, m_tail, m_tail_bytes));
+        if (a_valid && !a_pass)
+            assert (a_compressed ? a_result_bytes != 17'd0 && whole(a_end, a_payload, 17'd0, a_result_bytes, a_tail, a_tail_bytes)
+                                 : whole(a_end, a_payload, a_bytes, 17'd0, 17'd0, 2'd0));
+        if (m_valid && !m_pass) assert (whole(m_end, m_payload, m_bytes, m_result_bytes, m_tail, m_tail_bytes));
         if (a_valid) assert (a_ok && a_pass == (a_kind >= 4'd4) && (!a_compressed || a_kind == 4'd0));
         if (m_valid) assert (job_ok);
     end
     stays #(.WIDTH(96)) m_stays (
-        .clk(clk), .rst(rst), .data({m_along, m_pass, m_bytes, m_result_bytes, m_tail, m_tail_bytes}), .valid(m_valid), .ready(m_ready));
+        .clk(clk), .rst(rst), .data({m_length, m_end, m_payload, m_pass, m_bytes, m_result_bytes, m_tail, m_tail_bytes}), .valid(m_valid), .ready(m_ready));
 
     // ---- each once
 

@@ -17,9 +17,8 @@ constexpr unsigned BEAT = 32;  // bytes
 
 struct Frame {
     std::vector<uint8_t> bytes;
-    uint64_t user = 0;            // in: of the beat that counts; out: of the last
-    std::vector<uint32_t> words;  // the same where tuser is wider than 64 bits; word 0 is the lowest
-    bool empty_end = false;       // in: its last beat has no byte
+    uint64_t user = 0;                                    // tuser. In: of the beat that counts; out: of the last
+    bool empty_end = false;                               // in: its last beat has no byte
     uint64_t first_cycle = 0, last_cycle = 0, beats = 0;  // out: cycles in which its first and last beats were taken
 };
 
@@ -56,20 +55,16 @@ template <class Top> class Stream
     void send(std::vector<uint8_t> bytes, uint64_t user)
     {
         if (bytes.empty()) fail("the bench sends an empty frame");
-        queue_.push_back({std::move(bytes), user, {}});
+        queue_.push_back({std::move(bytes), user});
     }
-    // Of these bytes what makes whole beats, perhaps none, and a last beat without a byte, which AXI4-Stream allows. Returns how many beats.
+    // Whole beats of these bytes, perhaps none, and a last beat without a byte, which AXI4-Stream allows.
+    // Returns how many beats.
     uint64_t send_empty_end(std::vector<uint8_t> bytes, uint64_t user)
     {
         bytes.resize(bytes.size() / BEAT * BEAT);
-        queue_.push_back({std::move(bytes), user, {}});
+        queue_.push_back({std::move(bytes), user});
         queue_.back().empty_end = true;
         return queue_.back().bytes.size() / BEAT + 1;
-    }
-    void send(std::vector<uint8_t> bytes, std::vector<uint32_t> words)
-    {
-        send(std::move(bytes), 0);
-        queue_.back().words = std::move(words);
     }
 
     // Runs until `frames` more frames have come out.
@@ -151,19 +146,7 @@ template <class Top> class Stream
     // In the other beats tuser is anything.
     template <class User> void set_user(User &port, const Frame &f, bool counts)
     {
-        if constexpr (std::is_integral_v<User>) {
-            port = static_cast<User>(counts ? f.user : random_.next() & user_mask);
-        } else {
-            for (size_t i = 0; i < sizeof port / 4; i++)
-                port[i] = counts ? f.words.at(i) : static_cast<uint32_t>(random_.next());
-        }
-    }
-    template <class User> static void get_user(const User &port, Frame &f)
-    {
-        if constexpr (std::is_integral_v<User>)
-            f.user = port;
-        else
-            for (size_t i = 0; i < sizeof port / 4; i++) f.words.push_back(port[i]);
+        port = static_cast<User>(counts ? f.user : random_.next() & user_mask);
     }
 
     void taken()
@@ -209,7 +192,7 @@ template <class Top> class Stream
         current_.bytes.insert(current_.bytes.end(), data, data + bytes);
         current_.beats++, beats_out_++;
         if (!model_->m_axis_tlast) return;
-        if constexpr (HasUser<Top>::value) get_user(model_->m_axis_tuser, current_);
+        if constexpr (HasUser<Top>::value) current_.user = model_->m_axis_tuser;
         current_.last_cycle = now();
         frames_out_++;
         done_(current_);

@@ -9,6 +9,7 @@
 #include "Vnic_regs.h"
 
 #include "tests/rtl/common/axil.h"
+#include "tests/rtl/common/rules.h"
 
 using bench::fail;
 
@@ -116,8 +117,10 @@ struct Registers {
         std::vector<uint32_t> words{control};
         for (unsigned i = 0; i < RULES; i++) {
             const uint32_t match = committed[3 * i], ports = committed[3 * i + 1], how = committed[3 * i + 2];
-            words.push_back((match & 0xffff) | ports << 16);
-            words.push_back(ports >> 16 | (match >> 16 & 3) << 16 | (how & 0xff) << 18 | (match >> 31) << 31);
+            const uint64_t bits = bench::rule_bits(match & 0xff, match >> 8 & 0xff, ports & 0xffff, ports >> 16,
+                                                   match >> 16 & 3, static_cast<int>(how & 0xff), match >> 31);
+            words.push_back(static_cast<uint32_t>(bits));
+            words.push_back(static_cast<uint32_t>(bits >> 32));
             words.push_back(how >> 8);
         }
         return words;

@@ -9,6 +9,7 @@
 #include "Vnic_rx.h"
 
 #include "tests/rtl/common/axis.h"
+#include "tests/rtl/common/rules.h"
 #include "tests/rtl/common/wire.h"
 
 using bench::Bytes;
@@ -77,8 +78,8 @@ class Bench
         top.cfg_bypass = bypass;
         for (size_t i = 0, used = 0; i < RULES; i++) {
             const bool enabled = used < tos.size() && (RULES - i <= tos.size() - used || random.percent(70));
-            uint64_t rule = random.next() & ~(1ull << 63);
-            if (enabled) rule = (rule & ~0xffull) | tos[used++] | 1ull << 63;
+            uint64_t rule = random.next() & ~bench::RULE_ENABLE;
+            if (enabled) rule = (rule & ~bench::RULE_TOS) | tos[used++] | bench::RULE_ENABLE;
             memcpy(&top.cfg_rules[2 * i], &rule, 8);
         }
         gn_rx_set_tos(rx_, tos.data(), tos.size());

@@ -8,6 +8,7 @@
 
 #include "tests/rtl/common/axis.h"
 #include "tests/rtl/common/frames.h"
+#include "tests/rtl/common/rules.h"
 #include "tests/rtl/common/values.h"
 
 using bench::Bytes;
@@ -168,10 +169,7 @@ class Bench
         top.cfg_bypass = bypass;
         for (size_t i = 0; i < rules.size(); i++) {
             const gn_rule &r = rules[i].rule;
-            const uint64_t bits =
-                r.tos | r.protocol << 8 | static_cast<uint64_t>(r.port_low) << 16 |
-                static_cast<uint64_t>(r.port_high) << 32 | static_cast<uint64_t>(r.codec.profile) << 48 |
-                static_cast<uint64_t>(r.codec.bound_exp & 0xff) << 50 | static_cast<uint64_t>(rules[i].enabled) << 63;
+            const uint64_t bits = bench::rule_bits(r, rules[i].enabled);
             memcpy(&top.cfg_rules[2 * i], &bits, 8);
             heads[i] = r.head;
         }

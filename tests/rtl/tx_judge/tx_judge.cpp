@@ -6,6 +6,7 @@
 #include "Vtx_judge.h"
 
 #include "tests/rtl/common/frames.h"
+#include "tests/rtl/common/rules.h"
 
 using bench::Bytes;
 using bench::fail;
@@ -53,9 +54,8 @@ class Bench
             const int k =
                 random_.percent(50) ? 1 + static_cast<int>(random_.below(31)) : static_cast<int8_t>(random_.next());
             const bool possible = gn_codec_init(&r.codec, p, k) == GN_OK;
-            const uint64_t bits = r.tos | random_.below(4) | r.protocol << 8 | static_cast<uint64_t>(r.port_low) << 16 |
-                                  static_cast<uint64_t>(r.port_high) << 32 | static_cast<uint64_t>(profile) << 48 |
-                                  static_cast<uint64_t>(k & 0xff) << 50 | static_cast<uint64_t>(enabled) << 63;
+            const uint64_t bits =
+                bench::rule_bits(r.tos | random_.below(4), r.protocol, r.port_low, r.port_high, profile, k, enabled);
             memcpy(&model_->cfg_rules[2 * i], &bits, 8);
             model_->cfg_heads[i / 4] |= static_cast<uint32_t>(r.head) << i % 4 * 8;
             if (!enabled || !possible || profile >= GN_PROFILE_COUNT) continue;  // a profile or bound that is not there
@@ -91,14 +91,6 @@ class Bench
   private:
     uint16_t port() { return static_cast<uint16_t>(random_.percent(50) ? 5000 + random_.below(10) : random_.next()); }
 
-    void put(unsigned low, unsigned bits, uint64_t value)
-    {
-        for (unsigned i = 0; i < bits; i++) {
-            const uint32_t bit = 1u << (low + i) % 32;
-            uint32_t &word = model_->s_parse[(low + i) / 32];
-            word = value >> i & 1 ? word | bit : word & ~bit;
-        }
-    }
     // Which counter the model moved.
     unsigned counted(const gn_tx_counters &a, const gn_tx_counters &b)
     {
@@ -147,13 +139,19 @@ class Bench
             if (j.kind == NO_GAIN && payload >= j.head + 4) j.kind = COMPRESSED;
             if (j.kind == COMPRESSED) j.values = (payload - j.head) / 4;
         }
-        for (int i = 0; i < 4; i++) model_->s_parse[i] = static_cast<uint32_t>(random_.next());
-        put(0, 3, code);
-        if (code == 0 || code == 5) {
-            put(4, 1, j.at == 18), put(6, 1, j.h.protocol == GN_PROTOCOL_TCP), put(8, 8, j.h.tos);
-            put(16, 8, j.h.tcp_flags), put(40, 16, j.h.destination_port);
-            put(64, 8, j.at + j.h.payload), put(72, 17, j.at + j.h.end);
-        }
+        // what the code says nothing about is anything
+        const bool packet = code == 0 || code == 5;
+        const auto field = [&](size_t value, unsigned bits) {
+            return static_cast<uint32_t>(packet ? value : random_.next() & ((1u << bits) - 1));
+        };
+        model_->s_code = static_cast<uint8_t>(code);
+        model_->s_tagged = static_cast<uint8_t>(field(j.at == 18, 1));
+        model_->s_tcp = static_cast<uint8_t>(field(j.h.protocol == GN_PROTOCOL_TCP, 1));
+        model_->s_tos = static_cast<uint8_t>(field(j.h.tos, 8));
+        model_->s_flags = static_cast<uint8_t>(field(j.h.tcp_flags, 8));
+        model_->s_port = static_cast<uint16_t>(field(j.h.destination_port, 16));
+        model_->s_payload = static_cast<uint8_t>(field(j.at + j.h.payload, 8));
+        model_->s_end = field(j.at + j.h.end, 17);
         model_->s_head = head, model_->s_stored = stored;
         model_->s_valid = 1;
         j.cycle = model_.cycle() + LATENCY;
