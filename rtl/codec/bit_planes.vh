@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included inside a module. Eight bytes to eight planes of their bits, or back: bit 8i + j to bit 8j + i. Only wires; but in three steps on
-// whole words, because Verilator evaluates that ten times faster than bit by bit.
+// Included inside a module. Eight bytes to eight planes of their bits, or back: bit 8i + j to bit
+// 8j + i. Only wires. In three steps on whole words, because Verilator evaluates that ten times
+// faster than bit by bit.
 function [63:0] bit_planes(input [63:0] bytes);
     reg [63:0] twos, fours;
     begin

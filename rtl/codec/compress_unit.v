@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight lanes, and for paper and lattice the record that they make: tag word and payloads, closed up by a tree of shifters (the
-// paper's Fig. 9). Three stages and the logic of a fourth, which whoever takes the record registers; no enable: a group a cycle.
+// Eight lanes, and for paper and lattice the record that they make: tag word and payloads, closed
+// up by a tree of shifters (the paper's Fig. 9). Three stages and the logic of a fourth, whose
+// result the next block registers. No enable: a group a cycle.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -36,7 +37,8 @@ module compress_unit #(
 
     // ---- lanes: two stages
 
-    // Where dense is not built nobody takes its groups, so each goes the way of records, whatever profile is asked for.
+    // Where dense is not built, its groups have no way of their own: every group goes the way of
+    // records, whatever profile is asked for.
     localparam DENSE = (PROFILES & 4) != 0;
 
     reg [1:0] valid_reg = 2'b00, last_reg = 2'b00;
@@ -89,7 +91,9 @@ module compress_unit #(
 
     reg [255:0] quad_reg;
     reg [9:0]   quad_bytes_reg;
-    reg [4:0]   not_bytes_reg;  // the complement of its lower half: a copy that is not merged again, for half of what is shifted
+    // the complement of its lower half, for half of what is shifted: a copy that is not merged
+    // again
+    reg [4:0]   not_bytes_reg;
     reg [15:0]  tags_reg;
     reg         quad_valid_reg = 1'b0, quad_last_reg;
 

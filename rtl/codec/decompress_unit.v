@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record, or a group of a quad, to eight values. Four stages and the logic of a fifth, which whoever takes the values
-// registers; no enable: a group a cycle.
+// A record, or a group of a quad, to eight values. Four stages and the logic of a fifth, whose
+// result the next block registers. No enable: a group a cycle.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -12,7 +12,8 @@ module decompress_unit #(
     input  wire         rst,          // synchronous, active high
 
     // from record_window
-    input  wire [279:0] s_record,     // tag word and payloads; dense: a group's payload, behind its header when s_header
+    input  wire [279:0] s_record,     // tag word and payloads; dense: a group's payload, behind its
+                                      // quad's header when s_header
     input  wire [1:0]   s_profile,    // as lane_decompress
     input  wire [7:0]   s_bound_exp,
     input  wire [4:0]   s_low_bytes,  // paper, lattice: payload bytes of lanes 0 to 3
@@ -33,6 +34,11 @@ module decompress_unit #(
 
     localparam RECORDS = (PROFILES & 3) != 0;
     localparam DENSE   = (PROFILES & 4) != 0;
+
+    // a record: its tag word, and what is behind it
+    wire [15:0]  tag_word = s_record[15:0];
+    wire [263:0] behind   = s_record[279:16];
+    wire         unused_bits = &{1'b0, tag_word, behind};
 
     genvar i;
 
@@ -68,19 +74,19 @@ module decompress_unit #(
 
     generate
         if (RECORDS) begin : g_records
-            wire [255:0] payloads = s_record[271:16];
+            wire [255:0] payloads = behind[255:0];
             wire [255:0] shifted  = payloads >> {s_low_bytes, 3'd0};
 
             reg [255:0] quad_reg;  // 16 bytes each
             always @(posedge clk) begin
                 quad_reg <= {shifted[127:0], payloads[127:0]};
-                tags_reg <= s_record[15:0];
+                tags_reg <= tag_word;
             end
 
-            // Where each lane's bytes begin in its quad is known before the quad is shifted: so each is one choice. Bytes above a
-            // lane's own are left as they come.
+            // Where each lane's bytes begin in its quad is known before the quad is shifted: so
+            // each is one choice. Bytes above a lane's own stay as they come.
             for (i = 0; i < 2; i = i + 1) begin : g_quad
-                wire [5:0]   tags = s_record[8*i +: 6];
+                wire [5:0]   tags = tag_word[8*i +: 6];
                 wire [127:0] quad = quad_reg[128*i +: 128];
                 reg  [3:0]   lane2_at_reg, lane3_at_reg;
                 wire [3:0]   lane2_at = bytes(tags[1:0]) + bytes(tags[3:2]);
@@ -118,7 +124,7 @@ module decompress_unit #(
     generate
         if (DENSE) begin : g_dense
             quad_unpack planes (
-                .clk(clk), .s_payload(s_header ? s_record[279:16] : s_record[263:0]), .s_class(s_class),
+                .clk(clk), .s_payload(s_header ? behind : s_record[263:0]), .s_class(s_class),
                 .m_words(words), .m_raw(raw));
         end else begin : g_no_dense
             assign words = 256'd0;

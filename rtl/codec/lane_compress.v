@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value to its code: tag and payload (docs/codec.md). Two stages, and one ahead for profile and bound; no enable: a value a cycle.
+// One value to its code: tag and payload (docs/codec.md). Two stages, and one ahead for profile and
+// bound. No enable: a value a cycle.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -17,7 +18,8 @@ module lane_compress #(
 
     // two cycles after it
     output reg  [1:0]  tag,        // as docs/codec.md; dense: 3 when raw
-    output reg  [31:0] payload     // low 0, 8, 16 or 32 bits, the rest 0; dense: q as int32, or the value when raw
+    output reg  [31:0] payload     // low 0, 8, 16 or 32 bits, the rest 0; dense: q as int32, or the
+                                   // value when raw
 );
 
     localparam PAPER    = (PROFILES & 1) != 0;
@@ -42,11 +44,13 @@ module lane_compress #(
         dense_reg    <= is_dense;
     end
 
-    // ---- first stage: the distance to shift, and the half of the shift that needs only its low bits
+    // ---- first stage: the distance to shift, and the half of the shift that needs only its low
+    // bits
 
-    // Both rules keep the 15 bits of {1, mantissa} above bit 9, shifted right by `shift`: 126 - e for paper
-    // (15 fractional bits), 142 - k - e for the others (units of 2^(1-k)). Below 0 the value is too large and stays raw;
-    // that takes in infinities and NaNs, as zeros and subnormals have the longest shifts.
+    // Both rules keep the 15 bits of {1, mantissa} above bit 9, shifted right by `shift`: 126 - e
+    // for paper (15 fractional bits), 142 - k - e for the others (units of 2^(1-k)). Below 0 the
+    // value is too large and stays raw. So do infinities and NaNs. Zeros and subnormals have the
+    // longest shifts.
     wire [7:0] exponent = value[30:23];
     wire [8:0] total    = unit_reg - {1'b0, exponent};
     wire       shift_0  = unit_reg == {1'b0, exponent};  // total is 0, without waiting for it
@@ -62,7 +66,8 @@ module lane_compress #(
 
     reg [31:0] a_value;
     reg [23:8] a_shifted;       // bits 23..9 are the integer, 8 the guard bit
-    reg [3:0]  a_some;          // what is below the guard bit, in fours: bits 7..0 and those shifted out, 11..8, 15..12, 19..16
+    // what is below the guard bit, in fours: bits 7..0 and those shifted out, 11..8, 15..12, 19..16
+    reg [3:0]  a_some;
     reg [1:0]  a_shift;         // what is left to shift, in fours
     reg        a_raw, a_far;    // shift > 15
     reg        a_below, a_wide; // paper: tag 0, tag 2
@@ -73,7 +78,8 @@ module lane_compress #(
         a_shifted <= shifted[23:8];
         a_some    <= {|shifted[19:16], |shifted[15:12], |shifted[11:8], |shifted[7:0] || lost};
         a_shift   <= shift[3:2];
-        // too large; or, in the next unit, all of it ones, so that it would be rounded to |q| = 32768
+        // too large; or, in the next unit, all of it ones, so that it would be rounded to |q| =
+        // 32768
         a_raw     <= shift[8] || (!paper_reg && shift_0 && &value[22:8]);
         a_far     <= !shift[8] && |shift[7:4];
         a_below   <= exponent < least_reg;
@@ -84,7 +90,8 @@ module lane_compress #(
 
     // ---- second stage: the rest of the shift, rounding and sign, the tag
 
-    // To nearest, ties to even: whether to round up is known for each shift before it is known which.
+    // To nearest, ties to even. Whether to round up is known for each shift before the shift is
+    // known.
     reg [14:0] magnitude;
     reg        round;
 
@@ -97,7 +104,8 @@ module lane_compress #(
         endcase
     end
 
-    // q is m or m + 1, or, negated, ~m or ~(m - 1): which of both comes last, and the sum does not wait for it
+    // q is m or m + 1, or, negated, ~m or ~(m - 1). Which of both is known last, and the sum does
+    // not wait for it
     wire        negative = a_value[31];
     wire [15:0] m        = {1'b0, magnitude};
     wire [15:0] next     = m + {{15{negative}}, 1'b1};
@@ -108,7 +116,7 @@ module lane_compress #(
     wire [14:0] fraction = a_far ? 15'd0 : magnitude;
 
     wire zero = a_paper ? a_below : q_zero;
-    wire none = a_paper ? a_below : a_far;  // zero, known at once; where q becomes zero it is so by itself
+    wire none = a_paper ? a_below : a_far;  // zero, known at once; where not, q is zero by itself
     wire wide = a_paper ? a_wide  : q_wide;
 
     always @(posedge clk) begin

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One code to its value (docs/codec.md). Two stages and the logic of a third, which whoever takes the value registers; no
-// enable: a code a cycle.
+// One code to its value (docs/codec.md). Two stages and the logic of a third, whose result the next
+// block registers. No enable: a code a cycle.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -13,7 +13,8 @@ module lane_decompress #(
     input  wire [1:0]  profile,    // 0 paper, 1 lattice, 2 dense; one of those built
     input  wire [7:0]  bound_exp,  // k, two's complement, in the profile's range
     input  wire [1:0]  tag,        // as docs/codec.md; dense: 3 for a raw value, otherwise not 0
-    input  wire [31:0] payload,    // what is above the tag's bits does not matter; dense: q as int32 where not raw
+    input  wire [31:0] payload,    // what is above the tag's bits does not matter; dense: q as
+                                   // int32 where not raw
 
     // two cycles later
     output wire [31:0] value       // a binary32
@@ -22,7 +23,7 @@ module lane_decompress #(
     localparam PAPER    = (PROFILES & 1) != 0;
     localparam QUANTISE = (PROFILES & 6) != 0;
     localparam DENSE    = (PROFILES & 4) != 0;
-    localparam WIDTH    = DENSE ? 32 : 16;  // bits of a magnitude: only dense has sums, which are int32
+    localparam WIDTH    = DENSE ? 32 : 16;  // bits of a magnitude: only dense has sums, of int32
     localparam LOG2     = DENSE ? 5 : 4;
 
     wire is_paper = PAPER && (!QUANTISE || profile == 2'd0);
@@ -30,8 +31,9 @@ module lane_decompress #(
 
     // ---- first stage: sign and magnitude of an integer, and the place of its leading one
 
-    // The payload as one's complement of its sign, which where it is two's complement lacks the final + 1. Above a narrow integer that is
-    // 0; paper has its sign beside the magnitude, and that left-aligned.
+    // The payload, inverted where it is negative: what two's complement adds to that, the final +
+    // 1, comes below. Above a narrow integer it is 0. Paper has its sign beside a left-aligned
+    // magnitude.
     wire       wide     = is_dense || tag[1];
     wire       fraction = is_paper && !tag[1];
     wire       negative = is_dense ? payload[31] : tag[1] ? payload[15] : payload[7];
@@ -48,8 +50,9 @@ module lane_decompress #(
         end
     endgenerate
 
-    // Leading zeros of `flipped` by nibbles, not of the magnitude, which is one more where the integer is negative: so that this does
-    // not wait for that adder. Where the two differ, a bit moves out of the nibble, and adds to the exponent in the third stage.
+    // Leading zeros by nibbles of `flipped`, not of the magnitude, which is one more where the
+    // integer is negative: so this does not wait for that adder. Where the two differ, a bit moves
+    // out of the nibble, and adds to the exponent in the third stage.
     localparam NIBBLES = WIDTH / 4;
 
     wire [NIBBLES-1:1] some;
@@ -113,10 +116,11 @@ module lane_decompress #(
         b_zero     <= a_empty || a_magnitude == {WIDTH{1'b0}};
     end
 
-    // ---- third stage: the rest of the shift; leading one, rounding (to nearest, ties to even) and their carries into the exponent, in
-    // one adder
+    // ---- third stage: the rest of the shift. Leading one, rounding (to nearest, ties to even) and
+    // their carries into the exponent are one adder
 
-    wire [WIDTH:0] normal = b_coarse << b_left;  // the leading one in bit WIDTH-1, or, of a power of two, WIDTH
+    // the leading one is bit WIDTH-1, or, of a power of two, WIDTH
+    wire [WIDTH:0] normal = b_coarse << b_left;
     wire [24:0]    kept;
     wire           round;
     generate

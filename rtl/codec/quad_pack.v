@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile dense: groups of integers to the items of docs/codec.md, in pieces of a group each: a header and its first group, a
-// further group, or a zero run. Groups wait in a ring until their quad is whole, because the header goes first.
+// Profile dense: groups of integers to the items of docs/codec.md, a piece at a time: a header and
+// its first group, a further group, or a zero run. Groups wait in a ring until their quad is whole,
+// because the header goes first.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -45,11 +46,14 @@ module quad_pack (
 
     `include "bit_planes.vh"
 
-    genvar g;
+    genvar g, h;
     generate
         for (g = 0; g < 4; g = g + 1) begin : g_planes  // of the same byte of all words
-            assign planes[64*g +: 64] = bit_planes({s_words[224 + 8*g +: 8], s_words[192 + 8*g +: 8], s_words[160 + 8*g +: 8], s_words[128 + 8*g +: 8],
-                                                    s_words[96 + 8*g +: 8], s_words[64 + 8*g +: 8], s_words[32 + 8*g +: 8], s_words[8*g +: 8]});
+            wire [63:0] bytes;
+            for (h = 0; h < 8; h = h + 1) begin : g_byte
+                assign bytes[8*h +: 8] = s_words[32*h + 8*g +: 8];
+            end
+            assign planes[64*g +: 64] = bit_planes(bytes);
         end
     endgenerate
 
@@ -143,10 +147,10 @@ module quad_pack (
     wire go = q_valid && room;
 
     wire        q_zero   = q_header == 16'd0;
-    wire        end_run  = !q_zero && run_reg != 9'd0;                  // what comes ends the run: write that first
+    wire        end_run  = !q_zero && run_reg != 9'd0;  // the run is over: write that first
     wire        full_run = q_zero && (q_last || run_reg[7:0] == 8'd255);
     wire [15:0] ahead    = q_header >> {step_reg, 2'd0};
-    wire        ends     = ahead[15:4] == 12'd0;                        // no payload behind this group
+    wire        ends     = ahead[15:4] == 12'd0;        // no payload behind this group
     wire        present  = !q_zero && (step_reg == 2'd0 || ahead[3:0] != 4'd0);
 
     assign q_done     = go && (q_zero || (!end_run && ends));

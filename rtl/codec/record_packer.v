@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of any number of bytes to full beats, each frame's from byte 0; the last beat of a frame is partial (the paper's
-// alignment unit). A record a cycle while the FIFO behind has room; only one that gives three beats, at the end of a frame, takes
-// two. Latency 3.
+// Records of any number of bytes to full beats, each frame from byte 0; the last beat of a frame is
+// partial (the paper's alignment unit). A record a cycle while the FIFO behind has room. Only a
+// record that gives three beats, at the end of a frame, takes two cycles. Latency 3.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
 module record_packer #(
-    parameter RECORD_BYTES = 35  // bytes of the longest record, 34 to 40: 34, with profile dense 35, a piece of a frame and a shim 38
+    parameter RECORD_BYTES = 35  // of the longest record, 34 to 40. A record has up to 34, a piece
+                                 // of dense 35, a piece of a frame with a shim 38
 ) (
     input  wire                      clk,
     input  wire                      rst,           // synchronous, active high
@@ -68,8 +69,9 @@ module record_packer #(
     reg [5:0]              a_tail;   // bytes of the frame's last beat
     reg                    a_last, a_valid = 1'b0;
 
-    // The second stage says at once what the third shall do, and what is not there is zero. A third beat, which only the end of a frame
-    // has, is given when there is nothing else: pause_reg has seen to that.
+    // The second stage says at once what the third has to do, and what is not there is zero. Only
+    // the end of a frame has a third beat. It is given when there is nothing else: pause_reg sees
+    // to that.
     reg [8*MOST_BYTES-1:0] b_data;
     reg [1:0]              b_count = 2'd0;                       // beats to give: 0..2
     reg                    b_first_last = 1'b0, b_second_last = 1'b0;

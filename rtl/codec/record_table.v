@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tag decoder of record_window: where what begins at an offset of a beat ends, worked out for all offsets before the loop asks. Beats
-// wait in a FIFO, pass a register, and stand in one of two tables that take turns: so no beat waits for what the loop decides in
-// the same cycle, and nothing wide hangs on that.
+// The tag decoder of record_window. For all offsets of a beat it works out where what begins there
+// ends, before the loop asks. Beats wait in a FIFO, pass a register, and stand in one of two tables
+// that take turns. So no beat waits for what the loop decides in the same cycle, and nothing wide
+// depends on that.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -22,28 +23,29 @@ module record_table #(
     // the oldest three, 0 first
     output wire [2:0]   m_valid,    // beats 0 and 1: with what follows
     output wire [2:0]   m_last,
-    output wire [17:0]  m_bytes,    // 6 bits each
+    output wire [17:0]  m_bytes,    // 6 bits a beat
     input  wire         m_leave,    // beat 0 leaves; only when it is valid
 
-    // Where that ends which begins at offset `at`: the offset behind it in bits 4:0, and in which beat in the rest, as below. Five words,
-    // all 0 but the one that is asked for: 0 and 1 of the even table's halves, 2 and 3 of the odd one's, 4 of beat 1. About it: of a record
-    // one more than the payload bytes of lanes 0 to 3, of an item of profile dense those of its second group (17: 33)
+    // What begins at offset `at`
     input  wire [4:0]   at,
-    input  wire [4:0]   about_at,   // the same: what is not needed at once need not load the registers of what is
+    input  wire [4:0]   about_at,   // the same, from other registers: m_about is not needed at once
     input  wire         use_0,      // it begins in beat 0
     input  wire         use_1,      // or in beat 1, at `at` modulo 8
-    output wire [39:0]  m_ends,     // 8 bits each: {over, step, upper, offset modulo 32}
+    // Where it ends, as ends.vh says. Five words of 8 bits, all 0 except the one that is asked for:
+    // 0 and 1 of the even table's halves, 2 and 3 of the odd one's, 4 of beat 1
+    output wire [39:0]  m_ends,
+    // Of a record, one more than the payload bytes of lanes 0 to 3. Of an item of profile dense,
+    // the bytes of its second group (17 stands for 33)
     output wire [4:0]   m_about
 );
 
-    // `step`: beat 0 is used up, `upper`: the offset is one of the second of the beats that are then left, or, without a step, 32. `over`:
-    // of a frame that ends in beat 0, or else of one that ends in beat 1, it has bytes that the frame does not have.
+    `include "ends.vh"
 
     localparam RECORDS = (PROFILES & 3) != 0;
     localparam DENSE   = (PROFILES & 4) != 0;
 
-    // ---- beats in: of each byte 8 bits, and whether it is 0. Dense: as it is. Else one more than the payload bytes that its four tags
-    // stand for: the one is the tag byte itself.
+    // ---- beats in: of each byte 8 bits, and whether it is 0. For dense the byte as it is. Else
+    // one more than the payload bytes that its four tags stand for: the one is the tag byte itself.
 
     `include "class_bytes.vh"
     `include "bit_planes.vh"
@@ -57,7 +59,8 @@ module record_table #(
     wire [255:0] into_bytes;
     wire [31:0]  into_zero;
 
-    // Of two tags a table of constants, and not a sum; in an always of its own, of which Verilator makes a table, too.
+    // Of two tags a table of constants, not a sum. It is an always of its own, so that Verilator
+    // makes a table of it, too.
     wire [319:0] nibble_gives;
 
     genvar g, h;
@@ -70,7 +73,8 @@ module record_table #(
             always @* begin
                 gives = 5'd0;
                 for (n = 0; n < 16; n = n + 1)
-                    if (tags == n[3:0]) gives = {2'd0, n[1:0] == 2'd3, n[1:0] == 2'd2, n[1:0] == 2'd1} + {2'd0, n[3:2] == 2'd3, n[3:2] == 2'd2, n[3:2] == 2'd1};
+                    if (tags == n[3:0]) gives = {2'd0, n[1:0] == 2'd3, n[1:0] == 2'd2, n[1:0] == 2'd1} +
+                                                {2'd0, n[3:2] == 2'd3, n[3:2] == 2'd2, n[3:2] == 2'd1};
             end
 
             assign nibble_gives[5*g +: 5] = gives;
@@ -83,7 +87,8 @@ module record_table #(
         end
     endgenerate
 
-    // What is worked out of a beat is on the longest ways of all: so it begins at the FIFO's output register, not at a memory.
+    // What is worked out of a beat is on the longest paths of all. So it begins at the FIFO's
+    // output register, not at a memory.
     wire [255:0] x_data;
     wire [31:0]  zero;
     wire [5:0]   x_bytes;
@@ -93,7 +98,7 @@ module record_table #(
         .clk(clk), .rst(rst), .s_data({into_dense, s_last, s_bytes, into_zero, into_bytes}), .s_valid(s_valid),
         .m_data({x_dense, x_last, x_bytes, zero, x_data}), .m_valid(unused_x_valid), .m_ready(x_move));
 
-    // Whether it holds a beat in the next cycle is asked, too: so they are counted here.
+    // Beats are counted here too, because the loop asks whether there is one in the next cycle.
     reg  [4:0]   stored_reg = 5'd0;
     reg          some_reg = 1'b0;  // the same, not 0
 
@@ -109,10 +114,11 @@ module record_table #(
         end
     end
 
-    // ---- the length of what would begin at each offset: a record; a quad's header and first group; a zero run. It is a sum of what two
-    // bytes give. That of the last offset needs the next beat, and is added up one stage later.
+    // ---- the length of what would begin at each offset: a record; a quad's header and first
+    // group; a zero run. It is a sum of what two bytes give. At the last offset the second byte is
+    // in the next beat: that sum is made one stage later.
 
-    // What the first byte gives, with an offset: of six bits, so a table of constants too.
+    // What the first byte gives: of a class, so a table of constants too.
     function [191:0] all_opens(input unused);
         integer n;
         for (n = 0; n < 32; n = n + 1) all_opens[6*n +: 6] = class_bytes(n[3:0]) + 6'd2;
@@ -146,7 +152,7 @@ module record_table #(
         end
     endgenerate
 
-    // Of the second part: bit 0 of all 32 offsets, bit 1, ...
+    // m_about of all 32 offsets: their bits 0, their bits 1, ...
     wire [159:0] about;
 
     generate
@@ -206,10 +212,15 @@ module record_table #(
 
             always @* begin
                 ends  = g == 31 ? y_first + y_second : {1'b0, y_known[(g % 31)*6 +: 6]} + (g < 8 ? 7'd0 : g);
-                // what ends exactly with a frame's last beat stays in it: groups without payload may follow
+                // what ends exactly with a frame's last beat stays in it: groups without payload
+                // may follow
                 step  = g == 31 || (|ends[6:5] && !(y_last && ends[5:0] == 6'd32));
-                entry = {y_last ? step : ends[6] && |ends[4:0], step, step ? ends[6] : ends[5], ends[4:0]};
-                // Behind a frame's last beat there is another frame's, or none: whatever that gave, what begins at the last offset does not end there.
+                entry[OVER]      = y_last ? step : ends[6] && |ends[4:0];
+                entry[STEP]      = step;
+                entry[UPPER]     = step ? ends[6] : ends[5];
+                entry[UPPER-1:0] = ends[4:0];
+                // Behind a frame's last beat is another frame's, or none. So whatever that gave,
+                // what begins at the last offset does not end there.
                 if (g == 31 && y_last) entry[0] = 1'b1;
             end
 
@@ -224,21 +235,31 @@ module record_table #(
         end
     endgenerate
 
-    // ---- two tables, for beats of even and of odd numbers. That beat 0 leaves is known last in a cycle: so it is noted, and counted in the
-    // next one.
+    // ---- two tables, for beats of even and of odd numbers. Whether beat 0 leaves is known last in
+    // a cycle. So it is noted, and counted in the next one.
 
-    // the first eight offsets' bit 0, bit 1, ...
-    wire [63:0] y_eight = bit_planes({2'd0, y_known[47:42], 2'd0, y_known[41:36], 2'd0, y_known[35:30], 2'd0, y_known[29:24],
-                                     2'd0, y_known[23:18], 2'd0, y_known[17:12], 2'd0, y_known[11:6], 2'd0, y_known[5:0]});
+    // the first eight offsets: their bits 0, their bits 1, ...
+    wire [63:0] y_first_eight;
+    wire [39:0] y_first_about;
+    wire [63:0] y_eight = bit_planes(y_first_eight);
     wire        unused_eight = &{1'b0, y_eight[63:48]};
+
+    generate
+        for (g = 0; g < 8; g = g + 1) begin : g_first_eight
+            assign y_first_eight[8*g +: 8] = {2'd0, y_known[6*g +: 6]};
+        end
+        for (g = 0; g < 5; g = g + 1) begin : g_first_about
+            assign y_first_about[8*g +: 8] = y_about[32*g +: 8];
+        end
+    endgenerate
 
     reg [255:0] even_table, odd_table;
     reg [159:0] even_about, odd_about;
-    reg [47:0]  first_reg;            // of beat 1, where it has a table, the first eight offsets, bit 0 of all eight, bit 1, ...
+    reg [47:0]  first_reg;            // y_eight of beat 1, if it has a table
     reg [39:0]  first_about_reg;
     reg [5:0]   even_bytes, odd_bytes;
     reg         from_odd_reg = 1'b0;  // beat 0 is in the odd one
-    reg         left_reg     = 1'b0;  // a beat has left that valid0_reg to last1_reg still count
+    reg         left_reg     = 1'b0;  // beat 0 has left, and valid0_reg to last1_reg still count it
     reg         valid0_reg   = 1'b0, valid1_reg = 1'b0;
     reg         last0_reg, last1_reg;
 
@@ -263,7 +284,7 @@ module record_table #(
         end
         if (!v1) begin
             first_reg <= y_eight[47:0];
-            first_about_reg <= {y_about[135:128], y_about[103:96], y_about[71:64], y_about[39:32], y_about[7:0]};
+            first_about_reg <= y_first_about;
         end
         if (m_leave) from_odd_reg <= !from_odd_reg;
         left_reg   <= m_leave;
@@ -279,14 +300,16 @@ module record_table #(
         end
     end
 
-    // ---- the window: beat 0 has a table; beat 1 is behind it, in the other table or still before it
+    // ---- the window: beat 0 has a table; beat 1 is in the other table, or in the register before
+    // it
 
     wire [5:0] bytes_0 = from_odd_reg ? odd_bytes : even_bytes;
     wire [5:0] bytes_1 = !v1 ? y_bytes : from_odd_reg ? even_bytes : odd_bytes;
     wire       last_1  = v1 ? last1_reg : y_last;
     wire       behind  = v1 && y_valid;      // beat 2 is in y, else in x
     wire       there_2 = some_reg || behind;
-    wire       there_1 = v1 || y_ok_reg;     // what has a table either ends its frame or has the next one in the register
+    // a beat that has a table either ends its frame, or has the next beat in the register
+    wire       there_1 = v1 || y_ok_reg;
 
     assign m_valid = {there_2, there_1, v0};
     assign m_last  = {behind ? y_last : x_last, last_1, last0};
@@ -294,10 +317,10 @@ module record_table #(
 
     // Each choice is two of four, one behind the other, and the `or`.
 
-    wire [3:0] halves       = {at[4], !at[4], at[4], !at[4]} & {{2{from_odd_reg}}, {2{!from_odd_reg}}} & {4{use_0}};
-    wire [3:0] about_halves = {about_at[4], !about_at[4], about_at[4], !about_at[4]} & {{2{from_odd_reg}}, {2{!from_odd_reg}}} & {4{use_0}};
-    wire [5:0] ends_1;
-
+    wire [3:0] tables       = {{2{from_odd_reg}}, {2{!from_odd_reg}}};
+    wire [3:0] halves       = {at[4], !at[4], at[4], !at[4]} & tables & {4{use_0}};
+    wire [3:0] about_halves = {about_at[4], !about_at[4], about_at[4], !about_at[4]} & tables & {4{use_0}};
+    wire [5:0] ends_1;  // UPPER and offset
 
     generate
         for (g = 0; g < 8; g = g + 1) begin : g_choice
@@ -305,7 +328,7 @@ module record_table #(
             wire [15:0] half1 = even_table[32*g + 16 +: 16];
             wire [15:0] half2 = odd_table[32*g +: 16];
             wire [15:0] half3 = odd_table[32*g + 16 +: 16];
-            assign {m_ends[24+g], m_ends[16+g], m_ends[8+g], m_ends[g]} =
+            assign {m_ends[8*3 + g], m_ends[8*2 + g], m_ends[8*1 + g], m_ends[8*0 + g]} =
                 {half3[at[3:0]], half2[at[3:0]], half1[at[3:0]], half0[at[3:0]]} & halves;
         end
         for (g = 0; g < 6; g = g + 1) begin : g_first
@@ -323,7 +346,9 @@ module record_table #(
         end
     endgenerate
 
-    assign m_ends[39:32] = {ends_1[5] && |ends_1[4:0], use_1, ends_1};
+    assign m_ends[8*4 + OVER]       = ends_1[UPPER] && |ends_1[UPPER-1:0];
+    assign m_ends[8*4 + STEP]       = use_1;
+    assign m_ends[8*4 +: UPPER + 1] = ends_1;
 
 endmodule
 

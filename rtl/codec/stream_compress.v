@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values to the stream that docs/codec.md says: a frame of binary32 in, a frame of bytes out. Line rate: an input beat a
-// cycle, as long as what comes out is no more than a beat a cycle.
+// Values to the stream of docs/codec.md: a frame of binary32 in, a frame of bytes out. Line rate:
+// an input beat a cycle, as long as what comes out is no more than a beat a cycle.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -14,7 +14,8 @@ module stream_compress #(
 
     // AXI4-Stream (sink): values, eight a beat, lane 0 in the lowest bits
     input  wire [255:0]           s_axis_tdata,
-    input  wire [31:0]            s_axis_tkeep,   // all ones, but in the last beat: whole values from bit 0, at least one
+    input  wire [31:0]            s_axis_tkeep,   // all ones except in the last beat: whole values
+                                                  // from bit 0, at least one
     input  wire                   s_axis_tlast,
     input  wire [9:0]             s_axis_tuser,   // {bound_exp, profile}: of a frame's first beat
     input  wire                   s_axis_tvalid,
@@ -24,7 +25,8 @@ module stream_compress #(
     output wire [255:0]           m_axis_tdata,
     output wire [31:0]            m_axis_tkeep,
     output wire                   m_axis_tlast,
-    output wire [COUNT_WIDTH-1:0] m_axis_tuser,   // in a frame's last beat its values, modulo 2^COUNT_WIDTH; in others 0
+    output wire [COUNT_WIDTH-1:0] m_axis_tuser,   // in a frame's last beat its number of values,
+                                                  // modulo 2^COUNT_WIDTH; in others 0
     output wire                   m_axis_tvalid,
     input  wire                   m_axis_tready
 );
@@ -32,18 +34,23 @@ module stream_compress #(
     localparam RECORDS = (PROFILES & 3) != 0;
     localparam DENSE   = (PROFILES & 4) != 0;
 
-    // ---- input: lanes that are not kept become +0.0. A register without an enable: who may send is a matter of credits. A frame's
-    // profile and bound hold from its first beat on.
+    // ---- input: lanes that are not kept become +0.0. The registers have no enable: credits say
+    // when a beat may come. A frame's profile and bound hold from its first beat on.
 
     wire         take = s_axis_tvalid && s_axis_tready;
 
     reg  [255:0] i_values;
     reg  [3:0]   i_lanes;
     reg          i_last, i_valid = 1'b0;
-    reg  [9:0]   user_reg;
     reg          first_reg = 1'b1;
-    wire         dense = DENSE && (!RECORDS || s_axis_tuser[1:0] == 2'd2);
-    wire [9:0]   user  = first_reg ? {s_axis_tuser[9:2], dense ? 2'd2 : s_axis_tuser[1:0]} : user_reg;
+    wire [7:0]   s_bound_exp, bound_exp;
+    wire [1:0]   s_profile, profile;
+    reg  [7:0]   bound_exp_reg;
+    reg  [1:0]   profile_reg;
+    assign {s_bound_exp, s_profile} = s_axis_tuser;
+    wire         dense = DENSE && (!RECORDS || s_profile == 2'd2);
+    assign bound_exp = first_reg ? s_bound_exp : bound_exp_reg;
+    assign profile   = !first_reg ? profile_reg : dense ? 2'd2 : s_profile;
     integer      n;
 
     // a value is kept when its first byte is
@@ -56,7 +63,8 @@ module stream_compress #(
         i_last  <= s_axis_tlast;
         i_valid <= take;
         if (take) first_reg <= s_axis_tlast;
-        user_reg <= user;
+        bound_exp_reg <= bound_exp;
+        profile_reg   <= profile;
         if (rst) begin
             first_reg <= 1'b1;
             i_valid   <= 1'b0;
@@ -84,7 +92,7 @@ module stream_compress #(
 
     compress_unit #(.PROFILES(PROFILES)) unit (
         .clk(clk), .rst(rst),
-        .s_profile(user[1:0]), .s_bound_exp(user[9:2]), .s_values(i_values), .s_valid(i_valid), .s_last(i_last),
+        .s_profile(profile), .s_bound_exp(bound_exp), .s_values(i_values), .s_valid(i_valid), .s_last(i_last),
         .lane_tags(lane_tags), .lane_payloads(lane_payloads), .lane_dense(lane_dense), .lane_valid(lane_valid),
         .lane_last(lane_last),
         .m_record(u_record), .m_length(u_length), .m_valid(u_valid), .m_last(u_last));
@@ -124,7 +132,8 @@ module stream_compress #(
         end
     endgenerate
 
-    // ---- to beats: records and pieces of quads take different ways, so what comes next is told by the order of frames
+    // ---- to beats: records and pieces of quads take different ways, and the order of frames says
+    // from which one the next comes
 
     wire order_dense;  // way of the oldest frame that is not all in the packer
     wire p_last, p_valid;
@@ -158,8 +167,8 @@ module stream_compress #(
         .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tlast(m_axis_tlast),
         .m_axis_tvalid(m_axis_tvalid), .m_axis_tready(m_axis_tready));
 
-    // One frame has at least a group or a beat in here: fewer than 60 frames are. A frame's count comes only with its last beat
-    // in, and is needed with its last beat out.
+    // A frame inside has at least a group or a beat here: fewer than 60 frames are. A frame's count
+    // comes only with its last beat in, and is needed with its last beat out.
     wire                   unused_valid;
     wire [COUNT_WIDTH-1:0] count;
     credit_fifo #(.WIDTH(COUNT_WIDTH), .LOG2(6)) counts (

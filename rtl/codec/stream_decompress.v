@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream, as docs/codec.md says, to its values: a frame of bytes in, a frame of binary32 out. Line rate: an output beat a
-// cycle, as long as what comes in is no more than a beat a cycle. Checks the stream as gn_stream_decode() does.
+// A stream of docs/codec.md to its values: a frame of bytes in, a frame of binary32 out. Line rate:
+// an output beat a cycle, as long as what comes in is no more than a beat a cycle. It checks the
+// stream as gn_stream_decode() does.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -14,17 +15,20 @@ module stream_decompress #(
 
     // AXI4-Stream (sink): bytes
     input  wire [255:0]           s_axis_tdata,
-    input  wire [31:0]            s_axis_tkeep,   // all ones, but in a frame's last beat: from bit 0, at least one
+    input  wire [31:0]            s_axis_tkeep,   // all ones except in a frame's last beat: from
+                                                  // bit 0, at least one
     input  wire                   s_axis_tlast,
-    input  wire [COUNT_WIDTH+9:0] s_axis_tuser,   // {number of values, bound_exp, profile}: of a frame's first beat
+    input  wire [COUNT_WIDTH+9:0] s_axis_tuser,   // in a frame's first beat:
+                                                  // {count, bound_exp[7:0], profile[1:0]}
     input  wire                   s_axis_tvalid,
     output wire                   s_axis_tready,
 
     // AXI4-Stream (source): values, eight a beat, lane 0 in the lowest bits
     output wire [255:0]           m_axis_tdata,
-    output wire [31:0]            m_axis_tkeep,   // all ones, but in a frame's last beat: its values
+    output wire [31:0]            m_axis_tkeep,   // all ones except in a frame's last beat
     output wire                   m_axis_tlast,
-    output wire                   m_axis_tuser,   // in a frame's last beat: the frame is bad, drop it (it may be short)
+    output wire                   m_axis_tuser,   // in a frame's last beat: the frame is bad, drop
+                                                  // it (it may be short)
     output wire                   m_axis_tvalid,
     input  wire                   m_axis_tready
 );

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range of bytes, given as the beats in which it lies, to beats that begin with it. A beat a cycle, ranges back to back, no ready on
-// either side: of the beats of a range the first gives nothing yet, so what is left of the range before can leave in that cycle.
-// A range gives as many beats as its bytes need. Latency 3 from the beat that completes one; what the last beat leaves over comes a cycle later.
+// Moves a range of bytes to the start of a beat. The range is given as the beats in which it lies,
+// a beat a cycle, ranges back to back. There is no ready on either side: the first beat of a range
+// gives nothing yet, so what is left of the range before can leave in that cycle. A range gives as
+// many beats as its bytes need. Latency 3 from the beat that completes one; the last beat's rest a
+// cycle later.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
 module byte_realign (
     input  wire         clk,
-    input  wire         rst,      // synchronous, active high: the range that is open is forgotten
+    input  wire         rst,      // synchronous, active high: the open range is forgotten
 
     input  wire [255:0] s_data,   // byte 0 in the lowest bits
-    input  wire [4:0]   s_from,   // the range's first byte in its first beat; the same in all its beats
+    input  wire [4:0]   s_from,   // the range's first byte in its first beat; stays for its beats
     input  wire [5:0]   s_to,     // in the last beat: bytes below belong to it, 1..32
     input  wire         s_first,  // of the range
     input  wire         s_last,
     input  wire         s_valid,  // always taken
 
     output wire [255:0] m_data,   // above m_bytes: anything
-    output wire [5:0]   m_bytes,  // 32, but in the last beat 1..32
+    output wire [5:0]   m_bytes,  // 32, in the last beat 1..32
     output wire         m_last,   // of the range
     output wire         m_valid   // for one cycle
 );
@@ -66,8 +68,9 @@ module byte_realign (
     reg [5:0]   out_bytes_reg;
     reg         out_last_reg, out_valid_reg = 1'b0;
 
-    wire [6:0] reach = {1'b0, b_to} - {2'd0, b_from};          // what the last beat leaves over, if more than none
-    wire       more  = b_first || (!reach[6] && |reach[5:0]);  // it does
+    // what the last beat leaves over, if that is more than none
+    wire [6:0] reach = {1'b0, b_to} - {2'd0, b_from};
+    wire       more  = b_first || (!reach[6] && |reach[5:0]);  // it is
     wire       ends  = b_last && !more;
 
     integer j;

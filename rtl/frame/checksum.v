@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// One's complement sum (RFC 1071) of the kept bytes of a frame, a beat a cycle: what gn_checksum_add() gives, folded to 16 bits and not
-// complemented. It watches a stream and never holds it up. Latency 5.
+// One's complement sum (RFC 1071) of the kept bytes of a frame, a beat a cycle: what
+// gn_checksum_add() gives, folded to 16 bits and not complemented. It watches a stream and never
+// holds it up. Latency 5.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
 module checksum (
     input  wire         clk,
-    input  wire         rst,      // synchronous, active high: the frame that is open is forgotten
+    input  wire         rst,      // synchronous, active high: the open frame is forgotten
 
     input  wire [255:0] s_data,   // byte 0 in the lowest bits
-    input  wire [31:0]  s_keep,   // any: a byte that is not kept counts as zero, the others keep their places
+    input  wire [31:0]  s_keep,   // any: a byte that is not kept counts as zero
     input  wire         s_last,   // of the frame
-    input  wire         s_odd,    // in the last beat: the sum begins at an odd offset, so bytes 1, 3, .. are the high ones of their words
-    input  wire [15:0]  s_more,   // in the last beat: what else belongs to the sum, a pseudo header's or another piece's
+    input  wire         s_odd,    // in the last beat: the sum begins at an odd offset, so odd
+                                  // bytes are the high ones of their words
+    input  wire [15:0]  s_more,   // in the last beat: what else belongs to the sum, such as a
+                                  // pseudo header's
     input  wire         s_valid,  // always taken
 
     output wire [15:0]  m_sum,    // 0 only if all was 0
     output wire         m_valid   // for one cycle
 );
 
-    // ---- sums of four words, their sum, folded to 17 bits; at an odd offset all is added with its bytes swapped (RFC 1071, 2(B)), so
-    // what else belongs to it is swapped ahead and the whole at the end
+    // ---- sums of four words, their sum, folded to 17 bits. At an odd offset the bytes of all
+    // words are swapped (RFC 1071, 2(B)): so s_more is swapped ahead, and the whole at the end
 
     reg [71:0] a_sum;
     reg [19:0] b_sum;
@@ -87,7 +90,7 @@ module checksum (
         end
     end
 
-    // ---- folded to 16 bits: with carries, what is left below them is small, but not always small enough
+    // ---- folded to 16 bits, twice: the first time may carry once more
 
     reg [15:0] out_reg;
     reg        out_valid_reg = 1'b0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes frames out of what the stores hold: a packet with new lengths, checksums and payload, or a frame as it came. A piece of up to 32
-// bytes a cycle; they are closed up to full beats. All that a frame takes is there before it begins, so it does not stop for anything
-// but its receiver.
+// Writes frames out of what the stores hold: a packet with new lengths, checksums and payload, or a
+// frame as it came. It takes a piece of up to 32 bytes a cycle, and closes the pieces up to full
+// beats. All parts of a frame are there before it begins, so it stops only for its receiver.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -12,12 +12,14 @@ module frame_assemble #(
     input  wire            clk,
     input  wire            rst,             // synchronous, active high
 
-    // a frame. Bytes count from its first. What leaves:
-    //     [0, s_payload) with new lengths and checksums, s_shim, s_bytes bytes from s_from on, the result, s_tail_bytes from s_tail on
+    // A frame. Bytes count from its first. What leaves:
+    //     [0, s_payload) with new lengths and checksums, s_shim, s_bytes bytes from s_from on, the
+    //     result, s_tail_bytes bytes from s_tail on
+    // With s_drop or s_pass, of what follows them only s_result_bytes counts.
     input  wire [LOG2-1:0] s_first,         // where its first beat is in frame_store
     input  wire [16:0]     s_length,        // bytes of the frame as it is
     input  wire            s_drop,          // nothing leaves
-    input  wire            s_pass,          // all of it leaves as it is. With either of these, what follows but for s_result_bytes does not matter
+    input  wire            s_pass,          // all of it leaves as it is
     input  wire            s_tagged,        // one VLAN tag
     input  wire            s_six,           // IPv6
     input  wire            s_tcp,           // TCP, not UDP
@@ -29,7 +31,7 @@ module frame_assemble #(
     input  wire [16:0]     s_from,          // even
     input  wire [16:0]     s_bytes,
     input  wire [LOG2-1:0] s_result_first,  // where its first beat is in result_store
-    input  wire [16:0]     s_result_bytes,  // 0: none. They are freed whether they leave or not
+    input  wire [16:0]     s_result_bytes,  // 0: none. Freed whether they leave or not
     input  wire [16:0]     s_tail,
     input  wire [1:0]      s_tail_bytes,
     input  wire [15:0]     s_sum_lead,      // as frame_stamp says
@@ -55,7 +57,8 @@ module frame_assemble #(
     input  wire            m_axis_tready
 );
 
-    localparam [1:0] HEADER = 2'd0, VERBATIM = 2'd1, RESULT = 2'd2, TAIL = 2'd3;  // parts of a frame
+    // parts of a frame
+    localparam [1:0] HEADER = 2'd0, VERBATIM = 2'd1, RESULT = 2'd2, TAIL = 2'd3;
 
     function [15:0] swap;
         input [15:0] v;
@@ -96,7 +99,8 @@ module frame_assemble #(
         .clk(clk), .rst(rst), .s_data({t_ip_length, t_ip_change, t_l4_length, t_l4_checksum}), .s_valid(t_valid),
         .m_data(j_stamp), .m_valid(j_valid), .m_ready(j_ready));
 
-    // ---- p: each part's pieces: how many but one, where the first is and at which byte it begins, at which byte the last ends
+    // ---- p: each part's pieces: how many less one, where the first is and at which byte it
+    // begins, at which byte the last ends
 
     wire [16:0] verbatim_from  = j_pass ? 17'd0 : j_from;
     wire [16:0] verbatim_bytes = j_pass ? j_length : j_bytes;
@@ -121,7 +125,9 @@ module frame_assemble #(
     reg [63:0]     p_shim, p_stamp;
 
     wire p_ready;
-    assign j_ready = !p_valid;  // a job in two cycles, as frames of two beats want it; and what is above need not wait for what is below
+    // A job in two cycles, as frames of two beats want it. So what is above need not wait for what
+    // is below.
+    assign j_ready = !p_valid;
 
     always @(posedge clk) begin
         if (j_ready) begin
@@ -181,7 +187,8 @@ module frame_assemble #(
     reg [4:0]      lo_reg;
     reg [5:0]      hi_reg;
     reg [2:0]      number_reg;  // of the header's beat
-    // Some 400 registers move by whether there is a piece to leave, and whether another job may come behind it: both are made with the piece, a cycle ahead.
+    // Whether there is a piece, and whether another job may come behind it, moves some 400
+    // registers: so both are made with the piece, a cycle ahead.
     reg            go_reg    = 1'b0;  // there is a piece, of a job that is not dropped
     reg            fresh_reg = 1'b1;  // there is none, or it is its job's last
 
@@ -356,11 +363,14 @@ module frame_assemble #(
     end
     wire unused_l4 = &{1'b0, q_l4[0]};
 
-    // ---- w: the beat, its lengths and L4 checksum new; x: its IPv4 header checksum new, moved by eights of bytes; y: by bytes
+    // ---- w: the beat, with new lengths and L4 checksum; x: with a new IPv4 header checksum, moved
+    // by eights of bytes; y: moved by bytes
 
     wire [15:0] v_new_ip_length, v_ip_change, v_new_l4_length, v_new_l4_checksum;
     assign {v_new_ip_length, v_ip_change, v_new_l4_length, v_new_l4_checksum} = v_stamp;
-    wire [15:0] v_old = v_tagged ? swap(frame_data[224 +: 16]) : swap(frame_data[192 +: 16]);
+    // the IPv4 header checksum: bytes 10 and 11 of the packet, which begins at byte 14 or 18
+    localparam SUM = 8 * (14 + 10), SUM_TAGGED = 8 * (18 + 10);
+    wire [15:0] v_old = v_tagged ? swap(frame_data[SUM_TAGGED +: 16]) : swap(frame_data[SUM +: 16]);
 
     reg [255:0] w_data, x_data, y_data;
     reg [16:0]  w_ip_sum;
@@ -373,10 +383,15 @@ module frame_assemble #(
     reg [63:0]  w_shim, x_shim, y_shim;
     reg [31:0]  x_keep;
 
-    // The update says nothing new about a header that was damaged: it stays so.
-    wire [15:0] w_ip_checksum = ~(w_ip_sum[15:0] + {15'd0, w_ip_sum[16]});
-    wire [255:0] w_patched = {w_data[255:240], w_four && w_tagged ? swap(w_ip_checksum) : w_data[239:224],
-                              w_data[223:208], w_four && !w_tagged ? swap(w_ip_checksum) : w_data[207:192], w_data[191:0]};
+    // An update, not a new sum: a header that was damaged stays damaged.
+    wire [15:0]  w_ip_checksum = ~(w_ip_sum[15:0] + {15'd0, w_ip_sum[16]});
+    wire [15:0]  w_ip_bytes    = swap(w_ip_checksum);
+    reg  [255:0] w_patched;
+    always @* begin
+        w_patched = w_data;
+        if (w_four && w_tagged) w_patched[SUM_TAGGED +: 16] = w_ip_bytes;
+        if (w_four && !w_tagged) w_patched[SUM +: 16] = w_ip_bytes;
+    end
     wire [255:0] x_moved = x_data >> {x_lo, 3'd0};
 
     always @(posedge clk) begin

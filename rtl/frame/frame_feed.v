@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads stored frames, a beat a cycle: a range of each goes to an engine, moved to the start of a beat; of all of it come the sums that
-// whoever writes the new headers needs.
+// Reads stored frames, a beat a cycle. A range of each goes to an engine, moved to the start of a
+// beat. Of the whole frame come the sums that frame_assemble needs for the new headers.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -12,7 +12,8 @@ module frame_feed #(
     input  wire                  clk,
     input  wire                  rst,            // synchronous, active high
 
-    // frames: packets of TCP or UDP, with at least one byte of payload. Bytes count from the frame's first; payload <= from <= start <= stop <= end
+    // Frames: packets of TCP or UDP, with at least one byte of payload. Bytes count from the
+    // frame's first, and payload <= from <= start <= stop <= end.
     input  wire [LOG2-1:0]       s_first,        // where its first beat is in the store
     input  wire                  s_tagged,       // one VLAN tag
     input  wire                  s_six,          // IPv6
@@ -21,9 +22,11 @@ module frame_feed #(
     input  wire [7:0]            s_payload,      // where the payload begins
     input  wire [16:0]           s_from,         // [s_from, s_start) goes on verbatim
     input  wire [16:0]           s_start,        // [s_start, s_stop) goes to the engine
-    input  wire [16:0]           s_stop,         // [s_stop, s_end) goes on verbatim behind what the engine makes: up to 3 bytes
+    input  wire [16:0]           s_stop,         // [s_stop, s_end), up to 3 bytes, goes on verbatim
+                                                 // behind what the engine makes
     input  wire [16:0]           s_end,          // where the packet ends
-    input  wire                  s_engine,       // there is something for the engine; else all may be one range, s_start = s_stop = s_end
+    input  wire                  s_engine,       // there is something for the engine; if not, all
+                                                 // may be one range: s_start = s_stop = s_end
     input  wire [USER_WIDTH-1:0] s_user,
     input  wire                  s_valid,
     output wire                  s_ready,
@@ -40,7 +43,8 @@ module frame_feed #(
     output wire                  m_axis_tvalid,
     input  wire                  m_axis_tready,
 
-    // as frame_sums says, of every frame. Not to be refused: at most as many frames may be on their way as the receiver has places.
+    // As frame_sums says, of every frame. They cannot be refused: no more frames may be on their
+    // way than the receiver has places.
     output wire [15:0]           sums_lead,
     output wire [15:0]           sums_rest,
     output wire [15:0]           sums_tail,
@@ -89,11 +93,15 @@ module frame_feed #(
 
     // ---- the frame that is read
 
-    // Each count has a flag beside it that says whether it is over: what is decided in a cycle depends on flags only.
+    // Each count has a flag beside it that says whether it is over. So what is decided in a cycle
+    // depends on flags only.
     reg [LOG2-1:0]       address_reg;
     reg [11:0]           number_reg;                    // of the beat in the frame
-    reg [11:0]           more_reg, ahead_reg, range_more_reg;  // beats that follow; ahead of the range; of the range that follow its first
-    reg [11:0]           places_reg;                    // beats that the range will give and no place was taken for
+    reg [11:0]           more_reg;                      // beats that follow
+    reg [11:0]           ahead_reg;                     // beats ahead of the range
+    reg [11:0]           range_more_reg;                // of the range, beats that follow its first
+    reg [11:0]           places_reg;                    // beats that the range will give and that
+                                                        // have no place yet
     reg                  last_reg, range_first_reg, range_last_reg, places_left_reg;
     reg                  within_reg;                    // the range has begun
     reg                  tagged_reg, six_reg, tcp_reg, engine_reg;
@@ -160,7 +168,8 @@ module frame_feed #(
         if (rst) busy_reg <= 1'b0;
     end
 
-    // A place in the FIFO is taken with a beat of the range, though the range may have one beat more than it gives: then not with the last.
+    // A place in the FIFO is taken with each beat of the range. The range may have one beat more
+    // than it gives: then the last takes none.
     credit_counter #(.CREDITS(17), .MOST(1)) credits (
         .clk(clk), .rst(rst), .ok(room), .idle(unused_idle), .take({2'd0, place}), .give({2'd0, m_axis_tvalid && m_axis_tready}));
 
@@ -172,16 +181,18 @@ module frame_feed #(
 
     // ---- with the beat, two cycles later
 
-    reg [1:0]              first_pipe, last_pipe;
-    reg [1:0]              valid_pipe = 2'b00;
-    reg [9:0]              at_pipe;
-    reg [11:0]             to_pipe;
+    reg [1:0] first_pipe, last_pipe;
+    reg [1:0] valid_pipe = 2'b00;
+    reg [4:0] from_1, from_2;  // where the range begins, one and two cycles later
+    reg [5:0] to_1, to_2;
 
     always @(posedge clk) begin
         first_pipe <= {first_pipe[0], range_first_reg};
         last_pipe  <= {last_pipe[0], range_last_reg};
-        at_pipe    <= {at_pipe[4:0], start_reg[4:0]};
-        to_pipe    <= {to_pipe[5:0], to_reg};
+        from_1     <= start_reg[4:0];
+        from_2     <= from_1;
+        to_1       <= to_reg;
+        to_2       <= to_1;
         valid_pipe <= rst ? 2'b00 : {valid_pipe[0], issue && in_range};
     end
 
@@ -190,7 +201,7 @@ module frame_feed #(
     wire         r_last, r_valid;
 
     byte_realign realign (
-        .clk(clk), .rst(rst), .s_data(data), .s_from(at_pipe[9:5]), .s_to(to_pipe[11:6]), .s_first(first_pipe[1]),
+        .clk(clk), .rst(rst), .s_data(data), .s_from(from_2), .s_to(to_2), .s_first(first_pipe[1]),
         .s_last(last_pipe[1]), .s_valid(valid_pipe[1]), .m_data(r_data), .m_bytes(r_bytes), .m_last(r_last), .m_valid(r_valid));
 
     wire [5:0] m_bytes;
@@ -200,7 +211,7 @@ module frame_feed #(
         .clk(clk), .rst(rst), .s_data({r_last, r_bytes, r_data}), .s_valid(r_valid),
         .m_data({m_axis_tlast, m_bytes, m_axis_tdata}), .m_valid(m_axis_tvalid), .m_ready(m_axis_tready));
 
-    // A range takes places from its first beat on, so no more ranges are in there than places.
+    // A range takes places from its first beat on, so there are no more ranges inside than places.
     wire unused_user_valid;
     credit_fifo #(.WIDTH(USER_WIDTH), .LOG2(4)) users (
         .clk(clk), .rst(rst), .s_data(user_reg), .s_valid(issue && range_first_reg),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames, whole: a ring of beats that two readers see. A frame is announced, with what is known about it, only when its last beat is in.
-// A bad one leaves no trace but a pulse; nor does one that is longer than the ring, for which nothing ever waits. One that only finds
-// the ring full waits. Frames are freed in their order.
+// Whole frames in a ring of beats, for two readers. A frame is announced, with what is known about
+// it, when its last beat is in. A bad frame leaves no trace except a pulse, and neither does a
+// frame longer than the ring: nothing ever waits for that. A frame that finds the ring full waits.
+// Frames are freed in their order.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -21,12 +22,13 @@ module frame_store #(
     input  wire                  s_bad,          // in the last beat: the frame is to be forgotten
     input  wire [INFO_WIDTH-1:0] s_info,         // in the last beat
 
-    // a pulse for each frame that was dropped; a bad one is not long too
+    // a pulse for each frame that was dropped; a bad frame does not count as long
     output wire                  dropped_bad,
     output wire                  dropped_long,
 
-    // frames that are in here, in order; at most 16 wait; from 14 on the input may have to
-    output wire [LOG2-1:0]       m_first,        // where its first beat is; the others follow, from the ring's end on at its begin
+    // Frames that are in here, in order. At most 16 wait; with 14 the input may have to wait too.
+    output wire [LOG2-1:0]       m_first,        // where its first beat is; the others follow,
+                                                 // modulo the ring's size
     output wire [INFO_WIDTH-1:0] m_info,
     output wire                  m_valid,
     input  wire                  m_ready,
@@ -37,7 +39,9 @@ module frame_store #(
     input  wire [LOG2-1:0]       b_address,
     output wire [255:0]          b_data,         // two cycles later
 
-    input  wire [LOG2:0]         free_beats      // in every cycle: so many beats, the oldest, need no longer be kept (their address was the last that is read)
+    // in every cycle: so many beats, the oldest, need no longer be kept. Their addresses have been
+    // read already
+    input  wire [LOG2:0]         free_beats
 );
 
     localparam [LOG2:0] BEATS = {1'b1, {LOG2{1'b0}}};
@@ -45,22 +49,24 @@ module frame_store #(
     reg [LOG2-1:0] write_reg = {LOG2{1'b0}};
     reg [LOG2-1:0] start_reg = {LOG2{1'b0}};    // of the open frame
     reg [LOG2:0]   open_reg  = {LOG2+1{1'b0}};  // its beats
-    reg            long_reg  = 1'b0;            // the open frame was too long: what is left of it is swallowed
+    reg            long_reg  = 1'b0;            // the open frame was too long: drop its rest
     reg            bad_out_reg = 1'b0, long_out_reg = 1'b0;
 
     wire may_announce;
     reg  room_reg  = 1'b0;
-    reg  ready_reg = 1'b0;  // room_reg, and that a frame may be announced: who sends hangs much on it
+    reg  ready_reg = 1'b0;  // room_reg, and a frame may be announced: from a register, as much of
+                            // the sender depends on it
     assign s_axis_tready = ready_reg;
 
     wire take     = s_axis_tvalid && s_axis_tready;
     wire write    = take && !long_reg;
     wire close    = take && s_axis_tlast;
     wire announce = close && !s_bad && !long_reg;
-    wire overflow = open_reg[LOG2];  // it fills the ring, and is not over; nothing is taken in this cycle
+    // the open frame fills the ring, and is not over; nothing is taken in this cycle
+    wire overflow = open_reg[LOG2];
     wire forget   = overflow || (close && s_bad && !long_reg);
 
-    // ---- places that are left; what is given back comes two cycles late
+    // ---- places that are left. What is given back counts two cycles later
 
     reg [LOG2:0] left_reg = BEATS;
     reg [LOG2:0] back_reg = {LOG2+1{1'b0}}, give_reg = {LOG2+1{1'b0}};
@@ -106,7 +112,8 @@ module frame_store #(
     // ---- announced frames
 
     wire unused_idle;
-    // what it says is used a cycle late, when the frame of this cycle has taken a place: so it promises two (and of 17 places 16 are used)
+    // What it says is used a cycle late, when the frame of this cycle has taken a place. So it
+    // promises two, and of 17 places 16 are used.
     credit_counter #(.CREDITS(17), .MOST(2), .LATE(1)) credits (
         .clk(clk), .rst(rst), .ok(may_announce), .idle(unused_idle), .take({2'd0, announce}), .give({2'd0, m_valid && m_ready}));
     credit_fifo #(.WIDTH(LOG2 + INFO_WIDTH), .LOG2(4)) frames (
@@ -115,8 +122,9 @@ module frame_store #(
 
     // ---- beats
 
-    // Where the next beat goes is nobody's while there is room, so it may be written in every such cycle: the memories need not wait for whether a beat
-    // is taken, which is known late. (A frame that is swallowed had filled the ring: nobody's beats are in it.)
+    // While there is room, the place of the next beat is free, so it may be written in every such
+    // cycle. So the memories need not wait until it is known, late, whether a beat is taken. (A
+    // frame that is swallowed had filled the ring: no other frame's beats are in it.)
     wire write_any = room_reg;
 
     block_ram #(.WIDTH(256), .LOG2(LOG2)) copy_a (

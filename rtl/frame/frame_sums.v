@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one's complement sums of a TCP or UDP packet that a NIC needs which changes its payload, from the frame as it lies in memory, a beat a
-// cycle. Latency 7.
+// The one's complement sums of a TCP or UDP packet that a change of its payload asks for, from the
+// frame as it lies in memory, a beat a cycle. Latency 7.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
 module frame_sums (
     input  wire         clk,
-    input  wire         rst,        // synchronous, active high: the frame that is open is forgotten
+    input  wire         rst,        // synchronous, active high: the open frame is forgotten
 
-    // a frame's beats, in order, none left out up to the one in which the packet ends
+    // a frame's beats, in order, all up to the one in which the packet ends
     input  wire         s_valid,    // always taken
     input  wire         s_last,     // the packet ends in this beat
     input  wire [11:0]  s_number,   // of the beat in the frame
@@ -19,15 +19,18 @@ module frame_sums (
     input  wire         s_tcp,      // TCP, not UDP
     input  wire [6:0]   s_l4,       // where the L4 header begins: 4n + 2
     input  wire [7:0]   s_payload,  // where the payload begins: 4n + 2
-    input  wire [16:0]  s_from,     // [s_from, s_to) of the payload go on unchanged, by an even number of bytes further on or ahead
+    input  wire [16:0]  s_from,     // [s_from, s_to) of the payload goes on unchanged, moved by an
+                                    // even number of bytes
     input  wire [16:0]  s_to,
-    input  wire [16:0]  s_tail,     // so do [s_tail, s_end), up to 3 bytes, by any number
+    input  wire [16:0]  s_tail,     // so does [s_tail, s_end), up to 3 bytes, moved by any number
     input  wire [16:0]  s_end,      // where the packet ends
 
     input  wire [255:0] s_data,     // the beat, two cycles after all of the above
 
-    output wire [15:0]  m_lead,     // IP addresses, L4 header but for checksum and UDP's length, [s_from, s_to)
-    output wire [15:0]  m_rest,     // payload but for [s_from, s_to): with m_lead and m_field, and protocol and length, what has to be 0xffff
+    output wire [15:0]  m_lead,     // IP addresses, L4 header without checksum and UDP's length,
+                                    // [s_from, s_to)
+    output wire [15:0]  m_rest,     // payload without [s_from, s_to). With m_lead, m_field,
+                                    // protocol and length it has to be 0xffff
     output wire [15:0]  m_tail,     // [s_tail, s_end) as if it began at an even offset
     output wire [15:0]  m_field,    // the L4 checksum as it is
     output wire         m_valid     // for one cycle
@@ -36,6 +39,7 @@ module frame_sums (
     // ---- a: where each edge lies: ahead of this beat, or at which byte of it
 
     // {the beat lies below the edge, it has the edge in it, offset}
+    localparam BEFORE = 6, HERE = 5;
     function [6:0] edge_at;
         input [11:0] number;
         input [16:0] at;
@@ -44,13 +48,14 @@ module frame_sums (
     // bytes of the beat below an edge
     function [31:0] below;
         input [6:0] e;
-        below = e[6] ? 32'hffffffff : e[5] ? ~(32'hffffffff << e[4:0]) : 32'd0;
+        below = e[BEFORE] ? 32'hffffffff : e[HERE] ? ~(32'hffffffff << e[HERE-1:0]) : 32'd0;
     endfunction
-    // the half word that begins at an edge
+    // the half word that begins at an edge, which is even
     function [15:0] half_at;
-        input [4:0] e;  // as above, but for the lowest bit and the highest
+        input       here;
+        input [3:0] half;
         integer     j;
-        for (j = 0; j < 16; j = j + 1) half_at[j] = e[4] && j[3:0] == e[3:0];
+        for (j = 0; j < 16; j = j + 1) half_at[j] = here && j[3:0] == half;
     endfunction
 
     reg [6:0] a_l4, a_payload, a_from, a_to, a_tail, a_end, a_field, a_length;
@@ -76,14 +81,15 @@ module frame_sums (
         a_valid   <= s_valid && !rst;
     end
 
-    // ---- b: what each sum takes; with this comes the beat
+    // ---- b: what each sum takes. With this comes the beat
 
-    // IP addresses, in half words of the first two beats: 12 to 19 (IPv4) or 8 to 39 (IPv6) behind byte 14 or 18
+    // IP addresses, in half words of the first two beats: bytes 12 to 19 (IPv4) or 8 to 39 (IPv6)
+    // of the packet, which begins at byte 14 or 18
     wire [15:0] addresses = a_zero ? (a_six ? (a_tagged ? 16'he000 : 16'hf800) : a_tagged ? 16'h8000 : 16'he000)
                           : a_one  ? (a_six ? (a_tagged ? 16'h1fff : 16'h07ff) : a_tagged ? 16'h0007 : 16'h0001)
                                    : 16'd0;
-    wire [15:0] field  = half_at(a_field[5:1]);
-    wire [15:0] length = a_tcp ? 16'd0 : half_at(a_length[5:1]);
+    wire [15:0] field  = half_at(a_field[HERE], a_field[HERE-1:1]);
+    wire [15:0] length = a_tcp ? 16'd0 : half_at(a_length[HERE], a_length[HERE-1:1]);
     wire [31:0] below_payload = below(a_payload);
     wire [31:0] l4_header = below_payload & ~below(a_l4);
     wire [31:0] kept = below(a_to) & ~below(a_from);
@@ -121,8 +127,8 @@ module frame_sums (
         .clk(clk), .rst(rst), .s_data(s_data), .s_keep(b_rest), .s_last(b_last), .s_odd(1'b0), .s_more(16'd0), .s_valid(b_valid),
         .m_sum(m_rest), .m_valid(unused_rest_valid));
 
-    // ---- the tail's bytes and the checksum field, which may lie in two beats: no two of them at the same place of a word of four or two,
-    // so collecting them needs no sums
+    // ---- the tail's bytes and the checksum field. Both may lie in two beats, but no two of their
+    // bytes have the same place in a word of four or two: so collecting them needs no sums
 
     reg [31:0] c_tail, d_tail, d_tail_sofar = 32'd0;
     reg [15:0] c_field, d_field, d_field_sofar = 16'd0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine gives, until the frame that it belongs to leaves: a ring of beats that is always ready, because room was reserved before
-// the engine began. Of a frame that grows longer than that, or is bad, nothing is kept. With each goes its length and sum.
+// Keeps what an engine gives until the frame that it belongs to leaves: a ring of beats. It is
+// always ready, because room was reserved before the engine began. Nothing is kept of a frame that
+// is bad, or longer than was reserved. With each frame go its length and sum.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -11,15 +12,18 @@ module result_store #(
     input  wire            clk,
     input  wire            rst,            // synchronous, active high
 
-    // room for the next frame, before its first beat comes (at least two cycles). At most 17 frames are in here or expected.
-    input  wire [16:0]     reserve_bytes,  // what it may have; at most 32 * 2^LOG2, or it is waited for for ever
-    input  wire            reserve_valid,  // stays, with reserve_bytes, until ready; one in three cycles
+    // Room for the next frame, at least two cycles before its first beat comes. At most 17 frames
+    // are in here or expected.
+    input  wire [16:0]     reserve_bytes,  // what it may have; at most 32 * 2^LOG2: more would
+                                           // never be ready
+    input  wire            reserve_valid,  // stays, with reserve_bytes, until ready: one in three
+                                           // cycles
     output wire            reserve_soon,   // ready in the next cycle
     output wire            reserve_ready,  // from a register
 
     // the engine's frames: always taken
     input  wire [255:0]    s_data,
-    input  wire [31:0]     s_keep,         // all ones but in the last beat: bytes from bit 0
+    input  wire [31:0]     s_keep,         // all ones except in the last beat: bytes from bit 0
     input  wire            s_last,
     input  wire            s_bad,          // in the last beat
     input  wire            s_valid,
@@ -27,7 +31,8 @@ module result_store #(
     // a frame's end
     output wire [LOG2-1:0] m_first,        // where its first beat is
     output wire [16:0]     m_bytes,        // all that came, kept or not; modulo 2^17
-    output wire            m_kept,         // it is not bad, and no longer than was reserved. If not, nothing is to be freed.
+    output wire            m_kept,         // it is not bad, and not longer than was reserved. If it
+                                           // is, nothing is to be freed
     output wire            m_bad,
     output wire [15:0]     m_sum,          // one's complement, as if it began at an even offset
     output wire            m_valid,
@@ -37,7 +42,8 @@ module result_store #(
     input  wire [LOG2-1:0] address,
     output wire [255:0]    data,           // two cycles later
 
-    input  wire [LOG2:0]   free_beats      // in every cycle: so many beats, the oldest, need no longer be kept
+    input  wire [LOG2:0]   free_beats      // in every cycle: so many beats, the oldest, need no
+                                           // longer be kept
 );
 
     localparam [LOG2:0] BEATS = {1'b1, {LOG2{1'b0}}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of a shim header: CRC-8 of its first seven bytes, polynomial x^8 + x^2 + x + 1, from 0, no reflection (as cmodel/shim.c).
-// No register: each bit is the parity of some of the 56.
+// The check of a shim header: CRC-8 of its first seven bytes, polynomial x^8 + x^2 + x + 1, from 0,
+// no reflection (as cmodel/shim.c). No register: each bit is the parity of some of the 56.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of one write and one read port, with registers behind it: what synthesis makes block RAM of. What is read in the cycle in which
-// it is written may be the old or the new.
+// Memory with one write and one read port, and registers behind it: synthesis makes block RAM of
+// it. A word that is read in the cycle in which it is written may be the old or the new one.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

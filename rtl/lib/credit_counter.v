@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the free places of a credit_fifo: whoever sends something its way takes first, whoever removes it gives back.
+// Counts the free places of a credit_fifo. A sender takes a place before it sends, and a place is
+// given back when its word is removed.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
 module credit_counter #(
     parameter CREDITS = 17,  // places in all
-    parameter MOST    = 1,   // most that one take asks for; `ok` promises as many. More than 1: only LATE
-    parameter LATE    = 0    // 1: take and give, where they come late in a cycle, count in the next; MOST places stay in reserve for that
+    parameter MOST    = 1,   // most that one take asks for; `ok` promises as many. More than 1:
+                             // only with LATE
+    parameter LATE    = 0    // 1: take and give count in the next cycle, because they come late in
+                             // theirs; MOST places stay in reserve for that
 ) (
     input  wire       clk,
     input  wire       rst,    // synchronous, active high
@@ -60,7 +63,7 @@ module credit_counter #(
             assign ok_next   = free_next >= LEAST[5:0];
             assign idle_next = free_next == ALL && take == 3'd0;
         end else begin : g_at_once
-            // all that they decide is worked out before they are known
+            // both answers are worked out before take and give are known
             wire down = taken[0] && !given[0];
             wire up   = given[0] && !taken[0];
             assign {taken, given} = {take, give};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FIFO behind a pipeline that cannot stop: it has no ready towards its source, which counts credits instead (credit_counter).
-// A word that meets an empty FIFO lands in the output register, so the FIFO costs no cycle.
+// FIFO behind a pipeline that cannot stop. It has no ready towards its source, which counts credits
+// instead (credit_counter). A word that meets an empty FIFO lands in the output register, so the
+// FIFO costs no cycle.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -30,7 +31,8 @@ module credit_fifo #(
     assign m_data  = out_reg;
     assign m_valid = out_valid_reg;
 
-    // A word that does not stay in the store is written there all the same: so that writing does not wait for m_ready, which may come late.
+    // A word that does not stay in the store is written there all the same. So writing does not
+    // wait for m_ready, which may come late.
     wire free = m_ready || !out_valid_reg;
     wire some = s_valid || !empty_reg;
     wire one  = read_reg + 1'b1 == write_reg;

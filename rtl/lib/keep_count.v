@@ -9,8 +9,8 @@ module keep_count (
     output reg  [5:0]  count  // 0..32
 );
 
-    // Of a number n, bit b is set where the highest kept byte i = n - 1 has bit b set in i + 1. That byte is the only
-    // one whose neighbour above is not kept.
+    // Bit b of the number n is set if the highest kept byte, i = n - 1, has bit b set in i + 1.
+    // That byte is the only kept one whose neighbour above is not kept.
     reg     [31:0] top;
     integer i;
 

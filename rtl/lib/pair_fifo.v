@@ -11,7 +11,7 @@ module pair_fifo #(
     input  wire             clk,
     input  wire             rst,      // synchronous, active high
 
-    input  wire [1:0]       s_count,  // words, 0..2: always taken, at most 2^LOG2 + 1 words may be in here
+    input  wire [1:0]       s_count,  // words, 0..2, always taken: at most 2^LOG2 + 1 may be inside
     input  wire [WIDTH-1:0] s_first,
     input  wire [WIDTH-1:0] s_second,
 
@@ -38,7 +38,8 @@ module pair_fifo #(
     wire            one  = read_reg + 1'b1 == write_reg;
     wire            at_odd = write_reg[0];
     wire [LOG2-2:0] row    = write_reg[LOG2-1:1];
-    wire [LOG2-2:0] row_up = row + 1'b1;  // a wire, for simulators that do not wrap a sum that is an index (Icarus Verilog 11)
+    // A wire: Icarus Verilog 11 does not wrap a sum that is an index.
+    wire [LOG2-2:0] row_up = row + 1'b1;
 
     always @(posedge clk) begin
         if (at_odd ? s_count[1] : |s_count) even[at_odd ? row_up : row] <= at_odd ? s_second : s_first;

@@ -19,7 +19,8 @@ module skid_buffer #(
     input  wire             m_ready
 );
 
-    // Words take turns in two registers, so that what moves the data on the input side does not depend on m_ready.
+    // Words take turns in two registers. So what loads the data on the input side does not depend
+    // on m_ready.
     reg [WIDTH-1:0] even_reg, odd_reg;
     reg             even_valid_reg = 1'b0, odd_valid_reg = 1'b0;
     reg             write_odd_reg = 1'b0, read_odd_reg = 1'b0;

@@ -13,9 +13,10 @@ module lane_compress #(
     output wire [1:0]  tag,
     output wire [31:0] payload
 );
-    (* anyseq *) wire [33:0] any;
-    assign tag     = any[33:32];
-    assign payload = tag == 2'd3 || profile == 2'd2 ? any[31:0] : tag == 2'd2 ? {16'd0, any[15:0]} : tag == 2'd1 ? {24'd0, any[7:0]} : 32'd0;
+    (* anyseq *) wire [1:0]  any_tag;
+    (* anyseq *) wire [31:0] any;
+    assign tag     = any_tag;
+    assign payload = tag == 2'd3 || profile == 2'd2 ? any : tag == 2'd2 ? {16'd0, any[15:0]} : tag == 2'd1 ? {24'd0, any[7:0]} : 32'd0;
 endmodule
 
 module lane_decompress #(

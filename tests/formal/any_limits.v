@@ -19,8 +19,9 @@ module any_limits #(
 
     reg  [11:0] beats = 12'd0;
     reg  [6:0]  words = 7'd0;
-    wire [11:0] in  = {{29-WIDTH{1'b0}}, s_data[WIDTH-1:17]};
-    wire [11:0] out = {{29-WIDTH{1'b0}}, m_data[WIDTH-1:17]};
+    localparam BYTES = 17;  // width; beats are above
+    wire [BYTES-1:0] s_bytes = s_data[BYTES-1:0], m_bytes = m_data[BYTES-1:0];
+    wire [11:0]      in = s_data[WIDTH-1:BYTES], out = m_data[WIDTH-1:BYTES];
     always @(posedge clk) begin
         beats <= rst ? 12'd0 : beats + (s_valid ? in : 12'd0) - (m_valid && m_ready ? out : 12'd0);
         words <= rst ? 7'd0 : words + {6'd0, s_valid} - {6'd0, m_valid && m_ready};
@@ -30,8 +31,8 @@ module any_limits #(
         fits = {1'b0, beats} == ({1'b0, bytes} + 18'd31) >> 5;
     endfunction
     always @* begin
-        if (s_valid) assert (fits(in, s_data[16:0]));
-        if (m_valid) assume (fits(out, m_data[16:0]) && (words == 7'd1 ? beats == out : beats >= out));
+        if (s_valid) assert (fits(in, s_bytes));
+        if (m_valid) assume (fits(out, m_bytes) && (words == 7'd1 ? beats == out : beats >= out));
         assert (words != 7'd0 || beats == 12'd0);
     end
 endmodule

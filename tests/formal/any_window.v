@@ -26,13 +26,14 @@ module record_window #(
     output wire                   m_last,
     output wire                   m_error
 );
-    (* anyseq *) wire [306:0] any;
+    (* anyseq *) wire [304:0] any;
+    (* anyseq *) wire         starts, ready;
     reg  [1:0] started_reg = 2'd0;
     always @(posedge clk) started_reg <= rst ? 2'd0 : {started_reg[0], m_started};
-    assign m_started     = m_room && any[306];
-    assign s_axis_tready = any[305];
+    assign m_started     = m_room && starts;
+    assign s_axis_tready = ready;
     assign m_valid       = started_reg[1];
-    assign {m_last, m_error, m_record, m_profile, m_bound_exp, m_low_bytes, m_class, m_header, m_lanes} = any[304:0];
+    assign {m_last, m_error, m_record, m_profile, m_bound_exp, m_low_bytes, m_class, m_header, m_lanes} = any;
 endmodule
 
 `resetall

@@ -43,13 +43,14 @@ module proof (
         for (i = 0; i < 32; i = i + 1) assume (x_dense || (x_data[8*i +: 8] >= 8'd1 && x_data[8*i +: 8] <= 8'd17));
     end
 
-    wire [7:0] entry = ends[7:0] | ends[15:8] | ends[23:16] | ends[31:24];
-    wire       over  = entry[7];
-    wire [6:0] stop  = {entry[6] && entry[5], entry[6] ^ entry[5], entry[4:0]};  // behind it, from beat 0's begin
+    `include "ends.vh"
+    wire [7:0] entry = ends[8*0 +: 8] | ends[8*1 +: 8] | ends[8*2 +: 8] | ends[8*3 +: 8];
+    wire       over  = entry[OVER], step = entry[STEP], upper = entry[UPPER];
+    wire [6:0] stop  = {step && upper, step ^ upper, entry[UPPER-1:0]};  // behind it, from beat 0's begin
     always @* if (on && m_valid[0]) begin
         assert (over == (m_last[0] ? stop > 7'd32 : stop > 7'd64));
         assert (stop > {2'd0, at} && (at != 5'd31 || stop > 7'd32));
-        assert (entry[6] == (m_last[0] ? stop > 7'd32 : stop >= 7'd32));
+        assert (step == (m_last[0] ? stop > 7'd32 : stop >= 7'd32));
     end
 endmodule
 
