@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand for credit_fifo and pair_fifo where a proof is about what is around them: what the proofs of those two say of them, and no more. As
-// many words are inside as came and were not taken; one is offered whenever there is one, and stays until it is taken; which it is is
-// any, but that of the words' highest bits, the marks, as many come out as went in, and that of the newest word last. That a word always finds
-// a place is asserted here.
+// Stand for credit_fifo and pair_fifo where a proof is about what is around them. They promise what
+// the proofs of those two show, and no more. As many words are inside as came and were not taken.
+// One is offered whenever there is one, and stays until it is taken. Which word it is, is any. But
+// of the words' highest bits, the marks, as many come out as went in, and the newest word's mark
+// comes out last. It is asserted here that a word always finds a place.
 `default_nettype none
 module credit_fifo #(
     parameter WIDTH = 256,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand for lane_compress and lane_decompress where a proof is about what is around them: any tag, and any payload of so many bytes; and
-// on the other side the bytes that count.
+// Stand for lane_compress and lane_decompress where a proof is about what is around them. The one
+// gives any tag, and any payload of that many bytes. The other gives the bytes that count.
 `default_nettype none
 
 module lane_compress #(

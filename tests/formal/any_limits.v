@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for result_store's FIFO of limits, {beats, bytes}: as any_fifos.v says, each with as many beats as its bytes need, and as many beats come
-// out as went in.
+// Stands for result_store's FIFO of limits, {beats, bytes}: as any_fifos.v says. Each limit has as
+// many beats as its bytes need, and as many beats come out as went in.
 `default_nettype none
 module any_limits #(
     parameter WIDTH = 21,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for record_packer: takes a record when it likes. (That it does at last: the proof record_packer.)
+// Stands for record_packer: takes a record when it likes. (The proof record_packer shows that it
+// takes one at last.)
 `default_nettype none
 module record_packer #(
     parameter RECORD_BYTES = 35

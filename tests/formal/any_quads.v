@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for quad_pack's FIFO of quads, {last, number of the last group, classes}: as any_fifos.v says, and as many groups come out as went in. A
-// group that a quad does not have is of class 0.
+// Stands for quad_pack's FIFO of quads, {last, number of the last group, classes}: as any_fifos.v
+// says, and as many groups come out as went in. A group that a quad does not have is of class 0.
 `default_nettype none
 module any_quads #(
     parameter WIDTH = 19,

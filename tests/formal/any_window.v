@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for record_window: starts a group when it likes, but only with room, and gives it two cycles later, as the proof record_window says.
+// Stands for record_window, as its proof says: it starts a group when it likes, but only with room,
+// and gives it two cycles later.
 `default_nettype none
 module record_window #(
     parameter PROFILES    = 7,

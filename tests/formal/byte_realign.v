@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// byte_realign: what comes out are whole beats and a range's last with at least a byte, and as many ranges as went in.
+// byte_realign. Only whole beats come out, and as the last of a range one with at least a byte. As
+// many ranges come out as went in.
 // method: pdr
 // sources: frame/byte_realign.v
 // mutant: frame/byte_realign.v s/reach\[5:0\] \+ 6'd32/reach[5:0] + 6'd30/

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// checksum: no carry is lost anywhere, whatever beats come and however many: each sum is what it is in 24 bits, where the upper bits of a sum go in
-// again below; nothing of a frame is in the next one's; and what comes out is 0 only if the sum was.
+// checksum. No carry is lost anywhere, whatever beats come and however many: each sum is what it is
+// in 24 bits, where the upper bits of a sum go in again below. Nothing of a frame is in the sum of
+// the next. What comes out is 0 only if the sum was 0.
 // method: pdr
 // sources: frame/checksum.v
 // expose: a_sum b_sum b_more c_sum c_valid c_last sum_reg whole_reg out_reg whole_odd_reg
@@ -29,7 +30,8 @@ module proof (
         .m_sum(m_sum), .m_valid(m_valid), .\a_sum (a_sum), .\b_sum (b_sum), .\b_more (b_more), .\c_sum (c_sum), .\c_valid (c_valid),
         .\c_last (c_last), .\sum_reg (sum_reg), .\whole_reg (whole_reg), .\out_reg (out_reg), .\whole_odd_reg (whole_odd));
 
-    // as they were a cycle ago; what is asserted of two cycles ago holds from the third on, for registers begin with anything
+    // as they were a cycle ago; what is asserted of two cycles ago holds from the third on, for
+    // registers begin with anything
     reg        on = 1'b0, on_2 = 1'b0;
     reg [71:0] a;
     reg [19:0] b;

@@ -111,7 +111,8 @@ module reset_first (
     always @* assume (on || rst);
 endmodule
 
-// A packet, as frame_parse tells of it (code 0): where the payload begins and the packet ends, and the length of its frame.
+// A packet, as frame_parse tells of it (code 0): where the payload begins and the packet ends, and
+// the length of its frame.
 module packet_fields (
     input  wire [7:0]  payload,
     input  wire [16:0] ends,
@@ -121,7 +122,8 @@ module packet_fields (
     assign ok = payload >= 8'd42 && payload <= 8'd138 && payload[1:0] == 2'd2 && {9'd0, payload} < ends && ends <= length;
 endmodule
 
-// A job, as frame_assemble asks for it: the proofs rx_job and tx_job show it, that of frame_assemble assumes it.
+// A job, as frame_assemble asks for it: the proofs rx_job and tx_job show it, that of
+// frame_assemble assumes it.
 module job_fields #(
     parameter [16:0] MOST = 17'd65536  // bytes that frame_store and result_store hold
 ) (
@@ -186,8 +188,9 @@ module rx_fields #(
                                       : start == ends && stop == ends && {1'b0, from} + {2'd0, bytes} == {1'b0, ends}));
 endmodule
 
-// A judged frame begins to wait only when nothing hinders it, and room is reserved for exactly those that begin: as its neighbours promise, what
-// reads frames is ready until it gets one (frame_feed), and a store that says so has reserved in the next cycle (result_store).
+// A judged frame begins to wait only when nothing hinders it, and room is reserved for exactly
+// those that begin: as its neighbours promise, what reads frames is ready until it gets one
+// (frame_feed), and a store that says so has reserved in the next cycle (result_store).
 module begins (
     input wire clk,
     input wire rst,
@@ -221,7 +224,8 @@ module begins (
     end
 endmodule
 
-// What nic_rx and nic_tx are to do with frames that wait, whatever the blocks around do: said once, for the proofs of both.
+// What nic_rx and nic_tx are to do with frames that wait, whatever the blocks around do: said once,
+// for the proofs of both.
 module waiting_frames #(
     parameter [5:0] JUDGED = 6'd9  // places for frames that are judged, or with the judge
 ) (
@@ -269,7 +273,8 @@ module waiting_frames #(
         if (r_held) assume (r_valid && {r_kept, r_bytes} == r_was);
     end
 
-    // ---- of the frames that wait, those that are read and those that the engine has: as many leave `waiting` as came (credit_fifo)
+    // ---- of the frames that wait, those that are read and those that the engine has: as many
+    // leave `waiting` as came (credit_fifo)
 
     reg [6:0] to_read = 7'd0, to_make = 7'd0;
     always @(posedge clk) begin

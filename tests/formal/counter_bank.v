@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// counter_bank: what is read is, of each counter, the sum of all that was added up to the last snapshot, that of its cycle included, and 0 before the
-// first; all are cleared after a reset, as soon as ready, which comes after as many cycles as there are counters. Two counters of twice two bits; one is
-// followed, any.
+// counter_bank. What is read of each counter is the sum of all that was added up to the last
+// snapshot, with that of its cycle, and 0 before the first. After a reset all counters are 0 as
+// soon as ready, after as many cycles as there are counters. Two counters of twice two bits; one,
+// any, is followed.
 // method: pdr
 // sources: nic/counter_bank.v
-// reduce: s/\[(31|16):0\]/[1:0]/; s/\[32:0\]/[2:0]/; s/\[63:0\]/[3:0]/; s/sum\[32\]/sum[2]/; s/16'd0, add_amount\} : 33'd0/1'b0, add_amount} : 3'd0/; s/32'd0/2'd0/; s/31'd0, h_carry/1'b0, h_carry/
+// reduce: s/\[(31|16):0\]/[1:0]/
+// reduce: s/\[32:0\]/[2:0]/
+// reduce: s/\[63:0\]/[3:0]/
+// reduce: s/sum\[32\]/sum[2]/
+// reduce: s/16'd0, add_amount\} : 33'd0/1'b0, add_amount} : 3'd0/
+// reduce: s/32'd0/2'd0/
+// reduce: s/31'd0, h_carry/1'b0, h_carry/
 // mutant: nic/counter_bank.v s/h_carry   <= low_sum\[2\]/h_carry <= low_sum[1]/
 // mutant: nic/counter_bank.v s/if \(h_keep\) high_kept/if (keep) high_kept/
 // mutant: nic/counter_bank.v s/r_kept \? high_kept/kept_reg[r_address] ? high_kept/

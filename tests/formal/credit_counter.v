@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// credit_counter: ok means that MOST places are free, and not ok, but behind a reset, that they are not; idle that all are. Where it counts
-// late: ok means the same, and comes when two cycles have left enough free; idle too.
+// credit_counter. With ok, MOST places are free; without, they are not, except behind a reset. With
+// idle, all places are free. Where it counts late, ok means the same, and comes when two cycles
+// have left enough free; so does idle.
 // method: pdr
 // sources: lib/credit_counter.v
 // parameters: LATE=0 LATE=1

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// credit_fifo: words stay until they are taken, and come out in their order, none lost, none made, each at once when it is the first.
+// credit_fifo. Words stay until they are taken, and come out in their order, none lost, none made.
+// Each comes at once when it is the first.
 // method: pdr
 // sources: lib/credit_fifo.v
 // mutant: lib/credit_fifo.v s/empty_reg \? free \|\| !s_valid/empty_reg ? 1'b1/

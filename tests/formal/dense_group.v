@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// quad_pack and quad_unpack: any group of eight integers or raw words, alone in a frame, comes as one piece in time, of the length that its class
-// has, and gives its words back; a group of zeros is a run. Complete: nothing is in there but this group.
+// quad_pack and quad_unpack. Any group of eight integers or raw words, alone in a frame, comes out
+// as one piece, in time, with its class's length, and gives its words back. A group of zeros is a
+// run. Complete: nothing is inside except this group.
 // method: bmc 16
 // seconds: 15
 // sources: lib/credit_counter.v lib/credit_fifo.v codec/quad_unpack.v codec/quad_pack.v

@@ -1,20 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_assemble, whatever jobs come: pieces have 1 to 38 bytes, as record_packer wants them, and find room in their FIFO, as do jobs and their
-// stamps; a job reads only beats of its own frame and its own result, each piece brings it nearer its end, and it gives back its beats
-// with its last piece, never without a job; and while there is a job, something moves in every cycle in which record_packer has nothing to
-// take. Abstracted: the bytes, and the order of jobs and of pieces: what a FIFO gives is, in each cycle, any job or piece that could be in it.
+// frame_assemble, whatever jobs come. Pieces have 1 to 38 bytes, as record_packer wants them, and
+// find room in their FIFO, as do jobs and their stamps. A job reads only beats of its own frame and
+// its own result. Each piece brings it nearer its end, and its beats are given back with its last
+// piece, never without a job. While there is a job, something moves in every cycle in which
+// record_packer has nothing to take. Abstracted: the bytes, and the order of jobs and of pieces.
+// What a FIFO gives is, in each cycle, any job or piece that could be in it.
 // method: pdr
 // seconds: 60
 // stubs: any_packer.v
 // sources: lib/credit_counter.v lib/credit_fifo.v frame/frame_stamp.v frame/frame_assemble.v
 // reduce: s/LOG2 = 10/LOG2 = 3/; s/if \(free\) out_reg <= .*//; s/if \(s_valid\) store\[.*//
-// expose: j_valid j_ready j_first j_length j_drop j_pass j_payload j_from j_bytes j_result_first j_result_bytes j_tail j_tail_bytes unused_job_valid
-// expose: p_valid p_ready p_drop p_rewrite p_verbatim p_result p_tail p_first p_verbatim_first p_result_first p_tail_first p_verbatim_more p_result_more p_tail_more p_header_more p_frame_beats p_result_beats
-// expose: p_verbatim_lo p_tail_lo p_header_hi p_verbatim_hi p_result_hi p_tail_hi q_verbatim_lo q_tail_lo q_verbatim_hi q_result_hi q_tail_hi lo_reg hi_reg
-// expose: q_valid q_rewrite q_verbatim q_result q_tail q_verbatim_first q_result_first q_tail_first q_verbatim_more q_result_more q_tail_more q_frame_beats q_result_beats
-// expose: issue done go_reg fresh_reg last_part_reg part_reg address_reg more_reg part_last_reg u_valid v_valid w_valid x_valid y_valid u_bytes v_bytes w_bytes x_bytes y_bytes u_shim_valid v_shim_valid w_shim_valid x_shim_valid y_shim_valid
-// expose: piece_valid piece_ready job_credits.free_reg piece_credits.free_reg room piece_credits.taken piece_credits.given stamp.valid_reg
-// expose: jobs.write_reg jobs.read_reg jobs.out_valid_reg jobs.empty_reg stamps.write_reg stamps.read_reg stamps.out_valid_reg stamps.empty_reg pieces.write_reg pieces.read_reg pieces.out_valid_reg pieces.empty_reg
+// expose: j_valid j_ready j_first j_length j_drop j_pass j_payload j_from j_bytes j_result_first
+// expose: j_result_bytes j_tail j_tail_bytes unused_job_valid
+// expose: p_valid p_ready p_drop p_rewrite p_verbatim p_result p_tail p_first p_verbatim_first
+// expose: p_result_first p_tail_first p_verbatim_more p_result_more p_tail_more p_header_more
+// expose: p_frame_beats p_result_beats
+// expose: p_verbatim_lo p_tail_lo p_header_hi p_verbatim_hi p_result_hi p_tail_hi q_verbatim_lo
+// expose: q_tail_lo q_verbatim_hi q_result_hi q_tail_hi lo_reg hi_reg
+// expose: q_valid q_rewrite q_verbatim q_result q_tail q_verbatim_first q_result_first q_tail_first
+// expose: q_verbatim_more q_result_more q_tail_more q_frame_beats q_result_beats
+// expose: issue done go_reg fresh_reg last_part_reg part_reg address_reg more_reg part_last_reg
+// expose: u_valid v_valid w_valid x_valid y_valid u_bytes v_bytes w_bytes x_bytes y_bytes
+// expose: u_shim_valid v_shim_valid w_shim_valid x_shim_valid y_shim_valid
+// expose: piece_valid piece_ready job_credits.free_reg piece_credits.free_reg room
+// expose: piece_credits.taken piece_credits.given stamp.valid_reg
+// expose: jobs.write_reg jobs.read_reg jobs.out_valid_reg jobs.empty_reg stamps.write_reg
+// expose: stamps.read_reg stamps.out_valid_reg stamps.empty_reg pieces.write_reg pieces.read_reg
+// expose: pieces.out_valid_reg pieces.empty_reg
 // mutant: frame/frame_assemble.v s/j_tail\[LOG2\+4:5\];/j_tail[LOG2+4:5] + 1'b1;/
 // mutant: frame/frame_assemble.v s/\{12'd0, verbatim_from\[4:0\]\} - 17'd1/{12'd0, verbatim_from[4:0]}/
 // mutant: frame/frame_assemble.v s/wire done  = q_valid \&\& p_ready/wire done = q_valid \&\& step/
@@ -180,7 +192,8 @@ module proof (
         assert (!issue || go);
     end
 
-    // ---- no deadlock: while a job is in here or wants in, a stage moves, or record_packer has a piece to take
+    // ---- no deadlock: while a job is in here or wants in, a stage moves, or record_packer has a
+    // piece to take
 
     reg was_rst = 1'b1;
     always @(posedge clk) was_rst <= rst;

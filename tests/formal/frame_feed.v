@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_feed, whatever frames come: each is read once, its beats in order, none left out up to its end, and its sums come once, 7 cycles after
-// its last beat; of each that has something for the engine one range leaves, with as many bytes as it has, and no other; byte_realign gets ranges
-// as its proof asks for them, both FIFOs have room for what comes, and places taken are those of beats inside; beats stay, tkeep is contiguous,
-// only a range's last beat is partial, and tuser is there and the same in all of them. A frame that is read goes on within two cycles
-// where the engine takes what it is offered: no deadlock; and a frame that may come in may do so until it does. Abstracted: the bytes.
+// frame_feed, whatever frames come. Each is read once, all its beats in order, and its sums come
+// once, 7 cycles after its last beat. Of each frame with something for the engine one range leaves,
+// with as many bytes as it has, and no other. byte_realign gets ranges as its proof asks for them,
+// both FIFOs have room for what comes, and the places taken are those of beats inside. Beats stay,
+// tkeep is contiguous, only a range's last beat is partial, and tuser is there and the same in all
+// of them. A frame that is read goes on within two cycles if the engine takes what it is offered:
+// no deadlock. A frame that may come in may do so until it does. Abstracted: the bytes.
 // method: induct
 // seconds: 60
 // stubs: any_fifos.v
-// sources: lib/credit_counter.v frame/checksum.v frame/byte_realign.v frame/frame_sums.v frame/frame_feed.v
+// sources: lib/credit_counter.v frame/checksum.v frame/byte_realign.v frame/frame_sums.v
+// sources: frame/frame_feed.v
 // reduce: s/USER_WIDTH = 10/USER_WIDTH = 2/
-// expose: p_valid p_ready p_first p_engine p_start p_stop p_end p_user busy_reg issue number_reg more_reg ahead_reg range_more_reg places_reg last_reg range_first_reg range_last_reg places_left_reg
-// expose: within_reg engine_reg start_reg stop_reg end_reg to_reg user_reg place valid_pipe first_pipe last_pipe at_pipe to_pipe r_bytes r_last r_valid m_bytes unused_user_valid
-// expose: credits.free_reg credits.ok_reg realign.a_valid realign.a_first realign.a_last realign.a_from realign.a_to realign.b_valid realign.b_first realign.b_last realign.b_from realign.b_to realign.flush_reg realign.over_bytes_reg
-// expose: sums.a_valid sums.a_last sums.b_valid sums.b_last sums.lead.a_valid sums.lead.a_last sums.lead.b_valid sums.lead.b_last sums.lead.c_valid sums.lead.c_last sums.lead.whole_valid_reg
+// expose: p_valid p_ready p_first p_engine p_start p_stop p_end p_user busy_reg issue number_reg
+// expose: more_reg ahead_reg range_more_reg places_reg last_reg range_first_reg range_last_reg
+// expose: places_left_reg
+// expose: within_reg engine_reg start_reg stop_reg end_reg to_reg user_reg place valid_pipe
+// expose: first_pipe last_pipe at_pipe to_pipe r_bytes r_last r_valid m_bytes unused_user_valid
+// expose: credits.free_reg credits.ok_reg realign.a_valid realign.a_first realign.a_last
+// expose: realign.a_from realign.a_to realign.b_valid realign.b_first realign.b_last realign.b_from
+// expose: realign.b_to realign.flush_reg realign.over_bytes_reg
+// expose: sums.a_valid sums.a_last sums.b_valid sums.b_last sums.lead.a_valid sums.lead.a_last
+// expose: sums.lead.b_valid sums.lead.b_last sums.lead.c_valid sums.lead.c_last
+// expose: sums.lead.whole_valid_reg
 // expose: beats.any.words beats.any.marks beats.any.newest users.any.words
 // mutant: frame/frame_feed.v s/p_round   = p_bytes \+ 17'd31/p_round   = p_bytes + 17'd30/
 // mutant: frame/frame_feed.v s/CREDITS\(17\)/CREDITS(18)/
@@ -67,11 +77,13 @@ module proof (
         .\sums.lead.c_valid (l_c), .\sums.lead.c_last (l_c_last), .\sums.lead.whole_valid_reg (l_whole),
         .\beats.any.words (words), .\beats.any.marks (marks), .\users.any.words (users));
 
-    // ---- a frame, as its ports ask for it: rx_judge and tx_judge say so, and frame_store holds no more than 2^11 beats
+    // ---- a frame, as its ports ask for it: rx_judge and tx_judge say so, and frame_store holds no
+    // more than 2^11 beats
 
     always @* if (s_valid) assume (s_end >= 17'd1 && s_end <= 17'd65536 && s_start <= s_stop && s_stop <= s_end && (!s_engine || s_start < s_stop));
 
-    // ---- the frame that is read: its beats, those of its range, and places for what the range gives
+    // ---- the frame that is read: its beats, those of its range, and places for what the range
+    // gives
 
     reg  [9:0]  first_of;
     reg  [1:0]  user_of;
@@ -100,13 +112,15 @@ module proof (
         assert (!issue || busy);
     end
 
-    // ---- ranges on their way to the FIFO. Of each stage, the older first: what its beat is, and whether a range is open behind it
+    // ---- ranges on their way to the FIFO. Of each stage, the older first: what its beat is, and
+    // whether a range is open behind it
 
     reg  [3:0] placed = 4'd0;    // a place was taken with it
     reg        held = 1'b0;      // byte_realign has a beat of an open range, and waits for the next
     reg  [4:0] held_from;        // where the range begins
     reg [67:0] came;             // of the range's bytes those up to the beat's end
-    reg [16:0] held_came, total; // and to that of the beat that byte_realign had last, and the one before
+    // and to that of the beat that byte_realign had last, and the one before
+    reg [16:0] held_came, total;
     reg        flushed = 1'b0;
     wire [16:0] to_here = (number == of_stop ? stop : {number + 12'd1, 5'd0}) - start;
     always @(posedge clk) begin

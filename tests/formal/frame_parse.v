@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_parse: what goes into its FIFO is a beat and finds room.
+// frame_parse. What goes into its FIFO is a beat and finds room.
 // method: pdr
 // seconds: 60
-// sources: lib/keep_count.v lib/credit_counter.v lib/credit_fifo.v frame/checksum.v frame/frame_parse.v
-// expose: credits.free_reg credits.ok_reg fifo.write_reg fifo.read_reg fifo.out_valid_reg fifo.empty_reg a_valid b_valid c_valid d_valid e_valid e_bytes e_last m_bytes
+// sources: lib/keep_count.v lib/credit_counter.v lib/credit_fifo.v frame/checksum.v
+// sources: frame/frame_parse.v
+// expose: credits.free_reg credits.ok_reg fifo.write_reg fifo.read_reg fifo.out_valid_reg
+// expose: fifo.empty_reg a_valid b_valid c_valid d_valid e_valid e_bytes e_last m_bytes
 // mutant: frame/frame_parse.v s/CREDITS\(17\)/CREDITS(18)/
 `default_nettype none
 module proof (

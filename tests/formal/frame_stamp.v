@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_stamp, whatever packets come: each is answered once, six cycles later; the new lengths are those of what leaves; the checksum is the complement
-// of the sum of all pieces, none of whose carries is lost, folded to 16 bits, and 0 only where TCP may have it; the change of the IP header's
-// checksum is the new length less the old one. Without feedback, what leaves depends on seven cycles alone: these are all.
+// frame_stamp, whatever packets come. Each is answered once, six cycles later. The new lengths are
+// those of what leaves. The checksum is the complement of the sum of all pieces, no carry lost,
+// folded to 16 bits, and 0 only where TCP may have it. The change of the IP header's checksum is
+// the new length less the old one. Without feedback, what leaves depends on seven cycles alone:
+// these are all.
 // method: bmc 8
 // seconds: 60
 // sources: frame/frame_stamp.v
@@ -62,7 +64,8 @@ module proof (
     wire [15:0] at_result = bytes[0] ? big(sum_result) : sum_result;
     wire [15:0] at_tail   = bytes[0] ^ result_bytes[0] ? big(sum_tail) : sum_tail;
     wire [63:0] shim_is   = shim_valid ? shim : 64'd0;
-    // in the order in which the hardware adds, but with room for every carry: another would ask the solver to prove that sums may be reordered
+    // in the order in which the hardware adds, but with room for every carry: another would ask the
+    // solver to prove that sums may be reordered
     wire [23:0] pieces    = (({8'd0, sum_lead} + {8'd0, at_result}) + ({8'd0, at_tail} + {8'd0, big(shim_is[15:0])} + {8'd0, big(shim_is[31:16])})) +
                             ({8'd0, big(shim_is[47:32])} + {8'd0, big(shim_is[63:48])} + (tcp ? 24'd6 : 24'd17));
     wire [15:0] sum       = fold(pieces + (tcp ? {8'd0, new_l4[15:0]} : {7'd0, new_l4[15:0], 1'b0}));

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_store: no beat of a frame that is announced and not yet freed, or open, is written over, a frame is announced only whole, never a bad or
-// a long one, each that ends is announced or dropped and not both; and where all frames have been taken and freed, a beat waits no longer
-// than 6 cycles, however long its frame is.
+// frame_store. No beat of a frame that is open, or announced and not yet freed, is written over. A
+// frame is announced only whole, and never if it is bad or too long. Each frame that ends is either
+// announced or dropped. With all frames taken and freed, a beat waits no longer than 6 cycles,
+// however long its frame is.
 // method: pdr
 // seconds: 30
 // sources: lib/block_ram.v lib/credit_counter.v lib/credit_fifo.v frame/frame_store.v
-// reduce: s/LOG2       = 10/LOG2       = 3/; s/INFO_WIDTH = 106/INFO_WIDTH = 1/; s/CREDITS\(17\)/CREDITS(5)/; s/\.LOG2\(4\)/.LOG2(2)/; s/256/1/g; s/255:0/0:0/
-// expose: left_reg give_reg back_reg open_reg long_reg write write_any announce frames.write_reg frames.read_reg frames.out_valid_reg frames.empty_reg credits.free_reg credits.taken credits.given
+// reduce: s/LOG2       = 10/LOG2       = 3/
+// reduce: s/INFO_WIDTH = 106/INFO_WIDTH = 1/
+// reduce: s/CREDITS\(17\)/CREDITS(5)/
+// reduce: s/\.LOG2\(4\)/.LOG2(2)/
+// reduce: s/256/1/g
+// reduce: s/255:0/0:0/
+// expose: left_reg give_reg back_reg open_reg long_reg write write_any announce frames.write_reg
+// expose: frames.read_reg frames.out_valid_reg frames.empty_reg credits.free_reg credits.taken
+// expose: credits.given
 // mutant: frame/frame_store.v s/\(left_sum\[0\] \&\& !write\)/left_sum[0]/
 // mutant: frame/frame_store.v s/^ +back_reg +<= \{LOG2\+1\{1'b0\}\};$//
 // mutant: frame/frame_store.v s/MOST\(2\)/MOST(1)/

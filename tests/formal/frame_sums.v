@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_sums, whatever packets come: the sums of each come once, seven cycles after its last beat; and of every beat each sum takes the bytes that
-// it is to have, by their numbers in the frame, and no other, so that each byte of the packet from its L4 header on is in exactly one place: lead,
-// rest, checksum field, or UDP's length. (What is made of the bytes says the proof of checksum.) Without feedback, both depend on eight cycles alone:
-// these are all.
+// frame_sums, whatever packets come. The sums of each come once, seven cycles after its last beat.
+// Of every beat each sum takes the bytes that belong to it, by their numbers in the frame, and no
+// other. So each byte of the packet from its L4 header on is in exactly one place: lead, rest,
+// checksum field, or UDP's length. (The proof of checksum says what is made of the bytes.) Without
+// feedback, both depend on eight cycles alone: these are all.
 // method: bmc 9
 // seconds: 60
 // sources: frame/checksum.v frame/frame_sums.v

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every binary32 and every k: what comes back is as near as docs/codec.md says, and passes again unchanged. The lanes have no
-// feedback; their registers are wires here.
+// Every binary32 and every k. What comes back is as near as docs/codec.md says, and passes again
+// unchanged. The lanes have no feedback; their registers are wires here.
 // method: sat
 // sources: codec/lane_compress.v codec/lane_decompress.v
 // parameters: PROFILE=0 PROFILE=1 PROFILE=2
@@ -31,7 +31,8 @@ module proof #(
     lane_decompress decode_2 (.clk(clk), .profile(profile), .bound_exp(k), .tag(back_2), .payload(payload_2), .value(g_2));
     lane_compress   encode_n (.clk(clk), .profile(profile), .bound_exp(k), .value({!f[31], f[30:0]}), .tag(tag_n), .payload(payload_n));
 
-    // |f| is its significand times 2^s eps, over 2^23; here it is in units of 2^-26 eps, where 2^-3 eps <= |f| < 2^17 eps
+    // |f| is its significand times 2^s eps, over 2^23; here it is in units of 2^-26 eps, where 2^-3
+    // eps <= |f| < 2^17 eps
     wire signed [10:0] s  = $signed({3'd0, f[30:23]}) - 11'sd127 + $signed({{3{k[7]}}, k});
     wire signed [10:0] sg = $signed({3'd0, g[30:23]}) - 11'sd127 + $signed({{3{k[7]}}, k});
     wire [44:0] F = {20'd0, 1'b1, f[22:0]} << (s + 11'sd3);
@@ -56,9 +57,10 @@ module proof #(
                 else if (f[30:23] >= 8'd96) begin
                     assert (g[30:0] == 31'd0 || g[31] == f[31]);
                     assert (tag[0] ^ tag[1]);
-                    assert (Q <= P && P - Q < (tag == 2'd2 ? 56'd1 << 39 : 56'd1 << 47));  // 2^-15, 2^-7
+                    // 2^-15, 2^-7
+                    assert (Q <= P && P - Q < (tag == 2'd2 ? 56'd1 << 39 : 56'd1 << 47));
                 end else
-                    assert (g == 32'd0);                                // |f| < 2^-31: nothing of it is left
+                    assert (g == 32'd0);  // |f| < 2^-31: nothing of it is left
                 assert (tag != 2'd2 || f[30:23] >= 8'd127 - {1'b0, k[7:1]});
                 assert (tag != 2'd1 || f[30:23] < 8'd127 - {1'b0, k[7:1]});
             end
@@ -74,7 +76,7 @@ module proof #(
                     assert (!special && s <= 11'sd15);
                     assert (g == 32'd0 || (g[31] == f[31] && sg >= 11'sd1 && sg <= 11'sd16));
                     assert (error <= EPS);
-                    assert (G[26:0] == 27'd0);                          // a whole number of steps of 2 eps
+                    assert (G[26:0] == 27'd0);  // a whole number of steps of 2 eps
                 end
             end
         end

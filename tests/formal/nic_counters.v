@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_counters, with counter_bank as its proof has it: each event adds once, and exactly what the table of registers says, to each of its counters, and
-// nothing else adds to any; so do pulses of frames dropped, of which none is lost; a snapshot comes within four cycles, and never with half of an event; a
-// number that the table does not have is not known; and events, if they come as nic_regs wants them, find a place, and nothing
-// is added before the banks are ready. One counter is followed, any.
+// nic_counters, with counter_bank as its proof has it. Each event adds once, exactly what the table
+// of registers says, to each of its counters, and nothing else adds to any. So do pulses of dropped
+// frames, and none is lost. A snapshot comes within four cycles, and never with half of an event. A
+// number that the table does not have is not known. Events that come as nic_regs wants them find a
+// place, and nothing is added before the banks are ready. One counter, any, is followed.
 // method: pdr
 // seconds: 120
 // stubs: any_fifos.v
 // sources: nic/counter_bank.v nic/nic_counters.v
 // reduce: s/RULES = 4 /RULES = 12 /
 // cut: t0 t1 t2 r0 r1 r2 dropped
-// expose: t0_ready t1_ready t2_ready r0_ready r1_ready r2_ready d_ready t_pop r_pop t_bytes t_payload t_wire t_values t_kind t_rule r_bytes r_payload r_wire r_kind
-// expose: t0_address t0_amount t0_valid t1_address t1_amount t2_address t2_amount t2_valid r0_address r0_amount r0_valid r1_address r1_amount r1_valid
+// expose: t0_ready t1_ready t2_ready r0_ready r1_ready r2_ready d_ready t_pop r_pop t_bytes
+// expose: t_payload t_wire t_values t_kind t_rule r_bytes r_payload r_wire r_kind
+// expose: t0_address t0_amount t0_valid t1_address t1_amount t2_address t2_amount t2_valid
+// expose: r0_address r0_amount r0_valid r1_address r1_amount r1_valid
 // expose: r2_address r2_amount r2_valid d_address d_amount snapshot_reg bank1_reg place_reg
 // mutant: nic/nic_counters.v s/t_stored     = t_kind < 4'd4 \&\& !t_compressed/t_stored = t_kind < 4'd4/
 // mutant: nic/nic_counters.v s/r1_valid   <= r_add \&\& \(!second_reg/r1_valid <= r_add \&\& (second_reg/
@@ -58,8 +61,9 @@ module proof (
     wire on;
     reset_first first (.clk(clk), .rst(rst), .on(on));
 
-    // ---- the neighbours: banks are ready 32 cycles after a reset, that of frames dropped after 4; nothing comes in the first 16, then an event
-    // in every second cycle, and up to 8 ahead of that. Of the first 16 cycles 14 are left out here
+    // ---- the neighbours: banks are ready 32 cycles after a reset, that of frames dropped after 4;
+    // nothing comes in the first 16, then an event in every second cycle, and up to 8 ahead of
+    // that. Of the first 16 cycles 14 are left out here
 
     reg [5:0] age = 6'd0;
     reg [4:0] t_may = 5'd16, r_may = 5'd16;
@@ -130,7 +134,8 @@ module proof (
             endcase
     end
 
-    // ---- and what is added to the place that is read for it: an event's halves in the cycle in which it leaves its FIFO, and in the next
+    // ---- and what is added to the place that is read for it: an event's halves in the cycle in
+    // which it leaves its FIFO, and in the next
 
     wire [16:0] t_added = (bank == 3'd0 && t0_valid && t0_address == place ? t0_amount : 17'd0) | (bank == 3'd1 && t0_valid && t1_address == place ? t1_amount : 17'd0) |
                           (bank == 3'd2 && t2_valid && t2_address == place ? t2_amount : 17'd0);

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_regs, whatever software does on AXI4-Lite and whatever the counters answer: each write is answered once, four cycles after the later of its
-// address and data, each read six after its address; answers stay; a write has its effect by its answer, byte by byte, and no other effect; rules
-// take effect at COMMIT alone, all of them; a read gives what was written, or what the table of registers says, or a half of what the counters answer;
-// SNAPSHOT is told to them once, three cycles before its answer; what is not in the table is answered SLVERR, and nothing comes of it. One byte of the
-// rules is followed, any.
+// nic_regs, whatever software does on AXI4-Lite and whatever the counters answer. Each write is
+// answered once, four cycles after the later of its address and data; each read six cycles after
+// its address. Answers stay. A write has its effect by its answer, byte by byte, and no other
+// effect. Rules take effect at COMMIT alone, all of them. A read gives what was written, or what
+// the table of registers says, or a half of what the counters answer. They are told of a SNAPSHOT
+// once, three cycles before its answer. What is not in the table is answered SLVERR and changes
+// nothing. One byte of the rules, any, is followed.
 // method: induct
 // sources: lib/credit_fifo.v nic/counter_bank.v nic/nic_counters.v nic/nic_regs.v
-// reduce: s/PROFILES    = 7/PROFILES = 5/; s/RULES       = 4/RULES = 3/; s/BUFFER_LOG2 = 10/BUFFER_LOG2 = 9/
+// reduce: s/PROFILES    = 7/PROFILES = 5/
+// reduce: s/RULES       = 4/RULES = 3/
+// reduce: s/BUFFER_LOG2 = 10/BUFFER_LOG2 = 9/
 // cut: counters
-// expose: counters_ready c_data c_known r_number snapshot_reg aw_have_reg w_have_reg w_done_reg w_wait_reg w_address w_data w_strobes written_reg
+// expose: counters_ready c_data c_known r_number snapshot_reg aw_have_reg w_have_reg w_done_reg
+// expose: w_wait_reg w_address w_data w_strobes written_reg
 // expose: r_busy_reg r_wait_reg r_address r_plain r_plain_known
 // mutant: nic/nic_regs.v s/w_address == W_COMMIT \&\& w_one/w_address == W_COMMIT/
 // mutant: nic/nic_regs.v s/w_strobes\[2\]\) written_reg\[RULE\*i \+ PORT_HIGH/w_strobes[1]) written_reg[RULE*i + PORT_HIGH/
@@ -93,9 +98,11 @@ module proof (
     end
     stays #(.WIDTH(2)) b_stays (.clk(clk), .rst(rst), .data(bresp), .valid(bvalid), .ready(bready));
     stays #(.WIDTH(34)) r_stays (.clk(clk), .rst(rst), .data({rresp, rdata}), .valid(rvalid), .ready(rready));
-    reg       due_aw = 1'b0, due_w = 1'b0, due_r = 1'b0;  // a cycle ago the counters were ready and nothing was under way
-    reg       b_before = 1'b0, r_before = 1'b0;           // an answer was there
-    reg [2:0] w_age = 3'd0, r_age = 3'd0;                 // cycles that address and data, or the address, wait for their answer
+    // a cycle ago the counters were ready and nothing was under way
+    reg       due_aw = 1'b0, due_w = 1'b0, due_r = 1'b0;
+    reg       b_before = 1'b0, r_before = 1'b0;  // an answer was there
+    // cycles that address and data, or the address, wait for their answer
+    reg [2:0] w_age = 3'd0, r_age = 3'd0;
     always @(posedge clk) begin
         due_aw   <= !rst && !aw && !awready && counters_ready;
         due_w    <= !rst && !w && !wready && counters_ready;
@@ -126,14 +133,16 @@ module proof (
         assert (r_age == (r_steps[1] ? 3'd1 : r_steps[2] ? 3'd2 : r_steps[3] ? 3'd3 : r_steps[4] ? 3'd4 : rvalid && !r_before ? 3'd5 : 3'd0));
     end
 
-    // ---- what is followed: a byte of a rule, as written and as it stands, of which these bits exist
+    // ---- what is followed: a byte of a rule, as written and as it stands, of which these bits
+    // exist
 
     (* anyconst *) wire [3:0] rule;
     (* anyconst *) wire [1:0] word, lane;
     wire [11:0] place = {4'd1, rule, word, 2'd0};
     always @* assume ({28'd0, rule} < RULES && word != 2'd3);
 
-    // A rule as the registers have it, three words: all bits that exist, the first rule after a reset; each as it stands, and as the block holds it as written
+    // A rule as the registers have it, three words: all bits that exist, the first rule after a
+    // reset; each as it stands, and as the block holds it as written
     localparam [95:0] BITS = {16'd0, 16'hffff, 32'hffffffff, 32'h8003ffff}, DEFAULT = {32'h0000000a, 32'hffff0000, 32'h80020028};
     reg [63:0] bits;
     reg [7:0]  head;
@@ -181,7 +190,8 @@ module proof (
     wire [7:0] stands       = stands_rule >> {word, lane, 3'd0};
     wire [7:0] holds        = holds_rule >> {word, lane, 3'd0};
 
-    // A write's effect is there when its answer is; while it is under way, what is written may have either value.
+    // A write's effect is there when its answer is; while it is under way, what is written may have
+    // either value.
     reg        answered = 1'b0;
     wire       under_way = aw && w && !answered;
     wire [7:0] data_byte = data >> {lane, 3'd0};
@@ -232,7 +242,8 @@ module proof (
     wire       of_rule   = from[11:8] == 4'd1 && {28'd0, from_rule} < RULES && from[3:2] != 2'd3;
     wire       plain     = from <= 12'h014 || of_rule;
     wire [8:0] number    = from[11:3] - 9'h080;
-    wire       r_made    = r && !r_steps[0] && !rvalid;  // what is not of the counters has been chosen
+    // what is not of the counters has been chosen
+    wire       r_made    = r && !r_steps[0] && !rvalid;
     reg [63:0] c_was;
     reg        c_knew;
     always @(posedge clk) {c_was, c_knew} <= {c_data, c_known};

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_rx around its blocks, whatever these do: each FIFO has room for what comes; a frame that waits for its sums, or for what the engine makes
-// of it, has them on their way or there, and none comes that nobody waits for; when all is there, it goes on within two cycles; and of what
-// the engine made, exactly what is kept and leaves is freed. Cut out, and any: parser, stores, judge, feed, engine, assembly; but that
-// each answers a frame once, and lets what it offers stay.
+// nic_rx around its blocks, whatever these do. Each FIFO has room for what comes. A frame that
+// waits for its sums, or for the engine's result, has them on their way or there, and none comes
+// that no frame waits for. When all is there, it goes on within two cycles. Of what the engine
+// made, exactly what is kept and leaves is freed. Cut out, and any: parser, stores, judge, feed,
+// engine, assembly. But each answers a frame once, and lets what it offers stay.
 // method: pdr
 // simplify: no
 // seconds: 30
 // stubs: any_fifos.v
-// sources: lib/credit_counter.v lib/keep_count.v lib/block_ram.v frame/checksum.v frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v codec/record_packer.v frame/frame_assemble.v nic/rx_judge.v codec/record_table.v codec/record_window.v codec/lane_decompress.v codec/quad_unpack.v codec/decompress_unit.v codec/stream_decompress.v nic/nic_rx.v
+// sources: lib/credit_counter.v lib/keep_count.v lib/block_ram.v frame/checksum.v
+// sources: frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v
+// sources: frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v
+// sources: codec/record_packer.v frame/frame_assemble.v nic/rx_judge.v codec/record_table.v
+// sources: codec/record_window.v codec/lane_decompress.v codec/quad_unpack.v
+// sources: codec/decompress_unit.v codec/stream_decompress.v nic/nic_rx.v
 // cut: parse frames judge feed engine results assemble
-// expose: t_valid t_ready u_valid go j_valid clear feed_ready reserve_soon unused_reserve_ready w_valid w_ready f_valid sums_valid r_valid r_ready r_kept r_bytes o_valid o_ready o_result_bytes judge_credits.free_reg wait_credits.free_reg judged.any.words waiting.any.words sums.any.words may_wait j_read j_engine w_read w_engine
+// expose: t_valid t_ready u_valid go j_valid clear feed_ready reserve_soon unused_reserve_ready
+// expose: w_valid w_ready f_valid sums_valid r_valid r_ready r_kept r_bytes o_valid o_ready
+// expose: o_result_bytes judge_credits.free_reg wait_credits.free_reg judged.any.words
+// expose: waiting.any.words sums.any.words may_wait j_read j_engine w_read w_engine
 // mutant: nic/nic_rx.v s/clear \&\& !go \&\&/clear \&\&/
 // mutant: nic/nic_rx.v s/wire +clear = j_valid \&\& may_wait/wire clear = j_valid/
 // mutant: nic/nic_rx.v s/w_engine \&\& !lost \? r_bytes/w_engine ? r_bytes/
@@ -47,7 +56,8 @@ module proof (
         .clk(clk), .rst(rst), .go(go), .j_valid(j_valid), .j_read(j_read), .j_engine(j_engine), .may_wait(may_wait), .feed_ready(feed_ready),
         .reserve_valid(clear && j_engine), .reserve_soon(reserve_soon), .reserve_ready(reserve_ready));
 
-    // ---- the beats of a result are freed when its frame leaves; of one that was not kept there are none
+    // ---- the beats of a result are freed when its frame leaves; of one that was not kept there
+    // are none
 
     reg [16:0] kept = 17'd0;
     always @(posedge clk) if (w_ready) kept <= w_engine && r_kept ? r_bytes : 17'd0;

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_tx around its blocks, whatever these do: each FIFO has room for what comes; a frame that waits for its sums, or for what the engine makes
-// of it, has them on their way or there, and none comes that nobody waits for; when all is there, it goes on within two cycles; and of what
-// the engine made, exactly what is kept and leaves is freed. Cut out, and any: parser, stores, judge, feed, engine, assembly; but that
-// each answers a frame once, and lets what it offers stay.
+// nic_tx around its blocks, whatever these do: as nic_rx.v says of nic_rx.
 // method: pdr
 // simplify: no
 // seconds: 30
 // stubs: any_fifos.v
-// sources: lib/credit_counter.v lib/keep_count.v lib/block_ram.v frame/checksum.v frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v codec/record_packer.v frame/frame_assemble.v nic/tx_judge.v codec/lane_compress.v codec/compress_unit.v codec/quad_pack.v codec/stream_compress.v nic/tx_job.v nic/nic_tx.v
+// sources: lib/credit_counter.v lib/keep_count.v lib/block_ram.v frame/checksum.v
+// sources: frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v
+// sources: frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v
+// sources: codec/record_packer.v frame/frame_assemble.v nic/tx_judge.v codec/lane_compress.v
+// sources: codec/compress_unit.v codec/quad_pack.v codec/stream_compress.v nic/tx_job.v
+// sources: nic/nic_tx.v
 // cut: parse frames judge feed engine results assemble
-// expose: t_valid t_ready u_valid go j_valid clear feed_ready reserve_soon unused_reserve_ready w_valid w_ready f_valid sums_valid r_valid r_ready r_kept r_bytes o_valid o_ready o_result_bytes judge_credits.free_reg wait_credits.free_reg judged.any.words waiting.any.words sums.any.words may_wait j_pass j_engine w_kind p_valid p_ready p_last side.any.words job.a_ready job.b_ready
+// expose: t_valid t_ready u_valid go j_valid clear feed_ready reserve_soon unused_reserve_ready
+// expose: w_valid w_ready f_valid sums_valid r_valid r_ready r_kept r_bytes o_valid o_ready
+// expose: o_result_bytes judge_credits.free_reg wait_credits.free_reg judged.any.words
+// expose: waiting.any.words sums.any.words may_wait j_pass j_engine w_kind p_valid p_ready p_last
+// expose: side.any.words job.a_ready job.b_ready
 // mutant: nic/nic_tx.v s/clear \&\& !go \&\&/clear \&\&/
 // mutant: nic/nic_tx.v s/wire +clear = j_valid \&\& may_wait/wire clear = j_valid/
 // mutant: nic/tx_job.v s/a_compressed \? a_result_bytes : 17'd0/a_result_bytes/
@@ -49,7 +55,8 @@ module proof (
         .clk(clk), .rst(rst), .go(go), .j_valid(j_valid), .j_read(j_read), .j_engine(j_engine), .may_wait(may_wait), .feed_ready(feed_ready),
         .reserve_valid(clear && j_engine), .reserve_soon(reserve_soon), .reserve_ready(reserve_ready));
 
-    // ---- the side-band waits for frames in the parser, of which there are as many at most as it has places for beats
+    // ---- the side-band waits for frames in the parser, of which there are as many at most as it
+    // has places for beats
 
     reg [6:0] parsing = 7'd0;
     always @(posedge clk) parsing <= rst ? 7'd0 : parsing + {6'd0, s_valid && s_ready && s_last} - {6'd0, p_valid && p_ready && p_last};
@@ -59,7 +66,8 @@ module proof (
         assert (side == parsing && parsing <= 7'd17);
     end
 
-    // ---- the beats of a result are freed when its frame leaves; of one that was not kept, and leaves stored, there are none
+    // ---- the beats of a result are freed when its frame leaves; of one that was not kept, and
+    // leaves stored, there are none
 
     reg [16:0] kept, kept_out;
     always @(posedge clk) begin

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_parse's fields, whatever beats come: of what it says is a packet with payload (code 0), the payload begins where a header may end and
-// lies within the packet, which lies within the frame: what the proofs of the judges assume (packet_fields). Cut out, and any: credits, FIFOs,
-// the sum. That its FIFO finds room says the proof of frame_parse.
+// frame_parse's fields, whatever beats come. Of a packet with payload (code 0), the payload begins
+// where a header may end and lies within the packet, which lies within the frame. The proofs of the
+// judges assume that (packet_fields). Cut out, and any: credits, FIFOs, the sum. The proof of
+// frame_parse says that its FIFO finds room.
 // method: induct
 // seconds: 60
-// sources: lib/keep_count.v lib/credit_counter.v lib/credit_fifo.v frame/checksum.v frame/frame_parse.v
+// sources: lib/keep_count.v lib/credit_counter.v lib/credit_fifo.v frame/checksum.v
+// sources: frame/frame_parse.v
 // cut: credits sums fifo sum_fifo
-// expose: number_reg a_valid a_number b_valid b_number c_valid d_valid e_valid header_reg six_reg tagged_c_reg ihl_reg l4_reg l4_length_reg total_reg
-// expose: d_end d_l4_bytes d_l4 d_l4_words d_payload d_header d_tcp code e_end e_payload e_length e_l4
+// expose: number_reg a_valid a_number b_valid b_number c_valid d_valid e_valid header_reg six_reg
+// expose: tagged_c_reg ihl_reg l4_reg l4_length_reg total_reg
+// expose: d_end d_l4_bytes d_l4 d_l4_words d_payload d_header d_tcp code e_end e_payload e_length
+// expose: e_l4
 // mutant: frame/frame_parse.v s/d_end <= d_length/1'b1/
 // mutant: frame/frame_parse.v s/e_empty     <= d_l4_bytes == d_l4_header/e_empty <= 1'b0/
 // mutant: frame/frame_parse.v s/ihl >= 5'd5/ihl >= 5'd3/
@@ -35,7 +39,8 @@ module proof (
         .\d_end (d_end), .\d_l4_bytes (d_l4_bytes), .\d_l4 (d_l4), .\d_l4_words (d_l4_words), .\d_payload (d_payload), .\d_header (d_header), .\d_tcp (d_tcp),
         .\code (code), .\e_end (e_end), .\e_payload (e_payload), .\e_length (e_length), .\e_l4 (e_l4));
 
-    // ---- a frame's first beat comes by before any other of its beats: from then on what an IP header says holds together
+    // ---- a frame's first beat comes by before any other of its beats: from then on what an IP
+    // header says holds together
 
     reg known = 1'b0;
     always @(posedge clk) if (b && b_number == 12'd0) known <= 1'b1;

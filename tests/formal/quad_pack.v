@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// quad_pack: what goes into its FIFO of pieces has 1 to 35 bytes and finds room. Abstracted: what the ring of groups holds.
+// quad_pack. What goes into its FIFO of pieces has 1 to 35 bytes and finds room. Abstracted: what
+// the ring of groups holds.
 // method: pdr
 // seconds: 30
 // sources: lib/credit_counter.v lib/credit_fifo.v codec/quad_pack.v
 // reduce: s/r_payload <= ring.*/r_payload <= 264'd0;/
-// expose: credits.free_reg credits.taken credits.given pieces.write_reg pieces.read_reg pieces.out_valid_reg pieces.empty_reg r_valid bytes
+// expose: credits.free_reg credits.taken credits.given pieces.write_reg pieces.read_reg
+// expose: pieces.out_valid_reg pieces.empty_reg r_valid bytes
 // mutant: codec/quad_pack.v s/present  = !q_zero \&\& .*/present = !q_zero;/
 // mutant: codec/quad_pack.v s/CREDITS\(9\)/CREDITS(10)/
 `default_nettype none

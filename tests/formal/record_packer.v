@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// record_packer: what goes into its FIFO is a full beat, or a frame's last with at least a byte, and finds room; with a sink that takes, a
-// record waits for no more than 8 cycles. Records have up to 38 bytes, as frame_assemble's; the compressor's are shorter. (That the FIFO gives
-// words unchanged, in order and lets them stay: pair_fifo.)
+// record_packer. What goes into its FIFO is a full beat, or a frame's last with at least a byte,
+// and finds room. With a sink that takes, a record waits for no more than 8 cycles. Records have up
+// to 38 bytes, as frame_assemble's; the compressor's are shorter. (The proof pair_fifo says that
+// the FIFO gives words unchanged, in order, and lets them stay.)
 // method: pdr
 // sources: lib/pair_fifo.v lib/credit_counter.v codec/record_packer.v
 // reduce: s/RECORD_BYTES = 35/RECORD_BYTES = 38/
-// expose: m_bytes credits.free_reg credits.ok_reg credits.taken credits.given fifo.s_count fifo.s_first fifo.s_second fifo.write_reg fifo.read_reg fifo.out_valid_reg a_valid a_beats b_count b_third
+// expose: m_bytes credits.free_reg credits.ok_reg credits.taken credits.given fifo.s_count
+// expose: fifo.s_first fifo.s_second fifo.write_reg fifo.read_reg fifo.out_valid_reg a_valid
+// expose: a_beats b_count b_third
 // mutant: codec/record_packer.v s/s_ready = room \&\& !pause_reg/s_ready = room/
 // mutant: codec/record_packer.v s/\{!part, end_/{1'b0, end_/
 `default_nettype none

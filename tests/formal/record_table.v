@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// record_table, whatever the beats hold, also behind a frame's last one: of what begins anywhere in beat 0 the table's marks and its end agree, of a
-// frame's last beat `over` is said of what ends behind it and of nothing else, of another what ends behind the next one; and what begins at a frame's
-// very last byte never ends with it.
+// record_table, whatever the beats hold, also behind a frame's last one. Of what begins anywhere in
+// beat 0, the table's marks and its end agree. Of a frame's last beat OVER is said of what ends
+// behind it, of another beat of what ends behind the next one, and of nothing else. What begins at
+// a frame's very last byte never ends with it.
 // method: pdr
 // seconds: 120
 // stubs: any_fifos.v
@@ -46,7 +47,8 @@ module proof (
     `include "ends.vh"
     wire [7:0] entry = ends[8*0 +: 8] | ends[8*1 +: 8] | ends[8*2 +: 8] | ends[8*3 +: 8];
     wire       over  = entry[OVER], step = entry[STEP], upper = entry[UPPER];
-    wire [6:0] stop  = {step && upper, step ^ upper, entry[UPPER-1:0]};  // behind it, from beat 0's begin
+    // the offset behind it, from beat 0's begin
+    wire [6:0] stop  = {step && upper, step ^ upper, entry[UPPER-1:0]};
     always @* if (on && m_valid[0]) begin
         assert (over == (m_last[0] ? stop > 7'd32 : stop > 7'd64));
         assert (stop > {2'd0, at} && (at != 5'd31 || stop > 7'd32));

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// record_window, whatever the bytes and the frames: its ring never has more beats than places, a beat leaves only when it is there, a record
-// is started only where there is room and comes two cycles later; and with room and a source that gives, something moves within 4
-// cycles. (A window of two beats would wait for itself for ever where a record of 34 bytes begins at offset 31.) Abstracted: what the
-// tables and the ring say of the bytes, and a frame's count and profile, is anything at any time.
+// record_window, whatever the bytes and the frames. Its ring never has more beats than places, and
+// a beat leaves only when it is there. A record starts only where there is room, and comes two
+// cycles later. With room, and a source that gives, something moves within 4 cycles. (A window of
+// two beats would wait for ever where a record of 34 bytes begins at offset 31.) Abstracted: what
+// the tables and the ring say of the bytes, and a frame's count and profile, is anything at any
+// time.
 // method: pdr
 // seconds: 30
-// sources: lib/keep_count.v lib/credit_counter.v lib/credit_fifo.v codec/record_table.v codec/record_window.v
-// reduce: s/wire +\[7:0\] +by_table +=.*/wire [7:0] by_table;/; s/wire +\[7:0\] +by_beat_1 +=.*/wire [7:0] by_beat_1;/; s/assign words\[.*//; s/\.m_data\(\{frame_one[^)]*\)/.m_data()/; s/\{into_dense, s_last, s_bytes, into_zero, into_bytes\}/{1'b0, s_last, 294'd0}/
-// expose: beats.free_reg beats.taken beats.given window_table.stored_reg window_table.some_reg window_table.unused_x_valid window_table.y_valid window_table.v0 window_table.v1 leave
+// sources: lib/keep_count.v lib/credit_counter.v lib/credit_fifo.v codec/record_table.v
+// sources: codec/record_window.v
+// reduce: s/wire +\[7:0\] +by_table +=.*/wire [7:0] by_table;/
+// reduce: s/wire +\[7:0\] +by_beat_1 +=.*/wire [7:0] by_beat_1;/
+// reduce: s/assign words\[.*//
+// reduce: s/\.m_data\(\{frame_one[^)]*\)/.m_data()/
+// reduce: s/\{into_dense, s_last, s_bytes, into_zero, into_bytes\}/{1'b0, s_last, 294'd0}/
+// expose: beats.free_reg beats.taken beats.given window_table.stored_reg window_table.some_reg
+// expose: window_table.unused_x_valid window_table.y_valid window_table.v0 window_table.v1 leave
 // mutant: codec/record_window.v s/fire    = present \&\& m_room/fire    = present/
 // mutant: codec/record_table.v s/there_1 = v1 \|\| y_ok_reg/there_1 = y_ok_reg \&\& last_1/
 `default_nettype none

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// compress_unit and decompress_unit, paper and lattice: whatever tags and payloads the eight lanes have, a record is as long as its tags
-// say, holds nothing above that, and gives the same tags and payloads back. Registers are wires; lanes are any_lanes.v.
+// compress_unit and decompress_unit, paper and lattice, whatever tags and payloads the eight lanes
+// have. A record is as long as its tags say, is zero above that, and gives the same tags and
+// payloads back. Registers are wires; lanes are any_lanes.v.
 // method: sat
 // seconds: 120
 // stubs: any_lanes.v

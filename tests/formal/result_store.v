@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// result_store, whatever the engine gives: no beat of a frame that is kept and not yet freed is written over; every frame that comes is
-// announced once, in order, with the number of its bytes and where its beats begin; it is kept if and only if it is not bad and no longer than
-// was reserved; of what is reserved all comes back, so that with all frames announced, taken and freed a reservation waits no longer than 5
-// cycles; FIFOs have room for what comes; and what is offered stays. Abstracted: the bytes; a ring of 8 beats; FIFOs are what their proofs say,
-// the one of limits also with their sum.
+// result_store, whatever the engine gives. No beat of a frame that is kept and not yet freed is
+// written over. Every frame that comes is announced once, in order, with the number of its bytes
+// and where its beats begin. It is kept if and only if it is not bad and no longer than was
+// reserved. All that is reserved comes back: with all frames announced, taken and freed, a
+// reservation waits no longer than 5 cycles. FIFOs have room for what comes, and what is offered
+// stays. Abstracted: the bytes; a ring of 8 beats; FIFOs are what their proofs say, the one of
+// limits also with their sum.
 // method: induct
 // seconds: 60
 // stubs: any_fifos.v any_limits.v
-// sources: lib/keep_count.v lib/block_ram.v lib/credit_counter.v frame/checksum.v frame/result_store.v
-// reduce: s/LOG2 = 10/LOG2 = 3/; s/credit_fifo (#\(\.WIDTH\(LOG2 \+ 18\), \.LOG2\(4\)\) limits)/any_limits \1/
-// expose: left_reg asked_reg need_reg limit_reg ok_reg give_reg reserve release_reg limit reserved number_reg a_bytes a_number a_last a_bad a_valid b_bytes b_limit b_beats b_reserved b_inside b_last b_bad b_valid
-// expose: c_bytes c_beats c_reserved c_inside c_fits c_last c_bad c_valid write_reg start_reg close kept may_expect unused_end_valid credits.free_reg
-// expose: limits.beats limits.words limits.fifo.any.words ends.any.words end_sums.any.words sums.a_valid sums.a_last sums.b_valid sums.b_last sums.c_valid sums.c_last sums.whole_valid_reg sums.out_valid_reg
+// sources: lib/keep_count.v lib/block_ram.v lib/credit_counter.v frame/checksum.v
+// sources: frame/result_store.v
+// reduce: s/LOG2 = 10/LOG2 = 3/
+// reduce: s/credit_fifo (#\(\.WIDTH\(LOG2 \+ 18\), \.LOG2\(4\)\) limits)/any_limits \1/
+// expose: left_reg asked_reg need_reg limit_reg ok_reg give_reg reserve release_reg limit reserved
+// expose: number_reg a_bytes a_number a_last a_bad a_valid b_bytes b_limit b_beats b_reserved
+// expose: b_inside b_last b_bad b_valid
+// expose: c_bytes c_beats c_reserved c_inside c_fits c_last c_bad c_valid write_reg start_reg close
+// expose: kept may_expect unused_end_valid credits.free_reg
+// expose: limits.beats limits.words limits.fifo.any.words ends.any.words end_sums.any.words
+// expose: sums.a_valid sums.a_last sums.b_valid sums.b_last sums.c_valid sums.c_last
+// expose: sums.whole_valid_reg sums.out_valid_reg
 // mutant: frame/result_store.v s/left_reg >= need_reg/1'b1/
 // mutant: frame/result_store.v s/kept \? c_reserved - c_beats : c_reserved/kept ? c_reserved - c_beats : c_beats/
 // mutant: frame/result_store.v s/b_inside \&\& b_bytes <= b_limit/b_inside/
@@ -52,8 +61,9 @@ module proof (
         .\sums.a_valid (k_a), .\sums.a_last (k_a_last), .\sums.b_valid (k_b), .\sums.b_last (k_b_last), .\sums.c_valid (k_c), .\sums.c_last (k_c_last),
         .\sums.whole_valid_reg (k_whole), .\sums.out_valid_reg (k_out));
 
-    // ---- the neighbours: a reservation stays until it is taken, has room in an empty ring, and comes at least two cycles before its frame, which has
-    // 4096 beats at most (of 65535 bytes an engine makes less); only what is kept is freed
+    // ---- the neighbours: a reservation stays until it is taken, has room in an empty ring, and
+    // comes at least two cycles before its frame, which has 4096 beats at most (of 65535 bytes an
+    // engine makes less); only what is kept is freed
 
     reg        asks = 1'b0, soon = 1'b0;
     reg [16:0] asked;
@@ -72,13 +82,14 @@ module proof (
         assume (free_beats <= held);
     end
 
-    // ---- frames on their way: of each stage, the older first, how many beats and bytes of the open one came, and what is reserved for it
+    // ---- frames on their way: of each stage, the older first, how many beats and bytes of the
+    // open one came, and what is reserved for it
 
     reg        open = 1'b0;                   // a frame is, behind the last stage
     reg [11:0] beats = 12'd0;
     reg [3:0]  room;
     reg [16:0] limit_c;
-    reg [17:0] total = 18'd0;                 // bytes of the frame that comes, of which `bytes` with the beat
+    reg [17:0] total = 18'd0;                 // bytes of the frame that comes, before this beat
     reg [17:0] total_a, total_b, total_c;     // with the beat of each stage
     wire [17:0] total_s = total + {12'd0, s_bytes};
     always @(posedge clk) begin
@@ -104,7 +115,8 @@ module proof (
     wire [11:0] beats_c = c_valid ? (c_last ? 12'd0 : beats + 12'd1) : beats;
     wire [11:0] beats_b = b_valid ? (b_last ? 12'd0 : beats_c + 12'd1) : beats_c;
     wire [11:0] beats_a = a_valid ? (a_last ? 12'd0 : beats_b + 12'd1) : beats_b;
-    function right(input [11:0] beats, input is_last, input [17:0] total);  // so many bytes end in the beat behind so many
+    // so many bytes end in the beat behind so many
+    function right(input [11:0] beats, input is_last, input [17:0] total);
         right = total > {1'b0, beats, 5'd0} && total <= {1'b0, beats, 5'd0} + 18'd32 && (is_last || (total[4:0] == 5'd0 && beats != 12'd4095));
     endfunction
     always @* begin
@@ -121,7 +133,8 @@ module proof (
         if (a_valid) assert (limits != 7'd0);
     end
 
-    // ---- the ring: places are left, on their way back, expected, or kept; where the open frame is written there is room
+    // ---- the ring: places are left, on their way back, expected, or kept; where the open frame is
+    // written there is room
 
     wire [12:0] awaited = {1'b0, expected_beats} + (b_valid && b_last ? {9'd0, b_reserved} : 13'd0) + (c_valid && c_last ? {9'd0, c_reserved} : 13'd0);
     wire [3:0]  written = beats < {8'd0, room} ? beats[3:0] : room;  // of the open frame

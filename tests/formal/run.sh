@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Proofs about the hardware. Each must hold, and each must fail for its mutants: a proof that nothing can break says nothing.
+# Proofs about the hardware. Each must hold, and each must fail for its mutants: a proof that
+# nothing can break says nothing.
 #
 #   tests/formal/run.sh                     all, with a table of results and seconds
 #   tests/formal/run.sh --quick             those that take seconds
@@ -8,18 +9,21 @@
 #   tests/formal/run.sh --help              this, and which there are
 #
 # A proof is a file NAME.v here with a module `proof`; its first lines say how it is run:
-#   // method: pdr             by induction over all time (AIGER, berkeley-abc), or `sat`: without time, registers being wires (Yosys),
-#   //         bmc N           or for N cycles out of reset
-#   //         induct          by one step of induction, what is asserted being enough for it (Yosys): where sums of many counters are too much for pdr
-#   // sources: FILE...        of rtl/
-#   // stubs: FILE...          of here, modules that stand for those of rtl/
-#   // cut: CELL...            blocks within the last source that are cut out: what they give is any
-#   // expose: WIRE...         of the block, made ports of it, so that `proof` can speak of them
+#   // method: pdr             by induction over all time (AIGER, berkeley-abc)
+#   //         sat             without time, with wires for registers (Yosys)
+#   //         bmc N           for N cycles out of reset
+#   //         induct          by one step of induction, for which what is asserted is enough (Yosys):
+#   //                         where sums of many counters are too much for pdr
+#   // sources: FILE...        of rtl/; the last one is the block
+#   // stubs: FILE...          of this folder: modules that stand for those of rtl/
+#   // cut: CELL...            of the block: cut out, so that what they give is any
+#   // expose: WIRE...         of the block: made ports, so that `proof` can speak of them
 #   // parameters: P=1 P=2     the proof is run once with each
 #   // reduce: SED             a change to the sources that makes them smaller
-#   // simplify: no            pdr takes it as it is: to simplify it first would take longer than it saves
+#   // simplify: no            pdr takes it as it is: simplifying would take longer than it saves
 #   // seconds: N              more than --quick has time for
-#   // mutant: FILE SED        a fault in a source; more than one line is allowed
+#   // mutant: FILE SED        a fault in a source, one a line
+# sources, cut, expose, reduce and mutant may have more than one line.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 rtl=$here/../../rtl
@@ -55,8 +59,9 @@ trap 'rm -rf "$work"' EXIT
 # directive NAME KEY: the lines that the proof has for it
 directive() { sed -n "s|^// $2: *||p" "$here/$1.v"; }
 
-# attempt NAME PARAMETER DIRECTORY [mutant]: prints "holds", "fails" or what went wrong; the sources are in DIRECTORY. A mutant is first looked at for
-# a few cycles, where most fail at once that a proof of everything would search for long.
+# attempt NAME PARAMETER DIRECTORY [mutant]: prints "holds", "fails" or what went wrong; the sources
+# are in DIRECTORY. A mutant is first looked at for a few cycles: most fail there at once, where a
+# proof over all time would search for long.
 attempt() {
     local name=$1 parameter=$2 dir=$3 mutant=${4:-} method depth=0 top sources=() stubs=() cut='' expose='' set='' script
     read -r method depth <<<"$(directive "$name" method)"
@@ -95,7 +100,8 @@ attempt() {
     script+="simplemap; techmap; opt -fast; dffunmap; abc -g AND -fast; opt_clean; "
     script+="write_aiger $dir/proof.aig"
     yosys -q -p "$script" >"$dir/yosys.log" 2>&1 || { tail -n 3 "$dir/yosys.log"; return; }
-    # registers without a first value begin with any; constraints are folded in; all assertions are one
+    # registers without a first value begin with any; constraints are folded in; all assertions are
+    # one
     local prove="pdr -T $limit" read="read_aiger $dir/proof.aig; logic; undc; strash; fold; orpos"
     [ -n "$(directive "$name" simplify)" ] || prove="scorr; dc2; $prove"
     if [ -n "$mutant" ] && [ "$method" != bmc ]; then

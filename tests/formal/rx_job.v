@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_rx's last stage: what the fields of a frame that waits have to do with each other, as rx_judge says, makes a job as frame_assemble asks for
-// it, which stays until it is taken, and is told to the counters once. (That it is made when all is there says the proof of nic_rx.) Cut out,
-// and any: everything else.
+// nic_rx's last stage. From a frame that waits, with fields that relate as rx_judge says, it makes
+// a job as frame_assemble asks for it. The job stays until it is taken, and is told to the counters
+// once. (The proof of nic_rx says that it is made when all is there.) Cut out, and any: everything
+// else.
 // method: induct
 // seconds: 60
-// sources: lib/credit_counter.v lib/credit_fifo.v lib/keep_count.v lib/block_ram.v frame/checksum.v frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v codec/record_packer.v lib/pair_fifo.v frame/frame_assemble.v nic/rx_judge.v codec/record_table.v codec/record_window.v codec/lane_decompress.v codec/quad_unpack.v codec/decompress_unit.v codec/stream_decompress.v nic/nic_rx.v
-// cut: parse frames judge feed engine results assemble judged waiting sums judge_credits wait_credits
-// expose: w_valid w_ready complete w_outcome w_engine w_from w_start w_stop w_bytes w_end w_payload w_length r_valid r_kept r_bytes
-// expose: o_valid o_ready o_drop o_pass o_length o_end o_payload o_from o_bytes o_result_bytes o_tail o_tail_bytes
+// sources: lib/credit_counter.v lib/credit_fifo.v lib/keep_count.v lib/block_ram.v frame/checksum.v
+// sources: frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v
+// sources: frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v
+// sources: codec/record_packer.v lib/pair_fifo.v frame/frame_assemble.v nic/rx_judge.v
+// sources: codec/record_table.v codec/record_window.v codec/lane_decompress.v codec/quad_unpack.v
+// sources: codec/decompress_unit.v codec/stream_decompress.v nic/nic_rx.v
+// cut: parse frames judge feed engine results assemble judged waiting sums judge_credits
+// cut: wait_credits
+// expose: w_valid w_ready complete w_outcome w_engine w_from w_start w_stop w_bytes w_end w_payload
+// expose: w_length r_valid r_kept r_bytes
+// expose: o_valid o_ready o_drop o_pass o_length o_end o_payload o_from o_bytes o_result_bytes
+// expose: o_tail o_tail_bytes
 // mutant: nic/nic_rx.v s/ \&\& \(!o_valid \|\| o_ready\)//
 // mutant: nic/nic_rx.v s/o_bytes         <= w_engine \? w_head : /o_bytes <= /
 // mutant: nic/nic_rx.v s/o_tail_bytes    <= w_end\[1:0\] - w_stop\[1:0\]/o_tail_bytes <= w_stop[1:0] - w_end[1:0]/
@@ -34,7 +43,8 @@ module proof (
         .\o_valid (o_valid), .\o_ready (o_ready), .\o_drop (o_drop), .\o_pass (o_pass), .\o_length (o_length), .\o_end (o_end), .\o_payload (o_payload), .\o_from (o_from), .\o_bytes (o_bytes),
         .\o_result_bytes (o_result_bytes), .\o_tail (o_tail), .\o_tail_bytes (o_tail_bytes));
 
-    // ---- the neighbours: rx_judge says how its fields relate, frame_store that the frame fits, result_store that what is kept fits, and has a byte
+    // ---- the neighbours: rx_judge says how its fields relate, frame_store that the frame fits,
+    // result_store that what is kept fits, and has a byte
 
     wire fields;
     rx_fields #(.MOST(17'd32768)) are_fields (
@@ -44,7 +54,8 @@ module proof (
         if (r_valid && r_kept) assume (r_bytes >= 17'd1 && r_bytes <= 17'd32768);
     end
 
-    // ---- the job: dropped, passed or restored; of what is restored, all behind the shim leaves, but for the stream, instead of which the result does
+    // ---- the job: dropped, passed or restored; of what is restored, all behind the shim leaves,
+    // but for the stream, instead of which the result does
 
     wire job_ok;
     job_fields #(.MOST(17'd32768)) is_job (

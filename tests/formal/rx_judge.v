@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rx_judge, whatever headers, shims, rules and sums, which may change in every cycle. Each frame is
-// answered once, five cycles later. Its fields relate as the next blocks ask: verbatim bytes and the
-// stream lie within the packet, every byte behind the shim is accounted for, and what is restored fits.
-// The engine is asked only for a stream with a value and a byte. Without feedback, what leaves depends
-// on six cycles alone: these are all.
+// answered once, five cycles later. Its fields relate as the next blocks ask: verbatim bytes and
+// the stream lie within the packet, every byte behind the shim is accounted for, and what is
+// restored fits. The engine is asked only for a stream with a value and a byte. Without feedback,
+// what leaves depends on six cycles alone: these are all.
 // method: bmc 8
 // sources: frame/shim_check.v nic/rx_judge.v
 // reduce: s/RULES    = 4,/RULES    = 2,/

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// skid_buffer: a word stays until it is taken; words come out in their order, none lost, none made; no cycle lost.
+// skid_buffer. A word stays until it is taken. Words come out in their order, none lost, none made,
+// no cycle lost.
 // method: pdr
 // sources: lib/skid_buffer.v
 // mutant: lib/skid_buffer.v s/if \(!odd_valid_reg\)  odd_reg/odd_reg/

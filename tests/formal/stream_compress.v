@@ -1,21 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream_compress as a whole, whatever comes: what it offers stays until it is taken, with its bytes, its end and its count of values; tkeep is
-// contiguous, and only a frame's last beat is partial; as many frames leave as came in; each FIFO within has room for what comes, no more than 16
-// groups are in quad_pack's ring; and the packer gets nothing whose frame's turn is not known. Abstracted: the lanes are any
-// (any_lanes.v), the FIFOs are what their proofs say (any_fifos.v, any_quads.v), lengths of pieces and beats are those that the
-// proofs of quad_pack and record_packer have shown.
+// stream_compress as a whole, whatever comes. What it offers stays until it is taken, with its
+// bytes, its end and its count of values. tkeep is contiguous, and only a frame's last beat is
+// partial. As many frames leave as came in. Each FIFO within has room for what comes, no more than
+// 16 groups are in quad_pack's ring, and the packer gets nothing of a frame whose turn is not
+// known. Abstracted: the lanes are any (any_lanes.v); the FIFOs are what their proofs say
+// (any_fifos.v, any_quads.v); pieces and beats have the lengths that the proofs of quad_pack and
+// record_packer show.
 // method: induct
 // seconds: 60
 // stubs: any_lanes.v any_fifos.v any_quads.v
-// sources: lib/credit_counter.v codec/compress_unit.v codec/quad_pack.v codec/record_packer.v codec/stream_compress.v
-// reduce: s/credit_fifo (#\(.WIDTH\(19\), .LOG2\(4\)\) quads)/any_quads \1/; s/COUNT_WIDTH = 24/COUNT_WIDTH = 5/
-// expose: i_valid i_last first_reg user_reg unit.valid_reg unit.last_reg unit.dense_reg unit.quad_valid_reg unit.quad_last_reg unit.m_length g_records.records.any.words g_records.records.any.marks
-// expose: g_dense.quads.a_valid g_dense.quads.a_last g_dense.quads.c_valid g_dense.quads.c_last g_dense.quads.quads.groups g_dense.quads.quads.words g_dense.quads.quads.fifo.any.words g_dense.quads.quads.fifo.any.marks
-// expose: g_dense.quads.group_reg g_dense.quads.classes_reg g_dense.quads.step_reg g_dense.quads.q_header g_dense.quads.q_group g_dense.quads.q_valid g_dense.quads.r_valid g_dense.quads.r_last g_dense.quads.pieces.any.words g_dense.quads.pieces.any.marks
-// expose: g_dense.quads.credits.free_reg g_dense.quads.credits.taken g_dense.quads.credits.given g_order.order.any.words g_order.order.any.marks
-// expose: packer.a_valid packer.a_last packer.a_beats packer.b_count packer.b_first_last packer.b_second_last packer.b_third packer.m_bytes packer.credits.free_reg packer.credits.taken packer.credits.given packer.fifo.words packer.fifo.marks
-// expose: g_records.records.any.newest g_dense.quads.quads.fifo.any.newest g_dense.quads.pieces.any.newest g_dense.quads.room g_dense.quads.run_reg packer.room packer.pause_reg
-// expose: credits.free_reg credits.taken credits.given counts.any.words p_valid q_length r_length q_valid r_valid g_order.unused_order unused_valid order_dense
+// sources: lib/credit_counter.v codec/compress_unit.v codec/quad_pack.v codec/record_packer.v
+// sources: codec/stream_compress.v
+// reduce: s/credit_fifo (#\(.WIDTH\(19\), .LOG2\(4\)\) quads)/any_quads \1/
+// reduce: s/COUNT_WIDTH = 24/COUNT_WIDTH = 5/
+// expose: i_valid i_last first_reg user_reg unit.valid_reg unit.last_reg unit.dense_reg
+// expose: unit.quad_valid_reg unit.quad_last_reg unit.m_length g_records.records.any.words
+// expose: g_records.records.any.marks
+// expose: g_dense.quads.a_valid g_dense.quads.a_last g_dense.quads.c_valid g_dense.quads.c_last
+// expose: g_dense.quads.quads.groups g_dense.quads.quads.words g_dense.quads.quads.fifo.any.words
+// expose: g_dense.quads.quads.fifo.any.marks
+// expose: g_dense.quads.group_reg g_dense.quads.classes_reg g_dense.quads.step_reg
+// expose: g_dense.quads.q_header g_dense.quads.q_group g_dense.quads.q_valid g_dense.quads.r_valid
+// expose: g_dense.quads.r_last g_dense.quads.pieces.any.words g_dense.quads.pieces.any.marks
+// expose: g_dense.quads.credits.free_reg g_dense.quads.credits.taken g_dense.quads.credits.given
+// expose: g_order.order.any.words g_order.order.any.marks
+// expose: packer.a_valid packer.a_last packer.a_beats packer.b_count packer.b_first_last
+// expose: packer.b_second_last packer.b_third packer.m_bytes packer.credits.free_reg
+// expose: packer.credits.taken packer.credits.given packer.fifo.words packer.fifo.marks
+// expose: g_records.records.any.newest g_dense.quads.quads.fifo.any.newest
+// expose: g_dense.quads.pieces.any.newest g_dense.quads.room g_dense.quads.run_reg packer.room
+// expose: packer.pause_reg
+// expose: credits.free_reg credits.taken credits.given counts.any.words p_valid q_length r_length
+// expose: q_valid r_valid g_order.unused_order unused_valid order_dense
 // mutant: codec/stream_compress.v s/take \&\& first_reg\),/take),/
 // mutant: codec/stream_compress.v s/assign q_ready = p_ready \&\& order_dense/assign q_ready = p_ready/
 // mutant: codec/stream_compress.v s/CREDITS\(16\)/CREDITS(18)/
@@ -85,7 +101,8 @@ module proof (
         assert (!m_valid || !m_last || count_there);
     end
 
-    // ---- groups: places taken are those of groups inside; a record goes one way, a group of a dense frame the other
+    // ---- groups: places taken are those of groups inside; a record goes one way, a group of a
+    // dense frame the other
 
     wire [6:0] waiting = groups + {5'd0, group} - {5'd0, step};  // in the ring
     wire [6:0] inside = {6'd0, i_valid} + {6'd0, u_valid[0]} + {6'd0, u_valid[1]} + {6'd0, quad_valid} + records + {6'd0, a_valid} + {6'd0, c_valid} + waiting;

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream_decompress as a whole, whatever comes: what it offers stays until it is taken, with its values, its end and its verdict; tkeep is contiguous
-// and of whole values, and only a frame's last beat is partial; as many frames leave as the window ends; the FIFO has room for every group
-// on its way, and while fewer than 17 wait, the window has leave to start another within 3 cycles. Abstracted: the window is what its
-// own proof says (any_window.v: a group two cycles after it is started, only where there is room), groups' bytes and lanes are any.
+// stream_decompress as a whole, whatever comes. What it offers stays until it is taken, with its
+// values, its end and its verdict. tkeep is contiguous and of whole values, and only a frame's last
+// beat is partial. As many frames leave as the window ends. The FIFO has room for every group on
+// its way. While fewer than 17 groups wait, the window may start another within 3 cycles.
+// Abstracted: the window is what its own proof says (any_window.v: a group two cycles after it
+// starts, only where there is room); groups' bytes and lanes are any.
 // method: pdr
 // simplify: no
 // seconds: 30
 // stubs: any_window.v any_lanes.v any_fifos.v
-// sources: lib/credit_counter.v codec/quad_unpack.v codec/decompress_unit.v codec/stream_decompress.v
-// expose: window.started_reg window.m_last credits.free_reg credits.taken credits.given room started unit.valid_reg unit.last_reg m_lanes u_lanes u_last u_valid fifo.any.words fifo.any.marks
+// sources: lib/credit_counter.v codec/quad_unpack.v codec/decompress_unit.v
+// sources: codec/stream_decompress.v
+// expose: window.started_reg window.m_last credits.free_reg credits.taken credits.given room
+// expose: started unit.valid_reg unit.last_reg m_lanes u_lanes u_last u_valid fifo.any.words
+// expose: fifo.any.marks
 // mutant: codec/stream_decompress.v s/CREDITS\(17\)/CREDITS(19)/
 // mutant: codec/stream_decompress.v s/values > i/values != i/
 // mutant: codec/decompress_unit.v s/last_reg\[3\] \? lanes4_reg : 3'd0/lanes4_reg/
@@ -32,7 +37,8 @@ module proof (
         .\room (room), .\started (started), .\unit.valid_reg (valid), .\unit.last_reg (last), .\m_lanes (m_lanes), .\u_lanes (u_lanes),
         .\u_last (u_last), .\u_valid (u_valid), .\fifo.any.words (words), .\fifo.any.marks (marks));
 
-    // ---- the output's protocol; only a frame's last group has fewer than eight lanes, so also each that the FIFO gives
+    // ---- the output's protocol; only a frame's last group has fewer than eight lanes, so also
+    // each that the FIFO gives
 
     stays #(.WIDTH(290)) m_stays (.clk(clk), .rst(rst), .data({m_data, m_keep, m_last, m_user}), .valid(m_valid), .ready(m_ready));
     integer i;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// tx_job. Each frame that waits is taken once: with its sums unless it passes, and with the engine's
-// result if it was to be tried. At most one is taken in two cycles, within two of when all is there.
-// Each frame taken is offered once, stays until it is taken, and tells the counters once. What is offered
-// is a job as frame_assemble asks for it: the packet's own bytes, and a result only if it was kept.
+// tx_job. Each frame that waits is taken once: with its sums unless it passes, and with the
+// engine's result if it was to be tried. At most one is taken in two cycles, within two of when all
+// is there. Each frame taken is offered once, stays until it is taken, and tells the counters once.
+// What is offered is a job as frame_assemble asks for it: the packet's own bytes, and a result only
+// if it was kept.
 // method: induct
 // sources: frame/shim_check.v nic/tx_job.v
 // reduce: s/LOG2 = 10/LOG2 = 3/
-// expose: take a_ready a_valid a_pass a_compressed a_along a_kind a_head a_bytes a_result_bytes a_tail a_tail_bytes b_ready b_valid event_valid_reg
+// expose: take a_ready a_valid a_pass a_compressed a_along a_kind a_head a_bytes a_result_bytes
+// expose: a_tail a_tail_bytes b_ready b_valid event_valid_reg
 // mutant: nic/tx_job.v s/sums_ready   = s_ready \&\& !pass/sums_ready = s_ready/
 // mutant: nic/tx_job.v s/a_compressed \? a_tail_bytes : 2'd0/a_tail_bytes/
 // mutant: nic/tx_job.v s/b_bytes        <= a_compressed \? \{9'd0, a_head\}/b_bytes <= a_compressed ? 17'd8 + {9'd0, a_head}/
@@ -60,7 +62,8 @@ module proof (
         .\a_bytes (a_bytes), .\a_result_bytes (a_result_bytes), .\a_tail (a_tail), .\a_tail_bytes (a_tail_bytes), .\b_ready (b_ready), .\b_valid (b_valid),
         .\event_valid_reg (telling));
 
-    // ---- the neighbours: tx_judge says how its fields relate, frame_store that the frame fits, result_store that what is kept fits
+    // ---- the neighbours: tx_judge says how its fields relate, frame_store that the frame fits,
+    // result_store that what is kept fits
 
     wire fields;
     tx_fields are_fields (

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tx_judge, whatever headers, rules and registers, which may change in every cycle. Each frame is
-// answered once, four cycles later, by what stood when it came. It is passed, stored or to be tried, as
-// the first rule that matches says. Its fields relate as the next blocks ask: the values lie within the
-// packet, behind the head, and leave at most three bytes over. Without feedback, what leaves depends on
-// five cycles alone: these are all.
+// answered once, four cycles later, by what stood when it came. It is passed, stored or to be
+// tried, as the first rule that matches says. Its fields relate as the next blocks ask: the values
+// lie within the packet, behind the head, and leave at most three bytes over. Without feedback,
+// what leaves depends on five cycles alone: these are all.
 // method: bmc 7
 // sources: nic/tx_judge.v
 // reduce: s/RULES    = 4,/RULES    = 2,/

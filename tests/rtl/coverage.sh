@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the benches reach of the hardware: builds them with Verilator's coverage in build/coverage, runs them all, and prints for each module of rtl/ how
-# many of its lines were reached, and which were not; or with `toggle` how many bits of its ports, wires and registers changed, and which did
-# not: each module in its own bench alone, since a counter for each bit of all that is below a bench's top would be more C++ than can be compiled. Fails below
-# 95 % of all lines, 90 % of all bits, or what LEAST says.
+# What the benches reach of the hardware. It builds them with Verilator's coverage in
+# build/coverage, runs them all, and prints for each module of rtl/ how many of its lines were
+# reached, and which were not. With `toggle` it prints how many bits of its ports, wires and
+# registers changed, and which did not: each module in its own bench alone, because a counter for
+# each bit below a bench's top would be more C++ than can be compiled. Fails below 95 % of all
+# lines, 90 % of all bits, or what LEAST says.
 #
 #   tests/rtl/coverage.sh            lines
 #   tests/rtl/coverage.sh toggle     bits that changed

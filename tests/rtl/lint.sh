@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Lint of the hardware, without a single waiver: Verilator -Wall on each engine and the NIC with every choice of profiles, by its own file
-# list, and on each module alone; Yosys reads the engines and each block of the path of frames as Verilog-2001 and finds nothing
-# undriven, doubly driven, looping or latched.
+# Lint of the hardware, without a single waiver. Verilator -Wall looks at each engine and the NIC
+# with every choice of profiles, by its own file list, and at each module alone. Yosys reads the
+# engines and each block of the path of frames as Verilog-2001, and finds nothing undriven, doubly
+# driven, looping or latched.
 set -euo pipefail
 cd "$(dirname "$0")/../../rtl"
 command -v yosys >/dev/null || { echo "lint: yosys is not installed (scripts/setup)" >&2; exit 1; }
@@ -24,7 +25,7 @@ yosys -p "read_verilog -defer lib/*.v codec/*.v frame/*.v nic/*.v $dir/everythin
     >"$dir/yosys.log" 2>&1 &
 yosys=$!
 
-# By its list (with all profiles, which is the default) the top of a list is linted as it would be alone.
+# By its list, with all profiles, the top of a list is linted as it would be alone.
 tops=(stream_compress stream_decompress nic_top nic_tx nic_rx)
 {
     for top in "${tops[@]}"; do

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# From Verilator's counts of toggles: for each module of rtl/ (-v root=) how many bits of its signals ever changed, in any instance of any bench that counts
-# them, and which signals have bits that never did. Fails below -v least= percent of all, and when one of -v modules= was counted by no bench. Records are C '<01>key<02>value...' COUNT with keys f (file), l (line), o (signal).
+# From Verilator's counts of toggles: for each module of rtl/ (-v root=) how many bits of its
+# signals ever changed, in any instance of any bench that counts them, and which signals have bits
+# that never did. Fails below -v least= percent of all, and if no bench counted one of -v modules=.
+# Records are C '<01>key<02>value...' COUNT with keys f (file), l (line), o (signal).
 function field(text, key,    at, end) {
     at = index(text, "\001" key "\002")
     if (!at) return ""

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// byte_realign: every range of three beats and longer ones, back to back and with pauses, as many beats as the bytes need, resets within.
+// byte_realign: every range of three beats and longer ones, back to back and with pauses, as many
+// beats as the bytes need, resets within.
 #include <deque>
 #include <vector>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// checksum against gn_checksum_add(): any bytes kept, ranges at any offset, any length, frames back to back, resets within them.
+// checksum against gn_checksum_add(): any bytes kept, ranges at any offset, any length, frames back
+// to back, resets within them.
 #include <deque>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives a port s_axil_* (AXI4-Lite, 32 bits): a queue of writes and a queue of reads, every channel with random gaps of its own, the
-// protocol's rules watched in every cycle.
+// Drives a port s_axil_* (AXI4-Lite, 32 bits): a queue of writes and a queue of reads, every
+// channel with random gaps of its own, the protocol's rules watched in every cycle.
 #pragma once
 
 #include <deque>

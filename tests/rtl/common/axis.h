@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives a block between a sink s_axis_* and a source m_axis_* of 256 bits: frames in, with random gaps; frames out, with random
-// back-pressure; the protocol's rules watched in every cycle.
+// Drives a block between a sink s_axis_* and a source m_axis_* of 256 bits: frames in, with random
+// gaps; frames out, with random back-pressure; the protocol's rules watched in every cycle.
 #pragma once
 
 #include <deque>
@@ -17,9 +17,10 @@ constexpr unsigned BEAT = 32;  // bytes
 
 struct Frame {
     std::vector<uint8_t> bytes;
-    uint64_t user = 0;                                    // tuser. In: of the beat that counts; out: of the last
-    bool empty_end = false;                               // in: its last beat has no byte
-    uint64_t first_cycle = 0, last_cycle = 0, beats = 0;  // out: cycles in which its first and last beats were taken
+    uint64_t user = 0;       // tuser. In: of the beat that counts; out: of the last
+    bool empty_end = false;  // in: its last beat has no byte
+    // out: cycles in which its first and last beats were taken
+    uint64_t first_cycle = 0, last_cycle = 0, beats = 0;
 };
 
 struct Gaps {
@@ -57,8 +58,8 @@ template <class Top> class Stream
         if (bytes.empty()) fail("the bench sends an empty frame");
         queue_.push_back({std::move(bytes), user});
     }
-    // Whole beats of these bytes, perhaps none, and a last beat without a byte, which AXI4-Stream allows.
-    // Returns how many beats.
+    // Whole beats of these bytes, perhaps none, and a last beat without a byte, which AXI4-Stream
+    // allows. Returns how many beats.
     uint64_t send_empty_end(std::vector<uint8_t> bytes, uint64_t user)
     {
         bytes.resize(bytes.size() / BEAT * BEAT);
@@ -132,7 +133,8 @@ template <class Top> class Stream
             const size_t left = f.bytes.size() - sent_;
             const unsigned bytes = left < BEAT ? static_cast<unsigned>(left) : BEAT;
             uint8_t beat[BEAT];
-            for (uint8_t &b : beat) b = static_cast<uint8_t>(random_.next());  // bytes that are not kept do not matter
+            // bytes that are not kept do not matter
+            for (uint8_t &b : beat) b = static_cast<uint8_t>(random_.next());
             if (bytes) memcpy(beat, f.bytes.data() + sent_, bytes);
             memcpy(&model_->s_axis_tdata[0], beat, BEAT);
             model_->s_axis_tkeep = bytes == BEAT ? ~0u : (1u << bytes) - 1;

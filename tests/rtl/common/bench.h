@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every bench of the hardware shares: failures that say where, random numbers, a clocked Verilated model.
+// What every bench of the hardware shares: failures that say where, random numbers, a clocked
+// Verilated model.
 #pragma once
 
 #include <atomic>
@@ -61,9 +62,10 @@ template <class Top> auto set_clock(Top &top, unsigned char level, int) -> declt
 }
 template <class Top> void set_clock(Top &, unsigned char, long) {}
 
-// A Verilated model with a port `clk`, or of logic alone: then settle() is all that it needs. rise() is one cycle: what was set
-// before it is what the registers see, and what is read after it is the next cycle's. Who reads what depends on inputs in the same
-// cycle calls settle() between setting and reading; the clock falls there, so that it costs no evaluation of its own.
+// A Verilated model with a port `clk`, or of logic alone: then settle() is all that it needs.
+// rise() is one cycle: what was set before it is what the registers see, and what is read after it
+// is the next cycle's. Who reads what depends on inputs in the same cycle calls settle() between
+// setting and reading; the clock falls there, so that it costs no evaluation of its own.
 template <class Top> class Model
 {
   public:

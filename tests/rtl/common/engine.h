@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benches of both engines do: frames of values on one side and streams on the other, with every length, gaps and back-pressure,
-// changes of profile, resets, hard mixes and real gradients; and cycles counted.
+// What the benches of both engines do: frames of values on one side and streams on the other, with
+// every length, gaps and back-pressure, changes of profile, resets, hard mixes and real gradients;
+// and cycles counted.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +16,10 @@ namespace bench
 struct Job {
     Setting setting;
     size_t count;                 // of values; a stream may be said to have another
-    std::vector<float> values;    // compress: what goes in; decompress: what the model makes of the stream
-    std::vector<uint8_t> stream;  // compress: what the model makes of the values; decompress: what goes in
+    std::vector<float> values;    // compress: what goes in; decompress: what the model makes
+    std::vector<uint8_t> stream;  // compress: what the model makes; decompress: what goes in
     bool bad;                     // decompress: the model refuses the stream
-    bool nonsense = false;        // its profile was not built: a frame comes out, nobody says what is in it
+    bool nonsense = false;        // its profile was not built: some frame comes out
 };
 
 template <class Top> class Engine
@@ -40,8 +41,8 @@ template <class Top> class Engine
         uncount();
     }
 
-    // All that has been added since uncount(), without gaps. Fails when it takes more cycles than the wider side has beats, and
-    // `slack`. Returns beats of values a cycle.
+    // All that has been added since uncount(), without gaps. Fails when it takes more cycles than
+    // the wider side has beats, and `slack`. Returns beats of values a cycle.
     double run_counted(const char *what, uint64_t slack)
     {
         const uint64_t start = stream.cycle();
@@ -119,8 +120,8 @@ template <class Top> class Engine
         }
     }
 
-    // Frames of profiles that were not built, or that there are not, among others: nobody promises what is in them, but none gets lost, or in the
-    // way of others.
+    // Frames of profiles that were not built, or that there are not, among others: nobody promises
+    // what is in them, but none gets lost, or in the way of others.
     void not_built()
     {
         std::vector<gn_profile> others;

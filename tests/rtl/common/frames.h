@@ -91,7 +91,8 @@ class Maker
         p.version = random_.percent(50) ? 4 : 6;
         p.protocol = random_.percent(50) ? 6 : 17;
         if (random_.percent(5)) p.protocol = static_cast<int>(random_.below(256));
-        if (random_.percent(4)) p.protocol = 43 + static_cast<int>(random_.below(2));  // in IPv6, extension headers
+        // in IPv6, extension headers
+        if (random_.percent(4)) p.protocol = 43 + static_cast<int>(random_.below(2));
         p.tos = static_cast<int>(1 + random_.below(255));
         p.ip_options = p.version == 4 ? 4 * random_.below(11) : 0;
         p.tcp_options = 4 * random_.below(11);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of eight lanes, for the benches of the blocks inside the engines: a value of a given tag, a group of a given class, and
-// what the model writes for a quad.
+// Groups of eight lanes, for the benches of the blocks inside the engines: a value of a given tag,
+// a group of a given class, and what the model writes for a quad.
 #pragma once
 
 #include <array>
@@ -33,7 +33,8 @@ inline uint32_t value_of_tag(const Setting &s, const gn_codec &c, unsigned tag, 
     fail("no value of tag %u at %s, k = %d", tag, gn_profile_name(s.profile), s.k);
 }
 
-// A group of q (or raw words) that the model gives this class. A quantiser's: |q| <= 32767 where not raw.
+// A group of q (or raw words) that the model gives this class. A quantiser's: |q| <= 32767 where
+// not raw.
 inline gn_dense_group group_of_class(unsigned class_, Random &random)
 {
     gn_dense_group group = {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benches of the engines feed: real gradients, and mixes that are hard on the paths of bytes.
+// What the benches of the engines feed: real gradients, and mixes that are hard on the paths of
+// bytes.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes by on a wire between two NICs, for the benches: payloads as gradnic sends them, the same malformed, and packets that are none of ours.
+// What comes by on a wire between two NICs, for the benches: payloads as gradnic sends them, the
+// same malformed, and packets that are none of ours.
 #pragma once
 
 #include <gradnic/shim.h>

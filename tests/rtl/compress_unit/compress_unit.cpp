@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// compress_unit: every tag word of paper and lattice, groups with and without gaps, changes of profile and bound from group to group, resets;
-// lanes and records as the model has them, and nothing above a record's length.
+// compress_unit: every tag word of paper and lattice, groups with and without gaps, changes of
+// profile and bound from group to group, resets; lanes and records as the model has them, and
+// nothing above a record's length.
 #include <deque>
 #include <optional>
 
@@ -51,7 +52,8 @@ class Bench
     size_t done = 0;
 
   private:
-    // A group: its profile and bound now, its values in the next cycle, in which those of another may come.
+    // A group: its profile and bound now, its values in the next cycle, in which those of another
+    // may come.
     void step(const Group *g)
     {
         model_->s_valid = ahead_.has_value();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// counter_bank against an array of uint64_t: additions in every cycle, to one counter again and again or to any, past 2^32; snapshots at any
-// time, read in between, while the counters go on; resets.
+// counter_bank against an array of uint64_t: additions in every cycle, to one counter again and
+// again or to any, past 2^32; snapshots at any time, read in between, while the counters go on;
+// resets.
 #include <array>
 #include <deque>
 
@@ -30,7 +31,8 @@ class Bench
             if (model_->ready) fail("ready before all counters can be 0");
         if (!model_->ready) fail("not ready %u cycles after reset", COUNT);
     }
-    // busy: percent of cycles with an addition; few: to how many counters; often: one snapshot in so many cycles
+    // busy: percent of cycles with an addition; few: to how many counters; often: one snapshot in
+    // so many cycles
     void run(unsigned cycles, unsigned busy, unsigned few, unsigned often)
     {
         for (unsigned n = 0; n < cycles; n++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// decompress_unit: records of every tag word and groups of every class with any payload bytes, also those that no encoder makes; any number
-// of values in a frame's last group, with lanes beyond that are empty and that are not; errors that last to the end of their frame.
+// decompress_unit: records of every tag word and groups of every class with any payload bytes, also
+// those that no encoder makes; any number of values in a frame's last group, with lanes beyond that
+// are empty and that are not; errors that last to the end of their frame.
 #include <deque>
 
 #include "Vdecompress_unit.h"

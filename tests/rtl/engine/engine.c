@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engines rtl and lockstep, as a NIC uses them: the Verilog NIC behind them does what the model does, and where something is wrong on
-// purpose, they notice.
+// The engines rtl and lockstep, as a NIC uses them: the Verilog NIC behind them does what the model
+// does, and where something is wrong on purpose, they notice.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,8 @@ START_TEST(traffic)
 }
 END_TEST
 
-// Changes a packet on the wire: its shim, with a right check; or any bit; or what is behind the shim.
+// Changes a packet on the wire: its shim, with a right check; or any bit; or what is behind the
+// shim.
 static void damage(uint32_t *seed, uint8_t *payload, size_t length)
 {
     gn_shim shim;

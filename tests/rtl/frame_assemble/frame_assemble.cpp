@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_assemble, and in it frame_stamp: jobs of every kind against gn_stamp_write(): new headers, shim, pieces at any offsets and of any length; frames
-// that pass and that do not leave; memory freed in order and not read afterwards. Back-pressure, full rate, resets.
+// frame_assemble, and in it frame_stamp: jobs of every kind against gn_stamp_write(): new headers,
+// shim, pieces at any offsets and of any length; frames that pass and that do not leave; memory
+// freed in order and not read afterwards. Back-pressure, full rate, resets.
 #include <array>
 #include <deque>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_feed, and in it frame_sums: packets of every kind lie in a memory; the range given to the engine, byte for byte, and the sums, against
-// gn_checksum_add(). With back-pressure and without, at full rate, with resets.
+// frame_feed, and in it frame_sums: packets of every kind lie in a memory; the range given to the
+// engine, byte for byte, and the sums, against gn_checksum_add(). With back-pressure and without,
+// at full rate, with resets.
 #include <array>
 #include <deque>
 
@@ -76,7 +77,8 @@ class Bench
             step(idle, stall);
             quiet = frames + got_.size() == before ? quiet + 1 : 0;
             if (quiet > 2000 + RING)
-                fail("cycle %llu: nothing moves", cycle());  // a frame may be only summed, of as many beats
+                // a frame may be only summed, of as many beats
+                fail("cycle %llu: nothing moves", cycle());
         }
         if (!idle && !stall && model_.cycle() - begin > beats + 20)
             fail("%zu beats take %llu cycles", beats, (unsigned long long)(model_.cycle() - begin));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_parse against gn_frame_ethernet_offset() and gn_packet_parse(): the captures in tests/data, frames of every kind, the same with bytes
-// changed, cut off and added, and random bytes; with pauses, with back-pressure, at full rate, with resets within a frame.
+// frame_parse against gn_frame_ethernet_offset() and gn_packet_parse(): the captures in tests/data,
+// frames of every kind, the same with bytes changed, cut off and added, and random bytes; with
+// pauses, with back-pressure, at full rate, with resets within a frame.
 #include <array>
 #include <deque>
 
@@ -168,7 +169,8 @@ int main(int argc, char **argv)
         else
             b.run(random.below(4) * 25, random.below(4) * 25);
     }
-    // packets of about 64 KiB, as long as their frame says or a little longer; IPv6 could say more than a packet has
+    // packets of about 64 KiB, as long as their frame says or a little longer; IPv6 could say more
+    // than a packet has
     for (unsigned n = 0; n < 40; n++) {
         Bytes f = make.good(65535);
         const size_t at = gn_frame_ethernet_offset(f.data(), f.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_store: what goes in is found there by both readers, in order, until it is freed; bad and too long frames leave only their pulse; a
-// full ring waits; a beat a cycle; resets. Built with a ring of 16 beats.
+// frame_store: what goes in is found there by both readers, in order, until it is freed; bad and
+// too long frames leave only their pulse; a full ring waits; a beat a cycle; resets. Built with a
+// ring of 16 beats.
 #include <array>
 #include <deque>
 #include <vector>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both engines in another simulator (Icarus Verilog): values to streams to values, gaps and back-pressure between, beside what the C model made of them.
+// Both engines in another simulator (Icarus Verilog): values to streams to values, gaps and
+// back-pressure between, beside what the C model made of them.
 `timescale 1ns / 1ps
 `default_nettype none
 
@@ -20,7 +21,8 @@ module engines;
     wire         v_ready;
     wire [327:0] v = values[v_at];
 
-    // ---- streams between: looked at, then sent on, with what the decompressor is to know of a frame
+    // ---- streams between: looked at, then sent on, with what the decompressor is to know of a
+    // frame
 
     wire [255:0] s_data, d_data;
     wire [31:0]  s_keep, d_keep;

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The engines in Icarus Verilog, a simulator that reads the standard in its own way, and that is what cocotb's users often have: nic_top and each engine
-# with every choice of profiles are read as Verilog-2001 without a warning, and frames of all profiles go through both engines.
-# Usage: run.sh PROGRAM-THAT-MAKES-VECTORS
+# The engines in Icarus Verilog, which reads the standard in its own way, and which users of cocotb
+# often have. It reads nic_top and each engine with every choice of profiles as Verilog-2001 without
+# a warning, and sends frames of all profiles through both engines. Usage: run.sh
+# PROGRAM-THAT-MAKES-VECTORS
 set -euo pipefail
 [ $# = 1 ] || { echo "usage: run.sh VECTORS" >&2; exit 2; }
 vectors=$(realpath "$1")
@@ -12,7 +13,8 @@ command -v iverilog >/dev/null || { echo "icarus: iverilog is not installed (scr
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# translate TOP ARGUMENTS...: what Icarus has to say of it is an error. (Of always @* it says what it waits for, which is no fault.)
+# translate TOP ARGUMENTS...: whatever Icarus says of it is an error. (Of always @* it says what it
+# waits for; that is not a fault.)
 translate() {
     local top=$1
     shift

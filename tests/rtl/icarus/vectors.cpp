@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What engines.v sends and what it must get, as the C model says: frames of every profile, in beats. Usage: vectors DIRECTORY. Writes values.hex,
-// streams.hex and back.hex there, of each a line a beat, {last, tuser, tkeep, tdata}; bytes that tkeep leaves out are 0.
+// What engines.v sends and what it must get, as the C model says: frames of every profile, in
+// beats. Usage: vectors DIRECTORY. Writes values.hex, streams.hex and back.hex there, of each a
+// line a beat, {last, tuser, tkeep, tdata}; bytes that tkeep leaves out are 0.
 #include <memory>
 
 #include "tests/rtl/common/values.h"

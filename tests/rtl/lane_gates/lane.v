@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bench only: one lane, compressed and decompressed again; without its clock, since gates.py makes its registers wires.
+// Bench only: one lane, compressed and decompressed again; without its clock, since gates.py makes
+// its registers wires.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gates that Yosys makes of a lane against the C model, 256 lanes at a time: each wire is a word with a bit a lane. So this is many
-// times faster than the Verilated lanes of `lanes`, and another tool's reading of the same source. By default 2^23 inputs of every sign
-// and exponent; with --all every binary32.
+// The gates that Yosys makes of a lane against the C model, 256 lanes at a time: each wire is a
+// word with a bit a lane. So this is many times faster than the Verilated lanes of `lanes`, and
+// another tool's reading of the same source. By default 2^23 inputs of every sign and exponent;
+// with --all every binary32.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -24,10 +25,10 @@ namespace
 {
 
 enum {
-    LANES = 256,
-    PIECE = 64 * LANES,
-    SHOWN = 8
-};  // inputs that differ in their lowest bits only; those that the model does at once; of those that differ, how many are printed
+    LANES = 256,         // inputs that differ in their lowest bits only
+    PIECE = 64 * LANES,  // inputs that the model does at once
+    SHOWN = 8            // of wrong results, how many are printed
+};
 
 typedef uint32_t Word __attribute__((vector_size(LANES / 8)));
 
@@ -134,7 +135,8 @@ int main(int argc, char **argv)
 {
     const bench::Options o = bench::options(argc, argv, true);
     const uint64_t inputs = o.all ? 1ull << 32 : 1ull << 23;
-    const uint32_t stride = o.all ? LANES : (1u << 17) + LANES;  // else a block of each 2^17, and not always the same
+    // else a block of each 2^17, and not always the same
+    const uint32_t stride = o.all ? LANES : (1u << 17) + LANES;
     for (const Case &c : bench::lane_cases(o.all)) {
         const auto start = std::chrono::steady_clock::now();
         std::atomic<uint64_t> next{0}, done{0};

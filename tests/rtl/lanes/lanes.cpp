@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lanes against the C model, eight at a time. By default every sign and exponent with 2^14 mantissas, the reference
-// kernel beside it; with --all every binary32, beside the fastest kernel (which exhaustive_codec proves equal to the reference). Then
-// every code of 8 and 16 bits, those that no encoder makes included, and for dense random int32.
+// The lanes against the C model, eight at a time. By default every sign and exponent with 2^14
+// mantissas, the reference kernel beside it; with --all every binary32, beside the fastest kernel
+// (which exhaustive_codec proves equal to the reference). Then every code of 8 and 16 bits, those
+// that no encoder makes included, and for dense random int32.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -37,8 +38,9 @@ uint64_t input_count(bool all)
 uint32_t input(bool all, uint64_t index)
 {
     if (all) return static_cast<uint32_t>(index);
-    // sign, exponent and the upper 5 and lower 9 bits of the mantissa, between them zeros, ones or anything: ties and their neighbours are
-    // among them, and both sides of where a value is carried into the next exponent
+    // sign, exponent and the upper 5 and lower 9 bits of the mantissa, between them zeros, ones or
+    // anything: ties and their neighbours are among them, and both sides of where a value is
+    // carried into the next exponent
     const uint32_t i = static_cast<uint32_t>(index), mantissa = i & 0x3fff;
     const uint32_t low = mantissa & 0x1ff, any = mantissa * 0x9e3779b1u >> 20;
     const uint32_t between = 0x1ff & (mantissa & 8 ? mantissa & 16 ? any : ~0u : 0);
@@ -119,7 +121,8 @@ class Runner
     {
         const size_t count = static_cast<size_t>(BLOCK) * GROUP;
         piece_.values.resize(count), piece_.back.resize(count);
-        piece_.stream.resize(gn_stream_bound(codec_.profile, count) + 4);  // records are compared 4 bytes at a time
+        // records are compared 4 bytes at a time
+        piece_.stream.resize(gn_stream_bound(codec_.profile, count) + 4);
         for (size_t i = 0; i < count; i++) piece_.values[i] = input(all_, first * count + i);
         size_t bytes;
         if (gn_stream_encode(&codec_, piece_.values.data(), count, piece_.stream.data(), piece_.stream.size(),
@@ -231,7 +234,8 @@ int main(int argc, char **argv)
     bench::Options o = bench::options(argc, argv, true);
     if (!o.waves.empty()) o.threads = 1;
     for (const Case &c : bench::lane_cases(o.all)) {
-        if (o.all && c.k != 10) continue;  // of the other bounds, lane_gates has all inputs in a quarter of the time
+        // of the other bounds, lane_gates has all inputs in a quarter of the time
+        if (o.all && c.k != 10) continue;
         const auto start = std::chrono::steady_clock::now();
         run_codes(c, o);
         const uint64_t inputs = run_inputs(c, o);

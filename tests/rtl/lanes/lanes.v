@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bench only: a group of eight lanes, compressed and decompressed again, or decompressed from codes of the bench's. All inputs but what lane_compress registers
-// itself are registered: Verilator evaluates what hangs on an input at both edges of the clock, what hangs on a register at one.
+// Bench only: a group of eight lanes, compressed and decompressed again, or decompressed from codes
+// of the bench's. All inputs but what lane_compress registers itself are registered: Verilator
+// evaluates what hangs on an input at both edges of the clock, what hangs on a register at one.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of rtl/lib: order, nothing lost or made, a word stays until it is taken, full rate, reset, and places counted right.
+// The blocks of rtl/lib: order, nothing lost or made, a word stays until it is taken, full rate,
+// reset, and places counted right.
 #include <deque>
 
 #include "Vlib.h"
@@ -60,7 +61,8 @@ class Bench
         if (!skid_.inside.empty() || !one_.inside.empty() || !two_.inside.empty()) fail("words stay inside for ever");
         if (!model_->one_idle || !model_->two_idle) fail("an empty FIFO has places taken");
     }
-    // With nothing taken, a FIFO fills up to its places and no more; that for two words counts late, and keeps two places more in reserve.
+    // With nothing taken, a FIFO fills up to its places and no more; that for two words counts
+    // late, and keeps two places more in reserve.
     void fill()
     {
         run(100, 0, 100);

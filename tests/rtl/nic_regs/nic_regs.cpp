@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_regs against a register file and counters in C++: every address read and written with all strobes, reads and writes at the same time,
-// with gaps on all five channels; rules that change together; events as dense as they may come, snapshots among them, counters past 2^32.
+// nic_regs against a register file and counters in C++: every address read and written with all
+// strobes, reads and writes at the same time, with gaps on all five channels; rules that change
+// together; events as dense as they may come, snapshots among them, counters past 2^32.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -178,7 +179,8 @@ class Bench
     {
         for (unsigned i = 0; i < cycles; i++) step();
     }
-    // Takes a snapshot while events come, then reads all of it: it must be what the events up to some event gave.
+    // Takes a snapshot while events come, then reads all of it: it must be what the events up to
+    // some event gave.
     void snapshot()
     {
         settle();
@@ -328,7 +330,8 @@ class Bench
         e.payload = large ? 0xffff : random_.below(1 << 16), e.wire = large ? 0xfffe : random_.below(1 << 16);
         return e;
     }
-    // An event every second cycle at the most, or a burst of 8 and then none for as long as those take.
+    // An event every second cycle at the most, or a burst of 8 and then none for as long as those
+    // take.
     void offer_events()
     {
         static const uint32_t rx[] = {2, 3, 4, 5, 6, 7, 7, 11, 12, 13, 14, 15, 16, 17};
@@ -377,7 +380,8 @@ class Bench
         axil_.sample();
         model_.rise();
     }
-    // Which of them, and what they should be: as before the write that is under way, or as after it.
+    // Which of them, and what they should be: as before the write that is under way, or as after
+    // it.
     [[noreturn]] void fail_configuration(const std::vector<uint32_t> &got, const Registers &after)
     {
         const std::vector<uint32_t> before = registers_.configuration(), then = after.configuration();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_rx against gn_rx_packet(), packet for packet and event for event: payloads of every form, each field of their shim changed, streams cut,
-// lengthened and damaged, checksums that do not hold; packets that are none of ours; frames that are bad or too long; captures; pauses,
+// nic_rx against gn_rx_packet(), packet for packet and event for event: payloads of every form,
+// each field of their shim changed, streams cut, lengthened and damaged, checksums that do not
+// hold; packets that are none of ours; frames that are bad or too long; captures; pauses,
 // back-pressure, resets; the rate.
 #include <array>
 #include <deque>
@@ -111,7 +112,8 @@ class Bench
         stream_.drain(2000);
         complete();
     }
-    // While these are on their way, all frames are told to pass, and not, again and again: each is judged one way or the other.
+    // While these are on their way, all frames are told to pass, and not, again and again: each is
+    // judged one way or the other.
     void run_switching(const std::vector<Bytes> &frames)
     {
         for (const Bytes &f : frames) {
@@ -131,7 +133,8 @@ class Bench
         complete();
         stream_.top().cfg_bypass = 0;
     }
-    // Beats a cycle on the wider side, from the first beat in to the last beat out, with nothing in the way.
+    // Beats a cycle on the wider side, from the first beat in to the last beat out, with nothing in
+    // the way.
     double rate(const char *what, double least)
     {
         stream_.gaps = {};
@@ -343,8 +346,9 @@ void checksums(Bench &b, Traffic &traffic)
         if (!at || gn_packet_parse(f.data() + at, f.size() - at, &h) != GN_PARSE_OK) continue;
         const size_t sum = at + gn_packet_checksum_at(&h);
         if (n % 3 == 0) f[sum] = f[sum + 1] = 0;
-        if (n % 3 == 1) {  // the source port takes what the checksum was: then that is either zero, and holds, but
-            // that UDP's 0000 is none
+        // the source port takes what the checksum was: then that is either zero, and holds, except
+        // that UDP's 0000 is none
+        if (n % 3 == 1) {
             const unsigned old = f[sum] << 8 | f[sum + 1], port = f[at + h.l4] << 8 | f[at + h.l4 + 1];
             const unsigned moved = port + old, folded = (moved & 0xffff) + (moved >> 16);
             f[at + h.l4] = static_cast<uint8_t>(folded >> 8), f[at + h.l4 + 1] = static_cast<uint8_t>(folded);
@@ -384,7 +388,8 @@ void rates(Bench &b, Traffic &traffic)
     }
     b.rate("1514 bytes, passed", 0.95);
     const bench::Setting s{bench::profiles().back(), 10};
-    // a frame that is rewritten leaves in more pieces, for its header ends within a beat, and so may its values
+    // a frame that is rewritten leaves in more pieces, for its header ends within a beat, and so
+    // may its values
     const auto small = [](double cycles, double most) {
         if (cycles > most) fail("frames of 60 bytes take %.2f cycles, should be %.2f", cycles, most);
     };

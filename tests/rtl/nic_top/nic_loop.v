@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_top with what leaves for the wire coming back from it: the bench sees the wire, may hold it up, and may call a frame bad.
+// nic_top with what leaves for the wire coming back from it: the bench sees the wire, may hold it
+// up, and may call a frame bad.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_tx against gn_tx_packet_head(), packet for packet and counter for counter: the captures in tests/data, packets of every kind under
-// random rules, real gradients and hard mixes as payload; frames that are bad or too long; pauses, back-pressure, resets; the rate.
+// nic_tx against gn_tx_packet_head(), packet for packet and counter for counter: the captures in
+// tests/data, packets of every kind under random rules, real gradients and hard mixes as payload;
+// frames that are bad or too long; pauses, back-pressure, resets; the rate.
 #include <array>
 #include <deque>
 
@@ -97,7 +98,8 @@ class Bench
         stream_.drain();
         compare();
     }
-    // Rules that change at any time: each frame is judged by the old ones or the new, never by a mixture.
+    // Rules that change at any time: each frame is judged by the old ones or the new, never by a
+    // mixture.
     void change(const std::vector<Rule> &a, const std::vector<Rule> &b, const std::vector<Bytes> &list)
     {
         configure(a, false);
@@ -134,7 +136,8 @@ class Bench
         if (rate < least) fail("%s: %.3f beats a cycle, should be %.3f", what, rate, least);
         compare();
     }
-    // One frame alone: cycles from its last beat in to its first beat out. `most` leaves a few for what does not compress alike.
+    // One frame alone: cycles from its last beat in to its first beat out. `most` leaves a few for
+    // what does not compress alike.
     void latency(const char *what, const Bytes &frame, uint64_t most)
     {
         stream_.gaps = {};
@@ -173,7 +176,8 @@ class Bench
             memcpy(&top.cfg_rules[2 * i], &bits, 8);
             heads[i] = r.head;
         }
-        memcpy(&top.cfg_heads, heads, sizeof heads);  // an integer or an array of words, low byte first either way
+        // an integer or an array of words, low byte first either way
+        memcpy(&top.cfg_heads, heads, sizeof heads);
     }
     // The model under the same rules; `numbers`: which of the hardware's each of its rules is.
     static gn_tx *model(const std::vector<Rule> &rules, bool bypass, std::vector<size_t> *numbers)
@@ -347,7 +351,8 @@ class Traffic
         p.destination = port();
         return make_.frame(p, random_.percent(3) ? Bytes() : payload(bytes, random_.below(12)));
     }
-    // kind: 0 random bytes, 1 to 7 a mix, more: real gradients. The values begin at any of the first four bytes.
+    // kind: 0 random bytes, 1 to 7 a mix, more: real gradients. The values begin at any of the
+    // first four bytes.
     Bytes payload(size_t bytes, unsigned kind)
     {
         if (!kind) return make_.noise(bytes);
@@ -411,7 +416,8 @@ Rule default_rule(gn_profile profile)
     return r;
 }
 
-// A UDP packet whose checksum comes out as 0, which is to be sent as ffff: two bytes of payload, always stored.
+// A UDP packet whose checksum comes out as 0, which is to be sent as ffff: two bytes of payload,
+// always stored.
 Bytes sum_of_zero(bench::Maker &make, int version)
 {
     const gn_rule rule = gn_rule_default();
@@ -478,7 +484,8 @@ void long_frames(Bench &b, Traffic &traffic)
     b.run(10, 20);
 }
 
-// Two sets of rules that differ in profile, bound and head, so that a mixture of them would be seen.
+// Two sets of rules that differ in profile, bound and head, so that a mixture of them would be
+// seen.
 void changes(Bench &b, Traffic &traffic)
 {
     std::vector<Rule> first{default_rule(bench::profiles().back())}, second{default_rule(bench::profiles().front())};
@@ -513,7 +520,8 @@ void rates(Bench &b, Traffic &traffic)
     b.rate("bypass, a beat", 0.49);
     b.configure({default_rule(bench::profiles().back())}, false);
     for (unsigned n = 0; n < 5000; n++) b.send(traffic.sized(60, false, true), 0);
-    b.rate("60 bytes, 18 of payload", 0.48);  // header, with the shim; more header; stream; tail: four pieces
+    // header, with the shim; more header; stream; tail: four pieces
+    b.rate("60 bytes, 18 of payload", 0.48);
     b.latency("60 bytes, compressed", traffic.sized(60, false, true), 70);
     b.latency("1514 bytes, compressed", traffic.sized(1514, true, true), 120);
     b.latency("1514 bytes, stored", traffic.sized(1514, true, false), 123);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// quad_pack: all 65536 headers and runs of zeros up to three items, frames that end with every group of a quad, gaps, back-pressure,
-// resets; pieces as the model writes them, and places given back exactly as often as they were taken.
+// quad_pack: all 65536 headers and runs of zeros up to three items, frames that end with every
+// group of a quad, gaps, back-pressure, resets; pieces as the model writes them, and places given
+// back exactly as often as they were taken.
 #include <deque>
 
 #include "Vquad_pack.h"
@@ -140,7 +141,8 @@ void every_header(Bench &b)
     b.drain();
 }
 
-// Runs of every length to three items, ended by a quad or by the frame, at every group of its last quad.
+// Runs of every length to three items, ended by a quad or by the frame, at every group of its last
+// quad.
 void runs(Bench &b)
 {
     for (size_t quads = 1; quads <= 770; quads += quads < 20 || quads % 256 < 4 || quads % 256 > 252 ? 1 : 37) {

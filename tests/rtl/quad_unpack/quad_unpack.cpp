@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quad_unpack: every class, with random planes and with each bit alone; what is above a class's bytes is random.
+// quad_unpack: every class, with random planes and with each bit alone; what is above a class's
+// bytes is random.
 #include "Vquad_unpack.h"
 
 #include "tests/rtl/common/groups.h"

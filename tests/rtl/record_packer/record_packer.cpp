@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// record_packer: records of every length at every offset of a beat, as a frame's last and within, with back-pressure and without.
+// record_packer: records of every length at every offset of a beat, as a frame's last and within,
+// with back-pressure and without.
 #include <deque>
 #include <set>
 #include <tuple>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// record_window: records of every length and quads of every header at every offset of a beat, in a frame, last in it, and first behind
-// another; runs, damaged streams, gaps, no room, resets. What comes out is what the model's tables say is there, and a frame is refused
-// exactly when the model refuses it, lanes that stand for no value apart (they are decompress_unit's).
+// record_window: records of every length and quads of every header at every offset of a beat, in a
+// frame, last in it, and first behind another; runs, damaged streams, gaps, no room, resets. What
+// comes out is what the model's tables say is there, and a frame is refused exactly when the model
+// refuses it, lanes that stand for no value apart (they are decompress_unit's).
 #include <deque>
 #include <set>
 #include <tuple>
@@ -280,7 +281,8 @@ void every_offset(Bench &b, gn_profile profile)
             for (bool last : {false, true}) {
                 std::vector<uint8_t> stream;
                 size_t count = 0, from;
-                // up to `offset` (mod 32), by records of 2 and 3 bytes, or runs of 3 and quads of 3 to 5
+                // up to `offset` (mod 32), by records of 2 and 3 bytes, or runs of 3 and quads of 3
+                // to 5
                 while (stream.size() % BEAT != offset || (dense && stream.size() == 1)) {
                     from = stream.size();
                     const size_t want = (offset + 2 * BEAT - stream.size() % BEAT) % BEAT;

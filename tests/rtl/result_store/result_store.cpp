@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// result_store: frames in, never refused; what fits its reservation and is not bad is found there until it is freed, with its length and
-// sum; of others nothing stays. Reservations wait for room and never for more than that. Built with a ring of 16 beats.
+// result_store: frames in, never refused; what fits its reservation and is not bad is found there
+// until it is freed, with its length and sum; of others nothing stays. Reservations wait for room
+// and never for more than that. Built with a ring of 16 beats.
 #include <deque>
 #include <vector>
 

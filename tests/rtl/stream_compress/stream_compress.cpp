@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream_compress against the C model, byte for byte: every length, gaps and back-pressure, changes of profile, reset in mid-frame,
-// hard mixes, real gradients; and its latency and rate.
+// stream_compress against the C model, byte for byte: every length, gaps and back-pressure, changes
+// of profile, reset in mid-frame, hard mixes, real gradients; and its latency and rate.
 #include "Vstream_compress.h"
 
 #include "tests/rtl/common/engine.h"

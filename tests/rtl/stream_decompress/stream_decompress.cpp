@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream_decompress against the C model: values bit for bit, bad streams refused exactly when the model refuses them, every length, gaps and
-// back-pressure, changes of profile, reset in mid-frame, hard mixes, real gradients; and its latency and rate.
+// stream_decompress against the C model: values bit for bit, bad streams refused exactly when the
+// model refuses them, every length, gaps and back-pressure, changes of profile, reset in mid-frame,
+// hard mixes, real gradients; and its latency and rate.
 #include "Vstream_decompress.h"
 
 #include "tests/rtl/common/damage.h"
@@ -88,7 +89,8 @@ void bad_streams(Bench &b)
     if (b.bad < 5000 || b.good < 500) fail("that is not the mixture that was meant");
 }
 
-// The last record of a frame begins at its last byte, a beat's: the rest of its tags is missing, whatever the next frame begins with.
+// The last record of a frame begins at its last byte, a beat's: the rest of its tags is missing,
+// whatever the next frame begins with.
 void cut_tags(Bench &b)
 {
     for (const gn_profile p : bench::profiles()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tx_judge against gn_tx_packet_head(): random rules, packets of every kind, among them those that are longer than nic_tx can store.
+// tx_judge against gn_tx_packet_head(): random rules, packets of every kind, among them those that
+// are longer than nic_tx can store.
 #include <array>
 #include <deque>
 
@@ -58,7 +59,8 @@ class Bench
                 bench::rule_bits(r.tos | random_.below(4), r.protocol, r.port_low, r.port_high, profile, k, enabled);
             memcpy(&model_->cfg_rules[2 * i], &bits, 8);
             model_->cfg_heads[i / 4] |= static_cast<uint32_t>(r.head) << i % 4 * 8;
-            if (!enabled || !possible || profile >= GN_PROFILE_COUNT) continue;  // a profile or bound that is not there
+            // a profile or bound that is not there
+            if (!enabled || !possible || profile >= GN_PROFILE_COUNT) continue;
             rules_.push_back(r), numbers_.push_back(i);
         }
         model_->cfg_bypass = bypass_ = random_.percent(5);
