@@ -5,7 +5,7 @@
 // method: pdr
 // sources: frame/checksum.v
 // expose: a_sum b_sum b_more c_sum c_valid c_last sum_reg whole_reg out_reg whole_odd_reg
-// mutant: frame/checksum.v s/c_sum   <= \(\{2'd0, b_sum\[15:0\]\} \+ \{14'd0, b_sum\[19:16\]\}\)/c_sum   <= {2'd0, b_sum[15:0]}/
+// mutant: frame/checksum.v /c_sum +<=/s/ \+ \{14'd0, b_sum\[19:16\]\}//
 // mutant: frame/checksum.v s/\{16'd0, sum_reg\[17:16\]\}/{17'd0, sum_reg[16]}/
 // mutant: frame/checksum.v s/\{15'd0, whole_reg\[17:16\]\}/{16'd0, whole_reg[16]}/
 // mutant: frame/checksum.v s/c_last \? 18'd0 : sum/sum/

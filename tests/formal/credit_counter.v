@@ -5,8 +5,8 @@
 // method: pdr
 // sources: lib/credit_counter.v
 // parameters: LATE=0 LATE=1
-// mutant: lib/credit_counter.v s/free_next >= LEAST/free_reg >= LEAST/; s/free_reg > 6'd1/free_reg > 6'd0/
-// mutant: lib/credit_counter.v s/free_next == ALL/free_reg == ALL/; s/!down \&\& free_reg == ALL/free_reg == ALL/
+// mutant: lib/credit_counter.v s/free_next >= L/free_reg >= L/; s/free_reg > 6'd1/free_reg > 6'd0/
+// mutant: lib/credit_counter.v s/free_next == A/free_reg == A/; s/!down \&\& (free_reg == A)/\1/
 `default_nettype none
 
 module proof #(

@@ -28,7 +28,7 @@
 // expose: stamps.read_reg stamps.out_valid_reg stamps.empty_reg pieces.write_reg pieces.read_reg
 // expose: pieces.out_valid_reg pieces.empty_reg
 // mutant: frame/frame_assemble.v s/j_tail\[LOG2\+4:5\];/j_tail[LOG2+4:5] + 1'b1;/
-// mutant: frame/frame_assemble.v s/\{12'd0, verbatim_from\[4:0\]\} - 17'd1/{12'd0, verbatim_from[4:0]}/
+// mutant: frame/frame_assemble.v s/(\{12'd0, verbatim_from\[4:0\]\}) - 17'd1/\1/
 // mutant: frame/frame_assemble.v s/wire done  = q_valid \&\& p_ready/wire done = q_valid \&\& step/
 // mutant: frame/frame_assemble.v s/fresh_reg     <= !next_go \|\| /fresh_reg     <= /
 // mutant: frame/frame_assemble.v s/wire issue = room \&\& go_reg/wire issue = room \&\& q_valid/

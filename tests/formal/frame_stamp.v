@@ -7,9 +7,9 @@
 // method: bmc 8
 // seconds: 60
 // sources: frame/frame_stamp.v
-// mutant: frame/frame_stamp.v s/c_pieces    <= \{1'b0, b_pieces\} \+ \{2'd0, b_shim\}/c_pieces    <= {1'b0, b_pieces + {1'b0, b_shim}}; c_pieces[19:18] <= 2'd0/
+// mutant: frame/frame_stamp.v /c_pieces +<=/s/=.*/= (b_pieces + b_shim) \& 18'h3ffff;/
 // mutant: frame/frame_stamp.v s/odd \? swapped\(s_sum_result\) : s_sum_result/s_sum_result/
-// mutant: frame/frame_stamp.v s/f_sum       <= e_sum\[15:0\] \+ \{15'd0, e_sum\[16\]\}/f_sum       <= e_sum[15:0]/
+// mutant: frame/frame_stamp.v /f_sum +<=/s/ \+ \{15'd0, e_sum\[16\]\}//
 // mutant: frame/frame_stamp.v s/\{5'd0, s_shim_valid, 1'b0, s_tail_bytes\}/{7'd0, s_tail_bytes}/
 // mutant: frame/frame_stamp.v s/!f_tcp \&\& \&f_sum/\&f_sum/
 // mutant: frame/frame_stamp.v s/c_ip        <= b_l4 \+ \(b_six/c_ip        <= b_l4 + (!b_six/

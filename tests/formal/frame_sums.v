@@ -8,7 +8,7 @@
 // seconds: 60
 // sources: frame/checksum.v frame/frame_sums.v
 // expose: b_lead b_rest b_tail b_field b_last b_odd b_valid
-// mutant: frame/frame_sums.v s/b_rest  <= below_end \& ~below_payload \& ~kept/b_rest  <= below_end \& ~below_payload/
+// mutant: frame/frame_sums.v /b_rest +<=/s/ \& ~kept//
 // mutant: frame/frame_sums.v s/s_tcp \? 17'd16 : 17'd6/s_tcp ? 17'd16 : 17'd8/
 // mutant: frame/frame_sums.v s/below = e\[6\] \?/below = e[6] \&\& !e[0] ?/
 // mutant: frame/frame_sums.v s/a_valid   <= s_valid \&\& !rst/a_valid <= s_valid/

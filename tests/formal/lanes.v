@@ -5,7 +5,7 @@
 // sources: codec/lane_compress.v codec/lane_decompress.v
 // parameters: PROFILE=0 PROFILE=1 PROFILE=2
 // mutant: codec/lane_decompress.v s/8'd126 \+ WIDTH/8'd127 + WIDTH/
-// mutant: codec/lane_compress.v s/shift\[1:0\] == 2'd1 \&\& value\[0\]/1'b0/; s/8'd127 - bound_exp;/8'd126 - bound_exp;/
+// mutant: codec/lane_compress.v /lost +=/s/value\[0\]/1'b0/; s/127 - bound_exp;/126 - bound_exp;/
 `default_nettype none
 
 module proof #(

@@ -15,10 +15,10 @@
 // expose: t0_address t0_amount t0_valid t1_address t1_amount t2_address t2_amount t2_valid
 // expose: r0_address r0_amount r0_valid r1_address r1_amount r1_valid
 // expose: r2_address r2_amount r2_valid d_address d_amount snapshot_reg bank1_reg place_reg
-// mutant: nic/nic_counters.v s/t_stored     = t_kind < 4'd4 \&\& !t_compressed/t_stored = t_kind < 4'd4/
-// mutant: nic/nic_counters.v s/r1_valid   <= r_add \&\& \(!second_reg/r1_valid <= r_add \&\& (second_reg/
-// mutant: nic/nic_counters.v s/snapshot_reg <= wanted_reg \&\& second_reg/snapshot_reg <= wanted_reg/
-// mutant: nic/nic_counters.v s/d_address == 2'd1 \&\& d_ready \? 3'd0/d_address == 2'd2 \&\& d_ready ? 3'd0/
+// mutant: nic/nic_counters.v /wire +t_stored/s/ \&\& !t_compressed//
+// mutant: nic/nic_counters.v /r1_valid +<= r_add/s/!second_reg/second_reg/
+// mutant: nic/nic_counters.v /snapshot_reg +<= wanted_reg/s/ \&\& second_reg//
+// mutant: nic/nic_counters.v s/d_address == 2'd1( \&\& d_ready \? 3'd0)/d_address == 2'd2\1/
 // mutant: nic/nic_counters.v s/place = number - 5'd14/place = number - 5'd13/
 // mutant: nic/nic_counters.v s/t_there \&\& ready;/t_there;/
 `default_nettype none

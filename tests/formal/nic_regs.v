@@ -16,7 +16,7 @@
 // expose: w_wait_reg w_address w_data w_strobes written_reg
 // expose: r_busy_reg r_wait_reg r_address r_plain r_plain_known
 // mutant: nic/nic_regs.v s/w_address == W_COMMIT \&\& w_one/w_address == W_COMMIT/
-// mutant: nic/nic_regs.v s/w_strobes\[2\]\) written_reg\[RULE\*i \+ PORT_HIGH/w_strobes[1]) written_reg[RULE*i + PORT_HIGH/
+// mutant: nic/nic_regs.v s/w_strobes\[2\](\) written_reg\[RULE\*i \+ PORT_HIGH)/w_strobes[1]\1/
 // mutant: nic/nic_regs.v s/\{28'd0, w_rule\} < RULES \&\& //
 // mutant: nic/nic_regs.v s/\(b_valid_reg \&\& !s_axil_bready\)/b_valid_reg/
 // mutant: nic/nic_regs.v s/if \(w_take\) begin/if (s_axil_wvalid) begin/

@@ -11,7 +11,7 @@
 // mutant: codec/record_table.v s/entry\[0\] = 1'b1/entry[0] = ends[0]/
 // mutant: codec/record_table.v s/ends\[5:0\] == 6'd32\)/ends[5:0] == 6'd33)/
 // mutant: codec/record_table.v s/y_last \? step : ends\[6\]/y_last ? ends[6] : ends[6]/
-// mutant: codec/record_table.v s/even_valid = from_odd_reg \? v1 : v0/even_valid = from_odd_reg ? v0 : v1/
+// mutant: codec/record_table.v s/(even_valid = from_odd_reg \?) v1 : v0/\1 v0 : v1/
 `default_nettype none
 module proof (
     input wire       clk,

@@ -22,7 +22,7 @@
 // expose: sums.a_valid sums.a_last sums.b_valid sums.b_last sums.c_valid sums.c_last
 // expose: sums.whole_valid_reg sums.out_valid_reg
 // mutant: frame/result_store.v s/left_reg >= need_reg/1'b1/
-// mutant: frame/result_store.v s/kept \? c_reserved - c_beats : c_reserved/kept ? c_reserved - c_beats : c_beats/
+// mutant: frame/result_store.v s/(kept \? c_reserved - c_beats :) c_reserved/\1 c_beats/
 // mutant: frame/result_store.v s/b_inside \&\& b_bytes <= b_limit/b_inside/
 // mutant: frame/result_store.v s/write_reg <= start_reg;/write_reg <= write_reg;/
 // mutant: frame/result_store.v s/limit_ready = a_valid \&\& a_last/limit_ready = a_valid/

@@ -19,8 +19,8 @@
 // expose: o_tail o_tail_bytes
 // mutant: nic/nic_rx.v s/ \&\& \(!o_valid \|\| o_ready\)//
 // mutant: nic/nic_rx.v s/o_bytes         <= w_engine \? w_head : /o_bytes <= /
-// mutant: nic/nic_rx.v s/o_tail_bytes    <= w_end\[1:0\] - w_stop\[1:0\]/o_tail_bytes <= w_stop[1:0] - w_end[1:0]/
-// mutant: nic/nic_rx.v s/o_pass          <= w_outcome\[4:1\] == 4'd1/o_pass <= w_outcome[4:0] == 5'd2/
+// mutant: nic/nic_rx.v s/(o_tail_bytes +<=) (w_end\S+) - (w_stop[^;]+)/\1 \3 - \2/
+// mutant: nic/nic_rx.v /o_pass +<=/s/w_outcome\[4:1\] == 4'd1/w_outcome[4:0] == 5'd2/
 // mutant: nic/nic_rx.v s/event_valid         = o_valid \&\& o_ready/event_valid = o_valid/
 `default_nettype none
 module proof (

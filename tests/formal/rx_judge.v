@@ -7,7 +7,7 @@
 // method: bmc 8
 // sources: frame/shim_check.v nic/rx_judge.v
 // reduce: s/RULES    = 4,/RULES    = 2,/
-// mutant: nic/rx_judge.v s/d_wrong \|\| d_stream\[17\] \|\|/d_wrong ||/; s/!d_wrong \&\& !d_stream\[17\]/!d_wrong/
+// mutant: nic/rx_judge.v s/ d_stream\[17\] \|\|//; s/ \&\& !d_stream\[17\]//
 // mutant: nic/rx_judge.v s/b_reach > MOST/1'b0/
 // mutant: nic/rx_judge.v s/a_bytes >= 17'd8/1'b1/
 // mutant: nic/rx_judge.v s/\{15'd0, d_engine \? d_tail : 2'd0\}/{15'd0, d_tail}/

@@ -4,7 +4,7 @@
 // method: pdr
 // sources: lib/skid_buffer.v
 // mutant: lib/skid_buffer.v s/if \(!odd_valid_reg\)  odd_reg/odd_reg/
-// mutant: lib/skid_buffer.v s/ready_reg      <= !\(even_valid_next \&\& odd_valid_next\)/ready_reg <= !even_valid_next/
+// mutant: lib/skid_buffer.v /ready_reg +<=/s/even_valid_next \&\& odd_valid_next/even_valid_next/
 `default_nettype none
 module proof #(
     parameter WIDTH = 4

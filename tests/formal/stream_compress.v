@@ -33,9 +33,9 @@
 // expose: credits.free_reg credits.taken credits.given counts.any.words p_valid q_length r_length
 // expose: q_valid r_valid g_order.unused_order unused_valid order_dense
 // mutant: codec/stream_compress.v s/take \&\& first_reg\),/take),/
-// mutant: codec/stream_compress.v s/assign q_ready = p_ready \&\& order_dense/assign q_ready = p_ready/
+// mutant: codec/stream_compress.v s/(assign q_ready = p_ready) \&\& order_dense/\1/
 // mutant: codec/stream_compress.v s/CREDITS\(16\)/CREDITS(18)/
-// mutant: codec/quad_pack.v s/q_done \? \{1'b0, q_group\} - \{1'b0, step_reg\} \+ 3'd1/q_done ? {1'b0, q_group} + 3'd1/
+// mutant: codec/quad_pack.v s/(q_done \? \{1'b0, q_group\}) - \{1'b0, step_reg\}/\1/
 `default_nettype none
 module proof (
     input wire         clk,

@@ -11,7 +11,7 @@
 // expose: a_tail a_tail_bytes b_ready b_valid event_valid_reg
 // mutant: nic/tx_job.v s/sums_ready   = s_ready \&\& !pass/sums_ready = s_ready/
 // mutant: nic/tx_job.v s/a_compressed \? a_tail_bytes : 2'd0/a_tail_bytes/
-// mutant: nic/tx_job.v s/b_bytes        <= a_compressed \? \{9'd0, a_head\}/b_bytes <= a_compressed ? 17'd8 + {9'd0, a_head}/
+// mutant: nic/tx_job.v s/(b_bytes +<= a_compressed \?) \{9'd0, a_head\}/\1 17'd8 + {9'd0, a_head}/
 // mutant: nic/tx_job.v s/a_result_bytes <= result_bytes/a_result_bytes <= result_bytes + 17'd32/
 // mutant: nic/tx_job.v s/a_valid        <= take;/a_valid <= complete;/
 // mutant: nic/tx_job.v s/complete \&\& a_ready \&\& !take/complete \&\& !take/

@@ -8,7 +8,7 @@
 // sources: nic/tx_judge.v
 // reduce: s/RULES    = 4,/RULES    = 2,/
 // mutant: nic/tx_judge.v s/c_none = c_left\[17\] \|\|/c_none =/
-// mutant: nic/tx_judge.v s/\{9'd0, c_payload\} \+ \{9'd0, c_head\} : c_end/{9'd0, c_payload} + {9'd0, c_head} : c_end - 17'd1/
+// mutant: nic/tx_judge.v /d_start +<=/s/: c_end/: c_end - 17'd1/
 // mutant: nic/tx_judge.v s/d_values    <= c_try \?/d_values    <= c_kind == COMPRESSED ?/
 // mutant: nic/tx_judge.v s/n = RULES - 1; n >= 0; n = n - 1/n = 0; n < RULES; n = n + 1/
 // mutant: nic/tx_judge.v s/b_valid     <= a_valid \&\& !rst/b_valid     <= a_valid/

@@ -24,8 +24,8 @@ def blank_comments(text):
 
 
 def frozen(code):
-    """Places where a fault would not be one of the circuit: declarations of widths and first values (a reset sets them too), parameters and their
-    checks, what only keeps lint quiet."""
+    """Places where a fault would not be one of the circuit: declarations of widths and first values
+    (a reset sets them too), parameters and their checks, what only keeps lint quiet."""
     spans = []
     header = re.search(r"\bmodule\b.*?\);", code, re.S)
     if header:
@@ -94,7 +94,8 @@ def mutants(text):
             binary = before[0] in ("number", "plain", "word") or before[1] in (")", "]", "}")
             if before[1] in ("assign", "begin", "else", "return", "case"):
                 binary = False
-            # "<=" is an assignment where a statement's name is on the left: then the statement is left out
+            # "<=" is an assignment where a statement's name is on the left: then the statement is
+            # left out
             if t == "<=":
                 j = i - 1
                 depth = 0

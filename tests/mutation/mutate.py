@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Mutation testing of rtl/: breaks it in one small way at a time, builds the benches that should notice, and runs them.
+"""Mutation testing of rtl/: breaks it in one small way at a time, builds the benches that should
+notice, and runs them.
 
     tests/mutation/mutate.py --count 200 --seed 1             200 mutants of all modules
     tests/mutation/mutate.py --module quad_pack               all of one module
     tests/mutation/mutate.py --report                         what is known so far
 
-Needs a release build (libgradnic). Results are kept (--results) and not worked out again while a module's text stays the same, so a run can be
-stopped and goes on where it was. A mutant that no bench kills is shown equivalent by Yosys, where it can, and not counted then; a mutant
-that Verilator refuses is not counted either. Exit status 1 when less than --least percent are killed.
+Needs a release build (libgradnic). Results are kept (--results), and not worked out again while a
+module's text stays the same. So a run can be stopped, and goes on where it was. Yosys may show that a
+mutant which no bench kills is equivalent: then it does not count. Neither does a mutant that Verilator
+refuses. Exit status 1 when less than --least percent are killed.
 """
 import argparse
 import collections
@@ -72,8 +74,8 @@ def suite(all_benches, module, most):
 
 
 class Builder:
-    """Builds a bench around a changed module. What does not change (Verilator's library, C sources, a bench whose ports stay as they are) is
-    compiled once."""
+    """Builds a bench around a changed module. What does not change (Verilator's library, C sources, a
+    bench whose ports stay as they are) is compiled once."""
 
     def __init__(self, work, build):
         self.work, self.library = work, build / "cmodel/libgradnic.a"
@@ -237,7 +239,8 @@ def main():
         work = pathlib.Path(tempfile.mkdtemp(prefix="gradnic-mutation-"))
         try:
             builder = Builder(work, args.build.resolve())
-            for bench in [b for b in all_benches if any(b in chains[m] for m in {c[0] for c in to_do})]:  # they must pass as things are
+            # they must pass as things are
+            for bench in [b for b in all_benches if any(b in chains[m] for m in {c[0] for c in to_do})]:
                 plain = work / f"plain_{bench.name}"
                 plain.mkdir()
                 program = builder.program(bench, bench.verilog[-1], plain)

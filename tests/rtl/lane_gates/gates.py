@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The gates that Yosys makes of module `lane`, its registers as wires, as a function in C++ on words of many lanes: bit n of each word is lane n's.
+"""The gates that Yosys makes of module `lane`, its registers as wires, as a function in C++ on words
+of many lanes: bit n of each word is lane n's.
 
 usage: gates.py OUT.h WIRES.v SOURCE.v...
 """
