@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record, or a group of a quad, to eight values. Four stages and the logic of a fifth, whose
-// result the next block registers. No enable: a group a cycle.
+// Turns a record, or a group of a quad, into eight values. Four stages and the logic of a fifth,
+// whose result the next block registers. No enable: a group a cycle.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

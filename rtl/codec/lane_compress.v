@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value to its code: tag and payload (docs/codec.md). Two stages, and one ahead for profile and
-// bound. No enable: a value a cycle.
+// Turns a value into its code: tag and payload (docs/codec.md). Two stages, and one ahead for
+// profile and bound. No enable: a value a cycle.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One code to its value (docs/codec.md). Two stages and the logic of a third, whose result the next
-// block registers. No enable: a code a cycle.
+// Turns a code into its value (docs/codec.md). Two stages and the logic of a third, whose result
+// the next block registers. No enable: a code a cycle.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

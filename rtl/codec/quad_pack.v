@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile dense: groups of integers to the items of docs/codec.md, a piece at a time: a header and
-// its first group, a further group, or a zero run. Groups wait in a ring until their quad is whole,
-// because the header goes first.
+// Profile dense: turns groups of integers into the items of docs/codec.md, a piece at a time. A
+// piece is a header and its first group, a further group, or a zero run. Groups wait in a ring
+// until their quad is whole, because the header goes first.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile dense: the bit planes of a group to eight words. One stage and the logic of a second,
-// whose result the next block registers. No enable: a group a cycle.
+// Profile dense: turns the bit planes of a group into eight words. One stage and the logic of a
+// second, whose result the next block registers. No enable: a group a cycle.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of any number of bytes to full beats, each frame from byte 0; the last beat of a frame is
-// partial (the paper's alignment unit). A record a cycle while the FIFO behind has room. Only a
-// record that gives three beats, at the end of a frame, takes two cycles. Latency 3.
+// Closes records of any number of bytes up to full beats (the paper's alignment unit). Each frame
+// begins at byte 0, and its last beat is partial. A record a cycle while the FIFO behind has room.
+// Only a record that gives three beats, at the end of a frame, takes two cycles. Latency 3.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beats to records, aligned, one a cycle (the paper's burst buffer and tag decoder, its Fig. 10). A
-// record says how long it is, so it says where the next begins; a frame ends by its count. Profile
-// dense: a group of a quad a cycle, zero runs unrolled.
+// Turns beats into aligned records, one a cycle (the paper's burst buffer and tag decoder, its Fig.
+// 10). A record says how long it is, so it says where the next begins; a frame ends by its count.
+// Profile dense: a group of a quad a cycle, zero runs unrolled.
 //
 // The window holds three beats, because a record of 34 bytes at offset 31 has bytes in all three.
 // Latency 5.

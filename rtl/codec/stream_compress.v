@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values to the stream of docs/codec.md: a frame of binary32 in, a frame of bytes out. Line rate:
-// an input beat a cycle, as long as what comes out is no more than a beat a cycle.
+// Turns values into the stream of docs/codec.md: a frame of binary32 in, a frame of bytes out. Line
+// rate: an input beat a cycle, as long as what comes out is no more than a beat a cycle.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream of docs/codec.md to its values: a frame of bytes in, a frame of binary32 out. Line rate:
-// an output beat a cycle, as long as what comes in is no more than a beat a cycle. It checks the
-// stream as gn_stream_decode() does.
+// Turns a stream of docs/codec.md into its values: a frame of bytes in, a frame of binary32 out.
+// Line rate: an output beat a cycle, as long as what comes in is no more than a beat a cycle. It
+// checks the stream as gn_stream_decode() does.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole frames in a ring of beats, for two readers. A frame is announced, with what is known about
-// it, when its last beat is in. A bad frame leaves no trace except a pulse, and neither does a
-// frame longer than the ring: nothing ever waits for that. A frame that finds the ring full waits.
-// Frames are freed in their order.
+// Keeps whole frames in a ring of beats, for two readers. A frame is announced, with what is known
+// about it, when its last beat is in. A bad frame leaves no trace except a pulse, and neither does
+// a frame longer than the ring: nothing ever waits for that. A frame that finds the ring full
+// waits. Frames are freed in their order.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames from the wire to the host (as gn_rx_packet() behind gn_frame_ethernet_offset()). A packet
-// with a shim header gets its payload back; a malformed one is dropped; every other frame leaves as
-// it came. The order stays. A frame has at most 32 << BUFFER_LOG2 bytes, before and after.
+// Takes frames from the wire to the host (as gn_rx_packet() behind gn_frame_ethernet_offset()). A
+// packet with a shim header gets its payload back; a malformed one is dropped; every other frame
+// leaves as it came. The order stays. A frame has at most 32 << BUFFER_LOG2 bytes, before and
+// after.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames from the host to the wire (as gn_tx_packet_head() behind gn_frame_ethernet_offset()). A
-// packet that falls under a rule leaves with a shim header and its values compressed; every other
-// frame leaves as it came. The order stays. Frames are stored whole: at most 32 << BUFFER_LOG2
-// bytes.
+// Takes frames from the host to the wire (as gn_tx_packet_head() behind
+// gn_frame_ethernet_offset()). A packet that falls under a rule leaves with a shim header and its
+// values compressed; every other frame leaves as it came. The order stays. Frames are stored whole:
+// at most 32 << BUFFER_LOG2 bytes.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
