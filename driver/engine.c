@@ -16,7 +16,8 @@ const gn_engine *gn_engine_find(const char *name, gn_error *error)
         if (!strcmp(engines[i]->name, name)) return engines[i];
     if (!strcmp(name, "rtl") || !strcmp(name, "lockstep"))
         gn_fail(error, GN_INVALID,
-                "this build has no %s: install Verilator (scripts/setup does) and build with -DGRADNIC_RTL=ON, as the "
+                "this build has no %s: install Verilator (scripts/setup --rtl does) and build with -DGRADNIC_RTL=ON, "
+                "as the "
                 "preset release is",
                 name);
     else

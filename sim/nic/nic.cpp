@@ -28,7 +28,7 @@ std::unique_ptr<sc_core::sc_module> make_nic(bool rtl, const char *name, Pins &p
 #else
     throw std::runtime_error(
         "--model rtl: the simulator was built without the hardware, for want of Verilator; install "
-        "verilator (scripts/setup does), and build with CMake's option GRADNIC_RTL");
+        "verilator (scripts/setup --rtl does), and build with CMake's option GRADNIC_RTL");
 #endif
 }
 

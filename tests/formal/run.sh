@@ -50,7 +50,7 @@ for word in "$@"; do
     esac
 done
 for tool in yosys berkeley-abc; do
-    command -v "$tool" >/dev/null || { echo "run.sh: $tool is not installed (scripts/setup)" >&2; exit 1; }
+    command -v "$tool" >/dev/null || { echo "run.sh: $tool is not installed (scripts/setup --check)" >&2; exit 1; }
 done
 
 work=$(mktemp -d)

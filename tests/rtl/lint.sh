@@ -6,7 +6,7 @@
 # driven, looping or latched.
 set -euo pipefail
 cd "$(dirname "$0")/../../rtl"
-command -v yosys >/dev/null || { echo "lint: yosys is not installed (scripts/setup)" >&2; exit 1; }
+command -v yosys >/dev/null || { echo "lint: yosys is not installed (scripts/setup --check)" >&2; exit 1; }
 
 dir=$(mktemp -d)
 yosys=

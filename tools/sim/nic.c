@@ -17,7 +17,7 @@ static gn_message become_simulator(char **argv)
         gn_beside_find("gradnic-sim-nic", "../libexec/gradnic/gradnic-sim-nic", "../sim/nic/gradnic-sim-nic", path);
     if (wrong)
         return gn_message_format("%s: it was not built, for want of SystemC; install libsystemc-dev (scripts/setup "
-                                 "does) and build again",
+                                 "--check does) and build again",
                                  wrong);
     execv(path, argv);
     return gn_message_format("%s: %s", path, strerror(errno));

@@ -9,7 +9,7 @@ set -euo pipefail
 vectors=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../../../rtl"
-command -v iverilog >/dev/null || { echo "icarus: iverilog is not installed (scripts/setup)" >&2; exit 1; }
+command -v iverilog >/dev/null || { echo "icarus: iverilog is not installed (scripts/setup --check)" >&2; exit 1; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
