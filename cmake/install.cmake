@@ -5,8 +5,9 @@ include(CMakePackageConfigHelpers)
 install(TARGETS gradnic gradnic_static gradnic_switch gradnic_switch_static gradnic_comm gradnic_comm_static gradnic_flags EXPORT gradnicTargets)
 install(DIRECTORY cmodel/include/gradnic ring/include/gradnic switch/include/gradnic DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS gradnic_tool RUNTIME)
-# `gradnic demo`: its script, the testbed it makes, the digits it trains on.
-install(PROGRAMS scripts/demo-run scripts/testbed DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic)
+# `gradnic demo` and `gradnic report`: their scripts, the testbed they make, the digits they train on.
+install(PROGRAMS scripts/demo-run scripts/demo-report scripts/testbed DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic)
+install(FILES scripts/report_plots.py DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic)
 install(DIRECTORY tests/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic/data
         FILES_MATCHING PATTERN "digits-*" PATTERN "README.md" PATTERN "gradients" EXCLUDE)
 install(EXPORT gradnicTargets NAMESPACE gradnic:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gradnic)

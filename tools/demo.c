@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic demo: reads the options, finds the script that makes namespaces, NICs and workers, and becomes it.
+// gradnic demo: reads the options, finds the script that makes namespaces, NICs and workers, and
+// becomes it.
 #include "commands.h"
 
 #include <argp.h>
@@ -16,40 +17,42 @@
 enum { OPT_RATE = 0x100, OPT_STEPS, OPT_WORKERS, OPT_DATA, OPT_IN_PROCESS, OPT_QUICK, OPT_PORT, OPT_ENGINE };
 
 static const char doc[] =
-    "Trains a network on handwritten digits with four workers, over links of a limited rate with "
-    "a gradnic NIC at each end, seven "
-    "times: in a ring without compression, with the paper's codec at 2^-10, with lattice and with "
-    "dense at 2^-10 and error feedback; through a gradnic switch without compression and with "
-    "dense; and uncompressed with the "
-    "worker-aggregator exchange that the paper compares with. Prints one table.\v"
-    "It makes network namespaces, links and TUN devices, as root; where they may not be made it "
-    "says so and runs the NICs' packet "
-    "transform inside of the workers, without the two rows of the switch. All of that is removed again, also after "
-    "Ctrl-C or a "
-    "failure. What stays is the output folder, where the results of an earlier run are replaced "
-    "and nothing else is touched:\n"
-    "\n  demo.html    the report with plots, one file"
+    "Trains a network on handwritten digits with four workers. Each worker has a link of a limited rate, with a "
+    "gradnic "
+    "NIC at each end. The training runs nine times, each time with another exchange of the gradients. One table at the "
+    "end puts them side by side.\v"
+    "The exchanges are:\n"
+    "\n  ring without compression"
+    "\n  ring with the paper's codec at 2^-10, without and with error feedback"
+    "\n  ring with lattice and with dense at 2^-10 and error feedback"
+    "\n  a gradnic switch, without compression and with dense"
+    "\n  worker-aggregator with dense on the way up, and without compression\n"
+    "\nThe paper compares with the last two.\n\n"
+    "It makes network namespaces, links and TUN devices, as root. Where they cannot be made it says so. Then the "
+    "workers "
+    "do the NICs' packet transform themselves, without the two rows of the switch. It removes all of that again, also "
+    "after Ctrl-C or a failure. What stays is the output folder. There the results of an earlier run are replaced, and "
+    "nothing else is touched:\n"
+    "\n  demo.html    the report with plots, one file (needs python3-matplotlib)"
     "\n  demo.json    every figure"
     "\n  ratio.txt    what gradnic ratio says about the gradients"
     "\n  gradients/   those gradients, .npy, one file a tensor\n";
 
 static const struct argp_option table[] = {
-    {"rate", OPT_RATE, "RATE", 0, "of every link, both directions (1gbit)", 0},
-    {"steps", OPT_STEPS, "N", 0, "of each training (450)", 0},
-    {"workers", OPT_WORKERS, "N", 0, "(4)", 0},
-    {"output", 'o', "DIR", 0, "folder for the results (out)", 0},
-    {"data", OPT_DATA, "DIR", 0, "MNIST's four files (the digits that come with gradnic)", 0},
+    {"rate", OPT_RATE, "RATE", 0, "of every link, both directions (default 1gbit)", 0},
+    {"steps", OPT_STEPS, "N", 0, "of each training (default 450)", 0},
+    {"workers", OPT_WORKERS, "N", 0, "(default 4)", 0},
+    {"output", 'o', "DIR", 0, "folder for the results (default out)", 0},
+    {"data", OPT_DATA, "DIR", 0, "MNIST's four files (default: the digits that come with gradnic)", 0},
     {"in-process", OPT_IN_PROCESS, 0, 0,
      "no namespaces and no TUN devices: the packet transform inside of the workers, modelled links", 0},
     {"quick", OPT_QUICK, 0, 0,
      "20 steps unless --steps says otherwise: shows that all works; what is learned in them means little", 0},
-    {"port", OPT_PORT, "PORT", 0, "where the workers meet (29500)", 0},
+    {"port", OPT_PORT, "PORT", 0, "where the workers meet (default 29500)", 0},
     {"engine", OPT_ENGINE, "NAME", 0,
-     "of the NICs (model). rtl and lockstep take all packets through the Verilog NIC in a simulator, lockstep beside "
-     "the model, "
-     "and stop at the first difference; being slow, they train a smaller network with two workers over 20mbit for 10 "
-     "steps "
-     "(--quick: 2), unless told otherwise",
+     "of the NICs (default model). rtl and lockstep take all packets through the Verilog NIC in a simulator; lockstep "
+     "also through the model, and it stops at the first difference. They are slow: they train a smaller network with "
+     "two workers over 20mbit for 10 steps (--quick: 2), unless other options say otherwise",
      0},
     {0},
 };
@@ -91,7 +94,7 @@ static void take_engine(struct argp_state *state, demo *d, const char *name)
     hand_over("DEMO_ENGINE", name);
 }
 
-/// What was not given depends on what was.
+/// Fills in what was not given. It depends on what was.
 static void finish(struct argp_state *state, const demo *d)
 {
     const bool slow = d->engine != &gn_engine_model;

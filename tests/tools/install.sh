@@ -78,6 +78,9 @@ grep -q '^gn_stream_encode@@GRADNIC_0\.1$' <(nm -D --defined-only "$libdir/libgr
 [ -z "${MAN:-}" ] || [ -s "$prefix/share/man/man1/gradnic-ratio.1" ] || fail "man pages are not installed"
 ! ldd "$prefix/bin/gradnic" | grep libgradnic || fail "the program needs gradnic's own shared libraries"
 
+# Its scripts are beside it, and find each other.
+"$prefix/share/gradnic/demo-report" --check || fail "the installed report does not work"
+
 # So does the simulator that it becomes, where that was built.
 if [ -x "$BUILD/sim/nic/gradnic-sim-nic" ]; then
     "$prefix/bin/gradnic" sim nic -q -i "$DATA/mlp-it1000-w0.npy.gz" --size 8K | grep -q '^bottleneck' || fail "gradnic sim nic"

@@ -1,39 +1,76 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# gradnic report: a page from results and gradients; what is wrong with either is named, and no half page is left.
+# gradnic report: a page from results and gradients. What is wrong with either is named, and no half
+# page is left.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 "$GRADNIC" train --data "$SOURCE/tests/data" -N 2 --hidden 16 --steps 4 -q --json train.json
 jq -n --slurpfile t train.json '{environment: ($t[0].environment | .cpu = "a <b> & \"c\""), mode: "test", workers: 2, steps: 4, rate_bits: 1e9, parameters: 1,
+    notes: ["less < more"],
     runs: [{name: "one <script>", wire_bytes_per_step: 1e6, ratio: 1.5, speedup: 2, train: $t[0]},
            {name: "two", wire_bytes_per_step: 2e6, ratio: 1, speedup: 1, train: $t[0]}]}' >demo.json
 "$GRADNIC" report -o page.html demo.json "$DATA"/cnn-it100-w0.npy.gz
-[ "$(grep -c '<svg' page.html)" -eq 4 ] || fail "not four plots"
+[ "$(grep -c '<svg' page.html)" -eq 5 ] || fail "not five plots"
 grep -q 'one &lt;script&gt;' page.html || fail "names are not escaped"
 grep -q 'a &lt;b&gt; &amp; &quot;c&quot;' page.html || fail "names are not escaped"
+grep -q '<li>less &lt; more</li>' page.html || fail "the notes are not there"
 ! grep -q '<script' page.html || fail "a script got in"
+! grep -Eq 'src=|href="[^#]|@import|url\([^#]' page.html || fail "the report refers to something outside of it"
+# Accuracy over time and over steps: a colour, a marker and a dash of its own for each line.
+grep -q 'seconds since the first step' page.html || fail "accuracy over time is not there"
+grep -q 'training steps' page.html || fail "accuracy over steps is not there"
+for colour in '#010101' '#d55e00'; do grep -q "stroke: $colour" page.html || fail "no line has the colour $colour"; done
+grep -q 'stroke-dasharray' page.html || fail "the lines differ in colour only"
 # lattice, and dense with the same values in fewer bytes
 grep -q 'dense 2^-10' page.html || fail "dense is not there"
 grep -q 'ratio 14\.[01]' page.html || fail "dense's ratio of the dump is not there"
 grep -q 'ratio 5\.[45]' page.html || fail "the ratio of the dump is not there"
+# The same values in other formats make the same plots.
+gzip -dc "$DATA"/cnn-it100-w0.npy.gz >values.npy
+tail -c +129 values.npy >values.f32
+[ "$(stat -c %s values.f32)" -eq $((4 * 262144)) ] || fail "the head of the dump is not 128 bytes"
+for format in npy f32; do
+    "$GRADNIC" report -o - demo.json values.$format >other.html
+    same other.html page.html
+done
+"$GRADNIC" compress -q -p dense -k 10 values.npy -o values.gn
+"$GRADNIC" report -o - demo.json values.gn >other.html
+grep -q 'ratio 14\.[01]' other.html || fail "a .gn file is not read"
 "$GRADNIC" report -o - demo.json >plain.html
-[ "$(grep -c '<svg' plain.html)" -eq 2 ] || fail "without gradients there are two plots"
+[ "$(grep -c '<svg' plain.html)" -eq 3 ] || fail "without gradients there are three plots"
+
 expect 1 "demo.json: is the input" "$GRADNIC" report -f -o demo.json demo.json
 cp "$DATA"/cnn-it100-w0.npy.gz own.npy.gz
 expect 1 "own.npy.gz: is the input" "$GRADNIC" report -f -o own.npy.gz demo.json own.npy.gz
 same own.npy.gz "$DATA"/cnn-it100-w0.npy.gz
 expect 1 "page.html: exists already; -f overwrites it" "$GRADNIC" report -o page.html demo.json
 
+expect 1 "the page cannot be written: No space left on device" "$GRADNIC" report -f -o /dev/full demo.json
 expect 2 "no result file" "$GRADNIC" report
 expect 1 "missing.json" "$GRADNIC" report -o x.html missing.json
+expect 1 "missing.npy" "$GRADNIC" report -o x.html demo.json missing.npy
 echo '{' >bad.json
 expect 1 "bad.json: line 2:" "$GRADNIC" report -o x.html bad.json
 jq 'del(.runs[1].ratio)' demo.json >bad.json
-expect 1 "bad.json: run 1: Object item not found: ratio" "$GRADNIC" report -o x.html bad.json
+expect 1 "bad.json: run 1: no field 'ratio'" "$GRADNIC" report -o x.html bad.json
+jq '.runs[1].ratio = "much"' demo.json >bad.json
+expect 1 "bad.json: run 1: field 'ratio' has the wrong type" "$GRADNIC" report -o x.html bad.json
 jq 'del(.runs[0].train.ranks[0].step_ms_mean.sum)' demo.json >bad.json
-expect 1 "bad.json: run 0: train: Object item not found: sum" "$GRADNIC" report -o x.html bad.json
+expect 1 "bad.json: run 0: train: no field 'sum'" "$GRADNIC" report -o x.html bad.json
 jq '.runs = []' demo.json >bad.json
 expect 1 "bad.json: no runs" "$GRADNIC" report -o x.html bad.json
 expect 1 "train.json" "$GRADNIC" report -o x.html demo.json train.json
+
+# Without Matplotlib: the report says what to install; the demo says so, and makes all else.
+mkdir lacking
+echo "raise ModuleNotFoundError('gone', name='matplotlib')" >lacking/matplotlib.py
+PYTHONPATH=lacking expect 1 "lacks matplotlib: apt install python3-matplotlib" "$GRADNIC" report -o x.html demo.json
+PYTHONPATH=$work/lacking "$GRADNIC" demo --in-process --quick --steps 2 -o out >log 2>&1 || fail "the demo needs Matplotlib: $(cat log)"
+[ "$(grep -c 'apt install python3-matplotlib' log)" -eq 2 ] || fail "the demo does not say at both ends what is missing: $(cat log)"
+grep -Eq '^ring, dense 2\^-10, feedback .* identical$' log || fail "no table: $(cat log)"
+[ "$(jq '.runs | length' out/demo.json)" -eq 7 ] || fail "not all figures are in demo.json"
+grep -q "gradnic report -o out/demo.html out/demo.json out/gradients/step" log || fail "the demo does not say how to make the report later"
+[ ! -e out/demo.html ] || fail "a report without Matplotlib"
 [ ! -e x.html ] || fail "a page was written from bad input"
+! find . -name '__pycache__' | grep . || fail "compiled scripts are left behind"
