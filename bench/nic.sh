@@ -18,7 +18,7 @@ gradients=${GRADIENTS:-$root/tests/data/gradients/cnn-it100-w0.npy.gz}
 missing=()
 
 die() { echo "nic.sh: $*" >&2; exit 1; }
-for tool in jq ethtool column; do command -v $tool >/dev/null || die "$tool is needed (scripts/setup)"; done
+for tool in jq ethtool column; do command -v $tool >/dev/null || die "$tool is needed (scripts/setup --check)"; done
 testbed_up 2 || die "the testbed did not come up"
 
 vxlan_up() {
