@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of what is learned: the training benchmark and the demo."""
 
-from markdown import digits, percent, table, times
+import textwrap
+
+from markdown import COLUMNS, digits, percent, table, times
 
 
 def training(results):
@@ -30,7 +32,7 @@ def training(results):
 
 def demo(results):
     found = results["demo"]["results"]
-    lines = [
+    rows = [
         (
             run["name"],
             percent(run["train"]["accuracy"], 2),
@@ -38,26 +40,29 @@ def demo(results):
             digits(run["wire_bytes_per_step"] / 1e6, 2, " MB"),
             digits(run["ratio"]),
             times(run["speedup"]),
-            "yes" if run["train"]["replicas_identical"] else "**no**",
+            "identical" if run["train"]["replicas_identical"] else "**differ**",
         )
         for run in found["runs"]
     ]
-    return table(
+    lines = table(
         (
             "exchange",
             "accuracy",
-            "exchange, a step",
-            "on the wire, a step",
+            "time/step",
+            "on the wire/step",
             "ratio",
             "speed-up",
-            "same weights everywhere",
+            "replicas",
         ),
-        lines,
+        rows,
         results["demo"],
         f"{found['workers']} workers, {found['steps']} steps, links of"
-        f" {found['rate'].replace('gbit', ' Gbit/s').replace('mbit', ' Mbit/s')}. The speed-up is that of the exchange,"
-        " over the last row.",
+        f" {found['rate'].replace('gbit', ' Gbit/s').replace('mbit', ' Mbit/s')}.",
     )
+    lines.append("")
+    for note in found["notes"]:
+        lines += textwrap.wrap(note, COLUMNS, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False)
+    return lines
 
 
 TABLES = {"training": training, "demo": demo}
