@@ -12,8 +12,8 @@
 
 #include <gradnic/codec.h>
 
-#include "cli.h"
-#include "values.h"
+#include "tools/files/values.h"
+#include "tools/kit/cli.h"
 
 enum { QUAD = 32, RUN = 256, RUN_BITS = 8, SINGLE_LARGEST = 16, MADE = 1 << 18 };
 

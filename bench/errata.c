@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "errata_measure.h"
-#include "json.h"
-#include "table.h"
-#include "values.h"
+#include "tools/files/values.h"
+#include "tools/kit/json.h"
+#include "tools/kit/table.h"
 
 enum { BOUND = 10, FILES = 12, CNN_FILES = 8, FEEDBACK_STEPS = 64 };
 

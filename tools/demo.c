@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "beside.h"
 #include "driver/engine.h"
-#include "option_values.h"
+#include "tools/kit/beside.h"
+#include "tools/kit/option_values.h"
 
 enum { OPT_RATE = 0x100, OPT_STEPS, OPT_WORKERS, OPT_DATA, OPT_IN_PROCESS, OPT_QUICK, OPT_PORT, OPT_ENGINE };
 

@@ -6,14 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "cli.h"
-#include "command.h"
 #include "commands.h"
-#include "nic.h"
-#include "pcap_filter.h"
-#include "sim/sim.h"
-#include "switch/switch.h"
+#include "tools/kit/cli.h"
 
 static const gn_command commands[] = {
     {"compress", gn_command_compress, "values to a .gn file"},

@@ -71,7 +71,7 @@ Figures figures_of(const Direction &d, const gn_sim_nic_options &o)
     f.transmit_stalls = share(static_cast<double>(d.transmit_in.stalls), transmit);
     f.receive_stalls = share(static_cast<double>(d.receive_in.stalls), receive);
     f.behind =
-        o.pace == GN_PACE_MAX ? NAN : share(static_cast<double>(d.behind), static_cast<double>(d.whole.length()));
+        o.pace == GN_SIM_PACE_MAX ? NAN : share(static_cast<double>(d.behind), static_cast<double>(d.whole.length()));
     f.compressor_busy = share(static_cast<double>(d.transmit_in.beats + d.engine_stalls), transmit);
     // What it gives may be more than what it takes: the wider side counts.
     f.decompressor_busy =
@@ -182,7 +182,7 @@ static void print_table(const Outcome &outcome, const gn_sim_nic_options &o, siz
     rows.add("latency, least", [](D, F f) { return duration(f.latency_ns[0]); });
     rows.add("latency, median", [](D, F f) { return duration(f.latency_ns[1]); });
     rows.add("latency, most", [](D, F f) { return duration(f.latency_ns[3]); });
-    if (o.pace != GN_PACE_MAX) rows.add("host behind its pace", [](D, F f) { return percent(f.behind); });
+    if (o.pace != GN_SIM_PACE_MAX) rows.add("host behind its pace", [](D, F f) { return percent(f.behind); });
     rows.add("compressor, beats a cycle in, out",
              [](D, F f) { return text("%.3f, %.3f", f.transmit_rate[0], f.transmit_rate[1]); });
     rows.add("... host waits", [](D, F f) { return percent(f.transmit_stalls); });

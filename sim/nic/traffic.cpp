@@ -189,7 +189,7 @@ static Traffic from_capture(const gn_sim_nic_options &o, FILE *file)
         const uint64_t stamp =
             (static_cast<uint64_t>(header->ts.tv_sec) * 1000000000u + static_cast<uint64_t>(header->ts.tv_usec));
         if (traffic.frames.empty()) first = stamp;
-        if (o.pace == GN_PACE_STAMPS && stamp > first + LONGEST_NS)
+        if (o.pace == GN_SIM_PACE_STAMPS && stamp > first + LONGEST_NS)
             refuse(o, traffic.frames.size() + 1, "comes more than 100 days after the first");
         const uint64_t after = stamp > first ? (stamp - first) * 1000 : 0;
         before = std::max(before, after);  // frames keep their order
@@ -225,7 +225,7 @@ Traffic load_traffic(const gn_sim_nic_options &o)
     std::unique_ptr<FILE, int (*)(FILE *)> file(standard ? stdin : fopen(o.input, "rb"), fclose);
     if (!file) throw std::runtime_error(name_of(o) + ": " + strerror(errno));
     const bool capture = is_capture(o, file.get());
-    if (!capture && o.pace == GN_PACE_STAMPS)
+    if (!capture && o.pace == GN_SIM_PACE_STAMPS)
         throw std::runtime_error(name_of(o) + ": is no capture, and has no time stamps for --pace stamps");
     if (capture && o.size) throw std::runtime_error(name_of(o) + ": is a capture; --size is for gradients");
     if (capture) return from_capture(o, file.release());

@@ -8,8 +8,8 @@
 #include <zlib.h>
 
 #include "fuzz.h"
-#include "tools/gunzip.h"
-#include "tools/input.h"
+#include "tools/files/gunzip.h"
+#include "tools/files/input.h"
 
 enum { ROOM = 1 << 20 };  // of what is unpacked; more is not looked at
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "train/idx.h"
+#include "tools/train/idx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

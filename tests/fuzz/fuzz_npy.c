@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "tools/values.h"
+#include "tools/files/values.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "json.h"
-#include "output.h"
-#include "progress.h"
 #include "suite.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/json.h"
+#include "tools/kit/output.h"
+#include "tools/kit/progress.h"
 
 START_TEST(bounds)
 {

@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "suite.h"
-#include "train/digits.h"
+#include "tools/train/digits.h"
 
 /// Header bytes of an IDX file of unsigned bytes, then `elements` bytes 0, 1, 2, ...
 static size_t make_idx(uint8_t *out, unsigned dims, const uint32_t *size, size_t elements)

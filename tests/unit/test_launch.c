@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command.h"
-#include "launch.h"
-#include "progress.h"
 #include "suite.h"
+#include "tools/kit/command.h"
+#include "tools/kit/launch.h"
+#include "tools/kit/progress.h"
 
 static char folder[] = "/tmp/gradnic-test-launch-XXXXXX";
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "suite.h"
-#include "train/augment.h"
-#include "train/mlp.h"
-#include "train/random.h"
-#include "train/sgd.h"
+#include "tools/train/augment.h"
+#include "tools/train/mlp.h"
+#include "tools/train/random.h"
+#include "tools/train/sgd.h"
 
 static const uint8_t labels[] = {0, 2, 1, 2, 0, 1, 1};
 enum { BATCH = sizeof labels };

@@ -6,9 +6,9 @@
 
 #include <zlib.h>
 
-#include "npy.h"
 #include "suite.h"
-#include "values.h"
+#include "tools/files/npy.h"
+#include "tools/files/values.h"
 
 static char file_bytes[65536 + 4096];
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "suite.h"
-#include "train/breakdown.h"
-#include "train/schedule.h"
+#include "tools/train/breakdown.h"
+#include "tools/train/schedule.h"
 
 enum { IMAGES = 103, COPIES = 3, BATCH = 7, RANKS = 4 };
 

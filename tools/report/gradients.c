@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../values.h"
+#include "tools/files/values.h"
 
 enum { BLOCK = 1 << 16 };
 

@@ -5,7 +5,7 @@
 
 #include <gradnic/codec.h>
 
-#include "../cli.h"
+#include "tools/kit/cli.h"
 
 enum {
     GN_BINADE_LOW = -32,  ///< everything smaller, but not zero, is counted here

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // gradnic report: a demo's results and gradients as one HTML page that needs nothing else.
-#include "../commands.h"
+#include "tools/commands.h"
 
 #include <argp.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "../output.h"
+#include "tools/kit/output.h"
 #include "plots.h"
 #include "svg.h"
 

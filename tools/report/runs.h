@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "../cli.h"
+#include "tools/kit/cli.h"
 
 enum { GN_RUNS_MAX = 16, GN_RUN_PARTS = 5, GN_RUN_POINTS_MAX = 512 };
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "beside.h"
-#include "command.h"
-#include "sim_nic_options.h"
+#include "nic_options.h"
+#include "tools/kit/beside.h"
+#include "tools/kit/command.h"
 
 static gn_message become_simulator(char **argv)
 {

@@ -2,7 +2,7 @@
 // gradnic sim: a table of simulators, as main.c is one of commands.
 #include "sim.h"
 
-#include "command.h"
+#include "tools/commands.h"
 
 static const gn_command simulators[] = {
     {"nic", gn_command_sim_nic, "two NICs in hardware and the link between them, cycle by cycle"},

@@ -3,10 +3,10 @@
 #include <argp.h>
 #include <string.h>
 
-#include "cli.h"
-#include "daemon_client.h"
 #include "switch.h"
-#include "table.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/daemon_client.h"
+#include "tools/kit/table.h"
 
 typedef struct client {
     gn_daemon_options options;

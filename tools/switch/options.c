@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "nic_fault.h"
-#include "option_values.h"
 #include "switch.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/fault_options.h"
+#include "tools/kit/option_values.h"
 
 enum {
     KEY_UDP = 256,
@@ -61,13 +61,13 @@ static const struct argp_option options[] = {
     {0, 0, 0, 0,
      "Bad links. Each may be given for one direction, in:1% (from the workers) or out:1% (to them), or for both, 1%:",
      3},
-    {"drop", NIC_FAULT_LOSS, "P", 0, "lose packets with this probability (1%, 0.01)", 3},
-    {"duplicate", NIC_FAULT_DUPLICATE, "P", 0, "pass packets twice", 3},
-    {"reorder", NIC_FAULT_REORDER, "P", 0, "hold packets back, so that later ones overtake them", 3},
-    {"reorder-delay", NIC_FAULT_REORDER_DELAY, "TIME", 0, "for how long (default 1ms; all times at most 10s)", 3},
-    {"delay", NIC_FAULT_DELAY, "TIME", 0, "delay every packet by this, such as 10ms (default: not at all)", 3},
-    {"jitter", NIC_FAULT_JITTER, "TIME", 0, "by up to this much more or less", 3},
-    {"seed", NIC_FAULT_SEED, "NUMBER", 0, "of the random numbers for all this (default 1)", 3},
+    {"drop", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability (1%, 0.01)", 3},
+    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "pass packets twice", 3},
+    {"reorder", GN_OPTION_FAULT_REORDER, "P", 0, "hold packets back, so that later ones overtake them", 3},
+    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "for how long (default 1ms; all times at most 10s)", 3},
+    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay every packet by this, such as 10ms (default: not at all)", 3},
+    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by up to this much more or less", 3},
+    {"seed", GN_OPTION_FAULT_SEED, "NUMBER", 0, "of the random numbers for all this (default 1)", 3},
     {0, 0, 0, 0, "Around it:", 4},
     {"control", 'c', "PATH", 0, "control socket (default " SWITCH_CONTROL "; none: no socket)", 4},
     {"user", 'u', "NAME", 0, "account to run as once everything is open (default nobody, when started by root)", 4},
@@ -88,9 +88,9 @@ static void parse_place(struct argp_state *state, const char *text, gn_switchd_c
 }
 
 /// "in:1%", "out:1%", "1%".
-static bool parse_fault(int key, char *text, struct argp_state *state, switch_options *o)
+static bool parse_fault(int key, char *text, struct argp_state *state, gn_switch_options *o)
 {
-    if (!text || key < NIC_FAULT_LOSS || key > NIC_FAULT_SEED) return false;
+    if (!text || key < GN_OPTION_FAULT_LOSS || key > GN_OPTION_FAULT_SEED) return false;
     const bool in_only = !strncmp(text, "in:", 3), out_only = !strncmp(text, "out:", 4);
     if (!in_only && !out_only && strchr(text, ':'))
         argp_error(state, "--%s %s: before the colon there is in (from the workers) or out (to them)",
@@ -98,11 +98,11 @@ static bool parse_fault(int key, char *text, struct argp_state *state, switch_op
     const char *value = text + (in_only ? 3 : out_only ? 4 : 0);
     if (value != text && !*value)
         argp_error(state, "--%s: '%s' has no value after the colon", gn_option_name(state, key), text);
-    if (!out_only) (void)nic_fault_parse(key, value, state, &o->config.in);
-    if (!in_only) (void)nic_fault_parse(key, value, state, &o->config.out);
+    if (!out_only) (void)gn_fault_option_parse(key, value, state, &o->config.in);
+    if (!in_only) (void)gn_fault_option_parse(key, value, state, &o->config.out);
     const unsigned directions = (out_only ? 0 : 1u) | (in_only ? 0 : 2u);
-    if (key == NIC_FAULT_REORDER) o->reorder |= directions;
-    if (key == NIC_FAULT_REORDER_DELAY) o->reorder_delay |= directions;
+    if (key == GN_OPTION_FAULT_REORDER) o->reorder |= directions;
+    if (key == GN_OPTION_FAULT_REORDER_DELAY) o->reorder_delay |= directions;
     return true;
 }
 
@@ -194,7 +194,7 @@ static void check_memory(struct argp_state *state, const gn_switchd_config *conf
     check_above(state, "ps", config->ps);
 }
 
-static void finish(struct argp_state *state, const switch_options *o)
+static void finish(struct argp_state *state, const gn_switch_options *o)
 {
     const gn_switchd_config *config = &o->config;
     if (o->reorder_delay && !(o->reorder & o->reorder_delay))
@@ -213,7 +213,7 @@ static void finish(struct argp_state *state, const switch_options *o)
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    switch_options *o = state->input;
+    gn_switch_options *o = state->input;
     gn_switchd_config *config = &o->config;
     gn_error error;
     if (parse_amount(key, arg, state, config) || parse_memory(key, arg, state, config) ||
@@ -253,7 +253,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
 }
 
-void switch_options_parse(switch_options *o, int argc, char **argv)
+void gn_switch_options_parse(gn_switch_options *o, int argc, char **argv)
 {
     static const struct argp argp = {
         options,
@@ -269,15 +269,15 @@ void switch_options_parse(switch_options *o, int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    *o = (switch_options){.config = {.listen.port = GN_PORT_DEFAULT,
-                                     .shards = 1,
-                                     .streams = GN_SWITCHD_STREAMS,
-                                     .slots = GN_SWITCHD_SLOTS,
-                                     .slot_values = GN_SWITCHD_VALUES,
-                                     .buffer_bytes = GN_SWITCHD_BUFFER,
-                                     .join_timeout_ns = GN_SWITCHD_JOIN_TIMEOUT_S * UINT64_C(1000000000),
-                                     .in.seed = 1,
-                                     .out.seed = 1,
-                                     .control = SWITCH_CONTROL}};
+    *o = (gn_switch_options){.config = {.listen.port = GN_PORT_DEFAULT,
+                                        .shards = 1,
+                                        .streams = GN_SWITCHD_STREAMS,
+                                        .slots = GN_SWITCHD_SLOTS,
+                                        .slot_values = GN_SWITCHD_VALUES,
+                                        .buffer_bytes = GN_SWITCHD_BUFFER,
+                                        .join_timeout_ns = GN_SWITCHD_JOIN_TIMEOUT_S * UINT64_C(1000000000),
+                                        .in.seed = 1,
+                                        .out.seed = 1,
+                                        .control = SWITCH_CONTROL}};
     argp_parse(&argp, argc, argv, 0, NULL, o);
 }

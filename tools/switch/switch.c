@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "cli.h"
-#include "command.h"
+#include "tools/commands.h"
+#include "tools/kit/cli.h"
 
 static void note(void *program, const char *text)
 {
@@ -17,7 +17,7 @@ static const char *plural(unsigned count)
     return count == 1 ? "" : "s";
 }
 
-static void introduce(const char *program, const switch_options *options, const gn_switchd *daemon)
+static void introduce(const char *program, const gn_switch_options *options, const gn_switchd *daemon)
 {
     char listen[GN_ENDPOINT_TEXT];
     const gn_switchd_config *c = &options->config;
@@ -45,10 +45,10 @@ int gn_command_switch(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof clients / sizeof *clients; i++)
         if (!strcmp(argv[1], clients[i].name)) return clients[i].run(argc - 1, argv + 1);
 
-    switch_options options;
+    gn_switch_options options;
     gn_switchd *daemon = NULL;
     gn_error error = {0};
-    switch_options_parse(&options, argc, argv);
+    gn_switch_options_parse(&options, argc, argv);
     if (!options.quiet) {
         options.config.log = note;
         options.config.log_context = argv[0];

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../npy.h"
-#include "../output.h"
+#include "tools/files/npy.h"
+#include "tools/kit/output.h"
 
 static gn_message write_tensor(const char *path, const float *values, const uint64_t *shape, unsigned dimensions,
                                bool force)

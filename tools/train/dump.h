@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../cli.h"
 #include "mlp.h"
+#include "tools/kit/cli.h"
 
 /// To be called before a training: makes the folder, and says what would keep gradients from being written: a folder that
 /// cannot be made or written to, and, unless `force`, files of ranks `first` to `last` at steps that `every` divides.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../input.h"
+#include "tools/files/input.h"
 
 enum { TYPE_UNSIGNED_BYTE = 8, MAGIC_BYTES = 4, SIZE_BYTES = 4 };
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../cli.h"
+#include "tools/kit/cli.h"
 
 enum {
     GN_IDX_DIMS_MAX = 3,        ///< labels have 1, images 3

@@ -9,7 +9,7 @@
 
 #include <gradnic/frame.h>
 
-#include "../progress.h"
+#include "tools/kit/progress.h"
 
 enum {
     IP_BYTES = 20,

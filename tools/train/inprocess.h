@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../cli.h"
 #include "options.h"
+#include "tools/kit/cli.h"
 
 typedef struct gn_in_process gn_in_process;
 

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../option_values.h"
 #include "mlp.h"
+#include "tools/kit/option_values.h"
 
 enum {
     OPT_TRAIN_IMAGES = 0x100,

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../comm_options.h"
 #include "sgd.h"
+#include "tools/kit/comm_options.h"
 
 typedef struct gn_train_options {
     const char *program;  ///< argv[0], for messages

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../json.h"
+#include "tools/kit/json.h"
 
 void gn_report_print_start(const gn_report *report, const gn_mlp *mlp, FILE *stream)
 {

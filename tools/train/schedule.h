@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../cli.h"
+#include "tools/kit/cli.h"
 
 typedef struct gn_schedule {
     size_t images, items;  ///< items: images and all their copies

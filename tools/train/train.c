@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gradnic train: reads the data, then is one worker or starts several.
-#include "../commands.h"
+#include "tools/commands.h"
 
 #include <glob.h>
 #include <limits.h>
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../launch.h"
-#include "../output.h"
 #include "dump.h"
 #include "options.h"
 #include "schedule.h"
+#include "tools/kit/launch.h"
+#include "tools/kit/output.h"
 #include "worker.h"
 
 /// The file of `folder` that one of the patterns names; MNIST itself calls its test set t10k.

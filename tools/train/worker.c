@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../command.h"
-#include "../json.h"
-#include "../output.h"
-#include "../progress.h"
 #include "augment.h"
 #include "averager.h"
 #include "dump.h"
@@ -17,6 +13,10 @@
 #include "hash.h"
 #include "result.h"
 #include "schedule.h"
+#include "tools/kit/command.h"
+#include "tools/kit/json.h"
+#include "tools/kit/output.h"
+#include "tools/kit/progress.h"
 
 typedef struct worker {
     const gn_train_options *options;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TOOLS_BENCH_ALLREDUCE_ALLREDUCE_H
+#define GRADNIC_TOOLS_BENCH_ALLREDUCE_ALLREDUCE_H
+/// `gradnic bench allreduce`. options.c reads the command line, data.c makes inputs and checks results, run.c measures, report.c prints.
+
+#include "tools/kit/comm_options.h"
+
+typedef struct gn_allreduce_options {
+    const char *program;
+    uint64_t begin, end, factor;  ///< bytes
+    unsigned iterations, warmup;
+    bool check, in_place, average, json, quantise;
+    gn_comm_options comm;
+    const char *input;
+    uint64_t segment;
+    bool weights, scale_target_given;
+    int scale_target;
+    uint64_t link_bits;  ///< per second, for the model; 0: measured
+    uint64_t latency_ns;
+    bool latency_given;
+} gn_allreduce_options;
+
+void gn_allreduce_parse(gn_allreduce_options *options, int argc, char **argv);
+
+/// Inputs of all ranks, so that any rank can compute any value of the sum.
+typedef struct gn_allreduce_data {
+    int size;
+    float **values;  ///< by rank: `counts` values of a file, repeated; NULL: made from rank and index
+    size_t *counts;
+    double largest;  ///< magnitude of all of them
+} gn_allreduce_data;
+
+gn_message gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, int size);
+void gn_allreduce_data_free(gn_allreduce_data *data);
+void gn_allreduce_data_fill(const gn_allreduce_data *data, int rank, float *values, size_t count);
+
+/// Checks values [first, last) of a result. With lattice or dense (and no scale) the sum must be exactly that of the values that the
+/// specification's own lane code gives; otherwise the error must be within the codec's bound. @return how many are wrong.
+uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *options,
+                                 const float *result, size_t first, size_t last);
+uint64_t gn_allreduce_hash(const float *values, size_t count);
+
+/// a, b, c of the model: seconds per message, per byte on the link, per byte of addition.
+typedef struct gn_allreduce_model {
+    double latency, byte, add;
+} gn_allreduce_model;
+
+double gn_allreduce_model_time(const gn_allreduce_model *model, gn_algorithm algorithm, int size, double bytes);
+
+typedef struct gn_allreduce_result {
+    uint64_t bytes, count;
+    double median, least, most;     ///< seconds; of the slowest rank
+    double quantise, reduce, wait;  ///< seconds per operation, mean over ranks
+    double sent, received;          ///< bytes, likewise
+    double resent, late, fallback;  ///< algorithm switch: packets, chunks; likewise
+    uint64_t wrong;
+    bool identical;
+    double model;
+} gn_allreduce_result;
+
+/// One rank: measures everything; rank 0 prints. @return exit status.
+int gn_allreduce_rank(const gn_allreduce_options *options, int rank, const char *rendezvous);
+
+typedef struct gn_allreduce_report {
+    const gn_allreduce_options *options;
+    int size;
+    void *rows;  ///< JSON
+} gn_allreduce_report;
+
+void gn_allreduce_report_start(gn_allreduce_report *report, const gn_allreduce_model *model);
+void gn_allreduce_report_row(gn_allreduce_report *report, const gn_allreduce_result *result);
+gn_message gn_allreduce_report_end(gn_allreduce_report *report, const gn_allreduce_model *model);
+
+#endif

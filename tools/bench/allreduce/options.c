@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <argp.h>
+#include <stdlib.h>
+
+#include "allreduce.h"
+#include "tools/kit/option_values.h"
+
+enum {
+    OPT_NO_QUANTISE = 0x100,
+    OPT_SCALE_TARGET,
+    OPT_INPUT,
+    OPT_JSON,
+    OPT_LINK,
+    OPT_LATENCY,
+    OPT_IN_PLACE,
+    OPT_OP,
+    OPT_SEGMENT,
+    OPT_WEIGHTS,
+};
+
+static const char doc[] =
+    "Measures allreduce over all ranks and checks the results, in the form of nccl-tests.\v"
+    "Ranks come from -N (all on this machine), from --rank, --size and --rendezvous, or from RANK, WORLD_SIZE, "
+    "MASTER_ADDR and MASTER_PORT "
+    "as torchrun sets them.\n\n"
+    "time is the median over the iterations, at the slowest rank; algbw = size / time; busbw = algbw * 2(N-1)/N, which "
+    "for the ring is what "
+    "each link carries; #wrong counts values that differ from a sum computed without the exchange (dense, lattice: in "
+    "any "
+    "bit), and 'identical' "
+    "says whether all ranks hold the same bits. model is what latency, link and addition alone would take: "
+    "ring 2(p-1)a + 2(p-1)/p nb + (p-1)/p nc, worker-aggregator (1+log p)a + (p+log p)nb + (p-1)nc, switch 2a + nb, "
+    "with link and "
+    "latency as given "
+    "(--link, --latency) or measured.\n\n"
+    "Exit status: 0 done and all results right, 1 failed, 2 wrong usage.\n\n"
+    "Example:\n  gradnic bench allreduce -N 4 -b 1M -e 100M -p dense -k 10";
+
+static const struct argp_option table[] = {
+    {0, 0, 0, 0, "What is measured:", 1},
+    {"begin", 'b', "SIZE", 0, "smallest size in bytes (1M)", 0},
+    {"end", 'e', "SIZE", 0, "largest size (64M)", 0},
+    {"factor", 'f', "N", 0, "each size is N times the one before (2)", 0},
+    {"iterations", 'n', "N", 0, "measured for each size (20)", 0},
+    {"warmup", 'w', "N", 0, "before them (5)", 0},
+    {"check", 'c', "0|1", 0, "check results (1)", 0},
+    {"op", OPT_OP, "sum|average", 0, "(sum)", 0},
+    {"in-place", OPT_IN_PLACE, 0, 0, "send and receive buffer are the same", 0},
+    {"input", OPT_INPUT, "FILE", 0,
+     "gradients to send, repeated to the size: .npy, .f32, .gn, also .gz; %r is the rank", 0},
+    {0, 0, 0, 0, "Exchange:", 2},
+    GN_EXCHANGE_OPTIONS("", "-k or --scale auto", "the", "data"),
+    {"aggregator-weights", OPT_WEIGHTS, 0, 0,
+     "worker-aggregator: results go back with ToS 0, as the paper's weights do", 0},
+    {"no-quantise", OPT_NO_QUANTISE, 0, 0, "leave the values as they are although there is a profile", 0},
+    {"scale-target", OPT_SCALE_TARGET, "E", 0, "auto brings the RMS to 2^E (0)", 0},
+    {"segment", OPT_SEGMENT, "SIZE", 0, "pipelining unit, 4K to 2M (256K)", 0},
+    {0, 0, 0, 0, "Ranks:", 3},
+    GN_RANK_OPTIONS("rank"),
+    {0, 0, 0, 0, "Model and output:", 4},
+    {"link", OPT_LINK, "RATE", 0, "speed of the links (200mbit)", 0},
+    {"latency", OPT_LATENCY, "TIME", 0, "of a message (100us)", 0},
+    {"json", OPT_JSON, 0, 0, "print JSON", 0},
+    {0},
+};
+
+static uint64_t size_of(struct argp_state *state, const char *name, const char *text)
+{
+    uint64_t n = 0;
+    gn_option_check(state, name, gn_parse_size(text, &n));
+    if (n > UINT64_C(1) << 40) argp_error(state, "--%s: '%s' is more than 1 TiB", name, text);
+    return n;
+}
+
+static int small_integer(struct argp_state *state, const char *name, const char *text, long low, long high)
+{
+    char *end;
+    long n = strtol(text, &end, 0);
+    if (end == text || *end || n < low || n > high)
+        argp_error(state, "--%s: '%s' is no number from %ld to %ld", name, text, low, high);
+    return (int)n;
+}
+
+static bool parse_measure(int key, char *arg, struct argp_state *state, gn_allreduce_options *o)
+{
+    switch (key) {
+    case 'b':
+        o->begin = size_of(state, "begin", arg);
+        return true;
+    case 'e':
+        o->end = size_of(state, "end", arg);
+        return true;
+    case 'f':
+        o->factor = gn_option_number(state, "factor", arg, 2, 1024);
+        return true;
+    case 'n':
+        o->iterations = gn_option_unsigned(state, "iterations", arg, 1, 100000);
+        return true;
+    case 'w':
+        o->warmup = gn_option_unsigned(state, "warmup", arg, 0, 100000);
+        return true;
+    case 'c':
+        o->check = gn_option_number(state, "check", arg, 0, 1);
+        return true;
+    case OPT_OP:
+        o->average = gn_option_choice(state, "op", arg, "sum", "average");
+        return true;
+    case OPT_IN_PLACE:
+        o->in_place = true;
+        return true;
+    case OPT_INPUT:
+        o->input = arg;
+        return true;
+    case OPT_JSON:
+        o->json = true;
+        return true;
+    case OPT_LINK:
+        gn_option_check(state, "link", gn_parse_rate(arg, &o->link_bits));
+        return true;
+    case OPT_LATENCY:
+        gn_option_check(state, "latency", gn_parse_duration(arg, &o->latency_ns));
+        return o->latency_given = true;
+    default:
+        return false;
+    }
+}
+
+static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_allreduce_options *o)
+{
+    switch (key) {
+    case OPT_WEIGHTS:
+        return o->weights = true;
+    case OPT_NO_QUANTISE:
+        o->quantise = false;
+        return true;
+    case OPT_SCALE_TARGET:
+        o->scale_target = small_integer(state, "scale-target", arg, -30, 30);
+        return o->scale_target_given = true;
+    case OPT_SEGMENT:
+        o->segment = size_of(state, "segment", arg);
+        // The library would bring it into its range without a word, and the figures would be for that.
+        if (o->segment < GN_SEGMENT_MIN || o->segment > GN_SEGMENT_MAX)
+            argp_error(state, "--segment: %s is outside 4K to 2M", arg);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Options that would do nothing: whoever measures would take the figures for theirs.
+static void check_needless(struct argp_state *state, const gn_allreduce_options *o)
+{
+    if (o->weights && o->comm.algorithm != GN_WORKER_AGGREGATOR)
+        argp_error(state, "--aggregator-weights goes with --algorithm worker-aggregator");
+    if (o->segment && o->comm.algorithm == GN_SWITCH)
+        argp_error(state, "--segment goes with --algorithm ring and worker-aggregator, not with switch");
+    if (!o->quantise && o->comm.compress && o->comm.algorithm == GN_SWITCH)
+        argp_error(state,
+                   "--no-quantise leaves nothing for the profile to do with --algorithm switch: -p none is that");
+    if (o->scale_target_given && o->comm.scale != GN_SCALE_AUTO)
+        argp_error(state, "--scale-target goes with --scale auto");
+}
+
+static void finish(struct argp_state *state, gn_allreduce_options *o)
+{
+    if (o->begin > o->end) argp_error(state, "--begin is larger than --end");
+    gn_comm_options_finish(state, &o->comm);
+    check_needless(state, o);
+    if (!o->comm.compress) o->quantise = false;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    gn_allreduce_options *o = state->input;
+    if (parse_measure(key, arg, state, o) || parse_exchange(key, arg, state, o) ||
+        gn_comm_option_parse(key, arg, state, &o->comm))
+        return 0;
+    if (key == ARGP_KEY_ARG) argp_error(state, "'%s': no argument is wanted", arg);
+    if (key == ARGP_KEY_END) finish(state, o);
+    return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
+}
+
+void gn_allreduce_parse(gn_allreduce_options *options, int argc, char **argv)
+{
+    *options = (gn_allreduce_options){.program = argv[0],
+                                      .begin = 1 << 20,
+                                      .end = 64 << 20,
+                                      .factor = 2,
+                                      .iterations = 20,
+                                      .warmup = 5,
+                                      .check = true,
+                                      .quantise = true,
+                                      .comm = gn_comm_options_default()};
+    const struct argp parser = {.options = table, .parser = parse, .doc = doc};
+    argp_parse(&parser, argc, argv, 0, NULL, options);
+}

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+// gradnic bench codec: which cases, and what is said about them.
+#include "codec.h"
+
+#include <argp.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "results.h"
+#include "tools/files/file_options.h"
+#include "tools/kit/command.h"
+#include "tools/kit/json.h"
+#include "tools/kit/option_values.h"
+
+enum {
+    BOUNDS_MAX = 16,
+    KERNELS_MAX = 8,
+    SUBJECTS_MAX = GN_PROFILE_COUNT * KERNELS_MAX + GN_RIVALS_MAX,
+    CACHED = 65536,
+    PACKET = 362
+};
+
+typedef enum case_size { SIZE_CACHE, SIZE_PACKET, SIZE_MEMORY, SIZE_COUNT } case_size;
+
+static const char *const size_names[SIZE_COUNT] = {"cache", "packet", "memory"};
+
+typedef struct options {
+    gn_profile profiles[GN_PROFILE_COUNT];
+    size_t profile_count;
+    int bounds[BOUNDS_MAX];
+    size_t bound_count;
+    const char *kernels[KERNELS_MAX];
+    size_t kernel_count;
+    bool data[GN_BENCH_FILES];
+    bool sizes[SIZE_COUNT];
+    gn_rival_choice rivals[GN_RIVALS_MAX];
+    size_t rival_count;
+    uint64_t memory, repetitions, seconds;
+    bool data_given;
+    gn_file_options file;
+    char **files;
+    size_t file_count;
+} options;
+
+enum { OPTION_KERNEL = 256, OPTION_DATA, OPTION_SIZE, OPTION_MEMORY, OPTION_AGAINST, OPTION_SECONDS };
+
+static const struct argp_option option_table[] = {
+    {"profile", 'p', "PROFILES", 0, "list of profiles, or all (default)", 0},
+    {"bound", 'k', "K,...", 0, "error bounds 2^-K (default 10)", 0},
+    {"kernel", OPTION_KERNEL, "NAMES", 0,
+     "list of kernels (" GN_KERNEL_NAMES "), or all; auto, the default, is the fastest", 0},
+    {"data", OPTION_DATA, "NAMES", 0,
+     "made values: zero; tiny (below the bound); mixed (0, 8 and 16 bits at random); raw (mixed, with 32 bits too); "
+     "16bit; 32bit; all (default where no FILE is given); none",
+     0},
+    {"size", OPTION_SIZE, "NAMES", 0,
+     "list of: cache (256 KiB at once), packet (256 KiB in pieces of 1448 bytes), memory (see --memory); all (default)",
+     0},
+    {"memory", OPTION_MEMORY, "BYTES", 0, "of values for the size memory (default 256M)", 0},
+    {"against", OPTION_AGAINST, "RIVALS", 0, "other compressors, as zstd:1,lz4,zfp; all; none (default)", 0},
+    {"repetitions", 'r', "N", 0, "results are medians of N (default 15)", 0},
+    {"seconds", OPTION_SECONDS, "N", 0, "do not repeat a compressor more than 3 times after N seconds (default 5)", 0},
+    {"json", GN_OPTION_JSON, 0, 0, "print JSON, not a table", 0},
+    {"output", 'o', "FILE", 0, "write JSON to FILE, besides what is printed", 0},
+    {"force", 'f', 0, 0, "overwrite FILE", 0},
+    {0},
+};
+
+// "cache, packet, "
+static const char *joined(const char *const *names, size_t count)
+{
+    static char text[128];
+    for (size_t i = 0, used = 0; i < count; used = strlen(text), i++)
+        snprintf(text + used, sizeof text - used, "%s, ", names[i]);
+    return text;
+}
+
+// Sets the chosen[] of a list of names.
+static void parse_names(struct argp_state *state, const char *text, const char *const *names, size_t count,
+                        bool *chosen)
+{
+    memset(chosen, 0, count * sizeof *chosen);
+    if (!strcmp(text, "none")) return;
+    if (!strcmp(text, "all")) {
+        memset(chosen, 1, count * sizeof *chosen);
+        return;
+    }
+    char item[32];
+    for (const char *at = text;; at++) {
+        at = gn_list_item(at, item, sizeof item);
+        size_t i = 0;
+        while (i < count && strcmp(item, names[i]) != 0) i++;
+        if (i == count) argp_error(state, "'%s' is none of: %sall, none", item, joined(names, count));
+        chosen[i] = true;
+        if (!*at) return;
+    }
+}
+
+static void parse_kernels(struct argp_state *state, options *o, const char *text)
+{
+    gn_codec codec;
+    char item[32];
+    o->kernel_count = 0;
+    if (!strcmp(text, "all")) {
+        while (o->kernel_count < KERNELS_MAX && gn_kernel_name((unsigned)o->kernel_count))
+            o->kernels[o->kernel_count] = gn_kernel_name((unsigned)o->kernel_count), o->kernel_count++;
+        return;
+    }
+    for (const char *at = text;; at++) {
+        at = gn_list_item(at, item, sizeof item);
+        if (o->kernel_count == KERNELS_MAX) argp_error(state, "more than %d kernels", KERNELS_MAX);
+        const char *name;
+        gn_option_check(state, NULL, gn_parse_kernel(item, &name));
+        gn_codec_init_kernel(&codec, GN_DENSE, 10, name);
+        o->kernels[o->kernel_count++] = gn_codec_kernel_name(&codec);
+        if (!*at) return;
+    }
+}
+
+static void finish(struct argp_state *state, options *o)
+{
+    for (size_t p = 0; p < o->profile_count; p++)
+        for (size_t b = 0; b < o->bound_count; b++)
+            gn_option_check(state, NULL, gn_check_bound(o->profiles[p], o->bounds[b]));
+    if (!o->data_given && !o->file_count) memset(o->data, 1, sizeof o->data);
+    bool any = o->file_count > 0;
+    for (int d = 0; d < GN_BENCH_FILES; d++) any |= o->data[d];
+    if (!any) argp_error(state, "--data none needs a FILE");
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+    const char *data_names[GN_BENCH_FILES];
+    for (gn_bench_data d = 0; d < GN_BENCH_FILES; d++) data_names[d] = gn_bench_data_name(d);
+    switch (key) {
+    case 'p':
+        gn_option_check(state, NULL, gn_parse_profiles(arg, o->profiles, &o->profile_count));
+        break;
+    case 'k':
+        gn_option_check(state, NULL, gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count));
+        break;
+    case OPTION_KERNEL:
+        parse_kernels(state, o, arg);
+        break;
+    case OPTION_DATA:
+        parse_names(state, arg, data_names, GN_BENCH_FILES, o->data);
+        o->data_given = true;
+        break;
+    case OPTION_SIZE:
+        parse_names(state, arg, size_names, SIZE_COUNT, o->sizes);
+        break;
+    case OPTION_MEMORY:
+        gn_option_check(state, NULL, gn_parse_size(arg, &o->memory));
+        if (o->memory < 4ull * PACKET || o->memory > 1ull << 36) argp_error(state, "--memory takes 2K to 64G");
+        break;
+    case OPTION_AGAINST:
+        gn_option_check(state, NULL, gn_parse_rivals(arg, o->rivals, &o->rival_count));
+        break;
+    case 'r':
+        gn_option_check(state, NULL, gn_parse_number(arg, 1, 1000, &o->repetitions));
+        break;
+    case OPTION_SECONDS:
+        gn_option_check(state, NULL, gn_parse_number(arg, 0, 3600, &o->seconds));
+        break;
+    case ARGP_KEY_ARGS:
+        o->files = state->argv + state->next;
+        o->file_count = (size_t)(state->argc - state->next);
+        gn_option_check(state, NULL, gn_input_check_list(o->files, o->file_count));
+        break;
+    case ARGP_KEY_END:
+        finish(state, o);
+        break;
+    default:
+        return gn_file_option_parse(key, arg, state, &o->file) ? 0 : ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+// ---- running
+
+typedef struct bench {
+    const options *o;
+    float *file;  // all files' values, one after the other
+    size_t file_count;
+    float *values, *back;
+    uint8_t *packed;
+    size_t packed_room, *packed_bytes;
+    json_t *results;
+    const char *program;
+    bool noted;  // that a rival was left out
+} bench;
+
+static gn_message load_files(bench *b)
+{
+    for (size_t i = 0; i < b->o->file_count; i++) {
+        float *values, *more;
+        size_t count;
+        gn_message wrong = gn_values_load(b->o->files[i], GN_FORMAT_AUTO, &values, &count);
+        if (wrong) return wrong;
+        more = realloc(b->file, (b->file_count + count + 1) * sizeof *more);
+        if (more) memcpy(more + b->file_count, values, count * sizeof *more);
+        free(values);
+        if (!more) return "out of memory";
+        b->file = more;
+        b->file_count += count;
+    }
+    return b->o->file_count && !b->file_count ? "the files hold no values" : NULL;
+}
+
+static void print_header(const bench *b)
+{
+    if (b->o->file.json) return;
+    printf("compress, decompress: uncompressed bytes per second of CPU time; x: times memcpy's of the same pieces; "
+           "C/8, D/8:\n"
+           "ticks of the time stamp counter per 8 values, compressing and decompressing; medians\n\n");
+    printf("%-6s %-7s %-9s %4s %-7s %7s %9s %6s %9s %6s %6s %6s %10s\n", "data", "size", "codec", "k", "kernel",
+           "ratio", "comp GB/s", "x", "deco GB/s", "x", "C/8", "D/8", "max error");
+}
+
+static void report(bench *b, const char *data, case_size size, const gn_bench_case *c, const gn_bench_subject *s,
+                   double copy)
+{
+    double bytes = (double)c->count * 4, groups = (double)c->count / 8;
+    double ratio = bytes / (double)s->packed_bytes, compress = bytes / s->compress_seconds,
+           decompress = bytes / s->decompress_seconds;
+    json_array_append_new(
+        b->results, json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i}",
+                              "data", data, "size", size_names[size], "codec", s->name, "k",
+                              s->bounded ? json_integer(s->bound_exp) : json_null(), "kernel", s->kernel, "values",
+                              (json_int_t)c->count, "piece", (json_int_t)c->piece, "ratio", gn_json_real(ratio),
+                              "compress_bytes_per_second", gn_json_real(compress), "decompress_bytes_per_second",
+                              gn_json_real(decompress), "memcpy_bytes_per_second", gn_json_real(bytes / copy),
+                              "compress_over_memcpy", gn_json_real(copy / s->compress_seconds),
+                              "decompress_over_memcpy", gn_json_real(copy / s->decompress_seconds),
+                              "compress_ticks_per_8", gn_json_real(s->compress_ticks / groups),
+                              "decompress_ticks_per_8", gn_json_real(s->decompress_ticks / groups), "max_error",
+                              gn_json_real(s->max_error), "repetitions", (int)s->repetitions));
+    if (b->o->file.json) return;
+    char k[16] = "";
+    if (s->bounded) snprintf(k, sizeof k, "%d", s->bound_exp);
+    printf("%-6s %-7s %-9s %4s %-7s %7.2f %9.2f %6.2f %9.2f %6.2f %6.1f %6.1f %10.3g\n", data, size_names[size],
+           s->name, k, s->kernel, ratio, compress * 1e-9, copy / s->compress_seconds, decompress * 1e-9,
+           copy / s->decompress_seconds, s->compress_ticks / groups, s->decompress_ticks / groups, s->max_error);
+    fflush(stdout);
+}
+
+// The subjects of one data set and bound.
+static size_t make_subjects(bench *b, const gn_profile *profiles, size_t profile_count, int k, bool lossless,
+                            bool finite, gn_bench_subject *subjects)
+{
+    const options *o = b->o;
+    size_t n = 0;
+    for (size_t p = 0; p < profile_count; p++) {
+        for (size_t i = 0; i < o->kernel_count; i++) {
+            gn_bench_subject *s = &subjects[n];
+            *s = (gn_bench_subject){.name = gn_profile_name(profiles[p]), .bound_exp = k, .bounded = true};
+            if (gn_codec_init_kernel(&s->codec, profiles[p], k, o->kernels[i]))
+                continue;  // a kernel need not have all profiles
+            s->kernel = gn_codec_kernel_name(&s->codec);
+            n++;
+        }
+    }
+    for (size_t i = 0; i < o->rival_count; i++) {
+        bool bounded = !o->rivals[i].rival->lossless;
+        if (!bounded && !lossless) continue;
+        if (bounded && !finite) {  // a block of zfp has one exponent
+            if (!b->noted) gn_cli_note(b->program, "%s: data not finite, left out", o->rivals[i].name);
+            b->noted = true;
+            continue;
+        }
+        gn_bench_subject s = {.name = o->rivals[i].name, .kernel = "", .bound_exp = k, .bounded = bounded};
+        s.rival = gn_rival_context_new(&o->rivals[i], k);
+        if (s.rival) subjects[n++] = s;
+    }
+    return n;
+}
+
+static gn_message run_case(bench *b, gn_bench_data data, case_size size, gn_bench_subject *subjects,
+                           size_t subject_count)
+{
+    gn_bench_case c = {.values = b->values, .back = b->back, .packed = b->packed, .packed_bytes = b->packed_bytes};
+    c.count = size == SIZE_MEMORY ? b->o->memory / 4 : CACHED;
+    c.piece = size == SIZE_PACKET ? PACKET : c.count;
+    c.count -= c.count % c.piece;
+    c.repetitions = (unsigned)b->o->repetitions;
+    c.seconds = (double)b->o->seconds;
+    for (size_t i = 0; i < subject_count; i++) {
+        size_t bound = gn_bench_bound(&subjects[i], c.piece);
+        if (bound > c.packed_stride) c.packed_stride = bound;
+    }
+    c.packed_stride = (c.packed_stride + 63) & ~(size_t)63;
+    size_t room = c.packed_stride * (c.count / c.piece);
+    if (room > b->packed_room) {
+        free(b->packed);
+        c.packed = b->packed = malloc(room);
+        b->packed_room = b->packed ? room : 0;
+        if (!b->packed) return "out of memory";
+    }
+    double copy = 0;
+    gn_message wrong = gn_bench_run(&c, subjects, subject_count, &copy);
+    if (wrong) return wrong;
+    for (size_t i = 0; i < subject_count; i++) report(b, gn_bench_data_name(data), size, &c, &subjects[i], copy);
+    return NULL;
+}
+
+static bool all_finite(const float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i])) return false;
+    return true;
+}
+
+static gn_message run_sizes(bench *b, gn_bench_data data, const gn_profile *profiles, size_t profile_count,
+                            size_t bound)
+{
+    int k = b->o->bounds[bound];
+    gn_bench_subject subjects[SUBJECTS_MAX];
+    gn_message wrong = NULL;
+    gn_codec codec;
+    gn_codec_init(&codec, profiles[0], k);
+    size_t most = b->o->memory / 4 > CACHED && b->o->sizes[SIZE_MEMORY] ? b->o->memory / 4 : CACHED;
+    gn_bench_fill(data, &codec, b->file, b->file_count, b->values, most);
+    // what is lossless gives the same with every bound, for the same values
+    const bool lossless = bound == 0 || data != GN_BENCH_FILES;
+    size_t n = make_subjects(b, profiles, profile_count, k, lossless, all_finite(b->values, most), subjects);
+    for (case_size size = 0; size < SIZE_COUNT && !wrong; size++)
+        if (b->o->sizes[size]) wrong = run_case(b, data, size, subjects, n);
+    for (size_t i = 0; i < n; i++) gn_rival_context_free(subjects[i].rival);
+    return wrong;
+}
+
+// Made values depend on the rule from value to class: paper has one; lattice and dense have the same, and are measured
+// side by side. Rivals run with each.
+static gn_message run_made(bench *b, gn_bench_data data, size_t bound)
+{
+    const options *o = b->o;
+    gn_message wrong = NULL;
+    for (int paper = 1; paper >= 0 && !wrong; paper--) {
+        gn_profile profiles[GN_PROFILE_COUNT];
+        size_t count = 0;
+        for (size_t p = 0; p < o->profile_count; p++)
+            if ((o->profiles[p] == GN_PAPER) == paper) profiles[count++] = o->profiles[p];
+        if (count) wrong = run_sizes(b, data, profiles, count, bound);
+    }
+    return wrong;
+}
+
+static gn_message run_all(void *context)
+{
+    bench *b = context;
+    const options *o = b->o;
+    gn_message wrong = load_files(b);
+    size_t most = o->memory / 4 > CACHED && o->sizes[SIZE_MEMORY] ? o->memory / 4 : CACHED;
+    b->values = malloc(most * sizeof *b->values);
+    b->back = malloc(most * sizeof *b->back);
+    b->packed_bytes = calloc(CACHED / PACKET + 1, sizeof *b->packed_bytes);
+    b->results = json_array();
+    if (!wrong && (!b->values || !b->back || !b->packed_bytes || !b->results)) wrong = "out of memory";
+    if (!wrong) print_header(b);
+    for (size_t k = 0; k < o->bound_count; k++) {
+        if (b->file_count && !wrong) wrong = run_sizes(b, GN_BENCH_FILES, o->profiles, o->profile_count, k);
+        for (gn_bench_data data = 0; data < GN_BENCH_FILES; data++)
+            if (o->data[data] && !wrong) wrong = run_made(b, data, k);
+    }
+    return wrong;
+}
+
+static json_t *results(void *context)
+{
+    bench *b = context;
+    return json_pack("{s:O}", "results", b->results);
+}
+
+int gn_command_bench_codec(int argc, char **argv)
+{
+    static const struct argp argp = {
+        option_table,
+        parse_option,
+        "[FILE...]",
+        "Measures compression and decompression in memory, on one core, of made values and of those in FILEs (.npy, "
+        ".f32, .gn, "
+        "also .gz; repeated until there are enough), beside memcpy and other compressors in the same run. Whatever is "
+        "decompressed is compared with what went in.",
+        NULL,
+        NULL,
+        NULL};
+    options o = {.bounds = {10},
+                 .bound_count = 1,
+                 .memory = 256 << 20,
+                 .repetitions = 15,
+                 .seconds = 5,
+                 .sizes = {true, true, true}};
+    gn_codec fastest;
+    gn_parse_profiles("all", o.profiles, &o.profile_count);
+    gn_codec_init(&fastest, GN_DENSE, 10);
+    o.kernels[o.kernel_count++] = gn_codec_kernel_name(&fastest);
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+
+    bench b = {.o = &o, .program = argv[0]};
+    const int status = gn_bench_report(&(gn_bench){.name = "codec",
+                                                   .program = argv[0],
+                                                   .file = &o.file,
+                                                   .files = o.files,
+                                                   .file_count = o.file_count,
+                                                   .run = run_all,
+                                                   .results = results,
+                                                   .context = &b});
+    free(b.file), free(b.values), free(b.back), free(b.packed), free(b.packed_bytes);
+    json_decref(b.results);
+    return status;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TOOLS_BENCH_NIC_H
+#define GRADNIC_TOOLS_BENCH_NIC_H
+/// `gradnic bench nic`: a stream of real gradients from host to host, measured and checked.
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct gn_bench_nic {
+    const char *program, *host, *file;
+    uint16_t port;  ///< streams; port + 1: echo
+    int tos;
+    double seconds;
+    uint64_t round_trip, count;  ///< bytes there and back, and how often; round_trip 0: a stream
+    double bound;                ///< the server: largest error allowed
+    int serve, once, json, ipv6;
+    float *values;  ///< of the file, sent again and again
+    size_t value_count;
+} gn_bench_nic;
+
+/// The two ends. Exit status.
+int gn_bench_nic_client(gn_bench_nic *bench);
+int gn_bench_nic_server(gn_bench_nic *bench);
+
+enum { GN_BENCH_NIC_DEADLINE_S = 20, GN_BENCH_NIC_CHUNK = 1 << 20 };
+
+/// A TCP socket with deadlines. @return -1 with errno
+int gn_bench_nic_socket(int family, int tos);
+
+#endif

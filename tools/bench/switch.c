@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// gradnic bench switch: which cases, and what is said about them.
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "codec.h"
+#include "results.h"
+#include "switch.h"
+#include "tools/files/file_options.h"
+#include "tools/kit/command.h"
+#include "tools/kit/json.h"
+#include "tools/kit/option_values.h"
+
+enum { WORKERS_MAX = 16, PACKETS_MAX = 8, CACHED = 65536 };
+
+typedef struct options {
+    bool formats[GN_AGG_FORMATS];
+    unsigned packets[PACKETS_MAX];
+    size_t packet_count;
+    bool cache, memory;
+    uint64_t memory_bytes;
+    int bound_exp;
+    unsigned workers, slots, rounds;
+    gn_file_options file;
+    char **files;
+    size_t file_count;
+} options;
+
+enum { OPTION_VALUES = 256, OPTION_SIZE, OPTION_MEMORY, OPTION_SLOTS, OPTION_FORMATS };
+
+static const char *const format_names[GN_AGG_FORMATS] = {"int32", "lattice", "dense"};
+
+static const struct argp_option option_table[] = {
+    {"formats", OPTION_FORMATS, "NAMES", 0, "list of: int32, lattice, dense; all (default)", 0},
+    {"values", OPTION_VALUES, "N,...", 0, "values of a packet (default 64,256,352,2048)", 0},
+    {"bound", 'k', "K", 0, "error bound 2^-K of lattice and dense (default 10)", 0},
+    {"workers", 'w', "N", 0, "workers (default 4)", 0},
+    {"slots", OPTION_SLOTS, "N", 0, "slots, a power of two (default 64)", 0},
+    {"size", OPTION_SIZE, "NAME", 0, "of all vectors: cache (256 KiB), memory (see --memory), or both (default)", 0},
+    {"memory", OPTION_MEMORY, "BYTES", 0, "of values for the size memory (default 256M)", 0},
+    {"kernel", GN_OPTION_KERNEL, "NAME", 0, "codec kernel: " GN_KERNEL_NAMES, 0},
+    {"rounds", 'r', "N", 0, "results are medians of N (default 15)", 0},
+    {"json", GN_OPTION_JSON, 0, 0, "print JSON, not a table", 0},
+    {"output", 'o', "FILE", 0, "write JSON to FILE, besides what is printed", 0},
+    {"force", 'f', 0, 0, "overwrite FILE", 0},
+    {0},
+};
+
+static void parse_formats(struct argp_state *state, const char *text, bool *chosen)
+{
+    char item[32];
+    const bool all = !strcmp(text, "all");
+    for (int f = 0; f < GN_AGG_FORMATS; f++) chosen[f] = all;
+    for (const char *at = text; !all; at++) {
+        at = gn_list_item(at, item, sizeof item);
+        int f = 0;
+        while (f < GN_AGG_FORMATS && strcmp(item, format_names[f]) != 0) f++;
+        if (f == GN_AGG_FORMATS) argp_error(state, "'%s' is none of: int32, lattice, dense, all", item);
+        chosen[f] = true;
+        if (!*at) return;
+    }
+}
+
+static void parse_values(struct argp_state *state, const char *text, options *o)
+{
+    char item[32];
+    o->packet_count = 0;
+    for (const char *at = text;; at++) {
+        at = gn_list_item(at, item, sizeof item);
+        if (o->packet_count == PACKETS_MAX) argp_error(state, "more than %d sizes of packets", PACKETS_MAX);
+        o->packets[o->packet_count++] = gn_option_unsigned(state, "values", item, 1, GN_AGG_VALUES_MAX);
+        if (!*at) return;
+    }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+    switch (key) {
+    case OPTION_FORMATS:
+        parse_formats(state, arg, o->formats);
+        break;
+    case OPTION_VALUES:
+        parse_values(state, arg, o);
+        break;
+    case 'k':
+        gn_option_check(state, NULL, gn_parse_bound(arg, &o->bound_exp));
+        gn_option_check(state, NULL, gn_check_bound(GN_DENSE, o->bound_exp));
+        break;
+    case 'w':
+        o->workers = gn_option_unsigned(state, "workers", arg, 1, WORKERS_MAX);
+        break;
+    case OPTION_SLOTS:
+        o->slots = gn_option_unsigned(state, "slots", arg, 8, GN_AGG_SLOTS_MAX);
+        if (o->slots & (o->slots - 1)) argp_error(state, "--slots takes a power of two");
+        break;
+    case OPTION_SIZE:
+        if (strcmp(arg, "both") != 0) o->memory = gn_option_choice(state, "size", arg, "cache", "memory");
+        if (strcmp(arg, "both") != 0) o->cache = !o->memory;
+        break;
+    case OPTION_MEMORY:
+        gn_option_check(state, NULL, gn_parse_size(arg, &o->memory_bytes));
+        if (o->memory_bytes < 1u << 20 || o->memory_bytes > 1ull << 34) argp_error(state, "--memory takes 1M to 16G");
+        break;
+    case 'r':
+        o->rounds = gn_option_unsigned(state, "rounds", arg, 1, 1000);
+        break;
+    case ARGP_KEY_ARGS:
+        o->files = state->argv + state->next;
+        o->file_count = (size_t)(state->argc - state->next);
+        gn_option_check(state, NULL, gn_input_check_list(o->files, o->file_count));
+        if (o->file_count > WORKERS_MAX) argp_error(state, "more than %d FILEs", WORKERS_MAX);
+        break;
+    default:
+        return gn_file_option_parse(key, arg, state, &o->file) ? 0 : ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+// ---- running
+
+typedef struct bench {
+    const options *o;
+    float *values[WORKERS_MAX];  ///< of each worker
+    json_t *results;
+} bench;
+
+static size_t most_values(const options *o)
+{
+    const size_t memory = o->memory ? (size_t)o->memory_bytes / 4 : 0;
+    return (memory > CACHED ? memory : CACHED) / o->workers + GN_AGG_VALUES_MAX;
+}
+
+/// The workers' vectors: file i's values for worker i, from the first file again when there are fewer; or made ones.
+static gn_message fill(bench *b)
+{
+    const options *o = b->o;
+    const size_t count = most_values(o);
+    gn_codec codec;
+    gn_codec_init(&codec, GN_DENSE, o->bound_exp);
+    for (unsigned w = 0; w < o->workers; w++) {
+        float *file = NULL;
+        size_t file_count = 0;
+        b->values[w] = malloc(count * sizeof(float));
+        if (!b->values[w]) return "out of memory";
+        if (o->file_count) {
+            const char *name = o->files[w % o->file_count];
+            gn_message wrong = gn_values_load(name, GN_FORMAT_AUTO, &file, &file_count);
+            if (wrong) return wrong;
+            if (!file_count) wrong = gn_message_format("%s: holds no values", name);
+            if (wrong) free(file);
+            if (wrong) return wrong;
+        }
+        gn_bench_fill(file ? GN_BENCH_FILES : GN_BENCH_MIXED, &codec, file, file_count, b->values[w], count);
+        free(file);
+    }
+    return NULL;
+}
+
+static void print_header(const options *o)
+{
+    if (o->file.json) return;
+    printf(
+        "%u workers, %u slots. G/s: 10^9 values of workers added per second of CPU time, one thread; share: of a plain "
+        "addition of\n"
+        "integers; t/v: ticks of the time stamp counter per value; add: gn_switch_rx(); all: with gn_action_write() of "
+        "results; medians\n\n",
+        o->workers, o->slots);
+    printf("%-8s %6s %-7s %-7s %8s %8s %9s %8s %8s %7s %8s %8s %7s %8s\n", "format", "values", "size", "kernel",
+           "bytes", "result", "plain G/s", "add G/s", "share", "t/v", "all G/s", "share", "t/v", "ns/pkt");
+}
+
+static void report(bench *b, const gn_bench_load *load, const char *size, const gn_bench_switch_result *r)
+{
+    const double values = (double)load->count * load->values, packets = (double)load->count;
+    const double bytes = (double)load->datagram_bytes / packets,
+                 result = (double)r->result_bytes / (double)load->chunks;
+    const char *format = format_names[load->format];
+    json_array_append_new(
+        b->results,
+        json_pack(
+            "{s:s, s:i, s:s, s:s, s:i, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format",
+            format, "packet_values", (int)load->values, "size", size, "kernel", r->kernel, "workers",
+            (int)load->workers, "slots", (int)load->slots, "values", (json_int_t)values, "datagram_bytes",
+            gn_json_real(bytes), "result_bytes", gn_json_real(result), "plain_values_per_second",
+            gn_json_real(values / r->plain.seconds), "add_values_per_second", gn_json_real(values / r->add.seconds),
+            "all_values_per_second", gn_json_real(values / r->whole.seconds), "add_share", gn_json_real(r->add_share),
+            "all_share", gn_json_real(r->whole_share), "plain_ticks_per_value", gn_json_real(r->plain.ticks / values),
+            "add_ticks_per_value", gn_json_real(r->add.ticks / values), "all_ticks_per_value",
+            gn_json_real(r->whole.ticks / values), "add_ns_per_packet", gn_json_real(r->add.seconds / packets * 1e9)));
+    if (b->o->file.json) return;
+    printf("%-8s %6u %-7s %-7s %8.1f %8.1f %9.3f %8.3f %8.3f %7.3f %8.3f %8.3f %7.3f %8.1f\n", format, load->values,
+           size, r->kernel, bytes, result, values / r->plain.seconds * 1e-9, values / r->add.seconds * 1e-9,
+           r->add_share, r->add.ticks / values, values / r->whole.seconds * 1e-9, r->whole_share,
+           r->whole.ticks / values, r->add.seconds / packets * 1e9);
+    fflush(stdout);
+}
+
+static gn_message run_case(bench *b, gn_agg_format format, unsigned packet, bool memory)
+{
+    const options *o = b->o;
+    const size_t values = (memory ? (size_t)o->memory_bytes / 4 : CACHED) / o->workers;
+    gn_bench_load load = {.format = format,
+                          .bound_exp = format == GN_AGG_INT32 ? 0 : o->bound_exp,
+                          .workers = o->workers,
+                          .slots = o->slots,
+                          .values = (uint16_t)packet,
+                          .prefetch = memory,
+                          .chunks = values < packet ? 1 : values / packet,
+                          .data = (const float *const *)b->values};
+    gn_bench_switch_result result = {0};
+    gn_message wrong = gn_bench_load_make(&load);
+    if (!wrong) wrong = gn_bench_switch_run(&load, o->file.kernel, o->rounds, &result);
+    if (!wrong) report(b, &load, memory ? "memory" : "cache", &result);
+    gn_bench_load_free(&load);
+    return wrong;
+}
+
+static gn_message run_all(void *context)
+{
+    bench *b = context;
+    const options *o = b->o;
+    gn_message wrong = fill(b);
+    b->results = json_array();
+    if (!wrong && !b->results) wrong = "out of memory";
+    if (!wrong) print_header(o);
+    for (gn_agg_format format = 0; format < GN_AGG_FORMATS; format++) {
+        for (int memory = 0; memory <= 1 && o->formats[format]; memory++) {
+            if (memory ? !o->memory : !o->cache) continue;
+            for (size_t p = 0; p < o->packet_count && !wrong; p++) wrong = run_case(b, format, o->packets[p], memory);
+        }
+    }
+    return wrong;
+}
+
+static json_t *results(void *context)
+{
+    bench *b = context;
+    return json_pack("{s:i, s:i, s:O}", "k", b->o->bound_exp, "rounds", (int)b->o->rounds, "results", b->results);
+}
+
+int gn_command_bench_switch(int argc, char **argv)
+{
+    static const struct argp argp = {
+        option_table,
+        parse_option,
+        "[FILE...]",
+        "Measures the switch's core alone, in one thread and without a network: datagrams of workers, made beforehand, "
+        "go "
+        "into it, and results come out. Parsing, checks and the header's CRC are part of it. Worker i's gradient is "
+        "FILE "
+        "i (.npy, .f32, .gn, also .gz; repeated until there is enough), from the first again when there are fewer; "
+        "without FILEs made values of 0, 8 and 16 bits. Every result is checked.",
+        NULL,
+        NULL,
+        NULL};
+    options o = {.formats = {true, true, true},
+                 .packets = {64, 256, 352, 2048},
+                 .packet_count = 4,
+                 .cache = true,
+                 .memory = true,
+                 .memory_bytes = 256 << 20,
+                 .bound_exp = 10,
+                 .workers = 4,
+                 .slots = 64,
+                 .rounds = 15,
+                 .file = {.kernel = "auto"}};
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+
+    bench b = {.o = &o};
+    const int status = gn_bench_report(&(gn_bench){.name = "switch",
+                                                   .program = argv[0],
+                                                   .file = &o.file,
+                                                   .files = o.files,
+                                                   .file_count = o.file_count,
+                                                   .run = run_all,
+                                                   .results = results,
+                                                   .context = &b});
+    for (unsigned w = 0; w < o.workers; w++) free(b.values[w]);
+    json_decref(b.results);
+    return status;
+}

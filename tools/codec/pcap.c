@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pcap_filter.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/commands.h"
+#include "tools/files/file_options.h"
+#include "tools/kit/option_values.h"
+#include "tools/kit/output.h"
+#include "tools/kit/progress.h"
+
+typedef struct options {
+    gn_pcap_filter filter;
+    const char *rule_texts[GN_RULES_MAX];
+    size_t rule_texts_count;
+    gn_profile profile;
+    int bound_exp;
+    bool direction;
+    const char *tx_only;  // an option that was given and means something to transmit only
+    gn_file_options file;
+} options;
+
+enum { OPTION_DIRECTION = 256, OPTION_RULE, OPTION_CUT, OPTION_MTU, OPTION_TRUNCATED };
+
+static const struct argp_option option_table[] = {
+    {"direction", OPTION_DIRECTION, "tx|rx", 0, "host to wire (compress), or wire to host (restore); required", 0},
+    {"rule", OPTION_RULE, "RULE", 0,
+     "tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0: which packets, and how; "
+     "what is left out has its default; may be given several times, the first that matches wins. With rx only tos "
+     "matters",
+     0},
+    {"profile", 'p', "PROFILE", 0, "dense, lattice or paper, for rules that do not say (default dense)", 0},
+    {"bound", 'k', "K", 0, "error bound 2^-K, for rules that do not say (default 10)", 0},
+    {"cut", OPTION_CUT, "mtu|fill", 0,
+     "how packets above the host's MTU, captured before segmentation, are cut: to the MTU first, or to "
+     "what fills it after compression (default mtu)",
+     0},
+    {"mtu", OPTION_MTU, "BYTES", 0, "the wire's MTU; the host's is 8 less (default 1508)", 0},
+    {"truncated", OPTION_TRUNCATED, 0, 0,
+     "take the whole packets of a capture that ends within one (of a tcpdump that was killed, say)", 0},
+    {"force", 'f', 0, 0, "overwrite OUT", 0},
+    {"json", GN_OPTION_JSON, 0, 0, "print the counters as JSON", 0},
+    {"quiet", 'q', 0, 0, "print nothing but errors", 0},
+    {0},
+};
+
+static void set_direction(struct argp_state *state, options *o, const char *arg)
+{
+    o->filter.receive = gn_option_choice(state, "direction", arg, "tx", "rx");
+    o->direction = true;
+}
+
+static void set_cut(struct argp_state *state, options *o, const char *arg)
+{
+    o->filter.cut = gn_option_choice(state, "cut", arg, "mtu", "fill") ? GN_CUT_FILL : GN_CUT_MTU;
+    o->tx_only = "--cut";
+}
+
+static void set_mtu(struct argp_state *state, options *o, const char *arg)
+{
+    o->filter.wire_mtu = gn_option_number(state, "mtu", arg, 576, GN_PACKET_MAX);
+    o->tx_only = "--mtu";
+}
+
+static void add_rule(struct argp_state *state, options *o, const char *arg)
+{
+    if (o->rule_texts_count == GN_RULES_MAX) argp_error(state, "more than %d rules", GN_RULES_MAX);
+    o->rule_texts[o->rule_texts_count++] = arg;
+}
+
+/// Defaults are known when all options are: rules are read last.
+static void finish(struct argp_state *state, options *o)
+{
+    if (!o->direction) argp_error(state, "--direction tx or --direction rx is needed");
+    if (!o->file.output) argp_error(state, "two files are needed: the capture to read and the one to write");
+    if (o->filter.receive && o->tx_only)
+        argp_error(state, "%s means nothing with --direction rx: packets say how they were made", o->tx_only);
+    gn_option_check(state, NULL, gn_check_bound(o->profile, o->bound_exp));
+    gn_rule defaults = gn_rule_default();
+    gn_codec_init(&defaults.codec, o->profile, o->bound_exp);
+    for (size_t i = 0; i < o->rule_texts_count; i++) {
+        char why[256];
+        const char *wrong = gn_rule_parse(o->rule_texts[i], &defaults, &o->filter.rules[i], why, sizeof why);
+        if (wrong) argp_error(state, "--rule %s: %s", o->rule_texts[i], wrong);
+    }
+    o->filter.rule_count = o->rule_texts_count;
+    if (!o->rule_texts_count) o->filter.rules[o->filter.rule_count++] = defaults;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+    switch (key) {
+    case OPTION_DIRECTION:
+        set_direction(state, o, arg);
+        break;
+    case OPTION_RULE:
+        add_rule(state, o, arg);
+        break;
+    case 'p':
+        gn_option_check(state, NULL, gn_parse_profile(arg, &o->profile));
+        o->tx_only = "-p";
+        break;
+    case 'k':
+        gn_option_check(state, NULL, gn_parse_bound(arg, &o->bound_exp));
+        o->tx_only = "-k";
+        break;
+    case OPTION_CUT:
+        set_cut(state, o, arg);
+        break;
+    case OPTION_MTU:
+        set_mtu(state, o, arg);
+        break;
+    case OPTION_TRUNCATED:
+        o->filter.cut_short_allowed = true;
+        break;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 1) argp_error(state, "more than two files");
+        *(state->arg_num ? &o->file.output : &o->file.input) = arg;
+        break;
+    case ARGP_KEY_END:
+        finish(state, o);
+        break;
+    default:
+        return gn_file_option_parse(key, arg, state, &o->file) ? 0 : ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/// A capture with timestamps in nanoseconds, so that none is rounded.
+static gn_message open_capture(const char *path, FILE **file, pcap_t **capture)
+{
+    *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+    if (!*file) return gn_message_format("%s: %s", path, strerror(errno));
+    char error[PCAP_ERRBUF_SIZE];
+    *capture = pcap_fopen_offline_with_tstamp_precision(*file, PCAP_TSTAMP_PRECISION_NANO, error);
+    if (!*capture) {
+        if (*file != stdin) fclose(*file);
+        return gn_message_format("%s: %s", path, error);
+    }
+    int link = pcap_datalink(*capture);
+    if (link == DLT_EN10MB || link == DLT_RAW) return NULL;
+    const char *name = pcap_datalink_val_to_name(link);
+    gn_message wrong =
+        gn_message_format("%s: link type %s is neither EN10MB nor RAW; capture on one device (tcpdump -i eth0)", path,
+                          name ? name : "(unknown)");
+    pcap_close(*capture);
+    return wrong;
+}
+
+typedef struct progress_context {
+    gn_progress progress;
+    FILE *file;
+} progress_context;
+
+static void show_progress(void *context)
+{
+    progress_context *p = context;
+    long at = ftell(p->file);
+    if (at > 0) gn_progress_update(&p->progress, (uint64_t)at);
+}
+
+static gn_message filter_capture(options *o, pcap_t *in, FILE *file, gn_output *output)
+{
+    pcap_dumper_t *out = pcap_dump_fopen(in, gn_output_stream(output));
+    if (!out) return gn_message_format("%s: %s", gn_output_name(output), pcap_geterr(in));
+    struct stat st;
+    progress_context p = {.file = file};
+    gn_progress_start(&p.progress, o->file.input, fstat(fileno(file), &st) ? 0 : (uint64_t)st.st_size, o->file.quiet);
+    gn_message wrong = gn_pcap_filter_run(&o->filter, in, out, show_progress, &p);
+    gn_progress_end(&p.progress);
+    if (wrong) return gn_message_format("%s: %s", o->file.input, wrong);
+    if (pcap_dump_flush(out)) return gn_message_format("%s: %s", gn_output_name(output), strerror(errno));
+    // Not pcap_dump_close(), which would close the stream: that belongs to the output. pcap_dumper_t is the stream.
+    return NULL;
+}
+
+static gn_message run(options *o, const char *program)
+{
+    FILE *file = NULL;
+    pcap_t *in = NULL;
+    gn_output *output = NULL;
+    gn_message wrong = open_capture(o->file.input, &file, &in);
+    if (wrong) return wrong;
+    wrong = gn_output_check_inputs(o->file.output, &o->file.input, 1);
+    if (!wrong) wrong = gn_output_open(&output, o->file.output, o->file.force);
+    if (wrong) {
+        pcap_close(in);
+        return wrong;
+    }
+    wrong = filter_capture(o, in, file, output);
+    pcap_close(in);
+    if (wrong) {
+        gn_output_abort(output);
+        return wrong;
+    }
+    wrong = gn_output_commit(output);
+    if (wrong || o->file.quiet) return wrong;
+    if (o->filter.cut_short) gn_cli_note(program, "%s: ends within a packet, which was left out", o->file.input);
+    return gn_pcap_report(&o->filter, o->file.json, strcmp(o->file.output, "-") ? stdout : stderr);
+}
+
+int gn_command_pcap(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "IN.pcap OUT.pcap",
+        .doc =
+            "Does to every packet of a capture what the NIC does to it, in both of the capture's directions at once.\n"
+            "Packets keep their order and their timestamps; the result is a capture with the same link type (EN10MB or "
+            "RAW).\v"
+            "Prints the NIC's counters. '-' is standard input or output (the counters then go to standard error)."};
+    options o = {.profile = GN_DENSE, .bound_exp = 10, .filter = {.cut = GN_CUT_MTU, .wire_mtu = 1508}};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &o)) return GN_EXIT_USAGE;
+    gn_message wrong = run(&o, argv[0]);
+    if (wrong) gn_cli_error(argv[0], "%s", wrong);
+    gn_pcap_filter_free(&o.filter);
+    return wrong ? GN_EXIT_FAILED : GN_EXIT_OK;
+}

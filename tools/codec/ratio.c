@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// gradnic ratio: what compressing a dump would give, without writing anything.
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ratio_report.h"
+#include "tools/commands.h"
+#include "tools/files/file_options.h"
+#include "tools/files/pipeline.h"
+#include "tools/kit/option_values.h"
+#include "tools/kit/progress.h"
+
+enum { BOUNDS_MAX = 64 };
+
+typedef struct options {
+    gn_profile profiles[GN_PROFILE_COUNT];
+    size_t profile_count;
+    int bounds[BOUNDS_MAX];
+    size_t bound_count;
+    gn_rival_choice rivals[GN_RIVALS_MAX];
+    size_t rival_count;
+    bool rivals_given;
+    gn_file_options file;
+    char **files;
+    int file_count;
+} options;
+
+enum { OPTION_AGAINST = 0x100 };
+
+static const struct argp_option option_table[] = {
+    {"profile", 'p', "LIST", 0, "profiles, as dense,lattice; 'all' (dense, lattice and paper) is the default", 0},
+    {"bound", 'k', "LIST", 0, "error bounds 2^-K, as 6,8,10 or 2^-6,2^-8; the default is 10", 0},
+    {"against", OPTION_AGAINST, "LIST", 0,
+     "other compressors to put beside: zstd, lz4, snappy, zlib (lossless), zfp (same bound), with a level as in "
+     "zstd:3; 'all' that are compiled in is the default; none",
+     0},
+    GN_FORMAT_OPTION("the files are, when their names do"),
+    GN_KERNEL_OPTION(". The results do not depend on it"),
+    GN_THREADS_OPTION(". The results do not depend on it"),
+    {"quiet", 'q', 0, 0, "no progress, no notes", 0},
+    {"json", GN_OPTION_JSON, 0, 0, "results as JSON", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+    if (gn_file_option_parse(key, arg, state, &o->file)) return 0;
+    switch (key) {
+    case 'p':
+        gn_option_check(state, NULL, gn_parse_profiles(arg, o->profiles, &o->profile_count));
+        return 0;
+    case 'k':
+        gn_option_check(state, NULL, gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count));
+        return 0;
+    case OPTION_AGAINST:
+        gn_option_check(state, NULL, gn_parse_rivals(arg, o->rivals, &o->rival_count));
+        o->rivals_given = true;
+        return 0;
+    case ARGP_KEY_ARGS:
+        o->files = state->argv + state->next;
+        o->file_count = state->argc - state->next;
+        gn_option_check(state, NULL, gn_input_check_list(o->files, (size_t)o->file_count));
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "no FILE; '-' is standard input");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const char doc[] =
+    "Measure what compressing gradients would give: ratio, tags, classes and errors, beside other compressors."
+    "\v"
+    "FILE is .npy (dtype '<f4', any shape), raw .f32 or .gn, each also packed with gzip (.gz); '-' is standard input. "
+    "One table per file, and a "
+    "total when there are several.\n"
+    "\n"
+    "Columns:\n"
+    "  ratio                bytes of the values / of all the stream\n"
+    "  payload              the same without tag words, quad headers and runs\n"
+    "  bits                 of the stream, per value\n"
+    "  0 bit % ... 32 bit % paper, lattice: share of values that keep so many\n"
+    "  max, rms, mean error of decoded - value; the mean is the bias\n"
+    "  kept %               sum of |decoded| / sum of |value|\n"
+    "  above %              share of the values with errors above the bound\n"
+    "\n"
+    "The row 'entropy' is no codec but a limit: the entropy of the histogram of dense's and lattice's integers. No "
+    "format "
+    "that codes them one by one, each for itself, can need fewer bits; dense can, where zeros come together. Below: "
+    "the "
+    "share of the groups of 8 values that dense writes in each of its classes: zero; so many bits a value, signed (1 "
+    "to "
+    "8, 10, 12, 16) or not (u1 to u3); 32-bit words, which raw values need.\n"
+    "\n"
+    "Everything is compressed in pieces of 65536 values. Lossless compressors see the raw bytes; zfp is in its "
+    "fixed-accuracy mode with the bound as its tolerance, and left out where there are NaNs or infinities.\n"
+    "\n"
+    "Examples:\n"
+    "  gradnic ratio grads.npy\n"
+    "  gradnic ratio -p all -k 6,8,10 --against zstd,zfp layer*.npy.gz\n"
+    "  gradnic ratio --json -k 10 grads.f32 | jq '.files[0].results[0].ratio'\n";
+
+/// Adds the entropy of integers at every bound that they can have; none when no profile is made of integers.
+static gn_message list_entropies(const options *o, gn_ratio_subject *subjects, size_t *count)
+{
+    bool wanted = false;
+    for (size_t p = 0; p < o->profile_count; p++) wanted |= o->profiles[p] != GN_PAPER;
+    for (size_t b = 0; wanted && b < o->bound_count; b++) {
+        gn_ratio_subject *s = &subjects[(*count)++];
+        *s = (gn_ratio_subject){.kind = GN_RATIO_ENTROPY, .bound_exp = o->bounds[b]};
+        gn_codec_init(&s->codec, GN_DENSE, s->bound_exp);
+        s->histogram = gn_integer_counts_new();
+        s->total = gn_integer_counts_new();
+        if (!s->histogram || !s->total) return "out of memory";
+    }
+    return NULL;
+}
+
+/// All subjects of the run: profiles by bounds, entropies by bounds, lossy rivals by bounds, lossless rivals once.
+static gn_message list_subjects(const options *o, gn_ratio_subject *subjects, size_t *count)
+{
+    size_t n = 0;
+    const size_t most = (o->profile_count + o->rival_count + 1) * o->bound_count;
+    if (most > GN_RATIO_LINES)
+        return gn_message_format("%zu codecs and bounds; at most %d at a time", most, GN_RATIO_LINES);
+    for (size_t p = 0; p < o->profile_count; p++)
+        for (size_t b = 0; b < o->bound_count; b++) {
+            gn_ratio_subject *s = &subjects[n++];
+            *s = (gn_ratio_subject){.bound_exp = o->bounds[b]};
+            gn_message wrong = gn_check_bound(o->profiles[p], s->bound_exp);
+            if (wrong) return wrong;
+            const gn_status status = gn_codec_init_kernel(&s->codec, o->profiles[p], s->bound_exp, o->file.kernel);
+            if (status)
+                return gn_message_format("kernel '%s': %s", o->file.kernel ? o->file.kernel : "auto",
+                                         gn_status_string(status));
+        }
+    gn_message wrong = list_entropies(o, subjects, &n);
+    for (size_t p = 0; p < o->rival_count; p++)
+        for (size_t b = 0; b < (o->rivals[p].rival->lossless ? 1 : o->bound_count); b++)
+            subjects[n++] =
+                (gn_ratio_subject){.kind = GN_RATIO_RIVAL, .choice = o->rivals[p], .bound_exp = o->bounds[b]};
+    *count = n;
+    return wrong;
+}
+
+typedef struct job {
+    const gn_ratio_subject *subjects;
+    size_t count;
+    gn_values *values;
+    gn_progress progress;
+    gn_ratio_result *result;
+} job;
+
+/// One block on its way through the pipeline.
+typedef struct block {
+    float values[GN_RATIO_BLOCK];
+    size_t count;
+    gn_ratio_input input;
+    gn_ratio_stats stats[GN_RATIO_LINES];
+    gn_ratio_scratch *scratch;
+} block;
+
+static void *block_new(void *context)
+{
+    const job *j = context;
+    block *b = calloc(1, sizeof *b);
+    if (!b) return NULL;
+    b->scratch = gn_ratio_scratch_new(j->subjects, j->count);
+    if (b->scratch) return b;
+    free(b);
+    return NULL;
+}
+
+static void block_free(void *slot)
+{
+    block *b = slot;
+    gn_ratio_scratch_free(b->scratch);
+    free(b);
+}
+
+static gn_message block_read(void *context, void *slot, bool *end)
+{
+    job *j = context;
+    block *b = slot;
+    gn_message wrong = gn_values_read(j->values, b->values, GN_RATIO_BLOCK, &b->count);
+    *end = !b->count;
+    return wrong;
+}
+
+static gn_message block_work(void *context, void *slot)
+{
+    (void)context;
+    block *b = slot;
+    b->input = (gn_ratio_input){0};
+    gn_ratio_input_add(&b->input, b->values, b->count);
+    return gn_ratio_measure(b->scratch, b->values, b->count, b->stats);
+}
+
+static gn_message block_write(void *context, void *slot)
+{
+    job *j = context;
+    const block *b = slot;
+    gn_ratio_input_merge(&j->result->input, &b->input);
+    for (size_t i = 0; i < j->count; i++) gn_ratio_stats_merge(&j->result->stats[i], &b->stats[i]);
+    gn_progress_update(&j->progress, gn_input_file_position(gn_values_input(j->values)));
+    return NULL;
+}
+
+static gn_message measure_file(const options *o, const char *path, const gn_ratio_subject *subjects, size_t count,
+                               gn_ratio_result *result)
+{
+    job j = {.subjects = subjects, .count = count, .result = result};
+    for (size_t i = 0; i < count; i++)
+        if (subjects[i].kind == GN_RATIO_ENTROPY) gn_integer_counts_clear(subjects[i].histogram);
+    gn_message wrong = gn_values_open(&j.values, path, o->file.format);
+    if (wrong) return wrong;
+    gn_input *input = gn_values_input(j.values);
+    gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->file.quiet);
+    const gn_pipeline pipeline = {.context = &j,
+                                  .slot_new = block_new,
+                                  .slot_free = block_free,
+                                  .read = block_read,
+                                  .work = block_work,
+                                  .write = block_write,
+                                  .threads = o->file.threads,
+                                  .slot_bytes = 4 << 20};  // a block, its scratch, and what zstd and zlib keep
+    wrong = gn_pipeline_run(&pipeline);
+    gn_progress_end(&j.progress);
+    gn_values_close(j.values);
+    for (size_t i = 0; i < count; i++)
+        if (subjects[i].kind == GN_RATIO_ENTROPY)
+            result->stats[i].entropy = gn_integer_counts_entropy(subjects[i].histogram);
+    return wrong;
+}
+
+static void add_to_total(gn_ratio_result *total, const gn_ratio_result *result, const gn_ratio_subject *subjects,
+                         size_t count)
+{
+    gn_ratio_input_merge(&total->input, &result->input);
+    for (size_t i = 0; i < count; i++) {
+        gn_ratio_stats_merge(&total->stats[i], &result->stats[i]);
+        if (subjects[i].kind != GN_RATIO_ENTROPY) continue;
+        gn_integer_counts_merge(subjects[i].total, subjects[i].histogram);
+        total->stats[i].entropy = gn_integer_counts_entropy(subjects[i].total);
+    }
+}
+
+/// Measures and reports every file; one that cannot be read is reported and left out. Returns the exit status.
+static int measure_all(const options *o, const char *program, const gn_ratio_subject *subjects, size_t count)
+{
+    static gn_ratio_result total, result;
+    total.name = "total";
+    int status = GN_EXIT_OK, good = 0;
+    json_t *files = json_array();
+    for (int i = 0; i < o->file_count; i++) {
+        memset(&result, 0, sizeof result);
+        result.name = strcmp(o->files[i], "-") ? o->files[i] : "standard input";
+        gn_message wrong = measure_file(o, o->files[i], subjects, count, &result);
+        if (wrong) {
+            gn_cli_error(program, "%s", wrong);
+            status = GN_EXIT_FAILED;
+            continue;
+        }
+        good++;
+        add_to_total(&total, &result, subjects, count);
+        if (o->file.json) {
+            json_array_append_new(files, gn_ratio_json(&result, subjects, count));
+        } else {
+            if (good > 1) putchar('\n');
+            gn_ratio_print(&result, subjects, count, stdout);
+        }
+    }
+    if (o->file.json) {
+        json_t *all = json_pack("{s:o, s:o, s:o}", "environment", gn_json_environment(), "files", files, "total",
+                                gn_ratio_json(&total, subjects, count));
+        gn_message wrong = gn_json_print(all, stdout);
+        if (wrong) gn_cli_error(program, "%s", wrong);
+        if (wrong) status = GN_EXIT_FAILED;
+        return status;
+    }
+    json_decref(files);
+    if (good > 1) {
+        putchar('\n');
+        gn_ratio_print(&total, subjects, count, stdout);
+    }
+    return status;
+}
+
+int gn_command_ratio(int argc, char **argv)
+{
+    options o = {.bounds = {10}, .bound_count = 1};
+    static gn_ratio_subject subjects[GN_RATIO_LINES];
+    size_t count = 0;
+    gn_parse_profiles("all", o.profiles, &o.profile_count);
+    gn_parse_rivals("all", o.rivals, &o.rival_count);
+    const struct argp parser = {option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
+    argp_parse(&parser, argc, argv, 0, NULL, &o);
+    gn_message wrong = list_subjects(&o, subjects, &count);
+    if (wrong) {
+        gn_cli_error(argv[0], "%s", wrong);
+        return GN_EXIT_USAGE;
+    }
+    if (!o.rivals_given && !o.file.quiet && *gn_rivals_missing())
+        gn_cli_note(argv[0], "not compared with %s: not found when gradnic was built", gn_rivals_missing());
+    const int status = measure_all(&o, argv[0], subjects, count);
+    for (size_t i = 0; i < count; i++)
+        gn_integer_counts_free(subjects[i].histogram), gn_integer_counts_free(subjects[i].total);
+    return status;
+}

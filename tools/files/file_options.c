@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "file_options.h"
+
+#include "pipeline.h"
+#include "tools/kit/option_values.h"
+
+bool gn_file_option_parse(int key, char *arg, struct argp_state *state, gn_file_options *options)
+{
+    switch (key) {
+    case 'o':
+        options->output = arg;
+        return true;
+    case 'f':
+        options->force = true;
+        return true;
+    case 'q':
+        options->quiet = true;
+        return true;
+    case 'j':
+        gn_option_check(state, NULL, gn_parse_threads(arg, &options->threads));
+        return true;
+    case GN_OPTION_FORMAT:
+        gn_option_check(state, NULL, gn_parse_format(arg, &options->format));
+        return true;
+    case GN_OPTION_KERNEL:
+        gn_option_check(state, NULL, gn_parse_kernel(arg, &options->kernel));
+        return true;
+    case GN_OPTION_JSON:
+        options->json = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool gn_file_argument_parse(int key, char *arg, struct argp_state *state, gn_file_options *options)
+{
+    if (key == ARGP_KEY_ARG) {
+        if (options->input) argp_error(state, "one FILE at a time");
+        options->input = arg;
+        return true;
+    }
+    if (key == ARGP_KEY_NO_ARGS) {
+        argp_error(state, "no FILE; '-' is standard input");
+        return true;
+    }
+    return gn_file_option_parse(key, arg, state, options);
+}

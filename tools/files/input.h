@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TOOLS_FILES_INPUT_H
+#define GRADNIC_TOOLS_FILES_INPUT_H
+/// Bytes of a file or of standard input ("-"), in order. Unpacked on the way if gzip packed them: where a name ends in
+/// ".gz", and where standard input begins with gzip's magic.
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tools/kit/cli.h"
+
+typedef struct gn_input gn_input;
+
+/// Opens `path`; "-" is standard input.
+gn_message gn_input_open(gn_input **input, const char *path);
+
+/// Reads from a stream that the caller opened (and that gn_input_close() closes); `name` is for messages.
+gn_message gn_input_from_stream(gn_input **input, FILE *stream, const char *name);
+
+/// Reads `bytes` bytes; fewer only at the end of the input, which is no error. Messages begin with the input's name.
+gn_message gn_input_read(gn_input *input, void *buffer, size_t bytes, size_t *got);
+
+/// Looks at the next bytes (at most 16) without taking them.
+gn_message gn_input_peek(gn_input *input, void *buffer, size_t bytes, size_t *got);
+
+/// "standard input" for "-", otherwise the path as given.
+const char *gn_input_name(const gn_input *input);
+
+/// Whether the name, without a ".gz", ends in `suffix` (".npy"). Never for standard input.
+bool gn_input_has_suffix(const gn_input *input, const char *suffix);
+
+/// Whether it is a named file (not standard input, not a stream of the caller's).
+bool gn_input_is_file(const gn_input *input);
+
+/// For commands that take several files: refuses "-" more than once.
+gn_message gn_input_check_list(char *const *files, size_t count);
+
+/// Position in the (unpacked) bytes: how many have been read.
+uint64_t gn_input_offset(const gn_input *input);
+
+/// Bytes in all after unpacking; UINT64_MAX when that is not known before they were read (gzip, pipes).
+uint64_t gn_input_size(const gn_input *input);
+
+/// For a progress line: how much of the file was consumed, out of how much (0: not known).
+uint64_t gn_input_file_position(const gn_input *input);
+uint64_t gn_input_file_size(const gn_input *input);
+
+/// NULL is allowed.
+void gn_input_close(gn_input *input);
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// gradnic nic status, stats, set: what a running NIC says of itself, and changes to it.
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "nic.h"
+#include "options.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/daemon_client.h"
+#include "tools/kit/fault_options.h"
+#include "tools/kit/option_values.h"
+
+enum { KEY_RULE = 256, KEY_CUT, KEY_BYPASS, KEY_RATE };
+
+typedef struct client {
+    const char *device;
+    gn_daemon_options options;
+    json_t *request;
+} client;
+
+static void put_rule(client *c, const char *text)
+{
+    json_t *rules = json_object_get(c->request, "rules");
+    if (!rules) {
+        rules = json_array();
+        json_object_set_new(c->request, "rules", rules);
+    }
+    json_array_append_new(rules, json_string(text));
+}
+
+static void put_rate(struct argp_state *state, client *c, const char *text)
+{
+    uint64_t rate = 0;
+    gn_option_check(state, NULL, gn_nic_rate_parse(text, &rate));
+    json_object_set_new(c->request, "rate", json_integer((json_int_t)rate));
+}
+
+static error_t parse_common(int key, char *arg, struct argp_state *state)
+{
+    client *c = state->input;
+    if (gn_daemon_option_parse(key, arg, state, &c->options)) return 0;
+    if (key != 'd') return ARGP_ERR_UNKNOWN;
+    c->device = arg;
+    return 0;
+}
+
+static error_t parse_set(int key, char *arg, struct argp_state *state)
+{
+    client *c = state->input;
+    gn_profile profile;
+    int bound = 0;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = c;
+        return 0;
+    case 'p':
+        gn_option_check(state, NULL, gn_parse_profile(arg, &profile));
+        json_object_set_new(c->request, "profile", json_string(arg));
+        return 0;
+    case 'k':
+        gn_option_check(state, NULL, gn_parse_bound(arg, &bound));
+        json_object_set_new(c->request, "bound", json_integer(bound));
+        return 0;
+    case KEY_RULE:
+        put_rule(c, arg);
+        return 0;
+    case KEY_CUT:
+        json_object_set_new(c->request, "cut", json_string(arg));
+        return 0;
+    case KEY_BYPASS:
+        if (strcmp(arg, "on") != 0 && strcmp(arg, "off") != 0)
+            argp_error(state, "--bypass %s: on or off is needed", arg);
+        json_object_set_new(c->request, "bypass", json_boolean(!strcmp(arg, "on")));
+        return 0;
+    case KEY_RATE:
+        put_rate(state, c, arg);
+        return 0;
+    case ARGP_KEY_END:
+        if (json_object_size(c->request) < 2) argp_error(state, "nothing to set is given");
+        return 0;
+    default:
+        return gn_fault_option_request(key, arg, state, c->request) ? 0 : ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option common_options[] = {
+    {"device", 'd', "NAME", 0, "the NIC with this TUN device (default gn0)", -2},
+    {"control", 'c', "PATH", 0, "the NIC with this control socket", -2},
+    {0},
+};
+static const struct argp_option show_options[] = {GN_DAEMON_JSON_OPTION, {0}};
+static const struct argp_option stats_options[] = {GN_DAEMON_JSON_OPTION, GN_DAEMON_PROMETHEUS_OPTION, {0}};
+static const struct argp_option set_options[] = {
+    {"profile", 'p', "PROFILE", 0, "profile of every rule", 0},
+    {"bound", 'k', "K", 0, "error bound 2^-K of every rule", 0},
+    {"rule", KEY_RULE, "RULE", 0, "replaces the rules; several replace them by several", 0},
+    {"cut", KEY_CUT, "CUT", 0, "mtu or fill", 0},
+    {"bypass", KEY_BYPASS, "on|off", 0, "pass everything untouched, or not", 0},
+    {"rate", KEY_RATE, "RATE", 0, "speed of the link; 0 or unlimited: not limited", 0},
+    {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "probability of loss", 0},
+    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "probability of duplication", 0},
+    {"reorder", GN_OPTION_FAULT_REORDER, "P", 0, "probability of reordering", 0},
+    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "how long a reordered datagram is held back", 0},
+    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay of every datagram (times at most 10s)", 0},
+    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "variation of the delay", 0},
+    {"seed", GN_OPTION_FAULT_SEED, "NUMBER", 0, "seed of the random numbers", 0},
+    {0},
+};
+
+static const struct argp common_argp = {common_options, parse_common, 0, 0, 0, 0, 0};
+
+static int ask(int argc, char **argv, const char *command, const struct argp *argp, bool silent)
+{
+    char program[64], path[108];
+    client c = {.device = "gn0", .request = json_pack("{s:s}", "command", command)};
+    snprintf(program, sizeof program, "gradnic nic %s", command);
+    argv[0] = program;
+    argp_parse(argp, argc, argv, 0, NULL, &c);
+    gn_nic_control_default(c.device, path, sizeof path);
+    if (!c.options.control) c.options.control = path;
+    const int status = gn_daemon_ask(&(gn_daemon_question){
+        .program = program, .daemon = "NIC", .options = c.options, .request = c.request, .silent = silent});
+    json_decref(c.request);
+    return status;
+}
+
+static error_t parse_show(int key, char *arg, struct argp_state *state)
+{
+    if (key == ARGP_KEY_INIT) state->child_inputs[0] = state->input;
+    return key == GN_DAEMON_JSON || key == GN_DAEMON_PROMETHEUS ? parse_common(key, arg, state) : ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_child common_child[] = {{&common_argp, 0, NULL, 0}, {0}};
+
+int gn_command_nic_status(int argc, char **argv)
+{
+    static const struct argp argp = {show_options, parse_show, 0, "What a running NIC is and how it is set.",
+                                     common_child, 0,          0};
+    return ask(argc, argv, "status", &argp, false);
+}
+
+int gn_command_nic_stats(int argc, char **argv)
+{
+    static const struct argp argp = {stats_options, parse_show, 0, "Every counter of a running NIC.",
+                                     common_child,  0,          0};
+    return ask(argc, argv, "stats", &argp, false);
+}
+
+int gn_command_nic_set(int argc, char **argv)
+{
+    static const struct argp argp = {
+        set_options, parse_set, 0, "Changes a running NIC: all that is given, or nothing.", common_child, 0, 0};
+    return ask(argc, argv, "set", &argp, true);
+}

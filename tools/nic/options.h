@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TOOLS_NIC_OPTIONS_H
+#define GRADNIC_TOOLS_NIC_OPTIONS_H
+/// Options of `gradnic nic`.
+
+#include "driver/nic.h"
+#include "tools/kit/cli.h"
+
+typedef struct gn_nic_options {
+    gn_nic_config config;
+    const char *control;     ///< NULL: by the device's name; "none": no socket
+    char control_path[108];  ///< what it came to
+    bool quiet;
+} gn_nic_options;
+
+/// Reads the command line; ends the program on wrong usage. `options->config.peers` is to be handed to gn_nic_open().
+void gn_nic_options_parse(gn_nic_options *options, int argc, char **argv);
+
+/// A link's speed: a rate of at least 1kbit, or 0 or "unlimited". @return NULL, or what is wrong
+gn_message gn_nic_rate_parse(const char *text, uint64_t *rate);
+
+/// Where the NIC with this device listens when --control does not say: /run/gradnic/DEVICE.sock.
+void gn_nic_control_default(const char *device, char *path, size_t room);
+
+#endif

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nic_options.h"
+
+#include <argp.h>
+#include <string.h>
+
+#include "driver/rules.h"
+#include "tools/kit/option_values.h"
+
+typedef struct parse_state {
+    gn_sim_nic_options *o;
+    const char *rule_texts[GN_SIM_NIC_RULES];
+    gn_profile profile;
+    int bound_exp;
+} parse_state;
+
+enum {
+    OPT_RATE = 0x100,
+    OPT_CLOCK,
+    OPT_CLOCK_B,
+    OPT_MODEL,
+    OPT_PACE,
+    OPT_MTU,
+    OPT_TRANSPORT,
+    OPT_SIZE,
+    OPT_DUPLEX,
+    OPT_RULE,
+    OPT_DELAY,
+    OPT_LOSS,
+    OPT_CORRUPT,
+    OPT_SEED,
+    OPT_FIFO,
+    OPT_PCAP_WIRE,
+    OPT_JSON,
+};
+
+static const char doc[] =
+    "Simulates two hosts, their NICs with gradnic in hardware, and the link between them, cycle by cycle, and reports "
+    "what the "
+    "link carried, what the hosts saw, and what was the bottleneck.\v"
+    "Every frame that a NIC gives is compared with what the C model makes of the frame it was given; a difference ends "
+    "the simulation. Times are simulated: the same input, options and seed give the same report.\n"
+    "\n"
+    "A host's DMA gives frames to its NIC over a bus of 256 bits at the NIC's clock (25.6 Gbit/s at 100 MHz); the NIC "
+    "gives what it makes of them to a FIFO, and the MAC sends from there: preamble, at least 64 bytes with the FCS, "
+    "gap. At the other end the MAC checks the FCS and fills a FIFO, which the other NIC reads; what finds that full "
+    "is dropped.\n"
+    "\n"
+    "Exit status: 0 done and all frames as the C model has them, 1 failed, 2 wrong usage.\n"
+    "\n"
+    "Examples:\n"
+    "  gradnic sim nic --rate 10gbit --input grads.npy\n"
+    "  gradnic sim nic --rate 10gbit --pace 10gbit -i grads.npy -p lattice -k 8\n"
+    "  gradnic sim nic --rate 25gbit -i host.pcap --loss 1% --pcap-wire wire.pcap";
+
+static const struct argp_option table[] = {
+    {0, 0, 0, 0, "What is sent:", 1},
+    {"input", 'i', "FILE", 0,
+     "gradients (.npy, .f32, .gn, also .gz), or a capture of frames as a host gives them (pcap, pcapng; link type "
+     "EN10MB "
+     "or RAW); required",
+     0},
+    {"size", OPT_SIZE, "SIZE", 0, "of gradients to send, the file cut or repeated (the file's)", 0},
+    {"transport", OPT_TRANSPORT, "udp|tcp", 0,
+     "what gradients are sent in, marked with the first rule's ToS: datagrams, or the segments of one connection (udp)",
+     0},
+    {"mtu", OPT_MTU, "BYTES", 0, "the host's; the wire's is 8 more (1500)", 0},
+    {"pace", OPT_PACE, "max|stamps|RATE", 0,
+     "when the host gives the next frame: as soon as the NIC takes it, at its time stamp in the capture, or as an "
+     "Ethernet of that rate would (max)",
+     0},
+    {"duplex", OPT_DUPLEX, 0, 0, "both hosts send the same", 0},
+    {0, 0, 0, 0, "NICs:", 2},
+    {"model", OPT_MODEL, "behavioural|rtl", 0,
+     "the C model behind the NIC's ports, or the hardware itself, Verilated (behavioural)", 0},
+    {"clock", OPT_CLOCK, "FREQUENCY", 0, "of the NICs (100mhz)", 0},
+    {"clock-b", OPT_CLOCK_B, "FREQUENCY", 0, "of host b's NIC, where it is another one", 0},
+    {"profile", 'p', "PROFILE", 0, "dense, lattice or paper, for rules that do not say; none: compress nothing (dense)",
+     0},
+    {"bound", 'k', "K", 0, "error bound 2^-K, for rules that do not say (10)", 0},
+    {"rule", OPT_RULE, "RULE", 0,
+     "tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0: which packets, and how; what is left out has its "
+     "default; up to four, the first that matches wins",
+     0},
+    {0, 0, 0, 0, "MACs and link:", 3},
+    {"rate", OPT_RATE, "RATE", 0, "of the link (10gbit)", 0},
+    {"fifo", OPT_FIFO, "SIZE", 0, "of each FIFO between NIC and MAC (64K)", 0},
+    {"delay", OPT_DELAY, "TIME", 0, "of the link (500ns)", 0},
+    {"loss", OPT_LOSS, "PROBABILITY", 0, "of a frame to be lost on the link (0)", 0},
+    {"corrupt", OPT_CORRUPT, "PROBABILITY", 0, "of a frame to have a wrong bit (0)", 0},
+    {"seed", OPT_SEED, "N", 0, "of both (1)", 0},
+    {0, 0, 0, 0, "Output:", 4},
+    {"pcap-wire", OPT_PCAP_WIRE, "FILE", 0, "write what the MACs send as a capture, with simulated times", 0},
+    {"force", 'f', 0, 0, "overwrite FILE", 0},
+    {"json", OPT_JSON, 0, 0, "print the report as JSON", 0},
+    {"quiet", 'q', 0, 0, "no progress", 0},
+    {0},
+};
+
+static uint64_t rate_of(struct argp_state *state, const char *name, const char *text)
+{
+    uint64_t rate = 0;
+    gn_option_check(state, name, gn_parse_rate(text, &rate));
+    if (rate < 1000000 || rate > 400000000000u) argp_error(state, "--%s: %s is outside 1mbit to 400gbit", name, text);
+    return rate;
+}
+
+static void set_pace(struct argp_state *state, gn_sim_nic_options *o, const char *text)
+{
+    if (!strcmp(text, "max")) {
+        o->pace = GN_SIM_PACE_MAX;
+    } else if (!strcmp(text, "stamps")) {
+        o->pace = GN_SIM_PACE_STAMPS;
+    } else {
+        o->pace_rate = rate_of(state, "pace", text);
+        o->pace = GN_SIM_PACE_RATE;
+    }
+}
+
+static void set_clock(struct argp_state *state, const char *name, const char *text, uint64_t *hertz)
+{
+    gn_option_check(state, name, gn_parse_frequency(text, hertz));
+    if (*hertz < 1000000 || *hertz > 2000000000) argp_error(state, "--%s: %s is outside 1mhz to 2ghz", name, text);
+}
+
+static void set_size(struct argp_state *state, const char *name, const char *text, uint64_t low, uint64_t high,
+                     uint64_t *size)
+{
+    gn_option_check(state, name, gn_parse_size(text, size));
+    if (*size < low || *size > high)
+        argp_error(state, "--%s: %s is outside %s to %s", name, text, gn_human_bytes(low).s, gn_human_bytes(high).s);
+}
+
+static void set_profile(struct argp_state *state, parse_state *p, const char *text)
+{
+    p->o->bypass = !strcmp(text, "none");
+    if (!p->o->bypass) gn_option_check(state, "profile", gn_parse_profile_or(text, "none", &p->profile));
+}
+
+static bool parse_traffic(int key, char *arg, struct argp_state *state, gn_sim_nic_options *o)
+{
+    switch (key) {
+    case 'i':
+        o->input = arg;
+        return true;
+    case OPT_SIZE:
+        set_size(state, "size", arg, 4, UINT64_C(1) << 32, &o->size);
+        return true;
+    case OPT_TRANSPORT:
+        o->tcp = gn_option_choice(state, "transport", arg, "udp", "tcp");
+        return true;
+    case OPT_MTU:
+        o->mtu = gn_option_unsigned(state, "mtu", arg, 68, 9000);
+        return true;
+    case OPT_PACE:
+        set_pace(state, o, arg);
+        return true;
+    case OPT_DUPLEX:
+        return o->duplex = true;
+    default:
+        return false;
+    }
+}
+
+static bool parse_nic(int key, char *arg, struct argp_state *state, parse_state *p)
+{
+    switch (key) {
+    case OPT_MODEL:
+        p->o->rtl = gn_option_choice(state, "model", arg, "behavioural", "rtl");
+        return true;
+    case OPT_CLOCK:
+        set_clock(state, "clock", arg, &p->o->clock_hz);
+        return true;
+    case OPT_CLOCK_B:
+        set_clock(state, "clock-b", arg, &p->o->clock_b_hz);
+        return true;
+    case 'p':
+        set_profile(state, p, arg);
+        return true;
+    case 'k':
+        gn_option_check(state, NULL, gn_parse_bound(arg, &p->bound_exp));
+        return true;
+    case OPT_RULE:
+        if (p->o->rule_count == GN_SIM_NIC_RULES) argp_error(state, "more than %d rules", GN_SIM_NIC_RULES);
+        p->rule_texts[p->o->rule_count++] = arg;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool parse_link(int key, char *arg, struct argp_state *state, gn_sim_nic_options *o)
+{
+    switch (key) {
+    case OPT_RATE:
+        o->rate = rate_of(state, "rate", arg);
+        return true;
+    case OPT_FIFO:
+        set_size(state, "fifo", arg, 16 << 10, 1 << 30, &o->fifo_bytes);
+        return true;
+    case OPT_DELAY:
+        gn_option_check(state, "delay", gn_parse_duration(arg, &o->delay_ns));
+        if (o->delay_ns > 1000000000) argp_error(state, "--delay: %s is more than 1s", arg);
+        return true;
+    case OPT_LOSS:
+        gn_option_check(state, "loss", gn_parse_probability(arg, &o->loss));
+        return true;
+    case OPT_CORRUPT:
+        gn_option_check(state, "corrupt", gn_parse_probability(arg, &o->corrupt));
+        return true;
+    case OPT_SEED:
+        o->seed = gn_option_number(state, "seed", arg, 0, INT64_MAX);
+        return true;
+    case OPT_PCAP_WIRE:
+        o->pcap_wire = arg;
+        return true;
+    case 'f':
+        return o->force = true;
+    case OPT_JSON:
+        return o->json = true;
+    case 'q':
+        return o->quiet = true;
+    default:
+        return false;
+    }
+}
+
+/// Defaults are known when all options are: rules are read last.
+static void finish(struct argp_state *state, parse_state *p)
+{
+    gn_sim_nic_options *o = p->o;
+    if (!o->input) argp_error(state, "--input FILE is needed: gradients, or a capture");
+    gn_option_check(state, NULL, gn_check_bound(p->profile, p->bound_exp));
+    gn_rule defaults = gn_rule_default();
+    gn_codec_init(&defaults.codec, p->profile, p->bound_exp);
+    for (unsigned i = 0; i < o->rule_count; i++) {
+        char why[256];
+        const char *wrong = gn_rule_parse(p->rule_texts[i], &defaults, &o->rules[i], why, sizeof why);
+        if (wrong) argp_error(state, "--rule %s: %s", p->rule_texts[i], wrong);
+    }
+    if (!o->clock_b_hz) o->clock_b_hz = o->clock_hz;
+    if (!o->rule_count) o->rules[o->rule_count++] = defaults;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    parse_state *p = state->input;
+    if (parse_traffic(key, arg, state, p->o) || parse_nic(key, arg, state, p) || parse_link(key, arg, state, p->o))
+        return 0;
+    if (key == ARGP_KEY_ARG) argp_error(state, "'%s': no argument is wanted; --input FILE says what is sent", arg);
+    if (key == ARGP_KEY_END) finish(state, p);
+    return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
+}
+
+void gn_sim_nic_parse(gn_sim_nic_options *options, int argc, char **argv)
+{
+    *options = (gn_sim_nic_options){
+        .rate = 10000000000u, .clock_hz = 100000000, .mtu = 1500, .delay_ns = 500, .seed = 1, .fifo_bytes = 64 << 10};
+    parse_state p = {.o = options, .profile = GN_DENSE, .bound_exp = 10};
+    const struct argp parser = {.options = table, .parser = parse, .doc = doc};
+    argp_parse(&parser, argc, argv, 0, NULL, &p);
+}
