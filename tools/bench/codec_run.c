@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "codec.h"
+#include "net/clock.h"
 #include "stopwatch.h"
-#include "tools/kit/progress.h"
 
 enum { REPETITIONS_MAX = 1000, WARM_UP_NS = 2000000 };
 
@@ -59,12 +59,12 @@ typedef bool pass_function(const gn_bench_case *c, gn_bench_subject *s);
 // How many passes take long enough to be measured.
 static size_t passes_for(const gn_bench_case *c, gn_bench_subject *s, pass_function *pass)
 {
-    uint64_t begun = gn_clock_ns(), now;
+    uint64_t begun = gn_now(), now;
     size_t passes = 0;
     do {
         pass(c, s);
         passes++;
-        now = gn_clock_ns();
+        now = gn_now();
     } while (now - begun < WARM_UP_NS);
     return passes;
 }
@@ -120,10 +120,10 @@ static gn_message prepare(const gn_bench_case *c, gn_bench_subject *s, samples *
 static void repeat(const gn_bench_case *c, gn_bench_subject *s, samples *t)
 {
     if (t->count >= 3 && t->spent > c->seconds) return;
-    uint64_t begun = gn_clock_ns();
+    uint64_t begun = gn_now();
     t->compress[t->count] = timed(c, s, compress_pass, t->compress_passes);
     t->decompress[t->count++] = timed(c, s, decompress_pass, t->decompress_passes);
-    t->spent += 1e-9 * (double)(gn_clock_ns() - begun);
+    t->spent += gn_seconds(gn_now() - begun);
 }
 
 gn_message gn_bench_run(const gn_bench_case *c, gn_bench_subject *subjects, size_t subject_count,

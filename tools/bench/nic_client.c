@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
+#include "net/clock.h"
 #include "nic.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/command.h"
@@ -17,9 +17,7 @@
 
 static double now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return gn_seconds(gn_now());
 }
 
 static int connect_to(const gn_bench_nic *b, uint16_t port)

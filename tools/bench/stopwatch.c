@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tools/kit/progress.h"
+#include "net/clock.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -28,12 +28,12 @@ static uint64_t read_ticks(void)
 
 gn_stopwatch gn_stopwatch_start(void)
 {
-    return (gn_stopwatch){cpu_ns(), gn_clock_ns(), read_ticks()};
+    return (gn_stopwatch){cpu_ns(), gn_now(), read_ticks()};
 }
 
 gn_span gn_stopwatch_stop(gn_stopwatch begun, size_t passes)
 {
-    double ticks = (double)(read_ticks() - begun.ticks), wall_ns = (double)(gn_clock_ns() - begun.wall_ns);
+    double ticks = (double)(read_ticks() - begun.ticks), wall_ns = (double)(gn_now() - begun.wall_ns);
     double ns = (double)(cpu_ns() - begun.ns);
     return (gn_span){ns * 1e-9 / (double)passes, ticks * (ns / wall_ns) / (double)passes};
 }

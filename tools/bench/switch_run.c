@@ -6,8 +6,8 @@
 
 #include <gradnic/switch.h>
 
+#include "net/clock.h"
 #include "switch.h"
-#include "tools/kit/progress.h"
 
 enum { ROUNDS_MAX = 1000, WARM_UP_NS = 2000000, OUTPUTS = 16 };
 
@@ -153,12 +153,12 @@ static pass_function *const passes[PASSES] = {plain_pass, add_pass, whole_pass};
 /// How many passes take long enough to be measured.
 static size_t passes_for(run *r, pass_function *pass)
 {
-    const uint64_t begun = gn_clock_ns();
+    const uint64_t begun = gn_now();
     size_t count = 0;
     do {
         pass(r);
         count++;
-    } while (gn_clock_ns() - begun < WARM_UP_NS);
+    } while (gn_now() - begun < WARM_UP_NS);
     return count;
 }
 

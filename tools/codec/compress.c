@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/clock.h"
 #include "tools/commands.h"
 #include "tools/files/block_buffer.h"
 #include "tools/files/file_options.h"
@@ -228,7 +229,7 @@ static gn_message compress_file(const options *o, const char *path)
 {
     job j = {0};
     gn_output *output = NULL;
-    const uint64_t started = gn_clock_ns();
+    const uint64_t started = gn_now();
     const gn_status status = gn_codec_init_kernel(&j.codec, o->profile, o->bound_exp, o->file.kernel);
     if (status)
         return gn_message_format("kernel '%s': %s", o->file.kernel ? o->file.kernel : "auto", gn_status_string(status));
@@ -245,7 +246,7 @@ static gn_message compress_file(const options *o, const char *path)
         gn_output_abort(output);
     else
         wrong = gn_output_commit(output);
-    if (!wrong) wrong = report(o, &j, path, gn_clock_ns() - started);
+    if (!wrong) wrong = report(o, &j, path, gn_now() - started);
     gn_values_close(j.values);
     return wrong;
 }

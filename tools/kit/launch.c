@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A process for each local rank, and a process that waits for them all.
 #include "launch.h"
 
 #include <dirent.h>
@@ -13,81 +14,81 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "progress.h"
+#include "net/clock.h"
 
-typedef struct family {
+typedef struct launched {
     const gn_launch *launch;
-    pid_t *pid;  // 0: ended
+    pid_t *pid;  // of each rank's process; 0: it has ended
     unsigned alive;
     int result;
-    uint64_t deadline;  // of those that are left; 0: none yet
-    int caught;         // the signal that ends it all; 0: none
-    bool signalled;     // the ranks were sent a signal from here: that they ended by one is no news
+    uint64_t deadline;  // of the ranks that are left; 0: none yet
+    int caught;         // the signal that ends everything; 0: none
+    bool signalled;     // from here: that a rank ended by a signal is no news then
     sigset_t before;    // the caller's mask, which the ranks get back
-} family;
+} launched;
 
-static void signal_all(family *f, int number)
+static void signal_all(launched *l, int number)
 {
-    f->signalled = true;
-    for (unsigned r = 0; r < f->launch->ranks; r++)
-        if (f->pid[r]) kill(f->pid[r], number);
+    l->signalled = true;
+    for (unsigned r = 0; r < l->launch->ranks; r++)
+        if (l->pid[r]) kill(l->pid[r], number);
 }
 
-/// The others are given `ms` to end by themselves, unless less is left already.
-static void hurry(family *f, unsigned ms)
+/// Gives the others `ms` to end by themselves, unless less is left already.
+static void hurry(launched *l, unsigned ms)
 {
-    const uint64_t deadline = gn_clock_ns() + (uint64_t)ms * 1000000;
-    if (!f->deadline || deadline < f->deadline) f->deadline = deadline;
+    const uint64_t deadline = gn_now() + ms * GN_MILLISECOND;
+    if (!l->deadline || deadline < l->deadline) l->deadline = deadline;
 }
 
-static void note_end(family *f, unsigned rank, int status)
+static void note_end(launched *l, unsigned rank, int status)
 {
-    f->pid[rank] = 0;
-    f->alive--;
+    l->pid[rank] = 0;
+    l->alive--;
     if (WIFEXITED(status) && !WEXITSTATUS(status)) return;
-    if (WIFSIGNALED(status) && !f->signalled)  // one that failed on its own has said why itself
-        gn_cli_error(f->launch->program, "rank %u was killed by signal %d (%s)", rank, WTERMSIG(status),
+    if (WIFSIGNALED(status) && !l->signalled)  // one that failed on its own has said why itself
+        gn_cli_error(l->launch->program, "rank %u was killed by signal %d (%s)", rank, WTERMSIG(status),
                      strsignal(WTERMSIG(status)));
-    if (!f->result) f->result = WIFEXITED(status) ? WEXITSTATUS(status) : GN_EXIT_FAILED;
-    hurry(f, f->launch->grace_ms);
+    if (!l->result) l->result = WIFEXITED(status) ? WEXITSTATUS(status) : GN_EXIT_FAILED;
+    hurry(l, l->launch->grace_ms);
 }
 
-static void reap(family *f)
+static void reap(launched *l)
 {
-    for (unsigned r = 0; r < f->launch->ranks; r++) {
+    for (unsigned r = 0; r < l->launch->ranks; r++) {
         int status;
-        if (f->pid[r] && waitpid(f->pid[r], &status, WNOHANG) == f->pid[r]) note_end(f, r, status);
+        if (l->pid[r] && waitpid(l->pid[r], &status, WNOHANG) == l->pid[r]) note_end(l, r, status);
     }
 }
 
-/// Waits for a child to end, a signal or the deadline.
-static void wait_for_news(family *f, const sigset_t *signals)
+/// Waits until a process ends, a signal comes, or the deadline passes.
+static void wait_for_news(launched *l, const sigset_t *signals)
 {
     struct timespec limit = {.tv_sec = 3600};
-    if (f->deadline) {
-        const uint64_t now = gn_clock_ns(), left = now < f->deadline ? f->deadline - now : 0;
+    if (l->deadline) {
+        const uint64_t now = gn_now(), left = now < l->deadline ? l->deadline - now : 0;
         if (!left) {
-            for (unsigned r = 0; r < f->launch->ranks; r++)
-                if (f->pid[r] && !f->caught) gn_cli_error(f->launch->program, "rank %u did not end; killed", r);
-            signal_all(f, SIGKILL);
-            f->deadline = UINT64_MAX;  // nothing survives that
+            for (unsigned r = 0; r < l->launch->ranks; r++)
+                if (l->pid[r] && !l->caught) gn_cli_error(l->launch->program, "rank %u did not end; killed", r);
+            signal_all(l, SIGKILL);
+            l->deadline = UINT64_MAX;  // nothing survives that
             return;
         }
-        if (left < 3600u * UINT64_C(1000000000)) {
-            limit.tv_sec = (time_t)(left / 1000000000);
-            limit.tv_nsec = (long)(left % 1000000000);
+        if (left < 3600 * GN_SECOND) {
+            limit.tv_sec = (time_t)(left / GN_SECOND);
+            limit.tv_nsec = (long)(left % GN_SECOND);
         }
     }
     const int number = sigtimedwait(signals, NULL, &limit);
     if (number <= 0 || number == SIGCHLD) return;
-    f->caught = number;
-    signal_all(f, SIGTERM);
-    hurry(f, 2000);
+    l->caught = number;
+    signal_all(l, SIGTERM);
+    hurry(l, 2000);
 }
 
-static void start_ranks(family *f, const char *rendezvous)
+static void start_ranks(launched *l, const char *rendezvous)
 {
-    const gn_launch *launch = f->launch;
+    const gn_launch *launch = l->launch;
     const pid_t parent = getpid();
     for (unsigned r = 0; r < launch->ranks; r++) {
         fflush(NULL);
@@ -95,21 +96,21 @@ static void start_ranks(family *f, const char *rendezvous)
         if (!pid) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             if (getppid() != parent) _exit(GN_EXIT_FAILED);  // it died before that took hold
-            sigprocmask(SIG_SETMASK, &f->before, NULL);
+            sigprocmask(SIG_SETMASK, &l->before, NULL);
             exit(launch->run(r, rendezvous, launch->context));
         }
         if (pid < 0) {
             gn_cli_error(launch->program, "rank %u cannot be started: %s", r, strerror(errno));
-            f->result = GN_EXIT_FAILED;
-            signal_all(f, SIGTERM);
+            l->result = GN_EXIT_FAILED;
+            signal_all(l, SIGTERM);
             return;
         }
-        f->pid[r] = pid;
-        f->alive++;
+        l->pid[r] = pid;
+        l->alive++;
     }
 }
 
-/// SIGCHLD, and what ends a program, unless whoever started it wants that ignored (nohup).
+/// SIGCHLD, and the signals that end a program, unless the caller wants them ignored (nohup).
 static sigset_t awaited_signals(void)
 {
     static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
@@ -137,20 +138,20 @@ int gn_launch_ranks(const gn_launch *launch)
     const char *tmp = getenv("TMPDIR");
     char folder[PATH_MAX], rendezvous[PATH_MAX + 32];
     snprintf(folder, sizeof folder, "%s/gradnic-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-    family f = {.launch = launch, .pid = calloc(launch->ranks, sizeof *f.pid)};
-    if (!f.pid || !mkdtemp(folder)) {
+    launched l = {.launch = launch, .pid = calloc(launch->ranks, sizeof *l.pid)};
+    if (!l.pid || !mkdtemp(folder)) {
         gn_cli_error(launch->program, "%s: %s", folder, strerror(errno));
-        free(f.pid);
+        free(l.pid);
         return GN_EXIT_FAILED;
     }
     snprintf(rendezvous, sizeof rendezvous, "file://%s/rendezvous", folder);
     const sigset_t signals = awaited_signals();
-    sigprocmask(SIG_BLOCK, &signals, &f.before);
-    start_ranks(&f, rendezvous);
-    for (reap(&f); f.alive; reap(&f)) wait_for_news(&f, &signals);
+    sigprocmask(SIG_BLOCK, &signals, &l.before);
+    start_ranks(&l, rendezvous);
+    for (reap(&l); l.alive; reap(&l)) wait_for_news(&l, &signals);
     remove_folder(launch->program, folder);
-    free(f.pid);
-    sigprocmask(SIG_SETMASK, &f.before, NULL);
-    if (f.caught) raise(f.caught);
-    return f.result;
+    free(l.pid);
+    sigprocmask(SIG_SETMASK, &l.before, NULL);
+    if (l.caught) raise(l.caught);
+    return l.result;
 }

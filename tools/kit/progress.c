@@ -3,20 +3,13 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "net/clock.h"
 
-static const uint64_t FIRST_NS = 1000000000, EVERY_NS = 100000000;
+static const uint64_t FIRST_NS = GN_SECOND, EVERY_NS = GN_SECOND / 10;
 static atomic_bool line_on_screen;
-
-uint64_t gn_clock_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 void gn_progress_clear(void)
 {
@@ -26,7 +19,7 @@ void gn_progress_clear(void)
 void gn_progress_start(gn_progress *progress, const char *what, uint64_t total, bool quiet)
 {
     *progress = (gn_progress){.what = what, .total = total, .active = !quiet && isatty(STDERR_FILENO)};
-    if (progress->active) progress->started = gn_clock_ns();
+    if (progress->active) progress->started = gn_now();
 }
 
 void gn_progress_start_units(gn_progress *progress, const char *what, const char *unit, uint64_t total, bool quiet)
@@ -51,7 +44,7 @@ static gn_text speed(const gn_progress *progress, double rate)
 void gn_progress_update(gn_progress *progress, uint64_t done)
 {
     if (!progress->active) return;
-    const uint64_t now = gn_clock_ns(), elapsed = now - progress->started;
+    const uint64_t now = gn_now(), elapsed = now - progress->started;
     if (elapsed < FIRST_NS || now - progress->shown < EVERY_NS) return;
     progress->shown = now;
 

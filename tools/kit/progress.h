@@ -26,7 +26,4 @@ void gn_progress_end(gn_progress *progress);
 /// Removes the line, whoever shows it, so that something else can be printed; the next update brings it back.
 void gn_progress_clear(void);
 
-/// CLOCK_MONOTONIC in nanoseconds.
-uint64_t gn_clock_ns(void);
-
 #endif

@@ -9,7 +9,7 @@
 
 #include <gradnic/frame.h>
 
-#include "tools/kit/progress.h"
+#include "net/clock.h"
 
 enum {
     IP_BYTES = 20,
@@ -122,7 +122,7 @@ static uint64_t time_on_link(const gn_in_process *nic, size_t bytes)
 static void pace(gn_in_process *nic, size_t bytes)
 {
     if (!nic->rate_bits) return;
-    const uint64_t now = gn_clock_ns(), queue = time_on_link(nic, QUEUE_BYTES);
+    const uint64_t now = gn_now(), queue = time_on_link(nic, QUEUE_BYTES);
     if (nic->free_at < now) nic->free_at = now;
     nic->free_at += time_on_link(nic, bytes);
     if (nic->free_at < now + queue) return;

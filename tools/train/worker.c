@@ -11,6 +11,7 @@
 #include "dump.h"
 #include "gather.h"
 #include "hash.h"
+#include "net/clock.h"
 #include "result.h"
 #include "schedule.h"
 #include "tools/kit/command.h"
@@ -39,7 +40,7 @@ typedef struct worker {
 
 static double seconds_since(uint64_t start)
 {
-    return (double)(gn_clock_ns() - start) / 1e9;
+    return gn_seconds(gn_now() - start);
 }
 
 static gn_message comm_message(const worker *w, const char *doing, gn_status status)
@@ -81,7 +82,7 @@ static gn_message backward(worker *w)
 static gn_message exchange(worker *w, double seconds[GN_PHASES])
 {
     const gn_comm_stats before = gn_comm_get_stats(w->averager.comm);
-    const uint64_t start = gn_clock_ns();
+    const uint64_t start = gn_now();
     const gn_status status = gn_averager_finish(&w->averager, &w->mlp);
     if (status) return comm_message(w, "exchange", status);
     const double all = seconds_since(start);
@@ -109,17 +110,17 @@ static gn_sgd sgd_at(const gn_train_options *options, uint64_t step)
 static gn_message train_step(worker *w, uint64_t step, size_t step_of_epoch)
 {
     double seconds[GN_PHASES] = {0};
-    uint64_t start = gn_clock_ns();
+    uint64_t start = gn_now();
     load_batch(w, step_of_epoch);
     seconds[GN_PHASE_INPUT] = seconds_since(start);
 
-    start = gn_clock_ns();
+    start = gn_now();
     gn_mlp_forward(&w->mlp, w->schedule.batch);
     w->loss += gn_mlp_loss(&w->mlp, w->labels, w->schedule.batch, NULL);
     w->losses++;
     seconds[GN_PHASE_FORWARD] = seconds_since(start);
 
-    start = gn_clock_ns();
+    start = gn_now();
     gn_message wrong = backward(w);
     if (wrong) return wrong;
     seconds[GN_PHASE_BACKWARD] = seconds_since(start);
@@ -129,7 +130,7 @@ static gn_message train_step(worker *w, uint64_t step, size_t step_of_epoch)
     if (!wrong) wrong = exchange(w, seconds);
     if (wrong) return wrong;
 
-    start = gn_clock_ns();
+    start = gn_now();
     const gn_sgd sgd = sgd_at(w->options, step);
     gn_sgd_step(&sgd, w->mlp.weights, w->velocity, w->mlp.gradient, gn_mlp_parameters(&w->mlp));
     seconds[GN_PHASE_UPDATE] = seconds_since(start);
@@ -230,7 +231,7 @@ static gn_message train(worker *w)
     const gn_train_options *o = w->options;
     const size_t epoch_steps = gn_schedule_steps(&w->schedule);
     const uint64_t last = w->report.steps;
-    w->started = gn_clock_ns();
+    w->started = gn_now();
     gn_message wrong = NULL;
     for (uint64_t step = 1; step <= last && !wrong; step++) {
         const uint64_t epoch = (step - 1) / epoch_steps, step_of_epoch = (step - 1) % epoch_steps;

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "allreduce.h"
+#include "net/clock.h"
 #include "tools/bench/bench.h"
 #include "tools/kit/command.h"
 #include "tools/kit/launch.h"
-#include "tools/kit/progress.h"
 
 typedef struct bench {
     const gn_allreduce_options *options;
@@ -30,7 +30,7 @@ static int fail(const bench *b, gn_status status, const char *what, const gn_com
 
 static double now(void)
 {
-    return (double)gn_clock_ns() * 1e-9;
+    return gn_seconds(gn_now());
 }
 
 static int connect_side(bench *b, const char *rendezvous)
