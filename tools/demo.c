@@ -11,7 +11,9 @@
 
 #include "driver/engine.h"
 #include "tools/kit/beside.h"
+#include "tools/kit/cli.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/units.h"
 
 enum { OPT_RATE = 0x100, OPT_STEPS, OPT_WORKERS, OPT_DATA, OPT_IN_PROCESS, OPT_QUICK, OPT_PORT, OPT_ENGINE };
 
@@ -65,19 +67,17 @@ static void hand_over(const char *name, const char *value)
     setenv(name, value, 1);
 }
 
-static void hand_over_number(struct argp_state *state, const char *name, const char *option, const char *text,
-                             uint64_t low, uint64_t high)
+static void hand_over_number(struct argp_state *state, int key, const char *name, const char *text, uint64_t low,
+                             uint64_t high)
 {
-    gn_option_number(state, option, text, low, high);
+    gn_option_number(state, key, text, low, high);
     hand_over(name, text);
 }
 
 static void hand_over_rate(struct argp_state *state, const char *text)
 {
-    uint64_t bits = 0;
     char number[24];
-    gn_option_check(state, "rate", gn_parse_rate(text, &bits));
-    if (bits < 1000000) argp_error(state, "--rate: %s is less than 1mbit", text);
+    const uint64_t bits = gn_option_rate(state, OPT_RATE, text, 1000000);
     snprintf(number, sizeof number, "%" PRIu64, bits);
     hand_over("DEMO_RATE", text);
     hand_over("DEMO_RATE_BITS", number);
@@ -113,17 +113,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPT_STEPS:
         d->steps = true;
-        hand_over_number(state, "DEMO_STEPS", "steps", arg, 1, 1000000);
+        hand_over_number(state, key, "DEMO_STEPS", arg, 1, 1000000);
         return 0;
     case OPT_WORKERS:
         d->workers = true;
-        hand_over_number(state, "DEMO_WORKERS", "workers", arg, 2, 100);
+        hand_over_number(state, key, "DEMO_WORKERS", arg, 2, 100);
         return 0;
     case OPT_ENGINE:
         take_engine(state, d, arg);
         return 0;
     case OPT_PORT:
-        hand_over_number(state, "DEMO_PORT", "port", arg, 1, 65535);
+        hand_over_number(state, key, "DEMO_PORT", arg, 1, 65535);
         return 0;
     case 'o':
         hand_over("DEMO_OUT", arg);
@@ -158,14 +158,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 int gn_command_demo(int argc, char **argv)
 {
+    gn_error error;
     const char *program = argv[0];
     demo d = {0};
     argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, 0, 0, &d);
     char self[PATH_MAX], script[PATH_MAX];
-    gn_message wrong = gn_beside_self(self);
-    if (!wrong) wrong = gn_beside_find("demo-run", "../share/gradnic/demo-run", "../../../scripts/demo-run", script);
+    gn_status wrong = gn_beside_self(self, &error);
+    if (!wrong)
+        wrong = gn_beside_find("demo-run", "../share/gradnic/demo-run", "../../../scripts/demo-run", script, &error);
     if (wrong) {
-        gn_cli_error(program, "%s", wrong);
+        gn_cli_error(program, "%s", error.text);
         return GN_EXIT_FAILED;
     }
     setenv("GRADNIC", self, 1);

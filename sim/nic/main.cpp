@@ -6,6 +6,7 @@
 #include <pcap/pcap.h>
 
 #include "report.h"
+#include "tools/kit/cli.h"
 
 namespace
 {
@@ -17,8 +18,9 @@ class Capture
     Capture(const gn_sim_nic_options &o)
     {
         if (!o.pcap_wire) return;
-        check(gn_output_check_inputs(o.pcap_wire, &o.input, 1));
-        check(gn_output_open(&output_, o.pcap_wire, o.force));
+        gn_error error;
+        check(gn_output_check_inputs(o.pcap_wire, &o.input, 1, &error), error);
+        check(gn_output_open(&output_, o.pcap_wire, o.force, &error), error);
         pcap_ = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, 262144, PCAP_TSTAMP_PRECISION_NANO);
         dumper_ = pcap_ ? pcap_dump_fopen(pcap_, gn_output_stream(output_)) : nullptr;
         if (!dumper_) throw std::runtime_error(std::string(o.pcap_wire) + ": the capture cannot be begun");
@@ -43,16 +45,17 @@ class Capture
     void commit()
     {
         if (!output_) return;
+        gn_error error;
         gn_output *output = output_;
         output_ = nullptr;
         pcap_dump_flush(dumper_);  // errors stay with the stream
-        check(gn_output_commit(output));
+        check(gn_output_commit(output, &error), error);
     }
 
   private:
-    static void check(gn_message wrong)
+    static void check(gn_status status, const gn_error &error)
     {
-        if (wrong) throw std::runtime_error(wrong);
+        if (status) throw std::runtime_error(error.text);
     }
     gn_output *output_ = nullptr;
     pcap_t *pcap_ = nullptr;

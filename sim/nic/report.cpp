@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.h"
+#include "tools/kit/codec_options.h"
+#include "tools/kit/units.h"
 
 #include <algorithm>
 #include <cmath>
@@ -273,7 +275,8 @@ void print_report(const Outcome &outcome, const gn_sim_nic_options &o, size_t di
                                               counters_json(outcome.receive[i], receive_registers())));
     json_t *all = json_pack("{s:o, s:o, s:o, s:o}", "environment", gn_json_environment(), "setup", setup_json(o),
                             "directions", list, "nics", nics);
-    if (gn_message wrong = gn_json_print(all, stdout)) throw std::runtime_error(wrong);
+    gn_error error;
+    if (gn_json_print(all, stdout, &error)) throw std::runtime_error(error.text);
 }
 
 }  // namespace sim

@@ -5,10 +5,12 @@
 extern "C" {
 #include "tools/files/values.h"
 #include "tools/kit/cli.h"
+#include "tools/kit/codec_options.h"
 #include "tools/kit/command.h"
 #include "tools/kit/json.h"
 #include "tools/kit/output.h"
 #include "tools/kit/progress.h"
 #include "tools/kit/table.h"
+#include "tools/kit/units.h"
 #include "tools/sim/nic_options.h"
 }

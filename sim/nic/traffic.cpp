@@ -99,9 +99,10 @@ static Traffic from_gradients(const gn_sim_nic_options &o)
 {
     float *values = nullptr;
     size_t count = 0;
-    if (gn_message wrong = gn_values_load(o.input, GN_FORMAT_AUTO, &values, &count)) {
+    gn_error error;
+    if (gn_values_load(o.input, GN_FORMAT_AUTO, &values, &count, &error)) {
         // What has neither a known name nor known first bytes was perhaps meant to be a capture; there is no --format here.
-        if (!strstr(wrong, "--format")) throw std::runtime_error(wrong);
+        if (!strstr(error.text, "--format")) throw std::runtime_error(error.text);
         throw std::runtime_error(name_of(o) +
                                  ": neither gradients (.npy, .f32, .gn, each also .gz) nor a capture (pcap, pcapng)");
     }

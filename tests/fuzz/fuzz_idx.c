@@ -7,8 +7,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    gn_error error;
     gn_idx idx;
-    if (gn_idx_parse(data, size, &idx)) return 0;
+    if (gn_idx_parse(data, size, &idx, &error)) return 0;
     size_t count = 1;
     for (unsigned d = 0; d < idx.dims; d++) count *= idx.size[d];
     if (!idx.dims || idx.dims > GN_IDX_DIMS_MAX || !count || count != idx.count) abort();

@@ -37,11 +37,11 @@ walk() { # COMMAND...
 count=0
 walk
 [ "$count" -gt 4 ] || fail "only $count commands found"
-expect 2 "'nonsense' is no command" "$GRADNIC" nonsense
-expect 2 "'nonsense' is no command" "$GRADNIC" help nonsense
+expect 2 "'nonsense' is not a command" "$GRADNIC" nonsense
+expect 2 "'nonsense' is not a command" "$GRADNIC" help nonsense
 echo "$count commands"
 
-# What could not be written is no success.
+# A write that fails is a failure.
 for words in --help --version "ratio --help" "compress --version" "bench --help"; do
     # shellcheck disable=SC2016,SC2086 # bash -c expands the one, $words are words
     expect 1 "standard output: No space left on device" bash -c '"$GRADNIC" "$@" >/dev/full' bash $words

@@ -129,10 +129,10 @@ expect 1 "gradnic ratio: missing.npy: No such file or directory" "$GRADNIC" rati
 [ "$("$GRADNIC" ratio -q --json --against none missing.npy zeros.npy 2>/dev/null | jq '.files | length')" = 1 ] || fail "the good file is missing"
 expect 2 "can be read only once" "$GRADNIC" ratio - a.npy -
 expect 2 "kernel 'mmx'" "$GRADNIC" ratio --kernel mmx a.npy
-expect 2 "'zip' is no profile; there are paper, lattice, dense, all" "$GRADNIC" ratio -p zip a.npy
-expect 2 "'zip' is no profile; there are paper, lattice, dense, none" "$GRADNIC" train -p zip
+expect 2 "'zip' is not a profile; there are paper, lattice, dense, all" "$GRADNIC" ratio -p zip a.npy
+expect 2 "'zip' is not a profile; there are paper, lattice, dense, none" "$GRADNIC" train -p zip
 expect 2 "no FILE" "$GRADNIC" ratio
 expect 2 "bound 6 is given twice" "$GRADNIC" ratio -k 6,6 a.npy
-expect 2 "'rar' is no compressor known here; there are zstd, lz4, snappy, zlib, zfp, all, none" "$GRADNIC" ratio --against rar a.npy
+expect 2 "'rar' is not a compressor known here; there are zstd, lz4, snappy, zlib, zfp, all, none" "$GRADNIC" ratio --against rar a.npy
 expect 2 "paper takes bounds from 2^-1 (k = 1)" "$GRADNIC" ratio -k 0 a.npy
 expect 1 "standard output: " bash -c '"$GRADNIC" ratio -q --against none a.npy >/dev/full'

@@ -120,11 +120,11 @@ data[20000:20100] = bytes(100)
 open("middle.f32.gz", "wb").write(data)
 PY
 size=$(stat -c %s a.f32.gz)
-expect 1 "behind.f32.gz: byte $size: what stands here, behind the gzip data, is none" "$GRADNIC" compress behind.f32.gz
-expect 1 "short.f32.gz: byte $((size - 9)): the gzip file is cut short" "$GRADNIC" compress short.f32.gz
+expect 1 "behind.f32.gz: byte $size: what follows the gzip data here is not gzip data" "$GRADNIC" compress behind.f32.gz
+expect 1 "short.f32.gz: byte $((size - 9)): the gzip file is truncated" "$GRADNIC" compress short.f32.gz
 expect 1 "plain.f32.gz: byte 0: not a gzip file" "$GRADNIC" compress plain.f32.gz
 expect 1 "sum.f32.gz: byte " "$GRADNIC" compress sum.f32.gz
-expect 1 "gzip data damaged" "$GRADNIC" compress sum.f32.gz
+expect 1 "the gzip data is corrupt" "$GRADNIC" compress sum.f32.gz
 expect 1 "middle.f32.gz: byte " "$GRADNIC" compress middle.f32.gz
 expect 1 "standard input: byte " bash -c '"$GRADNIC" compress - <middle.f32.gz | cat; exit ${PIPESTATUS[0]}'
 
@@ -168,15 +168,15 @@ only a.f32 b.f32
 # Wrong usage is 2.
 expect 2 "no FILE" "$GRADNIC" compress
 expect 2 "one FILE at a time" "$GRADNIC" compress a.f32 b.f32
-expect 2 "'1e-3' is no bound; write it as 2^-10, or 10 for short" "$GRADNIC" compress -k 1e-3 a.f32
+expect 2 "'1e-3' is not a bound; write it as 2^-10, or 10 for short" "$GRADNIC" compress -k 1e-3 a.f32
 expect 2 "dense takes bounds from 2^31 (k = -31) to 2^-31 (k = 31); 2^-64 is outside" "$GRADNIC" compress -k 64 a.f32
-expect 2 "'best' is no profile; there are paper, lattice, dense" "$GRADNIC" compress -p best a.f32
-expect 2 "'-1' is no number" "$GRADNIC" compress -j -1 a.f32
+expect 2 "'best' is not a profile; there are paper, lattice, dense" "$GRADNIC" compress -p best a.f32
+expect 2 "'-1' is not a number" "$GRADNIC" compress -j -1 a.f32
 expect 2 "both want standard output" "$GRADNIC" compress --json -o - a.f32
 expect 2 "x.txt: neither .npy nor .f32; give --to npy or --to f32" "$GRADNIC" decompress -o x.txt a.gn
 expect 2 "--shape is for .npy" "$GRADNIC" decompress --shape 3 -o x.f32 a.gn
 expect 2 "--to takes npy or f32, not 'gn'" "$GRADNIC" decompress --to gn a.gn
-expect 2 "is no command" "$GRADNIC" squeeze
+expect 2 "is not a command" "$GRADNIC" squeeze
 expect 2 "" "$GRADNIC"
 expect 2 "kernel 'mmx' is not in this build, or not for this machine; there are auto, scalar" "$GRADNIC" compress --kernel mmx b.f32
 only a.f32 b.f32

@@ -113,12 +113,12 @@ holds r.json '$d.seconds > 2 and $d.seconds < 3 and $d.bottleneck == "host" and 
 # What is wrong is said, and leaves no file.
 expect 2 "--input FILE is needed" sim
 expect 2 "no argument is wanted" sim "$gradients"
-expect 2 "is no rate" sim -i x --rate fast
+expect 2 "is not a rate" sim -i x --rate fast
 expect 2 "--rate: 1tbit is outside" sim -i x --rate 1tbit
-expect 2 "--clock: '100' is no frequency" sim -i x --clock 100
+expect 2 "--clock: '100' is not a frequency" sim -i x --clock 100
 expect 2 "--mtu: 60 is outside" sim -i x --mtu 60
 expect 2 "'gates' is neither behavioural nor rtl" sim -i x --model gates
-expect 2 "is no probability" sim -i x --loss 2
+expect 2 "is not a probability" sim -i x --loss 2
 expect 2 "--fifo: 1K is outside" sim -i x --fifo 1K
 expect 2 "outside" sim -i x -p lattice -k 99
 expect 2 "--rule port=9-1" sim -i x --rule port=9-1
@@ -140,4 +140,4 @@ expect 1 "empty.f32: no values" sim -i empty.f32
 # The program alone says what it lacks, and knows its options all the same.
 mkdir alone && cp "$GRADNIC" alone/gradnic
 expect 1 "libsystemc-dev" alone/gradnic sim nic -i random.f32
-expect 2 "is no rate" alone/gradnic sim nic -i x --rate fast
+expect 2 "is not a rate" alone/gradnic sim nic -i x --rate fast

@@ -31,7 +31,7 @@ wrong "--ps localhost:7 is this switch itself, which listens on 127.0.0.1:7" --m
 wrong "--user: no user 'no such' on this host" --user 'no such'
 expect 2 "--user: no user 'no such' on this host" timeout 10 "$GRADNIC" nic --user 'no such'
 wrong "--drop sideways:2%: before the colon there is in (from the workers) or out (to them)" --drop sideways:2%
-wrong "--drop: 'much' is no probability" --drop in:much
+wrong "--drop: 'much' is not a probability" --drop in:much
 wrong "--drop: 'in:' has no value after the colon" --drop in:
 wrong "--jitter: 'out:' has no value after the colon" --jitter out:
 wrong "--delay 1h: at most 10s" --delay 1h
@@ -43,7 +43,7 @@ wrong "--quota 65: there are" --reorder-delay 5ms --reorder in:1% --slots 64 --q
 expect 2 "--delay 1h: at most 10s" timeout 10 "$GRADNIC" nic set --delay 1h
 expect 2 "--jitter 1min: at most 10s" timeout 10 "$GRADNIC" nic --jitter 1min
 wrong "--listen 'localhost:7777': give a numeric address" -l localhost:7777
-wrong "'foo' is no option, and no command" foo
+wrong "'foo' is neither an option nor a command" foo
 for address in 127.0.0.1 :7777 host: host:0 host:65536 host:-1 host:7777x ''; do
     for command in "train" "bench allreduce"; do
         # shellcheck disable=SC2086 # words are wanted

@@ -90,11 +90,11 @@ for place in meet tcp://host tcp://host:0 file://relative; do
     expect 2 "--rendezvous: rendezvous '$place': want " "$GRADNIC" "${small[@]}" --rank 0 --size 2 --rendezvous "$place"
 done
 expect 2 "no ranks: -N 4 starts four here; else --rank and --size" env -u RANK "$GRADNIC" "${small[@]}" --size 2
-expect 2 "--momentum: '2' is no number from 0 to 1" "$GRADNIC" "${small[@]}" --momentum 2
+expect 2 "--momentum: '2' is not a number from 0 to 1" "$GRADNIC" "${small[@]}" --momentum 2
 expect 2 "--feedback needs a profile" "$GRADNIC" "${small[@]}" -p none --feedback
 expect 2 "--scale needs a profile" "$GRADNIC" "${small[@]}" -p none --scale auto
 expect 2 "--bound: paper takes bounds from" "$GRADNIC" "${small[@]}" -p paper -k 0
-expect 2 "--tos: '0x29' is no type of service" "$GRADNIC" "${small[@]}" --tos 0x29
+expect 2 "--tos: '0x29' is not a type of service" "$GRADNIC" "${small[@]}" --tos 0x29
 expect 2 "-N starts all ranks itself" "$GRADNIC" "${small[@]}" -N 2 --rank 1
 expect 2 "--rate needs --nic in-process" "$GRADNIC" "${small[@]}" --rate 1gbit
 expect 1 "nowhere: no file matches *train*images*" "$GRADNIC" train --data nowhere -N 4

@@ -13,6 +13,7 @@
 #include "driver/nic_private.h"
 #include "driver/transform_lockstep.h"
 #include "engine_pair.h"
+#include "net/error.h"
 #include "suite.h"
 
 // A model that breaks on purpose, at the broken_at-th packet of a direction.

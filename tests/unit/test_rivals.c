@@ -7,15 +7,18 @@
 #include "tools/codec/rivals.h"
 #include "tools/files/values.h"
 
+static gn_error error;  // of the last failure
+
 START_TEST(every_rival_restores_a_gradient)
 {
     float *values = NULL;
     size_t count = 0;
-    ck_assert_ptr_null(gn_values_load(GN_TEST_DATA "/gradients/mlp-it1000-w0.npy.gz", GN_FORMAT_AUTO, &values, &count));
+    ck_assert_int_eq(
+        gn_values_load(GN_TEST_DATA "/gradients/mlp-it1000-w0.npy.gz", GN_FORMAT_AUTO, &values, &count, &error), GN_OK);
     ck_assert_uint_gt(count, 50000);
     gn_rival_choice choices[GN_RIVALS_MAX];
     size_t rivals = 0;
-    ck_assert_ptr_null(gn_parse_rivals("all", choices, &rivals));
+    ck_assert_int_eq(gn_parse_rivals("all", choices, &rivals, &error), GN_OK);
     ck_assert_uint_ge(rivals, 1);
     static const size_t counts[] = {1, 3, 4, 362, 50000};
     float *out = malloc(count * sizeof *out);
@@ -45,23 +48,23 @@ START_TEST(lists_of_rivals)
 {
     gn_rival_choice choices[GN_RIVALS_MAX];
     size_t n = 0;
-    ck_assert_ptr_null(gn_parse_rivals("none", choices, &n));
+    ck_assert_int_eq(gn_parse_rivals("none", choices, &n, &error), GN_OK);
     ck_assert_uint_eq(n, 0);
-    ck_assert_ptr_null(gn_parse_rivals("zlib:9,zlib", choices, &n));
+    ck_assert_int_eq(gn_parse_rivals("zlib:9,zlib", choices, &n, &error), GN_OK);
     ck_assert_uint_eq(n, 2);
     ck_assert_str_eq(choices[0].name, "zlib:9");
     ck_assert_str_eq(choices[1].name, "zlib:6");
-    ck_assert_ptr_nonnull(gn_parse_rivals("zlib:10", choices, &n));
-    ck_assert_ptr_nonnull(gn_parse_rivals("", choices, &n));
-    ck_assert_ptr_nonnull(gn_parse_rivals("rar", choices, &n));
-    ck_assert_ptr_nonnull(gn_parse_rivals("zfp:1", choices, &n));
+    ck_assert_int_ne(gn_parse_rivals("zlib:10", choices, &n, &error), GN_OK);
+    ck_assert_int_ne(gn_parse_rivals("", choices, &n, &error), GN_OK);
+    ck_assert_int_ne(gn_parse_rivals("rar", choices, &n, &error), GN_OK);
+    ck_assert_int_ne(gn_parse_rivals("zfp:1", choices, &n, &error), GN_OK);
     unsigned available = 0;
     for (unsigned i = 0; gn_rival_at(i); i++) {
         available += gn_rival_at(i)->available;
         const bool missing = strstr(gn_rivals_missing(), gn_rival_at(i)->name) != NULL;
         ck_assert(missing != gn_rival_at(i)->available);
     }
-    ck_assert_ptr_null(gn_parse_rivals("all", choices, &n));
+    ck_assert_int_eq(gn_parse_rivals("all", choices, &n, &error), GN_OK);
     ck_assert_uint_eq(n, available);
 }
 END_TEST

@@ -10,9 +10,12 @@
 #include "bench.h"
 #include "results.h"
 #include "tools/files/file_options.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/codec_options.h"
 #include "tools/kit/command.h"
 #include "tools/kit/json.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/units.h"
 
 enum {
     BOUNDS_MAX = 16,
@@ -68,38 +71,9 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-// "cache, packet, "
-static const char *joined(const char *const *names, size_t count)
+static void parse_kernels(struct argp_state *state, int key, options *o, const char *text)
 {
-    static char text[128];
-    for (size_t i = 0, used = 0; i < count; used = strlen(text), i++)
-        snprintf(text + used, sizeof text - used, "%s, ", names[i]);
-    return text;
-}
-
-// Sets the chosen[] of a list of names.
-static void parse_names(struct argp_state *state, const char *text, const char *const *names, size_t count,
-                        bool *chosen)
-{
-    memset(chosen, 0, count * sizeof *chosen);
-    if (!strcmp(text, "none")) return;
-    if (!strcmp(text, "all")) {
-        memset(chosen, 1, count * sizeof *chosen);
-        return;
-    }
-    char item[32];
-    for (const char *at = text;; at++) {
-        at = gn_list_item(at, item, sizeof item);
-        size_t i = 0;
-        while (i < count && strcmp(item, names[i]) != 0) i++;
-        if (i == count) argp_error(state, "'%s' is none of: %sall, none", item, joined(names, count));
-        chosen[i] = true;
-        if (!*at) return;
-    }
-}
-
-static void parse_kernels(struct argp_state *state, options *o, const char *text)
-{
+    gn_error error;
     gn_codec codec;
     char item[32];
     o->kernel_count = 0;
@@ -110,9 +84,9 @@ static void parse_kernels(struct argp_state *state, options *o, const char *text
     }
     for (const char *at = text;; at++) {
         at = gn_list_item(at, item, sizeof item);
-        if (o->kernel_count == KERNELS_MAX) argp_error(state, "more than %d kernels", KERNELS_MAX);
+        if (o->kernel_count == KERNELS_MAX) gn_option_wrong(state, key, "more than %d kernels", KERNELS_MAX);
         const char *name;
-        gn_option_check(state, NULL, gn_parse_kernel(item, &name));
+        gn_option_check(state, key, gn_parse_kernel(item, &name, &error), &error);
         gn_codec_init_kernel(&codec, GN_DENSE, 10, name);
         o->kernels[o->kernel_count++] = gn_codec_kernel_name(&codec);
         if (!*at) return;
@@ -121,9 +95,10 @@ static void parse_kernels(struct argp_state *state, options *o, const char *text
 
 static void finish(struct argp_state *state, options *o)
 {
+    gn_error error;
     for (size_t p = 0; p < o->profile_count; p++)
         for (size_t b = 0; b < o->bound_count; b++)
-            gn_option_check(state, NULL, gn_check_bound(o->profiles[p], o->bounds[b]));
+            gn_option_check(state, 'k', gn_check_bound(o->profiles[p], o->bounds[b], &error), &error);
     if (!o->data_given && !o->file_count) memset(o->data, 1, sizeof o->data);
     bool any = o->file_count > 0;
     for (int d = 0; d < GN_BENCH_FILES; d++) any |= o->data[d];
@@ -132,43 +107,43 @@ static void finish(struct argp_state *state, options *o)
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
+    gn_error error;
     options *o = state->input;
     const char *data_names[GN_BENCH_FILES];
     for (gn_bench_data d = 0; d < GN_BENCH_FILES; d++) data_names[d] = gn_bench_data_name(d);
     switch (key) {
     case 'p':
-        gn_option_check(state, NULL, gn_parse_profiles(arg, o->profiles, &o->profile_count));
+        gn_option_check(state, key, gn_parse_profiles(arg, o->profiles, &o->profile_count, &error), &error);
         break;
     case 'k':
-        gn_option_check(state, NULL, gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count));
+        gn_option_check(state, key, gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count, &error), &error);
         break;
     case OPTION_KERNEL:
-        parse_kernels(state, o, arg);
+        parse_kernels(state, key, o, arg);
         break;
     case OPTION_DATA:
-        parse_names(state, arg, data_names, GN_BENCH_FILES, o->data);
+        gn_option_words(state, key, arg, data_names, GN_BENCH_FILES, o->data);
         o->data_given = true;
         break;
     case OPTION_SIZE:
-        parse_names(state, arg, size_names, SIZE_COUNT, o->sizes);
+        gn_option_words(state, key, arg, size_names, SIZE_COUNT, o->sizes);
         break;
     case OPTION_MEMORY:
-        gn_option_check(state, NULL, gn_parse_size(arg, &o->memory));
-        if (o->memory < 4ull * PACKET || o->memory > 1ull << 36) argp_error(state, "--memory takes 2K to 64G");
+        o->memory = gn_option_size(state, key, arg, 2 << 10, UINT64_C(64) << 30);
         break;
     case OPTION_AGAINST:
-        gn_option_check(state, NULL, gn_parse_rivals(arg, o->rivals, &o->rival_count));
+        gn_option_check(state, key, gn_parse_rivals(arg, o->rivals, &o->rival_count, &error), &error);
         break;
     case 'r':
-        gn_option_check(state, NULL, gn_parse_number(arg, 1, 1000, &o->repetitions));
+        o->repetitions = gn_option_number(state, key, arg, 1, 1000);
         break;
     case OPTION_SECONDS:
-        gn_option_check(state, NULL, gn_parse_number(arg, 0, 3600, &o->seconds));
+        o->seconds = gn_option_number(state, key, arg, 0, 3600);
         break;
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
         o->file_count = (size_t)(state->argc - state->next);
-        gn_option_check(state, NULL, gn_input_check_list(o->files, o->file_count));
+        gn_option_check(state, key, gn_input_check_list(o->files, o->file_count, &error), &error);
         break;
     case ARGP_KEY_END:
         finish(state, o);
@@ -193,21 +168,21 @@ typedef struct bench {
     bool noted;  // that a rival was left out
 } bench;
 
-static gn_message load_files(bench *b)
+static gn_status load_files(bench *b, gn_error *error)
 {
     for (size_t i = 0; i < b->o->file_count; i++) {
         float *values, *more;
         size_t count;
-        gn_message wrong = gn_values_load(b->o->files[i], GN_FORMAT_AUTO, &values, &count);
+        gn_status wrong = gn_values_load(b->o->files[i], GN_FORMAT_AUTO, &values, &count, error);
         if (wrong) return wrong;
         more = realloc(b->file, (b->file_count + count + 1) * sizeof *more);
         if (more) memcpy(more + b->file_count, values, count * sizeof *more);
         free(values);
-        if (!more) return "out of memory";
+        if (!more) return gn_fail_memory(error);
         b->file = more;
         b->file_count += count;
     }
-    return b->o->file_count && !b->file_count ? "the files hold no values" : NULL;
+    return b->o->file_count && !b->file_count ? gn_fail(error, GN_INVALID, "the files hold no values") : GN_OK;
 }
 
 static void print_header(const bench *b)
@@ -278,8 +253,8 @@ static size_t make_subjects(bench *b, const gn_profile *profiles, size_t profile
     return n;
 }
 
-static gn_message run_case(bench *b, gn_bench_data data, case_size size, gn_bench_subject *subjects,
-                           size_t subject_count)
+static gn_status run_case(bench *b, gn_bench_data data, case_size size, gn_bench_subject *subjects,
+                          size_t subject_count, gn_error *error)
 {
     gn_bench_case c = {.values = b->values, .back = b->back, .packed = b->packed, .packed_bytes = b->packed_bytes};
     c.count = size == SIZE_MEMORY ? b->o->memory / 4 : CACHED;
@@ -297,13 +272,13 @@ static gn_message run_case(bench *b, gn_bench_data data, case_size size, gn_benc
         free(b->packed);
         c.packed = b->packed = malloc(room);
         b->packed_room = b->packed ? room : 0;
-        if (!b->packed) return "out of memory";
+        if (!b->packed) return gn_fail_memory(error);
     }
     double copy = 0;
-    gn_message wrong = gn_bench_run(&c, subjects, subject_count, &copy);
+    gn_status wrong = gn_bench_run(&c, subjects, subject_count, &copy, error);
     if (wrong) return wrong;
     for (size_t i = 0; i < subject_count; i++) report(b, gn_bench_data_name(data), size, &c, &subjects[i], copy);
-    return NULL;
+    return GN_OK;
 }
 
 static bool all_finite(const float *values, size_t count)
@@ -313,12 +288,12 @@ static bool all_finite(const float *values, size_t count)
     return true;
 }
 
-static gn_message run_sizes(bench *b, gn_bench_data data, const gn_profile *profiles, size_t profile_count,
-                            size_t bound)
+static gn_status run_sizes(bench *b, gn_bench_data data, const gn_profile *profiles, size_t profile_count, size_t bound,
+                           gn_error *error)
 {
     int k = b->o->bounds[bound];
     gn_bench_subject subjects[SUBJECTS_MAX];
-    gn_message wrong = NULL;
+    gn_status wrong = GN_OK;
     gn_codec codec;
     gn_codec_init(&codec, profiles[0], k);
     size_t most = b->o->memory / 4 > CACHED && b->o->sizes[SIZE_MEMORY] ? b->o->memory / 4 : CACHED;
@@ -327,43 +302,43 @@ static gn_message run_sizes(bench *b, gn_bench_data data, const gn_profile *prof
     const bool lossless = bound == 0 || data != GN_BENCH_FILES;
     size_t n = make_subjects(b, profiles, profile_count, k, lossless, all_finite(b->values, most), subjects);
     for (case_size size = 0; size < SIZE_COUNT && !wrong; size++)
-        if (b->o->sizes[size]) wrong = run_case(b, data, size, subjects, n);
+        if (b->o->sizes[size]) wrong = run_case(b, data, size, subjects, n, error);
     for (size_t i = 0; i < n; i++) gn_rival_context_free(subjects[i].rival);
     return wrong;
 }
 
 // Made values depend on the rule from value to class: paper has one; lattice and dense have the same, and are measured
 // side by side. Rivals run with each.
-static gn_message run_made(bench *b, gn_bench_data data, size_t bound)
+static gn_status run_made(bench *b, gn_bench_data data, size_t bound, gn_error *error)
 {
     const options *o = b->o;
-    gn_message wrong = NULL;
+    gn_status wrong = GN_OK;
     for (int paper = 1; paper >= 0 && !wrong; paper--) {
         gn_profile profiles[GN_PROFILE_COUNT];
         size_t count = 0;
         for (size_t p = 0; p < o->profile_count; p++)
             if ((o->profiles[p] == GN_PAPER) == paper) profiles[count++] = o->profiles[p];
-        if (count) wrong = run_sizes(b, data, profiles, count, bound);
+        if (count) wrong = run_sizes(b, data, profiles, count, bound, error);
     }
     return wrong;
 }
 
-static gn_message run_all(void *context)
+static gn_status run_all(void *context, gn_error *error)
 {
     bench *b = context;
     const options *o = b->o;
-    gn_message wrong = load_files(b);
+    gn_status wrong = load_files(b, error);
     size_t most = o->memory / 4 > CACHED && o->sizes[SIZE_MEMORY] ? o->memory / 4 : CACHED;
     b->values = malloc(most * sizeof *b->values);
     b->back = malloc(most * sizeof *b->back);
     b->packed_bytes = calloc(CACHED / PACKET + 1, sizeof *b->packed_bytes);
     b->results = json_array();
-    if (!wrong && (!b->values || !b->back || !b->packed_bytes || !b->results)) wrong = "out of memory";
+    if (!wrong && (!b->values || !b->back || !b->packed_bytes || !b->results)) wrong = gn_fail_memory(error);
     if (!wrong) print_header(b);
     for (size_t k = 0; k < o->bound_count; k++) {
-        if (b->file_count && !wrong) wrong = run_sizes(b, GN_BENCH_FILES, o->profiles, o->profile_count, k);
+        if (b->file_count && !wrong) wrong = run_sizes(b, GN_BENCH_FILES, o->profiles, o->profile_count, k, error);
         for (gn_bench_data data = 0; data < GN_BENCH_FILES; data++)
-            if (o->data[data] && !wrong) wrong = run_made(b, data, k);
+            if (o->data[data] && !wrong) wrong = run_made(b, data, k, error);
     }
     return wrong;
 }
@@ -376,6 +351,7 @@ static json_t *results(void *context)
 
 int gn_command_bench_codec(int argc, char **argv)
 {
+    gn_error error;
     static const struct argp argp = {
         option_table,
         parse_option,
@@ -394,7 +370,7 @@ int gn_command_bench_codec(int argc, char **argv)
                  .seconds = 5,
                  .sizes = {true, true, true}};
     gn_codec fastest;
-    gn_parse_profiles("all", o.profiles, &o.profile_count);
+    gn_parse_profiles("all", o.profiles, &o.profile_count, &error);
     gn_codec_init(&fastest, GN_DENSE, 10);
     o.kernels[o.kernel_count++] = gn_codec_kernel_name(&fastest);
     argp_parse(&argp, argc, argv, 0, NULL, &o);

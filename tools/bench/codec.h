@@ -10,8 +10,8 @@
 
 #include <gradnic/codec.h>
 
+#include "net/error.h"
 #include "tools/codec/rivals.h"
-#include "tools/kit/cli.h"
 
 // ---- data
 
@@ -62,8 +62,8 @@ typedef struct gn_bench_case {
 } gn_bench_case;
 
 /// Runs memcpy and all subjects, interleaved, and checks what they decompress. `*memcpy_seconds`: median of one pass.
-gn_message gn_bench_run(const gn_bench_case *c, gn_bench_subject *subjects, size_t subject_count,
-                        double *memcpy_seconds);
+gn_status gn_bench_run(const gn_bench_case *c, gn_bench_subject *subjects, size_t subject_count, double *memcpy_seconds,
+                       gn_error *error);
 
 /// Bytes that a piece can take at most.
 size_t gn_bench_bound(const gn_bench_subject *subject, size_t piece);

@@ -86,35 +86,35 @@ typedef struct samples {
 } samples;
 
 // Compresses and decompresses once, and compares: lossless means equal, a bound is a bound.
-static gn_message check_subject(const gn_bench_case *c, gn_bench_subject *s)
+static gn_status check_subject(const gn_bench_case *c, gn_bench_subject *s, gn_error *error)
 {
     memset(c->back, 0xff, c->count * sizeof *c->back);
-    if (!compress_pass(c, s)) return gn_message_format("%s does not compress these values", s->name);
-    if (!decompress_pass(c, s)) return gn_message_format("%s does not decompress what it compressed", s->name);
+    if (!compress_pass(c, s)) return gn_fail(error, GN_INVALID, "%s does not compress these values", s->name);
+    if (!decompress_pass(c, s)) return gn_fail(error, GN_INVALID, "%s does not decompress what it compressed", s->name);
     s->max_error = 0;
     for (size_t i = 0; i < c->count; i++) {
         uint32_t before, after;
         memcpy(&before, &c->values[i], sizeof before);
         memcpy(&after, &c->back[i], sizeof after);
         if (before == after) continue;  // NaNs too
-        double error = fabs((double)c->values[i] - (double)c->back[i]);
-        if (!(error <= s->max_error)) s->max_error = error;  // a NaN stays
+        double off = fabs((double)c->values[i] - (double)c->back[i]);
+        if (!(off <= s->max_error)) s->max_error = off;  // a NaN stays
     }
     // paper's error is not bounded by its bound, nor is zfp's where that is finer than binary32: for the reader to see
     bool must_hold = s->rival ? !s->bounded : s->codec.profile != GN_PAPER;
     double allowed = s->bounded ? ldexp(1, -s->bound_exp) : 0;
     if (must_hold && !(s->max_error <= allowed))
-        return gn_message_format("%s gives back values off by %g", s->name, s->max_error);
-    return NULL;
+        return gn_fail(error, GN_INVALID, "%s gives back values off by %g", s->name, s->max_error);
+    return GN_OK;
 }
 
-static gn_message prepare(const gn_bench_case *c, gn_bench_subject *s, samples *t)
+static gn_status prepare(const gn_bench_case *c, gn_bench_subject *s, samples *t, gn_error *error)
 {
-    gn_message wrong = check_subject(c, s);
+    gn_status wrong = check_subject(c, s, error);
     if (wrong) return wrong;
     t->compress_passes = passes_for(c, s, compress_pass);
     t->decompress_passes = passes_for(c, s, decompress_pass);
-    return NULL;
+    return GN_OK;
 }
 
 static void repeat(const gn_bench_case *c, gn_bench_subject *s, samples *t)
@@ -126,13 +126,13 @@ static void repeat(const gn_bench_case *c, gn_bench_subject *s, samples *t)
     t->spent += gn_seconds(gn_now() - begun);
 }
 
-gn_message gn_bench_run(const gn_bench_case *c, gn_bench_subject *subjects, size_t subject_count,
-                        double *memcpy_seconds)
+gn_status gn_bench_run(const gn_bench_case *c, gn_bench_subject *subjects, size_t subject_count, double *memcpy_seconds,
+                       gn_error *error)
 {
     samples *all = calloc(subject_count + 1, sizeof *all), *copies = &all[subject_count];
-    if (!all) return "out of memory";
-    gn_message wrong = NULL;
-    for (size_t i = 0; i < subject_count && !wrong; i++) wrong = prepare(c, &subjects[i], &all[i]);
+    if (!all) return gn_fail_memory(error);
+    gn_status wrong = GN_OK;
+    for (size_t i = 0; i < subject_count && !wrong; i++) wrong = prepare(c, &subjects[i], &all[i], error);
     if (wrong) goto out;
 
     unsigned repetitions = c->repetitions < REPETITIONS_MAX ? c->repetitions : REPETITIONS_MAX;

@@ -9,7 +9,10 @@
 #include "bench.h"
 #include "tools/files/values.h"
 #include "tools/kit/cli.h"
+#include "tools/kit/codec_options.h"
 #include "tools/kit/command.h"
+#include "tools/kit/option_values.h"
+#include "tools/kit/units.h"
 
 enum { KEY_SERVE = 256, KEY_ONCE, KEY_TOS, KEY_ROUND_TRIP, KEY_JSON };
 
@@ -30,9 +33,6 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     gn_bench_nic *b = state->input;
-    gn_message wrong = NULL;
-    uint64_t number = 0;
-    int bound = 0;
     switch (key) {
     case KEY_SERVE:
         b->serve = 1;
@@ -47,27 +47,24 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         b->file = arg;
         return 0;
     case 'k':
-        wrong = gn_parse_bound(arg, &bound);
-        b->bound = ldexp(1, -bound);
-        break;
+        b->bound = ldexp(1, -gn_option_bound(state, key, arg));
+        return 0;
     case KEY_TOS:
-        b->tos = (int)strtol(arg, NULL, 0);
-        if (b->tos < 0 || b->tos > 255) argp_error(state, "--tos %s: 0 to 0xff", arg);
+        b->tos = (int)gn_option_tos(state, key, arg);
         return 0;
     case 't':
         b->seconds = strtod(arg, NULL);
         if (!(b->seconds > 0 && b->seconds <= 3600)) argp_error(state, "--time %s: more than 0, at most 3600", arg);
         return 0;
     case KEY_ROUND_TRIP:
-        wrong = gn_parse_number(arg, 1, GN_BENCH_NIC_CHUNK, &b->round_trip);
-        break;
+        b->round_trip = gn_option_number(state, key, arg, 1, GN_BENCH_NIC_CHUNK);
+        return 0;
     case 'n':
-        wrong = gn_parse_number(arg, 1, 100000000, &b->count);
-        break;
+        b->count = gn_option_number(state, key, arg, 1, 100000000);
+        return 0;
     case 'p':
-        wrong = gn_parse_number(arg, 1, 65534, &number);
-        b->port = (uint16_t)number;
-        break;
+        b->port = (uint16_t)gn_option_unsigned(state, key, arg, 1, 65534);
+        return 0;
     case ARGP_KEY_ARG:
         if (b->host) argp_error(state, "'%s': one HOST is enough", arg);
         b->host = arg;
@@ -80,12 +77,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
-    if (wrong) argp_error(state, "%s", wrong);
-    return 0;
 }
 
 int gn_command_bench_nic(int argc, char **argv)
 {
+    gn_error error;
     static const struct argp argp = {options,
                                      parse,
                                      "[ADDRESS]",
@@ -101,10 +97,10 @@ int gn_command_bench_nic(int argc, char **argv)
     gn_bench_nic bench = {.program = argv[0], .port = 7800, .seconds = 5, .count = 2000};
     argp_parse(&argp, argc, argv, 0, NULL, &bench);
     if (bench.file) {
-        gn_message wrong = gn_values_load(bench.file, GN_FORMAT_AUTO, &bench.values, &bench.value_count);
-        if (!wrong && !bench.value_count) wrong = gn_message_format("%s: no values in it", bench.file);
+        gn_status wrong = gn_values_load(bench.file, GN_FORMAT_AUTO, &bench.values, &bench.value_count, &error);
+        if (!wrong && !bench.value_count) wrong = gn_fail(&error, GN_INVALID, "%s: no values in it", bench.file);
         if (wrong) {
-            gn_cli_error(argv[0], "%s", wrong);
+            gn_cli_error(argv[0], "%s", error.text);
             free(bench.values);
             return GN_EXIT_FAILED;
         }

@@ -14,6 +14,7 @@
 #include "tools/kit/cli.h"
 #include "tools/kit/command.h"
 #include "tools/kit/json.h"
+#include "tools/kit/units.h"
 
 static double now(void)
 {
@@ -31,7 +32,7 @@ static int connect_to(const gn_bench_nic *b, uint16_t port)
     const int family = strchr(b->host, ':') ? AF_INET6 : AF_INET;
     void *bytes = family == AF_INET6 ? (void *)&address.in6.sin6_addr : (void *)&address.in.sin_addr;
     if (inet_pton(family, b->host, bytes) != 1) {
-        gn_cli_error(b->program, "'%s' is no IP address", b->host);
+        gn_cli_error(b->program, "'%s' is not an IP address", b->host);
         return -1;
     }
     address.any.sa_family = (sa_family_t)family;
@@ -79,13 +80,14 @@ static json_t *read_verdict(int fd)
 
 static int report(const gn_bench_nic *b, json_t *result, const char *line)
 {
+    gn_error error;
     if (!b->json) {
         puts(line);
         json_decref(result);
         return GN_EXIT_OK;
     }
-    gn_message wrong = gn_json_print(result, stdout);
-    if (wrong) gn_cli_error(b->program, "%s", wrong);
+    gn_status wrong = gn_json_print(result, stdout, &error);
+    if (wrong) gn_cli_error(b->program, "%s", error.text);
     return wrong ? GN_EXIT_FAILED : GN_EXIT_OK;
 }
 

@@ -3,6 +3,9 @@
 #define GRADNIC_TOOLS_BENCH_RESULTS_H
 /// What benchmarks in memory do with their results.
 
+#include <stddef.h>
+
+#include "net/error.h"
 #include "tools/files/file_options.h"
 #include "tools/kit/json.h"
 
@@ -13,8 +16,9 @@ typedef struct gn_bench {
     const gn_file_options *file;  ///< --json, -o and -f
     char *const *files;           ///< whose values are measured
     size_t file_count;
-    gn_message (*run)(
-        void *context);  ///< measures, and prints a table unless --json is given. @return NULL or what is wrong
+    gn_status (*run)(
+        void *context,
+        gn_error *error);  ///< measures, and prints a table unless --json is given. @return NULL or what is wrong
     json_t *(*results)(
         void *context);  ///< what to write besides name, environment and files: an object that the caller owns
     void *context;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gradnic bench switch: which cases, and what is said about them.
+#include "switch.h"
+
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +9,12 @@
 #include "bench.h"
 #include "codec.h"
 #include "results.h"
-#include "switch.h"
 #include "tools/files/file_options.h"
+#include "tools/kit/codec_options.h"
 #include "tools/kit/command.h"
 #include "tools/kit/json.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/units.h"
 
 enum { WORKERS_MAX = 16, PACKETS_MAX = 8, CACHED = 65536 };
 
@@ -48,69 +51,54 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static void parse_formats(struct argp_state *state, const char *text, bool *chosen)
-{
-    char item[32];
-    const bool all = !strcmp(text, "all");
-    for (int f = 0; f < GN_AGG_FORMATS; f++) chosen[f] = all;
-    for (const char *at = text; !all; at++) {
-        at = gn_list_item(at, item, sizeof item);
-        int f = 0;
-        while (f < GN_AGG_FORMATS && strcmp(item, format_names[f]) != 0) f++;
-        if (f == GN_AGG_FORMATS) argp_error(state, "'%s' is none of: int32, lattice, dense, all", item);
-        chosen[f] = true;
-        if (!*at) return;
-    }
-}
-
-static void parse_values(struct argp_state *state, const char *text, options *o)
+static void parse_values(struct argp_state *state, int key, const char *text, options *o)
 {
     char item[32];
     o->packet_count = 0;
     for (const char *at = text;; at++) {
         at = gn_list_item(at, item, sizeof item);
-        if (o->packet_count == PACKETS_MAX) argp_error(state, "more than %d sizes of packets", PACKETS_MAX);
-        o->packets[o->packet_count++] = gn_option_unsigned(state, "values", item, 1, GN_AGG_VALUES_MAX);
+        if (o->packet_count == PACKETS_MAX) gn_option_wrong(state, key, "more than %d sizes of packets", PACKETS_MAX);
+        o->packets[o->packet_count++] = gn_option_unsigned(state, key, item, 1, GN_AGG_VALUES_MAX);
         if (!*at) return;
     }
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
+    gn_error error;
     options *o = state->input;
     switch (key) {
     case OPTION_FORMATS:
-        parse_formats(state, arg, o->formats);
+        gn_option_words(state, key, arg, format_names, GN_AGG_FORMATS, o->formats);
         break;
     case OPTION_VALUES:
-        parse_values(state, arg, o);
+        parse_values(state, key, arg, o);
         break;
     case 'k':
-        gn_option_check(state, NULL, gn_parse_bound(arg, &o->bound_exp));
-        gn_option_check(state, NULL, gn_check_bound(GN_DENSE, o->bound_exp));
+        o->bound_exp = gn_option_bound(state, key, arg);
+        gn_option_check(state, key, gn_check_bound(GN_DENSE, o->bound_exp, &error), &error);
         break;
     case 'w':
-        o->workers = gn_option_unsigned(state, "workers", arg, 1, WORKERS_MAX);
+        o->workers = gn_option_unsigned(state, key, arg, 1, WORKERS_MAX);
         break;
     case OPTION_SLOTS:
-        o->slots = gn_option_unsigned(state, "slots", arg, 8, GN_AGG_SLOTS_MAX);
-        if (o->slots & (o->slots - 1)) argp_error(state, "--slots takes a power of two");
+        o->slots = gn_option_unsigned(state, key, arg, 8, GN_AGG_SLOTS_MAX);
+        if (o->slots & (o->slots - 1)) gn_option_wrong(state, key, "%s is not a power of two", arg);
         break;
     case OPTION_SIZE:
-        if (strcmp(arg, "both") != 0) o->memory = gn_option_choice(state, "size", arg, "cache", "memory");
+        if (strcmp(arg, "both") != 0) o->memory = gn_option_choice(state, key, arg, "cache", "memory");
         if (strcmp(arg, "both") != 0) o->cache = !o->memory;
         break;
     case OPTION_MEMORY:
-        gn_option_check(state, NULL, gn_parse_size(arg, &o->memory_bytes));
-        if (o->memory_bytes < 1u << 20 || o->memory_bytes > 1ull << 34) argp_error(state, "--memory takes 1M to 16G");
+        o->memory_bytes = gn_option_size(state, key, arg, 1 << 20, UINT64_C(16) << 30);
         break;
     case 'r':
-        o->rounds = gn_option_unsigned(state, "rounds", arg, 1, 1000);
+        o->rounds = gn_option_unsigned(state, key, arg, 1, 1000);
         break;
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
         o->file_count = (size_t)(state->argc - state->next);
-        gn_option_check(state, NULL, gn_input_check_list(o->files, o->file_count));
+        gn_option_check(state, key, gn_input_check_list(o->files, o->file_count, &error), &error);
         if (o->file_count > WORKERS_MAX) argp_error(state, "more than %d FILEs", WORKERS_MAX);
         break;
     default:
@@ -134,7 +122,7 @@ static size_t most_values(const options *o)
 }
 
 /// The workers' vectors: file i's values for worker i, from the first file again when there are fewer; or made ones.
-static gn_message fill(bench *b)
+static gn_status fill(bench *b, gn_error *error)
 {
     const options *o = b->o;
     const size_t count = most_values(o);
@@ -144,19 +132,19 @@ static gn_message fill(bench *b)
         float *file = NULL;
         size_t file_count = 0;
         b->values[w] = malloc(count * sizeof(float));
-        if (!b->values[w]) return "out of memory";
+        if (!b->values[w]) return gn_fail_memory(error);
         if (o->file_count) {
             const char *name = o->files[w % o->file_count];
-            gn_message wrong = gn_values_load(name, GN_FORMAT_AUTO, &file, &file_count);
+            gn_status wrong = gn_values_load(name, GN_FORMAT_AUTO, &file, &file_count, error);
             if (wrong) return wrong;
-            if (!file_count) wrong = gn_message_format("%s: holds no values", name);
+            if (!file_count) wrong = gn_fail(error, GN_INVALID, "%s: holds no values", name);
             if (wrong) free(file);
             if (wrong) return wrong;
         }
         gn_bench_fill(file ? GN_BENCH_FILES : GN_BENCH_MIXED, &codec, file, file_count, b->values[w], count);
         free(file);
     }
-    return NULL;
+    return GN_OK;
 }
 
 static void print_header(const options *o)
@@ -198,7 +186,7 @@ static void report(bench *b, const gn_bench_load *load, const char *size, const 
     fflush(stdout);
 }
 
-static gn_message run_case(bench *b, gn_agg_format format, unsigned packet, bool memory)
+static gn_status run_case(bench *b, gn_agg_format format, unsigned packet, bool memory, gn_error *error)
 {
     const options *o = b->o;
     const size_t values = (memory ? (size_t)o->memory_bytes / 4 : CACHED) / o->workers;
@@ -211,25 +199,26 @@ static gn_message run_case(bench *b, gn_agg_format format, unsigned packet, bool
                           .chunks = values < packet ? 1 : values / packet,
                           .data = (const float *const *)b->values};
     gn_bench_switch_result result = {0};
-    gn_message wrong = gn_bench_load_make(&load);
-    if (!wrong) wrong = gn_bench_switch_run(&load, o->file.kernel, o->rounds, &result);
+    gn_status wrong = gn_bench_load_make(&load, error);
+    if (!wrong) wrong = gn_bench_switch_run(&load, o->file.kernel, o->rounds, &result, error);
     if (!wrong) report(b, &load, memory ? "memory" : "cache", &result);
     gn_bench_load_free(&load);
     return wrong;
 }
 
-static gn_message run_all(void *context)
+static gn_status run_all(void *context, gn_error *error)
 {
     bench *b = context;
     const options *o = b->o;
-    gn_message wrong = fill(b);
+    gn_status wrong = fill(b, error);
     b->results = json_array();
-    if (!wrong && !b->results) wrong = "out of memory";
+    if (!wrong && !b->results) wrong = gn_fail_memory(error);
     if (!wrong) print_header(o);
     for (gn_agg_format format = 0; format < GN_AGG_FORMATS; format++) {
         for (int memory = 0; memory <= 1 && o->formats[format]; memory++) {
             if (memory ? !o->memory : !o->cache) continue;
-            for (size_t p = 0; p < o->packet_count && !wrong; p++) wrong = run_case(b, format, o->packets[p], memory);
+            for (size_t p = 0; p < o->packet_count && !wrong; p++)
+                wrong = run_case(b, format, o->packets[p], memory, error);
         }
     }
     return wrong;

@@ -10,8 +10,8 @@
 
 #include <gradnic/aggregate.h>
 
+#include "net/error.h"
 #include "stopwatch.h"
-#include "tools/kit/cli.h"
 
 enum { GN_BENCH_LINE = 64 };  ///< what datagrams, sums and results are aligned to, for the plain addition and the core
 
@@ -41,11 +41,12 @@ typedef struct gn_bench_load {
 } gn_bench_load;
 
 /// Writes all datagrams. The caller fills in format to data, and frees with gn_bench_load_free() whatever comes of it.
-gn_message gn_bench_load_make(gn_bench_load *load);
+gn_status gn_bench_load_make(gn_bench_load *load, gn_error *error);
 void gn_bench_load_free(gn_bench_load *load);
 
 /// Whether `datagram` is the RESULT of `chunk` with the sums of all workers' values. The message says what is wrong.
-gn_message gn_bench_load_check(const gn_bench_load *load, size_t chunk, const uint8_t *datagram, size_t bytes);
+gn_status gn_bench_load_check(const gn_bench_load *load, size_t chunk, const uint8_t *datagram, size_t bytes,
+                              gn_error *error);
 
 /// `sums[i] += words[i]`, `count` times, wrapped: the plain addition. `words`: any alignment.
 void gn_bench_plain_add(int32_t *sums, const uint8_t *words, size_t count);
@@ -62,7 +63,7 @@ typedef struct gn_bench_switch_result {
 } gn_bench_switch_result;
 
 /// Measures, in turns, `rounds` times; checks every result first. `kernel`: of the codec, "auto" for the fastest.
-gn_message gn_bench_switch_run(const gn_bench_load *load, const char *kernel, unsigned rounds,
-                               gn_bench_switch_result *result);
+gn_status gn_bench_switch_run(const gn_bench_load *load, const char *kernel, unsigned rounds,
+                              gn_bench_switch_result *result, gn_error *error);
 
 #endif

@@ -46,14 +46,15 @@ void *gn_bench_lines(size_t bytes)
     return aligned_alloc(GN_BENCH_LINE, (bytes + GN_BENCH_LINE - 1) / GN_BENCH_LINE * GN_BENCH_LINE);
 }
 
-gn_message gn_bench_load_make(gn_bench_load *load)
+gn_status gn_bench_load_make(gn_bench_load *load, gn_error *error)
 {
     gn_codec codec;
     const size_t room = gn_agg_bound(load->values), count = load->workers * load->chunks;
-    if (gn_codec_init(&codec, profile_of(load->format), load->bound_exp)) return "the bound is out of range";
+    if (gn_codec_init(&codec, profile_of(load->format), load->bound_exp))
+        return gn_fail(error, GN_INVALID, "the bound is out of range");
     load->bytes = gn_bench_lines(count * (room + GN_BENCH_LINE));
     load->datagrams = calloc(count, sizeof *load->datagrams);
-    if (!load->bytes || !load->datagrams) return "out of memory";
+    if (!load->bytes || !load->datagrams) return gn_fail_memory(error);
     size_t at = 0, n = 0;
     for (size_t burst = 0; burst < load->chunks; burst += BURST) {
         for (unsigned worker = 0; worker < load->workers; worker++) {
@@ -68,7 +69,7 @@ gn_message gn_bench_load_make(gn_bench_load *load)
     }
     load->count = n;
     load->used = at;
-    return NULL;
+    return GN_OK;
 }
 
 void gn_bench_load_free(gn_bench_load *load)
@@ -80,7 +81,7 @@ void gn_bench_load_free(gn_bench_load *load)
 }
 
 /// The whole sum as binary32 (int32: the integers themselves, which all fit), as a worker would see it.
-static gn_message read_sums(const gn_bench_load *load, const gn_agg_packet *p, double *sums)
+static gn_status read_sums(const gn_bench_load *load, const gn_agg_packet *p, double *sums, gn_error *error)
 {
     float values[GN_AGG_VALUES_MAX];
     if (load->format == GN_AGG_INT32) {
@@ -89,14 +90,14 @@ static gn_message read_sums(const gn_bench_load *load, const gn_agg_packet *p, d
             memcpy(&sum, p->payload + sizeof sum * i, sizeof sum);
             sums[i] = sum;
         }
-        return NULL;
+        return GN_OK;
     }
     gn_codec codec;
     gn_codec_init(&codec, profile_of(load->format), load->bound_exp);
     if (!p->compressed || gn_stream_decode(&codec, p->payload, p->payload_bytes, values, load->values, NULL))
-        return "it has no good stream";
+        return gn_fail(error, GN_INVALID, "it has no good stream");
     for (size_t i = 0; i < load->values; i++) sums[i] = (double)values[i];
-    return NULL;
+    return GN_OK;
 }
 
 static void expected_sums(const gn_bench_load *load, size_t chunk, double *sums)
@@ -113,20 +114,22 @@ static void expected_sums(const gn_bench_load *load, size_t chunk, double *sums)
     }
 }
 
-gn_message gn_bench_load_check(const gn_bench_load *load, size_t chunk, const uint8_t *datagram, size_t bytes)
+gn_status gn_bench_load_check(const gn_bench_load *load, size_t chunk, const uint8_t *datagram, size_t bytes,
+                              gn_error *error)
 {
     static double want[GN_AGG_VALUES_MAX], got[GN_AGG_VALUES_MAX];
     gn_agg_packet p;
     const gn_agg_fault fault = gn_agg_parse(datagram, bytes, &p);
-    if (fault) return gn_message_format("the result of chunk %zu: %s", chunk, gn_agg_fault_string(fault));
+    if (fault) return gn_fail(error, GN_INVALID, "the result of chunk %zu: %s", chunk, gn_agg_fault_string(fault));
     if (p.type != GN_AGG_RESULT || p.psn != chunk || p.values != load->values)
-        return gn_message_format("not the result of chunk %zu: type %d, chunk %u, %d values", chunk, p.type, p.psn,
-                                 p.values);
-    gn_message wrong = read_sums(load, &p, got);
-    if (wrong) return gn_message_format("the result of chunk %zu: %s", chunk, wrong);
+        return gn_fail(error, GN_INVALID, "not the result of chunk %zu: type %d, chunk %u, %d values", chunk, p.type,
+                       p.psn, p.values);
+    gn_status wrong = read_sums(load, &p, got, error);
+    if (wrong) return gn_fail(error, GN_INVALID, "the result of chunk %zu: %s", chunk, error->text);
     expected_sums(load, chunk, want);
     for (size_t i = 0; i < load->values; i++)
         if (got[i] != want[i])
-            return gn_message_format("the result of chunk %zu has %g for value %zu, not %g", chunk, got[i], i, want[i]);
-    return NULL;
+            return gn_fail(error, GN_INVALID, "the result of chunk %zu has %g for value %zu, not %g", chunk, got[i], i,
+                           want[i]);
+    return GN_OK;
 }

@@ -23,21 +23,21 @@ typedef struct run {
     size_t result_bytes;
 } run;
 
-static gn_message begin_job(run *r)
+static gn_status begin_job(run *r, gn_error *error)
 {
     gn_switch_remove_job(&r->sw, r->job.job);
-    if (gn_switch_add_job(&r->sw, &r->job)) return "the switch does not take the job";
+    if (gn_switch_add_job(&r->sw, &r->job)) return gn_fail(error, GN_INVALID, "the switch does not take the job");
     r->sw.codec[0] = r->codec;
-    return NULL;
+    return GN_OK;
 }
 
-static gn_message prepare(run *r, const char *kernel)
+static gn_status prepare(run *r, const char *kernel, gn_error *error)
 {
     const gn_bench_load *load = r->load;
     const gn_switch_config config = {.slots = load->slots, .slot_values = load->values, .jobs = 1};
     const gn_profile profile = load->format == GN_AGG_LATTICE ? GN_LATTICE : GN_DENSE;
     if (gn_codec_init_kernel(&r->codec, profile, load->bound_exp, kernel))
-        return gn_message_format("kernel '%s' does not have profile %s", kernel, gn_profile_name(profile));
+        return gn_fail(error, GN_INVALID, "kernel '%s' does not have profile %s", kernel, gn_profile_name(profile));
     r->job = (gn_switch_job){.job = 1,
                              .gen = 1,
                              .format = load->format,
@@ -51,10 +51,11 @@ static gn_message prepare(run *r, const char *kernel)
     r->memory = gn_bench_lines(bytes);
     r->sums = gn_bench_lines(sums_bytes);
     r->outputs = gn_bench_lines(OUTPUTS * r->output_room);
-    if (!r->memory || !r->sums || !r->outputs) return "out of memory";
+    if (!r->memory || !r->sums || !r->outputs) return gn_fail_memory(error);
     memset(r->sums, 0, sums_bytes);
-    if (gn_switch_init(&r->sw, &config, r->memory, bytes)) return "the switch does not start";
-    return begin_job(r);
+    if (gn_switch_init(&r->sw, &config, r->memory, bytes))
+        return gn_fail(error, GN_INVALID, "the switch does not start");
+    return begin_job(r, error);
 }
 
 // ---- one pass over all datagrams
@@ -91,9 +92,10 @@ static void expect_next(const gn_bench_load *load, const gn_bench_datagram *d)
 
 static void add_pass(run *r)
 {
+    gn_error error;
     const gn_bench_load *load = r->load;
     gn_action actions[GN_SWITCH_ACTIONS_MAX];
-    begin_job(r);
+    begin_job(r, &error);
     for (size_t i = 0; i < load->count; i++) {
         const gn_bench_datagram *d = &load->datagrams[i];
         expect_next(load, d);
@@ -103,10 +105,11 @@ static void add_pass(run *r)
 
 static void whole_pass(run *r)
 {
+    gn_error error;
     const gn_bench_load *load = r->load;
     gn_action actions[GN_SWITCH_ACTIONS_MAX];
     size_t output = 0;
-    begin_job(r);
+    begin_job(r, &error);
     for (size_t i = 0; i < load->count; i++) {
         const gn_bench_datagram *d = &load->datagrams[i];
         expect_next(load, d);
@@ -120,27 +123,28 @@ static void whole_pass(run *r)
 }
 
 /// Every chunk must have its result, once, and the right one.
-static gn_message check_pass(run *r)
+static gn_status check_pass(run *r, gn_error *error)
 {
     const gn_bench_load *load = r->load;
     gn_action actions[GN_SWITCH_ACTIONS_MAX];
     size_t results = 0;
-    gn_message wrong = begin_job(r);
+    gn_status wrong = begin_job(r, error);
     for (size_t i = 0; i < load->count && !wrong; i++) {
         const gn_bench_datagram *d = &load->datagrams[i];
         const unsigned count = gn_switch_rx(&r->sw, i, d->worker, load->bytes + d->at, d->bytes, actions);
         for (unsigned a = 0; a < count && !wrong; a++) {
             if (actions[a].kind == GN_TO_NOBODY && !actions[a].reason) continue;
             if (actions[a].kind != GN_TO_GROUP)
-                return gn_message_format("a packet of chunk %u: %s", d->chunk, gn_drop_string(actions[a].reason));
+                return gn_fail(error, GN_INVALID, "a packet of chunk %u: %s", d->chunk,
+                               gn_drop_string(actions[a].reason));
             const size_t bytes = gn_action_write(&r->sw, &actions[a], r->outputs, r->output_room);
-            wrong = gn_bench_load_check(load, d->chunk, r->outputs, bytes);
+            wrong = gn_bench_load_check(load, d->chunk, r->outputs, bytes, error);
             r->result_bytes += bytes;
             results++;
         }
     }
     if (!wrong && results != load->chunks)
-        wrong = gn_message_format("%zu results of %zu chunks", results, load->chunks);
+        wrong = gn_fail(error, GN_INVALID, "%zu results of %zu chunks", results, load->chunks);
     return wrong;
 }
 
@@ -174,7 +178,7 @@ static double median(double *numbers, size_t count)
     return numbers[count / 2];
 }
 
-static gn_message measure(run *r, unsigned rounds, gn_bench_switch_result *result)
+static void measure(run *r, unsigned rounds, gn_bench_switch_result *result)
 {
     static gn_span spans[PASSES][ROUNDS_MAX];
     static double shares[2][ROUNDS_MAX];
@@ -194,16 +198,15 @@ static gn_message measure(run *r, unsigned rounds, gn_bench_switch_result *resul
     result->plain = gn_span_median(spans[0], rounds);
     result->add = gn_span_median(spans[1], rounds);
     result->whole = gn_span_median(spans[2], rounds);
-    return NULL;
 }
 
-gn_message gn_bench_switch_run(const gn_bench_load *load, const char *kernel, unsigned rounds,
-                               gn_bench_switch_result *result)
+gn_status gn_bench_switch_run(const gn_bench_load *load, const char *kernel, unsigned rounds,
+                              gn_bench_switch_result *result, gn_error *error)
 {
     run r = {.load = load};
-    gn_message wrong = prepare(&r, kernel);
-    if (!wrong) wrong = check_pass(&r);
-    if (!wrong) wrong = measure(&r, rounds, result);
+    gn_status wrong = prepare(&r, kernel, error);
+    if (!wrong) wrong = check_pass(&r, error);
+    if (!wrong) measure(&r, rounds, result);
     result->result_bytes = r.result_bytes;
     result->kernel = gn_codec_kernel_name(&r.codec);
     free(r.memory), free(r.sums), free(r.outputs);

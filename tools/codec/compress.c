@@ -11,10 +11,13 @@
 #include "tools/files/block_buffer.h"
 #include "tools/files/file_options.h"
 #include "tools/files/pipeline.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/codec_options.h"
 #include "tools/kit/json.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/output.h"
 #include "tools/kit/progress.h"
+#include "tools/kit/units.h"
 
 typedef struct options {
     gn_profile profile;
@@ -42,17 +45,18 @@ static const struct argp_option option_table[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
+    gn_error error;
     options *o = state->input;
     if (gn_file_argument_parse(key, arg, state, &o->file)) return 0;
     switch (key) {
     case 'p':
-        gn_option_check(state, NULL, gn_parse_profile(arg, &o->profile));
+        gn_option_check(state, key, gn_parse_profile(arg, &o->profile, &error), &error);
         return 0;
     case 'k':
-        gn_option_check(state, NULL, gn_parse_bound(arg, &o->bound_exp));
+        gn_option_check(state, key, gn_parse_bound(arg, &o->bound_exp, &error), &error);
         return 0;
     case ARGP_KEY_END:
-        gn_option_check(state, NULL, gn_check_bound(o->profile, o->bound_exp));
+        gn_option_check(state, 'k', gn_check_bound(o->profile, o->bound_exp, &error), &error);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -88,40 +92,40 @@ static void *block_new(void *context)
     return gn_block_buffer_new(j->codec.profile, GN_CONTAINER_BLOCK_VALUES);
 }
 
-static gn_message block_read(void *context, void *slot, bool *end)
+static gn_status block_read(void *context, void *slot, bool *end, gn_error *error)
 {
     job *j = context;
     gn_block_buffer *b = slot;
-    gn_message wrong = gn_values_read(j->values, b->values, GN_CONTAINER_BLOCK_VALUES, &b->info.count);
+    gn_status wrong = gn_values_read(j->values, b->values, GN_CONTAINER_BLOCK_VALUES, &b->info.count, error);
     j->value_count += b->info.count;
     *end = !b->info.count;
     return wrong;
 }
 
-static gn_message block_work(void *context, void *slot)
+static gn_status block_work(void *context, void *slot, gn_error *error)
 {
     const job *j = context;
     gn_block_buffer *b = slot;
     const gn_status status =
         gn_container_block_encode(&j->codec, b->values, b->info.count, b->packed, b->room, &b->info.bytes);
-    return status ? gn_message_format("compression failed: %s", gn_status_string(status)) : NULL;
+    return status ? gn_fail(error, status, "compression failed: %s", gn_status_string(status)) : GN_OK;
 }
 
-static gn_message write_failure(const job *j, gn_status status)
+static gn_status write_failure(const job *j, gn_status status, gn_error *error)
 {
-    if (!status) return NULL;
+    if (!status) return GN_OK;
     if (status == GN_INVALID)
-        return gn_message_format("%s: changed while it was read", gn_input_name(gn_values_input(j->values)));
-    return gn_message_format("%s: %s", j->sink_name,
-                             status == GN_IO && errno ? strerror(errno) : gn_status_string(status));
+        return gn_fail(error, GN_INVALID, "%s: changed while it was read", gn_input_name(gn_values_input(j->values)));
+    return gn_fail(error, status, "%s: %s", j->sink_name,
+                   status == GN_IO && errno ? strerror(errno) : gn_status_string(status));
 }
 
-static gn_message block_write(void *context, void *slot)
+static gn_status block_write(void *context, void *slot, gn_error *error)
 {
     job *j = context;
     const gn_block_buffer *b = slot;
     gn_progress_update(&j->progress, gn_input_file_position(gn_values_input(j->values)));
-    return write_failure(j, gn_container_put_block(j->writer, b->packed, b->info.bytes, b->info.count));
+    return write_failure(j, gn_container_put_block(j->writer, b->packed, b->info.bytes, b->info.count), error);
 }
 
 static gn_status write_sink(void *context, const void *data, size_t bytes)
@@ -133,30 +137,31 @@ static gn_status write_sink(void *context, const void *data, size_t bytes)
 }
 
 /// Puts the header where the zeros are. `start`: where the container begins.
-static gn_message patch_header(const job *j, off_t start, const uint8_t *header)
+static gn_status patch_header(const job *j, off_t start, const uint8_t *header, gn_error *error)
 {
     errno = 0;
     if (fseeko(j->sink, start, SEEK_SET) || fwrite(header, 1, GN_CONTAINER_HEADER, j->sink) != GN_CONTAINER_HEADER ||
         fseeko(j->sink, 0, SEEK_END))
-        return gn_message_format("%s: %s", j->sink_name, errno ? strerror(errno) : "write error");
-    return NULL;
+        return gn_fail(error, GN_IO, "%s: %s", j->sink_name, errno ? strerror(errno) : "write error");
+    return GN_OK;
 }
 
-static gn_message copy_stream(FILE *from, FILE *to, const char *to_name)
+static gn_status copy_stream(FILE *from, FILE *to, const char *to_name, gn_error *error)
 {
     char buffer[65536];
     size_t n;
     rewind(from);
     errno = 0;
     while ((n = fread(buffer, 1, sizeof buffer, from)) > 0)
-        if (fwrite(buffer, 1, n, to) != n) return gn_message_format("%s: %s", to_name, strerror(errno));
-    return ferror(from) ? gn_message_format("temporary file: %s", strerror(errno)) : NULL;
+        if (fwrite(buffer, 1, n, to) != n) return gn_fail(error, GN_IO, "%s: %s", to_name, strerror(errno));
+    return ferror(from) ? gn_fail(error, GN_IO, "temporary file: %s", strerror(errno)) : GN_OK;
 }
 
-static gn_message run_blocks(job *j, const options *o, uint8_t header[GN_CONTAINER_HEADER])
+static gn_status run_blocks(job *j, const options *o, uint8_t header[GN_CONTAINER_HEADER], gn_error *error)
 {
     const uint64_t announced = gn_values_count(j->values);  // UINT64_MAX is GN_CONTAINER_UNKNOWN
-    gn_message wrong = write_failure(j, gn_container_writer_new(&j->writer, &j->codec, 0, announced, write_sink, j));
+    gn_status wrong =
+        write_failure(j, gn_container_writer_new(&j->writer, &j->codec, 0, announced, write_sink, j), error);
     if (wrong) return wrong;
     const gn_pipeline pipeline = {.context = j,
                                   .slot_new = block_new,
@@ -166,29 +171,29 @@ static gn_message run_blocks(job *j, const options *o, uint8_t header[GN_CONTAIN
                                   .write = block_write,
                                   .threads = o->file.threads,
                                   .slot_bytes = gn_block_buffer_bytes(o->profile, GN_CONTAINER_BLOCK_VALUES)};
-    wrong = gn_pipeline_run(&pipeline);
+    wrong = gn_pipeline_run(&pipeline, error);
     if (wrong) {
         gn_container_writer_abort(j->writer);
         return wrong;
     }
-    return write_failure(j, gn_container_writer_finish(j->writer, header));
+    return write_failure(j, gn_container_writer_finish(j->writer, header), error);
 }
 
 /// The container on `output`. A count that only the end of the input tells is written into the header afterwards; where the
 /// output cannot be rewound, everything goes through a temporary file.
-static gn_message compress_to(job *j, const options *o, gn_output *output)
+static gn_status compress_to(job *j, const options *o, gn_output *output, gn_error *error)
 {
     const bool known = gn_values_count(j->values) != UINT64_MAX;
     const bool spool = !known && !gn_output_seekable(output);
     j->sink = spool ? tmpfile() : gn_output_stream(output);
     j->sink_name = spool ? "temporary file" : gn_output_name(output);
-    if (!j->sink) return gn_message_format("temporary file: %s", strerror(errno));
+    if (!j->sink) return gn_fail(error, GN_IO, "temporary file: %s", strerror(errno));
     const off_t start = known ? 0 : ftello(j->sink);
     uint8_t header[GN_CONTAINER_HEADER];
-    gn_message wrong = run_blocks(j, o, header);
-    if (!wrong && !known) wrong = patch_header(j, start, header);
+    gn_status wrong = run_blocks(j, o, header, error);
+    if (!wrong && !known) wrong = patch_header(j, start, header, error);
     if (spool) {
-        if (!wrong) wrong = copy_stream(j->sink, gn_output_stream(output), gn_output_name(output));
+        if (!wrong) wrong = copy_stream(j->sink, gn_output_stream(output), gn_output_name(output), error);
         fclose(j->sink);
     }
     return wrong;
@@ -204,55 +209,57 @@ static char *default_output(const char *input)
     return asprintf(&path, "%.*s.gn", (int)length, input) < 0 ? NULL : path;
 }
 
-static gn_message report(const options *o, const job *j, const char *path, uint64_t elapsed_ns)
+static gn_status report(const options *o, const job *j, const char *path, uint64_t elapsed_ns, gn_error *error)
 {
     const double raw = (double)j->value_count * sizeof(float), ratio = raw / (double)j->written_bytes;
     const char *profile = gn_profile_name(j->codec.profile);
     if (o->file.json) {
-        if (!strcmp(path, "-")) return "--json and '-o -' both want standard output";
+        if (!strcmp(path, "-")) return gn_fail(error, GN_INVALID, "--json and '-o -' both want standard output");
         return gn_json_print(json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "input", o->file.input,
                                        "output", path, "profile", profile, "bound_exp", j->codec.bound_exp, "kernel",
                                        gn_codec_kernel_name(&j->codec), "values", gn_json_count(j->value_count),
                                        "value_bytes", gn_json_count(j->value_count * sizeof(float)), "output_bytes",
                                        gn_json_count(j->written_bytes), "ratio", gn_json_real(ratio), "seconds",
                                        gn_json_real((double)elapsed_ns / 1e9)),
-                             stdout);
+                             stdout, error);
     }
     if (!o->file.quiet && strcmp(path, "-") != 0)
         fprintf(stderr, "%s: %s values, %s to %s, ratio %.2f (%s %s)\n", path, gn_human_count(j->value_count).s,
                 gn_human_bytes(j->value_count * sizeof(float)).s, gn_human_bytes(j->written_bytes).s, ratio, profile,
                 gn_human_bound(j->codec.bound_exp).s);
-    return NULL;
+    return GN_OK;
 }
 
-static gn_message compress_file(const options *o, const char *path)
+static gn_status compress_file(const options *o, const char *path, gn_error *error)
 {
     job j = {0};
     gn_output *output = NULL;
     const uint64_t started = gn_now();
     const gn_status status = gn_codec_init_kernel(&j.codec, o->profile, o->bound_exp, o->file.kernel);
     if (status)
-        return gn_message_format("kernel '%s': %s", o->file.kernel ? o->file.kernel : "auto", gn_status_string(status));
-    gn_message wrong = gn_values_open(&j.values, o->file.input, o->file.format);
-    if (!wrong) wrong = gn_output_check_inputs(path, &o->file.input, 1);
-    if (!wrong) wrong = gn_output_open(&output, path, o->file.force);
+        return gn_fail(error, status, "kernel '%s': %s", o->file.kernel ? o->file.kernel : "auto",
+                       gn_status_string(status));
+    gn_status wrong = gn_values_open(&j.values, o->file.input, o->file.format, error);
+    if (!wrong) wrong = gn_output_check_inputs(path, &o->file.input, 1, error);
+    if (!wrong) wrong = gn_output_open(&output, path, o->file.force, error);
     if (!wrong) {
         gn_input *input = gn_values_input(j.values);
         gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->file.quiet);
-        wrong = compress_to(&j, o, output);
+        wrong = compress_to(&j, o, output, error);
         gn_progress_end(&j.progress);
     }
     if (wrong)
         gn_output_abort(output);
     else
-        wrong = gn_output_commit(output);
-    if (!wrong) wrong = report(o, &j, path, gn_now() - started);
+        wrong = gn_output_commit(output, error);
+    if (!wrong) wrong = report(o, &j, path, gn_now() - started, error);
     gn_values_close(j.values);
     return wrong;
 }
 
 int gn_command_compress(int argc, char **argv)
 {
+    gn_error error;
     options o = {.profile = GN_DENSE, .bound_exp = 10};
     const struct argp parser = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
@@ -262,9 +269,9 @@ int gn_command_compress(int argc, char **argv)
         free(path);
         return GN_EXIT_USAGE;
     }
-    gn_message wrong = path ? compress_file(&o, path) : "out of memory";
+    gn_status wrong = path ? compress_file(&o, path, &error) : gn_fail_memory(&error);
     free(path);
     if (!wrong) return GN_EXIT_OK;
-    gn_cli_error(argv[0], "%s", wrong);
+    gn_cli_error(argv[0], "%s", error.text);
     return GN_EXIT_FAILED;
 }

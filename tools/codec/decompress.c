@@ -10,6 +10,7 @@
 #include "tools/files/block_buffer.h"
 #include "tools/files/file_options.h"
 #include "tools/files/pipeline.h"
+#include "tools/kit/cli.h"
 #include "tools/kit/output.h"
 #include "tools/kit/progress.h"
 
@@ -38,10 +39,11 @@ static const struct argp_option option_table[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
+    gn_error error;
     options *o = state->input;
     switch (key) {
     case OPTION_TO:
-        if (gn_parse_format(arg, &o->to) || (o->to != GN_FORMAT_NPY && o->to != GN_FORMAT_F32))
+        if (gn_parse_format(arg, &o->to, &error) || (o->to != GN_FORMAT_NPY && o->to != GN_FORMAT_F32))
             argp_error(state, "--to takes npy or f32, not '%s'", arg);
         return 0;
     case OPTION_SHAPE:
@@ -78,32 +80,32 @@ static void *block_new(void *context)
     return gn_block_buffer_new(j->info->profile, j->info->values_per_block);
 }
 
-static gn_message block_read(void *context, void *slot, bool *end)
+static gn_status block_read(void *context, void *slot, bool *end, gn_error *error)
 {
     job *j = context;
     gn_block_buffer *b = slot;
     const gn_status status = gn_container_next_block(j->reader, b->packed, &b->info);
     *end = !b->info.bytes;
-    return gn_values_container_message(j->input, status);
+    return gn_values_check_container(j->input, status, error);
 }
 
-static gn_message block_work(void *context, void *slot)
+static gn_status block_work(void *context, void *slot, gn_error *error)
 {
     const job *j = context;
     gn_block_buffer *b = slot;
     gn_container_fault fault;
-    if (!gn_container_block_decode(gn_container_reader_codec(j->reader), &b->info, b->values, &fault)) return NULL;
-    return gn_message_format("%s: %s", gn_input_name(gn_values_input(j->input)), fault.text);
+    if (!gn_container_block_decode(gn_container_reader_codec(j->reader), &b->info, b->values, &fault)) return GN_OK;
+    return gn_fail(error, GN_INVALID, "%s: %s", gn_input_name(gn_values_input(j->input)), fault.text);
 }
 
-static gn_message block_write(void *context, void *slot)
+static gn_status block_write(void *context, void *slot, gn_error *error)
 {
     job *j = context;
     const gn_block_buffer *b = slot;
     gn_progress_update(&j->progress, gn_input_file_position(gn_values_input(j->input)));
     errno = 0;
-    if (fwrite(b->values, sizeof *b->values, b->info.count, j->sink) == b->info.count) return NULL;
-    return gn_message_format("%s: %s", j->sink_name, errno ? strerror(errno) : "write error");
+    if (fwrite(b->values, sizeof *b->values, b->info.count, j->sink) == b->info.count) return GN_OK;
+    return gn_fail(error, GN_IO, "%s: %s", j->sink_name, errno ? strerror(errno) : "write error");
 }
 
 static bool ends_in(const char *path, const char *suffix)
@@ -113,23 +115,23 @@ static bool ends_in(const char *path, const char *suffix)
 }
 
 /// The .npy header for `count` values, with the shape asked for.
-static gn_message write_npy_header(const options *o, uint64_t count, FILE *sink)
+static gn_status write_npy_header(const options *o, uint64_t count, FILE *sink, gn_error *error)
 {
     uint64_t shape[GN_NPY_DIMENSIONS] = {count}, product = count;
     unsigned dimensions = 1;
-    gn_message wrong = o->shape ? gn_npy_parse_shape(o->shape, shape, &dimensions, &product) : NULL;
+    gn_status wrong = o->shape ? gn_npy_parse_shape(o->shape, shape, &dimensions, &product, error) : GN_OK;
     if (wrong) return wrong;
     if (product != count)
-        return gn_message_format("shape %s is %" PRIu64 " values; %s holds %" PRIu64, o->shape, product, o->file.input,
-                                 count);
-    return gn_npy_write_header(sink, shape, dimensions, false);
+        return gn_fail(error, GN_INVALID, "shape %s is %" PRIu64 " values; %s holds %" PRIu64, o->shape, product,
+                       o->file.input, count);
+    return gn_npy_write_header(sink, shape, dimensions, false, error);
 }
 
-static gn_message decompress_to(const options *o, job *j, gn_output *output, gn_format to)
+static gn_status decompress_to(const options *o, job *j, gn_output *output, gn_format to, gn_error *error)
 {
     j->sink = gn_output_stream(output);
     j->sink_name = gn_output_name(output);
-    gn_message wrong = to == GN_FORMAT_NPY ? write_npy_header(o, j->info->value_count, j->sink) : NULL;
+    gn_status wrong = to == GN_FORMAT_NPY ? write_npy_header(o, j->info->value_count, j->sink, error) : GN_OK;
     if (wrong) return wrong;
     const gn_pipeline pipeline = {.context = j,
                                   .slot_new = block_new,
@@ -141,26 +143,26 @@ static gn_message decompress_to(const options *o, job *j, gn_output *output, gn_
                                   .slot_bytes = gn_block_buffer_bytes(j->info->profile, j->info->values_per_block)};
     gn_input *input = gn_values_input(j->input);
     gn_progress_start(&j->progress, gn_input_name(input), gn_input_file_size(input), o->file.quiet);
-    wrong = gn_pipeline_run(&pipeline);
+    wrong = gn_pipeline_run(&pipeline, error);
     gn_progress_end(&j->progress);
     return wrong;
 }
 
-static gn_message decompress_file(const options *o, const char *path, gn_format to)
+static gn_status decompress_file(const options *o, const char *path, gn_format to, gn_error *error)
 {
     job j = {0};
     gn_output *output = NULL;
-    gn_message wrong = gn_values_open(&j.input, o->file.input, GN_FORMAT_GN);
+    gn_status wrong = gn_values_open(&j.input, o->file.input, GN_FORMAT_GN, error);
     if (wrong) return wrong;
     j.reader = gn_values_container(j.input);
     j.info = gn_container_reader_info(j.reader);
-    wrong = gn_output_check_inputs(path, &o->file.input, 1);
-    if (!wrong) wrong = gn_output_open(&output, path, o->file.force);
-    if (!wrong) wrong = decompress_to(o, &j, output, to);
+    wrong = gn_output_check_inputs(path, &o->file.input, 1, error);
+    if (!wrong) wrong = gn_output_open(&output, path, o->file.force, error);
+    if (!wrong) wrong = decompress_to(o, &j, output, to, error);
     if (wrong)
         gn_output_abort(output);
     else
-        wrong = gn_output_commit(output);
+        wrong = gn_output_commit(output, error);
     gn_values_close(j.input);
     return wrong;
 }
@@ -180,29 +182,32 @@ static char *default_output(const char *input)
 }
 
 /// What to write to `path`.
-static gn_message output_format(const options *o, const char *path, gn_format *to)
+static gn_status output_format(const options *o, const char *path, gn_format *to, gn_error *error)
 {
     *to = o->to != GN_FORMAT_AUTO                       ? o->to
           : ends_in(path, ".npy")                       ? GN_FORMAT_NPY
           : ends_in(path, ".f32") || !strcmp(path, "-") ? GN_FORMAT_F32
                                                         : GN_FORMAT_AUTO;
-    if (*to == GN_FORMAT_AUTO) return gn_message_format("%s: neither .npy nor .f32; give --to npy or --to f32", path);
-    if (o->shape && *to != GN_FORMAT_NPY) return "--shape is for .npy; raw values have none";
-    return NULL;
+    if (*to == GN_FORMAT_AUTO)
+        return gn_fail(error, GN_INVALID, "%s: neither .npy nor .f32; give --to npy or --to f32", path);
+    if (o->shape && *to != GN_FORMAT_NPY)
+        return gn_fail(error, GN_INVALID, "--shape is for .npy; raw values have none");
+    return GN_OK;
 }
 
 int gn_command_decompress(int argc, char **argv)
 {
+    gn_error error;
     options o = {0};
     const struct argp parser = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
     char *path = o.file.output ? strdup(o.file.output) : default_output(o.file.input);
     gn_format to = GN_FORMAT_AUTO;
-    gn_message wrong = path ? output_format(&o, path, &to) : "out of memory";
+    gn_status wrong = path ? output_format(&o, path, &to, &error) : gn_fail_memory(&error);
     const int status = wrong ? GN_EXIT_USAGE : GN_EXIT_FAILED;
-    if (!wrong) wrong = decompress_file(&o, path, to);
+    if (!wrong) wrong = decompress_file(&o, path, to, &error);
     free(path);
     if (!wrong) return GN_EXIT_OK;
-    gn_cli_error(argv[0], "%s", wrong);
+    gn_cli_error(argv[0], "%s", error.text);
     return status;
 }

@@ -8,6 +8,8 @@
 
 #include "tools/commands.h"
 #include "tools/files/file_options.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/codec_options.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/output.h"
 #include "tools/kit/progress.h"
@@ -47,21 +49,21 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static void set_direction(struct argp_state *state, options *o, const char *arg)
+static void set_direction(struct argp_state *state, int key, options *o, const char *arg)
 {
-    o->filter.receive = gn_option_choice(state, "direction", arg, "tx", "rx");
+    o->filter.receive = gn_option_choice(state, key, arg, "tx", "rx");
     o->direction = true;
 }
 
-static void set_cut(struct argp_state *state, options *o, const char *arg)
+static void set_cut(struct argp_state *state, int key, options *o, const char *arg)
 {
-    o->filter.cut = gn_option_choice(state, "cut", arg, "mtu", "fill") ? GN_CUT_FILL : GN_CUT_MTU;
+    o->filter.cut = gn_option_choice(state, key, arg, "mtu", "fill") ? GN_CUT_FILL : GN_CUT_MTU;
     o->tx_only = "--cut";
 }
 
-static void set_mtu(struct argp_state *state, options *o, const char *arg)
+static void set_mtu(struct argp_state *state, int key, options *o, const char *arg)
 {
-    o->filter.wire_mtu = gn_option_number(state, "mtu", arg, 576, GN_PACKET_MAX);
+    o->filter.wire_mtu = gn_option_number(state, key, arg, 576, GN_PACKET_MAX);
     o->tx_only = "--mtu";
 }
 
@@ -74,11 +76,12 @@ static void add_rule(struct argp_state *state, options *o, const char *arg)
 /// Defaults are known when all options are: rules are read last.
 static void finish(struct argp_state *state, options *o)
 {
+    gn_error error;
     if (!o->direction) argp_error(state, "--direction tx or --direction rx is needed");
     if (!o->file.output) argp_error(state, "two files are needed: the capture to read and the one to write");
     if (o->filter.receive && o->tx_only)
         argp_error(state, "%s means nothing with --direction rx: packets say how they were made", o->tx_only);
-    gn_option_check(state, NULL, gn_check_bound(o->profile, o->bound_exp));
+    gn_option_check(state, 'k', gn_check_bound(o->profile, o->bound_exp, &error), &error);
     gn_rule defaults = gn_rule_default();
     gn_codec_init(&defaults.codec, o->profile, o->bound_exp);
     for (size_t i = 0; i < o->rule_texts_count; i++) {
@@ -92,27 +95,28 @@ static void finish(struct argp_state *state, options *o)
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
+    gn_error error;
     options *o = state->input;
     switch (key) {
     case OPTION_DIRECTION:
-        set_direction(state, o, arg);
+        set_direction(state, key, o, arg);
         break;
     case OPTION_RULE:
         add_rule(state, o, arg);
         break;
     case 'p':
-        gn_option_check(state, NULL, gn_parse_profile(arg, &o->profile));
+        gn_option_check(state, key, gn_parse_profile(arg, &o->profile, &error), &error);
         o->tx_only = "-p";
         break;
     case 'k':
-        gn_option_check(state, NULL, gn_parse_bound(arg, &o->bound_exp));
+        gn_option_check(state, key, gn_parse_bound(arg, &o->bound_exp, &error), &error);
         o->tx_only = "-k";
         break;
     case OPTION_CUT:
-        set_cut(state, o, arg);
+        set_cut(state, key, o, arg);
         break;
     case OPTION_MTU:
-        set_mtu(state, o, arg);
+        set_mtu(state, key, o, arg);
         break;
     case OPTION_TRUNCATED:
         o->filter.cut_short_allowed = true;
@@ -131,22 +135,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 /// A capture with timestamps in nanoseconds, so that none is rounded.
-static gn_message open_capture(const char *path, FILE **file, pcap_t **capture)
+static gn_status open_capture(const char *path, FILE **file, pcap_t **capture, gn_error *error)
 {
     *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
-    if (!*file) return gn_message_format("%s: %s", path, strerror(errno));
-    char error[PCAP_ERRBUF_SIZE];
-    *capture = pcap_fopen_offline_with_tstamp_precision(*file, PCAP_TSTAMP_PRECISION_NANO, error);
+    if (!*file) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    char why[PCAP_ERRBUF_SIZE];
+    *capture = pcap_fopen_offline_with_tstamp_precision(*file, PCAP_TSTAMP_PRECISION_NANO, why);
     if (!*capture) {
         if (*file != stdin) fclose(*file);
-        return gn_message_format("%s: %s", path, error);
+        return gn_fail(error, GN_CORRUPT, "%s: %s", path, why);
     }
     int link = pcap_datalink(*capture);
-    if (link == DLT_EN10MB || link == DLT_RAW) return NULL;
+    if (link == DLT_EN10MB || link == DLT_RAW) return GN_OK;
     const char *name = pcap_datalink_val_to_name(link);
-    gn_message wrong =
-        gn_message_format("%s: link type %s is neither EN10MB nor RAW; capture on one device (tcpdump -i eth0)", path,
-                          name ? name : "(unknown)");
+    gn_status wrong = gn_fail(error, GN_UNSUPPORTED,
+                              "%s: link type %s is neither EN10MB nor RAW; capture on one device (tcpdump -i eth0)",
+                              path, name ? name : "(unknown)");
     pcap_close(*capture);
     return wrong;
 }
@@ -163,48 +167,49 @@ static void show_progress(void *context)
     if (at > 0) gn_progress_update(&p->progress, (uint64_t)at);
 }
 
-static gn_message filter_capture(options *o, pcap_t *in, FILE *file, gn_output *output)
+static gn_status filter_capture(options *o, pcap_t *in, FILE *file, gn_output *output, gn_error *error)
 {
     pcap_dumper_t *out = pcap_dump_fopen(in, gn_output_stream(output));
-    if (!out) return gn_message_format("%s: %s", gn_output_name(output), pcap_geterr(in));
+    if (!out) return gn_fail(error, GN_IO, "%s: %s", gn_output_name(output), pcap_geterr(in));
     struct stat st;
     progress_context p = {.file = file};
     gn_progress_start(&p.progress, o->file.input, fstat(fileno(file), &st) ? 0 : (uint64_t)st.st_size, o->file.quiet);
-    gn_message wrong = gn_pcap_filter_run(&o->filter, in, out, show_progress, &p);
+    gn_status wrong = gn_pcap_filter_run(&o->filter, in, out, show_progress, &p, error);
     gn_progress_end(&p.progress);
-    if (wrong) return gn_message_format("%s: %s", o->file.input, wrong);
-    if (pcap_dump_flush(out)) return gn_message_format("%s: %s", gn_output_name(output), strerror(errno));
+    if (wrong) return gn_fail(error, wrong, "%s: %s", o->file.input, error->text);
+    if (pcap_dump_flush(out)) return gn_fail(error, GN_IO, "%s: %s", gn_output_name(output), strerror(errno));
     // Not pcap_dump_close(), which would close the stream: that belongs to the output. pcap_dumper_t is the stream.
-    return NULL;
+    return GN_OK;
 }
 
-static gn_message run(options *o, const char *program)
+static gn_status run(options *o, const char *program, gn_error *error)
 {
     FILE *file = NULL;
     pcap_t *in = NULL;
     gn_output *output = NULL;
-    gn_message wrong = open_capture(o->file.input, &file, &in);
+    gn_status wrong = open_capture(o->file.input, &file, &in, error);
     if (wrong) return wrong;
-    wrong = gn_output_check_inputs(o->file.output, &o->file.input, 1);
-    if (!wrong) wrong = gn_output_open(&output, o->file.output, o->file.force);
+    wrong = gn_output_check_inputs(o->file.output, &o->file.input, 1, error);
+    if (!wrong) wrong = gn_output_open(&output, o->file.output, o->file.force, error);
     if (wrong) {
         pcap_close(in);
         return wrong;
     }
-    wrong = filter_capture(o, in, file, output);
+    wrong = filter_capture(o, in, file, output, error);
     pcap_close(in);
     if (wrong) {
         gn_output_abort(output);
         return wrong;
     }
-    wrong = gn_output_commit(output);
+    wrong = gn_output_commit(output, error);
     if (wrong || o->file.quiet) return wrong;
     if (o->filter.cut_short) gn_cli_note(program, "%s: ends within a packet, which was left out", o->file.input);
-    return gn_pcap_report(&o->filter, o->file.json, strcmp(o->file.output, "-") ? stdout : stderr);
+    return gn_pcap_report(&o->filter, o->file.json, strcmp(o->file.output, "-") ? stdout : stderr, error);
 }
 
 int gn_command_pcap(int argc, char **argv)
 {
+    gn_error error;
     static const struct argp argp = {
         .options = option_table,
         .parser = parse_option,
@@ -216,8 +221,8 @@ int gn_command_pcap(int argc, char **argv)
             "Prints the NIC's counters. '-' is standard input or output (the counters then go to standard error)."};
     options o = {.profile = GN_DENSE, .bound_exp = 10, .filter = {.cut = GN_CUT_MTU, .wire_mtu = 1508}};
     if (argp_parse(&argp, argc, argv, 0, NULL, &o)) return GN_EXIT_USAGE;
-    gn_message wrong = run(&o, argv[0]);
-    if (wrong) gn_cli_error(argv[0], "%s", wrong);
+    gn_status wrong = run(&o, argv[0], &error);
+    if (wrong) gn_cli_error(argv[0], "%s", error.text);
     gn_pcap_filter_free(&o.filter);
     return wrong ? GN_EXIT_FAILED : GN_EXIT_OK;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "pcap_filter.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "pcap_filter.h"
 
 enum { FRAME_MAX = 262144 };  // what libpcap takes for one packet at most
 
@@ -104,7 +104,7 @@ static void filter_frame(gn_pcap_filter *f, int link_type, frame *in)
         transmit_frame(f, in);
 }
 
-static gn_message prepare(gn_pcap_filter *f)
+static gn_status prepare(gn_pcap_filter *f, gn_error *error)
 {
     gn_status status;
     if (f->receive) {
@@ -114,33 +114,35 @@ static gn_message prepare(gn_pcap_filter *f)
     } else {
         status = gn_tx_new(&f->tx, &(gn_tx_config){.rules = f->rules, .rule_count = f->rule_count});
     }
-    if (status != GN_OK) return gn_message_format("the rules: %s", gn_status_string(status));
+    if (status != GN_OK) return gn_fail(error, status, "the rules: %s", gn_status_string(status));
     f->burst = calloc(1, sizeof *f->burst);
     f->frame = malloc(FRAME_MAX + GN_PACKET_MAX);
-    return f->burst && f->frame ? NULL : "out of memory";
+    return f->burst && f->frame ? GN_OK : gn_fail_memory(error);
 }
 
-gn_message gn_pcap_filter_run(gn_pcap_filter *f, pcap_t *in, pcap_dumper_t *out, void (*progress)(void *),
-                              void *progress_context)
+gn_status gn_pcap_filter_run(gn_pcap_filter *f, pcap_t *in, pcap_dumper_t *out, void (*progress)(void *),
+                             void *progress_context, gn_error *error)
 {
-    gn_message wrong = prepare(f);
+    gn_status wrong = prepare(f, error);
     if (wrong) return wrong;
     int link_type = pcap_datalink(in), got;
     frame one = {.out = out};
     struct pcap_pkthdr *header;
     uint64_t n = 1;
     for (; (got = pcap_next_ex(in, &header, &one.bytes)) == 1; n++) {
-        if (header->caplen > FRAME_MAX) return gn_message_format("packet %llu is too long", (unsigned long long)n);
+        if (header->caplen > FRAME_MAX)
+            return gn_fail(error, GN_CORRUPT, "packet %llu is too long", (unsigned long long)n);
         one.header = header;
         filter_frame(f, link_type, &one);
         progress(progress_context);
     }
-    if (got != PCAP_ERROR) return NULL;
+    if (got != PCAP_ERROR) return GN_OK;
     f->cut_short = feof(pcap_file(in));
-    if (!f->cut_short) return gn_message_format("packet %llu: %s", (unsigned long long)n, pcap_geterr(in));
-    if (f->cut_short_allowed) return NULL;
-    return gn_message_format("the capture ends within packet %llu; --truncated takes the whole packets before it",
-                             (unsigned long long)n);
+    if (!f->cut_short) return gn_fail(error, GN_IO, "packet %llu: %s", (unsigned long long)n, pcap_geterr(in));
+    if (f->cut_short_allowed) return GN_OK;
+    return gn_fail(error, GN_TRUNCATED,
+                   "the capture ends within packet %llu; --truncated takes the whole packets before it",
+                   (unsigned long long)n);
 }
 
 void gn_pcap_filter_free(gn_pcap_filter *f)

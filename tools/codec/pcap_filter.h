@@ -3,10 +3,15 @@
 #define GRADNIC_TOOLS_CODEC_PCAP_FILTER_H
 /// `gradnic pcap`: the NIC over a capture. pcap.c is the command, pcap_filter.c the work, pcap_report.c the figures.
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
 #include <pcap/pcap.h>
 
 #include "driver/rules.h"
-#include "tools/kit/cli.h"
+#include "net/error.h"
 
 /// What happens to the packets of a capture.
 typedef struct gn_pcap_filter {
@@ -30,11 +35,11 @@ typedef struct gn_pcap_filter {
 } gn_pcap_filter;
 
 /// Runs every packet of `in` through the NIC, to `out`. `progress` is called for each packet.
-gn_message gn_pcap_filter_run(gn_pcap_filter *filter, pcap_t *in, pcap_dumper_t *out, void (*progress)(void *),
-                              void *progress_context);
+gn_status gn_pcap_filter_run(gn_pcap_filter *filter, pcap_t *in, pcap_dumper_t *out, void (*progress)(void *),
+                             void *progress_context, gn_error *error);
 void gn_pcap_filter_free(gn_pcap_filter *filter);
 
 /// The counters, as an aligned table or as JSON.
-gn_message gn_pcap_report(const gn_pcap_filter *filter, bool json, FILE *stream);
+gn_status gn_pcap_report(const gn_pcap_filter *filter, bool json, FILE *stream, gn_error *error);
 
 #endif

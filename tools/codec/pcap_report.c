@@ -88,9 +88,9 @@ static json_t *make_json(const gn_pcap_filter *f)
     return object;
 }
 
-gn_message gn_pcap_report(const gn_pcap_filter *f, bool json, FILE *stream)
+gn_status gn_pcap_report(const gn_pcap_filter *f, bool json, FILE *stream, gn_error *error)
 {
-    if (json) return gn_json_print(make_json(f), stream);
+    if (json) return gn_json_print(make_json(f), stream, error);
     print_table(f, stream);
-    return fflush(stream) ? "the report cannot be written" : NULL;
+    return fflush(stream) ? gn_fail(error, GN_IO, "the report cannot be written") : GN_OK;
 }

@@ -8,6 +8,8 @@
 #include "tools/commands.h"
 #include "tools/files/file_options.h"
 #include "tools/files/pipeline.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/codec_options.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/progress.h"
 
@@ -45,23 +47,24 @@ static const struct argp_option option_table[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
+    gn_error error;
     options *o = state->input;
     if (gn_file_option_parse(key, arg, state, &o->file)) return 0;
     switch (key) {
     case 'p':
-        gn_option_check(state, NULL, gn_parse_profiles(arg, o->profiles, &o->profile_count));
+        gn_option_check(state, key, gn_parse_profiles(arg, o->profiles, &o->profile_count, &error), &error);
         return 0;
     case 'k':
-        gn_option_check(state, NULL, gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count));
+        gn_option_check(state, key, gn_parse_bounds(arg, o->bounds, BOUNDS_MAX, &o->bound_count, &error), &error);
         return 0;
     case OPTION_AGAINST:
-        gn_option_check(state, NULL, gn_parse_rivals(arg, o->rivals, &o->rival_count));
+        gn_option_check(state, key, gn_parse_rivals(arg, o->rivals, &o->rival_count, &error), &error);
         o->rivals_given = true;
         return 0;
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
         o->file_count = state->argc - state->next;
-        gn_option_check(state, NULL, gn_input_check_list(o->files, (size_t)o->file_count));
+        gn_option_check(state, key, gn_input_check_list(o->files, (size_t)o->file_count, &error), &error);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "no FILE; '-' is standard input");
@@ -104,7 +107,7 @@ static const char doc[] =
     "  gradnic ratio --json -k 10 grads.f32 | jq '.files[0].results[0].ratio'\n";
 
 /// Adds the entropy of integers at every bound that they can have; none when no profile is made of integers.
-static gn_message list_entropies(const options *o, gn_ratio_subject *subjects, size_t *count)
+static gn_status list_entropies(const options *o, gn_ratio_subject *subjects, size_t *count, gn_error *error)
 {
     bool wanted = false;
     for (size_t p = 0; p < o->profile_count; p++) wanted |= o->profiles[p] != GN_PAPER;
@@ -114,30 +117,30 @@ static gn_message list_entropies(const options *o, gn_ratio_subject *subjects, s
         gn_codec_init(&s->codec, GN_DENSE, s->bound_exp);
         s->histogram = gn_integer_counts_new();
         s->total = gn_integer_counts_new();
-        if (!s->histogram || !s->total) return "out of memory";
+        if (!s->histogram || !s->total) return gn_fail_memory(error);
     }
-    return NULL;
+    return GN_OK;
 }
 
 /// All subjects of the run: profiles by bounds, entropies by bounds, lossy rivals by bounds, lossless rivals once.
-static gn_message list_subjects(const options *o, gn_ratio_subject *subjects, size_t *count)
+static gn_status list_subjects(const options *o, gn_ratio_subject *subjects, size_t *count, gn_error *error)
 {
     size_t n = 0;
     const size_t most = (o->profile_count + o->rival_count + 1) * o->bound_count;
     if (most > GN_RATIO_LINES)
-        return gn_message_format("%zu codecs and bounds; at most %d at a time", most, GN_RATIO_LINES);
+        return gn_fail(error, GN_INVALID, "%zu codecs and bounds; at most %d at a time", most, GN_RATIO_LINES);
     for (size_t p = 0; p < o->profile_count; p++)
         for (size_t b = 0; b < o->bound_count; b++) {
             gn_ratio_subject *s = &subjects[n++];
             *s = (gn_ratio_subject){.bound_exp = o->bounds[b]};
-            gn_message wrong = gn_check_bound(o->profiles[p], s->bound_exp);
+            gn_status wrong = gn_check_bound(o->profiles[p], s->bound_exp, error);
             if (wrong) return wrong;
             const gn_status status = gn_codec_init_kernel(&s->codec, o->profiles[p], s->bound_exp, o->file.kernel);
             if (status)
-                return gn_message_format("kernel '%s': %s", o->file.kernel ? o->file.kernel : "auto",
-                                         gn_status_string(status));
+                return gn_fail(error, status, "kernel '%s': %s", o->file.kernel ? o->file.kernel : "auto",
+                               gn_status_string(status));
         }
-    gn_message wrong = list_entropies(o, subjects, &n);
+    gn_status wrong = list_entropies(o, subjects, &n, error);
     for (size_t p = 0; p < o->rival_count; p++)
         for (size_t b = 0; b < (o->rivals[p].rival->lossless ? 1 : o->bound_count); b++)
             subjects[n++] =
@@ -181,41 +184,42 @@ static void block_free(void *slot)
     free(b);
 }
 
-static gn_message block_read(void *context, void *slot, bool *end)
+static gn_status block_read(void *context, void *slot, bool *end, gn_error *error)
 {
     job *j = context;
     block *b = slot;
-    gn_message wrong = gn_values_read(j->values, b->values, GN_RATIO_BLOCK, &b->count);
+    gn_status wrong = gn_values_read(j->values, b->values, GN_RATIO_BLOCK, &b->count, error);
     *end = !b->count;
     return wrong;
 }
 
-static gn_message block_work(void *context, void *slot)
+static gn_status block_work(void *context, void *slot, gn_error *error)
 {
     (void)context;
     block *b = slot;
     b->input = (gn_ratio_input){0};
     gn_ratio_input_add(&b->input, b->values, b->count);
-    return gn_ratio_measure(b->scratch, b->values, b->count, b->stats);
+    return gn_ratio_measure(b->scratch, b->values, b->count, b->stats, error);
 }
 
-static gn_message block_write(void *context, void *slot)
+static gn_status block_write(void *context, void *slot, gn_error *error)
 {
+    (void)error;
     job *j = context;
     const block *b = slot;
     gn_ratio_input_merge(&j->result->input, &b->input);
     for (size_t i = 0; i < j->count; i++) gn_ratio_stats_merge(&j->result->stats[i], &b->stats[i]);
     gn_progress_update(&j->progress, gn_input_file_position(gn_values_input(j->values)));
-    return NULL;
+    return GN_OK;
 }
 
-static gn_message measure_file(const options *o, const char *path, const gn_ratio_subject *subjects, size_t count,
-                               gn_ratio_result *result)
+static gn_status measure_file(const options *o, const char *path, const gn_ratio_subject *subjects, size_t count,
+                              gn_ratio_result *result, gn_error *error)
 {
     job j = {.subjects = subjects, .count = count, .result = result};
     for (size_t i = 0; i < count; i++)
         if (subjects[i].kind == GN_RATIO_ENTROPY) gn_integer_counts_clear(subjects[i].histogram);
-    gn_message wrong = gn_values_open(&j.values, path, o->file.format);
+    gn_status wrong = gn_values_open(&j.values, path, o->file.format, error);
     if (wrong) return wrong;
     gn_input *input = gn_values_input(j.values);
     gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->file.quiet);
@@ -227,7 +231,7 @@ static gn_message measure_file(const options *o, const char *path, const gn_rati
                                   .write = block_write,
                                   .threads = o->file.threads,
                                   .slot_bytes = 4 << 20};  // a block, its scratch, and what zstd and zlib keep
-    wrong = gn_pipeline_run(&pipeline);
+    wrong = gn_pipeline_run(&pipeline, error);
     gn_progress_end(&j.progress);
     gn_values_close(j.values);
     for (size_t i = 0; i < count; i++)
@@ -251,6 +255,7 @@ static void add_to_total(gn_ratio_result *total, const gn_ratio_result *result, 
 /// Measures and reports every file; one that cannot be read is reported and left out. Returns the exit status.
 static int measure_all(const options *o, const char *program, const gn_ratio_subject *subjects, size_t count)
 {
+    gn_error error;
     static gn_ratio_result total, result;
     total.name = "total";
     int status = GN_EXIT_OK, good = 0;
@@ -258,9 +263,9 @@ static int measure_all(const options *o, const char *program, const gn_ratio_sub
     for (int i = 0; i < o->file_count; i++) {
         memset(&result, 0, sizeof result);
         result.name = strcmp(o->files[i], "-") ? o->files[i] : "standard input";
-        gn_message wrong = measure_file(o, o->files[i], subjects, count, &result);
+        gn_status wrong = measure_file(o, o->files[i], subjects, count, &result, &error);
         if (wrong) {
-            gn_cli_error(program, "%s", wrong);
+            gn_cli_error(program, "%s", error.text);
             status = GN_EXIT_FAILED;
             continue;
         }
@@ -276,8 +281,8 @@ static int measure_all(const options *o, const char *program, const gn_ratio_sub
     if (o->file.json) {
         json_t *all = json_pack("{s:o, s:o, s:o}", "environment", gn_json_environment(), "files", files, "total",
                                 gn_ratio_json(&total, subjects, count));
-        gn_message wrong = gn_json_print(all, stdout);
-        if (wrong) gn_cli_error(program, "%s", wrong);
+        gn_status wrong = gn_json_print(all, stdout, &error);
+        if (wrong) gn_cli_error(program, "%s", error.text);
         if (wrong) status = GN_EXIT_FAILED;
         return status;
     }
@@ -291,16 +296,17 @@ static int measure_all(const options *o, const char *program, const gn_ratio_sub
 
 int gn_command_ratio(int argc, char **argv)
 {
+    gn_error error;
     options o = {.bounds = {10}, .bound_count = 1};
     static gn_ratio_subject subjects[GN_RATIO_LINES];
     size_t count = 0;
-    gn_parse_profiles("all", o.profiles, &o.profile_count);
-    gn_parse_rivals("all", o.rivals, &o.rival_count);
+    gn_parse_profiles("all", o.profiles, &o.profile_count, &error);
+    gn_parse_rivals("all", o.rivals, &o.rival_count, &error);
     const struct argp parser = {option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
-    gn_message wrong = list_subjects(&o, subjects, &count);
+    gn_status wrong = list_subjects(&o, subjects, &count, &error);
     if (wrong) {
-        gn_cli_error(argv[0], "%s", wrong);
+        gn_cli_error(argv[0], "%s", error.text);
         return GN_EXIT_USAGE;
     }
     if (!o.rivals_given && !o.file.quiet && *gn_rivals_missing())

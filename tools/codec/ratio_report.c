@@ -4,7 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/kit/cli.h"
+#include "tools/kit/codec_options.h"
 #include "tools/kit/table.h"
+#include "tools/kit/units.h"
 
 static double raw_bytes(const gn_ratio_result *r)
 {

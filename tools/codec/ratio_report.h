@@ -3,6 +3,9 @@
 #define GRADNIC_TOOLS_CODEC_RATIO_REPORT_H
 /// The results of `gradnic ratio`, for people and as JSON.
 
+#include <stddef.h>
+#include <stdio.h>
+
 #include "ratio_stats.h"
 #include "tools/kit/json.h"
 

@@ -104,30 +104,31 @@ void gn_ratio_scratch_free(gn_ratio_scratch *s)
     free(s);
 }
 
-static gn_message measure_codec(gn_ratio_scratch *s, const gn_codec *codec, const float *values, size_t count,
-                                gn_ratio_stats *stats)
+static gn_status measure_codec(gn_ratio_scratch *s, const gn_codec *codec, const float *values, size_t count,
+                               gn_ratio_stats *stats, gn_error *error)
 {
     size_t bytes;
     gn_status status = gn_stream_encode(codec, values, count, s->packed, s->packed_room, &bytes);
     if (!status) status = gn_stream_tally(codec, s->packed, bytes, count, &stats->tally);
     if (!status) status = gn_stream_decode(codec, s->packed, bytes, s->decoded, count, NULL);
-    if (status) return gn_message_format("%s: %s", gn_profile_name(codec->profile), gn_status_string(status));
+    if (status) return gn_fail(error, status, "%s: %s", gn_profile_name(codec->profile), gn_status_string(status));
     stats->packed_bytes = bytes;
     gn_ratio_errors_add(stats, values, s->decoded, count, ldexp(1, -codec->bound_exp));
-    return NULL;
+    return GN_OK;
 }
 
-static gn_message measure_rival(gn_ratio_scratch *s, size_t i, const float *values, size_t count, gn_ratio_stats *stats)
+static gn_status measure_rival(gn_ratio_scratch *s, size_t i, const float *values, size_t count, gn_ratio_stats *stats,
+                               gn_error *error)
 {
     const gn_ratio_subject *subject = &s->subjects[i];
     const size_t bytes = gn_rival_compress(s->rivals[i], values, count, s->packed, s->packed_room);
     if (!bytes || !gn_rival_decompress(s->rivals[i], s->packed, bytes, s->decoded, count))
-        return gn_message_format("%s failed on its own output", subject->choice.name);
+        return gn_fail(error, GN_INVALID, "%s failed on its own output", subject->choice.name);
     stats->packed_bytes = bytes;
     if (subject->choice.rival->lossless && memcmp(values, s->decoded, count * sizeof *values) != 0)
-        return gn_message_format("%s is lossless, but gave other values back", subject->choice.name);
+        return gn_fail(error, GN_INVALID, "%s is lossless, but gave other values back", subject->choice.name);
     gn_ratio_errors_add(stats, values, s->decoded, count, ldexp(1, -subject->bound_exp));
-    return NULL;
+    return GN_OK;
 }
 
 static void count_integers(gn_ratio_scratch *s, const gn_ratio_subject *subject, const float *values, size_t count)
@@ -136,19 +137,20 @@ static void count_integers(gn_ratio_scratch *s, const gn_ratio_subject *subject,
     gn_integer_counts_add(subject->histogram, s->decoded, count, subject->bound_exp);
 }
 
-gn_message gn_ratio_measure(gn_ratio_scratch *s, const float *values, size_t count, gn_ratio_stats *stats)
+gn_status gn_ratio_measure(gn_ratio_scratch *s, const float *values, size_t count, gn_ratio_stats *stats,
+                           gn_error *error)
 {
     for (size_t i = 0; i < s->count; i++) {
         const gn_ratio_subject *subject = &s->subjects[i];
         stats[i] = (gn_ratio_stats){0};
-        gn_message wrong = NULL;
+        gn_status wrong = GN_OK;
         if (subject->kind == GN_RATIO_RIVAL)
-            wrong = measure_rival(s, i, values, count, &stats[i]);
+            wrong = measure_rival(s, i, values, count, &stats[i], error);
         else if (subject->kind == GN_RATIO_CODEC)
-            wrong = measure_codec(s, &subject->codec, values, count, &stats[i]);
+            wrong = measure_codec(s, &subject->codec, values, count, &stats[i], error);
         else
             count_integers(s, subject, values, count);
         if (wrong) return wrong;
     }
-    return NULL;
+    return GN_OK;
 }

@@ -6,6 +6,7 @@
 
 #include <gradnic/codec.h>
 
+#include "net/error.h"
 #include "ratio_entropy.h"
 #include "rivals.h"
 
@@ -65,6 +66,7 @@ gn_ratio_scratch *gn_ratio_scratch_new(const gn_ratio_subject *subjects, size_t 
 void gn_ratio_scratch_free(gn_ratio_scratch *scratch);
 
 /// Compresses and decompresses `count` values (at most GN_RATIO_BLOCK, not 0) with every subject; stats[i] is set.
-gn_message gn_ratio_measure(gn_ratio_scratch *scratch, const float *values, size_t count, gn_ratio_stats *stats);
+gn_status gn_ratio_measure(gn_ratio_scratch *scratch, const float *values, size_t count, gn_ratio_stats *stats,
+                           gn_error *error);
 
 #endif

@@ -3,10 +3,14 @@
 #include "rivals.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <zlib.h>
+
+#include "tools/kit/units.h"
+
 #ifdef GRADNIC_HAVE_ZSTD
 #include <zstd.h>
 #endif
@@ -303,28 +307,28 @@ static gn_rival_choice choose(const gn_rival *rival, int level)
     return choice;
 }
 
-static gn_message parse_rival(char *item, gn_rival_choice *choice)
+static gn_status parse_rival(char *item, gn_rival_choice *choice, gn_error *error)
 {
     char *colon = strchr(item, ':');
     if (colon) *colon = 0;
     unsigned i = 0;
     while (i < RIVALS && strcmp(rivals[i].name, item) != 0) i++;
     if (i == RIVALS)
-        return gn_message_format("'%s' is no compressor known here; there are zstd, lz4, snappy, zlib, zfp, all, none",
-                                 item);
-    if (!rivals[i].available) return gn_message_format("%s was not found when gradnic was built", item);
+        return gn_fail(error, GN_INVALID,
+                       "'%s' is not a compressor known here; there are zstd, lz4, snappy, zlib, zfp, all, none", item);
+    if (!rivals[i].available) return gn_fail(error, GN_INVALID, "%s was not found when gradnic was built", item);
     uint64_t level = (uint64_t)rivals[i].level;
-    if (colon && !rivals[i].level_high) return gn_message_format("%s has no levels", item);
+    if (colon && !rivals[i].level_high) return gn_fail(error, GN_INVALID, "%s has no levels", item);
     if (colon) {
-        gn_message wrong =
-            gn_parse_number(colon + 1, (uint64_t)rivals[i].level_low, (uint64_t)rivals[i].level_high, &level);
-        if (wrong) return gn_message_format("level of %s: %s", item, wrong);
+        gn_status wrong =
+            gn_parse_number(colon + 1, (uint64_t)rivals[i].level_low, (uint64_t)rivals[i].level_high, &level, error);
+        if (wrong) return gn_fail(error, GN_INVALID, "level of %s: %s", item, error->text);
     }
     *choice = choose(&rivals[i], (int)level);
-    return NULL;
+    return GN_OK;
 }
 
-gn_message gn_parse_rivals(const char *text, gn_rival_choice choices[GN_RIVALS_MAX], size_t *count)
+gn_status gn_parse_rivals(const char *text, gn_rival_choice choices[GN_RIVALS_MAX], size_t *count, gn_error *error)
 {
     size_t n = 0;
     if (!strcmp(text, "all")) {
@@ -334,14 +338,14 @@ gn_message gn_parse_rivals(const char *text, gn_rival_choice choices[GN_RIVALS_M
         for (const char *at = text;; at++) {
             char item[32];
             at = gn_list_item(at, item, sizeof item);
-            if (n == GN_RIVALS_MAX) return "too many compressors";
-            gn_message wrong = parse_rival(item, &choices[n++]);
+            if (n == GN_RIVALS_MAX) return gn_fail(error, GN_INVALID, "too many compressors");
+            gn_status wrong = parse_rival(item, &choices[n++], error);
             if (wrong) return wrong;
             if (!*at) break;
         }
     }
     *count = n;
-    return NULL;
+    return GN_OK;
 }
 
 gn_rival_context *gn_rival_context_new(const gn_rival_choice *choice, int bound_exp)

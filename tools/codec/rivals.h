@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tools/kit/cli.h"
+#include "net/error.h"
 
 typedef struct gn_rival {
     const char *name;                  ///< "zstd"
@@ -34,7 +34,7 @@ typedef struct gn_rival_choice {
 
 /// Parses "zstd,zlib:9,zfp", "all" (every available one) or "none". One that is known but not compiled in is an error when
 /// it is named. At most GN_RIVALS_MAX.
-gn_message gn_parse_rivals(const char *text, gn_rival_choice choices[GN_RIVALS_MAX], size_t *count);
+gn_status gn_parse_rivals(const char *text, gn_rival_choice choices[GN_RIVALS_MAX], size_t *count, gn_error *error);
 
 /// Names of the rivals that were not compiled in, as "lz4, zfp"; empty when there are none. Static storage.
 const char *gn_rivals_missing(void);

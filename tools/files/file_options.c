@@ -2,10 +2,12 @@
 #include "file_options.h"
 
 #include "pipeline.h"
+#include "tools/kit/codec_options.h"
 #include "tools/kit/option_values.h"
 
 bool gn_file_option_parse(int key, char *arg, struct argp_state *state, gn_file_options *options)
 {
+    gn_error error;
     switch (key) {
     case 'o':
         options->output = arg;
@@ -17,13 +19,13 @@ bool gn_file_option_parse(int key, char *arg, struct argp_state *state, gn_file_
         options->quiet = true;
         return true;
     case 'j':
-        gn_option_check(state, NULL, gn_parse_threads(arg, &options->threads));
+        gn_option_check(state, key, gn_parse_threads(arg, &options->threads, &error), &error);
         return true;
     case GN_OPTION_FORMAT:
-        gn_option_check(state, NULL, gn_parse_format(arg, &options->format));
+        gn_option_check(state, key, gn_parse_format(arg, &options->format, &error), &error);
         return true;
     case GN_OPTION_KERNEL:
-        gn_option_check(state, NULL, gn_parse_kernel(arg, &options->kernel));
+        gn_option_check(state, key, gn_parse_kernel(arg, &options->kernel, &error), &error);
         return true;
     case GN_OPTION_JSON:
         options->json = true;

@@ -6,7 +6,9 @@
 /// below 0x200.
 
 #include <argp.h>
+#include <stdbool.h>
 
+#include "tools/kit/codec_options.h"
 #include "values.h"
 
 typedef struct gn_file_options {

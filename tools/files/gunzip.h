@@ -4,11 +4,12 @@
 /// Unpacks gzip (RFC 1952) from a stream, one member or several behind each other, with messages that name the byte of the
 /// file. zlib's own gzread() would take what is no gzip file as it is, and ignore what stands behind one.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tools/kit/cli.h"
+#include "net/error.h"
 
 typedef struct gn_gunzip gn_gunzip;
 
@@ -19,11 +20,12 @@ enum { GN_GUNZIP_MAGIC = 4 };
 bool gn_gunzip_magic(const uint8_t *bytes);
 
 /// `first`: bytes already read from `stream`, `count` <= 16 of them. `stream` and `name` (for messages) are borrowed.
-gn_message gn_gunzip_open(gn_gunzip **gunzip, FILE *stream, const char *name, const uint8_t *first, size_t count);
+gn_status gn_gunzip_open(gn_gunzip **gunzip, FILE *stream, const char *name, const uint8_t *first, size_t count,
+                         gn_error *error);
 
 /// Unpacks `bytes` bytes; fewer only at the end. Damage, a file that is cut short, and bytes that belong to no member
 /// behind the last (other than zeros, with which tapes are padded) are errors.
-gn_message gn_gunzip_read(gn_gunzip *gunzip, void *buffer, size_t bytes, size_t *got);
+gn_status gn_gunzip_read(gn_gunzip *gunzip, void *buffer, size_t bytes, size_t *got, gn_error *error);
 
 /// Packed bytes consumed so far.
 uint64_t gn_gunzip_position(const gn_gunzip *gunzip);

@@ -25,75 +25,75 @@ static bool ends_in(const char *name, size_t length, const char *suffix)
     return length > n && !memcmp(name + length - n, suffix, n);
 }
 
-static gn_message open_stream(gn_input *input, const char *path)
+static gn_status open_stream(gn_input *input, const char *path, gn_error *error)
 {
     input->stream = input->standard ? stdin : fopen(path, "rbe");
-    if (!input->stream) return gn_message_format("%s: %s", path, strerror(errno));
+    if (!input->stream) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     struct stat st;
     if (!fstat(fileno(input->stream), &st) && S_ISREG(st.st_mode)) {
         const off_t at = ftello(input->stream);  // standard input need not begin at its beginning
         if (at >= 0 && at <= st.st_size) input->file_size = (uint64_t)(st.st_size - at);
     }
-    return NULL;
+    return GN_OK;
 }
 
 /// Unpacks from here on where the name says so, or, for standard input, which has none, the first bytes.
-static gn_message open_packed(gn_input *input, const char *path)
+static gn_status open_packed(gn_input *input, const char *path, gn_error *error)
 {
     if (!input->standard) {
-        if (!ends_in(path, strlen(path), ".gz")) return NULL;
-        return gn_gunzip_open(&input->packed, input->stream, input->name, NULL, 0);
+        if (!ends_in(path, strlen(path), ".gz")) return GN_OK;
+        return gn_gunzip_open(&input->packed, input->stream, input->name, NULL, 0, error);
     }
     uint8_t magic[GN_GUNZIP_MAGIC];
     size_t got;
-    gn_message wrong = gn_input_peek(input, magic, sizeof magic, &got);
+    gn_status wrong = gn_input_peek(input, magic, sizeof magic, &got, error);
     if (wrong || got < sizeof magic || !gn_gunzip_magic(magic)) return wrong;
-    wrong = gn_gunzip_open(&input->packed, input->stream, input->name, input->ahead, input->ahead_count);
+    wrong = gn_gunzip_open(&input->packed, input->stream, input->name, input->ahead, input->ahead_count, error);
     input->ahead_count = 0;
     return wrong;
 }
 
-gn_message gn_input_open(gn_input **result, const char *path)
+gn_status gn_input_open(gn_input **result, const char *path, gn_error *error)
 {
     gn_input *input = calloc(1, sizeof *input);
-    if (!input) return "out of memory";
+    if (!input) return gn_fail_memory(error);
     input->standard = !strcmp(path, "-");
     input->name = strdup(input->standard ? "standard input" : path);
-    gn_message wrong = input->name ? open_stream(input, path) : "out of memory";
-    if (!wrong) wrong = open_packed(input, path);
+    gn_status wrong = input->name ? open_stream(input, path, error) : gn_fail_memory(error);
+    if (!wrong) wrong = open_packed(input, path, error);
     if (wrong) {
         gn_input_close(input);
         return wrong;
     }
     *result = input;
-    return NULL;
+    return GN_OK;
 }
 
-gn_message gn_input_from_stream(gn_input **result, FILE *stream, const char *name)
+gn_status gn_input_from_stream(gn_input **result, FILE *stream, const char *name, gn_error *error)
 {
     gn_input *input = calloc(1, sizeof *input);
-    if (!input) return "out of memory";
+    if (!input) return gn_fail_memory(error);
     input->standard = true;
     input->stream = stream;
     input->name = strdup(name);
     if (!input->name) {
         free(input);
-        return "out of memory";
+        return gn_fail_memory(error);
     }
     *result = input;
-    return NULL;
+    return GN_OK;
 }
 
-static gn_message read_bytes(gn_input *input, uint8_t *buffer, size_t bytes, size_t *got)
+static gn_status read_bytes(gn_input *input, uint8_t *buffer, size_t bytes, size_t *got, gn_error *error)
 {
     *got = 0;
-    if (input->packed) return gn_gunzip_read(input->packed, buffer, bytes, got);
+    if (input->packed) return gn_gunzip_read(input->packed, buffer, bytes, got, error);
     *got = fread(buffer, 1, bytes, input->stream);
-    if (*got < bytes && ferror(input->stream)) return gn_message_format("%s: %s", input->name, strerror(errno));
-    return NULL;
+    if (*got < bytes && ferror(input->stream)) return gn_fail(error, GN_IO, "%s: %s", input->name, strerror(errno));
+    return GN_OK;
 }
 
-gn_message gn_input_read(gn_input *input, void *buffer, size_t bytes, size_t *got)
+gn_status gn_input_read(gn_input *input, void *buffer, size_t bytes, size_t *got, gn_error *error)
 {
     const size_t first = input->ahead_count < bytes ? input->ahead_count : bytes;
     memcpy(buffer, input->ahead, first);
@@ -101,27 +101,28 @@ gn_message gn_input_read(gn_input *input, void *buffer, size_t bytes, size_t *go
     memmove(input->ahead, input->ahead + first, input->ahead_count);
     input->offset += first;
     *got = first;
-    if (first == bytes) return NULL;
+    if (first == bytes) return GN_OK;
     size_t more;
-    gn_message wrong = read_bytes(input, (uint8_t *)buffer + first, bytes - first, &more);
+    gn_status wrong = read_bytes(input, (uint8_t *)buffer + first, bytes - first, &more, error);
     input->offset += more;
     *got += more;
     return wrong;
 }
 
-gn_message gn_input_peek(gn_input *input, void *buffer, size_t bytes, size_t *got)
+gn_status gn_input_peek(gn_input *input, void *buffer, size_t bytes, size_t *got, gn_error *error)
 {
     if (bytes > sizeof input->ahead) bytes = sizeof input->ahead;
     while (input->ahead_count < bytes) {
         size_t more;
-        gn_message wrong = read_bytes(input, input->ahead + input->ahead_count, bytes - input->ahead_count, &more);
+        gn_status wrong =
+            read_bytes(input, input->ahead + input->ahead_count, bytes - input->ahead_count, &more, error);
         if (wrong) return wrong;
         if (!more) break;
         input->ahead_count += more;
     }
     *got = input->ahead_count < bytes ? input->ahead_count : bytes;
     memcpy(buffer, input->ahead, *got);
-    return NULL;
+    return GN_OK;
 }
 
 const char *gn_input_name(const gn_input *input)
@@ -142,11 +143,11 @@ bool gn_input_is_file(const gn_input *input)
     return !input->standard;
 }
 
-gn_message gn_input_check_list(char *const *files, size_t count)
+gn_status gn_input_check_list(char *const *files, size_t count, gn_error *error)
 {
     size_t standard = 0;
     for (size_t i = 0; i < count; i++) standard += !strcmp(files[i], "-");
-    return standard > 1 ? "'-', standard input, can be read only once" : NULL;
+    return standard > 1 ? gn_fail(error, GN_INVALID, "'-', standard input, can be read only once") : GN_OK;
 }
 
 uint64_t gn_input_offset(const gn_input *input)

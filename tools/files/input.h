@@ -4,25 +4,26 @@
 /// Bytes of a file or of standard input ("-"), in order. Unpacked on the way if gzip packed them: where a name ends in
 /// ".gz", and where standard input begins with gzip's magic.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tools/kit/cli.h"
+#include "net/error.h"
 
 typedef struct gn_input gn_input;
 
 /// Opens `path`; "-" is standard input.
-gn_message gn_input_open(gn_input **input, const char *path);
+gn_status gn_input_open(gn_input **input, const char *path, gn_error *error);
 
 /// Reads from a stream that the caller opened (and that gn_input_close() closes); `name` is for messages.
-gn_message gn_input_from_stream(gn_input **input, FILE *stream, const char *name);
+gn_status gn_input_from_stream(gn_input **input, FILE *stream, const char *name, gn_error *error);
 
 /// Reads `bytes` bytes; fewer only at the end of the input, which is no error. Messages begin with the input's name.
-gn_message gn_input_read(gn_input *input, void *buffer, size_t bytes, size_t *got);
+gn_status gn_input_read(gn_input *input, void *buffer, size_t bytes, size_t *got, gn_error *error);
 
 /// Looks at the next bytes (at most 16) without taking them.
-gn_message gn_input_peek(gn_input *input, void *buffer, size_t bytes, size_t *got);
+gn_status gn_input_peek(gn_input *input, void *buffer, size_t bytes, size_t *got, gn_error *error);
 
 /// "standard input" for "-", otherwise the path as given.
 const char *gn_input_name(const gn_input *input);
@@ -34,7 +35,7 @@ bool gn_input_has_suffix(const gn_input *input, const char *suffix);
 bool gn_input_is_file(const gn_input *input);
 
 /// For commands that take several files: refuses "-" more than once.
-gn_message gn_input_check_list(char *const *files, size_t count);
+gn_status gn_input_check_list(char *const *files, size_t count, gn_error *error);
 
 /// Position in the (unpacked) bytes: how many have been read.
 uint64_t gn_input_offset(const gn_input *input);

@@ -18,13 +18,19 @@ typedef struct parser {
     size_t at;
     size_t base;  // offset of text[0] in the file
     const char *name;
-    gn_message wrong;
+    gn_status wrong;  // of the first fault, which `error` has
+    gn_error *error;
 } parser;
+
+static bool fail_as(parser *p, gn_status status, size_t at, const char *what)
+{
+    if (!p->wrong) p->wrong = gn_fail(p->error, status, "%s: byte %zu: %s", p->name, p->base + at, what);
+    return false;
+}
 
 static bool fail(parser *p, size_t at, const char *what)
 {
-    if (!p->wrong) p->wrong = gn_message_format("%s: byte %zu: %s", p->name, p->base + at, what);
-    return false;
+    return fail_as(p, GN_CORRUPT, at, what);
 }
 
 static void skip_space(parser *p)
@@ -78,7 +84,8 @@ static bool parse_descr(parser *p)
     const size_t begin = p->at;
     char what[160];
     if (p->at < p->length && p->text[p->at] == '[')
-        return fail(p, begin, "a structured dtype is not binary32; save one field, as a.astype('<f4')");
+        return fail_as(p, GN_UNSUPPORTED, begin,
+                       "a structured dtype is not binary32; save one field, as a.astype('<f4')");
     size_t start = 0, length = 0;
     if (!parse_string(p, &start, &length)) return false;
     const char *descr = p->text + start;
@@ -88,7 +95,7 @@ static bool parse_descr(parser *p)
         snprintf(what, sizeof what, "dtype '>f4' is big-endian; save it as a.astype('<f4')");
     else
         snprintf(what, sizeof what, "dtype '%.*s' is not binary32", shown, descr);
-    return fail(p, begin, what);
+    return fail_as(p, GN_UNSUPPORTED, begin, what);
 }
 
 static bool parse_dimension(parser *p, uint64_t *dimension)
@@ -174,50 +181,54 @@ static bool parse_dictionary(parser *p, gn_npy *npy)
     if (!(seen & 2)) return fail(p, 0, "the header has no 'fortran_order'");
     if (!(seen & 4)) return fail(p, 0, "the header has no 'shape'");
     skip_space(p);
-    if (p->at != p->length) return fail(p, p->at, "the header is malformed: something behind the dictionary");
+    if (p->at != p->length) return fail(p, p->at, "the header is malformed: something follows the dictionary");
     return true;
 }
 
 /// Reads exactly `bytes` bytes of the header.
-static gn_message read_exactly(gn_input *input, void *buffer, size_t bytes)
+static gn_status read_exactly(gn_input *input, void *buffer, size_t bytes, gn_error *error)
 {
     size_t got;
-    gn_message wrong = gn_input_read(input, buffer, bytes, &got);
+    gn_status wrong = gn_input_read(input, buffer, bytes, &got, error);
     if (wrong || got == bytes) return wrong;
-    return gn_message_format("%s: byte %" PRIu64 ": ends within the .npy header", gn_input_name(input),
-                             gn_input_offset(input));
+    return gn_fail(error, GN_TRUNCATED, "%s: byte %" PRIu64 ": ends within the .npy header", gn_input_name(input),
+                   gn_input_offset(input));
 }
 
 /// The magic, the version and the length of the text behind them.
-static gn_message read_prefix(gn_input *input, size_t *length)
+static gn_status read_prefix(gn_input *input, size_t *length, gn_error *error)
 {
     const char *name = gn_input_name(input);
     uint8_t prefix[8], bytes[4] = {0};
-    gn_message wrong = read_exactly(input, prefix, sizeof prefix);
+    gn_status wrong = read_exactly(input, prefix, sizeof prefix, error);
     if (wrong) return wrong;
-    if (memcmp(prefix, "\x93NUMPY", 6) != 0) return gn_message_format("%s: byte 0: not a .npy file", name);
+    if (memcmp(prefix, "\x93NUMPY", 6) != 0) return gn_fail(error, GN_UNSUPPORTED, "%s: byte 0: not a .npy file", name);
     if (prefix[6] < 1 || prefix[6] > 3 || prefix[7])
-        return gn_message_format("%s: byte 6: .npy version %u.%u is not known (1.0, 2.0 and 3.0 are)", name, prefix[6],
-                                 prefix[7]);
-    wrong = read_exactly(input, bytes, prefix[6] == 1 ? 2 : 4);
+        return gn_fail(error, GN_UNSUPPORTED, "%s: byte 6: .npy version %u.%u is not known (1.0, 2.0 and 3.0 are)",
+                       name, prefix[6], prefix[7]);
+    wrong = read_exactly(input, bytes, prefix[6] == 1 ? 2 : 4, error);
     if (wrong) return wrong;
     *length = (size_t)bytes[0] | (size_t)bytes[1] << 8 | (size_t)bytes[2] << 16 | (size_t)bytes[3] << 24;
     if (*length > GN_NPY_HEADER_MAX)
-        return gn_message_format("%s: byte 8: a header of %zu bytes is longer than %d", name, *length,
-                                 GN_NPY_HEADER_MAX);
-    return NULL;
+        return gn_fail(error, GN_CORRUPT, "%s: byte 8: a header of %zu bytes is longer than %d", name, *length,
+                       GN_NPY_HEADER_MAX);
+    return GN_OK;
 }
 
-gn_message gn_npy_read_header(gn_input *input, gn_npy *npy)
+gn_status gn_npy_read_header(gn_input *input, gn_npy *npy, gn_error *error)
 {
     size_t length = 0;
-    gn_message wrong = read_prefix(input, &length);
+    gn_status wrong = read_prefix(input, &length, error);
     if (wrong) return wrong;
     char *text = malloc(length + 1);
-    if (!text) return "out of memory";
+    if (!text) return gn_fail_memory(error);
     text[length] = 0;
-    parser p = {.text = text, .length = length, .name = gn_input_name(input), .base = (size_t)gn_input_offset(input)};
-    wrong = read_exactly(input, text, length);
+    parser p = {.text = text,
+                .length = length,
+                .name = gn_input_name(input),
+                .base = (size_t)gn_input_offset(input),
+                .error = error};
+    wrong = read_exactly(input, text, length, error);
     if (!wrong) {
         *npy = (gn_npy){.count = 0};
         if (!parse_dictionary(&p, npy)) wrong = p.wrong;
@@ -245,28 +256,31 @@ static size_t format_header(char *text, size_t room, const uint64_t *shape, unsi
     return n;
 }
 
-gn_message gn_npy_write_header(FILE *stream, const uint64_t *shape, unsigned dimensions, bool fortran_order)
+gn_status gn_npy_write_header(FILE *stream, const uint64_t *shape, unsigned dimensions, bool fortran_order,
+                              gn_error *error)
 {
-    if (dimensions > GN_NPY_DIMENSIONS) return "more than 64 dimensions";
+    if (dimensions > GN_NPY_DIMENSIONS) return gn_fail(error, GN_INVALID, "more than 64 dimensions");
     char text[128 + GN_NPY_DIMENSIONS * 24];
     const size_t length = format_header(text, sizeof text, shape, dimensions, fortran_order);
     const uint8_t prefix[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (uint8_t)(length & 0xff), (uint8_t)(length >> 8)};
     if (fwrite(prefix, 1, sizeof prefix, stream) == sizeof prefix && fwrite(text, 1, length, stream) == length)
-        return NULL;
-    return strerror(errno);
+        return GN_OK;
+    return gn_fail(error, GN_IO, "%s", strerror(errno));
 }
 
-gn_message gn_npy_write(FILE *stream, const float *values, const uint64_t *shape, unsigned dimensions)
+gn_status gn_npy_write(FILE *stream, const float *values, const uint64_t *shape, unsigned dimensions, gn_error *error)
 {
     uint64_t count;
-    if (dimensions > GN_NPY_DIMENSIONS || !multiply(shape, dimensions, &count)) return "the shape is impossibly large";
-    gn_message wrong = gn_npy_write_header(stream, shape, dimensions, false);
+    if (dimensions > GN_NPY_DIMENSIONS || !multiply(shape, dimensions, &count))
+        return gn_fail(error, GN_INVALID, "the shape is impossibly large");
+    gn_status wrong = gn_npy_write_header(stream, shape, dimensions, false, error);
     if (wrong) return wrong;
-    return fwrite(values, sizeof *values, count, stream) == count ? NULL : strerror(errno);
+    return fwrite(values, sizeof *values, count, stream) == count ? GN_OK
+                                                                  : gn_fail(error, GN_IO, "%s", strerror(errno));
 }
 
-gn_message gn_npy_parse_shape(const char *text, uint64_t shape[GN_NPY_DIMENSIONS], unsigned *dimensions,
-                              uint64_t *count)
+gn_status gn_npy_parse_shape(const char *text, uint64_t shape[GN_NPY_DIMENSIONS], unsigned *dimensions, uint64_t *count,
+                             gn_error *error)
 {
     unsigned n = 0;
     for (const char *at = text; *at;) {
@@ -274,15 +288,15 @@ gn_message gn_npy_parse_shape(const char *text, uint64_t shape[GN_NPY_DIMENSIONS
         errno = 0;
         const unsigned long long d = *at >= '0' && *at <= '9' ? strtoull(at, &end, 10) : 0;
         if (*at < '0' || *at > '9' || errno || d > COUNT_MAX || n == GN_NPY_DIMENSIONS)
-            return gn_message_format("'%s' is no shape; write it as 784,500", text);
+            return gn_fail(error, GN_INVALID, "'%s' is not a shape; write it as 784,500", text);
         shape[n++] = d;
         at = end;
         if (!*at) break;
         if ((*at != ',' && *at != 'x') || !at[1])
-            return gn_message_format("'%s' is no shape; write it as 784,500", text);
+            return gn_fail(error, GN_INVALID, "'%s' is not a shape; write it as 784,500", text);
         at++;
     }
-    if (!multiply(shape, n, count)) return gn_message_format("shape '%s' is impossibly large", text);
+    if (!multiply(shape, n, count)) return gn_fail(error, GN_INVALID, "shape '%s' is impossibly large", text);
     *dimensions = n;
-    return NULL;
+    return GN_OK;
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "input.h"
-#include "tools/kit/cli.h"
+#include "net/error.h"
 
 enum {
     GN_NPY_DIMENSIONS = 64,    ///< NumPy 2's limit (32 before)
@@ -27,16 +27,17 @@ typedef struct gn_npy {
 } gn_npy;
 
 /// Reads a header (untrusted bytes) up to where the values begin. A message names the input and the byte at fault.
-gn_message gn_npy_read_header(gn_input *input, gn_npy *npy);
+gn_status gn_npy_read_header(gn_input *input, gn_npy *npy, gn_error *error);
 
 /// Writes a header of version 1.0, the same bytes as numpy.save().
-gn_message gn_npy_write_header(FILE *stream, const uint64_t *shape, unsigned dimensions, bool fortran_order);
+gn_status gn_npy_write_header(FILE *stream, const uint64_t *shape, unsigned dimensions, bool fortran_order,
+                              gn_error *error);
 
 /// Writes a whole array in C order: header and `values`, as many as the shape says.
-gn_message gn_npy_write(FILE *stream, const float *values, const uint64_t *shape, unsigned dimensions);
+gn_status gn_npy_write(FILE *stream, const float *values, const uint64_t *shape, unsigned dimensions, gn_error *error);
 
 /// Parses a shape on the command line: "784,500", "3x224x224"; "" is a scalar. `*count` is the product.
-gn_message gn_npy_parse_shape(const char *text, uint64_t shape[GN_NPY_DIMENSIONS], unsigned *dimensions,
-                              uint64_t *count);
+gn_status gn_npy_parse_shape(const char *text, uint64_t shape[GN_NPY_DIMENSIONS], unsigned *dimensions, uint64_t *count,
+                             gn_error *error);
 
 #endif

@@ -2,9 +2,12 @@
 #include "pipeline.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "tools/kit/units.h"
 
 enum { SLOTS_MAX = GN_THREADS_MAX + 2 };
 
@@ -13,7 +16,7 @@ typedef enum slot_state { EMPTY, FILLED, TAKEN, DONE } slot_state;
 typedef struct slot {
     void *item;
     slot_state state;
-    char wrong[1024];  // a message is its thread's; this copy is everybody's. "": none
+    gn_error error;  // of the work on it
 } slot;
 
 typedef struct run {
@@ -28,8 +31,7 @@ typedef struct run {
 
 static void work_on(run *r, slot *s)
 {
-    gn_message wrong = r->pipeline->work(r->pipeline->context, s->item);
-    snprintf(s->wrong, sizeof s->wrong, "%s", wrong ? wrong : "");
+    s->error.status = r->pipeline->work(r->pipeline->context, s->item, &s->error);
 }
 
 static void *worker(void *argument)
@@ -74,17 +76,20 @@ static bool is_done(run *r, const slot *s, bool wait)
 }
 
 /// The calling thread: reads ahead as far as there are slots, writes in order.
-static gn_message feed(run *r)
+static gn_status feed(run *r, gn_error *error)
 {
     const gn_pipeline *p = r->pipeline;
-    char read_wrong[1024] = "";  // what was read before goes on its way first: it may be the cause
+    gn_error read = {GN_OK};  // what was read before goes on its way first: it may be the cause
     bool end = false;
     for (uint64_t head = 0, tail = 0; !end || tail < head;) {
         slot *oldest = &r->slots[tail % r->slot_count];
         const bool room = !end && head - tail < r->slot_count;
         if (tail < head && is_done(r, oldest, !room)) {
-            if (oldest->wrong[0]) return gn_message_format("%s", oldest->wrong);
-            gn_message wrong = p->write(p->context, oldest->item);
+            if (oldest->error.status) {
+                *error = oldest->error;
+                return error->status;
+            }
+            gn_status wrong = p->write(p->context, oldest->item, error);
             if (wrong) return wrong;
             set_state(r, oldest, EMPTY);
             tail++;
@@ -92,40 +97,37 @@ static gn_message feed(run *r)
         }
         if (!room) continue;
         slot *next = &r->slots[head % r->slot_count];
-        gn_message wrong = p->read(p->context, next->item, &end);
-        if (wrong) {
-            snprintf(read_wrong, sizeof read_wrong, "%s", wrong);
-            end = true;
-        }
+        if (p->read(p->context, next->item, &end, &read)) end = true;
         if (end) continue;
         set_state(r, next, FILLED);
         head++;
     }
-    return *read_wrong ? gn_message_format("%s", read_wrong) : NULL;
+    if (read.status) *error = read;
+    return read.status;
 }
 
-static gn_message run_alone(const gn_pipeline *p)
+static gn_status run_alone(const gn_pipeline *p, gn_error *error)
 {
     void *item = p->slot_new(p->context);
-    if (!item) return "out of memory";
-    gn_message wrong;
+    if (!item) return gn_fail_memory(error);
+    gn_status wrong;
     for (bool end = false;;) {
-        wrong = p->read(p->context, item, &end);
+        wrong = p->read(p->context, item, &end, error);
         if (wrong || end) break;
-        wrong = p->work(p->context, item);
-        if (!wrong) wrong = p->write(p->context, item);
+        wrong = p->work(p->context, item, error);
+        if (!wrong) wrong = p->write(p->context, item, error);
         if (wrong) break;
     }
     p->slot_free(item);
     return wrong;
 }
 
-static gn_message run_threads(run *r, unsigned threads)
+static gn_status run_threads(run *r, unsigned threads, gn_error *error)
 {
     pthread_t thread[GN_THREADS_MAX];
     unsigned started = 0;
     while (started < threads && !pthread_create(&thread[started], NULL, worker, r)) started++;
-    gn_message wrong = started ? feed(r) : "no thread could be started";
+    gn_status wrong = started ? feed(r, error) : gn_fail(error, GN_NO_MEMORY, "no thread could be started");
     pthread_mutex_lock(&r->lock);
     r->stop = true;
     pthread_cond_broadcast(&r->filled);
@@ -134,14 +136,14 @@ static gn_message run_threads(run *r, unsigned threads)
     return wrong;
 }
 
-gn_message gn_pipeline_run(const gn_pipeline *p)
+gn_status gn_pipeline_run(const gn_pipeline *p, gn_error *error)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned threads = p->threads ? p->threads : processors > 0 ? (unsigned)processors : 1;
     const size_t affordable = p->slot_bytes ? GN_PIPELINE_BYTES / p->slot_bytes : SLOTS_MAX;
     if (threads > GN_THREADS_MAX) threads = GN_THREADS_MAX;
     if (threads + 2 > affordable) threads = affordable > 3 ? (unsigned)affordable - 2 : 1;
-    if (threads == 1) return run_alone(p);
+    if (threads == 1) return run_alone(p, error);
 
     run r = {.pipeline = p,
              .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -152,17 +154,17 @@ gn_message gn_pipeline_run(const gn_pipeline *p)
     bool complete = r.slots != NULL;
     for (unsigned i = 0; complete && i < r.slot_count; i++)
         complete = (r.slots[i].item = p->slot_new(p->context)) != NULL;
-    gn_message wrong = complete ? run_threads(&r, threads) : "out of memory";
+    gn_status wrong = complete ? run_threads(&r, threads, error) : gn_fail_memory(error);
     for (unsigned i = 0; r.slots && i < r.slot_count; i++)
         if (r.slots[i].item) p->slot_free(r.slots[i].item);
     free(r.slots);
     return wrong;
 }
 
-gn_message gn_parse_threads(const char *text, unsigned *threads)
+gn_status gn_parse_threads(const char *text, unsigned *threads, gn_error *error)
 {
     uint64_t n = 0;
-    gn_message wrong = gn_parse_number(text, 0, GN_THREADS_MAX, &n);
+    gn_status wrong = gn_parse_number(text, 0, GN_THREADS_MAX, &n, error);
     if (!wrong) *threads = (unsigned)n;
     return wrong;
 }

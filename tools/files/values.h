@@ -14,25 +14,25 @@
 #include <gradnic/container.h>
 
 #include "input.h"
+#include "net/error.h"
 #include "npy.h"
-#include "tools/kit/cli.h"
 
 typedef enum gn_format { GN_FORMAT_AUTO, GN_FORMAT_F32, GN_FORMAT_NPY, GN_FORMAT_GN } gn_format;
 
 /// "f32", "npy", "gn", "auto".
-gn_message gn_parse_format(const char *text, gn_format *format);
+gn_status gn_parse_format(const char *text, gn_format *format, gn_error *error);
 
 typedef struct gn_values gn_values;
 
 /// Opens a source. Messages name the file, and the byte where there is one.
-gn_message gn_values_open(gn_values **values, const char *path, gn_format format);
+gn_status gn_values_open(gn_values **values, const char *path, gn_format format, gn_error *error);
 
 /// Takes over an input (closed by gn_values_close(), also when this fails).
-gn_message gn_values_from_input(gn_values **values, gn_input *input, gn_format format);
+gn_status gn_values_from_input(gn_values **values, gn_input *input, gn_format format, gn_error *error);
 
 /// Reads up to `capacity` values; fewer only at the end (`*got` 0 when nothing is left). A file that ends within its
 /// values, or goes on behind them, is an error.
-gn_message gn_values_read(gn_values *values, float *buffer, size_t capacity, size_t *got);
+gn_status gn_values_read(gn_values *values, float *buffer, size_t capacity, size_t *got, gn_error *error);
 
 /// How many values there are in all; UINT64_MAX when that is not known before the end (raw values through gzip or a
 /// pipe).
@@ -47,8 +47,8 @@ const gn_npy *gn_values_npy(const gn_values *values);
 /// The container below, for whoever reads blocks itself (then not gn_values_read()); NULL unless the format is gn.
 gn_container_reader *gn_values_container(const gn_values *values);
 
-/// The message for a status that the container returned.
-gn_message gn_values_container_message(gn_values *values, gn_status status);
+/// Passes on a status that the container returned, with the words that go with it.
+gn_status gn_values_check_container(const gn_values *values, gn_status status, gn_error *error);
 
 /// The bytes below, for names and progress.
 gn_input *gn_values_input(gn_values *values);
@@ -57,6 +57,6 @@ gn_input *gn_values_input(gn_values *values);
 void gn_values_close(gn_values *values);
 
 /// Reads a whole file into memory: `*all` holds `*count` values; the caller frees it.
-gn_message gn_values_load(const char *path, gn_format format, float **all, size_t *count);
+gn_status gn_values_load(const char *path, gn_format format, float **all, size_t *count, gn_error *error);
 
 #endif

@@ -5,13 +5,14 @@
 
 #include <limits.h>
 
-#include "cli.h"
+#include "net/error.h"
 
 /// The running program, without symbolic links.
-gn_message gn_beside_self(char path[PATH_MAX]);
+gn_status gn_beside_self(char path[PATH_MAX], gn_error *error);
 
 /// Finds an executable file: `installed` and `checkout` are its places in an installation and in a build folder, both seen
 /// from the folder of the running program. The message names `what` and both places.
-gn_message gn_beside_find(const char *what, const char *installed, const char *checkout, char path[PATH_MAX]);
+gn_status gn_beside_find(const char *what, const char *installed, const char *checkout, char path[PATH_MAX],
+                         gn_error *error);
 
 #endif

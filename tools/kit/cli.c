@@ -9,18 +9,6 @@
 
 #include "progress.h"
 
-gn_message gn_message_format(const char *format, ...)
-{
-    static _Thread_local char message[1024];
-    char text[sizeof message];  // an argument may be the message before
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    memcpy(message, text, sizeof message);
-    return message;
-}
-
 bool gn_cli_colour(FILE *stream)
 {
     const char *term = getenv("TERM");

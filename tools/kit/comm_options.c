@@ -7,39 +7,29 @@
 
 #include <gradnic/admission.h>
 
+#include "codec_options.h"
+#include "net/clock.h"
 #include "option_values.h"
 #include "ring/rendezvous.h"
+#include "units.h"
 
 gn_comm_options gn_comm_options_default(void)
 {
     return (gn_comm_options){.rank = -1, .size = -1, .timeout_ms = 30000, .profile = GN_DENSE, .bound_exp = 10};
 }
 
-static uint64_t timeout(struct argp_state *state, const char *text)
+static int timeout(struct argp_state *state, int key, const char *text)
 {
-    uint64_t nanoseconds = 0;
-    gn_option_check(state, "timeout", gn_parse_duration(text, &nanoseconds));
-    const uint64_t ms = nanoseconds / 1000000;
-    if (ms < 10 || ms > INT_MAX) argp_error(state, "--timeout: %s is outside 10ms to 24 days", text);
-    return ms;
+    const uint64_t ms = gn_option_duration(state, key, text) / GN_MILLISECOND;
+    if (ms < 10 || ms > INT_MAX) gn_option_wrong(state, key, "%s is outside 10ms to 24 days", text);
+    return (int)ms;
 }
 
-static unsigned type_of_service(struct argp_state *state, const char *text)
+static gn_algorithm algorithm_of(struct argp_state *state, int key, const char *text)
 {
-    char *end;
-    const unsigned long tos = strtoul(text, &end, 0);
-    if (end == text || *end || tos > 0xff || (tos & 3))
-        argp_error(state, "--tos: '%s' is no type of service: 0 to 0xfc, a multiple of 4 (the low bits are ECN's)",
-                   text);
-    return (unsigned)tos;
-}
-
-static gn_algorithm algorithm_of(struct argp_state *state, const char *text)
-{
-    for (gn_algorithm a = 0; a < GN_ALGORITHMS; a++)
-        if (!strcmp(text, gn_algorithm_name(a))) return a;
-    argp_error(state, "--algorithm: '%s' is neither ring nor worker-aggregator nor switch", text);
-    return GN_RING;
+    const char *names[GN_ALGORITHMS];
+    for (gn_algorithm a = 0; a < GN_ALGORITHMS; a++) names[a] = gn_algorithm_name(a);
+    return (gn_algorithm)gn_option_word(state, key, text, names, GN_ALGORITHMS);
 }
 
 /// As the ranks will read it, so that what they could not use is wrong usage here.
@@ -50,25 +40,25 @@ static void check_rendezvous(struct argp_state *state, const char *text)
     if (gn_rendezvous_parse(text, &rendezvous, &error)) argp_error(state, "--rendezvous: %s", error.text);
 }
 
-static void check_address(struct argp_state *state, const char *name, const char *text)
+static void check_address(struct argp_state *state, int key, const char *text)
 {
-    char host[256];
+    char host[GN_HOST_TEXT];
     uint16_t port;
     if (!gn_host_and_port(text, host, &port))
-        argp_error(state, "--%s '%s': HOST:PORT is needed, port 1 to 65535", name, text);
+        argp_error(state, "--%s '%s': HOST:PORT is needed, port 1 to 65535", gn_option_name(state, key), text);
 }
 
 static bool parse_rank(int key, char *arg, struct argp_state *state, gn_comm_options *o)
 {
     switch (key) {
     case 'N':
-        o->local_ranks = gn_option_unsigned(state, "ranks", arg, 1, 256);
+        o->local_ranks = gn_option_unsigned(state, key, arg, 1, 256);
         return true;
     case GN_OPTION_RANK:
-        o->rank = (int)gn_option_unsigned(state, "rank", arg, 0, 255);
+        o->rank = (int)gn_option_unsigned(state, key, arg, 0, 255);
         return true;
     case GN_OPTION_SIZE:
-        o->size = (int)gn_option_unsigned(state, "size", arg, 1, 256);
+        o->size = (int)gn_option_unsigned(state, key, arg, 1, 256);
         return true;
     case GN_OPTION_RENDEZVOUS:
         check_rendezvous(state, arg);
@@ -78,7 +68,7 @@ static bool parse_rank(int key, char *arg, struct argp_state *state, gn_comm_opt
         o->interface = arg;
         return true;
     case GN_OPTION_TIMEOUT:
-        o->timeout_ms = timeout(state, arg);
+        o->timeout_ms = timeout(state, key, arg);
         return true;
     default:
         return false;
@@ -87,25 +77,26 @@ static bool parse_rank(int key, char *arg, struct argp_state *state, gn_comm_opt
 
 static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_comm_options *o)
 {
+    gn_error error;
     switch (key) {
     case GN_OPTION_ALGORITHM:
-        o->algorithm = algorithm_of(state, arg);
+        o->algorithm = algorithm_of(state, key, arg);
         return true;
     case 'p':
         o->profile_given = true;
         o->compress = strcmp(arg, "none") != 0;
-        if (o->compress) gn_option_check(state, "profile", gn_parse_profile_or(arg, "none", &o->profile));
+        if (o->compress) gn_option_check(state, key, gn_parse_profile_or(arg, "none", &o->profile, &error), &error);
         return true;
     case 'k':
         o->asks = o->bound_given = true;
-        gn_option_check(state, "bound", gn_parse_bound(arg, &o->bound_exp));
+        o->bound_exp = gn_option_bound(state, key, arg);
         return true;
     case GN_OPTION_SCALE:
-        o->scale = gn_option_choice(state, "scale", arg, "none", "auto") ? GN_SCALE_AUTO : GN_SCALE_NONE;
+        o->scale = gn_option_choice(state, key, arg, "none", "auto") ? GN_SCALE_AUTO : GN_SCALE_NONE;
         o->asks |= o->scale == GN_SCALE_AUTO;
         return true;
     case GN_OPTION_TOS:
-        o->tos = type_of_service(state, arg);
+        o->tos = gn_option_tos(state, key, arg);
         o->tos_given = true;
         return true;
     default:
@@ -113,12 +104,10 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_comm
     }
 }
 
-static unsigned retry_time(struct argp_state *state, const char *text)
+static unsigned retry_time(struct argp_state *state, int key, const char *text)
 {
-    uint64_t nanoseconds = 0;
-    gn_option_check(state, "switch-rto", gn_parse_duration(text, &nanoseconds));
-    if (nanoseconds < 1000 || nanoseconds > 1000000000)
-        argp_error(state, "--switch-rto: %s is outside 1us to 1s", text);
+    const uint64_t nanoseconds = gn_option_duration(state, key, text);
+    if (nanoseconds < 1000 || nanoseconds > GN_SECOND) gn_option_wrong(state, key, "%s is outside 1us to 1s", text);
     return (unsigned)(nanoseconds / 1000);
 }
 
@@ -126,21 +115,21 @@ static bool parse_switch(int key, char *arg, struct argp_state *state, gn_comm_o
 {
     switch (key) {
     case GN_OPTION_SWITCH:
-        check_address(state, "switch", arg);
+        check_address(state, key, arg);
         o->switch_address = arg;
         return true;
     case GN_OPTION_SWITCH_STREAMS:
-        o->switch_streams = gn_option_unsigned(state, "switch-streams", arg, 1, GN_ADMISSION_STREAMS_MAX);
+        o->switch_streams = gn_option_unsigned(state, key, arg, 1, GN_ADMISSION_STREAMS_MAX);
         return true;
     case GN_OPTION_SWITCH_SLOTS:
-        o->switch_slots = gn_option_unsigned(state, "switch-slots", arg, 1, GN_AGG_SLOTS_MAX);
-        if (o->switch_slots & (o->switch_slots - 1)) argp_error(state, "--switch-slots: %s is no power of two", arg);
+        o->switch_slots = gn_option_unsigned(state, key, arg, 1, GN_AGG_SLOTS_MAX);
+        if (o->switch_slots & (o->switch_slots - 1)) gn_option_wrong(state, key, "%s is not a power of two", arg);
         return true;
     case GN_OPTION_SWITCH_VALUES:
-        o->switch_values = gn_option_unsigned(state, "switch-values", arg, 1, GN_AGG_VALUES_MAX);
+        o->switch_values = gn_option_unsigned(state, key, arg, 1, GN_AGG_VALUES_MAX);
         return true;
     case GN_OPTION_SWITCH_RTO:
-        o->switch_rto_us = retry_time(state, arg);
+        o->switch_rto_us = retry_time(state, key, arg);
         return true;
     case GN_OPTION_SWITCH_NIC:
         return o->switch_nic = true;
@@ -181,12 +170,13 @@ static void check_switch(struct argp_state *state, const gn_comm_options *o)
 
 static void choose_codec(struct argp_state *state, gn_comm_options *o)
 {
+    gn_error error;
     if (!o->profile_given) o->compress = o->asks;
     if (!o->tos_given) o->tos = (o->algorithm == GN_SWITCH ? o->switch_nic : o->compress) ? 0x28 : 0;
     if (!o->compress && o->scale != GN_SCALE_NONE) argp_error(state, "--scale needs a profile (-p)");
     if (!o->compress && o->bound_given) argp_error(state, "--bound needs another --profile than none");
     if (!o->compress) return;
-    gn_option_check(state, "bound", gn_check_bound(o->profile, o->bound_exp));
+    gn_option_check(state, 'k', gn_check_bound(o->profile, o->bound_exp, &error), &error);
     gn_codec_init(&o->codec, o->profile, o->bound_exp);  // in range, as was checked
 }
 
@@ -204,7 +194,7 @@ gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, 
     config.size = size;
     config.rendezvous = rendezvous;
     config.interface = options->interface;
-    config.timeout_ms = (int)options->timeout_ms;
+    config.timeout_ms = options->timeout_ms;
     config.algorithm = options->algorithm;
     config.data_tos = (int)options->tos;
     config.quantise = options->compress;

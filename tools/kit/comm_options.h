@@ -9,13 +9,11 @@
 
 #include <gradnic/comm.h>
 
-#include "cli.h"
-
 typedef struct gn_comm_options {
     unsigned local_ranks;  ///< -N: fork so many; 0: rank and size from elsewhere
     int rank, size;        ///< -1: from the environment
     const char *rendezvous, *interface;
-    uint64_t timeout_ms;
+    int timeout_ms;
     gn_algorithm algorithm;
     bool profile_given;  ///< -p
     bool asks;           ///< an option that means nothing without compression was given: without -p there is dense

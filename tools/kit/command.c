@@ -46,6 +46,6 @@ int gn_command_dispatch(const gn_command *table, const char *about, int argc, ch
         puts(argp_program_version);
         return GN_EXIT_OK;
     }
-    fprintf(stderr, "%s: '%s' is no command; '%s --help' lists them\n", argv[0], argv[1], argv[0]);
+    fprintf(stderr, "%s: '%s' is not a command; '%s --help' lists them\n", argv[0], argv[1], argv[0]);
     return GN_EXIT_USAGE;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon_client.h"
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +83,7 @@ static int print_answer(const gn_daemon_question *q, const char *answer)
         if (refusal)
             gn_cli_error(q->program, "%s", refusal);
         else
-            gn_cli_error(q->program, "the %s's answer is no JSON", q->daemon);
+            gn_cli_error(q->program, "the %s's answer is not JSON", q->daemon);
         json_decref(root);
         return GN_EXIT_FAILED;
     }

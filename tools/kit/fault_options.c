@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "option_values.h"
+#include "units.h"
 
 typedef struct fault_option {
     int key;
@@ -29,12 +30,12 @@ static const fault_option *find(int key)
     return NULL;
 }
 
-static void parse_time(int key, const char *text, struct argp_state *state, uint64_t *nanoseconds)
+static uint64_t parse_time(const struct argp_state *state, int key, const char *text)
 {
-    const char *name = gn_option_name(state, key);
-    gn_option_check(state, name, gn_parse_duration(text, nanoseconds));
-    if (!gn_fault_time_possible(*nanoseconds))
-        argp_error(state, "--%s %s: at most %ds", name, text, GN_FAULT_SECONDS_MAX);
+    const uint64_t nanoseconds = gn_option_duration(state, key, text);
+    if (!gn_fault_time_possible(nanoseconds))
+        argp_error(state, "--%s %s: at most %ds", gn_option_name(state, key), text, GN_FAULT_SECONDS_MAX);
+    return nanoseconds;
 }
 
 bool gn_fault_option_parse(int key, const char *text, struct argp_state *state, gn_fault_config *fault)
@@ -43,11 +44,11 @@ bool gn_fault_option_parse(int key, const char *text, struct argp_state *state, 
     if (!option) return false;
     void *value = (char *)fault + option->offset;
     if (option->probability)
-        gn_option_check(state, gn_option_name(state, key), gn_parse_probability(text, value));
+        *(double *)value = gn_option_probability(state, key, text);
     else if (key == GN_OPTION_FAULT_SEED)
-        gn_option_check(state, gn_option_name(state, key), gn_parse_number(text, 0, INT64_MAX, value));
+        *(uint64_t *)value = gn_option_number(state, key, text, 0, INT64_MAX);
     else
-        parse_time(key, text, state, value);
+        *(uint64_t *)value = parse_time(state, key, text);
     return true;
 }
 

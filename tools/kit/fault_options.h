@@ -5,6 +5,7 @@
 /// has its own text in --help, and these keys in its argp table.
 
 #include <argp.h>
+#include <stdbool.h>
 
 #include <jansson.h>
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -47,13 +48,13 @@ json_t *gn_json_environment(void)
                      (int)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-gn_message gn_json_print(json_t *value, FILE *stream)
+gn_status gn_json_print(json_t *value, FILE *stream, gn_error *error)
 {
-    if (!value) return "out of memory";
+    if (!value) return gn_fail_memory(error);
     errno = 0;
     // Flushed here: what only exit() would write could no longer be reported.
     const int failed = json_dumpf(value, stream, JSON_INDENT(2) | JSON_ENCODE_ANY) || fputc('\n', stream) == EOF ||
                        fflush(stream) || ferror(stream);
     json_decref(value);
-    return failed ? gn_message_format("JSON output: %s", errno ? strerror(errno) : "write error") : NULL;
+    return failed ? gn_fail(error, GN_IO, "JSON output: %s", errno ? strerror(errno) : "write error") : GN_OK;
 }

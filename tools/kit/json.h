@@ -3,11 +3,12 @@
 #define GRADNIC_TOOLS_KIT_JSON_H
 /// What `--json` needs beyond jansson.
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include <jansson.h>
 
-#include "cli.h"
+#include "net/error.h"
 
 /// A number; null where it is not finite (JSON has no NaN).
 json_t *gn_json_real(double number);
@@ -19,6 +20,6 @@ json_t *gn_json_environment(void);
 
 /// Prints `value` indented, with a newline, in the order its members were added; numbers with all their digits.
 /// Takes `value` (one reference less afterwards). A NULL `value` is reported as "out of memory".
-gn_message gn_json_print(json_t *value, FILE *stream);
+gn_status gn_json_print(json_t *value, FILE *stream, gn_error *error);
 
 #endif

@@ -4,8 +4,6 @@
 /// Local ranks: `-N 4` of the commands that need several workers on one machine. Each rank is a
 /// process.
 
-#include "cli.h"
-
 typedef struct gn_launch {
     const char *program;  ///< argv[0], for messages
     unsigned ranks;       ///< at least 1

@@ -100,67 +100,67 @@ static mode_t new_file_mode(void)
     return 0666 & ~mask;
 }
 
-static gn_message open_temporary(gn_output *output, mode_t mode)
+static gn_status open_temporary(gn_output *output, mode_t mode, gn_error *error)
 {
     const char *slash = strrchr(output->target, '/');
     const int folder = slash ? (int)(slash - output->target) + 1 : 0;
     if (asprintf(&output->temporary, "%.*s.gradnic-XXXXXX", folder, output->target) < 0) {
         output->temporary = NULL;
-        return "out of memory";
+        return gn_fail_memory(error);
     }
     install_once();
     const int fd = create_temporary(output);
-    if (fd < 0) return gn_message_format("%s: %s", output->name, strerror(errno));
+    if (fd < 0) return gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
     if (fchmod(fd, mode) || !(output->stream = fdopen(fd, "wb"))) {
-        const int error = errno;
+        gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
         unlink(output->temporary);
         close(fd);
-        return gn_message_format("%s: %s", output->name, strerror(error));
+        return error->status;
     }
-    return NULL;
+    return GN_OK;
 }
 
-static gn_message open_path(gn_output *output, const char *path)
+static gn_status open_path(gn_output *output, const char *path, gn_error *error)
 {
     struct stat st;
     if (stat(path, &st)) {
-        if (errno != ENOENT) return gn_message_format("%s: %s", path, strerror(errno));
+        if (errno != ENOENT) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
         output->target = strdup(path);
-        return output->target ? open_temporary(output, new_file_mode()) : "out of memory";
+        return output->target ? open_temporary(output, new_file_mode(), error) : gn_fail_memory(error);
     }
-    if (S_ISDIR(st.st_mode)) return gn_message_format("%s: is a folder", path);
+    if (S_ISDIR(st.st_mode)) return gn_fail(error, GN_INVALID, "%s: is a folder", path);
     if (!S_ISREG(st.st_mode)) {
         output->stream = fopen(path, "wbe");
-        return output->stream ? NULL : gn_message_format("%s: %s", path, strerror(errno));
+        return output->stream ? GN_OK : gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     }
-    if (!output->force) return gn_message_format("%s: exists already; -f overwrites it", path);
+    if (!output->force) return gn_fail(error, GN_INVALID, "%s: exists already; -f overwrites it", path);
     output->target = realpath(path, NULL);  // so that a symbolic link stays one
-    if (!output->target) return gn_message_format("%s: %s", path, strerror(errno));
-    return open_temporary(output, st.st_mode & 07777);
+    if (!output->target) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    return open_temporary(output, st.st_mode & 07777, error);
 }
 
-gn_message gn_output_check_inputs(const char *path, const char *const *inputs, size_t count)
+gn_status gn_output_check_inputs(const char *path, const char *const *inputs, size_t count, gn_error *error)
 {
     struct stat target, input;
-    if (!strcmp(path, "-") || stat(path, &target) || !S_ISREG(target.st_mode)) return NULL;
+    if (!strcmp(path, "-") || stat(path, &target) || !S_ISREG(target.st_mode)) return GN_OK;
     for (size_t i = 0; i < count; i++) {
         if (strcmp(inputs[i], "-") ? stat(inputs[i], &input) : fstat(STDIN_FILENO, &input)) continue;
         if (input.st_dev == target.st_dev && input.st_ino == target.st_ino)
-            return gn_message_format("%s: is the input; give the output another name", path);
+            return gn_fail(error, GN_INVALID, "%s: is the input; give the output another name", path);
     }
-    return NULL;
+    return GN_OK;
 }
 
-gn_message gn_output_open(gn_output **result, const char *path, bool force)
+gn_status gn_output_open(gn_output **result, const char *path, bool force, gn_error *error)
 {
     gn_output *output = calloc(1, sizeof *output);
-    if (!output) return "out of memory";
+    if (!output) return gn_fail_memory(error);
     output->slot = -1;
     output->force = force;
     const bool standard = !strcmp(path, "-");
     output->name = strdup(standard ? "standard output" : path);
     if (standard) output->stream = stdout;
-    gn_message wrong = !output->name ? "out of memory" : standard ? NULL : open_path(output, path);
+    gn_status wrong = !output->name ? gn_fail_memory(error) : standard ? GN_OK : open_path(output, path, error);
     if (wrong) {
         output_free(output);
         return wrong;
@@ -169,7 +169,7 @@ gn_message gn_output_open(gn_output **result, const char *path, bool force)
     const bool appends = flags >= 0 && (flags & O_APPEND);  // ">> file": a seek back would not write there
     output->seekable = !appends && lseek(fileno(output->stream), 0, SEEK_CUR) >= 0;
     *result = output;
-    return NULL;
+    return GN_OK;
 }
 
 FILE *gn_output_stream(gn_output *output)
@@ -188,7 +188,7 @@ const char *gn_output_name(const gn_output *output)
 }
 
 /// Gives the file its name; without `force` never over a file that appeared in the meantime.
-static gn_message take_name(const gn_output *output)
+static gn_status take_name(const gn_output *output, gn_error *error)
 {
     int failed;
     if (output->force) {
@@ -200,19 +200,19 @@ static gn_message take_name(const gn_output *output)
             if (!failed) unlink(output->temporary);
         }
     }
-    if (!failed) return NULL;
-    if (errno == EEXIST) return gn_message_format("%s: exists already; -f overwrites it", output->name);
-    return gn_message_format("%s: %s", output->name, strerror(errno));
+    if (!failed) return GN_OK;
+    if (errno == EEXIST) return gn_fail(error, GN_INVALID, "%s: exists already; -f overwrites it", output->name);
+    return gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
 }
 
-gn_message gn_output_commit(gn_output *output)
+gn_status gn_output_commit(gn_output *output, gn_error *error)
 {
-    gn_message wrong = NULL;
+    gn_status wrong = GN_OK;
     errno = 0;
     bool failed = ferror(output->stream) || fflush(output->stream);
     if (output->stream != stdout) failed |= fclose(output->stream) != 0;
-    if (failed) wrong = gn_message_format("%s: %s", output->name, errno ? strerror(errno) : "write error");
-    if (!wrong && output->target) wrong = take_name(output);
+    if (failed) wrong = gn_fail(error, GN_IO, "%s: %s", output->name, errno ? strerror(errno) : "write error");
+    if (!wrong && output->target) wrong = take_name(output, error);
     if (wrong && output->temporary) unlink(output->temporary);
     output_free(output);
     return wrong;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "net/clock.h"
+#include "units.h"
 
 static const uint64_t FIRST_NS = GN_SECOND, EVERY_NS = GN_SECOND / 10;
 static atomic_bool line_on_screen;

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Option values with units, and numbers as people read them.
+// Numbers with units: as options take them, and as people read them.
+#include "units.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "cli.h"
+#include "net/clock.h"
 
 typedef struct unit {
     const char *name;
@@ -69,43 +73,51 @@ static bool scan_quantity(const char *text, bool fractions, const unit *table, u
     return true;
 }
 
-gn_message gn_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out)
+gn_status gn_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out, gn_error *error)
 {
     errno = 0;
     char *end;
     unsigned long long n = strtoull(text, &end, 10);
-    if (!isdigit((unsigned char)*text) || *end) return gn_message_format("'%s' is no number", text);
+    if (!isdigit((unsigned char)*text) || *end) return gn_fail(error, GN_INVALID, "'%s' is not a number", text);
     if (errno || n < low || n > high)
-        return gn_message_format("%s is outside %" PRIu64 " to %" PRIu64, text, low, high);
+        return gn_fail(error, GN_INVALID, "%s is outside %" PRIu64 " to %" PRIu64, text, low, high);
     *out = n;
-    return NULL;
+    return GN_OK;
 }
 
-gn_message gn_parse_size(const char *text, uint64_t *bytes)
+gn_status gn_parse_size(const char *text, uint64_t *bytes, gn_error *error)
 {
-    if (scan_quantity(text, false, size_units, bytes)) return NULL;
-    return gn_message_format("'%s' is no size; write bytes, or 4K, 25M, 1G (powers of 1024)", text);
+    if (scan_quantity(text, false, size_units, bytes)) return GN_OK;
+    return gn_fail(error, GN_INVALID, "'%s' is not a size; write bytes, or 4K, 25M, 1G (powers of 1024)", text);
 }
 
-gn_message gn_parse_rate(const char *text, uint64_t *bits_per_second)
+gn_status gn_parse_rate(const char *text, uint64_t *bits_per_second, gn_error *error)
 {
-    if (scan_quantity(text, true, rate_units, bits_per_second)) return NULL;
-    return gn_message_format("'%s' is no rate; write it as 200mbit or 1gbit", text);
+    if (scan_quantity(text, true, rate_units, bits_per_second)) return GN_OK;
+    return gn_fail(error, GN_INVALID, "'%s' is not a rate; write it as 200mbit or 1gbit", text);
 }
 
-gn_message gn_parse_frequency(const char *text, uint64_t *hertz)
+gn_status gn_parse_frequency(const char *text, uint64_t *hertz, gn_error *error)
 {
-    if (scan_quantity(text, true, frequency_units, hertz)) return NULL;
-    return gn_message_format("'%s' is no frequency; write it with its unit: 100mhz, 156.25mhz, 1ghz", text);
+    if (scan_quantity(text, true, frequency_units, hertz)) return GN_OK;
+    return gn_fail(error, GN_INVALID, "'%s' is not a frequency; write it with its unit: 100mhz, 156.25mhz, 1ghz", text);
 }
 
-gn_message gn_parse_duration(const char *text, uint64_t *nanoseconds)
+gn_status gn_parse_duration(const char *text, uint64_t *nanoseconds, gn_error *error)
 {
-    if (scan_quantity(text, true, duration_units, nanoseconds)) return NULL;
-    return gn_message_format("'%s' is no duration; write it with its unit: 250us, 10ms, 2s, 1min", text);
+    if (scan_quantity(text, true, duration_units, nanoseconds)) return GN_OK;
+    return gn_fail(error, GN_INVALID, "'%s' is not a duration; write it with its unit: 250us, 10ms, 2s, 1min", text);
 }
 
-gn_message gn_parse_probability(const char *text, double *probability)
+gn_status gn_parse_seconds(const char *text, uint64_t *nanoseconds, gn_error *error)
+{
+    static const unit seconds[] = {{"", GN_SECOND}, {NULL, 0}};
+    if (scan_quantity(text, true, seconds, nanoseconds) || scan_quantity(text, true, duration_units, nanoseconds))
+        return GN_OK;
+    return gn_fail(error, GN_INVALID, "'%s' is not a duration; write it as 5s, 500ms, or a number of seconds", text);
+}
+
+gn_status gn_parse_probability(const char *text, double *probability, gn_error *error)
 {
     double number;
     const char *rest;
@@ -113,37 +125,10 @@ gn_message gn_parse_probability(const char *text, double *probability)
         if (!strcmp(rest, "%")) number /= 100, rest++;
         if (!*rest && number <= 1) {
             *probability = number;
-            return NULL;
+            return GN_OK;
         }
     }
-    return gn_message_format("'%s' is no probability; write it as 1%% or 0.01", text);
-}
-
-enum { LOWEST_BOUND_EXP = -31, HIGHEST_BOUND_EXP = 126 };  // over all profiles
-
-/// A decimal number of at most 4 digits with an optional sign; NULL for anything else, otherwise what follows it.
-static const char *scan_integer(const char *text, int *number)
-{
-    const bool negative = *text == '-';
-    const char *digits = text + negative;
-    const size_t length = strspn(digits, "0123456789");
-    if (!length || length > 4) return NULL;
-    *number = atoi(digits) * (negative ? -1 : 1);
-    return digits + length;
-}
-
-gn_message gn_parse_bound(const char *text, int *bound_exp)
-{
-    const bool power = !strncmp(text, "2^", 2);
-    int k;
-    const char *rest = scan_integer(power ? text + 2 : text, &k);
-    if (!rest || *rest) return gn_message_format("'%s' is no bound; write it as 2^-10, or 10 for short", text);
-    if (power) k = -k;
-    if (k < LOWEST_BOUND_EXP || k > HIGHEST_BOUND_EXP)
-        return gn_message_format("bound %s is outside what any profile takes, 2^%d (k = %d) to 2^-%d (k = %d)", text,
-                                 -LOWEST_BOUND_EXP, LOWEST_BOUND_EXP, HIGHEST_BOUND_EXP, HIGHEST_BOUND_EXP);
-    *bound_exp = k;
-    return NULL;
+    return gn_fail(error, GN_INVALID, "'%s' is not a probability; write it as 1%% or 0.01", text);
 }
 
 const char *gn_list_item(const char *list, char *item, size_t room)
@@ -151,25 +136,6 @@ const char *gn_list_item(const char *list, char *item, size_t room)
     const size_t length = strcspn(list, ",");
     snprintf(item, room, "%.*s", (int)(length < room ? length : room - 1), list);
     return list + length;
-}
-
-gn_message gn_parse_bounds(const char *text, int *bounds, size_t capacity, size_t *count)
-{
-    char item[64];
-    size_t n = 0;
-    for (const char *at = text;; at++) {
-        at = gn_list_item(at, item, sizeof item);
-        int k = 0;
-        gn_message wrong = gn_parse_bound(item, &k);
-        if (wrong) return wrong;
-        for (size_t i = 0; i < n; i++)
-            if (bounds[i] == k) return gn_message_format("bound %s is given twice", item);
-        if (n == capacity) return gn_message_format("more than %zu bounds", capacity);
-        bounds[n++] = k;
-        if (!*at) break;
-    }
-    *count = n;
-    return NULL;
 }
 
 /// Three significant digits and a prefix out of `prefixes`.
@@ -223,12 +189,5 @@ gn_text gn_human_duration(double nanoseconds)
         snprintf(text.s, sizeof text.s, "%" PRIu64 " min %" PRIu64 " s", seconds / 60, seconds % 60);
     else
         snprintf(text.s, sizeof text.s, "%" PRIu64 " h %" PRIu64 " min", seconds / 3600, seconds / 60 % 60);
-    return text;
-}
-
-gn_text gn_human_bound(int bound_exp)
-{
-    gn_text text;
-    snprintf(text.s, sizeof text.s, "2^%d", -bound_exp);
     return text;
 }

@@ -8,7 +8,7 @@
 
 #include "nic.h"
 #include "options.h"
-#include "tools/kit/cli.h"
+#include "tools/kit/codec_options.h"
 #include "tools/kit/daemon_client.h"
 #include "tools/kit/fault_options.h"
 #include "tools/kit/option_values.h"
@@ -31,10 +31,11 @@ static void put_rule(client *c, const char *text)
     json_array_append_new(rules, json_string(text));
 }
 
-static void put_rate(struct argp_state *state, client *c, const char *text)
+static void put_rate(struct argp_state *state, int key, client *c, const char *text)
 {
+    gn_error error;
     uint64_t rate = 0;
-    gn_option_check(state, NULL, gn_nic_rate_parse(text, &rate));
+    gn_option_check(state, key, gn_nic_rate_parse(text, &rate, &error), &error);
     json_object_set_new(c->request, "rate", json_integer((json_int_t)rate));
 }
 
@@ -50,19 +51,16 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 static error_t parse_set(int key, char *arg, struct argp_state *state)
 {
     client *c = state->input;
-    gn_profile profile;
-    int bound = 0;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = c;
         return 0;
     case 'p':
-        gn_option_check(state, NULL, gn_parse_profile(arg, &profile));
+        gn_option_profile(state, key, arg);
         json_object_set_new(c->request, "profile", json_string(arg));
         return 0;
     case 'k':
-        gn_option_check(state, NULL, gn_parse_bound(arg, &bound));
-        json_object_set_new(c->request, "bound", json_integer(bound));
+        json_object_set_new(c->request, "bound", json_integer(gn_option_bound(state, key, arg)));
         return 0;
     case KEY_RULE:
         put_rule(c, arg);
@@ -76,7 +74,7 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
         json_object_set_new(c->request, "bypass", json_boolean(!strcmp(arg, "on")));
         return 0;
     case KEY_RATE:
-        put_rate(state, c, arg);
+        put_rate(state, key, c, arg);
         return 0;
     case ARGP_KEY_END:
         if (json_object_size(c->request) < 2) argp_error(state, "nothing to set is given");

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "driver/rules.h"
-#include "tools/kit/cli.h"
+#include "tools/kit/codec_options.h"
 #include "tools/kit/fault_options.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/output.h"
+#include "tools/kit/units.h"
 
 enum { PEERS_FILES_MAX = 16 };
 
@@ -102,24 +103,27 @@ static void driver_need(struct argp_state *state, int failed, const gn_error *er
     if (failed) argp_error(state, "%s", error->text);
 }
 
-gn_message gn_nic_rate_parse(const char *text, uint64_t *rate)
+gn_status gn_nic_rate_parse(const char *text, uint64_t *rate, gn_error *error)
 {
     *rate = 0;
-    if (!strcmp(text, "unlimited")) return NULL;
-    gn_message wrong = gn_parse_rate(text, rate);
+    if (!strcmp(text, "unlimited")) return GN_OK;
+    gn_status wrong = gn_parse_rate(text, rate, error);
     if (!wrong && *rate && *rate < 1000)
-        wrong = gn_message_format("--rate %s: at least 1kbit, or 0 for unlimited", text);
+        wrong = gn_fail(error, GN_INVALID, "%s: at least 1kbit, or 0 for unlimited", text);
     return wrong;
 }
 
-static unsigned long any_base(struct argp_state *state, const char *text)
+static unsigned long any_base(struct argp_state *state, int key, const char *text)
 {
     char *end;
     const unsigned long value = strtoul(text, &end, 0);
     if (!*text || *end || *text == '-' || !value || value > 0xffffffff)
-        argp_error(state, "'%s' is no number from 1 to 0xffffffff", text);
+        gn_option_wrong(state, key, "'%s' is not a number from 1 to 0xffffffff", text);
     return value;
 }
+
+static const char *const steers[] = {
+    [GN_STEER_OVERLAY] = "overlay", [GN_STEER_DSCP] = "dscp", [GN_STEER_MARK] = "mark"};
 
 static bool parse_host(int key, char *arg, struct argp_state *state, gn_nic_config *config)
 {
@@ -144,23 +148,16 @@ static bool parse_host(int key, char *arg, struct argp_state *state, gn_nic_conf
         config->no_offload = true;
         return true;
     case KEY_QUEUE:
-        config->queue_length = (unsigned)gn_option_number(state, NULL, arg, 1, 100000);
+        config->queue_length = (unsigned)gn_option_number(state, key, arg, 1, 100000);
         return true;
     case KEY_STEER:
-        if (!strcmp(arg, "overlay"))
-            config->steer.mode = GN_STEER_OVERLAY;
-        else if (!strcmp(arg, "dscp"))
-            config->steer.mode = GN_STEER_DSCP;
-        else if (!strcmp(arg, "mark"))
-            config->steer.mode = GN_STEER_MARK;
-        else
-            argp_error(state, "--steer %s: overlay, dscp or mark is needed", arg);
+        config->steer.mode = gn_option_word(state, key, arg, steers, sizeof steers / sizeof *steers);
         return true;
     case KEY_MARK:
-        config->steer.mark = (unsigned)any_base(state, arg);
+        config->steer.mark = (unsigned)any_base(state, key, arg);
         return true;
     case KEY_TABLE:
-        config->steer.table = (unsigned)any_base(state, arg);
+        config->steer.table = (unsigned)any_base(state, key, arg);
         return true;
     default:
         return false;
@@ -178,18 +175,14 @@ static bool parse_wire(int key, char *arg, struct argp_state *state, gn_nic_conf
         driver_need(state, gn_endpoint_parse(arg, &config->listen, &error), &error);
         return true;
     case 'm':
-        config->wire_mtu = (unsigned)gn_option_number(state, NULL, arg, 600, 65535);
+        config->wire_mtu = (unsigned)gn_option_number(state, key, arg, 600, 65535);
         return true;
     case KEY_RATE:
-        gn_option_check(state, NULL, gn_nic_rate_parse(arg, &config->rate));
+        gn_option_check(state, key, gn_nic_rate_parse(arg, &config->rate, &error), &error);
         return true;
-    case KEY_BUFFER: {
-        uint64_t bytes = 0;
-        gn_option_check(state, NULL, gn_parse_size(arg, &bytes));
-        if (bytes < 65536 || bytes > 1 << 30) argp_error(state, "--buffer %s: 64K to 1G", arg);
-        config->buffer_bytes = bytes;
+    case KEY_BUFFER:
+        config->buffer_bytes = gn_option_size(state, key, arg, 64 << 10, 1 << 30);
         return true;
-    }
     default:
         return false;
     }
@@ -201,10 +194,10 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
     gn_error error;
     switch (key) {
     case 'p':
-        gn_option_check(state, NULL, gn_parse_profile(arg, &p->defaults.codec.profile));
+        p->defaults.codec.profile = gn_option_profile(state, key, arg);
         return true;
     case 'k':
-        gn_option_check(state, NULL, gn_parse_bound(arg, &p->defaults.codec.bound_exp));
+        p->defaults.codec.bound_exp = gn_option_bound(state, key, arg);
         return true;
     case KEY_RULE:
         if (p->rule_count == GN_RULES_MAX) argp_error(state, "more than %d rules", GN_RULES_MAX);
@@ -220,7 +213,7 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
         config->bypass = true;
         return true;
     case KEY_FLOWS:
-        config->flow_capacity = gn_option_number(state, NULL, arg, 1, 1 << 20);
+        config->flow_capacity = gn_option_number(state, key, arg, 1, 1 << 20);
         return true;
     case KEY_ENGINE:
         config->engine = gn_engine_find(arg, &error);
@@ -234,22 +227,24 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
 // A capture is begun anew: over the table of peers, or into the other capture, it would destroy what is there.
 static void check_captures(const parsing *p, struct argp_state *state)
 {
+    gn_error error;
     const gn_nic_config *config = &p->options->config;
     const char *host = config->pcap_host, *wire = config->pcap_wire;
-    if (host && wire && (!strcmp(host, wire) || gn_output_check_inputs(wire, &host, 1)))
+    if (host && wire && (!strcmp(host, wire) || gn_output_check_inputs(wire, &host, 1, &error)))
         argp_error(state, "--pcap-wire %s: is the capture of --pcap-host", wire);
     const char *const captures[] = {host, wire};
     for (int i = 0; i < 2; i++)
         if (captures[i])
-            gn_option_check(state, i ? "pcap-wire" : "pcap-host",
-                            gn_output_check_inputs(captures[i], p->peers_files, p->peers_file_count));
+            gn_option_check(state, i ? KEY_PCAP_WIRE : KEY_PCAP_HOST,
+                            gn_output_check_inputs(captures[i], p->peers_files, p->peers_file_count, &error), &error);
 }
 
 // -p and -k are the defaults of all rules, wherever they stand on the command line: so rules are read last.
 static void finish(parsing *p, struct argp_state *state)
 {
+    gn_error error;
     gn_nic_config *config = &p->options->config;
-    gn_option_check(state, NULL, gn_check_bound(p->defaults.codec.profile, p->defaults.codec.bound_exp));
+    gn_option_check(state, 'k', gn_check_bound(p->defaults.codec.profile, p->defaults.codec.bound_exp, &error), &error);
     gn_codec_init(&p->defaults.codec, p->defaults.codec.profile, p->defaults.codec.bound_exp);
     if (!p->rule_count) config->rules[config->rule_count++] = p->defaults;
     for (size_t i = 0; i < p->rule_count; i++) {
@@ -290,7 +285,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         p->options->control = arg;
         return 0;
     case 'u':
-        config->user = gn_option_user(state, "user", arg);
+        config->user = gn_option_user(state, key, arg);
         return 0;
     case KEY_PCAP_HOST:
         config->pcap_host = arg;
@@ -302,7 +297,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         p->options->quiet = true;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "'%s' is no option, and no command: those are status, stats and set, and come first", arg);
+        argp_error(state,
+                   "'%s' is neither an option nor a command; the commands are status, stats and set, and come first",
+                   arg);
         return 0;
     case ARGP_KEY_END:
         finish(p, state);

@@ -3,8 +3,12 @@
 #define GRADNIC_TOOLS_NIC_OPTIONS_H
 /// Options of `gradnic nic`.
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "driver/nic.h"
-#include "tools/kit/cli.h"
+#include "net/error.h"
 
 typedef struct gn_nic_options {
     gn_nic_config config;
@@ -17,7 +21,7 @@ typedef struct gn_nic_options {
 void gn_nic_options_parse(gn_nic_options *options, int argc, char **argv);
 
 /// A link's speed: a rate of at least 1kbit, or 0 or "unlimited". @return NULL, or what is wrong
-gn_message gn_nic_rate_parse(const char *text, uint64_t *rate);
+gn_status gn_nic_rate_parse(const char *text, uint64_t *rate, gn_error *error);
 
 /// Where the NIC with this device listens when --control does not say: /run/gradnic/DEVICE.sock.
 void gn_nic_control_default(const char *device, char *path, size_t room);

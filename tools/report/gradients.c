@@ -12,7 +12,7 @@ enum { BLOCK = 1 << 16 };
 
 static const int bounds[] = {6, 8, 10, 12};
 
-gn_message gn_gradients_init(gn_gradients *gradients)
+gn_status gn_gradients_init(gn_gradients *gradients, gn_error *error)
 {
     memset(gradients, 0, sizeof *gradients);
     for (gn_profile p = 0; p < GN_PROFILE_COUNT; p++) {
@@ -20,11 +20,11 @@ gn_message gn_gradients_init(gn_gradients *gradients)
             gn_codec codec;
             const gn_status status = gn_codec_init(&codec, p, bounds[b]);
             if (status || gradients->codecs == GN_TALLIES_MAX)
-                return gn_message_format("%s: %s", gn_profile_name(p), gn_status_string(status));
+                return gn_fail(error, status, "%s: %s", gn_profile_name(p), gn_status_string(status));
             gradients->codec[gradients->codecs++].codec = codec;
         }
     }
-    return NULL;
+    return GN_OK;
 }
 
 static void count_binades(gn_gradients *gradients, const float *values, size_t count)
@@ -42,7 +42,8 @@ static void count_binades(gn_gradients *gradients, const float *values, size_t c
     gradients->values += count;
 }
 
-static gn_message add_block(gn_gradients *gradients, const float *values, size_t count, uint8_t *stream, size_t room)
+static gn_status add_block(gn_gradients *gradients, const float *values, size_t count, uint8_t *stream, size_t room,
+                           gn_error *error)
 {
     count_binades(gradients, values, count);
     for (size_t i = 0; i < gradients->codecs; i++) {
@@ -50,9 +51,9 @@ static gn_message add_block(gn_gradients *gradients, const float *values, size_t
         size_t bytes;
         gn_status status = gn_stream_encode(&c->codec, values, count, stream, room, &bytes);
         if (!status) status = gn_stream_tally(&c->codec, stream, bytes, count, &c->tally);
-        if (status) return gn_status_string(status);
+        if (status) return gn_fail(error, status, "%s", gn_status_string(status));
     }
-    return NULL;
+    return GN_OK;
 }
 
 void gn_codec_widths(const gn_codec_tally *tally, double share[GN_WIDTHS])
@@ -79,16 +80,16 @@ static size_t largest_stream(const gn_gradients *gradients)
     return most;
 }
 
-gn_message gn_gradients_add(gn_gradients *gradients, const char *path)
+gn_status gn_gradients_add(gn_gradients *gradients, const char *path, gn_error *error)
 {
     const size_t room = largest_stream(gradients);
     float *block = malloc(BLOCK * sizeof *block);
     uint8_t *stream = malloc(room + 1);  // never 0
     gn_values *values = NULL;
-    gn_message wrong = block && stream ? gn_values_open(&values, path, GN_FORMAT_AUTO) : "out of memory";
+    gn_status wrong = block && stream ? gn_values_open(&values, path, GN_FORMAT_AUTO, error) : gn_fail_memory(error);
     for (size_t got = 1; !wrong && got;) {
-        wrong = gn_values_read(values, block, BLOCK, &got);
-        if (!wrong && got) wrong = add_block(gradients, block, got, stream, room);
+        wrong = gn_values_read(values, block, BLOCK, &got, error);
+        if (!wrong && got) wrong = add_block(gradients, block, got, stream, room, error);
     }
     gn_values_close(values);
     free(stream);

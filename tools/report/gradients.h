@@ -5,7 +5,7 @@
 
 #include <gradnic/codec.h>
 
-#include "tools/kit/cli.h"
+#include "net/error.h"
 
 enum {
     GN_BINADE_LOW = -32,  ///< everything smaller, but not zero, is counted here
@@ -33,9 +33,9 @@ enum { GN_WIDTHS = 4 };  ///< of what is kept of a value: nothing, up to 8 bits,
 void gn_codec_widths(const gn_codec_tally *tally, double share[GN_WIDTHS]);
 
 /// Starts with the profiles of this version at the bounds that are drawn.
-gn_message gn_gradients_init(gn_gradients *gradients);
+gn_status gn_gradients_init(gn_gradients *gradients, gn_error *error);
 
 /// Adds a file's values.
-gn_message gn_gradients_add(gn_gradients *gradients, const char *path);
+gn_status gn_gradients_add(gn_gradients *gradients, const char *path, gn_error *error);
 
 #endif

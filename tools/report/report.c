@@ -6,9 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/kit/output.h"
 #include "plots.h"
 #include "svg.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/output.h"
+#include "tools/kit/units.h"
 
 typedef struct options {
     const char *results, *output;
@@ -169,21 +171,22 @@ static void write_page(FILE *out, const gn_runs *runs, const gn_gradients *gradi
     fputs("</body></html>\n", out);
 }
 
-static gn_message report(const options *o)
+static gn_status report(const options *o, gn_error *error)
 {
     gn_runs runs;
     gn_gradients gradients;
-    gn_message wrong = gn_output_check_inputs(o->output, &o->results, 1);
-    if (!wrong) wrong = gn_output_check_inputs(o->output, (const char *const *)o->gradients, (size_t)o->gradient_count);
-    if (!wrong) wrong = gn_runs_load(&runs, o->results);
+    gn_status wrong = gn_output_check_inputs(o->output, &o->results, 1, error);
+    if (!wrong)
+        wrong = gn_output_check_inputs(o->output, (const char *const *)o->gradients, (size_t)o->gradient_count, error);
+    if (!wrong) wrong = gn_runs_load(&runs, o->results, error);
     if (wrong) return wrong;
-    wrong = gn_gradients_init(&gradients);
-    for (int i = 0; i < o->gradient_count && !wrong; i++) wrong = gn_gradients_add(&gradients, o->gradients[i]);
+    wrong = gn_gradients_init(&gradients, error);
+    for (int i = 0; i < o->gradient_count && !wrong; i++) wrong = gn_gradients_add(&gradients, o->gradients[i], error);
     gn_output *output;
-    if (!wrong) wrong = gn_output_open(&output, o->output, o->force);
+    if (!wrong) wrong = gn_output_open(&output, o->output, o->force, error);
     if (!wrong) {
         write_page(gn_output_stream(output), &runs, &gradients, o->gradient_count);
-        wrong = gn_output_commit(output);
+        wrong = gn_output_commit(output, error);
     }
     gn_runs_free(&runs);
     return wrong;
@@ -191,9 +194,10 @@ static gn_message report(const options *o)
 
 int gn_command_report(int argc, char **argv)
 {
+    gn_error error;
     options o = {.output = "report.html"};
     argp_parse(&(const struct argp){table, parse, "DEMO.json [GRADIENT...]", doc, 0, 0, 0}, argc, argv, 0, 0, &o);
-    gn_message wrong = report(&o);
-    if (wrong) gn_cli_error(argv[0], "%s", wrong);
+    gn_status wrong = report(&o, &error);
+    if (wrong) gn_cli_error(argv[0], "%s", error.text);
     return wrong ? GN_EXIT_FAILED : GN_EXIT_OK;
 }

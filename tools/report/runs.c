@@ -6,79 +6,79 @@
 const char *const gn_run_part_names[GN_RUN_PARTS] = {"compute", "quantise", "sum", "communicate", "update"};
 
 /// Mean times of rank 0, in the order of gn_run_part_names; forward, backward and input are one part.
-static gn_message read_parts(gn_run *run, json_t *train)
+static gn_status read_parts(gn_run *run, json_t *train, gn_error *error)
 {
-    json_error_t error;
+    json_error_t why;
     double input, forward, backward;
-    if (json_unpack_ex(train, &error, 0, "{s:[{s:{s:F, s:F, s:F, s:F, s:F, s:F, s:F}}]}", "ranks", "step_ms_mean",
+    if (json_unpack_ex(train, &why, 0, "{s:[{s:{s:F, s:F, s:F, s:F, s:F, s:F, s:F}}]}", "ranks", "step_ms_mean",
                        "input", &input, "forward", &forward, "backward", &backward, "quantise", &run->part_ms[1], "sum",
                        &run->part_ms[2], "communicate", &run->part_ms[3], "update", &run->part_ms[4]))
-        return gn_message_format("train: %s", error.text);
+        return gn_fail(error, GN_INVALID, "train: %s", why.text);
     run->part_ms[0] = input + forward + backward;
-    return NULL;
+    return GN_OK;
 }
 
-static gn_message read_points(gn_run *run, json_t *train)
+static gn_status read_points(gn_run *run, json_t *train, gn_error *error)
 {
     json_t *list = json_object_get(train, "checkpoints"), *point;
     size_t i;
     json_array_foreach(list, i, point)
     {
         if (i == GN_RUN_POINTS_MAX) break;
-        json_error_t error;
-        if (json_unpack_ex(point, &error, 0, "{s:F, s:F}", "step", &run->point_step[i], "accuracy",
+        json_error_t why;
+        if (json_unpack_ex(point, &why, 0, "{s:F, s:F}", "step", &run->point_step[i], "accuracy",
                            &run->point_accuracy[i]))
-            return gn_message_format("train: checkpoint %zu: %s", i, error.text);
+            return gn_fail(error, GN_INVALID, "train: checkpoint %zu: %s", i, why.text);
         run->points = i + 1;
     }
-    return run->points ? NULL : "train: no checkpoints";
+    return run->points ? GN_OK : gn_fail(error, GN_INVALID, "train: no checkpoints");
 }
 
-static gn_message read_run(gn_run *run, json_t *object)
+static gn_status read_run(gn_run *run, json_t *object, gn_error *error)
 {
     json_t *train;
-    json_error_t error;
+    json_error_t why;
     int identical;
-    if (json_unpack_ex(object, &error, 0, "{s:s, s:F, s:F, s:F, s:o}", "name", &run->name, "wire_bytes_per_step",
+    if (json_unpack_ex(object, &why, 0, "{s:s, s:F, s:F, s:F, s:o}", "name", &run->name, "wire_bytes_per_step",
                        &run->wire_bytes, "ratio", &run->ratio, "speedup", &run->speedup, "train", &train))
-        return gn_message_format("%s", error.text);
-    if (json_unpack_ex(train, &error, 0, "{s:F, s:F, s:b}", "accuracy", &run->accuracy, "exchange_ms_median",
+        return gn_fail(error, GN_INVALID, "%s", why.text);
+    if (json_unpack_ex(train, &why, 0, "{s:F, s:F, s:b}", "accuracy", &run->accuracy, "exchange_ms_median",
                        &run->exchange_ms, "replicas_identical", &identical))
-        return gn_message_format("train: %s", error.text);
+        return gn_fail(error, GN_INVALID, "train: %s", why.text);
     run->identical = identical;
-    gn_message wrong = read_parts(run, train);
-    return wrong ? wrong : read_points(run, train);
+    gn_status wrong = read_parts(run, train, error);
+    return wrong ? wrong : read_points(run, train, error);
 }
 
-static gn_message read_document(gn_runs *runs)
+static gn_status read_document(gn_runs *runs, gn_error *error)
 {
     json_t *list, *object;
-    json_error_t error;
-    if (json_unpack_ex(runs->document, &error, 0, "{s:{s:s, s:s, s:s, s:i}, s:s, s:i, s:i, s:F, s:F, s:o}",
-                       "environment", "date", &runs->date, "cpu", &runs->cpu, "kernel", &runs->kernel, "cores",
-                       &runs->cores, "mode", &runs->mode, "workers", &runs->workers, "steps", &runs->steps, "rate_bits",
-                       &runs->rate_bits, "parameters", &runs->parameters, "runs", &list))
-        return gn_message_format("%s", error.text);
+    json_error_t why;
+    if (json_unpack_ex(runs->document, &why, 0, "{s:{s:s, s:s, s:s, s:i}, s:s, s:i, s:i, s:F, s:F, s:o}", "environment",
+                       "date", &runs->date, "cpu", &runs->cpu, "kernel", &runs->kernel, "cores", &runs->cores, "mode",
+                       &runs->mode, "workers", &runs->workers, "steps", &runs->steps, "rate_bits", &runs->rate_bits,
+                       "parameters", &runs->parameters, "runs", &list))
+        return gn_fail(error, GN_INVALID, "%s", why.text);
     size_t i;
     json_array_foreach(list, i, object)
     {
-        if (i == GN_RUNS_MAX) return gn_message_format("more than %d runs", GN_RUNS_MAX);
-        gn_message wrong = read_run(&runs->run[i], object);
-        if (wrong) return gn_message_format("run %zu: %s", i, wrong);
+        if (i == GN_RUNS_MAX) return gn_fail(error, GN_INVALID, "more than %d runs", GN_RUNS_MAX);
+        gn_status wrong = read_run(&runs->run[i], object, error);
+        if (wrong) return gn_fail(error, GN_INVALID, "run %zu: %s", i, error->text);
         runs->count = i + 1;
     }
-    return runs->count ? NULL : "no runs";
+    return runs->count ? GN_OK : gn_fail(error, GN_INVALID, "no runs");
 }
 
-gn_message gn_runs_load(gn_runs *runs, const char *path)
+gn_status gn_runs_load(gn_runs *runs, const char *path, gn_error *error)
 {
     memset(runs, 0, sizeof *runs);
-    json_error_t error;
-    runs->document = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (!runs->document) return gn_message_format("%s: line %d: %s", path, error.line, error.text);
-    gn_message wrong = read_document(runs);
-    if (!wrong) return NULL;
-    wrong = gn_message_format("%s: %s", path, wrong);
+    json_error_t why;
+    runs->document = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    if (!runs->document) return gn_fail(error, GN_INVALID, "%s: line %d: %s", path, why.line, why.text);
+    gn_status wrong = read_document(runs, error);
+    if (!wrong) return GN_OK;
+    wrong = gn_fail(error, GN_INVALID, "%s: %s", path, error->text);
     gn_runs_free(runs);
     return wrong;
 }

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "tools/kit/cli.h"
+#include "net/error.h"
 
 enum { GN_RUNS_MAX = 16, GN_RUN_PARTS = 5, GN_RUN_POINTS_MAX = 512 };
 
@@ -39,7 +39,7 @@ typedef struct gn_runs {
 extern const char *const gn_run_part_names[GN_RUN_PARTS];
 
 /// Reads a file; a message names the field that is missing or of the wrong type. The caller frees with gn_runs_free().
-gn_message gn_runs_load(gn_runs *runs, const char *path);
+gn_status gn_runs_load(gn_runs *runs, const char *path, gn_error *error);
 void gn_runs_free(gn_runs *runs);
 
 #endif

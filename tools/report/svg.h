@@ -4,6 +4,7 @@
 /// The few SVG elements that the report's plots are made of. Colours are classes of the page's style sheet, which knows a light
 /// and a dark scheme. Lengths are pixels of the drawing's own coordinates; text is escaped here.
 
+#include <stddef.h>
 #include <stdio.h>
 
 typedef enum gn_anchor { GN_ANCHOR_START, GN_ANCHOR_MIDDLE, GN_ANCHOR_END } gn_anchor;

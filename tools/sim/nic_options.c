@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "driver/rules.h"
+#include "net/clock.h"
+#include "tools/kit/codec_options.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/units.h"
 
 typedef struct parse_state {
     gn_sim_nic_options *o;
@@ -97,44 +100,39 @@ static const struct argp_option table[] = {
     {0},
 };
 
-static uint64_t rate_of(struct argp_state *state, const char *name, const char *text)
+static uint64_t rate_of(struct argp_state *state, int key, const char *text)
 {
-    uint64_t rate = 0;
-    gn_option_check(state, name, gn_parse_rate(text, &rate));
-    if (rate < 1000000 || rate > 400000000000u) argp_error(state, "--%s: %s is outside 1mbit to 400gbit", name, text);
+    const uint64_t rate = gn_option_rate(state, key, text, 0);
+    if (rate < 1000000 || rate > 400000000000u) gn_option_wrong(state, key, "%s is outside 1mbit to 400gbit", text);
     return rate;
 }
 
-static void set_pace(struct argp_state *state, gn_sim_nic_options *o, const char *text)
+static void set_pace(struct argp_state *state, int key, gn_sim_nic_options *o, const char *text)
 {
     if (!strcmp(text, "max")) {
         o->pace = GN_SIM_PACE_MAX;
     } else if (!strcmp(text, "stamps")) {
         o->pace = GN_SIM_PACE_STAMPS;
     } else {
-        o->pace_rate = rate_of(state, "pace", text);
+        o->pace_rate = rate_of(state, key, text);
         o->pace = GN_SIM_PACE_RATE;
     }
 }
 
-static void set_clock(struct argp_state *state, const char *name, const char *text, uint64_t *hertz)
+static uint64_t clock_of(struct argp_state *state, int key, const char *text)
 {
-    gn_option_check(state, name, gn_parse_frequency(text, hertz));
-    if (*hertz < 1000000 || *hertz > 2000000000) argp_error(state, "--%s: %s is outside 1mhz to 2ghz", name, text);
+    gn_error error;
+    uint64_t hertz = 0;
+    gn_option_check(state, key, gn_parse_frequency(text, &hertz, &error), &error);
+    if (hertz < 1000000 || hertz > 2000000000) gn_option_wrong(state, key, "%s is outside 1mhz to 2ghz", text);
+    return hertz;
 }
 
-static void set_size(struct argp_state *state, const char *name, const char *text, uint64_t low, uint64_t high,
-                     uint64_t *size)
+static void set_profile(struct argp_state *state, int key, parse_state *p, const char *text)
 {
-    gn_option_check(state, name, gn_parse_size(text, size));
-    if (*size < low || *size > high)
-        argp_error(state, "--%s: %s is outside %s to %s", name, text, gn_human_bytes(low).s, gn_human_bytes(high).s);
-}
-
-static void set_profile(struct argp_state *state, parse_state *p, const char *text)
-{
+    gn_error error;
     p->o->bypass = !strcmp(text, "none");
-    if (!p->o->bypass) gn_option_check(state, "profile", gn_parse_profile_or(text, "none", &p->profile));
+    if (!p->o->bypass) gn_option_check(state, key, gn_parse_profile_or(text, "none", &p->profile, &error), &error);
 }
 
 static bool parse_traffic(int key, char *arg, struct argp_state *state, gn_sim_nic_options *o)
@@ -144,16 +142,16 @@ static bool parse_traffic(int key, char *arg, struct argp_state *state, gn_sim_n
         o->input = arg;
         return true;
     case OPT_SIZE:
-        set_size(state, "size", arg, 4, UINT64_C(1) << 32, &o->size);
+        o->size = gn_option_size(state, key, arg, 4, UINT64_C(4) << 30);
         return true;
     case OPT_TRANSPORT:
-        o->tcp = gn_option_choice(state, "transport", arg, "udp", "tcp");
+        o->tcp = gn_option_choice(state, key, arg, "udp", "tcp");
         return true;
     case OPT_MTU:
-        o->mtu = gn_option_unsigned(state, "mtu", arg, 68, 9000);
+        o->mtu = gn_option_unsigned(state, key, arg, 68, 9000);
         return true;
     case OPT_PACE:
-        set_pace(state, o, arg);
+        set_pace(state, key, o, arg);
         return true;
     case OPT_DUPLEX:
         return o->duplex = true;
@@ -166,19 +164,19 @@ static bool parse_nic(int key, char *arg, struct argp_state *state, parse_state 
 {
     switch (key) {
     case OPT_MODEL:
-        p->o->rtl = gn_option_choice(state, "model", arg, "behavioural", "rtl");
+        p->o->rtl = gn_option_choice(state, key, arg, "behavioural", "rtl");
         return true;
     case OPT_CLOCK:
-        set_clock(state, "clock", arg, &p->o->clock_hz);
+        p->o->clock_hz = clock_of(state, key, arg);
         return true;
     case OPT_CLOCK_B:
-        set_clock(state, "clock-b", arg, &p->o->clock_b_hz);
+        p->o->clock_b_hz = clock_of(state, key, arg);
         return true;
     case 'p':
-        set_profile(state, p, arg);
+        set_profile(state, key, p, arg);
         return true;
     case 'k':
-        gn_option_check(state, NULL, gn_parse_bound(arg, &p->bound_exp));
+        p->bound_exp = gn_option_bound(state, key, arg);
         return true;
     case OPT_RULE:
         if (p->o->rule_count == GN_SIM_NIC_RULES) argp_error(state, "more than %d rules", GN_SIM_NIC_RULES);
@@ -193,23 +191,23 @@ static bool parse_link(int key, char *arg, struct argp_state *state, gn_sim_nic_
 {
     switch (key) {
     case OPT_RATE:
-        o->rate = rate_of(state, "rate", arg);
+        o->rate = rate_of(state, key, arg);
         return true;
     case OPT_FIFO:
-        set_size(state, "fifo", arg, 16 << 10, 1 << 30, &o->fifo_bytes);
+        o->fifo_bytes = gn_option_size(state, key, arg, 16 << 10, 1 << 30);
         return true;
     case OPT_DELAY:
-        gn_option_check(state, "delay", gn_parse_duration(arg, &o->delay_ns));
-        if (o->delay_ns > 1000000000) argp_error(state, "--delay: %s is more than 1s", arg);
+        o->delay_ns = gn_option_duration(state, key, arg);
+        if (o->delay_ns > GN_SECOND) gn_option_wrong(state, key, "%s is more than 1s", arg);
         return true;
     case OPT_LOSS:
-        gn_option_check(state, "loss", gn_parse_probability(arg, &o->loss));
+        o->loss = gn_option_probability(state, key, arg);
         return true;
     case OPT_CORRUPT:
-        gn_option_check(state, "corrupt", gn_parse_probability(arg, &o->corrupt));
+        o->corrupt = gn_option_probability(state, key, arg);
         return true;
     case OPT_SEED:
-        o->seed = gn_option_number(state, "seed", arg, 0, INT64_MAX);
+        o->seed = gn_option_number(state, key, arg, 0, INT64_MAX);
         return true;
     case OPT_PCAP_WIRE:
         o->pcap_wire = arg;
@@ -228,9 +226,10 @@ static bool parse_link(int key, char *arg, struct argp_state *state, gn_sim_nic_
 /// Defaults are known when all options are: rules are read last.
 static void finish(struct argp_state *state, parse_state *p)
 {
+    gn_error error;
     gn_sim_nic_options *o = p->o;
     if (!o->input) argp_error(state, "--input FILE is needed: gradients, or a capture");
-    gn_option_check(state, NULL, gn_check_bound(p->profile, p->bound_exp));
+    gn_option_check(state, 'k', gn_check_bound(p->profile, p->bound_exp, &error), &error);
     gn_rule defaults = gn_rule_default();
     gn_codec_init(&defaults.codec, p->profile, p->bound_exp);
     for (unsigned i = 0; i < o->rule_count; i++) {

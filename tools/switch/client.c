@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "switch.h"
-#include "tools/kit/cli.h"
 #include "tools/kit/daemon_client.h"
 #include "tools/kit/table.h"
+#include "tools/kit/units.h"
 
 typedef struct client {
     gn_daemon_options options;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "switch.h"
-#include "tools/kit/cli.h"
 #include "tools/kit/fault_options.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/units.h"
 
 enum {
     KEY_UDP = 256,
@@ -108,33 +108,30 @@ static bool parse_fault(int key, char *text, struct argp_state *state, gn_switch
 
 static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switchd_config *config)
 {
-    uint64_t bytes = 0;
     switch (key) {
     case KEY_SHARDS:
-        config->shards = gn_option_unsigned(state, "shards", arg, 1, GN_SWITCHD_SHARDS_MAX);
+        config->shards = gn_option_unsigned(state, key, arg, 1, GN_SWITCHD_SHARDS_MAX);
         return true;
     case KEY_STREAMS:
-        config->streams = gn_option_unsigned(state, "streams", arg, 1, GN_SWITCH_JOBS_MAX);
+        config->streams = gn_option_unsigned(state, key, arg, 1, GN_SWITCH_JOBS_MAX);
         return true;
     case KEY_SLOTS:
-        config->slots = gn_option_unsigned(state, "slots", arg, 1, 16u * GN_AGG_SLOTS_MAX);
+        config->slots = gn_option_unsigned(state, key, arg, 1, 16u * GN_AGG_SLOTS_MAX);
         return true;
     case KEY_VALUES:
-        config->slot_values = (uint16_t)gn_option_unsigned(state, "values", arg, 1, GN_AGG_VALUES_MAX);
+        config->slot_values = (uint16_t)gn_option_unsigned(state, key, arg, 1, GN_AGG_VALUES_MAX);
         return true;
     case KEY_QUOTA:
-        config->quota = gn_option_unsigned(state, "quota", arg, 1, 16u * GN_AGG_SLOTS_MAX);
+        config->quota = gn_option_unsigned(state, key, arg, 1, 16u * GN_AGG_SLOTS_MAX);
         return true;
     case KEY_BUFFER:
-        gn_option_check(state, "buffer", gn_parse_size(arg, &bytes));
-        if (bytes < 65536 || bytes > 1 << 30) argp_error(state, "--buffer %s: 64K to 1G", arg);
-        config->buffer_bytes = bytes;
+        config->buffer_bytes = gn_option_size(state, key, arg, 64 << 10, 1 << 30);
         return true;
     case KEY_NO_OFFLOAD:
         config->no_offload = true;
         return true;
     case KEY_JOIN_TIMEOUT:
-        gn_option_check(state, "join-timeout", gn_parse_duration(arg, &config->join_timeout_ns));
+        config->join_timeout_ns = gn_option_duration(state, key, arg);
         if (!config->join_timeout_ns) argp_error(state, "--join-timeout %s: more than 0 is needed", arg);
         return true;
     default:
@@ -145,21 +142,18 @@ static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switch
 static bool parse_memory(int key, char *arg, struct argp_state *state, gn_switchd_config *config)
 {
     static const char *const modes[GN_MEMORY_MODES] = {"partitioned", "shared", "preemptive"};
-    unsigned mode = 0;
     switch (key) {
     case KEY_MODE:
-        while (mode < GN_MEMORY_MODES && strcmp(arg, modes[mode]) != 0) mode++;
-        if (mode == GN_MEMORY_MODES) argp_error(state, "--mode %s: partitioned, shared or preemptive is needed", arg);
-        config->mode = (gn_memory_mode)mode;
+        config->mode = (gn_memory_mode)gn_option_word(state, key, arg, modes, GN_MEMORY_MODES);
         return true;
     case KEY_PS:
         config->ps = arg;
         return true;
     case KEY_ROLE:
-        config->role = gn_option_choice(state, "role", arg, "switch", "ps") ? GN_SWITCHD_PS : GN_SWITCHD_SWITCH;
+        config->role = gn_option_choice(state, key, arg, "switch", "ps") ? GN_SWITCHD_PS : GN_SWITCHD_SWITCH;
         return true;
     case KEY_WINDOWS:
-        config->windows = gn_option_unsigned(state, "windows", arg, 1, 64u * GN_AGG_SLOTS_MAX);
+        config->windows = gn_option_unsigned(state, key, arg, 1, 64u * GN_AGG_SLOTS_MAX);
         return true;
     default:
         return false;
@@ -224,7 +218,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         if (gn_endpoint_parse(arg, &config->listen, &error)) argp_error(state, "--listen %s", error.text);
         return 0;
     case KEY_UDP:
-        config->udp_first = (uint16_t)gn_option_unsigned(state, "udp", arg, 1, 65535);
+        config->udp_first = (uint16_t)gn_option_unsigned(state, key, arg, 1, 65535);
         return 0;
     case KEY_PARENT:
         config->parent = arg;
@@ -236,14 +230,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         config->control = strcmp(arg, "none") != 0 ? arg : NULL;
         return 0;
     case 'u':
-        config->user = gn_option_user(state, "user", arg);
+        config->user = gn_option_user(state, key, arg);
         return 0;
     case 'q':
         o->quiet = true;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "'%s' is no option, and no command: those are status, jobs, stats and end, and come first",
-                   arg);
+        argp_error(
+            state,
+            "'%s' is neither an option nor a command; the commands are status, jobs, stats and end, and come first",
+            arg);
         return 0;
     case ARGP_KEY_END:
         finish(state, o);

@@ -6,6 +6,7 @@
 
 #include "tools/commands.h"
 #include "tools/kit/cli.h"
+#include "tools/kit/units.h"
 
 static void note(void *program, const char *text)
 {

@@ -3,6 +3,8 @@
 #define GRADNIC_TOOLS_SWITCH_SWITCH_H
 /// `gradnic switch` and what is asked of a running switch.
 
+#include <stdbool.h>
+
 #include "switch/daemon/switchd.h"
 
 /// Where a switch listens to its users when --control does not say.

@@ -4,6 +4,9 @@
 /// More images out of few: copies shifted, rotated and scaled by small random amounts. A copy is a pure function of (seed,
 /// image, copy), so an augmented set takes no memory, and every rank sees the same one.
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "digits.h"
 
 /// Writes the network's input for copy `copy` of image `index` to `out` (gn_digits_pixels() floats). Copy 0 is the image

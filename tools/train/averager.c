@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-gn_message gn_averager_init(gn_averager *averager, const gn_train_options *options, int rank, int size,
-                            const char *rendezvous)
+gn_status gn_averager_init(gn_averager *averager, const gn_train_options *options, int rank, int size,
+                           const char *rendezvous, gn_error *error)
 {
     memset(averager, 0, sizeof *averager);
     averager->overlap = options->overlap;
     gn_comm_config config = gn_comm_options_config(&options->comm, rank, size, rendezvous);
     config.aggregator_weights = true;  // the paper's baseline compresses the way in only
     if (options->nic_in_process) {
-        gn_message wrong = gn_in_process_new(&averager->nic, options);
+        gn_status wrong = gn_in_process_new(&averager->nic, options, error);
         if (wrong) return wrong;
         config.wire = gn_in_process_wire;
         config.wire_plain = gn_in_process_wire_plain;
@@ -22,9 +22,9 @@ gn_message gn_averager_init(gn_averager *averager, const gn_train_options *optio
     if (!status) {
         if (averager->nic)
             gn_in_process_connect(averager->nic, options, gn_comm_rank(averager->comm), gn_comm_size(averager->comm));
-        return NULL;
+        return GN_OK;
     }
-    gn_message wrong = gn_message_format("%s: %s", gn_status_string(status), gn_comm_last_error(NULL));
+    gn_status wrong = gn_fail(error, status, "%s: %s", gn_status_string(status), gn_comm_last_error(NULL));
     gn_averager_free(averager);
     return wrong;
 }
@@ -37,11 +37,12 @@ void gn_averager_free(gn_averager *averager)
     memset(averager, 0, sizeof *averager);
 }
 
-gn_message gn_averager_prepare(gn_averager *averager, const gn_train_options *options, size_t parameters)
+gn_status gn_averager_prepare(gn_averager *averager, const gn_train_options *options, size_t parameters,
+                              gn_error *error)
 {
-    if (!options->feedback) return NULL;
+    if (!options->feedback) return GN_OK;
     averager->residual = calloc(parameters, sizeof *averager->residual);
-    return averager->residual ? NULL : gn_message_format("out of memory for error feedback");
+    return averager->residual ? GN_OK : gn_fail(error, GN_INVALID, "out of memory for error feedback");
 }
 
 /// `count` parameters from `offset` on, as a bucket.

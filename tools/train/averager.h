@@ -7,6 +7,7 @@
 
 #include "inprocess.h"
 #include "mlp.h"
+#include "net/error.h"
 #include "options.h"
 
 typedef struct gn_averager {
@@ -18,12 +19,13 @@ typedef struct gn_averager {
 } gn_averager;
 
 /// Connects this worker. `rank`, `size` and `rendezvous` may be -1, -1 and NULL: from the environment.
-gn_message gn_averager_init(gn_averager *averager, const gn_train_options *options, int rank, int size,
-                            const char *rendezvous);
+gn_status gn_averager_init(gn_averager *averager, const gn_train_options *options, int rank, int size,
+                           const char *rendezvous, gn_error *error);
 void gn_averager_free(gn_averager *averager);
 
 /// Room for error feedback, when the options ask for it.
-gn_message gn_averager_prepare(gn_averager *averager, const gn_train_options *options, size_t parameters);
+gn_status gn_averager_prepare(gn_averager *averager, const gn_train_options *options, size_t parameters,
+                              gn_error *error);
 
 /// With --overlap: starts the exchange of one layer's part of mlp->gradient, which is ready. Otherwise does nothing.
 gn_status gn_averager_start_layer(gn_averager *averager, gn_mlp *mlp, unsigned layer);

@@ -4,27 +4,27 @@
 #include <math.h>
 #include <string.h>
 
-static gn_message load(gn_idx *idx, const char *path, unsigned dims)
+static gn_status load(gn_idx *idx, const char *path, unsigned dims, gn_error *error)
 {
-    gn_message wrong = gn_idx_load(path, idx);
+    gn_status wrong = gn_idx_load(path, idx, error);
     if (wrong || idx->dims == dims) return wrong;
-    return gn_message_format("%s: byte 3: %u dimensions where %s have %u", path, idx->dims,
-                             dims == 1 ? "labels" : "images", dims);
+    return gn_fail(error, GN_INVALID, "%s: byte 3: %u dimensions where %s have %u", path, idx->dims,
+                   dims == 1 ? "labels" : "images", dims);
 }
 
-static gn_message check_together(const gn_digits *digits, const char *images, const char *labels)
+static gn_status check_together(const gn_digits *digits, const char *images, const char *labels, gn_error *error)
 {
     if (gn_digits_pixels(digits) > GN_DIGITS_PIXELS_MAX)
-        return gn_message_format("%s: images of %zux%zu pixels; at most %d pixels can be trained on", images,
-                                 digits->rows, digits->columns, GN_DIGITS_PIXELS_MAX);
+        return gn_fail(error, GN_INVALID, "%s: images of %zux%zu pixels; at most %d pixels can be trained on", images,
+                       digits->rows, digits->columns, GN_DIGITS_PIXELS_MAX);
     if (digits->labels.count != digits->count)
-        return gn_message_format("%s: %zu labels for the %zu images of %s", labels, digits->labels.count, digits->count,
-                                 images);
+        return gn_fail(error, GN_INVALID, "%s: %zu labels for the %zu images of %s", labels, digits->labels.count,
+                       digits->count, images);
     for (size_t i = 0; i < digits->count; i++)
         if (digits->labels.values[i] >= digits->classes)
-            return gn_message_format("%s: label %zu is %u, expected less than %u (--classes)", labels, i,
-                                     digits->labels.values[i], digits->classes);
-    return NULL;
+            return gn_fail(error, GN_INVALID, "%s: label %zu is %u, expected less than %u (--classes)", labels, i,
+                           digits->labels.values[i], digits->classes);
+    return GN_OK;
 }
 
 static void normalise(gn_digits *digits)
@@ -41,34 +41,34 @@ static void normalise(gn_digits *digits)
     digits->inverse = variance > 0 ? (float)(1 / sqrt(variance)) : 1.0f;
 }
 
-gn_message gn_digits_load(gn_digits *digits, const char *images, const char *labels, unsigned classes)
+gn_status gn_digits_load(gn_digits *digits, const char *images, const char *labels, unsigned classes, gn_error *error)
 {
     memset(digits, 0, sizeof *digits);
     digits->classes = classes;
-    gn_message wrong = load(&digits->images, images, 3);
-    if (!wrong) wrong = load(&digits->labels, labels, 1);
+    gn_status wrong = load(&digits->images, images, 3, error);
+    if (!wrong) wrong = load(&digits->labels, labels, 1, error);
     if (!wrong) {
         digits->count = digits->images.size[0];
         digits->rows = digits->images.size[1];
         digits->columns = digits->images.size[2];
-        wrong = check_together(digits, images, labels);
+        wrong = check_together(digits, images, labels, error);
     }
     if (wrong) {
         gn_digits_free(digits);
         return wrong;
     }
     normalise(digits);
-    return NULL;
+    return GN_OK;
 }
 
-gn_message gn_digits_pair(const gn_digits *train, gn_digits *test)
+gn_status gn_digits_pair(const gn_digits *train, gn_digits *test, gn_error *error)
 {
     if (train->rows != test->rows || train->columns != test->columns)
-        return gn_message_format("training images have %zux%zu pixels, test images %zux%zu", train->rows,
-                                 train->columns, test->rows, test->columns);
+        return gn_fail(error, GN_INVALID, "training images have %zux%zu pixels, test images %zux%zu", train->rows,
+                       train->columns, test->rows, test->columns);
     test->mean = train->mean;
     test->inverse = train->inverse;
-    return NULL;
+    return GN_OK;
 }
 
 void gn_digits_free(gn_digits *digits)

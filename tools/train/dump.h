@@ -7,14 +7,15 @@
 #include <stdint.h>
 
 #include "mlp.h"
-#include "tools/kit/cli.h"
+#include "net/error.h"
 
 /// To be called before a training: makes the folder, and says what would keep gradients from being written: a folder that
 /// cannot be made or written to, and, unless `force`, files of ranks `first` to `last` at steps that `every` divides.
-gn_message gn_dump_prepare(const char *folder, uint64_t every, unsigned first, unsigned last, bool force);
+gn_status gn_dump_prepare(const char *folder, uint64_t every, unsigned first, unsigned last, bool force,
+                          gn_error *error);
 
 /// Writes mlp->gradient as FOLDER/step00100-rank0-layer1-weight.npy (outputs x inputs) and ...-bias.npy, layers counted from 1.
 /// The folder exists. Existing files are refused unless `force`.
-gn_message gn_dump_gradient(const gn_mlp *mlp, const char *folder, uint64_t step, int rank, bool force);
+gn_status gn_dump_gradient(const gn_mlp *mlp, const char *folder, uint64_t step, int rank, bool force, gn_error *error);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/kit/cli.h"
+#include "net/error.h"
 
 enum {
     GN_IDX_DIMS_MAX = 3,        ///< labels have 1, images 3
@@ -24,10 +24,10 @@ typedef struct gn_idx {
 } gn_idx;
 
 /// Parses a whole file of `length` bytes; `idx->values` points into it. A message says what is wrong at which byte.
-gn_message gn_idx_parse(const uint8_t *bytes, size_t length, gn_idx *idx);
+gn_status gn_idx_parse(const uint8_t *bytes, size_t length, gn_idx *idx, gn_error *error);
 
 /// Reads and parses a file, through zlib when its name ends in ".gz". The caller frees with gn_idx_free(). A message begins with the path.
-gn_message gn_idx_load(const char *path, gn_idx *idx);
+gn_status gn_idx_load(const char *path, gn_idx *idx, gn_error *error);
 
 void gn_idx_free(gn_idx *idx);
 

@@ -76,10 +76,10 @@ static size_t write_headers(gn_in_process *nic, size_t payload, unsigned flags)
     return length;
 }
 
-gn_message gn_in_process_new(gn_in_process **result, const gn_train_options *options)
+gn_status gn_in_process_new(gn_in_process **result, const gn_train_options *options, gn_error *error)
 {
     gn_in_process *nic = *result = calloc(1, sizeof *nic);
-    if (!nic) return gn_message_format("out of memory for the in-process NIC");
+    if (!nic) return gn_fail(error, GN_INVALID, "out of memory for the in-process NIC");
     nic->mtu = options->mtu;
     nic->tos = (uint8_t)options->comm.tos;
     nic->rate_bits = options->rate_bits;
@@ -89,10 +89,10 @@ gn_message gn_in_process_new(gn_in_process **result, const gn_train_options *opt
     const gn_rx_config rx = {.tos = &nic->tos, .tos_count = options->comm.compress};
     gn_status status = gn_tx_new(&nic->tx, &tx);
     if (!status) status = gn_rx_new(&nic->rx, &rx);
-    if (!status) return NULL;
+    if (!status) return GN_OK;
     gn_in_process_free(nic);
     *result = NULL;
-    return gn_message_format("in-process NIC: %s", gn_status_string(status));
+    return gn_fail(error, status, "in-process NIC: %s", gn_status_string(status));
 }
 
 void gn_in_process_free(gn_in_process *nic)

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "net/error.h"
 #include "options.h"
-#include "tools/kit/cli.h"
 
 typedef struct gn_in_process gn_in_process;
 
@@ -21,7 +21,7 @@ typedef struct gn_in_process_stats {
     uint64_t lost;                ///< segments that did not arrive whole: a bug, the values stayed as they were
 } gn_in_process_stats;
 
-gn_message gn_in_process_new(gn_in_process **nic, const gn_train_options *options);
+gn_status gn_in_process_new(gn_in_process **nic, const gn_train_options *options, gn_error *error);
 void gn_in_process_free(gn_in_process *nic);
 
 /// Tells it who this worker is. The modelled links are the workers' own; the aggregator of `worker-aggregator` receives from

@@ -7,6 +7,7 @@
 
 #include "mlp.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/units.h"
 
 enum {
     OPT_TRAIN_IMAGES = 0x100,
@@ -104,7 +105,7 @@ static float real(struct argp_state *state, const char *name, const char *text, 
     char *end;
     const float x = strtof(text, &end);
     if (end == text || *end || !isfinite(x) || x < low || x > high)
-        argp_error(state, "--%s: '%s' is no number from %g to %g", name, text, (double)low, (double)high);
+        argp_error(state, "--%s: '%s' is not a number from %g to %g", name, text, (double)low, (double)high);
     return x;
 }
 
@@ -127,10 +128,10 @@ static bool parse_data(int key, char *arg, struct argp_state *state, gn_train_op
         o->test_labels = arg;
         return true;
     case OPT_CLASSES:
-        o->classes = gn_option_unsigned(state, "classes", arg, 2, 256);
+        o->classes = gn_option_unsigned(state, key, arg, 2, 256);
         return true;
     case OPT_AUGMENT:
-        o->copies = gn_option_unsigned(state, "augment", arg, 0, 1000);
+        o->copies = gn_option_unsigned(state, key, arg, 0, 1000);
         return true;
     default:
         return false;
@@ -141,13 +142,13 @@ static bool parse_network(int key, char *arg, struct argp_state *state, gn_train
 {
     switch (key) {
     case OPT_LAYERS:
-        o->layers = gn_option_unsigned(state, "layers", arg, 1, GN_MLP_LAYERS_MAX);
+        o->layers = gn_option_unsigned(state, key, arg, 1, GN_MLP_LAYERS_MAX);
         return true;
     case OPT_HIDDEN:
-        o->hidden = gn_option_unsigned(state, "hidden", arg, 1, 1 << 14);
+        o->hidden = gn_option_unsigned(state, key, arg, 1, 1 << 14);
         return true;
     case OPT_BATCH:
-        o->batch = gn_option_unsigned(state, "batch", arg, 1, 1 << 14);
+        o->batch = gn_option_unsigned(state, key, arg, 1, 1 << 14);
         return true;
     case OPT_LEARNING_RATE:
         o->sgd.rate = real(state, "learning-rate", arg, 0, 100);
@@ -162,19 +163,19 @@ static bool parse_network(int key, char *arg, struct argp_state *state, gn_train
         o->rate_drop = real(state, "rate-drop", arg, 1, 1e6f);
         return true;
     case OPT_DROP_STEPS:
-        o->rate_drop_steps = gn_option_number(state, "rate-drop-steps", arg, 0, INT64_MAX);
+        o->rate_drop_steps = gn_option_number(state, key, arg, 0, INT64_MAX);
         return true;
     case OPT_EPOCHS:
-        o->epochs = gn_option_unsigned(state, "epochs", arg, 1, 1000000);
+        o->epochs = gn_option_unsigned(state, key, arg, 1, 1000000);
         return true;
     case OPT_STEPS:
-        o->steps = gn_option_number(state, "steps", arg, 1, INT64_MAX);
+        o->steps = gn_option_number(state, key, arg, 1, INT64_MAX);
         return true;
     case OPT_EVALUATE:
-        o->evaluate_steps = gn_option_number(state, "evaluate-steps", arg, 1, INT64_MAX);
+        o->evaluate_steps = gn_option_number(state, key, arg, 1, INT64_MAX);
         return true;
     case OPT_SEED:
-        o->seed = gn_option_number(state, "seed", arg, 0, INT64_MAX);
+        o->seed = gn_option_number(state, key, arg, 0, INT64_MAX);
         return true;
     default:
         return false;
@@ -183,6 +184,7 @@ static bool parse_network(int key, char *arg, struct argp_state *state, gn_train
 
 static bool parse_rest(int key, char *arg, struct argp_state *state, gn_train_options *o)
 {
+    gn_error error;
     switch (key) {
     case OPT_FEEDBACK:
         o->feedback = true;
@@ -191,23 +193,23 @@ static bool parse_rest(int key, char *arg, struct argp_state *state, gn_train_op
         o->overlap = true;
         return true;
     case OPT_NIC:
-        o->nic_in_process = gn_option_choice(state, "nic", arg, "none", "in-process");
+        o->nic_in_process = gn_option_choice(state, key, arg, "none", "in-process");
         return true;
     case OPT_RATE:
-        gn_option_check(state, "rate", gn_parse_rate(arg, &o->rate_bits));
+        gn_option_check(state, key, gn_parse_rate(arg, &o->rate_bits, &error), &error);
         if (o->rate_bits < 1000000) argp_error(state, "--rate: %s is less than 1mbit", arg);
         return true;
     case OPT_MTU:
-        o->mtu = gn_option_unsigned(state, "mtu", arg, 576, 65535);
+        o->mtu = gn_option_unsigned(state, key, arg, 576, 65535);
         return true;
     case OPT_DUMP:
         o->dump_folder = arg;
         return true;
     case OPT_DUMP_STEPS:
-        o->dump_steps = gn_option_number(state, "dump-steps", arg, 1, INT64_MAX);
+        o->dump_steps = gn_option_number(state, key, arg, 1, INT64_MAX);
         return true;
     case OPT_DUMP_RANKS:
-        o->dump_ranks = gn_option_unsigned(state, "dump-ranks", arg, 1, 256);
+        o->dump_ranks = gn_option_unsigned(state, key, arg, 1, 256);
         return true;
     case OPT_JSON:
         o->json = arg;

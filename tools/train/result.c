@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/kit/codec_options.h"
 #include "tools/kit/json.h"
+#include "tools/kit/units.h"
 
 void gn_report_print_start(const gn_report *report, const gn_mlp *mlp, FILE *stream)
 {

@@ -3,6 +3,10 @@
 #define GRADNIC_TOOLS_TRAIN_RESULT_H
 /// What a training run says: the table on standard output and the JSON file, both from rank 0.
 
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
 #include "breakdown.h"
 #include "digits.h"
 #include "inprocess.h"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/kit/cli.h"
+#include "net/error.h"
 
 typedef struct gn_schedule {
     size_t images, items;  ///< items: images and all their copies
@@ -23,8 +23,8 @@ typedef struct gn_item {
 } gn_item;
 
 /// The caller frees with gn_schedule_free(). A message when there are not enough images for one step.
-gn_message gn_schedule_init(gn_schedule *schedule, size_t images, unsigned copies, size_t batch, size_t ranks,
-                            uint64_t seed);
+gn_status gn_schedule_init(gn_schedule *schedule, size_t images, unsigned copies, size_t batch, size_t ranks,
+                           uint64_t seed, gn_error *error);
 void gn_schedule_free(gn_schedule *schedule);
 
 /// Steps in an epoch, at least 1.

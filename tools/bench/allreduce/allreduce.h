@@ -3,6 +3,11 @@
 #define GRADNIC_TOOLS_BENCH_ALLREDUCE_ALLREDUCE_H
 /// `gradnic bench allreduce`. options.c reads the command line, data.c makes inputs and checks results, run.c measures, report.c prints.
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "net/error.h"
 #include "tools/kit/comm_options.h"
 
 typedef struct gn_allreduce_options {
@@ -30,7 +35,7 @@ typedef struct gn_allreduce_data {
     double largest;  ///< magnitude of all of them
 } gn_allreduce_data;
 
-gn_message gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, int size);
+gn_status gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, int size, gn_error *error);
 void gn_allreduce_data_free(gn_allreduce_data *data);
 void gn_allreduce_data_fill(const gn_allreduce_data *data, int rank, float *values, size_t count);
 
@@ -69,6 +74,6 @@ typedef struct gn_allreduce_report {
 
 void gn_allreduce_report_start(gn_allreduce_report *report, const gn_allreduce_model *model);
 void gn_allreduce_report_row(gn_allreduce_report *report, const gn_allreduce_result *result);
-gn_message gn_allreduce_report_end(gn_allreduce_report *report, const gn_allreduce_model *model);
+gn_status gn_allreduce_report_end(gn_allreduce_report *report, const gn_allreduce_model *model, gn_error *error);
 
 #endif

@@ -24,32 +24,32 @@ static float input(const gn_allreduce_data *data, int rank, size_t index)
 }
 
 /// The pattern with %r replaced by the rank.
-static gn_message file_name(const char *pattern, int rank, char *path, size_t room)
+static gn_status file_name(const char *pattern, int rank, char *path, size_t room, gn_error *error)
 {
     const char *mark = strstr(pattern, "%r");
     int n = mark ? snprintf(path, room, "%.*s%d%s", (int)(mark - pattern), pattern, rank, mark + 2)
                  : snprintf(path, room, "%s", pattern);
-    return n < 0 || (size_t)n >= room ? gn_message_format("%s: name too long", pattern) : NULL;
+    return n < 0 || (size_t)n >= room ? gn_fail(error, GN_INVALID, "%s: name too long", pattern) : GN_OK;
 }
 
-gn_message gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, int size)
+gn_status gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, int size, gn_error *error)
 {
     *data = (gn_allreduce_data){.size = size, .largest = 0.25};  // of those that are made
-    if (!pattern) return NULL;
+    if (!pattern) return GN_OK;
     data->largest = 0;
     data->values = calloc((size_t)size, sizeof *data->values);
     data->counts = calloc((size_t)size, sizeof *data->counts);
-    if (!data->values || !data->counts) return "out of memory";
+    if (!data->values || !data->counts) return gn_fail_memory(error);
     for (int rank = 0; rank < size; rank++) {
         char path[4096];
-        gn_message wrong = file_name(pattern, rank, path, sizeof path);
-        if (!wrong) wrong = gn_values_load(path, GN_FORMAT_AUTO, &data->values[rank], &data->counts[rank]);
-        if (!wrong && !data->counts[rank]) wrong = gn_message_format("%s: no values", path);
+        gn_status wrong = file_name(pattern, rank, path, sizeof path, error);
+        if (!wrong) wrong = gn_values_load(path, GN_FORMAT_AUTO, &data->values[rank], &data->counts[rank], error);
+        if (!wrong && !data->counts[rank]) wrong = gn_fail(error, GN_INVALID, "%s: no values", path);
         if (wrong) return wrong;
         for (size_t i = 0; i < data->counts[rank]; i++)
             data->largest = fmax(data->largest, fabs((double)data->values[rank][i]));
     }
-    return NULL;
+    return GN_OK;
 }
 
 void gn_allreduce_data_free(gn_allreduce_data *data)

@@ -4,6 +4,7 @@
 
 #include "allreduce.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/units.h"
 
 enum {
     OPT_NO_QUANTISE = 0x100,
@@ -64,20 +65,17 @@ static const struct argp_option table[] = {
     {0},
 };
 
-static uint64_t size_of(struct argp_state *state, const char *name, const char *text)
+static uint64_t size_of(struct argp_state *state, int key, const char *text)
 {
-    uint64_t n = 0;
-    gn_option_check(state, name, gn_parse_size(text, &n));
-    if (n > UINT64_C(1) << 40) argp_error(state, "--%s: '%s' is more than 1 TiB", name, text);
-    return n;
+    return gn_option_size(state, key, text, 0, UINT64_C(1) << 40);
 }
 
-static int small_integer(struct argp_state *state, const char *name, const char *text, long low, long high)
+static int small_integer(struct argp_state *state, int key, const char *text, long low, long high)
 {
     char *end;
-    long n = strtol(text, &end, 0);
+    const long n = strtol(text, &end, 0);
     if (end == text || *end || n < low || n > high)
-        argp_error(state, "--%s: '%s' is no number from %ld to %ld", name, text, low, high);
+        gn_option_wrong(state, key, "'%s' is not a number from %ld to %ld", text, low, high);
     return (int)n;
 }
 
@@ -85,25 +83,25 @@ static bool parse_measure(int key, char *arg, struct argp_state *state, gn_allre
 {
     switch (key) {
     case 'b':
-        o->begin = size_of(state, "begin", arg);
+        o->begin = size_of(state, key, arg);
         return true;
     case 'e':
-        o->end = size_of(state, "end", arg);
+        o->end = size_of(state, key, arg);
         return true;
     case 'f':
-        o->factor = gn_option_number(state, "factor", arg, 2, 1024);
+        o->factor = gn_option_number(state, key, arg, 2, 1024);
         return true;
     case 'n':
-        o->iterations = gn_option_unsigned(state, "iterations", arg, 1, 100000);
+        o->iterations = gn_option_unsigned(state, key, arg, 1, 100000);
         return true;
     case 'w':
-        o->warmup = gn_option_unsigned(state, "warmup", arg, 0, 100000);
+        o->warmup = gn_option_unsigned(state, key, arg, 0, 100000);
         return true;
     case 'c':
-        o->check = gn_option_number(state, "check", arg, 0, 1);
+        o->check = gn_option_number(state, key, arg, 0, 1);
         return true;
     case OPT_OP:
-        o->average = gn_option_choice(state, "op", arg, "sum", "average");
+        o->average = gn_option_choice(state, key, arg, "sum", "average");
         return true;
     case OPT_IN_PLACE:
         o->in_place = true;
@@ -115,10 +113,10 @@ static bool parse_measure(int key, char *arg, struct argp_state *state, gn_allre
         o->json = true;
         return true;
     case OPT_LINK:
-        gn_option_check(state, "link", gn_parse_rate(arg, &o->link_bits));
+        o->link_bits = gn_option_rate(state, key, arg, 1);
         return true;
     case OPT_LATENCY:
-        gn_option_check(state, "latency", gn_parse_duration(arg, &o->latency_ns));
+        o->latency_ns = gn_option_duration(state, key, arg);
         return o->latency_given = true;
     default:
         return false;
@@ -134,13 +132,11 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_allr
         o->quantise = false;
         return true;
     case OPT_SCALE_TARGET:
-        o->scale_target = small_integer(state, "scale-target", arg, -30, 30);
+        o->scale_target = small_integer(state, key, arg, -30, 30);
         return o->scale_target_given = true;
     case OPT_SEGMENT:
-        o->segment = size_of(state, "segment", arg);
         // The library would bring it into its range without a word, and the figures would be for that.
-        if (o->segment < GN_SEGMENT_MIN || o->segment > GN_SEGMENT_MAX)
-            argp_error(state, "--segment: %s is outside 4K to 2M", arg);
+        o->segment = gn_option_size(state, key, arg, GN_SEGMENT_MIN, GN_SEGMENT_MAX);
         return true;
     default:
         return false;

@@ -3,7 +3,9 @@
 #include <stdio.h>
 
 #include "allreduce.h"
+#include "tools/kit/codec_options.h"
 #include "tools/kit/json.h"
+#include "tools/kit/units.h"
 
 /// GB/s, as everywhere in nccl-tests: powers of 1000.
 static double algbw(const gn_allreduce_result *r)
@@ -75,10 +77,10 @@ void gn_allreduce_report_row(gn_allreduce_report *report, const gn_allreduce_res
     fflush(stdout);
 }
 
-gn_message gn_allreduce_report_end(gn_allreduce_report *report, const gn_allreduce_model *model)
+gn_status gn_allreduce_report_end(gn_allreduce_report *report, const gn_allreduce_model *model, gn_error *error)
 {
     const gn_allreduce_options *o = report->options;
-    if (!o->json) return NULL;
+    if (!o->json) return GN_OK;
     json_t *exchange =
         json_pack("{s:i, s:s, s:b, s:s, s:o, s:b, s:s, s:i, s:b, s:s?, s:i, s:i}", "ranks", report->size, "algorithm",
                   gn_comm_options_algorithm(&o->comm), "aggregator_weights", o->weights, "profile",
@@ -90,5 +92,5 @@ gn_message gn_allreduce_report_end(gn_allreduce_report *report, const gn_allredu
                                    gn_json_real(model->byte), "add_s", gn_json_real(model->add));
     return gn_json_print(json_pack("{s:o, s:o, s:o, s:o}", "environment", gn_json_environment(), "exchange", exchange,
                                    "model", parameters, "results", report->rows),
-                         stdout);
+                         stdout, error);
 }

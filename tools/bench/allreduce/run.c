@@ -7,8 +7,10 @@
 #include "allreduce.h"
 #include "net/clock.h"
 #include "tools/bench/bench.h"
+#include "tools/kit/cli.h"
 #include "tools/kit/command.h"
 #include "tools/kit/launch.h"
+#include "tools/kit/units.h"
 
 typedef struct bench {
     const gn_allreduce_options *options;
@@ -251,13 +253,14 @@ static int calibrate(bench *b)
 
 static int run(bench *b)
 {
+    gn_error error;
     const gn_allreduce_options *o = b->options;
     bool good = true;
-    gn_message wrong = gn_allreduce_data_load(&b->data, o->input, b->size);
+    gn_status wrong = gn_allreduce_data_load(&b->data, o->input, b->size, &error);
     b->times = calloc(o->iterations, sizeof *b->times);
-    if (!wrong && !b->times) wrong = "out of memory";
+    if (!wrong && !b->times) wrong = gn_fail_memory(&error);
     if (wrong) {
-        gn_cli_error(o->program, "rank %d: %s", b->rank, wrong);
+        gn_cli_error(o->program, "rank %d: %s", b->rank, error.text);
         return GN_EXIT_FAILED;
     }
     if (calibrate(b)) return GN_EXIT_FAILED;
@@ -267,8 +270,8 @@ static int run(bench *b)
         if (measure(b, bytes, &good)) return GN_EXIT_FAILED;
     gn_status status = gn_barrier(b->side);
     if (status) return fail(b, status, "barrier", b->side);
-    wrong = b->rank ? NULL : gn_allreduce_report_end(&b->report, &b->model);
-    if (wrong) gn_cli_error(o->program, "%s", wrong);
+    wrong = b->rank ? GN_OK : gn_allreduce_report_end(&b->report, &b->model, &error);
+    if (wrong) gn_cli_error(o->program, "%s", error.text);
     if (!good && !b->rank) gn_cli_error(o->program, "some results are wrong, or differ between ranks");
     return good && !wrong ? GN_EXIT_OK : GN_EXIT_FAILED;
 }
