@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "exchange.h"
 #include "life.h"
+#include "rendezvous.h"
 #include "request.h"
 #include "switched.h"
 
@@ -69,6 +70,16 @@ static gn_status check_config(const gn_comm_config *config, gn_error *error)
                              config->codec.bound_exp < lowest || config->codec.bound_exp > highest))
         return gn_fail(error, GN_INVALID, "quantise needs a codec made by gn_codec_init()");
     return config->algorithm == GN_SWITCH ? check_switch(config, error) : GN_OK;
+}
+
+gn_status gn_comm_config_check(const gn_comm_config *config)
+{
+    gn_error error = {.text = "config is NULL"};
+    gn_rendezvous rendezvous;
+    gn_status status = config ? check_config(config, &error) : GN_INVALID;
+    if (!status) status = gn_rendezvous_parse(config->rendezvous, &rendezvous, &error);
+    if (status) memcpy(init_error, error.text, sizeof init_error);
+    return status;
 }
 
 static void free_comm(gn_comm *comm)

@@ -8,9 +8,9 @@
 #include <gradnic/admission.h>
 
 #include "codec_options.h"
+#include "net/address.h"
 #include "net/clock.h"
 #include "option_values.h"
-#include "ring/rendezvous.h"
 #include "units.h"
 
 gn_comm_options gn_comm_options_default(void)
@@ -32,12 +32,12 @@ static gn_algorithm algorithm_of(struct argp_state *state, int key, const char *
     return (gn_algorithm)gn_option_word(state, key, text, names, GN_ALGORITHMS);
 }
 
-/// As the ranks will read it, so that what they could not use is wrong usage here.
-static void check_rendezvous(struct argp_state *state, const char *text)
+/// As the ranks will read it: what they could not use is wrong usage here.
+static void check_rendezvous(struct argp_state *state, int key, const char *text)
 {
-    gn_rendezvous rendezvous;
-    gn_error error;
-    if (gn_rendezvous_parse(text, &rendezvous, &error)) argp_error(state, "--rendezvous: %s", error.text);
+    gn_comm_config config = gn_comm_config_default();
+    config.rendezvous = text;
+    if (gn_comm_config_check(&config)) gn_option_wrong(state, key, "%s", gn_comm_last_error(NULL));
 }
 
 static void check_address(struct argp_state *state, int key, const char *text)
@@ -61,7 +61,7 @@ static bool parse_rank(int key, char *arg, struct argp_state *state, gn_comm_opt
         o->size = (int)gn_option_unsigned(state, key, arg, 1, 256);
         return true;
     case GN_OPTION_RENDEZVOUS:
-        check_rendezvous(state, arg);
+        check_rendezvous(state, key, arg);
         o->rendezvous = arg;
         return true;
     case GN_OPTION_INTERFACE:

@@ -103,6 +103,11 @@ typedef struct gn_comm_config {
 
 GN_API gn_comm_config gn_comm_config_default(void);
 
+/// Whether the fields are such that gn_comm_init() takes them, for programs that want to refuse them
+/// before they begin. Looks at the rendezvous, too, but does not touch the network; rank and size
+/// are not looked at. @return GN_OK, or GN_INVALID, with gn_comm_last_error(NULL) for the reason.
+GN_API gn_status gn_comm_config_check(const gn_comm_config *config);
+
 /// Connects all ranks. @return GN_OK, GN_INVALID (also for NULL), GN_NO_MEMORY, GN_IO, GN_TIMEOUT (says which ranks did not
 /// come), GN_PEER_LOST (who was lost, or gave no sign of life, while the group was set up: a rank, or the switch), GN_MISMATCH (says who has which configuration). `*comm` is NULL on failure.
 GN_API gn_status gn_comm_init(gn_comm **comm, const gn_comm_config *config);
