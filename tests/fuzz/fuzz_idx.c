@@ -2,12 +2,12 @@
 // IDX files from anywhere: either a message, or dimensions that agree with the bytes.
 #include <stdlib.h>
 
+#include "examples/train/idx.h"
 #include "fuzz.h"
-#include "tools/train/idx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    gn_error error;
+    gn_train_error error;
     gn_idx idx;
     if (gn_idx_parse(data, size, &idx, &error)) return 0;
     size_t count = 1;

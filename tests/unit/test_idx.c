@@ -7,10 +7,10 @@
 
 #include <zlib.h>
 
+#include "examples/train/digits.h"
 #include "suite.h"
-#include "tools/train/digits.h"
 
-static gn_error error;  // of the last failure
+static gn_train_error error;  // of the last failure
 
 /// Header bytes of an IDX file of unsigned bytes, then `elements` bytes 0, 1, 2, ...
 static size_t make_idx(uint8_t *out, unsigned dims, const uint32_t *size, size_t elements)

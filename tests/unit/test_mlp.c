@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/train/augment.h"
+#include "examples/train/mlp.h"
+#include "examples/train/random.h"
+#include "examples/train/sgd.h"
 #include "suite.h"
-#include "tools/train/augment.h"
-#include "tools/train/mlp.h"
-#include "tools/train/random.h"
-#include "tools/train/sgd.h"
 
 static const uint8_t labels[] = {0, 2, 1, 2, 0, 1, 1};
 enum { BATCH = sizeof labels };
@@ -122,7 +122,7 @@ static gn_digits digits;
 
 static void load_digits(void)
 {
-    gn_error error;
+    gn_train_error error;
     ck_assert_int_eq(gn_digits_load(&digits, GN_TEST_DATA "/digits-train-images-idx3-ubyte.gz",
                                     GN_TEST_DATA "/digits-train-labels-idx1-ubyte.gz", 10, &error),
                      GN_OK);

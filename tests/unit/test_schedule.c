@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/train/breakdown.h"
+#include "examples/train/schedule.h"
 #include "suite.h"
-#include "tools/train/breakdown.h"
-#include "tools/train/schedule.h"
 
-static gn_error error;  // of the last failure
+static gn_train_error error;  // of the last failure
 
 enum { IMAGES = 103, COPIES = 3, BATCH = 7, RANKS = 4 };
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mlp.h"
+#include "examples/train/mlp.h"
 #include "net/error.h"
 
 /// To be called before a training: makes the folder, and says what would keep gradients from being written: a folder that

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "mlp.h"
+#include "examples/train/mlp.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/units.h"
 
@@ -100,12 +100,12 @@ static const struct argp_option table[] = {
     {0},
 };
 
-static float real(struct argp_state *state, const char *name, const char *text, float low, float high)
+static float real(struct argp_state *state, int key, const char *text, float low, float high)
 {
     char *end;
     const float x = strtof(text, &end);
     if (end == text || *end || !isfinite(x) || x < low || x > high)
-        argp_error(state, "--%s: '%s' is not a number from %g to %g", name, text, (double)low, (double)high);
+        gn_option_wrong(state, key, "'%s' is not a number from %g to %g", text, (double)low, (double)high);
     return x;
 }
 
@@ -128,10 +128,10 @@ static bool parse_data(int key, char *arg, struct argp_state *state, gn_train_op
         o->test_labels = arg;
         return true;
     case OPT_CLASSES:
-        o->classes = gn_option_unsigned(state, key, arg, 2, 256);
+        o->settings.classes = gn_option_unsigned(state, key, arg, 2, 256);
         return true;
     case OPT_AUGMENT:
-        o->copies = gn_option_unsigned(state, key, arg, 0, 1000);
+        o->settings.copies = gn_option_unsigned(state, key, arg, 0, 1000);
         return true;
     default:
         return false;
@@ -142,40 +142,40 @@ static bool parse_network(int key, char *arg, struct argp_state *state, gn_train
 {
     switch (key) {
     case OPT_LAYERS:
-        o->layers = gn_option_unsigned(state, key, arg, 1, GN_MLP_LAYERS_MAX);
+        o->settings.layers = gn_option_unsigned(state, key, arg, 1, GN_MLP_LAYERS_MAX);
         return true;
     case OPT_HIDDEN:
-        o->hidden = gn_option_unsigned(state, key, arg, 1, 1 << 14);
+        o->settings.hidden = gn_option_unsigned(state, key, arg, 1, 1 << 14);
         return true;
     case OPT_BATCH:
-        o->batch = gn_option_unsigned(state, key, arg, 1, 1 << 14);
+        o->settings.batch = gn_option_unsigned(state, key, arg, 1, 1 << 14);
         return true;
     case OPT_LEARNING_RATE:
-        o->sgd.rate = real(state, "learning-rate", arg, 0, 100);
+        o->settings.sgd.rate = real(state, key, arg, 0, 100);
         return true;
     case OPT_MOMENTUM:
-        o->sgd.momentum = real(state, "momentum", arg, 0, 1);
+        o->settings.sgd.momentum = real(state, key, arg, 0, 1);
         return true;
     case OPT_DECAY:
-        o->sgd.weight_decay = real(state, "weight-decay", arg, 0, 1);
+        o->settings.sgd.weight_decay = real(state, key, arg, 0, 1);
         return true;
     case OPT_DROP:
-        o->rate_drop = real(state, "rate-drop", arg, 1, 1e6f);
+        o->settings.rate_drop = real(state, key, arg, 1, 1e6f);
         return true;
     case OPT_DROP_STEPS:
-        o->rate_drop_steps = gn_option_number(state, key, arg, 0, INT64_MAX);
+        o->settings.rate_drop_steps = gn_option_number(state, key, arg, 0, INT64_MAX);
         return true;
     case OPT_EPOCHS:
-        o->epochs = gn_option_unsigned(state, key, arg, 1, 1000000);
+        o->settings.epochs = gn_option_unsigned(state, key, arg, 1, 1000000);
         return true;
     case OPT_STEPS:
-        o->steps = gn_option_number(state, key, arg, 1, INT64_MAX);
+        o->settings.steps = gn_option_number(state, key, arg, 1, INT64_MAX);
         return true;
     case OPT_EVALUATE:
-        o->evaluate_steps = gn_option_number(state, key, arg, 1, INT64_MAX);
+        o->settings.evaluate_steps = gn_option_number(state, key, arg, 1, INT64_MAX);
         return true;
     case OPT_SEED:
-        o->seed = gn_option_number(state, key, arg, 0, INT64_MAX);
+        o->settings.seed = gn_option_number(state, key, arg, 0, INT64_MAX);
         return true;
     default:
         return false;
@@ -184,23 +184,21 @@ static bool parse_network(int key, char *arg, struct argp_state *state, gn_train
 
 static bool parse_rest(int key, char *arg, struct argp_state *state, gn_train_options *o)
 {
-    gn_error error;
     switch (key) {
     case OPT_FEEDBACK:
-        o->feedback = true;
+        o->settings.feedback = true;
         return true;
     case OPT_OVERLAP:
-        o->overlap = true;
+        o->settings.overlap = true;
         return true;
     case OPT_NIC:
-        o->nic_in_process = gn_option_choice(state, key, arg, "none", "in-process");
+        o->settings.nic_in_process = gn_option_choice(state, key, arg, "none", "in-process");
         return true;
     case OPT_RATE:
-        gn_option_check(state, key, gn_parse_rate(arg, &o->rate_bits, &error), &error);
-        if (o->rate_bits < 1000000) argp_error(state, "--rate: %s is less than 1mbit", arg);
+        o->settings.link_bits = gn_option_rate(state, key, arg, 1000000);
         return true;
     case OPT_MTU:
-        o->mtu = gn_option_unsigned(state, key, arg, 576, 65535);
+        o->settings.mtu = gn_option_unsigned(state, key, arg, 576, 65535);
         return true;
     case OPT_DUMP:
         o->dump_folder = arg;
@@ -230,12 +228,12 @@ static void finish(gn_train_options *o, struct argp_state *state)
 {
     const bool all_files = o->train_images && o->train_labels && o->test_images && o->test_labels;
     if (!o->data && !all_files) argp_error(state, "no data: --data DIR, or the four files one by one");
-    if (o->nic_in_process && o->comm.algorithm == GN_SWITCH)
+    if (o->settings.nic_in_process && o->comm.algorithm == GN_SWITCH)
         argp_error(state, "--nic in-process sees no data of --algorithm switch: use gradnic nic, and --switch-nic");
-    if (o->rate_bits && !o->nic_in_process) argp_error(state, "--rate needs --nic in-process");
+    if (o->settings.link_bits && !o->settings.nic_in_process) argp_error(state, "--rate needs --nic in-process");
     const bool declined = o->comm.profile_given && !o->comm.compress;
-    if (o->feedback && declined) argp_error(state, "--feedback needs a profile (-p)");
-    o->comm.asks |= o->feedback || o->nic_in_process;
+    if (o->settings.feedback && declined) argp_error(state, "--feedback needs a profile (-p)");
+    o->comm.asks |= o->settings.feedback || o->settings.nic_in_process;
     gn_comm_options_finish(state, &o->comm);
 }
 
@@ -254,17 +252,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 void gn_train_parse(int argc, char **argv, gn_train_options *options)
 {
     *options = (gn_train_options){.program = argv[0],
-                                  .classes = 10,
-                                  .hidden = 500,
-                                  .layers = 5,
-                                  .batch = 25,
-                                  .sgd = {.rate = 0.1f, .momentum = 0.9f, .weight_decay = 5e-5f},
-                                  .rate_drop = 5,
-                                  .rate_drop_steps = 2000,
-                                  .epochs = 2,
-                                  .seed = 1,
+                                  .settings = gn_train_settings_default(),
                                   .comm = gn_comm_options_default(),
-                                  .mtu = 1500,
                                   .dump_steps = 100,
                                   .dump_ranks = 1};
     argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, 0, 0, options);

@@ -10,15 +10,15 @@
 
 #include "dump.h"
 #include "options.h"
-#include "schedule.h"
+#include "rank.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/launch.h"
 #include "tools/kit/output.h"
 #include "tools/kit/units.h"
-#include "worker.h"
 
 /// The file of `folder` that one of the patterns names; MNIST itself calls its test set t10k.
-static gn_status find_file(const char *folder, const char *const patterns[2], char path[PATH_MAX], gn_error *error)
+static gn_status find_file(const char *folder, const char *const patterns[2], char path[PATH_MAX],
+                           gn_train_error *error)
 {
     for (int i = 0; i < 2 && patterns[i]; i++) {
         char pattern[PATH_MAX];
@@ -29,23 +29,23 @@ static gn_status find_file(const char *folder, const char *const patterns[2], ch
         snprintf(path, PATH_MAX, "%s", found.gl_pathv[0]);
         globfree(&found);
         if (matches == 1) return GN_OK;
-        return gn_fail(error, GN_INVALID, "%s: %zu files match %s; name the four files one by one", folder, matches,
-                       patterns[i]);
+        return gn_train_fail(error, GN_INVALID, "%s: %zu files match %s; name the four files one by one", folder,
+                             matches, patterns[i]);
     }
-    return gn_fail(error, GN_INVALID, "%s: no file matches %s%s%s", folder, patterns[0], patterns[1] ? " or " : "",
-                   patterns[1] ? patterns[1] : "");
+    return gn_train_fail(error, GN_INVALID, "%s: no file matches %s%s%s", folder, patterns[0],
+                         patterns[1] ? " or " : "", patterns[1] ? patterns[1] : "");
 }
 
 /// `file`, where it was named, otherwise what is found in the folder.
 static gn_status locate(const char *file, const char *folder, const char *const patterns[2], char path[PATH_MAX],
-                        gn_error *error)
+                        gn_train_error *error)
 {
     if (!file) return find_file(folder, patterns, path, error);
     snprintf(path, PATH_MAX, "%s", file);
     return GN_OK;
 }
 
-static gn_status load_set(gn_digits *digits, const gn_train_options *options, bool test, gn_error *error)
+static gn_status load_set(gn_digits *digits, const gn_train_options *options, bool test, gn_train_error *error)
 {
     static const char *const images_of[][2] = {{"*train*images*", NULL}, {"*t10k*images*", "*test*images*"}};
     static const char *const labels_of[][2] = {{"*train*labels*", NULL}, {"*t10k*labels*", "*test*labels*"}};
@@ -56,34 +56,37 @@ static gn_status load_set(gn_digits *digits, const gn_train_options *options, bo
         wrong =
             locate(test ? options->test_labels : options->train_labels, options->data, labels_of[test], labels, error);
     const char *const files[] = {images, labels};
-    if (!wrong && options->json) wrong = gn_output_check_inputs(options->json, files, 2, error);
-    return wrong ? wrong : gn_digits_load(digits, images, labels, options->classes, error);
+    gn_error why;
+    if (!wrong && options->json)
+        wrong = gn_train_pass_on(gn_output_check_inputs(options->json, files, 2, &why), &why, error);
+    return wrong ? wrong : gn_digits_load(digits, images, labels, options->settings.classes, error);
 }
 
-static gn_status load_data(gn_train_data *data, const gn_train_options *options, gn_error *error)
+static gn_status load_data(gn_train_data *data, const gn_train_options *options, gn_train_error *error)
 {
     gn_status wrong = load_set(&data->train, options, false, error);
     if (!wrong) wrong = load_set(&data->test, options, true, error);
     if (!wrong) wrong = gn_digits_pair(&data->train, &data->test, error);
     if (wrong || !options->comm.local_ranks) return wrong;
-    gn_schedule schedule;  // said once here, not by every worker
-    wrong = gn_schedule_init(&schedule, data->train.count, options->copies, options->batch, options->comm.local_ranks,
-                             options->seed, error);
+    gn_schedule schedule;  // a mistake is said once here, not by every rank
+    wrong = gn_schedule_init(&schedule, data->train.count, options->settings.copies, options->settings.batch,
+                             options->comm.local_ranks, options->settings.seed, error);
     gn_schedule_free(&schedule);
     return wrong;
 }
 
-/// Here too, so that a mistake is noticed at once, and said once.
-static gn_status prepare_dump(const gn_train_options *o, gn_error *error)
+/// A mistake is noticed at once, and said once.
+static gn_status prepare_dump(const gn_train_options *o, gn_train_error *error)
 {
+    gn_error why;
     uint64_t rank = o->comm.rank >= 0 ? (uint64_t)o->comm.rank : 0;
-    // A RANK that is none is for gn_comm to refuse.
-    if (!o->comm.local_ranks && o->comm.rank < 0 && gn_parse_number(getenv("RANK"), 0, 255, &rank, error)) return GN_OK;
+    // gn_comm_init() refuses a RANK that is not a rank.
+    if (!o->comm.local_ranks && o->comm.rank < 0 && gn_parse_number(getenv("RANK"), 0, 255, &rank, &why)) return GN_OK;
     const unsigned first = (unsigned)rank;
     unsigned last = o->comm.local_ranks ? o->comm.local_ranks - 1 : first;
     if (!o->dump_folder || first >= o->dump_ranks) return GN_OK;
     if (last >= o->dump_ranks) last = o->dump_ranks - 1;
-    return gn_dump_prepare(o->dump_folder, o->dump_steps, first, last, o->force, error);
+    return gn_train_pass_on(gn_dump_prepare(o->dump_folder, o->dump_steps, first, last, o->force, &why), &why, error);
 }
 
 typedef struct task {
@@ -94,13 +97,13 @@ typedef struct task {
 static int run_rank(unsigned rank, const char *rendezvous, void *context)
 {
     const task *t = context;
-    return gn_train_worker(t->options, t->data, (int)rank, (int)t->options->comm.local_ranks, rendezvous);
+    return gn_train_rank(t->options, t->data, (int)rank, (int)t->options->comm.local_ranks, rendezvous);
 }
 
 static int run(const gn_train_options *options, const gn_train_data *data)
 {
     if (!options->comm.local_ranks)
-        return gn_train_worker(options, data, options->comm.rank, options->comm.size, options->comm.rendezvous);
+        return gn_train_rank(options, data, options->comm.rank, options->comm.size, options->comm.rendezvous);
     task t = {options, data};
     const gn_launch launch = {.program = options->program,
                               .ranks = options->comm.local_ranks,
@@ -112,7 +115,7 @@ static int run(const gn_train_options *options, const gn_train_data *data)
 
 int gn_command_train(int argc, char **argv)
 {
-    gn_error error;
+    gn_train_error error;
     gn_train_options options;
     gn_train_parse(argc, argv, &options);
     gn_train_data data = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_TOOLS_TRAIN_MLP_H
-#define GRADNIC_TOOLS_TRAIN_MLP_H
+#ifndef GRADNIC_EXAMPLES_TRAIN_MLP_H
+#define GRADNIC_EXAMPLES_TRAIN_MLP_H
 /// A multi-layer perceptron: fully connected layers with ReLU between them, softmax cross-entropy at the end. With five layers
 /// and 500 hidden units it is the digit classifier "HDC" of INCEPTIONN (MICRO 2018, section VII-A).
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_TOOLS_TRAIN_INPROCESS_H
-#define GRADNIC_TOOLS_TRAIN_INPROCESS_H
+#ifndef GRADNIC_EXAMPLES_TRAIN_INPROCESS_H
+#define GRADNIC_EXAMPLES_TRAIN_INPROCESS_H
 /// `--nic in-process`: what two NICs and the link between them would do to the gradients that a worker sends, where no TUN
 /// device may be made. Values become TCP segments, go through the real transmit and receive transforms, and come out as the far
 /// host would read them. Bytes are counted as on the wire.
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/error.h"
-#include "options.h"
+#include "error.h"
+#include "settings.h"
 
 typedef struct gn_in_process gn_in_process;
 
@@ -21,12 +21,12 @@ typedef struct gn_in_process_stats {
     uint64_t lost;                ///< segments that did not arrive whole: a bug, the values stayed as they were
 } gn_in_process_stats;
 
-gn_status gn_in_process_new(gn_in_process **nic, const gn_train_options *options, gn_error *error);
+gn_status gn_in_process_new(gn_in_process **nic, const gn_train_settings *settings, gn_train_error *error);
 void gn_in_process_free(gn_in_process *nic);
 
 /// Tells it who this worker is. The modelled links are the workers' own; the aggregator of `worker-aggregator` receives from
 /// all others over its one link, so each of them gets its share of that.
-void gn_in_process_connect(gn_in_process *nic, const gn_train_options *options, int rank, int size);
+void gn_in_process_connect(gn_in_process *nic, const gn_train_settings *settings, int rank, int size);
 
 /// gn_comm_config.wire; the context is the gn_in_process. Called by one thread at a time.
 void gn_in_process_wire(void *nic, float *values, size_t count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_TOOLS_TRAIN_SGD_H
-#define GRADNIC_TOOLS_TRAIN_SGD_H
+#ifndef GRADNIC_EXAMPLES_TRAIN_SGD_H
+#define GRADNIC_EXAMPLES_TRAIN_SGD_H
 /// Stochastic gradient descent with momentum and weight decay, as the paper's training (INCEPTIONN, Table I).
 
 #include <stddef.h>

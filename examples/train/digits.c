@@ -4,26 +4,26 @@
 #include <math.h>
 #include <string.h>
 
-static gn_status load(gn_idx *idx, const char *path, unsigned dims, gn_error *error)
+static gn_status load(gn_idx *idx, const char *path, unsigned dims, gn_train_error *error)
 {
     gn_status wrong = gn_idx_load(path, idx, error);
     if (wrong || idx->dims == dims) return wrong;
-    return gn_fail(error, GN_INVALID, "%s: byte 3: %u dimensions where %s have %u", path, idx->dims,
-                   dims == 1 ? "labels" : "images", dims);
+    return gn_train_fail(error, GN_INVALID, "%s: byte 3: %u dimensions where %s have %u", path, idx->dims,
+                         dims == 1 ? "labels" : "images", dims);
 }
 
-static gn_status check_together(const gn_digits *digits, const char *images, const char *labels, gn_error *error)
+static gn_status check_together(const gn_digits *digits, const char *images, const char *labels, gn_train_error *error)
 {
     if (gn_digits_pixels(digits) > GN_DIGITS_PIXELS_MAX)
-        return gn_fail(error, GN_INVALID, "%s: images of %zux%zu pixels; at most %d pixels can be trained on", images,
-                       digits->rows, digits->columns, GN_DIGITS_PIXELS_MAX);
+        return gn_train_fail(error, GN_INVALID, "%s: images of %zux%zu pixels; at most %d pixels can be trained on",
+                             images, digits->rows, digits->columns, GN_DIGITS_PIXELS_MAX);
     if (digits->labels.count != digits->count)
-        return gn_fail(error, GN_INVALID, "%s: %zu labels for the %zu images of %s", labels, digits->labels.count,
-                       digits->count, images);
+        return gn_train_fail(error, GN_INVALID, "%s: %zu labels for the %zu images of %s", labels, digits->labels.count,
+                             digits->count, images);
     for (size_t i = 0; i < digits->count; i++)
         if (digits->labels.values[i] >= digits->classes)
-            return gn_fail(error, GN_INVALID, "%s: label %zu is %u, expected less than %u (--classes)", labels, i,
-                           digits->labels.values[i], digits->classes);
+            return gn_train_fail(error, GN_INVALID, "%s: label %zu is %u, expected less than %u (--classes)", labels, i,
+                                 digits->labels.values[i], digits->classes);
     return GN_OK;
 }
 
@@ -41,7 +41,8 @@ static void normalise(gn_digits *digits)
     digits->inverse = variance > 0 ? (float)(1 / sqrt(variance)) : 1.0f;
 }
 
-gn_status gn_digits_load(gn_digits *digits, const char *images, const char *labels, unsigned classes, gn_error *error)
+gn_status gn_digits_load(gn_digits *digits, const char *images, const char *labels, unsigned classes,
+                         gn_train_error *error)
 {
     memset(digits, 0, sizeof *digits);
     digits->classes = classes;
@@ -61,11 +62,11 @@ gn_status gn_digits_load(gn_digits *digits, const char *images, const char *labe
     return GN_OK;
 }
 
-gn_status gn_digits_pair(const gn_digits *train, gn_digits *test, gn_error *error)
+gn_status gn_digits_pair(const gn_digits *train, gn_digits *test, gn_train_error *error)
 {
     if (train->rows != test->rows || train->columns != test->columns)
-        return gn_fail(error, GN_INVALID, "training images have %zux%zu pixels, test images %zux%zu", train->rows,
-                       train->columns, test->rows, test->columns);
+        return gn_train_fail(error, GN_INVALID, "training images have %zux%zu pixels, test images %zux%zu", train->rows,
+                             train->columns, test->rows, test->columns);
     test->mean = train->mean;
     test->inverse = train->inverse;
     return GN_OK;

@@ -9,7 +9,7 @@
 
 #include <gradnic/frame.h>
 
-#include "net/clock.h"
+#include "clock.h"
 
 enum {
     IP_BYTES = 20,
@@ -28,7 +28,7 @@ struct gn_in_process {
     size_t mtu;
     uint8_t tos;
     uint32_t sequence;
-    uint64_t rate_bits, free_at;  // when the modelled link has sent what it was given, ns
+    uint64_t link_bits, free_at;  // when the modelled link has sent what it was given, ns
     gn_in_process_stats stats;
     uint8_t segment[GN_PACKET_MAX], received[GN_PACKET_MAX];
     gn_burst burst;
@@ -76,23 +76,30 @@ static size_t write_headers(gn_in_process *nic, size_t payload, unsigned flags)
     return length;
 }
 
-gn_status gn_in_process_new(gn_in_process **result, const gn_train_options *options, gn_error *error)
+/// As the library chooses it.
+static uint8_t tos_of(const gn_comm_config *config)
+{
+    if (config->data_tos == GN_TOS_AUTO) return config->quantise ? 0x28 : 0;
+    return (uint8_t)config->data_tos;
+}
+
+gn_status gn_in_process_new(gn_in_process **result, const gn_train_settings *settings, gn_train_error *error)
 {
     gn_in_process *nic = *result = calloc(1, sizeof *nic);
-    if (!nic) return gn_fail(error, GN_INVALID, "out of memory for the in-process NIC");
-    nic->mtu = options->mtu;
-    nic->tos = (uint8_t)options->comm.tos;
-    nic->rate_bits = options->rate_bits;
+    if (!nic) return gn_train_fail(error, GN_NO_MEMORY, "out of memory for the in-process NIC");
+    nic->mtu = settings->mtu;
+    nic->tos = tos_of(&settings->comm);
+    nic->link_bits = settings->link_bits;
     nic->sequence = FIRST_SEQUENCE;
-    const gn_rule rule = {.tos = nic->tos, .port_high = 65535, .codec = options->comm.codec};
-    const gn_tx_config tx = {.rules = &rule, .rule_count = options->comm.compress, .flow_capacity = 1};
-    const gn_rx_config rx = {.tos = &nic->tos, .tos_count = options->comm.compress};
+    const gn_rule rule = {.tos = nic->tos, .port_high = 65535, .codec = settings->comm.codec};
+    const gn_tx_config tx = {.rules = &rule, .rule_count = settings->comm.quantise, .flow_capacity = 1};
+    const gn_rx_config rx = {.tos = &nic->tos, .tos_count = settings->comm.quantise};
     gn_status status = gn_tx_new(&nic->tx, &tx);
     if (!status) status = gn_rx_new(&nic->rx, &rx);
     if (!status) return GN_OK;
     gn_in_process_free(nic);
     *result = NULL;
-    return gn_fail(error, status, "in-process NIC: %s", gn_status_string(status));
+    return gn_train_fail(error, status, "in-process NIC: %s", gn_status_string(status));
 }
 
 void gn_in_process_free(gn_in_process *nic)
@@ -103,9 +110,9 @@ void gn_in_process_free(gn_in_process *nic)
     free(nic);
 }
 
-void gn_in_process_connect(gn_in_process *nic, const gn_train_options *options, int rank, int size)
+void gn_in_process_connect(gn_in_process *nic, const gn_train_settings *settings, int rank, int size)
 {
-    if (options->comm.algorithm == GN_WORKER_AGGREGATOR && rank) nic->rate_bits /= (uint64_t)(size - 1);
+    if (settings->comm.algorithm == GN_WORKER_AGGREGATOR && rank) nic->link_bits /= (uint64_t)(size - 1);
     size_t ignored;
     const size_t length = write_headers(nic, 0, TCP_SYN);  // the flow's phase is known from here on
     gn_tx_packet(nic->tx, nic->segment, length, nic->burst.data, sizeof nic->burst.data, &ignored);
@@ -114,15 +121,15 @@ void gn_in_process_connect(gn_in_process *nic, const gn_train_options *options, 
 
 static uint64_t time_on_link(const gn_in_process *nic, size_t bytes)
 {
-    return (uint64_t)((double)bytes * 8e9 / (double)nic->rate_bits);
+    return (uint64_t)((double)bytes * 8e9 / (double)nic->link_bits);
 }
 
 /// Queues a burst on the link, and returns when no more than the queue is left to be sent: so the worker computes while the link
 /// is busy, as it does with a real one.
 static void pace(gn_in_process *nic, size_t bytes)
 {
-    if (!nic->rate_bits) return;
-    const uint64_t now = gn_now(), queue = time_on_link(nic, QUEUE_BYTES);
+    if (!nic->link_bits) return;
+    const uint64_t now = gn_train_now(), queue = time_on_link(nic, QUEUE_BYTES);
     if (nic->free_at < now) nic->free_at = now;
     nic->free_at += time_on_link(nic, bytes);
     if (nic->free_at < now + queue) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_TOOLS_TRAIN_HASH_H
-#define GRADNIC_TOOLS_TRAIN_HASH_H
+#ifndef GRADNIC_EXAMPLES_TRAIN_HASH_H
+#define GRADNIC_EXAMPLES_TRAIN_HASH_H
 /// FNV-1a (RFC 9923), 64 bit: to notice that two things differ, not to withstand anyone who wants them to look alike.
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_TOOLS_TRAIN_AUGMENT_H
-#define GRADNIC_TOOLS_TRAIN_AUGMENT_H
+#ifndef GRADNIC_EXAMPLES_TRAIN_AUGMENT_H
+#define GRADNIC_EXAMPLES_TRAIN_AUGMENT_H
 /// More images out of few: copies shifted, rotated and scaled by small random amounts. A copy is a pure function of (seed,
 /// image, copy), so an augmented set takes no memory, and every rank sees the same one.
 

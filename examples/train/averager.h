@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_TOOLS_TRAIN_AVERAGER_H
-#define GRADNIC_TOOLS_TRAIN_AVERAGER_H
+#ifndef GRADNIC_EXAMPLES_TRAIN_AVERAGER_H
+#define GRADNIC_EXAMPLES_TRAIN_AVERAGER_H
 /// The gradient's way between the workers: one communicator, and the NIC's part where there is none on the way.
 
 #include <gradnic/comm.h>
 
+#include "error.h"
 #include "inprocess.h"
 #include "mlp.h"
-#include "net/error.h"
-#include "options.h"
+#include "settings.h"
 
 typedef struct gn_averager {
     gn_comm *comm;
@@ -18,14 +18,13 @@ typedef struct gn_averager {
     bool overlap;
 } gn_averager;
 
-/// Connects this worker. `rank`, `size` and `rendezvous` may be -1, -1 and NULL: from the environment.
-gn_status gn_averager_init(gn_averager *averager, const gn_train_options *options, int rank, int size,
-                           const char *rendezvous, gn_error *error);
+/// Connects this worker.
+gn_status gn_averager_init(gn_averager *averager, const gn_train_settings *settings, gn_train_error *error);
 void gn_averager_free(gn_averager *averager);
 
 /// Room for error feedback, when the options ask for it.
-gn_status gn_averager_prepare(gn_averager *averager, const gn_train_options *options, size_t parameters,
-                              gn_error *error);
+gn_status gn_averager_prepare(gn_averager *averager, const gn_train_settings *settings, size_t parameters,
+                              gn_train_error *error);
 
 /// With --overlap: starts the exchange of one layer's part of mlp->gradient, which is ready. Otherwise does nothing.
 gn_status gn_averager_start_layer(gn_averager *averager, gn_mlp *mlp, unsigned layer);

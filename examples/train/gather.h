@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_TOOLS_TRAIN_GATHER_H
-#define GRADNIC_TOOLS_TRAIN_GATHER_H
+#ifndef GRADNIC_EXAMPLES_TRAIN_GATHER_H
+#define GRADNIC_EXAMPLES_TRAIN_GATHER_H
 /// Exact words over an exchange that is lossy by design: how workers compare hashes and collect results without a second
 /// network beside the one they test.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_TOOLS_TRAIN_IDX_H
-#define GRADNIC_TOOLS_TRAIN_IDX_H
+#ifndef GRADNIC_EXAMPLES_TRAIN_IDX_H
+#define GRADNIC_EXAMPLES_TRAIN_IDX_H
 /// IDX files, the format of MNIST and its successors (http://yann.lecun.com/exdb/mnist, "the IDX file format"): two zero
 /// bytes, the type of an element, the number of dimensions, each size as a big-endian u32, the elements. Only unsigned
 /// bytes (type 8) are read. The bytes are untrusted: this is the one place that parses them.
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/error.h"
+#include "error.h"
 
 enum {
     GN_IDX_DIMS_MAX = 3,        ///< labels have 1, images 3
@@ -24,10 +24,10 @@ typedef struct gn_idx {
 } gn_idx;
 
 /// Parses a whole file of `length` bytes; `idx->values` points into it. A message says what is wrong at which byte.
-gn_status gn_idx_parse(const uint8_t *bytes, size_t length, gn_idx *idx, gn_error *error);
+gn_status gn_idx_parse(const uint8_t *bytes, size_t length, gn_idx *idx, gn_train_error *error);
 
 /// Reads and parses a file, through zlib when its name ends in ".gz". The caller frees with gn_idx_free(). A message begins with the path.
-gn_status gn_idx_load(const char *path, gn_idx *idx, gn_error *error);
+gn_status gn_idx_load(const char *path, gn_idx *idx, gn_train_error *error);
 
 void gn_idx_free(gn_idx *idx);
 

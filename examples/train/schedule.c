@@ -9,19 +9,20 @@
 enum { PURPOSE = 0x6f726472 };
 
 gn_status gn_schedule_init(gn_schedule *schedule, size_t images, unsigned copies, size_t batch, size_t ranks,
-                           uint64_t seed, gn_error *error)
+                           uint64_t seed, gn_train_error *error)
 {
     memset(schedule, 0, sizeof *schedule);
     const size_t items = images * (1 + (size_t)copies);
     if (items > UINT32_MAX)
-        return gn_fail(error, GN_INVALID, "%zu images and copies; at most %u can be put in order (--augment)", items,
-                       UINT32_MAX);
+        return gn_train_fail(error, GN_INVALID, "%zu images and copies; at most %u can be put in order (--augment)",
+                             items, UINT32_MAX);
     if (items < batch * ranks)
-        return gn_fail(error, GN_INVALID, "a step of %zu workers takes %zu images, there are %zu (--batch, --augment)",
-                       ranks, batch * ranks, items);
+        return gn_train_fail(error, GN_INVALID,
+                             "a step of %zu workers takes %zu images, there are %zu (--batch, --augment)", ranks,
+                             batch * ranks, items);
     *schedule = (gn_schedule){.images = images, .items = items, .batch = batch, .ranks = ranks, .seed = seed};
     schedule->order = malloc(items * sizeof *schedule->order);
-    if (!schedule->order) return gn_fail(error, GN_INVALID, "out of memory for the order of %zu images", items);
+    if (!schedule->order) return gn_train_fail(error, GN_INVALID, "out of memory for the order of %zu images", items);
     gn_schedule_start_epoch(schedule, 0);
     return GN_OK;
 }

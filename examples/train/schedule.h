@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_TOOLS_TRAIN_SCHEDULE_H
-#define GRADNIC_TOOLS_TRAIN_SCHEDULE_H
+#ifndef GRADNIC_EXAMPLES_TRAIN_SCHEDULE_H
+#define GRADNIC_EXAMPLES_TRAIN_SCHEDULE_H
 /// Which image (or copy of one) is seen by which worker in which step: a new order every epoch, the same at every worker, cut
 /// into batches. What does not fill a step at the end of an epoch is left out.
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/error.h"
+#include "error.h"
 
 typedef struct gn_schedule {
     size_t images, items;  ///< items: images and all their copies
@@ -24,7 +24,7 @@ typedef struct gn_item {
 
 /// The caller frees with gn_schedule_free(). A message when there are not enough images for one step.
 gn_status gn_schedule_init(gn_schedule *schedule, size_t images, unsigned copies, size_t batch, size_t ranks,
-                           uint64_t seed, gn_error *error);
+                           uint64_t seed, gn_train_error *error);
 void gn_schedule_free(gn_schedule *schedule);
 
 /// Steps in an epoch, at least 1.

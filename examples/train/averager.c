@@ -4,15 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-gn_status gn_averager_init(gn_averager *averager, const gn_train_options *options, int rank, int size,
-                           const char *rendezvous, gn_error *error)
+gn_status gn_averager_init(gn_averager *averager, const gn_train_settings *settings, gn_train_error *error)
 {
     memset(averager, 0, sizeof *averager);
-    averager->overlap = options->overlap;
-    gn_comm_config config = gn_comm_options_config(&options->comm, rank, size, rendezvous);
+    averager->overlap = settings->overlap;
+    gn_comm_config config = settings->comm;
     config.aggregator_weights = true;  // the paper's baseline compresses the way in only
-    if (options->nic_in_process) {
-        gn_status wrong = gn_in_process_new(&averager->nic, options, error);
+    if (settings->nic_in_process) {
+        gn_status wrong = gn_in_process_new(&averager->nic, settings, error);
         if (wrong) return wrong;
         config.wire = gn_in_process_wire;
         config.wire_plain = gn_in_process_wire_plain;
@@ -21,10 +20,10 @@ gn_status gn_averager_init(gn_averager *averager, const gn_train_options *option
     const gn_status status = gn_comm_init(&averager->comm, &config);
     if (!status) {
         if (averager->nic)
-            gn_in_process_connect(averager->nic, options, gn_comm_rank(averager->comm), gn_comm_size(averager->comm));
+            gn_in_process_connect(averager->nic, settings, gn_comm_rank(averager->comm), gn_comm_size(averager->comm));
         return GN_OK;
     }
-    gn_status wrong = gn_fail(error, status, "%s: %s", gn_status_string(status), gn_comm_last_error(NULL));
+    gn_status wrong = gn_train_fail(error, status, "%s: %s", gn_status_string(status), gn_comm_last_error(NULL));
     gn_averager_free(averager);
     return wrong;
 }
@@ -37,12 +36,12 @@ void gn_averager_free(gn_averager *averager)
     memset(averager, 0, sizeof *averager);
 }
 
-gn_status gn_averager_prepare(gn_averager *averager, const gn_train_options *options, size_t parameters,
-                              gn_error *error)
+gn_status gn_averager_prepare(gn_averager *averager, const gn_train_settings *settings, size_t parameters,
+                              gn_train_error *error)
 {
-    if (!options->feedback) return GN_OK;
+    if (!settings->feedback) return GN_OK;
     averager->residual = calloc(parameters, sizeof *averager->residual);
-    return averager->residual ? GN_OK : gn_fail(error, GN_INVALID, "out of memory for error feedback");
+    return averager->residual ? GN_OK : gn_train_fail(error, GN_NO_MEMORY, "out of memory for error feedback");
 }
 
 /// `count` parameters from `offset` on, as a bucket.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_TOOLS_TRAIN_RANDOM_H
-#define GRADNIC_TOOLS_TRAIN_RANDOM_H
-/// SplitMix64: seeded, the same on every machine, and as good from neighbouring seeds, so that each image of an epoch can have a
-/// generator of its own.
+#ifndef GRADNIC_EXAMPLES_TRAIN_RANDOM_H
+#define GRADNIC_EXAMPLES_TRAIN_RANDOM_H
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014): the
+/// same numbers on every machine. Neighbouring seeds are as good as any, so each image of an epoch
+/// can have a generator of its own.
 
 #include <stddef.h>
 #include <stdint.h>
-
-#include "net/splitmix.h"
 
 typedef struct gn_random {
     uint64_t state;
@@ -15,7 +14,10 @@ typedef struct gn_random {
 
 static inline uint64_t gn_random_next(gn_random *random)
 {
-    return splitmix64(&random->state);
+    uint64_t z = random->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
 }
 
 /// A generator that depends on all of its arguments: one stream per purpose and item.

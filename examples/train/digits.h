@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_TOOLS_TRAIN_DIGITS_H
-#define GRADNIC_TOOLS_TRAIN_DIGITS_H
+#ifndef GRADNIC_EXAMPLES_TRAIN_DIGITS_H
+#define GRADNIC_EXAMPLES_TRAIN_DIGITS_H
 /// A labelled set of grey images: two IDX files that belong together.
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "error.h"
 #include "idx.h"
-#include "net/error.h"
 
 enum { GN_DIGITS_PIXELS_MAX = 1 << 16 };  ///< of one image
 
@@ -20,10 +20,11 @@ typedef struct gn_digits {
 
 /// Loads both files and checks that they belong together. `mean` and `inverse` make this set's pixels have mean 0 and
 /// variance 1; a test set takes over those of its training set with gn_digits_pair(). A message names file and field.
-gn_status gn_digits_load(gn_digits *digits, const char *images, const char *labels, unsigned classes, gn_error *error);
+gn_status gn_digits_load(gn_digits *digits, const char *images, const char *labels, unsigned classes,
+                         gn_train_error *error);
 
 /// Checks that both have the same image size, and makes `test` use the normalisation of `train`.
-gn_status gn_digits_pair(const gn_digits *train, gn_digits *test, gn_error *error);
+gn_status gn_digits_pair(const gn_digits *train, gn_digits *test, gn_train_error *error);
 
 void gn_digits_free(gn_digits *digits);
 

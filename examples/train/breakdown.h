@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_TOOLS_TRAIN_BREAKDOWN_H
-#define GRADNIC_TOOLS_TRAIN_BREAKDOWN_H
+#ifndef GRADNIC_EXAMPLES_TRAIN_BREAKDOWN_H
+#define GRADNIC_EXAMPLES_TRAIN_BREAKDOWN_H
 /// Where the time of a step goes: INCEPTIONN's Table II, for one's own run.
 
 #include <stddef.h>

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_EXAMPLES_TRAIN_ERROR_H
+#define GRADNIC_EXAMPLES_TRAIN_ERROR_H
+/// What went wrong, in words for the user. The library's functions return a gn_status; a program
+/// adds the words, as it likes. Here a function that can fail fills one gn_train_error, its last
+/// parameter.
+
+#include <gradnic/status.h>
+
+enum { GN_TRAIN_TEXT = 400 };  ///< bytes of a text, its zero included
+
+typedef struct gn_train_error {
+    char text[GN_TRAIN_TEXT];
+} gn_train_error;
+
+/// Fills `error`; a long text is cut. The arguments may refer to the old text.
+/// @return `status`, so that a failing function can return it
+gn_status gn_train_fail(gn_train_error *error, gn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
