@@ -19,10 +19,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 echo "== every kernel, beside memcpy (256 MiB, larger than any cache; 256 KiB; pieces of 1448 bytes)"
-"$gradnic" bench codec --kernel all --data all --memory 256M -r 11 -o "$work/kernels.json" "${files[@]}"
+"$gradnic" bench codec --kernel all --made all --memory 256M -r 11 --json="$work/kernels.json" "${files[@]}"
 echo
 echo "== beside other compressors, bound 2^-10 (64 MiB)"
-"$gradnic" bench codec --against all --data none --memory 64M -r 11 --seconds 4 -o "$work/peers.json" "${files[@]}"
+"$gradnic" bench codec --against all --made none --memory 64M -r 11 --time 4 --json="$work/peers.json" "${files[@]}"
 
 jq -n --slurpfile kernels "$work/kernels.json" --slurpfile peers "$work/peers.json" \
     '{benchmark: "codec.sh", environment: $kernels[0].environment, kernels: $kernels[0], peers: $peers[0]}' >"$work/all.json"

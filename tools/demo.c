@@ -13,6 +13,7 @@
 #include "tools/kit/beside.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/result_options.h"
 #include "tools/kit/units.h"
 
 enum { OPT_RATE = 0x100, OPT_STEPS, OPT_WORKERS, OPT_DATA, OPT_IN_PROCESS, OPT_QUICK, OPT_PORT, OPT_ENGINE };
@@ -36,23 +37,23 @@ static const char doc[] =
     "\n  gradients/   those gradients, .npy, one file a tensor\n";
 
 static const struct argp_option table[] = {
-    {"rate", OPT_RATE, "RATE", 0, "of every link, both directions (1gbit)", 0},
-    {"steps", OPT_STEPS, "N", 0, "of each training (450)", 0},
-    {"workers", OPT_WORKERS, "N", 0, "(4)", 0},
-    {"output", 'o', "DIR", 0, "folder for the results (out)", 0},
-    {"data", OPT_DATA, "DIR", 0, "MNIST's four files (the digits that come with gradnic)", 0},
+    {"rate", OPT_RATE, "RATE", 0, "speed of every link, both directions, as 200mbit, 1gbit (default 1gbit)", 0},
+    {"steps", OPT_STEPS, "N", 0, "steps of each training (default 450)", 0},
+    {"workers", OPT_WORKERS, "N", 0, "number of workers (default 4)", 0},
+    {"output", 'o', "DIR", 0, "folder for the results (default out)", 0},
+    {"data", OPT_DATA, "DIR", 0, "folder with MNIST's four files (default the digits that come with gradnic)", 0},
     {"in-process", OPT_IN_PROCESS, 0, 0,
      "no namespaces and no TUN devices: the packet transform inside of the workers, modelled links", 0},
     {"quick", OPT_QUICK, 0, 0,
      "20 steps unless --steps says otherwise: shows that all works; what is learned in them means little", 0},
-    {"port", OPT_PORT, "PORT", 0, "where the workers meet (29500)", 0},
+    {"port", OPT_PORT, "PORT", 0, "TCP port where the workers meet (default 29500)", 0},
     {"engine", OPT_ENGINE, "NAME", 0,
-     "of the NICs (model). rtl and lockstep take all packets through the Verilog NIC in a simulator, lockstep beside "
-     "the model, "
-     "and stop at the first difference; being slow, they train a smaller network with two workers over 20mbit for 10 "
-     "steps "
-     "(--quick: 2), unless told otherwise",
+     "what transforms packets in the NICs: model, rtl or lockstep. rtl and lockstep take all packets through the "
+     "Verilog NIC in a simulator; lockstep also through the model, and it stops at the first difference. They are "
+     "slow: they train a smaller network with two workers over 20mbit for 10 steps (--quick: 2), unless other options "
+     "say otherwise (default model)",
      0},
+    GN_QUIET_OPTION(0),
     {0},
 };
 
@@ -138,15 +139,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPT_QUICK:
         d->quick = true;
         return 0;
+    case 'q':
+        hand_over("DEMO_QUIET", "-q");
+        return 0;
     case ARGP_KEY_INIT:
         take_engine(state, d, "model");
         hand_over("DEMO_PORT", "29500");
         hand_over("DEMO_OUT", "out");
         hand_over("DEMO_DATA", "");
         hand_over("DEMO_MODE", "");
+        hand_over("DEMO_QUIET", "");
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "'%s': no arguments are taken", arg);
+        argp_error(state, "'%s': no argument is wanted", arg);
         return 0;
     case ARGP_KEY_END:
         finish(state, d);

@@ -49,7 +49,7 @@ run_case() { # RATE SIZE NAME NIC ARGS
     before=$(busy) bytes=$(testbed_link_bytes)
     [ -z "$4" ] || sent_before=$(sent)
     # shellcheck disable=SC2086
-    ranks_start -b "$2" -e "$2" -n "$iterations" -w 1 --link "$1" --input "$gradients" --timeout 60s --json $5
+    ranks_start -b "$2" -e "$2" -n "$iterations" -w 1 --rate "$1" --input "$gradients" --timeout 60s --json $5
     ranks_wait
     ranks_good "$3"
     after=$(busy) bytes=$(($(testbed_link_bytes) - bytes))

@@ -20,7 +20,7 @@ class Capture
         if (!o.pcap_wire) return;
         gn_error error;
         check(gn_output_check_inputs(o.pcap_wire, &o.input, 1, &error), error);
-        check(gn_output_open(&output_, o.pcap_wire, o.force, &error), error);
+        check(gn_output_open(&output_, o.pcap_wire, o.result.force, &error), error);
         pcap_ = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, 262144, PCAP_TSTAMP_PRECISION_NANO);
         dumper_ = pcap_ ? pcap_dump_fopen(pcap_, gn_output_stream(output_)) : nullptr;
         if (!dumper_) throw std::runtime_error(std::string(o.pcap_wire) + ": the capture cannot be begun");
@@ -62,6 +62,20 @@ class Capture
     pcap_dumper_t *dumper_ = nullptr;
 };
 
+// The file of --json=FILE.
+struct Results {
+    explicit Results(const gn_sim_nic_options &o)
+    {
+        gn_error error;
+        if (gn_result_open(&file, &o.result, o.pcap_wire, &o.input, 1, &error)) throw std::runtime_error(error.text);
+    }
+    ~Results() { gn_result_abort(&file); }
+    Results(const Results &) = delete;
+    Results &operator=(const Results &) = delete;
+
+    gn_result_file file = {};
+};
+
 gn_sim_nic_options options;
 
 void simulate()
@@ -70,18 +84,19 @@ void simulate()
     sim::Traffic back;
     if (options.duplex) back = sim::turned(traffic);
     Capture capture(options);
+    Results results(options);
     gn_progress progress;
     sim::System system(
         "system", options, traffic, back, [&capture](const sim::LinkFrame &frame) { capture.add(frame); },
         [&progress](uint64_t frames) { gn_progress_update(&progress, frames); });
     gn_progress_start_units(&progress, options.input, "frames", traffic.frames.size() + back.frames.size(),
-                            options.quiet);
+                            options.result.quiet);
     sc_core::sc_start();
     gn_progress_end(&progress);
     if (!system.outcome.wrong.empty()) throw std::runtime_error(system.outcome.wrong);
     if (!system.finished()) throw std::runtime_error("the simulation ran out of events");
     capture.commit();
-    sim::print_report(system.outcome, options, options.duplex ? 2 : 1);
+    sim::print_report(system.outcome, options, options.duplex ? 2 : 1, results.file);
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ static void print_setup(const gn_sim_nic_options &o)
         printf(", no compression");
     else
         printf(", %s %s", gn_profile_name(o.rules[0].codec.profile), gn_human_bound(o.rules[0].codec.bound_exp).s);
-    printf("; MTU %u\n", o.mtu);
+    printf("; MTU %u\n", o.host_mtu);
 }
 
 // Rows of the table: a title and a cell for each direction.
@@ -251,22 +251,19 @@ static json_t *counters_json(const Counters &counters, const std::vector<Counter
 
 static json_t *setup_json(const gn_sim_nic_options &o)
 {
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s}", "input", o.input,
-                     "model", o.rtl ? "rtl" : "behavioural", "rate_bit_s", gn_json_count(o.rate), "clock_hz",
-                     gn_json_count(o.clock_hz), "clock_b_hz", gn_json_count(o.clock_b_hz), "mtu",
-                     static_cast<int>(o.mtu), "profile", o.bypass ? "none" : gn_profile_name(o.rules[0].codec.profile),
-                     "bound_exp", o.bypass ? json_null() : json_integer(o.rules[0].codec.bound_exp), "delay_ns",
-                     gn_json_count(o.delay_ns), "loss", gn_json_real(o.loss), "corrupt", gn_json_real(o.corrupt),
-                     "seed", gn_json_count(o.seed), "fifo_bytes", gn_json_count(o.fifo_bytes), "duplex", o.duplex,
-                     "transport", o.tcp ? "tcp" : "udp");
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s}", "input", o.input, "model",
+        o.rtl ? "rtl" : "behavioural", "rate_bit_s", gn_json_count(o.rate), "clock_hz", gn_json_count(o.clock_hz),
+        "clock_b_hz", gn_json_count(o.clock_b_hz), "mtu", static_cast<int>(o.host_mtu), "profile",
+        o.bypass ? "none" : gn_profile_name(o.rules[0].codec.profile), "bound_exp",
+        o.bypass ? json_null() : json_integer(o.rules[0].codec.bound_exp), "delay_ns", gn_json_count(o.delay_ns),
+        "loss", gn_json_real(o.loss), "corrupt", gn_json_real(o.corrupt), "seed", gn_json_count(o.seed), "fifo_bytes",
+        gn_json_count(o.fifo_bytes), "duplex", o.duplex, "transport", o.tcp ? "tcp" : "udp");
 }
 
-void print_report(const Outcome &outcome, const gn_sim_nic_options &o, size_t directions)
+void print_report(const Outcome &outcome, const gn_sim_nic_options &o, size_t directions, gn_result_file &file)
 {
-    if (!o.json) {
-        print_table(outcome, o, directions);
-        return;
-    }
+    if (!o.result.json) print_table(outcome, o, directions);
     json_t *list = json_array(), *nics = json_array();
     for (size_t i = 0; i < directions; i++) json_array_append_new(list, direction_json(outcome.directions[i], o));
     for (size_t i = 0; i < 2; i++)
@@ -276,7 +273,7 @@ void print_report(const Outcome &outcome, const gn_sim_nic_options &o, size_t di
     json_t *all = json_pack("{s:o, s:o, s:o, s:o}", "environment", gn_json_environment(), "setup", setup_json(o),
                             "directions", list, "nics", nics);
     gn_error error;
-    if (gn_json_print(all, stdout, &error)) throw std::runtime_error(error.text);
+    if (gn_result_write(&file, &o.result, all, stdout, &error)) throw std::runtime_error(error.text);
 }
 
 }  // namespace sim

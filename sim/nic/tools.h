@@ -10,6 +10,7 @@ extern "C" {
 #include "tools/kit/json.h"
 #include "tools/kit/output.h"
 #include "tools/kit/progress.h"
+#include "tools/kit/result_options.h"
 #include "tools/kit/table.h"
 #include "tools/kit/units.h"
 #include "tools/sim/nic_options.h"

@@ -113,7 +113,7 @@ static Traffic from_gradients(const gn_sim_nic_options &o)
 
     Traffic traffic;
     PacketMaker maker(o.tcp, o.rules[0]);
-    size_t room = o.mtu - maker.headers();
+    size_t room = o.host_mtu - maker.headers();
     if (!o.tcp) room = room / 4 * 4;  // a datagram holds whole values; a segment need not
     if (o.tcp) traffic.frames.push_back({maker.make(nullptr, 0, GN_TCP_SYN), 0});
     Bytes payload;
@@ -150,7 +150,7 @@ static Bytes framed(int link_type, const uint8_t *bytes, size_t length)
 static void check_frame(const gn_sim_nic_options &o, size_t number, const pcap_pkthdr &header, const Bytes &frame)
 {
     const size_t offset = gn_frame_ethernet_offset(frame.data(), frame.size());
-    const size_t most = (offset ? offset : ETHERNET_HEADER_BYTES + VLAN_TAG) + o.mtu;
+    const size_t most = (offset ? offset : ETHERNET_HEADER_BYTES + VLAN_TAG) + o.host_mtu;
     if (header.caplen < header.len)
         refuse(o, number,
                "was captured with " + std::to_string(header.caplen) + " of its " + std::to_string(header.len) +
@@ -158,11 +158,12 @@ static void check_frame(const gn_sim_nic_options &o, size_t number, const pcap_p
     if (frame.size() < ETHERNET_HEADER_BYTES)
         refuse(o, number, "has " + std::to_string(frame.size()) + " bytes, less than an Ethernet header");
     if (frame.size() > most)
-        refuse(o, number,
-               "has " + std::to_string(frame.size()) + " bytes, more than --mtu " + std::to_string(o.mtu) +
-                   " allows: give a larger --mtu (a second VLAN tag counts); large segments cannot be sent: capture "
-                   "behind the NIC, or with "
-                   "offloads off");
+        refuse(
+            o, number,
+            "has " + std::to_string(frame.size()) + " bytes, more than --host-mtu " + std::to_string(o.host_mtu) +
+                " allows: give a larger --host-mtu (a second VLAN tag counts); large segments cannot be sent: capture "
+                "behind the NIC, or with "
+                "offloads off");
 }
 
 // The file is closed with the capture.

@@ -94,7 +94,7 @@ expect 1 "standard input: empty" bash -c '"$GRADNIC" compress - </dev/null'
 
 # Nothing is overwritten without -f; -f keeps the old file until the new one is complete.
 cp a.f32.gn keep
-expect 1 "gradnic compress: a.f32.gn: exists already; -f overwrites it" "$GRADNIC" compress -k 6 a.f32
+expect 1 "gradnic compress: a.f32.gn: exists already; --force overwrites it" "$GRADNIC" compress -k 6 a.f32
 same a.f32.gn keep
 head -c 1001 a.f32 >cut.f32
 expect 1 "cut.f32: byte 1000: ends within a value (1 of its 4 bytes)" "$GRADNIC" compress -f -o a.f32.gn cut.f32

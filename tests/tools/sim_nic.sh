@@ -63,7 +63,7 @@ sim --json -i "$gradients" --size 8K --loss 100% >r.json
 holds r.json '$d.frames.delivered == 0 and $d.goodput_bit_s == 0 and $d.seconds > 0 and $d.latency_ns.max == null'
 
 # Both ways at once; segments that begin within values; more rules than one, of which the second matches.
-sim --json -i "$gradients" --size 64K --duplex --transport tcp --mtu 1501 >r.json
+sim --json -i "$gradients" --size 64K --duplex --transport tcp --host-mtu 1501 >r.json
 holds r.json '[.directions[].goodput_bit_s] | length == 2 and min > 15e9'
 holds r.json '.nics | map(.transmit.stored_no_syn == 0 and .transmit.rule0_compressed > 40 and .transmit.pass_empty == 1) | all'
 sim --json -i "$gradients" --size 32K --rule tos=0x30 --rule tos=0x28,profile=lattice,k=8 >r.json
@@ -116,7 +116,7 @@ expect 2 "no argument is wanted" sim "$gradients"
 expect 2 "is not a rate" sim -i x --rate fast
 expect 2 "--rate: 1tbit is outside" sim -i x --rate 1tbit
 expect 2 "--clock: '100' is not a frequency" sim -i x --clock 100
-expect 2 "--mtu: 60 is outside" sim -i x --mtu 60
+expect 2 "--host-mtu: 60 is outside" sim -i x --host-mtu 60
 expect 2 "'gates' is neither behavioural nor rtl" sim -i x --model gates
 expect 2 "is not a probability" sim -i x --loss 2
 expect 2 "--fifo: 1K is outside" sim -i x --fifo 1K
@@ -126,7 +126,7 @@ expect 2 "more than 4 rules" sim -i x --rule k=1 --rule k=2 --rule k=3 --rule k=
 expect 1 "nothing.npy: No such file" sim -i nothing.npy
 expect 1 "is no capture, and has no time stamps" sim -i random.f32 --pace stamps
 expect 1 "is a capture; --size is for gradients" sim -i "$captures/plain.pcap" --size 4K
-expect 1 "frame 18 has 7306 bytes, more than --mtu 1500 allows" sim -i "$captures/offload.pcap" --pcap-wire x.pcap
+expect 1 "frame 18 has 7306 bytes, more than --host-mtu 1500 allows" sim -i "$captures/offload.pcap" --pcap-wire x.pcap
 mkfifo pipe
 expect 1 "pipe: a pipe can be read only once" sim -i pipe
 expect 1 "wire.pcap: exists" sim -i random.f32 --pcap-wire wire.pcap

@@ -29,7 +29,7 @@ ranks() {
     local name=$1 i
     shift
     for i in 0 1 2 3; do
-        "$GRADNIC" bench allreduce --rank "$i" --size 4 --rendezvous "file://$PWD/$name" -b 64M -e 64M -n 1000 -w 0 -c 0 \
+        "$GRADNIC" bench allreduce --rank "$i" --world-size 4 --rendezvous "file://$PWD/$name" -b 64M -e 64M -n 1000 -w 0 -c 0 \
             --algorithm switch --switch "$host:$((7003 + i / 2))" "$@" >"$name$i.out" 2>"$name$i.err" &
         rank[i]=$!
         pids+=($!)
@@ -103,9 +103,9 @@ done
 # Who is deaf answers all the same: it is the one whose part is missing further up.
 start top 7011
 start hears 7012 --parent "$host:7011"
-start deaf 7013 --parent "$host:7011" --drop 100%
+start deaf 7013 --parent "$host:7011" --loss 100%
 for i in 0 1 2 3; do
-    "$GRADNIC" bench allreduce --rank "$i" --size 4 --rendezvous "file://$PWD/deafness" -b 64K -e 64K --timeout 3s --algorithm switch \
+    "$GRADNIC" bench allreduce --rank "$i" --world-size 4 --rendezvous "file://$PWD/deafness" -b 64K -e 64K --timeout 3s --algorithm switch \
         --switch "$host:$((7012 + i / 2))" >"deaf$i.out" 2>"deaf$i.err" &
     rank[i]=$!
     pids+=($!)

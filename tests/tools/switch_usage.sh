@@ -30,9 +30,9 @@ wrong "--parent 127.0.0.1:7 is this switch itself, which listens on 127.0.0.1:7"
 wrong "--ps localhost:7 is this switch itself, which listens on 127.0.0.1:7" --mode shared --ps localhost:7
 wrong "--user: no user 'no such' on this host" --user 'no such'
 expect 2 "--user: no user 'no such' on this host" timeout 10 "$GRADNIC" nic --user 'no such'
-wrong "--drop sideways:2%: before the colon there is in (from the workers) or out (to them)" --drop sideways:2%
-wrong "--drop: 'much' is not a probability" --drop in:much
-wrong "--drop: 'in:' has no value after the colon" --drop in:
+wrong "--loss sideways:2%: before the colon there is in (from the workers) or out (to them)" --loss sideways:2%
+wrong "--loss: 'much' is not a probability" --loss in:much
+wrong "--loss: 'in:' has no value after the colon" --loss in:
 wrong "--jitter: 'out:' has no value after the colon" --jitter out:
 wrong "--delay 1h: at most 10s" --delay 1h
 wrong "--jitter 10001ms: at most 10s" --jitter out:10001ms
@@ -68,7 +68,7 @@ needless "--scale-target goes with --scale auto" --scale-target 0 -p dense
 needless "--no-quantise leaves nothing for the profile to do with --algorithm switch" -p dense --no-quantise "${switched[@]}"
 needless "--bound needs another --profile than none" -k 10 -p none
 needless "--bound needs another --profile than none" -p none -k 10 "${switched[@]}"
-expect 2 "--bound needs another --profile than none" timeout 10 "$GRADNIC" train -d "$SOURCE/tests/data" -N 1 -p none -k 10
+expect 2 "--bound needs another --profile than none" timeout 10 "$GRADNIC" train --data "$SOURCE/tests/data" -N 1 -p none -k 10
 expect 2 "--json or --prometheus, not both" "$GRADNIC" switch stats --json --prometheus
 expect 2 "--json or --prometheus, not both" "$GRADNIC" nic stats --json --prometheus
 # An address of its own, where nobody else listens.

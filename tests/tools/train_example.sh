@@ -16,7 +16,7 @@ RANK=1 "$EXAMPLE" "${files[@]}" 20 >rank1.txt &
 RANK=0 "$EXAMPLE" "${files[@]}" 20 >rank0.txt || fail "rank 0 failed"
 wait $! || fail "rank 1 failed"
 [ ! -s rank1.txt ] || fail "rank 1 speaks, too: $(cat rank1.txt)"
-"$GRADNIC" train --data "$digits" -N 2 -p dense -k 10 --feedback --steps 20 -q --json train.json
+"$GRADNIC" train --data "$digits" -N 2 -p dense -k 10 --feedback --steps 20 -q --json=train.json
 [ "$(sed -n 's/.* weights //p' rank0.txt)" = "$(jq -r .weights train.json)" ] || fail "other weights: $(cat rank0.txt)"
 
 expect 2 "usage: " "$EXAMPLE"

@@ -185,7 +185,7 @@ START_TEST(output_appears_when_complete)
     ck_assert_int_ne(access("a", F_OK), 0);
     ck_assert_int_eq(gn_output_commit(out, &error), GN_OK);
     ck_content("a", "one");
-    ck_assert_fails(gn_output_open(&out, "a", false, &error), "a: exists already; -f overwrites it");
+    ck_assert_fails(gn_output_open(&out, "a", false, &error), "a: exists already; --force overwrites it");
     ck_content("a", "one");
     gn_output_abort(open_and_write("a", true, "two"));
     ck_content("a", "one");

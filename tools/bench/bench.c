@@ -8,7 +8,7 @@ static const gn_command benchmarks[] = {
     {"codec", gn_command_bench_codec, "compress and decompress values in memory"},
     {"allreduce", gn_command_bench_allreduce, "the exchange, as nccl-tests show it"},
     {"switch", gn_command_bench_switch, "the switch's core alone: values added a second"},
-    {"nic", gn_command_bench_nic, "a stream of gradients, or round trips, from host to host"},
+    {"nic", gn_command_bench_nic, "a flow of gradients, or round trips, from host to host"},
     {0},
 };
 

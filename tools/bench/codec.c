@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "bench.h"
+#include "net/clock.h"
 #include "results.h"
 #include "tools/files/file_options.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/codec_options.h"
 #include "tools/kit/command.h"
 #include "tools/kit/json.h"
+#include "tools/kit/old_names.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/units.h"
 
@@ -25,9 +27,9 @@ enum {
     PACKET = 362
 };
 
-typedef enum case_size { SIZE_CACHE, SIZE_PACKET, SIZE_MEMORY, SIZE_COUNT } case_size;
+typedef enum value_layout { LAYOUT_CACHE, LAYOUT_PACKET, LAYOUT_MEMORY, LAYOUTS } value_layout;
 
-static const char *const size_names[SIZE_COUNT] = {"cache", "packet", "memory"};
+static const char *const layout_names[LAYOUTS] = {"cache", "packet", "memory"};
 
 typedef struct options {
     gn_profile profiles[GN_PROFILE_COUNT];
@@ -36,40 +38,57 @@ typedef struct options {
     size_t bound_count;
     const char *kernels[KERNELS_MAX];
     size_t kernel_count;
-    bool data[GN_BENCH_FILES];
-    bool sizes[SIZE_COUNT];
+    bool made[GN_BENCH_FILES];
+    bool layouts[LAYOUTS];
     gn_rival_choice rivals[GN_RIVALS_MAX];
     size_t rival_count;
-    uint64_t memory, repetitions, seconds;
-    bool data_given;
+    uint64_t memory, rounds, time_ns;
+    bool made_given;
     gn_file_options file;
     char **files;
     size_t file_count;
 } options;
 
-enum { OPTION_KERNEL = 256, OPTION_DATA, OPTION_SIZE, OPTION_MEMORY, OPTION_AGAINST, OPTION_SECONDS };
+enum { OPTION_KERNEL = 256, OPTION_MADE, OPTION_LAYOUT, OPTION_MEMORY, OPTION_AGAINST };
+enum { OLD_DATA = 0x180, OLD_SIZE, OLD_SECONDS, OLD_REPETITIONS };
 
 static const struct argp_option option_table[] = {
-    {"profile", 'p', "PROFILES", 0, "list of profiles, or all (default)", 0},
-    {"bound", 'k', "K,...", 0, "error bounds 2^-K (default 10)", 0},
-    {"kernel", OPTION_KERNEL, "NAMES", 0,
-     "list of kernels (" GN_KERNEL_NAMES "), or all; auto, the default, is the fastest", 0},
-    {"data", OPTION_DATA, "NAMES", 0,
+    {"profile", 'p', "LIST", 0, "profiles, as dense,lattice: dense, lattice, paper, or all (default all)", 0},
+    {"bound", 'k', "LIST", 0, "error bounds 2^-K, as 6,8,10 (default 10)", 0},
+    {"kernel", OPTION_KERNEL, "LIST", 0,
+     "codec kernels (" GN_KERNEL_NAMES "), or all; auto is the fastest (default auto)", 0},
+    {"made", OPTION_MADE, "LIST", 0,
      "made values: zero; tiny (below the bound); mixed (0, 8 and 16 bits at random); raw (mixed, with 32 bits too); "
-     "16bit; 32bit; all (default where no FILE is given); none",
+     "16bit; 32bit; all; none (default all, with FILEs none)",
      0},
-    {"size", OPTION_SIZE, "NAMES", 0,
-     "list of: cache (256 KiB at once), packet (256 KiB in pieces of 1448 bytes), memory (see --memory); all (default)",
+    {"layout", OPTION_LAYOUT, "LIST", 0,
+     "how values lie: cache (256 KiB in one piece), packet (256 KiB in pieces of 1448 bytes), memory (see --memory), "
+     "or all (default all)",
      0},
-    {"memory", OPTION_MEMORY, "BYTES", 0, "of values for the size memory (default 256M)", 0},
-    {"against", OPTION_AGAINST, "RIVALS", 0, "other compressors, as zstd:1,lz4,zfp; all; none (default)", 0},
-    {"repetitions", 'r', "N", 0, "results are medians of N (default 15)", 0},
-    {"seconds", OPTION_SECONDS, "N", 0, "do not repeat a compressor more than 3 times after N seconds (default 5)", 0},
-    {"json", GN_OPTION_JSON, 0, 0, "print JSON, not a table", 0},
-    {"output", 'o', "FILE", 0, "write JSON to FILE, besides what is printed", 0},
-    {"force", 'f', 0, 0, "overwrite FILE", 0},
+    {"memory", OPTION_MEMORY, "SIZE", 0, "bytes of values in the layout memory (default 256M)", 0},
+    {"against", OPTION_AGAINST, "LIST", 0,
+     "other compressors to compare with, as zstd:1,lz4,zfp; all; none (default none)", 0},
+    {"rounds", 'r', "N", 0, "results are medians of N rounds (default 15)", 0},
+    {"time", 't', "TIME", 0,
+     "measure a compressor in no more than 3 rounds once it has taken so long; a plain number is seconds (default 5s)",
+     0},
+    GN_FORCE_OPTION(0),
+    GN_QUIET_OPTION(0),
+    GN_JSON_OPTION(0),
+    GN_OLD_NAME("data", OLD_DATA, "NAMES"),
+    GN_OLD_NAME("size", OLD_SIZE, "NAMES"),
+    GN_OLD_NAME("seconds", OLD_SECONDS, "N"),
+    GN_OLD_NAME("repetitions", OLD_REPETITIONS, "N"),
+    GN_OLD_NAME("output", 'o', "FILE"),
     {0},
 };
+
+static const gn_old_name old_names[] = {{OLD_DATA, OPTION_MADE, "--data", NULL},
+                                        {OLD_SIZE, OPTION_LAYOUT, "--size", NULL},
+                                        {OLD_SECONDS, 't', "--seconds", NULL},
+                                        {OLD_REPETITIONS, 'r', "--repetitions", NULL},
+                                        {'o', GN_OPTION_JSON, "--output FILE", "--json=FILE"},
+                                        {0}};
 
 static void parse_kernels(struct argp_state *state, int key, options *o, const char *text)
 {
@@ -99,18 +118,19 @@ static void finish(struct argp_state *state, options *o)
     for (size_t p = 0; p < o->profile_count; p++)
         for (size_t b = 0; b < o->bound_count; b++)
             gn_option_check(state, 'k', gn_check_bound(o->profiles[p], o->bounds[b], &error), &error);
-    if (!o->data_given && !o->file_count) memset(o->data, 1, sizeof o->data);
+    if (!o->made_given && !o->file_count) memset(o->made, 1, sizeof o->made);
     bool any = o->file_count > 0;
-    for (int d = 0; d < GN_BENCH_FILES; d++) any |= o->data[d];
-    if (!any) argp_error(state, "--data none needs a FILE");
+    for (int d = 0; d < GN_BENCH_FILES; d++) any |= o->made[d];
+    if (!any) argp_error(state, "--made none needs a FILE");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     gn_error error;
     options *o = state->input;
-    const char *data_names[GN_BENCH_FILES];
-    for (gn_bench_data d = 0; d < GN_BENCH_FILES; d++) data_names[d] = gn_bench_data_name(d);
+    const char *made_names[GN_BENCH_FILES];
+    for (gn_bench_data d = 0; d < GN_BENCH_FILES; d++) made_names[d] = gn_bench_data_name(d);
+    key = gn_option_current(state, key, old_names);
     switch (key) {
     case 'p':
         gn_option_check(state, key, gn_parse_profiles(arg, o->profiles, &o->profile_count, &error), &error);
@@ -121,12 +141,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case OPTION_KERNEL:
         parse_kernels(state, key, o, arg);
         break;
-    case OPTION_DATA:
-        gn_option_words(state, key, arg, data_names, GN_BENCH_FILES, o->data);
-        o->data_given = true;
+    case OPTION_MADE:
+        gn_option_words(state, key, arg, made_names, GN_BENCH_FILES, o->made);
+        o->made_given = true;
         break;
-    case OPTION_SIZE:
-        gn_option_words(state, key, arg, size_names, SIZE_COUNT, o->sizes);
+    case OPTION_LAYOUT:
+        gn_option_words(state, key, arg, layout_names, LAYOUTS, o->layouts);
         break;
     case OPTION_MEMORY:
         o->memory = gn_option_size(state, key, arg, 2 << 10, UINT64_C(64) << 30);
@@ -135,10 +155,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         gn_option_check(state, key, gn_parse_rivals(arg, o->rivals, &o->rival_count, &error), &error);
         break;
     case 'r':
-        o->repetitions = gn_option_number(state, key, arg, 1, 1000);
+        o->rounds = gn_option_number(state, key, arg, 1, 1000);
         break;
-    case OPTION_SECONDS:
-        o->seconds = gn_option_number(state, key, arg, 0, 3600);
+    case 't':
+        o->time_ns = gn_option_time(state, key, arg);
         break;
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
@@ -187,7 +207,7 @@ static gn_status load_files(bench *b, gn_error *error)
 
 static void print_header(const bench *b)
 {
-    if (b->o->file.json) return;
+    if (b->o->file.result.json) return;
     printf("compress, decompress: uncompressed bytes per second of CPU time; x: times memcpy's of the same pieces; "
            "C/8, D/8:\n"
            "ticks of the time stamp counter per 8 values, compressing and decompressing; medians\n\n");
@@ -195,7 +215,7 @@ static void print_header(const bench *b)
            "ratio", "comp GB/s", "x", "deco GB/s", "x", "C/8", "D/8", "max error");
 }
 
-static void report(bench *b, const char *data, case_size size, const gn_bench_case *c, const gn_bench_subject *s,
+static void report(bench *b, const char *data, value_layout layout, const gn_bench_case *c, const gn_bench_subject *s,
                    double copy)
 {
     double bytes = (double)c->count * 4, groups = (double)c->count / 8;
@@ -203,7 +223,7 @@ static void report(bench *b, const char *data, case_size size, const gn_bench_ca
            decompress = bytes / s->decompress_seconds;
     json_array_append_new(
         b->results, json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i}",
-                              "data", data, "size", size_names[size], "codec", s->name, "k",
+                              "data", data, "size", layout_names[layout], "codec", s->name, "k",
                               s->bounded ? json_integer(s->bound_exp) : json_null(), "kernel", s->kernel, "values",
                               (json_int_t)c->count, "piece", (json_int_t)c->piece, "ratio", gn_json_real(ratio),
                               "compress_bytes_per_second", gn_json_real(compress), "decompress_bytes_per_second",
@@ -213,10 +233,10 @@ static void report(bench *b, const char *data, case_size size, const gn_bench_ca
                               "compress_ticks_per_8", gn_json_real(s->compress_ticks / groups),
                               "decompress_ticks_per_8", gn_json_real(s->decompress_ticks / groups), "max_error",
                               gn_json_real(s->max_error), "repetitions", (int)s->repetitions));
-    if (b->o->file.json) return;
+    if (b->o->file.result.json) return;
     char k[16] = "";
     if (s->bounded) snprintf(k, sizeof k, "%d", s->bound_exp);
-    printf("%-6s %-7s %-9s %4s %-7s %7.2f %9.2f %6.2f %9.2f %6.2f %6.1f %6.1f %10.3g\n", data, size_names[size],
+    printf("%-6s %-7s %-9s %4s %-7s %7.2f %9.2f %6.2f %9.2f %6.2f %6.1f %6.1f %10.3g\n", data, layout_names[layout],
            s->name, k, s->kernel, ratio, compress * 1e-9, copy / s->compress_seconds, decompress * 1e-9,
            copy / s->decompress_seconds, s->compress_ticks / groups, s->decompress_ticks / groups, s->max_error);
     fflush(stdout);
@@ -242,7 +262,8 @@ static size_t make_subjects(bench *b, const gn_profile *profiles, size_t profile
         bool bounded = !o->rivals[i].rival->lossless;
         if (!bounded && !lossless) continue;
         if (bounded && !finite) {  // a block of zfp has one exponent
-            if (!b->noted) gn_cli_note(b->program, "%s: data not finite, left out", o->rivals[i].name);
+            if (!b->noted && !o->file.result.quiet)
+                gn_cli_note(b->program, "%s: data not finite, left out", o->rivals[i].name);
             b->noted = true;
             continue;
         }
@@ -253,15 +274,15 @@ static size_t make_subjects(bench *b, const gn_profile *profiles, size_t profile
     return n;
 }
 
-static gn_status run_case(bench *b, gn_bench_data data, case_size size, gn_bench_subject *subjects,
+static gn_status run_case(bench *b, gn_bench_data data, value_layout layout, gn_bench_subject *subjects,
                           size_t subject_count, gn_error *error)
 {
     gn_bench_case c = {.values = b->values, .back = b->back, .packed = b->packed, .packed_bytes = b->packed_bytes};
-    c.count = size == SIZE_MEMORY ? b->o->memory / 4 : CACHED;
-    c.piece = size == SIZE_PACKET ? PACKET : c.count;
+    c.count = layout == LAYOUT_MEMORY ? b->o->memory / 4 : CACHED;
+    c.piece = layout == LAYOUT_PACKET ? PACKET : c.count;
     c.count -= c.count % c.piece;
-    c.repetitions = (unsigned)b->o->repetitions;
-    c.seconds = (double)b->o->seconds;
+    c.repetitions = (unsigned)b->o->rounds;
+    c.seconds = gn_seconds(b->o->time_ns);
     for (size_t i = 0; i < subject_count; i++) {
         size_t bound = gn_bench_bound(&subjects[i], c.piece);
         if (bound > c.packed_stride) c.packed_stride = bound;
@@ -277,7 +298,7 @@ static gn_status run_case(bench *b, gn_bench_data data, case_size size, gn_bench
     double copy = 0;
     gn_status wrong = gn_bench_run(&c, subjects, subject_count, &copy, error);
     if (wrong) return wrong;
-    for (size_t i = 0; i < subject_count; i++) report(b, gn_bench_data_name(data), size, &c, &subjects[i], copy);
+    for (size_t i = 0; i < subject_count; i++) report(b, gn_bench_data_name(data), layout, &c, &subjects[i], copy);
     return GN_OK;
 }
 
@@ -288,21 +309,21 @@ static bool all_finite(const float *values, size_t count)
     return true;
 }
 
-static gn_status run_sizes(bench *b, gn_bench_data data, const gn_profile *profiles, size_t profile_count, size_t bound,
-                           gn_error *error)
+static gn_status run_layouts(bench *b, gn_bench_data data, const gn_profile *profiles, size_t profile_count,
+                             size_t bound, gn_error *error)
 {
     int k = b->o->bounds[bound];
     gn_bench_subject subjects[SUBJECTS_MAX];
     gn_status wrong = GN_OK;
     gn_codec codec;
     gn_codec_init(&codec, profiles[0], k);
-    size_t most = b->o->memory / 4 > CACHED && b->o->sizes[SIZE_MEMORY] ? b->o->memory / 4 : CACHED;
+    size_t most = b->o->memory / 4 > CACHED && b->o->layouts[LAYOUT_MEMORY] ? b->o->memory / 4 : CACHED;
     gn_bench_fill(data, &codec, b->file, b->file_count, b->values, most);
     // what is lossless gives the same with every bound, for the same values
     const bool lossless = bound == 0 || data != GN_BENCH_FILES;
     size_t n = make_subjects(b, profiles, profile_count, k, lossless, all_finite(b->values, most), subjects);
-    for (case_size size = 0; size < SIZE_COUNT && !wrong; size++)
-        if (b->o->sizes[size]) wrong = run_case(b, data, size, subjects, n, error);
+    for (value_layout layout = 0; layout < LAYOUTS && !wrong; layout++)
+        if (b->o->layouts[layout]) wrong = run_case(b, data, layout, subjects, n, error);
     for (size_t i = 0; i < n; i++) gn_rival_context_free(subjects[i].rival);
     return wrong;
 }
@@ -318,7 +339,7 @@ static gn_status run_made(bench *b, gn_bench_data data, size_t bound, gn_error *
         size_t count = 0;
         for (size_t p = 0; p < o->profile_count; p++)
             if ((o->profiles[p] == GN_PAPER) == paper) profiles[count++] = o->profiles[p];
-        if (count) wrong = run_sizes(b, data, profiles, count, bound, error);
+        if (count) wrong = run_layouts(b, data, profiles, count, bound, error);
     }
     return wrong;
 }
@@ -328,7 +349,7 @@ static gn_status run_all(void *context, gn_error *error)
     bench *b = context;
     const options *o = b->o;
     gn_status wrong = load_files(b, error);
-    size_t most = o->memory / 4 > CACHED && o->sizes[SIZE_MEMORY] ? o->memory / 4 : CACHED;
+    size_t most = o->memory / 4 > CACHED && o->layouts[LAYOUT_MEMORY] ? o->memory / 4 : CACHED;
     b->values = malloc(most * sizeof *b->values);
     b->back = malloc(most * sizeof *b->back);
     b->packed_bytes = calloc(CACHED / PACKET + 1, sizeof *b->packed_bytes);
@@ -336,9 +357,9 @@ static gn_status run_all(void *context, gn_error *error)
     if (!wrong && (!b->values || !b->back || !b->packed_bytes || !b->results)) wrong = gn_fail_memory(error);
     if (!wrong) print_header(b);
     for (size_t k = 0; k < o->bound_count; k++) {
-        if (b->file_count && !wrong) wrong = run_sizes(b, GN_BENCH_FILES, o->profiles, o->profile_count, k, error);
+        if (b->file_count && !wrong) wrong = run_layouts(b, GN_BENCH_FILES, o->profiles, o->profile_count, k, error);
         for (gn_bench_data data = 0; data < GN_BENCH_FILES; data++)
-            if (o->data[data] && !wrong) wrong = run_made(b, data, k, error);
+            if (o->made[data] && !wrong) wrong = run_made(b, data, k, error);
     }
     return wrong;
 }
@@ -357,18 +378,17 @@ int gn_command_bench_codec(int argc, char **argv)
         parse_option,
         "[FILE...]",
         "Measures compression and decompression in memory, on one core, of made values and of those in FILEs (.npy, "
-        ".f32, .gn, "
-        "also .gz; repeated until there are enough), beside memcpy and other compressors in the same run. Whatever is "
-        "decompressed is compared with what went in.",
+        ".f32, .gn, also .gz; repeated until there are enough). memcpy and other compressors are measured in the same "
+        "run. Everything that is decompressed is compared with what went in.",
         NULL,
         NULL,
         NULL};
     options o = {.bounds = {10},
                  .bound_count = 1,
                  .memory = 256 << 20,
-                 .repetitions = 15,
-                 .seconds = 5,
-                 .sizes = {true, true, true}};
+                 .rounds = 15,
+                 .time_ns = 5 * GN_SECOND,
+                 .layouts = {true, true, true}};
     gn_codec fastest;
     gn_parse_profiles("all", o.profiles, &o.profile_count, &error);
     gn_codec_init(&fastest, GN_DENSE, 10);
@@ -378,7 +398,7 @@ int gn_command_bench_codec(int argc, char **argv)
     bench b = {.o = &o, .program = argv[0]};
     const int status = gn_bench_report(&(gn_bench){.name = "codec",
                                                    .program = argv[0],
-                                                   .file = &o.file,
+                                                   .options = &o.file.result,
                                                    .files = o.files,
                                                    .file_count = o.file_count,
                                                    .run = run_all,

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_BENCH_NIC_H
 #define GRADNIC_TOOLS_BENCH_NIC_H
-/// `gradnic bench nic`: a stream of real gradients from host to host, measured and checked.
+/// `gradnic bench nic`: a flow of real gradients from host to host, measured and checked.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/kit/result_options.h"
+
 typedef struct gn_bench_nic {
-    const char *program, *host, *file;
-    uint16_t port;  ///< streams; port + 1: echo
+    const char *program, *host, *input;
+    uint16_t port;  ///< flows; port + 1: echo
     int tos;
-    double seconds;
-    uint64_t round_trip, count;  ///< bytes there and back, and how often; round_trip 0: a stream
+    uint64_t time_ns;
+    uint64_t round_trip, count;  ///< bytes there and back, and how often; round_trip 0: a flow
     double bound;                ///< the server: largest error allowed
-    int serve, once, json, ipv6;
-    float *values;  ///< of the file, sent again and again
+    bool serve, once;
+    gn_result_options result;
+    gn_result_file file;  ///< the client's
+    float *values;        ///< of the input, sent again and again
     size_t value_count;
 } gn_bench_nic;
 

@@ -78,20 +78,16 @@ static json_t *read_verdict(int fd)
     return json_loadb(text, length, 0, NULL);
 }
 
-static int report(const gn_bench_nic *b, json_t *result, const char *line)
+static int report(gn_bench_nic *b, json_t *result, const char *line)
 {
     gn_error error;
-    if (!b->json) {
-        puts(line);
-        json_decref(result);
-        return GN_EXIT_OK;
-    }
-    gn_status wrong = gn_json_print(result, stdout, &error);
+    if (!b->result.json) puts(line);
+    const gn_status wrong = gn_result_write(&b->file, &b->result, result, stdout, &error);
     if (wrong) gn_cli_error(b->program, "%s", error.text);
     return wrong ? GN_EXIT_FAILED : GN_EXIT_OK;
 }
 
-static int finish_stream(const gn_bench_nic *b, int fd, uint64_t sent, double started)
+static int finish_flow(gn_bench_nic *b, int fd, uint64_t sent, double started)
 {
     char line[160];
     shutdown(fd, SHUT_WR);
@@ -110,7 +106,7 @@ static int finish_stream(const gn_bench_nic *b, int fd, uint64_t sent, double st
     return report(b, verdict, line);
 }
 
-static int run_stream(const gn_bench_nic *b)
+static int run_flow(gn_bench_nic *b)
 {
     const int fd = connect_to(b, b->port);
     if (fd < 0) return GN_EXIT_FAILED;
@@ -118,7 +114,7 @@ static int run_stream(const gn_bench_nic *b)
     const double started = now();
     uint64_t sent = 0;
     int status = GN_EXIT_FAILED;
-    while (now() - started < b->seconds) {
+    while (now() - started < gn_seconds(b->time_ns)) {
         const size_t at = sent % bytes, rest = bytes - at,
                      chunk = rest < GN_BENCH_NIC_CHUNK ? rest : GN_BENCH_NIC_CHUNK;
         if (!send_all(fd, (const char *)b->values + at, chunk)) {
@@ -127,7 +123,7 @@ static int run_stream(const gn_bench_nic *b)
         }
         sent += chunk;
     }
-    status = finish_stream(b, fd, sent, started);
+    status = finish_flow(b, fd, sent, started);
 done:
     close(fd);
     return status;
@@ -139,7 +135,7 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int run_round_trips(const gn_bench_nic *b)
+static int run_round_trips(gn_bench_nic *b)
 {
     int status = GN_EXIT_FAILED;
     char line[160];
@@ -175,5 +171,5 @@ done:
 
 int gn_bench_nic_client(gn_bench_nic *b)
 {
-    return b->round_trip ? run_round_trips(b) : run_stream(b);
+    return b->round_trip ? run_round_trips(b) : run_flow(b);
 }

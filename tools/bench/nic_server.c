@@ -40,7 +40,7 @@ static uint32_t bits_of(float value)
     return bits;
 }
 
-// Compares whole values that begin at `offset` of the stream with what was sent.
+// Compares whole values that begin at `offset` of the flow with what was sent.
 static void compare(checker *c, const float *got, size_t count, uint64_t offset)
 {
     const gn_bench_nic *b = c->bench;
@@ -52,7 +52,7 @@ static void compare(checker *c, const float *got, size_t count, uint64_t offset)
     }
 }
 
-static void serve_stream(const gn_bench_nic *b, int fd)
+static void serve_flow(const gn_bench_nic *b, int fd)
 {
     checker c = {.bench = b};
     char answer[160];
@@ -98,7 +98,7 @@ int gn_bench_nic_server(gn_bench_nic *b)
             const int fd = accept4(listening[i].fd, NULL, NULL, SOCK_CLOEXEC);
             if (fd < 0) continue;
             if (i == 0)
-                serve_stream(b, fd);
+                serve_flow(b, fd);
             else
                 serve_echo(fd);
             close(fd);

@@ -8,11 +8,13 @@
 
 #include "bench.h"
 #include "codec.h"
+#include "net/clock.h"
 #include "results.h"
 #include "tools/files/file_options.h"
 #include "tools/kit/codec_options.h"
 #include "tools/kit/command.h"
 #include "tools/kit/json.h"
+#include "tools/kit/old_names.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/units.h"
 
@@ -31,25 +33,45 @@ typedef struct options {
     size_t file_count;
 } options;
 
-enum { OPTION_VALUES = 256, OPTION_SIZE, OPTION_MEMORY, OPTION_SLOTS, OPTION_FORMATS };
+enum { OPTION_VALUES = 256, OPTION_WORKERS, OPTION_LAYOUT, OPTION_MEMORY, OPTION_SLOTS, OPTION_FORMATS };
+enum { OLD_SIZE = 0x180 };
 
 static const char *const format_names[GN_AGG_FORMATS] = {"int32", "lattice", "dense"};
 
 static const struct argp_option option_table[] = {
-    {"formats", OPTION_FORMATS, "NAMES", 0, "list of: int32, lattice, dense; all (default)", 0},
-    {"values", OPTION_VALUES, "N,...", 0, "values of a packet (default 64,256,352,2048)", 0},
+    {"formats", OPTION_FORMATS, "LIST", 0, "formats of packets: int32, lattice, dense, or all (default all)", 0},
+    {"values", OPTION_VALUES, "LIST", 0, "values of a packet (default 64,256,352,2048)", 0},
     {"bound", 'k', "K", 0, "error bound 2^-K of lattice and dense (default 10)", 0},
-    {"workers", 'w', "N", 0, "workers (default 4)", 0},
-    {"slots", OPTION_SLOTS, "N", 0, "slots, a power of two (default 64)", 0},
-    {"size", OPTION_SIZE, "NAME", 0, "of all vectors: cache (256 KiB), memory (see --memory), or both (default)", 0},
-    {"memory", OPTION_MEMORY, "BYTES", 0, "of values for the size memory (default 256M)", 0},
-    {"kernel", GN_OPTION_KERNEL, "NAME", 0, "codec kernel: " GN_KERNEL_NAMES, 0},
-    {"rounds", 'r', "N", 0, "results are medians of N (default 15)", 0},
-    {"json", GN_OPTION_JSON, 0, 0, "print JSON, not a table", 0},
-    {"output", 'o', "FILE", 0, "write JSON to FILE, besides what is printed", 0},
-    {"force", 'f', 0, 0, "overwrite FILE", 0},
+    {"workers", OPTION_WORKERS, "N", 0, "number of workers (default 4)", 0},
+    {"slots", OPTION_SLOTS, "N", 0, "slots of the switch, a power of two (default 64)", 0},
+    {"layout", OPTION_LAYOUT, "LIST", 0,
+     "how values lie: cache (256 KiB of all vectors), memory (see --memory), or all (default all)", 0},
+    {"memory", OPTION_MEMORY, "SIZE", 0, "bytes of values in the layout memory (default 256M)", 0},
+    GN_KERNEL_OPTION(""),
+    {"rounds", 'r', "N", 0, "results are medians of N rounds (default 15)", 0},
+    GN_FORCE_OPTION(0),
+    GN_QUIET_OPTION(0),
+    GN_JSON_OPTION(0),
+    GN_OLD_NAME("size", OLD_SIZE, "NAME"),
+    GN_OLD_LETTER('w', "N"),
+    GN_OLD_NAME("output", 'o', "FILE"),
     {0},
 };
+
+static const gn_old_name old_names[] = {{OLD_SIZE, OPTION_LAYOUT, "--size", NULL},
+                                        {'w', OPTION_WORKERS, "-w", NULL},
+                                        {'o', GN_OPTION_JSON, "--output FILE", "--json=FILE"},
+                                        {0}};
+
+/// "both" is what all layouts were called before.
+static void parse_layout(const struct argp_state *state, int key, const char *text, options *o)
+{
+    static const char *const names[] = {"cache", "memory"};
+    bool chosen[2];
+    gn_option_words(state, key, strcmp(text, "both") ? text : "all", names, 2, chosen);
+    o->cache = chosen[0];
+    o->memory = chosen[1];
+}
 
 static void parse_values(struct argp_state *state, int key, const char *text, options *o)
 {
@@ -67,6 +89,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     gn_error error;
     options *o = state->input;
+    key = gn_option_current(state, key, old_names);
     switch (key) {
     case OPTION_FORMATS:
         gn_option_words(state, key, arg, format_names, GN_AGG_FORMATS, o->formats);
@@ -78,16 +101,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->bound_exp = gn_option_bound(state, key, arg);
         gn_option_check(state, key, gn_check_bound(GN_DENSE, o->bound_exp, &error), &error);
         break;
-    case 'w':
+    case OPTION_WORKERS:
         o->workers = gn_option_unsigned(state, key, arg, 1, WORKERS_MAX);
         break;
     case OPTION_SLOTS:
         o->slots = gn_option_unsigned(state, key, arg, 8, GN_AGG_SLOTS_MAX);
         if (o->slots & (o->slots - 1)) gn_option_wrong(state, key, "%s is not a power of two", arg);
         break;
-    case OPTION_SIZE:
-        if (strcmp(arg, "both") != 0) o->memory = gn_option_choice(state, key, arg, "cache", "memory");
-        if (strcmp(arg, "both") != 0) o->cache = !o->memory;
+    case OPTION_LAYOUT:
+        parse_layout(state, key, arg, o);
         break;
     case OPTION_MEMORY:
         o->memory_bytes = gn_option_size(state, key, arg, 1 << 20, UINT64_C(16) << 30);
@@ -149,7 +171,7 @@ static gn_status fill(bench *b, gn_error *error)
 
 static void print_header(const options *o)
 {
-    if (o->file.json) return;
+    if (o->file.result.json) return;
     printf(
         "%u workers, %u slots. G/s: 10^9 values of workers added per second of CPU time, one thread; share: of a plain "
         "addition of\n"
@@ -178,7 +200,7 @@ static void report(bench *b, const gn_bench_load *load, const char *size, const 
             "all_share", gn_json_real(r->whole_share), "plain_ticks_per_value", gn_json_real(r->plain.ticks / values),
             "add_ticks_per_value", gn_json_real(r->add.ticks / values), "all_ticks_per_value",
             gn_json_real(r->whole.ticks / values), "add_ns_per_packet", gn_json_real(r->add.seconds / packets * 1e9)));
-    if (b->o->file.json) return;
+    if (b->o->file.result.json) return;
     printf("%-8s %6u %-7s %-7s %8.1f %8.1f %9.3f %8.3f %8.3f %7.3f %8.3f %8.3f %7.3f %8.1f\n", format, load->values,
            size, r->kernel, bytes, result, values / r->plain.seconds * 1e-9, values / r->add.seconds * 1e-9,
            r->add_share, r->add.ticks / values, values / r->whole.seconds * 1e-9, r->whole_share,
@@ -237,11 +259,9 @@ int gn_command_bench_switch(int argc, char **argv)
         parse_option,
         "[FILE...]",
         "Measures the switch's core alone, in one thread and without a network: datagrams of workers, made beforehand, "
-        "go "
-        "into it, and results come out. Parsing, checks and the header's CRC are part of it. Worker i's gradient is "
-        "FILE "
-        "i (.npy, .f32, .gn, also .gz; repeated until there is enough), from the first again when there are fewer; "
-        "without FILEs made values of 0, 8 and 16 bits. Every result is checked.",
+        "go into it, and results come out. Parsing, checks and the header's CRC are part of it. FILE i is the gradient "
+        "of worker i (.npy, .f32, .gn, also .gz; repeated until there is enough). Where there are fewer FILEs they "
+        "start again from the first. Without FILEs there are made values of 0, 8 and 16 bits. Every result is checked.",
         NULL,
         NULL,
         NULL};
@@ -261,7 +281,7 @@ int gn_command_bench_switch(int argc, char **argv)
     bench b = {.o = &o};
     const int status = gn_bench_report(&(gn_bench){.name = "switch",
                                                    .program = argv[0],
-                                                   .file = &o.file,
+                                                   .options = &o.file.result,
                                                    .files = o.files,
                                                    .file_count = o.file_count,
                                                    .run = run_all,

@@ -27,19 +27,17 @@ typedef struct options {
 
 static const struct argp_option option_table[] = {
     {"profile", 'p', "PROFILE", 0,
-     "rule that maps values to bytes: dense (the default), lattice (the same values in more bytes), paper (as "
-     "published; "
-     "its bound does not hold)",
+     "rule that maps values to bytes: dense, lattice (the same values in more bytes), paper (as published; its bound "
+     "does not hold) (default dense)",
      0},
-    {"bound", 'k', "K", 0, "error bound 2^-K, as 10 or 2^-10 (the default)", 0},
-    {"output", 'o', "OUT", 0, "output file; '-' is standard output. Default: FILE with .gn appended (and without .gz)",
-     0},
-    {"force", 'f', 0, 0, "overwrite OUT", 0},
+    {"bound", 'k', "K", 0, "error bound 2^-K, as 10 or 2^-10 (default 10)", 0},
+    {"output", 'o', "OUT", 0, "output file; '-' is standard output (default FILE without .gz, with .gn)", 0},
     GN_THREADS_OPTION(". The bytes do not depend on it"),
-    GN_FORMAT_OPTION("FILE is, when its name does"),
+    GN_FORMAT_OPTION("FILE"),
     GN_KERNEL_OPTION(". The bytes do not depend on it"),
-    {"quiet", 'q', 0, 0, "no progress, no summary", 0},
-    {"json", GN_OPTION_JSON, 0, 0, "print the summary as JSON on standard output", 0},
+    GN_FORCE_OPTION(0),
+    GN_QUIET_OPTION(0),
+    GN_JSON_OPTION(0),
     {0},
 };
 
@@ -50,10 +48,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     if (gn_file_argument_parse(key, arg, state, &o->file)) return 0;
     switch (key) {
     case 'p':
-        gn_option_check(state, key, gn_parse_profile(arg, &o->profile, &error), &error);
+        o->profile = gn_option_profile(state, key, arg);
         return 0;
     case 'k':
-        gn_option_check(state, key, gn_parse_bound(arg, &o->bound_exp, &error), &error);
+        o->bound_exp = gn_option_bound(state, key, arg);
         return 0;
     case ARGP_KEY_END:
         gn_option_check(state, 'k', gn_check_bound(o->profile, o->bound_exp, &error), &error);
@@ -209,50 +207,64 @@ static char *default_output(const char *input)
     return asprintf(&path, "%.*s.gn", (int)length, input) < 0 ? NULL : path;
 }
 
-static gn_status report(const options *o, const job *j, const char *path, uint64_t elapsed_ns, gn_error *error)
+static double ratio_of(const job *j)
 {
-    const double raw = (double)j->value_count * sizeof(float), ratio = raw / (double)j->written_bytes;
-    const char *profile = gn_profile_name(j->codec.profile);
-    if (o->file.json) {
-        if (!strcmp(path, "-")) return gn_fail(error, GN_INVALID, "--json and '-o -' both want standard output");
-        return gn_json_print(json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "input", o->file.input,
-                                       "output", path, "profile", profile, "bound_exp", j->codec.bound_exp, "kernel",
-                                       gn_codec_kernel_name(&j->codec), "values", gn_json_count(j->value_count),
-                                       "value_bytes", gn_json_count(j->value_count * sizeof(float)), "output_bytes",
-                                       gn_json_count(j->written_bytes), "ratio", gn_json_real(ratio), "seconds",
-                                       gn_json_real((double)elapsed_ns / 1e9)),
-                             stdout, error);
+    return (double)j->value_count * sizeof(float) / (double)j->written_bytes;
+}
+
+static void print_summary(const job *j, const char *path)
+{
+    fprintf(stderr, "%s: %s values, %s to %s, ratio %.2f (%s %s)\n", path, gn_human_count(j->value_count).s,
+            gn_human_bytes(j->value_count * sizeof(float)).s, gn_human_bytes(j->written_bytes).s, ratio_of(j),
+            gn_profile_name(j->codec.profile), gn_human_bound(j->codec.bound_exp).s);
+}
+
+static json_t *summary(const options *o, const job *j, const char *path, uint64_t elapsed_ns)
+{
+    return json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "input", o->file.input, "output", path,
+                     "profile", gn_profile_name(j->codec.profile), "bound_exp", j->codec.bound_exp, "kernel",
+                     gn_codec_kernel_name(&j->codec), "values", gn_json_count(j->value_count), "value_bytes",
+                     gn_json_count(j->value_count * sizeof(float)), "output_bytes", gn_json_count(j->written_bytes),
+                     "ratio", gn_json_real(ratio_of(j)), "seconds", gn_json_real(gn_seconds(elapsed_ns)));
+}
+
+static gn_status compress_open(const options *o, const char *path, job *j, gn_output *output, gn_error *error)
+{
+    gn_result_file json;
+    const gn_result_options *result = &o->file.result;
+    const uint64_t started = gn_now();
+    gn_input *input = gn_values_input(j->values);
+    gn_status wrong = gn_result_open(&json, result, path, &o->file.input, 1, error);
+    if (!wrong) {
+        gn_progress_start(&j->progress, gn_input_name(input), gn_input_file_size(input), result->quiet);
+        wrong = compress_to(j, o, output, error);
+        gn_progress_end(&j->progress);
     }
-    if (!o->file.quiet && strcmp(path, "-") != 0)
-        fprintf(stderr, "%s: %s values, %s to %s, ratio %.2f (%s %s)\n", path, gn_human_count(j->value_count).s,
-                gn_human_bytes(j->value_count * sizeof(float)).s, gn_human_bytes(j->written_bytes).s, ratio, profile,
-                gn_human_bound(j->codec.bound_exp).s);
-    return GN_OK;
+    if (wrong)
+        gn_output_abort(output);
+    else
+        wrong = gn_output_commit(output, error);
+    if (wrong) {
+        gn_result_abort(&json);
+        return wrong;
+    }
+    if (!result->quiet && !result->json && strcmp(path, "-") != 0) print_summary(j, path);
+    return gn_result_write(&json, result, summary(o, j, path, gn_now() - started), stdout, error);
 }
 
 static gn_status compress_file(const options *o, const char *path, gn_error *error)
 {
     job j = {0};
     gn_output *output = NULL;
-    const uint64_t started = gn_now();
     const gn_status status = gn_codec_init_kernel(&j.codec, o->profile, o->bound_exp, o->file.kernel);
     if (status)
         return gn_fail(error, status, "kernel '%s': %s", o->file.kernel ? o->file.kernel : "auto",
                        gn_status_string(status));
     gn_status wrong = gn_values_open(&j.values, o->file.input, o->file.format, error);
-    if (!wrong) wrong = gn_output_check_inputs(path, &o->file.input, 1, error);
-    if (!wrong) wrong = gn_output_open(&output, path, o->file.force, error);
-    if (!wrong) {
-        gn_input *input = gn_values_input(j.values);
-        gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->file.quiet);
-        wrong = compress_to(&j, o, output, error);
-        gn_progress_end(&j.progress);
-    }
-    if (wrong)
-        gn_output_abort(output);
-    else
-        wrong = gn_output_commit(output, error);
-    if (!wrong) wrong = report(o, &j, path, gn_now() - started, error);
+    if (wrong) return wrong;
+    wrong = gn_output_check_inputs(path, &o->file.input, 1, error);
+    if (!wrong) wrong = gn_output_open(&output, path, o->file.result.force, error);
+    if (!wrong) wrong = compress_open(o, path, &j, output, error);
     gn_values_close(j.values);
     return wrong;
 }
@@ -264,7 +276,7 @@ int gn_command_compress(int argc, char **argv)
     const struct argp parser = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
     char *path = o.file.output ? strdup(o.file.output) : default_output(o.file.input);
-    if (path && o.file.json && !strcmp(path, "-")) {
+    if (path && o.file.result.json && !strcmp(path, "-")) {
         gn_cli_error(argv[0], "--json and the file both want standard output; give -o OUT");
         free(path);
         return GN_EXIT_USAGE;

@@ -24,16 +24,15 @@ enum { OPTION_TO = 0x100, OPTION_SHAPE };
 
 static const struct argp_option option_table[] = {
     {"output", 'o', "OUT", 0,
-     "output file, .npy or .f32; '-' is standard output. Default: FILE without .gn (and with .npy, if that is no such "
-     "name)",
+     "output file, .npy or .f32; '-' is standard output (default FILE without .gn, with .npy unless it ends in .npy or "
+     ".f32)",
      0},
-    {"force", 'f', 0, 0, "overwrite OUT", 0},
-    {"to", OPTION_TO, "FORMAT", 0, "what to write, when OUT does not say: npy, f32 (the default on standard output)",
-     0},
+    {"to", OPTION_TO, "FORMAT", 0, "npy or f32 (default by the name of OUT; f32 on standard output)", 0},
     {"shape", OPTION_SHAPE, "D1,D2,...", 0,
-     "shape of the .npy array, as 784,500; its product must be the number of values. Default: one dimension", 0},
+     "shape of the .npy array, as 784,500; its product must be the number of values (default one dimension)", 0},
     GN_THREADS_OPTION(""),
-    {"quiet", 'q', 0, 0, "no progress", 0},
+    GN_FORCE_OPTION(0),
+    GN_QUIET_OPTION(0),
     {0},
 };
 
@@ -54,16 +53,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const char doc[] = "Decompress a .gn file to a NumPy array (.npy) or raw little-endian binary32 (.f32)."
-                          "\v"
-                          "The file is checked on the way: a damaged one is refused with the block and the byte where "
-                          "it is damaged, and no OUT appears. To standard output (-o -) the blocks before the "
-                          "damage have gone by then: the exit status tells.\n"
-                          "\n"
-                          "Examples:\n"
-                          "  gradnic decompress grads.npy.gn                 writes grads.npy\n"
-                          "  gradnic decompress --shape 784,500 -o w1.npy w1.gn\n"
-                          "  ssh host cat grads.gn | gradnic decompress -o grads.f32 -\n";
+static const char doc[] =
+    "Decompress a .gn file to a NumPy array (.npy) or raw little-endian binary32 (.f32)."
+    "\v"
+    "The file is checked on the way. A corrupt file is refused, with the block and the byte where "
+    "it is corrupt, and no OUT appears. On standard output (-o -) the blocks before that byte "
+    "are written by then; the exit status tells.\n"
+    "\n"
+    "Examples:\n"
+    "  gradnic decompress grads.npy.gn                 writes grads.npy\n"
+    "  gradnic decompress --shape 784,500 -o w1.npy w1.gn\n"
+    "  ssh host cat grads.gn | gradnic decompress -o grads.f32 -\n";
 
 typedef struct job {
     gn_values *input;
@@ -142,7 +142,7 @@ static gn_status decompress_to(const options *o, job *j, gn_output *output, gn_f
                                   .threads = o->file.threads,
                                   .slot_bytes = gn_block_buffer_bytes(j->info->profile, j->info->values_per_block)};
     gn_input *input = gn_values_input(j->input);
-    gn_progress_start(&j->progress, gn_input_name(input), gn_input_file_size(input), o->file.quiet);
+    gn_progress_start(&j->progress, gn_input_name(input), gn_input_file_size(input), o->file.result.quiet);
     wrong = gn_pipeline_run(&pipeline, error);
     gn_progress_end(&j->progress);
     return wrong;
@@ -157,7 +157,7 @@ static gn_status decompress_file(const options *o, const char *path, gn_format t
     j.reader = gn_values_container(j.input);
     j.info = gn_container_reader_info(j.reader);
     wrong = gn_output_check_inputs(path, &o->file.input, 1, error);
-    if (!wrong) wrong = gn_output_open(&output, path, o->file.force, error);
+    if (!wrong) wrong = gn_output_open(&output, path, o->file.result.force, error);
     if (!wrong) wrong = decompress_to(o, &j, output, to, error);
     if (wrong)
         gn_output_abort(output);

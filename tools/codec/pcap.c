@@ -30,22 +30,21 @@ enum { OPTION_DIRECTION = 256, OPTION_RULE, OPTION_CUT, OPTION_MTU, OPTION_TRUNC
 static const struct argp_option option_table[] = {
     {"direction", OPTION_DIRECTION, "tx|rx", 0, "host to wire (compress), or wire to host (restore); required", 0},
     {"rule", OPTION_RULE, "RULE", 0,
-     "tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0: which packets, and how; "
-     "what is left out has its default; may be given several times, the first that matches wins. With rx only tos "
-     "matters",
+     "which packets are compressed, and how: tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0, each part "
+     "optional; up to 16, the first that matches wins. With rx only tos matters (default tos=0x28)",
      0},
-    {"profile", 'p', "PROFILE", 0, "dense, lattice or paper, for rules that do not say (default dense)", 0},
-    {"bound", 'k', "K", 0, "error bound 2^-K, for rules that do not say (default 10)", 0},
+    {"profile", 'p', "PROFILE", 0, "dense, lattice or paper, for rules that name none (default dense)", 0},
+    {"bound", 'k', "K", 0, "error bound 2^-K of rules that name none (default 10)", 0},
     {"cut", OPTION_CUT, "mtu|fill", 0,
-     "how packets above the host's MTU, captured before segmentation, are cut: to the MTU first, or to "
-     "what fills it after compression (default mtu)",
+     "how segments become packets: cut to the host's MTU before they are compressed, or to what fills the wire's MTU "
+     "afterwards (default mtu)",
      0},
-    {"mtu", OPTION_MTU, "BYTES", 0, "the wire's MTU; the host's is 8 less (default 1508)", 0},
+    {"mtu", OPTION_MTU, "BYTES", 0, "MTU of the wire; the host's is 8 less (default 1508)", 0},
     {"truncated", OPTION_TRUNCATED, 0, 0,
-     "take the whole packets of a capture that ends within one (of a tcpdump that was killed, say)", 0},
-    {"force", 'f', 0, 0, "overwrite OUT", 0},
-    {"json", GN_OPTION_JSON, 0, 0, "print the counters as JSON", 0},
-    {"quiet", 'q', 0, 0, "print nothing but errors", 0},
+     "take the whole packets of a truncated capture, as of a tcpdump that was killed", 0},
+    GN_FORCE_OPTION(0),
+    GN_QUIET_OPTION(0),
+    GN_JSON_OPTION(0),
     {0},
 };
 
@@ -95,7 +94,6 @@ static void finish(struct argp_state *state, options *o)
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    gn_error error;
     options *o = state->input;
     switch (key) {
     case OPTION_DIRECTION:
@@ -105,11 +103,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         add_rule(state, o, arg);
         break;
     case 'p':
-        gn_option_check(state, key, gn_parse_profile(arg, &o->profile, &error), &error);
+        o->profile = gn_option_profile(state, key, arg);
         o->tx_only = "-p";
         break;
     case 'k':
-        gn_option_check(state, key, gn_parse_bound(arg, &o->bound_exp, &error), &error);
+        o->bound_exp = gn_option_bound(state, key, arg);
         o->tx_only = "-k";
         break;
     case OPTION_CUT:
@@ -173,7 +171,8 @@ static gn_status filter_capture(options *o, pcap_t *in, FILE *file, gn_output *o
     if (!out) return gn_fail(error, GN_IO, "%s: %s", gn_output_name(output), pcap_geterr(in));
     struct stat st;
     progress_context p = {.file = file};
-    gn_progress_start(&p.progress, o->file.input, fstat(fileno(file), &st) ? 0 : (uint64_t)st.st_size, o->file.quiet);
+    gn_progress_start(&p.progress, o->file.input, fstat(fileno(file), &st) ? 0 : (uint64_t)st.st_size,
+                      o->file.result.quiet);
     gn_status wrong = gn_pcap_filter_run(&o->filter, in, out, show_progress, &p, error);
     gn_progress_end(&p.progress);
     if (wrong) return gn_fail(error, wrong, "%s: %s", o->file.input, error->text);
@@ -182,29 +181,39 @@ static gn_status filter_capture(options *o, pcap_t *in, FILE *file, gn_output *o
     return GN_OK;
 }
 
+/// Everything to OUT, with `in` open; closes it.
+static gn_status filter_to_output(options *o, pcap_t *in, FILE *file, gn_error *error)
+{
+    gn_output *output = NULL;
+    gn_status wrong = gn_output_check_inputs(o->file.output, &o->file.input, 1, error);
+    if (!wrong) wrong = gn_output_open(&output, o->file.output, o->file.result.force, error);
+    if (!wrong) wrong = filter_capture(o, in, file, output, error);
+    pcap_close(in);
+    if (!wrong) return gn_output_commit(output, error);
+    gn_output_abort(output);
+    return wrong;
+}
+
 static gn_status run(options *o, const char *program, gn_error *error)
 {
-    FILE *file = NULL;
+    FILE *file = NULL, *stream = strcmp(o->file.output, "-") ? stdout : stderr;
     pcap_t *in = NULL;
-    gn_output *output = NULL;
+    gn_result_file json;
+    const gn_result_options *result = &o->file.result;
     gn_status wrong = open_capture(o->file.input, &file, &in, error);
     if (wrong) return wrong;
-    wrong = gn_output_check_inputs(o->file.output, &o->file.input, 1, error);
-    if (!wrong) wrong = gn_output_open(&output, o->file.output, o->file.force, error);
+    wrong = gn_result_open(&json, result, o->file.output, &o->file.input, 1, error);
     if (wrong) {
         pcap_close(in);
         return wrong;
     }
-    wrong = filter_capture(o, in, file, output, error);
-    pcap_close(in);
-    if (wrong) {
-        gn_output_abort(output);
-        return wrong;
-    }
-    wrong = gn_output_commit(output, error);
-    if (wrong || o->file.quiet) return wrong;
-    if (o->filter.cut_short) gn_cli_note(program, "%s: ends within a packet, which was left out", o->file.input);
-    return gn_pcap_report(&o->filter, o->file.json, strcmp(o->file.output, "-") ? stdout : stderr, error);
+    wrong = filter_to_output(o, in, file, error);
+    if (!wrong && o->filter.cut_short && !result->quiet)
+        gn_cli_note(program, "%s: ends within a packet, which was left out", o->file.input);
+    if (!wrong && !result->quiet && !result->json) wrong = gn_pcap_print(&o->filter, stream, error);
+    if (!wrong) return gn_result_write(&json, result, gn_pcap_json(&o->filter), stream, error);
+    gn_result_abort(&json);
+    return wrong;
 }
 
 int gn_command_pcap(int argc, char **argv)
@@ -215,10 +224,11 @@ int gn_command_pcap(int argc, char **argv)
         .parser = parse_option,
         .args_doc = "IN.pcap OUT.pcap",
         .doc =
-            "Does to every packet of a capture what the NIC does to it, in both of the capture's directions at once.\n"
-            "Packets keep their order and their timestamps; the result is a capture with the same link type (EN10MB or "
-            "RAW).\v"
-            "Prints the NIC's counters. '-' is standard input or output (the counters then go to standard error)."};
+            "Does to every packet of a capture what the NIC does to it. Packets of both directions of the capture are "
+            "treated alike. They keep their order and their timestamps. The result is a capture with the same link "
+            "type (EN10MB or RAW).\v"
+            "Prints the NIC's counters. '-' is standard input or output; with '-' as output the counters go to "
+            "standard error."};
     options o = {.profile = GN_DENSE, .bound_exp = 10, .filter = {.cut = GN_CUT_MTU, .wire_mtu = 1508}};
     if (argp_parse(&argp, argc, argv, 0, NULL, &o)) return GN_EXIT_USAGE;
     gn_status wrong = run(&o, argv[0], &error);

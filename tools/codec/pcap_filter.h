@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <jansson.h>
 #include <pcap/pcap.h>
 
 #include "driver/rules.h"
@@ -39,7 +40,8 @@ gn_status gn_pcap_filter_run(gn_pcap_filter *filter, pcap_t *in, pcap_dumper_t *
                              void *progress_context, gn_error *error);
 void gn_pcap_filter_free(gn_pcap_filter *filter);
 
-/// The counters, as an aligned table or as JSON.
-gn_status gn_pcap_report(const gn_pcap_filter *filter, bool json, FILE *stream, gn_error *error);
+/// The counters, as an aligned table and as JSON.
+gn_status gn_pcap_print(const gn_pcap_filter *filter, FILE *stream, gn_error *error);
+json_t *gn_pcap_json(const gn_pcap_filter *filter);
 
 #endif

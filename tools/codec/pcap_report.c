@@ -69,7 +69,7 @@ static json_t *make_rule(const gn_rule *rule, const gn_tx_rule_counters *c)
     return object;
 }
 
-static json_t *make_json(const gn_pcap_filter *f)
+json_t *gn_pcap_json(const gn_pcap_filter *f)
 {
     json_t *object = json_object();
     json_object_set_new(object, "direction", json_string(f->receive ? "rx" : "tx"));
@@ -88,9 +88,8 @@ static json_t *make_json(const gn_pcap_filter *f)
     return object;
 }
 
-gn_status gn_pcap_report(const gn_pcap_filter *f, bool json, FILE *stream, gn_error *error)
+gn_status gn_pcap_print(const gn_pcap_filter *f, FILE *stream, gn_error *error)
 {
-    if (json) return gn_json_print(make_json(f), stream, error);
     print_table(f, stream);
     return fflush(stream) ? gn_fail(error, GN_IO, "the report cannot be written") : GN_OK;
 }

@@ -31,17 +31,18 @@ typedef struct options {
 enum { OPTION_AGAINST = 0x100 };
 
 static const struct argp_option option_table[] = {
-    {"profile", 'p', "LIST", 0, "profiles, as dense,lattice; 'all' (dense, lattice and paper) is the default", 0},
-    {"bound", 'k', "LIST", 0, "error bounds 2^-K, as 6,8,10 or 2^-6,2^-8; the default is 10", 0},
+    {"profile", 'p', "LIST", 0, "profiles, as dense,lattice: dense, lattice, paper, or all (default all)", 0},
+    {"bound", 'k', "LIST", 0, "error bounds 2^-K, as 6,8,10 or 2^-6,2^-8 (default 10)", 0},
     {"against", OPTION_AGAINST, "LIST", 0,
-     "other compressors to put beside: zstd, lz4, snappy, zlib (lossless), zfp (same bound), with a level as in "
-     "zstd:3; 'all' that are compiled in is the default; none",
+     "other compressors to compare with: zstd, lz4, snappy, zlib (lossless), zfp (same bound), each with a level as in "
+     "zstd:3; all that are compiled in; none (default all)",
      0},
-    GN_FORMAT_OPTION("the files are, when their names do"),
+    GN_FORMAT_OPTION("the files"),
     GN_KERNEL_OPTION(". The results do not depend on it"),
     GN_THREADS_OPTION(". The results do not depend on it"),
-    {"quiet", 'q', 0, 0, "no progress, no notes", 0},
-    {"json", GN_OPTION_JSON, 0, 0, "results as JSON", 0},
+    GN_FORCE_OPTION(0),
+    GN_QUIET_OPTION(0),
+    GN_JSON_OPTION(0),
     {0},
 };
 
@@ -90,13 +91,10 @@ static const char doc[] =
     "  kept %               sum of |decoded| / sum of |value|\n"
     "  above %              share of the values with errors above the bound\n"
     "\n"
-    "The row 'entropy' is no codec but a limit: the entropy of the histogram of dense's and lattice's integers. No "
-    "format "
-    "that codes them one by one, each for itself, can need fewer bits; dense can, where zeros come together. Below: "
-    "the "
-    "share of the groups of 8 values that dense writes in each of its classes: zero; so many bits a value, signed (1 "
-    "to "
-    "8, 10, 12, 16) or not (u1 to u3); 32-bit words, which raw values need.\n"
+    "The row 'entropy' is not a codec but a limit: the entropy of the histogram of the integers of dense and lattice. "
+    "No format that codes them one by one can need fewer bits. dense can, where zeros come together. Below the table: "
+    "the share of the groups of 8 values that dense writes in each of its classes. The classes are zero, so many bits "
+    "a value, signed (1 to 8, 10, 12, 16) or not (u1 to u3), and 32-bit words, which raw values need.\n"
     "\n"
     "Everything is compressed in pieces of 65536 values. Lossless compressors see the raw bytes; zfp is in its "
     "fixed-accuracy mode with the bound as its tolerance, and left out where there are NaNs or infinities.\n"
@@ -222,7 +220,7 @@ static gn_status measure_file(const options *o, const char *path, const gn_ratio
     gn_status wrong = gn_values_open(&j.values, path, o->file.format, error);
     if (wrong) return wrong;
     gn_input *input = gn_values_input(j.values);
-    gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->file.quiet);
+    gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->file.result.quiet);
     const gn_pipeline pipeline = {.context = &j,
                                   .slot_new = block_new,
                                   .slot_free = block_free,
@@ -252,46 +250,53 @@ static void add_to_total(gn_ratio_result *total, const gn_ratio_result *result, 
     }
 }
 
-/// Measures and reports every file; one that cannot be read is reported and left out. Returns the exit status.
-static int measure_all(const options *o, const char *program, const gn_ratio_subject *subjects, size_t count)
+/// Measures every file, prints its table unless only JSON is wanted, and collects the JSON. A file
+/// that cannot be read is reported and left out.
+static bool measure_all(const options *o, const char *program, const gn_ratio_subject *subjects, size_t count,
+                        json_t *files, gn_ratio_result *total)
 {
-    gn_error error;
-    static gn_ratio_result total, result;
-    total.name = "total";
-    int status = GN_EXIT_OK, good = 0;
-    json_t *files = json_array();
+    static gn_ratio_result result;
+    const bool tables = !o->file.result.json;
+    int good = 0;
     for (int i = 0; i < o->file_count; i++) {
+        gn_error error;
         memset(&result, 0, sizeof result);
         result.name = strcmp(o->files[i], "-") ? o->files[i] : "standard input";
-        gn_status wrong = measure_file(o, o->files[i], subjects, count, &result, &error);
-        if (wrong) {
+        if (measure_file(o, o->files[i], subjects, count, &result, &error)) {
             gn_cli_error(program, "%s", error.text);
-            status = GN_EXIT_FAILED;
             continue;
         }
+        add_to_total(total, &result, subjects, count);
+        json_array_append_new(files, gn_ratio_json(&result, subjects, count));
+        if (tables && good) putchar('\n');
+        if (tables) gn_ratio_print(&result, subjects, count, stdout);
         good++;
-        add_to_total(&total, &result, subjects, count);
-        if (o->file.json) {
-            json_array_append_new(files, gn_ratio_json(&result, subjects, count));
-        } else {
-            if (good > 1) putchar('\n');
-            gn_ratio_print(&result, subjects, count, stdout);
-        }
     }
-    if (o->file.json) {
-        json_t *all = json_pack("{s:o, s:o, s:o}", "environment", gn_json_environment(), "files", files, "total",
-                                gn_ratio_json(&total, subjects, count));
-        gn_status wrong = gn_json_print(all, stdout, &error);
-        if (wrong) gn_cli_error(program, "%s", error.text);
-        if (wrong) status = GN_EXIT_FAILED;
-        return status;
-    }
-    json_decref(files);
-    if (good > 1) {
+    if (tables && good > 1) {
         putchar('\n');
-        gn_ratio_print(&total, subjects, count, stdout);
+        gn_ratio_print(total, subjects, count, stdout);
     }
-    return status;
+    return good == o->file_count;
+}
+
+static int measure_and_report(const options *o, const char *program, const gn_ratio_subject *subjects, size_t count)
+{
+    static gn_ratio_result total = {.name = "total"};
+    gn_error error;
+    gn_result_file file;
+    gn_status wrong =
+        gn_result_open(&file, &o->file.result, NULL, (const char *const *)o->files, (size_t)o->file_count, &error);
+    bool whole = false;
+    if (!wrong) {
+        json_t *files = json_array();
+        whole = measure_all(o, program, subjects, count, files, &total);
+        wrong = gn_result_write(&file, &o->file.result,
+                                json_pack("{s:o, s:o, s:o}", "environment", gn_json_environment(), "files", files,
+                                          "total", gn_ratio_json(&total, subjects, count)),
+                                stdout, &error);
+    }
+    if (wrong) gn_cli_error(program, "%s", error.text);
+    return wrong || !whole ? GN_EXIT_FAILED : GN_EXIT_OK;
 }
 
 int gn_command_ratio(int argc, char **argv)
@@ -309,9 +314,9 @@ int gn_command_ratio(int argc, char **argv)
         gn_cli_error(argv[0], "%s", error.text);
         return GN_EXIT_USAGE;
     }
-    if (!o.rivals_given && !o.file.quiet && *gn_rivals_missing())
+    if (!o.rivals_given && !o.file.result.quiet && *gn_rivals_missing())
         gn_cli_note(argv[0], "not compared with %s: not found when gradnic was built", gn_rivals_missing());
-    const int status = measure_all(&o, argv[0], subjects, count);
+    const int status = measure_and_report(&o, argv[0], subjects, count);
     for (size_t i = 0; i < count; i++)
         gn_integer_counts_free(subjects[i].histogram), gn_integer_counts_free(subjects[i].total);
     return status;

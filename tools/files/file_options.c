@@ -12,12 +12,6 @@ bool gn_file_option_parse(int key, char *arg, struct argp_state *state, gn_file_
     case 'o':
         options->output = arg;
         return true;
-    case 'f':
-        options->force = true;
-        return true;
-    case 'q':
-        options->quiet = true;
-        return true;
     case 'j':
         gn_option_check(state, key, gn_parse_threads(arg, &options->threads, &error), &error);
         return true;
@@ -27,11 +21,8 @@ bool gn_file_option_parse(int key, char *arg, struct argp_state *state, gn_file_
     case GN_OPTION_KERNEL:
         gn_option_check(state, key, gn_parse_kernel(arg, &options->kernel, &error), &error);
         return true;
-    case GN_OPTION_JSON:
-        options->json = true;
-        return true;
     default:
-        return false;
+        return gn_result_option_parse(key, arg, &options->result);
     }
 }
 

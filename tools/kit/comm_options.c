@@ -57,7 +57,7 @@ static bool parse_rank(int key, char *arg, struct argp_state *state, gn_comm_opt
     case GN_OPTION_RANK:
         o->rank = (int)gn_option_unsigned(state, key, arg, 0, 255);
         return true;
-    case GN_OPTION_SIZE:
+    case GN_OPTION_WORLD_SIZE:
         o->size = (int)gn_option_unsigned(state, key, arg, 1, 256);
         return true;
     case GN_OPTION_RENDEZVOUS:
@@ -118,8 +118,8 @@ static bool parse_switch(int key, char *arg, struct argp_state *state, gn_comm_o
         check_address(state, key, arg);
         o->switch_address = arg;
         return true;
-    case GN_OPTION_SWITCH_STREAMS:
-        o->switch_streams = gn_option_unsigned(state, key, arg, 1, GN_ADMISSION_STREAMS_MAX);
+    case GN_OPTION_SWITCH_CHANNELS:
+        o->switch_channels = gn_option_unsigned(state, key, arg, 1, GN_ADMISSION_STREAMS_MAX);
         return true;
     case GN_OPTION_SWITCH_SLOTS:
         o->switch_slots = gn_option_unsigned(state, key, arg, 1, GN_AGG_SLOTS_MAX);
@@ -140,6 +140,11 @@ static bool parse_switch(int key, char *arg, struct argp_state *state, gn_comm_o
 
 bool gn_comm_option_parse(int key, char *arg, struct argp_state *state, gn_comm_options *options)
 {
+    static const gn_old_name old_names[] = {
+        {GN_OPTION_OLD_SIZE, GN_OPTION_WORLD_SIZE, "--size", NULL},
+        {GN_OPTION_OLD_SWITCH_STREAMS, GN_OPTION_SWITCH_CHANNELS, "--switch-streams", NULL},
+        {0}};
+    key = gn_option_current(state, key, old_names);
     return parse_rank(key, arg, state, options) || parse_exchange(key, arg, state, options) ||
            parse_switch(key, arg, state, options);
 }
@@ -147,24 +152,24 @@ bool gn_comm_option_parse(int key, char *arg, struct argp_state *state, gn_comm_
 static void check_ranks(struct argp_state *state, const gn_comm_options *o)
 {
     if (o->local_ranks && (o->rank >= 0 || o->size >= 0 || o->rendezvous))
-        argp_error(state, "-N starts all ranks itself: it excludes --rank, --size and --rendezvous");
+        argp_error(state, "-N starts all ranks itself: it excludes --rank, --world-size and --rendezvous");
     if (o->rank >= 0 && o->size >= 0 && o->rank >= o->size)
-        argp_error(state, "--rank %d is not below --size %d", o->rank, o->size);
+        argp_error(state, "--rank %d is not below --world-size %d", o->rank, o->size);
     const bool known = o->local_ranks || ((o->rank >= 0 || getenv("RANK")) && (o->size >= 0 || getenv("WORLD_SIZE")));
     if (!known)
-        argp_error(state, "no ranks: -N 4 starts four here; else --rank and --size, or RANK and WORLD_SIZE in the "
-                          "environment");
+        argp_error(state, "no ranks: -N 4 starts four here; else --rank and --world-size, or RANK and WORLD_SIZE in "
+                          "the environment");
 }
 
 static void check_switch(struct argp_state *state, const gn_comm_options *o)
 {
     const bool chosen = o->algorithm == GN_SWITCH;
     if (chosen && !o->switch_address) argp_error(state, "--algorithm switch needs --switch HOST:PORT");
-    if (!chosen && (o->switch_address || o->switch_streams || o->switch_slots || o->switch_values || o->switch_rto_us ||
-                    o->switch_nic))
-        argp_error(state, "--switch and its kind go with --algorithm switch");
+    if (!chosen && (o->switch_address || o->switch_channels || o->switch_slots || o->switch_values ||
+                    o->switch_rto_us || o->switch_nic))
+        argp_error(state, "--switch and the options that begin so go with --algorithm switch");
     if (chosen && o->compress && o->profile == GN_PAPER)
-        argp_error(state, "--algorithm switch: paper has no integers that a switch could add; take dense or lattice");
+        argp_error(state, "--algorithm switch: paper has no integers that a switch could add; choose dense or lattice");
     if (o->switch_nic && !o->compress) argp_error(state, "--switch-nic needs the profile of the NIC's rule (-p)");
 }
 
@@ -201,7 +206,7 @@ gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, 
     config.codec = options->codec;
     config.scale = options->scale;
     config.switch_address = options->switch_address;
-    config.switch_streams = options->switch_streams;
+    config.switch_streams = options->switch_channels;
     config.switch_slots = options->switch_slots;
     config.switch_values = options->switch_values;
     config.switch_rto_us = options->switch_rto_us;

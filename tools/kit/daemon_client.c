@@ -17,17 +17,15 @@ bool gn_daemon_option_parse(int key, char *arg, struct argp_state *state, gn_dae
     case 'c':
         o->control = arg;
         return true;
-    case GN_DAEMON_JSON:
-        o->json = true;
-        return true;
     case GN_DAEMON_PROMETHEUS:
         o->prometheus = true;
         return true;
     case ARGP_KEY_END:
-        if (o->json && o->prometheus) argp_error(state, "--json or --prometheus, not both");
+        if ((o->result.json || o->result.json_file) && o->prometheus)
+            argp_error(state, "--json or --prometheus, not both");
         return false;
     default:
-        return false;
+        return gn_result_option_parse(key, arg, &o->result);
     }
 }
 
@@ -69,46 +67,56 @@ static void print_tree(const json_t *value, int depth)
     json_object_foreach((json_t *)(uintptr_t)value, name, member) print_member(name, member, depth);
 }
 
-// @return exit status
-static int print_answer(const gn_daemon_question *q, const char *answer)
+/// Prints and writes an answer that is no refusal. Takes `root`.
+static gn_status show(const gn_daemon_question *q, gn_result_file *file, json_t *root, gn_error *error)
+{
+    if (!q->silent && !q->options.result.json) {
+        if (q->print)
+            q->print(root);
+        else
+            print_tree(root, 0);
+    }
+    return gn_result_write(file, &q->options.result, root, stdout, error);
+}
+
+static gn_status take_answer(const gn_daemon_question *q, gn_result_file *file, const char *answer, gn_error *error)
 {
     if (q->options.prometheus && *answer != '{') {
         fputs(answer, stdout);
-        return GN_EXIT_OK;
+        return GN_OK;
     }
-    json_error_t wrong;
-    json_t *root = json_loads(answer, 0, &wrong);
+    json_error_t why;
+    json_t *root = json_loads(answer, 0, &why);
     const char *refusal = json_string_value(json_object_get(root, "error"));
-    if (!root || refusal) {
-        if (refusal)
-            gn_cli_error(q->program, "%s", refusal);
-        else
-            gn_cli_error(q->program, "the %s's answer is not JSON", q->daemon);
-        json_decref(root);
-        return GN_EXIT_FAILED;
-    }
-    if (q->options.json)
-        puts(answer);
-    else if (!q->silent && q->print)
-        q->print(root);
-    else if (!q->silent)
-        print_tree(root, 0);
+    if (root && !refusal) return show(q, file, root, error);
+    if (refusal)
+        gn_fail(error, GN_INVALID, "%s", refusal);
+    else
+        gn_fail(error, GN_CORRUPT, "the %s's answer is not JSON", q->daemon);
     json_decref(root);
-    return GN_EXIT_OK;
+    return error->status;
+}
+
+/// One question; its answer, or what there is instead of one.
+static gn_status converse(const gn_daemon_question *q, gn_result_file *file, gn_error *error)
+{
+    if (q->options.prometheus) json_object_set_new(q->request, "format", json_string("prometheus"));
+    char *request = json_dumps(q->request, 0);
+    if (!request) return gn_fail_memory(error);
+    char *answer = gn_control_ask(q->options.control, q->daemon, request, error);
+    const gn_status wrong = answer ? take_answer(q, file, answer, error) : error->status;
+    free(answer);
+    free(request);
+    return wrong;
 }
 
 int gn_daemon_ask(const gn_daemon_question *q)
 {
     gn_error error;
-    if (q->options.prometheus) json_object_set_new(q->request, "format", json_string("prometheus"));
-    char *request = json_dumps(q->request, 0);
-    char *answer = request ? gn_control_ask(q->options.control, q->daemon, request, &error) : NULL;
-    int status = GN_EXIT_FAILED;
-    if (answer)
-        status = print_answer(q, answer);
-    else
-        gn_cli_error(q->program, "%s", request ? error.text : "out of memory");
-    free(answer);
-    free(request);
-    return status;
+    gn_result_file file;
+    gn_status wrong = gn_result_open(&file, &q->options.result, NULL, NULL, 0, &error);
+    if (!wrong) wrong = converse(q, &file, &error);
+    gn_result_abort(&file);
+    if (wrong) gn_cli_error(q->program, "%s", error.text);
+    return wrong ? GN_EXIT_FAILED : GN_EXIT_OK;
 }

@@ -8,26 +8,29 @@
 
 #include <jansson.h>
 
-/// The options of these commands. A command's argp table has the rows that it takes; -c has its letter as key.
+#include "result_options.h"
+
+/// The options of these commands, with those of result_options.h. A command's argp table has the
+/// rows that it takes; -c has its letter as key.
 typedef struct gn_daemon_options {
     const char *control;  ///< the daemon's socket
-    bool json;            ///< print the answer as it is
     bool prometheus;      ///< ask for Prometheus text, and print that
+    gn_result_options result;
 } gn_daemon_options;
 
-enum { GN_DAEMON_JSON = 0x400, GN_DAEMON_PROMETHEUS };
+enum { GN_DAEMON_PROMETHEUS = 0x400 };
 
 // clang-format off
-#define GN_DAEMON_JSON_OPTION {"json", GN_DAEMON_JSON, 0, 0, "as JSON", 0}
-#define GN_DAEMON_PROMETHEUS_OPTION {"prometheus", GN_DAEMON_PROMETHEUS, 0, 0, "as Prometheus text", 0}
+#define GN_DAEMON_CONTROL_OPTION(default) {"control", 'c', "PATH", 0, "control socket (default " default ")", 0}
+#define GN_DAEMON_PROMETHEUS_OPTION {"prometheus", GN_DAEMON_PROMETHEUS, 0, 0, "print Prometheus text", 0}
 // clang-format on
 
-/// Reads one option. False: `key` is none of these. At the end (ARGP_KEY_END, which is not counted as one of these) it exits with
-/// GN_EXIT_USAGE and a message when they contradict each other.
+/// Reads one option. False: `key` is another's. At the end (ARGP_KEY_END, which counts as another's)
+/// it exits with GN_EXIT_USAGE when the options contradict each other.
 bool gn_daemon_option_parse(int key, char *arg, struct argp_state *state, gn_daemon_options *options);
 
 typedef struct gn_daemon_question {
-    const char *program;  ///< for messages
+    const char *program;  ///< argv[0], for messages
     const char *daemon;   ///< what is asked: "NIC"
     gn_daemon_options options;
     json_t *request;                      ///< stays the caller's

@@ -133,7 +133,8 @@ static gn_status open_path(gn_output *output, const char *path, gn_error *error)
         output->stream = fopen(path, "wbe");
         return output->stream ? GN_OK : gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     }
-    if (!output->force) return gn_fail(error, GN_INVALID, "%s: exists already; -f overwrites it", path);
+    const gn_status wrong = gn_output_check_exists(path, output->force, error);
+    if (wrong) return wrong;
     output->target = realpath(path, NULL);  // so that a symbolic link stays one
     if (!output->target) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     return open_temporary(output, st.st_mode & 07777, error);
@@ -149,6 +150,13 @@ gn_status gn_output_check_inputs(const char *path, const char *const *inputs, si
             return gn_fail(error, GN_INVALID, "%s: is the input; give the output another name", path);
     }
     return GN_OK;
+}
+
+gn_status gn_output_check_exists(const char *path, bool force, gn_error *error)
+{
+    struct stat st;
+    if (force || stat(path, &st) || !S_ISREG(st.st_mode)) return GN_OK;
+    return gn_fail(error, GN_INVALID, "%s: exists already; --force overwrites it", path);
 }
 
 gn_status gn_output_open(gn_output **result, const char *path, bool force, gn_error *error)
@@ -201,7 +209,7 @@ static gn_status take_name(const gn_output *output, gn_error *error)
         }
     }
     if (!failed) return GN_OK;
-    if (errno == EEXIST) return gn_fail(error, GN_INVALID, "%s: exists already; -f overwrites it", output->name);
+    if (errno == EEXIST) return gn_fail(error, GN_INVALID, "%s: exists already; --force overwrites it", output->name);
     return gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
 }
 

@@ -22,7 +22,7 @@
 typedef struct gn_output gn_output;
 
 /// Opens `path` for writing; "-" is standard output. An existing regular file is refused unless
-/// `force`: "grads.gn: exists already; -f overwrites it". A FIFO or a device is written to directly.
+/// `force`: "grads.gn: exists already; --force overwrites it". A FIFO or a device is written to directly.
 /// A symbolic link is followed.
 gn_status gn_output_open(gn_output **output, const char *path, bool force, gn_error *error);
 
@@ -30,6 +30,9 @@ gn_status gn_output_open(gn_output **output, const char *path, bool force, gn_er
 /// reads, by whatever name. With -f it would be overwritten. "-" is standard input. Inputs that do
 /// not exist are refused where they are read.
 gn_status gn_output_check_inputs(const char *path, const char *const *inputs, size_t count, gn_error *error);
+
+/// For files that others write: refuses a `path` that exists already, as gn_output_open() does.
+gn_status gn_output_check_exists(const char *path, bool force, gn_error *error);
 
 /// The stream to write to. Binary; owned by the output; errors may be left to gn_output_commit().
 FILE *gn_output_stream(gn_output *output);

@@ -39,22 +39,20 @@ static void put_rate(struct argp_state *state, int key, client *c, const char *t
     json_object_set_new(c->request, "rate", json_integer((json_int_t)rate));
 }
 
-static error_t parse_common(int key, char *arg, struct argp_state *state)
+/// What every command takes. False: `key` is another's.
+static bool parse_common(int key, char *arg, struct argp_state *state, client *c)
 {
-    client *c = state->input;
-    if (gn_daemon_option_parse(key, arg, state, &c->options)) return 0;
-    if (key != 'd') return ARGP_ERR_UNKNOWN;
+    if (gn_daemon_option_parse(key, arg, state, &c->options)) return true;
+    if (key != 'd') return false;
     c->device = arg;
-    return 0;
+    return true;
 }
 
 static error_t parse_set(int key, char *arg, struct argp_state *state)
 {
     client *c = state->input;
+    if (parse_common(key, arg, state, c)) return 0;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = c;
-        return 0;
     case 'p':
         gn_option_profile(state, key, arg);
         json_object_set_new(c->request, "profile", json_string(arg));
@@ -84,31 +82,35 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const struct argp_option common_options[] = {
-    {"device", 'd', "NAME", 0, "the NIC with this TUN device (default gn0)", -2},
-    {"control", 'c', "PATH", 0, "the NIC with this control socket", -2},
-    {0},
-};
-static const struct argp_option show_options[] = {GN_DAEMON_JSON_OPTION, {0}};
-static const struct argp_option stats_options[] = {GN_DAEMON_JSON_OPTION, GN_DAEMON_PROMETHEUS_OPTION, {0}};
-static const struct argp_option set_options[] = {
-    {"profile", 'p', "PROFILE", 0, "profile of every rule", 0},
-    {"bound", 'k', "K", 0, "error bound 2^-K of every rule", 0},
-    {"rule", KEY_RULE, "RULE", 0, "replaces the rules; several replace them by several", 0},
-    {"cut", KEY_CUT, "CUT", 0, "mtu or fill", 0},
-    {"bypass", KEY_BYPASS, "on|off", 0, "pass everything untouched, or not", 0},
-    {"rate", KEY_RATE, "RATE", 0, "speed of the link; 0 or unlimited: not limited", 0},
-    {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "probability of loss", 0},
-    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "probability of duplication", 0},
-    {"reorder", GN_OPTION_FAULT_REORDER, "P", 0, "probability of reordering", 0},
-    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "how long a reordered datagram is held back", 0},
-    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay of every datagram (times at most 10s)", 0},
-    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "variation of the delay", 0},
-    {"seed", GN_OPTION_FAULT_SEED, "NUMBER", 0, "seed of the random numbers", 0},
-    {0},
-};
+// clang-format off
+#define NIC_OPTIONS \
+    {"device", 'd', "NAME", 0, "TUN device of the NIC (default gn0)", 0}, \
+    GN_DAEMON_CONTROL_OPTION("/run/gradnic/DEVICE.sock")
+// clang-format on
 
-static const struct argp common_argp = {common_options, parse_common, 0, 0, 0, 0, 0};
+static const struct argp_option status_options[] = {
+    NIC_OPTIONS, GN_FORCE_OPTION(0), GN_QUIET_OPTION(0), GN_JSON_OPTION(0), {0}};
+static const struct argp_option stats_options[] = {NIC_OPTIONS,        GN_DAEMON_PROMETHEUS_OPTION, GN_FORCE_OPTION(0),
+                                                   GN_QUIET_OPTION(0), GN_JSON_OPTION(0),           {0}};
+static const struct argp_option set_options[] = {
+    NIC_OPTIONS,
+    GN_QUIET_OPTION(0),
+    {"profile", 'p', "PROFILE", 0, "dense, lattice or paper, for every rule", 0},
+    {"bound", 'k', "K", 0, "error bound 2^-K of every rule", 0},
+    {"rule", KEY_RULE, "RULE", 0,
+     "which packets are compressed, and how; replaces the rules, several replace them by several", 0},
+    {"cut", KEY_CUT, "mtu|fill", 0, "how segments become packets", 0},
+    {"bypass", KEY_BYPASS, "on|off", 0, "pass everything untouched, or not", 0},
+    {"rate", KEY_RATE, "RATE", 0, "speed of the link, as 200mbit, 1gbit; 0 or unlimited: not limited", 0},
+    {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability", 0},
+    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "send packets twice with this probability", 0},
+    {"reorder", GN_OPTION_FAULT_REORDER, "P", 0, "hold packets back with this probability", 0},
+    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "how long packets are held back", 0},
+    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay of the link; times are at most 10s", 0},
+    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by how much the delay varies", 0},
+    {"seed", GN_OPTION_FAULT_SEED, "N", 0, "seed of the random numbers", 0},
+    {0},
+};
 
 static int ask(int argc, char **argv, const char *command, const struct argp *argp, bool silent)
 {
@@ -127,29 +129,25 @@ static int ask(int argc, char **argv, const char *command, const struct argp *ar
 
 static error_t parse_show(int key, char *arg, struct argp_state *state)
 {
-    if (key == ARGP_KEY_INIT) state->child_inputs[0] = state->input;
-    return key == GN_DAEMON_JSON || key == GN_DAEMON_PROMETHEUS ? parse_common(key, arg, state) : ARGP_ERR_UNKNOWN;
+    return parse_common(key, arg, state, state->input) ? 0 : ARGP_ERR_UNKNOWN;
 }
-
-static const struct argp_child common_child[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 int gn_command_nic_status(int argc, char **argv)
 {
-    static const struct argp argp = {show_options, parse_show, 0, "What a running NIC is and how it is set.",
-                                     common_child, 0,          0};
+    static const struct argp argp = {
+        status_options, parse_show, 0, "What a running NIC is and how it is set.", 0, 0, 0};
     return ask(argc, argv, "status", &argp, false);
 }
 
 int gn_command_nic_stats(int argc, char **argv)
 {
-    static const struct argp argp = {stats_options, parse_show, 0, "Every counter of a running NIC.",
-                                     common_child,  0,          0};
+    static const struct argp argp = {stats_options, parse_show, 0, "Every counter of a running NIC.", 0, 0, 0};
     return ask(argc, argv, "stats", &argp, false);
 }
 
 int gn_command_nic_set(int argc, char **argv)
 {
-    static const struct argp argp = {
-        set_options, parse_set, 0, "Changes a running NIC: all that is given, or nothing.", common_child, 0, 0};
+    static const struct argp argp = {set_options, parse_set, 0, "Changes a running NIC: all that is given, or nothing.",
+                                     0,           0,         0};
     return ask(argc, argv, "set", &argp, true);
 }

@@ -9,6 +9,7 @@
 #include "options.h"
 #include "tools/commands.h"
 #include "tools/kit/cli.h"
+#include "tools/kit/output.h"
 
 static void introduce(const char *program, const gn_nic_options *options, const gn_nic *nic)
 {
@@ -28,6 +29,16 @@ static void conclude(const char *program, const gn_nic *nic)
                     c.tx_packets, c.rx_packets, c.differences);
 }
 
+/// Nothing is overwritten without -f; the driver begins a capture anew.
+static gn_status check_captures(const gn_nic_options *options, gn_error *error)
+{
+    const char *const captures[] = {options->config.pcap_host, options->config.pcap_wire};
+    gn_status wrong = GN_OK;
+    for (int i = 0; i < 2 && !wrong; i++)
+        if (captures[i]) wrong = gn_output_check_exists(captures[i], options->result.force, error);
+    return wrong;
+}
+
 int gn_command_nic(int argc, char **argv)
 {
     static const struct {
@@ -41,14 +52,14 @@ int gn_command_nic(int argc, char **argv)
     gn_nic *nic = NULL;
     gn_error error = {0};
     gn_nic_options_parse(&options, argc, argv);
-    if (gn_nic_open(&nic, &options.config, &error)) {
+    if (check_captures(&options, &error) || gn_nic_open(&nic, &options.config, &error)) {
         gn_cli_error(argv[0], "%s", error.text);
         return GN_EXIT_FAILED;
     }
-    if (!options.quiet) introduce(argv[0], &options, nic);
+    if (!options.result.quiet) introduce(argv[0], &options, nic);
     const int failed = gn_nic_run(nic, &error);
     if (failed) gn_cli_error(argv[0], "%s", error.text);
-    if (!failed && !options.quiet) conclude(argv[0], nic);
+    if (!failed && !options.result.quiet) conclude(argv[0], nic);
     gn_nic_close(nic);
     return failed ? GN_EXIT_FAILED : GN_EXIT_OK;
 }

@@ -35,15 +35,15 @@ enum {
 
 static const struct argp_option options[] = {
     {0, 0, 0, 0, "Host side:", 1},
-    {"device", 'd', "NAME", 0, "TUN device (default gn0)", 1},
+    {"device", 'd', "NAME", 0, "TUN device of the NIC (default gn0)", 1},
     {"address", 'a', "ADDRESS/LENGTH", 0, "address of this host on the overlay; may be given several times", 1},
     {"existing", KEY_EXISTING, 0, 0,
      "attach to an existing persistent device and leave its settings alone; needs no privilege", 1},
-    {"no-offload", KEY_NO_OFFLOAD, 0, 0, "one packet at a time between host and NIC", 1},
+    {"no-offload", KEY_NO_OFFLOAD, 0, 0, "one packet at a time between kernel and NIC", 1},
     {"queue", KEY_QUEUE, "SEGMENTS", 0, "length of the host's queue to the NIC (default 500)", 1},
     {"steer", KEY_STEER, "WHAT", 0,
-     "what comes by: overlay (all packets to the peers' prefixes; default), dscp (only packets with a rule's ToS, "
-     "under the hosts' own addresses; Linux 6.12), mark (only packets with the firewall mark)",
+     "what comes by: overlay (all packets to the peers' prefixes), dscp (only packets with a rule's ToS, under the "
+     "hosts' own addresses; Linux 6.12), mark (only packets with the firewall mark) (default overlay)",
      1},
     {"mark", KEY_MARK, "NUMBER", 0, "firewall mark of --steer mark (default 0x474e)", 1},
     {"table", KEY_TABLE, "NUMBER", 0, "routing table of --steer dscp and mark (default 18766)", 1},
@@ -51,40 +51,46 @@ static const struct argp_option options[] = {
     {"peer", 'P', "PREFIX[,PREFIX...]=ADDRESS[:PORT]", 0,
      "overlay prefixes and the UDP endpoint they are behind; once per peer", 2},
     {"peers", KEY_PEERS_FILE, "FILE", 0, "as --peer, one per line", 2},
-    {"listen", 'l', "ADDRESS[:PORT]", 0, "UDP endpoint of this host (default any address, port 7777)", 2},
+    {"listen", 'l', "ADDRESS[:PORT]", 0, "where this NIC listens: its UDP endpoint (default any address, port 7777)",
+     2},
     {"mtu", 'm', "BYTES", 0,
-     "MTU of the wire (default: the smallest on the way to a peer); the device's follows from it", 2},
-    {"rate", KEY_RATE, "RATE", 0, "speed of the link, as tc writes it: 200mbit, 1gbit (default: unlimited, or 0)", 2},
+     "MTU of the wire; the device's follows from it (default the smallest on the way to a peer)", 2},
+    {"rate", KEY_RATE, "RATE", 0, "speed of the link, as 200mbit, 1gbit; 0 or unlimited: not limited (default 0)", 2},
     {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of the UDP socket (default 4M)", 2},
     {0, 0, 0, 0, "Compression:", 3},
     {"profile", 'p', "PROFILE", 0, "dense, lattice or paper, for rules that name none (default dense)", 3},
     {"bound", 'k', "K", 0, "error bound 2^-K of rules that name none (default 10)", 3},
     {"rule", KEY_RULE, "RULE", 0,
-     "what is compressed and how: tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0, each part optional; "
-     "up to 16, the first that matches wins (default tos=0x28)",
+     "which packets are compressed, and how: tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0, each part "
+     "optional; up to 16, the first that matches wins (default tos=0x28)",
      3},
-    {"cut", KEY_CUT, "CUT", 0, "how segments become packets: mtu or fill (default fill, where the engine can)", 3},
+    {"cut", KEY_CUT, "mtu|fill", 0,
+     "how segments become packets: cut to the host's MTU before they are compressed, or to what fills the wire's MTU "
+     "afterwards (default fill, where the engine can)",
+     3},
     {"bypass", KEY_BYPASS, 0, 0, "pass everything untouched", 3},
     {"flows", KEY_FLOWS, "NUMBER", 0, "TCP flows remembered (default 4096)", 3},
     {"engine", KEY_ENGINE, "NAME", 0,
-     "what transforms packets: model (C; default), rtl (the Verilog NIC in a simulator; slow), lockstep (both, stops "
-     "at the first "
-     "difference). This build has: " GN_ENGINE_NAMES,
+     "what transforms packets: model (C), rtl (the Verilog NIC in a simulator; slow), lockstep (both; stops at the "
+     "first difference). This build has: " GN_ENGINE_NAMES " (default model)",
      3},
     {0, 0, 0, 0, "A bad link (on what is sent):", 4},
-    {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "lose datagrams with this probability (1%, 0.01)", 4},
-    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "send datagrams twice", 4},
-    {"reorder", GN_OPTION_FAULT_REORDER, "P", 0, "hold datagrams back, so that later ones overtake them", 4},
-    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "for how long (default 1ms; all times at most 10s)", 4},
-    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay every datagram by this, such as 10ms (default: not at all)", 4},
-    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by up to this much more or less", 4},
-    {"seed", GN_OPTION_FAULT_SEED, "NUMBER", 0, "of the random numbers for all this (default 1)", 4},
+    {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability, as 1% or 0.01 (default 0)", 4},
+    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "send packets twice with this probability (default 0)", 4},
+    {"reorder", GN_OPTION_FAULT_REORDER, "P", 0,
+     "hold packets back with this probability, so that later ones overtake them (default 0)", 4},
+    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "how long packets are held back (default 1ms)", 4},
+    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay of the link, as 10ms; times are at most 10s (default 0)", 4},
+    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by how much the delay varies, up or down (default 0)", 4},
+    {"seed", GN_OPTION_FAULT_SEED, "N", 0, "seed of the random numbers (default 1)", 4},
     {0, 0, 0, 0, "Around it:", 5},
-    {"control", 'c', "PATH", 0, "control socket (default /run/gradnic/DEVICE.sock; none: no socket)", 5},
-    {"user", 'u', "NAME", 0, "account to run as once everything is open (default nobody, when started by root)", 5},
+    {"control", 'c', "PATH", 0, "control socket; none: no socket (default /run/gradnic/DEVICE.sock)", 5},
+    {"user", 'u', "NAME", 0,
+     "account to run as once everything is open (default nobody where root starts it, otherwise the same)", 5},
     {"pcap-host", KEY_PCAP_HOST, "FILE", 0, "capture what the host sends and gets", 5},
-    {"pcap-wire", KEY_PCAP_WIRE, "FILE", 0, "capture the IP packets that travel in the datagrams", 5},
-    {"quiet", 'q', 0, 0, "say nothing but errors", 5},
+    {"pcap-wire", KEY_PCAP_WIRE, "FILE", 0, "capture what travels on the wire", 5},
+    GN_FORCE_OPTION(5),
+    GN_QUIET_OPTION(5),
     {0},
 };
 
@@ -224,7 +230,7 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
     }
 }
 
-// A capture is begun anew: over the table of peers, or into the other capture, it would destroy what is there.
+/// A capture is begun anew: it may be neither the table of peers nor the other capture.
 static void check_captures(const parsing *p, struct argp_state *state)
 {
     gn_error error;
@@ -293,9 +299,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_PCAP_WIRE:
         config->pcap_wire = arg;
         return 0;
-    case 'q':
-        p->options->quiet = true;
-        return 0;
     case ARGP_KEY_ARG:
         argp_error(state,
                    "'%s' is neither an option nor a command; the commands are status, stats and set, and come first",
@@ -305,7 +308,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         finish(p, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return gn_result_option_parse(key, arg, &p->options->result) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 

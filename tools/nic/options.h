@@ -9,12 +9,13 @@
 
 #include "driver/nic.h"
 #include "net/error.h"
+#include "tools/kit/result_options.h"
 
 typedef struct gn_nic_options {
     gn_nic_config config;
     const char *control;     ///< NULL: by the device's name; "none": no socket
     char control_path[108];  ///< what it came to
-    bool quiet;
+    gn_result_options result;
 } gn_nic_options;
 
 /// Reads the command line; ends the program on wrong usage. `options->config.peers` is to be handed to gn_nic_open().

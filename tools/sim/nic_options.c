@@ -24,6 +24,7 @@ enum {
     OPT_MODEL,
     OPT_PACE,
     OPT_MTU,
+    OPT_HOST_MTU,
     OPT_TRANSPORT,
     OPT_SIZE,
     OPT_DUPLEX,
@@ -34,20 +35,18 @@ enum {
     OPT_SEED,
     OPT_FIFO,
     OPT_PCAP_WIRE,
-    OPT_JSON,
 };
 
 static const char doc[] =
-    "Simulates two hosts, their NICs with gradnic in hardware, and the link between them, cycle by cycle, and reports "
-    "what the "
-    "link carried, what the hosts saw, and what was the bottleneck.\v"
-    "Every frame that a NIC gives is compared with what the C model makes of the frame it was given; a difference ends "
+    "Simulates two hosts, their NICs with gradnic in hardware, and the link between them, cycle by cycle. Reports what "
+    "the link carried, what the hosts saw, and what was the bottleneck.\v"
+    "Every frame that a NIC gives is compared with what the C model makes of the frame it was given. A difference ends "
     "the simulation. Times are simulated: the same input, options and seed give the same report.\n"
     "\n"
-    "A host's DMA gives frames to its NIC over a bus of 256 bits at the NIC's clock (25.6 Gbit/s at 100 MHz); the NIC "
+    "A host's DMA gives frames to its NIC over a bus of 256 bits at the NIC's clock (25.6 Gbit/s at 100 MHz). The NIC "
     "gives what it makes of them to a FIFO, and the MAC sends from there: preamble, at least 64 bytes with the FCS, "
-    "gap. At the other end the MAC checks the FCS and fills a FIFO, which the other NIC reads; what finds that full "
-    "is dropped.\n"
+    "gap. At the other end the MAC checks the FCS and fills a FIFO, which the other NIC reads. A frame that finds the "
+    "FIFO full is dropped.\n"
     "\n"
     "Exit status: 0 done and all frames as the C model has them, 1 failed, 2 wrong usage.\n"
     "\n"
@@ -59,44 +58,46 @@ static const char doc[] =
 static const struct argp_option table[] = {
     {0, 0, 0, 0, "What is sent:", 1},
     {"input", 'i', "FILE", 0,
-     "gradients (.npy, .f32, .gn, also .gz), or a capture of frames as a host gives them (pcap, pcapng; link type "
-     "EN10MB "
-     "or RAW); required",
+     "gradients to send: .npy, .f32, .gn, also .gz; or a capture of frames as a host gives them (pcap, pcapng; link "
+     "type EN10MB or RAW); required",
      0},
-    {"size", OPT_SIZE, "SIZE", 0, "of gradients to send, the file cut or repeated (the file's)", 0},
+    {"size", OPT_SIZE, "SIZE", 0,
+     "bytes of gradients to send; the file is cut or repeated (default the size of the file)", 0},
     {"transport", OPT_TRANSPORT, "udp|tcp", 0,
-     "what gradients are sent in, marked with the first rule's ToS: datagrams, or the segments of one connection (udp)",
+     "what gradients are sent in, marked with the first rule's ToS: datagrams, or the segments of one connection "
+     "(default udp)",
      0},
-    {"mtu", OPT_MTU, "BYTES", 0, "the host's; the wire's is 8 more (1500)", 0},
+    {"mtu", OPT_MTU, "BYTES", 0, "MTU of the wire; the host's is 8 less (default 1508)", 0},
+    {"host-mtu", OPT_HOST_MTU, "BYTES", 0, "MTU of the host; the wire's is 8 more (default 1500)", 0},
     {"pace", OPT_PACE, "max|stamps|RATE", 0,
      "when the host gives the next frame: as soon as the NIC takes it, at its time stamp in the capture, or as an "
-     "Ethernet of that rate would (max)",
+     "Ethernet of that rate would (default max)",
      0},
     {"duplex", OPT_DUPLEX, 0, 0, "both hosts send the same", 0},
     {0, 0, 0, 0, "NICs:", 2},
     {"model", OPT_MODEL, "behavioural|rtl", 0,
-     "the C model behind the NIC's ports, or the hardware itself, Verilated (behavioural)", 0},
-    {"clock", OPT_CLOCK, "FREQUENCY", 0, "of the NICs (100mhz)", 0},
-    {"clock-b", OPT_CLOCK_B, "FREQUENCY", 0, "of host b's NIC, where it is another one", 0},
-    {"profile", 'p', "PROFILE", 0, "dense, lattice or paper, for rules that do not say; none: compress nothing (dense)",
-     0},
-    {"bound", 'k', "K", 0, "error bound 2^-K, for rules that do not say (10)", 0},
+     "the C model behind the NIC's ports, or the hardware itself, Verilated (default behavioural)", 0},
+    {"clock", OPT_CLOCK, "FREQUENCY", 0, "clock of the NICs (default 100mhz)", 0},
+    {"clock-b", OPT_CLOCK_B, "FREQUENCY", 0, "clock of host b's NIC (default as --clock)", 0},
+    {"profile", 'p', "PROFILE", 0,
+     "dense, lattice or paper, for rules that name none; none: compress nothing (default dense)", 0},
+    {"bound", 'k', "K", 0, "error bound 2^-K of rules that name none (default 10)", 0},
     {"rule", OPT_RULE, "RULE", 0,
-     "tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0: which packets, and how; what is left out has its "
-     "default; up to four, the first that matches wins",
+     "which packets are compressed, and how: tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0, each part "
+     "optional; up to 4, the first that matches wins (default tos=0x28)",
      0},
     {0, 0, 0, 0, "MACs and link:", 3},
-    {"rate", OPT_RATE, "RATE", 0, "of the link (10gbit)", 0},
-    {"fifo", OPT_FIFO, "SIZE", 0, "of each FIFO between NIC and MAC (64K)", 0},
-    {"delay", OPT_DELAY, "TIME", 0, "of the link (500ns)", 0},
-    {"loss", OPT_LOSS, "PROBABILITY", 0, "of a frame to be lost on the link (0)", 0},
-    {"corrupt", OPT_CORRUPT, "PROBABILITY", 0, "of a frame to have a wrong bit (0)", 0},
-    {"seed", OPT_SEED, "N", 0, "of both (1)", 0},
+    {"rate", OPT_RATE, "RATE", 0, "speed of the link, as 1gbit, 10gbit (default 10gbit)", 0},
+    {"fifo", OPT_FIFO, "SIZE", 0, "bytes of each FIFO between NIC and MAC (default 64K)", 0},
+    {"delay", OPT_DELAY, "TIME", 0, "delay of the link (default 500ns)", 0},
+    {"loss", OPT_LOSS, "P", 0, "lose packets with this probability, as 1% or 0.01 (default 0)", 0},
+    {"corrupt", OPT_CORRUPT, "P", 0, "corrupt a bit of a packet with this probability (default 0)", 0},
+    {"seed", OPT_SEED, "N", 0, "seed of the random numbers (default 1)", 0},
     {0, 0, 0, 0, "Output:", 4},
-    {"pcap-wire", OPT_PCAP_WIRE, "FILE", 0, "write what the MACs send as a capture, with simulated times", 0},
-    {"force", 'f', 0, 0, "overwrite FILE", 0},
-    {"json", OPT_JSON, 0, 0, "print the report as JSON", 0},
-    {"quiet", 'q', 0, 0, "no progress", 0},
+    {"pcap-wire", OPT_PCAP_WIRE, "FILE", 0, "capture what travels on the wire, with simulated times", 0},
+    GN_FORCE_OPTION(0),
+    GN_QUIET_OPTION(0),
+    GN_JSON_OPTION(0),
     {0},
 };
 
@@ -135,6 +136,14 @@ static void set_profile(struct argp_state *state, int key, parse_state *p, const
     if (!p->o->bypass) gn_option_check(state, key, gn_parse_profile_or(text, "none", &p->profile, &error), &error);
 }
 
+enum { HOST_MTU_DEFAULT = 1500, HOST_MTU_LEAST = 68, HOST_MTU_MOST = 9000 };
+
+static void set_mtu(struct argp_state *state, gn_sim_nic_options *o, unsigned host_mtu)
+{
+    if (o->host_mtu && o->host_mtu != host_mtu) argp_error(state, "--mtu and --host-mtu: the wire's is 8 more");
+    o->host_mtu = host_mtu;
+}
+
 static bool parse_traffic(int key, char *arg, struct argp_state *state, gn_sim_nic_options *o)
 {
     switch (key) {
@@ -148,7 +157,12 @@ static bool parse_traffic(int key, char *arg, struct argp_state *state, gn_sim_n
         o->tcp = gn_option_choice(state, key, arg, "udp", "tcp");
         return true;
     case OPT_MTU:
-        o->mtu = gn_option_unsigned(state, key, arg, 68, 9000);
+        set_mtu(state, o,
+                gn_option_unsigned(state, key, arg, HOST_MTU_LEAST + GN_SHIM_BYTES, HOST_MTU_MOST + GN_SHIM_BYTES) -
+                    GN_SHIM_BYTES);
+        return true;
+    case OPT_HOST_MTU:
+        set_mtu(state, o, gn_option_unsigned(state, key, arg, HOST_MTU_LEAST, HOST_MTU_MOST));
         return true;
     case OPT_PACE:
         set_pace(state, key, o, arg);
@@ -212,14 +226,8 @@ static bool parse_link(int key, char *arg, struct argp_state *state, gn_sim_nic_
     case OPT_PCAP_WIRE:
         o->pcap_wire = arg;
         return true;
-    case 'f':
-        return o->force = true;
-    case OPT_JSON:
-        return o->json = true;
-    case 'q':
-        return o->quiet = true;
     default:
-        return false;
+        return gn_result_option_parse(key, arg, &o->result);
     }
 }
 
@@ -238,6 +246,7 @@ static void finish(struct argp_state *state, parse_state *p)
         if (wrong) argp_error(state, "--rule %s: %s", p->rule_texts[i], wrong);
     }
     if (!o->clock_b_hz) o->clock_b_hz = o->clock_hz;
+    if (!o->host_mtu) o->host_mtu = HOST_MTU_DEFAULT;
     if (!o->rule_count) o->rules[o->rule_count++] = defaults;
 }
 
@@ -254,7 +263,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 void gn_sim_nic_parse(gn_sim_nic_options *options, int argc, char **argv)
 {
     *options = (gn_sim_nic_options){
-        .rate = 10000000000u, .clock_hz = 100000000, .mtu = 1500, .delay_ns = 500, .seed = 1, .fifo_bytes = 64 << 10};
+        .rate = 10000000000u, .clock_hz = 100000000, .delay_ns = 500, .seed = 1, .fifo_bytes = 64 << 10};
     parse_state p = {.o = options, .profile = GN_DENSE, .bound_exp = 10};
     const struct argp parser = {.options = table, .parser = parse, .doc = doc};
     argp_parse(&parser, argc, argv, 0, NULL, &p);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_SIM_NIC_OPTIONS_H
 #define GRADNIC_TOOLS_SIM_NIC_OPTIONS_H
-/// The command line of `gradnic sim nic`. Read twice, by the same words: in the program and in the simulator that it
-/// becomes.
+/// The command line of `gradnic sim nic`. It is read twice: by the program, and by the simulator that
+/// the program becomes.
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <gradnic/frame.h>
+
+#include "tools/kit/result_options.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,7 +31,7 @@ typedef struct gn_sim_nic_options {
     uint64_t clock_hz, clock_b_hz;  ///< of host a's NIC and of b's
     gn_sim_pace pace;
     uint64_t pace_rate;
-    unsigned mtu;  ///< the host's
+    unsigned host_mtu;  ///< the wire's is GN_SHIM_BYTES more
     bool tcp;
     uint64_t size;  ///< bytes of gradients; 0: the file's
     bool duplex;
@@ -41,10 +43,10 @@ typedef struct gn_sim_nic_options {
     uint64_t seed;
     uint64_t fifo_bytes;
     const char *pcap_wire;
-    bool force, json, quiet;
+    gn_result_options result;
 } gn_sim_nic_options;
 
-/// Exits with GN_EXIT_USAGE and a message when something is wrong, and for --help.
+/// Exits with GN_EXIT_USAGE when something is wrong, and for --help.
 void gn_sim_nic_parse(gn_sim_nic_options *options, int argc, char **argv);
 
 #ifdef __cplusplus

@@ -31,13 +31,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-#define CONTROL                                                                                                        \
-    {                                                                                                                  \
-        "control", 'c', "PATH", 0, "the switch's control socket (default " SWITCH_CONTROL ")", 0                       \
-    }
-static const struct argp_option show_options[] = {CONTROL, GN_DAEMON_JSON_OPTION, {0}};
-static const struct argp_option stats_options[] = {CONTROL, GN_DAEMON_JSON_OPTION, GN_DAEMON_PROMETHEUS_OPTION, {0}};
-static const struct argp_option end_options[] = {CONTROL, {0}};
+#define CONTROL GN_DAEMON_CONTROL_OPTION(SWITCH_CONTROL)
+static const struct argp_option show_options[] = {
+    CONTROL, GN_FORCE_OPTION(0), GN_QUIET_OPTION(0), GN_JSON_OPTION(0), {0}};
+static const struct argp_option stats_options[] = {
+    CONTROL, GN_DAEMON_PROMETHEUS_OPTION, GN_FORCE_OPTION(0), GN_QUIET_OPTION(0), GN_JSON_OPTION(0), {0}};
+static const struct argp_option end_options[] = {CONTROL, GN_QUIET_OPTION(0), {0}};
 
 static const char *text_of(const json_t *object, const char *name)
 {
@@ -75,7 +74,7 @@ static void print_wait(const json_t *wait)
     size_t index;
     json_t *who;
     const json_t *list = json_object_get(wait, "waits_for");
-    printf("  stream %lld slot %lld (chunk %lld) waits since %s for", number_of(wait, "stream"),
+    printf("  channel %lld slot %lld (chunk %lld) has waited %s for", number_of(wait, "stream"),
            number_of(wait, "slot"), number_of(wait, "chunk"), gn_human_duration(seconds_of(wait)).s);
     json_array_foreach(list, index, who)
     {
@@ -115,7 +114,7 @@ static void print_job(const json_t *job)
 {
     size_t index;
     json_t *item;
-    printf("job '%s': %s for %s, %lld of %lld children, %lld slots a stream\n", text_of(job, "job"),
+    printf("job '%s': %s for %s, %lld of %lld children, %lld slots a channel\n", text_of(job, "job"),
            text_of(job, "state"), gn_human_duration(seconds_of(job)).s, number_of(job, "joined"),
            number_of(job, "children"), number_of(job, "slots"));
     if (*text_of(job, "absent")) printf("  %s\n", text_of(job, "absent"));
@@ -155,7 +154,7 @@ static void print_jobs(const json_t *answer)
     size_t index;
     json_t *job;
     const json_t *jobs = json_object_get(answer, "jobs");
-    gn_table *table = gn_table_new("<job|<state|for|children|ranks|streams|slots|values|<format");
+    gn_table *table = gn_table_new("<job|<state|for|children|ranks|channels|slots|values|<format");
     json_array_foreach(jobs, index, job)
         gn_table_row(table, "%s|%s|%s|%lld/%lld|%lld|%zu|%lld|%lld|%s", text_of(job, "job"), text_of(job, "state"),
                      gn_human_duration(seconds_of(job)).s, number_of(job, "joined"), number_of(job, "children"),

@@ -5,13 +5,14 @@
 
 #include "switch.h"
 #include "tools/kit/fault_options.h"
+#include "tools/kit/old_names.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/units.h"
 
 enum {
     KEY_UDP = 256,
     KEY_SHARDS,
-    KEY_STREAMS,
+    KEY_CHANNELS,
     KEY_SLOTS,
     KEY_VALUES,
     KEY_QUOTA,
@@ -23,57 +24,64 @@ enum {
     KEY_MODE,
     KEY_WINDOWS,
     KEY_PS,
-    KEY_ROLE
+    KEY_ROLE,
+    OLD_STREAMS,
+    OLD_DROP,
 };
 
 static const struct argp_option options[] = {
     {0, 0, 0, 0, "Where:", 1},
     {"listen", 'l', "ADDRESS[:PORT]", 0,
-     "TCP endpoint where workers ask for their jobs (numeric; default any IPv4 address, port 7777; [::]:7777: any of "
-     "IPv4 and IPv6); their packets go to UDP ports at "
-     "the same "
-     "address",
+     "where this switch listens: the TCP endpoint where workers ask for their jobs, numeric; [::]:7777 is any address "
+     "of IPv4 and IPv6. Packets go to UDP ports at the same address (default any IPv4 address, port 7777)",
      1},
-    {"udp", KEY_UDP, "PORT", 0, "first of the UDP ports, one for each stream (default: any that are free)", 1},
+    {"udp", KEY_UDP, "PORT", 0, "first of the UDP ports, one for each channel (default any that are free)", 1},
     {"parent", KEY_PARENT, "HOST:PORT", 0, "the switch above this one, which sums what its children have summed", 1},
     {"place", KEY_PLACE, "BIT/CHILDREN", 0,
-     "this switch's place at the parent, for all jobs (default: as its children say)", 1},
+     "this switch's place at the parent, for all jobs (default as its children say)", 1},
     {0, 0, 0, 0, "Memory and threads:", 2},
     {"mode", KEY_MODE, "MODE", 0,
-     "how jobs have slots: partitioned (each its own; default), shared (one array, first come first served), "
-     "preemptive (the chunk of "
-     "higher priority stays); the latter two need --ps, or a --parent in one of these modes",
+     "how jobs have slots: partitioned (each job its own), shared (one array, first come first served), preemptive "
+     "(the chunk of higher priority stays); shared and preemptive need --ps, or a --parent in one of these modes "
+     "(default partitioned)",
      2},
     {"ps", KEY_PS, "HOST:PORT", 0, "the parameter server that sums what finds no slot", 2},
-    {"role", KEY_ROLE, "ROLE", 0, "switch (default), or ps: to be a parameter server for switches", 2},
+    {"role", KEY_ROLE, "ROLE", 0, "switch, or ps: a parameter server for switches (default switch)", 2},
     {"windows", KEY_WINDOWS, "NUMBER", 0,
      "where slots are shared: chunks of all jobs that may be under way (default four times the slots)", 2},
     {"shards", KEY_SHARDS, "NUMBER", 0, "threads, each with slots of its own (default 1)", 2},
-    {"streams", KEY_STREAMS, "NUMBER", 0, "most streams of jobs at a time in each shard, 1 to 64 (default 16)", 2},
-    {"slots", KEY_SLOTS, "NUMBER", 0, "slots of all shards together; parameter server: chunks under way (default 8192)",
-     2},
-    {"values", KEY_VALUES, "NUMBER", 0, "values of a slot, the most of a packet (default 2048)", 2},
+    {"channels", KEY_CHANNELS, "NUMBER", 0, "most channels of jobs at a time in each shard, 1 to 64 (default 16)", 2},
+    GN_OLD_NAME("streams", OLD_STREAMS, "NUMBER"),
+    {"slots", KEY_SLOTS, "NUMBER", 0,
+     "slots of the switch, of all shards together; parameter server: chunks under way (default 8192)", 2},
+    {"values", KEY_VALUES, "NUMBER", 0, "values of a packet at most, and of a slot (default 2048)", 2},
     {"quota", KEY_QUOTA, "SLOTS", 0,
-     "most slots of one job, where they are shared most chunks under way (default a quarter of all)", 2},
-    {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of each stream (default 8M)", 2},
-    {"no-offload", KEY_NO_OFFLOAD, 0, 0, "one datagram at a time between kernel and switch", 2},
+     "most slots of one job; where slots are shared, most chunks under way (default a quarter of all)", 2},
+    {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of each channel's UDP socket (default 8M)", 2},
+    {"no-offload", KEY_NO_OFFLOAD, 0, 0, "one packet at a time between kernel and switch", 2},
     {"join-timeout", KEY_JOIN_TIMEOUT, "TIME", 0, "how long a job waits for all its workers (default 60s)", 2},
     {0, 0, 0, 0,
      "Bad links. Each may be given for one direction, in:1% (from the workers) or out:1% (to them), or for both, 1%:",
      3},
-    {"drop", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability (1%, 0.01)", 3},
-    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "pass packets twice", 3},
-    {"reorder", GN_OPTION_FAULT_REORDER, "P", 0, "hold packets back, so that later ones overtake them", 3},
-    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "for how long (default 1ms; all times at most 10s)", 3},
-    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay every packet by this, such as 10ms (default: not at all)", 3},
-    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by up to this much more or less", 3},
-    {"seed", GN_OPTION_FAULT_SEED, "NUMBER", 0, "of the random numbers for all this (default 1)", 3},
+    {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability, as 1% or 0.01 (default 0)", 3},
+    GN_OLD_NAME("drop", OLD_DROP, "P"),
+    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "send packets twice with this probability (default 0)", 3},
+    {"reorder", GN_OPTION_FAULT_REORDER, "P", 0,
+     "hold packets back with this probability, so that later ones overtake them (default 0)", 3},
+    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "how long packets are held back (default 1ms)", 3},
+    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay of the link, as 10ms; times are at most 10s (default 0)", 3},
+    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by how much the delay varies, up or down (default 0)", 3},
+    {"seed", GN_OPTION_FAULT_SEED, "N", 0, "seed of the random numbers (default 1)", 3},
     {0, 0, 0, 0, "Around it:", 4},
-    {"control", 'c', "PATH", 0, "control socket (default " SWITCH_CONTROL "; none: no socket)", 4},
-    {"user", 'u', "NAME", 0, "account to run as once everything is open (default nobody, when started by root)", 4},
-    {"quiet", 'q', 0, 0, "say nothing but errors", 4},
+    {"control", 'c', "PATH", 0, "control socket; none: no socket (default " SWITCH_CONTROL ")", 4},
+    {"user", 'u', "NAME", 0,
+     "account to run as once everything is open (default nobody where root starts it, otherwise the same)", 4},
+    GN_QUIET_OPTION(4),
     {0},
 };
+
+static const gn_old_name old_names[] = {
+    {OLD_STREAMS, KEY_CHANNELS, "--streams", NULL}, {OLD_DROP, GN_OPTION_FAULT_LOSS, "--drop", NULL}, {0}};
 
 static void parse_place(struct argp_state *state, const char *text, gn_switchd_config *config)
 {
@@ -112,7 +120,7 @@ static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switch
     case KEY_SHARDS:
         config->shards = gn_option_unsigned(state, key, arg, 1, GN_SWITCHD_SHARDS_MAX);
         return true;
-    case KEY_STREAMS:
+    case KEY_CHANNELS:
         config->streams = gn_option_unsigned(state, key, arg, 1, GN_SWITCH_JOBS_MAX);
         return true;
     case KEY_SLOTS:
@@ -210,6 +218,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     gn_switch_options *o = state->input;
     gn_switchd_config *config = &o->config;
     gn_error error;
+    key = gn_option_current(state, key, old_names);
     if (parse_amount(key, arg, state, config) || parse_memory(key, arg, state, config) ||
         parse_fault(key, arg, state, o))
         return 0;
@@ -232,9 +241,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'u':
         config->user = gn_option_user(state, key, arg);
         return 0;
-    case 'q':
-        o->quiet = true;
-        return 0;
     case ARGP_KEY_ARG:
         argp_error(
             state,
@@ -245,7 +251,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         finish(state, o);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return gn_result_option_parse(key, arg, &o->result) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 

@@ -50,7 +50,7 @@ int gn_command_switch(int argc, char **argv)
     gn_switchd *daemon = NULL;
     gn_error error = {0};
     gn_switch_options_parse(&options, argc, argv);
-    if (!options.quiet) {
+    if (!options.result.quiet) {
         options.config.log = note;
         options.config.log_context = argv[0];
     }
@@ -59,7 +59,7 @@ int gn_command_switch(int argc, char **argv)
         gn_cli_error(argv[0], "%s", error.text);
         return closed == GN_INVALID ? GN_EXIT_USAGE : GN_EXIT_FAILED;
     }
-    if (!options.quiet) introduce(argv[0], &options, daemon);
+    if (!options.result.quiet) introduce(argv[0], &options, daemon);
     const int failed = gn_switchd_run(daemon, &error);
     if (failed) gn_cli_error(argv[0], "%s", error.text);
     gn_switchd_close(daemon);

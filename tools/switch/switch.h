@@ -6,13 +6,14 @@
 #include <stdbool.h>
 
 #include "switch/daemon/switchd.h"
+#include "tools/kit/result_options.h"
 
 /// Where a switch listens to its users when --control does not say.
 #define SWITCH_CONTROL "/run/gradnic/switch.sock"
 
 typedef struct gn_switch_options {
     gn_switchd_config config;
-    bool quiet;
+    gn_result_options result;
     unsigned reorder, reorder_delay;  ///< directions that these were given for: 1 in, 2 out
 } gn_switch_options;
 

@@ -49,7 +49,7 @@ gn_status gn_dump_prepare(const char *folder, uint64_t every, unsigned first, un
     gn_status wrong = GN_OK;
     for (const struct dirent *entry; !force && !wrong && (entry = readdir(listing));)
         if (would_be_written(entry->d_name, every, first, last))
-            wrong = gn_fail(error, GN_INVALID, "%s/%s: exists already; -f overwrites it", folder, entry->d_name);
+            wrong = gn_fail(error, GN_INVALID, "%s/%s: exists already; --force overwrites it", folder, entry->d_name);
     closedir(listing);
     return wrong;
 }

@@ -10,7 +10,8 @@
 #include "tools/kit/units.h"
 
 enum {
-    OPT_TRAIN_IMAGES = 0x100,
+    OPT_DATA = 0x100,
+    OPT_TRAIN_IMAGES,
     OPT_TRAIN_LABELS,
     OPT_TEST_IMAGES,
     OPT_TEST_LABELS,
@@ -36,69 +37,70 @@ enum {
     OPT_DUMP,
     OPT_DUMP_STEPS,
     OPT_DUMP_RANKS,
-    OPT_JSON,
 };
 
 static const char doc[] =
-    "Trains a digit classifier with data-parallel workers: each computes the gradient of its own batch, gradnic's "
-    "collectives "
-    "average them, every worker makes the same update.\v"
+    "Trains a digit classifier with data-parallel workers. Each computes the gradient of its own batch, gradnic's "
+    "collectives average the gradients, and every worker makes the same update.\v"
     "The defaults are those of the network \"HDC\" of INCEPTIONN (MICRO 2018): five fully connected layers, 500 hidden "
-    "units, batches "
-    "of 25 per worker, learning rate 0.1 divided by 5 every 2000 steps, momentum 0.9, weight decay 0.00005.\n\n"
-    "Ranks come from -N (all on this machine), or from --rank, --size and --rendezvous, or from RANK, WORLD_SIZE, "
-    "MASTER_ADDR and "
-    "MASTER_PORT as torchrun sets them. Where there is no `gradnic nic` on the way, --nic in-process passes all "
-    "gradients "
-    "through the same packet transform inside of the workers.\n\n"
+    "units, batches of 25 per worker, learning rate 0.1 divided by 5 every 2000 steps, momentum 0.9, weight decay "
+    "0.00005.\n\n"
+    "Ranks come from -N (all on this machine), or from --rank, --world-size and --rendezvous, or from RANK, "
+    "WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them. Where there is no `gradnic nic` on the way, --nic "
+    "in-process passes all gradients through the same packet transform inside of the workers.\n\n"
     "Exit status: 0 done and all replicas identical, 1 failed, 2 wrong usage.\n\n"
     "Example:\n"
-    "  gradnic train -d tests/data -N 4 --augment 24 -p dense --nic in-process";
+    "  gradnic train --data tests/data -N 4 --augment 24 -p dense --nic in-process";
 
 static const struct argp_option table[] = {
     {0, 0, 0, 0, "Data:", 1},
-    {"data", 'd', "DIR", 0,
+    {"data", OPT_DATA, "DIR", 0,
      "folder with MNIST's four files (*train*images*, *train*labels*, *t10k* or *test*), .gz or not", 0},
+    GN_OLD_LETTER('d', "DIR"),
     {"train-images", OPT_TRAIN_IMAGES, "FILE", 0, "the four files one by one", 0},
     {"train-labels", OPT_TRAIN_LABELS, "FILE", 0, 0, 0},
     {"test-images", OPT_TEST_IMAGES, "FILE", 0, 0, 0},
     {"test-labels", OPT_TEST_LABELS, "FILE", 0, 0, 0},
-    {"classes", OPT_CLASSES, "N", 0, "labels are 0 to N - 1 (10)", 0},
-    {"augment", OPT_AUGMENT, "COPIES", 0, "shifted, rotated and scaled copies of each training image (0)", 0},
+    {"classes", OPT_CLASSES, "N", 0, "labels are 0 to N - 1 (default 10)", 0},
+    {"augment", OPT_AUGMENT, "COPIES", 0, "shifted, rotated and scaled copies of each training image (default 0)", 0},
     {0, 0, 0, 0, "Network and optimiser:", 2},
-    {"layers", OPT_LAYERS, "N", 0, "fully connected layers (5)", 0},
-    {"hidden", OPT_HIDDEN, "N", 0, "units of each hidden layer (500)", 0},
-    {"batch", OPT_BATCH, "N", 0, "images per worker and step (25)", 0},
-    {"learning-rate", OPT_LEARNING_RATE, "X", 0, "(0.1)", 0},
-    {"momentum", OPT_MOMENTUM, "X", 0, "(0.9)", 0},
-    {"weight-decay", OPT_DECAY, "X", 0, "(0.00005)", 0},
-    {"rate-drop", OPT_DROP, "X", 0, "divide the learning rate by X ... (5)", 0},
-    {"rate-drop-steps", OPT_DROP_STEPS, "N", 0, "... every N steps (2000); 0: never", 0},
-    {"epochs", OPT_EPOCHS, "N", 0, "times through all images and copies (2)", 0},
-    {"steps", OPT_STEPS, "N", 0, "stop after N steps instead", 0},
-    {"evaluate-steps", OPT_EVALUATE, "N", 0, "report every N steps, not only after each epoch", 0},
-    {"seed", OPT_SEED, "N", 0, "of weights, order and copies (1): same seed, same bits on the same kind of processor",
+    {"layers", OPT_LAYERS, "N", 0, "fully connected layers (default 5)", 0},
+    {"hidden", OPT_HIDDEN, "N", 0, "units of each hidden layer (default 500)", 0},
+    {"batch", OPT_BATCH, "N", 0, "images per worker and step (default 25)", 0},
+    {"learning-rate", OPT_LEARNING_RATE, "X", 0, "step of the optimiser (default 0.1)", 0},
+    {"momentum", OPT_MOMENTUM, "X", 0, "of the optimiser (default 0.9)", 0},
+    {"weight-decay", OPT_DECAY, "X", 0, "of the optimiser (default 0.00005)", 0},
+    {"rate-drop", OPT_DROP, "X", 0, "divide the learning rate by X ... (default 5)", 0},
+    {"rate-drop-steps", OPT_DROP_STEPS, "N", 0, "... every N steps; 0: never (default 2000)", 0},
+    {"epochs", OPT_EPOCHS, "N", 0, "times through all images and copies (default 2)", 0},
+    {"steps", OPT_STEPS, "N", 0, "steps of the training (default as many as the epochs have)", 0},
+    {"evaluate-steps", OPT_EVALUATE, "N", 0, "report every N steps, too (default after each epoch only)", 0},
+    {"seed", OPT_SEED, "N", 0,
+     "seed of the random numbers, for weights, order and copies; the same seed gives the same bits on the same kind of "
+     "processor (default 1)",
      0},
-    {0, 0, 0, 0, "Workers and exchange:", 3},
-    GN_RANK_OPTIONS("worker"),
-    GN_EXCHANGE_OPTIONS(": gradients to rank 0, which sends uncompressed sums back",
-                        "-k, --scale auto, --feedback or --nic in-process", "each bucket's", "gradient"),
+    {0, 0, 0, 0, "Ranks and exchange:", 3},
+    GN_RANK_OPTIONS,
+    GN_EXCHANGE_OPTIONS("-k, --scale auto, --feedback or --nic in-process", "each bucket's"),
     {"feedback", OPT_FEEDBACK, 0, 0, "add what quantising removed to the next gradient", 0},
     {"overlap", OPT_OVERLAP, 0, 0, "one bucket per layer, exchanged while the layers before it are computed", 0},
     {0, 0, 0, 0, "In-process NICs:", 4},
-    {"nic", OPT_NIC, "none|in-process", 0, "in-process: pass what is sent through the packet transform of two NICs", 0},
-    {"rate", OPT_RATE, "RATE", 0, "and through a modelled link of RATE (200mbit, 1gbit)", 0},
-    {"mtu", OPT_MTU, "BYTES", 0, "of that link (1500)", 0},
+    {"nic", OPT_NIC, "none|in-process", 0,
+     "in-process: pass what is sent through the packet transform of two NICs (default none)", 0},
+    {"rate", OPT_RATE, "RATE", 0, "speed of the modelled link between them, as 200mbit, 1gbit (default unlimited)", 0},
+    {"mtu", OPT_MTU, "BYTES", 0, "MTU of the wire (default 1500)", 0},
     {0, 0, 0, 0, "Output:", 5},
     {"dump-gradients", OPT_DUMP, "DIR", 0,
      "write gradients as .npy, one file per tensor, before anything is removed from them", 0},
-    {"dump-steps", OPT_DUMP_STEPS, "N", 0, "every N steps (100)", 0},
-    {"dump-ranks", OPT_DUMP_RANKS, "N", 0, "of the first N workers (1)", 0},
-    {"json", OPT_JSON, "FILE", 0, "results, from rank 0; - is standard output", 0},
-    {"force", 'f', 0, 0, "overwrite existing files", 0},
-    {"quiet", 'q', 0, 0, "no progress, no table", 0},
+    {"dump-steps", OPT_DUMP_STEPS, "N", 0, "dump every N steps (default 100)", 0},
+    {"dump-ranks", OPT_DUMP_RANKS, "N", 0, "dump the gradients of the first N ranks (default 1)", 0},
+    GN_FORCE_OPTION(0),
+    GN_QUIET_OPTION(0),
+    GN_JSON_OPTION(0),
     {0},
 };
+
+static const gn_old_name old_names[] = {{'d', OPT_DATA, "-d", NULL}, {0}};
 
 static float real(struct argp_state *state, int key, const char *text, float low, float high)
 {
@@ -112,7 +114,7 @@ static float real(struct argp_state *state, int key, const char *text, float low
 static bool parse_data(int key, char *arg, struct argp_state *state, gn_train_options *o)
 {
     switch (key) {
-    case 'd':
+    case OPT_DATA:
         o->data = arg;
         return true;
     case OPT_TRAIN_IMAGES:
@@ -209,18 +211,20 @@ static bool parse_rest(int key, char *arg, struct argp_state *state, gn_train_op
     case OPT_DUMP_RANKS:
         o->dump_ranks = gn_option_unsigned(state, key, arg, 1, 256);
         return true;
-    case OPT_JSON:
-        o->json = arg;
-        return true;
-    case 'f':
-        o->force = true;
-        return true;
-    case 'q':
-        o->quiet = true;
-        return true;
     default:
-        return false;
+        return gn_result_option_parse(key, arg, &o->result);
     }
+}
+
+/// "--json FILE", as it was written before: the next word, which cannot be anything else.
+static char *old_json_file(int key, const char *arg, struct argp_state *state)
+{
+    if (key != GN_OPTION_JSON || arg || state->next == state->argc) return NULL;
+    char *file = state->argv[state->next];
+    if (*file == '-' && file[1]) return NULL;
+    gn_option_renamed(state, "--json FILE", "--json=FILE");
+    state->next++;
+    return file;
 }
 
 /// What can only be judged when everything was read.
@@ -240,10 +244,12 @@ static void finish(gn_train_options *o, struct argp_state *state)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     gn_train_options *o = state->input;
+    key = gn_option_current(state, key, old_names);
+    if (!arg) arg = old_json_file(key, arg, state);
     if (parse_data(key, arg, state, o) || parse_network(key, arg, state, o) ||
         gn_comm_option_parse(key, arg, state, &o->comm) || parse_rest(key, arg, state, o))
         return 0;
-    if (key == ARGP_KEY_ARG) argp_error(state, "'%s': no arguments are taken; data comes with --data", arg);
+    if (key == ARGP_KEY_ARG) argp_error(state, "'%s': no argument is wanted; data comes with --data", arg);
     if (key != ARGP_KEY_END) return ARGP_ERR_UNKNOWN;
     finish(o, state);
     return 0;

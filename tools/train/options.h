@@ -8,6 +8,7 @@
 
 #include "examples/train/settings.h"
 #include "tools/kit/comm_options.h"
+#include "tools/kit/result_options.h"
 
 typedef struct gn_train_options {
     const char *program;  ///< argv[0], for messages
@@ -20,11 +21,10 @@ typedef struct gn_train_options {
     const char *dump_folder;
     uint64_t dump_steps;
     unsigned dump_ranks;
-    const char *json;
-    bool force, quiet;
+    gn_result_options result;
 } gn_train_options;
 
-/// Parses and checks; exits with GN_EXIT_USAGE and a message when something is wrong, as argp does.
+/// Parses and checks. Exits with GN_EXIT_USAGE when something is wrong, as argp does.
 void gn_train_parse(int argc, char **argv, gn_train_options *options);
 
 #endif

@@ -8,8 +8,6 @@
 #include "report.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/command.h"
-#include "tools/kit/json.h"
-#include "tools/kit/output.h"
 #include "tools/kit/progress.h"
 
 typedef struct front {
@@ -17,7 +15,7 @@ typedef struct front {
     gn_trainer trainer;
     gn_report report;
     gn_progress progress;
-    gn_output *json;
+    gn_result_file json;
     FILE *table;  // rank 0's; NULL: none
 } front;
 
@@ -32,7 +30,8 @@ static gn_status dump(void *context, const gn_mlp *mlp, uint64_t step, gn_train_
     const gn_train_options *o = f->options;
     gn_error why;
     if (!o->dump_folder || f->trainer.rank >= (int)o->dump_ranks || step % o->dump_steps) return GN_OK;
-    return gn_train_pass_on(gn_dump_gradient(mlp, o->dump_folder, step, f->trainer.rank, o->force, &why), &why, error);
+    return gn_train_pass_on(gn_dump_gradient(mlp, o->dump_folder, step, f->trainer.rank, o->result.force, &why), &why,
+                            error);
 }
 
 static gn_status show_step(void *context, uint64_t step, gn_train_error *error)
@@ -56,30 +55,23 @@ static gn_status show_checkpoint(void *context, const gn_checkpoint *checkpoint,
 /// Rank 0 speaks for all.
 static gn_status begin_report(front *f, gn_error *error)
 {
-    const gn_train_options *o = f->options;
+    const gn_result_options *result = &f->options->result;
     const gn_trainer *t = &f->trainer;
-    f->report = (gn_report){.options = o, .trainer = t};
-    gn_progress_start_units(&f->progress, "training", "steps", t->steps, o->quiet || t->rank);
+    f->report = (gn_report){.options = f->options, .trainer = t};
+    gn_progress_start_units(&f->progress, "training", "steps", t->steps, result->quiet || t->rank);
     if (t->rank) return GN_OK;
-    if (o->json) {
-        const gn_status wrong = gn_output_open(&f->json, o->json, o->force, error);
-        if (wrong) return wrong;
-    }
-    if (!o->quiet) f->table = o->json && !strcmp(o->json, "-") ? stderr : stdout;
-    if (f->table) gn_report_print_start(&f->report, f->table);
-    return GN_OK;
+    if (!result->quiet && !result->json) f->table = stdout;
+    const gn_status wrong = gn_result_open(&f->json, result, NULL, NULL, 0, error);
+    if (!wrong && f->table) gn_report_print_start(&f->report, f->table);
+    return wrong;
 }
 
 static gn_status end_report(front *f, gn_error *error)
 {
     gn_progress_end(&f->progress);
+    if (f->trainer.rank) return GN_OK;
     if (f->table) gn_report_print_end(&f->report, f->table);
-    if (!f->json) return GN_OK;
-    const gn_status wrong = gn_json_print(gn_report_json(&f->report), gn_output_stream(f->json), error);
-    if (wrong) return wrong;
-    gn_output *json = f->json;
-    f->json = NULL;
-    return gn_output_commit(json, error);
+    return gn_result_write(&f->json, &f->options->result, gn_report_json(&f->report), stdout, error);
 }
 
 static gn_status train(front *f, const gn_train_settings *settings, const gn_train_data *data, gn_train_error *error)
@@ -110,7 +102,7 @@ int gn_train_rank(const gn_train_options *options, const gn_train_data *data, in
         gn_cli_error(options->program, "rank %d: %s", f.trainer.rank, error.text);
     else if (wrong)
         gn_cli_error(options->program, "%s", error.text);
-    gn_output_abort(f.json);
+    gn_result_abort(&f.json);
     gn_report_free(&f.report);
     gn_trainer_free(&f.trainer);
     return wrong ? GN_EXIT_FAILED : GN_EXIT_OK;

@@ -57,8 +57,8 @@ static gn_status load_set(gn_digits *digits, const gn_train_options *options, bo
             locate(test ? options->test_labels : options->train_labels, options->data, labels_of[test], labels, error);
     const char *const files[] = {images, labels};
     gn_error why;
-    if (!wrong && options->json)
-        wrong = gn_train_pass_on(gn_output_check_inputs(options->json, files, 2, &why), &why, error);
+    if (!wrong && options->result.json_file)
+        wrong = gn_train_pass_on(gn_output_check_inputs(options->result.json_file, files, 2, &why), &why, error);
     return wrong ? wrong : gn_digits_load(digits, images, labels, options->settings.classes, error);
 }
 
@@ -86,7 +86,8 @@ static gn_status prepare_dump(const gn_train_options *o, gn_train_error *error)
     unsigned last = o->comm.local_ranks ? o->comm.local_ranks - 1 : first;
     if (!o->dump_folder || first >= o->dump_ranks) return GN_OK;
     if (last >= o->dump_ranks) last = o->dump_ranks - 1;
-    return gn_train_pass_on(gn_dump_prepare(o->dump_folder, o->dump_steps, first, last, o->force, &why), &why, error);
+    return gn_train_pass_on(gn_dump_prepare(o->dump_folder, o->dump_steps, first, last, o->result.force, &why), &why,
+                            error);
 }
 
 typedef struct task {

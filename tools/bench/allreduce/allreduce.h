@@ -9,20 +9,22 @@
 
 #include "net/error.h"
 #include "tools/kit/comm_options.h"
+#include "tools/kit/result_options.h"
 
 typedef struct gn_allreduce_options {
     const char *program;
     uint64_t begin, end, factor;  ///< bytes
     unsigned iterations, warmup;
-    bool check, in_place, average, json, quantise;
+    bool check, in_place, average, quantise;
     gn_comm_options comm;
     const char *input;
     uint64_t segment;
     bool weights, scale_target_given;
     int scale_target;
-    uint64_t link_bits;  ///< per second, for the model; 0: measured
-    uint64_t latency_ns;
-    bool latency_given;
+    uint64_t rate_bits;  ///< of the links, per second, for the model; 0: measured
+    uint64_t delay_ns;   ///< of the links, for the model
+    bool delay_given;
+    gn_result_options result;
 } gn_allreduce_options;
 
 void gn_allreduce_parse(gn_allreduce_options *options, int argc, char **argv);
@@ -36,6 +38,8 @@ typedef struct gn_allreduce_data {
 } gn_allreduce_data;
 
 gn_status gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, int size, gn_error *error);
+/// Whether `path`, which is to be written (NULL: none), is one of the files that are read.
+gn_status gn_allreduce_data_check_output(const char *pattern, int size, const char *path, gn_error *error);
 void gn_allreduce_data_free(gn_allreduce_data *data);
 void gn_allreduce_data_fill(const gn_allreduce_data *data, int rank, float *values, size_t count);
 
@@ -66,13 +70,15 @@ typedef struct gn_allreduce_result {
 /// One rank: measures everything; rank 0 prints. @return exit status.
 int gn_allreduce_rank(const gn_allreduce_options *options, int rank, const char *rendezvous);
 
+/// Rank 0's table and JSON.
 typedef struct gn_allreduce_report {
     const gn_allreduce_options *options;
     int size;
-    void *rows;  ///< JSON
+    json_t *rows;
+    gn_result_file file;
 } gn_allreduce_report;
 
-void gn_allreduce_report_start(gn_allreduce_report *report, const gn_allreduce_model *model);
+gn_status gn_allreduce_report_start(gn_allreduce_report *report, const gn_allreduce_model *model, gn_error *error);
 void gn_allreduce_report_row(gn_allreduce_report *report, const gn_allreduce_result *result);
 gn_status gn_allreduce_report_end(gn_allreduce_report *report, const gn_allreduce_model *model, gn_error *error);
 

@@ -7,6 +7,7 @@
 
 #include "allreduce.h"
 #include "tools/files/values.h"
+#include "tools/kit/output.h"
 
 /// Like a gradient: mostly small, both signs, below 1/4.
 static float made(int rank, size_t index)
@@ -50,6 +51,18 @@ gn_status gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, i
             data->largest = fmax(data->largest, fabs((double)data->values[rank][i]));
     }
     return GN_OK;
+}
+
+gn_status gn_allreduce_data_check_output(const char *pattern, int size, const char *path, gn_error *error)
+{
+    gn_status wrong = GN_OK;
+    for (int rank = 0; pattern && path && rank < size && !wrong; rank++) {
+        char input[4096];
+        const char *name = input;
+        wrong = file_name(pattern, rank, input, sizeof input, error);
+        if (!wrong) wrong = gn_output_check_inputs(path, &name, 1, error);
+    }
+    return wrong;
 }
 
 void gn_allreduce_data_free(gn_allreduce_data *data)

@@ -9,61 +9,70 @@
 enum {
     OPT_NO_QUANTISE = 0x100,
     OPT_SCALE_TARGET,
-    OPT_INPUT,
-    OPT_JSON,
-    OPT_LINK,
-    OPT_LATENCY,
+    OPT_RATE,
+    OPT_DELAY,
     OPT_IN_PLACE,
     OPT_OP,
     OPT_SEGMENT,
     OPT_WEIGHTS,
+    OLD_LINK,
+    OLD_LATENCY,
 };
 
 static const char doc[] =
     "Measures allreduce over all ranks and checks the results, in the form of nccl-tests.\v"
-    "Ranks come from -N (all on this machine), from --rank, --size and --rendezvous, or from RANK, WORLD_SIZE, "
-    "MASTER_ADDR and MASTER_PORT "
-    "as torchrun sets them.\n\n"
-    "time is the median over the iterations, at the slowest rank; algbw = size / time; busbw = algbw * 2(N-1)/N, which "
-    "for the ring is what "
-    "each link carries; #wrong counts values that differ from a sum computed without the exchange (dense, lattice: in "
-    "any "
-    "bit), and 'identical' "
-    "says whether all ranks hold the same bits. model is what latency, link and addition alone would take: "
-    "ring 2(p-1)a + 2(p-1)/p nb + (p-1)/p nc, worker-aggregator (1+log p)a + (p+log p)nb + (p-1)nc, switch 2a + nb, "
-    "with link and "
-    "latency as given "
-    "(--link, --latency) or measured.\n\n"
+    "Ranks come from -N (all on this machine), from --rank, --world-size and --rendezvous, or from RANK, WORLD_SIZE, "
+    "MASTER_ADDR and MASTER_PORT as torchrun sets them.\n\n"
+    "The letters -b, -e, -f, -n, -w and -c are those of nccl-tests.\n\n"
+    "Columns:\n"
+    "  time       median over the iterations, at the slowest rank\n"
+    "  algbw      size / time\n"
+    "  busbw      algbw * 2(N-1)/N, which for the ring is what each link carries\n"
+    "  #wrong     values that differ from a sum computed without the exchange;\n"
+    "             dense, lattice: in any bit\n"
+    "  identical  whether all ranks hold the same bits\n"
+    "  model      what delay a, rate 1/b and addition c alone would take:\n"
+    "             ring 2(p-1)a + 2(p-1)/p nb + (p-1)/p nc,\n"
+    "             worker-aggregator (1+log p)a + (p+log p)nb + (p-1)nc,\n"
+    "             switch 2a + nb\n\n"
     "Exit status: 0 done and all results right, 1 failed, 2 wrong usage.\n\n"
     "Example:\n  gradnic bench allreduce -N 4 -b 1M -e 100M -p dense -k 10";
 
 static const struct argp_option table[] = {
     {0, 0, 0, 0, "What is measured:", 1},
-    {"begin", 'b', "SIZE", 0, "smallest size in bytes (1M)", 0},
-    {"end", 'e', "SIZE", 0, "largest size (64M)", 0},
-    {"factor", 'f', "N", 0, "each size is N times the one before (2)", 0},
-    {"iterations", 'n', "N", 0, "measured for each size (20)", 0},
-    {"warmup", 'w', "N", 0, "before them (5)", 0},
-    {"check", 'c', "0|1", 0, "check results (1)", 0},
-    {"op", OPT_OP, "sum|average", 0, "(sum)", 0},
+    {"begin", 'b', "SIZE", 0, "smallest size in bytes (default 1M)", 0},
+    {"end", 'e', "SIZE", 0, "largest size (default 64M)", 0},
+    {"factor", 'f', "N", 0, "each size is N times the one before (default 2)", 0},
+    {"iterations", 'n', "N", 0, "measure each size so often (default 20)", 0},
+    {"warmup", 'w', "N", 0, "iterations before those that count (default 5)", 0},
+    {"check", 'c', "0|1", 0, "check results (default 1)", 0},
+    {"op", OPT_OP, "sum|average", 0, "what is computed (default sum)", 0},
     {"in-place", OPT_IN_PLACE, 0, 0, "send and receive buffer are the same", 0},
-    {"input", OPT_INPUT, "FILE", 0,
-     "gradients to send, repeated to the size: .npy, .f32, .gn, also .gz; %r is the rank", 0},
+    {"input", 'i', "FILE", 0,
+     "gradients to send, repeated to the size: .npy, .f32, .gn, also .gz; %r is the rank (default made values)", 0},
     {0, 0, 0, 0, "Exchange:", 2},
-    GN_EXCHANGE_OPTIONS("", "-k or --scale auto", "the", "data"),
+    GN_EXCHANGE_OPTIONS("-k or --scale auto", "the"),
     {"aggregator-weights", OPT_WEIGHTS, 0, 0,
      "worker-aggregator: results go back with ToS 0, as the paper's weights do", 0},
     {"no-quantise", OPT_NO_QUANTISE, 0, 0, "leave the values as they are although there is a profile", 0},
-    {"scale-target", OPT_SCALE_TARGET, "E", 0, "auto brings the RMS to 2^E (0)", 0},
-    {"segment", OPT_SEGMENT, "SIZE", 0, "pipelining unit, 4K to 2M (256K)", 0},
+    {"scale-target", OPT_SCALE_TARGET, "E", 0, "--scale auto brings the RMS to 2^E (default 0)", 0},
+    {"segment", OPT_SEGMENT, "SIZE", 0, "pipelining unit, 4K to 2M (default 256K)", 0},
     {0, 0, 0, 0, "Ranks:", 3},
-    GN_RANK_OPTIONS("rank"),
-    {0, 0, 0, 0, "Model and output:", 4},
-    {"link", OPT_LINK, "RATE", 0, "speed of the links (200mbit)", 0},
-    {"latency", OPT_LATENCY, "TIME", 0, "of a message (100us)", 0},
-    {"json", OPT_JSON, 0, 0, "print JSON", 0},
+    GN_RANK_OPTIONS,
+    {0, 0, 0, 0, "Model:", 4},
+    {"rate", OPT_RATE, "RATE", 0, "speed of the links, as 200mbit, 1gbit (default measured)", 0},
+    {"delay", OPT_DELAY, "TIME", 0, "delay of the links, as 100us (default measured)", 0},
+    GN_OLD_NAME("link", OLD_LINK, "RATE"),
+    GN_OLD_NAME("latency", OLD_LATENCY, "TIME"),
+    {0, 0, 0, 0, "Output:", 5},
+    GN_FORCE_LONG_OPTION(0),
+    GN_QUIET_OPTION(0),
+    GN_JSON_OPTION(0),
     {0},
 };
+
+static const gn_old_name old_names[] = {
+    {OLD_LINK, OPT_RATE, "--link", NULL}, {OLD_LATENCY, OPT_DELAY, "--latency", NULL}, {0}};
 
 static uint64_t size_of(struct argp_state *state, int key, const char *text)
 {
@@ -106,20 +115,17 @@ static bool parse_measure(int key, char *arg, struct argp_state *state, gn_allre
     case OPT_IN_PLACE:
         o->in_place = true;
         return true;
-    case OPT_INPUT:
+    case 'i':
         o->input = arg;
         return true;
-    case OPT_JSON:
-        o->json = true;
+    case OPT_RATE:
+        o->rate_bits = gn_option_rate(state, key, arg, 1);
         return true;
-    case OPT_LINK:
-        o->link_bits = gn_option_rate(state, key, arg, 1);
-        return true;
-    case OPT_LATENCY:
-        o->latency_ns = gn_option_duration(state, key, arg);
-        return o->latency_given = true;
+    case OPT_DELAY:
+        o->delay_ns = gn_option_duration(state, key, arg);
+        return o->delay_given = true;
     default:
-        return false;
+        return gn_result_option_parse(key, arg, &o->result);
     }
 }
 
@@ -168,6 +174,7 @@ static void finish(struct argp_state *state, gn_allreduce_options *o)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     gn_allreduce_options *o = state->input;
+    key = gn_option_current(state, key, old_names);
     if (parse_measure(key, arg, state, o) || parse_exchange(key, arg, state, o) ||
         gn_comm_option_parse(key, arg, state, &o->comm))
         return 0;

@@ -17,20 +17,16 @@ static double busbw(const gn_allreduce_result *r, int size)
     return algbw(r) * 2 * (size - 1) / size;
 }
 
-void gn_allreduce_report_start(gn_allreduce_report *report, const gn_allreduce_model *model)
+static void print_header(const gn_allreduce_report *report, const gn_allreduce_model *model)
 {
     const gn_allreduce_options *o = report->options;
-    if (o->json) {
-        report->rows = json_array();
-        return;
-    }
     printf("# gradnic bench allreduce: %d ranks, %s, profile %s", report->size, gn_comm_options_algorithm(&o->comm),
            gn_comm_options_profile(&o->comm));
     if (o->comm.compress)
         printf(" %s%s", gn_human_bound(o->comm.codec.bound_exp).s, o->quantise ? "" : ", not quantised");
     printf(", ToS 0x%02x, %s, %u iterations after %u\n", o->comm.tos, o->in_place ? "in place" : "out of place",
            o->iterations, o->warmup);
-    printf("# model: latency %s, link %s, addition %s\n", gn_human_duration(model->latency * 1e9).s,
+    printf("# model: delay %s, rate %s, addition %s\n", gn_human_duration(model->latency * 1e9).s,
            model->byte > 0 ? gn_human_bits(8 / model->byte).s : "-",
            model->add > 0 ? gn_human_rate(1 / model->add).s : "-");
     printf("#\n# %12s %12s %8s %8s %12s %8s %8s %8s %10s %12s\n", "size", "count", "type", "redop", "time", "algbw",
@@ -38,6 +34,17 @@ void gn_allreduce_report_start(gn_allreduce_report *report, const gn_allreduce_m
     printf("# %12s %12s %8s %8s %12s %8s %8s %8s %10s %12s\n", "(B)", "(elements)", "", "", "(us)", "(GB/s)", "(GB/s)",
            "", "", "(us)");
     fflush(stdout);
+}
+
+gn_status gn_allreduce_report_start(gn_allreduce_report *report, const gn_allreduce_model *model, gn_error *error)
+{
+    const gn_allreduce_options *o = report->options;
+    gn_status wrong = gn_allreduce_data_check_output(o->input, report->size, o->result.json_file, error);
+    if (!wrong) wrong = gn_result_open(&report->file, &o->result, NULL, NULL, 0, error);
+    if (wrong) return wrong;
+    report->rows = json_array();
+    if (!o->result.json) print_header(report, model);
+    return GN_OK;
 }
 
 static json_t *row_json(const gn_allreduce_report *report, const gn_allreduce_result *r)
@@ -61,10 +68,8 @@ static json_t *row_json(const gn_allreduce_report *report, const gn_allreduce_re
 
 void gn_allreduce_report_row(gn_allreduce_report *report, const gn_allreduce_result *r)
 {
-    if (report->options->json) {
-        json_array_append_new(report->rows, row_json(report, r));
-        return;
-    }
+    json_array_append_new(report->rows, row_json(report, r));
+    if (report->options->result.json) return;
     char wrong[24] = "N/A";
     if (report->options->check) snprintf(wrong, sizeof wrong, "%llu", (unsigned long long)r->wrong);
     printf("  %12llu %12llu %8s %8s %12.1f %8.3f %8.3f %8s %10s %12.1f\n", (unsigned long long)r->bytes,
@@ -80,7 +85,6 @@ void gn_allreduce_report_row(gn_allreduce_report *report, const gn_allreduce_res
 gn_status gn_allreduce_report_end(gn_allreduce_report *report, const gn_allreduce_model *model, gn_error *error)
 {
     const gn_allreduce_options *o = report->options;
-    if (!o->json) return GN_OK;
     json_t *exchange =
         json_pack("{s:i, s:s, s:b, s:s, s:o, s:b, s:s, s:i, s:b, s:s?, s:i, s:i}", "ranks", report->size, "algorithm",
                   gn_comm_options_algorithm(&o->comm), "aggregator_weights", o->weights, "profile",
@@ -90,7 +94,7 @@ gn_status gn_allreduce_report_end(gn_allreduce_report *report, const gn_allreduc
                   o->in_place, "input", o->input, "iterations", (int)o->iterations, "warmup", (int)o->warmup);
     json_t *parameters = json_pack("{s:o, s:o, s:o}", "latency_s", gn_json_real(model->latency), "byte_s",
                                    gn_json_real(model->byte), "add_s", gn_json_real(model->add));
-    return gn_json_print(json_pack("{s:o, s:o, s:o, s:o}", "environment", gn_json_environment(), "exchange", exchange,
-                                   "model", parameters, "results", report->rows),
-                         stdout, error);
+    json_t *all = json_pack("{s:o, s:o, s:o, s:O}", "environment", gn_json_environment(), "exchange", exchange, "model",
+                            parameters, "results", report->rows);
+    return gn_result_write(&report->file, &o->result, all, stdout, error);
 }

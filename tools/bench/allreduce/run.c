@@ -240,10 +240,10 @@ static int calibrate(bench *b)
         for (int turn = 0; turn < 8; turn++)
             for (size_t i = 0; i < COUNT; i++) values[i] += other[i] + (float)turn;
         b->model.add = (now() - start) / (8.0 * COUNT * sizeof *values);
-        b->model.latency = o->latency_given ? (double)o->latency_ns * 1e-9 : shortest / hops;
+        b->model.latency = o->delay_given ? gn_seconds(o->delay_ns) : shortest / hops;
         double carried = hops / b->size * COUNT * sizeof *values;
         b->model.byte =
-            o->link_bits ? 8 / (double)o->link_bits : fmax(0, (longest - shortest) / carried - b->model.add / 2);
+            o->rate_bits ? 8 / (double)o->rate_bits : fmax(0, (longest - shortest) / carried - b->model.add / 2);
         status = largest(b, &b->model.add) || largest(b, &b->model.latency) || largest(b, &b->model.byte);
     }
     free(values);
@@ -265,7 +265,12 @@ static int run(bench *b)
     }
     if (calibrate(b)) return GN_EXIT_FAILED;
     b->report = (gn_allreduce_report){.options = o, .size = b->size};
-    if (!b->rank) gn_allreduce_report_start(&b->report, &b->model);
+    wrong = b->rank ? GN_OK : gn_allreduce_report_start(&b->report, &b->model, &error);
+    if (wrong) {
+        gn_comm_abort(b->side, error.text);
+        gn_cli_error(o->program, "%s", error.text);
+        return GN_EXIT_FAILED;
+    }
     for (uint64_t bytes = o->begin; bytes <= o->end; bytes = bytes ? bytes * o->factor : 4)
         if (measure(b, bytes, &good)) return GN_EXIT_FAILED;
     gn_status status = gn_barrier(b->side);
@@ -281,6 +286,8 @@ int gn_allreduce_rank(const gn_allreduce_options *options, int rank, const char 
     bench b = {.options = options, .rank = rank};
     int status = connect_side(&b, rendezvous);
     if (!status) status = run(&b);
+    gn_result_abort(&b.report.file);
+    json_decref(b.report.rows);
     gn_allreduce_data_free(&b.data);
     free(b.times);
     gn_comm_free(b.comm);
