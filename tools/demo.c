@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic demo: reads the options, finds the script that makes namespaces, NICs and workers, and becomes it.
+// gradnic demo: reads the options, and becomes the script that makes namespaces, NICs and
+// workers.
 #include "commands.h"
 
 #include <argp.h>
@@ -92,7 +93,7 @@ static void take_engine(struct argp_state *state, demo *d, const char *name)
     hand_over("DEMO_ENGINE", name);
 }
 
-/// What was not given depends on what was.
+/// Sets the defaults that depend on other options.
 static void finish(struct argp_state *state, const demo *d)
 {
     const bool slow = d->engine != &gn_engine_model;
@@ -151,7 +152,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         hand_over("DEMO_QUIET", "");
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "'%s': no argument is wanted", arg);
+        argp_error(state, "unexpected argument '%s'", arg);
         return 0;
     case ARGP_KEY_END:
         finish(state, d);

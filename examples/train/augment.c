@@ -7,7 +7,7 @@
 
 enum { PURPOSE = 0x61756721 };
 
-// How far a copy strays: enough to be a new image, not enough to make a 6 of a 9.
+// The largest changes: enough for a new image, too little to make a 6 of a 9.
 static const float rotation_max = 0.22f;  // radians: 12 degrees
 static const float scale_max = 0.12f;     // of the size
 static const float shift_max = 0.09f;     // of the image's width or height
@@ -16,7 +16,8 @@ typedef struct gn_affine {
     float xx, xy, x0, yx, yy, y0;
 } gn_affine;
 
-/// Where in the source the pixel of the copy comes from: rotation and scale about the centre, then a shift.
+/// Maps a pixel of the copy to its place in the source: rotation and scale about the centre, then
+/// a shift.
 static gn_affine draw_affine(const gn_digits *digits, gn_random *random)
 {
     float angle = gn_random_uniform(random, -rotation_max, rotation_max);

@@ -9,7 +9,7 @@ gn_status gn_averager_init(gn_averager *averager, const gn_train_settings *setti
     memset(averager, 0, sizeof *averager);
     averager->overlap = settings->overlap;
     gn_comm_config config = settings->comm;
-    config.aggregator_weights = true;  // the paper's baseline compresses the way in only
+    config.aggregator_weights = true;  // the paper's baseline compresses gradients only
     if (settings->nic_in_process) {
         gn_status wrong = gn_in_process_new(&averager->nic, settings, error);
         if (wrong) return wrong;

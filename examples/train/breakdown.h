@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_EXAMPLES_TRAIN_BREAKDOWN_H
 #define GRADNIC_EXAMPLES_TRAIN_BREAKDOWN_H
-/// Where the time of a step goes: INCEPTIONN's Table II, for one's own run.
+/// Where the time of a step goes: INCEPTIONN's Table II for this run.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,8 +12,8 @@ typedef enum gn_phase {
     GN_PHASE_INPUT,  ///< assembling the batch: augmentation (not in the paper's table)
     GN_PHASE_FORWARD,
     GN_PHASE_BACKWARD,
-    GN_PHASE_QUANTISE,  ///< of the own contribution, error feedback, scale (not in the paper's table)
-    GN_PHASE_SUM,       ///< adding what arrived
+    GN_PHASE_QUANTISE,  ///< quantising, error feedback, scale (not in the paper's table)
+    GN_PHASE_SUM,       ///< adding received values
     GN_PHASE_COMMUNICATE,
     GN_PHASE_UPDATE,
     GN_PHASES
@@ -29,7 +29,8 @@ typedef struct gn_breakdown {
 /// "forward", "backward", ...
 const char *gn_phase_name(gn_phase phase);
 
-/// Adds a step. @return GN_OK or GN_NO_MEMORY.
+/// Adds a step.
+/// @return GN_OK or GN_NO_MEMORY
 gn_status gn_breakdown_add(gn_breakdown *breakdown, const double seconds[GN_PHASES]);
 
 /// Mean seconds of a phase per step; 0 without steps.

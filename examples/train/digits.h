@@ -18,8 +18,9 @@ typedef struct gn_digits {
     float mean, inverse;  ///< a pixel p is fed to the network as (p - mean) * inverse
 } gn_digits;
 
-/// Loads both files and checks that they belong together. `mean` and `inverse` make this set's pixels have mean 0 and
-/// variance 1; a test set takes over those of its training set with gn_digits_pair(). A message names file and field.
+/// Loads both files and checks that they belong together. With `mean` and `inverse` the pixels of
+/// this set have mean 0 and variance 1. A test set takes those of its training set: see
+/// gn_digits_pair(). An error names the file and the field.
 gn_status gn_digits_load(gn_digits *digits, const char *images, const char *labels, unsigned classes,
                          gn_train_error *error);
 

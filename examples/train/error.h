@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_EXAMPLES_TRAIN_ERROR_H
 #define GRADNIC_EXAMPLES_TRAIN_ERROR_H
-/// What went wrong, in words for the user. The library's functions return a gn_status; a program
-/// adds the words, as it likes. Here a function that can fail fills one gn_train_error, its last
-/// parameter.
+/// Errors in words. The library's functions return a gn_status, and a program adds the words.
+/// Here a function that can fail has a gn_train_error as its last parameter, and fills it.
 
 #include <gradnic/status.h>
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_BITS = 64, BUCKET = 65535 };  // a bucket of its own: the gradients' scales are none of its business
+enum { WORD_BITS = 64, BUCKET = 65535 };  // a bucket of its own, without the gradients' scales
 static const float one = 0x1p40f;
 
 static gn_status unpack(const float *bits, size_t words, uint64_t *all)

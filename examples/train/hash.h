@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_EXAMPLES_TRAIN_HASH_H
 #define GRADNIC_EXAMPLES_TRAIN_HASH_H
-/// FNV-1a (RFC 9923), 64 bit: to notice that two things differ, not to withstand anyone who wants them to look alike.
+/// FNV-1a (RFC 9923), 64 bits: shows that two things differ. It is not for security.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static inline uint64_t gn_hash_bytes(uint64_t hash, const void *bytes, size_t le
     return hash;
 }
 
-/// A value at a time, by its bits: a step is a bijection, so a single differing bit always shows.
+/// One value at a time, by its bits. A step is a bijection, so one different bit always shows.
 static inline uint64_t gn_hash_floats(uint64_t hash, const float *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -51,7 +51,7 @@ gn_status gn_idx_parse(const uint8_t *bytes, size_t length, gn_idx *idx, gn_trai
     return GN_OK;
 }
 
-/// What zlib has to say about the bytes read so far.
+/// zlib's error, if there is one.
 static gn_status check(gzFile file, const char *path, gn_train_error *error)
 {
     int code;
@@ -62,7 +62,7 @@ static gn_status check(gzFile file, const char *path, gn_train_error *error)
     return gn_train_fail(error, GN_CORRUPT, "%s: the gzip data is corrupt (%s)", path, why);
 }
 
-/// Doubles the buffer as the file turns out to be longer. So a small file with large promises costs
+/// Reads to the end, and doubles the buffer as bytes come. A small file that announces much costs
 /// nothing.
 static gn_status read_whole(gzFile file, const char *path, uint8_t **bytes, size_t *length, gn_train_error *error)
 {
@@ -83,7 +83,7 @@ gn_status gn_idx_load(const char *path, gn_idx *idx, gn_train_error *error)
 {
     memset(idx, 0, sizeof *idx);
     errno = 0;
-    gzFile file = gzopen(path, "rb");  // takes files that are not packed as they are
+    gzFile file = gzopen(path, "rb");  // reads unpacked files as well
     if (!file) return gn_train_fail(error, GN_IO, "%s: %s", path, strerror(errno ? errno : ENOMEM));
     uint8_t *bytes;
     size_t length;

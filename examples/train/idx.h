@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_EXAMPLES_TRAIN_IDX_H
 #define GRADNIC_EXAMPLES_TRAIN_IDX_H
-/// IDX files, the format of MNIST and its successors (http://yann.lecun.com/exdb/mnist, "the IDX file format"): two zero
-/// bytes, the type of an element, the number of dimensions, each size as a big-endian u32, the elements. Only unsigned
-/// bytes (type 8) are read. The bytes are untrusted: this is the one place that parses them.
+/// IDX files, the format of MNIST and its successors (http://yann.lecun.com/exdb/mnist, "the IDX
+/// file format"). A file has two zero bytes, the type of an element, the number of dimensions,
+/// each size as a big-endian u32, and the elements. Only unsigned bytes (type 8) can be read. The
+/// bytes are untrusted; only idx.c parses them.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,10 +24,12 @@ typedef struct gn_idx {
     uint8_t *file;                 ///< owned, from gn_idx_load(); NULL from gn_idx_parse()
 } gn_idx;
 
-/// Parses a whole file of `length` bytes; `idx->values` points into it. A message says what is wrong at which byte.
+/// Parses a whole file of `length` bytes; `idx->values` points into it. An error names the byte
+/// at fault.
 gn_status gn_idx_parse(const uint8_t *bytes, size_t length, gn_idx *idx, gn_train_error *error);
 
-/// Reads and parses a file, through zlib when its name ends in ".gz". The caller frees with gn_idx_free(). A message begins with the path.
+/// Reads and parses a file. zlib unpacks it if it is a gzip file. The caller frees with
+/// gn_idx_free(). An error begins with the path.
 gn_status gn_idx_load(const char *path, gn_idx *idx, gn_train_error *error);
 
 void gn_idx_free(gn_idx *idx);

@@ -13,7 +13,7 @@
 
 enum {
     IP_BYTES = 20,
-    TCP_BYTES = 32,  // with the timestamps that Linux sends
+    TCP_BYTES = 32,  // with Linux's timestamps
     HEADER_BYTES = IP_BYTES + TCP_BYTES,
     PAYLOAD_MAX = (GN_PACKET_MAX - HEADER_BYTES) / 4 * 4,
     QUEUE_BYTES = 1 << 17,  // of the modelled link
@@ -28,7 +28,7 @@ struct gn_in_process {
     size_t mtu;
     uint8_t tos;
     uint32_t sequence;
-    uint64_t link_bits, free_at;  // when the modelled link has sent what it was given, ns
+    uint64_t link_bits, free_at;  // when the modelled link will be idle, ns
     gn_in_process_stats stats;
     uint8_t segment[GN_PACKET_MAX], received[GN_PACKET_MAX];
     gn_burst burst;
@@ -46,8 +46,9 @@ static void put32(uint8_t *at, uint32_t value)
     put16(at + 2, value & 0xffff);
 }
 
-/// Headers of a TCP segment as a host hands it to a NIC that completes checksums: the field holds the pseudo-header's sum.
-/// @return the packet's length.
+/// Writes the headers of a TCP segment, as a host gives it to a NIC that completes checksums: the
+/// field has the pseudo-header's sum.
+/// @return the packet's length
 static size_t write_headers(gn_in_process *nic, size_t payload, unsigned flags)
 {
     static const uint8_t timestamps[] = {1, 1, 8, 10};  // NOP, NOP, kind, length
@@ -76,7 +77,7 @@ static size_t write_headers(gn_in_process *nic, size_t payload, unsigned flags)
     return length;
 }
 
-/// As the library chooses it.
+/// The type of service that the library chooses.
 static uint8_t tos_of(const gn_comm_config *config)
 {
     if (config->data_tos == GN_TOS_AUTO) return config->quantise ? 0x28 : 0;
@@ -114,7 +115,7 @@ void gn_in_process_connect(gn_in_process *nic, const gn_train_settings *settings
 {
     if (settings->comm.algorithm == GN_WORKER_AGGREGATOR && rank) nic->link_bits /= (uint64_t)(size - 1);
     size_t ignored;
-    const size_t length = write_headers(nic, 0, TCP_SYN);  // the flow's phase is known from here on
+    const size_t length = write_headers(nic, 0, TCP_SYN);  // tells the NIC the flow's phase
     gn_tx_packet(nic->tx, nic->segment, length, nic->burst.data, sizeof nic->burst.data, &ignored);
     nic->sequence++;
 }
@@ -124,8 +125,8 @@ static uint64_t time_on_link(const gn_in_process *nic, size_t bytes)
     return (uint64_t)((double)bytes * 8e9 / (double)nic->link_bits);
 }
 
-/// Queues a burst on the link, and returns when no more than the queue is left to be sent: so the worker computes while the link
-/// is busy, as it does with a real one.
+/// Queues a burst on the modelled link. Returns when the rest fits into the queue, so the worker
+/// computes while the link is busy, as with a real one.
 static void pace(gn_in_process *nic, size_t bytes)
 {
     if (!nic->link_bits) return;
@@ -138,7 +139,8 @@ static void pace(gn_in_process *nic, size_t bytes)
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) continue;
 }
 
-/// The far NIC and host: puts the payload of every packet of the burst where it belongs. @return bytes restored.
+/// The far NIC and host: writes the payload of every packet of the burst to its place.
+/// @return bytes restored
 static size_t receive(gn_in_process *nic, uint8_t *payload, size_t bytes)
 {
     size_t done = 0;

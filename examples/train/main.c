@@ -7,8 +7,8 @@
 // The files are MNIST's, packed with gzip or not. Gradients are quantised (dense, 2^-10) with error
 // feedback, so that a compressing NIC or a switch on the way loses nothing.
 //
-// Read trainer.c first: it is the training loop. averager.c is what the library is used for. `gradnic
-// train` is the same training with options, a report and local ranks around it (tools/train).
+// Read trainer.c first: it is the training loop. averager.c uses the library. `gradnic train` is
+// the same training with options, a report and local ranks around it (tools/train).
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -67,7 +67,7 @@ static void relu(float *values, size_t count)
     for (size_t i = 0; i < count; i++) values[i] = values[i] > 0 ? values[i] : 0;
 }
 
-/// In place, row by row; the largest logit is subtracted so that no exponential overflows.
+/// In place, row by row. It subtracts the largest logit, so no exponential overflows.
 static void softmax(float *logits, size_t rows, size_t columns)
 {
     for (; rows; rows--, logits += columns) {
@@ -133,5 +133,6 @@ void gn_mlp_backward_layer(gn_mlp *mlp, unsigned layer, size_t batch)
     float *below = mlp->delta[layer];
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)batch, (int)in, (int)out, 1, delta, (int)out, weights,
                 (int)in, 0, below, (int)in);
-    for (size_t i = 0; i < batch * in; i++) below[i] = x[i] > 0 ? below[i] : 0;  // ReLU's derivative
+    // ReLU's derivative.
+    for (size_t i = 0; i < batch * in; i++) below[i] = x[i] > 0 ? below[i] : 0;
 }

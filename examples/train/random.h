@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_EXAMPLES_TRAIN_RANDOM_H
 #define GRADNIC_EXAMPLES_TRAIN_RANDOM_H
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014): the
-/// same numbers on every machine. Neighbouring seeds are as good as any, so each image of an epoch
-/// can have a generator of its own.
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014):
+/// the same numbers on every machine. Neighbouring seeds give independent numbers, so each image
+/// of an epoch can have its own generator.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static inline uint64_t gn_random_next(gn_random *random)
     return z ^ z >> 31;
 }
 
-/// A generator that depends on all of its arguments: one stream per purpose and item.
+/// A generator for each purpose and item. It depends on all of its arguments.
 static inline gn_random gn_random_for(uint64_t seed, uint64_t purpose, uint64_t item)
 {
     gn_random random = {seed};
@@ -35,7 +35,8 @@ static inline float gn_random_uniform(gn_random *random, float low, float high)
     return low + (high - low) * ((float)(gn_random_next(random) >> 40) * 0x1p-24f);
 }
 
-/// Uniform in 0 .. bound - 1, for bounds far below 2^32 (multiply and shift; the bias is bound / 2^32).
+/// Uniform in 0 .. bound - 1, for bounds far below 2^32. It multiplies and shifts; the bias is
+/// bound / 2^32.
 static inline uint32_t gn_random_below(gn_random *random, uint32_t bound)
 {
     return (uint32_t)((gn_random_next(random) >> 32) * bound >> 32);

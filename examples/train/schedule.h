@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_EXAMPLES_TRAIN_SCHEDULE_H
 #define GRADNIC_EXAMPLES_TRAIN_SCHEDULE_H
-/// Which image (or copy of one) is seen by which worker in which step: a new order every epoch, the same at every worker, cut
-/// into batches. What does not fill a step at the end of an epoch is left out.
+/// Which worker sees which image (or copy of one) in which step. Every epoch has a new order, the
+/// same at every worker, and is cut into batches. Images at the end of an epoch that do not fill
+/// a step are left out.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +23,7 @@ typedef struct gn_item {
     unsigned copy;
 } gn_item;
 
-/// The caller frees with gn_schedule_free(). A message when there are not enough images for one step.
+/// The caller frees with gn_schedule_free(). Fails if there are not enough images for one step.
 gn_status gn_schedule_init(gn_schedule *schedule, size_t images, unsigned copies, size_t batch, size_t ranks,
                            uint64_t seed, gn_train_error *error);
 void gn_schedule_free(gn_schedule *schedule);
@@ -30,7 +31,7 @@ void gn_schedule_free(gn_schedule *schedule);
 /// Steps in an epoch, at least 1.
 size_t gn_schedule_steps(const gn_schedule *schedule);
 
-/// Makes the order of an epoch, from seed and epoch alone.
+/// Makes the order of an epoch. It depends on seed and epoch alone.
 void gn_schedule_start_epoch(gn_schedule *schedule, uint64_t epoch);
 
 /// Item `index` of `rank`'s batch in `step` of the epoch.

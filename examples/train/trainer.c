@@ -41,7 +41,7 @@ static gn_status backward(gn_trainer *t, gn_train_error *error)
     return GN_OK;
 }
 
-/// Averages the gradient over all workers, and splits the time it took with the library's own account of it.
+/// Averages the gradient over all workers. The library's counters tell how the time is split.
 static gn_status exchange(gn_trainer *t, double seconds[GN_PHASES], gn_train_error *error)
 {
     const gn_comm_stats before = gn_comm_get_stats(t->averager.comm);
@@ -50,7 +50,7 @@ static gn_status exchange(gn_trainer *t, double seconds[GN_PHASES], gn_train_err
     if (status) return comm_fail(t, "exchange", status, error);
     const double all = gn_train_seconds_since(start);
     const gn_comm_stats after = gn_comm_get_stats(t->averager.comm);
-    if (!t->settings->overlap) {  // otherwise part of them was hidden behind the backward pass
+    if (!t->settings->overlap) {  // with it, part of them is hidden behind the backward pass
         seconds[GN_PHASE_QUANTISE] = after.quantise_seconds - before.quantise_seconds;
         seconds[GN_PHASE_SUM] = after.reduce_seconds - before.reduce_seconds;
     }
@@ -60,7 +60,7 @@ static gn_status exchange(gn_trainer *t, double seconds[GN_PHASES], gn_train_err
     return GN_OK;
 }
 
-/// The learning rate's steps down are the only thing about the optimiser that changes with time.
+/// The optimiser at a step: only its learning rate changes with time.
 static gn_sgd sgd_at(const gn_train_settings *settings, uint64_t step)
 {
     gn_sgd sgd = settings->sgd;
@@ -100,7 +100,7 @@ static gn_status train_step(gn_trainer *t, uint64_t step, size_t step_of_epoch, 
     return gn_breakdown_add(&t->breakdown, seconds) ? gn_train_fail(error, GN_NO_MEMORY, "out of memory") : GN_OK;
 }
 
-/// This worker's share of the test set.
+/// Tests this worker's share of the test set.
 static void evaluate(gn_trainer *t, double *loss, uint64_t *correct)
 {
     const gn_digits *test = &t->data->test;
@@ -205,7 +205,7 @@ gn_status gn_trainer_run(gn_trainer *t, gn_train_error *error)
     return GN_OK;
 }
 
-/// Settings and data that must be the same everywhere, and the weights that follow from them.
+/// A hash of the settings and data that must be the same at all ranks.
 static uint64_t hash_of_task(const gn_trainer *t)
 {
     const gn_train_settings *s = t->settings;
@@ -308,7 +308,7 @@ gn_status gn_trainer_results(gn_trainer *t, gn_rank_result *results, gn_train_er
 
 void gn_trainer_abort(gn_trainer *t, const char *reason)
 {
-    gn_comm_abort(t->averager.comm, reason);  // where the exchange itself has failed, they know already
+    gn_comm_abort(t->averager.comm, reason);  // if the exchange failed, they know already
 }
 
 void gn_trainer_free(gn_trainer *t)

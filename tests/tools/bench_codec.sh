@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `gradnic bench codec`: every case that was asked for is there and plausible. (What the figures are is for bench/codec.sh.)
+# `gradnic bench codec`: every wanted case is there and plausible. bench/codec.sh is for the
+# figures themselves.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 

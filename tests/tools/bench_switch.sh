@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `gradnic bench switch`: every case that was asked for is there, checked and plausible. (What the figures are is for bench/switch.sh.)
+# `gradnic bench switch`: every wanted case is there, checked and plausible. bench/switch.sh is
+# for the figures themselves.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -17,7 +18,7 @@ jq -e 'all(.results[] | select(.format != "int32"); .datagram_bytes < 2 * .packe
 # All kernels make the same results.
 "$GRADNIC" bench switch --memory 1M -r 1 --kernel scalar --json "$DATA"/cnn-it30-w{0,1,2,3}.npy.gz >scalar.json
 [ "$(jq -c '[.results[] | .result_bytes]' all.json)" = "$(jq -c '[.results[] | .result_bytes]' scalar.json)" ] || fail "kernels differ"
-# Made values, other numbers of workers, packets that fill no slot's whole round.
+# Made values, other numbers of workers, packets that do not fill a whole round of slots.
 "$GRADNIC" bench switch --memory 1M -r 1 --workers 3 --slots 8 --values 7,100 --layout cache -k 6 --formats int32,dense --json >made.json
 jq -e '[.results[] | [.format, .packet_values]] == [["int32", 7], ["int32", 100], ["dense", 7], ["dense", 100]]' made.json >/dev/null || fail "cases"
 jq -e '.environment.cores >= 1 and .k == 6 and .files == []' made.json >/dev/null || fail "no environment"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs to a folder, then builds strangers' programs against what is there: with pkg-config (shared and static) and with
-# CMake; checks the shared libraries' symbols and that the installed program has its man pages.
+# Installs to a folder, then builds other programs against it: with pkg-config (shared and static)
+# and with CMake. Checks the shared libraries' symbols and the program's man pages.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 : "${BUILD:?}" "${CC:=cc}"
@@ -139,7 +139,7 @@ grep -q '^gn_stream_encode@@GRADNIC_0\.1$' <(nm -D --defined-only "$libdir/libgr
 [ -z "${MAN:-}" ] || [ -s "$prefix/share/man/man1/gradnic-ratio.1" ] || fail "man pages are not installed"
 ! ldd "$prefix/bin/gradnic" | grep libgradnic || fail "the program needs gradnic's own shared libraries"
 
-# So does the simulator that it becomes, where that was built.
+# So does the simulator that it becomes, if it was built.
 if [ -x "$BUILD/sim/nic/gradnic-sim-nic" ]; then
     "$prefix/bin/gradnic" sim nic -q -i "$DATA/mlp-it1000-w0.npy.gz" --size 8K | grep -q '^bottleneck' || fail "gradnic sim nic"
 fi

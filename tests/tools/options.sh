@@ -61,7 +61,7 @@ json trip bench nic "$host" --port 7850 --round-trip 64 -n 3
 grep -q '/s$' line || fail "nothing was sent: $(cat line err)"
 [ "$(wc -l <err)" -eq 2 ] || fail "not one note for each old name: $(cat err)"
 
-# A running switch says the same in both ways.
+# A running switch answers the same in both ways.
 "$GRADNIC" switch -q -l "$host:7860" -c "$PWD/switch.sock" -u "$(id -un)" --drop in:1% 2>err &
 switch=$!
 trap 'kill $server $switch 2>/dev/null || true; rm -rf "$work"' EXIT
@@ -76,7 +76,7 @@ grep -q '^gradnic_switch' prometheus || fail "no Prometheus text: $(head -n 3 pr
 expect 1 "" "$GRADNIC" switch end -q -c "$PWD/switch.sock" no-such-job
 
 # One file cannot be two things.
-expect 1 "x.gn: is written by another option, too" "$GRADNIC" compress --force -o x.gn --json=x.gn "$grads"
+expect 1 "x.gn: another option writes this file, too" "$GRADNIC" compress --force -o x.gn --json=x.gn "$grads"
 cp "$grads" copy.npy.gz
 expect 1 "copy.npy.gz: is the input" "$GRADNIC" ratio --force --json=copy.npy.gz copy.npy.gz
 expect 1 "copy.npy.gz: is the input" "$GRADNIC" bench allreduce -N 1 -i copy.npy.gz --force --json=copy.npy.gz

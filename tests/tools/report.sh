@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# gradnic report: a page from results and gradients; what is wrong with either is named, and no half page is left.
+# gradnic report: a page from results and gradients. Errors in either are named, and leave no half
+# page.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 

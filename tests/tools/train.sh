@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# gradnic train as its users run it: it learns, ends with the same bits whatever carries them, says what is wrong, and leaves files that
-# others can read.
+# gradnic train as users run it. It learns, ends with the same bits over any way of exchange,
+# names errors, and leaves files that others can read.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 digits=$SOURCE/tests/data
@@ -17,11 +17,12 @@ holds ring.json '.accuracy > 0.93 and .replicas_identical and .steps == 270 and 
 holds ring.json '.checkpoints[1].loss < .checkpoints[0].loss and .checkpoints[1].epoch == 2 and .checkpoints[1].weights == .weights'
 holds ring.json '.parameters == 64*64+64 + 3*(64*64+64) + 64*10+10'
 holds ring.json '(.ranks | length) == 4 and (.ranks | all(.sent_bytes > 0 and .exchange_ms_median > 0 and .nic.ratio > 1))'
-# The NICs' own count: what the workers sent is what was compressed, and every byte of it left in some packet.
+# The NICs' counters: they compressed what the workers sent, and every byte left in some packet.
 holds ring.json '(.ranks | map(.sent_bytes) | add) == .nic.payload_bytes and .nic.wire_bytes > .nic.wire_payload_bytes'
 grep -q '^replicas identical: yes (4 workers, ' ring.txt || fail "$(cat ring.txt)"
 
-# The same bits: again; through the aggregator; overlapped; without any NIC (dense: nothing is left to be lost on the way).
+# The same bits again: through the aggregator, overlapped, and without any NIC. With dense nothing
+# is lost on the way.
 short=("${small[@]}" --augment 2 --steps 30 -q -f)
 dense=(-k 8 --feedback)
 "$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" --nic in-process --json=a.json
@@ -30,7 +31,7 @@ for how in '--nic in-process' '--nic in-process --algorithm worker-aggregator' '
     "$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" $how --json=b.json
     [ "$(weights a.json)" = "$(weights b.json)" ] || fail "other weights with '$how'"
 done
-# And with lattice: the same values, hence the same learning, in more bytes.
+# lattice learns the same, because it has the same values, in more bytes.
 "$GRADNIC" "${short[@]}" -N 4 -p lattice "${dense[@]}" --nic in-process --json=b.json
 [ "$(weights a.json)" = "$(weights b.json)" ] || fail "other weights with lattice"
 holds a.json '.options.profile == "dense"'
@@ -42,7 +43,7 @@ jq -es '.[0].nic.wire_payload_bytes * 1.5 < .[1].nic.wire_payload_bytes and .[0]
     fail "dense does not send less than lattice: $(jq -c .nic a.json b.json)"
 "$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" --seed 2 --json=b.json
 [ "$(weights a.json)" != "$(weights b.json)" ] || fail "the seed changes nothing"
-# Everything else that can be exchanged: replicas stay identical (exit status).
+# All other ways of exchange: the replicas stay identical (exit status).
 for how in '-p dense --nic in-process' '-k 2 --scale auto --nic in-process' '-p paper --nic in-process' '-p paper --feedback --nic in-process' '-p lattice -k 2 --scale auto --feedback --nic in-process' \
     '-p paper --algorithm worker-aggregator --nic in-process' '-p lattice -k -5' '--algorithm worker-aggregator' '--overlap' ''; do
     for ranks in 1 2 3; do
@@ -52,7 +53,8 @@ for how in '-p dense --nic in-process' '-k 2 --scale auto --nic in-process' '-p 
     done
 done
 
-# A modelled link takes its time: 12 exchanges of 2 * 3/4 * 71 KiB (times 4 workers) at 4 Mbit/s are at least 2 s.
+# A modelled link takes time: 12 exchanges of 2 * 3/4 * 71 KiB (times 4 workers) at 4 Mbit/s take
+# at least 2 s.
 "$GRADNIC" "${short[@]}" -N 4 --steps 12 -p none --nic in-process --rate 4mbit --json=b.json
 holds b.json '.exchange_ms_median > 0.9 * (2 * 3/4 * .parameters * 4 * 8 / 4e3) - 270 and .nic.ratio == 1'
 
@@ -77,14 +79,14 @@ for step in (3, 6):
         assert np.load(f"dump/step{step:05d}-rank0-layer{layer}-bias.npy").shape == shape[:1]
 PY
 "$GRADNIC" ratio --against none dump/*-weight.npy >/dev/null || fail "gradnic ratio cannot read the gradients"
-# What keeps them from being written is said at the start, and once; no step is made.
+# If they cannot be written, one error at the start says so, and no step is made.
 expect 1 "exists already; --force overwrites it" "$GRADNIC" "${small[@]}" -N 2 --steps 3 --dump-gradients dump --dump-steps 3 -q
 expect 1 "/dev/null/x: Not a directory" "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gradients /dev/null/x -q
 expect 1 "dump/step00006-rank" "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gradients dump --dump-steps 6 --dump-ranks 2
 "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gradients dump --dump-steps 6 >/dev/null 2>err && fail "files of an earlier run"
 [ "$(wc -l <err)" -eq 1 ] || fail "said more than once: $(cat err)"
 
-# What is wrong is said, once, with the right exit status.
+# Errors are printed once, with the right exit status.
 expect 2 "no data" "$GRADNIC" train
 for place in meet tcp://host tcp://host:0 file://relative; do
     expect 2 "--rendezvous: rendezvous '$place': want " "$GRADNIC" "${small[@]}" --rank 0 --world-size 2 --rendezvous "$place"
@@ -109,7 +111,7 @@ expect 1 "digits-test-labels-idx1-ubyte: label 0 is 255, expected less than 10 (
 truncate -s 300 bad/digits-test-labels-idx1-ubyte
 expect 1 "292 bytes of elements where the header announces 297" "$GRADNIC" train --data bad -N 1
 
-# Ranks that were started differently find out before they train.
+# Ranks with different options notice before they train.
 for seed in 1 2; do
     got=0
     "$GRADNIC" "${short[@]}" --seed "$seed" --rank $((seed - 1)) --world-size 2 --rendezvous "file://$work/meet" >out.$seed 2>err.$seed || echo $? >status.$seed &

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# examples/train: the small program makes the same network, bit for bit, as `gradnic train` does. It
-# says what is wrong with its data.
+# examples/train: the small program makes the same network, bit for bit, as `gradnic train` does.
+# It names errors in its data.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 : "${EXAMPLE:?run this through ctest}"
@@ -10,7 +10,7 @@ digits=$SOURCE/tests/data
 files=()
 for name in train-images-idx3 train-labels-idx1 test-images-idx3 test-labels-idx1; do files+=("$digits/digits-$name-ubyte.gz"); done
 
-# A port of this test's own; MASTER_ADDR is an address that nobody else listens at.
+# A port of this test's own. Nothing else listens at MASTER_ADDR.
 export MASTER_ADDR=127.$((RANDOM % 200 + 20)).$((RANDOM % 200)).7 MASTER_PORT=29500 WORLD_SIZE=2
 RANK=1 "$EXAMPLE" "${files[@]}" 20 >rank1.txt &
 RANK=0 "$EXAMPLE" "${files[@]}" 20 >rank0.txt || fail "rank 0 failed"

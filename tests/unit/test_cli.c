@@ -36,7 +36,7 @@ START_TEST(bounds)
     }
     ck_assert_fails(gn_parse_bound("1e-3", &k, &error), "'1e-3' is not a bound; write it as 2^-10, or 10 for short");
     ck_assert_fails(gn_parse_bound("2^-127", &k, &error),
-                    "bound 2^-127 is outside what any profile takes, 2^31 (k = -31) to 2^-126 (k = 126)");
+                    "bound 2^-127 is outside of every profile's range, 2^31 (k = -31) to 2^-126 (k = 126)");
 }
 END_TEST
 

@@ -128,8 +128,8 @@ START_TEST(the_others_get_their_grace_and_no_more)
     ck_assert_uint_ge(took, 290000000u);
     ck_assert_uint_lt(took, 10000000000u);
     ck_assert_ptr_nonnull(strstr(said, "rank 2 was killed by signal 9"));
-    ck_assert_ptr_nonnull(strstr(said, "rank 0 did not end; killed"));
-    ck_assert_ptr_nonnull(strstr(said, "rank 3 did not end; killed"));
+    ck_assert_ptr_nonnull(strstr(said, "rank 0 did not end and was killed"));
+    ck_assert_ptr_nonnull(strstr(said, "rank 3 did not end and was killed"));
     ck_assert_ptr_null(strstr(said, "rank 0 was"));
     ck_assert_ptr_null(strstr(said, "rank 3 was"));
     remove_folder();

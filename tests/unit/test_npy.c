@@ -172,7 +172,7 @@ START_TEST(data_that_is_short_or_long)
     }
     ck_assert_fails(read_bytes(make(1, dictionary, 9), 2, &count), "x.npy: byte 76: ends after 2 of 3 values");
     ck_assert_fails(read_bytes(make(1, dictionary, 16), 8, &count),
-                    "x.npy: byte 79: the file goes on behind the last of its 3 values");
+                    "x.npy: byte 79: the file goes on after its 3 values");
     static const char *const scalar = "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }";
     ck_assert_int_ne(read_bytes(make(1, scalar, 4), 8, &count), GN_OK);
 }

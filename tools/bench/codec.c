@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic bench codec: which cases, and what is said about them.
+// gradnic bench codec: the options, the cases and the output.
 #include "codec.h"
 
 #include <argp.h>
@@ -70,8 +70,7 @@ static const struct argp_option option_table[] = {
      "other compressors to compare with, as zstd:1,lz4,zfp; all; none (default none)", 0},
     {"rounds", 'r', "N", 0, "results are medians of N rounds (default 15)", 0},
     {"time", 't', "TIME", 0,
-     "measure a compressor in no more than 3 rounds once it has taken so long; a plain number is seconds (default 5s)",
-     0},
+     "a compressor that has taken this long gets at most 3 rounds; a plain number is seconds (default 5s)", 0},
     GN_FORCE_OPTION(0),
     GN_QUIET_OPTION(0),
     GN_JSON_OPTION(0),
@@ -185,7 +184,7 @@ typedef struct bench {
     size_t packed_room, *packed_bytes;
     json_t *results;
     const char *program;
-    bool noted;  // that a rival was left out
+    bool noted;  // said that a rival was left out
 } bench;
 
 static gn_status load_files(bench *b, gn_error *error)
@@ -202,7 +201,7 @@ static gn_status load_files(bench *b, gn_error *error)
         b->file = more;
         b->file_count += count;
     }
-    return b->o->file_count && !b->file_count ? gn_fail(error, GN_INVALID, "the files hold no values") : GN_OK;
+    return b->o->file_count && !b->file_count ? gn_fail(error, GN_INVALID, "the files have no values") : GN_OK;
 }
 
 static void print_header(const bench *b)
@@ -319,7 +318,7 @@ static gn_status run_layouts(bench *b, gn_bench_data data, const gn_profile *pro
     gn_codec_init(&codec, profiles[0], k);
     size_t most = b->o->memory / 4 > CACHED && b->o->layouts[LAYOUT_MEMORY] ? b->o->memory / 4 : CACHED;
     gn_bench_fill(data, &codec, b->file, b->file_count, b->values, most);
-    // what is lossless gives the same with every bound, for the same values
+    // lossless rivals give the same results with every bound
     const bool lossless = bound == 0 || data != GN_BENCH_FILES;
     size_t n = make_subjects(b, profiles, profile_count, k, lossless, all_finite(b->values, most), subjects);
     for (value_layout layout = 0; layout < LAYOUTS && !wrong; layout++)
@@ -328,8 +327,8 @@ static gn_status run_layouts(bench *b, gn_bench_data data, const gn_profile *pro
     return wrong;
 }
 
-// Made values depend on the rule from value to class: paper has one; lattice and dense have the same, and are measured
-// side by side. Rivals run with each.
+// Made values depend on a profile's classes. paper has its own; lattice and dense share theirs
+// and are measured together. Rivals run with both.
 static gn_status run_made(bench *b, gn_bench_data data, size_t bound, gn_error *error)
 {
     const options *o = b->o;
@@ -377,9 +376,9 @@ int gn_command_bench_codec(int argc, char **argv)
         option_table,
         parse_option,
         "[FILE...]",
-        "Measures compression and decompression in memory, on one core, of made values and of those in FILEs (.npy, "
-        ".f32, .gn, also .gz; repeated until there are enough). memcpy and other compressors are measured in the same "
-        "run. Everything that is decompressed is compared with what went in.",
+        "Measures compression and decompression in memory, on one core. The values are made, or come from FILEs (.npy, "
+        ".f32, .gn, also .gz) and are repeated as needed. memcpy and other compressors are measured in the same run. "
+        "All decompressed values are compared with the input.",
         NULL,
         NULL,
         NULL};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is compressed.
+// Values to compress.
 #include <string.h>
 
 #include "codec.h"
@@ -13,8 +13,8 @@ const char *gn_bench_data_name(gn_bench_data data)
     return names[data];
 }
 
-// Values of one class, exponents around the bound. A class can be empty (paper with a bound of 2^-1 has no tag 2): then
-// what comes after many tries is taken.
+// Values of one class, with exponents around the bound. A class can be empty: paper with a bound
+// of 2^-1 has no tag 2. Then the value after many tries is taken.
 static void fill_pool(const gn_codec *codec, unsigned tag, float pool[POOL], uint64_t *state)
 {
     for (unsigned i = 0; i < POOL; i++) {
@@ -52,7 +52,8 @@ void gn_bench_fill(gn_bench_data data, const gn_codec *codec, const float *file,
     for (unsigned i = 0; i < classes[data].count; i++) fill_pool(codec, classes[data].tags[i], pool[i], &state);
     for (size_t i = 0; i < count; i++) {
         uint64_t r = splitmix64(&state);
-        // ZERO and FILES, which have no classes, have returned. NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
+        // ZERO and FILES, which have no classes, have returned.
+        // NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
         values[i] = pool[(r >> 32) % classes[data].count][r % POOL];
     }
 }

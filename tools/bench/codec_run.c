@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timing: memcpy and every subject in turn, again and again, so that what disturbs the machine disturbs all of them;
-// the median of each, in CPU time (stopwatch.h).
+// Timing. memcpy and every subject run in turn, many times, so a disturbance hits all of them.
+// The result is the median of each, in CPU time (stopwatch.h).
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,13 +50,13 @@ static bool memcpy_pass(const gn_bench_case *c, gn_bench_subject *s)
 {
     (void)s;
     for (size_t i = 0; i < c->count; i += c->piece) memcpy(c->back + i, c->values + i, c->piece * sizeof *c->values);
-    __asm__ volatile("" ::: "memory");  // the copies are not dead
+    __asm__ volatile("" ::: "memory");  // the compiler must not drop the copies
     return true;
 }
 
 typedef bool pass_function(const gn_bench_case *c, gn_bench_subject *s);
 
-// How many passes take long enough to be measured.
+// How many passes take long enough to measure.
 static size_t passes_for(const gn_bench_case *c, gn_bench_subject *s, pass_function *pass)
 {
     uint64_t begun = gn_now(), now;
@@ -85,12 +85,12 @@ typedef struct samples {
     double spent;
 } samples;
 
-// Compresses and decompresses once, and compares: lossless means equal, a bound is a bound.
+// Compresses and decompresses once, and checks the values: equal, or within the bound.
 static gn_status check_subject(const gn_bench_case *c, gn_bench_subject *s, gn_error *error)
 {
     memset(c->back, 0xff, c->count * sizeof *c->back);
-    if (!compress_pass(c, s)) return gn_fail(error, GN_INVALID, "%s does not compress these values", s->name);
-    if (!decompress_pass(c, s)) return gn_fail(error, GN_INVALID, "%s does not decompress what it compressed", s->name);
+    if (!compress_pass(c, s)) return gn_fail(error, GN_INVALID, "%s cannot compress these values", s->name);
+    if (!decompress_pass(c, s)) return gn_fail(error, GN_INVALID, "%s cannot decompress its own output", s->name);
     s->max_error = 0;
     for (size_t i = 0; i < c->count; i++) {
         uint32_t before, after;
@@ -100,11 +100,11 @@ static gn_status check_subject(const gn_bench_case *c, gn_bench_subject *s, gn_e
         double off = fabs((double)c->values[i] - (double)c->back[i]);
         if (!(off <= s->max_error)) s->max_error = off;  // a NaN stays
     }
-    // paper's error is not bounded by its bound, nor is zfp's where that is finer than binary32: for the reader to see
+    // Not an error for paper, whose bound is not strict, nor for zfp below binary32's precision.
     bool must_hold = s->rival ? !s->bounded : s->codec.profile != GN_PAPER;
     double allowed = s->bounded ? ldexp(1, -s->bound_exp) : 0;
     if (must_hold && !(s->max_error <= allowed))
-        return gn_fail(error, GN_INVALID, "%s gives back values off by %g", s->name, s->max_error);
+        return gn_fail(error, GN_INVALID, "%s: values come back with an error of %g", s->name, s->max_error);
     return GN_OK;
 }
 

@@ -24,7 +24,7 @@ static const struct argp_option options[] = {
     {"once", KEY_ONCE, 0, 0, "with --serve: end after one connection", 0},
     {"input", 'i', "FILE", 0,
      "gradients to send again and again: .npy, .f32, .gn, also .gz; with --serve: to compare with", 0},
-    {"bound", 'k', "K", 0, "error bound 2^-K of what arrives, with --serve and --input (default no error)", 0},
+    {"bound", 'k', "K", 0, "error bound 2^-K of received values, with --serve and --input (default no error)", 0},
     {"tos", KEY_TOS, "TOS", 0, "type of service of the gradients' packets (default 0)", 0},
     {"time", 't', "TIME", 0, "how long to send; a plain number is seconds (default 5s)", 0},
     {"round-trip", KEY_ROUND_TRIP, "BYTES", 0, "measure round trips of that many bytes instead of a flow", 0},
@@ -40,8 +40,8 @@ static const struct argp_option options[] = {
 
 static const gn_old_name old_names[] = {{OLD_FILE, 'i', "--file", NULL}, {'p', KEY_PORT, "-p", NULL}, {0}};
 
-/// "-f FILE", as it was written before. A word behind -f is a FILE unless it is the far end's
-/// address, which is numeric.
+/// The old "-f FILE". A word behind -f is a FILE unless it is the far end's address, which is
+/// numeric.
 static char *old_input(int key, struct argp_state *state)
 {
     gn_ip ip;
@@ -54,8 +54,8 @@ static char *old_input(int key, struct argp_state *state)
 
 static void finish(struct argp_state *state, const gn_bench_nic *b)
 {
-    if (!b->serve && !b->host) argp_error(state, "the address of the far end (gradnic bench nic --serve) is missing");
-    if (!b->serve && !b->input && !b->round_trip) argp_error(state, "--input is missing: what to send");
+    if (!b->serve && !b->host) argp_error(state, "ADDRESS is needed: that of the far end (gradnic bench nic --serve)");
+    if (!b->serve && !b->input && !b->round_trip) argp_error(state, "--input FILE is needed: the gradients to send");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -97,7 +97,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         b->port = (uint16_t)gn_option_unsigned(state, key, arg, 1, 65534);
         return 0;
     case ARGP_KEY_ARG:
-        if (b->host) argp_error(state, "'%s': one ADDRESS is enough", arg);
+        if (b->host) argp_error(state, "'%s': only one ADDRESS is possible", arg);
         b->host = arg;
         return 0;
     case ARGP_KEY_END:
@@ -114,7 +114,7 @@ static gn_status run(gn_bench_nic *b, int *status, gn_error *error)
     if (b->input) {
         const gn_status wrong = gn_values_load(b->input, GN_FORMAT_AUTO, &b->values, &b->value_count, error);
         if (wrong) return wrong;
-        if (!b->value_count) return gn_fail(error, GN_INVALID, "%s: no values in it", b->input);
+        if (!b->value_count) return gn_fail(error, GN_INVALID, "%s: no values", b->input);
     }
     if (!b->serve) {
         const gn_status wrong = gn_result_open(&b->file, &b->result, NULL, inputs, b->input ? 1 : 0, error);
@@ -131,8 +131,8 @@ int gn_command_bench_nic(int argc, char **argv)
         options,
         parse,
         "[ADDRESS]",
-        "Sends a flow of gradients to a far end, or small messages there and back, and says how fast it was. The far "
-        "end counts and, given the same file, checks what arrives against the bound.\v"
+        "Sends a flow of gradients to the far end, or small messages there and back, and measures the speed. The far "
+        "end counts the bytes. With the same file it also checks the values against the bound.\v"
         "  b$ gradnic bench nic --serve -i grads.npy -k 10\n"
         "  a$ gradnic bench nic 10.77.0.2 -i grads.npy --tos 0x28\n"
         "  a$ gradnic bench nic 10.77.0.2 --round-trip 64",

@@ -14,8 +14,8 @@ typedef struct gn_bench_nic {
     uint16_t port;  ///< flows; port + 1: echo
     int tos;
     uint64_t time_ns;
-    uint64_t round_trip, count;  ///< bytes there and back, and how often; round_trip 0: a flow
-    double bound;                ///< the server: largest error allowed
+    uint64_t round_trip, count;  ///< bytes there and back, and how often; 0: a flow
+    double bound;                ///< the server's: largest error allowed
     bool serve, once;
     gn_result_options result;
     gn_result_file file;  ///< the client's
@@ -23,7 +23,8 @@ typedef struct gn_bench_nic {
     size_t value_count;
 } gn_bench_nic;
 
-/// The two ends. Exit status.
+/// The two ends.
+/// @return exit status
 int gn_bench_nic_client(gn_bench_nic *bench);
 int gn_bench_nic_server(gn_bench_nic *bench);
 

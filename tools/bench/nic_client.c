@@ -36,7 +36,7 @@ static int connect_to(const gn_bench_nic *b, uint16_t port)
         return -1;
     }
     address.any.sa_family = (sa_family_t)family;
-    address.in.sin_port = htons(port);  // at the same place in both
+    address.in.sin_port = htons(port);  // at the same offset in IPv4 and IPv6
     const int fd = gn_bench_nic_socket(family, b->tos);
     if (fd >= 0 && !connect(fd, &address.any, family == AF_INET6 ? sizeof address.in6 : sizeof address.in)) return fd;
     gn_cli_error(b->program, "%s port %u: %s (is gradnic bench nic --serve running there?)", b->host, port,
@@ -67,7 +67,7 @@ static bool receive_all(int fd, char *bytes, size_t length)
     return true;
 }
 
-// The far end's verdict: one JSON object, sent when it has read everything.
+// The far end's result: one JSON object, sent after it has read everything.
 static json_t *read_verdict(int fd)
 {
     char text[512];

@@ -30,7 +30,7 @@ typedef struct checker {
     const gn_bench_nic *bench;
     uint64_t bytes;
     double worst;
-    bool differs;  // a value that had to come as it was did not
+    bool differs;  // a value that had to stay the same has changed
 } checker;
 
 static uint32_t bits_of(float value)
@@ -40,7 +40,7 @@ static uint32_t bits_of(float value)
     return bits;
 }
 
-// Compares whole values that begin at `offset` of the flow with what was sent.
+// Compares whole values, which begin at `offset` of the flow, with the sent values.
 static void compare(checker *c, const float *got, size_t count, uint64_t offset)
 {
     const gn_bench_nic *b = c->bench;
@@ -56,7 +56,7 @@ static void serve_flow(const gn_bench_nic *b, int fd)
 {
     checker c = {.bench = b};
     char answer[160];
-    size_t kept = 0;  // bytes of a value that is not complete yet
+    size_t kept = 0;  // bytes of an incomplete value
     char *buffer = malloc(GN_BENCH_NIC_CHUNK);
     ssize_t got;
     while (buffer && (got = recv(fd, buffer + kept, GN_BENCH_NIC_CHUNK - kept, 0)) > 0) {

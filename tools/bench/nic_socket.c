@@ -16,7 +16,7 @@ int gn_bench_nic_socket(int family, int tos)
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    // Before connect(): the SYN must carry it too where packets are steered by it.
+    // Before connect(), because the SYN must have it too if packets are steered by it.
     if (tos && family == AF_INET) (void)setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof tos);
     if (tos && family == AF_INET6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, &tos, sizeof tos);
     return fd;

@@ -4,7 +4,7 @@
 #include "tools/kit/cli.h"
 #include "tools/kit/command.h"
 
-/// Everything that was measured, with its surroundings; NULL when memory is short.
+/// The results with name, environment and files; NULL if memory is short.
 static json_t *all_results(const gn_bench *b)
 {
     json_t *files = json_array(), *results = b->results(b->context);

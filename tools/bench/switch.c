@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic bench switch: which cases, and what is said about them.
+// gradnic bench switch: the options, the cases and the output.
 #include "switch.h"
 
 #include <argp.h>
@@ -63,7 +63,7 @@ static const gn_old_name old_names[] = {{OLD_SIZE, OPTION_LAYOUT, "--size", NULL
                                         {'o', GN_OPTION_JSON, "--output FILE", "--json=FILE"},
                                         {0}};
 
-/// "both" is what all layouts were called before.
+/// "both" is the old word for "all".
 static void parse_layout(const struct argp_state *state, int key, const char *text, options *o)
 {
     static const char *const names[] = {"cache", "memory"};
@@ -143,7 +143,8 @@ static size_t most_values(const options *o)
     return (memory > CACHED ? memory : CACHED) / o->workers + GN_AGG_VALUES_MAX;
 }
 
-/// The workers' vectors: file i's values for worker i, from the first file again when there are fewer; or made ones.
+/// The workers' vectors. Worker i gets the values of file i; if there are fewer files, they are
+/// used again. Or made values.
 static gn_status fill(bench *b, gn_error *error)
 {
     const options *o = b->o;
@@ -159,7 +160,7 @@ static gn_status fill(bench *b, gn_error *error)
             const char *name = o->files[w % o->file_count];
             gn_status wrong = gn_values_load(name, GN_FORMAT_AUTO, &file, &file_count, error);
             if (wrong) return wrong;
-            if (!file_count) wrong = gn_fail(error, GN_INVALID, "%s: holds no values", name);
+            if (!file_count) wrong = gn_fail(error, GN_INVALID, "%s: no values", name);
             if (wrong) free(file);
             if (wrong) return wrong;
         }
@@ -258,10 +259,10 @@ int gn_command_bench_switch(int argc, char **argv)
         option_table,
         parse_option,
         "[FILE...]",
-        "Measures the switch's core alone, in one thread and without a network: datagrams of workers, made beforehand, "
-        "go into it, and results come out. Parsing, checks and the header's CRC are part of it. FILE i is the gradient "
-        "of worker i (.npy, .f32, .gn, also .gz; repeated until there is enough). Where there are fewer FILEs they "
-        "start again from the first. Without FILEs there are made values of 0, 8 and 16 bits. Every result is checked.",
+        "Measures the switch's core alone, in one thread and without a network. It gets the workers' datagrams from "
+        "memory, and gives results. The time includes parsing, checks and the header's CRC. FILE i has the gradient of "
+        "worker i (.npy, .f32, .gn, also .gz) and is repeated as needed. With fewer FILEs than workers they are used "
+        "again. Without FILEs, values of 0, 8 and 16 bits are made. Every result is checked.",
         NULL,
         NULL,
         NULL};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The datagrams of workers that stream a vector each: a burst of one worker, then of the next, as sockets hand them over.
+// The datagrams of workers that send a vector each: a burst of one worker, then of the next, as
+// sockets give them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static gn_profile profile_of(gn_agg_format format)
     return format == GN_AGG_LATTICE ? GN_LATTICE : GN_DENSE;
 }
 
-/// What int32 packets hold: any integers that do not overflow.
+/// Values of int32 packets: any integers whose sums do not overflow.
 static int32_t integer_of(float value)
 {
     const float scaled = value * 0x1p20f;
@@ -80,7 +81,7 @@ void gn_bench_load_free(gn_bench_load *load)
     load->datagrams = NULL;
 }
 
-/// The whole sum as binary32 (int32: the integers themselves, which all fit), as a worker would see it.
+/// A sum as a worker would see it: binary32, or the integer itself with int32.
 static gn_status read_sums(const gn_bench_load *load, const gn_agg_packet *p, double *sums, gn_error *error)
 {
     float values[GN_AGG_VALUES_MAX];
@@ -95,7 +96,7 @@ static gn_status read_sums(const gn_bench_load *load, const gn_agg_packet *p, do
     gn_codec codec;
     gn_codec_init(&codec, profile_of(load->format), load->bound_exp);
     if (!p->compressed || gn_stream_decode(&codec, p->payload, p->payload_bytes, values, load->values, NULL))
-        return gn_fail(error, GN_INVALID, "it has no good stream");
+        return gn_fail(error, GN_INVALID, "its stream is corrupt");
     for (size_t i = 0; i < load->values; i++) sums[i] = (double)values[i];
     return GN_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What adding integers takes when there is nothing else to do: one loop, which the compiler makes vectors of.
+// A plain addition of integers: one loop, which the compiler vectorises.
 #include <string.h>
 
 #include "switch.h"

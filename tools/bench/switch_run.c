@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core alone, in one thread: every datagram of a load into gn_switch_rx(), results out of gn_action_write(), no network. The plain
-// addition, adding, and adding with results take turns, so that what disturbs the machine disturbs all of them.
+// The core alone, in one thread and without a network. gn_switch_rx() gets every datagram of a
+// load, gn_action_write() writes the results. The plain addition, adding, and adding with results
+// run in turn, so a disturbance hits all of them.
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +16,9 @@ typedef struct run {
     const gn_bench_load *load;
     gn_switch sw;
     gn_switch_job job;
-    gn_codec codec;  ///< with the kernel that was asked for
+    gn_codec codec;  ///< with the chosen kernel
     void *memory;
-    int32_t *sums;     ///< of the plain addition: as many as the switch has
+    int32_t *sums;     ///< of the plain addition, as many as in the switch
     uint8_t *outputs;  ///< results, one after the other
     size_t output_room;
     size_t result_bytes;
@@ -26,7 +27,7 @@ typedef struct run {
 static gn_status begin_job(run *r, gn_error *error)
 {
     gn_switch_remove_job(&r->sw, r->job.job);
-    if (gn_switch_add_job(&r->sw, &r->job)) return gn_fail(error, GN_INVALID, "the switch does not take the job");
+    if (gn_switch_add_job(&r->sw, &r->job)) return gn_fail(error, GN_INVALID, "the switch refuses the job");
     r->sw.codec[0] = r->codec;
     return GN_OK;
 }
@@ -53,8 +54,7 @@ static gn_status prepare(run *r, const char *kernel, gn_error *error)
     r->outputs = gn_bench_lines(OUTPUTS * r->output_room);
     if (!r->memory || !r->sums || !r->outputs) return gn_fail_memory(error);
     memset(r->sums, 0, sums_bytes);
-    if (gn_switch_init(&r->sw, &config, r->memory, bytes))
-        return gn_fail(error, GN_INVALID, "the switch does not start");
+    if (gn_switch_init(&r->sw, &config, r->memory, bytes)) return gn_fail(error, GN_INVALID, "the switch cannot start");
     return begin_job(r, error);
 }
 
@@ -68,15 +68,18 @@ static void plain_pass(run *r)
         const uint8_t *words = load->format == GN_AGG_INT32
                                    ? load->bytes + d->at + GN_AGG_HEADER
                                    : (const uint8_t *)(load->data[d->worker] + (size_t)d->chunk * load->values);
-        // copy (psn / slots) mod 2 of slot psn mod slots, as the switch has them; slots are a power of two
+        // The switch uses copy (psn / slots) mod 2 of slot psn mod slots. `slots` is a power of
+        // two.
         const size_t copy = 2 * (d->chunk & (load->slots - 1)) + ((d->chunk & load->slots) != 0);
         gn_bench_plain_add(r->sums + copy * load->values, words, load->values);
     }
-    __asm__ volatile("" ::: "memory");  // the sums are not dead
+    __asm__ volatile("" ::: "memory");  // the compiler must not drop the sums
 }
 
-/// A host that takes datagrams in batches asks for what is to come while it has one of them: of what begins 2 KiB further on (or behind this one, if it is
-/// longer), as much as this one is long, at most a KiB; the rest follows by itself. Not for what lies in a cache anyway.
+/// Prefetches as a host does that receives datagrams in batches. While it handles one, it
+/// prefetches bytes that begin 2 KiB further on, or behind this one if it is longer. It
+/// prefetches as many bytes as this one has, at most 1 KiB; the hardware fetches the rest. It
+/// does not for data that is in a cache anyway.
 static void expect_next(const gn_bench_load *load, const gn_bench_datagram *d)
 {
     enum { LINE = 64, AHEAD = 2048, MOST = 1024 };
@@ -86,7 +89,7 @@ static void expect_next(const gn_bench_load *load, const gn_bench_datagram *d)
     if (end > load->used) end = load->used;
     for (size_t at = begin; at < end; at += LINE) {
         __builtin_prefetch(load->bytes + at);
-        __asm__ volatile("");  // otherwise the loop is found to have no effect, and is left out
+        __asm__ volatile("");  // otherwise the compiler drops the loop
     }
 }
 
@@ -122,7 +125,7 @@ static void whole_pass(run *r)
     }
 }
 
-/// Every chunk must have its result, once, and the right one.
+/// Checks that every chunk has one result, and the right one.
 static gn_status check_pass(run *r, gn_error *error)
 {
     const gn_bench_load *load = r->load;
@@ -154,7 +157,7 @@ typedef void pass_function(run *r);
 enum { PASSES = 3 };
 static pass_function *const passes[PASSES] = {plain_pass, add_pass, whole_pass};
 
-/// How many passes take long enough to be measured.
+/// How many passes take long enough to measure.
 static size_t passes_for(run *r, pass_function *pass)
 {
     const uint64_t begun = gn_now();

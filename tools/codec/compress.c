@@ -90,20 +90,20 @@ static void *block_new(void *context)
     return gn_block_buffer_new(j->codec.profile, GN_CONTAINER_BLOCK_VALUES);
 }
 
-static gn_status block_read(void *context, void *slot, bool *end, gn_error *error)
+static gn_status block_read(void *context, void *buffer, bool *end, gn_error *error)
 {
     job *j = context;
-    gn_block_buffer *b = slot;
+    gn_block_buffer *b = buffer;
     gn_status wrong = gn_values_read(j->values, b->values, GN_CONTAINER_BLOCK_VALUES, &b->info.count, error);
     j->value_count += b->info.count;
     *end = !b->info.count;
     return wrong;
 }
 
-static gn_status block_work(void *context, void *slot, gn_error *error)
+static gn_status block_work(void *context, void *buffer, gn_error *error)
 {
     const job *j = context;
-    gn_block_buffer *b = slot;
+    gn_block_buffer *b = buffer;
     const gn_status status =
         gn_container_block_encode(&j->codec, b->values, b->info.count, b->packed, b->room, &b->info.bytes);
     return status ? gn_fail(error, status, "compression failed: %s", gn_status_string(status)) : GN_OK;
@@ -118,10 +118,10 @@ static gn_status write_failure(const job *j, gn_status status, gn_error *error)
                    status == GN_IO && errno ? strerror(errno) : gn_status_string(status));
 }
 
-static gn_status block_write(void *context, void *slot, gn_error *error)
+static gn_status block_write(void *context, void *buffer, gn_error *error)
 {
     job *j = context;
-    const gn_block_buffer *b = slot;
+    const gn_block_buffer *b = buffer;
     gn_progress_update(&j->progress, gn_input_file_position(gn_values_input(j->values)));
     return write_failure(j, gn_container_put_block(j->writer, b->packed, b->info.bytes, b->info.count), error);
 }
@@ -134,7 +134,7 @@ static gn_status write_sink(void *context, const void *data, size_t bytes)
     return fwrite(data, 1, bytes, j->sink) == bytes ? GN_OK : GN_IO;
 }
 
-/// Puts the header where the zeros are. `start`: where the container begins.
+/// Writes the header over the zeros. The container begins at `start`.
 static gn_status patch_header(const job *j, off_t start, const uint8_t *header, gn_error *error)
 {
     errno = 0;
@@ -162,13 +162,13 @@ static gn_status run_blocks(job *j, const options *o, uint8_t header[GN_CONTAINE
         write_failure(j, gn_container_writer_new(&j->writer, &j->codec, 0, announced, write_sink, j), error);
     if (wrong) return wrong;
     const gn_pipeline pipeline = {.context = j,
-                                  .slot_new = block_new,
-                                  .slot_free = gn_block_buffer_free,
+                                  .buffer_new = block_new,
+                                  .buffer_free = gn_block_buffer_free,
                                   .read = block_read,
                                   .work = block_work,
                                   .write = block_write,
                                   .threads = o->file.threads,
-                                  .slot_bytes = gn_block_buffer_bytes(o->profile, GN_CONTAINER_BLOCK_VALUES)};
+                                  .buffer_bytes = gn_block_buffer_bytes(o->profile, GN_CONTAINER_BLOCK_VALUES)};
     wrong = gn_pipeline_run(&pipeline, error);
     if (wrong) {
         gn_container_writer_abort(j->writer);
@@ -177,8 +177,8 @@ static gn_status run_blocks(job *j, const options *o, uint8_t header[GN_CONTAINE
     return write_failure(j, gn_container_writer_finish(j->writer, header), error);
 }
 
-/// The container on `output`. A count that only the end of the input tells is written into the header afterwards; where the
-/// output cannot be rewound, everything goes through a temporary file.
+/// Writes the container to `output`. If only the end of the input tells the count, the header
+/// gets it afterwards. If the output cannot be rewound, everything goes through a temporary file.
 static gn_status compress_to(job *j, const options *o, gn_output *output, gn_error *error)
 {
     const bool known = gn_values_count(j->values) != UINT64_MAX;
@@ -197,7 +197,8 @@ static gn_status compress_to(job *j, const options *o, gn_output *output, gn_err
     return wrong;
 }
 
-/// FILE without ".gz", with ".gn"; standard output for standard input. The caller frees it.
+/// The default output: The default output: FILE without ".gz", with ".gn"; standard output for
+/// standard input. The caller frees it.
 static char *default_output(const char *input)
 {
     if (!strcmp(input, "-")) return strdup("-");
@@ -277,7 +278,7 @@ int gn_command_compress(int argc, char **argv)
     argp_parse(&parser, argc, argv, 0, NULL, &o);
     char *path = o.file.output ? strdup(o.file.output) : default_output(o.file.input);
     if (path && o.file.result.json && !strcmp(path, "-")) {
-        gn_cli_error(argv[0], "--json and the file both want standard output; give -o OUT");
+        gn_cli_error(argv[0], "--json and the .gn file would both go to standard output; give -o OUT");
         free(path);
         return GN_EXIT_USAGE;
     }

@@ -56,9 +56,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const char doc[] =
     "Decompress a .gn file to a NumPy array (.npy) or raw little-endian binary32 (.f32)."
     "\v"
-    "The file is checked on the way. A corrupt file is refused, with the block and the byte where "
-    "it is corrupt, and no OUT appears. On standard output (-o -) the blocks before that byte "
-    "are written by then; the exit status tells.\n"
+    "The file is checked. If it is corrupt, gradnic names the block and the byte, and writes no OUT. On standard "
+    "output (-o -) the blocks before that byte have been written; the exit status tells.\n"
     "\n"
     "Examples:\n"
     "  gradnic decompress grads.npy.gn                 writes grads.npy\n"
@@ -80,28 +79,28 @@ static void *block_new(void *context)
     return gn_block_buffer_new(j->info->profile, j->info->values_per_block);
 }
 
-static gn_status block_read(void *context, void *slot, bool *end, gn_error *error)
+static gn_status block_read(void *context, void *buffer, bool *end, gn_error *error)
 {
     job *j = context;
-    gn_block_buffer *b = slot;
+    gn_block_buffer *b = buffer;
     const gn_status status = gn_container_next_block(j->reader, b->packed, &b->info);
     *end = !b->info.bytes;
     return gn_values_check_container(j->input, status, error);
 }
 
-static gn_status block_work(void *context, void *slot, gn_error *error)
+static gn_status block_work(void *context, void *buffer, gn_error *error)
 {
     const job *j = context;
-    gn_block_buffer *b = slot;
+    gn_block_buffer *b = buffer;
     gn_container_fault fault;
     if (!gn_container_block_decode(gn_container_reader_codec(j->reader), &b->info, b->values, &fault)) return GN_OK;
     return gn_fail(error, GN_INVALID, "%s: %s", gn_input_name(gn_values_input(j->input)), fault.text);
 }
 
-static gn_status block_write(void *context, void *slot, gn_error *error)
+static gn_status block_write(void *context, void *buffer, gn_error *error)
 {
     job *j = context;
-    const gn_block_buffer *b = slot;
+    const gn_block_buffer *b = buffer;
     gn_progress_update(&j->progress, gn_input_file_position(gn_values_input(j->input)));
     errno = 0;
     if (fwrite(b->values, sizeof *b->values, b->info.count, j->sink) == b->info.count) return GN_OK;
@@ -114,7 +113,7 @@ static bool ends_in(const char *path, const char *suffix)
     return length > n && !strcmp(path + length - n, suffix);
 }
 
-/// The .npy header for `count` values, with the shape asked for.
+/// Writes the .npy header for `count` values, with the wanted shape.
 static gn_status write_npy_header(const options *o, uint64_t count, FILE *sink, gn_error *error)
 {
     uint64_t shape[GN_NPY_DIMENSIONS] = {count}, product = count;
@@ -134,13 +133,13 @@ static gn_status decompress_to(const options *o, job *j, gn_output *output, gn_f
     gn_status wrong = to == GN_FORMAT_NPY ? write_npy_header(o, j->info->value_count, j->sink, error) : GN_OK;
     if (wrong) return wrong;
     const gn_pipeline pipeline = {.context = j,
-                                  .slot_new = block_new,
-                                  .slot_free = gn_block_buffer_free,
+                                  .buffer_new = block_new,
+                                  .buffer_free = gn_block_buffer_free,
                                   .read = block_read,
                                   .work = block_work,
                                   .write = block_write,
                                   .threads = o->file.threads,
-                                  .slot_bytes = gn_block_buffer_bytes(j->info->profile, j->info->values_per_block)};
+                                  .buffer_bytes = gn_block_buffer_bytes(j->info->profile, j->info->values_per_block)};
     gn_input *input = gn_values_input(j->input);
     gn_progress_start(&j->progress, gn_input_name(input), gn_input_file_size(input), o->file.result.quiet);
     wrong = gn_pipeline_run(&pipeline, error);
@@ -167,7 +166,8 @@ static gn_status decompress_file(const options *o, const char *path, gn_format t
     return wrong;
 }
 
-/// FILE without ".gn" (and ".gz"), if that leaves a .npy or .f32, otherwise with ".npy". The caller frees it.
+/// The default output: FILE without ".gn" (and ".gz"). If that is neither .npy nor .f32, ".npy"
+/// is added. The caller frees it.
 static char *default_output(const char *input)
 {
     if (!strcmp(input, "-")) return strdup("-");
@@ -181,7 +181,7 @@ static char *default_output(const char *input)
     return path;
 }
 
-/// What to write to `path`.
+/// The format to write to `path`.
 static gn_status output_format(const options *o, const char *path, gn_format *to, gn_error *error)
 {
     *to = o->to != GN_FORMAT_AUTO                       ? o->to

@@ -21,7 +21,7 @@ typedef struct options {
     gn_profile profile;
     int bound_exp;
     bool direction;
-    const char *tx_only;  // an option that was given and means something to transmit only
+    const char *tx_only;  // an option for tx only that was given
     gn_file_options file;
 } options;
 
@@ -72,14 +72,15 @@ static void add_rule(struct argp_state *state, options *o, const char *arg)
     o->rule_texts[o->rule_texts_count++] = arg;
 }
 
-/// Defaults are known when all options are: rules are read last.
+/// Reads rules last, because only then their defaults are known.
 static void finish(struct argp_state *state, options *o)
 {
     gn_error error;
     if (!o->direction) argp_error(state, "--direction tx or --direction rx is needed");
     if (!o->file.output) argp_error(state, "two files are needed: the capture to read and the one to write");
     if (o->filter.receive && o->tx_only)
-        argp_error(state, "%s means nothing with --direction rx: packets say how they were made", o->tx_only);
+        argp_error(state, "%s has no effect with --direction rx: the packets tell how they were compressed",
+                   o->tx_only);
     gn_option_check(state, 'k', gn_check_bound(o->profile, o->bound_exp, &error), &error);
     gn_rule defaults = gn_rule_default();
     gn_codec_init(&defaults.codec, o->profile, o->bound_exp);
@@ -117,7 +118,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         set_mtu(state, key, o, arg);
         break;
     case OPTION_TRUNCATED:
-        o->filter.cut_short_allowed = true;
+        o->filter.file_truncated_allowed = true;
         break;
     case ARGP_KEY_ARG:
         if (state->arg_num > 1) argp_error(state, "more than two files");
@@ -177,11 +178,12 @@ static gn_status filter_capture(options *o, pcap_t *in, FILE *file, gn_output *o
     gn_progress_end(&p.progress);
     if (wrong) return gn_fail(error, wrong, "%s: %s", o->file.input, error->text);
     if (pcap_dump_flush(out)) return gn_fail(error, GN_IO, "%s: %s", gn_output_name(output), strerror(errno));
-    // Not pcap_dump_close(), which would close the stream: that belongs to the output. pcap_dumper_t is the stream.
+    // No pcap_dump_close(): it would close the stream, which belongs to the output. The
+    // pcap_dumper_t is the stream.
     return GN_OK;
 }
 
-/// Everything to OUT, with `in` open; closes it.
+/// Writes all packets of `in` to OUT. Closes `in`.
 static gn_status filter_to_output(options *o, pcap_t *in, FILE *file, gn_error *error)
 {
     gn_output *output = NULL;
@@ -208,8 +210,8 @@ static gn_status run(options *o, const char *program, gn_error *error)
         return wrong;
     }
     wrong = filter_to_output(o, in, file, error);
-    if (!wrong && o->filter.cut_short && !result->quiet)
-        gn_cli_note(program, "%s: ends within a packet, which was left out", o->file.input);
+    if (!wrong && o->filter.file_truncated && !result->quiet)
+        gn_cli_note(program, "%s: ends within a packet; it was left out", o->file.input);
     if (!wrong && !result->quiet && !result->json) wrong = gn_pcap_print(&o->filter, stream, error);
     if (!wrong) return gn_result_write(&json, result, gn_pcap_json(&o->filter), stream, error);
     gn_result_abort(&json);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_MAX = 262144 };  // what libpcap takes for one packet at most
+enum { FRAME_MAX = 262144 };  // libpcap's largest packet
 
 /// One captured frame on its way through.
 typedef struct frame {
@@ -30,7 +30,8 @@ static void pass_frame(gn_pcap_filter *f, const frame *in)
     f->written++;
 }
 
-/// A host that leaves checksums to its NIC shows packets with the pseudo-header sum in the field.
+/// Whether the checksum field has only the pseudo-header's sum: the host leaves checksums to its
+/// NIC.
 static bool is_partial(const uint8_t *packet, const gn_headers *h)
 {
     const uint8_t *field = packet + gn_packet_checksum_at(h);
@@ -137,9 +138,9 @@ gn_status gn_pcap_filter_run(gn_pcap_filter *f, pcap_t *in, pcap_dumper_t *out, 
         progress(progress_context);
     }
     if (got != PCAP_ERROR) return GN_OK;
-    f->cut_short = feof(pcap_file(in));
-    if (!f->cut_short) return gn_fail(error, GN_IO, "packet %llu: %s", (unsigned long long)n, pcap_geterr(in));
-    if (f->cut_short_allowed) return GN_OK;
+    f->file_truncated = feof(pcap_file(in));
+    if (!f->file_truncated) return gn_fail(error, GN_IO, "packet %llu: %s", (unsigned long long)n, pcap_geterr(in));
+    if (f->file_truncated_allowed) return GN_OK;
     return gn_fail(error, GN_TRUNCATED,
                    "the capture ends within packet %llu; --truncated takes the whole packets before it",
                    (unsigned long long)n);

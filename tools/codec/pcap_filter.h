@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_CODEC_PCAP_FILTER_H
 #define GRADNIC_TOOLS_CODEC_PCAP_FILTER_H
-/// `gradnic pcap`: the NIC over a capture. pcap.c is the command, pcap_filter.c the work, pcap_report.c the figures.
+/// `gradnic pcap` does to a capture what the NIC does. pcap.c is the command, pcap_filter.c does
+/// the work, pcap_report.c prints the counters.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,25 +15,25 @@
 #include "driver/rules.h"
 #include "net/error.h"
 
-/// What happens to the packets of a capture.
+/// The NIC, and what it did to the packets of a capture.
 typedef struct gn_pcap_filter {
     bool receive;  // wire to host; otherwise host to wire
     gn_rule rules[GN_RULES_MAX];
     size_t rule_count;
     gn_cut cut;
     size_t wire_mtu;
-    bool cut_short_allowed;  // a capture that ends within a packet: its whole packets are taken
-    // The work's own.
+    bool file_truncated_allowed;  // take the whole packets of a capture that ends within a packet
+    // Set by gn_pcap_filter_run().
     gn_tx *tx;
     gn_rx *rx;
     gn_burst *burst;
     uint8_t *frame;        // the frame being written
-    bool cut_short;        // ... and it was one
+    bool file_truncated;   // the capture ends within a packet
     uint64_t written;      // frames
     uint64_t no_ip;        // frames without an IP packet
-    uint64_t truncated;    // captured with fewer bytes than they had
-    uint64_t cut_packets;  // packets larger than the host's MTU, cut
-    uint64_t too_large;    // ... that cannot be cut; passed
+    uint64_t truncated;    // frames captured with fewer bytes than they had
+    uint64_t cut_packets;  // packets beyond the host's MTU that were cut
+    uint64_t too_large;    // ... that cannot be cut and were passed
 } gn_pcap_filter;
 
 /// Runs every packet of `in` through the NIC, to `out`. `progress` is called for each packet.

@@ -8,13 +8,13 @@
 static const gn_counter own_rows[] = {
     {"written", "packets written", offsetof(gn_pcap_filter, written)},
     {"no_ip", "frames without IP, passed", offsetof(gn_pcap_filter, no_ip)},
-    {"truncated", "cut short by the capture", offsetof(gn_pcap_filter, truncated)},
+    {"truncated", "truncated by the capture", offsetof(gn_pcap_filter, truncated)},
     {"cut", "packets above the host's MTU, cut", offsetof(gn_pcap_filter, cut_packets)},
     {"too_large", "... that cannot be cut, passed", offsetof(gn_pcap_filter, too_large)},
     {0},
 };
 
-/// Rows that are 0 say nothing to people; programs get them all.
+/// The table leaves out counters that are 0; JSON has them all.
 static void print_rows(FILE *stream, const gn_counter *rows, const void *counters)
 {
     for (const gn_counter *row = rows; row->name; row++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic ratio: what compressing a dump would give, without writing anything.
+// gradnic ratio: measures how well a dump compresses, and writes nothing.
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,35 +76,35 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const char doc[] =
-    "Measure what compressing gradients would give: ratio, tags, classes and errors, beside other compressors."
+    "Measure how well gradients compress: ratio, tags, classes and errors, beside other compressors."
     "\v"
     "FILE is .npy (dtype '<f4', any shape), raw .f32 or .gn, each also packed with gzip (.gz); '-' is standard input. "
     "One table per file, and a "
     "total when there are several.\n"
     "\n"
     "Columns:\n"
-    "  ratio                bytes of the values / of all the stream\n"
+    "  ratio                bytes of the values / bytes of the stream\n"
     "  payload              the same without tag words, quad headers and runs\n"
     "  bits                 of the stream, per value\n"
-    "  0 bit % ... 32 bit % paper, lattice: share of values that keep so many\n"
+    "  0 bit % ... 32 bit % paper, lattice: share of values that keep so many bits\n"
     "  max, rms, mean error of decoded - value; the mean is the bias\n"
     "  kept %               sum of |decoded| / sum of |value|\n"
     "  above %              share of the values with errors above the bound\n"
     "\n"
     "The row 'entropy' is not a codec but a limit: the entropy of the histogram of the integers of dense and lattice. "
-    "No format that codes them one by one can need fewer bits. dense can, where zeros come together. Below the table: "
-    "the share of the groups of 8 values that dense writes in each of its classes. The classes are zero, so many bits "
-    "a value, signed (1 to 8, 10, 12, 16) or not (u1 to u3), and 32-bit words, which raw values need.\n"
+    "A format that codes each integer on its own cannot need fewer bits. dense can, if zeros come together. Below the "
+    "table are the classes of dense, each with its share of all groups of 8 values. A class is zero, a number of bits "
+    "for each value, signed (1 to 8, 10, 12, 16) or unsigned (u1 to u3), or 32-bit words, which raw values need.\n"
     "\n"
     "Everything is compressed in pieces of 65536 values. Lossless compressors see the raw bytes; zfp is in its "
-    "fixed-accuracy mode with the bound as its tolerance, and left out where there are NaNs or infinities.\n"
+    "fixed-accuracy mode with the bound as its tolerance. It is left out if there are NaNs or infinities.\n"
     "\n"
     "Examples:\n"
     "  gradnic ratio grads.npy\n"
     "  gradnic ratio -p all -k 6,8,10 --against zstd,zfp layer*.npy.gz\n"
     "  gradnic ratio --json -k 10 grads.f32 | jq '.files[0].results[0].ratio'\n";
 
-/// Adds the entropy of integers at every bound that they can have; none when no profile is made of integers.
+/// Adds the entropy of integers, at every bound that they can have, if a profile has integers.
 static gn_status list_entropies(const options *o, gn_ratio_subject *subjects, size_t *count, gn_error *error)
 {
     bool wanted = false;
@@ -120,7 +120,8 @@ static gn_status list_entropies(const options *o, gn_ratio_subject *subjects, si
     return GN_OK;
 }
 
-/// All subjects of the run: profiles by bounds, entropies by bounds, lossy rivals by bounds, lossless rivals once.
+/// All subjects of the run: profiles by bounds, entropies by bounds, lossy rivals by bounds,
+/// lossless rivals once.
 static gn_status list_subjects(const options *o, gn_ratio_subject *subjects, size_t *count, gn_error *error)
 {
     size_t n = 0;
@@ -155,7 +156,7 @@ typedef struct job {
     gn_ratio_result *result;
 } job;
 
-/// One block on its way through the pipeline.
+/// One block in the pipeline.
 typedef struct block {
     float values[GN_RATIO_BLOCK];
     size_t count;
@@ -175,36 +176,36 @@ static void *block_new(void *context)
     return NULL;
 }
 
-static void block_free(void *slot)
+static void block_free(void *buffer)
 {
-    block *b = slot;
+    block *b = buffer;
     gn_ratio_scratch_free(b->scratch);
     free(b);
 }
 
-static gn_status block_read(void *context, void *slot, bool *end, gn_error *error)
+static gn_status block_read(void *context, void *buffer, bool *end, gn_error *error)
 {
     job *j = context;
-    block *b = slot;
+    block *b = buffer;
     gn_status wrong = gn_values_read(j->values, b->values, GN_RATIO_BLOCK, &b->count, error);
     *end = !b->count;
     return wrong;
 }
 
-static gn_status block_work(void *context, void *slot, gn_error *error)
+static gn_status block_work(void *context, void *buffer, gn_error *error)
 {
     (void)context;
-    block *b = slot;
+    block *b = buffer;
     b->input = (gn_ratio_input){0};
     gn_ratio_input_add(&b->input, b->values, b->count);
     return gn_ratio_measure(b->scratch, b->values, b->count, b->stats, error);
 }
 
-static gn_status block_write(void *context, void *slot, gn_error *error)
+static gn_status block_write(void *context, void *buffer, gn_error *error)
 {
     (void)error;
     job *j = context;
-    const block *b = slot;
+    const block *b = buffer;
     gn_ratio_input_merge(&j->result->input, &b->input);
     for (size_t i = 0; i < j->count; i++) gn_ratio_stats_merge(&j->result->stats[i], &b->stats[i]);
     gn_progress_update(&j->progress, gn_input_file_position(gn_values_input(j->values)));
@@ -222,13 +223,13 @@ static gn_status measure_file(const options *o, const char *path, const gn_ratio
     gn_input *input = gn_values_input(j.values);
     gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->file.result.quiet);
     const gn_pipeline pipeline = {.context = &j,
-                                  .slot_new = block_new,
-                                  .slot_free = block_free,
+                                  .buffer_new = block_new,
+                                  .buffer_free = block_free,
                                   .read = block_read,
                                   .work = block_work,
                                   .write = block_write,
                                   .threads = o->file.threads,
-                                  .slot_bytes = 4 << 20};  // a block, its scratch, and what zstd and zlib keep
+                                  .buffer_bytes = 4 << 20};  // with zstd's and zlib's memory
     wrong = gn_pipeline_run(&pipeline, error);
     gn_progress_end(&j.progress);
     gn_values_close(j.values);
@@ -250,8 +251,8 @@ static void add_to_total(gn_ratio_result *total, const gn_ratio_result *result, 
     }
 }
 
-/// Measures every file, prints its table unless only JSON is wanted, and collects the JSON. A file
-/// that cannot be read is reported and left out.
+/// Measures every file, prints its table unless only JSON is wanted, and collects the JSON.
+/// Reports a file that cannot be read, and goes on.
 static bool measure_all(const options *o, const char *program, const gn_ratio_subject *subjects, size_t count,
                         json_t *files, gn_ratio_result *total)
 {

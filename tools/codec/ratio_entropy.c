@@ -35,10 +35,10 @@ static void count_symbol(gn_integer_counts *counts, size_t symbol, uint64_t time
 void gn_integer_counts_add(gn_integer_counts *counts, const float *quantised, size_t count, int bound_exp)
 {
     const float steps = ldexpf(1, bound_exp - 1);
-    // What may be most of a block is counted apart first, or threads would wait for each other.
+    // The most frequent integers are counted locally first, so threads do not wait for each other.
     uint64_t near[2 * NEAR + 1] = {0}, raw = 0;
     for (size_t i = 0; i < count; i++) {
-        const float q = quantised[i] * steps;  // exact; a raw value is no integer of that range
+        const float q = quantised[i] * steps;  // exact; raw values are larger
         if (fabsf(q) <= NEAR)
             near[(int)q + NEAR]++;
         else if (fabsf(q) <= Q_MAX)

@@ -30,7 +30,7 @@ static const char *subject_name(const gn_ratio_subject *s)
     return s->kind == GN_RATIO_RIVAL ? s->choice.name : gn_profile_name(s->codec.profile);
 }
 
-/// "4.40", or "-" for what has no value (an empty file).
+/// "4.40", or "-" if there is no value, as for an empty file.
 static gn_text number(const char *format, double value)
 {
     gn_text text = {"-"};
@@ -46,20 +46,21 @@ static gn_text percent(double part, double whole)
     gn_text text = {"-"};
     const double share = 100 * part / whole;
     if (isnan(share)) return text;
-    // What is not nothing must not look like nothing, nor all but one like all.
+    // A share above 0 must not look like 0, nor one below 100 like 100.
     if (share > 0 && share < 0.005) return (gn_text){"<0.01"};
     if (share < 100 && share > 99.995) return (gn_text){">99.99"};
     snprintf(text.s, sizeof text.s, "%.2f", share);
     return text;
 }
 
-/// A lossy rival's figures mean nothing where NaN or infinity was among the values: a block of zfp has one exponent.
+/// A lossy rival is left out if values are NaN or infinite, because a block of zfp has one
+/// exponent.
 static bool is_left_out(const gn_ratio_result *r, const gn_ratio_subject *s)
 {
     return s->kind == GN_RATIO_RIVAL && !is_lossless(s) && r->input.not_finite;
 }
 
-/// Bytes of the values' compressed form; a fraction where it is an entropy.
+/// Compressed bytes of the values; a fraction if it is an entropy.
 static double packed_bytes(const gn_ratio_subject *s, const gn_ratio_stats *stats)
 {
     return s->kind == GN_RATIO_ENTROPY ? stats->entropy.bits / 8 : (double)stats->packed_bytes;
@@ -70,7 +71,7 @@ static bool has_classes(const gn_ratio_subject *s)
     return s->kind == GN_RATIO_CODEC && s->codec.profile == GN_DENSE;
 }
 
-/// Several cells of a row, with '|' between them.
+/// Several cells of a row, separated by '|'.
 typedef struct cells {
     char s[256];
 } cells;
@@ -120,7 +121,8 @@ static const char *const tag_names[] = {"0", "8", "16", "32"};
 static const char *const class_names[GN_CLASS_COUNT] = {"0", "1",  "2",  "3",  "4",  "5",  "6",  "7",
                                                         "8", "u1", "u2", "u3", "10", "12", "16", "words"};
 
-/// Below the table: how many groups of dense have which class. -1 when printing failed.
+/// Prints how many groups of dense have which class, below the table.
+/// @return -1 if printing failed
 static int print_classes(const gn_ratio_result *r, const gn_ratio_subject *subjects, size_t count, FILE *stream)
 {
     gn_table *table = NULL;

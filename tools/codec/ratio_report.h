@@ -16,10 +16,11 @@ typedef struct gn_ratio_result {
     gn_ratio_stats stats[GN_RATIO_LINES];  ///< by subject
 } gn_ratio_result;
 
-/// A heading and a table. @return -1 when printing failed.
+/// Prints a heading and a table.
+/// @return -1 if printing failed
 int gn_ratio_print(const gn_ratio_result *result, const gn_ratio_subject *subjects, size_t count, FILE *stream);
 
-/// An object; NULL when memory is short.
+/// An object; NULL if memory is short.
 json_t *gn_ratio_json(const gn_ratio_result *result, const gn_ratio_subject *subjects, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of rivals and their contexts; each library behind four methods.
+// The table of rivals. Each library has four methods.
 #include "rivals.h"
 
 #include <math.h>
@@ -28,10 +28,10 @@ struct gn_rival_context {
     const gn_rival *rival;
     int level;
     int bound_exp;
-    void *compressor, *decompressor;  // what the library keeps between calls
+    void *compressor, *decompressor;  // the library's own, kept between calls
 };
 
-/// What a rival consists of. `bytes` is the size of the values.
+/// The methods of a rival. `bytes` is the size of the values.
 typedef struct gn_rival_methods {
     bool (*open)(gn_rival_context *context);
     void (*close)(gn_rival_context *context);
@@ -213,7 +213,7 @@ static void zfp_rival_close(gn_rival_context *context)
     if (context->compressor) zfp_stream_close(context->compressor);
 }
 
-/// The same parameters for both directions; `packed` is only written when compressing.
+/// The parameters are the same for both directions. Only compressing writes to `packed`.
 static size_t zfp_run(gn_rival_context *context, const float *values, size_t bytes, void *packed, size_t capacity,
                       bool compress)
 {
@@ -314,8 +314,8 @@ static gn_status parse_rival(char *item, gn_rival_choice *choice, gn_error *erro
     unsigned i = 0;
     while (i < RIVALS && strcmp(rivals[i].name, item) != 0) i++;
     if (i == RIVALS)
-        return gn_fail(error, GN_INVALID,
-                       "'%s' is not a compressor known here; there are zstd, lz4, snappy, zlib, zfp, all, none", item);
+        return gn_fail(error, GN_INVALID, "'%s' is not a compressor; there are zstd, lz4, snappy, zlib, zfp, all, none",
+                       item);
     if (!rivals[i].available) return gn_fail(error, GN_INVALID, "%s was not found when gradnic was built", item);
     uint64_t level = (uint64_t)rivals[i].level;
     if (colon && !rivals[i].level_high) return gn_fail(error, GN_INVALID, "%s has no levels", item);

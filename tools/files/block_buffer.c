@@ -5,23 +5,23 @@
 
 gn_block_buffer *gn_block_buffer_new(gn_profile profile, size_t values)
 {
-    gn_block_buffer *slot = calloc(1, sizeof *slot);
-    if (!slot) return NULL;
-    slot->room = gn_container_block_bound(profile, values);
-    slot->packed = malloc(slot->room);
-    slot->values = malloc(values * sizeof *slot->values);
-    if (slot->packed && slot->values) return slot;
-    gn_block_buffer_free(slot);
+    gn_block_buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer) return NULL;
+    buffer->room = gn_container_block_bound(profile, values);
+    buffer->packed = malloc(buffer->room);
+    buffer->values = malloc(values * sizeof *buffer->values);
+    if (buffer->packed && buffer->values) return buffer;
+    gn_block_buffer_free(buffer);
     return NULL;
 }
 
-void gn_block_buffer_free(void *slot)
+void gn_block_buffer_free(void *buffer)
 {
-    gn_block_buffer *s = slot;
-    if (!s) return;
-    free(s->packed);
-    free(s->values);
-    free(s);
+    gn_block_buffer *b = buffer;
+    if (!b) return;
+    free(b->packed);
+    free(b->values);
+    free(b);
 }
 
 size_t gn_block_buffer_bytes(gn_profile profile, size_t values)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_FILES_BLOCK_BUFFER_H
 #define GRADNIC_TOOLS_FILES_BLOCK_BUFFER_H
-/// A block of a container on its way through a pipeline (pipeline.h), with its values: what compress and decompress work on.
+/// A block of a container and its values, in memory. compress and decompress pass such buffers
+/// through a pipeline (pipeline.h).
 
 #include <gradnic/container.h>
 
@@ -12,13 +13,13 @@ typedef struct gn_block_buffer {
     gn_container_block info;  ///< compress uses only `count` and `bytes`
 } gn_block_buffer;
 
-/// Room for a block of `values` values; NULL when memory is short.
+/// Room for a block of `values` values; NULL if memory is short.
 gn_block_buffer *gn_block_buffer_new(gn_profile profile, size_t values);
 
-/// A slot_free of gn_pipeline; NULL is allowed.
-void gn_block_buffer_free(void *slot);
+/// For gn_pipeline.buffer_free; NULL is allowed.
+void gn_block_buffer_free(void *buffer);
 
-/// The slot_bytes of gn_pipeline.
+/// For gn_pipeline.buffer_bytes.
 size_t gn_block_buffer_bytes(gn_profile profile, size_t values);
 
 #endif

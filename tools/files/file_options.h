@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_FILES_FILE_OPTIONS_H
 #define GRADNIC_TOOLS_FILES_FILE_OPTIONS_H
-/// The options of commands that read and write files of values or packets, beside those of
-/// result_options.h. A command's argp table has the rows that it takes, and it calls
-/// gn_file_option_parse(), which reads those of result_options.h as well. Its own keys are below
-/// 0x200.
+/// Options of commands that read and write files of values or packets. A command's argp table has
+/// the rows that it takes. Its parser calls gn_file_option_parse(), which reads the options of
+/// result_options.h as well. The command's own keys are below 0x200.
 
 #include <argp.h>
 #include <stdbool.h>
@@ -26,7 +25,7 @@ typedef struct gn_file_options {
 enum { GN_OPTION_FORMAT = 0x310, GN_OPTION_KERNEL };
 
 // clang-format off
-/// Rows of an argp table. `note` follows what is said of every command.
+/// Rows of an argp table. `note` is the command's own part of a help text.
 #define GN_THREADS_OPTION(note) \
     {"threads", 'j', "N", 0, "threads; 0 is one per processor" note " (default 0)", 0}
 #define GN_KERNEL_OPTION(note) \

@@ -14,9 +14,9 @@ struct gn_gunzip {
     FILE *stream;
     const char *name;
     z_stream zlib;
-    uint64_t taken;    // bytes given to zlib or skipped, and all that is still in `in`
-    unsigned members;  // that have ended
-    bool ended;        // the last one, and what was behind it is looked at
+    uint64_t taken;    // bytes given to zlib or skipped, and those still in `in`
+    unsigned members;  // complete ones
+    bool ended;        // the last member, and the bytes behind it are checked
     uint8_t in[IN_BYTES];
 };
 
@@ -49,7 +49,7 @@ uint64_t gn_gunzip_position(const gn_gunzip *g)
     return g->taken - g->zlib.avail_in;
 }
 
-/// Sees to `wanted` packed bytes ahead, if the file has so many.
+/// Reads ahead until there are `wanted` packed bytes, or the file ends.
 static gn_status fill(gn_gunzip *g, size_t wanted, gn_error *error)
 {
     if (g->zlib.avail_in >= wanted) return GN_OK;
@@ -64,7 +64,7 @@ static gn_status fill(gn_gunzip *g, size_t wanted, gn_error *error)
     return GN_OK;
 }
 
-/// Behind a member: another one, zeros up to the end, or nothing.
+/// Looks behind a member: there is another one, or zeros up to the end, or nothing.
 static gn_status next_member(gn_gunzip *g, gn_error *error)
 {
     g->members++;
@@ -78,7 +78,7 @@ static gn_status next_member(gn_gunzip *g, gn_error *error)
     if (wrong) return wrong;
     g->ended = true;
     if (!g->zlib.avail_in) return GN_OK;
-    return gn_fail(error, GN_CORRUPT, "%s: byte %" PRIu64 ": what follows the gzip data here is not gzip data", g->name,
+    return gn_fail(error, GN_CORRUPT, "%s: byte %" PRIu64 ": the bytes behind the gzip data are not gzip data", g->name,
                    gn_gunzip_position(g));
 }
 
@@ -90,7 +90,7 @@ static gn_status check_begin(gn_gunzip *g, gn_error *error)
     return gn_fail(error, GN_UNSUPPORTED, "%s: byte 0: not a gzip file, though its name says so", g->name);
 }
 
-/// One step of zlib, with the packed bytes it needs.
+/// Makes one step of zlib, with the packed bytes that it needs.
 static gn_status step(gn_gunzip *g, gn_error *error)
 {
     gn_status wrong = fill(g, 1, error);

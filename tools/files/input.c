@@ -12,10 +12,10 @@ struct gn_input {
     char *name;
     bool standard;
     FILE *stream;
-    gn_gunzip *packed;  // over the stream; NULL: taken as it is
+    gn_gunzip *packed;  // over the stream; NULL: not packed
     uint64_t offset;
     uint64_t file_size;  // 0: not a regular file
-    uint8_t ahead[16];   // looked at, not taken
+    uint8_t ahead[16];   // peeked, not read yet
     size_t ahead_count;
 };
 
@@ -31,13 +31,13 @@ static gn_status open_stream(gn_input *input, const char *path, gn_error *error)
     if (!input->stream) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     struct stat st;
     if (!fstat(fileno(input->stream), &st) && S_ISREG(st.st_mode)) {
-        const off_t at = ftello(input->stream);  // standard input need not begin at its beginning
+        const off_t at = ftello(input->stream);  // standard input may be positioned anywhere
         if (at >= 0 && at <= st.st_size) input->file_size = (uint64_t)(st.st_size - at);
     }
     return GN_OK;
 }
 
-/// Unpacks from here on where the name says so, or, for standard input, which has none, the first bytes.
+/// Starts to unpack if the name says so. Standard input has no name, so its first bytes say it.
 static gn_status open_packed(gn_input *input, const char *path, gn_error *error)
 {
     if (!input->standard) {

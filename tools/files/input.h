@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_FILES_INPUT_H
 #define GRADNIC_TOOLS_FILES_INPUT_H
-/// Bytes of a file or of standard input ("-"), in order. Unpacked on the way if gzip packed them: where a name ends in
-/// ".gz", and where standard input begins with gzip's magic.
+/// Bytes of a file or of standard input ("-"), in order. A file whose name ends in ".gz" is
+/// unpacked on the way. So is standard input that begins with gzip's magic.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,10 +16,11 @@ typedef struct gn_input gn_input;
 /// Opens `path`; "-" is standard input.
 gn_status gn_input_open(gn_input **input, const char *path, gn_error *error);
 
-/// Reads from a stream that the caller opened (and that gn_input_close() closes); `name` is for messages.
+/// Reads from a stream that the caller opened. gn_input_close() closes it. `name` is for errors.
 gn_status gn_input_from_stream(gn_input **input, FILE *stream, const char *name, gn_error *error);
 
-/// Reads `bytes` bytes; fewer only at the end of the input, which is no error. Messages begin with the input's name.
+/// Reads `bytes` bytes; fewer only at the end of the input, which is not an error. Errors begin
+/// with the input's name.
 gn_status gn_input_read(gn_input *input, void *buffer, size_t bytes, size_t *got, gn_error *error);
 
 /// Looks at the next bytes (at most 16) without taking them.
@@ -31,19 +32,19 @@ const char *gn_input_name(const gn_input *input);
 /// Whether the name, without a ".gz", ends in `suffix` (".npy"). Never for standard input.
 bool gn_input_has_suffix(const gn_input *input, const char *suffix);
 
-/// Whether it is a named file (not standard input, not a stream of the caller's).
+/// Whether it is a named file: not standard input or the caller's stream.
 bool gn_input_is_file(const gn_input *input);
 
-/// For commands that take several files: refuses "-" more than once.
+/// For commands that take several files: refuses a second "-".
 gn_status gn_input_check_list(char *const *files, size_t count, gn_error *error);
 
-/// Position in the (unpacked) bytes: how many have been read.
+/// How many bytes have been read, after unpacking.
 uint64_t gn_input_offset(const gn_input *input);
 
-/// Bytes in all after unpacking; UINT64_MAX when that is not known before they were read (gzip, pipes).
+/// Bytes of the whole input after unpacking; UINT64_MAX if only its end tells (gzip, pipes).
 uint64_t gn_input_size(const gn_input *input);
 
-/// For a progress line: how much of the file was consumed, out of how much (0: not known).
+/// For a progress line: how many bytes of the file were read, and how many it has (0: not known).
 uint64_t gn_input_file_position(const gn_input *input);
 uint64_t gn_input_file_size(const gn_input *input);
 

@@ -9,7 +9,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "files hold little-endian values; swap them here for this machine");
 
-static const uint64_t COUNT_MAX = UINT64_C(1) << 60;  // so that bytes fit 64 bits with room to spare
+static const uint64_t COUNT_MAX = UINT64_C(1) << 60;  // so bytes fit 64 bits easily
 
 // The header is a Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 typedef struct parser {
@@ -18,7 +18,7 @@ typedef struct parser {
     size_t at;
     size_t base;  // offset of text[0] in the file
     const char *name;
-    gn_status wrong;  // of the first fault, which `error` has
+    gn_status wrong;  // the first fault's, as in `error`
     gn_error *error;
 } parser;
 
@@ -54,7 +54,7 @@ static bool expect(parser *p, char c)
     return fail(p, p->at, what);
 }
 
-/// A string without escapes; `*start` and `*length` are its content.
+/// Parses a string without escapes; `*start` and `*length` are its content.
 static bool parse_string(parser *p, size_t *start, size_t *length)
 {
     skip_space(p);
@@ -113,7 +113,7 @@ static bool parse_dimension(parser *p, uint64_t *dimension)
     return true;
 }
 
-/// Product of the shape; false when it is beyond COUNT_MAX.
+/// Computes the product of the shape; false if it is beyond COUNT_MAX.
 static bool multiply(const uint64_t *shape, unsigned dimensions, uint64_t *count)
 {
     *count = 1;
@@ -195,7 +195,7 @@ static gn_status read_exactly(gn_input *input, void *buffer, size_t bytes, gn_er
                    gn_input_offset(input));
 }
 
-/// The magic, the version and the length of the text behind them.
+/// Reads the magic, the version and the length of the text behind them.
 static gn_status read_prefix(gn_input *input, size_t *length, gn_error *error)
 {
     const char *name = gn_input_name(input);
@@ -238,7 +238,8 @@ gn_status gn_npy_read_header(gn_input *input, gn_npy *npy, gn_error *error)
     return wrong;
 }
 
-/// The dictionary and its padding; returns its length.
+/// Makes the dictionary and its padding.
+/// @return its length
 static size_t format_header(char *text, size_t room, const uint64_t *shape, unsigned dimensions, bool fortran_order)
 {
     size_t n = (size_t)snprintf(text, room, "{'descr': '<f4', 'fortran_order': %s, 'shape': (",
@@ -247,7 +248,8 @@ static size_t format_header(char *text, size_t room, const uint64_t *shape, unsi
         n += (size_t)snprintf(text + n, room - n, "%s%" PRIu64 "%s", i ? " " : "", shape[i],
                               i + 1 < dimensions || dimensions == 1 ? "," : "");
     n += (size_t)snprintf(text + n, room - n, "), }");
-    // NumPy leaves room for the growing dimension to reach 21 digits, then aligns the values to 64 bytes.
+    // NumPy leaves room for 21 digits of the growing dimension, then aligns the values to 64
+    // bytes.
     size_t growth = 0;
     if (dimensions) growth = 21 - (size_t)snprintf(NULL, 0, "%" PRIu64, shape[fortran_order ? dimensions - 1 : 0]);
     const size_t total = (10 + n + growth + 1 + 63) / 64 * 64;

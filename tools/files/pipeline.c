@@ -9,29 +9,29 @@
 
 #include "tools/kit/units.h"
 
-enum { SLOTS_MAX = GN_THREADS_MAX + 2 };
+enum { BUFFERS_MAX = GN_THREADS_MAX + 2 };
 
-typedef enum slot_state { EMPTY, FILLED, TAKEN, DONE } slot_state;
+typedef enum buffer_state { EMPTY, FILLED, TAKEN, DONE } buffer_state;
 
-typedef struct slot {
+typedef struct buffer {
     void *item;
-    slot_state state;
-    gn_error error;  // of the work on it
-} slot;
+    buffer_state state;
+    gn_error error;  // from working on it
+} buffer;
 
 typedef struct run {
     const gn_pipeline *pipeline;
-    pthread_mutex_t lock;  // of everything below
+    pthread_mutex_t lock;  // protects everything below
     pthread_cond_t filled, done;
-    slot *slots;
-    unsigned slot_count;
+    buffer *buffers;
+    unsigned buffer_count;
     bool stop;
-    uint64_t next_to_work;  // items are numbered; item i is in slot i % slot_count
+    uint64_t next_to_work;  // items are numbered; item i is in buffer i % buffer_count
 } run;
 
-static void work_on(run *r, slot *s)
+static void work_on(run *r, buffer *b)
 {
-    s->error.status = r->pipeline->work(r->pipeline->context, s->item, &s->error);
+    b->error.status = r->pipeline->work(r->pipeline->context, b->item, &b->error);
 }
 
 static void *worker(void *argument)
@@ -39,51 +39,51 @@ static void *worker(void *argument)
     run *r = argument;
     pthread_mutex_lock(&r->lock);
     for (;;) {
-        slot *s = &r->slots[r->next_to_work % r->slot_count];
+        buffer *b = &r->buffers[r->next_to_work % r->buffer_count];
         if (r->stop) break;
-        if (s->state != FILLED) {
+        if (b->state != FILLED) {
             pthread_cond_wait(&r->filled, &r->lock);
             continue;
         }
-        s->state = TAKEN;
+        b->state = TAKEN;
         r->next_to_work++;
         pthread_mutex_unlock(&r->lock);
-        work_on(r, s);
+        work_on(r, b);
         pthread_mutex_lock(&r->lock);
-        s->state = DONE;
+        b->state = DONE;
         pthread_cond_signal(&r->done);
     }
     pthread_mutex_unlock(&r->lock);
     return NULL;
 }
 
-static void set_state(run *r, slot *s, slot_state state)
+static void set_state(run *r, buffer *b, buffer_state state)
 {
     pthread_mutex_lock(&r->lock);
-    s->state = state;
+    b->state = state;
     if (state == FILLED) pthread_cond_signal(&r->filled);
     pthread_mutex_unlock(&r->lock);
 }
 
-/// Whether a slot is done; waits for it if `wait`.
-static bool is_done(run *r, const slot *s, bool wait)
+/// Whether a buffer is done. Waits for it if `wait`.
+static bool is_done(run *r, const buffer *b, bool wait)
 {
     pthread_mutex_lock(&r->lock);
-    while (wait && s->state != DONE) pthread_cond_wait(&r->done, &r->lock);
-    const bool done = s->state == DONE;
+    while (wait && b->state != DONE) pthread_cond_wait(&r->done, &r->lock);
+    const bool done = b->state == DONE;
     pthread_mutex_unlock(&r->lock);
     return done;
 }
 
-/// The calling thread: reads ahead as far as there are slots, writes in order.
+/// The calling thread reads ahead as far as there are buffers, and writes in order.
 static gn_status feed(run *r, gn_error *error)
 {
     const gn_pipeline *p = r->pipeline;
-    gn_error read = {GN_OK};  // what was read before goes on its way first: it may be the cause
+    gn_error read = {GN_OK};  // reported after earlier items, which may be the cause
     bool end = false;
     for (uint64_t head = 0, tail = 0; !end || tail < head;) {
-        slot *oldest = &r->slots[tail % r->slot_count];
-        const bool room = !end && head - tail < r->slot_count;
+        buffer *oldest = &r->buffers[tail % r->buffer_count];
+        const bool room = !end && head - tail < r->buffer_count;
         if (tail < head && is_done(r, oldest, !room)) {
             if (oldest->error.status) {
                 *error = oldest->error;
@@ -96,7 +96,7 @@ static gn_status feed(run *r, gn_error *error)
             continue;
         }
         if (!room) continue;
-        slot *next = &r->slots[head % r->slot_count];
+        buffer *next = &r->buffers[head % r->buffer_count];
         if (p->read(p->context, next->item, &end, &read)) end = true;
         if (end) continue;
         set_state(r, next, FILLED);
@@ -108,7 +108,7 @@ static gn_status feed(run *r, gn_error *error)
 
 static gn_status run_alone(const gn_pipeline *p, gn_error *error)
 {
-    void *item = p->slot_new(p->context);
+    void *item = p->buffer_new(p->context);
     if (!item) return gn_fail_memory(error);
     gn_status wrong;
     for (bool end = false;;) {
@@ -118,7 +118,7 @@ static gn_status run_alone(const gn_pipeline *p, gn_error *error)
         if (!wrong) wrong = p->write(p->context, item, error);
         if (wrong) break;
     }
-    p->slot_free(item);
+    p->buffer_free(item);
     return wrong;
 }
 
@@ -140,7 +140,7 @@ gn_status gn_pipeline_run(const gn_pipeline *p, gn_error *error)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned threads = p->threads ? p->threads : processors > 0 ? (unsigned)processors : 1;
-    const size_t affordable = p->slot_bytes ? GN_PIPELINE_BYTES / p->slot_bytes : SLOTS_MAX;
+    const size_t affordable = p->buffer_bytes ? GN_PIPELINE_BYTES / p->buffer_bytes : BUFFERS_MAX;
     if (threads > GN_THREADS_MAX) threads = GN_THREADS_MAX;
     if (threads + 2 > affordable) threads = affordable > 3 ? (unsigned)affordable - 2 : 1;
     if (threads == 1) return run_alone(p, error);
@@ -149,15 +149,15 @@ gn_status gn_pipeline_run(const gn_pipeline *p, gn_error *error)
              .lock = PTHREAD_MUTEX_INITIALIZER,
              .filled = PTHREAD_COND_INITIALIZER,
              .done = PTHREAD_COND_INITIALIZER,
-             .slot_count = threads + 2};
-    r.slots = calloc(r.slot_count, sizeof *r.slots);
-    bool complete = r.slots != NULL;
-    for (unsigned i = 0; complete && i < r.slot_count; i++)
-        complete = (r.slots[i].item = p->slot_new(p->context)) != NULL;
+             .buffer_count = threads + 2};
+    r.buffers = calloc(r.buffer_count, sizeof *r.buffers);
+    bool complete = r.buffers != NULL;
+    for (unsigned i = 0; complete && i < r.buffer_count; i++)
+        complete = (r.buffers[i].item = p->buffer_new(p->context)) != NULL;
     gn_status wrong = complete ? run_threads(&r, threads, error) : gn_fail_memory(error);
-    for (unsigned i = 0; r.slots && i < r.slot_count; i++)
-        if (r.slots[i].item) p->slot_free(r.slots[i].item);
-    free(r.slots);
+    for (unsigned i = 0; r.buffers && i < r.buffer_count; i++)
+        if (r.buffers[i].item) p->buffer_free(r.buffers[i].item);
+    free(r.buffers);
     return wrong;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_FILES_PIPELINE_H
 #define GRADNIC_TOOLS_FILES_PIPELINE_H
-/// Reads items in order, works on them on several threads, and hands them on in the same order: what comes out does not
-/// depend on the number of threads.
+/// Reads items in order, works on them in several threads, and writes them in the same order. The
+/// output does not depend on the number of threads.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,23 +11,24 @@
 
 typedef struct gn_pipeline {
     void *context;
-    /// Makes a slot (the memory for one item); NULL when memory is short.
-    void *(*slot_new)(void *context);
-    void (*slot_free)(void *slot);  ///< never called with NULL
-    /// Fills `slot` with the next item; sets `*end` instead when there is none. Called in order, by the calling thread.
-    gn_status (*read)(void *context, void *slot, bool *end, gn_error *error);
-    /// Works on one item. Called by any thread; `context` is shared: read only.
-    gn_status (*work)(void *context, void *slot, gn_error *error);
-    /// Takes the result. Called in order, by the calling thread.
-    gn_status (*write)(void *context, void *slot, gn_error *error);
-    unsigned threads;   ///< that work; 1: everything happens in the calling thread. 0: one per processor
-    size_t slot_bytes;  ///< about what a slot takes: the number of slots, and with it of threads, is limited by
-                        ///< GN_PIPELINE_BYTES
+    /// Makes a buffer for one item; NULL if memory is short.
+    void *(*buffer_new)(void *context);
+    void (*buffer_free)(void *buffer);  ///< never called with NULL
+    /// Fills `buffer` with the next item, or sets `*end` if there is none. The calling thread
+    /// calls it, in order.
+    gn_status (*read)(void *context, void *buffer, bool *end, gn_error *error);
+    /// Works on one item. Any thread may call it. `context` is shared: read it only.
+    gn_status (*work)(void *context, void *buffer, gn_error *error);
+    /// Takes the result. The calling thread calls it, in order.
+    gn_status (*write)(void *context, void *buffer, gn_error *error);
+    unsigned threads;     ///< 1: the calling thread does all the work; 0: one per processor
+    size_t buffer_bytes;  ///< about what a buffer takes: limits buffers and threads
 } gn_pipeline;
 
+/// GN_PIPELINE_BYTES: memory for all buffers.
 enum { GN_PIPELINE_BYTES = 40 << 20, GN_THREADS_MAX = 256 };
 
-/// Runs to the end or to the first error in the items' order.
+/// Runs to the end, or to the first error in the order of items.
 gn_status gn_pipeline_run(const gn_pipeline *pipeline, gn_error *error);
 
 /// Parses "-j 4": 1 to GN_THREADS_MAX, "0" is one per processor.

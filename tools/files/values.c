@@ -14,7 +14,7 @@ struct gn_values {
     uint64_t count;  // UINT64_MAX: not known
     uint64_t done;
     gn_container_reader *reader;  // of .gn
-    gn_error below;               // what gn_input_read() said below the reader
+    gn_error below;               // from gn_input_read() below the reader
 };
 
 gn_status gn_parse_format(const char *text, gn_format *format, gn_error *error)
@@ -40,11 +40,12 @@ static gn_status detect(gn_input *input, gn_format *format, gn_error *error)
     if (got >= 6 && !memcmp(magic, "\x93NUMPY", 6)) return *format = GN_FORMAT_NPY, GN_OK;
     if (got == 8 && !memcmp(magic, "GRADNIC1", 8)) return *format = GN_FORMAT_GN, GN_OK;
     if (!gn_input_is_file(input) && !got)
-        return gn_fail(error, GN_INVALID, "%s: empty; for no values at all give --format f32", gn_input_name(input));
+        return gn_fail(error, GN_INVALID, "%s: the file is empty; if it has no values, give --format f32",
+                       gn_input_name(input));
     if (!gn_input_is_file(input)) return *format = GN_FORMAT_F32, GN_OK;
     return gn_fail(error, GN_UNSUPPORTED,
-                   "%s: neither its name (.npy, .f32, .gn, each also .gz) nor its first bytes say what it is; "
-                   "for raw binary32 give --format f32",
+                   "%s: neither its name (.npy, .f32, .gn, each also .gz) nor its first bytes tell the format; for raw "
+                   "binary32 give --format f32",
                    gn_input_name(input));
 }
 
@@ -116,8 +117,7 @@ static gn_status expect_end(gn_values *values, gn_error *error)
     size_t got;
     gn_status wrong = gn_input_peek(values->input, &byte, 1, &got, error);
     if (wrong || !got) return wrong;
-    return gn_fail(error, GN_CORRUPT,
-                   "%s: byte %" PRIu64 ": the file goes on behind the last of its %" PRIu64 " values",
+    return gn_fail(error, GN_CORRUPT, "%s: byte %" PRIu64 ": the file goes on after its %" PRIu64 " values",
                    gn_input_name(values->input), gn_input_offset(values->input), values->count);
 }
 
@@ -186,7 +186,7 @@ void gn_values_close(gn_values *values)
     free(values);
 }
 
-/// Reads to the end, with a buffer that grows as values come (an announced count is not believed before they did).
+/// Reads to the end. The buffer grows as values come, so a wrong announced count costs no memory.
 static gn_status load_all(gn_values *values, float **all, size_t *count, gn_error *error)
 {
     const uint64_t announced = gn_values_count(values);

@@ -9,7 +9,8 @@
 
 enum { LOWEST_BOUND_EXP = -31, HIGHEST_BOUND_EXP = 126 };  // over all profiles
 
-/// A decimal number of at most 4 digits with an optional sign; NULL for anything else, otherwise what follows it.
+/// Parses a decimal number of at most 4 digits with an optional sign.
+/// @return the text behind it; NULL if there is none
 static const char *scan_integer(const char *text, int *number)
 {
     const bool negative = *text == '-';
@@ -29,8 +30,9 @@ gn_status gn_parse_bound(const char *text, int *bound_exp, gn_error *error)
         return gn_fail(error, GN_INVALID, "'%s' is not a bound; write it as 2^-10, or 10 for short", text);
     if (power) k = -k;
     if (k < LOWEST_BOUND_EXP || k > HIGHEST_BOUND_EXP)
-        return gn_fail(error, GN_INVALID, "bound %s is outside what any profile takes, 2^%d (k = %d) to 2^-%d (k = %d)",
-                       text, -LOWEST_BOUND_EXP, LOWEST_BOUND_EXP, HIGHEST_BOUND_EXP, HIGHEST_BOUND_EXP);
+        return gn_fail(error, GN_INVALID,
+                       "bound %s is outside of every profile's range, 2^%d (k = %d) to 2^-%d (k = %d)", text,
+                       -LOWEST_BOUND_EXP, LOWEST_BOUND_EXP, HIGHEST_BOUND_EXP, HIGHEST_BOUND_EXP);
     *bound_exp = k;
     return GN_OK;
 }

@@ -9,8 +9,8 @@
 #include "net/error.h"
 #include "units.h"
 
-/// A bound by its exponent k: "10" or "2^-10" is 10, "-3" or "2^3" is -3. -31 <= k <= 126: all
-/// profiles together; gn_check_bound() knows the range of one.
+/// A bound by its exponent k: "10" or "2^-10" is 10, "-3" or "2^3" is -3. -31 <= k <= 126: the
+/// range of all profiles together. gn_check_bound() knows the range of one.
 gn_status gn_parse_bound(const char *text, int *bound_exp, gn_error *error);
 
 /// A list of bounds: "6,8,10". At most `capacity`, in the order given; duplicates are refused.
@@ -19,8 +19,8 @@ gn_status gn_parse_bounds(const char *text, int *bounds, size_t capacity, size_t
 /// One profile by its name.
 gn_status gn_parse_profile(const char *text, gn_profile *profile, gn_error *error);
 
-/// The same for an option that takes one more word. The caller has looked for that word ("none");
-/// an error lists it.
+/// The same for an option that takes one more word, such as "none". The caller has looked for
+/// that word. An error lists it.
 gn_status gn_parse_profile_or(const char *text, const char *other, gn_profile *profile, gn_error *error);
 
 /// A list of profiles: "paper,lattice", or "all" for every profile of this version. `profiles` has
@@ -30,10 +30,11 @@ gn_status gn_parse_profiles(const char *text, gn_profile *profiles, size_t *coun
 /// Every profile of this version. @return how many
 size_t gn_all_profiles(gn_profile profiles[GN_PROFILE_COUNT]);
 
-/// A codec kernel by its name, or "auto": one that this machine runs. `*kernel` is `text`.
+/// A codec kernel by its name, or "auto". This machine must be able to run it. `*kernel` is
+/// `text`.
 gn_status gn_parse_kernel(const char *text, const char **kernel, gn_error *error);
 
-/// For --help, which does not depend on the machine that its man page is made on.
+/// All names, for --help. The man page is the same whatever machine makes it.
 #define GN_KERNEL_NAMES "auto, scalar, avx2, avx512"
 
 /// Whether a profile takes this bound: "lattice takes bounds from 2^31 (-31) to 2^-31 (31); 64 is

@@ -32,7 +32,7 @@ static gn_algorithm algorithm_of(struct argp_state *state, int key, const char *
     return (gn_algorithm)gn_option_word(state, key, text, names, GN_ALGORITHMS);
 }
 
-/// As the ranks will read it: what they could not use is wrong usage here.
+/// Checks it as the ranks will read it, so that a mistake is wrong usage here.
 static void check_rendezvous(struct argp_state *state, int key, const char *text)
 {
     gn_comm_config config = gn_comm_config_default();
@@ -167,7 +167,7 @@ static void check_switch(struct argp_state *state, const gn_comm_options *o)
     if (chosen && !o->switch_address) argp_error(state, "--algorithm switch needs --switch HOST:PORT");
     if (!chosen && (o->switch_address || o->switch_channels || o->switch_slots || o->switch_values ||
                     o->switch_rto_us || o->switch_nic))
-        argp_error(state, "--switch and the options that begin so go with --algorithm switch");
+        argp_error(state, "--switch and --switch-... need --algorithm switch");
     if (chosen && o->compress && o->profile == GN_PAPER)
         argp_error(state, "--algorithm switch: paper has no integers that a switch could add; choose dense or lattice");
     if (o->switch_nic && !o->compress) argp_error(state, "--switch-nic needs the profile of the NIC's rule (-p)");
@@ -179,10 +179,10 @@ static void choose_codec(struct argp_state *state, gn_comm_options *o)
     if (!o->profile_given) o->compress = o->asks;
     if (!o->tos_given) o->tos = (o->algorithm == GN_SWITCH ? o->switch_nic : o->compress) ? 0x28 : 0;
     if (!o->compress && o->scale != GN_SCALE_NONE) argp_error(state, "--scale needs a profile (-p)");
-    if (!o->compress && o->bound_given) argp_error(state, "--bound needs another --profile than none");
+    if (!o->compress && o->bound_given) argp_error(state, "--bound needs a profile (-p)");
     if (!o->compress) return;
     gn_option_check(state, 'k', gn_check_bound(o->profile, o->bound_exp, &error), &error);
-    gn_codec_init(&o->codec, o->profile, o->bound_exp);  // in range, as was checked
+    gn_codec_init(&o->codec, o->profile, o->bound_exp);  // in range: it was checked
 }
 
 void gn_comm_options_finish(struct argp_state *state, gn_comm_options *options)

@@ -35,7 +35,7 @@ int gn_command_dispatch(const gn_command *table, const char *about, int argc, ch
     }
     for (const gn_command *c = table; c->name; c++) {
         if (strcmp(c->name, argv[1]) != 0) continue;
-        static char joined[128];  // outlives the call: argp keeps argv[0] in program_invocation_name
+        static char joined[128];  // static, because argp keeps argv[0] in program_invocation_name
         char name[128];
         snprintf(name, sizeof name, "%s %s", argv[0], argv[1]);
         memcpy(joined, name, sizeof joined);

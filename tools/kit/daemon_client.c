@@ -67,7 +67,7 @@ static void print_tree(const json_t *value, int depth)
     json_object_foreach((json_t *)(uintptr_t)value, name, member) print_member(name, member, depth);
 }
 
-/// Prints and writes an answer that is no refusal. Takes `root`.
+/// Prints and writes an answer that is not a refusal. Takes over `root`.
 static gn_status show(const gn_daemon_question *q, gn_result_file *file, json_t *root, gn_error *error)
 {
     if (!q->silent && !q->options.result.json) {
@@ -97,7 +97,7 @@ static gn_status take_answer(const gn_daemon_question *q, gn_result_file *file, 
     return error->status;
 }
 
-/// One question; its answer, or what there is instead of one.
+/// Asks one question.
 static gn_status converse(const gn_daemon_question *q, gn_result_file *file, gn_error *error)
 {
     if (q->options.prometheus) json_object_set_new(q->request, "format", json_string("prometheus"));

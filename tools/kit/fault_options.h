@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_KIT_FAULT_OPTIONS_H
 #define GRADNIC_TOOLS_KIT_FAULT_OPTIONS_H
-/// The options that make a bad link of a good one, as `gradnic nic` takes them at its start and `gradnic nic set` later. Each
-/// has its own text in --help, and these keys in its argp table.
+/// The options that make a good link bad. `gradnic nic` takes them when it starts, `gradnic nic
+/// set` later. Each command has its own help texts, with these keys in its argp table.
 
 #include <argp.h>
 #include <stdbool.h>
@@ -21,10 +21,11 @@ enum {
     GN_OPTION_FAULT_SEED
 };
 
-/// Reads one option. False: `key` is none of these. Exits with GN_EXIT_USAGE and a message when the value is wrong.
+/// Reads one option. False: `key` is another's. Exits with GN_EXIT_USAGE when the value is wrong.
 bool gn_fault_option_parse(int key, const char *text, struct argp_state *state, gn_fault_config *fault);
 
-/// The same into a request to a running NIC, under the name that the control socket knows.
+/// The same, for a request to a running NIC. The member has the name that the control socket
+/// knows.
 bool gn_fault_option_request(int key, const char *text, struct argp_state *state, json_t *request);
 
 #endif

@@ -19,7 +19,7 @@ json_t *gn_json_count(uint64_t number)
     return json_integer(number > INT64_MAX ? INT64_MAX : (json_int_t)number);
 }
 
-/// "model name" of the first processor in /proc/cpuinfo; empty where the kernel does not say.
+/// "model name" of the first processor in /proc/cpuinfo; empty if there is none.
 static void cpu_model(char *model, size_t room)
 {
     char line[256];
@@ -52,7 +52,7 @@ gn_status gn_json_print(json_t *value, FILE *stream, gn_error *error)
 {
     if (!value) return gn_fail_memory(error);
     errno = 0;
-    // Flushed here: what only exit() would write could no longer be reported.
+    // Flush here: an error at exit() could not be reported.
     const int failed = json_dumpf(value, stream, JSON_INDENT(2) | JSON_ENCODE_ANY) || fputc('\n', stream) == EOF ||
                        fflush(stream) || ferror(stream);
     json_decref(value);

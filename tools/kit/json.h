@@ -10,16 +10,18 @@
 
 #include "net/error.h"
 
-/// A number; null where it is not finite (JSON has no NaN).
+/// A number; null if it is not finite, because JSON has no NaN.
 json_t *gn_json_real(double number);
-/// A counter. Beyond 2^63 - 1 (jansson's largest) it stays there.
+/// A counter. A larger one than 2^63 - 1, jansson's largest, becomes that.
 json_t *gn_json_count(uint64_t number);
 
-/// The run's surroundings, which every result file carries: gradnic's version, date (UTC), cpu, cores, kernel.
+/// Where and when a result was made: gradnic's version, date (UTC), CPU, cores, kernel. Every
+/// result file has it.
 json_t *gn_json_environment(void);
 
-/// Prints `value` indented, with a newline, in the order its members were added; numbers with all their digits.
-/// Takes `value` (one reference less afterwards). A NULL `value` is reported as "out of memory".
+/// Prints `value` indented, with a newline, members in the order in which they were added,
+/// numbers with all their digits. Takes over the reference to `value`. NULL is the error "out of
+/// memory".
 gn_status gn_json_print(json_t *value, FILE *stream, gn_error *error);
 
 #endif

@@ -23,9 +23,9 @@ typedef struct launched {
     pid_t *pid;  // of each rank's process; 0: it has ended
     unsigned alive;
     int result;
-    uint64_t deadline;  // of the ranks that are left; 0: none yet
+    uint64_t deadline;  // of the remaining ranks; 0: none yet
     int caught;         // the signal that ends everything; 0: none
-    bool signalled;     // from here: that a rank ended by a signal is no news then
+    bool signalled;     // this process sent the ranks a signal, so their ends are not reported
     sigset_t before;    // the caller's mask, which the ranks get back
 } launched;
 
@@ -36,7 +36,7 @@ static void signal_all(launched *l, int number)
         if (l->pid[r]) kill(l->pid[r], number);
 }
 
-/// Gives the others `ms` to end by themselves, unless less is left already.
+/// Gives the other ranks at most `ms` to end by themselves.
 static void hurry(launched *l, unsigned ms)
 {
     const uint64_t deadline = gn_now() + ms * GN_MILLISECOND;
@@ -48,7 +48,7 @@ static void note_end(launched *l, unsigned rank, int status)
     l->pid[rank] = 0;
     l->alive--;
     if (WIFEXITED(status) && !WEXITSTATUS(status)) return;
-    if (WIFSIGNALED(status) && !l->signalled)  // one that failed on its own has said why itself
+    if (WIFSIGNALED(status) && !l->signalled)  // a rank that exits has printed its own error
         gn_cli_error(l->launch->program, "rank %u was killed by signal %d (%s)", rank, WTERMSIG(status),
                      strsignal(WTERMSIG(status)));
     if (!l->result) l->result = WIFEXITED(status) ? WEXITSTATUS(status) : GN_EXIT_FAILED;
@@ -71,9 +71,9 @@ static void wait_for_news(launched *l, const sigset_t *signals)
         const uint64_t now = gn_now(), left = now < l->deadline ? l->deadline - now : 0;
         if (!left) {
             for (unsigned r = 0; r < l->launch->ranks; r++)
-                if (l->pid[r] && !l->caught) gn_cli_error(l->launch->program, "rank %u did not end; killed", r);
+                if (l->pid[r] && !l->caught) gn_cli_error(l->launch->program, "rank %u did not end and was killed", r);
             signal_all(l, SIGKILL);
-            l->deadline = UINT64_MAX;  // nothing survives that
+            l->deadline = UINT64_MAX;  // SIGKILL ends them for sure
             return;
         }
         if (left < 3600 * GN_SECOND) {
@@ -97,7 +97,7 @@ static void start_ranks(launched *l, const char *rendezvous)
         const pid_t pid = fork();
         if (!pid) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            if (getppid() != parent) _exit(GN_EXIT_FAILED);  // it died before that took hold
+            if (getppid() != parent) _exit(GN_EXIT_FAILED);  // the parent ended before prctl()
             sigprocmask(SIG_SETMASK, &l->before, NULL);
             exit(launch->run(r, rendezvous, launch->context));
         }
@@ -112,7 +112,7 @@ static void start_ranks(launched *l, const char *rendezvous)
     }
 }
 
-/// SIGCHLD, and the signals that end a program, unless the caller wants them ignored (nohup).
+/// The signals to handle: SIGCHLD and those that end a program, except ignored ones (nohup).
 static sigset_t awaited_signals(void)
 {
     static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};

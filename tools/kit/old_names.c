@@ -21,8 +21,3 @@ int gn_option_current(const struct argp_state *state, int key, const gn_old_name
     }
     return key;
 }
-
-const char *gn_option_next_word(const struct argp_state *state)
-{
-    return state->next < state->argc && state->argv[state->next][0] != '-' ? state->argv[state->next] : NULL;
-}

@@ -22,7 +22,7 @@ static const char *name_in(const struct argp *argp, int key)
     return name;
 }
 
-// argp parses with a table of its own; the command's is below that.
+// argp has a table of its own, with the command's as a child.
 const char *gn_option_name(const struct argp_state *state, int key)
 {
     return name_in(state->root_argp, key);
@@ -60,7 +60,7 @@ unsigned gn_option_unsigned(const struct argp_state *state, int key, const char 
     return (unsigned)gn_option_number(state, key, text, low, high);
 }
 
-/// A size as an option would take it: "64K", not "64.0 KiB".
+/// A size as an option takes it: "64K", not "64.0 KiB".
 static gn_text plain_size(uint64_t bytes)
 {
     gn_text text;
@@ -140,7 +140,7 @@ gn_profile gn_option_profile(const struct argp_state *state, int key, const char
     return profile;
 }
 
-/// The index of a word; `count` when it is none of them.
+/// The index of a word; `count` if it is none of them.
 static unsigned find_word(const char *text, const char *const *words, unsigned count)
 {
     unsigned i = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_KIT_OPTION_VALUES_H
 #define GRADNIC_TOOLS_KIT_OPTION_VALUES_H
-/// Values of options, inside of an argp parser. A value that cannot be ends the program there and
-/// then, with "PROGRAM: --NAME: what is wrong" and GN_EXIT_USAGE. `key` is the option's; its long
-/// name is found in the command's argp tables. A key that no option has leaves "--NAME: " out.
+/// Values of options, for argp parsers. A wrong value ends the program at once, with "PROGRAM:
+/// --NAME: what is wrong" and GN_EXIT_USAGE. `key` is the option's key; NAME comes from the
+/// command's argp tables. An argument has no name: "PROGRAM: what is wrong".
 
 #include <argp.h>
 #include <stdbool.h>
@@ -15,10 +15,10 @@
 
 #include "net/error.h"
 
-/// Long name of the option `key` of the command; NULL: it has none.
+/// Long name of the command's option `key`; NULL if it has none.
 const char *gn_option_name(const struct argp_state *state, int key);
 
-/// Ends the program with a text of the caller's.
+/// Ends the program with the caller's text.
 void gn_option_wrong(const struct argp_state *state, int key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -32,31 +32,32 @@ uint64_t gn_option_size(const struct argp_state *state, int key, const char *tex
 uint64_t gn_option_duration(const struct argp_state *state, int key, const char *text);
 double gn_option_probability(const struct argp_state *state, int key, const char *text);
 
-/// A duration, where a plain number means seconds: more than 0, at most an hour.
+/// A duration; a plain number means seconds. More than 0, at most an hour.
 uint64_t gn_option_time(const struct argp_state *state, int key, const char *text);
 
 /// The speed of a link: at least `low` bits per second.
 uint64_t gn_option_rate(const struct argp_state *state, int key, const char *text, uint64_t low);
 
-/// A type of service or traffic class, without ECN's bits: 0 to 0xfc, decimal or 0x....
+/// A type of service or traffic class: 0 to 0xfc without ECN's bits, decimal or hexadecimal
+/// (0x28).
 unsigned gn_option_tos(const struct argp_state *state, int key, const char *text);
 
-/// The k of a bound, and a profile; see codec_options.h.
+/// The k of a bound, and a profile: see codec_options.h.
 int gn_option_bound(const struct argp_state *state, int key, const char *text);
 gn_profile gn_option_profile(const struct argp_state *state, int key, const char *text);
 
-/// Which of `count` words it is.
+/// The index of `text` among `count` words.
 unsigned gn_option_word(const struct argp_state *state, int key, const char *text, const char *const *words,
                         unsigned count);
 
-/// Which of two words it is: true for the second.
+/// One of two words: true for the second.
 bool gn_option_choice(const struct argp_state *state, int key, const char *text, const char *first, const char *second);
 
-/// A list of words, or "all", or "none": sets chosen[] of each.
+/// A list of words, or "all", or "none". Sets chosen[] of each.
 void gn_option_words(const struct argp_state *state, int key, const char *text, const char *const *words,
                      unsigned count, bool *chosen);
 
-/// An account of this host. @return text
+/// A user account of this host. @return text
 const char *gn_option_user(const struct argp_state *state, int key, const char *text);
 
 #endif

@@ -14,15 +14,15 @@ enum { OPEN_AT_ONCE = 32 };
 
 struct gn_output {
     char *name;       // for messages
-    char *target;     // where the file goes at the end; NULL when written to directly
-    char *temporary;  // where it is now
+    char *target;     // the file's final path; NULL if written to directly
+    char *temporary;  // its path until then
     FILE *stream;
     bool force;
     bool seekable;
-    int slot;
+    int place;
 };
 
-// Temporary files that exist now, for the signal handler and exit().
+// All temporary files, for the signal handler and exit().
 static _Atomic(char *) temporaries[OPEN_AT_ONCE];
 static const int deadly_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
 enum { SIGNALS = sizeof deadly_signals / sizeof *deadly_signals };
@@ -50,7 +50,7 @@ static void install_once(void)
     for (int i = 0; i < SIGNALS; i++) {
         struct sigaction now, ours = {.sa_handler = on_deadly_signal, .sa_flags = (int)SA_RESETHAND};
         sigemptyset(&ours.sa_mask);
-        // A command that handles the signal itself, or a parent that ignores it (nohup), keeps its way.
+        // The action stays if the command handles the signal itself, or if it is ignored (nohup).
         if (!sigaction(deadly_signals[i], NULL, &now) && now.sa_handler == SIG_DFL)
             sigaction(deadly_signals[i], &ours, NULL);
     }
@@ -64,12 +64,12 @@ static void block_signals(sigset_t *before)
     pthread_sigmask(SIG_BLOCK, &set, before);
 }
 
-/// Creates the temporary file and enters it in the table, with no moment at which a signal would leave it behind.
+/// Creates the temporary file and enters it in the table, so that no signal can leave it behind.
 static int create_temporary(gn_output *output)
 {
-    int slot = 0;
-    while (slot < OPEN_AT_ONCE && atomic_load(&temporaries[slot])) slot++;
-    if (slot == OPEN_AT_ONCE) {
+    int place = 0;
+    while (place < OPEN_AT_ONCE && atomic_load(&temporaries[place])) place++;
+    if (place == OPEN_AT_ONCE) {
         errno = EMFILE;
         return -1;
     }
@@ -77,8 +77,8 @@ static int create_temporary(gn_output *output)
     block_signals(&before);
     const int fd = mkostemp(output->temporary, O_CLOEXEC);
     if (fd >= 0) {
-        output->slot = slot;
-        atomic_store(&temporaries[slot], output->temporary);
+        output->place = place;
+        atomic_store(&temporaries[place], output->temporary);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return fd;
@@ -86,7 +86,7 @@ static int create_temporary(gn_output *output)
 
 static void output_free(gn_output *output)
 {
-    if (output->slot >= 0) atomic_store(&temporaries[output->slot], NULL);
+    if (output->place >= 0) atomic_store(&temporaries[output->place], NULL);
     free(output->name);
     free(output->target);
     free(output->temporary);
@@ -135,7 +135,7 @@ static gn_status open_path(gn_output *output, const char *path, gn_error *error)
     }
     const gn_status wrong = gn_output_check_exists(path, output->force, error);
     if (wrong) return wrong;
-    output->target = realpath(path, NULL);  // so that a symbolic link stays one
+    output->target = realpath(path, NULL);  // a symbolic link stays one
     if (!output->target) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     return open_temporary(output, st.st_mode & 07777, error);
 }
@@ -163,7 +163,7 @@ gn_status gn_output_open(gn_output **result, const char *path, bool force, gn_er
 {
     gn_output *output = calloc(1, sizeof *output);
     if (!output) return gn_fail_memory(error);
-    output->slot = -1;
+    output->place = -1;
     output->force = force;
     const bool standard = !strcmp(path, "-");
     output->name = strdup(standard ? "standard output" : path);
@@ -174,7 +174,7 @@ gn_status gn_output_open(gn_output **result, const char *path, bool force, gn_er
         return wrong;
     }
     const int flags = fcntl(fileno(output->stream), F_GETFL);
-    const bool appends = flags >= 0 && (flags & O_APPEND);  // ">> file": a seek back would not write there
+    const bool appends = flags >= 0 && (flags & O_APPEND);  // ">>": a seek has no effect
     output->seekable = !appends && lseek(fileno(output->stream), 0, SEEK_CUR) >= 0;
     *result = output;
     return GN_OK;
@@ -195,7 +195,8 @@ const char *gn_output_name(const gn_output *output)
     return output->name;
 }
 
-/// Gives the file its name; without `force` never over a file that appeared in the meantime.
+/// Gives the file its name. Without `force` it never replaces a file that appeared in the
+/// meantime.
 static gn_status take_name(const gn_output *output, gn_error *error)
 {
     int failed;
@@ -203,7 +204,7 @@ static gn_status take_name(const gn_output *output, gn_error *error)
         failed = rename(output->temporary, output->target);
     } else {
         failed = renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->target, RENAME_NOREPLACE);
-        if (failed && (errno == EINVAL || errno == ENOSYS)) {  // a file system without it
+        if (failed && (errno == EINVAL || errno == ENOSYS)) {  // the file system cannot do that
             failed = link(output->temporary, output->target);
             if (!failed) unlink(output->temporary);
         }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_KIT_OUTPUT_H
 #define GRADNIC_TOOLS_KIT_OUTPUT_H
-/// Files that appear under their name only when they are complete. What is written goes to a
-/// temporary file in the same folder, which is renamed at the end. The temporary file is removed by
-/// gn_output_abort(), at exit(), and on SIGINT, SIGTERM, SIGHUP, SIGPIPE and SIGXFSZ, unless the
-/// command handles such a signal itself.
+/// Output files. A file appears under its name only when it is complete: gradnic writes a
+/// temporary file in the same folder and renames it at the end. The temporary file is removed by
+/// gn_output_abort(), at exit(), and on SIGINT, SIGTERM, SIGHUP, SIGPIPE and SIGXFSZ. A command
+/// that handles such a signal itself removes the file itself.
 ///
 ///     gn_output *out;
 ///     if (gn_output_open(&out, path, force, &error)) ...
@@ -22,29 +22,31 @@
 typedef struct gn_output gn_output;
 
 /// Opens `path` for writing; "-" is standard output. An existing regular file is refused unless
-/// `force`: "grads.gn: exists already; --force overwrites it". A FIFO or a device is written to directly.
-/// A symbolic link is followed.
+/// `force`: "grads.gn: exists already; --force overwrites it". FIFOs and devices are written to
+/// directly. Symbolic links are followed.
 gn_status gn_output_open(gn_output **output, const char *path, bool force, gn_error *error);
 
-/// To be called before gn_output_open(): refuses a `path` that is one of the files that the command
-/// reads, by whatever name. With -f it would be overwritten. "-" is standard input. Inputs that do
-/// not exist are refused where they are read.
+/// Refuses a `path` that is one of the command's inputs, by whatever name: -f would overwrite it.
+/// Call it before gn_output_open(). "-" is standard input. Inputs that do not exist are refused
+/// where they are read.
 gn_status gn_output_check_inputs(const char *path, const char *const *inputs, size_t count, gn_error *error);
 
-/// For files that others write: refuses a `path` that exists already, as gn_output_open() does.
+/// Refuses a `path` that exists already, as gn_output_open() does. For files that other code
+/// writes.
 gn_status gn_output_check_exists(const char *path, bool force, gn_error *error);
 
-/// The stream to write to. Binary; owned by the output; errors may be left to gn_output_commit().
+/// The stream to write to. It is binary and belongs to the output. gn_output_commit() reports its
+/// errors too.
 FILE *gn_output_stream(gn_output *output);
 
-/// Whether fseeko() works on the stream (not for pipes).
+/// Whether fseeko() works on the stream: not for pipes.
 bool gn_output_seekable(const gn_output *output);
 
 /// The path as given; "standard output" for "-".
 const char *gn_output_name(const gn_output *output);
 
-/// Flushes, closes and gives the file its name. Frees `output` in any case. On failure the file is
-/// removed.
+/// Flushes and closes the file, and gives it its name. Frees `output` in any case. Removes the
+/// file if something failed.
 gn_status gn_output_commit(gn_output *output, gn_error *error);
 
 /// Removes what was written and frees `output`; NULL is allowed.

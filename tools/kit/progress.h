@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_KIT_PROGRESS_H
 #define GRADNIC_TOOLS_KIT_PROGRESS_H
-/// One line on the terminal while something takes longer than a second: how far it is, rate, time left.
-/// Nothing is printed when stderr is not a terminal. One progress at a time; updates from one thread.
+/// One line on the terminal while something takes longer than a second: progress, rate, time
+/// left. Nothing is printed if stderr is not a terminal. There is one progress line at a time,
+/// and one thread updates it.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,15 +16,16 @@ typedef struct gn_progress {
     bool active;
 } gn_progress;
 
-/// `quiet` (the commands' -q) makes the whole object silent.
+/// `quiet` (-q): print nothing.
 void gn_progress_start(gn_progress *progress, const char *what, uint64_t total, bool quiet);
-/// As gn_progress_start(), for a count of something else than bytes.
+/// The same, for something other than bytes.
 void gn_progress_start_units(gn_progress *progress, const char *what, const char *unit, uint64_t total, bool quiet);
 /// `done` bytes (or units) so far. Cheap: call it for every block.
 void gn_progress_update(gn_progress *progress, uint64_t done);
 /// Removes the line.
 void gn_progress_end(gn_progress *progress);
-/// Removes the line, whoever shows it, so that something else can be printed; the next update brings it back.
+/// Removes any progress line, so that something else can be printed. The next update prints it
+/// again.
 void gn_progress_clear(void);
 
 #endif

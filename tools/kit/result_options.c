@@ -32,7 +32,8 @@ gn_status gn_result_open(gn_result_file *file, const gn_result_options *options,
     const char *path = options->json_file;
     file->output = NULL;
     if (!path) return GN_OK;
-    if (other && !strcmp(path, other)) return gn_fail(error, GN_INVALID, "%s: is written by another option, too", path);
+    if (other && !strcmp(path, other))
+        return gn_fail(error, GN_INVALID, "%s: another option writes this file, too", path);
     const gn_status wrong = gn_output_check_inputs(path, inputs, count, error);
     return wrong ? wrong : gn_output_open(&file->output, path, options->force, error);
 }

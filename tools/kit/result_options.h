@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_KIT_RESULT_OPTIONS_H
 #define GRADNIC_TOOLS_KIT_RESULT_OPTIONS_H
-/// The options of every command about what it says and what it may overwrite: -q, -f and --json.
-/// They mean the same everywhere. A command's argp table has the rows that it takes.
+/// Options about output: -q, -f and --json. They mean the same in every command. A command's argp
+/// table has the rows that it takes.
 ///
-/// A command that measures something prints a table. With --json it prints JSON instead; with
-/// --json=FILE it writes the JSON to FILE and prints the table all the same:
+/// A command that measures something prints a table. With --json it prints JSON instead. With
+/// --json=FILE it writes the JSON to FILE and still prints the table:
 ///
 ///     gn_result_file file = {0};
 ///     if (gn_result_open(&file, &options, NULL, inputs, count, &error)) ...  // before it measures
@@ -46,22 +46,22 @@ enum { GN_OPTION_JSON = 0x300, GN_OPTION_FORCE };
 /// Reads one option. False: `key` is another's.
 bool gn_result_option_parse(int key, const char *arg, gn_result_options *options);
 
-/// The file of --json=FILE while it is made.
+/// The file of --json=FILE, until it is complete.
 typedef struct gn_result_file {
     gn_output *output;  ///< NULL: there is none
 } gn_result_file;
 
-/// Opens the file, if there is to be one. It may be neither one of the files that the command reads
-/// nor `other`, which the command writes (NULL: it writes no other).
+/// Opens the file of --json=FILE, if there is one. The file may be none of the command's inputs,
+/// nor `other`, which the command writes (NULL: none).
 gn_status gn_result_open(gn_result_file *file, const gn_result_options *options, const char *other,
                          const char *const *inputs, size_t count, gn_error *error);
 
-/// Prints `json` on `stream` and writes it to the file, as the options say; ends the file. Takes
-/// `json`, which may be NULL where memory was short.
+/// Prints `json` on `stream` or writes it to the file, as the options say, and closes the file.
+/// Takes over `json`. NULL is the error "out of memory".
 gn_status gn_result_write(gn_result_file *file, const gn_result_options *options, json_t *json, FILE *stream,
                           gn_error *error);
 
-/// Removes the file, if it is not complete.
+/// Removes an incomplete file.
 void gn_result_abort(gn_result_file *file);
 
 #endif

@@ -53,7 +53,7 @@ void gn_table_row(gn_table *table, const char *cells, ...)
     append(table, row);
 }
 
-/// Columns on the screen: UTF-8 continuation bytes take none.
+/// Columns on the screen. UTF-8 continuation bytes take none.
 static int width_of(const char *cell, size_t bytes)
 {
     int width = 0;
@@ -61,7 +61,7 @@ static int width_of(const char *cell, size_t bytes)
     return width;
 }
 
-/// The next cell of a row; its length is in `*bytes`. NULL behind the last.
+/// The next cell of a row, of `*bytes` bytes. NULL behind the last.
 static const char *next_cell(const char **row, size_t *bytes)
 {
     if (!*row) return NULL;

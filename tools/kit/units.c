@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers with units: as options take them, and as people read them.
+// Numbers with units, parsed from options and printed for people.
 #include "units.h"
 
 #include <ctype.h>
@@ -46,7 +46,8 @@ static const unit *find_unit(const unit *table, const char *name)
     return NULL;
 }
 
-/// A plain decimal number ("12", "1.5", ".5") and what follows it. strtod() alone would also take "0x1p3" and "inf".
+/// A plain decimal number ("12", "1.5", ".5") and the text behind it. strtod() alone would also
+/// take "0x1p3" and "inf".
 static bool scan_decimal(const char *text, bool fractions, double *number, const char **rest)
 {
     size_t length = strspn(text, fractions ? "0123456789." : "0123456789");
@@ -60,7 +61,7 @@ static bool scan_decimal(const char *text, bool fractions, double *number, const
     return end == digits + length;
 }
 
-/// Number times unit, as an integer below 2^63; false for anything else.
+/// Number times unit, as an integer below 2^63; false if it is larger.
 static bool scan_quantity(const char *text, bool fractions, const unit *table, uint64_t *out)
 {
     double number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic nic status, stats, set: what a running NIC says of itself, and changes to it.
+// gradnic nic status, stats, set: ask a running NIC, and change it.
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void put_rate(struct argp_state *state, int key, client *c, const char *t
     json_object_set_new(c->request, "rate", json_integer((json_int_t)rate));
 }
 
-/// What every command takes. False: `key` is another's.
+/// Reads the options that every command takes. False: `key` is another's.
 static bool parse_common(int key, char *arg, struct argp_state *state, client *c)
 {
     if (gn_daemon_option_parse(key, arg, state, &c->options)) return true;
@@ -75,7 +75,7 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
         put_rate(state, key, c, arg);
         return 0;
     case ARGP_KEY_END:
-        if (json_object_size(c->request) < 2) argp_error(state, "nothing to set is given");
+        if (json_object_size(c->request) < 2) argp_error(state, "nothing to set");
         return 0;
     default:
         return gn_fault_option_request(key, arg, state, c->request) ? 0 : ARGP_ERR_UNKNOWN;
@@ -97,8 +97,8 @@ static const struct argp_option set_options[] = {
     GN_QUIET_OPTION(0),
     {"profile", 'p', "PROFILE", 0, "dense, lattice or paper, for every rule", 0},
     {"bound", 'k', "K", 0, "error bound 2^-K of every rule", 0},
-    {"rule", KEY_RULE, "RULE", 0,
-     "which packets are compressed, and how; replaces the rules, several replace them by several", 0},
+    {"rule", KEY_RULE, "RULE", 0, "which packets are compressed, and how; all these options together replace all rules",
+     0},
     {"cut", KEY_CUT, "mtu|fill", 0, "how segments become packets", 0},
     {"bypass", KEY_BYPASS, "on|off", 0, "pass everything untouched, or not", 0},
     {"rate", KEY_RATE, "RATE", 0, "speed of the link, as 200mbit, 1gbit; 0 or unlimited: not limited", 0},
@@ -134,20 +134,19 @@ static error_t parse_show(int key, char *arg, struct argp_state *state)
 
 int gn_command_nic_status(int argc, char **argv)
 {
-    static const struct argp argp = {
-        status_options, parse_show, 0, "What a running NIC is and how it is set.", 0, 0, 0};
+    static const struct argp argp = {status_options, parse_show, 0, "Shows a running NIC and its settings.", 0, 0, 0};
     return ask(argc, argv, "status", &argp, false);
 }
 
 int gn_command_nic_stats(int argc, char **argv)
 {
-    static const struct argp argp = {stats_options, parse_show, 0, "Every counter of a running NIC.", 0, 0, 0};
+    static const struct argp argp = {stats_options, parse_show, 0, "Shows every counter of a running NIC.", 0, 0, 0};
     return ask(argc, argv, "stats", &argp, false);
 }
 
 int gn_command_nic_set(int argc, char **argv)
 {
-    static const struct argp argp = {set_options, parse_set, 0, "Changes a running NIC: all that is given, or nothing.",
-                                     0,           0,         0};
+    static const struct argp argp = {
+        set_options, parse_set, 0, "Changes a running NIC. If it refuses one change, it makes none.", 0, 0, 0};
     return ask(argc, argv, "set", &argp, true);
 }

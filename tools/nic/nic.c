@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic nic: runs the NIC, or asks a running one (client.c).
+// gradnic nic: runs the NIC. client.c asks a running one.
 #include "nic.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ static void conclude(const char *program, const gn_nic *nic)
                     c.tx_packets, c.rx_packets, c.differences);
 }
 
-/// Nothing is overwritten without -f; the driver begins a capture anew.
+/// Nothing is overwritten without -f. The driver itself would overwrite a capture.
 static gn_status check_captures(const gn_nic_options *options, gn_error *error)
 {
     const char *const captures[] = {options->config.pcap_host, options->config.pcap_wire};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_NIC_NIC_H
 #define GRADNIC_TOOLS_NIC_NIC_H
-/// `gradnic nic` and what it says to a running NIC.
+/// `gradnic nic`, and the commands that ask a running NIC.
 
 int gn_command_nic_status(int argc, char **argv);
 int gn_command_nic_stats(int argc, char **argv);

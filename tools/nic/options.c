@@ -42,15 +42,16 @@ static const struct argp_option options[] = {
     {"no-offload", KEY_NO_OFFLOAD, 0, 0, "one packet at a time between kernel and NIC", 1},
     {"queue", KEY_QUEUE, "SEGMENTS", 0, "length of the host's queue to the NIC (default 500)", 1},
     {"steer", KEY_STEER, "WHAT", 0,
-     "what comes by: overlay (all packets to the peers' prefixes), dscp (only packets with a rule's ToS, under the "
+     "which packets come by: overlay (all packets to the peers' prefixes), dscp (only packets with a rule's ToS, under "
+     "the "
      "hosts' own addresses; Linux 6.12), mark (only packets with the firewall mark) (default overlay)",
      1},
     {"mark", KEY_MARK, "NUMBER", 0, "firewall mark of --steer mark (default 0x474e)", 1},
     {"table", KEY_TABLE, "NUMBER", 0, "routing table of --steer dscp and mark (default 18766)", 1},
     {0, 0, 0, 0, "Wire side:", 2},
     {"peer", 'P', "PREFIX[,PREFIX...]=ADDRESS[:PORT]", 0,
-     "overlay prefixes and the UDP endpoint they are behind; once per peer", 2},
-    {"peers", KEY_PEERS_FILE, "FILE", 0, "as --peer, one per line", 2},
+     "a peer's overlay prefixes and its UDP endpoint; once for each peer", 2},
+    {"peers", KEY_PEERS_FILE, "FILE", 0, "peers as in --peer, one on each line", 2},
     {"listen", 'l', "ADDRESS[:PORT]", 0, "where this NIC listens: its UDP endpoint (default any address, port 7777)",
      2},
     {"mtu", 'm', "BYTES", 0,
@@ -74,7 +75,7 @@ static const struct argp_option options[] = {
      "what transforms packets: model (C), rtl (the Verilog NIC in a simulator; slow), lockstep (both; stops at the "
      "first difference). This build has: " GN_ENGINE_NAMES " (default model)",
      3},
-    {0, 0, 0, 0, "A bad link (on what is sent):", 4},
+    {0, 0, 0, 0, "A bad link (for packets that are sent):", 4},
     {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability, as 1% or 0.01 (default 0)", 4},
     {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "send packets twice with this probability (default 0)", 4},
     {"reorder", GN_OPTION_FAULT_REORDER, "P", 0,
@@ -86,9 +87,9 @@ static const struct argp_option options[] = {
     {0, 0, 0, 0, "Around it:", 5},
     {"control", 'c', "PATH", 0, "control socket; none: no socket (default /run/gradnic/DEVICE.sock)", 5},
     {"user", 'u', "NAME", 0,
-     "account to run as once everything is open (default nobody where root starts it, otherwise the same)", 5},
-    {"pcap-host", KEY_PCAP_HOST, "FILE", 0, "capture what the host sends and gets", 5},
-    {"pcap-wire", KEY_PCAP_WIRE, "FILE", 0, "capture what travels on the wire", 5},
+     "user to run as when everything is open (default nobody if root starts it, otherwise the same)", 5},
+    {"pcap-host", KEY_PCAP_HOST, "FILE", 0, "capture the host's packets", 5},
+    {"pcap-wire", KEY_PCAP_WIRE, "FILE", 0, "capture the wire's packets", 5},
     GN_FORCE_OPTION(5),
     GN_QUIET_OPTION(5),
     {0},
@@ -230,14 +231,14 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
     }
 }
 
-/// A capture is begun anew: it may be neither the table of peers nor the other capture.
+/// Refuses a capture that is also the table of peers or the other capture.
 static void check_captures(const parsing *p, struct argp_state *state)
 {
     gn_error error;
     const gn_nic_config *config = &p->options->config;
     const char *host = config->pcap_host, *wire = config->pcap_wire;
     if (host && wire && (!strcmp(host, wire) || gn_output_check_inputs(wire, &host, 1, &error)))
-        argp_error(state, "--pcap-wire %s: is the capture of --pcap-host", wire);
+        argp_error(state, "--pcap-wire %s: --pcap-host writes this file", wire);
     const char *const captures[] = {host, wire};
     for (int i = 0; i < 2; i++)
         if (captures[i])
@@ -245,7 +246,7 @@ static void check_captures(const parsing *p, struct argp_state *state)
                             gn_output_check_inputs(captures[i], p->peers_files, p->peers_file_count, &error), &error);
 }
 
-// -p and -k are the defaults of all rules, wherever they stand on the command line: so rules are read last.
+// -p and -k are the defaults of all rules, so rules are read last.
 static void finish(parsing *p, struct argp_state *state)
 {
     gn_error error;
@@ -261,15 +262,15 @@ static void finish(parsing *p, struct argp_state *state)
     check_captures(p, state);
     if (!config->engine->fill) {
         if (p->cut_given && config->cut == GN_CUT_FILL)
-            argp_error(state, "--cut fill: engine %s takes packets that are cut to the MTU before: --cut mtu",
+            argp_error(state, "--cut fill: engine %s needs packets that are cut to the MTU: --cut mtu",
                        config->engine->name);
         config->cut = GN_CUT_MTU;
     }
-    if (!gn_peers_count(config->peers)) argp_error(state, "no peer is given; --peer names one");
+    if (!gn_peers_count(config->peers)) argp_error(state, "no peer: give --peer");
     if (config->existing && config->address_count)
         argp_error(state, "--existing leaves the device's addresses alone; drop --address");
     if (config->steer.mode == GN_STEER_OVERLAY && !config->existing && !config->address_count)
-        argp_error(state, "no --address is given");
+        argp_error(state, "--address is needed");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -322,9 +323,9 @@ void gn_nic_options_parse(gn_nic_options *out, int argc, char **argv)
     static const struct argp argp = {options,
                                      parse_option,
                                      NULL,
-                                     "The NIC in user space: packets of this host that a rule marks are compressed on "
-                                     "their way to the peers, and restored there.\v"
-                                     "Other commands of a running NIC: gradnic nic status, gradnic nic stats, gradnic "
+                                     "The NIC in user space. Its rules say which packets of this host are compressed "
+                                     "on their way to the peers. The peers restore them.\v"
+                                     "Commands for a running NIC: gradnic nic status, gradnic nic stats, gradnic "
                                      "nic set (each with --help).\n\n"
                                      "Two hosts:\n"
                                      "  a# gradnic nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.2\n"

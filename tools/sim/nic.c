@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic sim nic: reads the options, so that what is wrong with them is said in any case, and becomes the simulator.
+// gradnic sim nic: checks the options, and becomes the simulator. So wrong options are reported
+// even without a simulator.
 #include "sim.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static gn_status become_simulator(char **argv, gn_error *error)
                                      "../sim/nic/gradnic-sim-nic", path, error);
     if (wrong)
         return gn_fail(error, GN_UNSUPPORTED,
-                       "%s: it was not built, for want of SystemC; install libsystemc-dev (scripts/setup "
+                       "%s: it was not built, because SystemC was not found; install libsystemc-dev (scripts/setup "
                        "does) and build again",
                        error->text);
     execv(path, argv);
@@ -29,7 +30,7 @@ int gn_command_sim_nic(int argc, char **argv)
 {
     gn_error error;
     gn_sim_nic_options options;
-    char *words[argc + 1];  // argp moves the words about; the simulator wants them as they came
+    char *words[argc + 1];  // a copy, because argp reorders argv
     memcpy(words, argv, sizeof words);
     gn_sim_nic_parse(&options, argc, argv);
     become_simulator(words, &error);

@@ -40,15 +40,15 @@ enum {
 static const char doc[] =
     "Simulates two hosts, their NICs with gradnic in hardware, and the link between them, cycle by cycle. Reports what "
     "the link carried, what the hosts saw, and what was the bottleneck.\v"
-    "Every frame that a NIC gives is compared with what the C model makes of the frame it was given. A difference ends "
-    "the simulation. Times are simulated: the same input, options and seed give the same report.\n"
+    "Every output frame of a NIC is compared with the C model's. A difference ends the simulation. Times are "
+    "simulated: the same input, options and seed give the same report.\n"
     "\n"
     "A host's DMA gives frames to its NIC over a bus of 256 bits at the NIC's clock (25.6 Gbit/s at 100 MHz). The NIC "
-    "gives what it makes of them to a FIFO, and the MAC sends from there: preamble, at least 64 bytes with the FCS, "
-    "gap. At the other end the MAC checks the FCS and fills a FIFO, which the other NIC reads. A frame that finds the "
-    "FIFO full is dropped.\n"
+    "writes its output frames to a FIFO. The MAC sends from there: preamble, at least 64 bytes with the FCS, gap. At "
+    "the other end the MAC checks the FCS and fills a FIFO, which the other NIC reads. If that FIFO is full, the frame "
+    "is dropped.\n"
     "\n"
-    "Exit status: 0 done and all frames as the C model has them, 1 failed, 2 wrong usage.\n"
+    "Exit status: 0 done and all frames as in the C model, 1 failed, 2 wrong usage.\n"
     "\n"
     "Examples:\n"
     "  gradnic sim nic --rate 10gbit --input grads.npy\n"
@@ -64,7 +64,7 @@ static const struct argp_option table[] = {
     {"size", OPT_SIZE, "SIZE", 0,
      "bytes of gradients to send; the file is cut or repeated (default the size of the file)", 0},
     {"transport", OPT_TRANSPORT, "udp|tcp", 0,
-     "what gradients are sent in, marked with the first rule's ToS: datagrams, or the segments of one connection "
+     "packets of the gradients, with the first rule's ToS: datagrams, or segments of one connection "
      "(default udp)",
      0},
     {"mtu", OPT_MTU, "BYTES", 0, "MTU of the wire; the host's is 8 less (default 1508)", 0},
@@ -94,7 +94,7 @@ static const struct argp_option table[] = {
     {"corrupt", OPT_CORRUPT, "P", 0, "corrupt a bit of a packet with this probability (default 0)", 0},
     {"seed", OPT_SEED, "N", 0, "seed of the random numbers (default 1)", 0},
     {0, 0, 0, 0, "Output:", 4},
-    {"pcap-wire", OPT_PCAP_WIRE, "FILE", 0, "capture what travels on the wire, with simulated times", 0},
+    {"pcap-wire", OPT_PCAP_WIRE, "FILE", 0, "capture the wire's packets, with simulated times", 0},
     GN_FORCE_OPTION(0),
     GN_QUIET_OPTION(0),
     GN_JSON_OPTION(0),
@@ -140,7 +140,8 @@ enum { HOST_MTU_DEFAULT = 1500, HOST_MTU_LEAST = 68, HOST_MTU_MOST = 9000 };
 
 static void set_mtu(struct argp_state *state, gn_sim_nic_options *o, unsigned host_mtu)
 {
-    if (o->host_mtu && o->host_mtu != host_mtu) argp_error(state, "--mtu and --host-mtu: the wire's is 8 more");
+    if (o->host_mtu && o->host_mtu != host_mtu)
+        argp_error(state, "--mtu and --host-mtu contradict each other: the wire's is 8 more");
     o->host_mtu = host_mtu;
 }
 
@@ -231,7 +232,7 @@ static bool parse_link(int key, char *arg, struct argp_state *state, gn_sim_nic_
     }
 }
 
-/// Defaults are known when all options are: rules are read last.
+/// Reads rules last, because only then their defaults are known.
 static void finish(struct argp_state *state, parse_state *p)
 {
     gn_error error;
@@ -255,7 +256,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     parse_state *p = state->input;
     if (parse_traffic(key, arg, state, p->o) || parse_nic(key, arg, state, p) || parse_link(key, arg, state, p->o))
         return 0;
-    if (key == ARGP_KEY_ARG) argp_error(state, "'%s': no argument is wanted; --input FILE says what is sent", arg);
+    if (key == ARGP_KEY_ARG) argp_error(state, "unexpected argument '%s'; --input FILE names the data", arg);
     if (key == ARGP_KEY_END) finish(state, p);
     return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
 }

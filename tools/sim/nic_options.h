@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_SIM_NIC_OPTIONS_H
 #define GRADNIC_TOOLS_SIM_NIC_OPTIONS_H
-/// The command line of `gradnic sim nic`. It is read twice: by the program, and by the simulator that
+/// Options of `gradnic sim nic`. They are read twice: by the program, and by the simulator that
 /// the program becomes.
 
 #include <stdbool.h>
@@ -46,7 +46,7 @@ typedef struct gn_sim_nic_options {
     gn_result_options result;
 } gn_sim_nic_options;
 
-/// Exits with GN_EXIT_USAGE when something is wrong, and for --help.
+/// Reads the command line; ends the program on wrong usage and for --help.
 void gn_sim_nic_parse(gn_sim_nic_options *options, int argc, char **argv);
 
 #ifdef __cplusplus

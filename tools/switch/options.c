@@ -35,28 +35,28 @@ static const struct argp_option options[] = {
      "where this switch listens: the TCP endpoint where workers ask for their jobs, numeric; [::]:7777 is any address "
      "of IPv4 and IPv6. Packets go to UDP ports at the same address (default any IPv4 address, port 7777)",
      1},
-    {"udp", KEY_UDP, "PORT", 0, "first of the UDP ports, one for each channel (default any that are free)", 1},
-    {"parent", KEY_PARENT, "HOST:PORT", 0, "the switch above this one, which sums what its children have summed", 1},
+    {"udp", KEY_UDP, "PORT", 0, "first of the UDP ports, one for each channel (default any free ports)", 1},
+    {"parent", KEY_PARENT, "HOST:PORT", 0, "the switch above this one; it adds the sums of its children", 1},
     {"place", KEY_PLACE, "BIT/CHILDREN", 0,
      "this switch's place at the parent, for all jobs (default as its children say)", 1},
     {0, 0, 0, 0, "Memory and threads:", 2},
     {"mode", KEY_MODE, "MODE", 0,
-     "how jobs have slots: partitioned (each job its own), shared (one array, first come first served), preemptive "
+     "how jobs get slots: partitioned (each job its own), shared (one array, first come first served), preemptive "
      "(the chunk of higher priority stays); shared and preemptive need --ps, or a --parent in one of these modes "
      "(default partitioned)",
      2},
-    {"ps", KEY_PS, "HOST:PORT", 0, "the parameter server that sums what finds no slot", 2},
+    {"ps", KEY_PS, "HOST:PORT", 0, "the parameter server; it adds chunks that find no slot", 2},
     {"role", KEY_ROLE, "ROLE", 0, "switch, or ps: a parameter server for switches (default switch)", 2},
     {"windows", KEY_WINDOWS, "NUMBER", 0,
-     "where slots are shared: chunks of all jobs that may be under way (default four times the slots)", 2},
+     "with shared slots: most chunks of all jobs under way (default four times the slots)", 2},
     {"shards", KEY_SHARDS, "NUMBER", 0, "threads, each with slots of its own (default 1)", 2},
-    {"channels", KEY_CHANNELS, "NUMBER", 0, "most channels of jobs at a time in each shard, 1 to 64 (default 16)", 2},
+    {"channels", KEY_CHANNELS, "NUMBER", 0, "most channels in each shard, 1 to 64 (default 16)", 2},
     GN_OLD_NAME("streams", OLD_STREAMS, "NUMBER"),
     {"slots", KEY_SLOTS, "NUMBER", 0,
      "slots of the switch, of all shards together; parameter server: chunks under way (default 8192)", 2},
-    {"values", KEY_VALUES, "NUMBER", 0, "values of a packet at most, and of a slot (default 2048)", 2},
+    {"values", KEY_VALUES, "NUMBER", 0, "most values of a packet, and of a slot (default 2048)", 2},
     {"quota", KEY_QUOTA, "SLOTS", 0,
-     "most slots of one job; where slots are shared, most chunks under way (default a quarter of all)", 2},
+     "most slots of one job; with shared slots, most chunks under way (default a quarter of all)", 2},
     {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of each channel's UDP socket (default 8M)", 2},
     {"no-offload", KEY_NO_OFFLOAD, 0, 0, "one packet at a time between kernel and switch", 2},
     {"join-timeout", KEY_JOIN_TIMEOUT, "TIME", 0, "how long a job waits for all its workers (default 60s)", 2},
@@ -73,9 +73,9 @@ static const struct argp_option options[] = {
     {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by how much the delay varies, up or down (default 0)", 3},
     {"seed", GN_OPTION_FAULT_SEED, "N", 0, "seed of the random numbers (default 1)", 3},
     {0, 0, 0, 0, "Around it:", 4},
-    {"control", 'c', "PATH", 0, "control socket; none: no socket (default " SWITCH_CONTROL ")", 4},
+    {"control", 'c', "PATH", 0, "control socket; none: no socket (default " GN_SWITCH_CONTROL ")", 4},
     {"user", 'u', "NAME", 0,
-     "account to run as once everything is open (default nobody where root starts it, otherwise the same)", 4},
+     "user to run as when everything is open (default nobody if root starts it, otherwise the same)", 4},
     GN_QUIET_OPTION(4),
     {0},
 };
@@ -101,7 +101,7 @@ static bool parse_fault(int key, char *text, struct argp_state *state, gn_switch
     if (!text || key < GN_OPTION_FAULT_LOSS || key > GN_OPTION_FAULT_SEED) return false;
     const bool in_only = !strncmp(text, "in:", 3), out_only = !strncmp(text, "out:", 4);
     if (!in_only && !out_only && strchr(text, ':'))
-        argp_error(state, "--%s %s: before the colon there is in (from the workers) or out (to them)",
+        argp_error(state, "--%s %s: write in (from the workers) or out (to them) before the colon",
                    gn_option_name(state, key), text);
     const char *value = text + (in_only ? 3 : out_only ? 4 : 0);
     if (value != text && !*value)
@@ -182,11 +182,10 @@ static void check_memory(struct argp_state *state, const gn_switchd_config *conf
     if (config->role == GN_SWITCHD_PS && (shared || config->ps || config->parent))
         argp_error(state, "--role ps takes no --mode, --ps or --parent");
     if (shared && !config->ps && !config->parent)
-        argp_error(
-            state,
-            "where slots are shared, --ps has to name the parameter server, or --parent a switch that shares its");
+        argp_error(state,
+                   "shared slots need --ps with the parameter server, or --parent with a switch that shares its slots");
     if (shared && config->ps && config->parent)
-        argp_error(state, "--ps is for the root: below a --parent that shares its slots there is none");
+        argp_error(state, "--ps is for the root, not for a switch below a --parent that shares its slots");
     if (!shared && config->ps) argp_error(state, "--ps is for --mode shared and preemptive");
     if (!shared && config->windows) argp_error(state, "--windows is for --mode shared and preemptive");
     if (config->quota > gn_switchd_places(config))
@@ -207,10 +206,9 @@ static void finish(struct argp_state *state, const gn_switch_options *o)
     if (config->windows && config->windows < config->shards)
         argp_error(state, "--windows %u: fewer than shards (%u)", config->windows, config->shards);
     if (config->udp_first && config->udp_first + config->shards * config->streams > 65536)
-        argp_error(state, "--udp %u: %u ports from there on are needed", config->udp_first,
+        argp_error(state, "--udp %u: %u ports are needed from there on", config->udp_first,
                    config->shards * config->streams);
-    if (config->place_fanin && !config->parent)
-        argp_error(state, "--place says where at the --parent, which is missing");
+    if (config->place_fanin && !config->parent) argp_error(state, "--place needs --parent");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -261,8 +259,8 @@ void gn_switch_options_parse(gn_switch_options *o, int argc, char **argv)
         options,
         parse_option,
         NULL,
-        "The switch in software: adds the gradients that workers stream to it, and sends each of them the sum.\v"
-        "Other commands of a running switch: gradnic switch status, gradnic switch jobs, gradnic switch stats, "
+        "The switch in software. It adds the gradients that workers send to it, and sends each worker the sum.\v"
+        "Commands for a running switch: gradnic switch status, gradnic switch jobs, gradnic switch stats, "
         "gradnic switch end (each with --help).\n\n"
         "Two racks, and a switch above them:\n"
         "  root#  gradnic switch -l 192.0.2.1\n"
@@ -280,6 +278,6 @@ void gn_switch_options_parse(gn_switch_options *o, int argc, char **argv)
                                         .join_timeout_ns = GN_SWITCHD_JOIN_TIMEOUT_S * UINT64_C(1000000000),
                                         .in.seed = 1,
                                         .out.seed = 1,
-                                        .control = SWITCH_CONTROL}};
+                                        .control = GN_SWITCH_CONTROL}};
     argp_parse(&argp, argc, argv, 0, NULL, o);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic switch: runs the software switch, or asks a running one (client.c).
+// gradnic switch: runs the software switch. client.c asks a running one.
 #include "switch.h"
 
 #include <string.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_SWITCH_SWITCH_H
 #define GRADNIC_TOOLS_SWITCH_SWITCH_H
-/// `gradnic switch` and what is asked of a running switch.
+/// `gradnic switch`, and the commands that ask a running switch.
 
 #include <stdbool.h>
 
 #include "switch/daemon/switchd.h"
 #include "tools/kit/result_options.h"
 
-/// Where a switch listens to its users when --control does not say.
-#define SWITCH_CONTROL "/run/gradnic/switch.sock"
+/// The default control socket.
+#define GN_SWITCH_CONTROL "/run/gradnic/switch.sock"
 
 typedef struct gn_switch_options {
     gn_switchd_config config;

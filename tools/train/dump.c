@@ -25,7 +25,7 @@ static gn_status write_tensor(const char *path, const float *values, const uint6
     return gn_fail(error, GN_INVALID, "%s: %s", path, error->text);
 }
 
-/// Whether `name` is one that gn_dump_gradient() would give.
+/// Whether gn_dump_gradient() would write a file of this name.
 static bool would_be_written(const char *name, uint64_t every, unsigned first, unsigned last)
 {
     uint64_t step;

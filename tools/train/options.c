@@ -46,7 +46,7 @@ static const char doc[] =
     "units, batches of 25 per worker, learning rate 0.1 divided by 5 every 2000 steps, momentum 0.9, weight decay "
     "0.00005.\n\n"
     "Ranks come from -N (all on this machine), or from --rank, --world-size and --rendezvous, or from RANK, "
-    "WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them. Where there is no `gradnic nic` on the way, --nic "
+    "WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them. Without a `gradnic nic` on the way, --nic "
     "in-process passes all gradients through the same packet transform inside of the workers.\n\n"
     "Exit status: 0 done and all replicas identical, 1 failed, 2 wrong usage.\n\n"
     "Example:\n"
@@ -72,7 +72,7 @@ static const struct argp_option table[] = {
     {"weight-decay", OPT_DECAY, "X", 0, "of the optimiser (default 0.00005)", 0},
     {"rate-drop", OPT_DROP, "X", 0, "divide the learning rate by X ... (default 5)", 0},
     {"rate-drop-steps", OPT_DROP_STEPS, "N", 0, "... every N steps; 0: never (default 2000)", 0},
-    {"epochs", OPT_EPOCHS, "N", 0, "times through all images and copies (default 2)", 0},
+    {"epochs", OPT_EPOCHS, "N", 0, "passes over all images and copies (default 2)", 0},
     {"steps", OPT_STEPS, "N", 0, "steps of the training (default as many as the epochs have)", 0},
     {"evaluate-steps", OPT_EVALUATE, "N", 0, "report every N steps, too (default after each epoch only)", 0},
     {"seed", OPT_SEED, "N", 0,
@@ -82,16 +82,16 @@ static const struct argp_option table[] = {
     {0, 0, 0, 0, "Ranks and exchange:", 3},
     GN_RANK_OPTIONS,
     GN_EXCHANGE_OPTIONS("-k, --scale auto, --feedback or --nic in-process", "each bucket's"),
-    {"feedback", OPT_FEEDBACK, 0, 0, "add what quantising removed to the next gradient", 0},
-    {"overlap", OPT_OVERLAP, 0, 0, "one bucket per layer, exchanged while the layers before it are computed", 0},
+    {"feedback", OPT_FEEDBACK, 0, 0, "add the quantising error to the next gradient", 0},
+    {"overlap", OPT_OVERLAP, 0, 0, "exchange each layer's gradient while the layers before it are computed", 0},
     {0, 0, 0, 0, "In-process NICs:", 4},
     {"nic", OPT_NIC, "none|in-process", 0,
-     "in-process: pass what is sent through the packet transform of two NICs (default none)", 0},
+     "in-process: pass gradients through the packet transform of two NICs (default none)", 0},
     {"rate", OPT_RATE, "RATE", 0, "speed of the modelled link between them, as 200mbit, 1gbit (default unlimited)", 0},
     {"mtu", OPT_MTU, "BYTES", 0, "MTU of the wire (default 1500)", 0},
     {0, 0, 0, 0, "Output:", 5},
     {"dump-gradients", OPT_DUMP, "DIR", 0,
-     "write gradients as .npy, one file per tensor, before anything is removed from them", 0},
+     "write gradients as .npy, one file for each tensor, before they are quantised", 0},
     {"dump-steps", OPT_DUMP_STEPS, "N", 0, "dump every N steps (default 100)", 0},
     {"dump-ranks", OPT_DUMP_RANKS, "N", 0, "dump the gradients of the first N ranks (default 1)", 0},
     GN_FORCE_OPTION(0),
@@ -216,7 +216,7 @@ static bool parse_rest(int key, char *arg, struct argp_state *state, gn_train_op
     }
 }
 
-/// "--json FILE", as it was written before: the next word, which cannot be anything else.
+/// The old "--json FILE". The command has no arguments, so the next word can only be FILE.
 static char *old_json_file(int key, const char *arg, struct argp_state *state)
 {
     if (key != GN_OPTION_JSON || arg || state->next == state->argc) return NULL;
@@ -227,13 +227,14 @@ static char *old_json_file(int key, const char *arg, struct argp_state *state)
     return file;
 }
 
-/// What can only be judged when everything was read.
+/// Checks what depends on several options.
 static void finish(gn_train_options *o, struct argp_state *state)
 {
     const bool all_files = o->train_images && o->train_labels && o->test_images && o->test_labels;
     if (!o->data && !all_files) argp_error(state, "no data: --data DIR, or the four files one by one");
     if (o->settings.nic_in_process && o->comm.algorithm == GN_SWITCH)
-        argp_error(state, "--nic in-process sees no data of --algorithm switch: use gradnic nic, and --switch-nic");
+        argp_error(state,
+                   "--nic in-process does not see the packets of --algorithm switch: use gradnic nic and --switch-nic");
     if (o->settings.link_bits && !o->settings.nic_in_process) argp_error(state, "--rate needs --nic in-process");
     const bool declined = o->comm.profile_given && !o->comm.compress;
     if (o->settings.feedback && declined) argp_error(state, "--feedback needs a profile (-p)");
@@ -249,7 +250,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     if (parse_data(key, arg, state, o) || parse_network(key, arg, state, o) ||
         gn_comm_option_parse(key, arg, state, &o->comm) || parse_rest(key, arg, state, o))
         return 0;
-    if (key == ARGP_KEY_ARG) argp_error(state, "'%s': no argument is wanted; data comes with --data", arg);
+    if (key == ARGP_KEY_ARG) argp_error(state, "unexpected argument '%s'; --data DIR names the data", arg);
     if (key != ARGP_KEY_END) return ARGP_ERR_UNKNOWN;
     finish(o, state);
     return 0;

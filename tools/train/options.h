@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_TRAIN_OPTIONS_H
 #define GRADNIC_TOOLS_TRAIN_OPTIONS_H
-/// What `gradnic train` was told on its command line.
+/// Options of `gradnic train`.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,9 +13,9 @@
 typedef struct gn_train_options {
     const char *program;  ///< argv[0], for messages
 
-    const char *data;  ///< folder with the four files; NULL when each is named
+    const char *data;  ///< folder with the four files; NULL: each is named
     const char *train_images, *train_labels, *test_images, *test_labels;
-    gn_train_settings settings;  ///< but for `comm`, which follows from `comm` here and the rank
+    gn_train_settings settings;  ///< all but its `comm`, which gn_train_rank() makes
     gn_comm_options comm;
 
     const char *dump_folder;
@@ -24,7 +24,7 @@ typedef struct gn_train_options {
     gn_result_options result;
 } gn_train_options;
 
-/// Parses and checks. Exits with GN_EXIT_USAGE when something is wrong, as argp does.
+/// Reads the command line; ends the program on wrong usage.
 void gn_train_parse(int argc, char **argv, gn_train_options *options);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct front {
     gn_report report;
     gn_progress progress;
     gn_result_file json;
-    FILE *table;  // rank 0's; NULL: none
+    FILE *table;  // rank 0's table; NULL: none
 } front;
 
 gn_status gn_train_pass_on(gn_status status, const gn_error *from, gn_train_error *error)
@@ -52,7 +52,7 @@ static gn_status show_checkpoint(void *context, const gn_checkpoint *checkpoint,
     return GN_OK;
 }
 
-/// Rank 0 speaks for all.
+/// Rank 0 prints for all.
 static gn_status begin_report(front *f, gn_error *error)
 {
     const gn_result_options *result = &f->options->result;

@@ -8,11 +8,13 @@
 #include "net/error.h"
 #include "options.h"
 
-/// `rank`, `size` and `rendezvous` as in gn_comm_config. @return the exit status
+/// `rank`, `size` and `rendezvous` are those of gn_comm_config.
+/// @return exit status
 int gn_train_rank(const gn_train_options *options, const gn_train_data *data, int rank, int size,
                   const char *rendezvous);
 
-/// An error of the program as one of the training. @return `status`
+/// Passes an error of the program on as one of the training.
+/// @return `status`
 gn_status gn_train_pass_on(gn_status status, const gn_error *from, gn_train_error *error);
 
 #endif

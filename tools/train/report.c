@@ -9,7 +9,7 @@
 #include "tools/kit/json.h"
 #include "tools/kit/units.h"
 
-/// Parameters of the network.
+/// The number of the network's parameters.
 static size_t parameters_of(const gn_report *report)
 {
     return gn_mlp_parameters(&report->trainer->mlp);
@@ -110,7 +110,7 @@ static json_t *json_hash(uint64_t hash)
     return json_string(text);
 }
 
-/// A binary32 setting as it was written on the command line: 0.1, not 0.10000000149011612.
+/// A binary32 setting as it was on the command line: 0.1, not 0.10000000149011612.
 static json_t *json_setting(float value)
 {
     char text[32];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic train: reads the data, then is one worker or starts several.
+// gradnic train: reads the data, then is one worker or starts several workers.
 #include "tools/commands.h"
 
 #include <glob.h>
@@ -16,7 +16,7 @@
 #include "tools/kit/output.h"
 #include "tools/kit/units.h"
 
-/// The file of `folder` that one of the patterns names; MNIST itself calls its test set t10k.
+/// Finds the file of `folder` that one of the patterns names. MNIST calls its test set t10k.
 static gn_status find_file(const char *folder, const char *const patterns[2], char path[PATH_MAX],
                            gn_train_error *error)
 {
@@ -36,7 +36,7 @@ static gn_status find_file(const char *folder, const char *const patterns[2], ch
                          patterns[1] ? " or " : "", patterns[1] ? patterns[1] : "");
 }
 
-/// `file`, where it was named, otherwise what is found in the folder.
+/// `file` if it was named, otherwise the one found in the folder.
 static gn_status locate(const char *file, const char *folder, const char *const patterns[2], char path[PATH_MAX],
                         gn_train_error *error)
 {
@@ -68,14 +68,14 @@ static gn_status load_data(gn_train_data *data, const gn_train_options *options,
     if (!wrong) wrong = load_set(&data->test, options, true, error);
     if (!wrong) wrong = gn_digits_pair(&data->train, &data->test, error);
     if (wrong || !options->comm.local_ranks) return wrong;
-    gn_schedule schedule;  // a mistake is said once here, not by every rank
+    gn_schedule schedule;  // a mistake is printed once here, not by every rank
     wrong = gn_schedule_init(&schedule, data->train.count, options->settings.copies, options->settings.batch,
                              options->comm.local_ranks, options->settings.seed, error);
     gn_schedule_free(&schedule);
     return wrong;
 }
 
-/// A mistake is noticed at once, and said once.
+/// Finds mistakes before the training, and prints them once.
 static gn_status prepare_dump(const gn_train_options *o, gn_train_error *error)
 {
     gn_error why;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_BENCH_ALLREDUCE_ALLREDUCE_H
 #define GRADNIC_TOOLS_BENCH_ALLREDUCE_ALLREDUCE_H
-/// `gradnic bench allreduce`. options.c reads the command line, data.c makes inputs and checks results, run.c measures, report.c prints.
+/// Parts of `gradnic bench allreduce`. options.c reads the command line. data.c makes inputs and
+/// checks results. run.c measures. report.c prints.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,30 +22,33 @@ typedef struct gn_allreduce_options {
     uint64_t segment;
     bool weights, scale_target_given;
     int scale_target;
-    uint64_t rate_bits;  ///< of the links, per second, for the model; 0: measured
-    uint64_t delay_ns;   ///< of the links, for the model
+    uint64_t rate_bits;  ///< bits per second of the model's links; 0: measured
+    uint64_t delay_ns;   ///< of the model's links
     bool delay_given;
     gn_result_options result;
 } gn_allreduce_options;
 
 void gn_allreduce_parse(gn_allreduce_options *options, int argc, char **argv);
 
-/// Inputs of all ranks, so that any rank can compute any value of the sum.
+/// The inputs of all ranks, so that each rank can compute any value of the sum.
 typedef struct gn_allreduce_data {
     int size;
-    float **values;  ///< by rank: `counts` values of a file, repeated; NULL: made from rank and index
+    float **values;  ///< of each rank: `counts` values of a file, repeated; NULL: made
     size_t *counts;
-    double largest;  ///< magnitude of all of them
+    double largest;  ///< magnitude of all values
 } gn_allreduce_data;
 
 gn_status gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, int size, gn_error *error);
-/// Whether `path`, which is to be written (NULL: none), is one of the files that are read.
+
+/// Refuses a `path` to write (NULL: none) that is one of the inputs.
 gn_status gn_allreduce_data_check_output(const char *pattern, int size, const char *path, gn_error *error);
 void gn_allreduce_data_free(gn_allreduce_data *data);
 void gn_allreduce_data_fill(const gn_allreduce_data *data, int rank, float *values, size_t count);
 
-/// Checks values [first, last) of a result. With lattice or dense (and no scale) the sum must be exactly that of the values that the
-/// specification's own lane code gives; otherwise the error must be within the codec's bound. @return how many are wrong.
+/// Checks values [first, last) of a result. With lattice or dense and no scale, the sum must be
+/// exactly the sum of the values that the specification's code quantises. Otherwise the error
+/// must be within the codec's bound.
+/// @return how many are wrong
 uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *options,
                                  const float *result, size_t first, size_t last);
 uint64_t gn_allreduce_hash(const float *values, size_t count);
@@ -58,16 +62,17 @@ double gn_allreduce_model_time(const gn_allreduce_model *model, gn_algorithm alg
 
 typedef struct gn_allreduce_result {
     uint64_t bytes, count;
-    double median, least, most;     ///< seconds; of the slowest rank
-    double quantise, reduce, wait;  ///< seconds per operation, mean over ranks
-    double sent, received;          ///< bytes, likewise
-    double resent, late, fallback;  ///< algorithm switch: packets, chunks; likewise
+    double median, least, most;     ///< seconds of the slowest rank
+    double quantise, reduce, wait;  ///< mean seconds of an operation, over ranks
+    double sent, received;          ///< mean bytes
+    double resent, late, fallback;  ///< mean packets and chunks of the algorithm switch
     uint64_t wrong;
     bool identical;
     double model;
 } gn_allreduce_result;
 
-/// One rank: measures everything; rank 0 prints. @return exit status.
+/// Measures everything, as one rank. Rank 0 prints.
+/// @return exit status
 int gn_allreduce_rank(const gn_allreduce_options *options, int rank, const char *rendezvous);
 
 /// Rank 0's table and JSON.

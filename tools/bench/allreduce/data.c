@@ -9,7 +9,7 @@
 #include "tools/files/values.h"
 #include "tools/kit/output.h"
 
-/// Like a gradient: mostly small, both signs, below 1/4.
+/// A made value, similar to a gradient: mostly small, both signs, below 1/4.
 static float made(int rank, size_t index)
 {
     uint64_t x = ((uint64_t)rank + 1) * 0x9E3779B97F4A7C15u + index * 0xD1B54A32D192ED03u;
@@ -35,7 +35,7 @@ static gn_status file_name(const char *pattern, int rank, char *path, size_t roo
 
 gn_status gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, int size, gn_error *error)
 {
-    *data = (gn_allreduce_data){.size = size, .largest = 0.25};  // of those that are made
+    *data = (gn_allreduce_data){.size = size, .largest = 0.25};  // of made values
     if (!pattern) return GN_OK;
     data->largest = 0;
     data->values = calloc((size_t)size, sizeof *data->values);
@@ -77,8 +77,8 @@ void gn_allreduce_data_fill(const gn_allreduce_data *data, int rank, float *valu
     for (size_t i = 0; i < count; i++) values[i] = input(data, rank, i);
 }
 
-/// A value as the specification quantises it. Lattice and dense send what is beyond 32767 steps raw (`*raw` is set), but only multiples of the step
-/// are added.
+/// A value as the specification quantises it. Lattice and dense send a value beyond 32767 steps
+/// raw (`*raw` is set), but only multiples of the step are added.
 static double specified(const gn_codec *codec, float value, bool *raw)
 {
     uint32_t bits;
@@ -92,33 +92,35 @@ static double specified(const gn_codec *codec, float value, bool *raw)
     return (double)value;
 }
 
-/// What additions in binary32, in any order, may be off.
+/// The largest error of additions in binary32, in any order.
 static double rounding_of(const gn_allreduce_data *data, double magnitude)
 {
     return magnitude * data->size * 0x1p-23;
 }
 
-/// How far a result may be from the exact sum of the inputs.
+/// The largest allowed distance between a result and the exact sum of the inputs.
 static double tolerance(const gn_allreduce_data *data, const gn_allreduce_options *o, double magnitude)
 {
     const int size = data->size;
     double rounding = rounding_of(data, magnitude);
-    // Block floating point: half a unit a rank, which is at most 4 * size * 2^-30 of a chunk's largest magnitude, and not below 2^-127 (docs/switch.md).
+    // Block floating point: half a unit for each rank. That is at most 4 * size * 2^-30 of a
+    // chunk's largest magnitude, and at least 2^-127 (docs/switch.md).
     if (!o->quantise && o->comm.algorithm == GN_SWITCH)
         rounding += data->largest * size * size * 0x1p-29 + size * 0x1p-127;
     if (!o->comm.compress) return rounding;
-    // paper: its 8-bit class cuts up to 2^-7 whatever the bound, at every hop
+    // paper: at every hop its 8-bit class cuts up to 2^-7, with any bound
     if (o->comm.codec.profile == GN_PAPER) return rounding + size * fmax(0x1p-7, ldexp(1, -o->comm.codec.bound_exp));
     return rounding + size * ldexp(1, -o->comm.codec.bound_exp);
 }
 
-/// Sums that are no number are so in the result, too, and infinite ones have its sign.
+/// The result is NaN if the sum is NaN, and infinite with its sign if the sum is infinite.
 static bool same(float expected, float result)
 {
     return isnan(expected) ? isnan(result) : expected == result;
 }
 
-/// Not further off than `most`; or infinite, where additions in some order pass beyond binary32 on their way to a sum within it.
+/// The error is at most `most`. A result may be infinite if additions in some order leave
+/// binary32 on the way.
 static bool near(float result, double divisor, double sum, double magnitude, double most)
 {
     return islessequal(fabs((double)result * divisor - sum), most) || (magnitude > FLT_MAX && isinf(result));
@@ -128,7 +130,8 @@ uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allredu
                                  size_t first, size_t last)
 {
     bool exact = o->quantise && o->comm.codec.profile != GN_PAPER && o->comm.scale == GN_SCALE_NONE;
-    // with a scale the bound is relative: 2^-k times the RMS, which for checking is replaced by the largest value met
+    // With a scale the bound is 2^-k times the RMS. The check takes the largest value instead of
+    // the RMS.
     double divisor = o->average ? data->size : 1;
     uint64_t wrong = 0;
     for (size_t i = first; i < last; i++) {
@@ -140,7 +143,7 @@ uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allredu
             magnitude += fabs((double)value);
             if (exact) quantised += specified(&o->comm.codec, value, &raw);
         }
-        // Sums that are no integers of the codec's are of binary32: rounded with each addition.
+        // Other sums are binary32, rounded at each addition.
         if (exact && raw && isfinite((float)quantised))
             wrong += !near(result[i], divisor, quantised, magnitude, rounding_of(data, magnitude));
         else if (exact)
@@ -157,7 +160,7 @@ uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allredu
 
 uint64_t gn_allreduce_hash(const float *values, size_t count)
 {
-    uint64_t lanes[4] = {1, 2, 3, 4};  // four chains: the multiplier is not waited for
+    uint64_t lanes[4] = {1, 2, 3, 4};  // four chains, so the multiplier never stalls
     for (size_t i = 0; i < count; i++) {
         uint32_t bits;
         memcpy(&bits, &values[i], sizeof bits);

@@ -27,11 +27,11 @@ static const char doc[] =
     "Columns:\n"
     "  time       median over the iterations, at the slowest rank\n"
     "  algbw      size / time\n"
-    "  busbw      algbw * 2(N-1)/N, which for the ring is what each link carries\n"
+    "  busbw      algbw * 2(N-1)/N; with the ring each link carries that\n"
     "  #wrong     values that differ from a sum computed without the exchange;\n"
     "             dense, lattice: in any bit\n"
     "  identical  whether all ranks hold the same bits\n"
-    "  model      what delay a, rate 1/b and addition c alone would take:\n"
+    "  model      time of delay a, rate 1/b and addition c alone:\n"
     "             ring 2(p-1)a + 2(p-1)/p nb + (p-1)/p nc,\n"
     "             worker-aggregator (1+log p)a + (p+log p)nb + (p-1)nc,\n"
     "             switch 2a + nb\n\n"
@@ -42,11 +42,11 @@ static const struct argp_option table[] = {
     {0, 0, 0, 0, "What is measured:", 1},
     {"begin", 'b', "SIZE", 0, "smallest size in bytes (default 1M)", 0},
     {"end", 'e', "SIZE", 0, "largest size (default 64M)", 0},
-    {"factor", 'f', "N", 0, "each size is N times the one before (default 2)", 0},
-    {"iterations", 'n', "N", 0, "measure each size so often (default 20)", 0},
-    {"warmup", 'w', "N", 0, "iterations before those that count (default 5)", 0},
+    {"factor", 'f', "N", 0, "each size is N times the previous one (default 2)", 0},
+    {"iterations", 'n', "N", 0, "measure each size N times (default 20)", 0},
+    {"warmup", 'w', "N", 0, "iterations before the measured ones (default 5)", 0},
     {"check", 'c', "0|1", 0, "check results (default 1)", 0},
-    {"op", OPT_OP, "sum|average", 0, "what is computed (default sum)", 0},
+    {"op", OPT_OP, "sum|average", 0, "the result to compute (default sum)", 0},
     {"in-place", OPT_IN_PLACE, 0, 0, "send and receive buffer are the same", 0},
     {"input", 'i', "FILE", 0,
      "gradients to send, repeated to the size: .npy, .f32, .gn, also .gz; %r is the rank (default made values)", 0},
@@ -54,7 +54,7 @@ static const struct argp_option table[] = {
     GN_EXCHANGE_OPTIONS("-k or --scale auto", "the"),
     {"aggregator-weights", OPT_WEIGHTS, 0, 0,
      "worker-aggregator: results go back with ToS 0, as the paper's weights do", 0},
-    {"no-quantise", OPT_NO_QUANTISE, 0, 0, "leave the values as they are although there is a profile", 0},
+    {"no-quantise", OPT_NO_QUANTISE, 0, 0, "do not quantise, even with a profile", 0},
     {"scale-target", OPT_SCALE_TARGET, "E", 0, "--scale auto brings the RMS to 2^E (default 0)", 0},
     {"segment", OPT_SEGMENT, "SIZE", 0, "pipelining unit, 4K to 2M (default 256K)", 0},
     {0, 0, 0, 0, "Ranks:", 3},
@@ -141,7 +141,7 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_allr
         o->scale_target = small_integer(state, key, arg, -30, 30);
         return o->scale_target_given = true;
     case OPT_SEGMENT:
-        // The library would bring it into its range without a word, and the figures would be for that.
+        // The library would clamp it silently, and the figures would be for another value.
         o->segment = gn_option_size(state, key, arg, GN_SEGMENT_MIN, GN_SEGMENT_MAX);
         return true;
     default:
@@ -149,7 +149,8 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_allr
     }
 }
 
-/// Options that would do nothing: whoever measures would take the figures for theirs.
+/// Refuses options without effect. Otherwise the user would believe that the figures are for
+/// them.
 static void check_needless(struct argp_state *state, const gn_allreduce_options *o)
 {
     if (o->weights && o->comm.algorithm != GN_WORKER_AGGREGATOR)
@@ -157,8 +158,7 @@ static void check_needless(struct argp_state *state, const gn_allreduce_options 
     if (o->segment && o->comm.algorithm == GN_SWITCH)
         argp_error(state, "--segment goes with --algorithm ring and worker-aggregator, not with switch");
     if (!o->quantise && o->comm.compress && o->comm.algorithm == GN_SWITCH)
-        argp_error(state,
-                   "--no-quantise leaves nothing for the profile to do with --algorithm switch: -p none is that");
+        argp_error(state, "with --algorithm switch, --no-quantise is the same as -p none");
     if (o->scale_target_given && o->comm.scale != GN_SCALE_AUTO)
         argp_error(state, "--scale-target goes with --scale auto");
 }
@@ -178,7 +178,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     if (parse_measure(key, arg, state, o) || parse_exchange(key, arg, state, o) ||
         gn_comm_option_parse(key, arg, state, &o->comm))
         return 0;
-    if (key == ARGP_KEY_ARG) argp_error(state, "'%s': no argument is wanted", arg);
+    if (key == ARGP_KEY_ARG) argp_error(state, "unexpected argument '%s'", arg);
     if (key == ARGP_KEY_END) finish(state, o);
     return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
 }

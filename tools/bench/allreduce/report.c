@@ -7,7 +7,7 @@
 #include "tools/kit/json.h"
 #include "tools/kit/units.h"
 
-/// GB/s, as everywhere in nccl-tests: powers of 1000.
+/// GB/s as in nccl-tests: powers of 1000.
 static double algbw(const gn_allreduce_result *r)
 {
     return r->median > 0 ? (double)r->bytes / r->median * 1e-9 : 0;

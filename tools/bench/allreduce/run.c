@@ -14,8 +14,8 @@
 
 typedef struct bench {
     const gn_allreduce_options *options;
-    gn_comm *comm;  ///< what is measured
-    gn_comm *side;  ///< barriers, and exact figures of all ranks
+    gn_comm *comm;  ///< the one that is measured
+    gn_comm *side;  ///< for barriers and exact figures
     int rank, size;
     gn_allreduce_data data;
     gn_allreduce_report report;
@@ -41,7 +41,7 @@ static int connect_side(bench *b, const char *rendezvous)
     gn_comm_config config =
         gn_comm_options_config(o, b->rank, o->local_ranks ? (int)o->local_ranks : o->size, rendezvous);
     if (!config.interface && o->local_ranks) config.interface = "lo";
-    // What is said besides what is measured is exact, and never compressed.
+    // Messages beside the measurement are exact, and never compressed.
     gn_comm_config side = config;
     side.algorithm = GN_RING;
     side.quantise = false;
@@ -59,7 +59,7 @@ static int connect_side(bench *b, const char *rendezvous)
     return status ? fail(b, status, "setting up", NULL) : GN_EXIT_OK;
 }
 
-/// Each rank's figure, at every rank.
+/// Collects each rank's figure, at every rank.
 static int gather(bench *b, double mine, double *all)
 {
     float values[256] = {0};
@@ -87,7 +87,7 @@ static int total(bench *b, double *value)
     return GN_EXIT_OK;
 }
 
-/// Do all ranks hold the same 64 bits? In pieces that binary32 carries exactly.
+/// Whether all ranks have the same 64 bits. They travel in pieces that binary32 holds exactly.
 static int same_everywhere(bench *b, uint64_t hash, bool *same)
 {
     *same = true;
@@ -110,7 +110,7 @@ static gn_op op_of(const bench *b)
     return b->options->average ? GN_AVERAGE : GN_SUM;
 }
 
-/// One measured operation, started by all ranks together.
+/// Measures one operation, which all ranks start together.
 static int once(bench *b, const float *send, float *recv, size_t count, double *seconds)
 {
     gn_status status = gn_barrier(b->side);
@@ -148,7 +148,7 @@ static int repeat(bench *b, float *send, float *recv, size_t count, gn_allreduce
     return GN_EXIT_OK;
 }
 
-/// Every rank checks its share; that all hold the same bits is checked for the whole.
+/// Every rank checks its share of the values. A hash of all values must be the same at all ranks.
 static int check(bench *b, const float *recv, gn_allreduce_result *result)
 {
     size_t count = result->count, share = count / (size_t)b->size, first = share * (size_t)b->rank;
@@ -182,7 +182,7 @@ static int measure(bench *b, uint64_t bytes, bool *good)
         status = GN_EXIT_FAILED;
     }
     if (!status && send) gn_allreduce_data_fill(&b->data, b->rank, send, count);
-    if (!status) memset(recv, 0, result.bytes);  // pages are not part of the measurement
+    if (!status) memset(recv, 0, result.bytes);  // so that page faults are not measured
     if (!status) status = repeat(b, send, recv, count, &result);
     if (!status && b->options->check) status = check(b, recv, &result);
     if (!status) status = collect(b, &result);
@@ -202,7 +202,7 @@ double gn_allreduce_model_time(const gn_allreduce_model *m, gn_algorithm algorit
     if (size == 1) return 0;
     if (algorithm == GN_RING)
         return 2 * (p - 1) * m->latency + 2 * (p - 1) / p * n * m->byte + (p - 1) / p * n * m->add;
-    // A packet goes to the switch and comes back, and the others follow it.
+    // One packet goes to the switch and comes back; the others follow it.
     if (algorithm == GN_SWITCH) return 2 * m->latency + n * m->byte;
     return (1 + log2(p)) * m->latency + (p + log2(p)) * n * m->byte + (p - 1) * n * m->add;
 }
@@ -225,7 +225,8 @@ static int probe(bench *b, float *values, size_t count, double *seconds)
     return largest(b, seconds);
 }
 
-/// Latency from a ring over one value per rank, the link's speed from one over 1 MiB, addition from memory.
+/// Measures the latency with a ring over one value for each rank, the link's speed with one over
+/// 1 MiB, and additions in memory.
 static int calibrate(bench *b)
 {
     const gn_allreduce_options *o = b->options;
