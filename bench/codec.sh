@@ -24,10 +24,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 echo "== real gradients, bound 2^-10: every kernel and other compressors (memory $memory; cache 256 KiB; packets of 1448 bytes)"
-"$gradnic" bench codec --kernel all --against all --data none --memory "$memory" -r "$repetitions" --seconds 4 -o "$work/files.json" "${files[@]}"
+"$gradnic" bench codec --kernel all --against all --made none --memory "$memory" -r "$repetitions" --time 4s --json="$work/files.json" "${files[@]}"
 echo
 echo "== made values: every kernel"
-"$gradnic" bench codec --kernel all --data all --memory "$memory" -r "$repetitions" -o "$work/made.json"
+"$gradnic" bench codec --kernel all --made all --memory "$memory" -r "$repetitions" --json="$work/made.json"
 
 jq -n --slurpfile files "$work/files.json" --slurpfile made "$work/made.json" '
   def low(f): map(f) | min;

@@ -13,8 +13,9 @@
 
 #include <gradnic/codec.h>
 
-#include "cli.h"
-#include "values.h"
+#include "net/error.h"
+#include "tools/files/values.h"
+#include "tools/kit/cli.h"
 
 enum { QUAD = 32, RUN = 256, RUN_BITS = 8, SINGLE_LARGEST = 16, MADE = 1 << 18 };
 enum { PIECE = 65536 };  // values of a stream, as in gradnic ratio: both give the same ratios
@@ -183,14 +184,15 @@ static void print_row(const char *name, size_t row)
 
 int main(int argc, char **argv)
 {
+    gn_error error;
     glob_t dumps = {0};
     if (argc < 2 && glob(GN_GRADIENTS "/*.npy.gz", 0, NULL, &dumps)) return 1;
     char **files = argc < 2 ? dumps.gl_pathv : argv + 1;
     for (size_t f = 0; files[f]; f++) {
         float *values;
         size_t count;
-        gn_message wrong = gn_values_load(files[f], GN_FORMAT_AUTO, &values, &count);
-        if (wrong) gn_cli_error("dense_choices", "%s", wrong);
+        gn_status wrong = gn_values_load(files[f], GN_FORMAT_AUTO, &values, &count, &error);
+        if (wrong) gn_cli_error("dense_choices", "%s", error.text);
         if (wrong) return 1;
         for (size_t c = 0; c < DUMPS; c++) add(&columns[c], values, count);
         free(values);

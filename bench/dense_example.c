@@ -9,7 +9,8 @@
 
 #include <gradnic/codec.h>
 
-#include "values.h"
+#include "net/error.h"
+#include "tools/files/values.h"
 
 enum { QUAD = 32, FIRST = 4547 * QUAD, K = 10 };
 
@@ -19,7 +20,11 @@ int main(void)
     size_t count, bytes;
     uint8_t stream[2 + 4 * 33];
     gn_codec codec;
-    if (gn_values_load(GN_GRADIENTS "/cnn-it100-w0.npy.gz", GN_FORMAT_AUTO, &values, &count)) return EXIT_FAILURE;
+    gn_error error;
+    if (gn_values_load(GN_GRADIENTS "/cnn-it100-w0.npy.gz", GN_FORMAT_AUTO, &values, &count, &error)) {
+        fprintf(stderr, "dense_example: %s\n", error.text);
+        return EXIT_FAILURE;
+    }
     if (count < FIRST + QUAD || gn_codec_init(&codec, GN_DENSE, K)) return EXIT_FAILURE;
     const float *quad = values + FIRST;
     if (gn_stream_encode(&codec, quad, QUAD, stream, sizeof stream, &bytes)) return EXIT_FAILURE;

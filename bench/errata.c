@@ -8,9 +8,12 @@
 #include <string.h>
 
 #include "errata_measure.h"
-#include "json.h"
-#include "table.h"
-#include "values.h"
+#include "net/error.h"
+#include "tools/files/values.h"
+#include "tools/kit/codec_options.h"
+#include "tools/kit/json.h"
+#include "tools/kit/table.h"
+#include "tools/kit/units.h"
 
 enum { BOUND = 10, FILES = 12, CNN_FILES = 8, FEEDBACK_STEPS = 64 };
 
@@ -32,13 +35,14 @@ static void die(const char *what)
 
 static void load(const char *folder, gradients *g)
 {
+    gn_error error;
     for (unsigned i = 0; i < FILES; i++) {
         char path[4096];
         float *values;
         size_t count;
         snprintf(path, sizeof path, "%s/%s.npy.gz", folder, dumps[i]);
-        gn_message wrong = gn_values_load(path, GN_FORMAT_AUTO, &values, &count);
-        if (wrong) die(wrong);
+        gn_status wrong = gn_values_load(path, GN_FORMAT_AUTO, &values, &count, &error);
+        if (wrong) die(error.text);
         vectors *v = i < CNN_FILES ? &g->cnn : &g->mlp;
         if (v->count && v->length != count) die("workers' dumps differ in length");
         v->length = count;
@@ -269,6 +273,7 @@ static json_t *erratum_8(const gradients *g, bool json)
 
 int main(int argc, char **argv)
 {
+    gn_error error;
     const bool json = argc > 1 && !strcmp(argv[1], "--json");
     const char *folder = argc > 1 + json ? argv[1 + json] : GN_GRADIENTS;
     gradients g = {0};
@@ -286,7 +291,7 @@ int main(int argc, char **argv)
         json_decref(all);
         return EXIT_SUCCESS;
     }
-    gn_message wrong = gn_json_print(all, stdout);
-    if (wrong) die(wrong);
+    gn_status wrong = gn_json_print(all, stdout, &error);
+    if (wrong) die(error.text);
     return EXIT_SUCCESS;
 }

@@ -85,7 +85,7 @@ measure() { # NAME ADDRESS TOS ROUND
     gradnic-dense-* | gradnic-lattice-* | gradnic-paper-*) rest=${1#gradnic-} && testbed_set 1 -p "${rest%-*}" --cut "${rest#*-}" ;;
     esac
     before=$(ticks)
-    stream=$(testbed_run 1 "$testbed_gradnic" bench nic "$2" -f "$gradients" --tos "$3" -t "$seconds" --json) || die "$1: the stream failed"
+    stream=$(testbed_run 1 "$testbed_gradnic" bench nic "$2" -i "$gradients" --tos "$3" -t "$seconds" --json) || die "$1: the stream failed"
     after=$(ticks)
     trip=$(testbed_run 1 "$testbed_gradnic" bench nic "$2" --round-trip 64 -n 2000 --json) || die "$1: the round trips failed"
     [ "$1" != veth-no-offloads ] || offloads on

@@ -26,7 +26,7 @@ trap 'testbed_down; rm -f "$rows" "$rows".*' EXIT
 run_case() { # FORMAT LOSS ROUND
     local arguments="--switch-values 360"
     [ "$1" = int32 ] || arguments="-p $1 -k $k"
-    switch_up --drop "$2" --seed "$3"
+    switch_up --loss "$2" --seed "$3"
     # shellcheck disable=SC2086  # the arguments are words
     ranks_start -b "$size" -e "$size" -n "$iterations" -w 1 --input "$gradients" --timeout 60s --json --algorithm switch --switch "$switch_address" \
         ${RTO:+--switch-rto $RTO} $arguments

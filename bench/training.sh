@@ -43,7 +43,7 @@ for variant in "${variants[@]}"; do
     for seed in "${seeds[@]}"; do
         # shellcheck disable=SC2086 # words are wanted
         "$gradnic" train --data "$root/tests/data" -N "$ranks" --batch "$batch" --augment "$copies" --epochs "$epochs" --seed "$seed" \
-            --rate-drop-steps $(((epochs - 1) * epoch_steps)) --nic in-process $arguments -q -f --json "$work/run.json"
+            --rate-drop-steps $(((epochs - 1) * epoch_steps)) --nic in-process $arguments -q -f --json="$work/run.json"
         jq -c --arg name "$name" '{name: $name, seed: .options.seed, ratio: .nic.ratio, identical: .replicas_identical, weights: .weights,
             accuracy: [.checkpoints[].accuracy], loss: [.checkpoints[].loss], test_loss: [.checkpoints[].test_loss], environment}' \
             "$work/run.json" | tee -a "$work/runs.json" |

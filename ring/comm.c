@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ring/bootstrap/bootstrap.h"
+#include "ring/bootstrap/rendezvous.h"
 #include "ring/config.h"
 #include "ring/exchange.h"
 #include "ring/failure.h"
@@ -21,6 +22,16 @@
 enum { SEGMENT_DEFAULT = 256 << 10 };
 
 static _Thread_local char init_error[GN_ERROR_TEXT];
+
+gn_status gn_comm_config_check(const gn_comm_config *config)
+{
+    gn_error error = {.text = "config is NULL"};
+    gn_rendezvous rendezvous;
+    gn_status status = config ? gn_config_check(config, &error) : GN_INVALID;
+    if (!status) status = gn_rendezvous_parse(config->rendezvous, &rendezvous, &error);
+    if (status) memcpy(init_error, error.text, sizeof init_error);
+    return status;
+}
 
 static void free_comm(gn_comm *comm)
 {

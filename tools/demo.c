@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic demo: reads the options, finds the script that makes namespaces, NICs and workers, and
-// becomes it.
+// gradnic demo: reads the options, and becomes the script that makes namespaces, NICs and
+// workers.
 #include "commands.h"
 
 #include <argp.h>
@@ -10,9 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "beside.h"
 #include "driver/engine.h"
-#include "option_values.h"
+#include "tools/kit/beside.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/option_values.h"
+#include "tools/kit/result_options.h"
+#include "tools/kit/units.h"
 
 enum { OPT_RATE = 0x100, OPT_STEPS, OPT_WORKERS, OPT_DATA, OPT_IN_PROCESS, OPT_QUICK, OPT_PORT, OPT_ENGINE };
 
@@ -39,21 +42,23 @@ static const char doc[] =
     "\n  gradients/   those gradients, .npy, one file a tensor\n";
 
 static const struct argp_option table[] = {
-    {"rate", OPT_RATE, "RATE", 0, "of every link, both directions (default 1gbit)", 0},
-    {"steps", OPT_STEPS, "N", 0, "of each training (default 450)", 0},
-    {"workers", OPT_WORKERS, "N", 0, "(default 4)", 0},
+    {"rate", OPT_RATE, "RATE", 0, "speed of every link, both directions, as 200mbit, 1gbit (default 1gbit)", 0},
+    {"steps", OPT_STEPS, "N", 0, "steps of each training (default 450)", 0},
+    {"workers", OPT_WORKERS, "N", 0, "number of workers (default 4)", 0},
     {"output", 'o', "DIR", 0, "folder for the results (default out)", 0},
-    {"data", OPT_DATA, "DIR", 0, "MNIST's four files (default: the digits that come with gradnic)", 0},
+    {"data", OPT_DATA, "DIR", 0, "folder with MNIST's four files (default the digits that come with gradnic)", 0},
     {"in-process", OPT_IN_PROCESS, 0, 0,
      "no namespaces and no TUN devices: the packet transform inside of the workers, modelled links", 0},
     {"quick", OPT_QUICK, 0, 0,
      "20 steps unless --steps says otherwise: shows that all works; what is learned in them means little", 0},
-    {"port", OPT_PORT, "PORT", 0, "where the workers meet (default 29500)", 0},
+    {"port", OPT_PORT, "PORT", 0, "TCP port where the workers meet (default 29500)", 0},
     {"engine", OPT_ENGINE, "NAME", 0,
-     "of the NICs (default model). rtl and lockstep take all packets through the Verilog NIC in a simulator; lockstep "
-     "also through the model, and it stops at the first difference. They are slow: they train a smaller network with "
-     "two workers over 20mbit for 10 steps (--quick: 2), unless other options say otherwise",
+     "what transforms packets in the NICs: model, rtl or lockstep. rtl and lockstep take all packets through the "
+     "Verilog NIC in a simulator; lockstep also through the model, and it stops at the first difference. They are "
+     "slow: they train a smaller network with two workers over 20mbit for 10 steps (--quick: 2), unless other options "
+     "say otherwise (default model)",
      0},
+    GN_QUIET_OPTION(0),
     {0},
 };
 
@@ -68,19 +73,17 @@ static void hand_over(const char *name, const char *value)
     setenv(name, value, 1);
 }
 
-static void hand_over_number(struct argp_state *state, const char *name, const char *option, const char *text,
-                             uint64_t low, uint64_t high)
+static void hand_over_number(struct argp_state *state, int key, const char *name, const char *text, uint64_t low,
+                             uint64_t high)
 {
-    gn_option_number(state, option, text, low, high);
+    gn_option_number(state, key, text, low, high);
     hand_over(name, text);
 }
 
 static void hand_over_rate(struct argp_state *state, const char *text)
 {
-    uint64_t bits = 0;
     char number[24];
-    gn_option_check(state, "rate", gn_parse_rate(text, &bits));
-    if (bits < 1000000) argp_error(state, "--rate: %s is less than 1mbit", text);
+    const uint64_t bits = gn_option_rate(state, OPT_RATE, text, 1000000);
     snprintf(number, sizeof number, "%" PRIu64, bits);
     hand_over("DEMO_RATE", text);
     hand_over("DEMO_RATE_BITS", number);
@@ -94,7 +97,7 @@ static void take_engine(struct argp_state *state, demo *d, const char *name)
     hand_over("DEMO_ENGINE", name);
 }
 
-/// Fills in what was not given. It depends on what was.
+/// Sets the defaults that depend on other options.
 static void finish(struct argp_state *state, const demo *d)
 {
     const bool slow = d->engine != &gn_engine_model;
@@ -116,17 +119,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPT_STEPS:
         d->steps = true;
-        hand_over_number(state, "DEMO_STEPS", "steps", arg, 1, 1000000);
+        hand_over_number(state, key, "DEMO_STEPS", arg, 1, 1000000);
         return 0;
     case OPT_WORKERS:
         d->workers = true;
-        hand_over_number(state, "DEMO_WORKERS", "workers", arg, 2, 100);
+        hand_over_number(state, key, "DEMO_WORKERS", arg, 2, 100);
         return 0;
     case OPT_ENGINE:
         take_engine(state, d, arg);
         return 0;
     case OPT_PORT:
-        hand_over_number(state, "DEMO_PORT", "port", arg, 1, 65535);
+        hand_over_number(state, key, "DEMO_PORT", arg, 1, 65535);
         return 0;
     case 'o':
         hand_over("DEMO_OUT", arg);
@@ -141,15 +144,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPT_QUICK:
         d->quick = true;
         return 0;
+    case 'q':
+        hand_over("DEMO_QUIET", "-q");
+        return 0;
     case ARGP_KEY_INIT:
         take_engine(state, d, "model");
         hand_over("DEMO_PORT", "29500");
         hand_over("DEMO_OUT", "out");
         hand_over("DEMO_DATA", "");
         hand_over("DEMO_MODE", "");
+        hand_over("DEMO_QUIET", "");
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "'%s': no arguments are taken", arg);
+        argp_error(state, "unexpected argument '%s'", arg);
         return 0;
     case ARGP_KEY_END:
         finish(state, d);
@@ -161,14 +168,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 int gn_command_demo(int argc, char **argv)
 {
+    gn_error error;
     const char *program = argv[0];
     demo d = {0};
     argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, 0, 0, &d);
     char self[PATH_MAX], script[PATH_MAX];
-    gn_message wrong = gn_beside_self(self);
-    if (!wrong) wrong = gn_beside_find("demo-run", "../share/gradnic/demo-run", "../../../scripts/demo-run", script);
+    gn_status wrong = gn_beside_self(self, &error);
+    if (!wrong)
+        wrong = gn_beside_find("demo-run", "../share/gradnic/demo-run", "../../../scripts/demo-run", script, &error);
     if (wrong) {
-        gn_cli_error(program, "%s", wrong);
+        gn_cli_error(program, "%s", error.text);
         return GN_EXIT_FAILED;
     }
     setenv("GRADNIC", self, 1);

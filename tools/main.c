@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic: one program, one table of subcommands, one file for each.
+// gradnic: the program and its table of commands.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "cli.h"
-#include "command.h"
 #include "commands.h"
-#include "nic.h"
-#include "pcap_filter.h"
-#include "sim/sim.h"
-#include "switch/switch.h"
+#include "tools/kit/cli.h"
 
 static const gn_command commands[] = {
-    {"compress", gn_command_compress, "values to a .gn file"},
-    {"decompress", gn_command_decompress, "a .gn file to values"},
-    {"ratio", gn_command_ratio, "what compressing a dump would give, beside other compressors"},
-    {"pcap", gn_command_pcap, "what the NIC does, over a capture"},
+    {"compress", gn_command_compress, "compress values to a .gn file"},
+    {"decompress", gn_command_decompress, "decompress a .gn file to values"},
+    {"ratio", gn_command_ratio, "measure how well gradients compress, beside other compressors"},
+    {"pcap", gn_command_pcap, "do to a capture what the NIC does"},
     {"nic", gn_command_nic, "the NIC in user space; nic status, nic stats, nic set"},
     {"switch", gn_command_switch,
      "the switch that adds gradients; switch status, switch jobs, switch stats, switch end"},
@@ -31,13 +25,14 @@ static const gn_command commands[] = {
     {0},
 };
 
-/// Whatever ends the program, also argp's --help: success means that all of standard output could be written.
+/// Runs at exit(), also after argp's --help. The program succeeds only if all of standard output
+/// was written.
 static void close_standard_output(int status, void *unused)
 {
     (void)unused;
     errno = 0;
     if (!ferror(stdout) && !fflush(stdout)) return;
-    if (status != GN_EXIT_OK) return;  // the command has said what was wrong
+    if (status != GN_EXIT_OK) return;  // the command has printed its error
     gn_cli_error("gradnic", "standard output: %s", errno ? strerror(errno) : "write error");
     _exit(GN_EXIT_FAILED);
 }

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# man.sh PROGRAM FOLDER VERSION: makes a man page of the program and of every subcommand from their --help, with help2man:
-# gradnic.1, gradnic-ratio.1, gradnic-bench-codec.1, ... Commands are found in --help itself, so none can be forgotten.
+# man.sh PROGRAM FOLDER VERSION: makes man pages of the program and of every command from their
+# --help, with help2man: gradnic.1, gradnic-ratio.1, gradnic-bench-codec.1, ... It finds the
+# commands in --help, so none is missing.
 set -euo pipefail
 program=$1 folder=$2 version=$3
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/gradnic-man-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 
-# roff: what stands behind the options in --help, as a section to include. Lines that are indented there (examples, columns)
-# stay lines, which help2man would fill.
+# roff: makes a section to include from the text behind the options in --help. Indented lines
+# (examples, columns) stay lines; help2man would fill them.
 roff() {
     awk '
     function escape(text) {
@@ -42,12 +43,12 @@ page() {
         sed -e "s/^\.TH [^ ]*\(.*\)/.TH ${name^^}\1\n.ad l/" -e "/^\.SH NAME/{n;s/^.* \\\\- /$name \\\\- /}" >"$folder/$name.1"
 }
 
-# commands COMMAND...: "name summary" lines of a table of subcommands, if there is one
+# commands COMMAND...: prints the table of subcommands, if there is one, as "name summary" lines
 commands() {
     "$program" "$@" --help | sed -n '/^Commands:$/,/^$/s/^  \([a-z][a-z0-9-]*\)  */\1 /p'
 }
 
-# Pages of the command and of everything below it.
+# Makes the pages of a command and of all commands below it.
 walk() {
     local name=$1 summary=$2 below
     shift 2
@@ -61,7 +62,7 @@ rm -rf "$folder"
 mkdir -p "$folder"
 walk gradnic "gradient compression and exchange over compressing NICs"
 
-# Commands that ask a running NIC or switch are not in a table.
+# Commands that ask a running NIC or switch are in no table.
 page gradnic-nic-status "what a running NIC is and how it is set" nic status
 page gradnic-nic-stats "counters of a running NIC" nic stats
 page gradnic-nic-set "change a running NIC" nic set

@@ -60,7 +60,7 @@ run_case() { # RATE SIZE ROUND NAME NIC ARGS
     [ -z "$switch_pid" ] || ticks=$(switch_ticks)
     [ -z "$5" ] || sent_before=$(sent)
     # shellcheck disable=SC2086  # the arguments are words
-    ranks_start -b "$2" -e "$2" -n "$iterations" -w 1 --link "$1" --input "$gradients" --timeout 60s --json $6
+    ranks_start -b "$2" -e "$2" -n "$iterations" -w 1 --rate "$1" --input "$gradients" --timeout 60s --json $6
     ranks_wait
     ranks_good "$4"
     after=$(busy) bytes=$(($(testbed_link_bytes) - bytes))

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "driver/nic_registers.h"
+#include "net/error.h"
 
 namespace sim
 {

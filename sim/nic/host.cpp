@@ -20,7 +20,7 @@ void Host::start(uint64_t now)
 
 uint64_t Host::due() const
 {
-    return s_.pace == GN_PACE_STAMPS ? started_at_ + s_.traffic.frames[next_].stamp_ps : free_at_;
+    return s_.pace == GN_SIM_PACE_STAMPS ? started_at_ + s_.traffic.frames[next_].stamp_ps : free_at_;
 }
 
 bool Host::waiting() const
@@ -70,10 +70,10 @@ void Host::begin()
     Direction &d = s_.out;
     offered_ = now_ps();
     // With stamps, a host that is behind stays behind. Only what it falls back further counts.
-    if (s_.pace != GN_PACE_MAX) {
+    if (s_.pace != GN_SIM_PACE_MAX) {
         const uint64_t asked = due_before + s_.clock.period, lag = offered_ > asked ? offered_ - asked : 0;
         d.behind += lag > lag_ ? lag - lag_ : 0;
-        if (s_.pace == GN_PACE_STAMPS) lag_ = lag;
+        if (s_.pace == GN_SIM_PACE_STAMPS) lag_ = lag;
     }
     d.whole.mark(offered_);
     d.frames++;
@@ -84,7 +84,7 @@ void Host::begin()
     s_.clock.active++;
     head_ = s_.model.head(frame);
     // A host that was held up does not catch up. A host that the clock's grid made late does.
-    if (s_.pace == GN_PACE_RATE)
+    if (s_.pace == GN_SIM_PACE_RATE)
         free_at_ = std::max(free_at_, offered_ - std::min(offered_, s_.clock.period)) +
                    bytes_ps(link_bytes(frame.size()), s_.pace_rate);
     writer_.begin(frame);

@@ -19,7 +19,7 @@ SC_MODULE(Host)
         Clock &clock;
         Direction &out, &in;
         Model &model;  // of this host's NIC
-        gn_pace pace;
+        gn_sim_pace pace;
         uint64_t pace_rate;
         size_t fifo_full;  // bytes in the FIFO behind the NIC: then it waits for the link
         std::function<void(const std::string &)> fail;

@@ -6,6 +6,7 @@
 #include <pcap/pcap.h>
 
 #include "report.h"
+#include "tools/kit/cli.h"
 
 namespace
 {
@@ -17,8 +18,9 @@ class Capture
     Capture(const gn_sim_nic_options &o)
     {
         if (!o.pcap_wire) return;
-        check(gn_output_check_inputs(o.pcap_wire, &o.input, 1));
-        check(gn_output_open(&output_, o.pcap_wire, o.force));
+        gn_error error;
+        check(gn_output_check_inputs(o.pcap_wire, &o.input, 1, &error), error);
+        check(gn_output_open(&output_, o.pcap_wire, o.result.force, &error), error);
         pcap_ = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, 262144, PCAP_TSTAMP_PRECISION_NANO);
         dumper_ = pcap_ ? pcap_dump_fopen(pcap_, gn_output_stream(output_)) : nullptr;
         if (!dumper_) throw std::runtime_error(std::string(o.pcap_wire) + ": the capture cannot be started");
@@ -43,20 +45,35 @@ class Capture
     void commit()
     {
         if (!output_) return;
+        gn_error error;
         gn_output *output = output_;
         output_ = nullptr;
         pcap_dump_flush(dumper_);  // errors stay with the stream
-        check(gn_output_commit(output));
+        check(gn_output_commit(output, &error), error);
     }
 
   private:
-    static void check(gn_message wrong)
+    static void check(gn_status status, const gn_error &error)
     {
-        if (wrong) throw std::runtime_error(wrong);
+        if (status) throw std::runtime_error(error.text);
     }
     gn_output *output_ = nullptr;
     pcap_t *pcap_ = nullptr;
     pcap_dumper_t *dumper_ = nullptr;
+};
+
+// The file of --json=FILE.
+struct Results {
+    explicit Results(const gn_sim_nic_options &o)
+    {
+        gn_error error;
+        if (gn_result_open(&file, &o.result, o.pcap_wire, &o.input, 1, &error)) throw std::runtime_error(error.text);
+    }
+    ~Results() { gn_result_abort(&file); }
+    Results(const Results &) = delete;
+    Results &operator=(const Results &) = delete;
+
+    gn_result_file file = {};
 };
 
 gn_sim_nic_options options;
@@ -67,18 +84,19 @@ void simulate()
     sim::Traffic back;
     if (options.duplex) back = sim::turned(traffic);
     Capture capture(options);
+    Results results(options);
     gn_progress progress;
     sim::System system(
         "system", options, traffic, back, [&capture](const sim::LinkFrame &frame) { capture.add(frame); },
         [&progress](uint64_t frames) { gn_progress_update(&progress, frames); });
     gn_progress_start_units(&progress, options.input, "frames", traffic.frames.size() + back.frames.size(),
-                            options.quiet);
+                            options.result.quiet);
     sc_core::sc_start();
     gn_progress_end(&progress);
     if (!system.outcome.wrong.empty()) throw std::runtime_error(system.outcome.wrong);
     if (!system.finished()) throw std::runtime_error("the simulation ran out of events");
     capture.commit();
-    sim::print_report(system.outcome, options, options.duplex ? 2 : 1);
+    sim::print_report(system.outcome, options, options.duplex ? 2 : 1, results.file);
 }
 
 }  // namespace

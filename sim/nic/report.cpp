@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.h"
+#include "tools/kit/codec_options.h"
+#include "tools/kit/units.h"
 
 #include <algorithm>
 #include <cmath>
@@ -72,7 +74,7 @@ Figures figures_of(const Direction &d, const gn_sim_nic_options &o)
     f.transmit_stalls = share(static_cast<double>(d.transmit_in.stalls), transmit);
     f.receive_stalls = share(static_cast<double>(d.receive_in.stalls), receive);
     f.behind =
-        o.pace == GN_PACE_MAX ? NAN : share(static_cast<double>(d.behind), static_cast<double>(d.whole.length()));
+        o.pace == GN_SIM_PACE_MAX ? NAN : share(static_cast<double>(d.behind), static_cast<double>(d.whole.length()));
     f.compressor_busy = share(static_cast<double>(d.transmit_in.beats + d.engine_stalls), transmit);
     // What it gives may be more than what it takes: the wider side counts.
     f.decompressor_busy =
@@ -95,7 +97,7 @@ static void print_setup(const gn_sim_nic_options &o)
         printf(", no compression");
     else
         printf(", %s %s", gn_profile_name(o.rules[0].codec.profile), gn_human_bound(o.rules[0].codec.bound_exp).s);
-    printf("; MTU %u\n", o.mtu);
+    printf("; MTU %u\n", o.host_mtu);
 }
 
 // Rows of the table: a title and a cell for each direction.
@@ -183,7 +185,7 @@ static void print_table(const Outcome &outcome, const gn_sim_nic_options &o, siz
     rows.add("latency, least", [](D, F f) { return duration(f.latency_ns[0]); });
     rows.add("latency, median", [](D, F f) { return duration(f.latency_ns[1]); });
     rows.add("latency, most", [](D, F f) { return duration(f.latency_ns[3]); });
-    if (o.pace != GN_PACE_MAX) rows.add("host behind its pace", [](D, F f) { return percent(f.behind); });
+    if (o.pace != GN_SIM_PACE_MAX) rows.add("host behind its pace", [](D, F f) { return percent(f.behind); });
     rows.add("compressor, beats a cycle in, out",
              [](D, F f) { return text("%.3f, %.3f", f.transmit_rate[0], f.transmit_rate[1]); });
     rows.add("... host waits", [](D, F f) { return percent(f.transmit_stalls); });
@@ -250,22 +252,19 @@ static json_t *counters_json(const Counters &counters, const std::vector<Counter
 
 static json_t *setup_json(const gn_sim_nic_options &o)
 {
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s}", "input", o.input,
-                     "model", o.rtl ? "rtl" : "behavioural", "rate_bit_s", gn_json_count(o.rate), "clock_hz",
-                     gn_json_count(o.clock_hz), "clock_b_hz", gn_json_count(o.clock_b_hz), "mtu",
-                     static_cast<int>(o.mtu), "profile", o.bypass ? "none" : gn_profile_name(o.rules[0].codec.profile),
-                     "bound_exp", o.bypass ? json_null() : json_integer(o.rules[0].codec.bound_exp), "delay_ns",
-                     gn_json_count(o.delay_ns), "loss", gn_json_real(o.loss), "corrupt", gn_json_real(o.corrupt),
-                     "seed", gn_json_count(o.seed), "fifo_bytes", gn_json_count(o.fifo_bytes), "duplex", o.duplex,
-                     "transport", o.tcp ? "tcp" : "udp");
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s}", "input", o.input, "model",
+        o.rtl ? "rtl" : "behavioural", "rate_bit_s", gn_json_count(o.rate), "clock_hz", gn_json_count(o.clock_hz),
+        "clock_b_hz", gn_json_count(o.clock_b_hz), "mtu", static_cast<int>(o.host_mtu), "profile",
+        o.bypass ? "none" : gn_profile_name(o.rules[0].codec.profile), "bound_exp",
+        o.bypass ? json_null() : json_integer(o.rules[0].codec.bound_exp), "delay_ns", gn_json_count(o.delay_ns),
+        "loss", gn_json_real(o.loss), "corrupt", gn_json_real(o.corrupt), "seed", gn_json_count(o.seed), "fifo_bytes",
+        gn_json_count(o.fifo_bytes), "duplex", o.duplex, "transport", o.tcp ? "tcp" : "udp");
 }
 
-void print_report(const Outcome &outcome, const gn_sim_nic_options &o, size_t directions)
+void print_report(const Outcome &outcome, const gn_sim_nic_options &o, size_t directions, gn_result_file &file)
 {
-    if (!o.json) {
-        print_table(outcome, o, directions);
-        return;
-    }
+    if (!o.result.json) print_table(outcome, o, directions);
     json_t *list = json_array(), *nics = json_array();
     for (size_t i = 0; i < directions; i++) json_array_append_new(list, direction_json(outcome.directions[i], o));
     for (size_t i = 0; i < 2; i++)
@@ -274,7 +273,8 @@ void print_report(const Outcome &outcome, const gn_sim_nic_options &o, size_t di
                                               counters_json(outcome.receive[i], receive_registers())));
     json_t *all = json_pack("{s:o, s:o, s:o, s:o}", "environment", gn_json_environment(), "setup", setup_json(o),
                             "directions", list, "nics", nics);
-    if (gn_message wrong = gn_json_print(all, stdout)) throw std::runtime_error(wrong);
+    gn_error error;
+    if (gn_result_write(&file, &o.result, all, stdout, &error)) throw std::runtime_error(error.text);
 }
 
 }  // namespace sim

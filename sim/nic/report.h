@@ -29,7 +29,7 @@ struct Figures {
 
 Figures figures_of(const Direction &direction, const gn_sim_nic_options &options);
 
-// Throws std::runtime_error when it cannot be written.
-void print_report(const Outcome &outcome, const gn_sim_nic_options &options, size_t directions);
+// The table and the JSON, as the options say. Throws std::runtime_error when it cannot be written.
+void print_report(const Outcome &outcome, const gn_sim_nic_options &options, size_t directions, gn_result_file &file);
 
 }  // namespace sim

@@ -53,7 +53,7 @@ void System::build(int i, const Traffic &traffic, const Tap &tap)
                                                 },
                                                 failed});
     // From here on the NIC waits for the link: the FIFO has no room for another frame.
-    const size_t fifo_full = o_.fifo_bytes - std::min<size_t>(o_.fifo_bytes / 2, o_.mtu + 128);
+    const size_t fifo_full = o_.fifo_bytes - std::min<size_t>(o_.fifo_bytes / 2, o_.host_mtu + 128);
     node.host = std::make_unique<Host>(
         ("host_" + name).c_str(),
         Host::Setup{traffic, node.pins, clock, out, in, *node.model, o_.pace, o_.pace_rate, fifo_full, failed,
@@ -146,7 +146,7 @@ void System::watch()
     uint64_t moved = 0;
     for (const Direction &d : outcome.directions)
         moved += d.transmit_in.beats + d.transmit_out.beats + d.receive_in.beats + d.receive_out.beats + d.link_frames;
-    const uint64_t now = now_ps(), frame = bytes_ps(link_bytes(o_.mtu + 64), o_.rate);
+    const uint64_t now = now_ps(), frame = bytes_ps(link_bytes(o_.host_mtu + 64), o_.rate);
     if (moved != moved_ || !(nodes_[0].clock->active + nodes_[1].clock->active)) {
         moved_ = moved;
         moved_at_ = now;

@@ -3,12 +3,15 @@
 #pragma once
 
 extern "C" {
-#include "cli.h"
-#include "command.h"
-#include "json.h"
-#include "output.h"
-#include "progress.h"
-#include "sim_nic_options.h"
-#include "table.h"
-#include "values.h"
+#include "tools/files/values.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/codec_options.h"
+#include "tools/kit/command.h"
+#include "tools/kit/json.h"
+#include "tools/kit/output.h"
+#include "tools/kit/progress.h"
+#include "tools/kit/result_options.h"
+#include "tools/kit/table.h"
+#include "tools/kit/units.h"
+#include "tools/sim/nic_options.h"
 }

@@ -99,10 +99,11 @@ static Traffic from_gradients(const gn_sim_nic_options &o)
 {
     float *values = nullptr;
     size_t count = 0;
-    if (gn_message wrong = gn_values_load(o.input, GN_FORMAT_AUTO, &values, &count)) {
+    gn_error error;
+    if (gn_values_load(o.input, GN_FORMAT_AUTO, &values, &count, &error)) {
         // A file with neither a known name nor known first bytes was perhaps meant to be a capture.
         // There is no --format here.
-        if (!strstr(wrong, "--format")) throw std::runtime_error(wrong);
+        if (!strstr(error.text, "--format")) throw std::runtime_error(error.text);
         throw std::runtime_error(name_of(o) +
                                  ": neither gradients (.npy, .f32, .gn, each also .gz) nor a capture (pcap, pcapng)");
     }
@@ -113,7 +114,7 @@ static Traffic from_gradients(const gn_sim_nic_options &o)
 
     Traffic traffic;
     PacketMaker maker(o.tcp, o.rules[0]);
-    size_t room = o.mtu - maker.headers();
+    size_t room = o.host_mtu - maker.headers();
     if (!o.tcp) room = room / 4 * 4;  // a datagram holds whole values; a segment need not
     if (o.tcp) traffic.frames.push_back({maker.make(nullptr, 0, GN_TCP_SYN), 0});
     Bytes payload;
@@ -150,7 +151,7 @@ static Bytes framed(int link_type, const uint8_t *bytes, size_t length)
 static void check_frame(const gn_sim_nic_options &o, size_t number, const pcap_pkthdr &header, const Bytes &frame)
 {
     const size_t offset = gn_frame_ethernet_offset(frame.data(), frame.size());
-    const size_t most = (offset ? offset : ETHERNET_HEADER_BYTES + VLAN_TAG) + o.mtu;
+    const size_t most = (offset ? offset : ETHERNET_HEADER_BYTES + VLAN_TAG) + o.host_mtu;
     if (header.caplen < header.len)
         refuse(o, number,
                "was captured with " + std::to_string(header.caplen) + " of its " + std::to_string(header.len) +
@@ -158,11 +159,12 @@ static void check_frame(const gn_sim_nic_options &o, size_t number, const pcap_p
     if (frame.size() < ETHERNET_HEADER_BYTES)
         refuse(o, number, "has " + std::to_string(frame.size()) + " bytes, less than an Ethernet header");
     if (frame.size() > most)
-        refuse(o, number,
-               "has " + std::to_string(frame.size()) + " bytes, more than --mtu " + std::to_string(o.mtu) +
-                   " allows: give a larger --mtu (a second VLAN tag counts); large segments cannot be sent: capture "
-                   "behind the NIC, or with "
-                   "offloads off");
+        refuse(
+            o, number,
+            "has " + std::to_string(frame.size()) + " bytes, more than --host-mtu " + std::to_string(o.host_mtu) +
+                " allows: give a larger --host-mtu (a second VLAN tag counts); large segments cannot be sent: capture "
+                "behind the NIC, or with "
+                "offloads off");
 }
 
 // The file is closed with the capture.
@@ -190,7 +192,7 @@ static Traffic from_capture(const gn_sim_nic_options &o, FILE *file)
         const uint64_t stamp =
             (static_cast<uint64_t>(header->ts.tv_sec) * 1000000000u + static_cast<uint64_t>(header->ts.tv_usec));
         if (traffic.frames.empty()) first = stamp;
-        if (o.pace == GN_PACE_STAMPS && stamp > first + LONGEST_NS)
+        if (o.pace == GN_SIM_PACE_STAMPS && stamp > first + LONGEST_NS)
             refuse(o, traffic.frames.size() + 1, "comes more than 100 days after the first");
         const uint64_t after = stamp > first ? (stamp - first) * 1000 : 0;
         before = std::max(before, after);  // frames keep their order
@@ -227,7 +229,7 @@ Traffic load_traffic(const gn_sim_nic_options &o)
     std::unique_ptr<FILE, int (*)(FILE *)> file(standard ? stdin : fopen(o.input, "rb"), fclose);
     if (!file) throw std::runtime_error(name_of(o) + ": " + strerror(errno));
     const bool capture = is_capture(o, file.get());
-    if (!capture && o.pace == GN_PACE_STAMPS)
+    if (!capture && o.pace == GN_SIM_PACE_STAMPS)
         throw std::runtime_error(name_of(o) + ": is not a capture, so it has no time stamps for --pace stamps");
     if (capture && o.size) throw std::runtime_error(name_of(o) + ": is a capture; --size is for gradients");
     if (capture) return from_capture(o, file.release());

@@ -8,8 +8,8 @@
 #include <zlib.h>
 
 #include "fuzz.h"
-#include "tools/gunzip.h"
-#include "tools/input.h"
+#include "tools/files/gunzip.h"
+#include "tools/files/input.h"
 
 enum { ROOM = 1 << 20 };  // of what is unpacked; more is not looked at
 
@@ -38,14 +38,15 @@ static int unpack(const uint8_t *data, size_t size, uint8_t *plain, size_t *byte
 /// The input in pieces; the last may be shorter. @return as unpack()
 static int read_pieces(gn_input *input, size_t piece, uint8_t *read, size_t *bytes)
 {
+    gn_error error;
     for (*bytes = 0; *bytes + piece <= ROOM;) {
         size_t got;
-        gn_message wrong = gn_input_read(input, read + *bytes, piece, &got);
+        const gn_status wrong = gn_input_read(input, read + *bytes, piece, &got, &error);
         if (got > piece) abort();
         *bytes += got;
         if (wrong) return 0;
         if (got == piece) continue;
-        if (gn_input_read(input, read + *bytes, piece, &got) || got) abort();  // the end stays the end
+        if (gn_input_read(input, read + *bytes, piece, &got, &error) || got) abort();  // the end stays the end
         return 1;
     }
     return -1;
@@ -56,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static uint8_t plain[ROOM], read[ROOM];
     if (!size || size > ROOM / 2) return 0;
     FILE *process = stdin;
+    gn_error error;
     gn_input *input;
     if (!(stdin = fmemopen((void *)(uintptr_t)data, size, "rb"))) abort();
     const bool packed = size >= GN_GUNZIP_MAGIC && gn_gunzip_magic(data);
@@ -65,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         good = unpack(data, size, plain, &expected);
     else
         memcpy(plain, data, size);
-    if (gn_input_open(&input, "-")) abort();
+    if (gn_input_open(&input, "-", &error)) abort();
     const int result = read_pieces(input, 1 + size % 61, read, &bytes);
     if (result >= 0 && good >= 0 && result != good) abort();
     if (result == 1 && good == 1 && (bytes != expected || memcmp(read, plain, bytes) != 0)) abort();

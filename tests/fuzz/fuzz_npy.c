@@ -5,21 +5,22 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "tools/values.h"
+#include "tools/files/values.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!size) return 0;
+    gn_error error;
     gn_input *input;
     gn_values *values;
     FILE *stream = fmemopen((void *)(uintptr_t)data, size, "rb");
-    if (!stream || gn_input_from_stream(&input, stream, "fuzz.npy")) abort();
-    if (gn_values_from_input(&values, input, GN_FORMAT_NPY)) return 0;
+    if (!stream || gn_input_from_stream(&input, stream, "fuzz.npy", &error)) abort();
+    if (gn_values_from_input(&values, input, GN_FORMAT_NPY, &error)) return 0;
     uint64_t count = 0;
     for (;;) {
         float buffer[61];
         size_t got;
-        if (gn_values_read(values, buffer, 61, &got)) break;
+        if (gn_values_read(values, buffer, 61, &got, &error)) break;
         count += got;
         if (got) continue;
         const gn_npy *npy = gn_values_npy(values);

@@ -7,8 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 begin 2 --nic "--loss 1% --duplicate 1% --reorder 1% --delay 500us --jitter 100us --seed 7"
 for cut in fill mtu; do
     testbed_set 1 --cut "$cut" || fail "set --cut"
-    serve 2 -f "$grads" -k 10
-    stream 1 "$(testbed_address 2)" -f "$grads" --tos 0x28 -t 2
+    serve 2 -i "$grads" -k 10
+    stream 1 "$(testbed_address 2)" -i "$grads" --tos 0x28 -t 2
     kill "$testbed_pid"
 done
 for counter in lost duplicated reordered delayed; do expect "$counter" "$(stat_of 1 ".tx.fault.$counter")" -gt 0; done

@@ -13,8 +13,8 @@ for host in 1 2; do
 done
 for cut in fill mtu; do
     testbed_set 1 --cut "$cut" || fail "set --cut"
-    serve 2 -f "$grads" -k 10
-    stream 1 "$(testbed_address 2)" -f "$grads" --tos 0x28 -t 0.5
+    serve 2 -i "$grads" -k 10
+    stream 1 "$(testbed_address 2)" -i "$grads" --tos 0x28 -t 0.5
     kill "$testbed_pid"
 done
 stream_of() { tcpdump -r "$1" -w - 'src host 10.77.0.1' 2>/dev/null | python3 "$here/packets.py"; }

@@ -41,7 +41,7 @@ refused() { # refused STATUS TEXT ARGS
     expect "exit status of set $*" $got -eq "$status"
     grep -q "$text" "$testbed_dir/refusal" || fail "set $*: exit $got: $(cat "$testbed_dir/refusal")"
 }
-refused 2 'is no profile' -p zip
+refused 2 'is not a profile' -p zip
 refused 2 'probability' --loss 2
 refused 1 'does not take the bound' -p paper -k 0
 refused 1 'is not a key' --rule colour=red

@@ -5,10 +5,10 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 begin 4 --rate 200mbit
-for host in 1 2 3 4; do serve "$host" -f "$grads" -k 10; done
+for host in 1 2 3 4; do serve "$host" -i "$grads" -k 10; done
 pids=()
 for host in 1 2 3 4; do
-    stream "$host" "$(testbed_address $((host % 4 + 1)))" -f "$grads" --tos 0x28 -t 2 &
+    stream "$host" "$(testbed_address $((host % 4 + 1)))" -i "$grads" --tos 0x28 -t 2 &
     pids+=($!)
 done
 for pid in "${pids[@]}"; do wait "$pid" || fail "a stream of the ring failed"; done

@@ -18,8 +18,8 @@ compared() {
 marked() {
     local before_tx before_rx
     before_tx=$(compared 1 tx) before_rx=$(compared 2 rx)
-    serve 2 -f "$grads" -k "$2"
-    stream 1 "$1" -f "$grads" --tos 0x28 -t 2
+    serve 2 -i "$grads" -k "$2"
+    stream 1 "$1" -i "$grads" --tos 0x28 -t 2
     kill "$testbed_pid"
     expect "packets compared on transmit" "$(compared 1 tx)" -gt $((before_tx + 100))
     expect "packets compared on receive" "$(compared 2 rx)" -gt $((before_rx + 100))
@@ -28,8 +28,8 @@ marked() {
 for overlay in 4 6; do
     address=$(testbed_address 2 "$overlay")
     marked "$address" 10
-    serve 2 -f "$testbed_dir/random.f32"
-    stream 1 "$address" -f "$testbed_dir/random.f32" -t 1
+    serve 2 -i "$testbed_dir/random.f32"
+    stream 1 "$address" -i "$testbed_dir/random.f32" -t 1
     kill "$testbed_pid"
     testbed_run 1 ping -"$overlay" -c 3 -i 0.1 -q "$address" >/dev/null || fail "ping"
     testbed_run 1 ping -"$overlay" -c 2 -i 0.1 -s 1300 -Q 0x28 -q "$address" >/dev/null || fail "marked ping"
@@ -57,8 +57,8 @@ testbed_nic_stop 1
 expect "exit status" "$testbed_status" -eq 0
 testbed_nic_start 1 "--engine model --rate 20mbit" || fail "the NIC did not start again"
 before=$(compared 2 rx)
-serve 2 -f "$grads" -k 10
-stream 1 "$(testbed_address 2 6)" -f "$grads" --tos 0x28 -t 2
+serve 2 -i "$grads" -k 10
+stream 1 "$(testbed_address 2 6)" -i "$grads" --tos 0x28 -t 2
 kill "$testbed_pid"
 expect "packets compared, filled" "$(compared 2 rx)" -gt $((before + 50))
 testbed_nic_stop 2

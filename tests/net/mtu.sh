@@ -7,8 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 for underlay in 4 6; do
     begin 2 --underlay "$underlay"
-    serve 2 -f "$grads" -k 10
-    stream 1 "$(testbed_address 2)" -f "$grads" --tos 0x28 -t 2 &
+    serve 2 -i "$grads" -k 10
+    stream 1 "$(testbed_address 2)" -i "$grads" --tos 0x28 -t 2 &
     sleep 0.6
     for host in 1 2; do
         ip -n "$(testbed_netns $host)" link set wire0 mtu 1300 || fail "mtu"
@@ -16,8 +16,8 @@ for underlay in 4 6; do
     done
     wait $! || fail "the stream during which the MTU was lowered"
     for overlay in 4 6; do
-        stream 1 "$(testbed_address 2 $overlay)" -f "$grads" -t 0.5
-        stream 1 "$(testbed_address 2 $overlay)" -f "$grads" --tos 0x28 -t 0.5
+        stream 1 "$(testbed_address 2 $overlay)" -i "$grads" -t 0.5
+        stream 1 "$(testbed_address 2 $overlay)" -i "$grads" --tos 0x28 -t 0.5
     done
     "$gradnic" nic status -c "$(testbed_control 1)" --json | jq -e '.wire_mtu == 1300' >/dev/null || fail "the MTU was not followed"
     expect "warnings" "$(grep -c 'MTU is now 1300, not 1500' "$testbed_dir/nic1.log")" -eq 1

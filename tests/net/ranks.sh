@@ -8,7 +8,7 @@ ranks_start() {
     local i
     ranks_pid=()
     for ((i = 1; i <= testbed_count; i++)); do
-        testbed_start "$i" "$testbed_gradnic" "${ranks_command[@]}" --rank $((i - 1)) --size "$testbed_count" \
+        testbed_start "$i" "$testbed_gradnic" "${ranks_command[@]}" --rank $((i - 1)) --world-size "$testbed_count" \
             --rendezvous "tcp://$(testbed_address 1):5000" "$@" >"$testbed_dir/rank$((i - 1)).out" 2>"$testbed_dir/rank$((i - 1)).err"
         ranks_pid+=("$testbed_pid")
     done

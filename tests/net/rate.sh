@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 begin 2 --nic "--rate 20mbit"
 measure() { # Mbit/s * 100 that host 1 puts on the wire while a stream runs
     local first second from to
-    stream 1 "$(testbed_address 2)" -f "$grads" "$@" -t 2.5 &
+    stream 1 "$(testbed_address 2)" -i "$grads" "$@" -t 2.5 &
     sleep 0.7
     first=$(stat_of 1 .tx.wire.bytes) from=${EPOCHREALTIME/./}
     sleep 1.5

@@ -5,8 +5,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 begin 2 --rate 200mbit
-serve 2 -f "$grads" -k 10
-stream 1 "$(testbed_address 2)" -f "$grads" --tos 0x28 -t 6 &
+serve 2 -i "$grads" -k 10
+stream 1 "$(testbed_address 2)" -i "$grads" --tos 0x28 -t 6 &
 flow=$!
 sleep 1
 for what in "1 TERM" "2 TERM" "1 KILL" "2 KILL"; do

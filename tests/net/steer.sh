@@ -23,13 +23,13 @@ for host in 1 2; do [ "$how" != mark ] || set_marks $host || fail "no firewall m
 for version in 4 6; do
     address=$(testbed_link_address 2 $version)
     before=$(stat_of 1 .tx.host.bytes)
-    serve 2 -f "$grads"
-    stream 1 "$address" -f "$grads" -t 1
+    serve 2 -i "$grads"
+    stream 1 "$address" -i "$grads" -t 1
     kill "$testbed_pid"
     expect "bytes of unmarked traffic in the NIC (IPv$version)" "$(stat_of 1 .tx.host.bytes)" -lt $((before + 10000))
     before=$(stat_of 1 .tx.rules[0].values)
-    serve 2 -f "$grads" -k 10
-    stream 1 "$address" -f "$grads" --tos 0x28 -t 1
+    serve 2 -i "$grads" -k 10
+    stream 1 "$address" -i "$grads" --tos 0x28 -t 1
     kill "$testbed_pid"
     expect "values compressed (IPv$version)" "$(stat_of 1 .tx.rules[0].values)" -gt $((before + 100000))
     expect "policy rules and routes (IPv$version)" "$(steered 1 $version | tr '\n' ' ')" = "1 1 "

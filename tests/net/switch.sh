@@ -5,7 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/switch_lib.sh"
 
 begin 4 --rate 200mbit
-switch_start --shards 2 --drop 1% --duplicate in:0.5% --reorder out:1% --seed 7
+switch_start --shards 2 --loss 1% --duplicate in:0.5% --reorder out:1% --seed 7
 rounds=3
 [ "${GN_LONG:-0}" = 0 ] || rounds=30
 for format in 0 1 2; do

@@ -8,7 +8,7 @@ seconds=6
 [ "${GN_LONG:-0}" = 0 ] || seconds=60
 job=(count 200000 slots 128 rounds 2)
 begin 5 --rate 20mbit
-switch_start --udp 9000 --streams 4
+switch_start --udp 9000 --channels 4
 workers 1 alone 2 "${job[@]}"
 workers_good alone
 before=$(result alone-0 mb_per_s)

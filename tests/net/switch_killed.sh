@@ -19,7 +19,7 @@ told() {
 client_of() { pgrep -f "switch_client $switch_address 7777 $1 $2 " | tail -n 1; } # NAME RANK
 
 begin 4
-switch_start --streams 16
+switch_start --channels 16
 workers 1 killed 4 "${long_job[@]}"
 until_running killed
 sleep 0.3
@@ -28,7 +28,7 @@ wait "$switch_pid" 2>/dev/null
 told killed none "switch $switch_address:7777"
 
 # It comes back at the same place; nothing of before is in the way.
-switch_start --streams 16
+switch_start --channels 16
 workers 1 again 4 rounds 3
 workers_good again
 
@@ -42,7 +42,7 @@ until_running silent
 kill -s STOP "$(client_of silent 1)"
 sleep 1
 switch_ask status >"$testbed_dir/status" || fail "no status"
-grep -q 'waits since .* for rank 1 (10.78.0.2:' "$testbed_dir/status" || fail "status does not say that rank 1 is waited for: $(cat "$testbed_dir/status")"
+grep -q 'has waited .* for rank 1 (10.78.0.2:' "$testbed_dir/status" || fail "status does not say that rank 1 is waited for: $(cat "$testbed_dir/status")"
 [ "$(switch_ask status --json | jq '[.jobs[].waiting[].waits_for[].rank] | unique == [1]')" = true ] || fail "someone else is waited for"
 kill -s CONT "$(client_of silent 1)"
 switch_ask end silent || fail "switch end"

@@ -7,11 +7,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/switch_lib.sh"
 rounds=2
 [ "${GN_LONG:-0}" = 0 ] || rounds=20
 begin 4 --rate 200mbit
-testbed_start 0 "$testbed_gradnic" switch --role ps -l "$switch_address:7778" -c "$testbed_dir/ps.sock" --drop 1% >"$testbed_dir/ps.log" 2>&1
+testbed_start 0 "$testbed_gradnic" switch --role ps -l "$switch_address:7778" -c "$testbed_dir/ps.sock" --loss 1% >"$testbed_dir/ps.log" 2>&1
 ps_pid=$testbed_pid
 for ((i = 0; i < 100; i++)); do "$testbed_gradnic" switch status -c "$testbed_dir/ps.sock" >/dev/null 2>&1 && break; sleep 0.05; done
 for mode in shared preemptive; do
-    switch_start --mode "$mode" --ps "$switch_address:7778" --slots 64 --windows 2048 --drop 1%
+    switch_start --mode "$mode" --ps "$switch_address:7778" --slots 64 --windows 2048 --loss 1%
     [ "$(switch_ask status --json | jq -r .mode)" = "$mode" ] || fail "mode"
     workers 1 "low-$mode" 4 format 2 channels 2 slots 64 count 150000 rounds $rounds priority 10
     low=("${pids[@]}")

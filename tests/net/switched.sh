@@ -40,8 +40,8 @@ result() { jq -r ".results[2] | $1" "$testbed_dir/rank0.out"; }
 
 test_sums() {
     begin 4 --no-nic
-    start_switch 0 7900 --drop 1%
-    sum "int32" --switch-streams 2
+    start_switch 0 7900 --loss 1%
+    sum "int32" --switch-channels 2
     expect "packets sent again" "$(result '.resent_packets | floor')" -gt 5
     sum "dense" -p dense --input "$grads" --in-place
     expect "bytes up, of 1 MiB" "$(result '.sent_bytes | floor')" -lt 500000
@@ -59,8 +59,8 @@ test_sums() {
 test_mode() {
     begin 4 --no-nic
     start_switch 4 7901 --role ps
-    start_switch 0 7900 --mode "$1" --slots 32 --windows 512 --ps "$switch" --drop 1%
-    sum "$1, int32" --switch-streams 2
+    start_switch 0 7900 --mode "$1" --slots 32 --windows 512 --ps "$switch" --loss 1%
+    sum "$1, int32" --switch-channels 2
     sum "$1, dense" -p dense --input "$grads" --in-place
     expect "chunks that came in parts" "$(counter 7901 ps.merged)" -gt 100
 }
@@ -73,7 +73,7 @@ sum_below() {
     shift 2
     for ((i = 1; i <= 4; i++)); do
         at=$((i < 3 ? 1 : 2))
-        testbed_start "$i" "$gradnic" bench allreduce --rank $((i - 1)) --size 4 --rendezvous "tcp://$(testbed_address 1):5000" -b 1M -e 1M -n 2 -w 0 --json \
+        testbed_start "$i" "$gradnic" bench allreduce --rank $((i - 1)) --world-size 4 --rendezvous "tcp://$(testbed_address 1):5000" -b 1M -e 1M -n 2 -w 0 --json \
             --algorithm switch --switch "$(testbed_address $((2 * at - 1))):$ports$at" "$@" >"$testbed_dir/rank$((i - 1)).out" 2>"$testbed_dir/rank$((i - 1)).err"
         ranks_pid[i - 1]=$testbed_pid
     done
@@ -87,10 +87,10 @@ test_tree() {
     local root i
     begin 4 --no-nic
     start_switch 4 7913 --role ps
-    start_switch 0 7910 --mode preemptive --slots 32 --windows 512 --ps "$switch" --drop 1%
+    start_switch 0 7910 --mode preemptive --slots 32 --windows 512 --ps "$switch" --loss 1%
     root=$switch
     start_switch 1 7911 --mode preemptive --slots 32 --windows 256 --parent "$root"
-    start_switch 3 7912 --mode shared --slots 32 --windows 512 --parent "$root" --drop 1%
+    start_switch 3 7912 --mode shared --slots 32 --windows 512 --parent "$root" --loss 1%
     sum_below 791 "two leaves that share, int32"
     sum_below 791 "two leaves that share, lattice" -p lattice
     for i in 0 1 2; do
@@ -102,7 +102,7 @@ test_tree() {
     start_switch 0 7900
     root=$switch
     start_switch 1 7901 --parent "$root" --slots 256 --quota 256
-    start_switch 3 7902 --parent "$root" --drop 1%
+    start_switch 3 7902 --parent "$root" --loss 1%
     sum_below 790 "two leaves"
 
     switch=$root
@@ -122,7 +122,7 @@ test_tree() {
 test_nic() {
     local host algorithm
     begin 4 --nic "--rule tos=0x28,proto=udp,profile=dense,k=10,head=32" --switch-nic --bypass
-    start_switch 0 7900 --drop 1%
+    start_switch 0 7900 --loss 1%
     sum "compressed by NICs" -p dense --switch-nic --input "$grads"
     expect "chunks in binary32" "$(result '.fallback_chunks | floor')" -eq 0
     for host in 1 4; do
@@ -131,7 +131,7 @@ test_nic() {
         expect "ratio of NIC $host, percent" "$(stat_of "$host" '.tx.ratio * 100 | floor')" -gt 250
     done
 
-    ranks_command=(train -d "$data" --layers 3 --hidden 32 --steps 6 -q --json "$testbed_dir/train.json" -f -p dense --feedback)
+    ranks_command=(train --data "$data" --layers 3 --hidden 32 --steps 6 -q --json="$testbed_dir/train.json" -f -p dense --feedback)
     for algorithm in "ring --tos 0" "switch --switch $switch" "switch --switch $switch --switch-nic"; do
         # shellcheck disable=SC2086  # words
         ranks_start --algorithm $algorithm

@@ -14,9 +14,9 @@ data=${GN_TEST_DATA:-$here/../data}
 training=(--data "$data" --augment 4 --steps 120 --evaluate-steps 20 --feedback --timeout 20s)
 
 testbed_up 4 --rate 500mbit || exit 1
-"$testbed_gradnic" train "${training[@]}" -N 4 -q --json "$testbed_dir/undisturbed.json"
+"$testbed_gradnic" train "${training[@]}" -N 4 -q --json="$testbed_dir/undisturbed.json"
 ranks_command=(train)
-ranks_start "${training[@]}" --json "$testbed_dir/disturbed.json"
+ranks_start "${training[@]}" --json="$testbed_dir/disturbed.json"
 for ((i = 0; i < 400; i++)); do
     ! grep -Eq '^ +1 +20 ' "$testbed_dir/rank0.out" || break
     sleep 0.05

@@ -13,13 +13,13 @@ for underlay in 4 6; do
         for cut in mtu fill; do
             testbed_set 1 --cut "$cut" || fail "set --cut"
             before=$(stat_of 1 .tx.rules[0].compressed)
-            serve 2 -f "$grads" -k 10
-            stream 1 "$address" -f "$grads" --tos 0x28 -t 1
+            serve 2 -i "$grads" -k 10
+            stream 1 "$address" -i "$grads" --tos 0x28 -t 1
             kill "$testbed_pid"
             expect "compressed packets ($underlay/$overlay/$cut)" "$(stat_of 1 .tx.rules[0].compressed)" -gt $((before + 100))
         done
-        serve 2 -f "$testbed_dir/random.f32"
-        stream 1 "$address" -f "$testbed_dir/random.f32" -t 1
+        serve 2 -i "$testbed_dir/random.f32"
+        stream 1 "$address" -i "$testbed_dir/random.f32" -t 1
         kill "$testbed_pid"
         testbed_run 1 ping -"$overlay" -c 2 -i 0.1 -q "$address" >/dev/null || fail "ping over $underlay/$overlay"
     done
@@ -31,8 +31,8 @@ for underlay in 4 6; do
     expect "ratio" "$(stat_of 1 '.tx.ratio * 100 | floor')" -gt 200
     expect "packets of dense, the default, restored" "$(stat_of 2 .rx.engine.restored_dense)" -gt 400
     testbed_set 1 -p lattice || fail "set -p lattice"
-    serve 2 -f "$grads" -k 10
-    stream 1 "$(testbed_address 2)" -f "$grads" --tos 0x28 -t 1
+    serve 2 -i "$grads" -k 10
+    stream 1 "$(testbed_address 2)" -i "$grads" --tos 0x28 -t 1
     kill "$testbed_pid"
     expect "packets of lattice restored" "$(stat_of 2 .rx.engine.restored_lattice)" -gt 100
     expect "malformed after the change" "$(stat_of 2 .rx.engine.malformed)" -eq 0

@@ -25,8 +25,8 @@ for ((i = 0; i < 100; i++)); do
     kill -0 "$nic" 2>/dev/null || fail "the NIC ended"
     sleep 0.05
 done
-serve 2 -f "$grads" -k 10
-stream 1 10.77.0.2 -f "$grads" --tos 0x28 -t 1
+serve 2 -i "$grads" -k 10
+stream 1 10.77.0.2 -i "$grads" --tos 0x28 -t 1
 kill "$nic"
 wait "$nic" || fail "exit status $?"
 ip -n "$(testbed_netns 2)" link show gnp0 >/dev/null || fail "the persistent device is gone"

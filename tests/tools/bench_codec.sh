@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `gradnic bench codec`: every case that was asked for is there and plausible. (What the figures are is for bench/codec.sh.)
+# `gradnic bench codec`: every wanted case is there and plausible. bench/codec.sh is for the
+# figures themselves.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 file=$DATA/cnn-it30-w0.npy.gz
-"$GRADNIC" bench codec -p all -k 6,10 --kernel all --data all --size all --memory 1M -r 1 --seconds 0 -o all.json "$file" >all.txt
+"$GRADNIC" bench codec -p all -k 6,10 --kernel all --made all --layout all --memory 1M -r 1 --time 0 --json=all.json "$file" >all.txt
 kernels=$(jq '[.results[].kernel] | unique | length' all.json)
 [ "$kernels" -ge 1 ] || fail "no kernel"
 for command in compress ratio "bench codec"; do # --help names them all
@@ -33,24 +34,24 @@ jq -e 'def of(c): map(select(.codec == c))[0].ratio; [.results[] | select(.data 
 jq -e '[.results | group_by([.data, .size, .codec, .k])[] | map(.ratio) | unique | length] | max == 1' all.json >/dev/null || fail "kernels differ"
 jq -e '.environment.cores >= 1 and .files == [$f]' --arg f "$file" all.json >/dev/null || fail "no environment"
 
-"$GRADNIC" bench codec --json --size packet -r 1 --against all --data none "$file" >peers.json
+"$GRADNIC" bench codec --json --layout packet -r 1 --against all --made none "$file" >peers.json
 jq -e '[.results[] | select(.codec == "paper" or .codec == "lattice" or .codec == "dense")] | length == 3' peers.json >/dev/null || fail "peers instead of ours"
 
 "$PYTHON" -c 'import numpy as np; a = np.ones(5000, "<f4"); a[7], a[9] = np.nan, np.inf; np.save("nan.npy", a)'
-"$GRADNIC" bench codec --json --size packet -r 1 --against all --data none nan.npy >nan.json 2>note
+"$GRADNIC" bench codec --json --layout packet -r 1 --against all --made none nan.npy >nan.json 2>note
 [ "$(jq -c '[.results[].codec | select(startswith("zfp"))]' nan.json)" = '[]' ] || fail "zfp of what is not finite"
 ! jq -e '.results[].codec | select(startswith("zfp"))' peers.json >/dev/null || grep -q 'zfp: data not finite, left out' note || fail "nothing is said about zfp"
 rm nan.npy nan.json note
 
-expect 2 "--data none needs a FILE" "$GRADNIC" bench codec --data none
-expect 2 "'huge' is none of: zero, tiny, mixed, raw, 16bit, 32bit, all, none" "$GRADNIC" bench codec --data mixed,32bit,huge
+expect 2 "--made none needs a FILE" "$GRADNIC" bench codec --made none
+expect 2 "'huge' is none of: zero, tiny, mixed, raw, 16bit, 32bit, all, none" "$GRADNIC" bench codec --made mixed,32bit,huge
 expect 2 "kernel 'vax' is not in this build" "$GRADNIC" bench codec --kernel vax
-expect 2 "'huge' is none of: cache, packet, memory, all, none" "$GRADNIC" bench codec --size huge
+expect 2 "'huge' is none of: cache, packet, memory, all, none" "$GRADNIC" bench codec --layout huge
 expect 2 "is outside" "$GRADNIC" bench codec -p paper -k 0
 expect 1 "no-such.npy" "$GRADNIC" bench codec no-such.npy
 cp "$file" own.npy.gz
-expect 1 "own.npy.gz: is the input" "$GRADNIC" bench codec -f -o own.npy.gz own.npy.gz
+expect 1 "own.npy.gz: is the input" "$GRADNIC" bench codec -f --json=own.npy.gz own.npy.gz
 same own.npy.gz "$file"
 rm own.npy.gz
-expect 1 "exists already" "$GRADNIC" bench codec -o all.json --size packet --data zero -r 1
+expect 1 "exists already" "$GRADNIC" bench codec --json=all.json --layout packet --made zero -r 1
 only all.json all.txt peers.json

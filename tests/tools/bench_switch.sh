@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `gradnic bench switch`: every case that was asked for is there, checked and plausible. (What the figures are is for bench/switch.sh.)
+# `gradnic bench switch`: every wanted case is there, checked and plausible. bench/switch.sh is
+# for the figures themselves.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-"$GRADNIC" bench switch --memory 1M -r 1 -o all.json "$DATA"/cnn-it30-w{0,1,2,3}.npy.gz >all.txt
+"$GRADNIC" bench switch --memory 1M -r 1 --json=all.json "$DATA"/cnn-it30-w{0,1,2,3}.npy.gz >all.txt
 # 3 formats, 2 sizes, 4 sizes of packets
 [ "$(jq '.results | length' all.json)" -eq 24 ] || fail "$(jq '.results | length' all.json) results"
 [ "$(grep -cE '^(int32|lattice|dense) ' all.txt)" -eq 24 ] || fail "the table has other lines"
@@ -17,8 +18,8 @@ jq -e 'all(.results[] | select(.format != "int32"); .datagram_bytes < 2 * .packe
 # All kernels make the same results.
 "$GRADNIC" bench switch --memory 1M -r 1 --kernel scalar --json "$DATA"/cnn-it30-w{0,1,2,3}.npy.gz >scalar.json
 [ "$(jq -c '[.results[] | .result_bytes]' all.json)" = "$(jq -c '[.results[] | .result_bytes]' scalar.json)" ] || fail "kernels differ"
-# Made values, other numbers of workers, packets that fill no slot's whole round.
-"$GRADNIC" bench switch --memory 1M -r 1 -w 3 --slots 8 --values 7,100 --size cache -k 6 --formats int32,dense --json >made.json
+# Made values, other numbers of workers, packets that do not fill a whole round of slots.
+"$GRADNIC" bench switch --memory 1M -r 1 --workers 3 --slots 8 --values 7,100 --layout cache -k 6 --formats int32,dense --json >made.json
 jq -e '[.results[] | [.format, .packet_values]] == [["int32", 7], ["int32", 100], ["dense", 7], ["dense", 100]]' made.json >/dev/null || fail "cases"
 jq -e '.environment.cores >= 1 and .k == 6 and .files == []' made.json >/dev/null || fail "no environment"
 
@@ -27,5 +28,5 @@ expect 2 "a power of two" "$GRADNIC" bench switch --slots 12
 expect 2 "2049" "$GRADNIC" bench switch --values 64,2049
 expect 2 "kernel 'vax' is not in this build" "$GRADNIC" bench switch --kernel vax
 expect 1 "no-such.npy" "$GRADNIC" bench switch no-such.npy
-expect 1 "exists already" "$GRADNIC" bench switch -o all.json
+expect 1 "exists already" "$GRADNIC" bench switch --json=all.json
 only all.json all.txt scalar.json made.json

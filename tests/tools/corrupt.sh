@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Damaged .gn files: every byte of the header and a byte in every part of every block flipped, cut at many places, and made
-# longer. Each is refused with status 1, the byte (and the block, where there is one) is named, and no output appears.
+# Corrupt .gn files: every byte of the header is flipped, and a byte in every part of every block.
+# Files are truncated at many places, and made longer. Each is refused with status 1. The error
+# names the byte, and the block if there is one. No output appears.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -58,7 +59,8 @@ PY
 done
 expect 1 "ratio: bad.gn: byte" "$GRADNIC" ratio --against none bad.gn
 
-# dense: streams that no encoder makes, in containers whose sums are right. What is wrong is found by the codec, and named.
+# dense: streams that no encoder makes, in containers with right checksums. The codec finds and
+# names the fault.
 "$PYTHON" - <<'PY'
 import os, struct, subprocess, zlib
 def container(stream, count):

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Wrong usage of --engine: a name that does not exist, an engine that the build lacks, a cut that hardware cannot make.
+# Wrong usage of --engine: an unknown name, an engine that the build lacks, a cut that hardware
+# cannot make.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -10,7 +11,7 @@ expect 2 "--engine warp: this build has model" "$GRADNIC" demo --engine warp
 "$GRADNIC" nic --help | tr -s ' \n' ' ' >help
 if grep -q 'This build has: model, rtl, lockstep' help; then
     for engine in rtl lockstep; do
-        expect 2 "--cut fill: engine $engine takes packets that are cut to the MTU before" "$GRADNIC" "${nic[@]}" --cut fill --engine "$engine"
+        expect 2 "--cut fill: engine $engine needs packets that are cut to the MTU: --cut mtu" "$GRADNIC" "${nic[@]}" --cut fill --engine "$engine"
         expect 2 "--in-process has no NICs" "$GRADNIC" demo --in-process --engine "$engine"
     done
 else

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every subcommand, at every level, has --help, --usage, --version and a man page; unknown ones and unknown options are wrong usage.
+# Every command, at every level, has --help, --usage, --version and a man page. Unknown commands
+# and unknown options are wrong usage.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Examples and columns, which are indented behind the options, stay lines; nothing there was broken by argp; troff is content.
+# Examples and columns behind the options are indented and stay lines. argp breaks none of them,
+# and troff reports nothing.
 check_page() { # PAGE
     sed '1,/^for any corresponding short options\.$/d' help >behind
     ! grep -A1 '^  ' behind | grep -E '^[^ -]' || fail "$1: argp broke an indented line"
@@ -12,9 +14,10 @@ check_page() { # PAGE
         MANWIDTH=80 LC_ALL=C man --warnings -l "$1" >page 2>warnings || fail "man $1"
         [ ! -s warnings ] || fail "$1: $(head -n 3 warnings)"
         sed -n 's/^  //p' behind >wanted
-        # A line is found whatever its indentation.
+        # Finds a line with any indentation. Not in a pipe, because grep -q would end before sed.
+        sed 's/^ *//' page >flat
         while IFS= read -r line; do
-            sed 's/^ *//' page | grep -qxF -- "${line#"${line%%[! ]*}"}" || fail "$1: no line '$line'"
+            grep -qxF -- "${line#"${line%%[! ]*}"}" flat || fail "$1: no line '$line'"
         done <wanted
     fi
 }
@@ -37,11 +40,11 @@ walk() { # COMMAND...
 count=0
 walk
 [ "$count" -gt 4 ] || fail "only $count commands found"
-expect 2 "'nonsense' is no command" "$GRADNIC" nonsense
-expect 2 "'nonsense' is no command" "$GRADNIC" help nonsense
+expect 2 "'nonsense' is not a command" "$GRADNIC" nonsense
+expect 2 "'nonsense' is not a command" "$GRADNIC" help nonsense
 echo "$count commands"
 
-# What could not be written is no success.
+# A failed write is a failure.
 for words in --help --version "ratio --help" "compress --version" "bench --help"; do
     # shellcheck disable=SC2016,SC2086 # bash -c expands the one, $words are words
     expect 1 "standard output: No space left on device" bash -c '"$GRADNIC" "$@" >/dev/full' bash $words

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# What the tests of the program share. Sourced; expects GRADNIC (the program) and SOURCE (the source tree) from ctest.
+# Functions for the tests of the program, to be sourced. ctest sets GRADNIC (the program) and
+# SOURCE (the source tree).
 set -euo pipefail
 : "${GRADNIC:?run this through ctest}" "${SOURCE:?}"
 export PYTHONDONTWRITEBYTECODE=1
@@ -31,7 +32,7 @@ same() {
     cmp "$1" "$2" || fail "$1 and $2 differ"
 }
 
-# Nothing but the named files is in the work folder (temporary files of failed runs would be).
+# The work folder has only the named files, and no temporary files of failed runs.
 only() {
     local found wanted
     found=$(find . -mindepth 1 -printf '%P\n' | sort)

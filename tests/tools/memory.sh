@@ -9,7 +9,8 @@ import os
 import numpy as np
 rng = np.random.default_rng(7)
 piece = (rng.standard_normal(1 << 21) * rng.choice([1e-4, 1e-2, 0.3], 1 << 21)).astype("<f4").tobytes()
-with open("a.f32", "wb") as f:  # 8 MiB of values, 8 MiB of nothing, sixteen times; the rest is a hole
+# 8 MiB of values and 8 MiB of zeros, sixteen times; the rest is a hole
+with open("a.f32", "wb") as f:
     for i in range(16):
         f.write(piece)
         f.seek(len(piece), os.SEEK_CUR)

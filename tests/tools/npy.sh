@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Arrays that NumPy wrote, in every header version, order and shape, through compress and decompress; NumPy reads the result.
+# NumPy's arrays, in every header version, order and shape, through compress and decompress. NumPy
+# reads the result.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -57,7 +58,7 @@ expect 1 "shape 3,3,3 is 27 values; s.gn holds" "$GRADNIC" decompress --shape 3,
 "$GRADNIC" decompress -q --shape "1,$(cat size)" -o shaped.npy s.gn
 "$PYTHON" -c 'import numpy as np; assert np.load("shaped.npy").shape == (1, int(open("size").read()))'
 
-# What is not little-endian binary32 is refused by name.
+# Other types than little-endian binary32 are refused by name.
 "$PYTHON" - <<'PY'
 import numpy as np
 for name, dtype in {"f8": "<f8", "f2": "<f2", "i4": "<i4", "be": ">f4", "c8": "<c8", "bool": "?", "struct": [("a", "<f4")]}.items():

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Real captures through `gradnic pcap`, tx and then rx: what passes is untouched, floats are within the bound, headers come
-# back, every checksum holds, with tcpdump as a witness.
+# Real captures through `gradnic pcap`, tx and then rx. Passed packets are untouched, floats are
+# within the bound, headers come back, and every checksum is right. tcpdump checks them as well.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 captures=$SOURCE/tests/data/captures
@@ -43,13 +43,14 @@ assert rule["ratio"] > 4'
 done
 [ "$(stat -c %s wire-fill.pcap)" -lt "$(stat -c %s wire-mtu.pcap)" ] || fail "fill is not smaller than mtu"
 
-# The same bytes again, through pipes too; a rule that matches nothing changes nothing but the resolution of timestamps.
+# The same bytes again, and through pipes. A rule without matches changes only the resolution of
+# timestamps.
 "$GRADNIC" pcap --direction tx --cut fill -q - - <"$captures/offload.pcap" | cmp - wire-fill.pcap
 "$GRADNIC" pcap --direction tx --rule tos=0x30 -q "$captures/plain.pcap" same.pcap
 tcpdump -nXXttr "$captures/plain.pcap" >one 2>/dev/null
 tcpdump -nXXttr same.pcap >other 2>/dev/null
 cmp one other
-# A VLAN tag makes no difference but four bytes.
+# A VLAN tag adds four bytes and changes nothing else.
 "$PYTHON" -c '
 import struct, sys
 data = open(sys.argv[1], "rb").read()
@@ -73,7 +74,7 @@ def frames(path):
 a, b = list(frames("wire.pcap")), list(frames("vlan-wire.pcap"))
 assert [f[:12] + b"\x81\0\0\5" + f[12:] for f in a] == b'
 
-# What is wrong is said, and leaves no file.
+# Errors are named, and leave no file.
 expect 2 "direction" "$GRADNIC" pcap "$captures/plain.pcap" x.pcap
 expect 2 "--direction: 'up' is neither tx nor rx" "$GRADNIC" pcap --direction up "$captures/plain.pcap" x.pcap
 expect 2 "two files" "$GRADNIC" pcap --direction tx "$captures/plain.pcap"
@@ -104,9 +105,9 @@ open("cooked.pcap", "wb").write(data)'
 expect 1 "link type" "$GRADNIC" pcap --direction tx cooked.pcap x.pcap
 [ ! -e x.pcap ] || fail "a file is left behind"
 
-# Nor does a NIC write its captures over each other, or over its table of peers.
+# A NIC does not write its captures over each other, or over its table of peers.
 echo "10.77.0.2/32=192.0.2.2" >peers
 expect 2 "--pcap-host: peers: is the input" "$GRADNIC" nic -a 10.77.0.1/24 --peers peers --pcap-host peers
 expect 2 "--pcap-wire: ./peers: is the input" "$GRADNIC" nic -a 10.77.0.1/24 --pcap-wire ./peers --peers peers
-expect 2 "--pcap-wire both.pcap: is the capture of --pcap-host" "$GRADNIC" nic -a 10.77.0.1/24 --peers peers --pcap-host both.pcap --pcap-wire both.pcap
+expect 2 "--pcap-wire both.pcap: --pcap-host writes this file" "$GRADNIC" nic -a 10.77.0.1/24 --peers peers --pcap-host both.pcap --pcap-wire both.pcap
 [ "$(cat peers)" = "10.77.0.2/32=192.0.2.2" ] || fail "the table of peers was overwritten"

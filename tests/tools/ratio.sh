@@ -20,7 +20,7 @@ files=(a.npy mlp-it1000-w0.npy.gz cnn-it100-w1.npy.gz zeros.npy empty.npy)
 "$GRADNIC" ratio --json -p all -k 6,10,14 "${files[@]}" >r.json
 "$GRADNIC" ratio --json -p all -k 6,10,14 -j 1 --kernel scalar "${files[@]}" >r1.json
 
-# Threads and kernels change nothing but the kernel's name, to the last digit.
+# Threads and kernels change the kernel's name only: all digits stay.
 strip='del(.environment) | del(.. | .kernel?)'
 jq "$strip" r.json >r.stripped
 jq "$strip" r1.json >r1.stripped
@@ -104,7 +104,8 @@ for values, f in [(load(f["name"]), f) for f in report["files"]] + [(everything,
         assert e["raw"] == int((tags == 3).sum())
 PY
 
-# The table says the same. All profiles are its default; classes stand below it, entropies only beside what has integers.
+# The table has the same figures. All profiles are its default. Classes are below it; entropies
+# are only for profiles with integers.
 near() { # WHAT TABLE JSON
     awk -v a="$2" -v b="$3" 'BEGIN {exit !(a - b < 0.011 && b - a < 0.011)}' || fail "$1: $2 in the table, $3 in JSON"
 }
@@ -124,15 +125,15 @@ near "groups of zeros" "$(awk '$1 == "dense" {share = $3} END {print share}' tab
 "$GRADNIC" ratio -q zeros.npy >other
 ! grep -q '^zfp ' other || grep -qx 'zfp: data not finite, left out' table || fail "nothing is said about zfp"
 
-# Several files: what cannot be read is said and left out, and the status is 1.
+# Several files: one that cannot be read is reported and left out, and the status is 1.
 expect 1 "gradnic ratio: missing.npy: No such file or directory" "$GRADNIC" ratio a.npy missing.npy zeros.npy
 [ "$("$GRADNIC" ratio -q --json --against none missing.npy zeros.npy 2>/dev/null | jq '.files | length')" = 1 ] || fail "the good file is missing"
 expect 2 "can be read only once" "$GRADNIC" ratio - a.npy -
 expect 2 "kernel 'mmx'" "$GRADNIC" ratio --kernel mmx a.npy
-expect 2 "'zip' is no profile; there are paper, lattice, dense, all" "$GRADNIC" ratio -p zip a.npy
-expect 2 "'zip' is no profile; there are paper, lattice, dense, none" "$GRADNIC" train -p zip
+expect 2 "'zip' is not a profile; there are paper, lattice, dense, all" "$GRADNIC" ratio -p zip a.npy
+expect 2 "'zip' is not a profile; there are paper, lattice, dense, none" "$GRADNIC" train -p zip
 expect 2 "no FILE" "$GRADNIC" ratio
 expect 2 "bound 6 is given twice" "$GRADNIC" ratio -k 6,6 a.npy
-expect 2 "'rar' is no compressor known here; there are zstd, lz4, snappy, zlib, zfp, all, none" "$GRADNIC" ratio --against rar a.npy
+expect 2 "'rar' is not a compressor; there are zstd, lz4, snappy, zlib, zfp, all, none" "$GRADNIC" ratio --against rar a.npy
 expect 2 "paper takes bounds from 2^-1 (k = 1)" "$GRADNIC" ratio -k 0 a.npy
 expect 1 "standard output: " bash -c '"$GRADNIC" ratio -q --against none a.npy >/dev/full'

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# gradnic report: a page from results and gradients. What is wrong with either is named, and no half
-# page is left.
+# gradnic report: a page from results and gradients. Errors in either are named, and leave no half
+# page.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-"$GRADNIC" train --data "$SOURCE/tests/data" -N 2 --hidden 16 --steps 4 -q --json train.json
+"$GRADNIC" train --data "$SOURCE/tests/data" -N 2 --hidden 16 --steps 4 -q --json=train.json
 jq -n --slurpfile t train.json '{environment: ($t[0].environment | .cpu = "a <b> & \"c\""), mode: "test", workers: 2, steps: 4, rate_bits: 1e9, parameters: 1,
     notes: ["less < more"],
     runs: [{name: "one <script>", wire_bytes_per_step: 1e6, ratio: 1.5, speedup: 2, train: $t[0]},
@@ -44,7 +44,7 @@ expect 1 "demo.json: is the input" "$GRADNIC" report -f -o demo.json demo.json
 cp "$DATA"/cnn-it100-w0.npy.gz own.npy.gz
 expect 1 "own.npy.gz: is the input" "$GRADNIC" report -f -o own.npy.gz demo.json own.npy.gz
 same own.npy.gz "$DATA"/cnn-it100-w0.npy.gz
-expect 1 "page.html: exists already; -f overwrites it" "$GRADNIC" report -o page.html demo.json
+expect 1 "page.html: exists already; --force overwrites it" "$GRADNIC" report -o page.html demo.json
 
 expect 1 "the page cannot be written: No space left on device" "$GRADNIC" report -f -o /dev/full demo.json
 expect 2 "no result file" "$GRADNIC" report

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2002,SC2016 # a pipe is meant; bash -c expands it
-# compress and decompress: formats, pipes, names, -f, failures that leave nothing behind, exit statuses.
+# compress and decompress: formats, pipes, names, -f, exit statuses, and failures that leave no file.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -11,7 +11,7 @@ rng = np.random.default_rng(2)
 (rng.standard_normal(600001) * rng.choice([1e-4, 1e-2, 1, 90], 600001)).astype("<f4").tofile("a.f32")'
 gzip -k a.f32
 
-# The same values in the same bytes, whatever way they come and go.
+# The same values give the same bytes, with any kind of input and output.
 "$GRADNIC" compress -q a.f32
 "$GRADNIC" compress -q -o packed.gn a.f32.gz               # count known only at the end: header written afterwards
 "$GRADNIC" compress -q - <a.f32 >stdin.gn                  # standard output can be rewound
@@ -79,12 +79,12 @@ cp a.f32.gn plain.gn
 "$GRADNIC" decompress -q plain.gn
 same plain.npy d.npy
 cp a.f32 values
-expect 1 "values: neither its name (.npy, .f32, .gn, each also .gz) nor its first bytes say what it is" "$GRADNIC" compress values
+expect 1 "values: neither its name (.npy, .f32, .gn, each also .gz) nor its first bytes tell the format" "$GRADNIC" compress values
 "$GRADNIC" compress -q --format f32 values
 same values.gn a.f32.gn
 
 # Empty input
-expect 1 "standard input: empty" bash -c '"$GRADNIC" compress - </dev/null'
+expect 1 "standard input: the file is empty" bash -c '"$GRADNIC" compress - </dev/null'
 [ "$("$GRADNIC" compress --format f32 - </dev/null | wc -c)" -eq 40 ] || fail "no values at all"
 : >empty.f32
 "$GRADNIC" compress -q empty.f32
@@ -94,7 +94,7 @@ expect 1 "standard input: empty" bash -c '"$GRADNIC" compress - </dev/null'
 
 # Nothing is overwritten without -f; -f keeps the old file until the new one is complete.
 cp a.f32.gn keep
-expect 1 "gradnic compress: a.f32.gn: exists already; -f overwrites it" "$GRADNIC" compress -k 6 a.f32
+expect 1 "gradnic compress: a.f32.gn: exists already; --force overwrites it" "$GRADNIC" compress -k 6 a.f32
 same a.f32.gn keep
 head -c 1001 a.f32 >cut.f32
 expect 1 "cut.f32: byte 1000: ends within a value (1 of its 4 bytes)" "$GRADNIC" compress -f -o a.f32.gn cut.f32
@@ -108,7 +108,7 @@ expect 1 "b.f32: is the input" bash -c '"$GRADNIC" compress -f -o b.f32 - <b.f32
 expect 1 "plain.gn: is the input" "$GRADNIC" decompress -f --to f32 -o plain.gn plain.gn
 same a.f32 b.f32
 
-# Damaged gzip: the file and the byte are named.
+# Corrupt gzip: the error names the file and the byte.
 "$PYTHON" - <<'PY'
 data = bytearray(open("a.f32.gz", "rb").read())
 open("behind.f32.gz", "wb").write(data + b"junk")
@@ -120,11 +120,11 @@ data[20000:20100] = bytes(100)
 open("middle.f32.gz", "wb").write(data)
 PY
 size=$(stat -c %s a.f32.gz)
-expect 1 "behind.f32.gz: byte $size: what stands here, behind the gzip data, is none" "$GRADNIC" compress behind.f32.gz
-expect 1 "short.f32.gz: byte $((size - 9)): the gzip file is cut short" "$GRADNIC" compress short.f32.gz
+expect 1 "behind.f32.gz: byte $size: the bytes behind the gzip data are not gzip data" "$GRADNIC" compress behind.f32.gz
+expect 1 "short.f32.gz: byte $((size - 9)): the gzip file is truncated" "$GRADNIC" compress short.f32.gz
 expect 1 "plain.f32.gz: byte 0: not a gzip file" "$GRADNIC" compress plain.f32.gz
 expect 1 "sum.f32.gz: byte " "$GRADNIC" compress sum.f32.gz
-expect 1 "gzip data damaged" "$GRADNIC" compress sum.f32.gz
+expect 1 "the gzip data is corrupt" "$GRADNIC" compress sum.f32.gz
 expect 1 "middle.f32.gz: byte " "$GRADNIC" compress middle.f32.gz
 expect 1 "standard input: byte " bash -c '"$GRADNIC" compress - <middle.f32.gz | cat; exit ${PIPESTATUS[0]}'
 
@@ -143,7 +143,7 @@ only a.f32 b.f32
 # Ctrl-C, SIGTERM, a closed pipe
 for signal in INT TERM; do
     mkfifo fifo
-    # A job in the background of a script ignores SIGINT, so a shell that does not has to start it.
+    # A background job of a script ignores SIGINT, so another shell starts it.
     "$PYTHON" -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
         "$GRADNIC" compress -q --format f32 -o out.gn fifo &
     exec 9>fifo
@@ -168,15 +168,15 @@ only a.f32 b.f32
 # Wrong usage is 2.
 expect 2 "no FILE" "$GRADNIC" compress
 expect 2 "one FILE at a time" "$GRADNIC" compress a.f32 b.f32
-expect 2 "'1e-3' is no bound; write it as 2^-10, or 10 for short" "$GRADNIC" compress -k 1e-3 a.f32
+expect 2 "'1e-3' is not a bound; write it as 2^-10, or 10 for short" "$GRADNIC" compress -k 1e-3 a.f32
 expect 2 "dense takes bounds from 2^31 (k = -31) to 2^-31 (k = 31); 2^-64 is outside" "$GRADNIC" compress -k 64 a.f32
-expect 2 "'best' is no profile; there are paper, lattice, dense" "$GRADNIC" compress -p best a.f32
-expect 2 "'-1' is no number" "$GRADNIC" compress -j -1 a.f32
-expect 2 "both want standard output" "$GRADNIC" compress --json -o - a.f32
+expect 2 "'best' is not a profile; there are paper, lattice, dense" "$GRADNIC" compress -p best a.f32
+expect 2 "'-1' is not a number" "$GRADNIC" compress -j -1 a.f32
+expect 2 "would both go to standard output" "$GRADNIC" compress --json -o - a.f32
 expect 2 "x.txt: neither .npy nor .f32; give --to npy or --to f32" "$GRADNIC" decompress -o x.txt a.gn
 expect 2 "--shape is for .npy" "$GRADNIC" decompress --shape 3 -o x.f32 a.gn
 expect 2 "--to takes npy or f32, not 'gn'" "$GRADNIC" decompress --to gn a.gn
-expect 2 "is no command" "$GRADNIC" squeeze
+expect 2 "is not a command" "$GRADNIC" squeeze
 expect 2 "" "$GRADNIC"
 expect 2 "kernel 'mmx' is not in this build, or not for this machine; there are auto, scalar" "$GRADNIC" compress --kernel mmx b.f32
 only a.f32 b.f32

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A parameter server, a root and two leaves that share their slots, with two ranks each: `gradnic switch status` names the rank that does not
-# move, and the ranks are told when one of the switches above does not.
+# A parameter server, a root and two leaves that share their slots, with two ranks each. `gradnic
+# switch status` names the rank that has stopped. The ranks are told when a switch above them has
+# stopped.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -24,19 +25,21 @@ start() {
     fail "$name does not listen: $(cat "$name.log")"
 }
 
-# ranks NAME ARGUMENT...: four of them, rank I's process is rank[I]. Vectors are long: whoever is stopped is so in the middle of one
+# ranks NAME ARGUMENT...: starts four ranks; rank I's process is rank[I]. Vectors are long, so a
+# rank is stopped in the middle of one
 ranks() {
     local name=$1 i
     shift
     for i in 0 1 2 3; do
-        "$GRADNIC" bench allreduce --rank "$i" --size 4 --rendezvous "file://$PWD/$name" -b 64M -e 64M -n 1000 -w 0 -c 0 \
+        "$GRADNIC" bench allreduce --rank "$i" --world-size 4 --rendezvous "file://$PWD/$name" -b 64M -e 64M -n 1000 -w 0 -c 0 \
             --algorithm switch --switch "$host:$((7003 + i / 2))" "$@" >"$name$i.out" 2>"$name$i.err" &
         rank[i]=$!
         pids+=($!)
     done
 }
 
-# at_work NAME ARGUMENT...: the same, and waits until sums are made; ranks make their vectors first, and may have little of a processor
+# at_work NAME ARGUMENT...: the same, and waits until there are sums. Ranks make their vectors
+# first, and may get little CPU time
 at_work() {
     ranks "$@"
     for _ in $(seq 2000); do
@@ -79,7 +82,7 @@ start least 7005 --slots 1 --values 1
 grep -qF "1 slot of 1 value in 1 shard, " least.log || fail "$(cat least.log)"
 kill "${pids[-1]}"
 
-# An end is told from one that was made by force.
+# A normal end is told from a forced one.
 ranks good -b 64K -e 64K -n 50
 for i in 0 1 2 3; do wait "${rank[i]}" || fail "rank $i: $(cat "good$i.err")"; done
 says leaf0 "all have left"
@@ -102,7 +105,7 @@ for i in 0 1 2 3; do
 done
 grep "switch $host:7004" stopped0.err | grep -q "it was ended at the switch" || fail "rank 0 was told: $(cat stopped0.err)"
 
-# Who is silent above is named to all ranks: the leaf tells them before they accuse it.
+# All ranks learn which switch above is silent: the leaf tells them before they accuse it.
 for above in "root:parent switch $host:7002" "ps:parameter server $host:7001"; do
     name=${above%%:*}
     at_work "silent_$name" --timeout 4s
@@ -115,12 +118,12 @@ for above in "root:parent switch $host:7002" "ps:parameter server $host:7001"; d
     kill -s CONT "${!name}"
 done
 
-# Who is deaf answers all the same: it is the one whose part is missing further up.
+# A deaf switch still answers: its part is the one that is missing further up.
 start top 7011
 start hears 7012 --parent "$host:7011"
-start deaf 7013 --parent "$host:7011" --drop 100%
+start deaf 7013 --parent "$host:7011" --loss 100%
 for i in 0 1 2 3; do
-    "$GRADNIC" bench allreduce --rank "$i" --size 4 --rendezvous "file://$PWD/deafness" -b 64K -e 64K --timeout 3s --algorithm switch \
+    "$GRADNIC" bench allreduce --rank "$i" --world-size 4 --rendezvous "file://$PWD/deafness" -b 64K -e 64K --timeout 3s --algorithm switch \
         --switch "$host:$((7012 + i / 2))" >"deaf$i.out" 2>"deaf$i.err" &
     rank[i]=$!
     pids+=($!)

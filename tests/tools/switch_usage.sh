@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What `gradnic switch` is told wrong, or workers about it, ends them with status 2 and a text that names the option.
+# Wrong options of `gradnic switch` and of its workers: status 2, and an error that names the
+# option.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -16,7 +17,7 @@ wrong "--windows 3: fewer than shards (4)" --mode shared --ps 127.0.0.1:9 --slot
 wrong "--quota 65: there are only 64 (--slots)" --slots 64 --quota 65
 wrong "--quota 257: there are only 256 (--windows)" --slots 64 --quota 257 --mode shared --ps 127.0.0.1:9
 wrong "--quota 33: there are only 32 (--windows)" --windows 32 --quota 33 --mode shared --ps 127.0.0.1:9
-wrong "where slots are shared, --ps has to name the parameter server, or --parent" --mode shared
+wrong "shared slots need --ps with the parameter server, or --parent" --mode shared
 wrong "--ps is for the root" --mode preemptive --ps 127.0.0.1:9 --parent 127.0.0.1:10
 wrong "--ps is for --mode shared and preemptive" --ps 127.0.0.1:9
 wrong "--role ps takes no --mode, --ps or --parent" --role ps --mode shared
@@ -30,9 +31,9 @@ wrong "--parent 127.0.0.1:7 is this switch itself, which listens on 127.0.0.1:7"
 wrong "--ps localhost:7 is this switch itself, which listens on 127.0.0.1:7" --mode shared --ps localhost:7
 wrong "--user: no user 'no such' on this host" --user 'no such'
 expect 2 "--user: no user 'no such' on this host" timeout 10 "$GRADNIC" nic --user 'no such'
-wrong "--drop sideways:2%: before the colon there is in (from the workers) or out (to them)" --drop sideways:2%
-wrong "--drop: 'much' is no probability" --drop in:much
-wrong "--drop: 'in:' has no value after the colon" --drop in:
+wrong "--loss sideways:2%: write in (from the workers) or out (to them) before the colon" --loss sideways:2%
+wrong "--loss: 'much' is not a probability" --loss in:much
+wrong "--loss: 'in:' has no value after the colon" --loss in:
 wrong "--jitter: 'out:' has no value after the colon" --jitter out:
 wrong "--delay 1h: at most 10s" --delay 1h
 wrong "--jitter 10001ms: at most 10s" --jitter out:10001ms
@@ -43,7 +44,7 @@ wrong "--quota 65: there are" --reorder-delay 5ms --reorder in:1% --slots 64 --q
 expect 2 "--delay 1h: at most 10s" timeout 10 "$GRADNIC" nic set --delay 1h
 expect 2 "--jitter 1min: at most 10s" timeout 10 "$GRADNIC" nic --jitter 1min
 wrong "--listen 'localhost:7777': give a numeric address" -l localhost:7777
-wrong "'foo' is no option, and no command" foo
+wrong "'foo' is neither an option nor a command" foo
 for address in 127.0.0.1 :7777 host: host:0 host:65536 host:-1 host:7777x ''; do
     for command in "train" "bench allreduce"; do
         # shellcheck disable=SC2086 # words are wanted
@@ -54,7 +55,7 @@ done
 for size in 0 1 4095 2097153 3M; do
     expect 2 "bench allreduce: --segment: $size is outside 4K to 2M" timeout 10 "$GRADNIC" bench allreduce -N 1 --segment "$size"
 done
-# Options that would do nothing are refused, with the name of the one that they go with.
+# Options without effect are refused. The error names the option that they need.
 needless() { # TEXT ARGUMENT...
     local text=$1
     shift
@@ -65,12 +66,12 @@ needless "--aggregator-weights goes with --algorithm worker-aggregator" --aggreg
 needless "--aggregator-weights goes with --algorithm worker-aggregator" --aggregator-weights
 needless "--segment goes with --algorithm ring and worker-aggregator, not with switch" --segment 64K "${switched[@]}"
 needless "--scale-target goes with --scale auto" --scale-target 0 -p dense
-needless "--no-quantise leaves nothing for the profile to do with --algorithm switch" -p dense --no-quantise "${switched[@]}"
-needless "--bound needs another --profile than none" -k 10 -p none
-needless "--bound needs another --profile than none" -p none -k 10 "${switched[@]}"
-expect 2 "--bound needs another --profile than none" timeout 10 "$GRADNIC" train -d "$SOURCE/tests/data" -N 1 -p none -k 10
+needless "with --algorithm switch, --no-quantise is the same as -p none" -p dense --no-quantise "${switched[@]}"
+needless "--bound needs a profile (-p)" -k 10 -p none
+needless "--bound needs a profile (-p)" -p none -k 10 "${switched[@]}"
+expect 2 "--bound needs a profile (-p)" timeout 10 "$GRADNIC" train --data "$SOURCE/tests/data" -N 1 -p none -k 10
 expect 2 "--json or --prometheus, not both" "$GRADNIC" switch stats --json --prometheus
 expect 2 "--json or --prometheus, not both" "$GRADNIC" nic stats --json --prometheus
-# An address of its own, where nobody else listens.
+# An address of this test's own, where nothing else listens.
 expect 1 "nowhere/switch.sock: No such file or directory (-c PATH names another place" \
     timeout 10 "$GRADNIC" switch -l "127.$((RANDOM % 200 + 1)).$((RANDOM % 200)).9" -c "$PWD/not/nowhere/switch.sock" -u "$(id -un)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is different on a terminal: a progress line after a second (bytes, share, rate, time left), gone at the end, and colour;
-# and that none of it appears elsewhere, with -q, or with NO_COLOR.
+# On a terminal there is colour, and a progress line after a second (bytes, share, rate, time
+# left) that is gone at the end. None of it appears elsewhere, with -q, or with NO_COLOR.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 

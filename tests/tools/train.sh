@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# gradnic train as its users run it: it learns, ends with the same bits whatever carries them, says what is wrong, and leaves files that
-# others can read.
+# gradnic train as users run it. It learns, ends with the same bits over any way of exchange,
+# names errors, and leaves files that others can read.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 digits=$SOURCE/tests/data
@@ -11,27 +11,28 @@ holds() { jq -e "$2" "$1" >/dev/null || fail "$2 does not hold in $1: $(jq -c 'd
 weights() { jq -r .weights "$1"; }
 
 # It learns, with four workers and compression on the way.
-"$GRADNIC" "${small[@]}" -N 4 --augment 8 --epochs 2 --feedback --nic in-process --json ring.json >ring.txt
+"$GRADNIC" "${small[@]}" -N 4 --augment 8 --epochs 2 --feedback --nic in-process --json=ring.json >ring.txt
 holds ring.json '.options.profile == "dense" and .options.bound_exp == 10'
 holds ring.json '.accuracy > 0.93 and .replicas_identical and .steps == 270 and (.checkpoints | length) == 2'
 holds ring.json '.checkpoints[1].loss < .checkpoints[0].loss and .checkpoints[1].epoch == 2 and .checkpoints[1].weights == .weights'
 holds ring.json '.parameters == 64*64+64 + 3*(64*64+64) + 64*10+10'
 holds ring.json '(.ranks | length) == 4 and (.ranks | all(.sent_bytes > 0 and .exchange_ms_median > 0 and .nic.ratio > 1))'
-# The NICs' own count: what the workers sent is what was compressed, and every byte of it left in some packet.
+# The NICs' counters: they compressed what the workers sent, and every byte left in some packet.
 holds ring.json '(.ranks | map(.sent_bytes) | add) == .nic.payload_bytes and .nic.wire_bytes > .nic.wire_payload_bytes'
 grep -q '^replicas identical: yes (4 workers, ' ring.txt || fail "$(cat ring.txt)"
 
-# The same bits: again; through the aggregator; overlapped; without any NIC (dense: nothing is left to be lost on the way).
+# The same bits again: through the aggregator, overlapped, and without any NIC. With dense nothing
+# is lost on the way.
 short=("${small[@]}" --augment 2 --steps 30 -q -f)
 dense=(-k 8 --feedback)
-"$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" --nic in-process --json a.json
+"$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" --nic in-process --json=a.json
 for how in '--nic in-process' '--nic in-process --algorithm worker-aggregator' '--nic in-process --overlap' '--nic in-process --mtu 600' '' '--overlap --algorithm worker-aggregator'; do
     # shellcheck disable=SC2086 # words are wanted
-    "$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" $how --json b.json
+    "$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" $how --json=b.json
     [ "$(weights a.json)" = "$(weights b.json)" ] || fail "other weights with '$how'"
 done
-# And with lattice: the same values, hence the same learning, in more bytes.
-"$GRADNIC" "${short[@]}" -N 4 -p lattice "${dense[@]}" --nic in-process --json b.json
+# lattice learns the same, because it has the same values, in more bytes.
+"$GRADNIC" "${short[@]}" -N 4 -p lattice "${dense[@]}" --nic in-process --json=b.json
 [ "$(weights a.json)" = "$(weights b.json)" ] || fail "other weights with lattice"
 holds a.json '.options.profile == "dense"'
 holds b.json '.options.profile == "lattice"'
@@ -40,25 +41,26 @@ for figure in .loss .accuracy '.checkpoints | map([.loss, .accuracy, .weights])'
 done
 jq -es '.[0].nic.wire_payload_bytes * 1.5 < .[1].nic.wire_payload_bytes and .[0].nic.wire_bytes < .[1].nic.wire_bytes' a.json b.json >/dev/null ||
     fail "dense does not send less than lattice: $(jq -c .nic a.json b.json)"
-"$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" --seed 2 --json b.json
+"$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" --seed 2 --json=b.json
 [ "$(weights a.json)" != "$(weights b.json)" ] || fail "the seed changes nothing"
-# Everything else that can be exchanged: replicas stay identical (exit status).
+# All other ways of exchange: the replicas stay identical (exit status).
 for how in '-p dense --nic in-process' '-k 2 --scale auto --nic in-process' '-p paper --nic in-process' '-p paper --feedback --nic in-process' '-p lattice -k 2 --scale auto --feedback --nic in-process' \
     '-p paper --algorithm worker-aggregator --nic in-process' '-p lattice -k -5' '--algorithm worker-aggregator' '--overlap' ''; do
     for ranks in 1 2 3; do
         # shellcheck disable=SC2086
-        "$GRADNIC" "${short[@]}" -N "$ranks" --steps 4 $how --json b.json || fail "-N $ranks $how"
+        "$GRADNIC" "${short[@]}" -N "$ranks" --steps 4 $how --json=b.json || fail "-N $ranks $how"
         holds b.json ".replicas_identical and .options.ranks == $ranks"
     done
 done
 
-# A modelled link takes its time: 12 exchanges of 2 * 3/4 * 71 KiB (times 4 workers) at 4 Mbit/s are at least 2 s.
-"$GRADNIC" "${short[@]}" -N 4 --steps 12 -p none --nic in-process --rate 4mbit --json b.json
+# A modelled link takes time: 12 exchanges of 2 * 3/4 * 71 KiB (times 4 workers) at 4 Mbit/s take
+# at least 2 s.
+"$GRADNIC" "${short[@]}" -N 4 --steps 12 -p none --nic in-process --rate 4mbit --json=b.json
 holds b.json '.exchange_ms_median > 0.9 * (2 * 3/4 * .parameters * 4 * 8 / 4e3) - 270 and .nic.ratio == 1'
 
 # Ranks from the environment, as torchrun sets it.
 for rank in 0 1; do
-    RANK=$rank WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29871 "$GRADNIC" "${short[@]}" "${dense[@]}" --json env.json --dump-gradients env-dump --dump-steps 1 &
+    RANK=$rank WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29871 "$GRADNIC" "${short[@]}" "${dense[@]}" --json=env.json --dump-gradients env-dump --dump-steps 1 &
 done
 wait
 holds env.json '.options.ranks == 2'
@@ -77,31 +79,31 @@ for step in (3, 6):
         assert np.load(f"dump/step{step:05d}-rank0-layer{layer}-bias.npy").shape == shape[:1]
 PY
 "$GRADNIC" ratio --against none dump/*-weight.npy >/dev/null || fail "gradnic ratio cannot read the gradients"
-# What keeps them from being written is said at the start, and once; no step is made.
-expect 1 "exists already; -f overwrites it" "$GRADNIC" "${small[@]}" -N 2 --steps 3 --dump-gradients dump --dump-steps 3 -q
+# If they cannot be written, one error at the start says so, and no step is made.
+expect 1 "exists already; --force overwrites it" "$GRADNIC" "${small[@]}" -N 2 --steps 3 --dump-gradients dump --dump-steps 3 -q
 expect 1 "/dev/null/x: Not a directory" "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gradients /dev/null/x -q
 expect 1 "dump/step00006-rank" "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gradients dump --dump-steps 6 --dump-ranks 2
 "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gradients dump --dump-steps 6 >/dev/null 2>err && fail "files of an earlier run"
 [ "$(wc -l <err)" -eq 1 ] || fail "said more than once: $(cat err)"
 
-# What is wrong is said, once, with the right exit status.
+# Errors are printed once, with the right exit status.
 expect 2 "no data" "$GRADNIC" train
 for place in meet tcp://host tcp://host:0 file://relative; do
-    expect 2 "--rendezvous: rendezvous '$place': want " "$GRADNIC" "${small[@]}" --rank 0 --size 2 --rendezvous "$place"
+    expect 2 "--rendezvous: rendezvous '$place': want " "$GRADNIC" "${small[@]}" --rank 0 --world-size 2 --rendezvous "$place"
 done
-expect 2 "no ranks: -N 4 starts four here; else --rank and --size" env -u RANK "$GRADNIC" "${small[@]}" --size 2
-expect 2 "--momentum: '2' is no number from 0 to 1" "$GRADNIC" "${small[@]}" --momentum 2
+expect 2 "no ranks: -N 4 starts four here; else --rank and --world-size" env -u RANK "$GRADNIC" "${small[@]}" --world-size 2
+expect 2 "--momentum: '2' is not a number from 0 to 1" "$GRADNIC" "${small[@]}" --momentum 2
 expect 2 "--feedback needs a profile" "$GRADNIC" "${small[@]}" -p none --feedback
 expect 2 "--scale needs a profile" "$GRADNIC" "${small[@]}" -p none --scale auto
 expect 2 "--bound: paper takes bounds from" "$GRADNIC" "${small[@]}" -p paper -k 0
-expect 2 "--tos: '0x29' is no type of service" "$GRADNIC" "${small[@]}" --tos 0x29
+expect 2 "--tos: '0x29' is not a type of service" "$GRADNIC" "${small[@]}" --tos 0x29
 expect 2 "-N starts all ranks itself" "$GRADNIC" "${small[@]}" -N 2 --rank 1
 expect 2 "--rate needs --nic in-process" "$GRADNIC" "${small[@]}" --rate 1gbit
 expect 1 "nowhere: no file matches *train*images*" "$GRADNIC" train --data nowhere -N 4
 expect 1 "a step of 100 workers takes 2500 images, there are 1500" "$GRADNIC" "${small[@]}" -N 100
-expect 1 "ring.json: exists already; -f overwrites it" "$GRADNIC" "${small[@]}" -N 2 --steps 1 -q --json ring.json
+expect 1 "ring.json: exists already; --force overwrites it" "$GRADNIC" "${small[@]}" -N 2 --steps 1 -q --json=ring.json
 mkdir bad && cp "$digits"/digits-* bad/
-expect 1 "bad/digits-test-labels-idx1-ubyte.gz: is the input" "$GRADNIC" train --data bad -N 2 -f --json bad/digits-test-labels-idx1-ubyte.gz
+expect 1 "bad/digits-test-labels-idx1-ubyte.gz: is the input" "$GRADNIC" train --data bad -N 2 -f --json=bad/digits-test-labels-idx1-ubyte.gz
 same bad/digits-test-labels-idx1-ubyte.gz "$digits"/digits-test-labels-idx1-ubyte.gz
 gzip -d bad/digits-test-labels* && printf '\377' | dd of=bad/digits-test-labels-idx1-ubyte bs=1 seek=8 conv=notrunc status=none
 expect 1 "digits-test-labels-idx1-ubyte: label 0 is 255, expected less than 10 (--classes)" "$GRADNIC" train --data bad -N 4
@@ -109,10 +111,10 @@ expect 1 "digits-test-labels-idx1-ubyte: label 0 is 255, expected less than 10 (
 truncate -s 300 bad/digits-test-labels-idx1-ubyte
 expect 1 "292 bytes of elements where the header announces 297" "$GRADNIC" train --data bad -N 1
 
-# Ranks that were started differently find out before they train.
+# Ranks with different options notice before they train.
 for seed in 1 2; do
     got=0
-    "$GRADNIC" "${short[@]}" --seed "$seed" --rank $((seed - 1)) --size 2 --rendezvous "file://$work/meet" >out.$seed 2>err.$seed || echo $? >status.$seed &
+    "$GRADNIC" "${short[@]}" --seed "$seed" --rank $((seed - 1)) --world-size 2 --rendezvous "file://$work/meet" >out.$seed 2>err.$seed || echo $? >status.$seed &
 done
 wait
 [ "$(cat status.1 status.2)" = "$(printf '1\n1')" ] || fail "ranks with other seeds trained together"

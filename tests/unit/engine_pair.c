@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine_pair.h"
+#include "net/error.h"
 
 #include <string.h>
 

@@ -24,6 +24,13 @@ __attribute__((constructor)) static void suite_patience(void)
         if (!(condition)) ck_abort_msg(__VA_ARGS__);                                                                   \
     } while (0)
 
+/// A call that fills `gn_error error` fails, with these words.
+#define ck_assert_fails(call, words)                                                                                   \
+    do {                                                                                                               \
+        ck_assert_int_ne(call, GN_OK);                                                                                 \
+        ck_assert_str_eq(error.text, words);                                                                           \
+    } while (0)
+
 /// Runs and frees a suite. @return the program's exit status
 static inline int suite_run(Suite *suite)
 {

@@ -7,33 +7,36 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "json.h"
-#include "output.h"
-#include "progress.h"
 #include "suite.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/codec_options.h"
+#include "tools/kit/json.h"
+#include "tools/kit/output.h"
+#include "tools/kit/units.h"
+
+static gn_error error;  // of the last failure
 
 START_TEST(bounds)
 {
     int k = 99;
-    ck_assert_ptr_null(gn_parse_bound("10", &k));
+    ck_assert_int_eq(gn_parse_bound("10", &k, &error), GN_OK);
     ck_assert_int_eq(k, 10);
-    ck_assert_ptr_null(gn_parse_bound("2^-6", &k));
+    ck_assert_int_eq(gn_parse_bound("2^-6", &k, &error), GN_OK);
     ck_assert_int_eq(k, 6);
-    ck_assert_ptr_null(gn_parse_bound("2^3", &k));
+    ck_assert_int_eq(gn_parse_bound("2^3", &k, &error), GN_OK);
     ck_assert_int_eq(k, -3);
-    ck_assert_ptr_null(gn_parse_bound("-31", &k));
+    ck_assert_int_eq(gn_parse_bound("-31", &k, &error), GN_OK);
     ck_assert_int_eq(k, -31);
     static const char *const bad[] = {"",     "x",   "2^",  "2^-",         "10x", "2^-1.5", "0.001",
                                       "1e-3", "127", "-32", "99999999999", " 10", "+3"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         k = 77;
-        ck_assert_ptr_nonnull(gn_parse_bound(bad[i], &k));
+        ck_assert_int_ne(gn_parse_bound(bad[i], &k, &error), GN_OK);
         ck_assert_int_eq(k, 77);
     }
-    ck_assert_str_eq(gn_parse_bound("1e-3", &k), "'1e-3' is no bound; write it as 2^-10, or 10 for short");
-    ck_assert_str_eq(gn_parse_bound("2^-127", &k),
-                     "bound 2^-127 is outside what any profile takes, 2^31 (k = -31) to 2^-126 (k = 126)");
+    ck_assert_fails(gn_parse_bound("1e-3", &k, &error), "'1e-3' is not a bound; write it as 2^-10, or 10 for short");
+    ck_assert_fails(gn_parse_bound("2^-127", &k, &error),
+                    "bound 2^-127 is outside of every profile's range, 2^31 (k = -31) to 2^-126 (k = 126)");
 }
 END_TEST
 
@@ -41,73 +44,80 @@ START_TEST(bound_lists)
 {
     int k[3];
     size_t n = 0;
-    ck_assert_ptr_null(gn_parse_bounds("6,8,2^-10", k, 3, &n));
+    ck_assert_int_eq(gn_parse_bounds("6,8,2^-10", k, 3, &n, &error), GN_OK);
     ck_assert_uint_eq(n, 3);
     ck_assert(k[0] == 6 && k[1] == 8 && k[2] == 10);
-    ck_assert_ptr_null(gn_parse_bounds("14", k, 3, &n));
+    ck_assert_int_eq(gn_parse_bounds("14", k, 3, &n, &error), GN_OK);
     ck_assert_uint_eq(n, 1);
-    ck_assert_ptr_nonnull(gn_parse_bounds("6,,8", k, 3, &n));
-    ck_assert_ptr_nonnull(gn_parse_bounds("6,", k, 3, &n));
-    ck_assert_ptr_nonnull(gn_parse_bounds("", k, 3, &n));
-    ck_assert_ptr_nonnull(gn_parse_bounds("1,2,3,4", k, 3, &n));
-    ck_assert_str_eq(gn_parse_bounds("6,2^-6", k, 3, &n), "bound 2^-6 is given twice");
+    ck_assert_int_ne(gn_parse_bounds("6,,8", k, 3, &n, &error), GN_OK);
+    ck_assert_int_ne(gn_parse_bounds("6,", k, 3, &n, &error), GN_OK);
+    ck_assert_int_ne(gn_parse_bounds("", k, 3, &n, &error), GN_OK);
+    ck_assert_int_ne(gn_parse_bounds("1,2,3,4", k, 3, &n, &error), GN_OK);
+    ck_assert_fails(gn_parse_bounds("6,2^-6", k, 3, &n, &error), "bound 2^-6 is given twice");
 }
 END_TEST
 
 START_TEST(numbers_with_units)
 {
     uint64_t n = 0;
-    ck_assert_ptr_null(gn_parse_size("25M", &n));
+    ck_assert_int_eq(gn_parse_size("25M", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 25u << 20);
-    ck_assert_ptr_null(gn_parse_size("4k", &n));
+    ck_assert_int_eq(gn_parse_size("4k", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 4096);
-    ck_assert_ptr_null(gn_parse_size("1GiB", &n));
+    ck_assert_int_eq(gn_parse_size("1GiB", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 1u << 30);
-    ck_assert_ptr_null(gn_parse_size("123", &n));
+    ck_assert_int_eq(gn_parse_size("123", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 123);
-    ck_assert_ptr_null(gn_parse_rate("200mbit", &n));
+    ck_assert_int_eq(gn_parse_rate("200mbit", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 200000000);
-    ck_assert_ptr_null(gn_parse_rate("1.5gbit", &n));
+    ck_assert_int_eq(gn_parse_rate("1.5gbit", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 1500000000);
-    ck_assert_ptr_null(gn_parse_rate("10mbps", &n));
+    ck_assert_int_eq(gn_parse_rate("10mbps", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 80000000);
-    ck_assert_ptr_null(gn_parse_rate("64kibit", &n));
+    ck_assert_int_eq(gn_parse_rate("64kibit", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 65536);
-    ck_assert_ptr_null(gn_parse_frequency("156.25mhz", &n));
+    ck_assert_int_eq(gn_parse_frequency("156.25mhz", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 156250000);
-    ck_assert_ptr_null(gn_parse_frequency("1GHz", &n));
+    ck_assert_int_eq(gn_parse_frequency("1GHz", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 1000000000);
-    ck_assert_ptr_null(gn_parse_duration("10ms", &n));
+    ck_assert_int_eq(gn_parse_duration("10ms", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 10000000);
-    ck_assert_ptr_null(gn_parse_duration("1.5s", &n));
+    ck_assert_int_eq(gn_parse_duration("1.5s", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 1500000000);
-    ck_assert_ptr_null(gn_parse_duration("0", &n));
+    ck_assert_int_eq(gn_parse_duration("0", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 0);
-    ck_assert_ptr_null(gn_parse_duration("2min", &n));
+    ck_assert_int_eq(gn_parse_duration("2min", &n, &error), GN_OK);
     ck_assert_uint_eq(n, 120000000000);
     double p = 0;
-    ck_assert_ptr_null(gn_parse_probability("1%", &p));
+    ck_assert_int_eq(gn_parse_probability("1%", &p, &error), GN_OK);
     ck_assert(fabs(p - 0.01) < 1e-15);
-    ck_assert_ptr_null(gn_parse_probability("0.25", &p));
+    ck_assert_int_eq(gn_parse_probability("0.25", &p, &error), GN_OK);
     ck_assert(p == 0.25);
     static const char *const bad[] = {
         "", "-1", "x", "1..2", "0x10", "inf", "nan", "1q", "1 M", "9999999999999999999999999T", "."};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        ck_assert_ptr_nonnull(gn_parse_size(bad[i], &n));
-        ck_assert_ptr_nonnull(gn_parse_rate(bad[i], &n));
-        ck_assert_ptr_nonnull(gn_parse_frequency(bad[i], &n));
-        ck_assert_ptr_nonnull(gn_parse_duration(bad[i], &n));
-        ck_assert_ptr_nonnull(gn_parse_probability(bad[i], &p));
+        ck_assert_int_ne(gn_parse_size(bad[i], &n, &error), GN_OK);
+        ck_assert_int_ne(gn_parse_rate(bad[i], &n, &error), GN_OK);
+        ck_assert_int_ne(gn_parse_frequency(bad[i], &n, &error), GN_OK);
+        ck_assert_int_ne(gn_parse_duration(bad[i], &n, &error), GN_OK);
+        ck_assert_int_ne(gn_parse_seconds(bad[i], &n, &error), GN_OK);
+        ck_assert_int_ne(gn_parse_probability(bad[i], &p, &error), GN_OK);
     }
-    ck_assert_ptr_nonnull(gn_parse_frequency("100", &n));
-    ck_assert_ptr_nonnull(gn_parse_duration("10", &n));
-    ck_assert_ptr_nonnull(gn_parse_size("1.5M", &n));
-    ck_assert_ptr_nonnull(gn_parse_probability("101%", &p));
-    ck_assert_ptr_null(gn_parse_number("7", 1, 9, &n));
+    ck_assert_int_ne(gn_parse_frequency("100", &n, &error), GN_OK);
+    ck_assert_int_ne(gn_parse_duration("10", &n, &error), GN_OK);
+    ck_assert_int_eq(gn_parse_seconds("10", &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 10000000000);
+    ck_assert_int_eq(gn_parse_seconds("0.5", &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 500000000);
+    ck_assert_int_eq(gn_parse_seconds("500ms", &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 500000000);
+    ck_assert_int_ne(gn_parse_size("1.5M", &n, &error), GN_OK);
+    ck_assert_int_ne(gn_parse_probability("101%", &p, &error), GN_OK);
+    ck_assert_int_eq(gn_parse_number("7", 1, 9, &n, &error), GN_OK);
     ck_assert_uint_eq(n, 7);
-    ck_assert_str_eq(gn_parse_number("12", 1, 9, &n), "12 is outside 1 to 9");
-    ck_assert_str_eq(gn_parse_number("-2", 1, 9, &n), "'-2' is no number");
-    ck_assert_ptr_nonnull(gn_parse_number("99999999999999999999999", 1, 9, &n));
+    ck_assert_fails(gn_parse_number("12", 1, 9, &n, &error), "12 is outside 1 to 9");
+    ck_assert_fails(gn_parse_number("-2", 1, 9, &n, &error), "'-2' is not a number");
+    ck_assert_int_ne(gn_parse_number("99999999999999999999999", 1, 9, &n, &error), GN_OK);
 }
 END_TEST
 
@@ -161,8 +171,8 @@ static void ck_content(const char *path, const char *expected)
 static gn_output *open_and_write(const char *path, bool force, const char *text)
 {
     gn_output *out = NULL;
-    gn_message wrong = gn_output_open(&out, path, force);
-    ck_assert_msg(!wrong, "%s", wrong);
+    gn_status wrong = gn_output_open(&out, path, force, &error);
+    ck_assert_msg(!wrong, "%s", error.text);
     fputs(text, gn_output_stream(out));
     return out;
 }
@@ -173,20 +183,20 @@ START_TEST(output_appears_when_complete)
     gn_output *out = open_and_write("a", false, "one");
     ck_assert(gn_output_seekable(out));
     ck_assert_int_ne(access("a", F_OK), 0);
-    ck_assert_ptr_null(gn_output_commit(out));
+    ck_assert_int_eq(gn_output_commit(out, &error), GN_OK);
     ck_content("a", "one");
-    ck_assert_str_eq(gn_output_open(&out, "a", false), "a: exists already; -f overwrites it");
+    ck_assert_fails(gn_output_open(&out, "a", false, &error), "a: exists already; --force overwrites it");
     ck_content("a", "one");
     gn_output_abort(open_and_write("a", true, "two"));
     ck_content("a", "one");
     ck_assert_int_eq(chmod("a", 0640), 0);
-    ck_assert_ptr_null(gn_output_commit(open_and_write("a", true, "three")));
+    ck_assert_int_eq(gn_output_commit(open_and_write("a", true, "three"), &error), GN_OK);
     ck_content("a", "three");
     struct stat st;
     ck_assert_int_eq(stat("a", &st), 0);
     ck_assert_uint_eq(st.st_mode & 07777, 0640);
-    ck_assert_ptr_nonnull(gn_output_open(&out, "missing/a", false));
-    ck_assert_ptr_nonnull(gn_output_open(&out, "/", true));
+    ck_assert_int_ne(gn_output_open(&out, "missing/a", false, &error), GN_OK);
+    ck_assert_int_ne(gn_output_open(&out, "/", true, &error), GN_OK);
     remove_folder();
 }
 END_TEST
@@ -198,17 +208,17 @@ START_TEST(output_respects_what_came_in_between_and_links)
     FILE *other = fopen("a", "wb");
     fputs("theirs", other);
     fclose(other);
-    ck_assert_ptr_nonnull(gn_output_commit(out));
+    ck_assert_int_ne(gn_output_commit(out, &error), GN_OK);
     ck_content("a", "theirs");
     ck_assert_int_eq(symlink("a", "link"), 0);
-    ck_assert_ptr_null(gn_output_commit(open_and_write("link", true, "through")));
+    ck_assert_int_eq(gn_output_commit(open_and_write("link", true, "through"), &error), GN_OK);
     ck_content("a", "through");
     struct stat st;
     ck_assert_int_eq(lstat("link", &st), 0);
     ck_assert(S_ISLNK(st.st_mode));
-    ck_assert_ptr_null(gn_output_commit(open_and_write("/dev/null", false, "nowhere")));
+    ck_assert_int_eq(gn_output_commit(open_and_write("/dev/null", false, "nowhere"), &error), GN_OK);
     out = open_and_write("/dev/full", false, "no room");
-    ck_assert_str_eq(gn_output_commit(out), "/dev/full: No space left on device");
+    ck_assert_fails(gn_output_commit(out, &error), "/dev/full: No space left on device");
     remove_folder();
 }
 END_TEST
@@ -249,10 +259,10 @@ START_TEST(exit_removes_the_temporary_file)
 }
 END_TEST
 
-START_TEST(messages_may_contain_the_message_before)
+START_TEST(errors_may_contain_the_error_before)
 {
-    gn_message inner = gn_message_format("inner %d", 1);
-    ck_assert_str_eq(gn_message_format("outer: %s", inner), "outer: inner 1");
+    gn_fail(&error, GN_IO, "inner %d", 1);
+    ck_assert_fails(gn_fail(&error, GN_CORRUPT, "outer: %s", error.text), "outer: inner 1");
 }
 END_TEST
 
@@ -267,11 +277,11 @@ START_TEST(json_numbers)
     char *text = NULL;
     size_t length;
     FILE *stream = open_memstream(&text, &length);
-    ck_assert_ptr_null(gn_json_print(json_pack("{s:i,s:f}", "b", 1, "a", 0x1p-10), stream));
+    ck_assert_int_eq(gn_json_print(json_pack("{s:i,s:f}", "b", 1, "a", 0x1p-10), stream, &error), GN_OK);
     fclose(stream);
     ck_assert_str_eq(text, "{\n  \"b\": 1,\n  \"a\": 0.0009765625\n}\n");
     free(text);
-    ck_assert_ptr_nonnull(gn_json_print(NULL, stdout));
+    ck_assert_int_ne(gn_json_print(NULL, stdout, &error), GN_OK);
     json_t *environment = gn_json_environment();
     ck_assert_str_eq(json_string_value(json_object_get(environment, "gradnic")), GRADNIC_VERSION);
     ck_assert(json_integer_value(json_object_get(environment, "cores")) > 0);
@@ -283,5 +293,5 @@ int main(void)
 {
     return RUN_TESTS("cli", bounds, bound_lists, numbers_with_units, human_numbers, output_appears_when_complete,
                      output_respects_what_came_in_between_and_links, a_signal_removes_the_temporary_file,
-                     exit_removes_the_temporary_file, messages_may_contain_the_message_before, json_numbers);
+                     exit_removes_the_temporary_file, errors_may_contain_the_error_before, json_numbers);
 }

@@ -341,6 +341,24 @@ static gn_comm *alone(void)
     return comm;
 }
 
+START_TEST(test_a_configuration_is_judged_before_it_is_used)
+{
+    gn_comm_config config = gn_comm_config_default();
+    config.rendezvous = "file:///no/such/folder/needs/to/be/there";
+    ck_assert_int_eq(gn_comm_config_check(&config), GN_OK);
+    config.rendezvous = "tcp://host";
+    ck_assert_int_eq(gn_comm_config_check(&config), GN_INVALID);
+    ck_assert_ptr_nonnull(strstr(gn_comm_last_error(NULL), "rendezvous 'tcp://host': want "));
+    config.rendezvous = "tcp://host:1";
+    ck_assert_int_eq(gn_comm_config_check(&config), GN_OK);
+    config.timeout_ms = -1;
+    ck_assert_int_eq(gn_comm_config_check(&config), GN_INVALID);
+    ck_assert_ptr_nonnull(strstr(gn_comm_last_error(NULL), "timeout_ms is -1"));
+    ck_assert_int_eq(gn_comm_config_check(NULL), GN_INVALID);
+    ck_assert_str_eq(gn_comm_last_error(NULL), "config is NULL");
+}
+END_TEST
+
 START_TEST(test_null_is_refused)
 {
     gn_comm_config config = gn_comm_config_default();
@@ -402,6 +420,7 @@ int main(void)
     tcase_add_loop_test(running, test_abort_reaches_everyone, 0, 2);
     tcase_add_loop_test(running, test_wrong_arguments_stay_local, 0, 2);
     tcase_add_test(running, test_failure_ahead_waits_for_the_next_call);
+    tcase_add_test(running, test_a_configuration_is_judged_before_it_is_used);
     tcase_add_test(running, test_null_is_refused);
     tcase_add_test(running, test_abort_alone_has_no_address);
     suite_add_tcase(suite, running);

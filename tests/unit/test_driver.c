@@ -11,6 +11,7 @@
 #include "driver/rate.h"
 #include "driver/too_big.h"
 #include "driver/wire.h"
+#include "net/error.h"
 #include "net/fault.h"
 #include "suite.h"
 

@@ -12,6 +12,7 @@
 
 #include "driver/nic_state.h"
 #include "engine_pair.h"
+#include "net/error.h"
 #include "suite.h"
 
 // A model that breaks on purpose, at the broken_at-th packet of a direction.

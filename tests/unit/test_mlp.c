@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/train/augment.h"
+#include "examples/train/mlp.h"
+#include "examples/train/random.h"
+#include "examples/train/sgd.h"
 #include "suite.h"
-#include "train/augment.h"
-#include "train/mlp.h"
-#include "train/random.h"
-#include "train/sgd.h"
 
 static const uint8_t labels[] = {0, 2, 1, 2, 0, 1, 1};
 enum { BATCH = sizeof labels };
@@ -122,8 +122,10 @@ static gn_digits digits;
 
 static void load_digits(void)
 {
-    ck_assert_ptr_null(gn_digits_load(&digits, GN_TEST_DATA "/digits-train-images-idx3-ubyte.gz",
-                                      GN_TEST_DATA "/digits-train-labels-idx1-ubyte.gz", 10));
+    gn_train_error error;
+    ck_assert_int_eq(gn_digits_load(&digits, GN_TEST_DATA "/digits-train-images-idx3-ubyte.gz",
+                                    GN_TEST_DATA "/digits-train-labels-idx1-ubyte.gz", 10, &error),
+                     GN_OK);
 }
 
 static void free_digits(void)

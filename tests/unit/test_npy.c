@@ -6,9 +6,11 @@
 
 #include <zlib.h>
 
-#include "npy.h"
 #include "suite.h"
-#include "values.h"
+#include "tools/files/npy.h"
+#include "tools/files/values.h"
+
+static gn_error error;  // of the last failure
 
 static char file_bytes[65536 + 4096];
 
@@ -25,27 +27,27 @@ static size_t make(unsigned major, const char *dictionary, size_t data)
     return prefix + length + data;
 }
 
-static gn_message open_bytes(gn_values **values, size_t size)
+static gn_status open_bytes(gn_values **values, size_t size)
 {
     gn_input *input = NULL;
     FILE *stream = fmemopen(file_bytes, size ? size : 1, "rb");
     if (!size) fgetc(stream);
     ck_assert_ptr_nonnull(stream);
-    ck_assert_ptr_null(gn_input_from_stream(&input, stream, "x.npy"));
-    return gn_values_from_input(values, input, GN_FORMAT_NPY);
+    ck_assert_int_eq(gn_input_from_stream(&input, stream, "x.npy", &error), GN_OK);
+    return gn_values_from_input(values, input, GN_FORMAT_NPY, &error);
 }
 
 /// Reads to the end; the first message, or NULL with the number of values in `*count`.
-static gn_message read_bytes(size_t size, size_t piece, uint64_t *count)
+static gn_status read_bytes(size_t size, size_t piece, uint64_t *count)
 {
     gn_values *values = NULL;
-    gn_message wrong = open_bytes(&values, size);
+    gn_status wrong = open_bytes(&values, size);
     if (wrong) return wrong;
     float buffer[64];
     *count = 0;
     for (;;) {
         size_t got;
-        wrong = gn_values_read(values, buffer, piece, &got);
+        wrong = gn_values_read(values, buffer, piece, &got, &error);
         if (wrong || !got) break;
         for (size_t i = 0; i < got; i++) {
             uint8_t expected[4];
@@ -78,8 +80,8 @@ START_TEST(headers_that_are_good)
         const size_t size = make(cases[i].major, cases[i].dictionary, cases[i].values * 4);
         for (size_t piece = 1; piece <= 64; piece += 9) {
             uint64_t count = 99;
-            gn_message wrong = read_bytes(size, piece, &count);
-            ck_assert_msg(!wrong, "%s: %s", cases[i].dictionary, wrong);
+            gn_status wrong = read_bytes(size, piece, &count);
+            ck_assert_msg(!wrong, "%s: %s", cases[i].dictionary, error.text);
             ck_assert_uint_eq(count, cases[i].values);
         }
     }
@@ -90,7 +92,7 @@ START_TEST(header_fields)
 {
     gn_values *values = NULL;
     const size_t size = make(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (5, 2), }\n", 40);
-    ck_assert_ptr_null(open_bytes(&values, size));
+    ck_assert_int_eq(open_bytes(&values, size), GN_OK);
     const gn_npy *npy = gn_values_npy(values);
     ck_assert_uint_eq(npy->dimensions, 2);
     ck_assert_uint_eq(npy->shape[0], 5);
@@ -131,13 +133,11 @@ START_TEST(headers_that_are_bad)
         {"{'descr'", "x.npy: byte 18: the header is malformed: ':' expected"},
         {"", "x.npy: byte 10: the header is malformed: '{' expected"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), } x",
-         "x.npy: byte 68: the header is malformed: something behind the dictionary"},
+         "x.npy: byte 68: the header is malformed: something follows the dictionary"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gn_values *values = NULL;
-        gn_message wrong = open_bytes(&values, make(1, cases[i].dictionary, 12));
-        ck_assert_ptr_nonnull(wrong);
-        ck_assert_str_eq(wrong, cases[i].message);
+        ck_assert_fails(open_bytes(&values, make(1, cases[i].dictionary, 12)), cases[i].message);
     }
 }
 END_TEST
@@ -147,18 +147,18 @@ START_TEST(prefixes_that_are_bad)
     static const char *const dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
     gn_values *values = NULL;
     size_t size = make(1, dictionary, 12);
-    for (size_t cut = 0; cut < size - 12; cut++) ck_assert_ptr_nonnull(open_bytes(&values, cut));
+    for (size_t cut = 0; cut < size - 12; cut++) ck_assert_int_ne(open_bytes(&values, cut), GN_OK);
     size = make(4, dictionary, 12);
-    ck_assert_str_eq(open_bytes(&values, size), "x.npy: byte 6: .npy version 4.0 is not known (1.0, 2.0 and 3.0 are)");
+    ck_assert_fails(open_bytes(&values, size), "x.npy: byte 6: .npy version 4.0 is not known (1.0, 2.0 and 3.0 are)");
     size = make(1, dictionary, 12);
     file_bytes[7] = 1;
-    ck_assert_str_eq(open_bytes(&values, size), "x.npy: byte 6: .npy version 1.1 is not known (1.0, 2.0 and 3.0 are)");
+    ck_assert_fails(open_bytes(&values, size), "x.npy: byte 6: .npy version 1.1 is not known (1.0, 2.0 and 3.0 are)");
     size = make(2, dictionary, 12);
     memcpy(file_bytes + 8, "\xff\xff\xff\xff", 4);
-    ck_assert_str_eq(open_bytes(&values, size), "x.npy: byte 8: a header of 4294967295 bytes is longer than 65536");
+    ck_assert_fails(open_bytes(&values, size), "x.npy: byte 8: a header of 4294967295 bytes is longer than 65536");
     size = make(1, dictionary, 12);
     file_bytes[0] = 'x';
-    ck_assert_str_eq(open_bytes(&values, size), "x.npy: byte 0: not a .npy file");
+    ck_assert_fails(open_bytes(&values, size), "x.npy: byte 0: not a .npy file");
 }
 END_TEST
 
@@ -167,14 +167,14 @@ START_TEST(data_that_is_short_or_long)
     static const char *const dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
     uint64_t count;
     for (size_t data = 0; data < 20; data++) {
-        gn_message wrong = read_bytes(make(1, dictionary, data), 2, &count);
-        ck_assert((wrong == NULL) == (data == 12));
+        gn_status wrong = read_bytes(make(1, dictionary, data), 2, &count);
+        ck_assert((wrong == GN_OK) == (data == 12));
     }
-    ck_assert_str_eq(read_bytes(make(1, dictionary, 9), 2, &count), "x.npy: byte 76: ends after 2 of 3 values");
-    ck_assert_str_eq(read_bytes(make(1, dictionary, 16), 8, &count),
-                     "x.npy: byte 79: the file goes on behind the last of its 3 values");
+    ck_assert_fails(read_bytes(make(1, dictionary, 9), 2, &count), "x.npy: byte 76: ends after 2 of 3 values");
+    ck_assert_fails(read_bytes(make(1, dictionary, 16), 8, &count),
+                    "x.npy: byte 79: the file goes on after its 3 values");
     static const char *const scalar = "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }";
-    ck_assert_ptr_nonnull(read_bytes(make(1, scalar, 4), 8, &count));
+    ck_assert_int_ne(read_bytes(make(1, scalar, 4), 8, &count), GN_OK);
 }
 END_TEST
 
@@ -189,11 +189,11 @@ START_TEST(what_is_written_can_be_read)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[] = "/tmp/gradnic-npy-XXXXXX.npy";
         FILE *stream = fdopen(mkstemps(path, 4), "wb");
-        ck_assert_ptr_null(gn_npy_write(stream, in, cases[i].shape, cases[i].dimensions));
+        ck_assert_int_eq(gn_npy_write(stream, in, cases[i].shape, cases[i].dimensions, &error), GN_OK);
         ck_assert_int_eq(fclose(stream), 0);
         float *out = NULL;
         size_t count = 0;
-        ck_assert_ptr_null(gn_values_load(path, GN_FORMAT_AUTO, &out, &count));
+        ck_assert_int_eq(gn_values_load(path, GN_FORMAT_AUTO, &out, &count, &error), GN_OK);
         uint64_t expected = 1;
         for (unsigned d = 0; d < cases[i].dimensions; d++) expected *= cases[i].shape[d];
         ck_assert_uint_eq(count, expected);
@@ -222,7 +222,7 @@ START_TEST(raw_and_packed_files)
     size_t count = 0;
 
     write_file("a.f32", in, sizeof in);
-    ck_assert_ptr_null(gn_values_load("a.f32", GN_FORMAT_AUTO, &out, &count));
+    ck_assert_int_eq(gn_values_load("a.f32", GN_FORMAT_AUTO, &out, &count, &error), GN_OK);
     ck_assert_uint_eq(count, 3000);
     ck_assert_mem_eq(in, out, sizeof in);
     free(out);
@@ -230,7 +230,7 @@ START_TEST(raw_and_packed_files)
     gzFile packed = gzopen("a.f32.gz", "wb");
     ck_assert_int_eq(gzwrite(packed, in, sizeof in), (int)sizeof in);
     gzclose(packed);
-    ck_assert_ptr_null(gn_values_load("a.f32.gz", GN_FORMAT_AUTO, &out, &count));
+    ck_assert_int_eq(gn_values_load("a.f32.gz", GN_FORMAT_AUTO, &out, &count, &error), GN_OK);
     ck_assert_uint_eq(count, 3000);
     ck_assert_mem_eq(in, out, sizeof in);
     free(out);
@@ -240,31 +240,31 @@ START_TEST(raw_and_packed_files)
     const size_t size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     write_file("cut.f32.gz", bytes, size - 20);
-    gn_message wrong = gn_values_load("cut.f32.gz", GN_FORMAT_AUTO, &out, &count);
-    ck_assert_ptr_nonnull(wrong);
-    ck_assert_msg(strstr(wrong, "cut.f32.gz: byte ") && strstr(wrong, "the gzip file is cut short"), "%s", wrong);
+    ck_assert_int_eq(gn_values_load("cut.f32.gz", GN_FORMAT_AUTO, &out, &count, &error), GN_TRUNCATED);
+    ck_assert_msg(strstr(error.text, "cut.f32.gz: byte ") && strstr(error.text, "the gzip file is truncated"), "%s",
+                  error.text);
     bytes[size / 2] ^= 0x55;
     write_file("bad.f32.gz", bytes, size);
-    ck_assert_ptr_nonnull(gn_values_load("bad.f32.gz", GN_FORMAT_AUTO, &out, &count));
+    ck_assert_int_ne(gn_values_load("bad.f32.gz", GN_FORMAT_AUTO, &out, &count, &error), GN_OK);
 
     write_file("plain.f32.gz", in, 4000);
-    ck_assert_str_eq(gn_values_load("plain.f32.gz", GN_FORMAT_AUTO, &out, &count),
-                     "plain.f32.gz: byte 0: not a gzip file, though its name says so");
+    ck_assert_fails(gn_values_load("plain.f32.gz", GN_FORMAT_AUTO, &out, &count, &error),
+                    "plain.f32.gz: byte 0: not a gzip file, though its name says so");
     write_file("odd.f32", in, 4003);
-    ck_assert_str_eq(gn_values_load("odd.f32", GN_FORMAT_AUTO, &out, &count),
-                     "odd.f32: byte 4000: ends within a value (3 of its 4 bytes)");
+    ck_assert_fails(gn_values_load("odd.f32", GN_FORMAT_AUTO, &out, &count, &error),
+                    "odd.f32: byte 4000: ends within a value (3 of its 4 bytes)");
     write_file("what.bin", in, 4000);
-    ck_assert_ptr_nonnull(gn_values_load("what.bin", GN_FORMAT_AUTO, &out, &count));
-    ck_assert_ptr_null(gn_values_load("what.bin", GN_FORMAT_F32, &out, &count));
+    ck_assert_int_ne(gn_values_load("what.bin", GN_FORMAT_AUTO, &out, &count, &error), GN_OK);
+    ck_assert_int_eq(gn_values_load("what.bin", GN_FORMAT_F32, &out, &count, &error), GN_OK);
     ck_assert_uint_eq(count, 1000);
     free(out);
     write_file("empty.f32", in, 0);
-    ck_assert_ptr_null(gn_values_load("empty.f32", GN_FORMAT_AUTO, &out, &count));
+    ck_assert_int_eq(gn_values_load("empty.f32", GN_FORMAT_AUTO, &out, &count, &error), GN_OK);
     ck_assert_uint_eq(count, 0);
     free(out);
-    ck_assert_str_eq(gn_values_load("missing.f32", GN_FORMAT_AUTO, &out, &count),
-                     "missing.f32: No such file or directory");
-    ck_assert_str_eq(gn_values_load(".", GN_FORMAT_F32, &out, &count), ".: Is a directory");
+    ck_assert_fails(gn_values_load("missing.f32", GN_FORMAT_AUTO, &out, &count, &error),
+                    "missing.f32: No such file or directory");
+    ck_assert_fails(gn_values_load(".", GN_FORMAT_F32, &out, &count, &error), ".: Is a directory");
     static const char *const made[] = {"a.f32",        "a.f32.gz", "cut.f32.gz", "bad.f32.gz",
                                        "plain.f32.gz", "odd.f32",  "what.bin",   "empty.f32"};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) unlink(made[i]);
@@ -277,15 +277,15 @@ START_TEST(shapes_on_the_command_line)
 {
     uint64_t shape[GN_NPY_DIMENSIONS], count = 0;
     unsigned dimensions = 0;
-    ck_assert_ptr_null(gn_npy_parse_shape("784,500", shape, &dimensions, &count));
+    ck_assert_int_eq(gn_npy_parse_shape("784,500", shape, &dimensions, &count, &error), GN_OK);
     ck_assert(dimensions == 2 && shape[0] == 784 && shape[1] == 500 && count == 392000);
-    ck_assert_ptr_null(gn_npy_parse_shape("2x3x4", shape, &dimensions, &count));
+    ck_assert_int_eq(gn_npy_parse_shape("2x3x4", shape, &dimensions, &count, &error), GN_OK);
     ck_assert(dimensions == 3 && count == 24);
-    ck_assert_ptr_null(gn_npy_parse_shape("", shape, &dimensions, &count));
+    ck_assert_int_eq(gn_npy_parse_shape("", shape, &dimensions, &count, &error), GN_OK);
     ck_assert(dimensions == 0 && count == 1);
     static const char *const bad[] = {"a", "1,", ",1", "-1", "1,,2", "99999999999999999999", "1;2"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ck_assert_ptr_nonnull(gn_npy_parse_shape(bad[i], shape, &dimensions, &count));
+        ck_assert_int_ne(gn_npy_parse_shape(bad[i], shape, &dimensions, &count, &error), GN_OK);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gradnic report: runs the script that makes the page, and names the page when it is whole.
-#include "../commands.h"
+#include "tools/commands.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -9,8 +9,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "../beside.h"
-#include "../output.h"
+#include "tools/kit/beside.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/output.h"
 
 typedef struct options {
     const char *output;
@@ -30,6 +31,7 @@ static const char doc[] =
 static const struct argp_option table[] = {
     {"output", 'o', "FILE", 0, "the page (default report.html); - is standard output", 0},
     {"force", 'f', 0, 0, "overwrite an existing file", 0},
+    GN_QUIET_OPTION(0),
     {0},
 };
 
@@ -43,6 +45,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'f':
         o->force = true;
         return 0;
+    case 'q':
+        return 0;  // it says nothing but errors
     case ARGP_KEY_ARGS:
         o->inputs = state->argv + state->next;
         o->input_count = state->argc - state->next;
@@ -65,15 +69,16 @@ static bool succeeded(pid_t pid)
 }
 
 /// Runs the script with `page` as its standard output. `*made` says whether it wrote a whole page.
-static gn_message run_script(const options *o, FILE *page, bool *made)
+static gn_status run_script(const options *o, FILE *page, bool *made, gn_error *error)
 {
     char script[PATH_MAX], self[PATH_MAX];
-    gn_message wrong = gn_beside_self(self);
-    if (!wrong)
-        wrong = gn_beside_find("demo-report", "../share/gradnic/demo-report", "../../../scripts/demo-report", script);
-    if (wrong) return wrong;
+    gn_status status = gn_beside_self(self, error);
+    if (!status)
+        status = gn_beside_find("demo-report", "../share/gradnic/demo-report", "../../../scripts/demo-report", script,
+                                error);
+    if (status) return status;
     char **arguments = calloc((size_t)o->input_count + 2, sizeof *arguments);
-    if (!arguments) return "out of memory";
+    if (!arguments) return gn_fail_memory(error);
     arguments[0] = script;
     memcpy(arguments + 1, o->inputs, (size_t)o->input_count * sizeof *arguments);
     setenv("GRADNIC", self, 1);
@@ -81,27 +86,27 @@ static gn_message run_script(const options *o, FILE *page, bool *made)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, fileno(page), STDOUT_FILENO);
     pid_t pid;
-    const int error = posix_spawn(&pid, script, &actions, NULL, arguments, environ);
+    const int failed = posix_spawn(&pid, script, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     free(arguments);
     // The script is there; what is missing is its interpreter.
-    if (error == ENOENT)
-        return gn_message_format("%s: /usr/bin/python3 is missing: install python3-matplotlib", script);
-    if (error) return gn_message_format("%s: %s", script, strerror(error));
+    if (failed == ENOENT)
+        return gn_fail(error, GN_UNSUPPORTED, "%s: /usr/bin/python3 is missing: install python3-matplotlib", script);
+    if (failed) return gn_fail(error, GN_IO, "%s: %s", script, strerror(failed));
     *made = succeeded(pid);
-    return NULL;
+    return GN_OK;
 }
 
-static gn_message report(const options *o, bool *made)
+static gn_status report(const options *o, bool *made, gn_error *error)
 {
-    gn_message wrong = gn_output_check_inputs(o->output, (const char *const *)o->inputs, (size_t)o->input_count);
+    gn_status status = gn_output_check_inputs(o->output, (const char *const *)o->inputs, (size_t)o->input_count, error);
     gn_output *output;
-    if (!wrong) wrong = gn_output_open(&output, o->output, o->force);
-    if (wrong) return wrong;
-    wrong = run_script(o, gn_output_stream(output), made);
-    if (!wrong && *made) return gn_output_commit(output);
+    if (!status) status = gn_output_open(&output, o->output, o->force, error);
+    if (status) return status;
+    status = run_script(o, gn_output_stream(output), made, error);
+    if (!status && *made) return gn_output_commit(output, error);
     gn_output_abort(output);
-    return wrong;
+    return status;
 }
 
 int gn_command_report(int argc, char **argv)
@@ -109,7 +114,8 @@ int gn_command_report(int argc, char **argv)
     options o = {.output = "report.html"};
     bool made = false;
     argp_parse(&(const struct argp){table, parse, "DEMO.json [GRADIENT...]", doc, 0, 0, 0}, argc, argv, 0, 0, &o);
-    gn_message wrong = report(&o, &made);
-    if (wrong) gn_cli_error(argv[0], "%s", wrong);
-    return made && !wrong ? GN_EXIT_OK : GN_EXIT_FAILED;
+    gn_error error;
+    const gn_status status = report(&o, &made, &error);
+    if (status) gn_cli_error(argv[0], "%s", error.text);
+    return made && !status ? GN_EXIT_OK : GN_EXIT_FAILED;
 }

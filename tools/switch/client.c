@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic switch status, jobs, stats, end: what a running switch says of itself and its jobs.
+// gradnic switch status, jobs, stats, end: ask a running switch, or end one of its jobs.
 #include <argp.h>
 #include <string.h>
 
-#include "cli.h"
-#include "daemon_client.h"
 #include "switch.h"
-#include "table.h"
+#include "tools/kit/daemon_client.h"
+#include "tools/kit/table.h"
+#include "tools/kit/units.h"
 
 typedef struct client {
     gn_daemon_options options;
     const char *job;
-    bool takes_job;  ///< the command has a job's name as argument
+    bool takes_job;  ///< the command's argument is a job's name
 } client;
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -24,20 +24,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         c->job = arg;
         return 0;
     case ARGP_KEY_END:
-        if (c->takes_job && !c->job) argp_error(state, "the job's name is missing");
+        if (c->takes_job && !c->job) argp_error(state, "the name of a job is needed");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-#define CONTROL                                                                                                        \
-    {                                                                                                                  \
-        "control", 'c', "PATH", 0, "the switch's control socket (default " SWITCH_CONTROL ")", 0                       \
-    }
-static const struct argp_option show_options[] = {CONTROL, GN_DAEMON_JSON_OPTION, {0}};
-static const struct argp_option stats_options[] = {CONTROL, GN_DAEMON_JSON_OPTION, GN_DAEMON_PROMETHEUS_OPTION, {0}};
-static const struct argp_option end_options[] = {CONTROL, {0}};
+#define CONTROL GN_DAEMON_CONTROL_OPTION(GN_SWITCH_CONTROL)
+static const struct argp_option show_options[] = {
+    CONTROL, GN_FORCE_OPTION(0), GN_QUIET_OPTION(0), GN_JSON_OPTION(0), {0}};
+static const struct argp_option stats_options[] = {
+    CONTROL, GN_DAEMON_PROMETHEUS_OPTION, GN_FORCE_OPTION(0), GN_QUIET_OPTION(0), GN_JSON_OPTION(0), {0}};
+static const struct argp_option end_options[] = {CONTROL, GN_QUIET_OPTION(0), {0}};
 
 static const char *text_of(const json_t *object, const char *name)
 {
@@ -75,7 +74,7 @@ static void print_wait(const json_t *wait)
     size_t index;
     json_t *who;
     const json_t *list = json_object_get(wait, "waits_for");
-    printf("  stream %lld slot %lld (chunk %lld) waits since %s for", number_of(wait, "stream"),
+    printf("  channel %lld slot %lld (chunk %lld) has waited %s for", number_of(wait, "stream"),
            number_of(wait, "slot"), number_of(wait, "chunk"), gn_human_duration(seconds_of(wait)).s);
     json_array_foreach(list, index, who)
     {
@@ -107,7 +106,7 @@ static void print_ended(const json_t *answer)
     size_t index;
     json_t *job;
     const json_t *ended = json_object_get(answer, "ended");
-    json_array_foreach(ended, index, job) printf("job '%s' is over since %s: %s\n", text_of(job, "job"),
+    json_array_foreach(ended, index, job) printf("job '%s' ended %s ago: %s\n", text_of(job, "job"),
                                                  gn_human_duration(seconds_of(job)).s, text_of(job, "why"));
 }
 
@@ -115,7 +114,7 @@ static void print_job(const json_t *job)
 {
     size_t index;
     json_t *item;
-    printf("job '%s': %s for %s, %lld of %lld children, %lld slots a stream\n", text_of(job, "job"),
+    printf("job '%s': %s for %s, %lld of %lld children, %lld slots a channel\n", text_of(job, "job"),
            text_of(job, "state"), gn_human_duration(seconds_of(job)).s, number_of(job, "joined"),
            number_of(job, "children"), number_of(job, "slots"));
     if (*text_of(job, "absent")) printf("  %s\n", text_of(job, "absent"));
@@ -123,7 +122,7 @@ static void print_job(const json_t *job)
     const json_t *waiting = json_object_get(job, "waiting");
     json_array_foreach(waiting, index, item) print_wait(item);
     const long long more = number_of(job, "slots_waiting") - (long long)json_array_size(waiting);
-    if (more > 0) printf("  and %lld slots more\n", more);
+    if (more > 0) printf("  and %lld more slots\n", more);
     if (!json_array_size(waiting) && !strcmp(text_of(job, "state"), "running")) puts("  no slot waits");
 }
 
@@ -155,7 +154,7 @@ static void print_jobs(const json_t *answer)
     size_t index;
     json_t *job;
     const json_t *jobs = json_object_get(answer, "jobs");
-    gn_table *table = gn_table_new("<job|<state|for|children|ranks|streams|slots|values|<format");
+    gn_table *table = gn_table_new("<job|<state|for|children|ranks|channels|slots|values|<format");
     json_array_foreach(jobs, index, job)
         gn_table_row(table, "%s|%s|%s|%lld/%lld|%lld|%zu|%lld|%lld|%s", text_of(job, "job"), text_of(job, "state"),
                      gn_human_duration(seconds_of(job)).s, number_of(job, "joined"), number_of(job, "children"),
@@ -169,7 +168,7 @@ static void print_jobs(const json_t *answer)
 static int ask(int argc, char **argv, const char *command, const struct argp *argp, void (*print)(const json_t *))
 {
     char program[64];
-    client c = {.options.control = SWITCH_CONTROL, .takes_job = argp->args_doc != NULL};
+    client c = {.options.control = GN_SWITCH_CONTROL, .takes_job = argp->args_doc != NULL};
     snprintf(program, sizeof program, "gradnic switch %s", command);
     argv[0] = program;
     argp_parse(argp, argc, argv, 0, NULL, &c);
@@ -190,7 +189,7 @@ int gn_command_switch_status(int argc, char **argv)
     static const struct argp argp = {show_options,
                                      parse,
                                      0,
-                                     "How a running switch is set, and which slot waits for which worker since when.",
+                                     "Shows a running switch and its settings, and which slots wait for which workers.",
                                      0,
                                      0,
                                      0};
@@ -199,19 +198,19 @@ int gn_command_switch_status(int argc, char **argv)
 
 int gn_command_switch_jobs(int argc, char **argv)
 {
-    static const struct argp argp = {show_options, parse, 0, "The jobs of a running switch.", 0, 0, 0};
+    static const struct argp argp = {show_options, parse, 0, "Shows the jobs of a running switch.", 0, 0, 0};
     return ask(argc, argv, "jobs", &argp, print_jobs);
 }
 
 int gn_command_switch_stats(int argc, char **argv)
 {
-    static const struct argp argp = {stats_options, parse, 0, "Every counter of a running switch.", 0, 0, 0};
+    static const struct argp argp = {stats_options, parse, 0, "Shows every counter of a running switch.", 0, 0, 0};
     return ask(argc, argv, "stats", &argp, NULL);
 }
 
 int gn_command_switch_end(int argc, char **argv)
 {
-    static const struct argp argp = {end_options, parse, "JOB", "Ends a job of a running switch: its workers are told.",
-                                     0,           0,     0};
+    static const struct argp argp = {
+        end_options, parse, "JOB", "Ends a job of a running switch, and tells its workers.", 0, 0, 0};
     return ask(argc, argv, "end", &argp, NULL);
 }

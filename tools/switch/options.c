@@ -3,15 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "nic_fault.h"
-#include "option_values.h"
 #include "switch.h"
+#include "tools/kit/fault_options.h"
+#include "tools/kit/old_names.h"
+#include "tools/kit/option_values.h"
+#include "tools/kit/units.h"
 
 enum {
     KEY_UDP = 256,
     KEY_SHARDS,
-    KEY_STREAMS,
+    KEY_CHANNELS,
     KEY_SLOTS,
     KEY_VALUES,
     KEY_QUOTA,
@@ -23,57 +24,64 @@ enum {
     KEY_MODE,
     KEY_WINDOWS,
     KEY_PS,
-    KEY_ROLE
+    KEY_ROLE,
+    OLD_STREAMS,
+    OLD_DROP,
 };
 
 static const struct argp_option options[] = {
     {0, 0, 0, 0, "Where:", 1},
     {"listen", 'l', "ADDRESS[:PORT]", 0,
-     "TCP endpoint where workers ask for their jobs (numeric; default any IPv4 address, port 7777; [::]:7777: any of "
-     "IPv4 and IPv6); their packets go to UDP ports at "
-     "the same "
-     "address",
+     "where this switch listens: the TCP endpoint where workers ask for their jobs, numeric; [::]:7777 is any address "
+     "of IPv4 and IPv6. Packets go to UDP ports at the same address (default any IPv4 address, port 7777)",
      1},
-    {"udp", KEY_UDP, "PORT", 0, "first of the UDP ports, one for each stream (default: any that are free)", 1},
-    {"parent", KEY_PARENT, "HOST:PORT", 0, "the switch above this one, which sums what its children have summed", 1},
+    {"udp", KEY_UDP, "PORT", 0, "first of the UDP ports, one for each channel (default any free ports)", 1},
+    {"parent", KEY_PARENT, "HOST:PORT", 0, "the switch above this one; it adds the sums of its children", 1},
     {"place", KEY_PLACE, "BIT/CHILDREN", 0,
-     "this switch's place at the parent, for all jobs (default: as its children say)", 1},
+     "this switch's place at the parent, for all jobs (default as its children say)", 1},
     {0, 0, 0, 0, "Memory and threads:", 2},
     {"mode", KEY_MODE, "MODE", 0,
-     "how jobs have slots: partitioned (each its own; default), shared (one array, first come first served), "
-     "preemptive (the chunk of "
-     "higher priority stays); the latter two need --ps, or a --parent in one of these modes",
+     "how jobs get slots: partitioned (each job its own), shared (one array, first come first served), preemptive "
+     "(the chunk of higher priority stays); shared and preemptive need --ps, or a --parent in one of these modes "
+     "(default partitioned)",
      2},
-    {"ps", KEY_PS, "HOST:PORT", 0, "the parameter server that sums what finds no slot", 2},
-    {"role", KEY_ROLE, "ROLE", 0, "switch (default), or ps: to be a parameter server for switches", 2},
+    {"ps", KEY_PS, "HOST:PORT", 0, "the parameter server; it adds chunks that find no slot", 2},
+    {"role", KEY_ROLE, "ROLE", 0, "switch, or ps: a parameter server for switches (default switch)", 2},
     {"windows", KEY_WINDOWS, "NUMBER", 0,
-     "where slots are shared: chunks of all jobs that may be under way (default four times the slots)", 2},
+     "with shared slots: most chunks of all jobs under way (default four times the slots)", 2},
     {"shards", KEY_SHARDS, "NUMBER", 0, "threads, each with slots of its own (default 1)", 2},
-    {"streams", KEY_STREAMS, "NUMBER", 0, "most streams of jobs at a time in each shard, 1 to 64 (default 16)", 2},
-    {"slots", KEY_SLOTS, "NUMBER", 0, "slots of all shards together; parameter server: chunks under way (default 8192)",
-     2},
-    {"values", KEY_VALUES, "NUMBER", 0, "values of a slot, the most of a packet (default 2048)", 2},
+    {"channels", KEY_CHANNELS, "NUMBER", 0, "most channels in each shard, 1 to 64 (default 16)", 2},
+    GN_OLD_NAME("streams", OLD_STREAMS, "NUMBER"),
+    {"slots", KEY_SLOTS, "NUMBER", 0,
+     "slots of the switch, of all shards together; parameter server: chunks under way (default 8192)", 2},
+    {"values", KEY_VALUES, "NUMBER", 0, "most values of a packet, and of a slot (default 2048)", 2},
     {"quota", KEY_QUOTA, "SLOTS", 0,
-     "most slots of one job, where they are shared most chunks under way (default a quarter of all)", 2},
-    {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of each stream (default 8M)", 2},
-    {"no-offload", KEY_NO_OFFLOAD, 0, 0, "one datagram at a time between kernel and switch", 2},
+     "most slots of one job; with shared slots, most chunks under way (default a quarter of all)", 2},
+    {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of each channel's UDP socket (default 8M)", 2},
+    {"no-offload", KEY_NO_OFFLOAD, 0, 0, "one packet at a time between kernel and switch", 2},
     {"join-timeout", KEY_JOIN_TIMEOUT, "TIME", 0, "how long a job waits for all its workers (default 60s)", 2},
     {0, 0, 0, 0,
      "Bad links. Each may be given for one direction, in:1% (from the workers) or out:1% (to them), or for both, 1%:",
      3},
-    {"drop", NIC_FAULT_LOSS, "P", 0, "lose packets with this probability (1%, 0.01)", 3},
-    {"duplicate", NIC_FAULT_DUPLICATE, "P", 0, "pass packets twice", 3},
-    {"reorder", NIC_FAULT_REORDER, "P", 0, "hold packets back, so that later ones overtake them", 3},
-    {"reorder-delay", NIC_FAULT_REORDER_DELAY, "TIME", 0, "for how long (default 1ms; all times at most 10s)", 3},
-    {"delay", NIC_FAULT_DELAY, "TIME", 0, "delay every packet by this, such as 10ms (default: not at all)", 3},
-    {"jitter", NIC_FAULT_JITTER, "TIME", 0, "by up to this much more or less", 3},
-    {"seed", NIC_FAULT_SEED, "NUMBER", 0, "of the random numbers for all this (default 1)", 3},
+    {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability, as 1% or 0.01 (default 0)", 3},
+    GN_OLD_NAME("drop", OLD_DROP, "P"),
+    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "send packets twice with this probability (default 0)", 3},
+    {"reorder", GN_OPTION_FAULT_REORDER, "P", 0,
+     "hold packets back with this probability, so that later ones overtake them (default 0)", 3},
+    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "how long packets are held back (default 1ms)", 3},
+    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay of the link, as 10ms; times are at most 10s (default 0)", 3},
+    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by how much the delay varies, up or down (default 0)", 3},
+    {"seed", GN_OPTION_FAULT_SEED, "N", 0, "seed of the random numbers (default 1)", 3},
     {0, 0, 0, 0, "Around it:", 4},
-    {"control", 'c', "PATH", 0, "control socket (default " SWITCH_CONTROL "; none: no socket)", 4},
-    {"user", 'u', "NAME", 0, "account to run as once everything is open (default nobody, when started by root)", 4},
-    {"quiet", 'q', 0, 0, "say nothing but errors", 4},
+    {"control", 'c', "PATH", 0, "control socket; none: no socket (default " GN_SWITCH_CONTROL ")", 4},
+    {"user", 'u', "NAME", 0,
+     "user to run as when everything is open (default nobody if root starts it, otherwise the same)", 4},
+    GN_QUIET_OPTION(4),
     {0},
 };
+
+static const gn_old_name old_names[] = {
+    {OLD_STREAMS, KEY_CHANNELS, "--streams", NULL}, {OLD_DROP, GN_OPTION_FAULT_LOSS, "--drop", NULL}, {0}};
 
 static void parse_place(struct argp_state *state, const char *text, gn_switchd_config *config)
 {
@@ -88,53 +96,50 @@ static void parse_place(struct argp_state *state, const char *text, gn_switchd_c
 }
 
 /// "in:1%", "out:1%", "1%".
-static bool parse_fault(int key, char *text, struct argp_state *state, switch_options *o)
+static bool parse_fault(int key, char *text, struct argp_state *state, gn_switch_options *o)
 {
-    if (!text || key < NIC_FAULT_LOSS || key > NIC_FAULT_SEED) return false;
+    if (!text || key < GN_OPTION_FAULT_LOSS || key > GN_OPTION_FAULT_SEED) return false;
     const bool in_only = !strncmp(text, "in:", 3), out_only = !strncmp(text, "out:", 4);
     if (!in_only && !out_only && strchr(text, ':'))
-        argp_error(state, "--%s %s: before the colon there is in (from the workers) or out (to them)",
+        argp_error(state, "--%s %s: write in (from the workers) or out (to them) before the colon",
                    gn_option_name(state, key), text);
     const char *value = text + (in_only ? 3 : out_only ? 4 : 0);
     if (value != text && !*value)
         argp_error(state, "--%s: '%s' has no value after the colon", gn_option_name(state, key), text);
-    if (!out_only) (void)nic_fault_parse(key, value, state, &o->config.in);
-    if (!in_only) (void)nic_fault_parse(key, value, state, &o->config.out);
+    if (!out_only) (void)gn_fault_option_parse(key, value, state, &o->config.in);
+    if (!in_only) (void)gn_fault_option_parse(key, value, state, &o->config.out);
     const unsigned directions = (out_only ? 0 : 1u) | (in_only ? 0 : 2u);
-    if (key == NIC_FAULT_REORDER) o->reorder |= directions;
-    if (key == NIC_FAULT_REORDER_DELAY) o->reorder_delay |= directions;
+    if (key == GN_OPTION_FAULT_REORDER) o->reorder |= directions;
+    if (key == GN_OPTION_FAULT_REORDER_DELAY) o->reorder_delay |= directions;
     return true;
 }
 
 static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switchd_config *config)
 {
-    uint64_t bytes = 0;
     switch (key) {
     case KEY_SHARDS:
-        config->shards = gn_option_unsigned(state, "shards", arg, 1, GN_SWITCHD_SHARDS_MAX);
+        config->shards = gn_option_unsigned(state, key, arg, 1, GN_SWITCHD_SHARDS_MAX);
         return true;
-    case KEY_STREAMS:
-        config->channels = gn_option_unsigned(state, "streams", arg, 1, GN_SWITCH_JOBS_MAX);
+    case KEY_CHANNELS:
+        config->channels = gn_option_unsigned(state, key, arg, 1, GN_SWITCH_JOBS_MAX);
         return true;
     case KEY_SLOTS:
-        config->slots = gn_option_unsigned(state, "slots", arg, 1, 16u * GN_AGG_SLOTS_MAX);
+        config->slots = gn_option_unsigned(state, key, arg, 1, 16u * GN_AGG_SLOTS_MAX);
         return true;
     case KEY_VALUES:
-        config->slot_values = (uint16_t)gn_option_unsigned(state, "values", arg, 1, GN_AGG_VALUES_MAX);
+        config->slot_values = (uint16_t)gn_option_unsigned(state, key, arg, 1, GN_AGG_VALUES_MAX);
         return true;
     case KEY_QUOTA:
-        config->quota = gn_option_unsigned(state, "quota", arg, 1, 16u * GN_AGG_SLOTS_MAX);
+        config->quota = gn_option_unsigned(state, key, arg, 1, 16u * GN_AGG_SLOTS_MAX);
         return true;
     case KEY_BUFFER:
-        gn_option_check(state, "buffer", gn_parse_size(arg, &bytes));
-        if (bytes < 65536 || bytes > 1 << 30) argp_error(state, "--buffer %s: 64K to 1G", arg);
-        config->buffer_bytes = bytes;
+        config->buffer_bytes = gn_option_size(state, key, arg, 64 << 10, 1 << 30);
         return true;
     case KEY_NO_OFFLOAD:
         config->no_offload = true;
         return true;
     case KEY_JOIN_TIMEOUT:
-        gn_option_check(state, "join-timeout", gn_parse_duration(arg, &config->join_timeout_ns));
+        config->join_timeout_ns = gn_option_duration(state, key, arg);
         if (!config->join_timeout_ns) argp_error(state, "--join-timeout %s: more than 0 is needed", arg);
         return true;
     default:
@@ -145,21 +150,18 @@ static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switch
 static bool parse_memory(int key, char *arg, struct argp_state *state, gn_switchd_config *config)
 {
     static const char *const modes[GN_MEMORY_MODES] = {"partitioned", "shared", "preemptive"};
-    unsigned mode = 0;
     switch (key) {
     case KEY_MODE:
-        while (mode < GN_MEMORY_MODES && strcmp(arg, modes[mode]) != 0) mode++;
-        if (mode == GN_MEMORY_MODES) argp_error(state, "--mode %s: partitioned, shared or preemptive is needed", arg);
-        config->mode = (gn_memory_mode)mode;
+        config->mode = (gn_memory_mode)gn_option_word(state, key, arg, modes, GN_MEMORY_MODES);
         return true;
     case KEY_PS:
         config->ps = arg;
         return true;
     case KEY_ROLE:
-        config->role = gn_option_choice(state, "role", arg, "switch", "ps") ? GN_SWITCHD_PS : GN_SWITCHD_SWITCH;
+        config->role = gn_option_choice(state, key, arg, "switch", "ps") ? GN_SWITCHD_PS : GN_SWITCHD_SWITCH;
         return true;
     case KEY_WINDOWS:
-        config->windows = gn_option_unsigned(state, "windows", arg, 1, 64u * GN_AGG_SLOTS_MAX);
+        config->windows = gn_option_unsigned(state, key, arg, 1, 64u * GN_AGG_SLOTS_MAX);
         return true;
     default:
         return false;
@@ -178,11 +180,10 @@ static void check_memory(struct argp_state *state, const gn_switchd_config *conf
     if (config->role == GN_SWITCHD_PS && (shared || config->ps || config->parent))
         argp_error(state, "--role ps takes no --mode, --ps or --parent");
     if (shared && !config->ps && !config->parent)
-        argp_error(
-            state,
-            "where slots are shared, --ps has to name the parameter server, or --parent a switch that shares its");
+        argp_error(state,
+                   "shared slots need --ps with the parameter server, or --parent with a switch that shares its slots");
     if (shared && config->ps && config->parent)
-        argp_error(state, "--ps is for the root: below a --parent that shares its slots there is none");
+        argp_error(state, "--ps is for the root, not for a switch below a --parent that shares its slots");
     if (!shared && config->ps) argp_error(state, "--ps is for --mode shared and preemptive");
     if (!shared && config->windows) argp_error(state, "--windows is for --mode shared and preemptive");
     if (config->quota > gn_switchd_places(config))
@@ -192,7 +193,7 @@ static void check_memory(struct argp_state *state, const gn_switchd_config *conf
     check_above(state, "ps", config->ps);
 }
 
-static void finish(struct argp_state *state, const switch_options *o)
+static void finish(struct argp_state *state, const gn_switch_options *o)
 {
     const gn_switchd_config *config = &o->config;
     if (o->reorder_delay && !(o->reorder & o->reorder_delay))
@@ -203,17 +204,17 @@ static void finish(struct argp_state *state, const switch_options *o)
     if (config->windows && config->windows < config->shards)
         argp_error(state, "--windows %u: fewer than shards (%u)", config->windows, config->shards);
     if (config->udp_first && config->udp_first + config->shards * config->channels > 65536)
-        argp_error(state, "--udp %u: %u ports from there on are needed", config->udp_first,
+        argp_error(state, "--udp %u: %u ports are needed from there on", config->udp_first,
                    config->shards * config->channels);
-    if (config->place_fanin && !config->parent)
-        argp_error(state, "--place says where at the --parent, which is missing");
+    if (config->place_fanin && !config->parent) argp_error(state, "--place needs --parent");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    switch_options *o = state->input;
+    gn_switch_options *o = state->input;
     gn_switchd_config *config = &o->config;
     gn_error error;
+    key = gn_option_current(state, key, old_names);
     if (parse_amount(key, arg, state, config) || parse_memory(key, arg, state, config) ||
         parse_fault(key, arg, state, o))
         return 0;
@@ -222,7 +223,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         if (gn_endpoint_parse(arg, &config->listen, &error)) argp_error(state, "--listen %s", error.text);
         return 0;
     case KEY_UDP:
-        config->udp_first = (uint16_t)gn_option_unsigned(state, "udp", arg, 1, 65535);
+        config->udp_first = (uint16_t)gn_option_unsigned(state, key, arg, 1, 65535);
         return 0;
     case KEY_PARENT:
         config->parent = arg;
@@ -234,31 +235,30 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         config->control = strcmp(arg, "none") != 0 ? arg : NULL;
         return 0;
     case 'u':
-        config->user = gn_option_user(state, "user", arg);
-        return 0;
-    case 'q':
-        o->quiet = true;
+        config->user = gn_option_user(state, key, arg);
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "'%s' is no option, and no command: those are status, jobs, stats and end, and come first",
-                   arg);
+        argp_error(
+            state,
+            "'%s' is neither an option nor a command; the commands are status, jobs, stats and end, and come first",
+            arg);
         return 0;
     case ARGP_KEY_END:
         finish(state, o);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return gn_result_option_parse(key, arg, &o->result) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 
-void switch_options_parse(switch_options *o, int argc, char **argv)
+void gn_switch_options_parse(gn_switch_options *o, int argc, char **argv)
 {
     static const struct argp argp = {
         options,
         parse_option,
         NULL,
-        "The switch in software: adds the gradients that workers stream to it, and sends each of them the sum.\v"
-        "Other commands of a running switch: gradnic switch status, gradnic switch jobs, gradnic switch stats, "
+        "The switch in software. It adds the gradients that workers send to it, and sends each worker the sum.\v"
+        "Commands for a running switch: gradnic switch status, gradnic switch jobs, gradnic switch stats, "
         "gradnic switch end (each with --help).\n\n"
         "Two racks, and a switch above them:\n"
         "  root#  gradnic switch -l 192.0.2.1\n"
@@ -267,15 +267,15 @@ void switch_options_parse(switch_options *o, int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    *o = (switch_options){.config = {.listen.port = GN_PORT_DEFAULT,
-                                     .shards = 1,
-                                     .channels = GN_SWITCHD_CHANNELS,
-                                     .slots = GN_SWITCHD_SLOTS,
-                                     .slot_values = GN_SWITCHD_VALUES,
-                                     .buffer_bytes = GN_SWITCHD_BUFFER,
-                                     .join_timeout_ns = GN_SWITCHD_JOIN_TIMEOUT_S * UINT64_C(1000000000),
-                                     .in.seed = 1,
-                                     .out.seed = 1,
-                                     .control = SWITCH_CONTROL}};
+    *o = (gn_switch_options){.config = {.listen.port = GN_PORT_DEFAULT,
+                                        .shards = 1,
+                                        .channels = GN_SWITCHD_CHANNELS,
+                                        .slots = GN_SWITCHD_SLOTS,
+                                        .slot_values = GN_SWITCHD_VALUES,
+                                        .buffer_bytes = GN_SWITCHD_BUFFER,
+                                        .join_timeout_ns = GN_SWITCHD_JOIN_TIMEOUT_S * UINT64_C(1000000000),
+                                        .in.seed = 1,
+                                        .out.seed = 1,
+                                        .control = GN_SWITCH_CONTROL}};
     argp_parse(&argp, argc, argv, 0, NULL, o);
 }

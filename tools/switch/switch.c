@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic switch: runs the software switch, or asks a running one (client.c).
+// gradnic switch: runs the software switch. client.c asks a running one.
 #include "switch.h"
 
 #include <string.h>
 
-#include "cli.h"
-#include "command.h"
+#include "tools/commands.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/units.h"
 
 static void note(void *program, const char *text)
 {
@@ -17,7 +18,7 @@ static const char *plural(unsigned count)
     return count == 1 ? "" : "s";
 }
 
-static void introduce(const char *program, const switch_options *options, const gn_switchd *daemon)
+static void introduce(const char *program, const gn_switch_options *options, const gn_switchd *daemon)
 {
     char listen[GN_ENDPOINT_TEXT];
     const gn_switchd_config *c = &options->config;
@@ -45,11 +46,11 @@ int gn_command_switch(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof clients / sizeof *clients; i++)
         if (!strcmp(argv[1], clients[i].name)) return clients[i].run(argc - 1, argv + 1);
 
-    switch_options options;
+    gn_switch_options options;
     gn_switchd *daemon = NULL;
     gn_error error = {0};
-    switch_options_parse(&options, argc, argv);
-    if (!options.quiet) {
+    gn_switch_options_parse(&options, argc, argv);
+    if (!options.result.quiet) {
         options.config.log = note;
         options.config.log_context = argv[0];
     }
@@ -58,7 +59,7 @@ int gn_command_switch(int argc, char **argv)
         gn_cli_error(argv[0], "%s", error.text);
         return closed == GN_INVALID ? GN_EXIT_USAGE : GN_EXIT_FAILED;
     }
-    if (!options.quiet) introduce(argv[0], &options, daemon);
+    if (!options.result.quiet) introduce(argv[0], &options, daemon);
     const int failed = gn_switchd_run(daemon, &error);
     if (failed) gn_cli_error(argv[0], "%s", error.text);
     gn_switchd_close(daemon);

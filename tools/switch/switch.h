@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_SWITCH_SWITCH_H
 #define GRADNIC_TOOLS_SWITCH_SWITCH_H
-/// `gradnic switch` and what is asked of a running switch.
+/// `gradnic switch`, and the commands that ask a running switch.
+
+#include <stdbool.h>
 
 #include "switch/daemon/switchd.h"
+#include "tools/kit/result_options.h"
 
-/// Where a switch listens to its users when --control does not say.
-#define SWITCH_CONTROL "/run/gradnic/switch.sock"
+/// The default control socket.
+#define GN_SWITCH_CONTROL "/run/gradnic/switch.sock"
 
-typedef struct switch_options {
+typedef struct gn_switch_options {
     gn_switchd_config config;
-    bool quiet;
+    gn_result_options result;
     unsigned reorder, reorder_delay;  ///< directions that these were given for: 1 in, 2 out
-} switch_options;
+} gn_switch_options;
 
 /// Reads the command line; ends the program on wrong usage.
-void switch_options_parse(switch_options *options, int argc, char **argv);
+void gn_switch_options_parse(gn_switch_options *options, int argc, char **argv);
 
-int gn_command_switch(int argc, char **argv);
 int gn_command_switch_status(int argc, char **argv);
 int gn_command_switch_jobs(int argc, char **argv);
 int gn_command_switch_stats(int argc, char **argv);

@@ -10,22 +10,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../npy.h"
-#include "../output.h"
+#include "tools/files/npy.h"
+#include "tools/kit/output.h"
 
-static gn_message write_tensor(const char *path, const float *values, const uint64_t *shape, unsigned dimensions,
-                               bool force)
+static gn_status write_tensor(const char *path, const float *values, const uint64_t *shape, unsigned dimensions,
+                              bool force, gn_error *error)
 {
     gn_output *output;
-    gn_message wrong = gn_output_open(&output, path, force);
+    gn_status wrong = gn_output_open(&output, path, force, error);
     if (wrong) return wrong;
-    wrong = gn_npy_write(gn_output_stream(output), values, shape, dimensions);
-    if (!wrong) return gn_output_commit(output);
+    wrong = gn_npy_write(gn_output_stream(output), values, shape, dimensions, error);
+    if (!wrong) return gn_output_commit(output, error);
     gn_output_abort(output);
-    return gn_message_format("%s: %s", path, wrong);
+    return gn_fail(error, GN_INVALID, "%s: %s", path, error->text);
 }
 
-/// Whether `name` is one that gn_dump_gradient() would give.
+/// Whether gn_dump_gradient() would write a file of this name.
 static bool would_be_written(const char *name, uint64_t every, unsigned first, unsigned last)
 {
     uint64_t step;
@@ -36,35 +36,36 @@ static bool would_be_written(const char *name, uint64_t every, unsigned first, u
            rank >= first && rank <= last;
 }
 
-gn_message gn_dump_prepare(const char *folder, uint64_t every, unsigned first, unsigned last, bool force)
+gn_status gn_dump_prepare(const char *folder, uint64_t every, unsigned first, unsigned last, bool force,
+                          gn_error *error)
 {
-    if (mkdir(folder, 0777) && errno != EEXIST) return gn_message_format("%s: %s", folder, strerror(errno));
+    if (mkdir(folder, 0777) && errno != EEXIST) return gn_fail(error, GN_IO, "%s: %s", folder, strerror(errno));
     DIR *listing = opendir(folder);
     if (!listing || access(folder, W_OK | X_OK)) {
-        gn_message wrong = gn_message_format("%s: %s", folder, strerror(errno));
+        gn_status wrong = gn_fail(error, GN_IO, "%s: %s", folder, strerror(errno));
         if (listing) closedir(listing);
         return wrong;
     }
-    gn_message wrong = NULL;
+    gn_status wrong = GN_OK;
     for (const struct dirent *entry; !force && !wrong && (entry = readdir(listing));)
         if (would_be_written(entry->d_name, every, first, last))
-            wrong = gn_message_format("%s/%s: exists already; -f overwrites it", folder, entry->d_name);
+            wrong = gn_fail(error, GN_INVALID, "%s/%s: exists already; --force overwrites it", folder, entry->d_name);
     closedir(listing);
     return wrong;
 }
 
-gn_message gn_dump_gradient(const gn_mlp *mlp, const char *folder, uint64_t step, int rank, bool force)
+gn_status gn_dump_gradient(const gn_mlp *mlp, const char *folder, uint64_t step, int rank, bool force, gn_error *error)
 {
-    gn_message wrong = NULL;
+    gn_status wrong = GN_OK;
     for (unsigned l = 0; l < mlp->layers && !wrong; l++) {
         char path[PATH_MAX];
         const uint64_t in = mlp->width[l], out = mlp->width[l + 1];
         const float *weight = mlp->gradient + mlp->offset[l];
         snprintf(path, sizeof path, "%s/step%05" PRIu64 "-rank%d-layer%u-weight.npy", folder, step, rank, l + 1);
-        wrong = write_tensor(path, weight, (const uint64_t[]){out, in}, 2, force);
+        wrong = write_tensor(path, weight, (const uint64_t[]){out, in}, 2, force, error);
         if (wrong) break;
         snprintf(path, sizeof path, "%s/step%05" PRIu64 "-rank%d-layer%u-bias.npy", folder, step, rank, l + 1);
-        wrong = write_tensor(path, weight + in * out, &out, 1, force);
+        wrong = write_tensor(path, weight + in * out, &out, 1, force, error);
     }
     return wrong;
 }

@@ -5,11 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../option_values.h"
-#include "mlp.h"
+#include "examples/train/mlp.h"
+#include "tools/kit/option_values.h"
+#include "tools/kit/units.h"
 
 enum {
-    OPT_TRAIN_IMAGES = 0x100,
+    OPT_DATA = 0x100,
+    OPT_TRAIN_IMAGES,
     OPT_TRAIN_LABELS,
     OPT_TEST_IMAGES,
     OPT_TEST_LABELS,
@@ -35,83 +37,84 @@ enum {
     OPT_DUMP,
     OPT_DUMP_STEPS,
     OPT_DUMP_RANKS,
-    OPT_JSON,
 };
 
 static const char doc[] =
-    "Trains a digit classifier with data-parallel workers: each computes the gradient of its own batch, gradnic's "
-    "collectives "
-    "average them, every worker makes the same update.\v"
+    "Trains a digit classifier with data-parallel workers. Each computes the gradient of its own batch, gradnic's "
+    "collectives average the gradients, and every worker makes the same update.\v"
     "The defaults are those of the network \"HDC\" of INCEPTIONN (MICRO 2018): five fully connected layers, 500 hidden "
-    "units, batches "
-    "of 25 per worker, learning rate 0.1 divided by 5 every 2000 steps, momentum 0.9, weight decay 0.00005.\n\n"
-    "Ranks come from -N (all on this machine), or from --rank, --size and --rendezvous, or from RANK, WORLD_SIZE, "
-    "MASTER_ADDR and "
-    "MASTER_PORT as torchrun sets them. Where there is no `gradnic nic` on the way, --nic in-process passes all "
-    "gradients "
-    "through the same packet transform inside of the workers.\n\n"
+    "units, batches of 25 per worker, learning rate 0.1 divided by 5 every 2000 steps, momentum 0.9, weight decay "
+    "0.00005.\n\n"
+    "Ranks come from -N (all on this machine), or from --rank, --world-size and --rendezvous, or from RANK, "
+    "WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them. Without a `gradnic nic` on the way, --nic "
+    "in-process passes all gradients through the same packet transform inside of the workers.\n\n"
     "Exit status: 0 done and all replicas identical, 1 failed, 2 wrong usage.\n\n"
     "Example:\n"
-    "  gradnic train -d tests/data -N 4 --augment 24 -p dense --nic in-process";
+    "  gradnic train --data tests/data -N 4 --augment 24 -p dense --nic in-process";
 
 static const struct argp_option table[] = {
     {0, 0, 0, 0, "Data:", 1},
-    {"data", 'd', "DIR", 0,
+    {"data", OPT_DATA, "DIR", 0,
      "folder with MNIST's four files (*train*images*, *train*labels*, *t10k* or *test*), .gz or not", 0},
+    GN_OLD_LETTER('d', "DIR"),
     {"train-images", OPT_TRAIN_IMAGES, "FILE", 0, "the four files one by one", 0},
     {"train-labels", OPT_TRAIN_LABELS, "FILE", 0, 0, 0},
     {"test-images", OPT_TEST_IMAGES, "FILE", 0, 0, 0},
     {"test-labels", OPT_TEST_LABELS, "FILE", 0, 0, 0},
-    {"classes", OPT_CLASSES, "N", 0, "labels are 0 to N - 1 (10)", 0},
-    {"augment", OPT_AUGMENT, "COPIES", 0, "shifted, rotated and scaled copies of each training image (0)", 0},
+    {"classes", OPT_CLASSES, "N", 0, "labels are 0 to N - 1 (default 10)", 0},
+    {"augment", OPT_AUGMENT, "COPIES", 0, "shifted, rotated and scaled copies of each training image (default 0)", 0},
     {0, 0, 0, 0, "Network and optimiser:", 2},
-    {"layers", OPT_LAYERS, "N", 0, "fully connected layers (5)", 0},
-    {"hidden", OPT_HIDDEN, "N", 0, "units of each hidden layer (500)", 0},
-    {"batch", OPT_BATCH, "N", 0, "images per worker and step (25)", 0},
-    {"learning-rate", OPT_LEARNING_RATE, "X", 0, "(0.1)", 0},
-    {"momentum", OPT_MOMENTUM, "X", 0, "(0.9)", 0},
-    {"weight-decay", OPT_DECAY, "X", 0, "(0.00005)", 0},
-    {"rate-drop", OPT_DROP, "X", 0, "divide the learning rate by X ... (5)", 0},
-    {"rate-drop-steps", OPT_DROP_STEPS, "N", 0, "... every N steps (2000); 0: never", 0},
-    {"epochs", OPT_EPOCHS, "N", 0, "times through all images and copies (2)", 0},
-    {"steps", OPT_STEPS, "N", 0, "stop after N steps instead", 0},
-    {"evaluate-steps", OPT_EVALUATE, "N", 0, "report every N steps, not only after each epoch", 0},
-    {"seed", OPT_SEED, "N", 0, "of weights, order and copies (1): same seed, same bits on the same kind of processor",
+    {"layers", OPT_LAYERS, "N", 0, "fully connected layers (default 5)", 0},
+    {"hidden", OPT_HIDDEN, "N", 0, "units of each hidden layer (default 500)", 0},
+    {"batch", OPT_BATCH, "N", 0, "images per worker and step (default 25)", 0},
+    {"learning-rate", OPT_LEARNING_RATE, "X", 0, "step of the optimiser (default 0.1)", 0},
+    {"momentum", OPT_MOMENTUM, "X", 0, "of the optimiser (default 0.9)", 0},
+    {"weight-decay", OPT_DECAY, "X", 0, "of the optimiser (default 0.00005)", 0},
+    {"rate-drop", OPT_DROP, "X", 0, "divide the learning rate by X ... (default 5)", 0},
+    {"rate-drop-steps", OPT_DROP_STEPS, "N", 0, "... every N steps; 0: never (default 2000)", 0},
+    {"epochs", OPT_EPOCHS, "N", 0, "passes over all images and copies (default 2)", 0},
+    {"steps", OPT_STEPS, "N", 0, "steps of the training (default as many as the epochs have)", 0},
+    {"evaluate-steps", OPT_EVALUATE, "N", 0, "report every N steps, too (default after each epoch only)", 0},
+    {"seed", OPT_SEED, "N", 0,
+     "seed of the random numbers, for weights, order and copies; the same seed gives the same bits on the same kind of "
+     "processor (default 1)",
      0},
-    {0, 0, 0, 0, "Workers and exchange:", 3},
-    GN_RANK_OPTIONS("worker"),
-    GN_EXCHANGE_OPTIONS(": gradients to rank 0, which sends uncompressed sums back",
-                        "-k, --scale auto, --feedback or --nic in-process", "each bucket's", "gradient"),
-    {"feedback", OPT_FEEDBACK, 0, 0, "add what quantising removed to the next gradient", 0},
-    {"overlap", OPT_OVERLAP, 0, 0, "one bucket per layer, exchanged while the layers before it are computed", 0},
+    {0, 0, 0, 0, "Ranks and exchange:", 3},
+    GN_RANK_OPTIONS,
+    GN_EXCHANGE_OPTIONS("-k, --scale auto, --feedback or --nic in-process", "each bucket's"),
+    {"feedback", OPT_FEEDBACK, 0, 0, "add the quantising error to the next gradient", 0},
+    {"overlap", OPT_OVERLAP, 0, 0, "exchange each layer's gradient while the layers before it are computed", 0},
     {0, 0, 0, 0, "In-process NICs:", 4},
-    {"nic", OPT_NIC, "none|in-process", 0, "in-process: pass what is sent through the packet transform of two NICs", 0},
-    {"rate", OPT_RATE, "RATE", 0, "and through a modelled link of RATE (200mbit, 1gbit)", 0},
-    {"mtu", OPT_MTU, "BYTES", 0, "of that link (1500)", 0},
+    {"nic", OPT_NIC, "none|in-process", 0,
+     "in-process: pass gradients through the packet transform of two NICs (default none)", 0},
+    {"rate", OPT_RATE, "RATE", 0, "speed of the modelled link between them, as 200mbit, 1gbit (default unlimited)", 0},
+    {"mtu", OPT_MTU, "BYTES", 0, "MTU of the wire (default 1500)", 0},
     {0, 0, 0, 0, "Output:", 5},
     {"dump-gradients", OPT_DUMP, "DIR", 0,
-     "write gradients as .npy, one file per tensor, before anything is removed from them", 0},
-    {"dump-steps", OPT_DUMP_STEPS, "N", 0, "every N steps (100)", 0},
-    {"dump-ranks", OPT_DUMP_RANKS, "N", 0, "of the first N workers (1)", 0},
-    {"json", OPT_JSON, "FILE", 0, "results, from rank 0; - is standard output", 0},
-    {"force", 'f', 0, 0, "overwrite existing files", 0},
-    {"quiet", 'q', 0, 0, "no progress, no table", 0},
+     "write gradients as .npy, one file for each tensor, before they are quantised", 0},
+    {"dump-steps", OPT_DUMP_STEPS, "N", 0, "dump every N steps (default 100)", 0},
+    {"dump-ranks", OPT_DUMP_RANKS, "N", 0, "dump the gradients of the first N ranks (default 1)", 0},
+    GN_FORCE_OPTION(0),
+    GN_QUIET_OPTION(0),
+    GN_JSON_OPTION(0),
     {0},
 };
 
-static float real(struct argp_state *state, const char *name, const char *text, float low, float high)
+static const gn_old_name old_names[] = {{'d', OPT_DATA, "-d", NULL}, {0}};
+
+static float real(struct argp_state *state, int key, const char *text, float low, float high)
 {
     char *end;
     const float x = strtof(text, &end);
     if (end == text || *end || !isfinite(x) || x < low || x > high)
-        argp_error(state, "--%s: '%s' is no number from %g to %g", name, text, (double)low, (double)high);
+        gn_option_wrong(state, key, "'%s' is not a number from %g to %g", text, (double)low, (double)high);
     return x;
 }
 
 static bool parse_data(int key, char *arg, struct argp_state *state, gn_train_options *o)
 {
     switch (key) {
-    case 'd':
+    case OPT_DATA:
         o->data = arg;
         return true;
     case OPT_TRAIN_IMAGES:
@@ -127,10 +130,10 @@ static bool parse_data(int key, char *arg, struct argp_state *state, gn_train_op
         o->test_labels = arg;
         return true;
     case OPT_CLASSES:
-        o->classes = gn_option_unsigned(state, "classes", arg, 2, 256);
+        o->settings.classes = gn_option_unsigned(state, key, arg, 2, 256);
         return true;
     case OPT_AUGMENT:
-        o->copies = gn_option_unsigned(state, "augment", arg, 0, 1000);
+        o->settings.copies = gn_option_unsigned(state, key, arg, 0, 1000);
         return true;
     default:
         return false;
@@ -141,40 +144,40 @@ static bool parse_network(int key, char *arg, struct argp_state *state, gn_train
 {
     switch (key) {
     case OPT_LAYERS:
-        o->layers = gn_option_unsigned(state, "layers", arg, 1, GN_MLP_LAYERS_MAX);
+        o->settings.layers = gn_option_unsigned(state, key, arg, 1, GN_MLP_LAYERS_MAX);
         return true;
     case OPT_HIDDEN:
-        o->hidden = gn_option_unsigned(state, "hidden", arg, 1, 1 << 14);
+        o->settings.hidden = gn_option_unsigned(state, key, arg, 1, 1 << 14);
         return true;
     case OPT_BATCH:
-        o->batch = gn_option_unsigned(state, "batch", arg, 1, 1 << 14);
+        o->settings.batch = gn_option_unsigned(state, key, arg, 1, 1 << 14);
         return true;
     case OPT_LEARNING_RATE:
-        o->sgd.rate = real(state, "learning-rate", arg, 0, 100);
+        o->settings.sgd.rate = real(state, key, arg, 0, 100);
         return true;
     case OPT_MOMENTUM:
-        o->sgd.momentum = real(state, "momentum", arg, 0, 1);
+        o->settings.sgd.momentum = real(state, key, arg, 0, 1);
         return true;
     case OPT_DECAY:
-        o->sgd.weight_decay = real(state, "weight-decay", arg, 0, 1);
+        o->settings.sgd.weight_decay = real(state, key, arg, 0, 1);
         return true;
     case OPT_DROP:
-        o->rate_drop = real(state, "rate-drop", arg, 1, 1e6f);
+        o->settings.rate_drop = real(state, key, arg, 1, 1e6f);
         return true;
     case OPT_DROP_STEPS:
-        o->rate_drop_steps = gn_option_number(state, "rate-drop-steps", arg, 0, INT64_MAX);
+        o->settings.rate_drop_steps = gn_option_number(state, key, arg, 0, INT64_MAX);
         return true;
     case OPT_EPOCHS:
-        o->epochs = gn_option_unsigned(state, "epochs", arg, 1, 1000000);
+        o->settings.epochs = gn_option_unsigned(state, key, arg, 1, 1000000);
         return true;
     case OPT_STEPS:
-        o->steps = gn_option_number(state, "steps", arg, 1, INT64_MAX);
+        o->settings.steps = gn_option_number(state, key, arg, 1, INT64_MAX);
         return true;
     case OPT_EVALUATE:
-        o->evaluate_steps = gn_option_number(state, "evaluate-steps", arg, 1, INT64_MAX);
+        o->settings.evaluate_steps = gn_option_number(state, key, arg, 1, INT64_MAX);
         return true;
     case OPT_SEED:
-        o->seed = gn_option_number(state, "seed", arg, 0, INT64_MAX);
+        o->settings.seed = gn_option_number(state, key, arg, 0, INT64_MAX);
         return true;
     default:
         return false;
@@ -185,65 +188,69 @@ static bool parse_rest(int key, char *arg, struct argp_state *state, gn_train_op
 {
     switch (key) {
     case OPT_FEEDBACK:
-        o->feedback = true;
+        o->settings.feedback = true;
         return true;
     case OPT_OVERLAP:
-        o->overlap = true;
+        o->settings.overlap = true;
         return true;
     case OPT_NIC:
-        o->nic_in_process = gn_option_choice(state, "nic", arg, "none", "in-process");
+        o->settings.nic_in_process = gn_option_choice(state, key, arg, "none", "in-process");
         return true;
     case OPT_RATE:
-        gn_option_check(state, "rate", gn_parse_rate(arg, &o->rate_bits));
-        if (o->rate_bits < 1000000) argp_error(state, "--rate: %s is less than 1mbit", arg);
+        o->settings.link_bits = gn_option_rate(state, key, arg, 1000000);
         return true;
     case OPT_MTU:
-        o->mtu = gn_option_unsigned(state, "mtu", arg, 576, 65535);
+        o->settings.mtu = gn_option_unsigned(state, key, arg, 576, 65535);
         return true;
     case OPT_DUMP:
         o->dump_folder = arg;
         return true;
     case OPT_DUMP_STEPS:
-        o->dump_steps = gn_option_number(state, "dump-steps", arg, 1, INT64_MAX);
+        o->dump_steps = gn_option_number(state, key, arg, 1, INT64_MAX);
         return true;
     case OPT_DUMP_RANKS:
-        o->dump_ranks = gn_option_unsigned(state, "dump-ranks", arg, 1, 256);
-        return true;
-    case OPT_JSON:
-        o->json = arg;
-        return true;
-    case 'f':
-        o->force = true;
-        return true;
-    case 'q':
-        o->quiet = true;
+        o->dump_ranks = gn_option_unsigned(state, key, arg, 1, 256);
         return true;
     default:
-        return false;
+        return gn_result_option_parse(key, arg, &o->result);
     }
 }
 
-/// What can only be judged when everything was read.
+/// The old "--json FILE". The command has no arguments, so the next word can only be FILE.
+static char *old_json_file(int key, const char *arg, struct argp_state *state)
+{
+    if (key != GN_OPTION_JSON || arg || state->next == state->argc) return NULL;
+    char *file = state->argv[state->next];
+    if (*file == '-' && file[1]) return NULL;
+    gn_option_renamed(state, "--json FILE", "--json=FILE");
+    state->next++;
+    return file;
+}
+
+/// Checks what depends on several options.
 static void finish(gn_train_options *o, struct argp_state *state)
 {
     const bool all_files = o->train_images && o->train_labels && o->test_images && o->test_labels;
     if (!o->data && !all_files) argp_error(state, "no data: --data DIR, or the four files one by one");
-    if (o->nic_in_process && o->comm.algorithm == GN_SWITCH)
-        argp_error(state, "--nic in-process sees no data of --algorithm switch: use gradnic nic, and --switch-nic");
-    if (o->rate_bits && !o->nic_in_process) argp_error(state, "--rate needs --nic in-process");
+    if (o->settings.nic_in_process && o->comm.algorithm == GN_SWITCH)
+        argp_error(state,
+                   "--nic in-process does not see the packets of --algorithm switch: use gradnic nic and --switch-nic");
+    if (o->settings.link_bits && !o->settings.nic_in_process) argp_error(state, "--rate needs --nic in-process");
     const bool declined = o->comm.profile_given && !o->comm.compress;
-    if (o->feedback && declined) argp_error(state, "--feedback needs a profile (-p)");
-    o->comm.asks |= o->feedback || o->nic_in_process;
+    if (o->settings.feedback && declined) argp_error(state, "--feedback needs a profile (-p)");
+    o->comm.asks |= o->settings.feedback || o->settings.nic_in_process;
     gn_comm_options_finish(state, &o->comm);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     gn_train_options *o = state->input;
+    key = gn_option_current(state, key, old_names);
+    if (!arg) arg = old_json_file(key, arg, state);
     if (parse_data(key, arg, state, o) || parse_network(key, arg, state, o) ||
         gn_comm_option_parse(key, arg, state, &o->comm) || parse_rest(key, arg, state, o))
         return 0;
-    if (key == ARGP_KEY_ARG) argp_error(state, "'%s': no arguments are taken; data comes with --data", arg);
+    if (key == ARGP_KEY_ARG) argp_error(state, "unexpected argument '%s'; --data DIR names the data", arg);
     if (key != ARGP_KEY_END) return ARGP_ERR_UNKNOWN;
     finish(o, state);
     return 0;
@@ -252,17 +259,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 void gn_train_parse(int argc, char **argv, gn_train_options *options)
 {
     *options = (gn_train_options){.program = argv[0],
-                                  .classes = 10,
-                                  .hidden = 500,
-                                  .layers = 5,
-                                  .batch = 25,
-                                  .sgd = {.rate = 0.1f, .momentum = 0.9f, .weight_decay = 5e-5f},
-                                  .rate_drop = 5,
-                                  .rate_drop_steps = 2000,
-                                  .epochs = 2,
-                                  .seed = 1,
+                                  .settings = gn_train_settings_default(),
                                   .comm = gn_comm_options_default(),
-                                  .mtu = 1500,
                                   .dump_steps = 100,
                                   .dump_ranks = 1};
     argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, 0, 0, options);

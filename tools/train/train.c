@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradnic train: reads the data, then is one worker or starts several.
-#include "../commands.h"
+// gradnic train: reads the data, then is one worker or starts several workers.
+#include "tools/commands.h"
 
 #include <glob.h>
 #include <limits.h>
@@ -8,15 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../launch.h"
-#include "../output.h"
 #include "dump.h"
 #include "options.h"
-#include "schedule.h"
-#include "worker.h"
+#include "rank.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/launch.h"
+#include "tools/kit/output.h"
+#include "tools/kit/units.h"
 
-/// The file of `folder` that one of the patterns names; MNIST itself calls its test set t10k.
-static gn_message find_file(const char *folder, const char *const patterns[2], char path[PATH_MAX])
+/// Finds the file of `folder` that one of the patterns names. MNIST calls its test set t10k.
+static gn_status find_file(const char *folder, const char *const patterns[2], char path[PATH_MAX],
+                           gn_train_error *error)
 {
     for (int i = 0; i < 2 && patterns[i]; i++) {
         char pattern[PATH_MAX];
@@ -26,60 +28,66 @@ static gn_message find_file(const char *folder, const char *const patterns[2], c
         const size_t matches = found.gl_pathc;
         snprintf(path, PATH_MAX, "%s", found.gl_pathv[0]);
         globfree(&found);
-        if (matches == 1) return NULL;
-        return gn_message_format("%s: %zu files match %s; name the four files one by one", folder, matches,
-                                 patterns[i]);
+        if (matches == 1) return GN_OK;
+        return gn_train_fail(error, GN_INVALID, "%s: %zu files match %s; name the four files one by one", folder,
+                             matches, patterns[i]);
     }
-    return gn_message_format("%s: no file matches %s%s%s", folder, patterns[0], patterns[1] ? " or " : "",
-                             patterns[1] ? patterns[1] : "");
+    return gn_train_fail(error, GN_INVALID, "%s: no file matches %s%s%s", folder, patterns[0],
+                         patterns[1] ? " or " : "", patterns[1] ? patterns[1] : "");
 }
 
-/// `file`, where it was named, otherwise what is found in the folder.
-static gn_message locate(const char *file, const char *folder, const char *const patterns[2], char path[PATH_MAX])
+/// `file` if it was named, otherwise the one found in the folder.
+static gn_status locate(const char *file, const char *folder, const char *const patterns[2], char path[PATH_MAX],
+                        gn_train_error *error)
 {
-    if (!file) return find_file(folder, patterns, path);
+    if (!file) return find_file(folder, patterns, path, error);
     snprintf(path, PATH_MAX, "%s", file);
-    return NULL;
+    return GN_OK;
 }
 
-static gn_message load_set(gn_digits *digits, const gn_train_options *options, bool test)
+static gn_status load_set(gn_digits *digits, const gn_train_options *options, bool test, gn_train_error *error)
 {
     static const char *const images_of[][2] = {{"*train*images*", NULL}, {"*t10k*images*", "*test*images*"}};
     static const char *const labels_of[][2] = {{"*train*labels*", NULL}, {"*t10k*labels*", "*test*labels*"}};
     char images[PATH_MAX], labels[PATH_MAX];
-    gn_message wrong =
-        locate(test ? options->test_images : options->train_images, options->data, images_of[test], images);
+    gn_status wrong =
+        locate(test ? options->test_images : options->train_images, options->data, images_of[test], images, error);
     if (!wrong)
-        wrong = locate(test ? options->test_labels : options->train_labels, options->data, labels_of[test], labels);
+        wrong =
+            locate(test ? options->test_labels : options->train_labels, options->data, labels_of[test], labels, error);
     const char *const files[] = {images, labels};
-    if (!wrong && options->json) wrong = gn_output_check_inputs(options->json, files, 2);
-    return wrong ? wrong : gn_digits_load(digits, images, labels, options->classes);
+    gn_error why;
+    if (!wrong && options->result.json_file)
+        wrong = gn_train_pass_on(gn_output_check_inputs(options->result.json_file, files, 2, &why), &why, error);
+    return wrong ? wrong : gn_digits_load(digits, images, labels, options->settings.classes, error);
 }
 
-static gn_message load_data(gn_train_data *data, const gn_train_options *options)
+static gn_status load_data(gn_train_data *data, const gn_train_options *options, gn_train_error *error)
 {
-    gn_message wrong = load_set(&data->train, options, false);
-    if (!wrong) wrong = load_set(&data->test, options, true);
-    if (!wrong) wrong = gn_digits_pair(&data->train, &data->test);
+    gn_status wrong = load_set(&data->train, options, false, error);
+    if (!wrong) wrong = load_set(&data->test, options, true, error);
+    if (!wrong) wrong = gn_digits_pair(&data->train, &data->test, error);
     if (wrong || !options->comm.local_ranks) return wrong;
-    gn_schedule schedule;  // said once here, not by every worker
-    wrong = gn_schedule_init(&schedule, data->train.count, options->copies, options->batch, options->comm.local_ranks,
-                             options->seed);
+    gn_schedule schedule;  // a mistake is printed once here, not by every rank
+    wrong = gn_schedule_init(&schedule, data->train.count, options->settings.copies, options->settings.batch,
+                             options->comm.local_ranks, options->settings.seed, error);
     gn_schedule_free(&schedule);
     return wrong;
 }
 
-/// Here too, so that a mistake is noticed at once, and said once.
-static gn_message prepare_dump(const gn_train_options *o)
+/// Finds mistakes before the training, and prints them once.
+static gn_status prepare_dump(const gn_train_options *o, gn_train_error *error)
 {
+    gn_error why;
     uint64_t rank = o->comm.rank >= 0 ? (uint64_t)o->comm.rank : 0;
-    // A RANK that is none is for gn_comm to refuse.
-    if (!o->comm.local_ranks && o->comm.rank < 0 && gn_parse_number(getenv("RANK"), 0, 255, &rank)) return NULL;
+    // gn_comm_init() refuses a RANK that is not a rank.
+    if (!o->comm.local_ranks && o->comm.rank < 0 && gn_parse_number(getenv("RANK"), 0, 255, &rank, &why)) return GN_OK;
     const unsigned first = (unsigned)rank;
     unsigned last = o->comm.local_ranks ? o->comm.local_ranks - 1 : first;
-    if (!o->dump_folder || first >= o->dump_ranks) return NULL;
+    if (!o->dump_folder || first >= o->dump_ranks) return GN_OK;
     if (last >= o->dump_ranks) last = o->dump_ranks - 1;
-    return gn_dump_prepare(o->dump_folder, o->dump_steps, first, last, o->force);
+    return gn_train_pass_on(gn_dump_prepare(o->dump_folder, o->dump_steps, first, last, o->result.force, &why), &why,
+                            error);
 }
 
 typedef struct task {
@@ -90,13 +98,13 @@ typedef struct task {
 static int run_rank(unsigned rank, const char *rendezvous, void *context)
 {
     const task *t = context;
-    return gn_train_worker(t->options, t->data, (int)rank, (int)t->options->comm.local_ranks, rendezvous);
+    return gn_train_rank(t->options, t->data, (int)rank, (int)t->options->comm.local_ranks, rendezvous);
 }
 
 static int run(const gn_train_options *options, const gn_train_data *data)
 {
     if (!options->comm.local_ranks)
-        return gn_train_worker(options, data, options->comm.rank, options->comm.size, options->comm.rendezvous);
+        return gn_train_rank(options, data, options->comm.rank, options->comm.size, options->comm.rendezvous);
     task t = {options, data};
     const gn_launch launch = {.program = options->program,
                               .ranks = options->comm.local_ranks,
@@ -108,12 +116,13 @@ static int run(const gn_train_options *options, const gn_train_data *data)
 
 int gn_command_train(int argc, char **argv)
 {
+    gn_train_error error;
     gn_train_options options;
     gn_train_parse(argc, argv, &options);
     gn_train_data data = {0};
-    gn_message wrong = load_data(&data, &options);
-    if (!wrong) wrong = prepare_dump(&options);
-    if (wrong) gn_cli_error(options.program, "%s", wrong);
+    gn_status wrong = load_data(&data, &options, &error);
+    if (!wrong) wrong = prepare_dump(&options, &error);
+    if (wrong) gn_cli_error(options.program, "%s", error.text);
     const int result = wrong ? GN_EXIT_FAILED : run(&options, &data);
     gn_digits_free(&data.train);
     gn_digits_free(&data.test);

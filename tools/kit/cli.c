@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors and notes of the program, and whether a stream may be coloured.
+#include "cli.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "progress.h"
+
+bool gn_cli_colour(FILE *stream)
+{
+    const char *term = getenv("TERM");
+    const char *none = getenv("NO_COLOR");  // https://no-color.org
+    if (none && *none) return false;
+    return isatty(fileno(stream)) && term && strcmp(term, "dumb") != 0;
+}
+
+static void print_line(const char *program, const char *colour, const char *label, const char *format, va_list args)
+{
+    char text[2048];
+    vsnprintf(text, sizeof text, format, args);
+    gn_progress_clear();
+    const bool coloured = gn_cli_colour(stderr);
+    // One call, so that lines of several threads or processes do not mix.
+    fprintf(stderr, "%s%s:%s %s%s\n", coloured ? colour : "", program, coloured ? "\033[0m" : "", label, text);
+}
+
+void gn_cli_error(const char *program, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_line(program, "\033[1;31m", "", format, args);
+    va_end(args);
+}
+
+void gn_cli_note(const char *program, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_line(program, "\033[1;33m", "note: ", format, args);
+    va_end(args);
+}

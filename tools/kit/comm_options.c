@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm_options.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gradnic/admission.h>
+
+#include "codec_options.h"
+#include "net/address.h"
+#include "net/clock.h"
+#include "option_values.h"
+#include "units.h"
+
+gn_comm_options gn_comm_options_default(void)
+{
+    return (gn_comm_options){.rank = -1, .size = -1, .timeout_ms = 30000, .profile = GN_DENSE, .bound_exp = 10};
+}
+
+static int timeout(struct argp_state *state, int key, const char *text)
+{
+    const uint64_t ms = gn_option_duration(state, key, text) / GN_MILLISECOND;
+    if (ms < 10 || ms > INT_MAX) gn_option_wrong(state, key, "%s is outside 10ms to 24 days", text);
+    return (int)ms;
+}
+
+static gn_algorithm algorithm_of(struct argp_state *state, int key, const char *text)
+{
+    const char *names[GN_ALGORITHMS];
+    for (gn_algorithm a = 0; a < GN_ALGORITHMS; a++) names[a] = gn_algorithm_name(a);
+    return (gn_algorithm)gn_option_word(state, key, text, names, GN_ALGORITHMS);
+}
+
+/// Checks it as the ranks will read it, so that a mistake is wrong usage here.
+static void check_rendezvous(struct argp_state *state, int key, const char *text)
+{
+    gn_comm_config config = gn_comm_config_default();
+    config.rendezvous = text;
+    if (gn_comm_config_check(&config)) gn_option_wrong(state, key, "%s", gn_comm_last_error(NULL));
+}
+
+static void check_address(struct argp_state *state, int key, const char *text)
+{
+    char host[GN_HOST_TEXT];
+    uint16_t port;
+    if (!gn_host_and_port(text, host, &port))
+        argp_error(state, "--%s '%s': HOST:PORT is needed, port 1 to 65535", gn_option_name(state, key), text);
+}
+
+static bool parse_rank(int key, char *arg, struct argp_state *state, gn_comm_options *o)
+{
+    switch (key) {
+    case 'N':
+        o->local_ranks = gn_option_unsigned(state, key, arg, 1, 256);
+        return true;
+    case GN_OPTION_RANK:
+        o->rank = (int)gn_option_unsigned(state, key, arg, 0, 255);
+        return true;
+    case GN_OPTION_WORLD_SIZE:
+        o->size = (int)gn_option_unsigned(state, key, arg, 1, 256);
+        return true;
+    case GN_OPTION_RENDEZVOUS:
+        check_rendezvous(state, key, arg);
+        o->rendezvous = arg;
+        return true;
+    case GN_OPTION_INTERFACE:
+        o->interface = arg;
+        return true;
+    case GN_OPTION_TIMEOUT:
+        o->timeout_ms = timeout(state, key, arg);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_comm_options *o)
+{
+    gn_error error;
+    switch (key) {
+    case GN_OPTION_ALGORITHM:
+        o->algorithm = algorithm_of(state, key, arg);
+        return true;
+    case 'p':
+        o->profile_given = true;
+        o->compress = strcmp(arg, "none") != 0;
+        if (o->compress) gn_option_check(state, key, gn_parse_profile_or(arg, "none", &o->profile, &error), &error);
+        return true;
+    case 'k':
+        o->asks = o->bound_given = true;
+        o->bound_exp = gn_option_bound(state, key, arg);
+        return true;
+    case GN_OPTION_SCALE:
+        o->scale = gn_option_choice(state, key, arg, "none", "auto") ? GN_SCALE_AUTO : GN_SCALE_NONE;
+        o->asks |= o->scale == GN_SCALE_AUTO;
+        return true;
+    case GN_OPTION_TOS:
+        o->tos = gn_option_tos(state, key, arg);
+        o->tos_given = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static unsigned retry_time(struct argp_state *state, int key, const char *text)
+{
+    const uint64_t nanoseconds = gn_option_duration(state, key, text);
+    if (nanoseconds < 1000 || nanoseconds > GN_SECOND) gn_option_wrong(state, key, "%s is outside 1us to 1s", text);
+    return (unsigned)(nanoseconds / 1000);
+}
+
+static bool parse_switch(int key, char *arg, struct argp_state *state, gn_comm_options *o)
+{
+    switch (key) {
+    case GN_OPTION_SWITCH:
+        check_address(state, key, arg);
+        o->switch_address = arg;
+        return true;
+    case GN_OPTION_SWITCH_CHANNELS:
+        o->switch_channels = gn_option_unsigned(state, key, arg, 1, GN_ADMISSION_STREAMS_MAX);
+        return true;
+    case GN_OPTION_SWITCH_SLOTS:
+        o->switch_slots = gn_option_unsigned(state, key, arg, 1, GN_AGG_SLOTS_MAX);
+        if (o->switch_slots & (o->switch_slots - 1)) gn_option_wrong(state, key, "%s is not a power of two", arg);
+        return true;
+    case GN_OPTION_SWITCH_VALUES:
+        o->switch_values = gn_option_unsigned(state, key, arg, 1, GN_AGG_VALUES_MAX);
+        return true;
+    case GN_OPTION_SWITCH_RTO:
+        o->switch_rto_us = retry_time(state, key, arg);
+        return true;
+    case GN_OPTION_SWITCH_NIC:
+        return o->switch_nic = true;
+    default:
+        return false;
+    }
+}
+
+bool gn_comm_option_parse(int key, char *arg, struct argp_state *state, gn_comm_options *options)
+{
+    static const gn_old_name old_names[] = {
+        {GN_OPTION_OLD_SIZE, GN_OPTION_WORLD_SIZE, "--size", NULL},
+        {GN_OPTION_OLD_SWITCH_STREAMS, GN_OPTION_SWITCH_CHANNELS, "--switch-streams", NULL},
+        {0}};
+    key = gn_option_current(state, key, old_names);
+    return parse_rank(key, arg, state, options) || parse_exchange(key, arg, state, options) ||
+           parse_switch(key, arg, state, options);
+}
+
+static void check_ranks(struct argp_state *state, const gn_comm_options *o)
+{
+    if (o->local_ranks && (o->rank >= 0 || o->size >= 0 || o->rendezvous))
+        argp_error(state, "-N starts all ranks itself: it excludes --rank, --world-size and --rendezvous");
+    if (o->rank >= 0 && o->size >= 0 && o->rank >= o->size)
+        argp_error(state, "--rank %d is not below --world-size %d", o->rank, o->size);
+    const bool known = o->local_ranks || ((o->rank >= 0 || getenv("RANK")) && (o->size >= 0 || getenv("WORLD_SIZE")));
+    if (!known)
+        argp_error(state, "no ranks: -N 4 starts four here; else --rank and --world-size, or RANK and WORLD_SIZE in "
+                          "the environment");
+}
+
+static void check_switch(struct argp_state *state, const gn_comm_options *o)
+{
+    const bool chosen = o->algorithm == GN_SWITCH;
+    if (chosen && !o->switch_address) argp_error(state, "--algorithm switch needs --switch HOST:PORT");
+    if (!chosen && (o->switch_address || o->switch_channels || o->switch_slots || o->switch_values ||
+                    o->switch_rto_us || o->switch_nic))
+        argp_error(state, "--switch and --switch-... need --algorithm switch");
+    if (chosen && o->compress && o->profile == GN_PAPER)
+        argp_error(state, "--algorithm switch: paper has no integers that a switch could add; choose dense or lattice");
+    if (o->switch_nic && !o->compress) argp_error(state, "--switch-nic needs the profile of the NIC's rule (-p)");
+}
+
+static void choose_codec(struct argp_state *state, gn_comm_options *o)
+{
+    gn_error error;
+    if (!o->profile_given) o->compress = o->asks;
+    if (!o->tos_given) o->tos = (o->algorithm == GN_SWITCH ? o->switch_nic : o->compress) ? 0x28 : 0;
+    if (!o->compress && o->scale != GN_SCALE_NONE) argp_error(state, "--scale needs a profile (-p)");
+    if (!o->compress && o->bound_given) argp_error(state, "--bound needs a profile (-p)");
+    if (!o->compress) return;
+    gn_option_check(state, 'k', gn_check_bound(o->profile, o->bound_exp, &error), &error);
+    gn_codec_init(&o->codec, o->profile, o->bound_exp);  // in range: it was checked
+}
+
+void gn_comm_options_finish(struct argp_state *state, gn_comm_options *options)
+{
+    choose_codec(state, options);
+    check_switch(state, options);
+    check_ranks(state, options);
+}
+
+gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, int size, const char *rendezvous)
+{
+    gn_comm_config config = gn_comm_config_default();
+    config.rank = rank;
+    config.size = size;
+    config.rendezvous = rendezvous;
+    config.interface = options->interface;
+    config.timeout_ms = options->timeout_ms;
+    config.algorithm = options->algorithm;
+    config.data_tos = (int)options->tos;
+    config.quantise = options->compress;
+    config.codec = options->codec;
+    config.scale = options->scale;
+    config.switch_address = options->switch_address;
+    config.switch_streams = options->switch_channels;
+    config.switch_slots = options->switch_slots;
+    config.switch_values = options->switch_values;
+    config.switch_rto_us = options->switch_rto_us;
+    config.switch_nic = options->switch_nic;
+    return config;
+}
+
+const char *gn_comm_options_algorithm(const gn_comm_options *options)
+{
+    return gn_algorithm_name(options->algorithm);
+}
+
+const char *gn_comm_options_profile(const gn_comm_options *options)
+{
+    return options->compress ? gn_profile_name(options->codec.profile) : "none";
+}

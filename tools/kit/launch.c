@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process for each local rank, and a process that waits for them all.
+#include "launch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "command.h"
+#include "net/clock.h"
+
+typedef struct launched {
+    const gn_launch *launch;
+    pid_t *pid;  // of each rank's process; 0: it has ended
+    unsigned alive;
+    int result;
+    uint64_t deadline;  // of the remaining ranks; 0: none yet
+    int caught;         // the signal that ends everything; 0: none
+    bool signalled;     // this process sent the ranks a signal, so their ends are not reported
+    sigset_t before;    // the caller's mask, which the ranks get back
+} launched;
+
+static void signal_all(launched *l, int number)
+{
+    l->signalled = true;
+    for (unsigned r = 0; r < l->launch->ranks; r++)
+        if (l->pid[r]) kill(l->pid[r], number);
+}
+
+/// Gives the other ranks at most `ms` to end by themselves.
+static void hurry(launched *l, unsigned ms)
+{
+    const uint64_t deadline = gn_now() + ms * GN_MILLISECOND;
+    if (!l->deadline || deadline < l->deadline) l->deadline = deadline;
+}
+
+static void note_end(launched *l, unsigned rank, int status)
+{
+    l->pid[rank] = 0;
+    l->alive--;
+    if (WIFEXITED(status) && !WEXITSTATUS(status)) return;
+    if (WIFSIGNALED(status) && !l->signalled)  // a rank that exits has printed its own error
+        gn_cli_error(l->launch->program, "rank %u was killed by signal %d (%s)", rank, WTERMSIG(status),
+                     strsignal(WTERMSIG(status)));
+    if (!l->result) l->result = WIFEXITED(status) ? WEXITSTATUS(status) : GN_EXIT_FAILED;
+    hurry(l, l->launch->grace_ms);
+}
+
+static void reap(launched *l)
+{
+    for (unsigned r = 0; r < l->launch->ranks; r++) {
+        int status;
+        if (l->pid[r] && waitpid(l->pid[r], &status, WNOHANG) == l->pid[r]) note_end(l, r, status);
+    }
+}
+
+/// Waits until a process ends, a signal comes, or the deadline passes.
+static void wait_for_news(launched *l, const sigset_t *signals)
+{
+    struct timespec limit = {.tv_sec = 3600};
+    if (l->deadline) {
+        const uint64_t now = gn_now(), left = now < l->deadline ? l->deadline - now : 0;
+        if (!left) {
+            for (unsigned r = 0; r < l->launch->ranks; r++)
+                if (l->pid[r] && !l->caught) gn_cli_error(l->launch->program, "rank %u did not end and was killed", r);
+            signal_all(l, SIGKILL);
+            l->deadline = UINT64_MAX;  // SIGKILL ends them for sure
+            return;
+        }
+        if (left < 3600 * GN_SECOND) {
+            limit.tv_sec = (time_t)(left / GN_SECOND);
+            limit.tv_nsec = (long)(left % GN_SECOND);
+        }
+    }
+    const int number = sigtimedwait(signals, NULL, &limit);
+    if (number <= 0 || number == SIGCHLD) return;
+    l->caught = number;
+    signal_all(l, SIGTERM);
+    hurry(l, 2000);
+}
+
+static void start_ranks(launched *l, const char *rendezvous)
+{
+    const gn_launch *launch = l->launch;
+    const pid_t parent = getpid();
+    for (unsigned r = 0; r < launch->ranks; r++) {
+        fflush(NULL);
+        const pid_t pid = fork();
+        if (!pid) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (getppid() != parent) _exit(GN_EXIT_FAILED);  // the parent ended before prctl()
+            sigprocmask(SIG_SETMASK, &l->before, NULL);
+            exit(launch->run(r, rendezvous, launch->context));
+        }
+        if (pid < 0) {
+            gn_cli_error(launch->program, "rank %u cannot be started: %s", r, strerror(errno));
+            l->result = GN_EXIT_FAILED;
+            signal_all(l, SIGTERM);
+            return;
+        }
+        l->pid[r] = pid;
+        l->alive++;
+    }
+}
+
+/// The signals to handle: SIGCHLD and those that end a program, except ignored ones (nohup).
+static sigset_t awaited_signals(void)
+{
+    static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
+        struct sigaction now;
+        if (!sigaction(deadly[i], NULL, &now) && now.sa_handler != SIG_IGN) sigaddset(&signals, deadly[i]);
+    }
+    return signals;
+}
+
+static void remove_folder(const char *program, const char *folder)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) unlinkat(dirfd(dir), e->d_name, 0);
+    if (dir) closedir(dir);
+    if (rmdir(folder)) gn_cli_note(program, "%s: %s", folder, strerror(errno));
+}
+
+int gn_launch_ranks(const gn_launch *launch)
+{
+    const char *tmp = getenv("TMPDIR");
+    char folder[PATH_MAX], rendezvous[PATH_MAX + 32];
+    snprintf(folder, sizeof folder, "%s/gradnic-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+    launched l = {.launch = launch, .pid = calloc(launch->ranks, sizeof *l.pid)};
+    if (!l.pid || !mkdtemp(folder)) {
+        gn_cli_error(launch->program, "%s: %s", folder, strerror(errno));
+        free(l.pid);
+        return GN_EXIT_FAILED;
+    }
+    snprintf(rendezvous, sizeof rendezvous, "file://%s/rendezvous", folder);
+    const sigset_t signals = awaited_signals();
+    sigprocmask(SIG_BLOCK, &signals, &l.before);
+    start_ranks(&l, rendezvous);
+    for (reap(&l); l.alive; reap(&l)) wait_for_news(&l, &signals);
+    remove_folder(launch->program, folder);
+    free(l.pid);
+    sigprocmask(SIG_SETMASK, &l.before, NULL);
+    if (l.caught) raise(l.caught);
+    return l.result;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPEN_AT_ONCE = 32 };
+
+struct gn_output {
+    char *name;       // for messages
+    char *target;     // the file's final path; NULL if written to directly
+    char *temporary;  // its path until then
+    FILE *stream;
+    bool force;
+    bool seekable;
+    int place;
+};
+
+// All temporary files, for the signal handler and exit().
+static _Atomic(char *) temporaries[OPEN_AT_ONCE];
+static const int deadly_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
+enum { SIGNALS = sizeof deadly_signals / sizeof *deadly_signals };
+
+static void remove_temporaries(void)
+{
+    for (int i = 0; i < OPEN_AT_ONCE; i++) {
+        char *path = atomic_load(&temporaries[i]);
+        if (path) unlink(path);  // async-signal-safe
+    }
+}
+
+static void on_deadly_signal(int number)
+{
+    remove_temporaries();
+    raise(number);  // SA_RESETHAND: the default action, as soon as this handler returns
+}
+
+static void install_once(void)
+{
+    static bool installed;
+    if (installed) return;
+    installed = true;
+    atexit(remove_temporaries);
+    for (int i = 0; i < SIGNALS; i++) {
+        struct sigaction now, ours = {.sa_handler = on_deadly_signal, .sa_flags = (int)SA_RESETHAND};
+        sigemptyset(&ours.sa_mask);
+        // The action stays if the command handles the signal itself, or if it is ignored (nohup).
+        if (!sigaction(deadly_signals[i], NULL, &now) && now.sa_handler == SIG_DFL)
+            sigaction(deadly_signals[i], &ours, NULL);
+    }
+}
+
+static void block_signals(sigset_t *before)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < SIGNALS; i++) sigaddset(&set, deadly_signals[i]);
+    pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
+/// Creates the temporary file and enters it in the table, so that no signal can leave it behind.
+static int create_temporary(gn_output *output)
+{
+    int place = 0;
+    while (place < OPEN_AT_ONCE && atomic_load(&temporaries[place])) place++;
+    if (place == OPEN_AT_ONCE) {
+        errno = EMFILE;
+        return -1;
+    }
+    sigset_t before;
+    block_signals(&before);
+    const int fd = mkostemp(output->temporary, O_CLOEXEC);
+    if (fd >= 0) {
+        output->place = place;
+        atomic_store(&temporaries[place], output->temporary);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return fd;
+}
+
+static void output_free(gn_output *output)
+{
+    if (output->place >= 0) atomic_store(&temporaries[output->place], NULL);
+    free(output->name);
+    free(output->target);
+    free(output->temporary);
+    free(output);
+}
+
+static mode_t new_file_mode(void)
+{
+    const mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+static gn_status open_temporary(gn_output *output, mode_t mode, gn_error *error)
+{
+    const char *slash = strrchr(output->target, '/');
+    const int folder = slash ? (int)(slash - output->target) + 1 : 0;
+    if (asprintf(&output->temporary, "%.*s.gradnic-XXXXXX", folder, output->target) < 0) {
+        output->temporary = NULL;
+        return gn_fail_memory(error);
+    }
+    install_once();
+    const int fd = create_temporary(output);
+    if (fd < 0) return gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
+    if (fchmod(fd, mode) || !(output->stream = fdopen(fd, "wb"))) {
+        gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
+        unlink(output->temporary);
+        close(fd);
+        return error->status;
+    }
+    return GN_OK;
+}
+
+static gn_status open_path(gn_output *output, const char *path, gn_error *error)
+{
+    struct stat st;
+    if (stat(path, &st)) {
+        if (errno != ENOENT) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+        output->target = strdup(path);
+        return output->target ? open_temporary(output, new_file_mode(), error) : gn_fail_memory(error);
+    }
+    if (S_ISDIR(st.st_mode)) return gn_fail(error, GN_INVALID, "%s: is a folder", path);
+    if (!S_ISREG(st.st_mode)) {
+        output->stream = fopen(path, "wbe");
+        return output->stream ? GN_OK : gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    }
+    const gn_status wrong = gn_output_check_exists(path, output->force, error);
+    if (wrong) return wrong;
+    output->target = realpath(path, NULL);  // a symbolic link stays one
+    if (!output->target) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    return open_temporary(output, st.st_mode & 07777, error);
+}
+
+gn_status gn_output_check_inputs(const char *path, const char *const *inputs, size_t count, gn_error *error)
+{
+    struct stat target, input;
+    if (!strcmp(path, "-") || stat(path, &target) || !S_ISREG(target.st_mode)) return GN_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(inputs[i], "-") ? stat(inputs[i], &input) : fstat(STDIN_FILENO, &input)) continue;
+        if (input.st_dev == target.st_dev && input.st_ino == target.st_ino)
+            return gn_fail(error, GN_INVALID, "%s: is the input; give the output another name", path);
+    }
+    return GN_OK;
+}
+
+gn_status gn_output_check_exists(const char *path, bool force, gn_error *error)
+{
+    struct stat st;
+    if (force || stat(path, &st) || !S_ISREG(st.st_mode)) return GN_OK;
+    return gn_fail(error, GN_INVALID, "%s: exists already; --force overwrites it", path);
+}
+
+gn_status gn_output_open(gn_output **result, const char *path, bool force, gn_error *error)
+{
+    gn_output *output = calloc(1, sizeof *output);
+    if (!output) return gn_fail_memory(error);
+    output->place = -1;
+    output->force = force;
+    const bool standard = !strcmp(path, "-");
+    output->name = strdup(standard ? "standard output" : path);
+    if (standard) output->stream = stdout;
+    gn_status wrong = !output->name ? gn_fail_memory(error) : standard ? GN_OK : open_path(output, path, error);
+    if (wrong) {
+        output_free(output);
+        return wrong;
+    }
+    const int flags = fcntl(fileno(output->stream), F_GETFL);
+    const bool appends = flags >= 0 && (flags & O_APPEND);  // ">>": a seek has no effect
+    output->seekable = !appends && lseek(fileno(output->stream), 0, SEEK_CUR) >= 0;
+    *result = output;
+    return GN_OK;
+}
+
+FILE *gn_output_stream(gn_output *output)
+{
+    return output->stream;
+}
+
+bool gn_output_seekable(const gn_output *output)
+{
+    return output->seekable;
+}
+
+const char *gn_output_name(const gn_output *output)
+{
+    return output->name;
+}
+
+/// Gives the file its name. Without `force` it never replaces a file that appeared in the
+/// meantime.
+static gn_status take_name(const gn_output *output, gn_error *error)
+{
+    int failed;
+    if (output->force) {
+        failed = rename(output->temporary, output->target);
+    } else {
+        failed = renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->target, RENAME_NOREPLACE);
+        if (failed && (errno == EINVAL || errno == ENOSYS)) {  // the file system cannot do that
+            failed = link(output->temporary, output->target);
+            if (!failed) unlink(output->temporary);
+        }
+    }
+    if (!failed) return GN_OK;
+    if (errno == EEXIST) return gn_fail(error, GN_INVALID, "%s: exists already; --force overwrites it", output->name);
+    return gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
+}
+
+gn_status gn_output_commit(gn_output *output, gn_error *error)
+{
+    gn_status wrong = GN_OK;
+    errno = 0;
+    bool failed = ferror(output->stream) || fflush(output->stream);
+    if (output->stream != stdout) failed |= fclose(output->stream) != 0;
+    if (failed) wrong = gn_fail(error, GN_IO, "%s: %s", output->name, errno ? strerror(errno) : "write error");
+    if (!wrong && output->target) wrong = take_name(output, error);
+    if (wrong && output->temporary) unlink(output->temporary);
+    output_free(output);
+    return wrong;
+}
+
+void gn_output_abort(gn_output *output)
+{
+    if (!output) return;
+    if (output->stream != stdout) fclose(output->stream);
+    if (output->temporary) unlink(output->temporary);
+    output_free(output);
+}

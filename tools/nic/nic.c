@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// gradnic nic: runs the NIC. client.c asks a running one.
+#include "nic.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "driver/rules.h"
+#include "options.h"
+#include "tools/commands.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/output.h"
+
+static void introduce(const char *program, const gn_nic_options *options, const gn_nic *nic)
+{
+    char rule[GN_RULE_TEXT];
+    const gn_nic_config *config = &options->config;
+    gn_cli_note(program, "%s is up: MTU %u, %zu peer(s), engine %s, cut %s", gn_nic_device(nic), gn_nic_mtu(nic),
+                gn_peers_count(config->peers), config->engine->name, config->cut == GN_CUT_FILL ? "fill" : "mtu");
+    for (size_t i = 0; i < config->rule_count; i++)
+        gn_cli_note(program, "rule %s", gn_rule_format(&config->rules[i], rule));
+}
+
+static void conclude(const char *program, const gn_nic *nic)
+{
+    gn_comparison c;
+    if (gn_nic_comparison(nic, &c))
+        gn_cli_note(program, "%" PRIu64 " packets transmitted and %" PRIu64 " received, %" PRIu64 " differences",
+                    c.tx_packets, c.rx_packets, c.differences);
+}
+
+/// Nothing is overwritten without -f. The driver itself would overwrite a capture.
+static gn_status check_captures(const gn_nic_options *options, gn_error *error)
+{
+    const char *const captures[] = {options->config.pcap_host, options->config.pcap_wire};
+    gn_status wrong = GN_OK;
+    for (int i = 0; i < 2 && !wrong; i++)
+        if (captures[i]) wrong = gn_output_check_exists(captures[i], options->result.force, error);
+    return wrong;
+}
+
+int gn_command_nic(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(int argc, char **argv);
+    } clients[] = {{"status", gn_command_nic_status}, {"stats", gn_command_nic_stats}, {"set", gn_command_nic_set}};
+    for (size_t i = 0; argc > 1 && i < sizeof clients / sizeof *clients; i++)
+        if (!strcmp(argv[1], clients[i].name)) return clients[i].run(argc - 1, argv + 1);
+
+    gn_nic_options options;
+    gn_nic *nic = NULL;
+    gn_error error = {0};
+    gn_nic_options_parse(&options, argc, argv);
+    if (check_captures(&options, &error) || gn_nic_open(&nic, &options.config, &error)) {
+        gn_cli_error(argv[0], "%s", error.text);
+        return GN_EXIT_FAILED;
+    }
+    if (!options.result.quiet) introduce(argv[0], &options, nic);
+    const int failed = gn_nic_run(nic, &error);
+    if (failed) gn_cli_error(argv[0], "%s", error.text);
+    if (!failed && !options.result.quiet) conclude(argv[0], nic);
+    gn_nic_close(nic);
+    return failed ? GN_EXIT_FAILED : GN_EXIT_OK;
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/rules.h"
+#include "tools/kit/codec_options.h"
+#include "tools/kit/fault_options.h"
+#include "tools/kit/option_values.h"
+#include "tools/kit/output.h"
+#include "tools/kit/units.h"
+
+enum { PEERS_FILES_MAX = 16 };
+
+enum {
+    KEY_PEERS_FILE = 256,
+    KEY_EXISTING,
+    KEY_NO_OFFLOAD,
+    KEY_QUEUE,
+    KEY_RULE,
+    KEY_CUT,
+    KEY_BYPASS,
+    KEY_FLOWS,
+    KEY_STEER,
+    KEY_MARK,
+    KEY_TABLE,
+    KEY_RATE,
+    KEY_BUFFER,
+    KEY_PCAP_HOST,
+    KEY_PCAP_WIRE,
+    KEY_ENGINE,
+};
+
+static const struct argp_option options[] = {
+    {0, 0, 0, 0, "Host side:", 1},
+    {"device", 'd', "NAME", 0, "TUN device of the NIC (default gn0)", 1},
+    {"address", 'a', "ADDRESS/LENGTH", 0, "address of this host on the overlay; may be given several times", 1},
+    {"existing", KEY_EXISTING, 0, 0,
+     "attach to an existing persistent device and leave its settings alone; needs no privilege", 1},
+    {"no-offload", KEY_NO_OFFLOAD, 0, 0, "one packet at a time between kernel and NIC", 1},
+    {"queue", KEY_QUEUE, "SEGMENTS", 0, "length of the host's queue to the NIC (default 500)", 1},
+    {"steer", KEY_STEER, "WHAT", 0,
+     "which packets come by: overlay (all packets to the peers' prefixes), dscp (only packets with a rule's ToS, under "
+     "the "
+     "hosts' own addresses; Linux 6.12), mark (only packets with the firewall mark) (default overlay)",
+     1},
+    {"mark", KEY_MARK, "NUMBER", 0, "firewall mark of --steer mark (default 0x474e)", 1},
+    {"table", KEY_TABLE, "NUMBER", 0, "routing table of --steer dscp and mark (default 18766)", 1},
+    {0, 0, 0, 0, "Wire side:", 2},
+    {"peer", 'P', "PREFIX[,PREFIX...]=ADDRESS[:PORT]", 0,
+     "a peer's overlay prefixes and its UDP endpoint; once for each peer", 2},
+    {"peers", KEY_PEERS_FILE, "FILE", 0, "peers as in --peer, one on each line", 2},
+    {"listen", 'l', "ADDRESS[:PORT]", 0, "where this NIC listens: its UDP endpoint (default any address, port 7777)",
+     2},
+    {"mtu", 'm', "BYTES", 0,
+     "MTU of the wire; the device's follows from it (default the smallest on the way to a peer)", 2},
+    {"rate", KEY_RATE, "RATE", 0, "speed of the link, as 200mbit, 1gbit; 0 or unlimited: not limited (default 0)", 2},
+    {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of the UDP socket (default 4M)", 2},
+    {0, 0, 0, 0, "Compression:", 3},
+    {"profile", 'p', "PROFILE", 0, "dense, lattice or paper, for rules that name none (default dense)", 3},
+    {"bound", 'k', "K", 0, "error bound 2^-K of rules that name none (default 10)", 3},
+    {"rule", KEY_RULE, "RULE", 0,
+     "which packets are compressed, and how: tos=0x28,proto=tcp,port=5000-5010,profile=dense,k=10,head=0, each part "
+     "optional; up to 16, the first that matches wins (default tos=0x28)",
+     3},
+    {"cut", KEY_CUT, "mtu|fill", 0,
+     "how segments become packets: cut to the host's MTU before they are compressed, or to what fills the wire's MTU "
+     "afterwards (default fill, where the engine can)",
+     3},
+    {"bypass", KEY_BYPASS, 0, 0, "pass everything untouched", 3},
+    {"flows", KEY_FLOWS, "NUMBER", 0, "TCP flows remembered (default 4096)", 3},
+    {"engine", KEY_ENGINE, "NAME", 0,
+     "what transforms packets: model (C), rtl (the Verilog NIC in a simulator; slow), lockstep (both; stops at the "
+     "first difference). This build has: " GN_ENGINE_NAMES " (default model)",
+     3},
+    {0, 0, 0, 0, "A bad link (for packets that are sent):", 4},
+    {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability, as 1% or 0.01 (default 0)", 4},
+    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "send packets twice with this probability (default 0)", 4},
+    {"reorder", GN_OPTION_FAULT_REORDER, "P", 0,
+     "hold packets back with this probability, so that later ones overtake them (default 0)", 4},
+    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "how long packets are held back (default 1ms)", 4},
+    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay of the link, as 10ms; times are at most 10s (default 0)", 4},
+    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by how much the delay varies, up or down (default 0)", 4},
+    {"seed", GN_OPTION_FAULT_SEED, "N", 0, "seed of the random numbers (default 1)", 4},
+    {0, 0, 0, 0, "Around it:", 5},
+    {"control", 'c', "PATH", 0, "control socket; none: no socket (default /run/gradnic/DEVICE.sock)", 5},
+    {"user", 'u', "NAME", 0,
+     "user to run as when everything is open (default nobody if root starts it, otherwise the same)", 5},
+    {"pcap-host", KEY_PCAP_HOST, "FILE", 0, "capture the host's packets", 5},
+    {"pcap-wire", KEY_PCAP_WIRE, "FILE", 0, "capture the wire's packets", 5},
+    GN_FORCE_OPTION(5),
+    GN_QUIET_OPTION(5),
+    {0},
+};
+
+typedef struct parsing {
+    gn_nic_options *options;
+    const char *rules[GN_RULES_MAX];
+    size_t rule_count;
+    gn_rule defaults;
+    bool cut_given;
+    const char *peers_files[PEERS_FILES_MAX];
+    size_t peers_file_count;
+} parsing;
+
+static void driver_need(struct argp_state *state, int failed, const gn_error *error)
+{
+    if (failed) argp_error(state, "%s", error->text);
+}
+
+gn_status gn_nic_rate_parse(const char *text, uint64_t *rate, gn_error *error)
+{
+    *rate = 0;
+    if (!strcmp(text, "unlimited")) return GN_OK;
+    gn_status wrong = gn_parse_rate(text, rate, error);
+    if (!wrong && *rate && *rate < 1000)
+        wrong = gn_fail(error, GN_INVALID, "%s: at least 1kbit, or 0 for unlimited", text);
+    return wrong;
+}
+
+static unsigned long any_base(struct argp_state *state, int key, const char *text)
+{
+    char *end;
+    const unsigned long value = strtoul(text, &end, 0);
+    if (!*text || *end || *text == '-' || !value || value > 0xffffffff)
+        gn_option_wrong(state, key, "'%s' is not a number from 1 to 0xffffffff", text);
+    return value;
+}
+
+static const char *const steers[] = {
+    [GN_STEER_OVERLAY] = "overlay", [GN_STEER_DSCP] = "dscp", [GN_STEER_MARK] = "mark"};
+
+static bool parse_host(int key, char *arg, struct argp_state *state, gn_nic_config *config)
+{
+    gn_error error;
+    switch (key) {
+    case 'd':
+        config->device = arg;
+        return true;
+    case 'a':
+        if (config->address_count == GN_NIC_ADDRESSES_MAX)
+            argp_error(state, "more than %d addresses", GN_NIC_ADDRESSES_MAX);
+        driver_need(state, gn_prefix_parse(arg, &config->addresses[config->address_count++], &error), &error);
+        if (!strchr(arg, '/'))
+            argp_error(state,
+                       "--address %s: its prefix length is missing, as in 10.77.0.1/24 (or /32: no route to others)",
+                       arg);
+        return true;
+    case KEY_EXISTING:
+        config->existing = true;
+        return true;
+    case KEY_NO_OFFLOAD:
+        config->no_offload = true;
+        return true;
+    case KEY_QUEUE:
+        config->queue_length = (unsigned)gn_option_number(state, key, arg, 1, 100000);
+        return true;
+    case KEY_STEER:
+        config->steer.mode = gn_option_word(state, key, arg, steers, sizeof steers / sizeof *steers);
+        return true;
+    case KEY_MARK:
+        config->steer.mark = (unsigned)any_base(state, key, arg);
+        return true;
+    case KEY_TABLE:
+        config->steer.table = (unsigned)any_base(state, key, arg);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool parse_wire(int key, char *arg, struct argp_state *state, gn_nic_config *config)
+{
+    gn_error error;
+    switch (key) {
+    case 'P':
+        driver_need(state, gn_peers_add(config->peers, arg, &error), &error);
+        return true;
+    case 'l':
+        driver_need(state, gn_endpoint_parse(arg, &config->listen, &error), &error);
+        return true;
+    case 'm':
+        config->wire_mtu = (unsigned)gn_option_number(state, key, arg, 600, 65535);
+        return true;
+    case KEY_RATE:
+        gn_option_check(state, key, gn_nic_rate_parse(arg, &config->rate, &error), &error);
+        return true;
+    case KEY_BUFFER:
+        config->buffer_bytes = gn_option_size(state, key, arg, 64 << 10, 1 << 30);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool parse_compression(int key, char *arg, struct argp_state *state, parsing *p)
+{
+    gn_nic_config *config = &p->options->config;
+    gn_error error;
+    switch (key) {
+    case 'p':
+        p->defaults.codec.profile = gn_option_profile(state, key, arg);
+        return true;
+    case 'k':
+        p->defaults.codec.bound_exp = gn_option_bound(state, key, arg);
+        return true;
+    case KEY_RULE:
+        if (p->rule_count == GN_RULES_MAX) argp_error(state, "more than %d rules", GN_RULES_MAX);
+        p->rules[p->rule_count++] = arg;
+        return true;
+    case KEY_CUT:
+        if (strcmp(arg, "mtu") != 0 && strcmp(arg, "fill") != 0)
+            argp_error(state, "--cut %s: mtu or fill is needed", arg);
+        config->cut = strcmp(arg, "mtu") != 0 ? GN_CUT_FILL : GN_CUT_MTU;
+        p->cut_given = true;
+        return true;
+    case KEY_BYPASS:
+        config->bypass = true;
+        return true;
+    case KEY_FLOWS:
+        config->flow_capacity = gn_option_number(state, key, arg, 1, 1 << 20);
+        return true;
+    case KEY_ENGINE:
+        config->engine = gn_engine_find(arg, &error);
+        if (!config->engine) argp_error(state, "--engine %s: %s", arg, error.text);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Refuses a capture that is also the table of peers or the other capture.
+static void check_captures(const parsing *p, struct argp_state *state)
+{
+    gn_error error;
+    const gn_nic_config *config = &p->options->config;
+    const char *host = config->pcap_host, *wire = config->pcap_wire;
+    if (host && wire && (!strcmp(host, wire) || gn_output_check_inputs(wire, &host, 1, &error)))
+        argp_error(state, "--pcap-wire %s: --pcap-host writes this file", wire);
+    const char *const captures[] = {host, wire};
+    for (int i = 0; i < 2; i++)
+        if (captures[i])
+            gn_option_check(state, i ? KEY_PCAP_WIRE : KEY_PCAP_HOST,
+                            gn_output_check_inputs(captures[i], p->peers_files, p->peers_file_count, &error), &error);
+}
+
+// -p and -k are the defaults of all rules, so rules are read last.
+static void finish(parsing *p, struct argp_state *state)
+{
+    gn_error error;
+    gn_nic_config *config = &p->options->config;
+    gn_option_check(state, 'k', gn_check_bound(p->defaults.codec.profile, p->defaults.codec.bound_exp, &error), &error);
+    gn_codec_init(&p->defaults.codec, p->defaults.codec.profile, p->defaults.codec.bound_exp);
+    if (!p->rule_count) config->rules[config->rule_count++] = p->defaults;
+    for (size_t i = 0; i < p->rule_count; i++) {
+        gn_error why;
+        if (gn_rule_parse(p->rules[i], &p->defaults, &config->rules[config->rule_count++], &why))
+            argp_error(state, "--rule %s: %s", p->rules[i], why.text);
+    }
+    check_captures(p, state);
+    if (!config->engine->whole_segments) {
+        if (p->cut_given && config->cut == GN_CUT_FILL)
+            argp_error(state, "--cut fill: engine %s needs packets that are cut to the MTU: --cut mtu",
+                       config->engine->name);
+        config->cut = GN_CUT_MTU;
+    }
+    if (!gn_peers_count(config->peers)) argp_error(state, "no peer: give --peer");
+    if (config->existing && config->address_count)
+        argp_error(state, "--existing leaves the device's addresses alone; drop --address");
+    if (config->steer.mode == GN_STEER_OVERLAY && !config->existing && !config->address_count)
+        argp_error(state, "--address is needed");
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    parsing *p = state->input;
+    gn_nic_config *config = &p->options->config;
+    if (parse_host(key, arg, state, config) || parse_wire(key, arg, state, config) ||
+        parse_compression(key, arg, state, p) || gn_fault_option_parse(key, arg, state, &config->fault))
+        return 0;
+    switch (key) {
+    case KEY_PEERS_FILE: {
+        gn_error error;
+        if (p->peers_file_count == PEERS_FILES_MAX) argp_error(state, "--peers: more than %d files", PEERS_FILES_MAX);
+        p->peers_files[p->peers_file_count++] = arg;
+        driver_need(state, gn_peers_load(config->peers, arg, &error), &error);
+        return 0;
+    }
+    case 'c':
+        p->options->control = arg;
+        return 0;
+    case 'u':
+        config->user = gn_option_user(state, key, arg);
+        return 0;
+    case KEY_PCAP_HOST:
+        config->pcap_host = arg;
+        return 0;
+    case KEY_PCAP_WIRE:
+        config->pcap_wire = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state,
+                   "'%s' is neither an option nor a command; the commands are status, stats and set, and come first",
+                   arg);
+        return 0;
+    case ARGP_KEY_END:
+        finish(p, state);
+        return 0;
+    default:
+        return gn_result_option_parse(key, arg, &p->options->result) ? 0 : ARGP_ERR_UNKNOWN;
+    }
+}
+
+void gn_nic_control_default(const char *device, char *path, size_t room)
+{
+    snprintf(path, room, "/run/gradnic/%s.sock", device);
+}
+
+void gn_nic_options_parse(gn_nic_options *out, int argc, char **argv)
+{
+    static const struct argp argp = {options,
+                                     parse_option,
+                                     NULL,
+                                     "The NIC in user space. Its rules say which packets of this host are compressed "
+                                     "on their way to the peers. The peers restore them.\v"
+                                     "Commands for a running NIC: gradnic nic status, gradnic nic stats, gradnic "
+                                     "nic set (each with --help).\n\n"
+                                     "Two hosts:\n"
+                                     "  a# gradnic nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.2\n"
+                                     "  b# gradnic nic -a 10.77.0.2/24 -P 10.77.0.1/32=192.0.2.1",
+                                     NULL,
+                                     NULL,
+                                     NULL};
+    memset(out, 0, sizeof *out);
+    out->config.device = "gn0";
+    out->config.queue_length = GN_NIC_QUEUE_DEFAULT;
+    out->config.engine = &gn_engine_model;
+    out->config.cut = GN_CUT_FILL;
+    out->config.fault.seed = 1;
+    out->config.peers = gn_peers_new();
+    parsing p = {.options = out, .defaults = gn_rule_default()};
+    argp_parse(&argp, argc, argv, 0, NULL, &p);
+    if (!out->control)
+        gn_nic_control_default(out->config.device, out->control_path, sizeof out->control_path);
+    else if (strcmp(out->control, "none") != 0)
+        snprintf(out->control_path, sizeof out->control_path, "%s", out->control);
+    if (*out->control_path) out->config.control = out->control_path;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TOOLS_NIC_OPTIONS_H
+#define GRADNIC_TOOLS_NIC_OPTIONS_H
+/// Options of `gradnic nic`.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "driver/nic.h"
+#include "net/error.h"
+#include "tools/kit/result_options.h"
+
+typedef struct gn_nic_options {
+    gn_nic_config config;
+    const char *control;     ///< NULL: the device's default; "none": no socket
+    char control_path[108];  ///< the socket's path
+    gn_result_options result;
+} gn_nic_options;
+
+/// Reads the command line; ends the program on wrong usage. `options->config.peers` is to be
+/// handed to gn_nic_open().
+void gn_nic_options_parse(gn_nic_options *options, int argc, char **argv);
+
+/// The speed of a link: a rate of at least 1kbit, or 0 or "unlimited".
+gn_status gn_nic_rate_parse(const char *text, uint64_t *rate, gn_error *error);
+
+/// The default control socket of the NIC with this device: /run/gradnic/DEVICE.sock.
+void gn_nic_control_default(const char *device, char *path, size_t room);
+
+#endif

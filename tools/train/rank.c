@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump.h"
+#include "report.h"
+#include "tools/kit/cli.h"
+#include "tools/kit/command.h"
+#include "tools/kit/progress.h"
+
+typedef struct front {
+    const gn_train_options *options;
+    gn_trainer trainer;
+    gn_report report;
+    gn_progress progress;
+    gn_result_file json;
+    FILE *table;  // rank 0's table; NULL: none
+} front;
+
+gn_status gn_train_pass_on(gn_status status, const gn_error *from, gn_train_error *error)
+{
+    return status ? gn_train_fail(error, status, "%s", from->text) : GN_OK;
+}
+
+static gn_status dump(void *context, const gn_mlp *mlp, uint64_t step, gn_train_error *error)
+{
+    const front *f = context;
+    const gn_train_options *o = f->options;
+    gn_error why;
+    if (!o->dump_folder || f->trainer.rank >= (int)o->dump_ranks || step % o->dump_steps) return GN_OK;
+    return gn_train_pass_on(gn_dump_gradient(mlp, o->dump_folder, step, f->trainer.rank, o->result.force, &why), &why,
+                            error);
+}
+
+static gn_status show_step(void *context, uint64_t step, gn_train_error *error)
+{
+    front *f = context;
+    (void)error;
+    gn_progress_update(&f->progress, step);
+    return GN_OK;
+}
+
+static gn_status show_checkpoint(void *context, const gn_checkpoint *checkpoint, gn_train_error *error)
+{
+    front *f = context;
+    if (gn_report_add(&f->report, checkpoint)) return gn_train_fail(error, GN_NO_MEMORY, "out of memory");
+    if (!f->table) return GN_OK;
+    gn_progress_clear();
+    gn_report_print_checkpoint(&f->report, f->table);
+    return GN_OK;
+}
+
+/// Rank 0 prints for all.
+static gn_status begin_report(front *f, gn_error *error)
+{
+    const gn_result_options *result = &f->options->result;
+    const gn_trainer *t = &f->trainer;
+    f->report = (gn_report){.options = f->options, .trainer = t};
+    gn_progress_start_units(&f->progress, "training", "steps", t->steps, result->quiet || t->rank);
+    if (t->rank) return GN_OK;
+    if (!result->quiet && !result->json) f->table = stdout;
+    const gn_status wrong = gn_result_open(&f->json, result, NULL, NULL, 0, error);
+    if (!wrong && f->table) gn_report_print_start(&f->report, f->table);
+    return wrong;
+}
+
+static gn_status end_report(front *f, gn_error *error)
+{
+    gn_progress_end(&f->progress);
+    if (f->trainer.rank) return GN_OK;
+    if (f->table) gn_report_print_end(&f->report, f->table);
+    return gn_result_write(&f->json, &f->options->result, gn_report_json(&f->report), stdout, error);
+}
+
+static gn_status train(front *f, const gn_train_settings *settings, const gn_train_data *data, gn_train_error *error)
+{
+    gn_error why;
+    const gn_train_watch watch = {f, dump, show_step, show_checkpoint};
+    gn_status wrong = gn_trainer_init(&f->trainer, settings, data, &watch, error);
+    if (!wrong) wrong = gn_train_pass_on(begin_report(f, &why), &why, error);
+    if (!wrong) wrong = gn_trainer_run(&f->trainer, error);
+    if (!wrong && !(f->report.rank = malloc((size_t)f->trainer.size * sizeof *f->report.rank)))
+        wrong = gn_train_fail(error, GN_NO_MEMORY, "out of memory");
+    if (!wrong) wrong = gn_trainer_results(&f->trainer, f->report.rank, error);
+    if (!wrong) wrong = gn_train_pass_on(end_report(f, &why), &why, error);
+    return wrong;
+}
+
+int gn_train_rank(const gn_train_options *options, const gn_train_data *data, int rank, int size,
+                  const char *rendezvous)
+{
+    gn_train_error error;
+    gn_train_settings settings = options->settings;
+    settings.comm = gn_comm_options_config(&options->comm, rank, size, rendezvous);
+    front f = {.options = options};
+    const gn_status wrong = train(&f, &settings, data, &error);
+    if (wrong) gn_trainer_abort(&f.trainer, error.text);
+    gn_progress_end(&f.progress);
+    if (wrong && f.trainer.rank >= 0)
+        gn_cli_error(options->program, "rank %d: %s", f.trainer.rank, error.text);
+    else if (wrong)
+        gn_cli_error(options->program, "%s", error.text);
+    gn_result_abort(&f.json);
+    gn_report_free(&f.report);
+    gn_trainer_free(&f.trainer);
+    return wrong ? GN_EXIT_FAILED : GN_EXIT_OK;
+}
