@@ -12,6 +12,7 @@
 #include "tools/kit/beside.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/output.h"
+#include "tools/kit/result_options.h"
 
 typedef struct options {
     const char *output;
