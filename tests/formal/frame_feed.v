@@ -16,7 +16,7 @@
 // expose: more_reg ahead_reg range_more_reg places_reg last_reg range_first_reg range_last_reg
 // expose: places_left_reg
 // expose: within_reg engine_reg start_reg stop_reg end_reg to_reg user_reg place valid_pipe
-// expose: first_pipe last_pipe at_pipe to_pipe r_bytes r_last r_valid m_bytes unused_user_valid
+// expose: first_pipe last_pipe from_1 from_2 to_1 to_2 r_bytes r_last r_valid m_bytes unused_user_valid
 // expose: credits.free_reg credits.ok_reg realign.a_valid realign.a_first realign.a_last
 // expose: realign.a_from realign.a_to realign.b_valid realign.b_first realign.b_last realign.b_from
 // expose: realign.b_to realign.flush_reg realign.over_bytes_reg
@@ -54,8 +54,9 @@ module proof (
     wire [9:0]  p_first;
     wire [16:0] p_start, p_stop, p_end, start, stop, ends;
     wire [1:0]  p_user, user, valid_pipe, first_pipe, last_pipe;
-    wire [11:0] number, more, ahead, range_more, places, to_pipe;
-    wire [9:0]  at_pipe;
+    wire [11:0] number, more, ahead, range_more, places;
+    wire [4:0]  at_0, at_1;
+    wire [5:0]  to_0, to_1;
     wire [5:0]  to, r_bytes, m_bytes, credits_free, a_to, b_to;
     wire [4:0]  a_from, b_from;
     wire [6:0]  words, marks, users;
@@ -67,7 +68,7 @@ module proof (
         .\busy_reg (busy), .\issue (issue), .\number_reg (number), .\more_reg (more), .\ahead_reg (ahead), .\range_more_reg (range_more), .\places_reg (places),
         .\last_reg (last), .\range_first_reg (range_first), .\range_last_reg (range_last), .\places_left_reg (places_left), .\within_reg (within),
         .\engine_reg (engine), .\start_reg (start), .\stop_reg (stop), .\end_reg (ends), .\to_reg (to), .\user_reg (user), .\place (place),
-        .\valid_pipe (valid_pipe), .\first_pipe (first_pipe), .\last_pipe (last_pipe), .\at_pipe (at_pipe), .\to_pipe (to_pipe),
+        .\valid_pipe (valid_pipe), .\first_pipe (first_pipe), .\last_pipe (last_pipe), .\from_1 (at_0), .\from_2 (at_1), .\to_1 (to_0), .\to_2 (to_1),
         .\r_bytes (r_bytes), .\r_last (r_last), .\r_valid (r_valid), .\m_bytes (m_bytes), .\unused_user_valid (user_there),
         .\credits.free_reg (credits_free), .\credits.ok_reg (credits_ok), .\realign.a_valid (a_valid), .\realign.a_first (a_first), .\realign.a_last (a_last),
         .\realign.a_from (a_from), .\realign.a_to (a_to), .\realign.b_valid (b_valid), .\realign.b_first (b_first), .\realign.b_last (b_last),
@@ -118,7 +119,8 @@ module proof (
     reg  [3:0] placed = 4'd0;    // a place was taken with it
     reg        held = 1'b0;      // byte_realign has a beat of an open range, and waits for the next
     reg  [4:0] held_from;        // where the range begins
-    reg [67:0] came;             // of the range's bytes those up to the beat's end
+    // of the range's bytes those up to the beat's end, for each stage
+    reg [16:0] upto_0, upto_1, upto_a, upto_b;
     // and to that of the beat that byte_realign had last, and the one before
     reg [16:0] held_came, total;
     reg        flushed = 1'b0;
@@ -127,8 +129,8 @@ module proof (
         placed <= rst ? 4'd0 : {placed[2:0], place};
         if (b_valid) held <= !b_last;
         if (b_valid) held_from <= b_from;
-        if (b_valid) held_came <= came[67:51];
-        came    <= {came[50:0], to_here};
+        if (b_valid) held_came <= upto_b;
+        {upto_0, upto_1, upto_a, upto_b} <= {to_here, upto_0, upto_1, upto_a};
         total   <= held_came;
         flushed <= flush && !rst;
         if (rst) held <= 1'b0;
@@ -139,27 +141,27 @@ module proof (
     wire       open_0 = valid_pipe[0] ? !last_pipe[0] : open_1;
     wire [4:0] from_b = b_valid ? b_from : held_from;
     wire [4:0] from_a = a_valid ? a_from : from_b;
-    wire [4:0] from_1 = valid_pipe[1] ? at_pipe[9:5] : from_a;
-    wire [4:0] from_0 = valid_pipe[0] ? at_pipe[4:0] : from_1;
-    wire [16:0] came_b = b_valid ? came[67:51] : held_came;
-    wire [16:0] came_a = a_valid ? came[50:34] : came_b;
-    wire [16:0] came_1 = valid_pipe[1] ? came[33:17] : came_a;
-    wire [16:0] came_0 = valid_pipe[0] ? came[16:0] : came_1;
+    wire [4:0] from_1 = valid_pipe[1] ? at_1 : from_a;
+    wire [4:0] from_0 = valid_pipe[0] ? at_0 : from_1;
+    wire [16:0] came_b = b_valid ? upto_b : held_came;
+    wire [16:0] came_a = a_valid ? upto_a : came_b;
+    wire [16:0] came_1 = valid_pipe[1] ? upto_1 : came_a;
+    wire [16:0] came_0 = valid_pipe[0] ? upto_0 : came_1;
     // as byte_realign wants it
     function fits(input open, input [4:0] open_from, input [16:0] before, input first, input is_last, input [4:0] from, input [5:0] to, input [16:0] came);
         fits = first == !open && (first || from == open_from) && to >= 6'd1 && to <= 6'd32 && (!(first && is_last) || to > {1'b0, from}) &&
                came == (first ? 17'd0 - {12'd0, from} : before) + (is_last ? {11'd0, to} : 17'd32);
     endfunction
     always @* begin
-        if (b_valid) assert (fits(held, held_from, held_came, b_first, b_last, b_from, b_to, came[67:51]));
-        if (a_valid) assert (fits(open_b, from_b, came_b, a_first, a_last, a_from, a_to, came[50:34]));
-        if (valid_pipe[1]) assert (fits(open_a, from_a, came_a, first_pipe[1], last_pipe[1], at_pipe[9:5], to_pipe[11:6], came[33:17]));
-        if (valid_pipe[0]) assert (fits(open_1, from_1, came_1, first_pipe[0], last_pipe[0], at_pipe[4:0], to_pipe[5:0], came[16:0]));
+        if (b_valid) assert (fits(held, held_from, held_came, b_first, b_last, b_from, b_to, upto_b));
+        if (a_valid) assert (fits(open_b, from_b, came_b, a_first, a_last, a_from, a_to, upto_a));
+        if (valid_pipe[1]) assert (fits(open_a, from_a, came_a, first_pipe[1], last_pipe[1], at_1, to_1, upto_1));
+        if (valid_pipe[0]) assert (fits(open_1, from_1, came_1, first_pipe[0], last_pipe[0], at_0, to_0, upto_0));
         assert (open_0 == (busy && within));
         if (busy && within) assert (from_0 == start[4:0] && came_0 == {number, 5'd0} - start);
         if (issue && range_last && in_range) assert (to_here == stop - start);
-        assert (placed[0] == (valid_pipe[0] && (!last_pipe[0] || to_pipe[5:0] > {1'b0, at_pipe[4:0]})));
-        assert (placed[1] == (valid_pipe[1] && (!last_pipe[1] || to_pipe[11:6] > {1'b0, at_pipe[9:5]})));
+        assert (placed[0] == (valid_pipe[0] && (!last_pipe[0] || to_0 > {1'b0, at_0})));
+        assert (placed[1] == (valid_pipe[1] && (!last_pipe[1] || to_1 > {1'b0, at_1})));
         assert (placed[2] == (a_valid && (!a_last || a_to > {1'b0, a_from})));
         assert (placed[3] == (b_valid && (!b_last || b_to > {1'b0, b_from})));
     end

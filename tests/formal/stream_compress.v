@@ -13,7 +13,7 @@
 // sources: codec/stream_compress.v
 // reduce: s/credit_fifo (#\(.WIDTH\(19\), .LOG2\(4\)\) quads)/any_quads \1/
 // reduce: s/COUNT_WIDTH = 24/COUNT_WIDTH = 5/
-// expose: i_valid i_last first_reg user_reg unit.valid_reg unit.last_reg unit.dense_reg
+// expose: i_valid i_last first_reg profile_reg unit.valid_reg unit.last_reg unit.dense_reg
 // expose: unit.quad_valid_reg unit.quad_last_reg unit.m_length g_records.records.any.words
 // expose: g_records.records.any.marks
 // expose: g_dense.quads.a_valid g_dense.quads.a_last g_dense.quads.c_valid g_dense.quads.c_last
@@ -54,7 +54,7 @@ module proof (
     wire         p_valid, q_valid, r_valid, order_there, count_there, order_dense;
     wire         record_newest, quad_newest, piece_newest, piece_room, beat_room, pause;
     wire [8:0]   run;
-    wire [9:0]   user;
+    wire [1:0]   profile;
     wire [2:0]   u_dense;
     wire [1:0]   u_valid, u_last, group, step, q_group, pa_beats, b_count;
     wire [11:0]  classes;
@@ -65,7 +65,7 @@ module proof (
     stream_compress dut (
         .clk(clk), .rst(rst), .s_axis_tdata(256'd0), .s_axis_tkeep(s_keep), .s_axis_tlast(s_last), .s_axis_tuser(s_user), .s_axis_tvalid(s_valid), .s_axis_tready(s_ready),
         .m_axis_tdata(m_data), .m_axis_tkeep(m_keep), .m_axis_tlast(m_last), .m_axis_tuser(m_user), .m_axis_tvalid(m_valid), .m_axis_tready(m_ready),
-        .\i_valid (i_valid), .\i_last (i_last), .\first_reg (first), .\user_reg (user), .\unit.valid_reg (u_valid), .\unit.last_reg (u_last), .\unit.dense_reg (u_dense),
+        .\i_valid (i_valid), .\i_last (i_last), .\first_reg (first), .\profile_reg (profile), .\unit.valid_reg (u_valid), .\unit.last_reg (u_last), .\unit.dense_reg (u_dense),
         .\unit.quad_valid_reg (quad_valid), .\unit.quad_last_reg (quad_last), .\unit.m_length (u_length),
         .\g_records.records.any.words (records), .\g_records.records.any.marks (record_marks),
         .\g_dense.quads.a_valid (a_valid), .\g_dense.quads.a_last (a_last), .\g_dense.quads.c_valid (c_valid), .\g_dense.quads.c_last (c_last),
@@ -137,7 +137,7 @@ module proof (
     wire [6:0] of_dense   = {6'd0, a_valid && a_last} + {6'd0, c_valid && c_last} + quad_marks + {6'd0, r_there && r_last} + piece_marks;
     wire [6:0] packing    = {6'd0, pa_valid && pa_last} + {6'd0, first_last} + {6'd0, second_last} + {6'd0, third} + beat_marks;
     wire       in_0 = i_valid && i_last, in_1 = u_valid[0] && u_last[0], in_2 = u_valid[1] && u_last[1];
-    wire       dense_0 = user[1:0] == 2'd2, dense_1 = u_dense[1], dense_2 = u_dense[2];
+    wire       dense_0 = profile == 2'd2, dense_1 = u_dense[1], dense_2 = u_dense[2];
     wire [6:0] dense_frames = of_dense + {6'd0, in_0 && dense_0} + {6'd0, in_1 && dense_1} + {6'd0, in_2 && dense_2};
     wire [6:0] all_frames   = of_dense + of_records + {6'd0, in_0} + {6'd0, in_1} + {6'd0, in_2};
     wire records_there = (i_valid && !dense_0) || (u_valid[0] && !dense_1) || (u_valid[1] && !dense_2) || quad_valid || records != 7'd0;
