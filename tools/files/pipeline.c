@@ -79,7 +79,7 @@ static bool is_done(run *r, const buffer *b, bool wait)
 static gn_status feed(run *r, gn_error *error)
 {
     const gn_pipeline *p = r->pipeline;
-    gn_error read = {GN_OK};  // reported after earlier items, which may be the cause
+    gn_error read = {.status = GN_OK};  // reported after earlier items, which may be the cause
     bool end = false;
     for (uint64_t head = 0, tail = 0; !end || tail < head;) {
         buffer *oldest = &r->buffers[tail % r->buffer_count];

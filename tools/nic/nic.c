@@ -57,7 +57,7 @@ int gn_command_nic(int argc, char **argv)
         return GN_EXIT_FAILED;
     }
     if (!options.result.quiet) introduce(argv[0], &options, nic);
-    const int failed = gn_nic_run(nic, &error);
+    const gn_status failed = gn_nic_run(nic, &error);
     if (failed) gn_cli_error(argv[0], "%s", error.text);
     if (!failed && !options.result.quiet) conclude(argv[0], nic);
     gn_nic_close(nic);

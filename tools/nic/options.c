@@ -105,11 +105,6 @@ typedef struct parsing {
     size_t peers_file_count;
 } parsing;
 
-static void driver_need(struct argp_state *state, int failed, const gn_error *error)
-{
-    if (failed) argp_error(state, "%s", error->text);
-}
-
 gn_status gn_nic_rate_parse(const char *text, uint64_t *rate, gn_error *error)
 {
     *rate = 0;
@@ -142,7 +137,7 @@ static bool parse_host(int key, char *arg, struct argp_state *state, gn_nic_conf
     case 'a':
         if (config->address_count == GN_NIC_ADDRESSES_MAX)
             argp_error(state, "more than %d addresses", GN_NIC_ADDRESSES_MAX);
-        driver_need(state, gn_prefix_parse(arg, &config->addresses[config->address_count++], &error), &error);
+        gn_option_check(state, key, gn_prefix_parse(arg, &config->addresses[config->address_count++], &error), &error);
         if (!strchr(arg, '/'))
             argp_error(state,
                        "--address %s: its prefix length is missing, as in 10.77.0.1/24 (or /32: no route to others)",
@@ -176,10 +171,10 @@ static bool parse_wire(int key, char *arg, struct argp_state *state, gn_nic_conf
     gn_error error;
     switch (key) {
     case 'P':
-        driver_need(state, gn_peers_add(config->peers, arg, &error), &error);
+        gn_option_check(state, key, gn_peers_add(config->peers, arg, &error), &error);
         return true;
     case 'l':
-        driver_need(state, gn_endpoint_parse(arg, &config->listen, &error), &error);
+        gn_option_check(state, key, gn_endpoint_parse(arg, &config->listen, &error), &error);
         return true;
     case 'm':
         config->wire_mtu = (unsigned)gn_option_number(state, key, arg, 600, 65535);
@@ -285,7 +280,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         gn_error error;
         if (p->peers_file_count == PEERS_FILES_MAX) argp_error(state, "--peers: more than %d files", PEERS_FILES_MAX);
         p->peers_files[p->peers_file_count++] = arg;
-        driver_need(state, gn_peers_load(config->peers, arg, &error), &error);
+        gn_option_check(state, key, gn_peers_load(config->peers, arg, &error), &error);
         return 0;
     }
     case 'c':

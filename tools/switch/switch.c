@@ -54,13 +54,13 @@ int gn_command_switch(int argc, char **argv)
         options.config.log = note;
         options.config.log_context = argv[0];
     }
-    const int closed = gn_switchd_open(&daemon, &options.config, &error);
+    const gn_status closed = gn_switchd_open(&daemon, &options.config, &error);
     if (closed) {
         gn_cli_error(argv[0], "%s", error.text);
         return closed == GN_INVALID ? GN_EXIT_USAGE : GN_EXIT_FAILED;
     }
     if (!options.result.quiet) introduce(argv[0], &options, daemon);
-    const int failed = gn_switchd_run(daemon, &error);
+    const gn_status failed = gn_switchd_run(daemon, &error);
     if (failed) gn_cli_error(argv[0], "%s", error.text);
     gn_switchd_close(daemon);
     return failed ? GN_EXIT_FAILED : GN_EXIT_OK;
