@@ -144,7 +144,8 @@ static gn_status gather(gn_trainer *t, const char *doing, const uint64_t *mine, 
     const gn_status status = gn_gather_words(t->averager.comm, mine, count, *all);
     if (!status) return GN_OK;
     free(*all);
-    return comm_fail(t, doing, status, error);
+    comm_fail(t, doing, status, error);
+    return status;
 }
 
 static gn_status compare_replicas(const gn_trainer *t, const uint64_t *all, uint64_t step, gn_train_error *error)

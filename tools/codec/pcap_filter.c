@@ -118,7 +118,9 @@ static gn_status prepare(gn_pcap_filter *f, gn_error *error)
     if (status != GN_OK) return gn_fail(error, status, "the rules: %s", gn_status_string(status));
     f->burst = calloc(1, sizeof *f->burst);
     f->frame = malloc(FRAME_MAX + GN_PACKET_MAX);
-    return f->burst && f->frame ? GN_OK : gn_fail_memory(error);
+    if (f->burst && f->frame) return GN_OK;
+    gn_fail_memory(error);
+    return GN_NO_MEMORY;
 }
 
 gn_status gn_pcap_filter_run(gn_pcap_filter *f, pcap_t *in, pcap_dumper_t *out, void (*progress)(void *),

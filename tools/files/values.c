@@ -195,7 +195,7 @@ static gn_status load_all(gn_values *values, float **all, size_t *count, gn_erro
     if (!buffer) return gn_fail_memory(error);
     *count = 0;
     for (;;) {
-        size_t got;
+        size_t got = 0;
         gn_status wrong = gn_values_read(values, buffer + *count, capacity - *count, &got, error);
         if (wrong) {
             free(buffer);

@@ -260,7 +260,7 @@ static int run(bench *b)
     gn_status wrong = gn_allreduce_data_load(&b->data, o->input, b->size, &error);
     b->times = calloc(o->iterations, sizeof *b->times);
     if (!wrong && !b->times) wrong = gn_fail_memory(&error);
-    if (wrong) {
+    if (wrong || !b->times) {
         gn_cli_error(o->program, "rank %d: %s", b->rank, error.text);
         return GN_EXIT_FAILED;
     }
