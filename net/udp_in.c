@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/udp_in.h"
+
+#include <errno.h>
+#include <linux/udp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// Room for all that the kernel may say of a message.
+typedef union notes {
+    uint8_t bytes[3 * CMSG_SPACE(sizeof(int))];
+    struct cmsghdr align;
+} notes;
+
+struct gn_udp_inbox {
+    int last;  // messages of the last call: the kernel has written to their headers
+    bool senders;
+    struct mmsghdr header[GN_UDP_INBOX_MESSAGES];
+    struct iovec piece[GN_UDP_INBOX_MESSAGES];
+    struct sockaddr_storage from[GN_UDP_INBOX_MESSAGES];
+    notes said[GN_UDP_INBOX_MESSAGES];
+    _Alignas(64) uint8_t buffer[];
+};
+
+static int value_of(const struct cmsghdr *header)
+{
+    int value = 0;  // IP_TOS comes in one byte
+    const size_t bytes = header->cmsg_len - CMSG_LEN(0);
+    memcpy(&value, CMSG_DATA(header), bytes < sizeof value ? bytes : sizeof value);
+    return value;
+}
+
+static gn_udp_arrival read_message(struct msghdr *message, size_t bytes)
+{
+    gn_udp_arrival a = {
+        .data = message->msg_iov->iov_base, .bytes = bytes, .segment = bytes, .from = message->msg_name};
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
+        const int level = header->cmsg_level, type = header->cmsg_type, value = value_of(header);
+        if (level == IPPROTO_UDP && type == UDP_GRO && value > 0) a.segment = (size_t)value;
+        if ((level == IPPROTO_IP && type == IP_TOS) || (level == IPPROTO_IPV6 && type == IPV6_TCLASS))
+            a.tos = (uint8_t)value;
+        if (level == SOL_SOCKET && type == SO_RXQ_OVFL) a.has_dropped = true, a.dropped = (uint32_t)value;
+    }
+    return a;
+}
+
+static bool is_nothing(int error)
+{
+    return error == EAGAIN || error == EINTR;
+}
+
+int gn_udp_receive(int fd, void *buffer, size_t capacity, struct sockaddr_storage *from, gn_udp_arrival *arrival)
+{
+    notes said;
+    struct iovec piece = {buffer, capacity};
+    struct msghdr message = {.msg_name = from,
+                             .msg_namelen = from ? sizeof *from : 0,
+                             .msg_iov = &piece,
+                             .msg_iovlen = 1,
+                             .msg_control = said.bytes,
+                             .msg_controllen = sizeof said.bytes};
+    const ssize_t bytes = recvmsg(fd, &message, MSG_DONTWAIT);
+    if (bytes < 0) return is_nothing(errno) ? 0 : -1;
+    *arrival = read_message(&message, (size_t)bytes);
+    return 1;
+}
+
+/// Before the kernel writes to a header (again): how much room there is.
+static void offer_room(gn_udp_inbox *inbox, int messages)
+{
+    for (int i = 0; i < messages; i++) {
+        struct msghdr *message = &inbox->header[i].msg_hdr;
+        message->msg_namelen = inbox->senders ? sizeof inbox->from[i] : 0;
+        message->msg_controllen = sizeof inbox->said[i].bytes;
+    }
+}
+
+gn_udp_inbox *gn_udp_inbox_new(bool senders)
+{
+    gn_udp_inbox *inbox = aligned_alloc(64, sizeof *inbox + (size_t)GN_UDP_INBOX_MESSAGES * GN_UDP_MESSAGE_BYTES);
+    if (!inbox) return NULL;
+    inbox->senders = senders;
+    inbox->last = 0;
+    for (int i = 0; i < GN_UDP_INBOX_MESSAGES; i++) {
+        inbox->piece[i] = (struct iovec){inbox->buffer + (size_t)i * GN_UDP_MESSAGE_BYTES, GN_UDP_MESSAGE_BYTES};
+        inbox->header[i].msg_hdr = (struct msghdr){.msg_name = senders ? &inbox->from[i] : NULL,
+                                                   .msg_iov = &inbox->piece[i],
+                                                   .msg_iovlen = 1,
+                                                   .msg_control = inbox->said[i].bytes};
+    }
+    offer_room(inbox, GN_UDP_INBOX_MESSAGES);
+    return inbox;
+}
+
+void gn_udp_inbox_free(gn_udp_inbox *inbox)
+{
+    free(inbox);
+}
+
+int gn_udp_inbox_receive(gn_udp_inbox *inbox, int fd)
+{
+    offer_room(inbox, inbox->last);
+    const int got = recvmmsg(fd, inbox->header, GN_UDP_INBOX_MESSAGES, MSG_DONTWAIT, NULL);
+    inbox->last = got > 0 ? got : 0;
+    return got < 0 && is_nothing(errno) ? 0 : got;
+}
+
+gn_udp_arrival gn_udp_inbox_at(gn_udp_inbox *inbox, int index)
+{
+    return read_message(&inbox->header[index].msg_hdr, inbox->header[index].msg_len);
+}
