@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_PART_SOCKET_H
 #define GRADNIC_RING_PART_SOCKET_H
-/// Many datagrams with one system call: sendmmsg() and recvmmsg(), and where datagrams of one
-/// length follow each other, one buffer that the kernel or the device cuts (UDP_SEGMENT), or has
-/// put together (UDP_GRO).
+/// The socket of a channel, for many datagrams with one system call (net/udp_out.h, net/udp_in.h).
+/// Datagrams leave in the order in which they are put.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,22 +10,22 @@
 
 typedef struct gn_part_socket gn_part_socket;
 
-/// `fd`: connected. `datagram`: bytes of the longest. NULL without memory.
+/// `fd` is connected and does not block. `datagram`: bytes of the longest. NULL without memory.
 gn_part_socket *gn_part_socket_new(int fd, size_t datagram);
 void gn_part_socket_free(gn_part_socket *io);
 
-/// Where the next datagram is to be written; NULL: no room before gn_part_socket_flush().
+/// Where to write the next datagram. NULL: there is no room before gn_part_socket_flush().
 void *gn_part_socket_room(gn_part_socket *io);
 
-/// It has been written there.
+/// A datagram has been written there. `tos` 0: the socket's.
 void gn_part_socket_put(gn_part_socket *io, size_t bytes, uint8_t tos);
 
-/// Sends. @return false when some are left, because the socket is full (gn_part_socket_is_full())
-/// or broken (`*failed`: errno).
+/// Sends all. @return false when some are left, because the socket is full
+/// (gn_part_socket_is_full()) or broken (`*failed`: errno)
 bool gn_part_socket_flush(gn_part_socket *io, int *failed);
 bool gn_part_socket_is_full(const gn_part_socket *io);
 
-/// Gives `take` the datagrams that are there, up to a batch. @return whether there may be more.
+/// Gives `take` the datagrams that are there, up to a batch. @return whether there may be more
 bool gn_part_socket_receive(gn_part_socket *io, void (*take)(void *context, const void *datagram, size_t bytes),
                             void *context);
 

@@ -2,13 +2,11 @@
 #include "ring/route.h"
 
 #include <errno.h>
-#include <netinet/udp.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <gradnic/shim.h>
 
-#include "net/socket.h"
+#include "net/udp.h"
 
 gn_agg_format gn_switch_route_format(const gn_comm_config *config)
 {
@@ -16,25 +14,16 @@ gn_agg_format gn_switch_route_format(const gn_comm_config *config)
     return config->codec.profile == GN_LATTICE ? GN_AGG_LATTICE : GN_AGG_DENSE;
 }
 
+enum { RECEIVE_BUFFER = 4 << 20 };  // results come in bursts
+
 int gn_route_socket(const gn_endpoint *to, const gn_endpoint *local)
 {
-    int fd = socket(gn_ip_family(&(to ? to : local)->ip), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const gn_udp_options options = {
+        .nonblocking = true, .join = true, .tos = GN_ECN_CAPABLE, .receive_bytes = RECEIVE_BUFFER};
+    int fd = gn_udp_open(gn_ip_family(&(to ? to : local)->ip), &options);
     if (fd < 0) return -1;
-    gn_socket_set_tos(fd, GN_TOS_ECT);
     if ((local && gn_socket_bind(fd, local)) || (to && gn_socket_connect(fd, to))) gn_close(&fd);
     return fd;
-}
-
-size_t gn_route_payload(int fd)
-{
-    gn_endpoint to;
-    if (!gn_socket_remote(fd, &to)) return 0;
-    const bool six = to.ip.version == 6;
-    int mtu = 0;
-    socklen_t length = sizeof mtu;
-    if (getsockopt(fd, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MTU : IP_MTU, &mtu, &length)) return 0;
-    const int headers = (six ? 40 : 20) + 8;
-    return mtu > headers ? (size_t)(mtu - headers) : 0;
 }
 
 enum {
@@ -65,7 +54,7 @@ gn_status gn_switch_route_find(const gn_comm_config *config, gn_switch_route *ro
     gn_endpoint_format(&route->address, route->name);
     int fd = gn_route_socket(&route->address, NULL);
     if (fd < 0) return gn_fail(error, GN_IO, "no route to the switch at %s: %s", route->name, strerror(errno));
-    if (!route->values) route->values = values_that_fit(config, gn_route_payload(fd));
+    if (!route->values) route->values = values_that_fit(config, gn_udp_payload(fd));
     gn_close(&fd);
     return GN_OK;
 }

@@ -21,15 +21,8 @@ gn_status gn_switch_route_find(const gn_comm_config *config, gn_switch_route *ro
 /// What the switch is asked to add: lattice, dense or int32.
 gn_agg_format gn_switch_route_format(const gn_comm_config *config);
 
-/// Bytes of a UDP datagram's content that go over a connected socket in one packet; 0 where that is
-/// not known.
-size_t gn_route_payload(int fd);
-
-/// ECN capable: queues on the way may mark datagrams instead of dropping them.
-enum { GN_TOS_ECT = 2 };
-
-/// A UDP socket, not blocking, whose datagrams go to `to` and come from `local`; either may be
-/// NULL. @return it, or -1 with errno.
+/// A UDP socket that does not block. Its datagrams go to `to` and come from `local`; either may be
+/// NULL. @return it, or -1 with errno
 int gn_route_socket(const gn_endpoint *to, const gn_endpoint *local);
 
 #endif
