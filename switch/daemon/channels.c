@@ -1,56 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shard's making, and the channels that it gives to jobs.
 #include <errno.h>
-#include <linux/udp.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "net/socket.h"
+#include "net/udp.h"
 #include "switch/daemon/shard.h"
 
-static void set_buffer(int fd, int forced, int plain, size_t bytes)
-{
-    const int value = (int)bytes;
-    // More than net.core.[rw]mem_max needs CAP_NET_ADMIN. Without it, the kernel gives what it
-    // allows.
-    if (setsockopt(fd, SOL_SOCKET, forced, &value, sizeof value))
-        (void)setsockopt(fd, SOL_SOCKET, plain, &value, sizeof value);
-}
-
 /// Opens a channel's socket. Root's rights are still there: buffers so large are not for everyone.
-static gn_status open_channel(gn_channel *channel, const gn_shard_config *config, unsigned number, int family,
-                              gn_error *error)
+static gn_status open_channel(gn_channel *channel, const gn_shard_config *config, unsigned number, gn_error *error)
 {
-    char text[GN_ENDPOINT_TEXT];
-    const int on = 1, off = 0, capable = 2;  // ECT(0): queues may mark instead of dropping
+    const gn_udp_options options = {.join = !config->no_offload,
+                                    .read_tos = true,
+                                    .overflow = true,
+                                    .tos = GN_ECN_CAPABLE,
+                                    .receive_bytes = config->buffer_bytes,
+                                    .send_bytes = config->buffer_bytes / 4};
     gn_endpoint at = config->listen;
     if (at.port) at.port = (uint16_t)(at.port + number);
-    channel->fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (channel->fd < 0) return gn_fail(error, GN_IO, "UDP socket: %s", strerror(errno));
-    if (family == AF_INET6) (void)setsockopt(channel->fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    if (!config->no_offload) (void)setsockopt(channel->fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on);
-    (void)setsockopt(channel->fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);
-    (void)setsockopt(channel->fd, IPPROTO_IP, IP_TOS, &capable, sizeof capable);
-    (void)setsockopt(channel->fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof on);
-    if (family == AF_INET6) {
-        (void)setsockopt(channel->fd, IPPROTO_IPV6, IPV6_TCLASS, &capable, sizeof capable);
-        (void)setsockopt(channel->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof on);
-    }
-    set_buffer(channel->fd, SO_RCVBUFFORCE, SO_RCVBUF, config->buffer_bytes);
-    set_buffer(channel->fd, SO_SNDBUFFORCE, SO_SNDBUF, config->buffer_bytes / 4);
-    if (gn_socket_bind(channel->fd, &at) || !gn_socket_local(channel->fd, &at))
-        return gn_fail(error, GN_IO, "cannot listen on UDP %s: %s", gn_endpoint_format(&at, text), strerror(errno));
+    const gn_status status = gn_udp_listen(&channel->fd, &at, &options, error);
     channel->udp_port = at.port;
-    return GN_OK;
+    return status;
 }
 
 static gn_status open_channels(gn_shard *shard, const gn_shard_config *config, gn_error *error)
 {
     for (unsigned i = 0; i < shard->channel_count; i++)
-        if (open_channel(&shard->channels[i], config, i, shard->family, error)) return error->status;
+        if (open_channel(&shard->channels[i], config, i, error)) return error->status;
     shard->poll = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event stop = {.events = EPOLLIN, .data.fd = -1};
     if (shard->poll < 0 || epoll_ctl(shard->poll, EPOLL_CTL_ADD, config->stop_event, &stop))
@@ -64,10 +42,10 @@ static gn_status allocate(gn_shard *shard, const gn_shard_config *config, gn_err
     shard->memory = aligned_alloc(64, (bytes | 63) + 1);
     shard->channels = calloc(config->channels, sizeof *shard->channels);
     shard->box = calloc(1, sizeof *shard->box);
-    shard->buffer = malloc((size_t)GN_SHARD_BATCH * GN_SHARD_MESSAGE);
+    shard->inbox = gn_udp_inbox_new(true);
     shard->in = gn_fault_new(&config->in);
     shard->out = gn_fault_new(&config->out);
-    if (!shard->memory || !shard->channels || !shard->box || !shard->buffer || !shard->in || !shard->out)
+    if (!shard->memory || !shard->channels || !shard->box || !shard->inbox || !shard->in || !shard->out)
         return gn_fail(error, GN_NO_MEMORY, "out of memory: %zu MiB for slots (--slots, --values)", bytes >> 20);
     if (gn_switch_init(&shard->sw, &config->sw, shard->memory, bytes))
         return gn_fail(error, GN_INVALID, "%u slots of %u values are out of range", config->sw.slots,
@@ -75,8 +53,6 @@ static gn_status allocate(gn_shard *shard, const gn_shard_config *config, gn_err
     shard->channel_count = config->channels;
     shard->box->no_segmentation = config->no_offload;
     for (unsigned i = 0; i < config->channels; i++) shard->channels[i].fd = -1;
-    for (unsigned i = 0; i < GN_SHARD_BATCH; i++)
-        shard->vector[i] = (struct iovec){shard->buffer + (size_t)i * GN_SHARD_MESSAGE, GN_SHARD_MESSAGE};
     return GN_OK;
 }
 
@@ -108,7 +84,7 @@ void gn_shard_free(gn_shard *shard)
     if (shard->poll >= 0) close(shard->poll);
     gn_fault_free(shard->in);
     gn_fault_free(shard->out);
-    free(shard->buffer);
+    gn_udp_inbox_free(shard->inbox);
     free(shard->box);
     free(shard->channels);
     free(shard->memory);
@@ -126,7 +102,7 @@ int gn_shard_free_channel(const gn_shard *shard, uint64_t taken)
 /// Drops what came for the job that had the port before.
 static void drain(gn_shard *shard, const gn_channel *channel)
 {
-    while (recv(channel->fd, shard->buffer, GN_SHARD_MESSAGE, MSG_DONTWAIT) >= 0) continue;
+    while (gn_udp_inbox_receive(shard->inbox, channel->fd) > 0) continue;
 }
 
 /// Gives the job its ports, and enters it in the switch.

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switch/daemon/outbox.h"
 
-#include <errno.h>
-#include <linux/udp.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 
 uint8_t *gn_outbox_room(gn_outbox *box, size_t bytes)
 {
@@ -46,49 +42,43 @@ void gn_outbox_post(gn_outbox *box, int fd, gn_source *to, const uint8_t *data, 
     queue->last = number;
 }
 
-static void count_sent(gn_outbox *box, const struct msghdr *message)
+/// Counts the messages from number `first` on that have left. @return the number of the next one
+static unsigned count_sent(gn_outbox *box, unsigned first)
 {
-    box->counters.messages++;
-    box->counters.datagrams += message->msg_iovlen;
-    for (size_t i = 0; i < message->msg_iovlen; i++) box->counters.bytes += message->msg_iov[i].iov_len;
+    for (; first < box->batch.sent; first++) {
+        box->counters.messages++;
+        box->counters.datagrams += box->message[first].datagrams;
+        box->counters.bytes += box->message[first].bytes;
+    }
+    return first;
 }
 
-/// Sends one datagram a call, to a destination that takes no segmented sends.
-static void send_singly(gn_outbox *box, const struct msghdr *whole)
+/// Sends one datagram a call, to a destination that takes no messages of several.
+static void send_singly(gn_outbox *box)
 {
-    for (size_t i = 0; i < whole->msg_iovlen; i++) {
-        struct msghdr one = *whole;
-        one.msg_iov += i;
-        one.msg_iovlen = 1;
-        one.msg_controllen -= CMSG_SPACE(sizeof(uint16_t));  // UDP_SEGMENT, the last
-        if (!one.msg_controllen) one.msg_control = NULL;
-        ssize_t sent;
-        do sent = sendmsg(box->fd, &one, MSG_DONTWAIT);
-        while (sent < 0 && errno == EINTR);
-        box->counters.calls++;
-        if (sent >= 0)
-            count_sent(box, &one);
-        else
-            box->counters.errors++;
-    }
+    const unsigned datagrams = box->message[box->batch.sent].datagrams;
+    const gn_udp_taken taken = gn_udp_batch_send_singly(&box->batch, box->fd);
+    box->counters.calls += datagrams;
+    box->counters.messages += taken.datagrams;
+    box->counters.datagrams += taken.datagrams;
+    box->counters.bytes += taken.bytes;
+    box->counters.errors += datagrams - taken.datagrams;
 }
 
 /// The kernel has refused a message.
-static void refused(gn_outbox *box, unsigned index, int reason)
+static void refused(gn_outbox *box, gn_udp_refusal refusal)
 {
-    const struct msghdr *message = &box->message[index].msg_hdr;
-    if (reason == EAGAIN) {
-        box->counters.full += message->msg_iovlen;
-    } else if (message->msg_iovlen > 1) {
-        // A datagram may be too large for the way there (EINVAL before Linux 6.13, then EMSGSIZE).
-        // Otherwise there is no offload at all.
-        if (reason == EINVAL || reason == EMSGSIZE)
-            box->to[index]->single = true;
-        else
-            box->no_segmentation = true;
-        send_singly(box, message);
+    const bool together = box->message[box->batch.sent].datagrams > 1;
+    if (refusal == GN_UDP_FULL) {
+        box->counters.full += gn_udp_batch_skip(&box->batch)->datagrams;
+    } else if (together && refusal == GN_UDP_TOO_LARGE) {
+        box->to[box->batch.sent]->single = true;  // the way there carries them in fragments
+        send_singly(box);
+    } else if (together && refusal == GN_UDP_NO_OFFLOAD) {
+        box->no_segmentation = true;
+        send_singly(box);
     } else {
-        box->counters.errors += message->msg_iovlen;
+        box->counters.errors += gn_udp_batch_skip(&box->batch)->datagrams;
     }
 }
 
@@ -102,39 +92,20 @@ static bool wait_for_room(gn_outbox *box)
 
 static void send_messages(gn_outbox *box)
 {
-    for (unsigned at = 0; at < box->messages;) {
-        const int sent = sendmmsg(box->fd, box->message + at, box->messages - at, MSG_DONTWAIT);
-        if (sent < 0 && (errno == EINTR || (errno == EAGAIN && wait_for_room(box)))) continue;
+    gn_udp_batch *batch = &box->batch;
+    unsigned counted = 0;
+    int error;
+    while ((error = gn_udp_batch_send(batch, box->fd))) {
+        const gn_udp_refusal refusal = gn_udp_batch_refusal(batch, error);
+        counted = count_sent(box, counted);
+        if (refusal == GN_UDP_FULL && wait_for_room(box)) continue;
         box->counters.calls++;
-        if (sent <= 0) {
-            refused(box, at++, errno);
-            continue;
-        }
-        for (int i = 0; i < sent; i++) count_sent(box, &box->message[at++].msg_hdr);
+        refused(box, refusal);
+        counted++;
     }
-    box->messages = box->vectors = 0;
-}
-
-/// Adds a control message to the message that is being made.
-static void tell_kernel(gn_outbox *box, struct msghdr *message, int level, int type, const void *value, size_t bytes)
-{
-    char *const control = box->control[box->messages].bytes;
-    struct cmsghdr *header = (struct cmsghdr *)(void *)(control + message->msg_controllen);
-    message->msg_control = control;
-    header->cmsg_level = level;
-    header->cmsg_type = type;
-    header->cmsg_len = CMSG_LEN(bytes);
-    memcpy(CMSG_DATA(header), value, bytes);
-    message->msg_controllen += CMSG_SPACE(bytes);
-}
-
-/// Marks a message so that NICs restore what they compress.
-static void mark_for_nics(gn_outbox *box, struct msghdr *message, const gn_source *to)
-{
-    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)&to->address;
-    const bool is_six = to->address.ss_family == AF_INET6 && !IN6_IS_ADDR_V4MAPPED(&six->sin6_addr);
-    const int tos = to->tos | 2;  // capable of ECN, like everything that leaves
-    tell_kernel(box, message, is_six ? IPPROTO_IPV6 : IPPROTO_IP, is_six ? IPV6_TCLASS : IP_TOS, &tos, sizeof tos);
+    (void)count_sent(box, counted);
+    box->counters.calls += batch->calls;
+    gn_udp_batch_clear(batch);
 }
 
 static int longer_first(const void *a, const void *b)
@@ -143,8 +114,12 @@ static int longer_first(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/// Puts a destination's datagrams into the order in which they fit together best. @return their
-/// number
+static bool goes_together(const gn_outbox *box, const gn_source *to)
+{
+    return !box->no_segmentation && !to->single;
+}
+
+/// Puts a destination's datagrams into the order in which most go together. @return their number
 static unsigned arrange(gn_outbox *box, const gn_outbox_queue *queue)
 {
     unsigned count = 0;
@@ -155,53 +130,47 @@ static unsigned arrange(gn_outbox *box, const gn_outbox_queue *queue)
         differ |= bytes != box->order[0] >> 16;
         count++;
     }
-    if (differ && !box->no_segmentation && !queue->to->single)
-        qsort(box->order, count, sizeof *box->order, longer_first);
+    if (differ && goes_together(box, queue->to)) qsort(box->order, count, sizeof *box->order, longer_first);
     return count;
 }
 
-/// Makes the next message to a destination, from place `at` of its order on, of as many datagrams
-/// as can go together. All but the last are equally long, and the last is not longer. @return the
-/// place behind
-static unsigned add_message(gn_outbox *box, const gn_outbox_queue *queue, unsigned at, unsigned end)
+static void begin_message(gn_outbox *box, gn_source *to)
 {
-    const bool together = !box->no_segmentation && !queue->to->single;
-    const size_t size = box->order[at] >> 16;
-    struct iovec *const first = &box->vector[box->vectors];
-    size_t bytes = 0, count = 0;
-    bool ended = false;
-    for (; at < end && !ended && count < GN_OUTBOX_SEGMENTS; at++) {
-        const gn_outbox_item *item = &box->item[box->order[at] & 0xffff];
-        if (count && (!together || item->bytes > size || bytes + item->bytes > GN_OUTBOX_SEGMENTED_BYTES)) break;
-        first[count++] = (struct iovec){(void *)(uintptr_t)item->data, item->bytes};
-        bytes += item->bytes;
-        ended = item->bytes < size;
-    }
-    struct msghdr *message = &box->message[box->messages].msg_hdr;
-    *message = (struct msghdr){
-        .msg_name = &queue->to->address, .msg_namelen = queue->to->length, .msg_iov = first, .msg_iovlen = count};
-    const uint16_t segment = (uint16_t)size;
-    if (queue->to->tos) mark_for_nics(box, message, queue->to);
-    if (count > 1) tell_kernel(box, message, IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment);
-    box->to[box->messages++] = queue->to;
-    box->vectors += (unsigned)count;
-    return at;
+    // Where values came marked for NICs, those that go back are marked too.
+    const gn_udp_to where = {.address = &to->address,
+                             .length = to->length,
+                             .six = gn_udp_is_six(&to->address),
+                             .tos = to->tos ? to->tos | GN_ECN_CAPABLE : 0};
+    if (!gn_udp_batch_has_room(&box->batch)) send_messages(box);
+    box->to[box->batch.messages] = to;
+    gn_udp_batch_begin(&box->batch, &where);
 }
 
 void gn_outbox_flush(gn_outbox *box)
 {
+    gn_udp_batch *batch = &box->batch;
+    *batch = (gn_udp_batch){.message = box->message,
+                            .header = box->header,
+                            .piece = box->piece,
+                            .messages_max = GN_OUTBOX_MESSAGES,
+                            .pieces_max = sizeof box->piece / sizeof *box->piece,
+                            .bytes_max = GN_OUTBOX_MESSAGE_BYTES,
+                            .flags = MSG_DONTWAIT};
     for (unsigned i = 0; i < box->active; i++) {
         const gn_outbox_queue *queue = &box->queue[i];
-        if (box->messages && box->fd != queue->fd) send_messages(box);
+        if (box->fd != queue->fd) send_messages(box);
         box->fd = queue->fd;
         box->queue_of[queue->to->port] = 0;
         const unsigned end = arrange(box, queue);
-        for (unsigned at = 0; at < end;) {
-            if (box->messages == GN_OUTBOX_MESSAGES) send_messages(box);
-            at = add_message(box, queue, at, end);
+        for (unsigned at = 0; at < end; at++) {
+            const gn_outbox_item *item = &box->item[box->order[at] & 0xffff];
+            const bool begun = at && goes_together(box, queue->to);
+            if (begun && gn_udp_batch_join(batch, item->data, item->bytes)) continue;
+            begin_message(box, queue->to);
+            gn_udp_batch_add(batch, item->data, item->bytes);
         }
     }
-    if (box->messages) send_messages(box);
+    send_messages(box);
     box->waited = false;
     box->active = box->items = 0;
     box->used = 0;

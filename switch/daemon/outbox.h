@@ -4,21 +4,18 @@
 /// Datagrams on their way out. They are collected while a batch that came in is worked on. There is
 /// one copy of each in the arena, however many children it goes to.
 ///
-/// They leave in as few system calls as possible: sendmmsg(), and UDP_SEGMENT for datagrams of
-/// equal length to one destination. They are sorted by length for that: within a batch, their order
-/// means nothing.
+/// They leave in as few system calls as possible (net/udp_out.h). Only datagrams of one length go
+/// together. So those to one destination are sorted by length: within a batch, their order means
+/// nothing.
 
-#include <stddef.h>
-#include <sys/socket.h>
-
+#include "net/udp_out.h"
 #include "switch/daemon/sources.h"
 
 enum {
     GN_OUTBOX_BYTES = 256 << 10,  ///< of datagrams
     GN_OUTBOX_ITEMS = 4096,       ///< datagrams times destinations
     GN_OUTBOX_MESSAGES = 64,      ///< in one call
-    GN_OUTBOX_SEGMENTS = 64,      ///< datagrams in one message: UDP_MAX_SEGMENTS of Linux up to 6.9
-    GN_OUTBOX_SEGMENTED_BYTES = 65000,
+    GN_OUTBOX_MESSAGE_BYTES = 65000,
     GN_OUTBOX_WAIT_MS = 20  ///< once a flush, for room in a socket's buffer; then datagrams drop
 };
 
@@ -46,21 +43,18 @@ typedef struct gn_outbox {
     bool no_segmentation;  ///< the kernel or a device has none
     size_t used;           ///< of the arena
     unsigned items, active;
-    unsigned messages, vectors;  ///< ready for one call
-    int fd;                      ///< the socket that they leave through
-    bool waited;                 ///< this flush has waited for room
+    int fd;       ///< the socket that the batch leaves through
+    bool waited;  ///< this flush has waited for room
     gn_outbox_item item[GN_OUTBOX_ITEMS];
     uint32_t order[GN_OUTBOX_ITEMS];  ///< of one destination: bytes << 16 | index
     /// By port: index + 1 of its queue; 0: none.
     uint16_t queue_of[GN_AGG_WORKERS_MAX * GN_SOURCES_MAX];
     gn_outbox_queue queue[GN_AGG_WORKERS_MAX * GN_SOURCES_MAX];
-    struct mmsghdr message[GN_OUTBOX_MESSAGES];
-    gn_source *to[GN_OUTBOX_MESSAGES];
-    struct iovec vector[GN_OUTBOX_MESSAGES * GN_OUTBOX_SEGMENTS];
-    union {
-        char bytes[CMSG_SPACE(sizeof(uint16_t)) + CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control[GN_OUTBOX_MESSAGES];
+    gn_udp_batch batch;
+    gn_source *to[GN_OUTBOX_MESSAGES];  ///< each message's destination
+    gn_udp_message message[GN_OUTBOX_MESSAGES];
+    struct mmsghdr header[GN_OUTBOX_MESSAGES];
+    struct iovec piece[GN_OUTBOX_MESSAGES * GN_UDP_SEGMENTS_MAX];
     uint8_t arena[GN_OUTBOX_BYTES];
 } gn_outbox;
 

@@ -3,8 +3,6 @@
 #include "switch/daemon/shard.h"
 
 #include <errno.h>
-#include <linux/udp.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
@@ -51,38 +49,7 @@ static void link_in(void *context, const void *to, const gn_wire_packet *packets
         take_datagram(context, from, packets[i].head, packets[i].head_bytes);
 }
 
-/// What the kernel says about a message.
-typedef struct notes {
-    size_t segment;  ///< bytes of each datagram in it; the last may have fewer
-    bool marked;     ///< ECN: congestion experienced
-    uint8_t dscp;    ///< the other bits of the same byte
-} notes;
-
-static int int_of(const struct cmsghdr *header)
-{
-    int value = 0;  // IP_TOS is one byte
-    const size_t bytes = header->cmsg_len - CMSG_LEN(0);
-    memcpy(&value, CMSG_DATA(header), bytes < sizeof value ? bytes : sizeof value);
-    return value;
-}
-
-static notes read_notes(gn_channel *channel, struct msghdr *message, size_t bytes)
-{
-    notes n = {.segment = bytes};
-    for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
-        const int level = header->cmsg_level, type = header->cmsg_type, value = int_of(header);
-        if (level == IPPROTO_UDP && type == UDP_GRO && value > 0) n.segment = (size_t)value;
-        if ((level == IPPROTO_IP && type == IP_TOS) || (level == IPPROTO_IPV6 && type == IPV6_TCLASS))
-            n.marked = (value & 3) == 3, n.dscp = (uint8_t)(value & 0xfc);
-        if (level == SOL_SOCKET && type == SO_RXQ_OVFL) {
-            channel->counters.overrun += (uint32_t)value - channel->overrun_seen;
-            channel->overrun_seen = (uint32_t)value;
-        }
-    }
-    return n;
-}
-
-/// Sets ECN in the packet's own header: so those above learn what a queue on the way told the
+/// Sets ECN in the packet's own header. So those above learn what a queue on the way has told the
 /// kernel.
 static void mark(uint8_t *data, size_t bytes)
 {
@@ -102,39 +69,38 @@ static void pass_in(gn_shard *shard, const gn_source *from, const uint8_t *data,
         take_datagram(shard, from, data, bytes);
 }
 
-static void take_message(gn_shard *shard, gn_channel *channel, unsigned index)
+static void take_arrival(gn_shard *shard, gn_channel *channel, const gn_udp_arrival *arrival)
 {
-    uint8_t *data = shard->vector[index].iov_base;
-    const size_t bytes = shard->message[index].msg_len;
-    const notes n = read_notes(channel, &shard->message[index].msg_hdr, bytes);
-    gn_source *from = gn_sources_find(&channel->sources, &shard->from[index]);
+    const bool marked = (arrival->tos & GN_ECN_MASK) == GN_ECN_MARKED;
+    const uint8_t dscp = arrival->tos & (uint8_t)~GN_ECN_MASK;
+    gn_source *from = gn_sources_find(&channel->sources, arrival->from);
     size_t at = 0;
-    if (from && n.dscp) from->tos = n.dscp;
-    channel->counters.bytes += bytes;
+    if (from && dscp) from->tos = dscp;
+    if (arrival->has_dropped) {
+        channel->counters.overrun += arrival->dropped - channel->overrun_seen;
+        channel->overrun_seen = arrival->dropped;
+    }
+    channel->counters.bytes += arrival->bytes;
     do {  // at least once: a datagram may be empty
-        const size_t left = bytes - at, one = left < n.segment ? left : n.segment;
+        const size_t one = gn_udp_piece(arrival, at);
         channel->counters.datagrams++;
-        channel->counters.marked += n.marked;
+        channel->counters.marked += marked;
         channel->counters.unregistered += !from;
-        if (from && n.marked) mark(data + at, one);
-        if (from) pass_in(shard, from, data + at, one);
-        at += n.segment;
-    } while (at < bytes);
+        if (from && marked) mark(arrival->data + at, one);
+        if (from) pass_in(shard, from, arrival->data + at, one);
+        at += arrival->segment;
+    } while (at < arrival->bytes);
 }
 
 static void receive(gn_shard *shard, gn_channel *channel)
 {
-    for (unsigned i = 0; i < GN_SHARD_BATCH; i++)
-        shard->message[i].msg_hdr = (struct msghdr){.msg_name = &shard->from[i],
-                                                    .msg_namelen = sizeof shard->from[i],
-                                                    .msg_iov = &shard->vector[i],
-                                                    .msg_iovlen = 1,
-                                                    .msg_control = shard->control[i].bytes,
-                                                    .msg_controllen = sizeof shard->control[i].bytes};
-    const int got = recvmmsg(channel->fd, shard->message, GN_SHARD_BATCH, MSG_DONTWAIT, NULL);
+    const int got = gn_udp_inbox_receive(shard->inbox, channel->fd);
     if (got <= 0) return;
     channel->counters.batches++;
-    for (int i = 0; i < got; i++) take_message(shard, channel, (unsigned)i);
+    for (int i = 0; i < got; i++) {
+        const gn_udp_arrival arrival = gn_udp_inbox_at(shard->inbox, i);
+        take_arrival(shard, channel, &arrival);
+    }
     gn_outbox_flush(shard->box);
 }
 

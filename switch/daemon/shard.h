@@ -16,12 +16,8 @@
 
 #include "net/clock.h"
 #include "net/fault.h"
+#include "net/udp_in.h"
 #include "switch/daemon/outbox.h"
-
-enum {
-    GN_SHARD_BATCH = 32,      ///< messages in one call
-    GN_SHARD_MESSAGE = 65536  ///< bytes of a message: many datagrams, with UDP_GRO
-};
 
 typedef struct gn_channel_counters {
     uint64_t batches, datagrams, bytes;  ///< came in, from anyone: UDP payloads
@@ -63,14 +59,7 @@ typedef struct gn_shard {
     gn_ps_stats ps_ended;
     uint64_t now;  ///< gn_now() of the round
     gn_outbox *box;
-    struct mmsghdr message[GN_SHARD_BATCH];
-    struct iovec vector[GN_SHARD_BATCH];
-    struct sockaddr_storage from[GN_SHARD_BATCH];
-    union {
-        char bytes[3 * CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control[GN_SHARD_BATCH];
-    uint8_t *buffer;  ///< GN_SHARD_BATCH * GN_SHARD_MESSAGE
+    gn_udp_inbox *inbox;
 } gn_shard;
 
 /// What a shard is made with.
