@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/pmtu.h"
 
-#include <unistd.h>
-
 #include "driver/too_big.h"
 #include "host/warn.h"
+#include "net/udp.h"
 
 enum { MILLISECOND = 1000000 };
 
 unsigned gn_pmtu_ask(const gn_endpoint *endpoint)
 {
-    struct sockaddr_storage address;
-    const bool v4 = endpoint->ip.version == 4;
-    int mtu = 0;
-    socklen_t size = sizeof mtu;
-    const socklen_t length = gn_endpoint_to_sockaddr(endpoint, v4 ? AF_INET : AF_INET6, &address);
-    const int fd = socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) return 0;
-    if (connect(fd, (const struct sockaddr *)&address, length) ||
-        getsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU : IPV6_MTU, &mtu, &size))
-        mtu = 0;
-    close(fd);
-    return mtu > 0 ? (unsigned)mtu : 0;
+    int fd = gn_udp_open(gn_ip_family(&endpoint->ip), &(gn_udp_options){0});
+    const unsigned mtu = fd >= 0 && !gn_socket_connect(fd, endpoint) ? gn_udp_mtu(fd) : 0;
+    gn_close(&fd);
+    return mtu;
 }
 
 static unsigned smallest_now(const gn_nic *nic)
