@@ -18,10 +18,11 @@ static gn_status become_simulator(char **argv, gn_error *error)
     gn_status wrong = gn_beside_find("gradnic-sim-nic", "../libexec/gradnic/gradnic-sim-nic",
                                      "../sim/nic/gradnic-sim-nic", path, error);
     if (wrong)
-        return gn_fail(error, GN_UNSUPPORTED,
-                       "%s: it was not built, because SystemC was not found; install libsystemc-dev (scripts/setup --check "
-                       "does) and build again",
-                       error->text);
+        return gn_fail(
+            error, GN_UNSUPPORTED,
+            "%s: it was not built, because SystemC was not found; install libsystemc-dev (scripts/setup --check "
+            "does) and build again",
+            error->text);
     execv(path, argv);
     return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
 }
