@@ -150,10 +150,11 @@ def accuracy_time(results):
     result = results["demo"]
     runs = result["results"]["runs"]
     wanted = (
-        ("worker-aggregator, none", "worker-aggregator, none", "grey", ":", "v"),
+        ("worker-aggregator, no compression", "worker-aggregator, none", "grey", ":", "v"),
         ("ring, no compression", "ring, none", "grey", "-", "o"),
         ("ring, dense 2^-10, feedback", "ring, dense", "blue", "-", "s"),
         ("switch, dense 2^-10, feedback", "switch, dense", "blue", "--", "D"),
+        ("ring, paper 2^-10, feedback", "ring, paper, feedback", "red", "--", "P"),
         ("ring, paper 2^-10", "ring, paper", "red", "-", "X"),
     )
     notes = caption(
