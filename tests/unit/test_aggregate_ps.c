@@ -139,7 +139,8 @@ START_TEST(everyone_who_asks_is_answered)
 }
 END_TEST
 
-/// A result that was lost for all of them is no measure of how long an answer takes, whether one asks for it or all do.
+/// A result can be lost for all children. When it is told again, it says so, whether one child asks
+/// for it or all do: it does not measure how long an answer takes.
 START_TEST(a_result_that_is_told_again_says_so)
 {
     ck_assert(give(0, ALL));

@@ -293,8 +293,8 @@ static void *stop_soon(void *unused)
     return unused;
 }
 
-/// Rank 1 finishes a barrier that its own late call completes, and fails in the next one while rank 2, stopped, still holds what
-/// rank 0 needs for the first.
+/// Rank 1 finishes a barrier that its own late call completes, and fails in the next one. Rank 2 is
+/// stopped meanwhile. It still holds what rank 0 needs for the first.
 static void run_ahead(int rank, const ranks *group, void *argument)
 {
     gn_comm_config config = rank_config(rank, group);

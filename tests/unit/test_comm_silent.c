@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is stopped while a group is set up is the one that is named, not those who wait for it. A stopped process keeps its connections, and its
-// host accepts new ones for it.
+// A rank is stopped while a group is set up. The errors name that rank, not those that wait for it.
+// A stopped process keeps its connections, and its host accepts new ones for it.
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
