@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The switch is killed in mid-job, and comes back; a worker is killed; a worker falls silent, and status says that it is waited for.
+# The switch is killed in mid-job, and comes back. A worker is killed. A worker falls silent, and
+# status says that it is waited for.
 # shellcheck source=tests/net/switch_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/switch_lib.sh"
 

@@ -81,7 +81,8 @@ static bool open_channel(client *c, unsigned s)
     return true;
 }
 
-/// A frame from the switch, waiting at most `wait_ms`. @return 1; 0: none in time; -1: the connection is over
+/// Takes a frame from the switch, waiting at most `wait_ms`.
+/// @return 1; 0: none in time; -1: the connection is over
 static int next_frame(client *c, gn_admission *frame, int wait_ms)
 {
     const char *wrong;
@@ -467,7 +468,8 @@ static bool run(client *c)
             usleep((useconds_t)(config->pause_s * 1e6));
     }
     c->result->seconds = (double)(gn_now() - begin) / 1e9;
-    // What the last results were may be lost on their way to others, who ask again: the switch answers them.
+    // The last results may be lost on their way to others. Those ask again, and the switch answers
+    // them.
     return true;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who does not fit is refused and told why; who goes or is killed, worker, switch or parameter server, is told of; bytes that are no frame change nothing.
+// A worker that does not fit is refused and told why. A worker, switch or parameter server that
+// goes or is killed is told of. Bytes that are not a frame change nothing.
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -307,7 +308,8 @@ START_TEST(a_switch_that_ends_says_so)
 }
 END_TEST
 
-/// More than there is room for: the oldest of them go, whoever asks is served, and there is a connection left for the parent.
+/// More strangers than there is room for. The oldest of them go, a worker that asks is served, and
+/// a connection is left for the parent.
 START_TEST(strangers_take_nobody_s_place)
 {
     enum { STRANGERS = 4300 };
