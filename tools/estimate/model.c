@@ -56,8 +56,8 @@ static double ratio(gn_way way, const gn_setting *s)
     return s->up_ratio < s->down_ratio ? s->up_ratio : s->down_ratio;  // both directions at a time
 }
 
-/// Core-seconds that a host needs for each GB that it sends. A ring's measured costs are for each GB
-/// of gradient.
+/// Core-seconds that a host needs for each GB that it sends. A ring's measured costs are for each
+/// GB of gradient.
 static double cost(gn_way way)
 {
     switch (way) {
