@@ -49,7 +49,7 @@ kill -s CONT "$(client_of silent 1)"
 switch_ask end silent || fail "switch end"
 told silent none "gone: it was ended at the switch"
 
-# Who is told to end tells all.
+# A switch that is told to end tells all.
 workers 1 ends 4 "${long_job[@]}"
 until_running ends
 switch_stop INT

@@ -174,7 +174,7 @@ static int contribution(unsigned rank, unsigned s, size_t i)
     return (int)((mixed >> 7) % 1001) - 500;
 }
 
-/// Vectors differ by this factor from one to the next, so that an old sum is no right one.
+/// Vectors differ by this factor from one to the next, so that an old sum is not right.
 static float factor(unsigned round)
 {
     return (float)(1u << round % 3) * 0x1p-9f;

@@ -125,7 +125,7 @@ START_TEST(a_result_lasts_until_all_have_contributed_to_the_next_use)
 }
 END_TEST
 
-/// Who asks before others have been answered.
+/// One worker asks before others have been answered.
 START_TEST(everyone_who_asks_is_answered)
 {
     const gn_agg_packet question = header(GN_AGG_QUERY, 0, 8);

@@ -104,7 +104,7 @@ START_TEST(test_rank_that_had_come)
 }
 END_TEST
 
-/// Who has little time accuses nobody for saying as little as others have asked for.
+/// A rank with a short deadline accuses nobody. Others say only as much as their deadlines ask for.
 START_TEST(test_different_timeouts)
 {
     ranks group;
