@@ -10,9 +10,9 @@
 /// | rtl | the Verilog NIC in Verilator | engine_rtl.c |
 /// | lockstep | two engines side by side, compared bit for bit | engine_lockstep.c |
 ///
-/// An engine takes whole IP packets, one by one, in order, as hardware does. The datapath (datapath.h)
-/// is the only caller of a NIC's engine. It does what software does in front of hardware: it cuts
-/// segments, looks after TCP flows and remembers a failure.
+/// An engine takes whole IP packets, one by one, in order, as hardware does. The datapath
+/// (datapath.h) is the only caller of a NIC's engine. It does what software does in front of
+/// hardware: it cuts segments, looks after TCP flows and remembers a failure.
 ///
 /// Threads: one may transmit (transmit, tx_counters) while another receives (receive, rx_counters).
 /// The setters need both at rest.

@@ -5,8 +5,8 @@
 
 #include "net/address.h"
 
-/// Sets the ToS (traffic class) of what is sent from now on. Set before connect() or listen(), it is
-/// also in the SYN and the SYN-ACK.
+/// Sets the ToS (traffic class) of what is sent from now on. When set before connect() or listen(),
+/// it is also in the SYN and the SYN-ACK.
 void gn_socket_set_tos(int fd, uint8_t tos);
 
 /// Binds to an address; port 0 is any. @return 0, or -1 with errno

@@ -13,6 +13,7 @@ static const gn_command commands[] = {
     {"compress", gn_command_compress, "compress values to a .gn file"},
     {"decompress", gn_command_decompress, "decompress a .gn file to values"},
     {"ratio", gn_command_ratio, "measure how well gradients compress, beside other compressors"},
+    {"estimate", gn_command_estimate, "estimate what compression and a switch gain on a network"},
     {"pcap", gn_command_pcap, "do to a capture what the NIC does"},
     {"nic", gn_command_nic, "the NIC in user space; nic status, nic stats, nic set"},
     {"switch", gn_command_switch,

@@ -306,7 +306,30 @@ def loss(results):
     )
 
 
+def estimate(results):
+    """What `gradnic estimate` expects where the benchmark exchange measured."""
+    measured = exchange_rows(results)
+    ways = {"ring": "ring", "ring-nic": "ring-dense-fill", "switch": "switch", "switch-dense": "switch-dense"}
+    names = {f"{row['rate_bits']:g}": row["rate"] for row in measured.values()}
+    rows = []
+    for row in results["estimate"]["results"]["beside"]["rates"]:
+        rate = names.get(f"{row['bits_per_s']:g}")
+        expected = {w["way"]: w["seconds"] * 1e3 for w in row["ways"]}
+        found = {way: measured.get((rate, 25000000, case)) for way, case in ways.items()}
+        if all(found.values()):
+            rows.append(
+                (rate_words(rate), *(f"{expected[way]:.0f} / {found[way]['time_ms']:.0f} ms" for way in ways))
+            )
+    return table(
+        ("links", *(CASES[case] for case in ways.values())),
+        rows,
+        results["exchange"],
+        "Expected / measured, 25 MB over 4 hosts that share two cores (`--cores 0.5`).",
+    )
+
+
 TABLES = {
+    "estimate": estimate,
     "nic": nic,
     "nic-claims": nic_claims,
     "exchange": exchange,

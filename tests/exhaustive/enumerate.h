@@ -17,15 +17,17 @@ typedef struct enumerate_options {
 /// The command line; `what` says what the program does. Ends the program where that is wrong.
 enumerate_options enumerate_parse(int argc, char **argv, const char *what);
 
-/// `upper` (the upper `bits` of a mantissa, with the exponent and sign above them or without) with the rest of the mantissa's 23
-/// bits below it: none, the least, all or every second of them, as `choice` (0 to 3) says.
+/// Returns `upper` with the rest of the mantissa's 23 bits below it. `upper` is the upper `bits` of
+/// a mantissa, with the exponent and sign above them or without. `choice` (0 to 3) says which bits
+/// below are set: none, the least, all, or every second one.
 uint32_t enumerate_mantissa(unsigned bits, uint32_t upper, unsigned choice);
 
 /// Is the run of that name wanted?
 bool enumerate_wants(const enumerate_options *options, const char *name);
 
-/// Calls `check` with each block number, from all threads, until it says false; says how far it is on standard error every half
-/// a minute. Takes `*seconds`. @return whether all blocks were good.
+/// Calls `check` with each block number, from all threads, until it says false. Reports its
+/// progress on standard error every half a minute. `*seconds` takes how long it took.
+/// @return whether all blocks were good.
 bool enumerate(const enumerate_options *options, const char *name, uint64_t inputs,
                bool (*check)(void *context, uint64_t block), void *context, double *seconds);
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proof by enumeration: every binary32 through the reference (oracle, properties) and through every kernel (bytes,
-// values and quantiser equal to the reference), for a list of bounds. docs/codec.md says what each property is.
-//   exhaustive_codec [-j THREADS] [-m BITS | --all]      without: every sign and exponent with 2^16 mantissas
+// Proof by enumeration, for a list of bounds. Every binary32 goes through the reference, which is
+// compared with the oracle and checked for properties. It also goes through every kernel, whose
+// bytes, values and quantiser must equal the reference's. docs/codec.md says what each property is.
+//   exhaustive_codec [-j THREADS] [-m BITS | --all]      without: every sign and exponent with 2^16
+//                                                        mantissas
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -107,8 +109,9 @@ static void check_value(worker *w, uint32_t bits, unsigned *last_tag)
     if (error > w->max_error) w->max_error = error;
 }
 
-// Every code of tags 0 to 2, those that no encoder makes included: what it decodes to, and whether that is encoded to
-// itself. (Property 2 is about values, hence codes that an encoder makes: check_value() asks for those.)
+// Every code of tags 0 to 2, also those that no encoder makes: what it decodes to, and whether that
+// is encoded to itself. (Property 2 is about values, hence about codes that an encoder makes.
+// check_value() asks for those.)
 static void check_codes(job *j)
 {
     for (unsigned tag = 0; tag <= 2; tag++) {
@@ -216,8 +219,9 @@ static bool check_block(void *context, uint64_t block)
     return !j->failed;
 }
 
-// Supremum of |f - decode(encode(f))| of finite |f| < 1: tag 0 drops what is below 2^-k; tag 1 has 7 bits, and
-// drops altogether what lies between 2^-k and 2^-7, as far as the class reaches (2^-floor(k/2)); tag 2 has 15.
+// Supremum of |f - decode(encode(f))| of finite |f| < 1. Tag 0 drops what is below 2^-k. Tag 1 has
+// 7 bits. It drops altogether what lies between 2^-k and 2^-7, as far as the class reaches
+// (2^-floor(k/2)). Tag 2 has 15 bits.
 static double paper_supremum(int k)
 {
     double zero = ldexp(1, -k), one = fmin(0x1p-7, ldexp(1, -(k / 2))), two = 0x1p-15;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile dense on every binary32, in each of the 32 places of a quad, through every kernel. What the values become is
-// lattice's rule, which exhaustive_codec proves: here it is asked of the oracle, and the bytes of a second writer.
+// Profile dense on every binary32, in each of the 32 places of a quad, through every kernel. What
+// the values become is lattice's rule, which exhaustive_codec proves. Here the oracle gives the
+// values, and a second writer the bytes.
 //
-// A place is a bit of a plane and a slot of the record. So the stream of values whose lanes are rotated is known from that of
-// the values: each plane is rotated; and with rotated groups the payloads and their classes change places.
-//   exhaustive_dense [-j THREADS] [-m BITS | --all]      without: every sign and exponent with 2^16 mantissas
+// A place is a bit of a plane and a slot of the record. So the stream of the values gives the
+// stream of the same values with rotated lanes: each plane is rotated. With rotated groups, the
+// payloads and their classes change places.
+//   exhaustive_dense [-j THREADS] [-m BITS | --all]      without: every sign and exponent with 2^16
+//                                                        mantissas
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,7 +19,8 @@
 
 enum { PIECE = 4096, QUADS = PIECE / DENSE_QUAD, STREAM_MAX = QUADS * DENSE_RECORD_MAX };
 
-/// Which values share a quad. In all of them the place of a value is the same: it follows from its mantissa.
+/// Which values share a quad. A value has the same place in all orders: the place follows from its
+/// mantissa.
 typedef enum order { ONE_EXPONENT, ONE_SIGN, EXPONENT_A_GROUP, EXPONENT_A_LANE, ORDERS } order;
 
 typedef struct job {
@@ -29,7 +33,8 @@ typedef struct job {
     atomic_uint_fast64_t sum;                     // of all values, as numbers: each came once
 } job;
 
-// The value in place `lane` of quad number `quad`. For each order a bijection: over all quads and places, every value once.
+// The value in place `lane` of quad number `quad`. Each order is a bijection: over all quads and
+// places, every value comes once.
 static uint32_t value_at(const job *j, uint64_t quad, unsigned lane)
 {
     static const uint8_t of_group[4] = {0, 1, 6, 14}, of_lane[8] = {0, 0, 0, 0, 1, 2, 0, 9};
@@ -206,7 +211,8 @@ int main(int argc, char **argv)
     static const int bounds[] = {-31, -4, 6, 8, 10, 12, 15, 24, 31};
     enumerate_options o = enumerate_parse(argc, argv, "Checks profile dense on every binary32.");
     bool ok = true;
-    // At 2^-10 every value visits every place: with four orders, each with its own rotation of groups, and 8 of lanes.
+    // At 2^-10 every value visits every place: there are four orders, each with its own rotation of
+    // groups, and 8 rotations of lanes.
     for (unsigned i = 0; i < ORDERS; i++) {
         job j = {.k = 10, .order = i, .lanes = 8, .groups = i, .scalar = i == 0, .mantissa_bits = o.mantissa_bits};
         ok = run(&o, &j) && ok;

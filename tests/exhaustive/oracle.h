@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TEST_ORACLE_H
 #define GRADNIC_TEST_ORACLE_H
-/// The codec a second time, from its definition as mathematics on real numbers: in double, in which every step below
-/// is exact. Shares nothing with the library, whose reference works on the bits of the value.
+/// The codec a second time, from its definition as mathematics on real numbers. It works in double,
+/// in which every step below is exact. It shares nothing with the library, whose reference works on
+/// the bits of the value.
 
 #include <math.h>
 #include <string.h>

@@ -143,7 +143,7 @@ module job_fields #(
                                   {1'b0, from} + {1'b0, bytes} <= {1'b0, length} && {1'b0, tail} + {16'd0, tail_bytes} <= {1'b0, length}));
 endmodule
 
-// What tx_judge says of a frame to be sent, of which the rest is known.
+// What tx_judge says of a frame to be sent. The rest of the frame is known.
 module tx_fields (
     input  wire [3:0]  kind,
     input  wire [16:0] bytes,
@@ -164,7 +164,7 @@ module tx_fields (
                               : values == 15'd0 && start == ends && stop == ends);
 endmodule
 
-// What rx_judge says of a received frame, of which the rest is known.
+// What rx_judge says of a received frame. The rest of the frame is known.
 module rx_fields #(
     parameter [16:0] MOST = 17'd32768
 ) (

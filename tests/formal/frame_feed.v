@@ -16,7 +16,8 @@
 // expose: more_reg ahead_reg range_more_reg places_reg last_reg range_first_reg range_last_reg
 // expose: places_left_reg
 // expose: within_reg engine_reg start_reg stop_reg end_reg to_reg user_reg place valid_pipe
-// expose: first_pipe last_pipe from_1 from_2 to_1 to_2 r_bytes r_last r_valid m_bytes unused_user_valid
+// expose: first_pipe last_pipe from_1 from_2 to_1 to_2 r_bytes r_last r_valid m_bytes
+// expose: unused_user_valid
 // expose: credits.free_reg credits.ok_reg realign.a_valid realign.a_first realign.a_last
 // expose: realign.a_from realign.a_to realign.b_valid realign.b_first realign.b_last realign.b_from
 // expose: realign.b_to realign.flush_reg realign.over_bytes_reg

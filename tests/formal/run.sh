@@ -12,8 +12,8 @@
 #   // method: pdr             by induction over all time (AIGER, berkeley-abc)
 #   //         sat             without time, with wires for registers (Yosys)
 #   //         bmc N           for N cycles out of reset
-#   //         induct          by one step of induction, for which what is asserted is enough (Yosys):
-#   //                         where sums of many counters are too much for pdr
+#   //         induct          by one step of induction (Yosys), for which what is asserted is
+#   //                         enough: where sums of many counters are too much for pdr
 #   // sources: FILE...        of rtl/; the last one is the block
 #   // stubs: FILE...          of this folder: modules that stand for those of rtl/
 #   // cut: CELL...            of the block: cut out, so that what they give is any

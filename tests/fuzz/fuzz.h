@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/// libFuzzer's, which declares it nowhere for C: a target's only function that others call. replay.c calls it with the corpus.
+/// libFuzzer's entry. libFuzzer declares it nowhere for C. It is the only function of a target that
+/// others call. replay.c calls it with the corpus.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /// Just so many bytes: the sanitizer sees every step past their end.

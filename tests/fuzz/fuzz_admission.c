@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes at the port where a switch admits workers, and at a worker that waits there: what is accepted is written back as it was, and of what is not, something is said to be wrong.
+// Any bytes at the port where a switch admits workers, and at a worker that waits there. A frame
+// that is accepted is written back as it was. For any other, something is said to be wrong.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any datagrams that a switch, a worker and a parameter server are given. The input is a format and memory mode, then a row of packets: port (or: for the
-// parameter server; after some time), length, then the bytes of a datagram, whose CRCs are put right so that fields get past them. What comes out is always a packet that can be parsed, and what is malformed changes nothing.
+// Any datagrams for a switch, a worker and a parameter server. What comes out is always a packet
+// that can be parsed, and malformed datagrams change nothing.
+//
+// Input: a format and memory mode, then a row of packets. Each has a port (or: for the parameter
+// server; after some time), a length, and the bytes of a datagram. Its CRCs are put right so that
+// fields get past them.
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +84,8 @@ static void give_switch(gn_switch *sw, gn_ps *ps, int64_t now, uint16_t port, co
     }
 }
 
-/// What worker and parameter server have to say. A parameter server asks the switch, which answers it: in rounds that end, as long as time stands.
+/// Delivers what worker and parameter server have to say. The parameter server asks the switch,
+/// which answers it. These rounds end, as long as time stands.
 static void collect(gn_switch *sw, gn_ps *ps, gn_worker *worker, int64_t now)
 {
     static uint8_t out[ROOM];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a .gn file. The first byte is the fuzzer's: bit 0 makes the checksums fit, so that it also gets behind
-// them. Whatever is accepted holds as many values as the header says, and writing them again gives a file that reads
-// back as the same values.
+// Any bytes as a .gn file. Bit 0 of the first byte makes the checksums fit, so that the fuzzer also
+// gets behind them. A file that is accepted holds as many values as the header says. Writing them
+// again gives a file that reads back as the same values.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,8 @@ static void seal(uint8_t *bytes, size_t size)
     }
 }
 
-/// Reads all values of `in` and writes them to `out` (may be NULL); whether the file was good. `*crc` is the values'.
+/// Reads all values of `in` and writes them to `out` (may be NULL). `*crc` takes the values' CRC.
+/// @return whether the file was good
 static int copy(memory *in, memory *out, uint32_t *crc)
 {
     *crc = 0;
@@ -89,8 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] & 1) seal(in.bytes, in.size);
     uint32_t crc, crc_once, crc_twice;
     if (copy(&in, &once, &crc)) {
-        // decode(encode(.)) is idempotent: from the first copy on the values stay. (The bytes need not in profile paper,
-        // where a payload can be zero.)
+        // decode(encode(.)) is idempotent: from the first copy on the values stay. The bytes need
+        // not stay in profile paper, where a payload can be zero.
         if (!copy(&once, &twice, &crc_once) || !copy(&twice, NULL, &crc_twice) || crc_once != crc_twice) abort();
     }
     free(in.bytes);

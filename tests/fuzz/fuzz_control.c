@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as out-of-band messages of a running group: every frame is rejected, or is written again in as many bytes.
+// Any bytes as out-of-band messages of a running group. Every frame is rejected, or is written
+// again in as many bytes.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

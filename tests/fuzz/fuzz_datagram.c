@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a batch of datagrams to the NIC, from a peer or from a stranger: counters add up, and the host (a pipe to
-// nowhere) gets no more than whole packets of the peer's prefix. The first byte: who sent it; the next two: datagrams' size.
+// Any bytes as a batch of datagrams to the NIC, from a peer or from a stranger. Counters add up.
+// The host (a pipe to nowhere) gets only whole packets of the peer's prefix. The first byte says
+// who sent it, the next two the datagrams' size.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a packet from the wire, with exact buffers. What is written parses again, with the same addresses and ports,
-// and its checksum holds; what is not written leaves the packet to pass or to drop.
+// Any bytes as a packet from the wire, with exact buffers. A packet that is written parses again
+// with the same addresses and ports, and its checksum holds. Any other is left to pass or to drop.
 //
-// Input: flags (bit 0: checksum vouched for, so that the payload is reached; bit 1: partial checksum out; bit 2: little room),
-// packet.
+// Input: flags, packet. Flags: bit 0: checksum vouched for, so that the payload is reached; bit 1:
+// partial checksum out; bit 2: little room.
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,8 @@ static void check_written(const uint8_t *packet, size_t length, const uint8_t *o
     check(partial || gn_packet_checksum_ok(out, &after));
 }
 
-/// What the NIC does next with packets from the wire: neighbours are joined. Here with itself, which must never fit twice.
+/// What the NIC does next with packets from the wire: it joins neighbours. Here a packet meets
+/// itself, which must never fit twice.
 static void check_run(uint8_t *packet, size_t length)
 {
     gn_run run;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a segment of the host, cut in any way; then every packet through the receiver. All packets fit the MTU, none is
-// malformed, and together they carry as many payload bytes as the segment, unchanged where nothing was compressed.
+// Any bytes as a segment of the host, cut in any way. Then every packet goes through the receiver.
+// All packets fit the MTU, and none is malformed. Together they carry as many payload bytes as the
+// segment, unchanged where nothing was compressed.
 //
-// Input: flags (bit 0: fill, bit 1: partial checksum, bits 2 and 3: profile, bit 4: SYN seen), k, head of
-// datagrams, phase, gso_size (16 bits, little-endian), MTU (16 bits), packet.
+// Input: flags, k, head of datagrams, phase, gso_size (16 bits, little-endian), MTU (16 bits),
+// packet. Flags: bit 0: fill; bit 1: partial checksum; bits 2 and 3: profile; bit 4: SYN seen.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes on standard input, which unpacks gzip where it sees it: read in small pieces they give what zlib makes of the whole
-// at once, or a message where zlib finds damage too; what is no gzip comes as it is.
+// Any bytes on standard input, which unpacks gzip where it sees it. Read in small pieces, gzip
+// gives what zlib makes of the whole at once. Where zlib finds damage, there is a message too.
+// Bytes that are not gzip come as they are.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a file of peers: a message, or a table in which every prefix leads to the peer it was given for, or to a
-// longer prefix's.
+// Any bytes as a file of peers. They give a message, or a table. In a table every prefix leads to
+// the peer it was given for, or to a longer prefix's.
 #include <stdlib.h>
 
 #include "driver/peers.h"

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a stream, through every kernel: they agree on whether it is good, where it is not, and on all values;
-// the tally agrees with them; what was decoded survives encoding, also where it just does not fit; and what is added, in
-// binary32 and in integers, is what was decoded. For dense a second reader and writer of the bytes says what is right.
+// Any bytes as a stream, through every kernel:
+// - Kernels agree on whether it is good, where it is not, and on all values. The tally agrees with
+//   them.
+// - What was decoded survives encoding, also where it just does not fit.
+// - What is added, in binary32 and in integers, is what was decoded.
+// - For dense, a second reader and writer of the bytes says what is right.
 //
-// Input: flags (bits 0 and 2: profile paper, lattice, dense, dense; bit 1: take as many values as the items give), k,
-// count (16 bits), stream.
+// Input: flags, k, count (16 bits), stream. Flags: bits 0 and 2: profile (paper, lattice, dense,
+// dense); bit 1: take as many values as the items give.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +34,8 @@ static gn_codec codec_of(uint8_t flags, uint8_t k, const char *kernel)
     return codec;
 }
 
-// Values of the longest good stream at the start of the bytes; its last record loses the empty lanes at its end.
+// Counts the values of the longest good stream at the start of the bytes. Empty lanes at the end of
+// its last record do not count.
 static size_t natural_count(const uint8_t *stream, size_t bytes)
 {
     size_t count = 0;
@@ -82,7 +86,8 @@ static size_t fitting_dense(const gn_codec *codec, const float *values, size_t c
     return 8 * fit;
 }
 
-// What was decoded, encoded by one kernel: the stream decodes to what gn_quantise() says, and that is a fixed point.
+// One kernel encodes what was decoded. The stream decodes to what gn_quantise() says, and that is a
+// fixed point.
 static void check_again(const gn_codec *codec, const float *values, size_t count)
 {
     size_t room = gn_stream_bound(codec->profile, count), bytes, again, taken;

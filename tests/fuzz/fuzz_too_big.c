@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes that the driver takes for a packet, refused as too big: an ICMP message that is whole, has good checksums, goes
-// back to the sender and quotes the packet, or none at all; and never one about such a message. The first two bytes: the MTU.
+// Any bytes that the driver takes for a packet, refused as too big. The answer is an ICMP message
+// or none. A message is whole, has good checksums, goes back to the sender and quotes the packet.
+// There is never one about such a message. The first two bytes of the input are the MTU.
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,8 @@ static bool same(const gn_ip *a, const gn_ip *b)
     return !memcmp(a->bytes, b->bytes, sizeof a->bytes);
 }
 
-/// Whether the ones' complement sum over a header, or over ICMP and the pseudo-header of IPv6, is as it must be.
+/// Whether the ones' complement sum is right: over a header, or over ICMP and the pseudo-header of
+/// IPv6.
 static bool sums_up(const uint8_t *message, size_t header, size_t bytes)
 {
     uint32_t sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// main() for a fuzz target without libFuzzer: runs every file of the folders and files named, and fails
-// when there is none, so that a lost corpus cannot look like a passed test.
+// main() for a fuzz target without libFuzzer. It runs every file of the folders and files named. It
+// fails when there is none, so that a lost corpus cannot look like a passed test.
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of fuzz_container that hold profile dense: good files, and files whose streams are not.
+"""Writes the seeds of fuzz_container with profile dense: good files, and files with bad streams.
 
 usage: seed_container.py FOLDER
 """

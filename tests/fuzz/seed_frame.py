@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of fuzz_frame_rx, fuzz_frame_tx and fuzz_too_big, from the packets of tests/golden, and of fuzz_rules.
+"""Writes the seeds of fuzz_frame_rx, fuzz_frame_tx, fuzz_too_big and fuzz_rules.
+
+Those of the first three come from the packets of tests/golden.
 
 usage: seed_frame.py CORPUS
 """

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of fuzz_gunzip: gzip files good and bad, of every kind of block and header, and bytes that are none.
+"""Writes the seeds of fuzz_gunzip: gzip files good and bad, and bytes that are not gzip.
+
+The files have every kind of block and header.
 
 usage: seed_gunzip.py CORPUS
 """

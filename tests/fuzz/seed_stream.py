@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of fuzz_stream: good and bad streams of all profiles, in the target's input format.
+"""Writes the seeds of fuzz_stream, in the target's input format.
+
+They are good and bad streams of all profiles.
 
 usage: seed_stream.py FOLDER
 """

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes packets.txt: a second implementation of docs/wire.md and docs/codec.md.
 
-Written from the documents, slow and plain, sharing nothing with the C code. `packets.py --check` compares instead of
-writing. The file is committed; the C tests read it.
+Written from the documents, slow and plain. It shares nothing with the C code. `packets.py --check`
+compares instead of writing. The file is committed; the C tests read it.
 """
 import functools
 import struct
@@ -269,7 +269,10 @@ def cut_segment(packet, payload, kind, k, head, cut, gso, mtu):
 # The cases.
 
 def gradient(count, seed=1):
-    """Values of all classes, many of them zero or small; exact in decimal nowhere, the same everywhere."""
+    """Values of all classes, many of them zero or small.
+
+    None is exact in decimal. They are the same everywhere.
+    """
     words = []
     for _ in range(count):
         seed = seed * 1103515245 + 12345 & 0x7FFFFFFF
@@ -282,7 +285,8 @@ EDGES = struct.pack("<16I", 0x3F800000, 0xBF7FFFFF, 0x3E800000, 0x3E7F0000, 0x3D
                     0x3B400000, 0xBB000000, 0x3A7FFFFF, 0x00000001, 0x80000000, 0x7F800000, 0x7FC00001, 0x42800000)
 SMALL = struct.pack("<32I", *[0x3B000000 + 4099 * i if i % 5 == 0 else 0 for i in range(32)])
 NOISE = struct.pack("<16I", *[0x43000000 + 77777 * i for i in range(16)])
-# At 2^-10: groups of every class but 15, each value the largest of its class, the next the most negative.
+# At 2^-10: groups of every class but 15. Each has the largest value of its class and the most
+# negative one in turn.
 WIDTHS = b"".join(struct.pack("<8f", *([(2**(w - 1) - 1) / 512, -2**(w - 1) / 512] * 4)) for w in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12))
 WIDTHS += struct.pack("<8f", *([32767 / 512, -32767 / 512] * 4)) + b"".join(struct.pack("<8f", *([q / 512] * 8)) for q in (0, 1, 3, 7))
 NOPS = bytes([1, 1, 1, 0])

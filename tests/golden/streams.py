@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes streams.txt: streams of profile dense as the second implementation in packets.py writes them, and what this reader
-makes of streams that no encoder writes.
+"""Makes streams.txt: streams of profile dense.
 
-Written from docs/codec.md, slow and plain, sharing nothing with the C code. `streams.py --check` compares instead of writing.
-The file is committed; the C tests read it.
+The second implementation in packets.py writes them. The file also has streams that no encoder
+writes, with what this reader makes of them.
+
+Written from docs/codec.md, slow and plain. It shares nothing with the C code. `streams.py --check`
+compares instead of writing. The file is committed; the C tests read it.
 """
 import gzip
 import pathlib

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts here share: the form of the files that they make, and writing or checking one."""
+"""What the scripts here share: the form of their files, and writing or checking one."""
 import pathlib
 import sys
 
 
 def main(script, documents, reader, groups):
-    """Writes `script` with .txt for .py, or with --check compares; returns the exit status. `groups`: iterables of cases, a case being pairs of key and
-    value; bytes are written as hex."""
+    """Writes `script` with .txt for .py, or compares with --check. Returns the exit status.
+
+    `groups` are iterables of cases. A case is pairs of key and value. Bytes are written as hex.
+    """
     path = pathlib.Path(script)
     lines = [f"# Made by {path.name} from {documents}; read by {reader}."]
     for cases in groups:

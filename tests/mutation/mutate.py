@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Mutation testing of rtl/: breaks it in one small way at a time, builds the benches that should
-notice, and runs them.
+"""Mutation testing of rtl/: breaks it in one small way at a time, and runs its benches.
+
+It builds the benches that should notice the fault, and runs these.
 
     tests/mutation/mutate.py --count 200 --seed 1             200 mutants of all modules
     tests/mutation/mutate.py --module quad_pack               all of one module
     tests/mutation/mutate.py --report                         what is known so far
 
 Needs a release build (libgradnic). Results are kept (--results), and not worked out again while a
-module's text stays the same. So a run can be stopped, and goes on where it was. Yosys may show that a
-mutant which no bench kills is equivalent: then it does not count. Neither does a mutant that Verilator
-refuses. Exit status 1 when less than --least percent are killed.
+module's text stays the same. So a run can be stopped, and goes on where it was. Yosys may show that
+a mutant which no bench kills is equivalent: then it does not count. Neither does a mutant that
+Verilator refuses. Exit status 1 when less than --least percent are killed.
 """
 import argparse
 import collections
@@ -74,8 +75,11 @@ def suite(all_benches, module, most):
 
 
 class Builder:
-    """Builds a bench around a changed module. What does not change (Verilator's library, C sources, a
-    bench whose ports stay as they are) is compiled once."""
+    """Builds a bench around a changed module.
+
+    What does not change is compiled once: Verilator's library, C sources, a bench whose ports stay
+    as they are.
+    """
 
     def __init__(self, work, build):
         self.work, self.library = work, build / "cmodel/libgradnic.a"

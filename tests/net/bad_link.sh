@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Loss, duplication, reordering and delay, made by the NIC itself: TCP carries on and every value arrives within the bound.
+# The NIC itself makes loss, duplication, reordering and delay. TCP carries on, and every value
+# arrives within the bound.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

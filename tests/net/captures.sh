@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The NIC is the frame model: what `gradnic pcap` makes of the wire's capture is what the far host got, byte for byte; and the
-# packets that one NIC received are packets that the other one sent. (Not all of them: the limited link between them may drop some
-# when its queue is full, which is what TCP looks for. Not always in their order: a sender that changes its CPU may be overtaken.)
+# The NIC is the frame model. `gradnic pcap` turns the wire's capture into what the far host got,
+# byte for byte. The packets that one NIC received are packets that the other one sent.
+#
+# Not all of them arrive: the limited link between them may drop some when its queue is full, which
+# is what TCP looks for. Nor do they always arrive in order: a sender that changes its CPU may be
+# overtaken.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# SIGTERM and SIGINT end the NIC with status 0; device, routes and rules are gone. Both ways of steering; and
-# privileges are given up while it runs.
+# SIGTERM and SIGINT end the NIC with status 0. Device, routes and rules are gone then, with both
+# ways of steering. The NIC gives up its privileges while it runs.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The control socket: what it says is JSON, what it sets takes effect, what it refuses it refuses with a reason.
+# The control socket. What it says is JSON. What it sets takes effect. What it refuses, it refuses
+# with a reason.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -50,7 +51,8 @@ refused 2 'nothing to set'
 refused 2 'at least 1kbit' --rate 10
 ask status --json | jq -e '.rules | length == 2' >/dev/null || fail "a refused request changed something"
 
-# Bytes that are no request: an answer with the reason, and the NIC goes on. A silent client is hung up on.
+# Bytes that are not a request: the NIC answers with the reason, and goes on. It hangs up on a
+# silent client.
 python3 - "$(testbed_control 1)" <<'P' || fail "raw requests"
 import json, os, socket, sys, time
 def ask(data, shut=True):
@@ -104,8 +106,8 @@ testbed_nic_stop 2
 expect "microseconds to end" $((${EPOCHREALTIME/./} - started)) -lt 900000
 expect "exit status" "$testbed_status" -eq 0
 
-# What a NIC does with its socket's path it does with its account's rights: neither a link nor a file in the way is followed,
-# changed or removed; only a socket that nobody answers is replaced.
+# A NIC uses its account's rights for its socket's path. It does not follow, change or remove a link
+# or a file in the way. It replaces only a socket that nobody answers.
 nic2() { testbed_run 2 timeout -s TERM "${limit:-10}" "$gradnic" nic -q -c "$1" -a 10.77.0.2/24 -P "10.77.0.1/32=$(testbed_link_address 1)" 2>"$testbed_dir/nic2.err"; }
 theirs=$testbed_dir/theirs
 install -d -o nobody "$theirs"
@@ -122,7 +124,8 @@ install -d -o daemon "$testbed_dir/daemons"
 nic2 "$testbed_dir/daemons/nic.sock"; expect "exit status in another account's folder" $? -eq 1
 [ -z "$(ls -A "$testbed_dir/daemons")" ] || fail "something was made in another account's folder"
 
-# Its own folder (made when it is missing): the socket goes with it. Root's folder: it stays, and the next NIC replaces it.
+# In the NIC's own folder (made when it is missing) the socket goes with the NIC. In root's folder
+# it stays, and the next NIC replaces it.
 for path in "$theirs/nic.sock" "$testbed_dir/new/nic.sock" "$testbed_dir/roots.sock" "$testbed_dir/roots.sock"; do
     (limit=1 && nic2 "$path"; exit 0) &
     for ((i = 0; i < 100; i++)); do "$gradnic" nic status -c "$path" >/dev/null 2>&1 && break; sleep 0.02; done

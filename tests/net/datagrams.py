@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""datagrams.py send|receive ADDRESS PORT: 200 marked datagrams of known content, the last half through UDP_SEGMENT."""
+"""datagrams.py send|receive ADDRESS PORT: 200 marked datagrams of known content.
+
+The last half goes through UDP_SEGMENT."""
 import ipaddress, random, socket, struct, sys, time
 
 what, address, port = sys.argv[1], sys.argv[2], int(sys.argv[3])

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Marked UDP datagrams of all sizes, with an application's header left verbatim, one at a time and with UDP segmentation
-# offload; rules by port.
+# Marked UDP datagrams of all sizes, with an application's header left verbatim. They go one at a
+# time and with UDP segmentation offload. Rules by port.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

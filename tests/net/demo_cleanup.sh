@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The demo, interrupted at several moments and in several ways: no namespace, device, process or file of its own stays behind.
+# The demo is interrupted at several moments and in several ways. No namespace, device, process or
+# file of its own stays behind.
 set -euo pipefail
 : "${GRADNIC:?run this through ctest}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/gradnic-test.XXXXXX")
@@ -14,7 +15,8 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR"
 
-# What the demo with process id $1 has made; nothing else has this id in its name or this folder in its arguments.
+# What the demo with process id $1 has made. Nothing else has this id in its name or this folder in
+# its arguments.
 leftovers() {
     ip netns list | grep -o "^gnd$1-[a-z0-9]*" || true
     ip -o link show | grep -o "gnd$1[^:@ ]*" || true
@@ -22,8 +24,9 @@ leftovers() {
     find "$TMPDIR" -mindepth 1
 }
 
-# interrupt NAME TEXT SIGNAL STATUS WHO [OPTIONS...]: starts a long demo, waits until its output has TEXT, sends SIGNAL to the
-# script alone or, as Ctrl-C does, to its process group, and expects it to end with STATUS.
+# interrupt NAME TEXT SIGNAL STATUS WHO [OPTIONS...]: starts a long demo and waits until its output
+# has TEXT. Sends SIGNAL to the script alone or, as Ctrl-C does, to its process group. Expects the
+# demo to end with STATUS.
 interrupt() {
     local name=$1 text=$2 signal=$3 status=$4 who=$5 got=0
     shift 5

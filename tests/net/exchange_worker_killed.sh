@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A worker is killed, or falls silent (argument STOP): all others end in time and name it, also those that are not its neighbours.
+# A worker is killed, or falls silent (argument STOP). All others end in time and name it, also
+# those that are not its neighbours.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/testbed
@@ -9,7 +10,8 @@ source "$here/../../scripts/testbed"
 source "$here/ranks.sh"
 testbed_possible || exit 77
 
-# Waits until so many megabytes have crossed the links. Some 80 are sent to measure them before the exchange begins.
+# Waits until so many megabytes have crossed the links. Some 80 are sent to measure them before the
+# exchange begins.
 sent() {
     for ((i = 0; i < 600; i++)); do
         [ $(($(testbed_link_bytes) - before)) -lt $(($1 * 1000000)) ] || return 0
@@ -22,8 +24,9 @@ sent() {
 }
 
 testbed_up 5 --rate 100mbit --nic "-p lattice -k 10" || exit 1
-# Of 64 MiB most is still to be sent when the worker ends. 8 MiB fit into the buffers on the way: some ranks have all that they need and
-# wait in the next barrier, which is another communicator's, while others wait for the rest.
+# Of 64 MiB, most is still to be sent when the worker ends. 8 MiB fit into the buffers on the way.
+# Then some ranks have all that they need, and wait in the next barrier, in another communicator.
+# Others still wait for the rest.
 for signal in "${@:-KILL}"; do
     for run in ring:64M:120 worker-aggregator:64M:120 ring:8M:200 worker-aggregator:8M:200; do
         IFS=: read -r algorithm size moment <<<"$run"

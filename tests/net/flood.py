@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""flood.py SOURCE TARGET KIND SECONDS INNER_SOURCE INNER_TARGET: hostile datagrams to a NIC's port, from port 7777.
-random: random bytes of random length.  source: whole IP packets that claim to come from elsewhere.
-shim: marked UDP packets of the peer, right down to the shim header, whose rest is impossible."""
+"""flood.py SOURCE TARGET KIND SECONDS INNER_SOURCE INNER_TARGET
+
+Sends hostile datagrams to a NIC's port, from port 7777. KIND is one of these:
+
+random: random bytes of random length
+source: whole IP packets that claim to come from elsewhere
+shim: marked UDP packets of the peer, right down to the shim header, whose rest is impossible"""
 import ipaddress, os, random, socket, struct, sys, time
 
 source, target, kind, seconds, inner_source, inner_target = sys.argv[1:7]

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""flows.py serve|connect ADDRESS: a thousand marked connections at once, 16 KB of values over each, checked at the far end."""
+"""flows.py serve|connect ADDRESS: a thousand marked connections at once.
+
+16 KB of values go over each, and are checked at the far end."""
 import resource, selectors, socket, struct, sys
 
 FLOWS, VALUES = 1000, 4000

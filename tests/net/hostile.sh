@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Datagrams that no gradnic sent, from a stranger and from a peer's address: nothing but a counter moves.
+# Datagrams that no gradnic sent, from a stranger and from a peer's address. Only a counter moves.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

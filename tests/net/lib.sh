@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # variables that the tests read
-# What the namespace tests share. GRADNIC names the program, GN_TEST_DATA the folder of inputs; GN_LONG=1 makes tests thorough.
+# What the namespace tests share. GRADNIC names the program, GN_TEST_DATA the folder of inputs.
+# GN_LONG=1 makes tests thorough.
 set -u
 # shellcheck source=scripts/testbed
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/testbed"
@@ -20,7 +21,8 @@ expect() { # expect WHAT A OP B
 }
 stat_of() { testbed_stats "$1" | jq -e "$2" || fail "host $1 has no counter $2"; }
 
-# A machine without namespaces or TUN devices cannot run these tests, and says so; being no root is a failure.
+# A machine without namespaces or TUN devices cannot run these tests, and says so. Not being root is
+# a failure.
 begin() {
     [ "$(id -u)" -eq 0 ] || fail "these tests make network namespaces: run them as root"
     testbed_possible || { echo "CANNOT: this machine does not let namespaces or TUN devices be made" >&2; exit 77; }
@@ -38,7 +40,8 @@ serve() {
     done
     fail "the far end on host $host did not start"
 }
-# stream HOST ADDRESS ARGS: sends for a while and fails unless everything arrived (within the server's bound)
+# stream HOST ADDRESS ARGS: sends for a while. Fails unless everything arrived (within the server's
+# bound).
 stream() {
     local host=$1
     shift

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Real traffic through the Verilog NIC in Verilator, with the C model beside it: TCP with timestamps and UDP over IPv4 and IPv6, marked and not,
-# every profile, a peer that fills its packets. No packet and no counter differs.
+# Real traffic through the Verilog NIC in Verilator, with the C model beside it. No packet and no
+# counter differs. The traffic is TCP with timestamps and UDP, over IPv4 and IPv6, marked and not,
+# with every profile. One peer fills its packets.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -14,7 +15,8 @@ compared() {
     [ "$(stat_of "$1" .comparison.differences)" -eq 0 ] || fail "a difference on host $1"
     stat_of "$1" ".comparison.$2_packets"
 }
-# marked ADDRESS BOUND: gradients from host 1, which arrive within the bound, through the hardware of host 1 and of host 2
+# marked ADDRESS BOUND: gradients from host 1 go through the hardware of host 1 and of host 2, and
+# arrive within the bound
 marked() {
     local before_tx before_rx
     before_tx=$(compared 1 tx) before_rx=$(compared 2 rx)

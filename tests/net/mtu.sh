@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The underlay's MTU is lowered while the NICs run: streams in progress and new ones go on, marked or not, and a host that sends
-# what cannot be cut is told. It is followed up again, too. An MTU that cannot work is refused or warned of at the start.
+# The underlay's MTU is lowered while the NICs run. Streams in progress and new ones go on, marked
+# or not. A host that sends what cannot be cut is told. The NICs also follow the MTU up again. An
+# MTU that cannot work is refused or warned of at the start.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One line of hexadecimal per packet of a capture (classic pcap on standard input), without time stamps."""
+"""Prints one line of hexadecimal per packet of a capture, without time stamps.
+
+The capture is a classic pcap on standard input."""
 import struct, sys
 
 data = sys.stdin.buffer.read()

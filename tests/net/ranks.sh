@@ -3,7 +3,8 @@
 # Allreduce or training with one rank per host of a testbed. To be sourced after the testbed is up.
 ranks_command=(bench allreduce)
 
-# ranks_start ARGS...   starts `gradnic $ranks_command ARGS` as rank 0 on host 1, rank 1 on host 2, ...
+# ranks_start ARGS...   starts `gradnic $ranks_command ARGS`: as rank 0 on host 1, rank 1 on host 2,
+# ...
 ranks_start() {
     local i
     ranks_pid=()
@@ -23,7 +24,8 @@ ranks_wait() {
     done
 }
 
-# ranks_good WHAT   fails unless all ranks ended well (rank 0 also checks the sums and that all hold the same bits)
+# ranks_good WHAT   fails unless all ranks ended well. Rank 0 also checks the sums, and that all
+# hold the same bits.
 ranks_good() {
     local i
     for ((i = 0; i < testbed_count; i++)); do

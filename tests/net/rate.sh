@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# --rate models a link: bytes on the wire per second are within 5 % of it, nothing is lost for it, and it can be changed.
+# --rate models a link. Bytes on the wire per second are within 5 % of it, it loses nothing, and it
+# can be changed.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -16,8 +17,9 @@ measure() { # Mbit/s * 100 that host 1 puts on the wire while a stream runs
     measured=$(((second - first) * 800 / (to - from)))
 }
 serve 2
-# How much a machine gets through a NIC at all is no matter of the limiter's. So a link is expected to be full only where that takes
-# little: compressed gradients (a tenth and less of what the program sends) at up to 100 Mbit/s. Above, they must not exceed it.
+# The limiter does not decide how much a machine gets through a NIC. So a link has to be full only
+# where that takes little: compressed gradients (at most a tenth of what the program sends) at up to
+# 100 Mbit/s. Above, they must not exceed it.
 for rate in 20 100 400; do
     testbed_set 1 --rate "${rate}mbit" || fail "set --rate"
     for tos in 0 0x28; do

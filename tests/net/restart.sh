@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A NIC that ends (orderly, or killed) and comes back in mid-flow: the connection lives on, every value arrives.
+# A NIC ends (in good order, or killed) and comes back in mid-flow. The connection lives on, and
+# every value arrives.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

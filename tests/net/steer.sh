@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Steering under the hosts' own addresses: marked packets go through the NICs and all others past them, and nothing of it stays
-# behind. By DSCP, which is a packet's own mark, or, with the argument `mark`, by the firewall's, as docs/nic.md sets it.
+# Steering under the hosts' own addresses. Marked packets go through the NICs, all others past them,
+# and nothing of it stays behind. Steering is by DSCP, which is a packet's own mark. With the
+# argument `mark` it is by the firewall's mark, as docs/nic.md sets it.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 how=${1:-dscp}

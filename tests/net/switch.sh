@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Four workers and the software switch, each on a link of its own, in every format over links that lose, repeat and reorder.
+# Four workers and the software switch, each on a link of its own. Every format goes over links that
+# lose, repeat and reorder.
 # shellcheck source=tests/net/switch_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/switch_lib.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Hostile datagrams: from members of another job to their own port, and from strangers to the first job's and to TCP. That job's sums stay right, and its links full.
+# Hostile datagrams. Members of another job send them to their own port. Strangers send them to the
+# first job's ports and to TCP. The first job's sums stay right, and its links full.
 # shellcheck source=tests/net/switch_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/switch_lib.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The switch is killed in mid-job, and comes back; a worker is killed; a worker falls silent, and status says that it is waited for.
+# The switch is killed in mid-job, and comes back. A worker is killed. A worker falls silent, and
+# status says that it is waited for.
 # shellcheck source=tests/net/switch_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/switch_lib.sh"
 
@@ -48,7 +49,7 @@ kill -s CONT "$(client_of silent 1)"
 switch_ask end silent || fail "switch end"
 told silent none "gone: it was ended at the switch"
 
-# Who is told to end tells all.
+# A switch that is told to end tells all.
 workers 1 ends 4 "${long_job[@]}"
 until_running ends
 switch_stop INT

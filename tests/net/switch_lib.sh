@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2154  # variables that callers read, and those of scripts/testbed
-# A software switch where the hosts of a testbed meet, and a worker on each host. SWITCH_CLIENT names tests/switch/switch_client.
+# A software switch where the hosts of a testbed meet, and a worker on each host. SWITCH_CLIENT
+# names tests/switch/switch_client.
 set -u
 # shellcheck source=scripts/testbed
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/testbed"
@@ -48,13 +49,15 @@ switch_stop() {
 switch_ask() { "$testbed_gradnic" switch "$1" -c "$testbed_dir/switch.sock" "${@:2}"; }
 switch_stat() { switch_ask stats --json | jq -e "$1" || fail "the switch has no counter $1"; }
 
-# worker HOST NAME RANK RANKS [OPTION VALUE]...: in the background; process in $testbed_pid, output in NAME-RANK.out
+# worker HOST NAME RANK RANKS [OPTION VALUE]...: in the background. Its process is in $testbed_pid,
+# its output in NAME-RANK.out.
 worker() {
     local host=$1 name=$2 rank=$3
     shift
     testbed_start "$host" "$SWITCH_CLIENT" "$switch_address" 7777 "$@" >"$testbed_dir/$name-$rank.out" 2>"$testbed_dir/$name-$rank.err"
 }
-# workers FIRST-HOST NAME RANKS [OPTION VALUE]...: one on each host from the first on; processes in ${pids[@]}
+# workers FIRST-HOST NAME RANKS [OPTION VALUE]...: one on each host, from the first on. The
+# processes are in ${pids[@]}.
 workers() {
     local first=$1 name=$2 ranks=$3 rank
     shift 3

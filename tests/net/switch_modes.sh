@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Two jobs of four workers each share a switch's slots, first come first served and by priority, over links that lose 1 %; then the parameter server is killed.
+# Two jobs of four workers each share a switch's slots, first come first served and by priority,
+# over links that lose 1 %. Then the parameter server is killed.
 # shellcheck source=tests/net/switch_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/switch_lib.sh"
 

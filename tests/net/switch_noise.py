@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""switch_noise.py ADDRESS TCP-PORT FIRST-LAST SECONDS: random datagrams from a stranger to a switch's UDP ports, random bytes to its TCP port."""
+"""switch_noise.py ADDRESS TCP-PORT FIRST-LAST SECONDS: noise from a stranger.
+
+It sends random datagrams to a switch's UDP ports, and random bytes to its TCP port."""
 import os, random, socket, sys, time
 
 address, tcp, ports, seconds = sys.argv[1:5]

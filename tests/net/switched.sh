@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The algorithm switch end to end: four workers and a gradnic switch between them that loses one packet of a hundred. Sums are right and the same everywhere.
-# The argument says which: sums (int32, and compressed by the workers), shared and preemptive (fewer slots than the job wants), tree (leaves of a root, with slots of their own and shared ones; a switch that is killed), nic (compressed by
-# the workers' NICs; a training as the ring's, to the last bit).
+# The algorithm switch end to end: four workers and a gradnic switch between them that loses one
+# packet of a hundred. Sums are right, and the same everywhere. The argument says which test:
+#
+#   sums                 int32, and compressed by the workers
+#   shared, preemptive   fewer slots than the job wants
+#   tree                 leaves of a root, with slots of their own and shared ones;
+#                        a switch that is killed
+#   nic                  compressed by the workers' NICs; a training with the bits of the ring's
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=tests/net/ranks.sh
@@ -67,7 +72,8 @@ test_mode() {
 test_shared() { test_mode shared; }
 test_preemptive() { test_mode preemptive; }
 
-# sum_below PORTS NAME ARGS...   the workers of hosts 1 and 2 below a leaf at host 1, the others below one at host 3, at ports PORTS1 and PORTS2
+# sum_below PORTS NAME ARGS...   the workers of hosts 1 and 2 are below a leaf at host 1, the others
+# below one at host 3. The leaves' ports are PORTS1 and PORTS2.
 sum_below() {
     local ports=$1 name=$2 i at
     shift 2

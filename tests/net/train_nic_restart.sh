@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A NIC is killed and started again in the middle of a training: the training goes on, and ends with the same bits as one
-# that nothing happened to.
+# A NIC is killed and started again in the middle of a training. The training goes on. It ends with
+# the same bits as one without an interruption.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/testbed

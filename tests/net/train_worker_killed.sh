@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A worker of a training is killed, or falls silent (argument STOP): all others end within their deadline and name it, on hosts of their own and as
-# local ranks.
+# A worker of a training is killed, or falls silent (argument STOP). All others end within their
+# deadline and name it. They run on hosts of their own, and as local ranks.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/testbed

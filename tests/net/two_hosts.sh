@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# IPv4 and IPv6 inside and outside, both cuts: marked streams arrive within the bound, unmarked ones as they were.
-# Arguments go to both NICs: --no-offload takes the paths of hosts without offloads.
+# IPv4 and IPv6 inside and outside, both cuts. Marked streams arrive within the bound, unmarked ones
+# as they were. Arguments go to both NICs: --no-offload takes the paths of hosts without offloads.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -347,7 +347,8 @@ static void mark(net_flight *f)
     memcpy(f->data, out, f->bytes);
 }
 
-/// One of the packets on their way; a slow one when no host has anything to send, or, sometimes, when most are slow.
+/// Picks one of the packets on their way. It gives a slow one only when five tries find no other
+/// and no host has anything to send.
 static bool find_flight(net *n, unsigned *at)
 {
     for (unsigned i = 0; n->flights && i < 5; i++) {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TESTS_AGGREGATE_NET_H
 #define GRADNIC_TESTS_AGGREGATE_NET_H
-/// Jobs of workers, parameter servers and switches under a network that loses, repeats, delays, marks and reorders what it likes. No clock: in each step one
-/// of the packets on their way arrives, any of them, or one of the hosts that have something to send gives one packet, any of them: as from hosts that are
-/// busy, or whose sockets are full, more may have come in meanwhile. When there is neither, time goes on to the next deadline.
+/// Jobs of workers, parameter servers and switches under a network. The network loses, repeats,
+/// delays, marks and reorders what it likes. There is no clock. Each step is one of these:
+/// - One of the packets on their way arrives, any of them.
+/// - One of the hosts that have something to send gives one packet, any of them.
+///
+/// More may have come in before a host sends, as when it is busy or its socket is full. When there
+/// is neither packet nor sender, time goes on to the next deadline.
 
 #include <stdbool.h>
 
@@ -113,7 +117,8 @@ unsigned net_below(net *n, unsigned limit);
 void net_open(net *n, const net_options *options);
 void net_close(net *n);
 
-/// All workers of a job, its parameter server and the switches' part of it begin anew, with the next generation. Packets of the old one stay on their way.
+/// All workers of a job, its parameter server and the switches' part of it begin anew, with the
+/// next generation. Packets of the old one stay on their way.
 void net_restart(net *n, unsigned job);
 
 /// A worker of the job begins to sum.
@@ -131,10 +136,12 @@ void net_drain(net *n);
 /// A packet that a host sends.
 void net_check_sent(net *n, unsigned job, unsigned seat, const void *datagram, size_t bytes);
 
-/// What net_check_shared() wants to know of a switch ahead of a packet, into memory as large as the switch's.
+/// Remembers what net_check_shared() wants to know of a switch before a packet. `before` is as
+/// large as the switch's memory.
 void net_remember(const gn_switch *sw, void *before);
 
-/// What must hold after each packet at a switch that shares its slots; `before` from net_remember().
+/// Checks what must hold after each packet at a switch that shares its slots. `before` comes from
+/// net_remember().
 void net_check_shared(const gn_switch *sw, const void *before, const gn_action *actions, unsigned count);
 
 #endif

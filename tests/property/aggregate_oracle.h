@@ -5,7 +5,8 @@
 
 #include "aggregate_net.h"
 
-/// The sum of send[0 .. ranks) as workers must get it. @return chunks that had to be summed in binary32
+/// The sum of send[0 .. ranks) as workers must get it.
+/// @return chunks that had to be summed in binary32
 size_t oracle_sum(const net *n, float *const *send, size_t count, float *sum);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hosts may send, whatever has come in. Nothing that is wrong here need make a sum wrong: it may just cost a timeout.
+// What hosts may send, whatever has come in. A fault here need not make a sum wrong: it may just
+// cost a timeout.
 #include "aggregate_net.h"
 
 static void check_worker(net *n, unsigned rank, uint64_t *latest, const gn_agg_packet *p)

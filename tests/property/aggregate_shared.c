@@ -12,7 +12,8 @@ static const gn_window *window_of(const gn_switch *sw, const gn_copy *copy)
     return gn_state_windows(sw) + job->first + (copy->psn & (job->job.slots - 1u));
 }
 
-/// A slot that is held is held by a chunk under way, at its address, by contributions that are nowhere else.
+/// Checks a slot that is held. A chunk under way holds it, at its address. Its contributions are
+/// nowhere else.
 static void check_holder(const gn_switch *sw, uint32_t at)
 {
     const gn_copy *copy = gn_state_copies(sw) + at;
@@ -26,7 +27,8 @@ static void check_holder(const gn_switch *sw, uint32_t at)
     SUITE_CHECK(copy->seen != 0, "copy->seen != 0");
 }
 
-/// What has become of a slot that was held: it is still, or its sums go to the parameter server or the parent, or its chunk is finished.
+/// Checks what has become of a slot that was held. It is still held, or its sums go to the
+/// parameter server or the parent, or its chunk is finished.
 static void check_change(const gn_switch *sw, const gn_copy *was, const gn_copy *is, const gn_action *actions,
                          unsigned count)
 {

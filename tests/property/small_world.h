@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TESTS_SMALL_WORLD_H
 #define GRADNIC_TESTS_SMALL_WORLD_H
-/// Two or three workers, one switch or a small tree of them, perhaps a parameter server, and the packets between them, as one piece of memory: a state that
-/// can be copied, changed by one event, and given up. There is one world at a time.
+/// Two or three workers, one switch or a small tree of them, perhaps a parameter server, and the
+/// packets between them. All of it is one piece of memory: a state that can be copied, changed by
+/// one event, and given up. There is one world at a time.
 
 #include <gradnic/switch.h>
 
@@ -23,7 +24,8 @@ enum {
 enum { HOSTS = WORKERS + 1, PS = WORKERS };  ///< workers, and the parameter server
 enum { TO_PS = -1, TO_SWITCH = -2, PARENT_PORT = 8, PS_PORT = 9 };
 
-/// The last switch is the root; the others, if any, are leaves. A worker's number is its bit at the root.
+/// The last switch is the root. The others, if any, are leaves. A worker's number is its bit at the
+/// root.
 typedef struct small_tree {
     unsigned switches, workers, slots;
     unsigned first[SWITCHES];  ///< workers of each leaf are those from this one on
@@ -68,7 +70,8 @@ extern const small_tree *small_shape;
 extern gn_switch small_switch[SWITCHES];  ///< in the states that they were last put in
 extern bool small_has_ps;                 ///< memory is shared
 
-/// Workers that have begun to sum `values`, each its own, and whose first packets are on their way. For small_close().
+/// Makes workers that have begun to sum `values`, each its own. Their first packets are on their
+/// way. Free with small_close().
 small *small_open(const small_tree *shape, gn_memory_mode mode, gn_agg_format format, const float (*values)[COUNT]);
 void small_close(small *s);
 
@@ -87,7 +90,8 @@ typedef enum small_manner {
     SMALL_HOLDS   ///< is held up from now on, if there are any (after a timer, behind the first)
 } small_manner;
 
-/// The packet arrives, and leads to others. @return whether a host is held up now that was not before
+/// The packet arrives, and leads to others.
+/// @return whether a host is held up now that was not before
 bool small_deliver(small *s, const small_flight *f, small_manner manner);
 
 /// All that the host waits for is late. It is not held up. @return as small_deliver()

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of aggregation, over random networks: whatever is lost, repeated, late or in another order, and whenever workers begin and hosts send,
-// every contribution is added exactly once, every worker gets the same bits, they are the oracle's, everything ends, and nothing stays behind in a slot.
+// Properties of aggregation, over random networks. Packets are lost, repeated, late or in another
+// order. Workers begin and hosts send at any time. These always hold:
+// - Every contribution is added exactly once.
+// - Every worker gets the same bits, and they are the oracle's.
+// - Everything ends, and nothing stays behind in a slot.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +25,9 @@ typedef struct vector {
     float *sent[NET_WORKERS], *got[NET_WORKERS];
 } vector;
 
-/// A job's vectors, one after the other: number i is at[i % AT_ONCE]. A worker begins the next when it has all of one, so some are ahead of others; by no
-/// more than one, as nothing of that is whole without the others.
+/// A job's vectors, one after the other: number i is at[i % AT_ONCE]. A worker begins the next when
+/// it has all of one, so some are ahead of others. They are ahead by at most one: no part of the
+/// next vector is whole without the others.
 typedef struct progress {
     vector at[AT_ONCE];
     unsigned made, checked;        ///< how many there are; how many all workers have the sums of
@@ -83,7 +87,8 @@ static float value(net *n, unsigned kind, unsigned odd)
 
 static void fill(net *n, vector *v)
 {
-    // Chunks without integers are left out where there is no time: rank 0 may hear of one last, and others' values have to come again.
+    // Where there is no time, chunks without integers are left out. Rank 0 may hear of one last,
+    // and others' values then have to come again.
     const bool plain = n->options.timeless;
     const unsigned kind = net_below(n, plain ? 5 : 6);
     const unsigned chunk = n->ranks * n->options.packet_values;  // values of all workers
@@ -136,7 +141,8 @@ static uint64_t contributions_of(const net *n, const vector *v)
     return n->ranks * (chunks + looks);
 }
 
-/// Where nothing is swapped out, every contribution is added at a leaf, once. Some may be to the vector that is not checked yet.
+/// Where nothing is swapped out, every contribution is added at a leaf, once. Some may belong to
+/// the vector that is not checked yet.
 static void check_added(const net *n, unsigned job)
 {
     const progress *p = &progress_of[job];
@@ -181,7 +187,8 @@ static void post(net *n, unsigned job, unsigned rank)
     net_post(n, job, rank, v->in_place ? v->got[rank] : v->sent[rank], v->got[rank], v->count);
 }
 
-/// One of those who may begin their next vector, if it is its time; when nothing else can happen, all of them.
+/// Lets one worker that may do so begin its next vector, if it is its time. When nothing else can
+/// happen, all of them begin.
 static void post_some(net *n)
 {
     const bool all = net_idle(n);
@@ -222,7 +229,8 @@ static void restart(net *n, unsigned job)
     for (unsigned rank = 0; rank < n->ranks; rank++) p->posted[rank] = p->checked;
 }
 
-/// Vectors of random lengths through one network, each job and each worker at its own pace. Jobs begin anew at any moment, `restarts` times in all.
+/// Sends vectors of random lengths through one network, each job and each worker at its own pace.
+/// Jobs begin anew at any moment, `restarts` times in all.
 static void run(const net_options *options, unsigned restarts)
 {
     net *n = &network;

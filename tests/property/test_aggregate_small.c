@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that can happen to two workers with three chunks, two of them under way (each in a slot of its own, or both hashed to one slot that
-// they share, with a parameter server; also one at a time; also at one or two leaves below a root, and to three workers at two leaves, where all switches
-// share): packets arrive in any order, any one or two of them are lost or arrive twice, or hosts are held up once or twice: what they have to send is sent packet by
-// packet at any later moment, and more may arrive before. Timers fire when nothing else can happen or (once) at any moment. All states that can be
-// reached are visited; from each, every worker ends with the right bits, each contribution is added once, and no slot waits.
+// Everything that can happen to two workers with three chunks, two of them under way. Each of the
+// two has a slot of its own. Or both are hashed to one slot that they share, with a parameter
+// server. Variants: one chunk at a time; one or two leaves below a root; three workers at two
+// leaves, where all switches share.
+//
+// - Packets arrive in any order. Any one or two of them are lost or arrive twice.
+// - Or hosts are held up once or twice. What they have to send is sent packet by packet, at any
+//   later moment, and more may arrive before.
+// - Timers fire when nothing else can happen or (once) at any moment.
+//
+// All states that can be reached are visited. From each, every worker ends with the right bits,
+// each contribution is added once, and no slot waits.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +22,8 @@
 static const small_tree alone = {1, 2, 2, {0}}, one_slot = {1, 2, 1, {0}}, one_leaf = {2, 2, 2, {0}},
                         two_leaves = {3, 2, 2, {0, 1}}, uneven_leaves = {3, 3, 2, {0, 2}};
 
-// Under a sanitizer a state takes ten times as long, and what it is to find does not depend on their number.
+// Under a sanitizer a state takes ten times as long. What the sanitizer finds does not depend on
+// the number of states.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { FEWER_FAULTS = 1 };
 #else
@@ -79,7 +87,8 @@ static uint64_t identity_of_held(const small *s, unsigned host)
     return id;
 }
 
-/// What two states must have in common to have the same future: not times, which play no part here, nor counters.
+/// What two states must have in common to have the same future. Times play no part here, and
+/// counters do not either.
 static uint64_t identity(small *s)
 {
     small_put_switches(s);
@@ -122,7 +131,8 @@ static void check_end(const small *s)
     ends++;
 }
 
-/// Once nothing is lost any more, all is done after as many timeouts as there are chunks on their way.
+/// Once nothing is lost any more, all is done after as many timeouts as there are chunks on their
+/// way.
 static void check_that_it_ends(const small *from)
 {
     small *s = small_clone(from);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TESTS_VISITED_H
 #define GRADNIC_TESTS_VISITED_H
-/// States that a search has been in, each by a number of 64 bits that what it consists of is blended into. Two with the same number are taken for one.
+/// States that a search has been in. Each is a number of 64 bits, into which all parts of the state
+/// are blended. Two states with the same number are taken for one.
 
 #include <stdbool.h>
 #include <stddef.h>

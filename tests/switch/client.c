@@ -81,7 +81,8 @@ static bool open_channel(client *c, unsigned s)
     return true;
 }
 
-/// A frame from the switch, waiting at most `wait_ms`. @return 1; 0: none in time; -1: the connection is over
+/// Takes a frame from the switch, waiting at most `wait_ms`.
+/// @return 1; 0: none in time; -1: the connection is over
 static int next_frame(client *c, gn_admission *frame, int wait_ms)
 {
     const char *wrong;
@@ -173,7 +174,7 @@ static int contribution(unsigned rank, unsigned s, size_t i)
     return (int)((mixed >> 7) % 1001) - 500;
 }
 
-/// Vectors differ by this factor from one to the next, so that an old sum is no right one.
+/// Vectors differ by this factor from one to the next, so that an old sum is not right.
 static float factor(unsigned round)
 {
     return (float)(1u << round % 3) * 0x1p-9f;
@@ -467,7 +468,8 @@ static bool run(client *c)
             usleep((useconds_t)(config->pause_s * 1e6));
     }
     c->result->seconds = (double)(gn_now() - begin) / 1e9;
-    // What the last results were may be lost on their way to others, who ask again: the switch answers them.
+    // The last results may be lost on their way to others. Those ask again, and the switch answers
+    // them.
     return true;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TESTS_SWITCH_CLIENT_H
 #define GRADNIC_TESTS_SWITCH_CLIENT_H
-/// A worker with real sockets, as small as can be: asks a switch for a job, sums vectors whose sums are known, checks them.
+/// A worker with real sockets, as small as can be. It asks a switch for a job, sums vectors whose
+/// sums are known, and checks them.
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// switch_client HOST PORT NAME RANK RANKS [OPTION VALUE]...: a worker of client.h as a process. Options: channels, slots, values, format (0 to
-// 2), count, rounds, timeout (ms), stop-after, pause (ms), flood (ms), flood-kind (0 to 3), flood-every (us), priority, bit, children, parent-bit, parent-children. Prints one line of JSON; status 0 when all sums were right.
+// switch_client HOST PORT NAME RANK RANKS [OPTION VALUE]...: a worker of client.h as a process.
+// Prints one line of JSON. Status 0 when all sums were right. Options:
+//   channels, slots, values, format (0 to 2), count, rounds, timeout (ms), stop-after, pause (ms),
+//   flood (ms), flood-kind (0 to 3), flood-every (us), priority, bit, children, parent-bit,
+//   parent-children
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TESTS_SWITCH_SWITCHES_H
 #define GRADNIC_TESTS_SWITCH_SWITCHES_H
-/// Switches in processes of their own, workers in threads, on loopback. For Check tests: whatever goes wrong fails the test.
+/// Switches in processes of their own, and workers in threads, on loopback. For Check tests:
+/// whatever goes wrong fails the test.
 
 #include <pthread.h>
 #include <sys/types.h>

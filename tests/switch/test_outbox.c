@@ -168,8 +168,8 @@ START_TEST(one_refused_destination)
 }
 END_TEST
 
-// More datagrams than the outbox has places, and more bytes than its arena holds: it sends before it
-// is asked to.
+// More datagrams than the outbox has places, and more bytes than its arena holds. The outbox sends
+// before it is asked to.
 START_TEST(more_than_it_holds)
 {
     unsigned lengths[LONGEST + 1], places = 0, bytes = 0;

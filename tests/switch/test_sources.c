@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is registered at a UDP port is found by address and port, nobody else is; IPv4 is the same behind an IPv6 socket.
+// A worker that is registered at a UDP port is found by address and port. Nobody else is found.
+// IPv4 is the same behind an IPv6 socket.
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch with real sockets on loopback: sums are right over bad links, in every format and memory mode, with shards and channels, under leaves
-// and a root.
+// The switch with real sockets on loopback. Sums are right over bad links, in every format and
+// memory mode, with shards and channels, under leaves and a root.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -129,7 +129,8 @@ START_TEST(marks_of_queues_come_down)
 }
 END_TEST
 
-/// From members of other jobs, tens of thousands a second: for this one's slots, of old generations, for their own.
+/// A flood from members of other jobs, tens of thousands of datagrams a second: for this job's
+/// slots, of old generations, for their own.
 static void flood_in(gn_memory_mode mode)
 {
     enum { FLOODS = SW_FLOODS - 1, FLOOD_S = 2 };
@@ -278,7 +279,8 @@ START_TEST(a_root_that_shares_its_slots)
 }
 END_TEST
 
-/// A parameter server, a root, in the middle a switch, two leaves; shared from a level on, all on links that lose. Two jobs.
+/// A parameter server, a root, a switch in the middle, and two leaves, all on links that lose.
+/// Slots are shared from a level on. Two jobs.
 static void share_a_tree(gn_memory_mode mode, unsigned from_level, gn_agg_format format)
 {
     const running ps = start_ps(plain_switch.in);

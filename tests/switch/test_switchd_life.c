@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who does not fit is refused and told why; who goes or is killed, worker, switch or parameter server, is told of; bytes that are no frame change nothing.
+// A worker that does not fit is refused and told why. A worker, switch or parameter server that
+// goes or is killed is told of. Bytes that are not a frame change nothing.
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +38,7 @@ START_TEST(a_lost_parameter_server_is_noticed)
     slay(&ps);
     await(0, 2);
     for (unsigned i = 0; i < 2; i++) says(i, "gone: the connection to the parameter server 127.0.0.1:");
-    // Who asks now is told, too.
+    // A worker that asks now is told, too.
     c = client_of(r.port, "none", 0, 1);
     launch(0, &c);
     await(0, 1);
@@ -98,7 +99,7 @@ START_TEST(who_does_not_fit_is_told_why)
     other = client_of(r.port, "tree", 1, 2), other.join.parent_children = 2;
     launch(1, &other);
     refused_with("the ranks name 2 different switches");
-    // And the job can still be had; whoever comes late has to take another name.
+    // And the job can still be had. A worker that comes late has to take another name.
     other = client_of(r.port, "fit", 1, 2), other.pause_s = 0.3;
     launch(1, &other);
     usleep(200000);
@@ -191,7 +192,7 @@ START_TEST(who_leaves_and_owes_more_than_a_slot_knows_is_told_of)
 }
 END_TEST
 
-/// As SIGSTOP does it: who is left neither sends nor leaves.
+/// As SIGSTOP does it: the worker that is left neither sends nor leaves.
 START_TEST(a_job_whose_last_worker_is_silent_ends)
 {
     gn_switchd_config config = plain_switch;
@@ -307,7 +308,8 @@ START_TEST(a_switch_that_ends_says_so)
 }
 END_TEST
 
-/// More than there is room for: the oldest of them go, whoever asks is served, and there is a connection left for the parent.
+/// More strangers than there is room for. The oldest of them go, a worker that asks is served, and
+/// a connection is left for the parent.
 START_TEST(strangers_take_nobody_s_place)
 {
     enum { STRANGERS = 4300 };

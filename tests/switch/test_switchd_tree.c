@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Switches above and below each other: what cannot be is refused with both named, who is waited for is named at all of them, and who goes is told of at the other end of the tree.
+// Switches above and below each other. A tree that cannot be is refused, with both ends named. A
+// child that is waited for is named at all switches. A child that goes is told of at the other end
+// of the tree.
 #include <arpa/inet.h>
 #include <pwd.h>
 #include <signal.h>
@@ -57,7 +59,8 @@ START_TEST(who_is_taken_for_something_else_says_so)
 }
 END_TEST
 
-/// Where its own address says it: also by another name for it, and as an address of this host where it listens at any.
+/// The address above is the switch's own. Another name for it counts too. So does an address of
+/// this host, where the switch listens at any.
 START_TEST(a_switch_above_itself_does_not_start)
 {
     static const struct {
@@ -129,7 +132,8 @@ START_TEST(switches_above_each_other_are_refused)
 }
 END_TEST
 
-/// The way from a switch to itself may be longer than it can see, as by an address that somebody translates.
+/// The way from a switch to itself may be longer than it can see, for example where addresses are
+/// translated.
 START_TEST(a_switch_that_comes_to_itself_is_refused)
 {
     gn_switchd_config config = plain_switch;
@@ -317,7 +321,8 @@ START_TEST(status_names_the_rank_that_is_waited_for)
 }
 END_TEST
 
-/// To whoever asks, while there is no job yet: at a leaf by number, at the root, and at who waits for the root, by rank.
+/// While there is no job yet, whoever asks is told who has not come. A leaf says it by number. The
+/// root says it by rank, and so does a leaf that waits for the root.
 START_TEST(who_has_not_come_is_told_at_once)
 {
     tree t;
@@ -380,7 +385,8 @@ START_TEST(who_leaves_a_leaf_is_told_of_at_the_others)
 }
 END_TEST
 
-/// Workers that are at work, with so much patience. `floats`: soon they wait for nothing but sums in binary32, which never come, and go on asking.
+/// Starts workers that are at work, with so much patience. `floats`: soon they wait only for sums
+/// in binary32, which never come, and go on asking.
 static void at_work(const tree *t, const char *name, int timeout_ms, bool floats)
 {
     for (unsigned i = 0; i < 4; i++) {
@@ -412,7 +418,8 @@ static const struct {
                 {LEAF + 1, true, false, "no sign of life from switch %s with ranks 2-3 for "}};
 enum { SILENCES = sizeof silences / sizeof *silences };
 
-/// As SIGSTOP does it: all connections stand. Who is silent is named before the workers' own deadline has passed.
+/// As SIGSTOP does it: all connections stand. The silent switch is named before the workers' own
+/// deadline has passed.
 START_TEST(a_silent_switch_is_named)
 {
     tree t;
@@ -429,7 +436,8 @@ START_TEST(a_silent_switch_is_named)
 }
 END_TEST
 
-/// All switches answer: one who asks for long without getting anything, as of a leader that computes, is no reason to accuse one.
+/// All switches answer. Workers ask for long without getting anything, as from a leader that
+/// computes. That is no reason to accuse a switch.
 START_TEST(a_slow_leader_is_no_silent_switch)
 {
     tree t;

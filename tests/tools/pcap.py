@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares captures: host.pcap, what `gradnic pcap --direction tx` made of it, and what rx made of that again.
+"""Compares captures: host.pcap, `gradnic pcap --direction tx` of it, and rx of that again.
 
 usage: pcap.py HOST WIRE BACK K KIND [--cut MTU]
-Without --cut, packet i of one capture is packet i of the others. With it, TCP packets above the MTU were cut, and TCP is
-compared as streams of bytes.
+Without --cut, packet i of one capture is packet i of the others. With it, TCP packets above the MTU
+were cut. TCP is then compared as streams of bytes.
 """
 import pathlib
 import struct
@@ -27,7 +27,7 @@ def read_capture(path):
 
 
 class Frame:
-    """The fields of a frame that the comparison needs; None as `payload` where there is neither TCP nor UDP."""
+    """The fields of a frame that the comparison needs. `payload` is None without TCP and UDP."""
 
     def __init__(self, frame):
         self.frame, self.payload, self.marked, self.l4 = frame, None, False, 0
@@ -67,7 +67,10 @@ def masked(data, *places):
 
 
 def headers(f):
-    """Headers without lengths and checksums: those of the restored packet are compared by their meaning."""
+    """Headers without lengths and checksums.
+
+    Those of the restored packet are compared by their meaning.
+    """
     ip = masked(f.ip, (2, 4), (10, 12)) if len(f.ip) != 40 else masked(f.ip, (4, 6))
     return ip, masked(f.l4, (16, 18)) if f.tcp else masked(f.l4, (4, 8))
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The codec and the container in NumPy, written from docs/codec.md and docs/container.md and not from the C code: what the
-program is compared with."""
+"""The codec and the container in NumPy: what the program is compared with.
+
+Written from docs/codec.md and docs/container.md and not from the C code.
+"""
 import struct
 import zlib
 
@@ -8,7 +10,7 @@ import numpy as np
 
 
 def integers(values, k):
-    """Values, their integers q (0 where raw), and which are raw: what lattice and dense have in common."""
+    """The common part of lattice and dense: values, integers q (0 where raw), which are raw."""
     v = np.asarray(values, dtype=np.float32)
     with np.errstate(invalid="ignore", over="ignore"):
         q = np.rint(v.astype(np.float64) * 2.0 ** (k - 1))  # ties to even, exact
@@ -84,7 +86,10 @@ def entropy(values, k):
 
 
 def read_container(data):
-    """A second reader of .gn files, from docs/container.md: profile, bound exponent and values. Asserts instead of messages."""
+    """A second reader of .gn files, from docs/container.md: profile, bound exponent and values.
+
+    It asserts instead of giving messages.
+    """
     magic, profile, k, reserved, per_block, count, blocks, crc, zero = struct.unpack_from("<8sBbHIQQII", data)
     assert magic == b"GRADNIC1" and reserved == 0 and zero == 0 and per_block % 8 == 0
     assert crc == zlib.crc32(data[:32]) and blocks == -(-count // per_block)

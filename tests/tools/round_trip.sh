@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2002,SC2016 # a pipe is meant; bash -c expands it
-# compress and decompress: formats, pipes, names, -f, exit statuses, and failures that leave no file.
+# compress and decompress: formats, pipes, names, -f, exit statuses, and failures that leave no
+# file.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 

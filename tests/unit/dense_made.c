@@ -15,7 +15,8 @@ static int32_t between(int32_t low, int32_t high, uint64_t *state)
 
 void dense_make_lanes(unsigned class, dense_lane lanes[8], uint64_t *state)
 {
-    // Smallest number that no smaller class holds, largest that this one does; the same below zero is one further.
+    // The smallest number that no smaller class holds, and the largest that this class holds. Below
+    // zero both are one further from it.
     static const int32_t smallest[16] = {0, 0, 1, 2, 4, 8, 16, 32, 64, 1, 2, 4, 128, 512, 2048, 0};
     static const int32_t largest[16] = {0, 0, 1, 3, 7, 15, 31, 63, 127, 1, 3, 7, 511, 2047, 32767, 32767};
     bool nonnegative = class == 0 || (class >= 9 && class <= 11);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TESTS_ENGINE_PAIR_H
 #define GRADNIC_TESTS_ENGINE_PAIR_H
-/// An engine under test beside the engine `model`. Both get the same segments and packets, and have to
-/// give the same.
+/// An engine under test beside the engine `model`. Both get the same segments and packets. Both
+/// must give the same.
 
 #include "driver/datapath.h"
 #include "packets.h"
@@ -22,17 +22,22 @@ typedef struct engine_pair {
 void pair_open(engine_pair *pair, const gn_engine *engine);
 void pair_close(engine_pair *pair);
 
-/// A segment whose payload is `bytes` bytes from byte `at` of `values` on; `gso_size` 0: not to be cut.
+/// Builds a segment. Its payload is `bytes` bytes of `values`, from byte `at` on. `gso_size` 0: it
+/// is not to be cut.
 gn_segment pair_build(engine_pair *pair, packet p, size_t at, size_t bytes, unsigned gso_size);
 /// Through both; Check fails when they differ. @return what the engine answered
 gn_status pair_transmit(engine_pair *pair, packet p, size_t at, size_t bytes, unsigned gso_size);
 /// The packets of `expected` through both receivers.
 void pair_receive_all(engine_pair *pair);
-/// One packet through both receivers. @return the engine's verdict; a packet written is in `restored`
+/// Gives one packet to both receivers. A packet that they write is in `restored`.
+/// @return the engine's verdict
 gn_verdict pair_receive(engine_pair *pair, const uint8_t *bytes, size_t length);
 
-/// Whatever a host hands to its NIC, there and back: both IP versions, TCP in and out of phase, with and without options, SYN and FIN,
-/// UDP, what no rule matches, what cannot be cut. About 500 packets.
+/// Sends whatever a host hands to its NIC, there and back. About 500 packets of these kinds:
+/// - both IP versions
+/// - TCP in and out of phase, with and without options, SYN and FIN
+/// - UDP
+/// - packets that no rule matches, and packets that cannot be cut
 void pair_traffic(engine_pair *pair);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TESTS_ONE_SWITCH_H
 #define GRADNIC_TESTS_ONE_SWITCH_H
-/// One switch, packet by packet: for tests of what it does with each. Values are words of the bitmap, so that a sum shows what is in it.
+/// One switch, packet by packet: for tests of what it does with each packet. Values are words of
+/// the bitmap, so that a sum shows what is in it.
 
 #include <gradnic/switch.h>
 
@@ -21,7 +22,8 @@ void end(void);
 
 gn_agg_packet header(gn_agg_type type, uint16_t job, uint32_t psn, uint64_t bitmap);
 
-/// A packet that comes in at a port, from a child, from the job's parameter server. It leads to one action.
+/// Gives the switch a packet at a port: from a child, or from the job's parameter server. It leads
+/// to one action.
 void give_at(uint16_t port, const gn_agg_packet *packet);
 void give(uint16_t job, uint32_t psn, unsigned child, uint16_t priority, uint8_t flags);
 void give_from_ps(gn_agg_type type, uint16_t job, uint32_t psn, uint64_t bitmap);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TEST_STREAMS_H
 #define GRADNIC_TEST_STREAMS_H
-/// For tests of the codec: values of chosen classes, streams made one lane at a time, buffers that notice a stray
-/// write.
+/// For tests of the codec: values of chosen classes, streams made one lane at a time, and buffers
+/// that notice a stray write.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,14 +24,16 @@ void stream_mixed(const gn_codec *codec, unsigned classes, float *values, size_t
 /// What dense writes of `values`, by gn_lane_encode() alone.
 void stream_lanes(const gn_codec *codec, const float *values, size_t count, dense_lane *lanes);
 
-/// The stream of `values` by gn_lane_encode() alone, or with dense_write(); `stream` has room for the bound. Returns its
-/// bytes; ends[g] (may be NULL): those of the stream of what is there up to and with group g.
+/// Writes the stream of `values` by gn_lane_encode() alone, or with dense_write(). `stream` has
+/// room for the bound. Returns its bytes. ends[g] (may be NULL) takes the bytes of the stream of
+/// all groups up to and with g.
 size_t stream_reference(const gn_codec *codec, const float *values, size_t count, uint8_t *stream, size_t *ends);
 
 /// What the stream decodes to, by gn_lane_decode() alone.
 void stream_seen(const gn_codec *codec, const float *values, size_t count, uint32_t *seen);
 
-/// A buffer of `size` bytes at `shift` bytes from a 64-byte boundary, with known bytes before and behind it.
+/// A buffer of `size` bytes. It starts `shift` bytes behind a 64-byte boundary, with known bytes
+/// before and behind it.
 typedef struct fence {
     uint8_t *at;
     size_t size;
@@ -43,7 +45,8 @@ fence fence_new(size_t size, size_t shift);
 bool fence_intact(const fence *f);
 void fence_free(fence *f);
 
-/// Every kernel of this machine, for a profile, or for all of them, at bound 2^-k: calls `check` with each.
+/// Calls `check` with every kernel of this machine at bound 2^-k: for one profile, or for all of
+/// them.
 void stream_each_kernel_of(gn_profile profile, int k, void (*check)(const gn_codec *codec));
 void stream_each_kernel(int k, void (*check)(const gn_codec *codec));
 

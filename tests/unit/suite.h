@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TESTS_SUITE_H
 #define GRADNIC_TESTS_SUITE_H
-/// main() of a Check program in one line: return RUN_SUITE("name", setup, teardown, test, test, ...), or, where tests need no
-/// fixture, RUN_TESTS("name", test, test, ...). Whoever needs more (loops, time limits) makes the suite and returns suite_run().
+/// main() of a Check program in one line:
+/// - with a fixture: return RUN_SUITE("name", setup, teardown, test, test, ...)
+/// - without: return RUN_TESTS("name", test, test, ...)
+///
+/// A program that needs more (loops, time limits) makes the suite itself and returns suite_run().
 
 #include <stdlib.h>
 
@@ -12,13 +15,15 @@
     run_suite(name, setup, teardown, (const TTest *const[]){__VA_ARGS__, NULL})
 #define RUN_TESTS(name, ...) RUN_SUITE(name, NULL, NULL, __VA_ARGS__)
 
-/// Check's own 4 s are too short for a busy machine. ctest sets what is right for each test; this is for programs run by hand.
+/// Check's own 4 s are too short for a busy machine. ctest sets the right limit for each test. This
+/// one is for programs run by hand.
 __attribute__((constructor)) static void suite_patience(void)
 {
     setenv("CK_DEFAULT_TIMEOUT", "300", 0);
 }
 
-/// As ck_assert_msg(), which writes to a pipe each time: too slow for what is done with every packet.
+/// Like ck_assert_msg(), but quicker. That one writes to a pipe each time, which is too slow for
+/// every packet.
 #define SUITE_CHECK(condition, ...)                                                                                    \
     do {                                                                                                               \
         if (!(condition)) ck_abort_msg(__VA_ARGS__);                                                                   \

@@ -138,7 +138,8 @@ static bool read_child(host *h, child *c)
         take_frame(h, c, &frame);
         leaves |= frame.type == GN_ADMISSION_LEAVE || frame.type == GN_ADMISSION_GONE;
     }
-    // Who leaves has gone: it might come again before its end is seen, and be sent away with the others.
+    // A child that leaves is gone at once. Otherwise it might come again before its end is seen,
+    // and be sent away with the others.
     if (got > 0 && !leaves) return true;
     char why[64];
     snprintf(why, sizeof why, "rank %u has left", c->join.rank);

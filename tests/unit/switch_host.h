@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TESTS_SWITCH_HOST_H
 #define GRADNIC_TESTS_SWITCH_HOST_H
-/// A root switch for the tests of the exchange: the slot logic behind UDP on loopback, one job at a time, a process of its own. With the faults that
-/// tests want.
+/// A root switch for the tests of the exchange: the slot logic behind UDP on loopback. It runs one
+/// job at a time, in a process of its own. It has the faults that tests want.
 
 #include <stdint.h>
 #include <sys/types.h>

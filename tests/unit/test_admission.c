@@ -11,7 +11,8 @@ static uint8_t bytes[GN_ADMISSION_MAX];
 static gn_admission parsed;
 static const char *wrong;
 
-/// A switch that shares its slots asks its parent; rank 2's values are in its second contribution, rank 3's in its first.
+/// A switch that shares its slots asks its parent. Rank 2's values are in its second contribution,
+/// rank 3's in its first.
 static gn_admission example(void)
 {
     return (gn_admission){.type = GN_ADMISSION_JOIN,
@@ -262,7 +263,8 @@ START_TEST(who_is_below_is_somebody)
         memcpy(frame.join.below, wrongs[i].below, sizeof wrongs[i].below);
         ck_assert_str_eq(fault_of(frame), "below");
     }
-    // To a parameter server contributions are the children; to a parent with slots of its own there is one.
+    // A parameter server counts each child as a contribution. A parent with slots of its own gets
+    // one contribution.
     gn_admission frame = example();
     frame.join.asker = GN_ASKER_PS_SWITCH, frame.join.level = 1, frame.join.bits = 0;
     frame.join.bit = 0, frame.join.children = 2;

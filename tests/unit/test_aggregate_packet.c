@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packet of aggregation: its bytes as docs/switch.md has them, and every fault that makes one none.
+// The packet of aggregation: its bytes as docs/switch.md describes them, and every fault that makes
+// it invalid.
 #include <string.h>
 
 #include <gradnic/aggregate.h>

@@ -125,7 +125,7 @@ START_TEST(a_result_lasts_until_all_have_contributed_to_the_next_use)
 }
 END_TEST
 
-/// Who asks before others have been answered.
+/// One worker asks before others have been answered.
 START_TEST(everyone_who_asks_is_answered)
 {
     const gn_agg_packet question = header(GN_AGG_QUERY, 0, 8);
@@ -139,7 +139,8 @@ START_TEST(everyone_who_asks_is_answered)
 }
 END_TEST
 
-/// A result that was lost for all of them is no measure of how long an answer takes, whether one asks for it or all do.
+/// A result can be lost for all children. When it is told again, it says so, whether one child asks
+/// for it or all do: it does not measure how long an answer takes.
 START_TEST(a_result_that_is_told_again_says_so)
 {
     ck_assert(give(0, ALL));

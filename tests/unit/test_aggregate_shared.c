@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A switch whose slots belong to nobody, packet by packet: who gets the slot, who loses it, what goes to the parameter server.
+// A switch whose slots belong to nobody, packet by packet: who gets the slot, who loses it, and
+// what goes to the parameter server.
 #include "one_switch.h"
 #include "suite.h"
 

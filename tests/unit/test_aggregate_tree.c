@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Switches above and below others, where slots are shared, packet by packet: which bits a sum has where, what goes up, what comes down.
+// Switches above and below others, with shared slots, packet by packet: where a sum has which bits,
+// what goes up, and what comes down.
 #include <string.h>
 
 #include "one_switch.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker's caller may hang into it: values made just ahead of the first look at them and finished where their results are, and a NIC
-// that does the compressing.
+// What a worker's caller may add to it:
+// - values that are made just before the worker first looks at them, and finished where their
+//   results are
+// - a NIC that does the compressing
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,7 +190,7 @@ START_TEST(a_nic_gives_the_same_bits)
 }
 END_TEST
 
-// ---- rank 0, which adds what has no integers, by hand: two workers, chunk 0 and the next of its slot
+// ---- rank 0 adds what has no integers, by hand: two workers, chunk 0 and the next of its slot
 
 static void give(gn_worker *w, gn_agg_type type, uint8_t flags, uint32_t psn, uint16_t values, float value)
 {
@@ -227,7 +229,8 @@ static unsigned sums_sent(gn_worker *w, uint32_t *psn, float *value, uint8_t *fl
     return sums;
 }
 
-/// A request that comes again for a sum of the slot's chunk before must not be answered with the next one's number.
+/// A request for the sum of the slot's earlier chunk comes again. The answer must not have the next
+/// chunk's number.
 START_TEST(a_leader_tells_no_sum_under_another_number)
 {
     const gn_worker_config config = {.job = JOB,
@@ -256,7 +259,7 @@ START_TEST(a_leader_tells_no_sum_under_another_number)
     give(w, GN_AGG_GRADIENT, GN_AGG_FLOAT | GN_AGG_RESENT | GN_AGG_LATE, 0, VALUES, 1e20f);
     ck_assert_uint_eq(sums_sent(w, &psn, &value, &flags), 1);
     ck_assert(psn == 0 && value == 2e20f && flags == (GN_AGG_FLOAT | GN_AGG_RESENT | GN_AGG_LATE));
-    // asked again, and before that is answered, the slot's next chunk is found to have no integers, too
+    // asked again; before the answer, the slot's next chunk is found to have no integers either
     give(w, GN_AGG_GRADIENT, GN_AGG_FLOAT, 0, VALUES, 1e20f);
     give(w, GN_AGG_OVERFLOW, 0, SLOTS, 0, 0);
     ck_assert_uint_eq(sums_sent(w, &psn, &value, &flags), 0);

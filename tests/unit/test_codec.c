@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codec through its public interface: names and ranges, the vectors of docs/codec.md, special values. Streams
-// and kernels: test_streams.c. All inputs: tests/exhaustive.
+// The codec through its public interface: names and ranges, the vectors of docs/codec.md, special
+// values. Streams and kernels: test_streams.c. All inputs: tests/exhaustive.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -76,7 +76,8 @@ static double exact(size_t index, int size)
     return sum;
 }
 
-/// Results of all ranks must be equal: ranks 1.. compare their hash with rank 0's through the exchange's own shared reports.
+/// The results of all ranks must be equal. Ranks 1 and up compare their hash with rank 0's through
+/// the exchange's own shared reports.
 static void one_case(gn_comm *comm, const style *s, size_t count, gn_op op, bool in_place, uint64_t *hash)
 {
     int rank = gn_comm_rank(comm), size = gn_comm_size(comm);
@@ -170,7 +171,8 @@ static const style *find_style(const char *name)
     ck_abort_msg("no style '%s'", name);
 }
 
-// Quantised once, sums do not depend on the way they are made, nor on how the values are written down.
+// Once values are quantised, sums depend neither on the way they are made nor on how the values are
+// written down.
 START_TEST(test_algorithms_give_the_same_bits)
 {
     switch_start(&switch_of_test, &(switch_faults){.loss = 5});

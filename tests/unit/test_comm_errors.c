@@ -166,7 +166,7 @@ static void run_mismatch(int rank, const ranks *group, void *argument)
     bool odd = rank == VICTIM;
     double start = seconds_now();
     gn_status status = GN_OK;
-    // Someone who is ahead may find out, and tell, while others are still in the one before.
+    // A rank that is ahead may find out, and tell, while others are still in the call before.
     for (int i = 0; i < 3 && !status; i++) status = gn_allreduce(comm, values, values, 100, GN_SUM);
     if (status) goto out;
     if (odd && p->what == WRONG_KIND)
@@ -293,8 +293,8 @@ static void *stop_soon(void *unused)
     return unused;
 }
 
-/// Rank 1 finishes a barrier that its own late call completes, and fails in the next one while rank 2, stopped, still holds what
-/// rank 0 needs for the first.
+/// Rank 1 finishes a barrier that its own late call completes, and fails in the next one. Rank 2 is
+/// stopped meanwhile. It still holds what rank 0 needs for the first.
 static void run_ahead(int rank, const ranks *group, void *argument)
 {
     gn_comm_config config = rank_config(rank, group);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is given up, and that a process with several communicators is alive in all of them while it waits in one.
+// Which ranks are given up. A process with several communicators is alive in all of them while it
+// waits in one.
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
@@ -90,7 +91,8 @@ static void keep(report *r, gn_status status, const gn_comm *comm, double start)
     snprintf(r->text, sizeof r->text, "%s", gn_comm_last_error(comm));
 }
 
-/// Rank 2 stops when rank 1 has all that it needs of it and has gone on to another communicator; the others have not.
+/// Rank 2 stops. By then rank 1 has all that it needs of rank 2, and has gone on to another
+/// communicator. The others have not.
 static void run_divided(int rank, const ranks *group, void *argument)
 {
     const gn_algorithm *algorithm = argument;
@@ -129,7 +131,8 @@ START_TEST(test_waiting_elsewhere_is_being_alive)
 }
 END_TEST
 
-/// Rank 1 waits in the group of all for longer than the deadline, for rank 0, which waits in a smaller one.
+/// Rank 1 waits for rank 0 in the group of all, for longer than the deadline. Rank 0 waits in a
+/// smaller group.
 static void run_smaller_group(int rank, const ranks *group, void *argument)
 {
     const gn_algorithm *algorithm = argument;
@@ -162,7 +165,8 @@ START_TEST(test_long_wait_elsewhere_is_no_failure)
 }
 END_TEST
 
-/// Rank 2 dies while the others are in a group of their own: that goes on, and the next call in the group of all tells.
+/// Rank 2 dies while the others are in a group of their own. That group goes on. The next call in
+/// the group of all tells of the death.
 static void run_death_elsewhere(int rank, const ranks *group, void *argument)
 {
     const gn_algorithm *algorithm = argument;
@@ -198,7 +202,8 @@ START_TEST(test_next_call_tells_of_a_failure_meanwhile)
 }
 END_TEST
 
-/// A progress thread waits in one communicator and looks after the other, which the caller uses at the same time.
+/// A progress thread waits in one communicator and looks after the other. The caller uses the other
+/// at the same time.
 static void run_two_threads(int rank, const ranks *group, void *argument)
 {
     const gn_algorithm *algorithm = argument;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks become a group: the ways to meet, strangers at the ports, and messages that say what is wrong.
+// How ranks become a group: the ways to meet, strangers at the ports, and messages that say what is
+// wrong.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -155,7 +156,8 @@ static void crowd(uint16_t port, int strangers)
     }
 }
 
-/// Where the ranks listen: theirs alone, for whoever knocks at other ports of the machine disturbs other tests that run on it.
+/// Where the ranks listen. Strangers knock at these ports only. At other ports they would disturb
+/// other tests that run on the machine.
 typedef struct listeners {
     atomic_uint count;
     _Atomic uint16_t port[64];

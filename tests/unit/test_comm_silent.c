@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is stopped while a group is set up is the one that is named, not those who wait for it. A stopped process keeps its connections, and its
-// host accepts new ones for it.
+// A rank is stopped while a group is set up. The errors name that rank, not those that wait for it.
+// A stopped process keeps its connections, and its host accepts new ones for it.
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -104,7 +104,7 @@ START_TEST(test_rank_that_had_come)
 }
 END_TEST
 
-/// Who has little time accuses nobody for saying as little as others have asked for.
+/// A rank with a short deadline accuses nobody. Others say only as much as their deadlines ask for.
 START_TEST(test_different_timeouts)
 {
     ranks group;

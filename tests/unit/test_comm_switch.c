@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithm switch when something goes wrong: nothing hangs, and the message says whether it was a rank or the switch; and leaving in good order.
+// The algorithm switch when something goes wrong, and leaving in good order. Nothing hangs, and the
+// message says whether a rank or the switch failed.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,7 +148,8 @@ static void run_through_a_pause(int rank, const ranks *group, void *argument)
     gn_comm_free(comm);
 }
 
-// As a batch system suspends a job: whoever stood still himself blames nobody, neither rank nor switch.
+// As a batch system suspends a job. A rank that stood still itself blames nobody, neither rank nor
+// switch.
 START_TEST(test_ranks_that_stood_still_blame_nobody)
 {
     switch_start(&host, NULL);
@@ -170,7 +172,8 @@ START_TEST(test_ranks_that_stood_still_blame_nobody)
 }
 END_TEST
 
-// Killed: its connections end. Stopped: silence. Also to one rank alone, who has nobody else to hear it from.
+// Killed: its connections end. Stopped: it is silent. One rank alone notices too, though nobody
+// else can tell it.
 START_TEST(test_lost_switch_is_named)
 {
     const bool stopped = _i & 1;
@@ -270,7 +273,8 @@ START_TEST(test_impossible_configurations)
 }
 END_TEST
 
-/// One exchange and away, though packets are lost: whoever has everything does not take it from the others.
+/// One exchange and away, though packets are lost. A rank that has everything does not take it from
+/// the others.
 static void run_and_leave(int rank, const ranks *group, void *argument)
 {
     const gn_comm_config config = plan_config(rank, group, argument);
@@ -307,7 +311,8 @@ typedef struct silence {
     int victim, timeout_ms;
 } silence;
 
-/// The victim stops when the others have their results of the switch and it has not; they learn of it in another group.
+/// The victim stops before it has its results of the switch. The others have theirs. They learn of
+/// the stop in another group.
 static void run_two_groups(int rank, const ranks *group, void *argument)
 {
     silence *s = argument;
@@ -338,7 +343,8 @@ static void run_two_groups(int rank, const ranks *group, void *argument)
     gn_comm_free(other);
 }
 
-// Nobody waits for the results of one who has been silent for the whole deadline already, to leave in good order.
+// A rank has been silent for the whole deadline. Others that leave in good order do not wait for it
+// to get its results.
 START_TEST(test_leaving_waits_for_nobody_who_is_lost)
 {
     silence s = {.victim = _i, .timeout_ms = 4000};
@@ -367,7 +373,8 @@ START_TEST(test_leaving_waits_for_nobody_who_is_lost)
 }
 END_TEST
 
-/// No chunk has integers, and packets are lost: rank 0's sums are right everywhere, each in its place.
+/// No chunk has integers, and packets are lost. Rank 0's sums are right everywhere, each in its
+/// place.
 static void run_binary32(int rank, const ranks *group, void *argument)
 {
     gn_comm_config config = plan_config(rank, group, argument);

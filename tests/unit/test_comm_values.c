@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to the values: error feedback, scale, values outside the codec's range, requests, memory.
+// What happens to the values: error feedback, scale, values outside the codec's range, requests,
+// memory.
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -67,7 +68,8 @@ static void run_plan(int size, rank_function function, plan *p, uint64_t *hash)
     ranks_free(&group);
 }
 
-// What was sent over all steps, and what is left in the residuals, is what was given: nothing is lost, only delayed.
+// What was sent over all steps, plus what is left in the residuals, is what was given. Nothing is
+// lost, only delayed.
 static void run_feedback(int rank, const ranks *group, void *argument)
 {
     const plan *p = argument;
@@ -118,8 +120,8 @@ START_TEST(test_feedback_loses_nothing)
 }
 END_TEST
 
-// A gradient far below the bound is all zeros without a scale; with it, its error is relative to its RMS. Then zeros, then values of
-// quite another size, in the same bucket.
+// A gradient far below the bound becomes all zeros without a scale. With a scale, its error is
+// relative to its RMS. Then come zeros, then values of quite another size, in the same bucket.
 static void run_scale(int rank, const ranks *group, void *argument)
 {
     const plan *p = argument;
@@ -137,14 +139,16 @@ static void run_scale(int rank, const ranks *group, void *argument)
         gn_bucket bucket = {
             .send = values, .recv = values, .count = COUNT, .op = step & 1 ? GN_AVERAGE : GN_SUM, .id = 65535};
         expect_good(comm, gn_allreduce_bucket(comm, &bucket));
-        // In step 5 the old scale makes more than 2^24 steps of it, where sums are rounded and depend on their order.
+        // In step 5 the old scale makes more than 2^24 steps of a value. Such sums are rounded, and
+        // depend on their order.
         if (step != 5) group->reports[rank].hash = group->reports[rank].hash * 31 + hash_values(values, COUNT);
         for (size_t i = 0; i < COUNT; i++) {
             double sum = 0;
             for (int r = 0; r < group->size; r++) sum += (double)(sizes[step] * sample((uint64_t)r, i));
             worst = fmax(worst, fabs((double)values[i] * (step & 1 ? group->size : 1) - sum));
         }
-        // The exponent is that of the time before: it fits from the second time on, and after zeros, which change nothing.
+        // The exponent is that of the time before. It fits from the second time on. It also fits
+        // after zeros, which do not change it.
         bool fits = step < 5 || step == 6;
         if (fits && worst > 2.1 * rms * group->size * ldexp(1, -p->bound_exp))
             fprintf(stderr, "step %zu: worst %g, rms %g\n", step, worst, rms);
@@ -165,7 +169,8 @@ START_TEST(test_scale_makes_the_bound_relative)
 }
 END_TEST
 
-// Values beyond 32767 steps, infinities and NaNs: the same bits everywhere; finite sums are exact multiples of the step.
+// Values beyond 32767 steps, infinities and NaNs give the same bits everywhere. Finite sums are
+// exact multiples of the step.
 static void run_special(int rank, const ranks *group, void *argument)
 {
     const plan *p = argument;

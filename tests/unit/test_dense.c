@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile dense, through every kernel: the specification's vectors, every combination of classes, runs, legal streams that no
-// encoder makes. What is not legal: test_dense_hostile.c. Lengths, alignments and capacities: test_streams.c.
+// Profile dense, through every kernel: the specification's vectors, every combination of classes,
+// runs, and legal streams that no encoder makes. What is not legal: test_dense_hostile.c. Lengths,
+// alignments and capacities: test_streams.c.
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,7 +113,8 @@ static void check_decodes(const gn_codec *codec, size_t bytes, size_t count)
     ck_assert(!memcmp(all.back, all.want, 4 * count));
 }
 
-// Quad by quad in buffers of exactly its size: kernels have other ways for short pieces. `count`: of its 32 values.
+// One quad alone, in buffers of exactly its size: kernels treat short pieces differently. `count`:
+// how many of its 32 values.
 static void check_alone(const gn_codec *codec, size_t quad, size_t count, bool canonical, cage cages[3])
 {
     const uint8_t *item = all.stream + all.starts[quad];
@@ -160,7 +162,8 @@ START_TEST(every_header)
 }
 END_TEST
 
-// Any planes in any class decode by the same formulas: numbers that a smaller class holds, or a wider.
+// Any planes in any class decode by the same formulas. So do numbers that a smaller class holds,
+// and numbers that need a wider one.
 static void check_any_planes(const gn_codec *codec)
 {
     cage cages[3] = {cage_new(4096), cage_new(4096), cage_new(4096)};
@@ -274,7 +277,8 @@ END_TEST
 
 // ---- runs
 
-// `quads` of zeros between a record or nothing, and `behind` values of which the last is 1 (0: nothing).
+// A run of `quads` of zeros. Before it stands a record, or nothing. `behind` values follow it, the
+// last of which is 1 (0: none follow).
 static void check_run(const gn_codec *codec, size_t quads, bool record, size_t behind)
 {
     uint8_t want[32];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile dense on real gradients, with the sizes that it is known for, and on data made to be awkward: every kernel against
-// the second writer.
+// Profile dense on real gradients, with the sizes that it is known for, and on data made to be
+// awkward. Every kernel is compared with the second writer.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,8 @@ enum { DUMP = 262144 };
 static uint8_t want[DUMP / 8 * GN_RECORD_MAX], stream[DUMP / 8 * GN_RECORD_MAX];
 static uint32_t seen[DUMP], back[DUMP];
 
-// Every kernel gives the bytes of the second writer, decodes them, and encodes what it decoded to the same bytes.
+// Every kernel writes the bytes of the second writer, and decodes them. It encodes what it decoded
+// to the same bytes.
 static size_t check_values(int k, const float *values, size_t count)
 {
     gn_codec codec;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a decoder of profile dense rejects, with which status, and where: through every kernel and every call that takes a
-// stream, in buffers between pages that do not exist. A second reader of the bytes must say the same.
+// What a decoder of profile dense rejects, with which status, and where. The tests go through every
+// kernel and every call that takes a stream. The buffers lie between pages that do not exist. A
+// second reader of the bytes must say the same.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that are added to sums, and made of sums: in binary32 (all profiles) and in integers (lattice, dense).
+// Streams that are added to sums, and streams that are made of sums: in binary32 (all profiles) and
+// in integers (lattice, dense).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the NIC that need no kernel: addresses, peers, batches of datagrams, a link's rate and faults.
+// The parts of the NIC that need no kernel: addresses, peers, batches of datagrams, a link's rate
+// and faults.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

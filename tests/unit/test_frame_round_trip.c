@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host to wire to host: what the far application reads is what the codec says of what the near one wrote.
+// Host to wire to host. The far application reads what the codec makes of what the near one wrote.
 #include <stdlib.h>
 #include <string.h>
 

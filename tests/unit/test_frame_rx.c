@@ -225,7 +225,8 @@ START_TEST(wrong_lengths)
     }
     expect_drop(make(p, (gn_shim){1, 2, 10, 9, 5}, zeros, 4), &c->bad_length);   // less than the head
     expect_drop(make(p, (gn_shim){1, 2, 10, 11, 4}, zeros, 6), &c->bad_length);  // less than head and tail
-    // More than an IP packet holds: 65507 payload bytes fit, no more. Zeros, so that the packet is small.
+    // More than an IP packet holds: 65507 payload bytes fit, no more. The payload is zeros, so that
+    // the packet is small.
     ck_assert_int_eq(receive(make(p, (gn_shim){1, 2, 10, 65507, 0}, zeros, 2 * 2047 + 3)), GN_VERDICT_WRITE);
     ck_assert_uint_eq(out_length, 65535);
     expect_drop(make(p, (gn_shim){1, 2, 10, 65508, 0}, zeros, 2 * 2048), &c->bad_length);
@@ -254,7 +255,8 @@ START_TEST(wrong_streams)
 }
 END_TEST
 
-// A few bytes of dense can claim very much: never more than the shim's length, and all of it is checked before it is believed.
+// A few bytes of dense can claim very much. They never give more than the shim's length, and all of
+// it is checked before it is believed.
 START_TEST(hostile_dense)
 {
     const gn_rx_counters *c = counters();
@@ -281,7 +283,8 @@ START_TEST(hostile_dense)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         expect_drop(make(p, (gn_shim){1, 3, 10, (uint16_t)(4 * bad[i].values), 0}, bad[i].stream, bad[i].bytes),
                     &c->bad_stream);
-    // The most that a datagram can become: 65507 bytes, of two runs and three bytes behind the last value.
+    // The most that a datagram can become: 65507 bytes, of two runs and three bytes behind the last
+    // value.
     static const uint8_t most[] = {0, 0, 255, 0, 0, 255, 7, 8, 9}, more[] = {0, 0, 255, 0, 0, 255, 0, 0, 0, 7, 8, 9};
     ck_assert_int_eq(receive(make(p, (gn_shim){1, 3, 10, 65507, 0}, most, 9)), GN_VERDICT_WRITE);
     ck_assert_uint_eq(out_length, 65535);
@@ -293,7 +296,8 @@ START_TEST(hostile_dense)
 }
 END_TEST
 
-/// Every byte of a good packet set to every value, with checksums that hold: a verdict, a whole packet or none.
+/// Every byte of a good packet is set to every value, with checksums that hold. Each gives a
+/// verdict: a whole packet or none.
 START_TEST(no_byte_does_harm)
 {
     static const packet packets[] = {{.seq = 5}, {.version = 6, .protocol = 17}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packets of tests/golden/packets.txt, which a second implementation made: the format cannot drift unnoticed.
+// The packets of tests/golden/packets.txt. A second implementation made them, so the format cannot
+// drift unnoticed.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The streams of tests/golden/streams.txt, which a second implementation made and read: profile dense cannot drift unnoticed.
+// The streams of tests/golden/streams.txt. A second implementation made and read them, so profile
+// dense cannot drift unnoticed.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

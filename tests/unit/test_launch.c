@@ -145,7 +145,8 @@ static int say_pid_and_hang(unsigned rank, const char *rendezvous, void *context
     return 0;
 }
 
-/// Starts a launcher with 3 hanging ranks, sends it `number`, and checks that it dies of that and takes the ranks along.
+/// Starts a launcher with 3 hanging ranks and sends it signal `number`. Checks that it dies of that
+/// and takes the ranks along.
 static void end_by(int number)
 {
     int pipe_fd[2];

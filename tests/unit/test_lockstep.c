@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The datapath around an engine that takes only packets: segments cut in software give what the model
-// makes of whole segments. Lockstep of two engines: two that agree go on; one that differs in a bit is
-// stopped, and the packet is captured.
+// The datapath around an engine that takes only packets: segments cut in software give what the
+// model makes of whole segments.
+// Lockstep of two engines: two that agree go on. An engine that differs in a bit is stopped, and
+// the packet is captured.
 #include <errno.h>
 #include <fcntl.h>
 #include <pcap/pcap.h>
@@ -151,7 +152,8 @@ START_TEST(only_whole_packets)
 }
 END_TEST
 
-/// Reads the capture that the error names. @return how many packets there are; their bytes in `bytes`
+/// Reads the capture that the error names. The packets' bytes are in `bytes`.
+/// @return how many packets there are
 static gn_status read_capture(const gn_error *error, uint8_t bytes[3][2000], size_t length[3])
 {
     char path[128], why[PCAP_ERRBUF_SIZE];

@@ -24,8 +24,9 @@ static double loss_of(gn_mlp *mlp)
     return gn_mlp_loss(mlp, labels, BATCH, NULL);
 }
 
-/// Central differences. Where a step crosses a kink of ReLU the loss has no derivative: a few parameters may be off, and are
-/// recognised by disagreeing with themselves at half the step.
+/// Compares with central differences. Where a step crosses a kink of ReLU, the loss has no
+/// derivative. So a few parameters may be off. They are recognised because they disagree with
+/// themselves at half the step.
 START_TEST(gradient_equals_finite_differences)
 {
     gn_mlp mlp;
@@ -158,7 +159,8 @@ START_TEST(copy_0_is_the_image)
 }
 END_TEST
 
-/// A copy is another picture of the same digit: on the whole nearer to its own image than to the next one, never equal.
+/// A copy is another picture of the same digit. On the whole it is nearer to its own image than to
+/// the next one, but never equal.
 START_TEST(copies_stay_near_their_image)
 {
     size_t nearer = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NIC's registers as software has them: counters are called as everywhere else and are the model's of that name; a rule's words are read
-// back as the rule.
+// The NIC's registers as software sees them. Counters have the same names as everywhere else, and
+// are the model's counters of that name. A rule's words are read back as the rule.
 #include <string.h>
 
 #include "driver/counters.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The .npy reader and writer, and the sources of values built on them. Files made by NumPy itself: tests/tools/npy.sh.
+// The .npy reader and writer, and the sources of values built on them. Files made by NumPy itself:
+// tests/tools/npy.sh.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +15,8 @@ static gn_error error;  // of the last failure
 
 static char file_bytes[65536 + 4096];
 
-/// A .npy file in file_bytes: version `major`, the given dictionary, then `data` bytes 0, 1, 2, ...; returns its size.
+/// Makes a .npy file in file_bytes: version `major`, the given dictionary, then `data` bytes 0, 1,
+/// 2, ... Returns its size.
 static size_t make(unsigned major, const char *dictionary, size_t data)
 {
     const size_t length = strlen(dictionary), prefix = major == 1 ? 10 : 12;

@@ -20,7 +20,8 @@ START_TEST(follows_what_is_measured)
 }
 END_TEST
 
-// Windows of 128 answers, every fourth of which comes late: the quick ones between do not make that be forgotten.
+// Windows of 128 answers. Every fourth window comes late. The quick windows between do not make the
+// timeout forget it.
 START_TEST(windows_count_once)
 {
     gn_rtt rtt = gn_rtt_new(1 * MS, 1000 * MS);

@@ -80,7 +80,8 @@ static void check_values(const uint8_t *before, const uint8_t *after, size_t n, 
     ck_assert_mem_eq(after + at, before + at, n - at);
 }
 
-/// Checks the burst of a segment of `bytes` payload bytes; `transformed`: every packet goes through the receiver.
+/// Checks the burst of a segment of `bytes` payload bytes. `transformed`: every packet goes through
+/// the receiver.
 /// @return payload bytes on the wire.
 static size_t check_burst(packet p, const uint8_t *payload, size_t bytes, size_t mtu, bool transformed)
 {
@@ -228,7 +229,7 @@ START_TEST(zeros_fill_one_packet)
     static uint8_t zeros[65000];
     packet p = {.seq = 1, .partial = true};
     open_flow(p);
-    // 16225 values are 2029 groups of 2 bytes, 4058 bytes, with lattice; with dense two runs, 6 bytes.
+    // 16225 values with lattice: 2029 groups of 2 bytes, 4058 bytes. With dense: two runs, 6 bytes.
     bool dense = rule.codec.profile == GN_DENSE;
     ck_assert_int_eq(cut(p, zeros, 64900, 1460, GN_CUT_FILL, 9000), GN_OK);
     ck_assert_uint_eq(burst.count, 1);
@@ -238,7 +239,8 @@ START_TEST(zeros_fill_one_packet)
 }
 END_TEST
 
-// However well it compresses, a packet stands for no more than an IP packet holds: the segment ends it, not the MTU.
+// However well it compresses, a packet stands for no more than an IP packet holds. The segment ends
+// it, not the MTU.
 START_TEST(the_largest_segment_of_zeros)
 {
     static uint8_t zeros[65535 - 40];
@@ -330,8 +332,8 @@ END_TEST
 
 START_TEST(checksums_elsewhere)
 {
-    // A tunnel: UDP outside, and the host left the inner TCP checksum to the NIC. Marked, but it must not be
-    // compressed, since the payload is not final.
+    // A tunnel: UDP outside, and the host left the inner TCP checksum to the NIC. The packet is
+    // marked, but must not be compressed, since the payload is not final.
     uint8_t inner[200];
     size_t inner_length = packet_build(&(packet){.partial = true}, values, 100, inner);
     size_t n = packet_build(&(packet){.protocol = 17}, inner, inner_length, segment);

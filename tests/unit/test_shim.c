@@ -34,7 +34,8 @@ START_TEST(layout)
 }
 END_TEST
 
-/// CRC-8 with polynomial 0x07 has Hamming distance 4 at this length (Koopman and Chakravarty, DSN 2004).
+/// CRC-8 with polynomial 0x07 has Hamming distance 4 at this length (Koopman and Chakravarty, DSN
+/// 2004).
 START_TEST(up_to_three_wrong_bits_are_noticed)
 {
     uint8_t bytes[8];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams, through every kernel: all tag words, lengths, alignments and capacities; what a decoder must reject; real
-// gradients.
+// Streams, through every kernel: all tag words, lengths, alignments and capacities. What a decoder
+// must reject. Real gradients.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

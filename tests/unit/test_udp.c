@@ -327,7 +327,7 @@ START_TEST(refusals)
 }
 END_TEST
 
-// What there is no room for stays, and leaves later: once, and in order.
+// Datagrams that find no room stay, and leave later: once, and in order.
 START_TEST(full)
 {
     enum { ROUNDS = 200 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words: sums of them, and their way from and to binary32, through every kernel, in buffers of exactly their size. What is right is said in integers
-// of 64 bits and in double precision.
+// Words: sums of them, and their way from and to binary32. The tests go through every kernel, in
+// buffers of exactly their size. The right answers come from integers of 64 bits and from double
+// precision.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TESTS_TX_FIXTURE_H
 #define GRADNIC_TESTS_TX_FIXTURE_H
-/// A transmitter under test, the packet that goes in and the one that comes out. Tests run one at a time: all of it is
-/// global, made anew by tx_setup() for each.
+/// A transmitter under test, the packet that goes in and the one that comes out. Tests run one at a
+/// time. So all of it is global, and tx_setup() makes it anew for each.
 
 #include <gradnic/frame.h>
 

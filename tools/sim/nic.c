@@ -20,7 +20,7 @@ static gn_status become_simulator(char **argv, gn_error *error)
     if (wrong)
         return gn_fail(
             error, GN_UNSUPPORTED,
-            "%s: it was not built, because SystemC was not found; install libsystemc-dev (scripts/setup --check "
+            "%s: it was not built, because SystemC was not found; install libsystemc-dev (scripts/setup --rtl "
             "does) and build again",
             error->text);
     execv(path, argv);

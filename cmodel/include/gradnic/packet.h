@@ -50,7 +50,8 @@ typedef struct gn_ip_header {
     uint32_t end;              ///< bytes of the IP packet, at most 40 + 65535; padding may follow
 } gn_ip_header;
 
-/// Reads the header of the IP packet that `packet` starts with. Bytes behind the packet are allowed.
+/// Reads the header of the IP packet that `packet` starts with. Bytes behind the packet are
+/// allowed.
 /// @return false when there is no whole IPv4 or IPv6 packet: then `*ip` is unspecified
 GN_API bool gn_ip_header_read(const uint8_t *packet, size_t length, gn_ip_header *ip);
 

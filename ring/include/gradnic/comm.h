@@ -159,8 +159,8 @@ typedef struct gn_comm_config {
 /// Returns a configuration with defaults: ring, rank and size from the environment, no quantising.
 GN_API gn_comm_config gn_comm_config_default(void);
 
-/// Whether gn_comm_init() takes the fields, for programs that refuse them before they begin. It looks
-/// at the rendezvous, too, but not at rank and size, and does not touch the network.
+/// Whether gn_comm_init() takes the fields, for programs that refuse them before they begin. It
+/// looks at the rendezvous, too, but not at rank and size, and does not touch the network.
 /// @return GN_OK, or GN_INVALID with gn_comm_last_error(NULL) for the reason
 GN_API gn_status gn_comm_config_check(const gn_comm_config *config);
 

@@ -23,9 +23,9 @@
 /// - After a child leaves, others can still ask for results. The job ends when one of them waits
 ///   for the part of the child that left.
 ///
-/// A job has 1 to 16 *channels*: parts of its vectors that travel on their own. So threads of workers and switch have nothing to share. Each channel is a job of
-/// switch.h, with its own number, slots and UDP ports. A switch that has a parent joins it in the
-/// same way, as one child.
+/// A job has 1 to 16 *channels*: parts of its vectors that travel on their own. So threads of
+/// workers and switch have nothing to share. Each channel is a job of switch.h, with its own
+/// number, slots and UDP ports. A switch that has a parent joins it in the same way, as one child.
 ///
 /// A frame is 4 bytes "GNAD", the version, the type, and 2 bytes for the length of the body.
 /// Numbers are big-endian. A body is either a text without its 0, or the fields of a structure, in

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# How the captures of this folder were made: tcpdump between two namespaces, while the kernel's TCP carries a gradient's
-# float bytes. Needs root. Not part of any test; the captures are.
+# How the captures of this folder were made: tcpdump between two namespaces, while the kernel's TCP
+# carries a gradient's float bytes. Needs root. The script is not part of any test; the captures
+# are.
 #     capture.sh OUT.pcap off     packets as on a wire: no offloads, complete checksums
-#     capture.sh OUT.pcap on      packets as a NIC gets them: segments above the MTU, partial checksums
+#     capture.sh OUT.pcap on      packets as a NIC gets them: segments above the MTU, and
+#                                 partial checksums
 set -euo pipefail
 out=$(realpath -m "$1") offload=$2
 here=$(dirname "$(realpath "$0")")

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two ends of the transfers in the captures of this folder (see capture.sh).
 
-marked TCP over IPv4 and IPv6: the float bytes of a gradient, ToS 0x28 set before connect and listen, written in pieces
-unmarked TCP: text, on a port of its own; marked UDP: datagrams of 350 floats; unmarked UDP
+- marked TCP over IPv4 and IPv6: the float bytes of a gradient, written in pieces, with ToS 0x28
+  set before connect and listen
+- unmarked TCP: text, on a port of its own
+- marked UDP: datagrams of 350 floats
+- unmarked UDP
 """
 import gzip
 import socket

@@ -36,8 +36,8 @@ inline gn_codec lane_codec(const LaneCase &c, const char *kernel = nullptr)
     return codec(c.profile == GN_DENSE ? GN_LATTICE : c.profile, c.k, kernel);
 }
 
-// What a lane gives for a payload of which only the tag's bytes count: dense extends its integers
-// to 32 bits, paper and lattice give no bits above those kept.
+// What a lane gives for a payload. Only the tag's bytes count: dense extends its integers to 32
+// bits, paper and lattice give no bits above those kept.
 inline uint32_t lane_payload(gn_profile profile, unsigned tag, uint32_t payload)
 {
     switch (tag) {

@@ -24,7 +24,7 @@ struct Options {
 
 constexpr unsigned MOST_THREADS = 256;
 
-// Ends the program where the text is no number from `least` to `most`.
+// Ends the program where the text is not a number from `least` to `most`.
 inline uint64_t number_of(const char *text, uint64_t least, uint64_t most, const char *option, argp_state *state)
 {
     char *end;

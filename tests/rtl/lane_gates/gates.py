@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The gates that Yosys makes of module `lane`, its registers as wires, as a function in C++ on words
-of many lanes: bit n of each word is lane n's.
+"""Makes a function in C++ of the gates that Yosys makes of module `lane`.
+
+The module's registers are wires. The function works on words of many lanes: bit n of each word is
+lane n's.
 
 usage: gates.py OUT.h WIRES.v SOURCE.v...
 """

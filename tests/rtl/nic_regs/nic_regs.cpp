@@ -209,7 +209,7 @@ class Bench
             if (got[c.first] != c.second)
                 fail("counter %03x is %llx, should be %llx after %zu and %zu events", c.first,
                      (unsigned long long)got[c.first], (unsigned long long)c.second, tx_done_, rx_done_);
-        // writes that are no snapshot change nothing of it
+        // writes that are not a snapshot do not change it
         command(SNAPSHOT, ~1u, 15), command(SNAPSHOT, 1, 14);
         for (unsigned i = 0; i < 4; i++) {
             auto c = got.begin();

@@ -188,7 +188,7 @@ class Bench
         Bytes out(frame.size() + 64);
         size_t bytes = 0;
         const int head = hint & 4 ? static_cast<int>(GN_HEAD_STORED) : static_cast<int>(hint & 3);
-        // what is no IP packet: the model is shown nothing of it
+        // not an IP packet: the model is not shown it
         const gn_verdict verdict = gn_tx_packet_head(tx_, frame.data() + at, at ? frame.size() - at : 0, head,
                                                      out.data() + at, out.size() - at, &bytes);
         const gn_tx_counters &b = *gn_tx_get_counters(tx_);
