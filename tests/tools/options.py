@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Options mean the same in every command: reads --help of all commands, and tries the old names."""
+"""Options mean the same in every command: reads --help of all commands, and tries the old names.
+
+docs/cli.md has every command and every option.
+"""
 import os
 import re
 import subprocess
@@ -55,7 +58,7 @@ MEANING = {
     "rule": "which packets are compressed, and how",
     "scale": "the bound is relative to",
     "seed": "seed of the random numbers",
-    "size": "bytes of gradients to send",
+    "size": "bytes of (gradients to send|one gradient)",
     "slots": "slots of the switch",
     "steps": "steps of (the|each) training",
     "switch": "this rank's gradnic switch",
@@ -81,7 +84,7 @@ LETTERS = {"a": "address", "c": "control", "d": "device", "f": "force", "i": "in
 NCCL = {"b": "begin", "e": "end", "f": "factor", "n": "iterations", "w": "warmup", "c": "check"}
 
 # Commands that measure something have --json[=FILE]. The demo leaves its results in a folder.
-MEASURE = ["compress", "ratio", "pcap", "train", "sim nic", "bench codec", "bench allreduce", "bench switch",
+MEASURE = ["compress", "ratio", "pcap", "train", "estimate", "sim nic", "bench codec", "bench allreduce", "bench switch",
            "bench nic", "nic status", "nic stats", "switch status", "switch jobs", "switch stats"]
 # Commands that write files, other than results in --json=FILE.
 WRITE = ["compress", "decompress", "pcap", "nic", "train", "sim nic", "report"]
@@ -184,6 +187,14 @@ def main():
                 bad.append(f"{command}: --{name}: not '{MEANING[name]}': {text}")
     for name in sorted(MEANING.keys() - seen.keys()):
         bad.append(f"no command has --{name}")
+    with open(os.path.join(os.environ["SOURCE"], "docs/cli.md"), encoding="utf-8") as page:
+        text = page.read()
+    for words in every:
+        if not re.search(rf"`[^`]*\b{words[-1]}\b[^`]*`", text):
+            bad.append(f"docs/cli.md has no {' '.join(words)}")
+    for name in sorted(seen):
+        if not re.search(rf"--{name}(?![\w-])", text):
+            bad.append(f"docs/cli.md has no --{name}")
     for use, note in OLD:
         p = run(*use.split(), "--help")
         command = " ".join(w for w in use.split()[:2] if not w.startswith("-"))
