@@ -56,6 +56,7 @@ typedef struct gn_policy {
     unsigned mark;
 } gn_policy;
 
+/// errno: EEXIST; EPROTONOSUPPORT where the kernel has no rules by DSCP (Linux before 6.12).
 gn_status gn_policy_add(const gn_policy *policy);
 gn_status gn_policy_remove(const gn_policy *policy);
 
