@@ -10,8 +10,8 @@
 /// * Until then new ones wait in the kernel's queue, where nothing is lost.
 /// * A stranger has GN_LOBBY_PATIENCE to say who it is.
 /// * The doors take turns: many strangers at one do not keep anybody out at another.
-/// * Those who leave may pass through the lobby, too, until their last words have arrived. They give
-///   way as strangers do.
+/// * Those who leave may pass through the lobby, too, until their last words have arrived. They
+///   give way as strangers do.
 ///
 /// The owner's loop reads what strangers say, admits or dismisses them, and accepts new ones:
 ///
