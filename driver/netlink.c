@@ -116,10 +116,10 @@ uint64_t gn_link_tx_dropped(unsigned index)
     return ask_link(index, &facts) ? 0 : facts.tx_dropped;
 }
 
-static gn_status change_address(uint16_t type, uint16_t flags, unsigned index, const gn_prefix *address)
+gn_status gn_address_add(unsigned index, const gn_prefix *address)
 {
     char buffer[MESSAGE_BYTES];
-    struct nlmsghdr *header = begin(buffer, type, flags);
+    struct nlmsghdr *header = begin(buffer, RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE);
     struct ifaddrmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
     info->ifa_family = (uint8_t)family_of(address->ip.version);
     info->ifa_prefixlen = address->length;
@@ -130,16 +130,6 @@ static gn_status change_address(uint16_t type, uint16_t flags, unsigned index, c
     mnl_attr_put(header, IFA_LOCAL, gn_ip_bytes(&address->ip), address->ip.bytes);
     mnl_attr_put(header, IFA_ADDRESS, gn_ip_bytes(&address->ip), address->ip.bytes);
     return transact(header, NULL, NULL);
-}
-
-gn_status gn_address_add(unsigned index, const gn_prefix *address)
-{
-    return change_address(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, index, address);
-}
-
-gn_status gn_address_remove(unsigned index, const gn_prefix *address)
-{
-    return change_address(RTM_DELADDR, 0, index, address);
 }
 
 static gn_status change_route(uint16_t type, uint16_t flags, const gn_kernel_route *route)
