@@ -55,7 +55,7 @@ MEANING = {
     "rule": "which packets are compressed, and how",
     "scale": "the bound is relative to",
     "seed": "seed of the random numbers",
-    "size": "bytes of gradients to send",
+    "size": "bytes of (gradients to send|one gradient)",
     "slots": "slots of the switch",
     "steps": "steps of (the|each) training",
     "switch": "this rank's gradnic switch",
@@ -81,7 +81,7 @@ LETTERS = {"a": "address", "c": "control", "d": "device", "f": "force", "i": "in
 NCCL = {"b": "begin", "e": "end", "f": "factor", "n": "iterations", "w": "warmup", "c": "check"}
 
 # Commands that measure something have --json[=FILE]. The demo leaves its results in a folder.
-MEASURE = ["compress", "ratio", "pcap", "train", "sim nic", "bench codec", "bench allreduce", "bench switch",
+MEASURE = ["compress", "ratio", "estimate", "pcap", "train", "sim nic", "bench codec", "bench allreduce", "bench switch",
            "bench nic", "nic status", "nic stats", "switch status", "switch jobs", "switch stats"]
 # Commands that write files, other than results in --json=FILE.
 WRITE = ["compress", "decompress", "pcap", "nic", "train", "sim nic", "report"]

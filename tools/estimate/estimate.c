@@ -36,8 +36,8 @@ typedef struct options {
 
 static const struct argp_option option_table[] = {
     {0, 0, 0, 0, "Network and hosts:", 1},
-    {"rate", OPTION_RATE, "LIST", 0, "speed of each link, as 200mbit or 1gbit,10gbit,100gbit (default 1gbit)", 0},
-    {"world-size", OPTION_WORLD_SIZE, "N", 0, "ranks, each on a host of its own (default 4)", 0},
+    {"rate", OPTION_RATE, "LIST", 0, "speed of every link, as 200mbit or 1gbit,10gbit,100gbit (default 1gbit)", 0},
+    {"world-size", OPTION_WORLD_SIZE, "N", 0, "number of all ranks, each on a host of its own (default 4)", 0},
     {"cores", OPTION_CORES, "C", 0, "cores of each host that the exchange can have, as 2 or 0.5 (default 2)", 0},
     {"speed", OPTION_SPEED, "X", 0, "speed of a core beside the one that was measured (default 1)", 0},
     {0, 0, 0, 0, "Gradient:", 2},
