@@ -3,7 +3,6 @@
 // the engine restore it and hands neighbours over together.
 #include <errno.h>
 #include <sched.h>
-#include <string.h>
 
 #include "driver/inner.h"
 #include "driver/nic_state.h"

@@ -21,7 +21,8 @@ static int family_of(int version)
     return version == 4 ? AF_INET : AF_INET6;
 }
 
-// Sends one request and waits for its acknowledgement, or with `parse` for its reply.
+// Sends one request and waits for its acknowledgement, or with `parse` for its reply. `parse`
+// returns MNL_CB_OK as long as more messages are to come.
 static gn_status transact(struct nlmsghdr *request, mnl_cb_t parse, void *context)
 {
     char reply[REPLY_BYTES];
@@ -35,9 +36,11 @@ static gn_status transact(struct nlmsghdr *request, mnl_cb_t parse, void *contex
     if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0) goto done;
     const unsigned port = mnl_socket_get_portid(socket);
     if (mnl_socket_sendto(socket, request, request->nlmsg_len) < 0) goto done;
-    const ssize_t bytes = mnl_socket_recvfrom(socket, reply, sizeof reply);
-    if (bytes < 0) goto done;
-    status = mnl_cb_run(reply, (size_t)bytes, sequence, port, parse, context) < 0 ? GN_IO : GN_OK;
+    for (int more = MNL_CB_OK; more > MNL_CB_STOP;) {
+        const ssize_t bytes = mnl_socket_recvfrom(socket, reply, sizeof reply);
+        if (bytes < 0 || (more = mnl_cb_run(reply, (size_t)bytes, sequence, port, parse, context)) < 0) goto done;
+    }
+    status = GN_OK;
 done:
     saved = errno;
     mnl_socket_close(socket);
@@ -113,10 +116,10 @@ uint64_t gn_link_tx_dropped(unsigned index)
     return ask_link(index, &facts) ? 0 : facts.tx_dropped;
 }
 
-static gn_status change_address(uint16_t type, uint16_t flags, unsigned index, const gn_prefix *address)
+gn_status gn_address_add(unsigned index, const gn_prefix *address)
 {
     char buffer[MESSAGE_BYTES];
-    struct nlmsghdr *header = begin(buffer, type, flags);
+    struct nlmsghdr *header = begin(buffer, RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE);
     struct ifaddrmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
     info->ifa_family = (uint8_t)family_of(address->ip.version);
     info->ifa_prefixlen = address->length;
@@ -127,16 +130,6 @@ static gn_status change_address(uint16_t type, uint16_t flags, unsigned index, c
     mnl_attr_put(header, IFA_LOCAL, gn_ip_bytes(&address->ip), address->ip.bytes);
     mnl_attr_put(header, IFA_ADDRESS, gn_ip_bytes(&address->ip), address->ip.bytes);
     return transact(header, NULL, NULL);
-}
-
-gn_status gn_address_add(unsigned index, const gn_prefix *address)
-{
-    return change_address(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, index, address);
-}
-
-gn_status gn_address_remove(unsigned index, const gn_prefix *address)
-{
-    return change_address(RTM_DELADDR, 0, index, address);
 }
 
 static gn_status change_route(uint16_t type, uint16_t flags, const gn_kernel_route *route)
@@ -231,9 +224,60 @@ static gn_status change_policy(uint16_t type, uint16_t flags, const gn_policy *p
     return transact(header, NULL, NULL);
 }
 
+/// One rule of the kernel.
+typedef struct kernel_rule {
+    unsigned table, priority;
+    int dscp;  // -1: any
+} kernel_rule;
+
+/// A rule by DSCP that is looked for.
+typedef struct rule_search {
+    kernel_rule wanted;
+    bool found;
+} rule_search;
+
+static int take_rule(const struct nlattr *attribute, void *context)
+{
+    kernel_rule *rule = context;
+    const uint16_t type = mnl_attr_get_type(attribute);
+    if (type == FRA_TABLE) rule->table = mnl_attr_get_u32(attribute);
+    if (type == FRA_PRIORITY) rule->priority = mnl_attr_get_u32(attribute);
+    if (type == ATTRIBUTE_FRA_DSCP) rule->dscp = mnl_attr_get_u8(attribute);
+    return MNL_CB_OK;
+}
+
+static int compare_rule(const struct nlmsghdr *header, void *context)
+{
+    rule_search *search = context;
+    const kernel_rule *wanted = &search->wanted;
+    kernel_rule rule = {.dscp = -1};
+    if (mnl_attr_parse(header, sizeof(struct fib_rule_hdr), take_rule, &rule) < 0) return MNL_CB_ERROR;
+    search->found |= rule.table == wanted->table && rule.priority == wanted->priority && rule.dscp == wanted->dscp;
+    return MNL_CB_OK;
+}
+
+/// Looks whether the kernel has taken the DSCP of a rule. @return false with errno
+static bool has_dscp(const gn_policy *policy)
+{
+    char buffer[MESSAGE_BYTES];
+    rule_search search = {.wanted = {policy->table, policy->priority, (int)policy->tos >> 2}};
+    struct nlmsghdr *header = begin(buffer, RTM_GETRULE, NLM_F_DUMP);
+    struct fib_rule_hdr *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    info->family = (uint8_t)family_of(policy->version);
+    if (transact(header, compare_rule, &search)) return false;
+    if (!search.found) errno = EPROTONOSUPPORT;
+    return search.found;
+}
+
 gn_status gn_policy_add(const gn_policy *policy)
 {
-    return change_policy(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, policy);
+    const gn_status status = change_policy(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, policy);
+    // Before 6.12 the kernel ignores the DSCP, and the rule stands for every packet.
+    if (status || policy->mark || has_dscp(policy)) return status;
+    const int reason = errno;
+    (void)gn_policy_remove(policy);
+    errno = reason;
+    return GN_IO;
 }
 gn_status gn_policy_remove(const gn_policy *policy)
 {

@@ -25,7 +25,6 @@ gn_status gn_link_mtu(unsigned index, unsigned *mtu);
 uint64_t gn_link_tx_dropped(unsigned index);
 
 gn_status gn_address_add(unsigned index, const gn_prefix *address);
-gn_status gn_address_remove(unsigned index, const gn_prefix *address);
 
 /// A route of the kernel: `prefix` -> device, in `table` (0: main).
 typedef struct gn_kernel_route {
@@ -56,6 +55,7 @@ typedef struct gn_policy {
     unsigned mark;
 } gn_policy;
 
+/// errno: EEXIST; EPROTONOSUPPORT where the kernel has no rules by DSCP (Linux before 6.12).
 gn_status gn_policy_add(const gn_policy *policy);
 gn_status gn_policy_remove(const gn_policy *policy);
 

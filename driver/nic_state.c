@@ -3,14 +3,15 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "net/clock.h"
 
 void gn_nic_wait(const gn_nic *nic, int fd, uint64_t timeout)
 {
     struct pollfd watched[2] = {{.fd = nic->stop_event, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
-    const struct timespec limit = {.tv_sec = (time_t)(timeout / 1000000000u), .tv_nsec = (long)(timeout % 1000000000u)};
-    (void)ppoll(watched, fd < 0 ? 1 : 2, timeout == UINT64_MAX ? NULL : &limit, NULL);
+    const struct timespec limit = gn_timespec(timeout);
+    (void)ppoll(watched, fd < 0 ? 1 : 2, timeout == GN_FOREVER ? NULL : &limit, NULL);
 }
 
 void gn_nic_stop(gn_nic *nic, int reason)

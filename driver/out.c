@@ -3,7 +3,6 @@
 // charges the rate limiter.
 #include <errno.h>
 #include <sched.h>
-#include <string.h>
 
 #include "driver/inner.h"
 #include "driver/nic_state.h"

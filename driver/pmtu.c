@@ -3,11 +3,11 @@
 
 #include "driver/too_big.h"
 #include "host/warn.h"
+#include "net/clock.h"
 #include "net/udp.h"
 
-enum { MILLISECOND = 1000000 };
-
-unsigned gn_pmtu_ask(const gn_endpoint *endpoint)
+/// The path MTU to `endpoint` as the kernel knows it now; 0 when there is no path.
+static unsigned mtu_to(const gn_endpoint *endpoint)
 {
     int fd = gn_udp_open(gn_ip_family(&endpoint->ip), &(gn_udp_options){0});
     const unsigned mtu = fd >= 0 && !gn_socket_connect(fd, endpoint) ? gn_udp_mtu(fd) : 0;
@@ -19,7 +19,7 @@ static unsigned smallest_now(const gn_nic *nic)
 {
     unsigned smallest = nic->wire_mtu_opened;
     for (size_t i = 0; i < gn_peers_count(nic->config.peers); i++) {
-        const unsigned mtu = gn_pmtu_ask(&gn_peers_at(nic->config.peers, i)->endpoint);
+        const unsigned mtu = mtu_to(&gn_peers_at(nic->config.peers, i)->endpoint);
         if (mtu && mtu < smallest) smallest = mtu;
     }
     return smallest;
@@ -30,7 +30,7 @@ void gn_pmtu_follow(gn_nic *nic, uint64_t now)
     gn_out *out = nic->out;
     const bool refused = out->wire.too_big != out->too_big_seen, lowered = nic->wire_mtu < nic->wire_mtu_opened;
     if (!refused && !lowered) return;
-    if (now - out->paths_asked < (refused ? GN_PMTU_AGAIN_MS : GN_PMTU_RECOVER_MS) * (uint64_t)MILLISECOND) return;
+    if (now - out->paths_asked < (refused ? GN_PMTU_AGAIN_MS : GN_PMTU_RECOVER_MS) * GN_MILLISECOND) return;
     out->paths_asked = now;
     out->too_big_seen = out->wire.too_big;
     const unsigned overhead = nic->wire_mtu_opened - nic->packet_mtu_opened, least = overhead + GN_PMTU_LEAST;
@@ -49,7 +49,7 @@ void gn_pmtu_tell_host(gn_nic *nic, const uint8_t *packet, size_t length, uint64
     struct virtio_net_hdr virtio = {0};
     uint8_t message[GN_TOO_BIG_BYTES];
     const unsigned fits = nic->packet_mtu - GN_SHIM_BYTES;
-    if (length <= fits || now - out->host_told < MILLISECOND) return;
+    if (length <= fits || now - out->host_told < GN_MILLISECOND) return;
     const size_t bytes = gn_too_big_make(packet, length, fits, message);
     if (!bytes) return;
     out->host_told = now;

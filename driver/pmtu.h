@@ -12,9 +12,6 @@ enum {
     GN_PMTU_LEAST = 128          ///< bytes of a packet below which nothing is cut
 };
 
-/// The path MTU to `endpoint` as the kernel knows it now; 0 when there is no path.
-unsigned gn_pmtu_ask(const gn_endpoint *endpoint);
-
 /// Asks the paths for their MTU when the wire has refused datagrams as too big, and some time
 /// after. Called with out's lock held.
 void gn_pmtu_follow(gn_nic *nic, uint64_t now);

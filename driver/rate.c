@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/rate.h"
 
-enum { NANOSECONDS = 1000000000 };
+#include "net/clock.h"
 
 static uint64_t time_of(const gn_rate *rate, uint64_t bytes)
 {
-    return bytes * 8 * NANOSECONDS / rate->bits_per_second;
+    return bytes * 8 * GN_SECOND / rate->bits_per_second;
 }
 
 void gn_rate_set(gn_rate *rate, uint64_t bits_per_second, uint64_t now)

@@ -48,16 +48,6 @@ static void remove_routes(const gn_steer *steer)
     }
 }
 
-static gn_policy policy_for(const gn_steer *steer, int version, unsigned tos)
-{
-    const bool by_mark = steer->config.mode == GN_STEER_MARK;
-    return (gn_policy){.version = version,
-                       .table = steer->config.table,
-                       .priority = steer->config.priority,
-                       .tos = tos,
-                       .mark = by_mark ? steer->config.mark : 0};
-}
-
 static bool has_version(const gn_peers *peers, int version)
 {
     for (size_t i = 0; i < gn_peers_prefix_count(peers); i++)
@@ -65,39 +55,49 @@ static bool has_version(const gn_peers *peers, int version)
     return false;
 }
 
-static gn_status add_policies(const gn_steer *steer, gn_error *error)
+/// Policies: one for each ToS, of each IP version that peers have.
+static size_t policy_count(const gn_steer *steer)
 {
-    for (int version = 4; version <= 6; version += 2) {
-        if (!has_version(steer->peers, version)) continue;
-        for (size_t i = 0; i < steer->tos_count; i++) {
-            const gn_policy policy = policy_for(steer, version, steer->tos[i]);
-            if (!gn_policy_add(&policy)) continue;
-            if (errno == EEXIST)
-                return gn_fail(error, GN_INVALID,
-                               "a policy rule for table %u exists already: does another NIC steer? (--table chooses "
-                               "another table)",
-                               policy.table);
-            if (steer->config.mode == GN_STEER_DSCP && errno == EINVAL)
-                return gn_fail(
-                    error, GN_INVALID,
-                    "this kernel has no policy rules by DSCP (Linux 6.12 has them): mark the packets with your "
-                    "firewall, for example `nft add rule ip FILTER OUTPUT ip dscp 10 meta mark set %#x`, and use "
-                    "--steer mark",
-                    GN_STEER_MARK_DEFAULT);
-            return gn_fail(error, GN_IO, "cannot add a policy rule: %s", strerror(errno));
-        }
+    return steer->tos_count * (size_t)(has_version(steer->peers, 4) + has_version(steer->peers, 6));
+}
+
+static gn_policy policy_at(const gn_steer *steer, size_t index)
+{
+    const bool is_4 = index < steer->tos_count && has_version(steer->peers, 4);
+    return (gn_policy){.version = is_4 ? 4 : 6,
+                       .table = steer->config.table,
+                       .priority = steer->config.priority,
+                       .tos = steer->tos[index % steer->tos_count],
+                       .mark = steer->config.mode == GN_STEER_MARK ? steer->config.mark : 0};
+}
+
+static gn_status add_policies(gn_steer *steer, gn_error *error)
+{
+    for (const size_t count = policy_count(steer); steer->policies < count; steer->policies++) {
+        const gn_policy policy = policy_at(steer, steer->policies);
+        if (!gn_policy_add(&policy)) continue;
+        if (errno == EEXIST)
+            return gn_fail(error, GN_INVALID,
+                           "a policy rule for table %u exists already: does another NIC steer? (--table chooses "
+                           "another table)",
+                           policy.table);
+        if (errno == EPROTONOSUPPORT)
+            return gn_fail(
+                error, GN_INVALID,
+                "this kernel has no policy rules by DSCP (Linux 6.12 has them): mark the packets with your "
+                "firewall, for example `nft add rule ip FILTER OUTPUT ip dscp 10 meta mark set %#x`, and use "
+                "--steer mark",
+                GN_STEER_MARK_DEFAULT);
+        return gn_fail(error, GN_IO, "cannot add a policy rule: %s", strerror(errno));
     }
     return GN_OK;
 }
 
-static void remove_policies(const gn_steer *steer)
+static void remove_policies(gn_steer *steer)
 {
-    for (int version = 4; version <= 6; version += 2) {
-        if (!has_version(steer->peers, version)) continue;
-        for (size_t i = 0; i < steer->tos_count; i++) {
-            const gn_policy policy = policy_for(steer, version, steer->tos[i]);
-            (void)gn_policy_remove(&policy);
-        }
+    while (steer->policies) {
+        const gn_policy policy = policy_at(steer, --steer->policies);
+        (void)gn_policy_remove(&policy);
     }
 }
 
@@ -119,8 +119,10 @@ gn_status gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned
     if (!steer->config.priority) steer->config.priority = GN_STEER_PRIORITY;
     if (!steer->config.mark) steer->config.mark = GN_STEER_MARK_DEFAULT;
     collect_tos(steer, rules, rule_count);
-    if (add_routes(steer, error)) goto failed;
+    // The rules come first: as long as their table has no routes, they do nothing, even where the
+    // kernel has got a rule wrong.
     if (steer->config.mode != GN_STEER_OVERLAY && add_policies(steer, error)) goto failed;
+    if (add_routes(steer, error)) goto failed;
     return GN_OK;
 failed:
     gn_steer_close(steer);
@@ -130,7 +132,7 @@ failed:
 void gn_steer_close(gn_steer *steer)
 {
     if (!steer->index) return;
-    if (steer->config.mode != GN_STEER_OVERLAY) remove_policies(steer);
+    remove_policies(steer);
     remove_routes(steer);
     steer->index = 0;
 }

@@ -28,6 +28,7 @@ typedef struct gn_steer {
     const gn_peers *peers;
     uint8_t tos[GN_RULES_MAX];
     size_t tos_count;
+    size_t policies;  ///< that have been added
 } gn_steer;
 
 /// Adds routes and policy rules for all peers. On failure nothing remains.

@@ -45,7 +45,7 @@ typedef struct gn_wire_counters {
 /// peer, 40 + 8 to an IPv6 peer.
 static inline unsigned gn_wire_encapsulation(const gn_peer *peer)
 {
-    return peer->endpoint.ip.version == 4 ? 28 : 48;
+    return gn_udp_headers(&peer->endpoint.ip);
 }
 
 /// Binds a socket to `listen`, whose address may be unspecified: for IPv6, such a one hears both

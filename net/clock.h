@@ -24,6 +24,12 @@ static inline double gn_seconds(uint64_t nanoseconds)
     return (double)nanoseconds * 1e-9;
 }
 
+/// A span, for ppoll().
+static inline struct timespec gn_timespec(uint64_t nanoseconds)
+{
+    return (struct timespec){.tv_sec = (time_t)(nanoseconds / GN_SECOND), .tv_nsec = (long)(nanoseconds % GN_SECOND)};
+}
+
 /// The span from `before` to `now`; 0 when `before` is later.
 static inline uint64_t gn_elapsed(uint64_t before, uint64_t now)
 {

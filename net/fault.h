@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "net/clock.h"
+
 /// A datagram, in pieces that need not lie together.
 typedef struct gn_wire_packet {
     const uint8_t *head;  ///< first piece
@@ -36,7 +38,7 @@ enum {
 
 static inline bool gn_fault_time_possible(uint64_t nanoseconds)
 {
-    return nanoseconds <= GN_FAULT_SECONDS_MAX * UINT64_C(1000000000);
+    return nanoseconds <= GN_FAULT_SECONDS_MAX * GN_SECOND;
 }
 
 typedef struct gn_fault_counters {

@@ -151,6 +151,12 @@ int gn_framed_next(gn_framed *framed, gn_framed_parse *parse, void *frame)
     return length > 0 ? 1 : length;
 }
 
+size_t gn_framed_rest(const gn_framed *framed, const uint8_t **bytes)
+{
+    *bytes = framed->bytes + framed->in_taken;
+    return framed->in_used - framed->in_taken;
+}
+
 void gn_framed_end(gn_framed *framed)
 {
     if (!framed || framed->state == GN_FRAMED_ENDING || framed->state == GN_FRAMED_CLOSED) return;

@@ -76,6 +76,10 @@ typedef int gn_framed_parse(const uint8_t *bytes, size_t available, void *frame)
 /// gn_framed_fill().
 /// @return 1; 0: none yet; -1: the bytes are no frame, or one that is longer than the buffer
 int gn_framed_next(gn_framed *framed, gn_framed_parse *parse, void *frame);
+/// What has come and has not been taken. After gn_framed_next() has returned -1, these bytes are no
+/// frame. They hold as a frame's do.
+/// @return their number
+size_t gn_framed_rest(const gn_framed *framed, const uint8_t **bytes);
 
 /// Nothing more will be sent. What is queued still leaves, as far as the owner goes on to serve the
 /// connection, and then the sending side is closed. What has come and what comes is dropped: to

@@ -9,7 +9,7 @@
 
 gn_status gn_lobby_open(gn_lobby *lobby, unsigned room)
 {
-    *lobby = (gn_lobby){.strangers = calloc(room, sizeof *lobby->strangers), .room = room};
+    *lobby = (gn_lobby){.strangers = calloc(room, sizeof *lobby->strangers), .room = room, .places = room};
     return lobby->strangers ? GN_OK : GN_NO_MEMORY;
 }
 
@@ -144,4 +144,16 @@ gn_framed *gn_lobby_admit(gn_lobby *lobby, unsigned index)
 void gn_lobby_dismiss(gn_lobby *lobby, unsigned index)
 {
     gn_framed_free(gn_lobby_admit(lobby, index));
+}
+
+void gn_lobby_see_off(gn_lobby *lobby, gn_framed *connection, uint64_t patience)
+{
+    const uint64_t now = gn_now();
+    gn_framed_end(connection);
+    if (connection->state == GN_FRAMED_CLOSED) {
+        gn_framed_free(connection);
+        return;
+    }
+    if (lobby->count == lobby->places) make_room(lobby);
+    lobby->strangers[lobby->count++] = (gn_stranger){.connection = connection, .since = now, .until = now + patience};
 }

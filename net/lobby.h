@@ -10,6 +10,8 @@
 /// * Until then new ones wait in the kernel's queue, where nothing is lost.
 /// * A stranger has GN_LOBBY_PATIENCE to say who it is.
 /// * The doors take turns: many strangers at one do not keep anybody out at another.
+/// * Those who leave may pass through the lobby, too, until their last words have arrived. They
+///   give way as strangers do.
 ///
 /// The owner's loop reads what strangers say, admits or dismisses them, and accepts new ones:
 ///
@@ -59,7 +61,8 @@ typedef struct gn_lobby {
     unsigned doors;
     gn_stranger *strangers;  ///< [count], the oldest first
     unsigned count;
-    unsigned room;  ///< the owner may change it, up to what it was at first
+    unsigned room;    ///< the owner may change it, up to `places`
+    unsigned places;  ///< memory for so many
     unsigned next_door;
     uint64_t read_at;     ///< when strangers were last read
     uint64_t shut_until;  ///< there are no more sockets before that
@@ -95,5 +98,9 @@ bool gn_stranger_is_over(const gn_stranger *stranger, uint64_t now);
 gn_framed *gn_lobby_admit(gn_lobby *lobby, unsigned index);
 /// Sends stranger `index` away: closes its connection.
 void gn_lobby_dismiss(gn_lobby *lobby, unsigned index);
+/// Takes in one who leaves. Its last words are queued already, or it has none. The connection ends,
+/// as gn_framed_end() does it. The far side has `patience` to close it, too; what it still says is
+/// dropped. To the owner's loop it is a stranger that says nothing.
+void gn_lobby_see_off(gn_lobby *lobby, gn_framed *connection, uint64_t patience);
 
 #endif

@@ -72,6 +72,6 @@ size_t gn_udp_payload(int fd)
 {
     gn_endpoint to;
     if (!gn_socket_remote(fd, &to)) return 0;
-    const unsigned mtu = mtu_to(fd, &to), headers = (to.ip.version == 6 ? 40 : 20) + GN_UDP_HEADER;
+    const unsigned mtu = mtu_to(fd, &to), headers = gn_udp_headers(&to.ip);
     return mtu > headers ? mtu - headers : 0;
 }

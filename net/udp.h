@@ -15,7 +15,17 @@ enum {
     GN_ECN_MASK = 3
 };
 
-enum { GN_UDP_HEADER = 8 };
+/// The ToS of datagrams that a queue may mark. 0, the socket's own, stays 0.
+static inline uint8_t gn_ecn_capable(uint8_t tos)
+{
+    return tos ? tos | GN_ECN_CAPABLE : 0;
+}
+
+/// Bytes that a datagram costs on the way: its IP and UDP headers.
+static inline unsigned gn_udp_headers(const gn_ip *to)
+{
+    return (to->version == 6 ? 40 : 20) + 8;
+}
 
 /// What a socket is opened with. Zero in a field leaves the kernel's default.
 typedef struct gn_udp_options {

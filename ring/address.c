@@ -24,13 +24,8 @@ bool gn_address_same(const gn_address *a, const gn_address *b)
            !memcmp(a->bytes, b->bytes, sizeof a->bytes);
 }
 
-const char *gn_address_format(const gn_address *address, char *text)
-{
-    const gn_endpoint endpoint = gn_address_endpoint(address, 0, 0);
-    return gn_endpoint_format(&endpoint, text);
-}
-
 const char *gn_rank_name(const gn_rank_table *table, int rank, char name[GN_ENDPOINT_TEXT])
 {
-    return gn_address_format(&table->address[rank], name);
+    const gn_endpoint endpoint = gn_address_endpoint(&table->address[rank], 0, 0);
+    return gn_endpoint_format(&endpoint, name);
 }

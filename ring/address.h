@@ -12,9 +12,7 @@ gn_address gn_address_from(const gn_ip *ip);
 gn_endpoint gn_address_endpoint(const gn_address *from, uint16_t port, uint32_t scope);
 /// Whether all fields are equal, the ports too.
 bool gn_address_same(const gn_address *a, const gn_address *b);
-/// The address without ports as text, into at least GN_ENDPOINT_TEXT bytes. @return text
-const char *gn_address_format(const gn_address *address, char *text);
-/// The same for a rank: "10.9.0.3". @return name
+/// A rank's address without ports: "10.9.0.3". @return name
 const char *gn_rank_name(const gn_rank_table *table, int rank, char name[GN_ENDPOINT_TEXT]);
 
 #endif

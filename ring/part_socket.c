@@ -72,7 +72,7 @@ void gn_part_socket_put(gn_part_socket *io, size_t bytes, uint8_t tos)
     const uint8_t *data = io->out + io->used;
     io->used += bytes;
     if (io->open && tos == io->tos && gn_udp_batch_join(&io->batch, data, bytes)) return;
-    const gn_udp_to to = {.six = io->six, .tos = tos ? tos | GN_ECN_CAPABLE : 0};
+    const gn_udp_to to = {.six = io->six, .tos = gn_ecn_capable(tos)};
     gn_udp_batch_begin(&io->batch, &to);
     gn_udp_batch_add(&io->batch, data, bytes);
     // The kernel cuts off no datagrams that travel in fragments.

@@ -54,18 +54,9 @@ static void send_frame(gn_tether *t, const gn_admission *frame)
         end(t, "it takes no messages");
 }
 
-/// A frame, or what is wrong with the bytes.
-typedef struct heard {
-    gn_admission frame;
-    char fault[GN_ADMISSION_FAULT];
-} heard;
-
-static int parse(const uint8_t *bytes, size_t available, void *result)
+static int parse(const uint8_t *bytes, size_t available, void *frame)
 {
-    heard *h = result;
-    const int length = gn_admission_parse(bytes, available, &h->frame, NULL);
-    if (length < 0) (void)gn_admission_fault(bytes, available, h->fault);
-    return length;
+    return gn_admission_parse(bytes, available, frame, NULL);
 }
 
 static void take_news(gn_tether *t, const gn_admission *frame)
@@ -76,22 +67,28 @@ static void take_news(gn_tether *t, const gn_admission *frame)
     end(t, frame->text);
 }
 
+/// The bytes that have come are no frame.
+static void end_with_fault(gn_tether *t)
+{
+    char fault[GN_ADMISSION_FAULT], text[GN_ADMISSION_FAULT + 64];
+    const uint8_t *bytes;
+    const size_t count = gn_framed_rest(t->connection, &bytes);
+    snprintf(text, sizeof text, "it %s: is it the right port?", gn_admission_fault(bytes, count, fault));
+    end(t, text);
+}
+
 /// Takes all that has come, also what came before the end. An answer to JOIN goes to `answer`,
 /// unless that is NULL.
 static void take_all(gn_tether *t, gn_admission *answer)
 {
-    heard h = {.fault = ""};
-    char text[GN_ADMISSION_FAULT + 64];
+    gn_admission frame;
     int found;
-    while ((found = gn_framed_next(t->connection, parse, &h)) > 0) {
-        const bool answers = h.frame.type == GN_ADMISSION_WELCOME || h.frame.type == GN_ADMISSION_REFUSED;
-        if (answer && answers) *answer = h.frame;
-        take_news(t, &h.frame);
+    while ((found = gn_framed_next(t->connection, parse, &frame)) > 0) {
+        const bool answers = frame.type == GN_ADMISSION_WELCOME || frame.type == GN_ADMISSION_REFUSED;
+        if (answer && answers) *answer = frame;
+        take_news(t, &frame);
     }
-    if (found < 0) {
-        snprintf(text, sizeof text, "it %s: is it the right port?", h.fault);
-        end(t, text);
-    }
+    if (found < 0) end_with_fault(t);
     if (t->connection->state == GN_FRAMED_CLOSED)
         end(t, t->connection->error ? strerror(t->connection->error) : "it has closed the connection");
 }

@@ -4,54 +4,87 @@
 #include <errno.h>
 #include <string.h>
 
-#include "net/clock.h"
 #include "net/tcp.h"
+#include "switch/daemon/jobs.h"
+#include "switch/daemon/serve.h"
 
-enum {
-    AT_ONCE = 256,    ///< connections in one call
-    STRANGER_MS = 50  ///< a connection has so long to ask for a job, even when all room is taken
-};
+enum { CHILDREN = GN_SESSIONS_MAX - GN_SESSIONS_UPWARD };  ///< with the strangers among them
 
 gn_status gn_switchd_listen(gn_switchd *daemon, gn_error *error)
 {
     char text[GN_ENDPOINT_TEXT];
+    // Those who leave have been sessions before, so the lobby may have to hold that many.
+    if (gn_lobby_open(&daemon->lobby, GN_SESSIONS_MAX)) return gn_fail_memory(error);
+    daemon->lobby.room = CHILDREN;
     daemon->listener = gn_tcp_listen(&daemon->listen, true, 0);
-    if (daemon->listener >= 0) return GN_OK;
-    return gn_fail(error, GN_IO, "cannot listen on TCP %s: %s", gn_endpoint_format(&daemon->listen, text),
-                   strerror(errno));
+    if (daemon->listener < 0)
+        return gn_fail(error, GN_IO, "cannot listen on TCP %s: %s", gn_endpoint_format(&daemon->listen, text),
+                       strerror(errno));
+    gn_lobby_add_door(&daemon->lobby,
+                      (gn_door){.listener = daemon->listener, .in_room = GN_FRAMES_IN, .out_room = GN_FRAMES_OUT});
+    return GN_OK;
 }
 
-/// Room for one more child. If need be, it is taken from the stranger that has been here longest:
-/// one who has connected and asked for nothing. @return false: all came just now, or take part in
-/// jobs
-static bool make_room(gn_switchd *daemon)
+void gn_switchd_close_door(gn_switchd *daemon)
 {
-    unsigned oldest = daemon->sessions;
-    if (daemon->sessions < GN_SESSIONS_MAX - GN_SESSIONS_UPWARD) return true;
-    for (unsigned i = 0; i < daemon->sessions; i++) {
-        const gn_session *session = daemon->session[i];
-        if (session->job || session->upward) continue;
-        if (oldest == daemon->sessions || session->deadline < daemon->session[oldest]->deadline) oldest = i;
-    }
-    if (oldest == daemon->sessions) return false;
-    const uint64_t age = gn_now() + GN_SESSION_HELLO_MS * GN_MILLISECOND - daemon->session[oldest]->deadline;
-    if (age < STRANGER_MS * GN_MILLISECOND) return false;
+    gn_close(&daemon->listener);
+    daemon->lobby.door[0].listener = -1;
+}
+
+/// Stranger `index` has sent something else than frames.
+static void refuse(gn_switchd *daemon, unsigned index)
+{
+    const gn_endpoint from = daemon->lobby.strangers[index].from;
+    gn_framed *connection = gn_lobby_admit(&daemon->lobby, index);
+    char fault[GN_ADMISSION_FAULT], name[GN_ENDPOINT_TEXT];
     daemon->refused++;
-    gn_session_free(daemon->session[oldest]);
-    daemon->session[oldest] = daemon->session[--daemon->sessions];
-    return true;
+    // Strangers with another protocol may be many: they are only counted.
+    if (gn_frames_fault(connection, fault))
+        gn_switchd_log(daemon, "%s was refused: it %s", gn_endpoint_format(&from, name), fault);
+    gn_frames_end(connection, &daemon->lobby, GN_ADMISSION_REFUSED, fault);
+}
+
+/// Stranger `index` asks for a job.
+static void admit(gn_switchd *daemon, unsigned index, const gn_admission_join *join)
+{
+    const gn_endpoint from = daemon->lobby.strangers[index].from;
+    gn_session *session = gn_session_of_child(gn_lobby_admit(&daemon->lobby, index), &from, join);
+    if (!session || !gn_switchd_adopt(daemon, session)) return;
+    gn_jobs_join(daemon, session, join);
+    gn_switchd_hear(daemon, session);  // what came together with JOIN
+}
+
+/// Does what stranger `index` says, until it is none any more.
+static void hear(gn_switchd *daemon, unsigned index)
+{
+    const gn_stranger *stranger = &daemon->lobby.strangers[index];
+    gn_admission frame;
+    int found;
+    // As long as a stranger has no job, nobody waits for it.
+    while ((found = gn_frames_next(stranger->connection, &frame)) > 0 && frame.type == GN_ADMISSION_PING)
+        if (!gn_frames_send(stranger->connection, &(gn_admission){.type = GN_ADMISSION_PONG})) break;
+    if (found > 0 && frame.type == GN_ADMISSION_JOIN)
+        admit(daemon, index, &frame.join);
+    else if (found < 0)
+        refuse(daemon, index);
+    else if (found || gn_stranger_is_over(stranger, gn_now()))
+        gn_lobby_dismiss(&daemon->lobby, index);
+}
+
+void gn_switchd_hear_strangers(gn_switchd *daemon)
+{
+    for (unsigned i = daemon->lobby.count; i-- > 0;) hear(daemon, i);
 }
 
 void gn_switchd_accept(gn_switchd *daemon)
 {
-    for (int i = 0; i < AT_ONCE; i++) {
-        gn_endpoint from;
-        const bool room = make_room(daemon);
-        const int fd = room ? gn_tcp_accept(daemon->listener, &from) : -1;
-        if (!room || (fd < 0 && (errno == EMFILE || errno == ENFILE)))
-            daemon->full_until = gn_now() + STRANGER_MS * GN_MILLISECOND;
-        if (fd < 0) return;
-        gn_session *session = gn_session_accepted(fd, &from);
-        if (session) (void)gn_switchd_adopt(daemon, session);
-    }
+    daemon->lobby.room = daemon->sessions < CHILDREN ? CHILDREN - daemon->sessions : 0;
+    gn_lobby_accept(&daemon->lobby);
+}
+
+void gn_switchd_send_away(gn_switchd *daemon, const char *why)
+{
+    for (unsigned i = daemon->lobby.count; i-- > 0;)
+        if (daemon->lobby.strangers[i].connection->state == GN_FRAMED_OPEN)
+            gn_frames_end(gn_lobby_admit(&daemon->lobby, i), &daemon->lobby, GN_ADMISSION_GONE, why);
 }

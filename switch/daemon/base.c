@@ -20,9 +20,19 @@ const char *gn_switchd_address(const gn_switchd *daemon, char *text)
     return gn_endpoint_format(&daemon->listen, text);
 }
 
+unsigned gn_switchd_connections(const gn_switchd *daemon)
+{
+    unsigned count = daemon->lobby.count;
+    for (unsigned i = 0; i < daemon->sessions; i++)
+        if (daemon->session[i]->connection) count++;
+    return count;
+}
+
 bool gn_switchd_adopt(gn_switchd *daemon, gn_session *session)
 {
-    const bool fits = daemon->sessions < GN_SESSIONS_MAX;
+    // A child has been counted already, as a stranger.
+    const unsigned others = session->upward ? gn_switchd_connections(daemon) : daemon->sessions;
+    const bool fits = daemon->sessions < GN_SESSIONS_MAX && others < GN_SESSIONS_MAX;
     if (fits)
         daemon->session[daemon->sessions++] = session;
     else

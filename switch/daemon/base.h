@@ -10,7 +10,7 @@
 #include "switch/daemon/switchd.h"
 
 enum {
-    GN_SESSIONS_MAX = 5120,
+    GN_SESSIONS_MAX = 5120,     ///< together with those in the lobby
     GN_SESSIONS_UPWARD = 1024,  ///< of these, kept free for jobs that ask above
     GN_OVERS = 4                ///< ended jobs that are remembered
 };
@@ -26,23 +26,26 @@ struct gn_switchd {
     gn_endpoint listen;  ///< with the port that was chosen
     gn_endpoint above;   ///< the parent or the parameter server; ip.version 0: none
     int listener, stop_event;
+    gn_lobby lobby;  ///< connections without a job
     atomic_bool stop;
     struct gn_control *control;
     gn_shard *shard[GN_SWITCHD_SHARDS_MAX];
     unsigned shards, started;  ///< made; running
     gn_session *session[GN_SESSIONS_MAX];
     unsigned sessions;
-    uint64_t full_until;  ///< gn_now(): no connection is accepted before
     struct gn_job *jobs;
     uint16_t next_job, next_gen;
-    uint32_t instance;  ///< as in gn_admission_join
-    uint64_t opened;    ///< CLOCK_REALTIME, seconds
-    uint64_t admitted, refused, ended;
-    gn_over over[GN_OVERS];  ///< by `ended` % GN_OVERS
+    uint32_t instance;                  ///< as in gn_admission_join
+    uint64_t opened;                    ///< CLOCK_REALTIME, seconds
+    uint64_t admitted, refused, ended;  ///< `refused`: without those who gave way in the lobby
+    gn_over over[GN_OVERS];             ///< by `ended` % GN_OVERS
 };
 
 /// One line about what happens to jobs, for the caller's log.
 void gn_switchd_log(const gn_switchd *daemon, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/// Connections of children, strangers and those above.
+unsigned gn_switchd_connections(const gn_switchd *daemon);
 
 /// Adds a session to those that are served. @return false when there are too many: the session is
 /// freed

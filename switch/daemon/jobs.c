@@ -50,13 +50,15 @@ static void end_job(gn_switchd *daemon, gn_job *job, const gn_session *but, gn_a
     note_end(daemon, job, text);
     for (unsigned i = 0; i < GN_AGG_WORKERS_MAX; i++) {
         if (!job->child[i]) continue;
-        if (job->child[i] != but) gn_session_end(job->child[i], type, text);
-        job->child[i]->job = NULL;
+        if (job->child[i] != but)
+            gn_session_end(job->child[i], &daemon->lobby, type, text);
+        else
+            gn_session_hang_up(job->child[i], &daemon->lobby);
     }
     if (job->above) {
         job->above->job = NULL;
-        if (job->above->state == GN_SESSION_OPEN && job->above != but)
-            gn_session_end(job->above, GN_ADMISSION_GONE, text);
+        if (gn_session_is_open(job->above) && job->above != but)
+            gn_session_end(job->above, &daemon->lobby, GN_ADMISSION_GONE, text);
         else
             gn_session_close(job->above, NULL);
     }
@@ -192,14 +194,13 @@ static void refuse(gn_switchd *daemon, gn_session *session, const gn_admission_j
     char asker[GN_CALLED];
     daemon->refused++;
     gn_switchd_log(daemon, "%s was refused: %s", gn_join_called(join, session->name, asker), why);
-    gn_session_end(session, GN_ADMISSION_REFUSED, why);
+    gn_session_end(session, &daemon->lobby, GN_ADMISSION_REFUSED, why);
 }
 
 void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_join *join)
 {
     gn_error error;
     gn_admission_join own = *join;
-    gn_session_introduce(session, join);
     if (gn_job_check_possible(daemon, session, join, &error)) {
         refuse(daemon, session, join, error.text);
         return;
@@ -225,7 +226,6 @@ void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_jo
     job->joined |= 1ull << join->bit;
     session->job = job;
     session->bit = join->bit;
-    session->deadline = 0;
     if (job->joined == gn_job_everyone(job)) complete(daemon, job);
 }
 
@@ -235,7 +235,7 @@ static void leave_forming(gn_switchd *daemon, gn_job *job, gn_session *session)
 {
     job->child[session->bit] = NULL;
     job->joined &= ~(1ull << session->bit);
-    session->job = NULL;
+    gn_session_hang_up(session, &daemon->lobby);
     if (!job->joined)
         forget(daemon, job);
     else if (job->first == session->bit)
@@ -265,7 +265,7 @@ static void leave_running(gn_switchd *daemon, gn_job *job, gn_session *session)
     job->deadline = gn_now() + GN_JOB_LOOK_MS * GN_MILLISECOND;
     if (job->left != gn_job_everyone(job)) return;
     note_all_left(daemon, job);
-    if (job->above) gn_session_end(job->above, GN_ADMISSION_LEAVE, "");
+    if (job->above) gn_session_end(job->above, &daemon->lobby, GN_ADMISSION_LEAVE, "");
     forget(daemon, job);
 }
 

@@ -6,7 +6,9 @@
 #include "switch/daemon/base.h"
 
 /// Reads and writes what poll() says can be, and does what has been said.
-void gn_switchd_serve(gn_switchd *daemon, gn_session *session, short events, uint64_t now);
+void gn_switchd_serve(gn_switchd *daemon, gn_session *session, short events);
+/// Does what has been said and has not been heard yet.
+void gn_switchd_hear(gn_switchd *daemon, gn_session *session);
 
 /// Frees the sessions that are closed.
 void gn_switchd_sweep(gn_switchd *daemon);

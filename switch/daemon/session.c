@@ -3,19 +3,12 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "net/clock.h"
 #include "net/tcp.h"
-
-static uint64_t in_ms(uint64_t ms)
-{
-    return gn_now() + ms * GN_MILLISECOND;
-}
 
 /// A host that vanishes must be noticed even when nothing is sent to it.
 static void watch_silence(int fd)
@@ -29,26 +22,29 @@ static void watch_silence(int fd)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
 }
 
-static gn_session *make(int fd, gn_session_state state, const gn_endpoint *remote)
+/// A session of this connection; NULL: out of memory.
+static gn_session *make(gn_framed *connection, const gn_endpoint *remote)
 {
-    gn_session *session = calloc(1, sizeof *session);
+    gn_session *session = connection ? calloc(1, sizeof *session) : NULL;
     if (!session) {
-        gn_close(&fd);
+        gn_framed_free(connection);
         return NULL;
     }
-    watch_silence(fd);
-    session->fd = fd;
-    session->state = state;
-    session->heard = gn_now();
+    watch_silence(connection->fd);
+    session->connection = connection;
     session->remote = *remote;
     gn_endpoint_format(remote, session->name);
     return session;
 }
 
-gn_session *gn_session_accepted(int fd, const gn_endpoint *remote)
+gn_session *gn_session_of_child(gn_framed *connection, const gn_endpoint *remote, const gn_admission_join *join)
 {
-    gn_session *session = make(fd, GN_SESSION_OPEN, remote);
-    if (session) session->deadline = in_ms(GN_SESSION_HELLO_MS);
+    gn_endpoint listens = *remote;
+    gn_session *session = make(connection, remote);
+    if (!session || join->asker == GN_ASKER_WORKER) return session;
+    session->is_switch = true;
+    listens.port = join->listens;
+    gn_endpoint_format(&listens, session->name);
     return session;
 }
 
@@ -60,7 +56,7 @@ gn_session *gn_session_connect(const gn_endpoint *to, const gn_endpoint *from, g
         gn_fail(error, GN_IO, "cannot connect to %s above: %s", gn_endpoint_format(to, text), strerror(errno));
         return NULL;
     }
-    gn_session *session = make(fd, GN_SESSION_CONNECTING, to);
+    gn_session *session = make(gn_framed_new(fd, GN_FRAMED_CONNECTING, GN_FRAMES_IN, GN_FRAMES_OUT), to);
     if (session)
         session->upward = true;
     else
@@ -68,111 +64,51 @@ gn_session *gn_session_connect(const gn_endpoint *to, const gn_endpoint *from, g
     return session;
 }
 
-void gn_session_introduce(gn_session *session, const gn_admission_join *join)
-{
-    gn_endpoint listens = session->remote;
-    if (join->asker == GN_ASKER_WORKER) return;
-    session->is_switch = true;
-    listens.port = join->listens;
-    gn_endpoint_format(&listens, session->name);
-}
-
 void gn_session_free(gn_session *session)
 {
     if (!session) return;
-    gn_close(&session->fd);
+    gn_framed_free(session->connection);
     free(session);
 }
 
-void gn_session_close(gn_session *session, const char *broken)
+bool gn_session_is_open(const gn_session *session)
 {
-    gn_close(&session->fd);
-    session->state = GN_SESSION_CLOSED;
-    if (broken) snprintf(session->broken, sizeof session->broken, "%s", broken);
-}
-
-short gn_session_events(const gn_session *session)
-{
-    const bool writes = session->out_bytes || session->state == GN_SESSION_CONNECTING;
-    return (short)((session->state == GN_SESSION_CONNECTING ? 0 : POLLIN) | (writes ? POLLOUT : 0));
-}
-
-static void write_out(gn_session *session)
-{
-    if (!session->out_bytes) return;
-    const ssize_t sent = send(session->fd, session->out, session->out_bytes, MSG_NOSIGNAL);
-    if (sent < 0) {
-        if (errno != EAGAIN && errno != EINTR) gn_session_close(session, strerror(errno));
-        return;
-    }
-    session->out_bytes -= (size_t)sent;
-    memmove(session->out, session->out + sent, session->out_bytes);
-    if (!session->out_bytes && session->state == GN_SESSION_LEAVING) (void)shutdown(session->fd, SHUT_WR);
-}
-
-static void read_in(gn_session *session)
-{
-    if (session->state == GN_SESSION_LEAVING) session->in_bytes = 0;  // nobody listens any more
-    const size_t room = sizeof session->in - session->in_bytes;
-    if (!room) return;  // whole frames are taken out before more is read
-    const ssize_t got = recv(session->fd, session->in + session->in_bytes, room, 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got > 0)
-        session->in_bytes += (size_t)got, session->heard = gn_now();
-    else
-        gn_session_close(session, got ? strerror(errno) : NULL);
-}
-
-static void finish_connecting(gn_session *session)
-{
-    const int reason = gn_socket_connected(session->fd);
-    if (reason)
-        gn_session_close(session, strerror(reason));
-    else
-        session->state = GN_SESSION_OPEN;
-    session->was_open = !reason;
+    return session->connection && session->connection->state == GN_FRAMED_OPEN;
 }
 
 void gn_session_serve(gn_session *session, short events)
 {
-    if (!events) return;
-    if (session->state == GN_SESSION_CONNECTING) finish_connecting(session);
-    if (session->state != GN_SESSION_CLOSED && events & POLLOUT) write_out(session);
-    if (session->state != GN_SESSION_CLOSED && events & (POLLIN | POLLHUP | POLLERR)) read_in(session);
-}
-
-int gn_session_next(gn_session *session, gn_admission *frame, const char **wrong)
-{
-    if (session->state == GN_SESSION_LEAVING) return 0;
-    const int length = gn_admission_parse(session->in, session->in_bytes, frame, wrong);
-    if (length <= 0) return length;
-    session->in_bytes -= (size_t)length;
-    memmove(session->in, session->in + length, session->in_bytes);
-    return 1;
+    const gn_framed *connection = session->connection;
+    if (!connection) return;
+    gn_framed_serve(session->connection, events);
+    if (connection->state == GN_FRAMED_OPEN) session->was_open = true;
+    if (connection->state == GN_FRAMED_CLOSED)
+        gn_session_close(session, connection->error ? strerror(connection->error) : NULL);
 }
 
 void gn_session_send(gn_session *session, const gn_admission *frame)
 {
-    uint8_t bytes[GN_ADMISSION_MAX];
-    const size_t length = gn_admission_write(frame, bytes);
-    if (session->state == GN_SESSION_CLOSED || session->state == GN_SESSION_LEAVING) return;
-    if (session->out_bytes + length > sizeof session->out) {
+    if (session->connection && !gn_frames_send(session->connection, frame))
         gn_session_close(session, "does not read what it is sent");
-        return;
-    }
-    memcpy(session->out + session->out_bytes, bytes, length);
-    session->out_bytes += length;
-    if (session->state == GN_SESSION_OPEN) write_out(session);
 }
 
-void gn_session_end(gn_session *session, gn_admission_type type, const char *text)
+void gn_session_end(gn_session *session, gn_lobby *lobby, gn_admission_type type, const char *text)
 {
-    gn_admission frame = {.type = type};
-    snprintf(frame.text, sizeof frame.text, "%s", text);
-    gn_session_send(session, &frame);
+    if (session->connection) gn_frames_end(session->connection, lobby, type, text);
+    session->connection = NULL;
     session->job = NULL;
-    if (session->state == GN_SESSION_CLOSED) return;
-    if (session->state == GN_SESSION_OPEN && !session->out_bytes) (void)shutdown(session->fd, SHUT_WR);
-    session->state = GN_SESSION_LEAVING;
-    session->deadline = in_ms(GN_SESSION_LINGER_MS);
+}
+
+void gn_session_hang_up(gn_session *session, gn_lobby *lobby)
+{
+    if (session->connection) gn_frames_hang_up(session->connection, lobby);
+    session->connection = NULL;
+    session->job = NULL;
+}
+
+void gn_session_close(gn_session *session, const char *broken)
+{
+    gn_framed_free(session->connection);
+    session->connection = NULL;
+    if (broken) snprintf(session->broken, sizeof session->broken, "%s", broken);
 }

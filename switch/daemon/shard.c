@@ -2,16 +2,15 @@
 // A shard's thread: what comes in goes to the switch, and what the switch says is done.
 #include "switch/daemon/shard.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/epoll.h>
 
+#include "net/clock.h"
 #include "switch/daemon/ps_channel.h"
 #include "switch/daemon/shard_out.h"
 
-enum { EVENTS = 64, STOP_EVENT = -1 };
+enum { EVENTS = 64 };
 
 /// Does what an action says.
 static void carry_out(gn_shard *shard, const gn_action *action)
@@ -122,11 +121,11 @@ static void lock_last(gn_shard *shard)
     pthread_mutex_lock(&shard->lock);
 }
 
-/// Waits for datagrams, for `due` nanoseconds at most (UINT64_MAX: for ever).
+/// Waits for datagrams, for `due` nanoseconds at most.
 static int wait_for(const gn_shard *shard, struct epoll_event *events, uint64_t due)
 {
-    if (due == UINT64_MAX) return epoll_wait(shard->poll, events, EVENTS, -1);
-    const struct timespec limit = {.tv_sec = (time_t)(due / 1000000000u), .tv_nsec = (long)(due % 1000000000u)};
+    if (due == GN_FOREVER) return epoll_wait(shard->poll, events, EVENTS, -1);
+    const struct timespec limit = gn_timespec(due);
     (void)ppoll(&(struct pollfd){.fd = shard->poll, .events = POLLIN}, 1, &limit, NULL);
     return epoll_wait(shard->poll, events, EVENTS, 0);
 }
@@ -135,7 +134,7 @@ void *gn_shard_thread(void *argument)
 {
     gn_shard *shard = argument;
     struct epoll_event events[EVENTS];
-    uint64_t due = UINT64_MAX;
+    uint64_t due = GN_FOREVER;
     while (!atomic_load_explicit(shard->stop, memory_order_relaxed)) {
         const int count = wait_for(shard, events, due);
         lock_last(shard);

@@ -53,9 +53,9 @@ static uint64_t later(uint64_t a, uint64_t b)
 gn_silence gn_job_silence(const gn_job *job, int child, uint64_t now)
 {
     const gn_session *session = child < 0 ? job->above : job->child[child];
-    if (!job->look || !session || (child >= 0 && !session->is_switch)) return (gn_silence){0};
+    if (!job->look || !session || !session->connection || (child >= 0 && !session->is_switch)) return (gn_silence){0};
     const uint64_t limit = limit_of(child < 0 ? gn_job_patience(job) : job->join[child].patience_ms);
-    const uint64_t heard = child < 0 ? later(session->heard, job->above_sent) : session->heard;
+    const uint64_t heard = child < 0 ? later(session->connection->heard, job->above_sent) : session->connection->heard;
     const uint64_t silent = gn_elapsed(later(heard, job->alive), now);
     return (gn_silence){.part = (double)silent / (double)limit, .seconds = gn_seconds(silent)};
 }
@@ -77,8 +77,8 @@ int gn_job_quietest(const gn_job *job, uint64_t now)
 void gn_job_ping(gn_job *job, uint64_t now)
 {
     gn_session *above = job->above;
-    const bool unanswered = above && above->heard < job->pinged;
-    if (!above || above->state != GN_SESSION_OPEN || unanswered) return;
+    const bool unanswered = above && gn_session_is_open(above) && above->connection->heard < job->pinged;
+    if (!above || !gn_session_is_open(above) || unanswered) return;
     job->pinged = now;
     gn_session_send(above, &(gn_admission){.type = GN_ADMISSION_PING});
 }

@@ -25,7 +25,11 @@
 #include "switch/daemon/serve.h"
 #include "switch/daemon/watch.h"
 
-enum { FIXED = 2 + GN_CONTROL_POLL, SLOW_MIB = 1024 };
+enum {
+    FIXED = 1 + GN_CONTROL_POLL,                           ///< entries of poll()
+    WATCHED = FIXED + GN_DOORS_MAX + 2 * GN_SESSIONS_MAX,  ///< and all connections
+    SLOW_MIB = 1024
+};
 
 /// Slots are touched when they are made. Too many would push out other programs, or the kernel
 /// would end this one.
@@ -144,6 +148,7 @@ void gn_switchd_close(gn_switchd *daemon)
     for (unsigned i = 0; i < daemon->sessions; i++) gn_session_free(daemon->session[i]);
     for (unsigned i = 0; i < daemon->shards; i++) gn_shard_free(daemon->shard[i]);
     gn_control_close(daemon->control);
+    gn_lobby_close(&daemon->lobby);
     gn_close(&daemon->listener);
     gn_close(&daemon->stop_event);
     free(daemon);
@@ -154,41 +159,38 @@ static int shorter(int a, int b)
     return a < 0 ? b : b < 0 || a < b ? a : b;
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /// One round of the main thread. @return false: a signal has come
 static bool serve_all(gn_switchd *daemon, int signals, struct pollfd *watched)
 {
-    const uint64_t before = gn_now();
-    uint64_t first = gn_jobs_expire(daemon, before);
+    const uint64_t now = gn_now(), due = earlier(gn_jobs_expire(daemon, now), gn_lobby_due(&daemon->lobby, now));
     const unsigned sessions = daemon->sessions;
     watched[0] = (struct pollfd){.fd = signals, .events = POLLIN};
-    const bool full = before < daemon->full_until;  // new connections have to wait
-    if (full && daemon->full_until < first) first = daemon->full_until;
-    watched[1] = (struct pollfd){.fd = full ? -1 : daemon->listener, .events = POLLIN};
-    const int control = gn_control_prepare(daemon->control, watched + 2);
-    for (unsigned i = 0; i < sessions; i++) {
-        const gn_session *session = daemon->session[i];
-        watched[FIXED + i] = (struct pollfd){.fd = session->fd, .events = gn_session_events(session)};
-        if (session->deadline && session->deadline < first) first = session->deadline;
-    }
-    if (poll(watched, FIXED + sessions, shorter(control, gn_ms_until(first, before))) < 0) return errno == EINTR;
-    const uint64_t now = gn_now();
-    for (unsigned i = 0; i < sessions; i++)
-        gn_switchd_serve(daemon, daemon->session[i], watched[FIXED + i].revents, now);
+    const int control = gn_control_prepare(daemon->control, watched + 1);
+    for (unsigned i = 0; i < sessions; i++) watched[FIXED + i] = gn_framed_poll(daemon->session[i]->connection);
+    struct pollfd *strangers = watched + FIXED + sessions;
+    const unsigned all = FIXED + sessions + gn_lobby_poll(&daemon->lobby, strangers, now);
+    if (poll(watched, all, shorter(control, gn_ms_until(due, now))) < 0) return errno == EINTR;
+    gn_lobby_serve(&daemon->lobby, strangers);
+    for (unsigned i = 0; i < sessions; i++) gn_switchd_serve(daemon, daemon->session[i], watched[FIXED + i].revents);
+    gn_switchd_hear_strangers(daemon);
     gn_switchd_sweep(daemon);
-    gn_control_serve(daemon->control, watched + 2, gn_switchd_answer, daemon);
-    if (watched[1].revents) gn_switchd_accept(daemon);
+    gn_control_serve(daemon->control, watched + 1, gn_switchd_answer, daemon);
+    gn_switchd_accept(daemon);
     return !watched[0].revents;
 }
 
 /// Tells everyone that the switch goes. Serves until all have heard it, but not for long.
 static void say_goodbye(gn_switchd *daemon, struct pollfd *watched)
 {
-    gn_close(&daemon->listener);
+    gn_switchd_close_door(daemon);
     gn_jobs_end_all(daemon, "the switch was told to end");
-    for (unsigned i = 0; i < daemon->sessions; i++)
-        if (daemon->session[i]->state == GN_SESSION_OPEN)
-            gn_session_end(daemon->session[i], GN_ADMISSION_GONE, "the switch was told to end");
-    while (daemon->sessions && serve_all(daemon, -1, watched)) continue;
+    gn_switchd_send_away(daemon, "the switch was told to end");
+    while (daemon->lobby.count && serve_all(daemon, -1, watched)) continue;
 }
 
 static void stop_shards(gn_switchd *daemon)
@@ -212,7 +214,7 @@ static gn_status start_shards(gn_switchd *daemon, gn_error *error)
 
 gn_status gn_switchd_run(gn_switchd *daemon, gn_error *error)
 {
-    struct pollfd *watched = calloc(FIXED + GN_SESSIONS_MAX, sizeof *watched);
+    struct pollfd *watched = calloc(WATCHED, sizeof *watched);
     const int signals = gn_ending_open();
     gn_status status;
     if (!watched || signals < 0) {

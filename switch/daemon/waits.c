@@ -40,7 +40,7 @@ static void above_waits(const gn_switchd *daemon, const gn_job *job, char text[G
 {
     const char *what = gn_switchd_above(daemon);
     const gn_silence silence = gn_job_silence(job, -1, gn_now());
-    if (job->above->state == GN_SESSION_CONNECTING)
+    if (!job->above->was_open)
         snprintf(text, GN_ADMISSION_TEXT, "no connection to the %s %s yet", what, job->above->name);
     else if (silence.part >= GN_SILENCE_NOTED)
         snprintf(text, GN_ADMISSION_TEXT, "no sign of life from the %s %s for %.3g s", what, job->above->name,

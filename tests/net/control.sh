@@ -116,7 +116,7 @@ ln -s "$testbed_dir/kept" "$theirs/link.sock"
 cp "$testbed_dir/kept" "$testbed_dir/file.sock"
 for path in "$theirs/link.sock" "$testbed_dir/file.sock"; do
     nic2 "$path"; expect "exit status with $path in the way" $? -eq 1
-    grep -q 'is no socket' "$testbed_dir/nic2.err" || fail "no reason: $(cat "$testbed_dir/nic2.err")"
+    grep -q 'it is not a socket' "$testbed_dir/nic2.err" || fail "no reason: $(cat "$testbed_dir/nic2.err")"
     expect "owner" "$(stat -L -c %u "$path")" -eq 0
     [ "$(cat "$path")" = kept ] || fail "$path was overwritten"
 done

@@ -129,9 +129,12 @@ START_TEST(test_no_frame)
 {
     const uint8_t *frame = NULL;
     pair(64, 64);
-    say("\x01", 1);
+    say("\x02\x02\x01?", 4);
     serve(20);
+    ck_assert_int_eq(next(&frame), 1);
     ck_assert_int_eq(next(&frame), -1);
+    ck_assert_uint_eq(gn_framed_rest(near, &frame), 2);  // for those who want to say what is wrong
+    ck_assert_mem_eq(frame, "\x01?", 2);
     unpair();
     pair(64, 64);  // one that is longer than the buffer
     uint8_t bytes[250];

@@ -2,6 +2,7 @@
 // Strangers at the door: they get their time, give way, and never keep out one who is expected.
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -318,6 +319,93 @@ START_TEST(test_words_and_answers)
 }
 END_TEST
 
+/// What the lobby has sent to `fd` until it closed its side. @return bytes
+static size_t last_words(int fd, char *got, size_t size)
+{
+    size_t count = 0;
+    for (ssize_t n; (n = recv(fd, got + count, size - count, 0)) > 0;) count += (size_t)n;
+    return count;
+}
+
+/// A rank that has been admitted. `fd`: its side.
+static gn_framed *admitted(int *fd)
+{
+    *fd = knock(0, NULL);
+    const int flags = fcntl(*fd, F_GETFL);
+    ck_assert(!fcntl(*fd, F_SETFL, flags & ~O_NONBLOCK));
+    for (int i = 0; i < 1000 && !lobby.count; i++, usleep(1000)) gn_lobby_accept(&lobby);
+    return gn_lobby_admit(&lobby, lobby.count - 1);
+}
+
+// One who leaves is told so, though it still talks. It stays until it has hung up.
+START_TEST(test_those_who_leave_are_seen_off)
+{
+    char got[16];
+    int fd;
+    gn_framed *connection = admitted(&fd);
+    ck_assert_int_eq(send(fd, "rank", 4, MSG_NOSIGNAL), 4);
+    ck_assert(gn_framed_send(connection, "goodbye", 7));
+    gn_lobby_see_off(&lobby, connection, 60 * GN_SECOND);
+    ck_assert_int_eq(send(fd, "rank", 4, MSG_NOSIGNAL), 4);
+    ck_assert_uint_eq(serve_for(50 * GN_MILLISECOND, 1), 0);  // nobody listens to it
+    ck_assert_uint_eq(lobby.count, 1);
+    ck_assert_uint_eq(last_words(fd, got, sizeof got), 7);
+    ck_assert_mem_eq(got, "goodbye", 7);
+    close(fd);
+    (void)serve_for(50 * GN_MILLISECOND, 1);
+    ck_assert_uint_eq(lobby.count, 0);
+    ck_assert_uint_eq(lobby.gave_way, 0);
+}
+END_TEST
+
+START_TEST(test_those_who_do_not_go_are_sent_away)
+{
+    int fd;
+    gn_framed *connection = admitted(&fd);
+    const uint64_t start = gn_now();
+    gn_lobby_see_off(&lobby, connection, 100 * GN_MILLISECOND);
+    while (lobby.count) (void)serve(10000);
+    ck_assert(gn_elapsed(start, gn_now()) >= 100 * GN_MILLISECOND);
+    ck_assert(gn_elapsed(start, gn_now()) < GN_SECOND);
+    close(fd);
+}
+END_TEST
+
+// One that has hung up already needs nobody to see it off.
+START_TEST(test_those_who_are_gone_are_not_seen_off)
+{
+    int fd;
+    gn_framed *connection = admitted(&fd);
+    close(fd);
+    struct pollfd p = {.fd = connection->fd, .events = POLLIN};
+    ck_assert_int_eq(poll(&p, 1, 5000), 1);
+    gn_lobby_see_off(&lobby, connection, 60 * GN_SECOND);
+    ck_assert_uint_eq(lobby.count, 0);
+}
+END_TEST
+
+// Even when the owner has lowered the room, they are taken in as long as there is memory. Then the
+// oldest gives way.
+START_TEST(test_all_leave_at_once)
+{
+    int fd[ROOM + 2];
+    gn_framed *connection[ROOM + 2];
+    for (int i = 0; i < ROOM + 2; i++) connection[i] = admitted(&fd[i]);
+    lobby.room = 2;
+    for (int i = 0; i < ROOM + 2; i++) {
+        ck_assert(gn_framed_send(connection[i], "goodbye", 7));
+        gn_lobby_see_off(&lobby, connection[i], 60 * GN_SECOND);
+        ck_assert_uint_eq(lobby.count, i < ROOM ? (unsigned)i + 1 : ROOM);
+    }
+    ck_assert_uint_eq(lobby.gave_way, 2);
+    for (int i = 0; i < ROOM + 2; i++) {
+        char got[16];
+        ck_assert_uint_eq(last_words(fd[i], got, sizeof got), 7);
+        close(fd[i]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("lobby");
@@ -336,6 +424,10 @@ int main(void)
     tcase_add_test(all, test_doors_take_turns);
     tcase_add_test(all, test_sockets_run_out);
     tcase_add_test(all, test_words_and_answers);
+    tcase_add_test(all, test_those_who_leave_are_seen_off);
+    tcase_add_test(all, test_those_who_do_not_go_are_sent_away);
+    tcase_add_test(all, test_those_who_are_gone_are_not_seen_off);
+    tcase_add_test(all, test_all_leave_at_once);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

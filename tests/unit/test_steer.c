@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policy rules, in a network of this test's own: also on a kernel that ignores the DSCP, as all do before Linux 6.12.
+#include <errno.h>
+#include <linux/fib_rules.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include <libmnl/libmnl.h>
+
+#include "driver/netlink.h"
+#include "driver/steer.h"
+#include "net/socket.h"
+#include "suite.h"
+
+enum { FRA_DSCP_ = 25, UNKNOWN = 200, LOOPBACK = 1 };
+
+static bool kernel_is_old;
+static gn_peers *peers;
+static gn_error error;
+
+static int hide_dscp(const struct nlattr *attribute, void *context)
+{
+    (void)context;
+    if (mnl_attr_get_type(attribute) == FRA_DSCP_) ((struct nlattr *)attribute)->nla_type = UNKNOWN;
+    return MNL_CB_OK;
+}
+
+// The linker puts this before libmnl's own (--wrap). No kernel knows attribute 200, and this one takes a rule with such an
+// attribute as an old one takes a rule with FRA_DSCP.
+ssize_t __real_mnl_socket_sendto(const struct mnl_socket *socket, const void *request, size_t length);
+ssize_t __wrap_mnl_socket_sendto(const struct mnl_socket *socket, const void *request, size_t length);
+ssize_t __wrap_mnl_socket_sendto(const struct mnl_socket *socket, const void *request, size_t length)
+{
+    const struct nlmsghdr *header = request;
+    const bool is_rule = header->nlmsg_type == RTM_NEWRULE || header->nlmsg_type == RTM_DELRULE;
+    if (kernel_is_old && is_rule) (void)mnl_attr_parse(header, sizeof(struct fib_rule_hdr), hide_dscp, NULL);
+    return __real_mnl_socket_sendto(socket, request, length);
+}
+
+/// A network of its own, with loopback up. @return false where that may not be made
+static bool enter_network(void)
+{
+    struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET)) return false;
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    ck_assert_int_eq(ioctl(fd, SIOCSIFFLAGS, &request), 0);
+    gn_close(&fd);
+    return true;
+}
+
+static void begin(void)
+{
+    kernel_is_old = false;
+    peers = gn_peers_new();
+    ck_assert_int_eq(gn_peers_add(peers, "192.0.2.2/32=192.0.2.2:7777", &error), GN_OK);
+    ck_assert_int_eq(gn_peers_add(peers, "2001:db8::2/128=192.0.2.3:7777", &error), GN_OK);
+    ck_assert_int_eq(gn_peers_seal(peers, AF_INET, &error), GN_OK);
+}
+
+static void end(void)
+{
+    gn_peers_free(peers);
+}
+
+static gn_policy policy_of(int version, unsigned tos)
+{
+    return (gn_policy){.version = version, .table = GN_STEER_TABLE, .priority = GN_STEER_PRIORITY, .tos = tos};
+}
+
+/// Whether this kernel has policy rules by DSCP.
+static bool has_dscp(void)
+{
+    const gn_policy policy = policy_of(4, 0x28);
+    if (gn_policy_add(&policy)) {
+        ck_assert_int_eq(errno, EPROTONOSUPPORT);
+        return false;
+    }
+    ck_assert_int_eq(gn_policy_remove(&policy), GN_OK);
+    return true;
+}
+
+/// Whether any policy rule leads to the table. It is gone then.
+static bool take_any(int version)
+{
+    const gn_policy any = policy_of(version, 0x28);
+    const bool was_old = kernel_is_old;
+    kernel_is_old = true;  // so all attributes but the DSCP decide
+    const bool found = !gn_policy_remove(&any);
+    kernel_is_old = was_old;
+    return found;
+}
+
+static gn_status open_steer(gn_steer *steer, gn_steer_mode mode)
+{
+    const gn_steer_config config = {.mode = mode};
+    const gn_rule rules[2] = {{.tos = 0x28}, {.tos = 0x48}};
+    return gn_steer_open(steer, &config, LOOPBACK, peers, rules, 2, &error);
+}
+
+START_TEST(rules_are_made_and_removed)
+{
+    gn_steer steer;
+    if (!enter_network() || !has_dscp()) return;
+    ck_assert_int_eq(open_steer(&steer, GN_STEER_DSCP), GN_OK);
+    for (int version = 4; version <= 6; version += 2)
+        for (unsigned tos = 0x28; tos <= 0x48; tos += 0x20) {
+            const gn_policy policy = policy_of(version, tos);
+            ck_assert(gn_policy_add(&policy) && errno == EEXIST);
+        }
+    gn_steer_close(&steer);
+    ck_assert(!take_any(4) && !take_any(6));
+}
+END_TEST
+
+// The rule would take every packet, those of the NIC itself too.
+START_TEST(kernel_that_ignores_the_dscp)
+{
+    gn_steer steer;
+    if (!enter_network()) return;
+    kernel_is_old = true;
+    ck_assert_fails(
+        open_steer(&steer, GN_STEER_DSCP),
+        "this kernel has no policy rules by DSCP (Linux 6.12 has them): mark the packets with your firewall, for "
+        "example `nft add rule ip FILTER OUTPUT ip dscp 10 meta mark set 0x474e`, and use --steer mark");
+    ck_assert_int_eq(error.status, GN_INVALID);
+    ck_assert(!take_any(4) && !take_any(6));
+    // What the message says.
+    ck_assert_int_eq(open_steer(&steer, GN_STEER_MARK), GN_OK);
+    gn_steer_close(&steer);
+    ck_assert(!take_any(4) && !take_any(6));
+}
+END_TEST
+
+// Another NIC steers. This one fails, and leaves the other's rules alone.
+START_TEST(rules_of_others_stay)
+{
+    gn_steer first, second;
+    if (!enter_network()) return;
+    ck_assert_int_eq(open_steer(&first, GN_STEER_MARK), GN_OK);
+    ck_assert_int_eq(open_steer(&second, GN_STEER_MARK), GN_INVALID);
+    ck_assert_ptr_nonnull(strstr(error.text, "a policy rule for table 18766 exists already"));
+    ck_assert(take_any(4) && take_any(6));
+    gn_steer_close(&first);
+}
+END_TEST
+
+int main(void)
+{
+    return RUN_SUITE("steer", begin, end, rules_are_made_and_removed, kernel_that_ignores_the_dscp,
+                     rules_of_others_stay);
+}
