@@ -185,7 +185,7 @@ def accuracy_time(results):
     axes.set_ylim(0, 102)
     axes.yaxis.set_major_formatter(lambda y, _: f"{y:g} %")
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g} s")
-    legend(axes, "lower right")
+    legend(axes, "center right", 0.66)  # between those that learn and the one that does not
     return svg(
         figure,
         "Accuracy over time",

@@ -105,10 +105,11 @@ def end_labels(axes, x, items, apart=19):
         label(axes, x, y, words, role, 14, new - old * scale, weight="bold")
 
 
-def legend(axes, where):
-    """Names of the lines, in a box."""
+def legend(axes, where, height=None):
+    """Names of the lines, in a box; with a height (0 to 1) as the place of its middle."""
     axes.legend(
         loc=where,
+        bbox_to_anchor=None if height is None else (1, height),
         frameon=True,
         facecolor=light("page"),
         edgecolor=light("rule"),
