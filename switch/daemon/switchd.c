@@ -159,22 +159,17 @@ static int shorter(int a, int b)
     return a < 0 ? b : b < 0 || a < b ? a : b;
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /// One round of the main thread. @return false: a signal has come
 static bool serve_all(gn_switchd *daemon, int signals, struct pollfd *watched)
 {
-    const uint64_t now = gn_now(), due = earlier(gn_jobs_expire(daemon, now), gn_lobby_due(&daemon->lobby, now));
+    const uint64_t now = gn_now(), jobs = gn_jobs_expire(daemon, now), due = gn_lobby_due(&daemon->lobby, now);
     const unsigned sessions = daemon->sessions;
     watched[0] = (struct pollfd){.fd = signals, .events = POLLIN};
     const int control = gn_control_prepare(daemon->control, watched + 1);
     for (unsigned i = 0; i < sessions; i++) watched[FIXED + i] = gn_framed_poll(daemon->session[i]->connection);
     struct pollfd *strangers = watched + FIXED + sessions;
     const unsigned all = FIXED + sessions + gn_lobby_poll(&daemon->lobby, strangers, now);
-    if (poll(watched, all, shorter(control, gn_ms_until(due, now))) < 0) return errno == EINTR;
+    if (poll(watched, all, shorter(control, gn_ms_until(jobs < due ? jobs : due, now))) < 0) return errno == EINTR;
     gn_lobby_serve(&daemon->lobby, strangers);
     for (unsigned i = 0; i < sessions; i++) gn_switchd_serve(daemon, daemon->session[i], watched[FIXED + i].revents);
     gn_switchd_hear_strangers(daemon);

@@ -390,6 +390,41 @@ START_TEST(bytes_that_are_no_frame)
 }
 END_TEST
 
+// A child need not wait for answers. After GONE the switch hangs up.
+START_TEST(frames_that_come_together)
+{
+    const running r = start(&plain_switch);
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(r.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    static const char *const answers[] = {"", "", "rank 1 has not come"};
+    gn_admission frame[5] = {{.type = GN_ADMISSION_PING},
+                             {.type = GN_ADMISSION_PING},
+                             {.type = GN_ADMISSION_JOIN, .join = client_of(r.port, "together", 0, 2).join},
+                             {.type = GN_ADMISSION_PING},
+                             {.type = GN_ADMISSION_GONE}};
+    uint8_t bytes[5 * GN_ADMISSION_MAX];
+    size_t count = 0, at = 0;
+    frame[2].join.patience_ms = 1000;
+    frame[2].join.udp_port[0] = 1;
+    for (unsigned i = 0; i < 5; i++) count += gn_admission_write(&frame[i], bytes + count);
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    ck_assert_int_eq(send(fd, bytes, count, MSG_NOSIGNAL), (ssize_t)count);
+    count = 0;
+    for (ssize_t got; (got = recv(fd, bytes + count, sizeof bytes - count, 0)) > 0;) count += (size_t)got;
+    close(fd);
+    for (unsigned i = 0; i < 3; i++) {
+        const int length = gn_admission_parse(bytes + at, count - at, &frame[0], NULL);
+        ck_assert_int_gt(length, 0);
+        ck_assert_int_eq(frame[0].type, GN_ADMISSION_PONG);
+        ck_assert_str_eq(frame[0].text, answers[i]);
+        at += (size_t)length;
+    }
+    ck_assert_uint_eq(at, count);
+    stop(&r);
+}
+END_TEST
+
 int main(void)
 {
     return RUN_TESTS(
@@ -397,5 +432,5 @@ int main(void)
         who_does_not_fit_is_told_why, who_does_not_come_is_named, who_goes_is_told_of, who_gives_up_says_why,
         who_leaves_and_owes_more_than_a_slot_knows_is_told_of, a_job_whose_last_worker_is_silent_ends,
         slots_are_granted_within_the_quota, slots_that_there_is_no_memory_for_are_not_made, a_killed_switch_is_noticed,
-        a_switch_that_ends_says_so, strangers_take_nobody_s_place, bytes_that_are_no_frame);
+        a_switch_that_ends_says_so, strangers_take_nobody_s_place, bytes_that_are_no_frame, frames_that_come_together);
 }
