@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy rules, in a network of this test's own: also on a kernel that ignores the DSCP, as all do before Linux 6.12.
+// Policy rules, in a network of this test's own, also on a kernel that ignores the DSCP. All
+// kernels before Linux 6.12 do.
 #include <errno.h>
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
@@ -28,8 +29,8 @@ static int hide_dscp(const struct nlattr *attribute, void *context)
     return MNL_CB_OK;
 }
 
-// The linker puts this before libmnl's own (--wrap). No kernel knows attribute 200, and this one takes a rule with such an
-// attribute as an old one takes a rule with FRA_DSCP.
+// The linker puts this before libmnl's own (--wrap). No kernel knows attribute 200. This one takes
+// a rule with such an attribute as an old one takes a rule with FRA_DSCP.
 ssize_t __real_mnl_socket_sendto(const struct mnl_socket *socket, const void *request, size_t length);
 ssize_t __wrap_mnl_socket_sendto(const struct mnl_socket *socket, const void *request, size_t length);
 ssize_t __wrap_mnl_socket_sendto(const struct mnl_socket *socket, const void *request, size_t length)

@@ -215,8 +215,8 @@ GN_API gn_status gn_wait(gn_request *request);
 /// Returns when every rank has called it. It may fail where others succeed, as gn_allreduce() may.
 GN_API gn_status gn_barrier(gn_comm *comm);
 
-/// Ends with GN_ABORTED whatever runs, here and, over the control connections, at every rank. Any
-/// thread may call it. GN_INVALID for NULL.
+/// Ends whatever runs with GN_ABORTED: here, and over the out-of-band connections at every rank.
+/// Any thread may call it. GN_INVALID for NULL.
 GN_API gn_status gn_comm_abort(gn_comm *comm, const char *reason);
 
 /// Says goodbye and frees. Requests that were started run to their end first, and must have been
