@@ -5,21 +5,21 @@
 /// docs/lab/results/exchange.json and nic.json; bench/tables/costs.py says how.
 
 #define GN_COST_ORIGIN "2 virtual cores of an AMD EPYC (Zen 4), Linux 6.18, 23 November 2026"
-#define GN_COST_DOUBTS "SHORT RUN, to try the scripts: do not quote these figures."
+#define GN_COST_DOUBTS ""
 #define GN_COST_RANKS 4
 
 // Core-seconds of a host for each GB of gradient, at GN_COST_RANKS ranks.
-#define GN_COST_RING 0.989
-#define GN_COST_RING_NIC 2.520
-#define GN_COST_SWITCH 0.691
-#define GN_COST_SWITCH_DENSE 0.871
+#define GN_COST_RING 1.203
+#define GN_COST_RING_NIC 2.672
+#define GN_COST_SWITCH 0.996
+#define GN_COST_SWITCH_DENSE 1.020
 
 // Core-seconds of the switch for each GB of gradient that comes in.
-#define GN_COST_OF_SWITCH 0.400
-#define GN_COST_OF_SWITCH_DENSE 0.500
+#define GN_COST_OF_SWITCH 0.567
+#define GN_COST_OF_SWITCH_DENSE 0.600
 
 // Seconds of a NIC's thread for each GB of values that a ring sends: it compresses them and
 // decompresses as much. Profile dense.
-#define GN_COST_NIC_THREAD 1.119
+#define GN_COST_NIC_THREAD 1.206
 
 #endif
