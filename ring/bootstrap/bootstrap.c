@@ -39,7 +39,7 @@ static gn_status read_rank_and_size(gn_bootstrap *boot, gn_error *error)
 gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn_error *error)
 {
     *boot = (gn_bootstrap){.config = config, .data_listener = -1, .oob_listener = -1, .listener = -1};
-    boot->rendezvous.file_fd = -1;
+    boot->rendezvous.file.fd = -1;
     boot->deadline = gn_now() + (uint64_t)gn_timeout_ms(config) * GN_MILLISECOND;
     boot->terms = gn_terms_of(config);
     boot->table.timeout_ms = (uint32_t)gn_timeout_ms(config);

@@ -53,6 +53,8 @@ typedef struct gn_bootstrap {
     gn_lobby lobby;                ///< those who have connected and not said HELLO
     gn_guest guest[GN_RANKS_MAX];  ///< by rank
     gn_roster lost;                ///< ranks that had come, and whose connection was lost again
+    unsigned sent_away;            ///< who said a HELLO that fits no rank of this group
+    char last_sent_away[160];      ///< the last of them: address and reason
     struct pollfd *poll_set;
 
     // Other ranks.

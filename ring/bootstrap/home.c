@@ -58,7 +58,7 @@ static int try_home(gn_bootstrap *boot, char reason[REASON_TEXT], gn_status *sta
 {
     gn_endpoint address;
     if (!gn_rendezvous_find(&boot->rendezvous, &address, status, error)) {
-        snprintf(reason, REASON_TEXT, "no fresh file %.40s", boot->rendezvous.path);
+        snprintf(reason, REASON_TEXT, "no fresh file %.40s", boot->rendezvous.file.path);
         return -1;
     }
     gn_endpoint_format(&address, boot->home_name);
@@ -87,7 +87,7 @@ static gn_status find_home(gn_bootstrap *boot, gn_error *error)
         if (pause_ms < 200) pause_ms += pause_ms / 2;
     }
     return gn_fail(error, GN_TIMEOUT, "rank 0 did not come: no answer at %s within %d ms (%s)",
-                   boot->rendezvous.is_file ? boot->rendezvous.path : boot->home_name, gn_timeout_ms(boot->config),
+                   boot->rendezvous.is_file ? boot->rendezvous.file.path : boot->home_name, gn_timeout_ms(boot->config),
                    reason);
 }
 

@@ -12,23 +12,22 @@
 #include <stdint.h>
 
 #include "net/address.h"
+#include "ring/bootstrap/meeting_file.h"
 
 typedef struct gn_rendezvous {
     bool is_file;
     char host[GN_HOST_TEXT];  ///< of tcp
     uint16_t port;
-    char path[512];  ///< of file
-    uint64_t job;    ///< hash of the job's name: tells other jobs at the same address apart
-    int file_fd;     ///< rank 0: open, and locked, as long as it listens
+    gn_meeting_file file;  ///< of file
+    uint64_t job;          ///< hash of the job's name: tells other jobs at the same address apart
 } gn_rendezvous;
 
 /// Reads `spec`; NULL or "env" stands for the environment. Does not touch the network.
 /// @return GN_OK, GN_INVALID
 gn_status gn_rendezvous_parse(const char *spec, gn_rendezvous *rendezvous, gn_error *error);
 
-/// Rank 0, of file: writes the address where it listens. The file is locked (flock) until
-/// gn_rendezvous_withdraw(), which also removes it. A reader that gets the lock knows that the
-/// content is stale. @return GN_OK, GN_IO, GN_MISMATCH
+/// Rank 0, of file: writes the address where it listens, until gn_rendezvous_withdraw().
+/// @return GN_OK, or what gn_meeting_file_write() says
 gn_status gn_rendezvous_publish(gn_rendezvous *rendezvous, const gn_endpoint *address, gn_error *error);
 void gn_rendezvous_withdraw(gn_rendezvous *rendezvous);
 

@@ -4,6 +4,7 @@
 #include "ring/bootstrap/server.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -74,10 +75,14 @@ void gn_server_close(gn_bootstrap *boot)
 
 // Strangers ---------------------------------------------------------------------------------------
 
-static gn_status check_hello(const gn_bootstrap *boot, const char *name, const gn_hello *hello, gn_error *error)
+/// Whether a HELLO is one of a rank that is still missing. Anybody can say one that is not.
+static gn_status check_place(const gn_bootstrap *boot, const char *name, const gn_hello *hello, gn_error *error)
 {
-    char own[GN_ENDPOINT_TEXT], theirs[GN_ENDPOINT_TEXT], ours[64];
+    char own[GN_ENDPOINT_TEXT];
     gn_endpoint_format(&boot->local, own);
+    if (hello->job != boot->rendezvous.job)
+        return gn_fail(error, GN_MISMATCH,
+                       "the rendezvous belongs to another job (GRADNIC_JOB or TORCHELASTIC_RUN_ID differ)");
     if (hello->size != boot->size)
         return gn_fail(error, GN_MISMATCH, "rank %u (%s) has size %u, rank 0 (%s) has size %d", hello->rank, name,
                        hello->size, own, boot->size);
@@ -87,6 +92,14 @@ static gn_status check_hello(const gn_bootstrap *boot, const char *name, const g
     if (boot->guest[hello->rank].connection)
         return gn_fail(error, GN_MISMATCH, "rank %u came twice: from %s and from %s", hello->rank,
                        boot->guest[hello->rank].name, name);
+    return GN_OK;
+}
+
+/// Whether a rank of this group can work with the others. If not, the group cannot be.
+static gn_status check_terms(const gn_bootstrap *boot, const char *name, const gn_hello *hello, gn_error *error)
+{
+    char own[GN_ENDPOINT_TEXT], theirs[GN_ENDPOINT_TEXT], ours[64];
+    gn_endpoint_format(&boot->local, own);
     if (gn_terms_differ(&hello->terms, &boot->terms, theirs, sizeof theirs)) {
         (void)gn_terms_differ(&boot->terms, &hello->terms, ours, sizeof ours);
         return gn_fail(error, GN_MISMATCH, "rank %u (%s) has %s, rank 0 (%s) has %s", hello->rank, name, theirs, own,
@@ -130,27 +143,36 @@ static void admit(gn_bootstrap *boot, unsigned index, const gn_hello *hello, con
     gn_guests_tell(boot, frame, gn_roster_write(frame, &boot->roster));
 }
 
-/// Takes the first message of stranger `index`. A wrong one sends it away; a rank that does not fit
-/// ends the setting up for all. @return GN_OK, GN_MISMATCH
+/// Sends away somebody that is no missing rank of this group. The group goes on without it. If a
+/// rank is still missing at the end, this may be why.
+static void send_away(gn_bootstrap *boot, unsigned index, const char *name, const gn_error *why)
+{
+    enum { LOGGED = 10 };
+    refuse(&boot->lobby.strangers[index], why);
+    gn_lobby_dismiss(&boot->lobby, index);
+    snprintf(boot->last_sent_away, sizeof boot->last_sent_away, "%s: %.100s", name, why->text);
+    if (++boot->sent_away <= LOGGED) gn_log_text(boot->config, GN_LOG_WARNING, "%s was sent away: %s", name, why->text);
+    if (boot->sent_away == LOGGED) gn_log_text(boot->config, GN_LOG_WARNING, "more are sent away without a word");
+}
+
+/// Takes the first message of stranger `index`. Who is no missing rank is sent away. A rank that
+/// cannot work with the others ends the setting up for all. @return GN_OK, GN_MISMATCH
 static gn_status take_hello(gn_bootstrap *boot, unsigned index, const gn_frame *frame, gn_error *error)
 {
     gn_stranger *stranger = &boot->lobby.strangers[index];
     gn_hello hello;
+    gn_error why;
     char name[GN_ENDPOINT_TEXT] = "";
     gn_endpoint_format(&stranger->from, name);
     if (frame->type != GN_MSG_HELLO || !gn_hello_read(frame, &hello)) {
         gn_lobby_dismiss(&boot->lobby, index);
         return GN_OK;
     }
-    if (hello.job != boot->rendezvous.job) {
-        gn_error why;
-        gn_fail(&why, GN_MISMATCH, "the rendezvous belongs to another job (GRADNIC_JOB or TORCHELASTIC_RUN_ID differ)");
-        refuse(stranger, &why);
-        gn_log_text(boot->config, GN_LOG_WARNING, "%s wanted to join with another job's name: sent away", name);
-        gn_lobby_dismiss(&boot->lobby, index);
+    if (check_place(boot, name, &hello, &why)) {
+        send_away(boot, index, name, &why);
         return GN_OK;
     }
-    const gn_status status = check_hello(boot, name, &hello, error);
+    const gn_status status = check_terms(boot, name, &hello, error);
     if (status)
         refuse(stranger, error);
     else
@@ -271,16 +293,17 @@ static void gather_switches(gn_bootstrap *boot)
 
 static gn_status not_all_came(const gn_bootstrap *boot, gn_error *error)
 {
-    char missing[160], lost[160];
+    char missing[160], lost[160], away[sizeof boot->last_sent_away + 32] = "";
     gn_roster others = {.size = (uint16_t)boot->size};  // all but those who had come once
     for (int rank = 0; rank < boot->size; rank++)
         if (gn_roster_has(&boot->roster, rank) || !gn_roster_has(&boot->lost, rank)) gn_roster_add(&others, rank);
     gn_roster_missing(&boot->roster, missing, sizeof missing);
+    if (boot->sent_away) snprintf(away, sizeof away, "; sent away was %s", boot->last_sent_away);
     if (gn_roster_is_complete(&others))
-        return gn_fail(error, GN_TIMEOUT, "%s did not come within %u ms", missing, boot->table.timeout_ms);
+        return gn_fail(error, GN_TIMEOUT, "%s did not come within %u ms%s", missing, boot->table.timeout_ms, away);
     gn_roster_missing(&others, lost, sizeof lost);
-    return gn_fail(error, GN_TIMEOUT, "%s did not come within %u ms; %s had come, and closed the connection again",
-                   missing, boot->table.timeout_ms, lost);
+    return gn_fail(error, GN_TIMEOUT, "%s did not come within %u ms; %s had come, and closed the connection again%s",
+                   missing, boot->table.timeout_ms, lost, away);
 }
 
 gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
