@@ -1,37 +1,177 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/capture.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <pthread.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
+#include <unistd.h>
 
-enum { SNAPSHOT = 65575 };  // the largest IPv6 packet
+#include "host/warn.h"
+
+enum {
+    SNAPSHOT = 65575,      // the largest IPv6 packet
+    FILE_HEADER = 24,      // of a capture
+    RECORD_HEADER = 16,    // of each packet
+    BUFFER = 2 * SNAPSHOT  // stdio's; it never fills, so all writing is done by write_out()
+};
 
 struct gn_capture {
+    char *path;
     pcap_t *handle;
     pcap_dumper_t *dumper;
     pthread_mutex_t lock;
+    bool is_file;  // regular
+    int failure;   // errno of the first write that failed; 0: none
+    off_t end;     // of the last packet that is in the file
+    size_t waits;  // bytes in the buffer
+    uint64_t waiting_packets;
+    gn_capture_counters count;
     uint8_t packet[SNAPSHOT];
+    char buffer[BUFFER];
 };
 
-gn_capture *gn_capture_open(const char *path, gn_error *error)
+// Writing out -------------------------------------------------------------------------------------
+
+/// The rest of the packets is lost. What is in a file behind its last whole packet is cut off.
+static void give_up(gn_capture *capture, int reason)
 {
+    capture->failure = reason ? reason : EIO;
+    FILE *stream = pcap_dump_file(capture->dumper);
+    __fpurge(stream);  // or fclose() would write it again
+    if (capture->is_file) (void)!ftruncate(fileno(stream), capture->end);
+    capture->count.lost += capture->waiting_packets;
+    gn_warn("%s: %s; the capture ends after %llu packets", capture->path, strerror(capture->failure),
+            (unsigned long long)capture->count.packets);
+}
+
+static void write_out(gn_capture *capture)
+{
+    if (capture->failure) return;
+    errno = 0;
+    if (pcap_dump_flush(capture->dumper) || ferror(pcap_dump_file(capture->dumper))) {
+        give_up(capture, errno);
+    } else {
+        capture->end += (off_t)capture->waits;
+        capture->count.packets += capture->waiting_packets;
+    }
+    capture->waits = 0;
+    capture->waiting_packets = 0;
+}
+
+// Opening -----------------------------------------------------------------------------------------
+
+/// Something lies at the path already. Opening it changes nothing.
+static int open_existing(const char *path, bool force, gn_error *error)
+{
+    struct stat there, opened;
+    const int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 || lstat(path, &there) || fstat(fd, &opened)) {
+        gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    } else if (!S_ISREG(opened.st_mode)) {
+        return fd;
+    } else if (!force) {
+        gn_fail(error, GN_IO, "%s: exists already; --force overwrites it", path);
+    } else if (S_ISLNK(there.st_mode)) {
+        gn_fail(error, GN_IO, "%s: is a symbolic link, and captures do not follow one", path);
+    } else if (there.st_dev != opened.st_dev || there.st_ino != opened.st_ino) {
+        gn_fail(error, GN_IO, "%s: was exchanged while it was opened", path);
+    } else if (ftruncate(fd, 0)) {
+        gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    } else {
+        return fd;
+    }
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+static int open_path(const char *path, bool force, gn_error *error)
+{
+    if (!strcmp(path, "-")) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd >= 0) return fd;
+    if (errno == EEXIST) return open_existing(path, force, error);
+    gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    return -1;
+}
+
+gn_capture *gn_capture_open(const char *path, bool force, gn_error *error)
+{
+    const int fd = open_path(path, force, error);
+    return fd < 0 ? NULL : gn_capture_take(fd, path, error);
+}
+
+gn_capture *gn_capture_take(int fd, const char *path, gn_error *error)
+{
+    struct stat file;
     gn_capture *capture = calloc(1, sizeof *capture);
-    if (!capture) goto no_memory;
+    FILE *stream = capture ? fdopen(fd, "wb") : NULL;
+    if (!stream) {
+        close(fd);
+        free(capture);
+        gn_fail(error, GN_NO_MEMORY, "%s: out of memory", path);
+        return NULL;
+    }
     pthread_mutex_init(&capture->lock, NULL);
+    setvbuf(stream, capture->buffer, _IOFBF, sizeof capture->buffer);
+    capture->path = strdup(path);
     capture->handle = pcap_open_dead(DLT_RAW, SNAPSHOT);
-    if (!capture->handle) goto no_memory;
-    capture->dumper = pcap_dump_open(capture->handle, path);
-    if (capture->dumper) return capture;
-    gn_fail(error, GN_IO, "%s", pcap_geterr(capture->handle));
+    if (capture->path && capture->handle) capture->dumper = pcap_dump_fopen(capture->handle, stream);
+    if (!capture->dumper) {
+        fclose(stream);
+        gn_capture_close(capture);
+        gn_fail(error, GN_NO_MEMORY, "%s: out of memory", path);
+        return NULL;
+    }
+    capture->is_file = !fstat(fd, &file) && S_ISREG(file.st_mode);
+    errno = 0;
+    if (!pcap_dump_flush(capture->dumper)) {
+        capture->end = FILE_HEADER;
+        return capture;
+    }
+    gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    __fpurge(stream);
     gn_capture_close(capture);
     return NULL;
-no_memory:
-    gn_fail(error, GN_NO_MEMORY, "%s: out of memory", path);
-    gn_capture_close(capture);
-    return NULL;
+}
+
+// Packets -----------------------------------------------------------------------------------------
+
+void gn_capture_packet(gn_capture *capture, const uint8_t *head, size_t head_bytes, const uint8_t *body,
+                       size_t body_bytes)
+{
+    const size_t length = head_bytes + body_bytes;
+    if (!capture || length > SNAPSHOT) return;
+    struct pcap_pkthdr header = {.caplen = (bpf_u_int32)length, .len = (bpf_u_int32)length};
+    gettimeofday(&header.ts, NULL);
+    pthread_mutex_lock(&capture->lock);
+    if (capture->waits + RECORD_HEADER + length > BUFFER) write_out(capture);
+    if (capture->failure) {
+        capture->count.lost++;
+    } else {
+        memcpy(capture->packet, head, head_bytes);
+        if (body_bytes) memcpy(capture->packet + head_bytes, body, body_bytes);
+        pcap_dump((u_char *)capture->dumper, &header, capture->packet);
+        capture->waits += RECORD_HEADER + length;
+        capture->waiting_packets++;
+        if (!capture->is_file) write_out(capture);  // somebody looks on
+    }
+    pthread_mutex_unlock(&capture->lock);
+}
+
+gn_capture_counters gn_capture_count(gn_capture *capture)
+{
+    if (!capture) return (gn_capture_counters){0};
+    pthread_mutex_lock(&capture->lock);
+    gn_capture_counters count = capture->count;
+    count.packets += capture->waiting_packets;
+    pthread_mutex_unlock(&capture->lock);
+    return count;
 }
 
 gn_status gn_capture_close(gn_capture *capture)
@@ -39,25 +179,13 @@ gn_status gn_capture_close(gn_capture *capture)
     if (!capture) return GN_OK;
     gn_status status = GN_OK;
     if (capture->dumper) {
-        status = pcap_dump_flush(capture->dumper) || ferror(pcap_dump_file(capture->dumper)) ? GN_IO : GN_OK;
+        write_out(capture);
+        if (capture->failure) status = GN_IO;
         pcap_dump_close(capture->dumper);
     }
     if (capture->handle) pcap_close(capture->handle);
     pthread_mutex_destroy(&capture->lock);
+    free(capture->path);
     free(capture);
     return status;
-}
-
-void gn_capture_packet(gn_capture *capture, const uint8_t *head, size_t head_bytes, const uint8_t *body,
-                       size_t body_bytes)
-{
-    if (!capture || head_bytes + body_bytes > SNAPSHOT) return;
-    struct pcap_pkthdr header = {.caplen = (bpf_u_int32)(head_bytes + body_bytes),
-                                 .len = (bpf_u_int32)(head_bytes + body_bytes)};
-    gettimeofday(&header.ts, NULL);
-    pthread_mutex_lock(&capture->lock);
-    memcpy(capture->packet, head, head_bytes);
-    if (body_bytes) memcpy(capture->packet + head_bytes, body, body_bytes);
-    pcap_dump((u_char *)capture->dumper, &header, capture->packet);
-    pthread_mutex_unlock(&capture->lock);
 }

@@ -3,7 +3,11 @@
 #define GRADNIC_DRIVER_CAPTURE_H
 /// Writes IP packets to a capture file (libpcap, link type RAW). Thread-safe: both directions may
 /// write to one file.
+///
+/// What cannot be written ends the capture, not its caller. A file then ends with a whole packet,
+/// so that it can be read. The rest is counted.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,13 +15,26 @@
 
 typedef struct gn_capture gn_capture;
 
-/// Creates `path`; an old file is overwritten. @return NULL with `error` set
-gn_capture *gn_capture_open(const char *path, gn_error *error);
+typedef struct gn_capture_counters {
+    uint64_t packets;  ///< written
+    uint64_t lost;     ///< not written, because writing failed at one of them or before
+} gn_capture_counters;
+
+/// Creates `path`; "-" is standard output. A FIFO or a device is written to as it is, packet by
+/// packet. A regular file that exists is refused, or overwritten with `force`, but never through a
+/// symbolic link: the caller may be root, and the folder another user's.
+/// @return NULL with `error` set
+gn_capture *gn_capture_open(const char *path, bool force, gn_error *error);
+/// Takes over `fd`, which is open for writing. `path` is for messages.
+gn_capture *gn_capture_take(int fd, const char *path, gn_error *error);
 /// Completes the file. NULL allowed. @return GN_OK, or GN_IO when something could not be written
 gn_status gn_capture_close(gn_capture *capture);
 
 /// Writes one packet, in up to two pieces. A NULL `capture` does nothing.
 void gn_capture_packet(gn_capture *capture, const uint8_t *head, size_t head_bytes, const uint8_t *body,
                        size_t body_bytes);
+
+/// A NULL `capture` has counted nothing.
+gn_capture_counters gn_capture_count(gn_capture *capture);
 
 #endif

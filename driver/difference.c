@@ -49,9 +49,8 @@ static gn_capture *create(char *path, size_t room)
     }
     const int fd = mkstemps(path, (int)strlen(".pcap"));
     if (fd < 0) return NULL;
-    close(fd);
     gn_error ignored;
-    return gn_capture_open(path, &ignored);
+    return gn_capture_take(fd, path, &ignored);
 }
 
 static void add(gn_capture *capture, gn_bytes packet)

@@ -145,10 +145,9 @@ static gn_status open_engine(gn_nic *nic, gn_error *error)
 
 static gn_status open_captures(gn_nic *nic, gn_error *error)
 {
-    if (nic->config.pcap_host && !(nic->pcap_host = gn_capture_open(nic->config.pcap_host, error)))
-        return error->status;
-    if (nic->config.pcap_wire && !(nic->pcap_wire = gn_capture_open(nic->config.pcap_wire, error)))
-        return error->status;
+    const gn_nic_config *c = &nic->config;
+    if (c->pcap_host && !(nic->pcap_host = gn_capture_open(c->pcap_host, c->overwrite, error))) return error->status;
+    if (c->pcap_wire && !(nic->pcap_wire = gn_capture_open(c->pcap_wire, c->overwrite, error))) return error->status;
     return GN_OK;
 }
 

@@ -45,6 +45,7 @@ typedef struct gn_nic_config {
     const char *control;  ///< path of the control socket; NULL: none
     const char *user;     ///< who to become after opening; NULL: nobody when root, else unchanged
     const char *pcap_host, *pcap_wire;
+    bool overwrite;  ///< captures that exist already
 } gn_nic_config;
 
 typedef struct gn_nic gn_nic;

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "driver/capture.h"
 #include "driver/counters.h"
 #include "driver/netlink.h"
 #include "driver/nic_state.h"
@@ -142,6 +143,14 @@ static void add_peers(const gn_nic *nic, json_t *list, bool tx)
     }
 }
 
+/// A capture that was not asked for is missing.
+static void add_capture(json_t *captures, const char *name, gn_capture *capture)
+{
+    if (!capture) return;
+    const gn_capture_counters c = gn_capture_count(capture);
+    json_object_set_new(captures, name, GN_JSON_FIELDS({"packets", c.packets}, {"lost", c.lost}));
+}
+
 json_t *gn_nic_stats(gn_nic *nic)
 {
     json_t *peers = json_array();
@@ -156,6 +165,13 @@ json_t *gn_nic_stats(gn_nic *nic)
     (void)gn_nic_stop_if_failed(nic);
     json_t *stats = json_pack("{s:s,s:o,s:o,s:o,s:o}", "device", nic->tun.name, "uptime_s",
                               gn_json_number((uint64_t)time(NULL) - nic->started), "tx", tx, "rx", rx, "peers", peers);
+    json_t *captures = json_object();
+    add_capture(captures, "host", nic->pcap_host);
+    add_capture(captures, "wire", nic->pcap_wire);
+    if (json_object_size(captures))
+        json_object_set_new(stats, "captures", captures);
+    else
+        json_decref(captures);
     gn_comparison c;
     if (gn_nic_comparison(nic, &c))
         json_object_set_new(

@@ -14,6 +14,7 @@ int gn_ending_open(void)
     sigaddset(&ending, SIGINT);
     sigaddset(&ending, SIGHUP);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of that file
     pthread_sigmask(SIG_BLOCK, &ending, NULL);
     return signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
 }

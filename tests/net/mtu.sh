@@ -34,7 +34,7 @@ done
 
 begin 2
 nic() { testbed_run 1 timeout -s TERM 1 "$gradnic" nic -q -c none -d gn7 -l 0.0.0.0:7790 -P "10.99.0.2/32=$(testbed_link_address 2)" "$@" 2>"$testbed_dir/err"; }
-nic -m 1000 -a fd99::1/64; expect "exit status of -m 1000 with IPv6" $? -eq 1
+nic -m 1000 -a fd99::1/64; expect "exit status of -m 1000 with IPv6" $? -eq 2
 grep -q 'IPv6 needs a device MTU of 1280' "$testbed_dir/err" || fail "no reason: $(cat "$testbed_dir/err")"
 nic -m 9000 -a 10.99.0.1/24
 grep -q -- '--mtu 9000: .* carries only 1500' "$testbed_dir/err" || fail "no warning: $(cat "$testbed_dir/err")"

@@ -11,14 +11,26 @@
 #include "tools/kit/cli.h"
 #include "tools/kit/output.h"
 
+/// Other programs may mark their packets, too. Their bytes would be changed.
+static void warn_of_ports(const char *program, const gn_rule *rule)
+{
+    if (rule->port_low || rule->port_high != UINT16_MAX) return;
+    gn_cli_note(program,
+                "that rule takes every port: whatever is marked with ToS 0x%02x%s is compressed with loss; "
+                "tos=... and port=... in --rule choose others",
+                rule->tos, rule->tos == 0x28 ? " (DSCP AF11)" : "");
+}
+
 static void introduce(const char *program, const gn_nic_options *options, const gn_nic *nic)
 {
     char rule[GN_RULE_TEXT];
     const gn_nic_config *config = &options->config;
     gn_cli_note(program, "%s is up: MTU %u, %zu peer(s), engine %s, cut %s", gn_nic_device(nic), gn_nic_mtu(nic),
                 gn_peers_count(config->peers), config->engine->name, config->cut == GN_CUT_FILL ? "fill" : "mtu");
-    for (size_t i = 0; i < config->rule_count; i++)
+    for (size_t i = 0; i < config->rule_count; i++) {
         gn_cli_note(program, "rule %s", gn_rule_format(&config->rules[i], rule));
+        warn_of_ports(program, &config->rules[i]);
+    }
 }
 
 static void conclude(const char *program, const gn_nic *nic)
@@ -29,14 +41,13 @@ static void conclude(const char *program, const gn_nic *nic)
                     c.tx_packets, c.rx_packets, c.differences);
 }
 
-/// Nothing is overwritten without -f. The driver itself would overwrite a capture.
+/// The driver looks again when it opens them. Here nothing has been made yet.
 static gn_status check_captures(const gn_nic_options *options, gn_error *error)
 {
     const char *const captures[] = {options->config.pcap_host, options->config.pcap_wire};
-    gn_status wrong = GN_OK;
-    for (int i = 0; i < 2 && !wrong; i++)
-        if (captures[i]) wrong = gn_output_check_exists(captures[i], options->result.force, error);
-    return wrong;
+    for (int i = 0; i < 2; i++)
+        if (captures[i] && gn_output_check_exists(captures[i], options->result.force, error)) return GN_IO;
+    return GN_OK;
 }
 
 int gn_command_nic(int argc, char **argv)
@@ -52,9 +63,12 @@ int gn_command_nic(int argc, char **argv)
     gn_nic *nic = NULL;
     gn_error error = {0};
     gn_nic_options_parse(&options, argc, argv);
-    if (check_captures(&options, &error) || gn_nic_open(&nic, &options.config, &error)) {
+    options.config.overwrite = options.result.force;
+    gn_status wrong = check_captures(&options, &error);
+    if (!wrong) wrong = gn_nic_open(&nic, &options.config, &error);
+    if (wrong) {
         gn_cli_error(argv[0], "%s", error.text);
-        return GN_EXIT_FAILED;
+        return wrong == GN_INVALID ? GN_EXIT_USAGE : GN_EXIT_FAILED;
     }
     if (!options.result.quiet) introduce(argv[0], &options, nic);
     const gn_status failed = gn_nic_run(nic, &error);

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <argp.h>
+#include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,8 @@ static bool parse_host(int key, char *arg, struct argp_state *state, gn_nic_conf
         return true;
     case KEY_TABLE:
         config->steer.table = (unsigned)any_base(state, key, arg);
+        if (config->steer.table >= RT_TABLE_DEFAULT && config->steer.table <= RT_TABLE_LOCAL)
+            gn_option_wrong(state, key, "%s is a table of the kernel's own (253 default, 254 main, 255 local)", arg);
         return true;
     default:
         return false;

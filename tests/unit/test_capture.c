@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captures: nothing of a user's is overwritten, and a full disk leaves a file of whole packets.
+#include <fcntl.h>
+#include <pcap/pcap.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "driver/capture.h"
+#include "suite.h"
+
+enum { FILE_HEADER = 24, RECORD_HEADER = 16, LENGTH = 1000 };
+
+static char folder[] = "/tmp/gradnic-test-XXXXXX";
+static char path[64], target[64];
+static uint8_t bytes[65575];
+static gn_error error;
+
+static void begin(void)
+{
+    strcpy(folder, "/tmp/gradnic-test-XXXXXX");
+    ck_assert(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/wire.pcap", folder);
+    snprintf(target, sizeof target, "%s/target", folder);
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i * 7);
+}
+
+static void end(void)
+{
+    unlink(path);
+    unlink(target);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+
+/// Packets of a capture, all of `length` bytes and whole.
+static unsigned whole_packets(const char *name, size_t length)
+{
+    char wrong[PCAP_ERRBUF_SIZE];
+    struct pcap_pkthdr *header;
+    const uint8_t *data;
+    unsigned count = 0;
+    pcap_t *in = pcap_open_offline(name, wrong);
+    ck_assert_msg(in != NULL, "%s", wrong);
+    ck_assert_int_eq(pcap_datalink(in), DLT_RAW);
+    int got;
+    for (; (got = pcap_next_ex(in, &header, &data)) == 1; count++) {
+        ck_assert_uint_eq(header->caplen, length);
+        ck_assert(!memcmp(data, bytes, length));
+    }
+    ck_assert_msg(got == PCAP_ERROR_BREAK, "%s", pcap_geterr(in));
+    pcap_close(in);
+    return count;
+}
+
+static void put(const char *name)
+{
+    FILE *out = fopen(name, "w");
+    ck_assert(out && fputs("weights of a month\n", out) >= 0 && !fclose(out));
+}
+
+static void stays(const char *name)
+{
+    char found[64] = "";
+    FILE *in = fopen(name, "r");
+    ck_assert(in && fgets(found, sizeof found, in));
+    fclose(in);
+    ck_assert_str_eq(found, "weights of a month\n");
+}
+
+START_TEST(all_lengths)
+{
+    gn_capture *capture = gn_capture_open(path, false, &error);
+    ck_assert_msg(capture != NULL, "%s", error.text);
+    for (int i = 0; i < 300; i++) gn_capture_packet(capture, bytes, 400, bytes + 400, LENGTH - 400);
+    gn_capture_packet(capture, bytes, sizeof bytes + 1, NULL, 0);  // longer than any packet: left out
+    ck_assert_uint_eq(gn_capture_count(capture).packets, 300);
+    ck_assert_int_eq(gn_capture_close(capture), GN_OK);
+    ck_assert_uint_eq(whole_packets(path, LENGTH), 300);
+    capture = gn_capture_open(path, true, &error);
+    for (int i = 0; i < 9; i++) gn_capture_packet(capture, bytes, sizeof bytes, NULL, 0);
+    ck_assert_int_eq(gn_capture_close(capture), GN_OK);
+    ck_assert_uint_eq(whole_packets(path, sizeof bytes), 9);
+    ck_assert_uint_eq(gn_capture_count(NULL).packets, 0);
+}
+END_TEST
+
+START_TEST(what_is_there_stays)
+{
+    char wanted[256];
+    put(path);
+    snprintf(wanted, sizeof wanted, "%s: exists already; --force overwrites it", path);
+    ck_assert(!gn_capture_open(path, false, &error));
+    ck_assert_str_eq(error.text, wanted);
+    stays(path);
+    // -f means this file, and not where a link of that name leads.
+    ck_assert(!rename(path, target) && !symlink(target, path));
+    ck_assert(!gn_capture_open(path, false, &error));
+    snprintf(wanted, sizeof wanted, "%s: is a symbolic link, and captures do not follow one", path);
+    ck_assert(!gn_capture_open(path, true, &error));
+    ck_assert_str_eq(error.text, wanted);
+    stays(target);
+    ck_assert(!unlink(target));
+    ck_assert(!gn_capture_open(path, true, &error));
+    ck_assert(access(target, F_OK));
+}
+END_TEST
+
+START_TEST(force_overwrites)
+{
+    put(path);
+    gn_capture *capture = gn_capture_open(path, true, &error);
+    ck_assert_msg(capture != NULL, "%s", error.text);
+    gn_capture_packet(capture, bytes, LENGTH, NULL, 0);
+    ck_assert_int_eq(gn_capture_close(capture), GN_OK);
+    ck_assert_uint_eq(whole_packets(path, LENGTH), 1);
+}
+END_TEST
+
+// Somebody reads while the NIC runs.
+START_TEST(a_fifo_gets_packets_at_once)
+{
+    uint8_t read_bytes[FILE_HEADER + RECORD_HEADER + LENGTH];
+    ck_assert(!mkfifo(path, 0600));
+    const int reader = open(path, O_RDONLY | O_NONBLOCK);
+    gn_capture *capture = gn_capture_open(path, false, &error);
+    ck_assert_msg(capture != NULL, "%s", error.text);
+    gn_capture_packet(capture, bytes, LENGTH, NULL, 0);
+    ck_assert_int_eq(read(reader, read_bytes, sizeof read_bytes), sizeof read_bytes);
+    // The reader goes. The capture ends, and the process does not.
+    signal(SIGPIPE, SIG_IGN);
+    close(reader);
+    gn_capture_packet(capture, bytes, LENGTH, NULL, 0);
+    gn_capture_packet(capture, bytes, LENGTH, NULL, 0);
+    const gn_capture_counters count = gn_capture_count(capture);
+    ck_assert_uint_eq(count.packets, 1);
+    ck_assert_uint_eq(count.lost, 2);
+    ck_assert_int_eq(gn_capture_close(capture), GN_IO);
+}
+END_TEST
+
+// A limit of the file's size is a full disk. It lies within a packet, at its end, and elsewhere.
+START_TEST(a_full_disk_leaves_whole_packets)
+{
+    static const rlim_t limits[] = {FILE_HEADER,
+                                    FILE_HEADER + 1,
+                                    FILE_HEADER + RECORD_HEADER + LENGTH,
+                                    200000,
+                                    200000 + RECORD_HEADER,
+                                    FILE_HEADER + 130 * (RECORD_HEADER + LENGTH),
+                                    FILE_HEADER + 260 * (RECORD_HEADER + LENGTH) + 5};
+    enum { SENT = 1000 };
+    struct rlimit before, limit;
+    struct stat file;
+    ck_assert(!getrlimit(RLIMIT_FSIZE, &before));
+    signal(SIGXFSZ, SIG_IGN);
+    gn_capture *capture = gn_capture_open(path, false, &error);
+    ck_assert_msg(capture != NULL, "%s", error.text);
+    limit = (struct rlimit){limits[_i], before.rlim_max};
+    ck_assert(!setrlimit(RLIMIT_FSIZE, &limit));
+    for (int i = 0; i < SENT; i++) gn_capture_packet(capture, bytes, LENGTH, NULL, 0);
+    const gn_capture_counters count = gn_capture_count(capture);
+    ck_assert_uint_eq(count.packets + count.lost, SENT);
+    ck_assert_int_eq(gn_capture_close(capture), GN_IO);
+    ck_assert(!setrlimit(RLIMIT_FSIZE, &before));
+    ck_assert(!stat(path, &file) && (rlim_t)file.st_size <= limits[_i]);
+    ck_assert_uint_eq(whole_packets(path, LENGTH), count.packets);
+    if (limits[_i] > 200000) ck_assert_uint_gt(count.packets, 60);
+}
+END_TEST
+
+START_TEST(no_room_at_all_is_said_at_once)
+{
+    char wanted[256];
+    struct rlimit before, none;
+    ck_assert(!getrlimit(RLIMIT_FSIZE, &before));
+    signal(SIGXFSZ, SIG_IGN);
+    none = (struct rlimit){0, before.rlim_max};
+    ck_assert(!setrlimit(RLIMIT_FSIZE, &none));
+    ck_assert(!gn_capture_open(path, false, &error));
+    ck_assert(!setrlimit(RLIMIT_FSIZE, &before));
+    snprintf(wanted, sizeof wanted, "%s: File too large", path);
+    ck_assert_str_eq(error.text, wanted);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("capture");
+    TCase *all = tcase_create("capture");
+    tcase_add_checked_fixture(all, begin, end);
+    tcase_add_test(all, all_lengths);
+    tcase_add_test(all, what_is_there_stays);
+    tcase_add_test(all, force_overwrites);
+    tcase_add_test(all, a_fifo_gets_packets_at_once);
+    tcase_add_loop_test(all, a_full_disk_leaves_whole_packets, 0, 7);
+    tcase_add_test(all, no_room_at_all_is_said_at_once);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
