@@ -40,7 +40,7 @@ static void refuse(gn_switchd *daemon, unsigned index)
     daemon->refused++;
     // Strangers with another protocol may be many: they are only counted.
     if (gn_frames_fault(connection, fault))
-        gn_switchd_log(daemon, "%s was refused: it %s", gn_endpoint_format(&from, name), fault);
+        gn_switchd_log(daemon, GN_LOG_STRANGER, "%s was refused: it %s", gn_endpoint_format(&from, name), fault);
     gn_frames_end(connection, &daemon->lobby, GN_ADMISSION_REFUSED, fault);
 }
 

@@ -1,13 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switch/daemon/base.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-void gn_switchd_log(const gn_switchd *daemon, const char *format, ...)
+#include "net/clock.h"
+
+uint64_t gn_switchd_log_rest(gn_switchd *daemon, uint64_t now)
+{
+    static const char *const kinds[GN_LOG_KINDS] = {[GN_LOG_RUNS] = "jobs that run",
+                                                    [GN_LOG_OVER] = "jobs that are over",
+                                                    [GN_LOG_NEVER] = "jobs that never ran",
+                                                    [GN_LOG_REFUSED] = "ranks and switches that were refused",
+                                                    [GN_LOG_STRANGER] = "strangers that were refused"};
+    uint64_t first = UINT64_MAX;
+    for (gn_log_kind kind = GN_LOG_RUNS; kind < GN_LOG_KINDS; kind++) {
+        char text[80];
+        const uint64_t held = gn_log_limit_rest(&daemon->limit[kind], now),
+                       due = gn_log_limit_due(&daemon->limit[kind]);
+        if (due < first) first = due;
+        if (!held || !daemon->config.log) continue;
+        (void)snprintf(text, sizeof text, "and %" PRIu64 " more %s", held, kinds[kind]);
+        daemon->config.log(daemon->config.log_context, text);
+    }
+    return first;
+}
+
+void gn_switchd_log(gn_switchd *daemon, gn_log_kind kind, const char *format, ...)
 {
     char text[400];
-    if (!daemon->config.log) return;
+    const uint64_t now = gn_now();
+    (void)gn_switchd_log_rest(daemon, now);
+    if (!daemon->config.log || (kind != GN_LOG_ITSELF && !gn_log_limit_take(&daemon->limit[kind], now))) return;
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);

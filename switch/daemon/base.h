@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "host/log_limit.h"
 #include "switch/daemon/session.h"
 #include "switch/daemon/shard.h"
 #include "switch/daemon/switchd.h"
@@ -15,11 +16,28 @@ enum {
     GN_OVERS = 4                ///< ended jobs that are remembered
 };
 
+/// Kinds of log lines, each with a limit of its own.
+typedef enum gn_log_kind {
+    GN_LOG_ITSELF,    ///< the switch
+    GN_LOG_RUNS,      ///< a job runs
+    GN_LOG_OVER,      ///< a job that ran has ended
+    GN_LOG_NEVER,     ///< a job that never ran has ended
+    GN_LOG_REFUSED,   ///< a child was refused
+    GN_LOG_STRANGER,  ///< somebody else was
+    GN_LOG_KINDS
+} gn_log_kind;
+
 /// A job that has ended.
 typedef struct gn_over {
     char job[GN_ADMISSION_NAME], why[GN_ADMISSION_TEXT];
     uint64_t at;  ///< gn_now()
 } gn_over;
+
+/// The last jobs that have ended.
+typedef struct gn_overs {
+    uint64_t count;          ///< of all that have ended
+    gn_over last[GN_OVERS];  ///< by `count` % GN_OVERS
+} gn_overs;
 
 struct gn_switchd {
     gn_switchd_config config;
@@ -35,14 +53,21 @@ struct gn_switchd {
     unsigned sessions;
     struct gn_job *jobs;
     uint16_t next_job, next_gen;
-    uint32_t instance;                  ///< as in gn_admission_join
-    uint64_t opened;                    ///< CLOCK_REALTIME, seconds
-    uint64_t admitted, refused, ended;  ///< `refused`: without those who gave way in the lobby
-    gn_over over[GN_OVERS];             ///< by `ended` % GN_OVERS
+    uint32_t instance;           ///< as in gn_admission_join
+    uint64_t opened;             ///< CLOCK_REALTIME, seconds
+    uint64_t admitted, refused;  ///< `refused`: without those who gave way in the lobby
+    /// Anybody can make jobs that never run. They do not push out the others.
+    gn_overs ran, never_ran;
+    gn_log_limit limit[GN_LOG_KINDS];
 };
 
-/// One line about what happens to jobs, for the caller's log.
-void gn_switchd_log(const gn_switchd *daemon, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/// One line about what happens to jobs, for the caller's log. Past its kind's limit it is only
+/// counted.
+void gn_switchd_log(gn_switchd *daemon, gn_log_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/// Says how many lines were held back. @return when to be called again; UINT64_MAX: no need
+uint64_t gn_switchd_log_rest(gn_switchd *daemon, uint64_t now);
 
 /// Connections of children, strangers and those above.
 unsigned gn_switchd_connections(const gn_switchd *daemon);

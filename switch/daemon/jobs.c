@@ -34,8 +34,10 @@ static void forget(gn_switchd *daemon, gn_job *job)
 /// Notes the end in the log, and for those who ask later.
 static void note_end(gn_switchd *daemon, const gn_job *job, const char *why)
 {
-    gn_over *over = &daemon->over[daemon->ended++ % GN_OVERS];
-    gn_switchd_log(daemon, "job '%s' is over: %s", gn_job_terms(job)->name, why);
+    const bool ran = job->phase == GN_JOB_RUNNING;
+    gn_overs *overs = ran ? &daemon->ran : &daemon->never_ran;
+    gn_over *over = &overs->last[overs->count++ % GN_OVERS];
+    gn_switchd_log(daemon, ran ? GN_LOG_OVER : GN_LOG_NEVER, "job '%s' is over: %s", gn_job_terms(job)->name, why);
     over->at = gn_now();
     snprintf(over->job, sizeof over->job, "%s", gn_job_terms(job)->name);
     snprintf(over->why, sizeof over->why, "%s", why);
@@ -104,7 +106,7 @@ static void say_welcome(gn_switchd *daemon, gn_job *job)
     enter(daemon, job, GN_JOB_RUNNING);
     gn_job_watch(job);
     daemon->admitted++;
-    gn_switchd_log(daemon, "job '%s' runs: %u %s, %u %s of %u slots", terms->name, terms->children,
+    gn_switchd_log(daemon, GN_LOG_RUNS, "job '%s' runs: %u %s, %u %s of %u slots", terms->name, terms->children,
                    terms->children == 1 ? "child" : "children", terms->channels,
                    terms->channels == 1 ? "channel" : "channels", job->welcome.slots);
     for (unsigned i = 0; i < terms->children; i++) {
@@ -193,7 +195,7 @@ static void refuse(gn_switchd *daemon, gn_session *session, const gn_admission_j
 {
     char asker[GN_CALLED];
     daemon->refused++;
-    gn_switchd_log(daemon, "%s was refused: %s", gn_join_called(join, session->name, asker), why);
+    gn_switchd_log(daemon, GN_LOG_REFUSED, "%s was refused: %s", gn_join_called(join, session->name, asker), why);
     gn_session_end(session, &daemon->lobby, GN_ADMISSION_REFUSED, why);
 }
 

@@ -188,9 +188,9 @@ json_t *gn_switchd_stats(gn_switchd *daemon)
     for (unsigned i = 0; i < daemon->shards; i++)
         json_array_append_new(shards, shard_stats(daemon->shard[i], i, &total));
     for (const gn_job *job = daemon->jobs; job; job = job->next) json_array_append_new(jobs, job_stats(daemon, job));
-    json_t *admission =
-        GN_JSON_FIELDS({"admitted", daemon->admitted}, {"refused", daemon->refused + daemon->lobby.gave_way},
-                       {"ended", daemon->ended}, {"connections", gn_switchd_connections(daemon)});
+    json_t *admission = GN_JSON_FIELDS(
+        {"admitted", daemon->admitted}, {"refused", daemon->refused + daemon->lobby.gave_way},
+        {"ended", daemon->ran.count + daemon->never_ran.count}, {"connections", gn_switchd_connections(daemon)});
     return json_pack("{s:o,s:o,s:o,s:o,s:o}", "uptime_s", gn_json_number((uint64_t)time(NULL) - daemon->opened),
                      "admission", admission, "total", both_of(&total), "shards", shards, "jobs", jobs);
 }

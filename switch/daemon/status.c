@@ -67,16 +67,25 @@ static json_t *silent_of(const gn_job *job, uint64_t now)
     return list;
 }
 
-/// Jobs that have ended, the last one first.
+/// The last but `back`; NULL: there were not so many, or they are forgotten.
+static const gn_over *over_at(const gn_overs *overs, uint64_t back)
+{
+    return back < overs->count && back < GN_OVERS ? &overs->last[(overs->count - 1 - back) % GN_OVERS] : NULL;
+}
+
+/// Jobs that have ended, the last one first: some that ran, and some that never did.
 static json_t *ended(const gn_switchd *daemon, uint64_t now)
 {
     json_t *list = json_array();
-    for (uint64_t i = 0; i < daemon->ended && i < GN_OVERS; i++) {
-        const gn_over *over = &daemon->over[(daemon->ended - 1 - i) % GN_OVERS];
+    uint64_t ran = 0, never = 0;
+    for (;;) {
+        const gn_over *a = over_at(&daemon->ran, ran), *b = over_at(&daemon->never_ran, never), *over = a;
+        if (!a && !b) return list;
+        if (!a || (b && b->at > a->at)) over = b;
+        over == a ? ran++ : never++;
         json_array_append_new(
             list, json_pack("{s:s,s:f,s:s}", "job", over->job, "for_s", seconds(over->at, now), "why", over->why));
     }
-    return list;
 }
 
 json_t *gn_switchd_jobs(gn_switchd *daemon)

@@ -33,13 +33,13 @@ enum {
 
 /// Slots are touched when they are made. Too many would push out other programs, or the kernel
 /// would end this one.
-static gn_status check_memory(const gn_switchd *daemon, gn_error *error)
+static gn_status check_memory(gn_switchd *daemon, gn_error *error)
 {
     const gn_switchd_config *c = &daemon->config;
     const uint64_t needed = gn_switchd_memory(c) >> 20,
                    available = (c->memory ? c->memory : gn_memory_available("")) >> 20;
     if (needed <= available && c->role != GN_SWITCHD_PS && needed >= SLOW_MIB)
-        gn_switchd_log(daemon, "taking %" PRIu64 " MiB of memory for slots", needed);
+        gn_switchd_log(daemon, GN_LOG_ITSELF, "taking %" PRIu64 " MiB of memory for slots", needed);
     if (needed <= available) return GN_OK;
     return gn_fail(error, GN_INVALID,
                    "%u slot%s of %u value%s need%s %" PRIu64 " MiB of memory, and %" PRIu64
@@ -162,7 +162,8 @@ static int shorter(int a, int b)
 /// One round of the main thread. @return false: a signal has come
 static bool serve_all(gn_switchd *daemon, int signals, struct pollfd *watched)
 {
-    const uint64_t now = gn_now(), jobs = gn_jobs_expire(daemon, now), due = gn_lobby_due(&daemon->lobby, now);
+    const uint64_t now = gn_now(), jobs = gn_jobs_expire(daemon, now), lobby = gn_lobby_due(&daemon->lobby, now);
+    const uint64_t log = gn_switchd_log_rest(daemon, now), due = lobby < log ? lobby : log;
     const unsigned sessions = daemon->sessions;
     watched[0] = (struct pollfd){.fd = signals, .events = POLLIN};
     const int control = gn_control_prepare(daemon->control, watched + 1);
@@ -186,6 +187,7 @@ static void say_goodbye(gn_switchd *daemon, struct pollfd *watched)
     gn_jobs_end_all(daemon, "the switch was told to end");
     gn_switchd_send_away(daemon, "the switch was told to end");
     while (daemon->lobby.count && serve_all(daemon, -1, watched)) continue;
+    (void)gn_switchd_log_rest(daemon, UINT64_MAX);
 }
 
 static void stop_shards(gn_switchd *daemon)

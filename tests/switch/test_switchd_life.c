@@ -3,11 +3,14 @@
 // goes or is killed is told of. Bytes that are not a frame change nothing.
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "host/control.h"
+#include "host/log_limit.h"
 #include "net/clock.h"
 #include "switches.h"
 #include "unit/suite.h"
@@ -425,12 +428,74 @@ START_TEST(frames_that_come_together)
 }
 END_TEST
 
+static void write_line(void *context, const char *text)
+{
+    (void)dprintf(*(int *)context, "%s\n", text);
+}
+
+// A job that never runs: its other child does not come.
+static void ask_in_vain(const running *r, unsigned number)
+{
+    char name[GN_ADMISSION_NAME];
+    uint8_t bytes[GN_ADMISSION_MAX];
+    snprintf(name, sizeof name, "never%u", number);
+    gn_admission join = {.type = GN_ADMISSION_JOIN, .join = client_of(r->port, name, 0, 2).join};
+    join.join.patience_ms = 1000;
+    join.join.udp_port[0] = 1;
+    const size_t count = gn_admission_write(&join, bytes);
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(r->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    ck_assert_int_eq(send(fd, bytes, count, MSG_NOSIGNAL), (ssize_t)count);
+    while (recv(fd, bytes, sizeof bytes, 0) > 0) continue;
+    close(fd);
+}
+
+// Jobs that never run fill neither the log nor the list of jobs that ran.
+START_TEST(floods_of_jobs_fill_no_log)
+{
+    enum { NEVER = 60 };
+    int ends[2];
+    char path[64], *log = calloc(1, 1 << 20), *answer;
+    gn_error error;
+    gn_switchd_config config = plain_switch;
+    snprintf(path, sizeof path, "/tmp/gradnic-test-log-%d.sock", (int)getpid());
+    ck_assert(!pipe(ends) && log);
+    config.log = write_line;
+    config.join_timeout_ns = 20 * GN_MILLISECOND;
+    config.log_context = &ends[1];
+    config.control = path;
+    const running r = start(&config);
+    close(ends[1]);
+    const sw_client c = client_of(r.port, "kept", 0, 1);
+    launch(0, &c);
+    all_good(0, 1);
+    for (unsigned i = 0; i < NEVER; i++) ask_in_vain(&r, i);
+    answer = gn_control_ask(path, "switch", "{\"command\":\"status\"}", &error);
+    ck_assert_msg(answer != NULL, "%s", error.text);
+    ck_assert_msg(strstr(answer, "kept") && strstr(answer, "never59"), "%s", answer);
+    free(answer);
+    stop(&r);
+    size_t length = 0;
+    for (ssize_t got; (got = read(ends[0], log + length, (1 << 20) - 1 - length)) > 0;) length += (size_t)got;
+    close(ends[0]);
+    unsigned said = 0;
+    for (const char *at = log; (at = strstr(at, "job 'never")); at++) said++;
+    ck_assert_msg(said == GN_LOG_LINES, "%u lines: %s", said, log);
+    ck_assert_msg(strstr(log, "\nand 40 more jobs that never ran\n"), "%s", log);
+    ck_assert_msg(strstr(log, "job 'kept' is over"), "%s", log);
+    free(log);
+}
+END_TEST
+
 int main(void)
 {
-    return RUN_TESTS(
-        "switchd_life", a_lost_parameter_server_is_noticed, who_leaves_others_waiting_is_noticed_where_slots_are_shared,
-        who_does_not_fit_is_told_why, who_does_not_come_is_named, who_goes_is_told_of, who_gives_up_says_why,
-        who_leaves_and_owes_more_than_a_slot_knows_is_told_of, a_job_whose_last_worker_is_silent_ends,
-        slots_are_granted_within_the_quota, slots_that_there_is_no_memory_for_are_not_made, a_killed_switch_is_noticed,
-        a_switch_that_ends_says_so, strangers_take_nobody_s_place, bytes_that_are_no_frame, frames_that_come_together);
+    return RUN_TESTS("switchd_life", a_lost_parameter_server_is_noticed,
+                     who_leaves_others_waiting_is_noticed_where_slots_are_shared, who_does_not_fit_is_told_why,
+                     who_does_not_come_is_named, who_goes_is_told_of, who_gives_up_says_why,
+                     who_leaves_and_owes_more_than_a_slot_knows_is_told_of, a_job_whose_last_worker_is_silent_ends,
+                     slots_are_granted_within_the_quota, slots_that_there_is_no_memory_for_are_not_made,
+                     a_killed_switch_is_noticed, a_switch_that_ends_says_so, strangers_take_nobody_s_place,
+                     bytes_that_are_no_frame, frames_that_come_together, floods_of_jobs_fill_no_log);
 }
