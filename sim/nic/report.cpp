@@ -253,10 +253,10 @@ static json_t *counters_json(const Counters &counters, const std::vector<Counter
 static json_t *setup_json(const gn_sim_nic_options &o)
 {
     return json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s}", "input", o.input, "model",
-        o.rtl ? "rtl" : "behavioural", "rate_bit_s", gn_json_count(o.rate), "clock_hz", gn_json_count(o.clock_hz),
-        "clock_b_hz", gn_json_count(o.clock_b_hz), "mtu", static_cast<int>(o.host_mtu), "profile",
-        o.bypass ? "none" : gn_profile_name(o.rules[0].codec.profile), "bound_exp",
+        "{s:o, s:s, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s}", "input", gn_json_name(o.input),
+        "model", o.rtl ? "rtl" : "behavioural", "rate_bit_s", gn_json_count(o.rate), "clock_hz",
+        gn_json_count(o.clock_hz), "clock_b_hz", gn_json_count(o.clock_b_hz), "mtu", static_cast<int>(o.host_mtu),
+        "profile", o.bypass ? "none" : gn_profile_name(o.rules[0].codec.profile), "bound_exp",
         o.bypass ? json_null() : json_integer(o.rules[0].codec.bound_exp), "delay_ns", gn_json_count(o.delay_ns),
         "loss", gn_json_real(o.loss), "corrupt", gn_json_real(o.corrupt), "seed", gn_json_count(o.seed), "fifo_bytes",
         gn_json_count(o.fifo_bytes), "duplex", o.duplex, "transport", o.tcp ? "tcp" : "udp");

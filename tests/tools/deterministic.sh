@@ -18,5 +18,13 @@ for profile in paper lattice dense; do
         "$GRADNIC" decompress -q -f -j $threads -o x.f32 x.gn
         same reference.f32 x.f32
     done
+    for kernel in avx2 avx512 auto; do
+        if "$GRADNIC" compress -q -f -p $profile --kernel $kernel -o x.gn a.f32 2>err; then
+            same reference.gn x.gn
+        else
+            grep -q "kernel" err || fail "kernel $kernel: $(cat err)"
+            echo "this machine has no $kernel: $profile was not tried with it"
+        fi
+    done
     rm reference.*
 done

@@ -84,8 +84,8 @@ LETTERS = {"a": "address", "c": "control", "d": "device", "f": "force", "i": "in
 NCCL = {"b": "begin", "e": "end", "f": "factor", "n": "iterations", "w": "warmup", "c": "check"}
 
 # Commands that measure something have --json[=FILE]. The demo leaves its results in a folder.
-MEASURE = ["compress", "ratio", "estimate", "pcap", "train", "sim nic", "bench codec", "bench allreduce", "bench switch",
-           "bench nic", "nic status", "nic stats", "switch status", "switch jobs", "switch stats"]
+MEASURE = ["compress", "decompress", "ratio", "estimate", "pcap", "train", "sim nic", "bench codec",
+           "bench allreduce", "bench switch", "bench nic", "nic status", "nic stats", "switch status", "switch jobs", "switch stats"]
 # Commands that write files, other than results in --json=FILE.
 WRITE = ["compress", "decompress", "pcap", "nic", "train", "sim nic", "report"]
 

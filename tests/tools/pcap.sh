@@ -104,6 +104,19 @@ data[20] = 113
 open("cooked.pcap", "wb").write(data)'
 expect 1 "link type" "$GRADNIC" pcap --direction tx cooked.pcap x.pcap
 [ ! -e x.pcap ] || fail "a file is left behind"
+expect 1 "/dev/full: No space left on device" "$GRADNIC" pcap -f --direction tx "$captures/plain.pcap" /dev/full
+# Also when the file is larger than libpcap's buffer.
+"$PYTHON" -c '
+import os, sys
+data = open(sys.argv[1], "rb").read()
+open("large.pcap", "wb").write(data[:24] + data[24:] * 200)' "$captures/plain.pcap"
+expect 1 "/dev/full: No space left on device" "$GRADNIC" pcap -f --direction tx large.pcap /dev/full
+rm large.pcap
+
+# The kernel's own routing tables, and a path that no socket can have.
+for table in 253 254 255; do
+    expect 2 "--table: $table is a table of the kernel's own" "$GRADNIC" nic -P 10.77.0.2/32=192.0.2.2 --steer mark --table $table
+done
 
 # A NIC does not write its captures over each other, or over its table of peers.
 echo "10.77.0.2/32=192.0.2.2" >peers

@@ -137,3 +137,15 @@ expect 2 "bound 6 is given twice" "$GRADNIC" ratio -k 6,6 a.npy
 expect 2 "'rar' is not a compressor; there are zstd, lz4, snappy, zlib, zfp, all, none" "$GRADNIC" ratio --against rar a.npy
 expect 2 "paper takes bounds from 2^-1 (k = 1)" "$GRADNIC" ratio -k 0 a.npy
 expect 1 "standard output: " bash -c '"$GRADNIC" ratio -q --against none a.npy >/dev/full'
+
+# A name may have any bytes. In JSON they come back: what is not UTF-8 as \xHH, a backslash as two.
+odd=$'caf\xc3\xa9-\xff\xfe\\n.npy'
+cp a.npy "$odd"
+"$GRADNIC" ratio --json -p dense --against none a.npy "$odd" >odd.json
+[ "$(jq '.files | length' odd.json)" -eq 2 ] || fail "a file is missing: $(cat odd.json)"
+[ "$(jq -r '.files[1].name' odd.json)" = 'café-\xff\xfe\\n.npy' ] || fail "another name: $(jq '.files[1].name' odd.json)"
+"$GRADNIC" compress --json "$odd" >odd.json
+[ "$(jq -r .output odd.json)" = 'café-\xff\xfe\\n.npy.gn' ] || fail "another name: $(cat odd.json)"
+"$GRADNIC" bench codec --json -p dense -r 1 --layout cache "$odd" >odd.json
+[ "$(jq -r '.files[0]' odd.json)" = 'café-\xff\xfe\\n.npy' ] || fail "another name: $(jq .files odd.json)"
+expect 2 "printable ASCII" "$GRADNIC" switch end $'job\xff'

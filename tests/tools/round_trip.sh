@@ -139,6 +139,36 @@ head -c 4000000 a.f32 >b.f32
 expect 1 "/dev/full: No space left on device" "$GRADNIC" compress -o /dev/full b.f32
 expect 1 "standard output: No space left on device" bash -c '"$GRADNIC" compress -o - b.f32 >/dev/full'
 expect 1 "JSON output: No space left on device" bash -c '"$GRADNIC" compress --json -f -o /dev/null b.f32 >/dev/full'
+# What goes through a temporary file (unknown count, output that cannot be rewound) honours TMPDIR.
+expect 1 "a temporary file in $PWD/nowhere: No such file or directory (TMPDIR names another folder)" \
+    bash -c 'cat b.f32 | TMPDIR=$PWD/nowhere "$GRADNIC" compress --format f32 -o - - | cat; exit ${PIPESTATUS[1]}'
+mkdir spool
+# shellcheck disable=SC2002 # a pipe is wanted
+cat b.f32 | TMPDIR=$PWD/spool "$GRADNIC" compress --format f32 -o - - | cat >spooled
+"$GRADNIC" decompress -q -o spooled.f32 - <spooled
+cmp -s b.f32 spooled.f32 || fail "the spooled values differ"
+rmdir spool && rm spooled spooled.f32
+
+# A small file may hold many values: their size is known, and looked at, ahead of them.
+"$GRADNIC" compress -q -o zeros.gn b.f32
+expect 1 "zeros.gn: holds 3.81 MiB of values; --limit is 1 MiB" "$GRADNIC" decompress --limit 1M -o x.f32 zeros.gn
+expect 0 "" "$GRADNIC" decompress --limit 4M -o x.f32 zeros.gn
+rm x.f32
+"$GRADNIC" decompress --json -o x.f32 zeros.gn >x.json
+jq -e '.output == "x.f32" and .format == "f32" and .profile == "dense" and .bound_exp == 10 and .values == 1000000
+    and .value_bytes == 4000000 and .seconds > 0' x.json >/dev/null || fail "decompress --json: $(cat x.json)"
+expect 2 "--json and the values would both go to standard output" "$GRADNIC" decompress --json -o - zeros.gn
+rm x.f32 x.json
+if [ "$(id -u)" -eq 0 ]; then # a small file system, for this one command
+    mkdir small
+    # shellcheck disable=SC2016 # the inner shell expands it
+    expect 1 "small/x.f32: needs 3.81 MiB, and the file system has " unshare -m \
+        sh -c 'mount -t tmpfs -o size=1m none small && "$GRADNIC" decompress -o small/x.f32 zeros.gn'
+    rmdir small
+else
+    echo "not root: a full file system was not tried"
+fi
+rm zeros.gn
 only a.f32 b.f32
 
 # Ctrl-C, SIGTERM, a closed pipe

@@ -59,10 +59,12 @@ done
 holds b.json '.exchange_ms_median > 0.9 * (2 * 3/4 * .parameters * 4 * 8 / 4e3) - 270 and .nic.ratio == 1'
 
 # Ranks from the environment, as torchrun sets it.
+pids=()
 for rank in 0 1; do
     RANK=$rank WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29871 "$GRADNIC" "${short[@]}" "${dense[@]}" --json=env.json --dump-gradients env-dump --dump-steps 1 &
+    pids+=($!)
 done
-wait
+for pid in "${pids[@]}"; do wait "$pid" || fail "a rank from the environment failed"; done
 holds env.json '.options.ranks == 2'
 [ -s env-dump/step00001-rank0-layer1-bias.npy ] || fail "RANK dumped nothing"
 
@@ -115,7 +117,8 @@ expect 1 "292 bytes of elements where the header announces 297" "$GRADNIC" train
 for seed in 1 2; do
     got=0
     "$GRADNIC" "${short[@]}" --seed "$seed" --rank $((seed - 1)) --world-size 2 --rendezvous "file://$work/meet" >out.$seed 2>err.$seed || echo $? >status.$seed &
+    pids+=($!)
 done
-wait
+for pid in "${pids[@]:2}"; do wait "$pid"; done # their statuses are in files
 [ "$(cat status.1 status.2)" = "$(printf '1\n1')" ] || fail "ranks with other seeds trained together"
 grep -q 'rank 1 was started with other options or other data than rank 0' err.1 err.2 || fail "$(cat err.1 err.2)"

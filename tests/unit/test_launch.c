@@ -12,6 +12,7 @@
 
 #include "net/clock.h"
 #include "suite.h"
+#include "tools/kit/cli.h"
 #include "tools/kit/command.h"
 #include "tools/kit/launch.h"
 
@@ -52,7 +53,13 @@ static int fail_as_told(unsigned rank, const char *rendezvous, void *context)
     (void)rendezvous;
     const char what = ((const char *)context)[rank];
     if (what == 'k') raise(SIGKILL);
-    if (what == 'h') nap(60000);
+    signal(SIGTERM, what == 's' ? SIG_IGN : SIG_DFL);  // stubborn; Check has a handler of its own
+    if (what == 'h' || what == 's') nap(60000);
+    if (what == 'e' || what == 'l') {
+        if (what == 'l') nap(100);
+        gn_cli_error("gradnic test", "rank %u: failed", rank);
+        return GN_EXIT_FAILED;
+    }
     return what - '0';
 }
 
@@ -123,15 +130,43 @@ START_TEST(the_others_get_their_grace_and_no_more)
     char said[1024];
     make_folder();
     const uint64_t start = gn_now();
-    ck_assert_int_eq(launch("h0kh", said, sizeof said), 1);
+    ck_assert_int_eq(launch("s0ksh", said, sizeof said), 1);
     const uint64_t took = gn_now() - start;
     ck_assert_uint_ge(took, 290000000u);
     ck_assert_uint_lt(took, 10000000000u);
     ck_assert_ptr_nonnull(strstr(said, "rank 2 was killed by signal 9"));
     ck_assert_ptr_nonnull(strstr(said, "rank 0 did not end and was killed"));
     ck_assert_ptr_nonnull(strstr(said, "rank 3 did not end and was killed"));
+    ck_assert_ptr_null(strstr(said, "rank 4"));
     ck_assert_ptr_null(strstr(said, "rank 0 was"));
     ck_assert_ptr_null(strstr(said, "rank 3 was"));
+    remove_folder();
+}
+END_TEST
+
+// A rank that waits for the one that failed is ended, and says nothing.
+START_TEST(who_waits_is_ended)
+{
+    char said[1024];
+    make_folder();
+    const uint64_t start = gn_now();
+    ck_assert_int_eq(launch("h1hh", said, sizeof said), 1);
+    ck_assert_uint_lt(gn_now() - start, 1900000000u);
+    ck_assert_str_eq(said, "");
+    remove_folder();
+}
+END_TEST
+
+// The cause is said once more at the end, but not when it stands alone.
+START_TEST(the_first_error_is_repeated)
+{
+    char said[1024];
+    make_folder();
+    ck_assert_int_eq(launch("0el", said, sizeof said), 1);
+    ck_assert_str_eq(said, "gradnic test: rank 1: failed\ngradnic test: rank 2: failed\n"
+                           "gradnic test: the first error was: rank 1: failed\n");
+    ck_assert_int_eq(launch("00e", said, sizeof said), 1);
+    ck_assert_str_eq(said, "gradnic test: rank 2: failed\n");
     remove_folder();
 }
 END_TEST
@@ -191,5 +226,5 @@ int main(void)
 {
     return RUN_TESTS("launch", all_ranks_run_and_nothing_stays, results_of_ranks, a_killed_rank_is_named,
                      a_killed_rank_is_named_though_others_failed_before, the_others_get_their_grace_and_no_more,
-                     signals_end_everything);
+                     who_waits_is_ended, the_first_error_is_repeated, signals_end_everything);
 }

@@ -8,7 +8,7 @@
 static json_t *all_results(const gn_bench *b)
 {
     json_t *files = json_array(), *results = b->results(b->context);
-    for (size_t i = 0; i < b->file_count; i++) json_array_append_new(files, json_string(b->files[i]));
+    for (size_t i = 0; i < b->file_count; i++) json_array_append_new(files, gn_json_name(b->files[i]));
     json_t *all =
         json_pack("{s:s, s:o, s:o}", "benchmark", b->name, "environment", gn_json_environment(), "files", files);
     if (json_object_update(all, results)) {

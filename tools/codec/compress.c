@@ -17,6 +17,7 @@
 #include "tools/kit/option_values.h"
 #include "tools/kit/output.h"
 #include "tools/kit/progress.h"
+#include "tools/kit/temporary.h"
 #include "tools/kit/units.h"
 
 typedef struct options {
@@ -183,12 +184,16 @@ static gn_status compress_to(job *j, const options *o, gn_output *output, gn_err
 {
     const bool known = gn_values_count(j->values) != UINT64_MAX;
     const bool spool = !known && !gn_output_seekable(output);
-    j->sink = spool ? tmpfile() : gn_output_stream(output);
+    gn_status wrong = GN_OK;
+    if (spool)
+        wrong = gn_temporary_open(&j->sink, error);
+    else
+        j->sink = gn_output_stream(output);
+    if (wrong) return wrong;
     j->sink_name = spool ? "temporary file" : gn_output_name(output);
-    if (!j->sink) return gn_fail(error, GN_IO, "temporary file: %s", strerror(errno));
     const off_t start = known ? 0 : ftello(j->sink);
     uint8_t header[GN_CONTAINER_HEADER];
-    gn_status wrong = run_blocks(j, o, header, error);
+    wrong = run_blocks(j, o, header, error);
     if (!wrong && !known) wrong = patch_header(j, start, header, error);
     if (spool) {
         if (!wrong) wrong = copy_stream(j->sink, gn_output_stream(output), gn_output_name(output), error);
@@ -197,7 +202,7 @@ static gn_status compress_to(job *j, const options *o, gn_output *output, gn_err
     return wrong;
 }
 
-/// The default output: The default output: FILE without ".gz", with ".gn"; standard output for
+/// The default output: FILE without ".gz", with ".gn"; standard output for
 /// standard input. The caller frees it.
 static char *default_output(const char *input)
 {
@@ -222,11 +227,12 @@ static void print_summary(const job *j, const char *path)
 
 static json_t *summary(const options *o, const job *j, const char *path, uint64_t elapsed_ns)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "input", o->file.input, "output", path,
-                     "profile", gn_profile_name(j->codec.profile), "bound_exp", j->codec.bound_exp, "kernel",
-                     gn_codec_kernel_name(&j->codec), "values", gn_json_count(j->value_count), "value_bytes",
-                     gn_json_count(j->value_count * sizeof(float)), "output_bytes", gn_json_count(j->written_bytes),
-                     "ratio", gn_json_real(ratio_of(j)), "seconds", gn_json_real(gn_seconds(elapsed_ns)));
+    return json_pack("{s:o, s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "input", gn_json_name(o->file.input),
+                     "output", gn_json_name(path), "profile", gn_profile_name(j->codec.profile), "bound_exp",
+                     j->codec.bound_exp, "kernel", gn_codec_kernel_name(&j->codec), "values",
+                     gn_json_count(j->value_count), "value_bytes", gn_json_count(j->value_count * sizeof(float)),
+                     "output_bytes", gn_json_count(j->written_bytes), "ratio", gn_json_real(ratio_of(j)), "seconds",
+                     gn_json_real(gn_seconds(elapsed_ns)));
 }
 
 static gn_status compress_open(const options *o, const char *path, job *j, gn_output *output, gn_error *error)

@@ -6,21 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/clock.h"
 #include "tools/commands.h"
 #include "tools/files/block_buffer.h"
 #include "tools/files/file_options.h"
 #include "tools/files/pipeline.h"
 #include "tools/kit/cli.h"
+#include "tools/kit/json.h"
+#include "tools/kit/option_values.h"
 #include "tools/kit/output.h"
 #include "tools/kit/progress.h"
+#include "tools/kit/units.h"
 
 typedef struct options {
     gn_format to;
     const char *shape;
+    uint64_t limit;  ///< bytes of values; 0: none
     gn_file_options file;
 } options;
 
-enum { OPTION_TO = 0x100, OPTION_SHAPE };
+enum { OPTION_TO = 0x100, OPTION_SHAPE, OPTION_LIMIT };
+
+static const uint64_t worth_a_note = (uint64_t)1 << 30;  // bytes
 
 static const struct argp_option option_table[] = {
     {"output", 'o', "OUT", 0,
@@ -30,9 +37,11 @@ static const struct argp_option option_table[] = {
     {"to", OPTION_TO, "FORMAT", 0, "npy or f32 (default by the name of OUT; f32 on standard output)", 0},
     {"shape", OPTION_SHAPE, "D1,D2,...", 0,
      "shape of the .npy array, as 784,500; its product must be the number of values (default one dimension)", 0},
+    {"limit", OPTION_LIMIT, "SIZE", 0, "refuse files whose values have more bytes, as 10G (default no limit)", 0},
     GN_THREADS_OPTION(""),
     GN_FORCE_OPTION(0),
     GN_QUIET_OPTION(0),
+    GN_JSON_OPTION(0),
     {0},
 };
 
@@ -48,6 +57,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case OPTION_SHAPE:
         o->shape = arg;
         return 0;
+    case OPTION_LIMIT:
+        o->limit = gn_option_size(state, key, arg, 1, INT64_MAX);
+        return 0;
     default:
         return gn_file_argument_parse(key, arg, state, &o->file) ? 0 : ARGP_ERR_UNKNOWN;
     }
@@ -62,6 +74,7 @@ static const char doc[] =
     "Examples:\n"
     "  gradnic decompress grads.npy.gn                 writes grads.npy\n"
     "  gradnic decompress --shape 784,500 -o w1.npy w1.gn\n"
+    "  gradnic decompress --limit 10G received.gn\n"
     "  ssh host cat grads.gn | gradnic decompress -o grads.f32 -\n";
 
 typedef struct job {
@@ -126,11 +139,25 @@ static gn_status write_npy_header(const options *o, uint64_t count, FILE *sink, 
     return gn_npy_write_header(sink, shape, dimensions, false, error);
 }
 
+/// A small file may hold many values. Says how many bytes they are, before they are written.
+static gn_status check_size(const options *o, const job *j, const gn_output *output, gn_error *error)
+{
+    const uint64_t count = j->info->value_count;
+    const uint64_t bytes = count > UINT64_MAX / sizeof(float) ? UINT64_MAX : count * sizeof(float);
+    if (o->limit && bytes > o->limit)
+        return gn_fail(error, GN_NO_SPACE, "%s: holds %s of values; --limit is %s", o->file.input,
+                       gn_human_bytes(bytes).s, gn_human_bytes(o->limit).s);
+    if (bytes >= worth_a_note && !o->file.result.quiet)
+        gn_cli_note("gradnic decompress", "%s: holds %s of values", o->file.input, gn_human_bytes(bytes).s);
+    return gn_output_check_room(output, bytes, error);
+}
+
 static gn_status decompress_to(const options *o, job *j, gn_output *output, gn_format to, gn_error *error)
 {
     j->sink = gn_output_stream(output);
     j->sink_name = gn_output_name(output);
-    gn_status wrong = to == GN_FORMAT_NPY ? write_npy_header(o, j->info->value_count, j->sink, error) : GN_OK;
+    gn_status wrong = check_size(o, j, output, error);
+    if (!wrong && to == GN_FORMAT_NPY) wrong = write_npy_header(o, j->info->value_count, j->sink, error);
     if (wrong) return wrong;
     const gn_pipeline pipeline = {.context = j,
                                   .buffer_new = block_new,
@@ -147,6 +174,32 @@ static gn_status decompress_to(const options *o, job *j, gn_output *output, gn_f
     return wrong;
 }
 
+static json_t *summary(const options *o, const job *j, const char *path, gn_format to, uint64_t elapsed_ns)
+{
+    return json_pack(
+        "{s:o, s:o, s:s, s:s, s:i, s:o, s:o, s:o}", "input", gn_json_name(o->file.input), "output", gn_json_name(path),
+        "format", to == GN_FORMAT_NPY ? "npy" : "f32", "profile", gn_profile_name(j->info->profile), "bound_exp",
+        j->info->bound_exp, "values", gn_json_count(j->info->value_count), "value_bytes",
+        gn_json_count(j->info->value_count * sizeof(float)), "seconds", gn_json_real(gn_seconds(elapsed_ns)));
+}
+
+static gn_status decompress_open(const options *o, const char *path, gn_format to, job *j, gn_output *output,
+                                 gn_error *error)
+{
+    gn_result_file json;
+    const gn_result_options *result = &o->file.result;
+    const uint64_t started = gn_now();
+    gn_status wrong = gn_result_open(&json, result, path, &o->file.input, 1, error);
+    if (!wrong) wrong = decompress_to(o, j, output, to, error);
+    if (wrong)
+        gn_output_abort(output);
+    else
+        wrong = gn_output_commit(output, error);
+    if (!wrong) return gn_result_write(&json, result, summary(o, j, path, to, gn_now() - started), stdout, error);
+    gn_result_abort(&json);
+    return wrong;
+}
+
 static gn_status decompress_file(const options *o, const char *path, gn_format to, gn_error *error)
 {
     job j = {0};
@@ -157,11 +210,7 @@ static gn_status decompress_file(const options *o, const char *path, gn_format t
     j.info = gn_container_reader_info(j.reader);
     wrong = gn_output_check_inputs(path, &o->file.input, 1, error);
     if (!wrong) wrong = gn_output_open(&output, path, o->file.result.force, error);
-    if (!wrong) wrong = decompress_to(o, &j, output, to, error);
-    if (wrong)
-        gn_output_abort(output);
-    else
-        wrong = gn_output_commit(output, error);
+    if (!wrong) wrong = decompress_open(o, path, to, &j, output, error);
     gn_values_close(j.input);
     return wrong;
 }
@@ -204,6 +253,8 @@ int gn_command_decompress(int argc, char **argv)
     char *path = o.file.output ? strdup(o.file.output) : default_output(o.file.input);
     gn_format to = GN_FORMAT_AUTO;
     gn_status wrong = path ? output_format(&o, path, &to, &error) : gn_fail_memory(&error);
+    if (!wrong && o.file.result.json && !strcmp(path, "-"))
+        wrong = gn_fail(&error, GN_INVALID, "--json and the values would both go to standard output; give -o OUT");
     const int status = wrong ? GN_EXIT_USAGE : GN_EXIT_FAILED;
     if (!wrong) wrong = decompress_file(&o, path, to, &error);
     free(path);

@@ -177,7 +177,9 @@ static gn_status filter_capture(options *o, pcap_t *in, FILE *file, gn_output *o
     gn_status wrong = gn_pcap_filter_run(&o->filter, in, out, show_progress, &p, error);
     gn_progress_end(&p.progress);
     if (wrong) return gn_fail(error, wrong, "%s: %s", o->file.input, error->text);
-    if (pcap_dump_flush(out)) return gn_fail(error, GN_IO, "%s: %s", gn_output_name(output), strerror(errno));
+    int failure = o->filter.write_failure;
+    if (!failure && pcap_dump_flush(out)) failure = errno;
+    if (failure) return gn_fail(error, GN_IO, "%s: %s", gn_output_name(output), strerror(failure));
     // No pcap_dump_close(): it would close the stream, which belongs to the output. The
     // pcap_dumper_t is the stream.
     return GN_OK;

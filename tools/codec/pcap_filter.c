@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pcap_filter.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,7 +137,12 @@ gn_status gn_pcap_filter_run(gn_pcap_filter *f, pcap_t *in, pcap_dumper_t *out, 
         if (header->caplen > FRAME_MAX)
             return gn_fail(error, GN_CORRUPT, "packet %llu is too long", (unsigned long long)n);
         one.header = header;
+        errno = 0;
         filter_frame(f, link_type, &one);
+        if (ferror(pcap_dump_file(out))) {  // libpcap itself does not look
+            f->write_failure = errno ? errno : EIO;
+            return GN_OK;
+        }
         progress(progress_context);
     }
     if (got != PCAP_ERROR) return GN_OK;

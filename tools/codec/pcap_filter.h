@@ -29,6 +29,7 @@ typedef struct gn_pcap_filter {
     gn_burst *burst;
     uint8_t *frame;        // the frame being written
     bool file_truncated;   // the capture ends within a packet
+    int write_failure;     // errno of a packet that could not be written; it ended the run
     uint64_t written;      // frames
     uint64_t no_ip;        // frames without an IP packet
     uint64_t truncated;    // frames captured with fewer bytes than they had

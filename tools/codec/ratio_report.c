@@ -227,7 +227,7 @@ json_t *gn_ratio_json(const gn_ratio_result *r, const gn_ratio_subject *subjects
         else if (!is_left_out(r, &subjects[i]))
             json_array_append_new(lines, subject_json(r, &subjects[i], &r->stats[i]));
     }
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", r->name, "values",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", gn_json_name(r->name), "values",
                      gn_json_count(in->values), "bytes", gn_json_count(in->values * sizeof(float)), "zeros",
                      gn_json_count(in->zeros), "not_finite", gn_json_count(in->not_finite), "rms",
                      gn_json_real(sqrt(in->sum_squares / n)), "largest", gn_json_real(n > 0 ? in->largest : NAN),

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "first_error.h"
 #include "progress.h"
 
 bool gn_cli_colour(FILE *stream)
@@ -27,9 +28,25 @@ static void print_line(const char *program, const char *colour, const char *labe
     fprintf(stderr, "%s%s:%s %s%s\n", coloured ? colour : "", program, coloured ? "\033[0m" : "", label, text);
 }
 
+static gn_first_error *first_error;
+
+void gn_cli_keep_first(gn_first_error *first)
+{
+    first_error = first;
+}
+
+static void keep_first(const char *format, va_list args)
+{
+    if (first_error && !atomic_fetch_add(&first_error->count, 1))
+        vsnprintf(first_error->text, sizeof first_error->text, format, args);
+}
+
 void gn_cli_error(const char *program, const char *format, ...)
 {
     va_list args;
+    va_start(args, format);
+    keep_first(format, args);
+    va_end(args);
     va_start(args, format);
     print_line(program, "\033[1;31m", "", format, args);
     va_end(args);

@@ -18,6 +18,11 @@
 /// ratio"). Clears a progress line first. Any thread.
 void gn_cli_error(const char *program, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/// gn_cli_error() of this process, and of those that it forks, fills `first` (first_error.h) from
+/// now on. NULL: no more.
+struct gn_first_error;
+void gn_cli_keep_first(struct gn_first_error *first);
+
 /// The same, for something that stops nothing: "PROGRAM: note: text".
 void gn_cli_note(const char *program, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -149,13 +149,30 @@ bool gn_comm_option_parse(int key, char *arg, struct argp_state *state, gn_comm_
            parse_switch(key, arg, state, options);
 }
 
-static void check_ranks(struct argp_state *state, const gn_comm_options *o)
+/// A number from the environment, where the option that says it is missing (-1) and no launcher of
+/// ours will. A number that is none ends the program like an option's.
+static void from_environment(struct argp_state *state, const char *name, unsigned low, unsigned high, int *number)
 {
+    gn_error error;
+    uint64_t value;
+    const char *text = getenv(name);
+    if (*number >= 0 || !text) return;
+    if (gn_parse_number(text, low, high, &value, &error))
+        argp_error(state, "%s is '%s' in the environment: want %u to %u", name, text, low, high);
+    *number = (int)value;
+}
+
+static void check_ranks(struct argp_state *state, gn_comm_options *o)
+{
+    if (!o->local_ranks) {
+        from_environment(state, "WORLD_SIZE", 1, 256, &o->size);
+        from_environment(state, "RANK", 0, o->size > 0 ? (unsigned)o->size - 1 : 255, &o->rank);
+    }
     if (o->local_ranks && (o->rank >= 0 || o->size >= 0 || o->rendezvous))
         argp_error(state, "-N starts all ranks itself: it excludes --rank, --world-size and --rendezvous");
     if (o->rank >= 0 && o->size >= 0 && o->rank >= o->size)
         argp_error(state, "--rank %d is not below --world-size %d", o->rank, o->size);
-    const bool known = o->local_ranks || ((o->rank >= 0 || getenv("RANK")) && (o->size >= 0 || getenv("WORLD_SIZE")));
+    const bool known = o->local_ranks || (o->rank >= 0 && o->size >= 0);
     if (!known)
         argp_error(state, "no ranks: -N 4 starts four here; else --rank and --world-size, or RANK and WORLD_SIZE in "
                           "the environment");

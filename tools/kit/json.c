@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -17,6 +19,36 @@ json_t *gn_json_real(double number)
 json_t *gn_json_count(uint64_t number)
 {
     return json_integer(number > INT64_MAX ? INT64_MAX : (json_int_t)number);
+}
+
+/// Bytes of the character at `text`; 0: none begins there.
+static size_t character_bytes(const char *text)
+{
+    for (size_t n = 1; n <= 4 && text[n - 1]; n++) {
+        json_t *character = json_stringn(text, n);  // jansson knows what UTF-8 is
+        json_decref(character);
+        if (character) return n;
+    }
+    return 0;
+}
+
+json_t *gn_json_name(const char *name)
+{
+    char *text = malloc(4 * strlen(name) + 1), *end = text;
+    if (!text) return NULL;
+    while (*name) {
+        const size_t bytes = *name == '\\' ? 0 : character_bytes(name);
+        if (bytes) {
+            memcpy(end, name, bytes);
+            end += bytes;
+        } else {
+            end += sprintf(end, *name == '\\' ? "\\\\" : "\\x%02x", (unsigned char)*name);
+        }
+        name += bytes ? bytes : 1;
+    }
+    json_t *result = json_stringn(text, (size_t)(end - text));
+    free(text);
+    return result;
 }
 
 /// "model name" of the first processor in /proc/cpuinfo; empty if there is none.

@@ -15,6 +15,10 @@ json_t *gn_json_real(double number);
 /// A counter. A larger one than 2^63 - 1, jansson's largest, becomes that.
 json_t *gn_json_count(uint64_t number);
 
+/// The name of a file. JSON is UTF-8, and names are any bytes: a byte that is not UTF-8 becomes
+/// "\xHH", and a backslash becomes two, so nothing is lost. NULL when memory is short.
+json_t *gn_json_name(const char *name);
+
 /// Where and when a result was made: gradnic's version, date (UTC), CPU, cores, kernel. Every
 /// result file has it.
 json_t *gn_json_environment(void);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -16,17 +17,21 @@
 
 #include "cli.h"
 #include "command.h"
+#include "first_error.h"
 #include "net/clock.h"
+#include "temporary.h"
 
 typedef struct launched {
     const gn_launch *launch;
     pid_t *pid;  // of each rank's process; 0: it has ended
     unsigned alive;
     int result;
-    uint64_t deadline;  // of the remaining ranks; 0: none yet
-    int caught;         // the signal that ends everything; 0: none
-    bool signalled;     // this process sent the ranks a signal, so their ends are not reported
-    sigset_t before;    // the caller's mask, which the ranks get back
+    uint64_t deadline;      // of the remaining ranks; 0: none yet
+    int caught;             // the signal that ends everything; 0: none
+    bool signalled;         // this process sent the ranks a signal, so their ends are not reported
+    bool asked;             // the ranks that were left have got SIGTERM
+    sigset_t before;        // the caller's mask, which the ranks get back
+    gn_first_error *first;  // shared with the ranks
 } launched;
 
 static void signal_all(launched *l, int number)
@@ -52,7 +57,7 @@ static void note_end(launched *l, unsigned rank, int status)
         gn_cli_error(l->launch->program, "rank %u was killed by signal %d (%s)", rank, WTERMSIG(status),
                      strsignal(WTERMSIG(status)));
     if (!l->result) l->result = WIFEXITED(status) ? WEXITSTATUS(status) : GN_EXIT_FAILED;
-    hurry(l, l->launch->grace_ms);
+    hurry(l, l->launch->grace_ms ? l->launch->grace_ms : GN_LAUNCH_GRACE_MS);
 }
 
 static void reap(launched *l)
@@ -63,6 +68,22 @@ static void reap(launched *l)
     }
 }
 
+/// The deadline has passed: asks the ranks that are left to end, and kills those that do not.
+static void end_ranks(launched *l)
+{
+    enum { LAST_MS = 2000 };
+    if (!l->asked && !l->caught) {
+        l->asked = true;
+        signal_all(l, SIGTERM);
+        l->deadline = gn_now() + LAST_MS * GN_MILLISECOND;
+        return;
+    }
+    for (unsigned r = 0; r < l->launch->ranks; r++)
+        if (l->pid[r] && !l->caught) gn_cli_error(l->launch->program, "rank %u did not end and was killed", r);
+    signal_all(l, SIGKILL);
+    l->deadline = UINT64_MAX;  // SIGKILL ends them for sure
+}
+
 /// Waits until a process ends, a signal comes, or the deadline passes.
 static void wait_for_news(launched *l, const sigset_t *signals)
 {
@@ -70,10 +91,7 @@ static void wait_for_news(launched *l, const sigset_t *signals)
     if (l->deadline) {
         const uint64_t now = gn_now(), left = now < l->deadline ? l->deadline - now : 0;
         if (!left) {
-            for (unsigned r = 0; r < l->launch->ranks; r++)
-                if (l->pid[r] && !l->caught) gn_cli_error(l->launch->program, "rank %u did not end and was killed", r);
-            signal_all(l, SIGKILL);
-            l->deadline = UINT64_MAX;  // SIGKILL ends them for sure
+            end_ranks(l);
             return;
         }
         if (left < 3600 * GN_SECOND) {
@@ -135,11 +153,20 @@ static void remove_folder(const char *program, const char *folder)
     if (rmdir(folder)) gn_cli_note(program, "%s: %s", folder, strerror(errno));
 }
 
+/// What the ranks print comes in any order, and the cause may stand anywhere in it.
+static void say_first_error(launched *l)
+{
+    gn_cli_keep_first(NULL);
+    if (!l->first) return;
+    if (l->result && !l->caught && atomic_load(&l->first->count) > 1)
+        gn_cli_error(l->launch->program, "the first error was: %s", l->first->text);
+    munmap(l->first, sizeof *l->first);
+}
+
 int gn_launch_ranks(const gn_launch *launch)
 {
-    const char *tmp = getenv("TMPDIR");
     char folder[PATH_MAX], rendezvous[PATH_MAX + 32];
-    snprintf(folder, sizeof folder, "%s/gradnic-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+    snprintf(folder, sizeof folder, "%s/gradnic-XXXXXX", gn_temporary_folder());
     launched l = {.launch = launch, .pid = calloc(launch->ranks, sizeof *l.pid)};
     if (!l.pid || !mkdtemp(folder)) {
         gn_cli_error(launch->program, "%s: %s", folder, strerror(errno));
@@ -149,9 +176,14 @@ int gn_launch_ranks(const gn_launch *launch)
     snprintf(rendezvous, sizeof rendezvous, "file://%s/rendezvous", folder);
     const sigset_t signals = awaited_signals();
     sigprocmask(SIG_BLOCK, &signals, &l.before);
+    // Without this memory only the repetition is missing.
+    l.first = mmap(NULL, sizeof *l.first, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (l.first == MAP_FAILED) l.first = NULL;
+    gn_cli_keep_first(l.first);
     start_ranks(&l, rendezvous);
     for (reap(&l); l.alive; reap(&l)) wait_for_news(&l, &signals);
     remove_folder(launch->program, folder);
+    say_first_error(&l);
     free(l.pid);
     sigprocmask(SIG_SETMASK, &l.before, NULL);
     if (l.caught) raise(l.caught);

@@ -11,13 +11,18 @@ typedef struct gn_launch {
     /// `rendezvous` ("file:///...") is for gn_comm_config.
     int (*run)(unsigned rank, const char *rendezvous, void *context);
     void *context;
-    /// How long the others may run on after one rank has failed, so that each can say what it
-    /// saw: the communicator's deadline and some more. Ranks that are left then are killed.
+    /// How long the others may run on after one rank has failed, so that those that notice can say
+    /// what they saw. The ranks that are left then are ended. 0: GN_LAUNCH_GRACE_MS
     unsigned grace_ms;
 } gn_launch;
 
+/// The ranks of a group notice in much less. Those that wait for a group to form would wait for the
+/// whole of their timeout.
+enum { GN_LAUNCH_GRACE_MS = 3000 };
+
 /// Forks a process for each rank and waits for all of them. A rank that is killed is named on
-/// stderr. No rank outlives the caller, and no file stays behind. SIGINT, SIGTERM and SIGHUP end
+/// stderr. When several ranks print errors, the first is printed again at the end. No rank outlives
+/// the caller, and no file stays behind. SIGINT, SIGTERM and SIGHUP end
 /// the ranks, and then the caller. The calling process must have a single thread.
 /// @return GN_EXIT_OK when every rank returned it; otherwise the status of the first rank that
 /// failed, or GN_EXIT_FAILED if that rank was killed.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output.h"
+#include "units.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { OPEN_AT_ONCE = 32 };
@@ -188,6 +190,18 @@ FILE *gn_output_stream(gn_output *output)
 bool gn_output_seekable(const gn_output *output)
 {
     return output->seekable;
+}
+
+gn_status gn_output_check_room(const gn_output *output, uint64_t bytes, gn_error *error)
+{
+    struct stat file;
+    struct statvfs system;
+    const int fd = fileno(output->stream);
+    if (fstat(fd, &file) || !S_ISREG(file.st_mode) || fstatvfs(fd, &system)) return GN_OK;
+    const uint64_t room = (uint64_t)system.f_bavail * system.f_frsize;
+    if (bytes <= room) return GN_OK;
+    return gn_fail(error, GN_IO, "%s: needs %s, and the file system has %s", output->name, gn_human_bytes(bytes).s,
+                   gn_human_bytes(room).s);
 }
 
 const char *gn_output_name(const gn_output *output)

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "net/error.h"
@@ -41,6 +42,10 @@ FILE *gn_output_stream(gn_output *output);
 
 /// Whether fseeko() works on the stream: not for pipes.
 bool gn_output_seekable(const gn_output *output);
+
+/// Refuses to begin with `bytes` that the file system has no room for. Pipes and devices take
+/// anything.
+gn_status gn_output_check_room(const gn_output *output, uint64_t bytes, gn_error *error);
 
 /// The path as given; "standard output" for "-".
 const char *gn_output_name(const gn_output *output);

@@ -21,6 +21,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_ARG:
         if (c->job || !c->takes_job) return ARGP_ERR_UNKNOWN;
+        for (const char *p = arg; *p; p++)
+            if (*p < ' ' || *p > '~') argp_error(state, "a job's name has printable ASCII characters only");
         c->job = arg;
         return 0;
     case ARGP_KEY_END:

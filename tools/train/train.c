@@ -106,11 +106,8 @@ static int run(const gn_train_options *options, const gn_train_data *data)
     if (!options->comm.local_ranks)
         return gn_train_rank(options, data, options->comm.rank, options->comm.size, options->comm.rendezvous);
     task t = {options, data};
-    const gn_launch launch = {.program = options->program,
-                              .ranks = options->comm.local_ranks,
-                              .run = run_rank,
-                              .context = &t,
-                              .grace_ms = (unsigned)options->comm.timeout_ms + 5000};
+    const gn_launch launch = {
+        .program = options->program, .ranks = options->comm.local_ranks, .run = run_rank, .context = &t};
     return gn_launch_ranks(&launch);
 }
 

@@ -85,13 +85,13 @@ void gn_allreduce_report_row(gn_allreduce_report *report, const gn_allreduce_res
 gn_status gn_allreduce_report_end(gn_allreduce_report *report, const gn_allreduce_model *model, gn_error *error)
 {
     const gn_allreduce_options *o = report->options;
-    json_t *exchange =
-        json_pack("{s:i, s:s, s:b, s:s, s:o, s:b, s:s, s:i, s:b, s:s?, s:i, s:i}", "ranks", report->size, "algorithm",
-                  gn_comm_options_algorithm(&o->comm), "aggregator_weights", o->weights, "profile",
-                  gn_comm_options_profile(&o->comm), "bound_exp",
-                  o->comm.compress ? json_integer(o->comm.codec.bound_exp) : json_null(), "quantise", o->quantise,
-                  "scale", o->comm.scale == GN_SCALE_AUTO ? "auto" : "none", "tos", (int)o->comm.tos, "in_place",
-                  o->in_place, "input", o->input, "iterations", (int)o->iterations, "warmup", (int)o->warmup);
+    json_t *exchange = json_pack(
+        "{s:i, s:s, s:b, s:s, s:o, s:b, s:s, s:i, s:b, s:o, s:i, s:i}", "ranks", report->size, "algorithm",
+        gn_comm_options_algorithm(&o->comm), "aggregator_weights", o->weights, "profile",
+        gn_comm_options_profile(&o->comm), "bound_exp",
+        o->comm.compress ? json_integer(o->comm.codec.bound_exp) : json_null(), "quantise", o->quantise, "scale",
+        o->comm.scale == GN_SCALE_AUTO ? "auto" : "none", "tos", (int)o->comm.tos, "in_place", o->in_place, "input",
+        o->input ? gn_json_name(o->input) : json_null(), "iterations", (int)o->iterations, "warmup", (int)o->warmup);
     json_t *parameters = json_pack("{s:o, s:o, s:o}", "latency_s", gn_json_real(model->latency), "byte_s",
                                    gn_json_real(model->byte), "add_s", gn_json_real(model->add));
     json_t *all = json_pack("{s:o, s:o, s:o, s:O}", "environment", gn_json_environment(), "exchange", exchange, "model",

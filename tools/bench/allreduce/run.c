@@ -307,10 +307,6 @@ int gn_command_bench_allreduce(int argc, char **argv)
     gn_allreduce_parse(&options, argc, argv);
     const gn_comm_options *comm = &options.comm;
     if (!comm->local_ranks) return gn_allreduce_rank(&options, comm->rank, comm->rendezvous);
-    gn_launch launch = {.program = argv[0],
-                        .ranks = comm->local_ranks,
-                        .run = launched,
-                        .context = &options,
-                        .grace_ms = (unsigned)comm->timeout_ms + 3000};
+    gn_launch launch = {.program = argv[0], .ranks = comm->local_ranks, .run = launched, .context = &options};
     return gn_launch_ranks(&launch);
 }

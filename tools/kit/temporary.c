@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "temporary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *gn_temporary_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && *folder == '/' ? folder : "/tmp";
+}
+
+gn_status gn_temporary_open(FILE **stream, gn_error *error)
+{
+    char path[PATH_MAX];
+    const char *folder = gn_temporary_folder();
+    snprintf(path, sizeof path, "%s/gradnic-XXXXXX", folder);
+    const int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0) unlink(path);
+    *stream = fd < 0 ? NULL : fdopen(fd, "w+b");
+    if (*stream) return GN_OK;
+    const int reason = errno;
+    if (fd >= 0) close(fd);
+    return gn_fail(error, GN_IO, "a temporary file in %s: %s (TMPDIR names another folder)", folder, strerror(reason));
+}

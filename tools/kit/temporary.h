@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_TOOLS_KIT_TEMPORARY_H
+#define GRADNIC_TOOLS_KIT_TEMPORARY_H
+/// Temporary files, in the folder that TMPDIR names, or else in /tmp.
+
+#include <stdio.h>
+
+#include "net/error.h"
+
+/// TMPDIR if it is an absolute path, otherwise "/tmp".
+const char *gn_temporary_folder(void);
+
+/// An empty file without a name, to write and to read; fclose() removes it. An error names the
+/// folder.
+gn_status gn_temporary_open(FILE **stream, gn_error *error);
+
+#endif
