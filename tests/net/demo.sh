@@ -98,3 +98,5 @@ fi
 # Once more over the old results: they are replaced.
 "$GRADNIC" demo --quick --in-process -o "$work/b" >"$work/b.log" 2>&1 || fail "$(cat "$work/b.log")"
 check_results "$work/b" 7
+# Half of it was tried.
+! grep -q 'cannot be made' "$work/a.log" || exit 77

@@ -7,7 +7,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../../scripts/testbed"
 # shellcheck source=tests/net/ranks.sh
 source "$here/ranks.sh"
-testbed_possible || exit 77
+[ "$(id -u)" -eq 0 ] || { echo "FAIL: network namespaces are made: run this as root" >&2; exit 1; }
+testbed_possible || exit 77  # it says why
 gradients=${GN_TEST_DATA:-$here/../data}/gradients/cnn-it100-w%r.npy.gz
 
 testbed_up 4 --rate 100mbit --nic "-p lattice -k 10" || exit 1
