@@ -117,7 +117,8 @@ static int bind_in(int fd, const char *folder, const char *name, const gn_accoun
 
 static const char *hint(int reason, const gn_account *account)
 {
-    if (reason == EADDRINUSE) return " (another gradnic answers there, or it is not a socket; -c PATH names another place)";
+    if (reason == EADDRINUSE)
+        return " (another gradnic answers there, or it is not a socket; -c PATH names another place)";
     if (reason == EACCES && account->change)
         return " (the account of --user may not write there; --control names another place)";
     if (reason == ENOENT || reason == EACCES)
