@@ -54,7 +54,7 @@ typedef struct gn_bootstrap {
     gn_guest guest[GN_RANKS_MAX];  ///< by rank
     gn_roster lost;                ///< ranks that had come, and whose connection was lost again
     unsigned sent_away;            ///< who said a HELLO that fits no rank of this group
-    char last_sent_away[160];      ///< the last of them: address and reason
+    char last_sent_away[200];      ///< the last of them: address and reason
     struct pollfd *poll_set;
 
     // Other ranks.
