@@ -58,7 +58,7 @@ old_names() {
         jq -e '.jobs[] | [.channels[] | del(.channel)] == [.streams[] | del(.stream)] and .channels[0].channel == "0" and .streams[0].stream == "0"' \
             >said.txt || fail "stats: $(cat said.txt)"
     for labels in 'channels_udp_bytes{.*channel="0"}' 'streams_udp_bytes{.*stream="0"}'; do
-        "$GRADNIC" switch stats -c "$PWD/leaf0.sock" --prometheus | grep -q "^gradnic_switch_jobs_$labels [0-9]" ||
+        "$GRADNIC" switch stats -c "$PWD/leaf0.sock" --prometheus | grep "^gradnic_switch_jobs_$labels [0-9]" >/dev/null ||
             fail "Prometheus has no $labels"
     done
 }
@@ -103,7 +103,7 @@ kill -s CONT "${rank[3]}"
 for i in 0 1 2 3; do
     wait "${rank[i]}" && fail "rank $i came to an end"
 done
-grep "switch $host:7004" stopped0.err | grep -q "it was ended at the switch" || fail "rank 0 was told: $(cat stopped0.err)"
+grep "switch $host:7004" stopped0.err | grep "it was ended at the switch" >/dev/null || fail "rank 0 was told: $(cat stopped0.err)"
 
 # All ranks learn which switch above is silent: the leaf tells them before they accuse it.
 for above in "root:parent switch $host:7002" "ps:parameter server $host:7001"; do
