@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Functions for the tests of the program, to be sourced. Behind a pipe it is "grep >/dev/null", not
-# "grep -q": that ends at the first line, and pipefail then takes the writer's SIGPIPE for a failure.
-# ctest sets GRADNIC (the program) and
+# Functions for the tests of the program, to be sourced. ctest sets GRADNIC (the program) and
 # SOURCE (the source tree).
+#
+# Behind a pipe it is "grep >/dev/null", not "grep -q". That ends at the first line, and pipefail
+# then takes the writer's SIGPIPE for a failure.
 set -euo pipefail
 : "${GRADNIC:?run this through ctest}" "${SOURCE:?}"
 export PYTHONDONTWRITEBYTECODE=1
