@@ -10,7 +10,6 @@ trap '[ -z "$pid" ] || { kill "$pid" && wait "$pid"; } 2>/dev/null; rm -rf "$wor
 fail() { echo "FAILED: $*" >&2; exit 1; }
 [ "$(id -u)" -eq 0 ] || fail "run this as root"
 # shellcheck source=scripts/testbed
-[ "$(id -u)" -eq 0 ] || { echo "FAIL: network namespaces are made: run this as root" >&2; exit 1; }
 (source "$(dirname "$0")/../../scripts/testbed" && testbed_possible) || exit 77
 
 export TMPDIR=$work/tmp

@@ -7,8 +7,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../../scripts/testbed"
 # shellcheck source=tests/net/ranks.sh
 source "$here/ranks.sh"
-[ "$(id -u)" -eq 0 ] || { echo "FAIL: network namespaces are made: run this as root" >&2; exit 1; }
-testbed_possible || exit 77  # it says why
+# shellcheck source=tests/net/possible.sh
+source "$here/possible.sh"
+need_namespaces
 gradients=${GN_TEST_DATA:-$here/../data}/gradients/cnn-it100-w%r.npy.gz
 
 testbed_up 4 --nic "-k 10 --loss 1% --duplicate 1% --reorder 2%" || exit 1

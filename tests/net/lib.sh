@@ -7,6 +7,8 @@ set -u
 # shellcheck source=scripts/testbed
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/testbed"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/net/possible.sh
+source "$here/possible.sh"
 data=${GN_TEST_DATA:-$here/../data}
 grads=$data/gradients/cnn-it100-w0.npy.gz
 gradnic=$testbed_gradnic
@@ -21,11 +23,8 @@ expect() { # expect WHAT A OP B
 }
 stat_of() { testbed_stats "$1" | jq -e "$2" || fail "host $1 has no counter $2"; }
 
-# A machine without namespaces or TUN devices cannot run these tests, and says so. Not being root is
-# a failure.
 begin() {
-    [ "$(id -u)" -eq 0 ] || fail "these tests make network namespaces: run them as root"
-    testbed_possible || { echo "CANNOT: this machine does not let namespaces or TUN devices be made" >&2; exit 77; }
+    need_namespaces
     testbed_up "$@" || fail "the testbed did not come up"
 }
 

@@ -6,6 +6,8 @@ set -u
 # shellcheck source=scripts/testbed
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/testbed"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/net/possible.sh
+source "$here/possible.sh"
 switch_address=10.78.0.250
 : "${SWITCH_CLIENT:=$testbed_root/build/release/tests/switch/switch_client}"
 
@@ -22,8 +24,7 @@ expect() { # expect WHAT A OP B
 begin() {
     local hosts=$1
     shift
-    [ "$(id -u)" -eq 0 ] || fail "these tests make network namespaces: run them as root"
-    testbed_possible || { echo "CANNOT: this machine does not let namespaces or TUN devices be made" >&2; exit 77; }
+    need_namespaces
     testbed_up "$hosts" --no-nic "$@" || fail "the testbed did not come up"
     ip -n "$(testbed_netns 0)" link set lo up || fail "the switch's own loopback"
     ip -n "$(testbed_netns 0)" addr add "$switch_address/24" dev br0 || fail "the switch's address"

@@ -8,8 +8,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../../scripts/testbed"
 # shellcheck source=tests/net/ranks.sh
 source "$here/ranks.sh"
-[ "$(id -u)" -eq 0 ] || { echo "FAIL: network namespaces are made: run this as root" >&2; exit 1; }
-testbed_possible || exit 77  # it says why
+# shellcheck source=tests/net/possible.sh
+source "$here/possible.sh"
+need_namespaces
 fail() { echo "FAIL: $*" >&2; exit 1; }
 data=${GN_TEST_DATA:-$here/../data}
 training=(--data "$data" --augment 4 --steps 120 --evaluate-steps 20 --feedback --timeout 20s)
