@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gains.svg: what `gradnic estimate` expects of compression and a switch, by the links' rate."""
 
-from plotting import canvas, end_labels, light, plt, svg, ticks
+from plotting import canvas, end_labels, light, line, plt, svg, ticks
 from plots import caption
 
 WAYS = (
@@ -35,15 +35,7 @@ def draw(results):
     ends = []
     for way, words, role, dash, marker in WAYS:
         gains = [next(w["gain"] for w in row["ways"] if w["way"] == way) for row in found["rates"]]
-        axes.plot(
-            rates,
-            gains,
-            dash,
-            color=light(role),
-            marker=marker,
-            markeredgecolor=light("page"),
-            markeredgewidth=1,
-        )
+        line(axes, rates, gains, dash, role, marker)
         ends.append((gains[-1], words, role))
     axes.axhline(1, color=light("red"), linewidth=1.8, linestyle=":", zorder=1)
     axes.set_xscale("log")

@@ -8,7 +8,7 @@ one codec in all of them: blue is dense, green is lattice, red is paper, grey is
 import math
 import textwrap
 
-from plotting import canvas, end_labels, label, legend, light, plt, svg, ticks
+from plotting import canvas, end_labels, label, legend, light, line, plt, svg, ticks
 from results import codec_rows, doubts, origin
 
 RATES = {1e8: "100 Mbit/s", 2e8: "200", 5e8: "500", 1e9: "1 Gbit/s", 2e9: "2", 5e9: "5", 1e10: "10"}
@@ -69,16 +69,7 @@ def exchange_rate(results):
     curves = {}
     for name, words, role, dash, marker in series:
         points = curves[name] = curve(rows, name, size)
-        axes.plot(
-            [x for x, _ in points],
-            [y for _, y in points],
-            dash,
-            color=light(role),
-            marker=marker,
-            markeredgecolor=light("page"),
-            markeredgewidth=1,
-            label=words,
-        )
+        line(axes, [x for x, _ in points], [y for _, y in points], dash, role, marker, label=words)
     axes.set_xscale("log")
     axes.set_yscale("log")
     rates = sorted({x for points in curves.values() for x, _ in points})
@@ -122,15 +113,7 @@ def loss(results):
     ):
         found = {r["loss"]: r["inflation"] for r in rows if r["format"] == name}
         ys = [found[x] for x in losses]
-        axes.plot(
-            range(len(losses)),
-            ys,
-            dash,
-            color=light(role),
-            marker=marker,
-            markeredgecolor=light("page"),
-            markeredgewidth=1,
-        )
+        line(axes, range(len(losses)), ys, dash, role, marker)
         ends.append((ys[-1], words, role))
     ticks(axes.xaxis, range(len(losses)), ["none"] + [x.replace("%", " %") for x in losses[1:]])
     axes.set_ylim(bottom=0)
@@ -170,17 +153,8 @@ def accuracy_time(results):
         if name not in found:
             raise SystemExit(f"figures: accuracy-time: the demo has no run '{name}'; mend plots.py")
         points = found[name]["train"]["checkpoints"]
-        axes.plot(
-            [c["seconds"] for c in points],
-            [c["accuracy"] * 100 for c in points],
-            dash,
-            color=light(role),
-            marker=marker,
-            markevery=(0, 2),
-            label=words,
-            markeredgecolor=light("page"),
-            markeredgewidth=1,
-        )
+        xs, ys = [c["seconds"] for c in points], [c["accuracy"] * 100 for c in points]
+        line(axes, xs, ys, dash, role, marker, markevery=(0, 2), label=words)
     axes.set_xlim(left=0)
     axes.set_ylim(0, 102)
     axes.yaxis.set_major_formatter(lambda y, _: f"{y:g} %")
@@ -222,30 +196,10 @@ def error_bound(results):
         ("paper", "red", "X"),
         ("zfp", "purple", "D"),
     ):
-        ys = series(codec, "ratio")
-        top.plot(
-            ks,
-            ys,
-            "-" if codec != "paper" else "--",
-            color=light(role),
-            marker=marker,
-            markeredgecolor=light("page"),
-            markeredgewidth=1,
-        )
-        low.plot(ks, series(codec, "rms_error"), ":", color=light(role), linewidth=2.2) if codec != "lattice" else None
-        (
-            low.plot(
-                ks,
-                series(codec, "max_error"),
-                "-",
-                color=light(role),
-                marker=marker,
-                markeredgecolor=light("page"),
-                markeredgewidth=1,
-            )
-            if codec != "lattice"
-            else None
-        )
+        line(top, ks, series(codec, "ratio"), "-" if codec != "paper" else "--", role, marker)
+        if codec != "lattice":  # its errors are those of dense
+            low.plot(ks, series(codec, "rms_error"), ":", color=light(role), linewidth=2.2)
+            line(low, ks, series(codec, "max_error"), "-", role, marker)
     top.set_yscale("log")
     ticks(top.yaxis, [4, 16, 100, 1000, 10000], ["4", "16", "100", "1000", "10 000"])
     low.set_yscale("log", base=2)

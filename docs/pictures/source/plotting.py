@@ -74,6 +74,13 @@ def canvas(height, rows=1, caption=("",), bottom=62, top=44, left=74, right=24, 
     return figure, [row[0] for row in axes]
 
 
+def line(axes, xs, ys, dash, role, marker, **more):
+    """A line with markers that stand out from it and from each other."""
+    axes.plot(
+        xs, ys, dash, color=light(role), marker=marker, markeredgecolor=light("page"), markeredgewidth=1, **more
+    )
+
+
 def label(axes, x, y, words, role, dx=10, dy=0, ha="left", va="center", size=15, weight="normal"):
     """Words at a point of the data, some pixels away from it."""
     axes.annotate(
@@ -168,4 +175,4 @@ def svg(figure, title, description):
     )
 
 
-__all__ = ["canvas", "end_labels", "label", "legend", "light", "plt", "svg", "ticks"]
+__all__ = ["canvas", "end_labels", "label", "legend", "light", "line", "plt", "svg", "ticks"]
