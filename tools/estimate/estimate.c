@@ -31,7 +31,6 @@ typedef struct options {
     char **files;
     int file_count;
     gn_result_options result;
-    const char *program;
 } options;
 
 static const struct argp_option option_table[] = {
@@ -254,12 +253,11 @@ int gn_command_estimate(int argc, char **argv)
                  .rates = {1e9},
                  .rate_count = 1,
                  .profile = GN_DENSE,
-                 .bound_exp = 10,
-                 .program = argv[0]};
+                 .bound_exp = 10};
     gn_error error;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     if (run(&o, &error)) {
-        gn_cli_error(o.program, "%s", error.text);
+        gn_cli_error(argv[0], "%s", error.text);
         return GN_EXIT_FAILED;
     }
     return GN_EXIT_OK;
