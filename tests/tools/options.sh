@@ -46,6 +46,11 @@ json train train --data "$SOURCE/tests/data" -N 2 --hidden 16 --steps 2
 json codec bench codec --made zero --layout packet --rounds 1 --time 0 -p dense
 json switch bench switch --formats int32 --values 64 --layout cache --rounds 1
 json allreduce bench allreduce -N 2 -b 4K -e 4K -n 1 -w 0
+
+# A leading zero makes no number octal: not a type of service, nor a target.
+"$GRADNIC" bench allreduce -N 1 -b 4K -e 4K -n 1 --tos 040 -p dense --scale auto --scale-target 08 -q --json=decimal.json || fail "--tos 040 --scale-target 08"
+[ "$(jq .exchange.tos decimal.json)" = 40 ] || fail "--tos 040 is not 40: $(jq -c .exchange decimal.json)"
+expect 2 "--mark" "$GRADNIC" nic --mark 0x1g
 if [ -x "$(dirname "$GRADNIC")/../sim/nic/gradnic-sim-nic" ]; then json sim sim nic -i "$grads" --size 8K; fi
 host=127.$((RANDOM % 200 + 20)).$((RANDOM % 200)).3
 "$GRADNIC" bench nic --serve --port 7850 -i "$grads" 2>err &

@@ -121,6 +121,46 @@ START_TEST(numbers_with_units)
 }
 END_TEST
 
+// To the nearest unit, though 1.005 is a little less in binary.
+START_TEST(fractions_are_rounded)
+{
+    uint64_t n;
+    ck_assert_int_eq(gn_parse_duration("1.005us", &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 1005);
+    ck_assert_int_eq(gn_parse_duration("0.4ns", &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(gn_parse_duration("0.6ns", &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_int_eq(gn_parse_rate("1.005kbit", &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 1005);
+    ck_assert_int_eq(gn_parse_frequency("1.005khz", &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 1005);
+    ck_assert_int_eq(gn_parse_seconds("0.0000010052", &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 1005);
+}
+END_TEST
+
+// Only 0x makes a number hexadecimal, and nothing makes it octal.
+START_TEST(numbers_of_two_bases)
+{
+    uint64_t n;
+    ck_assert_int_eq(gn_parse_any_base("050", 0, 255, &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 50);
+    ck_assert_int_eq(gn_parse_any_base("09", 0, 255, &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 9);
+    ck_assert_int_eq(gn_parse_any_base("0x28", 0, 255, &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 40);
+    ck_assert_int_eq(gn_parse_any_base("0XFF", 0, 255, &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 255);
+    ck_assert_int_eq(gn_parse_number("010", 0, 255, &n, &error), GN_OK);
+    ck_assert_uint_eq(n, 10);
+    ck_assert_fails(gn_parse_any_base("256", 0, 255, &n, &error), "256 is outside 0 to 255");
+    static const char *const bad[] = {"", "x", "0x", "-1", "+1", " 1", "0x-1", "0x 1", "1x", "0xfg", "0x0x1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(gn_parse_any_base(bad[i], 0, 255, &n, &error) == GN_INVALID, "'%s' was taken", bad[i]);
+}
+END_TEST
+
 START_TEST(human_numbers)
 {
     ck_assert_str_eq(gn_human_bytes(0).s, "0 B");
@@ -130,12 +170,27 @@ START_TEST(human_numbers)
     ck_assert_str_eq(gn_human_count(1679082).s, "1.68 M");
     ck_assert_str_eq(gn_human_count(999999).s, "1.00 M");
     ck_assert_str_eq(gn_human_count(12).s, "12");
+    // Three digits, rounded; what rounds to a thousand gets the next prefix.
+    ck_assert_str_eq(gn_human_count(999).s, "999");
+    ck_assert_str_eq(gn_human_count(9994).s, "9.99 k");
+    ck_assert_str_eq(gn_human_count(9995).s, "10.0 k");
+    ck_assert_str_eq(gn_human_count(99949).s, "99.9 k");
+    ck_assert_str_eq(gn_human_count(99950).s, "100 k");
+    ck_assert_str_eq(gn_human_count(999499).s, "999 k");
+    ck_assert_str_eq(gn_human_count(999500).s, "1.00 M");
+    ck_assert_str_eq(gn_human_bytes(1023).s, "1023 B");
+    ck_assert_str_eq(gn_human_bytes((1u << 20) - 1).s, "1.00 MiB");
     ck_assert_str_eq(gn_human_rate(1.234e9).s, "1.23 GB/s");
     ck_assert_str_eq(gn_human_bits(2e8).s, "200 Mbit/s");
     ck_assert_str_eq(gn_human_frequency(1e8).s, "100 MHz");
     ck_assert_str_eq(gn_human_duration(12.34e6).s, "12.3 ms");
     ck_assert_str_eq(gn_human_duration(200e9).s, "3 min 20 s");
     ck_assert_str_eq(gn_human_duration(7500e9).s, "2 h 5 min");
+    ck_assert_str_eq(gn_human_duration(119.9e9).s, "120 s");
+    ck_assert_str_eq(gn_human_duration(179.4e9).s, "2 min 59 s");
+    ck_assert_str_eq(gn_human_duration(179.6e9).s, "3 min 0 s");
+    ck_assert_str_eq(gn_human_duration(7199.4e9).s, "119 min 59 s");
+    ck_assert_str_eq(gn_human_duration(7199.6e9).s, "2 h 0 min");
     ck_assert_str_eq(gn_human_bound(10).s, "2^-10");
     ck_assert_str_eq(gn_human_bound(-3).s, "2^3");
 }
@@ -291,7 +346,8 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("cli", bounds, bound_lists, numbers_with_units, human_numbers, output_appears_when_complete,
-                     output_respects_what_came_in_between_and_links, a_signal_removes_the_temporary_file,
-                     exit_removes_the_temporary_file, errors_may_contain_the_error_before, json_numbers);
+    return RUN_TESTS("cli", bounds, bound_lists, numbers_with_units, fractions_are_rounded, numbers_of_two_bases,
+                     human_numbers, output_appears_when_complete, output_respects_what_came_in_between_and_links,
+                     a_signal_removes_the_temporary_file, exit_removes_the_temporary_file,
+                     errors_may_contain_the_error_before, json_numbers);
 }

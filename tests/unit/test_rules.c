@@ -47,6 +47,24 @@ START_TEST(what_is_left_out_is_the_default)
 }
 END_TEST
 
+// A leading zero does not make a number octal.
+START_TEST(numbers_are_decimal_or_hexadecimal)
+{
+    gn_rule rule;
+    gn_error why;
+    ck_assert_int_eq(gn_rule_parse("tos=040,port=0010-0020,k=010,head=012", &defaults, &rule, &why), GN_OK);
+    ck_assert_uint_eq(rule.tos, 40);
+    ck_assert_uint_eq(rule.port_low, 10);
+    ck_assert_uint_eq(rule.port_high, 20);
+    ck_assert_int_eq(rule.codec.bound_exp, 10);
+    ck_assert_uint_eq(rule.head, 12);
+    ck_assert_int_eq(gn_rule_parse("tos=0X30,port=0x10,head=09", &defaults, &rule, &why), GN_OK);
+    ck_assert_uint_eq(rule.tos, 0x30);
+    ck_assert_uint_eq(rule.port_low, 16);
+    ck_assert_uint_eq(rule.head, 9);
+}
+END_TEST
+
 START_TEST(text_and_back)
 {
     static const char *const texts[] = {"tos=0x28,proto=any,port=any,profile=dense,k=10,head=0",
@@ -111,6 +129,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("rules", setup, NULL, every_key_is_read, what_is_left_out_is_the_default, text_and_back,
-                     what_is_wrong_is_said);
+    return RUN_SUITE("rules", setup, NULL, every_key_is_read, what_is_left_out_is_the_default,
+                     numbers_are_decimal_or_hexadecimal, text_and_back, what_is_wrong_is_said);
 }

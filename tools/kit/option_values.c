@@ -116,9 +116,9 @@ uint64_t gn_option_rate(const struct argp_state *state, int key, const char *tex
 
 unsigned gn_option_tos(const struct argp_state *state, int key, const char *text)
 {
-    char *end;
-    const unsigned long tos = strtoul(text, &end, 0);
-    if (*text < '0' || *text > '9' || *end || tos > 0xff || (tos & 3))
+    uint64_t tos = 0;
+    gn_error error;
+    if (gn_parse_any_base(text, 0, 0xff, &tos, &error) || (tos & 3))
         gn_option_wrong(state, key,
                         "'%s' is not a type of service: 0 to 0xfc, a multiple of 4 (the low bits are ECN's)", text);
     return (unsigned)tos;

@@ -74,16 +74,29 @@ static bool scan_quantity(const char *text, bool fractions, const unit *table, u
     return true;
 }
 
-gn_status gn_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out, gn_error *error)
+static gn_status parse_number(const char *text, bool hex, uint64_t low, uint64_t high, uint64_t *out, gn_error *error)
 {
     errno = 0;
     char *end;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (!isdigit((unsigned char)*text) || *end) return gn_fail(error, GN_INVALID, "'%s' is not a number", text);
+    const char *digits = text + (hex ? 2 : 0);
+    const bool begun = hex ? isxdigit((unsigned char)*digits) : isdigit((unsigned char)*digits);
+    unsigned long long n = strtoull(digits, &end, hex ? 16 : 10);
+    if (!begun || *end || (hex && strpbrk(digits, "xX")))
+        return gn_fail(error, GN_INVALID, "'%s' is not a number", text);
     if (errno || n < low || n > high)
         return gn_fail(error, GN_INVALID, "%s is outside %" PRIu64 " to %" PRIu64, text, low, high);
     *out = n;
     return GN_OK;
+}
+
+gn_status gn_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out, gn_error *error)
+{
+    return parse_number(text, false, low, high, out, error);
+}
+
+gn_status gn_parse_any_base(const char *text, uint64_t low, uint64_t high, uint64_t *out, gn_error *error)
+{
+    return parse_number(text, !strncasecmp(text, "0x", 2), low, high, out, error);
 }
 
 gn_status gn_parse_size(const char *text, uint64_t *bytes, gn_error *error)

@@ -12,6 +12,9 @@
 /// An unsigned decimal number, low <= n <= high.
 gn_status gn_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out, gn_error *error);
 
+/// The same; with 0x in front, the number is hexadecimal. A leading zero alone changes nothing.
+gn_status gn_parse_any_base(const char *text, uint64_t low, uint64_t high, uint64_t *out, gn_error *error);
+
 /// Bytes, as nccl-tests writes them: "25M", "4K", "1G", "512". K, M, G, T are powers of 1024;
 /// "KiB" and "KB" mean the same as "K". No fractions.
 gn_status gn_parse_size(const char *text, uint64_t *bytes, gn_error *error);

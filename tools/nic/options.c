@@ -116,13 +116,13 @@ gn_status gn_nic_rate_parse(const char *text, uint64_t *rate, gn_error *error)
     return wrong;
 }
 
-static unsigned long any_base(struct argp_state *state, int key, const char *text)
+static unsigned any_base(struct argp_state *state, int key, const char *text)
 {
-    char *end;
-    const unsigned long value = strtoul(text, &end, 0);
-    if (!*text || *end || *text == '-' || !value || value > 0xffffffff)
+    uint64_t value = 0;
+    gn_error error;
+    if (gn_parse_any_base(text, 1, 0xffffffff, &value, &error))
         gn_option_wrong(state, key, "'%s' is not a number from 1 to 0xffffffff", text);
-    return value;
+    return (unsigned)value;
 }
 
 static const char *const steers[] = {
@@ -157,10 +157,10 @@ static bool parse_host(int key, char *arg, struct argp_state *state, gn_nic_conf
         config->steer.mode = gn_option_word(state, key, arg, steers, sizeof steers / sizeof *steers);
         return true;
     case KEY_MARK:
-        config->steer.mark = (unsigned)any_base(state, key, arg);
+        config->steer.mark = any_base(state, key, arg);
         return true;
     case KEY_TABLE:
-        config->steer.table = (unsigned)any_base(state, key, arg);
+        config->steer.table = any_base(state, key, arg);
         if (config->steer.table >= RT_TABLE_DEFAULT && config->steer.table <= RT_TABLE_LOCAL)
             gn_option_wrong(state, key, "%s is a table of the kernel's own (253 default, 254 main, 255 local)", arg);
         return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <argp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "allreduce.h"
 #include "tools/kit/option_values.h"
@@ -82,7 +83,7 @@ static uint64_t size_of(struct argp_state *state, int key, const char *text)
 static int small_integer(struct argp_state *state, int key, const char *text, long low, long high)
 {
     char *end;
-    const long n = strtol(text, &end, 0);
+    const long n = strtol(text, &end, strncasecmp(text, "0x", 2) != 0 ? 10 : 16);  // no octal
     if (end == text || *end || n < low || n > high)
         gn_option_wrong(state, key, "'%s' is not a number from %ld to %ld", text, low, high);
     return (int)n;
