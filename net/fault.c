@@ -57,8 +57,7 @@ const gn_fault_counters *gn_fault_get_counters(const gn_fault *fault)
 bool gn_fault_active(const gn_fault *fault)
 {
     const gn_fault_config *c = &fault->config;
-    // While something waits, what comes after must not overtake it by the fast way.
-    return c->loss > 0 || c->duplicate > 0 || c->reorder > 0 || c->delay_ns || c->jitter_ns || fault->count;
+    return c->loss > 0 || c->duplicate > 0 || c->reorder > 0 || c->delay_ns || c->jitter_ns;
 }
 
 static uint64_t draw(gn_fault *fault)

@@ -50,11 +50,12 @@ typedef struct gn_fault gn_fault;
 /// @return NULL when out of memory. Free with gn_fault_free() (NULL allowed): what waits is lost.
 gn_fault *gn_fault_new(const gn_fault_config *config);
 void gn_fault_free(gn_fault *fault);
-/// New settings from the next datagram on; the seed starts anew. What waits keeps its time.
+/// New settings from the next datagram on; the seed starts anew. What waits keeps its time, so a
+/// shorter delay overtakes it.
 void gn_fault_set(gn_fault *fault, const gn_fault_config *config);
 const gn_fault_config *gn_fault_get(const gn_fault *fault);
 const gn_fault_counters *gn_fault_get_counters(const gn_fault *fault);
-/// Whether datagrams must pass through here at all.
+/// Whether datagrams must pass through here at all. What waits is released even when they need not.
 bool gn_fault_active(const gn_fault *fault);
 
 /// What lies behind the bad link. `to` is what gn_fault_send() was given; it must outlive what

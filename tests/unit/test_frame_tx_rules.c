@@ -99,6 +99,12 @@ START_TEST(rules_can_be_replaced)
     ck_assert_uint_eq(tx_counters()->rule[0].compressed, 0);
     ck_assert_int_eq(tx_send(p, small, 400), GN_VERDICT_WRITE);
     ck_assert_int_eq(out_bound(), 3);
+    rules[0].head = 8;  // another head alone
+    ck_assert_int_eq(gn_tx_set_rules(tx, rules, 2), GN_OK);
+    ck_assert_uint_eq(tx_counters()->rule[0].compressed, 0);
+    ck_assert_int_eq(tx_send(p, small, 400), GN_VERDICT_WRITE);
+    ck_assert_uint_eq(out_head(), 8);
+    ck_assert_uint_eq(tx_counters()->rule[0].compressed, 1);
     ck_assert_int_eq(gn_tx_set_rules(tx, NULL, 0), GN_OK);
     ck_assert_int_eq(tx_send(p, small, 400), GN_VERDICT_PASS);
 

@@ -144,6 +144,75 @@ START_TEST(too_big)
 }
 END_TEST
 
+static int option_of(int fd, int level, int name)
+{
+    int value = -1;
+    socklen_t length = sizeof value;
+    ck_assert_int_eq(getsockopt(fd, level, name, &value, &length), 0);
+    return value;
+}
+
+// A datagram never travels in fragments, whichever version carries it: DF is set, and what is
+// larger than the path's MTU is refused here.
+START_TEST(no_fragments)
+{
+    const gn_endpoint any = {.ip = {.version = 6}};
+    gn_wire six;
+    gn_error error;
+    ck_assert_int_eq(option_of(wire.fd, IPPROTO_IP, IP_MTU_DISCOVER), IP_PMTUDISC_DO);
+    ck_assert_int_eq(gn_wire_open(&six, &any, 1 << 20, &error), GN_OK);
+    ck_assert_int_eq(option_of(six.fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER), IP_PMTUDISC_DO);
+    // It also talks to IPv4 peers.
+    ck_assert_int_eq(option_of(six.fd, IPPROTO_IP, IP_MTU_DISCOVER), IP_PMTUDISC_DO);
+    gn_wire_close(&six);
+}
+END_TEST
+
+// A queue that stays full holds up the NIC's thread for 0.2 s, not for good. The thread also has to
+// end.
+START_TEST(a_send_does_not_wait_for_good)
+{
+    struct timeval limit = {0};
+    socklen_t length = sizeof limit;
+    ck_assert_int_eq(getsockopt(wire.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &length), 0);
+    ck_assert_int_eq(limit.tv_sec, 0);
+    ck_assert_int_ge(limit.tv_usec, 190000);
+    ck_assert_int_le(limit.tv_usec, 210000);
+}
+END_TEST
+
+// What an IPv6 datagram costs on the link, to an IPv6 peer and to an IPv4 one at the same socket.
+START_TEST(bytes_to_both_versions)
+{
+    static const struct {
+        const char *listen;
+        unsigned headers;
+    } cases[] = {{"[::1]", 40 + 8 + 14}, {"127.0.0.1", 20 + 8 + 14}};
+    const gn_endpoint any = {.ip = {.version = 6}};
+    gn_wire six;
+    gn_error error;
+    ck_assert_int_eq(gn_wire_open(&six, &any, 1 << 20, &error), GN_OK);
+    for (size_t i = 0; i < 2; i++) {
+        gn_endpoint at;
+        gn_wire there;
+        gn_wire_counters sent = {0};
+        ck_assert_int_eq(gn_endpoint_parse(cases[i].listen, &at, &error), GN_OK);
+        at.port = 0;
+        ck_assert_int_eq(gn_wire_open(&there, &at, 1 << 20, &error), GN_OK);
+        gn_peer to = {0};
+        ck_assert(gn_socket_local(there.fd, &to.endpoint));
+        to.address_length = gn_endpoint_to_sockaddr(&to.endpoint, AF_INET6, &to.address);
+        for (size_t n = 0; n < 7; n++) make(n, n < 6 ? 1000 : 77);
+        gn_wire_send(&six, &to, packet, 7, &sent);
+        ck_assert_uint_eq(sent.errors, 0);
+        ck_assert_uint_eq(sent.datagrams, 7);
+        ck_assert_uint_eq(sent.bytes, 6 * 1000 + 77 + 7 * cases[i].headers);
+        gn_wire_close(&there);
+    }
+    gn_wire_close(&six);
+}
+END_TEST
+
 START_TEST(closed)
 {
     gn_wire none = {.fd = -1, .segmentation = true};
@@ -157,5 +226,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("wire", begin, end, one_message, padded, many_messages, without_segmentation, too_big, closed);
+    return RUN_SUITE("wire", begin, end, one_message, padded, many_messages, without_segmentation, too_big,
+                     no_fragments, a_send_does_not_wait_for_good, bytes_to_both_versions, closed);
 }

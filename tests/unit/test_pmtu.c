@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The NIC follows the path's MTU down and up again: when it asks the paths, and what it makes of
+// the answer. The clock is the test's, and so is the kernel's answer.
+#include "driver/pmtu.h"
+#include "net/udp.h"
+#include "suite.h"
+
+enum { MTU = 1500, OVERHEAD = 28 };
+
+static gn_nic nic;
+static gn_out out;
+static unsigned kernel_says, asked;
+static const uint64_t again = GN_PMTU_AGAIN_MS * GN_MILLISECOND, recover = GN_PMTU_RECOVER_MS * GN_MILLISECOND;
+
+unsigned __wrap_gn_udp_mtu(int fd);
+unsigned __wrap_gn_udp_mtu(int fd)
+{
+    (void)fd;
+    asked++;
+    return kernel_says;
+}
+
+static void setup(void)
+{
+    gn_error error;
+    out = (gn_out){0};
+    nic = (gn_nic){.out = &out,
+                   .tun.name = "gn0",
+                   .wire_mtu = MTU,
+                   .wire_mtu_opened = MTU,
+                   .packet_mtu = MTU - OVERHEAD,
+                   .packet_mtu_opened = MTU - OVERHEAD,
+                   .config.peers = gn_peers_new()};
+    kernel_says = MTU, asked = 0;
+    ck_assert_int_eq(gn_peers_add(nic.config.peers, "10.77.0.2=127.0.0.1:7777", &error), GN_OK);
+    ck_assert_int_eq(gn_peers_seal(nic.config.peers, AF_INET, &error), GN_OK);
+}
+
+static void teardown(void)
+{
+    gn_peers_free(nic.config.peers);
+}
+
+/// At that time, the NIC asks the paths so often and has this MTU.
+static void at(uint64_t now, unsigned times, unsigned mtu)
+{
+    asked = 0;
+    gn_pmtu_follow(&nic, now);
+    ck_assert_uint_eq(asked, times);
+    ck_assert_uint_eq(nic.wire_mtu, mtu);
+    ck_assert_uint_eq(nic.packet_mtu, mtu - OVERHEAD);
+}
+
+START_TEST(down_at_once_and_up_after_ten_seconds)
+{
+    const uint64_t begin = 1000 * GN_SECOND;
+    at(begin, 0, MTU);
+    at(begin + 100 * GN_SECOND, 0, MTU);  // nothing was refused: nobody is asked
+    const uint64_t refused = begin + 200 * GN_SECOND;
+    kernel_says = 1300;
+    out.wire.too_big = 1;
+    at(refused, 1, 1300);
+    at(refused + again, 0, 1300);  // no further refusal
+    kernel_says = MTU;
+    at(refused + recover - 1, 0, 1300);
+    at(refused + recover, 1, MTU);
+    at(refused + 2 * recover, 0, MTU);
+}
+END_TEST
+
+START_TEST(asked_again_while_it_is_lowered)
+{
+    const uint64_t refused = 1000 * GN_SECOND;
+    kernel_says = 1300;
+    out.wire.too_big = 1;
+    at(refused, 1, 1300);
+    for (uint64_t i = 1; i < 4; i++) at(refused + i * recover, 1, 1300);
+    kernel_says = 1400;
+    at(refused + 4 * recover, 1, 1400);
+    kernel_says = 9000;  // never more than at the start
+    at(refused + 5 * recover, 1, MTU);
+}
+END_TEST
+
+START_TEST(many_refusals_ask_seldom)
+{
+    const uint64_t refused = 1000 * GN_SECOND;
+    kernel_says = 1400;
+    out.wire.too_big = 1;
+    at(refused, 1, 1400);
+    kernel_says = 1300;
+    for (uint64_t i = 1; i < 100; i++) {
+        out.wire.too_big++;
+        at(refused + i * again / 100, 0, 1400);
+    }
+    at(refused + again, 1, 1300);
+}
+END_TEST
+
+START_TEST(a_path_that_is_gone_or_absurd)
+{
+    uint64_t now = 1000 * GN_SECOND;
+    kernel_says = 0;
+    out.wire.too_big = 1;
+    at(now, 1, MTU);
+    kernel_says = 50;
+    out.wire.too_big = 2;
+    at(now += again, 1, OVERHEAD + GN_PMTU_LEAST);
+}
+END_TEST
+
+int main(void)
+{
+    return RUN_SUITE("pmtu", setup, teardown, down_at_once_and_up_after_ten_seconds, asked_again_while_it_is_lowered,
+                     many_refusals_ask_seldom, a_path_that_is_gone_or_absurd);
+}
