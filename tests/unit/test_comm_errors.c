@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -103,6 +104,49 @@ START_TEST(test_silent_worker_is_named)
     ranks_wait(&group, 30);
     check_survivors(&group, "rank 2 (127.0.0.1) lost: no sign of life for 1000 ms", 4);
     ck_assert(group.reports[VICTIM].status == GN_PEER_LOST);
+    ranks_free(&group);
+}
+END_TEST
+
+/// Rank 1's data goes nowhere, as behind a firewall that forgot the connection: sending works, and
+/// the connection stays open. The out-of-band connections live.
+static void run_stuck(int rank, const ranks *group, void *argument)
+{
+    gn_comm *comm = plan_init(rank, group, argument);
+    RANK_CHECK(comm);
+    float values[1000] = {0};
+    gn_status status = gn_allreduce(comm, values, values, 1000, GN_SUM);
+    RANK_CHECK(!status);
+    if (rank == 1) {
+        int nowhere[2];
+        const int data = comm->neighbours[comm->neighbour_count - 1].data_out;
+        RANK_CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, nowhere));
+        RANK_CHECK(dup(data) >= 0 && dup2(nowhere[0], data) == data);
+    }
+    double start = seconds_now();
+    while (!status) status = gn_allreduce(comm, values, values, 1000, GN_SUM);
+    keep(&group->reports[rank], status, comm, start);
+    gn_comm_free(comm);
+}
+
+// The rank whose data was sent and did not come is named after one deadline. Without the evidence
+// nobody would be, and only after two.
+START_TEST(test_stuck_data_is_named)
+{
+    plan p = {.algorithm = algorithms[_i], .timeout_ms = 1500};
+    ranks group;
+    ranks_start(&group, 2, run_stuck, &p);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 2; rank++) {
+        const report *r = &group.reports[rank];
+        ck_assert_int_eq(group.exits[rank], 0);
+        ck_assert_msg(r->status == GN_PEER_LOST, "rank %d: %s: %s", rank, gn_status_string(r->status), r->text);
+        ck_assert_msg(strstr(r->text, "rank 1 (127.0.0.1) lost: its data connection has been stuck for 1500 ms in ") !=
+                          NULL,
+                      "rank %d says: %s", rank, r->text);
+        ck_assert_double_ge(r->seconds, 1.4);
+    }
+    ck_assert_ptr_nonnull(strstr(group.reports[0].text, " bytes, 0 came"));
     ranks_free(&group);
 }
 END_TEST
@@ -414,6 +458,7 @@ int main(void)
     tcase_set_timeout(running, 60);
     tcase_add_loop_test(running, test_killed_worker_is_named, 0, 2);
     tcase_add_loop_test(running, test_silent_worker_is_named, 0, 2);
+    tcase_add_loop_test(running, test_stuck_data_is_named, 0, 2);
     tcase_add_loop_test(running, test_late_worker_is_waited_for, 0, 2);
     tcase_add_loop_test(running, test_leaver_is_named, 0, 2);
     tcase_add_loop_test(running, test_mismatch_says_who_called_what, 0, WRONG_KINDS);

@@ -15,6 +15,7 @@
 
 #include "comm_ranks.h"
 #include "free_port.h"
+#include "ring/message.h"
 #include "suite.h"
 
 enum { SIZE = 4, VICTIM = 2 };
@@ -265,6 +266,71 @@ START_TEST(test_strangers_do_not_matter)
 }
 END_TEST
 
+/// Says to a port that it is some rank of the group: well-formed, but the token is not the group's.
+static void impersonate(uint16_t port)
+{
+    for (uint16_t rank = 0; rank < SIZE; rank++)
+        for (int data = 0; data < 2; data++) {
+            const gn_join join = {.token = "a guessed token", .rank = rank};
+            const struct sockaddr_in a = {
+                .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+            uint8_t words[GN_FRAME_MAX];
+            const int fd = socket(AF_INET, SOCK_STREAM, 0);  // stays open
+            size_t length = GN_DATA_HELLO_BYTES;
+            if (data)
+                gn_data_hello_write(words, &join);
+            else
+                length = gn_join_write(words, &join);
+            if (!connect(fd, (const struct sockaddr *)&a, sizeof a)) (void)!send(fd, words, length, MSG_NOSIGNAL);
+        }
+}
+
+static void count_strangers(void *context, gn_log_level level, const char *text)
+{
+    (void)level;
+    *(uint64_t *)context += strstr(text, "a stranger connected to the ") != NULL;
+}
+
+/// Strangers come to all ports before the last rank does, and so before any neighbour.
+static void run_impersonated(int rank, const ranks *group, void *argument)
+{
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = *(const gn_algorithm *)argument;
+    config.log = count_strangers;
+    config.log_context = &group->reports[rank].values[0];
+    if (rank == VICTIM) {
+        const unsigned expected = 1 + 2 * (SIZE - 1);  // the rendezvous, and two of each that has come
+        for (int i = 0; i < 1000 && listening->count < expected; i++) usleep(10000);
+        for (unsigned i = 0; i < listening->count; i++) impersonate(listening->port[i]);
+    }
+    gn_comm *comm = rank_init(rank, group, &config);
+    if (!comm) fprintf(stderr, "rank %d: %s\n", rank, group->reports[rank].text);
+    RANK_CHECK(comm);
+    float values[2] = {(float)rank, 1};
+    RANK_CHECK(!gn_allreduce(comm, values, values, 2, GN_SUM));
+    RANK_CHECK(values[0] == SIZE * (SIZE - 1) / 2 && values[1] == SIZE);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_a_wrong_token_takes_no_place)
+{
+    gn_algorithm algorithm = algorithms[_i];
+    uint64_t strangers = 0;
+    ranks group;
+    listening = ranks_share(sizeof *listening);
+    ranks_start(&group, SIZE, run_impersonated, &algorithm);
+    ranks_wait(&group, 50);
+    for (int rank = 0; rank < SIZE; rank++) {
+        ck_assert_msg(group.exits[rank] == 0, "rank %d: %s", rank, group.reports[rank].text);
+        strangers += group.reports[rank].values[0];
+    }
+    ck_assert_uint_gt(strangers, 0);
+    ranks_free(&group);
+    munmap(listening, sizeof *listening);
+    listening = NULL;
+}
+END_TEST
+
 /// Connections that this process still closes as soon as it has accepted them.
 static int accepts_to_spoil;
 
@@ -315,6 +381,38 @@ START_TEST(test_stale_file_is_not_followed)
     ranks_wait(&group, 30);
     for (int rank = 0; rank < 3; rank++) ck_assert_int_eq(group.exits[rank], 0);
     ck_assert(access(m.where + 7, F_OK));  // rank 0 has tidied up
+    ranks_free(&group);
+}
+END_TEST
+
+/// Rank 0 comes when the others have long seen the file.
+static void run_meet_late(int rank, const ranks *group, void *argument)
+{
+    if (!rank) usleep(500000);
+    run_meet(rank, group, argument);
+}
+
+// Another program has the port of a rank 0 that is dead. Nobody comes to it.
+START_TEST(test_stale_file_whose_port_is_open_again)
+{
+    ranks group;
+    meeting_point m = {.interface = "lo"};
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof a;
+    const int other = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    ck_assert(!bind(other, (struct sockaddr *)&a, sizeof a) && !listen(other, 16));
+    ck_assert(!getsockname(other, (struct sockaddr *)&a, &length));
+    snprintf(m.where, sizeof m.where, "file:///tmp/gradnic-test-reopened-%d", (int)getpid());
+    FILE *file = fopen(m.where + 7, "w");
+    ck_assert(file);
+    fprintf(file, "gradnic-rendezvous 1 127.0.0.1 %u\n", ntohs(a.sin_port));
+    fclose(file);
+    ranks_start(&group, 3, run_meet_late, &m);
+    ranks_wait(&group, 50);
+    for (int rank = 0; rank < 3; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ck_assert_int_lt(accept4(other, (struct sockaddr *)&a, &length, 0), 0);
+    ck_assert_int_eq(errno, EAGAIN);
+    close(other);
     ranks_free(&group);
 }
 END_TEST
@@ -396,8 +494,10 @@ int main(void)
     tcase_add_test(setup, test_wrong_size_disturbs_nobody);
     tcase_add_loop_test(setup, test_ways_to_meet, 0, 4);
     tcase_add_loop_test(setup, test_strangers_do_not_matter, 0, 3);
+    tcase_add_loop_test(setup, test_a_wrong_token_takes_no_place, 0, 2);
     tcase_add_loop_test(setup, test_closed_connections_are_made_again, 0, 2);
     tcase_add_test(setup, test_stale_file_is_not_followed);
+    tcase_add_test(setup, test_stale_file_whose_port_is_open_again);
     tcase_add_test(setup, test_wrong_configurations);
     tcase_add_loop_test(setup, test_default_tos_follows_quantise, 0, 2);
     suite_add_tcase(suite, setup);
