@@ -270,12 +270,77 @@ START_TEST(a_leader_tells_no_sum_under_another_number)
 }
 END_TEST
 
+/// The answer to the packet that the worker sends now. @return whether it was taken
+static bool result(gn_worker *w, gn_agg_packet asked, int8_t exponent, int32_t value)
+{
+    int32_t words[VALUES];
+    uint8_t datagram[ROOM];
+    for (unsigned i = 0; i < VALUES; i++) words[i] = value;
+    const gn_agg_packet header = {.type = GN_AGG_RESULT,
+                                  .job = JOB,
+                                  .gen = GEN,
+                                  .bitmap = 3,
+                                  .fanin = 2,
+                                  .exponent = exponent,
+                                  .next = -20,
+                                  .slot = asked.slot,
+                                  .version = asked.version,
+                                  .psn = asked.psn,
+                                  .values = asked.values};
+    const size_t bytes = gn_agg_write_words(&header, words, datagram, sizeof datagram);
+    ck_assert_uint_gt(bytes, 0);
+    return gn_worker_rx(w, 1, datagram, bytes);
+}
+
+static gn_agg_packet only_packet(gn_worker *w)
+{
+    static uint8_t datagram[ROOM];
+    gn_agg_packet p;
+    const size_t bytes = gn_worker_send(w, 1, datagram, sizeof datagram);
+    ck_assert(bytes && !gn_agg_parse(datagram, bytes, &p));
+    ck_assert_uint_eq(gn_worker_send(w, 1, datagram, sizeof datagram), 0);
+    return p;
+}
+
+// A sum whose unit is not the one that all have agreed on is another number. It is ignored, and the
+// right one is still taken.
+START_TEST(a_result_with_a_wrong_exponent_is_not_taken)
+{
+    const gn_worker_config config = {.job = JOB,
+                                     .gen = GEN,
+                                     .ranks = 2,
+                                     .children = 2,
+                                     .format = GN_AGG_INT32,
+                                     .slots = SLOTS,
+                                     .packet_values = VALUES};
+    static float own[VALUES], sums[VALUES];
+    gn_worker *w;
+    for (unsigned i = 0; i < VALUES; i++) own[i] = 0.25f;
+    ck_assert_int_eq(gn_worker_new(&w, &config), GN_OK);
+    ck_assert_int_eq(gn_worker_post(w, own, sums, VALUES), GN_OK);
+    ck_assert(result(w, only_packet(w), 0, 0));  // the look: all agree on 2^-20
+    const gn_agg_packet asked = only_packet(w);
+    ck_assert_int_eq(asked.exponent, -20);
+    const uint64_t ignored = gn_worker_get_stats(w).ignored;
+    ck_assert(!result(w, asked, -19, 1 << 19));
+    ck_assert(!result(w, asked, -21, 1 << 19));
+    ck_assert(!result(w, asked, 0, 1 << 19));
+    ck_assert_uint_eq(gn_worker_get_stats(w).ignored, ignored + 3);
+    ck_assert(!gn_worker_done(w) && sums[0] == 0);
+    ck_assert(result(w, asked, -20, 1 << 19));
+    ck_assert(gn_worker_done(w));
+    for (unsigned i = 0; i < VALUES; i++) ck_assert(sums[i] == 0.5f);
+    gn_worker_free(w);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("aggregate_worker");
     TCase *cases = tcase_create("all");
     tcase_add_loop_test(cases, values_are_made_and_finished_once, 0, 2 * GN_AGG_FORMATS);
     tcase_add_loop_test(cases, a_nic_gives_the_same_bits, 0, 4);
+    tcase_add_test(cases, a_result_with_a_wrong_exponent_is_not_taken);
     tcase_add_test(cases, a_leader_tells_no_sum_under_another_number);
     suite_add_tcase(suite, cases);
     return suite_run(suite);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "comm_ranks.h"
@@ -233,6 +234,75 @@ START_TEST(test_two_threads)
 }
 END_TEST
 
+/// After the first group has failed, all are in a new one. Rank 0 leaves it in good order.
+static void run_after_failure(int rank, const ranks *group, void *argument)
+{
+    const gn_algorithm *algorithm = argument;
+    gn_comm *failed = join(group, rank, 2, "failed", *algorithm, 20000);
+    if (!rank) RANK_CHECK(!gn_comm_abort(failed, "on purpose"));
+    RANK_CHECK(gn_barrier(failed));
+    gn_comm *later = join(group, rank, 2, "later", *algorithm, 20000);
+    RANK_CHECK(!gn_barrier(later));
+    double start = seconds_now();
+    if (rank) keep(&group->reports[rank], gn_barrier(later), later, start);
+    gn_comm_free(later);
+    gn_comm_free(failed);
+}
+
+// What failed before a communicator was made is no reason for anything in it.
+START_TEST(test_an_earlier_failure_is_no_reason)
+{
+    gn_algorithm algorithm = algorithms[_i];
+    ranks group;
+    ranks_start(&group, 2, run_after_failure, &algorithm);
+    ranks_wait(&group, 50);
+    const report *r = &group.reports[1];
+    for (int rank = 0; rank < 2; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ck_assert_int_eq(r->status, GN_PEER_LOST);
+    ck_assert_msg(strstr(r->text, "rank 0 (127.0.0.1) has left the group (gn_comm_free)") != NULL, "%s", r->text);
+    ranks_free(&group);
+}
+END_TEST
+
+/// Both ranks fork. Their children are a group of their own, and wait in it while the parents use
+/// theirs. The children have copies of the parents' sockets.
+static void run_forked(int rank, const ranks *group, void *argument)
+{
+    const gn_algorithm *algorithm = argument;
+    gn_comm *first = join(group, rank, 2, "first", *algorithm, 4000);
+    float values[COUNT] = {0};
+    RANK_CHECK(!gn_barrier(first));
+    const pid_t child = fork();
+    RANK_CHECK(child >= 0);
+    if (!child) {
+        gn_comm *second = join(group, rank, 2, "second", *algorithm, 4000);
+        if (rank) usleep(2500000);  // rank 0's child waits, and looks after all that is its own
+        RANK_CHECK(!gn_barrier(second));
+        gn_comm_free(second);
+        _exit(0);
+    }
+    // What rank 1 says lies there for a second before rank 0 reads it.
+    for (int i = 0; i < 2; i++) {
+        if (!rank) usleep(1000000);
+        RANK_CHECK(!gn_allreduce(first, values, values, COUNT, GN_SUM));
+    }
+    int status;
+    RANK_CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+    RANK_CHECK(!gn_barrier(first));
+    gn_comm_free(first);
+}
+
+START_TEST(test_a_forked_process_leaves_its_parent_alone)
+{
+    gn_algorithm algorithm = algorithms[_i];
+    ranks group;
+    ranks_start(&group, 2, run_forked, &algorithm);
+    ranks_wait(&group, 50);
+    for (int rank = 0; rank < 2; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ranks_free(&group);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("comm life");
@@ -247,6 +317,8 @@ int main(void)
     tcase_add_loop_test(running, test_long_wait_elsewhere_is_no_failure, 0, 2);
     tcase_add_loop_test(running, test_next_call_tells_of_a_failure_meanwhile, 0, 2);
     tcase_add_loop_test(running, test_two_threads, 0, 2);
+    tcase_add_loop_test(running, test_an_earlier_failure_is_no_reason, 0, 2);
+    tcase_add_loop_test(running, test_a_forked_process_leaves_its_parent_alone, 0, 2);
     suite_add_tcase(suite, running);
     return suite_run(suite);
 }

@@ -213,6 +213,42 @@ START_TEST(test_special_values)
 }
 END_TEST
 
+// Between the largest value that is coded and the next one. What is nearer to 32767 steps is coded.
+// What is nearer to 32768 travels as it is, and so has to be rounded before. A tie goes to the even
+// one. What rounding removed is in the residual.
+static void run_edge(int rank, const ranks *group, void *argument)
+{
+    static const float sizes[] = {32766.75f, 32767, 32767.25f, 32767.5f, 32767.75f, 32768, 32768.25f},
+                       whole[] = {32767, 32767, 32767, 32768, 32768, 32768, 32768};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    const plan *p = argument;
+    gn_comm *comm = plan_init(rank, group, p);
+    const float step = ldexpf(1, 1 - p->bound_exp);
+    for (int alone = 0; alone < 2 * SIZES; alone++) {  // one at a time, too: others must not make up for it
+        float values[2 * SIZES] = {0}, sums[2 * SIZES], residual[2 * SIZES] = {0};
+        for (int i = 0; i < 2 * SIZES; i++)
+            if (!alone || i == alone) values[i] = (i & 1 ? -step : step) * sizes[i / 2];
+        const gn_bucket bucket = {.send = values, .recv = sums, .count = 2 * SIZES, .op = GN_SUM, .residual = residual};
+        expect_good(comm, gn_allreduce_bucket(comm, &bucket));
+        for (int i = 0; i < 2 * SIZES; i++) {
+            const float one = !alone || i == alone ? (i & 1 ? -step : step) * whole[i / 2] : 0;
+            RANK_CHECK(sums[i] == (float)group->size * one);
+            RANK_CHECK(residual[i] == values[i] - one);
+        }
+    }
+    gn_comm_free(comm);
+}
+
+START_TEST(test_values_at_the_edge_of_the_code)
+{
+    for (gn_algorithm a = 0; a < GN_ALGORITHMS; a++)
+        for (gn_profile profile = GN_LATTICE; profile < GN_PROFILE_COUNT; profile++) {
+            plan p = {.algorithm = a, .profile = profile, .bound_exp = 10};
+            run_plan(2, run_edge, &p, NULL);
+        }
+}
+END_TEST
+
 // Requests run in the order in which they were started, also with blocking calls between them.
 static void run_requests(int rank, const ranks *group, void *argument)
 {
@@ -320,6 +356,7 @@ int main(void)
     tcase_add_test(values, test_feedback_loses_nothing);
     tcase_add_test(values, test_scale_makes_the_bound_relative);
     tcase_add_test(values, test_special_values);
+    tcase_add_test(values, test_values_at_the_edge_of_the_code);
     tcase_add_test(values, test_requests_run_in_order);
     tcase_add_test(values, test_memory_does_not_grow_with_count);
     suite_add_tcase(suite, values);

@@ -92,6 +92,41 @@ START_TEST(the_oldest_gives_way)
 }
 END_TEST
 
+static char *much(void *context, const char *text, size_t length)
+{
+    enum { MUCH = 4 << 20 };
+    char *answer = malloc(MUCH);
+    (void)context, (void)text, (void)length;
+    ck_assert_ptr_nonnull(answer);
+    memset(answer, 'a', MUCH - 1);
+    answer[MUCH - 1] = 0;
+    return answer;
+}
+
+// An answer that is larger than the kernel's buffers goes on as soon as the client has read some.
+START_TEST(a_long_answer_goes_on_when_there_is_room)
+{
+    static char heard[65536];
+    struct pollfd watched[GN_CONTROL_POLL];
+    const int fd = come();
+    size_t whole = 0;
+    ck_assert_int_eq(shutdown(fd, SHUT_WR), 0);
+    for (ssize_t got = 1; got;) {
+        // As long as the client reads nothing, there is nothing to do.
+        for (int idle = 0; idle < 2; idle++) {
+            (void)gn_control_prepare(control, watched);
+            if (!poll(watched, GN_CONTROL_POLL, 0)) break;
+            ck_assert_int_eq(idle, 0);
+            gn_control_serve(control, watched, much, NULL);
+        }
+        while ((got = recv(fd, heard, sizeof heard, 0)) > 0) whole += (size_t)got;
+        ck_assert(!got || errno == EAGAIN);
+    }
+    ck_assert_uint_eq(whole, (4 << 20) - 1);
+    close(fd);
+}
+END_TEST
+
 // Who says nothing is told so after a second, and then there is nobody to wait for.
 START_TEST(a_silent_client_is_told)
 {
@@ -137,6 +172,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("control", setup, teardown, the_oldest_gives_way, a_silent_client_is_told,
-                     a_daemon_that_stands_still);
+    return RUN_SUITE("control", setup, teardown, the_oldest_gives_way, a_long_answer_goes_on_when_there_is_room,
+                     a_silent_client_is_told, a_daemon_that_stands_still);
 }
