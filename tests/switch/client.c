@@ -74,7 +74,7 @@ static bool open_channel(client *c, unsigned s)
         (void)setsockopt(t->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
     if (setsockopt(t->fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes))
         (void)setsockopt(t->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
-    if (c->config->marked) (void)setsockopt(t->fd, IPPROTO_IP, IP_TOS, &(int){3}, sizeof(int));
+    if (c->config->tos) (void)setsockopt(t->fd, IPPROTO_IP, IP_TOS, &(int){c->config->tos}, sizeof(int));
     if (bind(t->fd, (struct sockaddr *)&own, sizeof own) || getsockname(t->fd, (struct sockaddr *)&own, &length))
         return fail(c, "UDP: %s", strerror(errno));
     c->join.udp_port[s] = ntohs(own.sin_port);
@@ -320,7 +320,7 @@ static void add_stats(gn_worker_stats *to, const gn_worker_stats *from)
     to->sent += from->sent, to->resent += from->resent, to->received += from->received, to->ignored += from->ignored;
     to->up_bytes += from->up_bytes, to->down_bytes += from->down_bytes, to->late += from->late;
     to->fallback_chunks += from->fallback_chunks;
-    to->marked += from->marked;
+    to->marked += from->marked, to->cuts += from->cuts;
 }
 
 static uint64_t draw(uint64_t *state)

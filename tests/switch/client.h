@@ -31,7 +31,7 @@ typedef struct sw_client {
     unsigned pauses;          ///< ... up to this one; 0: after all
     bool nan;                 ///< rank 1 has values that have no integers
     bool deaf;                ///< sums in binary32, from rank 0, do not reach it
-    bool marked;              ///< as if a queue had marked all that it sends (ECN)
+    uint8_t tos;              ///< of all that it sends; with GN_ECN_MARKED, as if a queue had marked it
     double flood_s;           ///< instead of summing: hostile datagrams as fast as can be, for so long
     sw_flood flood;           ///< of which kind
     unsigned flood_every_us;  ///< 64 of them; 0: 3000

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "net/udp.h"
 #include "switches.h"
 #include "unit/suite.h"
 
@@ -120,12 +121,34 @@ START_TEST(marks_of_queues_come_down)
         sw_client c = client_of(r.port, "marks", i, 2);
         c.join.format = GN_AGG_DENSE;
         c.join.bound_exp = 10;
-        c.marked = i == 1;
+        c.tos = i == 1 ? GN_ECN_MARKED : GN_ECN_CAPABLE;
         launch(i, &c);
     }
     all_good(0, 2);
     for (unsigned i = 0; i < 2; i++) ck_assert_uint_gt(ones[i].result.stats.marked, 0);
     stop(&r);
+}
+END_TEST
+
+// Packets that queues may mark are none that a queue has marked. Otherwise sums would be right, and
+// windows a single chunk.
+START_TEST(quiet_links_mark_nothing)
+{
+    static const uint8_t tos[] = {GN_ECN_CAPABLE, 1, 0x28 | GN_ECN_CAPABLE, 0xfc};
+    for (unsigned ecn = 0; ecn < 4; ecn++) {
+        const running r = start(&plain_switch);
+        for (unsigned i = 0; i < 2; i++) {
+            sw_client c = client_of(r.port, "quiet", i, 2);
+            c.tos = tos[ecn];
+            launch(i, &c);
+        }
+        all_good(0, 2);
+        for (unsigned i = 0; i < 2; i++) {
+            ck_assert_uint_eq(ones[i].result.stats.marked, 0);
+            ck_assert_uint_eq(ones[i].result.stats.cuts, 0);
+        }
+        stop(&r);
+    }
 }
 END_TEST
 
@@ -366,7 +389,7 @@ END_TEST
 int main(void)
 {
     return RUN_TESTS("switchd", sums_are_right, channels_go_to_all_shards, bad_links_both_ways, one_worker_alone,
-                     leaves_and_a_root, jobs_share_slots, marks_of_queues_come_down,
+                     leaves_and_a_root, jobs_share_slots, marks_of_queues_come_down, quiet_links_mark_nothing,
                      right_packets_in_floods_change_no_other_sum, datagrams_one_by_one, values_without_integers,
                      a_switch_in_the_middle, a_root_that_shares_its_slots, leaves_that_share_their_slots,
                      trees_that_cannot_be);
