@@ -172,6 +172,35 @@ START_TEST(test_ranks_that_stood_still_blame_nobody)
 }
 END_TEST
 
+// As when a host with all of them is suspended: ranks stop in the middle of a collective, and when
+// they go on the switch is not quite there yet. Rank 0 has heard that all are in the collective, and
+// it was so for longer than the deadline. But nobody was there to see it.
+START_TEST(test_ranks_that_stood_still_do_not_blame_the_switch)
+{
+    switch_start(&host, NULL);
+    plan p = {.host = &host, .timeout_ms = 4000, .progress = progress};
+    ranks group;
+    ranks_start(&group, SIZE, run_until_failure, &p);
+    await_progress();
+    kill(host.pid, SIGSTOP);
+    usleep(300000);  // all wait for the switch
+    for (int rank = SIZE; rank--;) kill(group.pids[rank], SIGSTOP);
+    const int before = *progress;
+    usleep(4500000);
+    for (int rank = SIZE; rank--;) kill(group.pids[rank], SIGCONT);
+    usleep(500000);
+    kill(host.pid, SIGCONT);
+    for (int i = 0; i < 3000 && *progress < before + 3 && !group.reports[0].text[0]; i++) usleep(10000);
+    for (int rank = 0; rank < SIZE; rank++)
+        ck_assert_msg(!group.reports[rank].text[0], "rank %d: %s", rank, group.reports[rank].text);
+    ck_assert_int_ge(*progress, before + 3);
+    kill(host.pid, SIGKILL);
+    ranks_wait(&group, 30);
+    ranks_free(&group);
+    switch_stop(&host, SIGKILL);
+}
+END_TEST
+
 // Killed: its connections end. Stopped: it is silent. One rank alone notices too, though nobody
 // else can tell it.
 START_TEST(test_lost_switch_is_named)
@@ -438,6 +467,7 @@ int main(void)
     tcase_add_test(all, test_killed_rank_is_named);
     tcase_add_test(all, test_silent_rank_is_named);
     tcase_add_loop_test(all, test_ranks_that_stood_still_blame_nobody, 0, GN_ALGORITHMS);
+    tcase_add_test(all, test_ranks_that_stood_still_do_not_blame_the_switch);
     tcase_add_loop_test(all, test_lost_switch_is_named, 0, 4);
     tcase_add_test(all, test_deaf_switch_is_named);
     tcase_add_test(all, test_different_calls);
