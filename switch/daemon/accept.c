@@ -6,16 +6,15 @@
 
 #include "net/tcp.h"
 #include "switch/daemon/jobs.h"
+#include "switch/daemon/room.h"
 #include "switch/daemon/serve.h"
-
-enum { CHILDREN = GN_SESSIONS_MAX - GN_SESSIONS_UPWARD };  ///< with the strangers among them
 
 gn_status gn_switchd_listen(gn_switchd *daemon, gn_error *error)
 {
     char text[GN_ENDPOINT_TEXT];
     // Those who leave have been sessions before, so the lobby may have to hold that many.
     if (gn_lobby_open(&daemon->lobby, GN_SESSIONS_MAX)) return gn_fail_memory(error);
-    daemon->lobby.room = CHILDREN;
+    daemon->lobby.room = gn_room_lobby(daemon);
     daemon->listener = gn_tcp_listen(&daemon->listen, true, 0);
     if (daemon->listener < 0)
         return gn_fail(error, GN_IO, "cannot listen on TCP %s: %s", gn_endpoint_format(&daemon->listen, text),
@@ -48,7 +47,16 @@ static void refuse(gn_switchd *daemon, unsigned index)
 static void admit(gn_switchd *daemon, unsigned index, const gn_admission_join *join)
 {
     const gn_endpoint from = daemon->lobby.strangers[index].from;
-    gn_session *session = gn_session_of_child(gn_lobby_admit(&daemon->lobby, index), &from, join);
+    gn_framed *connection = gn_lobby_admit(&daemon->lobby, index);
+    gn_error error;
+    if (gn_room_make(daemon, &from.ip, &error)) {
+        char name[GN_ENDPOINT_TEXT];
+        daemon->refused++;
+        gn_switchd_log(daemon, GN_LOG_STRANGER, "%s was refused: %s", gn_endpoint_format(&from, name), error.text);
+        gn_frames_end(connection, &daemon->lobby, GN_ADMISSION_REFUSED, error.text);
+        return;
+    }
+    gn_session *session = gn_session_of_child(connection, &from, join);
     if (!session || !gn_switchd_adopt(daemon, session)) return;
     gn_jobs_join(daemon, session, join);
     gn_switchd_hear(daemon, session);  // what came together with JOIN
@@ -78,7 +86,7 @@ void gn_switchd_hear_strangers(gn_switchd *daemon)
 
 void gn_switchd_accept(gn_switchd *daemon)
 {
-    daemon->lobby.room = daemon->sessions < CHILDREN ? CHILDREN - daemon->sessions : 0;
+    daemon->lobby.room = gn_room_lobby(daemon);
     gn_lobby_accept(&daemon->lobby);
 }
 

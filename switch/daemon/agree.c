@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "switch/daemon/above.h"
+#include "switch/daemon/limits.h"
 
 /// A field that all children must have the same value in.
 typedef struct term {
@@ -148,7 +149,7 @@ static gn_status check_role(const gn_switchd *daemon, const gn_session *session,
     return GN_OK;
 }
 
-gn_status gn_job_check_possible(const gn_switchd *daemon, const gn_session *session, const gn_admission_join *join,
+gn_status gn_job_check_possible(gn_switchd *daemon, const gn_session *session, const gn_admission_join *join,
                                 gn_error *error)
 {
     const gn_switchd_config *config = &daemon->config;
@@ -160,6 +161,10 @@ gn_status gn_job_check_possible(const gn_switchd *daemon, const gn_session *sess
     if (join->channels > config->channels * daemon->shards)
         return gn_fail(error, GN_INVALID, "channels is %u, and this switch takes %u (--channels, --shards)",
                        join->channels, config->channels * daemon->shards);
+    if (join->channels > gn_limits_job_channels(daemon))
+        return gn_limits_refuse(daemon, GN_LIMIT_JOB_CHANNELS, error,
+                                "channels is %u, and one job has at most %u of %u here (--job-channels, --reserve)",
+                                join->channels, gn_limits_job_channels(daemon), gn_limits_channels(daemon));
     if (join->bits && config->mode == GN_PARTITIONED)
         return gn_fail(error, GN_INVALID,
                        "a switch below shares its slots, and this one does not: above such a switch all have to "

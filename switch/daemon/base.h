@@ -27,6 +27,21 @@ typedef enum gn_log_kind {
     GN_LOG_KINDS
 } gn_log_kind;
 
+/// Limits that a job or an address may meet (limits.h).
+typedef enum gn_switchd_limit {
+    GN_LIMIT_JOB_CHANNELS,
+    GN_LIMIT_QUOTA,
+    GN_LIMIT_ADDRESS_CHANNELS,
+    GN_LIMIT_ADDRESS_SLOTS,
+    GN_LIMIT_ADDRESS_JOBS,
+    GN_LIMIT_ADDRESS_CONNECTIONS,
+    GN_LIMIT_RESERVE,      ///< what is left is kept for others
+    GN_LIMIT_CHANNELS,     ///< all are taken
+    GN_LIMIT_SLOTS,        ///< the same
+    GN_LIMIT_CONNECTIONS,  ///< the same
+    GN_LIMITS
+} gn_switchd_limit;
+
 /// A job that has ended.
 typedef struct gn_over {
     char job[GN_ADMISSION_NAME], why[GN_ADMISSION_TEXT];
@@ -51,11 +66,15 @@ struct gn_switchd {
     unsigned shards, started;  ///< made; running
     gn_session *session[GN_SESSIONS_MAX];
     unsigned sessions;
+    unsigned room;              ///< for connections of children and strangers
+    unsigned most_connections;  ///< since memory was last given back
     struct gn_job *jobs;
     uint16_t next_job, next_gen;
     uint32_t instance;           ///< as in gn_admission_join
     uint64_t opened;             ///< CLOCK_REALTIME, seconds
     uint64_t admitted, refused;  ///< `refused`: without those who gave way in the lobby
+    uint64_t refused_by[GN_LIMITS];
+    uint64_t gave_way;  ///< jobs that formed, and ended to make room
     /// Anybody can make jobs that never run. They do not push out the others.
     gn_overs ran, never_ran;
     gn_log_limit limit[GN_LOG_KINDS];

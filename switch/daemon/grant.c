@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switch/daemon/grant.h"
 
+#include "switch/daemon/limits.h"
+
 /// Channels of the shard that are in use.
 static unsigned load_of(const gn_shard *shard)
 {
@@ -20,6 +22,17 @@ static void count_asked(const gn_switchd *daemon, const gn_job *but, uint64_t *t
             if (slots) slots[job->shard[c]] += job->welcome.slots;
         }
     }
+}
+
+/// Channels of all shards that neither are used nor belong to a job that waits for an answer.
+static unsigned free_channels(const gn_switchd *daemon, const gn_job *but)
+{
+    uint64_t taken[GN_SWITCHD_SHARDS_MAX] = {0};
+    unsigned count = gn_limits_channels(daemon);
+    count_asked(daemon, but, taken, NULL);
+    for (unsigned i = 0; i < daemon->shards; i++)
+        count -= load_of(daemon->shard[i]) + (unsigned)__builtin_popcountll(taken[i]);
+    return count;
 }
 
 /// Each channel goes to the shard that has least to do. @return false when there is no place for
@@ -45,18 +58,34 @@ static bool find_places(const gn_switchd *daemon, gn_job *job)
     return true;
 }
 
-/// Whether each channel can have so many slots.
-static bool fits(const gn_switchd *daemon, const gn_job *job, unsigned slots)
+/// How many slots of a shard have to stay free, of so many. A job with an address that has none may
+/// have half of what is left of the reserve, so there is something for the next one.
+static uint32_t kept_back(const gn_switchd *daemon, const gn_share *share, uint32_t unused)
+{
+    const uint32_t reserve = gn_limits_reserved_slots(daemon);
+    if (!share->has_none) return reserve;
+    return (unused < reserve ? unused : reserve) / 2;
+}
+
+/// What stops a job from having so many slots for each channel; GN_LIMITS: nothing.
+static gn_switchd_limit stops(const gn_switchd *daemon, const gn_job *job, const gn_share *share, unsigned slots)
 {
     const unsigned channels = gn_job_terms(job)->channels;
-    const uint32_t quota = daemon->config.quota;
-    uint32_t needed[GN_SWITCHD_SHARDS_MAX] = {0};
-    if ((uint64_t)slots * channels > quota) return false;
-    count_asked(daemon, job, NULL, needed);
+    const uint64_t all = (uint64_t)slots * channels;
+    uint32_t asked[GN_SWITCHD_SHARDS_MAX] = {0}, needed[GN_SWITCHD_SHARDS_MAX] = {0};
+    gn_switchd_limit limit = GN_LIMITS;
+    if (all > daemon->config.quota) return GN_LIMIT_QUOTA;
+    if (all > share->slots) return GN_LIMIT_ADDRESS_SLOTS;
+    count_asked(daemon, job, NULL, asked);
     for (unsigned c = 0; c < channels; c++) needed[job->shard[c]] += slots;
-    for (unsigned i = 0; i < daemon->shards; i++)
-        if (needed[i] > daemon->shard[i]->slots_free) return false;
-    return true;
+    for (unsigned i = 0; i < daemon->shards; i++) {
+        const uint32_t total = daemon->shard[i]->slots_free, unused = total > asked[i] ? total - asked[i] : 0;
+        if (!needed[i]) continue;
+        if (needed[i] > unused) return GN_LIMIT_SLOTS;
+        const bool least = share->has_none && slots == 1;
+        if (!least && unused - needed[i] < kept_back(daemon, share, unused)) limit = GN_LIMIT_RESERVE;
+    }
+    return limit;
 }
 
 /// The least that a child asks for. Switches ask for what they can grant themselves, so they may
@@ -69,20 +98,52 @@ static unsigned least_asked(const gn_job *job)
     return least;
 }
 
+static gn_status reserve_channels(gn_switchd *daemon, gn_job *job, const gn_share *share, gn_error *error)
+{
+    const unsigned channels = gn_job_terms(job)->channels, unused = free_channels(daemon, job),
+                   kept = share->has_none ? 0 : gn_limits_reserved_channels(daemon);
+    const char *what = channels == 1 ? "channel" : "channels";
+    if (channels > share->channels)
+        return gn_limits_refuse(daemon, GN_LIMIT_ADDRESS_CHANNELS, error,
+                                "no room for %u more %s: jobs of one address have at most %u (--address-channels)",
+                                channels, what, daemon->config.address_channels);
+    if (unused >= channels && unused - channels < kept)
+        return gn_limits_refuse(daemon, GN_LIMIT_RESERVE, error,
+                                "no room for %u more %s: the last %u are kept for addresses that have none yet "
+                                "(--channels, --reserve)",
+                                channels, what, kept);
+    if (find_places(daemon, job)) return GN_OK;
+    return gn_limits_refuse(daemon, GN_LIMIT_CHANNELS, error,
+                            "no room for %u more %s: other jobs have them (--channels, --shards)", channels, what);
+}
+
 gn_status gn_job_reserve(gn_switchd *daemon, gn_job *job, unsigned *slots, gn_error *error)
 {
+    const gn_share share = gn_limits_share(daemon, job);
     const unsigned channels = gn_job_terms(job)->channels;
     const char *what = channels == 1 ? "channel" : "channels";
-    if (!find_places(daemon, job))
-        return gn_fail(error, GN_NO_SPACE, "no room for %u more %s: other jobs have them (--channels, --shards)",
-                       channels, what);
+    gn_switchd_limit limit = GN_LIMITS;
+    if (reserve_channels(daemon, job, &share, error)) return error->status;
     for (*slots = least_asked(job); *slots; *slots /= 2)
-        if (fits(daemon, job, *slots)) return GN_OK;
-    if (channels > daemon->config.quota)
-        return gn_fail(error, GN_NO_SPACE, "%u channels need a slot each, and a job has at most %u here (--quota)",
-                       channels, daemon->config.quota);
-    return gn_fail(error, GN_NO_SPACE, "no slots left for %u %s: other jobs have them (--slots, --quota)", channels,
-                   what);
+        if ((limit = stops(daemon, job, &share, *slots)) == GN_LIMITS) return GN_OK;
+    switch (limit) {
+    case GN_LIMIT_QUOTA:
+        return gn_limits_refuse(daemon, limit, error,
+                                "%u channels need a slot each, and a job has at most %u here (--quota)", channels,
+                                daemon->config.quota);
+    case GN_LIMIT_ADDRESS_SLOTS:
+        return gn_limits_refuse(daemon, limit, error,
+                                "no slots left for %u %s: jobs of one address have at most %u (--address-slots)",
+                                channels, what, daemon->config.address_slots);
+    case GN_LIMIT_RESERVE:
+        return gn_limits_refuse(daemon, limit, error,
+                                "no slots left for %u %s: the last %u%% are kept for addresses that have none yet "
+                                "(--slots, --reserve)",
+                                channels, what, daemon->config.reserve);
+    default:
+        return gn_limits_refuse(daemon, limit, error,
+                                "no slots left for %u %s: other jobs have them (--slots, --quota)", channels, what);
+    }
 }
 
 /// A channel of the job, as the core of its shard is to know it.

@@ -28,6 +28,7 @@ typedef struct gn_job {
     gn_session *child[GN_AGG_WORKERS_MAX];
     gn_admission_join join[GN_AGG_WORKERS_MAX];
     char name[GN_AGG_WORKERS_MAX][GN_ENDPOINT_TEXT];  ///< of each child that has come: its address
+    gn_ip site[GN_AGG_WORKERS_MAX];                   ///< the same, as limits count it
     gn_session *above;                                ///< to the parent or parameter server
     uint8_t fanin;      ///< parameter server: bits of the switch, which is the only child here
     unsigned reserved;  ///< channels that have a place; these are the places:

@@ -10,6 +10,7 @@
 #include "switch/daemon/above.h"
 #include "switch/daemon/agree.h"
 #include "switch/daemon/grant.h"
+#include "switch/daemon/limits.h"
 #include "switch/daemon/silence.h"
 #include "switch/daemon/waits.h"
 
@@ -213,6 +214,10 @@ void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_jo
         refuse(daemon, session, join, error.text);
         return;
     }
+    if (gn_limits_check_forming(daemon, job, &session->remote.ip, &error)) {
+        refuse(daemon, session, join, error.text);
+        return;
+    }
     if (!job) job = begin(daemon, join);
     if (!job) {
         refuse(daemon, session, join, "the switch is out of memory");
@@ -225,6 +230,7 @@ void gn_jobs_join(gn_switchd *daemon, gn_session *session, const gn_admission_jo
     job->join[join->bit] = own;
     job->child[join->bit] = session;
     memcpy(job->name[join->bit], session->name, sizeof session->name);
+    job->site[join->bit] = gn_limits_site(&session->remote.ip);
     job->joined |= 1ull << join->bit;
     session->job = job;
     session->bit = join->bit;

@@ -5,6 +5,7 @@
 
 #include "host/json.h"
 #include "switch/daemon/job.h"
+#include "switch/daemon/limits.h"
 #include "switch/daemon/status.h"
 
 #define CORE(field, text)                                                                                              \
@@ -181,6 +182,16 @@ static json_t *shard_stats(gn_shard *shard, unsigned number, snapshot *total)
                      gn_json_fault_counters(&out_fault));
 }
 
+/// How often each limit was met.
+static json_t *limits_of(const gn_switchd *daemon)
+{
+    json_t *list = json_array();
+    for (gn_switchd_limit limit = 0; limit < GN_LIMITS; limit++)
+        json_array_append_new(list, json_pack("{s:s,s:o}", "limit", gn_limits_name(limit), "refused",
+                                              gn_json_number(daemon->refused_by[limit])));
+    return list;
+}
+
 json_t *gn_switchd_stats(gn_switchd *daemon)
 {
     json_t *shards = json_array(), *jobs = json_array();
@@ -188,9 +199,11 @@ json_t *gn_switchd_stats(gn_switchd *daemon)
     for (unsigned i = 0; i < daemon->shards; i++)
         json_array_append_new(shards, shard_stats(daemon->shard[i], i, &total));
     for (const gn_job *job = daemon->jobs; job; job = job->next) json_array_append_new(jobs, job_stats(daemon, job));
-    json_t *admission = GN_JSON_FIELDS(
-        {"admitted", daemon->admitted}, {"refused", daemon->refused + daemon->lobby.gave_way},
-        {"ended", daemon->ran.count + daemon->never_ran.count}, {"connections", gn_switchd_connections(daemon)});
+    json_t *admission =
+        GN_JSON_FIELDS({"admitted", daemon->admitted}, {"refused", daemon->refused + daemon->lobby.gave_way},
+                       {"ended", daemon->ran.count + daemon->never_ran.count}, {"gave_way", daemon->gave_way},
+                       {"connections", gn_switchd_connections(daemon)});
+    json_object_set_new(admission, "limits", limits_of(daemon));
     return json_pack("{s:o,s:o,s:o,s:o,s:o}", "uptime_s", gn_json_number((uint64_t)time(NULL) - daemon->opened),
                      "admission", admission, "total", both_of(&total), "shards", shards, "jobs", jobs);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "host/json.h"
+#include "switch/daemon/limits.h"
 #include "switch/daemon/silence.h"
 #include "switch/daemon/waits.h"
 
@@ -182,6 +183,17 @@ static json_t *jobs_with_waits(const gn_switchd *daemon)
     return list;
 }
 
+/// What one job and one address may have, and what is kept for others. 0: no limit.
+static json_t *limits_of(const gn_switchd *daemon)
+{
+    const gn_switchd_config *c = &daemon->config;
+    return json_pack("{s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "job_channels", (int)gn_limits_job_channels(daemon),
+                     "job_slots", (int)c->quota, "address_channels", (int)c->address_channels, "address_slots",
+                     (int)c->address_slots, "address_jobs", (int)c->address_jobs, "reserve_percent", (int)c->reserve,
+                     "reserve_channels", (int)gn_limits_reserved_channels(daemon), "reserve_slots",
+                     (int)(gn_limits_reserved_slots(daemon) * c->shards), "connections", (int)daemon->room);
+}
+
 json_t *gn_switchd_status(gn_switchd *daemon)
 {
     static const char *const modes[GN_MEMORY_MODES] = {"partitioned", "shared", "preemptive"};
@@ -195,6 +207,7 @@ json_t *gn_switchd_status(gn_switchd *daemon)
                   modes[c->mode], "shards", (int)daemon->shards, "slots", (int)c->slots, "slots_free", (int)unused,
                   "quota", (int)c->quota, "slot_values", c->slot_values, "fault_in", gn_json_fault_settings(&c->in),
                   "fault_out", gn_json_fault_settings(&c->out));
+    json_object_set_new(status, "limits", limits_of(daemon));
     json_object_set_new(status, "role", json_string(c->role == GN_SWITCHD_PS ? "ps" : "switch"));
     json_object_set_new(status, "windows", json_integer(c->windows));
     json_object_set_new(status, "memory_bytes", gn_json_number(gn_switchd_memory(c)));

@@ -22,6 +22,7 @@
 #include "switch/daemon/accept.h"
 #include "switch/daemon/jobs.h"
 #include "switch/daemon/request.h"
+#include "switch/daemon/room.h"
 #include "switch/daemon/serve.h"
 #include "switch/daemon/watch.h"
 
@@ -84,13 +85,14 @@ static gn_status open_all(gn_switchd *daemon, gn_error *error)
     return gn_privilege_drop(&account, false, error);
 }
 
-/// Channels and children may need more than the usual 1024 files.
-static void allow_files(void)
+/// Channels and children may need more than the usual 1024 files. @return how many there are
+static uint64_t allow_files(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit)) return;
+    if (getrlimit(RLIMIT_NOFILE, &limit)) return UINT64_MAX;
+    const rlim_t before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    return setrlimit(RLIMIT_NOFILE, &limit) ? before : limit.rlim_max;
 }
 
 /// A number for this process, not 0, that no other switch has.
@@ -125,7 +127,7 @@ gn_status gn_switchd_open(gn_switchd **out, const gn_switchd_config *config, gn_
     daemon->next_job = (uint16_t)(now.tv_nsec >> 12);
     daemon->instance = draw_instance();
     daemon->listener = -1;
-    allow_files();
+    gn_room_open(daemon, allow_files());
     daemon->stop_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (daemon->stop_event < 0) {
         gn_fail(error, GN_IO, "eventfd: %s", strerror(errno));
@@ -175,6 +177,7 @@ static bool serve_all(gn_switchd *daemon, int signals, struct pollfd *watched)
     for (unsigned i = 0; i < sessions; i++) gn_switchd_serve(daemon, daemon->session[i], watched[FIXED + i].revents);
     gn_switchd_hear_strangers(daemon);
     gn_switchd_sweep(daemon);
+    gn_room_tidy(daemon);
     gn_control_serve(daemon->control, watched + 1, gn_switchd_answer, daemon);
     gn_switchd_accept(daemon);
     return !watched[0].revents;

@@ -20,8 +20,10 @@ enum {
     GN_SWITCHD_CHANNELS = 16,        ///< for each shard
     GN_SWITCHD_BUFFER = 8 << 20,     ///< bytes to receive, of each channel; a quarter of it to send
     GN_SWITCHD_JOIN_TIMEOUT_S = 60,  ///< until all children have come
-    GN_SWITCHD_ABANDONED_S = 30,     ///< without a packet from those who are left
-    GN_SWITCHD_STUCK_S = 5           ///< packets but no result: somebody who has left is missing
+    GN_SWITCHD_ADDRESS_JOBS = 64,
+    GN_SWITCHD_RESERVE = 12,      ///< percent
+    GN_SWITCHD_ABANDONED_S = 30,  ///< without a packet from those who are left
+    GN_SWITCHD_STUCK_S = 5        ///< packets but no result: somebody who has left is missing
 };
 
 typedef enum gn_switchd_role { GN_SWITCHD_SWITCH, GN_SWITCHD_PS } gn_switchd_role;
@@ -39,6 +41,12 @@ typedef struct gn_switchd_config {
     /// The most slots of one job, all its channels together; where slots are shared, chunks under
     /// way. 0: a quarter of all.
     uint32_t quota;
+    // What one job and one address may have (limits.h); 0: as much as there is.
+    unsigned job_channels;      ///< channels of one job
+    unsigned address_channels;  ///< of all jobs of an address
+    uint32_t address_slots;     ///< the same; where slots are shared, chunks under way
+    unsigned address_jobs;      ///< jobs of an address that are not complete
+    unsigned reserve;           ///< percent of channels and slots kept for addresses that have none
     uint16_t slot_values;
     size_t buffer_bytes;
     bool no_offload;  ///< a message of a system call is one datagram, in and out

@@ -62,10 +62,18 @@ static bool switch_address(const sw_client *config, uint16_t port, struct sockad
     return inet_pton(AF_INET, config->host, &v4->sin_addr) == 1;
 }
 
+/// The address to come from, with any port.
+static struct sockaddr_in from_address(const sw_client *config)
+{
+    struct sockaddr_in own = {.sin_family = AF_INET};
+    if (config->from) (void)inet_pton(AF_INET, config->from, &own.sin_addr);
+    return own;
+}
+
 static bool open_channel(client *c, unsigned s)
 {
     const int on = 1, bytes = 4 << 20;
-    struct sockaddr_in own = {.sin_family = AF_INET};
+    struct sockaddr_in own = from_address(c->config);
     socklen_t length = sizeof own;
     channel *t = &c->channels[s];
     t->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -128,6 +136,9 @@ static bool join(client *c)
     if (!switch_address(c->config, c->config->port, &address, &length))
         return fail(c, "no address: %s", c->config->host);
     c->tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const struct sockaddr_in own = from_address(c->config);
+    if (c->config->from && bind(c->tcp, (const struct sockaddr *)&own, sizeof own))
+        return fail(c, "bind %s: %s", c->config->from, strerror(errno));
     if (connect(c->tcp, (struct sockaddr *)&address, length))
         return fail(c, "switch %s: %s", c->config->host, strerror(errno));
     const size_t whole = gn_admission_write(&frame, bytes);

@@ -20,6 +20,7 @@ typedef enum sw_flood {
 
 typedef struct sw_client {
     const char *host;  ///< of the switch, numeric
+    const char *from;  ///< address to come from, numeric; NULL: the kernel's choice
     uint16_t port;
     gn_admission_join join;   ///< all but udp_port and patience_ms, which is timeout_ms
     size_t count;             ///< values of each channel's vectors

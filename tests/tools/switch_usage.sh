@@ -17,6 +17,11 @@ wrong "--windows 3: fewer than shards (4)" --mode shared --ps 127.0.0.1:9 --slot
 wrong "--quota 65: there are only 64 (--slots)" --slots 64 --quota 65
 wrong "--quota 257: there are only 256 (--windows)" --slots 64 --quota 257 --mode shared --ps 127.0.0.1:9
 wrong "--quota 33: there are only 32 (--windows)" --windows 32 --quota 33 --mode shared --ps 127.0.0.1:9
+wrong "--reserve: 51 is outside 0 to 50" --reserve 51
+wrong "--job-channels: 17 is outside 1 to 16" --job-channels 17
+wrong "--address-channels: 0 is outside 1 to 1024" --address-channels 0
+wrong "--address-slots: 'x' is not a number" --address-slots x
+wrong "--address-jobs: 0 is outside 1 to 65535" --address-jobs 0
 wrong "shared slots need --ps with the parameter server, or --parent" --mode shared
 wrong "--ps is for the root" --mode preemptive --ps 127.0.0.1:9 --parent 127.0.0.1:10
 wrong "--ps is for --mode shared and preemptive" --ps 127.0.0.1:9

@@ -128,6 +128,24 @@ static void print_job(const json_t *job)
     if (!json_array_size(waiting) && !strcmp(text_of(job, "state"), "running")) puts("  no slot waits");
 }
 
+/// What one address may have; nothing where there is no limit.
+static void print_limits(const json_t *limits)
+{
+    static const char *const names[][2] = {
+        {"address_channels", "channels"}, {"address_slots", "slots"}, {"address_jobs", "jobs that wait for workers"}};
+    const char *before = "one address: at most ";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const long long most = number_of(limits, names[i][0]);
+        if (!most) continue;
+        printf("%s%lld %s", before, most, names[i][1]);
+        before = ", ";
+    }
+    if (*before == ',') putchar('\n');
+    if (number_of(limits, "reserve_percent"))
+        printf("%lld channels and %lld slots are kept for addresses that have none\n",
+               number_of(limits, "reserve_channels"), number_of(limits, "reserve_slots"));
+}
+
 static void print_status(const json_t *status)
 {
     size_t index;
@@ -145,6 +163,7 @@ static void print_status(const json_t *status)
            chunks ? "chunks under way" : "slots", number_of(status, "slot_values"), chunks ? "" : " free", shards,
            shards == 1 ? "shard" : "shards", is_ps ? "at most " : "",
            gn_human_bytes((uint64_t)number_of(status, "memory_bytes")).s, number_of(status, "quota"));
+    print_limits(json_object_get(status, "limits"));
     const json_t *jobs = json_object_get(status, "jobs");
     json_array_foreach(jobs, index, job) print_job(job);
     if (!json_array_size(jobs)) puts("no job");

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <argp.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <gradnic/admission.h>
 
 #include "switch.h"
 #include "tools/kit/fault_options.h"
@@ -16,6 +19,11 @@ enum {
     KEY_SLOTS,
     KEY_VALUES,
     KEY_QUOTA,
+    KEY_JOB_CHANNELS,
+    KEY_ADDRESS_CHANNELS,
+    KEY_ADDRESS_SLOTS,
+    KEY_ADDRESS_JOBS,
+    KEY_RESERVE,
     KEY_JOIN_TIMEOUT,
     KEY_PARENT,
     KEY_PLACE,
@@ -28,6 +36,8 @@ enum {
     OLD_STREAMS,
     OLD_DROP,
 };
+
+#define NOT_GIVEN UINT_MAX
 
 static const struct argp_option options[] = {
     {0, 0, 0, 0, "Where:", 1},
@@ -55,28 +65,41 @@ static const struct argp_option options[] = {
     {"slots", KEY_SLOTS, "NUMBER", 0,
      "slots of the switch, of all shards together; parameter server: chunks under way (default 8192)", 2},
     {"values", KEY_VALUES, "NUMBER", 0, "most values of a packet, and of a slot (default 2048)", 2},
-    {"quota", KEY_QUOTA, "SLOTS", 0,
-     "most slots of one job; with shared slots, most chunks under way (default a quarter of all)", 2},
     {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of each channel's UDP socket (default 8M)", 2},
     {"no-offload", KEY_NO_OFFLOAD, 0, 0, "one packet at a time between kernel and switch", 2},
     {"join-timeout", KEY_JOIN_TIMEOUT, "TIME", 0, "how long a job waits for all its workers (default 60s)", 2},
+    {0, 0, 0, 0, "Limits. A job counts at each address that one of its children comes from:", 3},
+    {"quota", KEY_QUOTA, "SLOTS", 0,
+     "most slots of one job; with shared slots, most chunks under way (default a quarter of all)", 3},
+    {"job-channels", KEY_JOB_CHANNELS, "NUMBER", 0, "most channels of one job (default all but the reserve)", 3},
+    {"address-channels", KEY_ADDRESS_CHANNELS, "NUMBER", 0,
+     "most channels of all jobs of one address (default all but the reserve)", 3},
+    {"address-slots", KEY_ADDRESS_SLOTS, "NUMBER", 0,
+     "most slots of all jobs of one address; with shared slots, most chunks under way (default all but the reserve)",
+     3},
+    {"address-jobs", KEY_ADDRESS_JOBS, "NUMBER", 0, "most jobs of one address that still wait for workers (default 64)",
+     3},
+    {"reserve", KEY_RESERVE, "PERCENT", 0,
+     "part of the channels and of the slots that is kept for addresses without any; 0: none (default 12; parameter "
+     "server: 0)",
+     3},
     {0, 0, 0, 0,
      "Bad links. Each may be given for one direction, in:1% (from the workers) or out:1% (to them), or for both, 1%:",
-     3},
-    {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability, as 1% or 0.01 (default 0)", 3},
+     4},
+    {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability, as 1% or 0.01 (default 0)", 4},
     GN_OLD_NAME("drop", OLD_DROP, "P"),
-    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "send packets twice with this probability (default 0)", 3},
+    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "send packets twice with this probability (default 0)", 4},
     {"reorder", GN_OPTION_FAULT_REORDER, "P", 0,
-     "hold packets back with this probability, so that later ones overtake them (default 0)", 3},
-    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "how long packets are held back (default 1ms)", 3},
-    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay of the link, as 10ms; times are at most 10s (default 0)", 3},
-    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by how much the delay varies, up or down (default 0)", 3},
-    {"seed", GN_OPTION_FAULT_SEED, "N", 0, "seed of the random numbers (default 1)", 3},
-    {0, 0, 0, 0, "Around it:", 4},
-    {"control", 'c', "PATH", 0, "control socket; none: no socket (default " GN_SWITCH_CONTROL ")", 4},
+     "hold packets back with this probability, so that later ones overtake them (default 0)", 4},
+    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "how long packets are held back (default 1ms)", 4},
+    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay of the link, as 10ms; times are at most 10s (default 0)", 4},
+    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by how much the delay varies, up or down (default 0)", 4},
+    {"seed", GN_OPTION_FAULT_SEED, "N", 0, "seed of the random numbers (default 1)", 4},
+    {0, 0, 0, 0, "Around it:", 5},
+    {"control", 'c', "PATH", 0, "control socket; none: no socket (default " GN_SWITCH_CONTROL ")", 5},
     {"user", 'u', "NAME", 0,
-     "user to run as when everything is open (default nobody if root starts it, otherwise the same)", 4},
-    GN_QUIET_OPTION(4),
+     "user to run as when everything is open (default nobody if root starts it, otherwise the same)", 5},
+    GN_QUIET_OPTION(5),
     {0},
 };
 
@@ -129,9 +152,6 @@ static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switch
     case KEY_VALUES:
         config->slot_values = (uint16_t)gn_option_unsigned(state, key, arg, 1, GN_AGG_VALUES_MAX);
         return true;
-    case KEY_QUOTA:
-        config->quota = gn_option_unsigned(state, key, arg, 1, 16u * GN_AGG_SLOTS_MAX);
-        return true;
     case KEY_BUFFER:
         config->buffer_bytes = gn_option_size(state, key, arg, 64 << 10, 1 << 30);
         return true;
@@ -141,6 +161,32 @@ static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switch
     case KEY_JOIN_TIMEOUT:
         config->join_timeout_ns = gn_option_duration(state, key, arg);
         if (!config->join_timeout_ns) argp_error(state, "--join-timeout %s: more than 0 is needed", arg);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool parse_limit(int key, char *arg, struct argp_state *state, gn_switchd_config *config)
+{
+    switch (key) {
+    case KEY_QUOTA:
+        config->quota = gn_option_unsigned(state, key, arg, 1, 16u * GN_AGG_SLOTS_MAX);
+        return true;
+    case KEY_JOB_CHANNELS:
+        config->job_channels = gn_option_unsigned(state, key, arg, 1, GN_ADMISSION_CHANNELS_MAX);
+        return true;
+    case KEY_ADDRESS_CHANNELS:
+        config->address_channels = gn_option_unsigned(state, key, arg, 1, GN_SWITCHD_SHARDS_MAX * GN_SWITCH_JOBS_MAX);
+        return true;
+    case KEY_ADDRESS_SLOTS:
+        config->address_slots = gn_option_unsigned(state, key, arg, 1, 64u * GN_AGG_SLOTS_MAX);
+        return true;
+    case KEY_ADDRESS_JOBS:
+        config->address_jobs = gn_option_unsigned(state, key, arg, 1, 65535);
+        return true;
+    case KEY_RESERVE:
+        config->reserve = gn_option_unsigned(state, key, arg, 0, 50);
         return true;
     default:
         return false;
@@ -193,11 +239,13 @@ static void check_memory(struct argp_state *state, const gn_switchd_config *conf
     check_above(state, "ps", config->ps);
 }
 
-static void finish(struct argp_state *state, const gn_switch_options *o)
+static void finish(struct argp_state *state, gn_switch_options *o)
 {
-    const gn_switchd_config *config = &o->config;
+    gn_switchd_config *config = &o->config;
     if (o->reorder_delay && !(o->reorder & o->reorder_delay))
         argp_error(state, "--reorder-delay goes with --reorder%s", o->reorder ? " for the same direction" : "");
+    // A parameter server often has only one switch, which asks for all jobs.
+    if (config->reserve == NOT_GIVEN) config->reserve = config->role == GN_SWITCHD_PS ? 0 : GN_SWITCHD_RESERVE;
     check_memory(state, config);
     if (config->slots < config->shards)
         argp_error(state, "--slots %u: fewer than shards (%u)", config->slots, config->shards);
@@ -216,7 +264,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     gn_error error;
     key = gn_option_current(state, key, old_names);
     if (parse_amount(key, arg, state, config) || parse_memory(key, arg, state, config) ||
-        parse_fault(key, arg, state, o))
+        parse_limit(key, arg, state, config) || parse_fault(key, arg, state, o))
         return 0;
     switch (key) {
     case 'l':
@@ -271,6 +319,8 @@ void gn_switch_options_parse(gn_switch_options *o, int argc, char **argv)
                                         .shards = 1,
                                         .channels = GN_SWITCHD_CHANNELS,
                                         .slots = GN_SWITCHD_SLOTS,
+                                        .address_jobs = GN_SWITCHD_ADDRESS_JOBS,
+                                        .reserve = NOT_GIVEN,
                                         .slot_values = GN_SWITCHD_VALUES,
                                         .buffer_bytes = GN_SWITCHD_BUFFER,
                                         .join_timeout_ns = GN_SWITCHD_JOIN_TIMEOUT_S * UINT64_C(1000000000),
