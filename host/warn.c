@@ -4,12 +4,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "net/escape.h"
+
 void gn_warn(const char *format, ...)
 {
-    char text[256];
+    char text[256], shown[2 * sizeof text];
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    (void)fprintf(stderr, "gradnic: warning: %s\n", text);
+    (void)fprintf(stderr, "gradnic: warning: %s\n", gn_escape(text, "", shown, sizeof shown));
 }

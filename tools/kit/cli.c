@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "first_error.h"
+#include "net/escape.h"
 #include "progress.h"
 
 bool gn_cli_colour(FILE *stream)
@@ -20,12 +21,13 @@ bool gn_cli_colour(FILE *stream)
 
 static void print_line(const char *program, const char *colour, const char *label, const char *format, va_list args)
 {
-    char text[2048];
+    char text[2048], shown[2 * sizeof text];
     vsnprintf(text, sizeof text, format, args);
+    gn_escape(text, "", shown, sizeof shown);  // it may have words of a peer
     gn_progress_clear();
     const bool coloured = gn_cli_colour(stderr);
     // One call, so that lines of several threads or processes do not mix.
-    fprintf(stderr, "%s%s:%s %s%s\n", coloured ? colour : "", program, coloured ? "\033[0m" : "", label, text);
+    fprintf(stderr, "%s%s:%s %s%s\n", coloured ? colour : "", program, coloured ? "\033[0m" : "", label, shown);
 }
 
 static gn_first_error *first_error;

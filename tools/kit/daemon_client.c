@@ -10,6 +10,7 @@
 #include "cli.h"
 #include "command.h"
 #include "host/control.h"
+#include "net/escape.h"
 
 bool gn_daemon_option_parse(int key, char *arg, struct argp_state *state, gn_daemon_options *o)
 {
@@ -67,6 +68,35 @@ static void print_tree(const json_t *value, int depth)
     json_object_foreach((json_t *)(uintptr_t)value, name, member) print_member(name, member, depth);
 }
 
+/// What the daemon says, with all strings and names escaped: they may come from strangers. Takes
+/// over `value`. @return a new reference; NULL: out of memory
+static json_t *escaped(json_t *value)
+{
+    const char *name;
+    json_t *member, *clean = NULL;
+    size_t index;
+    if (json_is_string(value)) {
+        char *text = gn_escape_new(json_string_value(value), "");
+        clean = text ? json_string(text) : NULL;
+        free(text);
+    } else if (json_is_array(value)) {
+        clean = json_array();
+        json_array_foreach(value, index, member) json_array_append_new(clean, escaped(json_incref(member)));
+    } else if (json_is_object(value)) {
+        clean = json_object();
+        json_object_foreach(value, name, member)
+        {
+            char *text = gn_escape_new(name, "");
+            if (text) json_object_set_new(clean, text, escaped(json_incref(member)));
+            free(text);
+        }
+    } else {
+        return value;
+    }
+    json_decref(value);
+    return clean;
+}
+
 /// Prints and writes an answer that is not a refusal. Takes over `root`.
 static gn_status show(const gn_daemon_question *q, gn_result_file *file, json_t *root, gn_error *error)
 {
@@ -82,11 +112,14 @@ static gn_status show(const gn_daemon_question *q, gn_result_file *file, json_t 
 static gn_status take_answer(const gn_daemon_question *q, gn_result_file *file, const char *answer, gn_error *error)
 {
     if (q->options.prometheus && *answer != '{') {
-        fputs(answer, stdout);
+        char *text = gn_escape_new(answer, "\n");
+        if (!text) return gn_fail_memory(error);
+        fputs(text, stdout);
+        free(text);
         return GN_OK;
     }
     json_error_t why;
-    json_t *root = json_loads(answer, 0, &why);
+    json_t *root = escaped(json_loads(answer, 0, &why));
     const char *refusal = json_string_value(json_object_get(root, "error"));
     if (root && !refusal) return show(q, file, root, error);
     if (refusal)
