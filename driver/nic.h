@@ -43,7 +43,7 @@ typedef struct gn_nic_config {
     bool bypass;
     // Around it.
     const char *control;  ///< path of the control socket; NULL: none
-    const char *user;     ///< who to become after opening; NULL: nobody when root, else unchanged
+    const char *user;     ///< to become after opening; NULL: gn_account_default() if root
     const char *pcap_host, *pcap_wire;
     bool overwrite;  ///< captures that exist already
 } gn_nic_config;

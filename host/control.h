@@ -24,8 +24,8 @@ typedef struct gn_control gn_control;
 typedef char *gn_control_answer(void *context, const char *text, size_t length);
 
 /// Listens on `path`. A socket there that nobody answers is replaced; any other file stays. If the
-/// last folder of the path is missing, it is made for the account. Call it before root is given up,
-/// and before any thread is made.
+/// last folder of the path is missing, it is made, and belongs to root. A folder where strangers
+/// can write is refused. Call it before root is given up, and before any thread is made.
 /// @return NULL on failure
 gn_control *gn_control_open(const char *path, const gn_account *account, gn_error *error);
 /// Hangs up, and removes the socket's file if the account may do so. NULL allowed.
@@ -37,7 +37,8 @@ int gn_control_prepare(const gn_control *control, struct pollfd *watched);
 /// Does what poll() says can be done, without waiting for any client.
 void gn_control_serve(gn_control *control, const struct pollfd *watched, gn_control_answer *answer, void *context);
 
-/// The client's side: sends `request`. `daemon`: what to call the daemon in messages ("NIC").
+/// The client's side: sends `request`, unless an account listens that gn_account_trusts() does not.
+/// `daemon`: what to call the daemon in messages ("NIC").
 /// @return the whole answer, to free(); NULL with `error` set
 char *gn_control_ask(const char *path, const char *daemon, const char *request, gn_error *error);
 

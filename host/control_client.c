@@ -54,6 +54,20 @@ static char *receive_all(int fd)
     return NULL;
 }
 
+/// Who listens is known from the kernel. A socket of a stranger would say what the stranger likes.
+static gn_status check_listener(int fd, const char *path, const char *daemon, gn_error *error)
+{
+    struct ucred peer = {.uid = (uid_t)-1};
+    socklen_t length = sizeof peer;
+    char name[40];
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length))
+        return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    if (gn_account_trusts(peer.uid)) return GN_OK;
+    return gn_fail(error, GN_INVALID,
+                   "%s: account %s listens there, and not root, %s or you: its %s is not asked (ask as that account)",
+                   path, gn_account_name(peer.uid, name, sizeof name), gn_account_default(), daemon);
+}
+
 char *gn_control_ask(const char *path, const char *daemon, const char *request, gn_error *error)
 {
     struct sockaddr_un address;
@@ -73,6 +87,8 @@ char *gn_control_ask(const char *path, const char *daemon, const char *request, 
                     daemon);
         else
             gn_fail(error, GN_IO, "%s: %s", path, strerror(reason));
+    } else if (check_listener(fd, path, daemon, error)) {
+        // `error` says it
     } else if (!send_all(fd, request, strlen(request)) || shutdown(fd, SHUT_WR)) {
         gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     } else if (!(answer = receive_all(fd)) || !*answer) {

@@ -20,15 +20,35 @@ gn_status gn_control_address(const char *path, struct sockaddr_un *address, gn_e
     return GN_OK;
 }
 
-// The account must be able to remove its socket at the end, so it gets a new folder.
+// A new folder is root's, so that only root can put a socket there. Older versions gave the default
+// folder to the account; it is taken back.
 static void make_folder(const char *folder, const gn_account *account)
 {
-    struct stat made;
-    if (mkdir(folder, 0755) || !account->change) return;
+    const bool made = !mkdir(folder, 0755);
+    if (!account->change || (!made && strcmp(folder, GN_CONTROL_FOLDER) != 0)) return;
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return;
-    if (!fstat(fd, &made) && !made.st_uid) (void)!fchown(fd, account->user, account->group);
+    if (!fchown(fd, 0, 0)) (void)!fchmod(fd, 0755);
     close(fd);
+}
+
+// Whether strangers could put a socket there, or replace one. In a folder with the sticky bit, only
+// a file's owner can.
+static gn_status check_folder(const char *path, const gn_account *account, gn_error *error)
+{
+    struct stat folder;
+    char owner[40];
+    if (stat(".", &folder)) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    if (folder.st_uid && folder.st_uid != account->user && folder.st_uid != geteuid())
+        return gn_fail(error, GN_IO,
+                       "%s: its folder belongs to account %s, who could put another socket there (-c PATH names "
+                       "another place)",
+                       path, gn_account_name(folder.st_uid, owner, sizeof owner));
+    const bool group = account->change && folder.st_gid && folder.st_gid != account->group;
+    if (folder.st_mode & S_ISVTX || !(folder.st_mode & (S_IWOTH | (group ? S_IWGRP : 0)))) return GN_OK;
+    return gn_fail(error, GN_IO,
+                   "%s: others can write into its folder, and could put another socket there (chmod go-w, or -c PATH)",
+                   path);
 }
 
 // connect() also answers ECONNREFUSED for every file that is not a socket.
@@ -93,7 +113,9 @@ static int bind_here(int fd, const struct sockaddr_un *address, const gn_account
     return -1;
 }
 
-static int bind_in(int fd, const char *folder, const char *name, const gn_account *account)
+// @return 0; -1 with errno, or with `error` where that says more
+static int bind_in(int fd, const char *path, const char *folder, const char *name, const gn_account *account,
+                   gn_error *error)
 {
     struct sockaddr_un address;
     gn_error ignored;
@@ -102,7 +124,7 @@ static int bind_in(int fd, const char *folder, const char *name, const gn_accoun
     if (before < 0) return -1;
     int status = -1;
     if (!chdir(folder)) {
-        status = bind_here(fd, &address, account);
+        status = check_folder(path, account, error) ? -1 : bind_here(fd, &address, account);
         const int reason = errno;
         if (fchdir(before))
             status = -1;
@@ -139,8 +161,9 @@ int gn_control_listen(const char *path, const gn_account *account, gn_error *err
     const char *folder = slash == address.sun_path ? "/" : slash ? address.sun_path : ".";
     if (slash) *slash = 0;
     if (slash && slash != address.sun_path) make_folder(folder, account);
-    if (!bind_in(fd, folder, slash ? slash + 1 : path, account) && !listen(fd, BACKLOG)) return fd;
-    gn_fail(error, GN_IO, "%s: %s%s", path, strerror(errno), hint(errno, account));
+    error->status = GN_OK;
+    if (!bind_in(fd, path, folder, slash ? slash + 1 : path, account, error) && !listen(fd, BACKLOG)) return fd;
+    if (!error->status) gn_fail(error, GN_IO, "%s: %s%s", path, strerror(errno), hint(errno, account));
     close(fd);
     return -1;
 }

@@ -2,12 +2,15 @@
 #ifndef GRADNIC_HOST_CONTROL_SOCKET_H
 #define GRADNIC_HOST_CONTROL_SOCKET_H
 /// The control socket's file. Its folder may belong to somebody else than root, so nothing there is
-/// touched with root's rights.
+/// touched with root's rights. A folder where strangers could put a socket of their own is refused.
 
 #include <sys/un.h>
 
 #include "host/privilege.h"
 #include "net/error.h"
+
+/// Where control sockets are by default. It belongs to root.
+#define GN_CONTROL_FOLDER "/run/gradnic"
 
 /// The address of a socket with this path. @return GN_OK, GN_INVALID
 gn_status gn_control_address(const char *path, struct sockaddr_un *address, gn_error *error);

@@ -4,16 +4,39 @@
 #include <cap-ng.h>
 #include <errno.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+const char *gn_account_default(void)
+{
+    return getpwnam("gradnic") ? "gradnic" : "nobody";
+}
+
+const char *gn_account_name(uid_t user, char *text, size_t room)
+{
+    const struct passwd *entry = getpwuid(user);
+    if (entry)
+        (void)snprintf(text, room, "%s", entry->pw_name);
+    else
+        (void)snprintf(text, room, "%u", (unsigned)user);
+    return text;
+}
+
+bool gn_account_trusts(uid_t user)
+{
+    const struct passwd *entry = getpwnam(gn_account_default());
+    return !user || user == geteuid() || (entry && user == entry->pw_uid);
+}
 
 gn_status gn_account_find(gn_account *account, const char *user, gn_error *error)
 {
     *account = (gn_account){.user = geteuid(), .group = getegid()};
     if (!user && geteuid()) return GN_OK;
-    const struct passwd *entry = getpwnam(user ? user : "nobody");
-    if (!entry) return gn_fail(error, GN_INVALID, "no user '%s' on this host", user ? user : "nobody");
+    if (!user) user = gn_account_default();
+    const struct passwd *entry = getpwnam(user);
+    if (!entry) return gn_fail(error, GN_INVALID, "no user '%s' on this host", user);
     if (geteuid() && entry->pw_uid != geteuid())
         return gn_fail(error, GN_INVALID, "only root can become user '%s'", user);
     *account = (gn_account){.user = entry->pw_uid, .group = entry->pw_gid, .change = !geteuid()};

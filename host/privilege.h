@@ -14,7 +14,19 @@ typedef struct gn_account {
     bool change;  ///< false: this process is not root, and keeps its account
 } gn_account;
 
-/// Looks up `user` (NULL: nobody). Without root, it can only be NULL or the own account.
+/// The account that daemons become when root starts them: gradnic, or nobody where there is no
+/// such account.
+const char *gn_account_default(void);
+
+/// Whether what this account says may be believed by who runs this process: root, the own account,
+/// and the default one.
+bool gn_account_trusts(uid_t user);
+
+/// An account's name, or its number. @return text
+const char *gn_account_name(uid_t user, char *text, size_t room);
+
+/// Looks up `user` (NULL: gn_account_default()). Without root, it can only be NULL or the own
+/// account.
 gn_status gn_account_find(gn_account *account, const char *user, gn_error *error);
 
 /// Becomes that account for good, and gives up all capabilities. With `keep_net_admin`,

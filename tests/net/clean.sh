@@ -7,13 +7,14 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 begin 2
 state() { testbed_run 1 sh -c 'ip link show; ip rule; ip -6 rule; ip route show table all; ip -6 route show table all' | grep -Ev '^ |^[0-9]+: lo|wire0|cache'; }
-privileges() { # fails unless the NIC of host 1 runs as nobody, without effective capabilities
+privileges() { # fails unless the NIC of host 1 runs as gradnic or nobody, without effective capabilities
     local file="/proc/${testbed_nic_pid[1]}/status"
     local line
-    for line in 'Uid:.65534.65534' 'CapEff:.0000000000000000' 'NoNewPrivs:.1' "CapPrm:.$1"; do
+    for line in "Uid:.$account.$account" 'CapEff:.0000000000000000' 'NoNewPrivs:.1' "CapPrm:.$1"; do
         grep -q "^$line" "$file" || fail "privileges: not $line: $(grep -E '^(Uid|Cap|NoNew)' "$file")"
     done
 }
+account=$(id -u gradnic 2>/dev/null || id -u nobody)
 testbed_nic_stop 1
 without=$(state)
 for signal in TERM INT HUP; do

@@ -109,8 +109,9 @@ expect "exit status" "$testbed_status" -eq 0
 # A NIC uses its account's rights for its socket's path. It does not follow, change or remove a link
 # or a file in the way. It replaces only a socket that nobody answers.
 nic2() { testbed_run 2 timeout -s TERM "${limit:-10}" "$gradnic" nic -q -c "$1" -a 10.77.0.2/24 -P "10.77.0.1/32=$(testbed_link_address 1)" 2>"$testbed_dir/nic2.err"; }
+account=$(id -u gradnic 2>/dev/null || id -u nobody)
 theirs=$testbed_dir/theirs
-install -d -o nobody "$theirs"
+install -d -o "$account" "$theirs"
 echo kept >"$testbed_dir/kept"
 ln -s "$testbed_dir/kept" "$theirs/link.sock"
 cp "$testbed_dir/kept" "$testbed_dir/file.sock"
@@ -124,14 +125,15 @@ install -d -o daemon "$testbed_dir/daemons"
 nic2 "$testbed_dir/daemons/nic.sock"; expect "exit status in another account's folder" $? -eq 1
 [ -z "$(ls -A "$testbed_dir/daemons")" ] || fail "something was made in another account's folder"
 
-# In the NIC's own folder (made when it is missing) the socket goes with the NIC. In root's folder
-# it stays, and the next NIC replaces it.
+# In the folder of the NIC's account the socket goes with the NIC. In root's folder it stays, and
+# the next NIC replaces it. A folder that is missing is made, and is root's.
 for path in "$theirs/nic.sock" "$testbed_dir/new/nic.sock" "$testbed_dir/roots.sock" "$testbed_dir/roots.sock"; do
     (limit=1 && nic2 "$path"; exit 0) &
     for ((i = 0; i < 100; i++)); do "$gradnic" nic status -c "$path" >/dev/null 2>&1 && break; sleep 0.02; done
-    expect "owner of $path" "$(stat -c %u:%a "$path")" = 65534:600
+    expect "owner of $path" "$(stat -c %u:%a "$path")" = "$account:600"
     "$gradnic" nic status -c "$path" >/dev/null || fail "no NIC at $path"
     wait $!
-    if [ "$path" = "$testbed_dir/roots.sock" ]; then [ -S "$path" ] || fail "$path: expected to stay"
+    if [ "$path" != "$theirs/nic.sock" ]; then [ -S "$path" ] || fail "$path: expected to stay"
     else [ ! -e "$path" ] || fail "$path is still there"; fi
 done
+expect "owner of the new folder" "$(stat -c %u:%a "$testbed_dir/new")" = 0:755

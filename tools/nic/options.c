@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "driver/rules.h"
+#include "host/control_socket.h"
 #include "tools/kit/codec_options.h"
 #include "tools/kit/fault_options.h"
 #include "tools/kit/option_values.h"
@@ -88,7 +89,9 @@ static const struct argp_option options[] = {
     {0, 0, 0, 0, "Around it:", 5},
     {"control", 'c', "PATH", 0, "control socket; none: no socket (default /run/gradnic/DEVICE.sock)", 5},
     {"user", 'u', "NAME", 0,
-     "user to run as when everything is open (default nobody if root starts it, otherwise the same)", 5},
+     "user to run as when everything is open (default gradnic if root starts it, or nobody without such an account; "
+     "otherwise the same)",
+     5},
     {"pcap-host", KEY_PCAP_HOST, "FILE", 0, "capture the host's packets", 5},
     {"pcap-wire", KEY_PCAP_WIRE, "FILE", 0, "capture the wire's packets", 5},
     GN_FORCE_OPTION(5),
@@ -313,7 +316,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 void gn_nic_control_default(const char *device, char *path, size_t room)
 {
-    snprintf(path, room, "/run/gradnic/%s.sock", device);
+    snprintf(path, room, GN_CONTROL_FOLDER "/%s.sock", device);
 }
 
 void gn_nic_options_parse(gn_nic_options *out, int argc, char **argv)

@@ -98,7 +98,9 @@ static const struct argp_option options[] = {
     {0, 0, 0, 0, "Around it:", 5},
     {"control", 'c', "PATH", 0, "control socket; none: no socket (default " GN_SWITCH_CONTROL ")", 5},
     {"user", 'u', "NAME", 0,
-     "user to run as when everything is open (default nobody if root starts it, otherwise the same)", 5},
+     "user to run as when everything is open (default gradnic if root starts it, or nobody without such an account; "
+     "otherwise the same)",
+     5},
     GN_QUIET_OPTION(5),
     {0},
 };

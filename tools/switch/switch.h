@@ -5,11 +5,12 @@
 
 #include <stdbool.h>
 
+#include "host/control_socket.h"
 #include "switch/daemon/switchd.h"
 #include "tools/kit/result_options.h"
 
 /// The default control socket.
-#define GN_SWITCH_CONTROL "/run/gradnic/switch.sock"
+#define GN_SWITCH_CONTROL GN_CONTROL_FOLDER "/switch.sock"
 
 typedef struct gn_switch_options {
     gn_switchd_config config;
