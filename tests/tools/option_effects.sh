@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Options that no other test gives: each changes what it says it changes, in its unit.
+# shellcheck source=tests/tools/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+host=127.$((RANDOM % 200 + 20)).$((RANDOM % 200)).7 # its own: ports are free there
+pids=()
+trap '{ kill -s KILL "${pids[@]}" || true; wait; } 2>/dev/null; rm -rf "$work"' EXIT
+holds() { jq -e "$2" "$1" >/dev/null || fail "$2 does not hold in $1: $(jq -c 'del(.checkpoints)' "$1")"; }
+
+# ---- bench allreduce --rate, --delay, and their old names: the model's link
+model() { # model FILE ARGUMENT...
+    local file=$1
+    shift
+    "$GRADNIC" bench allreduce -N 2 -b 64K -e 64K -n 1 -w 0 -c 0 -p none -q --json="$file" "$@" >table.txt 2>err.txt || fail "$*: $(cat err.txt)"
+}
+# shellcheck disable=SC2016 # jq's variable
+near='def near($x): . > $x * 0.999 and . < $x * 1.001;'
+model new.json --rate 100mbit --delay 2ms
+model old.json --link 100mbit --latency 2ms
+grep -qF -- "--link is now --rate" err.txt || fail "--link: $(cat err.txt)"
+grep -qF -- "--latency is now --delay" err.txt || fail "--latency: $(cat err.txt)"
+for file in new.json old.json; do
+    # 100 Mbit/s are 80 ns a byte. Two hops of 2 ms, and all bytes once, are 4 ms + 5.24 ms.
+    holds $file "$near"' .model | (.latency_s | near(0.002)) and (.byte_s | near(8e-8))'
+    holds $file "$near"' (.results[0].model_us - 32768 * .model.add_s * 1e6) | near(4000 + 65536 * 0.08)'
+done
+model slow.json --rate 1mbit --delay 30us
+holds slow.json "$near"' .model | (.latency_s | near(3e-5)) and (.byte_s | near(8e-6))'
+
+# ---- train: optimiser
+digits=$SOURCE/tests/data
+small=(train --hidden 16 -N 1 --momentum 0 --weight-decay 0 -q -f)
+train() { # train FILE ARGUMENT...
+    local file=$1
+    shift
+    "$GRADNIC" "${small[@]}" "$@" --json="$file" >said.txt 2>&1 || fail "train $*: $(cat said.txt)"
+}
+weights() { jq -r .weights "$1"; }
+same_weights() { [ "$(weights "$1")" = "$(weights "$2")" ] || fail "other weights in $1 and $2"; }
+other_weights() { [ "$(weights "$1")" != "$(weights "$2")" ] || fail "the same weights in $1 and $2"; }
+data=(--data "$digits")
+# Without a rate nothing is learnt, however long.
+train still1.json "${data[@]}" --steps 1 --learning-rate 0
+train still9.json "${data[@]}" --steps 9 --learning-rate 0 --momentum 0.9 --weight-decay 1
+same_weights still1.json still9.json
+train learns.json "${data[@]}" --steps 9 --learning-rate 0.05
+other_weights still9.json learns.json
+train faster.json "${data[@]}" --steps 9 --learning-rate 0.1
+other_weights learns.json faster.json
+holds faster.json '.options.learning_rate == 0.1 and .options.momentum == 0 and .options.weight_decay == 0'
+# The momentum of the first step is not there yet.
+train first.json "${data[@]}" --steps 1 --learning-rate 0.1
+train first9.json "${data[@]}" --steps 1 --learning-rate 0.1 --momentum 0.9
+same_weights first.json first9.json
+train momentum.json "${data[@]}" --steps 9 --learning-rate 0.1 --momentum 0.9
+other_weights faster.json momentum.json
+# rate * decay = 1 takes each weight to 0, but for the gradient. Then all of ten classes are about
+# as likely: the next loss is ln 10. Half of it, and nothing, leave more.
+for decay in 0 0.5 1; do
+    train "decay$decay.json" "${data[@]}" --steps 2 --evaluate-steps 1 --learning-rate 1 --weight-decay $decay
+    holds "decay$decay.json" ".options.weight_decay == $decay"
+done
+jq -es 'map(.checkpoints[1].loss - (10 | log) | fabs) | .[0] > .[1] and .[1] > .[2] and .[2] < 0.005' decay0.json decay0.5.json decay1.json >/dev/null ||
+    fail "--weight-decay: $(jq -c '[.checkpoints[].loss]' decay*.json)"
+# The rate drops after 4 steps: before that nothing is different, and then everything is. To drop to
+# the same rate, or never, is not to drop.
+drop() { train "$1" "${data[@]}" --learning-rate 0.1 "${@:2}"; }
+drop before.json --steps 4 --rate-drop-steps 0
+drop dropped.json --steps 4 --rate-drop 10 --rate-drop-steps 4
+same_weights before.json dropped.json
+drop dropped.json --steps 9 --rate-drop 10 --rate-drop-steps 4
+other_weights faster.json dropped.json
+drop other.json --steps 9 --rate-drop 5 --rate-drop-steps 4
+other_weights dropped.json other.json
+drop same.json --steps 9 --rate-drop 1 --rate-drop-steps 4
+same_weights faster.json same.json
+
+# ---- train: the four files one by one
+part() { echo "$digits/digits-$1-idx$2-ubyte.gz"; }
+files=(--train-images "$(part train-images 3)" --train-labels "$(part train-labels 1)" --test-images "$(part test-images 3)" --test-labels "$(part test-labels 1)")
+train files.json "${files[@]}" --steps 9 --learning-rate 0.1
+same_weights faster.json files.json
+holds files.json '.data.train_images == 1500 and .data.test_images == 297'
+files=(--train-images "$(part test-images 3)" --train-labels "$(part test-labels 1)" --test-images "$(part train-images 3)" --test-labels "$(part train-labels 1)")
+train swapped.json "${files[@]}" --steps 9 --learning-rate 0.1
+other_weights faster.json swapped.json
+holds swapped.json '.data.train_images == 297 and .data.test_images == 1500'
+for file in train-images train-labels test-images test-labels; do
+    expect 1 "nowhere-$file" "$GRADNIC" "${small[@]}" "${files[@]}" "--$file" "nowhere-$file"
+done
+
+# ---- the workers' options for a switch
+# switch_start NAME PORT ARGUMENT...: a switch that says when it listens
+switch_start() {
+    local name=$1 port=$2
+    shift 2
+    : >"$name.log"
+    "$GRADNIC" switch -l "$host:$port" -c "$PWD/$name.sock" -u "$(id -un)" "$@" 2>"$name.log" &
+    pids+=($!)
+    for _ in $(seq 500); do
+        grep -q listening "$name.log" && return 0
+        sleep 0.02
+    done
+    fail "$name does not listen: $(cat "$name.log")"
+}
+# sums FILE ARGUMENT...: two ranks over the switch at 7001
+sums() {
+    local file=$1
+    shift
+    "$GRADNIC" bench allreduce -N 2 -b 64K -e 64K -w 0 -c 1 -p none -q --force --rate 1gbit --delay 1us --algorithm switch --json="$file" --switch "$host:7001" "$@" >table.txt 2>err.txt ||
+        fail "$*: $(cat err.txt)"
+    holds "$file" '.results[0].wrong == 0 and .results[0].identical'
+}
+total() { "$GRADNIC" switch stats -c one.sock --json | jq ".total.core.$1"; }
+switch_start one 7001
+sums plain.json -n 1
+[ "$(grep -c 'runs: 2 children, 1 channel of 256 slots' one.log)" = 1 ] || fail "default slots: $(cat one.log)"
+for slots in 1 32 512; do
+    sums slots.json -n 1 --switch-slots $slots
+    grep -q "runs: 2 children, 1 channel of $slots slots" one.log || fail "--switch-slots $slots: $(cat one.log)"
+done
+for values in 64 256 2000; do
+    before=$(total results) chunks=$(((16384 + values - 1) / values))
+    sums values.json -n 1 --switch-values $values
+    results=$(($(total results) - before))
+    # The measured vector and the one that is checked; there may be more.
+    { [ $((results % chunks)) -eq 0 ] && [ $((results / chunks)) -ge 1 ] && [ $((results / chunks)) -le 4 ]; } ||
+        fail "--switch-values $values: $results sums, of $chunks for each vector"
+done
+expect 2 "--switch-slots" "$GRADNIC" bench allreduce -N 2 --algorithm switch --switch "$host:7001" --switch-slots 3
+expect 2 "--switch-values" "$GRADNIC" bench allreduce -N 2 --algorithm switch --switch "$host:7001" --switch-values 2049
+
+# One packet under way at a time, and every tenth is lost on its way in: each loss costs the
+# timeout.
+switch_start lossy 7002 --loss in:10% --seed 5
+lossy() { # lossy RTO: milliseconds of one vector of 32 packets
+    sums rto.json -n 1 --switch "$host:7002" --switch-slots 1 --switch-values 512 --switch-rto "$1"
+    jq '.results[0].time_us / 1000 | floor' rto.json
+}
+long=$(lossy 300ms) short=$(lossy 2ms)
+[ "$long" -ge 300 ] || fail "--switch-rto 300ms: a vector with losses took $long ms"
+[ $((2 * short)) -lt "$long" ] || fail "--switch-rto 2ms: a vector took $short ms, and $long with 300ms"
+
+# ---- switch --place
+switch_start root 7010
+switch_start leaf 7011 --parent "$host:7010"
+expect 1 "nobody says its place there: parent_children is 0 (--place)" "$GRADNIC" bench allreduce -N 2 -b 64K -e 64K -p none --algorithm switch --switch "$host:7011"
+switch_start only 7012 --parent "$host:7010" --place 0/1
+sums place.json -n 1 --switch "$host:7012"
+grep -q 'runs: 1 child,' root.log || fail "--place 0/1: $(cat root.log)"
+# The first rank's leaf would have bit 0, and the other bit 1. --place says it the other way round.
+switch_start left 7013 --parent "$host:7010" --place 1/2
+switch_start right 7014 --parent "$host:7010" --place 0/2
+for rank in 0 1; do
+    "$GRADNIC" bench allreduce --rank $rank --world-size 2 --rendezvous "file://$PWD/meet" -b 64K -e 64K -n 100000 -w 0 -c 0 -p none \
+        --algorithm switch --switch "$host:$((7013 + rank))" >"rank$rank.out" 2>"rank$rank.err" &
+    pids+=($!)
+done
+for _ in $(seq 500); do
+    "$GRADNIC" switch jobs -c root.sock --json >jobs.json
+    jq -e '.jobs | any(.state == "running" and .children == 2)' jobs.json >/dev/null && break
+    sleep 0.02
+done
+holds jobs.json ".jobs[0].members | map({bit, rank, address}) == [{bit: 0, rank: 1, address: \"$host:7014\"}, {bit: 1, rank: 0, address: \"$host:7013\"}]"
+expect 2 "--place needs --parent" "$GRADNIC" switch -c none -l "$host:7015" --place 0/1
