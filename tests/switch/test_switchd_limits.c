@@ -13,6 +13,7 @@
 
 #include "host/control.h"
 #include "net/clock.h"
+#include "switch/daemon/limits.h"
 #include "switches.h"
 #include "unit/suite.h"
 
@@ -248,6 +249,42 @@ START_TEST(one_address_has_half_of_the_connections)
 }
 END_TEST
 
+/// A process that may have few files has less room, and nobody is locked out for want of one.
+START_TEST(few_files_are_shared_too)
+{
+    enum { FILES = 320, MANY = 300, EACH = 50 };
+    const struct rlimit few = {FILES, FILES};
+    gn_switchd_config config = limited();
+    config.join_timeout_ns = 60 * GN_SECOND;
+    ck_assert(!setrlimit(RLIMIT_NOFILE, &few));
+    const running r = start(&config);
+    for (unsigned i = 0; i < MANY; i++) fds[i] = ask_in_vain(&r, INADDR_LOOPBACK + 1 + i / EACH, i, 0);
+    gets_in(&r, "127.0.0.1");
+    ck_assert_uint_gt(admission_of("gave_way"), 0);
+    close_all();
+    stop(&r);
+}
+END_TEST
+
+/// One host has all IPv6 addresses with the same first 64 bits.
+START_TEST(sites)
+{
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } pairs[] = {{"192.0.2.1", "192.0.2.1", true},
+                 {"192.0.2.1", "192.0.2.2", false},
+                 {"2001:db8:0:1::1", "2001:db8:0:1:ffff::2", true},
+                 {"2001:db8:0:1::1", "2001:db8:0:2::1", false}};
+    for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        gn_ip a, b;
+        ck_assert(gn_ip_parse(pairs[i].a, &a) && gn_ip_parse(pairs[i].b, &b));
+        a = gn_limits_site(&a), b = gn_limits_site(&b);
+        ck_assert_msg(!gn_ip_compare(&a, &b) == pairs[i].same, "%s %s", pairs[i].a, pairs[i].b);
+    }
+}
+END_TEST
+
 START_TEST(a_job_that_never_fills_ends)
 {
     char text[GN_ADMISSION_TEXT];
@@ -395,7 +432,7 @@ END_TEST
 int main(void)
 {
     return RUN_TESTS("switchd_limits", one_address_forms_no_thousands_of_jobs, many_addresses_give_way,
-                     one_address_has_half_of_the_connections, a_job_that_never_fills_ends,
-                     one_job_does_not_take_all_channels, four_jobs_do_not_take_all_slots,
+                     one_address_has_half_of_the_connections, few_files_are_shared_too, sites,
+                     a_job_that_never_fills_ends, one_job_does_not_take_all_channels, four_jobs_do_not_take_all_slots,
                      an_address_has_what_its_limits_say);
 }
