@@ -57,14 +57,22 @@ static void shut(gn_lobby *lobby, uint64_t now)
 
 static void take_in(gn_lobby *lobby, unsigned door, int fd, const gn_endpoint *from, uint64_t now)
 {
+    const gn_greeting *begins = lobby->door[door].greeting;
     gn_framed *connection = gn_framed_new(fd, GN_FRAMED_OPEN, lobby->door[door].in_room, lobby->door[door].out_room);
-    if (!connection) {
+    gn_greeting *greeting = begins && connection ? malloc(sizeof *greeting) : NULL;
+    if (!connection || (begins && !greeting)) {
+        gn_framed_free(connection);
         shut(lobby, now);
         return;
     }
+    if (greeting) *greeting = *begins;
     if (is_full(lobby)) make_room(lobby);
-    lobby->strangers[lobby->count++] = (gn_stranger){
-        .connection = connection, .door = door, .from = *from, .since = now, .until = now + GN_LOBBY_PATIENCE};
+    lobby->strangers[lobby->count++] = (gn_stranger){.connection = connection,
+                                                     .door = door,
+                                                     .from = *from,
+                                                     .since = now,
+                                                     .until = now + GN_LOBBY_PATIENCE,
+                                                     .greeting = greeting};
 }
 
 /// @return whether to try again: somebody came in, or gave way
@@ -133,9 +141,17 @@ bool gn_stranger_is_over(const gn_stranger *stranger, uint64_t now)
     return now > stranger->until || stranger->connection->state == GN_FRAMED_CLOSED;
 }
 
+gn_greeting_step gn_stranger_greet(gn_stranger *stranger)
+{
+    return stranger->greeting ? gn_greeting_advance(stranger->greeting, stranger->connection) : GN_GREETING_DONE;
+}
+
 gn_framed *gn_lobby_admit(gn_lobby *lobby, unsigned index)
 {
     gn_framed *connection = lobby->strangers[index].connection;
+    gn_greeting *greeting = lobby->strangers[index].greeting;
+    if (greeting) gn_greeting_wipe(greeting);
+    free(greeting);
     lobby->count--;
     memmove(&lobby->strangers[index], &lobby->strangers[index + 1], (lobby->count - index) * sizeof *lobby->strangers);
     return connection;

@@ -21,6 +21,7 @@
 ///     gn_lobby_serve(&lobby, set);
 ///     for (unsigned i = lobby.count; i-- > 0;) {
 ///         gn_stranger *s = &lobby.strangers[i];
+///         (where a door has a greeting: gn_stranger_greet(s) first)
 ///         found = gn_framed_next(s->connection, parse, &words);
 ///         if (found > 0 && known(&words))
 ///             mine = gn_lobby_admit(&lobby, i);
@@ -36,6 +37,7 @@
 #include "net/address.h"
 #include "net/clock.h"
 #include "net/framed.h"
+#include "net/greeting.h"
 
 #define GN_LOBBY_GRACE (50 * GN_MILLISECOND)
 #define GN_LOBBY_PATIENCE (5 * GN_SECOND)
@@ -44,14 +46,18 @@
 typedef struct gn_door {
     int listener;              ///< a listening socket that does not block; -1: closed
     size_t in_room, out_room;  ///< of a stranger's connection, see gn_framed_new()
+    /// What strangers have to do first: the callee's side of a greeting, as gn_greeting_answer()
+    /// makes it. Each gets a copy. NULL: nothing.
+    const gn_greeting *greeting;
 } gn_door;
 
 typedef struct gn_stranger {
     gn_framed *connection;
     unsigned door;  ///< index of the door where it came in
     gn_endpoint from;
-    uint64_t since;  ///< gn_now() when it was accepted
-    uint64_t until;  ///< when its time is over; the owner may change it
+    uint64_t since;         ///< gn_now() when it was accepted
+    uint64_t until;         ///< when its time is over; the owner may change it
+    gn_greeting *greeting;  ///< NULL: there is none
 } gn_stranger;
 
 enum { GN_DOORS_MAX = 2 };
@@ -94,7 +100,11 @@ void gn_lobby_accept(gn_lobby *lobby);
 /// connection.
 bool gn_stranger_is_over(const gn_stranger *stranger, uint64_t now);
 
-/// Stranger `index` is known now. @return its connection, which is the caller's
+/// Goes on with a stranger's greeting. Its words are the owner's to take when this is
+/// GN_GREETING_DONE, which it is at once where there is no greeting.
+gn_greeting_step gn_stranger_greet(gn_stranger *stranger);
+
+/// Stranger `index` is known now. Its greeting is freed. @return its connection, which is the caller's
 gn_framed *gn_lobby_admit(gn_lobby *lobby, unsigned index);
 /// Sends stranger `index` away: closes its connection.
 void gn_lobby_dismiss(gn_lobby *lobby, unsigned index);

@@ -5,6 +5,8 @@
 
 #include <gradnic/comm.h>
 
+#include "net/as_values.h"
+
 static const uint8_t magic[4] = {'G', 'N', 'C', '1'};
 
 // The writer trusts its caller's buffer, because GN_FRAME_MAX covers every message. The reader
@@ -373,7 +375,7 @@ size_t gn_empty_write(uint8_t *out, gn_message_type type)
 }
 
 // "GNDATA", token, rank: 24 bytes, 3 to a value.
-enum { DATA_HELLO_CONTENT = GN_DATA_HELLO_BYTES / 4 * 3 };
+enum { DATA_HELLO_CONTENT = GN_DATA_HELLO_BYTES / GN_AS_VALUES_OUT * GN_AS_VALUES_IN };
 static const char data_magic[6] = {'G', 'N', 'D', 'A', 'T', 'A'};
 
 void gn_data_hello_write(uint8_t out[GN_DATA_HELLO_BYTES], const gn_join *join)
@@ -383,29 +385,27 @@ void gn_data_hello_write(uint8_t out[GN_DATA_HELLO_BYTES], const gn_join *join)
     memcpy(content + sizeof data_magic, join->token, GN_TOKEN_BYTES);
     content[22] = (uint8_t)join->rank;
     content[23] = (uint8_t)(join->rank >> 8);
-    for (size_t i = 0; i < GN_DATA_HELLO_BYTES / 4; i++) {
-        const uint8_t *c = content + 3 * i;
-        out[4 * i] = c[0];
-        out[4 * i + 1] = c[1];
-        out[4 * i + 2] = (uint8_t)(c[2] | 0x80);  // lowest exponent bit
-        out[4 * i + 3] = (uint8_t)((c[2] & 0x80) | 0x7F);
-    }
+    gn_as_values_write(content, GN_DATA_HELLO_BYTES / GN_AS_VALUES_OUT, out);
 }
 
 bool gn_data_hello_read(const uint8_t bytes[GN_DATA_HELLO_BYTES], gn_join *join)
 {
     uint8_t content[DATA_HELLO_CONTENT];
-    for (size_t i = 0; i < GN_DATA_HELLO_BYTES / 4; i++) {
-        const uint8_t *b = bytes + 4 * i;
-        if ((b[3] & 0x7F) != 0x7F || !(b[2] & 0x80)) return false;
-        content[3 * i] = b[0];
-        content[3 * i + 1] = b[1];
-        content[3 * i + 2] = (uint8_t)((b[2] & 0x7F) | (b[3] & 0x80));
-    }
+    if (!gn_as_values_read(bytes, GN_DATA_HELLO_BYTES / GN_AS_VALUES_OUT, content)) return false;
     if (memcmp(content, data_magic, sizeof data_magic) != 0) return false;
     memcpy(join->token, content + sizeof data_magic, GN_TOKEN_BYTES);
     join->rank = (uint16_t)(content[22] | content[23] << 8);
     return true;
+}
+
+void gn_token_text(const uint8_t token[GN_TOKEN_BYTES], char *text)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < GN_TOKEN_BYTES; i++) {
+        *text++ = digits[token[i] >> 4];
+        *text++ = digits[token[i] & 15];
+    }
+    *text = 0;
 }
 
 bool gn_rendezvous_line_read(const char *text, size_t length, char host[GN_RENDEZVOUS_LINE], uint16_t *port)

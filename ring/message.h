@@ -43,6 +43,7 @@ typedef enum gn_message_type {
     GN_MSG_AGREED = 18,  ///< rank 0 to the others: the largest value
     GN_MSG_BYE = 20,     ///< I have called gn_comm_free(), and why
     GN_MSG_DONE = 21     ///< algorithm switch: i to 0: I have all results; 0 to i: all ranks have
+    // 32 and 33 are those of net/greeting_frame.h, whose CALL looks like HELLO.
 } gn_message_type;
 
 /// Where a rank or a switch listens. `bytes` is IPv4 in the first 4, or IPv6.
@@ -159,11 +160,12 @@ bool gn_agree_read(const gn_frame *frame, gn_agree *agree);
 bool gn_alive_read(const gn_frame *frame, gn_alive *alive);
 bool gn_done_read(const gn_frame *frame, uint64_t *collectives);
 
-/// A data connection begins with 8 values that no profile of the NIC changes. They are NaN or
-/// infinity, which always travel as tag 3. Each carries 3 bytes of the hello in its sign and
-/// mantissa. So the connection carries nothing but binary32 values.
+/// A data connection begins with 8 values that no profile of the NIC changes (net/as_values.h).
 void gn_data_hello_write(uint8_t out[GN_DATA_HELLO_BYTES], const gn_join *join);
 bool gn_data_hello_read(const uint8_t bytes[GN_DATA_HELLO_BYTES], gn_join *join);
+
+/// A token as the name of a job: 32 hexadecimal digits and a 0.
+void gn_token_text(const uint8_t token[GN_TOKEN_BYTES], char *text);
 
 /// The rendezvous file: one line, "gradnic-rendezvous 1 ADDRESS PORT\n".
 enum { GN_RENDEZVOUS_LINE = 128 };

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/secret.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "net/socket.h"
+
+#define HOW_TO_MAKE "(umask 077; head -c 32 /dev/urandom | base64 > %s)"
+
+/// Whether the open file is nobody else's.
+static gn_status check_file(int fd, const char *path, gn_error *error)
+{
+    struct stat file;
+    if (fstat(fd, &file)) return gn_fail(error, GN_IO, "secret file %.200s: %s", path, strerror(errno));
+    if (!S_ISREG(file.st_mode)) return gn_fail(error, GN_INVALID, "secret file %.200s: is not a regular file", path);
+    if (file.st_uid && file.st_uid != geteuid())
+        return gn_fail(error, GN_INVALID,
+                       "secret file %.200s: belongs to account %u, and must belong to the account that runs this, %u, "
+                       "or to root",
+                       path, (unsigned)file.st_uid, (unsigned)geteuid());
+    if (file.st_mode & (S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH))
+        return gn_fail(error, GN_INVALID,
+                       "secret file %.150s: others can read or write it (mode %04o): chmod 600 %.150s", path,
+                       (unsigned)file.st_mode & 07777, path);
+    return GN_OK;
+}
+
+/// Reads as much as there is. @return bytes, or -1 with errno
+static ssize_t read_whole(int fd, uint8_t *bytes, size_t room)
+{
+    size_t used = 0;
+    while (used < room) {
+        const ssize_t got = read(fd, bytes + used, room - used);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return -1;
+        if (!got) break;
+        used += (size_t)got;
+    }
+    return (ssize_t)used;
+}
+
+/// An editor may have put a line end behind the secret. It does not count.
+static size_t without_end(const uint8_t *bytes, size_t length)
+{
+    while (length && strchr(" \t\r\n", bytes[length - 1]) && bytes[length - 1]) length--;
+    return length;
+}
+
+static gn_status take(gn_secret *secret, int fd, const char *path, gn_error *error)
+{
+    static const uint8_t purpose[] = "gradnic shared secret 1";
+    uint8_t bytes[GN_SECRET_MOST + 1];
+    const ssize_t got = read_whole(fd, bytes, sizeof bytes);
+    gn_status status = GN_OK;
+    if (got < 0) {
+        status = gn_fail(error, GN_IO, "secret file %.200s: %s", path, strerror(errno));
+    } else if (got > GN_SECRET_MOST) {
+        status = gn_fail(error, GN_INVALID, "secret file %.200s: is longer than %d bytes", path, GN_SECRET_MOST);
+    } else {
+        const size_t length = without_end(bytes, (size_t)got);
+        if (length < GN_SECRET_LEAST)
+            status = gn_fail(error, GN_INVALID,
+                             "secret file %.100s: has %zu bytes, and at least %d random ones are needed: " HOW_TO_MAKE,
+                             path, length, GN_SECRET_LEAST, "FILE");
+        else
+            (void)crypto_generichash(secret->key, sizeof secret->key, bytes, length, purpose, sizeof purpose - 1);
+        secret->set = !status;
+    }
+    sodium_memzero(bytes, sizeof bytes);
+    return status;
+}
+
+gn_status gn_secret_read(gn_secret *secret, const char *path, gn_error *error)
+{
+    *secret = (gn_secret){0};
+    if (!path) path = getenv(GN_SECRET_ENVIRONMENT);
+    if (!path) return GN_OK;
+    // Somebody wanted a secret. To go on without one would be worse than to stop.
+    if (!*path)
+        return gn_fail(error, GN_INVALID, "the secret file has no name: is %s empty? Unset it to go without",
+                       GN_SECRET_ENVIRONMENT);
+    if (sodium_init() < 0) return gn_fail(error, GN_IO, "libsodium cannot start: no random numbers");
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return gn_fail(error, GN_IO, "secret file %.200s: %s", path, strerror(errno));
+    gn_status status = check_file(fd, path, error);
+    if (!status) status = take(secret, fd, path, error);
+    gn_close(&fd);
+    return status;
+}
+
+void gn_secret_wipe(gn_secret *secret)
+{
+    sodium_memzero(secret, sizeof *secret);
+}
+
+void gn_secret_mac(const uint8_t key[GN_SECRET_KEY], const char *label, const gn_secret_part *parts,
+                   uint8_t mac[GN_SECRET_MAC])
+{
+    crypto_auth_hmacsha256_state state;
+    _Static_assert(GN_SECRET_MAC == crypto_auth_hmacsha256_BYTES, "the code is HMAC-SHA256");
+    crypto_auth_hmacsha256_init(&state, key, GN_SECRET_KEY);
+    // The label's 0 is covered, too, so that no label is the beginning of another.
+    crypto_auth_hmacsha256_update(&state, (const uint8_t *)label, strlen(label) + 1);
+    for (; parts->bytes; parts++) crypto_auth_hmacsha256_update(&state, parts->bytes, parts->length);
+    crypto_auth_hmacsha256_final(&state, mac);
+    sodium_memzero(&state, sizeof state);
+}
