@@ -10,7 +10,8 @@
 /// header is then the shim's `head`, verbatim. So a NIC on the worker's host can make such a
 /// packet.
 ///
-/// The header has its own CRC. UDP's checksum covers the values. Thread-safe.
+/// The header has its own CRC, or a keyed check in its place (gn_agg_seal()). UDP's checksum covers
+/// the values. Thread-safe.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +28,8 @@ enum {
     GN_AGG_HEADER = 32,        ///< bytes of the header
     GN_AGG_WORKERS_MAX = 64,   ///< most children of a switch: bits of a bitmap
     GN_AGG_VALUES_MAX = 2048,  ///< most values of a packet
-    GN_AGG_SLOTS_MAX = 32768   ///< most slots of a job: a slot's number has 15 bits
+    GN_AGG_SLOTS_MAX = 32768,  ///< most slots of a job: a slot's number has 15 bits
+    GN_AGG_KEY = 16            ///< bytes of the key of a sealed datagram
 };
 
 /// What a packet is.
@@ -137,6 +139,15 @@ GN_API size_t gn_agg_write_stream(const gn_agg_packet *packet, const gn_codec *c
 /// changed.
 /// @return its bytes, or 0 when `capacity` is too small.
 GN_API size_t gn_agg_write_again(const gn_agg_packet *packet, void *out, size_t capacity);
+
+/// Seals a datagram: puts a keyed check of 32 bits (SipHash-2-4) in place of the header's CRC. It
+/// covers the header. It does not cover the values, because a NIC on the way may compress them.
+/// Bytes that are no datagram stay as they are.
+GN_API void gn_agg_seal(const uint8_t key[GN_AGG_KEY], void *datagram, size_t bytes);
+
+/// Opens a sealed datagram: checks the seal, and puts the CRC in its place.
+/// @return false when the seal is wrong; then nothing has been changed.
+GN_API bool gn_agg_unseal(const uint8_t key[GN_AGG_KEY], void *datagram, size_t bytes);
 
 /// Returns the room that suffices for a datagram of `values` values in any form.
 GN_API size_t gn_agg_bound(size_t values);
