@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "net/secret.h"
 #include "ring/bootstrap/bootstrap.h"
 #include "ring/bootstrap/rendezvous.h"
 #include "ring/config.h"
@@ -27,8 +28,11 @@ gn_status gn_comm_config_check(const gn_comm_config *config)
 {
     gn_error error = {.text = "config is NULL"};
     gn_rendezvous rendezvous;
+    gn_secret secret = {0};
     gn_status status = config ? gn_config_check(config, &error) : GN_INVALID;
     if (!status) status = gn_rendezvous_parse(config->rendezvous, &rendezvous, &error);
+    if (!status) status = gn_secret_read(&secret, config->secret_file, &error);
+    gn_secret_wipe(&secret);
     if (status) memcpy(init_error, error.text, sizeof init_error);
     return status;
 }
@@ -55,7 +59,7 @@ static gn_comm *new_comm(const gn_comm_config *config)
     if (!comm) return NULL;
     comm->config = *config;
     // The caller's strings need not outlive gn_comm_init().
-    comm->config.rendezvous = comm->config.interface = comm->config.switch_address = NULL;
+    comm->config.rendezvous = comm->config.interface = comm->config.switch_address = comm->config.secret_file = NULL;
     comm->timeout_ms = gn_timeout_ms(config);
     size_t segment = config->segment_bytes ? config->segment_bytes : SEGMENT_DEFAULT;
     if (segment < GN_SEGMENT_MIN) segment = GN_SEGMENT_MIN;

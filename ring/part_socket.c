@@ -119,7 +119,7 @@ bool gn_part_socket_is_full(const gn_part_socket *io)
     return io->full;
 }
 
-bool gn_part_socket_receive(gn_part_socket *io, void (*take)(void *context, const void *datagram, size_t bytes),
+bool gn_part_socket_receive(gn_part_socket *io, void (*take)(void *context, void *datagram, size_t bytes),
                             void *context)
 {
     const int got = gn_udp_inbox_receive(io->in, io->fd);

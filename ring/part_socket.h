@@ -25,8 +25,9 @@ void gn_part_socket_put(gn_part_socket *io, size_t bytes, uint8_t tos);
 bool gn_part_socket_flush(gn_part_socket *io, int *failed);
 bool gn_part_socket_is_full(const gn_part_socket *io);
 
-/// Gives `take` the datagrams that are there, up to a batch. @return whether there may be more
-bool gn_part_socket_receive(gn_part_socket *io, void (*take)(void *context, const void *datagram, size_t bytes),
+/// Gives `take` the datagrams that are there, up to a batch. It may change them.
+/// @return whether there may be more
+bool gn_part_socket_receive(gn_part_socket *io, void (*take)(void *context, void *datagram, size_t bytes),
                             void *context);
 
 #endif

@@ -57,8 +57,7 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
                                 .priority = gn_pace_priority(&none, GN_SECOND, 0, 0, 0),
                                 .patience_ms = (uint32_t)comm->timeout_ms,
                                 .streams = (uint8_t)config->switch_channels};
-    for (size_t i = 0; i < GN_TOKEN_BYTES; i++)
-        snprintf(join->name + 2 * i, sizeof join->name - 2 * i, "%02x", comm->table.token[i]);
+    gn_token_text(comm->table.token, join->name);
     return GN_OK;
 }
 
@@ -102,7 +101,12 @@ static gn_status switch_ended(gn_comm *comm, const gn_switched *s, gn_bootstrap 
         if (status) return status;
         (void)poll(NULL, 0, 10);
     } while (gn_now() < until);
-    return gn_fail(error, s->tether.told ? GN_PEER_LOST : GN_IO, "switch %s: %s", s->name, s->tether.why);
+    const bool unknown = s->tether.greeting.step == GN_GREETING_FAILED;
+    return gn_fail(error,
+                   unknown          ? GN_MISMATCH
+                   : s->tether.told ? GN_PEER_LOST
+                                    : GN_IO,
+                   "switch %s: %s", s->name, s->tether.why);
 }
 
 static gn_status await_welcome(gn_comm *comm, gn_switched *s, gn_bootstrap *boot, gn_admission_join *join,
@@ -132,6 +136,17 @@ static gn_status await_welcome(gn_comm *comm, gn_switched *s, gn_bootstrap *boot
     return GN_OK;
 }
 
+/// Datagrams of a job that was admitted with a secret are sealed.
+static void seal(const gn_switched *s, unsigned channel, const gn_admission_join *join,
+                 const gn_admission_welcome *welcome, gn_datagram_keys *keys)
+{
+    const gn_greeting *greeting = &s->tether.greeting;
+    keys->sealed = greeting->secret->set;
+    if (!keys->sealed) return;
+    gn_greeting_key_up(greeting, channel, keys->up);
+    gn_greeting_key_down(greeting, join->name, welcome->job[channel], welcome->gen[channel], keys->down);
+}
+
 static gn_status open_channels(gn_comm *comm, gn_switched *s, const gn_admission_join *join,
                                const gn_admission_welcome *welcome, const gn_switch_route *route, gn_error *error)
 {
@@ -155,6 +170,7 @@ static gn_status open_channels(gn_comm *comm, gn_switched *s, const gn_admission
             .nic = comm->config.switch_nic};
         gn_endpoint to = route->address;
         to.port = welcome->udp_port[i];
+        seal(s, i, join, welcome, &s->channel[i].keys);
         if (gn_socket_connect(s->channel[i].fd, &to))
             return gn_fail(error, GN_IO, "switch %s, port %u: %s", s->name, welcome->udp_port[i], strerror(errno));
         if (gn_worker_channel_open(&s->channel[i], &config, (uint8_t)comm->config.data_tos))
@@ -178,11 +194,13 @@ gn_status gn_switched_join(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
     if (s->halt < 0 || s->news < 0) return gn_fail(error, GN_IO, "eventfd: %s", strerror(errno));
     gn_admission_join join;
     gn_status status = plan(comm, s->name, &join, error);
-    if (!status && gn_tether_open(&s->tether, &boot->route.address))
+    if (!status && gn_tether_open(&s->tether, &boot->route.address, &boot->secret, &join))
         status = gn_fail(error, GN_IO, "cannot connect to the switch %s: %s", s->name, s->tether.why);
     gn_admission answer;
     if (!status) status = await_welcome(comm, s, boot, &join, &answer, error);
-    return status ? status : open_channels(comm, s, &join, &answer.welcome, &boot->route, error);
+    if (!status) status = open_channels(comm, s, &join, &answer.welcome, &boot->route, error);
+    gn_tether_forget(&s->tether);
+    return status;
 }
 
 /// The communicator has failed. The switch is told, so that it does not keep the job until it finds

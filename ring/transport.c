@@ -2,6 +2,7 @@
 #include "ring/transport.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,11 +25,14 @@ static const char *const names[] = {[OOB] = "out-of-band", [DATA] = "data"};
 typedef struct meeting {
     gn_comm *comm;
     gn_bootstrap *boot;
-    bool data;             ///< values travel over TCP
-    int connect_to;        ///< index of the neighbour to connect to, or -1
-    uint64_t retry_at[2];  ///< one of our two connections was lost: when to try again
-    bool data_up;          ///< the data connection is made, and we have said who we are
-    unsigned lost;         ///< how often one of the two was closed before the welcome
+    bool data;                         ///< values travel over TCP
+    int connect_to;                    ///< index of the neighbour to connect to, or -1
+    uint64_t retry_at[2];              ///< one of our two connections was lost: when to try again
+    bool data_up;                      ///< the data connection is made
+    gn_framed *data_talk;              ///< its greeting is under way; it shares the socket
+    bool joined;                       ///< JOIN has been sent, after the greeting
+    gn_greeting greeting[2], door[2];  ///< ours; what strangers' begin as
+    unsigned lost;                     ///< how often one of the two was closed before the welcome
     bool welcomed;
     gn_lobby lobby;
 } meeting;
@@ -69,6 +73,39 @@ static gn_join own_join(const meeting *m)
     return join;
 }
 
+/// Who we are, and whom we want: for a greeting of one of our two connections.
+static gn_greeting_who own_call(const meeting *m, int which)
+{
+    gn_greeting_who who = {.role = which == DATA ? GN_ROLE_DATA : GN_ROLE_OOB,
+                           .rank = (uint16_t)m->comm->rank,
+                           .size = (uint16_t)m->comm->size,
+                           .to = (uint16_t)callee(m)->rank};
+    gn_token_text(m->comm->table.token, who.name);
+    return who;
+}
+
+static gn_status not_greeted(const meeting *m, int which, gn_error *error)
+{
+    char here[32], there[GN_ENDPOINT_TEXT + 16], text[GN_GREETING_WHY];
+    snprintf(here, sizeof here, "rank %d", m->comm->rank);
+    snprintf(there, sizeof there, "rank %d at %s", callee(m)->rank, callee(m)->name);
+    return gn_fail(error, GN_MISMATCH, "%s", gn_greeting_why(&m->greeting[which], here, there, text));
+}
+
+/// Goes on with the greeting of our out-of-band connection, if there is one, and then joins.
+static gn_status greet_oob(meeting *m, gn_error *error)
+{
+    gn_framed *oob = callee(m)->oob;
+    const gn_greeting_step step = gn_greeting_advance(&m->greeting[OOB], oob);
+    if (step == GN_GREETING_FAILED) return not_greeted(m, OOB, error);
+    if (step != GN_GREETING_DONE || m->joined) return GN_OK;
+    const gn_join join = own_join(m);
+    uint8_t frame[GN_FRAME_MAX];
+    (void)gn_framed_send(oob, frame, gn_join_write(frame, &join));
+    m->joined = true;
+    return GN_OK;
+}
+
 static gn_status start_connect(meeting *m, int which, gn_error *error)
 {
     gn_neighbour *neighbour = callee(m);
@@ -77,16 +114,23 @@ static gn_status start_connect(meeting *m, int which, gn_error *error)
         gn_address_endpoint(address, which == DATA ? address->data_port : address->oob_port, m->boot->local.scope);
     const int fd = gn_tcp_connect(&to, &m->boot->local, which == DATA ? (uint8_t)m->comm->config.data_tos : 0);
     if (fd < 0) return cannot("connect", neighbour, errno, error);
+    const gn_greeting_who who = own_call(m, which);
+    gn_greeting_call(&m->greeting[which], &m->boot->secret, which == DATA ? GN_GREETING_VALUES : GN_GREETING_EXCHANGE,
+                     &who);
     if (which == DATA) {
         *data_socket(m, neighbour) = fd;
         return GN_OK;
     }
-    const gn_join join = own_join(m);
-    uint8_t frame[GN_FRAME_MAX];
     neighbour->oob = gn_connection_new(fd, GN_FRAMED_CONNECTING);
-    if (!neighbour->oob) return gn_fail_memory(error);
-    (void)gn_framed_send(neighbour->oob, frame, gn_join_write(frame, &join));
-    return GN_OK;
+    m->joined = false;
+    return neighbour->oob ? greet_oob(m, error) : gn_fail_memory(error);
+}
+
+/// The data socket is the neighbour's alone again.
+static void end_data_talk(meeting *m)
+{
+    if (m->data_talk) (void)gn_framed_release(m->data_talk);
+    m->data_talk = NULL;
 }
 
 /// The neighbour has closed a connection before it knew who we are: strangers took our place. The
@@ -96,6 +140,7 @@ static gn_status lose(meeting *m, int which)
 {
     gn_neighbour *neighbour = callee(m);
     if (which == DATA) {
+        end_data_talk(m);
         gn_close(data_socket(m, neighbour));
         m->data_up = false;
     } else {
@@ -114,20 +159,42 @@ static bool closed_by_neighbour(int error_number)
     return error_number == ECONNRESET || error_number == EPIPE;
 }
 
-/// The data connection is made, or has failed.
-static gn_status finish_data(meeting *m, int fd, gn_error *error)
+/// Says who we are.
+static gn_status say_data_hello(meeting *m, int fd, gn_error *error)
 {
     const gn_join join = own_join(m);
     uint8_t hello[GN_DATA_HELLO_BYTES];
-    const int failed = gn_socket_connected(fd);
-    if (closed_by_neighbour(failed)) return lose(m, DATA);
-    if (failed) return cannot("connect", callee(m), failed, error);
-    m->data_up = true;
     gn_data_hello_write(hello, &join);
     if (send(fd, hello, sizeof hello, MSG_NOSIGNAL) == (ssize_t)sizeof hello)
         return GN_OK;  // a fresh socket takes them
     if (closed_by_neighbour(errno)) return lose(m, DATA);
     return cannot("send", callee(m), errno, error);
+}
+
+/// Goes on with the greeting of our data connection. Nothing but its frames comes before the
+/// welcome, so nothing is lost with the buffer.
+static gn_status greet_data(meeting *m, int fd, gn_error *error)
+{
+    (void)gn_framed_fill(m->data_talk);
+    const gn_greeting_step step = gn_greeting_advance(&m->greeting[DATA], m->data_talk);
+    const bool closed = m->data_talk->state == GN_FRAMED_CLOSED;
+    if (step == GN_GREETING_PENDING) return closed ? lose(m, DATA) : GN_OK;
+    end_data_talk(m);
+    return step == GN_GREETING_DONE ? say_data_hello(m, fd, error) : not_greeted(m, DATA, error);
+}
+
+/// The data connection is made, or has failed.
+static gn_status finish_data(meeting *m, int fd, gn_error *error)
+{
+    const int failed = gn_socket_connected(fd);
+    if (closed_by_neighbour(failed)) return lose(m, DATA);
+    if (failed) return cannot("connect", callee(m), failed, error);
+    m->data_up = true;
+    if (m->greeting[DATA].step == GN_GREETING_DONE) return say_data_hello(m, fd, error);
+    m->data_talk = gn_framed_new(fd, GN_FRAMED_OPEN, GN_GREETING_MAX, GN_GREETING_MAX);
+    if (m->data_talk) return greet_data(m, fd, error);
+    *data_socket(m, callee(m)) = -1;  // it has been closed
+    return gn_fail_memory(error);
 }
 
 static bool is_writable(int fd)
@@ -149,6 +216,7 @@ static gn_status advance_data(meeting *m, gn_error *error)
     const int fd = *data_socket(m, callee(m));
     if (fd < 0) return gn_now() < m->retry_at[DATA] ? GN_OK : start_connect(m, DATA, error);
     if (!m->data_up) return is_writable(fd) ? finish_data(m, fd, error) : GN_OK;
+    if (m->data_talk) return greet_data(m, fd, error);
     return has_ended(fd) ? lose(m, DATA) : GN_OK;
 }
 
@@ -161,7 +229,9 @@ static gn_status advance_oob(meeting *m, gn_error *error)
     const bool connecting = oob->state == GN_FRAMED_CONNECTING;
     struct pollfd p = gn_framed_poll(oob);
     if (poll(&p, 1, 0) > 0) gn_framed_serve(oob, p.revents);
-    const int found = gn_connection_next(oob, &frame);
+    const gn_status greeted = greet_oob(m, error);
+    if (greeted) return greeted;
+    const int found = m->joined ? gn_connection_next(oob, &frame) : 0;
     if (found == 1 && frame.type == GN_MSG_WELCOME)
         m->welcomed = true;
     else if (found)
@@ -189,6 +259,17 @@ static int parse_data_hello(const uint8_t *bytes, size_t available, void *join)
     return gn_data_hello_read(bytes, join) ? GN_DATA_HELLO_BYTES : -1;
 }
 
+/// Whether a stranger says what its greeting has proved.
+static bool is_greeted(const meeting *m, const gn_stranger *stranger, const gn_join *join)
+{
+    char name[GN_GREETING_NAME] = "";
+    if (!m->boot->secret.set) return true;
+    const gn_greeting_who *who = &stranger->greeting->who;
+    gn_token_text(m->comm->table.token, name);
+    return who->role == (stranger->door == DATA ? GN_ROLE_DATA : GN_ROLE_OOB) && who->rank == join->rank &&
+           who->size == m->comm->size && !strcmp(who->name, name);
+}
+
 /// Takes in stranger `index`, who says that it is a rank. @return false when it is not one that we
 /// wait for
 static bool admit(meeting *m, unsigned index, const gn_join *join)
@@ -196,6 +277,7 @@ static bool admit(meeting *m, unsigned index, const gn_join *join)
     const unsigned door = m->lobby.strangers[index].door;
     gn_neighbour *neighbour = neighbour_of_rank(m->comm, join->rank, true);
     if (!neighbour || memcmp(join->token, m->comm->table.token, sizeof join->token) != 0) return false;
+    if (!is_greeted(m, &m->lobby.strangers[index], join)) return false;
     if (door == DATA ? *data_socket(m, neighbour) >= 0 : neighbour->oob != NULL) return false;
     const int fd = gn_framed_release(gn_lobby_admit(&m->lobby, index));
     if (door == DATA)
@@ -208,13 +290,19 @@ static bool admit(meeting *m, unsigned index, const gn_join *join)
 static void read_strangers(meeting *m)
 {
     for (unsigned i = m->lobby.count; i-- > 0;) {
-        const gn_stranger *stranger = &m->lobby.strangers[i];
+        gn_stranger *stranger = &m->lobby.strangers[i];
         const unsigned door = stranger->door;
+        const gn_greeting_step step = gn_stranger_greet(stranger);
+        char name[GN_ENDPOINT_TEXT];
         gn_join join;
-        const int found = gn_framed_next(stranger->connection, door == DATA ? parse_data_hello : parse_join, &join);
+        int found = step == GN_GREETING_FAILED ? -1 : 0;
+        if (step == GN_GREETING_DONE)
+            found = gn_framed_next(stranger->connection, door == DATA ? parse_data_hello : parse_join, &join);
         if (!found && !gn_stranger_is_over(stranger, gn_now())) continue;
         if (found > 0 && admit(m, i, &join)) continue;
-        gn_log_text(&m->comm->config, GN_LOG_WARNING, "a stranger connected to the %s port: sent away", names[door]);
+        gn_log_text(&m->comm->config, GN_LOG_WARNING, "a stranger, %s, connected to the %s port%s: sent away",
+                    gn_endpoint_format(&stranger->from, name), names[door],
+                    step == GN_GREETING_FAILED ? " without the shared secret" : "");
         gn_lobby_dismiss(&m->lobby, i);
     }
 }
@@ -290,6 +378,19 @@ static gn_status meet(meeting *m, gn_error *error)
     return status;
 }
 
+/// A neighbour says no more than so many bytes after the greeting, until it is welcome.
+static void add_door(meeting *m, int which, int listener, size_t bytes)
+{
+    gn_door door = {.listener = listener, .in_room = bytes};
+    if (m->boot->secret.set) {
+        gn_greeting_answer(&m->door[which], &m->boot->secret, which == DATA ? GN_GREETING_VALUES : GN_GREETING_EXCHANGE,
+                           (uint16_t)m->comm->rank, NULL);
+        door.in_room = door.out_room = GN_GREETING_MAX;
+        door.greeting = &m->door[which];
+    }
+    gn_lobby_add_door(&m->lobby, door);
+}
+
 gn_status gn_transport_connect(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
 {
     gn_status status = gn_neighbours_make(comm, error);
@@ -302,9 +403,10 @@ gn_status gn_transport_connect(gn_comm *comm, gn_bootstrap *boot, gn_error *erro
                                                                  : -1};
     const unsigned expected = 2 * (unsigned)(comm->neighbour_count - (m.connect_to >= 0));
     if (gn_lobby_open(&m.lobby, GN_STRANGERS_MAX + expected)) return gn_fail_memory(error);
-    gn_lobby_add_door(&m.lobby, (gn_door){.listener = boot->oob_listener, .in_room = JOIN_BYTES});
-    gn_lobby_add_door(&m.lobby, (gn_door){.listener = boot->data_listener, .in_room = GN_DATA_HELLO_BYTES});
+    add_door(&m, OOB, boot->oob_listener, JOIN_BYTES);
+    add_door(&m, DATA, boot->data_listener, GN_DATA_HELLO_BYTES);
     status = meet(&m, error);
+    end_data_talk(&m);
     gn_lobby_close(&m.lobby);
     for (int i = 0; i < comm->neighbour_count && comm->config.algorithm != GN_RING; i++) {
         // One connection, both ways. The second leg chooses its own ToS.

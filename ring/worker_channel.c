@@ -42,6 +42,7 @@ void gn_worker_channel_close(gn_worker_channel *channel)
     gn_worker_free(channel->worker);
     gn_part_socket_free(channel->io);
     gn_close(&channel->fd);
+    channel->keys = (gn_datagram_keys){0};
     free(channel->histogram);
     channel->worker = NULL;
     channel->io = NULL;
@@ -78,10 +79,12 @@ typedef struct arrival {
     unsigned count;
 } arrival;
 
-static void take(void *context, const void *datagram, size_t bytes)
+static void take(void *context, void *datagram, size_t bytes)
 {
     arrival *a = context;
+    const gn_datagram_keys *keys = &a->channel->keys;
     a->count++;
+    if (keys->sealed && !gn_agg_unseal(keys->down, datagram, bytes)) return;  // not from our switch
     a->useful |= gn_worker_rx(a->channel->worker, (int64_t)a->now, datagram, bytes);
 }
 
@@ -103,7 +106,9 @@ static bool send_some(gn_worker_channel *channel, uint64_t now)
         void *out;
         while ((out = gn_part_socket_room(channel->io)) &&
                (bytes = gn_worker_send(channel->worker, (int64_t)now, out, room))) {
-            gn_part_socket_put(channel->io, bytes, tos_of(channel, out, bytes));
+            const uint8_t tos = tos_of(channel, out, bytes);
+            if (channel->keys.sealed) gn_agg_seal(channel->keys.up, out, bytes);
+            gn_part_socket_put(channel->io, bytes, tos);
             written++;
         }
         gn_part_socket_flush(channel->io, &failed);

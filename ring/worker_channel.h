@@ -14,8 +14,15 @@
 
 typedef struct gn_part_socket gn_part_socket;
 
+/// Keys of sealed datagrams, as aggregate.h has them.
+typedef struct gn_datagram_keys {
+    bool sealed;  ///< false: datagrams have a CRC, and there are no keys
+    uint8_t up[GN_AGG_KEY], down[GN_AGG_KEY];
+} gn_datagram_keys;
+
 typedef struct gn_worker_channel {
     int fd;
+    gn_datagram_keys keys;  ///< the owner sets them before it opens the channel
     gn_worker *worker;
     gn_part_socket *io;
     uint16_t packet_values;

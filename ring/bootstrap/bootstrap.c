@@ -43,7 +43,8 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
     boot->deadline = gn_now() + (uint64_t)gn_timeout_ms(config) * GN_MILLISECOND;
     boot->terms = gn_terms_of(config);
     boot->table.timeout_ms = (uint32_t)gn_timeout_ms(config);
-    gn_status status = read_rank_and_size(boot, error);
+    gn_status status = gn_secret_read(&boot->secret, config->secret_file, error);
+    if (!status) status = read_rank_and_size(boot, error);
     boot->roster.size = (uint16_t)boot->size;
     if (!status && boot->size > 1) status = gn_rendezvous_parse(config->rendezvous, &boot->rendezvous, error);
     if (!status && config->algorithm == GN_SWITCH) status = gn_switch_route_find(config, &boot->route, error);
@@ -82,10 +83,10 @@ void gn_bootstrap_fail(gn_bootstrap *boot, const gn_error *error)
     memcpy(failure.text, error->text, sizeof error->text);
     uint8_t frame[GN_FRAME_MAX];
     const size_t length = gn_failure_write(frame, &failure);
-    if (boot->rank)
-        (void)gn_framed_send(boot->home, frame, length);
-    else
+    if (!boot->rank)
         gn_guests_tell(boot, frame, length);
+    else if (boot->said_hello)
+        (void)gn_framed_send(boot->home, frame, length);
 }
 
 void gn_bootstrap_close(gn_bootstrap *boot)
@@ -97,4 +98,6 @@ void gn_bootstrap_close(gn_bootstrap *boot)
     gn_framed_end(boot->home);
     gn_framed_free(boot->home);
     boot->home = NULL;
+    gn_greeting_wipe(&boot->greeting);
+    gn_secret_wipe(&boot->secret);
 }

@@ -3,6 +3,7 @@
 #define GRADNIC_RING_BOOTSTRAP_H
 /// How N processes become a group:
 ///
+/// 0. Where a secret is set, every connection begins with a greeting (net/greeting.h).
 /// 1. Every rank opens its listeners and sends rank 0 a HELLO over the rendezvous: rank,
 ///    configuration, addresses.
 /// 2. Rank 0 compares. When all have come, it hands out a random token and the table of addresses.
@@ -17,7 +18,9 @@
 #include <gradnic/comm.h>
 
 #include "net/clock.h"
+#include "net/greeting.h"
 #include "net/lobby.h"
+#include "net/secret.h"
 #include "ring/address.h"
 #include "ring/bootstrap/rendezvous.h"
 #include "ring/connection.h"
@@ -36,6 +39,7 @@ typedef struct gn_bootstrap {
     const gn_comm_config *config;
     int rank, size;
     gn_terms terms;
+    gn_secret secret;   ///< for as long as the group is set up
     uint64_t deadline;  ///< for all to come; then for all to connect
     gn_rendezvous rendezvous;
     gn_endpoint local;                ///< the selected address
@@ -50,17 +54,20 @@ typedef struct gn_bootstrap {
 
     // Rank 0.
     int listener;
+    gn_greeting door;              ///< what strangers' greetings begin as
     gn_lobby lobby;                ///< those who have connected and not said HELLO
     gn_guest guest[GN_RANKS_MAX];  ///< by rank
     gn_roster lost;                ///< ranks that had come, and whose connection was lost again
     unsigned sent_away;            ///< who said a HELLO that fits no rank of this group
-    char last_sent_away[200];      ///< the last of them: address and reason
+    char last_sent_away[300];      ///< the last of them: address and reason
     struct pollfd *poll_set;
 
     // Other ranks.
     gn_framed *home;  ///< the connection with rank 0
     char home_name[GN_ENDPOINT_TEXT];
-    bool home_speaks;  ///< something has come over it
+    bool home_speaks;      ///< something has come over it
+    gn_greeting greeting;  ///< of it
+    bool said_hello;       ///< over it, after the greeting
 } gn_bootstrap;
 
 /// Reads rank and size, selects the interface, opens the listeners.

@@ -29,7 +29,41 @@ static gn_status say_hello(gn_bootstrap *boot, gn_error *error)
                             .timeout_ms = (uint32_t)gn_timeout_ms(boot->config)};
     uint8_t frame[GN_FRAME_MAX];
     (void)gn_framed_send(boot->home, frame, gn_hello_write(frame, &hello));
+    boot->said_hello = true;
     return GN_OK;
+}
+
+/// Rank 0 has not shown that it has the secret. What it says may still help.
+static gn_status not_greeted(gn_bootstrap *boot, gn_error *error)
+{
+    char here[32], there[GN_ENDPOINT_TEXT + 16], text[GN_GREETING_WHY];
+    gn_frame frame;
+    gn_failure failure;
+    snprintf(here, sizeof here, "rank %d", boot->rank);
+    snprintf(there, sizeof there, "rank 0 (%s)", boot->home_name);
+    if (boot->greeting.fault == GN_GREETING_NONE_THERE && gn_connection_next(boot->home, &frame) > 0 &&
+        frame.type == GN_MSG_FAIL && gn_failure_read(&frame, &failure))
+        return gn_fail(error, GN_MISMATCH, "%s has not shown the shared secret of %s (--secret), and says: %.240s",
+                       there, here, failure.text);
+    return gn_fail(error, GN_MISMATCH, "%s", gn_greeting_why(&boot->greeting, here, there, text));
+}
+
+/// Goes on with the greeting, if there is one, and then says HELLO.
+static gn_status greet(gn_bootstrap *boot, gn_error *error)
+{
+    const gn_greeting_step step = gn_greeting_advance(&boot->greeting, boot->home);
+    if (step == GN_GREETING_FAILED) return not_greeted(boot, error);
+    return step == GN_GREETING_DONE && !boot->said_hello ? say_hello(boot, error) : GN_OK;
+}
+
+/// Begins a greeting on a fresh connection.
+static gn_status begin_greeting(gn_bootstrap *boot, gn_error *error)
+{
+    const gn_greeting_who who = {
+        .role = GN_ROLE_RANK, .rank = (uint16_t)boot->rank, .size = (uint16_t)boot->size, .job = boot->rendezvous.job};
+    boot->said_hello = false;
+    gn_greeting_call(&boot->greeting, &boot->secret, GN_GREETING_EXCHANGE, &who);
+    return greet(boot, error);
 }
 
 /// Waits for so long, but not beyond the deadline.
@@ -81,7 +115,7 @@ static gn_status find_home(gn_bootstrap *boot, gn_error *error)
         if (fd >= 0) {
             boot->home = gn_connection_new(fd, GN_FRAMED_OPEN);
             boot->home_speaks = false;
-            return boot->home ? say_hello(boot, error) : gn_fail_memory(error);
+            return boot->home ? begin_greeting(boot, error) : gn_fail_memory(error);
         }
         pause_for(boot, pause_ms);
         if (pause_ms < 200) pause_ms += pause_ms / 2;
@@ -118,7 +152,9 @@ static gn_status read_home(gn_bootstrap *boot, gn_message_type until, bool *met,
 {
     gn_frame frame;
     if (gn_framed_fill(boot->home)) boot->home_speaks = true;
-    for (int found; (found = gn_connection_next(boot->home, &frame));) {
+    const gn_status greeted = greet(boot, error);
+    if (greeted) return greeted;
+    for (int found; boot->said_hello && (found = gn_connection_next(boot->home, &frame));) {
         if (found < 0)
             return gn_fail(error, GN_CORRUPT, "%s does not speak this protocol: is it the right port?",
                            boot->home_name);

@@ -15,6 +15,9 @@
 #include "ring/bootstrap/terms.h"
 #include "ring/config.h"
 
+_Static_assert((int)GN_GREETING_EXCHANGE_VERSION != (int)GN_PROTOCOL_VERSION,
+               "a rank without a secret must see another version");
+
 // Opening and closing -----------------------------------------------------------------------------
 
 static gn_status open_lobby(gn_bootstrap *boot, gn_error *error)
@@ -22,9 +25,11 @@ static gn_status open_lobby(gn_bootstrap *boot, gn_error *error)
     const unsigned room = GN_STRANGERS_MAX + (unsigned)boot->size;
     boot->poll_set = calloc(GN_DOORS_MAX + room + (unsigned)boot->size, sizeof *boot->poll_set);
     if (!boot->poll_set || gn_lobby_open(&boot->lobby, room)) return gn_fail_memory(error);
-    gn_lobby_add_door(
-        &boot->lobby,
-        (gn_door){.listener = boot->listener, .in_room = GN_CONNECTION_BUFFER, .out_room = GN_CONNECTION_BUFFER});
+    gn_greeting_answer(&boot->door, &boot->secret, GN_GREETING_EXCHANGE, 0, NULL);
+    gn_lobby_add_door(&boot->lobby, (gn_door){.listener = boot->listener,
+                                              .in_room = GN_CONNECTION_BUFFER,
+                                              .out_room = GN_CONNECTION_BUFFER,
+                                              .greeting = &boot->door});
     return GN_OK;
 }
 
@@ -95,6 +100,17 @@ static gn_status check_place(const gn_bootstrap *boot, const char *name, const g
     return GN_OK;
 }
 
+/// Whether a HELLO says what the greeting has proved.
+static gn_status check_greeted(const gn_bootstrap *boot, const gn_stranger *stranger, const char *name,
+                               const gn_hello *hello, gn_error *error)
+{
+    const gn_greeting_who *who = &stranger->greeting->who;
+    if (!boot->secret.set || (who->role == GN_ROLE_RANK && who->rank == hello->rank && who->size == hello->size &&
+                              who->job == hello->job && hello->terms.version == GN_PROTOCOL_VERSION))
+        return GN_OK;
+    return gn_fail(error, GN_MISMATCH, "%s says other things in its HELLO than in its greeting", name);
+}
+
 /// Whether a rank of this group can work with the others. If not, the group cannot be.
 static gn_status check_terms(const gn_bootstrap *boot, const char *name, const gn_hello *hello, gn_error *error)
 {
@@ -144,14 +160,14 @@ static void admit(gn_bootstrap *boot, unsigned index, const gn_hello *hello, con
 }
 
 /// Sends away somebody that is no missing rank of this group. The group goes on without it. If a
-/// rank is still missing at the end, this may be why.
-static void send_away(gn_bootstrap *boot, unsigned index, const char *name, const gn_error *why)
+/// rank is still missing at the end, this may be why. `words`: the reason, as it reads here.
+static void send_away(gn_bootstrap *boot, unsigned index, const char *name, const gn_error *why, const char *words)
 {
     enum { LOGGED = 10 };
     refuse(&boot->lobby.strangers[index], why);
     gn_lobby_dismiss(&boot->lobby, index);
-    snprintf(boot->last_sent_away, sizeof boot->last_sent_away, "%s: %.100s", name, why->text);
-    if (++boot->sent_away <= LOGGED) gn_log_text(boot->config, GN_LOG_WARNING, "%s was sent away: %s", name, why->text);
+    snprintf(boot->last_sent_away, sizeof boot->last_sent_away, "%s: %.220s", name, words);
+    if (++boot->sent_away <= LOGGED) gn_log_text(boot->config, GN_LOG_WARNING, "%s was sent away: %s", name, words);
     if (boot->sent_away == LOGGED) gn_log_text(boot->config, GN_LOG_WARNING, "more are sent away without a word");
 }
 
@@ -168,8 +184,8 @@ static gn_status take_hello(gn_bootstrap *boot, unsigned index, const gn_frame *
         gn_lobby_dismiss(&boot->lobby, index);
         return GN_OK;
     }
-    if (check_place(boot, name, &hello, &why)) {
-        send_away(boot, index, name, &why);
+    if (check_greeted(boot, stranger, name, &hello, &why) || check_place(boot, name, &hello, &why)) {
+        send_away(boot, index, name, &why, why.text);
         return GN_OK;
     }
     const gn_status status = check_terms(boot, name, &hello, error);
@@ -180,11 +196,38 @@ static gn_status take_hello(gn_bootstrap *boot, unsigned index, const gn_frame *
     return status;
 }
 
+/// The greeting of stranger `index` has failed. Programs that speak another protocol may be many:
+/// they get no word.
+static void end_greeting(gn_bootstrap *boot, unsigned index)
+{
+    const gn_stranger *stranger = &boot->lobby.strangers[index];
+    char own[GN_ENDPOINT_TEXT], here[GN_ENDPOINT_TEXT + 16], name[GN_ENDPOINT_TEXT], text[GN_GREETING_WHY];
+    gn_frame frame;
+    gn_error why;
+    if (stranger->greeting->fault == GN_GREETING_NONE_THERE && gn_connection_next(stranger->connection, &frame) <= 0) {
+        gn_lobby_dismiss(&boot->lobby, index);
+        return;
+    }
+    snprintf(here, sizeof here, "rank 0 (%s)", gn_endpoint_format(&boot->local, own));
+    gn_endpoint_format(&stranger->from, name);
+    gn_fail(&why, GN_MISMATCH, "%s", gn_greeting_why(stranger->greeting, here, name, text));
+    send_away(boot, index, name, &why, gn_greeting_why(stranger->greeting, here, "it", text));
+}
+
 static gn_status read_strangers(gn_bootstrap *boot, gn_error *error)
 {
     for (unsigned i = boot->lobby.count; i-- > 0;) {
         gn_stranger *stranger = &boot->lobby.strangers[i];
+        const gn_greeting_step step = gn_stranger_greet(stranger);
         gn_frame frame;
+        if (step == GN_GREETING_FAILED) {
+            end_greeting(boot, i);
+            continue;
+        }
+        if (step == GN_GREETING_PENDING) {
+            if (gn_stranger_is_over(stranger, gn_now())) gn_lobby_dismiss(&boot->lobby, i);
+            continue;
+        }
         const int found = gn_connection_next(stranger->connection, &frame);
         if (found > 0) {
             const gn_status status = take_hello(boot, i, &frame, error);

@@ -22,7 +22,7 @@ void gn_bootstrap_beat(gn_bootstrap *boot)
     const size_t length = gn_alive_write(frame, &here);
     if (!boot->rank)
         gn_guests_tell(boot, frame, length);
-    else
+    else if (boot->said_hello)
         (void)gn_framed_send(boot->home, frame, length);
 }
 

@@ -2,6 +2,7 @@
 #include "switch/daemon/accept.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "net/tcp.h"
@@ -19,8 +20,10 @@ gn_status gn_switchd_listen(gn_switchd *daemon, gn_error *error)
     if (daemon->listener < 0)
         return gn_fail(error, GN_IO, "cannot listen on TCP %s: %s", gn_endpoint_format(&daemon->listen, text),
                        strerror(errno));
-    gn_lobby_add_door(&daemon->lobby,
-                      (gn_door){.listener = daemon->listener, .in_room = GN_FRAMES_IN, .out_room = GN_FRAMES_OUT});
+    gn_lobby_add_door(&daemon->lobby, (gn_door){.listener = daemon->listener,
+                                                .in_room = GN_FRAMES_IN,
+                                                .out_room = GN_FRAMES_OUT,
+                                                .greeting = &daemon->door});
     return GN_OK;
 }
 
@@ -43,10 +46,53 @@ static void refuse(gn_switchd *daemon, unsigned index)
     gn_frames_end(connection, &daemon->lobby, GN_ADMISSION_REFUSED, fault);
 }
 
+/// Stranger `index` has no secret, or another one, or says now who it has not proved to be. `words`:
+/// the reason, as it reads here.
+static void turn_away(gn_switchd *daemon, unsigned index, const char *why, const char *words)
+{
+    const gn_endpoint from = daemon->lobby.strangers[index].from;
+    char name[GN_ENDPOINT_TEXT];
+    daemon->refused++;
+    gn_switchd_log(daemon, GN_LOG_STRANGER, "%s was refused: %s", gn_endpoint_format(&from, name), words);
+    gn_frames_end(gn_lobby_admit(&daemon->lobby, index), &daemon->lobby, GN_ADMISSION_REFUSED, why);
+}
+
+/// The greeting of stranger `index` has failed.
+static void end_greeting(gn_switchd *daemon, unsigned index)
+{
+    const gn_stranger *stranger = &daemon->lobby.strangers[index];
+    char own[GN_ENDPOINT_TEXT], here[GN_ENDPOINT_TEXT + 16], name[GN_ENDPOINT_TEXT];
+    char why[GN_GREETING_WHY], words[GN_GREETING_WHY];
+    gn_admission frame;
+    if (stranger->greeting->fault == GN_GREETING_NONE_THERE && gn_frames_next(stranger->connection, &frame) <= 0) {
+        refuse(daemon, index);
+        return;
+    }
+    snprintf(here, sizeof here, "the switch %s", gn_switchd_address(daemon, own));
+    gn_endpoint_format(&stranger->from, name);
+    (void)gn_greeting_why(stranger->greeting, here, name, why);
+    turn_away(daemon, index, why, gn_greeting_why(stranger->greeting, here, "it", words));
+}
+
+/// Whether JOIN says what the greeting has proved.
+static bool is_greeted(const gn_switchd *daemon, const gn_stranger *stranger, const gn_admission_join *join)
+{
+    const gn_greeting_who *who = &stranger->greeting->who;
+    return !daemon->secret.set || (who->role == GN_ROLE_CHILD + join->asker && who->rank == join->rank &&
+                                   who->size == join->ranks && !strcmp(who->name, join->name));
+}
+
 /// Stranger `index` asks for a job.
 static void admit(gn_switchd *daemon, unsigned index, const gn_admission_join *join)
 {
-    const gn_endpoint from = daemon->lobby.strangers[index].from;
+    const gn_stranger *stranger = &daemon->lobby.strangers[index];
+    const gn_endpoint from = stranger->from;
+    if (!is_greeted(daemon, stranger, join)) {
+        static const char why[] = "JOIN asks for another job or rank than the greeting has proved";
+        turn_away(daemon, index, why, why);
+        return;
+    }
+    gn_greeting greeting = *stranger->greeting;
     gn_framed *connection = gn_lobby_admit(&daemon->lobby, index);
     gn_error error;
     if (gn_room_make(daemon, &from.ip, &error)) {
@@ -54,9 +100,12 @@ static void admit(gn_switchd *daemon, unsigned index, const gn_admission_join *j
         daemon->refused++;
         gn_switchd_log(daemon, GN_LOG_STRANGER, "%s was refused: %s", gn_endpoint_format(&from, name), error.text);
         gn_frames_end(connection, &daemon->lobby, GN_ADMISSION_REFUSED, error.text);
+        gn_greeting_wipe(&greeting);
         return;
     }
     gn_session *session = gn_session_of_child(connection, &from, join);
+    if (session) session->greeting = greeting;
+    gn_greeting_wipe(&greeting);
     if (!session || !gn_switchd_adopt(daemon, session)) return;
     gn_jobs_join(daemon, session, join);
     gn_switchd_hear(daemon, session);  // what came together with JOIN
@@ -65,11 +114,17 @@ static void admit(gn_switchd *daemon, unsigned index, const gn_admission_join *j
 /// Does what stranger `index` says, until it is none any more.
 static void hear(gn_switchd *daemon, unsigned index)
 {
-    const gn_stranger *stranger = &daemon->lobby.strangers[index];
+    gn_stranger *stranger = &daemon->lobby.strangers[index];
+    const gn_greeting_step step = gn_stranger_greet(stranger);
     gn_admission frame;
-    int found;
+    int found = 0;
+    if (step == GN_GREETING_FAILED) {
+        end_greeting(daemon, index);
+        return;
+    }
     // As long as a stranger has no job, nobody waits for it.
-    while ((found = gn_frames_next(stranger->connection, &frame)) > 0 && frame.type == GN_ADMISSION_PING)
+    while (step == GN_GREETING_DONE && (found = gn_frames_next(stranger->connection, &frame)) > 0 &&
+           frame.type == GN_ADMISSION_PING)
         if (!gn_frames_send(stranger->connection, &(gn_admission){.type = GN_ADMISSION_PONG})) break;
     if (found > 0 && frame.type == GN_ADMISSION_JOIN)
         admit(daemon, index, &frame.join);

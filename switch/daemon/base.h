@@ -60,6 +60,8 @@ struct gn_switchd {
     gn_endpoint above;   ///< the parent or the parameter server; ip.version 0: none
     int listener, stop_event;
     gn_lobby lobby;  ///< connections without a job
+    gn_secret secret;
+    gn_greeting door;  ///< what a child's greeting begins as
     atomic_bool stop;
     struct gn_control *control;
     gn_shard *shard[GN_SWITCHD_SHARDS_MAX];

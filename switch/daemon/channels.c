@@ -126,7 +126,7 @@ static gn_status enter(gn_shard *shard, unsigned number, gn_switch_job *job, con
 }
 
 /// From now on, the channel's socket is heard.
-static gn_status begin(gn_shard *shard, unsigned number, uint16_t job, uint16_t slots)
+static gn_status begin(gn_shard *shard, unsigned number, uint16_t job, uint16_t slots, const gn_channel_keys *keys)
 {
     gn_channel *channel = &shard->channels[number];
     struct epoll_event event = {.events = EPOLLIN, .data.fd = (int)number};
@@ -138,25 +138,27 @@ static gn_status begin(gn_shard *shard, unsigned number, uint16_t job, uint16_t 
     channel->used = true;
     channel->job = job;
     channel->slots = slots;
+    channel->keys = *keys;
     channel->counters = (gn_channel_counters){0};
     shard->slots_free -= slots;
     return GN_OK;
 }
 
 gn_status gn_shard_add(gn_shard *shard, unsigned number, gn_switch_job *job, const gn_endpoint *children,
-                       const gn_endpoint *above)
+                       const gn_endpoint *above, const gn_channel_keys *keys)
 {
     gn_shard_lock(shard);
     gn_status status = enter(shard, number, job, children, above);
     if (!status) {
-        status = begin(shard, number, job->job, job->slots);
+        status = begin(shard, number, job->job, job->slots, keys);
         if (status) (void)gn_switch_remove_job(&shard->sw, job->job);
     }
     gn_shard_unlock(shard);
     return status;
 }
 
-gn_status gn_shard_add_ps(gn_shard *shard, unsigned number, const gn_ps_config *config, const gn_endpoint *below)
+gn_status gn_shard_add_ps(gn_shard *shard, unsigned number, const gn_ps_config *config, const gn_endpoint *below,
+                          const gn_channel_keys *keys)
 {
     gn_channel *channel = &shard->channels[number];
     gn_ps *ps;
@@ -165,7 +167,7 @@ gn_status gn_shard_add_ps(gn_shard *shard, unsigned number, const gn_ps_config *
     gn_shard_lock(shard);
     gn_sources_clear(&channel->sources, number * GN_SOURCES_MAX);
     if (!gn_sources_set(&channel->sources, 0, below, shard->family)) status = GN_INVALID;
-    if (!status) status = begin(shard, number, config->job, config->slots);
+    if (!status) status = begin(shard, number, config->job, config->slots, keys);
     if (!status) channel->ps = ps;
     gn_shard_unlock(shard);
     if (status) gn_ps_free(ps);
@@ -199,6 +201,7 @@ void gn_shard_remove(gn_shard *shard, unsigned number)
     (void)gn_switch_remove_job(&shard->sw, channel->job);
     gn_sources_clear(&channel->sources, number * GN_SOURCES_MAX);
     channel->used = false;
+    channel->keys = (gn_channel_keys){0};
     gn_shard_unlock(shard);
     gn_ps_free(ps);
 }

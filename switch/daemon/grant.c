@@ -175,6 +175,20 @@ static gn_switch_job describe(const gn_switchd *daemon, const gn_job *job, unsig
     return it;
 }
 
+/// The keys of a channel's datagrams, where a secret is set.
+static void make_keys(const gn_switchd *daemon, const gn_job *job, unsigned c, gn_channel_keys *keys)
+{
+    const gn_admission_join *terms = gn_job_terms(job);
+    const uint16_t number = job->welcome.job[c], gen = job->welcome.gen[c];
+    *keys = (gn_channel_keys){.sealed = daemon->secret.set};
+    if (!keys->sealed) return;
+    for (unsigned i = 0; i < terms->children; i++) gn_greeting_key_up(&job->child[i]->greeting, c, keys->from[i]);
+    gn_greeting_key_down(&daemon->door, terms->name, number, gen, keys->down);
+    if (!job->above) return;
+    gn_greeting_key_up(&job->above->greeting, c, keys->up);
+    gn_greeting_key_down(&job->above->greeting, terms->name, number, gen, keys->from_above);
+}
+
 static gn_status start_ps_channel(gn_switchd *daemon, gn_job *job, unsigned c)
 {
     const gn_admission_join *terms = gn_job_terms(job);
@@ -188,7 +202,10 @@ static gn_status start_ps_channel(gn_switchd *daemon, gn_job *job, unsigned c)
                                  .children = job->fanin};
     gn_endpoint below = job->child[job->first]->remote;
     below.port = terms->udp_port[c];
-    return gn_shard_add_ps(daemon->shard[job->shard[c]], job->channel[c], &config, &below);
+    gn_channel_keys keys;
+    // Its one child is the switch, whatever its number of contributors.
+    make_keys(daemon, job, c, &keys);
+    return gn_shard_add_ps(daemon->shard[job->shard[c]], job->channel[c], &config, &below, &keys);
 }
 
 static gn_status start_channel(gn_switchd *daemon, gn_job *job, unsigned c, const gn_endpoint *above)
@@ -199,7 +216,9 @@ static gn_status start_channel(gn_switchd *daemon, gn_job *job, unsigned c, cons
         children[i] = job->child[i]->remote;
         children[i].port = job->join[i].udp_port[c];
     }
-    return gn_shard_add(daemon->shard[job->shard[c]], job->channel[c], &it, children, above);
+    gn_channel_keys keys;
+    make_keys(daemon, job, c, &keys);
+    return gn_shard_add(daemon->shard[job->shard[c]], job->channel[c], &it, children, above, &keys);
 }
 
 /// Whether rank 0 is here, or above.

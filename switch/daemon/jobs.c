@@ -134,6 +134,31 @@ static void number_channels(gn_switchd *daemon, gn_job *job)
     }
 }
 
+/// The lowest rank below this switch.
+static uint16_t lowest_rank(const gn_job *job)
+{
+    uint16_t lowest = gn_job_terms(job)->rank;
+    for (unsigned i = 0; i < gn_job_terms(job)->children; i++)
+        if (job->join[i].rank < lowest) lowest = job->join[i].rank;
+    return lowest;
+}
+
+/// As whom this switch asks above.
+static gn_asker asker_above(const gn_switchd *daemon)
+{
+    return daemon->config.ps ? GN_ASKER_PS_SWITCH : GN_ASKER_SWITCH;
+}
+
+static void begin_greeting(const gn_switchd *daemon, const gn_job *job)
+{
+    gn_greeting_who who = {.role = (uint8_t)(GN_ROLE_CHILD + asker_above(daemon)),
+                           .rank = lowest_rank(job),
+                           .size = gn_job_terms(job)->ranks,
+                           .to = GN_GREETING_ANYBODY};
+    memcpy(who.name, gn_job_terms(job)->name, sizeof who.name);
+    gn_greeting_call(&job->above->greeting, &daemon->secret, GN_GREETING_SWITCH, &who);
+}
+
 /// Begins to connect to what is above.
 static void ask_above(gn_switchd *daemon, gn_job *job)
 {
@@ -145,6 +170,7 @@ static void ask_above(gn_switchd *daemon, gn_job *job)
         return;
     }
     job->above->job = job;
+    begin_greeting(daemon, job);
     if (!gn_switchd_adopt(daemon, job->above)) {
         job->above = NULL;
         gn_job_end(daemon, job, NULL, "the switch has too many connections to ask its %s", gn_switchd_above(daemon));
@@ -323,7 +349,7 @@ void gn_jobs_child_gone(gn_switchd *daemon, gn_session *session, const char *why
 /// Says who this switch is, and who is below it.
 static void introduce(const gn_switchd *daemon, const gn_job *job, gn_admission_join *join)
 {
-    join->asker = daemon->config.ps ? GN_ASKER_PS_SWITCH : GN_ASKER_SWITCH;
+    join->asker = (uint8_t)asker_above(daemon);
     join->listens = daemon->listen.port;
     join->instance = daemon->instance;
     join->patience_ms = gn_job_patience(job);
@@ -349,8 +375,7 @@ void gn_jobs_ask_above(gn_switchd *daemon, gn_session *session)
     join->bit = config->ps ? 0 : config->place_fanin ? config->place_bit : join->parent_bit;
     join->children = config->ps ? bits : config->place_fanin ? config->place_fanin : join->parent_children;
     join->parent_bit = join->parent_children = 0;
-    for (unsigned i = 0; i < gn_job_terms(job)->children; i++)
-        if (job->join[i].rank < join->rank) join->rank = job->join[i].rank;
+    join->rank = lowest_rank(job);
     join->leader = join->rank ? GN_AGG_WORKERS_MAX : join->bit;
     join->slots = job->welcome.slots;
     for (unsigned c = 0; c < join->channels; c++)

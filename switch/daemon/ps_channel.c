@@ -18,6 +18,7 @@ static uint64_t send_due(gn_shard *shard, gn_channel *channel)
         const size_t bytes = gn_ps_send(channel->ps, now, room, shard->bound);
         if (!bytes) break;
         gn_outbox_keep(shard->box, bytes);
+        gn_shard_seal(shard, below, room, bytes);
         gn_shard_send(shard, below, room, bytes);
     }
     const int64_t due = gn_ps_deadline(channel->ps);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switch/daemon/serve.h"
 
+#include <stdio.h>
+
 #include "switch/daemon/jobs.h"
 #include "switch/daemon/waits.h"
 
@@ -23,11 +25,40 @@ static void child_says(gn_switchd *daemon, gn_session *session, const gn_admissi
         gn_session_close(session, "sent a frame that a child does not send");
 }
 
+/// What is above has not shown that it has the secret. What it says may still help.
+static void end_greeting(gn_switchd *daemon, gn_session *session)
+{
+    char text[GN_GREETING_WHY];
+    gn_admission frame;
+    const bool speaks =
+        session->greeting.fault == GN_GREETING_NONE_THERE && gn_frames_next(session->connection, &frame) > 0;
+    if (!speaks || frame.type != GN_ADMISSION_REFUSED) {
+        frame = (gn_admission){.type = GN_ADMISSION_REFUSED};
+        (void)gn_greeting_why(&session->greeting, "this switch", "it", text);
+        snprintf(frame.text, sizeof frame.text, "%.250s", text);
+    }
+    gn_jobs_above_says(daemon, session, &frame);
+}
+
+/// Upward: goes on with the greeting, if there is one, and then asks for the job.
+static void greet(gn_switchd *daemon, gn_session *session)
+{
+    const gn_greeting_step step = gn_greeting_advance(&session->greeting, session->connection);
+    if (step == GN_GREETING_FAILED) end_greeting(daemon, session);
+    if (step != GN_GREETING_DONE) return;
+    session->asked = true;
+    gn_jobs_ask_above(daemon, session);
+}
+
 void gn_switchd_hear(gn_switchd *daemon, gn_session *session)
 {
     gn_admission frame;
     char fault[GN_ADMISSION_FAULT];
     int found = 0;
+    if (session->upward && !session->asked) {
+        if (gn_session_is_open(session)) greet(daemon, session);
+        if (!session->asked) return;
+    }
     while (gn_session_is_open(session) && (found = gn_frames_next(session->connection, &frame)) > 0) {
         if (session->upward)
             gn_jobs_above_says(daemon, session, &frame);
@@ -41,9 +72,7 @@ void gn_switchd_hear(gn_switchd *daemon, gn_session *session)
 
 void gn_switchd_serve(gn_switchd *daemon, gn_session *session, short events)
 {
-    const bool connecting = !session->was_open;
     gn_session_serve(session, events);
-    if (session->upward && connecting && gn_session_is_open(session)) gn_jobs_ask_above(daemon, session);
     gn_switchd_hear(daemon, session);
     if (!session->connection && session->job) gn_jobs_lost(daemon, session);
 }

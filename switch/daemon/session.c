@@ -68,6 +68,7 @@ void gn_session_free(gn_session *session)
 {
     if (!session) return;
     gn_framed_free(session->connection);
+    gn_greeting_wipe(&session->greeting);
     free(session);
 }
 

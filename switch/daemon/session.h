@@ -19,6 +19,8 @@ typedef struct gn_session {
     bool leaves;            ///< the child has said LEAVE
     gn_endpoint remote;
     char name[GN_ENDPOINT_TEXT];
+    gn_greeting greeting;             ///< by which it began, where a secret is set
+    bool asked;                       ///< upward: the greeting is over, and JOIN has been sent
     struct gn_job *job;               ///< that it belongs to; NULL: none
     unsigned bit;                     ///< of the child in that job
     char broken[GN_ADMISSION_FAULT];  ///< why it is closed, where nobody has said last words

@@ -20,11 +20,13 @@ static void carry_out(gn_shard *shard, const gn_action *action)
     const size_t bytes = gn_action_write(&shard->sw, action, room, shard->bound);
     if (!bytes) return;
     gn_outbox_keep(shard->box, bytes);
+    const gn_switch_job *job = gn_switch_job_at(&shard->sw, action->job_index);
     if (action->kind != GN_TO_GROUP) {
+        gn_shard_seal(shard, action->port, room, bytes);
         gn_shard_send(shard, action->port, room, bytes);
         return;
     }
-    const gn_switch_job *job = gn_switch_job_at(&shard->sw, action->job_index);
+    gn_shard_seal(shard, job->port[0], room, bytes);  // all children have this key
     for (unsigned i = 0; i < job->children; i++) gn_shard_send(shard, job->port[i], room, bytes);
 }
 
@@ -68,25 +70,45 @@ static void pass_in(gn_shard *shard, const gn_source *from, const uint8_t *data,
         take_datagram(shard, from, data, bytes);
 }
 
+/// Opens a datagram where they are sealed. @return whether it is from where its address says
+static bool unseal(const gn_channel *channel, const gn_source *from, uint8_t *data, size_t bytes)
+{
+    const unsigned number = from->port % GN_SOURCES_MAX;
+    if (!channel->keys.sealed) return true;
+    return gn_agg_unseal(number < GN_AGG_WORKERS_MAX ? channel->keys.from[number] : channel->keys.from_above, data,
+                         bytes);
+}
+
+/// Takes one datagram from a known address.
+static void take_one(gn_shard *shard, gn_channel *channel, gn_source *from, const gn_udp_arrival *arrival, size_t at)
+{
+    const uint8_t dscp = arrival->tos & (uint8_t)~GN_ECN_MASK;
+    uint8_t *data = arrival->data + at;
+    const size_t bytes = gn_udp_piece(arrival, at);
+    if (!unseal(channel, from, data, bytes)) {
+        channel->counters.forged++;
+        return;
+    }
+    if (dscp) from->tos = dscp;
+    if ((arrival->tos & GN_ECN_MASK) == GN_ECN_MARKED) mark(data, bytes);
+    pass_in(shard, from, data, bytes);
+}
+
 static void take_arrival(gn_shard *shard, gn_channel *channel, const gn_udp_arrival *arrival)
 {
     const bool marked = (arrival->tos & GN_ECN_MASK) == GN_ECN_MARKED;
-    const uint8_t dscp = arrival->tos & (uint8_t)~GN_ECN_MASK;
     gn_source *from = gn_sources_find(&channel->sources, arrival->from);
     size_t at = 0;
-    if (from && dscp) from->tos = dscp;
     if (arrival->has_dropped) {
         channel->counters.overrun += arrival->dropped - channel->overrun_seen;
         channel->overrun_seen = arrival->dropped;
     }
     channel->counters.bytes += arrival->bytes;
     do {  // at least once: a datagram may be empty
-        const size_t one = gn_udp_piece(arrival, at);
         channel->counters.datagrams++;
         channel->counters.marked += marked;
         channel->counters.unregistered += !from;
-        if (from && marked) mark(arrival->data + at, one);
-        if (from) pass_in(shard, from, arrival->data + at, one);
+        if (from) take_one(shard, channel, from, arrival, at);
         at += arrival->segment;
     } while (at < arrival->bytes);
 }

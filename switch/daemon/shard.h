@@ -22,10 +22,20 @@
 typedef struct gn_channel_counters {
     uint64_t batches, datagrams, bytes;  ///< came in, from anyone: UDP payloads
     uint64_t unregistered;               ///< datagrams from unknown addresses: dropped
+    uint64_t forged;                     ///< datagrams with a wrong seal: dropped
     uint64_t overrun;                    ///< datagrams that the kernel dropped: the buffer was full
     uint64_t marked;                     ///< datagrams that a queue on the way has marked (ECN)
     uint64_t out_datagrams, out_bytes;   ///< copies for each child, before a bad link
 } gn_channel_counters;
+
+/// The keys of a channel's datagrams (gn_agg_seal()).
+typedef struct gn_channel_keys {
+    bool sealed;  ///< false: datagrams have a CRC, and there are no keys
+    // Of what comes from each child, and goes to all of them; of what comes from above, and goes
+    // there.
+    uint8_t from[GN_AGG_WORKERS_MAX][GN_AGG_KEY], down[GN_AGG_KEY];
+    uint8_t from_above[GN_AGG_KEY], up[GN_AGG_KEY];
+} gn_channel_keys;
 
 /// A channel: a part of a job's vectors that travels on its own. Or room for one.
 typedef struct gn_channel {
@@ -37,6 +47,7 @@ typedef struct gn_channel {
     uint32_t overrun_seen;  ///< the kernel's count, over the socket's whole life
     gn_ps *ps;              ///< the channel's own parameter server; NULL: in the role of a switch
     gn_channel_counters counters;
+    gn_channel_keys keys;
     gn_sources sources;
 } gn_channel;
 
@@ -89,9 +100,10 @@ int gn_shard_free_channel(const gn_shard *shard, uint64_t taken);
 /// `children` and `above` are the endpoints of the children, and of the parent or parameter server
 /// (NULL: none).
 gn_status gn_shard_add(gn_shard *shard, unsigned channel, gn_switch_job *job, const gn_endpoint *children,
-                       const gn_endpoint *above);
+                       const gn_endpoint *above, const gn_channel_keys *keys);
 /// The same for a parameter server: `below` is the switch.
-gn_status gn_shard_add_ps(gn_shard *shard, unsigned channel, const gn_ps_config *config, const gn_endpoint *below);
+gn_status gn_shard_add_ps(gn_shard *shard, unsigned channel, const gn_ps_config *config, const gn_endpoint *below,
+                          const gn_channel_keys *keys);
 /// Takes a channel back. Nothing of it that is under way comes out any more.
 void gn_shard_remove(gn_shard *shard, unsigned channel);
 

@@ -18,6 +18,13 @@ void gn_shard_send_badly(gn_shard *shard, gn_source *to, const uint8_t *data, si
 /// UINT64_MAX: there is none
 uint64_t gn_shard_release_out(gn_shard *shard);
 
+/// Seals a datagram to source `port`, where they are sealed.
+static inline void gn_shard_seal(gn_shard *shard, unsigned port, uint8_t *data, size_t bytes)
+{
+    const gn_channel_keys *keys = &gn_shard_channel(shard, port)->keys;
+    if (keys->sealed) gn_agg_seal(port % GN_SOURCES_MAX < GN_AGG_WORKERS_MAX ? keys->down : keys->up, data, bytes);
+}
+
 /// Sends a datagram, which lies in the outbox's room, to source `port`: over the bad link, if there
 /// is one.
 static inline void gn_shard_send(gn_shard *shard, unsigned port, const uint8_t *data, size_t bytes)

@@ -77,7 +77,7 @@ int gn_job_quietest(const gn_job *job, uint64_t now)
 void gn_job_ping(gn_job *job, uint64_t now)
 {
     gn_session *above = job->above;
-    if (!above || !gn_session_is_open(above) || above->connection->heard < job->pinged) return;
+    if (!above || !above->asked || !gn_session_is_open(above) || above->connection->heard < job->pinged) return;
     job->pinged = now;
     gn_session_send(above, &(gn_admission){.type = GN_ADMISSION_PING});
 }

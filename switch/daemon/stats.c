@@ -40,6 +40,7 @@ static const gn_counter channel_rows[] = {
     CHANNEL(datagrams, "datagrams"),
     CHANNEL(bytes, "bytes"),
     CHANNEL(unregistered, "dropped: from an unknown address"),
+    CHANNEL(forged, "dropped: without the right seal"),
     CHANNEL(overrun, "dropped by the kernel: the buffer was full"),
     CHANNEL(marked, "marked by a queue on the way"),
     CHANNEL(out_datagrams, "datagrams out"),

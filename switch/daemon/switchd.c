@@ -76,6 +76,11 @@ static gn_status open_shards(gn_switchd *daemon, gn_error *error)
 static gn_status open_all(gn_switchd *daemon, gn_error *error)
 {
     gn_account account;
+    uint8_t epoch[GN_GREETING_EPOCH];
+    if (gn_secret_read(&daemon->secret, daemon->config.secret, error)) return error->status;
+    if (getrandom(epoch, sizeof epoch, 0) != sizeof epoch)
+        return gn_fail(error, GN_IO, "getrandom: %s", strerror(errno));
+    gn_greeting_answer(&daemon->door, &daemon->secret, GN_GREETING_SWITCH, GN_GREETING_ANYBODY, epoch);
     if (gn_account_find(&account, daemon->config.user, error) || gn_switchd_find_above(daemon, error))
         return error->status;
     if (gn_switchd_check_above(daemon, error)) return error->status;
@@ -153,6 +158,7 @@ void gn_switchd_close(gn_switchd *daemon)
     gn_lobby_close(&daemon->lobby);
     gn_close(&daemon->listener);
     gn_close(&daemon->stop_event);
+    gn_secret_wipe(&daemon->secret);
     free(daemon);
 }
 

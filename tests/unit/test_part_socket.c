@@ -174,7 +174,7 @@ START_TEST(room)
 }
 END_TEST
 
-static void count_bytes(void *context, const void *datagram, size_t bytes)
+static void count_bytes(void *context, void *datagram, size_t bytes)
 {
     unsigned *lengths = context;
     const uint8_t *first = datagram;

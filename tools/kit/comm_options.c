@@ -10,6 +10,7 @@
 #include "codec_options.h"
 #include "net/address.h"
 #include "net/clock.h"
+#include "net/secret.h"
 #include "option_values.h"
 #include "units.h"
 
@@ -66,6 +67,9 @@ static bool parse_rank(int key, char *arg, struct argp_state *state, gn_comm_opt
         return true;
     case GN_OPTION_INTERFACE:
         o->interface = arg;
+        return true;
+    case GN_OPTION_SECRET:
+        o->secret_file = arg;
         return true;
     case GN_OPTION_TIMEOUT:
         o->timeout_ms = timeout(state, key, arg);
@@ -202,8 +206,18 @@ static void choose_codec(struct argp_state *state, gn_comm_options *o)
     gn_codec_init(&o->codec, o->profile, o->bound_exp);  // in range: it was checked
 }
 
+/// Reads it as the ranks will, so that a mistake is wrong usage here.
+static void check_secret(struct argp_state *state, const gn_comm_options *o)
+{
+    gn_secret secret;
+    gn_error error;
+    if (gn_secret_read(&secret, o->secret_file, &error)) argp_error(state, "%s", error.text);
+    gn_secret_wipe(&secret);
+}
+
 void gn_comm_options_finish(struct argp_state *state, gn_comm_options *options)
 {
+    check_secret(state, options);
     choose_codec(state, options);
     check_switch(state, options);
     check_ranks(state, options);
@@ -217,6 +231,7 @@ gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, 
     config.rendezvous = rendezvous;
     config.interface = options->interface;
     config.timeout_ms = options->timeout_ms;
+    config.secret_file = options->secret_file;
     config.algorithm = options->algorithm;
     config.data_tos = (int)options->tos;
     config.quantise = options->compress;

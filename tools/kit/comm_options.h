@@ -16,7 +16,7 @@
 typedef struct gn_comm_options {
     unsigned local_ranks;  ///< -N: start this many; 0: --rank and --world-size, or the environment
     int rank, size;        ///< -1: from the environment
-    const char *rendezvous, *interface;
+    const char *rendezvous, *interface, *secret_file;
     int timeout_ms;
     gn_algorithm algorithm;
     bool profile_given;  ///< -p
@@ -49,6 +49,7 @@ enum {
     GN_OPTION_SWITCH_VALUES,
     GN_OPTION_SWITCH_RTO,
     GN_OPTION_SWITCH_NIC,
+    GN_OPTION_SECRET,
     GN_OPTION_OLD_SIZE,
     GN_OPTION_OLD_SWITCH_STREAMS,
 };
@@ -66,6 +67,9 @@ enum {
     {"interface", GN_OPTION_INTERFACE, "SPEC", 0, \
      "network interface: a name (gn0), a network (10.9.0.0/24) or exclusions (^lo,docker0) " \
      "(default the one that leads to the rendezvous)", 0}, \
+    {"secret", GN_OPTION_SECRET, "FILE", 0, \
+     "file with the secret that all ranks and switches share; who does not have it is sent away " \
+     "(default $GRADNIC_SECRET_FILE, or no secret)", 0}, \
     {"timeout", GN_OPTION_TIMEOUT, "TIME", 0, "deadline of every wait (default 30s)", 0}
 
 /// `asking`: the options that ask for compression. `whose`: the RMS that the bound is relative

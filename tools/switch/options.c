@@ -33,6 +33,7 @@ enum {
     KEY_WINDOWS,
     KEY_PS,
     KEY_ROLE,
+    KEY_SECRET,
     OLD_STREAMS,
     OLD_DROP,
 };
@@ -96,6 +97,10 @@ static const struct argp_option options[] = {
     {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by how much the delay varies, up or down (default 0)", 4},
     {"seed", GN_OPTION_FAULT_SEED, "N", 0, "seed of the random numbers (default 1)", 4},
     {0, 0, 0, 0, "Around it:", 5},
+    {"secret", KEY_SECRET, "FILE", 0,
+     "file with the secret that this switch shares with its workers and other switches; who does not have it is "
+     "refused (default $GRADNIC_SECRET_FILE, or no secret)",
+     5},
     {"control", 'c', "PATH", 0, "control socket; none: no socket (default " GN_SWITCH_CONTROL ")", 5},
     {"user", 'u', "NAME", 0,
      "user to run as when everything is open (default gradnic if root starts it, or nobody without such an account; "
@@ -280,6 +285,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_PLACE:
         parse_place(state, arg, config);
+        return 0;
+    case KEY_SECRET:
+        config->secret = arg;
         return 0;
     case 'c':
         config->control = strcmp(arg, "none") != 0 ? arg : NULL;

@@ -154,20 +154,25 @@ typedef struct gn_comm_config {
     /// Gets texts for people. NULL: silent.
     void (*log)(void *context, gn_log_level level, const char *text);
     void *log_context;  ///< for `log`
+    /// A file with a secret that all ranks and switches of the group share, and nobody else has. All
+    /// of them prove to each other that they have it (docs/security.md). NULL: the file that
+    /// GRADNIC_SECRET_FILE names; without that, there is no secret.
+    const char *secret_file;
 } gn_comm_config;
 
 /// Returns a configuration with defaults: ring, rank and size from the environment, no quantising.
 GN_API gn_comm_config gn_comm_config_default(void);
 
 /// Whether gn_comm_init() takes the fields, for programs that refuse them before they begin. It
-/// looks at the rendezvous, too, but not at rank and size, and does not touch the network.
+/// looks at the rendezvous and the secret file, too, but not at rank and size, and does not touch the
+/// network.
 /// @return GN_OK, or GN_INVALID with gn_comm_last_error(NULL) for the reason
 GN_API gn_status gn_comm_config_check(const gn_comm_config *config);
 
 /// Connects all ranks. `*comm` is NULL on failure; gn_comm_last_error(NULL) says why.
 /// @return GN_OK; GN_INVALID (also for NULL); GN_NO_MEMORY; GN_IO; GN_TIMEOUT when ranks did not
 /// come; GN_PEER_LOST when a rank or the switch was lost or silent meanwhile; GN_MISMATCH when
-/// ranks have different configurations. The text names the ranks.
+/// ranks have different configurations, or different secrets. The text names the ranks.
 GN_API gn_status gn_comm_init(gn_comm **comm, const gn_comm_config *config);
 
 /// Sums or averages `count` floats over all ranks. `send == recv` is in place; otherwise they must
