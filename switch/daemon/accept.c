@@ -46,8 +46,8 @@ static void refuse(gn_switchd *daemon, unsigned index)
     gn_frames_end(connection, &daemon->lobby, GN_ADMISSION_REFUSED, fault);
 }
 
-/// Stranger `index` has no secret, or another one, or says now who it has not proved to be. `words`:
-/// the reason, as it reads here.
+/// Stranger `index` has no secret, or another one, or says now who it has not proved to be, or finds
+/// no room. `words`: the reason, as it reads here.
 static void turn_away(gn_switchd *daemon, unsigned index, const char *why, const char *words)
 {
     const gn_endpoint from = daemon->lobby.strangers[index].from;
@@ -92,18 +92,13 @@ static void admit(gn_switchd *daemon, unsigned index, const gn_admission_join *j
         turn_away(daemon, index, why, why);
         return;
     }
-    gn_greeting greeting = *stranger->greeting;
-    gn_framed *connection = gn_lobby_admit(&daemon->lobby, index);
     gn_error error;
     if (gn_room_make(daemon, &from.ip, &error)) {
-        char name[GN_ENDPOINT_TEXT];
-        daemon->refused++;
-        gn_switchd_log(daemon, GN_LOG_STRANGER, "%s was refused: %s", gn_endpoint_format(&from, name), error.text);
-        gn_frames_end(connection, &daemon->lobby, GN_ADMISSION_REFUSED, error.text);
-        gn_greeting_wipe(&greeting);
+        turn_away(daemon, index, error.text, error.text);
         return;
     }
-    gn_session *session = gn_session_of_child(connection, &from, join);
+    gn_greeting greeting = *stranger->greeting;
+    gn_session *session = gn_session_of_child(gn_lobby_admit(&daemon->lobby, index), &from, join);
     if (session) session->greeting = greeting;
     gn_greeting_wipe(&greeting);
     if (!session || !gn_switchd_adopt(daemon, session)) return;

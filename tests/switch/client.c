@@ -17,6 +17,7 @@
 #include <zlib.h>
 
 #include "net/clock.h"
+#include "net/greeting.h"
 #include "switch/daemon/outbox.h"
 
 enum { BUFFER = 65536, BURST = 64, ASK_MS = 100 };
@@ -27,6 +28,7 @@ typedef struct channel {
     gn_worker *worker;
     float *send, *recv;
     float *own, *sum;  ///< what is sent and must come, but for a factor
+    uint8_t up[GN_AGG_KEY], down[GN_AGG_KEY];
 } channel;
 
 typedef struct client {
@@ -35,10 +37,12 @@ typedef struct client {
     int tcp;
     gn_admission_join join;
     channel channels[GN_ADMISSION_CHANNELS_MAX];
+    gn_greeting greeting;
     gn_outbox *box;
     uint8_t in[GN_ADMISSION_MAX];
     size_t in_bytes;
     uint64_t progress;  ///< when something came last
+    unsigned spoilt;    ///< which bit of a header is turned next
     uint8_t buffer[BUFFER];
 } client;
 
@@ -126,6 +130,30 @@ static int await_answer(client *c, gn_admission *frame, char waits[GN_ADMISSION_
     return got < 0 ? -1 : 0;
 }
 
+/// The greeting, where a secret is set.
+static bool greet(client *c)
+{
+    gn_greeting_who who = {.role = (uint8_t)(GN_ROLE_CHILD + c->join.asker),
+                           .rank = (uint16_t)(c->join.rank + c->config->as_another),
+                           .size = c->join.ranks,
+                           .to = GN_GREETING_ANYBODY};
+    memcpy(who.name, c->join.name, sizeof who.name);
+    gn_greeting_call(&c->greeting, c->config->secret, GN_GREETING_SWITCH, &who);
+    if (!c->config->secret) return true;
+    gn_framed *framed = gn_framed_new(c->tcp, GN_FRAMED_OPEN, 512, 512);
+    const uint64_t until = gn_now() + 5 * GN_SECOND;
+    while (framed && gn_now() < until && framed->state == GN_FRAMED_OPEN &&
+           gn_greeting_advance(&c->greeting, framed) == GN_GREETING_PENDING) {
+        struct pollfd p = gn_framed_poll(framed);
+        (void)poll(&p, 1, 100);
+        gn_framed_serve(framed, p.revents);
+    }
+    if (framed) c->tcp = gn_framed_release(framed);
+    char why[GN_GREETING_WHY];
+    return c->greeting.step == GN_GREETING_DONE ||
+           fail(c, "greeting: %s", gn_greeting_why(&c->greeting, "this worker", "it", why));
+}
+
 static bool join(client *c)
 {
     char waits[GN_ADMISSION_TEXT] = "";
@@ -141,6 +169,7 @@ static bool join(client *c)
         return fail(c, "bind %s: %s", c->config->from, strerror(errno));
     if (connect(c->tcp, (struct sockaddr *)&address, length))
         return fail(c, "switch %s: %s", c->config->host, strerror(errno));
+    if (!greet(c)) return false;
     const size_t whole = gn_admission_write(&frame, bytes);
     if (send(c->tcp, bytes, whole, MSG_NOSIGNAL) != (ssize_t)whole) return fail(c, "switch: %s", strerror(errno));
     const int got = await_answer(c, &frame, waits);
@@ -170,6 +199,11 @@ static bool start_channel(client *c, unsigned s)
                                      .mode = (gn_memory_mode)w->mode,
                                      .priority = j->priority,
                                      .rto_min_ns = 20000000};
+    if (c->config->secret) {
+        gn_greeting_key_up(&c->greeting, s, t->up);
+        gn_greeting_key_down(&c->greeting, j->name, w->job[s], w->gen[s], t->down);
+        t->up[0] ^= c->config->forges;
+    }
     t->to.port = (uint16_t)s;
     if (!switch_address(c->config, w->udp_port[s], &t->to.address, &t->to.length)) return false;
     if (gn_worker_new(&t->worker, &config)) return fail(c, "gn_worker_new");
@@ -223,6 +257,21 @@ static bool check(client *c, unsigned s, unsigned round)
     return true;
 }
 
+/// Sends a datagram again, and again with a bit of its header turned. Integers have no shim ahead.
+static void spoil(client *c, channel *t, const uint8_t *datagram, size_t bytes)
+{
+    uint8_t copy[BUFFER];
+    memcpy(copy, datagram, bytes);
+    for (int turned = 0; turned < 2; turned++) {
+        uint8_t *room = gn_outbox_room(c->box, bytes);
+        if (turned) copy[c->spoilt / 8 % GN_AGG_HEADER] ^= (uint8_t)(1 << c->spoilt % 8);
+        memcpy(room, copy, bytes);
+        gn_outbox_keep(c->box, bytes);
+        gn_outbox_post(c->box, t->fd, &t->to, room, bytes);
+    }
+    c->spoilt += 5;
+}
+
 static void transmit(client *c, channel *t)
 {
     const size_t bound = gn_agg_bound(c->join.packet_values);
@@ -231,7 +280,9 @@ static void transmit(client *c, channel *t)
         const size_t bytes = gn_worker_send(t->worker, (int64_t)gn_now(), room, bound);
         if (!bytes) break;
         gn_outbox_keep(c->box, bytes);
+        if (c->config->secret) gn_agg_seal(t->up, room, bytes);
         gn_outbox_post(c->box, t->fd, &t->to, room, bytes);
+        if (c->config->copies) spoil(c, t, room, bytes);
     }
     gn_outbox_flush(c->box);
 }
@@ -265,6 +316,7 @@ static void receive(client *c, channel *t)
         const size_t segment = segment_size(&message, (size_t)got);
         for (size_t at = 0; at < (size_t)got; at += segment) {
             const size_t one = (size_t)got - at < segment ? (size_t)got - at : segment;
+            if (c->config->secret && !gn_agg_unseal(t->down, c->buffer + at, one)) continue;
             if (c->config->deaf && is_binary32(c->buffer + at, one)) continue;
             if (gn_worker_rx(t->worker, (int64_t)gn_now(), c->buffer + at, one)) c->progress = gn_now();
         }

@@ -10,6 +10,8 @@
 #include <gradnic/admission.h>
 #include <gradnic/worker.h>
 
+#include "net/secret.h"
+
 typedef enum sw_flood {
     SW_FLOOD_ANY,    ///< bytes of any kind, or packets of the own job of which a field or two are wrong
     SW_FLOOD_OTHER,  ///< right, but of jobs whose numbers and generations are near the own
@@ -36,6 +38,10 @@ typedef struct sw_client {
     double flood_s;           ///< instead of summing: hostile datagrams as fast as can be, for so long
     sw_flood flood;           ///< of which kind
     unsigned flood_every_us;  ///< 64 of them; 0: 3000
+    const gn_secret *secret;  ///< greets with it; NULL: does not greet
+    bool as_another;          ///< ... as a rank that it is not
+    bool forges;              ///< seals its datagrams with another key
+    bool copies;              ///< sends each datagram twice, and then with a bit of its header turned
 } sw_client;
 
 typedef struct sw_result {
