@@ -104,7 +104,8 @@ bool gn_stranger_is_over(const gn_stranger *stranger, uint64_t now);
 /// GN_GREETING_DONE, which it is at once where there is no greeting.
 gn_greeting_step gn_stranger_greet(gn_stranger *stranger);
 
-/// Stranger `index` is known now. Its greeting is freed. @return its connection, which is the caller's
+/// Stranger `index` is known now. Its greeting is freed.
+/// @return its connection, which is the caller's
 gn_framed *gn_lobby_admit(gn_lobby *lobby, unsigned index);
 /// Sends stranger `index` away: closes its connection.
 void gn_lobby_dismiss(gn_lobby *lobby, unsigned index);

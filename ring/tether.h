@@ -38,7 +38,8 @@ uint64_t gn_tether_heard(const gn_tether *tether);
 /// What poll() is to wait for.
 struct pollfd gn_tether_poll(const gn_tether *tether);
 
-/// Asks for admission, without waiting: connects, greets, sends `join` once unless it is NULL, reads.
+/// Asks for admission, without waiting: connects, greets, sends `join` once unless it is NULL,
+/// reads.
 /// `answer->type` is GN_ADMISSION_WELCOME or GN_ADMISSION_REFUSED when that has come, and
 /// GN_ADMISSION_JOIN until then. @return GN_OK, or GN_IO when `why` says what has ended it
 gn_status gn_tether_advance(gn_tether *tether, const gn_admission_join *join, gn_admission *answer);

@@ -46,7 +46,7 @@ static void refuse(gn_switchd *daemon, unsigned index)
     gn_frames_end(connection, &daemon->lobby, GN_ADMISSION_REFUSED, fault);
 }
 
-/// Stranger `index` has no secret, or another one, or says now who it has not proved to be, or finds
+/// Stranger `index` has no secret, or another one, or says other things than it has proved, or finds
 /// no room. `words`: the reason, as it reads here.
 static void turn_away(gn_switchd *daemon, unsigned index, const char *why, const char *words)
 {

@@ -47,7 +47,7 @@ run() { RANK=0 WORLD_SIZE=1 LD_LIBRARY_PATH=$libdir "$@"; }
     run ./stranger
     "$CC" -Wall -Werror -o switch "$SOURCE/examples/switch.c" $(pkg-config --cflags --libs libgradnic-switch)
     run ./switch
-    "$CC" -Wall -Werror -o static-switch "$SOURCE/examples/switch.c" $(pkg-config --cflags libgradnic-switch) "$libdir/libgradnic-switch.a" "$libdir/libgradnic.a" $(pkg-config --libs zlib libdeflate) -lm
+    "$CC" -Wall -Werror -o static-switch "$SOURCE/examples/switch.c" $(pkg-config --cflags libgradnic-switch) "$libdir/libgradnic-switch.a" "$libdir/libgradnic.a" $(pkg-config --libs zlib libdeflate libsodium) -lm
     ./static-switch
 }
 

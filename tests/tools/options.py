@@ -57,6 +57,7 @@ MEANING = {
     "rounds": "results are medians of N rounds",
     "rule": "which packets are compressed, and how",
     "scale": "the bound is relative to",
+    "secret": "file with the secret",
     "seed": "seed of the random numbers",
     "size": "bytes of (gradients to send|one gradient)",
     "slots": "slots of the switch",

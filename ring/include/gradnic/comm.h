@@ -154,8 +154,8 @@ typedef struct gn_comm_config {
     /// Gets texts for people. NULL: silent.
     void (*log)(void *context, gn_log_level level, const char *text);
     void *log_context;  ///< for `log`
-    /// A file with a secret that all ranks and switches of the group share, and nobody else has. All
-    /// of them prove to each other that they have it (docs/security.md). NULL: the file that
+    /// A file with a secret that all ranks and switches of the group share, and nobody else has.
+    /// They prove to each other that they have it (docs/secret.md). NULL: the file that
     /// GRADNIC_SECRET_FILE names; without that, there is no secret.
     const char *secret_file;
 } gn_comm_config;
@@ -164,8 +164,8 @@ typedef struct gn_comm_config {
 GN_API gn_comm_config gn_comm_config_default(void);
 
 /// Whether gn_comm_init() takes the fields, for programs that refuse them before they begin. It
-/// looks at the rendezvous and the secret file, too, but not at rank and size, and does not touch the
-/// network.
+/// looks at the rendezvous and the secret file, too, but not at rank and size. It does not touch
+/// the network.
 /// @return GN_OK, or GN_INVALID with gn_comm_last_error(NULL) for the reason
 GN_API gn_status gn_comm_config_check(const gn_comm_config *config);
 
