@@ -45,6 +45,11 @@ const char *gn_switchd_address(const gn_switchd *daemon, char *text)
     return gn_endpoint_format(&daemon->listen, text);
 }
 
+bool gn_switchd_has_secret(const gn_switchd *daemon)
+{
+    return daemon->secret.set;
+}
+
 unsigned gn_switchd_connections(const gn_switchd *daemon)
 {
     unsigned count = daemon->lobby.count;

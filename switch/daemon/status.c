@@ -209,6 +209,7 @@ json_t *gn_switchd_status(gn_switchd *daemon)
                   "fault_out", gn_json_fault_settings(&c->out));
     json_object_set_new(status, "limits", limits_of(daemon));
     json_object_set_new(status, "role", json_string(c->role == GN_SWITCHD_PS ? "ps" : "switch"));
+    json_object_set_new(status, "secret", json_boolean(daemon->secret.set));
     json_object_set_new(status, "windows", json_integer(c->windows));
     json_object_set_new(status, "memory_bytes", gn_json_number(gn_switchd_memory(c)));
     json_object_set_new(status, "parent", c->parent ? json_string(c->parent) : json_null());

@@ -102,6 +102,9 @@ gn_status gn_switchd_open(gn_switchd **daemon, const gn_switchd_config *config, 
 /// gn_switchd_open()
 gn_status gn_switchd_run(gn_switchd *daemon, gn_error *error);
 
+/// Whether it has a shared secret.
+bool gn_switchd_has_secret(const gn_switchd *daemon);
+
 /// NULL allowed.
 void gn_switchd_close(gn_switchd *daemon);
 

@@ -64,6 +64,9 @@ for name in root leaf0 leaf1; do
         fail "$name: $("$GRADNIC" switch stats -c "$PWD/$name.sock")"
 done
 
+grep "parent $host:7100, with a shared secret" leaf0.log >/dev/null || fail "$(cat leaf0.log)"
+"$GRADNIC" switch status -c "$PWD/root.sock" | grep "with a shared secret" >/dev/null || fail "status: no word of the secret"
+
 # Strangers at the switch, and at rank 0. Both sides say which option.
 try=(bench allreduce -N 1 --algorithm switch --switch "$host:7100" --timeout 3s -b 4K -e 4K -n 1)
 expect 1 "the switch $host:7100 has a shared secret, and 127.0.0.1:" "$GRADNIC" "${try[@]}"

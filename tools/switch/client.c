@@ -152,9 +152,10 @@ static void print_status(const json_t *status)
     json_t *job;
     const char *parent = text_of(status, "parent"), *ps = text_of(status, "ps"), *mode = text_of(status, "mode");
     const bool is_ps = !strcmp(text_of(status, "role"), "ps"), shared = strcmp(mode, "partitioned") != 0;
-    printf("%s, %s, up for %s%s%s%s%s\n", text_of(status, "listen"), is_ps ? "parameter server" : mode,
+    printf("%s, %s, up for %s%s%s%s%s%s\n", text_of(status, "listen"), is_ps ? "parameter server" : mode,
            gn_human_duration((double)number_of(status, "uptime_s") * 1e9).s, *parent ? ", parent " : "", parent,
-           *ps ? ", parameter server " : "", ps);
+           *ps ? ", parameter server " : "", ps,
+           json_is_true(json_object_get(status, "secret")) ? ", with a shared secret" : "");
     if (shared) printf("%lld slots, ", number_of(status, "slots"));
     const bool chunks = shared || is_ps;
     const long long shards = number_of(status, "shards");

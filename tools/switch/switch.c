@@ -22,7 +22,7 @@ static void introduce(const char *program, const gn_switch_options *options, con
 {
     char listen[GN_ENDPOINT_TEXT];
     const gn_switchd_config *c = &options->config;
-    gn_cli_note(program, "%slistening on %s: %u slot%s of %u value%s in %u shard%s, %s%s%s%s",
+    gn_cli_note(program, "%slistening on %s: %u slot%s of %u value%s in %u shard%s, %s%s%s%s%s",
                 c->role == GN_SWITCHD_PS ? "parameter server " : "", gn_switchd_address(daemon, listen), c->slots,
                 plural(c->slots), c->slot_values, plural(c->slot_values), c->shards, plural(c->shards),
                 c->role == GN_SWITCHD_PS ? "at most " : "", gn_human_bytes(gn_switchd_memory(c)).s,
@@ -31,7 +31,8 @@ static void introduce(const char *program, const gn_switch_options *options, con
                           : "",
                 c->parent ? c->parent
                 : c->ps   ? c->ps
-                          : "");
+                          : "",
+                gn_switchd_has_secret(daemon) ? ", with a shared secret" : "");
 }
 
 int gn_command_switch(int argc, char **argv)
