@@ -11,7 +11,11 @@
 #include <unistd.h>
 
 #include "comm_ranks.h"
+#include "free_port.h"
+#include "net/clock.h"
+#include "net/greeting.h"
 #include "net/tcp.h"
+#include "ring/connection.h"
 #include "suite.h"
 #include "switch_host.h"
 
@@ -219,6 +223,69 @@ START_TEST(test_false_rank_0)
 }
 END_TEST
 
+/// Greets at `to` as rank 2 of two, and then says a HELLO of rank 1. Notes what it is told.
+static void lie(const gn_endpoint *to, char told[GN_TEXT_MAX + 1])
+{
+    gn_error error;
+    gn_secret secret;
+    gn_greeting greeting;
+    gn_frame frame;
+    gn_failure failure;
+    uint8_t out[GN_FRAME_MAX];
+    const uint64_t until = gn_now() + 5 * GN_SECOND;
+    const gn_hello hello = {.job = 77, .rank = 1, .size = 2, .terms.version = GN_PROTOCOL_VERSION, .address.family = 4};
+    const gn_greeting_who who = {.role = GN_ROLE_RANK, .rank = 2, .size = 2, .job = 77};
+    ck_assert_int_eq(gn_secret_read(&secret, file, &error), GN_OK);
+    gn_framed *home = gn_connection_new(gn_tcp_connect(to, NULL, 0), GN_FRAMED_CONNECTING);
+    gn_greeting_call(&greeting, &secret, GN_GREETING_EXCHANGE, &who);
+    *told = 0;
+    for (bool said = false; !*told && gn_now() < until;) {
+        struct pollfd p = gn_framed_poll(home);
+        (void)poll(&p, 1, 50);
+        gn_framed_serve(home, p.revents);
+        const gn_greeting_step step = gn_greeting_advance(&greeting, home);
+        ck_assert_int_ne(step, GN_GREETING_FAILED);
+        if (step != GN_GREETING_DONE) continue;
+        if (!said) said = gn_framed_send(home, out, gn_hello_write(out, &hello));
+        if (gn_connection_next(home, &frame) > 0 && gn_failure_read(&frame, &failure))
+            memcpy(told, failure.text, sizeof failure.text);
+    }
+    gn_framed_free(home);
+}
+
+static void run_alone(int rank, const ranks *group, void *argument)
+{
+    gn_comm_config config = rank_config(rank, group);
+    config.size = 2;
+    config.rendezvous = argument;
+    config.timeout_ms = 3000;
+    config.secret_file = file;
+    RANK_CHECK(!rank_init(rank, group, &config));
+}
+
+/// Who has the secret is still held to what it has proved.
+START_TEST(test_hello_and_greeting_agree)
+{
+    gn_endpoint at = {.ip = {.version = 4, .bytes = {127, 0, 0, 1}}, .port = free_port()};
+    char where[64], told[GN_TEXT_MAX + 1] = "";
+    snprintf(where, sizeof where, "tcp://127.0.0.1:%u", at.port);
+    ranks group;
+    ranks_start(&group, 1, run_alone, where);
+    for (int fd = -1, tries = 0; fd < 0 && tries < 500; tries++) {  // until it listens
+        fd = gn_tcp_connect(&at, NULL, 0);
+        struct pollfd p = {.fd = fd, .events = POLLOUT};
+        if (fd >= 0 && (poll(&p, 1, 1000) < 1 || gn_socket_connected(fd))) gn_close(&fd);
+        if (fd < 0) usleep(10000);
+        if (fd >= 0) close(fd);
+    }
+    lie(&at, told);
+    ck_assert_msg(strstr(told, "says other things in its HELLO than in its greeting") != NULL, "'%s'", told);
+    ranks_wait(&group, 30);
+    ck_assert_msg(strstr(group.reports[0].text, "rank 1 did not come"), "%s", group.reports[0].text);
+    ranks_free(&group);
+}
+END_TEST
+
 static void run_at_false_switch(int rank, const ranks *group, void *argument)
 {
     gn_comm_config config = rank_config(rank, group);
@@ -277,6 +344,7 @@ int main(void)
     tcase_add_loop_test(all, test_strangers_are_sent_away, 0, 2);
     tcase_add_loop_test(all, test_both_sides_are_told, 0, 3);
     tcase_add_loop_test(all, test_false_rank_0, 0, 3);
+    tcase_add_test(all, test_hello_and_greeting_agree);
     tcase_add_test(all, test_false_switch);
     tcase_add_test(all, test_bad_files_are_refused_at_once);
     suite_add_tcase(suite, all);

@@ -422,6 +422,46 @@ START_TEST(what_old_peers_see)
 }
 END_TEST
 
+/// Codes and keys as docs/secret.md says it, for those who write another one.
+START_TEST(as_documented)
+{
+    side a = caller_with(&one, GN_GREETING_SWITCH, &rank_3), b = callee_with(&one, GN_GREETING_SWITCH, 0);
+    uint8_t bytes[ROOM], code[GN_SECRET_MAC], session[GN_SECRET_MAC], key[GN_DATAGRAM_KEY];
+    gn_greeting_frame call = {.dialect = GN_GREETING_SWITCH, .type = GN_CALL},
+                      challenge = {.dialect = GN_GREETING_SWITCH, .type = GN_CHALLENGE},
+                      proof = {.dialect = GN_GREETING_SWITCH, .type = GN_PROOF};
+    (void)go(&a);
+    size_t count = said(&a, bytes);
+    ck_assert_int_eq(gn_greeting_parse(bytes, count, &call), (int)count);
+    tell(&b, bytes, count);
+    (void)go(&b);
+    count = said(&b, bytes);
+    ck_assert_int_eq(gn_greeting_parse(bytes, count, &challenge), (int)count);
+    tell(&a, bytes, count);
+    (void)go(&a);
+    count = said(&a, bytes);
+    ck_assert_int_eq(gn_greeting_parse(bytes, count, &proof), (int)count);
+    ck_assert_mem_eq(challenge.body + 32, epoch, 16);
+    gn_secret_mac(one.key, "gradnic greeting 1 callee",
+                  (const gn_secret_part[]){{call.body, 97}, {challenge.body, 48}, {0}}, code);
+    ck_assert_mem_eq(code, challenge.body + 48, 32);
+    gn_secret_mac(one.key, "gradnic greeting 1 caller",
+                  (const gn_secret_part[]){{call.body, 97}, {challenge.body, 80}, {0}}, code);
+    ck_assert_mem_eq(code, proof.body, 32);
+    gn_secret_mac(one.key, "gradnic greeting 1 session",
+                  (const gn_secret_part[]){{call.body, 97}, {challenge.body, 80}, {0}}, session);
+    gn_secret_mac(session, "gradnic datagrams 1 up", (const gn_secret_part[]){{"\2", 1}, {0}}, code);
+    gn_greeting_key_up(&a.greeting, 2, key);
+    ck_assert_mem_eq(code, key, sizeof key);
+    gn_secret_mac(one.key, "gradnic datagrams 1 down",
+                  (const gn_secret_part[]){{epoch, 16}, {"\1\2\3\4", 4}, {"job", 3}, {0}}, code);
+    gn_greeting_key_down(&a.greeting, "job", 0x102, 0x304, key);
+    ck_assert_mem_eq(code, key, sizeof key);
+    drop(&a);
+    drop(&b);
+}
+END_TEST
+
 /// At a door where greetings are wanted: one who says nothing is over after its time, and one who
 /// greets is heard.
 START_TEST(at_a_door)
@@ -482,6 +522,7 @@ int main(void)
     tcase_add_test(all, a_later_version);
     tcase_add_test(all, names_are_printable);
     tcase_add_test(all, what_old_peers_see);
+    tcase_add_test(all, as_documented);
     tcase_add_test(all, at_a_door);
     suite_add_tcase(suite, all);
     return suite_run(suite);

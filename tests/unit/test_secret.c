@@ -123,6 +123,17 @@ START_TEST(the_environment)
 }
 END_TEST
 
+/// The key as docs/secret.md says it, computed with another implementation of BLAKE2b.
+START_TEST(the_key_of_a_known_secret)
+{
+    static const uint8_t key[GN_SECRET_KEY] = {0xcc, 0x69, 0x79, 0xd8, 0x59, 0x4d, 0xe8, 0x82, 0xef, 0x76, 0xe8,
+                                               0xc3, 0x55, 0x80, 0x45, 0x00, 0x9e, 0xc7, 0x92, 0x66, 0x40, 0xf3,
+                                               0xd9, 0xfe, 0x2b, 0xbe, 0x3d, 0x55, 0xf9, 0x90, 0x75, 0xfc};
+    write_text("0123456789abcdef\n");
+    ck_assert_mem_eq(taken().key, key, sizeof key);
+}
+END_TEST
+
 static void mac(const char *label, const char *one, const char *two, uint8_t out[GN_SECRET_MAC])
 {
     gn_secret_mac(secret.key, label, (const gn_secret_part[]){{one, strlen(one)}, {two, strlen(two)}, {0}}, out);
@@ -148,6 +159,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("secret", begin, end, the_content_makes_the_key, others_must_not_have_it, what_is_no_secret,
-                     the_environment, codes_differ_by_label_and_content);
+    return RUN_SUITE("secret", begin, end, the_content_makes_the_key, the_key_of_a_known_secret,
+                     others_must_not_have_it, what_is_no_secret, the_environment, codes_differ_by_label_and_content);
 }
