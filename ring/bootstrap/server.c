@@ -105,8 +105,8 @@ static gn_status check_greeted(const gn_bootstrap *boot, const gn_stranger *stra
                                const gn_hello *hello, gn_error *error)
 {
     const gn_greeting_who *who = &stranger->greeting->who;
-    if (!boot->secret.set || (who->role == GN_ROLE_RANK && who->rank == hello->rank && who->size == hello->size &&
-                              who->job == hello->job && hello->terms.version == GN_PROTOCOL_VERSION))
+    if (!boot->secret.set ||
+        (who->role == GN_ROLE_RANK && who->rank == hello->rank && who->size == hello->size && who->job == hello->job))
         return GN_OK;
     return gn_fail(error, GN_MISMATCH, "%s says other things in its HELLO than in its greeting", name);
 }
