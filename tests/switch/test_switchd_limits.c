@@ -19,6 +19,12 @@
 
 enum { FLOOD = 4200 };
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
 static char control[64];
 static int fds[FLOOD];
 
@@ -174,6 +180,7 @@ static void all_returns(const running *r, long before)
     while ((admission_of("connections") || jobs_now()) && gn_now() < until) usleep(20000);
     ck_assert_uint_eq(admission_of("connections"), 0);
     ck_assert_uint_eq(jobs_now(), 0);
+    if (SANITIZED) return;  // it keeps what is freed
     while (resident(r) > before + 3000 && gn_now() < until) usleep(20000);
     ck_assert_msg(resident(r) <= before + 3000, "%ld kB, before %ld kB", resident(r), before);
 }
