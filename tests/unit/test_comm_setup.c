@@ -288,7 +288,7 @@ static void impersonate(uint16_t port)
 static void count_strangers(void *context, gn_log_level level, const char *text)
 {
     (void)level;
-    *(uint64_t *)context += strstr(text, "a stranger connected to the ") != NULL;
+    *(uint64_t *)context += strstr(text, "a stranger, ") != NULL;
 }
 
 /// Strangers come to all ports before the last rank does, and so before any neighbour.
