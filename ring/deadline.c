@@ -121,7 +121,7 @@ static void look_at_oneself_locked(gn_comm *comm, uint64_t now)
     const bool stood_still = gn_elapsed(comm->looked, now) > gn_comm_timeout(comm) / 2;
     comm->looked = now;
     if (!stood_still) return;
-    comm->awake = comm->last_progress = now;
+    comm->last_progress = now;
     for (int i = 0; i < comm->neighbour_count; i++) comm->neighbours[i].last_sign = now;
 }
 

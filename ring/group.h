@@ -88,7 +88,6 @@ struct gn_comm {
     const char *phase;
     uint64_t last_progress;                 ///< lock: when data last moved
     uint64_t looked;                        ///< lock: when deadlines were last looked at
-    uint64_t awake;                         ///< lock: until when this process last stood still
     uint64_t data_received, data_expected;  ///< of this collective
     uint64_t *data_sent;                    ///< of this collective, by index of neighbour
 

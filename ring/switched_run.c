@@ -159,7 +159,7 @@ static gn_status check_deadlines(run *r)
         waiting[i] = comm->rank || !gn_oob_has_finished(comm, i, collectives(r));
     gn_status status = gn_oob_check_deadline(comm, waiting);
     const uint64_t now = gn_now(), still = gn_elapsed(comm->last_progress, now), limit = gn_comm_timeout(comm);
-    const uint64_t last = gn_tether_heard(tether), heard = last > comm->awake ? last : comm->awake;
+    const uint64_t heard = gn_tether_heard(tether);
     if (status || r->told || still < gn_oob_beat_span(comm)) return status;
     if (now >= tether->last_ping + gn_oob_beat_span(comm)) gn_tether_ping(tether, now);
     char text[GN_ADMISSION_TEXT + 80];

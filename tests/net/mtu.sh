@@ -28,6 +28,20 @@ for underlay in 4 6; do
     expect "told" "$(stat_of 1 .tx.host.told_too_big)" -gt 0
     # Without DF the host makes fragments itself once it has been told.
     testbed_run 1 ping -M "dont" -c 4 -i 0.2 -W 1 -q -s 1400 "$(testbed_address 2)" >/dev/null || fail "ping without DF"
+    # The NICs ask the paths again after ten seconds. One underlay shows it.
+    if [ "$underlay" = 4 ]; then
+        for host in 1 2; do
+            ip -n "$(testbed_netns 0)" link set "p$host" mtu 1500 || fail "mtu"
+            ip -n "$(testbed_netns $host)" link set wire0 mtu 1500 || fail "mtu"
+        done
+        for ((i = 0; i < 300; i++)); do
+            mtu=$("$gradnic" nic status -c "$(testbed_control 1)" --json | jq .wire_mtu)
+            [ "$mtu" = 1300 ] || break
+            sleep 0.1
+        done
+        expect "the wire's MTU, raised again" "$mtu" -eq 1500
+        stream 1 "$(testbed_address 2)" -i "$grads" --tos 0x28 -t 0.5
+    fi
     kill "$testbed_pid"
     testbed_down
 done
