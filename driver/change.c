@@ -62,6 +62,11 @@ gn_status gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error)
         gn_datapath_set_bypass(nic->datapath, change->bypass);
         (void)gn_nic_stop_if_failed(nic);
     }
+    if (change->given & GN_CHANGE_GUARD) {
+        // What happened to flows meanwhile is not known.
+        if (change->guard && !nic->config.guard) gn_guard_forget(nic->out->guard);
+        nic->config.guard = change->guard;
+    }
     if (change->given & GN_CHANGE_RATE) gn_rate_set(&nic->out->rate, change->rate, gn_now());
     if (change->given & FAULT) {
         const gn_fault_config fault = merge_fault(gn_fault_get(nic->out->fault), change);

@@ -138,6 +138,11 @@ gn_status gn_datapath_transmit(gn_datapath *d, const gn_segment *segment, gn_cut
     return status;
 }
 
+int gn_datapath_head(gn_datapath *d, const uint8_t *packet, size_t length)
+{
+    return gn_tx_head(d->tx, packet, length);
+}
+
 gn_verdict gn_datapath_receive(gn_datapath *d, const uint8_t *packet, size_t length, uint8_t *out, size_t capacity,
                                size_t *out_length)
 {

@@ -31,6 +31,8 @@ gn_status gn_datapath_transmit_headers(gn_datapath *datapath, const gn_segment *
 /// when the engine has failed. On failure the burst is empty.
 gn_status gn_datapath_transmit(gn_datapath *datapath, const gn_segment *segment, gn_cut cut, size_t wire_mtu,
                                gn_burst *burst);
+/// As gn_tx_head(), for a packet before it is transmitted. It forgets a flow that the packet ends.
+int gn_datapath_head(gn_datapath *datapath, const uint8_t *packet, size_t length);
 /// As gn_rx_packet().
 gn_verdict gn_datapath_receive(gn_datapath *datapath, const uint8_t *packet, size_t length, uint8_t *out,
                                size_t capacity, size_t *out_length);

@@ -139,7 +139,8 @@ static gn_status open_engine(gn_nic *nic, gn_error *error)
     nic->out->cut = config->cut;
     gn_rate_set(&nic->out->rate, config->rate, gn_now());
     nic->out->fault = gn_fault_new(&config->fault);
-    if (!nic->out->fault) return gn_fail_memory(error);
+    nic->out->guard = gn_guard_new(nic->tun.name);
+    if (!nic->out->fault || !nic->out->guard) return gn_fail_memory(error);
     return GN_OK;
 }
 
@@ -211,6 +212,7 @@ void gn_nic_close(gn_nic *nic)
     if (nic->stop_event >= 0) close(nic->stop_event);
     gn_datapath_close(nic->datapath);
     gn_fault_free(nic->out->fault);
+    gn_guard_free(nic->out->guard);
     gn_capture_close(nic->pcap_host);
     gn_capture_close(nic->pcap_wire);
     gn_peers_free(nic->config.peers);

@@ -41,6 +41,7 @@ typedef struct gn_nic_config {
     size_t flow_capacity;
     gn_cut cut;  ///< GN_CUT_FILL only for an engine that takes whole segments
     bool bypass;
+    bool guard;  ///< flows that do not look like gradients are left alone
     // Around it.
     const char *control;  ///< path of the control socket; NULL: none
     const char *user;     ///< to become after opening; NULL: gn_account_default() if root

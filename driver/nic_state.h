@@ -12,6 +12,7 @@
 #include "driver/capture.h"
 #include "driver/coalescer.h"
 #include "driver/datapath.h"
+#include "driver/guard.h"
 #include "driver/nic.h"
 #include "driver/rate.h"
 #include "driver/wire.h"
@@ -30,6 +31,7 @@ typedef struct gn_out {
     gn_rate rate;
     gn_fault *fault;
     gn_cut cut;
+    gn_guard *guard;                 ///< asked while config.guard
     uint64_t segments, bytes;        ///< taken from the host, as it handed them over
     uint64_t no_peer;                ///< packets to a destination that no peer has: dropped
     uint64_t not_ip;                 ///< packets that are not whole IP packets: dropped

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host to wire: takes a segment, finds its peer, lets the engine cut and compress it, sends it and
-// charges the rate limiter.
+// Host to wire: takes a segment, finds its peer, lets the engine cut and compress it (unless the
+// guard leaves it alone), sends it and charges the rate limiter.
 #include <errno.h>
 #include <sched.h>
 
@@ -66,7 +66,25 @@ static void send_packets(gn_nic *nic, gn_peer *peer, size_t count)
     gn_rate_charge(&out->rate, out->wire.bytes - before, now);
 }
 
-static void handle_segment(gn_nic *nic, const struct virtio_net_hdr *virtio, size_t length)
+// Makes the packets of a segment and lists them. @return GN_OK with their number
+static gn_status transmit(gn_nic *nic, const gn_segment *segment, uint64_t now, size_t *count)
+{
+    gn_out *out = nic->out;
+    gn_headers_cut cut;
+    const bool guarded = nic->config.guard && !nic->config.bypass;
+    const bool left =
+        guarded && gn_guard_leaves(out->guard, nic->datapath, nic->config.rules, nic->config.rule_count, segment, now);
+    gn_status status = left ? gn_guard_cut(out->guard, segment, nic->packet_mtu, &out->burst, &cut)
+                            : gn_datapath_transmit_headers(nic->datapath, segment, nic->packet_mtu, &out->burst, &cut);
+    if (status == GN_UNSUPPORTED) {
+        cut.header_bytes = 0;
+        status = gn_datapath_transmit(nic->datapath, segment, out->cut, nic->packet_mtu, &out->burst);
+    }
+    if (status == GN_OK) *count = cut.header_bytes ? gather(out, segment, &cut) : list(out);
+    return status;
+}
+
+static void handle_segment(gn_nic *nic, const struct virtio_net_hdr *virtio, size_t length, uint64_t now)
 {
     gn_out *out = nic->out;
     gn_inner inner;
@@ -83,15 +101,8 @@ static void handle_segment(gn_nic *nic, const struct virtio_net_hdr *virtio, siz
         return;
     }
     const gn_segment segment = as_segment(virtio, out->segment, inner.length);
-    gn_headers_cut cut;
     size_t count = 0;
-    gn_status status = gn_datapath_transmit_headers(nic->datapath, &segment, nic->packet_mtu, &out->burst, &cut);
-    if (status == GN_OK) {
-        count = gather(out, &segment, &cut);
-    } else if (status == GN_UNSUPPORTED) {
-        status = gn_datapath_transmit(nic->datapath, &segment, out->cut, nic->packet_mtu, &out->burst);
-        if (status == GN_OK) count = list(out);
-    }
+    const gn_status status = transmit(nic, &segment, now, &count);
     if (status == GN_OK) {
         send_packets(nic, peer, count);
         return;
@@ -111,7 +122,8 @@ static uint64_t step(gn_nic *nic, bool *readable)
     const uint64_t now = gn_now();
     gn_wire_end end = {&nic->wire, &out->wire};
     const gn_fault_sink link = {gn_wire_sink, &end};
-    const uint64_t before = out->wire.bytes, due = gn_fault_release(out->fault, &link, now);
+    const uint64_t before = out->wire.bytes, fault = gn_fault_release(out->fault, &link, now),
+                   told = gn_guard_tell_rest(out->guard, now), due = fault < told ? fault : told;
     gn_rate_charge(&out->rate, out->wire.bytes - before, now);
     gn_pmtu_follow(nic, now);
     const uint64_t busy = gn_rate_wait(&out->rate, now);
@@ -119,7 +131,7 @@ static uint64_t step(gn_nic *nic, bool *readable)
     if (busy) return busy < due ? busy : due;
     const int got = gn_tun_read(&nic->tun, &virtio, out->segment, GN_BATCH_BYTES, &length);
     if (got > 0) {
-        handle_segment(nic, &virtio, length);
+        handle_segment(nic, &virtio, length, now);
         return 0;
     }
     if (got < 0) gn_nic_stop(nic, errno);

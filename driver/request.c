@@ -59,11 +59,21 @@ static gn_status read_cut(const json_t *value, gn_change *change, gn_error *erro
     return GN_OK;
 }
 
+static gn_status read_switch(const json_t *value, const char *name, bool *on, gn_error *error)
+{
+    if (!json_is_boolean(value)) return gn_fail(error, GN_INVALID, "%s: must be true or false", name);
+    *on = json_is_true(value);
+    return GN_OK;
+}
+
 static gn_status read_bypass(const json_t *value, gn_change *change, gn_error *error)
 {
-    if (!json_is_boolean(value)) return gn_fail(error, GN_INVALID, "bypass: must be true or false");
-    change->bypass = json_is_true(value);
-    return GN_OK;
+    return read_switch(value, "bypass", &change->bypass, error);
+}
+
+static gn_status read_guard(const json_t *value, gn_change *change, gn_error *error)
+{
+    return read_switch(value, "guard", &change->guard, error);
 }
 
 static gn_status read_count(const json_t *value, const char *name, uint64_t *number, gn_error *error)
@@ -135,7 +145,7 @@ static const member members[] = {
     {"loss", GN_CHANGE_LOSS, read_loss},          {"duplicate", GN_CHANGE_DUPLICATE, read_duplicate},
     {"reorder", GN_CHANGE_REORDER, read_reorder}, {"delay_ns", GN_CHANGE_DELAY, read_delay},
     {"jitter_ns", GN_CHANGE_JITTER, read_jitter}, {"reorder_ns", GN_CHANGE_REORDER_NS, read_reorder_ns},
-    {"seed", GN_CHANGE_SEED, read_seed},
+    {"seed", GN_CHANGE_SEED, read_seed},          {"guard", GN_CHANGE_GUARD, read_guard},
 };
 
 static gn_status read_member(const char *name, const json_t *value, gn_change *change, gn_error *error)

@@ -9,7 +9,7 @@
 ///     {"command": "set", ...}                            changes settings, all or none. Members:
 ///         "rules": ["tos=0x28,profile=dense,k=10", ...]   replaces the rules
 ///         "profile": "paper", "bound": 8                        of every rule
-///         "cut": "mtu" | "fill", "bypass": true, "rate": BITS_PER_SECOND (0: unlimited)
+///         "cut": "mtu" | "fill", "bypass": true, "guard": true, "rate": BITS_PER_SECOND (0: unlimited)
 ///         "loss", "duplicate", "reorder": 0..1, "delay_ns", "jitter_ns", "reorder_ns", "seed"
 ///
 /// The answer is a JSON object (or Prometheus text); a refusal is {"error": "what and why"}.
@@ -31,14 +31,15 @@ typedef struct gn_change {
         GN_CHANGE_DELAY = 1 << 9,
         GN_CHANGE_JITTER = 1 << 10,
         GN_CHANGE_REORDER_NS = 1 << 11,
-        GN_CHANGE_SEED = 1 << 12
+        GN_CHANGE_SEED = 1 << 12,
+        GN_CHANGE_GUARD = 1 << 13
     } given;
     gn_rule rules[GN_RULES_MAX];
     size_t rule_count;
     gn_profile profile;
     int bound_exp;
     gn_cut cut;
-    bool bypass;
+    bool bypass, guard;
     uint64_t rate;
     gn_fault_config fault;
 } gn_change;

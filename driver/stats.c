@@ -63,10 +63,10 @@ json_t *gn_nic_status(gn_nic *nic)
     char listen[GN_ENDPOINT_TEXT];
     pthread_mutex_lock(&nic->out->lock);
     json_t *status = json_pack(
-        "{s:s,s:i,s:o,s:o,s:s,s:s,s:s,s:b,s:o,s:i,s:i,s:s,s:b,s:b,s:o,s:o,s:o}", "device", nic->tun.name, "pid",
+        "{s:s,s:i,s:o,s:o,s:s,s:s,s:s,s:b,s:b,s:o,s:i,s:i,s:s,s:b,s:b,s:o,s:o,s:o}", "device", nic->tun.name, "pid",
         (int)getpid(), "uptime_s", gn_json_number((uint64_t)time(NULL) - nic->started), "addresses", addresses_of(nic),
         "listen", gn_endpoint_format(&nic->listen, listen), "engine", nic->config.engine->name, "cut",
-        nic->out->cut == GN_CUT_FILL ? "fill" : "mtu", "bypass", nic->config.bypass, "rate",
+        nic->out->cut == GN_CUT_FILL ? "fill" : "mtu", "bypass", nic->config.bypass, "guard", nic->config.guard, "rate",
         gn_json_number(nic->out->rate.bits_per_second), "wire_mtu", (int)nic->wire_mtu, "host_mtu", (int)nic->tun.mtu,
         "steer", steering[nic->config.steer.mode], "udp_segmentation", nic->wire.segmentation, "udp_segments_from_host",
         nic->tun.uso, "rules", rules_as_text(nic), "fault", gn_json_fault_settings(gn_fault_get(nic->out->fault)),
@@ -93,6 +93,14 @@ static json_t *tx_rules(const gn_nic *nic, const gn_tx_counters *c)
     return list;
 }
 
+static json_t *tx_guard(const gn_out *out)
+{
+    const gn_guard_counters *c = gn_guard_count(out->guard);
+    return GN_JSON_FIELDS({"gradient_flows", c->gradient_flows}, {"other_flows", c->other_flows}, {"left", c->left},
+                          {"left_bytes", c->left_bytes}, {"undecided", c->undecided},
+                          {"undecided_bytes", c->undecided_bytes}, {"shielded", c->shielded}, {"evicted", c->evicted});
+}
+
 static json_t *tx_stats(const gn_nic *nic)
 {
     const gn_out *out = nic->out;
@@ -109,8 +117,9 @@ static json_t *tx_stats(const gn_nic *nic)
     json_t *wire = GN_JSON_FIELDS({"packets", out->packets}, {"packet_bytes", out->packet_bytes},
                                   {"datagrams", w->datagrams}, {"bytes", w->bytes}, {"padding", w->padding},
                                   {"calls", w->calls}, {"too_big", w->too_big}, {"errors", w->errors});
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "host", host, "engine", gn_json_rows(gn_tx_counter_rows, c), "rules",
-                     tx_rules(nic, c), "ratio", ratio(before, after), "fault", fault, "wire", wire);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "host", host, "guard", tx_guard(out), "engine",
+                     gn_json_rows(gn_tx_counter_rows, c), "rules", tx_rules(nic, c), "ratio", ratio(before, after),
+                     "fault", fault, "wire", wire);
 }
 
 static json_t *rx_stats(const gn_nic *nic)

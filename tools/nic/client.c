@@ -13,7 +13,7 @@
 #include "tools/kit/fault_options.h"
 #include "tools/kit/option_values.h"
 
-enum { KEY_RULE = 256, KEY_CUT, KEY_BYPASS, KEY_RATE };
+enum { KEY_RULE = 256, KEY_CUT, KEY_BYPASS, KEY_GUARD, KEY_RATE };
 
 typedef struct client {
     const char *device;
@@ -71,6 +71,9 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
             argp_error(state, "--bypass %s: on or off is needed", arg);
         json_object_set_new(c->request, "bypass", json_boolean(!strcmp(arg, "on")));
         return 0;
+    case KEY_GUARD:
+        json_object_set_new(c->request, "guard", json_boolean(gn_option_choice(state, key, arg, "off", "on")));
+        return 0;
     case KEY_RATE:
         put_rate(state, key, c, arg);
         return 0;
@@ -101,6 +104,7 @@ static const struct argp_option set_options[] = {
      0},
     {"cut", KEY_CUT, "mtu|fill", 0, "how segments become packets", 0},
     {"bypass", KEY_BYPASS, "on|off", 0, "pass everything untouched, or not", 0},
+    {"guard", KEY_GUARD, "on|off", 0, "leave flows alone that do not look like gradients, or not", 0},
     {"rate", KEY_RATE, "RATE", 0, "speed of the link, as 200mbit, 1gbit; 0 or unlimited: not limited", 0},
     {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability", 0},
     {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "send packets twice with this probability", 0},

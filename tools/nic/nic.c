@@ -12,13 +12,14 @@
 #include "tools/kit/output.h"
 
 /// Other programs may mark their packets, too. Their bytes would be changed.
-static void warn_of_ports(const char *program, const gn_rule *rule)
+static void warn_of_ports(const char *program, const gn_rule *rule, bool guard)
 {
     if (rule->port_low || rule->port_high != UINT16_MAX) return;
     gn_cli_note(program,
-                "that rule takes every port: whatever is marked with ToS 0x%02x%s is compressed with loss; "
+                "that rule takes every port: whatever is marked with ToS 0x%02x%s %s is compressed with loss; "
                 "tos=... and port=... in --rule choose others",
-                rule->tos, rule->tos == 0x28 ? " (DSCP AF11)" : "");
+                rule->tos, rule->tos == 0x28 ? " (DSCP AF11)" : "",
+                guard ? "and looks like gradients" : "(--guard off)");
 }
 
 static void introduce(const char *program, const gn_nic_options *options, const gn_nic *nic)
@@ -29,7 +30,7 @@ static void introduce(const char *program, const gn_nic_options *options, const 
                 gn_peers_count(config->peers), config->engine->name, config->cut == GN_CUT_FILL ? "fill" : "mtu");
     for (size_t i = 0; i < config->rule_count; i++) {
         gn_cli_note(program, "rule %s", gn_rule_format(&config->rules[i], rule));
-        warn_of_ports(program, &config->rules[i]);
+        warn_of_ports(program, &config->rules[i], config->guard);
     }
 }
 

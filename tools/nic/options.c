@@ -24,6 +24,7 @@ enum {
     KEY_RULE,
     KEY_CUT,
     KEY_BYPASS,
+    KEY_GUARD,
     KEY_FLOWS,
     KEY_STEER,
     KEY_MARK,
@@ -72,6 +73,8 @@ static const struct argp_option options[] = {
      "afterwards (default fill, where the engine can)",
      3},
     {"bypass", KEY_BYPASS, 0, 0, "pass everything untouched", 3},
+    {"guard", KEY_GUARD, "on|off", 0,
+     "leave flows alone that a rule matches, but that do not look like gradients (default on)", 3},
     {"flows", KEY_FLOWS, "NUMBER", 0, "TCP flows remembered (default 4096)", 3},
     {"engine", KEY_ENGINE, "NAME", 0,
      "what transforms packets: model (C), rtl (the Verilog NIC in a simulator; slow), lockstep (both; stops at the "
@@ -220,6 +223,9 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
     case KEY_BYPASS:
         config->bypass = true;
         return true;
+    case KEY_GUARD:
+        config->guard = gn_option_choice(state, key, arg, "off", "on");
+        return true;
     case KEY_FLOWS:
         config->flow_capacity = gn_option_number(state, key, arg, 1, 1 << 20);
         return true;
@@ -339,6 +345,7 @@ void gn_nic_options_parse(gn_nic_options *out, int argc, char **argv)
     out->config.queue_length = GN_NIC_QUEUE_DEFAULT;
     out->config.engine = &gn_engine_model;
     out->config.cut = GN_CUT_FILL;
+    out->config.guard = true;
     out->config.fault.seed = 1;
     out->config.peers = gn_peers_new();
     parsing p = {.options = out, .defaults = gn_rule_default()};

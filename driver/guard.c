@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flows are in a table of sets. A flow can only be in the set that its hash names, and takes there
+// the place of the flow that was silent for longest. The hash is keyed with random bytes, so nobody
+// can choose ports that fall into one set.
+#include "driver/guard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "driver/inner.h"
+#include "driver/looks.h"
+#include "driver/untouched.h"
+#include "host/warn.h"
+#include "net/clock.h"
+
+enum { WAYS = 4, SETS = GN_GUARD_FLOWS / WAYS, KEY_WORDS = 10 };
+
+typedef struct flow_key {
+    uint32_t words[KEY_WORDS];  // source, destination, ports, version and protocol
+} flow_key;
+
+typedef struct entry {
+    flow_key key;  // version 0: no flow
+    gn_looks verdict;
+    uint64_t seen;  // gn_now() of its last segment
+    gn_evidence evidence;
+} entry;
+
+struct gn_guard {
+    const char *name;
+    uint64_t secret[KEY_WORDS + 1];
+    gn_untouched *untouched;
+    gn_log_limit limit;
+    gn_guard_counters counters;
+    entry flows[SETS][WAYS];
+};
+
+void gn_guard_free(gn_guard *guard)
+{
+    if (!guard) return;
+    gn_untouched_free(guard->untouched);
+    free(guard);
+}
+
+gn_guard *gn_guard_new(const char *name)
+{
+    gn_guard *guard = calloc(1, sizeof *guard);
+    if (!guard) return NULL;
+    guard->name = name;
+    guard->untouched = gn_untouched_new();
+    if (guard->untouched && !getentropy(guard->secret, sizeof guard->secret)) return guard;
+    gn_guard_free(guard);
+    return NULL;
+}
+
+const gn_guard_counters *gn_guard_count(const gn_guard *guard)
+{
+    return &guard->counters;
+}
+
+void gn_guard_forget(gn_guard *guard)
+{
+    memset(guard->flows, 0, sizeof guard->flows);
+}
+
+static void make_key(flow_key *key, const uint8_t *packet, const gn_inner *inner, const gn_headers *h)
+{
+    memset(key, 0, sizeof *key);
+    memcpy(key->words, inner->source.bytes, sizeof inner->source.bytes);
+    memcpy(key->words + 4, inner->destination.bytes, sizeof inner->destination.bytes);
+    memcpy(key->words + 8, packet + h->l4, 4);
+    key->words[9] = (uint32_t)h->version << 8 | h->protocol;
+}
+
+// Multilinear hashing (Lemire and Kaser 2014): strongly universal for a random key.
+static entry *set_of(gn_guard *guard, const flow_key *key)
+{
+    uint64_t sum = guard->secret[KEY_WORDS];
+    for (int i = 0; i < KEY_WORDS; i++) sum += guard->secret[i] * key->words[i];
+    return guard->flows[(sum >> 32) % SETS];
+}
+
+static entry *find(gn_guard *guard, const flow_key *key)
+{
+    entry *set = set_of(guard, key);
+    for (int i = 0; i < WAYS; i++)
+        if (!memcmp(&set[i].key, key, sizeof *key)) return &set[i];
+    return NULL;
+}
+
+static entry *add(gn_guard *guard, const flow_key *key)
+{
+    entry *set = set_of(guard, key), *oldest = set;
+    for (int i = 1; i < WAYS; i++)
+        if (set[i].seen < oldest->seen) oldest = &set[i];
+    guard->counters.evicted += oldest->key.words[9] != 0;
+    *oldest = (entry){.key = *key};
+    return oldest;
+}
+
+static const gn_rule *match(const gn_rule *rules, size_t count, const gn_headers *h)
+{
+    for (const gn_rule *r = rules; r < rules + count; r++)
+        if (!((r->tos ^ h->tos) & GN_TOS_MASK) && (!r->protocol || r->protocol == h->protocol) &&
+            h->destination_port >= r->port_low && h->destination_port <= r->port_high)
+            return r;
+    return NULL;
+}
+
+static void tell(gn_guard *guard, const gn_inner *inner, const gn_headers *h, const char *why, uint64_t now)
+{
+    (void)gn_guard_tell_rest(guard, now);
+    if (!gn_log_limit_take(&guard->limit, now)) return;
+    const gn_endpoint from = {.ip = inner->source, .port = h->source_port},
+                      to = {.ip = inner->destination, .port = h->destination_port};
+    char source[GN_ENDPOINT_TEXT], destination[GN_ENDPOINT_TEXT];
+    gn_warn("%s: %s from %s to %s is left alone: it looks like %s, not like gradients", guard->name,
+            h->protocol == GN_PROTOCOL_TCP ? "TCP" : "UDP", gn_endpoint_format(&from, source),
+            gn_endpoint_format(&to, destination), why);
+}
+
+uint64_t gn_guard_tell_rest(gn_guard *guard, uint64_t now)
+{
+    const uint64_t held = gn_log_limit_rest(&guard->limit, now), due = gn_log_limit_due(&guard->limit);
+    if (held) gn_warn("%s: %llu more flows are left alone", guard->name, (unsigned long long)held);
+    return due == UINT64_MAX ? due : due > now ? due - now : 0;
+}
+
+// A segment on its way, and what its headers say.
+typedef struct view {
+    const gn_segment *segment;
+    gn_headers h;
+    gn_inner inner;
+    flow_key key;
+} view;
+
+// The words of a segment that would be compressed.
+typedef struct words {
+    const uint8_t *at;
+    size_t count;
+    bool all;  // no other word of the segment would be
+} words;
+
+// @return false when it is not known where values begin
+static bool find_words(gn_datapath *datapath, const view *v, words *w)
+{
+    const gn_segment *s = v->segment;
+    const bool tcp = v->h.protocol == GN_PROTOCOL_TCP;
+    const int head = tcp ? gn_datapath_head(datapath, s->packet, s->length) : 0;
+    size_t bytes = (size_t)(v->h.end - v->h.payload), skipped = head > 0 ? (size_t)head : 0;
+    if (head < 0) return false;
+    if (skipped > bytes) skipped = bytes;
+    // Each datagram begins with a value. Of a segment of datagrams with odd sizes the first is
+    // looked at.
+    w->all = tcp || s->gso_size % 4 == 0;
+    if (!w->all && s->gso_size < bytes) bytes = s->gso_size;
+    w->at = s->packet + v->h.payload + skipped;
+    w->count = (bytes - skipped) / 4;
+    return true;
+}
+
+static entry *find_or_add(gn_guard *guard, const flow_key *key, const gn_headers *h, uint64_t now)
+{
+    entry *flow = find(guard, key);
+    const bool old = flow && h->protocol == GN_PROTOCOL_UDP && now - flow->seen > GN_GUARD_UDP_PAUSE_S * GN_SECOND;
+    if (!flow) flow = add(guard, key);
+    if (old) *flow = (entry){.key = *key};
+    flow->seen = now;
+    return flow;
+}
+
+// Looks at one more segment of a flow without a verdict. @return whether it is to be left alone
+static bool judge(gn_guard *guard, gn_datapath *datapath, entry *flow, const view *v, uint64_t now)
+{
+    words w;
+    const char *why;
+    if (!find_words(datapath, v, &w)) return false;  // it goes stored
+    gn_evidence_add(&flow->evidence, w.at, w.count);
+    flow->verdict = gn_evidence_judge(&flow->evidence, &why);
+    switch (flow->verdict) {
+    case GN_LOOKS_GRADIENT:
+        guard->counters.gradient_flows++;
+        return false;
+    case GN_LOOKS_OTHER:
+        guard->counters.other_flows++;
+        tell(guard, &v->inner, &v->h, why, now);
+        return true;
+    case GN_LOOKS_UNDECIDED:
+        break;
+    }
+    return !w.all || !gn_words_travel_exactly(w.at, w.count);
+}
+
+static bool leaves(gn_guard *guard, gn_datapath *datapath, const view *v, uint64_t now)
+{
+    entry *flow = find_or_add(guard, &v->key, &v->h, now);
+    if (flow->verdict == GN_LOOKS_GRADIENT) return false;
+    if (v->h.tcp_flags & (GN_TCP_FIN | GN_TCP_RST))
+        (void)gn_datapath_head(datapath, v->segment->packet, v->segment->length);  // forgets the flow
+    else if (flow->verdict == GN_LOOKS_UNDECIDED && !judge(guard, datapath, flow, v, now))
+        return false;
+    const bool other = flow->verdict == GN_LOOKS_OTHER;
+    *(other ? &guard->counters.left : &guard->counters.undecided) += 1;
+    *(other ? &guard->counters.left_bytes : &guard->counters.undecided_bytes) += v->segment->length;
+    return true;
+}
+
+bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rules, size_t rule_count,
+                     const gn_segment *segment, uint64_t now)
+{
+    view v = {.segment = segment};
+    if (gn_packet_parse(segment->packet, segment->length, &v.h) != GN_PARSE_OK) return false;
+    const bool begins = v.h.tcp_flags & GN_TCP_SYN;
+    const gn_rule *rule = v.h.end > v.h.payload ? match(rules, rule_count, &v.h) : NULL;
+    // A head in the rule describes the packets of one program, such as those for a switch.
+    if (rule && rule->head && v.h.protocol == GN_PROTOCOL_UDP) return false;
+    if ((!begins && !rule) || !gn_inner_read(segment->packet, segment->length, &v.inner)) return false;
+    make_key(&v.key, segment->packet, &v.inner, &v.h);
+    if (!begins) return leaves(guard, datapath, &v, now);
+    entry *old = find(guard, &v.key);
+    if (old) *old = (entry){0};
+    return false;
+}
+
+gn_status gn_guard_cut(gn_guard *guard, const gn_segment *segment, size_t wire_mtu, gn_burst *burst,
+                       gn_headers_cut *cut)
+{
+    return gn_untouched_cut(guard->untouched, segment, wire_mtu, burst, cut, &guard->counters.shielded);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_DRIVER_UNTOUCHED_H
+#define GRADNIC_DRIVER_UNTOUCHED_H
+/// Packets that go round the engine although they are marked. The receiver takes a marked packet
+/// whose payload begins with a valid shim for one of ours. So a packet that happens to begin like
+/// that is shielded: it goes stored, with a shim of its own, and arrives as it was.
+
+#include <gradnic/frame.h>
+
+typedef struct gn_untouched gn_untouched;
+
+gn_untouched *gn_untouched_new(void);             ///< NULL when out of memory
+void gn_untouched_free(gn_untouched *untouched);  ///< NULL allowed
+
+/// As gn_tx_segment_headers() for a segment that no rule matches; each packet has room for a shim.
+/// Or whole packets in `burst`; then cut->header_bytes is 0. Adds to `*shielded` how many packets
+/// were.
+gn_status gn_untouched_cut(gn_untouched *untouched, const gn_segment *segment, size_t wire_mtu, gn_burst *burst,
+                           gn_headers_cut *cut, uint64_t *shielded);
+
+/// Makes the stored form of a packet with complete checksums. `out` has room for GN_SHIM_BYTES more.
+/// @return its length
+size_t gn_untouched_shield(const uint8_t *packet, const gn_headers *headers, uint8_t *out);
+
+#endif

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A program marks its TCP and UDP traffic with ToS 0x28 and sends text, compressed files and a
+# program. All of it arrives as it was, counted and logged once a flow. Gradients are still
+# compressed. Without the guard the same bytes arrive changed.
+# shellcheck source=tests/net/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+port=6100
+transfer() { # transfer ADDRESS FILE HOW: sends a file with HOW ('' or -datagrams) to $testbed_dir/arrived
+    local address=$1 file=$2 how=${3-} i far
+    port=$((port + 1))
+    testbed_start 2 python3 "$here/marked.py" "receive$how" $port "$testbed_dir/arrived" "$(stat -Lc %s "$file")"
+    far=$testbed_pid
+    for ((i = 0; i < 200; i++)); do testbed_run 2 ss -Hlnut "sport = :$port" | grep . >/dev/null && break; sleep 0.05; done
+    testbed_run 1 python3 "$here/marked.py" "send$how" "$address" $port "$file" || fail "$file was not sent"
+    wait "$far" || fail "$file did not arrive"
+}
+untouched() { # untouched ADDRESS FILE HOW
+    local flows logged
+    flows=$(stat_of 1 .tx.guard.other_flows) logged=$(grep -c 'is left alone' "$testbed_dir/nic1.log")
+    transfer "$@"
+    cmp "$2" "$testbed_dir/arrived" || fail "$2 arrived changed"
+    expect "flows left alone ($2)" "$(stat_of 1 .tx.guard.other_flows)" -eq $((flows + 1))
+    expect "lines of the log ($2)" "$(grep -c 'is left alone' "$testbed_dir/nic1.log")" -eq $((logged + 1))
+    grep "warning: gn0: .* to .*$1.*:$port is left alone: it looks like" "$testbed_dir/nic1.log" >/dev/null || fail "no log line names $1 and $port"
+}
+
+begin 2
+cat "$here"/../../docs/*.md "$here"/../../docs/*.md >"$testbed_dir/text"
+gzip -c "$testbed_dir/text" >"$testbed_dir/text.gz"
+head -c 300001 /dev/urandom >"$testbed_dir/random"
+head -c 100000 "$testbed_dir/text" >"$testbed_dir/short"
+for version in 4 6; do
+    address=$(testbed_address 2 $version)
+    for file in "$testbed_dir/text" "$testbed_dir/text.gz" "$gradnic" "$testbed_dir/random" "$grads"; do untouched "$address" "$file"; done
+    untouched "$address" "$testbed_dir/short" -datagrams
+done
+expect "packets compressed so far" "$(stat_of 1 .tx.rules[0].compressed)" -eq 0
+expect "segments left alone" "$(stat_of 1 .tx.guard.left)" -gt 100
+expect "bytes left alone" "$(stat_of 1 .tx.guard.left_bytes)" -gt 1000000
+"$gradnic" nic stats -c "$(testbed_control 1)" --prometheus | grep '^gradnic_tx_guard_other_flows{device="gn0"} 12$' >/dev/null || fail "not in Prometheus' text"
+expect "packets dropped by the receiver" "$(stat_of 2 .rx.engine.malformed)" -eq 0
+
+# Gradients, and a flow of zeros, which proves nothing and is compressed exactly.
+serve 2 -i "$grads" -k 10
+stream 1 "$(testbed_address 2)" -i "$grads" --tos 0x28 -t 1
+kill "$testbed_pid"
+expect "packets compressed" "$(stat_of 1 .tx.rules[0].compressed)" -gt 100
+expect "flows of gradients" "$(stat_of 1 .tx.guard.gradient_flows)" -eq 1
+left=$(stat_of 1 .tx.guard.left) compressed=$(stat_of 1 .tx.rules[0].compressed)
+head -c 1000000 /dev/zero >"$testbed_dir/zeros"
+transfer "$(testbed_address 2)" "$testbed_dir/zeros"
+cmp "$testbed_dir/zeros" "$testbed_dir/arrived" || fail "zeros arrived changed"
+expect "packets of zeros compressed" "$(stat_of 1 .tx.rules[0].compressed)" -gt "$compressed"
+expect "segments left alone meanwhile" "$(stat_of 1 .tx.guard.left)" -eq "$left"
+
+# The option has an effect: the text does not survive without the guard.
+for how in set start; do
+    if [ $how = set ]; then
+        testbed_set 1 --guard off || fail "set --guard off"
+    else
+        testbed_nic_stop 1
+        testbed_nic_start 1 "--guard off" || fail "--guard off"
+    fi
+    "$gradnic" nic status -c "$(testbed_control 1)" --json | jq -e '.guard == false' >/dev/null || fail "status does not say that the guard is off"
+    transfer "$(testbed_address 2)" "$testbed_dir/text"
+    cmp -s "$testbed_dir/text" "$testbed_dir/arrived" && fail "without the guard ($how) text arrived as it was: the test proves nothing"
+    testbed_set 1 --guard on || fail "set --guard on"
+    untouched "$(testbed_address 2)" "$testbed_dir/text"
+done
+exit 0

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guard's policy: which packets go round the engine, when a flow is judged anew, and whether
+// what goes round arrives as it was.
+#include <stdio.h>
+#include <string.h>
+
+#include <gradnic/shim.h>
+
+#include "driver/guard.h"
+#include "net/clock.h"
+#include "packets.h"
+#include "suite.h"
+
+enum { ROOM = 70000, MTU = 1472, FIN = 1, SYN = 2, ACK = 16 };
+
+static gn_guard *guard;
+static gn_datapath *datapath;
+static gn_rule rules[2];
+static uint64_t now;
+static float gradients[360], zeros[360];
+static char text[1440];
+static uint8_t bytes[ROOM], restored[ROOM];
+static gn_burst burst;
+
+static void setup(void)
+{
+    gn_error error;
+    uint32_t state = 5;
+    rules[0] = rules[1] = gn_rule_default();
+    const gn_engine_config config = {.rules = rules, .rule_count = 1};
+    ck_assert_int_eq(gn_datapath_open(&datapath, &gn_engine_model, &config, &error), 0);
+    guard = gn_guard_new("gn0");
+    ck_assert_ptr_nonnull(guard);
+    now = 1000 * GN_SECOND;
+    random_values(&state, gradients, 360, 0.01F);
+    for (size_t i = 0; i < sizeof text; i += 16) memcpy(text + i, "no gradients...\n", 16);
+}
+
+static void teardown(void)
+{
+    gn_guard_free(guard);
+    gn_datapath_close(datapath);
+}
+
+static bool leaves(packet p, const void *payload, size_t length, uint16_t gso_size)
+{
+    const gn_segment segment = {
+        .packet = bytes, .length = packet_build(&p, payload, length, bytes), .gso_size = gso_size};
+    return gn_guard_leaves(guard, datapath, rules, 1, &segment, now);
+}
+
+// A SYN as the NIC handles it: guard, then datapath.
+static void open_flow(packet p)
+{
+    gn_headers_cut cut;
+    p.flags = SYN;
+    p.seq--;
+    const gn_segment segment = {.packet = bytes, .length = packet_build(&p, NULL, 0, bytes)};
+    ck_assert(!gn_guard_leaves(guard, datapath, rules, 1, &segment, now));
+    ck_assert_int_eq(gn_datapath_transmit_headers(datapath, &segment, MTU, &burst, &cut), 0);
+}
+
+static void expect_counted(uint64_t gradient_flows, uint64_t other_flows, uint64_t left, uint64_t undecided)
+{
+    const gn_guard_counters *c = gn_guard_count(guard);
+    ck_assert_uint_eq(c->gradient_flows, gradient_flows);
+    ck_assert_uint_eq(c->other_flows, other_flows);
+    ck_assert_uint_eq(c->left, left);
+    ck_assert_uint_eq(c->undecided, undecided);
+}
+
+START_TEST(tcp)
+{
+    const packet p = {.seq = 1000};
+    open_flow(p);
+    ck_assert(!leaves(p, gradients, 1440, 0));
+    ck_assert(!leaves(p, text, 1440, 0));  // a good flow stays good
+    expect_counted(1, 0, 0, 0);
+    open_flow(p);  // another program has the port
+    ck_assert(leaves(p, text, 1440, 0));
+    ck_assert(leaves(p, gradients, 1440, 0));
+    expect_counted(1, 1, 2, 0);
+    open_flow(p);
+    ck_assert(!leaves(p, gradients, 1440, 0));
+    expect_counted(2, 1, 2, 0);
+}
+END_TEST
+
+// Values begin where the flow began, not where a packet does.
+START_TEST(phase)
+{
+    packet p = {.seq = 77};
+    for (uint32_t late = 1; late < 8; late++) {
+        open_flow((packet){.seq = 77});
+        p.seq = 77 + late;
+        ck_assert(!leaves(p, (const uint8_t *)gradients + late, 1440 - late, 0));
+    }
+    expect_counted(7, 0, 0, 0);
+    open_flow((packet){.seq = 77});
+    ck_assert(leaves(p, gradients, 1440, 0));  // 7 bytes too early
+    expect_counted(7, 1, 1, 0);
+}
+END_TEST
+
+// What is too short to judge is left alone, unless every profile carries it exactly.
+START_TEST(undecided)
+{
+    const packet p = {.seq = 1};
+    open_flow(p);
+    ck_assert(!leaves(p, zeros, 1440, 0));
+    ck_assert(leaves(p, gradients, 40, 0));
+    expect_counted(0, 0, 0, 1);
+    ck_assert(!leaves(p, zeros, 1440, 0));
+    for (int i = 0; i < 2; i++) (void)leaves(p, gradients, 40, 0);
+    ck_assert(!leaves(p, gradients, 40, 0));
+    ck_assert_uint_eq(gn_guard_count(guard)->gradient_flows, 1);
+    ck_assert_uint_eq(gn_guard_count(guard)->left, 0);
+}
+END_TEST
+
+// The datapath forgets a flow that ends while it is left alone.
+START_TEST(end)
+{
+    packet p = {.seq = 1};
+    open_flow(p);
+    ck_assert_uint_eq(gn_datapath_tx_counters(datapath)->flows_now, 1);
+    ck_assert(leaves(p, text, 1440, 0));
+    p.flags = FIN | ACK;
+    ck_assert(leaves(p, text, 1440, 0));
+    ck_assert_uint_eq(gn_datapath_tx_counters(datapath)->flows_now, 0);
+    ck_assert_uint_eq(gn_datapath_tx_counters(datapath)->flows_closed, 1);
+}
+END_TEST
+
+// Without its SYN a flow goes stored. That is the datapath's affair.
+START_TEST(beginning_not_seen)
+{
+    ck_assert(!leaves((packet){.seq = 1}, text, 1440, 0));
+    expect_counted(0, 0, 0, 0);
+}
+END_TEST
+
+START_TEST(udp)
+{
+    const packet p = {.protocol = 17}, other = {.protocol = 17, .source = 7};
+    ck_assert(!leaves(p, gradients, 1440, 0));
+    ck_assert(leaves(other, text, 1440, 0));
+    ck_assert(leaves(other, text, 1440, 0));
+    expect_counted(1, 1, 2, 0);
+    now += 59 * GN_SECOND;
+    ck_assert(!leaves(p, text, 1440, 0));
+    now += 61 * GN_SECOND;
+    ck_assert(leaves(p, text, 1440, 0));  // after a pause it may be another program
+    expect_counted(1, 2, 3, 0);
+}
+END_TEST
+
+// Each datagram of a segment begins with a value, whatever their size.
+START_TEST(datagrams)
+{
+    uint8_t payload[1442 * 3];
+    for (size_t i = 0; i < 3; i++) memcpy(payload + 1442 * i, gradients, 1440);
+    ck_assert(!leaves((packet){.protocol = 17}, payload, sizeof payload, 1442));
+    memset(payload, 0, 1442);
+    ck_assert(leaves((packet){.protocol = 17, .source = 9}, payload, sizeof payload, 1442));
+    expect_counted(1, 0, 0, 1);
+}
+END_TEST
+
+START_TEST(not_the_guards)
+{
+    ck_assert(!leaves((packet){.protocol = 17, .tos = NO_TOS}, text, 1440, 0));
+    ck_assert(!leaves((packet){.protocol = 1}, text, 1440, 0));
+    rules[0].port_high = 4999;
+    ck_assert(!leaves((packet){.protocol = 17}, text, 1440, 0));
+    rules[0].port_high = 65535;
+    rules[0].head = 32;  // the packets of one program
+    ck_assert(!leaves((packet){.protocol = 17}, text, 1440, 0));
+    rules[0].head = 0;
+    ck_assert(leaves((packet){.protocol = 17}, text, 1440, 0));
+}
+END_TEST
+
+// More flows than there is room for: a flow that was forgotten is judged again, never wrongly.
+START_TEST(eviction)
+{
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < 3 * GN_GUARD_FLOWS; i++) {
+            const packet p = {.protocol = 17, .source = (uint16_t)(1 + i)};
+            ck_assert(leaves(p, text, 200, 0));
+            ck_assert(!leaves((packet){.protocol = 17, .source = (uint16_t)(1 + i), .host = 9}, gradients, 1440, 0));
+            now++;
+        }
+    }
+    ck_assert_uint_gt(gn_guard_count(guard)->evicted, 2 * GN_GUARD_FLOWS);
+    ck_assert_uint_gt(gn_guard_count(guard)->gradient_flows, 3 * GN_GUARD_FLOWS);
+    gn_guard_forget(guard);
+    const uint64_t other = gn_guard_count(guard)->other_flows;
+    ck_assert(leaves((packet){.protocol = 17, .source = 1}, text, 200, 0));
+    ck_assert_uint_eq(gn_guard_count(guard)->other_flows, other + 1);
+}
+END_TEST
+
+// What is left alone, in one segment: the bytes that a receiver hands to its host.
+static size_t received(const gn_segment *segment, uint8_t *out)
+{
+    gn_headers_cut cut;
+    gn_rx *rx;
+    size_t total = 0;
+    ck_assert_int_eq(gn_guard_cut(guard, segment, MTU, &burst, &cut), 0);
+    ck_assert_int_eq(gn_rx_new(&rx, &(gn_rx_config){0}), 0);
+    size_t at = cut.payload_offset;
+    for (unsigned i = 0; i < burst.count; i++) {
+        static uint8_t whole[ROOM];
+        size_t length;
+        if (cut.header_bytes) {
+            const size_t rest = segment->length - at, piece = rest < cut.piece ? rest : cut.piece;
+            memcpy(whole, burst.data + i * cut.header_bytes, cut.header_bytes);
+            memcpy(whole + cut.header_bytes, segment->packet + at, piece);
+            at += piece;
+            length = cut.header_bytes + piece;
+        } else {
+            length = burst.offset[i + 1] - burst.offset[i];
+            memcpy(whole, burst.data + burst.offset[i], length);
+        }
+        ck_assert_uint_le(length, MTU);
+        ck_assert(packet_valid(whole, length));
+        size_t got = length;
+        const gn_verdict verdict = gn_rx_packet(rx, whole, length, restored, sizeof restored, &got);
+        ck_assert_int_ne(verdict, GN_VERDICT_DROP);
+        const uint8_t *host = verdict == GN_VERDICT_PASS ? whole : restored;
+        ck_assert(packet_valid(host, got));
+        const size_t headers = packet_headers(host);
+        memcpy(out + total, host + headers, got - headers);
+        total += got - headers;
+    }
+    gn_rx_free(rx);
+    return total;
+}
+
+// One packet of a segment begins like one of ours. The receiver must not take it for one.
+START_TEST(shielded)
+{
+    static uint8_t payload[5000], arrived[ROOM];
+    for (int version = 4; version <= 6; version += 2) {
+        for (int protocol = 6; protocol <= 17; protocol += 11) {
+            for (size_t i = 0; i < sizeof payload; i++) payload[i] = (uint8_t)(i * i >> 3);
+            const uint16_t piece = 1000;
+            for (unsigned with = 0; with < 2; with++) {
+                const packet p = {.version = version, .protocol = protocol, .seq = 9};
+                if (with) gn_shim_write(&(gn_shim){1, 3, 10, 992, 0}, payload + 2 * piece);
+                const gn_segment segment = {
+                    .packet = bytes, .length = packet_build(&p, payload, sizeof payload, bytes), .gso_size = piece};
+                const uint64_t before = gn_guard_count(guard)->shielded;
+                ck_assert_uint_eq(received(&segment, arrived), sizeof payload);
+                ck_assert_mem_eq(arrived, payload, sizeof payload);
+                ck_assert_uint_eq(gn_guard_count(guard)->shielded - before, with);
+            }
+        }
+    }
+}
+END_TEST
+
+int main(void)
+{
+    return RUN_SUITE("guard", setup, teardown, tcp, phase, undecided, end, beginning_not_seen, udp, datagrams,
+                     not_the_guards, eviction, shielded);
+}
