@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// guard_errors [FLOWS]: how often the guard of the NIC errs (driver/looks.h). Reads lines "NAME TAB
-// good|other|array TAB FILE" from standard input. Lines of one name follow each other. Begins flows at
-// random places of the files, gives their packets to the judge until it has a verdict, and writes a
-// JSON list. `bench/guard` makes the files.
+// guard_errors [FLOWS]: how often the guard of the NIC errs (driver/looks.h). Reads lines from
+// standard input: NAME TAB good|other|array TAB FILE. Lines of one name follow each other. Begins
+// flows at random places of the files, gives their packets to the judge until it has a verdict, and
+// writes a JSON list. `bench/guard` makes the files.
 //
 // A flow of other bytes begins anywhere. Any other flow begins at a multiple of 4 bytes.
 #include <stdio.h>

@@ -9,9 +9,10 @@
 /// | --- | --- |
 /// | gradients | go through the engine |
 /// | other | are left alone |
-/// | none yet | are left alone; but those that every profile carries exactly go through the engine |
+/// | none yet | are left alone; those that every profile carries exactly go through the engine |
 ///
-/// Datagrams under a rule with a head are not looked at: such a rule describes one program's packets.
+/// Datagrams under a rule with a head are not looked at. Such a rule describes one program's
+/// packets.
 ///
 /// A verdict stays. A flow is judged anew after a SYN, for UDP after a pause, and when its entry
 /// had to make room for others.
@@ -40,8 +41,8 @@ typedef struct gn_guard gn_guard;
 gn_guard *gn_guard_new(const char *name);
 void gn_guard_free(gn_guard *guard);  ///< NULL allowed
 
-/// Whether a segment is to be left alone. To be called for every segment that the host sends, before
-/// the datapath gets it. `now` is gn_now(). The datapath tells where values begin.
+/// Whether a segment is to be left alone. To be called for every segment that the host sends,
+/// before the datapath gets it. `now` is gn_now(). The datapath tells where values begin.
 bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rules, size_t rule_count,
                      const gn_segment *segment, uint64_t now);
 

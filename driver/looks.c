@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    EXPONENT_LOW = 27,    // 2^-100: smaller values, denormals too, do not occur in gradients
+    EXPONENT_LOW = 7,     // 2^-120: smaller values, denormals too, do not occur in gradients
     EXPONENT_HIGH = 158,  // below 2^32
     EXPONENT_NAN = 255,
     FIRST = 8,         // of the first values none may be alien: that is where a header would be

@@ -9,7 +9,8 @@
 ///     {"command": "set", ...}                            changes settings, all or none. Members:
 ///         "rules": ["tos=0x28,profile=dense,k=10", ...]   replaces the rules
 ///         "profile": "paper", "bound": 8                        of every rule
-///         "cut": "mtu" | "fill", "bypass": true, "guard": true, "rate": BITS_PER_SECOND (0: unlimited)
+///         "cut": "mtu" | "fill", "bypass": true, "guard": true
+///         "rate": BITS_PER_SECOND (0: unlimited)
 ///         "loss", "duplicate", "reorder": 0..1, "delay_ns", "jitter_ns", "reorder_ns", "seed"
 ///
 /// The answer is a JSON object (or Prometheus text); a refusal is {"error": "what and why"}.

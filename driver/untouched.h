@@ -18,7 +18,8 @@ void gn_untouched_free(gn_untouched *untouched);  ///< NULL allowed
 gn_status gn_untouched_cut(gn_untouched *untouched, const gn_segment *segment, size_t wire_mtu, gn_burst *burst,
                            gn_headers_cut *cut, uint64_t *shielded);
 
-/// Makes the stored form of a packet with complete checksums. `out` has room for GN_SHIM_BYTES more.
+/// Makes the stored form of a packet with complete checksums. `out` has room for GN_SHIM_BYTES
+/// more.
 /// @return its length
 size_t gn_untouched_shield(const uint8_t *packet, const gn_headers *headers, uint8_t *out);
 

@@ -4,7 +4,7 @@
 
   marked.py receive PORT FILE BYTES            waits for one TCP connection, writes what it brings
   marked.py send ADDRESS PORT FILE             sends the file over TCP, in writes of odd sizes
-  marked.py receive-datagrams PORT FILE BYTES  the same with datagrams; they are few, and far between
+  marked.py receive-datagrams PORT FILE BYTES  the same with datagrams, one every 2 ms
   marked.py send-datagrams ADDRESS PORT FILE
 """
 
