@@ -15,20 +15,27 @@ segment() { # the mean bytes that the host hands over at once, in a stream
     stream 1 "$(testbed_address 2)" -i "$grads" -t 0.5 >/dev/null
     stat_of 1 '.tx.host | .bytes / .segments | floor'
 }
+two_flows() { # at the same time: a flow that ends is forgotten
+    local other
+    stream 1 "$(testbed_address 2)" -i "$grads" -t 1 >/dev/null &
+    other=$!
+    stream 1 "$(testbed_address 2)" -i "$grads" -t 1 >/dev/null
+    wait "$other" || fail "the other of two flows"
+}
 
 begin 2
 serve 2
 expect "--queue, default" "$(queue)" -eq 500
 expect "--buffer, default" "$(buffer)" -eq $((2 * 4 << 20))
 expect "bytes of a segment" "$(segment)" -gt 2000
+two_flows
 expect "flows evicted" "$(stat_of 1 .tx.engine.flows_evicted)" -eq 0
 again --no-offload
 expect "bytes of a segment with --no-offload" "$(segment)" -le 1464
 again --queue 7 --buffer 256K --flows 1
 expect "--queue" "$(queue)" -eq 7
 expect "--buffer" "$(buffer)" -eq $((2 * 256 << 10))
-stream 1 "$(testbed_address 2)" -i "$grads" -t 0.2 >/dev/null
-stream 1 "$(testbed_address 2)" -i "$grads" -t 0.2 >/dev/null
+two_flows
 expect "flows evicted with --flows 1" "$(stat_of 1 .tx.engine.flows_evicted)" -gt 0
 expect "flows with --flows 1" "$(stat_of 1 .tx.engine.flows_now)" -le 1
 

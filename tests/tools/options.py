@@ -31,6 +31,7 @@ MEANING = {
     "engine": "what transforms packets",
     "force": "overwrite existing files",
     "format": "format of (FILE|the files)",
+    "guard": "leave flows alone that",
     "input": "gradients to send",
     "interface": "network interface",
     "jitter": "by how much the delay varies",
