@@ -65,13 +65,17 @@ void gn_guard_forget(gn_guard *guard)
     memset(guard->flows, 0, sizeof guard->flows);
 }
 
-static void make_key(flow_key *key, const uint8_t *packet, const gn_inner *inner, const gn_headers *h)
+// @return false when there is no whole IP packet
+static bool make_key(flow_key *key, const gn_segment *segment, const gn_headers *h)
 {
+    gn_ip_header ip;
+    if (!gn_ip_header_read(segment->packet, segment->length, &ip)) return false;
     memset(key, 0, sizeof *key);
-    memcpy(key->words, inner->source.bytes, sizeof inner->source.bytes);
-    memcpy(key->words + 4, inner->destination.bytes, sizeof inner->destination.bytes);
-    memcpy(key->words + 8, packet + h->l4, 4);
+    memcpy(key->words, segment->packet + ip.source, ip.address_bytes);
+    memcpy(key->words + 4, segment->packet + ip.destination, ip.address_bytes);
+    memcpy(key->words + 8, segment->packet + h->l4, 4);
     key->words[9] = (uint32_t)h->version << 8 | h->protocol;
+    return true;
 }
 
 // Multilinear hashing (Lemire and Kaser 2014): strongly universal for a random key.
@@ -109,12 +113,13 @@ static const gn_rule *match(const gn_rule *rules, size_t count, const gn_headers
     return NULL;
 }
 
-static void tell(gn_guard *guard, const gn_inner *inner, const gn_headers *h, const char *why, uint64_t now)
+static void tell(gn_guard *guard, const gn_segment *segment, const gn_headers *h, const char *why, uint64_t now)
 {
+    gn_inner inner;
     (void)gn_guard_tell_rest(guard, now);
-    if (!gn_log_limit_take(&guard->limit, now)) return;
-    const gn_endpoint from = {.ip = inner->source, .port = h->source_port},
-                      to = {.ip = inner->destination, .port = h->destination_port};
+    if (!gn_log_limit_take(&guard->limit, now) || !gn_inner_read(segment->packet, segment->length, &inner)) return;
+    const gn_endpoint from = {.ip = inner.source, .port = h->source_port},
+                      to = {.ip = inner.destination, .port = h->destination_port};
     char source[GN_ENDPOINT_TEXT], destination[GN_ENDPOINT_TEXT];
     gn_warn("%s: %s from %s to %s is left alone: it looks like %s, not like gradients", guard->name,
             h->protocol == GN_PROTOCOL_TCP ? "TCP" : "UDP", gn_endpoint_format(&from, source),
@@ -132,7 +137,6 @@ uint64_t gn_guard_tell_rest(gn_guard *guard, uint64_t now)
 typedef struct view {
     const gn_segment *segment;
     gn_headers h;
-    gn_inner inner;
     flow_key key;
 } view;
 
@@ -185,7 +189,7 @@ static bool judge(gn_guard *guard, gn_datapath *datapath, entry *flow, const vie
         return false;
     case GN_LOOKS_OTHER:
         guard->counters.other_flows++;
-        tell(guard, &v->inner, &v->h, why, now);
+        tell(guard, v->segment, &v->h, why, now);
         return true;
     case GN_LOOKS_UNDECIDED:
         break;
@@ -210,14 +214,14 @@ static bool leaves(gn_guard *guard, gn_datapath *datapath, const view *v, uint64
 bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rules, size_t rule_count,
                      const gn_segment *segment, uint64_t now)
 {
-    view v = {.segment = segment};
+    view v;
+    v.segment = segment;
     if (gn_packet_parse(segment->packet, segment->length, &v.h) != GN_PARSE_OK) return false;
     const bool begins = v.h.tcp_flags & GN_TCP_SYN;
     const gn_rule *rule = v.h.end > v.h.payload ? match(rules, rule_count, &v.h) : NULL;
     // A head in the rule describes the packets of one program, such as those for a switch.
     if (rule && rule->head && v.h.protocol == GN_PROTOCOL_UDP) return false;
-    if ((!begins && !rule) || !gn_inner_read(segment->packet, segment->length, &v.inner)) return false;
-    make_key(&v.key, segment->packet, &v.inner, &v.h);
+    if ((!begins && !rule) || !make_key(&v.key, segment, &v.h)) return false;
     if (!begins) return leaves(guard, datapath, &v, now);
     entry *old = find(guard, &v.key);
     if (old) *old = (entry){0};
