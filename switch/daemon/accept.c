@@ -46,8 +46,8 @@ static void refuse(gn_switchd *daemon, unsigned index)
     gn_frames_end(connection, &daemon->lobby, GN_ADMISSION_REFUSED, fault);
 }
 
-/// Stranger `index` has no secret, or another one, or says other things than it has proved, or finds
-/// no room. `words`: the reason, as it reads here.
+/// Stranger `index` has no secret or another one, says other things than it has proved, or finds no
+/// room. `words`: the reason, as it reads here.
 static void turn_away(gn_switchd *daemon, unsigned index, const char *why, const char *words)
 {
     const gn_endpoint from = daemon->lobby.strangers[index].from;

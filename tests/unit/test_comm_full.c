@@ -86,8 +86,7 @@ static unsigned take_all(int fd)
     return count;
 }
 
-// Such a pair holds few datagrams, which no pair of UDP sockets on loopback does: there, what has no
-// room is lost.
+// Such a pair holds few datagrams. A pair of UDP sockets on loopback would lose what has no room.
 START_TEST(a_channel_waits_for_room_only_when_it_is_full)
 {
     static float values[SLOTS * VALUES];
