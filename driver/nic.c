@@ -10,11 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "driver/metrics.h"
 #include "driver/netlink.h"
 #include "driver/nic_state.h"
 #include "driver/request.h"
+#include "driver/stats.h"
 #include "host/control.h"
 #include "host/ending.h"
+#include "host/metrics.h"
 #include "host/privilege.h"
 #include "host/warn.h"
 
@@ -190,6 +193,8 @@ gn_status gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error
         goto failed;
     gn_coalescer_init(&nic->in->coalescer, &nic->tun);
     if (config->control && !(nic->control = gn_control_open(config->control, &account, error))) goto failed;
+    if (config->metrics.ip.version && !(nic->metrics = gn_metrics_open(&config->metrics, &gn_nic_metrics, error)))
+        goto failed;
     // A policy rule outlives the device: removing it needs the capability that made it.
     if (gn_privilege_drop(&account, nic->steer.index && (config->existing || config->steer.mode != GN_STEER_OVERLAY),
                           error))
@@ -206,6 +211,7 @@ void gn_nic_close(gn_nic *nic)
     if (!nic) return;
     gn_privilege_raise_net_admin();
     gn_steer_close(&nic->steer);
+    gn_metrics_close(nic->metrics);
     gn_control_close(nic->control);
     gn_tun_close(&nic->tun);
     gn_wire_close(&nic->wire);
@@ -231,12 +237,14 @@ static char *answer(void *nic, const char *text, size_t length)
 static void serve(gn_nic *nic, int signals)
 {
     while (!atomic_load(&nic->stop)) {
-        struct pollfd watched[2 + GN_CONTROL_POLL] = {{.fd = nic->stop_event, .events = POLLIN},
-                                                      {.fd = signals, .events = POLLIN}};
-        const int timeout = gn_control_prepare(nic->control, watched + 2);
-        if (poll(watched, 2 + GN_CONTROL_POLL, timeout) < 0 && errno != EINTR) break;
+        struct pollfd watched[3 + GN_CONTROL_POLL] = {{.fd = nic->stop_event, .events = POLLIN},
+                                                      {.fd = signals, .events = POLLIN},
+                                                      {.fd = gn_metrics_fd(nic->metrics), .events = POLLIN}};
+        const int timeout = gn_control_prepare(nic->control, watched + 3);
+        if (poll(watched, 3 + GN_CONTROL_POLL, timeout) < 0 && errno != EINTR) break;
         if (watched[1].revents) break;
-        gn_control_serve(nic->control, watched + 2, answer, nic);
+        if (watched[2].revents) gn_metrics_give(nic->metrics, gn_nic_stats(nic));
+        gn_control_serve(nic->control, watched + 3, answer, nic);
     }
     gn_nic_stop(nic, 0);
 }
@@ -258,6 +266,10 @@ gn_status gn_nic_run(gn_nic *nic, gn_error *error)
     // The rate limiter sleeps for fractions of a millisecond, where the default slack of 50 us
     // would be an error of 5 %. Threads inherit the slack.
     (void)prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
+    if (nic->metrics && gn_metrics_start(nic->metrics, nic->tun.name, error)) {
+        close(signals);
+        return error->status;
+    }
     int failed = pthread_create(&out, NULL, gn_out_thread, nic);
     if (!failed) {
         failed = pthread_create(&in, NULL, gn_in_thread, nic);

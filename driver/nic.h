@@ -44,6 +44,7 @@ typedef struct gn_nic_config {
     bool guard;  ///< flows that do not look like gradients are left alone
     // Around it.
     const char *control;  ///< path of the control socket; NULL: none
+    gn_endpoint metrics;  ///< counters over HTTP; version 0: none
     const char *user;     ///< to become after opening; NULL: gn_account_default() if root
     const char *pcap_host, *pcap_wire;
     bool overwrite;  ///< captures that exist already

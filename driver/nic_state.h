@@ -71,6 +71,7 @@ struct gn_nic {
     unsigned packet_mtu;                          ///< of IP packets: less the encapsulation
     unsigned wire_mtu_opened, packet_mtu_opened;  ///< both at the start: never exceeded
     struct gn_control *control;                   ///< NULL: none
+    struct gn_metrics *metrics;                   ///< NULL: none
     int stop_event;                               ///< eventfd: readable when the threads are to end
     atomic_bool stop;
     atomic_int failure;  ///< errno of a thread that gave up

@@ -181,9 +181,9 @@ static gn_status read_format(json_t *root, gn_nic_request *request, gn_error *er
         if (request->command != GN_NIC_REQUEST_STATS || strcmp(name, "format") != 0)
             return gn_fail(error, GN_INVALID, "'%.40s' is not a member of this request", name);
         const char *format = json_string_value(value);
-        if (!format || (strcmp(format, "json") != 0 && strcmp(format, "prometheus") != 0))
-            return gn_fail(error, GN_INVALID, "format: must be json or prometheus");
-        request->prometheus = !strcmp(format, "prometheus");
+        request->metrics = gn_metrics_format_parse(format, &request->format);
+        if (!request->metrics && (!format || strcmp(format, "json") != 0))
+            return gn_fail(error, GN_INVALID, "format: must be json, prometheus or openmetrics");
     }
     return GN_OK;
 }
@@ -225,7 +225,7 @@ char *gn_nic_request_answer(const char *text, size_t length, gn_nic *nic)
     case GN_NIC_REQUEST_STATUS:
         return gn_json_text(gn_nic_status(nic));
     case GN_NIC_REQUEST_STATS:
-        return request.prometheus ? gn_nic_prometheus(nic) : gn_json_text(gn_nic_stats(nic));
+        return request.metrics ? gn_nic_prometheus(nic, request.format) : gn_json_text(gn_nic_stats(nic));
     case GN_NIC_REQUEST_SET:
         break;
     }

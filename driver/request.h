@@ -5,7 +5,8 @@
 ///
 ///     {"command": "status"}                              device, MTU, peers, rules, settings
 ///     {"command": "stats"}                               every counter
-///     {"command": "stats", "format": "prometheus"}       the same as Prometheus text
+///     {"command": "stats", "format": "prometheus"}       the same as Prometheus text (0.0.4)
+///     {"command": "stats", "format": "openmetrics"}      the same as OpenMetrics text
 ///     {"command": "set", ...}                            changes settings, all or none. Members:
 ///         "rules": ["tos=0x28,profile=dense,k=10", ...]   replaces the rules
 ///         "profile": "paper", "bound": 8                        of every rule
@@ -16,6 +17,7 @@
 /// The answer is a JSON object (or Prometheus text); a refusal is {"error": "what and why"}.
 
 #include "driver/nic.h"
+#include "host/prometheus.h"
 
 /// The changes of a "set". Only members with their bit in `given` count.
 typedef struct gn_change {
@@ -47,7 +49,8 @@ typedef struct gn_change {
 
 typedef struct gn_nic_request {
     enum { GN_NIC_REQUEST_STATUS, GN_NIC_REQUEST_STATS, GN_NIC_REQUEST_SET } command;
-    bool prometheus;
+    bool metrics;  ///< as text for Prometheus, in this format:
+    gn_metrics_format format;
     gn_change change;
 } gn_nic_request;
 

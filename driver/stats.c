@@ -7,11 +7,11 @@
 
 #include "driver/capture.h"
 #include "driver/counters.h"
+#include "driver/metrics.h"
 #include "driver/netlink.h"
 #include "driver/nic_state.h"
 #include "driver/rules.h"
 #include "host/json.h"
-#include "host/prometheus.h"
 
 static json_t *rules_as_text(const gn_nic *nic)
 {
@@ -189,7 +189,7 @@ json_t *gn_nic_stats(gn_nic *nic)
     return stats;
 }
 
-char *gn_nic_prometheus(gn_nic *nic)
+char *gn_nic_prometheus(gn_nic *nic, gn_metrics_format format)
 {
-    return gn_prometheus(gn_nic_stats(nic), "gradnic", "device", gn_nic_device(nic));
+    return gn_prometheus(gn_nic_stats(nic), &gn_nic_metrics, gn_nic_device(nic), format);
 }

@@ -7,13 +7,13 @@
 #include <jansson.h>
 
 #include "driver/nic.h"
+#include "host/prometheus.h"
 
 /// Its identity and its settings. New reference; NULL when out of memory.
 json_t *gn_nic_status(gn_nic *nic);
 /// Every counter, as docs/nic.md lists them. New reference; NULL when out of memory.
 json_t *gn_nic_stats(gn_nic *nic);
-/// The same numbers as Prometheus text (exposition format 0.0.4). "tx": {"wire": {"bytes": 5}}
-/// becomes `gradnic_tx_wire_bytes 5`. The caller frees it; NULL when out of memory.
-char *gn_nic_prometheus(gn_nic *nic);
+/// The same numbers as text for Prometheus. The caller frees it; NULL when out of memory.
+char *gn_nic_prometheus(gn_nic *nic, gn_metrics_format format);
 
 #endif

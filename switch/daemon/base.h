@@ -64,6 +64,7 @@ struct gn_switchd {
     gn_greeting door;  ///< what a child's greeting begins as
     atomic_bool stop;
     struct gn_control *control;
+    struct gn_metrics *metrics;
     gn_shard *shard[GN_SWITCHD_SHARDS_MAX];
     unsigned shards, started;  ///< made; running
     gn_session *session[GN_SESSIONS_MAX];

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "host/json.h"
-#include "host/prometheus.h"
 #include "switch/daemon/jobs.h"
 #include "switch/daemon/status.h"
 
@@ -17,9 +16,9 @@ static gn_status read_members(json_t *root, gn_switch_request *request, gn_error
         const char *text = json_string_value(member);
         if (!strcmp(name, "command")) continue;
         if (request->command == GN_SWITCH_STATS && !strcmp(name, "format")) {
-            if (!text || strcmp(text, "prometheus") != 0)
-                return gn_fail(error, GN_INVALID, "\"format\" is \"prometheus\", or left out");
-            request->prometheus = true;
+            request->metrics = gn_metrics_format_parse(text, &request->format);
+            if (!request->metrics)
+                return gn_fail(error, GN_INVALID, "\"format\" is prometheus or openmetrics, or left out");
         } else if (request->command == GN_SWITCH_END && !strcmp(name, "job")) {
             if (!text || !*text || strlen(text) >= sizeof request->job)
                 return gn_fail(error, GN_INVALID, "\"job\" is a name of 1 to %zu bytes", sizeof request->job - 1);
@@ -86,6 +85,6 @@ char *gn_switchd_answer(void *context, const char *text, size_t length)
         return end_job(daemon, request.job);
     }
     json_t *stats = gn_switchd_stats(daemon);
-    if (!request.prometheus) return gn_json_text(stats);
-    return gn_prometheus(stats, "gradnic_switch", "listen", gn_switchd_address(daemon, listen));
+    if (!request.metrics) return gn_json_text(stats);
+    return gn_prometheus(stats, &gn_switchd_metrics, gn_switchd_address(daemon, listen), request.format);
 }

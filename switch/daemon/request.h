@@ -6,7 +6,8 @@
 ///     {"command": "status"}                              how it is set; which slot waits for whom
 ///     {"command": "jobs"}                                jobs, their children and channels
 ///     {"command": "stats"}                               every counter
-///     {"command": "stats", "format": "prometheus"}       the same as Prometheus text
+///     {"command": "stats", "format": "prometheus"}       the same as Prometheus text (0.0.4)
+///     {"command": "stats", "format": "openmetrics"}      the same as OpenMetrics text
 ///     {"command": "end", "job": NAME}                    ends a job, and tells its workers
 ///
 /// The answer is a JSON object (or Prometheus text); a refusal is {"error": "what and why"}.
@@ -16,11 +17,13 @@
 
 #include <gradnic/admission.h>
 
+#include "host/prometheus.h"
 #include "net/error.h"
 
 typedef struct gn_switch_request {
     enum { GN_SWITCH_STATUS, GN_SWITCH_JOBS, GN_SWITCH_STATS, GN_SWITCH_END } command;
-    bool prometheus;
+    bool metrics;  ///< as text for Prometheus, in this format:
+    gn_metrics_format format;
     char job[GN_ADMISSION_NAME];
 } gn_switch_request;
 

@@ -193,6 +193,18 @@ static json_t *limits_of(const gn_switchd *daemon)
     return list;
 }
 
+static json_t *now_of(const gn_switchd *daemon)
+{
+    uint64_t forming = 0, running = 0, slots = 0, unused = 0;
+    for (const gn_job *job = daemon->jobs; job; job = job->next) job->phase == GN_JOB_RUNNING ? running++ : forming++;
+    for (unsigned i = 0; i < daemon->shards; i++) {
+        slots += gn_switchd_places(&daemon->config) / daemon->config.shards;
+        unused += daemon->shard[i]->slots_free;
+    }
+    return GN_JSON_FIELDS({"jobs_forming", forming}, {"jobs_running", running}, {"slots", slots},
+                          {"slots_used", slots - unused});
+}
+
 json_t *gn_switchd_stats(gn_switchd *daemon)
 {
     json_t *shards = json_array(), *jobs = json_array();
@@ -205,6 +217,53 @@ json_t *gn_switchd_stats(gn_switchd *daemon)
                        {"ended", daemon->ran.count + daemon->never_ran.count}, {"gave_way", daemon->gave_way},
                        {"connections", gn_switchd_connections(daemon)});
     json_object_set_new(admission, "limits", limits_of(daemon));
-    return json_pack("{s:o,s:o,s:o,s:o,s:o}", "uptime_s", gn_json_number((uint64_t)time(NULL) - daemon->opened),
-                     "admission", admission, "total", both_of(&total), "shards", shards, "jobs", jobs);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "uptime_s", gn_json_number((uint64_t)time(NULL) - daemon->opened),
+                     "admission", admission, "now", now_of(daemon), "total", both_of(&total), "shards", shards, "jobs",
+                     jobs);
 }
+
+#define COUNTER(name, text)                                                                                            \
+    {                                                                                                                  \
+        name, text, GN_METRIC_COUNTER, NULL                                                                            \
+    }
+#define GAUGE(name, text)                                                                                              \
+    {                                                                                                                  \
+        name, text, GN_METRIC_GAUGE, NULL                                                                              \
+    }
+#define LIST(...) ((const gn_metric[]){__VA_ARGS__, {0}})
+#define DROPS LIST(COUNTER("packets", "packets dropped, by reason"))
+#define FAULTS                                                                                                         \
+    LIST(COUNTER("lost", "packets lost"), COUNTER("duplicated", "packets twice"),                                      \
+         COUNTER("reordered", "packets held back"), COUNTER("delayed", "packets delayed"),                             \
+         COUNTER("overflow", "packets lost because too many were waiting"))
+
+static const gn_metric_group groups[] = {
+    {"", "Switch", LIST(GAUGE("uptime_s", "seconds since it was opened")), NULL},
+    {"admission", "Admission",
+     LIST(COUNTER("admitted", "children that got a place"),
+          COUNTER("refused", "who was turned away before they had a job"), COUNTER("ended", "jobs that have ended"),
+          GAUGE("connections", "connections now")),
+     NULL},
+    {"admission.limits", "Admission", LIST(COUNTER("refused", "who was turned away, by limit")), NULL},
+    {"now", "Now",
+     LIST(GAUGE("jobs_forming", "jobs that wait for children or for the switch above"),
+          GAUGE("jobs_running", "jobs that run"),
+          GAUGE("slots", "slots; where slots are shared, chunks that may be under way"),
+          GAUGE("slots_used", "of these, what jobs have")),
+     NULL},
+    {"total.core", "All jobs", NULL, core_rows},
+    {"total.core.drops", "All jobs", DROPS, NULL},
+    {"total.ps", "All jobs", NULL, ps_rows},
+    {"total.udp", "All jobs", NULL, channel_rows},
+    {"shards.nobodys_drops", "No job can be blamed", DROPS, NULL},
+    {"shards.sent", "Sent by the shard", NULL, out_rows},
+    {"shards.fault_in", "Bad link on purpose, in", FAULTS, NULL},
+    {"shards.fault_out", "Bad link on purpose, out", FAULTS, NULL},
+    {"jobs.channels.core", "Channel of a job", NULL, core_rows},
+    {"jobs.channels.core.drops", "Channel of a job", DROPS, NULL},
+    {"jobs.channels.ps", "Channel of a job", NULL, ps_rows},
+    {"jobs.channels.udp", "Channel of a job", NULL, channel_rows},
+    {0},
+};
+
+const gn_metric_set gn_switchd_metrics = {"gradnic_switch", "listen", "jobs.streams", groups};

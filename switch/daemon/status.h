@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "host/prometheus.h"
 #include "switch/daemon/base.h"
 
 // status.c
@@ -18,5 +19,8 @@ json_t *gn_switchd_status(gn_switchd *daemon);
 
 /// Every counter.
 json_t *gn_switchd_stats(gn_switchd *daemon);
+
+/// What each of its numbers is, for Prometheus.
+extern const gn_metric_set gn_switchd_metrics;
 
 #endif

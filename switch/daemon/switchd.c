@@ -15,6 +15,7 @@
 #include "host/control.h"
 #include "host/ending.h"
 #include "host/memory.h"
+#include "host/metrics.h"
 #include "host/privilege.h"
 #include "net/clock.h"
 #include "net/socket.h"
@@ -24,10 +25,11 @@
 #include "switch/daemon/request.h"
 #include "switch/daemon/room.h"
 #include "switch/daemon/serve.h"
+#include "switch/daemon/status.h"
 #include "switch/daemon/watch.h"
 
 enum {
-    FIXED = 1 + GN_CONTROL_POLL,                           ///< entries of poll()
+    FIXED = 2 + GN_CONTROL_POLL,                           ///< entries of poll()
     WATCHED = FIXED + GN_DOORS_MAX + 2 * GN_SESSIONS_MAX,  ///< and all connections
     SLOW_MIB = 1024
 };
@@ -87,6 +89,9 @@ static gn_status open_all(gn_switchd *daemon, gn_error *error)
     if (gn_switchd_listen(daemon, error) || open_shards(daemon, error)) return error->status;
     const char *control = daemon->config.control;
     if (control && !(daemon->control = gn_control_open(control, &account, error))) return error->status;
+    const gn_endpoint *metrics = &daemon->config.metrics;
+    if (metrics->ip.version && !(daemon->metrics = gn_metrics_open(metrics, &gn_switchd_metrics, error)))
+        return error->status;
     return gn_privilege_drop(&account, false, error);
 }
 
@@ -154,6 +159,7 @@ void gn_switchd_close(gn_switchd *daemon)
     gn_jobs_end_all(daemon, "the switch goes");
     for (unsigned i = 0; i < daemon->sessions; i++) gn_session_free(daemon->session[i]);
     for (unsigned i = 0; i < daemon->shards; i++) gn_shard_free(daemon->shard[i]);
+    gn_metrics_close(daemon->metrics);
     gn_control_close(daemon->control);
     gn_lobby_close(&daemon->lobby);
     gn_close(&daemon->listener);
@@ -174,7 +180,8 @@ static bool serve_all(gn_switchd *daemon, int signals, struct pollfd *watched)
     const uint64_t log = gn_switchd_log_rest(daemon, now), due = lobby < log ? lobby : log;
     const unsigned sessions = daemon->sessions;
     watched[0] = (struct pollfd){.fd = signals, .events = POLLIN};
-    const int control = gn_control_prepare(daemon->control, watched + 1);
+    watched[1] = (struct pollfd){.fd = gn_metrics_fd(daemon->metrics), .events = POLLIN};
+    const int control = gn_control_prepare(daemon->control, watched + 2);
     for (unsigned i = 0; i < sessions; i++) watched[FIXED + i] = gn_framed_poll(daemon->session[i]->connection);
     struct pollfd *strangers = watched + FIXED + sessions;
     const unsigned all = FIXED + sessions + gn_lobby_poll(&daemon->lobby, strangers, now);
@@ -184,7 +191,8 @@ static bool serve_all(gn_switchd *daemon, int signals, struct pollfd *watched)
     gn_switchd_hear_strangers(daemon);
     gn_switchd_sweep(daemon);
     gn_room_tidy(daemon);
-    gn_control_serve(daemon->control, watched + 1, gn_switchd_answer, daemon);
+    gn_control_serve(daemon->control, watched + 2, gn_switchd_answer, daemon);
+    if (watched[1].revents) gn_metrics_give(daemon->metrics, gn_switchd_stats(daemon));
     gn_switchd_accept(daemon);
     return !watched[0].revents;
 }
@@ -218,6 +226,14 @@ static gn_status start_shards(gn_switchd *daemon, gn_error *error)
     return GN_OK;
 }
 
+static gn_status start_threads(gn_switchd *daemon, gn_error *error)
+{
+    char listen[GN_ENDPOINT_TEXT];
+    if (daemon->metrics && gn_metrics_start(daemon->metrics, gn_switchd_address(daemon, listen), error))
+        return error->status;
+    return start_shards(daemon, error);
+}
+
 gn_status gn_switchd_run(gn_switchd *daemon, gn_error *error)
 {
     struct pollfd *watched = calloc(WATCHED, sizeof *watched);
@@ -225,7 +241,7 @@ gn_status gn_switchd_run(gn_switchd *daemon, gn_error *error)
     gn_status status;
     if (!watched || signals < 0) {
         status = gn_fail(error, GN_IO, "cannot wait for signals: %s", strerror(errno));
-    } else if (!(status = start_shards(daemon, error))) {
+    } else if (!(status = start_threads(daemon, error))) {
         while (serve_all(daemon, signals, watched)) continue;
         say_goodbye(daemon, watched);
     }

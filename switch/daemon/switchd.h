@@ -63,6 +63,7 @@ typedef struct gn_switchd_config {
     uint8_t place_bit, place_fanin;  ///< at the parent, for all jobs; place_fanin 0: children say
     gn_fault_config in, out;         ///< bad links, for what comes in and what goes out
     const char *control;             ///< path of the control socket; NULL: none
+    gn_endpoint metrics;             ///< counters over HTTP; version 0: none
     const char *secret;              ///< path of the secret file; NULL: as gn_secret_read() says
     const char *user;                ///< to become after opening; NULL: gn_account_default() if root
     /// A line about a job; NULL: no log.

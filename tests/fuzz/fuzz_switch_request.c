@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!*error.text || strlen(error.text) >= sizeof error.text) abort();
         return 0;
     }
-    if (request.prometheus && request.command != GN_SWITCH_STATS) abort();
+    if (request.metrics && request.command != GN_SWITCH_STATS) abort();
     if ((request.command == GN_SWITCH_END) != (*request.job != 0)) abort();
     if (strnlen(request.job, sizeof request.job) == sizeof request.job) abort();
     return 0;

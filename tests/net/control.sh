@@ -12,14 +12,13 @@ ask status --json | jq -e '.listen == "0.0.0.0:7777" and .addresses == ["10.77.0
 ask stats --json | jq -e '.tx.wire.bytes >= 0 and .rx.engine.malformed == 0 and (.peers | length) == 1' >/dev/null || fail "stats"
 ask status | grep -q '^device  *gn0$' || fail "status for people"
 
-# Prometheus: every line is metric{labels} number, and no metric-label pair comes twice.
-ask stats --prometheus >"$testbed_dir/metrics"
-sed -n 's/^# TYPE \([a-z0-9_]*\) untyped$/\1/p' "$testbed_dir/metrics" >"$testbed_dir/typed"
-grep -v '^#' "$testbed_dir/metrics" | sed 's/{.*//' | uniq | diff -q - "$testbed_dir/typed" >/dev/null || fail "prometheus: samples of a metric do not stand together under its type"
-sed -i '/^# TYPE /d' "$testbed_dir/metrics"
-grep -vEq '^gradnic_[a-z0-9_]+\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\} -?[0-9.e+-]+$' "$testbed_dir/metrics" && fail "prometheus: $(grep -vE '^gradnic_' "$testbed_dir/metrics" | head -n 1)"
-[ -z "$(sed 's/ [^ ]*$//' "$testbed_dir/metrics" | sort | uniq -d)" ] || fail "prometheus: a metric comes twice"
-grep -q '^gradnic_rx_engine_malformed{device="gn0"} 0$' "$testbed_dir/metrics" || fail "prometheus: no malformed counter"
+# For Prometheus: every metric has a type and a help, its samples stand together, and none comes
+# twice.
+for format in prometheus openmetrics; do
+    ask stats --$format >"$testbed_dir/metrics"
+    python3 "$here/../tools/metrics.py" check "$testbed_dir/metrics" || fail "--$format"
+    grep -q '^gradnic_rx_engine_malformed_total{device="gn0"} 0$' "$testbed_dir/metrics" || fail "--$format: no malformed counter"
+done
 
 ask set -p paper -k 8 --cut mtu --rate 100mbit --loss 0.5 --seed 3 || fail "set"
 ask status --json | jq -e '.rules[0] == "tos=0x28,proto=any,port=any,profile=paper,k=8,head=0" and .cut == "mtu" and .rate == 100000000 and .fault.loss == 0.5' >/dev/null || fail "set did not take: $(ask status)"

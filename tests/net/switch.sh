@@ -23,7 +23,7 @@ expect "jobs" "$(switch_stat .admission.ended)" -eq 3
 expect "strangers" "$(switch_stat .total.udp.unregistered)" -eq 0
 # Both shards had work, and the text form has the same number.
 for shard in 0 1; do expect "sent by shard $shard" "$(switch_stat ".shards[$shard].sent.datagrams")" -gt 1000; done
-switch_ask stats --prometheus | grep -q "^gradnic_switch_total_core_values{listen=\"$switch_address:7777\"} $((3 * rounds * 4 * 2 * 200000))$" || fail "Prometheus text"
-switch_ask stats --prometheus | grep -q 'nobodys_drops_packets{.*shard="1",reason="malformed"} 0$' || fail "labels of drops"
+switch_ask stats --prometheus | grep -q "^gradnic_switch_total_core_values_total{listen=\"$switch_address:7777\"} $((3 * rounds * 4 * 2 * 200000))$" || fail "Prometheus text"
+switch_ask stats --prometheus | grep -q 'nobodys_drops_packets_total{.*shard="1",reason="malformed"} 0$' || fail "labels of drops"
 switch_stop TERM
 expect "exit status" "$switch_status" -eq 0

@@ -19,11 +19,14 @@ bool gn_daemon_option_parse(int key, char *arg, struct argp_state *state, gn_dae
         o->control = arg;
         return true;
     case GN_DAEMON_PROMETHEUS:
-        o->prometheus = true;
+        o->metrics = "prometheus";
+        return true;
+    case GN_DAEMON_OPENMETRICS:
+        o->metrics = "openmetrics";
         return true;
     case ARGP_KEY_END:
-        if ((o->result.json || o->result.json_file) && o->prometheus)
-            argp_error(state, "--json or --prometheus, not both");
+        if ((o->result.json || o->result.json_file) && o->metrics)
+            argp_error(state, "--json or --%s, not both", o->metrics);
         return false;
     default:
         return gn_result_option_parse(key, arg, &o->result);
@@ -111,7 +114,7 @@ static gn_status show(const gn_daemon_question *q, gn_result_file *file, json_t 
 
 static gn_status take_answer(const gn_daemon_question *q, gn_result_file *file, const char *answer, gn_error *error)
 {
-    if (q->options.prometheus && *answer != '{') {
+    if (q->options.metrics && *answer != '{') {
         char *text = gn_escape_new(answer, "\n");
         if (!text) return gn_fail_memory(error);
         fputs(text, stdout);
@@ -133,7 +136,7 @@ static gn_status take_answer(const gn_daemon_question *q, gn_result_file *file, 
 /// Asks one question.
 static gn_status converse(const gn_daemon_question *q, gn_result_file *file, gn_error *error)
 {
-    if (q->options.prometheus) json_object_set_new(q->request, "format", json_string("prometheus"));
+    if (q->options.metrics) json_object_set_new(q->request, "format", json_string(q->options.metrics));
     char *request = json_dumps(q->request, 0);
     if (!request) return gn_fail_memory(error);
     char *answer = gn_control_ask(q->options.control, q->daemon, request, error);

@@ -14,15 +14,17 @@
 /// rows that it takes; -c has its letter as key.
 typedef struct gn_daemon_options {
     const char *control;  ///< the daemon's socket
-    bool prometheus;      ///< ask for Prometheus text, and print it
+    const char *metrics;  ///< ask for text in this format, and print it; NULL: JSON
     gn_result_options result;
 } gn_daemon_options;
 
-enum { GN_DAEMON_PROMETHEUS = 0x400 };
+enum { GN_DAEMON_PROMETHEUS = 0x400, GN_DAEMON_OPENMETRICS };
 
 // clang-format off
 #define GN_DAEMON_CONTROL_OPTION(default) {"control", 'c', "PATH", 0, "control socket (default " default ")", 0}
-#define GN_DAEMON_PROMETHEUS_OPTION {"prometheus", GN_DAEMON_PROMETHEUS, 0, 0, "print Prometheus text", 0}
+#define GN_DAEMON_METRICS_OPTIONS \
+    {"prometheus", GN_DAEMON_PROMETHEUS, 0, 0, "print Prometheus text", 0}, \
+    {"openmetrics", GN_DAEMON_OPENMETRICS, 0, 0, "print OpenMetrics text", 0}
 // clang-format on
 
 /// Reads one option. False: `key` is another's. At ARGP_KEY_END it exits with GN_EXIT_USAGE if

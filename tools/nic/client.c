@@ -93,8 +93,8 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option status_options[] = {
     NIC_OPTIONS, GN_FORCE_OPTION(0), GN_QUIET_OPTION(0), GN_JSON_OPTION(0), {0}};
-static const struct argp_option stats_options[] = {NIC_OPTIONS,        GN_DAEMON_PROMETHEUS_OPTION, GN_FORCE_OPTION(0),
-                                                   GN_QUIET_OPTION(0), GN_JSON_OPTION(0),           {0}};
+static const struct argp_option stats_options[] = {NIC_OPTIONS,        GN_DAEMON_METRICS_OPTIONS, GN_FORCE_OPTION(0),
+                                                   GN_QUIET_OPTION(0), GN_JSON_OPTION(0),         {0}};
 static const struct argp_option set_options[] = {
     NIC_OPTIONS,
     GN_QUIET_OPTION(0),

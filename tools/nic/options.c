@@ -8,6 +8,7 @@
 
 #include "driver/rules.h"
 #include "host/control_socket.h"
+#include "host/metrics.h"
 #include "tools/kit/codec_options.h"
 #include "tools/kit/fault_options.h"
 #include "tools/kit/option_values.h"
@@ -34,6 +35,7 @@ enum {
     KEY_PCAP_HOST,
     KEY_PCAP_WIRE,
     KEY_ENGINE,
+    KEY_METRICS,
 };
 
 static const struct argp_option options[] = {
@@ -94,6 +96,10 @@ static const struct argp_option options[] = {
     {"user", 'u', "NAME", 0,
      "user to run as when everything is open (default gradnic if root starts it, or nobody without such an account; "
      "otherwise the same)",
+     5},
+    {"metrics", KEY_METRICS, "ADDRESS:PORT", 0,
+     "serve all counters over HTTP at http://ADDRESS:PORT/metrics, for Prometheus; :PORT is this host alone (default "
+     "none)",
      5},
     {"pcap-host", KEY_PCAP_HOST, "FILE", 0, "capture the host's packets", 5},
     {"pcap-wire", KEY_PCAP_WIRE, "FILE", 0, "capture the wire's packets", 5},
@@ -301,6 +307,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'u':
         config->user = gn_option_user(state, key, arg);
         return 0;
+    case KEY_METRICS: {
+        gn_error error;
+        gn_option_check(state, key, gn_metrics_parse(arg, &config->metrics, &error), &error);
+        return 0;
+    }
     case KEY_PCAP_HOST:
         config->pcap_host = arg;
         return 0;

@@ -37,7 +37,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option show_options[] = {
     CONTROL, GN_FORCE_OPTION(0), GN_QUIET_OPTION(0), GN_JSON_OPTION(0), {0}};
 static const struct argp_option stats_options[] = {
-    CONTROL, GN_DAEMON_PROMETHEUS_OPTION, GN_FORCE_OPTION(0), GN_QUIET_OPTION(0), GN_JSON_OPTION(0), {0}};
+    CONTROL, GN_DAEMON_METRICS_OPTIONS, GN_FORCE_OPTION(0), GN_QUIET_OPTION(0), GN_JSON_OPTION(0), {0}};
 static const struct argp_option end_options[] = {CONTROL, GN_QUIET_OPTION(0), {0}};
 
 static const char *text_of(const json_t *object, const char *name)

@@ -6,6 +6,7 @@
 
 #include <gradnic/admission.h>
 
+#include "host/metrics.h"
 #include "switch.h"
 #include "tools/kit/fault_options.h"
 #include "tools/kit/old_names.h"
@@ -34,6 +35,7 @@ enum {
     KEY_PS,
     KEY_ROLE,
     KEY_SECRET,
+    KEY_METRICS,
     OLD_STREAMS,
     OLD_DROP,
 };
@@ -105,6 +107,10 @@ static const struct argp_option options[] = {
     {"user", 'u', "NAME", 0,
      "user to run as when everything is open (default gradnic if root starts it, or nobody without such an account; "
      "otherwise the same)",
+     5},
+    {"metrics", KEY_METRICS, "ADDRESS:PORT", 0,
+     "serve all counters over HTTP at http://ADDRESS:PORT/metrics, for Prometheus; :PORT is this host alone (default "
+     "none)",
      5},
     GN_QUIET_OPTION(5),
     {0},
@@ -291,6 +297,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 'c':
         config->control = strcmp(arg, "none") != 0 ? arg : NULL;
+        return 0;
+    case KEY_METRICS:
+        gn_option_check(state, key, gn_metrics_parse(arg, &config->metrics, &error), &error);
         return 0;
     case 'u':
         config->user = gn_option_user(state, key, arg);

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Writes the table of all metrics into docs/monitoring.md. Run it after metrics have changed:
+#
+#   tests/tools/metrics_table.sh build/release/tests/unit/metrics_table
+set -euo pipefail
+page=$(dirname "$0")/../../docs/monitoring.md
+table=$(mktemp)
+trap 'rm -f "$table"' EXIT
+"${1:?the program metrics_table}" >"$table"
+sed -i -e "/^<!-- metrics: begin -->\$/r $table" \
+    -e '/^<!-- metrics: begin -->$/,/^<!-- metrics: end -->$/{/^<!-- metrics/!d}' "$page"
