@@ -108,9 +108,9 @@ static const struct argp_option options[] = {
      "user to run as when everything is open (default gradnic if root starts it, or nobody without such an account; "
      "otherwise the same)",
      5},
-    {"metrics", KEY_METRICS, "ADDRESS:PORT", 0,
-     "serve all counters over HTTP at http://ADDRESS:PORT/metrics, for Prometheus; :PORT is this host alone (default "
-     "none)",
+    {"metrics", KEY_METRICS, "WHERE", 0,
+     "serve all counters over HTTP under /metrics, for Prometheus: at ADDRESS:PORT, or at :PORT for this host alone "
+     "(default none)",
      5},
     GN_QUIET_OPTION(5),
     {0},
