@@ -190,20 +190,37 @@ gn_status gn_trainer_run(gn_trainer *t, gn_train_error *error)
     const uint64_t every = t->settings->evaluate_steps;
     const size_t epoch_steps = gn_schedule_steps(&t->schedule);
     t->started = gn_train_now();
-    for (uint64_t step = 1; step <= t->steps; step++) {
+    if (t->done >= t->steps) return checkpoint(t, t->done ? (t->done - 1) / epoch_steps + 1 : 1, t->done, error);
+    for (uint64_t step = t->done + 1; step <= t->steps; step++) {
         const uint64_t epoch = (step - 1) / epoch_steps, step_of_epoch = (step - 1) % epoch_steps;
         if (epoch != t->schedule.epoch) gn_schedule_start_epoch(&t->schedule, epoch);
         gn_status wrong = train_step(t, step, step_of_epoch, error);
         if (wrong) return gn_train_fail(error, wrong, "step %" PRIu64 ": %s", step, error->text);
         if (t->watch.step) wrong = t->watch.step(t->watch.context, step, error);
         if (wrong) return wrong;
-        const double a_step = gn_train_seconds_since(t->started) / (double)step;
+        const double a_step = gn_train_seconds_since(t->started) / (double)(step - t->done);
         gn_comm_set_remaining(t->averager.comm, a_step * (double)(t->steps - step));
         const bool due = step_of_epoch + 1 == epoch_steps || step == t->steps || (every && step % every == 0);
         if (due) wrong = checkpoint(t, epoch + 1, step, error);
+        if (!wrong && t->watch.done) wrong = t->watch.done(t->watch.context, step, error);
         if (wrong) return wrong;
     }
     return GN_OK;
+}
+
+static uint64_t hash_data(uint64_t hash, const gn_train_data *data)
+{
+    const gn_digits *sets[] = {&data->train, &data->test};
+    for (size_t i = 0; i < 2; i++) {
+        hash = gn_hash_bytes(hash, sets[i]->images.values, sets[i]->images.count);
+        hash = gn_hash_bytes(hash, sets[i]->labels.values, sets[i]->labels.count);
+    }
+    return hash;
+}
+
+uint64_t gn_trainer_data_hash(const gn_trainer *t)
+{
+    return hash_data(GN_HASH_START, t->data);
 }
 
 /// A hash of the settings and data that must be the same at all ranks.
@@ -228,11 +245,7 @@ static uint64_t hash_of_task(const gn_trainer *t)
                               word_of((double)s->rate_drop)};
     uint64_t hash = GN_HASH_START;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) hash = gn_hash_step(hash, words[i]);
-    const gn_digits *sets[] = {&t->data->train, &t->data->test};
-    for (size_t i = 0; i < 2; i++) {
-        hash = gn_hash_bytes(hash, sets[i]->images.values, sets[i]->images.count);
-        hash = gn_hash_bytes(hash, sets[i]->labels.values, sets[i]->labels.count);
-    }
+    hash = hash_data(hash, t->data);
     return gn_hash_floats(hash, t->mlp.weights, gn_mlp_parameters(&t->mlp));
 }
 

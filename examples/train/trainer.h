@@ -48,6 +48,8 @@ typedef struct gn_train_watch {
     gn_status (*gradient)(void *context, const gn_mlp *mlp, uint64_t step, gn_train_error *error);
     gn_status (*step)(void *context, uint64_t step, gn_train_error *error);  ///< after the step
     gn_status (*checkpoint)(void *context, const gn_checkpoint *checkpoint, gn_train_error *error);
+    /// After the step and its checkpoint, when all that the next step needs is there.
+    gn_status (*done)(void *context, uint64_t step, gn_train_error *error);
 } gn_train_watch;
 
 typedef struct gn_trainer {
@@ -56,6 +58,7 @@ typedef struct gn_trainer {
     gn_train_watch watch;
     int rank, size;
     uint64_t steps;  ///< of the whole training
+    uint64_t done;   ///< of them, made before: by whoever sets it, with the state after that step
     gn_averager averager;
     gn_schedule schedule;
     gn_mlp mlp;
@@ -74,6 +77,9 @@ gn_status gn_trainer_init(gn_trainer *trainer, const gn_train_settings *settings
 
 /// Trains to the end.
 gn_status gn_trainer_run(gn_trainer *trainer, gn_train_error *error);
+
+/// A hash of the training and test data.
+uint64_t gn_trainer_data_hash(const gn_trainer *trainer);
 
 /// Collects what each rank measured, at every rank. `results` has room for `size` of them.
 gn_status gn_trainer_results(gn_trainer *trainer, gn_rank_result *results, gn_train_error *error);

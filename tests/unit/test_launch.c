@@ -71,7 +71,7 @@ static int launch(const char *plan, char *said, size_t room)
     const int before = dup(2);
     dup2(pipe_fd[1], 2);
     close(pipe_fd[1]);
-    gn_launch launch = {"gradnic test", (unsigned)strlen(plan), fail_as_told, (void *)(uintptr_t)plan, 300};
+    gn_launch launch = {"gradnic test", (unsigned)strlen(plan), fail_as_told, (void *)(uintptr_t)plan, 300, 0};
     const int result = gn_launch_ranks(&launch);
     dup2(before, 2);
     close(before);
@@ -86,7 +86,7 @@ static int launch(const char *plan, char *said, size_t room)
 START_TEST(all_ranks_run_and_nothing_stays)
 {
     make_folder();
-    gn_launch launch = {"gradnic test", 5, write_rendezvous, NULL, 1000};
+    gn_launch launch = {"gradnic test", 5, write_rendezvous, NULL, 1000, 0};
     ck_assert_int_eq(gn_launch_ranks(&launch), GN_EXIT_OK);
     remove_folder();
 }
@@ -190,7 +190,7 @@ static void end_by(int number)
     if (!launcher) {
         signal(SIGINT, SIG_DFL);  // Check has handlers of its own
         signal(SIGTERM, SIG_DFL);
-        gn_launch launch = {"gradnic test", 3, say_pid_and_hang, &pipe_fd[1], 300};
+        gn_launch launch = {"gradnic test", 3, say_pid_and_hang, &pipe_fd[1], 300, 0};
         _exit(gn_launch_ranks(&launch));
     }
     close(pipe_fd[1]);

@@ -103,7 +103,7 @@ static void wait_for_news(launched *l, const sigset_t *signals)
     if (number <= 0 || number == SIGCHLD) return;
     l->caught = number;
     signal_all(l, SIGTERM);
-    hurry(l, 2000);
+    hurry(l, l->launch->end_ms ? l->launch->end_ms : GN_LAUNCH_END_MS);
 }
 
 static void start_ranks(launched *l, const char *rendezvous)

@@ -14,11 +14,13 @@ typedef struct gn_launch {
     /// How long the others may run on after one rank has failed, so that those that notice can say
     /// what they saw. The ranks that are left then are ended. 0: GN_LAUNCH_GRACE_MS
     unsigned grace_ms;
+    /// How long the ranks may run on after a signal. 0: GN_LAUNCH_END_MS
+    unsigned end_ms;
 } gn_launch;
 
 /// The ranks of a group notice in much less. Those that wait for a group to form would wait for the
 /// whole of their timeout.
-enum { GN_LAUNCH_GRACE_MS = 3000 };
+enum { GN_LAUNCH_GRACE_MS = 3000, GN_LAUNCH_END_MS = 2000 };
 
 /// Forks a process for each rank and waits for all of them. A rank that is killed is named on
 /// stderr. When several ranks print errors, the first is printed again at the end. No rank outlives

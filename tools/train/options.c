@@ -37,6 +37,9 @@ enum {
     OPT_DUMP,
     OPT_DUMP_STEPS,
     OPT_DUMP_RANKS,
+    OPT_CHECKPOINT,
+    OPT_CHECKPOINT_STEPS,
+    OPT_RESUME,
 };
 
 static const char doc[] =
@@ -94,6 +97,11 @@ static const struct argp_option table[] = {
      "write gradients as .npy, one file for each tensor, before they are quantised", 0},
     {"dump-steps", OPT_DUMP_STEPS, "N", 0, "dump every N steps (default 100)", 0},
     {"dump-ranks", OPT_DUMP_RANKS, "N", 0, "dump the gradients of the first N ranks (default 1)", 0},
+    {"checkpoint", OPT_CHECKPOINT, "FILE", 0,
+     "when interrupted (Ctrl-C, SIGTERM), save the training after the step: each rank R to FILE.R", 0},
+    {"checkpoint-steps", OPT_CHECKPOINT_STEPS, "N", 0, "save it every N steps, too (default only then)", 0},
+    {"resume", OPT_RESUME, 0, 0,
+     "go on from the checkpoint that all ranks have, with the same bits; without any, begin", 0},
     GN_FORCE_OPTION(0),
     GN_QUIET_OPTION(0),
     GN_JSON_OPTION(0),
@@ -211,6 +219,15 @@ static bool parse_rest(int key, char *arg, struct argp_state *state, gn_train_op
     case OPT_DUMP_RANKS:
         o->dump_ranks = gn_option_unsigned(state, key, arg, 1, 256);
         return true;
+    case OPT_CHECKPOINT:
+        o->checkpoint = arg;
+        return true;
+    case OPT_CHECKPOINT_STEPS:
+        o->checkpoint_steps = gn_option_number(state, key, arg, 1, INT64_MAX);
+        return true;
+    case OPT_RESUME:
+        o->resume = true;
+        return true;
     default:
         return gn_result_option_parse(key, arg, &o->result);
     }
@@ -236,6 +253,9 @@ static void finish(gn_train_options *o, struct argp_state *state)
         argp_error(state,
                    "--nic in-process does not see the packets of --algorithm switch: use gradnic nic and --switch-nic");
     if (o->settings.link_bits && !o->settings.nic_in_process) argp_error(state, "--rate needs --nic in-process");
+    if (o->checkpoint && !*o->checkpoint) argp_error(state, "--checkpoint: the path is empty");
+    if (o->checkpoint_steps && !o->checkpoint) argp_error(state, "--checkpoint-steps needs --checkpoint");
+    if (o->resume && !o->checkpoint) argp_error(state, "--resume needs --checkpoint");
     const bool declined = o->comm.profile_given && !o->comm.compress;
     if (o->settings.feedback && declined) argp_error(state, "--feedback needs a profile (-p)");
     o->comm.asks |= o->settings.feedback || o->settings.nic_in_process;

@@ -21,6 +21,9 @@ typedef struct gn_train_options {
     const char *dump_folder;
     uint64_t dump_steps;
     unsigned dump_ranks;
+    const char *checkpoint;  ///< path of checkpoint files, before the rank; NULL: none
+    uint64_t checkpoint_steps;
+    bool resume;
     gn_result_options result;
 } gn_train_options;
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rank.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dump.h"
 #include "report.h"
+#include "resume.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/command.h"
 #include "tools/kit/progress.h"
@@ -14,6 +16,7 @@ typedef struct front {
     const gn_train_options *options;
     gn_trainer trainer;
     gn_report report;
+    gn_resume resume;
     gn_progress progress;
     gn_result_file json;
     FILE *table;  // rank 0's table; NULL: none
@@ -52,6 +55,12 @@ static gn_status show_checkpoint(void *context, const gn_checkpoint *checkpoint,
     return GN_OK;
 }
 
+static gn_status save_step(void *context, uint64_t step, gn_train_error *error)
+{
+    front *f = context;
+    return gn_resume_step(&f->resume, step, error);
+}
+
 /// Rank 0 prints for all.
 static gn_status begin_report(front *f, gn_error *error)
 {
@@ -77,8 +86,9 @@ static gn_status end_report(front *f, gn_error *error)
 static gn_status train(front *f, const gn_train_settings *settings, const gn_train_data *data, gn_train_error *error)
 {
     gn_error why;
-    const gn_train_watch watch = {f, dump, show_step, show_checkpoint};
+    const gn_train_watch watch = {f, dump, show_step, show_checkpoint, save_step};
     gn_status wrong = gn_trainer_init(&f->trainer, settings, data, &watch, error);
+    if (!wrong) wrong = gn_resume_begin(&f->resume, f->options, &f->trainer, error);
     if (!wrong) wrong = gn_train_pass_on(begin_report(f, &why), &why, error);
     if (!wrong) wrong = gn_trainer_run(&f->trainer, error);
     if (!wrong && !(f->report.rank = malloc((size_t)f->trainer.size * sizeof *f->report.rank)))
@@ -88,6 +98,16 @@ static gn_status train(front *f, const gn_train_settings *settings, const gn_tra
     return wrong;
 }
 
+/// Whoever started this rank sees that a signal has ended it.
+static void end_by_signal(bool interrupted)
+{
+    const int number = gn_resume_signal();
+    if (!interrupted || !number) return;
+    fflush(NULL);
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
 int gn_train_rank(const gn_train_options *options, const gn_train_data *data, int rank, int size,
                   const char *rendezvous)
 {
@@ -95,15 +115,19 @@ int gn_train_rank(const gn_train_options *options, const gn_train_data *data, in
     gn_train_settings settings = options->settings;
     settings.comm = gn_comm_options_config(&options->comm, rank, size, rendezvous);
     front f = {.options = options};
+    if (options->checkpoint) gn_resume_catch_signals();
     const gn_status wrong = train(&f, &settings, data, &error);
-    if (wrong) gn_trainer_abort(&f.trainer, error.text);
+    if (wrong && !f.resume.interrupted) gn_trainer_abort(&f.trainer, error.text);
     gn_progress_end(&f.progress);
-    if (wrong && f.trainer.rank >= 0)
+    if (f.resume.interrupted)  // all ranks know, and one says so
+        f.trainer.rank ? (void)0 : gn_cli_note(options->program, "%s", error.text);
+    else if (wrong && f.trainer.rank >= 0)
         gn_cli_error(options->program, "rank %d: %s", f.trainer.rank, error.text);
     else if (wrong)
         gn_cli_error(options->program, "%s", error.text);
     gn_result_abort(&f.json);
     gn_report_free(&f.report);
     gn_trainer_free(&f.trainer);
+    end_by_signal(f.resume.interrupted);
     return wrong ? GN_EXIT_FAILED : GN_EXIT_OK;
 }

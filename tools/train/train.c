@@ -11,6 +11,7 @@
 #include "dump.h"
 #include "options.h"
 #include "rank.h"
+#include "resume.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/launch.h"
 #include "tools/kit/output.h"
@@ -76,7 +77,7 @@ static gn_status load_data(gn_train_data *data, const gn_train_options *options,
 }
 
 /// Finds mistakes before the training, and prints them once.
-static gn_status prepare_dump(const gn_train_options *o, gn_train_error *error)
+static gn_status prepare_files(const gn_train_options *o, gn_train_error *error)
 {
     gn_error why;
     uint64_t rank = o->comm.rank >= 0 ? (uint64_t)o->comm.rank : 0;
@@ -84,11 +85,14 @@ static gn_status prepare_dump(const gn_train_options *o, gn_train_error *error)
     if (!o->comm.local_ranks && o->comm.rank < 0 && gn_parse_number(getenv("RANK"), 0, 255, &rank, &why)) return GN_OK;
     const unsigned first = (unsigned)rank;
     unsigned last = o->comm.local_ranks ? o->comm.local_ranks - 1 : first;
+    if (gn_resume_prepare(o, first, last, &why)) return gn_train_pass_on(why.status, &why, error);
     if (!o->dump_folder || first >= o->dump_ranks) return GN_OK;
     if (last >= o->dump_ranks) last = o->dump_ranks - 1;
     return gn_train_pass_on(gn_dump_prepare(o->dump_folder, o->dump_steps, first, last, o->result.force, &why), &why,
                             error);
 }
+
+enum { SAVE_MS = 60000 };  ///< after a signal, for a step and a checkpoint
 
 typedef struct task {
     const gn_train_options *options;
@@ -106,8 +110,11 @@ static int run(const gn_train_options *options, const gn_train_data *data)
     if (!options->comm.local_ranks)
         return gn_train_rank(options, data, options->comm.rank, options->comm.size, options->comm.rendezvous);
     task t = {options, data};
-    const gn_launch launch = {
-        .program = options->program, .ranks = options->comm.local_ranks, .run = run_rank, .context = &t};
+    const gn_launch launch = {.program = options->program,
+                              .ranks = options->comm.local_ranks,
+                              .run = run_rank,
+                              .context = &t,
+                              .end_ms = options->checkpoint ? SAVE_MS : 0};
     return gn_launch_ranks(&launch);
 }
 
@@ -118,7 +125,7 @@ int gn_command_train(int argc, char **argv)
     gn_train_parse(argc, argv, &options);
     gn_train_data data = {0};
     gn_status wrong = load_data(&data, &options, &error);
-    if (!wrong) wrong = prepare_dump(&options, &error);
+    if (!wrong) wrong = prepare_files(&options, &error);
     if (wrong) gn_cli_error(options.program, "%s", error.text);
     const int result = wrong ? GN_EXIT_FAILED : run(&options, &data);
     gn_digits_free(&data.train);

@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Checkpoints of gradnic train: a training that was interrupted, or killed at any moment, goes on and
+# ends with the same bits. What does not fit is refused with a reason.
+# shellcheck source=tests/tools/lib.sh
+. "$(dirname "$0")/lib.sh"
+digits=$SOURCE/tests/data
+base=(train --data "$digits" --hidden 64 --timeout 20s --augment 2 -q -f)
+weights() { jq -r '[.weights, .checkpoints[-1].loss, .checkpoints[-1].accuracy]' "$1"; }
+saved() { # saved FILE: the step of a checkpoint
+    od -An -t u8 -j 24 -N 8 "$1" | tr -d ' '
+}
+
+# The same bits with everything that has a state: momentum, error feedback, the order of an epoch,
+# the learning rate, losses, the transform of NICs.
+for how in '--feedback -k 8' '' '--overlap --feedback' '-p paper --nic in-process --feedback' '-k 2 --scale auto --feedback' \
+    '--algorithm worker-aggregator -p dense' '--evaluate-steps 7 --rate-drop-steps 20 --batch 10' '--augment 0 --steps 50'; do
+    rm -f c.*
+    # shellcheck disable=SC2206 # words are wanted
+    options=(-N 3 --steps 50 $how)
+    "$GRADNIC" "${base[@]}" "${options[@]}" --json=whole.json
+    "$GRADNIC" "${base[@]}" "${options[@]}" --steps 25 --checkpoint c --checkpoint-steps 10 --json=part.json
+    [ "$(saved c.0) $(saved c.2.before)" = "20 10" ] || fail "steps of the checkpoints: $(saved c.0) $(saved c.2.before)"
+    "$GRADNIC" "${base[@]}" "${options[@]}" --checkpoint c --resume --json=rest.json
+    [ "$(weights whole.json)" = "$(weights rest.json)" ] || fail "other bits with '$how': $(weights whole.json) $(weights rest.json)"
+    # A rank that is behind: all go back to what it has.
+    for rank in 0 2; do mv c.$rank.before c.$rank; done
+    "$GRADNIC" "${base[@]}" "${options[@]}" --checkpoint c --resume --json=back.json
+    [ "$(weights whole.json)" = "$(weights back.json)" ] || fail "other bits with '$how' after a step back"
+done
+[ "$(saved c.1)" = 10 ] || fail "it did not go back: $(saved c.1)"
+[ ! -e c.1.before ] || fail "a checkpoint that the others lack is still there"
+# At the end nothing is left to do. That is no failure, and says the result.
+"$GRADNIC" "${base[@]}" -N 3 --augment 0 --steps 10 --checkpoint c --resume --json=end.json
+jq -e '.accuracy > 0 and .replicas_identical and (.checkpoints | length) == 1' end.json >/dev/null || fail "$(cat end.json)"
+
+# A signal: saved after the step, ended by the signal, and the rest gives the same bits. With -N, and
+# with ranks of their own, of which one gets the signal.
+rm -f c.*
+options=(--steps 600 --feedback)
+# begun FILE: the training has made a step
+begun() {
+    for ((i = 0; i < 400; i++)); do
+        [ ! -s "$1" ] || return 0
+        sleep 0.02
+    done
+    fail "it did not begin"
+}
+slow=(--nic in-process --rate 4mbit) # so that there is time
+"$GRADNIC" "${base[@]}" -N 2 "${options[@]}" --nic in-process --json=whole.json
+for signal in TERM HUP; do
+    "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" "${slow[@]}" --checkpoint c --resume 2>err &
+    pid=$!
+    begun c.1
+    sleep 0.7
+    kill -s "$signal" "$pid"
+    got=0
+    wait "$pid" || got=$?
+    [ "$got" -eq $((128 + $(kill -l "$signal"))) ] || fail "ended with $got after SIG$signal: $(cat err)"
+    grep -q 'note: interrupted after step [1-9][0-9]*; --resume goes on from there' err || fail "no note: $(cat err)"
+    [ "$(saved c.0)" = "$(saved c.1)" ] || fail "saved steps: $(saved c.0) $(saved c.1)"
+    [ "$(saved c.0)" -gt 0 ] || fail "nothing was saved"
+done
+pids=()
+for rank in 0 1; do
+    "$GRADNIC" "${base[@]}" "${options[@]}" "${slow[@]}" --rank "$rank" --world-size 2 --rendezvous "file://$work/meet" --checkpoint c --resume 2>err.$rank &
+    pids+=($!)
+done
+before=$(saved c.0)
+sleep 1.2
+kill -s TERM "${pids[1]}"
+ends=(0 0)
+for rank in 0 1; do wait "${pids[$rank]}" || ends[rank]=$?; done
+[ "${ends[*]}" = "1 143" ] || fail "ended with ${ends[*]}: $(cat err.0 err.1)"
+[ "$(saved c.0)" = "$(saved c.1)" ] || fail "saved steps: $(saved c.0) $(saved c.1)"
+[ "$(saved c.0)" -gt "$before" ] || fail "nothing was saved after step $before"
+"$GRADNIC" "${base[@]}" -N 2 "${options[@]}" --nic in-process --checkpoint c --resume --json=rest.json
+[ "$(weights whole.json)" = "$(weights rest.json)" ] || fail "other bits after signals"
+
+# Killed at any moment, again and again.
+rm -f c.*
+kills=0
+for ((i = 0; i < 60; i++)); do
+    setsid "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" --nic in-process --checkpoint c --checkpoint-steps 3 --resume --json=rest.json 2>err &
+    pid=$!
+    sleep "0.$((RANDOM % 15 + 12))"
+    # A rank first, then all of them: files of different steps.
+    victim=$(pgrep -P "$pid" | tail -n 1) || true
+    [ -z "$victim" ] || kill -s KILL "$victim" 2>/dev/null || true
+    ! kill -s KILL -- "-$pid" 2>/dev/null || kills=$((kills + 1))
+    got=0
+    wait "$pid" || got=$?
+    [ "$got" -ne 0 ] || break
+    [ "$got" -eq 137 ] || fail "ended with $got: $(cat err)"
+done
+[ "$got" -eq 0 ] || "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" --nic in-process --checkpoint c --checkpoint-steps 3 --resume --json=rest.json
+[ "$(weights whole.json)" = "$(weights rest.json)" ] || fail "other bits after $kills kills"
+echo "killed $kills times"
+[ "$(find . -name 'c.*' | wc -l)" -le 6 ] || fail "files stay behind: $(ls)"
+
+# What does not fit.
+one=(-N 1 --steps 4 --feedback --checkpoint d --checkpoint-steps 2)
+"$GRADNIC" "${base[@]}" "${one[@]}"
+try() { # try TEXT OPTION...
+    local text=$1
+    shift
+    expect 1 "$text" "$GRADNIC" "${base[@]}" "${one[@]}" --resume "$@"
+}
+try "d.0: --batch was 25 there, and is 30 now" --batch 30
+try "d.0: --seed was 1 there, and is 2 now" --seed 2
+try "d.0: --learning-rate was 0.1 there, and is 0.2 now" --learning-rate 0.2
+try "d.0: --bound was 10 there, and is 9 now" -k 9
+try "d.0: it is of rank 0 of 1, and this is rank 0 of 2" -N 2
+expect 1 "d.0: --feedback was 1 there, and is 0 now" "$GRADNIC" "${base[@]}" -N 1 --steps 4 -p dense --checkpoint d --resume
+expect 1 "d.0: exists already; --resume goes on from it, --force overwrites it" "$GRADNIC" train --data "$digits" -q --hidden 64 -N 1 --steps 4 --checkpoint d
+[ "$("$GRADNIC" train --data "$digits" -q --hidden 64 -N 3 --steps 4 --checkpoint d 2>&1 | wc -l)" -eq 1 ] || fail "said by every rank"
+expect 2 "--resume needs --checkpoint" "$GRADNIC" "${base[@]}" -N 1 --resume
+expect 2 "--checkpoint-steps needs --checkpoint" "$GRADNIC" "${base[@]}" -N 1 --checkpoint-steps 3
+expect 1 "--checkpoint: nowhere: No such file or directory" "$GRADNIC" "${base[@]}" -N 2 --steps 2 --checkpoint nowhere/c
+# Ranks without a step that all have.
+rm -f c.*
+"$GRADNIC" "${base[@]}" -N 2 --steps 9 --checkpoint c --checkpoint-steps 3
+rm c.1 c.1.before
+expect 1 "no checkpoint that all ranks have: rank 0 has step 9 or 6, rank 1 has none" "$GRADNIC" "${base[@]}" -N 2 --steps 20 --checkpoint c --resume
+# A file that is damaged, anywhere.
+size=$(stat -c %s d.0)
+for at in 0 9 20 100 300 5000 $((size / 2)) $((size - 4)); do
+    cp d.0 keep
+    printf '\325' | dd of=d.0 bs=1 seek="$at" conv=notrunc status=none
+    try "d.0: "
+    cp keep d.0
+done
+truncate -s -1 d.0
+try "d.0: the file ends too early"
+cp keep d.0
+echo >>d.0
+try "d.0: its bytes do not fit their check"
+: >d.0
+try "d.0: the file ends too early"
+echo "not a checkpoint" >d.0
+try "d.0: it is not a checkpoint of gradnic"
+rm d.0
+"$GRADNIC" "${base[@]}" "${one[@]}" --resume || fail "the checkpoint before was not enough"
+
+# A full disk ends the training with a reason, and what was saved before stays.
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+    mkdir small
+    # shellcheck disable=SC2016 # the inner shell expands them
+    unshare -m bash -c 'mount -t tmpfs -o size=320k none small && "$@" 2>err; got=$?; ls small >left; exit $got' - \
+        "$GRADNIC" "${base[@]}" -N 1 --steps 9 --feedback --checkpoint small/c --checkpoint-steps 3 && fail "a full disk"
+    grep -q 'small/c.0.new: No space left on device' err || fail "a full disk: $(cat err)"
+    [ "$(grep -c new left)$(grep -cx c.0 left)" = 01 ] || fail "a full disk leaves $(cat left)"
+fi

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "resume.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "examples/train/gather.h"
+#include "rank.h"
+
+/// A rank's files: the last checkpoint, the one before, and one that is being written.
+typedef enum generation { LAST, BEFORE, COMING, GENERATIONS } generation;
+
+static const uint64_t NONE = UINT64_MAX;  ///< no checkpoint
+
+static volatile sig_atomic_t caught;
+
+static void note_signal(int number)
+{
+    caught = number;
+}
+
+void gn_resume_catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction now, ours = {.sa_handler = note_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+        sigemptyset(&ours.sa_mask);
+        if (!sigaction(numbers[i], NULL, &now) && now.sa_handler != SIG_IGN) sigaction(numbers[i], &ours, NULL);
+    }
+}
+
+int gn_resume_signal(void)
+{
+    return (int)caught;
+}
+
+static gn_status path_of(const char *file, unsigned rank, generation which, char path[PATH_MAX], gn_error *error)
+{
+    static const char *const ends[GENERATIONS] = {"", ".before", ".new"};
+    const int length = snprintf(path, PATH_MAX, "%s.%u%s", file, rank, ends[which]);
+    return length < PATH_MAX ? GN_OK : gn_fail(error, GN_INVALID, "--checkpoint: the path is too long");
+}
+
+gn_status gn_resume_prepare(const gn_train_options *o, unsigned first, unsigned last, gn_error *error)
+{
+    char path[PATH_MAX], folder[PATH_MAX];
+    if (!o->checkpoint) return GN_OK;
+    for (unsigned rank = first; rank <= last; rank++)
+        for (generation g = LAST; g <= BEFORE; g++) {
+            if (path_of(o->checkpoint, rank, g, path, error)) return error->status;
+            if (o->resume || o->result.force || access(path, F_OK)) continue;
+            return gn_fail(error, GN_INVALID, "%s: exists already; --resume goes on from it, --force overwrites it",
+                           path);
+        }
+    snprintf(folder, sizeof folder, "%s", path);
+    const char *const in = dirname(folder);
+    return access(in, W_OK | X_OK) ? gn_fail(error, GN_IO, "--checkpoint: %s: %s", in, strerror(errno)) : GN_OK;
+}
+
+/// The trainer's own arrays.
+static gn_saved_state state_of(const gn_trainer *t, uint64_t step)
+{
+    return (gn_saved_state){.step = step,
+                            .loss = t->loss,
+                            .losses = t->losses,
+                            .weights = t->mlp.weights,
+                            .velocity = t->velocity,
+                            .residual = t->averager.residual};
+}
+
+static gn_status name_failure(const char *path, gn_error *error)
+{
+    const gn_error why = *error;
+    return gn_fail(error, why.status, "%s: %.300s", path, why.text);
+}
+
+/// A new file with the state in it, and on the disk.
+static gn_status write_file(const gn_resume *r, const char *path, uint64_t step, gn_error *error)
+{
+    const gn_saved_state state = state_of(r->trainer, step);
+    (void)unlink(path);  // of a rank that was killed
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (!file) {
+        gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+        if (fd >= 0) close(fd);
+        return error->status;
+    }
+    gn_status wrong = gn_saved_write(file, &r->task, &state, error);
+    if (!wrong && fsync(fd)) wrong = gn_fail(error, GN_IO, "%s", strerror(errno));
+    if (fclose(file) && !wrong) wrong = gn_fail(error, GN_IO, "%s", strerror(errno));
+    if (!wrong) return GN_OK;
+    (void)unlink(path);
+    return name_failure(path, error);
+}
+
+static gn_status rename_file(const char *from, const char *to, gn_error *error)
+{
+    return rename(from, to) && errno != ENOENT ? gn_fail(error, GN_IO, "%s: %s", to, strerror(errno)) : GN_OK;
+}
+
+/// Names in the folder are on the disk only after this.
+static void sync_folder(const char *path)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    const int fd = open(dirname(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    (void)fsync(fd);
+    close(fd);
+}
+
+static gn_status paths_of(const gn_resume *r, char path[GENERATIONS][PATH_MAX], gn_error *error)
+{
+    for (generation g = LAST; g < GENERATIONS; g++)
+        if (path_of(r->options->checkpoint, (unsigned)r->trainer->rank, g, path[g], error)) return error->status;
+    return GN_OK;
+}
+
+/// At every moment the last checkpoint, or the one before, is there.
+static gn_status save(gn_resume *r, uint64_t step, gn_error *error)
+{
+    char path[GENERATIONS][PATH_MAX];
+    if (paths_of(r, path, error) || write_file(r, path[COMING], step, error) ||
+        rename_file(path[LAST], path[BEFORE], error) || rename_file(path[COMING], path[LAST], error))
+        return error->status;
+    sync_folder(path[LAST]);
+    r->saved = step;
+    return GN_OK;
+}
+
+/// Reads one file into `state`. No file: the step NONE.
+static gn_status read_file(const gn_resume *r, const char *path, gn_saved_state *state, gn_error *error)
+{
+    FILE *file = fopen(path, "rbe");
+    state->step = NONE;
+    if (!file) return errno == ENOENT ? GN_OK : gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    const gn_status wrong = gn_saved_read(file, &r->task, state, error);
+    fclose(file);
+    return wrong ? name_failure(path, error) : GN_OK;
+}
+
+/// Checks both files. @return their steps in `steps`
+static gn_status look(const gn_resume *r, char path[GENERATIONS][PATH_MAX], uint64_t steps[2], gn_error *error)
+{
+    const size_t parameters = r->task.parameters;
+    float *room = malloc(3 * parameters * sizeof *room);
+    gn_saved_state state = {.weights = room};
+    gn_status wrong = GN_OK;
+    if (!room) return gn_fail_memory(error);
+    state.velocity = room + parameters;
+    state.residual = room + 2 * parameters;
+    for (generation g = LAST; g <= BEFORE && !wrong; g++) {
+        wrong = read_file(r, path[g], &state, error);
+        steps[g] = state.step;
+    }
+    free(room);
+    return wrong;
+}
+
+static bool has(const uint64_t *steps, uint64_t step)
+{
+    return steps[LAST] == step || steps[BEFORE] == step;
+}
+
+/// The latest step that all ranks have. `all`: two steps of each.
+static uint64_t common_step(const uint64_t *all, int size)
+{
+    uint64_t best = NONE;
+    for (generation g = LAST; g <= BEFORE; g++) {
+        const uint64_t step = all[g];
+        bool everywhere = step != NONE && (best == NONE || step > best);
+        for (int rank = 1; rank < size && everywhere; rank++) everywhere = has(all + 2 * rank, step);
+        if (everywhere) best = step;
+    }
+    return best;
+}
+
+/// "step 20 or 10", "none"
+static const char *steps_text(const uint64_t *steps, char text[64])
+{
+    const uint64_t first = steps[LAST] != NONE ? steps[LAST] : steps[BEFORE];
+    if (first == NONE)
+        snprintf(text, 64, "none");
+    else if (steps[BEFORE] == NONE || steps[BEFORE] == first)
+        snprintf(text, 64, "step %" PRIu64, first);
+    else
+        snprintf(text, 64, "step %" PRIu64 " or %" PRIu64, first, steps[BEFORE]);
+    return text;
+}
+
+/// Whether no rank has made a step that is saved: then all begin anew.
+static bool all_at_start(const uint64_t *all, int size)
+{
+    for (int i = 0; i < 2 * size; i++)
+        if (all[i] != NONE && all[i]) return false;
+    return true;
+}
+
+static gn_status agree(const gn_resume *r, const uint64_t mine[2], uint64_t *step, gn_train_error *error)
+{
+    const gn_trainer *t = r->trainer;
+    uint64_t *all = malloc((size_t)t->size * 2 * sizeof *all);
+    char text[2][64];
+    gn_status wrong = GN_OK;
+    if (!all) return gn_train_fail(error, GN_NO_MEMORY, "out of memory");
+    const gn_status status = gn_gather_words(t->averager.comm, mine, 2, all);
+    if (status)
+        wrong = gn_train_fail(error, status, "comparing checkpoints: %s: %s", gn_status_string(status),
+                              gn_comm_last_error(t->averager.comm));
+    *step = wrong ? NONE : common_step(all, t->size);
+    if (!wrong && *step == NONE && !all_at_start(all, t->size)) {
+        int other = 1;
+        while (other + 1 < t->size &&
+               common_step((const uint64_t[]){all[0], all[1], all[2 * other], all[2 * other + 1]}, 2) != NONE)
+            other++;
+        wrong = gn_train_fail(
+            error, GN_MISMATCH, "--resume: no checkpoint that all ranks have: rank 0 has %s, rank %d has %s",
+            steps_text(all, text[0]), other, steps_text(all + 2 * (t->size > 1 ? other : 0), text[1]));
+    }
+    free(all);
+    return wrong;
+}
+
+/// Loads the checkpoint of `step` into the trainer. A later one goes: the others do not have it.
+static gn_status load(gn_resume *r, char path[GENERATIONS][PATH_MAX], const uint64_t steps[2], uint64_t step,
+                      gn_error *error)
+{
+    gn_trainer *t = r->trainer;
+    gn_saved_state state = state_of(t, 0);
+    if (steps[LAST] != step && rename_file(path[BEFORE], path[LAST], error)) return error->status;
+    if (read_file(r, path[LAST], &state, error)) return error->status;
+    if (state.step != step) return gn_fail(error, GN_IO, "%s: it changed while it was read", path[LAST]);
+    t->done = r->saved = step;
+    t->loss = state.loss;
+    t->losses = state.losses;
+    return GN_OK;
+}
+
+/// A new training begins with a checkpoint of its start. A later rank without a file is an error.
+static gn_status start_anew(gn_resume *r, char path[GENERATIONS][PATH_MAX], gn_error *error)
+{
+    if ((unlink(path[BEFORE]) && errno != ENOENT) || (unlink(path[LAST]) && errno != ENOENT))
+        return gn_fail(error, GN_IO, "%s: %s", path[LAST], strerror(errno));
+    return save(r, 0, error);
+}
+
+gn_status gn_resume_begin(gn_resume *r, const gn_train_options *options, gn_trainer *trainer, gn_train_error *error)
+{
+    char path[GENERATIONS][PATH_MAX];
+    uint64_t steps[2] = {NONE, NONE}, step = NONE;
+    gn_error why;
+    *r = (gn_resume){.options = options, .trainer = trainer};
+    if (!options->checkpoint) return GN_OK;
+    r->task = gn_saved_task_of(trainer);
+    gn_status wrong = paths_of(r, path, &why);
+    if (!wrong && options->resume) wrong = look(r, path, steps, &why);
+    if (wrong) return gn_train_pass_on(wrong, &why, error);
+    if (options->resume && agree(r, steps, &step, error)) return GN_MISMATCH;
+    wrong = step == NONE ? start_anew(r, path, &why) : load(r, path, steps, step, &why);
+    return gn_train_pass_on(wrong, &why, error);
+}
+
+/// Whether any rank has got a signal. All ranks ask after the same step.
+static gn_status ask(gn_resume *r, bool *any, gn_train_error *error)
+{
+    const gn_trainer *t = r->trainer;
+    const uint64_t mine = caught != 0;
+    uint64_t *all = malloc((size_t)t->size * sizeof *all);
+    if (!all) return gn_train_fail(error, GN_NO_MEMORY, "out of memory");
+    const gn_status status = gn_gather_words(t->averager.comm, &mine, 1, all);
+    *any = false;
+    for (int rank = 0; rank < t->size && !status; rank++) *any |= all[rank] != 0;
+    free(all);
+    if (!status) return GN_OK;
+    return gn_train_fail(error, status, "step: %s: %s", gn_status_string(status), gn_comm_last_error(t->averager.comm));
+}
+
+gn_status gn_resume_step(gn_resume *r, uint64_t step, gn_train_error *error)
+{
+    const gn_train_options *o = r->options;
+    gn_error why;
+    bool any;
+    if (!o->checkpoint) return GN_OK;
+    gn_status wrong = ask(r, &any, error);
+    if (wrong) return wrong;
+    const bool due = any || (o->checkpoint_steps && step % o->checkpoint_steps == 0);
+    if (due && step != r->saved && save(r, step, &why)) return gn_train_pass_on(why.status, &why, error);
+    if (!any || step == r->trainer->steps) return GN_OK;
+    r->interrupted = true;
+    return gn_train_fail(error, GN_IO, "interrupted after step %" PRIu64 "; --resume goes on from there", step);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saved.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "examples/train/hash.h"
+
+static const char magic[8] = {'G', 'N', 'T', 'R', 'A', 'I', 'N', '1'};
+
+enum { RANK, SIZE, STEP, LOSS, LOSSES, SETTINGS, PARAMETERS, ARRAYS, HEADER };
+
+/// A file that is written or read, and the hash of its bytes so far.
+typedef struct stream {
+    FILE *file;
+    uint64_t hash;
+} stream;
+
+static uint64_t word_of(double number)
+{
+    uint64_t word;
+    memcpy(&word, &number, sizeof word);
+    return word;
+}
+
+static double number_of(uint64_t word)
+{
+    double number;
+    memcpy(&number, &word, sizeof number);
+    return number;
+}
+
+/// Settings of the exchange decide the bits, too: how values are rounded. How they travel does not.
+gn_saved_task gn_saved_task_of(const gn_trainer *t)
+{
+    const gn_train_settings *s = t->settings;
+    const gn_comm_config *c = &s->comm;
+    const gn_saved_setting settings[GN_SAVED_SETTINGS] = {
+        {"--layers", false, s->layers},
+        {"--hidden", false, s->hidden},
+        {"--batch", false, s->batch},
+        {"--classes", false, s->classes},
+        {"--augment", false, s->copies},
+        {"--seed", false, s->seed},
+        {"--learning-rate", true, word_of((double)s->sgd.rate)},
+        {"--momentum", true, word_of((double)s->sgd.momentum)},
+        {"--weight-decay", true, word_of((double)s->sgd.weight_decay)},
+        {"--rate-drop", true, word_of((double)s->rate_drop)},
+        {"--rate-drop-steps", false, s->rate_drop_steps},
+        {"--overlap", false, s->overlap},
+        {"--feedback", false, s->feedback},
+        {"--nic in-process", false, s->nic_in_process},
+        {"compression (-p)", false, c->quantise},
+        {"--profile", false, c->quantise ? (uint64_t)c->codec.profile : 0},
+        {"--bound", true, c->quantise ? word_of(c->codec.bound_exp) : 0},
+        {"--scale", false, c->quantise ? (uint64_t)c->scale : 0},
+        {"images, as their number", false, t->data->train.count},
+        {"data, as its hash", false, gn_trainer_data_hash(t)},
+    };
+    gn_saved_task task = {
+        .rank = t->rank, .size = t->size, .parameters = gn_mlp_parameters(&t->mlp), .residual = t->averager.residual};
+    memcpy(task.setting, settings, sizeof settings);
+    return task;
+}
+
+static void put(stream *s, const void *bytes, size_t size)
+{
+    (void)!fwrite(bytes, 1, size, s->file);  // ferror() says it in the end
+}
+
+static void put_word(stream *s, uint64_t word)
+{
+    const uint64_t little = htole64(word);
+    s->hash = gn_hash_step(s->hash, word);
+    put(s, &little, sizeof little);
+}
+
+static void put_floats(stream *s, const float *values, size_t count)
+{
+    uint32_t piece[4096];
+    s->hash = gn_hash_floats(s->hash, values, count);
+    for (size_t at = 0; at < count;) {
+        const size_t n = count - at < 4096 ? count - at : 4096;
+        memcpy(piece, values + at, n * sizeof *piece);
+        for (size_t i = 0; i < n; i++) piece[i] = htole32(piece[i]);
+        put(s, piece, n * sizeof *piece);
+        at += n;
+    }
+}
+
+gn_status gn_saved_write(FILE *file, const gn_saved_task *task, const gn_saved_state *state, gn_error *error)
+{
+    stream s = {file, GN_HASH_START};
+    const uint64_t header[HEADER] = {
+        [RANK] = (uint64_t)task->rank,   [SIZE] = (uint64_t)task->size,     [STEP] = state->step,
+        [LOSS] = word_of(state->loss),   [LOSSES] = state->losses,          [SETTINGS] = GN_SAVED_SETTINGS,
+        [PARAMETERS] = task->parameters, [ARRAYS] = state->residual ? 3 : 2};
+    put(&s, magic, sizeof magic);
+    for (unsigned i = 0; i < HEADER; i++) put_word(&s, header[i]);
+    for (unsigned i = 0; i < GN_SAVED_SETTINGS; i++) put_word(&s, task->setting[i].word);
+    put_floats(&s, state->weights, task->parameters);
+    put_floats(&s, state->velocity, task->parameters);
+    if (state->residual) put_floats(&s, state->residual, task->parameters);
+    put_word(&s, s.hash);
+    if (fflush(file) || ferror(file)) return gn_fail(error, GN_IO, "%s", strerror(errno));
+    return GN_OK;
+}
+
+static gn_status too_short(stream *s, gn_error *error)
+{
+    if (ferror(s->file)) return gn_fail(error, GN_IO, "%s", strerror(errno));
+    return gn_fail(error, GN_CORRUPT, "the file ends too early");
+}
+
+static gn_status get_word(stream *s, uint64_t *word, gn_error *error)
+{
+    uint64_t little;
+    if (fread(&little, sizeof little, 1, s->file) != 1) return too_short(s, error);
+    *word = le64toh(little);
+    s->hash = gn_hash_step(s->hash, *word);
+    return GN_OK;
+}
+
+static gn_status get_floats(stream *s, float *values, size_t count, gn_error *error)
+{
+    if (fread(values, sizeof *values, count, s->file) != count) return too_short(s, error);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        bits = le32toh(bits);
+        memcpy(&values[i], &bits, sizeof bits);
+    }
+    s->hash = gn_hash_floats(s->hash, values, count);
+    return GN_OK;
+}
+
+static gn_status check_setting(const gn_saved_setting *mine, uint64_t word, gn_error *error)
+{
+    if (word == mine->word) return GN_OK;
+    if (mine->real)
+        return gn_fail(error, GN_MISMATCH, "%s was %.7g there, and is %.7g now", mine->name, number_of(word),
+                       number_of(mine->word));
+    return gn_fail(error, GN_MISMATCH, "%s was %" PRIu64 " there, and is %" PRIu64 " now", mine->name, word,
+                   mine->word);
+}
+
+static gn_status check_header(const gn_saved_task *task, const uint64_t *header, gn_error *error)
+{
+    if (header[SETTINGS] != GN_SAVED_SETTINGS || header[ARRAYS] < 2 || header[ARRAYS] > 3)
+        return gn_fail(error, GN_CORRUPT, "its header is wrong");
+    if (header[RANK] != (uint64_t)task->rank || header[SIZE] != (uint64_t)task->size)
+        return gn_fail(error, GN_MISMATCH, "it is of rank %" PRIu64 " of %" PRIu64 ", and this is rank %d of %d",
+                       header[RANK], header[SIZE], task->rank, task->size);
+    return GN_OK;
+}
+
+static gn_status read_head(stream *s, const gn_saved_task *task, uint64_t *header, gn_error *error)
+{
+    char start[sizeof magic];
+    if (fread(start, sizeof start, 1, s->file) != 1) return too_short(s, error);
+    if (memcmp(start, magic, sizeof magic) != 0) return gn_fail(error, GN_CORRUPT, "it is not a checkpoint of gradnic");
+    for (unsigned i = 0; i < HEADER; i++)
+        if (get_word(s, &header[i], error)) return error->status;
+    if (check_header(task, header, error)) return error->status;
+    for (unsigned i = 0; i < GN_SAVED_SETTINGS; i++) {
+        uint64_t word = 0;
+        if (get_word(s, &word, error) || check_setting(&task->setting[i], word, error)) return error->status;
+    }
+    // Only now: other settings explain another number of parameters.
+    if (header[PARAMETERS] != task->parameters || (header[ARRAYS] == 3) != task->residual)
+        return gn_fail(error, GN_CORRUPT, "its header is wrong");
+    return GN_OK;
+}
+
+gn_status gn_saved_read(FILE *file, const gn_saved_task *task, gn_saved_state *state, gn_error *error)
+{
+    stream s = {file, GN_HASH_START};
+    uint64_t header[HEADER] = {0}, check = 0;
+    if (read_head(&s, task, header, error) || get_floats(&s, state->weights, task->parameters, error) ||
+        get_floats(&s, state->velocity, task->parameters, error) ||
+        (task->residual && get_floats(&s, state->residual, task->parameters, error)))
+        return error->status;
+    const uint64_t expected = s.hash;
+    if (get_word(&s, &check, error)) return error->status;
+    if (check != expected || fgetc(file) != EOF) return gn_fail(error, GN_CORRUPT, "its bytes do not fit their check");
+    state->step = header[STEP];
+    state->loss = number_of(header[LOSS]);
+    state->losses = header[LOSSES];
+    return GN_OK;
+}
