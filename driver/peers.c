@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/netlink.h"
+#include "net/resolve.h"
+
 typedef struct route {
     gn_prefix prefix;
     gn_peer *peer;
@@ -57,16 +60,19 @@ static void *grown(void *array, size_t count, size_t size)
     return realloc(array, (count ? 2 * count : 1) * size);
 }
 
-static gn_peer *peer_for(gn_peers *peers, const gn_endpoint *endpoint)
+/// `name`: "" for a numeric address.
+static gn_peer *peer_for(gn_peers *peers, const char *name, const gn_endpoint *endpoint)
 {
     for (size_t i = 0; i < peers->count; i++)
-        if (!compare_endpoints(&peers->peer[i]->endpoint, endpoint)) return peers->peer[i];
+        if (!strcmp(peers->peer[i]->name, name) && !compare_endpoints(&peers->peer[i]->endpoint, endpoint))
+            return peers->peer[i];
     gn_peer **list = grown(peers->peer, peers->count, sizeof *list);
     if (!list) return NULL;
     peers->peer = list;
     gn_peer *peer = calloc(1, sizeof *peer);
     if (!peer) return NULL;
     peer->endpoint = *endpoint;
+    memcpy(peer->name, name, strlen(name) + 1);
     return peers->peer[peers->count++] = peer;
 }
 
@@ -93,9 +99,13 @@ gn_status gn_peers_add(gn_peers *peers, const char *spec, gn_error *error)
     const char *equals = strchr(spec, '=');
     if (!equals || equals == spec)
         return gn_fail(error, GN_INVALID, "peer '%.80s' is not PREFIX[,PREFIX...]=ADDRESS:PORT", spec);
-    gn_endpoint endpoint;
-    if (gn_endpoint_parse(equals + 1, &endpoint, error)) return error->status;
-    gn_peer *peer = peer_for(peers, &endpoint);
+    char name[GN_HOST_TEXT];
+    gn_endpoint endpoint = {.ip = {.version = 0}};
+    if (!gn_name_parse(equals + 1, name, &endpoint.port)) {
+        *name = 0;
+        if (gn_endpoint_parse(equals + 1, &endpoint, error)) return error->status;
+    }
+    gn_peer *peer = peer_for(peers, name, &endpoint);
     char *prefixes = strndup(spec, (size_t)(equals - spec));
     if (!peer || !prefixes) {
         free(prefixes);
@@ -149,6 +159,40 @@ gn_status gn_peers_load(gn_peers *peers, const char *path, gn_error *error)
     return status;
 }
 
+static gn_status resolve(gn_peer *peer, int family, gn_error *error)
+{
+    gn_error why;
+    gn_addresses found;
+    gn_path ignored;
+    const gn_status wrong = gn_resolve_all(peer->name, peer->endpoint.port, family, &found, &why);
+    if (wrong) return gn_fail(error, wrong, "peer %s: %s", peer->name, why.text);
+    unsigned i = 0;
+    while (found.count > 1 && i < found.count && gn_path_find(&found.at[i].ip, &ignored)) i++;
+    peer->endpoint = found.at[i < found.count ? i : 0];
+    return GN_OK;
+}
+
+gn_status gn_peers_resolve(gn_peers *peers, int family, gn_error *error)
+{
+    for (size_t i = 0; i < peers->count; i++)
+        if (*peers->peer[i]->name && resolve(peers->peer[i], family, error)) return error->status;
+    return GN_OK;
+}
+
+/// Two names, or a name and an address, of one endpoint. Sorted, they stand together.
+static gn_status check_twice(const gn_peers *peers, gn_error *error)
+{
+    for (size_t i = 1; i < peers->count; i++) {
+        const gn_peer *a = peers->peer[i - 1], *b = peers->peer[i];
+        char text[GN_ENDPOINT_TEXT];
+        if (!compare_endpoints(&a->endpoint, &b->endpoint))
+            return gn_fail(error, GN_INVALID, "peer %s is given as %s and as %s: write it one way",
+                           gn_endpoint_format(&a->endpoint, text), *a->name ? a->name : "an address",
+                           *b->name ? b->name : "an address");
+    }
+    return GN_OK;
+}
+
 // IPv4 before IPv6, longest prefix first.
 static int compare_routes(const void *left, const void *right)
 {
@@ -187,7 +231,11 @@ static gn_status build_strata(gn_peers *peers, gn_error *error)
 gn_status gn_peers_seal(gn_peers *peers, int family, gn_error *error)
 {
     if (!peers->count) return gn_fail(error, GN_INVALID, "no peer is given");
+    for (size_t i = 0; i < peers->count; i++)
+        if (!peers->peer[i]->endpoint.ip.version)
+            return gn_fail(error, GN_INVALID, "peer %s has no address yet", peers->peer[i]->name);
     qsort(peers->peer, peers->count, sizeof *peers->peer, compare_peers);
+    if (check_twice(peers, error)) return error->status;
     if (peers->route_count) qsort(peers->routes, peers->route_count, sizeof *peers->routes, compare_routes);
     for (size_t i = 0; i < peers->count; i++) {
         gn_peer *peer = peers->peer[i];

@@ -17,7 +17,8 @@ typedef struct gn_peer_counters {
 } gn_peer_counters;
 
 typedef struct gn_peer {
-    gn_endpoint endpoint;
+    char name[GN_HOST_TEXT];          ///< as it was given; "": a numeric address
+    gn_endpoint endpoint;             ///< of a name: version 0 until gn_peers_resolve()
     struct sockaddr_storage address;  ///< for the wire's socket; set by gn_peers_seal()
     socklen_t address_length;
     gn_peer_counters counters;  ///< the sending thread has tx_*, the receiving one rx_*
@@ -29,7 +30,7 @@ typedef struct gn_peers gn_peers;
 gn_peers *gn_peers_new(void);
 void gn_peers_free(gn_peers *peers);
 
-/// Adds "PREFIX[,PREFIX...]=ENDPOINT". A prefix without a length is one address. An endpoint that
+/// Adds "PREFIX[,PREFIX...]=ENDPOINT", or with a host's name in it. Asks no name server. A prefix without a length is one address. An endpoint that
 /// is given twice is one peer. A prefix with bits set behind its length is an error. So is a prefix
 /// that is given twice, which gn_peers_seal() finds.
 gn_status gn_peers_add(gn_peers *peers, const char *spec, gn_error *error);
@@ -37,6 +38,10 @@ gn_status gn_peers_add(gn_peers *peers, const char *spec, gn_error *error);
 gn_status gn_peers_load(gn_peers *peers, const char *path, gn_error *error);
 /// As gn_peers_load(), from memory. `name` is for messages. `text` need not be terminated.
 gn_status gn_peers_parse(gn_peers *peers, const char *name, const char *text, size_t length, gn_error *error);
+
+/// Finds the addresses of those that were given by name, for a socket of `family` (AF_UNSPEC: any).
+/// Of several, the first with a route. @return GN_OK, GN_INVALID, GN_TIMEOUT
+gn_status gn_peers_resolve(gn_peers *peers, int family, gn_error *error);
 
 /// Sorts the table and prepares addresses for a socket of `family` (AF_INET or AF_INET6).
 /// Afterwards only the counters change, and lookups are thread-safe.

@@ -41,8 +41,10 @@ static json_t *peer_settings(const gn_nic *nic)
     for (size_t i = 0; i < gn_peers_count(nic->config.peers); i++) {
         const gn_peer *peer = gn_peers_at(nic->config.peers, i);
         char text[GN_ENDPOINT_TEXT];
-        json_array_append_new(list, json_pack("{s:s,s:o}", "peer", gn_endpoint_format(&peer->endpoint, text),
-                                              "prefixes", prefixes_of(nic, peer)));
+        json_t *one = json_pack("{s:s,s:o}", "peer", gn_endpoint_format(&peer->endpoint, text), "prefixes",
+                                prefixes_of(nic, peer));
+        if (*peer->name) json_object_set_new(one, "name", json_string(peer->name));
+        json_array_append_new(list, one);
     }
     return list;
 }

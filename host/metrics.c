@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "net/clock.h"
+#include "net/resolve.h"
 #include "net/socket.h"
 #include "net/tcp.h"
 

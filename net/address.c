@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <net/if.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +118,7 @@ gn_status gn_endpoint_parse(const char *text, gn_endpoint *endpoint, gn_error *e
     if (!gn_ip_parse(host, &endpoint->ip))
         return gn_fail(
             error, GN_INVALID,
-            "'%s': give a numeric address, with or without a port (192.0.2.1, 192.0.2.1:%d, [2001:db8::1]:%d)", text,
+            "'%s': give an address or a name, with or without a port (192.0.2.1, 192.0.2.1:%d, [2001:db8::1]:%d)", text,
             GN_PORT_DEFAULT, GN_PORT_DEFAULT);
     endpoint->port = GN_PORT_DEFAULT;
     if (port && !gn_port_parse(port, &endpoint->port))
@@ -145,25 +144,6 @@ bool gn_host_and_port(const char *text, char host[GN_HOST_TEXT], uint16_t *port)
 {
     gn_error ignored;
     return gn_host_and_port_parse(text, host, port, &ignored) == GN_OK;
-}
-
-gn_status gn_resolve(const char *host, uint16_t port, gn_endpoint *endpoint, gn_error *error)
-{
-    return gn_resolve_family(host, port, AF_UNSPEC, endpoint, error);
-}
-
-gn_status gn_resolve_family(const char *host, uint16_t port, int family, gn_endpoint *endpoint, gn_error *error)
-{
-    char service[8];
-    struct sockaddr_storage address = {0};
-    snprintf(service, sizeof service, "%u", port);
-    struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *list = NULL;
-    const int failed = getaddrinfo(host, service, &hints, &list);
-    if (failed) return gn_fail(error, GN_INVALID, "host '%s': %s", host, gai_strerror(failed));
-    memcpy(&address, list->ai_addr, list->ai_addrlen);
-    freeaddrinfo(list);
-    *endpoint = gn_endpoint_from_sockaddr(&address);
-    return GN_OK;
 }
 
 const char *gn_ip_format(const gn_ip *ip, char *text)

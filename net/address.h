@@ -2,7 +2,7 @@
 #ifndef GRADNIC_NET_ADDRESS_H
 #define GRADNIC_NET_ADDRESS_H
 /// IP addresses, prefixes and endpoints (an address with a port) as text, as values and as
-/// sockaddr. All functions are pure but gn_resolve() and the names of scopes; any thread.
+/// sockaddr. All functions are pure but the names of scopes; any thread.
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -70,11 +70,6 @@ bool gn_port_parse(const char *text, uint16_t *port);
 gn_status gn_host_and_port_parse(const char *text, char host[GN_HOST_TEXT], uint16_t *port, gn_error *error);
 /// The same without words. @return false for anything else
 bool gn_host_and_port(const char *text, char host[GN_HOST_TEXT], uint16_t *port);
-/// The address of a host by its name, numeric or not. May wait for a name server.
-/// @return GN_OK, GN_INVALID with the resolver's words
-gn_status gn_resolve(const char *host, uint16_t port, gn_endpoint *endpoint, gn_error *error);
-/// The same for AF_INET or AF_INET6 alone, or for both (AF_UNSPEC).
-gn_status gn_resolve_family(const char *host, uint16_t port, int family, gn_endpoint *endpoint, gn_error *error);
 
 /// Into `text`, at least GN_IP_TEXT (GN_PREFIX_TEXT, GN_ENDPOINT_TEXT) bytes. An endpoint without a
 /// port is its address alone. @return text

@@ -6,6 +6,7 @@
 
 #include <gradnic/shim.h>
 
+#include "net/resolve.h"
 #include "net/udp.h"
 
 gn_agg_format gn_switch_route_format(const gn_comm_config *config)
@@ -47,8 +48,9 @@ gn_status gn_switch_route_find(const gn_comm_config *config, gn_switch_route *ro
     *route = (gn_switch_route){.values = config->switch_values};
     if (!gn_host_and_port(config->switch_address, host, &port))
         return gn_fail(error, GN_INVALID, "switch_address '%s': want host:port", config->switch_address);
-    gn_status status = gn_resolve(host, port, &route->address, error);
-    if (status) return status;
+    gn_error why;
+    gn_status status = gn_resolve_answering(host, port, &route->address, &why);
+    if (status) return gn_fail(error, status, "switch_address '%s': %s", config->switch_address, why.text);
     route->place = gn_address_from(&route->address.ip);
     route->place.data_port = port;
     gn_endpoint_format(&route->address, route->name);

@@ -51,12 +51,12 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
     if (status || boot->size == 1) return status;  // alone: there is nobody to meet
     if (boot->rank) return GN_OK;                  // where to listen is known when rank 0 is found
 
-    gn_endpoint toward;
+    gn_addresses own;
     if (!boot->rendezvous.is_file) {
-        status = gn_resolve(boot->rendezvous.host, boot->rendezvous.port, &toward, error);
+        status = gn_rendezvous_addresses(&boot->rendezvous, &own, error);
         if (status) return status;
     }
-    status = gn_bootstrap_listen(boot, boot->rendezvous.is_file ? NULL : &toward, error);
+    status = gn_bootstrap_listen(boot, boot->rendezvous.is_file ? NULL : &own.at[0], error);
     return status ? status : gn_server_open(boot, error);
 }
 

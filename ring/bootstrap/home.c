@@ -88,10 +88,10 @@ enum { REASON_TEXT = 64 };
 
 /// One attempt to reach rank 0. @return the connected socket; or -1 with a reason, and with an
 /// error in `*status` if it is one that waiting will not mend
-static int try_home(gn_bootstrap *boot, char reason[REASON_TEXT], gn_status *status, gn_error *error)
+static int try_home(gn_bootstrap *boot, unsigned attempt, char reason[REASON_TEXT], gn_status *status, gn_error *error)
 {
     gn_endpoint address;
-    if (!gn_rendezvous_find(&boot->rendezvous, &address, status, error)) {
+    if (!gn_rendezvous_find(&boot->rendezvous, attempt, &address, status, error)) {
         snprintf(reason, REASON_TEXT, "no fresh file %.40s", boot->rendezvous.file.path);
         return -1;
     }
@@ -108,9 +108,9 @@ static gn_status find_home(gn_bootstrap *boot, gn_error *error)
 {
     char reason[REASON_TEXT] = "it closes our connections";
     int pause_ms = 10;
-    while (gn_now() < boot->deadline) {
+    for (unsigned attempt = 0; gn_now() < boot->deadline; attempt++) {
         gn_status status = GN_OK;
-        const int fd = try_home(boot, reason, &status, error);
+        const int fd = try_home(boot, attempt, reason, &status, error);
         if (status) return status;
         if (fd >= 0) {
             boot->home = gn_connection_new(fd, GN_FRAMED_OPEN);

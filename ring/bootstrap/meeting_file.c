@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "net/resolve.h"
 #include "net/socket.h"
 #include "ring/message.h"
 

@@ -70,10 +70,20 @@ void gn_rendezvous_withdraw(gn_rendezvous *rendezvous)
     if (rendezvous->is_file) gn_meeting_file_remove(&rendezvous->file);
 }
 
-bool gn_rendezvous_find(const gn_rendezvous *rendezvous, gn_endpoint *address, gn_status *status, gn_error *error)
+gn_status gn_rendezvous_addresses(const gn_rendezvous *rendezvous, gn_addresses *found, gn_error *error)
 {
+    gn_error why;
+    const gn_status wrong = gn_resolve_all(rendezvous->host, rendezvous->port, AF_UNSPEC, found, &why);
+    return wrong ? gn_fail(error, wrong, "rendezvous: %s", why.text) : GN_OK;
+}
+
+bool gn_rendezvous_find(const gn_rendezvous *rendezvous, unsigned attempt, gn_endpoint *address, gn_status *status,
+                        gn_error *error)
+{
+    gn_addresses found;
     *status = GN_OK;
     if (rendezvous->is_file) return gn_meeting_file_find(&rendezvous->file, address, status, error);
-    *status = gn_resolve(rendezvous->host, rendezvous->port, address, error);
+    *status = gn_rendezvous_addresses(rendezvous, &found, error);
+    if (*status == GN_OK) *address = found.at[attempt % found.count];
     return *status == GN_OK;
 }

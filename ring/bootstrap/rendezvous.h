@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "net/address.h"
+#include "net/resolve.h"
 #include "ring/bootstrap/meeting_file.h"
 
 typedef struct gn_rendezvous {
@@ -31,9 +31,13 @@ gn_status gn_rendezvous_parse(const char *spec, gn_rendezvous *rendezvous, gn_er
 gn_status gn_rendezvous_publish(gn_rendezvous *rendezvous, const gn_endpoint *address, gn_error *error);
 void gn_rendezvous_withdraw(gn_rendezvous *rendezvous);
 
-/// Other ranks: the address to try now. @return false when the file is not there yet, or stale.
+/// Other ranks: the address to try now. `attempt` counts from 0: a name may lead to several
+/// addresses, which take turns. @return false when the file is not there yet, or stale.
 /// Then `*status` is GN_OK, or an error that waiting will not mend
-bool gn_rendezvous_find(const gn_rendezvous *rendezvous, gn_endpoint *address, gn_status *status, gn_error *error);
+bool gn_rendezvous_find(const gn_rendezvous *rendezvous, unsigned attempt, gn_endpoint *address, gn_status *status,
+                        gn_error *error);
+/// All addresses of its name. Not for a file. @return as gn_resolve_all()
+gn_status gn_rendezvous_addresses(const gn_rendezvous *rendezvous, gn_addresses *found, gn_error *error);
 
 /// Reads a rank or the size from the environment.
 /// @return false when it is missing, or not a number below `limit`

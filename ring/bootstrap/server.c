@@ -33,11 +33,23 @@ static gn_status open_lobby(gn_bootstrap *boot, gn_error *error)
     return GN_OK;
 }
 
+/// The first address of the rendezvous that is this host's; the first of all if none is.
+static gn_status find_own(const gn_bootstrap *boot, gn_endpoint *address, gn_error *error)
+{
+    gn_addresses found;
+    const gn_status wrong = gn_rendezvous_addresses(&boot->rendezvous, &found, error);
+    if (wrong) return wrong;
+    unsigned i = 0;
+    while (found.count > 1 && i < found.count && !gn_endpoint_is_own(&found.at[i])) i++;
+    *address = found.at[i < found.count ? i : 0];
+    return GN_OK;
+}
+
 gn_status gn_server_open(gn_bootstrap *boot, gn_error *error)
 {
     gn_endpoint address = boot->local;
     if (!boot->rendezvous.is_file) {
-        const gn_status status = gn_resolve(boot->rendezvous.host, boot->rendezvous.port, &address, error);
+        const gn_status status = find_own(boot, &address, error);
         if (status) return status;
     }
     boot->listener = gn_tcp_listen(&address, false, 0);

@@ -45,25 +45,21 @@ gn_status gn_switchd_find_above(gn_switchd *daemon, gn_error *error)
     if (!text) return GN_OK;
     if (parse_above(text, host, &port, error)) return error->status;
     const int family = daemon->listen.ip.version == 4 ? AF_INET : AF_UNSPEC;
-    if (gn_resolve_family(host, port, family, &daemon->above, error))
+    if (gn_resolve_all(host, port, family, &daemon->all_above, error))
         return gn_fail(error, GN_IO, "%s %s: %s", gn_switchd_above_option(daemon), text, error->text);
+    daemon->above = daemon->all_above.at[0];
     return GN_OK;
+}
+
+void gn_switchd_next_above(gn_switchd *daemon)
+{
+    daemon->above_now = (daemon->above_now + 1) % daemon->all_above.count;
+    daemon->above = daemon->all_above.at[daemon->above_now];
 }
 
 static bool is_any(const gn_ip *ip)
 {
     return !gn_ip_compare(ip, &(gn_ip){.version = ip->version});
-}
-
-/// Whether an address is this host's. Only such an address can be bound to.
-static bool is_own(const gn_endpoint *endpoint)
-{
-    gn_endpoint own = *endpoint;
-    own.port = 0;
-    int fd = socket(gn_ip_family(&own.ip), SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    const bool fine = fd >= 0 && !gn_socket_bind(fd, &own);
-    gn_close(&fd);
-    return fine;
 }
 
 /// Whether a connection to `to` comes to a listener at `at` on this host.
@@ -74,13 +70,15 @@ static bool leads_to(const gn_endpoint *to, const gn_endpoint *at)
     if (to->port != at->port) return false;
     if (is_any(&to->ip)) there.ip = loopback[to->ip.version == 6];  // as the kernel does
     if (!is_any(&at->ip)) return !gn_ip_compare(&there.ip, &at->ip);
-    return (at->ip.version == 6 || there.ip.version == 4) && is_own(&there);
+    return (at->ip.version == 6 || there.ip.version == 4) && gn_endpoint_is_own(&there);
 }
 
 gn_status gn_switchd_check_above(const gn_switchd *daemon, gn_error *error)
 {
     char listen[GN_ENDPOINT_TEXT];
-    if (!daemon->above.ip.version || !leads_to(&daemon->above, &daemon->listen)) return GN_OK;
+    unsigned i = 0;
+    while (i < daemon->all_above.count && !leads_to(&daemon->all_above.at[i], &daemon->listen)) i++;
+    if (i == daemon->all_above.count) return GN_OK;
     return gn_fail(error, GN_INVALID, "%s %s is this switch itself, which listens on %s",
                    gn_switchd_above_option(daemon), gn_switchd_above_text(daemon), gn_switchd_address(daemon, listen));
 }

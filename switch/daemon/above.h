@@ -13,6 +13,8 @@ const char *gn_switchd_above_text(const gn_switchd *daemon);
 
 /// Finds the address of what is above, if something is to be. May wait for a name server.
 gn_status gn_switchd_find_above(gn_switchd *daemon, gn_error *error);
+/// The address that was tried does not answer: takes the next one of the same name.
+void gn_switchd_next_above(gn_switchd *daemon);
 /// Refuses an address above where this switch is to listen itself.
 gn_status gn_switchd_check_above(const gn_switchd *daemon, gn_error *error);
 

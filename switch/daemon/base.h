@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "host/log_limit.h"
+#include "net/resolve.h"
 #include "switch/daemon/session.h"
 #include "switch/daemon/shard.h"
 #include "switch/daemon/switchd.h"
@@ -56,8 +57,10 @@ typedef struct gn_overs {
 
 struct gn_switchd {
     gn_switchd_config config;
-    gn_endpoint listen;  ///< with the port that was chosen
-    gn_endpoint above;   ///< the parent or the parameter server; ip.version 0: none
+    gn_endpoint listen;      ///< with the port that was chosen
+    gn_endpoint above;       ///< the parent or the parameter server; ip.version 0: none
+    gn_addresses all_above;  ///< of its name; `above` is the one of them that is tried now
+    unsigned above_now;
     int listener, stop_event;
     gn_lobby lobby;  ///< connections without a job
     gn_secret secret;

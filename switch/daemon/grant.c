@@ -235,7 +235,7 @@ gn_status gn_job_start(gn_switchd *daemon, gn_job *job, gn_error *error)
     if (!has_leader(daemon, job))
         return gn_fail(error, GN_INVALID, "rank 0 is none of the children, and not below one of them");
     for (unsigned c = 0; c < channels; c++) {
-        gn_endpoint above = daemon->above;
+        gn_endpoint above = job->above ? job->above->remote : (gn_endpoint){.port = 0};
         above.port = job->welcome.udp_port[c];
         const gn_status status = daemon->config.role == GN_SWITCHD_PS
                                      ? start_ps_channel(daemon, job, c)

@@ -30,6 +30,7 @@ typedef struct gn_job {
     char name[GN_AGG_WORKERS_MAX][GN_ENDPOINT_TEXT];  ///< of each child that has come: its address
     gn_ip site[GN_AGG_WORKERS_MAX];                   ///< the same, as limits count it
     gn_session *above;                                ///< to the parent or parameter server
+    unsigned tried_above;                             ///< addresses of it that did not answer
     uint8_t fanin;      ///< parameter server: bits of the switch, which is the only child here
     unsigned reserved;  ///< channels that have a place; these are the places:
     uint8_t shard[GN_ADMISSION_CHANNELS_MAX], channel[GN_ADMISSION_CHANNELS_MAX];

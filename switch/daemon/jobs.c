@@ -165,6 +165,10 @@ static void ask_above(gn_switchd *daemon, gn_job *job)
     gn_error error;
     enter(daemon, job, GN_JOB_ASKING);
     job->above = gn_session_connect(&daemon->above, &daemon->listen, &error);
+    while (!job->above && ++job->tried_above < daemon->all_above.count) {
+        gn_switchd_next_above(daemon);
+        job->above = gn_session_connect(&daemon->above, &daemon->listen, &error);
+    }
     if (!job->above) {
         gn_job_end(daemon, job, NULL, "%.200s", error.text);
         return;
@@ -177,6 +181,19 @@ static void ask_above(gn_switchd *daemon, gn_job *job)
         return;
     }
     gn_job_watch(job);
+}
+
+/// A name may lead to several addresses. @return false: there is none that was not tried
+static bool try_next_above(gn_switchd *daemon, gn_job *job, gn_session *session)
+{
+    if (session->was_open || daemon->all_above.count < 2) return false;
+    // Another job may have gone on to the next address already.
+    if (!gn_ip_compare(&daemon->above.ip, &session->remote.ip)) gn_switchd_next_above(daemon);
+    if (job->phase != GN_JOB_ASKING || ++job->tried_above >= daemon->all_above.count) return false;
+    session->job = NULL;
+    job->above = NULL;
+    ask_above(daemon, job);
+    return true;
 }
 
 /// All children have come: finds room for the job, and asks above or starts it.
@@ -307,6 +324,7 @@ void gn_jobs_lost(gn_switchd *daemon, gn_session *session)
 {
     gn_job *job = session->job;
     char child[GN_CALLED], waits[GN_ADMISSION_TEXT];
+    if (session->upward && try_next_above(daemon, job, session)) return;
     if (session->upward) {
         gn_job_end(daemon, job, session, "the connection to the %s %s %s%s", gn_switchd_above(daemon), session->name,
                    !*session->broken   ? "was closed"

@@ -48,7 +48,8 @@ wrong "--reorder-delay goes with --reorder for the same direction" --reorder-del
 wrong "--quota 65: there are" --reorder-delay 5ms --reorder in:1% --slots 64 --quota 65 # fine so far
 expect 2 "--delay 1h: at most 10s" timeout 10 "$GRADNIC" nic set --delay 1h
 expect 2 "--jitter 1min: at most 10s" timeout 10 "$GRADNIC" nic --jitter 1min
-wrong "--listen 'localhost:7777': give a numeric address" -l localhost:7777
+wrong "--listen 'local host:7777': give an address or a name" -l 'local host:7777'
+wrong "--listen host 'no.such.host.invalid': " -l no.such.host.invalid:7777
 wrong "'foo' is neither an option nor a command" foo
 for address in 127.0.0.1 :7777 host: host:0 host:65536 host:-1 host:7777x ''; do
     for command in "train" "bench allreduce"; do

@@ -98,7 +98,9 @@ START_TEST(peers_refused)
                                       "10.0.0.1/33=1.2.3.4",
                                       "10.0.0.1/=1.2.3.4",
                                       ",=1.2.3.4",
-                                      "10.0.0.1=x",
+                                      "10.0.0.1=x:0",
+                                      "10.0.0.1=x y",
+                                      "10.0.0.1=1.2.3",
                                       "10.0.0.1/3 2=1.2.3.4",
                                       "10.88.0.2/24=1.2.3.4",
                                       "fd77::1/64=1.2.3.4"};
@@ -116,6 +118,75 @@ START_TEST(peers_refused)
     ck_assert_int_eq(gn_peers_add(peers, "10.0.0.1/32=192.0.2.9", NULL), 0);
     ck_assert_int_eq(gn_peers_seal(peers, AF_INET6, &error), GN_INVALID);
     ck_assert_str_eq(error.text, "overlay prefix 10.0.0.1/32 is given twice");
+    gn_peers_free(peers);
+}
+END_TEST
+
+START_TEST(peers_by_name)
+{
+    gn_error error;
+    gn_peers *peers = gn_peers_new();
+    ck_assert_int_eq(gn_peers_add(peers, "10.0.0.1=localhost", &error), 0);
+    ck_assert_int_eq(gn_peers_add(peers, "10.0.0.2=localhost:7777", &error), 0);
+    ck_assert_int_eq(gn_peers_add(peers, "10.0.0.3=localhost:7778", &error), 0);
+    ck_assert_uint_eq(gn_peers_count(peers), 2);
+    ck_assert_fails(gn_peers_seal(peers, AF_INET, &error), "peer localhost has no address yet");
+    ck_assert_int_eq(gn_peers_resolve(peers, AF_INET, &error), 0);
+    ck_assert_int_eq(gn_peers_seal(peers, AF_INET, &error), 0);
+    expect_route(peers, "10.0.0.1", "127.0.0.1:7777");
+    expect_route(peers, "10.0.0.2", "127.0.0.1:7777");
+    expect_route(peers, "10.0.0.3", "127.0.0.1:7778");
+    gn_peers_free(peers);
+
+    peers = gn_peers_new();
+    ck_assert_int_eq(gn_peers_add(peers, "10.0.0.1=localhost", &error), 0);
+    ck_assert_int_eq(gn_peers_add(peers, "10.0.0.2=127.0.0.1", &error), 0);
+    ck_assert_int_eq(gn_peers_resolve(peers, AF_INET, &error), 0);
+    ck_assert_int_eq(gn_peers_seal(peers, AF_INET, &error), GN_INVALID);
+    ck_assert_ptr_nonnull(strstr(error.text, "peer 127.0.0.1:7777 is given as "));
+    gn_peers_free(peers);
+
+    peers = gn_peers_new();
+    ck_assert_int_eq(gn_peers_add(peers, "10.0.0.1=no.such.host.invalid", &error), 0);
+    ck_assert_int_ne(gn_peers_resolve(peers, AF_INET, &error), 0);
+    ck_assert_ptr_eq(strstr(error.text, "peer no.such.host.invalid: host 'no.such.host.invalid': "), error.text);
+    gn_peers_free(peers);
+}
+END_TEST
+
+// One address, several ports: each is a peer of its own, in both directions. And an address of one
+// link is another one on another link.
+START_TEST(peers_at_one_address)
+{
+    gn_error error;
+    gn_endpoint from;
+    gn_peers *peers = gn_peers_new();
+    ck_assert_int_eq(gn_peers_add(peers, "10.0.0.1=192.0.2.1:7001", &error), 0);
+    ck_assert_int_eq(gn_peers_add(peers, "10.0.0.2=192.0.2.1:7002", &error), 0);
+    ck_assert_int_eq(gn_peers_add(peers, "10.0.0.3=[fe80::1%lo]:7001", &error), 0);
+    ck_assert_int_eq(gn_peers_add(peers, "10.0.0.4=[fe80::1]:7001", &error), 0);
+    ck_assert_int_eq(gn_peers_seal(peers, AF_INET6, &error), 0);
+    ck_assert_uint_eq(gn_peers_count(peers), 4);
+    expect_route(peers, "10.0.0.1", "192.0.2.1:7001");
+    expect_route(peers, "10.0.0.2", "192.0.2.1:7002");
+    expect_route(peers, "10.0.0.3", "[fe80::1%lo]:7001");
+    expect_route(peers, "10.0.0.4", "[fe80::1]:7001");
+    static const char *const senders[] = {"192.0.2.1:7001", "192.0.2.1:7002", "[fe80::1%lo]:7001", "[fe80::1]:7001"};
+    for (unsigned i = 0; i < 4; i++) {
+        char ip[16];
+        snprintf(ip, sizeof ip, "10.0.0.%u", i + 1);
+        const gn_ip behind = ip_of(ip);
+        ck_assert_int_eq(gn_endpoint_parse(senders[i], &from, &error), 0);
+        ck_assert_ptr_eq(gn_peers_find(peers, &from), gn_peers_route(peers, &behind));
+    }
+    ck_assert_int_eq(gn_endpoint_parse("192.0.2.1:7003", &from, &error), 0);
+    ck_assert_ptr_null(gn_peers_find(peers, &from));
+    // What the kernel says of a sender keeps the scope.
+    struct sockaddr_storage address;
+    ck_assert_int_eq(gn_endpoint_parse("[fe80::1%lo]:7001", &from, &error), 0);
+    gn_endpoint_to_sockaddr(&from, AF_INET6, &address);
+    const gn_endpoint back = gn_endpoint_from_sockaddr(&address);
+    ck_assert_ptr_eq(gn_peers_find(peers, &back), gn_peers_find(peers, &from));
     gn_peers_free(peers);
 }
 END_TEST
@@ -339,6 +410,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("driver", endpoints, longest_prefix, peers_refused, batches, rates, faults, inner_packets,
-                     ip_headers, too_big_messages);
+    return RUN_TESTS("driver", endpoints, longest_prefix, peers_refused, peers_by_name, peers_at_one_address, batches,
+                     rates, faults, inner_packets, ip_headers, too_big_messages);
 }

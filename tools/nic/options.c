@@ -9,6 +9,7 @@
 #include "driver/rules.h"
 #include "host/control_socket.h"
 #include "host/metrics.h"
+#include "net/resolve.h"
 #include "tools/kit/codec_options.h"
 #include "tools/kit/fault_options.h"
 #include "tools/kit/option_values.h"
@@ -55,7 +56,7 @@ static const struct argp_option options[] = {
     {"table", KEY_TABLE, "NUMBER", 0, "routing table of --steer dscp and mark (default 18766)", 1},
     {0, 0, 0, 0, "Wire side:", 2},
     {"peer", 'P', "PREFIX[,PREFIX...]=ADDRESS[:PORT]", 0,
-     "a peer's overlay prefixes and its UDP endpoint; once for each peer", 2},
+     "a peer's overlay prefixes and its UDP endpoint, whose address may be a host's name; once for each peer", 2},
     {"peers", KEY_PEERS_FILE, "FILE", 0, "peers as in --peer, one on each line", 2},
     {"listen", 'l', "ADDRESS[:PORT]", 0, "where this NIC listens: its UDP endpoint (default any address, port 7777)",
      2},
@@ -189,7 +190,7 @@ static bool parse_wire(int key, char *arg, struct argp_state *state, gn_nic_conf
         gn_option_check(state, key, gn_peers_add(config->peers, arg, &error), &error);
         return true;
     case 'l':
-        gn_option_check(state, key, gn_endpoint_parse(arg, &config->listen, &error), &error);
+        gn_option_check(state, key, gn_resolve_own(arg, &config->listen, &error), &error);
         return true;
     case 'm':
         config->wire_mtu = (unsigned)gn_option_number(state, key, arg, 600, 65535);

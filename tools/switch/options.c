@@ -7,6 +7,7 @@
 #include <gradnic/admission.h>
 
 #include "host/metrics.h"
+#include "net/resolve.h"
 #include "switch.h"
 #include "tools/kit/fault_options.h"
 #include "tools/kit/old_names.h"
@@ -45,7 +46,7 @@ enum {
 static const struct argp_option options[] = {
     {0, 0, 0, 0, "Where:", 1},
     {"listen", 'l', "ADDRESS[:PORT]", 0,
-     "where this switch listens: the TCP endpoint where workers ask for their jobs, numeric; [::]:7777 is any address "
+     "where this switch listens: the TCP endpoint where workers ask for their jobs; [::]:7777 is any address "
      "of IPv4 and IPv6. Packets go to UDP ports at the same address (default any IPv4 address, port 7777)",
      1},
     {"udp", KEY_UDP, "PORT", 0, "first of the UDP ports, one for each channel (default any free ports)", 1},
@@ -281,7 +282,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     switch (key) {
     case 'l':
-        if (gn_endpoint_parse(arg, &config->listen, &error)) argp_error(state, "--listen %s", error.text);
+        if (gn_resolve_own(arg, &config->listen, &error)) argp_error(state, "--listen %s", error.text);
         return 0;
     case KEY_UDP:
         config->udp_first = (uint16_t)gn_option_unsigned(state, key, arg, 1, 65535);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dump.h"
+#include "pass_on.h"
 #include "report.h"
 #include "resume.h"
 #include "tools/kit/cli.h"
@@ -21,11 +22,6 @@ typedef struct front {
     gn_result_file json;
     FILE *table;  // rank 0's table; NULL: none
 } front;
-
-gn_status gn_train_pass_on(gn_status status, const gn_error *from, gn_train_error *error)
-{
-    return status ? gn_train_fail(error, status, "%s", from->text) : GN_OK;
-}
 
 static gn_status dump(void *context, const gn_mlp *mlp, uint64_t step, gn_train_error *error)
 {

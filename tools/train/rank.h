@@ -13,8 +13,4 @@
 int gn_train_rank(const gn_train_options *options, const gn_train_data *data, int rank, int size,
                   const char *rendezvous);
 
-/// Passes an error of the program on as one of the training.
-/// @return `status`
-gn_status gn_train_pass_on(gn_status status, const gn_error *from, gn_train_error *error);
-
 #endif

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "examples/train/gather.h"
-#include "rank.h"
+#include "pass_on.h"
 
 /// A rank's files: the last checkpoint, the one before, and one that is being written.
 typedef enum generation { LAST, BEFORE, COMING, GENERATIONS } generation;

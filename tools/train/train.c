@@ -10,6 +10,7 @@
 
 #include "dump.h"
 #include "options.h"
+#include "pass_on.h"
 #include "rank.h"
 #include "resume.h"
 #include "tools/kit/cli.h"
