@@ -30,9 +30,10 @@ typedef struct gn_peers gn_peers;
 gn_peers *gn_peers_new(void);
 void gn_peers_free(gn_peers *peers);
 
-/// Adds "PREFIX[,PREFIX...]=ENDPOINT", or with a host's name in it. Asks no name server. A prefix without a length is one address. An endpoint that
-/// is given twice is one peer. A prefix with bits set behind its length is an error. So is a prefix
-/// that is given twice, which gn_peers_seal() finds.
+/// Adds "PREFIX[,PREFIX...]=ENDPOINT", or with a host's name in it. Asks no name server. A prefix
+/// without a length is one address. An endpoint that is given twice is one peer. A prefix with bits
+/// set behind its length is an error. So is a prefix that is given twice, which gn_peers_seal()
+/// finds.
 gn_status gn_peers_add(gn_peers *peers, const char *spec, gn_error *error);
 /// Adds the peers of a text file: one such line per peer, '#' starts a comment.
 gn_status gn_peers_load(gn_peers *peers, const char *path, gn_error *error);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Hosts by their names wherever an address is given. A name that leads to several addresses: those
-# that do not answer are passed over. Then peers that are hard to tell apart: two at one address, and
-# addresses of a link.
+# that do not answer are passed over. Then peers that are hard to tell apart: two at one address,
+# and addresses of a link.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -64,7 +64,7 @@ refused() { # refused HOST TEXT COMMAND...
     local host=$1 text=$2 got=0
     shift 2
     testbed_run "$host" timeout 30 "$gradnic" "$@" 2>"$testbed_dir/refusal" || got=$?
-    [ "$got" -ne 0 ] && [ "$got" -ne 124 ] || fail "$*: ended with $got"
+    case $got in 0 | 124) fail "$*: ended with $got" ;; esac
     grep -qF -- "$text" "$testbed_dir/refusal" || fail "$*: no '$text' in: $(cat "$testbed_dir/refusal")"
 }
 refused 1 "peer nobody: host 'nobody': " nic -c none -a 10.77.0.1/24 -P 10.77.0.2/32=nobody
@@ -111,7 +111,8 @@ for ((i = 0; i < 60; i++)); do
     sleep 0.1
 done
 a=$(local_address 1) b=$(local_address 2)
-[ -n "$a" ] && [ -n "$b" ] || fail "no link-local addresses"
+[ -n "$a" ] || fail "no link-local address at host 1"
+[ -n "$b" ] || fail "no link-local address at host 2"
 nic 1 na -a 10.77.0.1/24 -P "10.77.0.2/32=[$b%wire0]" -l "[$a%wire0]"
 nic 2 nb -a 10.77.0.2/24 -P "10.77.0.1/32=[$a%wire0]"
 reach 1 10.77.0.2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checkpoints of gradnic train: a training that was interrupted, or killed at any moment, goes on and
-# ends with the same bits. What does not fit is refused with a reason.
+# Checkpoints of gradnic train: a training that was interrupted, or killed at any moment, goes on
+# and ends with the same bits. What does not fit is refused with a reason.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 digits=$SOURCE/tests/data
@@ -34,8 +34,8 @@ done
 "$GRADNIC" "${base[@]}" -N 3 --augment 0 --steps 10 --checkpoint c --resume --json=end.json
 jq -e '.accuracy > 0 and .replicas_identical and (.checkpoints | length) == 1' end.json >/dev/null || fail "$(cat end.json)"
 
-# A signal: saved after the step, ended by the signal, and the rest gives the same bits. With -N, and
-# with ranks of their own, of which one gets the signal.
+# A signal: saved after the step, ended by the signal, and the rest gives the same bits. With -N,
+# and with ranks of their own, of which one gets the signal.
 rm -f c.*
 options=(--steps 600 --feedback)
 # begun FILE: the training has made a step
