@@ -23,6 +23,8 @@ typedef struct gn_train_settings {
     uint64_t evaluate_steps;   ///< test every so many steps too; 0: only after an epoch
     uint64_t seed;             ///< of the weights, the order and the copies
 
+    uint64_t agreed;  ///< what else must be the same at all ranks, as a number; 0: nothing
+
     gn_comm_config comm;  ///< how the ranks meet, and how they exchange gradients
     bool feedback;        ///< add the quantising error to the next gradient
     bool overlap;         ///< exchange a layer while the layers before it are computed

@@ -245,6 +245,7 @@ static uint64_t hash_of_task(const gn_trainer *t)
                               word_of((double)s->rate_drop)};
     uint64_t hash = GN_HASH_START;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) hash = gn_hash_step(hash, words[i]);
+    if (s->agreed) hash = gn_hash_step(hash, s->agreed);
     hash = hash_data(hash, t->data);
     return gn_hash_floats(hash, t->mlp.weights, gn_mlp_parameters(&t->mlp));
 }

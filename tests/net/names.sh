@@ -72,7 +72,7 @@ refused 1 "--listen: host 'nobody': " nic -c none -a 10.77.0.1/24 -P 10.77.0.2/3
 refused 1 "host 'host-b' is not this one: it has no address $(testbed_link_address 2), nor another of that name" switch -c none -l host-b
 refused 1 "--parent nobody:7777: host 'nobody': " switch -c none --parent nobody:7777
 refused 1 "rendezvous: host 'nobody': " bench allreduce --rank 1 --world-size 2 --rendezvous tcp://nobody:29500 -q
-refused 1 "switch_address 'nobody:7777': host 'nobody': " bench allreduce --rank 1 --world-size 2 --rendezvous tcp://meet:29500 --algorithm switch --switch nobody:7777 -q --timeout 3s
+refused 1 "switch_address 'nobody:7777': host 'nobody': " train --data "$data" --rank 1 --world-size 2 --rendezvous tcp://meet:29500 --algorithm switch --switch nobody:7777 -q
 
 # Ranks meet at a name, of which one address refuses. So do ranks and their switch, and a switch and
 # its parent.

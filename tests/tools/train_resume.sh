@@ -117,6 +117,12 @@ expect 1 "d.0: exists already; --resume goes on from it, --force overwrites it" 
 expect 2 "--resume needs --checkpoint" "$GRADNIC" "${base[@]}" -N 1 --resume
 expect 2 "--checkpoint-steps needs --checkpoint" "$GRADNIC" "${base[@]}" -N 1 --checkpoint-steps 3
 expect 1 "--checkpoint: nowhere: No such file or directory" "$GRADNIC" "${base[@]}" -N 2 --steps 2 --checkpoint nowhere/c
+# One rank has checkpoints, and the other has not.
+"$GRADNIC" "${base[@]}" --steps 4 --rank 0 --world-size 2 --rendezvous "file://$work/meet" --checkpoint e 2>err.0 &
+pid=$!
+expect 1 "rank 1 was started with other options or other data than rank 0" \
+    "$GRADNIC" "${base[@]}" --steps 4 --rank 1 --world-size 2 --rendezvous "file://$work/meet"
+! wait "$pid" || fail "a rank alone has checkpoints"
 # Ranks without a step that all have.
 rm -f c.*
 "$GRADNIC" "${base[@]}" -N 2 --steps 9 --checkpoint c --checkpoint-steps 3

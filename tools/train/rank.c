@@ -109,6 +109,8 @@ int gn_train_rank(const gn_train_options *options, const gn_train_data *data, in
 {
     gn_train_error error;
     gn_train_settings settings = options->settings;
+    // Ranks with checkpoints meet after each step, so all need the same options for them.
+    if (options->checkpoint) settings.agreed = 1 + 2 * options->checkpoint_steps + options->resume;
     settings.comm = gn_comm_options_config(&options->comm, rank, size, rendezvous);
     front f = {.options = options};
     if (options->checkpoint) gn_resume_catch_signals();
