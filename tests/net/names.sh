@@ -77,7 +77,7 @@ refused 1 "switch_address 'nobody:7777': host 'nobody': " train --data "$data" -
 # Ranks meet at a name, of which one address refuses. So do ranks and their switch, and a switch and
 # its parent.
 testbed_start 1 "$gradnic" switch -l host-a:7800 -c none 2>"$testbed_dir/nic-root.log"
-testbed_start 0 "$gradnic" switch -l "$(testbed_link_address 0)" -c none --parent top:7800 --metrics adder:9464 2>"$testbed_dir/nic-leaf.log"
+testbed_start 0 "$gradnic" switch -l "$(testbed_link_address 0)" -c none --parent top:7800 --place 0/1 --metrics adder:9464 2>"$testbed_dir/nic-leaf.log"
 for ((i = 0; i < 100; i++)); do
     testbed_run 0 ss -Hltn 'sport = :7777' | grep -q . && testbed_run 1 ss -Hltn 'sport = :7800' | grep -q . && break
     sleep 0.05
