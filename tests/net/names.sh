@@ -119,7 +119,7 @@ reach 1 10.77.0.2
 "$gradnic" nic stats -c "$testbed_dir/nb.sock" --json | jq -e ".peers[0].peer == \"[$a%wire0]:7777\" and .peers[0].rx.packets >= 2" >/dev/null || fail "link-local peers"
 end nb
 # The right address at the wrong interface is another peer: nothing of the other is taken.
-testbed_run 2 ip link add other type dummy
+testbed_run 2 ip link add other type veth peer name another
 testbed_run 2 ip link set other up
 nic 2 nb -a 10.77.0.2/24 -P "10.77.0.1/32=[$a%other]" --mtu 1500
 testbed_run 1 ping -c 1 -W 1 10.77.0.2 >/dev/null && fail "a peer of another link is taken for this one"
