@@ -78,3 +78,21 @@ done:
     if (refused) return gn_fail(error, GN_INVALID, "the engine refused the rules: %.280s", refusal.text);
     return GN_OK;
 }
+
+gn_status gn_nic_reconfigure(gn_nic *nic, const gn_nic_config *config, gn_error *error)
+{
+    gn_change change = {.given = GN_CHANGE_RULES | GN_CHANGE_CUT | GN_CHANGE_BYPASS,
+                        .rule_count = config->rule_count,
+                        .cut = config->cut,
+                        .bypass = config->bypass,
+                        .guard = config->guard,
+                        .rate = config->rate,
+                        .fault = config->fault};
+    memcpy(change.rules, config->rules, sizeof change.rules);
+    // Only this thread changes what is compared here. To set these anew would begin anew: the
+    // bucket, the verdicts on flows, and the random numbers.
+    if (nic->out->rate.bits_per_second != config->rate) change.given |= GN_CHANGE_RATE;
+    if (nic->config.guard != config->guard) change.given |= GN_CHANGE_GUARD;
+    if (!gn_fault_same(gn_fault_get(nic->out->fault), &config->fault)) change.given |= FAULT;
+    return gn_nic_change(nic, &change, error);
+}

@@ -17,7 +17,9 @@
 #include "driver/stats.h"
 #include "host/control.h"
 #include "host/ending.h"
+#include "host/log.h"
 #include "host/metrics.h"
+#include "host/notify.h"
 #include "host/privilege.h"
 #include "host/warn.h"
 
@@ -180,6 +182,7 @@ static gn_nic *allocate(const gn_nic_config *config)
 gn_status gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error)
 {
     gn_account account;
+    char text[GN_ENDPOINT_TEXT];
     gn_nic *nic = allocate(config);
     if (!nic) {
         gn_peers_free(config->peers);
@@ -201,6 +204,8 @@ gn_status gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error
     if (gn_privilege_drop(&account, nic->steer.index && (config->existing || config->steer.mode != GN_STEER_OVERLAY),
                           error))
         goto failed;
+    gn_log(GN_SEVERITY_DEBUG, "listening on %s, wire MTU %u, as user %u", gn_endpoint_format(&nic->listen, text),
+           nic->wire_mtu, (unsigned)geteuid());
     *out = nic;
     return GN_OK;
 failed:
@@ -233,21 +238,33 @@ void gn_nic_close(gn_nic *nic)
 
 static char *answer(void *nic, const char *text, size_t length)
 {
+    gn_log(GN_SEVERITY_DEBUG, "asked on the control socket: %.*s", (int)length, text);
     return gn_nic_request_answer(text, length, nic);
+}
+
+static void reload(gn_nic *nic)
+{
+    gn_notify(GN_NOTICE_RELOADING);
+    nic->config.reload(nic->config.reload_context, nic);
+    gn_notify(GN_NOTICE_READY);
 }
 
 static void serve(gn_nic *nic, int signals)
 {
+    gn_notify(GN_NOTICE_READY);
     while (!atomic_load(&nic->stop)) {
         struct pollfd watched[3 + GN_CONTROL_POLL] = {{.fd = nic->stop_event, .events = POLLIN},
                                                       {.fd = signals, .events = POLLIN},
                                                       {.fd = gn_metrics_fd(nic->metrics), .events = POLLIN}};
         const int timeout = gn_control_prepare(nic->control, watched + 3);
         if (poll(watched, 3 + GN_CONTROL_POLL, timeout) < 0 && errno != EINTR) break;
-        if (watched[1].revents) break;
+        const gn_ending asked = gn_ending_next(signals, nic->config.reload);
+        if (asked == GN_ENDING_NOW) break;
+        if (asked == GN_ENDING_RELOAD) reload(nic);
         if (watched[2].revents) gn_metrics_give(nic->metrics, gn_nic_stats(nic));
         gn_control_serve(nic->control, watched + 3, answer, nic);
     }
+    gn_notify(GN_NOTICE_STOPPING);
     gn_nic_stop(nic, 0);
 }
 

@@ -18,6 +18,8 @@ enum {
     GN_NIC_BUFFER_DEFAULT = 4 << 20  ///< bytes of the wire's receive buffer; to send: a quarter
 };
 
+struct gn_nic;
+
 typedef struct gn_nic_config {
     // Host side.
     const char *device;
@@ -48,6 +50,9 @@ typedef struct gn_nic_config {
     const char *user;     ///< to become after opening; NULL: gn_account_default() if root
     const char *pcap_host, *pcap_wire;
     bool overwrite;  ///< captures that exist already
+    /// SIGHUP: called in the thread of gn_nic_run(). NULL: SIGHUP ends the NIC.
+    void (*reload)(void *context, struct gn_nic *nic);
+    void *reload_context;
 } gn_nic_config;
 
 typedef struct gn_nic gn_nic;
@@ -55,7 +60,8 @@ typedef struct gn_nic gn_nic;
 /// Opens everything, then gives up all privileges that are no longer needed. To be called from a
 /// process with one thread.
 gn_status gn_nic_open(gn_nic **nic, const gn_nic_config *config, gn_error *error);
-/// Runs until SIGTERM, SIGINT or SIGHUP, or until a thread fails.
+/// Runs until SIGTERM or SIGINT (or SIGHUP, without `reload`), or until a thread fails. Tells the
+/// service manager when it is ready (host/notify.h).
 gn_status gn_nic_run(gn_nic *nic, gn_error *error);
 /// Removes everything that gn_nic_open() made. NULL allowed.
 void gn_nic_close(gn_nic *nic);

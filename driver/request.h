@@ -64,4 +64,8 @@ char *gn_nic_request_answer(const char *text, size_t length, gn_nic *nic);
 /// Applies a change to a running NIC: all of it, or nothing (change.c).
 gn_status gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error);
 
+/// Applies what of `config` a running NIC can change: rules, cut, bypass, rate, bad link. Packets
+/// under way stay, and so do the counters of rules that stay. All of it, or nothing.
+gn_status gn_nic_reconfigure(gn_nic *nic, const gn_nic_config *config, gn_error *error);
+
 #endif

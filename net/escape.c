@@ -33,6 +33,11 @@ static bool is_control(const uint8_t *s, size_t bytes)
     return bytes == 2 && *s == C1_LEAD && s[1] < C1_END;
 }
 
+size_t gn_utf8_bytes(const char *text)
+{
+    return *text ? character((const uint8_t *)text) : 0;
+}
+
 char *gn_escape(const char *text, const char *keep, char *out, size_t room)
 {
     static const char hex[] = "0123456789abcdef";

@@ -8,6 +8,9 @@
 
 enum { GN_ESCAPE_GROWTH = 4 };  ///< a byte becomes at most so many
 
+/// Bytes of the UTF-8 character at `text`, 1 to 4. 0: none begins there, or the text ends.
+size_t gn_utf8_bytes(const char *text);
+
 /// Writes `text` into `out`, cut to `room` bytes with its 0. Control characters (C0, DEL, C1) and
 /// bytes that are not UTF-8 become \xNN; those in `keep` stay. @return out
 char *gn_escape(const char *text, const char *keep, char *out, size_t room);

@@ -41,6 +41,13 @@ static inline bool gn_fault_time_possible(uint64_t nanoseconds)
     return nanoseconds <= GN_FAULT_SECONDS_MAX * GN_SECOND;
 }
 
+/// Whether both say the same.
+static inline bool gn_fault_same(const gn_fault_config *a, const gn_fault_config *b)
+{
+    return a->seed == b->seed && a->loss == b->loss && a->duplicate == b->duplicate && a->reorder == b->reorder &&
+           a->delay_ns == b->delay_ns && a->jitter_ns == b->jitter_ns && a->reorder_ns == b->reorder_ns;
+}
+
 typedef struct gn_fault_counters {
     uint64_t lost, duplicated, reordered, delayed, overflow;
 } gn_fault_counters;

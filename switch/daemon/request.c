@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host/json.h"
+#include "host/log.h"
 #include "switch/daemon/jobs.h"
 #include "switch/daemon/status.h"
 
@@ -73,6 +74,7 @@ char *gn_switchd_answer(void *context, const char *text, size_t length)
     gn_switch_request request;
     gn_error error;
     char listen[GN_ENDPOINT_TEXT];
+    gn_log(GN_SEVERITY_DEBUG, "asked on the control socket: %.*s", (int)length, text);
     if (gn_switch_request_parse(text, length, &request, &error)) return gn_json_refuse("%s", error.text);
     switch (request.command) {
     case GN_SWITCH_STATUS:

@@ -16,6 +16,7 @@
 #include "host/ending.h"
 #include "host/memory.h"
 #include "host/metrics.h"
+#include "host/notify.h"
 #include "host/privilege.h"
 #include "net/clock.h"
 #include "net/socket.h"
@@ -51,6 +52,48 @@ static gn_status check_memory(gn_switchd *daemon, gn_error *error)
                    c->slots == 1 ? "s" : "", needed, available, c->mode == GN_PARTITIONED ? "" : ", --windows");
 }
 
+/// Each shard and direction has random numbers of its own.
+static gn_fault_config fault_of(const gn_fault_config *given, unsigned number)
+{
+    gn_fault_config fault = *given;
+    fault.seed += number;
+    return fault;
+}
+
+static uint32_t quota_of(const gn_switchd_config *c, uint32_t given)
+{
+    const uint32_t quarter = gn_switchd_places(c) / 4;
+    return given ? given : quarter ? quarter : 1;
+}
+
+gn_status gn_switchd_reconfigure(gn_switchd *daemon, const gn_switchd_config *config, gn_error *error)
+{
+    gn_switchd_config *c = &daemon->config;
+    const uint32_t quota = quota_of(c, config->quota);
+    const bool in = !gn_fault_same(&c->in, &config->in), out = !gn_fault_same(&c->out, &config->out);
+    if (quota > gn_switchd_places(c))
+        return gn_fail(error, GN_INVALID, "quota %u: the running switch has only %u slots for jobs", quota,
+                       gn_switchd_places(c));
+    c->quota = quota;
+    c->job_channels = config->job_channels;
+    c->address_channels = config->address_channels;
+    c->address_slots = config->address_slots;
+    c->address_jobs = config->address_jobs;
+    c->reserve = config->reserve;
+    c->join_timeout_ns = config->join_timeout_ns;
+    c->in = config->in;
+    c->out = config->out;
+    // To set a bad link anew would begin its random numbers anew.
+    for (unsigned i = 0; i < daemon->shards && (in || out); i++) {
+        const gn_fault_config link_in = fault_of(&c->in, 2 * i), link_out = fault_of(&c->out, 2 * i + 1);
+        gn_shard_lock(daemon->shard[i]);
+        if (in) gn_fault_set(daemon->shard[i]->in, &link_in);
+        if (out) gn_fault_set(daemon->shard[i]->out, &link_out);
+        gn_shard_unlock(daemon->shard[i]);
+    }
+    return GN_OK;
+}
+
 static gn_status open_shards(gn_switchd *daemon, gn_error *error)
 {
     const gn_switchd_config *c = &daemon->config;
@@ -62,13 +105,11 @@ static gn_status open_shards(gn_switchd *daemon, gn_error *error)
                                  .channels = c->channels,
                                  .buffer_bytes = c->buffer_bytes,
                                  .no_offload = c->no_offload,
-                                 .in = c->in,
-                                 .out = c->out,
                                  .stop_event = daemon->stop_event,
                                  .stop = &daemon->stop};
         shard.listen.port = c->udp_first ? (uint16_t)(c->udp_first + i * c->channels) : 0;
-        shard.in.seed += 2 * (uint64_t)i;
-        shard.out.seed += 2 * (uint64_t)i + 1;
+        shard.in = fault_of(&c->in, 2 * i);
+        shard.out = fault_of(&c->out, 2 * i + 1);
         if (!(daemon->shard[i] = gn_shard_new(&shard, error))) return error->status;
         daemon->shards++;
     }
@@ -126,8 +167,7 @@ gn_status gn_switchd_open(gn_switchd **out, const gn_switchd_config *config, gn_
     if (!daemon->config.windows) daemon->config.windows = 4 * config->slots;
     if (!daemon->config.stuck_ns) daemon->config.stuck_ns = GN_SWITCHD_STUCK_S * GN_SECOND;
     if (!daemon->config.abandoned_ns) daemon->config.abandoned_ns = GN_SWITCHD_ABANDONED_S * GN_SECOND;
-    const uint32_t all = gn_switchd_places(&daemon->config);
-    if (!daemon->config.quota) daemon->config.quota = all / 4 ? all / 4 : 1;
+    daemon->config.quota = quota_of(&daemon->config, config->quota);
     daemon->listen = config->listen;
     if (!daemon->listen.ip.version) daemon->listen.ip.version = 4;
     daemon->opened = (uint64_t)now.tv_sec;
@@ -173,6 +213,13 @@ static int shorter(int a, int b)
     return a < 0 ? b : b < 0 || a < b ? a : b;
 }
 
+static void reload(gn_switchd *daemon)
+{
+    gn_notify(GN_NOTICE_RELOADING);
+    daemon->config.reload(daemon->config.reload_context, daemon);
+    gn_notify(GN_NOTICE_READY);
+}
+
 /// One round of the main thread. @return false: a signal has come
 static bool serve_all(gn_switchd *daemon, int signals, struct pollfd *watched)
 {
@@ -194,7 +241,9 @@ static bool serve_all(gn_switchd *daemon, int signals, struct pollfd *watched)
     gn_control_serve(daemon->control, watched + 2, gn_switchd_answer, daemon);
     if (watched[1].revents) gn_metrics_give(daemon->metrics, gn_switchd_stats(daemon));
     gn_switchd_accept(daemon);
-    return !watched[0].revents;
+    const gn_ending asked = signals < 0 ? GN_ENDING_NONE : gn_ending_next(signals, daemon->config.reload);
+    if (asked == GN_ENDING_RELOAD) reload(daemon);
+    return asked != GN_ENDING_NOW;
 }
 
 /// Tells everyone that the switch goes. Serves until all have heard it, but not for long.
@@ -242,7 +291,9 @@ gn_status gn_switchd_run(gn_switchd *daemon, gn_error *error)
     if (!watched || signals < 0) {
         status = gn_fail(error, GN_IO, "cannot wait for signals: %s", strerror(errno));
     } else if (!(status = start_threads(daemon, error))) {
+        gn_notify(GN_NOTICE_READY);
         while (serve_all(daemon, signals, watched)) continue;
+        gn_notify(GN_NOTICE_STOPPING);
         say_goodbye(daemon, watched);
     }
     stop_shards(daemon);

@@ -28,6 +28,8 @@ enum {
 
 typedef enum gn_switchd_role { GN_SWITCHD_SWITCH, GN_SWITCHD_PS } gn_switchd_role;
 
+struct gn_switchd;
+
 typedef struct gn_switchd_config {
     gn_switchd_role role;
     gn_endpoint listen;   ///< TCP; UDP is at the same address. version 0: any address
@@ -69,6 +71,9 @@ typedef struct gn_switchd_config {
     /// A line about a job; NULL: no log.
     void (*log)(void *context, const char *text);
     void *log_context;
+    /// SIGHUP: called in the thread of gn_switchd_run(). NULL: SIGHUP ends the switch.
+    void (*reload)(void *context, struct gn_switchd *daemon);
+    void *reload_context;
 } gn_switchd_config;
 
 typedef struct gn_switchd gn_switchd;
@@ -99,12 +104,16 @@ gn_status gn_switchd_check_address(const char *text, gn_error *error);
 /// @return GN_OK; GN_INVALID when the configuration by itself is wrong; another status
 gn_status gn_switchd_open(gn_switchd **daemon, const gn_switchd_config *config, gn_error *error);
 
-/// Runs until SIGTERM, SIGINT or SIGHUP, and tells everyone that the switch goes. @return as
-/// gn_switchd_open()
+/// Runs until SIGTERM or SIGINT (or SIGHUP, without `reload`), and tells everyone that the switch
+/// goes. Tells the service manager when it is ready (host/notify.h). @return as gn_switchd_open()
 gn_status gn_switchd_run(gn_switchd *daemon, gn_error *error);
 
 /// Whether it has a shared secret.
 bool gn_switchd_has_secret(const gn_switchd *daemon);
+
+/// Takes from `config` what a running switch can change: limits and patience for jobs to come, and
+/// the bad links. All of it, or nothing. To be called by `reload`.
+gn_status gn_switchd_reconfigure(gn_switchd *daemon, const gn_switchd_config *config, gn_error *error);
 
 /// NULL allowed.
 void gn_switchd_close(gn_switchd *daemon);

@@ -34,7 +34,7 @@ static uint64_t parse_time(const struct argp_state *state, int key, const char *
 {
     const uint64_t nanoseconds = gn_option_duration(state, key, text);
     if (!gn_fault_time_possible(nanoseconds))
-        argp_error(state, "--%s %s: at most %ds", gn_option_name(state, key), text, GN_FAULT_SECONDS_MAX);
+        gn_option_refuse(state, "--%s %s: at most %ds", gn_option_name(state, key), text, GN_FAULT_SECONDS_MAX);
     return nanoseconds;
 }
 

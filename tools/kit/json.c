@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "net/escape.h"
+
 json_t *gn_json_real(double number)
 {
     return isfinite(number) ? json_real(number) : json_null();
@@ -21,23 +23,12 @@ json_t *gn_json_count(uint64_t number)
     return json_integer(number > INT64_MAX ? INT64_MAX : (json_int_t)number);
 }
 
-/// Bytes of the character at `text`; 0: none begins there.
-static size_t character_bytes(const char *text)
-{
-    for (size_t n = 1; n <= 4 && text[n - 1]; n++) {
-        json_t *character = json_stringn(text, n);  // jansson knows what UTF-8 is
-        json_decref(character);
-        if (character) return n;
-    }
-    return 0;
-}
-
 json_t *gn_json_name(const char *name)
 {
     char *text = malloc(4 * strlen(name) + 1), *end = text;
     if (!text) return NULL;
     while (*name) {
-        const size_t bytes = *name == '\\' ? 0 : character_bytes(name);
+        const size_t bytes = *name == '\\' ? 0 : gn_utf8_bytes(name);
         if (bytes) {
             memcpy(end, name, bytes);
             end += bytes;

@@ -2,6 +2,7 @@
 #include "option_values.h"
 
 #include <pwd.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,40 @@ const char *gn_option_name(const struct argp_state *state, int key)
     return name_in(state->root_argp, key);
 }
 
+typedef struct attempt {
+    jmp_buf back;
+    gn_error *error;
+} attempt;
+
+static _Thread_local attempt *trying;
+
+bool gn_option_try(void (*part)(void *context), void *context, gn_error *error)
+{
+    attempt here = {.error = error};
+    trying = &here;
+    if (setjmp(here.back)) {
+        trying = NULL;
+        return false;
+    }
+    part(context);
+    trying = NULL;
+    return true;
+}
+
+void gn_option_refuse(const struct argp_state *state, const char *format, ...)
+{
+    char text[GN_ERROR_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (trying) {
+        gn_fail(trying->error, GN_INVALID, "%s", text);
+        longjmp(trying->back, 1);
+    }
+    argp_error(state, "%s", text);
+}
+
 void gn_option_wrong(const struct argp_state *state, int key, const char *format, ...)
 {
     const char *name = gn_option_name(state, key);
@@ -37,9 +72,9 @@ void gn_option_wrong(const struct argp_state *state, int key, const char *format
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (name)
-        argp_error(state, "--%s: %s", name, text);
+        gn_option_refuse(state, "--%s: %s", name, text);
     else
-        argp_error(state, "%s", text);
+        gn_option_refuse(state, "%s", text);
 }
 
 void gn_option_check(const struct argp_state *state, int key, gn_status status, const gn_error *error)

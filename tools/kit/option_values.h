@@ -18,7 +18,15 @@
 /// Long name of the command's option `key`; NULL if it has none.
 const char *gn_option_name(const struct argp_state *state, int key);
 
-/// Ends the program with the caller's text.
+/// Ends the program with the caller's text: argp_error(). But within gn_option_try() it only ends
+/// what is tried.
+void gn_option_refuse(const struct argp_state *state, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/// Runs a part of a parser. @return false: it refused a value, and `error` says why. The part must
+/// own nothing at that moment, because it does not go on.
+bool gn_option_try(void (*part)(void *context), void *context, gn_error *error);
+
+/// The same as gn_option_refuse(), with the option's name before the text.
 void gn_option_wrong(const struct argp_state *state, int key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

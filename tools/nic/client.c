@@ -68,7 +68,7 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_BYPASS:
         if (strcmp(arg, "on") != 0 && strcmp(arg, "off") != 0)
-            argp_error(state, "--bypass %s: on or off is needed", arg);
+            gn_option_refuse(state, "--bypass %s: on or off is needed", arg);
         json_object_set_new(c->request, "bypass", json_boolean(!strcmp(arg, "on")));
         return 0;
     case KEY_GUARD:
@@ -78,7 +78,7 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
         put_rate(state, key, c, arg);
         return 0;
     case ARGP_KEY_END:
-        if (json_object_size(c->request) < 2) argp_error(state, "nothing to set");
+        if (json_object_size(c->request) < 2) gn_option_refuse(state, "nothing to set");
         return 0;
     default:
         return gn_fault_option_request(key, arg, state, c->request) ? 0 : ARGP_ERR_UNKNOWN;

@@ -5,41 +5,62 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "driver/request.h"
 #include "driver/rules.h"
+#include "host/log.h"
 #include "options.h"
 #include "tools/commands.h"
-#include "tools/kit/cli.h"
 #include "tools/kit/output.h"
 
 /// Other programs may mark their packets, too. Their bytes would be changed.
-static void warn_of_ports(const char *program, const gn_rule *rule, bool guard)
+static void warn_of_ports(const gn_rule *rule, bool guard)
 {
     if (rule->port_low || rule->port_high != UINT16_MAX) return;
-    gn_cli_note(program,
-                "that rule takes every port: whatever is marked with ToS 0x%02x%s %s is compressed with loss; "
-                "tos=... and port=... in --rule choose others",
-                rule->tos, rule->tos == 0x28 ? " (DSCP AF11)" : "",
-                guard ? "and looks like gradients" : "(--guard off)");
+    gn_log(GN_SEVERITY_INFO,
+           "that rule takes every port: whatever is marked with ToS 0x%02x%s %s is compressed with loss; "
+           "tos=... and port=... in --rule choose others",
+           rule->tos, rule->tos == 0x28 ? " (DSCP AF11)" : "", guard ? "and looks like gradients" : "(--guard off)");
 }
 
-static void introduce(const char *program, const gn_nic_options *options, const gn_nic *nic)
+static void introduce_rules(const gn_nic_config *config)
 {
     char rule[GN_RULE_TEXT];
-    const gn_nic_config *config = &options->config;
-    gn_cli_note(program, "%s is up: MTU %u, %zu peer(s), engine %s, cut %s", gn_nic_device(nic), gn_nic_mtu(nic),
-                gn_peers_count(config->peers), config->engine->name, config->cut == GN_CUT_FILL ? "fill" : "mtu");
     for (size_t i = 0; i < config->rule_count; i++) {
-        gn_cli_note(program, "rule %s", gn_rule_format(&config->rules[i], rule));
-        warn_of_ports(program, &config->rules[i], config->guard);
+        gn_log(GN_SEVERITY_INFO, "rule %s", gn_rule_format(&config->rules[i], rule));
+        warn_of_ports(&config->rules[i], config->guard);
     }
 }
 
-static void conclude(const char *program, const gn_nic *nic)
+static void introduce(const gn_nic_config *config, const gn_nic *nic)
+{
+    gn_log(GN_SEVERITY_INFO, "%s is up: MTU %u, %zu peer(s), engine %s, cut %s", gn_nic_device(nic), gn_nic_mtu(nic),
+           gn_peers_count(config->peers), config->engine->name, config->cut == GN_CUT_FILL ? "fill" : "mtu");
+    introduce_rules(config);
+}
+
+static void conclude(const gn_nic *nic)
 {
     gn_comparison c;
     if (gn_nic_comparison(nic, &c))
-        gn_cli_note(program, "%" PRIu64 " packets transmitted and %" PRIu64 " received, %" PRIu64 " differences",
-                    c.tx_packets, c.rx_packets, c.differences);
+        gn_log(GN_SEVERITY_INFO, "%" PRIu64 " packets transmitted and %" PRIu64 " received, %" PRIu64 " differences",
+               c.tx_packets, c.rx_packets, c.differences);
+}
+
+/// SIGHUP.
+static void reload(void *context, gn_nic *nic)
+{
+    gn_settings *settings = context;
+    gn_nic_options options;
+    gn_error error;
+    if (gn_nic_options_reread(&options, settings)) {
+        gn_settings_reject(settings, NULL);
+    } else if (gn_nic_reconfigure(nic, &options.config, &error)) {
+        gn_settings_reject(settings, error.text);
+    } else {
+        gn_log_set(settings->program, &options.log);
+        gn_settings_accept(settings);
+        introduce_rules(&options.config);
+    }
 }
 
 /// The driver looks again when it opens them. Here nothing has been made yet.
@@ -47,8 +68,28 @@ static gn_status check_captures(const gn_nic_options *options, gn_error *error)
 {
     const char *const captures[] = {options->config.pcap_host, options->config.pcap_wire};
     for (int i = 0; i < 2; i++)
-        if (captures[i] && gn_output_check_exists(captures[i], options->result.force, error)) return GN_IO;
+        if (captures[i] && gn_output_check_exists(captures[i], options->force, error)) return GN_IO;
     return GN_OK;
+}
+
+/// @return exit status
+static int run(gn_nic_options *options, gn_settings *settings)
+{
+    gn_nic *nic = NULL;
+    gn_error error = {0};
+    gn_status wrong = check_captures(options, &error);
+    if (!wrong) wrong = gn_nic_open(&nic, &options->config, &error);
+    if (wrong) {
+        gn_log(GN_SEVERITY_ERROR, "%s", error.text);
+        return wrong == GN_INVALID ? GN_EXIT_USAGE : GN_EXIT_FAILED;
+    }
+    gn_settings_check_access(settings);
+    introduce(&options->config, nic);
+    const gn_status failed = gn_nic_run(nic, &error);
+    if (failed) gn_log(GN_SEVERITY_ERROR, "%s", error.text);
+    if (!failed) conclude(nic);
+    gn_nic_close(nic);
+    return failed ? GN_EXIT_FAILED : GN_EXIT_OK;
 }
 
 int gn_command_nic(int argc, char **argv)
@@ -61,20 +102,13 @@ int gn_command_nic(int argc, char **argv)
         if (!strcmp(argv[1], clients[i].name)) return clients[i].run(argc - 1, argv + 1);
 
     gn_nic_options options;
-    gn_nic *nic = NULL;
-    gn_error error = {0};
-    gn_nic_options_parse(&options, argc, argv);
-    options.config.overwrite = options.result.force;
-    gn_status wrong = check_captures(&options, &error);
-    if (!wrong) wrong = gn_nic_open(&nic, &options.config, &error);
-    if (wrong) {
-        gn_cli_error(argv[0], "%s", error.text);
-        return wrong == GN_INVALID ? GN_EXIT_USAGE : GN_EXIT_FAILED;
-    }
-    if (!options.result.quiet) introduce(argv[0], &options, nic);
-    const gn_status failed = gn_nic_run(nic, &error);
-    if (failed) gn_cli_error(argv[0], "%s", error.text);
-    if (!failed && !options.result.quiet) conclude(argv[0], nic);
-    gn_nic_close(nic);
-    return failed ? GN_EXIT_FAILED : GN_EXIT_OK;
+    gn_settings settings;
+    gn_nic_options_parse(&options, &settings, argc, argv);
+    gn_log_set(argv[0], &options.log);
+    options.config.overwrite = options.force;
+    if (settings.path) options.config.reload = reload;
+    options.config.reload_context = &settings;
+    const int status = run(&options, &settings);
+    gn_settings_free(&settings);
+    return status;
 }

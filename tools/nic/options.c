@@ -14,6 +14,7 @@
 #include "tools/kit/fault_options.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/output.h"
+#include "tools/kit/result_options.h"
 #include "tools/kit/units.h"
 
 enum { PEERS_FILES_MAX = 16 };
@@ -105,9 +106,32 @@ static const struct argp_option options[] = {
     {"pcap-host", KEY_PCAP_HOST, "FILE", 0, "capture the host's packets", 5},
     {"pcap-wire", KEY_PCAP_WIRE, "FILE", 0, "capture the wire's packets", 5},
     GN_FORCE_OPTION(5),
-    GN_QUIET_OPTION(5),
+    {0, 0, 0, 0, "Configuration and log:", 6},
+    GN_SETTINGS_OPTIONS(6),
+    GN_QUIET_OPTION(6),
+    GN_LOG_OPTIONS(6),
     {0},
 };
+
+static const gn_settings_key keys[] = {{'a', true, false},
+                                       {'P', true, false},
+                                       {KEY_PEERS_FILE, true, false},
+                                       {KEY_RULE, true, true},
+                                       {'p', false, true},
+                                       {'k', false, true},
+                                       {KEY_CUT, false, true},
+                                       {KEY_BYPASS, false, true},
+                                       {KEY_GUARD, false, true},
+                                       {KEY_RATE, false, true},
+                                       {GN_OPTION_FAULT_LOSS, false, true},
+                                       {GN_OPTION_FAULT_DUPLICATE, false, true},
+                                       {GN_OPTION_FAULT_REORDER, false, true},
+                                       {GN_OPTION_FAULT_REORDER_DELAY, false, true},
+                                       {GN_OPTION_FAULT_DELAY, false, true},
+                                       {GN_OPTION_FAULT_JITTER, false, true},
+                                       {GN_OPTION_FAULT_SEED, false, true},
+                                       GN_LOG_KEYS,
+                                       {0}};
 
 typedef struct parsing {
     gn_nic_options *options;
@@ -150,12 +174,12 @@ static bool parse_host(int key, char *arg, struct argp_state *state, gn_nic_conf
         return true;
     case 'a':
         if (config->address_count == GN_NIC_ADDRESSES_MAX)
-            argp_error(state, "more than %d addresses", GN_NIC_ADDRESSES_MAX);
+            gn_option_refuse(state, "more than %d addresses", GN_NIC_ADDRESSES_MAX);
         gn_option_check(state, key, gn_prefix_parse(arg, &config->addresses[config->address_count++], &error), &error);
         if (!strchr(arg, '/'))
-            argp_error(state,
-                       "--address %s: its prefix length is missing, as in 10.77.0.1/24 (or /32: no route to others)",
-                       arg);
+            gn_option_refuse(
+                state, "--address %s: its prefix length is missing, as in 10.77.0.1/24 (or /32: no route to others)",
+                arg);
         return true;
     case KEY_EXISTING:
         config->existing = true;
@@ -218,12 +242,12 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
         p->defaults.codec.bound_exp = gn_option_bound(state, key, arg);
         return true;
     case KEY_RULE:
-        if (p->rule_count == GN_RULES_MAX) argp_error(state, "more than %d rules", GN_RULES_MAX);
+        if (p->rule_count == GN_RULES_MAX) gn_option_refuse(state, "more than %d rules", GN_RULES_MAX);
         p->rules[p->rule_count++] = arg;
         return true;
     case KEY_CUT:
         if (strcmp(arg, "mtu") != 0 && strcmp(arg, "fill") != 0)
-            argp_error(state, "--cut %s: mtu or fill is needed", arg);
+            gn_option_refuse(state, "--cut %s: mtu or fill is needed", arg);
         config->cut = strcmp(arg, "mtu") != 0 ? GN_CUT_FILL : GN_CUT_MTU;
         p->cut_given = true;
         return true;
@@ -238,7 +262,7 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
         return true;
     case KEY_ENGINE:
         config->engine = gn_engine_find(arg, &error);
-        if (!config->engine) argp_error(state, "--engine %s: %s", arg, error.text);
+        if (!config->engine) gn_option_refuse(state, "--engine %s: %s", arg, error.text);
         return true;
     default:
         return false;
@@ -252,7 +276,7 @@ static void check_captures(const parsing *p, struct argp_state *state)
     const gn_nic_config *config = &p->options->config;
     const char *host = config->pcap_host, *wire = config->pcap_wire;
     if (host && wire && (!strcmp(host, wire) || gn_output_check_inputs(wire, &host, 1, &error)))
-        argp_error(state, "--pcap-wire %s: --pcap-host writes this file", wire);
+        gn_option_refuse(state, "--pcap-wire %s: --pcap-host writes this file", wire);
     const char *const captures[] = {host, wire};
     for (int i = 0; i < 2; i++)
         if (captures[i])
@@ -271,20 +295,20 @@ static void finish(parsing *p, struct argp_state *state)
     for (size_t i = 0; i < p->rule_count; i++) {
         gn_error why;
         if (gn_rule_parse(p->rules[i], &p->defaults, &config->rules[config->rule_count++], &why))
-            argp_error(state, "--rule %s: %s", p->rules[i], why.text);
+            gn_option_refuse(state, "--rule %s: %s", p->rules[i], why.text);
     }
     check_captures(p, state);
     if (!config->engine->whole_segments) {
         if (p->cut_given && config->cut == GN_CUT_FILL)
-            argp_error(state, "--cut fill: engine %s needs packets that are cut to the MTU: --cut mtu",
-                       config->engine->name);
+            gn_option_refuse(state, "--cut fill: engine %s needs packets that are cut to the MTU: --cut mtu",
+                             config->engine->name);
         config->cut = GN_CUT_MTU;
     }
-    if (!gn_peers_count(config->peers)) argp_error(state, "no peer: give --peer");
+    if (!gn_peers_count(config->peers)) gn_option_refuse(state, "no peer: give --peer");
     if (config->existing && config->address_count)
-        argp_error(state, "--existing leaves the device's addresses alone; drop --address");
+        gn_option_refuse(state, "--existing leaves the device's addresses alone; drop --address");
     if (config->steer.mode == GN_STEER_OVERLAY && !config->existing && !config->address_count)
-        argp_error(state, "--address is needed");
+        gn_option_refuse(state, "--address is needed");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -297,7 +321,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_PEERS_FILE: {
         gn_error error;
-        if (p->peers_file_count == PEERS_FILES_MAX) argp_error(state, "--peers: more than %d files", PEERS_FILES_MAX);
+        if (p->peers_file_count == PEERS_FILES_MAX)
+            gn_option_refuse(state, "--peers: more than %d files", PEERS_FILES_MAX);
         p->peers_files[p->peers_file_count++] = arg;
         gn_option_check(state, key, gn_peers_load(config->peers, arg, &error), &error);
         return 0;
@@ -319,16 +344,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_PCAP_WIRE:
         config->pcap_wire = arg;
         return 0;
+    case 'f':
+        p->options->force = true;
+        return 0;
     case ARGP_KEY_ARG:
-        argp_error(state,
-                   "'%s' is neither an option nor a command; the commands are status, stats and set, and come first",
-                   arg);
+        gn_option_refuse(
+            state, "'%s' is neither an option nor a command; the commands are status, stats and set, and come first",
+            arg);
         return 0;
     case ARGP_KEY_END:
         finish(p, state);
         return 0;
     default:
-        return gn_result_option_parse(key, arg, &p->options->result) ? 0 : ARGP_ERR_UNKNOWN;
+        return gn_log_option_parse(key, arg, state, &p->options->log) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -337,7 +365,20 @@ void gn_nic_control_default(const char *device, char *path, size_t room)
     snprintf(path, room, GN_CONTROL_FOLDER "/%s.sock", device);
 }
 
-void gn_nic_options_parse(gn_nic_options *out, int argc, char **argv)
+static void begin(parsing *p, gn_nic_options *out)
+{
+    *out = (gn_nic_options){.config = {.device = "gn0",
+                                       .queue_length = GN_NIC_QUEUE_DEFAULT,
+                                       .engine = &gn_engine_model,
+                                       .cut = GN_CUT_FILL,
+                                       .guard = true,
+                                       .fault.seed = 1,
+                                       .peers = gn_peers_new()},
+                            .log = gn_log_options_default()};
+    *p = (parsing){.options = out, .defaults = gn_rule_default()};
+}
+
+void gn_nic_options_parse(gn_nic_options *out, gn_settings *settings, int argc, char **argv)
 {
     static const struct argp argp = {options,
                                      parse_option,
@@ -352,19 +393,22 @@ void gn_nic_options_parse(gn_nic_options *out, int argc, char **argv)
                                      NULL,
                                      NULL,
                                      NULL};
-    memset(out, 0, sizeof *out);
-    out->config.device = "gn0";
-    out->config.queue_length = GN_NIC_QUEUE_DEFAULT;
-    out->config.engine = &gn_engine_model;
-    out->config.cut = GN_CUT_FILL;
-    out->config.guard = true;
-    out->config.fault.seed = 1;
-    out->config.peers = gn_peers_new();
-    parsing p = {.options = out, .defaults = gn_rule_default()};
-    argp_parse(&argp, argc, argv, 0, NULL, &p);
+    parsing p;
+    begin(&p, out);
+    gn_settings_parse(settings, &argp, keys, argc, argv, &p);
     if (!out->control)
         gn_nic_control_default(out->config.device, out->control_path, sizeof out->control_path);
     else if (strcmp(out->control, "none") != 0)
         snprintf(out->control_path, sizeof out->control_path, "%s", out->control);
     if (*out->control_path) out->config.control = out->control_path;
+}
+
+gn_status gn_nic_options_reread(gn_nic_options *out, gn_settings *settings)
+{
+    parsing p;
+    begin(&p, out);
+    const gn_status status = gn_settings_reread(settings, &p);
+    gn_peers_free(out->config.peers);
+    out->config.peers = NULL;
+    return status;
 }

@@ -9,18 +9,24 @@
 
 #include "driver/nic.h"
 #include "net/error.h"
-#include "tools/kit/result_options.h"
+#include "tools/kit/log_options.h"
+#include "tools/kit/settings.h"
 
 typedef struct gn_nic_options {
     gn_nic_config config;
     const char *control;     ///< NULL: the device's default; "none": no socket
     char control_path[108];  ///< the socket's path
-    gn_result_options result;
+    bool force;              ///< captures replace files
+    gn_log_settings log;
 } gn_nic_options;
 
-/// Reads the command line; ends the program on wrong usage. `options->config.peers` is to be
-/// handed to gn_nic_open().
-void gn_nic_options_parse(gn_nic_options *options, int argc, char **argv);
+/// Reads the command line and its file; ends the program on wrong usage. `options->config.peers` is
+/// to be handed to gn_nic_open().
+void gn_nic_options_parse(gn_nic_options *options, gn_settings *settings, int argc, char **argv);
+
+/// Reads them again (gn_settings_reread()). Only what a reload changes is good for more than to be
+/// looked at: the peers are gone.
+gn_status gn_nic_options_reread(gn_nic_options *options, gn_settings *settings);
 
 /// The speed of a link: a rate of at least 1kbit, or 0 or "unlimited".
 gn_status gn_nic_rate_parse(const char *text, uint64_t *rate, gn_error *error);

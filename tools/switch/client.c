@@ -5,6 +5,7 @@
 
 #include "switch.h"
 #include "tools/kit/daemon_client.h"
+#include "tools/kit/option_values.h"
 #include "tools/kit/table.h"
 #include "tools/kit/units.h"
 
@@ -22,11 +23,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARG:
         if (c->job || !c->takes_job) return ARGP_ERR_UNKNOWN;
         for (const char *p = arg; *p; p++)
-            if (*p < ' ' || *p > '~') argp_error(state, "a job's name has printable ASCII characters only");
+            if (*p < ' ' || *p > '~') gn_option_refuse(state, "a job's name has printable ASCII characters only");
         c->job = arg;
         return 0;
     case ARGP_KEY_END:
-        if (c->takes_job && !c->job) argp_error(state, "the name of a job is needed");
+        if (c->takes_job && !c->job) gn_option_refuse(state, "the name of a job is needed");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

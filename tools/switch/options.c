@@ -12,6 +12,7 @@
 #include "tools/kit/fault_options.h"
 #include "tools/kit/old_names.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/result_options.h"
 #include "tools/kit/units.h"
 
 enum {
@@ -113,9 +114,29 @@ static const struct argp_option options[] = {
      "serve all counters over HTTP under /metrics, for Prometheus: at ADDRESS:PORT, or at :PORT for this host alone "
      "(default none)",
      5},
-    GN_QUIET_OPTION(5),
+    {0, 0, 0, 0, "Configuration and log:", 6},
+    GN_SETTINGS_OPTIONS(6),
+    GN_QUIET_OPTION(6),
+    GN_LOG_OPTIONS(6),
     {0},
 };
+
+static const gn_settings_key keys[] = {{KEY_QUOTA, false, true},
+                                       {KEY_JOB_CHANNELS, false, true},
+                                       {KEY_ADDRESS_CHANNELS, false, true},
+                                       {KEY_ADDRESS_SLOTS, false, true},
+                                       {KEY_ADDRESS_JOBS, false, true},
+                                       {KEY_RESERVE, false, true},
+                                       {KEY_JOIN_TIMEOUT, false, true},
+                                       {GN_OPTION_FAULT_LOSS, true, true},
+                                       {GN_OPTION_FAULT_DUPLICATE, true, true},
+                                       {GN_OPTION_FAULT_REORDER, true, true},
+                                       {GN_OPTION_FAULT_REORDER_DELAY, true, true},
+                                       {GN_OPTION_FAULT_DELAY, true, true},
+                                       {GN_OPTION_FAULT_JITTER, true, true},
+                                       {GN_OPTION_FAULT_SEED, true, true},
+                                       GN_LOG_KEYS,
+                                       {0}};
 
 static const gn_old_name old_names[] = {
     {OLD_STREAMS, KEY_CHANNELS, "--streams", NULL}, {OLD_DROP, GN_OPTION_FAULT_LOSS, "--drop", NULL}, {0}};
@@ -126,8 +147,8 @@ static void parse_place(struct argp_state *state, const char *text, gn_switchd_c
     const unsigned long bit = strtoul(text, &end, 10);
     const unsigned long children = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
     if (*text == '-' || *end || !children || children > GN_AGG_WORKERS_MAX || bit >= children)
-        argp_error(state, "--place %s: BIT/CHILDREN is needed, as in 0/2: at most 64 children, the first is bit 0",
-                   text);
+        gn_option_refuse(
+            state, "--place %s: BIT/CHILDREN is needed, as in 0/2: at most 64 children, the first is bit 0", text);
     config->place_bit = (uint8_t)bit;
     config->place_fanin = (uint8_t)children;
 }
@@ -138,11 +159,11 @@ static bool parse_fault(int key, char *text, struct argp_state *state, gn_switch
     if (!text || key < GN_OPTION_FAULT_LOSS || key > GN_OPTION_FAULT_SEED) return false;
     const bool in_only = !strncmp(text, "in:", 3), out_only = !strncmp(text, "out:", 4);
     if (!in_only && !out_only && strchr(text, ':'))
-        argp_error(state, "--%s %s: write in (from the workers) or out (to them) before the colon",
-                   gn_option_name(state, key), text);
+        gn_option_refuse(state, "--%s %s: write in (from the workers) or out (to them) before the colon",
+                         gn_option_name(state, key), text);
     const char *value = text + (in_only ? 3 : out_only ? 4 : 0);
     if (value != text && !*value)
-        argp_error(state, "--%s: '%s' has no value after the colon", gn_option_name(state, key), text);
+        gn_option_refuse(state, "--%s: '%s' has no value after the colon", gn_option_name(state, key), text);
     if (!out_only) (void)gn_fault_option_parse(key, value, state, &o->config.in);
     if (!in_only) (void)gn_fault_option_parse(key, value, state, &o->config.out);
     const unsigned directions = (out_only ? 0 : 1u) | (in_only ? 0 : 2u);
@@ -174,7 +195,7 @@ static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switch
         return true;
     case KEY_JOIN_TIMEOUT:
         config->join_timeout_ns = gn_option_duration(state, key, arg);
-        if (!config->join_timeout_ns) argp_error(state, "--join-timeout %s: more than 0 is needed", arg);
+        if (!config->join_timeout_ns) gn_option_refuse(state, "--join-timeout %s: more than 0 is needed", arg);
         return true;
     default:
         return false;
@@ -231,24 +252,24 @@ static bool parse_memory(int key, char *arg, struct argp_state *state, gn_switch
 static void check_above(struct argp_state *state, const char *name, const char *text)
 {
     gn_error error;
-    if (text && gn_switchd_check_address(text, &error)) argp_error(state, "--%s %s", name, error.text);
+    if (text && gn_switchd_check_address(text, &error)) gn_option_refuse(state, "--%s %s", name, error.text);
 }
 
 static void check_memory(struct argp_state *state, const gn_switchd_config *config)
 {
     const bool shared = config->mode != GN_PARTITIONED;
     if (config->role == GN_SWITCHD_PS && (shared || config->ps || config->parent))
-        argp_error(state, "--role ps takes no --mode, --ps or --parent");
+        gn_option_refuse(state, "--role ps takes no --mode, --ps or --parent");
     if (shared && !config->ps && !config->parent)
-        argp_error(state,
-                   "shared slots need --ps with the parameter server, or --parent with a switch that shares its slots");
+        gn_option_refuse(
+            state, "shared slots need --ps with the parameter server, or --parent with a switch that shares its slots");
     if (shared && config->ps && config->parent)
-        argp_error(state, "--ps is for the root, not for a switch below a --parent that shares its slots");
-    if (!shared && config->ps) argp_error(state, "--ps is for --mode shared and preemptive");
-    if (!shared && config->windows) argp_error(state, "--windows is for --mode shared and preemptive");
+        gn_option_refuse(state, "--ps is for the root, not for a switch below a --parent that shares its slots");
+    if (!shared && config->ps) gn_option_refuse(state, "--ps is for --mode shared and preemptive");
+    if (!shared && config->windows) gn_option_refuse(state, "--windows is for --mode shared and preemptive");
     if (config->quota > gn_switchd_places(config))
-        argp_error(state, "--quota %u: there are only %u (--%s)", config->quota, gn_switchd_places(config),
-                   shared ? "windows" : "slots");
+        gn_option_refuse(state, "--quota %u: there are only %u (--%s)", config->quota, gn_switchd_places(config),
+                         shared ? "windows" : "slots");
     check_above(state, "parent", config->parent);
     check_above(state, "ps", config->ps);
 }
@@ -257,18 +278,18 @@ static void finish(struct argp_state *state, gn_switch_options *o)
 {
     gn_switchd_config *config = &o->config;
     if (o->reorder_delay && !(o->reorder & o->reorder_delay))
-        argp_error(state, "--reorder-delay goes with --reorder%s", o->reorder ? " for the same direction" : "");
+        gn_option_refuse(state, "--reorder-delay goes with --reorder%s", o->reorder ? " for the same direction" : "");
     // A parameter server often has only one switch, which asks for all jobs.
     if (config->reserve == NOT_GIVEN) config->reserve = config->role == GN_SWITCHD_PS ? 0 : GN_SWITCHD_RESERVE;
     check_memory(state, config);
     if (config->slots < config->shards)
-        argp_error(state, "--slots %u: fewer than shards (%u)", config->slots, config->shards);
+        gn_option_refuse(state, "--slots %u: fewer than shards (%u)", config->slots, config->shards);
     if (config->windows && config->windows < config->shards)
-        argp_error(state, "--windows %u: fewer than shards (%u)", config->windows, config->shards);
+        gn_option_refuse(state, "--windows %u: fewer than shards (%u)", config->windows, config->shards);
     if (config->udp_first && config->udp_first + config->shards * config->channels > 65536)
-        argp_error(state, "--udp %u: %u ports are needed from there on", config->udp_first,
-                   config->shards * config->channels);
-    if (config->place_fanin && !config->parent) argp_error(state, "--place needs --parent");
+        gn_option_refuse(state, "--udp %u: %u ports are needed from there on", config->udp_first,
+                         config->shards * config->channels);
+    if (config->place_fanin && !config->parent) gn_option_refuse(state, "--place needs --parent");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -282,7 +303,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     switch (key) {
     case 'l':
-        if (gn_resolve_own(arg, &config->listen, &error)) argp_error(state, "--listen %s", error.text);
+        if (gn_resolve_own(arg, &config->listen, &error)) gn_option_refuse(state, "--listen %s", error.text);
         return 0;
     case KEY_UDP:
         config->udp_first = (uint16_t)gn_option_unsigned(state, key, arg, 1, 65535);
@@ -306,7 +327,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         config->user = gn_option_user(state, key, arg);
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(
+        gn_option_refuse(
             state,
             "'%s' is neither an option nor a command; the commands are status, jobs, stats and end, and come first",
             arg);
@@ -315,11 +336,28 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         finish(state, o);
         return 0;
     default:
-        return gn_result_option_parse(key, arg, &o->result) ? 0 : ARGP_ERR_UNKNOWN;
+        return gn_log_option_parse(key, arg, state, &o->log) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 
-void gn_switch_options_parse(gn_switch_options *o, int argc, char **argv)
+static gn_switch_options defaults(void)
+{
+    return (gn_switch_options){.config = {.listen.port = GN_PORT_DEFAULT,
+                                          .shards = 1,
+                                          .channels = GN_SWITCHD_CHANNELS,
+                                          .slots = GN_SWITCHD_SLOTS,
+                                          .address_jobs = GN_SWITCHD_ADDRESS_JOBS,
+                                          .reserve = NOT_GIVEN,
+                                          .slot_values = GN_SWITCHD_VALUES,
+                                          .buffer_bytes = GN_SWITCHD_BUFFER,
+                                          .join_timeout_ns = GN_SWITCHD_JOIN_TIMEOUT_S * UINT64_C(1000000000),
+                                          .in.seed = 1,
+                                          .out.seed = 1,
+                                          .control = GN_SWITCH_CONTROL},
+                               .log = gn_log_options_default()};
+}
+
+void gn_switch_options_parse(gn_switch_options *o, gn_settings *settings, int argc, char **argv)
 {
     static const struct argp argp = {
         options,
@@ -335,17 +373,12 @@ void gn_switch_options_parse(gn_switch_options *o, int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    *o = (gn_switch_options){.config = {.listen.port = GN_PORT_DEFAULT,
-                                        .shards = 1,
-                                        .channels = GN_SWITCHD_CHANNELS,
-                                        .slots = GN_SWITCHD_SLOTS,
-                                        .address_jobs = GN_SWITCHD_ADDRESS_JOBS,
-                                        .reserve = NOT_GIVEN,
-                                        .slot_values = GN_SWITCHD_VALUES,
-                                        .buffer_bytes = GN_SWITCHD_BUFFER,
-                                        .join_timeout_ns = GN_SWITCHD_JOIN_TIMEOUT_S * UINT64_C(1000000000),
-                                        .in.seed = 1,
-                                        .out.seed = 1,
-                                        .control = GN_SWITCH_CONTROL}};
-    argp_parse(&argp, argc, argv, 0, NULL, o);
+    *o = defaults();
+    gn_settings_parse(settings, &argp, keys, argc, argv, o);
+}
+
+gn_status gn_switch_options_reread(gn_switch_options *o, gn_settings *settings)
+{
+    *o = defaults();
+    return gn_settings_reread(settings, o);
 }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char blanks[] = " \t\r";
+
+/// Ends the line at its comment, and cuts blanks off both ends. @return where it begins
+static char *trim(char *line)
+{
+    line += strspn(line, blanks);
+    for (char *at = line; *at; at++) {
+        const bool fresh = at == line || strchr(blanks, at[-1]);
+        if (*at == '#' && fresh) *at = 0;
+        if (!*at) break;
+    }
+    size_t length = strlen(line);
+    while (length && strchr(blanks, line[length - 1])) line[--length] = 0;
+    return line;
+}
+
+static gn_config_line split(unsigned number, char *line)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    gn_config_line result = {.number = number, .key = line};
+    char *end = line + strspn(line, letters);
+    char *after = end + strspn(end, blanks);
+    if (*after == '=') result.value = trim(after + 1);
+    if (end == line || (*after && *after != '='))
+        return (gn_config_line){.number = number, .wrong = "KEY = VALUE is needed"};
+    if (result.value && !*result.value)
+        return (gn_config_line){.number = number, .wrong = "there is no value behind the ="};
+    *end = 0;
+    return result;
+}
+
+gn_status gn_config_parse(gn_config_file *file, const char *bytes, size_t size, gn_error *error)
+{
+    *file = (gn_config_file){0};
+    if (size > GN_CONFIG_BYTES_MAX) return gn_fail(error, GN_INVALID, "longer than %d bytes", GN_CONFIG_BYTES_MAX);
+    if (memchr(bytes, 0, size)) return gn_fail(error, GN_INVALID, "has a zero byte: it is not a text");
+    size_t most = 1;
+    for (size_t i = 0; i < size; i++) most += bytes[i] == '\n';
+    file->text = malloc(size + 1);
+    file->lines = calloc(most, sizeof *file->lines);
+    if (!file->text || !file->lines) {
+        gn_config_free(file);
+        return gn_fail_memory(error);
+    }
+    memcpy(file->text, bytes, size);
+    file->text[size] = 0;
+    unsigned number = 0;
+    for (char *rest = file->text, *line; (line = strsep(&rest, "\n"));) {
+        line = trim(line);
+        number++;
+        if (*line) file->lines[file->count++] = split(number, line);
+    }
+    return GN_OK;
+}
+
+/// @return bytes read; -1: errno says why
+static ssize_t read_all(int fd, char *bytes, size_t room)
+{
+    size_t used = 0;
+    while (used < room) {
+        const ssize_t got = read(fd, bytes + used, room - used);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return -1;
+        if (!got) break;
+        used += (size_t)got;
+    }
+    return (ssize_t)used;
+}
+
+static gn_status load(gn_config_file *file, const char *path, int fd, char *bytes, gn_error *error)
+{
+    struct stat status;
+    gn_error why;
+    if (fd < 0 || fstat(fd, &status)) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(status.st_mode)) return gn_fail(error, GN_INVALID, "%s: not a regular file", path);
+    if (!bytes) return gn_fail_memory(error);
+    const ssize_t size = read_all(fd, bytes, GN_CONFIG_BYTES_MAX + 1);
+    if (size < 0) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    if (gn_config_parse(file, bytes, (size_t)size, &why)) return gn_fail(error, why.status, "%s: %s", path, why.text);
+    return GN_OK;
+}
+
+gn_status gn_config_load(gn_config_file *file, const char *path, gn_error *error)
+{
+    *file = (gn_config_file){0};
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not hold up a daemon
+    char *bytes = fd < 0 ? NULL : malloc(GN_CONFIG_BYTES_MAX + 1);
+    const gn_status status = load(file, path, fd, bytes, error);
+    free(bytes);
+    if (fd >= 0) close(fd);
+    return status;
+}
+
+void gn_config_free(gn_config_file *file)
+{
+    free(file->text);
+    free(file->lines);
+    *file = (gn_config_file){0};
+}
