@@ -23,7 +23,8 @@ conf=$testbed_dir/nic.conf
 testbed_with_nic=1
 printf 'rule = tos=0x28,k=10\n' >"$conf"
 chmod a+rx "$testbed_dir" && chmod a+r "$conf"
-testbed_nic_start 1 "--config $conf" && testbed_nic_start 2 "" || fail "the NICs did not start"
+testbed_nic_start 1 "--config $conf" || fail "NIC 1 did not start"
+testbed_nic_start 2 "" || fail "NIC 2 did not start"
 
 # Sums of quantised gradients are exact, whatever the NICs do with the packets.
 ranks_start -b 32M -e 32M -n 10 -w 0 -p lattice -k 10 --input "$data/gradients/cnn-it100-w%r.npy.gz" --timeout 20s

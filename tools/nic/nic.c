@@ -46,10 +46,27 @@ static void conclude(const gn_nic *nic)
                c.tx_packets, c.rx_packets, c.differences);
 }
 
+typedef struct reloading {
+    gn_settings *settings;
+    gn_nic_config *config;  ///< with the rules that have been introduced
+} reloading;
+
+static void introduce_new_rules(gn_nic_config *config, const gn_nic_config *now)
+{
+    char before[GN_RULE_TEXT], after[GN_RULE_TEXT];
+    bool same = config->rule_count == now->rule_count;
+    for (size_t i = 0; i < now->rule_count && same; i++)
+        same = !strcmp(gn_rule_format(&config->rules[i], before), gn_rule_format(&now->rules[i], after));
+    memcpy(config->rules, now->rules, sizeof config->rules);
+    config->rule_count = now->rule_count;
+    if (!same) introduce_rules(config);
+}
+
 /// SIGHUP.
 static void reload(void *context, gn_nic *nic)
 {
-    gn_settings *settings = context;
+    const reloading *r = context;
+    gn_settings *settings = r->settings;
     gn_nic_options options;
     gn_error error;
     if (gn_nic_options_reread(&options, settings)) {
@@ -59,7 +76,7 @@ static void reload(void *context, gn_nic *nic)
     } else {
         gn_log_set(settings->program, &options.log);
         gn_settings_accept(settings);
-        introduce_rules(&options.config);
+        introduce_new_rules(r->config, &options.config);
     }
 }
 
@@ -107,7 +124,7 @@ int gn_command_nic(int argc, char **argv)
     gn_log_set(argv[0], &options.log);
     options.config.overwrite = options.force;
     if (settings.path) options.config.reload = reload;
-    options.config.reload_context = &settings;
+    options.config.reload_context = &(reloading){&settings, &options.config};
     const int status = run(&options, &settings);
     gn_settings_free(&settings);
     return status;
