@@ -22,6 +22,8 @@ MEANING = {
     "bound": r"error bounds? 2\^-K",
     "buffer": "receive buffer",
     "bypass": "pass everything untouched",
+    "check-config": "check the file of --config",
+    "config": "read options from a file",
     "control": "control socket",
     "cut": "how segments become packets",
     "data": "folder with MNIST's four files",
@@ -39,6 +41,9 @@ MEANING = {
     "kernel": "codec kernels?",
     "layout": "how values lie",
     "listen": "where this (NIC|switch) listens",
+    "log": "form of the log",
+    "log-level": "log up to this level",
+    "log-time": "begin each line of the log with the time",
     "loss": "lose packets with this probability",
     "memory": "bytes of values in the layout memory",
     "metrics": "serve all counters over HTTP",
@@ -76,6 +81,7 @@ MEANING = {
     "timeout": "deadline of every wait",
     "tos": "type of service of the gradients' packets",
     "user": "user to run as",
+    "verbose": "log more",
     "values": "values of a packet",
     "workers": "number of workers",
     "world-size": "number of all ranks",
@@ -84,7 +90,7 @@ MEANING = {
 # The one option of each letter; bench allreduce has letters of nccl-tests instead.
 LETTERS = {"a": "address", "c": "control", "d": "device", "f": "force", "i": "input", "j": "threads", "k": "bound",
            "l": "listen", "m": "mtu", "N": "ranks", "n": "count", "o": "output", "P": "peer", "p": "profile",
-           "q": "quiet", "r": "rounds", "t": "time", "u": "user"}
+           "q": "quiet", "r": "rounds", "t": "time", "u": "user", "v": "verbose"}
 NCCL = {"b": "begin", "e": "end", "f": "factor", "n": "iterations", "w": "warmup", "c": "check"}
 
 # Commands that measure something have --json[=FILE]. The demo leaves its results in a folder.

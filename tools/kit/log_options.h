@@ -14,10 +14,10 @@ enum { GN_OPTION_LOG = 0x510, GN_OPTION_LOG_LEVEL, GN_OPTION_LOG_TIME };
 /// Rows of an argp table, beside GN_QUIET_OPTION. -q and -v have their letters as keys.
 #define GN_LOG_OPTIONS(group) \
     {"verbose", 'v', 0, 0, "log more: one level for each -v", group}, \
-    {"log-level", GN_OPTION_LOG_LEVEL, "LEVEL", 0, \
-     "log up to this level: error, warn, info, debug; the last of -q, -v and --log-level wins (default info)", group}, \
-    {"log-time", GN_OPTION_LOG_TIME, 0, 0, "begin each line of the log with the time (UTC)", group}, \
-    {"log", GN_OPTION_LOG, "FORMAT", 0, "text, or json: one object a line (default text)", group}
+    {"log-level", GN_OPTION_LOG_LEVEL, "error|warn|info|debug", 0, \
+     "log up to this level; the last of -q, -v and --log-level wins (default info)", group}, \
+    {"log-time", GN_OPTION_LOG_TIME, 0, 0, "begin each line of the log with the time, in UTC", group}, \
+    {"log", GN_OPTION_LOG, "text|json", 0, "form of the log; json is one object a line (default text)", group}
 // clang-format on
 
 /// Rows of a table of settings (settings.h): a reload changes all of them.
