@@ -5,7 +5,7 @@
 ///
 ///     gradnic nic: note: rule tos=0x28,...               text
 ///     2026-11-23T11:03:58.123Z gradnic nic: note: ...    text with the time
-///     {"time": "2026-11-23T11:03:58.123Z", "level": "info", "program": "gradnic nic", "message": ...}
+///     {"time": "2026-11-23T11:03:58.123Z", "level": "info", "program": "gradnic nic", ...}   JSON
 ///
 /// Texts may come from strangers. They are escaped (net/escape.h), so a line is always one line.
 /// When stderr is the journal's (sd-daemon(3)), each line begins with its priority: "<6>".

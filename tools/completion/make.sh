@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # make.sh PROGRAM FOLDER: makes the completions for bash, zsh and fish from the --help of the
-# program and of every command: gradnic.bash, _gradnic, gradnic.fish. So they have the same commands,
-# options and values, and none is missing.
+# program and of every command: gradnic.bash, _gradnic, gradnic.fish. So they have the same
+# commands, options and values, and none is missing.
 # shellcheck disable=SC2016  # dollars are awk's, and those of the shells
 set -euo pipefail
 program=$1 folder=$2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_KIT_CONFIG_FILE_H
 #define GRADNIC_TOOLS_KIT_CONFIG_FILE_H
-/// The form of a configuration file: lines of KEY = VALUE. What keys and values mean is settings.h's.
+/// The form of a configuration file: lines of KEY = VALUE. settings.h says what they mean.
 ///
 ///     # from '#' to the end of the line is a comment, at the start of a line or behind a blank
 ///     rate = 1gbit
