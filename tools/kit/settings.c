@@ -168,16 +168,17 @@ static error_t take_down(int key, char *arg, struct argp_state *state)
     if (key == GN_OPTION_CHECK_CONFIG) s->check = true;
     if (key == GN_OPTION_CONFIG || key == GN_OPTION_CHECK_CONFIG) return 0;
     if (key != ARGP_KEY_ARG && (key & 0x1000000)) return ARGP_ERR_UNKNOWN;  // argp's other keys of its own
+    if (s->old_names) key = gn_option_current(state, key, s->old_names);
     s->given[s->given_count++] = (gn_setting){.key = key, .value = arg};
     return 0;
 }
 
-void gn_settings_parse(gn_settings *s, const struct argp *argp, const gn_settings_key *keys, int argc, char **argv,
-                       void *input)
+void gn_settings_parse(gn_settings *s, const struct argp *argp, const gn_settings_key *keys,
+                       const gn_old_name *old_names, int argc, char **argv, void *input)
 {
     struct argp taking = *argp;
     taking.parser = take_down;
-    *s = (gn_settings){.argp = argp, .keys = keys, .program = argv[0]};
+    *s = (gn_settings){.argp = argp, .keys = keys, .old_names = old_names, .program = argv[0]};
     gn_log_set(s->program, &(gn_log_settings){.level = GN_SEVERITY_INFO});
     // A word of the command line may hold several letters.
     size_t most = 1;

@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 #include "config_file.h"
+#include "old_names.h"
 
 #pragma GCC poison argp_error argp_usage argp_failure
 
@@ -55,6 +56,7 @@ typedef struct gn_reading {
 typedef struct gn_settings {
     const struct argp *argp;
     const gn_settings_key *keys;
+    const gn_old_name *old_names;
     const char *program;  ///< argv[0]
     const char *path;     ///< NULL: no file
     bool check;
@@ -64,11 +66,12 @@ typedef struct gn_settings {
     gn_reading next;         ///< being read again
 } gn_settings;
 
-/// Parses command line and file into `input`, which the argp parser gets. Ends the program when
+/// Parses command line and file into `input`, which the argp parser gets. It gets no old names
+/// (old_names.h; NULL: there are none). Ends the program when
 /// something is wrong (GN_EXIT_USAGE), and after --check-config. Strings in `input` belong to
 /// `settings`, or to argv.
-void gn_settings_parse(gn_settings *settings, const struct argp *argp, const gn_settings_key *keys, int argc,
-                       char **argv, void *input);
+void gn_settings_parse(gn_settings *settings, const struct argp *argp, const gn_settings_key *keys,
+                       const gn_old_name *old_names, int argc, char **argv, void *input);
 
 /// Says so if SIGHUP will not be able to read the file. For after root has been given up.
 void gn_settings_check_access(const gn_settings *settings);

@@ -395,7 +395,7 @@ void gn_nic_options_parse(gn_nic_options *out, gn_settings *settings, int argc, 
                                      NULL};
     parsing p;
     begin(&p, out);
-    gn_settings_parse(settings, &argp, keys, argc, argv, &p);
+    gn_settings_parse(settings, &argp, keys, NULL, argc, argv, &p);
     if (!out->control)
         gn_nic_control_default(out->config.device, out->control_path, sizeof out->control_path);
     else if (strcmp(out->control, "none") != 0)

@@ -297,7 +297,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     gn_switch_options *o = state->input;
     gn_switchd_config *config = &o->config;
     gn_error error;
-    key = gn_option_current(state, key, old_names);
     if (parse_amount(key, arg, state, config) || parse_memory(key, arg, state, config) ||
         parse_limit(key, arg, state, config) || parse_fault(key, arg, state, o))
         return 0;
@@ -374,7 +373,7 @@ void gn_switch_options_parse(gn_switch_options *o, gn_settings *settings, int ar
         NULL,
         NULL};
     *o = defaults();
-    gn_settings_parse(settings, &argp, keys, argc, argv, o);
+    gn_settings_parse(settings, &argp, keys, old_names, argc, argv, o);
 }
 
 gn_status gn_switch_options_reread(gn_switch_options *o, gn_settings *settings)
