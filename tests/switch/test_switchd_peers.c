@@ -57,8 +57,8 @@ START_TEST(a_child_that_never_reads_is_given_up)
 }
 END_TEST
 
-// Five seconds from the connection on, whatever is said meanwhile that is no JOIN: nothing, PINGs,
-// or the bytes of a JOIN drop by drop.
+// Five seconds from the connection on, whatever is said meanwhile. It may be nothing, a JOIN drop
+// by drop, or PINGs.
 START_TEST(strangers_have_five_seconds)
 {
     enum { SILENT, DRIPS, PINGS, ALL };
@@ -211,7 +211,7 @@ START_TEST(a_parent_that_grants_more_is_refused)
 }
 END_TEST
 
-// Until the parent has answered, a job's slots and channels are its own, though nobody uses them
+// A job's slots and channels are its own before the parent has answered, though nobody uses them
 // yet. Afterwards they are free.
 START_TEST(slots_of_jobs_that_still_ask_are_taken)
 {
@@ -267,8 +267,8 @@ static unsigned count_of(const char *log, const char *what)
     return count;
 }
 
-// Strangers fill their kind of lines, and no other. The log says how many more there were when the
-// span is over, though nothing else happens then.
+// Strangers fill their kind of lines, and no other. How many more there were is said when the span
+// is over, though nothing else happens then.
 START_TEST(what_was_held_back_is_told_in_time)
 {
     enum { MORE = 7 };

@@ -67,7 +67,7 @@ START_TEST(a_sender_is_woken_by_room)
     static plan plans[] = {{GN_RING, 0}, {GN_WORKER_AGGREGATOR, 0}, {GN_WORKER_AGGREGATOR, 1}};
     ranks group;
     ranks_start(&group, 3, run_full, &plans[_i]);
-    ranks_wait(&group, 20);
+    ranks_wait(&group, 30);
     for (int rank = 0; rank < 3; rank++) ck_assert_int_eq(group.exits[rank], 0);
     ranks_free(&group);
 }
@@ -86,7 +86,8 @@ static unsigned take_all(int fd)
     return count;
 }
 
-// Such a pair holds few datagrams. A pair of UDP sockets on loopback would lose what has no room.
+// Such a pair holds few datagrams, and then has no room. UDP sockets on loopback never say so: what
+// has no room is lost.
 START_TEST(a_channel_waits_for_room_only_when_it_is_full)
 {
     static float values[SLOTS * VALUES];

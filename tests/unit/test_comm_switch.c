@@ -172,9 +172,9 @@ START_TEST(test_ranks_that_stood_still_blame_nobody)
 }
 END_TEST
 
-// As when a host with all of them is suspended. Ranks stop in the middle of a collective, and when
-// they go on the switch is not quite there yet. Rank 0 has heard that all are in the collective. It
-// was so for longer than the deadline, but nobody was there to see it.
+// As when a host with all of them is suspended. Ranks stop in the middle of a collective. When they
+// go on, the switch is not quite there yet. Rank 0 knows that all are in the collective, and has
+// had no result for longer than the deadline. But it stood still itself.
 START_TEST(test_ranks_that_stood_still_do_not_blame_the_switch)
 {
     switch_start(&host, NULL);
