@@ -242,6 +242,7 @@ static const gn_metric_group groups[] = {
     {"admission", "Admission",
      LIST(COUNTER("admitted", "children that got a place"),
           COUNTER("refused", "who was turned away before they had a job"), COUNTER("ended", "jobs that have ended"),
+          COUNTER("gave_way", "jobs that formed, and ended since all connections were taken"),
           GAUGE("connections", "connections now")),
      NULL},
     {"admission.limits", "Admission", LIST(COUNTER("refused", "who was turned away, by limit")), NULL},
