@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A name with two addresses, of which the first refuses: ranks find rank 0, ranks their switch, and a
-# switch its parent. In a mount namespace with a hosts file of its own; where that cannot be made,
+# A name with two addresses, of which the first refuses: ranks find rank 0, ranks their switch, and
+# a switch its parent. In a mount namespace with a hosts file of its own; where that cannot be made,
 # the test is skipped.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
