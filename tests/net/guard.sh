@@ -39,7 +39,7 @@ done
 expect "packets compressed so far" "$(stat_of 1 .tx.rules[0].compressed)" -eq 0
 expect "segments left alone" "$(stat_of 1 .tx.guard.left)" -gt 100
 expect "bytes left alone" "$(stat_of 1 .tx.guard.left_bytes)" -gt 1000000
-"$gradnic" nic stats -c "$(testbed_control 1)" --prometheus | grep '^gradnic_tx_guard_other_flows{device="gn0"} 12$' >/dev/null || fail "not in Prometheus' text"
+"$gradnic" nic stats -c "$(testbed_control 1)" --prometheus | grep '^gradnic_tx_guard_other_flows_total{device="gn0"} 12$' >/dev/null || fail "not in Prometheus' text"
 expect "packets dropped by the receiver" "$(stat_of 2 .rx.engine.malformed)" -eq 0
 
 # Gradients, and a flow of zeros, which proves nothing and is compressed exactly.
