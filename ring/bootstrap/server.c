@@ -209,14 +209,14 @@ static gn_status take_hello(gn_bootstrap *boot, unsigned index, const gn_frame *
 }
 
 /// The greeting of stranger `index` has failed. Programs that speak another protocol may be many:
-/// they get no word.
+/// they get no word. Of a HELLO, a beginning may have come.
 static void end_greeting(gn_bootstrap *boot, unsigned index)
 {
     const gn_stranger *stranger = &boot->lobby.strangers[index];
     char own[GN_ENDPOINT_TEXT], here[GN_ENDPOINT_TEXT + 16], name[GN_ENDPOINT_TEXT], text[GN_GREETING_WHY];
     gn_frame frame;
     gn_error why;
-    if (stranger->greeting->fault == GN_GREETING_NONE_THERE && gn_connection_next(stranger->connection, &frame) <= 0) {
+    if (stranger->greeting->fault == GN_GREETING_NONE_THERE && gn_connection_next(stranger->connection, &frame) < 0) {
         gn_lobby_dismiss(&boot->lobby, index);
         return;
     }

@@ -62,9 +62,8 @@ static void end_greeting(gn_switchd *daemon, unsigned index)
 {
     const gn_stranger *stranger = &daemon->lobby.strangers[index];
     char own[GN_ENDPOINT_TEXT], here[GN_ENDPOINT_TEXT + 16], name[GN_ENDPOINT_TEXT];
-    char why[GN_GREETING_WHY], words[GN_GREETING_WHY];
-    gn_admission frame;
-    if (stranger->greeting->fault == GN_GREETING_NONE_THERE && gn_frames_next(stranger->connection, &frame) <= 0) {
+    char why[GN_GREETING_WHY], words[GN_GREETING_WHY], fault[GN_ADMISSION_FAULT];
+    if (stranger->greeting->fault == GN_GREETING_NONE_THERE && !gn_frames_fault(stranger->connection, fault)) {
         refuse(daemon, index);
         return;
     }

@@ -19,12 +19,12 @@ int gn_frames_next(gn_framed *connection, gn_admission *frame)
 bool gn_frames_fault(const gn_framed *connection, char fault[GN_ADMISSION_FAULT])
 {
     gn_admission frame;
-    const char *wrong = "";
+    const char *wrong = NULL;
     const uint8_t *bytes;
     const size_t count = gn_framed_rest(connection, &bytes);
     (void)gn_admission_fault(bytes, count, fault);
     (void)gn_admission_parse(bytes, count, &frame, &wrong);
-    return strcmp(wrong, "magic") != 0;
+    return !wrong || strcmp(wrong, "magic") != 0;
 }
 
 bool gn_frames_send(gn_framed *connection, const gn_admission *frame)

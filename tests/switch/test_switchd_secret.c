@@ -271,6 +271,23 @@ START_TEST(a_recorded_greeting_is_refused)
 }
 END_TEST
 
+/// The beginning of a JOIN is enough to say what is missing.
+START_TEST(a_piece_of_a_join)
+{
+    const gn_switchd_config config = guarded();
+    const running r = start(&config);
+    const gn_admission join = {.type = GN_ADMISSION_JOIN, .join = client_of(r.port, "job", 0, 1).join};
+    uint8_t said[GN_ADMISSION_MAX], answer[600];
+    gn_admission frame;
+    ck_assert_uint_gt(gn_admission_write(&join, said), 6);
+    const size_t got = talk(r.port, said, 6, answer, sizeof answer, 5000);
+    ck_assert_int_gt(gn_admission_parse(answer, got, &frame, NULL), 0);
+    ck_assert_int_eq(frame.type, GN_ADMISSION_REFUSED);
+    ck_assert_msg(strstr(frame.text, "has shown none: give all the same --secret") != NULL, "%s", frame.text);
+    stop(&r);
+}
+END_TEST
+
 START_TEST(does_not_open_with_a_bad_file)
 {
     gn_switchd_config config = guarded();
@@ -293,6 +310,7 @@ int main(void)
     tcase_add_loop_test(all, above_without_or_with_another_secret, 0, 2);
     tcase_add_test(all, forged_datagrams);
     tcase_add_test(all, a_recorded_greeting_is_refused);
+    tcase_add_test(all, a_piece_of_a_join);
     tcase_add_test(all, does_not_open_with_a_bad_file);
     suite_add_tcase(suite, all);
     return suite_run(suite);

@@ -263,21 +263,49 @@ static void run_alone(int rank, const ranks *group, void *argument)
     RANK_CHECK(!rank_init(rank, group, &config));
 }
 
-/// Who has the secret is still held to what it has proved.
-START_TEST(test_hello_and_greeting_agree)
+/// Waits until somebody listens there.
+static void await_listener(const gn_endpoint *at)
 {
-    gn_endpoint at = {.ip = {.version = 4, .bytes = {127, 0, 0, 1}}, .port = free_port()};
-    char where[64], told[GN_TEXT_MAX + 1] = "";
-    snprintf(where, sizeof where, "tcp://127.0.0.1:%u", at.port);
-    ranks group;
-    ranks_start(&group, 1, run_alone, where);
-    for (int fd = -1, tries = 0; fd < 0 && tries < 500; tries++) {  // until it listens
-        fd = gn_tcp_connect(&at, NULL, 0);
+    for (int fd = -1, tries = 0; fd < 0 && tries < 500; tries++) {
+        fd = gn_tcp_connect(at, NULL, 0);
         struct pollfd p = {.fd = fd, .events = POLLOUT};
         if (fd >= 0 && (poll(&p, 1, 1000) < 1 || gn_socket_connected(fd))) gn_close(&fd);
         if (fd < 0) usleep(10000);
         if (fd >= 0) close(fd);
     }
+}
+
+/// Says the beginning of a HELLO without a greeting, and notes what it is told.
+static void say_a_piece(const gn_endpoint *to, char told[GN_TEXT_MAX + 1])
+{
+    static const uint8_t piece[] = "GNC1\1\0\114";
+    const uint64_t until = gn_now() + 5 * GN_SECOND;
+    gn_framed *home = gn_connection_new(gn_tcp_connect(to, NULL, 0), GN_FRAMED_CONNECTING);
+    gn_frame frame;
+    gn_failure failure;
+    ck_assert(gn_framed_send(home, piece, sizeof piece - 1));
+    while (!*told && gn_now() < until) {
+        struct pollfd p = gn_framed_poll(home);
+        (void)poll(&p, 1, 50);
+        gn_framed_serve(home, p.revents);
+        if (gn_connection_next(home, &frame) > 0 && gn_failure_read(&frame, &failure))
+            memcpy(told, failure.text, sizeof failure.text);
+    }
+    gn_framed_free(home);
+}
+
+/// Who has the secret is still held to what it has proved, and who has none is told by the first
+/// bytes.
+START_TEST(test_hello_and_greeting_agree)
+{
+    gn_endpoint at = {.ip = {.version = 4, .bytes = {127, 0, 0, 1}}, .port = free_port()};
+    char where[64], told[GN_TEXT_MAX + 1] = "", early[GN_TEXT_MAX + 1] = "";
+    snprintf(where, sizeof where, "tcp://127.0.0.1:%u", at.port);
+    ranks group;
+    ranks_start(&group, 1, run_alone, where);
+    await_listener(&at);
+    say_a_piece(&at, early);
+    ck_assert_msg(strstr(early, "has shown none: give all the same --secret") != NULL, "'%s'", early);
     lie(&at, told);
     ck_assert_msg(strstr(told, "says other things in its HELLO than in its greeting") != NULL, "'%s'", told);
     ranks_wait(&group, 30);
