@@ -12,19 +12,24 @@
 
 #include "container_bytes.h"
 
-static const uint8_t magic[8] = {'G', 'R', 'A', 'D', 'N', 'I', 'C', '1'};
+static const uint8_t magic[7] = {'G', 'R', 'A', 'D', 'N', 'I', 'C'};
 
 // Offsets of the header's fields.
 enum {
     AT_MAGIC = 0,
+    AT_VERSION = 7,  // '1' or '2'
     AT_PROFILE = 8,
     AT_BOUND_EXP = 9,
     AT_RESERVED = 10,
     AT_VALUES_PER_BLOCK = 12,
     AT_VALUE_COUNT = 16,
     AT_BLOCK_COUNT = 24,
+    // version 1
     AT_CRC = 32,
-    AT_ZERO = 36
+    AT_ZERO = 36,
+    // version 2
+    AT_DIRECTORY_BYTES = 32,
+    AT_CRC_2 = 36
 };
 
 gn_status gn_container_fail(gn_container_fault *fault, gn_status status, uint64_t block, uint64_t offset,
@@ -69,7 +74,10 @@ gn_status gn_container_encode_header(const gn_container_info *info, uint8_t head
     gn_store32(header + AT_VALUES_PER_BLOCK, info->values_per_block);
     gn_store64(header + AT_VALUE_COUNT, info->value_count);
     gn_store64(header + AT_BLOCK_COUNT, blocks_for(info->value_count, info->values_per_block));
-    gn_store32(header + AT_CRC, gn_container_crc(header, AT_CRC));
+    header[AT_VERSION] = info->directory_bytes ? '2' : '1';
+    const unsigned at = info->directory_bytes ? AT_CRC_2 : AT_CRC;
+    if (info->directory_bytes) gn_store32(header + AT_DIRECTORY_BYTES, info->directory_bytes);
+    gn_store32(header + at, gn_container_crc(header, at));
     return GN_OK;
 }
 
@@ -105,24 +113,40 @@ static gn_status check_fields(const uint8_t *header, gn_container_info *info, gn
         return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_BLOCK_COUNT,
                                  "%" PRIu64 " blocks; %" PRIu64 " values make %" PRIu64, info->block_count,
                                  info->value_count, blocks);
-    if (gn_load32(header + AT_ZERO))
-        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_ZERO, "the last field is not zero");
     return GN_OK;
+}
+
+// Reads the last 8 bytes, which differ between the versions.
+static gn_status check_end_of_header(const uint8_t *header, gn_container_info *info, gn_container_fault *fault)
+{
+    info->directory_bytes = 0;
+    if (header[AT_VERSION] == '1') {
+        if (!gn_load32(header + AT_ZERO)) return GN_OK;
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_ZERO, "the last field is not zero");
+    }
+    info->directory_bytes = gn_load32(header + AT_DIRECTORY_BYTES);
+    if (info->directory_bytes && info->directory_bytes <= GN_CONTAINER_DIRECTORY_MAX) return GN_OK;
+    return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_DIRECTORY_BYTES,
+                             "a directory of %" PRIu32 " bytes; it has 1 to %d", info->directory_bytes,
+                             GN_CONTAINER_DIRECTORY_MAX);
 }
 
 gn_status gn_container_decode_header(const uint8_t header[GN_CONTAINER_HEADER], gn_container_info *info,
                                      gn_container_fault *fault)
 {
-    if (memcmp(header, magic, sizeof magic - 1) != 0)
+    if (memcmp(header, magic, sizeof magic) != 0)
         return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_MAGIC, "not a .gn file");
-    if (header[7] != magic[7])
-        return gn_container_fail(fault, GN_UNSUPPORTED, GN_CONTAINER_UNKNOWN, 7, "version 0x%02x of .gn is unknown",
-                                 header[7]);
-    const uint32_t stated = gn_load32(header + AT_CRC), found = gn_container_crc(header, AT_CRC);
+    const uint8_t version = header[AT_VERSION];
+    if (version != '1' && version != '2')
+        return gn_container_fail(fault, GN_UNSUPPORTED, GN_CONTAINER_UNKNOWN, AT_VERSION,
+                                 "version 0x%02x of .gn is unknown", version);
+    const unsigned at = version == '2' ? AT_CRC_2 : AT_CRC;
+    const uint32_t stated = gn_load32(header + at), found = gn_container_crc(header, at);
     if (stated != found)
-        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, AT_CRC,
+        return gn_container_fail(fault, GN_CORRUPT, GN_CONTAINER_UNKNOWN, at,
                                  "the header's crc32 is %08" PRIx32 ", it says %08" PRIx32, found, stated);
-    return check_fields(header, info, fault);
+    const gn_status status = check_fields(header, info, fault);
+    return status ? status : check_end_of_header(header, info, fault);
 }
 
 size_t gn_container_block_bound(gn_profile profile, size_t count)

@@ -21,15 +21,18 @@ struct gn_container_writer {
     size_t block_capacity;
 };
 
-gn_status gn_container_writer_new(gn_container_writer **result, const gn_codec *codec, uint32_t values_per_block,
-                                  uint64_t value_count, gn_container_write_function write, void *context)
+// Makes a writer, and writes the header and the directory, if there is one.
+static gn_status begin(gn_container_writer **result, const gn_codec *codec, uint32_t values_per_block,
+                       uint64_t value_count, const uint8_t *directory, size_t directory_bytes,
+                       gn_container_write_function write, void *context)
 {
     if (!values_per_block) values_per_block = GN_CONTAINER_BLOCK_VALUES;
     uint8_t header[GN_CONTAINER_HEADER] = {0};
     const gn_container_info info = {.profile = codec->profile,
                                     .bound_exp = codec->bound_exp,
                                     .values_per_block = values_per_block,
-                                    .value_count = value_count == GN_CONTAINER_UNKNOWN ? 0 : value_count};
+                                    .value_count = value_count == GN_CONTAINER_UNKNOWN ? 0 : value_count,
+                                    .directory_bytes = (uint32_t)directory_bytes};
     gn_status status = gn_container_encode_header(&info, header);
     if (status) return status;
     if (value_count == GN_CONTAINER_UNKNOWN) memset(header, 0, sizeof header);
@@ -41,12 +44,33 @@ gn_status gn_container_writer_new(gn_container_writer **result, const gn_codec *
     writer->write = write;
     writer->context = context;
     status = write(context, header, sizeof header);
+    if (!status && directory_bytes) status = write(context, directory, directory_bytes);
     if (status) {
         gn_container_writer_abort(writer);
         return status;
     }
     *result = writer;
     return GN_OK;
+}
+
+gn_status gn_container_writer_new(gn_container_writer **writer, const gn_codec *codec, uint32_t values_per_block,
+                                  uint64_t value_count, gn_container_write_function write, void *context)
+{
+    return begin(writer, codec, values_per_block, value_count, NULL, 0, write, context);
+}
+
+gn_status gn_container_writer_new_tensors(gn_container_writer **writer, const gn_codec *codec,
+                                          uint32_t values_per_block, const gn_container_tensor *tensors, size_t count,
+                                          gn_container_write_function write, void *context)
+{
+    uint8_t *directory;
+    size_t bytes;
+    uint64_t value_count;
+    gn_status status = gn_container_encode_directory(tensors, count, &directory, &bytes, &value_count);
+    if (status) return status;
+    status = begin(writer, codec, values_per_block, value_count, directory, bytes, write, context);
+    free(directory);
+    return status;
 }
 
 // Makes the buffers for gn_container_write() when they are first needed.
@@ -122,6 +146,7 @@ void gn_container_writer_abort(gn_container_writer *writer)
 struct gn_container_reader {
     gn_codec codec;
     gn_container_info info;
+    gn_container_directory directory;  // of version 2
     gn_container_fault fault;
     gn_container_read_function read;
     void *context;
@@ -146,6 +171,20 @@ static gn_status read_exactly(gn_container_reader *reader, void *data, size_t by
                              bytes - got);
 }
 
+static gn_status read_directory(gn_container_reader *reader)
+{
+    const size_t bytes = reader->info.directory_bytes;
+    if (!bytes) return GN_OK;
+    uint8_t *directory = malloc(bytes);
+    if (!directory) return GN_NO_MEMORY;
+    gn_status status = read_exactly(reader, directory, bytes, GN_CONTAINER_UNKNOWN);
+    if (!status)
+        status = gn_container_decode_directory(directory, bytes, reader->info.value_count, &reader->directory,
+                                               &reader->fault);
+    free(directory);
+    return status;
+}
+
 static gn_status open_reader(gn_container_reader *reader, const char *kernel)
 {
     uint8_t header[GN_CONTAINER_HEADER] = {0};
@@ -158,6 +197,7 @@ static gn_status open_reader(gn_container_reader *reader, const char *kernel)
         return gn_container_fail(&reader->fault, GN_TRUNCATED, GN_CONTAINER_UNKNOWN, got,
                                  "the file ends within its header");
     status = gn_container_decode_header(header, &reader->info, &reader->fault);
+    if (!status) status = read_directory(reader);
     if (status) return status;
     return gn_codec_init_kernel(&reader->codec, reader->info.profile, reader->info.bound_exp, kernel);
 }
@@ -177,6 +217,7 @@ gn_status gn_container_reader_new(gn_container_reader **result, gn_container_rea
 void gn_container_reader_free(gn_container_reader *reader)
 {
     if (!reader) return;
+    gn_container_directory_clear(&reader->directory);
     free(reader->values);
     free(reader->block);
     free(reader);
@@ -185,6 +226,12 @@ void gn_container_reader_free(gn_container_reader *reader)
 const gn_container_info *gn_container_reader_info(const gn_container_reader *reader)
 {
     return &reader->info;
+}
+
+const gn_container_tensor *gn_container_reader_tensors(const gn_container_reader *reader, size_t *count)
+{
+    *count = reader->directory.count;
+    return reader->directory.tensors;
 }
 
 const gn_codec *gn_container_reader_codec(const gn_container_reader *reader)

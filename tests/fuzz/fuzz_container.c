@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a .gn file. Bit 0 of the first byte makes the checksums fit, so that the fuzzer also
+// Any bytes as a .gn file of either version. Bit 0 of the first byte makes the checksums fit, so that the fuzzer also
 // gets behind them. A file that is accepted holds as many values as the header says. Writing them
 // again gives a file that reads back as the same values.
 #include <stdint.h>
@@ -38,13 +38,26 @@ static gn_status write_memory(void *context, const void *data, size_t bytes)
     return GN_OK;
 }
 
-/// Recomputes the header's and every block's CRC.
+/// Recomputes the CRC of the header and of the directory. @return where the blocks begin
+static size_t seal_front(uint8_t *bytes, size_t size)
+{
+    const size_t at = bytes[7] == '2' ? 36 : 32;
+    uint32_t crc = (uint32_t)crc32(0, bytes, (unsigned)at), length;
+    memcpy(bytes + at, &crc, 4);
+    if (bytes[7] != '2') return 40;
+    memcpy(&length, bytes + 32, 4);
+    if (length < 4 || length > size - 40) return size;
+    crc = (uint32_t)crc32(0, bytes + 40, length - 4);
+    memcpy(bytes + 40 + length - 4, &crc, 4);
+    return 40 + length;
+}
+
+/// Recomputes the header's, the directory's and every block's CRC.
 static void seal(uint8_t *bytes, size_t size)
 {
     if (size < 40) return;
-    uint32_t crc = (uint32_t)crc32(0, bytes, 32), length;
-    memcpy(bytes + 32, &crc, 4);
-    for (size_t at = 40; at + 8 <= size; at += 8 + length) {
+    uint32_t crc, length;
+    for (size_t at = seal_front(bytes, size); at + 8 <= size; at += 8 + length) {
         memcpy(&length, bytes + at, 4);
         if (length > size - at - 8) break;
         crc = (uint32_t)crc32(0, bytes + at + 8, length);
@@ -62,7 +75,12 @@ static int copy(memory *in, memory *out, uint32_t *crc)
     gn_container_writer *writer = NULL;
     gn_status status = gn_container_reader_new(&reader, read_memory, in, NULL);
     const gn_container_info *info = gn_container_reader_info(reader);
-    if (!status && out)
+    size_t tensor_count = 0;
+    const gn_container_tensor *tensors = gn_container_reader_tensors(reader, &tensor_count);
+    if (!status && out && tensor_count)
+        status = gn_container_writer_new_tensors(&writer, gn_container_reader_codec(reader), info->values_per_block,
+                                                 tensors, tensor_count, write_memory, out);
+    else if (!status && out)
         status = gn_container_writer_new(&writer, gn_container_reader_codec(reader), info->values_per_block,
                                          info->value_count, write_memory, out);
     uint64_t count = 0;

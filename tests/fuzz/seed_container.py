@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of fuzz_container with profile dense: good files, and files with bad streams.
+"""Writes the seeds of fuzz_container with profile dense: good files, files with bad streams, and files of version 2.
 
 usage: seed_container.py FOLDER
 """
@@ -44,3 +44,23 @@ seed("behind", 1, container(8, 8, [bytes([9, 0, 1, 0])]))
 seed("missing-lane", 1, container(4, 8, [bytes([9, 0, 16])]))
 seed("missing-group", 1, container(8, 8, [bytes([0x90, 0, 1])]))
 seed("not-canonical", 1, container(64, 64, [bytes([8, 0, 1] + [0] * 7) + bytes(3)]))
+
+
+def tensors(count, per_block, streams, entries, total=None):
+    """Version 2. An entry is a name, a type, an order, a shape."""
+    directory = struct.pack("<I", len(entries) if total is None else total)
+    for name, dtype, order, shape in entries:
+        directory += struct.pack("<HBBBBBB", len(name), dtype, order, len(shape), 0, 0, 0)
+        directory += struct.pack(f"<{len(shape)}Q", *shape) + name
+    directory += struct.pack("<I", zlib.crc32(directory))
+    header = struct.pack("<8sBbHIQQI", b"GRADNIC2", 2, 10, 0, per_block, count, len(streams), len(directory))
+    header += struct.pack("<I", zlib.crc32(header))
+    return header + directory + b"".join(struct.pack("<II", len(s), zlib.crc32(s)) + s for s in streams)
+
+
+real = blocks(gzip.open(DUMP).read()[-400000:][:4 * 40], 16, 10)
+seed("tensors", 0, tensors(40, 16, real, [(b"a", 0, 0, (4, 5)), (b"b.weight", 1, 1, (2, 10)), (b"", 3, 0, (0,))]))
+seed("tensors-scalars", 0, tensors(3, 8, [bytes([9, 0, 1])], [(b"x", 0, 0, ()), (b"y", 2, 0, ()), (b"z", 3, 0, (1,) * 64)]))
+seed("tensors-twice", 1, tensors(2, 8, [bytes([9, 0, 1])], [(b"x", 0, 0, ()), (b"x", 0, 0, ())]))
+seed("tensors-too-large", 1, tensors(2, 8, [bytes([9, 0, 1])], [(b"x", 0, 0, (1 << 32, 1 << 32))]))
+seed("tensors-too-many", 1, tensors(2, 8, [bytes([9, 0, 1])], [(b"x", 0, 0, (2,))], 65536))

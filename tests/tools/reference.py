@@ -90,10 +90,15 @@ def read_container(data):
 
     It asserts instead of giving messages.
     """
-    magic, profile, k, reserved, per_block, count, blocks, crc, zero = struct.unpack_from("<8sBbHIQQII", data)
-    assert magic == b"GRADNIC1" and reserved == 0 and zero == 0 and per_block % 8 == 0
-    assert crc == zlib.crc32(data[:32]) and blocks == -(-count // per_block)
-    values, at = [], 40
+    magic, profile, k, reserved, per_block, count, blocks, a, b = struct.unpack_from("<8sBbHIQQII", data)
+    assert magic[:7] == b"GRADNIC" and reserved == 0 and per_block % 8 == 0 and blocks == -(-count // per_block)
+    if magic[7:] == b"1":
+        values, at = [], 40
+        assert a == zlib.crc32(data[:32]) and b == 0
+    else:
+        values, at = [], 40 + a
+        assert magic[7:] == b"2" and b == zlib.crc32(data[:36])
+        assert sum(int(np.prod(t[3])) for t in read_directory(data)) == count
     for block in range(blocks):
         length, crc = struct.unpack_from("<II", data, at)
         stream = data[at + 8 : at + 8 + length]
@@ -102,6 +107,21 @@ def read_container(data):
         at += 8 + length
     assert at == len(data)
     return profile, k, np.concatenate(values) if values else np.zeros(0, np.float32)
+
+
+def read_directory(data):
+    """The tensors of a file of version 2: name, type, order, shape."""
+    (size,) = struct.unpack_from("<I", data, 32)
+    directory, tensors, at = data[40 : 40 + size], [], 4
+    assert struct.unpack("<I", directory[-4:]) == (zlib.crc32(directory[:-4]),)
+    for _ in range(struct.unpack_from("<I", directory)[0]):
+        length, dtype, order, dimensions, *reserved = struct.unpack_from("<HBBBBBB", directory, at)
+        assert reserved == [0, 0, 0]
+        shape = struct.unpack_from(f"<{dimensions}Q", directory, at + 8)
+        at += 8 + 8 * dimensions + length
+        tensors.append((directory[at - length : at].decode(), dtype, order, shape))
+    assert at == len(directory) - 4
+    return tensors
 
 
 def read_stream(stream, count, profile, k):

@@ -193,16 +193,22 @@ START_TEST(headers_that_lie)
         const char *text;
     } cases[] = {
         {0, 'X', GN_CORRUPT, "byte 0: not a .gn file"},
-        {7, '2', GN_UNSUPPORTED, "byte 7: version 0x32 of .gn is unknown"},
+        {7, '3', GN_UNSUPPORTED, "byte 7: version 0x33 of .gn is unknown"},
+        {7, '0', GN_UNSUPPORTED, "byte 7: version 0x30 of .gn is unknown"},
         {8, 3, GN_CORRUPT, "byte 8: profile 3 is unknown"},
         {9, 100, GN_CORRUPT, "byte 9: profile lattice has no bound 2^-100"},
         {10, 1, GN_CORRUPT, "byte 10: the reserved field is not zero"},
+        {11, 0x80, GN_CORRUPT, "byte 10: the reserved field is not zero"},
         {12, 65, GN_CORRUPT, "byte 12: 65 values per block: not a multiple of 8 from 8 to 1048576"},
         {12, 0, GN_CORRUPT, "byte 12: 0 values per block: not a multiple of 8 from 8 to 1048576"},
         {15, 0x80, GN_CORRUPT, "byte 12: 2147483712 values per block: not a multiple of 8 from 8 to 1048576"},
         {24, 5, GN_CORRUPT, "byte 24: 5 blocks; 200 values make 4"},
+        {24, 3, GN_CORRUPT, "byte 24: 3 blocks; 200 values make 4"},
+        {25, 1, GN_CORRUPT, "byte 24: 260 blocks; 200 values make 4"},
+        {31, 1, GN_CORRUPT, "byte 24: 72057594037927940 blocks; 200 values make 4"},
         {16, 1, GN_CORRUPT, "byte 24: 4 blocks; 1 values make 1"},
         {36, 1, GN_CORRUPT, "byte 36: the last field is not zero"},
+        {39, 0x80, GN_CORRUPT, "byte 36: the last field is not zero"},
     };
     static float out[512];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -257,6 +263,33 @@ START_TEST(blocks_that_lie)
     ck_assert_int_eq(read_all(64, out, 512, &count, text), GN_CORRUPT);
     ck_assert_str_eq(text, "block 0, byte 40: 600 bytes; 8 values make at most 34");
     ck_assert_uint_le(file.largest_read, 40);
+}
+END_TEST
+
+/// Every further call of a reader that failed gives the same failure and no values, though the rest of the
+/// file is good.
+START_TEST(a_failure_stays)
+{
+    static float out[64];
+    static uint8_t block[4096];
+    make(GN_LATTICE, 64, 200, 64, true);
+    file.bytes[40 + 8 + 3] ^= 1;  // in the first block's stream
+    file.at = 0;
+    gn_container_reader *reader = NULL;
+    ck_assert_int_eq(gn_container_reader_new(&reader, read_memory, &file, NULL), GN_OK);
+    char text[160];
+    for (int i = 0; i < 3; i++) {
+        size_t got = 99;
+        ck_assert_int_eq(gn_container_read(reader, out, 64, &got), GN_CORRUPT);
+        ck_assert_uint_eq(got, 0);
+        if (i) ck_assert_str_eq(gn_container_reader_fault(reader)->text, text);
+        strcpy(text, gn_container_reader_fault(reader)->text);
+    }
+    gn_container_block next;
+    const size_t at = file.at;
+    ck_assert_int_eq(gn_container_next_block(reader, block, &next), GN_CORRUPT);
+    ck_assert_uint_eq(file.at, at);  // nothing more was read
+    gn_container_reader_free(reader);
 }
 END_TEST
 
@@ -317,6 +350,6 @@ END_TEST
 int main(void)
 {
     return RUN_TESTS("container", round_trips, the_bytes_are_those_of_the_format,
-                     every_flipped_bit_and_every_cut_is_found, headers_that_lie, blocks_that_lie,
+                     every_flipped_bit_and_every_cut_is_found, headers_that_lie, blocks_that_lie, a_failure_stays,
                      writers_refuse_what_was_not_announced, blocks_by_hand_give_the_same_file);
 }

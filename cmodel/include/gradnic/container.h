@@ -3,8 +3,10 @@
 #define GRADNIC_CONTAINER_H
 /// @file container.h
 /// `.gn` files: compressed values on disk. A file is a header of 40 bytes, then blocks. A block is
-/// a stream (codec.h) of up to `values_per_block` values, with its length and its CRC-32. A file
-/// holds values and nothing else: no shape, no name. docs/container.md describes the format.
+/// a stream (codec.h) of up to `values_per_block` values, with its length and its CRC-32. A file of
+/// version 1 holds values and nothing else. In version 2 a directory follows the header: names, types
+/// and shapes of tensors, whose values come one behind the other. docs/container.md describes the
+/// format.
 ///
 /// A newcomer writes a file with three calls and reads it with three:
 ///
@@ -23,6 +25,7 @@
 /// are pure functions. gn_container_put_block() and gn_container_next_block() do the input and
 /// output in order. Readers and writers are not thread-safe.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,13 +36,26 @@ extern "C" {
 #endif
 
 enum {
-    GN_CONTAINER_HEADER = 40,                ///< bytes of the file's header
-    GN_CONTAINER_BLOCK_HEADER = 8,           ///< bytes of a block's header
-    GN_CONTAINER_BLOCK_VALUES = 262144,      ///< values of a block by default
-    GN_CONTAINER_BLOCK_VALUES_MAX = 1 << 20  ///< larger blocks are refused; bounds memory
+    GN_CONTAINER_HEADER = 40,                 ///< bytes of the file's header
+    GN_CONTAINER_BLOCK_HEADER = 8,            ///< bytes of a block's header
+    GN_CONTAINER_BLOCK_VALUES = 262144,       ///< values of a block by default
+    GN_CONTAINER_BLOCK_VALUES_MAX = 1 << 20,  ///< larger blocks are refused; bounds memory
+    GN_CONTAINER_DIRECTORY_MAX = 1 << 24,     ///< bytes of a directory; larger ones are refused
+    GN_CONTAINER_TENSORS_MAX = 65536,         ///< tensors in it
+    GN_CONTAINER_NAME_MAX = 1024,             ///< bytes of a name
+    GN_CONTAINER_DIMENSIONS = 64              ///< of a shape
 };
 
 #define GN_CONTAINER_UNKNOWN UINT64_MAX  ///< a count that is not known yet
+
+/// What values were before they were read as binary32. The numbers are those of the file format.
+typedef enum gn_dtype {
+    GN_FLOAT32 = 0,   ///< binary32
+    GN_FLOAT16 = 1,   ///< binary16
+    GN_BFLOAT16 = 2,  ///< the upper half of a binary32
+    GN_FLOAT64 = 3,   ///< binary64
+    GN_DTYPE_COUNT
+} gn_dtype;
 
 /// What a header says.
 typedef struct gn_container_info {
@@ -48,7 +64,18 @@ typedef struct gn_container_info {
     uint32_t values_per_block;  ///< a multiple of GN_GROUP
     uint64_t value_count;       ///< values in the file
     uint64_t block_count;       ///< ceil(value_count / values_per_block)
+    uint32_t directory_bytes;   ///< of the directory behind the header; 0: version 1, which has none
 } gn_container_info;
+
+/// A tensor of a file of version 2.
+typedef struct gn_container_tensor {
+    const char *name;     ///< any bytes but 0, and no two tensors the same; "": it has none
+    gn_dtype dtype;       ///< what its values were before they became binary32
+    bool fortran_order;   ///< the values are stored first index fastest
+    unsigned dimensions;  ///< 0: a scalar
+    const uint64_t *shape;
+    uint64_t count;  ///< values: the product of the shape; the writer need not set it
+} gn_container_tensor;
 
 /// Where a file is bad, and why.
 typedef struct gn_container_fault {
@@ -104,6 +131,14 @@ typedef struct gn_container_writer gn_container_writer;
 GN_API gn_status gn_container_writer_new(gn_container_writer **writer, const gn_codec *codec, uint32_t values_per_block,
                                          uint64_t value_count, gn_container_write_function write, void *context);
 
+/// Starts a file of version 2 with `count` tensors, one at least. Their values follow one behind the
+/// other, as if they were one array.
+/// @return as gn_container_writer_new(); GN_INVALID for tensors beyond the limits above, and for two
+/// of one name.
+GN_API gn_status gn_container_writer_new_tensors(gn_container_writer **writer, const gn_codec *codec,
+                                                 uint32_t values_per_block, const gn_container_tensor *tensors,
+                                                 size_t count, gn_container_write_function write, void *context);
+
 /// Appends any number of values.
 /// @return GN_OK; GN_INVALID for more values than announced, or after a short block from
 /// gn_container_put_block(); GN_NO_MEMORY; what `write` returned.
@@ -142,6 +177,10 @@ GN_API void gn_container_reader_free(gn_container_reader *reader);
 
 /// What the file's header says. Owned by the reader.
 GN_API const gn_container_info *gn_container_reader_info(const gn_container_reader *reader);
+
+/// The tensors of a file of version 2, in the order of their values. `*count` is 0 in version 1. Owned
+/// by the reader.
+GN_API const gn_container_tensor *gn_container_reader_tensors(const gn_container_reader *reader, size_t *count);
 
 /// The codec of the file's blocks. Owned by the reader.
 GN_API const gn_codec *gn_container_reader_codec(const gn_container_reader *reader);
