@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a .gn file of either version. Bit 0 of the first byte makes the checksums fit, so that the fuzzer also
-// gets behind them. A file that is accepted holds as many values as the header says. Writing them
-// again gives a file that reads back as the same values.
+// Any bytes as a .gn file of either version. Bit 0 of the first byte makes the checksums fit, so
+// that the fuzzer also gets behind them. A file that is accepted holds as many values as the
+// header says. Writing them again gives a file that reads back as the same values.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     gn_values *values;
     FILE *stream = fmemopen((void *)(uintptr_t)data, size, "rb");
     if (!stream || gn_input_from_stream(&input, stream, "fuzz.npy", &error)) abort();
-    if (gn_values_from_input(&values, input, GN_FORMAT_NPY, &error)) return 0;
+    if (gn_values_from_input(&values, input, &(gn_values_choice){.format = GN_FORMAT_NPY, .cast = true}, &error))
+        return 0;
     uint64_t count = 0;
     for (;;) {
         float buffer[61];
@@ -24,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         count += got;
         if (got) continue;
         const gn_npy *npy = gn_values_npy(values);
-        if (count != npy->count || npy->header_bytes + count * 4 != size) abort();
+        if (count != npy->count || npy->header_bytes + count * gn_dtype_bytes(npy->dtype) != size) abort();
         break;
     }
     gn_values_close(values);

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of fuzz_container with profile dense: good files, files with bad streams, and files of version 2.
+"""Writes the seeds of fuzz_container with profile dense.
+
+Good files, files with bad streams, and files of version 2.
 
 usage: seed_container.py FOLDER
 """

@@ -80,7 +80,7 @@ cp a.f32.gn plain.gn
 "$GRADNIC" decompress -q plain.gn
 same plain.npy d.npy
 cp a.f32 values
-expect 1 "values: neither its name (.npy, .f32, .gn, each also .gz) nor its first bytes tell the format" "$GRADNIC" compress values
+expect 1 "values: neither its name (.npy, .f32, .gn, each also .gz; .npz, .safetensors, .pt) nor its first bytes tell the format" "$GRADNIC" compress values
 "$GRADNIC" compress -q --format f32 values
 same values.gn a.f32.gn
 
@@ -198,15 +198,14 @@ only a.f32 b.f32
 
 # Wrong usage is 2.
 expect 2 "no FILE" "$GRADNIC" compress
-expect 2 "one FILE at a time" "$GRADNIC" compress a.f32 b.f32
 expect 2 "'1e-3' is not a bound; write it as 2^-10, or 10 for short" "$GRADNIC" compress -k 1e-3 a.f32
 expect 2 "dense takes bounds from 2^31 (k = -31) to 2^-31 (k = 31); 2^-64 is outside" "$GRADNIC" compress -k 64 a.f32
 expect 2 "'best' is not a profile; there are paper, lattice, dense" "$GRADNIC" compress -p best a.f32
 expect 2 "'-1' is not a number" "$GRADNIC" compress -j -1 a.f32
 expect 2 "would both go to standard output" "$GRADNIC" compress --json -o - a.f32
-expect 2 "x.txt: neither .npy nor .f32; give --to npy or --to f32" "$GRADNIC" decompress -o x.txt a.gn
+expect 2 "x.txt: neither .npy, .npz nor .f32; give --to npy, --to npz or --to f32" "$GRADNIC" decompress -o x.txt a.gn
 expect 2 "--shape is for .npy" "$GRADNIC" decompress --shape 3 -o x.f32 a.gn
-expect 2 "--to takes npy or f32, not 'gn'" "$GRADNIC" decompress --to gn a.gn
+expect 2 "--to takes npy, npz or f32, not 'gn'" "$GRADNIC" decompress --to gn a.gn
 expect 2 "is not a command" "$GRADNIC" squeeze
 expect 2 "" "$GRADNIC"
 expect 2 "kernel 'mmx' is not in this build, or not for this machine; there are auto, scalar" "$GRADNIC" compress --kernel mmx b.f32

@@ -266,8 +266,8 @@ START_TEST(blocks_that_lie)
 }
 END_TEST
 
-/// Every further call of a reader that failed gives the same failure and no values, though the rest of the
-/// file is good.
+/// Every further call of a reader that failed gives the same failure and no values, though the
+/// rest of the file is good.
 START_TEST(a_failure_stays)
 {
     static float out[64];

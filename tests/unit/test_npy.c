@@ -36,7 +36,7 @@ static gn_status open_bytes(gn_values **values, size_t size)
     if (!size) fgetc(stream);
     ck_assert_ptr_nonnull(stream);
     ck_assert_int_eq(gn_input_from_stream(&input, stream, "x.npy", &error), GN_OK);
-    return gn_values_from_input(values, input, GN_FORMAT_NPY, &error);
+    return gn_values_from_input(values, input, &(gn_values_choice){.format = GN_FORMAT_NPY, .cast = true}, &error);
 }
 
 /// Reads to the end; the first message, or NULL with the number of values in `*count`.
@@ -111,11 +111,12 @@ START_TEST(headers_that_are_bad)
     static const struct {
         const char *dictionary, *message;
     } cases[] = {
-        {"{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }", "x.npy: byte 20: dtype '<f8' is not binary32"},
-        {"{'descr': '>f4', 'fortran_order': False, 'shape': (3,), }",
-         "x.npy: byte 20: dtype '>f4' is big-endian; save it as a.astype('<f4')"},
+        {"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }",
+         "x.npy: byte 20: dtype '<i8' is not float16, bfloat16, float32 or float64"},
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (3,), }",
+         "x.npy: byte 20: dtype '<c8' is not float16, bfloat16, float32 or float64"},
         {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,), }",
-         "x.npy: byte 20: a structured dtype is not binary32; save one field, as a.astype('<f4')"},
+         "x.npy: byte 20: a structured dtype is not floating point; save one field, as a.astype('<f4')"},
         {"{'descr': '<f4', 'fortran_order': 0, 'shape': (3,), }",
          "x.npy: byte 44: the header is malformed: True or False expected"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': 3, }",

@@ -24,8 +24,6 @@ typedef struct options {
     size_t rival_count;
     bool rivals_given;
     gn_file_options file;
-    char **files;
-    int file_count;
 } options;
 
 enum { OPTION_AGAINST = 0x100 };
@@ -38,6 +36,9 @@ static const struct argp_option option_table[] = {
      "zstd:3; all that are compiled in; none (default all)",
      0},
     GN_FORMAT_OPTION("the files"),
+    GN_TENSOR_OPTION,
+    GN_LIST_OPTION,
+    GN_CAST_OPTION,
     GN_KERNEL_OPTION(". The results do not depend on it"),
     GN_THREADS_OPTION(". The results do not depend on it"),
     GN_FORCE_OPTION(0),
@@ -50,7 +51,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     gn_error error;
     options *o = state->input;
-    if (gn_file_option_parse(key, arg, state, &o->file)) return 0;
+    if (gn_file_arguments_parse(key, arg, state, &o->file)) return 0;
     switch (key) {
     case 'p':
         gn_option_check(state, key, gn_parse_profiles(arg, o->profiles, &o->profile_count, &error), &error);
@@ -62,14 +63,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         gn_option_check(state, key, gn_parse_rivals(arg, o->rivals, &o->rival_count, &error), &error);
         o->rivals_given = true;
         return 0;
-    case ARGP_KEY_ARGS:
-        o->files = state->argv + state->next;
-        o->file_count = state->argc - state->next;
-        gn_option_check(state, key, gn_input_check_list(o->files, (size_t)o->file_count, &error), &error);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "no FILE; '-' is standard input");
-        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -78,9 +71,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const char doc[] =
     "Measure how well gradients compress: ratio, tags, classes and errors, beside other compressors."
     "\v"
-    "FILE is .npy (dtype '<f4', any shape), raw .f32 or .gn, each also packed with gzip (.gz); '-' is standard input. "
-    "One table per file, and a "
-    "total when there are several.\n"
+    "FILE is .npy, raw .f32 or .gn, each also packed with gzip (.gz), or a file of tensors: .npz, .safetensors or .pt "
+    "(of torch.save; no code of it is run). '-' is standard input. float16, bfloat16 and float64 are read as float32, "
+    "with a note. One table per file, and a total when there are several. A file of several tensors has a line for "
+    "each before its table; FILE:NAME or --tensor chooses.\n"
     "\n"
     "Columns:\n"
     "  ratio                bytes of the values / bytes of the stream\n"
@@ -114,8 +108,9 @@ static gn_status list_entropies(const options *o, gn_ratio_subject *subjects, si
         *s = (gn_ratio_subject){.kind = GN_RATIO_ENTROPY, .bound_exp = o->bounds[b]};
         gn_codec_init(&s->codec, GN_DENSE, s->bound_exp);
         s->histogram = gn_integer_counts_new();
+        s->file = gn_integer_counts_new();
         s->total = gn_integer_counts_new();
-        if (!s->histogram || !s->total) return gn_fail_memory(error);
+        if (!s->histogram || !s->file || !s->total) return gn_fail_memory(error);
     }
     return GN_OK;
 }
@@ -152,7 +147,7 @@ typedef struct job {
     const gn_ratio_subject *subjects;
     size_t count;
     gn_values *values;
-    gn_progress progress;
+    gn_progress *progress;
     gn_ratio_result *result;
 } job;
 
@@ -208,21 +203,17 @@ static gn_status block_write(void *context, void *buffer, gn_error *error)
     const block *b = buffer;
     gn_ratio_input_merge(&j->result->input, &b->input);
     for (size_t i = 0; i < j->count; i++) gn_ratio_stats_merge(&j->result->stats[i], &b->stats[i]);
-    gn_progress_update(&j->progress, gn_input_file_position(gn_values_input(j->values)));
+    gn_progress_update(j->progress, gn_values_position(j->values));
     return GN_OK;
 }
 
-static gn_status measure_file(const options *o, const char *path, const gn_ratio_subject *subjects, size_t count,
-                              gn_ratio_result *result, gn_error *error)
+/// Measures what is left of the current tensor.
+static gn_status measure_tensor(const options *o, job *j, gn_error *error)
 {
-    job j = {.subjects = subjects, .count = count, .result = result};
-    for (size_t i = 0; i < count; i++)
-        if (subjects[i].kind == GN_RATIO_ENTROPY) gn_integer_counts_clear(subjects[i].histogram);
-    gn_status wrong = gn_values_open(&j.values, path, o->file.format, error);
-    if (wrong) return wrong;
-    gn_input *input = gn_values_input(j.values);
-    gn_progress_start(&j.progress, gn_input_name(input), gn_input_file_size(input), o->file.result.quiet);
-    const gn_pipeline pipeline = {.context = &j,
+    memset(j->result, 0, sizeof *j->result);
+    for (size_t i = 0; i < j->count; i++)
+        if (j->subjects[i].kind == GN_RATIO_ENTROPY) gn_integer_counts_clear(j->subjects[i].histogram);
+    const gn_pipeline pipeline = {.context = j,
                                   .buffer_new = block_new,
                                   .buffer_free = block_free,
                                   .read = block_read,
@@ -230,13 +221,23 @@ static gn_status measure_file(const options *o, const char *path, const gn_ratio
                                   .write = block_write,
                                   .threads = o->file.threads,
                                   .buffer_bytes = 4 << 20};  // with zstd's and zlib's memory
-    wrong = gn_pipeline_run(&pipeline, error);
-    gn_progress_end(&j.progress);
-    gn_values_close(j.values);
-    for (size_t i = 0; i < count; i++)
-        if (subjects[i].kind == GN_RATIO_ENTROPY)
-            result->stats[i].entropy = gn_integer_counts_entropy(subjects[i].histogram);
+    const gn_status wrong = gn_pipeline_run(&pipeline, error);
+    for (size_t i = 0; i < j->count; i++)
+        if (j->subjects[i].kind == GN_RATIO_ENTROPY)
+            j->result->stats[i].entropy = gn_integer_counts_entropy(j->subjects[i].histogram);
     return wrong;
+}
+
+/// Adds a tensor's result to its file's, and its histograms.
+static void add_to_file(gn_ratio_result *file, const job *j)
+{
+    gn_ratio_input_merge(&file->input, &j->result->input);
+    for (size_t i = 0; i < j->count; i++) {
+        gn_ratio_stats_merge(&file->stats[i], &j->result->stats[i]);
+        if (j->subjects[i].kind != GN_RATIO_ENTROPY) continue;
+        gn_integer_counts_merge(j->subjects[i].file, j->subjects[i].histogram);
+        file->stats[i].entropy = gn_integer_counts_entropy(j->subjects[i].file);
+    }
 }
 
 static void add_to_total(gn_ratio_result *total, const gn_ratio_result *result, const gn_ratio_subject *subjects,
@@ -246,38 +247,117 @@ static void add_to_total(gn_ratio_result *total, const gn_ratio_result *result, 
     for (size_t i = 0; i < count; i++) {
         gn_ratio_stats_merge(&total->stats[i], &result->stats[i]);
         if (subjects[i].kind != GN_RATIO_ENTROPY) continue;
-        gn_integer_counts_merge(subjects[i].total, subjects[i].histogram);
+        gn_integer_counts_merge(subjects[i].total, subjects[i].file);
         total->stats[i].entropy = gn_integer_counts_entropy(subjects[i].total);
     }
 }
 
-/// Measures every file, prints its table unless only JSON is wanted, and collects the JSON.
-/// Reports a file that cannot be read, and goes on.
+/// What --json says about a tensor: its result, and what it is.
+static json_t *tensor_json(const gn_tensor *tensor, gn_ratio_result *result, const gn_ratio_subject *subjects,
+                           size_t count)
+{
+    result->name = tensor->name ? tensor->name : "";
+    json_t *json = gn_ratio_json(result, subjects, count), *shape = json_array();
+    for (unsigned i = 0; i < tensor->dimensions; i++) json_array_append_new(shape, gn_json_count(tensor->shape[i]));
+    json_object_set_new(json, "type", json_string(tensor->type));
+    json_object_set_new(json, "shape", shape);
+    return json;
+}
+
+/// A file that is being measured: its tensors' lines for people and as JSON.
+typedef struct measured_file {
+    gn_values *values;
+    gn_ratio_result *result;
+    gn_table *lines;  // NULL: it has one tensor
+    json_t *tensors;
+} measured_file;
+
+static gn_status measure_tensors(const options *o, const gn_ratio_subject *subjects, size_t count, measured_file *file,
+                                 gn_error *error)
+{
+    static gn_ratio_result result;
+    gn_progress progress = {0};
+    const gn_tensor_list *list = gn_values_tensors(file->values);
+    job j = {.subjects = subjects, .count = count, .values = file->values, .progress = &progress, .result = &result};
+    gn_progress_start(&progress, gn_input_name(gn_values_input(file->values)), gn_values_size(file->values),
+                      o->file.result.quiet);
+    gn_values_by_tensor(file->values);
+    gn_status wrong = GN_OK;
+    for (size_t i = 0; i < list->count && !wrong; i++) {
+        wrong = measure_tensor(o, &j, error);
+        if (wrong) break;
+        add_to_file(file->result, &j);
+        gn_ratio_line(file->lines, &list->tensors[i], &result, subjects, count);
+        if (list->tensors[i].name)
+            json_array_append_new(file->tensors, tensor_json(&list->tensors[i], &result, subjects, count));
+        gn_values_next(file->values);
+    }
+    gn_progress_end(&progress);
+    return wrong;
+}
+
+static gn_status measure_file(const options *o, const char *program, size_t index, const gn_ratio_subject *subjects,
+                              size_t count, measured_file *file, gn_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (subjects[i].kind == GN_RATIO_ENTROPY) gn_integer_counts_clear(subjects[i].file);
+    const gn_values_choice choice = gn_file_choice(&o->file, index);
+    gn_status wrong = gn_values_open_choice(&file->values, o->file.paths[index], &choice, error);
+    if (wrong) return wrong;
+    if (gn_values_tensors(file->values)->count > 1) file->lines = gn_ratio_lines_new(subjects, count);
+    wrong = measure_tensors(o, subjects, count, file, error);
+    if (!wrong && !o->file.result.quiet) gn_values_note(file->values, program, 0);
+    gn_values_close(file->values);
+    return wrong;
+}
+
+/// Measures a file, prints its table unless only JSON is wanted, and collects the JSON.
+static gn_status report_file(const options *o, const char *program, size_t index, const gn_ratio_subject *subjects,
+                             size_t count, bool first, json_t *files, gn_ratio_result *total, gn_error *error)
+{
+    static gn_ratio_result result;
+    memset(&result, 0, sizeof result);
+    measured_file file = {.result = &result, .tensors = json_array()};
+    const char *argument = o->file.arguments[index];
+    const gn_status wrong = measure_file(o, program, index, subjects, count, &file, error);
+    result.name = strcmp(argument, "-") ? argument : "standard input";
+    if (!wrong) {
+        const bool tables = !o->file.result.json;
+        add_to_total(total, &result, subjects, count);
+        json_t *json = gn_ratio_json(&result, subjects, count);
+        if (json_array_size(file.tensors)) json_object_set(json, "tensors", file.tensors);
+        json_array_append_new(files, json);
+        if (tables && !first) putchar('\n');
+        if (tables && file.lines) {
+            gn_table_print(file.lines, stdout);
+            file.lines = NULL;
+            putchar('\n');
+        }
+        if (tables) gn_ratio_print(&result, subjects, count, stdout);
+    }
+    gn_table_free(file.lines);
+    json_decref(file.tensors);
+    return wrong;
+}
+
+/// Measures every file. Reports a file that cannot be read, and goes on.
 static bool measure_all(const options *o, const char *program, const gn_ratio_subject *subjects, size_t count,
                         json_t *files, gn_ratio_result *total)
 {
-    static gn_ratio_result result;
     const bool tables = !o->file.result.json;
-    int good = 0;
-    for (int i = 0; i < o->file_count; i++) {
+    size_t good = 0;
+    for (size_t i = 0; i < o->file.count; i++) {
         gn_error error;
-        memset(&result, 0, sizeof result);
-        result.name = strcmp(o->files[i], "-") ? o->files[i] : "standard input";
-        if (measure_file(o, o->files[i], subjects, count, &result, &error)) {
+        if (report_file(o, program, i, subjects, count, !good, files, total, &error))
             gn_cli_error(program, "%s", error.text);
-            continue;
-        }
-        add_to_total(total, &result, subjects, count);
-        json_array_append_new(files, gn_ratio_json(&result, subjects, count));
-        if (tables && good) putchar('\n');
-        if (tables) gn_ratio_print(&result, subjects, count, stdout);
-        good++;
+        else
+            good++;
     }
     if (tables && good > 1) {
         putchar('\n');
         gn_ratio_print(total, subjects, count, stdout);
     }
-    return good == o->file_count;
+    return good == o->file.count;
 }
 
 static int measure_and_report(const options *o, const char *program, const gn_ratio_subject *subjects, size_t count)
@@ -285,8 +365,7 @@ static int measure_and_report(const options *o, const char *program, const gn_ra
     static gn_ratio_result total = {.name = "total"};
     gn_error error;
     gn_result_file file;
-    gn_status wrong =
-        gn_result_open(&file, &o->file.result, NULL, (const char *const *)o->files, (size_t)o->file_count, &error);
+    gn_status wrong = gn_result_open(&file, &o->file.result, NULL, o->file.paths, o->file.count, &error);
     bool whole = false;
     if (!wrong) {
         json_t *files = json_array();
@@ -310,6 +389,7 @@ int gn_command_ratio(int argc, char **argv)
     gn_parse_rivals("all", o.rivals, &o.rival_count, &error);
     const struct argp parser = {option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
+    if (o.file.list) return gn_file_list(&o.file, argv[0]);
     gn_status wrong = list_subjects(&o, subjects, &count, &error);
     if (wrong) {
         gn_cli_error(argv[0], "%s", error.text);
@@ -319,6 +399,7 @@ int gn_command_ratio(int argc, char **argv)
         gn_cli_note(argv[0], "not compared with %s: not found when gradnic was built", gn_rivals_missing());
     const int status = measure_and_report(&o, argv[0], subjects, count);
     for (size_t i = 0; i < count; i++)
-        gn_integer_counts_free(subjects[i].histogram), gn_integer_counts_free(subjects[i].total);
+        gn_integer_counts_free(subjects[i].histogram), gn_integer_counts_free(subjects[i].file),
+            gn_integer_counts_free(subjects[i].total);
     return status;
 }

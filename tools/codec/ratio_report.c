@@ -6,7 +6,6 @@
 
 #include "tools/kit/cli.h"
 #include "tools/kit/codec_options.h"
-#include "tools/kit/table.h"
 #include "tools/kit/units.h"
 
 static double raw_bytes(const gn_ratio_result *r)
@@ -165,6 +164,42 @@ int gn_ratio_print(const gn_ratio_result *r, const gn_ratio_subject *subjects, s
     failed |= print_classes(r, subjects, count, stream);
     if (left_out) fprintf(stream, "%s: data not finite, left out\n", subject_name(left_out));
     return failed;
+}
+
+enum { LINE_COLUMNS = 24 };  // ratios that a line has room for
+
+gn_table *gn_ratio_lines_new(const gn_ratio_subject *subjects, size_t count)
+{
+    char columns[1024];
+    size_t n = (size_t)snprintf(columns, sizeof columns, "<tensor|<type|<shape|values|rms|largest");
+    unsigned ratios = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (subjects[i].kind != GN_RATIO_CODEC || ratios == LINE_COLUMNS) continue;
+        ratios++;
+        n += (size_t)snprintf(columns + n, sizeof columns - n, "|%s %s", subject_name(&subjects[i]),
+                              gn_human_bound(subjects[i].bound_exp).s);
+    }
+    return gn_table_new(columns);
+}
+
+void gn_ratio_line(gn_table *table, const gn_tensor *tensor, const gn_ratio_result *r, const gn_ratio_subject *subjects,
+                   size_t count)
+{
+    char shape[160], ratios[1024] = "";
+    const gn_ratio_input *in = &r->input;
+    const double finite = finite_values(r);
+    size_t n = 0;
+    unsigned columns = 0;
+    gn_tensor_shape_text(tensor, shape, sizeof shape);
+    for (size_t i = 0; i < count; i++) {
+        if (subjects[i].kind != GN_RATIO_CODEC || columns == LINE_COLUMNS) continue;
+        columns++;
+        n += (size_t)snprintf(ratios + n, sizeof ratios - n, "|%s",
+                              number("%.2f", raw_bytes(r) / packed_bytes(&subjects[i], &r->stats[i])).s);
+    }
+    gn_table_row(table, "%s|%s|%s|%s|%s|%s%s", gn_cell(tensor->name).s, tensor->type, shape,
+                 gn_human_count(in->values).s, number("%.2g", sqrt(in->sum_squares / finite)).s,
+                 number("%.2g", finite > 0 ? in->largest : NAN).s, ratios);
 }
 
 /// {"NAME": {WHAT: n, "share": n / all}, ...}

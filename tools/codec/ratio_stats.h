@@ -25,7 +25,8 @@ typedef enum gn_ratio_kind {
 typedef struct gn_ratio_subject {
     gn_ratio_kind kind;
     gn_codec codec;                ///< GN_RATIO_CODEC, and GN_RATIO_ENTROPY: one with integers
-    gn_integer_counts *histogram;  ///< GN_RATIO_ENTROPY: of one file
+    gn_integer_counts *histogram;  ///< GN_RATIO_ENTROPY: of one tensor
+    gn_integer_counts *file;       ///< ... of one file
     gn_integer_counts *total;      ///< ... of all files
     gn_rival_choice choice;        ///< GN_RATIO_RIVAL
     int bound_exp;                 ///< unused for a lossless rival

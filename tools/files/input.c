@@ -12,7 +12,8 @@ struct gn_input {
     char *name;
     bool standard;
     FILE *stream;
-    gn_gunzip *packed;  // over the stream; NULL: not packed
+    gn_gunzip *packed;       // over the stream; NULL: not packed
+    gn_input_source source;  // read is NULL: there is none
     uint64_t offset;
     uint64_t file_size;  // 0: not a regular file
     uint8_t ahead[16];   // peeked, not read yet
@@ -84,9 +85,21 @@ gn_status gn_input_from_stream(gn_input **result, FILE *stream, const char *name
     return GN_OK;
 }
 
+gn_status gn_input_from_source(gn_input **result, const gn_input_source *source, const char *name, gn_error *error)
+{
+    const gn_status wrong = gn_input_from_stream(result, NULL, name, error);
+    if (wrong) {
+        source->close(source->context);
+        return wrong;
+    }
+    (*result)->source = *source;
+    return GN_OK;
+}
+
 static gn_status read_bytes(gn_input *input, uint8_t *buffer, size_t bytes, size_t *got, gn_error *error)
 {
     *got = 0;
+    if (input->source.read) return input->source.read(input->source.context, buffer, bytes, got, error);
     if (input->packed) return gn_gunzip_read(input->packed, buffer, bytes, got, error);
     *got = fread(buffer, 1, bytes, input->stream);
     if (*got < bytes && ferror(input->stream)) return gn_fail(error, GN_IO, "%s: %s", input->name, strerror(errno));
@@ -143,6 +156,22 @@ bool gn_input_is_file(const gn_input *input)
     return !input->standard;
 }
 
+gn_status gn_input_take_stream(gn_input *input, FILE **stream, gn_error *error)
+{
+    if (input->packed)
+        return gn_fail(error, GN_UNSUPPORTED, "%s: such a file cannot be read through gzip; unpack it first",
+                       input->name);
+    if (!input->stream || input->stream == stdin || fseeko(input->stream, 0, SEEK_SET))
+        return gn_fail(error, GN_UNSUPPORTED,
+                       "%s: such a file is read at many places, not from standard input or a pipe; name a file",
+                       input->name);
+    *stream = input->stream;
+    input->stream = NULL;
+    input->ahead_count = 0;
+    input->offset = 0;
+    return GN_OK;
+}
+
 gn_status gn_input_check_list(char *const *files, size_t count, gn_error *error)
 {
     size_t standard = 0;
@@ -157,6 +186,7 @@ uint64_t gn_input_offset(const gn_input *input)
 
 uint64_t gn_input_size(const gn_input *input)
 {
+    if (input->source.read) return input->source.size;
     return input->packed || !input->file_size ? UINT64_MAX : input->file_size;
 }
 
@@ -173,6 +203,7 @@ uint64_t gn_input_file_size(const gn_input *input)
 void gn_input_close(gn_input *input)
 {
     if (!input) return;
+    if (input->source.close) input->source.close(input->source.context);
     gn_gunzip_close(input->packed);
     if (input->stream && input->stream != stdin) fclose(input->stream);
     free(input->name);

@@ -19,6 +19,18 @@ gn_status gn_input_open(gn_input **input, const char *path, gn_error *error);
 /// Reads from a stream that the caller opened. gn_input_close() closes it. `name` is for errors.
 gn_status gn_input_from_stream(gn_input **input, FILE *stream, const char *name, gn_error *error);
 
+/// Bytes that come from elsewhere, such as the member of a zip archive.
+typedef struct gn_input_source {
+    gn_status (*read)(void *context, void *buffer, size_t bytes, size_t *got, gn_error *error);  ///< as gn_input_read()
+    void (*close)(void *context);
+    void *context;
+    uint64_t size;  ///< bytes of it; UINT64_MAX: not known
+} gn_input_source;
+
+/// Reads from `source`, which gn_input_close() closes, and so does a failure here. `name` is for
+/// errors.
+gn_status gn_input_from_source(gn_input **input, const gn_input_source *source, const char *name, gn_error *error);
+
 /// Reads `bytes` bytes; fewer only at the end of the input, which is not an error. Errors begin
 /// with the input's name.
 gn_status gn_input_read(gn_input *input, void *buffer, size_t bytes, size_t *got, gn_error *error);
@@ -34,6 +46,11 @@ bool gn_input_has_suffix(const gn_input *input, const char *suffix);
 
 /// Whether it is a named file: not standard input or the caller's stream.
 bool gn_input_is_file(const gn_input *input);
+
+/// Hands over the stream, from which nothing was read but what was peeked at, for a reader that
+/// goes to and fro in the file. It stands at its beginning. An error says that the input has no
+/// such stream: gzip, pipes. The caller closes the stream.
+gn_status gn_input_take_stream(gn_input *input, FILE **stream, gn_error *error);
 
 /// For commands that take several files: refuses a second "-".
 gn_status gn_input_check_list(char *const *files, size_t count, gn_error *error);

@@ -6,10 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "little.h"
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "files hold little-endian values; swap them here for this machine");
 
-static const uint64_t COUNT_MAX = UINT64_C(1) << 60;  // so bytes fit 64 bits easily
+static const uint64_t COUNT_MAX = UINT64_C(1) << 60;  // of a dimension
+
+enum { PREFIX = 10 };  // bytes before the dictionary of version 1.0
 
 // The header is a Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 typedef struct parser {
@@ -18,6 +22,8 @@ typedef struct parser {
     size_t at;
     size_t base;  // offset of text[0] in the file
     const char *name;
+    bool any;         // a dtype that is not floating point is no fault
+    bool structured;  // it was such a dtype; the rest of the header was not read
     gn_status wrong;  // the first fault's, as in `error`
     gn_error *error;
 } parser;
@@ -78,23 +84,43 @@ static bool parse_word(parser *p, const char *word)
     return true;
 }
 
-static bool parse_descr(parser *p)
+static const struct {
+    char text[12];
+    gn_dtype dtype;
+} float_types[] = {
+    {"f4", GN_FLOAT32}, {"f2", GN_FLOAT16}, {"f8", GN_FLOAT64}, {"V2", GN_BFLOAT16}, {"bfloat16", GN_BFLOAT16}};
+
+/// Finds a floating-point type. A byte order stands before it: '<', '>', '|' (none), or nothing.
+static void find_type(const char *descr, size_t length, gn_npy *npy)
+{
+    const bool marked = length && (*descr == '<' || *descr == '>' || *descr == '|');
+    npy->big_endian = marked && *descr == '>';
+    for (size_t i = 0; i < sizeof float_types / sizeof *float_types; i++) {
+        const char *text = float_types[i].text;
+        if (strlen(text) != length - marked || memcmp(text, descr + marked, length - marked) != 0) continue;
+        npy->dtype = float_types[i].dtype;
+        npy->is_float = true;
+    }
+}
+
+static bool parse_descr(parser *p, gn_npy *npy)
 {
     skip_space(p);
     const size_t begin = p->at;
-    char what[160];
-    if (p->at < p->length && p->text[p->at] == '[')
-        return fail_as(p, GN_UNSUPPORTED, begin,
-                       "a structured dtype is not binary32; save one field, as a.astype('<f4')");
+    if (p->at < p->length && p->text[p->at] == '[') {
+        strcpy(npy->type, "structured");
+        p->structured = p->any;
+        return p->any ? false
+                      : fail_as(p, GN_UNSUPPORTED, begin,
+                                "a structured dtype is not floating point; save one field, as a.astype('<f4')");
+    }
     size_t start = 0, length = 0;
     if (!parse_string(p, &start, &length)) return false;
-    const char *descr = p->text + start;
-    if (length == 3 && !memcmp(descr, "<f4", 3)) return true;
-    const int shown = length > 40 ? 40 : (int)length;
-    if (length == 3 && !memcmp(descr, ">f4", 3))
-        snprintf(what, sizeof what, "dtype '>f4' is big-endian; save it as a.astype('<f4')");
-    else
-        snprintf(what, sizeof what, "dtype '%.*s' is not binary32", shown, descr);
+    snprintf(npy->type, sizeof npy->type, "%.*s", length > 20 ? 20 : (int)length, p->text + start);
+    find_type(p->text + start, length, npy);
+    if (npy->is_float || p->any) return true;
+    char what[192];
+    snprintf(what, sizeof what, "dtype '%s' is not float16, bfloat16, float32 or float64", gn_label(npy->type).s);
     return fail_as(p, GN_UNSUPPORTED, begin, what);
 }
 
@@ -113,22 +139,6 @@ static bool parse_dimension(parser *p, uint64_t *dimension)
     return true;
 }
 
-/// Computes the product of the shape; false if it is beyond COUNT_MAX.
-static bool multiply(const uint64_t *shape, unsigned dimensions, uint64_t *count)
-{
-    *count = 1;
-    for (unsigned i = 0; i < dimensions; i++)
-        if (!shape[i]) {
-            *count = 0;
-            return true;
-        }
-    for (unsigned i = 0; i < dimensions; i++) {
-        if (*count > COUNT_MAX / shape[i]) return false;
-        *count *= shape[i];
-    }
-    return true;
-}
-
 static bool parse_shape(parser *p, gn_npy *npy)
 {
     const size_t begin = p->at;
@@ -141,7 +151,8 @@ static bool parse_shape(parser *p, gn_npy *npy)
         if (!expect(p, ')')) return false;
         break;
     }
-    if (!multiply(npy->shape, npy->dimensions, &npy->count)) return fail(p, begin, "the shape is impossibly large");
+    if (!gn_shape_count(npy->shape, npy->dimensions, &npy->count))
+        return fail(p, begin, "the shape is impossibly large");
     return true;
 }
 
@@ -158,7 +169,7 @@ static bool parse_member(parser *p, gn_npy *npy, unsigned *seen)
     if (*seen & 1u << key) return fail(p, begin, "the header has the same key twice");
     *seen |= 1u << key;
     if (!expect(p, ':')) return false;
-    if (key == 0) return parse_descr(p);
+    if (key == 0) return parse_descr(p, npy);
     if (key == 2) return parse_shape(p, npy);
     if (parse_word(p, "True"))
         npy->fortran_order = true;
@@ -208,14 +219,14 @@ static gn_status read_prefix(gn_input *input, size_t *length, gn_error *error)
                        name, prefix[6], prefix[7]);
     wrong = read_exactly(input, bytes, prefix[6] == 1 ? 2 : 4, error);
     if (wrong) return wrong;
-    *length = (size_t)bytes[0] | (size_t)bytes[1] << 8 | (size_t)bytes[2] << 16 | (size_t)bytes[3] << 24;
+    *length = (size_t)gn_little(bytes, sizeof bytes);
     if (*length > GN_NPY_HEADER_MAX)
         return gn_fail(error, GN_CORRUPT, "%s: byte 8: a header of %zu bytes is longer than %d", name, *length,
                        GN_NPY_HEADER_MAX);
     return GN_OK;
 }
 
-gn_status gn_npy_read_header(gn_input *input, gn_npy *npy, gn_error *error)
+static gn_status read_header(gn_input *input, gn_npy *npy, bool any, gn_error *error)
 {
     size_t length = 0;
     gn_status wrong = read_prefix(input, &length, error);
@@ -227,20 +238,61 @@ gn_status gn_npy_read_header(gn_input *input, gn_npy *npy, gn_error *error)
                 .length = length,
                 .name = gn_input_name(input),
                 .base = (size_t)gn_input_offset(input),
+                .any = any,
                 .error = error};
     wrong = read_exactly(input, text, length, error);
     if (!wrong) {
         *npy = (gn_npy){.count = 0};
-        if (!parse_dictionary(&p, npy)) wrong = p.wrong;
+        npy->shaped = parse_dictionary(&p, npy);
+        if (!npy->shaped && !p.structured) wrong = p.wrong;
         npy->header_bytes = gn_input_offset(input);
     }
     free(text);
     return wrong;
 }
 
+gn_status gn_npy_read_header(gn_input *input, gn_npy *npy, gn_error *error)
+{
+    return read_header(input, npy, false, error);
+}
+
+gn_status gn_npy_read_any_header(gn_input *input, gn_npy *npy, gn_error *error)
+{
+    return read_header(input, npy, true, error);
+}
+
+/// What people call a type of NumPy: '<i8' is int64. Other types are called as NumPy writes them.
+static void type_name(const gn_npy *npy, char *name, size_t room)
+{
+    const char *type = npy->type + (*npy->type && strchr("<>|", *npy->type) ? 1 : 0);
+    const char *kind = *type == 'i' ? "int" : *type == 'u' ? "uint" : *type == 'c' ? "complex" : NULL;
+    const bool sized = type[0] && type[1] >= '1' && type[1] <= '9' && (!type[2] || !type[3]);
+    if (npy->is_float)
+        snprintf(name, room, "%s", gn_dtype_name(npy->dtype));
+    else if (kind && sized)
+        snprintf(name, room, "%s%d", kind, 8 * atoi(type + 1));
+    else
+        snprintf(name, room, "%s", !strcmp(type, "b1") ? "bool" : !strcmp(type, "O") ? "object" : type);
+}
+
+gn_tensor gn_npy_tensor(gn_npy *npy, char *name)
+{
+    gn_tensor tensor = {.name = name,
+                        .is_float = npy->is_float,
+                        .shaped = npy->shaped,
+                        .big_endian = npy->big_endian,
+                        .fortran_order = npy->fortran_order,
+                        .dtype = npy->dtype,
+                        .dimensions = npy->dimensions,
+                        .shape = npy->shape,
+                        .count = npy->count};
+    type_name(npy, tensor.type, sizeof tensor.type);
+    return tensor;
+}
+
 /// Makes the dictionary and its padding.
 /// @return its length
-static size_t format_header(char *text, size_t room, const uint64_t *shape, unsigned dimensions, bool fortran_order)
+static size_t format_dictionary(char *text, size_t room, const uint64_t *shape, unsigned dimensions, bool fortran_order)
 {
     size_t n = (size_t)snprintf(text, room, "{'descr': '<f4', 'fortran_order': %s, 'shape': (",
                                 fortran_order ? "True" : "False");
@@ -252,28 +304,36 @@ static size_t format_header(char *text, size_t room, const uint64_t *shape, unsi
     // bytes.
     size_t growth = 0;
     if (dimensions) growth = 21 - (size_t)snprintf(NULL, 0, "%" PRIu64, shape[fortran_order ? dimensions - 1 : 0]);
-    const size_t total = (10 + n + growth + 1 + 63) / 64 * 64;
-    while (n + 1 < total - 10) text[n++] = ' ';
+    const size_t total = (PREFIX + n + growth + 1 + 63) / 64 * 64;
+    while (n + 1 < total - PREFIX) text[n++] = ' ';
     text[n++] = '\n';
     return n;
+}
+
+size_t gn_npy_format_header(char header[GN_NPY_WRITTEN_MAX], const uint64_t *shape, unsigned dimensions,
+                            bool fortran_order)
+{
+    const size_t length =
+        format_dictionary(header + PREFIX, GN_NPY_WRITTEN_MAX - PREFIX, shape, dimensions, fortran_order);
+    memcpy(header, "\x93NUMPY\1\0", 8);
+    header[8] = (char)(length & 0xff);
+    header[9] = (char)(length >> 8);
+    return PREFIX + length;
 }
 
 gn_status gn_npy_write_header(FILE *stream, const uint64_t *shape, unsigned dimensions, bool fortran_order,
                               gn_error *error)
 {
     if (dimensions > GN_NPY_DIMENSIONS) return gn_fail(error, GN_INVALID, "more than 64 dimensions");
-    char text[128 + GN_NPY_DIMENSIONS * 24];
-    const size_t length = format_header(text, sizeof text, shape, dimensions, fortran_order);
-    const uint8_t prefix[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (uint8_t)(length & 0xff), (uint8_t)(length >> 8)};
-    if (fwrite(prefix, 1, sizeof prefix, stream) == sizeof prefix && fwrite(text, 1, length, stream) == length)
-        return GN_OK;
-    return gn_fail(error, GN_IO, "%s", strerror(errno));
+    char header[GN_NPY_WRITTEN_MAX];
+    const size_t bytes = gn_npy_format_header(header, shape, dimensions, fortran_order);
+    return fwrite(header, 1, bytes, stream) == bytes ? GN_OK : gn_fail(error, GN_IO, "%s", strerror(errno));
 }
 
 gn_status gn_npy_write(FILE *stream, const float *values, const uint64_t *shape, unsigned dimensions, gn_error *error)
 {
     uint64_t count;
-    if (dimensions > GN_NPY_DIMENSIONS || !multiply(shape, dimensions, &count))
+    if (dimensions > GN_NPY_DIMENSIONS || !gn_shape_count(shape, dimensions, &count))
         return gn_fail(error, GN_INVALID, "the shape is impossibly large");
     gn_status wrong = gn_npy_write_header(stream, shape, dimensions, false, error);
     if (wrong) return wrong;
@@ -298,7 +358,7 @@ gn_status gn_npy_parse_shape(const char *text, uint64_t shape[GN_NPY_DIMENSIONS]
             return gn_fail(error, GN_INVALID, "'%s' is not a shape; write it as 784,500", text);
         at++;
     }
-    if (!multiply(shape, n, count)) return gn_fail(error, GN_INVALID, "shape '%s' is impossibly large", text);
+    if (!gn_shape_count(shape, n, count)) return gn_fail(error, GN_INVALID, "shape '%s' is impossibly large", text);
     *dimensions = n;
     return GN_OK;
 }

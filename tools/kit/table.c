@@ -97,6 +97,14 @@ static void print_row(const char *row, const int *width, const bool *left, FILE 
     }
 }
 
+void gn_table_free(gn_table *table)
+{
+    if (!table) return;
+    for (size_t r = 0; r < table->count; r++) free(table->rows[r]);
+    free(table->rows);
+    free(table);
+}
+
 int gn_table_print(gn_table *table, FILE *stream)
 {
     if (!table) return -1;
@@ -108,10 +116,8 @@ int gn_table_print(gn_table *table, FILE *stream)
         if (colour && !r) fputs("\033[1m", stream);
         print_row(table->rows[r], width, left, stream);
         fputs(colour && !r ? "\033[0m\n" : "\n", stream);
-        free(table->rows[r]);
     }
     const bool failed = table->failed || ferror(stream);
-    free(table->rows);
-    free(table);
+    gn_table_free(table);
     return failed ? -1 : 0;
 }

@@ -15,6 +15,9 @@ gn_table *gn_table_new(const char *columns);
 /// Appends a row. `cells` are separated by '|'; missing cells are empty. Printf-like.
 void gn_table_row(gn_table *table, const char *cells, ...) __attribute__((format(printf, 2, 3)));
 
+/// Frees a table that is not to be printed.
+void gn_table_free(gn_table *table);
+
 /// Prints the table and frees it. The titles are bold on a terminal.
 /// @return -1 if memory was short or printing failed
 int gn_table_print(gn_table *table, FILE *stream);

@@ -27,3 +27,14 @@ gn_status gn_temporary_open(FILE **stream, gn_error *error)
     if (fd >= 0) close(fd);
     return gn_fail(error, GN_IO, "a temporary file in %s: %s (TMPDIR names another folder)", folder, strerror(reason));
 }
+
+gn_status gn_temporary_copy(FILE *from, FILE *to, const char *to_name, gn_error *error)
+{
+    char buffer[65536];
+    size_t n;
+    rewind(from);
+    errno = 0;
+    while ((n = fread(buffer, 1, sizeof buffer, from)) > 0)
+        if (fwrite(buffer, 1, n, to) != n) return gn_fail(error, GN_IO, "%s: %s", to_name, strerror(errno));
+    return ferror(from) ? gn_fail(error, GN_IO, "temporary file: %s", strerror(errno)) : GN_OK;
+}

@@ -14,4 +14,7 @@ const char *gn_temporary_folder(void);
 /// folder.
 gn_status gn_temporary_open(FILE **stream, gn_error *error);
 
+/// Copies all of a temporary file to the stream `to`, which is called `to_name` in errors.
+gn_status gn_temporary_copy(FILE *from, FILE *to, const char *to_name, gn_error *error);
+
 #endif

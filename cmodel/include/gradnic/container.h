@@ -3,10 +3,10 @@
 #define GRADNIC_CONTAINER_H
 /// @file container.h
 /// `.gn` files: compressed values on disk. A file is a header of 40 bytes, then blocks. A block is
-/// a stream (codec.h) of up to `values_per_block` values, with its length and its CRC-32. A file of
-/// version 1 holds values and nothing else. In version 2 a directory follows the header: names, types
-/// and shapes of tensors, whose values come one behind the other. docs/container.md describes the
-/// format.
+/// a stream (codec.h) of up to `values_per_block` values, with its length and its CRC-32. A file
+/// of version 1 holds values and nothing else. In version 2 a directory follows the header: names,
+/// types and shapes of tensors, whose values come one behind the other. docs/container.md
+/// describes the format.
 ///
 /// A newcomer writes a file with three calls and reads it with three:
 ///
@@ -131,10 +131,10 @@ typedef struct gn_container_writer gn_container_writer;
 GN_API gn_status gn_container_writer_new(gn_container_writer **writer, const gn_codec *codec, uint32_t values_per_block,
                                          uint64_t value_count, gn_container_write_function write, void *context);
 
-/// Starts a file of version 2 with `count` tensors, one at least. Their values follow one behind the
-/// other, as if they were one array.
-/// @return as gn_container_writer_new(); GN_INVALID for tensors beyond the limits above, and for two
-/// of one name.
+/// Starts a file of version 2 with `count` tensors, one at least. Their values follow one behind
+/// the other, as if they were one array.
+/// @return as gn_container_writer_new(); GN_INVALID for tensors beyond the limits above, and for
+/// two of one name.
 GN_API gn_status gn_container_writer_new_tensors(gn_container_writer **writer, const gn_codec *codec,
                                                  uint32_t values_per_block, const gn_container_tensor *tensors,
                                                  size_t count, gn_container_write_function write, void *context);
@@ -178,8 +178,8 @@ GN_API void gn_container_reader_free(gn_container_reader *reader);
 /// What the file's header says. Owned by the reader.
 GN_API const gn_container_info *gn_container_reader_info(const gn_container_reader *reader);
 
-/// The tensors of a file of version 2, in the order of their values. `*count` is 0 in version 1. Owned
-/// by the reader.
+/// The tensors of a file of version 2, in the order of their values. `*count` is 0 in version 1.
+/// Owned by the reader.
 GN_API const gn_container_tensor *gn_container_reader_tensors(const gn_container_reader *reader, size_t *count);
 
 /// The codec of the file's blocks. Owned by the reader.

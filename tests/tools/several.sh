@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016 # bash -c expands it
+# compress and decompress of several files: each becomes a file, a failure stops no other, and nothing is
+# overwritten by accident.
+# shellcheck source=tests/tools/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+"$PYTHON" - <<'PY'
+import os
+import numpy as np
+os.mkdir("other")
+for i, name in enumerate(("a.npy", "b.npy", "other/a.npy")):
+    np.save(name, np.arange(40, dtype="<f4").reshape(8, 5) / 512 * (i + 1))
+PY
+cp a.npy a.orig
+cp b.npy b.orig
+
+"$GRADNIC" compress -p lattice a.npy b.npy 2>log
+[ "$(grep -c 'npy.gn: 40 values' log)" -eq 2 ] || fail "a line for each: $(cat log)"
+"$GRADNIC" compress -q -p lattice -o one.gn b.npy
+same b.npy.gn one.gn
+rm a.npy b.npy
+"$GRADNIC" decompress a.npy.gn b.npy.gn
+same a.npy a.orig
+same b.npy b.orig
+
+# A folder for the outputs
+mkdir out
+"$GRADNIC" compress -q -o out a.npy b.npy
+"$GRADNIC" compress -q -o out/ one.gn other/a.npy 2>log && fail "out/a.npy.gn was overwritten"
+grep -q "out/a.npy.gn: exists already; --force overwrites it" log || fail "$(cat log)"
+[ -e out/one.gn.gn ] || fail "the first file did not go on"
+"$GRADNIC" decompress -q -o out out/a.npy.gn
+same out/a.npy a.orig
+expect 2 "--output: 'x.gn' is not a folder; several files need one" "$GRADNIC" compress -o x.gn a.npy b.npy
+expect 2 "--output: '-' is not a folder; several files need one" "$GRADNIC" decompress -o - a.npy.gn b.npy.gn
+expect 1 "nowhere/a.npy.gn: No such file or directory" "$GRADNIC" compress -o nowhere/ a.npy
+expect 1 "out: is a folder; standard input needs a file as OUT" bash -c '"$GRADNIC" compress -o out - <a.npy'
+expect 2 "'-', standard input, can be read only once" "$GRADNIC" compress - -
+
+# A failure names its file; the others go on; the status says so.
+rm ./*.gn
+head -c 200 a.npy >cut.npy
+expect 1 "gradnic compress: cut.npy: byte 200: ends after 18 of 40 values" "$GRADNIC" compress cut.npy nosuch.npy b.npy
+[ -e b.npy.gn ] || fail "b.npy was not compressed"
+[ ! -e cut.npy.gn ] || fail "output after a failure"
+expect 1 "nosuch.npy: No such file or directory" "$GRADNIC" compress -f cut.npy nosuch.npy b.npy
+"$GRADNIC" compress -q a.npy
+printf x | dd of=a.npy.gn bs=1 seek=60 conv=notrunc status=none
+rm -f b.npy
+expect 1 "gradnic decompress: a.npy.gn: byte " "$GRADNIC" decompress -f a.npy.gn b.npy.gn
+same a.npy a.orig
+same b.npy b.orig
+
+# Nothing is overwritten, and with -f nothing that this run wrote or reads.
+"$GRADNIC" compress -q -f a.npy
+expect 1 "a.npy.gn: exists already; --force overwrites it" "$GRADNIC" compress a.npy other/a.npy
+expect 1 "out/a.npy.gn: an earlier file of this run was written there" "$GRADNIC" compress -f -o out a.npy other/a.npy
+"$GRADNIC" decompress -q -f -o one.npy out/a.npy.gn
+same one.npy a.orig
+expect 1 "b.npy: is the input" "$GRADNIC" compress -f -o b.npy b.npy
+cp a.npy.gn c.npy.gn
+cp a.npy.gn c.npy # an input, and where c.npy.gn would go
+expect 1 "c.npy: is the input; give the output another name" "$GRADNIC" decompress -f c.npy.gn c.npy
+same b.npy b.orig
+mkdir again && ln -s ../out/a.npy.gn again/b.npy.gn
+expect 1 "again/b.npy.gn: an earlier file of this run was written there" bash -c 'ln -sf ../out/a.npy.gn again/a.npy.gn && "$GRADNIC" compress -f -o again a.npy b.npy'
+
+# --json: an object for one file, a list for several.
+[ "$("$GRADNIC" compress -f --json a.npy | jq -r .output)" = a.npy.gn ] || fail "one file"
+got=$("$GRADNIC" compress -f --json a.npy nosuch.npy b.npy 2>/dev/null || true)
+[ "$(jq -c '[.failed, .files[].output]' <<<"$got")" = '[1,"a.npy.gn","b.npy.gn"]' ] || fail "several files: $got"
+got=$("$GRADNIC" decompress -f --json a.npy.gn b.npy.gn)
+[ "$(jq -c '[.failed, .files[].output, .files[].tensors]' <<<"$got")" = '[0,"a.npy","b.npy",1,1]' ] || fail "several files: $got"
+expect 1 "a.npy.gn: another option writes this file, too" "$GRADNIC" compress -f --json=a.npy.gn a.npy b.npy
