@@ -27,7 +27,9 @@ import os, resource, subprocess, sys
 p = subprocess.run([os.environ["GRADNIC"]] + sys.argv[1:], stdout=subprocess.DEVNULL)
 kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 print(f"{kib / 1024:.1f} MiB: {' '.join(sys.argv[1:])}")
-sys.exit(p.returncode or kib > 64 * 1024)
+limit = int(os.environ.get("limit", 64))
+assert kib <= limit * 1024, f"more than {limit} MiB"
+sys.exit(p.returncode)
 PY
 }
 within compress -q a.f32
@@ -39,3 +41,31 @@ within ratio -q -j 64 -p all -k 6,8,10 b.f32
 within ratio -q --against none -k 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15 -p dense b.f32 # entropies
 gzip -1 b.f32
 within compress -q -o b.gn b.f32.gz
+
+# Archives of 1 MiB that unpack to 1 GiB, and headers and pickles as large as they may be.
+"$PYTHON" - <<'PY'
+import json, struct, zipfile
+header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (%d,), }" % (1 << 28)
+with zipfile.ZipFile("bomb.npz", "w", zipfile.ZIP_DEFLATED) as z, z.open("a.npy", "w") as f:
+    f.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header)
+    for _ in range(1 << 10):
+        f.write(bytes(1 << 20))
+def pt(name, pickle):
+    with zipfile.ZipFile(name, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("m/data.pkl", pickle)
+pt("nodes.pt", b"\x80\x02" + b"N" * ((1 << 25) - 3) + b".")
+pt("long.pt", bytes(1 << 30))
+many = {"t%d" % i: {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for i in range(40000)}
+text = json.dumps(many).encode()
+open("many.safetensors", "wb").write(struct.pack("<Q", len(text)) + text)
+for name, text in (("deep", b"[" * (1 << 22)), ("wide", b"[" + b"[]," * ((1 << 22) // 3 - 2) + b"[]]"), ("long", bytes((1 << 22) + 1))):
+    open(name + ".safetensors", "wb").write(struct.pack("<Q", len(text)) + text)
+PY
+within compress -q bomb.npz
+within decompress -q -o /dev/null --to f32 bomb.npz.gn
+limit=128 within ratio -q --list many.safetensors
+for file in nodes.pt long.pt {deep,wide,long}.safetensors; do
+    status=0
+    limit=256 within ratio -q "$file" 2>errors || status=$?
+    [ "$status $(grep -c '^gradnic ratio: ' errors)" = "1 1" ] || fail "$file: $status: $(cat errors)"
+done

@@ -14,7 +14,7 @@
 
 enum {
     GN_PICKLE_MAX = 1 << 25,     ///< bytes of the largest pickle accepted
-    GN_PICKLE_NODES = 1 << 21,   ///< objects in it
+    GN_PICKLE_NODES = 1 << 20,   ///< objects in it
     GN_PICKLE_DEPTH = 32,        ///< of nested dictionaries and lists
     GN_PICKLE_STORAGE_NAME = 64  ///< bytes of a storage's key, zero included
 };

@@ -10,7 +10,7 @@
 #include "net/error.h"
 #include "tensor.h"
 
-enum { GN_SAFETENSORS_HEADER_MAX = 1 << 24 };  ///< bytes of the largest header accepted
+enum { GN_SAFETENSORS_HEADER_MAX = 1 << 22 };  ///< bytes of the largest header accepted
 
 /// Lists the tensors in the order of their bytes. As in the reference, they leave no gap and share no
 /// bytes. `bytes`: of the file. `offset` of a tensor counts from the beginning of the file.

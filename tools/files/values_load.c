@@ -27,7 +27,7 @@ static void note_float64(const gn_cast *cast, const char *program, const char *n
     char beyond[96] = "";
     if (cast->beyond)
         snprintf(beyond, sizeof beyond, "; %s beyond its range became infinite", gn_human_count(cast->beyond).s);
-    if (!cast->largest_error)
+    if (cast->largest_error <= 0)
         gn_cli_note(program, "%s: float64 read as float32, without loss%s", name, beyond);
     else
         gn_cli_note(program, "%s: float64 read as float32: values changed by up to %.2g%s%s", name, cast->largest_error,

@@ -90,7 +90,8 @@ static int by_begin(const void *a, const void *b)
 
 static gn_status check_overlaps(const gn_zip *zip, gn_error *error)
 {
-    place *sorted = malloc((zip->count + 1) * sizeof *sorted);
+    if (zip->count < 2) return GN_OK;
+    place *sorted = malloc(zip->count * sizeof *sorted);
     if (!sorted) return gn_fail_memory(error);
     memcpy(sorted, zip->places, zip->count * sizeof *sorted);
     qsort(sorted, zip->count, sizeof *sorted, by_begin);
