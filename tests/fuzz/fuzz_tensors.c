@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a file of tensors: .npz, .pt or .safetensors, by the first byte. Either there is a message,
-// or every tensor has as many values as its shape says, one behind the other and on its own.
+// Any bytes as a file of tensors: .npz, .pt or .safetensors, by the first byte. Either there is a
+// message, or every tensor has as many values as its shape says, one behind the other and on its
+// own.
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of fuzz_tensors and fuzz_pickle: the files of tests/data/tensors, small archives, and damaged ones.
+"""Writes the seeds of fuzz_tensors and fuzz_pickle.
+
+The files of tests/data/tensors, small archives, and damaged ones.
 
 usage: seed_tensors.py FOLDER (with the folders tensors and pickle)
 """

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016 # bash -c expands it
-# compress and decompress of several files: each becomes a file, a failure stops no other, and nothing is
-# overwritten by accident.
+# compress and decompress of several files: each becomes a file, a failure stops no other, and
+# nothing is overwritten by accident.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2002 # a pipe is meant
-# Files of tensors (.npz, .safetensors, .pt) through ratio, compress and decompress: names, types and
-# shapes, one tensor by name, and .gn files of version 2.
+# Files of tensors (.npz, .safetensors, .pt) through ratio, compress and decompress: names, types
+# and shapes, one tensor by name, and .gn files of version 2.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 FILES=$SOURCE/tests/data/tensors

@@ -166,7 +166,8 @@ big = bytearray(pt(good, order=b"big"))
 open("big.pt", "wb").write(big)
 assert subprocess.run([GRADNIC, "ratio", "-q", "--list", "big.pt"]).returncode == 0
 
-# Random damage: never a crash, and where it is accepted the values are still as many as the shapes say.
+# Random damage: never a crash, and where it is accepted the values are still as many as the shapes
+# say.
 files = {"r.npz": archive([("a.npy", a[:400] and npy(np.arange(50, dtype="<f4"))), ("b.npy", npy(np.arange(6, dtype="<f2")))], zipfile.ZIP_DEFLATED),
          "r.pt": pt(good), "r.safetensors": safetensors(one_of(), bytes(8))}
 for name, data in files.items():

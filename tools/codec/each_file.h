@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_CODEC_EACH_FILE_H
 #define GRADNIC_TOOLS_CODEC_EACH_FILE_H
-/// compress and decompress take several files, as gzip does. Each becomes a file of its own. Where one
-/// fails, the others go on, and the exit status says so.
+/// compress and decompress take several files, as gzip does. Each becomes a file of its own. Where
+/// one fails, the others go on, and the exit status says so.
 
 #include <jansson.h>
 
@@ -16,8 +16,9 @@ typedef struct gn_each_file gn_each_file;
 typedef gn_status (*gn_each_file_work)(void *context, gn_each_file *each, size_t index, json_t **summary,
                                        gn_error *error);
 
-/// Where the output of a file goes: to -o, into the folder of -o, or to `path`, the name by default. It
-/// refuses a file that is an input, or that this run has written already. `*output` belongs to `each`.
+/// Where the output of a file goes: to -o, into the folder of -o, or to `path`, the name by
+/// default. It refuses a file that is an input, or that this run has written already. `*output`
+/// belongs to `each`.
 gn_status gn_each_file_output(gn_each_file *each, const char *path, const char **output, gn_error *error);
 
 /// Whether -o names a folder: there is one, or the name ends in '/'.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_FILES_DTYPE_H
 #define GRADNIC_TOOLS_FILES_DTYPE_H
-/// Types of floating-point values in files, in both byte orders, and how they become binary32. gradnic
-/// works with binary32 alone. float16 and bfloat16 fit exactly. float64 is rounded to nearest, and its
-/// largest values do not fit.
+/// Types of floating-point values in files, in both byte orders, and how they become binary32.
+/// gradnic works with binary32 alone. float16 and bfloat16 fit exactly. float64 is rounded to
+/// nearest, and its largest values do not fit.
 
 #include <stdbool.h>
 #include <stddef.h>

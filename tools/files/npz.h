@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_FILES_NPZ_H
 #define GRADNIC_TOOLS_FILES_NPZ_H
-/// NumPy's .npz files: a zip archive with a .npy file for each array. The array's name is the member's
-/// without ".npy". Source: numpy/lib/npyio.py.
+/// NumPy's .npz files: a zip archive with a .npy file for each array. The array's name is the
+/// member's without ".npy". Source: numpy/lib/npyio.py.
 
 #include <stdio.h>
 

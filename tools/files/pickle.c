@@ -39,8 +39,8 @@ static bool read_sizes(const gn_pickle_machine *m, gn_pickle_ref tuple, uint64_t
     return true;
 }
 
-/// Whether the values lie one behind the other, last index fastest. The stride of a dimension of one
-/// value does not matter.
+/// Whether the values lie one behind the other, last index fastest. The stride of a dimension of
+/// one value does not matter.
 static bool is_dense(const uint64_t *shape, const uint64_t *stride, unsigned dimensions, bool first_fastest)
 {
     uint64_t expected = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stack machine of a pickle, with the instructions that torch.save() uses and the few names that it
-// needs. It makes objects of its own; it has no way to call anything.
+// The stack machine of a pickle, with the instructions that torch.save() uses and the few names
+// that it needs. It makes objects of its own; it has no way to call anything.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +76,8 @@ static gn_status push_new(gn_pickle_machine *m, gn_pickle_kind kind, int64_t num
     return push(m, (gn_pickle_ref)m->node_count++);
 }
 
-/// The object at the top of the stack, less `below`; NULL and an error if it is not there or of another
-/// kind.
+/// The object at the top of the stack, less `below`; NULL and an error if it is not there or of
+/// another kind.
 static gn_pickle_node *peek(gn_pickle_machine *m, size_t below, gn_pickle_kind kind)
 {
     gn_pickle_node *node = m->depth > below ? &m->nodes[m->stack[m->depth - 1 - below]] : NULL;

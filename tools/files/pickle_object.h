@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_FILES_PICKLE_OBJECT_H
 #define GRADNIC_TOOLS_FILES_PICKLE_OBJECT_H
-/// Internal to pickle*.c: the objects that a pickle makes. pickle_machine.c makes them, and pickle.c looks
-/// for tensors among them.
+/// Internal to pickle*.c: the objects that a pickle makes. pickle_machine.c makes them, and
+/// pickle.c looks for tensors among them.
 
 #include <stdbool.h>
 #include <stddef.h>

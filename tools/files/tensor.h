@@ -47,16 +47,16 @@ gn_status gn_tensor_add(gn_tensor_list *list, const gn_tensor *tensor, const cha
 /// Refuses two tensors with one name.
 gn_status gn_tensor_check_names(const gn_tensor_list *list, const char *file, gn_error *error);
 
-/// Keeps the tensors whose name is `pattern` or matches it as a glob; NULL: all of them. `left_out`
-/// takes those of them that are not floating point; NULL: they stay as well. It is an error if nothing
-/// stays.
+/// Keeps the tensors whose name is `pattern` or matches it as a glob; NULL: all of them.
+/// `left_out` takes those of them that are not floating point; NULL: they stay as well. It is an
+/// error if nothing stays.
 gn_status gn_tensor_choose(gn_tensor_list *list, const char *pattern, gn_tensor_list *left_out, const char *file,
                            gn_error *error);
 
 void gn_tensor_list_clear(gn_tensor_list *list);
 
-/// A name for people, within a message: bytes that are not printable ASCII are "\xHH", and long names are
-/// cut. Names come from files, and a terminal would obey some bytes.
+/// A name for people, within a message: bytes that are not printable ASCII are "\xHH", and long
+/// names are cut. Names come from files, and a terminal would obey some bytes.
 typedef struct gn_tensor_label {
     char s[GN_TENSOR_LABEL];
 } gn_tensor_label;

@@ -11,8 +11,8 @@ typedef enum gn_tensor_format { GN_TENSORS_NPZ, GN_TENSORS_SAFETENSORS, GN_TENSO
 
 typedef struct gn_tensor_file gn_tensor_file;
 
-/// Takes the stream of `input`, which must be a file, and lists its tensors. `input` stays open for its
-/// name, and must live as long.
+/// Takes the stream of `input`, which must be a file, and lists its tensors. `input` stays open
+/// for its name, and must live as long.
 gn_status gn_tensor_file_open(gn_tensor_file **file, gn_tensor_format format, gn_input *input, gn_tensor_list *list,
                               gn_error *error);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_FILES_TORCH_H
 #define GRADNIC_TOOLS_FILES_TORCH_H
-/// Files of torch.save() (PyTorch 1.6 and later): a zip archive with a pickle that names the tensors, and
-/// a member for each storage. pickle.h reads the pickle without running any of it. Source:
-/// torch/serialization.py.
+/// Files of torch.save() (PyTorch 1.6 and later): a zip archive with a pickle that names the
+/// tensors, and a member for each storage. pickle.h reads the pickle without running any of it.
+/// Source: torch/serialization.py.
 
 #include "input.h"
 #include "net/error.h"

@@ -31,7 +31,8 @@ const gn_zip_member *gn_zip_member_at(const gn_zip *zip, size_t index);
 /// The member with this name; -1: there is none.
 long gn_zip_find(const gn_zip *zip, const char *name);
 
-/// Opens a member for reading. Close it before the next one is opened. At its end, its CRC is checked.
+/// Opens a member for reading. Close it before the next one is opened. At its end, its CRC is
+/// checked.
 gn_status gn_zip_read(gn_zip *zip, size_t index, gn_input **input, gn_error *error);
 
 /// NULL is allowed.

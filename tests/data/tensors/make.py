@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 def ramp(start, *shape):
-    """Multiples of 2^-9, which lattice keeps as they are at 2^-10. bfloat16 holds them up to 255."""
+    """Multiples of 2^-9, which lattice keeps at 2^-10, and bfloat16 holds."""
     count = int(np.prod(shape))
     return ((np.arange(count) * 7 + start) % 255 - 127).astype("<f4").reshape(shape) / 512
 
