@@ -376,8 +376,8 @@ int gn_command_bench_codec(int argc, char **argv)
         option_table,
         parse_option,
         "[FILE...]",
-        "Measures compression and decompression in memory, on one core. The values are made, or come from FILEs (.npy, "
-        ".f32, .gn, also .gz) and are repeated as needed. memcpy and other compressors are measured in the same run. "
+        "Measures compression and decompression in memory, on one core. The values are made, or come from FILEs "
+        "(" GN_VALUES_FILES ") and are repeated as needed. memcpy and other compressors are measured in the same run. "
         "All decompressed values are compared with the input.",
         NULL,
         NULL,

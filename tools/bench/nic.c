@@ -22,8 +22,8 @@ enum { KEY_SERVE = 256, KEY_ONCE, KEY_TOS, KEY_ROUND_TRIP, KEY_PORT, OLD_FILE };
 static const struct argp_option options[] = {
     {"serve", KEY_SERVE, 0, 0, "be the far end: receive flows, echo round trips", 0},
     {"once", KEY_ONCE, 0, 0, "with --serve: end after one connection", 0},
-    {"input", 'i', "FILE", 0,
-     "gradients to send again and again: .npy, .f32, .gn, also .gz; with --serve: to compare with", 0},
+    {"input", 'i', "FILE", 0, "gradients to send again and again: " GN_VALUES_FILES "; with --serve: to compare with",
+     0},
     {"bound", 'k', "K", 0, "error bound 2^-K of received values, with --serve and --input (default no error)", 0},
     {"tos", KEY_TOS, "TOS", 0, "type of service of the gradients' packets (default 0)", 0},
     {"time", 't', "TIME", 0, "how long to send; a plain number is seconds (default 5s)", 0},

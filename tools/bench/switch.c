@@ -261,7 +261,7 @@ int gn_command_bench_switch(int argc, char **argv)
         "[FILE...]",
         "Measures the switch's core alone, in one thread and without a network. It gets the workers' datagrams from "
         "memory, and gives results. The time includes parsing, checks and the header's CRC. FILE i has the gradient of "
-        "worker i (.npy, .f32, .gn, also .gz) and is repeated as needed. With fewer FILEs than workers they are used "
+        "worker i (" GN_VALUES_FILES ") and is repeated as needed. With fewer FILEs than workers they are used "
         "again. Without FILEs, values of 0, 8 and 16 bits are made. Every result is checked.",
         NULL,
         NULL,

@@ -280,9 +280,12 @@ static void note_types(const job *j)
 {
     size_t others = 0;
     for (size_t i = 0; i < j->tensors->count; i++) others += j->tensors->tensors[i].dtype != GN_FLOAT32;
-    if (others && !j->options->file.result.quiet)
-        gn_cli_note(j->program, "%s: %zu of its %zu tensors were not float32 before; float32 is written", j->argument,
-                    others, j->tensors->count);
+    if (!others || j->options->file.result.quiet) return;
+    if (j->tensors->count == 1)
+        gn_cli_note(j->program, "%s: written as float32; it was %s before", j->argument, j->tensors->tensors[0].type);
+    else
+        gn_cli_note(j->program, "%s: written as float32; of its %zu tensors %zu had another type before", j->argument,
+                    j->tensors->count, others);
 }
 
 static gn_status decompress_values(job *j, const char *path, json_t **result, gn_error *error)

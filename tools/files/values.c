@@ -228,7 +228,7 @@ gn_status gn_values_open_choice(gn_values **result, const char *path, const gn_v
 gn_status gn_values_open(gn_values **result, const char *path, gn_format format, gn_error *error)
 {
     char *file;
-    gn_values_choice choice = {.format = format};
+    gn_values_choice choice = {.format = format, .cast = true};
     gn_status wrong = gn_values_split(path, &file, &choice.tensor, error);
     if (wrong) return wrong;
     wrong = gn_values_open_choice(result, file, &choice, error);

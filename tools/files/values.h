@@ -32,6 +32,9 @@ typedef enum gn_format {
 /// How the formats are called, for help texts.
 #define GN_FORMAT_NAMES "npy, f32, gn, npz, safetensors, pt"
 
+/// The files that can be read, by their names, for help texts.
+#define GN_VALUES_FILES ".npy, .f32, .gn, also .gz; .npz, .safetensors, .pt, and FILE:NAME for one tensor"
+
 /// One of GN_FORMAT_NAMES, or "auto".
 gn_status gn_parse_format(const char *text, gn_format *format, gn_error *error);
 
@@ -52,7 +55,8 @@ gn_status gn_values_split(const char *argument, char **file, const char **tensor
 /// Opens a source. Errors name the file, and the byte if there is one.
 gn_status gn_values_open_choice(gn_values **values, const char *path, const gn_values_choice *choice, gn_error *error);
 
-/// The same with "FILE:NAME" for one tensor, and nothing else chosen.
+/// The same with "FILE:NAME" for one tensor, nothing else chosen, and `cast`: for commands without
+/// these options, which print gn_values_note().
 gn_status gn_values_open(gn_values **values, const char *path, gn_format format, gn_error *error);
 
 /// Takes over an input: gn_values_close() closes it, and so does a failure here.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "allreduce.h"
+#include "tools/files/values.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/units.h"
 
@@ -50,7 +51,7 @@ static const struct argp_option table[] = {
     {"op", OPT_OP, "sum|average", 0, "the result to compute (default sum)", 0},
     {"in-place", OPT_IN_PLACE, 0, 0, "send and receive buffer are the same", 0},
     {"input", 'i', "FILE", 0,
-     "gradients to send, repeated to the size: .npy, .f32, .gn, also .gz; %r is the rank (default made values)", 0},
+     "gradients to send, repeated to the size: " GN_VALUES_FILES "; %r is the rank (default made values)", 0},
     {0, 0, 0, 0, "Exchange:", 2},
     GN_EXCHANGE_OPTIONS("-k or --scale auto", "the"),
     {"aggregator-weights", OPT_WEIGHTS, 0, 0,
