@@ -162,9 +162,15 @@ laughs = b"\x80\x02]q\x00" + b"".join(b"](" + b"h" + bytes([i]) + (b"h" + bytes(
 refuse(f, pt(laughs + (b"\x86" * 20) + b"."), "too many objects|too deep|not end with one object|kind|empty")
 refuse(f, pt(b"\x80\x02" + b"N" * (3 << 20) + b"."), "too many objects")
 refuse(f, archive([("a/data.pkl", good), ("b/data.pkl", good)]), "2 members FOLDER/data.pkl, not one")
-big = bytearray(pt(good, order=b"big"))
-open("big.pt", "wb").write(big)
-assert subprocess.run([GRADNIC, "ratio", "-q", "--list", "big.pt"]).returncode == 0
+
+# Good ones of unusual kinds: big-endian storages, and so many members that the directory is of zip64
+def largest(name):
+    p = subprocess.run([GRADNIC, "ratio", "-q", "--json", "--against", "none", "-p", "dense", name], capture_output=True, check=True)
+    return json.loads(p.stdout)["files"][0]["largest"]
+open("big.pt", "wb").write(pt(good, (("0", (np.arange(16) / 512).astype(">f4").tobytes()),), b"big"))
+assert largest("big.pt") == 3 / 512
+open("many.npz", "wb").write(archive([("%d" % i, b"") for i in range(65600)] + [("a.npy", a)]))
+assert largest("many.npz") == 999 / 512
 
 # Random damage: never a crash, and where it is accepted the values are still as many as the shapes
 # say.

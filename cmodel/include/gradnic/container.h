@@ -54,7 +54,7 @@ typedef enum gn_dtype {
     GN_FLOAT16 = 1,   ///< binary16
     GN_BFLOAT16 = 2,  ///< the upper half of a binary32
     GN_FLOAT64 = 3,   ///< binary64
-    GN_DTYPE_COUNT
+    GN_DTYPE_COUNT    ///< the number of types, not a type
 } gn_dtype;
 
 /// What a header says.
@@ -69,12 +69,12 @@ typedef struct gn_container_info {
 
 /// A tensor of a file of version 2.
 typedef struct gn_container_tensor {
-    const char *name;     ///< any bytes but 0, and no two tensors the same; "": it has none
-    gn_dtype dtype;       ///< what its values were before they became binary32
-    bool fortran_order;   ///< the values are stored first index fastest
-    unsigned dimensions;  ///< 0: a scalar
-    const uint64_t *shape;
-    uint64_t count;  ///< values: the product of the shape; the writer need not set it
+    const char *name;       ///< any bytes but 0, and no two tensors the same; "": it has none
+    gn_dtype dtype;         ///< what its values were before they became binary32
+    bool fortran_order;     ///< the values are stored first index fastest
+    unsigned dimensions;    ///< 0: a scalar
+    const uint64_t *shape;  ///< `dimensions` of them
+    uint64_t count;         ///< values: the product of the shape; the writer need not set it
 } gn_container_tensor;
 
 /// Where a file is bad, and why.
