@@ -334,20 +334,27 @@ static const char *wrong_usage(const gn_file_options *file)
     return "--json and the .gn file would both go to standard output; give -o OUT";
 }
 
+static int compress_files(const options *o, const char *program)
+{
+    if (o->file.list) return gn_file_list(&o->file, program);
+    const char *wrong = wrong_usage(&o->file);
+    if (wrong) {
+        gn_cli_error(program, "%s", wrong);
+        return GN_EXIT_USAGE;
+    }
+    run r = {.options = o, .program = program};
+    const gn_status status = gn_codec_init_kernel(&r.codec, o->profile, o->bound_exp, o->file.kernel);
+    if (!status) return gn_each_file_run(&o->file, program, compress_file, &r);
+    gn_cli_error(program, "kernel '%s': %s", o->file.kernel ? o->file.kernel : "auto", gn_status_string(status));
+    return GN_EXIT_FAILED;
+}
+
 int gn_command_compress(int argc, char **argv)
 {
     options o = {.profile = GN_DENSE, .bound_exp = 10};
     const struct argp parser = {option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
-    if (o.file.list) return gn_file_list(&o.file, argv[0]);
-    const char *wrong = wrong_usage(&o.file);
-    if (wrong) {
-        gn_cli_error(argv[0], "%s", wrong);
-        return GN_EXIT_USAGE;
-    }
-    run r = {.options = &o, .program = argv[0]};
-    const gn_status status = gn_codec_init_kernel(&r.codec, o.profile, o.bound_exp, o.file.kernel);
-    if (!status) return gn_each_file_run(&o.file, argv[0], compress_file, &r);
-    gn_cli_error(argv[0], "kernel '%s': %s", o.file.kernel ? o.file.kernel : "auto", gn_status_string(status));
-    return GN_EXIT_FAILED;
+    const int status = compress_files(&o, argv[0]);
+    gn_file_arguments_free(&o.file);
+    return status;
 }

@@ -376,15 +376,22 @@ static gn_status check_usage(const options *o, gn_error *error)
     return o->shape && standard ? output_format(o, output, &to, error) : GN_OK;
 }
 
-int gn_command_decompress(int argc, char **argv)
+static int decompress_files(const options *o, const char *program)
 {
     gn_error error;
+    if (o->file.list) return gn_file_list(&o->file, program);
+    run r = {.options = o, .program = program};
+    if (!check_usage(o, &error)) return gn_each_file_run(&o->file, program, decompress_file, &r);
+    gn_cli_error(program, "%s", error.text);
+    return GN_EXIT_USAGE;
+}
+
+int gn_command_decompress(int argc, char **argv)
+{
     options o = {0};
     const struct argp parser = {option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
-    if (o.file.list) return gn_file_list(&o.file, argv[0]);
-    run r = {.options = &o, .program = argv[0]};
-    if (!check_usage(&o, &error)) return gn_each_file_run(&o.file, argv[0], decompress_file, &r);
-    gn_cli_error(argv[0], "%s", error.text);
-    return GN_EXIT_USAGE;
+    const int status = decompress_files(&o, argv[0]);
+    gn_file_arguments_free(&o.file);
+    return status;
 }

@@ -379,27 +379,35 @@ static int measure_and_report(const options *o, const char *program, const gn_ra
     return wrong || !whole ? GN_EXIT_FAILED : GN_EXIT_OK;
 }
 
+static int ratio_files(const options *o, const char *program)
+{
+    gn_error error;
+    static gn_ratio_subject subjects[GN_RATIO_LINES];
+    size_t count = 0;
+    if (o->file.list) return gn_file_list(&o->file, program);
+    gn_status wrong = list_subjects(o, subjects, &count, &error);
+    if (wrong) {
+        gn_cli_error(program, "%s", error.text);
+        return GN_EXIT_USAGE;
+    }
+    if (!o->rivals_given && !o->file.result.quiet && *gn_rivals_missing())
+        gn_cli_note(program, "not compared with %s: not found when gradnic was built", gn_rivals_missing());
+    const int status = measure_and_report(o, program, subjects, count);
+    for (size_t i = 0; i < count; i++)
+        gn_integer_counts_free(subjects[i].histogram), gn_integer_counts_free(subjects[i].file),
+            gn_integer_counts_free(subjects[i].total);
+    return status;
+}
+
 int gn_command_ratio(int argc, char **argv)
 {
     gn_error error;
     options o = {.bounds = {10}, .bound_count = 1};
-    static gn_ratio_subject subjects[GN_RATIO_LINES];
-    size_t count = 0;
     gn_parse_profiles("all", o.profiles, &o.profile_count, &error);
     gn_parse_rivals("all", o.rivals, &o.rival_count, &error);
     const struct argp parser = {option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
-    if (o.file.list) return gn_file_list(&o.file, argv[0]);
-    gn_status wrong = list_subjects(&o, subjects, &count, &error);
-    if (wrong) {
-        gn_cli_error(argv[0], "%s", error.text);
-        return GN_EXIT_USAGE;
-    }
-    if (!o.rivals_given && !o.file.result.quiet && *gn_rivals_missing())
-        gn_cli_note(argv[0], "not compared with %s: not found when gradnic was built", gn_rivals_missing());
-    const int status = measure_and_report(&o, argv[0], subjects, count);
-    for (size_t i = 0; i < count; i++)
-        gn_integer_counts_free(subjects[i].histogram), gn_integer_counts_free(subjects[i].file),
-            gn_integer_counts_free(subjects[i].total);
+    const int status = ratio_files(&o, argv[0]);
+    gn_file_arguments_free(&o.file);
     return status;
 }

@@ -75,6 +75,13 @@ bool gn_file_arguments_parse(int key, char *arg, struct argp_state *state, gn_fi
     }
 }
 
+void gn_file_arguments_free(gn_file_options *options)
+{
+    for (size_t i = 0; i < options->count; i++) free((char *)(uintptr_t)options->paths[i]);
+    free(options->paths);
+    free(options->tensors);
+}
+
 gn_values_choice gn_file_choice(const gn_file_options *options, size_t index)
 {
     gn_values_choice choice = options->choice;

@@ -55,6 +55,9 @@ bool gn_file_option_parse(int key, char *arg, struct argp_state *state, gn_file_
 /// The same for a command that takes several files, each FILE or FILE:NAME.
 bool gn_file_arguments_parse(int key, char *arg, struct argp_state *state, gn_file_options *options);
 
+/// Frees what gn_file_arguments_parse() made. The program's arguments stay.
+void gn_file_arguments_free(gn_file_options *options);
+
 /// What to read of file `index`.
 gn_values_choice gn_file_choice(const gn_file_options *options, size_t index);
 
