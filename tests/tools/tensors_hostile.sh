@@ -163,7 +163,7 @@ refuse(f, pt(laughs + (b"\x86" * 20) + b"."), "too many objects|too deep|not end
 refuse(f, pt(b"\x80\x02" + b"N" * (3 << 20) + b"."), "too many objects")
 refuse(f, archive([("a/data.pkl", good), ("b/data.pkl", good)]), "2 members FOLDER/data.pkl, not one")
 
-# Good ones of unusual kinds: big-endian storages, and so many members that the directory is of zip64
+# Good ones of unusual kinds: big-endian storages, and so many members that it is zip64
 def largest(name):
     p = subprocess.run([GRADNIC, "ratio", "-q", "--json", "--against", "none", "-p", "dense", name], capture_output=True, check=True)
     return json.loads(p.stdout)["files"][0]["largest"]
