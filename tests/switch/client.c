@@ -172,6 +172,7 @@ static bool join(client *c)
     if (!greet(c)) return false;
     const size_t whole = gn_admission_write(&frame, bytes);
     if (send(c->tcp, bytes, whole, MSG_NOSIGNAL) != (ssize_t)whole) return fail(c, "switch: %s", strerror(errno));
+    c->result->asked = true;
     const int got = await_answer(c, &frame, waits);
     if (got == 0) return fail(c, "no welcome within %d ms: %s", c->config->timeout_ms, waits);
     if (got < 0) return fail(c, "the switch closed the connection");
@@ -527,6 +528,7 @@ static bool run(client *c)
     for (unsigned round = 0; round < config->rounds; round++) {
         if (config->stop_after && round == config->stop_after) return go(c, round);
         if (!sum_once(c, round)) return false;
+        while (config->hold && !round && *config->hold) usleep(1000);
         if (config->pause_s > 0 && (!config->pauses || round < config->pauses))
             usleep((useconds_t)(config->pause_s * 1e6));
     }

@@ -4,6 +4,7 @@
 /// A worker with real sockets, as small as can be. It asks a switch for a job, sums vectors whose
 /// sums are known, and checks them.
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ typedef struct sw_client {
     const char *last_word;    ///< with stop_after: as one whose collective has failed; NULL: none
     double pause_s;           ///< after each round...
     unsigned pauses;          ///< ... up to this one; 0: after all
+    atomic_bool *hold;        ///< NULL, or: after its first round it waits while this is true
     bool nan;                 ///< rank 1 has values that have no integers
     bool deaf;                ///< sums in binary32, from rank 0, do not reach it
     uint8_t tos;              ///< of all that it sends; with GN_ECN_MARKED, as if a queue had marked it
@@ -47,7 +49,8 @@ typedef struct sw_client {
 typedef struct sw_result {
     bool good;
     char error[400];
-    unsigned rounds;        ///< that were summed and right
+    atomic_bool asked;      ///< JOIN has been sent
+    atomic_uint rounds;     ///< that were summed and right
     double seconds;         ///< from WELCOME to the last result
     gn_worker_stats stats;  ///< of all channels
     uint64_t flooded;       ///< hostile datagrams

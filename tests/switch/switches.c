@@ -124,7 +124,22 @@ one ones[CLIENTS_MAX];
 void launch(unsigned i, const sw_client *config)
 {
     ones[i].config = *config;
+    ones[i].result = (sw_result){.good = false};
     ck_assert_int_eq(pthread_create(&ones[i].thread, NULL, run_one, &ones[i]), 0);
+}
+
+void has_asked(unsigned i)
+{
+    for (unsigned ms = 0; ms < 60000 && !ones[i].result.asked; ms++) usleep(1000);
+    ck_assert_msg(ones[i].result.asked, "client %u has not asked", i);
+}
+
+void under_way(unsigned from, unsigned count, unsigned rounds)
+{
+    for (unsigned i = from; i < from + count; i++) {
+        for (unsigned ms = 0; ms < 60000 && ones[i].result.rounds < rounds; ms++) usleep(1000);
+        ck_assert_msg(ones[i].result.rounds >= rounds, "client %u has not come so far", i);
+    }
 }
 
 void await(unsigned from, unsigned count)

@@ -43,6 +43,10 @@ void slay(const running *r);
 /// A worker as most tests want it: bit `rank` of `ranks` children.
 sw_client client_of(uint16_t port, const char *name, unsigned rank, unsigned ranks);
 void launch(unsigned i, const sw_client *config);
+/// Waits until worker i has asked the switch for its job.
+void has_asked(unsigned i);
+/// Waits until each of them has summed so many vectors.
+void under_way(unsigned from, unsigned count, unsigned rounds);
 void await(unsigned from, unsigned count);
 /// Waits; all sums were right, and the same bits everywhere.
 void all_good(unsigned from, unsigned count);

@@ -265,7 +265,7 @@ START_TEST(a_switch_in_the_middle)
         c.pause_s = 0.02;
         launch(i, &c);
     }
-    usleep(400000);
+    under_way(0, 4, 1);
     slay(&root);
     await(0, 4);
     for (unsigned i = 0; i < 4; i++) {
@@ -368,7 +368,7 @@ START_TEST(trees_that_cannot_be)
 
     c = in_tree(shares.port, "mixed", 0, 0, 1, 0, 2), c.join.ranks = 2;
     launch(0, &c);
-    usleep(200000);
+    has_asked(0);
     c = in_tree(own.port, "mixed", 1, 0, 1, 1, 2), c.join.ranks = 2;
     launch(1, &c);
     await(1, 1);

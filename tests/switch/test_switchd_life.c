@@ -37,7 +37,7 @@ START_TEST(a_lost_parameter_server_is_noticed)
         c.pause_s = 0.02;
         launch(i, &c);
     }
-    usleep(300000);
+    under_way(0, 2, 1);
     slay(&ps);
     await(0, 2);
     for (unsigned i = 0; i < 2; i++) says(i, "gone: the connection to the parameter server 127.0.0.1:");
@@ -85,7 +85,7 @@ START_TEST(who_does_not_fit_is_told_why)
     const running r = start(&plain_switch);
     sw_client first = client_of(r.port, "fit", 0, 2), other = client_of(r.port, "fit", 1, 2);
     launch(0, &first);
-    usleep(200000);
+    has_asked(0);
     other.join.packet_values = 128;
     launch(1, &other);
     refused_with("packet_values of job 'fit': rank 0 (127.0.0.1:");
@@ -103,12 +103,14 @@ START_TEST(who_does_not_fit_is_told_why)
     launch(1, &other);
     refused_with("the ranks name 2 different switches");
     // And the job can still be had. A worker that comes late has to take another name.
-    other = client_of(r.port, "fit", 1, 2), other.pause_s = 0.3;
+    atomic_bool hold = true;
+    other = client_of(r.port, "fit", 1, 2), other.hold = &hold;
     launch(1, &other);
-    usleep(200000);
+    under_way(0, 1, 1);
     launch(2, &first);
     await(2, 1);
     says(2, "is complete already");
+    hold = false;
     all_good(0, 2);
     stop(&r);
 }
@@ -220,6 +222,7 @@ START_TEST(slots_are_granted_within_the_quota)
     config.quota = 256;
     config.channels = 16;
     const running r = start(&config);
+    atomic_bool hold = true;
     for (unsigned job = 0; job < 5; job++) {
         char name[8];
         snprintf(name, sizeof name, "q%u", job);
@@ -227,11 +230,13 @@ START_TEST(slots_are_granted_within_the_quota)
         c.join.slots = 512;
         c.join.channels = job == 4 ? 1 : 2;
         c.rounds = 1;
-        c.pause_s = 1;
+        c.hold = &hold;
         launch(job, &c);
-        usleep(100000);
+        if (job < 4) under_way(job, 1, 1);
     }
-    await(0, 5);
+    await(4, 1);
+    hold = false;
+    await(0, 4);
     for (unsigned job = 0; job < 4; job++) {
         ck_assert_msg(ones[job].result.good, "%s", ones[job].result.error);
         ck_assert_uint_eq(ones[job].result.welcome.slots, 128);
@@ -274,7 +279,7 @@ START_TEST(a_killed_switch_is_noticed)
         c.pause_s = 0.02;
         launch(i, &c);
     }
-    usleep(300000);
+    under_way(0, 2, 1);
     slay(&r);
     await(0, 2);
     for (unsigned i = 0; i < 2; i++) says(i, "the switch 127.0.0.1:");
@@ -304,7 +309,7 @@ START_TEST(a_switch_that_ends_says_so)
         c.pause_s = 0.02;
         launch(i, &c);
     }
-    usleep(300000);
+    under_way(0, 2, 1);
     stop(&r);
     await(0, 2);
     for (unsigned i = 0; i < 2; i++) says(i, "gone: the switch was told to end");

@@ -246,7 +246,7 @@ static void status_says(const tree *t, unsigned whose, const char *format, const
     char what[100];
     char *answer = NULL;
     snprintf(what, sizeof what, format, named ? named->address : "");
-    for (unsigned i = 0; i < 50; i++) {
+    for (unsigned i = 0; i < 500; i++) {
         free(answer);
         answer = gn_control_ask(t->control[whose], "switch", "{\"command\": \"status\"}", &error);
         ck_assert_msg(answer != NULL, "%s", error.text);
@@ -300,14 +300,14 @@ START_TEST(status_names_the_rank_that_is_waited_for)
 {
     tree t;
     plant(&t, _i);
+    atomic_bool hold = true;
     for (unsigned i = 0; i < 4; i++) {
         sw_client c = worker_of(&t, "waits", i);
         c.rounds = 2;
-        c.pause_s = i == 3 ? 1.5 : 0;
-        c.pauses = 1;
+        c.pause_s = 0;
+        if (i == 3) c.hold = &hold;
         launch(i, &c);
     }
-    usleep(300000);
     if (t.shares) {
         status_says(&t, PS, "\"waits_for\":[{\"ranks\":[3],\"below\":\"%s\"}]", &t.root);
     } else {
@@ -315,6 +315,7 @@ START_TEST(status_names_the_rank_that_is_waited_for)
         status_says(&t, LEAF, "\"waits_for\":[{\"above\":\"%s\"}]", &t.root);
         status_says(&t, LEAF + 1, "\"waits_for\":[{\"rank\":3,\"address\":\"127.0.0.1:", NULL);
     }
+    hold = false;
     all_good(0, 4);
     status_says(&t, ROOT, "\"why\":\"allhaveleft\"", NULL);  // leaves that go when all is done are not lost
     fell(&t);
@@ -329,10 +330,9 @@ START_TEST(who_has_not_come_is_told_at_once)
     plant(&t, _i);
     for (unsigned i = 0; i < 3; i++) {
         sw_client c = worker_of(&t, "forms", i);
-        c.timeout_ms = i == 1 ? 1500 : 1000;  // once rank 0 has gone, that is what is told
+        c.timeout_ms = i == 1 ? 4000 : 3000;  // once rank 0 has gone, that is what is told
         launch(i, &c);
     }
-    usleep(600000);
     status_says(&t, ROOT, "\"absent\":\"noswitchhascomethathasranks2-3belowit\"", NULL);
     status_says(&t, LEAF, "\"absent\":\"parentswitch%s:noswitchhascomethathasranks2-3belowit\"", &t.root);
     status_says(&t, LEAF + 1, "\"absent\":\"child1of0-1hasnotcome\"", NULL);
@@ -351,7 +351,7 @@ START_TEST(a_lost_leaf_is_told_of_with_all_who_were_below_it)
         const sw_client c = worker_of(&t, "leaf", i);
         launch(i, &c);
     }
-    usleep(300000);
+    under_way(0, 4, 1);
     slay(&t.leaf[1]);
     await(0, 4);
     for (unsigned i = 0; i < 2; i++) {
@@ -396,7 +396,10 @@ static void at_work(const tree *t, const char *name, int timeout_ms, bool floats
         c.nan = c.deaf = floats;
         launch(i, &c);
     }
-    usleep(floats ? 800000 : 300000);
+    if (floats)
+        usleep(800000);
+    else
+        under_way(0, 4, 1);
 }
 
 static const running *whose(const tree *t, unsigned number)
@@ -484,7 +487,7 @@ START_TEST(a_silence_that_ends_is_none)
         c.pauses = 1;
         launch(i, &c);
     }
-    usleep(500000);
+    under_way(0, 4, 1);
     kill(t.root.pid, SIGSTOP);
     usleep(1000000);
     status_says(&t, LEAF, "\"silent\":[{\"who\":\"%s\",\"for_s\":", &t.root);
@@ -496,7 +499,7 @@ START_TEST(a_silence_that_ends_is_none)
         c.rounds = 60;
         launch(i, &c);
     }
-    usleep(300000);
+    under_way(0, 4, 1);
     const running *all[] = {&t.root, &t.leaf[0], &t.leaf[1]};
     for (unsigned i = 0; i < 3; i++) kill(all[i]->pid, SIGSTOP);
     usleep(1800000);  // more than half of the workers' patience

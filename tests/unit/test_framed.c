@@ -110,7 +110,7 @@ START_TEST(test_frames_in_a_row)
     for (; end + 33 < bytes + sizeof bytes; sent++) end += make(end, (uint8_t)(2 + sent % 32));
     pair(64, 64);
     say(bytes, (size_t)(end - bytes));
-    for (int idle = 0; idle < 50; idle++) {
+    for (int idle = 0; idle < 5000 && got < sent; idle++) {
         if (gn_framed_fill(near)) idle = 0;
         for (int found; (found = next(&frame)); got++) {
             ck_assert_int_eq(found, 1);
@@ -121,6 +121,7 @@ START_TEST(test_frames_in_a_row)
         usleep(1000);
     }
     ck_assert_uint_eq(got, sent);
+    ck_assert_int_eq(next(&frame), 0);
     unpair();
 }
 END_TEST
