@@ -25,9 +25,12 @@ typedef struct plan {
     int hasty;         ///< rank that has half the timeout; 0: none
 } plan;
 
+static volatile uint64_t *stopped;  ///< not 0: this rank stops now; shared by all
+
 static void stop_here(int signal_number)
 {
     (void)signal_number;
+    *stopped = 1;
     (void)raise(SIGSTOP);
 }
 
@@ -45,8 +48,12 @@ static void run(int rank, const ranks *group, void *argument)
     config.algorithm = p->algorithm;
     config.switch_address = p->at_switch;
     config.timeout_ms = rank && rank == p->hasty ? TIMEOUT_MS / 2 : TIMEOUT_MS;
+    if (p->stopped >= 0) stopped = &group->reports[p->stopped].values[0];
     if (rank == p->stopped) stop_soon();
-    if (rank != p->stopped && (rank == LATE || p->all_late)) usleep(1000 * (p->late_ms ? p->late_ms : 800));
+    if (rank != p->stopped && (rank == LATE || p->all_late)) {
+        usleep(1000 * (p->late_ms ? p->late_ms : 800));
+        for (int ms = 0; stopped && !*stopped && ms < 10000; ms++) usleep(1000);
+    }
     gn_comm *comm = rank_init(rank, group, &config);
     RANK_CHECK(!comm);
 }
