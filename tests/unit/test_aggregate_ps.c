@@ -235,6 +235,23 @@ START_TEST(reminders_go_to_the_switch_then_to_workers_too)
 }
 END_TEST
 
+START_TEST(the_oldest_is_waited_for)
+{
+    uint32_t psn;
+    uint64_t missing;
+    int64_t since;
+    for (uint32_t first = 0; first < 2; first++) {  // whichever slot it has
+        teardown();
+        setup();
+        ck_assert(give(first, 1));
+        now += 5;
+        ck_assert(give(1 - first, 2));
+        ck_assert(gn_ps_waits_for(ps, &psn, &missing, &since));
+        ck_assert(psn == first && missing == (ALL & ~1) && since == 1000);
+    }
+}
+END_TEST
+
 START_TEST(timeouts_follow_the_spread)
 {
     for (uint32_t psn = 0; psn < 60; psn++) {
@@ -364,13 +381,13 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("aggregate_ps", setup, teardown, disjoint_parts_are_added, whole_sums_are_told_and_remembered,
-                     a_result_lasts_until_all_have_contributed_to_the_next_use, everyone_who_asks_is_answered,
-                     a_result_that_is_told_again_says_so, an_answer_that_comes_too_late_is_not_given,
-                     parts_that_overlap_are_not_added, the_larger_of_two_that_overlap_stays,
-                     what_is_contained_is_ignored_and_what_contains_replaces,
-                     reminders_go_to_the_switch_then_to_workers_too, timeouts_follow_the_spread,
-                     what_was_sent_again_is_no_spread, a_question_about_an_unknown_chunk_is_followed_up,
-                     poison_is_an_overflow, sums_beyond_int32_are_an_overflow, marks_come_back,
-                     what_does_not_fit_changes_nothing, configurations_that_are_none);
+    return RUN_SUITE(
+        "aggregate_ps", setup, teardown, disjoint_parts_are_added, whole_sums_are_told_and_remembered,
+        a_result_lasts_until_all_have_contributed_to_the_next_use, everyone_who_asks_is_answered,
+        a_result_that_is_told_again_says_so, an_answer_that_comes_too_late_is_not_given,
+        parts_that_overlap_are_not_added, the_larger_of_two_that_overlap_stays,
+        what_is_contained_is_ignored_and_what_contains_replaces, reminders_go_to_the_switch_then_to_workers_too,
+        the_oldest_is_waited_for, timeouts_follow_the_spread, what_was_sent_again_is_no_spread,
+        a_question_about_an_unknown_chunk_is_followed_up, poison_is_an_overflow, sums_beyond_int32_are_an_overflow,
+        marks_come_back, what_does_not_fit_changes_nothing, configurations_that_are_none);
 }

@@ -486,9 +486,22 @@ START_TEST(mtu)
 }
 END_TEST
 
+START_TEST(errors_are_not_nothing)
+{
+    gn_udp_arrival a;
+    ck_assert_int_eq(gn_udp_receive(-1, data, sizeof data, NULL, &a), -1);
+    ck_assert_int_eq(errno, EBADF);
+    ck_assert_int_eq(gn_udp_inbox_receive(inbox, -1), -1);
+    ck_assert_int_eq(errno, EBADF);
+    open_pair("127.0.0.1", &plain, &plain);
+    send_ten_bytes();
+    ck_assert_int_eq(gn_udp_inbox_receive(inbox, to), 1);  // there is room again
+}
+END_TEST
+
 int main(void)
 {
     return RUN_SUITE("udp", begin, end, cut_and_joined, lengths_that_differ, limits_of_a_message, tos_and_ecn,
                      one_refused_message, pieces_that_are_cut, too_long, refusals, full, overflow_is_counted,
-                     sender_and_nothing, opening, mtu);
+                     sender_and_nothing, opening, mtu, errors_are_not_nothing);
 }
