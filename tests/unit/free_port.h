@@ -8,8 +8,9 @@
 
 #include <check.h>
 
-/// A TCP port of this machine that nobody listens at. It stays reserved while the process lives: the
-/// kernel gives it to nobody who asks for any port. A listener with SO_REUSEADDR may still take it.
+/// A TCP port of this machine that nobody listens at. It stays reserved while the process lives.
+/// The kernel gives it to nobody who asks for any port. A listener with SO_REUSEADDR may still take
+/// it.
 static inline uint16_t free_port(void)
 {
     struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a control socket may be: what is replaced and what stays, whose it is, what is said where it
-// cannot be had. And what a client says of a daemon that does not answer.
+// Where a control socket may be: what is replaced and what stays, whose it is, what is said where
+// it cannot be had. And what a client says of a daemon that does not answer.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

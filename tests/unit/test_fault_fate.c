@@ -135,7 +135,7 @@ START_TEST(certain_means_always)
 }
 END_TEST
 
-// The same seed, the same fate; another seed, another one. Time does not matter, nor what else is set.
+// The same seed, the same fate; another seed, another one. Neither time nor other settings matter.
 START_TEST(the_seed_decides)
 {
     gn_fault_config config = {.seed = 7, .loss = 0.3};
