@@ -74,6 +74,21 @@ def frames(path):
 a, b = list(frames("wire.pcap")), list(frames("vlan-wire.pcap"))
 assert [f[:12] + b"\x81\0\0\5" + f[12:] for f in a] == b'
 
+# What has no IP, and what the capture has cut, is counted. It passes as it is.
+"$PYTHON" -c '
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+out, at, n = data[:24], 24, struct.unpack_from("<I", data, 32)[0]
+whole = data[40:40 + n]
+for frame, length in (b"\xff" * 12 + b"\x08\x06" + bytes(28), 42), (whole, n), (whole[:40], n), (b"\xff" * 12 + b"\x86\xdd", 14), (b"", 0):
+    out += struct.pack("<IIII", 1, 2, len(frame), length) + frame
+open("odd.pcap", "wb").write(out)' "$captures/plain.pcap"
+for direction in tx rx; do
+    "$GRADNIC" pcap --direction $direction --json odd.pcap odd-$direction.pcap >odd.json
+    jq -e '.written == 5 and .no_ip == 2 and .truncated == 1' odd.json >/dev/null || fail "$(cat odd.json)"
+    cmp <(tcpdump -nXXttr odd.pcap 2>/dev/null) <(tcpdump -nXXttr odd-$direction.pcap 2>/dev/null)
+done
+
 # Errors are named, and leave no file.
 expect 2 "direction" "$GRADNIC" pcap "$captures/plain.pcap" x.pcap
 expect 2 "--direction: 'up' is neither tx nor rx" "$GRADNIC" pcap --direction up "$captures/plain.pcap" x.pcap

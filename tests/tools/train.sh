@@ -19,7 +19,7 @@ holds ring.json '.parameters == 64*64+64 + 3*(64*64+64) + 64*10+10'
 holds ring.json '(.ranks | length) == 4 and (.ranks | all(.sent_bytes > 0 and .exchange_ms_median > 0 and .nic.ratio > 1))'
 # The NICs' counters: they compressed what the workers sent, and every byte left in some packet.
 holds ring.json '(.ranks | map(.sent_bytes) | add) == .nic.payload_bytes and .nic.wire_bytes > .nic.wire_payload_bytes'
-grep -q '^replicas identical: yes (4 workers, ' ring.txt || fail "$(cat ring.txt)"
+grep -q "^replicas identical: yes (4 workers, $(weights ring.json))" ring.txt || fail "$(cat ring.txt)"
 
 # The same bits again: through the aggregator, overlapped, and without any NIC. With dense nothing
 # is lost on the way.
