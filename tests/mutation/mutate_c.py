@@ -11,8 +11,8 @@ reach the place.
 It makes builds of its own in build/mutants and build/mutants-coverage. The second one shows which
 tests reach which lines. The fastest tests run first, and the first failure ends a mutant. A test
 that takes too long has failed. A mutant with the same object code as the original is equivalent.
-So is one that c_survivors.csv explains. Locks are also judged by the thread sanitizer's build
-(build/tsan, if it is there).
+So is one that c_survivors.csv explains. A survivor is also given to the tests built with
+sanitizers, if they are there: a lock to build/tsan, any other to build/asan.
 
 Results are kept, and not worked out again while a file's text stays the same. So a run can be
 stopped, and goes on where it was. --again judges survivors once more. Exit status 1 when less
@@ -67,9 +67,9 @@ class Judge:
         self.tree, self.reach, self.work, self.args = tree, reach, work, args
         self.tests = {t.name: t for t in tree.tests()}
         self.programs = {name: tree.programs_of(t) for name, t in self.tests.items()}
-        self.threads = c_tests.Tree(ROOT / "build/tsan") if (ROOT / "build/tsan/build.ninja").exists() else None
+        self.sanitized = {name: c_tests.Tree(ROOT / "build" / name) for name in ("asan", "tsan") if (ROOT / "build" / name / "build.ninja").exists()}
         self.lock, self.originals, self.killers = threading.Lock(), {}, collections.Counter()
-        self.files = collections.defaultdict(threading.Lock)
+        self.steady, self.files = {}, collections.defaultdict(threading.Lock)
 
     def original(self, source, out):
         with self.files[source]:
@@ -127,22 +127,36 @@ class Judge:
                     with self.lock:
                         self.killers[source, name] += 1
                     return "killed", name
-            if m.kind == "lock" and self.threads:
-                by = self.raced(source, text, m, out, [name for name, _ in chain])
-                if by:
-                    return "killed", f"{by}, thread sanitizer"
+            by = self.sanitizers_say(source, text, m, out, [name for name, _ in chain])
+            if by:
+                return "killed", by
             return "survived", f"{len(chain)} of {all_of_them} tests"
 
-    def raced(self, source, text, m, out, names):
-        """The first test that fails under the thread sanitizer, which only takes those with label threads."""
-        changed = self.threads.compile(source, mutants.apply(text, m), out)
-        part = self.threads.object_of(source)
-        for test in self.threads.tests():
-            if test.name in names and "threads" in test.labels:
-                programs = [p for p in self.threads.programs_of(test) if self.threads.holds(p, part)]
-                pairs = [(self.threads.link(p, part, changed, out), self.threads.folder / p) for p in programs]
-                if not c_tests.run(test, out, test.timeout, pairs):
-                    return test.name
+    def is_steady(self, which, test, out, timeout):
+        """Whether the unchanged test passes there."""
+        with self.files[which, test.name]:
+            if (which, test.name) not in self.steady:
+                self.steady[which, test.name] = c_tests.run(test, out, timeout)
+        return self.steady[which, test.name]
+
+    def sanitizers_say(self, source, text, m, out, names):
+        """The first test that fails in a build with sanitizers: that for threads takes locks, and only its own tests."""
+        which = "tsan" if m.kind == "lock" else "asan"
+        tree = self.sanitized.get(which)
+        changed = tree and tree.compile(source, mutants.apply(text, m), out)
+        if not changed:
+            return None
+        part, linked = tree.object_of(source), {}
+        tests = {t.name: t for t in tree.tests() if which == "asan" or "threads" in t.labels}
+        for name in [n for n in names if n in tests]:
+            programs = [p for p in tree.programs_of(tests[name]) if tree.holds(p, part) and (tree.folder / p).exists()]
+            for p in programs:
+                if p not in linked:
+                    linked[p] = tree.link(p, part, changed, out)
+            timeout = min(3 * tests[name].timeout, 60 + 30 * self.reach.tests[name]["seconds"])
+            if programs and not c_tests.run(tests[name], out, timeout, [(linked[p], tree.folder / p) for p in programs]):
+                if self.is_steady(which, tests[name], out, timeout):
+                    return f"{name}, {which}"
         return None
 
 
