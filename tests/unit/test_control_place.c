@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,20 @@ START_TEST(only_its_owner_may_ask)
     gn_control_close(control);
     ck_assert(access(path, F_OK));
     gn_control_close(NULL);
+}
+END_TEST
+
+START_TEST(at_first_there_are_no_clients)
+{
+    struct pollfd watched[GN_CONTROL_POLL];
+    gn_control *control = gn_control_open(path, &own, &error);
+    ck_assert_ptr_nonnull(control);
+    ck_assert_int_eq(gn_control_prepare(control, watched), -1);
+    ck_assert(watched[0].fd >= 0 && watched[0].events == POLLIN);
+    for (unsigned i = 1; i < GN_CONTROL_POLL; i++) ck_assert_int_eq(watched[i].fd, -1);
+    gn_control_close(control);
+    ck_assert_int_eq(gn_control_prepare(NULL, watched), -1);
+    for (unsigned i = 0; i < GN_CONTROL_POLL; i++) ck_assert_int_eq(watched[i].fd, -1);
 }
 END_TEST
 
@@ -264,6 +279,18 @@ START_TEST(answers_of_all_lengths)
 }
 END_TEST
 
+/// The first has been given up. The second one asks in vain.
+static void *hang_up_on_two(void *listener)
+{
+    char request[8];
+    for (int i = 0; i < 2; i++) {
+        const int fd = accept((int)(intptr_t)listener, NULL, NULL);
+        while (recv(fd, request, sizeof request, 0) > 0) continue;
+        close(fd);
+    }
+    return NULL;
+}
+
 START_TEST(daemons_that_do_not_answer)
 {
     char wanted[200];
@@ -283,6 +310,11 @@ START_TEST(daemons_that_do_not_answer)
     snprintf(wanted, sizeof wanted, "%s: no answer within 2000 ms", path);
     ck_assert_str_eq(error.text, wanted);
     ck_assert_int_eq(error.status, GN_TIMEOUT);
+    pthread_t thread;
+    ck_assert(!pthread_create(&thread, NULL, hang_up_on_two, (void *)(intptr_t)fd));
+    ck_assert_ptr_null(gn_control_ask(path, "NIC", "{}", &error));  // it hangs up without a word
+    ck_assert_str_eq(error.text, wanted);
+    pthread_join(thread, NULL);
     close(fd);
     ck_assert_ptr_null(gn_control_ask(folder, "NIC", "{}", &error));
     snprintf(wanted, sizeof wanted, "%s: Connection refused (is the NIC running? --control names its socket)", folder);
@@ -294,7 +326,7 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("control_place", begin, end, only_its_owner_may_ask, a_socket_that_nobody_answers_is_replaced,
-                     any_other_file_stays, folders, lengths_of_a_path, whose_it_is, with_the_rights_of_the_account,
-                     answers_of_all_lengths, daemons_that_do_not_answer);
+    return RUN_SUITE("control_place", begin, end, only_its_owner_may_ask, at_first_there_are_no_clients,
+                     a_socket_that_nobody_answers_is_replaced, any_other_file_stays, folders, lengths_of_a_path,
+                     whose_it_is, with_the_rights_of_the_account, answers_of_all_lengths, daemons_that_do_not_answer);
 }
