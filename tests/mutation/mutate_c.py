@@ -238,7 +238,9 @@ def main():
         shutil.rmtree(work, ignore_errors=True)
         os._exit(130)
 
-    to_do = [c for c in chosen if (r := results.get(mutants.key(*c))) is None or args.again and r["verdict"] == "survived"]
+    kept = explained()
+    counts = lambda c: kept.get((c[0], *c_mutants.place(c[1], c[2]))) != "equivalent"
+    to_do = [c for c in chosen if (r := results.get(mutants.key(*c))) is None or args.again and r["verdict"] == "survived" and counts(c)]
     print(f"{len(chosen)} mutants chosen, {len(to_do)} to do, seed {args.seed}", flush=True)
 
     if to_do and not args.report:

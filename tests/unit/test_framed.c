@@ -179,6 +179,7 @@ START_TEST(test_broken_connection)
         (void)gn_framed_send(near, bytes, 20);
         ck_assert_int_eq(near->state, GN_FRAMED_OPEN);
     }
+    ck_assert_uint_eq(gn_framed_unsent(near), 0);
     ck_assert(gn_framed_fill(near));
     ck_assert_int_eq(next(&frame), 1);
     ck_assert(!gn_framed_fill(near));

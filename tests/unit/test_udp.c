@@ -496,6 +496,12 @@ START_TEST(errors_are_not_nothing)
     open_pair("127.0.0.1", &plain, &plain);
     send_ten_bytes();
     ck_assert_int_eq(gn_udp_inbox_receive(inbox, to), 1);  // there is room again
+    const size_t nothing = 0;
+    batch = new_batch();
+    put(&nothing, 1);
+    errno = EPERM;  // an empty datagram is sent, though nothing is
+    const gn_udp_taken taken = gn_udp_batch_send_singly(&batch, from);
+    ck_assert(taken.datagrams == 1 && taken.error == 0);
 }
 END_TEST
 
