@@ -174,7 +174,7 @@ START_TEST(lengths_of_a_path)
 }
 END_TEST
 
-// The account that root becomes owns the socket, and a folder that was made for it.
+// The account that root becomes owns the socket. A folder that is made belongs to root.
 START_TEST(whose_it_is)
 {
     char new[64], deep[80];
@@ -188,39 +188,55 @@ START_TEST(whose_it_is)
 
     snprintf(new, sizeof new, "%s/new", folder);
     snprintf(deep, sizeof deep, "%s/s.sock", new);
+    const mode_t before = umask(0);
     control = gn_control_open(deep, &other, &error);
+    umask(before);
     ck_assert_msg(control != NULL, "%s", error.text);
-    ck_assert_uint_eq(found(new).st_uid, NOBODY);
-    ck_assert_uint_eq(found(new).st_gid, NOBODY);
+    ck_assert_uint_eq(found(new).st_uid, 0);
+    ck_assert_uint_eq(found(new).st_gid, 0);
+    ck_assert_uint_eq(found(new).st_mode, S_IFDIR | 0755);
     ck_assert_uint_eq(found(deep).st_uid, NOBODY);
     ck_assert_uint_eq(found(deep).st_mode, S_IFSOCK | 0600);
     gn_control_close(control);
-    ck_assert_uint_eq(geteuid(), 0);
-    ck_assert_uint_eq(getegid(), 0);
 }
 END_TEST
 
-// Where others may write, root does only what the account may do.
-START_TEST(with_the_rights_of_the_account)
+/// A folder with such an owner, group and mode; `said` is why it is refused, or NULL.
+static const struct {
+    uid_t user;
+    gid_t group;
+    mode_t mode;
+    const char *said;
+} kinds[] = {
+    {0, 0, 0755, NULL},
+    {0, 0, 0775, "Permission denied (the account of --user may not write there; --control names another place)"},
+    {0, 1, 0755, NULL},
+    {0, 1, 0775, "others can write into its folder, and could put another socket there (chmod go-w, or -c PATH)"},
+    {0, NOBODY, 0775, NULL},
+    {0, 0, 0757, "others can write into its folder, and could put another socket there (chmod go-w, or -c PATH)"},
+    {0, 0, 01777, NULL},
+    {NOBODY, NOBODY, 0700, NULL},
+    {NOBODY, NOBODY, 0500,
+     "Permission denied (the account of --user may not write there; --control names another place)"},
+    {1, 1, 0755,
+     "its folder belongs to account daemon, who could put another socket there (-c PATH names another place)"}};
+
+START_TEST(folders_of_others)
 {
     if (geteuid()) return;
-    ck_assert(!chown(folder, 1, 1));
-    fails(path, &other, "Permission denied (the account of --user may not write there; --control names another place)");
-    ck_assert_uint_eq(geteuid(), 0);
+    ck_assert(!chown(folder, kinds[_i].user, kinds[_i].group) && !chmod(folder, kinds[_i].mode));
+    if (kinds[_i].said) {
+        fails(path, &other, kinds[_i].said);
+    } else {
+        gn_control *control = gn_control_open(path, &other, &error);
+        ck_assert_msg(control != NULL, "%s", error.text);
+        ck_assert_uint_eq(found(path).st_uid, NOBODY);
+        ck_assert_uint_eq(found(path).st_gid, NOBODY);
+        gn_control_close(control);
+        ck_assert(access(path, F_OK));
+    }
+    ck_assert_uint_eq(geteuid(), 0);  // all rights are back
     ck_assert_uint_eq(getegid(), 0);
-    ck_assert(!chmod(folder, 0777));
-    gn_control *control = gn_control_open(path, &other, &error);
-    ck_assert_msg(control != NULL, "%s", error.text);
-    ck_assert_uint_eq(found(path).st_uid, NOBODY);
-    ck_assert_uint_eq(found(path).st_gid, NOBODY);
-    gn_control_close(control);
-    ck_assert(!chown(folder, 0, 0));  // root's own, but anybody writes there
-    control = gn_control_open(path, &other, &error);
-    ck_assert_msg(control != NULL, "%s", error.text);
-    ck_assert_uint_eq(found(path).st_uid, NOBODY);
-    ck_assert_uint_eq(geteuid(), 0);
-    ck_assert_uint_eq(getegid(), 0);
-    gn_control_close(control);
 }
 END_TEST
 
@@ -326,7 +342,19 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("control_place", begin, end, only_its_owner_may_ask, at_first_there_are_no_clients,
-                     a_socket_that_nobody_answers_is_replaced, any_other_file_stays, folders, lengths_of_a_path,
-                     whose_it_is, with_the_rights_of_the_account, answers_of_all_lengths, daemons_that_do_not_answer);
+    Suite *suite = suite_create("control_place");
+    TCase *all = tcase_create("control_place");
+    tcase_add_checked_fixture(all, begin, end);
+    tcase_add_test(all, only_its_owner_may_ask);
+    tcase_add_test(all, at_first_there_are_no_clients);
+    tcase_add_test(all, a_socket_that_nobody_answers_is_replaced);
+    tcase_add_test(all, any_other_file_stays);
+    tcase_add_test(all, folders);
+    tcase_add_test(all, lengths_of_a_path);
+    tcase_add_test(all, whose_it_is);
+    tcase_add_loop_test(all, folders_of_others, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_test(all, answers_of_all_lengths);
+    tcase_add_test(all, daemons_that_do_not_answer);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
 }

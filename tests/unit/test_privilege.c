@@ -34,7 +34,13 @@ static rights rights_now(void)
 START_TEST(accounts_of_root)
 {
     gn_account account;
-    const struct passwd *nobody = getpwnam("nobody");
+    char name[40];
+    ck_assert(!strcmp(gn_account_default(), getpwnam("gradnic") ? "gradnic" : "nobody"));
+    const struct passwd *nobody = getpwnam(gn_account_default());
+    ck_assert(gn_account_trusts(0) && gn_account_trusts(geteuid()) && gn_account_trusts(nobody->pw_uid));
+    ck_assert(!gn_account_trusts(123456) && !gn_account_trusts(getpwnam("daemon")->pw_uid));
+    ck_assert_str_eq(gn_account_name(0, name, sizeof name), "root");
+    ck_assert_str_eq(gn_account_name(123456, name, sizeof name), "123456");
     if (geteuid()) return;
     ck_assert_int_eq(gn_account_find(&account, NULL, &error), GN_OK);
     ck_assert(account.user == nobody->pw_uid && account.group == nobody->pw_gid && account.change);
