@@ -52,7 +52,7 @@ def close_of(tokens, i):
 
 
 def quiet_places(code, tokens):
-    """Places where a change says nothing about tests: assertions, sizes of arrays that are declared."""
+    """Places where a change says nothing about tests: assertions, sizes of declared arrays."""
     spans = [(m.start(), m.end()) for m in re.finditer(r"^[ \t]*#[ \t]*define\s+\w+\([^)]*\)", code, re.M)]
     for i, (_, t, start, _) in enumerate(tokens):
         if QUIET.match(t) and i + 1 < len(tokens) and tokens[i + 1][1] == "(":
@@ -176,7 +176,10 @@ def opened_by(tokens, i):
 
 
 def place(text, mutant):
-    """What names a mutant while the rest of its file changes: (the line's code, kind, old, new, which of these in the file)."""
+    """What names a mutant while the rest of its file changes.
+
+    (the line's code, kind, old, new, which of these in the file)
+    """
     line = lambda m: text.splitlines()[m.line - 1].strip()
     one = lambda s: " ".join(s.split())
     key = (line(mutant), mutant.kind, one(mutant.old), one(mutant.new))

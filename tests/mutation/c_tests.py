@@ -187,7 +187,7 @@ class Reach:
         return set(near[:1]) or None
 
     def who(self, source, lines):
-        """Names of the tests that reach one of these lines; of all that reach the file, when lines is None."""
+        """Names of the tests that reach one of these lines. None: of all that reach the file."""
         return [n for n, t in self.tests.items()
                 if t["passed"] and (source in t["lines"] if lines is None else not lines.isdisjoint(t["lines"].get(source, ())))]
 

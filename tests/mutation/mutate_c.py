@@ -85,7 +85,7 @@ class Judge:
         part = self.tree.object_of(source)
         lines = self.reach.lines_of(source, text, m)
         found = []
-        # A process that is killed does not say what it reached. Then all tests of the file are tried.
+        # A process that is killed does not say what it reached: then all tests of the file.
         for name in self.reach.who(source, lines) or self.reach.who(source, None):
             if name in self.tests and (self.args.net or "net" not in self.tests[name].labels):
                 changed = [p for p in self.programs[name] if self.tree.holds(p, part)]
@@ -140,7 +140,7 @@ class Judge:
         return self.steady[which, test.name]
 
     def sanitizers_say(self, source, text, m, out, names):
-        """The first test that fails in a build with sanitizers: that for threads takes locks, and only its own tests."""
+        """The first test that fails in a build with sanitizers: locks in that for threads."""
         which = "tsan" if m.kind == "lock" else "asan"
         tree = self.sanitized.get(which)
         changed = tree and tree.compile(source, mutants.apply(text, m), out)
