@@ -125,6 +125,7 @@ static int await_answer(client *c, gn_admission *frame, char waits[GN_ADMISSION_
         got = next_frame(c, frame, ASK_MS);
         if (got > 0 && frame->type != GN_ADMISSION_PONG) return 1;
         if (got > 0) memcpy(waits, frame->text, sizeof frame->text);
+        if (got > 0) c->result->asked = true;
         if (!got && send(c->tcp, ping, whole, MSG_NOSIGNAL) != (ssize_t)whole) return -1;
     }
     return got < 0 ? -1 : 0;
@@ -172,7 +173,6 @@ static bool join(client *c)
     if (!greet(c)) return false;
     const size_t whole = gn_admission_write(&frame, bytes);
     if (send(c->tcp, bytes, whole, MSG_NOSIGNAL) != (ssize_t)whole) return fail(c, "switch: %s", strerror(errno));
-    c->result->asked = true;
     const int got = await_answer(c, &frame, waits);
     if (got == 0) return fail(c, "no welcome within %d ms: %s", c->config->timeout_ms, waits);
     if (got < 0) return fail(c, "the switch closed the connection");

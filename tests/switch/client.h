@@ -49,7 +49,7 @@ typedef struct sw_client {
 typedef struct sw_result {
     bool good;
     char error[400];
-    atomic_bool asked;      ///< JOIN has been sent
+    atomic_bool asked;      ///< the switch has read JOIN, and said who has not come
     atomic_uint rounds;     ///< that were summed and right
     double seconds;         ///< from WELCOME to the last result
     gn_worker_stats stats;  ///< of all channels

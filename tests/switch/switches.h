@@ -43,7 +43,7 @@ void slay(const running *r);
 /// A worker as most tests want it: bit `rank` of `ranks` children.
 sw_client client_of(uint16_t port, const char *name, unsigned rank, unsigned ranks);
 void launch(unsigned i, const sw_client *config);
-/// Waits until worker i has asked the switch for its job.
+/// Waits until the switch has read what worker i asks for. The job has to wait for others.
 void has_asked(unsigned i);
 /// Waits until each of them has summed so many vectors.
 void under_way(unsigned from, unsigned count, unsigned rounds);

@@ -369,6 +369,7 @@ START_TEST(trees_that_cannot_be)
     c = in_tree(shares.port, "mixed", 0, 0, 1, 0, 2), c.join.ranks = 2;
     launch(0, &c);
     has_asked(0);
+    usleep(200000);  // the switch below has asked the root, too
     c = in_tree(own.port, "mixed", 1, 0, 1, 1, 2), c.join.ranks = 2;
     launch(1, &c);
     await(1, 1);
