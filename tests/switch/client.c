@@ -541,7 +541,6 @@ static bool run(client *c)
 void sw_client_run(const sw_client *config, sw_result *result)
 {
     client *c = calloc(1, sizeof *c);
-    *result = (sw_result){.good = false};
     c->box = calloc(1, sizeof *c->box);
     c->config = config;
     c->result = result;

@@ -58,6 +58,7 @@ typedef struct sw_result {
     gn_admission_welcome welcome;
 } sw_result;
 
+/// `result` begins as zeros. Its atomic members may be read meanwhile.
 void sw_client_run(const sw_client *config, sw_result *result);
 
 #endif

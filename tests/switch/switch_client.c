@@ -35,7 +35,7 @@ static void set(sw_client *c, const char *option, const char *text)
 
 int main(int argc, char **argv)
 {
-    sw_result r;
+    sw_result r = {.good = false};
     if (argc < 6) {
         (void)fprintf(stderr, "usage: switch_client HOST PORT NAME RANK RANKS [OPTION VALUE]...\n");
         return 2;
