@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "net/address.h"
+#include "net/resolve.h"
 #include "suite.h"
 
 static gn_error error;
@@ -145,7 +146,7 @@ START_TEST(endpoints_as_text)
                {"192.0.2.1:0", "'192.0.2.1:0': port is not a number from 1 to 65535"},
                {"192.0.2.1:65536", "'192.0.2.1:65536': port is not a number from 1 to 65535"},
                {"[::1]:", "'[::1]:': port is not a number from 1 to 65535"},
-               {"host:9", "'host:9': give a numeric address, with or without a port (192.0.2.1, 192.0.2.1:7777, "
+               {"host:9", "'host:9': give an address or a name, with or without a port (192.0.2.1, 192.0.2.1:7777, "
                           "[2001:db8::1]:7777)"}};
     char text[GN_ENDPOINT_TEXT];
     gn_endpoint endpoint;
@@ -168,7 +169,7 @@ START_TEST(endpoints_as_text)
     ck_assert_ptr_nonnull(strstr(error.text, "is not an address with a port"));
     longest[sizeof longest - 2] = 0;
     ck_assert_int_eq(gn_endpoint_parse(longest, &endpoint, &error), GN_INVALID);
-    ck_assert_ptr_nonnull(strstr(error.text, "give a numeric address"));
+    ck_assert_ptr_nonnull(strstr(error.text, "give an address or a name"));
 }
 END_TEST
 
@@ -218,8 +219,9 @@ START_TEST(hosts_become_addresses)
     ck_assert_str_eq(gn_endpoint_format(&endpoint, text), "127.0.0.1:65535");
     ck_assert_int_eq(gn_resolve("::1", 9, &endpoint, &error), GN_OK);
     ck_assert_str_eq(gn_endpoint_format(&endpoint, text), "[::1]:9");
-    ck_assert_int_eq(gn_resolve_family("127.0.0.1", 9, AF_INET, &endpoint, &error), GN_OK);
-    ck_assert_int_eq(gn_resolve_family("127.0.0.1", 9, AF_INET6, &endpoint, &error), GN_INVALID);
+    gn_addresses found;
+    ck_assert_int_eq(gn_resolve_all("127.0.0.1", 9, AF_INET, &found, &error), GN_OK);
+    ck_assert_int_eq(gn_resolve_all("127.0.0.1", 9, AF_INET6, &found, &error), GN_INVALID);
     ck_assert_msg(strstr(error.text, "host '127.0.0.1': ") == error.text, "%s", error.text);
 }
 END_TEST
