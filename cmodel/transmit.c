@@ -82,15 +82,20 @@ const gn_tx_counters *gn_tx_get_counters(const gn_tx *tx)
     return &tx->counters;
 }
 
-const gn_rule *gn_tx_match(const gn_tx *tx, const gn_headers *h)
+const gn_rule *gn_rule_match(const gn_rule *rules, size_t count, const gn_headers *h)
 {
-    for (const gn_rule *r = tx->rules; r < tx->rules + tx->rule_count; r++) {
+    for (const gn_rule *r = rules; r < rules + count; r++) {
         if ((r->tos ^ h->tos) & GN_TOS_MASK) continue;
         if (r->protocol && r->protocol != h->protocol) continue;
         if (h->destination_port < r->port_low || h->destination_port > r->port_high) continue;
         return r;
     }
     return NULL;
+}
+
+const gn_rule *gn_tx_match(const gn_tx *tx, const gn_headers *h)
+{
+    return gn_rule_match(tx->rules, tx->rule_count, h);
 }
 
 static void note_syn(gn_tx *tx, const uint8_t *packet, const gn_headers *h)

@@ -104,15 +104,6 @@ static entry *add(gn_guard *guard, const flow_key *key)
     return oldest;
 }
 
-static const gn_rule *match(const gn_rule *rules, size_t count, const gn_headers *h)
-{
-    for (const gn_rule *r = rules; r < rules + count; r++)
-        if (!((r->tos ^ h->tos) & GN_TOS_MASK) && (!r->protocol || r->protocol == h->protocol) &&
-            h->destination_port >= r->port_low && h->destination_port <= r->port_high)
-            return r;
-    return NULL;
-}
-
 static void tell(gn_guard *guard, const gn_segment *segment, const gn_headers *h, const char *why, uint64_t now)
 {
     gn_inner inner;
@@ -218,7 +209,7 @@ bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rule
     v.segment = segment;
     if (gn_packet_parse(segment->packet, segment->length, &v.h) != GN_PARSE_OK) return false;
     const bool begins = v.h.tcp_flags & GN_TCP_SYN;
-    const gn_rule *rule = v.h.end > v.h.payload ? match(rules, rule_count, &v.h) : NULL;
+    const gn_rule *rule = v.h.end > v.h.payload ? gn_rule_match(rules, rule_count, &v.h) : NULL;
     // A head in the rule describes the packets of one program, such as those for a switch.
     if (rule && rule->head && v.h.protocol == GN_PROTOCOL_UDP) return false;
     if ((!begins && !rule) || !make_key(&v.key, segment, &v.h)) return false;

@@ -49,6 +49,10 @@ typedef struct gn_rule {
 /// The default rule: ToS 0x28, any protocol and port, dense 2^-10.
 GN_API gn_rule gn_rule_default(void);
 
+/// The first of `count` rules that matches a packet with these headers (TCP or UDP, as
+/// gn_packet_parse() gives them); NULL: none does.
+GN_API const gn_rule *gn_rule_match(const gn_rule *rules, size_t count, const gn_headers *headers);
+
 /// What happened to a packet.
 typedef enum gn_verdict {
     GN_VERDICT_PASS,   ///< send the packet as it came; `out` is not written
