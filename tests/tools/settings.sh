@@ -65,6 +65,10 @@ check 2 "--check-config: give the file with --config FILE" nic
 printf 'quota = 300\nslots = 256\n' >switch.conf
 check 2 "switch.conf: --quota 300: there are only 256 (--slots)" switch --config switch.conf
 check 0 "" switch --config switch.conf --quota 200
+echo "secret = $work/secret" >secret.conf
+check 2 "secret.conf:1: secret file $work/secret: " switch --config secret.conf
+(umask 077 && head -c 32 /dev/urandom | base64 >"$work/secret")
+check 0 "" switch --config secret.conf
 check 2 "--quota 300: there are only 128 (--slots)" switch --config switch.conf --slots 128
 cat >nic.conf <<'E'
 address = 10.77.0.1/24

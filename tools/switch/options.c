@@ -8,6 +8,7 @@
 
 #include "host/metrics.h"
 #include "net/resolve.h"
+#include "net/secret.h"
 #include "switch.h"
 #include "tools/kit/fault_options.h"
 #include "tools/kit/old_names.h"
@@ -137,6 +138,15 @@ static const gn_settings_key keys[] = {{KEY_QUOTA, false, true},
                                        {GN_OPTION_FAULT_SEED, true, true},
                                        GN_LOG_KEYS,
                                        {0}};
+
+// An account that is not root's any more may be unable to read it again, and does not have to.
+static void check_secret(struct argp_state *state, const char *path)
+{
+    gn_secret secret;
+    gn_error error;
+    if (gn_secret_read(&secret, path, &error)) gn_option_refuse(state, "%s", error.text);
+    gn_secret_wipe(&secret);
+}
 
 static const gn_old_name old_names[] = {
     {OLD_STREAMS, KEY_CHANNELS, "--streams", NULL}, {OLD_DROP, GN_OPTION_FAULT_LOSS, "--drop", NULL}, {0}};
@@ -314,6 +324,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         parse_place(state, arg, config);
         return 0;
     case KEY_SECRET:
+        if (o->starting) check_secret(state, arg);
         config->secret = arg;
         return 0;
     case 'c':
@@ -373,6 +384,7 @@ void gn_switch_options_parse(gn_switch_options *o, gn_settings *settings, int ar
         NULL,
         NULL};
     *o = defaults();
+    o->starting = true;
     gn_settings_parse(settings, &argp, keys, old_names, argc, argv, o);
 }
 
