@@ -103,6 +103,16 @@ cat golden.npz.gn | "$GRADNIC" decompress -q --to npz - | cat >pipes.npz
 same golden.npz piped.npz
 same golden.npz pipes.npz
 "$PYTHON" -c 'import zipfile; assert zipfile.ZipFile("golden.npz").testzip() is None'
+# Names beyond ASCII come back.
+"$PYTHON" -c 'import numpy as np; np.savez("words.npz", **{"größe/重み": np.ones(3, "<f4"), "plain": np.ones(2, "<f4")})'
+"$GRADNIC" compress -q words.npz
+"$GRADNIC" decompress -q -o words2.npz words.npz.gn
+[ "$("$PYTHON" -c 'import numpy as np; print(*np.load("words2.npz").files)')" = "größe/重み plain" ] || fail "names beyond ASCII"
+"$PYTHON" - <<'PY'
+import zipfile
+names = zipfile.ZipFile("words2.npz").infolist()
+assert [n.flag_bits & 0x800 for n in names] == [0x800, 0], [n.flag_bits for n in names]
+PY
 
 # One tensor, or some, by name. A glob matches across dots and slashes.
 "$GRADNIC" compress -q -p lattice state_dict.pt:fc.weight
@@ -125,6 +135,7 @@ expect 1 "model.safetensors: 'ids' holds int64, which is not floating point" "$G
 expect 1 "bare.pt: its values have no name; leave 'w' out" "$GRADNIC" ratio --tensor w bare.pt
 expect 1 "state_dict.pt.gn: holds 4 tensors; write .npz, or choose one with --tensor" "$GRADNIC" decompress -o all.npy state_dict.pt.gn
 [ ! -e all.npy ] || fail "output after a failure"
+expect 2 "--tensor is given twice; take a glob, as 'layer1.*'" "$GRADNIC" ratio --tensor fc.weight --tensor fc.bias state_dict.pt
 expect 1 "no tensor has the name 'nosuch'" "$GRADNIC" decompress --tensor nosuch -o x.npz state_dict.pt.gn
 
 # --no-shape: version 1, for older programs.

@@ -29,6 +29,7 @@ bool gn_file_option_parse(int key, char *arg, struct argp_state *state, gn_file_
         gn_option_check(state, key, gn_parse_kernel(arg, &options->kernel, &error), &error);
         return true;
     case GN_OPTION_TENSOR:
+        if (options->choice.tensor) argp_error(state, "--tensor is given twice; take a glob, as 'layer1.*'");
         options->choice.tensor = arg;
         return true;
     case GN_OPTION_LIST:

@@ -7,6 +7,7 @@
 
 #include <zip.h>
 
+#include "net/escape.h"
 #include "zip_stream.h"
 
 static const char suffix[] = ".npy";
@@ -87,6 +88,21 @@ static gn_status end_array(gn_npz_writer *writer, gn_error *error)
     return GN_OK;
 }
 
+enum { ZIP_UTF8 = 1 << 11 };
+
+/// Without the flag, readers take a name for code page 437.
+static unsigned long flags_of(const char *name)
+{
+    bool ascii = true;
+    while (*name) {
+        const size_t bytes = gn_utf8_bytes(name);
+        if (!bytes) return 0;
+        ascii = ascii && bytes == 1;
+        name += bytes;
+    }
+    return ascii ? 0 : ZIP_UTF8;
+}
+
 gn_status gn_npz_begin(gn_npz_writer *writer, const gn_tensor *tensor, gn_error *error)
 {
     char member[GN_TENSOR_NAME_MAX + sizeof suffix];
@@ -95,7 +111,8 @@ gn_status gn_npz_begin(gn_npz_writer *writer, const gn_tensor *tensor, gn_error 
     if (wrong) return wrong;
     snprintf(member, sizeof member, "%s%s", tensor->name ? tensor->name : "arr_0", suffix);
     errno = 0;
-    if (zipOpenNewFileInZip64(writer->archive, member, &info, NULL, 0, NULL, 0, NULL, 0, 0, 1) != ZIP_OK)
+    if (zipOpenNewFileInZip4_64(writer->archive, member, &info, NULL, 0, NULL, 0, NULL, 0, 0, 0, -MAX_WBITS,
+                                DEF_MEM_LEVEL, Z_DEFAULT_STRATEGY, NULL, 0, 0, flags_of(member), 1) != ZIP_OK)
         return write_failure(writer, error);
     writer->open = true;
     char header[GN_NPY_WRITTEN_MAX];
