@@ -138,6 +138,26 @@ expect 1 "not a .gn file" "$GRADNIC" decompress -o x.f32 a.f32
 head -c 4000000 a.f32 >b.f32
 expect 1 "/dev/full: No space left on device" "$GRADNIC" compress -o /dev/full b.f32
 expect 1 "standard output: No space left on device" bash -c '"$GRADNIC" compress -o - b.f32 >/dev/full'
+# One output may not overwrite the other, however its name is spelled, and not with -f either.
+ln -s . here
+for other in ./x.gn "$PWD/x.gn" here/x.gn; do
+    rm -f x.gn
+    expect 1 "x.gn: another option writes this file, too" "$GRADNIC" compress -q -f -o x.gn --json="$other" b.f32
+    "$GRADNIC" compress -q -o x.gn b.f32
+    expect 1 "another option writes this file, too" "$GRADNIC" compress -q -f -o x.gn --json="$other" b.f32
+    expect 1 "another option writes this file, too" "$GRADNIC" decompress -q -f -o y.f32 --json=./y.f32 x.gn
+    [ "$(head -c 8 x.gn)" = GRADNIC1 ] || fail "--json overwrote the .gn file"
+done
+rm -f x.gn y.f32 here
+expect 1 "/dev/full: JSON output: No space left on device" "$GRADNIC" compress -q -f -o /dev/null --json=/dev/full b.f32
+# Names cannot steer a terminal.
+name=$(printf 'a\033]0;x\007.f32')
+cp b.f32 "$name"
+"$GRADNIC" compress "$name" 2>said
+! grep -q "$(printf '\033')" said || fail "a control character of a name: $(cat -v said)"
+"$GRADNIC" ratio -p dense --against none "$name" >said
+! grep -q "$(printf '\033')" said || fail "a control character of a name: $(cat -v said)"
+rm "$name" "$name.gn" said
 expect 1 "JSON output: No space left on device" bash -c '"$GRADNIC" compress --json -f -o /dev/null b.f32 >/dev/full'
 # What goes through a temporary file (unknown count, output that cannot be rewound) honours TMPDIR.
 expect 1 "a temporary file in $PWD/nowhere: No such file or directory (TMPDIR names another folder)" \
@@ -191,6 +211,23 @@ for signal in INT TERM; do
     exec 9>&-
     [ $got -eq $((128 + $(kill -l $signal))) ] || fail "exit status $got after SIG$signal"
     rm fifo
+    only a.f32 b.f32
+done
+# Batch systems send others before they kill.
+for signal in QUIT XCPU USR1; do
+    mkfifo fifo
+    "$PYTHON" -c 'import os, signal, sys; signal.signal(signal.SIGQUIT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
+        "$GRADNIC" compress -q --format f32 -o out.gn fifo &
+    exec 9>fifo
+    head -c 3000000 b.f32 >&9
+    for _ in $(seq 400); do
+        compgen -G '.gradnic-*' >/dev/null && break
+        sleep 0.05
+    done
+    (ulimit -c 0 && kill -$signal $!)
+    wait $! || true
+    exec 9>&-
+    rm -f fifo core*
     only a.f32 b.f32
 done
 "$GRADNIC" compress -o - b.f32 | head -c 100 >/dev/null || true

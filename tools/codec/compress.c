@@ -10,6 +10,7 @@
 
 #include "each_file.h"
 #include "net/clock.h"
+#include "net/escape.h"
 #include "tools/commands.h"
 #include "tools/files/block_buffer.h"
 #include "tools/files/file_options.h"
@@ -267,9 +268,12 @@ static double ratio_of(const job *j)
 
 static void print_summary(const job *j, const char *path)
 {
-    fprintf(stderr, "%s: %s values, %s to %s, ratio %.2f (%s %s)\n", path, gn_human_count(j->value_count).s,
-            gn_human_bytes(j->value_count * sizeof(float)).s, gn_human_bytes(j->written_bytes).s, ratio_of(j),
-            gn_profile_name(j->codec.profile), gn_human_bound(j->codec.bound_exp).s);
+    char *const shown = gn_escape_new(path, "");
+    fprintf(stderr, "%s: %s values, %s to %s, ratio %.2f (%s %s)\n", shown ? shown : "",
+            gn_human_count(j->value_count).s, gn_human_bytes(j->value_count * sizeof(float)).s,
+            gn_human_bytes(j->written_bytes).s, ratio_of(j), gn_profile_name(j->codec.profile),
+            gn_human_bound(j->codec.bound_exp).s);
+    free(shown);
 }
 
 static json_t *summary(const job *j, const char *path, uint64_t elapsed_ns)

@@ -2,8 +2,10 @@
 #include "ratio_report.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "net/escape.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/codec_options.h"
 #include "tools/kit/units.h"
@@ -145,10 +147,12 @@ int gn_ratio_print(const gn_ratio_result *r, const gn_ratio_subject *subjects, s
     const gn_ratio_input *in = &r->input;
     const double n = finite_values(r);
     const bool colour = gn_cli_colour(stream);
-    fprintf(stream, "%s%s%s: %s values, %s; rms %s, largest %s, zeros %s %%", colour ? "\033[1m" : "", r->name,
+    char *const name = gn_escape_new(r->name, "");
+    fprintf(stream, "%s%s%s: %s values, %s; rms %s, largest %s, zeros %s %%", colour ? "\033[1m" : "", name ? name : "",
             colour ? "\033[0m" : "", gn_human_count(in->values).s, gn_human_bytes(in->values * sizeof(float)).s,
             number("%.3g", sqrt(in->sum_squares / n)).s, number("%.3g", n > 0 ? in->largest : NAN).s,
             percent((double)in->zeros, (double)in->values).s);
+    free(name);
     if (in->not_finite) fprintf(stream, ", not finite %s", gn_human_count(in->not_finite).s);
     fputc('\n', stream);
     const gn_ratio_subject *left_out = NULL;

@@ -26,7 +26,9 @@ struct gn_output {
 
 // All temporary files, for the signal handler and exit().
 static _Atomic(char *) temporaries[OPEN_AT_ONCE];
-static const int deadly_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
+static const char *targets[OPEN_AT_ONCE];  // what they will be called
+static const int deadly_signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGPIPE, SIGXFSZ,
+                                     SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2};  // batch systems send the last ones
 enum { SIGNALS = sizeof deadly_signals / sizeof *deadly_signals };
 
 static void remove_temporaries(void)
@@ -80,6 +82,7 @@ static int create_temporary(gn_output *output)
     const int fd = mkostemp(output->temporary, O_CLOEXEC);
     if (fd >= 0) {
         output->place = place;
+        targets[place] = output->target;
         atomic_store(&temporaries[place], output->temporary);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -88,7 +91,10 @@ static int create_temporary(gn_output *output)
 
 static void output_free(gn_output *output)
 {
-    if (output->place >= 0) atomic_store(&temporaries[output->place], NULL);
+    if (output->place >= 0) {
+        atomic_store(&temporaries[output->place], NULL);
+        targets[output->place] = NULL;
+    }
     free(output->name);
     free(output->target);
     free(output->temporary);
@@ -102,6 +108,15 @@ static mode_t new_file_mode(void)
     return 0666 & ~mask;
 }
 
+/// Two outputs under one name, however it is spelled: one would overwrite the other.
+static gn_status check_others(const gn_output *output, gn_error *error)
+{
+    for (int i = 0; i < OPEN_AT_ONCE; i++)
+        if (targets[i] && !strcmp(targets[i], output->target))
+            return gn_fail(error, GN_INVALID, "%s: another option writes this file, too", output->name);
+    return GN_OK;
+}
+
 static gn_status open_temporary(gn_output *output, mode_t mode, gn_error *error)
 {
     const char *slash = strrchr(output->target, '/');
@@ -110,6 +125,7 @@ static gn_status open_temporary(gn_output *output, mode_t mode, gn_error *error)
         output->temporary = NULL;
         return gn_fail_memory(error);
     }
+    if (check_others(output, error)) return error->status;
     install_once();
     const int fd = create_temporary(output);
     if (fd < 0) return gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
@@ -122,13 +138,27 @@ static gn_status open_temporary(gn_output *output, mode_t mode, gn_error *error)
     return GN_OK;
 }
 
+/// The path of a file that is not there yet, without links and dots in its folder. NULL: no such
+/// folder, or out of memory.
+static char *new_target(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *real = folder ? realpath(folder, NULL) : NULL, *target = NULL;
+    if (real && asprintf(&target, "%s/%s", strcmp(real, "/") ? real : "", slash ? slash + 1 : path) < 0) target = NULL;
+    free(folder);
+    free(real);
+    return target;
+}
+
 static gn_status open_path(gn_output *output, const char *path, gn_error *error)
 {
     struct stat st;
     if (stat(path, &st)) {
         if (errno != ENOENT) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
-        output->target = strdup(path);
-        return output->target ? open_temporary(output, new_file_mode(), error) : gn_fail_memory(error);
+        output->target = new_target(path);
+        if (!output->target) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+        return open_temporary(output, new_file_mode(), error);
     }
     if (S_ISDIR(st.st_mode)) return gn_fail(error, GN_INVALID, "%s: is a folder", path);
     if (!S_ISREG(st.st_mode)) {

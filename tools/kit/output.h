@@ -3,8 +3,8 @@
 #define GRADNIC_TOOLS_KIT_OUTPUT_H
 /// Output files. A file appears under its name only when it is complete: gradnic writes a
 /// temporary file in the same folder and renames it at the end. The temporary file is removed by
-/// gn_output_abort(), at exit(), and on SIGINT, SIGTERM, SIGHUP, SIGPIPE and SIGXFSZ. A command
-/// that handles such a signal itself removes the file itself.
+/// gn_output_abort(), at exit(), and on signals that end a program, but SIGKILL. A command that
+/// handles such a signal itself removes the file itself.
 ///
 ///     gn_output *out;
 ///     if (gn_output_open(&out, path, force, &error)) ...
@@ -23,7 +23,8 @@
 typedef struct gn_output gn_output;
 
 /// Opens `path` for writing; "-" is standard output. An existing regular file is refused unless
-/// `force`: "grads.gn: exists already; --force overwrites it". FIFOs and devices are written to
+/// `force`: "grads.gn: exists already; --force overwrites it". So is a file that another open
+/// output will become. FIFOs and devices are written to
 /// directly. Symbolic links are followed.
 gn_status gn_output_open(gn_output **output, const char *path, bool force, gn_error *error);
 

@@ -43,7 +43,10 @@ gn_status gn_result_write(gn_result_file *file, const gn_result_options *options
 {
     gn_status wrong = json ? GN_OK : gn_fail_memory(error);
     if (!wrong && options->json) wrong = gn_json_print(json_incref(json), stream, error);
-    if (!wrong && file->output) wrong = gn_json_print(json_incref(json), gn_output_stream(file->output), error);
+    if (!wrong && file->output && gn_json_print(json_incref(json), gn_output_stream(file->output), error)) {
+        const gn_error why = *error;
+        wrong = gn_fail(error, why.status, "%.300s: %.300s", gn_output_name(file->output), why.text);
+    }
     json_decref(json);
     if (wrong) gn_result_abort(file);
     if (wrong || !file->output) return wrong;
