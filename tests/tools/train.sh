@@ -83,6 +83,8 @@ PY
 "$GRADNIC" ratio --against none dump/*-weight.npy >/dev/null || fail "gradnic ratio cannot read the gradients"
 # If they cannot be written, one error at the start says so, and no step is made.
 expect 1 "exists already; --force overwrites it" "$GRADNIC" "${small[@]}" -N 2 --steps 3 --dump-gradients dump --dump-steps 3 -q
+expect 2 "--dump-steps needs --dump-gradients" "$GRADNIC" "${small[@]}" -N 2 --dump-steps 3
+expect 2 "--dump-ranks needs --dump-gradients" "$GRADNIC" "${small[@]}" -N 2 --dump-ranks 2
 expect 1 "/dev/null/x: Not a directory" "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gradients /dev/null/x -q
 expect 1 "dump/step00006-rank" "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gradients dump --dump-steps 6 --dump-ranks 2
 "$GRADNIC" "${small[@]}" -N 2 --steps 1 --dump-gradients dump --dump-steps 6 >/dev/null 2>err && fail "files of an earlier run"

@@ -148,6 +148,25 @@ try "d.0: it is not a checkpoint of gradnic"
 rm d.0
 "$GRADNIC" "${base[@]}" "${one[@]}" --resume || fail "the checkpoint before was not enough"
 
+# Nothing of a user's is overwritten: not where a file is written beside its name, either.
+plain=(train --data "$digits" --hidden 8 --layers 2 --timeout 20s -q -N 1 --steps 4 --checkpoint e --checkpoint-steps 2)
+for resume in '' --resume; do
+    echo mine >e.0.new
+    expect 1 "e.0.new: is not a checkpoint of gradnic's, and one would be written there; move it away" "$GRADNIC" "${plain[@]}" $resume
+    [ "$(cat e.0.new)" = mine ] || fail "a file was overwritten"
+    rm e.0.new
+    mkfifo e.0.new
+    expect 1 "e.0.new: is not a checkpoint" timeout 10 "$GRADNIC" "${plain[@]}" $resume
+    rm e.0.new
+done
+head -c 100 c.0 >e.0.new # of a rank that was killed
+"$GRADNIC" "${plain[@]}"
+[ ! -e e.0.new ] || fail "a rest of a rank that was killed is still there"
+rm e.0
+mkfifo e.0 # nobody ever writes into it
+expect 1 "e.0: is not an ordinary file" timeout 10 "$GRADNIC" "${plain[@]}" --resume
+rm e.0*
+
 # A full disk ends the training with a reason, and what was saved before stays.
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
     mkdir small

@@ -214,9 +214,11 @@ static bool parse_rest(int key, char *arg, struct argp_state *state, gn_train_op
         o->dump_folder = arg;
         return true;
     case OPT_DUMP_STEPS:
+        o->dump_detail = "--dump-steps";
         o->dump_steps = gn_option_number(state, key, arg, 1, INT64_MAX);
         return true;
     case OPT_DUMP_RANKS:
+        o->dump_detail = "--dump-ranks";
         o->dump_ranks = gn_option_unsigned(state, key, arg, 1, 256);
         return true;
     case OPT_CHECKPOINT:
@@ -255,6 +257,8 @@ static void finish(gn_train_options *o, struct argp_state *state)
     if (o->settings.link_bits && !o->settings.nic_in_process) argp_error(state, "--rate needs --nic in-process");
     if (o->checkpoint && !*o->checkpoint) argp_error(state, "--checkpoint: the path is empty");
     if (o->checkpoint_steps && !o->checkpoint) argp_error(state, "--checkpoint-steps needs --checkpoint");
+    if (o->dump_detail && !o->dump_folder) argp_error(state, "%s needs --dump-gradients", o->dump_detail);
+    if (o->dump_folder && !*o->dump_folder) argp_error(state, "--dump-gradients: the path is empty");
     if (o->resume && !o->checkpoint) argp_error(state, "--resume needs --checkpoint");
     const bool declined = o->comm.profile_given && !o->comm.compress;
     if (o->settings.feedback && declined) argp_error(state, "--feedback needs a profile (-p)");

@@ -19,6 +19,7 @@ typedef struct gn_train_options {
     gn_comm_options comm;
 
     const char *dump_folder;
+    const char *dump_detail;  // an option that says more about dumps; NULL: none is given
     uint64_t dump_steps;
     unsigned dump_ranks;
     const char *checkpoint;  ///< path of checkpoint files, before the rank; NULL: none

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "examples/train/gather.h"
@@ -48,6 +49,38 @@ static gn_status path_of(const char *file, unsigned rank, generation which, char
     return length < PATH_MAX ? GN_OK : gn_fail(error, GN_INVALID, "--checkpoint: the path is too long");
 }
 
+/// Opens an ordinary file. Nobody may come to write into a FIFO.
+static FILE *open_file(const char *path)
+{
+    struct stat about;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return NULL;
+    FILE *file = NULL;
+    if (!fstat(fd, &about) && !S_ISREG(about.st_mode))
+        errno = S_ISDIR(about.st_mode) ? EISDIR : EINVAL;
+    else
+        file = fdopen(fd, "rb");
+    if (!file) {
+        const int reason = errno;
+        close(fd);
+        errno = reason;
+    }
+    return file;
+}
+
+/// Whether nothing is at `path`, or what a rank left that was killed as it wrote.
+static bool may_replace(const char *path)
+{
+    struct stat about;
+    if (lstat(path, &about)) return true;  // if it is another reason than ENOENT, open() says so later
+    if (!S_ISREG(about.st_mode)) return false;
+    FILE *file = open_file(path);
+    if (!file) return false;
+    const bool ours = gn_saved_begins(file);
+    fclose(file);
+    return ours;
+}
+
 gn_status gn_resume_prepare(const gn_train_options *o, unsigned first, unsigned last, gn_error *error)
 {
     char path[PATH_MAX], folder[PATH_MAX];
@@ -59,6 +92,14 @@ gn_status gn_resume_prepare(const gn_train_options *o, unsigned first, unsigned 
             return gn_fail(error, GN_INVALID, "%s: exists already; --resume goes on from it, --force overwrites it",
                            path);
         }
+    for (unsigned rank = first; rank <= last && !o->result.force; rank++) {
+        if (path_of(o->checkpoint, rank, COMING, path, error)) return error->status;
+        if (!may_replace(path))
+            return gn_fail(error, GN_INVALID,
+                           "%s: is not a checkpoint of gradnic's, and one would be written there; move it away, or "
+                           "overwrite it with --force",
+                           path);
+    }
     snprintf(folder, sizeof folder, "%s", path);
     const char *const in = dirname(folder);
     return access(in, W_OK | X_OK) ? gn_fail(error, GN_IO, "--checkpoint: %s: %s", in, strerror(errno)) : GN_OK;
@@ -139,8 +180,9 @@ static gn_status save(gn_resume *r, uint64_t step, gn_error *error)
 /// Reads one file into `state`. No file: the step NONE.
 static gn_status read_file(const gn_resume *r, const char *path, gn_saved_state *state, gn_error *error)
 {
-    FILE *file = fopen(path, "rbe");
+    FILE *file = open_file(path);
     state->step = NONE;
+    if (!file && errno == EINVAL) return gn_fail(error, GN_INVALID, "%s: is not an ordinary file", path);
     if (!file) return errno == ENOENT ? GN_OK : gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     const gn_status wrong = gn_saved_read(file, &r->task, state, error);
     fclose(file);

@@ -108,6 +108,13 @@ gn_status gn_saved_write(FILE *file, const gn_saved_task *task, const gn_saved_s
     return GN_OK;
 }
 
+bool gn_saved_begins(FILE *file)
+{
+    char start[sizeof magic];
+    const size_t got = fread(start, 1, sizeof start, file);
+    return !ferror(file) && !memcmp(start, magic, got);
+}
+
 static gn_status too_short(stream *s, gn_error *error)
 {
     if (ferror(s->file)) return gn_fail(error, GN_IO, "%s", strerror(errno));

@@ -46,6 +46,8 @@ gn_saved_task gn_saved_task_of(const gn_trainer *trainer);
 
 /// Writes a whole file. `file` is new and empty.
 gn_status gn_saved_write(FILE *file, const gn_saved_task *task, const gn_saved_state *state, gn_error *error);
+/// Whether `file` begins as a checkpoint does, or is empty: one that was not written to its end.
+bool gn_saved_begins(FILE *file);
 /// Reads untrusted bytes. The arrays' contents are undefined unless it returns GN_OK.
 /// @return GN_OK, GN_MISMATCH (of another training), GN_CORRUPT, GN_IO; `error` does not name the
 /// file
