@@ -55,7 +55,15 @@ grep -q 'Processors as measured on' text || fail "no origin: $(cat text)"
 expect 1 "out.json" "$GRADNIC" estimate --json=out.json
 "$GRADNIC" estimate -f --json=out.json >/dev/null
 
+# A file is read for each rank, and its notes are printed once. estimate has no --cast.
+"$PYTHON" -c 'import numpy as np; np.save("wide.npy", np.array([1, 1e300]))'
+"$GRADNIC" estimate wide.npy >/dev/null 2>notes
+[ "$(grep -c "note: wide.npy: float64 read as float32, without loss; 1 beyond its range became infinite" notes)" -eq 1 ] ||
+    fail "notes: $(cat notes)"
+
 # Bad input.
+expect 2 "--bound needs FILEs" "$GRADNIC" estimate -k 10
+expect 2 "--profile needs FILEs" "$GRADNIC" estimate -p lattice
 "$PYTHON" -c 'import numpy as np; np.save("short.npy", np.ones(10, "<f4")); np.save("none.npy", np.ones(0, "<f4"))'
 expect 1 "short.npy: has 10 values" "$GRADNIC" estimate "${files[0]}" short.npy
 expect 1 "none.npy: has no values" "$GRADNIC" estimate none.npy

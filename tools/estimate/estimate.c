@@ -29,6 +29,7 @@ typedef struct options {
     bool size_given, ratio_given;
     gn_profile profile;
     int bound_exp;
+    const char *codec_option;  // that was given; NULL: none
     char **files;
     int file_count;
     gn_result_options result;
@@ -124,9 +125,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->ratio_given = true;
         return 0;
     case 'p':
+        o->codec_option = "--profile";
         o->profile = gn_option_profile(state, key, arg);
         return 0;
     case 'k':
+        o->codec_option = "--bound";
         o->bound_exp = gn_option_bound(state, key, arg);
         return 0;
     case ARGP_KEY_ARGS:
@@ -139,6 +142,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         if ((unsigned)o->file_count > o->setting.ranks)
             argp_error(state, "%d FILEs for %u ranks: one of each rank; see --world-size", o->file_count,
                        o->setting.ranks);
+        if (o->codec_option && !o->file_count)
+            argp_error(state, "%s needs FILEs: it is of their ratios", o->codec_option);
         gn_option_check(state, 'k', gn_check_bound(o->profile, o->bound_exp, &error), &error);
         return 0;
     default:

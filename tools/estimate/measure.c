@@ -51,7 +51,8 @@ gn_status gn_estimate_measure(gn_setting *setting, const gn_codec *codec, char *
         float *gradient = NULL;
         size_t values = 0, bytes = 0;
         const char *file = files[rank % (unsigned)count];
-        status = gn_values_load(file, GN_FORMAT_AUTO, &gradient, &values, error);
+        status = (rank < (unsigned)count ? gn_values_load : gn_values_load_again)(file, GN_FORMAT_AUTO, &gradient,
+                                                                                  &values, error);
         if (!status && !values) status = gn_fail(error, GN_INVALID, "%s: has no values", file);
         if (!status && !rank) status = begin(&s, values, error);
         if (!status && values != s.count)

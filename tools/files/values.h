@@ -112,5 +112,7 @@ void gn_values_close(gn_values *values);
 /// Reads a whole file into memory: `*all` holds `*count` values; the caller frees it. `path` may be
 /// "FILE:NAME". Prints notes, see gn_values_note().
 gn_status gn_values_load(const char *path, gn_format format, float **all, size_t *count, gn_error *error);
+/// The same without notes, for a file that was read before.
+gn_status gn_values_load_again(const char *path, gn_format format, float **all, size_t *count, gn_error *error);
 
 #endif

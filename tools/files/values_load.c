@@ -78,13 +78,23 @@ static gn_status load_all(gn_values *values, float **all, size_t *count, gn_erro
     return GN_OK;
 }
 
-gn_status gn_values_load(const char *path, gn_format format, float **all, size_t *count, gn_error *error)
+static gn_status load(const char *path, gn_format format, bool notes, float **all, size_t *count, gn_error *error)
 {
     gn_values *values;
     gn_status wrong = gn_values_open(&values, path, format, error);
     if (wrong) return wrong;
     wrong = load_all(values, all, count, error);
-    if (!wrong) gn_values_note(values, program_invocation_short_name, 0);
+    if (!wrong && notes) gn_values_note(values, program_invocation_short_name, 0);
     gn_values_close(values);
     return wrong;
+}
+
+gn_status gn_values_load(const char *path, gn_format format, float **all, size_t *count, gn_error *error)
+{
+    return load(path, format, true, all, count, error);
+}
+
+gn_status gn_values_load_again(const char *path, gn_format format, float **all, size_t *count, gn_error *error)
+{
+    return load(path, format, false, all, count, error);
 }
