@@ -82,7 +82,8 @@ static gn_status read_bound(reader *r, const char *value)
 {
     long n;
     if (!read_number(value, -127, 127, &n))
-        return gn_fail(r->error, GN_INVALID, "k=%.32s: must be a whole number; the bound is 2^-k", value);
+        return gn_fail(r->error, GN_INVALID, "k=%.32s: must be a whole number from -127 to 127; the bound is 2^-k",
+                       value);
     r->rule.codec.bound_exp = (int)n;
     return GN_OK;
 }

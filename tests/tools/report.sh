@@ -47,6 +47,8 @@ same own.npy.gz "$DATA"/cnn-it100-w0.npy.gz
 expect 1 "page.html: exists already; --force overwrites it" "$GRADNIC" report -o page.html demo.json
 
 expect 1 "the page cannot be written: No space left on device" "$GRADNIC" report -f -o /dev/full demo.json
+head -c 100000 /dev/zero | tr '\0' '[' >deep.json
+expect 1 "deep.json: its brackets are nested too deep" "$GRADNIC" report -f -o page.html deep.json
 expect 2 "no result file" "$GRADNIC" report
 expect 1 "missing.json" "$GRADNIC" report -o x.html missing.json
 expect 1 "missing.npy" "$GRADNIC" report -o x.html demo.json missing.npy
