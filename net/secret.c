@@ -15,12 +15,12 @@
 #define HOW_TO_MAKE "(umask 077; head -c 32 /dev/urandom | base64 > %s)"
 
 /// Whether the open file is nobody else's.
-static gn_status check_file(int fd, const char *path, gn_error *error)
+static gn_status check_file(int fd, const char *path, bool any_owner, gn_error *error)
 {
     struct stat file;
     if (fstat(fd, &file)) return gn_fail(error, GN_IO, "secret file %.200s: %s", path, strerror(errno));
     if (!S_ISREG(file.st_mode)) return gn_fail(error, GN_INVALID, "secret file %.200s: is not a regular file", path);
-    if (file.st_uid && file.st_uid != geteuid())
+    if (!any_owner && file.st_uid && file.st_uid != geteuid())
         return gn_fail(error, GN_INVALID,
                        "secret file %.200s: belongs to account %u, and must belong to the account that runs this, %u, "
                        "or to root",
@@ -77,7 +77,7 @@ static gn_status take(gn_secret *secret, int fd, const char *path, gn_error *err
     return status;
 }
 
-gn_status gn_secret_read(gn_secret *secret, const char *path, gn_error *error)
+static gn_status read_file(gn_secret *secret, const char *path, bool any_owner, gn_error *error)
 {
     *secret = (gn_secret){0};
     if (!path) path = getenv(GN_SECRET_ENVIRONMENT);
@@ -89,9 +89,22 @@ gn_status gn_secret_read(gn_secret *secret, const char *path, gn_error *error)
     if (sodium_init() < 0) return gn_fail(error, GN_IO, "libsodium cannot start: no random numbers");
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) return gn_fail(error, GN_IO, "secret file %.200s: %s", path, strerror(errno));
-    gn_status status = check_file(fd, path, error);
+    gn_status status = check_file(fd, path, any_owner, error);
     if (!status) status = take(secret, fd, path, error);
     gn_close(&fd);
+    return status;
+}
+
+gn_status gn_secret_read(gn_secret *secret, const char *path, gn_error *error)
+{
+    return read_file(secret, path, false, error);
+}
+
+gn_status gn_secret_check(const char *path, gn_error *error)
+{
+    gn_secret secret;
+    const gn_status status = read_file(&secret, path, geteuid() == 0, error);
+    gn_secret_wipe(&secret);
     return status;
 }
 

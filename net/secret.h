@@ -30,6 +30,10 @@ typedef struct gn_secret {
 /// @return GN_OK; GN_INVALID when the file is not fit; GN_IO when it cannot be read
 gn_status gn_secret_read(gn_secret *secret, const char *path, gn_error *error);
 
+/// Whether the file is fit, as for gn_secret_read(). For root it may belong to any account, because
+/// root checks for services that run as others.
+gn_status gn_secret_check(const char *path, gn_error *error);
+
 /// Forgets it. The memory is overwritten.
 void gn_secret_wipe(gn_secret *secret);
 

@@ -88,6 +88,26 @@ check 0 "" nic --config rule.conf --rule tos=0x28
 printf 'address = 10.77.0.1/24\n' >nic.conf
 check 2 "nic.conf: no peer: give --peer" nic --config nic.conf
 check 0 "" nic --config nic.conf -P 10.77.0.2/32=192.0.2.2
+# Files and names that a start needs are looked at. None of them is cut short.
+long=/tmp/$(printf 'x%.0s' $(seq 120))
+for kind in nic switch; do
+    printf 'address = 10.77.0.1/24\npeer = 10.77.0.2/32=192.0.2.2\n' >long.conf
+    [ $kind = nic ] || : >long.conf
+    echo "control = $long" >>long.conf
+    check 2 "the path of a control socket has 1 to 107 bytes" $kind --config long.conf
+    check 0 "" $kind --config long.conf -c "${long:0:107}"
+    check 0 "" $kind --config long.conf -c none
+done
+for name in sixteen-letters- a/b 'a b' '' ..; do check 2 "--device: " nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -d "$name"; done
+check 0 "" nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -d fifteen-letters
+echo "secret = $work/nowhere" >secret.conf
+check 2 "secret file $work/nowhere: No such file or directory" switch --config secret.conf
+expect 2 "secret file $work/nowhere: No such file or directory" timeout 10 "$GRADNIC" switch --config secret.conf
+(umask 077 && head -c 32 /dev/urandom | base64 >nowhere)
+check 0 "" switch --config secret.conf
+chmod 644 nowhere
+check 2 "others can read or write it (mode 0644)" switch --config secret.conf
+rm nowhere
 expect 2 "--cut sideways: mtu or fill is needed" timeout 10 "$GRADNIC" nic --config nic.conf --cut sideways
 
 # A switch that is started with a file.

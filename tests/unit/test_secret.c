@@ -84,6 +84,10 @@ START_TEST(others_must_not_have_it)
     if (geteuid()) return;  // only root can give a file away
     ck_assert(!chown(path, 4711, 0));
     refused(GN_INVALID, "belongs to account 4711, and must belong to the account that runs this, 0, or to root");
+    ck_assert_int_eq(gn_secret_check(path, &error), GN_OK);  // of a service that runs as 4711
+    ck_assert(!chmod(path, 0440));
+    ck_assert_int_eq(gn_secret_check(path, &error), GN_INVALID);
+    ck_assert(!chmod(path, 0400));
 }
 END_TEST
 

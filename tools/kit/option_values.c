@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codec_options.h"
+#include "host/control_socket.h"
 #include "net/clock.h"
 #include "units.h"
 
@@ -230,5 +231,14 @@ void gn_option_words(const struct argp_state *state, int key, const char *text, 
 const char *gn_option_user(const struct argp_state *state, int key, const char *text)
 {
     if (!getpwnam(text)) gn_option_wrong(state, key, "no user '%s' on this host", text);
+    return text;
+}
+
+const char *gn_option_control(const struct argp_state *state, int key, const char *text)
+{
+    struct sockaddr_un address;
+    gn_error error;
+    if (!strcmp(text, "none")) return NULL;
+    gn_option_check(state, key, gn_control_address(text, &address, &error), &error);
     return text;
 }

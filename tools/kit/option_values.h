@@ -68,4 +68,7 @@ void gn_option_words(const struct argp_state *state, int key, const char *text, 
 /// A user account of this host. @return text
 const char *gn_option_user(const struct argp_state *state, int key, const char *text);
 
+/// The path of a control socket. @return text; NULL for "none"
+const char *gn_option_control(const struct argp_state *state, int key, const char *text);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <argp.h>
 #include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,11 +166,22 @@ static unsigned any_base(struct argp_state *state, int key, const char *text)
 static const char *const steers[] = {
     [GN_STEER_OVERLAY] = "overlay", [GN_STEER_DSCP] = "dscp", [GN_STEER_MARK] = "mark"};
 
+/// What the kernel takes for a name (dev_valid_name()). The control socket has it, too.
+static void check_device(struct argp_state *state, int key, const char *name)
+{
+    if (!*name) gn_option_wrong(state, key, "a name is missing");
+    if (strlen(name) > IF_NAMESIZE - 1)
+        gn_option_wrong(state, key, "'%s' is longer than %d bytes", name, IF_NAMESIZE - 1);
+    if (strpbrk(name, "/: \t\r\n\v\f") || !strcmp(name, ".") || !strcmp(name, ".."))
+        gn_option_wrong(state, key, "'%s' is not a name for a device (no slash, colon or blank)", name);
+}
+
 static bool parse_host(int key, char *arg, struct argp_state *state, gn_nic_config *config)
 {
     gn_error error;
     switch (key) {
     case 'd':
+        check_device(state, key, arg);
         config->device = arg;
         return true;
     case 'a':
@@ -328,7 +340,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     }
     case 'c':
-        p->options->control = arg;
+        p->options->control = gn_option_control(state, key, arg);
+        p->options->no_control = !p->options->control;
         return 0;
     case 'u':
         config->user = gn_option_user(state, key, arg);
@@ -396,11 +409,8 @@ void gn_nic_options_parse(gn_nic_options *out, gn_settings *settings, int argc, 
     parsing p;
     begin(&p, out);
     gn_settings_parse(settings, &argp, keys, NULL, argc, argv, &p);
-    if (!out->control)
-        gn_nic_control_default(out->config.device, out->control_path, sizeof out->control_path);
-    else if (strcmp(out->control, "none") != 0)
-        snprintf(out->control_path, sizeof out->control_path, "%s", out->control);
-    if (*out->control_path) out->config.control = out->control_path;
+    gn_nic_control_default(out->config.device, out->control_path, sizeof out->control_path);
+    if (!out->no_control) out->config.control = out->control ? out->control : out->control_path;
 }
 
 gn_status gn_nic_options_reread(gn_nic_options *out, gn_settings *settings)

@@ -14,8 +14,9 @@
 
 typedef struct gn_nic_options {
     gn_nic_config config;
-    const char *control;     ///< NULL: the device's default; "none": no socket
-    char control_path[108];  ///< the socket's path
+    const char *control;     ///< path of the socket; NULL: the device's default, or none
+    bool no_control;         ///< there is to be none
+    char control_path[108];  ///< the device's default
     bool force;              ///< captures replace files
     gn_log_settings log;
 } gn_nic_options;

@@ -284,6 +284,13 @@ static void check_memory(struct argp_state *state, const gn_switchd_config *conf
     check_above(state, "ps", config->ps);
 }
 
+/// A switch that runs has read it already, and may not be allowed to any more.
+static void check_secret(struct argp_state *state, const char *path)
+{
+    gn_error error;
+    if (gn_secret_check(path, &error)) gn_option_refuse(state, "%s", error.text);
+}
+
 static void finish(struct argp_state *state, gn_switch_options *o)
 {
     gn_switchd_config *config = &o->config;
@@ -300,6 +307,7 @@ static void finish(struct argp_state *state, gn_switch_options *o)
         gn_option_refuse(state, "--udp %u: %u ports are needed from there on", config->udp_first,
                          config->shards * config->channels);
     if (config->place_fanin && !config->parent) gn_option_refuse(state, "--place needs --parent");
+    if (o->starting) check_secret(state, config->secret);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -328,7 +336,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         config->secret = arg;
         return 0;
     case 'c':
-        config->control = strcmp(arg, "none") != 0 ? arg : NULL;
+        config->control = gn_option_control(state, key, arg);
         return 0;
     case KEY_METRICS:
         gn_option_check(state, key, gn_metrics_parse(arg, &config->metrics, &error), &error);
