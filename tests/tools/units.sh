@@ -30,6 +30,13 @@ for kind in nic switch; do
         ! grep -q 'one.conf:1: .*\(not an option\|not a \)' said || fail "$kind.conf: '$line': $(cat said)"
     done <lines
     rm used
+    # All keys are there, but for what belongs on a command line.
+    "$GRADNIC" "$kind" --help | sed -n 's/^  \(-., \|    \)--\([a-z-]*\).*/\2/p' |
+        grep -vx 'config\|check-config\|quiet\|verbose\|help\|usage\|version' >options
+    [ "$(wc -l <options)" -ge 30 ] || fail "--help of $kind"
+    while IFS= read -r option; do
+        grep -q "^\(# \)\?$option = " "$examples/$kind.conf" || fail "$kind.conf: $option is missing"
+    done <options
     # What a reload changes, and nothing else, is said to be changed by one.
     sed -n '/^# While it runs/,$s/^# \([a-z-]*\) = .*/\1/p' "$examples/$kind.conf" | sort -u >live
     [ -s live ] || fail "$kind.conf: no lines for a reload"
