@@ -137,7 +137,7 @@ for at in 0 9 20 100 300 5000 $((size / 2)) $((size - 4)); do
     cp keep d.0
 done
 truncate -s -1 d.0
-try "d.0: the file ends too early"
+try "d.0: the file ends too early; remove it, and the one before it is used"
 cp keep d.0
 echo >>d.0
 try "d.0: its bytes do not fit their check"

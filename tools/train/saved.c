@@ -8,6 +8,8 @@
 
 #include "examples/train/hash.h"
 
+#define DAMAGED "; remove it, and the one before it is used"
+
 static const char magic[8] = {'G', 'N', 'T', 'R', 'A', 'I', 'N', '1'};
 
 enum { RANK, SIZE, STEP, LOSS, LOSSES, SETTINGS, PARAMETERS, ARRAYS, HEADER };
@@ -118,7 +120,7 @@ bool gn_saved_begins(FILE *file)
 static gn_status too_short(stream *s, gn_error *error)
 {
     if (ferror(s->file)) return gn_fail(error, GN_IO, "%s", strerror(errno));
-    return gn_fail(error, GN_CORRUPT, "the file ends too early");
+    return gn_fail(error, GN_CORRUPT, "the file ends too early" DAMAGED);
 }
 
 static gn_status get_word(stream *s, uint64_t *word, gn_error *error)
@@ -156,7 +158,7 @@ static gn_status check_setting(const gn_saved_setting *mine, uint64_t word, gn_e
 static gn_status check_header(const gn_saved_task *task, const uint64_t *header, gn_error *error)
 {
     if (header[SETTINGS] != GN_SAVED_SETTINGS || header[ARRAYS] < 2 || header[ARRAYS] > 3)
-        return gn_fail(error, GN_CORRUPT, "its header is wrong");
+        return gn_fail(error, GN_CORRUPT, "its header is wrong" DAMAGED);
     if (header[RANK] != (uint64_t)task->rank || header[SIZE] != (uint64_t)task->size)
         return gn_fail(error, GN_MISMATCH, "it is of rank %" PRIu64 " of %" PRIu64 ", and this is rank %d of %d",
                        header[RANK], header[SIZE], task->rank, task->size);
@@ -177,7 +179,7 @@ static gn_status read_head(stream *s, const gn_saved_task *task, uint64_t *heade
     }
     // Only now: other settings explain another number of parameters.
     if (header[PARAMETERS] != task->parameters || (header[ARRAYS] == 3) != task->residual)
-        return gn_fail(error, GN_CORRUPT, "its header is wrong");
+        return gn_fail(error, GN_CORRUPT, "its header is wrong" DAMAGED);
     return GN_OK;
 }
 
@@ -191,7 +193,8 @@ gn_status gn_saved_read(FILE *file, const gn_saved_task *task, gn_saved_state *s
         return error->status;
     const uint64_t expected = s.hash;
     if (get_word(&s, &check, error)) return error->status;
-    if (check != expected || fgetc(file) != EOF) return gn_fail(error, GN_CORRUPT, "its bytes do not fit their check");
+    if (check != expected || fgetc(file) != EOF)
+        return gn_fail(error, GN_CORRUPT, "its bytes do not fit their check" DAMAGED);
     state->step = header[STEP];
     state->loss = number_of(header[LOSS]);
     state->losses = header[LOSSES];
