@@ -28,6 +28,14 @@ int gn_socket_bind(int fd, const gn_endpoint *local)
     return bind(fd, (const struct sockaddr *)&address, length);
 }
 
+const char *gn_socket_bind_hint(int reason)
+{
+    if (reason == EADDRINUSE) return " (another program has this port: end it, or choose another port)";
+    if (reason == EADDRNOTAVAIL) return " (no interface of this host has this address)";
+    if (reason == EACCES) return " (this account may not take a port below 1024)";
+    return "";
+}
+
 int gn_socket_connect(int fd, const gn_endpoint *to)
 {
     struct sockaddr_storage address;

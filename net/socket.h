@@ -11,6 +11,8 @@ void gn_socket_set_tos(int fd, uint8_t tos);
 
 /// Binds to an address; port 0 is any. @return 0, or -1 with errno
 int gn_socket_bind(int fd, const gn_endpoint *local);
+/// What to do when that failed for `reason` (errno), as " (...)"; "": nothing to add.
+const char *gn_socket_bind_hint(int reason);
 /// Connects, or begins to. @return 0, or -1 with errno (EINPROGRESS is not a failure)
 int gn_socket_connect(int fd, const gn_endpoint *to);
 

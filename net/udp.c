@@ -50,7 +50,9 @@ gn_status gn_udp_listen(int *fd, gn_endpoint *at, const gn_udp_options *options,
         return GN_OK;
     }
     gn_close(fd);
-    return gn_fail(error, GN_IO, "cannot listen on UDP %s: %s", gn_endpoint_format(at, text), strerror(errno));
+    const int reason = errno;
+    return gn_fail(error, GN_IO, "cannot listen on UDP %s: %s%s", gn_endpoint_format(at, text), strerror(reason),
+                   gn_socket_bind_hint(reason));
 }
 
 static unsigned mtu_to(int fd, const gn_endpoint *to)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "net/socket.h"
 #include "net/tcp.h"
 #include "switch/daemon/jobs.h"
 #include "switch/daemon/room.h"
@@ -17,9 +18,11 @@ gn_status gn_switchd_listen(gn_switchd *daemon, gn_error *error)
     if (gn_lobby_open(&daemon->lobby, GN_SESSIONS_MAX)) return gn_fail_memory(error);
     daemon->lobby.room = gn_room_lobby(daemon);
     daemon->listener = gn_tcp_listen(&daemon->listen, true, 0);
-    if (daemon->listener < 0)
-        return gn_fail(error, GN_IO, "cannot listen on TCP %s: %s", gn_endpoint_format(&daemon->listen, text),
-                       strerror(errno));
+    if (daemon->listener < 0) {
+        const int reason = errno;
+        return gn_fail(error, GN_IO, "cannot listen on TCP %s: %s%s", gn_endpoint_format(&daemon->listen, text),
+                       strerror(reason), gn_socket_bind_hint(reason));
+    }
     gn_lobby_add_door(&daemon->lobby, (gn_door){.listener = daemon->listener,
                                                 .in_room = GN_FRAMES_IN,
                                                 .out_room = GN_FRAMES_OUT,

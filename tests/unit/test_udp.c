@@ -463,8 +463,9 @@ START_TEST(opening)
     at = here;
     ck_assert_int_eq(gn_udp_listen(&other, &at, &plain, &error), GN_IO);
     ck_assert_int_eq(other, -1);
-    snprintf(wanted, sizeof wanted, "cannot listen on UDP %s: %s", gn_endpoint_format(&here, text),
-             strerror(EADDRINUSE));
+    snprintf(wanted, sizeof wanted,
+             "cannot listen on UDP %s: %s (another program has this port: end it, or choose another port)",
+             gn_endpoint_format(&here, text), strerror(EADDRINUSE));
     ck_assert_str_eq(error.text, wanted);
 }
 END_TEST
