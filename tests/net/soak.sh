@@ -50,7 +50,7 @@ start() {
         pids+=("$testbed_pid")
     done
 }
-# finish NAME: waits for all, and says with its status whether all ended well; then the weights count
+# finish NAME: waits for all. @return whether all ended well; then the weights count
 finish() {
     local pid bad=0
     for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || bad=1; done

@@ -7,6 +7,7 @@
 
 ctest --test-dir "$BUILD" -N | sed -n 's/^ *Test *#[0-9]*: //p' >there
 # The third column of the tables, from the heading on.
+# shellcheck disable=SC2016  # backquotes of the page
 sed -n '/^## What is promised/,/^## What is fuzzed/p' "$SOURCE/docs/security.md" |
     awk -F'|' 'NF == 5 { print $4 }' | grep -o '`[a-z0-9_*]*`' | tr -d '`' | sort -u >named
 [ "$(wc -l <named)" -ge 30 ] || fail "only these tests are named: $(cat named)"
