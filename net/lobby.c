@@ -2,6 +2,7 @@
 #include "net/lobby.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,8 +49,7 @@ static bool is_open(const gn_lobby *lobby, uint64_t now)
     return now >= lobby->shut_until && (!is_full(lobby) || may_give_way(lobby));
 }
 
-/// No socket is left, or no memory: those who knock have to wait, and poll() must not report them
-/// at once.
+/// Those who knock have to wait, and poll() must not report them at once.
 static void shut(gn_lobby *lobby, uint64_t now)
 {
     lobby->shut_until = now + GN_LOBBY_GRACE;
@@ -62,6 +62,7 @@ static void take_in(gn_lobby *lobby, unsigned door, int fd, const gn_endpoint *f
     gn_greeting *greeting = begins && connection ? malloc(sizeof *greeting) : NULL;
     if (!connection || (begins && !greeting)) {
         gn_framed_free(connection);
+        lobby->lacked = ENOMEM;
         shut(lobby, now);
         return;
     }
@@ -86,6 +87,7 @@ static bool open_door(gn_lobby *lobby, unsigned door, uint64_t now)
         return true;
     }
     if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return false;
+    lobby->lacked = errno;
     if (may_give_way(lobby)) {
         make_room(lobby);
         return true;
@@ -103,6 +105,15 @@ void gn_lobby_accept(gn_lobby *lobby)
         empty = open_door(lobby, lobby->next_door, now) ? 0 : empty + 1;
         lobby->next_door = (lobby->next_door + 1) % lobby->doors;
     }
+}
+
+const char *gn_lobby_lack(const gn_lobby *lobby, const char *who, char text[GN_LOBBY_LACK])
+{
+    *text = 0;
+    if (lobby->lacked)
+        (void)snprintf(text, GN_LOBBY_LACK, "; %.40s had no room for connections: %.30s%s", who,
+                       strerror(lobby->lacked), lobby->lacked == EMFILE ? " (raise ulimit -n)" : "");
+    return text;
 }
 
 unsigned gn_lobby_poll(const gn_lobby *lobby, struct pollfd *set, uint64_t now)

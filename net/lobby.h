@@ -73,6 +73,7 @@ typedef struct gn_lobby {
     uint64_t read_at;     ///< when strangers were last read
     uint64_t shut_until;  ///< there are no more sockets before that
     uint64_t gave_way;    ///< strangers that had to
+    int lacked;           ///< errno when one could not be taken in; the owner may reset it to 0
 } gn_lobby;
 
 /// Room for `room` strangers, at least one. @return GN_OK, GN_NO_MEMORY
@@ -95,6 +96,11 @@ void gn_lobby_serve(gn_lobby *lobby, const struct pollfd *set);
 
 /// Accepts those who wait at the doors, as far as there is room.
 void gn_lobby_accept(gn_lobby *lobby);
+
+enum { GN_LOBBY_LACK = 128 };
+/// Says that `who` could not take somebody in, and why: an addition to a message about one who is
+/// missing. Empty when all were taken in. @return text
+const char *gn_lobby_lack(const gn_lobby *lobby, const char *who, char text[GN_LOBBY_LACK]);
 
 /// Whether there is nothing more to be expected of it: its time is over, or it has closed the
 /// connection.

@@ -354,14 +354,16 @@ static void await_events(meeting *m)
 
 static gn_status timed_out(const meeting *m, gn_error *error)
 {
+    char own[16], lack[GN_LOBBY_LACK];
+    snprintf(own, sizeof own, "rank %d", m->comm->rank);
     for (int i = 0; i < m->comm->neighbour_count; i++) {
         const gn_neighbour *neighbour = &m->comm->neighbours[i];
         if (i == m->connect_to && !m->welcomed)
             return gn_fail(error, GN_TIMEOUT, "no connection to rank %d at %s within %d ms%s", neighbour->rank,
                            neighbour->name, m->comm->timeout_ms, m->lost ? " (it closed our connections)" : "");
         if (i != m->connect_to && !neighbour->welcomed)
-            return gn_fail(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms", neighbour->rank,
-                           neighbour->name, m->comm->timeout_ms);
+            return gn_fail(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms%s", neighbour->rank,
+                           neighbour->name, m->comm->timeout_ms, gn_lobby_lack(&m->lobby, own, lack));
     }
     return gn_fail(error, GN_TIMEOUT, "no connection to the neighbours within %d ms", m->comm->timeout_ms);
 }

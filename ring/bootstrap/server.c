@@ -348,17 +348,19 @@ static void gather_switches(gn_bootstrap *boot)
 
 static gn_status not_all_came(const gn_bootstrap *boot, gn_error *error)
 {
-    char missing[160], lost[160], away[sizeof boot->last_sent_away + 32] = "";
+    char missing[160], lost[160], away[sizeof boot->last_sent_away + 32] = "", lack[GN_LOBBY_LACK];
     gn_roster others = {.size = (uint16_t)boot->size};  // all but those who had come once
     for (int rank = 0; rank < boot->size; rank++)
         if (gn_roster_has(&boot->roster, rank) || !gn_roster_has(&boot->lost, rank)) gn_roster_add(&others, rank);
     gn_roster_missing(&boot->roster, missing, sizeof missing);
     if (boot->sent_away) snprintf(away, sizeof away, "; sent away was %s", boot->last_sent_away);
+    (void)gn_lobby_lack(&boot->lobby, "rank 0", lack);
     if (gn_roster_is_complete(&others))
-        return gn_fail(error, GN_TIMEOUT, "%s did not come within %u ms%s", missing, boot->table.timeout_ms, away);
+        return gn_fail(error, GN_TIMEOUT, "%s did not come within %u ms%s%s", missing, boot->table.timeout_ms, lack,
+                       away);
     gn_roster_missing(&others, lost, sizeof lost);
-    return gn_fail(error, GN_TIMEOUT, "%s did not come within %u ms; %s had come, and closed the connection again%s",
-                   missing, boot->table.timeout_ms, lost, away);
+    return gn_fail(error, GN_TIMEOUT, "%s did not come within %u ms; %s had come, and closed the connection again%s%s",
+                   missing, boot->table.timeout_ms, lost, lack, away);
 }
 
 gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)

@@ -140,6 +140,11 @@ void gn_switchd_accept(gn_switchd *daemon)
 {
     daemon->lobby.room = gn_room_lobby(daemon);
     gn_lobby_accept(&daemon->lobby);
+    if (!daemon->lobby.lacked) return;
+    gn_switchd_log(daemon, GN_LOG_LACK, "somebody who asks for a job has to wait: no room for connections: %s%s",
+                   strerror(daemon->lobby.lacked),
+                   daemon->lobby.lacked == EMFILE ? " (raise ulimit -n, or LimitNOFILE of the service)" : "");
+    daemon->lobby.lacked = 0;
 }
 
 void gn_switchd_send_away(gn_switchd *daemon, const char *why)

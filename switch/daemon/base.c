@@ -13,7 +13,8 @@ uint64_t gn_switchd_log_rest(gn_switchd *daemon, uint64_t now)
                                                     [GN_LOG_OVER] = "jobs that are over",
                                                     [GN_LOG_NEVER] = "jobs that never ran",
                                                     [GN_LOG_REFUSED] = "ranks and switches that were refused",
-                                                    [GN_LOG_STRANGER] = "strangers that were refused"};
+                                                    [GN_LOG_STRANGER] = "strangers that were refused",
+                                                    [GN_LOG_LACK] = "times without room for connections"};
     uint64_t first = UINT64_MAX;
     for (gn_log_kind kind = GN_LOG_RUNS; kind < GN_LOG_KINDS; kind++) {
         char text[80];

@@ -25,6 +25,7 @@ typedef enum gn_log_kind {
     GN_LOG_NEVER,     ///< a job that never ran has ended
     GN_LOG_REFUSED,   ///< a child was refused
     GN_LOG_STRANGER,  ///< somebody else was
+    GN_LOG_LACK,      ///< somebody could not be taken in
     GN_LOG_KINDS
 } gn_log_kind;
 

@@ -77,3 +77,38 @@ try:
 finally:
     if switch.poll() is None: switch.kill()
 P
+
+# A switch without a socket left says why nobody comes in, and does not fill its log with it.
+start() { # LIMIT: of open files
+    : >log
+    (ulimit -n "$1" && exec "$GRADNIC" switch -l "$host:7872" -c none -u "$(id -un)" --slots 8 --values 8 2>log) &
+    switch=$!
+    for _ in $(seq 500); do
+        ! grep -qF 'listening on' log || return 0
+        sleep 0.02
+    done
+    fail "the switch did not start: $(cat log)"
+}
+start "$(ulimit -n)"
+sleep 0.1
+limit=0 # the first number that is free; this shell may have left some above it
+while [ -e "/proc/$switch/fd/$limit" ]; do limit=$((limit + 1)); done
+kill $switch
+wait $switch || fail "the switch ended with $?: $(cat log)"
+start $((limit + 1))
+calls=()
+for _ in 1 2 3 4; do
+    exec {call}<>"/dev/tcp/$host/7872"
+    calls+=("$call")
+done
+for _ in $(seq 250); do
+    ! grep -qF 'no room for connections' log || break
+    sleep 0.02
+done
+grep -qxF "gradnic switch: note: somebody who asks for a job has to wait: no room for connections: Too many open files (raise ulimit -n, or LimitNOFILE of the service)" log ||
+    fail "no room: $(cat log)"
+sleep 1
+[ "$(grep -cF 'no room for connections' log)" -le 20 ] || fail "no room, too often: $(cat log)"
+for call in "${calls[@]}"; do exec {call}<&-; done
+kill $switch
+wait $switch || fail "the switch ended with $?: $(cat log)"

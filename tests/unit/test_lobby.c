@@ -276,6 +276,7 @@ START_TEST(test_sockets_run_out)
 {
     struct rlimit limit, before;
     struct pollfd set[GN_DOORS_MAX + ROOM];
+    char lack[GN_LOBBY_LACK];
     const int a = knock(0, NULL), b = knock(0, NULL), rank = knock(0, "rank");
     ck_assert(!getrlimit(RLIMIT_NOFILE, &before));
     const int spare = dup(rank);  // the next number that is free
@@ -283,12 +284,15 @@ START_TEST(test_sockets_run_out)
     limit = before;
     limit.rlim_cur = (rlim_t)spare + 1;
     ck_assert(!setrlimit(RLIMIT_NOFILE, &limit));
+    ck_assert_str_eq(gn_lobby_lack(&lobby, "rank 0", lack), "");
     gn_lobby_accept(&lobby);
     ck_assert_uint_eq(lobby.count, 1);
     const uint64_t now = gn_now();
     ck_assert_uint_eq(gn_lobby_poll(&lobby, set, now), GN_DOORS_MAX + 1);
     ck_assert(now >= lobby.shut_until || set[0].fd == -1);
     ck_assert(gn_lobby_due(&lobby, now) <= now + GN_LOBBY_GRACE);
+    ck_assert_str_eq(gn_lobby_lack(&lobby, "rank 0", lack),
+                     "; rank 0 had no room for connections: Too many open files (raise ulimit -n)");
     ck_assert_uint_eq(serve_for(5 * GN_SECOND, 1), 1);
     ck_assert_uint_eq(lobby.gave_way, 2);
     ck_assert(!setrlimit(RLIMIT_NOFILE, &before));
