@@ -63,7 +63,8 @@ typedef struct gn_bootstrap {
     struct pollfd *poll_set;
 
     // Other ranks.
-    gn_framed *home;  ///< the connection with rank 0
+    gn_framed *home;      ///< the connection with rank 0
+    gn_endpoint home_at;  ///< its far end
     char home_name[GN_ENDPOINT_TEXT];
     bool home_speaks;      ///< something has come over it
     gn_greeting greeting;  ///< of it

@@ -13,10 +13,8 @@
 
 static gn_status say_hello(gn_bootstrap *boot, gn_error *error)
 {
-    gn_endpoint toward;
     if (boot->oob_listener < 0) {
-        if (!gn_socket_remote(boot->home->fd, &toward)) return gn_fail(error, GN_IO, "rendezvous: %s", strerror(errno));
-        const gn_status status = gn_bootstrap_listen(boot, &toward, error);
+        const gn_status status = gn_bootstrap_listen(boot, &boot->home_at, error);
         if (status) return status;
     }
     const gn_hello hello = {.job = boot->rendezvous.job,
@@ -97,7 +95,9 @@ static int try_home(gn_bootstrap *boot, unsigned attempt, char reason[REASON_TEX
     }
     gn_endpoint_format(&address, boot->home_name);
     int fd = gn_tcp_connect(&address, NULL, 0);
-    const int failed = fd < 0 ? errno : await_connection(boot, fd);
+    int failed = fd < 0 ? errno : await_connection(boot, fd);
+    // Asked for now: a connection that breaks later no longer has a far end.
+    if (!failed && !gn_socket_remote(fd, &boot->home_at)) failed = errno;
     if (!failed) return fd;
     snprintf(reason, REASON_TEXT, "%s", strerror(failed));
     gn_close(&fd);

@@ -333,15 +333,32 @@ END_TEST
 
 /// Connections that this process still closes as soon as it has accepted them.
 static int accepts_to_spoil;
+/// Whether this process has no socket left for accept().
+static bool accepts_without_room;
+/// Connections that are still reset before this process asks for their far end.
+static int far_ends_to_lose;
 
 /// In place of libc's: as if strangers had taken the room.
 int accept4(int fd, __SOCKADDR_ARG address, socklen_t *restrict length, int flags)
 {
+    if (accepts_without_room) {
+        errno = EMFILE;
+        return -1;
+    }
     int accepted = (int)syscall(SYS_accept4, fd, address.__sockaddr__, length, flags);
     if (accepted < 0 || accepts_to_spoil <= 0) return accepted;
     accepts_to_spoil--;
     close(accepted);
     errno = ECONNABORTED;
+    return -1;
+}
+
+/// In place of libc's: as if the connection had been reset meanwhile.
+int getpeername(int fd, __SOCKADDR_ARG address, socklen_t *restrict length)
+{
+    if (far_ends_to_lose <= 0) return (int)syscall(SYS_getpeername, fd, address.__sockaddr__, length);
+    far_ends_to_lose--;
+    errno = ENOTCONN;
     return -1;
 }
 
@@ -364,6 +381,53 @@ START_TEST(test_closed_connections_are_made_again)
         ck_assert_msg(group.exits[rank] == 0, "rank %d: %s", rank, group.reports[rank].text);
         if (!rank || algorithm == GN_RING) ck_assert(group.reports[rank].values[0] == 0);  // whoever accepts has spoilt
     }
+    ranks_free(&group);
+}
+END_TEST
+
+static void run_reset(int rank, const ranks *group, void *argument)
+{
+    meeting_point m = {.interface = "lo", .algorithm = *(gn_algorithm *)argument};
+    snprintf(m.where, sizeof m.where, "%s", group->rendezvous);
+    far_ends_to_lose = rank ? 3 : 0;
+    run_meet(rank, group, &m);
+    group->reports[rank].values[0] = (uint64_t)far_ends_to_lose;
+}
+
+// A crowd at the rendezvous may push out a rank in the very moment in which it has connected.
+START_TEST(test_reset_connections_are_made_again)
+{
+    gn_algorithm algorithm = algorithms[_i];
+    ranks group;
+    ranks_start(&group, SIZE, run_reset, &algorithm);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) {
+        ck_assert_msg(group.exits[rank] == 0, "rank %d: %s", rank, group.reports[rank].text);
+        ck_assert(group.reports[rank].values[0] == 0);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
+/// Rank 0 has no socket left for those who come.
+static void run_without_room(int rank, const ranks *group, void *argument)
+{
+    (void)argument;
+    gn_comm_config config = rank_config(rank, group);
+    config.timeout_ms = 1000;
+    accepts_without_room = !rank;
+    RANK_CHECK(!rank_init(rank, group, &config));
+}
+
+START_TEST(test_no_room_is_named)
+{
+    ranks group;
+    ranks_start(&group, 2, run_without_room, NULL);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 2; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ck_assert_str_eq(group.reports[0].text,
+                     "rank 1 did not come within 1000 ms; rank 0 had no room for connections: Too many open files "
+                     "(raise ulimit -n)");
     ranks_free(&group);
 }
 END_TEST
@@ -496,6 +560,8 @@ int main(void)
     tcase_add_loop_test(setup, test_strangers_do_not_matter, 0, 3);
     tcase_add_loop_test(setup, test_a_wrong_token_takes_no_place, 0, 2);
     tcase_add_loop_test(setup, test_closed_connections_are_made_again, 0, 2);
+    tcase_add_loop_test(setup, test_reset_connections_are_made_again, 0, 2);
+    tcase_add_test(setup, test_no_room_is_named);
     tcase_add_test(setup, test_stale_file_is_not_followed);
     tcase_add_test(setup, test_stale_file_whose_port_is_open_again);
     tcase_add_test(setup, test_wrong_configurations);
