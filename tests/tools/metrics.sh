@@ -7,7 +7,7 @@
 check() { "$PYTHON" "$SOURCE/tests/tools/metrics.py" "$@" || fail "metrics.py $*"; }
 
 # The table in docs/monitoring.md is the one that the program prints.
-sed -n '/^<!-- table all-metrics -->$/,/^<!-- end of table all-metrics -->$/p' "$SOURCE/docs/monitoring.md" | sed '1d;$d' >documented
+sed -n '/^<!-- list metrics -->$/,/^<!-- end of table all-metrics -->$/p' "$SOURCE/docs/monitoring.md" | sed '1d;$d' >documented
 "${METRICS_TABLE:?}" >table
 diff table documented >/dev/null || fail "the table of docs/monitoring.md is old; tests/tools/metrics_table.sh renews it"
 rm documented

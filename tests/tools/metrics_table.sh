@@ -8,5 +8,5 @@ page=$(dirname "$0")/../../docs/monitoring.md
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 "${1:?the program metrics_table}" >"$table"
-sed -i -e "/^<!-- table all-metrics -->\$/r $table" \
-    -e '/^<!-- table all-metrics -->$/,/^<!-- end of table all-metrics -->$/{/^<!-- /!d}' "$page"
+sed -i -e "/^<!-- list metrics -->\$/r $table" \
+    -e '/^<!-- list metrics -->$/,/^<!-- end of table all-metrics -->$/{/^<!-- /!d}' "$page"
