@@ -107,6 +107,7 @@ expect 2 "secret file $work/nowhere: No such file or directory" timeout 10 "$GRA
 check 0 "" switch --config secret.conf
 chmod 644 nowhere
 check 2 "others can read or write it (mode 0644)" switch --config secret.conf
+GRADNIC_SECRET_FILE=$work/nowhere check 2 "others can read or write it (mode 0644)" switch --config switch.conf --quota 200
 rm nowhere
 expect 2 "--cut sideways: mtu or fill is needed" timeout 10 "$GRADNIC" nic --config nic.conf --cut sideways
 

@@ -142,10 +142,8 @@ static const gn_settings_key keys[] = {{KEY_QUOTA, false, true},
 // An account that is not root's any more may be unable to read it again, and does not have to.
 static void check_secret(struct argp_state *state, const char *path)
 {
-    gn_secret secret;
     gn_error error;
-    if (gn_secret_read(&secret, path, &error)) gn_option_refuse(state, "%s", error.text);
-    gn_secret_wipe(&secret);
+    if (gn_secret_check(path, &error)) gn_option_refuse(state, "%s", error.text);
 }
 
 static const gn_old_name old_names[] = {
@@ -284,13 +282,6 @@ static void check_memory(struct argp_state *state, const gn_switchd_config *conf
     check_above(state, "ps", config->ps);
 }
 
-/// A switch that runs has read it already, and may not be allowed to any more.
-static void check_secret(struct argp_state *state, const char *path)
-{
-    gn_error error;
-    if (gn_secret_check(path, &error)) gn_option_refuse(state, "%s", error.text);
-}
-
 static void finish(struct argp_state *state, gn_switch_options *o)
 {
     gn_switchd_config *config = &o->config;
@@ -307,7 +298,7 @@ static void finish(struct argp_state *state, gn_switch_options *o)
         gn_option_refuse(state, "--udp %u: %u ports are needed from there on", config->udp_first,
                          config->shards * config->channels);
     if (config->place_fanin && !config->parent) gn_option_refuse(state, "--place needs --parent");
-    if (o->starting) check_secret(state, config->secret);
+    if (o->starting && !config->secret) check_secret(state, NULL);  // of the environment
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

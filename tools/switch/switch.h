@@ -18,7 +18,6 @@ typedef struct gn_switch_options {
     gn_log_settings log;
     bool starting;                    ///< files that are read once, at the start, are looked at
     unsigned reorder, reorder_delay;  ///< directions that these were given for: 1 in, 2 out
-    bool starting;                    ///< the files of a start are looked at, too
 } gn_switch_options;
 
 /// Reads the command line and its file; ends the program on wrong usage.
