@@ -89,6 +89,20 @@ for direction in tx rx; do
     cmp <(tcpdump -nXXttr odd.pcap 2>/dev/null) <(tcpdump -nXXttr odd-$direction.pcap 2>/dev/null)
 done
 
+# The largest packet that libpcap takes, and as many rules as a NIC may have.
+"$PYTHON" -c '
+import struct, sys
+head = bytearray(open(sys.argv[1], "rb").read(24))
+struct.pack_into("<I", head, 16, 1 << 18)
+frame = b"\xff" * 12 + b"\x08\x06" + bytes((1 << 18) - 14)
+open("largest.pcap", "wb").write(head + struct.pack("<IIII", 1, 2, len(frame), len(frame)) + frame)' "$captures/plain.pcap"
+rules=()
+for tos in {1..16}; do rules+=(--rule "tos=$((tos * 4))"); done
+for direction in tx rx; do
+    "$GRADNIC" pcap --direction $direction "${rules[@]}" --json largest.pcap largest-$direction.pcap >largest.json
+    jq -e '.written == 1 and .no_ip == 1' largest.json >/dev/null || fail "$(cat largest.json)"
+done
+
 # Errors are named, and leave no file.
 expect 2 "direction" "$GRADNIC" pcap "$captures/plain.pcap" x.pcap
 expect 2 "--direction: 'up' is neither tx nor rx" "$GRADNIC" pcap --direction up "$captures/plain.pcap" x.pcap

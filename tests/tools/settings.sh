@@ -70,6 +70,10 @@ check 2 "secret.conf:1: secret file $work/secret: " switch --config secret.conf
 (umask 077 && head -c 32 /dev/urandom | base64 >"$work/secret")
 check 0 "" switch --config secret.conf
 check 2 "--quota 300: there are only 128 (--slots)" switch --config switch.conf --slots 128
+# The last port may be 65535, and no port is behind it.
+printf 'shards = 2\nchannels = 4\nslots = 256\n' >ports.conf
+check 0 "" switch --config ports.conf --udp 65528
+check 2 "--udp 65529: 8 ports are needed from there on" switch --config ports.conf --udp 65529
 cat >nic.conf <<'E'
 address = 10.77.0.1/24
 peer = 10.77.0.2/32=192.0.2.2

@@ -321,6 +321,16 @@ START_TEST(errors_may_contain_the_error_before)
 }
 END_TEST
 
+/// "model name" of /proc/cpuinfo; empty where a processor has none.
+static void model_name(char name[200])
+{
+    char line[400];
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    *name = 0;
+    while (file && !*name && fgets(line, sizeof line, file)) (void)sscanf(line, "model name : %199[^\n]", name);
+    if (file) fclose(file);
+}
+
 START_TEST(json_numbers)
 {
     json_t *real = gn_json_real(0.1), *nan_value = gn_json_real(NAN), *big = gn_json_count(UINT64_MAX);
@@ -340,6 +350,11 @@ START_TEST(json_numbers)
     json_t *environment = gn_json_environment();
     ck_assert_str_eq(json_string_value(json_object_get(environment, "gradnic")), GRADNIC_VERSION);
     ck_assert(json_integer_value(json_object_get(environment, "cores")) > 0);
+    char model[200];
+    model_name(model);
+    const char *cpu = json_string_value(json_object_get(environment, "cpu"));
+    ck_assert(cpu && *cpu);
+    if (*model) ck_assert_msg(!strncmp(cpu, model, 127), "%s is called %s", model, cpu);
     json_decref(environment);
 }
 END_TEST

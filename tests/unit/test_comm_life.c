@@ -303,6 +303,51 @@ START_TEST(test_a_forked_process_leaves_its_parent_alone)
 }
 END_TEST
 
+/// Whether a process sleeps now.
+static bool is_asleep(pid_t pid)
+{
+    char path[64], text[512] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    RANK_CHECK(file && fgets(text, sizeof text, file));
+    fclose(file);
+    const char *name_end = strrchr(text, ')');
+    RANK_CHECK(name_end);
+    return name_end[2] == 'S';
+}
+
+/// The last rank comes when it has seen each of the others asleep for a while.
+static void run_sleep(int rank, const ranks *group, void *argument)
+{
+    const gn_algorithm *algorithm = argument;
+    gn_comm *comm = join(group, rank, 3, "sleep", *algorithm, 20000);
+    float values[COUNT] = {0};
+    volatile uint64_t *begun = &group->reports[rank].values[0];
+    RANK_CHECK(!gn_barrier(comm));
+    *begun = 1;
+    for (int other = 0; rank == 2 && other < 2; other++) {
+        int in_a_row = 0;
+        for (int tries = 0; in_a_row < 20 && tries < 5000; tries++, usleep(1000)) {
+            const volatile uint64_t *there = &group->reports[other].values[0];
+            in_a_row = *there && is_asleep(group->pids[other]) ? in_a_row + 1 : 0;
+        }
+        RANK_CHECK(in_a_row == 20);
+    }
+    RANK_CHECK(!gn_allreduce(comm, values, values, COUNT, GN_SUM));
+    gn_comm_free(comm);
+}
+
+START_TEST(test_who_waits_sleeps)
+{
+    gn_algorithm algorithm = algorithms[_i];
+    ranks group;
+    ranks_start(&group, 3, run_sleep, &algorithm);
+    ranks_wait(&group, 50);
+    for (int rank = 0; rank < 3; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ranks_free(&group);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("comm life");
@@ -319,6 +364,7 @@ int main(void)
     tcase_add_loop_test(running, test_two_threads, 0, 2);
     tcase_add_loop_test(running, test_an_earlier_failure_is_no_reason, 0, 2);
     tcase_add_loop_test(running, test_a_forked_process_leaves_its_parent_alone, 0, 2);
+    tcase_add_loop_test(running, test_who_waits_sleeps, 0, 2);
     suite_add_tcase(suite, running);
     return suite_run(suite);
 }

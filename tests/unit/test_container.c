@@ -293,6 +293,33 @@ START_TEST(a_failure_stays)
 }
 END_TEST
 
+static gn_status write_once_not(void *context, const void *data, size_t bytes)
+{
+    int *calls = context;
+    (void)data, (void)bytes;
+    return ++*calls == 2 ? GN_IO : GN_OK;  // the header is the first
+}
+
+// A block that could not be written is not followed by others, even where these could be.
+START_TEST(a_failure_of_a_write_ends_the_call)
+{
+    static float values[300];
+    const gn_codec codec = codec_of(GN_LATTICE);
+    fill(values, 300);
+    for (size_t waiting = 0; waiting <= 5; waiting += 5) {  // from the caller's array, or collected
+        gn_container_writer *writer = NULL;
+        int calls = 0;
+        ck_assert_int_eq(gn_container_writer_new(&writer, &codec, 64, GN_CONTAINER_UNKNOWN, write_once_not, &calls),
+                         GN_OK);
+        ck_assert_int_eq(calls, 1);
+        ck_assert_int_eq(gn_container_write(writer, values, waiting), GN_OK);
+        ck_assert_int_eq(gn_container_write(writer, values, 300 - waiting), GN_IO);
+        ck_assert_int_eq(calls, 2);
+        gn_container_writer_abort(writer);
+    }
+}
+END_TEST
+
 START_TEST(writers_refuse_what_was_not_announced)
 {
     static float values[100];
@@ -351,5 +378,6 @@ int main(void)
 {
     return RUN_TESTS("container", round_trips, the_bytes_are_those_of_the_format,
                      every_flipped_bit_and_every_cut_is_found, headers_that_lie, blocks_that_lie, a_failure_stays,
-                     writers_refuse_what_was_not_announced, blocks_by_hand_give_the_same_file);
+                     a_failure_of_a_write_ends_the_call, writers_refuse_what_was_not_announced,
+                     blocks_by_hand_give_the_same_file);
 }

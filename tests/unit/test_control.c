@@ -150,6 +150,25 @@ START_TEST(a_silent_client_is_told)
 }
 END_TEST
 
+// Only as much of a request is kept as fits, in whatever pieces it comes.
+START_TEST(a_request_that_is_too_long_in_pieces)
+{
+    static char piece[GN_CONTROL_REQUEST_MAX];
+    char heard[128] = "";
+    const int fd = come();
+    memset(piece, 'x', sizeof piece);
+    ck_assert_int_eq(send(fd, piece, 60000, MSG_NOSIGNAL), 60000);
+    (void)serve();
+    for (int i = 0; i < 2; i++) ck_assert_int_eq(send(fd, piece, sizeof piece, MSG_NOSIGNAL), (ssize_t)sizeof piece);
+    (void)serve();
+    ck_assert_int_eq(shutdown(fd, SHUT_WR), 0);
+    (void)serve();
+    ck_assert_int_gt(recv(fd, heard, sizeof heard - 1, 0), 0);
+    ck_assert_ptr_nonnull(strstr(heard, "the request is longer than 65536 bytes"));
+    close(fd);
+}
+END_TEST
+
 // A daemon that stands still: neither an answer that does not come nor a request that nobody reads
 // holds up the client for good. The request is larger than the kernel's buffers.
 START_TEST(a_daemon_that_stands_still)
@@ -173,5 +192,5 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("control", setup, teardown, the_oldest_gives_way, a_long_answer_goes_on_when_there_is_room,
-                     a_silent_client_is_told, a_daemon_that_stands_still);
+                     a_silent_client_is_told, a_request_that_is_too_long_in_pieces, a_daemon_that_stands_still);
 }

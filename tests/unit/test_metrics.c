@@ -56,6 +56,15 @@ START_TEST(test_lists_units_and_names)
 }
 END_TEST
 
+// Below names and lists alike; what is neither number nor one of them is left out.
+START_TEST(test_labels_of_lists_in_lists)
+{
+    expect("{\"list\": [{\"who\": \"a\", \"more\": [{\"which\": \"b\", \"new\": 2.5, \"no\": null}]}]}", "v",
+           GN_METRICS_PROMETHEUS,
+           "# TYPE gn_list_more_new untyped\ngn_list_more_new{name=\"v\",who=\"a\",which=\"b\"} 2.5\n");
+}
+END_TEST
+
 START_TEST(test_labels_are_escaped)
 {
     expect("{\"a\": {\"b\": {\"now\": 1}}}", "x\"y\\z\nw", GN_METRICS_PROMETHEUS,
@@ -126,6 +135,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("metrics", test_formats, test_lists_units_and_names, test_labels_are_escaped,
-                     test_unknown_and_left_out, test_long_labels, test_accept, test_addresses);
+    return RUN_TESTS("metrics", test_formats, test_lists_units_and_names, test_labels_of_lists_in_lists,
+                     test_labels_are_escaped, test_unknown_and_left_out, test_long_labels, test_accept, test_addresses);
 }

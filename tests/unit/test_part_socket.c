@@ -22,9 +22,9 @@ static size_t length[DATAGRAMS_MAX];
 static uint8_t tos[DATAGRAMS_MAX];
 static unsigned put, seen;
 
-static void begin(void)
+static void begin_at(gn_endpoint at)
 {
-    gn_endpoint at = {.ip = {.version = 4, .bytes = {127, 0, 0, 1}}}, back = at;
+    gn_endpoint back = at;
     gn_error error;
     const gn_udp_options far = {.join = true, .read_tos = true, .receive_bytes = 8 << 20};
     ck_assert_int_eq(gn_udp_listen(&far_fd, &at, &far, &error), GN_OK);
@@ -36,6 +36,11 @@ static void begin(void)
     inbox = gn_udp_inbox_new(false);
     ck_assert(io && inbox);
     put = seen = 0;
+}
+
+static void begin(void)
+{
+    begin_at((gn_endpoint){.ip = {.version = 4, .bytes = {127, 0, 0, 1}}});
 }
 
 static void end(void)
@@ -103,6 +108,17 @@ START_TEST(lengths_and_tos)
     for (int i = 0; i < 3; i++) ck_assert(put_one(500, 0x28));
     flush();
     ck_assert_int_eq(all_came(), 1);
+}
+END_TEST
+
+// IPv6 has a field of another name for it.
+START_TEST(tos_of_six)
+{
+    end();
+    begin_at((gn_endpoint){.ip = {.version = 6, .bytes = {[15] = 1}}});
+    for (int i = 0; i < 30; i++) ck_assert(put_one(1200, i % 5 < 3 ? 0 : 0x28));
+    flush();
+    (void)all_came();
 }
 END_TEST
 
@@ -227,6 +243,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("part_socket", begin, end, together, lengths_and_tos, cuts_nothing, mtu_that_shrinks, room,
-                     receiving, errors);
+    return RUN_SUITE("part_socket", begin, end, together, lengths_and_tos, tos_of_six, cuts_nothing, mtu_that_shrinks,
+                     room, receiving, errors);
 }

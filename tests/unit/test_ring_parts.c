@@ -13,6 +13,8 @@
 #include "ring/bootstrap/terms.h"
 #include "ring/config.h"
 #include "ring/evidence.h"
+#include "ring/exchange.h"
+#include "ring/oob.h"
 #include "ring/pace.h"
 #include "suite.h"
 
@@ -341,9 +343,38 @@ START_TEST(priorities)
 }
 END_TEST
 
+// Four fit into a deadline, and none is longer than a second.
+START_TEST(signs_of_life)
+{
+    static const struct {
+        int timeout_ms;
+        uint64_t span;
+    } cases[] = {{1000, 250 * GN_MILLISECOND}, {3999, 999750000}, {4000, GN_SECOND}, {30000, GN_SECOND}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const gn_comm comm = {.timeout_ms = cases[i].timeout_ms};
+        ck_assert_uint_eq(gn_oob_beat_span(&comm), cases[i].span);
+    }
+}
+END_TEST
+
+// Each pass over the values says how long it took.
+START_TEST(time_of_a_pass)
+{
+    static float values[1 << 16];
+    gn_comm comm = {.rank = 0};
+    const gn_bucket bucket = {.send = values, .recv = values, .count = sizeof values / sizeof *values};
+    gn_codec_init(&comm.config.codec, GN_PAPER, 10);
+    gn_exchange settled = {.comm = &comm, .bucket = &bucket, .sum_pass = true}, idle = {.comm = &comm};
+    gn_exchange_settle(&settled, 0, bucket.count);
+    gn_exchange_settle(&idle, 0, bucket.count);
+    ck_assert_uint_gt(settled.quantising, 0);
+    ck_assert_uint_eq(idle.quantising, 0);
+}
+END_TEST
+
 int main(void)
 {
     return RUN_TESTS("ring_parts", what_a_configuration_may_say, what_a_switch_wants, what_is_chosen,
                      terms_of_a_configuration, terms_that_differ, who_is_missing, who_is_suspected, addresses_of_ranks,
-                     pace, priorities);
+                     pace, priorities, signs_of_life, time_of_a_pass);
 }

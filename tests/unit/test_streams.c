@@ -57,6 +57,38 @@ static void check_tag_words(const gn_codec *codec)
     free(values), free(back), free(seen), free(want), free(stream), free(ends);
 }
 
+/// A kernel may measure records ahead, 2048 bytes at a time. Four of the longest begin where only
+/// three of them and the beginning of the fourth lie in these bytes.
+static void check_end_of_window(const gn_codec *codec)
+{
+    enum { LONGEST = 57, LONG = 34, SHORT = 3, EMPTY = 2, BEFORE = LONGEST * LONG + 2 * SHORT + EMPTY, GROUPS = 200 };
+    static float values[8 * GROUPS], back[8 * GROUPS];
+    static uint32_t seen[8 * GROUPS];
+    uint64_t state = 5;
+    uint8_t *stream = malloc(bound_of(codec, 8 * GROUPS));
+    size_t bytes, ends[GROUPS];
+    if (codec->profile == GN_DENSE) return free(stream);  // has no records
+    ck_assert_uint_eq(BEFORE, 2048 - 3 * LONG);
+    for (unsigned g = 0; g < GROUPS; g++)
+        for (unsigned i = 0; i < 8; i++) {
+            const bool is_short = g == LONGEST || g == LONGEST + 1, is_empty = g == LONGEST + 2;
+            values[8 * g + i] = is_short && !i ? stream_value(codec, 1, &state) : is_short || is_empty ? 0 : 1e30f;
+        }
+    stream_seen(codec, values, 8 * GROUPS, seen);
+    ck_assert_uint_gt(stream_reference(codec, values, 8 * GROUPS, stream, ends), 0);
+    ck_assert_uint_eq(ends[LONGEST + 2], BEFORE);
+    ck_assert_int_eq(gn_stream_encode(codec, values, 8 * GROUPS, stream, bound_of(codec, 8 * GROUPS), &bytes), GN_OK);
+    ck_assert_int_eq(gn_stream_decode(codec, stream, bytes, back, 8 * GROUPS, NULL), GN_OK);
+    ck_assert_int_eq(memcmp(back, seen, sizeof seen), 0);
+    free(stream);
+}
+
+START_TEST(end_of_a_window)
+{
+    stream_each_kernel(10, check_end_of_window);
+}
+END_TEST
+
 START_TEST(every_tag_word)
 {
     stream_each_kernel(10, check_tag_words);
@@ -378,7 +410,7 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("streams", every_tag_word, lengths_and_alignments, nothing, every_capacity,
+    return RUN_TESTS("streams", end_of_a_window, every_tag_word, lengths_and_alignments, nothing, every_capacity,
                      truncated_trailing_padding, kernels_agree_on_any_bytes, tally_counts_tags_or_classes,
                      real_gradients);
 }

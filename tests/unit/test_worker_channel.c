@@ -97,9 +97,12 @@ START_TEST(sealed_both_ways)
     gn_agg_seal(channel.keys.down, sealed, bytes);
     sealed[GN_AGG_HEADER] ^= 1;  // in the header, behind the shim
     ck_assert_msg(!tell(sealed, bytes), "a result with a turned bit was taken");
+    const uint64_t before = gn_now();
+    ck_assert_uint_le(atomic_load(&channel.moved), before);
     memcpy(sealed, out, bytes);
     gn_agg_seal(channel.keys.down, sealed, bytes);
     ck_assert_msg(tell(sealed, bytes), "the right result was not taken");
+    ck_assert_uint_gt(atomic_load(&channel.moved), before);  // deadlines begin anew
     for (int i = 0; i < VALUES; i++) ck_assert(recv_values[i] == (float)(2 * i) * 0x1p-9f);
 }
 END_TEST
