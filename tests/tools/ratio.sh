@@ -18,6 +18,9 @@ PY
 cp "$DATA"/mlp-it1000-w0.npy.gz "$DATA"/cnn-it100-w1.npy.gz .
 files=(a.npy mlp-it1000-w0.npy.gz cnn-it100-w1.npy.gz zeros.npy empty.npy)
 "$GRADNIC" ratio --json -p all -k 6,10,14 "${files[@]}" >r.json
+# A table for people says which columns are words in a way of its own, which nobody sees.
+"$GRADNIC" ratio -k 10 zeros.npy >table.txt
+grep -q '^ *codec  *bound  *ratio' table.txt || fail "no head of a table: $(cat table.txt)"
 "$GRADNIC" ratio --json -p all -k 6,10,14 -j 1 --kernel scalar "${files[@]}" >r1.json
 
 # Threads and kernels change the kernel's name only: all digits stay.

@@ -317,6 +317,11 @@ START_TEST(what_is_not_cut)
     ck_assert_uint_eq(burst.count, 1);
     ck_assert_uint_eq(burst.offset[1], n + 1);
     ck_assert_mem_eq(burst.data, segment, n + 1);
+    s.length = n, s.gso_size = 100;  // as long as the MTU lets it, and as the host says
+    ck_assert_int_eq(gn_tx_segment(tx, &s, GN_CUT_MTU, n, &burst), GN_OK);
+    ck_assert(burst.count == 1 && burst.offset[1] == n);
+    ck_assert_mem_eq(burst.data, segment, n);
+    s.gso_size = 0;
     // Not IP: the same.
     memset(segment, 0, 100);
     s.length = 100;
