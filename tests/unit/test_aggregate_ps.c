@@ -235,6 +235,18 @@ START_TEST(reminders_go_to_the_switch_then_to_workers_too)
 }
 END_TEST
 
+// A worker that asks has waited for long: the first reminder does not wait for its time.
+START_TEST(a_question_brings_the_first_reminder)
+{
+    const gn_agg_packet question = header(GN_AGG_QUERY, 0, 2);
+    ck_assert(give(0, 1));
+    ck_assert(!says());
+    ck_assert(give_packet(&question, 0));
+    expect(GN_AGG_REMIND_SWITCH, 0, 1);
+    ck_assert(!says());
+}
+END_TEST
+
 START_TEST(the_oldest_is_waited_for)
 {
     uint32_t psn;
@@ -381,13 +393,14 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE(
-        "aggregate_ps", setup, teardown, disjoint_parts_are_added, whole_sums_are_told_and_remembered,
-        a_result_lasts_until_all_have_contributed_to_the_next_use, everyone_who_asks_is_answered,
-        a_result_that_is_told_again_says_so, an_answer_that_comes_too_late_is_not_given,
-        parts_that_overlap_are_not_added, the_larger_of_two_that_overlap_stays,
-        what_is_contained_is_ignored_and_what_contains_replaces, reminders_go_to_the_switch_then_to_workers_too,
-        the_oldest_is_waited_for, timeouts_follow_the_spread, what_was_sent_again_is_no_spread,
-        a_question_about_an_unknown_chunk_is_followed_up, poison_is_an_overflow, sums_beyond_int32_are_an_overflow,
-        marks_come_back, what_does_not_fit_changes_nothing, configurations_that_are_none);
+    return RUN_SUITE("aggregate_ps", setup, teardown, disjoint_parts_are_added, whole_sums_are_told_and_remembered,
+                     a_result_lasts_until_all_have_contributed_to_the_next_use, everyone_who_asks_is_answered,
+                     a_result_that_is_told_again_says_so, an_answer_that_comes_too_late_is_not_given,
+                     parts_that_overlap_are_not_added, the_larger_of_two_that_overlap_stays,
+                     what_is_contained_is_ignored_and_what_contains_replaces,
+                     reminders_go_to_the_switch_then_to_workers_too, a_question_brings_the_first_reminder,
+                     the_oldest_is_waited_for, timeouts_follow_the_spread, what_was_sent_again_is_no_spread,
+                     a_question_about_an_unknown_chunk_is_followed_up, poison_is_an_overflow,
+                     sums_beyond_int32_are_an_overflow, marks_come_back, what_does_not_fit_changes_nothing,
+                     configurations_that_are_none);
 }

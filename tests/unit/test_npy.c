@@ -292,9 +292,31 @@ START_TEST(shapes_on_the_command_line)
 }
 END_TEST
 
+// Who looks ahead gets as much as was asked for, and reads it again.
+START_TEST(looking_ahead)
+{
+    gn_input *input = NULL;
+    uint8_t seen[40];
+    size_t got;
+    for (unsigned i = 0; i < 40; i++) file_bytes[i] = (char)i;
+    FILE *stream = fmemopen(file_bytes, 40, "rb");
+    ck_assert_ptr_nonnull(stream);
+    ck_assert_int_eq(gn_input_from_stream(&input, stream, "x", &error), GN_OK);
+    for (size_t bytes = 0; bytes <= 9; bytes += 3) {
+        memset(seen, 0x55, sizeof seen);
+        ck_assert_int_eq(gn_input_peek(input, seen, bytes, &got, &error), GN_OK);
+        ck_assert_uint_eq(got, bytes);
+        ck_assert(!memcmp(seen, file_bytes, bytes) && seen[bytes] == 0x55);
+    }
+    ck_assert_int_eq(gn_input_read(input, seen, 40, &got, &error), GN_OK);
+    ck_assert(got == 40 && !memcmp(seen, file_bytes, 40));
+    gn_input_close(input);
+}
+END_TEST
+
 int main(void)
 {
     return RUN_TESTS("npy", headers_that_are_good, header_fields, headers_that_are_bad, prefixes_that_are_bad,
                      data_that_is_short_or_long, what_is_written_can_be_read, raw_and_packed_files,
-                     shapes_on_the_command_line);
+                     shapes_on_the_command_line, looking_ahead);
 }
