@@ -77,8 +77,29 @@ static void close_door(gn_bootstrap *boot)
     boot->lobby.door[0].listener = -1;
 }
 
+/// Ends the connections, and waits until the guests have ended theirs: then the last message has
+/// arrived. A socket that is closed before would answer a guest's next sign of life with a reset,
+/// and would not send again what the network lost.
+static void see_off(gn_bootstrap *boot, uint64_t until)
+{
+    struct pollfd set[GN_RANKS_MAX];
+    for (int rank = 1; rank < GN_RANKS_MAX; rank++) gn_framed_end(boot->guest[rank].connection);
+    for (uint64_t now = gn_now(); now < until; now = gn_now()) {
+        nfds_t n = 0, open = 0;
+        for (int rank = 1; rank < GN_RANKS_MAX; rank++) {
+            set[n] = gn_framed_poll(boot->guest[rank].connection);
+            open += set[n++].fd >= 0;
+        }
+        if (!open) return;
+        (void)poll(set, n, gn_ms_until(until, now));
+        for (int rank = 1; rank < GN_RANKS_MAX; rank++)
+            if (set[rank - 1].fd >= 0) gn_framed_serve(boot->guest[rank].connection, set[rank - 1].revents);
+    }
+}
+
 void gn_server_close(gn_bootstrap *boot)
 {
+    see_off(boot, gn_now() + GN_SECOND);
     for (int rank = 0; rank < GN_RANKS_MAX; rank++) {
         gn_framed_end(boot->guest[rank].connection);
         gn_framed_free(boot->guest[rank].connection);
@@ -412,5 +433,6 @@ gn_status gn_server_commit(gn_bootstrap *boot, gn_error *error)
         await_all(boot, idle_ms(boot));
     }
     gn_guests_tell(boot, frame, gn_empty_write(frame, GN_MSG_GO));
+    see_off(boot, boot->deadline);
     return GN_OK;
 }
