@@ -26,7 +26,7 @@ untouched() { # untouched ADDRESS FILE HOW
     grep "warning: gn0: .* to .*$1.*:$port is left alone: it looks like" "$testbed_dir/nic1.log" >/dev/null || fail "no log line names $1 and $port"
 }
 
-begin 2
+begin 2 --nic "--guard on"
 cat "$here"/../../docs/*.md "$here"/../../docs/*.md >"$testbed_dir/text"
 gzip -c "$testbed_dir/text" >"$testbed_dir/text.gz"
 head -c 300001 /dev/urandom >"$testbed_dir/random"

@@ -79,7 +79,7 @@ static const struct argp_option options[] = {
      3},
     {"bypass", KEY_BYPASS, 0, 0, "pass everything untouched", 3},
     {"guard", KEY_GUARD, "on|off", 0,
-     "leave flows alone that a rule matches, but that do not look like gradients (default on)", 3},
+     "leave flows alone that a rule matches, but that do not look like gradients (default off)", 3},
     {"flows", KEY_FLOWS, "NUMBER", 0, "TCP flows remembered (default 4096)", 3},
     {"engine", KEY_ENGINE, "NAME", 0,
      "what transforms packets: model (C), rtl (the Verilog NIC in a simulator; slow), lockstep (both; stops at the "
@@ -384,7 +384,7 @@ static void begin(parsing *p, gn_nic_options *out)
                                        .queue_length = GN_NIC_QUEUE_DEFAULT,
                                        .engine = &gn_engine_model,
                                        .cut = GN_CUT_FILL,
-                                       .guard = true,
+                                       .guard = false,
                                        .fault.seed = 1,
                                        .peers = gn_peers_new()},
                             .log = gn_log_options_default()};
