@@ -167,8 +167,6 @@ static gn_status checkpoint(gn_trainer *t, uint64_t epoch, uint64_t step, gn_tra
     mine[WORD_WEIGHTS] = gn_hash_floats(GN_HASH_START, t->mlp.weights, gn_mlp_parameters(&t->mlp));
     mine[WORD_LOSS] = word_of(t->loss / (double)(t->losses ? t->losses : 1));
     mine[WORD_TEST_LOSS] = word_of(test_loss);
-    t->loss = 0;
-    t->losses = 0;
     gn_status wrong = gather(t, "comparing replicas", mine, CHECKPOINT_WORDS, &all, error);
     if (wrong) return wrong;
     gn_checkpoint c = {
@@ -185,23 +183,30 @@ static gn_status checkpoint(gn_trainer *t, uint64_t epoch, uint64_t step, gn_tra
     return wrong || !t->watch.checkpoint ? wrong : t->watch.checkpoint(t->watch.context, &c, error);
 }
 
-gn_status gn_trainer_run(gn_trainer *t, gn_train_error *error)
+// Whether results are due after this step, however long the training is.
+static bool is_due(const gn_trainer *t, uint64_t step)
 {
     const uint64_t every = t->settings->evaluate_steps;
+    return step % gn_schedule_steps(&t->schedule) == 0 || (every && step % every == 0);
+}
+
+gn_status gn_trainer_run(gn_trainer *t, gn_train_error *error)
+{
     const size_t epoch_steps = gn_schedule_steps(&t->schedule);
     t->started = gn_train_now();
     if (t->done >= t->steps) return checkpoint(t, t->done ? (t->done - 1) / epoch_steps + 1 : 1, t->done, error);
     for (uint64_t step = t->done + 1; step <= t->steps; step++) {
         const uint64_t epoch = (step - 1) / epoch_steps, step_of_epoch = (step - 1) % epoch_steps;
         if (epoch != t->schedule.epoch) gn_schedule_start_epoch(&t->schedule, epoch);
+        // Only now: a training that was killed after its last step says the same loss when it goes on.
+        if (is_due(t, step - 1)) t->loss = 0, t->losses = 0;
         gn_status wrong = train_step(t, step, step_of_epoch, error);
         if (wrong) return gn_train_fail(error, wrong, "step %" PRIu64 ": %s", step, error->text);
         if (t->watch.step) wrong = t->watch.step(t->watch.context, step, error);
         if (wrong) return wrong;
         const double a_step = gn_train_seconds_since(t->started) / (double)(step - t->done);
         gn_comm_set_remaining(t->averager.comm, a_step * (double)(t->steps - step));
-        const bool due = step_of_epoch + 1 == epoch_steps || step == t->steps || (every && step % every == 0);
-        if (due) wrong = checkpoint(t, epoch + 1, step, error);
+        if (is_due(t, step) || step == t->steps) wrong = checkpoint(t, epoch + 1, step, error);
         if (!wrong && t->watch.done) wrong = t->watch.done(t->watch.context, step, error);
         if (wrong) return wrong;
     }

@@ -33,6 +33,13 @@ done
 # At the end nothing is left to do. That is no failure, and says the result.
 "$GRADNIC" "${base[@]}" -N 3 --augment 0 --steps 10 --checkpoint c --resume --json=end.json
 jq -e '.accuracy > 0 and .replicas_identical and (.checkpoints | length) == 1' end.json >/dev/null || fail "$(cat end.json)"
+for steps in 20 50; do # not at the end of an epoch, and after results
+    rm -f c.*
+    last=(-N 2 --steps $steps --evaluate-steps 25 --checkpoint c --checkpoint-steps 10)
+    "$GRADNIC" "${base[@]}" "${last[@]}" --json=whole.json
+    "$GRADNIC" "${base[@]}" "${last[@]}" --resume --json=end.json
+    [ "$(weights whole.json)" = "$(weights end.json)" ] || fail "another end after $steps steps: $(weights whole.json) $(weights end.json)"
+done
 
 # A signal: saved after the step, ended by the signal, and the rest gives the same bits. With -N,
 # and with ranks of their own, of which one gets the signal.
@@ -94,7 +101,7 @@ for ((i = 0; i < 60; i++)); do
     [ "$got" -eq 137 ] || fail "ended with $got: $(cat err)"
 done
 [ "$got" -eq 0 ] || "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" --nic in-process --checkpoint c --checkpoint-steps 3 --resume --json=rest.json
-[ "$(weights whole.json)" = "$(weights rest.json)" ] || fail "other bits after $kills kills"
+[ "$(weights whole.json)" = "$(weights rest.json)" ] || fail "other bits after $kills kills: $(weights whole.json) $(weights rest.json)"
 echo "killed $kills times"
 [ "$(find . -name 'c.*' | wc -l)" -le 6 ] || fail "files stay behind: $(ls)"
 
