@@ -24,8 +24,9 @@
 typedef struct gn_engine_config {
     const gn_rule *rules;
     size_t rule_count;
-    size_t flow_capacity;  ///< TCP flows that are remembered
-    bool bypass;
+    size_t flow_capacity;   ///< TCP flows that are remembered
+    bool bypass;            ///< nothing is compressed
+    bool no_restore;        ///< packets from the wire pass as they are; for good
     bool partial_checksum;  ///< restored packets have only the pseudo header's sum for a checksum
 } gn_engine_config;
 
@@ -50,6 +51,7 @@ struct gn_engine {
 
     // A failure of one of the calls below is for good: afterwards the engine can only be closed.
 
+    /// Of the way to the wire. What arrives is restored all the same.
     gn_status (*set_bypass)(void *state, bool bypass, gn_error *error);
     /// Host to wire. `heads[i]` is packet i's gn_tx_head(). As many packets come out as go in.
     gn_status (*transmit)(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error);

@@ -27,7 +27,7 @@ static gn_status set_rules(void *state, const gn_rule *rules, size_t count, gn_e
 static gn_status set_bypass(void *state, bool bypass, gn_error *error)
 {
     (void)error;
-    gn_model_set_bypass(state, bypass, bypass);
+    gn_tx_set_bypass(((gn_model *)state)->tx, bypass);
     return GN_OK;
 }
 

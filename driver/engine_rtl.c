@@ -22,6 +22,7 @@ typedef struct hardware {
     gn_rtl_nic *nic;
     size_t rules;       // as many as the hardware has
     unsigned profiles;  // bit p: profile p is built
+    bool no_restore;
     gn_rule_words words[GN_RULES_MAX];
     // The hardware's counters of a rule go on when the rule is replaced. Ours begin anew.
     uint64_t before[GN_RULES_MAX][GN_TX_RULE_REGISTERS];
@@ -99,7 +100,8 @@ static gn_status set_rules(void *state, const gn_rule *rules, size_t count, gn_e
 
 static gn_status set_bypass(void *state, bool bypass, gn_error *error)
 {
-    return put(state, GN_REG_CONTROL, gn_nic_control(bypass, bypass), error);
+    hardware *h = state;
+    return put(h, GN_REG_CONTROL, gn_nic_control(bypass, h->no_restore), error);
 }
 
 static gn_status identify(hardware *h, gn_error *error)
@@ -120,6 +122,7 @@ static gn_status open_hardware(const gn_engine *engine, void **state, const gn_e
     hardware *h = calloc(1, sizeof *h);
     if (!h) return gn_fail_memory(error);
     h->nic = gn_rtl_nic_new();
+    h->no_restore = config->no_restore;
     const bool failed = !h->nic ? gn_fail_memory(error)
                                 : identify(h, error) || set_rules(h, config->rules, config->rule_count, error) ||
                                       set_bypass(h, config->bypass, error);

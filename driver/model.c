@@ -27,7 +27,7 @@ gn_status gn_model_open(gn_model **result, const gn_engine_config *config, gn_er
     const gn_tx_config tx = {config->rules, config->rule_count, config->flow_capacity, config->bypass};
     const gn_rx_config rx = {.tos = tos,
                              .tos_count = collect_tos(config->rules, config->rule_count, tos),
-                             .bypass = config->bypass,
+                             .bypass = config->no_restore,
                              .partial_checksum = config->partial_checksum};
     gn_status status = gn_tx_new(&model->tx, &tx);
     if (status == GN_OK) status = gn_rx_new(&model->rx, &rx);

@@ -46,7 +46,7 @@ Model::Model(const gn_rule *rules, size_t count, bool bypass)
     config.rules = rules;
     config.rule_count = count;
     config.flow_capacity = 64;
-    config.bypass = bypass;
+    config.bypass = config.no_restore = bypass;
     gn_error error;
     check(gn_model_open(&model_, &config, &error), error);
 }

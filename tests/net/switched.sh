@@ -127,7 +127,7 @@ test_tree() {
 
 test_nic() {
     local host algorithm
-    begin 4 --nic "--rule tos=0x28,proto=udp,profile=dense,k=10,head=32" --switch-nic --bypass
+    begin 4 --nic "--rule tos=0x28,proto=udp,profile=dense,k=10,head=32" --switch-nic "--bypass --no-restore"
     start_switch 0 7900 --loss 1%
     sum "compressed by NICs" -p dense --switch-nic --input "$grads"
     expect "chunks in binary32" "$(result '.fallback_chunks | floor')" -eq 0

@@ -21,7 +21,7 @@ MEANING = {
     "algorithm": "ring, worker-aggregator",
     "bound": r"error bounds? 2\^-K",
     "buffer": "receive buffer",
-    "bypass": "pass everything untouched",
+    "bypass": "compress nothing",
     "check-config": "check the file of --config",
     "config": "read options from a file",
     "cast": "make float64 values beyond float32 infinite",

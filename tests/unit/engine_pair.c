@@ -8,7 +8,7 @@
 
 enum { FIN = 1, SYN = 2, PSH = 8, ACK = 16 };
 
-void pair_open(engine_pair *pair, const gn_engine *engine)
+static void open_pair(engine_pair *pair, const gn_engine *engine, bool no_restore)
 {
     uint32_t seed = 3;
     gn_rule rules[2] = {gn_rule_default(), gn_rule_default()};
@@ -18,10 +18,15 @@ void pair_open(engine_pair *pair, const gn_engine *engine)
     rules[1].tos = 0x48;
     rules[1].head = 12;
     ck_assert_int_eq(gn_codec_init(&rules[1].codec, GN_PAPER, 7), GN_OK);
-    const gn_engine_config config = {.rules = rules, .rule_count = 2};
+    const gn_engine_config config = {.rules = rules, .rule_count = 2, .bypass = no_restore, .no_restore = no_restore};
     ck_assert_msg(!gn_datapath_open(&pair->model, &gn_engine_model, &config, &error) &&
                       !gn_datapath_open(&pair->tested, engine, &config, &error),
                   "%s", error.text);
+}
+
+void pair_open(engine_pair *pair, const gn_engine *engine)
+{
+    open_pair(pair, engine, false);
 }
 
 void pair_close(engine_pair *pair)
@@ -119,4 +124,44 @@ void pair_traffic(engine_pair *pair)
         u.partial = false;
         there_and_back(pair, u, 0, 600, 0);
     }
+}
+
+void pair_bypass(engine_pair *pair)
+{
+    const packet p = {.protocol = 17, .partial = true, .tos = 0x48};
+    static gn_burst compressed;
+    ck_assert_int_eq(pair_transmit(pair, p, 0, 30000, 1212), GN_OK);
+    compressed = pair->expected;
+    const uint64_t restored = gn_datapath_rx_counters(pair->model)->restored[1 + GN_PAPER];
+    gn_datapath_set_bypass(pair->tested, true);
+    gn_datapath_set_bypass(pair->model, true);
+    for (unsigned i = 0; i < compressed.count; i++) {
+        const uint32_t at = compressed.offset[i], length = compressed.offset[i + 1] - at;
+        ck_assert_int_eq(pair_receive(pair, compressed.data + at, length), GN_VERDICT_WRITE);
+    }
+    ck_assert_uint_eq(gn_datapath_rx_counters(pair->model)->restored[1 + GN_PAPER], restored + compressed.count);
+    const uint64_t passed = gn_datapath_tx_counters(pair->model)->pass_bypass;
+    pair_traffic(pair);
+    ck_assert_uint_gt(gn_datapath_tx_counters(pair->model)->pass_bypass, passed + 50);
+}
+
+void pair_no_restore(engine_pair *pair, const gn_engine *engine)
+{
+    const packet p = {.protocol = 17, .partial = true, .tos = 0x48};
+    static gn_burst compressed;
+    pair_open(pair, engine);
+    ck_assert_int_eq(pair_transmit(pair, p, 0, 30000, 1212), GN_OK);
+    compressed = pair->expected;
+    pair_close(pair);
+    open_pair(pair, engine, true);
+    for (int bypass = 1; bypass >= 0; bypass--) {
+        gn_datapath_set_bypass(pair->tested, bypass);
+        gn_datapath_set_bypass(pair->model, bypass);
+        for (unsigned i = 0; i < compressed.count; i++) {
+            const uint32_t at = compressed.offset[i], length = compressed.offset[i + 1] - at;
+            pair_receive(pair, compressed.data + at, length);
+        }
+        ck_assert_uint_eq(gn_datapath_rx_counters(pair->model)->passed, (2u - (unsigned)bypass) * compressed.count);
+    }
+    pair_close(pair);
 }

@@ -39,5 +39,10 @@ gn_verdict pair_receive(engine_pair *pair, const uint8_t *bytes, size_t length);
 /// - UDP
 /// - packets that no rule matches, and packets that cannot be cut
 void pair_traffic(engine_pair *pair);
+/// Turns bypass on. What the peer has compressed is restored all the same, and nothing is
+/// compressed any more.
+void pair_bypass(engine_pair *pair);
+/// Opens and closes a pair that restores nothing, whatever the bypass of the way to the wire is.
+void pair_no_restore(engine_pair *pair, const gn_engine *engine);
 
 #endif

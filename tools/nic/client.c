@@ -103,7 +103,7 @@ static const struct argp_option set_options[] = {
     {"rule", KEY_RULE, "RULE", 0, "which packets are compressed, and how; all these options together replace all rules",
      0},
     {"cut", KEY_CUT, "mtu|fill", 0, "how segments become packets", 0},
-    {"bypass", KEY_BYPASS, "on|off", 0, "pass everything untouched, or not", 0},
+    {"bypass", KEY_BYPASS, "on|off", 0, "compress nothing, or what the rules say", 0},
     {"guard", KEY_GUARD, "on|off", 0, "leave flows alone that do not look like gradients, or not", 0},
     {"rate", KEY_RATE, "RATE", 0, "speed of the link, as 200mbit, 1gbit; 0 or unlimited: not limited", 0},
     {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability", 0},

@@ -28,6 +28,7 @@ enum {
     KEY_RULE,
     KEY_CUT,
     KEY_BYPASS,
+    KEY_NO_RESTORE,
     KEY_GUARD,
     KEY_FLOWS,
     KEY_STEER,
@@ -77,7 +78,9 @@ static const struct argp_option options[] = {
      "how segments become packets: cut to the host's MTU before they are compressed, or to what fills the wire's MTU "
      "afterwards (default fill, where the engine can)",
      3},
-    {"bypass", KEY_BYPASS, 0, 0, "pass everything untouched", 3},
+    {"bypass", KEY_BYPASS, 0, 0, "compress nothing; packets that arrive compressed are restored all the same", 3},
+    {"no-restore", KEY_NO_RESTORE, 0, 0,
+     "hand packets that arrive compressed to the host as they are; with --bypass, for the host of a switch", 3},
     {"guard", KEY_GUARD, "on|off", 0,
      "leave flows alone that a rule matches, but that do not look like gradients (default off)", 3},
     {"flows", KEY_FLOWS, "NUMBER", 0, "TCP flows remembered (default 4096)", 3},
@@ -265,6 +268,9 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
         return true;
     case KEY_BYPASS:
         config->bypass = true;
+        return true;
+    case KEY_NO_RESTORE:
+        config->no_restore = true;
         return true;
     case KEY_GUARD:
         config->guard = gn_option_choice(state, key, arg, "off", "on");

@@ -257,7 +257,8 @@ GN_API void gn_rx_free(gn_rx *rx);
 /// Replaces the ToS values that mark packets. @return GN_OK; GN_INVALID for too many.
 GN_API gn_status gn_rx_set_tos(gn_rx *rx, const uint8_t *tos, size_t count);
 
-/// Turns bypass on or off. In bypass everything passes.
+/// Turns bypass on or off. In bypass everything passes, and the host gets packets that peers have
+/// compressed as they are.
 GN_API void gn_rx_set_bypass(gn_rx *rx, bool bypass);
 
 /// The counters so far. Owned by `rx`.
