@@ -198,7 +198,7 @@ gn_status gn_trainer_run(gn_trainer *t, gn_train_error *error)
     for (uint64_t step = t->done + 1; step <= t->steps; step++) {
         const uint64_t epoch = (step - 1) / epoch_steps, step_of_epoch = (step - 1) % epoch_steps;
         if (epoch != t->schedule.epoch) gn_schedule_start_epoch(&t->schedule, epoch);
-        // Only now: a training that was killed after its last step says the same loss when it goes on.
+        // Only now: a training that was killed after its last step has the same loss again.
         if (is_due(t, step - 1)) t->loss = 0, t->losses = 0;
         gn_status wrong = train_step(t, step, step_of_epoch, error);
         if (wrong) return gn_train_fail(error, wrong, "step %" PRIu64 ": %s", step, error->text);

@@ -26,7 +26,9 @@ untouched() { # untouched ADDRESS FILE HOW
     grep "warning: gn0: .* to .*$1.*:$port is left alone: it looks like" "$testbed_dir/nic1.log" >/dev/null || fail "no log line names $1 and $port"
 }
 
-begin 2 --nic "--guard on"
+# shellcheck source=tests/net/ranks.sh
+source "$here/ranks.sh"
+begin 2
 cat "$here"/../../docs/*.md "$here"/../../docs/*.md >"$testbed_dir/text"
 gzip -c "$testbed_dir/text" >"$testbed_dir/text.gz"
 head -c 300001 /dev/urandom >"$testbed_dir/random"
@@ -54,6 +56,19 @@ transfer "$(testbed_address 2)" "$testbed_dir/zeros"
 cmp "$testbed_dir/zeros" "$testbed_dir/arrived" || fail "zeros arrived changed"
 expect "packets of zeros compressed" "$(stat_of 1 .tx.rules[0].compressed)" -gt "$compressed"
 expect "segments left alone meanwhile" "$(stat_of 1 .tx.guard.left)" -eq "$left"
+
+# A training's flows begin with comparisons of options, and are gradients all the same.
+flows=$(stat_of 1 .tx.guard.gradient_flows) other=$(stat_of 1 .tx.guard.other_flows)
+for how in "-p dense --feedback --overlap" "-p lattice --scale auto" "-k 2 -p dense --evaluate-steps 1 --checkpoint $testbed_dir/saved"; do
+    # shellcheck disable=SC2206 # words
+    ranks_command=(train --data "$data" --layers 3 --hidden 64 --steps 4 -q --json="$testbed_dir/train.json" -f $how)
+    ranks_start
+    ranks_wait
+    ranks_good "a training under the guard: $how"
+    flows=$((flows + 1))
+    expect "flows of gradients after $how" "$(stat_of 1 .tx.guard.gradient_flows)" -eq "$flows"
+done
+expect "flows of the training left alone" "$(stat_of 1 .tx.guard.other_flows)" -eq "$other"
 
 # The option has an effect: the text does not survive without the guard.
 for how in set start; do

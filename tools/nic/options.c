@@ -82,7 +82,7 @@ static const struct argp_option options[] = {
     {"no-restore", KEY_NO_RESTORE, 0, 0,
      "hand packets that arrive compressed to the host as they are; with --bypass, for the host of a switch", 3},
     {"guard", KEY_GUARD, "on|off", 0,
-     "leave flows alone that a rule matches, but that do not look like gradients (default off)", 3},
+     "leave flows alone that a rule matches, but that do not look like gradients (default on)", 3},
     {"flows", KEY_FLOWS, "NUMBER", 0, "TCP flows remembered (default 4096)", 3},
     {"engine", KEY_ENGINE, "NAME", 0,
      "what transforms packets: model (C), rtl (the Verilog NIC in a simulator; slow), lockstep (both; stops at the "
@@ -390,7 +390,7 @@ static void begin(parsing *p, gn_nic_options *out)
                                        .queue_length = GN_NIC_QUEUE_DEFAULT,
                                        .engine = &gn_engine_model,
                                        .cut = GN_CUT_FILL,
-                                       .guard = false,
+                                       .guard = true,
                                        .fault.seed = 1,
                                        .peers = gn_peers_new()},
                             .log = gn_log_options_default()};
