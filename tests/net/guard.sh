@@ -62,6 +62,7 @@ flows=$(stat_of 1 .tx.guard.gradient_flows) other=$(stat_of 1 .tx.guard.other_fl
 for how in "-p dense --feedback --overlap" "-p lattice --scale auto" "-k 2 -p dense --evaluate-steps 1 --checkpoint $testbed_dir/saved"; do
     # shellcheck disable=SC2206 # words
     ranks_command=(train --data "$data" --layers 3 --hidden 64 --steps 4 -q --json="$testbed_dir/train.json" -f $how)
+    # shellcheck disable=SC2119 # no arguments are meant
     ranks_start
     ranks_wait
     ranks_good "a training under the guard: $how"

@@ -35,7 +35,7 @@ done
 jq -e '.accuracy > 0 and .replicas_identical and (.checkpoints | length) == 1' end.json >/dev/null || fail "$(cat end.json)"
 for steps in 20 50; do # not at the end of an epoch, and after results
     rm -f c.*
-    last=(-N 2 --steps $steps --evaluate-steps 25 --checkpoint c --checkpoint-steps 10)
+    last=(-N 2 --steps "$steps" --evaluate-steps 25 --checkpoint c --checkpoint-steps 10)
     "$GRADNIC" "${base[@]}" "${last[@]}" --json=whole.json
     "$GRADNIC" "${base[@]}" "${last[@]}" --resume --json=end.json
     [ "$(weights whole.json)" = "$(weights end.json)" ] || fail "another end after $steps steps: $(weights whole.json) $(weights end.json)"
