@@ -7,10 +7,11 @@
 check() { "$PYTHON" "$SOURCE/tests/tools/metrics.py" "$@" || fail "metrics.py $*"; }
 
 # The table in docs/monitoring.md is the one that the program prints.
-sed -n '/^<!-- list metrics -->$/,/^<!-- end of table all-metrics -->$/p' "$SOURCE/docs/monitoring.md" | sed '1d;$d' >documented
-"${METRICS_TABLE:?}" >table
-diff table documented >/dev/null || fail "the table of docs/monitoring.md is old; tests/tools/metrics_table.sh renews it"
-rm documented
+cp "$SOURCE/docs/monitoring.md" page
+"$SOURCE/tests/tools/metrics_table.sh" "${METRICS_TABLE:?}" page || fail "docs/monitoring.md has no place for the table"
+cmp -s page "$SOURCE/docs/monitoring.md" || fail "the table of docs/monitoring.md is old; tests/tools/metrics_table.sh renews it"
+rm page
+"$METRICS_TABLE" >table
 dashboard=$SOURCE/packaging/grafana/gradnic.json
 check dashboard "$dashboard" table "$SOURCE/tests/tools/dashboard_left_out"
 
