@@ -42,3 +42,29 @@ only() {
     wanted=$(printf '%s\n' "$@" | sort)
     [ "$found" = "$wanted" ] || fail "files: $(echo "$found" | tr '\n' ' '), not: $*"
 }
+
+# switches_at LAST: for a test with switches. Their address is $host, whose ports are free: LAST
+# tells it from those of other tests. Processes in pids are killed at the end.
+switches_at() {
+    host=127.$((RANDOM % 200 + 20)).$((RANDOM % 200)).$1
+    pids=()
+    declare -gA switch_pid=()
+    trap '{ kill -s KILL "${pids[@]}" || true; wait; } 2>/dev/null; rm -rf "$work"' EXIT
+}
+
+# switch_start NAME PORT ARGUMENT...: a switch that says when it listens. Its process is
+# ${switch_pid[NAME]}, its log NAME.log, its control socket NAME.sock
+switch_start() {
+    local name=$1 port=$2
+    shift 2
+    : >"$name.log"
+    "$GRADNIC" switch -l "$host:$port" -c "$PWD/$name.sock" -u "$(id -un)" "$@" 2>"$name.log" &
+    # shellcheck disable=SC2034 # tests read it
+    switch_pid[$name]=$!
+    pids+=($!)
+    for _ in $(seq 500); do
+        grep -q listening "$name.log" && return 0
+        sleep 0.02
+    done
+    fail "$name does not listen: $(cat "$name.log")"
+}

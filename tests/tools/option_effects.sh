@@ -4,9 +4,7 @@
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-host=127.$((RANDOM % 200 + 20)).$((RANDOM % 200)).7 # its own: ports are free there
-pids=()
-trap '{ kill -s KILL "${pids[@]}" || true; wait; } 2>/dev/null; rm -rf "$work"' EXIT
+switches_at 7
 holds() { jq -e "$2" "$1" >/dev/null || fail "$2 does not hold in $1: $(jq -c 'del(.checkpoints)' "$1")"; }
 
 # ---- bench allreduce --rate, --delay, and their old names: the model's link
@@ -92,19 +90,6 @@ for file in train-images train-labels test-images test-labels; do
 done
 
 # ---- the workers' options for a switch
-# switch_start NAME PORT ARGUMENT...: a switch that says when it listens
-switch_start() {
-    local name=$1 port=$2
-    shift 2
-    : >"$name.log"
-    "$GRADNIC" switch -l "$host:$port" -c "$PWD/$name.sock" -u "$(id -un)" "$@" 2>"$name.log" &
-    pids+=($!)
-    for _ in $(seq 500); do
-        grep -q listening "$name.log" && return 0
-        sleep 0.02
-    done
-    fail "$name does not listen: $(cat "$name.log")"
-}
 # sums FILE ARGUMENT...: two ranks over the switch at 7001
 sums() {
     local file=$1

@@ -6,26 +6,10 @@
 . "$(dirname "$0")/lib.sh"
 
 unset GRADNIC_SECRET_FILE
-host=127.$((RANDOM % 200 + 20)).$((RANDOM % 200)).8 # its own: ports are free there
-pids=()
-trap '{ kill -s KILL "${pids[@]}" || true; wait; } 2>/dev/null; rm -rf "$work"' EXIT
+switches_at 8
 
 # The way that the documents and messages say.
 (umask 077 && head -c 32 /dev/urandom | base64 >secret && head -c 32 /dev/urandom | base64 >other)
-
-# start NAME PORT ARGUMENT...: a switch that says when it listens
-start() {
-    local name=$1 port=$2
-    shift 2
-    : >"$name.log"
-    "$GRADNIC" switch -l "$host:$port" -c "$PWD/$name.sock" -u "$(id -un)" "$@" 2>"$name.log" &
-    pids+=($!)
-    for _ in $(seq 500); do
-        grep -q listening "$name.log" && return 0
-        sleep 0.02
-    done
-    fail "$name does not listen: $(cat "$name.log")"
-}
 
 # weights NAME ARGUMENT...: what three ranks come to
 weights() {
@@ -55,9 +39,9 @@ plain=$(over_tcp ring)
 [ "$(GRADNIC_SECRET_FILE=secret over_tcp ring-environment)" = "$plain" ] || fail "ring: other bits with a secret of the environment"
 [ "$(over_tcp aggregator --algorithm worker-aggregator --secret secret)" = "$plain" ] || fail "aggregator: other bits"
 
-start root 7100 --secret secret
-start leaf0 7101 --secret secret --parent "$host:7100"
-start leaf1 7102 --secret secret --parent "$host:7100"
+switch_start root 7100 --secret secret
+switch_start leaf0 7101 --secret secret --parent "$host:7100"
+switch_start leaf1 7102 --secret secret --parent "$host:7100"
 [ "$(weights tree --algorithm switch --secret secret)" = "$plain" ] || fail "switch: other bits"
 for name in root leaf0 leaf1; do
     [ "$("$GRADNIC" switch stats -c "$PWD/$name.sock" --json | jq '.total.udp | .datagrams > 0 and .forged == 0')" = true ] ||
@@ -74,7 +58,7 @@ expect 1 "give all the same --secret FILE (GRADNIC_SECRET_FILE), or none" "$GRAD
 expect 1 "switch $host:7100: it does not have the shared secret of this rank" "$GRADNIC" "${try[@]}" --secret other
 grep "was refused: the switch $host:7100 has a shared secret, and it has shown none" root.log >/dev/null || fail "$(cat root.log)"
 grep "was refused: it does not have the shared secret of the switch $host:7100" root.log >/dev/null || fail "$(cat root.log)"
-start open 7109
+switch_start open 7109
 try[7]=$host:7109
 expect 1 "switch $host:7109: it has not shown the shared secret (--secret), and says: 127.0.0.1:" "$GRADNIC" "${try[@]}" --secret secret
 grep "was refused: it has a shared secret, and the switch $host:7109 has none" open.log >/dev/null || fail "$(cat open.log)"

@@ -6,24 +6,7 @@
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-host=127.$((RANDOM % 200 + 20)).$((RANDOM % 200)).9 # its own: ports are free there
-pids=()
-trap '{ kill -s KILL "${pids[@]}" || true; wait; } 2>/dev/null; rm -rf "$work"' EXIT
-
-# start NAME PORT ARGUMENT...: a switch that says when it listens
-start() {
-    local name=$1 port=$2
-    shift 2
-    : >"$name.log"
-    "$GRADNIC" switch -l "$host:$port" -c "$PWD/$name.sock" -u "$(id -un)" "$@" 2>"$name.log" &
-    pids+=($!)
-    eval "$name=$!"
-    for _ in $(seq 500); do
-        grep -q listening "$name.log" && return 0
-        sleep 0.02
-    done
-    fail "$name does not listen: $(cat "$name.log")"
-}
+switches_at 9
 
 # ranks NAME ARGUMENT...: starts four ranks; rank I's process is rank[I]. Vectors are long, so a
 # rank is stopped in the middle of one
@@ -73,13 +56,13 @@ says() {
 }
 
 rank=()
-start ps 7001 --role ps
-start root 7002 --mode shared --ps "$host:7001"
-start leaf0 7003 --mode shared --parent "$host:7002"
-start leaf1 7004 --mode shared --parent "$host:7002"
-start least 7005 --slots 1 --values 1
+switch_start ps 7001 --role ps
+switch_start root 7002 --mode shared --ps "$host:7001"
+switch_start leaf0 7003 --mode shared --parent "$host:7002"
+switch_start leaf1 7004 --mode shared --parent "$host:7002"
+switch_start least 7005 --slots 1 --values 1
 grep -qF "1 slot of 1 value in 1 shard, " least.log || fail "$(cat least.log)"
-kill "${pids[-1]}"
+kill "${switch_pid[least]}"
 
 # A normal end is told from a forced one.
 ranks good -b 64K -e 64K -n 50
@@ -108,19 +91,19 @@ grep "switch $host:7004" stopped0.err | grep "it was ended at the switch" >/dev/
 for above in "root:parent switch $host:7002" "ps:parameter server $host:7001"; do
     name=${above%%:*}
     at_work "silent_$name" --timeout 4s
-    kill -s STOP "${!name}"
+    kill -s STOP "${switch_pid[$name]}"
     for i in 0 1 2 3; do
         wait "${rank[i]}" && fail "rank $i came to an end"
         grep -q "switch $host:700[34] has ended the job: .*no sign of life from the ${above#*:} for " "silent_$name$i.err" ||
             fail "rank $i was told: $(cat "silent_$name$i.err")"
     done
-    kill -s CONT "${!name}"
+    kill -s CONT "${switch_pid[$name]}"
 done
 
 # A deaf switch still answers: its part is the one that is missing further up.
-start top 7011
-start hears 7012 --parent "$host:7011"
-start deaf 7013 --parent "$host:7011" --loss 100%
+switch_start top 7011
+switch_start hears 7012 --parent "$host:7011"
+switch_start deaf 7013 --parent "$host:7011" --loss 100%
 for i in 0 1 2 3; do
     "$GRADNIC" bench allreduce --rank "$i" --world-size 4 --rendezvous "file://$PWD/deafness" -b 64K -e 64K --timeout 3s --algorithm switch \
         --switch "$host:$((7012 + i / 2))" >"deaf$i.out" 2>"deaf$i.err" &
