@@ -11,6 +11,7 @@
 #include <sodium.h>
 
 #include "net/socket.h"
+#include "net/whole_file.h"
 
 #define HOW_TO_MAKE "(umask 077; head -c 32 /dev/urandom | base64 > %s)"
 
@@ -32,20 +33,6 @@ static gn_status check_file(int fd, const char *path, bool any_owner, gn_error *
     return GN_OK;
 }
 
-/// Reads as much as there is. @return bytes, or -1 with errno
-static ssize_t read_whole(int fd, uint8_t *bytes, size_t room)
-{
-    size_t used = 0;
-    while (used < room) {
-        const ssize_t got = read(fd, bytes + used, room - used);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return -1;
-        if (!got) break;
-        used += (size_t)got;
-    }
-    return (ssize_t)used;
-}
-
 /// An editor may have put a line end behind the secret. It does not count.
 static size_t without_end(const uint8_t *bytes, size_t length)
 {
@@ -57,7 +44,7 @@ static gn_status take(gn_secret *secret, int fd, const char *path, gn_error *err
 {
     static const uint8_t purpose[] = "gradnic shared secret 1";
     uint8_t bytes[GN_SECRET_MOST + 1];
-    const ssize_t got = read_whole(fd, bytes, sizeof bytes);
+    const ssize_t got = gn_whole_file_read(fd, bytes, sizeof bytes);
     gn_status status = GN_OK;
     if (got < 0) {
         status = gn_fail(error, GN_IO, "secret file %.200s: %s", path, strerror(errno));

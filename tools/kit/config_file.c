@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "net/whole_file.h"
+
 static const char blanks[] = " \t\r";
 
 /// Ends the line at its comment, and cuts blanks off both ends. @return where it begins
@@ -64,20 +66,6 @@ gn_status gn_config_parse(gn_config_file *file, const char *bytes, size_t size, 
     return GN_OK;
 }
 
-/// @return bytes read; -1: errno says why
-static ssize_t read_all(int fd, char *bytes, size_t room)
-{
-    size_t used = 0;
-    while (used < room) {
-        const ssize_t got = read(fd, bytes + used, room - used);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return -1;
-        if (!got) break;
-        used += (size_t)got;
-    }
-    return (ssize_t)used;
-}
-
 static gn_status load(gn_config_file *file, const char *path, int fd, char *bytes, gn_error *error)
 {
     struct stat status;
@@ -85,7 +73,7 @@ static gn_status load(gn_config_file *file, const char *path, int fd, char *byte
     if (fd < 0 || fstat(fd, &status)) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     if (!S_ISREG(status.st_mode)) return gn_fail(error, GN_INVALID, "%s: not a regular file", path);
     if (!bytes) return gn_fail_memory(error);
-    const ssize_t size = read_all(fd, bytes, GN_CONFIG_BYTES_MAX + 1);
+    const ssize_t size = gn_whole_file_read(fd, bytes, GN_CONFIG_BYTES_MAX + 1);
     if (size < 0) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     if (gn_config_parse(file, bytes, (size_t)size, &why)) return gn_fail(error, why.status, "%s: %s", path, why.text);
     return GN_OK;
