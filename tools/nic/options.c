@@ -9,13 +9,13 @@
 
 #include "driver/rules.h"
 #include "host/control_socket.h"
-#include "host/metrics.h"
 #include "net/resolve.h"
 #include "tools/kit/codec_options.h"
 #include "tools/kit/fault_options.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/output.h"
 #include "tools/kit/result_options.h"
+#include "tools/kit/service_options.h"
 #include "tools/kit/units.h"
 
 enum { PEERS_FILES_MAX = 16 };
@@ -39,7 +39,6 @@ enum {
     KEY_PCAP_HOST,
     KEY_PCAP_WIRE,
     KEY_ENGINE,
-    KEY_METRICS,
 };
 
 static const struct argp_option options[] = {
@@ -89,24 +88,10 @@ static const struct argp_option options[] = {
      "first difference). This build has: " GN_ENGINE_NAMES " (default model)",
      3},
     {0, 0, 0, 0, "A bad link (for packets that are sent):", 4},
-    {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability, as 1% or 0.01 (default 0)", 4},
-    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "send packets twice with this probability (default 0)", 4},
-    {"reorder", GN_OPTION_FAULT_REORDER, "P", 0,
-     "hold packets back with this probability, so that later ones overtake them (default 0)", 4},
-    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "how long packets are held back (default 1ms)", 4},
-    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay of the link, as 10ms; times are at most 10s (default 0)", 4},
-    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by how much the delay varies, up or down (default 0)", 4},
-    {"seed", GN_OPTION_FAULT_SEED, "N", 0, "seed of the random numbers (default 1)", 4},
+    GN_FAULT_OPTIONS(4),
     {0, 0, 0, 0, "Around it:", 5},
     {"control", 'c', "PATH", 0, "control socket; none: no socket (default /run/gradnic/DEVICE.sock)", 5},
-    {"user", 'u', "NAME", 0,
-     "user to run as when everything is open (default gradnic if root starts it, or nobody without such an account; "
-     "otherwise the same)",
-     5},
-    {"metrics", KEY_METRICS, "WHERE", 0,
-     "serve all counters over HTTP under /metrics, for Prometheus: at ADDRESS:PORT, or at :PORT for this host alone "
-     "(default none)",
-     5},
+    GN_SERVICE_OPTIONS(5),
     {"pcap-host", KEY_PCAP_HOST, "FILE", 0, "capture the host's packets", 5},
     {"pcap-wire", KEY_PCAP_WIRE, "FILE", 0, "capture the wire's packets", 5},
     GN_FORCE_OPTION(5),
@@ -127,13 +112,7 @@ static const gn_settings_key keys[] = {{'a', true, false},
                                        {KEY_BYPASS, false, true},
                                        {KEY_GUARD, false, true},
                                        {KEY_RATE, false, true},
-                                       {GN_OPTION_FAULT_LOSS, false, true},
-                                       {GN_OPTION_FAULT_DUPLICATE, false, true},
-                                       {GN_OPTION_FAULT_REORDER, false, true},
-                                       {GN_OPTION_FAULT_REORDER_DELAY, false, true},
-                                       {GN_OPTION_FAULT_DELAY, false, true},
-                                       {GN_OPTION_FAULT_JITTER, false, true},
-                                       {GN_OPTION_FAULT_SEED, false, true},
+                                       GN_FAULT_KEYS(false),
                                        GN_LOG_KEYS,
                                        {0}};
 
@@ -334,7 +313,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     parsing *p = state->input;
     gn_nic_config *config = &p->options->config;
     if (parse_host(key, arg, state, config) || parse_wire(key, arg, state, config) ||
-        parse_compression(key, arg, state, p) || gn_fault_option_parse(key, arg, state, &config->fault))
+        parse_compression(key, arg, state, p) || gn_fault_option_parse(key, arg, state, &config->fault) ||
+        gn_service_option_parse(key, arg, state, &config->user, &config->metrics))
         return 0;
     switch (key) {
     case KEY_PEERS_FILE: {
@@ -349,14 +329,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         p->options->control = gn_option_control(state, key, arg);
         p->options->no_control = !p->options->control;
         return 0;
-    case 'u':
-        config->user = gn_option_user(state, key, arg);
-        return 0;
-    case KEY_METRICS: {
-        gn_error error;
-        gn_option_check(state, key, gn_metrics_parse(arg, &config->metrics, &error), &error);
-        return 0;
-    }
     case KEY_PCAP_HOST:
         config->pcap_host = arg;
         return 0;

@@ -6,7 +6,6 @@
 
 #include <gradnic/admission.h>
 
-#include "host/metrics.h"
 #include "net/resolve.h"
 #include "net/secret.h"
 #include "switch.h"
@@ -14,6 +13,7 @@
 #include "tools/kit/old_names.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/result_options.h"
+#include "tools/kit/service_options.h"
 #include "tools/kit/units.h"
 
 enum {
@@ -38,7 +38,6 @@ enum {
     KEY_PS,
     KEY_ROLE,
     KEY_SECRET,
-    KEY_METRICS,
     OLD_STREAMS,
     OLD_DROP,
 };
@@ -92,29 +91,15 @@ static const struct argp_option options[] = {
     {0, 0, 0, 0,
      "Bad links. Each may be given for one direction, in:1% (from the workers) or out:1% (to them), or for both, 1%:",
      4},
-    {"loss", GN_OPTION_FAULT_LOSS, "P", 0, "lose packets with this probability, as 1% or 0.01 (default 0)", 4},
+    GN_FAULT_OPTIONS(4),
     GN_OLD_NAME("drop", OLD_DROP, "P"),
-    {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "send packets twice with this probability (default 0)", 4},
-    {"reorder", GN_OPTION_FAULT_REORDER, "P", 0,
-     "hold packets back with this probability, so that later ones overtake them (default 0)", 4},
-    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "how long packets are held back (default 1ms)", 4},
-    {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, "delay of the link, as 10ms; times are at most 10s (default 0)", 4},
-    {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by how much the delay varies, up or down (default 0)", 4},
-    {"seed", GN_OPTION_FAULT_SEED, "N", 0, "seed of the random numbers (default 1)", 4},
     {0, 0, 0, 0, "Around it:", 5},
     {"secret", KEY_SECRET, "FILE", 0,
      "file with the secret that this switch shares with its workers and other switches; who does not have it is "
      "refused (default $GRADNIC_SECRET_FILE, or no secret)",
      5},
     {"control", 'c', "PATH", 0, "control socket; none: no socket (default " GN_SWITCH_CONTROL ")", 5},
-    {"user", 'u', "NAME", 0,
-     "user to run as when everything is open (default gradnic if root starts it, or nobody without such an account; "
-     "otherwise the same)",
-     5},
-    {"metrics", KEY_METRICS, "WHERE", 0,
-     "serve all counters over HTTP under /metrics, for Prometheus: at ADDRESS:PORT, or at :PORT for this host alone "
-     "(default none)",
-     5},
+    GN_SERVICE_OPTIONS(5),
     {0, 0, 0, 0, "Configuration and log:", 6},
     GN_SETTINGS_OPTIONS(6),
     GN_QUIET_OPTION(6),
@@ -129,13 +114,7 @@ static const gn_settings_key keys[] = {{KEY_QUOTA, false, true},
                                        {KEY_ADDRESS_JOBS, false, true},
                                        {KEY_RESERVE, false, true},
                                        {KEY_JOIN_TIMEOUT, false, true},
-                                       {GN_OPTION_FAULT_LOSS, true, true},
-                                       {GN_OPTION_FAULT_DUPLICATE, true, true},
-                                       {GN_OPTION_FAULT_REORDER, true, true},
-                                       {GN_OPTION_FAULT_REORDER_DELAY, true, true},
-                                       {GN_OPTION_FAULT_DELAY, true, true},
-                                       {GN_OPTION_FAULT_JITTER, true, true},
-                                       {GN_OPTION_FAULT_SEED, true, true},
+                                       GN_FAULT_KEYS(true),
                                        GN_LOG_KEYS,
                                        {0}};
 
@@ -307,7 +286,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     gn_switchd_config *config = &o->config;
     gn_error error;
     if (parse_amount(key, arg, state, config) || parse_memory(key, arg, state, config) ||
-        parse_limit(key, arg, state, config) || parse_fault(key, arg, state, o))
+        parse_limit(key, arg, state, config) || parse_fault(key, arg, state, o) ||
+        gn_service_option_parse(key, arg, state, &config->user, &config->metrics))
         return 0;
     switch (key) {
     case 'l':
@@ -328,12 +308,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 'c':
         config->control = gn_option_control(state, key, arg);
-        return 0;
-    case KEY_METRICS:
-        gn_option_check(state, key, gn_metrics_parse(arg, &config->metrics, &error), &error);
-        return 0;
-    case 'u':
-        config->user = gn_option_user(state, key, arg);
         return 0;
     case ARGP_KEY_ARG:
         gn_option_refuse(
