@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "gather.h"
 #include "hash.h"
+#include "words.h"
 
 static gn_status comm_fail(const gn_trainer *t, const char *doing, gn_status status, gn_train_error *error)
 {
@@ -121,20 +122,6 @@ static void evaluate(gn_trainer *t, double *loss, uint64_t *correct)
 /// What workers tell each other at a checkpoint.
 enum { WORD_WEIGHTS, WORD_LOSS, WORD_TEST_LOSS, WORD_CORRECT, CHECKPOINT_WORDS };
 
-static uint64_t word_of(double number)
-{
-    uint64_t word;
-    memcpy(&word, &number, sizeof word);
-    return word;
-}
-
-static double number_of(uint64_t word)
-{
-    double number;
-    memcpy(&number, &word, sizeof number);
-    return number;
-}
-
 /// Collects `count` words of every rank; the caller frees `*all`.
 static gn_status gather(gn_trainer *t, const char *doing, const uint64_t *mine, size_t count, uint64_t **all,
                         gn_train_error *error)
@@ -165,8 +152,8 @@ static gn_status checkpoint(gn_trainer *t, uint64_t epoch, uint64_t step, gn_tra
     uint64_t mine[CHECKPOINT_WORDS], *all;
     evaluate(t, &test_loss, &mine[WORD_CORRECT]);
     mine[WORD_WEIGHTS] = gn_hash_floats(GN_HASH_START, t->mlp.weights, gn_mlp_parameters(&t->mlp));
-    mine[WORD_LOSS] = word_of(t->loss / (double)(t->losses ? t->losses : 1));
-    mine[WORD_TEST_LOSS] = word_of(test_loss);
+    mine[WORD_LOSS] = gn_word_of(t->loss / (double)(t->losses ? t->losses : 1));
+    mine[WORD_TEST_LOSS] = gn_word_of(test_loss);
     gn_status wrong = gather(t, "comparing replicas", mine, CHECKPOINT_WORDS, &all, error);
     if (wrong) return wrong;
     gn_checkpoint c = {
@@ -174,8 +161,8 @@ static gn_status checkpoint(gn_trainer *t, uint64_t epoch, uint64_t step, gn_tra
     const double images = (double)t->data->test.count;
     for (int r = 0; r < t->size; r++) {
         const uint64_t *words = all + (size_t)r * CHECKPOINT_WORDS;
-        c.loss += number_of(words[WORD_LOSS]) / t->size;
-        c.test_loss += number_of(words[WORD_TEST_LOSS]) / images;
+        c.loss += gn_word_number(words[WORD_LOSS]) / t->size;
+        c.test_loss += gn_word_number(words[WORD_TEST_LOSS]) / images;
         c.accuracy += (double)words[WORD_CORRECT] / images;
     }
     wrong = compare_replicas(t, all, step, error);
@@ -244,10 +231,10 @@ static uint64_t hash_of_task(const gn_trainer *t)
                               s->rate_drop_steps,
                               s->overlap,
                               s->feedback,
-                              word_of((double)s->sgd.rate),
-                              word_of((double)s->sgd.momentum),
-                              word_of((double)s->sgd.weight_decay),
-                              word_of((double)s->rate_drop)};
+                              gn_word_of((double)s->sgd.rate),
+                              gn_word_of((double)s->sgd.momentum),
+                              gn_word_of((double)s->sgd.weight_decay),
+                              gn_word_of((double)s->rate_drop)};
     uint64_t hash = GN_HASH_START;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) hash = gn_hash_step(hash, words[i]);
     if (s->agreed) hash = gn_hash_step(hash, s->agreed);

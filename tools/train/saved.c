@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "examples/train/hash.h"
+#include "examples/train/words.h"
 
 #define DAMAGED "; remove it, and the one before it is used"
 
@@ -20,20 +21,6 @@ typedef struct stream {
     uint64_t hash;
 } stream;
 
-static uint64_t word_of(double number)
-{
-    uint64_t word;
-    memcpy(&word, &number, sizeof word);
-    return word;
-}
-
-static double number_of(uint64_t word)
-{
-    double number;
-    memcpy(&number, &word, sizeof number);
-    return number;
-}
-
 /// Settings of the exchange decide the bits, too: how values are rounded. How they travel does not.
 gn_saved_task gn_saved_task_of(const gn_trainer *t)
 {
@@ -46,17 +33,17 @@ gn_saved_task gn_saved_task_of(const gn_trainer *t)
         {"--classes", false, s->classes},
         {"--augment", false, s->copies},
         {"--seed", false, s->seed},
-        {"--learning-rate", true, word_of((double)s->sgd.rate)},
-        {"--momentum", true, word_of((double)s->sgd.momentum)},
-        {"--weight-decay", true, word_of((double)s->sgd.weight_decay)},
-        {"--rate-drop", true, word_of((double)s->rate_drop)},
+        {"--learning-rate", true, gn_word_of((double)s->sgd.rate)},
+        {"--momentum", true, gn_word_of((double)s->sgd.momentum)},
+        {"--weight-decay", true, gn_word_of((double)s->sgd.weight_decay)},
+        {"--rate-drop", true, gn_word_of((double)s->rate_drop)},
         {"--rate-drop-steps", false, s->rate_drop_steps},
         {"--overlap", false, s->overlap},
         {"--feedback", false, s->feedback},
         {"--nic in-process", false, s->nic_in_process},
         {"compression (-p)", false, c->quantise},
         {"--profile", false, c->quantise ? (uint64_t)c->codec.profile : 0},
-        {"--bound", true, c->quantise ? word_of(c->codec.bound_exp) : 0},
+        {"--bound", true, c->quantise ? gn_word_of(c->codec.bound_exp) : 0},
         {"--scale", false, c->quantise ? (uint64_t)c->scale : 0},
         {"images, as their number", false, t->data->train.count},
         {"data, as its hash", false, gn_trainer_data_hash(t)},
@@ -96,9 +83,9 @@ gn_status gn_saved_write(FILE *file, const gn_saved_task *task, const gn_saved_s
 {
     stream s = {file, GN_HASH_START};
     const uint64_t header[HEADER] = {
-        [RANK] = (uint64_t)task->rank,   [SIZE] = (uint64_t)task->size,     [STEP] = state->step,
-        [LOSS] = word_of(state->loss),   [LOSSES] = state->losses,          [SETTINGS] = GN_SAVED_SETTINGS,
-        [PARAMETERS] = task->parameters, [ARRAYS] = state->residual ? 3 : 2};
+        [RANK] = (uint64_t)task->rank,    [SIZE] = (uint64_t)task->size,     [STEP] = state->step,
+        [LOSS] = gn_word_of(state->loss), [LOSSES] = state->losses,          [SETTINGS] = GN_SAVED_SETTINGS,
+        [PARAMETERS] = task->parameters,  [ARRAYS] = state->residual ? 3 : 2};
     put(&s, magic, sizeof magic);
     for (unsigned i = 0; i < HEADER; i++) put_word(&s, header[i]);
     for (unsigned i = 0; i < GN_SAVED_SETTINGS; i++) put_word(&s, task->setting[i].word);
@@ -149,8 +136,8 @@ static gn_status check_setting(const gn_saved_setting *mine, uint64_t word, gn_e
 {
     if (word == mine->word) return GN_OK;
     if (mine->real)
-        return gn_fail(error, GN_MISMATCH, "%s was %.7g there, and is %.7g now", mine->name, number_of(word),
-                       number_of(mine->word));
+        return gn_fail(error, GN_MISMATCH, "%s was %.7g there, and is %.7g now", mine->name, gn_word_number(word),
+                       gn_word_number(mine->word));
     return gn_fail(error, GN_MISMATCH, "%s was %" PRIu64 " there, and is %" PRIu64 " now", mine->name, word,
                    mine->word);
 }
@@ -196,7 +183,7 @@ gn_status gn_saved_read(FILE *file, const gn_saved_task *task, gn_saved_state *s
     if (check != expected || fgetc(file) != EOF)
         return gn_fail(error, GN_CORRUPT, "its bytes do not fit their check" DAMAGED);
     state->step = header[STEP];
-    state->loss = number_of(header[LOSS]);
+    state->loss = gn_word_number(header[LOSS]);
     state->losses = header[LOSSES];
     return GN_OK;
 }
