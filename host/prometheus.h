@@ -30,6 +30,13 @@ typedef struct gn_metric {
     const char *called;  ///< the last part of the metric's name; NULL: `name`
 } gn_metric;
 
+// clang-format off
+/// Rows of a list of metrics, and such a list.
+#define GN_COUNTER(name, text) {name, text, GN_METRIC_COUNTER, NULL}
+#define GN_GAUGE(name, text) {name, text, GN_METRIC_GAUGE, NULL}
+#define GN_METRICS(...) ((const gn_metric[]){__VA_ARGS__, {0}})
+// clang-format on
+
 /// The numbers of one object of the tree. Where two groups have the same path, the first that knows
 /// a name decides.
 typedef struct gn_metric_group {

@@ -222,35 +222,27 @@ json_t *gn_switchd_stats(gn_switchd *daemon)
                      jobs);
 }
 
-#define COUNTER(name, text)                                                                                            \
-    {                                                                                                                  \
-        name, text, GN_METRIC_COUNTER, NULL                                                                            \
-    }
-#define GAUGE(name, text)                                                                                              \
-    {                                                                                                                  \
-        name, text, GN_METRIC_GAUGE, NULL                                                                              \
-    }
-#define LIST(...) ((const gn_metric[]){__VA_ARGS__, {0}})
-#define DROPS LIST(COUNTER("packets", "packets dropped, by reason"))
+#define DROPS GN_METRICS(GN_COUNTER("packets", "packets dropped, by reason"))
 #define FAULTS                                                                                                         \
-    LIST(COUNTER("lost", "packets lost"), COUNTER("duplicated", "packets twice"),                                      \
-         COUNTER("reordered", "packets held back"), COUNTER("delayed", "packets delayed"),                             \
-         COUNTER("overflow", "packets lost because too many were waiting"))
+    GN_METRICS(GN_COUNTER("lost", "packets lost"), GN_COUNTER("duplicated", "packets twice"),                          \
+               GN_COUNTER("reordered", "packets held back"), GN_COUNTER("delayed", "packets delayed"),                 \
+               GN_COUNTER("overflow", "packets lost because too many were waiting"))
 
 static const gn_metric_group groups[] = {
-    {"", "Switch", LIST(GAUGE("uptime_s", "seconds since it was opened")), NULL},
+    {"", "Switch", GN_METRICS(GN_GAUGE("uptime_s", "seconds since it was opened")), NULL},
     {"admission", "Admission",
-     LIST(COUNTER("admitted", "children that got a place"),
-          COUNTER("refused", "who was turned away before they had a job"), COUNTER("ended", "jobs that have ended"),
-          COUNTER("gave_way", "jobs that formed, and ended since all connections were taken"),
-          GAUGE("connections", "connections now")),
+     GN_METRICS(GN_COUNTER("admitted", "children that got a place"),
+                GN_COUNTER("refused", "who was turned away before they had a job"),
+                GN_COUNTER("ended", "jobs that have ended"),
+                GN_COUNTER("gave_way", "jobs that formed, and ended since all connections were taken"),
+                GN_GAUGE("connections", "connections now")),
      NULL},
-    {"admission.limits", "Admission", LIST(COUNTER("refused", "who was turned away, by limit")), NULL},
+    {"admission.limits", "Admission", GN_METRICS(GN_COUNTER("refused", "who was turned away, by limit")), NULL},
     {"now", "Now",
-     LIST(GAUGE("jobs_forming", "jobs that wait for children or for the switch above"),
-          GAUGE("jobs_running", "jobs that run"),
-          GAUGE("slots", "slots; where slots are shared, chunks that may be under way"),
-          GAUGE("slots_used", "of these, what jobs have")),
+     GN_METRICS(GN_GAUGE("jobs_forming", "jobs that wait for children or for the switch above"),
+                GN_GAUGE("jobs_running", "jobs that run"),
+                GN_GAUGE("slots", "slots; where slots are shared, chunks that may be under way"),
+                GN_GAUGE("slots_used", "of these, what jobs have")),
      NULL},
     {"total.core", "All jobs", NULL, core_rows},
     {"total.core.drops", "All jobs", DROPS, NULL},
