@@ -15,8 +15,6 @@ Verilator refuses. Exit status 1 when less than --least percent are killed.
 """
 import argparse
 import collections
-import concurrent.futures
-import json
 import os
 import pathlib
 import random
@@ -28,6 +26,7 @@ import tempfile
 import threading
 
 import mutants
+from verdicts import Verdicts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RTL, BENCHES = ROOT / "rtl", ROOT / "tests/rtl"
@@ -173,12 +172,12 @@ def judge(builder, chain, module, text, mutant, seconds):
         return ("equivalent", "yosys") if seconds and equivalent(module, changed, seconds) else ("survived", "")
 
 
-def report(results, chosen):
+def report(verdicts, chosen):
     """Prints a table; returns the share of kills."""
     rows = collections.defaultdict(collections.Counter)
     survivors = []
     for module, text, m in chosen:
-        r = results.get(mutants.key(module, text, m))
+        r = verdicts.get((module, text, m))
         if r:
             rows[module][r["verdict"]] += 1
             if r["verdict"] == "survived":
@@ -230,13 +229,8 @@ def main():
         chosen = random.Random(args.seed).sample(everything, args.count)
     random.Random(args.seed).shuffle(chosen)
 
-    path = args.results or args.build / "mutation.jsonl"
-    results = {}
-    if path.exists():
-        for line in path.read_text().splitlines():
-            entry = json.loads(line)
-            results[entry["key"]] = entry
-    to_do = [c for c in chosen if mutants.key(*c) not in results]
+    verdicts = Verdicts(args.results or args.build / "mutation.jsonl", "module")
+    to_do = [c for c in chosen if verdicts.get(c) is None]
     print(f"{len(everything)} mutants, {len(chosen)} chosen, {len(to_do)} to do", flush=True)
 
     if to_do and not args.report:
@@ -251,24 +245,14 @@ def main():
                 if program is None or not survives(program):
                     sys.exit(f"mutate: bench {bench.name} fails on the unchanged hardware")
                 shutil.rmtree(plain)
-            with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, open(path, "a") as out:
-                futures = {pool.submit(judge, builder, chains[c[0]], *c, args.equivalence): c for c in to_do}
-                for n, future in enumerate(concurrent.futures.as_completed(futures), 1):
-                    module, text, m = futures[future]
-                    verdict, by = future.result()
-                    entry = {"key": mutants.key(module, text, m), "module": module, "line": m.line, "kind": m.kind, "old": m.old, "new": m.new,
-                             "verdict": verdict, "by": by}
-                    results[entry["key"]] = entry
-                    out.write(json.dumps(entry) + "\n")
-                    out.flush()
-                    if verdict == "survived" or n % 50 == 0:
-                        print(f"{n}/{len(to_do)} {module}.v:{m.line}: {m.kind}: {m.old!r} -> {m.new!r}: {verdict}", flush=True)
+            verdicts.judge(to_do, args.jobs, lambda module, text, m: judge(builder, chains[module], module, text, m, args.equivalence),
+                           lambda module, m, r: f"{module}.v:{m.line}: {m.kind}: {m.old!r} -> {m.new!r}: {r['verdict']}")
         except KeyboardInterrupt:
             os._exit(130)
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
-    score = report(results, chosen)
+    score = report(verdicts, chosen)
     if 100 * score < args.least:
         print(f"mutate: {100 * score:.1f} % killed, less than {args.least} %")
         return 1

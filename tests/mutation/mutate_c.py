@@ -20,9 +20,7 @@ than --least percent are killed in a folder.
 """
 import argparse
 import collections
-import concurrent.futures
 import csv
-import json
 import os
 import pathlib
 import random
@@ -37,6 +35,7 @@ import c_mutants
 import c_tests
 import mutants
 from c_tests import FOLDERS, ROOT
+from verdicts import Verdicts
 
 KEPT = pathlib.Path(__file__).with_name("c_survivors.csv")
 
@@ -166,11 +165,11 @@ def explained():
         return {(r["file"], r["code"], r["kind"], r["old"], r["new"], int(r["which"])): r["verdict"] for r in csv.DictReader(f)}
 
 
-def report(results, chosen, csv_path):
+def report(verdicts, chosen, csv_path):
     """Prints a table and the survivors; returns the smallest share of kills in a folder."""
     kept, rows, survivors = explained(), collections.defaultdict(collections.Counter), []
     for source, text, m in chosen:
-        r = results.get(mutants.key(source, text, m))
+        r = verdicts.get((source, text, m))
         if r and r["verdict"] == "survived":
             place = c_mutants.place(text, m)
             if kept.get((source, *place)) == "equivalent":
@@ -228,19 +227,15 @@ def main():
 
     base = ROOT / "build/mutants"
     base.mkdir(parents=True, exist_ok=True)
-    path = base / "results.jsonl"
-    results = {}
-    if path.exists():
-        for line in path.read_text().splitlines():
-            entry = json.loads(line)
-            results[entry["key"]] = entry
+    verdicts = Verdicts(base / "results.jsonl", "file")
+
     def stop(*_):
         shutil.rmtree(work, ignore_errors=True)
         os._exit(130)
 
     kept = explained()
     counts = lambda c: kept.get((c[0], *c_mutants.place(c[1], c[2]))) != "equivalent"
-    to_do = [c for c in chosen if (r := results.get(mutants.key(*c))) is None or args.again and r["verdict"] == "survived" and counts(c)]
+    to_do = [c for c in chosen if (r := verdicts.get(c)) is None or args.again and r["verdict"] == "survived" and counts(c)]
     print(f"{len(chosen)} mutants chosen, {len(to_do)} to do, seed {args.seed}", flush=True)
 
     if to_do and not args.report:
@@ -259,22 +254,12 @@ def main():
                 if source not in tree.compiled:
                     sys.exit(f"mutate_c: nothing is built from {source}")
             random.Random(args.seed).shuffle(to_do)  # so that a run that is stopped has seen all folders
-            with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, open(path, "a") as out:
-                futures = {pool.submit(judge.verdict, *c): c for c in to_do}
-                for n, future in enumerate(concurrent.futures.as_completed(futures), 1):
-                    source, text, m = futures[future]
-                    verdict, by = future.result()
-                    entry = {"key": mutants.key(source, text, m), "file": source, "line": m.line, "kind": m.kind, "old": m.old, "new": m.new,
-                             "verdict": verdict, "by": by}
-                    results[entry["key"]] = entry
-                    out.write(json.dumps(entry) + "\n")
-                    out.flush()
-                    if verdict == "survived" or n % 50 == 0:
-                        print(f"{n}/{len(to_do)} {source}:{m.line}: {m.kind}: {m.old!r} -> {m.new!r}: {verdict} ({by})", flush=True)
+            verdicts.judge(to_do, args.jobs, judge.verdict,
+                           lambda source, m, r: f"{source}:{m.line}: {m.kind}: {m.old!r} -> {m.new!r}: {r['verdict']} ({r['by']})")
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
-    least = report(results, chosen, args.csv)
+    least = report(verdicts, chosen, args.csv)
     if least < args.least:
         print(f"mutate_c: {least:.1f} % killed in one folder, less than {args.least:g} %")
         return 1
