@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "driver/capture.h"
+#include "net/temporary_folder.h"
 
 bool gn_bytes_equal(gn_bytes a, gn_bytes b)
 {
@@ -41,9 +42,7 @@ static void describe(const gn_difference *d, char *text, size_t room)
 // @return NULL when the file could not be made; errno says why
 static gn_capture *create(char *path, size_t room)
 {
-    const char *folder = getenv("TMPDIR");
-    if (!folder || !*folder) folder = "/tmp";
-    if (snprintf(path, room, "%s/gradnic-lockstep-XXXXXX.pcap", folder) >= (int)room) {
+    if (snprintf(path, room, "%s/gradnic-lockstep-XXXXXX.pcap", gn_temporary_folder()) >= (int)room) {
         errno = ENAMETOOLONG;
         return NULL;
     }

@@ -20,7 +20,7 @@
 /// Threads: as the transmit side of a gn_datapath.
 
 #include "driver/datapath.h"
-#include "host/log_limit.h"
+#include "net/log_limit.h"
 
 enum {
     GN_GUARD_FLOWS = 4096,     ///< flows that are remembered

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/// Reads from where `fd` stands to the end of the file, but no more than `room` bytes. Give one byte
-/// more than a file may have: then `room` bytes mean that it is too long.
+/// Reads from where `fd` stands to the end of the file, but no more than `room` bytes. Give one
+/// byte more than a file may have: then `room` bytes mean that it is too long.
 /// @return bytes, or -1 with errno
 ssize_t gn_whole_file_read(int fd, void *bytes, size_t room);
 

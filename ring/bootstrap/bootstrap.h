@@ -20,6 +20,7 @@
 #include "net/clock.h"
 #include "net/greeting.h"
 #include "net/lobby.h"
+#include "net/log_limit.h"
 #include "net/secret.h"
 #include "ring/address.h"
 #include "ring/bootstrap/rendezvous.h"
@@ -58,8 +59,8 @@ typedef struct gn_bootstrap {
     gn_lobby lobby;                ///< those who have connected and not said HELLO
     gn_guest guest[GN_RANKS_MAX];  ///< by rank
     gn_roster lost;                ///< ranks that had come, and whose connection was lost again
-    unsigned sent_away;            ///< who said a HELLO that fits no rank of this group
-    char last_sent_away[300];      ///< the last of them: address and reason
+    gn_log_limit sent_away;        ///< log lines about those whose HELLO fits no rank of this group
+    char last_sent_away[300];      ///< the last of them: address and reason; "": none
     struct pollfd *poll_set;
 
     // Other ranks.

@@ -4,6 +4,7 @@
 #include "ring/bootstrap/server.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,16 +193,24 @@ static void admit(gn_bootstrap *boot, unsigned index, const gn_hello *hello, con
     gn_guests_tell(boot, frame, gn_roster_write(frame, &boot->roster));
 }
 
+/// Says how many were sent away without a word, once their span of time is over.
+static void log_held(gn_bootstrap *boot, uint64_t now)
+{
+    const uint64_t held = gn_log_limit_rest(&boot->sent_away, now);
+    if (held) gn_log_text(boot->config, GN_LOG_WARNING, "and %" PRIu64 " more were sent away", held);
+}
+
 /// Sends away somebody that is no missing rank of this group. The group goes on without it. If a
 /// rank is still missing at the end, this may be why. `words`: the reason, as it reads here.
 static void send_away(gn_bootstrap *boot, unsigned index, const char *name, const gn_error *why, const char *words)
 {
-    enum { LOGGED = 10 };
     refuse(&boot->lobby.strangers[index], why);
     gn_lobby_dismiss(&boot->lobby, index);
     snprintf(boot->last_sent_away, sizeof boot->last_sent_away, "%s: %.220s", name, words);
-    if (++boot->sent_away <= LOGGED) gn_log_text(boot->config, GN_LOG_WARNING, "%s was sent away: %s", name, words);
-    if (boot->sent_away == LOGGED) gn_log_text(boot->config, GN_LOG_WARNING, "more are sent away without a word");
+    const uint64_t now = gn_now();
+    log_held(boot, now);
+    if (gn_log_limit_take(&boot->sent_away, now))
+        gn_log_text(boot->config, GN_LOG_WARNING, "%s was sent away: %s", name, words);
 }
 
 /// Takes the first message of stranger `index`. Who is no missing rank is sent away. A rank that
@@ -338,14 +347,20 @@ static void await_all(gn_bootstrap *boot, int ms)
     nfds_t n = gn_lobby_poll(&boot->lobby, boot->poll_set, gn_now());
     for (int rank = 1; rank < boot->size; rank++) boot->poll_set[n++] = gn_framed_poll(boot->guest[rank].connection);
     (void)poll(boot->poll_set, n, ms);
+    log_held(boot, gn_now());
     gn_lobby_serve(&boot->lobby, boot->poll_set);
 }
 
 /// Milliseconds until there is something to do though nobody says anything.
 static int idle_ms(const gn_bootstrap *boot)
 {
-    const uint64_t now = gn_now(), lobby = gn_lobby_due(&boot->lobby, now), beat = gn_bootstrap_beat_until(boot);
-    return gn_ms_until(lobby < beat ? lobby : beat, now);
+    const uint64_t now = gn_now();
+    const uint64_t due[] = {gn_lobby_due(&boot->lobby, now), gn_bootstrap_beat_until(boot),
+                            gn_log_limit_due(&boot->sent_away)};
+    uint64_t first = due[0];
+    for (unsigned i = 1; i < sizeof due / sizeof *due; i++)
+        if (due[i] < first) first = due[i];
+    return gn_ms_until(first, now);
 }
 
 // The steps ---------------------------------------------------------------------------------------
@@ -374,7 +389,7 @@ static gn_status not_all_came(const gn_bootstrap *boot, gn_error *error)
     for (int rank = 0; rank < boot->size; rank++)
         if (gn_roster_has(&boot->roster, rank) || !gn_roster_has(&boot->lost, rank)) gn_roster_add(&others, rank);
     gn_roster_missing(&boot->roster, missing, sizeof missing);
-    if (boot->sent_away) snprintf(away, sizeof away, "; sent away was %s", boot->last_sent_away);
+    if (*boot->last_sent_away) snprintf(away, sizeof away, "; sent away was %s", boot->last_sent_away);
     (void)gn_lobby_lack(&boot->lobby, "rank 0", lack);
     if (gn_roster_is_complete(&others))
         return gn_fail(error, GN_TIMEOUT, "%s did not come within %u ms%s%s", missing, boot->table.timeout_ms, lack,

@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "host/log_limit.h"
+#include "net/log_limit.h"
 #include "net/resolve.h"
 #include "switch/daemon/session.h"
 #include "switch/daemon/shard.h"

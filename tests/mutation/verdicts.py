@@ -9,8 +9,8 @@ import mutants
 class Verdicts:
     """A file with a line of JSON for each mutant that was judged.
 
-    A mutant is chosen as (place, text, mutant): what it belongs to, that file's text, and the fault.
-    `field` is the name of the place in the file.
+    A mutant is chosen as (place, text, mutant): what it belongs to, the text of that, and the
+    fault. `field` is the name of the place in the file.
     """
 
     def __init__(self, path, field):

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "host/control.h"
-#include "host/log_limit.h"
 #include "net/clock.h"
+#include "net/log_limit.h"
 #include "switches.h"
 #include "unit/suite.h"
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host/log_limit.h"
 #include "net/clock.h"
+#include "net/log_limit.h"
 #include "net/tcp.h"
 #include "switch/daemon/session.h"
 #include "switches.h"

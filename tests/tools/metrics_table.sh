@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Writes the table of all metrics into docs/monitoring.md, or into a copy of it. Run it after metrics
-# have changed:
+# Writes the table of all metrics into docs/monitoring.md, or into a copy of it. Run it after
+# metrics have changed:
 #
 #   tests/tools/metrics_table.sh build/release/tests/unit/metrics_table
 #

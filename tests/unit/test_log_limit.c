@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Log lines of one kind: some are logged, the rest is counted and told once.
-#include "host/log_limit.h"
 #include "net/clock.h"
+#include "net/log_limit.h"
 #include "suite.h"
 
 static const uint64_t span = GN_LOG_SPAN_S * GN_SECOND;

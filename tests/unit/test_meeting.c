@@ -11,6 +11,7 @@
 
 #include "comm_ranks.h"
 #include "free_port.h"
+#include "net/log_limit.h"
 #include "ring/bootstrap/rendezvous.h"
 #include "ring/bootstrap/roster.h"
 #include "ring/bootstrap/terms.h"
@@ -47,10 +48,24 @@ static gn_comm_config config_of(int rank)
     return config;
 }
 
+/// Of what rank 0 has logged: who was sent away, and of how many more it says so.
+enum { SENT_AWAY, MORE_SENT_AWAY };
+
+static void count_lines(void *context, gn_log_level level, const char *text)
+{
+    uint64_t *values = context;
+    unsigned more = 0;
+    (void)level;
+    values[SENT_AWAY] += strstr(text, " was sent away: ") != NULL;
+    if (sscanf(text, "and %u more were sent away", &more) == 1) values[MORE_SENT_AWAY] += more;
+}
+
 static void run_home(int rank, const ranks *all, void *argument)
 {
-    const gn_comm_config config = config_of(0);
+    gn_comm_config config = config_of(0);
     (void)argument;
+    config.log = count_lines;
+    config.log_context = all->reports[rank].values;
     RANK_CHECK(!rank_init(rank, all, &config));  // nobody here stays to the end
 }
 
@@ -212,6 +227,28 @@ START_TEST(who_has_no_place)
 }
 END_TEST
 
+// A crowd of another job does not fill the log.
+START_TEST(many_who_have_no_place)
+{
+    enum { MORE = 5 };
+    gn_hello hello = hello_of(1);
+    hello.job++;
+    for (unsigned i = 0; i < GN_LOG_LINES + MORE; i++) {
+        greet(&one, &hello);
+        is_refused(&one, GN_MISMATCH,
+                   "the rendezvous belongs to another job (GRADNIC_JOB or TORCHELASTIC_RUN_ID differ)");
+    }
+    const volatile uint64_t *logged = group.reports[0].values;
+    for (unsigned ms = 0; ms < 1500 * GN_LOG_SPAN_S && !logged[MORE_SENT_AWAY]; ms++) usleep(1000);
+    ck_assert_uint_eq(logged[SENT_AWAY], GN_LOG_LINES);
+    ck_assert_uint_eq(logged[MORE_SENT_AWAY], MORE);
+    hello = hello_of(1), hello.terms.quantise = 1;  // ends it
+    greet(&one, &hello);
+    ranks_wait(&group, 30);
+    close(one.fd);
+}
+END_TEST
+
 /// Terms that rank 1 may not have.
 static const struct {
     const char *said;
@@ -351,6 +388,7 @@ int main(void)
     TCase *all = tcase_create("meeting");
     tcase_add_checked_fixture(all, begin, end);
     tcase_add_test(all, who_has_no_place);
+    tcase_add_test(all, many_who_have_no_place);
     tcase_add_loop_test(all, what_ends_the_group, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(all, all_come);
     tcase_add_test(all, a_rank_that_fails);

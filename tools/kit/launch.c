@@ -19,7 +19,7 @@
 #include "command.h"
 #include "first_error.h"
 #include "net/clock.h"
-#include "temporary.h"
+#include "net/temporary_folder.h"
 
 typedef struct launched {
     const gn_launch *launch;

@@ -8,11 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *gn_temporary_folder(void)
-{
-    const char *folder = getenv("TMPDIR");
-    return folder && *folder == '/' ? folder : "/tmp";
-}
+#include "net/temporary_folder.h"
 
 gn_status gn_temporary_open(FILE **stream, gn_error *error)
 {

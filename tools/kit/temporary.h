@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_KIT_TEMPORARY_H
 #define GRADNIC_TOOLS_KIT_TEMPORARY_H
-/// Temporary files, in the folder that TMPDIR names, or else in /tmp.
+/// Temporary files, in the folder of net/temporary_folder.h.
 
 #include <stdio.h>
 
 #include "net/error.h"
-
-/// TMPDIR if it is an absolute path, otherwise "/tmp".
-const char *gn_temporary_folder(void);
 
 /// An empty file without a name, to write and to read; fclose() removes it. An error names the
 /// folder.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/log_limit.h"
+#include "net/log_limit.h"
 
 #include "net/clock.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GRADNIC_HOST_LOG_LIMIT_H
-#define GRADNIC_HOST_LOG_LIMIT_H
+#ifndef GRADNIC_NET_LOG_LIMIT_H
+#define GRADNIC_NET_LOG_LIMIT_H
 /// A limit for one kind of log line, because strangers can cause any number of them: so many lines
 /// in each span of time, and then how many more there were.
 
