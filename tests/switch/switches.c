@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switches.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <check.h>
+
+#include "wire_peer.h"
 
 const gn_switchd_config plain_switch = {.listen = {.ip = {.version = 4, .bytes = {127, 0, 0, 1}}},
                                         .shards = 1,
@@ -112,6 +113,17 @@ sw_client client_of(uint16_t port, const char *name, unsigned rank, unsigned ran
     return c;
 }
 
+sw_client leaf_client(uint16_t port, const char *name, unsigned rank)
+{
+    sw_client c = client_of(port, name, rank, 4);
+    c.join.bit = (uint8_t)(rank % 2);
+    c.join.children = 2;
+    c.join.parent_bit = (uint8_t)(rank / 2);
+    c.join.parent_children = 2;
+    c.join.leader = rank / 2 ? GN_AGG_WORKERS_MAX : 0;
+    return c;
+}
+
 static void *run_one(void *argument)
 {
     one *o = argument;
@@ -126,6 +138,25 @@ void launch(unsigned i, const sw_client *config)
     ones[i].config = *config;
     ones[i].result = (sw_result){.good = false};
     ck_assert_int_eq(pthread_create(&ones[i].thread, NULL, run_one, &ones[i]), 0);
+}
+
+void launch_all(uint16_t port, const char *name, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const sw_client c = client_of(port, name, i, count);
+        launch(i, &c);
+    }
+}
+
+void launch_for_long(uint16_t port, const char *name, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        sw_client c = client_of(port, name, i, count);
+        c.rounds = 1000;
+        c.pause_s = 0.02;
+        launch(i, &c);
+    }
+    under_way(0, count, 1);
 }
 
 void has_asked(unsigned i)
@@ -161,4 +192,37 @@ void says(unsigned i, const char *what)
     ck_assert(!ones[i].result.good);
     ck_assert_msg(strstr(ones[i].result.error, what) != NULL, "worker %u: '%s' says nothing of '%s'", i,
                   ones[i].result.error, what);
+}
+
+void says_address(unsigned i, const char *format, const running *r)
+{
+    char text[100];
+    snprintf(text, sizeof text, format, r->address);
+    says(i, text);
+}
+
+int ask_in_vain(uint16_t port, uint32_t from, unsigned number, unsigned bit, unsigned children)
+{
+    char name[GN_ADMISSION_NAME];
+    uint8_t bytes[GN_ADMISSION_MAX];
+    snprintf(name, sizeof name, "never%u", number);
+    gn_admission join = {.type = GN_ADMISSION_JOIN, .join = client_of(port, name, bit, children).join};
+    join.join.patience_ms = 1000;
+    join.join.udp_port[0] = (uint16_t)(1 + bit);
+    const size_t count = gn_admission_write(&join, bytes);
+    const struct sockaddr_in to = peer_loopback(port), own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(from)};
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(bind(fd, (const struct sockaddr *)&own, sizeof own), 0);
+    ck_assert_int_eq(connect(fd, (const struct sockaddr *)&to, sizeof to), 0);
+    ck_assert_int_eq(send(fd, bytes, count, MSG_NOSIGNAL), (ssize_t)count);
+    return fd;
+}
+
+void allow_files(unsigned count)
+{
+    struct rlimit files;
+    ck_assert(!getrlimit(RLIMIT_NOFILE, &files));
+    files.rlim_cur = files.rlim_max;
+    ck_assert(!setrlimit(RLIMIT_NOFILE, &files));
+    ck_assert_uint_gt(files.rlim_cur, count);
 }

@@ -42,7 +42,13 @@ void slay(const running *r);
 
 /// A worker as most tests want it: bit `rank` of `ranks` children.
 sw_client client_of(uint16_t port, const char *name, unsigned rank, unsigned ranks);
+/// A worker of four, two below each of two leaves.
+sw_client leaf_client(uint16_t port, const char *name, unsigned rank);
 void launch(unsigned i, const sw_client *config);
+/// All workers of a job, which are as client_of() makes them, from number 0 on.
+void launch_all(uint16_t port, const char *name, unsigned count);
+/// The same, but they sum until something ends it. Returns when each has summed a vector.
+void launch_for_long(uint16_t port, const char *name, unsigned count);
 /// Waits until the switch has read what worker i asks for. The job has to wait for others.
 void has_asked(unsigned i);
 /// Waits until each of them has summed so many vectors.
@@ -52,5 +58,13 @@ void await(unsigned from, unsigned count);
 void all_good(unsigned from, unsigned count);
 /// Fails unless worker i's error has this in it.
 void says(unsigned i, const char *what);
+/// The same, with the switch's address for the %s.
+void says_address(unsigned i, const char *format, const running *r);
+
+/// Asks for job "neverNUMBER", whose other children do not come, as child `bit`. `from`: the IPv4
+/// address to come from, as a number. Does not wait. @return the connection
+int ask_in_vain(uint16_t port, uint32_t from, unsigned number, unsigned bit, unsigned children);
+/// Lets this process and its children have more files than that.
+void allow_files(unsigned count);
 
 #endif

@@ -96,36 +96,6 @@ static size_t jobs_now(void)
     return count;
 }
 
-static void allow_files(void)
-{
-    struct rlimit files;
-    ck_assert(!getrlimit(RLIMIT_NOFILE, &files));
-    files.rlim_cur = files.rlim_max;
-    ck_assert(!setrlimit(RLIMIT_NOFILE, &files));
-    ck_assert_uint_gt(files.rlim_cur, FLOOD + 100);
-}
-
-/// Asks for a job whose other children never come, and does not wait. @return the connection
-static int ask_in_vain(const running *r, uint32_t from, unsigned number, unsigned bit)
-{
-    char name[GN_ADMISSION_NAME];
-    uint8_t bytes[GN_ADMISSION_MAX];
-    snprintf(name, sizeof name, "never%u", number);
-    gn_admission join = {.type = GN_ADMISSION_JOIN, .join = client_of(r->port, name, bit, 64).join};
-    join.join.patience_ms = 1000;
-    join.join.udp_port[0] = (uint16_t)(1 + bit);
-    const size_t count = gn_admission_write(&join, bytes);
-    const struct sockaddr_in to = {.sin_family = AF_INET,
-                                   .sin_port = htons(r->port),
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)},
-                             own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(from)};
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    ck_assert_int_eq(bind(fd, (const struct sockaddr *)&own, sizeof own), 0);
-    ck_assert_int_eq(connect(fd, (const struct sockaddr *)&to, sizeof to), 0);
-    ck_assert_int_eq(send(fd, bytes, count, MSG_NOSIGNAL), (ssize_t)count);
-    return fd;
-}
-
 /// What the switch says last to this connection.
 static const char *last_words(int fd, char text[GN_ADMISSION_TEXT])
 {
@@ -197,13 +167,13 @@ static void gets_in(const running *r, const char *from)
 
 START_TEST(one_address_forms_no_thousands_of_jobs)
 {
-    allow_files();
+    allow_files(FLOOD + 100);
     gn_switchd_config config = limited();
     config.join_timeout_ns = 60 * GN_SECOND;
     const running r = start(&config);
     gets_in(&r, "127.0.0.1");
     const long before = resident(&r);
-    for (unsigned i = 0; i < FLOOD; i++) fds[i] = ask_in_vain(&r, INADDR_LOOPBACK + 1, i, 0);
+    for (unsigned i = 0; i < FLOOD; i++) fds[i] = ask_in_vain(r.port, INADDR_LOOPBACK + 1, i, 0, 64);
     gets_in(&r, "127.0.0.1");
     meets("address_jobs", FLOOD - GN_SWITCHD_ADDRESS_JOBS);
     ck_assert_uint_eq(told("127.0.0.2 waits in 64 jobs that are not complete, and one address has at most 64 "
@@ -220,13 +190,13 @@ END_TEST
 START_TEST(many_addresses_give_way)
 {
     enum { EACH = 60 };
-    allow_files();
+    allow_files(FLOOD + 100);
     gn_switchd_config config = limited();
     config.join_timeout_ns = 60 * GN_SECOND;
     const running r = start(&config);
     gets_in(&r, "127.0.0.1");
     const long before = resident(&r);
-    for (unsigned i = 0; i < FLOOD; i++) fds[i] = ask_in_vain(&r, INADDR_LOOPBACK + 1 + i / EACH, i, 0);
+    for (unsigned i = 0; i < FLOOD; i++) fds[i] = ask_in_vain(r.port, INADDR_LOOPBACK + 1 + i / EACH, i, 0, 64);
     gets_in(&r, "127.0.0.1");
     const uint64_t ended = admission_of("gave_way");
     ck_assert_uint_gt(ended, 0);
@@ -242,11 +212,11 @@ END_TEST
 /// A few jobs, but with many children each.
 START_TEST(one_address_has_half_of_the_connections)
 {
-    allow_files();
+    allow_files(FLOOD + 100);
     gn_switchd_config config = limited();
     config.join_timeout_ns = 60 * GN_SECOND;
     const running r = start(&config);
-    for (unsigned i = 0; i < 2000; i++) fds[i] = ask_in_vain(&r, INADDR_LOOPBACK + 1, i / 63, 1 + i % 63);
+    for (unsigned i = 0; i < 2000; i++) fds[i] = ask_in_vain(r.port, INADDR_LOOPBACK + 1, i / 63, 1 + i % 63, 64);
     meets("address_connections", 80);
     ck_assert_uint_eq(told("127.0.0.2 has 1920 connections here, and one address has at most half of all"), 80);
     gets_in(&r, "127.0.0.1");
@@ -265,7 +235,7 @@ START_TEST(few_files_are_shared_too)
     config.join_timeout_ns = 60 * GN_SECOND;
     ck_assert(!setrlimit(RLIMIT_NOFILE, &few));
     const running r = start(&config);
-    for (unsigned i = 0; i < MANY; i++) fds[i] = ask_in_vain(&r, INADDR_LOOPBACK + 1 + i / EACH, i, 0);
+    for (unsigned i = 0; i < MANY; i++) fds[i] = ask_in_vain(r.port, INADDR_LOOPBACK + 1 + i / EACH, i, 0, 64);
     gets_in(&r, "127.0.0.1");
     ck_assert_uint_gt(admission_of("gave_way"), 0);
     close_all();
@@ -299,11 +269,11 @@ START_TEST(a_job_that_never_fills_ends)
     config.join_timeout_ns = 1500 * GN_MILLISECOND;
     config.address_jobs = 1;
     const running r = start(&config);
-    fds[0] = ask_in_vain(&r, INADDR_LOOPBACK, 0, 0);
+    fds[0] = ask_in_vain(r.port, INADDR_LOOPBACK, 0, 0, 64);
     // What others say meanwhile does not prolong it.
     for (unsigned i = 1; i < 4; i++) {
         usleep(80000);
-        fds[i] = ask_in_vain(&r, INADDR_LOOPBACK, 0, i);
+        fds[i] = ask_in_vain(r.port, INADDR_LOOPBACK, 0, i, 64);
     }
     ck_assert_str_eq(last_words(fds[0], text), "ranks 4-63 have not come within 1.5 s");
     // The address may form another job now.

@@ -116,12 +116,8 @@ START_TEST(trees_and_parameter_servers)
     config.in = (gn_fault_config){.seed = 5, .loss = 0.01};
     const running leaf[2] = {start(&config), start(&config)};
     for (unsigned i = 0; i < 4; i++) {
-        sw_client c = knowing(leaf[i / 2].port, "tree", i, 4);
-        c.join.bit = (uint8_t)(i % 2);
-        c.join.children = 2;
-        c.join.parent_bit = (uint8_t)(i / 2);
-        c.join.parent_children = 2;
-        c.join.leader = i / 2 ? GN_AGG_WORKERS_MAX : 0;
+        sw_client c = leaf_client(leaf[i / 2].port, "tree", i);
+        c.secret = &secret;
         c.nan = true;  // the leader's sums pass, too
         launch(i, &c);
     }

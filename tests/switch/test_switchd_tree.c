@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Switches above and below each other. A tree that cannot be is refused, with both ends named. A
 // child that is waited for is named at all switches. A child that goes is told of at the other end
-// of the tree.
-#include <arpa/inet.h>
-#include <pwd.h>
-#include <signal.h>
+// of the tree. Silence: test_switchd_silence.c.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "host/control.h"
 #include "net/clock.h"
-#include "switches.h"
+#include "tree.h"
 #include "unit/free_port.h"
 #include "unit/suite.h"
+#include "wire_peer.h"
 
 /// One worker of a job of its own; the answer comes at once.
 static void ask(const running *at, unsigned place_of, const char *name)
@@ -26,13 +20,6 @@ static void ask(const running *at, unsigned place_of, const char *name)
     launch(0, &c);
     await(0, 1);
     ck_assert_uint_lt(gn_now() - begin, 1500000000);  // less than the job's time to form, and the worker's
-}
-
-static void says_address(unsigned i, const char *format, const running *r)
-{
-    char text[100];
-    snprintf(text, sizeof text, format, r->address);
-    says(i, text);
 }
 
 START_TEST(who_is_taken_for_something_else_says_so)
@@ -139,124 +126,31 @@ START_TEST(a_switch_that_comes_to_itself_is_refused)
     gn_switchd_config config = plain_switch;
     char address[24];
     uint8_t bytes[2 * GN_ADMISSION_MAX];
-    gn_admission answer;
-    const int listener = socket(AF_INET, SOCK_STREAM, 0);
-    struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof own;
-    ck_assert(!bind(listener, (struct sockaddr *)&own, length) && !listen(listener, 1));
-    ck_assert(!getsockname(listener, (struct sockaddr *)&own, &length));
-    snprintf(address, sizeof address, "127.0.0.1:%u", ntohs(own.sin_port));
+    uint16_t port;
+    wire_peer above, back;
+    const int listener = peer_listen(&port);
+    snprintf(address, sizeof address, "127.0.0.1:%u", port);
     config.parent = address;
     config.place_fanin = 1;
     const running r = start(&config);
     const sw_client c = client_of(r.port, "itself", 0, 1);
     launch(0, &c);
-    const int above = accept(listener, NULL, NULL), back = socket(AF_INET, SOCK_STREAM, 0);
-    const ssize_t got = recv(above, bytes, sizeof bytes, 0);
+    peer_accept(&above, listener);
+    const ssize_t got = recv(above.fd, bytes, sizeof bytes, 0);
     ck_assert_int_gt(got, 0);
-    own.sin_port = htons(r.port);
-    ck_assert(!connect(back, (struct sockaddr *)&own, sizeof own));
-    ck_assert_int_eq(send(back, bytes, (size_t)got, 0), got);
-    const ssize_t said = recv(back, bytes, sizeof bytes, 0);
-    ck_assert_int_gt(said, 0);
-    ck_assert_int_gt(gn_admission_parse(bytes, (size_t)said, &answer, NULL), 0);
+    peer_connect(&back, r.port, 0);
+    ck_assert_int_eq(send(back.fd, bytes, (size_t)got, 0), got);
+    const gn_admission answer = peer_hear(&back);
     ck_assert_int_eq(answer.type, GN_ADMISSION_REFUSED);
     ck_assert_msg(strstr(answer.text, "--parent 127.0.0.1:") && strstr(answer.text, " is this switch itself"), "%s",
                   answer.text);
-    close(above);
-    close(back);
+    peer_close(&above);
+    peer_close(&back);
     close(listener);
     await(0, 1);
     stop(&r);
 }
 END_TEST
-
-/// A root and two leaves, each with two workers.
-typedef struct tree {
-    running ps, root, leaf[2];
-    bool shares;
-    char folder[32], control[4][48];  ///< sockets of root, leaves, parameter server
-} tree;
-
-enum { ROOT, LEAF, PS = LEAF + 2 };
-
-static void plant(tree *t, bool shares)
-{
-    *t = (tree){.shares = shares, .folder = "/tmp/gradnic-tree-XXXXXX"};
-    ck_assert_ptr_nonnull(mkdtemp(t->folder));
-    for (unsigned i = 0; i < 4; i++) snprintf(t->control[i], sizeof t->control[i], "%s/%u", t->folder, i);
-    gn_switchd_config config = plain_switch;
-    config.user = getpwuid(geteuid())->pw_name;  // who may ask
-    config.stuck_ns = 1500000000;
-    if (shares) {
-        config.role = GN_SWITCHD_PS;
-        config.control = t->control[PS];
-        t->ps = start(&config);
-        const char *user = config.user;
-        config = sharing(&t->ps, GN_SHARED, 4, 256);
-        config.user = user;
-        config.stuck_ns = 1500000000;
-    }
-    config.control = t->control[ROOT];
-    t->root = start(&config);
-    config.ps = NULL;
-    config.parent = t->root.address;
-    for (unsigned i = 0; i < 2; i++) {
-        config.control = t->control[LEAF + i];
-        t->leaf[i] = start(&config);
-    }
-}
-
-static sw_client worker_of(const tree *t, const char *name, unsigned rank)
-{
-    sw_client c = client_of(t->leaf[rank / 2].port, name, rank, 4);
-    c.join.bit = (uint8_t)(rank % 2);
-    c.join.children = 2;
-    c.join.parent_bit = (uint8_t)(rank / 2);
-    c.join.parent_children = 2;
-    c.join.leader = rank / 2 ? GN_AGG_WORKERS_MAX : 0;
-    c.timeout_ms = 20000;
-    c.rounds = 1000;
-    c.pause_s = 0.02;
-    return c;
-}
-
-static void fell(const tree *t)
-{
-    for (unsigned i = 0; i < 2; i++)
-        if (t->leaf[i].pid) slay(&t->leaf[i]);
-    slay(&t->root);
-    if (t->shares) slay(&t->ps);
-    for (unsigned i = 0; i < 4; i++) unlink(t->control[i]);
-    rmdir(t->folder);
-}
-
-static void squeeze(char *text)
-{
-    char *to = text;
-    for (; *text; text++)
-        if (*text != ' ' && *text != '\n') *to++ = *text;
-    *to = 0;
-}
-
-/// Status of one of them says in the end: it takes until reminders have been answered.
-static void status_says(const tree *t, unsigned whose, const char *format, const running *named)
-{
-    gn_error error;
-    char what[100];
-    char *answer = NULL;
-    snprintf(what, sizeof what, format, named ? named->address : "");
-    for (unsigned i = 0; i < 500; i++) {
-        free(answer);
-        answer = gn_control_ask(t->control[whose], "switch", "{\"command\": \"status\"}", &error);
-        ck_assert_msg(answer != NULL, "%s", error.text);
-        squeeze(answer);
-        if (strstr(answer, what)) break;
-        usleep(20000);
-    }
-    ck_assert_msg(strstr(answer, what) != NULL, "'%s' says nothing of '%s'", answer, what);
-    free(answer);
-}
 
 /// Below one of the root's children a leaf has slots of its own, below the other there are workers.
 START_TEST(kinds_of_children_that_are_mixed)
@@ -385,130 +279,6 @@ START_TEST(who_leaves_a_leaf_is_told_of_at_the_others)
 }
 END_TEST
 
-/// Starts workers that are at work, with so much patience. `floats`: soon they wait only for sums
-/// in binary32, which never come, and go on asking.
-static void at_work(const tree *t, const char *name, int timeout_ms, bool floats)
-{
-    for (unsigned i = 0; i < 4; i++) {
-        sw_client c = worker_of(t, name, i);
-        c.timeout_ms = timeout_ms;
-        c.pause_s = 0;
-        c.nan = c.deaf = floats;
-        launch(i, &c);
-    }
-    if (floats)
-        usleep(800000);
-    else
-        under_way(0, 4, 1);
-}
-
-static const running *whose(const tree *t, unsigned number)
-{
-    return number == ROOT ? &t->root : number == PS ? &t->ps : &t->leaf[number - LEAF];
-}
-
-static const struct {
-    unsigned stopped;
-    bool shares, floats;
-    const char *said;  ///< to ranks 0 and 1
-} silences[] = {{ROOT, false, false, "no sign of life from the parent switch %s for "},
-                {ROOT, true, false, "no sign of life from the parent switch %s for "},
-                {ROOT, false, true, "no sign of life from the parent switch %s for "},
-                {ROOT, true, true, "no sign of life from the parent switch %s for "},
-                {PS, true, false, "no sign of life from the parameter server %s for "},
-                {PS, true, true, "no sign of life from the parameter server %s for "},
-                {LEAF + 1, false, false, "no sign of life from switch %s with ranks 2-3 for "},
-                {LEAF + 1, true, false, "no sign of life from switch %s with ranks 2-3 for "}};
-enum { SILENCES = sizeof silences / sizeof *silences };
-
-/// As SIGSTOP does it: all connections stand. The silent switch is named before the workers' own
-/// deadline has passed.
-START_TEST(a_silent_switch_is_named)
-{
-    tree t;
-    plant(&t, silences[_i].shares);
-    at_work(&t, "silent", silences[_i].floats ? 6000 : 2500, silences[_i].floats);
-    const running *stopped = whose(&t, silences[_i].stopped);
-    kill(stopped->pid, SIGSTOP);
-    await(0, 4);
-    for (unsigned i = 0; i < (silences[_i].stopped == LEAF + 1 ? 2 : 4); i++) {
-        says(i, "gone: ");
-        says_address(i, silences[_i].said, stopped);
-    }
-    fell(&t);
-}
-END_TEST
-
-/// All switches answer. Workers ask for long without getting anything, as from a leader that
-/// computes. That is no reason to accuse a switch.
-START_TEST(a_slow_leader_is_no_silent_switch)
-{
-    tree t;
-    plant(&t, _i);
-    at_work(&t, "slow", 4000, true);
-    await(0, 4);
-    for (unsigned i = 0; i < 4; i++) {
-        ck_assert(!ones[i].result.good);
-        ck_assert_msg(!strstr(ones[i].result.error, "no sign of life"), "%s", ones[i].result.error);
-    }
-    fell(&t);
-}
-END_TEST
-
-START_TEST(a_silent_switch_that_is_asked_is_named)
-{
-    gn_switchd_config config = plain_switch;
-    config.join_timeout_ns = 60000000000;
-    const running root = start(&config);
-    config.parent = root.address;
-    const running leaf = start(&config);
-    kill(root.pid, SIGSTOP);
-    sw_client c = client_of(leaf.port, "asks", 0, 1);
-    c.join.parent_children = 1;
-    c.timeout_ms = 2000;
-    launch(0, &c);
-    await(0, 1);
-    says_address(0, "no sign of life from the parent switch %s for ", &root);
-    slay(&leaf);
-    slay(&root);
-}
-END_TEST
-
-/// A root that nobody wants anything of may be silent; and who stood still itself accuses nobody.
-START_TEST(a_silence_that_ends_is_none)
-{
-    tree t;
-    plant(&t, false);
-    for (unsigned i = 0; i < 4; i++) {
-        sw_client c = worker_of(&t, "pause", i);
-        c.timeout_ms = 2000;
-        c.rounds = 2;
-        c.pause_s = 2.5;
-        c.pauses = 1;
-        launch(i, &c);
-    }
-    under_way(0, 4, 1);
-    kill(t.root.pid, SIGSTOP);
-    usleep(1000000);
-    status_says(&t, LEAF, "\"silent\":[{\"who\":\"%s\",\"for_s\":", &t.root);
-    kill(t.root.pid, SIGCONT);
-    all_good(0, 4);
-    for (unsigned i = 0; i < 4; i++) {
-        sw_client c = worker_of(&t, "still", i);
-        c.timeout_ms = 3000;
-        c.rounds = 60;
-        launch(i, &c);
-    }
-    under_way(0, 4, 1);
-    const running *all[] = {&t.root, &t.leaf[0], &t.leaf[1]};
-    for (unsigned i = 0; i < 3; i++) kill(all[i]->pid, SIGSTOP);
-    usleep(1800000);  // more than half of the workers' patience
-    for (unsigned i = 0; i < 3; i++) kill(all[i]->pid, SIGCONT);
-    all_good(0, 4);
-    fell(&t);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("switchd tree");
@@ -522,10 +292,6 @@ int main(void)
     tcase_add_loop_test(all, who_has_not_come_is_told_at_once, 0, 2);
     tcase_add_loop_test(all, a_lost_leaf_is_told_of_with_all_who_were_below_it, 0, 2);
     tcase_add_loop_test(all, who_leaves_a_leaf_is_told_of_at_the_others, 0, 2);
-    tcase_add_loop_test(all, a_silent_switch_is_named, 0, SILENCES);
-    tcase_add_loop_test(all, a_slow_leader_is_no_silent_switch, 0, 2);
-    tcase_add_test(all, a_silent_switch_that_is_asked_is_named);
-    tcase_add_test(all, a_silence_that_ends_is_none);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }
