@@ -191,12 +191,14 @@ fi
 rm zeros.gn
 only a.f32 b.f32
 
-# Ctrl-C, SIGTERM, a closed pipe
-for signal in INT TERM; do
+# interrupt SIGNAL: sends it to a compression in the middle of its input, whose exit status then is
+# $got. No file may stay.
+interrupt() {
     mkfifo fifo
-    # A background job of a script ignores SIGINT, so another shell starts it.
-    "$PYTHON" -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
-        "$GRADNIC" compress -q --format f32 -o out.gn fifo &
+    # A background job of a script ignores SIGINT and SIGQUIT, so another program starts it.
+    (ulimit -c 0 && exec "$PYTHON" -c 'import os, signal, sys
+for number in signal.SIGINT, signal.SIGQUIT: signal.signal(number, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$GRADNIC" compress -q --format f32 -o out.gn fifo) &
     exec 9>fifo
     head -c 3000000 b.f32 >&9
     for _ in $(seq 400); do
@@ -205,31 +207,21 @@ for signal in INT TERM; do
     done
     compgen -G '.gradnic-*' >/dev/null || fail "no temporary file appeared"
     [ ! -e out.gn ] || fail "the output appeared too early"
-    kill -$signal $!
+    kill -s "$1" $!
     got=0
     wait $! || got=$?
     exec 9>&-
-    [ $got -eq $((128 + $(kill -l $signal))) ] || fail "exit status $got after SIG$signal"
     rm fifo
     only a.f32 b.f32
+}
+
+# Ctrl-C, SIGTERM, a closed pipe
+for signal in INT TERM; do
+    interrupt $signal
+    [ $got -eq $((128 + $(kill -l $signal))) ] || fail "exit status $got after SIG$signal"
 done
 # Batch systems send others before they kill.
-for signal in QUIT XCPU USR1; do
-    mkfifo fifo
-    "$PYTHON" -c 'import os, signal, sys; signal.signal(signal.SIGQUIT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
-        "$GRADNIC" compress -q --format f32 -o out.gn fifo &
-    exec 9>fifo
-    head -c 3000000 b.f32 >&9
-    for _ in $(seq 400); do
-        compgen -G '.gradnic-*' >/dev/null && break
-        sleep 0.05
-    done
-    (ulimit -c 0 && kill -$signal $!)
-    wait $! || true
-    exec 9>&-
-    rm -f fifo core*
-    only a.f32 b.f32
-done
+for signal in QUIT XCPU USR1; do interrupt $signal; done
 "$GRADNIC" compress -o - b.f32 | head -c 100 >/dev/null || true
 only a.f32 b.f32
 
