@@ -51,18 +51,30 @@ static void at(uint64_t now, unsigned times, unsigned mtu)
     ck_assert_uint_eq(nic.packet_mtu, mtu - OVERHEAD);
 }
 
+/// The same, after one more packet was refused. From now on the kernel says `says`.
+static void refused_at(uint64_t now, unsigned says, unsigned times, unsigned mtu)
+{
+    kernel_says = says;
+    out.wire.too_big++;
+    at(now, times, mtu);
+}
+
+/// From now on the kernel says `says`; nothing was refused.
+static void says_at(uint64_t now, unsigned says, unsigned times, unsigned mtu)
+{
+    kernel_says = says;
+    at(now, times, mtu);
+}
+
 START_TEST(down_at_once_and_up_after_ten_seconds)
 {
     const uint64_t begin = 1000 * GN_SECOND;
     at(begin, 0, MTU);
     at(begin + 100 * GN_SECOND, 0, MTU);  // nothing was refused: nobody is asked
     const uint64_t refused = begin + 200 * GN_SECOND;
-    kernel_says = 1300;
-    out.wire.too_big = 1;
-    at(refused, 1, 1300);
+    refused_at(refused, 1300, 1, 1300);
     at(refused + again, 0, 1300);  // no further refusal
-    kernel_says = MTU;
-    at(refused + recover - 1, 0, 1300);
+    says_at(refused + recover - 1, MTU, 0, 1300);
     at(refused + recover, 1, MTU);
     at(refused + 2 * recover, 0, MTU);
 }
@@ -71,41 +83,27 @@ END_TEST
 START_TEST(asked_again_while_it_is_lowered)
 {
     const uint64_t refused = 1000 * GN_SECOND;
-    kernel_says = 1300;
-    out.wire.too_big = 1;
-    at(refused, 1, 1300);
+    refused_at(refused, 1300, 1, 1300);
     for (uint64_t i = 1; i < 4; i++) at(refused + i * recover, 1, 1300);
-    kernel_says = 1400;
-    at(refused + 4 * recover, 1, 1400);
-    kernel_says = 9000;  // never more than at the start
-    at(refused + 5 * recover, 1, MTU);
+    says_at(refused + 4 * recover, 1400, 1, 1400);
+    says_at(refused + 5 * recover, 9000, 1, MTU);  // never more than at the start
 }
 END_TEST
 
 START_TEST(many_refusals_ask_seldom)
 {
     const uint64_t refused = 1000 * GN_SECOND;
-    kernel_says = 1400;
-    out.wire.too_big = 1;
-    at(refused, 1, 1400);
-    kernel_says = 1300;
-    for (uint64_t i = 1; i < 100; i++) {
-        out.wire.too_big++;
-        at(refused + i * again / 100, 0, 1400);
-    }
+    refused_at(refused, 1400, 1, 1400);
+    for (uint64_t i = 1; i < 100; i++) refused_at(refused + i * again / 100, 1300, 0, 1400);
     at(refused + again, 1, 1300);
 }
 END_TEST
 
 START_TEST(a_path_that_is_gone_or_absurd)
 {
-    uint64_t now = 1000 * GN_SECOND;
-    kernel_says = 0;
-    out.wire.too_big = 1;
-    at(now, 1, MTU);
-    kernel_says = 50;
-    out.wire.too_big = 2;
-    at(now += again, 1, OVERHEAD + GN_PMTU_LEAST);
+    const uint64_t now = 1000 * GN_SECOND;
+    refused_at(now, 0, 1, MTU);
+    refused_at(now + again, 50, 1, OVERHEAD + GN_PMTU_LEAST);
 }
 END_TEST
 
