@@ -43,7 +43,9 @@ COLOURS = {
 LIGHT = {name: light for name, (light, dark) in COLOURS.items()}
 LINES = [LIGHT[f"line{i}"] for i in range(9)]
 MARKERS = ["o", "X", "P", "s", "D", "^", "v", "*", "h", "<", ">"]
-DASHES = ["-", (0, (5, 2)), (0, (8, 2, 2, 2)), "-", (0, (3, 3)), (0, (9, 3)), (0, (1, 3)), (0, (6, 6)), (0, (5, 1, 1, 1))]
+DASHES = [
+    "-", (0, (5, 2)), (0, (8, 2, 2, 2)), "-", (0, (3, 3)), (0, (9, 3)), (0, (1, 3)), (0, (6, 6)), (0, (5, 1, 1, 1)),
+]
 WIDTH = 760  # of a plot, in units that are pixels on a wide screen
 
 plt.rcParams.update({
@@ -91,7 +93,8 @@ def _svg(figure, name, title):
     svg = svg[svg.index("<svg"):]
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
     view = re.search(r'viewBox="[^"]*"', svg).group()
-    head = f'<svg {view} role="img" aria-label="{title}" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
+    spaces = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    head = f'<svg {view} role="img" aria-label="{title}" {spaces}>'
     svg = re.sub(r"<svg.*?>", head, svg, count=1, flags=re.S)
     ids = {old: f"{name}-{i}" for i, old in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]*)"', svg)))}
     svg = re.sub(r'(\bid="|href="#|url\(#)([^")]*)', lambda m: m.group(1) + ids[m.group(2)], svg)
@@ -109,7 +112,9 @@ def _stacked(axes, names, parts, shares, text_of, least):
         inside = LIGHT["on_dark"] if i in (2, 3) else LIGHT["on_light"]
         for row, value in enumerate(width):
             if value >= least:
-                axes.text(left[row] + value / 2, row, text_of(value), ha="center", va="center", fontsize=10, color=inside)
+                axes.text(
+                    left[row] + value / 2, row, text_of(value), ha="center", va="center", fontsize=10, color=inside
+                )
         left += width
     axes.set_yticks(range(len(names)), names, color=LIGHT["ink"])
     axes.invert_yaxis()
@@ -159,7 +164,9 @@ def accuracy(runs, over, label, name, title):
     axes.set_xlim(left=0)
     axes.set_xlabel(label)
     axes.grid(False, axis="x")
-    axes.legend(loc="upper left", bbox_to_anchor=(-0.06, -0.13), ncol=2, handlelength=3.4, fontsize=11, columnspacing=1.6)
+    axes.legend(
+        loc="upper left", bbox_to_anchor=(-0.06, -0.13), ncol=2, handlelength=3.4, fontsize=11, columnspacing=1.6
+    )
     figure.tight_layout(pad=0.4)
     return _svg(figure, name, title)
 

@@ -254,7 +254,8 @@ def switch_core_short(results, values=256):
     }
     lines = [
         (
-            ("int32" if r["format"] == "int32" else f"`{r['format']}`") + f", from {'a cache' if size == 'cache' else size}",
+            ("int32" if r["format"] == "int32" else f"`{r['format']}`")
+            + f", from {'a cache' if size == 'cache' else size}",
             digits(r["plain_values_per_second"] * 4 / 1e9, 1),
             digits(r["add_values_per_second"] * 4 / 1e9, 1),
             digits(r["add_share"]),

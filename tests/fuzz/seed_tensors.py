@@ -60,5 +60,7 @@ for path in sorted(DATA.glob("*.pt")):
     (pickle,) = [n for n in archive.namelist() if n.endswith("/data.pkl")]
     (folder / "pickle" / path.stem).write_bytes(archive.read(pickle))
 (folder / "pickle" / "system").write_bytes(b"\x80\x02cposix\nsystem\nX\x04\x00\x00\x00true\x85R.")
-(folder / "pickle" / "laughs").write_bytes(b"\x80\x02]q\x00" + b"".join(b"](" + b"h%c" % i * 10 + b"eq%c" % (i + 1) for i in range(20)) + b"\x87.")
+(folder / "pickle" / "laughs").write_bytes(
+    b"\x80\x02]q\x00" + b"".join(b"](" + b"h%c" % i * 10 + b"eq%c" % (i + 1) for i in range(20)) + b"\x87."
+)
 (folder / "pickle" / "itself").write_bytes(b"\x80\x02]q\x00h\x00h\x00\x86h\x00a.")

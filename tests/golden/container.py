@@ -47,7 +47,11 @@ def record(group):
 
 def entry(name, dtype, order, shape):
     text = name.encode()
-    return struct.pack("<HBBBBBB", len(text), dtype, order, len(shape), 0, 0, 0) + struct.pack(f"<{len(shape)}Q", *shape) + text
+    return (
+        struct.pack("<HBBBBBB", len(text), dtype, order, len(shape), 0, 0, 0)
+        + struct.pack(f"<{len(shape)}Q", *shape)
+        + text
+    )
 
 
 def container():

@@ -22,9 +22,11 @@ TOKEN = re.compile(r"""
     (?P<number>\b(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*\b) | (?P<word>[A-Za-z_]\w*) |
     (?P<operator><<=|>>=|\.\.\.|->|\+\+|--|&&|\|\||[-+*/%&|^=!<>]=|<<|>>|[-+*/%&|^~!?:;,<>=(){}\[\].\#\\])
 """, re.X)
-BINARY = {"&&": "||", "||": "&&", "==": "!=", "!=": "==", "<": ">=", ">": "<=", "<=": ">", ">=": "<", "+": "-", "-": "+", "*": "/", "/": "*", "%": "/",
-          "<<": ">>", ">>": "<<", "&": "|", "|": "&", "^": "|", "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=", "|=": "&=", "&=": "|=", "^=": "|=",
-          "<<=": ">>=", ">>=": "<<=", "++": "--", "--": "++"}
+BINARY = {
+    "&&": "||", "||": "&&", "==": "!=", "!=": "==", "<": ">=", ">": "<=", "<=": ">", ">=": "<", "+": "-", "-": "+",
+    "*": "/", "/": "*", "%": "/", "<<": ">>", ">>": "<<", "&": "|", "|": "&", "^": "|", "+=": "-=", "-=": "+=",
+    "*=": "/=", "/=": "*=", "|=": "&=", "&=": "|=", "^=": "|=", "<<=": ">>=", ">>=": "<<=", "++": "--", "--": "++",
+}
 BOUND = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>=", "++", "--"}
 LEAVES = {"return", "goto", "break", "continue"}
@@ -37,7 +39,10 @@ QUIET = re.compile(r"^(?:_Static_assert|static_assert|assert|_Alignas|__attribut
 def blank(text):
     """Comments and directives become spaces, so that places stay. `#define` stays."""
     gone = lambda m: re.sub(r"[^\n]", " ", m.group())
-    text = re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/', lambda m: gone(m) if m.group()[0] == "/" else m.group(), text, flags=re.S)
+    text = re.sub(
+        r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/',
+        lambda m: gone(m) if m.group()[0] == "/" else m.group(), text, flags=re.S,
+    )
     return re.sub(r"^[ \t]*#(?![ \t]*define)(?:[^\n]*\\\n)*[^\n]*", gone, text, flags=re.M)
 
 
@@ -57,7 +62,12 @@ def quiet_places(code, tokens):
     for i, (_, t, start, _) in enumerate(tokens):
         if QUIET.match(t) and i + 1 < len(tokens) and tokens[i + 1][1] == "(":
             spans.append((start, tokens[close_of(tokens, i + 1)][3]))
-        elif t == "[" and i > 1 and tokens[i - 1][0] == "word" and (tokens[i - 2][0] == "word" and tokens[i - 2][1] not in LEAVES or tokens[i - 2][1] in ("*", ",")):
+        elif (
+            t == "["
+            and i > 1
+            and tokens[i - 1][0] == "word"
+            and (tokens[i - 2][0] == "word" and tokens[i - 2][1] not in LEAVES or tokens[i - 2][1] in ("*", ","))
+        ):
             spans.append((start, tokens[close_of(tokens, i)][3]))
     return spans
 
@@ -108,9 +118,18 @@ def statement(tokens, i):
         depth += (t in ("(", "[", "{")) - (t in (")", "]", "}"))
     if at is not None:
         right = "".join(t for _, t, _, _ in words[at + 1:])
-        return ("reset" if words[at][1] == "=" and re.fullmatch(r"0[uUlL]*|false|NULL|-1|0\.0f?|\(.*\)\{0?\}", right) else "statement"), end
+        return (
+            "reset"
+            if words[at][1] == "=" and re.fullmatch(r"0[uUlL]*|false|NULL|-1|0\.0f?|\(.*\)\{0?\}", right)
+            else "statement"
+        ), end
     call = 3 if [w[1] for w in words[:3]] == ["(", "void", ")"] else 0
-    if len(words) > call + 1 and words[call][0] == "word" and words[call + 1][1] == "(" and close_of(words, call + 1) == len(words) - 1:
+    if (
+        len(words) > call + 1
+        and words[call][0] == "word"
+        and words[call + 1][1] == "("
+        and close_of(words, call + 1) == len(words) - 1
+    ):
         name = words[call][1]
         if LOCK.search(name) or (name == "write" and any("wake" in t or "event" in t for _, t, _, _ in words)):
             return "lock", end
@@ -127,7 +146,12 @@ def mutants(text):
     def add(kind, start, end, new):
         if not any(a <= start < b for a, b in stop):
             old = text[start:end]
-            found.append(Mutant(kind, text.count("\n", 0, start) + 1, old, new + "\n" * (old.count("\n") - new.count("\n")), start, end))
+            found.append(
+                Mutant(
+                    kind, text.count("\n", 0, start) + 1, old, new + "\n" * (old.count("\n") - new.count("\n")),
+                    start, end,
+                )
+            )
 
     parens = 0
     for i, (group, t, start, end) in enumerate(tokens[:-1]):
@@ -156,7 +180,9 @@ def mutants(text):
             body = tokens[close + 1][1] if tokens[close + 1][1] != "{" else tokens[close + 2][1]
             if body not in LEAVES:
                 add("check", tokens[i + 1][3], tokens[close][2], f"({condition}) || 1")
-        begins = before[1] in (";", "{", "}", "else", "do") or (before[1] == ")" and opened_by(tokens, i - 1) in ("if", "for", "while"))
+        begins = before[1] in (";", "{", "}", "else", "do") or (
+            before[1] == ")" and opened_by(tokens, i - 1) in ("if", "for", "while")
+        )
         if begins and parens - (t == "(") == 0 and t not in ("}", "{"):
             which = statement(tokens, i)
             if which:
@@ -183,7 +209,11 @@ def place(text, mutant):
     line = lambda m: text.splitlines()[m.line - 1].strip()
     one = lambda s: " ".join(s.split())
     key = (line(mutant), mutant.kind, one(mutant.old), one(mutant.new))
-    same = [m for m in mutants(text) if m.kind == mutant.kind and m.old == mutant.old and m.new == mutant.new and line(m) == key[0]]
+    same = [
+        m
+        for m in mutants(text)
+        if m.kind == mutant.kind and m.old == mutant.old and m.new == mutant.new and line(m) == key[0]
+    ]
     return (*key, same.index(mutant) + 1)
 
 

@@ -21,7 +21,10 @@ from collections import namedtuple
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("cmodel", "net", "host", "ring", "switch", "driver", "tools")
 # These look at the source, at a whole build, or at the time they take.
-LEFT_OUT = re.compile(r"^(docs_api|golden_.*|example_documents|tool_(install|circles|prose|exact_results)|net_(rate|memory|demo.*|.*_long))$")
+LEFT_OUT = re.compile(
+    r"^(docs_api|golden_.*|example_documents|tool_(install|circles|prose|exact_results)|"
+    r"net_(rate|memory|demo.*|.*_long))$"
+)
 
 Test = namedtuple("Test", "name command environment folder labels timeout skipped")
 
@@ -84,13 +87,17 @@ class Tree:
         return place
 
     def tests(self):
-        listed = json.loads(subprocess.check_output(["ctest", "--test-dir", str(self.folder), "--show-only=json-v1"], text=True))
+        listed = json.loads(
+            subprocess.check_output(["ctest", "--test-dir", str(self.folder), "--show-only=json-v1"], text=True)
+        )
         for t in listed["tests"]:
             of = {p["name"]: p["value"] for p in t.get("properties", [])}
             if "command" not in t or LEFT_OUT.match(t["name"]) or "long" in of.get("LABELS", []):
                 continue
-            yield Test(t["name"], t["command"], of.get("ENVIRONMENT", []), of.get("WORKING_DIRECTORY", str(self.folder)), of.get("LABELS", []),
-                       of.get("TIMEOUT", 120), of.get("SKIP_RETURN_CODE"))
+            yield Test(
+                t["name"], t["command"], of.get("ENVIRONMENT", []), of.get("WORKING_DIRECTORY", str(self.folder)),
+                of.get("LABELS", []), of.get("TIMEOUT", 120), of.get("SKIP_RETURN_CODE"),
+            )
 
     def programs_of(self, test):
         """What a test may run of this build: scripts get the program from the environment."""
@@ -107,7 +114,10 @@ def run(test, writable, timeout, programs=(), more=None, log=None):
     command = ["unshare", "--pid", "--fork", "--mount", "--net", "--ipc", "--kill-child=SIGKILL", "--mount-proc",
                str(pathlib.Path(__file__).with_name("sandbox.sh")), str(writable), *pairs, "--", *test.command]
     with open(log or os.devnull, "wb") as out:
-        process = subprocess.Popen(command, cwd=test.folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+        process = subprocess.Popen(
+            command, cwd=test.folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+            start_new_session=True,
+        )
         try:
             return process.wait(timeout) == 0
         except subprocess.TimeoutExpired:
@@ -129,7 +139,11 @@ class Reach:
         self.tests, self.all_lines = known["tests"], {f: set(lines) for f, lines in known["lines"].items()}
 
     def measure(self, again, with_net, jobs):
-        todo = [t for t in self.tree.tests() if (t.name not in self.tests or again and re.search(again, t.name)) and (with_net or "net" not in t.labels)]
+        todo = [
+            t
+            for t in self.tree.tests()
+            if (t.name not in self.tests or again and re.search(again, t.name)) and (with_net or "net" not in t.labels)
+        ]
         if todo:
             print(f"measuring which lines {len(todo)} tests reach", flush=True)
         before = os.umask(0)  # a daemon that has given up root writes where root has written
@@ -164,7 +178,9 @@ class Reach:
         if not left:
             return {}
         found = {}
-        out = subprocess.run(["gcov", "--json-format", "--stdout", *left], cwd=self.tree.folder, capture_output=True, text=True).stdout
+        out = subprocess.run(
+            ["gcov", "--json-format", "--stdout", *left], cwd=self.tree.folder, capture_output=True, text=True
+        ).stdout
         for line in out.splitlines():
             for f in json.loads(line)["files"]:
                 name = os.path.relpath(os.path.join(self.tree.folder, f["file"]), ROOT)
@@ -178,18 +194,28 @@ class Reach:
         known = self.all_lines.get(source, set())
         macro = re.match(r"\s*#\s*define\s+(\w+)", text.splitlines()[mutant.line - 1])
         if macro:
-            return {n for n, line in enumerate(text.splitlines(), 1) if n != mutant.line and re.search(rf"\b{macro[1]}\b", line)} & known or None
+            return {
+                n
+                for n, line in enumerate(text.splitlines(), 1)
+                if n != mutant.line and re.search(rf"\b{macro[1]}\b", line)
+            } & known or None
         if mutant.line in known:
             return {mutant.line}
         if text.count("{", 0, mutant.start) == text.count("}", 0, mutant.start):
             return None
-        near = [n for n in range(mutant.line - 1, mutant.line - 9, -1) if n in known] or [n for n in range(mutant.line, mutant.line + 9) if n in known]
+        near = [n for n in range(mutant.line - 1, mutant.line - 9, -1) if n in known] or [
+            n for n in range(mutant.line, mutant.line + 9) if n in known
+        ]
         return set(near[:1]) or None
 
     def who(self, source, lines):
         """Names of the tests that reach one of these lines. None: of all that reach the file."""
-        return [n for n, t in self.tests.items()
-                if t["passed"] and (source in t["lines"] if lines is None else not lines.isdisjoint(t["lines"].get(source, ())))]
+        return [
+            n
+            for n, t in self.tests.items()
+            if t["passed"]
+            and (source in t["lines"] if lines is None else not lines.isdisjoint(t["lines"].get(source, ())))
+        ]
 
 
 def need_sandbox():

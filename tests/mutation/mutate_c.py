@@ -43,8 +43,13 @@ KEPT = pathlib.Path(__file__).with_name("c_survivors.csv")
 def built(name, flags, link=""):
     folder = ROOT / "build" / name
     if not (folder / "build.ninja").exists():
-        command(["cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DGRADNIC_RTL=OFF", "-DGRADNIC_BENCH=OFF",
-                 f"-DCMAKE_C_FLAGS_RELEASE={flags}", f"-DCMAKE_EXE_LINKER_FLAGS={link}"])
+        command(
+            [
+                "cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                "-DGRADNIC_RTL=OFF", "-DGRADNIC_BENCH=OFF", f"-DCMAKE_C_FLAGS_RELEASE={flags}",
+                f"-DCMAKE_EXE_LINKER_FLAGS={link}",
+            ]
+        )
     command(["cmake", "--build", str(folder)])
     return c_tests.Tree(folder)
 
@@ -52,7 +57,9 @@ def built(name, flags, link=""):
 def built_for_coverage():
     ending = ROOT / "build/mutants/gcov_exit.o"
     command(["cc", "-O1", "-c", str(pathlib.Path(__file__).with_name("gcov_exit.c")), "-o", str(ending)])
-    return built("mutants-coverage", "-O1 -w --coverage -fprofile-update=single", f"--coverage -Wl,--wrap=_exit {ending}")
+    return built(
+        "mutants-coverage", "-O1 -w --coverage -fprofile-update=single", f"--coverage -Wl,--wrap=_exit {ending}"
+    )
 
 
 def command(words):
@@ -66,7 +73,11 @@ class Judge:
         self.tree, self.reach, self.work, self.args = tree, reach, work, args
         self.tests = {t.name: t for t in tree.tests()}
         self.programs = {name: tree.programs_of(t) for name, t in self.tests.items()}
-        self.sanitized = {name: c_tests.Tree(ROOT / "build" / name) for name in ("asan", "tsan") if (ROOT / "build" / name / "build.ninja").exists()}
+        self.sanitized = {
+            name: c_tests.Tree(ROOT / "build" / name)
+            for name in ("asan", "tsan")
+            if (ROOT / "build" / name / "build.ninja").exists()
+        }
         self.lock, self.originals, self.killers = threading.Lock(), {}, collections.Counter()
         self.steady, self.files = {}, collections.defaultdict(threading.Lock)
 
@@ -153,7 +164,9 @@ class Judge:
                 if p not in linked:
                     linked[p] = tree.link(p, part, changed, out)
             timeout = min(3 * tests[name].timeout, 60 + 30 * self.reach.tests[name]["seconds"])
-            if programs and not c_tests.run(tests[name], out, timeout, [(linked[p], tree.folder / p) for p in programs]):
+            if programs and not c_tests.run(
+                tests[name], out, timeout, [(linked[p], tree.folder / p) for p in programs]
+            ):
                 if self.is_steady(which, tests[name], out, timeout):
                     return f"{name}, {which}"
         return None
@@ -162,7 +175,10 @@ class Judge:
 def explained():
     """What c_survivors.csv says: {(file, code, kind, old, new, which): verdict}"""
     with open(KEPT, newline="") as f:
-        return {(r["file"], r["code"], r["kind"], r["old"], r["new"], int(r["which"])): r["verdict"] for r in csv.DictReader(f)}
+        return {
+            (r["file"], r["code"], r["kind"], r["old"], r["new"], int(r["which"])): r["verdict"]
+            for r in csv.DictReader(f)
+        }
 
 
 def report(verdicts, chosen, csv_path):
@@ -185,7 +201,10 @@ def report(verdicts, chosen, csv_path):
         c = rows[folder]
         counted = c["killed"] + c["survived"]
         scores[folder] = 100 * c["killed"] / counted if counted else 100.0
-        print(f"{folder:10} {sum(c.values()):6} {c['killed']:7} {c['survived']:9} {c['equivalent']:11} {c['refused']:8} {scores[folder]:6.1f} %")
+        print(
+            f"{folder:10} {sum(c.values()):6} {c['killed']:7} {c['survived']:9} {c['equivalent']:11} {c['refused']:8} "
+            f"{scores[folder]:6.1f} %"
+        )
     for source, m, by, _ in survivors:
         print(f"survived: {source}:{m.line}: {m.kind}: {m.old!r} -> {m.new!r} ({by})")
     if csv_path:
@@ -199,9 +218,13 @@ def report(verdicts, chosen, csv_path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0].replace("\n", " "))
-    parser.add_argument("--folder", action="append", choices=FOLDERS, help="only this folder (may be given more than once)")
+    parser.add_argument(
+        "--folder", action="append", choices=FOLDERS, help="only this folder (may be given more than once)"
+    )
     parser.add_argument("--file", action="append", help="only this file (may be given more than once)")
-    parser.add_argument("--kind", action="append", choices=c_mutants.KINDS, help="only this kind (may be given more than once)")
+    parser.add_argument(
+        "--kind", action="append", choices=c_mutants.KINDS, help="only this kind (may be given more than once)"
+    )
     parser.add_argument("--count", type=int, help="so many of each folder, chosen at random, each kind in turn")
     parser.add_argument("--seed", type=int, default=1, help="of that choice")
     parser.add_argument("--jobs", type=int, default=2)
@@ -222,8 +245,12 @@ def main():
         for source in c_tests.sources(folder):
             if not args.file or source in args.file:
                 text = (ROOT / source).read_text()
-                everything += [(source, text, m) for m in c_mutants.mutants(text) if not args.kind or m.kind in args.kind]
-        chosen += c_mutants.alternately(everything, args.count or len(everything), random.Random(f"{args.seed} {folder}"))
+                everything += [
+                    (source, text, m) for m in c_mutants.mutants(text) if not args.kind or m.kind in args.kind
+                ]
+        chosen += c_mutants.alternately(
+            everything, args.count or len(everything), random.Random(f"{args.seed} {folder}")
+        )
 
     base = ROOT / "build/mutants"
     base.mkdir(parents=True, exist_ok=True)
@@ -235,7 +262,9 @@ def main():
 
     kept = explained()
     counts = lambda c: kept.get((c[0], *c_mutants.place(c[1], c[2]))) != "equivalent"
-    to_do = [c for c in chosen if (r := verdicts.get(c)) is None or args.again and r["verdict"] == "survived" and counts(c)]
+    to_do = [
+        c for c in chosen if (r := verdicts.get(c)) is None or args.again and r["verdict"] == "survived" and counts(c)
+    ]
     print(f"{len(chosen)} mutants chosen, {len(to_do)} to do, seed {args.seed}", flush=True)
 
     if to_do and not args.report:
@@ -254,8 +283,10 @@ def main():
                 if source not in tree.compiled:
                     sys.exit(f"mutate_c: nothing is built from {source}")
             random.Random(args.seed).shuffle(to_do)  # so that a run that is stopped has seen all folders
-            verdicts.judge(to_do, args.jobs, judge.verdict,
-                           lambda source, m, r: f"{source}:{m.line}: {m.kind}: {m.old!r} -> {m.new!r}: {r['verdict']} ({r['by']})")
+            verdicts.judge(
+                to_do, args.jobs, judge.verdict,
+                lambda source, m, r: f"{source}:{m.line}: {m.kind}: {m.old!r} -> {m.new!r}: {r['verdict']} ({r['by']})",
+            )
         finally:
             shutil.rmtree(work, ignore_errors=True)
 

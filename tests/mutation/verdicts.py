@@ -32,8 +32,10 @@ class Verdicts:
             for n, future in enumerate(concurrent.futures.as_completed(futures), 1):
                 place, text, m = futures[future]
                 result, by = future.result()
-                entry = {"key": mutants.key(place, text, m), self.field: place, "line": m.line, "kind": m.kind, "old": m.old, "new": m.new,
-                         "verdict": result, "by": by}
+                entry = {
+                    "key": mutants.key(place, text, m), self.field: place, "line": m.line, "kind": m.kind,
+                    "old": m.old, "new": m.new, "verdict": result, "by": by,
+                }
                 self.entries[entry["key"]] = entry
                 out.write(json.dumps(entry) + "\n")
                 out.flush()

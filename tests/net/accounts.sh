@@ -22,7 +22,8 @@ daemon() {
     testbed_start 1 setpriv --groups 4,20 unshare -m sh -c '
         mount -t tmpfs none /run && [ -z "$2" ] || install -d -o "$2" -m 755 /run/gradnic
         [ -z "$0" ] || mount --bind "$1" /etc/passwd || exit 9
-        shift 2; exec "$@"' "$with" "$passwd" "${old:-}" "$gradnic" "$what" -c "$control" "$@" 2>"$testbed_dir/daemon.err"
+        shift 2; exec "$@"' "$with" "$passwd" "${old:-}" \
+            "$gradnic" "$what" -c "$control" "$@" 2>"$testbed_dir/daemon.err"
     pid=$testbed_pid
     for ((i = 0; i < 100; i++)); do
         ask status >/dev/null 2>&1 && return 0
@@ -38,14 +39,17 @@ ends() {
 }
 is() { # is UID GID: who the daemon is, and that it may nothing
     local line
-    for line in "Uid:.$1.$1.$1.$1" "Gid:.$2.$2.$2.$2" 'Groups:[[:space:]]*' 'CapInh:.0*' 'CapPrm:.0*' 'CapEff:.0*' 'CapBnd:.0*' 'CapAmb:.0*' 'NoNewPrivs:.1'; do
-        grep -q "^$line\$" "/proc/$pid/status" || fail "$what: not $line: $(grep -E '^(Uid|Gid|Groups|Cap|NoNew)' "/proc/$pid/status")"
+    for line in "Uid:.$1.$1.$1.$1" "Gid:.$2.$2.$2.$2" 'Groups:[[:space:]]*' 'CapInh:.0*' 'CapPrm:.0*' 'CapEff:.0*' \
+        'CapBnd:.0*' 'CapAmb:.0*' 'NoNewPrivs:.1'; do
+        grep -q "^$line\$" "/proc/$pid/status" ||
+            fail "$what: not $line: $(grep -E '^(Uid|Gid|Groups|Cap|NoNew)' "/proc/$pid/status")"
     done
 }
 
 for what in nic switch; do
     own=(-l 127.0.0.1:7801)
-    [ $what = switch ] || own=(-q -d gn5 -a 10.99.0.1/24 -P "10.99.0.2/32=$(testbed_link_address 2)" -l "$(testbed_link_address 1):7805")
+    [ $what = switch ] ||
+        own=(-q -d gn5 -a 10.99.0.1/24 -P "10.99.0.2/32=$(testbed_link_address 2)" -l "$(testbed_link_address 1):7805")
     with='' daemon $what /run/gradnic/x.sock "${own[@]}"
     if id gradnic >/dev/null 2>&1; then is "$(id -u gradnic)" "$(id -g gradnic)"; else is 65534 65534; fi
     # The folder is root's, and nobody else can put a socket there.
@@ -99,7 +103,8 @@ for ((i = 0; i < 200; i++)); do [ -S "$testbed_dir/daemons/s.sock" ] && break; s
 for what in nic switch; do
     "$gradnic" $what status -c "$testbed_dir/daemons/s.sock" >"$testbed_dir/said" 2>&1
     expect "exit status of $what status" $? -eq 1
-    grep -q 's.sock: account daemon listens there, and not root, .* or you: its .* is not asked' "$testbed_dir/said" || fail "a stranger was asked: $(cat "$testbed_dir/said")"
+    grep -q 's.sock: account daemon listens there, and not root, .* or you: its .* is not asked' "$testbed_dir/said" ||
+        fail "a stranger was asked: $(cat "$testbed_dir/said")"
 done
 wait $stranger || fail "the stranger: $?"
 [ ! -e "$testbed_dir/daemons/s.sock.asked" ] || fail "a stranger got a request"

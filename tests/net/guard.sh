@@ -12,7 +12,10 @@ transfer() { # transfer ADDRESS FILE HOW: sends a file with HOW ('' or -datagram
     port=$((port + 1))
     testbed_start 2 python3 "$here/marked.py" "receive$how" $port "$testbed_dir/arrived" "$(stat -Lc %s "$file")"
     far=$testbed_pid
-    for ((i = 0; i < 200; i++)); do testbed_run 2 ss -Hlnut "sport = :$port" | grep . >/dev/null && break; sleep 0.05; done
+    for ((i = 0; i < 200; i++)); do
+        testbed_run 2 ss -Hlnut "sport = :$port" | grep . >/dev/null && break
+        sleep 0.05
+    done
     testbed_run 1 python3 "$here/marked.py" "send$how" "$address" $port "$file" || fail "$file was not sent"
     wait "$far" || fail "$file did not arrive"
 }
@@ -23,7 +26,8 @@ untouched() { # untouched ADDRESS FILE HOW
     cmp "$2" "$testbed_dir/arrived" || fail "$2 arrived changed"
     expect "flows left alone ($2)" "$(stat_of 1 .tx.guard.other_flows)" -eq $((flows + 1))
     expect "lines of the log ($2)" "$(grep -c 'is left alone' "$testbed_dir/nic1.log")" -eq $((logged + 1))
-    grep "warning: gn0: .* to .*$1.*:$port is left alone: it looks like" "$testbed_dir/nic1.log" >/dev/null || fail "no log line names $1 and $port"
+    grep "warning: gn0: .* to .*$1.*:$port is left alone: it looks like" "$testbed_dir/nic1.log" >/dev/null ||
+        fail "no log line names $1 and $port"
 }
 
 # shellcheck source=tests/net/ranks.sh
@@ -35,13 +39,16 @@ head -c 300001 /dev/urandom >"$testbed_dir/random"
 head -c 100000 "$testbed_dir/text" >"$testbed_dir/short"
 for version in 4 6; do
     address=$(testbed_address 2 $version)
-    for file in "$testbed_dir/text" "$testbed_dir/text.gz" "$gradnic" "$testbed_dir/random" "$grads"; do untouched "$address" "$file"; done
+    for file in "$testbed_dir/text" "$testbed_dir/text.gz" "$gradnic" "$testbed_dir/random" "$grads"; do
+        untouched "$address" "$file"
+    done
     untouched "$address" "$testbed_dir/short" -datagrams
 done
 expect "packets compressed so far" "$(stat_of 1 .tx.rules[0].compressed)" -eq 0
 expect "segments left alone" "$(stat_of 1 .tx.guard.left)" -gt 100
 expect "bytes left alone" "$(stat_of 1 .tx.guard.left_bytes)" -gt 1000000
-"$gradnic" nic stats -c "$(testbed_control 1)" --prometheus | grep '^gradnic_tx_guard_other_flows_total{device="gn0"} 12$' >/dev/null || fail "not in Prometheus' text"
+"$gradnic" nic stats -c "$(testbed_control 1)" --prometheus |
+    grep '^gradnic_tx_guard_other_flows_total{device="gn0"} 12$' >/dev/null || fail "not in Prometheus' text"
 expect "packets dropped by the receiver" "$(stat_of 2 .rx.engine.malformed)" -eq 0
 
 # Gradients, and a flow of zeros, which proves nothing and is compressed exactly.
@@ -79,9 +86,11 @@ for how in set start; do
         testbed_nic_stop 1
         testbed_nic_start 1 "--guard off" || fail "--guard off"
     fi
-    "$gradnic" nic status -c "$(testbed_control 1)" --json | jq -e '.guard == false' >/dev/null || fail "status does not say that the guard is off"
+    "$gradnic" nic status -c "$(testbed_control 1)" --json | jq -e '.guard == false' >/dev/null ||
+        fail "status does not say that the guard is off"
     transfer "$(testbed_address 2)" "$testbed_dir/text"
-    cmp -s "$testbed_dir/text" "$testbed_dir/arrived" && fail "without the guard ($how) text arrived as it was: the test proves nothing"
+    cmp -s "$testbed_dir/text" "$testbed_dir/arrived" &&
+        fail "without the guard ($how) text arrived as it was: the test proves nothing"
     testbed_set 1 --guard on || fail "set --guard on"
     untouched "$(testbed_address 2)" "$testbed_dir/text"
 done

@@ -8,7 +8,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 begin 2 --nic "--metrics :9464"
 check() { testbed_run 1 python3 "$here/../tools/metrics.py" "$@" || fail "metrics.py $*"; }
 scrape() { # scrape HOST FILE [PORT]
-    testbed_run "$1" curl -sS --max-time 5 "http://127.0.0.1:${3:-9464}/metrics" >"$testbed_dir/$2" || fail "scrape of host $1"
+    testbed_run "$1" curl -sS --max-time 5 "http://127.0.0.1:${3:-9464}/metrics" >"$testbed_dir/$2" ||
+        fail "scrape of host $1"
 }
 value() { sed -n "s/^$2{device=\"gn0\"} //p" "$testbed_dir/$1"; }
 
@@ -38,7 +39,8 @@ expect "compressed" "$(sed -n 's/^gradnic_tx_rules_compressed_total{.*} //p' "$t
 scrape 2 after2
 expect "received" "$(value after2 gradnic_rx_engine_packets_total)" -gt 0
 # The other host does not reach the loopback address.
-testbed_run 2 curl -s --max-time 2 -o /dev/null "http://$(testbed_link_address 1):9464/metrics" && fail "host 2 reaches host 1's loopback"
+testbed_run 2 curl -s --max-time 2 -o /dev/null "http://$(testbed_link_address 1):9464/metrics" &&
+    fail "host 2 reaches host 1's loopback"
 
 # The dashboard against live scrapes.
 testbed_start 1 "$gradnic" switch -l 127.0.0.1:7790 -c none --metrics :9465
@@ -49,7 +51,8 @@ for port in 9465 9466; do
         sleep 0.05
     done
 done
-testbed_start 1 "$gradnic" bench allreduce -N 2 --algorithm switch --switch 127.0.0.1:7790 -b 4M -e 4M -n 200 -q >/dev/null
+testbed_start 1 \
+    "$gradnic" bench allreduce -N 2 --algorithm switch --switch 127.0.0.1:7790 -b 4M -e 4M -n 200 -q >/dev/null
 for ((i = 0; i < 100; i++)); do
     scrape 1 switch 9465
     grep -q '^gradnic_switch_jobs_channels_core_results_total{' "$testbed_dir/switch" && break
@@ -57,7 +60,8 @@ for ((i = 0; i < 100; i++)); do
 done
 scrape 1 ps 9466
 for file in switch ps; do check check "$testbed_dir/$file"; done
-check live "$here/../../packaging/grafana/gradnic.json" "$testbed_dir/after" "$testbed_dir/after2" "$testbed_dir/switch" "$testbed_dir/ps"
+check live "$here/../../packaging/grafana/gradnic.json" "$testbed_dir/after" "$testbed_dir/after2" \
+    "$testbed_dir/switch" "$testbed_dir/ps"
 
 # NIC and switch end although somebody is still connected.
 testbed_run 1 timeout 20 bash -c 'exec 9<>/dev/tcp/127.0.0.1/9464; printf "GET /metrics" >&9; sleep 15' &

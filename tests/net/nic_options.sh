@@ -10,7 +10,10 @@ again() { # again ARGS...: the NIC of host 1 anew, with these arguments
     testbed_nic_start 1 "$*" || fail "NIC with $*"
 }
 queue() { ip -n "$(testbed_netns 1)" -j link show gn0 | jq '.[0].txqlen'; }
-buffer() { testbed_run 1 ss -Huanm 'sport = :7777' | sed -n 's/.*,rb\([0-9]*\),.*/\1/p'; } # the kernel counts twice the size
+# the kernel counts twice the size
+buffer() {
+    testbed_run 1 ss -Huanm 'sport = :7777' | sed -n 's/.*,rb\([0-9]*\),.*/\1/p'
+}
 segment() { # the mean bytes that the host hands over at once, in a stream
     stream 1 "$(testbed_address 2)" -i "$grads" -t 0.5 >/dev/null
     stat_of 1 '.tx.host | .bytes / .segments | floor'
@@ -40,14 +43,19 @@ expect "flows evicted with --flows 1" "$(stat_of 1 .tx.engine.flows_evicted)" -g
 expect "flows with --flows 1" "$(stat_of 1 .tx.engine.flows_now)" -le 1
 
 # A round trip takes at least the link's delay.
-round_trip() { testbed_run 1 "$gradnic" bench nic "$(testbed_address 2)" --round-trip "$1" -n 20 --json >"$testbed_dir/trip" || fail "--round-trip $1"; }
+round_trip() {
+    testbed_run 1 "$gradnic" bench nic "$(testbed_address 2)" --round-trip "$1" -n 20 --json >"$testbed_dir/trip" ||
+        fail "--round-trip $1"
+}
 again --delay 30ms
 round_trip 64
-jq -e '.median_us >= 30000 and .median_us < 1000000' "$testbed_dir/trip" >/dev/null || fail "round trips of 64 bytes: $(cat "$testbed_dir/trip")"
+jq -e '.median_us >= 30000 and .median_us < 1000000' "$testbed_dir/trip" >/dev/null ||
+    fail "round trips of 64 bytes: $(cat "$testbed_dir/trip")"
 again
 before=$(stat_of 1 .tx.host.bytes)
 round_trip 20000
-jq -e '.median_us > 0 and .median_us < 30000' "$testbed_dir/trip" >/dev/null || fail "round trips of 20000 bytes: $(cat "$testbed_dir/trip")"
+jq -e '.median_us > 0 and .median_us < 30000' "$testbed_dir/trip" >/dev/null ||
+    fail "round trips of 20000 bytes: $(cat "$testbed_dir/trip")"
 expect "bytes of 20 round trips of 20000 bytes" "$(stat_of 1 .tx.host.bytes)" -gt $((before + 400000))
 testbed_down
 
@@ -56,7 +64,9 @@ for host in 1 2; do
     expect "rules by --mark and --table" "$(testbed_run $host ip rule | grep -c 'fwmark 0x4d lookup 4242')" -eq 1
     expect "rules by the default table" "$(testbed_run $host ip rule | grep -c 'lookup 18766')" -eq 0
     expect "routes in --table" "$(testbed_run $host ip route show table 4242 | wc -l)" -eq 1
-    testbed_run $host nft 'table inet gradnic { chain output { type route hook output priority mangle; ip dscp 10 meta mark set 77; }; }' ||
+    testbed_run $host nft \
+        'table inet gradnic { chain output {
+            type route hook output priority mangle; ip dscp 10 meta mark set 77; }; }' ||
         fail "no firewall marks on host $host"
 done
 serve 2 -i "$grads" -k 10

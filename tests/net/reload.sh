@@ -61,7 +61,8 @@ for pair in "1 2" "2 1"; do
     done
     expect "packets from host $from that host $to received" "$got" -eq "$sent"
     expect "malformed at host $to" "$(stat_of "$to" '.rx.engine.malformed')" -eq 0
-    expect "sent wrongly by host $from" "$(stat_of "$from" '.tx.wire.errors + .tx.wire.too_big + .tx.host.queue_drops')" -eq 0
+    expect "sent wrongly by host $from" \
+        "$(stat_of "$from" '.tx.wire.errors + .tx.wire.too_big + .tx.host.queue_drops')" -eq 0
 done
 
 printf 'bound = 10\n' >"$conf"
@@ -77,11 +78,16 @@ expect "compressed" "$packets" -gt 0
 printf 'bound = 10\nmtu = 1400\nflows = 10\npeers = /nowhere\n' >"$conf"
 reload
 for ((i = 0; i < 100; i++)); do grep -q 'everything stays as it was' "$testbed_dir/nic1.log" && break; sleep 0.02; done
-grep -q "nic.conf:4: peers: .*/nowhere" "$testbed_dir/nic1.log" || fail "no line of the wrong file: $(cat "$testbed_dir/nic1.log")"
+grep -q "nic.conf:4: peers: .*/nowhere" "$testbed_dir/nic1.log" ||
+    fail "no line of the wrong file: $(cat "$testbed_dir/nic1.log")"
 sed -i '/peers/d' "$conf"
 reload
-for ((i = 0; i < 100; i++)); do grep -q 'these stay as they are until a restart' "$testbed_dir/nic1.log" && break; sleep 0.02; done
-grep -q 'nic.conf: these stay as they are until a restart: mtu, flows$' "$testbed_dir/nic1.log" || fail "not named: $(cat "$testbed_dir/nic1.log")"
+for ((i = 0; i < 100; i++)); do
+    grep -q 'these stay as they are until a restart' "$testbed_dir/nic1.log" && break
+    sleep 0.02
+done
+grep -q 'nic.conf: these stay as they are until a restart: mtu, flows$' "$testbed_dir/nic1.log" ||
+    fail "not named: $(cat "$testbed_dir/nic1.log")"
 status '.wire_mtu == 1500' || fail "the MTU changed"
 expect "compressed so far" "$(stat_of 1 '.tx.rules[0].compressed')" -ge "$packets"
 
@@ -91,7 +97,8 @@ expect "exit status" "$testbed_status" -eq 0
 chmod 600 "$conf"
 sed -i '/mtu/d' "$conf"
 testbed_nic_start 1 "--config $conf" || fail "a file that only root reads"
-grep -q 'nic.conf: Permission denied for the account of this process' "$testbed_dir/nic1.log" || fail "not said: $(cat "$testbed_dir/nic1.log")"
+grep -q 'nic.conf: Permission denied for the account of this process' "$testbed_dir/nic1.log" ||
+    fail "not said: $(cat "$testbed_dir/nic1.log")"
 : >"$testbed_dir/nic1.log"
 reload
 for ((i = 0; i < 100; i++)); do grep -q 'everything stays as it was' "$testbed_dir/nic1.log" && break; sleep 0.02; done

@@ -7,7 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 command -v setpriv >/dev/null || { echo "CANNOT: setpriv is missing (package util-linux)" >&2; exit 77; }
 
 unit=$here/../../packaging/systemd/gradnic-nic@.service.in
-[ "$(grep -c '^AmbientCapabilities=CAP_NET_ADMIN$\|^CapabilityBoundingSet=CAP_NET_ADMIN$\|^NoNewPrivileges=yes$' "$unit")" -eq 3 ] || fail "the unit gives other rights than this test"
+rights='^AmbientCapabilities=CAP_NET_ADMIN$\|^CapabilityBoundingSet=CAP_NET_ADMIN$\|^NoNewPrivileges=yes$'
+[ "$(grep -c "$rights" "$unit")" -eq 3 ] || fail "the unit gives other rights than this test"
 begin 2
 conf=$testbed_dir/nic.conf run=$testbed_dir/run
 chmod a+rx "$testbed_dir"
@@ -19,8 +20,10 @@ as_unit() {
     local name=$1
     shift
     # shellcheck disable=SC2016  # sh expands it
-    testbed_start 1 unshare -m sh -c 'mount --bind "$0" /dev/net/tun && exec "$@"' "$testbed_dir/tun" setpriv --reuid nobody --regid nogroup --clear-groups \
-        --inh-caps=-all,+net_admin --ambient-caps=-all,+net_admin --bounding-set=-all,+net_admin --no-new-privs "$@" >"$testbed_dir/$name.log" 2>&1
+    testbed_start 1 unshare -m sh -c 'mount --bind "$0" /dev/net/tun && exec "$@"' "$testbed_dir/tun" \
+        setpriv --reuid nobody --regid nogroup --clear-groups \
+        --inh-caps=-all,+net_admin --ambient-caps=-all,+net_admin --bounding-set=-all,+net_admin --no-new-privs "$@" \
+        >"$testbed_dir/$name.log" 2>&1
 }
 ask() { "$gradnic" nic "$1" -c "$run/gn0.sock" --json; }
 until_up() {

@@ -31,7 +31,8 @@ testbed_up 5 --rate 500mbit --nic "-k 10 ${links[*]}" || fail "the testbed did n
 trap 'kill $(jobs -p) 2>/dev/null; testbed_down' EXIT
 ip -n "$(testbed_netns 0)" addr add "$switch_address/24" dev br0 || fail "the switch's address"
 switch_start --udp 9000 --channels 4 "${links[@]}"
-"$testbed_gradnic" train "${training[@]}" -N 4 -q --json="$testbed_dir/undisturbed.json" || fail "the undisturbed training"
+"$testbed_gradnic" train "${training[@]}" -N 4 -q --json="$testbed_dir/undisturbed.json" ||
+    fail "the undisturbed training"
 weights=$(jq -r .weights "$testbed_dir/undisturbed.json")
 until=$(($(date +%s) + minutes * 60))
 going_on() { [ "$(date +%s)" -lt "$until" ] && [ ! -e "$testbed_dir/failed" ]; }
@@ -75,13 +76,15 @@ switched() {
     while going_on; do
         rm -f "$checkpoint"*
         for ((tries = 0; tries < 4; tries++)); do
-            start switched 5001 --algorithm switch --switch "$switch_address:7777" --checkpoint "$checkpoint" --checkpoint-steps 20 --resume
+            start switched 5001 --algorithm switch --switch "$switch_address:7777" --checkpoint "$checkpoint" \
+                --checkpoint-steps 20 --resume
             if [ $tries -lt 3 ]; then
                 sleep "$(between 1 6).$(between 0 9)"
                 ! kill -KILL "${pids[$(between 0 3)]}" 2>/dev/null || kills=$((kills + 1))
             fi
             ! finish switched || break
-            grep -qE 'rank [0-9]|switch' "$testbed_dir"/switched-*.err || wrong "switched: nobody is named: $(cat "$testbed_dir"/switched-*.err)"
+            grep -qE 'rank [0-9]|switch' "$testbed_dir"/switched-*.err ||
+                wrong "switched: nobody is named: $(cat "$testbed_dir"/switched-*.err)"
             [ $tries -lt 3 ] || wrong "switched, nobody killed: $(cat "$testbed_dir"/switched-*.err)"
         done
         runs=$((runs + 1))
@@ -95,7 +98,8 @@ floods() {
     while going_on; do
         host=$(between 1 4)
         case $(between 0 2) in
-        0) testbed_run 5 python3 "$here/flood.py" 10.78.0.99 "$(testbed_link_address "$host")" random 3 10.77.0.9 "$(testbed_address "$host")" ;;
+        0) testbed_run 5 python3 "$here/flood.py" 10.78.0.99 "$(testbed_link_address "$host")" random 3 10.77.0.9 \
+            "$(testbed_address "$host")" ;;
         1) testbed_run 5 python3 "$here/switch_noise.py" "$switch_address" 7777 9000-9003 3 >/dev/null ;;
         2) testbed_run "$host" python3 "$here/tcp_noise.py" "$(testbed_address 1)" 3 5000 5001 ;;
         esac || wrong "a flood failed"
@@ -107,13 +111,16 @@ floods() {
 
 # A line for each process: seconds, name, KiB in memory, descriptors, threads
 watch() {
-    local began name pid
+    local began name pid memory files threads
     began=$(date +%s)
     while going_on; do
         for name in nic1 switch; do
             pid=${testbed_nic_pid[1]}
             [ $name = nic1 ] || pid=$switch_pid
-            echo "$(($(date +%s) - began)) $name $(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status") $(find "/proc/$pid/fd" -mindepth 1 | wc -l) $(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)"
+            memory=$(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status") || true # the process may just be gone
+            files=$(find "/proc/$pid/fd" -mindepth 1 | wc -l) || true
+            threads=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l) || true
+            echo "$(($(date +%s) - began)) $name $memory $files $threads"
         done
         sleep 5
     done >"$testbed_dir/watch"
@@ -142,7 +149,8 @@ kill -0 "${testbed_nic_pid[1]}" || fail "NIC 1 ended"
 switch_ask status >/dev/null || fail "the switch does not answer"
 
 read -r runs kills <"$testbed_dir/switched.runs"
-echo "soak of $minutes minutes, seed $seed: $(cat "$testbed_dir/ring.runs") trainings over NICs, $runs over the switch, all with the same weights"
+echo "soak of $minutes minutes, seed $seed: $(cat "$testbed_dir/ring.runs") trainings over NICs," \
+    "$runs over the switch, all with the same weights"
 echo "$restarts restarts of NICs, $kills ranks killed, $(cat "$testbed_dir/floods.runs") floods"
 # Growth: the most in the last quarter against the most in the second; the first warms up.
 awk -v minutes="$minutes" '
@@ -150,8 +158,11 @@ awk -v minutes="$minutes" '
       for (i = 3; i <= 5; i++) if ($i > most[$2, quarter, i]) most[$2, quarter, i] = $i; names[$2] = 1 }
     END {
         for (name in names) {
-            printf "%s: memory %d KiB in the second quarter, %d in the last; descriptors %d, %d; threads %d, %d\n", name, most[name, 1, 3], most[name, 3, 3], most[name, 1, 4], most[name, 3, 4], most[name, 1, 5], most[name, 3, 5]
-            if (most[name, 3, 3] > 1.1 * most[name, 1, 3] + 1024 || most[name, 3, 4] > most[name, 1, 4] + 8 || most[name, 3, 5] > most[name, 1, 5]) bad = 1
+            printf "%s: memory %d KiB in the second quarter, %d in the last; ", name, most[name, 1, 3], most[name, 3, 3]
+            printf "descriptors %d, %d; threads %d, %d\n",
+                most[name, 1, 4], most[name, 3, 4], most[name, 1, 5], most[name, 3, 5]
+            if (most[name, 3, 3] > 1.1 * most[name, 1, 3] + 1024 || most[name, 3, 4] > most[name, 1, 4] + 8 ||
+                most[name, 3, 5] > most[name, 1, 5]) bad = 1
         }
         exit bad
     }' "$testbed_dir/watch" || fail "memory, descriptors or threads grew"

@@ -32,32 +32,45 @@ done
 for i in "${hosts[@]}"; do
     (
         umask 077
-        printf '[Interface]\nPrivateKey = %s\nAddress = %s/24\nListenPort = 51820\nMTU = 1420\n' "$(cat "$testbed_dir/key$i")" "$(inside "$i")"
+        printf '[Interface]\nPrivateKey = %s\nAddress = %s/24\nListenPort = 51820\nMTU = 1420\n' \
+            "$(cat "$testbed_dir/key$i")" "$(inside "$i")"
         for j in "${hosts[@]}"; do
             [ "$i" -eq "$j" ] || printf '\n[Peer]\nPublicKey = %s\nAllowedIPs = %s/32\nEndpoint = %s:51820\n' \
                 "$(cat "$testbed_dir/public$j")" "$(inside "$j")" "$(testbed_link_address "$j")"
         done
     ) >"$testbed_dir/$(device "$i").conf"
     chmod 600 "$testbed_dir/$(device "$i").conf"
-    testbed_run "$i" wg-quick up "$testbed_dir/$(device "$i").conf" >"$testbed_dir/wg$i.log" 2>&1 </dev/null || fail "wg-quick on host $i: $(tail -n 3 "$testbed_dir/wg$i.log")"
+    testbed_run "$i" wg-quick up "$testbed_dir/$(device "$i").conf" >"$testbed_dir/wg$i.log" 2>&1 </dev/null ||
+        fail "wg-quick on host $i: $(tail -n 3 "$testbed_dir/wg$i.log")"
 done
-for i in 1 2 3; do testbed_run "$i" ping -c 1 -W 5 -q "$(inside 0)" >/dev/null || fail "no tunnel from host $i to the switch"; done
+for i in 1 2 3; do
+    testbed_run "$i" ping -c 1 -W 5 -q "$(inside 0)" >/dev/null || fail "no tunnel from host $i to the switch"
+done
 
 for i in 1 2 3; do
     peers=()
     for j in 1 2 3; do [ "$i" -eq "$j" ] || peers+=(-P "10.77.0.$j/32=$(inside "$j")"); done
-    testbed_start "$i" "$gradnic" nic -c "$(testbed_control "$i")" -a "10.77.0.$i/24" --listen "$(inside "$i")" "${peers[@]}" >"$testbed_dir/nic$i.log" 2>&1
+    testbed_start "$i" "$gradnic" nic -c "$(testbed_control "$i")" -a "10.77.0.$i/24" \
+        --listen "$(inside "$i")" "${peers[@]}" >"$testbed_dir/nic$i.log" 2>&1
     testbed_nic_pid[$i]=$testbed_pid
-    for ((j = 0; j < 100; j++)); do "$gradnic" nic status -c "$(testbed_control "$i")" >/dev/null 2>&1 && break; sleep 0.05; done
+    for ((j = 0; j < 100; j++)); do
+        "$gradnic" nic status -c "$(testbed_control "$i")" >/dev/null 2>&1 && break
+        sleep 0.05
+    done
 done
 expect "MTU of the NIC's wire" "$("$gradnic" nic status -c "$(testbed_control 1)" --json | jq .wire_mtu)" -eq 1420
 
 # What a reader on the path sees, and what is in the tunnel.
 testbed_start 1 tcpdump -Z root -U -s 0 -i wire0 -w "$testbed_dir/outside.pcap" >/dev/null 2>"$testbed_dir/outside.log"
 outside=$testbed_pid
-testbed_start 1 tcpdump -Z root -U -s 0 -i "$(device 1)" -w "$testbed_dir/inside.pcap" >/dev/null 2>"$testbed_dir/inside.log"
+testbed_start 1 tcpdump -Z root -U -s 0 -i "$(device 1)" -w "$testbed_dir/inside.pcap" >/dev/null \
+    2>"$testbed_dir/inside.log"
 inside_pid=$testbed_pid
-for ((i = 0; i < 100; i++)); do grep -s 'listening on' "$testbed_dir/outside.log" >/dev/null && grep -s 'listening on' "$testbed_dir/inside.log" >/dev/null && break; sleep 0.05; done
+for ((i = 0; i < 100; i++)); do
+    grep -s 'listening on' "$testbed_dir/outside.log" >/dev/null &&
+        grep -s 'listening on' "$testbed_dir/inside.log" >/dev/null && break
+    sleep 0.05
+done
 
 # A gradient that every profile sends as it is: 1.0e30 is far beyond their bounds.
 printf '\xca\xf2\x49\x71%.0s' {1..65536} >"$testbed_dir/loud.f32"
@@ -80,17 +93,22 @@ expect "packets of the allreduce compressed" "$(stat_of 2 .tx.rules[0].compresse
 net=10.90.0
 ranks_start -b 1M -e 1M -n 2 -w 0 --input "$testbed_dir/loud.f32" --timeout 20s --json
 good "allreduce over WireGuard"
-testbed_start 0 "$gradnic" switch -q -c "$testbed_dir/switch.sock" -u root -l "$(inside 0):7900" >"$testbed_dir/nic-switch.log" 2>&1
+testbed_start 0 \
+    "$gradnic" switch -q -c "$testbed_dir/switch.sock" -u root -l "$(inside 0):7900" >"$testbed_dir/nic-switch.log" 2>&1
 for ((i = 0; i < 100; i++)); do testbed_run 0 ss -Hltn 'sport = :7900' | grep . >/dev/null && break; sleep 0.05; done
-ranks_start -b 1M -e 1M -n 2 -w 0 -p dense --input "$data/gradients/cnn-it100-w%r.npy.gz" --timeout 20s --json --algorithm switch --switch "$(inside 0):7900"
+ranks_start -b 1M -e 1M -n 2 -w 0 -p dense --input "$data/gradients/cnn-it100-w%r.npy.gz" --timeout 20s --json \
+    --algorithm switch --switch "$(inside 0):7900"
 good "allreduce at a switch over WireGuard"
 
 kill "$outside" "$inside_pid"
 wait "$outside" "$inside_pid" 2>/dev/null
 seen=$(tcpdump -nn -r "$testbed_dir/outside.pcap" 2>/dev/null | wc -l)
 expect "packets on the link" "$seen" -gt 1000
-expect "packets on the link that are not WireGuard's" "$(tcpdump -nn -r "$testbed_dir/outside.pcap" 'not (udp port 51820 or arp or icmp6 or ip6[6] == 0)' 2>/dev/null | wc -l)" -eq 0
+others='not (udp port 51820 or arp or icmp6 or ip6[6] == 0)'
+expect "packets on the link that are not WireGuard's" \
+    "$(tcpdump -nn -r "$testbed_dir/outside.pcap" "$others" 2>/dev/null | wc -l)" -eq 0
 pattern='\xca\xf2\x49\x71\xca\xf2\x49\x71\xca\xf2\x49\x71'
-LC_ALL=C grep -qaP "$pattern" "$testbed_dir/inside.pcap" || fail "the gradient is not in the tunnel: the test proves nothing"
+LC_ALL=C grep -qaP "$pattern" "$testbed_dir/inside.pcap" ||
+    fail "the gradient is not in the tunnel: the test proves nothing"
 LC_ALL=C grep -qaP "$pattern" "$testbed_dir/outside.pcap" && fail "the gradient is on the link"
 exit 0

@@ -61,9 +61,11 @@ def read(until, seconds=20):
         if select.select([fd], [], [], 0.1)[0]: got += os.read(fd, 65536).decode(errors="replace")
     return got
 def send(text): os.write(fd, text.encode())
-send(f"PS1='> '; fpath=({os.path.abspath(sys.argv[1])} $fpath); autoload -Uz compinit; compinit -u -D; bindkey '^I' complete-word; bindkey '^U' kill-whole-line; echo do''ne\n")
+send(f"PS1='> '; fpath=({os.path.abspath(sys.argv[1])} $fpath); autoload -Uz compinit; compinit -u -D; "
+     "bindkey '^I' complete-word; bindkey '^U' kill-whole-line; echo do''ne\n")
 assert "done" in read(r"done\r?\n")
-for typed, wanted in (("est", "gradnic estimate"), ("nic statu", "gradnic nic status"), ("nic --ra", "gradnic nic --rate"), ("nic --cut=m", "gradnic nic --cut=mtu"),
+for typed, wanted in (("est", "gradnic estimate"), ("nic statu", "gradnic nic status"),
+                      ("nic --ra", "gradnic nic --rate"), ("nic --cut=m", "gradnic nic --cut=mtu"),
                       ("switch --log-level d", "gradnic switch --log-level debug")):
     send(f"gradnic {typed}\t")
     got = read(re.escape(wanted.rsplit(" ", 1)[1]))

@@ -42,9 +42,12 @@ run -vv
 sort -u log >twice
 sort -u before | diff - twice || fail "-vv"
 run --log-time
-grep -Eqx "20[0-9]{2}-[01][0-9]-[0-3][0-9]T[012][0-9]:[0-5][0-9]:[0-9]{2}\.[0-9]{3}Z gradnic switch: note: listening on .*" log || fail "--log-time: $(cat log)"
+grep -Eqx \
+    "20[0-9]{2}-[01][0-9]-[0-3][0-9]T[012][0-9]:[0-5][0-9]:[0-9]{2}\.[0-9]{3}Z gradnic switch: note: listening on .*" \
+    log || fail "--log-time: $(cat log)"
 run --log json -v
-jq -e -s --arg line "$line" '.[0].level == "info" and .[0].program == "gradnic switch" and .[0].message == $line and (.[0].time | fromdate? // true)
+jq -e -s --arg line "$line" '.[0].level == "info" and .[0].program == "gradnic switch" and .[0].message == $line
+    and (.[0].time | fromdate? // true)
     and (map(.level) | unique == ["debug", "info"])' log >/dev/null || fail "--log json: $(cat log)"
 expect 2 "--log-level: 'loud' is none of: error, warn, info, debug" timeout 10 "$GRADNIC" switch --log-level loud
 expect 2 "--log: 'xml' is neither text nor json" timeout 10 "$GRADNIC" nic --log xml
@@ -55,7 +58,8 @@ expect 2 "--log: 'xml' is neither text nor json" timeout 10 "$GRADNIC" nic --log
 ! grep -q '^<' log || fail "priorities without a journal: $(cat log)"
 : >log
 journal=$(stat -c %d:%i log)
-JOURNAL_STREAM=$journal "$GRADNIC" switch --ps 127.0.0.1:9 --parent 127.0.0.1:10 --config /nowhere 2>>log && fail "no file"
+JOURNAL_STREAM=$journal "$GRADNIC" switch --ps 127.0.0.1:9 --parent 127.0.0.1:10 --config /nowhere 2>>log &&
+    fail "no file"
 is "<3>gradnic switch: /nowhere: No such file or directory"
 
 # Type=notify: ready when it serves, stopping at the end, and both ends of a reload.
@@ -66,7 +70,8 @@ manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 manager.bind("notify.sock")
 manager.settimeout(20)
 def hear(): return manager.recv(4096).decode().split("\n")[0]
-switch = subprocess.Popen([sys.argv[1], "switch", "-q", "--config", "switch.conf"], env=dict(os.environ, NOTIFY_SOCKET=os.path.abspath("notify.sock")))
+environment = dict(os.environ, NOTIFY_SOCKET=os.path.abspath("notify.sock"))
+switch = subprocess.Popen([sys.argv[1], "switch", "-q", "--config", "switch.conf"], env=environment)
 try:
     assert hear() == "READY=1"
     switch.send_signal(signal.SIGHUP)  # is heard as soon as it is ready
@@ -105,7 +110,8 @@ for _ in $(seq 250); do
     ! grep -qF 'no room for connections' log || break
     sleep 0.02
 done
-grep -qxF "gradnic switch: note: somebody who asks for a job has to wait: no room for connections: Too many open files (raise ulimit -n, or LimitNOFILE of the service)" log ||
+lack="no room for connections: Too many open files (raise ulimit -n, or LimitNOFILE of the service)"
+grep -qxF "gradnic switch: note: somebody who asks for a job has to wait: $lack" log ||
     fail "no room: $(cat log)"
 sleep 1
 [ "$(grep -cF 'no room for connections' log)" -le 20 ] || fail "no room, too often: $(cat log)"

@@ -58,7 +58,8 @@ expect 1 "out.json" "$GRADNIC" estimate --json=out.json
 # A file is read for each rank, and its notes are printed once. estimate has no --cast.
 "$PYTHON" -c 'import numpy as np; np.save("wide.npy", np.array([1, 1e300]))'
 "$GRADNIC" estimate wide.npy >/dev/null 2>notes
-[ "$(grep -c "note: wide.npy: float64 read as float32, without loss; 1 beyond its range became infinite" notes)" -eq 1 ] ||
+note="note: wide.npy: float64 read as float32, without loss; 1 beyond its range became infinite"
+[ "$(grep -c "$note" notes)" -eq 1 ] ||
     fail "notes: $(cat notes)"
 
 # Bad input.

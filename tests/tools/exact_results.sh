@@ -6,9 +6,11 @@
 . "$(dirname "$0")/lib.sh"
 : "${BUILD:?}"
 
-"$SOURCE/bench/measure" --build "$BUILD" --output "$work/found" ratio choices planes estimate 2>measure.log || fail "bench/measure: $(cat measure.log)"
+"$SOURCE/bench/measure" --build "$BUILD" --output "$work/found" ratio choices planes estimate 2>measure.log ||
+    fail "bench/measure: $(cat measure.log)"
 for name in ratio choices planes estimate; do
     jq -S .results "$SOURCE/docs/lab/results/$name.json" >"$name.committed"
     jq -S .results "found/$name.json" >"$name.found"
-    diff "$name.committed" "$name.found" >difference || fail "$name: run bench/measure $name and scripts/figures: $(head -n 6 difference)"
+    diff "$name.committed" "$name.found" >difference ||
+        fail "$name: run bench/measure $name and scripts/figures: $(head -n 6 difference)"
 done

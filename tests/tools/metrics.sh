@@ -9,7 +9,8 @@ check() { "$PYTHON" "$SOURCE/tests/tools/metrics.py" "$@" || fail "metrics.py $*
 # The table in docs/monitoring.md is the one that the program prints.
 cp "$SOURCE/docs/monitoring.md" page
 "$SOURCE/tests/tools/metrics_table.sh" "${METRICS_TABLE:?}" page || fail "docs/monitoring.md has no place for the table"
-cmp -s page "$SOURCE/docs/monitoring.md" || fail "the table of docs/monitoring.md is old; tests/tools/metrics_table.sh renews it"
+cmp -s page "$SOURCE/docs/monitoring.md" ||
+    fail "the table of docs/monitoring.md is old; tests/tools/metrics_table.sh renews it"
 rm page
 "$METRICS_TABLE" >table
 dashboard=$SOURCE/packaging/grafana/gradnic.json
@@ -24,7 +25,8 @@ start() {
     local i address=$1
     for ((i = 0; i < 5; i++)); do
         port=$(free_port)
-        "$GRADNIC" switch -l "127.0.0.1:$(free_port)" -c "$PWD/$2.sock" --slots 64 --metrics "$address:$port" 2>"$2.log" &
+        "$GRADNIC" switch -l "127.0.0.1:$(free_port)" -c "$PWD/$2.sock" --slots 64 --metrics "$address:$port" \
+            2>"$2.log" &
         pids+=($!)
         for ((j = 0; j < 250; j++)); do
             ! grep -q listening "$2.log" || return 0
@@ -39,14 +41,18 @@ get() { curl -sS --max-time 10 "$@"; }
 start "" switch # this host alone
 url=http://127.0.0.1:$port/metrics
 get -i "$url" >plain
-get -i -H 'Accept: application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1' "$url" >open
+# As Prometheus asks.
+accept='application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75'
+get -i -H "Accept: $accept,text/plain;version=0.0.4;q=0.5,*/*;q=0.1" "$url" >open
 grep -q '^Content-Type: text/plain; version=0.0.4; charset=utf-8' plain || fail "type: $(head -n 5 plain)"
-grep -q '^Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8' open || fail "type: $(head -n 5 open)"
+grep -q '^Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8' open ||
+    fail "type: $(head -n 5 open)"
 check check plain
 check check open
 [ "$(tail -n 1 open)" = "# EOF" ] || fail "no end"
 ! grep -q EOF plain || fail "an end in format 0.0.4"
-get -H 'Accept: application/openmetrics-text;q=0.2, text/plain' "$url" | tail -n 1 | grep -v EOF >/dev/null || fail "weights are ignored"
+get -H 'Accept: application/openmetrics-text;q=0.2, text/plain' "$url" | tail -n 1 | grep -v EOF >/dev/null ||
+    fail "weights are ignored"
 check names plain >names.plain
 check names open >names.open
 same names.plain names.open

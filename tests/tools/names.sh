@@ -53,7 +53,8 @@ for how in "" "--algorithm switch --switch two:$leaf"; do
     ranks=()
     for rank in 1 0; do
         # shellcheck disable=SC2086 # words are wanted
-        "$GRADNIC" bench allreduce --rank "$rank" --world-size 2 --rendezvous "tcp://two:$meet" $how -b 64K -e 64K -n 3 -q --timeout 20s >"out$rank" 2>&1 &
+        "$GRADNIC" bench allreduce --rank "$rank" --world-size 2 --rendezvous "tcp://two:$meet" $how -b 64K -e 64K \
+            -n 3 -q --timeout 20s >"out$rank" 2>&1 &
         ranks+=($!)
     done
     for pid in "${ranks[@]}"; do wait "$pid" || fail "'$how': $(cat out0 out1)"; done
@@ -67,7 +68,8 @@ switch lonely "$lonely" --parent "two:$(free_port)" --place 0/1
 meet=$(free_port)
 ranks=()
 for rank in 1 0; do
-    "$GRADNIC" train --data "$SOURCE/tests/data" --hidden 64 -q --steps 2 --rank "$rank" --world-size 2 --rendezvous "tcp://localhost:$meet" \
+    "$GRADNIC" train --data "$SOURCE/tests/data" --hidden 64 -q --steps 2 --rank "$rank" --world-size 2 \
+        --rendezvous "tcp://localhost:$meet" \
         --algorithm switch --switch "$other:$lonely" --timeout 20s 2>"out$rank" &
     ranks+=($!)
 done
@@ -77,6 +79,9 @@ cat out0 out1 | grep 'cannot be made: Connection refused' >/dev/null || fail "no
 # Each of these says which option and which name.
 expect 2 "--listen host 'nobody.invalid': " "$GRADNIC" switch -c none -l nobody.invalid
 expect 2 "--listen: host 'nobody.invalid': " "$GRADNIC" nic -c none -l nobody.invalid
-expect 1 "--parent nobody.invalid:7777: host 'nobody.invalid': " "$GRADNIC" switch -c none -l "127.0.0.1:$(free_port)" --parent nobody.invalid:7777
-expect 1 "rendezvous: host 'nobody.invalid': " "$GRADNIC" train --data "$SOURCE/tests/data" --rank 1 --world-size 2 --rendezvous tcp://nobody.invalid:29500
-expect 1 "switch_address 'nobody.invalid:7': host 'nobody.invalid': " "$GRADNIC" train --data "$SOURCE/tests/data" --rank 1 --world-size 2 --rendezvous tcp://localhost:29500 --algorithm switch --switch nobody.invalid:7
+expect 1 "--parent nobody.invalid:7777: host 'nobody.invalid': " \
+    "$GRADNIC" switch -c none -l "127.0.0.1:$(free_port)" --parent nobody.invalid:7777
+expect 1 "rendezvous: host 'nobody.invalid': " \
+    "$GRADNIC" train --data "$SOURCE/tests/data" --rank 1 --world-size 2 --rendezvous tcp://nobody.invalid:29500
+expect 1 "switch_address 'nobody.invalid:7': host 'nobody.invalid': " "$GRADNIC" train --data "$SOURCE/tests/data" \
+    --rank 1 --world-size 2 --rendezvous tcp://localhost:29500 --algorithm switch --switch nobody.invalid:7

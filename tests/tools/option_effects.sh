@@ -11,7 +11,8 @@ holds() { jq -e "$2" "$1" >/dev/null || fail "$2 does not hold in $1: $(jq -c 'd
 model() { # model FILE ARGUMENT...
     local file=$1
     shift
-    "$GRADNIC" bench allreduce -N 2 -b 64K -e 64K -n 1 -w 0 -c 0 -p none -q --json="$file" "$@" >table.txt 2>err.txt || fail "$*: $(cat err.txt)"
+    "$GRADNIC" bench allreduce -N 2 -b 64K -e 64K -n 1 -w 0 -c 0 -p none -q --json="$file" "$@" >table.txt 2>err.txt ||
+        fail "$*: $(cat err.txt)"
 }
 # shellcheck disable=SC2016 # jq's variable
 near='def near($x): . > $x * 0.999 and . < $x * 1.001;'
@@ -60,7 +61,8 @@ for decay in 0 0.5 1; do
     train "decay$decay.json" "${data[@]}" --steps 2 --evaluate-steps 1 --learning-rate 1 --weight-decay $decay
     holds "decay$decay.json" ".options.weight_decay == $decay"
 done
-jq -es 'map(.checkpoints[1].loss - (10 | log) | fabs) | .[0] > .[1] and .[1] > .[2] and .[2] < 0.005' decay0.json decay0.5.json decay1.json >/dev/null ||
+jq -es 'map(.checkpoints[1].loss - (10 | log) | fabs) | .[0] > .[1] and .[1] > .[2] and .[2] < 0.005' decay0.json \
+    decay0.5.json decay1.json >/dev/null ||
     fail "--weight-decay: $(jq -c '[.checkpoints[].loss]' decay*.json)"
 # The rate drops after 4 steps: before that nothing is different, and then everything is. To drop to
 # the same rate, or never, is not to drop.
@@ -77,11 +79,13 @@ same_weights faster.json same.json
 
 # ---- train: the four files one by one
 part() { echo "$digits/digits-$1-idx$2-ubyte.gz"; }
-files=(--train-images "$(part train-images 3)" --train-labels "$(part train-labels 1)" --test-images "$(part test-images 3)" --test-labels "$(part test-labels 1)")
+files=(--train-images "$(part train-images 3)" --train-labels "$(part train-labels 1)"
+    --test-images "$(part test-images 3)" --test-labels "$(part test-labels 1)")
 train files.json "${files[@]}" --steps 9 --learning-rate 0.1
 same_weights faster.json files.json
 holds files.json '.data.train_images == 1500 and .data.test_images == 297'
-files=(--train-images "$(part test-images 3)" --train-labels "$(part test-labels 1)" --test-images "$(part train-images 3)" --test-labels "$(part train-labels 1)")
+files=(--train-images "$(part test-images 3)" --train-labels "$(part test-labels 1)"
+    --test-images "$(part train-images 3)" --test-labels "$(part train-labels 1)")
 train swapped.json "${files[@]}" --steps 9 --learning-rate 0.1
 other_weights faster.json swapped.json
 holds swapped.json '.data.train_images == 297 and .data.test_images == 1500'
@@ -94,7 +98,8 @@ done
 sums() {
     local file=$1
     shift
-    "$GRADNIC" bench allreduce -N 2 -b 64K -e 64K -w 0 -c 1 -p none -q --force --rate 1gbit --delay 1us --algorithm switch --json="$file" --switch "$host:7001" "$@" >table.txt 2>err.txt ||
+    "$GRADNIC" bench allreduce -N 2 -b 64K -e 64K -w 0 -c 1 -p none -q --force --rate 1gbit --delay 1us \
+        --algorithm switch --json="$file" --switch "$host:7001" "$@" >table.txt 2>err.txt ||
         fail "$*: $(cat err.txt)"
     holds "$file" '.results[0].wrong == 0 and .results[0].identical'
 }
@@ -131,7 +136,8 @@ long=$(lossy 300ms) short=$(lossy 2ms)
 # ---- switch --place
 switch_start root 7010
 switch_start leaf 7011 --parent "$host:7010"
-expect 1 "nobody says its place there: parent_children is 0 (--place)" "$GRADNIC" bench allreduce -N 2 -b 64K -e 64K -p none --algorithm switch --switch "$host:7011"
+expect 1 "nobody says its place there: parent_children is 0 (--place)" \
+    "$GRADNIC" bench allreduce -N 2 -b 64K -e 64K -p none --algorithm switch --switch "$host:7011"
 switch_start only 7012 --parent "$host:7010" --place 0/1
 sums place.json -n 1 --switch "$host:7012"
 grep -q 'runs: 1 child,' root.log || fail "--place 0/1: $(cat root.log)"
@@ -139,7 +145,8 @@ grep -q 'runs: 1 child,' root.log || fail "--place 0/1: $(cat root.log)"
 switch_start left 7013 --parent "$host:7010" --place 1/2
 switch_start right 7014 --parent "$host:7010" --place 0/2
 for rank in 0 1; do
-    "$GRADNIC" bench allreduce --rank $rank --world-size 2 --rendezvous "file://$PWD/meet" -b 64K -e 64K -n 100000 -w 0 -c 0 -p none \
+    "$GRADNIC" bench allreduce --rank $rank --world-size 2 --rendezvous "file://$PWD/meet" -b 64K -e 64K -n 100000 \
+        -w 0 -c 0 -p none \
         --algorithm switch --switch "$host:$((7013 + rank))" >"rank$rank.out" 2>"rank$rank.err" &
     pids+=($!)
 done
@@ -148,5 +155,6 @@ for _ in $(seq 500); do
     jq -e '.jobs | any(.state == "running" and .children == 2)' jobs.json >/dev/null && break
     sleep 0.02
 done
-holds jobs.json ".jobs[0].members | map({bit, rank, address}) == [{bit: 0, rank: 1, address: \"$host:7014\"}, {bit: 1, rank: 0, address: \"$host:7013\"}]"
+holds jobs.json ".jobs[0].members | map({bit, rank, address}) ==
+    [{bit: 0, rank: 1, address: \"$host:7014\"}, {bit: 1, rank: 0, address: \"$host:7013\"}]"
 expect 2 "--place needs --parent" "$GRADNIC" switch -c none -l "$host:7015" --place 0/1

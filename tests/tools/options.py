@@ -97,8 +97,10 @@ LETTERS = {"a": "address", "c": "control", "d": "device", "f": "force", "i": "in
 NCCL = {"b": "begin", "e": "end", "f": "factor", "n": "iterations", "w": "warmup", "c": "check"}
 
 # Commands that measure something have --json[=FILE]. The demo leaves its results in a folder.
-MEASURE = ["compress", "decompress", "ratio", "estimate", "pcap", "train", "sim nic", "bench codec",
-           "bench allreduce", "bench switch", "bench nic", "nic status", "nic stats", "switch status", "switch jobs", "switch stats"]
+MEASURE = [
+    "compress", "decompress", "ratio", "estimate", "pcap", "train", "sim nic", "bench codec", "bench allreduce",
+    "bench switch", "bench nic", "nic status", "nic stats", "switch status", "switch jobs", "switch stats",
+]
 # Commands that write files, other than results in --json=FILE.
 WRITE = ["compress", "decompress", "pcap", "nic", "train", "sim nic", "report"]
 
@@ -155,7 +157,9 @@ def options(words):
     for line in text.splitlines():
         if len(line) > 79 and "--rule" not in text[text.index(line) - 120:text.index(line)]:
             bad.append(f"{' '.join(words)}: more than 79 columns: {line}")
-    found = re.findall(r"^ {2}(?:-(\w), |    )--([\w-]+)(\[?=[^\s].*?\]?)?(?:\s{2,}|\n|$)((?:.*\n?)(?:^ {20,}.*\n?)*)", text, re.M)
+    found = re.findall(
+        r"^ {2}(?:-(\w), |    )--([\w-]+)(\[?=[^\s].*?\]?)?(?:\s{2,}|\n|$)((?:.*\n?)(?:^ {20,}.*\n?)*)", text, re.M
+    )
     return [(letter, name, argument.strip(), " ".join(help.split())) for letter, name, argument, help in found]
 
 
@@ -213,7 +217,9 @@ def main():
         command = " ".join(w for w in use.split()[:2] if not w.startswith("-"))
         if p.returncode or p.stderr != f"gradnic {command}: {note}\n":
             bad.append(f"gradnic {use}: status {p.returncode}, stderr {p.stderr!r}, not '{note}'")
-        if re.search(rf"{re.escape(note.split()[0])}[ =]", p.stdout.split("\n\n")[1]) and not re.match(r"--(json|data|size)", note):
+        if re.search(rf"{re.escape(note.split()[0])}[ =]", p.stdout.split("\n\n")[1]) and not re.match(
+            r"--(json|data|size)", note
+        ):
             bad.append(f"gradnic {use}: --help still has it")
     for use in NEW:
         p = run(*use.split(), "--help")

@@ -28,7 +28,8 @@ json() { # NAME COMMAND...: the command's JSON is the same on standard output an
     jq -e . "$name.printed" >/dev/null || fail "$* --json prints something else"
     "$GRADNIC" "$@" --json="$name.json" >"$name.text" 2>err || fail "$* --json=FILE: $(cat err)"
     jq -e . "$name.json" >/dev/null || fail "$* --json=FILE writes something else"
-    [ "$(jq -c 'keys_unsorted' "$name.printed")" = "$(jq -c 'keys_unsorted' "$name.json")" ] || fail "$*: other results in a file"
+    [ "$(jq -c 'keys_unsorted' "$name.printed")" = "$(jq -c 'keys_unsorted' "$name.json")" ] ||
+        fail "$*: other results in a file"
     ! jq -e . "$name.text" >/dev/null 2>&1 || [ ! -s "$name.text" ] || fail "$*: JSON is printed, too"
     echo before >"$name.json"
     expect 1 "$name.json: exists already; --force overwrites it" "$GRADNIC" "$@" --json="$name.json"
@@ -48,7 +49,8 @@ json switch bench switch --formats int32 --values 64 --layout cache --rounds 1
 json allreduce bench allreduce -N 2 -b 4K -e 4K -n 1 -w 0
 
 # A leading zero makes no number octal: not a type of service, nor a target.
-"$GRADNIC" bench allreduce -N 1 -b 4K -e 4K -n 1 --tos 040 -p dense --scale auto --scale-target 08 -q --json=decimal.json || fail "--tos 040 --scale-target 08"
+"$GRADNIC" bench allreduce -N 1 -b 4K -e 4K -n 1 --tos 040 -p dense --scale auto \
+    --scale-target 08 -q --json=decimal.json || fail "--tos 040 --scale-target 08"
 [ "$(jq .exchange.tos decimal.json)" = 40 ] || fail "--tos 040 is not 40: $(jq -c .exchange decimal.json)"
 expect 2 "--mark" "$GRADNIC" nic --mark 0x1g
 if [ -x "$(dirname "$GRADNIC")/../sim/nic/gradnic-sim-nic" ]; then json sim sim nic -i "$grads" --size 8K; fi
@@ -89,5 +91,7 @@ same copy.npy.gz "$grads"
 
 # Captures of the NIC are files, too.
 : >there.pcap
-expect 1 "there.pcap: exists already; --force overwrites it" "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-wire there.pcap
-expect 1 "there.pcap: exists already; --force overwrites it" "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-host there.pcap
+expect 1 "there.pcap: exists already; --force overwrites it" \
+    "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-wire there.pcap
+expect 1 "there.pcap: exists already; --force overwrites it" \
+    "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-host there.pcap

@@ -102,7 +102,9 @@ for kind in nic switch; do
     check 0 "" $kind --config long.conf -c "${long:0:107}"
     check 0 "" $kind --config long.conf -c none
 done
-for name in sixteen-letters- a/b 'a b' '' ..; do check 2 "--device: " nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -d "$name"; done
+for name in sixteen-letters- a/b 'a b' '' ..; do
+    check 2 "--device: " nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -d "$name"
+done
 check 0 "" nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -d fifteen-letters
 echo "secret = $work/nowhere" >secret.conf
 check 2 "secret file $work/nowhere: No such file or directory" switch --config secret.conf
@@ -111,7 +113,8 @@ expect 2 "secret file $work/nowhere: No such file or directory" timeout 10 "$GRA
 check 0 "" switch --config secret.conf
 chmod 644 nowhere
 check 2 "others can read or write it (mode 0644)" switch --config secret.conf
-GRADNIC_SECRET_FILE=$work/nowhere check 2 "others can read or write it (mode 0644)" switch --config switch.conf --quota 200
+GRADNIC_SECRET_FILE=$work/nowhere check 2 "others can read or write it (mode 0644)" switch --config switch.conf \
+    --quota 200
 rm nowhere
 expect 2 "--cut sideways: mtu or fill is needed" timeout 10 "$GRADNIC" nic --config nic.conf --cut sideways
 
@@ -132,7 +135,8 @@ switch=$!
 until_holds "the switch did not start" ask '.slots == 256 and .quota == 64'
 
 # A job runs while the file changes.
-"$GRADNIC" bench allreduce -N 2 -b 256K -e 256K -n 4000 -w 0 --algorithm switch --switch "$host:7870" --timeout 20s >job.out 2>job.err &
+"$GRADNIC" bench allreduce -N 2 -b 256K -e 256K -n 4000 -w 0 --algorithm switch --switch "$host:7870" --timeout 20s \
+    >job.out 2>job.err &
 job=$!
 until_holds "no job" ask '.jobs[0].state == "running"'
 reloads=0
@@ -149,10 +153,12 @@ says "switch.conf was read again; changed: quota"
 says "is over: all have left"
 
 # What needs a restart is named, and stays. A bad link comes and goes.
-sed -i 's/^slots.*/slots = 512/; s/^values.*/values = 1000/; s/^seed.*/seed = 7\nloss = in:1%\nloss = out:2%/' switch.conf
+sed -i 's/^slots.*/slots = 512/; s/^values.*/values = 1000/; s/^seed.*/seed = 7\nloss = in:1%\nloss = out:2%/' \
+    switch.conf
 kill -HUP $switch
 says "switch.conf: these stay as they are until a restart: slots, values"
-until_holds "the bad link" ask '.slots == 256 and .slot_values == 2048 and .fault_in.loss == 0.01 and .fault_out.loss == 0.02'
+until_holds "the bad link" ask \
+    '.slots == 256 and .slot_values == 2048 and .fault_in.loss == 0.01 and .fault_out.loss == 0.02'
 
 # A wrong file changes nothing, and each error is named.
 printf 'loss = in:3%%\nquota = 0\nslots = 99999999\n' >>switch.conf

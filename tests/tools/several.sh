@@ -65,12 +65,14 @@ cp a.npy.gn c.npy # an input, and where c.npy.gn would go
 expect 1 "c.npy: is the input; give the output another name" "$GRADNIC" decompress -f c.npy.gn c.npy
 same b.npy b.orig
 mkdir again && ln -s ../out/a.npy.gn again/b.npy.gn
-expect 1 "again/b.npy.gn: an earlier file of this run was written there" bash -c 'ln -sf ../out/a.npy.gn again/a.npy.gn && "$GRADNIC" compress -f -o again a.npy b.npy'
+expect 1 "again/b.npy.gn: an earlier file of this run was written there" \
+    bash -c 'ln -sf ../out/a.npy.gn again/a.npy.gn && "$GRADNIC" compress -f -o again a.npy b.npy'
 
 # --json: an object for one file, a list for several.
 [ "$("$GRADNIC" compress -f --json a.npy | jq -r .output)" = a.npy.gn ] || fail "one file"
 got=$("$GRADNIC" compress -f --json a.npy nosuch.npy b.npy 2>/dev/null || true)
 [ "$(jq -c '[.failed, .files[].output]' <<<"$got")" = '[1,"a.npy.gn","b.npy.gn"]' ] || fail "several files: $got"
 got=$("$GRADNIC" decompress -f --json a.npy.gn b.npy.gn)
-[ "$(jq -c '[.failed, .files[].output, .files[].tensors]' <<<"$got")" = '[0,"a.npy","b.npy",1,1]' ] || fail "several files: $got"
+[ "$(jq -c '[.failed, .files[].output, .files[].tensors]' <<<"$got")" = '[0,"a.npy","b.npy",1,1]' ] ||
+    fail "several files: $got"
 expect 1 "a.npy.gn: another option writes this file, too" "$GRADNIC" compress -f --json=a.npy.gn a.npy b.npy

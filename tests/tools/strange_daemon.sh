@@ -24,14 +24,18 @@ shows() {
     shift
     "$@" >said.txt 2>&1 || true
     wait "$server"
-    if LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' said.txt; then fail "control characters: $*: $(cat -v said.txt)"; fi
+    if LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' \
+        said.txt; then fail "control characters: $*: $(cat -v said.txt)"; fi
     grep -qF -- "$text" said.txt || fail "no '$text': $*: $(cat -v said.txt)"
 }
 
 csi=$'\xc2\x9b'
-job='{"job": "a\u001b[2Jb", "state": "for\u0007ming", "for_s": 1.0, "joined": 1, "children": 2, "ranks": 2, "slots": 0, "absent": "x\u009by\u007f",
-      "silent": [{"who": "w\u0008", "for_s": 1.0}], "waiting": [], "streams": [], "format": "int\u000d32", "packet_values": 1}'
-answer "{\"listen\": \"l\\u001b]0;t\", \"mode\": \"partitioned\", \"jobs\": [$job], \"ended\": [{\"job\": \"e\\u001b\", \"for_s\": 1.0, \"why\": \"\\u009bm\"}]}"
+job='{"job": "a\u001b[2Jb", "state": "for\u0007ming", "for_s": 1.0, "joined": 1, "children": 2,
+      "ranks": 2, "slots": 0, "absent": "x\u009by\u007f",
+      "silent": [{"who": "w\u0008", "for_s": 1.0}], "waiting": [], "streams": [],
+      "format": "int\u000d32", "packet_values": 1}'
+answer "{\"listen\": \"l\\u001b]0;t\", \"mode\": \"partitioned\", \"jobs\": [$job],
+    \"ended\": [{\"job\": \"e\\u001b\", \"for_s\": 1.0, \"why\": \"\\u009bm\"}]}"
 shows "job 'a\\x1b[2Jb': for\\x07ming" "$GRADNIC" switch status -c x.sock
 grep -qF 'x\xc2\x9by\x7f' said.txt || fail "absent: $(cat -v said.txt)"
 grep -qF "job 'e\\x1b' ended" said.txt || fail "ended: $(cat -v said.txt)"

@@ -12,8 +12,10 @@ cp "$FILES"/*.pt "$FILES"/*.safetensors .
 import numpy as np
 ramp = ((np.arange(6000) * 7) % 255 - 127).astype("<f4") / 512
 w = ramp.reshape(60, 100)
-arrays = {"w": w, "layer.0/bias": ramp[:33].astype("<f2"), "f": np.asfortranarray(w[:7]), "big": ramp[:9].astype(">f8"),
-          "scalar": np.float32(0.25), "empty": np.zeros((0, 3), "<f4"), "step": np.int64(3), "names": np.array(["a", "b"])}
+arrays = {
+    "w": w, "layer.0/bias": ramp[:33].astype("<f2"), "f": np.asfortranarray(w[:7]), "big": ramp[:9].astype(">f8"),
+    "scalar": np.float32(0.25), "empty": np.zeros((0, 3), "<f4"), "step": np.int64(3), "names": np.array(["a", "b"]),
+}
 np.savez("stored.npz", **arrays)
 np.savez_compressed("packed.npz", **arrays)
 PY
@@ -34,7 +36,9 @@ def ramp(start, *shape):  # as in tests/data/tensors/make.py
     count = int(np.prod(shape))
     return ((np.arange(count) * 7 + start) % 255 - 127).astype("<f4").reshape(shape) / 512
 
-state = {"conv.weight": ramp(1, 4, 3, 2, 2), "conv.bias": ramp(2, 4), "fc.weight": ramp(3, 10, 8), "fc.bias": ramp(4, 10)}
+state = {
+    "conv.weight": ramp(1, 4, 3, 2, 2), "conv.bias": ramp(2, 4), "fc.weight": ramp(3, 10, 8), "fc.bias": ramp(4, 10),
+}
 base = ramp(9, 20, 6)
 expected = {
     "state_dict.pt": state, "protocol4.pt": state,
@@ -68,14 +72,17 @@ for file in sys.argv[1:]:
         assert sum(t["zeros"] for t in lines.values()) == result["zeros"] and len(lines) > 1
 print(len(expected), "files")
 PY
-grep -q "stored.npz: 2 tensors are not floating point (the first is 'step', int64): left out" stored.npz.notes || fail "$(cat stored.npz.notes)"
+grep -q "stored.npz: 2 tensors are not floating point (the first is 'step', int64): left out" stored.npz.notes ||
+    fail "$(cat stored.npz.notes)"
 grep -q "float64 read as float32, without loss" stored.npz.notes || fail "$(cat stored.npz.notes)"
-grep -q "'ids' holds int64, which is not floating point: left out" model.safetensors.notes || fail "$(cat model.safetensors.notes)"
+grep -q "'ids' holds int64, which is not floating point: left out" model.safetensors.notes ||
+    fail "$(cat model.safetensors.notes)"
 [ -z "$("$GRADNIC" ratio -q --against none -p dense types.pt 2>&1 >/dev/null)" ] || fail "notes in spite of -q"
 
 # A line for each tensor, and a table for the file. The total is the file's, and the entropy too.
 "$GRADNIC" ratio -p dense,lattice -k 8,10 --against none state_dict.pt >lines 2>/dev/null
-head -1 lines | grep 'tensor  *type  *shape  *values .* dense 2^-8  *dense 2^-10  *lattice 2^-8' >/dev/null || fail "$(cat lines)"
+head -1 lines | grep 'tensor  *type  *shape  *values .* dense 2^-8  *dense 2^-10  *lattice 2^-8' >/dev/null ||
+    fail "$(cat lines)"
 grep '^conv.weight  *float32  *4 x 3 x 2 x 2  *48 ' lines >/dev/null || fail "$(cat lines)"
 grep '^state_dict.pt: 142 values' lines >/dev/null || fail "$(cat lines)"
 "$GRADNIC" ratio --list types.pt | grep '^scalar  *float32  *scalar  *1$' >/dev/null || fail "--list"
@@ -89,13 +96,17 @@ GOLDEN=$SOURCE/tests/golden
 "$PYTHON" "$GOLDEN/container.py" --npz golden.npz
 "$GRADNIC" compress -q -p lattice golden.npz
 same golden.npz.gn "$GOLDEN/tensors.gn"
-"$GRADNIC" compress -q -o again.gn -p lattice golden.npz.gn # names and shapes stay; the types are float32 no more or less
+# Names and shapes stay; the types are float32 no more or less.
+"$GRADNIC" compress -q -o again.gn -p lattice golden.npz.gn
 SOURCE=$SOURCE "$PYTHON" - <<'PY'
 import os, sys
 sys.path.insert(0, os.environ["SOURCE"] + "/tests/tools")
 import reference
 a, b = (open(n, "rb").read() for n in ("golden.npz.gn", "again.gn"))
-assert reference.read_directory(a) == reference.read_directory(b) and reference.read_container(a)[2].tobytes() == reference.read_container(b)[2].tobytes()
+assert (
+    reference.read_directory(a) == reference.read_directory(b)
+    and reference.read_container(a)[2].tobytes() == reference.read_container(b)[2].tobytes()
+)
 PY
 "$GRADNIC" decompress -q --to npz -o - golden.npz.gn >piped.npz # an archive is written at several places
 cat golden.npz.gn | "$GRADNIC" decompress -q --to npz - | cat >pipes.npz
@@ -107,7 +118,8 @@ same golden.npz pipes.npz
 "$PYTHON" -c 'import numpy as np; np.savez("words.npz", **{"größe/重み": np.ones(3, "<f4"), "plain": np.ones(2, "<f4")})'
 "$GRADNIC" compress -q words.npz
 "$GRADNIC" decompress -q -o words2.npz words.npz.gn
-[ "$("$PYTHON" -c 'import numpy as np; print(*np.load("words2.npz").files)')" = "größe/重み plain" ] || fail "names beyond ASCII"
+[ "$("$PYTHON" -c 'import numpy as np; print(*np.load("words2.npz").files)')" = "größe/重み plain" ] ||
+    fail "names beyond ASCII"
 "$PYTHON" - <<'PY'
 import zipfile
 names = zipfile.ZipFile("words2.npz").infolist()
@@ -122,20 +134,27 @@ PY
 same w.npy w2.npy
 same w.npy w3.npy
 "$PYTHON" -c 'import numpy as np; assert np.load("w.npy").shape == (10, 8)'
-[ "$("$GRADNIC" ratio --list --json --tensor 'fc.*' state_dict.pt | jq -c '[.files[0].tensors[].name]')" = '["fc.weight","fc.bias"]' ] || fail "a glob"
-[ "$("$GRADNIC" ratio --list --json --tensor '*/bias' packed.npz | jq -c '[.files[0].tensors[].name]')" = '["layer.0/bias"]' ] || fail "a slash"
+[ "$("$GRADNIC" ratio --list --json --tensor 'fc.*' state_dict.pt | jq -c '[.files[0].tensors[].name]')" \
+    = '["fc.weight","fc.bias"]' ] || fail "a glob"
+[ "$("$GRADNIC" ratio --list --json --tensor '*/bias' packed.npz | jq -c '[.files[0].tensors[].name]')" \
+    = '["layer.0/bias"]' ] || fail "a slash"
 "$GRADNIC" decompress -q --tensor 'fc.*' -o fc.npz state_dict.pt.gn
-[ "$("$PYTHON" -c 'import numpy as np; print(*np.load("fc.npz").files)')" = "fc.weight fc.bias" ] || fail "some of a .gn file"
-"$GRADNIC" ratio -q --against none -p dense 'state_dict.pt:conv.*' | head -3 | grep conv.bias >/dev/null || fail "FILE:GLOB"
+[ "$("$PYTHON" -c 'import numpy as np; print(*np.load("fc.npz").files)')" = "fc.weight fc.bias" ] ||
+    fail "some of a .gn file"
+"$GRADNIC" ratio -q --against none -p dense 'state_dict.pt:conv.*' | head -3 | grep conv.bias >/dev/null ||
+    fail "FILE:GLOB"
 cp stored.npz 'a:b.npz'
 "$GRADNIC" ratio --list 'a:b.npz:w' >/dev/null || fail "a colon in a file's name"
 "$GRADNIC" ratio --list 'a:b.npz' >/dev/null || fail "a colon in a file's name"
-expect 1 "state_dict.pt: no tensor has the name 'nosuch'; --list shows the names" "$GRADNIC" compress state_dict.pt:nosuch
+expect 1 "state_dict.pt: no tensor has the name 'nosuch'; --list shows the names" \
+    "$GRADNIC" compress state_dict.pt:nosuch
 expect 1 "model.safetensors: 'ids' holds int64, which is not floating point" "$GRADNIC" ratio model.safetensors:ids
 expect 1 "bare.pt: its values have no name; leave 'w' out" "$GRADNIC" ratio --tensor w bare.pt
-expect 1 "state_dict.pt.gn: holds 4 tensors; write .npz, or choose one with --tensor" "$GRADNIC" decompress -o all.npy state_dict.pt.gn
+expect 1 "state_dict.pt.gn: holds 4 tensors; write .npz, or choose one with --tensor" \
+    "$GRADNIC" decompress -o all.npy state_dict.pt.gn
 [ ! -e all.npy ] || fail "output after a failure"
-expect 2 "--tensor is given twice; take a glob, as 'layer1.*'" "$GRADNIC" ratio --tensor fc.weight --tensor fc.bias state_dict.pt
+expect 2 "--tensor is given twice; take a glob, as 'layer1.*'" \
+    "$GRADNIC" ratio --tensor fc.weight --tensor fc.bias state_dict.pt
 expect 1 "no tensor has the name 'nosuch'" "$GRADNIC" decompress --tensor nosuch -o x.npz state_dict.pt.gn
 
 # --no-shape: version 1, for older programs.
@@ -147,16 +166,20 @@ same plain.f32 all.f32
 "$PYTHON" -c 'import numpy as np; assert np.load("plain.npz")["arr_0"].shape == (142,)'
 
 # What cannot be read is refused with a reason.
-expect 1 "module.pt: byte 34 of the pickle asks for 'torch.nn.modules.linear.Linear'; gradnic runs no code of files" "$GRADNIC" ratio module.pt
+expect 1 "module.pt: byte 34 of the pickle asks for 'torch.nn.modules.linear.Linear'; gradnic runs no code of files" \
+    "$GRADNIC" ratio module.pt
 expect 1 "before-1.6.pt: saved as PyTorch did before version 1.6" "$GRADNIC" compress before-1.6.pt
-expect 1 "strided.pt: tensor 'columns': its values do not lie one behind the other; save it as tensor.contiguous()" "$GRADNIC" ratio strided.pt
+expect 1 "strided.pt: tensor 'columns': its values do not lie one behind the other; save it as tensor.contiguous()" \
+    "$GRADNIC" ratio strided.pt
 gzip -k stored.npz
 expect 1 "stored.npz.gz: such a file cannot be read through gzip; unpack it first" "$GRADNIC" ratio stored.npz.gz
 for file in stored.npz model.safetensors; do
-    expect 1 "standard input: such a file is read at many places, not from standard input or a pipe; name a file" bash -c "cat $file | \"\$GRADNIC\" compress -o x.gn -"
+    expect 1 "standard input: such a file is read at many places, not from standard input or a pipe; name a file" \
+        bash -c "cat $file | \"\$GRADNIC\" compress -o x.gn -"
 done
 expect 1 "model.safetensors: not a zip archive, or its end is missing" "$GRADNIC" ratio --format npz model.safetensors
-expect 1 "stored.npz: not a file of torch.save(): it has 0 members FOLDER/data.pkl, not one" "$GRADNIC" ratio --format pt stored.npz
+expect 1 "stored.npz: not a file of torch.save(): it has 0 members FOLDER/data.pkl, not one" \
+    "$GRADNIC" ratio --format pt stored.npz
 [ ! -e x.gn ] || fail "output after a failure"
 
 # Other commands read them, too, and say what they do.

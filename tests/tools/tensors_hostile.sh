@@ -15,7 +15,11 @@ faults = []
 
 def refuse(name, data, text, status=1):
     open(name, "wb").write(data)
-    for command in (["compress", "-o", "out.gn", name], ["ratio", "-q", "--against", "none", "-p", "dense", name], ["ratio", "--list", name]):
+    for command in (
+        ["compress", "-o", "out.gn", name],
+        ["ratio", "-q", "--against", "none", "-p", "dense", name],
+        ["ratio", "--list", name],
+    ):
         p = subprocess.run([GRADNIC] + command, capture_output=True, text=True, timeout=60)
         listed = command[1] == "--list" and p.returncode == 0  # some faults are found where values are read
         good = listed or (p.returncode == status and re.search(text, p.stderr))
@@ -42,10 +46,18 @@ for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         refuse("cut.npz", good[:cut], r"cut\.npz: (not a zip archive|the zip's directory is damaged|member)")
     bad = bytearray(good)
     bad[200] ^= 0x10
-    refuse("flipped.npz", bytes(bad), r"flipped\.npz: member 'a\.npy': (its CRC-32 is wrong|its packed bytes are damaged|it ends too early)")
+    refuse(
+        "flipped.npz",
+        bytes(bad),
+        r"flipped\.npz: member 'a\.npy': (its CRC-32 is wrong|its packed bytes are damaged|it ends too early)",
+    )
 
 # What members may be
-refuse("twice.npz", archive([("a.npy", a)])[:0] + archive([("a.npy", a), ("b.npy", a)]).replace(b"b.npy", b"a.npy"), "another member has this name")
+refuse(
+    "twice.npz",
+    archive([("a.npy", a)])[:0] + archive([("a.npy", a), ("b.npy", a)]).replace(b"b.npy", b"a.npy"),
+    "another member has this name",
+)
 refuse("lzma.npz", archive([("a.npy", a)], zipfile.ZIP_LZMA), "packed with method 14; only stored and deflated")
 refuse("text.npz", archive([("readme.txt", b"hello")]), "holds no tensors")
 refuse("escape.npz", archive([("\x1b[31mred\x07.npy", b"\x93NUMPY\1\0")]), r"\\x1b\[31mred\\x07")
@@ -56,7 +68,11 @@ encrypted[encrypted.index(b"PK\1\2") + 8] |= 1
 refuse("locked.npz", bytes(encrypted), "it is encrypted")
 refuse("short.npz", archive([("a.npy", a[:-4])]), "ends after 999 of 1000 values")
 refuse("extra.npz", archive([("a.npy", a + b"\0")]), "the file goes on after its 1000 values")
-refuse("object.npz", archive([("o.npy", npy(np.array([{}], dtype=object)))]), r"'o' holds object, which is not floating point")
+refuse(
+    "object.npz",
+    archive([("o.npy", npy(np.array([{}], dtype=object)))]),
+    r"'o' holds object, which is not floating point",
+)
 refuse("nul.npz", archive([("aXnpy", a)]).replace(b"aXnpy", b"a\0npy"), "zero byte")
 
 # Members that share bytes: two entries of the directory for one member
@@ -74,7 +90,11 @@ claims = bytearray(one)
 struct.pack_into("<I", claims, at + 24, 1 << 31)  # unpacked size in the directory alone
 refuse("claims.npz", bytes(claims), "header is damaged|ends too early|damaged")
 huge = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1073741824, 1073741824), }"
-refuse("huge.npz", archive([("a.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(huge)) + huge)]), "ends after 0 of 1152921504606846976 values|needs")
+refuse(
+    "huge.npz",
+    archive([("a.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(huge)) + huge)]),
+    "ends after 0 of 1152921504606846976 values|needs",
+)
 
 # safetensors
 def safetensors(header, data=b"", length=None):
@@ -111,29 +131,64 @@ def pt(pickle, storages=(("0", bytes(64)),), order=b"little"):
 def text(s):
     return b"X" + struct.pack("<I", len(s)) + s.encode()
 def storage(kind="FloatStorage", key="0", count=16):
-    return b"(" + text("storage") + f"ctorch\n{kind}\n".encode() + text(key) + text("cpu") + b"J" + struct.pack("<i", count) + b"tQ"
+    name = text("storage") + f"ctorch\n{kind}\n".encode() + text(key) + text("cpu")
+    return b"(" + name + b"J" + struct.pack("<i", count) + b"tQ"
 def integers(*numbers):
     return b"(" + b"".join(b"J" + struct.pack("<i", n) for n in numbers) + b"t"
 def tensor(shape=(4,), stride=(1,), offset=0, **of):
-    return b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage(**of) + b"J" + struct.pack("<i", offset) + integers(*shape) + integers(*stride) + b"\x89}tR"
+    place = b"J" + struct.pack("<i", offset) + integers(*shape) + integers(*stride)
+    return b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage(**of) + place + b"\x89}tR"
 def state(**tensors):
     return b"\x80\x02}(" + b"".join(text(n) + t for n, t in tensors.items()) + b"u."
 f = "x.pt"
-for call in ("posix\nsystem", "os\nsystem", "builtins\neval", "torch\nload", "torch._utils\n_rebuild_tensor", "collections\nOrderedDict2"):
-    refuse(f, pt(b"\x80\x02c" + call.encode() + b"\n" + text("touch run") + b"\x85R."), "asks for '" + re.escape(call.replace("\n", ".")) + "'; gradnic runs no code")
-refuse(f, pt(b"\x80\x04" + b"\x8c\x05posix\x8c\x06system\x93" + text("touch run") + b"\x85R."), "asks for 'posix.system'")
+for call in (
+    "posix\nsystem", "os\nsystem", "builtins\neval", "torch\nload", "torch._utils\n_rebuild_tensor",
+    "collections\nOrderedDict2",
+):
+    refuse(
+        f,
+        pt(b"\x80\x02c" + call.encode() + b"\n" + text("touch run") + b"\x85R."),
+        "asks for '" + re.escape(call.replace("\n", ".")) + "'; gradnic runs no code",
+    )
+refuse(
+    f, pt(b"\x80\x04" + b"\x8c\x05posix\x8c\x06system\x93" + text("touch run") + b"\x85R."), "asks for 'posix.system'"
+)
 refuse(f, pt(b"cposix\n\x1b[2J\n."), r"asks for 'posix\.\\x1b\[2J'")
 for opcode in b"iopPFILVSTUgdl0" + bytes([0x81, 0x82, 0x90, 0x92, 0x96, 0xff]):  # INST, OBJ, PUT, NEWOBJ, EXT1, ...
-    refuse(f, pt(b"\x80\x02" + bytes([opcode]) + b"posix\nsystem\n."), f"instruction 0x{opcode:02x} is none that saves tensors")
+    refuse(
+        f,
+        pt(b"\x80\x02" + bytes([opcode]) + b"posix\nsystem\n."),
+        f"instruction 0x{opcode:02x} is none that saves tensors",
+    )
 assert not os.path.exists("run")
 for pickle, reason in (
-    (b"", "ends too early"), (b"\x80\x02", "ends too early"), (b"\x80\x01N.", "protocol is not 2 to 5"), (b".", "does not end with one object"),
-    (b"NN.", "does not end with one object"), (b"(.", "does not end with one object"), (b"t.", "there is no mark"), (b"}Nh\x01s.", "nothing has this number"),
-    (b"j\xff\xff\xff\xff.", "nothing has this number"), (b"]r\xff\xff\xff\xff.", "too many objects"), (b"X\xff\xff\xff\xff.", "ends too early"), (b"R.", "not of the kind"),
-    (b")R.", "not of the kind"), (b"}NNb.", "not of the kind"), (b"]Ns.", "not of the kind"), (b"}(Nu.", "a key has no value"), (b"](a.", "a mark is where"),
-    (b"(\x85.", "a mark is where"), (b"\x8a\x09123456789.", "more than 64 bits"), (b"q\x00.", "the stack is empty"), (b"NQ.", "not a storage of torch"),
-    (b"ctorch\nFloatStorage\n)R.", "called as a function"), (b"ccollections\nOrderedDict\nN\x85R.", "OrderedDict has arguments"),
-    (b"ctorch._utils\n_rebuild_tensor_v2\n)R.", "not made of a storage"), (b"ctorch._utils\n_rebuild_parameter\n)R.", "not made of a tensor"), (b"cnoend", "ends too early")):
+    (b"", "ends too early"),
+    (b"\x80\x02", "ends too early"),
+    (b"\x80\x01N.", "protocol is not 2 to 5"),
+    (b".", "does not end with one object"),
+    (b"NN.", "does not end with one object"),
+    (b"(.", "does not end with one object"),
+    (b"t.", "there is no mark"),
+    (b"}Nh\x01s.", "nothing has this number"),
+    (b"j\xff\xff\xff\xff.", "nothing has this number"),
+    (b"]r\xff\xff\xff\xff.", "too many objects"),
+    (b"X\xff\xff\xff\xff.", "ends too early"),
+    (b"R.", "not of the kind"),
+    (b")R.", "not of the kind"),
+    (b"}NNb.", "not of the kind"),
+    (b"]Ns.", "not of the kind"),
+    (b"}(Nu.", "a key has no value"),
+    (b"](a.", "a mark is where"),
+    (b"(\x85.", "a mark is where"),
+    (b"\x8a\x09123456789.", "more than 64 bits"),
+    (b"q\x00.", "the stack is empty"),
+    (b"NQ.", "not a storage of torch"),
+    (b"ctorch\nFloatStorage\n)R.", "called as a function"),
+    (b"ccollections\nOrderedDict\nN\x85R.", "OrderedDict has arguments"),
+    (b"ctorch._utils\n_rebuild_tensor_v2\n)R.", "not made of a storage"),
+    (b"ctorch._utils\n_rebuild_parameter\n)R.", "not made of a tensor"),
+    (b"cnoend", "ends too early"),
+):
     refuse(f, pt(pickle), reason)
 good = state(w=tensor())
 open("good.pt", "wb").write(pt(good))
@@ -158,14 +213,18 @@ refuse(f, pt(b"\x80\x02}(" + text("n" * 2000) + tensor() + b"u."), "path to it i
 refuse(f, pt(good, order=b"middle"), "byte order is neither little nor big")
 refuse(f, pt(b"\x80\x02" + b"]" * 40 + b"a" * 39 + b"."), "too deep")
 refuse(f, pt(b"\x80\x02]q\x00h\x00a."), "too deep")  # a list within itself
-laughs = b"\x80\x02]q\x00" + b"".join(b"](" + b"h" + bytes([i]) + (b"h" + bytes([i])) * 9 + b"eq" + bytes([i + 1]) for i in range(20))
+laughs = b"\x80\x02]q\x00" + b"".join(
+    b"](" + b"h" + bytes([i]) + (b"h" + bytes([i])) * 9 + b"eq" + bytes([i + 1]) for i in range(20)
+)
 refuse(f, pt(laughs + (b"\x86" * 20) + b"."), "too many objects|too deep|not end with one object|kind|empty")
 refuse(f, pt(b"\x80\x02" + b"N" * (3 << 20) + b"."), "too many objects")
 refuse(f, archive([("a/data.pkl", good), ("b/data.pkl", good)]), "2 members FOLDER/data.pkl, not one")
 
 # Good ones of unusual kinds: big-endian storages, and so many members that it is zip64
 def largest(name):
-    p = subprocess.run([GRADNIC, "ratio", "-q", "--json", "--against", "none", "-p", "dense", name], capture_output=True, check=True)
+    p = subprocess.run(
+        [GRADNIC, "ratio", "-q", "--json", "--against", "none", "-p", "dense", name], capture_output=True, check=True
+    )
     return json.loads(p.stdout)["files"][0]["largest"]
 open("big.pt", "wb").write(pt(good, (("0", (np.arange(16) / 512).astype(">f4").tobytes()),), b"big"))
 assert largest("big.pt") == 3 / 512
@@ -174,15 +233,23 @@ assert largest("many.npz") == 999 / 512
 
 # Random damage: never a crash, and where it is accepted the values are still as many as the shapes
 # say.
-files = {"r.npz": archive([("a.npy", a[:400] and npy(np.arange(50, dtype="<f4"))), ("b.npy", npy(np.arange(6, dtype="<f2")))], zipfile.ZIP_DEFLATED),
-         "r.pt": pt(good), "r.safetensors": safetensors(one_of(), bytes(8))}
+files = {
+    "r.npz": archive(
+        [("a.npy", a[:400] and npy(np.arange(50, dtype="<f4"))), ("b.npy", npy(np.arange(6, dtype="<f2")))],
+        zipfile.ZIP_DEFLATED,
+    ),
+    "r.pt": pt(good),
+    "r.safetensors": safetensors(one_of(), bytes(8)),
+}
 for name, data in files.items():
     for _ in range(60):
         bad = bytearray(data)
         for _ in range(random.randrange(1, 4)):
             bad[random.randrange(len(bad))] = random.randrange(256)
         open(name, "wb").write(bad)
-        p = subprocess.run([GRADNIC, "ratio", "-q", "--against", "none", "-p", "dense", name], capture_output=True, timeout=60)
+        p = subprocess.run(
+            [GRADNIC, "ratio", "-q", "--against", "none", "-p", "dense", name], capture_output=True, timeout=60
+        )
         assert p.returncode in (0, 1), (name, p.returncode, p.stderr)
 for fault in faults:
     print(*fault)

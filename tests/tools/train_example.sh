@@ -8,7 +8,9 @@
 
 digits=$SOURCE/tests/data
 files=()
-for name in train-images-idx3 train-labels-idx1 test-images-idx3 test-labels-idx1; do files+=("$digits/digits-$name-ubyte.gz"); done
+for name in train-images-idx3 train-labels-idx1 test-images-idx3 test-labels-idx1; do
+    files+=("$digits/digits-$name-ubyte.gz")
+done
 
 # A port of this test's own. Nothing else listens at MASTER_ADDR.
 export MASTER_ADDR=127.$((RANDOM % 200 + 20)).$((RANDOM % 200)).7 MASTER_PORT=29500 WORLD_SIZE=2

@@ -13,16 +13,20 @@ saved() { # saved FILE: the step of a checkpoint
 
 # The same bits with everything that has a state: momentum, error feedback, the order of an epoch,
 # the learning rate, losses, the transform of NICs.
-for how in '--feedback -k 8' '' '--overlap --feedback' '-p paper --nic in-process --feedback' '-k 2 --scale auto --feedback' \
-    '--algorithm worker-aggregator -p dense' '--evaluate-steps 7 --rate-drop-steps 20 --batch 10' '--augment 0 --steps 50'; do
+for how in '--feedback -k 8' '' \
+    '--overlap --feedback' '-p paper --nic in-process --feedback' '-k 2 --scale auto --feedback' \
+    '--algorithm worker-aggregator -p dense' '--evaluate-steps 7 --rate-drop-steps 20 --batch 10' \
+    '--augment 0 --steps 50'; do
     rm -f c.*
     # shellcheck disable=SC2206 # words are wanted
     options=(-N 3 --steps 50 $how)
     "$GRADNIC" "${base[@]}" "${options[@]}" --json=whole.json
     "$GRADNIC" "${base[@]}" "${options[@]}" --steps 25 --checkpoint c --checkpoint-steps 10 --json=part.json
-    [ "$(saved c.0) $(saved c.2.before)" = "20 10" ] || fail "steps of the checkpoints: $(saved c.0) $(saved c.2.before)"
+    [ "$(saved c.0) $(saved c.2.before)" = "20 10" ] ||
+        fail "steps of the checkpoints: $(saved c.0) $(saved c.2.before)"
     "$GRADNIC" "${base[@]}" "${options[@]}" --checkpoint c --resume --json=rest.json
-    [ "$(weights whole.json)" = "$(weights rest.json)" ] || fail "other bits with '$how': $(weights whole.json) $(weights rest.json)"
+    [ "$(weights whole.json)" = "$(weights rest.json)" ] ||
+        fail "other bits with '$how': $(weights whole.json) $(weights rest.json)"
     # A rank that is behind: all go back to what it has.
     for rank in 0 2; do mv c.$rank.before c.$rank; done
     "$GRADNIC" "${base[@]}" "${options[@]}" --checkpoint c --resume --json=back.json
@@ -32,13 +36,15 @@ done
 [ ! -e c.1.before ] || fail "a checkpoint that the others lack is still there"
 # At the end nothing is left to do. That is no failure, and says the result.
 "$GRADNIC" "${base[@]}" -N 3 --augment 0 --steps 10 --checkpoint c --resume --json=end.json
-jq -e '.accuracy > 0 and .replicas_identical and (.checkpoints | length) == 1' end.json >/dev/null || fail "$(cat end.json)"
+jq -e '.accuracy > 0 and .replicas_identical and (.checkpoints | length) == 1' end.json >/dev/null ||
+    fail "$(cat end.json)"
 for steps in 20 50; do # not at the end of an epoch, and after results
     rm -f c.*
     last=(-N 2 --steps "$steps" --evaluate-steps 25 --checkpoint c --checkpoint-steps 10)
     "$GRADNIC" "${base[@]}" "${last[@]}" --json=whole.json
     "$GRADNIC" "${base[@]}" "${last[@]}" --resume --json=end.json
-    [ "$(weights whole.json)" = "$(weights end.json)" ] || fail "another end after $steps steps: $(weights whole.json) $(weights end.json)"
+    [ "$(weights whole.json)" = "$(weights end.json)" ] ||
+        fail "another end after $steps steps: $(weights whole.json) $(weights end.json)"
 done
 
 # A signal: saved after the step, ended by the signal, and the rest gives the same bits. With -N,
@@ -70,7 +76,8 @@ for signal in TERM HUP; do
 done
 pids=()
 for rank in 0 1; do
-    "$GRADNIC" "${base[@]}" "${options[@]}" "${slow[@]}" --rank "$rank" --world-size 2 --rendezvous "file://$work/meet" --checkpoint c --resume 2>err.$rank &
+    "$GRADNIC" "${base[@]}" "${options[@]}" "${slow[@]}" --rank "$rank" --world-size 2 \
+        --rendezvous "file://$work/meet" --checkpoint c --resume 2>err.$rank &
     pids+=($!)
 done
 before=$(saved c.0)
@@ -88,7 +95,8 @@ for rank in 0 1; do wait "${pids[$rank]}" || ends[rank]=$?; done
 rm -f c.*
 kills=0
 for ((i = 0; i < 60; i++)); do
-    setsid "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" --nic in-process --checkpoint c --checkpoint-steps 3 --resume --json=rest.json 2>err &
+    setsid "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" --nic in-process --checkpoint c --checkpoint-steps 3 --resume \
+        --json=rest.json 2>err &
     pid=$!
     sleep "0.$((RANDOM % 15 + 12))"
     # A rank first, then all of them: files of different steps.
@@ -100,8 +108,11 @@ for ((i = 0; i < 60; i++)); do
     [ "$got" -ne 0 ] || break
     [ "$got" -eq 137 ] || fail "ended with $got: $(cat err)"
 done
-[ "$got" -eq 0 ] || "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" --nic in-process --checkpoint c --checkpoint-steps 3 --resume --json=rest.json
-[ "$(weights whole.json)" = "$(weights rest.json)" ] || fail "other bits after $kills kills: $(weights whole.json) $(weights rest.json)"
+[ "$got" -eq 0 ] ||
+    "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" --nic in-process --checkpoint c --checkpoint-steps 3 --resume \
+    --json=rest.json
+[ "$(weights whole.json)" = "$(weights rest.json)" ] ||
+    fail "other bits after $kills kills: $(weights whole.json) $(weights rest.json)"
 echo "killed $kills times"
 [ "$(find . -name 'c.*' | wc -l)" -le 6 ] || fail "files stay behind: $(ls)"
 
@@ -118,12 +129,16 @@ try "d.0: --seed was 1 there, and is 2 now" --seed 2
 try "d.0: --learning-rate was 0.1 there, and is 0.2 now" --learning-rate 0.2
 try "d.0: --bound was 10 there, and is 9 now" -k 9
 try "d.0: it is of rank 0 of 1, and this is rank 0 of 2" -N 2
-expect 1 "d.0: --feedback was 1 there, and is 0 now" "$GRADNIC" "${base[@]}" -N 1 --steps 4 -p dense --checkpoint d --resume
-expect 1 "d.0: exists already; --resume goes on from it, --force overwrites it" "$GRADNIC" train --data "$digits" -q --hidden 64 -N 1 --steps 4 --checkpoint d
-[ "$("$GRADNIC" train --data "$digits" -q --hidden 64 -N 3 --steps 4 --checkpoint d 2>&1 | wc -l)" -eq 1 ] || fail "said by every rank"
+expect 1 "d.0: --feedback was 1 there, and is 0 now" \
+    "$GRADNIC" "${base[@]}" -N 1 --steps 4 -p dense --checkpoint d --resume
+expect 1 "d.0: exists already; --resume goes on from it, --force overwrites it" \
+    "$GRADNIC" train --data "$digits" -q --hidden 64 -N 1 --steps 4 --checkpoint d
+[ "$("$GRADNIC" train --data "$digits" -q --hidden 64 -N 3 --steps 4 --checkpoint d 2>&1 | wc -l)" -eq 1 ] ||
+    fail "said by every rank"
 expect 2 "--resume needs --checkpoint" "$GRADNIC" "${base[@]}" -N 1 --resume
 expect 2 "--checkpoint-steps needs --checkpoint" "$GRADNIC" "${base[@]}" -N 1 --checkpoint-steps 3
-expect 1 "--checkpoint: nowhere: No such file or directory" "$GRADNIC" "${base[@]}" -N 2 --steps 2 --checkpoint nowhere/c
+expect 1 "--checkpoint: nowhere: No such file or directory" \
+    "$GRADNIC" "${base[@]}" -N 2 --steps 2 --checkpoint nowhere/c
 # One rank has checkpoints, and the other has not.
 "$GRADNIC" "${base[@]}" --steps 4 --rank 0 --world-size 2 --rendezvous "file://$work/meet" --checkpoint e 2>err.0 &
 pid=$!
@@ -134,7 +149,8 @@ expect 1 "rank 1 was started with other options or other data than rank 0" \
 rm -f c.*
 "$GRADNIC" "${base[@]}" -N 2 --steps 9 --checkpoint c --checkpoint-steps 3
 rm c.1 c.1.before
-expect 1 "no checkpoint that all ranks have: rank 0 has step 9 or 6, rank 1 has none" "$GRADNIC" "${base[@]}" -N 2 --steps 20 --checkpoint c --resume
+expect 1 "no checkpoint that all ranks have: rank 0 has step 9 or 6, rank 1 has none" \
+    "$GRADNIC" "${base[@]}" -N 2 --steps 20 --checkpoint c --resume
 # A file that is damaged, anywhere.
 size=$(stat -c %s d.0)
 for at in 0 9 20 100 300 5000 $((size / 2)) $((size - 4)); do
@@ -159,7 +175,8 @@ rm d.0
 plain=(train --data "$digits" --hidden 8 --layers 2 --timeout 20s -q -N 1 --steps 4 --checkpoint e --checkpoint-steps 2)
 for resume in '' --resume; do
     echo mine >e.0.new
-    expect 1 "e.0.new: is not a checkpoint of gradnic's, and one would be written there; move it away" "$GRADNIC" "${plain[@]}" $resume
+    expect 1 "e.0.new: is not a checkpoint of gradnic's, and one would be written there; move it away" \
+        "$GRADNIC" "${plain[@]}" $resume
     [ "$(cat e.0.new)" = mine ] || fail "a file was overwritten"
     rm e.0.new
     mkfifo e.0.new
@@ -179,7 +196,8 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
     mkdir small
     # shellcheck disable=SC2016 # the inner shell expands them
     unshare -m bash -c 'mount -t tmpfs -o size=320k none small && "$@" 2>err; got=$?; ls small >left; exit $got' - \
-        "$GRADNIC" "${base[@]}" -N 1 --steps 9 --feedback --checkpoint small/c --checkpoint-steps 3 && fail "a full disk"
+        "$GRADNIC" "${base[@]}" -N 1 --steps 9 --feedback --checkpoint small/c --checkpoint-steps 3 &&
+        fail "a full disk"
     grep -q 'small/c.0.new: No space left on device' err || fail "a full disk: $(cat err)"
     [ "$(grep -c new left)$(grep -cx c.0 left)" = 01 ] || fail "a full disk leaves $(cat left)"
 fi

@@ -13,7 +13,8 @@ examples=$work/prefix/share/gradnic/examples
 for name in gradnic-nic@.service gradnic-switch.service; do
     [ -s "$units/$name" ] || fail "no unit $name"
     grep -q "$units/$name" "$BUILD/install_manifest.txt" || fail "$name is not in the list of what was installed"
-    grep -q "^ExecStart=$work/prefix/bin/gradnic " "$units/$name" || fail "$name starts another program: $(grep Exec "$units/$name")"
+    grep -q "^ExecStart=$work/prefix/bin/gradnic " "$units/$name" ||
+        fail "$name starts another program: $(grep Exec "$units/$name")"
     ! grep '@bindir@' "$units/$name" || fail "$name is not filled in"
 done
 
@@ -23,7 +24,8 @@ for kind in nic switch; do
     sed -n 's/^# \([a-z-]* = .*\)/\1/p' "$examples/$kind.conf" >lines
     [ "$(wc -l <lines)" -ge 15 ] || fail "$kind.conf: few lines"
     while IFS= read -r line; do
-        grep -q "^${line%% *} = " used 2>/dev/null && [ "${line%% *}" != peer ] && [ "${line%% *}" != rule ] && fail "$kind.conf has ${line%% *} twice"
+        grep -q "^${line%% *} = " used 2>/dev/null && [ "${line%% *}" != peer ] && [ "${line%% *}" != rule ] &&
+            fail "$kind.conf has ${line%% *} twice"
         echo "$line" >>used
         printf '%s\n' "$line" >one.conf
         "$GRADNIC" "$kind" --config one.conf --check-config >said 2>&1 || true
@@ -50,7 +52,8 @@ cp "$units"/gradnic-* scratch
 ! grep -i 'gradnic' said || fail "verify says: $(cat said)"
 # The lower the better: 0 is closed, 10 is open.
 for pair in gradnic-nic@.service:20 gradnic-switch.service:15; do
-    "$SYSTEMD_ANALYZE" security --no-pager --offline=true --threshold="${pair#*:}" "$work/scratch/${pair%:*}" >said 2>&1 ||
+    "$SYSTEMD_ANALYZE" security --no-pager --offline=true --threshold="${pair#*:}" "$work/scratch/${pair%:*}" >said \
+        2>&1 ||
         fail "${pair%:*} is more open than it was: $(tail -n 2 said)"
     tail -n 1 said
 done

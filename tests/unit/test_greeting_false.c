@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A greeting with somebody who does not have the secret, has heard another greeting, or changes what
-// is said. Each is refused, and the message says why.
+// A greeting with somebody who does not have the secret, has heard another greeting, or changes
+// what is said. Each is refused, and the message says why.
 #include <string.h>
 
 #include "greeting_sides.h"

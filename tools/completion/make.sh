@@ -79,7 +79,9 @@ cases() {
 # choices FORMAT: the same for options whose values are known, by path and option
 choices() {
     awk -F'|' -v before="$1" -v after="$2" '
-    $2 == "option" && $5 ~ /,/ { list = $5; gsub(/,/, " ", list); printf "    \"%s\") %s%s%s ;;\n", $1 " " $3, before, list, after }' "$scratch/all"
+    $2 == "option" && $5 ~ /,/ {
+        list = $5; gsub(/,/, " ", list); printf "    \"%s\") %s%s%s ;;\n", $1 " " $3, before, list, after
+    }' "$scratch/all"
 }
 
 mkdir -p "$folder"
@@ -108,7 +110,11 @@ _gradnic() {
     done
     # bash makes a word of its own of the = in --cut=fill.
     [[ ${COMP_WORDS[COMP_CWORD - 1]} != --* ]] || option=${COMP_WORDS[COMP_CWORD - 1]}
-    if [[ $word == '=' ]]; then word=''; elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]]; then option=${COMP_WORDS[COMP_CWORD - 2]}; fi
+    if [[ $word == '=' ]]; then
+        word=''
+    elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]]; then
+        option=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
     if [[ $word == -* ]]; then
         words=$(_gradnic_options "${at[@]}")
     elif [[ -n $option ]]; then

@@ -28,7 +28,8 @@ enum {
     {"duplicate", GN_OPTION_FAULT_DUPLICATE, "P", 0, "send packets twice with this probability (default 0)", group}, \
     {"reorder", GN_OPTION_FAULT_REORDER, "P", 0, \
      "hold packets back with this probability, so that later ones overtake them (default 0)", group}, \
-    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, "how long packets are held back (default 1ms)", group}, \
+    {"reorder-delay", GN_OPTION_FAULT_REORDER_DELAY, "TIME", 0, \
+     "how long packets are held back (default 1ms)", group}, \
     {"delay", GN_OPTION_FAULT_DELAY, "TIME", 0, \
      "delay of the link, as 10ms; times are at most 10s (default 0)", group}, \
     {"jitter", GN_OPTION_FAULT_JITTER, "TIME", 0, "by how much the delay varies, up or down (default 0)", group}, \

@@ -42,12 +42,22 @@ torch.save({"epoch": 3, "lr": 1e-3, "name": "small", "done": False, "model": {"w
                           "param_groups": [{"params": [0, 1], "betas": (0.9, 0.999)}]}, "list": [tensor(8, 2), None]},
            HERE / "checkpoint.pt")
 base = tensor(9, 20, 6)
-torch.save({"half": tensor(10, 7).half(), "brain": tensor(11, 7).bfloat16(), "double": tensor(12, 7).double(),
-            "base": base, "rows": base[5:9], "transposed": base.t(), "scalar": tensor(13, 1)[0], "empty": torch.zeros(0, 4)},
-           HERE / "types.pt")
+torch.save(
+    {
+        "half": tensor(10, 7).half(), "brain": tensor(11, 7).bfloat16(), "double": tensor(12, 7).double(),
+        "base": base, "rows": base[5:9], "transposed": base.t(), "scalar": tensor(13, 1)[0],
+        "empty": torch.zeros(0, 4),
+    },
+    HERE / "types.pt",
+)
 torch.save(tensor(14, 6, 5), HERE / "bare.pt")
 torch.save({"columns": base[:, ::2]}, HERE / "strided.pt")
 torch.save(torch.nn.Linear(2, 2), HERE / "module.pt")
-safetensors.torch.save_file({"fc.weight": tensor(3, 10, 8), "half": tensor(10, 7).half(), "brain": tensor(11, 7).bfloat16(),
-                             "double": tensor(12, 7).double(), "ids": torch.arange(5), "empty": torch.zeros(0, 4)},
-                            str(HERE / "model.safetensors"), metadata={"format": "pt"})
+safetensors.torch.save_file(
+    {
+        "fc.weight": tensor(3, 10, 8), "half": tensor(10, 7).half(), "brain": tensor(11, 7).bfloat16(),
+        "double": tensor(12, 7).double(), "ids": torch.arange(5), "empty": torch.zeros(0, 4),
+    },
+    str(HERE / "model.safetensors"),
+    metadata={"format": "pt"},
+)
