@@ -5,8 +5,8 @@
 #include <string.h>
 
 enum { WORD_BITS = 64, BUCKET = 65535 };  // a bucket of its own, without the gradients' scales
-// Every bound leaves its sign, and all but the largest leave it whole. Gradients have such values, so
-// the guard of a NIC takes these for gradients. (The largest bound makes it 2^32.)
+// Every bound leaves its sign, and all but the largest leave it whole. Gradients have such values,
+// so the guard of a NIC takes these for gradients. (The largest bound makes it 2^32.)
 static const float one = 0x1.8p31f;
 
 static gn_status unpack(const float *bits, size_t words, uint64_t *all)
