@@ -7,9 +7,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "net/launcher.h"
 #include "net/secret.h"
 #include "ring/bootstrap/bootstrap.h"
-#include "ring/bootstrap/rendezvous.h"
+#include "ring/bootstrap/job_meeting.h"
 #include "ring/config.h"
 #include "ring/exchange.h"
 #include "ring/failure.h"
@@ -24,13 +25,22 @@ enum { SEGMENT_DEFAULT = 256 << 10 };
 
 static _Thread_local char init_error[GN_ERROR_TEXT];
 
+/// A rank that is not known has no launcher's job.
+static gn_status check_rendezvous(const gn_comm_config *config, gn_error *error)
+{
+    gn_rendezvous rendezvous;
+    gn_place place;
+    gn_error ignored;
+    const bool known = gn_place_find(config->rank, config->size, &place, &ignored) == GN_OK;
+    return gn_meeting_choose(config->rendezvous, known ? place.rank : -1, known ? place.size : -1, &rendezvous, error);
+}
+
 gn_status gn_comm_config_check(const gn_comm_config *config)
 {
     gn_error error = {.text = "config is NULL"};
-    gn_rendezvous rendezvous;
     gn_secret secret = {0};
     gn_status status = config ? gn_config_check(config, &error) : GN_INVALID;
-    if (!status) status = gn_rendezvous_parse(config->rendezvous, &rendezvous, &error);
+    if (!status) status = check_rendezvous(config, &error);
     if (!status) status = gn_secret_read(&secret, config->secret_file, &error);
     gn_secret_wipe(&secret);
     if (status) memcpy(init_error, error.text, sizeof init_error);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring/bootstrap/bootstrap.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "net/launcher.h"
 #include "net/socket.h"
 #include "ring/bootstrap/home.h"
+#include "ring/bootstrap/job_meeting.h"
 #include "ring/bootstrap/listen.h"
 #include "ring/bootstrap/roster.h"
 #include "ring/bootstrap/server.h"
@@ -13,27 +14,32 @@
 #include "ring/bootstrap/terms.h"
 #include "ring/config.h"
 
-/// What an environment variable says, for messages.
-static const char *environment_text(const char *name)
-{
-    const char *text = getenv(name);
-    return text ? text : "";
-}
+_Static_assert((int)GN_LAUNCHER_SIZE_MAX == (int)GN_RANKS_MAX, "launchers start as many ranks as a group may have");
 
 static gn_status read_rank_and_size(gn_bootstrap *boot, gn_error *error)
 {
-    boot->rank = boot->config->rank;
-    boot->size = boot->config->size;
-    if (boot->size < 0 && !gn_environment_number("WORLD_SIZE", GN_RANKS_MAX + 1, &boot->size))
-        return gn_fail(error, GN_INVALID, "WORLD_SIZE is '%s': want the number of ranks, 1 to %d",
-                       environment_text("WORLD_SIZE"), GN_RANKS_MAX);
-    if (boot->size < 1 || boot->size > GN_RANKS_MAX)
-        return gn_fail(error, GN_INVALID, "size %d: want 1 to %d ranks", boot->size, GN_RANKS_MAX);
-    if (boot->rank < 0 && !gn_environment_number("RANK", GN_RANKS_MAX, &boot->rank))
-        return gn_fail(error, GN_INVALID, "RANK is '%s': want 0 to %d", environment_text("RANK"), boot->size - 1);
+    const int given = boot->config->size;
+    gn_place place;
+    if (given >= 0 && (given < 1 || given > GN_RANKS_MAX))
+        return gn_fail(error, GN_INVALID, "size %d: want 1 to %d ranks", given, GN_RANKS_MAX);
+    const gn_status status = gn_place_find(boot->config->rank, given, &place, error);
+    boot->rank = place.rank;
+    boot->size = place.size;
+    if (status) return status;
     if (boot->rank >= boot->size)
         return gn_fail(error, GN_INVALID, "rank %d of %d: ranks count from 0", boot->rank, boot->size);
+    if (*place.text) gn_log_text(boot->config, GN_LOG_INFO, "%s", place.text);
     return GN_OK;
+}
+
+/// Where rank 0 listens, its name must not be one that leads other hosts to themselves.
+static gn_status check_reach(const gn_bootstrap *boot, const gn_addresses *own, gn_error *error)
+{
+    if (!boot->rendezvous.several_hosts || !gn_ip_is_loopback(&own->at[0].ip)) return GN_OK;
+    return gn_fail(error, GN_INVALID,
+                   "%s leads to loopback on this host (/etc/hosts), where ranks on other hosts do not find rank 0: "
+                   "set MASTER_ADDR to an address of this host, and MASTER_PORT",
+                   boot->rendezvous.host);
 }
 
 gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn_error *error)
@@ -46,7 +52,10 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
     gn_status status = gn_secret_read(&boot->secret, config->secret_file, error);
     if (!status) status = read_rank_and_size(boot, error);
     boot->roster.size = (uint16_t)boot->size;
-    if (!status && boot->size > 1) status = gn_rendezvous_parse(config->rendezvous, &boot->rendezvous, error);
+    if (!status && boot->size > 1) {
+        status = gn_meeting_choose(config->rendezvous, boot->rank, boot->size, &boot->rendezvous, error);
+        if (!status && *boot->rendezvous.text) gn_log_text(config, GN_LOG_INFO, "%s", boot->rendezvous.text);
+    }
     if (!status && config->algorithm == GN_SWITCH) status = gn_switch_route_find(config, &boot->route, error);
     if (status || boot->size == 1) return status;  // alone: there is nobody to meet
     if (boot->rank) return GN_OK;                  // where to listen is known when rank 0 is found
@@ -54,6 +63,7 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
     gn_addresses own;
     if (!boot->rendezvous.is_file) {
         status = gn_rendezvous_addresses(&boot->rendezvous, &own, error);
+        if (!status) status = check_reach(boot, &own, error);
         if (status) return status;
     }
     status = gn_bootstrap_listen(boot, boot->rendezvous.is_file ? NULL : &own.at[0], error);

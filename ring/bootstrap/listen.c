@@ -10,7 +10,8 @@
 gn_status gn_bootstrap_listen(gn_bootstrap *boot, const gn_endpoint *toward, gn_error *error)
 {
     const gn_comm_config *config = boot->config;
-    const gn_status status = gn_interface_select(config->interface, toward, &boot->local, error);
+    const char *interface = boot->rendezvous.one_host && !config->interface ? "lo" : config->interface;
+    const gn_status status = gn_interface_select(interface, toward, &boot->local, error);
     if (status) return status;
     gn_endpoint data = boot->local, oob = boot->local;
     const bool weights = config->algorithm == GN_WORKER_AGGREGATOR && config->aggregator_weights;

@@ -5,25 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// FNV-1a. It only tells names apart. The token that rank 0 hands out is what guards.
-static uint64_t hash_name(const char *name)
-{
-    uint64_t hash = 0xCBF29CE484222325u;
-    for (; name && *name; name++) hash = (hash ^ (uint8_t)*name) * 0x100000001B3u;
-    return hash;
-}
-
-bool gn_environment_number(const char *name, int limit, int *value)
-{
-    const char *text = getenv(name);
-    if (!text || *text < '0' || *text > '9') return false;
-    char *end;
-    unsigned long number = strtoul(text, &end, 10);
-    if (*end || number >= (unsigned long)limit) return false;
-    *value = (int)number;
-    return true;
-}
-
 static gn_status from_environment(gn_rendezvous *rendezvous, gn_error *error)
 {
     const char *host = getenv("MASTER_ADDR");
@@ -45,11 +26,16 @@ static gn_status from_tcp(const char *text, gn_rendezvous *rendezvous, gn_error 
     return gn_fail(error, GN_INVALID, "rendezvous 'tcp://%s': want tcp://host:port", text);
 }
 
+void gn_rendezvous_init(gn_rendezvous *rendezvous)
+{
+    const char *job = getenv("GRADNIC_JOB");
+    *rendezvous = (gn_rendezvous){.file.fd = -1};
+    rendezvous->job = gn_name_hash(GN_NAME_HASH, job ? job : getenv("TORCHELASTIC_RUN_ID"));
+}
+
 gn_status gn_rendezvous_parse(const char *spec, gn_rendezvous *rendezvous, gn_error *error)
 {
-    *rendezvous = (gn_rendezvous){.file.fd = -1};
-    const char *job = getenv("GRADNIC_JOB");
-    rendezvous->job = hash_name(job ? job : getenv("TORCHELASTIC_RUN_ID"));
+    gn_rendezvous_init(rendezvous);
     if (!spec || !strcmp(spec, "env")) return from_environment(rendezvous, error);
     if (!strncmp(spec, "tcp://", 6)) return from_tcp(spec + 6, rendezvous, error);
     if (!strncmp(spec, "file://", 7) && spec[7] == '/' && strlen(spec + 7) < sizeof rendezvous->file.path) {

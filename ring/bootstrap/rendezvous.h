@@ -2,7 +2,7 @@
 #ifndef GRADNIC_RING_RENDEZVOUS_H
 #define GRADNIC_RING_RENDEZVOUS_H
 /// Where the ranks meet: rank 0 listens there, and the others connect. There are three ways to say
-/// it:
+/// it. Where nobody does, a launcher's job may (job_meeting.h).
 ///
 /// * the environment that torchrun sets: MASTER_ADDR, MASTER_PORT;
 /// * "tcp://host:port";
@@ -20,7 +20,22 @@ typedef struct gn_rendezvous {
     uint16_t port;
     gn_meeting_file file;  ///< of file
     uint64_t job;          ///< hash of the job's name: tells other jobs at the same address apart
+    bool one_host;         ///< a launcher has all ranks on this host, so loopback is enough
+    bool several_hosts;    ///< a launcher has ranks on other hosts, so loopback is too little
+    char text[400];        ///< for the log: what a launcher's job has decided; or ""
 } gn_rendezvous;
+
+/// FNV-1a, begun with GN_NAME_HASH. It only tells names apart. The token that rank 0 hands out is
+/// what guards.
+#define GN_NAME_HASH 0xCBF29CE484222325u
+static inline uint64_t gn_name_hash(uint64_t hash, const char *name)
+{
+    for (; name && *name; name++) hash = (hash ^ (uint8_t)*name) * 0x100000001B3u;
+    return hash;
+}
+
+/// Nowhere yet, with the name of the job from GRADNIC_JOB or TORCHELASTIC_RUN_ID.
+void gn_rendezvous_init(gn_rendezvous *rendezvous);
 
 /// Reads `spec`; NULL or "env" stands for the environment. Does not touch the network.
 /// @return GN_OK, GN_INVALID
@@ -38,9 +53,5 @@ bool gn_rendezvous_find(const gn_rendezvous *rendezvous, unsigned attempt, gn_en
                         gn_error *error);
 /// All addresses of its name. Not for a file. @return as gn_resolve_all()
 gn_status gn_rendezvous_addresses(const gn_rendezvous *rendezvous, gn_addresses *found, gn_error *error);
-
-/// Reads a rank or the size from the environment.
-/// @return false when it is missing, or not a number below `limit`
-bool gn_environment_number(const char *name, int limit, int *value);
 
 #endif

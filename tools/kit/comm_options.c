@@ -2,11 +2,11 @@
 #include "comm_options.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <gradnic/admission.h>
 
+#include "cli.h"
 #include "codec_options.h"
 #include "net/address.h"
 #include "net/clock.h"
@@ -16,7 +16,8 @@
 
 gn_comm_options gn_comm_options_default(void)
 {
-    return (gn_comm_options){.rank = -1, .size = -1, .timeout_ms = 30000, .profile = GN_DENSE, .bound_exp = 10};
+    return (gn_comm_options){
+        .rank = -1, .size = -1, .timeout_ms = 30000, .profile = GN_DENSE, .bound_exp = 10, .place.by = GN_LAUNCHERS};
 }
 
 static int timeout(struct argp_state *state, int key, const char *text)
@@ -153,33 +154,36 @@ bool gn_comm_option_parse(int key, char *arg, struct argp_state *state, gn_comm_
            parse_switch(key, arg, state, options);
 }
 
-/// A number from the environment, where the option that says it is missing (-1) and no launcher of
-/// ours will. A number that is none ends the program like an option's.
-static void from_environment(struct argp_state *state, const char *name, unsigned low, unsigned high, int *number)
+/// Where -N does not start the ranks, options, environment or a launcher name this one. What is
+/// wrong there ends the program as an option's value does.
+static void find_place(struct argp_state *state, gn_comm_options *o)
 {
     gn_error error;
-    uint64_t value;
-    const char *text = getenv(name);
-    if (*number >= 0 || !text) return;
-    if (gn_parse_number(text, low, high, &value, &error))
-        argp_error(state, "%s is '%s' in the environment: want %u to %u", name, text, low, high);
-    *number = (int)value;
+    if (gn_place_find(o->rank, o->size, &o->place, &error) == GN_OK) {
+        o->rank = o->place.rank;
+        o->size = o->place.size;
+    } else if (o->place.by == GN_LAUNCHERS) {
+        argp_error(state, "no ranks: -N 4 starts four here; else --rank and --world-size, or RANK and WORLD_SIZE in "
+                          "the environment, or a launcher (mpirun, srun, torchrun)");
+    } else {
+        argp_error(state, "%s", error.text);
+    }
 }
 
 static void check_ranks(struct argp_state *state, gn_comm_options *o)
 {
-    if (!o->local_ranks) {
-        from_environment(state, "WORLD_SIZE", 1, 256, &o->size);
-        from_environment(state, "RANK", 0, o->size > 0 ? (unsigned)o->size - 1 : 255, &o->rank);
-    }
     if (o->local_ranks && (o->rank >= 0 || o->size >= 0 || o->rendezvous))
         argp_error(state, "-N starts all ranks itself: it excludes --rank, --world-size and --rendezvous");
     if (o->rank >= 0 && o->size >= 0 && o->rank >= o->size)
         argp_error(state, "--rank %d is not below --world-size %d", o->rank, o->size);
-    const bool known = o->local_ranks || (o->rank >= 0 && o->size >= 0);
-    if (!known)
-        argp_error(state, "no ranks: -N 4 starts four here; else --rank and --world-size, or RANK and WORLD_SIZE in "
-                          "the environment");
+    if (!o->local_ranks) find_place(state, o);
+}
+
+void gn_comm_options_say(const gn_comm_options *options, const char *program, bool quiet)
+{
+    const gn_place *place = &options->place;
+    const bool launched = place->by != GN_BY_ENVIRONMENT && place->by != GN_LAUNCHERS;
+    if (!quiet && !options->rank && (launched || place->disputed)) gn_cli_note(program, "%s", place->text);
 }
 
 static void check_switch(struct argp_state *state, const gn_comm_options *o)

@@ -11,11 +11,13 @@
 
 #include <gradnic/comm.h>
 
+#include "net/launcher.h"
 #include "old_names.h"
 
 typedef struct gn_comm_options {
-    unsigned local_ranks;  ///< -N: start this many; 0: --rank and --world-size, or the environment
-    int rank, size;        ///< -1: from the environment
+    unsigned local_ranks;  ///< -N: start this many; 0: --rank and --world-size, or a launcher's
+    int rank, size;        ///< with -N: -1
+    gn_place place;        ///< who has said them, where no option did
     const char *rendezvous, *interface, *secret_file;
     int timeout_ms;
     gn_algorithm algorithm;
@@ -58,12 +60,12 @@ enum {
 /// Rows of an argp table.
 #define GN_RANK_OPTIONS \
     {"ranks", 'N', "N", 0, "start so many ranks on this machine", 0}, \
-    {"rank", GN_OPTION_RANK, "N", 0, "number of this rank, the first is 0 (default $RANK)", 0}, \
-    {"world-size", GN_OPTION_WORLD_SIZE, "N", 0, "number of all ranks (default $WORLD_SIZE)", 0}, \
+    {"rank", GN_OPTION_RANK, "N", 0, "number of this rank, the first is 0 (default $RANK, or the launcher's)", 0}, \
+    {"world-size", GN_OPTION_WORLD_SIZE, "N", 0, "number of all ranks (default $WORLD_SIZE, or the launcher's)", 0}, \
     GN_OLD_NAME("size", GN_OPTION_OLD_SIZE, "N"), \
     {"rendezvous", GN_OPTION_RENDEZVOUS, "WHERE", 0, \
      "where the ranks meet: tcp://HOST:PORT, file:///PATH, or env, which is $MASTER_ADDR and $MASTER_PORT " \
-     "(default env)", 0}, \
+     "(default env; where these are not set, what follows from the launcher's job)", 0}, \
     {"interface", GN_OPTION_INTERFACE, "SPEC", 0, \
      "network interface: a name (gn0), a network (10.9.0.0/24) or exclusions (^lo,docker0) " \
      "(default the one that leads to the rendezvous)", 0}, \
@@ -108,6 +110,10 @@ bool gn_comm_option_parse(int key, char *arg, struct argp_state *state, gn_comm_
 /// Checks what depends on several options. Fills in `codec` and `tos`. Exits with GN_EXIT_USAGE
 /// when something is wrong.
 void gn_comm_options_finish(struct argp_state *state, gn_comm_options *options);
+
+/// Rank 0 says which launcher has started the ranks, in a note on stderr. Nothing with -N, --rank and
+/// --world-size, or RANK and WORLD_SIZE.
+void gn_comm_options_say(const gn_comm_options *options, const char *program, bool quiet);
 
 /// The communicator's configuration: the default, changed as the options say. It quantises if
 /// there is a profile.

@@ -81,10 +81,7 @@ static gn_status load_data(gn_train_data *data, const gn_train_options *options,
 static gn_status prepare_files(const gn_train_options *o, gn_train_error *error)
 {
     gn_error why;
-    uint64_t rank = o->comm.rank >= 0 ? (uint64_t)o->comm.rank : 0;
-    // gn_comm_init() refuses a RANK that is not a rank.
-    if (!o->comm.local_ranks && o->comm.rank < 0 && gn_parse_number(getenv("RANK"), 0, 255, &rank, &why)) return GN_OK;
-    const unsigned first = (unsigned)rank;
+    const unsigned first = o->comm.local_ranks ? 0 : (unsigned)o->comm.rank;
     unsigned last = o->comm.local_ranks ? o->comm.local_ranks - 1 : first;
     if (gn_resume_prepare(o, first, last, &why)) return gn_train_pass_on(why.status, &why, error);
     if (!o->dump_folder || first >= o->dump_ranks) return GN_OK;
@@ -108,6 +105,7 @@ static int run_rank(unsigned rank, const char *rendezvous, void *context)
 
 static int run(const gn_train_options *options, const gn_train_data *data)
 {
+    gn_comm_options_say(&options->comm, options->program, options->result.quiet);
     if (!options->comm.local_ranks)
         return gn_train_rank(options, data, options->comm.rank, options->comm.size, options->comm.rendezvous);
     task t = {options, data};

@@ -24,7 +24,8 @@ enum {
 static const char doc[] =
     "Measures allreduce over all ranks and checks the results, in the form of nccl-tests.\v"
     "Ranks come from -N (all on this machine), from --rank, --world-size and --rendezvous, or from RANK, WORLD_SIZE, "
-    "MASTER_ADDR and MASTER_PORT as torchrun sets them.\n\n"
+    "MASTER_ADDR and MASTER_PORT as torchrun sets them. The variables of mpirun (Open MPI, MPICH) and srun are read as "
+    "well.\n\n"
     "The letters -b, -e, -f, -n, -w and -c are those of nccl-tests.\n\n"
     "Columns:\n"
     "  time       median over the iterations, at the slowest rank\n"

@@ -306,6 +306,7 @@ int gn_command_bench_allreduce(int argc, char **argv)
     gn_allreduce_options options;
     gn_allreduce_parse(&options, argc, argv);
     const gn_comm_options *comm = &options.comm;
+    gn_comm_options_say(comm, argv[0], options.result.quiet);
     if (!comm->local_ranks) return gn_allreduce_rank(&options, comm->rank, comm->rendezvous);
     gn_launch launch = {.program = argv[0], .ranks = comm->local_ranks, .run = launched, .context = &options};
     return gn_launch_ranks(&launch);
