@@ -4,6 +4,8 @@
 //     RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=5000 allreduce &
 //     RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=5000 allreduce
 //
+// or let a launcher do it: mpirun -n 2 allreduce, srun -n 2 allreduce, torchrun.
+//
 // An argument is a rendezvous, such as tcp://127.0.0.1:5000, in place of MASTER_ADDR and
 // MASTER_PORT. All ranks print the same sum of bits.
 #include <gradnic/comm.h>
@@ -34,8 +36,8 @@ int main(int argc, char **argv)
 {
     static float gradient[COUNT];
 
-    gn_comm_config config = gn_comm_config_default();  // rank and size: RANK and WORLD_SIZE
-    config.rendezvous = argc > 1 ? argv[1] : NULL;     // NULL: MASTER_ADDR and MASTER_PORT
+    gn_comm_config config = gn_comm_config_default();  // rank and size: the launcher's
+    config.rendezvous = argc > 1 ? argv[1] : NULL;     // NULL: the launcher's, too
     config.quantise = true;                            // compress with dense, |error| <= 2^-10
     gn_comm *comm;
     if (gn_comm_init(&comm, &config)) {

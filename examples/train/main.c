@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole training program on libgradnic-comm, with nothing but public headers. Start it once per
-// rank, with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set (torchrun does):
+// rank with a launcher (mpirun, srun), or with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set:
 //
 //   train TRAIN-IMAGES TRAIN-LABELS TEST-IMAGES TEST-LABELS [STEPS]
 //

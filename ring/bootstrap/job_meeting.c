@@ -17,7 +17,8 @@ enum { FOLDER_TEXT = 400 };
 
 // The job's name ----------------------------------------------------------------------------------
 
-/// When a process began, in ticks since the host did. 0: not known. Numbers of processes come again.
+/// When a process began, in ticks since the host did. 0: not known. Numbers of processes come
+/// again.
 static uint64_t began(long pid)
 {
     char path[64], line[1024];

@@ -16,8 +16,8 @@
 /// Ports for jobs of Slurm: this one and those above it.
 enum { GN_JOB_PORT_FIRST = 20000, GN_JOB_PORTS = 10000 };
 
-/// Reads `spec` as gn_rendezvous_parse() does. Where neither it nor MASTER_ADDR nor MASTER_PORT says
-/// anything, the job of this rank decides.
+/// Reads `spec` as gn_rendezvous_parse() does. Where neither it nor MASTER_ADDR nor MASTER_PORT
+/// says anything, the job of this rank decides.
 /// @return GN_OK; GN_INVALID with what to do; GN_IO: there is no folder for the file
 gn_status gn_meeting_choose(const char *spec, int rank, int size, gn_rendezvous *rendezvous, gn_error *error);
 

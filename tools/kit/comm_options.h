@@ -111,8 +111,8 @@ bool gn_comm_option_parse(int key, char *arg, struct argp_state *state, gn_comm_
 /// when something is wrong.
 void gn_comm_options_finish(struct argp_state *state, gn_comm_options *options);
 
-/// Rank 0 says which launcher has started the ranks, in a note on stderr. Nothing with -N, --rank and
-/// --world-size, or RANK and WORLD_SIZE.
+/// Rank 0 says which launcher has started the ranks, in a note on stderr. Nothing with -N, --rank
+/// and --world-size, or RANK and WORLD_SIZE.
 void gn_comm_options_say(const gn_comm_options *options, const char *program, bool quiet);
 
 /// The communicator's configuration: the default, changed as the options say. It quantises if

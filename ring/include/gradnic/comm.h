@@ -5,8 +5,8 @@
 /// Gradient exchange. It sums a binary32 vector over N workers, and every worker ends with the same
 /// bits. The links between them may have NICs that compress.
 ///
-/// A newcomer starts one process per rank, with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set
-/// (torchrun sets them). `examples/allreduce.c` is the whole program:
+/// A newcomer starts one process per rank with a launcher (torchrun, mpirun, srun), or with RANK,
+/// WORLD_SIZE, MASTER_ADDR and MASTER_PORT set. `examples/allreduce.c` is the whole program:
 ///
 ///     gn_comm_config config = gn_comm_config_default();
 ///     config.quantise = true;                            // compress: dense, |error| <= 2^-10
@@ -87,9 +87,10 @@ enum { GN_SEGMENT_MIN = 4 << 10, GN_SEGMENT_MAX = 2 << 20 };
 
 /// How to connect and how to exchange. Start from gn_comm_config_default().
 typedef struct gn_comm_config {
-    int rank;  ///< -1: from RANK
-    int size;  ///< -1: from WORLD_SIZE; at most 256
-    /// NULL or "env": MASTER_ADDR and MASTER_PORT. Otherwise "tcp://host:port" or "file:///path".
+    int rank;  ///< -1: from RANK, or the launcher's (docs/collectives.md)
+    int size;  ///< -1: from WORLD_SIZE, or the launcher's; at most 256
+    /// NULL or "env": MASTER_ADDR and MASTER_PORT; where neither is set, what follows from the
+    /// launcher's job. Otherwise "tcp://host:port" or "file:///path".
     const char *rendezvous;
     /// NULL: the interface of the route to the rendezvous. Otherwise a name ("gn0"), a network
     /// ("10.9.0.0/24") or exclusions ("^lo,docker0").
@@ -160,7 +161,7 @@ typedef struct gn_comm_config {
     const char *secret_file;
 } gn_comm_config;
 
-/// Returns a configuration with defaults: ring, rank and size from the environment, no quantising.
+/// Returns a configuration with defaults: ring, rank and size from the launcher, no quantising.
 GN_API gn_comm_config gn_comm_config_default(void);
 
 /// Whether gn_comm_init() takes the fields, for programs that refuse them before they begin. It
