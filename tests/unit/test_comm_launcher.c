@@ -94,6 +94,19 @@ static void listen_to(void *context, gn_log_level level, const char *text)
         level == GN_LOG_INFO && (strstr(text, "are on this host, and meet at ") || strstr(text, "the first host"));
 }
 
+/// Whether all of this process's TCP connections stay on this host.
+static bool on_loopback(void)
+{
+    for (int fd = 0; fd < 256; fd++) {
+        struct sockaddr_storage address = {0};
+        socklen_t length = sizeof address;
+        if (getsockname(fd, (struct sockaddr *)&address, &length)) continue;
+        const gn_endpoint endpoint = gn_endpoint_from_sockaddr(&address);
+        if (endpoint.ip.version && !gn_ip_is_loopback(&endpoint.ip)) return false;
+    }
+    return true;
+}
+
 static void run_launched(int rank, const ranks *group, void *argument)
 {
     const int way = *(int *)argument;
@@ -111,6 +124,7 @@ static void run_launched(int rank, const ranks *group, void *argument)
         gn_comm *comm = rank_init(rank, group, &config);
         if (!comm) fprintf(stderr, "rank %d: %s\n", rank, group->reports[rank].text);
         RANK_CHECK(comm && gn_comm_rank(comm) == rank && gn_comm_size(comm) == SIZE && t.rank && t.meeting);
+        RANK_CHECK(way == SLURM_HOSTS || on_loopback());
         float value = (float)rank;
         RANK_CHECK(!gn_allreduce(comm, &value, &value, 1, GN_SUM) && value == 3);
         gn_comm_free(comm);
