@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Ranks that a real launcher starts, without any option or variable of ours. LAUNCHER is its command,
-# or empty: then the test is skipped.
+# Ranks that a real launcher starts, without any option or variable of ours. LAUNCHER is its
+# command, or empty: then the test is skipped.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
