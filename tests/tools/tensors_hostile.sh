@@ -43,7 +43,7 @@ a = npy(np.arange(1000, dtype="<f4") / 512)
 for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
     good = archive([("a.npy", a), ("b.npy", a)], method)
     for cut in [0, 3, 4, 100, len(good) // 2, len(good) - 23, len(good) - 22, len(good) - 10]:
-        refuse("cut.npz", good[:cut], r"cut\.npz: (not a zip archive|the zip's directory is damaged|member)")
+        refuse("cut.npz", good[:cut], r"cut\.npz: (not a zip archive|the file is empty|the zip's directory is damaged|member)")
     bad = bytearray(good)
     bad[200] ^= 0x10
     refuse(
@@ -68,11 +68,7 @@ encrypted[encrypted.index(b"PK\1\2") + 8] |= 1
 refuse("locked.npz", bytes(encrypted), "it is encrypted")
 refuse("short.npz", archive([("a.npy", a[:-4])]), "ends after 999 of 1000 values")
 refuse("extra.npz", archive([("a.npy", a + b"\0")]), "the file goes on after its 1000 values")
-refuse(
-    "object.npz",
-    archive([("o.npy", npy(np.array([{}], dtype=object)))]),
-    r"'o' holds object, which is not floating point",
-)
+refuse("object.npz", archive([("o.npy", npy(np.array([{}], dtype=object)))]), r"'o' holds object; only float16, bfloat16, float32 and float64 are read")
 refuse("nul.npz", archive([("aXnpy", a)]).replace(b"aXnpy", b"a\0npy"), "zero byte")
 
 # Members that share bytes: two entries of the directory for one member

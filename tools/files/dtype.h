@@ -11,6 +11,9 @@
 
 #include <gradnic/container.h>
 
+/// How a message ends that refuses another type: "only ...".
+#define GN_DTYPES_READ "float16, bfloat16, float32 and float64 are read"
+
 /// "float32", "float16", "bfloat16", "float64".
 const char *gn_dtype_name(gn_dtype dtype);
 

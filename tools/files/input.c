@@ -28,6 +28,7 @@ static bool ends_in(const char *name, size_t length, const char *suffix)
 
 static gn_status open_stream(gn_input *input, const char *path, gn_error *error)
 {
+    if (!*path) return gn_fail(error, GN_INVALID, "the name of an input file is empty");
     input->stream = input->standard ? stdin : fopen(path, "rbe");
     if (!input->stream) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     struct stat st;

@@ -89,7 +89,7 @@ static gn_status nothing_chosen(const gn_tensor_list *all, const char *pattern, 
                                 const char *file, gn_error *error)
 {
     if (left_out && left_out->count)
-        return gn_fail(error, GN_UNSUPPORTED, "%s: '%s' holds %s, which is not floating point", file,
+        return gn_fail(error, GN_UNSUPPORTED, "%s: '%s' holds %s; only " GN_DTYPES_READ, file,
                        gn_label(left_out->tensors[0].name).s, gn_label(left_out->tensors[0].type).s);
     if (!pattern) return gn_fail(error, GN_INVALID, "%s: holds no tensors", file);
     if (all->count == 1 && !all->tensors[0].name)

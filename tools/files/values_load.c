@@ -15,10 +15,10 @@ static void note_left_out(const gn_values *values, const char *program, const ch
     if (!list->count) return;
     const gn_tensor *first = &list->tensors[0];
     if (list->count == 1)
-        gn_cli_note(program, "%s: '%s' holds %s, which is not floating point: left out", name, gn_label(first->name).s,
+        gn_cli_note(program, "%s: '%s' holds %s: left out; only " GN_DTYPES_READ, name, gn_label(first->name).s,
                     gn_label(first->type).s);
     else
-        gn_cli_note(program, "%s: %zu tensors are not floating point (the first is '%s', %s): left out", name,
+        gn_cli_note(program, "%s: %zu tensors are left out (the first is '%s', %s); only " GN_DTYPES_READ, name,
                     list->count, gn_label(first->name).s, gn_label(first->type).s);
 }
 

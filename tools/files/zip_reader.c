@@ -122,13 +122,24 @@ static gn_status sort_names(gn_zip *zip, gn_error *error)
     return GN_OK;
 }
 
+/// minizip does not open an archive without members, either.
+static const char *why_unreadable(FILE *stream)
+{
+    char start[4];
+    rewind(stream);
+    const size_t got = fread(start, 1, sizeof start, stream);
+    if (!got && !ferror(stream)) return "the file is empty";
+    if (got == sizeof start && !memcmp(start, "PK\5\6", sizeof start)) return "the archive is empty";
+    return "not a zip archive, or its end is missing";
+}
+
 static gn_status read_members(gn_zip *zip, gn_error *error)
 {
     unz_global_info64 info;
     zlib_filefunc64_def functions = gn_zip_functions(zip->stream);
     zip->archive = unzOpen2_64(zip->name, &functions);
     if (!zip->archive || unzGetGlobalInfo64(zip->archive, &info) != UNZ_OK)
-        return gn_fail(error, GN_CORRUPT, "%s: not a zip archive, or its end is missing", zip->name);
+        return gn_fail(error, GN_CORRUPT, "%s: %s", zip->name, why_unreadable(zip->stream));
     gn_status wrong = GN_OK;
     int code = info.number_entry ? unzGoToFirstFile(zip->archive) : UNZ_END_OF_LIST_OF_FILE;
     for (; code == UNZ_OK && !wrong; code = unzGoToNextFile(zip->archive)) wrong = add_member(zip, error);

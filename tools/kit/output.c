@@ -154,6 +154,7 @@ static char *new_target(const char *path)
 static gn_status open_path(gn_output *output, const char *path, gn_error *error)
 {
     struct stat st;
+    if (!*path) return gn_fail(error, GN_INVALID, "the name of an output file is empty");
     if (stat(path, &st)) {
         if (errno != ENOENT) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
         output->target = new_target(path);
