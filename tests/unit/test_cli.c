@@ -103,6 +103,17 @@ START_TEST(numbers_with_units)
         ck_assert_int_ne(gn_parse_seconds(bad[i], &n, &error), GN_OK);
         ck_assert_int_ne(gn_parse_probability(bad[i], &p, &error), GN_OK);
     }
+    // Too large is another mistake. Options of durations say their own limit.
+    ck_assert_int_ne(gn_parse_size("99999999T", &n, &error), GN_OK);
+    ck_assert_str_eq(error.text, "99999999T is too large");
+    ck_assert_int_ne(gn_parse_rate("99999999tbit", &n, &error), GN_OK);
+    ck_assert_str_eq(error.text, "99999999tbit is too large");
+    ck_assert_int_ne(gn_parse_frequency("99999999999ghz", &n, &error), GN_OK);
+    ck_assert_str_eq(error.text, "99999999999ghz is too large");
+    ck_assert_int_eq(gn_parse_duration("99999999999h", &n, &error), GN_OK);
+    ck_assert_uint_eq(n, INT64_MAX);
+    ck_assert_int_eq(gn_parse_seconds("99999999999", &n, &error), GN_OK);
+    ck_assert_uint_eq(n, INT64_MAX);
     ck_assert_int_ne(gn_parse_frequency("100", &n, &error), GN_OK);
     ck_assert_int_ne(gn_parse_duration("10", &n, &error), GN_OK);
     ck_assert_int_eq(gn_parse_seconds("10", &n, &error), GN_OK);

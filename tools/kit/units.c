@@ -61,17 +61,25 @@ static bool scan_decimal(const char *text, bool fractions, double *number, const
     return end == digits + length;
 }
 
-/// Number times unit, as an integer below 2^63; false if it is larger.
-static bool scan_quantity(const char *text, bool fractions, const unit *table, uint64_t *out)
+typedef enum scanned { NOT_ONE, TOO_LARGE, SCANNED } scanned;
+
+/// Number times unit, as an integer below 2^63. TOO_LARGE: it is not, and `out` is the largest.
+static scanned scan_quantity(const char *text, bool fractions, const unit *table, uint64_t *out)
 {
     double number;
     const char *rest;
-    if (!scan_decimal(text, fractions, &number, &rest)) return false;
+    if (!scan_decimal(text, fractions, &number, &rest)) return NOT_ONE;
     const unit *u = find_unit(table, rest);
     if (!u && number == 0 && !*rest) u = table;
-    if (!u || number * u->factor >= 0x1p63) return false;
-    *out = (uint64_t)(number * u->factor + 0.5);
-    return true;
+    if (!u) return NOT_ONE;
+    const bool fits = number * u->factor < 0x1p63;
+    *out = fits ? (uint64_t)(number * u->factor + 0.5) : INT64_MAX;
+    return fits ? SCANNED : TOO_LARGE;
+}
+
+static gn_status too_large(const char *text, gn_error *error)
+{
+    return gn_fail(error, GN_INVALID, "%s is too large", text);
 }
 
 static gn_status parse_number(const char *text, bool hex, uint64_t low, uint64_t high, uint64_t *out, gn_error *error)
@@ -101,33 +109,36 @@ gn_status gn_parse_any_base(const char *text, uint64_t low, uint64_t high, uint6
 
 gn_status gn_parse_size(const char *text, uint64_t *bytes, gn_error *error)
 {
-    if (scan_quantity(text, false, size_units, bytes)) return GN_OK;
+    const scanned found = scan_quantity(text, false, size_units, bytes);
+    if (found) return found == SCANNED ? GN_OK : too_large(text, error);
     return gn_fail(error, GN_INVALID, "'%s' is not a size; write bytes, or 4K, 25M, 1G (powers of 1024)", text);
 }
 
 gn_status gn_parse_rate(const char *text, uint64_t *bits_per_second, gn_error *error)
 {
-    if (scan_quantity(text, true, rate_units, bits_per_second)) return GN_OK;
+    const scanned found = scan_quantity(text, true, rate_units, bits_per_second);
+    if (found) return found == SCANNED ? GN_OK : too_large(text, error);
     return gn_fail(error, GN_INVALID, "'%s' is not a rate; write it as 200mbit or 1gbit", text);
 }
 
 gn_status gn_parse_frequency(const char *text, uint64_t *hertz, gn_error *error)
 {
-    if (scan_quantity(text, true, frequency_units, hertz)) return GN_OK;
+    const scanned found = scan_quantity(text, true, frequency_units, hertz);
+    if (found) return found == SCANNED ? GN_OK : too_large(text, error);
     return gn_fail(error, GN_INVALID, "'%s' is not a frequency; write it with its unit: 100mhz, 156.25mhz, 1ghz", text);
 }
 
 gn_status gn_parse_duration(const char *text, uint64_t *nanoseconds, gn_error *error)
 {
-    if (scan_quantity(text, true, duration_units, nanoseconds)) return GN_OK;
+    if (scan_quantity(text, true, duration_units, nanoseconds) != NOT_ONE) return GN_OK;
     return gn_fail(error, GN_INVALID, "'%s' is not a duration; write it with its unit: 250us, 10ms, 2s, 1min", text);
 }
 
 gn_status gn_parse_seconds(const char *text, uint64_t *nanoseconds, gn_error *error)
 {
     static const unit seconds[] = {{"", GN_SECOND}, {NULL, 0}};
-    if (scan_quantity(text, true, seconds, nanoseconds) || scan_quantity(text, true, duration_units, nanoseconds))
-        return GN_OK;
+    if (scan_quantity(text, true, seconds, nanoseconds) != NOT_ONE) return GN_OK;
+    if (scan_quantity(text, true, duration_units, nanoseconds) != NOT_ONE) return GN_OK;
     return gn_fail(error, GN_INVALID, "'%s' is not a duration; write it as 5s, 500ms, or a number of seconds", text);
 }
 

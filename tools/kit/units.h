@@ -28,7 +28,7 @@ gn_status gn_parse_rate(const char *text, uint64_t *bits_per_second, gn_error *e
 gn_status gn_parse_frequency(const char *text, uint64_t *hertz, gn_error *error);
 
 /// A length of time in nanoseconds: "10ms", "2s", "1.5s", "250us", "80ns", "2min". The unit is
-/// required, except for 0.
+/// required, except for 0. What is 2^63 and longer becomes 2^63 - 1: the option says its own limit.
 gn_status gn_parse_duration(const char *text, uint64_t *nanoseconds, gn_error *error);
 
 /// The same, but a plain number means seconds.
