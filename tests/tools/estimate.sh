@@ -74,6 +74,13 @@ expect 2 "--ratio" "$GRADNIC" estimate --ratio nan
 expect 2 "--ratio" "$GRADNIC" estimate --ratio 5 "${files[0]}"
 expect 2 "--rate" "$GRADNIC" estimate --rate 1gbit,,
 expect 2 "--cores" "$GRADNIC" estimate --cores -1
+# Where times would leave their range, the limits are said.
+expect 2 "--cores: '1e-300' is not a number from 0.001 to 4096" "$GRADNIC" estimate --cores 1e-300
+expect 2 "--speed: '1e-300' is not a number from 0.001 to 100" "$GRADNIC" estimate --speed 1e-300
+expect 2 "--ratio: '1e-300' is not a number from 0.001 to 1e+06" "$GRADNIC" estimate --ratio 1e-300
+slow=(--rate 1kbit --world-size 65536 --size 1024T --cores 0.001 --speed 0.001 --ratio 0.001)
+"$GRADNIC" estimate "${slow[@]}" >slow
+! grep -q " 0 min 0 s\| inf\| nan" slow || fail "times of a slow network: $(cat slow)"
 expect 2 "--world-size" "$GRADNIC" estimate --world-size 1
 expect 2 "5 FILEs for 4 ranks" "$GRADNIC" estimate "${files[@]}" "${files[0]}"
 expect 2 "--bound" "$GRADNIC" estimate -p lattice -k 64 "${files[0]}"

@@ -20,6 +20,7 @@
 #include "tools/kit/table.h"
 
 enum { RATES_MAX = 64, RANKS_MAX = 65536, RATE_LEAST = 1000 };
+static const double LEAST = 0.001;  ///< of cores, speeds and ratios
 enum { OPTION_RATE = 0x100, OPTION_WORLD_SIZE, OPTION_SIZE, OPTION_RATIO, OPTION_CORES, OPTION_SPEED };
 
 typedef struct options {
@@ -76,14 +77,14 @@ static const char doc[] =
     "  gradnic estimate --rate 200mbit -k 8 worker*.npy.gz\n"
     "  gradnic estimate --json | jq '.rates[0].ways[] | {way, gain}'\n";
 
-/// A number above `low`, at most `high`.
-static double option_real(const struct argp_state *state, int key, const char *text, double low, double high)
+/// A number from LEAST to `high`. With smaller ones times leave what a double can say of them.
+static double option_real(const struct argp_state *state, int key, const char *text, double high)
 {
     char *end;
     errno = 0;
     const double value = strtod(text, &end);
-    if (end == text || *end || errno || !(value > low) || value > high)
-        gn_option_wrong(state, key, "'%s' is not a number above %g, at most %g", text, low, high);
+    if (end == text || *end || errno || !(value >= LEAST) || value > high)
+        gn_option_wrong(state, key, "'%s' is not a number from %g to %g", text, LEAST, high);
     return value;
 }
 
@@ -111,17 +112,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->setting.ranks = gn_option_unsigned(state, key, arg, 2, RANKS_MAX);
         return 0;
     case OPTION_CORES:
-        o->setting.cores = option_real(state, key, arg, 0, 4096);
+        o->setting.cores = option_real(state, key, arg, 4096);
         return 0;
     case OPTION_SPEED:
-        o->setting.speed = option_real(state, key, arg, 0, 100);
+        o->setting.speed = option_real(state, key, arg, 100);
         return 0;
     case OPTION_SIZE:
         o->setting.bytes = (double)gn_option_size(state, key, arg, 4, (uint64_t)1 << 50);
         o->size_given = true;
         return 0;
     case OPTION_RATIO:
-        o->setting.ring_ratio = o->setting.up_ratio = o->setting.down_ratio = option_real(state, key, arg, 0, 1e6);
+        o->setting.ring_ratio = o->setting.up_ratio = o->setting.down_ratio = option_real(state, key, arg, 1e6);
         o->ratio_given = true;
         return 0;
     case 'p':
