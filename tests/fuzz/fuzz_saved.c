@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     gn_saved_task task = {.rank = 1, .size = 2, .parameters = PARAMETERS, .residual = size > 68 && data[64] == 3};
     gn_saved_state state = {.weights = values[0], .velocity = values[1], .residual = task.residual ? values[2] : NULL};
     gn_error error = {0};
-    for (unsigned i = 0; i < GN_SAVED_SETTINGS; i++) task.setting[i] = (gn_saved_setting){"setting", i & 1, i};
+    for (unsigned i = 0; i < GN_SAVED_SETTINGS; i++)
+        task.setting[i] = (gn_saved_setting){"setting", (gn_saved_kind)(i % GN_SAVED_KINDS), i};
     FILE *file = size ? fmemopen((void *)(uintptr_t)data, size, "rb") : NULL;
     if (!file) return 0;
     const gn_status wrong = gn_saved_read(file, &task, &state, &error);

@@ -27,26 +27,26 @@ gn_saved_task gn_saved_task_of(const gn_trainer *t)
     const gn_train_settings *s = t->settings;
     const gn_comm_config *c = &s->comm;
     const gn_saved_setting settings[GN_SAVED_SETTINGS] = {
-        {"--layers", false, s->layers},
-        {"--hidden", false, s->hidden},
-        {"--batch", false, s->batch},
-        {"--classes", false, s->classes},
-        {"--augment", false, s->copies},
-        {"--seed", false, s->seed},
-        {"--learning-rate", true, gn_word_of((double)s->sgd.rate)},
-        {"--momentum", true, gn_word_of((double)s->sgd.momentum)},
-        {"--weight-decay", true, gn_word_of((double)s->sgd.weight_decay)},
-        {"--rate-drop", true, gn_word_of((double)s->rate_drop)},
-        {"--rate-drop-steps", false, s->rate_drop_steps},
-        {"--overlap", false, s->overlap},
-        {"--feedback", false, s->feedback},
-        {"--nic in-process", false, s->nic_in_process},
-        {"compression (-p)", false, c->quantise},
-        {"--profile", false, c->quantise ? (uint64_t)c->codec.profile : 0},
-        {"--bound", true, c->quantise ? gn_word_of(c->codec.bound_exp) : 0},
-        {"--scale", false, c->quantise ? (uint64_t)c->scale : 0},
-        {"images, as their number", false, t->data->train.count},
-        {"data, as its hash", false, gn_trainer_data_hash(t)},
+        {"--layers", GN_SAVED_NUMBER, s->layers},
+        {"--hidden", GN_SAVED_NUMBER, s->hidden},
+        {"--batch", GN_SAVED_NUMBER, s->batch},
+        {"--classes", GN_SAVED_NUMBER, s->classes},
+        {"--augment", GN_SAVED_NUMBER, s->copies},
+        {"--seed", GN_SAVED_NUMBER, s->seed},
+        {"--learning-rate", GN_SAVED_REAL, gn_word_of((double)s->sgd.rate)},
+        {"--momentum", GN_SAVED_REAL, gn_word_of((double)s->sgd.momentum)},
+        {"--weight-decay", GN_SAVED_REAL, gn_word_of((double)s->sgd.weight_decay)},
+        {"--rate-drop", GN_SAVED_REAL, gn_word_of((double)s->rate_drop)},
+        {"--rate-drop-steps", GN_SAVED_NUMBER, s->rate_drop_steps},
+        {"--overlap", GN_SAVED_ONOFF, s->overlap},
+        {"--feedback", GN_SAVED_ONOFF, s->feedback},
+        {"--nic in-process", GN_SAVED_ONOFF, s->nic_in_process},
+        {"compression (-p)", GN_SAVED_ONOFF, c->quantise},
+        {"--profile", GN_SAVED_PROFILE, c->quantise ? (uint64_t)c->codec.profile : 0},
+        {"--bound", GN_SAVED_REAL, c->quantise ? gn_word_of(c->codec.bound_exp) : 0},
+        {"--scale", GN_SAVED_SCALE, c->quantise ? (uint64_t)c->scale : 0},
+        {"images, as their number", GN_SAVED_NUMBER, t->data->train.count},
+        {"data, as its hash", GN_SAVED_HASH, gn_trainer_data_hash(t)},
     };
     gn_saved_task task = {
         .rank = t->rank, .size = t->size, .parameters = gn_mlp_parameters(&t->mlp), .residual = t->averager.residual};
@@ -132,14 +132,30 @@ static gn_status get_floats(stream *s, float *values, size_t count, gn_error *er
     return GN_OK;
 }
 
+/// As the option is written. The word may come from a file, so it may be anything.
+static const char *word_text(gn_saved_kind kind, uint64_t word, char text[32])
+{
+    if (kind == GN_SAVED_REAL)
+        snprintf(text, 32, "%.7g", gn_word_number(word));
+    else if (kind == GN_SAVED_HASH)
+        snprintf(text, 32, "%016" PRIx64, word);
+    else if (kind == GN_SAVED_ONOFF && word <= 1)
+        snprintf(text, 32, "%s", word ? "on" : "off");
+    else if (kind == GN_SAVED_SCALE && word <= 1)
+        snprintf(text, 32, "%s", word ? "auto" : "none");
+    else if (kind == GN_SAVED_PROFILE && word < 256 && gn_profile_name((gn_profile)word))
+        snprintf(text, 32, "%s", gn_profile_name((gn_profile)word));
+    else
+        snprintf(text, 32, "%" PRIu64, word);
+    return text;
+}
+
 static gn_status check_setting(const gn_saved_setting *mine, uint64_t word, gn_error *error)
 {
     if (word == mine->word) return GN_OK;
-    if (mine->real)
-        return gn_fail(error, GN_MISMATCH, "%s was %.7g there, and is %.7g now", mine->name, gn_word_number(word),
-                       gn_word_number(mine->word));
-    return gn_fail(error, GN_MISMATCH, "%s was %" PRIu64 " there, and is %" PRIu64 " now", mine->name, word,
-                   mine->word);
+    char there[32], now[32];
+    return gn_fail(error, GN_MISMATCH, "%s was %s there, and is %s now", mine->name, word_text(mine->kind, word, there),
+                   word_text(mine->kind, mine->word, now));
 }
 
 static gn_status check_header(const gn_saved_task *task, const uint64_t *header, gn_error *error)

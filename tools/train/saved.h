@@ -16,10 +16,21 @@
 #include "net/error.h"
 #include "tools/kit/comm_options.h"
 
+/// What a setting's word is, and so how people read it.
+typedef enum gn_saved_kind {
+    GN_SAVED_NUMBER,
+    GN_SAVED_REAL,  ///< a double
+    GN_SAVED_ONOFF,
+    GN_SAVED_PROFILE,
+    GN_SAVED_SCALE,
+    GN_SAVED_HASH,
+    GN_SAVED_KINDS
+} gn_saved_kind;
+
 /// What must be the same when a training goes on.
 typedef struct gn_saved_setting {
     const char *name;  ///< the option, or what it is
-    bool real;         ///< the word is a double
+    gn_saved_kind kind;
     uint64_t word;
 } gn_saved_setting;
 
