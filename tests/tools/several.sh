@@ -56,6 +56,15 @@ same b.npy b.orig
 # Nothing is overwritten, and with -f nothing that this run wrote or reads.
 "$GRADNIC" compress -q -f a.npy
 expect 1 "a.npy.gn: exists already; --force overwrites it" "$GRADNIC" compress a.npy other/a.npy
+# FILE:NAME reads FILE, too.
+"$PYTHON" -c 'import numpy as np; np.savez("named.npz", w=np.ones(5000, "<f4"))'
+cp named.npz kept.npz
+for command in "estimate" "bench codec -t 0.1" "bench allreduce -N 2 -b 4K -e 4K -n 1 -i" "bench switch" "ratio" "compress -o x.gn"; do
+    # shellcheck disable=SC2086 # words are wanted
+    "$GRADNIC" $command named.npz:w --force --json=./named.npz >/dev/null 2>err && fail "$command: no error"
+    grep -q "named.npz: is .*; give the output another name" err || fail "$command: $(cat err)"
+    same named.npz kept.npz
+done
 expect 1 "out/a.npy.gn: an earlier file of this run was written there" "$GRADNIC" compress -f -o out a.npy other/a.npy
 "$GRADNIC" decompress -q -f -o one.npy out/a.npy.gn
 same one.npy a.orig

@@ -129,12 +129,31 @@ try "d.0: --seed was 1 there, and is 2 now" --seed 2
 try "d.0: --learning-rate was 0.1 there, and is 0.2 now" --learning-rate 0.2
 try "d.0: --bound was 10 there, and is 9 now" -k 9
 try "d.0: it is of rank 0 of 1, and this is rank 0 of 2" -N 2
-expect 1 "d.0: --feedback was 1 there, and is 0 now" \
-    "$GRADNIC" "${base[@]}" -N 1 --steps 4 -p dense --checkpoint d --resume
-expect 1 "d.0: exists already; --resume goes on from it, --force overwrites it" \
-    "$GRADNIC" train --data "$digits" -q --hidden 64 -N 1 --steps 4 --checkpoint d
-[ "$("$GRADNIC" train --data "$digits" -q --hidden 64 -N 3 --steps 4 --checkpoint d 2>&1 | wc -l)" -eq 1 ] ||
-    fail "said by every rank"
+try "d.0: --profile was dense there, and is lattice now" -p lattice
+try "d.0: --scale was none there, and is auto now" --scale auto
+"$GRADNIC" "${base[@]}" -N 1 --steps 2 -p dense --checkpoint f --checkpoint-steps 2
+expect 1 "f.0: compression (-p) was on there, and is off now" "$GRADNIC" "${base[@]}" -N 1 --steps 2 --checkpoint f --resume
+expect 1 "d.0: --feedback was on there, and is off now" "$GRADNIC" "${base[@]}" -N 1 --steps 4 -p dense --checkpoint d --resume
+expect 1 "d.0: exists already; --resume goes on from it, --force overwrites it" "$GRADNIC" train --data "$digits" -q --hidden 64 -N 1 --steps 4 --checkpoint d
+[ "$("$GRADNIC" train --data "$digits" -q --hidden 64 -N 3 --steps 4 --checkpoint d 2>&1 | wc -l)" -eq 1 ] || fail "said by every rank"
+# No two options write one file, and none writes what the training reads.
+ln -s . here
+for json in d.0 ./d.0 here/d.7 "$PWD/d.0.before" d.2.new; do
+    expect 1 "$json: --json and --checkpoint both write this file" "$GRADNIC" "${base[@]}" "${one[@]}" --json="$json"
+done
+ln -s d.0 link.json
+expect 1 "link.json: --json and --checkpoint both write this file" "$GRADNIC" "${base[@]}" "${one[@]}" --json=link.json
+"$GRADNIC" "${base[@]}" "${one[@]}" --json=d.json
+labels=("$digits"/*train*labels*)
+zcat -f "${labels[0]}" >i.0
+cp i.0 copy
+expect 1 "i.0: is read by this command" "$GRADNIC" "${base[@]}" -N 1 --steps 2 --train-labels i.0 --checkpoint i
+same i.0 copy
+(umask 077 && head -c 32 /dev/urandom >s.0)
+cp s.0 copy
+expect 1 "s.0: is read by this command" "$GRADNIC" "${base[@]}" -N 2 --steps 2 --secret s.0 --checkpoint s
+expect 1 "s.0: is read by this command" "$GRADNIC" "${base[@]}" -N 2 --steps 2 --secret s.0 --json=./s.0
+same s.0 copy
 expect 2 "--resume needs --checkpoint" "$GRADNIC" "${base[@]}" -N 1 --resume
 expect 2 "--checkpoint-steps needs --checkpoint" "$GRADNIC" "${base[@]}" -N 1 --checkpoint-steps 3
 expect 1 "--checkpoint: nowhere: No such file or directory" \

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "gunzip.h"
+#include "tools/kit/output.h"
 
 struct gn_input {
     char *name;
@@ -32,6 +33,7 @@ static gn_status open_stream(gn_input *input, const char *path, gn_error *error)
     input->stream = input->standard ? stdin : fopen(path, "rbe");
     if (!input->stream) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     struct stat st;
+    gn_output_spare(fileno(input->stream));
     if (!fstat(fileno(input->stream), &st) && S_ISREG(st.st_mode)) {
         const off_t at = ftello(input->stream);  // standard input may be positioned anywhere
         if (at >= 0 && at <= st.st_size) input->file_size = (uint64_t)(st.st_size - at);

@@ -2,6 +2,7 @@
 #include "comm_options.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <gradnic/admission.h>
@@ -12,6 +13,7 @@
 #include "net/clock.h"
 #include "net/secret.h"
 #include "option_values.h"
+#include "output.h"
 #include "units.h"
 
 gn_comm_options gn_comm_options_default(void)
@@ -217,6 +219,8 @@ static void check_secret(struct argp_state *state, const gn_comm_options *o)
     gn_error error;
     if (gn_secret_read(&secret, o->secret_file, &error)) argp_error(state, "%s", error.text);
     gn_secret_wipe(&secret);
+    const char *path = o->secret_file ? o->secret_file : getenv(GN_SECRET_ENVIRONMENT);
+    if (path) gn_output_spare_path(path);
 }
 
 void gn_comm_options_finish(struct argp_state *state, gn_comm_options *options)

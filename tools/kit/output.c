@@ -151,6 +151,42 @@ static char *new_target(const char *path)
     return target;
 }
 
+// Every file that the command reads.
+static struct spared {
+    dev_t device;
+    ino_t file;
+} * spared;
+static size_t spared_count;
+
+void gn_output_spare(int fd)
+{
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) return;
+    for (size_t i = 0; i < spared_count; i++)
+        if (spared[i].device == st.st_dev && spared[i].file == st.st_ino) return;
+    struct spared *more = realloc(spared, (spared_count + 1) * sizeof *more);
+    if (!more) return;
+    spared = more;
+    spared[spared_count++] = (struct spared){st.st_dev, st.st_ino};
+}
+
+void gn_output_spare_path(const char *path)
+{
+    const int fd = open(path, O_PATH | O_CLOEXEC);
+    gn_output_spare(fd);
+    if (fd >= 0) close(fd);
+}
+
+gn_status gn_output_check_spared(const char *path, gn_error *error)
+{
+    struct stat st;
+    if (stat(path, &st)) return GN_OK;
+    for (size_t i = 0; i < spared_count; i++)
+        if (spared[i].device == st.st_dev && spared[i].file == st.st_ino)
+            return gn_fail(error, GN_INVALID, "%s: is read by this command; give the output another name", path);
+    return GN_OK;
+}
+
 static gn_status open_path(gn_output *output, const char *path, gn_error *error)
 {
     struct stat st;
@@ -166,7 +202,8 @@ static gn_status open_path(gn_output *output, const char *path, gn_error *error)
         output->stream = fopen(path, "wbe");
         return output->stream ? GN_OK : gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     }
-    const gn_status wrong = gn_output_check_exists(path, output->force, error);
+    gn_status wrong = gn_output_check_spared(path, error);
+    if (!wrong) wrong = gn_output_check_exists(path, output->force, error);
     if (wrong) return wrong;
     output->target = realpath(path, NULL);  // a symbolic link stays one
     if (!output->target) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
@@ -266,6 +303,7 @@ gn_status gn_output_commit(gn_output *output, gn_error *error)
     bool failed = ferror(output->stream) || fflush(output->stream);
     if (output->stream != stdout) failed |= fclose(output->stream) != 0;
     if (failed) wrong = gn_fail(error, GN_IO, "%s: %s", output->name, errno ? strerror(errno) : "write error");
+    if (!wrong && output->target) wrong = gn_output_check_spared(output->target, error);  // if it was opened before
     if (!wrong && output->target) wrong = take_name(output, error);
     if (wrong && output->temporary) unlink(output->temporary);
     output_free(output);

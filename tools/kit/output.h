@@ -33,6 +33,15 @@ gn_status gn_output_open(gn_output **output, const char *path, bool force, gn_er
 /// where they are read.
 gn_status gn_output_check_inputs(const char *path, const char *const *inputs, size_t count, gn_error *error);
 
+/// The command reads this file. From now on no output takes its place, by whatever name. Inputs of
+/// gn_input_open() are spared already.
+void gn_output_spare(int fd);
+void gn_output_spare_path(const char *path);
+
+/// Refuses a `path` that is spared, as gn_output_open() and gn_output_commit() do. For files that
+/// other code writes.
+gn_status gn_output_check_spared(const char *path, gn_error *error);
+
 /// Refuses a `path` that exists already, as gn_output_open() does. For files that other code
 /// writes.
 gn_status gn_output_check_exists(const char *path, bool force, gn_error *error);

@@ -14,6 +14,7 @@
 
 #include "examples/train/gather.h"
 #include "pass_on.h"
+#include "tools/kit/output.h"
 
 /// A rank's files: the last checkpoint, the one before, and one that is being written.
 typedef enum generation { LAST, BEFORE, COMING, GENERATIONS } generation;
@@ -81,10 +82,49 @@ static bool may_replace(const char *path)
     return ours;
 }
 
+/// Whether `path` is a file of any rank's checkpoint, as far as names say: FOLDER/NAME.RANK[END].
+static bool is_checkpoint(const char *checkpoint, const char *path)
+{
+    const char *const slash = strrchr(checkpoint, '/'), *const name = slash ? slash + 1 : checkpoint;
+    const char *const other = strrchr(path, '/'), *rest = other ? other + 1 : path;
+    char folder[PATH_MAX], its_folder[PATH_MAX], real[PATH_MAX], its_real[PATH_MAX];
+    const size_t length = strlen(name);
+    if (strncmp(rest, name, length) != 0 || rest[length] != '.') return false;
+    rest += length + 1;
+    const size_t digits = strspn(rest, "0123456789");
+    if (!digits || (rest[digits] && strcmp(rest + digits, ".before") != 0 && strcmp(rest + digits, ".new") != 0))
+        return false;
+    snprintf(folder, sizeof folder, "%s", checkpoint);
+    snprintf(its_folder, sizeof its_folder, "%s", path);
+    return realpath(dirname(folder), real) && realpath(dirname(its_folder), its_real) && !strcmp(real, its_real);
+}
+
+/// The file of --json may be no checkpoint: one would replace the other.
+static gn_status check_result(const gn_train_options *o, gn_error *error)
+{
+    char real[PATH_MAX];
+    const char *const path = o->result.json_file;
+    if (!path || (!is_checkpoint(o->checkpoint, path) && !(realpath(path, real) && is_checkpoint(o->checkpoint, real))))
+        return GN_OK;
+    return gn_fail(error, GN_INVALID, "%s: --json and --checkpoint both write this file", path);
+}
+
+/// -f overwrites no file that the training reads.
+static gn_status check_inputs(const gn_train_options *o, unsigned rank, gn_error *error)
+{
+    char path[PATH_MAX];
+    for (generation g = LAST; g < GENERATIONS; g++)
+        if (path_of(o->checkpoint, rank, g, path, error) || gn_output_check_spared(path, error)) return error->status;
+    return GN_OK;
+}
+
 gn_status gn_resume_prepare(const gn_train_options *o, unsigned first, unsigned last, gn_error *error)
 {
     char path[PATH_MAX], folder[PATH_MAX];
     if (!o->checkpoint) return GN_OK;
+    if (check_result(o, error)) return error->status;
+    for (unsigned rank = first; rank <= last; rank++)
+        if (check_inputs(o, rank, error)) return error->status;
     for (unsigned rank = first; rank <= last; rank++)
         for (generation g = LAST; g <= BEFORE; g++) {
             if (path_of(o->checkpoint, rank, g, path, error)) return error->status;

@@ -59,6 +59,7 @@ static gn_status load_set(gn_digits *digits, const gn_train_options *options, bo
             locate(test ? options->test_labels : options->train_labels, options->data, labels_of[test], labels, error);
     const char *const files[] = {images, labels};
     gn_error why;
+    for (int i = 0; i < 2 && !wrong; i++) gn_output_spare_path(files[i]);
     if (!wrong && options->result.json_file)
         wrong = gn_train_pass_on(gn_output_check_inputs(options->result.json_file, files, 2, &why), &why, error);
     return wrong ? wrong : gn_digits_load(digits, images, labels, options->settings.classes, error);
