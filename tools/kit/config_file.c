@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "net/whole_file.h"
+#include "output.h"
 
 static const char blanks[] = " \t\r";
 
@@ -83,6 +84,7 @@ gn_status gn_config_load(gn_config_file *file, const char *path, gn_error *error
 {
     *file = (gn_config_file){0};
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not hold up a daemon
+    gn_output_spare(fd);
     char *bytes = fd < 0 ? NULL : malloc(GN_CONFIG_BYTES_MAX + 1);
     const gn_status status = load(file, path, fd, bytes, error);
     free(bytes);

@@ -266,7 +266,7 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
     }
 }
 
-/// Refuses a capture that is also the table of peers or the other capture.
+/// Refuses a capture that is also the configuration, the table of peers or the other capture.
 static void check_captures(const parsing *p, struct argp_state *state)
 {
     gn_error error;
@@ -275,10 +275,13 @@ static void check_captures(const parsing *p, struct argp_state *state)
     if (host && wire && (!strcmp(host, wire) || gn_output_check_inputs(wire, &host, 1, &error)))
         gn_option_refuse(state, "--pcap-wire %s: --pcap-host writes this file", wire);
     const char *const captures[] = {host, wire};
-    for (int i = 0; i < 2; i++)
-        if (captures[i])
-            gn_option_check(state, i ? KEY_PCAP_WIRE : KEY_PCAP_HOST,
-                            gn_output_check_inputs(captures[i], p->peers_files, p->peers_file_count, &error), &error);
+    for (int i = 0; i < 2; i++) {
+        if (!captures[i]) continue;
+        const int key = i ? KEY_PCAP_WIRE : KEY_PCAP_HOST;
+        gn_option_check(state, key, gn_output_check_spared(captures[i], &error), &error);
+        gn_option_check(state, key, gn_output_check_inputs(captures[i], p->peers_files, p->peers_file_count, &error),
+                        &error);
+    }
 }
 
 // -p and -k are the defaults of all rules, so rules are read last.
