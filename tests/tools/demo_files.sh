@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The demo's folder: what is in it and is not the demo's stays as it is, whoever owns it, also with
+# sudo. A result is whole or not there.
+# shellcheck source=tests/tools/lib.sh
+. "$(dirname "$0")/lib.sh"
+demo() { "$GRADNIC" demo --in-process --quick --steps 2 --workers 2 -q "$@" >log 2>&1; }
+owner() { stat -c %u "$1"; }
+
+# A folder that was there belongs to whom it did before, and so do other files in it.
+mkdir old
+echo mine >old/demo.key
+echo mine >old/gradients.txt
+if [ "$(id -u)" -eq 0 ]; then
+    SUDO_UID=12345 SUDO_GID=12345 demo -o old || fail "$(cat log)"
+    SUDO_UID=12345 SUDO_GID=12345 demo -o new || fail "$(cat log)"
+    [ "$(owner old) $(owner old/demo.key)" = "0 0" ] || fail "a folder or a file that was there has another owner"
+    for file in old/demo.json old/ratio.txt old/gradients new new/demo.json new/gradients new/gradients/*.npy; do
+        [ "$(owner "$file")" = 12345 ] || fail "$file belongs to $(owner "$file")"
+    done
+    # A full disk leaves the results of before.
+    if unshare -m true 2>/dev/null; then
+        mkdir disk
+        # shellcheck disable=SC2016 # for the inner shell
+        unshare -m bash -c 'mount -t tmpfs -o size=200k none disk && echo before >disk/demo.json &&
+            mkdir disk/gradients && mount -t tmpfs none disk/gradients &&
+            head -c 1M /dev/zero >disk/full 2>/dev/null; "$0" demo --in-process --quick --steps 2 --workers 2 -q -o disk >log 2>&1 && exit 9
+            [ "$(cat disk/demo.json)" = before ] && [ -z "$(find disk -name ".gradnic-*")" ]' "$GRADNIC" || fail "a full disk: $(cat log)"
+        grep -q 'No space left on device' log || fail "no reason: $(cat log)"
+    fi
+else
+    demo -o old || fail "$(cat log)"
+fi
+[ "$(cat old/demo.key old/gradients.txt)" = "$(printf 'mine\nmine')" ] || fail "files of the user's have changed"
+# A name that looks like an option.
+demo -o -odd || fail "$(cat log)"
+[ -s ./-odd/demo.json ] || fail "no results in -odd"
