@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gradnic: the program and its table of commands.
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +39,19 @@ static void close_standard_output(int status, void *unused)
     _exit(GN_EXIT_FAILED);
 }
 
+/// A shell's "2>&-" leaves a number free that the next file would get, and messages would go into
+/// that file. Reading and writing still fail as they do on what is closed.
+static void fill_standard_streams(void)
+{
+    static const int modes[] = {[STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_RDONLY};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd) _exit(GN_EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
     static char program[] = "gradnic";
+    fill_standard_streams();
     on_exit(close_standard_output, NULL);
     if (argc) argv[0] = program;
     return gn_command_dispatch(commands, "Gradient compression and exchange over compressing NICs.", argc, argv);

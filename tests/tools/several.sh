@@ -56,6 +56,16 @@ same b.npy b.orig
 # Nothing is overwritten, and with -f nothing that this run wrote or reads.
 "$GRADNIC" compress -q -f a.npy
 expect 1 "a.npy.gn: exists already; --force overwrites it" "$GRADNIC" compress a.npy other/a.npy
+# With a standard stream closed, messages do not get into a file that has its number.
+"$PYTHON" -c 'import numpy as np; np.save("closed.npy", np.ones(5000, "<f4"))'
+for closed in '0<&-' '1>&-' '2>&-' '0<&- 2>&-' '1>&- 2>&-' '0<&- 1>&- 2>&-'; do
+    rm -f closed.gn closed.json
+    # shellcheck disable=SC2016 # for the inner shell
+    bash -c '"$0" compress closed.npy -o closed.gn --json=closed.json '"$closed" "$GRADNIC" 2>/dev/null || fail "$closed: status $?"
+    jq -e '.values == 5000' closed.json >/dev/null || fail "$closed: $(cat closed.json)"
+done
+expect 1 "standard output: Bad file descriptor" bash -c '"$GRADNIC" compress -o - closed.npy >&-'
+expect 1 "standard input: Bad file descriptor" bash -c '"$GRADNIC" compress -o x.gn - <&-'
 # FILE:NAME reads FILE, too.
 "$PYTHON" -c 'import numpy as np; np.savez("named.npz", w=np.ones(5000, "<f4"))'
 cp named.npz kept.npz
