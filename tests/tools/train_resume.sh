@@ -116,6 +116,23 @@ done
 echo "killed $kills times"
 [ "$(find . -name 'c.*' | wc -l)" -le 6 ] || fail "files stay behind: $(ls)"
 
+# Two trainings with one checkpoint: the second is refused, with -f as well, and the first goes on.
+rm -f c.*
+slow=(--nic in-process --rate 1mbit)
+"$GRADNIC" "${base[@]}" -N 2 "${options[@]}" "${slow[@]}" --checkpoint c --checkpoint-steps 1 2>err &
+pid=$!
+begun c.1
+for how in --resume --seed=2; do
+    expect 1 ": another training that runs keeps this checkpoint; end it, or name another file" \
+        "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" "${slow[@]}" --checkpoint c "$how"
+done
+kill "$pid"
+got=0
+wait "$pid" || got=$?
+[ "$got" -eq 143 ] || fail "the first training ended with $got: $(cat err)"
+"$GRADNIC" "${base[@]}" -N 2 "${options[@]}" --nic in-process --checkpoint c --resume --json=rest.json
+[ "$(weights whole.json)" = "$(weights rest.json)" ] || fail "another training changed the checkpoint"
+
 # What does not fit.
 one=(-N 1 --steps 4 --feedback --checkpoint d --checkpoint-steps 2)
 "$GRADNIC" "${base[@]}" "${one[@]}"

@@ -6,9 +6,11 @@
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -162,17 +164,78 @@ static gn_status name_failure(const char *path, gn_error *error)
     return gn_fail(error, why.status, "%s: %.300s", path, why.text);
 }
 
-/// A new file with the state in it, and on the disk.
-static gn_status write_file(const gn_resume *r, const char *path, uint64_t step, gn_error *error)
+static gn_status say_busy(const char *path, gn_error *error)
+{
+    return gn_fail(error, GN_IO, "%s: another training that runs keeps this checkpoint; end it, or name another file",
+                   path);
+}
+
+/// Some file systems have no locks. Then nobody keeps away.
+static bool is_busy(int fd)
+{
+    return flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+}
+
+static int open_to_lock(const char *path)
+{
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    return fd >= 0 ? fd : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+static bool is_file(int fd, const char *path)
+{
+    struct stat there, opened;
+    return !stat(path, &there) && !fstat(fd, &opened) && there.st_ino == opened.st_ino && there.st_dev == opened.st_dev;
+}
+
+/// Locks the file at `path`, or at `other` where there is none. One of a rank that is about to end
+/// is waited for. A rank that saves gives its files other names, so it is looked at twice.
+/// @return in `lock` the file, -1: there is none
+static gn_status lock_file(const char *path, const char *other, int *lock, gn_error *error)
+{
+    enum { TURN_MS = 50, TURNS = 100 };
+    for (int turn = 0; turn < TURNS; turn++) {
+        bool first = true;
+        *lock = open_to_lock(path);
+        if (*lock < 0 && other) first = false, *lock = open_to_lock(other);
+        if (*lock < 0) return GN_OK;  // whoever reads or writes it says why
+        const bool busy = is_busy(*lock);
+        if (!busy && is_file(*lock, first ? path : other) && (first || access(path, F_OK))) return GN_OK;
+        close(*lock);
+        *lock = -1;
+        if (busy) poll(NULL, 0, TURN_MS);
+    }
+    return say_busy(path, error);
+}
+
+/// What a rank left that was killed as it wrote goes away. Not what another one is writing.
+static gn_status clear_way(const char *path, gn_error *error)
+{
+    int lock;
+    if (lock_file(path, NULL, &lock, error)) return error->status;
+    (void)unlink(path);
+    if (lock >= 0) close(lock);
+    return GN_OK;
+}
+
+/// A new file with the state in it, and on the disk. @return in `lock` the file, locked
+static gn_status write_file(const gn_resume *r, const char *path, uint64_t step, int *lock, gn_error *error)
 {
     const gn_saved_state state = state_of(r->trainer, step);
-    (void)unlink(path);  // of a rank that was killed
+    if (clear_way(path, error)) return error->status;
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    *lock = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    FILE *file = *lock < 0 ? NULL : fdopen(fd, "wb");
     if (!file) {
         gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
         if (fd >= 0) close(fd);
         return error->status;
+    }
+    if (is_busy(fd)) {  // somebody else's since a moment
+        fclose(file);
+        close(*lock);
+        *lock = -1;
+        return say_busy(path, error);
     }
     gn_status wrong = gn_saved_write(file, &r->task, &state, error);
     if (!wrong && fsync(fd)) wrong = gn_fail(error, GN_IO, "%s", strerror(errno));
@@ -205,14 +268,32 @@ static gn_status paths_of(const gn_resume *r, char path[GENERATIONS][PATH_MAX], 
     return GN_OK;
 }
 
-/// At every moment the last checkpoint, or the one before, is there.
-static gn_status save(gn_resume *r, uint64_t step, gn_error *error)
+/// Another training began in the meantime, or what was there goes.
+static gn_status make_room(gn_resume *r, char path[GENERATIONS][PATH_MAX], gn_error *error)
+{
+    if (r->lock < 0 && lock_file(path[LAST], path[BEFORE], &r->lock, error)) return error->status;
+    if ((unlink(path[BEFORE]) && errno != ENOENT) || (unlink(path[LAST]) && errno != ENOENT))
+        return gn_fail(error, GN_IO, "%s: %s", path[LAST], strerror(errno));
+    return GN_OK;
+}
+
+/// At every moment the last checkpoint, or the one before, is there. `anew`: those that are there
+/// are another training's.
+static gn_status save(gn_resume *r, uint64_t step, bool anew, gn_error *error)
 {
     char path[GENERATIONS][PATH_MAX];
-    if (paths_of(r, path, error) || write_file(r, path[COMING], step, error) ||
-        rename_file(path[LAST], path[BEFORE], error) || rename_file(path[COMING], path[LAST], error))
-        return error->status;
+    int lock = -1;
+    gn_status wrong = paths_of(r, path, error);
+    if (!wrong) wrong = write_file(r, path[COMING], step, &lock, error);
+    if (!wrong) wrong = anew ? make_room(r, path, error) : rename_file(path[LAST], path[BEFORE], error);
+    if (!wrong) wrong = rename_file(path[COMING], path[LAST], error);
+    if (wrong) {
+        if (lock >= 0) (void)unlink(path[COMING]), close(lock);
+        return wrong;
+    }
     sync_folder(path[LAST]);
+    if (r->lock >= 0) close(r->lock);
+    r->lock = lock;
     r->saved = step;
     return GN_OK;
 }
@@ -317,7 +398,15 @@ static gn_status load(gn_resume *r, char path[GENERATIONS][PATH_MAX], const uint
 {
     gn_trainer *t = r->trainer;
     gn_saved_state state = state_of(t, 0);
-    if (steps[LAST] != step && rename_file(path[BEFORE], path[LAST], error)) return error->status;
+    if (steps[LAST] != step) {
+        int lock = r->lock;
+        if (lock < 0 || !is_file(lock, path[BEFORE])) {
+            if (lock_file(path[BEFORE], NULL, &lock, error)) return error->status;
+            if (r->lock >= 0) close(r->lock);
+            r->lock = lock;
+        }
+        if (rename_file(path[BEFORE], path[LAST], error)) return error->status;
+    }
     if (read_file(r, path[LAST], &state, error)) return error->status;
     if (state.step != step) return gn_fail(error, GN_IO, "%s: it changed while it was read", path[LAST]);
     t->done = r->saved = step;
@@ -326,27 +415,21 @@ static gn_status load(gn_resume *r, char path[GENERATIONS][PATH_MAX], const uint
     return GN_OK;
 }
 
-/// A new training begins with a checkpoint of its start. A later rank without a file is an error.
-static gn_status start_anew(gn_resume *r, char path[GENERATIONS][PATH_MAX], gn_error *error)
-{
-    if ((unlink(path[BEFORE]) && errno != ENOENT) || (unlink(path[LAST]) && errno != ENOENT))
-        return gn_fail(error, GN_IO, "%s: %s", path[LAST], strerror(errno));
-    return save(r, 0, error);
-}
-
 gn_status gn_resume_begin(gn_resume *r, const gn_train_options *options, gn_trainer *trainer, gn_train_error *error)
 {
     char path[GENERATIONS][PATH_MAX];
     uint64_t steps[2] = {NONE, NONE}, step = NONE;
     gn_error why;
-    *r = (gn_resume){.options = options, .trainer = trainer};
+    *r = (gn_resume){.options = options, .trainer = trainer, .lock = -1};
     if (!options->checkpoint) return GN_OK;
     r->task = gn_saved_task_of(trainer);
     gn_status wrong = paths_of(r, path, &why);
+    if (!wrong) wrong = lock_file(path[LAST], path[BEFORE], &r->lock, &why);
     if (!wrong && options->resume) wrong = look(r, path, steps, &why);
     if (wrong) return gn_train_pass_on(wrong, &why, error);
     if (options->resume && agree(r, steps, &step, error)) return GN_MISMATCH;
-    wrong = step == NONE ? start_anew(r, path, &why) : load(r, path, steps, step, &why);
+    // A new training begins with a checkpoint of its start. A later rank without a file is an error.
+    wrong = step == NONE ? save(r, 0, true, &why) : load(r, path, steps, step, &why);
     return gn_train_pass_on(wrong, &why, error);
 }
 
@@ -374,7 +457,7 @@ gn_status gn_resume_step(gn_resume *r, uint64_t step, gn_train_error *error)
     gn_status wrong = ask(r, &any, error);
     if (wrong) return wrong;
     const bool due = any || (o->checkpoint_steps && step % o->checkpoint_steps == 0);
-    if (due && step != r->saved && save(r, step, &why)) return gn_train_pass_on(why.status, &why, error);
+    if (due && step != r->saved && save(r, step, false, &why)) return gn_train_pass_on(why.status, &why, error);
     if (!any || step == r->trainer->steps) return GN_OK;
     r->interrupted = true;
     return gn_train_fail(error, GN_IO, "interrupted after step %" PRIu64 "; --resume goes on from there", step);

@@ -17,6 +17,7 @@ typedef struct gn_resume {
     gn_trainer *trainer;
     gn_saved_task task;
     uint64_t saved;    ///< step of the last checkpoint
+    int lock;          ///< its file, locked: another training keeps away; -1: none yet
     bool interrupted;  ///< signals ended the training, here or at another rank
 } gn_resume;
 
