@@ -56,6 +56,27 @@ same b.npy b.orig
 # Nothing is overwritten, and with -f nothing that this run wrote or reads.
 "$GRADNIC" compress -q -f a.npy
 expect 1 "a.npy.gn: exists already; --force overwrites it" "$GRADNIC" compress a.npy other/a.npy
+# Who could read a file that is overwritten can still do so, and nobody else.
+if [ "$(id -u)" -eq 0 ]; then
+    chmod 755 .
+    "$PYTHON" -c 'import numpy as np; np.save("public.npy", np.ones(500, "<f4"))'
+    for owner in nobody:daemon nobody:nogroup root:daemon; do
+        touch owned.gn
+        chown "$owner" owned.gn
+        chmod 640 owned.gn
+        "$GRADNIC" compress -q -f -o owned.gn public.npy
+        [ "$(stat -c '%U:%G %a' owned.gn)" = "$owner 640" ] || fail "not $owner any more: $(stat -c '%U:%G %a' owned.gn)"
+    done
+    mkdir --mode=777 theirs
+    cp public.npy theirs
+    touch theirs/team.gn
+    chown nobody:daemon theirs/team.gn
+    chmod 664 theirs/team.gn
+    if setpriv --reuid=nobody --regid=nogroup --clear-groups test -x "$GRADNIC"; then
+        setpriv --reuid=nobody --regid=nogroup --clear-groups "$GRADNIC" compress -q -f -o theirs/team.gn theirs/public.npy
+        [ "$(stat -c '%U:%G %a' theirs/team.gn)" = "nobody:nogroup 604" ] || fail "another group: $(stat -c '%U:%G %a' theirs/team.gn)"
+    fi
+fi
 # With a standard stream closed, messages do not get into a file that has its number.
 "$PYTHON" -c 'import numpy as np; np.save("closed.npy", np.ones(5000, "<f4"))'
 for closed in '0<&-' '1>&-' '2>&-' '0<&- 2>&-' '1>&- 2>&-' '0<&- 1>&- 2>&-'; do

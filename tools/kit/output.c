@@ -117,7 +117,16 @@ static gn_status check_others(const gn_output *output, gn_error *error)
     return GN_OK;
 }
 
-static gn_status open_temporary(gn_output *output, mode_t mode, gn_error *error)
+/// The mode of the new file; `old`: it also keeps owner and group of the file that it replaces, as
+/// far as we may. A group that it cannot keep loses its rights: ours is another one.
+static mode_t take_over(int fd, const struct stat *old)
+{
+    if (!old) return new_file_mode();
+    if (!fchown(fd, old->st_uid, old->st_gid)) return old->st_mode & 07777;
+    return !fchown(fd, (uid_t)-1, old->st_gid) ? old->st_mode & 0777 : old->st_mode & 0707;
+}
+
+static gn_status open_temporary(gn_output *output, const struct stat *old, gn_error *error)
 {
     const char *slash = strrchr(output->target, '/');
     const int folder = slash ? (int)(slash - output->target) + 1 : 0;
@@ -129,7 +138,7 @@ static gn_status open_temporary(gn_output *output, mode_t mode, gn_error *error)
     install_once();
     const int fd = create_temporary(output);
     if (fd < 0) return gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
-    if (fchmod(fd, mode) || !(output->stream = fdopen(fd, "wb"))) {
+    if (fchmod(fd, take_over(fd, old)) || !(output->stream = fdopen(fd, "wb"))) {
         gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
         unlink(output->temporary);
         close(fd);
@@ -195,7 +204,7 @@ static gn_status open_path(gn_output *output, const char *path, gn_error *error)
         if (errno != ENOENT) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
         output->target = new_target(path);
         if (!output->target) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
-        return open_temporary(output, new_file_mode(), error);
+        return open_temporary(output, NULL, error);
     }
     if (S_ISDIR(st.st_mode)) return gn_fail(error, GN_INVALID, "%s: is a folder", path);
     if (!S_ISREG(st.st_mode)) {
@@ -207,7 +216,7 @@ static gn_status open_path(gn_output *output, const char *path, gn_error *error)
     if (wrong) return wrong;
     output->target = realpath(path, NULL);  // a symbolic link stays one
     if (!output->target) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
-    return open_temporary(output, st.st_mode & 07777, error);
+    return open_temporary(output, &st, error);
 }
 
 gn_status gn_output_check_inputs(const char *path, const char *const *inputs, size_t count, gn_error *error)

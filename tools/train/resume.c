@@ -428,7 +428,7 @@ gn_status gn_resume_begin(gn_resume *r, const gn_train_options *options, gn_trai
     if (!wrong && options->resume) wrong = look(r, path, steps, &why);
     if (wrong) return gn_train_pass_on(wrong, &why, error);
     if (options->resume && agree(r, steps, &step, error)) return GN_MISMATCH;
-    // A new training begins with a checkpoint of its start. A later rank without a file is an error.
+    // A new training saves its start. A later rank without a file is an error.
     wrong = step == NONE ? save(r, 0, true, &why) : load(r, path, steps, step, &why);
     return gn_train_pass_on(wrong, &why, error);
 }
