@@ -37,6 +37,16 @@ done
 "$GRADNIC" compress -q -p dense -k 10 values.npy -o values.gn
 "$GRADNIC" report -o - demo.json values.gn >other.html
 grep -q 'ratio 14\.[01]' other.html || fail "a .gn file is not read"
+# The first bytes say the format, as they do everywhere. What it does not read is refused.
+cp values.npy unnamed
+"$GRADNIC" report -o - demo.json unnamed >other.html
+same other.html page.html
+"$PYTHON" -c 'import numpy as np; np.savez("named.npz", w=np.load("values.npy")); np.save("short.npy", (np.arange(999, dtype="<u2") % 7 + 0x3c00).view("V2"))'
+for file in named.npz named.npz:w; do
+    expect 1 "$file: " "$GRADNIC" report -o x.html demo.json $file
+    expect 1 "the report reads .npy, .f32 and .gn files" "$GRADNIC" report -o x.html demo.json $file
+done
+"$GRADNIC" report -o - demo.json short.npy >other.html
 "$GRADNIC" report -o - demo.json >plain.html
 [ "$(grep -c '<svg' plain.html)" -eq 3 ] || fail "without gradients there are three plots"
 
@@ -62,6 +72,17 @@ jq 'del(.runs[0].train.ranks[0].step_ms_mean.sum)' demo.json >bad.json
 expect 1 "bad.json: run 0: train: no field 'sum'" "$GRADNIC" report -o x.html bad.json
 jq '.runs = []' demo.json >bad.json
 expect 1 "bad.json: no runs" "$GRADNIC" report -o x.html bad.json
+jq '.runs[1].wire_bytes_per_step = 0' demo.json >bad.json
+expect 1 "bad.json: run 1: field 'wire_bytes_per_step' must be more than 0" "$GRADNIC" report -o x.html bad.json
+sed 's/"ratio": 1.5/"ratio": NaN/' demo.json >bad.json
+expect 1 "bad.json: run 0: field 'ratio' is too large, or not a number" "$GRADNIC" report -o x.html bad.json
+sed "s/\"rate_bits\": 1[0-9]*/\"rate_bits\": 1$(printf '0%.0s' {1..400})/" demo.json >bad.json
+expect 1 "bad.json: field 'rate_bits' is too large, or not a number" "$GRADNIC" report -o x.html bad.json
+jq '.notes = 5' demo.json >bad.json
+expect 1 "bad.json: field 'notes' has the wrong type" "$GRADNIC" report -o x.html bad.json
+sed 's/"two"/"two \\ud800"/' demo.json >odd.json
+"$GRADNIC" report -o - odd.json >other.html
+grep -q 'two ?' other.html || fail "a name that is not Unicode"
 expect 1 "train.json" "$GRADNIC" report -o x.html demo.json train.json
 
 # Without Matplotlib: the report says what to install; the demo says so, and makes all else.
