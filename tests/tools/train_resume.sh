@@ -153,6 +153,10 @@ expect 1 "f.0: compression (-p) was on there, and is off now" "$GRADNIC" "${base
 expect 1 "d.0: --feedback was on there, and is off now" "$GRADNIC" "${base[@]}" -N 1 --steps 4 -p dense --checkpoint d --resume
 expect 1 "d.0: exists already; --resume goes on from it, --force overwrites it" "$GRADNIC" train --data "$digits" -q --hidden 64 -N 1 --steps 4 --checkpoint d
 [ "$("$GRADNIC" train --data "$digits" -q --hidden 64 -N 3 --steps 4 --checkpoint d 2>&1 | wc -l)" -eq 1 ] || fail "said by every rank"
+# A file of results that cannot be opened costs no checkpoint, not even with -f.
+cp d.0 copy
+expect 1 "nowhere/x.json: No such file or directory" "$GRADNIC" "${base[@]}" "${one[@]}" --json=nowhere/x.json
+same d.0 copy
 # No two options write one file, and none writes what the training reads.
 ln -s . here
 for json in d.0 ./d.0 here/d.7 "$PWD/d.0.before" d.2.new; do

@@ -57,18 +57,22 @@ static gn_status save_step(void *context, uint64_t step, gn_train_error *error)
     return gn_resume_step(&f->resume, step, error);
 }
 
+/// Before checkpoints of an earlier training are replaced.
+static gn_status open_result(front *f, gn_error *error)
+{
+    return f->trainer.rank ? GN_OK : gn_result_open(&f->json, &f->options->result, NULL, NULL, 0, error);
+}
+
 /// Rank 0 prints for all.
-static gn_status begin_report(front *f, gn_error *error)
+static void begin_report(front *f)
 {
     const gn_result_options *result = &f->options->result;
     const gn_trainer *t = &f->trainer;
     f->report = (gn_report){.options = f->options, .trainer = t};
     gn_progress_start_units(&f->progress, "training", "steps", t->steps, result->quiet || t->rank);
-    if (t->rank) return GN_OK;
-    if (!result->quiet && !result->json) f->table = stdout;
-    const gn_status wrong = gn_result_open(&f->json, result, NULL, NULL, 0, error);
-    if (!wrong && f->table) gn_report_print_start(&f->report, f->table);
-    return wrong;
+    if (t->rank || result->quiet || result->json) return;
+    f->table = stdout;
+    gn_report_print_start(&f->report, f->table);
 }
 
 static gn_status end_report(front *f, gn_error *error)
@@ -84,8 +88,9 @@ static gn_status train(front *f, const gn_train_settings *settings, const gn_tra
     gn_error why;
     const gn_train_watch watch = {f, dump, show_step, show_checkpoint, save_step};
     gn_status wrong = gn_trainer_init(&f->trainer, settings, data, &watch, error);
+    if (!wrong) wrong = gn_train_pass_on(open_result(f, &why), &why, error);
     if (!wrong) wrong = gn_resume_begin(&f->resume, f->options, &f->trainer, error);
-    if (!wrong) wrong = gn_train_pass_on(begin_report(f, &why), &why, error);
+    if (!wrong) begin_report(f);
     if (!wrong) wrong = gn_trainer_run(&f->trainer, error);
     if (!wrong && !(f->report.rank = malloc((size_t)f->trainer.size * sizeof *f->report.rank)))
         wrong = gn_train_fail(error, GN_NO_MEMORY, "out of memory");
