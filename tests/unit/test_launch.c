@@ -190,6 +190,7 @@ static void end_by(int number)
     if (!launcher) {
         signal(SIGINT, SIG_DFL);  // Check has handlers of its own
         signal(SIGTERM, SIG_DFL);
+        signal(SIGALRM, SIG_DFL);
         gn_launch launch = {"gradnic test", 3, say_pid_and_hang, &pipe_fd[1], 300, 0};
         _exit(gn_launch_ranks(&launch));
     }
@@ -211,6 +212,12 @@ START_TEST(signals_end_everything)
     end_by(SIGINT);
     end_by(SIGTERM);
     end_by(SIGHUP);
+    // Batch systems send these before they kill.
+    end_by(SIGQUIT);
+    end_by(SIGXCPU);
+    end_by(SIGALRM);
+    end_by(SIGUSR1);
+    end_by(SIGUSR2);
     remove_folder();
     make_folder();
     end_by(SIGKILL);  // cannot clean up after itself, but the ranks go

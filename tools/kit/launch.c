@@ -130,10 +130,11 @@ static void start_ranks(launched *l, const char *rendezvous)
     }
 }
 
-/// The signals to handle: SIGCHLD and those that end a program, except ignored ones (nohup).
+/// The signals to handle: SIGCHLD and those that end a program, except ignored ones (nohup). Batch
+/// systems send the last ones.
 static sigset_t awaited_signals(void)
 {
-    static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2};
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);

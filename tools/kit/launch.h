@@ -24,8 +24,8 @@ enum { GN_LAUNCH_GRACE_MS = 3000, GN_LAUNCH_END_MS = 2000 };
 
 /// Forks a process for each rank and waits for all of them. A rank that is killed is named on
 /// stderr. When several ranks print errors, the first is printed again at the end. No rank outlives
-/// the caller, and no file stays behind. SIGINT, SIGTERM and SIGHUP end
-/// the ranks, and then the caller. The calling process must have a single thread.
+/// the caller, and no file stays behind. Signals that end a program, such as SIGINT, SIGTERM and
+/// SIGUSR1, end the ranks, and then the caller. The calling process must have a single thread.
 /// @return GN_EXIT_OK when every rank returned it; otherwise the status of the first rank that
 /// failed, or GN_EXIT_FAILED if that rank was killed.
 int gn_launch_ranks(const gn_launch *launch);
