@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pcap/pcap.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -15,10 +17,11 @@
 #include "host/warn.h"
 
 enum {
-    SNAPSHOT = 65575,      // the largest IPv6 packet
-    FILE_HEADER = 24,      // of a capture
-    RECORD_HEADER = 16,    // of each packet
-    BUFFER = 2 * SNAPSHOT  // stdio's; it never fills, so all writing is done by write_out()
+    SNAPSHOT = 65575,       // the largest IPv6 packet
+    FILE_HEADER = 24,       // of a capture
+    RECORD_HEADER = 16,     // of each packet
+    BUFFER = 2 * SNAPSHOT,  // stdio's; it never fills, so all writing is done by write_out()
+    PATIENCE_MS = 200       // with a reader that stands still within a packet
 };
 
 struct gn_capture {
@@ -26,7 +29,9 @@ struct gn_capture {
     pcap_t *handle;
     pcap_dumper_t *dumper;
     pthread_mutex_t lock;
+    int fd;
     bool is_file;  // regular
+    bool said;     // that a reader stands still
     int failure;   // errno of the first write that failed; 0: none
     off_t end;     // of the last packet that is in the file
     size_t waits;  // bytes in the buffer
@@ -62,6 +67,44 @@ static void write_out(gn_capture *capture)
     }
     capture->waits = 0;
     capture->waiting_packets = 0;
+}
+
+static bool is_writable(int fd, int ms)
+{
+    struct pollfd one = {.fd = fd, .events = POLLOUT};
+    return poll(&one, 1, ms) > 0;
+}
+
+/// Writes to what is no file, and may stand still: in pieces that a pipe with room takes at once.
+static ssize_t write_patiently(void *cookie, const char *bytes, size_t size)
+{
+    const gn_capture *capture = cookie;
+    for (size_t done = 0; done < size;) {
+        const size_t piece = size - done < PIPE_BUF ? size - done : PIPE_BUF;
+        if (!is_writable(capture->fd, PATIENCE_MS)) {
+            errno = ETIMEDOUT;
+            return 0;
+        }
+        const ssize_t got = write(capture->fd, bytes + done, piece);
+        if (got < 0 && errno != EINTR && errno != EAGAIN) return 0;
+        if (got > 0) done += (size_t)got;
+    }
+    return (ssize_t)size;
+}
+
+static int close_patiently(void *cookie)
+{
+    const gn_capture *capture = cookie;
+    return close(capture->fd);
+}
+
+/// Nobody waits for a reader: the packet is left out.
+static bool is_stuck(gn_capture *capture)
+{
+    if (capture->is_file || is_writable(capture->fd, 0)) return false;
+    if (!capture->said) gn_warn("%s: its reader stands still; packets are left out", capture->path);
+    capture->said = true;
+    return true;
 }
 
 // Opening -----------------------------------------------------------------------------------------
@@ -110,7 +153,13 @@ gn_capture *gn_capture_take(int fd, const char *path, gn_error *error)
 {
     struct stat file;
     gn_capture *capture = calloc(1, sizeof *capture);
-    FILE *stream = capture ? fdopen(fd, "wb") : NULL;
+    FILE *stream = NULL;
+    if (capture) {
+        static const cookie_io_functions_t patient = {.write = write_patiently, .close = close_patiently};
+        capture->fd = fd;
+        capture->is_file = !fstat(fd, &file) && S_ISREG(file.st_mode);
+        stream = capture->is_file ? fdopen(fd, "wb") : fopencookie(capture, "wb", patient);
+    }
     if (!stream) {
         close(fd);
         free(capture);
@@ -128,7 +177,6 @@ gn_capture *gn_capture_take(int fd, const char *path, gn_error *error)
         gn_fail(error, GN_NO_MEMORY, "%s: out of memory", path);
         return NULL;
     }
-    capture->is_file = !fstat(fd, &file) && S_ISREG(file.st_mode);
     errno = 0;
     if (!pcap_dump_flush(capture->dumper)) {
         capture->end = FILE_HEADER;
@@ -151,7 +199,7 @@ void gn_capture_packet(gn_capture *capture, const uint8_t *head, size_t head_byt
     gettimeofday(&header.ts, NULL);
     pthread_mutex_lock(&capture->lock);
     if (capture->waits + RECORD_HEADER + length > BUFFER) write_out(capture);
-    if (capture->failure) {
+    if (capture->failure || is_stuck(capture)) {
         capture->count.lost++;
     } else {
         memcpy(capture->packet, head, head_bytes);

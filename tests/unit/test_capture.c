@@ -143,6 +143,36 @@ START_TEST(a_fifo_gets_packets_at_once)
 END_TEST
 
 // A limit of the file's size is a full disk. It lies within a packet, at its end, and elsewhere.
+// Nobody waits for a reader that stands still; when it goes on, so does the capture.
+START_TEST(a_reader_that_stands_still)
+{
+    int ends[2];
+    static uint8_t sink[1 << 17];
+    ck_assert_int_eq(pipe(ends), 0);
+    gn_capture *capture = gn_capture_take(ends[1], "pipe", &error);
+    ck_assert(capture != NULL);
+    alarm(10);
+    for (int i = 0; i < 200; i++) gn_capture_packet(capture, bytes, LENGTH, NULL, 0);
+    const gn_capture_counters full = gn_capture_count(capture);
+    ck_assert_uint_gt(full.packets, 20);
+    ck_assert_uint_gt(full.lost, 20);
+    ck_assert_uint_eq(full.packets + full.lost, 200);
+    size_t got = 0;
+    while (got < FILE_HEADER + full.packets * (RECORD_HEADER + LENGTH)) {
+        const ssize_t n = read(ends[0], sink, sizeof sink);
+        ck_assert_int_gt(n, 0);
+        got += (size_t)n;
+    }
+    gn_capture_packet(capture, bytes, LENGTH, NULL, 0);
+    ck_assert_uint_eq(gn_capture_count(capture).packets, full.packets + 1);
+    // One that is larger than the room that is left: the capture ends, and its caller goes on.
+    for (int i = 0; i < 4; i++) gn_capture_packet(capture, bytes, sizeof bytes, NULL, 0);
+    ck_assert_uint_eq(gn_capture_count(capture).lost, full.lost + 4);
+    ck_assert_int_eq(gn_capture_close(capture), GN_IO);
+    close(ends[0]);
+}
+END_TEST
+
 START_TEST(a_full_disk_leaves_whole_packets)
 {
     static const rlim_t limits[] = {FILE_HEADER,
@@ -196,6 +226,7 @@ int main(void)
     tcase_add_test(all, what_is_there_stays);
     tcase_add_test(all, force_overwrites);
     tcase_add_test(all, a_fifo_gets_packets_at_once);
+    tcase_add_test(all, a_reader_that_stands_still);
     tcase_add_loop_test(all, a_full_disk_leaves_whole_packets, 0, 7);
     tcase_add_test(all, no_room_at_all_is_said_at_once);
     suite_add_tcase(suite, all);
