@@ -5,8 +5,8 @@
 /// write to one file.
 ///
 /// What cannot be written ends the capture, not its caller. A file then ends with a whole packet,
-/// so that it can be read. The rest is counted. A pipe whose reader stands still gets what it takes,
-/// and the other packets are counted as lost.
+/// so that it can be read. The rest is counted. A pipe whose reader stands still gets what it
+/// takes, and the other packets are counted as lost.
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -132,6 +132,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         hand_over_number(state, key, "DEMO_PORT", arg, 1, 65535);
         return 0;
     case 'o':
+        if (!*arg) gn_option_wrong(state, key, "the path is empty");
         hand_over("DEMO_OUT", arg);
         return 0;
     case OPT_DATA:

@@ -32,6 +32,15 @@ else
     demo -o old || fail "$(cat log)"
 fi
 [ "$(cat old/demo.key old/gradients.txt)" = "$(printf 'mine\nmine')" ] || fail "files of the user's have changed"
+# Without a home Matplotlib says so, and makes the plots all the same.
+HOME=/proc/none MPLCONFIGDIR='' demo -o homeless || fail "$(cat log)"
+[ -s homeless/demo.html ] || fail "no report: $(cat log)"
+! grep -q 'no report\|Matplotlib' log || fail "Matplotlib is heard: $(cat log)"
+# Nothing was made, and nothing stays.
+! demo --data nonexistent -o none || fail "no data, and no error"
+[ ! -e none ] || fail "an empty folder stays"
+grep -q 'nonexistent: no file matches' log || fail "$(cat log)"
+expect 2 "--output: the path is empty" "$GRADNIC" demo -o ""
 # A name that looks like an option.
 demo -o -odd || fail "$(cat log)"
 [ -s ./-odd/demo.json ] || fail "no results in -odd"
