@@ -110,8 +110,10 @@ uint64_t gn_option_size(const struct argp_state *state, int key, const char *tex
 {
     gn_error error;
     uint64_t bytes = low;
-    gn_option_check(state, key, gn_parse_size(text, &bytes, &error), &error);
-    if (bytes < low || bytes > high)
+    const gn_status wrong = gn_parse_size(text, &bytes, &error);
+    const bool too_large = wrong && bytes == INT64_MAX;  // the range below says more
+    if (!too_large) gn_option_check(state, key, wrong, &error);
+    if (too_large || bytes < low || bytes > high)
         gn_option_wrong(state, key, "%s is outside %s to %s", text, plain_size(low).s, plain_size(high).s);
     return bytes;
 }

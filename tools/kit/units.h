@@ -17,6 +17,7 @@ gn_status gn_parse_any_base(const char *text, uint64_t low, uint64_t high, uint6
 
 /// Bytes, as nccl-tests writes them: "25M", "4K", "1G", "512". K, M, G, T are powers of 1024;
 /// "KiB" and "KB" mean the same as "K". No fractions.
+/// Of what is 2^63 and larger `bytes` becomes 2^63 - 1, and it is an error.
 gn_status gn_parse_size(const char *text, uint64_t *bytes, gn_error *error);
 
 /// Bits per second, as tc writes them: "200mbit", "1gbit", "1.5gbit"; powers of 1000. "kibit",
