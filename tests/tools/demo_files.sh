@@ -25,7 +25,8 @@ if [ "$(id -u)" -eq 0 ]; then
         unshare -m bash -c 'mount -t tmpfs -o size=200k none disk && echo before >disk/demo.json &&
             mkdir disk/gradients && mount -t tmpfs none disk/gradients &&
             head -c 1M /dev/zero >disk/full 2>/dev/null; "$0" demo --in-process --quick --steps 2 --workers 2 -q -o disk >log 2>&1 && exit 9
-            [ "$(cat disk/demo.json)" = before ] && [ -z "$(find disk -name ".gradnic-*")" ]' "$GRADNIC" || fail "a full disk: $(cat log)"
+            [ "$(cat disk/demo.json)" = before ] && [ -z "$(find disk -name ".gradnic-*")" ]' "$GRADNIC" ||
+                fail "a full disk: $(cat log)"
         grep -q 'No space left on device' log || fail "no reason: $(cat log)"
     fi
 else

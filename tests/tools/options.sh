@@ -95,5 +95,7 @@ same copy.npy.gz "$grads"
 expect 2 "--timeout: 99999999999h is outside 10ms to 24 days" "$GRADNIC" bench allreduce -N 2 --timeout 99999999999h
 expect 2 "--end: 99999999999T is outside 0 to 1T" "$GRADNIC" bench allreduce -N 2 --end 99999999999T
 expect 2 "--rate: 99999999999tbit is too large" "$GRADNIC" estimate --rate 99999999999tbit
-expect 1 "there.pcap: exists already; --force overwrites it" "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-wire there.pcap
-expect 1 "there.pcap: exists already; --force overwrites it" "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-host there.pcap
+expect 1 "there.pcap: exists already; --force overwrites it" \
+    "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-wire there.pcap
+expect 1 "there.pcap: exists already; --force overwrites it" \
+    "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-host there.pcap

@@ -154,7 +154,8 @@ expect 2 "--pcap-wire: ./peers: is the input" "$GRADNIC" nic -a 10.77.0.1/24 --p
 printf 'address = 10.77.0.1/24\npeer = 10.77.0.2/32=192.0.2.1\n' >nic.conf
 cp nic.conf nic.kept
 for option in --pcap-host --pcap-wire; do
-    expect 2 "${option#--}: ./nic.conf: is read by this command" timeout 10 "$GRADNIC" nic --config nic.conf --force "$option" ./nic.conf
+    expect 2 "${option#--}: ./nic.conf: is read by this command" timeout 10 \
+        "$GRADNIC" nic --config nic.conf --force "$option" ./nic.conf
     same nic.conf nic.kept
 done
 expect 2 "--pcap-wire both.pcap: --pcap-host writes this file" "$GRADNIC" nic -a 10.77.0.1/24 --peers peers --pcap-host both.pcap --pcap-wire both.pcap

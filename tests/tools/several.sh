@@ -65,7 +65,8 @@ if [ "$(id -u)" -eq 0 ]; then
         chown "$owner" owned.gn
         chmod 640 owned.gn
         "$GRADNIC" compress -q -f -o owned.gn public.npy
-        [ "$(stat -c '%U:%G %a' owned.gn)" = "$owner 640" ] || fail "not $owner any more: $(stat -c '%U:%G %a' owned.gn)"
+        [ "$(stat -c '%U:%G %a' owned.gn)" = "$owner 640" ] ||
+            fail "not $owner any more: $(stat -c '%U:%G %a' owned.gn)"
     done
     mkdir --mode=777 theirs
     cp public.npy theirs
@@ -74,7 +75,8 @@ if [ "$(id -u)" -eq 0 ]; then
     chmod 664 theirs/team.gn
     if setpriv --reuid=nobody --regid=nogroup --clear-groups test -x "$GRADNIC"; then
         setpriv --reuid=nobody --regid=nogroup --clear-groups "$GRADNIC" compress -q -f -o theirs/team.gn theirs/public.npy
-        [ "$(stat -c '%U:%G %a' theirs/team.gn)" = "nobody:nogroup 604" ] || fail "another group: $(stat -c '%U:%G %a' theirs/team.gn)"
+        [ "$(stat -c '%U:%G %a' theirs/team.gn)" = "nobody:nogroup 604" ] ||
+            fail "another group: $(stat -c '%U:%G %a' theirs/team.gn)"
     fi
 fi
 # With a standard stream closed, messages do not get into a file that has its number.
@@ -82,7 +84,8 @@ fi
 for closed in '0<&-' '1>&-' '2>&-' '0<&- 2>&-' '1>&- 2>&-' '0<&- 1>&- 2>&-'; do
     rm -f closed.gn closed.json
     # shellcheck disable=SC2016 # for the inner shell
-    bash -c '"$0" compress closed.npy -o closed.gn --json=closed.json '"$closed" "$GRADNIC" 2>/dev/null || fail "$closed: status $?"
+    bash -c '"$0" compress closed.npy -o closed.gn --json=closed.json '"$closed" "$GRADNIC" 2>/dev/null ||
+        fail "$closed: status $?"
     jq -e '.values == 5000' closed.json >/dev/null || fail "$closed: $(cat closed.json)"
 done
 expect 1 "standard output: Bad file descriptor" bash -c '"$GRADNIC" compress -o - closed.npy >&-'

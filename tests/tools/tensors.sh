@@ -72,7 +72,8 @@ for file in sys.argv[1:]:
         assert sum(t["zeros"] for t in lines.values()) == result["zeros"] and len(lines) > 1
 print(len(expected), "files")
 PY
-grep -q "stored.npz: 2 tensors are left out (the first is 'step', int64); only float16, bfloat16, float32 and float64 are read" stored.npz.notes || fail "$(cat stored.npz.notes)"
+grep -q "stored.npz: 2 tensors are left out (the first is 'step', int64); only float16, bfloat16, float32 and float64 are read" stored.npz.notes ||
+    fail "$(cat stored.npz.notes)"
 grep -q "float64 read as float32, without loss" stored.npz.notes || fail "$(cat stored.npz.notes)"
 grep -q "'ids' holds int64: left out; only float16" model.safetensors.notes || fail "$(cat model.safetensors.notes)"
 [ -z "$("$GRADNIC" ratio -q --against none -p dense types.pt 2>&1 >/dev/null)" ] || fail "notes in spite of -q"
@@ -144,8 +145,10 @@ same w.npy w3.npy
 cp stored.npz 'a:b.npz'
 "$GRADNIC" ratio --list 'a:b.npz:w' >/dev/null || fail "a colon in a file's name"
 "$GRADNIC" ratio --list 'a:b.npz' >/dev/null || fail "a colon in a file's name"
-expect 1 "state_dict.pt: no tensor has the name 'nosuch'; --list shows the names" "$GRADNIC" compress state_dict.pt:nosuch
-expect 1 "model.safetensors: 'ids' holds int64; only float16, bfloat16, float32 and float64 are read" "$GRADNIC" ratio model.safetensors:ids
+expect 1 "state_dict.pt: no tensor has the name 'nosuch'; --list shows the names" \
+    "$GRADNIC" compress state_dict.pt:nosuch
+expect 1 "model.safetensors: 'ids' holds int64; only float16, bfloat16, float32 and float64 are read" \
+    "$GRADNIC" ratio model.safetensors:ids
 expect 1 "bare.pt: its values have no name; leave 'w' out" "$GRADNIC" ratio --tensor w bare.pt
 expect 1 "state_dict.pt.gn: holds 4 tensors; write .npz, or choose one with --tensor" \
     "$GRADNIC" decompress -o all.npy state_dict.pt.gn
@@ -185,14 +188,16 @@ import json, struct
 head = json.dumps({"w": {"dtype": "F8_E4M3", "shape": [4], "data_offsets": [0, 4]}}).encode()
 open("small.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + b"abcd")
 END
-expect 1 "small.safetensors: 'w' holds float8_e4m3; only float16, bfloat16, float32 and float64 are read" "$GRADNIC" compress small.safetensors
+expect 1 "small.safetensors: 'w' holds float8_e4m3; only float16, bfloat16, float32 and float64 are read" \
+    "$GRADNIC" compress small.safetensors
 # Shells make empty names of variables that are not set.
 for command in compress decompress ratio estimate; do
     expect 1 "gradnic $command: the name of an input file is empty" "$GRADNIC" "$command" ""
 done
 expect 1 "the name of an output file is empty" "$GRADNIC" compress -f -o "" stored.npz
 expect 1 "the name of an output file is empty" "$GRADNIC" ratio --json= stored.npz
-expect 1 "stored.npz: not a file of torch.save(): it has 0 members FOLDER/data.pkl, not one" "$GRADNIC" ratio --format pt stored.npz
+expect 1 "stored.npz: not a file of torch.save(): it has 0 members FOLDER/data.pkl, not one" \
+    "$GRADNIC" ratio --format pt stored.npz
 [ ! -e x.gn ] || fail "output after a failure"
 
 # Other commands read them, too, and say what they do.

@@ -149,10 +149,14 @@ try "d.0: it is of rank 0 of 1, and this is rank 0 of 2" -N 2
 try "d.0: --profile was dense there, and is lattice now" -p lattice
 try "d.0: --scale was none there, and is auto now" --scale auto
 "$GRADNIC" "${base[@]}" -N 1 --steps 2 -p dense --checkpoint f --checkpoint-steps 2
-expect 1 "f.0: compression (-p) was on there, and is off now" "$GRADNIC" "${base[@]}" -N 1 --steps 2 --checkpoint f --resume
-expect 1 "d.0: --feedback was on there, and is off now" "$GRADNIC" "${base[@]}" -N 1 --steps 4 -p dense --checkpoint d --resume
-expect 1 "d.0: exists already; --resume goes on from it, --force overwrites it" "$GRADNIC" train --data "$digits" -q --hidden 64 -N 1 --steps 4 --checkpoint d
-[ "$("$GRADNIC" train --data "$digits" -q --hidden 64 -N 3 --steps 4 --checkpoint d 2>&1 | wc -l)" -eq 1 ] || fail "said by every rank"
+expect 1 "f.0: compression (-p) was on there, and is off now" \
+    "$GRADNIC" "${base[@]}" -N 1 --steps 2 --checkpoint f --resume
+expect 1 "d.0: --feedback was on there, and is off now" \
+    "$GRADNIC" "${base[@]}" -N 1 --steps 4 -p dense --checkpoint d --resume
+expect 1 "d.0: exists already; --resume goes on from it, --force overwrites it" \
+    "$GRADNIC" train --data "$digits" -q --hidden 64 -N 1 --steps 4 --checkpoint d
+[ "$("$GRADNIC" train --data "$digits" -q --hidden 64 -N 3 --steps 4 --checkpoint d 2>&1 | wc -l)" -eq 1 ] ||
+    fail "said by every rank"
 # A file of results that cannot be opened costs no checkpoint, not even with -f.
 cp d.0 copy
 expect 1 "nowhere/x.json: No such file or directory" "$GRADNIC" "${base[@]}" "${one[@]}" --json=nowhere/x.json
