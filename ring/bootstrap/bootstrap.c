@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "net/interface.h"
 #include "net/launcher.h"
 #include "net/socket.h"
 #include "ring/bootstrap/home.h"
@@ -42,6 +43,13 @@ static gn_status check_reach(const gn_bootstrap *boot, const gn_addresses *own, 
                    boot->rendezvous.host);
 }
 
+/// A wrong interface is told before rank 0 is looked for.
+static gn_status check_interface(const gn_comm_config *config, gn_error *error)
+{
+    gn_endpoint any;
+    return config->interface && *config->interface ? gn_interface_select(config->interface, NULL, &any, error) : GN_OK;
+}
+
 gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn_error *error)
 {
     *boot = (gn_bootstrap){.config = config, .data_listener = -1, .oob_listener = -1, .listener = -1};
@@ -57,8 +65,8 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
         if (!status && *boot->rendezvous.text) gn_log_text(config, GN_LOG_INFO, "%s", boot->rendezvous.text);
     }
     if (!status && config->algorithm == GN_SWITCH) status = gn_switch_route_find(config, &boot->route, error);
-    if (status || boot->size == 1) return status;  // alone: there is nobody to meet
-    if (boot->rank) return GN_OK;                  // where to listen is known when rank 0 is found
+    if (status || boot->size == 1) return status;           // alone: there is nobody to meet
+    if (boot->rank) return check_interface(config, error);  // where to listen is known when rank 0 is found
 
     gn_addresses own;
     if (!boot->rendezvous.is_file) {
@@ -94,7 +102,7 @@ void gn_bootstrap_fail(gn_bootstrap *boot, const gn_error *error)
     uint8_t frame[GN_FRAME_MAX];
     const size_t length = gn_failure_write(frame, &failure);
     if (!boot->rank)
-        gn_guests_tell(boot, frame, length);
+        gn_server_fail(boot, frame, length);
     else if (boot->said_hello)
         (void)gn_framed_send(boot->home, frame, length);
 }

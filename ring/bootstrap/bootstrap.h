@@ -62,6 +62,8 @@ typedef struct gn_bootstrap {
     gn_log_limit sent_away;        ///< log lines about those whose HELLO fits no rank of this group
     char last_sent_away[300];      ///< the last of them: address and reason; "": none
     struct pollfd *poll_set;
+    const uint8_t *last_words;  ///< the group has failed: what ranks hear that come now
+    size_t last_words_length;
 
     // Other ranks.
     gn_framed *home;      ///< the connection with rank 0

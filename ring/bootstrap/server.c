@@ -214,7 +214,8 @@ static void send_away(gn_bootstrap *boot, unsigned index, const char *name, cons
 }
 
 /// Takes the first message of stranger `index`. Who is no missing rank is sent away. A rank that
-/// cannot work with the others ends the setting up for all. @return GN_OK, GN_MISMATCH
+/// cannot work with the others ends the setting up for all. When the group has failed already, the
+/// rank is told why. @return GN_OK, GN_MISMATCH
 static gn_status take_hello(gn_bootstrap *boot, unsigned index, const gn_frame *frame, gn_error *error)
 {
     gn_stranger *stranger = &boot->lobby.strangers[index];
@@ -228,6 +229,11 @@ static gn_status take_hello(gn_bootstrap *boot, unsigned index, const gn_frame *
     }
     if (check_greeted(boot, stranger, name, &hello, &why) || check_place(boot, name, &hello, &why)) {
         send_away(boot, index, name, &why, why.text);
+        return GN_OK;
+    }
+    if (boot->last_words) {
+        (void)gn_framed_send(stranger->connection, boot->last_words, boot->last_words_length);
+        gn_lobby_see_off(&boot->lobby, gn_lobby_admit(&boot->lobby, index), GN_SECOND);
         return GN_OK;
     }
     const gn_status status = check_terms(boot, name, &hello, error);
@@ -450,4 +456,37 @@ gn_status gn_server_commit(gn_bootstrap *boot, gn_error *error)
     gn_guests_tell(boot, frame, gn_empty_write(frame, GN_MSG_GO));
     see_off(boot, boot->deadline);
     return GN_OK;
+}
+
+// When it fails -----------------------------------------------------------------------------------
+
+/// Whether somebody in the lobby may still turn out to be a rank, or has not heard all yet.
+static bool is_heard_out(const gn_lobby *lobby, uint64_t now)
+{
+    for (unsigned i = 0; i < lobby->count; i++) {
+        const gn_stranger *s = &lobby->strangers[i];
+        const bool greets = s->greeting && s->greeting->said, leaves = s->connection->state == GN_FRAMED_ENDING;
+        if (greets || leaves || now < s->since + GN_LOBBY_GRACE) return false;
+    }
+    return true;
+}
+
+void gn_server_fail(gn_bootstrap *boot, const uint8_t *frame, size_t length)
+{
+    enum { TURN_MS = 10 };
+    gn_error ignored;
+    uint64_t now = gn_now();
+    const uint64_t until = now + GN_SECOND;
+    gn_guests_tell(boot, frame, length);
+    if (!boot->poll_set) return;
+    boot->last_words = frame;
+    boot->last_words_length = length;
+    gn_lobby_accept(&boot->lobby);
+    for (; now < until && !is_heard_out(&boot->lobby, now); now = gn_now()) {
+        (void)poll(boot->poll_set, gn_lobby_poll(&boot->lobby, boot->poll_set, now), TURN_MS);
+        gn_lobby_serve(&boot->lobby, boot->poll_set);
+        (void)read_strangers(boot, &ignored);
+        gn_lobby_accept(&boot->lobby);
+    }
+    boot->last_words = NULL;
 }

@@ -9,6 +9,9 @@ gn_status gn_server_open(gn_bootstrap *boot, gn_error *error);
 gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error);
 gn_status gn_server_watch(gn_bootstrap *boot, gn_error *error);
 gn_status gn_server_commit(gn_bootstrap *boot, gn_error *error);
+/// Tells all who have come why the group failed. Strangers have a second at most to say that they
+/// are ranks, and hear it, too: otherwise they would look for rank 0 until their deadline.
+void gn_server_fail(gn_bootstrap *boot, const uint8_t *frame, size_t length);
 void gn_server_close(gn_bootstrap *boot);
 
 #endif

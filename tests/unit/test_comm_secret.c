@@ -223,34 +223,63 @@ START_TEST(test_false_rank_0)
 }
 END_TEST
 
-/// Greets at `to` as rank 2 of two, and then says a HELLO of rank 1. Notes what it is told.
-static void lie(const gn_endpoint *to, char told[GN_TEXT_MAX + 1])
-{
-    gn_error error;
+/// One that comes to rank 0, and does as the test says.
+typedef struct visitor {
     gn_secret secret;
     gn_greeting greeting;
+    gn_framed *home;
+    gn_hello hello;
+    bool said;
+    char told[GN_TEXT_MAX + 1];
+} visitor;
+
+/// Connects to `to`, and is about to greet as `rank` of so many.
+static void visit(visitor *v, const gn_endpoint *to, uint16_t rank, const gn_hello *hello)
+{
+    gn_error error;
+    const gn_greeting_who who = {.role = GN_ROLE_RANK, .rank = rank, .size = hello->size, .job = hello->job};
+    *v = (visitor){.hello = *hello};
+    ck_assert_int_eq(gn_secret_read(&v->secret, file, &error), GN_OK);
+    v->home = gn_connection_new(gn_tcp_connect(to, NULL, 0), GN_FRAMED_CONNECTING);
+    gn_greeting_call(&v->greeting, &v->secret, GN_GREETING_EXCHANGE, &who);
+}
+
+/// Sends and receives for a moment, and does not look at what has come.
+static void visitor_serves(visitor *v)
+{
+    struct pollfd p = gn_framed_poll(v->home);
+    (void)poll(&p, 1, 50);
+    gn_framed_serve(v->home, p.revents);
+}
+
+/// Greets, says HELLO, and notes what it is told.
+static void visitor_speaks(visitor *v)
+{
     gn_frame frame;
     gn_failure failure;
     uint8_t out[GN_FRAME_MAX];
     const uint64_t until = gn_now() + 5 * GN_SECOND;
-    const gn_hello hello = {.job = 77, .rank = 1, .size = 2, .terms.version = GN_PROTOCOL_VERSION, .address.family = 4};
-    const gn_greeting_who who = {.role = GN_ROLE_RANK, .rank = 2, .size = 2, .job = 77};
-    ck_assert_int_eq(gn_secret_read(&secret, file, &error), GN_OK);
-    gn_framed *home = gn_connection_new(gn_tcp_connect(to, NULL, 0), GN_FRAMED_CONNECTING);
-    gn_greeting_call(&greeting, &secret, GN_GREETING_EXCHANGE, &who);
-    *told = 0;
-    for (bool said = false; !*told && gn_now() < until;) {
-        struct pollfd p = gn_framed_poll(home);
-        (void)poll(&p, 1, 50);
-        gn_framed_serve(home, p.revents);
-        const gn_greeting_step step = gn_greeting_advance(&greeting, home);
+    while (!*v->told && gn_now() < until) {
+        visitor_serves(v);
+        const gn_greeting_step step = gn_greeting_advance(&v->greeting, v->home);
         ck_assert_int_ne(step, GN_GREETING_FAILED);
         if (step != GN_GREETING_DONE) continue;
-        if (!said) said = gn_framed_send(home, out, gn_hello_write(out, &hello));
-        if (gn_connection_next(home, &frame) > 0 && gn_failure_read(&frame, &failure))
-            memcpy(told, failure.text, sizeof failure.text);
+        if (!v->said) v->said = gn_framed_send(v->home, out, gn_hello_write(out, &v->hello));
+        while (gn_connection_next(v->home, &frame) > 0)
+            if (frame.type == GN_MSG_FAIL && gn_failure_read(&frame, &failure))
+                memcpy(v->told, failure.text, sizeof failure.text);
     }
-    gn_framed_free(home);
+    gn_framed_free(v->home);
+}
+
+/// Greets at `to` as rank 2 of two, and then says a HELLO of rank 1. Notes what it is told.
+static void lie(const gn_endpoint *to, char told[GN_TEXT_MAX + 1])
+{
+    visitor v;
+    visit(&v, to, 2,
+          &(gn_hello){.job = 77, .rank = 1, .size = 2, .terms.version = GN_PROTOCOL_VERSION, .address.family = 4});
+    visitor_speaks(&v);
+    memcpy(told, v.told, sizeof v.told);
 }
 
 static void run_alone(int rank, const ranks *group, void *argument)
@@ -314,6 +343,47 @@ START_TEST(test_hello_and_greeting_agree)
 }
 END_TEST
 
+static void run_first(int rank, const ranks *group, void *argument)
+{
+    gn_comm_config config = rank_config(rank, group);
+    config.size = 3;
+    config.rendezvous = argument;
+    config.secret_file = file;
+    unsetenv("GRADNIC_JOB");
+    unsetenv("TORCHELASTIC_RUN_ID");
+    RANK_CHECK(!rank_init(rank, group, &config));
+}
+
+/// The group fails while a rank is in the middle of its greeting. It hears why, too, instead of
+/// looking for rank 0 until its deadline.
+START_TEST(test_failure_reaches_who_still_greets)
+{
+    const uint64_t no_name = 0xCBF29CE484222325u;  // of a job, as a number
+    gn_hello hello = {.job = no_name, .rank = 1, .size = 3, .terms.version = GN_PROTOCOL_VERSION, .address.family = 4};
+    gn_endpoint at = {.ip = {.version = 4, .bytes = {127, 0, 0, 1}}, .port = free_port()};
+    char where[64];
+    static visitor late, odd;
+    const uint8_t *bytes;
+    snprintf(where, sizeof where, "tcp://127.0.0.1:%u", at.port);
+    ranks group;
+    ranks_start(&group, 1, run_first, where);
+    await_listener(&at);
+    visit(&late, &at, 1, &hello);
+    (void)gn_greeting_advance(&late.greeting, late.home);
+    for (int i = 0; i < 100 && !gn_framed_rest(late.home, &bytes); i++) visitor_serves(&late);
+    hello.rank = 2;
+    hello.terms.algorithm = 77;
+    visit(&odd, &at, 2, &hello);
+    visitor_speaks(&odd);
+    ck_assert_msg(strstr(odd.told, "rank 2 (127.0.0.1:") != NULL, "'%s'", odd.told);
+    visitor_speaks(&late);
+    ck_assert_str_eq(late.told, odd.told);
+    ranks_wait(&group, 30);
+    ck_assert_msg(group.reports[0].seconds < 5, "%.1f s", group.reports[0].seconds);
+    ranks_free(&group);
+}
+END_TEST
+
 static void run_at_false_switch(int rank, const ranks *group, void *argument)
 {
     gn_comm_config config = rank_config(rank, group);
@@ -373,6 +443,7 @@ int main(void)
     tcase_add_loop_test(all, test_both_sides_are_told, 0, 3);
     tcase_add_loop_test(all, test_false_rank_0, 0, 3);
     tcase_add_test(all, test_hello_and_greeting_agree);
+    tcase_add_test(all, test_failure_reaches_who_still_greets);
     tcase_add_test(all, test_false_switch);
     tcase_add_test(all, test_bad_files_are_refused_at_once);
     suite_add_tcase(suite, all);
