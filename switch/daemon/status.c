@@ -183,14 +183,20 @@ static json_t *jobs_with_waits(const gn_switchd *daemon)
     return list;
 }
 
-/// What one job and one address may have, and what is kept for others. 0: no limit.
+/// A limit that may not be set.
+static json_t *limit_of(uint32_t most)
+{
+    return most ? json_integer(most) : json_null();
+}
+
+/// What one job and one address may have, and what is kept for others. null: no limit.
 static json_t *limits_of(const gn_switchd *daemon)
 {
     const gn_switchd_config *c = &daemon->config;
-    return json_pack("{s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "job_channels", (int)gn_limits_job_channels(daemon),
-                     "job_slots", (int)c->quota, "address_channels", (int)c->address_channels, "address_slots",
-                     (int)c->address_slots, "address_jobs", (int)c->address_jobs, "reserve_percent", (int)c->reserve,
-                     "reserve_channels", (int)gn_limits_reserved_channels(daemon), "reserve_slots",
+    return json_pack("{s:i,s:i,s:o,s:o,s:o,s:i,s:i,s:i,s:i}", "job_channels", (int)gn_limits_job_channels(daemon),
+                     "job_slots", (int)c->quota, "address_channels", limit_of(c->address_channels), "address_slots",
+                     limit_of(c->address_slots), "address_jobs", limit_of(c->address_jobs), "reserve_percent",
+                     (int)c->reserve, "reserve_channels", (int)gn_limits_reserved_channels(daemon), "reserve_slots",
                      (int)(gn_limits_reserved_slots(daemon) * c->shards), "connections", (int)daemon->room);
 }
 

@@ -88,6 +88,17 @@ static void meets(const char *limit, uint64_t times)
     ck_assert_uint_eq(met(limit), times);
 }
 
+/// A limit as `status` says it. @return -1 for null
+static int limit_of(const char *name)
+{
+    json_t *status = ask("status");
+    const json_t *limit = json_object_get(json_object_get(status, "limits"), name);
+    ck_assert_msg(json_is_integer(limit) || json_is_null(limit), "%s", name);
+    const int value = json_is_null(limit) ? -1 : (int)json_integer_value(limit);
+    json_decref(status);
+    return value;
+}
+
 static size_t jobs_now(void)
 {
     json_t *jobs = ask("jobs");
@@ -396,12 +407,16 @@ START_TEST(an_address_has_what_its_limits_say)
         ck_assert_uint_eq(ones[i].result.welcome.slots, granted[i]);
     }
     ck_assert_uint_eq(met("address_channels"), 1);
+    ck_assert_int_eq(limit_of("address_channels"), 3);
+    ck_assert_int_eq(limit_of("address_slots"), 100);
     stop(&r);
     config.address_slots = 1;
+    config.address_channels = 0;
     const running small = start(&config);
     c = holder(&small, "two", "127.0.0.2", 2, 64);
     refused(0, &c, "no slots left for 2 channels: jobs of one address have at most 1 (--address-slots)");
     ck_assert_uint_eq(met("address_slots"), 1);
+    ck_assert_int_eq(limit_of("address_channels"), -1);  // not set
     stop(&small);
 }
 END_TEST
