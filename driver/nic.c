@@ -22,6 +22,7 @@
 #include "host/notify.h"
 #include "host/privilege.h"
 #include "host/warn.h"
+#include "net/socket.h"
 
 static gn_endpoint listen_on(const gn_nic_config *config)
 {
@@ -257,7 +258,10 @@ static void serve(gn_nic *nic, int signals)
                                                       {.fd = signals, .events = POLLIN},
                                                       {.fd = gn_metrics_fd(nic->metrics), .events = POLLIN}};
         const int timeout = gn_control_prepare(nic->control, watched + 3);
-        if (poll(watched, 3 + GN_CONTROL_POLL, timeout) < 0 && errno != EINTR) break;
+        if (gn_poll(watched, 3 + GN_CONTROL_POLL, timeout) < 0 && errno != EINTR) {
+            gn_nic_stop(nic, errno);
+            break;
+        }
         const gn_ending asked = gn_ending_next(signals, nic->config.reload);
         if (asked == GN_ENDING_NOW) break;
         if (asked == GN_ENDING_RELOAD) reload(nic);

@@ -2,10 +2,13 @@
 #include "net/lobby.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "net/socket.h"
 #include "net/tcp.h"
 
 gn_status gn_lobby_open(gn_lobby *lobby, unsigned room)
@@ -22,6 +25,7 @@ void gn_lobby_add_door(gn_lobby *lobby, gn_door door)
 void gn_lobby_close(gn_lobby *lobby)
 {
     while (lobby->count) gn_lobby_dismiss(lobby, lobby->count - 1);
+    if (lobby->spare) close(lobby->spare);
     free(lobby->strangers);
     *lobby = (gn_lobby){0};
 }
@@ -76,18 +80,43 @@ static void take_in(gn_lobby *lobby, unsigned door, int fd, const gn_endpoint *f
                                                      .greeting = greeting};
 }
 
+/// As soon as there is a descriptor, it is kept, ahead of newcomers.
+static void keep_spare(gn_lobby *lobby)
+{
+    if (!lobby->keeps_spare || lobby->spare || !lobby->doors) return;
+    const int spare = fcntl(lobby->door[0].listener, F_DUPFD_CLOEXEC, 3);
+    if (spare > 0) lobby->spare = spare;
+}
+
+/// Without a descriptor accept() fails, whether somebody waits or not.
+static bool somebody_waits(int listener)
+{
+    struct pollfd door = {.fd = listener, .events = POLLIN};
+    return poll(&door, 1, 0) > 0;
+}
+
+static void note_lack(gn_lobby *lobby, int reason, uint64_t now)
+{
+    lobby->lacked = reason;
+    if (!lobby->lacks_since) lobby->lacks_since = now;
+}
+
 /// @return whether to try again: somebody came in, or gave way
 static bool open_door(gn_lobby *lobby, unsigned door, uint64_t now)
 {
     gn_endpoint from;
     if (lobby->door[door].listener < 0) return false;
+    keep_spare(lobby);
     const int fd = gn_tcp_accept(lobby->door[door].listener, &from);
     if (fd >= 0) {
+        lobby->lacks_since = 0;
         take_in(lobby, door, fd, &from, now);
         return true;
     }
-    if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return false;
-    lobby->lacked = errno;
+    const int reason = errno;
+    if (reason != EMFILE && reason != ENFILE && reason != ENOBUFS && reason != ENOMEM) return false;
+    if (!somebody_waits(lobby->door[door].listener)) return false;
+    note_lack(lobby, reason, now);
     if (may_give_way(lobby)) {
         make_room(lobby);
         return true;
@@ -105,6 +134,21 @@ void gn_lobby_accept(gn_lobby *lobby)
         empty = open_door(lobby, lobby->next_door, now) ? 0 : empty + 1;
         lobby->next_door = (lobby->next_door + 1) % lobby->doors;
     }
+}
+
+gn_framed *gn_lobby_refuse_one(gn_lobby *lobby, gn_endpoint *from)
+{
+    const uint64_t since = lobby->lacks_since;
+    if (!since || gn_elapsed(since, gn_now()) < GN_LOBBY_LACKING || lobby->count || !lobby->spare) return NULL;
+    close(lobby->spare);
+    lobby->spare = 0;
+    for (unsigned i = 0; i < lobby->doors; i++) {
+        const gn_door *door = &lobby->door[i];
+        const int fd = door->listener < 0 ? -1 : gn_tcp_accept(door->listener, from);
+        if (fd >= 0) return gn_framed_new(fd, GN_FRAMED_OPEN, door->in_room, door->out_room);
+    }
+    keep_spare(lobby);
+    return NULL;
 }
 
 const char *gn_lobby_lack(const gn_lobby *lobby, const char *who, char text[GN_LOBBY_LACK])

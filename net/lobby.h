@@ -10,6 +10,8 @@
 /// * Until then new ones wait in the kernel's queue, where nothing is lost.
 /// * A stranger has GN_LOBBY_PATIENCE to say who it is.
 /// * The doors take turns: many strangers at one do not keep anybody out at another.
+/// * When this process has no socket left, and nobody can give way, new ones wait. An owner that
+///   keeps a spare can send them away with a reason when that lasts for GN_LOBBY_LACKING.
 /// * Those who leave may pass through the lobby, too, until their last words have arrived. They
 ///   give way as strangers do.
 ///
@@ -41,6 +43,7 @@
 
 #define GN_LOBBY_GRACE (50 * GN_MILLISECOND)
 #define GN_LOBBY_PATIENCE (5 * GN_SECOND)
+#define GN_LOBBY_LACKING (2 * GN_SECOND)
 
 /// Where strangers come in.
 typedef struct gn_door {
@@ -70,10 +73,13 @@ typedef struct gn_lobby {
     unsigned room;    ///< the owner may change it, up to `places`
     unsigned places;  ///< memory for so many
     unsigned next_door;
-    uint64_t read_at;     ///< when strangers were last read
-    uint64_t shut_until;  ///< there are no more sockets before that
-    uint64_t gave_way;    ///< strangers that had to
-    int lacked;           ///< errno when one could not be taken in; the owner may reset it to 0
+    uint64_t read_at;      ///< when strangers were last read
+    uint64_t shut_until;   ///< there are no more sockets before that
+    uint64_t gave_way;     ///< strangers that had to
+    int lacked;            ///< errno when one could not be taken in; the owner may reset it to 0
+    bool keeps_spare;      ///< the owner sets it, see gn_lobby_refuse_one()
+    int spare;             ///< a descriptor kept for that; 0: none
+    uint64_t lacks_since;  ///< since when nobody could be taken in; 0: the last one could
 } gn_lobby;
 
 /// Room for `room` strangers, at least one. @return GN_OK, GN_NO_MEMORY
@@ -101,6 +107,11 @@ enum { GN_LOBBY_LACK = 128 };
 /// Says that `who` could not take somebody in, and why: an addition to a message about one who is
 /// missing. Empty when all were taken in. @return text
 const char *gn_lobby_lack(const gn_lobby *lobby, const char *who, char text[GN_LOBBY_LACK]);
+
+/// When this process has had no socket for newcomers for GN_LOBBY_LACKING, takes in one of them with
+/// the spare. It is to be told why, and seen off: gn_lobby_see_off().
+/// @return its connection, which is the caller's; NULL: there is nobody to be refused now
+gn_framed *gn_lobby_refuse_one(gn_lobby *lobby, gn_endpoint *from);
 
 /// Whether there is nothing more to be expected of it: its time is over, or it has closed the
 /// connection.

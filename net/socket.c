@@ -2,6 +2,7 @@
 #include "net/socket.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 void gn_socket_set_tos(int fd, uint8_t tos)
@@ -74,4 +75,21 @@ void gn_close(int *fd)
     if (*fd >= 0) close(*fd);
     *fd = -1;
     errno = kept;
+}
+
+int gn_poll(struct pollfd *set, nfds_t count, int ms)
+{
+    const int found = poll(set, count, ms);
+    if (found >= 0 || errno != EINVAL) return found;
+    struct pollfd *open = calloc(count, sizeof *open);
+    if (!open) return -1;
+    nfds_t n = 0;
+    for (nfds_t i = 0; i < count; i++)
+        if (set[i].fd >= 0) open[n++] = set[i];
+    const int some = poll(open, n, ms), reason = errno;
+    n = 0;
+    for (nfds_t i = 0; i < count; i++) set[i].revents = some > 0 && set[i].fd >= 0 ? open[n++].revents : 0;
+    free(open);
+    errno = reason;
+    return some;
 }

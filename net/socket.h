@@ -3,6 +3,8 @@
 #define GRADNIC_NET_SOCKET_H
 /// What TCP and UDP sockets have in common. Any thread.
 
+#include <poll.h>
+
 #include "net/address.h"
 
 /// Sets the ToS (traffic class) of what is sent from now on. When set before connect() or listen(),
@@ -20,6 +22,10 @@ int gn_socket_connect(int fd, const gn_endpoint *to);
 bool gn_socket_local(int fd, gn_endpoint *endpoint);
 /// Where it is connected to. @return false with errno
 bool gn_socket_remote(int fd, gn_endpoint *endpoint);
+
+/// As poll(). Linux refuses more entries than a process may have files, and counts those with a
+/// negative fd, too. Here these do not count. @return as poll()
+int gn_poll(struct pollfd *set, nfds_t count, int ms);
 
 /// Outcome of a connection attempt that poll() has reported. @return 0 or an errno
 int gn_socket_connected(int fd);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "net/socket.h"
 #include "ring/evidence.h"
 #include "ring/failure.h"
 #include "ring/life.h"
@@ -29,7 +30,7 @@ static gn_status serve_neighbours(gn_comm *comm, const struct pollfd *set)
 static int wait_for(gn_comm *comm, struct pollfd *set, nfds_t count, int ms)
 {
     const uint64_t before = gn_now();
-    const int found = poll(set, count, ms);
+    const int found = gn_poll(set, count, ms);
     pthread_mutex_lock(&comm->stats_lock);
     comm->stats.wait_seconds += gn_seconds(gn_now() - before);
     pthread_mutex_unlock(&comm->stats_lock);
@@ -51,7 +52,7 @@ gn_status gn_oob_poll(gn_comm *comm, struct pollfd *data, int count, int wait)
     if (status) return status;
 
     const int due = gn_ms_until(own_due < others_due ? own_due : others_due, now);
-    const int found = wait ? wait_for(comm, set, n, wait > 0 && wait < due ? wait : due) : poll(set, n, 0);
+    const int found = wait ? wait_for(comm, set, n, wait > 0 && wait < due ? wait : due) : gn_poll(set, n, 0);
     for (int i = 0; i < count; i++) data[i].revents = found > 0 ? set[i].revents : 0;
     return found > 0 ? serve_neighbours(comm, set + count + 1) : GN_OK;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "net/lobby.h"
+#include "net/socket.h"
 #include "net/tcp.h"
 #include "ring/config.h"
 #include "ring/neighbours.h"
@@ -348,7 +349,7 @@ static void await_events(meeting *m)
         set[n++] = (struct pollfd){.fd = *data_socket(m, callee(m)), .events = m->data_up ? POLLIN : POLLOUT};
         set[n++] = gn_framed_poll(callee(m)->oob);
     }
-    (void)poll(set, n, 20);  // short, because the bootstrap connections are looked at between
+    (void)gn_poll(set, n, 20);  // short, because the bootstrap connections are looked at between
     gn_lobby_serve(&m->lobby, set);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "net/socket.h"
 #include "net/tcp.h"
 #include "ring/bootstrap/roster.h"
 #include "ring/bootstrap/signs.h"
@@ -92,7 +93,7 @@ static void see_off(gn_bootstrap *boot, uint64_t until)
             open += set[n++].fd >= 0;
         }
         if (!open) return;
-        (void)poll(set, n, gn_ms_until(until, now));
+        (void)gn_poll(set, n, gn_ms_until(until, now));
         for (int rank = 1; rank < GN_RANKS_MAX; rank++)
             if (set[rank - 1].fd >= 0) gn_framed_serve(boot->guest[rank].connection, set[rank - 1].revents);
     }
@@ -352,7 +353,7 @@ static void await_all(gn_bootstrap *boot, int ms)
 {
     nfds_t n = gn_lobby_poll(&boot->lobby, boot->poll_set, gn_now());
     for (int rank = 1; rank < boot->size; rank++) boot->poll_set[n++] = gn_framed_poll(boot->guest[rank].connection);
-    (void)poll(boot->poll_set, n, ms);
+    (void)gn_poll(boot->poll_set, n, ms);
     log_held(boot, gn_now());
     gn_lobby_serve(&boot->lobby, boot->poll_set);
 }
@@ -483,7 +484,7 @@ void gn_server_fail(gn_bootstrap *boot, const uint8_t *frame, size_t length)
     boot->last_words_length = length;
     gn_lobby_accept(&boot->lobby);
     for (; now < until && !is_heard_out(&boot->lobby, now); now = gn_now()) {
-        (void)poll(boot->poll_set, gn_lobby_poll(&boot->lobby, boot->poll_set, now), TURN_MS);
+        (void)gn_poll(boot->poll_set, gn_lobby_poll(&boot->lobby, boot->poll_set, now), TURN_MS);
         gn_lobby_serve(&boot->lobby, boot->poll_set);
         (void)read_strangers(boot, &ignored);
         gn_lobby_accept(&boot->lobby);

@@ -8,6 +8,7 @@
 #include "net/socket.h"
 #include "net/tcp.h"
 #include "switch/daemon/jobs.h"
+#include "switch/daemon/limits.h"
 #include "switch/daemon/room.h"
 #include "switch/daemon/serve.h"
 
@@ -17,6 +18,7 @@ gn_status gn_switchd_listen(gn_switchd *daemon, gn_error *error)
     // Those who leave have been sessions before, so the lobby may have to hold that many.
     if (gn_lobby_open(&daemon->lobby, GN_SESSIONS_MAX)) return gn_fail_memory(error);
     daemon->lobby.room = gn_room_lobby(daemon);
+    daemon->lobby.keeps_spare = true;
     daemon->listener = gn_tcp_listen(&daemon->listen, true, 0);
     if (daemon->listener < 0) {
         const int reason = errno;
@@ -136,15 +138,37 @@ void gn_switchd_hear_strangers(gn_switchd *daemon)
     for (unsigned i = daemon->lobby.count; i-- > 0;) hear(daemon, i);
 }
 
+/// What helps against a lack of sockets.
+static const char *hint(int lacked)
+{
+    return lacked == EMFILE ? " (raise ulimit -n, or LimitNOFILE of the service)" : "";
+}
+
+/// This process has no sockets left, and that has lasted: sends one away who waits.
+static void refuse_one(gn_switchd *daemon, int lacked)
+{
+    gn_endpoint from;
+    gn_error error;
+    char name[GN_ENDPOINT_TEXT];
+    gn_framed *connection = gn_lobby_refuse_one(&daemon->lobby, &from);
+    if (!connection) return;
+    daemon->refused++;
+    gn_limits_refuse(daemon, GN_LIMIT_CONNECTIONS, &error, "this switch has no room for connections: %s%s",
+                     strerror(lacked), hint(lacked));
+    gn_switchd_log(daemon, GN_LOG_STRANGER, "%s was refused: %s", gn_endpoint_format(&from, name), error.text);
+    gn_frames_end(connection, &daemon->lobby, GN_ADMISSION_REFUSED, error.text);
+}
+
 void gn_switchd_accept(gn_switchd *daemon)
 {
     daemon->lobby.room = gn_room_lobby(daemon);
     gn_lobby_accept(&daemon->lobby);
-    if (!daemon->lobby.lacked) return;
+    const int lacked = daemon->lobby.lacked;
+    if (!lacked) return;
     gn_switchd_log(daemon, GN_LOG_LACK, "somebody who asks for a job has to wait: no room for connections: %s%s",
-                   strerror(daemon->lobby.lacked),
-                   daemon->lobby.lacked == EMFILE ? " (raise ulimit -n, or LimitNOFILE of the service)" : "");
+                   strerror(lacked), hint(lacked));
     daemon->lobby.lacked = 0;
+    refuse_one(daemon, lacked);
 }
 
 void gn_switchd_send_away(gn_switchd *daemon, const char *why)

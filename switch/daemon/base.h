@@ -81,6 +81,7 @@ struct gn_switchd {
     uint64_t opened;             ///< CLOCK_REALTIME, seconds
     uint64_t admitted, refused;  ///< `refused`: without those who gave way in the lobby
     uint64_t refused_by[GN_LIMITS];
+    int failed;         ///< errno when the main thread could not go on; 0: it can
     uint64_t gave_way;  ///< jobs that formed, and ended to make room
     /// Anybody can make jobs that never run. They do not push out the others.
     gn_overs ran, never_ran;

@@ -220,7 +220,7 @@ static void reload(gn_switchd *daemon)
     gn_notify(GN_NOTICE_READY);
 }
 
-/// One round of the main thread. @return false: a signal has come
+/// One round of the main thread. @return false: a signal has come, or it cannot wait any more
 static bool serve_all(gn_switchd *daemon, int signals, struct pollfd *watched)
 {
     const uint64_t now = gn_now(), jobs = gn_jobs_expire(daemon, now), lobby = gn_lobby_due(&daemon->lobby, now);
@@ -232,7 +232,10 @@ static bool serve_all(gn_switchd *daemon, int signals, struct pollfd *watched)
     for (unsigned i = 0; i < sessions; i++) watched[FIXED + i] = gn_framed_poll(daemon->session[i]->connection);
     struct pollfd *strangers = watched + FIXED + sessions;
     const unsigned all = FIXED + sessions + gn_lobby_poll(&daemon->lobby, strangers, now);
-    if (poll(watched, all, shorter(control, gn_ms_until(jobs < due ? jobs : due, now))) < 0) return errno == EINTR;
+    if (gn_poll(watched, all, shorter(control, gn_ms_until(jobs < due ? jobs : due, now))) < 0) {
+        if (errno != EINTR) daemon->failed = errno;
+        return errno == EINTR;
+    }
     gn_lobby_serve(&daemon->lobby, strangers);
     for (unsigned i = 0; i < sessions; i++) gn_switchd_serve(daemon, daemon->session[i], watched[FIXED + i].revents);
     gn_switchd_hear_strangers(daemon);
@@ -294,6 +297,7 @@ gn_status gn_switchd_run(gn_switchd *daemon, gn_error *error)
         gn_notify(GN_NOTICE_READY);
         while (serve_all(daemon, signals, watched)) continue;
         gn_notify(GN_NOTICE_STOPPING);
+        if (daemon->failed) status = gn_fail(error, GN_IO, "cannot wait for connections: %s", strerror(daemon->failed));
         say_goodbye(daemon, watched);
     }
     stop_shards(daemon);

@@ -255,6 +255,45 @@ START_TEST(few_files_are_shared_too)
 END_TEST
 
 /// One host has all IPv6 addresses with the same first 64 bits.
+/// Where jobs hold all descriptors, newcomers wait for a while, and then hear why. There is room for
+/// MANY by the switch's own account, but this process may have no more FILES.
+START_TEST(who_finds_no_descriptor_is_told)
+{
+    enum { FILES = 36, MANY = 14 };
+    static const char why[] = "this switch has no room for connections: Too many open files (raise ulimit -n, or "
+                              "LimitNOFILE of the service)";
+    gn_switchd_config config = limited();
+    config.join_timeout_ns = 60 * GN_SECOND;
+    ck_assert(!setrlimit(RLIMIT_NOFILE, &(struct rlimit){FILES, FILES}));
+    const running r = start(&config);
+    gets_in(&r, "127.0.0.1");
+    const uint64_t begin = gn_now(), until = begin + 10 * GN_SECOND;
+    for (unsigned i = 0; i < MANY; i++) fds[i] = ask_in_vain(&r, INADDR_LOOPBACK + 1 + i, i, 0);
+    while (!told(why)) {
+        ck_assert_msg(gn_now() < until, "nobody was told");
+        usleep(10000);
+    }
+    ck_assert_uint_gt(gn_elapsed(begin, gn_now()), GN_SECOND);
+    close_all();
+    gets_in(&r, "127.0.0.1");
+    ck_assert_uint_gt(met("connections"), 0);
+    stop(&r);
+}
+END_TEST
+
+/// poll() takes no more entries than a process may have files, and counts those that are ignored.
+START_TEST(few_files_end_no_switch)
+{
+    enum { FILES = 18 };
+    gn_switchd_config config = limited();
+    config.channels = 2;
+    ck_assert(!setrlimit(RLIMIT_NOFILE, &(struct rlimit){FILES, FILES}));
+    const running r = start(&config);
+    gets_in(&r, "127.0.0.1");
+    stop(&r);
+}
+END_TEST
+
 START_TEST(sites)
 {
     static const struct {
@@ -424,7 +463,7 @@ END_TEST
 int main(void)
 {
     return RUN_TESTS("switchd_limits", one_address_forms_no_thousands_of_jobs, many_addresses_give_way,
-                     one_address_has_half_of_the_connections, few_files_are_shared_too, sites,
-                     a_job_that_never_fills_ends, one_job_does_not_take_all_channels, four_jobs_do_not_take_all_slots,
-                     an_address_has_what_its_limits_say);
+                     one_address_has_half_of_the_connections, few_files_are_shared_too, who_finds_no_descriptor_is_told,
+                     few_files_end_no_switch, sites, a_job_that_never_fills_ends, one_job_does_not_take_all_channels,
+                     four_jobs_do_not_take_all_slots, an_address_has_what_its_limits_say);
 }

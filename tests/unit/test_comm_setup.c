@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -124,6 +125,33 @@ static void leave_file(const char *where, uint16_t port)
     fclose(file);
 }
 
+/// A rank that may have few files. poll() takes no more entries than that.
+static void run_with_few_files(int rank, const ranks *group, void *argument)
+{
+    (void)argument;
+    RANK_CHECK(!setrlimit(RLIMIT_NOFILE, &(struct rlimit){40, 40}));
+    gn_comm_config config = rank_config(rank, group);
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(comm);
+    float value = 1;
+    RANK_CHECK(!gn_allreduce(comm, &value, &value, 1, GN_SUM));
+    RANK_CHECK(value == 3);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_few_files_are_enough)
+{
+    ranks group;
+    const double begin = seconds_now();
+    ranks_start(&group, 3, run_with_few_files, NULL);
+    ranks_wait(&group, 60);
+    for (int rank = 0; rank < 3; rank++)
+        ck_assert_msg(group.exits[rank] == 0, "rank %d: %s", rank, group.reports[rank].text);
+    ck_assert(seconds_now() - begin < 10);
+    ranks_free(&group);
+}
+END_TEST
+
 START_TEST(test_stale_file_is_not_followed)
 {
     ranks group;
@@ -237,6 +265,7 @@ int main(void)
     tcase_add_loop_test(setup, test_setup_says_what_is_wrong, 0, SETUPS);
     tcase_add_test(setup, test_wrong_size_disturbs_nobody);
     tcase_add_loop_test(setup, test_ways_to_meet, 0, 4);
+    tcase_add_test(setup, test_few_files_are_enough);
     tcase_add_test(setup, test_stale_file_is_not_followed);
     tcase_add_test(setup, test_stale_file_whose_port_is_open_again);
     tcase_add_test(setup, test_wrong_configurations);
