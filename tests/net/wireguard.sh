@@ -19,6 +19,11 @@ elif ! command -v wireguard-go >/dev/null; then
     exit 77
 fi
 hosts=(0 1 2 3)
+# Then the kernels have nothing of their own to say on the links but ARP: no router is looked for,
+# no address is tried, no group is joined.
+for i in "${hosts[@]}"; do
+    testbed_run "$i" sh -c 'for name in all default; do echo 1 >/proc/sys/net/ipv6/conf/$name/disable_ipv6 || exit; done' || fail "IPv6 of host $i stays on"
+done
 net=10.77.0  # where the ranks meet: 10.77.0 through the NICs, 10.90.0 without them
 testbed_address() { echo "$net.$(_testbed_number "$1")"; }
 inside() { echo "10.90.0.$(_testbed_number "$1")"; }
@@ -104,9 +109,9 @@ kill "$outside" "$inside_pid"
 wait "$outside" "$inside_pid" 2>/dev/null
 seen=$(tcpdump -nn -r "$testbed_dir/outside.pcap" 2>/dev/null | wc -l)
 expect "packets on the link" "$seen" -gt 1000
-others='not (udp port 51820 or arp or icmp6 or ip6[6] == 0)'
-expect "packets on the link that are not WireGuard's" \
-    "$(tcpdump -nn -r "$testbed_dir/outside.pcap" "$others" 2>/dev/null | wc -l)" -eq 0
+others=$testbed_dir/others
+tcpdump -nn -r "$testbed_dir/outside.pcap" 'not (udp port 51820 or arp)' >"$others" 2>/dev/null
+[ ! -s "$others" ] || fail "packets on the link that are not WireGuard's: $(head -n 5 "$others")"
 pattern='\xca\xf2\x49\x71\xca\xf2\x49\x71\xca\xf2\x49\x71'
 LC_ALL=C grep -qaP "$pattern" "$testbed_dir/inside.pcap" ||
     fail "the gradient is not in the tunnel: the test proves nothing"
