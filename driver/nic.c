@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "driver/metrics.h"
@@ -166,7 +165,7 @@ static gn_nic *allocate(const gn_nic_config *config)
     if (!nic) return NULL;
     nic->config = *config;
     nic->tun.fd = nic->wire.fd = nic->stop_event = -1;
-    nic->started = (uint64_t)time(NULL);
+    nic->started = gn_now();
     nic->out = calloc(1, sizeof *nic->out);
     nic->in = calloc(1, sizeof *nic->in);
     if (!nic->out || !nic->in) {

@@ -75,7 +75,7 @@ struct gn_nic {
     int stop_event;                               ///< eventfd: readable when the threads are to end
     atomic_bool stop;
     atomic_int failure;  ///< errno of a thread that gave up
-    uint64_t started;    ///< CLOCK_REALTIME, seconds
+    uint64_t started;    ///< gn_now()
     gn_out *out;
     gn_in *in;
 };

@@ -2,7 +2,6 @@
 #include "driver/stats.h"
 
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "driver/capture.h"
@@ -66,9 +65,9 @@ json_t *gn_nic_status(gn_nic *nic)
     pthread_mutex_lock(&nic->out->lock);
     json_t *status = json_pack(
         "{s:s,s:i,s:o,s:o,s:s,s:s,s:s,s:b,s:b,s:b,s:o,s:i,s:i,s:s,s:b,s:b,s:o,s:o,s:o}", "device", nic->tun.name, "pid",
-        (int)getpid(), "uptime_s", gn_json_number((uint64_t)time(NULL) - nic->started), "addresses", addresses_of(nic),
-        "listen", gn_endpoint_format(&nic->listen, listen), "engine", nic->config.engine->name, "cut",
-        nic->out->cut == GN_CUT_FILL ? "fill" : "mtu", "bypass", nic->config.bypass, "no_restore",
+        (int)getpid(), "uptime_s", gn_json_number(gn_elapsed(nic->started, gn_now()) / GN_SECOND), "addresses",
+        addresses_of(nic), "listen", gn_endpoint_format(&nic->listen, listen), "engine", nic->config.engine->name,
+        "cut", nic->out->cut == GN_CUT_FILL ? "fill" : "mtu", "bypass", nic->config.bypass, "no_restore",
         nic->config.no_restore, "guard", nic->config.guard, "rate", gn_json_number(nic->out->rate.bits_per_second),
         "wire_mtu", (int)nic->wire_mtu, "host_mtu", (int)nic->tun.mtu, "steer", steering[nic->config.steer.mode],
         "udp_segmentation", nic->wire.segmentation, "udp_segments_from_host", nic->tun.uso, "rules", rules_as_text(nic),
@@ -174,8 +173,9 @@ json_t *gn_nic_stats(gn_nic *nic)
     add_peers(nic, peers, false);
     pthread_mutex_unlock(&nic->in->lock);
     (void)gn_nic_stop_if_failed(nic);
-    json_t *stats = json_pack("{s:s,s:o,s:o,s:o,s:o}", "device", nic->tun.name, "uptime_s",
-                              gn_json_number((uint64_t)time(NULL) - nic->started), "tx", tx, "rx", rx, "peers", peers);
+    json_t *stats =
+        json_pack("{s:s,s:o,s:o,s:o,s:o}", "device", nic->tun.name, "uptime_s",
+                  gn_json_number(gn_elapsed(nic->started, gn_now()) / GN_SECOND), "tx", tx, "rx", rx, "peers", peers);
     json_t *captures = json_object();
     add_capture(captures, "host", nic->pcap_host);
     add_capture(captures, "wire", nic->pcap_wire);

@@ -78,7 +78,7 @@ struct gn_switchd {
     struct gn_job *jobs;
     uint16_t next_job, next_gen;
     uint32_t instance;           ///< as in gn_admission_join
-    uint64_t opened;             ///< CLOCK_REALTIME, seconds
+    uint64_t opened;             ///< gn_now()
     uint64_t admitted, refused;  ///< `refused`: without those who gave way in the lobby
     uint64_t refused_by[GN_LIMITS];
     int failed;         ///< errno when the main thread could not go on; 0: it can

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every counter. Those of a shard are taken together, under its lock.
 #include <stdio.h>
-#include <time.h>
 
 #include "host/json.h"
 #include "switch/daemon/job.h"
@@ -217,9 +216,9 @@ json_t *gn_switchd_stats(gn_switchd *daemon)
                        {"ended", daemon->ran.count + daemon->never_ran.count}, {"gave_way", daemon->gave_way},
                        {"connections", gn_switchd_connections(daemon)});
     json_object_set_new(admission, "limits", limits_of(daemon));
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "uptime_s", gn_json_number((uint64_t)time(NULL) - daemon->opened),
-                     "admission", admission, "now", now_of(daemon), "total", both_of(&total), "shards", shards, "jobs",
-                     jobs);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "uptime_s",
+                     gn_json_number(gn_elapsed(daemon->opened, gn_now()) / GN_SECOND), "admission", admission, "now",
+                     now_of(daemon), "total", both_of(&total), "shards", shards, "jobs", jobs);
 }
 
 #define DROPS GN_METRICS(GN_COUNTER("packets", "packets dropped, by reason"))

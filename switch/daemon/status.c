@@ -2,7 +2,6 @@
 // What the switch says of jobs: who they are, and what they wait for.
 #include "switch/daemon/status.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include "host/json.h"
@@ -209,7 +208,7 @@ json_t *gn_switchd_status(gn_switchd *daemon)
     for (unsigned i = 0; i < daemon->shards; i++) unused += daemon->shard[i]->slots_free;
     json_t *status =
         json_pack("{s:s,s:i,s:o,s:s,s:i,s:i,s:i,s:i,s:i,s:o,s:o}", "listen", gn_switchd_address(daemon, listen), "pid",
-                  (int)getpid(), "uptime_s", gn_json_number((uint64_t)time(NULL) - daemon->opened), "mode",
+                  (int)getpid(), "uptime_s", gn_json_number(gn_elapsed(daemon->opened, gn_now()) / GN_SECOND), "mode",
                   modes[c->mode], "shards", (int)daemon->shards, "slots", (int)c->slots, "slots_free", (int)unused,
                   "quota", (int)c->quota, "slot_values", c->slot_values, "fault_in", gn_json_fault_settings(&c->in),
                   "fault_out", gn_json_fault_settings(&c->out));

@@ -170,7 +170,7 @@ gn_status gn_switchd_open(gn_switchd **out, const gn_switchd_config *config, gn_
     daemon->config.quota = quota_of(&daemon->config, config->quota);
     daemon->listen = config->listen;
     if (!daemon->listen.ip.version) daemon->listen.ip.version = 4;
-    daemon->opened = (uint64_t)now.tv_sec;
+    daemon->opened = gn_now();
     // Generations begin with the time of the start, so a switch that starts again does not soon
     // repeat its last ones.
     daemon->next_gen = (uint16_t)now.tv_sec;
