@@ -66,10 +66,10 @@ done
 expect "MTU of the NIC's wire" "$("$gradnic" nic status -c "$(testbed_control 1)" --json | jq .wire_mtu)" -eq 1420
 
 # What a reader on the path sees, and what is in the tunnel.
-testbed_start 1 tcpdump -Z root -U -s 0 -i wire0 -w "$testbed_dir/outside.pcap" >/dev/null 2>"$testbed_dir/outside.log"
+capture=(tcpdump -Z root --immediate-mode -U -s 0)
+testbed_start 1 "${capture[@]}" -i wire0 -w "$testbed_dir/outside.pcap" >/dev/null 2>"$testbed_dir/outside.log"
 outside=$testbed_pid
-testbed_start 1 tcpdump -Z root -U -s 0 -i "$(device 1)" -w "$testbed_dir/inside.pcap" >/dev/null \
-    2>"$testbed_dir/inside.log"
+testbed_start 1 "${capture[@]}" -i "$(device 1)" -w "$testbed_dir/inside.pcap" >/dev/null 2>"$testbed_dir/inside.log"
 inside_pid=$testbed_pid
 for ((i = 0; i < 100; i++)); do
     grep -s 'listening on' "$testbed_dir/outside.log" >/dev/null &&
