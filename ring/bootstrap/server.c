@@ -99,14 +99,19 @@ static void see_off(gn_bootstrap *boot, uint64_t until)
     }
 }
 
-void gn_server_close(gn_bootstrap *boot)
+static void drop_guests(gn_bootstrap *boot)
 {
-    see_off(boot, gn_now() + GN_SECOND);
     for (int rank = 0; rank < GN_RANKS_MAX; rank++) {
         gn_framed_end(boot->guest[rank].connection);
         gn_framed_free(boot->guest[rank].connection);
         boot->guest[rank].connection = NULL;
     }
+}
+
+void gn_server_close(gn_bootstrap *boot)
+{
+    see_off(boot, gn_now() + GN_SECOND);
+    drop_guests(boot);
     gn_lobby_close(&boot->lobby);
     close_door(boot);
     free(boot->poll_set);
@@ -455,7 +460,10 @@ gn_status gn_server_commit(gn_bootstrap *boot, gn_error *error)
         await_all(boot, idle_ms(boot));
     }
     gn_guests_tell(boot, frame, gn_empty_write(frame, GN_MSG_GO));
-    see_off(boot, boot->deadline);
+    // Who does not go does not hold up the others for longer: they would think that rank 0 is lost.
+    const uint64_t until = gn_now() + boot->patience;
+    see_off(boot, until < boot->deadline ? until : boot->deadline);
+    drop_guests(boot);
     return GN_OK;
 }
 

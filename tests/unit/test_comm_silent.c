@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -111,6 +112,49 @@ START_TEST(test_rank_that_had_come)
 }
 END_TEST
 
+static bool stops_at_go;
+
+/// In place of libc's: a rank may stop as soon as it has heard GO.
+ssize_t recv(int fd, void *buffer, size_t room, int flags)
+{
+    const ssize_t got = recvfrom(fd, buffer, room, flags, NULL, NULL);
+    if (stops_at_go && got > 0 && memmem(buffer, (size_t)got, "GNC1\5", 5)) {
+        stops_at_go = false;
+        stop_here(0);
+    }
+    return got;
+}
+
+static void run_twice(int rank, const ranks *group, void *argument)
+{
+    const plan *p = argument;
+    gn_comm_config config = rank_config(rank, group);
+    config.timeout_ms = 4000;
+    stopped = &group->reports[p->stopped].values[0];
+    stops_at_go = rank == p->stopped;
+    gn_comm *first = rank_init(rank, group, &config);
+    if (rank == p->stopped) return;
+    RANK_CHECK(first);
+    RANK_CHECK(!rank_init(rank, group, &config));
+    gn_comm_free(first);
+}
+
+/// It stops as the group is complete. Rank 0 waits until all have heard so, but not for so long that
+/// the others, who go on, miss rank 0.
+START_TEST(test_rank_that_has_heard_the_last_message)
+{
+    ranks group;
+    plan p = {.stopped = 2};
+    ranks_start(&group, 3, run_twice, &p);
+    for (int rank = 0; rank < p.stopped; rank++)
+        for (int i = 0; i < 1500 && !group.reports[rank].text[0]; i++) usleep(10000);
+    for (int i = 0; i < 50; i++, usleep(10000)) kill(group.pids[p.stopped], SIGCONT);
+    ranks_wait(&group, 20);
+    for (int rank = 0; rank < p.stopped; rank++) says(&group, rank, GN_TIMEOUT, "rank 2 did not come within 4000 ms");
+    ranks_free(&group);
+}
+END_TEST
+
 /// A rank with a short deadline accuses nobody. Others say only as much as their deadlines ask for.
 START_TEST(test_different_timeouts)
 {
@@ -182,6 +226,7 @@ int main(void)
     tcase_add_test(silent, test_rank_0_before_the_others_come);
     tcase_add_test(silent, test_rank_0_when_others_have_come);
     tcase_add_loop_test(silent, test_rank_that_had_come, 0, ALGORITHMS + 1);
+    tcase_add_test(silent, test_rank_that_has_heard_the_last_message);
     tcase_add_loop_test(silent, test_switch, 0, 2);
     tcase_add_test(silent, test_different_timeouts);
     tcase_add_loop_test(silent, test_different_timeouts_that_suffice, 0, 2 * ALGORITHMS);
