@@ -108,8 +108,8 @@ enum { GN_LOBBY_LACK = 128 };
 /// missing. Empty when all were taken in. @return text
 const char *gn_lobby_lack(const gn_lobby *lobby, const char *who, char text[GN_LOBBY_LACK]);
 
-/// When this process has had no socket for newcomers for GN_LOBBY_LACKING, takes in one of them with
-/// the spare. It is to be told why, and seen off: gn_lobby_see_off().
+/// When this process has had no socket for newcomers for GN_LOBBY_LACKING, takes in one of them
+/// with the spare. It is to be told why, and seen off: gn_lobby_see_off().
 /// @return its connection, which is the caller's; NULL: there is nobody to be refused now
 gn_framed *gn_lobby_refuse_one(gn_lobby *lobby, gn_endpoint *from);
 

@@ -256,8 +256,8 @@ START_TEST(few_files_are_shared_too)
 END_TEST
 
 /// One host has all IPv6 addresses with the same first 64 bits.
-/// Where jobs hold all descriptors, newcomers wait for a while, and then hear why. There is room for
-/// MANY by the switch's own account, but this process may have no more FILES.
+/// Where jobs hold all descriptors, newcomers wait for a while, and then hear why. There is room
+/// for MANY by the switch's own account, but this process may have no more FILES.
 START_TEST(who_finds_no_descriptor_is_told)
 {
     enum { FILES = 36, MANY = 14 };

@@ -139,8 +139,8 @@ static void run_twice(int rank, const ranks *group, void *argument)
     gn_comm_free(first);
 }
 
-/// It stops as the group is complete. Rank 0 waits until all have heard so, but not for so long that
-/// the others, who go on, miss rank 0.
+/// It stops as the group is complete. Rank 0 waits until all have heard so, but not for so long
+/// that the others, who go on, miss rank 0.
 START_TEST(test_rank_that_has_heard_the_last_message)
 {
     ranks group;
