@@ -22,7 +22,9 @@ hosts=(0 1 2 3)
 # Then the kernels have nothing of their own to say on the links but ARP: no router is looked for,
 # no address is tried, no group is joined.
 for i in "${hosts[@]}"; do
-    testbed_run "$i" sh -c 'for name in all default; do echo 1 >/proc/sys/net/ipv6/conf/$name/disable_ipv6 || exit; done' || fail "IPv6 of host $i stays on"
+    for name in all default; do
+        testbed_run "$i" sh -c "echo 1 >/proc/sys/net/ipv6/conf/$name/disable_ipv6" || fail "IPv6 of host $i stays on"
+    done
 done
 net=10.77.0  # where the ranks meet: 10.77.0 through the NICs, 10.90.0 without them
 testbed_address() { echo "$net.$(_testbed_number "$1")"; }
