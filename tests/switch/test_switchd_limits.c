@@ -255,7 +255,6 @@ START_TEST(few_files_are_shared_too)
 }
 END_TEST
 
-/// One host has all IPv6 addresses with the same first 64 bits.
 /// Where jobs hold all descriptors, newcomers wait for a while, and then hear why. There is room
 /// for MANY by the switch's own account, but this process may have no more FILES.
 START_TEST(who_finds_no_descriptor_is_told)
@@ -269,7 +268,7 @@ START_TEST(who_finds_no_descriptor_is_told)
     const running r = start(&config);
     gets_in(&r, "127.0.0.1");
     const uint64_t begin = gn_now(), until = begin + 10 * GN_SECOND;
-    for (unsigned i = 0; i < MANY; i++) fds[i] = ask_in_vain(&r, INADDR_LOOPBACK + 1 + i, i, 0);
+    for (unsigned i = 0; i < MANY; i++) fds[i] = ask_in_vain(r.port, INADDR_LOOPBACK + 1 + i, i, 0, 64);
     while (!told(why)) {
         ck_assert_msg(gn_now() < until, "nobody was told");
         usleep(10000);
@@ -317,6 +316,7 @@ START_TEST(the_clock_on_the_wall_may_jump)
 }
 END_TEST
 
+/// One host has all IPv6 addresses with the same first 64 bits.
 START_TEST(sites)
 {
     static const struct {
