@@ -101,6 +101,23 @@ gn_status gn_stream_encode_integers(const gn_codec *codec, const int32_t *intege
     return GN_NO_SPACE;
 }
 
+gn_status gn_stream_sum(const gn_codec *codec, const gn_sum *sum, size_t *bytes, gn_sum_fault *fault)
+{
+    if (bytes) *bytes = 0;
+    if (!kernel_of(codec)->sum) return GN_UNSUPPORTED;
+    if (sum->stream_count > GN_SUM_STREAMS || (!sum->own && !sum->stream_count)) return GN_INVALID;
+    if (kernel_of(codec)->sum(codec, sum, bytes)) return GN_OK;
+    if (bytes) *bytes = 0;
+    for (unsigned s = 0; s < sum->stream_count; s++) {
+        size_t offset;
+        gn_status status = check(codec, sum->streams[s].bytes, sum->streams[s].length, sum->count, &offset);
+        if (status == GN_OK) continue;
+        if (fault) *fault = (gn_sum_fault){s, offset};
+        return status;
+    }
+    return GN_NO_SPACE;
+}
+
 gn_status gn_quantise(const gn_codec *codec, const float *values, float *quantised, float *residual, size_t count)
 {
     kernel_of(codec)->quantise(codec, values, quantised, residual, count);

@@ -408,7 +408,8 @@ INLINE void quantise(const params p, const float *values, float *quantised, floa
                                           gn_avx2_##name##_add,                                                        \
                                           add_integers,                                                                \
                                           get_integers,                                                                \
-                                          encode_integers}
+                                          encode_integers,                                                             \
+                                          NULL}
 
 unsigned gn_avx2_add_integers(const gn_codec *codec, const uint8_t *stream, size_t bytes, int32_t *sums, size_t count)
 {

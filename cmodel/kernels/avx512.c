@@ -151,7 +151,7 @@ static size_t lattice_encode(const gn_codec *codec, const uint8_t *values, size_
 }
 
 const gn_kernel_row gn_avx512_paper = {
-    paper_encode, gn_avx2_paper_decode, gn_avx2_paper_quantise, gn_avx2_paper_add, NULL, NULL, NULL};
-const gn_kernel_row gn_avx512_lattice = {lattice_encode,         gn_avx2_lattice_decode, gn_avx2_lattice_quantise,
-                                         gn_avx2_lattice_add,    gn_avx2_add_integers,   gn_avx2_get_integers,
-                                         gn_avx2_encode_integers};
+    paper_encode, gn_avx2_paper_decode, gn_avx2_paper_quantise, gn_avx2_paper_add, NULL, NULL, NULL, NULL};
+const gn_kernel_row gn_avx512_lattice = {
+    lattice_encode,       gn_avx2_lattice_decode, gn_avx2_lattice_quantise, gn_avx2_lattice_add,
+    gn_avx2_add_integers, gn_avx2_get_integers,   gn_avx2_encode_integers,  NULL};

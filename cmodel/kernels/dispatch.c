@@ -18,11 +18,22 @@ static bool has_avx2(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
 
+// The VEX form of its instructions, which every machine with AVX2 and GFNI has.
+static bool has_gfni(void)
+{
+    return has_avx2() && __builtin_cpu_supports("gfni");
+}
+
 static bool has_avx512(void)
 {
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512vbmi2");
+}
+
+static bool has_avx512_gfni(void)
+{
+    return has_avx512() && has_gfni();
 }
 #endif
 
@@ -37,10 +48,18 @@ static const gn_kernel kernels[] = {
      has_avx2,
      &gn_avx2_words,
      {[GN_PAPER] = &gn_avx2_paper, [GN_LATTICE] = &gn_avx2_lattice, [GN_DENSE] = &gn_avx2_dense}},
+    {"gfni",
+     has_gfni,
+     &gn_avx2_words,
+     {[GN_PAPER] = &gn_avx2_paper, [GN_LATTICE] = &gn_avx2_lattice, [GN_DENSE] = &gn_gfni_dense}},
     {"avx512",
      has_avx512,
      &gn_avx2_words,
      {[GN_PAPER] = &gn_avx512_paper, [GN_LATTICE] = &gn_avx512_lattice, [GN_DENSE] = &gn_avx2_dense}},
+    {"avx512-gfni",
+     has_avx512_gfni,
+     &gn_avx2_words,
+     {[GN_PAPER] = &gn_avx512_paper, [GN_LATTICE] = &gn_avx512_lattice, [GN_DENSE] = &gn_gfni_dense}},
 #endif
 };
 

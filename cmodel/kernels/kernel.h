@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include <gradnic/codec.h>
+#include <gradnic/sum.h>
 
 typedef struct gn_kernel_row {
     /// gn_stream_encode_fit(). Never writes outside [stream, stream + capacity). `*bytes` is the
@@ -31,6 +31,9 @@ typedef struct gn_kernel_row {
     /// gn_stream_encode_integers(), in the way of encode(). @return integers taken
     size_t (*encode_integers)(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
                               size_t capacity, size_t *bytes);
+    /// gn_stream_sum(), without saying what is wrong; NULL: this profile has none. @return false
+    /// when a stream is bad, or the result's does not fit
+    bool (*sum)(const gn_codec *codec, const gn_sum *sum, size_t *bytes);
 } gn_kernel_row;
 
 /// The calls of words.h.

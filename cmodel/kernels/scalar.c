@@ -154,6 +154,7 @@ void gn_scalar_quantise(const gn_codec *codec, const float *values, float *quant
     }
 }
 
-const gn_kernel_row gn_scalar_paper = {encode, decode, gn_scalar_quantise, add, NULL, NULL, NULL};
+const gn_kernel_row gn_scalar_paper = {encode, decode, gn_scalar_quantise, add, NULL, NULL, NULL, NULL};
 const gn_kernel_row gn_scalar_lattice = {
-    encode, decode, gn_scalar_quantise, add, gn_scalar_add_integers, gn_scalar_get_integers, gn_scalar_encode_integers};
+    encode, decode, gn_scalar_quantise, add, gn_scalar_add_integers, gn_scalar_get_integers, gn_scalar_encode_integers,
+    NULL};

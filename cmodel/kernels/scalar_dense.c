@@ -150,5 +150,72 @@ static bool get_integers(const gn_codec *codec, const uint8_t *stream, size_t by
     return true;
 }
 
+// ---- sum
+
+// A stream that is read quad by quad, and checked on the way.
+typedef struct reader {
+    const uint8_t *in, *end;
+    size_t run;  // quads of zeros that are still to come
+} reader;
+
+// The next quad, which stands for `lanes` values; `quads` are left with this one.
+static bool next(reader *r, size_t lanes, size_t quads, gn_dense_quad quad)
+{
+    memset(quad, 0, sizeof(gn_dense_quad));
+    if (r->run) {
+        r->run--;
+        return true;
+    }
+    if (r->end - r->in < GN_RUN_ITEM) return false;
+    unsigned header = gn_quad_header(r->in);
+    if (!header) {
+        r->run = r->in[GN_QUAD_HEADER];
+        r->in += GN_RUN_ITEM;
+        return r->run < quads;
+    }
+    if ((size_t)(r->end - r->in) < gn_quad_bytes(header) || !gn_dense_missing_empty(r->in, lanes)) return false;
+    gn_dense_get(r->in, quad);
+    r->in += gn_quad_bytes(header);
+    return true;
+}
+
+// The values of one quad: own ones, and those of all streams in turn.
+static bool sum_quad(const gn_codec *codec, const gn_sum *sum, reader *readers, size_t at, size_t lanes, float *sums)
+{
+    const size_t quads = gn_quad_count(sum->count - at);
+    unsigned flags;
+    if (sum->own) gn_scalar_quantise(codec, sum->own + at, sums, sum->residual ? sum->residual + at : NULL, lanes);
+    for (unsigned s = 0; s < sum->stream_count; s++) {
+        gn_dense_quad quad;
+        if (!next(&readers[s], lanes, quads, quad)) return false;
+        (s || sum->own ? to_sums : to_values)(codec, quad, sums, lanes, &flags);
+    }
+    return true;
+}
+
+static bool sum_streams(const gn_codec *codec, const gn_sum *sum, size_t *bytes)
+{
+    gn_dense_writer writer = {.out = sum->stream, .end = sum->stream ? (uint8_t *)sum->stream + sum->capacity : NULL};
+    reader readers[GN_SUM_STREAMS];
+    for (unsigned s = 0; s < sum->stream_count; s++)
+        readers[s] =
+            (reader){sum->streams[s].bytes, (const uint8_t *)sum->streams[s].bytes + sum->streams[s].length, 0};
+    for (size_t at = 0; at < sum->count; at += GN_QUAD) {
+        const size_t lanes = sum->count - at < GN_QUAD ? sum->count - at : GN_QUAD;
+        float values[GN_QUAD];
+        if (!sum_quad(codec, sum, readers, at, lanes, values)) return false;
+        gn_dense_quad quad;
+        unsigned flags;
+        from_values(codec, values, lanes, quad);
+        if (sum->sums) to_values(codec, quad, sum->sums + at, lanes, &flags);
+        uint8_t record[GN_QUAD_MAX];
+        if (sum->stream && !gn_dense_append(&writer, record, gn_dense_put(quad, record))) return false;
+    }
+    if (bytes) *bytes = sum->stream ? (size_t)(writer.out - (uint8_t *)sum->stream) : 0;
+    for (unsigned s = 0; s < sum->stream_count; s++)
+        if (readers[s].in != readers[s].end) return false;
+    return true;
+}
+
 const gn_kernel_row gn_scalar_dense = {encode,       decode,       gn_scalar_quantise, add,
-                                       add_integers, get_integers, encode_integers};
+                                       add_integers, get_integers, encode_integers,    sum_streams};

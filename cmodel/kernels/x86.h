@@ -9,6 +9,14 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
+// Asks for the cache line that encoders read a while later. Values come from memory, and the
+// prefetchers of the hardware stop at each page of 4 KiB.
+INLINE void prefetch_ahead(const uint8_t *values)
+{
+    enum { AHEAD = 2048 };
+    __builtin_prefetch((const void *)((uintptr_t)values + AHEAD));
+}
+
 // Constants of a codec, made once per call.
 typedef struct params {
     gn_profile profile;           // a constant wherever it is used, so branches on it cost nothing
@@ -60,7 +68,8 @@ bool gn_avx2_get_integers(const gn_codec *codec, const uint8_t *stream, size_t b
 size_t gn_avx2_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
                                size_t capacity, size_t *bytes);
 
-extern const gn_kernel_row gn_avx2_paper, gn_avx2_lattice, gn_avx2_dense, gn_avx512_paper, gn_avx512_lattice;
+extern const gn_kernel_row gn_avx2_paper, gn_avx2_lattice, gn_avx2_dense;
+extern const gn_kernel_row gn_gfni_dense, gn_avx512_paper, gn_avx512_lattice;
 extern const gn_words_row gn_avx2_words;
 
 #endif
