@@ -2,8 +2,8 @@
 // Any bytes as two streams of dense, added to values by gn_stream_sum() through every kernel. The
 // separate calls of the scalar kernel say what is right, and which stream is wrong where.
 //
-// Input: flags, k, count (16 bits), bytes of the first stream (16 bits), both streams. Flags: bit 0:
-// own values; bit 1: no second stream; bits 2 to 7: what the own values are made of.
+// Input: flags, k, count (16 bits), bytes of the first stream (16 bits), both streams. Flags: bit
+// 0: own values; bit 1: no second stream; bits 2 to 7: what the own values are made of.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static gn_codec codec_of(uint8_t k, const char *kernel)
     return codec;
 }
 
-// Values around the lattice's ends, and any bits but NaNs: which of two NaNs a sum is, is left open.
+// Values around the lattice's ends, and any bits but NaNs. It is left open which of two NaNs a sum
+// is.
 static float *own_values(uint8_t flags, size_t count)
 {
     float *own = exact(count * sizeof *own);

@@ -57,7 +57,7 @@ enum {
     GN_CLASS_COUNT = 16  ///< classes that dense has for a group
 };
 
-/// One way to execute the codec (scalar, avx2, avx512). Opaque.
+/// One way to execute the codec (scalar, avx2, gfni, avx512, avx512-gfni). Opaque.
 typedef struct gn_kernel gn_kernel;
 
 /// A profile, its bound, and the kernel that executes it. A plain value: copy it freely and share
@@ -73,7 +73,7 @@ typedef struct gn_codec {
 /// this version does not have the profile.
 GN_API gn_status gn_codec_init(gn_codec *codec, gn_profile profile, int bound_exp);
 
-/// Does what gn_codec_init() does, with a kernel chosen by name: "scalar", "avx2", "avx512" (see
+/// Does what gn_codec_init() does, with a kernel chosen by name, such as "scalar" or "avx2" (see
 /// gn_kernel_name()). "auto" and NULL choose the fastest.
 /// @return as gn_codec_init(); also GN_UNSUPPORTED when this build or machine lacks the kernel.
 GN_API gn_status gn_codec_init_kernel(gn_codec *codec, gn_profile profile, int bound_exp, const char *kernel);
