@@ -115,9 +115,10 @@ static gn_status run_alone(gn_exchange *exchange)
 static const struct {
     const char *phase;
     gn_status (*run)(gn_exchange *exchange);
-} algorithms[GN_ALGORITHMS] = {[GN_RING] = {"reduce leg", gn_ring_run},
-                               [GN_WORKER_AGGREGATOR] = {"gradient leg", gn_aggregator_run},
-                               [GN_SWITCH] = {"aggregation", gn_switched_run}};
+    gn_status (*run_coded)(gn_exchange *exchange);  ///< offload library
+} algorithms[GN_ALGORITHMS] = {[GN_RING] = {"reduce leg", gn_ring_run, gn_ring_coded_run},
+                               [GN_WORKER_AGGREGATOR] = {"gradient leg", gn_aggregator_run, gn_aggregator_coded_run},
+                               [GN_SWITCH] = {"aggregation", gn_switched_run, gn_switched_run}};
 
 static gn_status run_exchange(gn_comm *comm, const gn_bucket *bucket, gn_exchange *exchange, int known)
 {
@@ -127,10 +128,12 @@ static gn_status run_exchange(gn_comm *comm, const gn_bucket *bucket, gn_exchang
     if (status) return status;
     gn_exchange_prepare(exchange, comm, bucket, exponent);
     comm->phase = algorithms[comm->config.algorithm].phase;
+    const bool coded = comm->config.offload == GN_OFFLOAD_LIBRARY;
     if (gn_comm_is_alone(comm))
         status = run_alone(exchange);
     else
-        status = algorithms[comm->config.algorithm].run(exchange);
+        status =
+            (coded ? algorithms[comm->config.algorithm].run_coded : algorithms[comm->config.algorithm].run)(exchange);
     return !status && scaled(comm) ? next_exponent(exchange, bucket, exponent) : status;
 }
 
@@ -140,9 +143,15 @@ static void account(gn_comm *comm, const gn_exchange *exchange, uint64_t start)
     comm->stats.quantise_seconds += gn_seconds(exchange->quantising);
     comm->stats.reduce_seconds += gn_seconds(exchange->reducing);
     comm->stats.total_seconds += gn_seconds(gn_now() - start);
-    // Algorithm switch counts datagrams.
-    if (comm->config.algorithm != GN_SWITCH) comm->stats.received_bytes += comm->data_received;
-    for (int i = 0; i < comm->neighbour_count; i++) comm->stats.sent_bytes += comm->data_sent[i];
+    // Algorithm switch counts datagrams itself.
+    uint64_t sent = 0;
+    const uint64_t received = comm->config.algorithm != GN_SWITCH ? comm->data_received : 0;
+    for (int i = 0; i < comm->neighbour_count; i++) sent += comm->data_sent[i];
+    const bool coded = comm->wire_sent || comm->wire_received;
+    comm->stats.sent_bytes += sent;
+    comm->stats.received_bytes += received;
+    comm->stats.sent_wire_bytes += coded ? comm->wire_sent : sent;
+    comm->stats.received_wire_bytes += coded ? comm->wire_received : received;
     pthread_mutex_unlock(&comm->stats_lock);
 }
 

@@ -21,8 +21,6 @@
 #include "ring/switched.h"
 #include "ring/transport.h"
 
-enum { SEGMENT_DEFAULT = 256 << 10 };
-
 static _Thread_local char init_error[GN_ERROR_TEXT];
 
 /// A rank that is not known has no launcher's job.
@@ -71,10 +69,7 @@ static gn_comm *new_comm(const gn_comm_config *config)
     // The caller's strings need not outlive gn_comm_init().
     comm->config.rendezvous = comm->config.interface = comm->config.switch_address = comm->config.secret_file = NULL;
     comm->timeout_ms = gn_timeout_ms(config);
-    size_t segment = config->segment_bytes ? config->segment_bytes : SEGMENT_DEFAULT;
-    if (segment < GN_SEGMENT_MIN) segment = GN_SEGMENT_MIN;
-    if (segment > GN_SEGMENT_MAX) segment = GN_SEGMENT_MAX;
-    comm->segment = segment & ~(size_t)63;
+    comm->segment = gn_config_segment(config);
     comm->phase = "start";
     comm->born = gn_now();
     comm->turn[1].sequence = 1;
@@ -89,8 +84,11 @@ static gn_status allocate(gn_comm *comm, gn_error *error)
 {
     size_t neighbours = (size_t)comm->neighbour_count;
     comm->memory_bytes = 64;
-    if (comm->config.algorithm == GN_RING) comm->memory_bytes = gn_ring_memory(comm);
-    if (comm->config.algorithm == GN_WORKER_AGGREGATOR) comm->memory_bytes = gn_aggregator_memory(comm);
+    const bool coded = comm->config.offload == GN_OFFLOAD_LIBRARY;
+    if (comm->config.algorithm == GN_RING)
+        comm->memory_bytes = coded ? gn_ring_coded_memory(comm) : gn_ring_memory(comm);
+    if (comm->config.algorithm == GN_WORKER_AGGREGATOR)
+        comm->memory_bytes = coded ? gn_aggregator_coded_memory(comm) : gn_aggregator_memory(comm);
     comm->memory = aligned_alloc(64, (comm->memory_bytes + 63) & ~(size_t)63);
     // What the algorithm waits for, `wake`, and the out-of-band connections.
     comm->poll_set = calloc(2 * neighbours + 4, sizeof *comm->poll_set);
@@ -108,6 +106,7 @@ static gn_status connect_all(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
     if (status) return status;
     comm->table = boot->table;
     comm->timeout_ms = (int)boot->table.timeout_ms;
+    comm->segment = boot->table.segment_bytes;
     if (comm->size > 1) status = gn_transport_connect(comm, boot, error);
     if (!status) status = allocate(comm, error);
     if (!status && comm->config.algorithm == GN_SWITCH) status = gn_switched_join(comm, boot, error);

@@ -3,9 +3,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <gradnic/admission.h>
 
+#include "ring/message.h"
 #include "ring/worker_channel.h"
 
 gn_comm_config gn_comm_config_default(void)
@@ -20,6 +23,43 @@ const char *gn_algorithm_name(gn_algorithm algorithm)
     static const char *const names[GN_ALGORITHMS] = {
         [GN_RING] = "ring", [GN_WORKER_AGGREGATOR] = "worker-aggregator", [GN_SWITCH] = "switch"};
     return (unsigned)algorithm < GN_ALGORITHMS ? names[algorithm] : NULL;
+}
+
+const char *gn_offload_name(gn_offload offload)
+{
+    static const char *const names[GN_OFFLOADS] = {[GN_OFFLOAD_AUTO] = "auto",
+                                                   [GN_OFFLOAD_LIBRARY] = "library",
+                                                   [GN_OFFLOAD_NIC] = "nic",
+                                                   [GN_OFFLOAD_NONE] = "none"};
+    return (unsigned)offload < GN_OFFLOADS ? names[offload] : NULL;
+}
+
+/// What GRADNIC_OFFLOAD says. @return GN_OFFLOADS for a word that is not known
+static gn_offload from_environment(void)
+{
+    const char *text = getenv("GRADNIC_OFFLOAD");
+    gn_offload offload = GN_OFFLOAD_AUTO;
+    if (!text || !*text) return GN_OFFLOAD_AUTO;
+    while (offload < GN_OFFLOADS && strcmp(text, gn_offload_name(offload)) != 0) offload++;
+    return offload;
+}
+
+static gn_status check_offload(const gn_comm_config *c, gn_error *error)
+{
+    const bool library = c->quantise && c->offload == GN_OFFLOAD_LIBRARY;
+    if (!gn_offload_name(c->offload)) return gn_fail(error, GN_INVALID, "offload %d is not known", (int)c->offload);
+    if (c->offload == GN_OFFLOAD_AUTO && from_environment() == GN_OFFLOADS)
+        return gn_fail(error, GN_INVALID, "GRADNIC_OFFLOAD is '%.40s': want library, nic, none or auto",
+                       getenv("GRADNIC_OFFLOAD"));
+    if (library && c->switch_nic) return gn_fail(error, GN_INVALID, "switch_nic means offload nic; offload is library");
+    if (library && (c->wire || c->wire_plain))
+        return gn_fail(error, GN_INVALID, "a wire function stands for a NIC; with offload library there is none");
+    if (library && c->data_tos >= 0 && (c->data_tos & 0xFC) == 0x28)
+        return gn_fail(error, GN_INVALID,
+                       "data_tos 0x%02x with offload library: a NIC would compress what is compressed; take offload "
+                       "nic, or another ToS",
+                       (unsigned)c->data_tos);
+    return GN_OK;
 }
 
 static gn_status check_switch(const gn_comm_config *c, gn_error *error)
@@ -58,16 +98,39 @@ gn_status gn_config_check(const gn_comm_config *config, gn_error *error)
     if (config->quantise && (!config->codec.kernel || gn_profile_range(config->codec.profile, &lowest, &highest) ||
                              config->codec.bound_exp < lowest || config->codec.bound_exp > highest))
         return gn_fail(error, GN_INVALID, "quantise needs a codec made by gn_codec_init()");
+    if (check_offload(config, error)) return error->status;
     return config->algorithm == GN_SWITCH ? check_switch(config, error) : GN_OK;
+}
+
+gn_offload gn_comm_config_offload(const gn_comm_config *config)
+{
+    if (!config || !config->quantise) return GN_OFFLOAD_NONE;
+    // A wire function is a NIC, whatever the environment says of other communicators.
+    if (config->wire || config->wire_plain || config->switch_nic) return GN_OFFLOAD_NIC;
+    gn_offload offload = config->offload;
+    if (offload == GN_OFFLOAD_AUTO) offload = from_environment();
+    if (offload != GN_OFFLOAD_AUTO && offload != GN_OFFLOADS) return offload;
+    return config->data_tos > 0 ? GN_OFFLOAD_NIC : GN_OFFLOAD_LIBRARY;
 }
 
 /// Packets are marked for the NICs only when their codec is known here. Unmarked packets pass any
 /// NIC as they are.
 void gn_config_choose(gn_comm_config *config)
 {
-    const bool nic = config->algorithm == GN_SWITCH ? config->switch_nic : config->quantise;
+    config->offload = gn_comm_config_offload(config);
+    const bool nic = config->offload == GN_OFFLOAD_NIC;
+    config->switch_nic = nic && config->algorithm == GN_SWITCH;
     if (config->data_tos == GN_TOS_AUTO) config->data_tos = nic ? 0x28 : 0;
     if (!config->switch_channels) config->switch_channels = 1;
+}
+
+uint32_t gn_config_segment(const gn_comm_config *config)
+{
+    enum { DEFAULT = 256 << 10 };
+    _Static_assert((int)GN_SEGMENT_LEAST == (int)GN_SEGMENT_MIN && (int)GN_SEGMENT_MOST == (int)GN_SEGMENT_MAX,
+                   "the limits of the message are those of the interface");
+    const size_t bytes = config->segment_bytes ? config->segment_bytes : DEFAULT;
+    return gn_segment_bytes_fit(bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX);
 }
 
 int gn_timeout_ms(const gn_comm_config *config)

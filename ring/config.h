@@ -12,6 +12,8 @@ gn_status gn_config_check(const gn_comm_config *config, gn_error *error);
 /// Replaces defaults that depend on other fields.
 void gn_config_choose(gn_comm_config *config);
 
+/// segment_bytes with its default, as gn_segment_bytes_fit() has it.
+uint32_t gn_config_segment(const gn_comm_config *config);
 int gn_timeout_ms(const gn_comm_config *config);
 
 /// Gives `log` a line, unless it is NULL.

@@ -23,10 +23,14 @@ typedef struct gn_exchange {
 
 /// Bytes of staging that a communicator needs, from its own size and segment.
 size_t gn_ring_memory(const gn_comm *comm);
+size_t gn_ring_coded_memory(const gn_comm *comm);
 size_t gn_aggregator_memory(const gn_comm *comm);
+size_t gn_aggregator_coded_memory(const gn_comm *comm);
 
 gn_status gn_ring_run(gn_exchange *exchange);
+gn_status gn_ring_coded_run(gn_exchange *exchange);
 gn_status gn_aggregator_run(gn_exchange *exchange);
+gn_status gn_aggregator_coded_run(gn_exchange *exchange);
 gn_status gn_switched_run(gn_exchange *exchange);
 
 /// Numbers of a histogram.
@@ -43,6 +47,9 @@ void gn_histogram_add(uint64_t *histogram, const float *values, size_t count);
 
 /// Decides what `bucket` needs. `exponent`: the agreed RMS exponent, or GN_EXPONENT_NONE.
 void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *bucket, int exponent);
+
+/// Whether `send` can be coded as it is: gn_exchange_own() would change nothing that a code keeps.
+bool gn_exchange_is_plain(const gn_exchange *exchange, size_t first, size_t count);
 
 /// recv[first..+count) = this rank's contribution. Each value exactly once.
 void gn_exchange_own(gn_exchange *exchange, size_t first, size_t count);

@@ -90,6 +90,7 @@ struct gn_comm {
     uint64_t looked;                        ///< lock: when deadlines were last looked at
     uint64_t data_received, data_expected;  ///< of this collective
     uint64_t *data_sent;                    ///< of this collective, by index of neighbour
+    uint64_t wire_sent, wire_received;      ///< offload library: of this collective, compressed
 
     struct gn_switched *switched;     ///< algorithm switch
     uint64_t finished, all_finished;  ///< lock: its collectives: by this rank, by every rank

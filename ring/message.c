@@ -153,6 +153,8 @@ size_t gn_hello_write(uint8_t *out, const gn_hello *hello)
     put_address(&w, &hello->at_switch);
     put(&w, hello->switch_values, 2);
     put(&w, hello->timeout_ms, 4);
+    put(&w, t->offload, 1);
+    put(&w, hello->segment_bytes, 4);
     return end(&w);
 }
 
@@ -178,6 +180,8 @@ bool gn_hello_read(const gn_frame *frame, gn_hello *hello)
     get_address(&r, &hello->at_switch);
     hello->switch_values = get16(&r);
     hello->timeout_ms = (uint32_t)get(&r, 4);
+    t->offload = get8(&r);
+    hello->segment_bytes = (uint32_t)get(&r, 4);
     // Ranges are not checked here: comparing with the other ranks gives better messages.
     return finished(&r);
 }
@@ -198,6 +202,13 @@ bool gn_roster_read(const gn_frame *frame, gn_roster *roster)
     return finished(&r) && roster->size >= 1 && roster->size <= GN_RANKS_MAX;
 }
 
+uint32_t gn_segment_bytes_fit(uint32_t bytes)
+{
+    if (bytes < GN_SEGMENT_LEAST) bytes = GN_SEGMENT_LEAST;
+    if (bytes > GN_SEGMENT_MOST) bytes = GN_SEGMENT_MOST;
+    return bytes & ~UINT32_C(63);
+}
+
 size_t gn_rank_table_write(uint8_t *out, const gn_rank_table *table)
 {
     writer w = begin(out, GN_MSG_TABLE);
@@ -208,6 +219,7 @@ size_t gn_rank_table_write(uint8_t *out, const gn_rank_table *table)
     put(&w, table->switch_values, 2);
     put_bytes(&w, table->switch_index, table->size);
     put(&w, table->timeout_ms, 4);
+    put(&w, table->segment_bytes, 4);
     return end(&w);
 }
 
@@ -222,7 +234,9 @@ bool gn_rank_table_read(const gn_frame *frame, gn_rank_table *table)
     table->switch_values = get16(&r);
     for (unsigned i = 0; i < table->size; i++) table->switch_index[i] = get_below(&r, i + 1);
     table->timeout_ms = (uint32_t)get(&r, 4);
-    return finished(&r) && table->timeout_ms && table->timeout_ms <= INT32_MAX;
+    table->segment_bytes = (uint32_t)get(&r, 4);
+    return finished(&r) && table->timeout_ms && table->timeout_ms <= INT32_MAX &&
+           gn_segment_bytes_fit(table->segment_bytes) == table->segment_bytes;
 }
 
 static size_t write_failure(uint8_t *out, gn_message_type type, const gn_failure *failure)

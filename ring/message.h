@@ -19,10 +19,10 @@ enum {
     GN_TEXT_MAX = 400,
     GN_ADDRESS_BYTES = 24,
     /// The largest message is TABLE.
-    GN_BODY_MAX = GN_TOKEN_BYTES + 10 + GN_RANKS_MAX * (GN_ADDRESS_BYTES + 1),
+    GN_BODY_MAX = GN_TOKEN_BYTES + 14 + GN_RANKS_MAX * (GN_ADDRESS_BYTES + 1),
     GN_FRAME_MAX = GN_FRAME_HEADER + GN_BODY_MAX,
     GN_DATA_HELLO_BYTES = 32,
-    GN_PROTOCOL_VERSION = 3
+    GN_PROTOCOL_VERSION = 5  // 4 is that of a greeting with a secret
 };
 
 typedef enum gn_message_type {
@@ -61,6 +61,7 @@ typedef struct gn_terms {
     int8_t scale_target;
     uint8_t data_tos, aggregator_weights;
     uint8_t switch_channels;
+    uint8_t offload;
 } gn_terms;
 
 typedef struct gn_hello {
@@ -71,6 +72,7 @@ typedef struct gn_hello {
     gn_address at_switch;    ///< algorithm switch: its data port; otherwise family 0
     uint16_t switch_values;  ///< of a packet, at most
     uint32_t timeout_ms;     ///< may differ
+    uint32_t segment_bytes;  ///< may differ
 } gn_hello;
 
 typedef struct gn_rank_table {
@@ -79,8 +81,14 @@ typedef struct gn_rank_table {
     gn_address address[GN_RANKS_MAX];
     uint16_t switch_values;              ///< the least of all ranks
     uint32_t timeout_ms;                 ///< the least of all ranks, and everyone's from here on
+    uint32_t segment_bytes;              ///< the same of bytes of values that travel at a time
     uint8_t switch_index[GN_RANKS_MAX];  ///< equal for ranks at one switch, counted from 0
 } gn_rank_table;
+
+/// Limits of segment_bytes: GN_SEGMENT_MIN and GN_SEGMENT_MAX of gradnic/comm.h.
+enum { GN_SEGMENT_LEAST = 4 << 10, GN_SEGMENT_MOST = 2 << 20 };
+/// The nearest value that is allowed: within the limits, and whole cache lines.
+uint32_t gn_segment_bytes_fit(uint32_t bytes);
 
 typedef struct gn_roster {
     uint16_t size;

@@ -76,6 +76,22 @@ static void round_outliers(const gn_codec *codec, float *values, float *residual
     }
 }
 
+/// Whether a value lies beyond what round_outliers() leaves alone. NaN does not.
+static bool has_outliers(const gn_codec *codec, const float *values, size_t count)
+{
+    const float coded = 32767 * ldexpf(1, 1 - codec->bound_exp);
+    int any = 0;
+    for (size_t i = 0; i < count; i++) any |= fabsf(values[i]) > coded;
+    return any;
+}
+
+bool gn_exchange_is_plain(const gn_exchange *x, size_t first, size_t count)
+{
+    const gn_codec *codec = &x->comm->config.codec;
+    if (x->shift || x->histogram || x->bucket->residual) return false;
+    return codec->profile == GN_PAPER || !has_outliers(codec, x->bucket->send + first, count);
+}
+
 static void own_chunk(gn_exchange *x, size_t first, size_t count)
 {
     const gn_codec *codec = &x->comm->config.codec;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/blocks.h"
 #include "ring/deadline.h"
 #include "ring/exchange.h"
 #include "ring/turn.h"
@@ -31,19 +32,17 @@ typedef struct ring {
 
 static size_t block_start(const ring *r, int block)
 {
-    size_t count = r->x->bucket->count, n = (size_t)r->comm->size, b = (size_t)block;
-    return count / n * b + (b < count % n ? b : count % n);
+    return gn_block_start(r->x->bucket->count, r->comm->size, block);
 }
 
 static int block_of(const ring *r, int step, int behind)
 {
-    int n = r->comm->size;
-    return ((r->comm->rank - step - behind) % n + n) % n;
+    return gn_block_of(r->comm->rank, r->comm->size, step, behind);
 }
 
 static size_t block_bytes(const ring *r, int block)
 {
-    return (block_start(r, block + 1) - block_start(r, block)) * sizeof(float);
+    return gn_block_values(r->x->bucket->count, r->comm->size, block) * sizeof(float);
 }
 
 static bool done(const ring *r)

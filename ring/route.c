@@ -34,9 +34,9 @@ enum {
 
 static unsigned values_that_fit(const gn_comm_config *config, size_t payload)
 {
-    const bool stream = gn_switch_route_format(config) != GN_AGG_INT32 && !config->switch_nic;
-    const size_t headers = GN_AGG_HEADER + (stream ? GN_SHIM_BYTES : 0),
-                 room = payload > headers ? payload - headers : 0;
+    const bool shim = gn_switch_route_format(config) != GN_AGG_INT32 && !config->switch_nic,
+               stream = shim && config->offload == GN_OFFLOAD_LIBRARY;
+    const size_t headers = GN_AGG_HEADER + (shim ? GN_SHIM_BYTES : 0), room = payload > headers ? payload - headers : 0;
     const size_t values = room / sizeof(float) * (stream ? EXPECTED : 1);
     return values < 1 ? 1 : values < AUTO_MAX ? (unsigned)values : AUTO_MAX;
 }

@@ -167,7 +167,8 @@ static gn_status open_channels(gn_comm *comm, gn_switched *s, const gn_admission
             .slots = welcome->slots,
             .packet_values = join->packet_values,
             .rto_min_ns = 1000 * (uint64_t)(comm->config.switch_rto_us ? comm->config.switch_rto_us : RTO_DEFAULT_US),
-            .nic = comm->config.switch_nic};
+            .nic = comm->config.switch_nic,
+            .stored = comm->config.quantise && comm->config.offload == GN_OFFLOAD_NONE};
         gn_endpoint to = route->address;
         to.port = welcome->udp_port[i];
         seal(s, i, join, welcome, &s->channel[i].keys);

@@ -74,7 +74,7 @@ gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header)
     comm->own_header_set = true;
     comm->unheard = false;
     comm->phase = "start";
-    comm->data_received = comm->data_expected = 0;
+    comm->data_received = comm->data_expected = comm->wire_sent = comm->wire_received = 0;
     comm->last_progress = comm->looked = now;
     gn_turn *turn = &comm->turn[comm->sequence % 2];
     for (int i = 0; i < comm->neighbour_count; i++) {

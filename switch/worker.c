@@ -126,6 +126,14 @@ static bool has_to_ask(const gn_worker *w, const gn_worker_slot *slot)
            slot->attempts >= ATTEMPTS_BEFORE_QUERY;
 }
 
+static size_t write_stored(gn_agg_packet *header, const float *values, size_t count, void *out, size_t capacity)
+{
+    header->shimmed = true;
+    header->payload = (const uint8_t *)values;
+    header->payload_bytes = count * sizeof *values;
+    return gn_agg_write_again(header, out, capacity);
+}
+
 static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, size_t capacity)
 {
     size_t first;
@@ -149,6 +157,7 @@ static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, si
     if (w->config.format != GN_AGG_INT32) {
         look_at(w, slot, slot->chunk, &first);
         if (w->config.nic) return gn_agg_write_words(&header, w->send + first, out, capacity);
+        if (w->config.stored) return write_stored(&header, w->send + first, count, out, capacity);
         return gn_agg_write_stream(&header, &w->codec, NULL, w->send + first, out, capacity);
     }
     if (slot->phase == GN_SLOT_LOOK) {

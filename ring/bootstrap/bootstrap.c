@@ -57,6 +57,7 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
     boot->deadline = gn_now() + (uint64_t)gn_timeout_ms(config) * GN_MILLISECOND;
     boot->terms = gn_terms_of(config);
     boot->table.timeout_ms = (uint32_t)gn_timeout_ms(config);
+    boot->table.segment_bytes = gn_config_segment(config);
     gn_status status = gn_secret_read(&boot->secret, config->secret_file, error);
     if (!status) status = read_rank_and_size(boot, error);
     boot->roster.size = (uint16_t)boot->size;

@@ -194,6 +194,8 @@ static void admit(gn_bootstrap *boot, unsigned index, const gn_hello *hello, con
         boot->table.timeout_ms = hello->timeout_ms;
         boot->beat_at = 0;
     }
+    const uint32_t segment = gn_segment_bytes_fit(hello->segment_bytes);
+    if (segment < boot->table.segment_bytes) boot->table.segment_bytes = segment;
     boot->table.address[hello->rank] = hello->address;
     gn_roster_add(&boot->roster, hello->rank);
     gn_guests_tell(boot, frame, gn_roster_write(frame, &boot->roster));

@@ -10,7 +10,8 @@ gn_terms gn_terms_of(const gn_comm_config *config)
                       .quantise = config->quantise,
                       .scale = (uint8_t)config->scale,
                       .data_tos = (uint8_t)config->data_tos,
-                      .aggregator_weights = config->aggregator_weights};
+                      .aggregator_weights = config->aggregator_weights,
+                      .offload = (uint8_t)config->offload};
     if (config->quantise) {
         terms.profile = (uint8_t)config->codec.profile;
         terms.bound_exp = (int8_t)config->codec.bound_exp;
@@ -41,6 +42,8 @@ bool gn_terms_differ(const gn_terms *one, const gn_terms *other, char *text, siz
         snprintf(text, room, "scale %s", one->scale ? "auto" : "none");
     else if (one->scale_target != other->scale_target)
         snprintf(text, room, "scale target 2^%d", one->scale_target);
+    else if (one->offload != other->offload)
+        snprintf(text, room, "offload %s", or_unknown(gn_offload_name((gn_offload)one->offload)));
     else if (one->data_tos != other->data_tos)
         snprintf(text, room, "data ToS 0x%02x", one->data_tos);
     else if (one->aggregator_weights != other->aggregator_weights)

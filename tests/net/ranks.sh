@@ -3,10 +3,17 @@
 # Allreduce or training with one rank per host of a testbed. To be sourced after the testbed is up.
 ranks_command=(bench allreduce)
 
+# The NICs of the testbed compress. Where there is a switch, it and the ranks do.
+ranks_offload() {
+    export GRADNIC_OFFLOAD=nic
+    case " ${ranks_command[*]} $* " in *" --switch "*) GRADNIC_OFFLOAD=auto ;; esac
+}
+
 # ranks_start ARGS...   starts `gradnic $ranks_command ARGS`: as rank 0 on host 1, rank 1 on host 2,
 # ...
 ranks_start() {
     local i
+    ranks_offload "$@"
     ranks_pid=()
     for ((i = 1; i <= testbed_count; i++)); do
         testbed_start "$i" "$testbed_gradnic" "${ranks_command[@]}" --rank $((i - 1)) --world-size "$testbed_count" \

@@ -42,6 +42,7 @@ wrong() { echo "$*" >>"$testbed_dir/failed"; }
 start() {
     local name=$1 port=$2 i
     shift 2
+    ranks_offload "$@"
     pids=()
     rm -f "$testbed_dir/$name.json"
     for i in 1 2 3 4; do

@@ -51,6 +51,7 @@ MEANING = {
     "metrics": "serve all counters over HTTP",
     "mtu": "MTU of the wire",
     "no-offload": "one packet at a time between kernel and",
+    "offload": "who compresses",
     "openmetrics": "OpenMetrics text",
     "output": "(output file|folder for the results|the page)",
     "pcap-wire": "capture the wire's packets",

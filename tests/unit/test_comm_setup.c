@@ -195,7 +195,8 @@ END_TEST
 static void run_tos(int rank, const ranks *group, void *argument)
 {
     gn_comm_config config = rank_config(rank, group);
-    config.quantise = *(bool *)argument;
+    config.quantise = *(int *)argument > 0;
+    config.offload = *(int *)argument > 1 ? GN_OFFLOAD_NIC : GN_OFFLOAD_AUTO;
     RANK_CHECK(config.data_tos == GN_TOS_AUTO);
     RANK_CHECK(config.codec.profile == GN_DENSE &&
                config.codec.bound_exp == 10);  // the NIC's rule, unless told otherwise
@@ -211,14 +212,14 @@ static void run_tos(int rank, const ranks *group, void *argument)
     gn_comm_free(comm);
 }
 
-START_TEST(test_default_tos_follows_quantise)
+START_TEST(test_default_tos_follows_offload)
 {
-    bool quantise = _i;
+    int how = _i;
     ranks group;
-    all_end_well(&group, 2, run_tos, &quantise, 30);
+    all_end_well(&group, 2, run_tos, &how, 30);
     for (int rank = 0; rank < 2; rank++) {
         ck_assert_int_eq((int)group.reports[rank].values[0], 0);
-        ck_assert_int_eq((int)group.reports[rank].values[1], quantise ? 2 : 0);  // to the right, from the left
+        ck_assert_int_eq((int)group.reports[rank].values[1], how == 2 ? 2 : 0);  // to the right, from the left
     }
     ranks_free(&group);
     gn_comm_config config = gn_comm_config_default();
@@ -269,7 +270,7 @@ int main(void)
     tcase_add_test(setup, test_stale_file_is_not_followed);
     tcase_add_test(setup, test_stale_file_whose_port_is_open_again);
     tcase_add_test(setup, test_wrong_configurations);
-    tcase_add_loop_test(setup, test_default_tos_follows_quantise, 0, 2);
+    tcase_add_loop_test(setup, test_default_tos_follows_offload, 0, 3);
     suite_add_tcase(suite, setup);
     return suite_run(suite);
 }

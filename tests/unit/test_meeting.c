@@ -45,6 +45,7 @@ static gn_comm_config config_of(int rank)
     config.interface = "lo";
     config.timeout_ms = TIMEOUT_MS;
     config.data_tos = 0;
+    config.offload = GN_OFFLOAD_NONE;
     return config;
 }
 
@@ -255,7 +256,7 @@ static const struct {
     gn_terms terms;
     gn_address address;
 } wrong[] = {
-    {"rank 1 (127.0.0.1:%u) has protocol version 2, rank 0 (127.0.0.1) has protocol version 3", {.version = 2}, {0}},
+    {"rank 1 (127.0.0.1:%u) has protocol version 2, rank 0 (127.0.0.1) has protocol version 5", {.version = 2}, {0}},
     {"rank 1 (127.0.0.1:%u) has quantise on, rank 0 (127.0.0.1) has quantise off", {.quantise = 1}, {0}},
     {"rank 1 (127.0.0.1:%u) has data ToS 0x28, rank 0 (127.0.0.1) has data ToS 0x00", {.data_tos = 0x28}, {0}},
     {"rank 1 listens at 10.0.0.9, rank 0 at 127.0.0.1, which cannot reach each other: select an interface",

@@ -96,18 +96,20 @@ static const gn_hello hello = {.job = 0x0807060504030201,
                                          .scale_target = -3,
                                          .data_tos = 0x17,
                                          .aggregator_weights = 0x18,
-                                         .switch_channels = 0x19},
+                                         .switch_channels = 0x19,
+                                         .offload = 0x1a},
                                .address = {4, 0x2221, 0x2423, {192, 0, 2, 1}},
                                .at_switch = {6, 0x3231, 0x3433, {0x20, 1, [15] = 9}},
                                .switch_values = 0x4241,
-                               .timeout_ms = 0x54535251};
+                               .timeout_ms = 0x54535251,
+                               .segment_bytes = 0x64636261};
 
 START_TEST(hellos)
 {
     gn_hello got;
     size_t length = gn_hello_write(bytes, &hello);
     is(length, 1,
-       "03"
+       "05"
        "0102030405060708"
        "090a"
        "0b0c"
@@ -120,7 +122,9 @@ START_TEST(hellos)
        "0000"
        "20010000000000000000000000000009"
        "4142"
-       "51525354");
+       "51525354"
+       "1a"
+       "61626364");
     parse(length);
     ck_assert_int_eq(frame.type, GN_MSG_HELLO);
     ck_assert(gn_hello_read(&frame, &got));
@@ -171,7 +175,7 @@ END_TEST
 
 static gn_rank_table table_of(uint16_t size)
 {
-    gn_rank_table table = {.size = size, .switch_values = 0x6261, .timeout_ms = 0x74737271};
+    gn_rank_table table = {.size = size, .switch_values = 0x6261, .timeout_ms = 0x74737271, .segment_bytes = 0x1a9c0};
     for (unsigned i = 0; i < GN_TOKEN_BYTES; i++) table.token[i] = (uint8_t)(0xa0 + i);
     for (unsigned i = 0; i < size; i++) {
         table.address[i] =
@@ -195,7 +199,8 @@ START_TEST(tables)
        "01010203000000000000000000000000"
        "6162"
        "0000"
-       "71727374");
+       "71727374"
+       "c0a90100");
     parse(length);
     wants_its_length(length, 0, rank_table_reads, &got);
     for (unsigned size = 1; size <= GN_RANKS_MAX; size += 51) {
@@ -204,7 +209,8 @@ START_TEST(tables)
         parse(length);
         memset(&got, 0xff, sizeof got);
         ck_assert(gn_rank_table_read(&frame, &got));
-        ck_assert(got.size == size && got.switch_values == 0x6261 && got.timeout_ms == 0x74737271);
+        ck_assert(got.size == size && got.switch_values == 0x6261 && got.timeout_ms == 0x74737271 &&
+                  got.segment_bytes == 0x1a9c0);
         ck_assert_mem_eq(got.token, table.token, sizeof got.token);
         ck_assert_mem_eq(got.switch_index, table.switch_index, size);
         for (unsigned i = 0; i < size; i++) {

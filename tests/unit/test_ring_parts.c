@@ -125,16 +125,22 @@ START_TEST(what_is_chosen)
     ck_assert(c.data_tos == 0 && c.switch_channels == 1);
     c = gn_comm_config_default(), c.quantise = true, c.switch_channels = 2;
     gn_config_choose(&c);
-    ck_assert(c.data_tos == 0x28 && c.switch_channels == 2);
+    ck_assert(c.data_tos == 0 && c.switch_channels == 2 && c.offload == GN_OFFLOAD_LIBRARY);
+    c = gn_comm_config_default(), c.quantise = true, c.offload = GN_OFFLOAD_NIC;
+    gn_config_choose(&c);
+    ck_assert_int_eq(c.data_tos, 0x28);
     c.data_tos = 4;
     gn_config_choose(&c);
     ck_assert_int_eq(c.data_tos, 4);
     c = gn_comm_config_default(), c.quantise = true, c.algorithm = GN_SWITCH;
     gn_config_choose(&c);
     ck_assert_int_eq(c.data_tos, 0);
-    c = gn_comm_config_default(), c.switch_nic = true, c.algorithm = GN_SWITCH;
+    c = gn_comm_config_default(), c.quantise = c.switch_nic = true, c.algorithm = GN_SWITCH;
     gn_config_choose(&c);
-    ck_assert_int_eq(c.data_tos, 0x28);
+    ck_assert(c.data_tos == 0x28 && c.switch_nic && c.offload == GN_OFFLOAD_NIC);
+    c = gn_comm_config_default(), c.quantise = true, c.algorithm = GN_SWITCH, c.offload = GN_OFFLOAD_NIC;
+    gn_config_choose(&c);
+    ck_assert(c.data_tos == 0x28 && c.switch_nic);
     c.timeout_ms = 0;
     ck_assert_int_eq(gn_timeout_ms(&c), 30000);
     c.timeout_ms = 1;
@@ -153,6 +159,7 @@ START_TEST(terms_of_a_configuration)
     ck_assert_mem_eq(&t, (&(gn_terms){.version = GN_PROTOCOL_VERSION, .algorithm = GN_RING, .data_tos = 0x28}),
                      sizeof t);
     c.algorithm = GN_SWITCH, c.quantise = true, c.scale = GN_SCALE_AUTO, c.aggregator_weights = true;
+    c.offload = GN_OFFLOAD_NIC;
     t = gn_terms_of(&c);
     ck_assert_mem_eq(&t,
                      (&(gn_terms){.version = GN_PROTOCOL_VERSION,
@@ -164,7 +171,8 @@ START_TEST(terms_of_a_configuration)
                                   .scale_target = 5,
                                   .data_tos = 0x28,
                                   .aggregator_weights = 1,
-                                  .switch_channels = 3}),
+                                  .switch_channels = 3,
+                                  .offload = GN_OFFLOAD_NIC}),
                      sizeof t);
 }
 END_TEST
@@ -188,7 +196,9 @@ START_TEST(terms_that_differ)
         {{3, .scale_target = -4, .data_tos = 1}, "scale target 2^-4", "scale target 2^0"},
         {{3, .data_tos = 0x28, .aggregator_weights = 1}, "data ToS 0x28", "data ToS 0x00"},
         {{3, .aggregator_weights = 1, .switch_channels = 2}, "aggregator weights on", "aggregator weights off"},
-        {{3, .switch_channels = 2}, "2 switch channels", "0 switch channels"}};
+        {{3, .switch_channels = 2}, "2 switch channels", "0 switch channels"},
+        {{3, .offload = GN_OFFLOAD_NIC, .data_tos = 0x28}, "offload nic", "offload auto"},
+        {{3, .offload = 77}, "offload unknown", "offload auto"}};
     char text[80];
     ck_assert(!gn_terms_differ(&none, &none, text, sizeof text));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

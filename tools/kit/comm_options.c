@@ -36,6 +36,13 @@ static gn_algorithm algorithm_of(struct argp_state *state, int key, const char *
     return (gn_algorithm)gn_option_word(state, key, text, names, GN_ALGORITHMS);
 }
 
+static gn_offload offload_of(struct argp_state *state, int key, const char *text)
+{
+    const char *names[GN_OFFLOADS];
+    for (gn_offload o = 0; o < GN_OFFLOADS; o++) names[o] = gn_offload_name(o);
+    return (gn_offload)gn_option_word(state, key, text, names, GN_OFFLOADS);
+}
+
 /// Checks it as the ranks will read it, so that a mistake is wrong usage here.
 static void check_rendezvous(struct argp_state *state, int key, const char *text)
 {
@@ -101,6 +108,9 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_comm
     case GN_OPTION_SCALE:
         o->scale = gn_option_choice(state, key, arg, "none", "auto") ? GN_SCALE_AUTO : GN_SCALE_NONE;
         o->asks |= o->scale == GN_SCALE_AUTO;
+        return true;
+    case GN_OPTION_OFFLOAD:
+        o->offload = offload_of(state, key, arg);
         return true;
     case GN_OPTION_TOS:
         o->tos = gn_option_tos(state, key, arg);
@@ -204,12 +214,30 @@ static void choose_codec(struct argp_state *state, gn_comm_options *o)
 {
     gn_error error;
     if (!o->profile_given) o->compress = o->asks;
-    if (!o->tos_given) o->tos = (o->algorithm == GN_SWITCH ? o->switch_nic : o->compress) ? 0x28 : 0;
     if (!o->compress && o->scale != GN_SCALE_NONE) argp_error(state, "--scale needs a profile (-p)");
     if (!o->compress && o->bound_given) argp_error(state, "--bound needs a profile (-p)");
     if (!o->compress) return;
     gn_option_check(state, 'k', gn_check_bound(o->profile, o->bound_exp, &error), &error);
     gn_codec_init(&o->codec, o->profile, o->bound_exp);  // in range: it was checked
+}
+
+/// Who compresses, and what the packets' ToS is.
+static void choose_offload(struct argp_state *state, gn_comm_options *o)
+{
+    const bool in_process = o->nic_in_process && o->compress;
+    if (in_process && o->offload == GN_OFFLOAD_AUTO) o->offload = GN_OFFLOAD_NIC;
+    if (in_process && o->offload != GN_OFFLOAD_NIC)
+        argp_error(state, "--offload %s: the NICs in-process compress (--nic in-process)", gn_offload_name(o->offload));
+    if (o->switch_nic && o->offload != GN_OFFLOAD_AUTO && o->offload != GN_OFFLOAD_NIC)
+        argp_error(state, "--switch-nic means --offload nic");
+    if (!o->compress && o->offload != GN_OFFLOAD_AUTO && o->offload != GN_OFFLOAD_NONE)
+        argp_error(state, "--offload %s needs a profile (-p)", gn_offload_name(o->offload));
+    gn_comm_config config = gn_comm_options_config(o, 0, 1, NULL);
+    config.data_tos = o->tos_given ? (int)o->tos : GN_TOS_AUTO;
+    config.rendezvous = "tcp://127.0.0.1:1";  // that is checked elsewhere
+    if (o->compress && gn_comm_config_check(&config)) argp_error(state, "%s", gn_comm_last_error(NULL));
+    o->offload = gn_comm_config_offload(&config);
+    if (!o->tos_given) o->tos = o->offload == GN_OFFLOAD_NIC ? 0x28 : 0;
 }
 
 /// Reads it as the ranks will, so that a mistake is wrong usage here.
@@ -228,6 +256,7 @@ void gn_comm_options_finish(struct argp_state *state, gn_comm_options *options)
     check_secret(state, options);
     choose_codec(state, options);
     check_switch(state, options);
+    choose_offload(state, options);
     check_ranks(state, options);
 }
 
@@ -241,6 +270,7 @@ gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, 
     config.timeout_ms = options->timeout_ms;
     config.secret_file = options->secret_file;
     config.algorithm = options->algorithm;
+    config.offload = options->offload;
     config.data_tos = (int)options->tos;
     config.quantise = options->compress;
     config.codec = options->codec;

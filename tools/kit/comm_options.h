@@ -29,6 +29,8 @@ typedef struct gn_comm_options {
     int bound_exp;
     gn_codec codec;  ///< of profile and bound; valid if `compress`
     gn_scale scale;
+    gn_offload offload;   ///< who compresses; after gn_comm_options_finish() not GN_OFFLOAD_AUTO
+    bool nic_in_process;  ///< the command stands in for the NICs
     bool tos_given;
     unsigned tos;  ///< of the gradient legs
     const char *switch_address;
@@ -45,6 +47,7 @@ enum {
     GN_OPTION_ALGORITHM,
     GN_OPTION_SCALE,
     GN_OPTION_TOS,
+    GN_OPTION_OFFLOAD,
     GN_OPTION_SWITCH,
     GN_OPTION_SWITCH_CHANNELS,
     GN_OPTION_SWITCH_SLOTS,
@@ -86,6 +89,9 @@ enum {
     {"scale", GN_OPTION_SCALE, "none|auto", 0, "auto: the bound is relative to " whose " RMS (default none)", 0}, \
     {"tos", GN_OPTION_TOS, "TOS", 0, \
      "type of service of the gradients' packets (default 0x28 where a NIC is to compress them, otherwise 0)", 0}, \
+    {"offload", GN_OPTION_OFFLOAD, "WHO", 0, \
+     "who compresses: library (each rank itself), nic (NICs on the way), none (default $GRADNIC_OFFLOAD, or nic with " \
+     "--tos or --switch-nic, otherwise library)", 0}, \
     {"switch", GN_OPTION_SWITCH, "HOST:PORT", 0, \
      "this rank's gradnic switch; ranks behind different leaves of one root have different ones", 0}, \
     {"switch-channels", GN_OPTION_SWITCH_CHANNELS, "N", 0, \

@@ -263,6 +263,7 @@ static void finish(gn_train_options *o, struct argp_state *state)
     if (o->resume && !o->checkpoint) argp_error(state, "--resume needs --checkpoint");
     const bool declined = o->comm.profile_given && !o->comm.compress;
     if (o->settings.feedback && declined) argp_error(state, "--feedback needs a profile (-p)");
+    o->comm.nic_in_process = o->settings.nic_in_process;
     o->comm.asks |= o->settings.feedback || o->settings.nic_in_process;
     gn_comm_options_finish(state, &o->comm);
 }

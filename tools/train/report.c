@@ -36,7 +36,10 @@ void gn_report_print_start(const gn_report *report, FILE *stream)
         fprintf(stream, "no compression");
     fprintf(stream, "%s%s%s%s", s->feedback ? ", error feedback" : "",
             o->comm.scale == GN_SCALE_AUTO ? ", automatic scale" : "", s->overlap ? ", overlapped" : "",
-            s->nic_in_process ? ", in-process NICs" : "");
+            s->nic_in_process                       ? ", in-process NICs"
+            : o->comm.offload == GN_OFFLOAD_LIBRARY ? ", by the ranks"
+            : o->comm.offload == GN_OFFLOAD_NIC     ? ", by NICs"
+                                                    : "");
     if (s->link_bits) fprintf(stream, " at %s", gn_human_bits((double)s->link_bits).s);
     fprintf(stream, "\n\n%5s %7s %8s %9s %9s %9s\n", "epoch", "step", "seconds", "loss", "test loss", "accuracy");
     fflush(stream);
@@ -122,16 +125,16 @@ static json_t *json_options(const gn_report *report)
 {
     const gn_train_options *o = report->options;
     return json_pack(
-        "{s:i, s:s, s:s, s:o, s:b, s:s, s:b, s:i, s:s, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "ranks",
+        "{s:i, s:s, s:s, s:o, s:b, s:s, s:b, s:i, s:s, s:s, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "ranks",
         report->trainer->size, "algorithm", gn_comm_options_algorithm(&o->comm), "profile",
         gn_comm_options_profile(&o->comm), "bound_exp",
         o->comm.compress ? json_integer(o->comm.codec.bound_exp) : json_null(), "feedback", o->settings.feedback,
         "scale", o->comm.scale == GN_SCALE_AUTO ? "auto" : "none", "overlap", o->settings.overlap, "tos",
-        (int)o->comm.tos, "nic", o->settings.nic_in_process ? "in-process" : "none", "rate_bits",
-        gn_json_count(o->settings.link_bits), "seed", gn_json_count(o->settings.seed), "layers",
-        (int)o->settings.layers, "hidden", (int)o->settings.hidden, "batch", (int)o->settings.batch, "copies",
-        (int)o->settings.copies, "learning_rate", json_setting(o->settings.sgd.rate), "momentum",
-        json_setting(o->settings.sgd.momentum), "weight_decay", json_setting(o->settings.sgd.weight_decay));
+        (int)o->comm.tos, "offload", gn_offload_name(o->comm.offload), "nic",
+        o->settings.nic_in_process ? "in-process" : "none", "rate_bits", gn_json_count(o->settings.link_bits), "seed",
+        gn_json_count(o->settings.seed), "layers", (int)o->settings.layers, "hidden", (int)o->settings.hidden, "batch",
+        (int)o->settings.batch, "copies", (int)o->settings.copies, "learning_rate", json_setting(o->settings.sgd.rate),
+        "momentum", json_setting(o->settings.sgd.momentum), "weight_decay", json_setting(o->settings.sgd.weight_decay));
 }
 
 static json_t *json_checkpoints(const gn_report *report)

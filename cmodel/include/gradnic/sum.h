@@ -23,8 +23,8 @@ extern "C" {
 
 /// A stream of dense to read. Its bytes may come from anywhere.
 typedef struct gn_stream_view {
-    const void *bytes;
-    size_t length;
+    const void *bytes;  ///< the stream
+    size_t length;      ///< its bytes
 } gn_stream_view;
 
 /// What to add, and where results go. Members that are not set are not used. Arrays are the

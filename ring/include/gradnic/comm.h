@@ -71,6 +71,21 @@ typedef enum gn_scale {
     GN_SCALE_AUTO   ///< the bound is relative: a power of two from the RMS, agreed by all
 } gn_scale;
 
+/// Who compresses what the ranks of a group send, when they quantise. The results are the same, bit
+/// for bit, except with paper, which is cut wherever it is coded.
+typedef enum gn_offload {
+    /// What GRADNIC_OFFLOAD says (library, nic, none). Otherwise: the NIC where the configuration
+    /// speaks of one (`data_tos` above 0, `wire`, `switch_nic`), and else the library.
+    GN_OFFLOAD_AUTO,
+    GN_OFFLOAD_LIBRARY,  ///< the rank itself, before it sends
+    GN_OFFLOAD_NIC,      ///< a NIC on the way, which knows the packets by their ToS
+    GN_OFFLOAD_NONE,     ///< nobody: quantised values travel as they are
+    GN_OFFLOADS          ///< the number of choices, not a choice
+} gn_offload;
+
+/// Returns "auto", "library", "nic" or "none"; NULL for any other number.
+GN_API const char *gn_offload_name(gn_offload offload);
+
 /// How much a text for `log` matters.
 typedef enum gn_log_level {
     GN_LOG_ERROR,    ///< the communicator has failed
@@ -79,7 +94,7 @@ typedef enum gn_log_level {
     GN_LOG_DEBUG     ///< everything else
 } gn_log_level;
 
-/// For gn_comm_config.data_tos: 0x28 where values are quantised, otherwise 0.
+/// For gn_comm_config.data_tos: 0x28 where a NIC compresses, otherwise 0.
 enum { GN_TOS_AUTO = -1 };
 
 /// Limits of gn_comm_config.segment_bytes.
@@ -99,11 +114,12 @@ typedef struct gn_comm_config {
     /// ranks may take to come, and then again to connect. The least of all ranks counts. 0: 30000.
     int timeout_ms;
     gn_algorithm algorithm;  ///< the same on all ranks
-    /// Bytes of data that are handled at a time, brought between GN_SEGMENT_MIN and GN_SEGMENT_MAX.
-    /// 0: 256 KiB.
+    /// Bytes of values that are handled at a time, brought between GN_SEGMENT_MIN and
+    /// GN_SEGMENT_MAX. The least of all ranks counts. 0: 256 KiB.
     size_t segment_bytes;
-    /// ToS of the gradients: 0x28 so that NICs compress, 0 for none. GN_TOS_AUTO, the default, is
-    /// 0x28 with `quantise`, otherwise 0 (GN_SWITCH: 0x28 with `switch_nic`).
+    /// Who compresses, with `quantise`; the same on all ranks.
+    gn_offload offload;
+    /// ToS of the gradients. GN_TOS_AUTO, the default, is 0x28 where a NIC compresses, otherwise 0.
     int data_tos;
 
     // For GN_SWITCH. Without `quantise`, values travel as block floating point (int32,
@@ -127,8 +143,8 @@ typedef struct gn_comm_config {
     /// The least time after which a packet is sent again. It must exceed what stragglers take. 0:
     /// 10000.
     unsigned switch_rto_us;
-    /// Values leave as binary32 with `data_tos`, and this host's NIC compresses them. Its rule for
-    /// UDP has the codec and head 32.
+    /// The same as offload nic: values leave as binary32 with `data_tos`, and this host's NIC
+    /// compresses them. Its rule for UDP has the codec and head 32.
     bool switch_nic;
 
     /// Worker-aggregator: the second leg carries weights, not gradients, and has ToS 0 (the paper's
@@ -169,6 +185,10 @@ GN_API gn_comm_config gn_comm_config_default(void);
 /// the network.
 /// @return GN_OK, or GN_INVALID with gn_comm_last_error(NULL) for the reason
 GN_API gn_status gn_comm_config_check(const gn_comm_config *config);
+
+/// Returns who compresses with this configuration: what GN_OFFLOAD_AUTO chooses, and
+/// GN_OFFLOAD_NONE without `quantise`.
+GN_API gn_offload gn_comm_config_offload(const gn_comm_config *config);
 
 /// Connects all ranks. `*comm` is NULL on failure; gn_comm_last_error(NULL) says why.
 /// @return GN_OK; GN_INVALID (also for NULL); GN_NO_MEMORY; GN_IO; GN_TIMEOUT when ranks did not
@@ -255,13 +275,16 @@ GN_API const char *gn_comm_last_error(const gn_comm *comm);
 
 /// What a communicator has done.
 typedef struct gn_comm_stats {
-    /// Bytes of values, before any NIC. GN_SWITCH: bytes of datagrams, up and down.
+    /// Bytes of values, uncompressed. GN_SWITCH: bytes of datagrams, up and down.
     uint64_t sent_bytes, received_bytes;
     /// Where the time of collectives went.
     double quantise_seconds, reduce_seconds, wait_seconds, total_seconds;
     /// GN_SWITCH: packets sent again; those of them that had not been lost; chunks that rank 0
     /// summed in binary32.
     uint64_t resent_packets, late_packets, fallback_chunks;
+    /// The same as sent_bytes and received_bytes, as they were given to sockets: with offload
+    /// library compressed.
+    uint64_t sent_wire_bytes, received_wire_bytes;
 } gn_comm_stats;
 
 /// Returns what was done since gn_comm_init(); zeros for NULL.

@@ -172,6 +172,11 @@ static void finish(struct argp_state *state, gn_allreduce_options *o)
     gn_comm_options_finish(state, &o->comm);
     check_needless(state, o);
     if (!o->comm.compress) o->quantise = false;
+    // What is not quantised can only be compressed by a NIC, with loss.
+    if (!o->quantise && o->comm.compress) {
+        o->comm.offload = GN_OFFLOAD_NIC;
+        if (!o->comm.tos_given) o->comm.tos = 0x28;
+    }
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -24,8 +24,8 @@ static void print_header(const gn_allreduce_report *report, const gn_allreduce_m
            gn_comm_options_profile(&o->comm));
     if (o->comm.compress)
         printf(" %s%s", gn_human_bound(o->comm.codec.bound_exp).s, o->quantise ? "" : ", not quantised");
-    printf(", ToS 0x%02x, %s, %u iterations after %u\n", o->comm.tos, o->in_place ? "in place" : "out of place",
-           o->iterations, o->warmup);
+    printf(", offload %s, ToS 0x%02x, %s, %u iterations after %u\n", gn_offload_name(o->comm.offload), o->comm.tos,
+           o->in_place ? "in place" : "out of place", o->iterations, o->warmup);
     printf("# model: delay %s, rate %s, addition %s\n", gn_human_duration(model->latency * 1e9).s,
            model->byte > 0 ? gn_human_bits(8 / model->byte).s : "-",
            model->add > 0 ? gn_human_rate(1 / model->add).s : "-");
@@ -85,13 +85,14 @@ void gn_allreduce_report_row(gn_allreduce_report *report, const gn_allreduce_res
 gn_status gn_allreduce_report_end(gn_allreduce_report *report, const gn_allreduce_model *model, gn_error *error)
 {
     const gn_allreduce_options *o = report->options;
-    json_t *exchange = json_pack(
-        "{s:i, s:s, s:b, s:s, s:o, s:b, s:s, s:i, s:b, s:o, s:i, s:i}", "ranks", report->size, "algorithm",
-        gn_comm_options_algorithm(&o->comm), "aggregator_weights", o->weights, "profile",
-        gn_comm_options_profile(&o->comm), "bound_exp",
-        o->comm.compress ? json_integer(o->comm.codec.bound_exp) : json_null(), "quantise", o->quantise, "scale",
-        o->comm.scale == GN_SCALE_AUTO ? "auto" : "none", "tos", (int)o->comm.tos, "in_place", o->in_place, "input",
-        o->input ? gn_json_name(o->input) : json_null(), "iterations", (int)o->iterations, "warmup", (int)o->warmup);
+    json_t *exchange = json_pack("{s:i, s:s, s:b, s:s, s:o, s:b, s:s, s:i, s:s, s:b, s:o, s:i, s:i}", "ranks",
+                                 report->size, "algorithm", gn_comm_options_algorithm(&o->comm), "aggregator_weights",
+                                 o->weights, "profile", gn_comm_options_profile(&o->comm), "bound_exp",
+                                 o->comm.compress ? json_integer(o->comm.codec.bound_exp) : json_null(), "quantise",
+                                 o->quantise, "scale", o->comm.scale == GN_SCALE_AUTO ? "auto" : "none", "tos",
+                                 (int)o->comm.tos, "offload", gn_offload_name(o->comm.offload), "in_place", o->in_place,
+                                 "input", o->input ? gn_json_name(o->input) : json_null(), "iterations",
+                                 (int)o->iterations, "warmup", (int)o->warmup);
     json_t *parameters = json_pack("{s:o, s:o, s:o}", "latency_s", gn_json_real(model->latency), "byte_s",
                                    gn_json_real(model->byte), "add_s", gn_json_real(model->add));
     json_t *all = json_pack("{s:o, s:o, s:o, s:O}", "environment", gn_json_environment(), "exchange", exchange, "model",

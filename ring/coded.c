@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ring/coded.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include <libdeflate.h>
+
+#include <gradnic/sum.h>
+
+enum { KIND_AT = 3, SEGMENT_AT = 4, BYTES_AT = 8, CHECK_AT = 12, VERSION = 1 };
+enum { STREAM = 0, VALUES = 1 };  // kinds
+static const uint8_t magic[3] = {'G', 'S', VERSION};
+
+size_t gn_coded_values(const gn_comm *comm)
+{
+    size_t bytes = comm->segment;
+    // An aggregator has a buffer for each worker: all share 4 MiB.
+    const size_t share = ((size_t)4 << 20) / (size_t)comm->size;
+    if (comm->config.algorithm == GN_WORKER_AGGREGATOR && share < bytes) bytes = share;
+    return bytes / sizeof(float) & ~(size_t)31;  // whole quads of dense
+}
+
+size_t gn_coded_room(const gn_comm *comm)
+{
+    const size_t values = gn_coded_values(comm), bound = gn_stream_bound(comm->config.codec.profile, values);
+    const size_t room = bound > values * sizeof(float) ? bound : values * sizeof(float);
+    return (GN_CODED_HEADER + room + 63) & ~(size_t)63;
+}
+
+// What happens to the values ----------------------------------------------------------------------
+
+static const gn_codec *codec_of(const gn_exchange *x)
+{
+    return &x->comm->config.codec;
+}
+
+static const uint8_t *stream_of(const gn_coded *in)
+{
+    return in->bytes + GN_CODED_HEADER;
+}
+
+static size_t stream_bytes(const gn_coded *in)
+{
+    return in->length - GN_CODED_HEADER;
+}
+
+static bool is_stream(const gn_coded *in)
+{
+    return in->bytes[KIND_AT] == STREAM;
+}
+
+static void copy(const float *values, size_t count, gn_coded *out)
+{
+    memcpy(out->bytes + GN_CODED_HEADER, values, count * sizeof *values);
+    out->bytes[KIND_AT] = VALUES;
+    out->length = GN_CODED_HEADER + count * sizeof *values;
+}
+
+/// Checks a segment of values, which a codec has not. @return the values, or NULL
+static const float *values_in(const gn_coded *in, size_t count)
+{
+    return stream_bytes(in) == count * sizeof(float) ? (const float *)(const void *)stream_of(in) : NULL;
+}
+
+/// There is room for any stream. `coded`: the values are those that a reader will see.
+static void encode(const gn_exchange *x, const float *values, size_t count, bool coded, gn_coded *out)
+{
+    size_t bytes = 0;
+    (void)gn_stream_encode(codec_of(x), values, count, out->bytes + GN_CODED_HEADER,
+                           gn_stream_bound(codec_of(x)->profile, count), &bytes);
+    out->bytes[KIND_AT] = STREAM;
+    out->length = GN_CODED_HEADER + bytes;
+    if (coded && bytes >= count * sizeof *values) copy(values, count, out);
+}
+
+void gn_coded_own(gn_exchange *x, size_t first, size_t count, gn_coded *out)
+{
+    const float *values = x->bucket->send + first;
+    if (!gn_exchange_is_plain(x, first, count)) {
+        gn_exchange_own(x, first, count);
+        values = x->bucket->recv + first;
+    }
+    const uint64_t start = gn_now();
+    encode(x, values, count, false, out);
+    x->quantising += gn_now() - start;
+}
+
+/// dense: one pass reads the stream, adds and writes.
+static gn_status add_dense(gn_exchange *x, size_t first, size_t count, const gn_coded *in, gn_coded *out, bool values)
+{
+    float *recv = x->bucket->recv + first;
+    const gn_stream_view view = {stream_of(in), stream_bytes(in)};
+    gn_sum sum = {.own = x->bucket->send + first, .count = count, .streams = &view, .stream_count = 1};
+    size_t bytes = 0;
+    if (!gn_exchange_is_plain(x, first, count)) {
+        gn_exchange_own(x, first, count);
+        sum.own = recv;
+    }
+    if (values) sum.sums = recv;
+    if (out) {
+        sum.stream = out->bytes + GN_CODED_HEADER;
+        sum.capacity = gn_stream_bound(GN_DENSE, count);
+    }
+    const uint64_t start = gn_now();
+    const gn_status status = gn_stream_sum(codec_of(x), &sum, out ? &bytes : NULL, NULL);
+    if (out) {
+        out->bytes[KIND_AT] = STREAM;
+        out->length = GN_CODED_HEADER + bytes;
+    }
+    x->quantising += gn_now() - start;
+    return status;
+}
+
+gn_status gn_coded_add(gn_exchange *x, size_t first, size_t count, const gn_coded *in, gn_coded *out, bool values,
+                       bool whole)
+{
+    if (codec_of(x)->profile == GN_DENSE && is_stream(in)) return add_dense(x, first, count, in, out, values);
+    gn_exchange_own(x, first, count);
+    const gn_status status = gn_coded_join(x, first, count, in);
+    if (status) return status;
+    if (whole) gn_exchange_settle(x, first, count);
+    if (out) gn_coded_values_of(x, first, count, false, out);
+    return GN_OK;
+}
+
+gn_status gn_coded_take(gn_exchange *x, size_t first, size_t count, const gn_coded *in)
+{
+    const uint64_t start = gn_now();
+    if (!is_stream(in)) {
+        const float *values = values_in(in, count);
+        if (values) memcpy(x->bucket->recv + first, values, count * sizeof *values);
+        return values ? GN_OK : GN_CORRUPT;
+    }
+    const gn_status status =
+        gn_stream_decode(codec_of(x), stream_of(in), stream_bytes(in), x->bucket->recv + first, count, NULL);
+    x->quantising += gn_now() - start;
+    return status;
+}
+
+gn_status gn_coded_join(gn_exchange *x, size_t first, size_t count, const gn_coded *in)
+{
+    const uint64_t start = gn_now();
+    if (!is_stream(in)) {
+        const float *values = values_in(in, count);
+        if (values) gn_exchange_add(x, first, count, values);
+        return values ? GN_OK : GN_CORRUPT;
+    }
+    const gn_status status =
+        gn_stream_add(codec_of(x), stream_of(in), stream_bytes(in), x->bucket->recv + first, count, NULL);
+    x->quantising += gn_now() - start;
+    return status;
+}
+
+void gn_coded_values_of(gn_exchange *x, size_t first, size_t count, bool plain, gn_coded *out)
+{
+    const float *values = x->bucket->recv + first;
+    const uint64_t start = gn_now();
+    if (plain)
+        copy(values, count, out);
+    else
+        encode(x, values, count, codec_of(x)->profile != GN_PAPER, out);
+    x->quantising += gn_now() - start;
+}
+
+// How they travel ---------------------------------------------------------------------------------
+
+static void put32(uint8_t *at, uint32_t value)
+{
+    const uint32_t little = htole32(value);
+    memcpy(at, &little, sizeof little);
+}
+
+static uint32_t get32(const uint8_t *at)
+{
+    uint32_t little;
+    memcpy(&little, at, sizeof little);
+    return le32toh(little);
+}
+
+/// Over the header without the check, and the stream.
+static uint32_t check_of(const gn_coded *coded)
+{
+    const uint32_t crc = libdeflate_crc32(0, coded->bytes, CHECK_AT);
+    return libdeflate_crc32(crc, stream_of(coded), stream_bytes(coded));
+}
+
+void gn_coded_seal(gn_coded *coded, uint32_t segment)
+{
+    memcpy(coded->bytes, magic, sizeof magic);
+    put32(coded->bytes + SEGMENT_AT, segment);
+    put32(coded->bytes + BYTES_AT, (uint32_t)stream_bytes(coded));
+    put32(coded->bytes + CHECK_AT, check_of(coded));
+}
+
+/// Bytes of the frame that arrives, as far as it is known. @return false when the header is wrong
+static bool expect(const gn_comm *comm, gn_coded_in *in)
+{
+    gn_coded *to = in->to;
+    to->length = GN_CODED_HEADER;
+    if (in->filled < GN_CODED_HEADER) return true;
+    const size_t bytes = get32(to->bytes + BYTES_AT);
+    if (memcmp(to->bytes, magic, sizeof magic) != 0 || to->bytes[KIND_AT] > VALUES ||
+        get32(to->bytes + SEGMENT_AT) != in->segment || bytes > gn_coded_room(comm) - GN_CODED_HEADER)
+        return false;
+    to->length = GN_CODED_HEADER + bytes;
+    return true;
+}
+
+ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, int fd, bool *complete)
+{
+    ssize_t got = 0, total = 0;
+    *complete = false;
+    // The header first, and then what it says.
+    for (int part = 0; part < 2; part++) {
+        if (!expect(comm, in)) return -2;
+        if (in->filled < in->to->length) {
+            got = recv(fd, in->to->bytes + in->filled, in->to->length - in->filled, MSG_DONTWAIT);
+            if (got == 0) {
+                errno = 0;
+                return -1;
+            }
+            if (got < 0) return total ? total : errno == EAGAIN || errno == EINTR ? 0 : -1;
+            in->filled += (size_t)got;
+            total += got;
+        }
+        if (in->filled < GN_CODED_HEADER) return total;
+    }
+    if (!expect(comm, in)) return -2;
+    if (in->filled < in->to->length) return total;
+    if (get32(in->to->bytes + CHECK_AT) != check_of(in->to)) return -2;
+    in->filled = 0;
+    in->segment++;
+    *complete = true;
+    return total;
+}

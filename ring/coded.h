@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_CODED_H
+#define GRADNIC_RING_CODED_H
+/// Values as streams: what a rank does that compresses itself (offload library). A vector travels
+/// in segments. Each is a frame: a header, and a stream of the communicator's codec. The format is
+/// in docs/collectives.md.
+///
+/// What comes from a peer is not believed: the header says no more than how many bytes follow, up
+/// to the room that a segment may need, and the codec checks the stream as it reads.
+/// A segment whose stream would not be shorter than its values may hold the values.
+
+#include "ring/exchange.h"
+
+enum { GN_CODED_HEADER = 16 };
+
+/// One segment on its way. `bytes` has room for a header and the longest stream.
+typedef struct gn_coded {
+    uint8_t *bytes;
+    size_t length;  ///< of header and stream
+    uint64_t item;  ///< its number, counted by the sender
+} gn_coded;
+
+/// Values of a segment, and bytes that a gn_coded needs for any of them.
+size_t gn_coded_values(const gn_comm *comm);
+size_t gn_coded_room(const gn_comm *comm);
+
+/// Codes this rank's own contribution of `count` values from `first` on. A part of `recv` may get
+/// the quantised values.
+void gn_coded_own(gn_exchange *x, size_t first, size_t count, gn_coded *out);
+/// Adds this rank's contribution to those in `in`. `out` (NULL: not wanted) gets the sum as a
+/// stream. `values` says whether `recv` is to have it, too. `whole`: this was the last contribution.
+/// @return GN_OK; GN_TRUNCATED or GN_CORRUPT when `in` is not a stream of so many values
+gn_status gn_coded_add(gn_exchange *x, size_t first, size_t count, const gn_coded *in, gn_coded *out, bool values,
+                       bool whole);
+/// Decodes a segment to `recv`. @return as gn_coded_add()
+gn_status gn_coded_take(gn_exchange *x, size_t first, size_t count, const gn_coded *in);
+/// Adds a segment to what is in `recv`. @return as gn_coded_add()
+gn_status gn_coded_join(gn_exchange *x, size_t first, size_t count, const gn_coded *in);
+/// Codes what is in `recv`, or with `plain` copies it as it is.
+void gn_coded_values_of(gn_exchange *x, size_t first, size_t count, bool plain, gn_coded *out);
+
+/// A segment that arrives, in pieces.
+typedef struct gn_coded_in {
+    gn_coded *to;
+    size_t filled;     ///< bytes of it
+    uint32_t segment;  ///< the number that it must have
+} gn_coded_in;
+
+/// Reads what there is of a segment from a socket, without waiting. `*complete`: it is whole, and
+/// its header and check are right.
+/// @return bytes read; 0 when there are none; -1 with errno (0: the connection has ended); -2 when
+/// the header or the check is wrong
+ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, int fd, bool *complete);
+/// Writes the header, once the stream is there: the sender counts its segments.
+void gn_coded_seal(gn_coded *coded, uint32_t segment);
+
+#endif

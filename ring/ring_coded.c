@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ring of ring.c where the ranks compress themselves. The steps are the same. In the first leg
+// a rank reads a segment, adds its own values to it and writes the sum as a segment, in one pass.
+// In the second leg it passes segments on as they are, and decodes them for itself.
+//
+// No deadlock, with bounded memory. A rank always reads what comes. What it makes of it waits for
+// the right neighbour in one of a few buffers. When they are full, the values wait in `recv`, which
+// has room for all of them, and are coded when their turn comes. So no rank ever stops reading
+// because another does not, and the ring cannot wait for itself.
+#include <errno.h>
+#include <string.h>
+
+#include "ring/blocks.h"
+#include "ring/coded.h"
+#include "ring/deadline.h"
+#include "ring/failure.h"
+#include "ring/turn.h"
+
+enum {
+    LEFT = 0,
+    RIGHT = 1,
+    LOOK_EVERY = 16,
+    BUFFERS = 8,  // one arrives, one leaves, one is made, and the others wait
+    BUFFERS_LEAST = 4,
+    MEMORY_MOST = 8 << 20,
+};
+
+/// Where one direction is: a segment of a block of a step.
+typedef struct place {
+    int step;
+    size_t segment;
+    uint64_t item;  ///< segments before this one, of all steps
+} place;
+
+typedef struct ring {
+    gn_exchange *x;
+    gn_comm *comm;
+    int steps;      ///< 2(N-1)
+    size_t values;  ///< of a segment
+    place send, recv;
+    uint64_t first_items;  ///< segments of step 0, which come from no one
+    gn_coded buffer[BUFFERS], *idle[BUFFERS], *queue[BUFFERS];
+    unsigned buffers, idle_count, queue_first, queue_count;
+    gn_coded *leaving;
+    size_t sent;  ///< bytes of it
+    gn_coded_in arriving;
+    bool header_checked;
+    bool send_full;  ///< the socket took less than there was
+} ring;
+
+static unsigned buffers_of(const gn_comm *comm)
+{
+    const size_t fit = MEMORY_MOST / gn_coded_room(comm);
+    return fit >= BUFFERS ? BUFFERS : fit < BUFFERS_LEAST ? BUFFERS_LEAST : (unsigned)fit;
+}
+
+size_t gn_ring_coded_memory(const gn_comm *comm)
+{
+    return buffers_of(comm) * gn_coded_room(comm);
+}
+
+// Blocks and segments -----------------------------------------------------------------------------
+
+static size_t block_first(const ring *r, int block)
+{
+    return gn_block_start(r->x->bucket->count, r->comm->size, block);
+}
+
+static size_t block_values(const ring *r, int block)
+{
+    return gn_block_values(r->x->bucket->count, r->comm->size, block);
+}
+
+static size_t segments_of(const ring *r, int block)
+{
+    return (block_values(r, block) + r->values - 1) / r->values;
+}
+
+static int block_at(const ring *r, const place *p, int behind)
+{
+    return gn_block_of(r->comm->rank, r->comm->size, p->step, behind);
+}
+
+/// The values of a place.
+static size_t values_at(const ring *r, const place *p, int behind, size_t *first)
+{
+    const int block = block_at(r, p, behind);
+    const size_t from = p->segment * r->values, left = block_values(r, block) - from;
+    *first = block_first(r, block) + from;
+    return left < r->values ? left : r->values;
+}
+
+/// Skips blocks that have no values.
+static void settle_place(const ring *r, place *p, int behind)
+{
+    while (p->step < r->steps && p->segment == segments_of(r, block_at(r, p, behind))) {
+        p->step++;
+        p->segment = 0;
+    }
+}
+
+static void advance(const ring *r, place *p, int behind)
+{
+    p->segment++;
+    p->item++;
+    settle_place(r, p, behind);
+}
+
+static bool is_second_leg(const ring *r, const place *p)
+{
+    return p->step >= r->comm->size - 1;
+}
+
+// Buffers -----------------------------------------------------------------------------------------
+
+static gn_coded *take_idle(ring *r)
+{
+    return r->idle[--r->idle_count];
+}
+
+static void give_idle(ring *r, gn_coded *buffer)
+{
+    r->idle[r->idle_count++] = buffer;  // the last one in is in the cache
+}
+
+/// Whether one more segment may wait: a buffer stays for what leaves next.
+static bool may_queue(const ring *r)
+{
+    return r->queue_count + 2 + (r->leaving != NULL) < r->buffers;
+}
+
+/// What is received is sent on as item `first_items` + its own number.
+static void enqueue(ring *r, gn_coded *buffer)
+{
+    buffer->item = r->first_items + r->recv.item;
+    r->queue[(r->queue_first + r->queue_count++) % BUFFERS] = buffer;
+}
+
+// Sending -----------------------------------------------------------------------------------------
+
+/// Codes what waited in `recv` because no buffer was free.
+static gn_coded *code_late(ring *r, size_t first, size_t count)
+{
+    gn_coded *buffer = take_idle(r);
+    gn_coded_values_of(r->x, first, count, false, buffer);
+    if (is_second_leg(r, &r->send)) gn_exchange_finish(r->x, first, count);
+    return buffer;
+}
+
+/// Finds what leaves next. @return false when it is not known yet
+static bool prepare(ring *r)
+{
+    size_t first;
+    const size_t count = values_at(r, &r->send, 0, &first);
+    if (r->send.item < r->first_items) {
+        r->leaving = take_idle(r);
+        gn_coded_own(r->x, first, count, r->leaving);
+    } else if (r->send.item >= r->first_items + r->recv.item) {
+        return false;
+    } else if (r->queue_count && r->queue[r->queue_first]->item == r->send.item) {
+        r->leaving = r->queue[r->queue_first];
+        r->queue_first = (r->queue_first + 1) % BUFFERS;
+        r->queue_count--;
+    } else {
+        r->leaving = code_late(r, first, count);
+    }
+    gn_coded_seal(r->leaving, (uint32_t)r->send.item);
+    r->sent = 0;
+    return true;
+}
+
+/// @return bytes sent, 0 when nothing can be, -1 with errno
+static ssize_t send_some(ring *r)
+{
+    r->send_full = false;
+    if (!r->leaving && !prepare(r)) return 0;
+    const size_t want = r->leaving->length - r->sent;
+    const ssize_t sent =
+        send(r->comm->neighbours[RIGHT].data_out, r->leaving->bytes + r->sent, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+    r->send_full = sent < (ssize_t)want;
+    if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
+    r->sent += (size_t)sent;
+    r->comm->wire_sent += (size_t)sent;
+    if (r->sent < r->leaving->length) return sent;
+    size_t first;
+    r->comm->data_sent[RIGHT] += values_at(r, &r->send, 0, &first) * sizeof(float);
+    give_idle(r, r->leaving);
+    r->leaving = NULL;
+    advance(r, &r->send, 0);
+    return sent;
+}
+
+// Receiving ---------------------------------------------------------------------------------------
+
+/// First leg: adds our values to a segment.
+static gn_status reduce(ring *r, size_t first, size_t count)
+{
+    const bool whole = r->recv.step == r->comm->size - 2, queued = may_queue(r);
+    gn_coded *sum = queued ? take_idle(r) : NULL;
+    const gn_status status = gn_coded_add(r->x, first, count, r->arriving.to, sum, whole || !queued, whole);
+    if (status) return status;
+    if (queued) enqueue(r, sum);
+    if (whole && queued) gn_exchange_finish(r->x, first, count);
+    return GN_OK;
+}
+
+/// Second leg: decodes a segment, and passes it on as it is.
+static gn_status take(ring *r, size_t first, size_t count)
+{
+    const bool last = r->recv.step == r->steps - 1, queued = !last && may_queue(r);
+    const gn_status status = gn_coded_take(r->x, first, count, r->arriving.to);
+    if (status) return status;
+    if (queued) {
+        enqueue(r, r->arriving.to);
+        r->arriving.to = take_idle(r);
+    }
+    if (last || queued) gn_exchange_finish(r->x, first, count);
+    return GN_OK;
+}
+
+static gn_status damaged(ring *r, const char *what)
+{
+    const gn_neighbour *left = &r->comm->neighbours[LEFT];
+    return gn_oob_fail(r->comm, GN_CORRUPT, left->rank, "rank %d (%s) sent a segment with %s in the %s, item %llu",
+                       left->rank, left->name, what, r->comm->phase, (unsigned long long)r->recv.item);
+}
+
+static gn_status receive_some(ring *r, bool *moved)
+{
+    bool complete;
+    size_t first;
+    const bool reducing = !is_second_leg(r, &r->recv);
+    r->comm->phase = reducing ? "reduce leg" : "send-back leg";
+    const ssize_t got = gn_coded_receive(r->comm, &r->arriving, r->comm->neighbours[LEFT].data_in, &complete);
+    if (got == -1) return gn_oob_data_lost(r->comm, LEFT, errno);
+    if (got == -2) return damaged(r, "a wrong header or check");
+    *moved |= got > 0;
+    r->comm->wire_received += (size_t)got;
+    if (!complete) return GN_OK;
+    const size_t count = values_at(r, &r->recv, 1, &first);
+    if (reducing ? reduce(r, first, count) : take(r, first, count)) return damaged(r, "a wrong stream");
+    r->comm->data_received += count * sizeof(float);
+    advance(r, &r->recv, 1);
+    return GN_OK;
+}
+
+// Both --------------------------------------------------------------------------------------------
+
+/// Nothing moves: waits for sockets and news.
+static gn_status wait_for_progress(ring *r, bool blocked)
+{
+    gn_comm *comm = r->comm;
+    const bool receiving = r->recv.step < r->steps && r->header_checked;
+    struct pollfd data[2] = {{.fd = receiving ? comm->neighbours[LEFT].data_in : -1, .events = POLLIN},
+                             {.fd = r->send_full ? comm->neighbours[RIGHT].data_out : -1, .events = POLLOUT}};
+    const gn_status status = gn_oob_poll(comm, data, 2, blocked ? -1 : 0);
+    if (status || !blocked) return status;
+    const uint8_t waiting[2] = {r->recv.step < r->steps, r->send_full};
+    return gn_oob_check_deadline(comm, waiting);
+}
+
+static gn_status move(ring *r, bool *moved)
+{
+    gn_comm *comm = r->comm;
+    ssize_t sent = 0;
+    bool got = false;
+    if (r->send.step < r->steps && (sent = send_some(r)) < 0) return gn_oob_data_lost(comm, RIGHT, errno);
+    if (!r->header_checked) r->header_checked = gn_oob_has_header(comm, LEFT);
+    if (r->recv.step < r->steps && r->header_checked) {
+        const gn_status status = receive_some(r, &got);
+        if (status) return status;
+    }
+    if (r->send.step > 0 && is_second_leg(r, &r->recv)) gn_exchange_offer(r->x);
+    *moved = sent > 0 || got;
+    if (!*moved) return GN_OK;
+    const uint64_t now = gn_now();
+    if (sent > 0) gn_oob_sign(comm, RIGHT, now);
+    if (got) gn_oob_sign(comm, LEFT, now);
+    return GN_OK;
+}
+
+static void prepare_buffers(ring *r)
+{
+    const size_t room = gn_coded_room(r->comm);
+    r->buffers = buffers_of(r->comm);
+    for (unsigned i = 0; i < r->buffers; i++) {
+        r->buffer[i].bytes = r->comm->memory + i * room;
+        give_idle(r, &r->buffer[i]);
+    }
+    r->arriving.to = take_idle(r);
+}
+
+gn_status gn_ring_coded_run(gn_exchange *exchange)
+{
+    gn_comm *comm = exchange->comm;
+    ring r = {.x = exchange, .comm = comm, .steps = 2 * (comm->size - 1), .values = gn_coded_values(comm)};
+    prepare_buffers(&r);
+    r.first_items = segments_of(&r, block_at(&r, &r.send, 0));
+    for (place p = {0}; p.step < r.steps; p.step++)
+        comm->data_expected += block_values(&r, block_at(&r, &p, 1)) * sizeof(float);
+    settle_place(&r, &r.send, 0);
+    settle_place(&r, &r.recv, 1);
+    gn_status status = GN_OK;
+    for (unsigned lap = 1; !status && (r.send.step < r.steps || r.recv.step < r.steps); lap++) {
+        bool moved = false;
+        status = move(&r, &moved);
+        if (!status && (!moved || lap % LOOK_EVERY == 0)) status = wait_for_progress(&r, !moved);
+    }
+    return status;
+}
