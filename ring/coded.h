@@ -28,7 +28,7 @@ size_t gn_coded_room(const gn_comm *comm);
 /// the quantised values.
 void gn_coded_own(gn_exchange *x, size_t first, size_t count, gn_coded *out);
 /// Adds this rank's contribution to those in `in`. `out` (NULL: not wanted) gets the sum as a
-/// stream. `values` says whether `recv` is to have it, too. `whole`: this was the last contribution.
+/// stream. `values`: `recv` is to have it, too. `whole`: this was the last contribution.
 /// @return GN_OK; GN_TRUNCATED or GN_CORRUPT when `in` is not a stream of so many values
 gn_status gn_coded_add(gn_exchange *x, size_t first, size_t count, const gn_coded *in, gn_coded *out, bool values,
                        bool whole);

@@ -35,14 +35,15 @@ through="--algorithm switch --switch $switch_address${RTO:+ --switch-rto $RTO}"
 cases=("ring|||" "ring-nic|-k $k||")
 for profile in dense lattice paper; do
     for cut in "${cuts[@]}"; do
-        cases+=("ring-$profile-$cut|-p $profile -k $k --cut $cut||-p $profile -k $k")
+        cases+=("ring-$profile-$cut|-p $profile -k $k --cut $cut||-p $profile -k $k --offload nic")
     done
 done
-cases+=("switch||yes|$through --switch-values 360"
+cases+=("ring-library|||-p dense -k $k --offload library" "wa-library|||-p dense -k $k --offload library --algorithm worker-aggregator"
+    "switch||yes|$through --switch-values 360"
     "switch-dense||yes|$through -p dense -k $k"
     "wa|||--algorithm worker-aggregator"
-    "wa-dense-gradients|-p dense -k $k||-p dense -k $k --algorithm worker-aggregator --aggregator-weights"
-    "wa-dense|-p dense -k $k||-p dense -k $k --algorithm worker-aggregator")
+    "wa-dense-gradients|-p dense -k $k||-p dense -k $k --offload nic --algorithm worker-aggregator --aggregator-weights"
+    "wa-dense|-p dense -k $k||-p dense -k $k --offload nic --algorithm worker-aggregator")
 mapfile -t cases < <(printf '%s\n' "${cases[@]}" | awk -F '|' -v only="${ONLY:-.}" '$1 ~ only')
 [ "${#cases[@]}" -gt 0 ] || { echo "links.sh: no case matches '$ONLY'" >&2; exit 2; }
 on_curve='^(ring|ring-dense-fill|switch|switch-dense)$'

@@ -18,6 +18,12 @@ run_gradnic() {
     "$build/tools/gradnic" bench allreduce -N "$ranks" -b "$1" -e "$1" -n "$iterations" -w 2 --json |
         jq -c '{time_us: .results[0].time_us, wrong: .results[0].wrong}'
 }
+# Real gradients, compressed by the ranks.
+run_gradnic_dense() {
+    "$build/tools/gradnic" bench allreduce -N "$ranks" -b "$1" -e "$1" -n "$iterations" -w 2 -p dense --offload library \
+        --input "$root/tests/data/gradients/cnn-it100-w%r.npy.gz" --json |
+        jq -c '{time_us: .results[0].time_us, wrong: .results[0].wrong}'
+}
 run_gloo() {
     rm -rf "$scratch/gloo" && mkdir "$scratch/gloo"
     "$build/bench/exchange/peer_gloo" "$1" "$iterations" 2 "$ranks" "$scratch/gloo"
@@ -27,7 +33,7 @@ run_openmpi() {
         "$build/bench/exchange/peer_mpi" "$1" "$iterations" 2
 }
 
-names=(gradnic)
+names=(gradnic gradnic_dense)
 if [ -x "$build/bench/exchange/peer_gloo" ]; then names+=(gloo); else echo "loopback: no Gloo here: not compared with it" >&2; fi
 if [ -x "$build/bench/exchange/peer_mpi" ] && command -v mpirun >/dev/null; then names+=(openmpi); else echo "loopback: no Open MPI here: not compared with it" >&2; fi
 

@@ -64,8 +64,8 @@ typedef struct gn_worker_config {
     /// (docs/wire.md, a rule with head 32). The caller marks all packets but those with
     /// GN_AGG_FLOAT.
     bool nic;
-    /// Compressed formats: values leave as binary32 behind a shim of kind stored, as a NIC sends what
-    /// it cannot compress. Nobody compresses them; results come as streams all the same.
+    /// Compressed formats: values leave as binary32 behind a shim of kind stored, as a NIC sends
+    /// what it cannot compress. Nobody compresses them. Results come as streams all the same.
     bool stored;
     /// Called, when not NULL, once for each value of a vector, in runs, ahead of the first look at
     /// them. It may write them into `send`.
