@@ -5,6 +5,7 @@
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 
+# shellcheck disable=SC2153 # NAME is given by the test
 [ -n "$LAUNCHER" ] || { echo "skipped: $NAME is not installed (scripts/setup --check)"; exit 77; }
 unset RANK WORLD_SIZE MASTER_ADDR MASTER_PORT
 mkdir -m 700 runtime
