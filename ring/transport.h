@@ -7,8 +7,9 @@
 ///   none;
 /// * out-of-band: ToS 0, messages.
 ///
-/// In a ring each rank connects to its right neighbour and accepts from its left one. With an
-/// aggregator or a switch the others connect, and rank 0 accepts.
+/// In a ring each rank connects to its right neighbour and accepts from its left one. Otherwise the
+/// higher of two ranks connects, and the lower one accepts: with an aggregator or a switch rank 0,
+/// with `direct` all that have a higher rank.
 
 #include "ring/bootstrap/bootstrap.h"
 #include "ring/group.h"
