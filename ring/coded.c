@@ -10,7 +10,7 @@
 #include <gradnic/sum.h>
 
 enum { KIND_AT = 3, SEGMENT_AT = 4, BYTES_AT = 8, CHECK_AT = 12, VERSION = 1 };
-enum { STREAM = 0, VALUES = 1 };  // kinds
+enum { STREAM = 0, VALUES = 1, RESULT = 2 };  // kinds; RESULT comes on top
 static const uint8_t magic[3] = {'G', 'S', VERSION};
 
 size_t gn_coded_values(const gn_comm *comm)
@@ -19,6 +19,8 @@ size_t gn_coded_values(const gn_comm *comm)
     // An aggregator has a buffer for each worker: all share 4 MiB.
     const size_t share = ((size_t)4 << 20) / (size_t)comm->size;
     if (comm->config.algorithm == GN_WORKER_AGGREGATOR && share < bytes) bytes = share;
+    // With `direct` each rank has at least three for each of the others.
+    if (comm->config.algorithm == GN_DIRECT && share / 2 < bytes) bytes = share / 2;
     return bytes / sizeof(float) & ~(size_t)31;  // whole quads of dense
 }
 
@@ -48,7 +50,7 @@ static size_t stream_bytes(const gn_coded *in)
 
 static bool is_stream(const gn_coded *in)
 {
-    return in->bytes[KIND_AT] == STREAM;
+    return !(in->bytes[KIND_AT] & VALUES);
 }
 
 static void copy(const float *values, size_t count, gn_coded *out)
@@ -87,30 +89,77 @@ void gn_coded_own(gn_exchange *x, size_t first, size_t count, gn_coded *out)
     x->quantising += gn_now() - start;
 }
 
-/// dense: one pass reads the stream, adds and writes.
-static gn_status add_dense(gn_exchange *x, size_t first, size_t count, const gn_coded *in, gn_coded *out, bool values)
+/// dense: one pass reads the streams, adds and writes. `own`: quantised already, or plain.
+static gn_status sum_dense(gn_exchange *x, const float *own, size_t first, size_t count, const gn_coded *const *in,
+                           size_t n, gn_coded *out, bool values, size_t *wrong)
 {
-    float *recv = x->bucket->recv + first;
-    const gn_stream_view view = {stream_of(in), stream_bytes(in)};
-    gn_sum sum = {.own = x->bucket->send + first, .count = count, .streams = &view, .stream_count = 1};
+    gn_stream_view views[GN_SUM_STREAMS];
+    for (size_t i = 0; i < n; i++) views[i] = (gn_stream_view){stream_of(in[i]), stream_bytes(in[i])};
+    gn_sum sum = {.own = own, .count = count, .streams = views, .stream_count = (unsigned)n};
+    gn_sum_fault fault = {0};
     size_t bytes = 0;
-    if (!gn_exchange_is_plain(x, first, count)) {
-        gn_exchange_own(x, first, count);
-        sum.own = recv;
-    }
-    if (values) sum.sums = recv;
+    if (values) sum.sums = x->bucket->recv + first;
     if (out) {
         sum.stream = out->bytes + GN_CODED_HEADER;
         sum.capacity = gn_stream_bound(GN_DENSE, count);
     }
     const uint64_t start = gn_now();
-    const gn_status status = gn_stream_sum(codec_of(x), &sum, out ? &bytes : NULL, NULL);
+    const gn_status status = gn_stream_sum(codec_of(x), &sum, out ? &bytes : NULL, &fault);
     if (out) {
         out->bytes[KIND_AT] = STREAM;
         out->length = GN_CODED_HEADER + bytes;
     }
     x->quantising += gn_now() - start;
+    *wrong = fault.stream;
     return status;
+}
+
+/// The values to give to sum_dense() as this rank's own.
+static const float *own_for_dense(gn_exchange *x, size_t first, size_t count)
+{
+    if (gn_exchange_is_plain(x, first, count)) return x->bucket->send + first;
+    gn_exchange_own(x, first, count);
+    return x->bucket->recv + first;
+}
+
+static gn_status add_dense(gn_exchange *x, size_t first, size_t count, const gn_coded *in, gn_coded *out, bool values)
+{
+    size_t wrong;
+    return sum_dense(x, own_for_dense(x, first, count), first, count, &in, 1, out, values, &wrong);
+}
+
+/// As many streams at a time as one pass takes. From the second pass on the own values are the sums
+/// so far, which are quantised already.
+static gn_status sum_all_dense(gn_exchange *x, size_t first, size_t count, const gn_coded *const *in, size_t n,
+                               gn_coded *out, size_t *wrong)
+{
+    const float *own = own_for_dense(x, first, count);
+    gn_status status = GN_OK;
+    for (size_t done = 0; done < n && !status;) {
+        const size_t part = n - done < GN_SUM_STREAMS ? n - done : GN_SUM_STREAMS;
+        const bool last = done + part == n;
+        status = sum_dense(x, own, first, count, in + done, part, last ? out : NULL, true, wrong);
+        *wrong += done;
+        done += part;
+        own = x->bucket->recv + first;
+    }
+    return status;
+}
+
+gn_status gn_coded_sum(gn_exchange *x, size_t first, size_t count, const gn_coded *const *in, size_t n, gn_coded *out,
+                       size_t *wrong)
+{
+    bool streams = codec_of(x)->profile == GN_DENSE;
+    for (size_t i = 0; i < n; i++) streams = streams && is_stream(in[i]);
+    if (streams) return sum_all_dense(x, first, count, in, n, out, wrong);
+    gn_exchange_own(x, first, count);
+    for (*wrong = 0; *wrong < n; ++*wrong) {
+        const gn_status status = gn_coded_join(x, first, count, in[*wrong]);
+        if (status) return status;
+    }
+    gn_exchange_settle(x, first, count);
+    if (out) gn_coded_values_of(x, first, count, false, out);
+    return GN_OK;
 }
 
 gn_status gn_coded_add(gn_exchange *x, size_t first, size_t count, const gn_coded *in, gn_coded *out, bool values,
@@ -194,16 +243,35 @@ void gn_coded_seal(gn_coded *coded, uint32_t segment)
     put32(coded->bytes + CHECK_AT, check_of(coded));
 }
 
+void gn_coded_seal_result(gn_coded *coded, uint32_t segment)
+{
+    coded->bytes[KIND_AT] |= RESULT;
+    gn_coded_seal(coded, segment);
+}
+
+bool gn_coded_is_result(const gn_coded *coded)
+{
+    return coded->bytes[KIND_AT] & RESULT;
+}
+
+/// Whether the frame may come here. @return false when kind or number is wrong
+static bool is_expected(const gn_coded_in *in)
+{
+    const bool result = in->results && gn_coded_is_result(in->to);
+    const uint8_t kind = in->to->bytes[KIND_AT];
+    return kind <= (result ? RESULT | VALUES : VALUES) &&
+           get32(in->to->bytes + SEGMENT_AT) == (result ? in->result : in->segment);
+}
+
 /// Bytes of the frame that arrives, as far as it is known. @return false when the header is wrong
 static bool expect(const gn_comm *comm, gn_coded_in *in)
 {
     gn_coded *to = in->to;
+    const size_t room = in->room ? in->room : gn_coded_room(comm);
     to->length = GN_CODED_HEADER;
     if (in->filled < GN_CODED_HEADER) return true;
     const size_t bytes = get32(to->bytes + BYTES_AT);
-    if (memcmp(to->bytes, magic, sizeof magic) != 0 || to->bytes[KIND_AT] > VALUES ||
-        get32(to->bytes + SEGMENT_AT) != in->segment || bytes > gn_coded_room(comm) - GN_CODED_HEADER)
-        return false;
+    if (memcmp(to->bytes, magic, sizeof magic) != 0 || !is_expected(in) || bytes > room - GN_CODED_HEADER) return false;
     to->length = GN_CODED_HEADER + bytes;
     return true;
 }
@@ -231,7 +299,10 @@ ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, int fd, bool *com
     if (in->filled < in->to->length) return total;
     if (get32(in->to->bytes + CHECK_AT) != check_of(in->to)) return -2;
     in->filled = 0;
-    in->segment++;
+    if (gn_coded_is_result(in->to))
+        in->result++;
+    else
+        in->segment++;
     *complete = true;
     return total;
 }

@@ -38,12 +38,20 @@ gn_status gn_coded_take(gn_exchange *x, size_t first, size_t count, const gn_cod
 gn_status gn_coded_join(gn_exchange *x, size_t first, size_t count, const gn_coded *in);
 /// Codes what is in `recv`, or with `plain` copies it as it is.
 void gn_coded_values_of(gn_exchange *x, size_t first, size_t count, bool plain, gn_coded *out);
+/// Adds this rank's contribution and those in `in[0..n)`, in this order. `recv` gets the sum, and
+/// `out` (NULL: not wanted) as a stream. `*wrong` is the index of the one at fault.
+/// @return as gn_coded_add()
+gn_status gn_coded_sum(gn_exchange *x, size_t first, size_t count, const gn_coded *const *in, size_t n, gn_coded *out,
+                       size_t *wrong);
 
 /// A segment that arrives, in pieces.
 typedef struct gn_coded_in {
     gn_coded *to;
+    size_t room;       ///< bytes that `to` has; 0: gn_coded_room()
     size_t filled;     ///< bytes of it
     uint32_t segment;  ///< the number that it must have
+    bool results;      ///< direct: results may come among contributions...
+    uint32_t result;   ///< ... with this number
 } gn_coded_in;
 
 /// Reads what there is of a segment from a socket, without waiting. `*complete`: it is whole, and
@@ -53,5 +61,9 @@ typedef struct gn_coded_in {
 ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, int fd, bool *complete);
 /// Writes the header, once the stream is there: the sender counts its segments.
 void gn_coded_seal(gn_coded *coded, uint32_t segment);
+/// The same for a result of `direct`, which has numbers of its own.
+void gn_coded_seal_result(gn_coded *coded, uint32_t segment);
+/// Whether a segment is a result.
+bool gn_coded_is_result(const gn_coded *coded);
 
 #endif

@@ -118,6 +118,7 @@ static const struct {
     gn_status (*run_coded)(gn_exchange *exchange);  ///< offload library
 } algorithms[GN_ALGORITHMS] = {[GN_RING] = {"reduce leg", gn_ring_run, gn_ring_coded_run},
                                [GN_WORKER_AGGREGATOR] = {"gradient leg", gn_aggregator_run, gn_aggregator_coded_run},
+                               [GN_DIRECT] = {"reduce leg", gn_direct_run, gn_direct_coded_run},
                                [GN_SWITCH] = {"aggregation", gn_switched_run, gn_switched_run}};
 
 static gn_status run_exchange(gn_comm *comm, const gn_bucket *bucket, gn_exchange *exchange, int known)

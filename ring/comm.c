@@ -89,6 +89,8 @@ static gn_status allocate(gn_comm *comm, gn_error *error)
         comm->memory_bytes = coded ? gn_ring_coded_memory(comm) : gn_ring_memory(comm);
     if (comm->config.algorithm == GN_WORKER_AGGREGATOR)
         comm->memory_bytes = coded ? gn_aggregator_coded_memory(comm) : gn_aggregator_memory(comm);
+    if (comm->config.algorithm == GN_DIRECT)
+        comm->memory_bytes = coded ? gn_direct_coded_memory(comm) : gn_direct_memory(comm);
     comm->memory = aligned_alloc(64, (comm->memory_bytes + 63) & ~(size_t)63);
     // What the algorithm waits for, `wake`, and the out-of-band connections.
     comm->poll_set = calloc(2 * neighbours + 4, sizeof *comm->poll_set);

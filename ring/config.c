@@ -20,8 +20,10 @@ gn_comm_config gn_comm_config_default(void)
 
 const char *gn_algorithm_name(gn_algorithm algorithm)
 {
-    static const char *const names[GN_ALGORITHMS] = {
-        [GN_RING] = "ring", [GN_WORKER_AGGREGATOR] = "worker-aggregator", [GN_SWITCH] = "switch"};
+    static const char *const names[GN_ALGORITHMS] = {[GN_RING] = "ring",
+                                                     [GN_WORKER_AGGREGATOR] = "worker-aggregator",
+                                                     [GN_SWITCH] = "switch",
+                                                     [GN_DIRECT] = "direct"};
     return (unsigned)algorithm < GN_ALGORITHMS ? names[algorithm] : NULL;
 }
 

@@ -57,11 +57,17 @@ gn_status gn_oob_poll(gn_comm *comm, struct pollfd *data, int count, int wait)
     return found > 0 ? serve_neighbours(comm, set + count + 1) : GN_OK;
 }
 
+/// Bytes of values that have come from it, as far as they are counted by neighbour.
+static uint64_t came_from(const gn_comm *comm, const gn_neighbour *neighbour)
+{
+    return comm->config.algorithm == GN_DIRECT ? neighbour->came : comm->data_received;
+}
+
 /// Whether this neighbour's data has stopped on the way, although it has sent it and is alive.
 static bool data_stuck_locked(const gn_comm *comm, const gn_neighbour *neighbour)
 {
-    return neighbour->announced_sequence == comm->sequence && neighbour->announced_sent > comm->data_received &&
-           comm->neighbour_count <= 2;
+    return neighbour->announced_sequence == comm->sequence && neighbour->announced_sent > came_from(comm, neighbour) &&
+           (comm->neighbour_count <= 2 || comm->config.algorithm == GN_DIRECT);
 }
 
 static gn_watch watch_of_locked(const gn_comm *comm, int index, uint64_t now)
@@ -103,7 +109,7 @@ static void give_up_locked(gn_comm *comm, const gn_neighbour *neighbour, gn_evid
         gn_fail(&error, GN_PEER_LOST,
                 "rank %d (%s) lost: its data connection has been stuck for %d ms in %s: it sent %llu bytes, %llu came",
                 neighbour->rank, neighbour->name, comm->timeout_ms, comm->phase,
-                (unsigned long long)neighbour->announced_sent, got);
+                (unsigned long long)neighbour->announced_sent, (unsigned long long)came_from(comm, neighbour));
         error.who = neighbour->rank;
         break;
     case GN_EVIDENCE_STILL:
@@ -185,7 +191,7 @@ gn_status gn_oob_await_agreement(gn_comm *comm, int round, int *value)
 {
     gn_status status = gn_oob_state(comm);
     while (!status && !gn_oob_agreed(comm, round, value))
-        status = await(comm, comm->config.algorithm == GN_RING ? 0 : -1);
+        status = await(comm, comm->config.algorithm == GN_RING || comm->rank ? 0 : -1);
     return status;
 }
 

@@ -26,11 +26,15 @@ size_t gn_ring_memory(const gn_comm *comm);
 size_t gn_ring_coded_memory(const gn_comm *comm);
 size_t gn_aggregator_memory(const gn_comm *comm);
 size_t gn_aggregator_coded_memory(const gn_comm *comm);
+size_t gn_direct_memory(const gn_comm *comm);
+size_t gn_direct_coded_memory(const gn_comm *comm);
 
 gn_status gn_ring_run(gn_exchange *exchange);
 gn_status gn_ring_coded_run(gn_exchange *exchange);
 gn_status gn_aggregator_run(gn_exchange *exchange);
 gn_status gn_aggregator_coded_run(gn_exchange *exchange);
+gn_status gn_direct_run(gn_exchange *exchange);
+gn_status gn_direct_coded_run(gn_exchange *exchange);
 gn_status gn_switched_run(gn_exchange *exchange);
 
 /// Numbers of a histogram.

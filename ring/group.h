@@ -24,11 +24,13 @@
 #include "ring/connection.h"
 
 /// A rank that this one has connections with. In a ring there are two: left is 0, right is 1. With
-/// an aggregator or a switch, rank 0 has all others, and they have rank 0.
+/// an aggregator or a switch, rank 0 has all others, and they have rank 0. With `direct` each has
+/// all others, in the order of ranks.
 typedef struct gn_neighbour {
     int rank;
     char name[GN_ENDPOINT_TEXT];  ///< address, for messages
-    int data_out, data_in;        ///< with an aggregator one socket; -1: not in this direction
+    int data_out, data_in;        ///< but in a ring one socket; -1: not in this direction
+    uint64_t came;                ///< direct: bytes of values from it, of this collective
     bool welcomed;                ///< transport.c: both its connections are there
     gn_framed *oob;               ///< lock: the out-of-band connection
     bool said_bye;                ///< lock: it has called gn_comm_free()...

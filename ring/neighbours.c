@@ -8,7 +8,8 @@
 gn_status gn_neighbours_make(gn_comm *comm, gn_error *error)
 {
     const bool ring = comm->config.algorithm == GN_RING;
-    const int count = ring ? 2 : comm->rank ? 1 : comm->size - 1;
+    const bool all = comm->config.algorithm == GN_DIRECT || !comm->rank;
+    const int count = ring ? 2 : all ? comm->size - 1 : 1;
     comm->neighbours = calloc((size_t)count, sizeof *comm->neighbours);
     if (!comm->neighbours) return gn_fail_memory(error);
     comm->neighbour_count = count;
@@ -17,7 +18,7 @@ gn_status gn_neighbours_make(gn_comm *comm, gn_error *error)
         if (ring)
             neighbour->rank = (comm->rank + (i ? 1 : comm->size - 1)) % comm->size;
         else
-            neighbour->rank = comm->rank ? 0 : i + 1;
+            neighbour->rank = i < comm->rank ? i : i + 1;
         neighbour->data_in = neighbour->data_out = -1;
         gn_rank_name(&comm->table, neighbour->rank, neighbour->name);
     }

@@ -52,7 +52,7 @@ void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *
     bool paper = config->codec.profile == GN_PAPER;
     // With paper the NICs do the cutting, unless the caller wants to know what was cut off.
     bool quantise_own = config->quantise && (!paper || bucket->residual);
-    bool second_leg_coded = config->algorithm == GN_RING || !config->aggregator_weights;
+    bool second_leg_coded = config->algorithm != GN_WORKER_AGGREGATOR || !config->aggregator_weights;
     exchange->own_pass = quantise_own || exchange->shift || exchange->histogram;
     exchange->sum_pass = config->quantise && paper && second_leg_coded;
     exchange->finish_pass = exchange->shift || exchange->divisor != 1;

@@ -80,6 +80,7 @@ gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header)
     for (int i = 0; i < comm->neighbour_count; i++) {
         gn_neighbour *neighbour = &comm->neighbours[i];
         neighbour->last_sign = neighbour->last_beat = now;  // the deadline counts from here
+        neighbour->came = 0;
         comm->data_sent[i] = 0;
         (void)gn_framed_send(neighbour->oob, frame, length);
     }
@@ -136,6 +137,7 @@ static bool add_value_locked(gn_comm *comm, gn_turn *turn, int round_index, int 
 static bool take_agree_locked(gn_comm *comm, gn_agree agree)
 {
     gn_turn *turn = turn_of(comm, agree.sequence);
+    if (comm->config.algorithm == GN_DIRECT && comm->rank) return false;  // rank 0 collects them
     if (!turn || !add_value_locked(comm, turn, agree.round, agree.origin, agree.value)) return false;
     if (comm->config.algorithm != GN_RING || agree.hops <= 1) return true;
     agree.hops--;
@@ -144,10 +146,10 @@ static bool take_agree_locked(gn_comm *comm, gn_agree agree)
     return true;
 }
 
-static bool take_agreed_locked(gn_comm *comm, const gn_agree *agreed)
+static bool take_agreed_locked(gn_comm *comm, const gn_neighbour *from, const gn_agree *agreed)
 {
     gn_turn *turn = turn_of(comm, agreed->sequence);
-    if (!turn || comm->config.algorithm == GN_RING || !comm->rank) return false;
+    if (!turn || comm->config.algorithm == GN_RING || from->rank) return false;
     turn->round[agreed->round].value = agreed->value;
     turn->round[agreed->round].done = true;
     return true;
@@ -254,7 +256,7 @@ bool gn_oob_take_turn_locked(gn_comm *comm, int index, const gn_frame *frame)
     case GN_MSG_AGREE:
         return gn_agree_read(frame, &agree) && take_agree_locked(comm, agree);
     case GN_MSG_AGREED:
-        return gn_agree_read(frame, &agree) && take_agreed_locked(comm, &agree);
+        return gn_agree_read(frame, &agree) && take_agreed_locked(comm, &comm->neighbours[index], &agree);
     case GN_MSG_DONE:
         return gn_done_read(frame, &collectives) && take_done_locked(comm, &comm->neighbours[index], collectives);
     default:

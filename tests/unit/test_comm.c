@@ -33,6 +33,11 @@ static const style styles[] = {
     {"aggregator dense weights", GN_WORKER_AGGREGATOR, true, true, GN_DENSE, 10, 0, 0},
     {"aggregator lattice", GN_WORKER_AGGREGATOR, true, false, GN_LATTICE, 10, 0, 0},
     {"aggregator paper", GN_WORKER_AGGREGATOR, true, false, GN_PAPER, 10, 0, 0},
+    {"direct", GN_DIRECT, false, false, GN_LATTICE, 0, 0, 0},
+    {"direct dense", GN_DIRECT, true, false, GN_DENSE, 10, 0, 0},
+    {"direct dense 2^-4", GN_DIRECT, true, false, GN_DENSE, 4, 0, 0},
+    {"direct lattice", GN_DIRECT, true, false, GN_LATTICE, 10, 0, 0},
+    {"direct paper", GN_DIRECT, true, false, GN_PAPER, 10, 0, 0},
     {"switch", GN_SWITCH, false, false, GN_LATTICE, 0, 1, 0},
     {"switch, 3 channels, loss", GN_SWITCH, false, false, GN_LATTICE, 0, 3, 5},
     {"switch dense", GN_SWITCH, true, false, GN_DENSE, 10, 1, 0},
@@ -177,11 +182,11 @@ START_TEST(test_algorithms_give_the_same_bits)
 {
     switch_start(&switch_of_test, &(switch_faults){.loss = 5});
     for (int size = 2; size <= 5; size++) {
-        enum { SAME = 6 };
+        enum { SAME = 8 };
         uint64_t hash[SAME];
-        static const char *const same[SAME] = {"ring dense",   "aggregator dense",
-                                               "ring lattice", "aggregator lattice",
-                                               "switch dense", "switch lattice, 2 channels, loss"};
+        static const char *const same[SAME] = {
+            "ring dense",   "aggregator dense", "ring lattice", "aggregator lattice",
+            "direct dense", "direct lattice",   "switch dense", "switch lattice, 2 channels, loss"};
         for (int i = 0; i < SAME; i++) {
             const style *one = find_style(same[i]);
             ranks group;

@@ -79,7 +79,7 @@ static void check_survivors(const ranks *group, const char *phrase, double secon
     }
 }
 
-static const gn_algorithm algorithms[] = {GN_RING, GN_WORKER_AGGREGATOR};
+static const gn_algorithm algorithms[] = {GN_RING, GN_WORKER_AGGREGATOR, GN_DIRECT};
 
 START_TEST(test_killed_worker_is_named)
 {
@@ -226,7 +226,7 @@ out:
 START_TEST(test_mismatch_says_who_called_what)
 {
     static const char *const phrases[] = {"sum of 99 values", "average of 100 values", "called barrier"};
-    for (int a = 0; a < 2; a++) {
+    for (int a = 0; a < 3; a++) {
         plan p = {.algorithm = algorithms[a], .timeout_ms = 20000, .what = _i};
         ranks group;
         ranks_start(&group, SIZE, run_mismatch, &p);
@@ -456,14 +456,14 @@ int main(void)
     Suite *suite = suite_create("comm errors");
     TCase *running = tcase_create("running");
     tcase_set_timeout(running, 60);
-    tcase_add_loop_test(running, test_killed_worker_is_named, 0, 2);
-    tcase_add_loop_test(running, test_silent_worker_is_named, 0, 2);
-    tcase_add_loop_test(running, test_stuck_data_is_named, 0, 2);
-    tcase_add_loop_test(running, test_late_worker_is_waited_for, 0, 2);
-    tcase_add_loop_test(running, test_leaver_is_named, 0, 2);
+    tcase_add_loop_test(running, test_killed_worker_is_named, 0, 3);
+    tcase_add_loop_test(running, test_silent_worker_is_named, 0, 3);
+    tcase_add_loop_test(running, test_stuck_data_is_named, 0, 3);
+    tcase_add_loop_test(running, test_late_worker_is_waited_for, 0, 3);
+    tcase_add_loop_test(running, test_leaver_is_named, 0, 3);
     tcase_add_loop_test(running, test_mismatch_says_who_called_what, 0, WRONG_KINDS);
-    tcase_add_loop_test(running, test_abort_reaches_everyone, 0, 2);
-    tcase_add_loop_test(running, test_wrong_arguments_stay_local, 0, 2);
+    tcase_add_loop_test(running, test_abort_reaches_everyone, 0, 3);
+    tcase_add_loop_test(running, test_wrong_arguments_stay_local, 0, 3);
     tcase_add_test(running, test_failure_ahead_waits_for_the_next_call);
     tcase_add_test(running, test_a_configuration_is_judged_before_it_is_used);
     tcase_add_test(running, test_null_is_refused);

@@ -64,7 +64,7 @@ static void run_full(int rank, const ranks *group, void *argument)
 // forty seconds, and not two.
 START_TEST(a_sender_is_woken_by_room)
 {
-    static plan plans[] = {{GN_RING, 0}, {GN_WORKER_AGGREGATOR, 0}, {GN_WORKER_AGGREGATOR, 1}};
+    static plan plans[] = {{GN_RING, 0}, {GN_WORKER_AGGREGATOR, 0}, {GN_WORKER_AGGREGATOR, 1}, {GN_DIRECT, 1}};
     ranks group;
     ranks_start(&group, 3, run_full, &plans[_i]);
     ranks_wait(&group, 30);
@@ -133,7 +133,7 @@ int main(void)
     Suite *suite = suite_create("comm full");
     TCase *full = tcase_create("full");
     tcase_set_timeout(full, 60);
-    tcase_add_loop_test(full, a_sender_is_woken_by_room, 0, 3);
+    tcase_add_loop_test(full, a_sender_is_woken_by_room, 0, 4);
     tcase_add_test(full, a_channel_waits_for_room_only_when_it_is_full);
     suite_add_tcase(suite, full);
     return suite_run(suite);

@@ -153,11 +153,13 @@ static const struct {
     int bound_exp;
 } codecs[] = {{GN_DENSE, 10}, {GN_DENSE, 4}, {GN_LATTICE, 10}, {GN_PAPER, 10}};
 
+static const gn_algorithm tcp[] = {GN_RING, GN_WORKER_AGGREGATOR, GN_DIRECT};
+
 // Sizes around segments and blocks, empty blocks, one rank's values alone.
 START_TEST(test_sizes)
 {
     static const size_t counts[] = {1, 2, 31, 1024, 1025, 4000, 33333};
-    plan p = {.algorithm = _i ? GN_WORKER_AGGREGATOR : GN_RING, .segment = 4096};
+    plan p = {.algorithm = tcp[_i], .segment = 4096};
     for (size_t c = 0; c < sizeof codecs / sizeof *codecs; c++) {
         p.profile = codecs[c].profile, p.bound_exp = codecs[c].bound_exp;
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -175,14 +177,14 @@ START_TEST(test_passes)
 {
     for (size_t c = 0; c < sizeof codecs / sizeof *codecs; c++)
         for (unsigned bits = 0; bits < 16; bits++) {
-            const plan p = {.algorithm = _i ? GN_WORKER_AGGREGATOR : GN_RING,
+            const plan p = {.algorithm = tcp[_i],
                             .profile = codecs[c].profile,
                             .bound_exp = codecs[c].bound_exp,
                             .feedback = bits & 1,
                             .scale = bits & 2,
                             .in_place = bits & 4,
                             .strange = (bits & 8) && !(bits & 2),
-                            .weights = _i && (bits & 12) == 8,
+                            .weights = tcp[_i] == GN_WORKER_AGGREGATOR && (bits & 12) == 8,
                             .op = bits & 1 ? GN_AVERAGE : GN_SUM,
                             .count = 20011,
                             .segment = bits & 1 ? 4096 : 0};
@@ -210,7 +212,7 @@ END_TEST
 // A large vector, where the ring's buffers fill up because one rank is slow.
 START_TEST(test_large)
 {
-    plan p = {.algorithm = _i ? GN_WORKER_AGGREGATOR : GN_RING, .profile = GN_DENSE, .bound_exp = 10, .count = 3000001};
+    plan p = {.algorithm = tcp[_i], .profile = GN_DENSE, .bound_exp = 10, .count = 3000001};
     same(4, p, GN_OFFLOAD_NONE);
     p.profile = GN_LATTICE, p.bound_exp = 20;  // hardly compresses: buffers of a socket do not hold a step
     same(3, p, GN_OFFLOAD_NONE);
@@ -274,10 +276,10 @@ int main(void)
     TCase *tcase = tcase_create("comm offload");
     tcase_set_timeout(tcase, 200);
     tcase_add_unchecked_fixture(tcase, start_switch, stop_switch);
-    tcase_add_loop_test(tcase, test_sizes, 0, 2);
-    tcase_add_loop_test(tcase, test_passes, 0, 2);
+    tcase_add_loop_test(tcase, test_sizes, 0, 3);
+    tcase_add_loop_test(tcase, test_passes, 0, 3);
     tcase_add_loop_test(tcase, test_nobody, 0, GN_ALGORITHMS);
-    tcase_add_loop_test(tcase, test_large, 0, 2);
+    tcase_add_loop_test(tcase, test_large, 0, 3);
     tcase_add_test(tcase, test_choice);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

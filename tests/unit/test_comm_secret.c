@@ -91,7 +91,7 @@ static uint64_t hash_of(plan p)
 
 START_TEST(test_same_bits)
 {
-    const gn_algorithm algorithm = _i ? GN_WORKER_AGGREGATOR : GN_RING;
+    const gn_algorithm algorithm = _i == 3 ? GN_DIRECT : _i ? GN_WORKER_AGGREGATOR : GN_RING;
     const uint64_t without = hash_of((plan){algorithm, _i == 2, false});
     ck_assert(hash_of((plan){algorithm, _i == 2, true}) == without);
 }
@@ -438,7 +438,7 @@ int main(void)
     TCase *all = tcase_create("secret");
     tcase_set_timeout(all, 60);
     tcase_add_checked_fixture(all, begin, end);
-    tcase_add_loop_test(all, test_same_bits, 0, 3);
+    tcase_add_loop_test(all, test_same_bits, 0, 4);
     tcase_add_loop_test(all, test_strangers_are_sent_away, 0, 2);
     tcase_add_loop_test(all, test_both_sides_are_told, 0, 3);
     tcase_add_loop_test(all, test_false_rank_0, 0, 3);

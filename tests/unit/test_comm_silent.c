@@ -14,7 +14,7 @@
 
 enum { SIZE = 4, LATE = 3, TIMEOUT_MS = 2400 };  // rank LATE comes when the other one has stopped
 
-static const gn_algorithm algorithms[] = {GN_RING, GN_WORKER_AGGREGATOR, GN_SWITCH};
+static const gn_algorithm algorithms[] = {GN_RING, GN_WORKER_AGGREGATOR, GN_SWITCH, GN_DIRECT};
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 
 typedef struct plan {

@@ -34,7 +34,7 @@ START_TEST(what_a_configuration_may_say)
     ck_assert(fine.codec.profile == GN_DENSE && fine.codec.bound_exp == 10);
     ck_assert_int_eq(gn_config_check(&c, &error), GN_OK);
     c.algorithm = GN_ALGORITHMS;
-    refuses(&c, "algorithm 3 is not known");
+    refuses(&c, "algorithm 4 is not known");
     c = fine, c.scale = (gn_scale)(GN_SCALE_AUTO + 7);
     ck_assert_int_eq(gn_config_check(&c, &error), GN_INVALID);
     c = fine, c.scale = GN_SCALE_AUTO;
@@ -146,6 +146,7 @@ START_TEST(what_is_chosen)
     c.timeout_ms = 1;
     ck_assert_int_eq(gn_timeout_ms(&c), 1);
     ck_assert_str_eq(gn_algorithm_name(GN_WORKER_AGGREGATOR), "worker-aggregator");
+    ck_assert_str_eq(gn_algorithm_name(GN_DIRECT), "direct");
     ck_assert_ptr_null(gn_algorithm_name(GN_ALGORITHMS));
     ck_assert_ptr_null(gn_algorithm_name((gn_algorithm)-1));
 }

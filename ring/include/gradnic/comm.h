@@ -59,10 +59,13 @@ typedef enum gn_algorithm {
     /// In the network: a switch adds (docs/switch.md). Each value crosses a link once up and once
     /// down.
     GN_SWITCH,
+    /// Each rank sums a part of the vector, which the others send it, and sends the sums to all.
+    /// Every rank has a connection with every other. Small vectors go to all at once.
+    GN_DIRECT,
     GN_ALGORITHMS  ///< the number of algorithms, not an algorithm
 } gn_algorithm;
 
-/// Returns "ring", "worker-aggregator" or "switch"; NULL for any other number.
+/// Returns "ring", "worker-aggregator", "switch" or "direct"; NULL for any other number.
 GN_API const char *gn_algorithm_name(gn_algorithm algorithm);
 
 /// Whether gradients are scaled before they are compressed.

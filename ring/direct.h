@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_DIRECT_H
+#define GRADNIC_RING_DIRECT_H
+/// Algorithm direct: what its three ways have in common (direct.c without a code, direct_coded.c
+/// with one, direct_small.c for vectors that go to all at once).
+
+#include "ring/blocks.h"
+#include "ring/coded.h"
+
+/// The block that a rank sums.
+typedef struct gn_block {
+    size_t first, count;  ///< values
+} gn_block;
+
+static inline gn_block gn_direct_block(const gn_exchange *x, int rank)
+{
+    const size_t count = x->bucket->count;
+    return (gn_block){gn_block_start(count, x->comm->size, rank), gn_block_values(count, x->comm->size, rank)};
+}
+
+/// Bytes of values that both legs bring to this rank.
+static inline uint64_t gn_direct_expected(const gn_exchange *x)
+{
+    const size_t own = gn_direct_block(x, x->comm->rank).count, others = (size_t)x->comm->size - 1;
+    return (x->bucket->count - own + others * own) * sizeof(float);
+}
+
+/// What poll() is to wait for at one of the others, and whether it is waited for.
+typedef struct gn_direct_wait {
+    bool reading, sending;  ///< its socket may bring something; it was full
+    bool owes;              ///< something must still come from it
+} gn_direct_wait;
+
+/// Waits for what `wait` says of each of the others. `blocked`: nothing has moved.
+/// @return GN_OK, or the status with which the communicator has failed
+gn_status gn_direct_wait_for(gn_comm *comm, const gn_direct_wait *wait, struct pollfd *set, bool blocked);
+
+/// Something of neighbour `index` is wrong in this way.
+gn_status gn_direct_damaged(gn_comm *comm, size_t index, const char *what, size_t segment);
+
+/// Whether a vector goes to all at once. The same at all ranks, whoever compresses.
+bool gn_direct_is_small(const gn_exchange *x);
+/// Bytes of memory that gn_direct_small_run() needs.
+size_t gn_direct_small_memory(const gn_comm *comm);
+gn_status gn_direct_small_run(gn_exchange *x);
+
+#endif

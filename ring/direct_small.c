@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Algorithm direct for small vectors: one message a pair, one hop. Every rank sends its whole
+// contribution to all others. All add the same bytes in the same order, that of ranks. So a rank
+// takes of itself, too, what the others decode.
+//
+// No deadlock: a rank reads what comes whether or not it can send. There is room for all of it.
+#include <errno.h>
+#include <string.h>
+
+#include "ring/deadline.h"
+#include "ring/direct.h"
+#include "ring/failure.h"
+#include "ring/turn.h"
+
+enum { SMALL_MOST = 16 << 10, MEMORY_MOST = 4 << 20 };
+
+typedef struct peer {
+    gn_coded in, out;  ///< without a code: values from `bytes` on
+    gn_coded_in arriving;
+    size_t sent;
+    bool here, heard, full;
+} peer;
+
+typedef struct small {
+    gn_exchange *x;
+    gn_comm *comm;
+    bool coded;
+    size_t peers, count;
+    gn_coded own;
+    peer *peer;
+    gn_direct_wait *wait;
+    struct pollfd *poll_set;
+} small;
+
+/// Values of a small vector, at most.
+static size_t most_values(const gn_comm *comm)
+{
+    const size_t share = MEMORY_MOST / 2 / (size_t)comm->size, segment = gn_coded_values(comm) * sizeof(float);
+    const size_t most = share < SMALL_MOST ? share : SMALL_MOST;
+    return (segment < most ? segment : most) / sizeof(float);
+}
+
+bool gn_direct_is_small(const gn_exchange *x)
+{
+    return x->bucket->count <= most_values(x->comm);
+}
+
+/// Bytes of a message: a stream may be longer than its values.
+static size_t room_of(const gn_comm *comm)
+{
+    const size_t values = most_values(comm), bound = gn_stream_bound(comm->config.codec.profile, values);
+    const size_t bytes = bound > values * sizeof(float) ? bound : values * sizeof(float);
+    return (GN_CODED_HEADER + bytes + 63) & ~(size_t)63;
+}
+
+size_t gn_direct_small_memory(const gn_comm *comm)
+{
+    const size_t others = (size_t)comm->size - 1;
+    const size_t tables = others * (sizeof(peer) + sizeof(gn_direct_wait) + sizeof(struct pollfd)) + 192;
+    return (2 * others + 1) * room_of(comm) + tables;
+}
+
+// What this rank gives ----------------------------------------------------------------------------
+
+/// Values as they are. Paper is cut here, as a NIC will, so that all have the same.
+static void make_values(small *s)
+{
+    const gn_comm_config *config = &s->comm->config;
+    const gn_bucket *bucket = s->x->bucket;
+    gn_exchange_own(s->x, 0, s->count);
+    if (config->quantise && config->codec.profile == GN_PAPER && !bucket->residual)
+        gn_quantise(&config->codec, bucket->recv, bucket->recv, NULL, s->count);
+    s->own.length = s->count * sizeof(float);
+    memcpy(s->own.bytes, bucket->recv, s->own.length);
+    for (size_t i = 0; i < s->peers; i++) {
+        gn_coded *out = &s->peer[i].out;
+        out->length = s->own.length;
+        if (!config->wire) {
+            out->bytes = s->own.bytes;
+            continue;
+        }
+        memcpy(out->bytes, s->own.bytes, out->length);
+        config->wire(config->wire_context, (float *)(void *)out->bytes, s->count);
+    }
+}
+
+static void make_stream(small *s)
+{
+    gn_coded_own(s->x, 0, s->count, &s->own);
+    gn_coded_seal(&s->own, 0);
+    for (size_t i = 0; i < s->peers; i++) s->peer[i].out = s->own;
+}
+
+// Both ways ---------------------------------------------------------------------------------------
+
+static gn_status send_to(small *s, size_t index, bool *moved)
+{
+    peer *p = &s->peer[index];
+    gn_comm *comm = s->comm;
+    const size_t want = p->out.length - p->sent;
+    p->full = false;
+    if (!want) return GN_OK;
+    const ssize_t sent =
+        send(comm->neighbours[index].data_out, p->out.bytes + p->sent, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+    p->full = sent < (ssize_t)want;
+    if (sent < 0) return errno == EAGAIN || errno == EINTR ? GN_OK : gn_oob_data_lost(comm, (int)index, errno);
+    *moved = true;
+    p->sent += (size_t)sent;
+    if (s->coded) comm->wire_sent += (size_t)sent;
+    if (!p->full) comm->data_sent[index] = s->count * sizeof(float);
+    return GN_OK;
+}
+
+/// As gn_coded_receive(), without a code.
+static ssize_t receive_values(const small *s, peer *p, int fd, bool *complete)
+{
+    const size_t whole = s->count * sizeof(float);
+    const ssize_t got = recv(fd, p->in.bytes + p->arriving.filled, whole - p->arriving.filled, MSG_DONTWAIT);
+    if (got == 0) errno = 0;
+    if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+    p->arriving.filled += (size_t)got;
+    *complete = p->arriving.filled == whole;
+    return got;
+}
+
+static gn_status receive_from(small *s, size_t index, bool *moved)
+{
+    peer *p = &s->peer[index];
+    gn_comm *comm = s->comm;
+    const int fd = comm->neighbours[index].data_in;
+    const ssize_t got =
+        s->coded ? gn_coded_receive(comm, &p->arriving, fd, &p->here) : receive_values(s, p, fd, &p->here);
+    if (got == -1) return gn_oob_data_lost(comm, (int)index, errno);
+    if (got == -2) return gn_direct_damaged(comm, index, "a wrong header or check", 0);
+    *moved |= got > 0;
+    if (s->coded) comm->wire_received += (size_t)got;
+    if (!p->here) return GN_OK;
+    comm->neighbours[index].came = s->count * sizeof(float);
+    comm->data_received += s->count * sizeof(float);
+    return GN_OK;
+}
+
+static gn_status serve(small *s, size_t index, bool *moved)
+{
+    peer *p = &s->peer[index];
+    bool here = false;
+    gn_status status = send_to(s, index, &here);
+    if (!p->heard) p->heard = gn_oob_has_header(s->comm, (int)index);
+    if (!status && p->heard && !p->here) status = receive_from(s, index, &here);
+    if (status || !here) return status;
+    *moved = true;
+    gn_oob_sign(s->comm, (int)index, gn_now());
+    return GN_OK;
+}
+
+static gn_status wait_for_others(small *s, bool blocked)
+{
+    for (size_t i = 0; i < s->peers; i++) {
+        const peer *p = &s->peer[i];
+        s->wait[i] = (gn_direct_wait){.reading = p->heard && !p->here, .sending = p->full, .owes = !p->here};
+    }
+    return gn_direct_wait_for(s->comm, s->wait, s->poll_set, blocked);
+}
+
+static bool is_done(const small *s)
+{
+    for (size_t i = 0; i < s->peers; i++)
+        if (!s->peer[i].here || s->peer[i].sent < s->peer[i].out.length) return false;
+    return true;
+}
+
+// Sums --------------------------------------------------------------------------------------------
+
+/// Adds what one rank has given. The first is taken.
+static gn_status add(small *s, const gn_coded *in, bool first)
+{
+    if (s->coded) return first ? gn_coded_take(s->x, 0, s->count, in) : gn_coded_join(s->x, 0, s->count, in);
+    const float *values = (const float *)(const void *)in->bytes;
+    if (first)
+        memcpy(s->x->bucket->recv, values, s->count * sizeof *values);
+    else
+        gn_exchange_add(s->x, 0, s->count, values);
+    return GN_OK;
+}
+
+static gn_status sum(small *s)
+{
+    size_t index = 0;
+    for (int rank = 0; rank < s->comm->size; rank++) {
+        const bool own = rank == s->comm->rank;
+        if (add(s, own ? &s->own : &s->peer[index].in, rank == 0))
+            return gn_direct_damaged(s->comm, index, "a wrong stream", 0);
+        index += !own;
+    }
+    gn_exchange_settle(s->x, 0, s->count);
+    gn_exchange_finish(s->x, 0, s->count);
+    return GN_OK;
+}
+
+/// Divides the communicator's memory.
+static void place(small *s)
+{
+    const size_t room = room_of(s->comm);
+    uint8_t *memory = s->comm->memory;
+    s->peer = (peer *)(void *)memory;
+    memory += (s->peers * sizeof *s->peer + 63) & ~(size_t)63;
+    s->wait = (gn_direct_wait *)(void *)memory;
+    memory += (s->peers * sizeof *s->wait + 63) & ~(size_t)63;
+    s->poll_set = (struct pollfd *)(void *)memory;
+    memory += (s->peers * sizeof *s->poll_set + 63) & ~(size_t)63;
+    s->own.bytes = memory;
+    memory += room;
+    for (size_t i = 0; i < s->peers; i++, memory += 2 * room) {
+        peer *p = &s->peer[i];
+        *p = (peer){.in.bytes = memory, .out.bytes = memory + room};
+        p->arriving.to = &p->in;
+        p->arriving.room = room;
+    }
+}
+
+gn_status gn_direct_small_run(gn_exchange *exchange)
+{
+    gn_comm *comm = exchange->comm;
+    small s = {.x = exchange,
+               .comm = comm,
+               .coded = comm->config.offload == GN_OFFLOAD_LIBRARY,
+               .peers = (size_t)comm->neighbour_count,
+               .count = exchange->bucket->count};
+    place(&s);
+    comm->data_expected = s.peers * s.count * sizeof(float);
+    comm->phase = "exchange";
+    if (s.coded)
+        make_stream(&s);
+    else
+        make_values(&s);
+    gn_exchange_offer(exchange);
+    gn_status status = GN_OK;
+    while (!status && !is_done(&s)) {
+        bool moved = false;
+        for (size_t i = 0; i < s.peers && !status; i++) status = serve(&s, i, &moved);
+        if (!status && !is_done(&s)) status = wait_for_others(&s, !moved);
+    }
+    return status ? status : sum(&s);
+}
