@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Sums of gradients over four hosts (network namespaces) on links of limited speed, taking turns:
-# the ring and the worker-aggregator without NICs and through compressing NICs, and a switch where
-# the links meet. Real gradients at 2^-K, repeated to the size. Every result is checked.
+# the ring, direct and the worker-aggregator without NICs and through compressing NICs, and a switch
+# where the links meet. Real gradients at 2^-K, repeated to the size. Every result is checked.
 #
 #   bench/exchange/links.sh RESULT.json [BUILD]        needs root; about 6 minutes a round
 #       RATES="200mbit 1gbit"           all cases run at these link rates
@@ -38,7 +38,8 @@ for profile in dense lattice paper; do
         cases+=("ring-$profile-$cut|-p $profile -k $k --cut $cut||-p $profile -k $k --offload nic")
     done
 done
-cases+=("ring-library|||-p dense -k $k --offload library" "wa-library|||-p dense -k $k --offload library --algorithm worker-aggregator"
+cases+=("ring-library|||-p dense -k $k --offload library" "direct-library|||-p dense -k $k --offload library --algorithm direct"
+    "direct|||--algorithm direct" "wa-library|||-p dense -k $k --offload library --algorithm worker-aggregator"
     "switch||yes|$through --switch-values 360"
     "switch-dense||yes|$through -p dense -k $k"
     "wa|||--algorithm worker-aggregator"

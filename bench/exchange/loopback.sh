@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Allreduce over loopback without NICs: gradnic's ring beside Gloo's ring and Open MPI over TCP, in
+# Allreduce over loopback without NICs: gradnic's ring and direct beside Gloo's ring and Open MPI over TCP, in
 # turns within one run.
 #
 #   bench/exchange/loopback.sh [BUILD] [OUT.json]
@@ -18,12 +18,18 @@ run_gradnic() {
     "$build/tools/gradnic" bench allreduce -N "$ranks" -b "$1" -e "$1" -n "$iterations" -w 2 --json |
         jq -c '{time_us: .results[0].time_us, wrong: .results[0].wrong}'
 }
-# Real gradients, compressed by the ranks.
-run_gradnic_dense() {
-    "$build/tools/gradnic" bench allreduce -N "$ranks" -b "$1" -e "$1" -n "$iterations" -w 2 -p dense --offload library \
-        --input "$root/tests/data/gradients/cnn-it100-w%r.npy.gz" --json |
+run_gradnic_direct() {
+    "$build/tools/gradnic" bench allreduce -N "$ranks" -b "$1" -e "$1" -n "$iterations" -w 2 --algorithm direct --json |
         jq -c '{time_us: .results[0].time_us, wrong: .results[0].wrong}'
 }
+# Real gradients, compressed by the ranks.
+run_dense() { # SIZE ALGORITHM
+    "$build/tools/gradnic" bench allreduce -N "$ranks" -b "$1" -e "$1" -n "$iterations" -w 2 -p dense --offload library \
+        --algorithm "$2" --input "$root/tests/data/gradients/cnn-it100-w%r.npy.gz" --json |
+        jq -c '{time_us: .results[0].time_us, wrong: .results[0].wrong}'
+}
+run_gradnic_dense() { run_dense "$1" ring; }
+run_gradnic_direct_dense() { run_dense "$1" direct; }
 run_gloo() {
     rm -rf "$scratch/gloo" && mkdir "$scratch/gloo"
     "$build/bench/exchange/peer_gloo" "$1" "$iterations" 2 "$ranks" "$scratch/gloo"
@@ -33,7 +39,7 @@ run_openmpi() {
         "$build/bench/exchange/peer_mpi" "$1" "$iterations" 2
 }
 
-names=(gradnic gradnic_dense)
+names=(gradnic gradnic_dense gradnic_direct gradnic_direct_dense)
 if [ -x "$build/bench/exchange/peer_gloo" ]; then names+=(gloo); else echo "loopback: no Gloo here: not compared with it" >&2; fi
 if [ -x "$build/bench/exchange/peer_mpi" ] && command -v mpirun >/dev/null; then names+=(openmpi); else echo "loopback: no Open MPI here: not compared with it" >&2; fi
 

@@ -14,6 +14,11 @@ static void consume(gn_exchange *x, gn_coded *in, gn_coded *out)
 {
     if (gn_coded_add(x, 0, VALUES, in, out, true, true) == GN_OK)
         check(out->length <= gn_coded_room(x->comm) && gn_coded_take(x, 0, VALUES, out) == GN_OK);
+    const gn_coded *const both[2] = {in, in};
+    size_t wrong = 0;
+    if (gn_coded_sum(x, 0, VALUES, both, 2, out, &wrong) == GN_OK)
+        check(out->length <= gn_coded_room(x->comm) && gn_coded_take(x, 0, VALUES, out) == GN_OK);
+    check(wrong <= 2);
     (void)gn_coded_join(x, 0, VALUES, in);
     (void)gn_coded_take(x, 0, VALUES, in);
 }
@@ -29,14 +34,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(!gn_codec_init(&comm.config.codec, (gn_profile)(data[0] % 3), 10));
     gn_exchange_prepare(&x, &comm, &bucket, GN_EXPONENT_NONE);
     gn_coded in = {.bytes = exact(gn_coded_room(&comm))}, out = {.bytes = exact(gn_coded_room(&comm))};
-    gn_coded_in arriving = {.to = &in};
+    gn_coded_in arriving = {.to = &in, .results = data[0] & 64};
     memset(in.bytes, 0, gn_coded_room(&comm));
     check(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
     if (data[0] >= 128 && size > GN_CODED_HEADER) {
         in.bytes[3] = data[0] & 1;
         memcpy(in.bytes + GN_CODED_HEADER, data + 1, size - 1);
         in.length = GN_CODED_HEADER + size - 1;
-        gn_coded_seal(&in, 0);
+        if (data[0] & 64)
+            gn_coded_seal_result(&in, 0);
+        else
+            gn_coded_seal(&in, 0);
         memcpy(out.bytes, in.bytes, in.length);
         check(write(ends[0], out.bytes, in.length) == (ssize_t)in.length);
     } else {

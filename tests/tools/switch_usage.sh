@@ -70,7 +70,7 @@ needless() { # TEXT ARGUMENT...
 switched=(--algorithm switch --switch 127.0.0.1:9)
 needless "--aggregator-weights goes with --algorithm worker-aggregator" --aggregator-weights "${switched[@]}"
 needless "--aggregator-weights goes with --algorithm worker-aggregator" --aggregator-weights
-needless "--segment goes with --algorithm ring and worker-aggregator, not with switch" --segment 64K "${switched[@]}"
+needless "--segment goes with --algorithm ring, direct and worker-aggregator, not with switch" --segment 64K "${switched[@]}"
 needless "--scale-target goes with --scale auto" --scale-target 0 -p dense
 needless "with --algorithm switch, --no-quantise is the same as -p none" -p dense --no-quantise "${switched[@]}"
 needless "--bound needs a profile (-p)" -k 10 -p none

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <gradnic/sum.h>
+
 #include "packets.h"
 #include "ring/coded.h"
 #include "suite.h"
@@ -195,6 +197,87 @@ START_TEST(wrong_streams)
 }
 END_TEST
 
+// direct: results come among contributions, each with numbers of their own.
+START_TEST(results_among_contributions)
+{
+    static const char legs[] = "crrccr";
+    uint32_t number[2] = {0, 0};
+    arriving.results = true;
+    for (const char *leg = legs; *leg; leg++) {
+        bool complete;
+        const bool result = *leg == 'r';
+        gn_coded_own(&exchange, 0, 100, &out);
+        if (result)
+            gn_coded_seal_result(&out, number[1]++);
+        else
+            gn_coded_seal(&out, number[0]++);
+        give(out.bytes, out.length);
+        ck_assert_int_eq(receive(&complete), (ssize_t)out.length);
+        ck_assert(complete && gn_coded_is_result(&in) == result);
+        ck_assert_uint_eq(arriving.segment, number[0]);
+        ck_assert_uint_eq(arriving.result, number[1]);
+        ck_assert_int_eq(gn_coded_take(&exchange, 0, 100, &in), GN_OK);
+    }
+}
+END_TEST
+
+// A result with a contribution's number, one where none may come, another kind, more than there is
+// room for.
+START_TEST(wrong_results)
+{
+    for (int wrong = 0; wrong < 4; wrong++) {
+        bool complete;
+        teardown();
+        setup();
+        arriving.results = wrong != 1;
+        arriving.segment = 5;
+        arriving.room = wrong == 3 ? 64 : 0;
+        gn_coded_own(&exchange, 0, 100, &out);
+        gn_coded_seal_result(&out, wrong == 0 ? 5 : 0);
+        if (wrong == 2) out.bytes[3] = 4 + 2;
+        give(out.bytes, out.length);
+        ck_assert_int_eq(receive(&complete), -2);
+        arriving.room = 0;
+    }
+}
+END_TEST
+
+enum { MANY = GN_SUM_STREAMS + 30 };
+
+// More streams than one pass takes, and streams with values among them. The one at fault is named.
+START_TEST(sums_of_many)
+{
+    static gn_coded all[MANY];
+    const gn_coded *some[MANY];
+    for (int mixed = 0; mixed < 2; mixed++) {
+        for (size_t i = 0; i < MANY; i++) {
+            values[7] = (float)i;
+            all[i].bytes = malloc(gn_coded_room(&comm));
+            gn_coded_own(&exchange, 0, VALUES, &all[i]);
+            some[i] = &all[i];
+        }
+        if (mixed) {
+            gn_quantise(&comm.config.codec, values, results, NULL, VALUES);
+            gn_coded_values_of(&exchange, 0, VALUES, true, &all[3]);
+        }
+        size_t wrong;
+        ck_assert_int_eq(gn_coded_sum(&exchange, 0, VALUES, some, MANY, &out, &wrong), GN_OK);
+        float summed[VALUES], wanted[VALUES];
+        memcpy(summed, results, sizeof summed);
+        ck_assert_int_eq(gn_coded_take(&exchange, 0, VALUES, &out), GN_OK);
+        ck_assert_mem_eq(results, summed, sizeof summed);
+        gn_quantise(&comm.config.codec, values, results, NULL, VALUES);
+        for (size_t i = 0; i < MANY; i++) ck_assert_int_eq(gn_coded_join(&exchange, 0, VALUES, some[i]), GN_OK);
+        memcpy(wanted, results, sizeof wanted);
+        ck_assert_mem_eq(summed, wanted, sizeof wanted);
+        all[MANY - 2].length--;
+        ck_assert_int_ne(gn_coded_sum(&exchange, 0, VALUES, some, MANY, &out, &wrong), GN_OK);
+        ck_assert_uint_eq(wrong, MANY - 2);
+        for (size_t i = 0; i < MANY; i++) free(all[i].bytes);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("coded");
@@ -205,6 +288,9 @@ int main(void)
     tcase_add_test(tcase, wrong_bytes);
     tcase_add_test(tcase, wrong_headers);
     tcase_add_test(tcase, wrong_streams);
+    tcase_add_test(tcase, results_among_contributions);
+    tcase_add_test(tcase, wrong_results);
+    tcase_add_test(tcase, sums_of_many);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

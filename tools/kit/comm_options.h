@@ -81,7 +81,8 @@ enum {
 /// to.
 #define GN_EXCHANGE_OPTIONS(asking, whose) \
     {"algorithm", GN_OPTION_ALGORITHM, "NAME", 0, \
-     "ring, worker-aggregator (gradients to rank 0, which sends the sums back), or switch (with --switch) " \
+     "ring, worker-aggregator (gradients to rank 0, which sends the sums back), direct (each rank sums a part and " \
+     "sends it to all), or switch (with --switch) " \
      "(default ring)", 0}, \
     {"profile", 'p', "PROFILE", 0, \
      "dense, lattice, paper or none, as the NICs' rule has it (default dense with " asking ", otherwise none)", 0}, \
@@ -125,7 +126,7 @@ void gn_comm_options_say(const gn_comm_options *options, const char *program, bo
 /// there is a profile.
 gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, int size, const char *rendezvous);
 
-/// "ring", "worker-aggregator", "switch".
+/// "ring", "worker-aggregator", "switch", "direct".
 const char *gn_comm_options_algorithm(const gn_comm_options *options);
 
 /// "none" or the profile's name.

@@ -37,7 +37,8 @@ static const char doc[] =
     "  model      time of delay a, rate 1/b and addition c alone:\n"
     "             ring 2(p-1)a + 2(p-1)/p nb + (p-1)/p nc,\n"
     "             worker-aggregator (1+log p)a + (p+log p)nb + (p-1)nc,\n"
-    "             switch 2a + nb\n\n"
+    "             switch 2a + nb,\n"
+    "             direct 2a + 2(p-1)/p nb + (p-1)/p nc\n\n"
     "Exit status: 0 done and all results right, 1 failed, 2 wrong usage.\n\n"
     "Example:\n  gradnic bench allreduce -N 4 -b 1M -e 100M -p dense -k 10";
 
@@ -159,7 +160,7 @@ static void check_needless(struct argp_state *state, const gn_allreduce_options 
     if (o->weights && o->comm.algorithm != GN_WORKER_AGGREGATOR)
         argp_error(state, "--aggregator-weights goes with --algorithm worker-aggregator");
     if (o->segment && o->comm.algorithm == GN_SWITCH)
-        argp_error(state, "--segment goes with --algorithm ring and worker-aggregator, not with switch");
+        argp_error(state, "--segment goes with --algorithm ring, direct and worker-aggregator, not with switch");
     if (!o->quantise && o->comm.compress && o->comm.algorithm == GN_SWITCH)
         argp_error(state, "with --algorithm switch, --no-quantise is the same as -p none");
     if (o->scale_target_given && o->comm.scale != GN_SCALE_AUTO)
