@@ -12,7 +12,9 @@
 #include "ring/failure.h"
 #include "ring/turn.h"
 
-enum { SMALL_MOST = 16 << 10, MEMORY_MOST = 4 << 20 };
+/// Bytes of values. More ranks send more to each other: a vector of this size costs a rank no more
+/// than the second hop does, on fast links.
+enum { SMALL_MOST = 32 << 10, SMALL_OF_ALL = 128 << 10 };
 
 typedef struct peer {
     gn_coded in, out;  ///< without a code: values from `bytes` on
@@ -35,7 +37,7 @@ typedef struct small {
 /// Values of a small vector, at most.
 static size_t most_values(const gn_comm *comm)
 {
-    const size_t share = MEMORY_MOST / 2 / (size_t)comm->size, segment = gn_coded_values(comm) * sizeof(float);
+    const size_t share = SMALL_OF_ALL / (size_t)comm->size, segment = gn_coded_values(comm) * sizeof(float);
     const size_t most = share < SMALL_MOST ? share : SMALL_MOST;
     return (segment < most ? segment : most) / sizeof(float);
 }

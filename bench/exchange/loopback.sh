@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Allreduce over loopback without NICs: gradnic's ring and direct beside Gloo's ring and Open MPI over TCP, in
-# turns within one run.
+# Allreduce over loopback without NICs: gradnic's ring and direct beside Gloo's ring and Open MPI
+# over TCP, in turns within one run.
 #
 #   bench/exchange/loopback.sh [BUILD] [OUT.json]
 #       ROUNDS=5 RANKS=4 SIZES="25000000 100000000" ITERATIONS=5
