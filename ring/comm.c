@@ -58,6 +58,7 @@ static void free_comm(gn_comm *comm)
     free(comm->poll_set);
     free(comm->data_sent);
     free(comm->memory);
+    free(comm->stage);
     free(comm);
 }
 
@@ -154,22 +155,6 @@ gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
     gn_life_join(comm);
     *result = comm;
     return GN_OK;
-}
-
-gn_status gn_allreduce(gn_comm *comm, const float *send, float *recv, size_t count, gn_op op)
-{
-    gn_bucket bucket = {.send = send, .recv = recv, .count = count, .op = op};
-    return gn_run_allreduce(comm, &bucket);
-}
-
-gn_status gn_allreduce_bucket(gn_comm *comm, const gn_bucket *bucket)
-{
-    return gn_run_allreduce(comm, bucket);
-}
-
-gn_status gn_barrier(gn_comm *comm)
-{
-    return gn_run_barrier(comm);
 }
 
 gn_status gn_comm_abort(gn_comm *comm, const char *reason)

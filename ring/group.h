@@ -67,6 +67,8 @@ struct gn_comm {
     size_t segment;   ///< bytes, a multiple of 64
     uint8_t *memory;  ///< all that an allreduce needs beyond the caller's buffers
     size_t memory_bytes;
+    uint8_t *stage;  ///< collectives/staged.h; NULL until the first use
+    size_t stage_bytes;
     struct pollfd *poll_set;
 
     pthread_mutex_t lock;

@@ -35,10 +35,10 @@ typedef struct place {
 typedef struct ring {
     gn_exchange *x;
     gn_comm *comm;
-    int steps;      ///< 2(N-1)
-    size_t values;  ///< of a segment
+    int first, steps;  ///< the first step, and the one after the last: 0 and 2(N-1) with both legs
+    size_t values;     ///< of a segment
     place send, recv;
-    uint64_t first_items;  ///< segments of step 0, which come from no one
+    uint64_t first_items;  ///< segments of the first step, which come from no one
     gn_coded buffer[BUFFERS], *idle[BUFFERS], *queue[BUFFERS];
     unsigned buffers, idle_count, queue_first, queue_count;
     gn_coded *leaving;
@@ -63,12 +63,12 @@ size_t gn_ring_coded_memory(const gn_comm *comm)
 
 static size_t block_first(const ring *r, int block)
 {
-    return gn_block_start(r->x->bucket->count, r->comm->size, block);
+    return r->x->starts ? r->x->starts[block] : gn_block_start(r->x->bucket->count, r->comm->size, block);
 }
 
 static size_t block_values(const ring *r, int block)
 {
-    return gn_block_values(r->x->bucket->count, r->comm->size, block);
+    return block_first(r, block + 1) - block_first(r, block);
 }
 
 static size_t segments_of(const ring *r, int block)
@@ -78,7 +78,7 @@ static size_t segments_of(const ring *r, int block)
 
 static int block_at(const ring *r, const place *p, int behind)
 {
-    return gn_block_of(r->comm->rank, r->comm->size, p->step, behind);
+    return gn_block_of(r->comm->rank - (r->x->legs != GN_LEGS_BOTH), r->comm->size, p->step, behind);
 }
 
 /// The values of a place.
@@ -195,12 +195,13 @@ static ssize_t send_some(ring *r)
 /// First leg: adds our values to a segment.
 static gn_status reduce(ring *r, size_t first, size_t count)
 {
-    const bool whole = r->recv.step == r->comm->size - 2, queued = may_queue(r);
+    const bool whole = r->recv.step == r->comm->size - 2, last = r->recv.step == r->steps - 1;
+    const bool queued = !last && may_queue(r);
     gn_coded *sum = queued ? take_idle(r) : NULL;
     const gn_status status = gn_coded_add(r->x, first, count, r->arriving.to, sum, whole || !queued, whole);
     if (status) return status;
     if (queued) enqueue(r, sum);
-    if (whole && queued) gn_exchange_finish(r->x, first, count);
+    if (last || (whole && queued)) gn_exchange_finish(r->x, first, count);
     return GN_OK;
 }
 
@@ -270,7 +271,7 @@ static gn_status move(ring *r, bool *moved)
         const gn_status status = receive_some(r, &got);
         if (status) return status;
     }
-    if (r->send.step > 0 && is_second_leg(r, &r->recv)) gn_exchange_offer(r->x);
+    if (r->send.step > r->first && is_second_leg(r, &r->recv)) gn_exchange_offer(r->x);
     *moved = sent > 0 || got;
     if (!*moved) return GN_OK;
     const uint64_t now = gn_now();
@@ -293,10 +294,16 @@ static void prepare_buffers(ring *r)
 gn_status gn_ring_coded_run(gn_exchange *exchange)
 {
     gn_comm *comm = exchange->comm;
-    ring r = {.x = exchange, .comm = comm, .steps = 2 * (comm->size - 1), .values = gn_coded_values(comm)};
+    const int leg = comm->size - 1;
+    ring r = {.x = exchange,
+              .comm = comm,
+              .first = exchange->legs == GN_LEG_GATHER ? leg : 0,
+              .steps = exchange->legs == GN_LEG_REDUCE ? leg : 2 * leg,
+              .values = gn_coded_values(comm)};
+    r.send.step = r.recv.step = r.first;
     prepare_buffers(&r);
     r.first_items = segments_of(&r, block_at(&r, &r.send, 0));
-    for (place p = {0}; p.step < r.steps; p.step++)
+    for (place p = {.step = r.first}; p.step < r.steps; p.step++)
         comm->data_expected += block_values(&r, block_at(&r, &p, 1)) * sizeof(float);
     settle_place(&r, &r.send, 0);
     settle_place(&r, &r.recv, 1);
