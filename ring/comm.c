@@ -23,6 +23,11 @@
 
 static _Thread_local char init_error[GN_ERROR_TEXT];
 
+void gn_config_init_failed(const gn_error *error)
+{
+    memcpy(init_error, error->text, sizeof init_error);
+}
+
 /// A rank that is not known has no launcher's job.
 static gn_status check_rendezvous(const gn_comm_config *config, gn_error *error)
 {
@@ -41,7 +46,7 @@ gn_status gn_comm_config_check(const gn_comm_config *config)
     if (!status) status = check_rendezvous(config, &error);
     if (!status) status = gn_secret_read(&secret, config->secret_file, &error);
     gn_secret_wipe(&secret);
-    if (status) memcpy(init_error, error.text, sizeof init_error);
+    if (status) gn_config_init_failed(&error);
     return status;
 }
 
@@ -59,7 +64,16 @@ static void free_comm(gn_comm *comm)
     free(comm->data_sent);
     free(comm->memory);
     free(comm->stage);
+    free(comm->interface);
+    free(comm->secret_file);
     free(comm);
+}
+
+/// A copy of a text, or NULL for NULL. @return false when out of memory
+static bool keep_text(const char *text, char **copy)
+{
+    *copy = text ? strdup(text) : NULL;
+    return *copy || !text;
 }
 
 static gn_comm *new_comm(const gn_comm_config *config)
@@ -77,7 +91,10 @@ static gn_comm *new_comm(const gn_comm_config *config)
     pthread_mutex_init(&comm->lock, NULL);
     pthread_mutex_init(&comm->stats_lock, NULL);
     comm->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return comm;
+    if (keep_text(config->interface, &comm->interface) && keep_text(config->secret_file, &comm->secret_file))
+        return comm;
+    free_comm(comm);
+    return NULL;
 }
 
 /// Allocates what depends on the number of neighbours.
@@ -144,7 +161,7 @@ gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
     gn_comm *comm = status ? NULL : new_comm(config);
     if (!status) status = comm ? init(comm, config, &error) : gn_fail(&error, GN_NO_MEMORY, "out of memory");
     if (status) {
-        memcpy(init_error, error.text, sizeof init_error);
+        gn_config_init_failed(&error);
         if (comm) free_comm(comm);
         return status;
     }

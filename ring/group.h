@@ -60,6 +60,7 @@ typedef struct gn_turn {
 
 struct gn_comm {
     gn_comm_config config;
+    char *interface, *secret_file;  ///< of the configuration, for groups of its ranks; or NULL
     int rank, size, timeout_ms;
     gn_rank_table table;
     gn_neighbour *neighbours;
