@@ -28,7 +28,7 @@ static void describe_op(const gn_op_header *h, char *text, size_t room)
         snprintf(text, room, "%s: %s of %s, bucket %u", name, op, what, h->bucket);
         break;
     case GN_REDUCE:
-        snprintf(text, room, "%s: %s of %s to rank %u", name, op, what, h->root);
+        snprintf(text, room, "%s: %s of %s to rank %u, bucket %u", name, op, what, h->root, h->bucket);
         break;
     case GN_ALL_GATHER:
         snprintf(text, room, "%s of %s%s", name, what, h->op ? ", compressed" : "");

@@ -198,9 +198,8 @@ gn_op_header gn_call_header(const gn_comm *comm, const gn_call *call)
     gn_op_header header = {.count = call->count,
                            .kind = (uint8_t)call->collective,
                            .algorithm = (uint8_t)comm->config.algorithm,
-                           .type = (uint8_t)call->type,
-                           .bucket = call->id};
-    if (computes(call)) header.op = (uint8_t)call->op;
+                           .type = (uint8_t)call->type};
+    if (computes(call)) header.op = (uint8_t)call->op, header.bucket = call->id;
     if (call->lossy) header.op = 1;
     if (has_root(call)) header.root = (uint16_t)call->root;
     if (call->collective == GN_TRANSFER) header.to = (uint16_t)call->to;

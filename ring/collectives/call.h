@@ -11,8 +11,8 @@ gn_call gn_call_of_bucket(const gn_bucket *bucket);
 /// @return NULL, or what is wrong with a call by itself, for people
 const char *gn_call_wrong(const gn_comm *comm, const gn_call *call);
 
-/// Elements of the block of rank `block`, where a vector is cut by ranks. GN_BROADCAST and GN_REDUCE
-/// have one block, that of the root.
+/// Elements of the block of rank `block`, where a vector is cut by ranks. GN_BROADCAST and
+/// GN_REDUCE have one block, that of the root.
 size_t gn_call_block(const gn_call *call, int block);
 /// Where the blocks of `size` ranks begin, and where the last one ends. @return elements of all
 size_t gn_call_starts(const gn_call *call, int size, size_t starts[GN_RANKS_MAX + 1]);

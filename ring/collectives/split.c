@@ -57,7 +57,7 @@ static gn_status join(gn_comm *comm, const members *m, int32_t (*all)[WORDS], gn
     config.interface = comm->interface;
     config.secret_file = comm->secret_file;
     if (m->size > 1) {
-        if (!all[m->first][PORT]) {
+        if (all[m->first][PORT] < 1 || all[m->first][PORT] > UINT16_MAX) {
             gn_error error;
             const gn_status status =
                 gn_fail(&error, GN_IO, "rank %d at %s cannot listen for a group of ranks: %s", m->first,

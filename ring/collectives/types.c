@@ -37,7 +37,7 @@ bool gn_type_is_exact(gn_type type, gn_op op)
     return gn_type_staged(type) != GN_F32 || (op != GN_SUM && op != GN_AVERAGE);
 }
 
-// The 16-bit floats --------------------------------------------------------------------------------
+// The 16-bit floats -------------------------------------------------------------------------------
 
 static float float_of(uint32_t bits)
 {
@@ -103,7 +103,7 @@ void gn_type_store(gn_type type, const void *values, void *to, size_t count)
         memcpy(to, values, count * gn_type_bytes(type));
 }
 
-// Arithmetic ---------------------------------------------------------------------------------------
+// Arithmetic --------------------------------------------------------------------------------------
 
 #define LESS(a, b) ((a) < (b) || ((a) == (b) && signbit(a) && !signbit(b)))
 #define ANY_NAN(a, b) ((a) != (a) || (b) != (b))

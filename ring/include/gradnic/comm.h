@@ -337,9 +337,9 @@ GN_API gn_status gn_all_to_all(gn_comm *comm, const void *send, void *recv, size
 GN_API gn_status gn_transfer(gn_comm *comm, void *bytes, size_t count, int from, int to);
 
 /// Makes groups of the ranks of a group: those that give the same `colour` are one. Their order is
-/// that of `key`, and then that of their ranks. All ranks of `comm` call it. A negative colour means
-/// no group: then `*sub` is NULL. A new group has the configuration of `comm`, the secret too, and a
-/// life of its own.
+/// that of `key`, and then that of their ranks. All ranks of `comm` call it. A negative colour
+/// means no group: then `*sub` is NULL. A new group has the configuration of `comm`, the secret
+/// too, and a life of its own.
 ///
 /// It needs what GN_ALL_GATHER needs. With a `comm` that compresses in NICs it is refused.
 /// @return as gn_run(), with the text at `comm`; or as gn_comm_init(), with the text at NULL, and
