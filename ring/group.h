@@ -115,6 +115,24 @@ static inline bool gn_comm_is_alone(const gn_comm *comm)
     return comm->size == 1 && comm->config.algorithm != GN_SWITCH;
 }
 
+/// Indices of the neighbours before and behind this rank, for what goes round.
+static inline int gn_comm_left(const gn_comm *comm)
+{
+    (void)comm;
+    return 0;
+}
+static inline int gn_comm_right(const gn_comm *comm)
+{
+    (void)comm;
+    return 1;
+}
+
+/// Whether this rank has connections with those before and behind it.
+static inline bool gn_comm_goes_round(const gn_comm *comm)
+{
+    return comm->config.algorithm == GN_RING;
+}
+
 /// How long a neighbour may be silent.
 static inline uint64_t gn_comm_timeout(const gn_comm *comm)
 {

@@ -17,11 +17,12 @@
 #include "ring/exchange.h"
 #include "ring/turn.h"
 
-enum { LEFT = 0, RIGHT = 1, LOOK_EVERY = 64 };
+enum { LOOK_EVERY = 64 };
 
 typedef struct ring {
     gn_exchange *x;
     gn_comm *comm;
+    int left, right;   ///< neighbours
     int first, steps;  ///< the first step, and the one after the last: 0 and 2(N-1) with both legs
     int send_step, recv_step;
     size_t sent, received;       ///< bytes of the block of that step
@@ -112,7 +113,7 @@ static void finish_sent(ring *r, size_t start)
 static void count_sent(ring *r, size_t start, size_t bytes)
 {
     r->sent += bytes;
-    r->comm->data_sent[RIGHT] += bytes;
+    r->comm->data_sent[r->right] += bytes;
     finish_sent(r, start);
 }
 
@@ -151,7 +152,7 @@ static ssize_t send_some(ring *r)
         available = r->staged - r->staged_sent;
     }
     size_t want = available < 2 * r->comm->segment ? available : 2 * r->comm->segment;
-    ssize_t sent = send(r->comm->neighbours[RIGHT].data_out, source, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = send(r->comm->neighbours[r->right].data_out, source, want, MSG_DONTWAIT | MSG_NOSIGNAL);
     r->send_full = sent < (ssize_t)want;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
     if (r->comm->config.wire) r->staged_sent += (size_t)sent;
@@ -196,7 +197,7 @@ static ssize_t recv_some(ring *r)
     size_t fragment = reducing ? r->received - whole_of(r, r->received) : 0;
     uint8_t *to = reducing ? r->in + fragment : element(r, r->x->bucket->recv, start) + r->received;
     size_t room = reducing ? r->comm->segment - fragment : 2 * r->comm->segment;
-    ssize_t got = recv(r->comm->neighbours[LEFT].data_in, to, left < room ? left : room, MSG_DONTWAIT);
+    ssize_t got = recv(r->comm->neighbours[r->left].data_in, to, left < room ? left : room, MSG_DONTWAIT);
     if (got == 0) {
         errno = 0;
         return -1;
@@ -218,11 +219,13 @@ static gn_status wait_for_progress(ring *r, bool blocked)
 {
     gn_comm *comm = r->comm;
     bool receiving = r->recv_step < r->steps && r->header_checked;
-    struct pollfd data[2] = {{.fd = receiving ? comm->neighbours[LEFT].data_in : -1, .events = POLLIN},
-                             {.fd = r->send_full ? comm->neighbours[RIGHT].data_out : -1, .events = POLLOUT}};
+    struct pollfd data[2] = {{.fd = receiving ? comm->neighbours[r->left].data_in : -1, .events = POLLIN},
+                             {.fd = r->send_full ? comm->neighbours[r->right].data_out : -1, .events = POLLOUT}};
     gn_status status = gn_oob_poll(comm, data, 2, blocked ? -1 : 0);
     if (status || !blocked) return status;
-    uint8_t waiting[2] = {r->recv_step < r->steps, r->send_full};
+    uint8_t waiting[GN_RANKS_MAX] = {0};
+    waiting[r->left] = r->recv_step < r->steps;
+    waiting[r->right] |= r->send_full;
     return gn_oob_check_deadline(comm, waiting);
 }
 
@@ -230,16 +233,16 @@ static gn_status move(ring *r, bool *moved)
 {
     gn_comm *comm = r->comm;
     ssize_t sent = 0, got = 0;
-    if (r->send_step < r->steps && (sent = send_some(r)) < 0) return gn_oob_data_lost(comm, RIGHT, errno);
-    if (!r->header_checked) r->header_checked = gn_oob_has_header(comm, LEFT);
+    if (r->send_step < r->steps && (sent = send_some(r)) < 0) return gn_oob_data_lost(comm, r->right, errno);
+    if (!r->header_checked) r->header_checked = gn_oob_has_header(comm, r->left);
     if (r->recv_step < r->steps && r->header_checked && (got = recv_some(r)) < 0)
-        return gn_oob_data_lost(comm, LEFT, errno);
+        return gn_oob_data_lost(comm, r->left, errno);
     if (r->send_step > r->first && r->recv_step >= comm->size - 1) gn_exchange_offer(r->x);
     *moved = sent > 0 || got > 0;
     if (!*moved) return GN_OK;
     const uint64_t now = gn_now();
-    if (sent > 0) gn_oob_sign(comm, RIGHT, now);
-    if (got > 0) gn_oob_sign(comm, LEFT, now);
+    if (sent > 0) gn_oob_sign(comm, r->right, now);
+    if (got > 0) gn_oob_sign(comm, r->left, now);
     return GN_OK;
 }
 
@@ -249,6 +252,8 @@ gn_status gn_ring_run(gn_exchange *exchange)
     const int leg = comm->size - 1;
     ring r = {.x = exchange,
               .comm = comm,
+              .left = gn_comm_left(comm),
+              .right = gn_comm_right(comm),
               .first = exchange->legs == GN_LEG_GATHER ? leg : 0,
               .steps = exchange->legs == GN_LEG_REDUCE ? leg : 2 * leg,
               .in = comm->memory,

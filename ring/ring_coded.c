@@ -17,8 +17,6 @@
 #include "ring/turn.h"
 
 enum {
-    LEFT = 0,
-    RIGHT = 1,
     LOOK_EVERY = 16,
     BUFFERS = 8,  // one arrives, one leaves, one is made, and the others wait
     BUFFERS_LEAST = 4,
@@ -35,6 +33,7 @@ typedef struct place {
 typedef struct ring {
     gn_exchange *x;
     gn_comm *comm;
+    int left, right;   ///< neighbours
     int first, steps;  ///< the first step, and the one after the last: 0 and 2(N-1) with both legs
     size_t values;     ///< of a segment
     place send, recv;
@@ -176,14 +175,14 @@ static ssize_t send_some(ring *r)
     if (!r->leaving && !prepare(r)) return 0;
     const size_t want = r->leaving->length - r->sent;
     const ssize_t sent =
-        send(r->comm->neighbours[RIGHT].data_out, r->leaving->bytes + r->sent, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+        send(r->comm->neighbours[r->right].data_out, r->leaving->bytes + r->sent, want, MSG_DONTWAIT | MSG_NOSIGNAL);
     r->send_full = sent < (ssize_t)want;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
     r->sent += (size_t)sent;
     r->comm->wire_sent += (size_t)sent;
     if (r->sent < r->leaving->length) return sent;
     size_t first;
-    r->comm->data_sent[RIGHT] += values_at(r, &r->send, 0, &first) * sizeof(float);
+    r->comm->data_sent[r->right] += values_at(r, &r->send, 0, &first) * sizeof(float);
     give_idle(r, r->leaving);
     r->leaving = NULL;
     advance(r, &r->send, 0);
@@ -221,7 +220,7 @@ static gn_status take(ring *r, size_t first, size_t count)
 
 static gn_status damaged(ring *r, const char *what)
 {
-    const gn_neighbour *left = &r->comm->neighbours[LEFT];
+    const gn_neighbour *left = &r->comm->neighbours[r->left];
     return gn_oob_fail(r->comm, GN_CORRUPT, left->rank, "rank %d (%s) sent a segment with %s in the %s, item %llu",
                        left->rank, left->name, what, r->comm->phase, (unsigned long long)r->recv.item);
 }
@@ -232,8 +231,8 @@ static gn_status receive_some(ring *r, bool *moved)
     size_t first;
     const bool reducing = !is_second_leg(r, &r->recv);
     r->comm->phase = reducing ? "reduce leg" : "send-back leg";
-    const ssize_t got = gn_coded_receive(r->comm, &r->arriving, r->comm->neighbours[LEFT].data_in, &complete);
-    if (got == -1) return gn_oob_data_lost(r->comm, LEFT, errno);
+    const ssize_t got = gn_coded_receive(r->comm, &r->arriving, r->comm->neighbours[r->left].data_in, &complete);
+    if (got == -1) return gn_oob_data_lost(r->comm, r->left, errno);
     if (got == -2) return damaged(r, "a wrong header or check");
     *moved |= got > 0;
     r->comm->wire_received += (size_t)got;
@@ -252,11 +251,13 @@ static gn_status wait_for_progress(ring *r, bool blocked)
 {
     gn_comm *comm = r->comm;
     const bool receiving = r->recv.step < r->steps && r->header_checked;
-    struct pollfd data[2] = {{.fd = receiving ? comm->neighbours[LEFT].data_in : -1, .events = POLLIN},
-                             {.fd = r->send_full ? comm->neighbours[RIGHT].data_out : -1, .events = POLLOUT}};
+    struct pollfd data[2] = {{.fd = receiving ? comm->neighbours[r->left].data_in : -1, .events = POLLIN},
+                             {.fd = r->send_full ? comm->neighbours[r->right].data_out : -1, .events = POLLOUT}};
     const gn_status status = gn_oob_poll(comm, data, 2, blocked ? -1 : 0);
     if (status || !blocked) return status;
-    const uint8_t waiting[2] = {r->recv.step < r->steps, r->send_full};
+    uint8_t waiting[GN_RANKS_MAX] = {0};
+    waiting[r->left] = r->recv.step < r->steps;
+    waiting[r->right] |= r->send_full;
     return gn_oob_check_deadline(comm, waiting);
 }
 
@@ -265,8 +266,8 @@ static gn_status move(ring *r, bool *moved)
     gn_comm *comm = r->comm;
     ssize_t sent = 0;
     bool got = false;
-    if (r->send.step < r->steps && (sent = send_some(r)) < 0) return gn_oob_data_lost(comm, RIGHT, errno);
-    if (!r->header_checked) r->header_checked = gn_oob_has_header(comm, LEFT);
+    if (r->send.step < r->steps && (sent = send_some(r)) < 0) return gn_oob_data_lost(comm, r->right, errno);
+    if (!r->header_checked) r->header_checked = gn_oob_has_header(comm, r->left);
     if (r->recv.step < r->steps && r->header_checked) {
         const gn_status status = receive_some(r, &got);
         if (status) return status;
@@ -275,8 +276,8 @@ static gn_status move(ring *r, bool *moved)
     *moved = sent > 0 || got;
     if (!*moved) return GN_OK;
     const uint64_t now = gn_now();
-    if (sent > 0) gn_oob_sign(comm, RIGHT, now);
-    if (got) gn_oob_sign(comm, LEFT, now);
+    if (sent > 0) gn_oob_sign(comm, r->right, now);
+    if (got) gn_oob_sign(comm, r->left, now);
     return GN_OK;
 }
 
@@ -297,6 +298,8 @@ gn_status gn_ring_coded_run(gn_exchange *exchange)
     const int leg = comm->size - 1;
     ring r = {.x = exchange,
               .comm = comm,
+              .left = gn_comm_left(comm),
+              .right = gn_comm_right(comm),
               .first = exchange->legs == GN_LEG_GATHER ? leg : 0,
               .steps = exchange->legs == GN_LEG_REDUCE ? leg : 2 * leg,
               .values = gn_coded_values(comm)};

@@ -142,7 +142,7 @@ static const char *wrong_buffers(const gn_comm *comm, const gn_call *call)
 static const char *wrong_route(const gn_comm *comm, const gn_call *call)
 {
     const gn_comm_config *config = &comm->config;
-    const bool ring = config->algorithm == GN_RING, exact = gn_call_is_exact(call);
+    const bool ring = gn_comm_goes_round(comm), exact = gn_call_is_exact(call);
     if (call->collective == GN_BARRIER || comm->size == 1) return NULL;
     if (!ring && call->collective != GN_ALLREDUCE) return "this collective needs algorithm ring";
     if (!ring && exact)
