@@ -3,6 +3,10 @@
 
 #include <stdlib.h>
 
+#include "ring/collectives/call.h"
+#include "ring/collectives/link.h"
+#include "ring/collectives/staged.h"
+#include "ring/collectives/types.h"
 #include "ring/deadline.h"
 #include "ring/exchange.h"
 #include "ring/failure.h"
@@ -13,12 +17,6 @@ enum { BUCKETS = 65536 };
 /// A bucket that has not been seen yet. No histogram gives this value.
 enum { UNSEEN = GN_EXPONENT_NONE + 1 };
 
-static bool overlap(const float *a, const float *b, size_t count)
-{
-    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-    return (x < y ? y - x : x - y) < count * sizeof(float);
-}
-
 gn_status gn_collective_enter(gn_comm *comm)
 {
     const gn_status status = gn_oob_ready(comm);
@@ -26,40 +24,25 @@ gn_status gn_collective_enter(gn_comm *comm)
     return status;
 }
 
-gn_status gn_collective_check(gn_comm *comm, const gn_bucket *bucket)
+gn_status gn_collective_check(gn_comm *comm, const gn_call *call)
 {
     if (!comm) return GN_INVALID;
     const gn_status status = gn_collective_enter(comm);
     if (status) return status;
-    const char *wrong = NULL;
-    if (!bucket)
-        wrong = "bucket is NULL";
-    else if (bucket->count > PTRDIFF_MAX / sizeof(float))
-        wrong = "count is larger than memory";
-    else if (bucket->count && (!bucket->send || !bucket->recv))
-        wrong = "send or recv is NULL";
-    else if (bucket->op != GN_SUM && bucket->op != GN_AVERAGE)
-        wrong = "op is neither GN_SUM nor GN_AVERAGE";
-    else if (bucket->residual && !comm->config.quantise)
-        wrong = "a residual needs `quantise`";
-    else if (bucket->id >= BUCKETS)
-        wrong = "bucket id is not below 65536";
-    else if (bucket->send != bucket->recv && overlap(bucket->send, bucket->recv, bucket->count))
-        wrong = "send and recv overlap";
-    else if (bucket->residual && (overlap(bucket->residual, bucket->send, bucket->count) ||
-                                  overlap(bucket->residual, bucket->recv, bucket->count)))
-        wrong = "residual overlaps send or recv";
-    return wrong ? gn_oob_refuse(comm, wrong) : GN_OK;
+    const char *wrong = call ? gn_call_wrong(comm, call) : "the call or bucket is NULL";
+    const char *name = call ? gn_collective_name(call->collective) : NULL;
+    return wrong ? gn_oob_refuse(comm, name ? name : "a collective", wrong) : GN_OK;
 }
 
-static bool scaled(const gn_comm *comm)
+/// Whether values are scaled. An all_gather has the codec's bound.
+static bool scaled(const gn_comm *comm, const gn_call *call)
 {
-    return comm->config.quantise && comm->config.scale == GN_SCALE_AUTO;
+    return comm->config.quantise && comm->config.scale == GN_SCALE_AUTO && !gn_call_is_exact(call) && !call->lossy &&
+           call->collective != GN_BARRIER;
 }
 
 static gn_status prepare_history(gn_comm *comm, gn_exchange *exchange)
 {
-    if (!scaled(comm)) return GN_OK;
     if (!comm->history) {
         comm->history = malloc(BUCKETS * sizeof *comm->history);
         if (!comm->history) return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
@@ -72,10 +55,12 @@ static gn_status prepare_history(gn_comm *comm, gn_exchange *exchange)
 }
 
 /// The first time of a bucket costs a pass over it, and an agreement before the data.
-static gn_status first_exponent(gn_comm *comm, const gn_bucket *bucket, uint64_t *histogram, int *exponent)
+static gn_status first_exponent(gn_comm *comm, const gn_call *call, uint64_t *histogram, int *exponent)
 {
-    for (size_t done = 0; done < bucket->count; done += 4096)
-        gn_histogram_add(histogram, bucket->send + done, bucket->count - done < 4096 ? bucket->count - done : 4096);
+    size_t starts[GN_RANKS_MAX + 1];
+    const bool scatters = call->collective == GN_REDUCE_SCATTER;
+    gn_staged_histogram(histogram, call->type, call->send,
+                        scatters ? gn_call_starts(call, comm->size, starts) : call->count);
     *exponent = gn_histogram_exponent(histogram);
     for (int i = 0; i < GN_HISTOGRAM; i++) histogram[i] = 0;
     if (comm->size == 1) return GN_OK;
@@ -84,7 +69,7 @@ static gn_status first_exponent(gn_comm *comm, const gn_bucket *bucket, uint64_t
     return gn_oob_await_agreement(comm, 0, exponent);
 }
 
-static gn_status next_exponent(gn_exchange *exchange, const gn_bucket *bucket, int used)
+static gn_status next_exponent(gn_exchange *exchange, const gn_call *call, int used)
 {
     gn_comm *comm = exchange->comm;
     int next = GN_EXPONENT_NONE;
@@ -98,9 +83,7 @@ static gn_status next_exponent(gn_exchange *exchange, const gn_bucket *bucket, i
     }
     // A bucket of zeros says nothing about the next one: it keeps the scale it has.
     if (!status)
-        comm->history[bucket->id] = (int16_t)(next != GN_EXPONENT_NONE   ? next
-                                              : used == GN_EXPONENT_NONE ? UNSEEN
-                                                                         : used);
+        comm->history[call->id] = (int16_t)(next != GN_EXPONENT_NONE ? next : used == GN_EXPONENT_NONE ? UNSEEN : used);
     return status;
 }
 
@@ -121,21 +104,71 @@ static const struct {
                                [GN_DIRECT] = {"reduce leg", gn_direct_run, gn_direct_coded_run},
                                [GN_SWITCH] = {"aggregation", gn_switched_run, gn_switched_run}};
 
-static gn_status run_exchange(gn_comm *comm, const gn_bucket *bucket, gn_exchange *exchange, int known)
+/// Direct sums binary32 in allreduces. All else goes round, over the same connections.
+static gn_algorithm way_of(const gn_exchange *x)
 {
+    const gn_algorithm algorithm = x->comm->config.algorithm;
+    const bool sums = x->legs == GN_LEGS_BOTH && !x->exact && !x->starts;
+    return algorithm == GN_DIRECT && !sums ? GN_RING : algorithm;
+}
+
+gn_status gn_collective_move(gn_exchange *exchange)
+{
+    gn_comm *comm = exchange->comm;
+    const gn_algorithm way = way_of(exchange);
+    const bool coded = comm->config.offload == GN_OFFLOAD_LIBRARY && !exchange->exact;
+    if (gn_comm_is_alone(comm)) return run_alone(exchange);
+    return (coded ? algorithms[way].run_coded : algorithms[way].run)(exchange);
+}
+
+/// An allreduce of values that are exchanged where they are.
+static gn_status run_in_place(gn_exchange *exchange, const gn_call *call, int exponent)
+{
+    const gn_bucket bucket = {.send = call->send,
+                              .recv = call->recv,
+                              .count = call->count,
+                              .op = call->op,
+                              .residual = call->residual,
+                              .id = call->id,
+                              .layer = call->layer,
+                              .layers = call->layers};
+    exchange->type = call->type;
+    gn_exchange_prepare(exchange, exchange->comm, &bucket, exponent);
+    return gn_collective_move(exchange);
+}
+
+static gn_status run_by_kind(gn_exchange *exchange, const gn_call *call, int exponent)
+{
+    const bool staged = gn_type_staged(call->type) != call->type;
+    exchange->exact = gn_call_is_exact(call);
+    switch (call->collective) {
+    case GN_ALLREDUCE:
+        return staged ? gn_staged_run(exchange, call, exponent) : run_in_place(exchange, call, exponent);
+    case GN_REDUCE_SCATTER:
+    case GN_REDUCE:
+        exchange->legs = GN_LEG_REDUCE;
+        return gn_staged_run(exchange, call, exponent);
+    case GN_ALL_GATHER:
+    case GN_BROADCAST:
+        exchange->legs = GN_LEG_GATHER;
+        return staged && call->lossy ? gn_staged_run(exchange, call, exponent) : gn_gathered_run(exchange, call);
+    default:
+        return gn_linked_run(exchange->comm, call);
+    }
+}
+
+static gn_status run_exchange(gn_exchange *exchange, const gn_call *call, int known)
+{
+    gn_comm *comm = exchange->comm;
+    const bool scale = scaled(comm, call);
     int exponent = known == UNSEEN ? GN_EXPONENT_NONE : known;
     gn_status status = GN_OK;
-    if (scaled(comm) && known == UNSEEN) status = first_exponent(comm, bucket, exchange->histogram, &exponent);
+    if (scale && known == UNSEEN) status = first_exponent(comm, call, exchange->histogram, &exponent);
     if (status) return status;
-    gn_exchange_prepare(exchange, comm, bucket, exponent);
-    comm->phase = algorithms[comm->config.algorithm].phase;
-    const bool coded = comm->config.offload == GN_OFFLOAD_LIBRARY;
-    if (gn_comm_is_alone(comm))
-        status = run_alone(exchange);
-    else
-        status =
-            (coded ? algorithms[comm->config.algorithm].run_coded : algorithms[comm->config.algorithm].run)(exchange);
-    return !status && scaled(comm) ? next_exponent(exchange, bucket, exponent) : status;
+    comm->phase = call->collective == GN_ALLREDUCE ? algorithms[comm->config.algorithm].phase
+                                                   : gn_collective_name(call->collective);
+    status = run_by_kind(exchange, call, exponent);
+    return !status && scale ? next_exponent(exchange, call, exponent) : status;
 }
 
 static void account(gn_comm *comm, const gn_exchange *exchange, uint64_t start)
@@ -157,47 +190,63 @@ static void account(gn_comm *comm, const gn_exchange *exchange, uint64_t start)
 }
 
 /// Waits until all ranks have come.
-static gn_status meet(gn_comm *comm)
+static gn_status await_all(gn_comm *comm)
 {
     int nothing;
-    comm->phase = "barrier";
-    if (comm->size == 1) return GN_OK;
-    gn_oob_offer(comm, 0, 0);
     gn_status status = GN_OK;
+    if (comm->size == 1) return GN_OK;
     if (comm->config.algorithm == GN_RING || comm->rank) status = gn_oob_await_header(comm, 0);
     return status ? status : gn_oob_await_agreement(comm, 0, &nothing);
 }
 
-gn_status gn_collective_allreduce(gn_comm *comm, const gn_bucket *bucket)
+static gn_status meet(gn_comm *comm)
 {
-    const uint64_t start = gn_now();
-    gn_exchange exchange = {0};
-    gn_status status = gn_collective_enter(comm);
-    if (!status) status = prepare_history(comm, &exchange);
-    if (status) return status;
-    int known = scaled(comm) ? comm->history[bucket->id] : GN_EXPONENT_NONE;
-    gn_op_header header = {.sequence = comm->sequence,
-                           .count = bucket->count,
-                           .kind = GN_KIND_ALLREDUCE,
-                           .op = (uint8_t)bucket->op,
-                           .algorithm = (uint8_t)comm->config.algorithm,
-                           .bucket = bucket->id,
-                           .exponent = (int16_t)known};
-    status = gn_oob_begin(comm, &header);
-    if (!status) status = bucket->count ? run_exchange(comm, bucket, &exchange, known) : meet(comm);
-    account(comm, &exchange, start);
-    if (!status) gn_oob_end(comm);
-    free(exchange.histogram);
-    return status;
+    comm->phase = "barrier";
+    gn_oob_offer(comm, 0, 0);
+    return await_all(comm);
 }
 
-gn_status gn_collective_barrier(gn_comm *comm)
+/// Whether the ranks agree before the data: on a scale, or, in an allreduce, on nothing at all.
+static bool agrees_first(const gn_comm *comm, const gn_call *call, int known)
 {
-    gn_op_header header = {
-        .sequence = comm->sequence, .kind = GN_KIND_BARRIER, .algorithm = (uint8_t)comm->config.algorithm};
+    return call->collective == GN_ALLREDUCE || (scaled(comm, call) && known == UNSEEN);
+}
+
+/// An allreduce ends when all ranks have begun it, because it needs something of each. Others might
+/// end sooner, and then a rank could be two collectives ahead. So they wait for each other, while
+/// their data is on its way.
+static gn_status run_together(gn_exchange *exchange, const gn_call *call, int known)
+{
+    gn_comm *comm = exchange->comm;
+    const bool agrees = agrees_first(comm, call, known);
+    if (!agrees) gn_oob_offer(comm, 0, 0);
+    const gn_status status = run_exchange(exchange, call, known);
+    return status || agrees ? status : await_all(comm);
+}
+
+static bool is_empty(const gn_comm *comm, const gn_call *call)
+{
+    size_t starts[GN_RANKS_MAX + 1];
+    if (call->collective == GN_BARRIER) return true;
+    return !(call->counts ? gn_call_starts(call, comm->size, starts) : call->count);
+}
+
+gn_status gn_collective_run(gn_comm *comm, const gn_call *call)
+{
+    const uint64_t start = gn_now();
+    const bool scale = scaled(comm, call);
+    gn_exchange exchange = {.comm = comm};
     gn_status status = gn_collective_enter(comm);
-    if (!status) status = gn_oob_begin(comm, &header);
-    if (!status) status = meet(comm);
+    if (!status && scale) status = prepare_history(comm, &exchange);
+    if (status) return status;
+    const int known = scale ? comm->history[call->id] : GN_EXPONENT_NONE;
+    gn_op_header header = gn_call_header(comm, call);
+    header.sequence = comm->sequence;
+    header.exponent = (int16_t)(call->collective == GN_BARRIER ? 0 : known);
+    status = gn_oob_begin(comm, &header);
+    if (!status) status = is_empty(comm, call) ? meet(comm) : run_together(&exchange, call, known);
+    if (call->collective != GN_BARRIER) account(comm, &exchange, start);
     if (!status) gn_oob_end(comm);
+    free(exchange.histogram);
     return status;
 }

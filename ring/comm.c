@@ -23,6 +23,11 @@
 
 static _Thread_local char init_error[GN_ERROR_TEXT];
 
+void gn_config_init_failed(const gn_error *error)
+{
+    memcpy(init_error, error->text, sizeof init_error);
+}
+
 /// A rank that is not known has no launcher's job.
 static gn_status check_rendezvous(const gn_comm_config *config, gn_error *error)
 {
@@ -41,7 +46,7 @@ gn_status gn_comm_config_check(const gn_comm_config *config)
     if (!status) status = check_rendezvous(config, &error);
     if (!status) status = gn_secret_read(&secret, config->secret_file, &error);
     gn_secret_wipe(&secret);
-    if (status) memcpy(init_error, error.text, sizeof init_error);
+    if (status) gn_config_init_failed(&error);
     return status;
 }
 
@@ -58,7 +63,17 @@ static void free_comm(gn_comm *comm)
     free(comm->poll_set);
     free(comm->data_sent);
     free(comm->memory);
+    free(comm->stage);
+    free(comm->interface);
+    free(comm->secret_file);
     free(comm);
+}
+
+/// A copy of a text, or NULL for NULL. @return false when out of memory
+static bool keep_text(const char *text, char **copy)
+{
+    *copy = text ? strdup(text) : NULL;
+    return *copy || !text;
 }
 
 static gn_comm *new_comm(const gn_comm_config *config)
@@ -76,7 +91,10 @@ static gn_comm *new_comm(const gn_comm_config *config)
     pthread_mutex_init(&comm->lock, NULL);
     pthread_mutex_init(&comm->stats_lock, NULL);
     comm->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return comm;
+    if (keep_text(config->interface, &comm->interface) && keep_text(config->secret_file, &comm->secret_file))
+        return comm;
+    free_comm(comm);
+    return NULL;
 }
 
 /// Allocates what depends on the number of neighbours.
@@ -85,12 +103,12 @@ static gn_status allocate(gn_comm *comm, gn_error *error)
     size_t neighbours = (size_t)comm->neighbour_count;
     comm->memory_bytes = 64;
     const bool coded = comm->config.offload == GN_OFFLOAD_LIBRARY;
-    if (comm->config.algorithm == GN_RING)
-        comm->memory_bytes = coded ? gn_ring_coded_memory(comm) : gn_ring_memory(comm);
+    if (gn_comm_goes_round(comm)) comm->memory_bytes = coded ? gn_ring_coded_memory(comm) : gn_ring_memory(comm);
     if (comm->config.algorithm == GN_WORKER_AGGREGATOR)
         comm->memory_bytes = coded ? gn_aggregator_coded_memory(comm) : gn_aggregator_memory(comm);
-    if (comm->config.algorithm == GN_DIRECT)
-        comm->memory_bytes = coded ? gn_direct_coded_memory(comm) : gn_direct_memory(comm);
+    const bool direct = comm->config.algorithm == GN_DIRECT;
+    const size_t both = !direct ? 0 : coded ? gn_direct_coded_memory(comm) : gn_direct_memory(comm);
+    if (both > comm->memory_bytes) comm->memory_bytes = both;
     comm->memory = aligned_alloc(64, (comm->memory_bytes + 63) & ~(size_t)63);
     // What the algorithm waits for, `wake`, and the out-of-band connections.
     comm->poll_set = calloc(2 * neighbours + 4, sizeof *comm->poll_set);
@@ -145,7 +163,7 @@ gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
     gn_comm *comm = status ? NULL : new_comm(config);
     if (!status) status = comm ? init(comm, config, &error) : gn_fail(&error, GN_NO_MEMORY, "out of memory");
     if (status) {
-        memcpy(init_error, error.text, sizeof init_error);
+        gn_config_init_failed(&error);
         if (comm) free_comm(comm);
         return status;
     }
@@ -156,22 +174,6 @@ gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
     gn_life_join(comm);
     *result = comm;
     return GN_OK;
-}
-
-gn_status gn_allreduce(gn_comm *comm, const float *send, float *recv, size_t count, gn_op op)
-{
-    gn_bucket bucket = {.send = send, .recv = recv, .count = count, .op = op};
-    return gn_run_allreduce(comm, &bucket);
-}
-
-gn_status gn_allreduce_bucket(gn_comm *comm, const gn_bucket *bucket)
-{
-    return gn_run_allreduce(comm, bucket);
-}
-
-gn_status gn_barrier(gn_comm *comm)
-{
-    return gn_run_barrier(comm);
 }
 
 gn_status gn_comm_abort(gn_comm *comm, const char *reason)

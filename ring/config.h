@@ -20,4 +20,7 @@ int gn_timeout_ms(const gn_comm_config *config);
 void gn_log_text(const gn_comm_config *config, gn_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/// Keeps the text of a failure for gn_comm_last_error(NULL).
+void gn_config_init_failed(const gn_error *error);
+
 #endif

@@ -166,8 +166,7 @@ static gn_status receive_from(direct *d, size_t index, uint8_t *to, size_t room,
     if (got == 0) return gn_oob_data_lost(comm, (int)index, 0);
     if (got < 0) return errno == EAGAIN || errno == EINTR ? GN_OK : gn_oob_data_lost(comm, (int)index, errno);
     *moved = true;
-    comm->neighbours[index].came += (size_t)got;
-    comm->data_received += (size_t)got;
+    gn_comm_count_received(comm, (int)index, (size_t)got);
     if (p->came < bytes_of(&d->own)) {
         p->came += (size_t)got;
         return GN_OK;

@@ -169,8 +169,7 @@ static gn_status take_result(direct *d, size_t index)
     if (gn_coded_take(d->x, first, count, p->arriving.to))
         return gn_direct_damaged(d->comm, index, "a wrong stream", s);
     gn_exchange_finish(d->x, first, count);
-    d->comm->neighbours[index].came += count * sizeof(float);
-    d->comm->data_received += count * sizeof(float);
+    gn_comm_count_received(d->comm, (int)index, count * sizeof(float));
     return GN_OK;
 }
 
@@ -180,9 +179,7 @@ static gn_status keep_contribution(direct *d, size_t index)
     const size_t s = d->peer[index].arriving.segment - 1;
     size_t first;
     if (s >= segments_of(d, &d->own)) return gn_direct_damaged(d->comm, index, "a number that is too large", s);
-    const size_t bytes = values_at(d, &d->own, s, &first) * sizeof(float);
-    d->comm->neighbours[index].came += bytes;
-    d->comm->data_received += bytes;
+    gn_comm_count_received(d->comm, (int)index, values_at(d, &d->own, s, &first) * sizeof(float));
     return GN_OK;
 }
 

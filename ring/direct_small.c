@@ -137,8 +137,7 @@ static gn_status receive_from(small *s, size_t index, bool *moved)
     *moved |= got > 0;
     if (s->coded) comm->wire_received += (size_t)got;
     if (!p->here) return GN_OK;
-    comm->neighbours[index].came = s->count * sizeof(float);
-    comm->data_received += s->count * sizeof(float);
+    gn_comm_count_received(comm, (int)index, s->count * sizeof(float));
     return GN_OK;
 }
 

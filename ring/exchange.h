@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_EXCHANGE_H
 #define GRADNIC_RING_EXCHANGE_H
-/// One allreduce while it runs: what happens to the values (quantise.c). It does not depend on the
+/// One collective while it runs: what happens to the values (quantise.c). It does not depend on the
 /// way they travel (ring.c, worker_aggregator.c, switched_run.c). Everything works on ranges, so
 /// that it is done where the data is touched anyway.
 
 #include "ring/group.h"
 
+/// What of a ring's two legs runs. In each leg alone, rank r ends or begins with block r.
+typedef enum gn_legs { GN_LEGS_BOTH, GN_LEG_REDUCE, GN_LEG_GATHER } gn_legs;
+
+/// The owner sets `legs`, `starts`, `type` and `exact` before gn_exchange_prepare(). Zeros are an
+/// allreduce of binary32.
 typedef struct gn_exchange {
     gn_comm *comm;
-    const gn_bucket *bucket;
-    bool own_pass;  ///< contributions are changed before they are summed
-    bool sum_pass;  ///< paper: a reduced block goes through the codec before it is sent back
-    int shift;      ///< contributions are multiplied by 2^shift
+    const gn_bucket *bucket;  ///< its buffers hold elements of `type`
+    gn_legs legs;             ///< the ring only
+    const size_t *starts;     ///< the ring only: block b begins at starts[b]; NULL: equal blocks
+    gn_type type;             ///< a staged one (collectives/types.h)
+    bool exact;               ///< no codec: elements travel as they are
+    size_t width;             ///< bytes of an element
+    bool own_pass;            ///< contributions are changed before they are summed
+    bool sum_pass;            ///< paper: a reduced block goes through the codec before it is sent back
+    int shift;                ///< contributions are multiplied by 2^shift
     float scale, unscale;
     float divisor;        ///< 1, or the number of contributions
     bool finish_pass;     ///< results are divided or scaled back

@@ -61,10 +61,10 @@ gn_status gn_oob_fail(gn_comm *comm, gn_status status, int culprit, const char *
     return status;
 }
 
-gn_status gn_oob_refuse(gn_comm *comm, const char *wrong)
+gn_status gn_oob_refuse(gn_comm *comm, const char *call, const char *wrong)
 {
     pthread_mutex_lock(&comm->lock);
-    if (!comm->dead) gn_fail(&comm->error, GN_INVALID, "rank %d called allreduce wrongly: %s", comm->rank, wrong);
+    if (!comm->dead) gn_fail(&comm->error, GN_INVALID, "rank %d called %s wrongly: %s", comm->rank, call, wrong);
     pthread_mutex_unlock(&comm->lock);
     return GN_INVALID;
 }

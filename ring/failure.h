@@ -17,7 +17,7 @@ void gn_oob_fail_by_locked(gn_comm *comm, const gn_failure *failure, const gn_ne
 
 /// A call that is wrong by itself. Keeps the text for gn_comm_last_error(), tells nobody, and ends
 /// nothing. @return GN_INVALID
-gn_status gn_oob_refuse(gn_comm *comm, const char *wrong);
+gn_status gn_oob_refuse(gn_comm *comm, const char *call, const char *wrong);
 
 /// A neighbour may have told of a failure in the next collective. That waits until we get there.
 /// Here it ends this collective at once, because this one cannot be finished.

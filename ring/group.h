@@ -30,7 +30,7 @@ typedef struct gn_neighbour {
     int rank;
     char name[GN_ENDPOINT_TEXT];  ///< address, for messages
     int data_out, data_in;        ///< but in a ring one socket; -1: not in this direction
-    uint64_t came;                ///< direct: bytes of values from it, of this collective
+    uint64_t came;                ///< bytes of values from it, of this collective, with a ring and direct
     bool welcomed;                ///< transport.c: both its connections are there
     gn_framed *oob;               ///< lock: the out-of-band connection
     bool said_bye;                ///< lock: it has called gn_comm_free()...
@@ -62,6 +62,7 @@ typedef struct gn_turn {
 
 struct gn_comm {
     gn_comm_config config;
+    char *interface, *secret_file;  ///< of the configuration, for groups of its ranks; or NULL
     int rank, size, timeout_ms;
     gn_rank_table table;
     gn_neighbour *neighbours;
@@ -69,6 +70,8 @@ struct gn_comm {
     size_t segment;   ///< bytes, a multiple of 64
     uint8_t *memory;  ///< all that an allreduce needs beyond the caller's buffers
     size_t memory_bytes;
+    uint8_t *stage;  ///< collectives/staged.h; NULL until the first use
+    size_t stage_bytes;
     struct pollfd *poll_set;
 
     pthread_mutex_t lock;
@@ -112,6 +115,36 @@ struct gn_comm {
 static inline bool gn_comm_is_alone(const gn_comm *comm)
 {
     return comm->size == 1 && comm->config.algorithm != GN_SWITCH;
+}
+
+/// Index of the neighbour with this rank, where all are neighbours.
+static inline int gn_comm_index_of(const gn_comm *comm, int rank)
+{
+    return rank < comm->rank ? rank : rank - 1;
+}
+
+/// Indices of the neighbours before and behind this rank, for what goes round.
+static inline int gn_comm_left(const gn_comm *comm)
+{
+    if (comm->config.algorithm != GN_DIRECT) return 0;
+    return gn_comm_index_of(comm, (comm->rank + comm->size - 1) % comm->size);
+}
+static inline int gn_comm_right(const gn_comm *comm)
+{
+    return comm->config.algorithm != GN_DIRECT ? 1 : gn_comm_index_of(comm, (comm->rank + 1) % comm->size);
+}
+
+/// Whether this rank has connections with those before and behind it.
+static inline bool gn_comm_goes_round(const gn_comm *comm)
+{
+    return comm->config.algorithm == GN_RING || comm->config.algorithm == GN_DIRECT;
+}
+
+/// So many bytes of values have come from neighbour `index`.
+static inline void gn_comm_count_received(gn_comm *comm, int index, size_t bytes)
+{
+    comm->neighbours[index].came += bytes;
+    comm->data_received += bytes;
 }
 
 /// How long a neighbour may be silent.

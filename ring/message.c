@@ -310,9 +310,12 @@ size_t gn_op_header_write(uint8_t *out, const gn_op_header *header)
     put(&w, header->kind, 1);
     put(&w, header->op, 1);
     put(&w, header->algorithm, 1);
-    put(&w, 0, 1);
+    put(&w, header->type, 1);
     put(&w, header->bucket, 4);
     put(&w, (uint16_t)header->exponent, 2);
+    put(&w, header->root, 2);
+    put(&w, header->to, 2);
+    put(&w, header->shape, 4);
     return end(&w);
 }
 
@@ -321,13 +324,16 @@ bool gn_op_header_read(const gn_frame *frame, gn_op_header *header)
     reader r = read_body(frame);
     header->sequence = get(&r, 8);
     header->count = get(&r, 8);
-    header->kind = get_below(&r, GN_KIND_BARRIER + 1);
-    header->op = get_below(&r, GN_AVERAGE + 1);
+    header->kind = get_below(&r, GN_COLLECTIVES);
+    header->op = get_below(&r, GN_OPS);
     header->algorithm = get_below(&r, GN_ALGORITHMS);
-    get8(&r);
+    header->type = get_below(&r, GN_TYPES);
     header->bucket = (uint32_t)get(&r, 4);
     header->exponent = (int16_t)get16(&r);
-    return finished(&r);
+    header->root = get16(&r);
+    header->to = get16(&r);
+    header->shape = (uint32_t)get(&r, 4);
+    return finished(&r) && header->root < GN_RANKS_MAX && header->to < GN_RANKS_MAX;
 }
 
 size_t gn_agree_write(uint8_t *out, gn_message_type type, const gn_agree *agree)

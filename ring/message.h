@@ -108,15 +108,20 @@ typedef struct gn_join {
     uint16_t rank;
 } gn_join;
 
-/// GN_EXPONENT_NONE: not known yet, or a bucket of zeros, which says nothing.
-enum { GN_KIND_ALLREDUCE = 0, GN_KIND_BARRIER = 1, GN_EXPONENT_NONE = -32768 };
+/// Not known yet, or a bucket of zeros, which says nothing.
+enum { GN_EXPONENT_NONE = -32768 };
 
 /// What a rank calls.
 typedef struct gn_op_header {
-    uint64_t sequence, count;
-    uint8_t kind, op, algorithm;
+    uint64_t sequence;
+    uint64_t count;  ///< elements of a block; with different blocks, of all together
+    uint8_t kind;    ///< gn_collective
+    uint8_t op;      ///< gn_op; GN_ALL_GATHER: 1 when the values are compressed
+    uint8_t algorithm, type;
     uint32_t bucket;
     int16_t exponent;
+    uint16_t root, to;
+    uint32_t shape;  ///< CRC of the ranks' counts, each a u64; 0: blocks are equal
 } gn_op_header;
 
 typedef struct gn_agree {

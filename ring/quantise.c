@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ring/collectives/types.h"
 #include "ring/exchange.h"
 #include "ring/turn.h"
 
@@ -43,6 +44,7 @@ void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *
     const gn_comm_config *config = &comm->config;
     exchange->comm = comm;
     exchange->bucket = bucket;
+    exchange->width = gn_type_bytes(exchange->type);
     if (exponent != GN_EXPONENT_NONE) exchange->shift = config->scale_target - exponent;
     if (exchange->shift > GN_SHIFT_MAX) exchange->shift = GN_SHIFT_MAX;
     if (exchange->shift < -GN_SHIFT_MAX) exchange->shift = -GN_SHIFT_MAX;
@@ -51,10 +53,11 @@ void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *
     exchange->divisor = bucket->op == GN_AVERAGE ? (float)comm->size : 1;
     bool paper = config->codec.profile == GN_PAPER;
     // With paper the NICs do the cutting, unless the caller wants to know what was cut off.
-    bool quantise_own = config->quantise && (!paper || bucket->residual);
+    const bool quantise = config->quantise && !exchange->exact;
+    bool quantise_own = quantise && (!paper || bucket->residual);
     bool second_leg_coded = config->algorithm != GN_WORKER_AGGREGATOR || !config->aggregator_weights;
     exchange->own_pass = quantise_own || exchange->shift || exchange->histogram;
-    exchange->sum_pass = config->quantise && paper && second_leg_coded;
+    exchange->sum_pass = quantise && paper && second_leg_coded;
     exchange->finish_pass = exchange->shift || exchange->divisor != 1;
 }
 
@@ -116,11 +119,24 @@ static void own_chunk(gn_exchange *x, size_t first, size_t count)
     for (size_t i = 0; residual && x->shift && i < count; i++) residual[i] *= unscale;
 }
 
+/// Where element `first` of one of the bucket's buffers is.
+static void *at(const void *buffer, const gn_exchange *x, size_t first)
+{
+    return (void *)((uintptr_t)buffer + first * x->width);
+}
+
+/// Whether elements are added as binary32.
+static bool adds_floats(const gn_exchange *x)
+{
+    return !gn_type_is_exact(x->type, x->bucket->op);
+}
+
 void gn_exchange_own(gn_exchange *exchange, size_t first, size_t count)
 {
     if (!exchange->own_pass) {
         if (exchange->bucket->send != exchange->bucket->recv)
-            memcpy(exchange->bucket->recv + first, exchange->bucket->send + first, count * sizeof(float));
+            memcpy(at(exchange->bucket->recv, exchange, first), at(exchange->bucket->send, exchange, first),
+                   count * exchange->width);
         return;
     }
     const uint64_t start = gn_now();
@@ -137,16 +153,23 @@ static void add(float *to, const float *values, size_t count)
 void gn_exchange_add(gn_exchange *exchange, size_t first, size_t count, const float *incoming)
 {
     const uint64_t start = gn_now();
-    add(exchange->bucket->recv + first, incoming, count);
+    void *recv = at(exchange->bucket->recv, exchange, first);
+    if (adds_floats(exchange))
+        add(recv, incoming, count);
+    else
+        gn_type_combine(exchange->type, exchange->bucket->op, recv, incoming, recv, count);
     exchange->reducing += gn_now() - start;
 }
 
 void gn_exchange_own_add(gn_exchange *exchange, size_t first, size_t count, const float *incoming)
 {
-    const float *send = exchange->bucket->send + first;
-    float *recv = exchange->bucket->recv + first;
+    const float *send = at(exchange->bucket->send, exchange, first);
+    float *recv = at(exchange->bucket->recv, exchange, first);
     const uint64_t start = gn_now();
-    if (exchange->own_pass) {
+    if (!adds_floats(exchange)) {
+        gn_type_combine(exchange->type, exchange->bucket->op, send, incoming, recv, count);
+        exchange->reducing += gn_now() - start;
+    } else if (exchange->own_pass) {
         for (size_t done = 0; done < count; done += CHUNK) {
             size_t n = count - done < CHUNK ? count - done : CHUNK;
             own_chunk(exchange, first + done, n);
@@ -182,9 +205,11 @@ void gn_exchange_finish(gn_exchange *exchange, size_t first, size_t count)
 {
     if (!exchange->finish_pass) return;
     const uint64_t start = gn_now();
-    float *values = exchange->bucket->recv + first;
+    float *values = at(exchange->bucket->recv, exchange, first);
     const float unscale = exchange->unscale, divisor = exchange->divisor;
-    if (divisor == 1)
+    if (exchange->type != GN_F32)
+        gn_type_divide(exchange->type, values, count, (double)divisor);
+    else if (divisor == 1)
         for (size_t i = 0; i < count; i++) values[i] *= unscale;
     else
         for (size_t i = 0; i < count; i++) values[i] = values[i] * unscale / divisor;

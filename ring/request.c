@@ -3,14 +3,16 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ring/collective.h"
+#include "ring/collectives/call.h"
 
 /// The queue owns it until it is done, and the caller from start to gn_wait().
 struct gn_request {
     gn_comm *comm;
-    gn_bucket bucket;
-    bool barrier;
+    gn_call call;
+    size_t *counts;  ///< a copy of those of the call, or NULL
     gn_request *next;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -49,11 +51,8 @@ static gn_request *take(struct gn_queue *queue)
 static void *progress(void *argument)
 {
     gn_comm *comm = argument;
-    for (gn_request *request; (request = take(comm->queue));) {
-        gn_status status =
-            request->barrier ? gn_collective_barrier(comm) : gn_collective_allreduce(comm, &request->bucket);
-        complete(request, status);
-    }
+    for (gn_request *request; (request = take(comm->queue));)
+        complete(request, gn_collective_run(comm, &request->call));
     return NULL;
 }
 
@@ -75,18 +74,33 @@ static gn_status start_queue(gn_comm *comm)
     return GN_NO_MEMORY;
 }
 
-static gn_status enqueue(gn_comm *comm, const gn_bucket *bucket, gn_request **started)
+static gn_request *new_request(gn_comm *comm, const gn_call *call)
 {
     gn_request *request = calloc(1, sizeof *request);
+    if (!request) return NULL;
+    request->comm = comm;
+    request->call = *call;
+    if (!call->counts) return request;
+    const size_t bytes = (size_t)comm->size * sizeof *call->counts;
+    request->call.counts = request->counts = malloc(bytes);
+    if (request->counts) {
+        memcpy(request->counts, call->counts, bytes);
+        return request;
+    }
+    free(request);
+    return NULL;
+}
+
+static gn_status enqueue(gn_comm *comm, const gn_call *call, gn_request **started)
+{
+    gn_request *request = new_request(comm, call);
     if (!request) return GN_NO_MEMORY;
     gn_status status = comm->queue ? GN_OK : start_queue(comm);
     if (status) {
+        free(request->counts);
         free(request);
         return status;
     }
-    request->comm = comm;
-    request->barrier = !bucket;
-    if (bucket) request->bucket = *bucket;
     pthread_mutex_init(&request->lock, NULL);
     pthread_cond_init(&request->changed, NULL);
     struct gn_queue *queue = comm->queue;
@@ -106,15 +120,23 @@ static void free_request(gn_request *request)
 {
     pthread_mutex_destroy(&request->lock);
     pthread_cond_destroy(&request->changed);
+    free(request->counts);
     free(request);
 }
 
 gn_status gn_iallreduce(gn_comm *comm, const gn_bucket *bucket, gn_request **request)
 {
+    gn_call call = {.collective = GN_ALLREDUCE};
+    if (bucket) call = gn_call_of_bucket(bucket);
+    return gn_start(comm, bucket ? &call : NULL, request);
+}
+
+gn_status gn_start(gn_comm *comm, const gn_call *call, gn_request **request)
+{
     if (!request) return GN_INVALID;
     *request = NULL;
-    gn_status status = gn_collective_check(comm, bucket);
-    return status ? status : enqueue(comm, bucket, request);
+    gn_status status = gn_collective_check(comm, call);
+    return status ? status : enqueue(comm, call, request);
 }
 
 gn_status gn_wait(gn_request *request)
@@ -141,23 +163,13 @@ gn_status gn_test(gn_request *request, bool *done)
     return status;
 }
 
-gn_status gn_run_allreduce(gn_comm *comm, const gn_bucket *bucket)
+gn_status gn_run_call(gn_comm *comm, const gn_call *call)
 {
-    gn_status status = gn_collective_check(comm, bucket);
+    gn_status status = gn_collective_check(comm, call);
     if (status) return status;
-    if (!comm->queue) return gn_collective_allreduce(comm, bucket);
+    if (!comm->queue) return gn_collective_run(comm, call);
     gn_request *request;
-    status = enqueue(comm, bucket, &request);
-    return status ? status : gn_wait(request);
-}
-
-gn_status gn_run_barrier(gn_comm *comm)
-{
-    if (!comm) return GN_INVALID;
-    if (!comm->queue) return gn_collective_barrier(comm);
-    gn_request *request;
-    gn_status status = gn_collective_enter(comm);
-    if (!status) status = enqueue(comm, NULL, &request);
+    status = enqueue(comm, call, &request);
     return status ? status : gn_wait(request);
 }
 

@@ -6,8 +6,7 @@
 #include "ring/group.h"
 
 /// Runs a collective when it is due: at once without a progress thread, else behind what is queued.
-gn_status gn_run_allreduce(gn_comm *comm, const gn_bucket *bucket);
-gn_status gn_run_barrier(gn_comm *comm);
+gn_status gn_run_call(gn_comm *comm, const gn_call *call);
 
 /// Ends the progress thread, after what is queued.
 void gn_queue_free(gn_comm *comm);

@@ -3,6 +3,9 @@
 // block r-s and adds what arrives to block r-s-1. Then block r+1 is whole at rank r, and in N-1
 // more steps the sums go round.
 //
+// Each leg may run alone: the first leaves block r whole at rank r, and the second begins with it
+// there. Then all ranks are turned by one.
+//
 // No barrier stands between the steps. What a rank sends is one run of bytes, what it receives
 // another. It may have sent in step s+1 whatever it has received in step s, so a link that is the
 // bottleneck never waits.
@@ -14,12 +17,13 @@
 #include "ring/exchange.h"
 #include "ring/turn.h"
 
-enum { LEFT = 0, RIGHT = 1, LOOK_EVERY = 64 };
+enum { LOOK_EVERY = 64 };
 
 typedef struct ring {
     gn_exchange *x;
     gn_comm *comm;
-    int steps;  ///< 2(N-1)
+    int left, right;   ///< neighbours
+    int first, steps;  ///< the first step, and the one after the last: 0 and 2(N-1) with both legs
     int send_step, recv_step;
     size_t sent, received;       ///< bytes of the block of that step
     size_t own_ready;            ///< bytes of the first block that are ready to be sent
@@ -32,22 +36,35 @@ typedef struct ring {
 
 static size_t block_start(const ring *r, int block)
 {
-    return gn_block_start(r->x->bucket->count, r->comm->size, block);
+    return r->x->starts ? r->x->starts[block] : gn_block_start(r->x->bucket->count, r->comm->size, block);
 }
 
 static int block_of(const ring *r, int step, int behind)
 {
-    return gn_block_of(r->comm->rank, r->comm->size, step, behind);
+    return gn_block_of(r->comm->rank - (r->x->legs != GN_LEGS_BOTH), r->comm->size, step, behind);
 }
 
 static size_t block_bytes(const ring *r, int block)
 {
-    return gn_block_values(r->x->bucket->count, r->comm->size, block) * sizeof(float);
+    if (r->x->starts) return (r->x->starts[block + 1] - r->x->starts[block]) * r->x->width;
+    return gn_block_values(r->x->bucket->count, r->comm->size, block) * r->x->width;
 }
 
 static bool done(const ring *r)
 {
     return r->send_step == r->steps && r->recv_step == r->steps;
+}
+
+/// Bytes of whole elements. Their width is a power of two.
+static size_t whole_of(const ring *r, size_t bytes)
+{
+    return bytes & ~(r->x->width - 1);
+}
+
+/// Where element `first` is.
+static uint8_t *element(const ring *r, const void *buffer, size_t first)
+{
+    return (uint8_t *)((uintptr_t)buffer + first * r->x->width);
 }
 
 size_t gn_ring_memory(const gn_comm *comm)
@@ -59,8 +76,8 @@ size_t gn_ring_memory(const gn_comm *comm)
 static size_t may_send(const ring *r)
 {
     size_t whole = block_bytes(r, block_of(r, r->send_step, 0));
-    if (r->send_step == 0 || r->recv_step >= r->send_step) return whole;
-    return r->recv_step == r->send_step - 1 ? r->received & ~(size_t)3 : 0;
+    if (r->send_step == r->first || r->recv_step >= r->send_step) return whole;
+    return r->recv_step == r->send_step - 1 ? whole_of(r, r->received) : 0;
 }
 
 /// Where the bytes of this step are. The first block goes straight from the caller's buffer
@@ -68,17 +85,17 @@ static size_t may_send(const ring *r)
 static const uint8_t *send_source(ring *r, size_t start)
 {
     const gn_bucket *bucket = r->x->bucket;
-    bool direct = r->send_step == 0 && !r->x->own_pass;
-    return (const uint8_t *)((direct ? bucket->send : bucket->recv) + start);
+    bool direct = r->send_step == r->first && !r->x->own_pass;
+    return element(r, direct ? bucket->send : bucket->recv, start);
 }
 
 /// First block: makes the next segment ready just ahead of the sending, while it is in the cache.
 static size_t make_own_ready(ring *r, size_t start, size_t limit)
 {
-    if (r->send_step || !r->x->own_pass) return limit;
+    if (r->send_step != r->first || !r->x->own_pass) return limit;
     if (r->sent == r->own_ready && r->own_ready < limit) {
         size_t bytes = limit - r->own_ready < r->comm->segment ? limit - r->own_ready : r->comm->segment;
-        gn_exchange_own(r->x, start + r->own_ready / 4, bytes / 4);
+        gn_exchange_own(r->x, start + r->own_ready / r->x->width, bytes / r->x->width);
         r->own_ready += bytes;
     }
     return r->own_ready;
@@ -88,15 +105,15 @@ static size_t make_own_ready(ring *r, size_t start, size_t limit)
 static void finish_sent(ring *r, size_t start)
 {
     if (r->send_step < r->comm->size - 1) return;
-    size_t whole = r->sent & ~(size_t)3;
-    gn_exchange_finish(r->x, start + r->finished / 4, (whole - r->finished) / 4);
+    size_t whole = whole_of(r, r->sent);
+    gn_exchange_finish(r->x, start + r->finished / r->x->width, (whole - r->finished) / r->x->width);
     r->finished = whole;
 }
 
 static void count_sent(ring *r, size_t start, size_t bytes)
 {
     r->sent += bytes;
-    r->comm->data_sent[RIGHT] += bytes;
+    r->comm->data_sent[r->right] += bytes;
     finish_sent(r, start);
 }
 
@@ -135,7 +152,7 @@ static ssize_t send_some(ring *r)
         available = r->staged - r->staged_sent;
     }
     size_t want = available < 2 * r->comm->segment ? available : 2 * r->comm->segment;
-    ssize_t sent = send(r->comm->neighbours[RIGHT].data_out, source, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = send(r->comm->neighbours[r->right].data_out, source, want, MSG_DONTWAIT | MSG_NOSIGNAL);
     r->send_full = sent < (ssize_t)want;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
     if (r->comm->config.wire) r->staged_sent += (size_t)sent;
@@ -147,10 +164,11 @@ static ssize_t send_some(ring *r)
 /// First leg: adds what was received into `in`. A value that is cut in two waits at its front.
 static void reduce(ring *r, size_t start, size_t fragment, size_t got)
 {
-    size_t whole = (fragment + got) & ~(size_t)3;
-    size_t first = start + (r->received - fragment) / 4;
-    gn_exchange_own_add(r->x, first, whole / 4, (const float *)(const void *)r->in);
-    if (r->recv_step == r->comm->size - 2) gn_exchange_settle(r->x, first, whole / 4);
+    const size_t whole = whole_of(r, fragment + got), count = whole / r->x->width;
+    const size_t first = start + (r->received - fragment) / r->x->width;
+    gn_exchange_own_add(r->x, first, count, (const float *)(const void *)r->in);
+    if (r->recv_step == r->comm->size - 2) gn_exchange_settle(r->x, first, count);
+    if (r->recv_step == r->steps - 1) gn_exchange_finish(r->x, first, count);
     memmove(r->in, r->in + whole, fragment + got - whole);
 }
 
@@ -158,8 +176,8 @@ static void reduce(ring *r, size_t start, size_t fragment, size_t got)
 static void finish_received(ring *r, size_t start, size_t got)
 {
     if (r->recv_step != r->steps - 1) return;
-    size_t from = r->received & ~(size_t)3, to = (r->received + got) & ~(size_t)3;
-    gn_exchange_finish(r->x, start + from / 4, (to - from) / 4);
+    const size_t from = whole_of(r, r->received), to = whole_of(r, r->received + got);
+    gn_exchange_finish(r->x, start + from / r->x->width, (to - from) / r->x->width);
 }
 
 static void next_recv_step(ring *r)
@@ -176,10 +194,10 @@ static ssize_t recv_some(ring *r)
     int block = block_of(r, r->recv_step, 1);
     size_t start = block_start(r, block), left = block_bytes(r, block) - r->received;
     bool reducing = r->recv_step < r->comm->size - 1;
-    size_t fragment = reducing ? r->received & 3 : 0;
-    uint8_t *to = reducing ? r->in + fragment : (uint8_t *)(r->x->bucket->recv + start) + r->received;
+    size_t fragment = reducing ? r->received - whole_of(r, r->received) : 0;
+    uint8_t *to = reducing ? r->in + fragment : element(r, r->x->bucket->recv, start) + r->received;
     size_t room = reducing ? r->comm->segment - fragment : 2 * r->comm->segment;
-    ssize_t got = recv(r->comm->neighbours[LEFT].data_in, to, left < room ? left : room, MSG_DONTWAIT);
+    ssize_t got = recv(r->comm->neighbours[r->left].data_in, to, left < room ? left : room, MSG_DONTWAIT);
     if (got == 0) {
         errno = 0;
         return -1;
@@ -190,7 +208,7 @@ static ssize_t recv_some(ring *r)
     else
         finish_received(r, start, (size_t)got);
     r->received += (size_t)got;
-    r->comm->data_received += (size_t)got;
+    gn_comm_count_received(r->comm, r->left, (size_t)got);
     r->comm->phase = reducing ? "reduce leg" : "send-back leg";
     next_recv_step(r);
     return got;
@@ -201,11 +219,13 @@ static gn_status wait_for_progress(ring *r, bool blocked)
 {
     gn_comm *comm = r->comm;
     bool receiving = r->recv_step < r->steps && r->header_checked;
-    struct pollfd data[2] = {{.fd = receiving ? comm->neighbours[LEFT].data_in : -1, .events = POLLIN},
-                             {.fd = r->send_full ? comm->neighbours[RIGHT].data_out : -1, .events = POLLOUT}};
+    struct pollfd data[2] = {{.fd = receiving ? comm->neighbours[r->left].data_in : -1, .events = POLLIN},
+                             {.fd = r->send_full ? comm->neighbours[r->right].data_out : -1, .events = POLLOUT}};
     gn_status status = gn_oob_poll(comm, data, 2, blocked ? -1 : 0);
     if (status || !blocked) return status;
-    uint8_t waiting[2] = {r->recv_step < r->steps, r->send_full};
+    uint8_t waiting[GN_RANKS_MAX] = {0};
+    waiting[r->left] = r->recv_step < r->steps;
+    waiting[r->right] |= r->send_full;
     return gn_oob_check_deadline(comm, waiting);
 }
 
@@ -213,28 +233,33 @@ static gn_status move(ring *r, bool *moved)
 {
     gn_comm *comm = r->comm;
     ssize_t sent = 0, got = 0;
-    if (r->send_step < r->steps && (sent = send_some(r)) < 0) return gn_oob_data_lost(comm, RIGHT, errno);
-    if (!r->header_checked) r->header_checked = gn_oob_has_header(comm, LEFT);
+    if (r->send_step < r->steps && (sent = send_some(r)) < 0) return gn_oob_data_lost(comm, r->right, errno);
+    if (!r->header_checked) r->header_checked = gn_oob_has_header(comm, r->left);
     if (r->recv_step < r->steps && r->header_checked && (got = recv_some(r)) < 0)
-        return gn_oob_data_lost(comm, LEFT, errno);
-    if (r->send_step > 0 && r->recv_step >= comm->size - 1) gn_exchange_offer(r->x);
+        return gn_oob_data_lost(comm, r->left, errno);
+    if (r->send_step > r->first && r->recv_step >= comm->size - 1) gn_exchange_offer(r->x);
     *moved = sent > 0 || got > 0;
     if (!*moved) return GN_OK;
     const uint64_t now = gn_now();
-    if (sent > 0) gn_oob_sign(comm, RIGHT, now);
-    if (got > 0) gn_oob_sign(comm, LEFT, now);
+    if (sent > 0) gn_oob_sign(comm, r->right, now);
+    if (got > 0) gn_oob_sign(comm, r->left, now);
     return GN_OK;
 }
 
 gn_status gn_ring_run(gn_exchange *exchange)
 {
     gn_comm *comm = exchange->comm;
+    const int leg = comm->size - 1;
     ring r = {.x = exchange,
               .comm = comm,
-              .steps = 2 * (comm->size - 1),
+              .left = gn_comm_left(comm),
+              .right = gn_comm_right(comm),
+              .first = exchange->legs == GN_LEG_GATHER ? leg : 0,
+              .steps = exchange->legs == GN_LEG_REDUCE ? leg : 2 * leg,
               .in = comm->memory,
               .out = comm->memory + comm->segment + 64};
-    for (int step = 0; step < r.steps; step++) comm->data_expected += block_bytes(&r, block_of(&r, step, 1));
+    r.send_step = r.recv_step = r.first;
+    for (int step = r.first; step < r.steps; step++) comm->data_expected += block_bytes(&r, block_of(&r, step, 1));
     next_send_step(&r);
     next_recv_step(&r);
     gn_status status = GN_OK;

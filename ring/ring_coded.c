@@ -17,8 +17,6 @@
 #include "ring/turn.h"
 
 enum {
-    LEFT = 0,
-    RIGHT = 1,
     LOOK_EVERY = 16,
     BUFFERS = 8,  // one arrives, one leaves, one is made, and the others wait
     BUFFERS_LEAST = 4,
@@ -35,10 +33,11 @@ typedef struct place {
 typedef struct ring {
     gn_exchange *x;
     gn_comm *comm;
-    int steps;      ///< 2(N-1)
-    size_t values;  ///< of a segment
+    int left, right;   ///< neighbours
+    int first, steps;  ///< the first step, and the one after the last: 0 and 2(N-1) with both legs
+    size_t values;     ///< of a segment
     place send, recv;
-    uint64_t first_items;  ///< segments of step 0, which come from no one
+    uint64_t first_items;  ///< segments of the first step, which come from no one
     gn_coded buffer[BUFFERS], *idle[BUFFERS], *queue[BUFFERS];
     unsigned buffers, idle_count, queue_first, queue_count;
     gn_coded *leaving;
@@ -63,12 +62,12 @@ size_t gn_ring_coded_memory(const gn_comm *comm)
 
 static size_t block_first(const ring *r, int block)
 {
-    return gn_block_start(r->x->bucket->count, r->comm->size, block);
+    return r->x->starts ? r->x->starts[block] : gn_block_start(r->x->bucket->count, r->comm->size, block);
 }
 
 static size_t block_values(const ring *r, int block)
 {
-    return gn_block_values(r->x->bucket->count, r->comm->size, block);
+    return block_first(r, block + 1) - block_first(r, block);
 }
 
 static size_t segments_of(const ring *r, int block)
@@ -78,7 +77,7 @@ static size_t segments_of(const ring *r, int block)
 
 static int block_at(const ring *r, const place *p, int behind)
 {
-    return gn_block_of(r->comm->rank, r->comm->size, p->step, behind);
+    return gn_block_of(r->comm->rank - (r->x->legs != GN_LEGS_BOTH), r->comm->size, p->step, behind);
 }
 
 /// The values of a place.
@@ -176,14 +175,14 @@ static ssize_t send_some(ring *r)
     if (!r->leaving && !prepare(r)) return 0;
     const size_t want = r->leaving->length - r->sent;
     const ssize_t sent =
-        send(r->comm->neighbours[RIGHT].data_out, r->leaving->bytes + r->sent, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+        send(r->comm->neighbours[r->right].data_out, r->leaving->bytes + r->sent, want, MSG_DONTWAIT | MSG_NOSIGNAL);
     r->send_full = sent < (ssize_t)want;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
     r->sent += (size_t)sent;
     r->comm->wire_sent += (size_t)sent;
     if (r->sent < r->leaving->length) return sent;
     size_t first;
-    r->comm->data_sent[RIGHT] += values_at(r, &r->send, 0, &first) * sizeof(float);
+    r->comm->data_sent[r->right] += values_at(r, &r->send, 0, &first) * sizeof(float);
     give_idle(r, r->leaving);
     r->leaving = NULL;
     advance(r, &r->send, 0);
@@ -195,12 +194,13 @@ static ssize_t send_some(ring *r)
 /// First leg: adds our values to a segment.
 static gn_status reduce(ring *r, size_t first, size_t count)
 {
-    const bool whole = r->recv.step == r->comm->size - 2, queued = may_queue(r);
+    const bool whole = r->recv.step == r->comm->size - 2, last = r->recv.step == r->steps - 1;
+    const bool queued = !last && may_queue(r);
     gn_coded *sum = queued ? take_idle(r) : NULL;
     const gn_status status = gn_coded_add(r->x, first, count, r->arriving.to, sum, whole || !queued, whole);
     if (status) return status;
     if (queued) enqueue(r, sum);
-    if (whole && queued) gn_exchange_finish(r->x, first, count);
+    if (last || (whole && queued)) gn_exchange_finish(r->x, first, count);
     return GN_OK;
 }
 
@@ -220,7 +220,7 @@ static gn_status take(ring *r, size_t first, size_t count)
 
 static gn_status damaged(ring *r, const char *what)
 {
-    const gn_neighbour *left = &r->comm->neighbours[LEFT];
+    const gn_neighbour *left = &r->comm->neighbours[r->left];
     return gn_oob_fail(r->comm, GN_CORRUPT, left->rank, "rank %d (%s) sent a segment with %s in the %s, item %llu",
                        left->rank, left->name, what, r->comm->phase, (unsigned long long)r->recv.item);
 }
@@ -231,15 +231,15 @@ static gn_status receive_some(ring *r, bool *moved)
     size_t first;
     const bool reducing = !is_second_leg(r, &r->recv);
     r->comm->phase = reducing ? "reduce leg" : "send-back leg";
-    const ssize_t got = gn_coded_receive(r->comm, &r->arriving, r->comm->neighbours[LEFT].data_in, &complete);
-    if (got == -1) return gn_oob_data_lost(r->comm, LEFT, errno);
+    const ssize_t got = gn_coded_receive(r->comm, &r->arriving, r->comm->neighbours[r->left].data_in, &complete);
+    if (got == -1) return gn_oob_data_lost(r->comm, r->left, errno);
     if (got == -2) return damaged(r, "a wrong header or check");
     *moved |= got > 0;
     r->comm->wire_received += (size_t)got;
     if (!complete) return GN_OK;
     const size_t count = values_at(r, &r->recv, 1, &first);
     if (reducing ? reduce(r, first, count) : take(r, first, count)) return damaged(r, "a wrong stream");
-    r->comm->data_received += count * sizeof(float);
+    gn_comm_count_received(r->comm, r->left, count * sizeof(float));
     advance(r, &r->recv, 1);
     return GN_OK;
 }
@@ -251,11 +251,13 @@ static gn_status wait_for_progress(ring *r, bool blocked)
 {
     gn_comm *comm = r->comm;
     const bool receiving = r->recv.step < r->steps && r->header_checked;
-    struct pollfd data[2] = {{.fd = receiving ? comm->neighbours[LEFT].data_in : -1, .events = POLLIN},
-                             {.fd = r->send_full ? comm->neighbours[RIGHT].data_out : -1, .events = POLLOUT}};
+    struct pollfd data[2] = {{.fd = receiving ? comm->neighbours[r->left].data_in : -1, .events = POLLIN},
+                             {.fd = r->send_full ? comm->neighbours[r->right].data_out : -1, .events = POLLOUT}};
     const gn_status status = gn_oob_poll(comm, data, 2, blocked ? -1 : 0);
     if (status || !blocked) return status;
-    const uint8_t waiting[2] = {r->recv.step < r->steps, r->send_full};
+    uint8_t waiting[GN_RANKS_MAX] = {0};
+    waiting[r->left] = r->recv.step < r->steps;
+    waiting[r->right] |= r->send_full;
     return gn_oob_check_deadline(comm, waiting);
 }
 
@@ -264,18 +266,18 @@ static gn_status move(ring *r, bool *moved)
     gn_comm *comm = r->comm;
     ssize_t sent = 0;
     bool got = false;
-    if (r->send.step < r->steps && (sent = send_some(r)) < 0) return gn_oob_data_lost(comm, RIGHT, errno);
-    if (!r->header_checked) r->header_checked = gn_oob_has_header(comm, LEFT);
+    if (r->send.step < r->steps && (sent = send_some(r)) < 0) return gn_oob_data_lost(comm, r->right, errno);
+    if (!r->header_checked) r->header_checked = gn_oob_has_header(comm, r->left);
     if (r->recv.step < r->steps && r->header_checked) {
         const gn_status status = receive_some(r, &got);
         if (status) return status;
     }
-    if (r->send.step > 0 && is_second_leg(r, &r->recv)) gn_exchange_offer(r->x);
+    if (r->send.step > r->first && is_second_leg(r, &r->recv)) gn_exchange_offer(r->x);
     *moved = sent > 0 || got;
     if (!*moved) return GN_OK;
     const uint64_t now = gn_now();
-    if (sent > 0) gn_oob_sign(comm, RIGHT, now);
-    if (got) gn_oob_sign(comm, LEFT, now);
+    if (sent > 0) gn_oob_sign(comm, r->right, now);
+    if (got) gn_oob_sign(comm, r->left, now);
     return GN_OK;
 }
 
@@ -293,10 +295,18 @@ static void prepare_buffers(ring *r)
 gn_status gn_ring_coded_run(gn_exchange *exchange)
 {
     gn_comm *comm = exchange->comm;
-    ring r = {.x = exchange, .comm = comm, .steps = 2 * (comm->size - 1), .values = gn_coded_values(comm)};
+    const int leg = comm->size - 1;
+    ring r = {.x = exchange,
+              .comm = comm,
+              .left = gn_comm_left(comm),
+              .right = gn_comm_right(comm),
+              .first = exchange->legs == GN_LEG_GATHER ? leg : 0,
+              .steps = exchange->legs == GN_LEG_REDUCE ? leg : 2 * leg,
+              .values = gn_coded_values(comm)};
+    r.send.step = r.recv.step = r.first;
     prepare_buffers(&r);
     r.first_items = segments_of(&r, block_at(&r, &r.send, 0));
-    for (place p = {0}; p.step < r.steps; p.step++)
+    for (place p = {.step = r.first}; p.step < r.steps; p.step++)
         comm->data_expected += block_values(&r, block_at(&r, &p, 1)) * sizeof(float);
     settle_place(&r, &r.send, 0);
     settle_place(&r, &r.recv, 1);

@@ -7,17 +7,57 @@
 #include "ring/failure.h"
 #include "ring/neighbours.h"
 
-static const char *const op_names[] = {"sum", "average"};
-
 // Headers -----------------------------------------------------------------------------------------
 
 static void describe_op(const gn_op_header *h, char *text, size_t room)
 {
-    if (h->kind == GN_KIND_BARRIER)
+    const char *name = gn_collective_name((gn_collective)h->kind), *type = gn_type_name((gn_type)h->type);
+    const char *op = gn_op_name((gn_op)h->op);
+    const unsigned long long count = h->count;
+    char what[64];
+    snprintf(what, sizeof what, "%llu %s%svalues", count, h->type == GN_F32 ? "" : type, h->type == GN_F32 ? "" : " ");
+    switch (h->kind) {
+    case GN_BARRIER:
         snprintf(text, room, "barrier");
+        break;
+    case GN_ALLREDUCE:
+        snprintf(text, room, "%s of %s, bucket %u, %s", op, what, h->bucket,
+                 gn_algorithm_name((gn_algorithm)h->algorithm));
+        break;
+    case GN_REDUCE_SCATTER:
+        snprintf(text, room, "%s: %s of %s, bucket %u", name, op, what, h->bucket);
+        break;
+    case GN_REDUCE:
+        snprintf(text, room, "%s: %s of %s to rank %u, bucket %u", name, op, what, h->root, h->bucket);
+        break;
+    case GN_ALL_GATHER:
+        snprintf(text, room, "%s of %s%s", name, what, h->op ? ", compressed" : "");
+        break;
+    case GN_ALL_TO_ALL:
+        snprintf(text, room, "%s of %s", name, what);
+        break;
+    case GN_TRANSFER:
+        snprintf(text, room, "%s of %s from rank %u to rank %u", name, what, h->root, h->to);
+        break;
+    default:
+        snprintf(text, room, "%s of %s, root %u", name, what, h->root);
+    }
+}
+
+/// Two calls that are the same in words: says what else differs.
+static void describe_rest(const gn_op_header *h, bool shapes, char *text, size_t room)
+{
+    if (shapes)
+        snprintf(text, room, "counts of ranks with CRC %08x", h->shape);
     else
-        snprintf(text, room, "%s of %llu values, bucket %u, %s", op_names[h->op], (unsigned long long)h->count,
-                 h->bucket, gn_algorithm_name((gn_algorithm)h->algorithm));
+        snprintf(text, room, "scale 2^%d", h->exponent);
+}
+
+static bool same_call(const gn_op_header *a, const gn_op_header *b)
+{
+    return a->kind == b->kind && a->op == b->op && a->algorithm == b->algorithm && a->count == b->count &&
+           a->bucket == b->bucket && a->exponent == b->exponent && a->type == b->type && a->root == b->root &&
+           a->to == b->to && a->shape == b->shape;
 }
 
 /// Compares what a neighbour calls with what we call.
@@ -25,19 +65,18 @@ static void compare_header_locked(gn_comm *comm, gn_turn *turn, int index)
 {
     const gn_op_header *a = &comm->own_header, *b = &turn->header[index];
     const gn_neighbour *neighbour = &comm->neighbours[index];
-    if (a->kind == b->kind && a->op == b->op && a->algorithm == b->algorithm && a->count == b->count &&
-        a->bucket == b->bucket && a->exponent == b->exponent) {
+    if (same_call(a, b)) {
         turn->headers++;
         return;
     }
-    char ours[96], theirs[96], own[GN_ENDPOINT_TEXT];
+    char ours[128], theirs[128], own[GN_ENDPOINT_TEXT];
     gn_error error;
     describe_op(a, ours, sizeof ours);
     describe_op(b, theirs, sizeof theirs);
     gn_rank_name(&comm->table, comm->rank, own);
     if (!strcmp(ours, theirs)) {
-        snprintf(ours, sizeof ours, "scale 2^%d", a->exponent);
-        snprintf(theirs, sizeof theirs, "scale 2^%d", b->exponent);
+        describe_rest(a, a->shape != b->shape, ours, sizeof ours);
+        describe_rest(b, a->shape != b->shape, theirs, sizeof theirs);
     }
     gn_fail(&error, GN_MISMATCH, "collective %llu: rank %d (%s) called %s; rank %d (%s) called %s",
             (unsigned long long)a->sequence, neighbour->rank, neighbour->name, theirs, comm->rank, own, ours);

@@ -346,25 +346,39 @@ START_TEST(calls)
 {
     const gn_op_header header = {.sequence = 0x0807060504030201,
                                  .count = 0x1817161514131211,
-                                 .kind = GN_KIND_BARRIER,
-                                 .op = GN_AVERAGE,
-                                 .algorithm = GN_SWITCH,
+                                 .kind = GN_TRANSFER,
+                                 .op = GN_MAX,
+                                 .algorithm = GN_ALGORITHMS - 1,
+                                 .type = GN_U8,
                                  .bucket = 0x24232221,
-                                 .exponent = -2};
+                                 .exponent = -2,
+                                 .root = 0x31,
+                                 .to = 0x41,
+                                 .shape = 0x54535251};
     gn_op_header got;
     size_t length = gn_op_header_write(bytes, &header);
     is(length, 16,
        "0102030405060708"
        "1112131415161718"
-       "01010200"
+       "09030206"
        "21222324"
-       "feff");
+       "feff"
+       "3100"
+       "4100"
+       "51525354");
     parse(length);
     ck_assert(gn_op_header_read(&frame, &got));
-    ck_assert(got.sequence == header.sequence && got.count == header.count && got.kind == 1 && got.op == GN_AVERAGE);
-    ck_assert(got.algorithm == GN_SWITCH && got.bucket == header.bucket && got.exponent == -2);
+    ck_assert(got.sequence == header.sequence && got.count == header.count && got.kind == GN_TRANSFER);
+    ck_assert(got.op == GN_MAX && got.algorithm == GN_ALGORITHMS - 1 && got.type == GN_U8);
+    ck_assert(got.bucket == header.bucket && got.exponent == -2 && got.shape == header.shape);
+    ck_assert(got.root == 0x31 && got.to == 0x41);
     wants_its_length(length, 0, op_header_reads, &got);
-    for (unsigned at = 24; at < 27; at++) {  // kind, op, algorithm: one more than the last
+    for (unsigned at = 24; at < 28; at++) {  // kind, op, algorithm, type: one more than the last
+        bytes[at]++;
+        ck_assert(!gn_op_header_read(&frame, &got));
+        bytes[at]--;
+    }
+    for (unsigned at = 35; at < 39; at += 2) {  // root, to: 256 and more
         bytes[at]++;
         ck_assert(!gn_op_header_read(&frame, &got));
         bytes[at]--;

@@ -48,9 +48,31 @@ typedef struct gn_request gn_request;
 
 /// What a collective computes.
 typedef enum gn_op {
-    GN_SUM,     ///< the sum over all ranks
-    GN_AVERAGE  ///< the sum divided by the number of ranks
+    GN_SUM,      ///< the sum over all ranks; integers wrap
+    GN_AVERAGE,  ///< the sum divided by the number of ranks; not of integers
+    /// The least value of all ranks. With a NaN at any rank it is a NaN. -0 is below +0.
+    GN_MIN,
+    GN_MAX,  ///< the largest value of all ranks; NaN and zeros as with GN_MIN
+    GN_OPS   ///< the number of operations, not an operation
 } gn_op;
+
+/// Returns "sum", "average", "minimum" or "maximum"; NULL for any other number.
+GN_API const char *gn_op_name(gn_op op);
+
+/// What a vector consists of. Elements have the byte order of a little-endian machine.
+typedef enum gn_type {
+    GN_F32,   ///< binary32, float
+    GN_BF16,  ///< bfloat16: the upper half of a binary32
+    GN_F16,   ///< binary16
+    GN_F64,   ///< binary64, double
+    GN_I32,   ///< int32_t
+    GN_I64,   ///< int64_t
+    GN_U8,    ///< uint8_t, and bytes of anything
+    GN_TYPES  ///< the number of types, not a type
+} gn_type;
+
+/// Returns "f32", "bf16", "f16", "f64", "i32", "i64" or "u8"; NULL for any other number.
+GN_API const char *gn_type_name(gn_type type);
 
 /// How values travel.
 typedef enum gn_algorithm {
@@ -233,6 +255,99 @@ GN_API gn_status gn_allreduce_bucket(gn_comm *comm, const gn_bucket *bucket);
 /// buffers belong to the library until gn_wait() returns, or gn_test() with `*done`. When it fails
 /// to start, `*request` is NULL, and there is nothing to wait for.
 GN_API gn_status gn_iallreduce(gn_comm *comm, const gn_bucket *bucket, gn_request **request);
+
+/// What a gn_call does.
+typedef enum gn_collective {
+    GN_ALLREDUCE,  ///< recv[i] = send[i] of all ranks, combined
+    GN_BARRIER,    ///< returns when every rank has called it
+    /// `send` has a block for each rank. recv = this rank's block of all ranks, combined.
+    GN_REDUCE_SCATTER,
+    GN_ALL_GATHER,  ///< send = this rank's block. `recv` gets those of all ranks, in their order.
+    GN_BROADCAST,   ///< recv = that of rank `root`
+    GN_REDUCE,      ///< recv[i] = send[i] of all ranks, combined, at rank `root` only
+    GN_GATHER,      ///< as GN_ALL_GATHER, with equal blocks, at rank `root` only
+    GN_SCATTER,     ///< `send` of rank `root` has an equal block for each rank. recv = this one's.
+    GN_ALL_TO_ALL,  ///< block i of `send` goes to rank i, and block i of `recv` comes from there
+    GN_TRANSFER,    ///< `recv` of rank `to` = `send` of rank `root`. All ranks call it.
+    GN_COLLECTIVES  ///< the number of collectives, not a collective
+} gn_collective;
+
+/// Returns "allreduce", "barrier", "reduce_scatter", "all_gather", "broadcast", "reduce", "gather",
+/// "scatter", "all_to_all" or "transfer"; NULL for any other number.
+GN_API const char *gn_collective_name(gn_collective collective);
+
+/// A collective with all that it may need. What is zero is not needed, or has its default. All
+/// ranks give the same values, but for pointers.
+///
+/// GN_ALLREDUCE of f32, bf16 and f16 (sum, average) runs with every algorithm. The others need
+/// GN_RING. What does not pass the codec needs a network whose NICs compress nothing. It is
+/// refused with offload nic.
+typedef struct gn_call {
+    gn_collective collective;
+    gn_type type;
+    gn_op op;          ///< GN_ALLREDUCE, GN_REDUCE_SCATTER, GN_REDUCE
+    const void *send;  ///< not changed, and not needed where this rank gives nothing
+    /// Not needed where this rank gets nothing. It may be `send` where both have equal sizes. For
+    /// GN_ALL_GATHER `send` may be this rank's block in `recv`. Else the two must not overlap.
+    void *recv;
+    /// Elements. Where the vector has a block for each rank, those of one block.
+    size_t count;
+    /// GN_REDUCE_SCATTER, GN_ALL_GATHER: elements of each rank's block, [size]. NULL: all `count`.
+    const size_t *counts;
+    int root;  ///< GN_TRANSFER: who sends
+    int to;    ///< GN_TRANSFER: who receives
+    /// GN_ALL_GATHER of f32, bf16, f16: pass the values through `codec`. Without it they arrive as
+    /// they are. Needs `quantise`.
+    bool lossy;
+    /// f32, bf16, f16, with GN_ALLREDUCE or GN_REDUCE_SCATTER and `quantise`: error feedback in
+    /// binary32, as many as `send` has. NULL: none.
+    float *residual;
+    uint32_t id;             ///< as gn_bucket has it
+    uint16_t layer, layers;  ///< as gn_bucket has them
+} gn_call;
+
+/// Runs any collective. f32, bf16 and f16 are summed in binary32, and compressed with `quantise`.
+/// The result is rounded once to the type, to nearest, ties to even. All else travels as it is.
+///
+/// Beyond the caller's buffers and what gn_allreduce() says it needs at most 8 MiB. GN_SWITCH with
+/// 16-bit floats needs 4 bytes a value.
+/// @return as gn_allreduce_bucket()
+GN_API gn_status gn_run(gn_comm *comm, const gn_call *call);
+
+/// Starts any collective and returns, as gn_iallreduce() does. `counts` is copied.
+GN_API gn_status gn_start(gn_comm *comm, const gn_call *call, gn_request **request);
+
+/// Does what gn_allreduce() does, for elements of a type.
+GN_API gn_status gn_allreduce_typed(gn_comm *comm, const void *send, void *recv, size_t count, gn_type type, gn_op op);
+/// Combines equal blocks. `send` has `count` elements for each rank, one block behind the other.
+/// `recv` gets this rank's. It must not overlap `send`. For different blocks see gn_call.
+GN_API gn_status gn_reduce_scatter(gn_comm *comm, const void *send, void *recv, size_t count, gn_type type, gn_op op);
+/// Gathers equal blocks of `count` elements from each rank, as they are. `send` may be this rank's
+/// block in `recv`. For different blocks see gn_call.
+GN_API gn_status gn_all_gather(gn_comm *comm, const void *send, void *recv, size_t count, gn_type type);
+/// Combines vectors at rank `root`. Other ranks may give NULL for `recv`.
+GN_API gn_status gn_reduce(gn_comm *comm, const void *send, void *recv, size_t count, gn_type type, gn_op op, int root);
+/// Copies bytes from rank `root` to all.
+GN_API gn_status gn_broadcast(gn_comm *comm, void *bytes, size_t count, int root);
+/// Brings `count` bytes of each rank to rank `root`.
+GN_API gn_status gn_gather(gn_comm *comm, const void *send, void *recv, size_t count, int root);
+/// Brings `count` bytes to each rank from rank `root`.
+GN_API gn_status gn_scatter(gn_comm *comm, const void *send, void *recv, size_t count, int root);
+/// Brings `count` bytes from each rank to each rank.
+GN_API gn_status gn_all_to_all(gn_comm *comm, const void *send, void *recv, size_t count);
+/// Sends `count` bytes from one rank to another. All ranks call it: those between pass them on.
+/// `bytes` is used at those two only.
+GN_API gn_status gn_transfer(gn_comm *comm, void *bytes, size_t count, int from, int to);
+
+/// Makes groups of the ranks of a group: those that give the same `colour` are one. Their order is
+/// that of `key`, and then that of their ranks. All ranks of `comm` call it. A negative colour
+/// means no group: then `*sub` is NULL. A new group has the configuration of `comm`, the secret
+/// too, and a life of its own.
+///
+/// It needs what GN_ALL_GATHER needs. With a `comm` that compresses in NICs it is refused.
+/// @return as gn_run(), with the text at `comm`; or as gn_comm_init(), with the text at NULL, and
+/// `comm` goes on
+GN_API gn_status gn_comm_split(gn_comm *comm, int colour, int key, gn_comm **sub);
 
 /// Asks whether a request is done. With `*done` it frees the request and returns its result.
 /// @return the result; GN_INVALID for NULL, with `*done`, so that a loop ends.
