@@ -50,11 +50,11 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < COUNT; i++) gradient[i] = gradient_of(rank, step, i);
         const gn_call scatter = {
             .collective = GN_REDUCE_SCATTER, .op = GN_AVERAGE, .send = gradient, .recv = part, .counts = counts};
-        if (gn_run(comm, &scatter)) return failed(comm);
+        if (gn_comm_run(comm, &scatter)) return failed(comm);
         for (size_t i = 0; i < own; i++) parameters[first + i] -= 0.1f * part[i];
         const gn_call gather = {
             .collective = GN_ALL_GATHER, .send = parameters + first, .recv = parameters, .counts = counts};
-        if (gn_run(comm, &gather)) return failed(comm);
+        if (gn_comm_run(comm, &gather)) return failed(comm);
     }
     gn_comm_free(comm);
     free(part);

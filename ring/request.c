@@ -128,10 +128,10 @@ gn_status gn_iallreduce(gn_comm *comm, const gn_bucket *bucket, gn_request **req
 {
     gn_call call = {.collective = GN_ALLREDUCE};
     if (bucket) call = gn_call_of_bucket(bucket);
-    return gn_start(comm, bucket ? &call : NULL, request);
+    return gn_comm_start(comm, bucket ? &call : NULL, request);
 }
 
-gn_status gn_start(gn_comm *comm, const gn_call *call, gn_request **request)
+gn_status gn_comm_start(gn_comm *comm, const gn_call *call, gn_request **request)
 {
     if (!request) return GN_INVALID;
     *request = NULL;

@@ -5,7 +5,7 @@
 #include "ring/collectives/call.h"
 #include "ring/request.h"
 
-gn_status gn_run(gn_comm *comm, const gn_call *call)
+gn_status gn_comm_run(gn_comm *comm, const gn_call *call)
 {
     return gn_run_call(comm, call);
 }

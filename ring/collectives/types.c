@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 static const struct {
     const char *name;
@@ -59,7 +62,8 @@ static float widen_f16(uint16_t half)
     const uint32_t sign = (uint32_t)(half & 0x8000) << 16, size = (uint32_t)(half & 0x7FFF) << 13;
     const uint32_t normal = size + (112u << 23);
     const uint32_t small = bits_of(float_of(size + (113u << 23)) - 0x1p-14f);
-    const uint32_t bits = size < 1u << 23 ? small : size < 31u << 23 ? normal : size | 0x7F800000;
+    const uint32_t quiet = size > 31u << 23 ? 1u << 22 : 0;
+    const uint32_t bits = size < 1u << 23 ? small : size < 31u << 23 ? normal : size | 0x7F800000 | quiet;
     return float_of(sign | bits);
 }
 
@@ -68,7 +72,7 @@ static uint16_t narrow_f16(float value)
     const uint32_t bits = bits_of(value), sign = bits >> 16 & 0x8000, size = bits & 0x7FFFFFFF;
     const uint32_t normal = (size + 0xFFF + (size >> 13 & 1) - (112u << 23)) >> 13;
     const uint32_t small = bits_of(float_of(size) + 0.5f) - bits_of(0.5f);  // its last bit is worth 2^-24
-    const uint32_t huge = size > 0x7F800000 ? 0x7E00 : 0x7C00;
+    const uint32_t huge = size > 0x7F800000 ? 0x7E00 | (size >> 13 & 0x3FF) : 0x7C00;
     return (uint16_t)(sign | (size < 113u << 23 ? small : size < 143u << 23 ? normal : huge));
 }
 
@@ -79,14 +83,65 @@ static uint16_t narrow_bf16(float value)
     return (uint16_t)((bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded);
 }
 
+static void load_f16(const uint16_t *halves, float *wide, size_t count)
+{
+    for (size_t i = 0; i < count; i++) wide[i] = widen_f16(halves[i]);
+}
+
+static void store_f16(const float *wide, uint16_t *halves, size_t count)
+{
+    for (size_t i = 0; i < count; i++) halves[i] = narrow_f16(wide[i]);
+}
+
+#if defined(__x86_64__)
+/// The same bits, of eight values at a time. @return how many are done
+__attribute__((target("avx,f16c"))) static size_t load_f16c(const uint16_t *halves, float *wide, size_t count)
+{
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8)
+        _mm256_storeu_ps(wide + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(halves + i))));
+    return i;
+}
+
+__attribute__((target("avx,f16c"))) static size_t store_f16c(const float *wide, uint16_t *halves, size_t count)
+{
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8)
+        _mm_storeu_si128((__m128i *)(void *)(halves + i),
+                         _mm256_cvtps_ph(_mm256_loadu_ps(wide + i), _MM_FROUND_TO_NEAREST_INT));
+    return i;
+}
+
+static bool has_f16c(void)
+{
+    return __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c");
+}
+#else
+static size_t load_f16c(const uint16_t *halves, float *wide, size_t count)
+{
+    (void)halves, (void)wide, (void)count;
+    return 0;
+}
+static size_t store_f16c(const float *wide, uint16_t *halves, size_t count)
+{
+    (void)halves, (void)wide, (void)count;
+    return 0;
+}
+static bool has_f16c(void)
+{
+    return false;
+}
+#endif
+
 void gn_type_load(gn_type type, const void *values, void *to, size_t count)
 {
     const uint16_t *halves = values;
     float *wide = to;
+    const size_t done = type == GN_F16 && has_f16c() ? load_f16c(halves, wide, count) : 0;
     if (type == GN_BF16)
         for (size_t i = 0; i < count; i++) wide[i] = float_of((uint32_t)halves[i] << 16);
     else if (type == GN_F16)
-        for (size_t i = 0; i < count; i++) wide[i] = widen_f16(halves[i]);
+        load_f16(halves + done, wide + done, count - done);
     else if (count)
         memcpy(to, values, count * gn_type_bytes(type));
 }
@@ -95,15 +150,27 @@ void gn_type_store(gn_type type, const void *values, void *to, size_t count)
 {
     const float *wide = values;
     uint16_t *halves = to;
+    const size_t done = type == GN_F16 && has_f16c() ? store_f16c(wide, halves, count) : 0;
     if (type == GN_BF16)
         for (size_t i = 0; i < count; i++) halves[i] = narrow_bf16(wide[i]);
     else if (type == GN_F16)
-        for (size_t i = 0; i < count; i++) halves[i] = narrow_f16(wide[i]);
+        store_f16(wide + done, halves + done, count - done);
     else if (count)
         memcpy(to, values, count * gn_type_bytes(type));
 }
 
 // Arithmetic --------------------------------------------------------------------------------------
+
+/// The minimum (`way` 0) or maximum (-1). Signed integers order the bits of numbers: -0 is below
+/// +0.
+static float extreme(float a, float b, int32_t way)
+{
+    const uint32_t x = bits_of(a), y = bits_of(b);
+    const int32_t left = (int32_t)(x ^ (x >> 31 ? 0x7FFFFFFFu : 0)), right = (int32_t)(y ^ (y >> 31 ? 0x7FFFFFFFu : 0));
+    const uint32_t first = (uint32_t)(-(int32_t)(left < right) ^ way);
+    const uint32_t nan = (uint32_t)(-(int32_t)((x & 0x7FFFFFFF) > 0x7F800000 || (y & 0x7FFFFFFF) > 0x7F800000));
+    return float_of((((x & first) | (y & ~first)) & ~nan) | (0x7FC00000 & nan));
+}
 
 #define LESS(a, b) ((a) < (b) || ((a) == (b) && signbit(a) && !signbit(b)))
 #define ANY_NAN(a, b) ((a) != (a) || (b) != (b))
@@ -126,7 +193,7 @@ void gn_type_store(gn_type type, const void *values, void *to, size_t count)
         }                                                                                                              \
     }
 
-COMBINE(combine_f32, float, a + b, ANY_NAN(a, b) ? NAN : LESS(a, b) ? a : b, ANY_NAN(a, b) ? NAN : LESS(a, b) ? b : a)
+COMBINE(combine_f32, float, a + b, extreme(a, b, 0), extreme(a, b, -1))
 COMBINE(combine_f64, double, a + b, ANY_NAN(a, b) ? NAN : LESS(a, b) ? a : b, ANY_NAN(a, b) ? NAN : LESS(a, b) ? b : a)
 COMBINE(combine_i32, int32_t, (uint32_t)a + (uint32_t)b, a < b ? a : b, a < b ? b : a)
 COMBINE(combine_i64, int64_t, (uint64_t)a + (uint64_t)b, a < b ? a : b, a < b ? b : a)

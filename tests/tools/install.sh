@@ -39,7 +39,7 @@ run() { RANK=0 WORLD_SIZE=1 LD_LIBRARY_PATH=$libdir "$@"; }
         "$CC" -Wall -Werror -o static "$SOURCE/examples/$name.c" $(pkg-config --cflags libgradnic) "$libdir/libgradnic.a" $(pkg-config --libs zlib) -lm
         ./static
     done
-    for name in allreduce feedback; do
+    for name in allreduce feedback shards; do
         "$CC" -Wall -Werror -o $name "$SOURCE/examples/$name.c" $(pkg-config --cflags --libs libgradnic-comm) -lm
         run ./$name
     done
@@ -55,7 +55,7 @@ run() { RANK=0 WORLD_SIZE=1 LD_LIBRARY_PATH=$libdir "$@"; }
 for static in OFF ON; do
     cmake -S "$SOURCE/examples" -B "examples-$static" -DCMAKE_PREFIX_PATH="$prefix" -DGRADNIC_EXAMPLES_STATIC=$static >cmake.log 2>&1 || fail "$(cat cmake.log)"
     cmake --build "examples-$static" >cmake.log 2>&1 || fail "$(cat cmake.log)"
-    for name in codec container packet allreduce feedback switch; do run "examples-$static/$name"; done
+    for name in codec container packet allreduce feedback shards switch; do run "examples-$static/$name"; done
 done
 
 # C++ can read the headers.

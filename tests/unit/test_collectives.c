@@ -96,10 +96,10 @@ static void run(gn_comm *comm, const plan *p, const gn_call *call, const void *w
     gn_request *request;
     gn_status status;
     if (p->async) {
-        status = gn_start(comm, call, &request);
+        status = gn_comm_start(comm, call, &request);
         if (!status) status = gn_wait(request);
     } else {
-        status = gn_run(comm, call);
+        status = gn_comm_run(comm, call);
     }
     if (status) fprintf(stderr, "%s: %s\n", gn_status_string(status), gn_comm_last_error(comm));
     RANK_CHECK(!status);

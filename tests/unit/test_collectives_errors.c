@@ -56,11 +56,11 @@ static void run_until_failure(int rank, const ranks *group, void *argument)
     for (int i = 0; !status; i++) {
         if (i == 3) start = seconds_now();
         if (i == 3 && rank == VICTIM) RANK_CHECK(!pthread_create(&thread, NULL, signal_soon, &p->signal));
-        status = gn_run(comm, &call);
+        status = gn_comm_run(comm, &call);
     }
     keep(&group->reports[rank], status, comm, start);
     if (rank == VICTIM) pthread_join(thread, NULL);
-    RANK_CHECK(gn_run(comm, &call) == GN_DEAD);
+    RANK_CHECK(gn_comm_run(comm, &call) == GN_DEAD);
     gn_comm_free(comm);
 }
 
@@ -166,7 +166,7 @@ static void run_mismatch(int rank, const ranks *group, void *argument)
     call.send = values;
     call.recv = results;
     const double start = seconds_now();
-    keep(&group->reports[rank], gn_run(comm, &call), comm, start);
+    keep(&group->reports[rank], gn_comm_run(comm, &call), comm, start);
     gn_comm_free(comm);
 }
 
@@ -223,13 +223,13 @@ static void run_wrong(int rank, const ranks *group, void *argument)
     for (int turn = 0; turn < 2; turn++) {
         for (size_t i = 0; i < sizeof wrong / sizeof *wrong && rank == VICTIM; i++) {
             gn_request *request = (gn_request *)(void *)a;
-            const gn_status status = gn_run(comm, &wrong[i].call);
+            const gn_status status = gn_comm_run(comm, &wrong[i].call);
             if (status != GN_INVALID || !strstr(gn_comm_last_error(comm), wrong[i].why))
                 fprintf(stderr, "%zu: %d %s\n", i, status, gn_comm_last_error(comm));
             RANK_CHECK(status == GN_INVALID && strstr(gn_comm_last_error(comm), wrong[i].why));
-            RANK_CHECK(gn_start(comm, &wrong[i].call, &request) == GN_INVALID && !request);
+            RANK_CHECK(gn_comm_start(comm, &wrong[i].call, &request) == GN_INVALID && !request);
         }
-        RANK_CHECK(gn_run(NULL, &wrong[0].call) == GN_INVALID);
+        RANK_CHECK(gn_comm_run(NULL, &wrong[0].call) == GN_INVALID);
         int64_t one = 1, all = 0;
         RANK_CHECK(!gn_allreduce_typed(comm, &one, &all, 1, GN_I64, GN_SUM) && all == SIZE);
     }

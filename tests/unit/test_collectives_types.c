@@ -74,7 +74,7 @@ static twin twin_of(const plan *p, gn_type type, uint32_t id, size_t count, size
 
 static void run_twin(gn_comm *comm, const twin *t)
 {
-    const gn_status status = gn_run(comm, &t->call);
+    const gn_status status = gn_comm_run(comm, &t->call);
     if (status) fprintf(stderr, "%s: %s\n", gn_status_string(status), gn_comm_last_error(comm));
     RANK_CHECK(!status);
 }
@@ -195,7 +195,7 @@ static void run_refused(int rank, const ranks *group, void *argument)
     for (gn_collective c = GN_REDUCE_SCATTER; c < GN_COLLECTIVES; c++) {
         const gn_call call = {.collective = c, .send = values, .recv = others, .count = 2};
         if (nic && (c == GN_REDUCE_SCATTER || c == GN_REDUCE)) continue;  // binary32, as NICs know it
-        RANK_CHECK(gn_run(comm, &call) == GN_INVALID);
+        RANK_CHECK(gn_comm_run(comm, &call) == GN_INVALID);
         RANK_CHECK(strstr(gn_comm_last_error(comm), nic ? why : "this collective needs algorithm ring"));
     }
     gn_comm *sub;

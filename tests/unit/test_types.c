@@ -81,6 +81,34 @@ START_TEST(nearest_even)
 }
 END_TEST
 
+// Many at a time, in any number: the same bits, a NaN's too, as one at a time.
+START_TEST(many)
+{
+    const form *f = &forms[_i];
+    static uint16_t halves[65536], back[65536];
+    static float wide[65536], values[65536];
+    for (unsigned i = 0; i < 65536; i++) {
+        const uint32_t bits = i * 0x9E3779B9u ^ i << 5;
+        halves[i] = (uint16_t)i;
+        memcpy(&values[i], &bits, sizeof bits);
+        if (i % 3)
+            values[i] = value_of(f, i) == value_of(f, i) ? (float)(value_of(f, i) * (1 + (i % 7) * 0x1p-12)) : NAN;
+    }
+    for (size_t count = 65519; count <= 65536; count++) {
+        memset(wide, 0, sizeof wide);
+        gn_type_load(f->type, halves, wide, count);
+        for (size_t i = count == 65536 ? 0 : 65500; i < count; i++) {
+            const float one = widen(f, (unsigned)i);
+            ck_assert(!memcmp(&wide[i], &one, sizeof one));
+        }
+        memset(back, 0, sizeof back);
+        gn_type_store(f->type, values, back, count);
+        for (size_t i = count == 65536 ? 0 : 65500; i < count; i++) ck_assert_uint_eq(back[i], narrow(f, values[i]));
+        for (size_t i = count; i < 65536; i++) ck_assert(wide[i] == 0 && !back[i]);
+    }
+}
+END_TEST
+
 START_TEST(integers)
 {
     const int32_t a32[] = {INT32_MAX, -5, INT32_MIN}, b32[] = {1, 3, -1};
@@ -155,6 +183,7 @@ int main(void)
     TCase *tcase = tcase_create("types");
     tcase_add_loop_test(tcase, there_and_back, 0, 2);
     tcase_add_loop_test(tcase, nearest_even, 0, 2);
+    tcase_add_loop_test(tcase, many, 0, 2);
     tcase_add_test(tcase, integers);
     tcase_add_test(tcase, least_and_most);
     tcase_add_test(tcase, names);

@@ -312,10 +312,10 @@ typedef struct gn_call {
 /// Beyond the caller's buffers and what gn_allreduce() says it needs at most 8 MiB. GN_SWITCH with
 /// 16-bit floats needs 4 bytes a value.
 /// @return as gn_allreduce_bucket()
-GN_API gn_status gn_run(gn_comm *comm, const gn_call *call);
+GN_API gn_status gn_comm_run(gn_comm *comm, const gn_call *call);
 
 /// Starts any collective and returns, as gn_iallreduce() does. `counts` is copied.
-GN_API gn_status gn_start(gn_comm *comm, const gn_call *call, gn_request **request);
+GN_API gn_status gn_comm_start(gn_comm *comm, const gn_call *call, gn_request **request);
 
 /// Does what gn_allreduce() does, for elements of a type.
 GN_API gn_status gn_allreduce_typed(gn_comm *comm, const void *send, void *recv, size_t count, gn_type type, gn_op op);
@@ -345,8 +345,8 @@ GN_API gn_status gn_transfer(gn_comm *comm, void *bytes, size_t count, int from,
 /// too, and a life of its own.
 ///
 /// It needs what GN_ALL_GATHER needs. With a `comm` that compresses in NICs it is refused.
-/// @return as gn_run(), with the text at `comm`; or as gn_comm_init(), with the text at NULL, and
-/// `comm` goes on
+/// @return as gn_comm_run(), with the text at `comm`; or as gn_comm_init(), with the text at NULL,
+/// and `comm` goes on
 GN_API gn_status gn_comm_split(gn_comm *comm, int colour, int key, gn_comm **sub);
 
 /// Asks whether a request is done. With `*done` it frees the request and returns its result.

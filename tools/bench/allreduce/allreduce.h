@@ -16,7 +16,9 @@ typedef struct gn_allreduce_options {
     const char *program;
     uint64_t begin, end, factor;  ///< bytes
     unsigned iterations, warmup;
-    bool check, in_place, average, quantise;
+    bool check, in_place, quantise;
+    gn_op op;
+    gn_type type;
     gn_comm_options comm;
     const char *input;
     uint64_t segment;
@@ -43,15 +45,30 @@ gn_status gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, i
 /// Refuses a `path` to write (NULL: none) that is one of the inputs.
 gn_status gn_allreduce_data_check_output(const char *pattern, int size, const char *path, gn_error *error);
 void gn_allreduce_data_free(gn_allreduce_data *data);
-void gn_allreduce_data_fill(const gn_allreduce_data *data, int rank, float *values, size_t count);
+/// Fills in `count` elements of a type.
+void gn_allreduce_data_fill(const gn_allreduce_data *data, gn_type type, int rank, void *values, size_t count);
 
 /// Checks values [first, last) of a result. With lattice or dense and no scale, the sum must be
 /// exactly the sum of the values that the specification's code quantises. Otherwise the error
 /// must be within the codec's bound.
 /// @return how many are wrong
-uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *options,
-                                 const float *result, size_t first, size_t last);
-uint64_t gn_allreduce_hash(const float *values, size_t count);
+uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *options, const void *result,
+                                 size_t first, size_t last);
+uint64_t gn_allreduce_hash(const void *values, size_t bytes);
+
+/// Bytes of an element, and the names of nccl-tests.
+size_t gn_allreduce_width(gn_type type);
+const char *gn_allreduce_type_name(gn_type type);
+const char *gn_allreduce_op_name(gn_op op);
+
+/// What an input value is in a type. Integers are its thousandths.
+double gn_allreduce_element(gn_type type, float value);
+void gn_allreduce_element_write(gn_type type, double value, void *elements, size_t index);
+double gn_allreduce_element_read(gn_type type, const void *elements, size_t index);
+/// Half a unit in the last place of a result; of binary64 one.
+double gn_allreduce_rounding(gn_type type, double result);
+/// A result in binary32 as the type has it.
+double gn_allreduce_rounded(gn_type type, double value);
 
 /// a, b, c of the model: seconds per message, per byte on the link, per byte of addition.
 typedef struct gn_allreduce_model {

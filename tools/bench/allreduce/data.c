@@ -72,9 +72,14 @@ void gn_allreduce_data_free(gn_allreduce_data *data)
     free(data->counts);
 }
 
-void gn_allreduce_data_fill(const gn_allreduce_data *data, int rank, float *values, size_t count)
+void gn_allreduce_data_fill(const gn_allreduce_data *data, gn_type type, int rank, void *values, size_t count)
 {
-    for (size_t i = 0; i < count; i++) values[i] = input(data, rank, i);
+    float *singles = values;
+    for (size_t i = 0; i < count; i++)
+        if (type == GN_F32)
+            singles[i] = input(data, rank, i);
+        else
+            gn_allreduce_element_write(type, gn_allreduce_element(type, input(data, rank, i)), values, i);
 }
 
 /// A value as the specification quantises it. Lattice and dense send a value beyond 32767 steps
@@ -113,6 +118,38 @@ static double tolerance(const gn_allreduce_data *data, const gn_allreduce_option
     return rounding + size * ldexp(1, -o->comm.codec.bound_exp);
 }
 
+static bool is_sum(gn_op op)
+{
+    return op == GN_SUM || op == GN_AVERAGE;
+}
+
+/// Values that are not added, and other types than binary32: 16-bit floats are those of binary32,
+/// rounded once.
+static bool element_is_right(const gn_allreduce_data *data, const gn_allreduce_options *o, double result, size_t index)
+{
+    const gn_type type = o->type;
+    const bool quantised = (type == GN_F32 || type == GN_BF16 || type == GN_F16) && is_sum(o->op) && o->quantise;
+    double all = 0, magnitude = 0;
+    bool raw = false;
+    for (int rank = 0; rank < data->size; rank++) {
+        const double value = gn_allreduce_element(type, input(data, rank, index));
+        magnitude += fabs(value);
+        if (is_sum(o->op))
+            all += quantised ? specified(&o->comm.codec, (float)value, &raw) : value;
+        else if (!rank || (o->op == GN_MIN ? value < all : value > all) || isnan(value))
+            all = isnan(all) && rank ? all : value;
+    }
+    if (!is_sum(o->op)) return isnan(all) ? isnan(result) : result == all;
+    if (type >= GN_I32 && type <= GN_U8) return result == gn_allreduce_rounded(type, all);
+    if (o->op == GN_AVERAGE) all /= data->size;
+    if (!isfinite(all) || !isfinite((float)magnitude)) return isnan(all) ? isnan(result) : true;
+    const bool exact = quantised && !raw && o->comm.codec.profile != GN_PAPER && o->comm.scale == GN_SCALE_NONE;
+    if (exact) return result == gn_allreduce_rounded(type, (double)(float)all);
+    if (o->comm.scale != GN_SCALE_NONE) return true;
+    const double most = type == GN_F64 ? magnitude * data->size * 0x1p-52 : tolerance(data, o, magnitude);
+    return fabs(result - all) <= most + 2 * gn_allreduce_rounding(type, fabs(all) + most);
+}
+
 /// The result is NaN if the sum is NaN, and infinite with its sign if the sum is infinite.
 static bool same(float expected, float result)
 {
@@ -126,14 +163,20 @@ static bool near(float result, double divisor, double sum, double magnitude, dou
     return islessequal(fabs((double)result * divisor - sum), most) || (magnitude > FLT_MAX && isinf(result));
 }
 
-uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *o, const float *result,
+uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allreduce_options *o, const void *results,
                                  size_t first, size_t last)
 {
+    const float *result = results;
     bool exact = o->quantise && o->comm.codec.profile != GN_PAPER && o->comm.scale == GN_SCALE_NONE;
     // With a scale the bound is 2^-k times the RMS. The check takes the largest value instead of
     // the RMS.
-    double divisor = o->average ? data->size : 1;
+    double divisor = o->op == GN_AVERAGE ? data->size : 1;
     uint64_t wrong = 0;
+    if (o->type != GN_F32 || !is_sum(o->op)) {
+        for (size_t i = first; i < last; i++)
+            wrong += !element_is_right(data, o, gn_allreduce_element_read(o->type, results, i), i);
+        return wrong;
+    }
     for (size_t i = first; i < last; i++) {
         double sum = 0, quantised = 0, magnitude = 0;
         bool raw = false;
@@ -158,12 +201,12 @@ uint64_t gn_allreduce_data_check(const gn_allreduce_data *data, const gn_allredu
     return wrong;
 }
 
-uint64_t gn_allreduce_hash(const float *values, size_t count)
+uint64_t gn_allreduce_hash(const void *values, size_t bytes)
 {
     uint64_t lanes[4] = {1, 2, 3, 4};  // four chains, so the multiplier never stalls
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, &values[i], sizeof bits);
+    for (size_t i = 0; i < (bytes + 3) / 4; i++) {
+        uint32_t bits = 0;
+        memcpy(&bits, (const uint8_t *)values + 4 * i, bytes - 4 * i < sizeof bits ? bytes - 4 * i : sizeof bits);
         lanes[i & 3] = (lanes[i & 3] ^ bits) * 0x100000001B3u;
     }
     return lanes[0] ^ (lanes[1] << 1 | lanes[1] >> 63) ^ (lanes[2] << 2 | lanes[2] >> 62) ^

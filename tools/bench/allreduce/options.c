@@ -15,6 +15,7 @@ enum {
     OPT_DELAY,
     OPT_IN_PLACE,
     OPT_OP,
+    OPT_TYPE,
     OPT_SEGMENT,
     OPT_WEIGHTS,
     OLD_LINK,
@@ -50,7 +51,8 @@ static const struct argp_option table[] = {
     {"iterations", 'n', "N", 0, "measure each size N times (default 20)", 0},
     {"warmup", 'w', "N", 0, "iterations before the measured ones (default 5)", 0},
     {"check", 'c', "0|1", 0, "check results (default 1)", 0},
-    {"op", OPT_OP, "sum|average", 0, "the result to compute (default sum)", 0},
+    {"op", OPT_OP, "sum|average|min|max", 0, "the result to compute (default sum)", 0},
+    {"type", OPT_TYPE, "TYPE", 0, "of the values: f32, bf16, f16, f64, i32, i64 or u8 (default f32)", 0},
     {"in-place", OPT_IN_PLACE, 0, 0, "send and receive buffer are the same", 0},
     {"input", 'i', "FILE", 0,
      "gradients to send, repeated to the size: " GN_VALUES_FILES "; %r is the rank (default made values)", 0},
@@ -92,6 +94,10 @@ static int small_integer(struct argp_state *state, int key, const char *text, lo
     return (int)n;
 }
 
+static const char *const ops[GN_OPS] = {[GN_SUM] = "sum", [GN_AVERAGE] = "average", [GN_MIN] = "min", [GN_MAX] = "max"};
+static const char *const types[GN_TYPES] = {[GN_F32] = "f32", [GN_BF16] = "bf16", [GN_F16] = "f16", [GN_F64] = "f64",
+                                            [GN_I32] = "i32", [GN_I64] = "i64",   [GN_U8] = "u8"};
+
 static bool parse_measure(int key, char *arg, struct argp_state *state, gn_allreduce_options *o)
 {
     switch (key) {
@@ -114,7 +120,10 @@ static bool parse_measure(int key, char *arg, struct argp_state *state, gn_allre
         o->check = gn_option_number(state, key, arg, 0, 1);
         return true;
     case OPT_OP:
-        o->average = gn_option_choice(state, key, arg, "sum", "average");
+        o->op = (gn_op)gn_option_word(state, key, arg, ops, GN_OPS);
+        return true;
+    case OPT_TYPE:
+        o->type = (gn_type)gn_option_word(state, key, arg, types, GN_TYPES);
         return true;
     case OPT_IN_PLACE:
         o->in_place = true;
@@ -167,11 +176,24 @@ static void check_needless(struct argp_state *state, const gn_allreduce_options 
         argp_error(state, "--scale-target goes with --scale auto");
 }
 
+/// Refuses what the library would refuse in each rank.
+static void check_type(struct argp_state *state, const gn_allreduce_options *o)
+{
+    const bool exact = o->op == GN_MIN || o->op == GN_MAX || o->type >= GN_F64;
+    if (o->op == GN_AVERAGE && o->type >= GN_I32)
+        argp_error(state, "--op average goes with floats, not with --type %s", types[o->type]);
+    if (exact && o->comm.algorithm != GN_RING)
+        argp_error(state, "--op min and max, and --type f64, i32, i64 and u8, go with --algorithm ring");
+    if (exact && o->comm.compress)
+        argp_error(state, "only sums and averages of f32, bf16 and f16 are compressed: -p goes with them");
+}
+
 static void finish(struct argp_state *state, gn_allreduce_options *o)
 {
     if (o->begin > o->end) argp_error(state, "--begin is larger than --end");
     gn_comm_options_finish(state, &o->comm);
     check_needless(state, o);
+    check_type(state, o);
     if (!o->comm.compress) o->quantise = false;
     // What is not quantised can only be compressed by a NIC, with loss.
     if (!o->quantise && o->comm.compress) {

@@ -49,16 +49,16 @@ gn_status gn_allreduce_report_start(gn_allreduce_report *report, const gn_allred
 
 static json_t *row_json(const gn_allreduce_report *report, const gn_allreduce_result *r)
 {
-    json_t *row =
-        json_pack("{s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "size",
-                  gn_json_count(r->bytes), "count", gn_json_count(r->count), "type", "float", "redop",
-                  report->options->average ? "avg" : "sum", "time_us", gn_json_real(r->median * 1e6), "time_min_us",
-                  gn_json_real(r->least * 1e6), "time_max_us", gn_json_real(r->most * 1e6), "algbw_gbs",
-                  gn_json_real(algbw(r)), "busbw_gbs", gn_json_real(busbw(r, report->size)), "wrong",
-                  report->options->check ? gn_json_count(r->wrong) : json_null(), "identical", r->identical, "model_us",
-                  gn_json_real(r->model * 1e6), "quantise_us", gn_json_real(r->quantise * 1e6), "reduce_us",
-                  gn_json_real(r->reduce * 1e6), "wait_us", gn_json_real(r->wait * 1e6), "sent_bytes",
-                  gn_json_real(r->sent), "received_bytes", gn_json_real(r->received));
+    json_t *row = json_pack(
+        "{s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "size",
+        gn_json_count(r->bytes), "count", gn_json_count(r->count), "type",
+        gn_allreduce_type_name(report->options->type), "redop", gn_allreduce_op_name(report->options->op), "time_us",
+        gn_json_real(r->median * 1e6), "time_min_us", gn_json_real(r->least * 1e6), "time_max_us",
+        gn_json_real(r->most * 1e6), "algbw_gbs", gn_json_real(algbw(r)), "busbw_gbs",
+        gn_json_real(busbw(r, report->size)), "wrong", report->options->check ? gn_json_count(r->wrong) : json_null(),
+        "identical", r->identical, "model_us", gn_json_real(r->model * 1e6), "quantise_us",
+        gn_json_real(r->quantise * 1e6), "reduce_us", gn_json_real(r->reduce * 1e6), "wait_us",
+        gn_json_real(r->wait * 1e6), "sent_bytes", gn_json_real(r->sent), "received_bytes", gn_json_real(r->received));
     if (report->options->comm.algorithm != GN_SWITCH) return row;
     json_object_set_new(row, "resent_packets", gn_json_real(r->resent));
     json_object_set_new(row, "late_packets", gn_json_real(r->late));
@@ -73,8 +73,8 @@ void gn_allreduce_report_row(gn_allreduce_report *report, const gn_allreduce_res
     char wrong[24] = "N/A";
     if (report->options->check) snprintf(wrong, sizeof wrong, "%llu", (unsigned long long)r->wrong);
     printf("  %12llu %12llu %8s %8s %12.1f %8.3f %8.3f %8s %10s %12.1f\n", (unsigned long long)r->bytes,
-           (unsigned long long)r->count, "float", report->options->average ? "avg" : "sum", r->median * 1e6, algbw(r),
-           busbw(r, report->size), wrong,
+           (unsigned long long)r->count, gn_allreduce_type_name(report->options->type),
+           gn_allreduce_op_name(report->options->op), r->median * 1e6, algbw(r), busbw(r, report->size), wrong,
            !report->options->check ? "N/A"
            : r->identical          ? "yes"
                                    : "NO",

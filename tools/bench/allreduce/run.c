@@ -105,29 +105,24 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static gn_op op_of(const bench *b)
-{
-    return b->options->average ? GN_AVERAGE : GN_SUM;
-}
-
 /// Measures one operation, which all ranks start together.
-static int once(bench *b, const float *send, float *recv, size_t count, double *seconds)
+static int once(bench *b, const void *send, void *recv, size_t count, double *seconds)
 {
     gn_status status = gn_barrier(b->side);
     if (status) return fail(b, status, "barrier", b->side);
     double start = now();
-    status = gn_allreduce(b->comm, send, recv, count, op_of(b));
+    status = gn_allreduce_typed(b->comm, send, recv, count, b->options->type, b->options->op);
     *seconds = now() - start;
     return status ? fail(b, status, "allreduce", b->comm) : GN_EXIT_OK;
 }
 
-static int repeat(bench *b, float *send, float *recv, size_t count, gn_allreduce_result *result)
+static int repeat(bench *b, void *send, void *recv, size_t count, gn_allreduce_result *result)
 {
     const gn_allreduce_options *o = b->options;
     gn_comm_stats before = {0};
     for (unsigned i = 0; i < o->warmup + o->iterations; i++) {
         if (i == o->warmup) before = gn_comm_get_stats(b->comm);
-        if (o->in_place) gn_allreduce_data_fill(&b->data, b->rank, recv, count);
+        if (o->in_place) gn_allreduce_data_fill(&b->data, o->type, b->rank, recv, count);
         double seconds = 0;
         if (once(b, o->in_place ? recv : send, recv, count, &seconds)) return GN_EXIT_FAILED;
         if (i >= o->warmup) b->times[i - o->warmup] = seconds;
@@ -149,12 +144,12 @@ static int repeat(bench *b, float *send, float *recv, size_t count, gn_allreduce
 }
 
 /// Every rank checks its share of the values. A hash of all values must be the same at all ranks.
-static int check(bench *b, const float *recv, gn_allreduce_result *result)
+static int check(bench *b, const void *recv, gn_allreduce_result *result)
 {
     size_t count = result->count, share = count / (size_t)b->size, first = share * (size_t)b->rank;
     size_t last = b->rank == b->size - 1 ? count : first + share;
     double wrong = (double)gn_allreduce_data_check(&b->data, b->options, recv, first, last);
-    if (total(b, &wrong) || same_everywhere(b, gn_allreduce_hash(recv, count), &result->identical))
+    if (total(b, &wrong) || same_everywhere(b, gn_allreduce_hash(recv, result->bytes), &result->identical))
         return GN_EXIT_FAILED;
     result->wrong = (uint64_t)wrong;
     return GN_EXIT_OK;
@@ -172,16 +167,15 @@ static int collect(bench *b, gn_allreduce_result *r)
 
 static int measure(bench *b, uint64_t bytes, bool *good)
 {
-    size_t count = bytes / sizeof(float);
-    gn_allreduce_result result = {.bytes = count * sizeof(float), .count = count, .identical = true};
-    float *recv = malloc(result.bytes + sizeof(float)),
-          *send = b->options->in_place ? NULL : malloc(result.bytes + sizeof(float));
+    const size_t width = gn_allreduce_width(b->options->type), count = bytes / width;
+    gn_allreduce_result result = {.bytes = count * width, .count = count, .identical = true};
+    void *recv = malloc(result.bytes + width), *send = b->options->in_place ? NULL : malloc(result.bytes + width);
     int status = GN_EXIT_OK;
     if (!recv || (!send && !b->options->in_place)) {
         gn_cli_error(b->options->program, "rank %d: no memory for %s", b->rank, gn_human_bytes(bytes).s);
         status = GN_EXIT_FAILED;
     }
-    if (!status && send) gn_allreduce_data_fill(&b->data, b->rank, send, count);
+    if (!status && send) gn_allreduce_data_fill(&b->data, b->options->type, b->rank, send, count);
     if (!status) memset(recv, 0, result.bytes);  // so that page faults are not measured
     if (!status) status = repeat(b, send, recv, count, &result);
     if (!status && b->options->check) status = check(b, recv, &result);
