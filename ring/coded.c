@@ -20,7 +20,7 @@ size_t gn_coded_values(const gn_comm *comm)
     const size_t share = ((size_t)4 << 20) / (size_t)comm->size;
     if (comm->config.algorithm == GN_WORKER_AGGREGATOR && share < bytes) bytes = share;
     // With `direct` each rank has at least three for each of the others.
-    if (comm->config.algorithm == GN_DIRECT && share / 2 < bytes) bytes = share / 2;
+    if (gn_comm_is_mesh(comm) && share / 2 < bytes) bytes = share / 2;
     return bytes / sizeof(float) & ~(size_t)31;  // whole quads of dense
 }
 

@@ -8,6 +8,7 @@
 #include "ring/collectives/staged.h"
 #include "ring/collectives/types.h"
 #include "ring/deadline.h"
+#include "ring/direct.h"
 #include "ring/exchange.h"
 #include "ring/failure.h"
 #include "ring/turn.h"
@@ -102,23 +103,40 @@ static const struct {
 } algorithms[GN_ALGORITHMS] = {[GN_RING] = {"reduce leg", gn_ring_run, gn_ring_coded_run},
                                [GN_WORKER_AGGREGATOR] = {"gradient leg", gn_aggregator_run, gn_aggregator_coded_run},
                                [GN_DIRECT] = {"reduce leg", gn_direct_run, gn_direct_coded_run},
+                               [GN_AUTO] = {"reduce leg", NULL, NULL},  // one of the others
                                [GN_SWITCH] = {"aggregation", gn_switched_run, gn_switched_run}};
 
 /// Direct sums binary32 in allreduces. All else goes round, over the same connections.
 static gn_algorithm way_of(const gn_exchange *x)
 {
-    const gn_algorithm algorithm = x->comm->config.algorithm;
     const bool sums = x->legs == GN_LEGS_BOTH && !x->exact && !x->starts;
-    return algorithm == GN_DIRECT && !sums ? GN_RING : algorithm;
+    if (!gn_comm_is_mesh(x->comm)) return x->comm->config.algorithm;
+    return sums && x->choice != GN_TAKE_RING ? GN_DIRECT : GN_RING;
 }
 
 gn_status gn_collective_move(gn_exchange *exchange)
 {
     gn_comm *comm = exchange->comm;
     const gn_algorithm way = way_of(exchange);
-    const bool coded = comm->config.offload == GN_OFFLOAD_LIBRARY && !exchange->exact;
+    const bool plain = exchange->exact || exchange->choice == GN_TAKE_DIRECT_PLAIN;
+    const bool coded = comm->config.offload == GN_OFFLOAD_LIBRARY && !plain;
     if (gn_comm_is_alone(comm)) return run_alone(exchange);
     return (coded ? algorithms[way].run_coded : algorithms[way].run)(exchange);
+}
+
+/// The same, by the way that algorithm auto takes. Small vectors have only one.
+static gn_status move_by_choice(gn_exchange *exchange)
+{
+    gn_comm *comm = exchange->comm;
+    const size_t count = exchange->bucket->count;
+    const bool chooses = comm->config.algorithm == GN_AUTO && !gn_comm_is_alone(comm) && !exchange->exact;
+    if (!chooses || gn_direct_is_small(exchange)) return gn_collective_move(exchange);
+    gn_status status = gn_choice_begin(comm, count, &exchange->choice);
+    comm->phase = "reduce leg";
+    const uint64_t start = gn_now();
+    if (!status) status = gn_collective_move(exchange);
+    if (!status) gn_choice_end(comm, count, exchange->choice, start);
+    return status;
 }
 
 /// An allreduce of values that are exchanged where they are.
@@ -134,7 +152,7 @@ static gn_status run_in_place(gn_exchange *exchange, const gn_call *call, int ex
                               .layers = call->layers};
     exchange->type = call->type;
     gn_exchange_prepare(exchange, exchange->comm, &bucket, exponent);
-    return gn_collective_move(exchange);
+    return move_by_choice(exchange);
 }
 
 static gn_status run_by_kind(gn_exchange *exchange, const gn_call *call, int exponent)

@@ -11,6 +11,7 @@
 #include "net/secret.h"
 #include "ring/bootstrap/bootstrap.h"
 #include "ring/bootstrap/job_meeting.h"
+#include "ring/choice.h"
 #include "ring/config.h"
 #include "ring/exchange.h"
 #include "ring/failure.h"
@@ -63,6 +64,7 @@ static void free_comm(gn_comm *comm)
     free(comm->poll_set);
     free(comm->data_sent);
     free(comm->memory);
+    free(comm->classes);
     free(comm->stage);
     free(comm->interface);
     free(comm->secret_file);
@@ -106,16 +108,18 @@ static gn_status allocate(gn_comm *comm, gn_error *error)
     if (gn_comm_goes_round(comm)) comm->memory_bytes = coded ? gn_ring_coded_memory(comm) : gn_ring_memory(comm);
     if (comm->config.algorithm == GN_WORKER_AGGREGATOR)
         comm->memory_bytes = coded ? gn_aggregator_coded_memory(comm) : gn_aggregator_memory(comm);
-    const bool direct = comm->config.algorithm == GN_DIRECT;
-    const size_t both = !direct ? 0 : coded ? gn_direct_coded_memory(comm) : gn_direct_memory(comm);
-    if (both > comm->memory_bytes) comm->memory_bytes = both;
+    const bool direct = gn_comm_is_mesh(comm);
+    const size_t plain = direct ? gn_direct_memory(comm) : 0, streams = direct ? gn_direct_coded_memory(comm) : 0;
+    if (plain > comm->memory_bytes) comm->memory_bytes = plain;
+    if (coded && streams > comm->memory_bytes) comm->memory_bytes = streams;
+    comm->classes = calloc(GN_SIZE_CLASSES, sizeof *comm->classes);
     comm->memory = aligned_alloc(64, (comm->memory_bytes + 63) & ~(size_t)63);
     // What the algorithm waits for, `wake`, and the out-of-band connections.
     comm->poll_set = calloc(2 * neighbours + 4, sizeof *comm->poll_set);
     comm->data_sent = calloc(neighbours + 1, sizeof *comm->data_sent);
     for (int i = 0; i < 2; i++) comm->turn[i].header = calloc(neighbours + 1, sizeof *comm->turn[i].header);
-    if (!comm->memory || !comm->poll_set || !comm->data_sent || !comm->turn[0].header || !comm->turn[1].header ||
-        comm->wake < 0)
+    if (!comm->memory || !comm->classes || !comm->poll_set || !comm->data_sent || !comm->turn[0].header ||
+        !comm->turn[1].header || comm->wake < 0)
         return gn_fail_memory(error);
     return GN_OK;
 }

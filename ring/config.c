@@ -23,7 +23,8 @@ const char *gn_algorithm_name(gn_algorithm algorithm)
     static const char *const names[GN_ALGORITHMS] = {[GN_RING] = "ring",
                                                      [GN_WORKER_AGGREGATOR] = "worker-aggregator",
                                                      [GN_SWITCH] = "switch",
-                                                     [GN_DIRECT] = "direct"};
+                                                     [GN_DIRECT] = "direct",
+                                                     [GN_AUTO] = "auto"};
     return (unsigned)algorithm < GN_ALGORITHMS ? names[algorithm] : NULL;
 }
 

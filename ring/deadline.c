@@ -60,14 +60,14 @@ gn_status gn_oob_poll(gn_comm *comm, struct pollfd *data, int count, int wait)
 /// Bytes of values that have come from it, as far as they are counted by neighbour.
 static uint64_t came_from(const gn_comm *comm, const gn_neighbour *neighbour)
 {
-    return comm->config.algorithm == GN_DIRECT ? neighbour->came : comm->data_received;
+    return gn_comm_is_mesh(comm) ? neighbour->came : comm->data_received;
 }
 
 /// Whether this neighbour's data has stopped on the way, although it has sent it and is alive.
 static bool data_stuck_locked(const gn_comm *comm, const gn_neighbour *neighbour)
 {
     return neighbour->announced_sequence == comm->sequence && neighbour->announced_sent > came_from(comm, neighbour) &&
-           (comm->neighbour_count <= 2 || comm->config.algorithm == GN_DIRECT);
+           (comm->neighbour_count <= 2 || gn_comm_is_mesh(comm));
 }
 
 static gn_watch watch_of_locked(const gn_comm *comm, int index, uint64_t now)

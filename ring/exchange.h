@@ -5,6 +5,7 @@
 /// way they travel (ring.c, worker_aggregator.c, switched_run.c). Everything works on ranges, so
 /// that it is done where the data is touched anyway.
 
+#include "ring/choice.h"
 #include "ring/group.h"
 
 /// What of a ring's two legs runs. In each leg alone, rank r ends or begins with block r.
@@ -16,6 +17,7 @@ typedef struct gn_exchange {
     gn_comm *comm;
     const gn_bucket *bucket;  ///< its buffers hold elements of `type`
     gn_legs legs;             ///< the ring only
+    gn_choice choice;         ///< algorithm auto
     const size_t *starts;     ///< the ring only: block b begins at starts[b]; NULL: equal blocks
     gn_type type;             ///< a staged one (collectives/types.h)
     bool exact;               ///< no codec: elements travel as they are

@@ -54,7 +54,7 @@ typedef struct gn_round {
 /// What the neighbours have said about one collective.
 typedef struct gn_turn {
     uint64_t sequence;
-    gn_round round[2];                  ///< 0: before the data, 1: meanwhile, for the next time
+    gn_round round[3];                  ///< 0: before the data, 1: meanwhile, for the next time, 2: choice.h
     int headers;                        ///< neighbours whose header has come and agrees with ours
     uint8_t have_header[GN_RANKS_MAX];  ///< by index of neighbour
     gn_op_header *header;               ///< by index of neighbour
@@ -97,6 +97,7 @@ struct gn_comm {
     uint64_t *data_sent;                    ///< of this collective, by index of neighbour
     uint64_t wire_sent, wire_received;      ///< offload library: of this collective, compressed
 
+    struct gn_size_class *classes;    ///< algorithm auto, by class
     struct gn_switched *switched;     ///< algorithm switch
     uint64_t finished, all_finished;  ///< lock: its collectives: by this rank, by every rank
 
@@ -117,6 +118,12 @@ static inline bool gn_comm_is_alone(const gn_comm *comm)
     return comm->size == 1 && comm->config.algorithm != GN_SWITCH;
 }
 
+/// Whether all ranks are neighbours.
+static inline bool gn_comm_is_mesh(const gn_comm *comm)
+{
+    return comm->config.algorithm == GN_DIRECT || comm->config.algorithm == GN_AUTO;
+}
+
 /// Index of the neighbour with this rank, where all are neighbours.
 static inline int gn_comm_index_of(const gn_comm *comm, int rank)
 {
@@ -126,18 +133,18 @@ static inline int gn_comm_index_of(const gn_comm *comm, int rank)
 /// Indices of the neighbours before and behind this rank, for what goes round.
 static inline int gn_comm_left(const gn_comm *comm)
 {
-    if (comm->config.algorithm != GN_DIRECT) return 0;
+    if (!gn_comm_is_mesh(comm)) return 0;
     return gn_comm_index_of(comm, (comm->rank + comm->size - 1) % comm->size);
 }
 static inline int gn_comm_right(const gn_comm *comm)
 {
-    return comm->config.algorithm != GN_DIRECT ? 1 : gn_comm_index_of(comm, (comm->rank + 1) % comm->size);
+    return !gn_comm_is_mesh(comm) ? 1 : gn_comm_index_of(comm, (comm->rank + 1) % comm->size);
 }
 
 /// Whether this rank has connections with those before and behind it.
 static inline bool gn_comm_goes_round(const gn_comm *comm)
 {
-    return comm->config.algorithm == GN_RING || comm->config.algorithm == GN_DIRECT;
+    return comm->config.algorithm == GN_RING || gn_comm_is_mesh(comm);
 }
 
 /// So many bytes of values have come from neighbour `index`.

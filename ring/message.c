@@ -352,7 +352,7 @@ bool gn_agree_read(const gn_frame *frame, gn_agree *agree)
     reader r = read_body(frame);
     agree->sequence = get(&r, 8);
     agree->origin = get16(&r);
-    agree->round = get_below(&r, 2);
+    agree->round = get_below(&r, 3);
     agree->hops = get8(&r);
     agree->value = (int16_t)get16(&r);
     return finished(&r) && agree->origin < GN_RANKS_MAX;

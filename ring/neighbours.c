@@ -8,7 +8,7 @@
 gn_status gn_neighbours_make(gn_comm *comm, gn_error *error)
 {
     const bool ring = comm->config.algorithm == GN_RING;
-    const bool all = comm->config.algorithm == GN_DIRECT || !comm->rank;
+    const bool all = gn_comm_is_mesh(comm) || !comm->rank;
     const int count = ring ? 2 : all ? comm->size - 1 : 1;
     comm->neighbours = calloc((size_t)count, sizeof *comm->neighbours);
     if (!comm->neighbours) return gn_fail_memory(error);

@@ -176,7 +176,7 @@ static bool add_value_locked(gn_comm *comm, gn_turn *turn, int round_index, int 
 static bool take_agree_locked(gn_comm *comm, gn_agree agree)
 {
     gn_turn *turn = turn_of(comm, agree.sequence);
-    if (comm->config.algorithm == GN_DIRECT && comm->rank) return false;  // rank 0 collects them
+    if (gn_comm_is_mesh(comm) && comm->rank) return false;  // rank 0 collects them
     if (!turn || !add_value_locked(comm, turn, agree.round, agree.origin, agree.value)) return false;
     if (comm->config.algorithm != GN_RING || agree.hops <= 1) return true;
     agree.hops--;

@@ -14,6 +14,7 @@ typedef struct plan {
     gn_profile profile;
     gn_type type;
     bool async;
+    gn_algorithm algorithm;
 } plan;
 
 enum { GUARD = 16 };
@@ -22,6 +23,7 @@ static gn_comm *plan_init(int rank, const ranks *group, const plan *p)
 {
     gn_comm_config config = rank_config(rank, group);
     config.segment_bytes = 4096;
+    config.algorithm = p->algorithm;
     config.quantise = p->offload != GN_OFFLOAD_AUTO;
     config.offload = p->offload;
     RANK_CHECK(!gn_codec_init(&config.codec, p->profile, 10));
@@ -317,6 +319,17 @@ START_TEST(test_large)
 }
 END_TEST
 
+// The same over connections between all ranks.
+START_TEST(test_direct)
+{
+    for (gn_type type = GN_F32; type < GN_TYPES; type++)
+        all_right(_i, (plan){.type = type, .algorithm = _i & 1 ? GN_AUTO : GN_DIRECT}, run_sizes);
+    const gn_offload offload = GN_OFFLOAD_LIBRARY;
+    for (gn_type type = GN_F32; type <= GN_F16; type++)
+        all_right(_i, (plan){.type = type, .profile = GN_DENSE, .offload = offload, .algorithm = GN_DIRECT}, run_sizes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("collectives");
@@ -324,6 +337,7 @@ int main(void)
     tcase_set_timeout(tcase, 200);
     tcase_add_loop_test(tcase, test_sizes, 1, 6);
     tcase_add_loop_test(tcase, test_compressed, 1, 6);
+    tcase_add_loop_test(tcase, test_direct, 1, 6);
     tcase_add_test(tcase, test_requests);
     tcase_add_test(tcase, test_large);
     suite_add_tcase(suite, tcase);

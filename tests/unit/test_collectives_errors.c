@@ -17,6 +17,7 @@ typedef struct plan {
     gn_call call, other;  ///< of the others, of the victim
     int timeout_ms, signal;
     bool quantise;
+    gn_algorithm algorithm;
 } plan;
 
 static gn_comm *plan_init(int rank, const ranks *group, const plan *p)
@@ -24,6 +25,7 @@ static gn_comm *plan_init(int rank, const ranks *group, const plan *p)
     gn_comm_config config = rank_config(rank, group);
     config.timeout_ms = p->timeout_ms;
     config.quantise = p->quantise;
+    config.algorithm = p->algorithm;
     gn_comm *comm = rank_init(rank, group, &config);
     RANK_CHECK(comm);
     return comm;
@@ -79,7 +81,8 @@ static void check_survivors(const ranks *group, const char *name, const char *ph
 // Each survivor names the rank that died, at once.
 START_TEST(test_killed)
 {
-    plan p = {.call = {.collective = (gn_collective)_i, .count = LARGE, .root = 1, .to = 0},
+    plan p = {.call = {.collective = (gn_collective)(_i % GN_COLLECTIVES), .count = LARGE, .root = 1, .to = 0},
+              .algorithm = _i < GN_COLLECTIVES ? GN_RING : GN_DIRECT,
               .timeout_ms = 20000,
               .signal = SIGKILL};
     ranks group;
@@ -278,6 +281,7 @@ int main(void)
     TCase *tcase = tcase_create("collectives errors");
     tcase_set_timeout(tcase, 150);
     tcase_add_loop_test(tcase, test_killed, GN_REDUCE_SCATTER, GN_COLLECTIVES);
+    tcase_add_loop_test(tcase, test_killed, GN_COLLECTIVES + GN_REDUCE_SCATTER, 2 * GN_COLLECTIVES);
     tcase_add_loop_test(tcase, test_silent, GN_REDUCE_SCATTER, GN_COLLECTIVES);
     tcase_add_loop_test(tcase, test_mismatch, 0, sizeof differences / sizeof *differences);
     tcase_add_test(tcase, test_wrong);

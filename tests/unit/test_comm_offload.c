@@ -153,7 +153,7 @@ static const struct {
     int bound_exp;
 } codecs[] = {{GN_DENSE, 10}, {GN_DENSE, 4}, {GN_LATTICE, 10}, {GN_PAPER, 10}};
 
-static const gn_algorithm tcp[] = {GN_RING, GN_WORKER_AGGREGATOR, GN_DIRECT};
+static const gn_algorithm tcp[] = {GN_RING, GN_WORKER_AGGREGATOR, GN_DIRECT, GN_AUTO};
 
 // Sizes around segments and blocks, empty blocks, one rank's values alone.
 START_TEST(test_sizes)
@@ -206,6 +206,60 @@ START_TEST(test_nobody)
                         .count = 30000};
         same(3, p, GN_OFFLOAD_NONE);
     }
+}
+END_TEST
+
+enum { TURNS = 12, COUNT = 20011 };
+
+/// Keeps what algorithm auto says.
+static void keep_choice(void *context, gn_log_level level, const char *text)
+{
+    report *mine = context;
+    if (strncmp(text, "auto: ", 6) != 0) return;
+    mine->values[0] += level == GN_LOG_INFO;
+    snprintf(mine->text, sizeof mine->text, "%s", text);
+}
+
+static void run_auto(int rank, const ranks *group, void *argument)
+{
+    report *mine = &group->reports[rank];
+    static float values[COUNT];
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = *(const gn_algorithm *)argument;
+    config.quantise = true;
+    config.segment_bytes = 4096;
+    config.log = keep_choice;
+    config.log_context = mine;
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(comm);
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (size_t i = 0; i < COUNT; i++) values[i] = sample((uint64_t)(turn * 10 + rank), i);
+        RANK_CHECK(!gn_allreduce(comm, values, values, COUNT, GN_AVERAGE));
+        mine->hash = mine->hash * 31 + hash_values(values, COUNT);
+    }
+    gn_comm_free(comm);
+}
+
+// Whatever auto tries and takes, the bits are the ring's. All ranks take the same, and say so once.
+START_TEST(test_auto)
+{
+    uint64_t hash[2];
+    for (int i = 0; i < 2; i++) {
+        gn_algorithm algorithm = i ? GN_AUTO : GN_RING;
+        ranks group;
+        ranks_start(&group, 3, run_auto, &algorithm);
+        ranks_wait(&group, 60);
+        for (int rank = 0; rank < 3; rank++) {
+            const report *r = &group.reports[rank];
+            ck_assert_int_eq(group.exits[rank], 0);
+            ck_assert(r->hash == group.reports[0].hash);
+            ck_assert_uint_eq(r->values[0], (uint64_t)i);
+            ck_assert_str_eq(r->text, group.reports[0].text);
+        }
+        hash[i] = group.reports[0].hash;
+        ranks_free(&group);
+    }
+    ck_assert(hash[0] == hash[1]);
 }
 END_TEST
 
@@ -276,11 +330,12 @@ int main(void)
     TCase *tcase = tcase_create("comm offload");
     tcase_set_timeout(tcase, 200);
     tcase_add_unchecked_fixture(tcase, start_switch, stop_switch);
-    tcase_add_loop_test(tcase, test_sizes, 0, 3);
+    tcase_add_loop_test(tcase, test_sizes, 0, 4);
     tcase_add_loop_test(tcase, test_passes, 0, 3);
     tcase_add_loop_test(tcase, test_nobody, 0, GN_ALGORITHMS);
-    tcase_add_loop_test(tcase, test_large, 0, 3);
+    tcase_add_loop_test(tcase, test_large, 0, 4);
     tcase_add_test(tcase, test_choice);
+    tcase_add_test(tcase, test_auto);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -11,6 +11,7 @@
 #include "ring/address.h"
 #include "ring/bootstrap/roster.h"
 #include "ring/bootstrap/terms.h"
+#include "ring/choice.h"
 #include "ring/config.h"
 #include "ring/evidence.h"
 #include "ring/exchange.h"
@@ -34,7 +35,7 @@ START_TEST(what_a_configuration_may_say)
     ck_assert(fine.codec.profile == GN_DENSE && fine.codec.bound_exp == 10);
     ck_assert_int_eq(gn_config_check(&c, &error), GN_OK);
     c.algorithm = GN_ALGORITHMS;
-    refuses(&c, "algorithm 4 is not known");
+    refuses(&c, "algorithm 5 is not known");
     c = fine, c.scale = (gn_scale)(GN_SCALE_AUTO + 7);
     ck_assert_int_eq(gn_config_check(&c, &error), GN_INVALID);
     c = fine, c.scale = GN_SCALE_AUTO;
@@ -147,6 +148,7 @@ START_TEST(what_is_chosen)
     ck_assert_int_eq(gn_timeout_ms(&c), 1);
     ck_assert_str_eq(gn_algorithm_name(GN_WORKER_AGGREGATOR), "worker-aggregator");
     ck_assert_str_eq(gn_algorithm_name(GN_DIRECT), "direct");
+    ck_assert_str_eq(gn_algorithm_name(GN_AUTO), "auto");
     ck_assert_ptr_null(gn_algorithm_name(GN_ALGORITHMS));
     ck_assert_ptr_null(gn_algorithm_name((gn_algorithm)-1));
 }
@@ -383,9 +385,25 @@ START_TEST(time_of_a_pass)
 }
 END_TEST
 
+// Algorithm auto: sizes of a class, and the cheaper way; of two that are alike the earlier one.
+START_TEST(what_auto_chooses)
+{
+    ck_assert_uint_eq(gn_size_class_of(1), 0);
+    ck_assert_uint_eq(gn_size_class_of(1023), 9);
+    ck_assert_uint_eq(gn_size_class_of(1024), 10);
+    ck_assert_uint_eq(gn_size_class_of(SIZE_MAX), 63);
+    ck_assert_int_eq(gn_choice_cost(0), 0);
+    ck_assert_int_eq(gn_choice_cost(1 << 20), 20 * 256);
+    ck_assert_int_lt(gn_choice_cost(UINT64_MAX), INT16_MAX);
+    ck_assert_int_eq(gn_choice_of((int16_t[]){500, 495, 499}, 3), GN_TAKE_DIRECT);
+    ck_assert_int_eq(gn_choice_of((int16_t[]){500, 400, 300}, 3), GN_TAKE_DIRECT_PLAIN);
+    ck_assert_int_eq(gn_choice_of((int16_t[]){500, 400, 300}, 2), GN_TAKE_RING);
+}
+END_TEST
+
 int main(void)
 {
     return RUN_TESTS("ring_parts", what_a_configuration_may_say, what_a_switch_wants, what_is_chosen,
                      terms_of_a_configuration, terms_that_differ, who_is_missing, who_is_suspected, addresses_of_ranks,
-                     pace, priorities, signs_of_life, time_of_a_pass);
+                     pace, priorities, signs_of_life, time_of_a_pass, what_auto_chooses);
 }

@@ -82,7 +82,7 @@ enum {
 #define GN_EXCHANGE_OPTIONS(asking, whose) \
     {"algorithm", GN_OPTION_ALGORITHM, "NAME", 0, \
      "ring, worker-aggregator (gradients to rank 0, which sends the sums back), direct (each rank sums a part and " \
-     "sends it to all), or switch (with --switch) " \
+     "sends it to all), auto (ring or direct, as measured), or switch (with --switch) " \
      "(default ring)", 0}, \
     {"profile", 'p', "PROFILE", 0, \
      "dense, lattice, paper or none, as the NICs' rule has it (default dense with " asking ", otherwise none)", 0}, \

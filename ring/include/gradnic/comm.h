@@ -84,10 +84,13 @@ typedef enum gn_algorithm {
     /// Each rank sums a part of the vector, which the others send it, and sends the sums to all.
     /// Every rank has a connection with every other. Small vectors go to all at once.
     GN_DIRECT,
+    /// Direct or ring, by size of the vector, and whether `library` compresses. It measures the
+    /// first allreduces of each size, all ranks agree, and `log` tells of it.
+    GN_AUTO,
     GN_ALGORITHMS  ///< the number of algorithms, not an algorithm
 } gn_algorithm;
 
-/// Returns "ring", "worker-aggregator", "switch" or "direct"; NULL for any other number.
+/// Returns "ring", "worker-aggregator", "switch", "direct" or "auto"; NULL for any other number.
 GN_API const char *gn_algorithm_name(gn_algorithm algorithm);
 
 /// Whether gradients are scaled before they are compressed.

@@ -196,7 +196,8 @@ double gn_allreduce_model_time(const gn_allreduce_model *m, gn_algorithm algorit
     if (size == 1) return 0;
     if (algorithm == GN_RING)
         return 2 * (p - 1) * m->latency + 2 * (p - 1) / p * n * m->byte + (p - 1) / p * n * m->add;
-    if (algorithm == GN_DIRECT) return 2 * m->latency + 2 * (p - 1) / p * n * m->byte + (p - 1) / p * n * m->add;
+    if (algorithm == GN_DIRECT || algorithm == GN_AUTO)
+        return 2 * m->latency + 2 * (p - 1) / p * n * m->byte + (p - 1) / p * n * m->add;
     // One packet goes to the switch and comes back; the others follow it.
     if (algorithm == GN_SWITCH) return 2 * m->latency + n * m->byte;
     return (1 + log2(p)) * m->latency + (p + log2(p)) * n * m->byte + (p - 1) * n * m->add;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ring/choice.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "ring/config.h"
+#include "ring/deadline.h"
+#include "ring/turn.h"
+
+enum { ROUND = 2, TRIES = 2, BETTER = 8 /* 2^(8/256): two percent */ };
+
+static const char *const names[GN_CHOICES] = {
+    [GN_TAKE_DIRECT] = "direct", [GN_TAKE_RING] = "ring", [GN_TAKE_DIRECT_PLAIN] = "direct, not compressed"};
+
+unsigned gn_size_class_of(size_t count)
+{
+    return 63u - (unsigned)__builtin_clzll((unsigned long long)count);
+}
+
+int gn_choice_cost(uint64_t span)
+{
+    return (int)(256 * log2((double)(span ? span : 1)));
+}
+
+gn_choice gn_choice_of(const int16_t *cost, unsigned ways)
+{
+    unsigned best = 0;
+    for (unsigned i = 1; i < ways; i++)
+        if (cost[i] + BETTER < cost[best]) best = i;
+    return (gn_choice)best;
+}
+
+/// Without compression the bits stay the same only with lattice and dense.
+static unsigned ways_of(const gn_comm *comm)
+{
+    const bool library = comm->config.offload == GN_OFFLOAD_LIBRARY;
+    return library && comm->config.codec.profile != GN_PAPER ? GN_CHOICES : GN_TAKE_DIRECT_PLAIN;
+}
+
+static double milliseconds(int cost)
+{
+    return exp2((double)cost / 256) / (double)GN_MILLISECOND;
+}
+
+static void decide(const gn_comm *comm, unsigned class, gn_size_class *s)
+{
+    const unsigned ways = ways_of(comm);
+    char times[160];
+    int used = 0;
+    s->decided = true;
+    s->choice = gn_choice_of(s->cost, ways);
+    for (unsigned i = 0; i < ways; i++)
+        used += snprintf(times + used, sizeof times - (size_t)used, "%s%s %.3g ms", i ? ", " : "", names[i],
+                         milliseconds(s->cost[i]));
+    gn_log_text(&comm->config, GN_LOG_INFO, "auto: %s for 2^%u to 2^%u values (%s)", names[s->choice], class, class + 1,
+                times);
+}
+
+gn_status gn_choice_begin(gn_comm *comm, size_t count, gn_choice *choice)
+{
+    const unsigned class = gn_size_class_of(count), ways = ways_of(comm);
+    gn_size_class *s = &comm->classes[class];
+    if (!s->decided && s->tries && s->tries % TRIES == 0) {
+        // A rank that came late has seen the least time, which is that of the data. The largest
+        // value is agreed on.
+        const unsigned way = s->tries / TRIES - 1;
+        int value = 0;
+        comm->phase = "agreement on the way";
+        gn_oob_offer(comm, ROUND, -s->cost[way]);
+        const gn_status status = gn_oob_await_agreement(comm, ROUND, &value);
+        if (status) return status;
+        s->cost[way] = (int16_t)-value;
+        if (way + 1 == ways) decide(comm, class, s);
+    }
+    *choice = s->decided ? s->choice : (gn_choice)(s->tries / TRIES);
+    return GN_OK;
+}
+
+void gn_choice_end(gn_comm *comm, size_t count, gn_choice choice, uint64_t start)
+{
+    gn_size_class *s = &comm->classes[gn_size_class_of(count)];
+    if (s->decided) return;
+    s->cost[choice] = (int16_t)gn_choice_cost(gn_elapsed(start, gn_now()));
+    s->tries++;
+}
