@@ -22,7 +22,7 @@ enum { OPT_RATE = 0x100, OPT_STEPS, OPT_WORKERS, OPT_DATA, OPT_IN_PROCESS, OPT_Q
 static const char doc[] =
     "Trains a network on handwritten digits with four workers. Each worker has a link of a limited rate, with a "
     "gradnic "
-    "NIC at each end. The training runs nine times, each time with another exchange of the gradients. One table at the "
+    "NIC at each end. The training runs ten times, each time with another exchange of the gradients. One table at the "
     "end puts them side by side.\v"
     "The exchanges are:\n"
     "\n  ring without compression"

@@ -69,6 +69,7 @@ SUMMARY = (
     ("worker-aggregator, no compression", "worker-aggregator"),
     ("ring, no compression", "ring"),
     ("ring, dense 2^-10, feedback", "ring, `dense` in the NICs"),
+    ("ring, dense 2^-10, feedback, in the library", "ring, `dense` in the library"),
     ("switch, no compression", "switch"),
     ("switch, dense 2^-10, feedback", "switch, `dense`"),
 )
