@@ -31,6 +31,19 @@ for how in '--nic in-process' '--nic in-process --algorithm worker-aggregator' '
     "$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" $how --json=b.json
     [ "$(weights a.json)" = "$(weights b.json)" ] || fail "other weights with '$how'"
 done
+# Whoever compresses: the ranks (the default), NICs, or nobody.
+for who in library nic none; do
+    "$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" --offload $who --json=b.json
+    [ "$(weights a.json)" = "$(weights b.json)" ] || fail "other weights with --offload $who"
+    holds b.json ".options.offload == \"$who\" and .options.tos == $([ $who = nic ] && echo 40 || echo 0)"
+    factor=$([ $who = library ] && echo 4 || echo 1)
+    holds b.json ".ranks | all(.sent_bytes >= $factor * .sent_wire_bytes and .received_wire_bytes > 0)"
+done
+"$GRADNIC" "${small[@]}" --augment 2 --steps 4 -N 2 -p dense >text
+grep -Eq '^compressed by the ranks: [0-9.]+ [KM]iB of values, [0-9.]+ [KM]iB sent, ratio [0-9]+\.[0-9]{2}$' text || fail "no ratio: $(cat text)"
+expect 2 "--offload nic needs a profile (-p)" "$GRADNIC" "${small[@]}" -N 2 --offload nic
+expect 2 "--offload library: the NICs in-process compress (--nic in-process)" "$GRADNIC" "${small[@]}" -N 2 -p dense --offload library --nic in-process
+expect 2 "data_tos 0x28 with offload library" "$GRADNIC" "${small[@]}" -N 2 -p dense --offload library --tos 0x28
 # lattice learns the same, because it has the same values, in more bytes.
 "$GRADNIC" "${short[@]}" -N 4 -p lattice "${dense[@]}" --nic in-process --json=b.json
 [ "$(weights a.json)" = "$(weights b.json)" ] || fail "other weights with lattice"

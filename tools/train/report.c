@@ -85,6 +85,20 @@ static double ratio_of(const gn_in_process_stats *nic)
     return nic->wire_payload_bytes ? (double)nic->payload_bytes / (double)nic->wire_payload_bytes : 0;
 }
 
+/// What the ranks have sent, where they compress themselves.
+static void print_saved(const gn_report *report, FILE *stream)
+{
+    uint64_t values = 0, wire = 0;
+    if (report->options->comm.offload != GN_OFFLOAD_LIBRARY || report->options->comm.algorithm == GN_SWITCH) return;
+    for (int r = 0; r < report->trainer->size; r++) {
+        values += report->rank[r].comm.sent_bytes;
+        wire += report->rank[r].comm.sent_wire_bytes;
+    }
+    if (wire)
+        fprintf(stream, "compressed by the ranks: %s of values, %s sent, ratio %.2f\n", gn_human_bytes(values).s,
+                gn_human_bytes(wire).s, (double)values / (double)wire);
+}
+
 void gn_report_print_end(const gn_report *report, FILE *stream)
 {
     fprintf(stream, "\ntime per step at rank 0, mean in ms:\n");
@@ -101,6 +115,7 @@ void gn_report_print_end(const gn_report *report, FILE *stream)
         fprintf(stream, "in-process NICs: %s of payload, %s on the wire, ratio %.2f\n",
                 gn_human_bytes(nic.payload_bytes).s, gn_human_bytes(nic.wire_payload_bytes).s, ratio_of(&nic));
     }
+    print_saved(report, stream);
     fprintf(stream, "replicas identical: yes (%d workers, %016" PRIx64 ")\n", report->trainer->size,
             report->checkpoint[report->checkpoints - 1].weights);
     fflush(stream);
@@ -163,10 +178,11 @@ static json_t *json_rank(const gn_report *report, int rank)
     json_t *mean = json_object();
     for (gn_phase p = 0; p < GN_PHASES; p++)
         json_object_set_new(mean, gn_phase_name(p), gn_json_real(1e3 * r->mean[p]));
-    json_t *object =
-        json_pack("{s:i, s:o, s:o, s:o, s:o}", "rank", rank, "exchange_ms_median",
-                  gn_json_real(1e3 * r->exchange_median), "step_ms_mean", mean, "sent_bytes",
-                  gn_json_count(r->comm.sent_bytes), "received_bytes", gn_json_count(r->comm.received_bytes));
+    json_t *object = json_pack(
+        "{s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "rank", rank, "exchange_ms_median",
+        gn_json_real(1e3 * r->exchange_median), "step_ms_mean", mean, "sent_bytes", gn_json_count(r->comm.sent_bytes),
+        "received_bytes", gn_json_count(r->comm.received_bytes), "sent_wire_bytes",
+        gn_json_count(r->comm.sent_wire_bytes), "received_wire_bytes", gn_json_count(r->comm.received_wire_bytes));
     if (report->options->settings.nic_in_process) json_object_set_new(object, "nic", json_nic(&r->nic));
     return object;
 }

@@ -50,7 +50,7 @@ gn_status gn_allreduce_report_start(gn_allreduce_report *report, const gn_allred
 static json_t *row_json(const gn_allreduce_report *report, const gn_allreduce_result *r)
 {
     json_t *row = json_pack(
-        "{s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "size",
+        "{s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "size",
         gn_json_count(r->bytes), "count", gn_json_count(r->count), "type",
         gn_allreduce_type_name(report->options->type), "redop", gn_allreduce_op_name(report->options->op), "time_us",
         gn_json_real(r->median * 1e6), "time_min_us", gn_json_real(r->least * 1e6), "time_max_us",
@@ -58,7 +58,8 @@ static json_t *row_json(const gn_allreduce_report *report, const gn_allreduce_re
         gn_json_real(busbw(r, report->size)), "wrong", report->options->check ? gn_json_count(r->wrong) : json_null(),
         "identical", r->identical, "model_us", gn_json_real(r->model * 1e6), "quantise_us",
         gn_json_real(r->quantise * 1e6), "reduce_us", gn_json_real(r->reduce * 1e6), "wait_us",
-        gn_json_real(r->wait * 1e6), "sent_bytes", gn_json_real(r->sent), "received_bytes", gn_json_real(r->received));
+        gn_json_real(r->wait * 1e6), "sent_bytes", gn_json_real(r->sent), "received_bytes", gn_json_real(r->received),
+        "sent_wire_bytes", gn_json_real(r->sent_wire), "received_wire_bytes", gn_json_real(r->received_wire));
     if (report->options->comm.algorithm != GN_SWITCH) return row;
     json_object_set_new(row, "resent_packets", gn_json_real(r->resent));
     json_object_set_new(row, "late_packets", gn_json_real(r->late));

@@ -133,6 +133,8 @@ static int repeat(bench *b, void *send, void *recv, size_t count, gn_allreduce_r
     result->wait = (after.wait_seconds - before.wait_seconds) / o->iterations;
     result->sent = (double)(after.sent_bytes - before.sent_bytes) / o->iterations;
     result->received = (double)(after.received_bytes - before.received_bytes) / o->iterations;
+    result->sent_wire = (double)(after.sent_wire_bytes - before.sent_wire_bytes) / o->iterations;
+    result->received_wire = (double)(after.received_wire_bytes - before.received_wire_bytes) / o->iterations;
     result->resent = (double)(after.resent_packets - before.resent_packets) / o->iterations;
     result->late = (double)(after.late_packets - before.late_packets) / o->iterations;
     result->fallback = (double)(after.fallback_chunks - before.fallback_chunks) / o->iterations;
