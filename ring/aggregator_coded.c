@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ring/coded.h"
+#include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/failure.h"
 #include "ring/turn.h"
@@ -49,8 +50,7 @@ typedef struct leaving {
 static ssize_t send_segment(gn_comm *comm, int index, const gn_coded *coded, leaving *l, bool *whole)
 {
     const size_t want = coded->length - l->sent;
-    const ssize_t sent =
-        send(comm->neighbours[index].data_out, coded->bytes + l->sent, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent = gn_data_send(&comm->neighbours[index], coded->bytes + l->sent, want);
     *whole = sent == (ssize_t)want;
     l->full = !*whole;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
@@ -126,7 +126,7 @@ static gn_status receive_from(aggregator *a, int index, bool *moved)
 {
     worker *w = &a->workers[index];
     gn_comm *comm = a->comm;
-    const ssize_t got = gn_coded_receive(comm, &w->arriving, comm->neighbours[index].data_in, &w->here);
+    const ssize_t got = gn_coded_receive(comm, &w->arriving, &comm->neighbours[index], &w->here);
     if (got == -1) return gn_oob_data_lost(comm, index, errno);
     if (got == -2) return damaged(comm, index, "a wrong header or check", w->arriving.segment);
     comm->wire_received += (size_t)got;
@@ -174,8 +174,7 @@ static gn_status wait_for_workers(aggregator *a, bool blocked)
     for (int i = 0; i < a->comm->neighbour_count; i++) {
         const worker *w = &a->workers[i];
         const bool receiving = wants_data(a, w) && gn_oob_has_header(a->comm, i);
-        const short events = (short)((receiving ? POLLIN : 0) | (w->out.full ? POLLOUT : 0));
-        a->poll_set[i] = (struct pollfd){.fd = events ? a->comm->neighbours[i].data_in : -1, .events = events};
+        a->poll_set[i] = gn_data_poll(&a->comm->neighbours[i], receiving, w->out.full);
         waiting[i] = wants_data(a, w) || w->out.full;
     }
     const gn_status status = gn_oob_poll(a->comm, a->poll_set, a->comm->neighbour_count, blocked ? -1 : 0);
@@ -256,7 +255,7 @@ static gn_status receive_down(leaf *l, bool *moved)
     const uint32_t segment = l->arriving.segment;
     bool complete;
     if (segment >= l->leaves.segment) return GN_OK;
-    const ssize_t got = gn_coded_receive(l->comm, &l->arriving, l->comm->neighbours[0].data_in, &complete);
+    const ssize_t got = gn_coded_receive(l->comm, &l->arriving, &l->comm->neighbours[0], &complete);
     if (got == -1) return gn_oob_data_lost(l->comm, 0, errno);
     if (got == -2) return damaged(l->comm, 0, "a wrong header or check", segment);
     *moved |= got > 0;
@@ -285,8 +284,7 @@ static gn_status contribute(gn_exchange *exchange)
         if (status) return status;
         if (moved) gn_oob_sign(comm, 0, gn_now());
         if (moved && lap % LOOK_EVERY) continue;
-        const short events = (short)(POLLIN | (l.leaves.full ? POLLOUT : 0));
-        struct pollfd data = {.fd = comm->neighbours[0].data_in, .events = events};
+        struct pollfd data = gn_data_poll(&comm->neighbours[0], true, l.leaves.full);
         status = gn_oob_poll(comm, &data, 1, moved ? 0 : -1);
         const uint8_t waiting = 1;
         if (!status && !moved) status = gn_oob_check_deadline(comm, &waiting);

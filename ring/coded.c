@@ -9,6 +9,8 @@
 
 #include <gradnic/sum.h>
 
+#include "ring/data.h"
+
 enum { KIND_AT = 3, SEGMENT_AT = 4, BYTES_AT = 8, CHECK_AT = 12, VERSION = 1 };
 enum { STREAM = 0, VALUES = 1, RESULT = 2 };  // kinds; RESULT comes on top
 static const uint8_t magic[3] = {'G', 'S', VERSION};
@@ -276,7 +278,7 @@ static bool expect(const gn_comm *comm, gn_coded_in *in)
     return true;
 }
 
-ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, int fd, bool *complete)
+ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, gn_neighbour *from, bool *complete)
 {
     ssize_t got = 0, total = 0;
     *complete = false;
@@ -284,7 +286,7 @@ ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, int fd, bool *com
     for (int part = 0; part < 2; part++) {
         if (!expect(comm, in)) return -2;
         if (in->filled < in->to->length) {
-            got = recv(fd, in->to->bytes + in->filled, in->to->length - in->filled, MSG_DONTWAIT);
+            got = gn_data_receive(from, in->to->bytes + in->filled, in->to->length - in->filled);
             if (got == 0) {
                 errno = 0;
                 return -1;

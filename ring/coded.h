@@ -54,11 +54,11 @@ typedef struct gn_coded_in {
     uint32_t result;   ///< ... with this number
 } gn_coded_in;
 
-/// Reads what there is of a segment from a socket, without waiting. `*complete`: it is whole, and
-/// its header and check are right.
+/// Reads what there is of a segment from a neighbour, without waiting. `*complete`: it is whole,
+/// and its header and check are right.
 /// @return bytes read; 0 when there are none; -1 with errno (0: the connection has ended); -2 when
 /// the header or the check is wrong
-ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, int fd, bool *complete);
+ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, gn_neighbour *from, bool *complete);
 /// Writes the header, once the stream is there: the sender counts its segments.
 void gn_coded_seal(gn_coded *coded, uint32_t segment);
 /// The same for a result of `direct`, which has numbers of its own.

@@ -120,6 +120,8 @@ gn_offload gn_comm_config_offload(const gn_comm_config *config)
 /// NIC as they are.
 void gn_config_choose(gn_comm_config *config)
 {
+    const char *shared = getenv("GRADNIC_SHARED_MEMORY");
+    if (shared && !strcmp(shared, "no")) config->no_shared_memory = true;
     config->offload = gn_comm_config_offload(config);
     const bool nic = config->offload == GN_OFFLOAD_NIC;
     config->switch_nic = nic && config->algorithm == GN_SWITCH;

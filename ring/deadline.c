@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring/deadline.h"
 
+#include "ring/data.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -51,6 +53,7 @@ gn_status gn_oob_poll(gn_comm *comm, struct pollfd *data, int count, int wait)
     pthread_mutex_unlock(&comm->lock);
     if (status) return status;
 
+    if (wait && gn_data_is_ready(comm)) wait = 0;
     const int due = gn_ms_until(own_due < others_due ? own_due : others_due, now);
     const int found = wait ? wait_for(comm, set, n, wait > 0 && wait < due ? wait : due) : gn_poll(set, n, 0);
     for (int i = 0; i < count; i++) data[i].revents = found > 0 ? set[i].revents : 0;

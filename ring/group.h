@@ -31,6 +31,7 @@ typedef struct gn_neighbour {
     char name[GN_ENDPOINT_TEXT];  ///< address, for messages
     int data_out, data_in;        ///< but in a ring one socket; -1: not in this direction
     uint64_t came;                ///< bytes of values from it, of this collective, with a ring and direct
+    struct gn_shared *shared;     ///< data.c: the values go through it; NULL: through the sockets
     bool welcomed;                ///< transport.c: both its connections are there
     gn_framed *oob;               ///< lock: the out-of-band connection
     bool said_bye;                ///< lock: it has called gn_comm_free()...

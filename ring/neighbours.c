@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "net/socket.h"
+#include "ring/shared.h"
 
 gn_status gn_neighbours_make(gn_comm *comm, gn_error *error)
 {
@@ -31,6 +32,7 @@ void gn_neighbours_close(gn_comm *comm)
         gn_neighbour *neighbour = &comm->neighbours[i];
         if (neighbour->data_in != neighbour->data_out) gn_close(&neighbour->data_in);
         gn_close(&neighbour->data_out);
+        gn_shared_free(neighbour->shared);
         gn_framed_free(neighbour->oob);
     }
     free(comm->neighbours);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ring/blocks.h"
+#include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/exchange.h"
 #include "ring/turn.h"
@@ -152,7 +153,7 @@ static ssize_t send_some(ring *r)
         available = r->staged - r->staged_sent;
     }
     size_t want = available < 2 * r->comm->segment ? available : 2 * r->comm->segment;
-    ssize_t sent = send(r->comm->neighbours[r->right].data_out, source, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = gn_data_send(&r->comm->neighbours[r->right], source, want);
     r->send_full = sent < (ssize_t)want;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
     if (r->comm->config.wire) r->staged_sent += (size_t)sent;
@@ -197,7 +198,7 @@ static ssize_t recv_some(ring *r)
     size_t fragment = reducing ? r->received - whole_of(r, r->received) : 0;
     uint8_t *to = reducing ? r->in + fragment : element(r, r->x->bucket->recv, start) + r->received;
     size_t room = reducing ? r->comm->segment - fragment : 2 * r->comm->segment;
-    ssize_t got = recv(r->comm->neighbours[r->left].data_in, to, left < room ? left : room, MSG_DONTWAIT);
+    ssize_t got = gn_data_receive(&r->comm->neighbours[r->left], to, left < room ? left : room);
     if (got == 0) {
         errno = 0;
         return -1;
@@ -219,8 +220,8 @@ static gn_status wait_for_progress(ring *r, bool blocked)
 {
     gn_comm *comm = r->comm;
     bool receiving = r->recv_step < r->steps && r->header_checked;
-    struct pollfd data[2] = {{.fd = receiving ? comm->neighbours[r->left].data_in : -1, .events = POLLIN},
-                             {.fd = r->send_full ? comm->neighbours[r->right].data_out : -1, .events = POLLOUT}};
+    struct pollfd data[2] = {gn_data_poll(&comm->neighbours[r->left], receiving, false),
+                             gn_data_poll(&comm->neighbours[r->right], false, r->send_full)};
     gn_status status = gn_oob_poll(comm, data, 2, blocked ? -1 : 0);
     if (status || !blocked) return status;
     uint8_t waiting[GN_RANKS_MAX] = {0};

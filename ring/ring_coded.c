@@ -12,6 +12,7 @@
 
 #include "ring/blocks.h"
 #include "ring/coded.h"
+#include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/failure.h"
 #include "ring/turn.h"
@@ -174,8 +175,7 @@ static ssize_t send_some(ring *r)
     r->send_full = false;
     if (!r->leaving && !prepare(r)) return 0;
     const size_t want = r->leaving->length - r->sent;
-    const ssize_t sent =
-        send(r->comm->neighbours[r->right].data_out, r->leaving->bytes + r->sent, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent = gn_data_send(&r->comm->neighbours[r->right], r->leaving->bytes + r->sent, want);
     r->send_full = sent < (ssize_t)want;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
     r->sent += (size_t)sent;
@@ -231,7 +231,7 @@ static gn_status receive_some(ring *r, bool *moved)
     size_t first;
     const bool reducing = !is_second_leg(r, &r->recv);
     r->comm->phase = reducing ? "reduce leg" : "send-back leg";
-    const ssize_t got = gn_coded_receive(r->comm, &r->arriving, r->comm->neighbours[r->left].data_in, &complete);
+    const ssize_t got = gn_coded_receive(r->comm, &r->arriving, &r->comm->neighbours[r->left], &complete);
     if (got == -1) return gn_oob_data_lost(r->comm, r->left, errno);
     if (got == -2) return damaged(r, "a wrong header or check");
     *moved |= got > 0;
@@ -251,8 +251,8 @@ static gn_status wait_for_progress(ring *r, bool blocked)
 {
     gn_comm *comm = r->comm;
     const bool receiving = r->recv.step < r->steps && r->header_checked;
-    struct pollfd data[2] = {{.fd = receiving ? comm->neighbours[r->left].data_in : -1, .events = POLLIN},
-                             {.fd = r->send_full ? comm->neighbours[r->right].data_out : -1, .events = POLLOUT}};
+    struct pollfd data[2] = {gn_data_poll(&comm->neighbours[r->left], receiving, false),
+                             gn_data_poll(&comm->neighbours[r->right], false, r->send_full)};
     const gn_status status = gn_oob_poll(comm, data, 2, blocked ? -1 : 0);
     if (status || !blocked) return status;
     uint8_t waiting[GN_RANKS_MAX] = {0};

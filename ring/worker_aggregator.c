@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/exchange.h"
 #include "ring/turn.h"
@@ -78,7 +79,7 @@ static ssize_t receive_from(aggregator *a, int index)
 {
     worker *w = &a->workers[index];
     size_t want = segment_bytes(a, w->segment) - w->filled;
-    ssize_t got = recv(a->comm->neighbours[index].data_in, w->in + w->filled, want, MSG_DONTWAIT);
+    ssize_t got = gn_data_receive(&a->comm->neighbours[index], w->in + w->filled, want);
     if (got == 0) errno = 0;
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return -1;
     if (got < 0) return 0;
@@ -132,7 +133,7 @@ static ssize_t send_to(aggregator *a, int index)
         source = w->out + w->staged_sent;
         available = w->staged - w->staged_sent;
     }
-    ssize_t sent = send(a->comm->neighbours[index].data_out, source, available, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = gn_data_send(&a->comm->neighbours[index], source, available);
     w->send_full = sent < (ssize_t)available;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
     w->sent += (size_t)sent;
@@ -173,8 +174,7 @@ static gn_status wait_for_workers(aggregator *a, bool blocked)
     for (int i = 0; i < a->comm->neighbour_count; i++) {
         worker *w = &a->workers[i];
         bool receiving = wants_data(a, w) && gn_oob_has_header(a->comm, i);
-        short events = (short)((receiving ? POLLIN : 0) | (w->send_full ? POLLOUT : 0));
-        a->poll_set[i] = (struct pollfd){.fd = events ? a->comm->neighbours[i].data_in : -1, .events = events};
+        a->poll_set[i] = gn_data_poll(&a->comm->neighbours[i], receiving, w->send_full);
         waiting[i] = wants_data(a, w) || w->send_full;
     }
     gn_status status = gn_oob_poll(a->comm, a->poll_set, a->comm->neighbour_count, blocked ? -1 : 0);
@@ -240,7 +240,7 @@ static ssize_t send_up(leaf *l)
         source = l->comm->memory + l->staged_sent;
         available = l->staged - l->staged_sent;
     }
-    ssize_t sent = send(l->comm->neighbours[0].data_out, source, available, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = gn_data_send(&l->comm->neighbours[0], source, available);
     l->send_full = sent < (ssize_t)available;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
     l->sent += (size_t)sent;
@@ -255,8 +255,7 @@ static ssize_t receive_down(leaf *l)
     size_t limit = l->sent & ~(size_t)3;
     if (limit <= l->received) return 0;
     uint8_t *to = (uint8_t *)l->x->bucket->recv + l->received;
-    ssize_t got =
-        recv(l->comm->neighbours[0].data_in, to, min(limit - l->received, 2 * l->comm->segment), MSG_DONTWAIT);
+    ssize_t got = gn_data_receive(&l->comm->neighbours[0], to, min(limit - l->received, 2 * l->comm->segment));
     if (got == 0) errno = 0;
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return -1;
     if (got < 0) return 0;
@@ -281,8 +280,7 @@ static gn_status contribute(gn_exchange *exchange)
         bool moved = sent > 0 || got > 0;
         if (moved) gn_oob_sign(comm, 0, gn_now());
         if (moved && lap % LOOK_EVERY) continue;
-        short events = (short)(POLLIN | (l.send_full ? POLLOUT : 0));
-        struct pollfd data = {.fd = comm->neighbours[0].data_in, .events = events};
+        struct pollfd data = gn_data_poll(&comm->neighbours[0], true, l.send_full);
         status = gn_oob_poll(comm, &data, 1, moved ? 0 : -1);
         uint8_t waiting = 1;
         if (!status && !moved) status = gn_oob_check_deadline(comm, &waiting);

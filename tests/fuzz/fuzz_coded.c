@@ -37,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     gn_coded_in arriving = {.to = &in, .results = data[0] & 64};
     memset(in.bytes, 0, gn_coded_room(&comm));
     check(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+    gn_neighbour from = {.data_out = -1, .data_in = ends[1]};
     if (data[0] >= 128 && size > GN_CODED_HEADER) {
         in.bytes[3] = data[0] & 1;
         memcpy(in.bytes + GN_CODED_HEADER, data + 1, size - 1);
@@ -53,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     shutdown(ends[0], SHUT_WR);
     bool complete;
     for (unsigned i = 0; i < 10000; i++) {
-        const ssize_t got = gn_coded_receive(&comm, &arriving, ends[1], &complete);
+        const ssize_t got = gn_coded_receive(&comm, &arriving, &from, &complete);
         if (complete) consume(&x, &in, &out);
         if (got < 0) break;
     }

@@ -50,6 +50,7 @@ MEANING = {
     "memory": "bytes of values in the layout memory",
     "metrics": "serve all counters over HTTP",
     "mtu": "MTU of the wire",
+    "no-shared-memory": "ranks of one host exchange over TCP",
     "no-offload": "one packet at a time between kernel and",
     "offload": "who compresses",
     "openmetrics": "OpenMetrics text",

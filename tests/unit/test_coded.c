@@ -22,6 +22,7 @@ static float values[VALUES], results[VALUES];
 static gn_coded out, in;
 static gn_coded_in arriving;
 static int pipe_ends[2];
+static gn_neighbour sender;
 
 static void open_with(gn_profile profile)
 {
@@ -47,6 +48,7 @@ static void open_with(gn_profile profile)
 static void setup(void)
 {
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pipe_ends), 0);
+    sender = (gn_neighbour){.data_out = -1, .data_in = pipe_ends[1]};
     open_with(GN_DENSE);
 }
 
@@ -58,7 +60,7 @@ static void teardown(void)
 
 static ssize_t receive(bool *complete)
 {
-    return gn_coded_receive(&comm, &arriving, pipe_ends[1], complete);
+    return gn_coded_receive(&comm, &arriving, &sender, complete);
 }
 
 static void give(const void *bytes, size_t length)

@@ -19,6 +19,7 @@ typedef struct plan {
     gn_op op;
     size_t count, segment;
     gn_offload offload;
+    bool tcp;  // no shared memory
 } plan;
 
 enum { STEPS = 3 };
@@ -40,6 +41,7 @@ static gn_comm *plan_init(int rank, const ranks *group, const plan *p, gn_codec 
     config.scale = p->scale ? GN_SCALE_AUTO : GN_SCALE_NONE;
     config.segment_bytes = p->segment;
     config.offload = p->offload;
+    config.no_shared_memory = p->tcp;
     RANK_CHECK(!gn_codec_init(&config.codec, p->profile, p->bound_exp));
     *codec = config.codec;
     if (p->offload == GN_OFFLOAD_NIC) config.wire = as_nics_do, config.wire_context = codec;
@@ -136,6 +138,7 @@ static void same(int size, plan p, gn_offload other)
     p.offload = GN_OFFLOAD_LIBRARY;
     const outcome library = run(size, p);
     p.offload = other;
+    p.tcp = true;
     const outcome rest = run(size, p);
     ck_assert_msg(library.hash == rest.hash, "%s %s 2^-%d, %d ranks, %zu values%s%s%s%s%s: library and %s differ",
                   gn_algorithm_name(p.algorithm), gn_profile_name(p.profile), p.bound_exp, size, p.count,

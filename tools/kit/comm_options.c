@@ -112,6 +112,8 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_comm
     case GN_OPTION_OFFLOAD:
         o->offload = offload_of(state, key, arg);
         return true;
+    case GN_OPTION_NO_SHARED_MEMORY:
+        return o->no_shared_memory = true;
     case GN_OPTION_TOS:
         o->tos = gn_option_tos(state, key, arg);
         o->tos_given = true;
@@ -271,6 +273,7 @@ gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, 
     config.secret_file = options->secret_file;
     config.algorithm = options->algorithm;
     config.offload = options->offload;
+    config.no_shared_memory = options->no_shared_memory;
     config.data_tos = (int)options->tos;
     config.quantise = options->compress;
     config.codec = options->codec;

@@ -36,6 +36,7 @@ typedef struct gn_comm_options {
     const char *switch_address;
     unsigned switch_channels, switch_slots, switch_values, switch_rto_us;  ///< 0: default
     bool switch_nic;
+    bool no_shared_memory;
 } gn_comm_options;
 
 enum {
@@ -48,6 +49,7 @@ enum {
     GN_OPTION_SCALE,
     GN_OPTION_TOS,
     GN_OPTION_OFFLOAD,
+    GN_OPTION_NO_SHARED_MEMORY,
     GN_OPTION_SWITCH,
     GN_OPTION_SWITCH_CHANNELS,
     GN_OPTION_SWITCH_SLOTS,
@@ -93,6 +95,8 @@ enum {
     {"offload", GN_OPTION_OFFLOAD, "WHO", 0, \
      "who compresses: library (each rank itself), nic (NICs on the way), none (default $GRADNIC_OFFLOAD, or nic with " \
      "--tos or --switch-nic, otherwise library)", 0}, \
+    {"no-shared-memory", GN_OPTION_NO_SHARED_MEMORY, 0, 0, \
+     "ranks of one host exchange over TCP, too, as with GRADNIC_SHARED_MEMORY=no", 0}, \
     {"switch", GN_OPTION_SWITCH, "HOST:PORT", 0, \
      "this rank's gradnic switch; ranks behind different leaves of one root have different ones", 0}, \
     {"switch-channels", GN_OPTION_SWITCH_CHANNELS, "N", 0, \

@@ -150,6 +150,10 @@ typedef struct gn_comm_config {
     /// ToS of the gradients. GN_TOS_AUTO, the default, is 0x28 where a NIC compresses, otherwise 0.
     int data_tos;
 
+    /// Ranks of one host exchange over TCP, too. Otherwise they share memory, where their accounts
+    /// and containers allow it. Also chosen by GRADNIC_SHARED_MEMORY=no.
+    bool no_shared_memory;
+
     // For GN_SWITCH. Without `quantise`, values travel as block floating point (int32,
     // docs/switch.md). With lattice or dense they travel as streams of the codec, which the switch
     // adds as they are. paper is refused: it has no integers to add.

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ring/shared.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINE = 64, PAGE = 4096, ROOM = 1 << 20, TOKEN = 16 };
+
+/// One direction: `written` and `read` count all bytes so far. Each has a cache line of its own.
+typedef struct lane {
+    _Alignas(LINE) _Atomic uint64_t written;
+    _Atomic uint32_t reader_sleeps;
+    _Alignas(LINE) _Atomic uint64_t read;
+    _Atomic uint32_t writer_sleeps;
+    _Alignas(PAGE) uint8_t bytes[ROOM];
+} lane;
+
+typedef struct memory {
+    uint8_t token[TOKEN];  ///< that of the offer: this is what was offered
+    lane lanes[2];         ///< from the maker, to the maker
+} memory;
+
+struct gn_shared {
+    memory *memory;
+    lane *out, *in;
+    int fd;                        ///< of the maker, until the other has opened it; else -1
+    bool wants_bytes, wants_room;  ///< what this end sleeps for
+};
+
+static const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+static const uint8_t magic[8] = {'G', 'N', 'S', 'H', 'M', 1, 0, 0};
+enum { AT_PID = 8, AT_FD = 12, AT_SIZE = 16, AT_ZERO = 20, AT_TOKEN = 24 };
+
+static void put32(uint8_t *at, uint32_t value)
+{
+    const uint32_t little = htole32(value);
+    memcpy(at, &little, sizeof little);
+}
+
+static uint32_t get32(const uint8_t *at)
+{
+    uint32_t little;
+    memcpy(&little, at, sizeof little);
+    return le32toh(little);
+}
+
+void gn_shared_offer_none(uint8_t offer[GN_SHARED_OFFER])
+{
+    memset(offer, 0, GN_SHARED_OFFER);
+    memcpy(offer, magic, sizeof magic);
+}
+
+/// Takes over `fd`. The maker keeps it open.
+static gn_shared *map(int fd, bool maker)
+{
+    gn_shared *shared = calloc(1, sizeof *shared);
+    void *at = shared ? mmap(NULL, sizeof(memory), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    if (at == MAP_FAILED) {
+        free(shared);
+        close(fd);
+        return NULL;
+    }
+    *shared = (gn_shared){.memory = at, .fd = fd};
+    shared->out = &shared->memory->lanes[!maker];
+    shared->in = &shared->memory->lanes[maker];
+    if (maker) return shared;
+    close(fd);
+    shared->fd = -1;
+    return shared;
+}
+
+gn_shared *gn_shared_make(uint8_t offer[GN_SHARED_OFFER])
+{
+    gn_shared_offer_none(offer);
+    const int fd = memfd_create("gradnic", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) return NULL;
+    // All pages now: where memory is limited, the ranks go on over TCP, and do not die later.
+    if (posix_fallocate(fd, 0, sizeof(memory)) || fcntl(fd, F_ADD_SEALS, seals)) {
+        close(fd);
+        return NULL;
+    }
+    gn_shared *shared = map(fd, true);
+    if (!shared) return NULL;
+    if (getrandom(shared->memory->token, TOKEN, 0) != TOKEN) {
+        gn_shared_free(shared);
+        return NULL;
+    }
+    put32(offer + AT_PID, (uint32_t)getpid());
+    put32(offer + AT_FD, (uint32_t)fd);
+    put32(offer + AT_SIZE, (uint32_t)sizeof(memory));
+    memcpy(offer + AT_TOKEN, shared->memory->token, TOKEN);
+    return shared;
+}
+
+/// Whether it is memory like ours, and stays as large as it is.
+static bool is_ours(int fd)
+{
+    struct stat about;
+    return !fstat(fd, &about) && S_ISREG(about.st_mode) && about.st_size == (off_t)sizeof(memory) &&
+           about.st_uid == geteuid() && (fcntl(fd, F_GET_SEALS) & seals) == seals;
+}
+
+gn_shared *gn_shared_take(const uint8_t offer[GN_SHARED_OFFER])
+{
+    char path[64];
+    const uint32_t pid = get32(offer + AT_PID);
+    struct stat about;
+    if (memcmp(offer, magic, sizeof magic) != 0 || !pid || get32(offer + AT_SIZE) != sizeof(memory) ||
+        get32(offer + AT_ZERO))
+        return NULL;
+    snprintf(path, sizeof path, "/proc/%u/fd/%u", pid, get32(offer + AT_FD));
+    // Looked at before it is opened: to open a device or a FIFO may do something.
+    if (stat(path, &about) || !S_ISREG(about.st_mode) || about.st_size != (off_t)sizeof(memory)) return NULL;
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return NULL;
+    if (!is_ours(fd)) {
+        close(fd);
+        return NULL;
+    }
+    gn_shared *shared = map(fd, false);
+    if (shared && !memcmp(shared->memory->token, offer + AT_TOKEN, TOKEN)) return shared;
+    gn_shared_free(shared);
+    return NULL;
+}
+
+void gn_shared_free(gn_shared *shared)
+{
+    if (!shared) return;
+    munmap(shared->memory, sizeof(memory));
+    if (shared->fd >= 0) close(shared->fd);
+    free(shared);
+}
+
+/// Bytes in a lane. @return false when that cannot be
+static bool used(const lane *l, size_t *bytes)
+{
+    const uint64_t written = atomic_load_explicit(&l->written, memory_order_acquire),
+                   read = atomic_load_explicit(&l->read, memory_order_acquire);
+    *bytes = (size_t)(written - read);
+    return written - read <= ROOM;
+}
+
+ssize_t gn_shared_write(gn_shared *shared, const void *bytes, size_t count)
+{
+    lane *l = shared->out;
+    size_t there;
+    shared->wants_room = false;
+    if (!used(l, &there)) return -1;
+    const uint64_t written = atomic_load_explicit(&l->written, memory_order_relaxed);
+    const size_t room = ROOM - there, n = count < room ? count : room, at = (size_t)(written % ROOM),
+                 first = n < ROOM - at ? n : ROOM - at;
+    memcpy(l->bytes + at, bytes, first);
+    memcpy(l->bytes, (const uint8_t *)bytes + first, n - first);
+    if (n) atomic_store_explicit(&l->written, written + n, memory_order_release);
+    return (ssize_t)n;
+}
+
+ssize_t gn_shared_read(gn_shared *shared, void *bytes, size_t count)
+{
+    lane *l = shared->in;
+    size_t there;
+    shared->wants_bytes = false;
+    if (!used(l, &there)) return -1;
+    const uint64_t read = atomic_load_explicit(&l->read, memory_order_relaxed);
+    const size_t n = count < there ? count : there, at = (size_t)(read % ROOM), first = n < ROOM - at ? n : ROOM - at;
+    memcpy(bytes, l->bytes + at, first);
+    memcpy((uint8_t *)bytes + first, l->bytes, n - first);
+    if (n) atomic_store_explicit(&l->read, read + n, memory_order_release);
+    return (ssize_t)n;
+}
+
+static bool has_bytes(const gn_shared *shared)
+{
+    size_t there;
+    return !used(shared->in, &there) || there;  // what is wrong is to be seen, too
+}
+
+static bool has_room(const gn_shared *shared)
+{
+    size_t there;
+    return !used(shared->out, &there) || there < ROOM;
+}
+
+// The flag is written before the index is read here, and the index before the flag there, in one
+// order for all (sequentially consistent). So one of the two ends sees what the other did.
+
+bool gn_shared_sleep_to_read(gn_shared *shared)
+{
+    atomic_store(&shared->in->reader_sleeps, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    shared->wants_bytes = !has_bytes(shared);
+    return shared->wants_bytes;
+}
+
+bool gn_shared_sleep_to_write(gn_shared *shared)
+{
+    atomic_store(&shared->out->writer_sleeps, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    shared->wants_room = !has_room(shared);
+    return shared->wants_room;
+}
+
+bool gn_shared_is_ready(const gn_shared *shared)
+{
+    return (shared->wants_bytes && has_bytes(shared)) || (shared->wants_room && has_room(shared));
+}
+
+bool gn_shared_must_wake(gn_shared *shared)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    bool wake = false;
+    if (atomic_load_explicit(&shared->out->reader_sleeps, memory_order_relaxed))
+        wake |= atomic_exchange(&shared->out->reader_sleeps, 0) != 0;
+    if (atomic_load_explicit(&shared->in->writer_sleeps, memory_order_relaxed))
+        wake |= atomic_exchange(&shared->in->writer_sleeps, 0) != 0;
+    return wake;
+}

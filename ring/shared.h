@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_SHARED_H
+#define GRADNIC_RING_SHARED_H
+/// Memory that two ranks of one host share, in place of a TCP connection's bytes: a ring of bytes in
+/// each direction. One rank makes it (memfd) and offers it over the connection. The other opens it
+/// by way of /proc, which works for processes of one account that see each other.
+///
+/// Nothing in it is a lock, and each index has one writer. So a rank that dies holds nothing up: the
+/// other sees the end of the connection. The memory cannot shrink, and goes with its last user.
+///
+/// What the other rank writes there is not believed: indices are checked before they are used.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// One end. NULL stands for a connection without.
+typedef struct gn_shared gn_shared;
+
+enum { GN_SHARED_OFFER = 40 };
+
+/// Makes memory for both directions, and writes the offer of it. @return NULL, with the offer of
+/// none, when it cannot be had
+gn_shared *gn_shared_make(uint8_t offer[GN_SHARED_OFFER]);
+/// The offer of none.
+void gn_shared_offer_none(uint8_t offer[GN_SHARED_OFFER]);
+/// Opens what a rank of this host offers. @return NULL for an offer of none, and for one that is
+/// not of such memory here
+gn_shared *gn_shared_take(const uint8_t offer[GN_SHARED_OFFER]);
+/// NULL allowed.
+void gn_shared_free(gn_shared *shared);
+
+/// Writes what there is room for. @return bytes; 0: full; -1: the indices are wrong
+ssize_t gn_shared_write(gn_shared *shared, const void *bytes, size_t count);
+/// Reads what there is. @return bytes; 0: empty; -1: the indices are wrong
+ssize_t gn_shared_read(gn_shared *shared, void *bytes, size_t count);
+
+/// This end is about to sleep until there is something to read (room to write): the other is to
+/// wake it. @return false when there already is
+bool gn_shared_sleep_to_read(gn_shared *shared);
+bool gn_shared_sleep_to_write(gn_shared *shared);
+/// Whether there is now what this end wanted to sleep for.
+bool gn_shared_is_ready(const gn_shared *shared);
+/// Whether the other end sleeps, and has to be woken after what this end did. It is said once.
+bool gn_shared_must_wake(gn_shared *shared);
+
+#endif

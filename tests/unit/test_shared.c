@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that two ranks share: every byte arrives once and in order, sleepers wake, and what the
+// other end may get wrong is refused.
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "comm_ranks.h"
+#include "ring/group.h"
+#include "ring/shared.h"
+#include "suite.h"
+
+enum { ROOM = 1 << 20, TOTAL = 20000000 };
+
+static uint8_t offer[GN_SHARED_OFFER];
+static gn_shared *one, *other;
+
+static void setup(void)
+{
+    one = gn_shared_make(offer);
+    ck_assert_ptr_nonnull(one);
+    other = gn_shared_take(offer);
+    ck_assert_ptr_nonnull(other);
+}
+
+static void teardown(void)
+{
+    gn_shared_free(one);
+    gn_shared_free(other);
+    gn_shared_free(NULL);
+}
+
+static uint8_t byte_at(size_t i)
+{
+    return (uint8_t)(i * 2654435761u >> 13);
+}
+
+START_TEST(both_ways)
+{
+    static uint8_t bytes[ROOM + 1000], back[ROOM + 1000];
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = byte_at(i);
+    for (int way = 0; way < 2; way++) {
+        gn_shared *from = way ? other : one, *to = way ? one : other;
+        ck_assert_int_eq(gn_shared_read(to, back, 10), 0);
+        ck_assert_int_eq(gn_shared_write(from, bytes, sizeof bytes), ROOM);
+        ck_assert_int_eq(gn_shared_write(from, bytes, 1), 0);
+        ck_assert_int_eq(gn_shared_read(to, back, 1000), 1000);
+        ck_assert_int_eq(gn_shared_write(from, bytes + ROOM, 1000), 1000);  // around the end
+        ck_assert_int_eq(gn_shared_read(to, back + 1000, sizeof back), ROOM);
+        ck_assert_mem_eq(bytes, back, sizeof bytes);
+        ck_assert_int_eq(gn_shared_read(to, back, sizeof back), 0);
+    }
+}
+END_TEST
+
+typedef struct pump {
+    gn_shared *shared;
+    int bell[2];  // read, write
+} pump;
+
+static void sleep_or_go_on(pump *p, bool sleeps)
+{
+    char bells[64];
+    struct pollfd wait = {.fd = p->bell[0], .events = POLLIN};
+    if (!sleeps || gn_shared_is_ready(p->shared)) return;
+    ck_assert_int_eq(poll(&wait, 1, 20000), 1);  // a lost wake-up ends the test
+    ck_assert_int_gt(read(p->bell[0], bells, sizeof bells), 0);
+}
+
+static void wake(pump *p)
+{
+    if (gn_shared_must_wake(p->shared)) ck_assert_int_eq(write(p->bell[1], "", 1), 1);
+}
+
+static void *write_all(void *argument)
+{
+    pump *p = argument;
+    uint8_t bytes[70000];
+    for (size_t at = 0, step = 1; at < TOTAL; step = step * 7 % 69997 + 1) {
+        const size_t n = step < TOTAL - at ? step : TOTAL - at;
+        for (size_t i = 0; i < n; i++) bytes[i] = byte_at(at + i);
+        for (size_t done = 0; done < n;) {
+            const ssize_t sent = gn_shared_write(p->shared, bytes + done, n - done);
+            ck_assert_int_ge(sent, 0);
+            if (sent > 0)
+                wake(p);
+            else
+                sleep_or_go_on(p, gn_shared_sleep_to_write(p->shared));
+            done += (size_t)sent;
+        }
+        at += n;
+    }
+    return NULL;
+}
+
+START_TEST(sleepers_wake)
+{
+    int to_reader[2], to_writer[2];
+    ck_assert(!pipe(to_reader) && !pipe(to_writer));
+    pump writer = {one, {to_writer[0], to_reader[1]}}, reader = {other, {to_reader[0], to_writer[1]}};
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, write_all, &writer), 0);
+    static uint8_t bytes[50000];
+    for (size_t at = 0; at < TOTAL;) {
+        const ssize_t got = gn_shared_read(other, bytes, at % 3 ? sizeof bytes : 100);
+        ck_assert_int_ge(got, 0);
+        if (got > 0)
+            wake(&reader);
+        else
+            sleep_or_go_on(&reader, gn_shared_sleep_to_read(other));
+        for (ssize_t i = 0; i < got; i++) ck_assert_uint_eq(bytes[i], byte_at(at + (size_t)i));
+        at += (size_t)got;
+    }
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+END_TEST
+
+// The other end scribbles over everything.
+START_TEST(wrong_indices)
+{
+    uint8_t bytes[100] = {0};
+    char path[64];
+    uint32_t pid, fd;
+    memcpy(&pid, offer + 8, 4);
+    memcpy(&fd, offer + 12, 4);
+    snprintf(path, sizeof path, "/proc/%u/fd/%u", pid, fd);
+    const int file = open(path, O_RDWR);
+    ck_assert_int_ge(file, 0);
+    const off_t size = lseek(file, 0, SEEK_END);
+    uint64_t junk = 1;
+    for (off_t at = 0; at < size; at += 8) {
+        junk = junk * 6364136223846793005u + 1442695040888963407u;
+        ck_assert_int_eq(pwrite(file, &junk, sizeof junk, at), sizeof junk);
+    }
+    ck_assert_int_eq(gn_shared_write(one, bytes, sizeof bytes), -1);
+    ck_assert_int_eq(gn_shared_read(one, bytes, sizeof bytes), -1);
+    ck_assert(!gn_shared_sleep_to_read(one) && !gn_shared_sleep_to_write(one));
+    ck_assert_int_ne(ftruncate(file, 0), 0);  // it cannot shrink below its users
+    close(file);
+}
+END_TEST
+
+static void refused(const uint8_t bytes[GN_SHARED_OFFER])
+{
+    gn_shared *shared = gn_shared_take(bytes);
+    ck_assert_ptr_null(shared);
+}
+
+// An offer may name any file of any process here.
+START_TEST(wrong_offers)
+{
+    uint8_t wrong[GN_SHARED_OFFER];
+    gn_shared_offer_none(wrong);
+    refused(wrong);
+    for (size_t at = 0; at < GN_SHARED_OFFER; at++) {
+        memcpy(wrong, offer, sizeof wrong);
+        wrong[at] ^= 1;
+        if (at < 12 || at >= 16) refused(wrong);
+    }
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    char name[] = "/tmp/gradnic-test-XXXXXX";
+    const int plain = mkstemp(name), loose = memfd_create("loose", MFD_ALLOW_SEALING);
+    const off_t size = 8192 + 2 * ROOM + 4096;
+    ck_assert(plain >= 0 && loose >= 0);
+    const int others[] = {0, ends[0], ends[1], plain, loose, 9999};
+    for (off_t bytes = 0; bytes < 4 * ROOM; bytes += bytes ? 4096 : size - 4 * 4096) {
+        ck_assert(!ftruncate(plain, bytes) && !ftruncate(loose, bytes));
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+            memcpy(wrong, offer, sizeof wrong);
+            const uint32_t fd = (uint32_t)others[i];
+            memcpy(wrong + 12, &fd, 4);
+            refused(wrong);
+        }
+        if (bytes > size + 4 * 4096) break;
+    }
+    unlink(name);
+}
+END_TEST
+
+typedef struct how {
+    bool off[2];
+    bool expected;
+} how;
+
+static void run_pair(int rank, const ranks *group, void *argument)
+{
+    const how *h = argument;
+    gn_comm_config config = rank_config(rank, group);
+    config.no_shared_memory = h->off[rank];
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(comm);
+    for (int i = 0; i < comm->neighbour_count; i++) RANK_CHECK((comm->neighbours[i].shared != NULL) == h->expected);
+    enum { COUNT = 700001 };
+    float *values = malloc(COUNT * sizeof *values);
+    RANK_CHECK(values);
+    for (int step = 0; step < 5; step++) {
+        for (int i = 0; i < COUNT; i++) values[i] = (float)(i + rank);
+        RANK_CHECK(!gn_allreduce(comm, values, values, COUNT, GN_SUM));
+        for (int i = 0; i < COUNT; i++) RANK_CHECK(values[i] == (float)(2 * i + 1));
+    }
+    gn_comm_free(comm);
+    free(values);
+}
+
+// Ranks of one host find each other, unless one of them does not want it.
+START_TEST(ranks_of_one_host)
+{
+    static const how cases[] = {
+        {{false, false}, true}, {{true, false}, false}, {{false, true}, false}, {{true, true}, false}};
+    ranks group;
+    how h = cases[_i];
+    ranks_start(&group, 2, run_pair, &h);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 2; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ranks_free(&group);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("shared");
+    TCase *tcase = tcase_create("shared"), *pairs = tcase_create("ranks");
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, both_ways);
+    tcase_add_test(tcase, sleepers_wake);
+    tcase_add_test(tcase, wrong_indices);
+    tcase_add_test(tcase, wrong_offers);
+    tcase_set_timeout(pairs, 60);
+    tcase_add_loop_test(pairs, ranks_of_one_host, 0, 4);
+    suite_add_tcase(suite, tcase);
+    suite_add_tcase(suite, pairs);
+    return suite_run(suite);
+}
