@@ -17,7 +17,7 @@
 #include "ring/shared.h"
 #include "suite.h"
 
-enum { ROOM = 1 << 20, TOTAL = 20000000 };
+enum { ROOM = 1 << 20, TOTAL = 5000000 };
 
 static uint8_t offer[GN_SHARED_OFFER];
 static gn_shared *one, *other;
@@ -108,6 +108,7 @@ START_TEST(sleepers_wake)
     pthread_t thread;
     ck_assert_int_eq(pthread_create(&thread, NULL, write_all, &writer), 0);
     static uint8_t bytes[50000];
+    unsigned wrong = 0;
     for (size_t at = 0; at < TOTAL;) {
         const ssize_t got = gn_shared_read(other, bytes, at % 3 ? sizeof bytes : 100);
         ck_assert_int_ge(got, 0);
@@ -115,10 +116,11 @@ START_TEST(sleepers_wake)
             wake(&reader);
         else
             sleep_or_go_on(&reader, gn_shared_sleep_to_read(other));
-        for (ssize_t i = 0; i < got; i++) ck_assert_uint_eq(bytes[i], byte_at(at + (size_t)i));
+        for (ssize_t i = 0; i < got; i++) wrong += bytes[i] != byte_at(at + (size_t)i);
         at += (size_t)got;
     }
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_uint_eq(wrong, 0);
 }
 END_TEST
 
