@@ -19,8 +19,8 @@ elif ! command -v wireguard-go >/dev/null; then
     exit 77
 fi
 hosts=(0 1 2 3)
-# Then the kernels have nothing of their own to say on the links but ARP: no router is looked for,
-# no address is tried, no group is joined.
+# Then the kernels have nothing of their own to say on the links but ARP and IGMP: no router is
+# looked for, and no address is tried.
 for i in "${hosts[@]}"; do
     for name in all default; do
         testbed_run "$i" sh -c "echo 1 >/proc/sys/net/ipv6/conf/$name/disable_ipv6" || fail "IPv6 of host $i stays on"
@@ -112,7 +112,7 @@ wait "$outside" "$inside_pid" 2>/dev/null
 seen=$(tcpdump -nn -r "$testbed_dir/outside.pcap" 2>/dev/null | wc -l)
 expect "packets on the link" "$seen" -gt 1000
 others=$testbed_dir/others
-tcpdump -nn -r "$testbed_dir/outside.pcap" 'not (udp port 51820 or arp)' >"$others" 2>/dev/null
+tcpdump -nn -r "$testbed_dir/outside.pcap" 'not (udp port 51820 or arp or igmp)' >"$others" 2>/dev/null
 [ ! -s "$others" ] || fail "packets on the link that are not WireGuard's: $(head -n 5 "$others")"
 pattern='\xca\xf2\x49\x71\xca\xf2\x49\x71\xca\xf2\x49\x71'
 LC_ALL=C grep -qaP "$pattern" "$testbed_dir/inside.pcap" ||
