@@ -219,6 +219,8 @@ INLINE size_t encode(const params p, bool integers, const uint8_t *values, size_
     size_t taken = 0;
     for (; count - taken >= QUAD; taken += QUAD) {
         __m256i v[4];
+        prefetch_ahead(values + 4 * taken);
+        prefetch_ahead(values + 4 * taken + 64);
         for (size_t j = 0; j < 4; j++) v[j] = load_values(&p, integers, values + 4 * taken + 32 * j, GN_GROUP);
         quad q = quad_of(&p, v);
         size_t room = (size_t)(end - out);

@@ -54,9 +54,18 @@ INLINE void put_values(bool add, void *to, size_t lanes, __m256 v)
     store_lanes(to, lanes, v);
 }
 
+// Stores 8 values past the cache. `to` has the alignment FAR_ALIGN, which any malloc() gives. Halves
+// fill whole lines as well, because stores follow each other.
+enum { FAR_ALIGN = sizeof(__m128) };
+INLINE void store_far(void *to, __m256 v)
+{
+    _mm_stream_ps(to, _mm256_castps256_ps128(v));
+    _mm_stream_ps((float *)to + 4, _mm256_extractf128_ps(v, 1));
+}
+
 // ---- what is done with decoded lanes
 
-typedef enum action { STORE, ADD, STORE_INTEGER, ADD_INTEGER } action;
+typedef enum action { STORE, STORE_FAR, ADD, STORE_INTEGER, ADD_INTEGER } action;
 
 typedef struct output {
     float step;        // for STORE and ADD, unless params has it

@@ -12,6 +12,7 @@
 enum {
     // Bytes behind the begin of an item that may be read or written, however short it is.
     REACH = GN_QUAD_MAX + 16,
+    FAR_VALUES = 8 << 20,                               // whose results are not kept in the cache
     NARROW_REACH = GN_QUAD_HEADER + GN_QUAD_GROUPS * 8  // where no class has more than 8 planes
 };
 
@@ -96,12 +97,16 @@ INLINE void put_header(uint8_t *out, unsigned c0, unsigned c1, unsigned c2, unsi
     memcpy(out, &header, GN_QUAD_HEADER);
 }
 
-// Writes a record where every |q| <= 127. Touches at most REACH bytes, as the other two do. @return
-// the record's end
-INLINE uint8_t *put_narrow(uint8_t *out, const lanes *l)
+// The signed bytes of four groups of integers. Those beyond a byte become -128 or 127.
+INLINE __m256i bytes_of_lanes(const __m256i q[GN_QUAD_GROUPS])
 {
-    __m256i bytes =
-        in_order(_mm256_packs_epi16(_mm256_packs_epi32(l->q[0], l->q[1]), _mm256_packs_epi32(l->q[2], l->q[3])));
+    return in_order(_mm256_packs_epi16(_mm256_packs_epi32(q[0], q[1]), _mm256_packs_epi32(q[2], q[3])));
+}
+
+// Writes a record where every q is in -128...127. Touches at most REACH bytes, as the other two do.
+// @return the record's end
+INLINE uint8_t *put_narrow(uint8_t *out, __m256i bytes)
+{
     __m256i planes = transpose(bytes);
     // Which of planes 0 to 6 differ from plane 7, the sign's? Is that one empty?
     const __m256i signs =
@@ -204,7 +209,8 @@ INLINE uint8_t *put_words(uint8_t *out, const lanes *l, bool integers, const __m
 // The record of a quad that is not all zeros.
 INLINE uint8_t *put_record(uint8_t *out, const lanes *l, bool integers, const __m256i v[GN_QUAD_GROUPS])
 {
-    if (__builtin_expect(_mm256_testz_si256(l->any, _mm256_set1_epi32(~127)), 1)) return put_narrow(out, l);
+    if (__builtin_expect(_mm256_testz_si256(l->any, _mm256_set1_epi32(~127)), 1))
+        return put_narrow(out, bytes_of_lanes(l->q));
     if (__builtin_expect(_mm256_testz_si256(l->any, _mm256_set1_epi32(~32767)), 1)) return put_16(out, l);
     return put_words(out, l, integers, v);
 }
@@ -217,16 +223,43 @@ INLINE void load_quad(const uint8_t *values, size_t count, __m256i v[GN_QUAD_GRO
     }
 }
 
+// Integers of a quad in three instructions a group. Where |q| > 32767, they are beyond a byte, too:
+// |v| + 1.5 * 2^(24-k) keeps its order, and what is left of it wraps far from zero.
+INLINE void quick_lanes(const params *p, bool integers, const __m256i v[GN_QUAD_GROUPS], __m256i q[GN_QUAD_GROUPS])
+{
+    const __m256 magic = _mm256_set1_ps(1.5f * p->magic);
+#pragma GCC unroll 4
+    for (int g = 0; g < GN_QUAD_GROUPS; g++)
+        q[g] = integers ? v[g]
+                        : _mm256_sub_epi32(_mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(v[g]), magic)),
+                                           _mm256_castps_si256(magic));
+}
+
+// Whether a byte may stand for an integer beyond it.
+INLINE bool saturated(__m256i bytes)
+{
+    __m256i next = _mm256_add_epi8(bytes, _mm256_set1_epi8(1));  // 127 and -128 become -128 and -127
+    __m256i ends = _mm256_cmpgt_epi8(_mm256_set1_epi8(-126), next);
+    return !_mm256_testz_si256(ends, ends);
+}
+
 // Appends a quad where there are REACH bytes of room.
 INLINE void append(const params *p, bool integers, gn_dense_writer *writer, const __m256i v[GN_QUAD_GROUPS])
 {
-    lanes l = lanes_of(p, integers, v);
-    if (!_mm256_testz_si256(l.any, l.any)) {
-        writer->out = put_record(writer->out, &l, integers, v);
-        writer->run = 0;
+    __m256i q[GN_QUAD_GROUPS];
+    quick_lanes(p, integers, v, q);
+    __m256i bytes = bytes_of_lanes(q);
+    if (_mm256_testz_si256(bytes, bytes)) {
+        gn_dense_append_zeros(writer);
         return;
     }
-    gn_dense_append_zeros(writer);
+    writer->run = 0;
+    if (__builtin_expect(!saturated(bytes), 1)) {
+        writer->out = put_narrow(writer->out, bytes);
+        return;
+    }
+    lanes l = lanes_of(p, integers, v);
+    writer->out = put_record(writer->out, &l, integers, v);
 }
 
 INLINE size_t encode(const params p, bool integers, const uint8_t *values, size_t count, uint8_t *stream,
@@ -235,12 +268,14 @@ INLINE size_t encode(const params p, bool integers, const uint8_t *values, size_
     gn_dense_writer writer = {.out = stream, .end = stream + capacity};
     size_t taken = 0;
     __m256i v[GN_QUAD_GROUPS];
-    for (; count - taken >= GN_QUAD && writer.end - writer.out >= REACH; taken += GN_QUAD) {
+    gn_dense_writer fast = writer;  // stays in registers
+    for (; count - taken >= GN_QUAD && fast.end - fast.out >= REACH; taken += GN_QUAD) {
         prefetch_ahead(values + 4 * taken);
         prefetch_ahead(values + 4 * taken + 64);
         load_quad(values + 4 * taken, GN_QUAD, v);
-        append(&p, integers, &writer, v);
+        append(&p, integers, &fast, v);
     }
+    writer = fast;
     if (taken < count && count - taken < GN_QUAD && writer.end - writer.out >= REACH) {
         load_quad(values + 4 * taken, count - taken, v);
         append(&p, integers, &writer, v);
@@ -266,20 +301,29 @@ INLINE size_t encode(const params p, bool integers, const uint8_t *values, size_
 
 // ---- decode
 
+// Writes 8 values to `to`, or adds them.
+INLINE void put_whole(action act, void *to, __m256 v)
+{
+    if (act == STORE_FAR)
+        store_far(to, v);
+    else
+        put_values(act == ADD, to, GN_GROUP, v);
+}
+
 // Writes 8 integers to `to`, as integers or as values.
 INLINE void put_group(action act, output *o, void *to, __m256i q)
 {
     if (of_integers(act))
         put_integers(act, o, to, GN_GROUP, q);
     else
-        put_values(act == ADD, to, GN_GROUP, _mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(o->step)));
+        put_whole(act, to, _mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(o->step)));
 }
 
 INLINE void put_zeros(action act, uint8_t *to, size_t count)
 {
     if (act == ADD_INTEGER) return;
     for (; count >= GN_GROUP; count -= GN_GROUP, to += sizeof(float) * GN_GROUP)
-        put_values(act == ADD, to, GN_GROUP, _mm256_setzero_ps());
+        put_whole(act, to, _mm256_setzero_ps());
     if (count) put_values(act == ADD, to, count, _mm256_setzero_ps());
 }
 
@@ -298,7 +342,7 @@ INLINE void put_class_15(action act, output *o, void *to, const uint8_t *payload
         if (raw != 255)
             values = _mm256_blendv_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(words), _mm256_set1_ps(o->step)), values,
                                       _mm256_castsi256_ps(is_raw));
-        put_values(act == ADD, to, GN_GROUP, values);
+        put_whole(act, to, values);
     }
 }
 
@@ -423,7 +467,7 @@ INLINE bool get_items(action act, output *o, cursor *c, const uint8_t *end)
     return good;
 }
 
-// Reads the last quad, which is not whole. At least REACH bytes can be read.
+// Reads the last quad, which is not whole, not with STORE_FAR. At least REACH bytes can be read.
 INLINE bool get_last(action act, output *o, cursor *c)
 {
     unsigned header = gn_quad_header(c->in);
@@ -457,7 +501,7 @@ INLINE bool decode(action act, output *o, const uint8_t *stream, size_t bytes, v
     memset(copy + rest, 0, REACH);
     c.in = copy;
     if (!get_items(act, o, &c, copy + rest + REACH)) return false;
-    if (c.count && (c.in >= copy + rest || !get_last(act, o, &c))) return false;
+    if (c.count && (c.in >= copy + rest || !get_last(act == STORE_FAR ? STORE : act, o, &c))) return false;
     return c.in == copy + rest;
 }
 
@@ -476,9 +520,18 @@ static size_t encode_integers(const gn_codec *codec, const int32_t *integers, si
                   bytes);
 }
 
+// The result is larger than a core's share of any cache: it would only drive out what is there.
+static bool decode_far(output *o, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
+{
+    bool good = decode(STORE_FAR, o, stream, bytes, values, count);
+    _mm_sfence();
+    return good;
+}
+
 static bool decode_values(const gn_codec *codec, const uint8_t *stream, size_t bytes, uint8_t *values, size_t count)
 {
     output o = {.step = params_of(GN_LATTICE, codec->bound_exp).step};
+    if (count >= FAR_VALUES && (uintptr_t)values % FAR_ALIGN == 0) return decode_far(&o, stream, bytes, values, count);
     return decode(STORE, &o, stream, bytes, values, count);
 }
 

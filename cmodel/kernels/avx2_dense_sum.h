@@ -116,7 +116,7 @@ INLINE void store_quad(float *to, size_t present, const __m256 v[GN_QUAD_GROUPS]
     for (size_t g = 0; g < GN_QUAD_GROUPS; g++) {
         const size_t first = g * GN_GROUP;
         if (far)
-            _mm256_stream_ps(to + first, v[g]);
+            store_far(to + first, v[g]);
         else if (present > first)
             store_lanes(to + first, present - first, v[g]);
     }
@@ -261,8 +261,7 @@ static bool sum_streams(const gn_codec *codec, const gn_sum *sum, size_t *bytes)
                  .readers = readers,
                  .writer = {.out = sum->stream, .end = sum->stream ? (uint8_t *)sum->stream + sum->capacity : NULL}};
     s.o.step = s.p.step;
-    // Stores past the cache write whole lines.
-    const bool far = sum->far && sum->sums && (uintptr_t)sum->sums % sizeof(__m256) == 0;
+    const bool far = sum->far && sum->sums && (uintptr_t)sum->sums % FAR_ALIGN == 0;
     bool good = sum->stream_count == 1 ? sum_one(&s, far) : sum_some(&s, far);
     if (far) _mm_sfence();
     for (unsigned i = 0; i < sum->stream_count; i++) good &= readers[i].in == readers[i].end;

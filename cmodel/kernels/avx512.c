@@ -105,6 +105,8 @@ INLINE size_t encode(const gn_codec *codec, const params p, encoder *avx2, const
     const uint8_t *end = stream + capacity;
     size_t taken = 0;
     while (count - taken >= QUAD && end - out >= QUAD_MAX) {
+        prefetch_ahead(values + 4 * taken);
+        prefetch_ahead(values + 4 * taken + 64);
         classes first = classes_of(&p, _mm512_loadu_si512(values + 4 * taken));
         classes second = classes_of(&p, _mm512_loadu_si512(values + 4 * taken + 64));
         if (__builtin_expect((first.raw | second.raw) != 0, 0)) {

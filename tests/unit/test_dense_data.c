@@ -160,7 +160,41 @@ START_TEST(made_data)
 }
 END_TEST
 
+// ---- results larger than the cache, which may be stored past it
+
+START_TEST(results_beyond_the_cache)
+{
+    enum { COUNT = (8 << 20) + 45, MARK = 0x5a };
+    gn_codec codec;
+    uint64_t state = 9;
+    float *values = malloc(sizeof *values * COUNT), *expected = malloc(sizeof *values * COUNT);
+    uint8_t *room = malloc(sizeof *values * COUNT + 64), *packed = malloc(gn_stream_bound(GN_DENSE, COUNT));
+    size_t bytes, at;
+    ck_assert(values && expected && room && packed);
+    ck_assert_int_eq(gn_codec_init_kernel(&codec, GN_DENSE, 10, "scalar"), GN_OK);
+    stream_mixed(&codec, 15, values, DUMP, &state);
+    stream_mixed(&codec, 3, values + DUMP, DUMP, &state);
+    for (size_t i = 0; i < DUMP; i += 64 * (1 + stream_random(&state) % 20)) memset(values + DUMP + i, 0, 128);
+    for (size_t i = 2 * DUMP; i < COUNT; i++) values[i] = values[i % (2 * DUMP - 7)];
+    ck_assert_int_eq(gn_stream_encode(&codec, values, COUNT, packed, gn_stream_bound(GN_DENSE, COUNT), &bytes), GN_OK);
+    ck_assert_int_eq(gn_stream_decode(&codec, packed, bytes, expected, COUNT, NULL), GN_OK);
+    for (unsigned n = 1; gn_kernel_name(n); n++) {
+        ck_assert_int_eq(gn_codec_init_kernel(&codec, GN_DENSE, 10, gn_kernel_name(n)), GN_OK);
+        for (size_t shift = 0; shift < 64; shift += shift < 16 ? 4 : 16) {
+            memset(room, MARK, sizeof *values * COUNT + 64);
+            ck_assert_int_eq(gn_stream_decode(&codec, packed, bytes, room + shift, COUNT, NULL), GN_OK);
+            ck_assert_msg(!memcmp(room + shift, expected, sizeof *values * COUNT), "%s, shift %zu", gn_kernel_name(n),
+                          shift);
+            for (size_t i = 0; i < 64; i++) ck_assert_uint_eq(room[i < shift ? i : sizeof *values * COUNT + i], MARK);
+        }
+        ck_assert_int_eq(gn_stream_decode(&codec, packed, bytes - 1, room, COUNT, &at), GN_TRUNCATED);
+    }
+    free(values), free(expected), free(room), free(packed);
+}
+END_TEST
+
 int main(void)
 {
-    return RUN_SUITE("dense_data", NULL, NULL, dumps_at_every_useful_bound, sizes_of_dumps, made_data);
+    return RUN_SUITE("dense_data", NULL, NULL, dumps_at_every_useful_bound, sizes_of_dumps, made_data,
+                     results_beyond_the_cache);
 }
