@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <gradnic/words.h>
+
 #include "ring/collectives/types.h"
 #include "ring/exchange.h"
 #include "ring/turn.h"
@@ -61,31 +63,29 @@ void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *
     exchange->finish_pass = exchange->shift || exchange->divisor != 1;
 }
 
+/// Whether a value may lie beyond 32767 steps, where it is raw. True also with NaN, which is raw, too.
+static bool has_outliers(const gn_codec *codec, const float *values, size_t count)
+{
+    bool finite;
+    const float largest = gn_words_largest(codec, values, count, &finite);
+    return !finite || largest > 32767 * ldexpf(1, 1 - codec->bound_exp);
+}
+
 /// Lattice and dense send what exceeds 32767 steps raw, bit for bit. But only multiples of the step
 /// may enter the sum.
 static void round_outliers(const gn_codec *codec, float *values, float *residual, size_t count)
 {
+    if (!has_outliers(codec, values, count)) return;
     const float step = ldexpf(1, 1 - codec->bound_exp), per_step = ldexpf(1, codec->bound_exp - 1);
     const float coded = 32767 * step;
     const float whole = 0x1p24f * step;  // from here on every float is a multiple of the step
-    int any = 0;
-    for (size_t i = 0; i < count; i++) any |= fabsf(values[i]) > coded;
-    for (size_t i = 0; any && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         float size = fabsf(values[i]);
         if (!(size > coded) || size >= whole) continue;
         float rounded = rintf(values[i] * per_step) * step;
         if (residual) residual[i] = values[i] - rounded;
         values[i] = rounded;
     }
-}
-
-/// Whether a value lies beyond what round_outliers() leaves alone. NaN does not.
-static bool has_outliers(const gn_codec *codec, const float *values, size_t count)
-{
-    const float coded = 32767 * ldexpf(1, 1 - codec->bound_exp);
-    int any = 0;
-    for (size_t i = 0; i < count; i++) any |= fabsf(values[i]) > coded;
-    return any;
 }
 
 bool gn_exchange_is_plain(const gn_exchange *x, size_t first, size_t count)
