@@ -2,6 +2,8 @@
 // Words in AVX2. Compiled with the flags of avx2.c.
 #include "avx2.h"
 
+enum { LARGEST = 0x7f7fffff };  // the bits of the largest finite value
+
 // A packet has few words, so each takes as little work as possible. Without `restrict` the compiler
 // loads again behind every store.
 static bool add(int32_t *restrict sums, const uint8_t *restrict words, size_t count)
@@ -21,20 +23,44 @@ static bool add(int32_t *restrict sums, const uint8_t *restrict words, size_t co
     return flags_of(&o) != 0;
 }
 
-static uint32_t largest(const float *values, size_t count, bool *finite)
+static uint32_t largest_lane(__m256i most)
 {
-    __m256i most = _mm256_setzero_si256(), bad = most;
-    for (size_t i = 0; i < count; i += GN_GROUP) {
-        __m256i bits = magnitude_of(load_lanes(values + i, count - i));
-        __m256i not_finite = _mm256_cmpgt_epi32(bits, _mm256_set1_epi32(0x7f7fffff));
-        most = _mm256_max_epi32(most, _mm256_andnot_si256(not_finite, bits));
-        bad = _mm256_or_si256(bad, not_finite);
-    }
-    *finite = _mm256_testz_si256(bad, bad);
     __m128i half = _mm_max_epi32(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1));
     half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0x4e));
     half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0xb1));
     return (uint32_t)_mm_cvtsi128_si32(half);
+}
+
+// Of the finite values. Magnitudes are ordered as their bits.
+static uint32_t largest_finite(const float *values, size_t count)
+{
+    __m256i most = _mm256_setzero_si256();
+    for (size_t i = 0; i < count; i += GN_GROUP) {
+        __m256i bits = magnitude_of(load_lanes(values + i, count - i));
+        most = _mm256_max_epi32(most, _mm256_andnot_si256(_mm256_cmpgt_epi32(bits, _mm256_set1_epi32(LARGEST)), bits));
+    }
+    return largest_lane(most);
+}
+
+// Nearly always all are finite. Four maxima do not wait for each other.
+static uint32_t largest(const float *values, size_t count, bool *finite)
+{
+    enum { AT_ONCE = 4 * GN_GROUP };
+    __m256i most[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
+    size_t i = 0;
+    for (; i + AT_ONCE <= count; i += AT_ONCE) {
+        prefetch_ahead((const uint8_t *)(values + i));
+        prefetch_ahead((const uint8_t *)(values + i) + 64);
+#pragma GCC unroll 4
+        for (size_t j = 0; j < 4; j++)
+            most[j] = _mm256_max_epi32(most[j], magnitude_of(load_lanes(values + i + j * GN_GROUP, GN_GROUP)));
+    }
+    for (; i < count; i += GN_GROUP)
+        most[0] = _mm256_max_epi32(most[0], magnitude_of(load_lanes(values + i, count - i)));
+    const uint32_t found =
+        largest_lane(_mm256_max_epi32(_mm256_max_epi32(most[0], most[1]), _mm256_max_epi32(most[2], most[3])));
+    *finite = found <= LARGEST;
+    return *finite ? found : largest_finite(values, count);
 }
 
 // A value that is not a number, or not within int32, becomes the most negative integer. Its
