@@ -74,7 +74,7 @@ def codec_kernels(results):
             DATA.index(r["data"]),
             SIZES.index(r["size"]),
             ORDER.index(r["codec"]),
-            ["scalar", "avx2", "gfni", "avx512", "avx512-gfni"].index(r["kernel"]),
+            ["scalar", "avx2", "gfni", "avx512", "avx512-gfni", "neon"].index(r["kernel"]),
         ),
     )
     return table(

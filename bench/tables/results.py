@@ -64,7 +64,7 @@ def origin(result, mark="`"):
 
 def kernel_of(rows):
     """The kernel that the library takes by itself on the machine of these rows."""
-    return max((row["kernel"] for row in rows), key=["", "scalar", "avx2", "gfni", "avx512", "avx512-gfni"].index)
+    return max((row["kernel"] for row in rows), key=["", "scalar", "avx2", "gfni", "avx512", "avx512-gfni", "neon"].index)
 
 
 def codec_rows(results, data, size):

@@ -4,7 +4,11 @@
 #include <string.h>
 
 #include "scalar.h"
+#if defined(__x86_64__)
 #include "x86.h"
+#elif defined(__aarch64__)
+#include "neon.h"
+#endif
 
 static bool anywhere(void)
 {
@@ -60,6 +64,13 @@ static const gn_kernel kernels[] = {
      has_avx512_gfni,
      &gn_avx2_words,
      {[GN_PAPER] = &gn_avx512_paper, [GN_LATTICE] = &gn_avx512_lattice, [GN_DENSE] = &gn_gfni_dense}},
+#elif defined(__aarch64__)
+    // Every aarch64 has NEON, so the compiler makes vectors of the scalar words. Nothing is gained
+    // for paper.
+    {"neon",
+     anywhere,
+     &gn_scalar_words,
+     {[GN_PAPER] = &gn_scalar_paper, [GN_LATTICE] = &gn_neon_lattice, [GN_DENSE] = &gn_neon_dense}},
 #endif
 };
 

@@ -3,10 +3,9 @@
 // the other.
 #include <string.h>
 
-#include "../dense.h"
 #include "../little_endian.h"
 #include "../profile.h"
-#include "scalar.h"
+#include "scalar_dense.h"
 
 // Loads `lanes` lanes of a quad, from binary32 or integers. The rest is zero.
 typedef void source(const gn_codec *codec, const void *values, size_t lanes, gn_dense_quad quad);
@@ -29,10 +28,9 @@ static void from_integers(const gn_codec *codec, const void *integers, size_t la
     for (size_t i = 0; i < lanes; i++) quad[i / GN_GROUP].word[i % GN_GROUP] = (uint32_t)((const int32_t *)integers)[i];
 }
 
-static size_t encode_from(source *load, const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream,
-                          size_t capacity, size_t *bytes)
+static size_t encode_from(source *load, const gn_codec *codec, const uint8_t *values, size_t count,
+                          gn_dense_writer *writer)
 {
-    gn_dense_writer writer = {.out = stream, .end = stream + capacity};
     size_t taken = 0;
     while (taken < count) {
         size_t lanes = count - taken < GN_QUAD ? count - taken : GN_QUAD;
@@ -41,25 +39,41 @@ static size_t encode_from(source *load, const gn_codec *codec, const uint8_t *va
             gn_dense_quad quad;
             uint8_t record[GN_QUAD_MAX];
             load(codec, values + 4 * taken, lanes, quad);
-            fits = gn_dense_append(&writer, record, gn_dense_put(quad, record));
+            fits = gn_dense_append(writer, record, gn_dense_put(quad, record));
         }
         taken += lanes;
         if (lanes < GN_QUAD) break;
     }
-    *bytes = (size_t)(writer.out - stream);
     return taken;
+}
+
+size_t gn_scalar_dense_encode(const gn_codec *codec, const uint8_t *values, size_t count, gn_dense_writer *writer)
+{
+    return encode_from(from_values, codec, values, count, writer);
+}
+
+size_t gn_scalar_dense_encode_integers(const gn_codec *codec, const int32_t *integers, size_t count,
+                                       gn_dense_writer *writer)
+{
+    return encode_from(from_integers, codec, (const uint8_t *)integers, count, writer);
 }
 
 static size_t encode(const gn_codec *codec, const uint8_t *values, size_t count, uint8_t *stream, size_t capacity,
                      size_t *bytes)
 {
-    return encode_from(from_values, codec, values, count, stream, capacity, bytes);
+    gn_dense_writer writer = {.out = stream, .end = stream + capacity};
+    const size_t taken = gn_scalar_dense_encode(codec, values, count, &writer);
+    *bytes = (size_t)(writer.out - stream);
+    return taken;
 }
 
 static size_t encode_integers(const gn_codec *codec, const int32_t *integers, size_t count, uint8_t *stream,
                               size_t capacity, size_t *bytes)
 {
-    return encode_from(from_integers, codec, (const uint8_t *)integers, count, stream, capacity, bytes);
+    gn_dense_writer writer = {.out = stream, .end = stream + capacity};
+    const size_t taken = gn_scalar_dense_encode_integers(codec, integers, count, &writer);
+    *bytes = (size_t)(writer.out - stream);
+    return taken;
 }
 
 // decode_to() calls a sink with every quad of a stream that walk() has passed, also with those of
@@ -152,14 +166,8 @@ static bool get_integers(const gn_codec *codec, const uint8_t *stream, size_t by
 
 // ---- sum
 
-// A stream that is read quad by quad, and checked on the way.
-typedef struct reader {
-    const uint8_t *in, *end;
-    size_t run;  // quads of zeros that are still to come
-} reader;
-
 // The next quad, which stands for `lanes` values; `quads` are left with this one.
-static bool next(reader *r, size_t lanes, size_t quads, gn_dense_quad quad)
+static bool next(gn_dense_reader *r, size_t lanes, size_t quads, gn_dense_quad quad)
 {
     memset(quad, 0, sizeof(gn_dense_quad));
     if (r->run) {
@@ -180,7 +188,8 @@ static bool next(reader *r, size_t lanes, size_t quads, gn_dense_quad quad)
 }
 
 // The values of one quad: own ones, and those of all streams in turn.
-static bool sum_quad(const gn_codec *codec, const gn_sum *sum, reader *readers, size_t at, size_t lanes, float *sums)
+static bool values_of_quad(const gn_codec *codec, const gn_sum *sum, gn_dense_reader *readers, size_t at, size_t lanes,
+                           float *sums)
 {
     const size_t quads = gn_quad_count(sum->count - at);
     unsigned flags;
@@ -193,28 +202,44 @@ static bool sum_quad(const gn_codec *codec, const gn_sum *sum, reader *readers, 
     return true;
 }
 
-static bool sum_streams(const gn_codec *codec, const gn_sum *sum, size_t *bytes)
+gn_dense_writer gn_dense_sum_begin(const gn_sum *sum, gn_dense_reader *readers)
 {
-    gn_dense_writer writer = {.out = sum->stream, .end = sum->stream ? (uint8_t *)sum->stream + sum->capacity : NULL};
-    reader readers[GN_SUM_STREAMS];
     for (unsigned s = 0; s < sum->stream_count; s++)
-        readers[s] =
-            (reader){sum->streams[s].bytes, (const uint8_t *)sum->streams[s].bytes + sum->streams[s].length, 0};
-    for (size_t at = 0; at < sum->count; at += GN_QUAD) {
-        const size_t lanes = sum->count - at < GN_QUAD ? sum->count - at : GN_QUAD;
-        float values[GN_QUAD];
-        if (!sum_quad(codec, sum, readers, at, lanes, values)) return false;
-        gn_dense_quad quad;
-        unsigned flags;
-        from_values(codec, values, lanes, quad);
-        if (sum->sums) to_values(codec, quad, sum->sums + at, lanes, &flags);
-        uint8_t record[GN_QUAD_MAX];
-        if (sum->stream && !gn_dense_append(&writer, record, gn_dense_put(quad, record))) return false;
-    }
-    if (bytes) *bytes = sum->stream ? (size_t)(writer.out - (uint8_t *)sum->stream) : 0;
+        readers[s] = (gn_dense_reader){sum->streams[s].bytes,
+                                       (const uint8_t *)sum->streams[s].bytes + sum->streams[s].length, 0};
+    return (gn_dense_writer){.out = sum->stream, .end = sum->stream ? (uint8_t *)sum->stream + sum->capacity : NULL};
+}
+
+bool gn_scalar_dense_sum_quad(const gn_codec *codec, const gn_sum *sum, gn_dense_reader *readers, size_t at,
+                              size_t lanes, gn_dense_writer *writer)
+{
+    float values[GN_QUAD];
+    gn_dense_quad quad;
+    unsigned flags;
+    if (!values_of_quad(codec, sum, readers, at, lanes, values)) return false;
+    from_values(codec, values, lanes, quad);
+    if (sum->sums) to_values(codec, quad, sum->sums + at, lanes, &flags);
+    uint8_t record[GN_QUAD_MAX];
+    return !sum->stream || gn_dense_append(writer, record, gn_dense_put(quad, record));
+}
+
+bool gn_dense_sum_end(const gn_sum *sum, const gn_dense_reader *readers, const gn_dense_writer *writer, size_t *bytes)
+{
+    if (bytes) *bytes = sum->stream ? (size_t)(writer->out - (uint8_t *)sum->stream) : 0;
     for (unsigned s = 0; s < sum->stream_count; s++)
         if (readers[s].in != readers[s].end) return false;
     return true;
+}
+
+static bool sum_streams(const gn_codec *codec, const gn_sum *sum, size_t *bytes)
+{
+    gn_dense_reader readers[GN_SUM_STREAMS];
+    gn_dense_writer writer = gn_dense_sum_begin(sum, readers);
+    for (size_t at = 0; at < sum->count; at += GN_QUAD) {
+        const size_t lanes = sum->count - at < GN_QUAD ? sum->count - at : GN_QUAD;
+        if (!gn_scalar_dense_sum_quad(codec, sum, readers, at, lanes, &writer)) return false;
+    }
+    return gn_dense_sum_end(sum, readers, &writer, bytes);
 }
 
 const gn_kernel_row gn_scalar_dense = {encode,       decode,       gn_scalar_quantise, add,

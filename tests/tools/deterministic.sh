@@ -18,7 +18,7 @@ for profile in paper lattice dense; do
         "$GRADNIC" decompress -q -f -j $threads -o x.f32 x.gn
         same reference.f32 x.f32
     done
-    for kernel in avx2 gfni avx512 avx512-gfni auto; do
+    for kernel in avx2 gfni avx512 avx512-gfni neon auto; do
         if "$GRADNIC" compress -q -f -p $profile --kernel $kernel -o x.gn a.f32 2>err; then
             same reference.gn x.gn
         else

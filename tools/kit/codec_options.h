@@ -35,7 +35,7 @@ size_t gn_all_profiles(gn_profile profiles[GN_PROFILE_COUNT]);
 gn_status gn_parse_kernel(const char *text, const char **kernel, gn_error *error);
 
 /// All names, for --help. The man page is the same whatever machine makes it.
-#define GN_KERNEL_NAMES "auto, scalar, avx2, gfni, avx512, avx512-gfni"
+#define GN_KERNEL_NAMES "auto, scalar, avx2, gfni, avx512, avx512-gfni, neon"
 
 /// Whether a profile takes this bound: "lattice takes bounds from 2^31 (-31) to 2^-31 (31); 64 is
 /// outside".

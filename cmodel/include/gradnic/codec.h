@@ -57,7 +57,7 @@ enum {
     GN_CLASS_COUNT = 16  ///< classes that dense has for a group
 };
 
-/// One way to execute the codec (scalar, avx2, gfni, avx512, avx512-gfni). Opaque.
+/// One way to execute the codec (scalar, avx2, gfni, avx512, avx512-gfni, neon). Opaque.
 typedef struct gn_kernel gn_kernel;
 
 /// A profile, its bound, and the kernel that executes it. A plain value: copy it freely and share
