@@ -15,6 +15,9 @@ export DATA PYTHON
 work=$(mktemp -d "${TMPDIR:-/tmp}/gradnic-test-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+# What a program that is killed leaves goes with the folder.
+mkdir "$work/.tmp"
+export TMPDIR=$work/.tmp
 
 fail() {
     echo "FAILED: $*" >&2
@@ -38,7 +41,7 @@ same() {
 # The work folder has only the named files, and no temporary files of failed runs.
 only() {
     local found wanted
-    found=$(find . -mindepth 1 -printf '%P\n' | sort)
+    found=$(find . -mindepth 1 -not -path ./.tmp -printf '%P\n' | sort)
     wanted=$(printf '%s\n' "$@" | sort)
     [ "$found" = "$wanted" ] || fail "files: $(echo "$found" | tr '\n' ' '), not: $*"
 }

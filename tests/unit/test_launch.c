@@ -206,6 +206,31 @@ static void end_by(int number)
     close(pipe_fd[0]);
 }
 
+// `gradnic train -N 4 2>&1 | head -1`: a rank dies of the closed pipe, and so does the launcher that
+// says so. It takes its folder along.
+START_TEST(nothing_stays_when_nobody_reads)
+{
+    make_folder();
+    int pipe_fd[2], status;
+    ck_assert(!pipe(pipe_fd));
+    const pid_t launcher = fork();
+    if (!launcher) {
+        signal(SIGPIPE, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);  // Check has a handler of its own
+        dup2(pipe_fd[1], 2);
+        close(pipe_fd[0]);
+        close(pipe_fd[1]);
+        gn_launch launch = {"gradnic test", 3, fail_as_told, (void *)(uintptr_t) "0eh", 300, 0};
+        _exit(gn_launch_ranks(&launch));
+    }
+    close(pipe_fd[0]);
+    close(pipe_fd[1]);
+    ck_assert_int_eq(waitpid(launcher, &status, 0), launcher);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
+    remove_folder();
+}
+END_TEST
+
 START_TEST(signals_end_everything)
 {
     make_folder();
@@ -214,6 +239,7 @@ START_TEST(signals_end_everything)
     end_by(SIGHUP);
     // Batch systems send these before they kill.
     end_by(SIGQUIT);
+    end_by(SIGPIPE);
     end_by(SIGXCPU);
     end_by(SIGALRM);
     end_by(SIGUSR1);
@@ -233,5 +259,6 @@ int main(void)
 {
     return RUN_TESTS("launch", all_ranks_run_and_nothing_stays, results_of_ranks, a_killed_rank_is_named,
                      a_killed_rank_is_named_though_others_failed_before, the_others_get_their_grace_and_no_more,
-                     who_waits_is_ended, the_first_error_is_repeated, signals_end_everything);
+                     who_waits_is_ended, the_first_error_is_repeated, nothing_stays_when_nobody_reads,
+                     signals_end_everything);
 }

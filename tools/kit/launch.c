@@ -131,10 +131,11 @@ static void start_ranks(launched *l, const char *rendezvous)
 }
 
 /// The signals to handle: SIGCHLD and those that end a program, except ignored ones (nohup). Batch
-/// systems send the last ones.
+/// systems send the last ones. SIGPIPE comes when what is said here has no reader any more
+/// (`2>&1 | head`): the folder goes all the same.
 static sigset_t awaited_signals(void)
 {
-    static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2};
+    static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2};
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);
