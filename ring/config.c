@@ -49,7 +49,8 @@ static gn_offload from_environment(void)
 
 static gn_status check_offload(const gn_comm_config *c, gn_error *error)
 {
-    const bool library = c->quantise && c->offload == GN_OFFLOAD_LIBRARY;
+    const bool asked = c->offload == GN_OFFLOAD_LIBRARY || gn_comm_config_offload(c) == GN_OFFLOAD_LIBRARY;
+    const bool library = c->quantise && asked;
     if (!gn_offload_name(c->offload)) return gn_fail(error, GN_INVALID, "offload %d is not known", (int)c->offload);
     if (c->offload == GN_OFFLOAD_AUTO && from_environment() == GN_OFFLOADS)
         return gn_fail(error, GN_INVALID, "GRADNIC_OFFLOAD is '%.40s': want library, nic, none or auto",
@@ -59,9 +60,9 @@ static gn_status check_offload(const gn_comm_config *c, gn_error *error)
         return gn_fail(error, GN_INVALID, "a wire function stands for a NIC; with offload library there is none");
     if (library && c->data_tos >= 0 && (c->data_tos & 0xFC) == 0x28)
         return gn_fail(error, GN_INVALID,
-                       "data_tos 0x%02x with offload library: a NIC would compress what is compressed; take offload "
+                       "data_tos 0x%02x with offload library%s: a NIC would compress what is compressed; take offload "
                        "nic, or another ToS",
-                       (unsigned)c->data_tos);
+                       (unsigned)c->data_tos, c->offload == GN_OFFLOAD_AUTO ? " (GRADNIC_OFFLOAD)" : "");
     return GN_OK;
 }
 

@@ -310,6 +310,14 @@ START_TEST(test_choice)
     c.offload = GN_OFFLOAD_AUTO;
     setenv("GRADNIC_OFFLOAD", "library", 1);
     ck_assert_int_eq(gn_comm_config_offload(&c), GN_OFFLOAD_NIC);
+    ck_assert_int_eq(gn_comm_config_check(&c), GN_OK);
+    // What the environment says contradicts the ToS as well as what the program says.
+    c.wire = NULL;
+    c.data_tos = 0x28;
+    ck_assert_int_eq(gn_comm_config_check(&c), GN_INVALID);
+    ck_assert_ptr_nonnull(strstr(gn_comm_last_error(NULL), "data_tos 0x28 with offload library (GRADNIC_OFFLOAD)"));
+    c.quantise = false;
+    ck_assert_int_eq(gn_comm_config_check(&c), GN_OK);
     c.offload = GN_OFFLOADS;
     ck_assert_int_eq(gn_comm_config_check(&c), GN_INVALID);
     ck_assert_ptr_null(gn_offload_name(GN_OFFLOADS));
