@@ -73,6 +73,8 @@ needless "--aggregator-weights goes with --algorithm worker-aggregator" --aggreg
 needless "--segment goes with --algorithm ring, direct and worker-aggregator, not with switch" --segment 64K "${switched[@]}"
 needless "--scale-target goes with --scale auto" --scale-target 0 -p dense
 needless "with --algorithm switch, --no-quantise is the same as -p none" -p dense --no-quantise "${switched[@]}"
+needless "--offload library: with --no-quantise only a NIC can compress" -p dense --no-quantise --offload library
+needless "--offload none: with --no-quantise only a NIC can compress" -p dense --no-quantise --offload none
 needless "--bound needs a profile (-p)" -k 10 -p none
 needless "--bound needs a profile (-p)" -p none -k 10 "${switched[@]}"
 expect 2 "--bound needs a profile (-p)" timeout 10 "$GRADNIC" train --data "$SOURCE/tests/data" -N 1 -p none -k 10

@@ -116,6 +116,7 @@ expect 2 "--bound: paper takes bounds from" "$GRADNIC" "${small[@]}" -p paper -k
 expect 2 "--tos: '0x29' is not a type of service" "$GRADNIC" "${small[@]}" --tos 0x29
 expect 2 "-N starts all ranks itself" "$GRADNIC" "${small[@]}" -N 2 --rank 1
 expect 2 "--rate needs --nic in-process" "$GRADNIC" "${small[@]}" --rate 1gbit
+expect 2 "--mtu needs --nic in-process" "$GRADNIC" "${small[@]}" --mtu 9000
 expect 1 "nowhere: no file matches *train*images*" "$GRADNIC" train --data nowhere -N 4
 expect 1 "a step of 100 workers takes 2500 images, there are 1500" "$GRADNIC" "${small[@]}" -N 100
 expect 1 "ring.json: exists already; --force overwrites it" "$GRADNIC" "${small[@]}" -N 2 --steps 1 -q --json=ring.json

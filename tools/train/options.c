@@ -210,6 +210,7 @@ static bool parse_rest(int key, char *arg, struct argp_state *state, gn_train_op
         return true;
     case OPT_MTU:
         o->settings.mtu = gn_option_unsigned(state, key, arg, 576, 65535);
+        o->mtu_given = true;
         return true;
     case OPT_DUMP:
         o->dump_folder = arg;
@@ -256,6 +257,7 @@ static void finish(gn_train_options *o, struct argp_state *state)
         argp_error(state,
                    "--nic in-process does not see the packets of --algorithm switch: use gradnic nic and --switch-nic");
     if (o->settings.link_bits && !o->settings.nic_in_process) argp_error(state, "--rate needs --nic in-process");
+    if (o->mtu_given && !o->settings.nic_in_process) argp_error(state, "--mtu needs --nic in-process");
     if (o->checkpoint && !*o->checkpoint) argp_error(state, "--checkpoint: the path is empty");
     if (o->checkpoint_steps && !o->checkpoint) argp_error(state, "--checkpoint-steps needs --checkpoint");
     if (o->dump_detail && !o->dump_folder) argp_error(state, "%s needs --dump-gradients", o->dump_detail);

@@ -25,6 +25,7 @@ typedef struct gn_train_options {
     const char *checkpoint;  ///< path of checkpoint files, before the rank; NULL: none
     uint64_t checkpoint_steps;
     bool resume;
+    bool mtu_given;
     gn_result_options result;
 } gn_train_options;
 

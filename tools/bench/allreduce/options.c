@@ -191,6 +191,9 @@ static void check_type(struct argp_state *state, const gn_allreduce_options *o)
 static void finish(struct argp_state *state, gn_allreduce_options *o)
 {
     if (o->begin > o->end) argp_error(state, "--begin is larger than --end");
+    const gn_offload asked = o->comm.offload;
+    if (!o->quantise && (asked == GN_OFFLOAD_LIBRARY || asked == GN_OFFLOAD_NONE))
+        argp_error(state, "--offload %s: with --no-quantise only a NIC can compress", gn_offload_name(asked));
     gn_comm_options_finish(state, &o->comm);
     check_needless(state, o);
     check_type(state, o);
