@@ -70,6 +70,7 @@ typedef struct gn_bootstrap {
     gn_endpoint home_at;  ///< its far end
     char home_name[GN_ENDPOINT_TEXT];
     bool home_speaks;      ///< something has come over it
+    bool let_in;           ///< over it: who has come
     gn_greeting greeting;  ///< of it
     bool said_hello;       ///< over it, after the greeting
 } gn_bootstrap;

@@ -72,11 +72,19 @@ static void pause_for(const gn_bootstrap *boot, int ms)
     (void)poll(NULL, 0, left < ms ? left : ms);
 }
 
-/// Waits for a connection to be made, 3 s at most. @return 0 or an errno
-static int await_connection(const gn_bootstrap *boot, int fd)
+/// How long one of so many addresses has: 3 s at most, and so little that each is tried twice.
+static uint64_t turn_of(const gn_bootstrap *boot, size_t addresses)
+{
+    const uint64_t most = 3 * GN_SECOND, least = GN_SECOND / 4;
+    const uint64_t share = (uint64_t)gn_timeout_ms(boot->config) * GN_MILLISECOND / (2 * addresses);
+    return addresses == 1 || share > most ? most : share < least ? least : share;
+}
+
+/// Waits for a connection to be made, for one turn. @return 0 or an errno
+static int await_connection(const gn_bootstrap *boot, int fd, size_t addresses)
 {
     struct pollfd p = {.fd = fd, .events = POLLOUT};
-    uint64_t now = gn_now(), until = now + 3 * GN_SECOND;
+    uint64_t now = gn_now(), until = now + turn_of(boot, addresses);
     if (until > boot->deadline) until = boot->deadline;
     for (; !p.revents && now < until; now = gn_now())
         if (poll(&p, 1, gn_ms_until(until, now)) < 0 && errno != EINTR) break;
@@ -90,13 +98,14 @@ enum { REASON_TEXT = 64 };
 static int try_home(gn_bootstrap *boot, unsigned attempt, char reason[REASON_TEXT], gn_status *status, gn_error *error)
 {
     gn_endpoint address;
-    if (!gn_rendezvous_find(&boot->rendezvous, attempt, &address, status, error)) {
+    const size_t addresses = gn_rendezvous_find(&boot->rendezvous, attempt, &address, status, error);
+    if (!addresses) {
         snprintf(reason, REASON_TEXT, "no fresh file %.40s", boot->rendezvous.file.path);
         return -1;
     }
     gn_endpoint_format(&address, boot->home_name);
     int fd = gn_tcp_connect(&address, NULL, 0);
-    int failed = fd < 0 ? errno : await_connection(boot, fd);
+    int failed = fd < 0 ? errno : await_connection(boot, fd, addresses);
     // Asked for now: a connection that breaks later no longer has a far end.
     if (!failed && !gn_socket_remote(fd, &boot->home_at)) failed = errno;
     if (!failed) return fd;
@@ -115,7 +124,7 @@ static gn_status find_home(gn_bootstrap *boot, gn_error *error)
         if (status) return status;
         if (fd >= 0) {
             boot->home = gn_connection_new(fd, GN_FRAMED_OPEN);
-            boot->home_speaks = false;
+            boot->home_speaks = boot->let_in = false;
             return boot->home ? begin_greeting(boot, error) : gn_fail_memory(error);
         }
         pause_for(boot, pause_ms);
@@ -144,6 +153,7 @@ static gn_status take_message(gn_bootstrap *boot, const gn_frame *frame, gn_erro
     if (frame->type == GN_MSG_ROSTER) good = gn_roster_read(frame, &boot->roster) && boot->roster.size == boot->size;
     if (frame->type == GN_MSG_TABLE) good = gn_rank_table_read(frame, &boot->table) && boot->table.size == boot->size;
     if (!good) return gn_fail(error, GN_CORRUPT, "rank 0 sent a malformed message of type %d", frame->type);
+    if (frame->type == GN_MSG_ROSTER || frame->type == GN_MSG_TABLE) boot->let_in = true;
     if (frame->type == GN_MSG_TABLE) gn_bootstrap_all_here(boot);
     return GN_OK;
 }
@@ -172,6 +182,11 @@ static gn_status timed_out(const gn_bootstrap *boot, gn_message_type until, gn_e
     if (until == GN_MSG_GO)
         return gn_fail(error, GN_TIMEOUT, "not all ranks could connect to their neighbours within %d ms",
                        gn_timeout_ms(boot->config));
+    if (!boot->let_in)
+        return gn_fail(error, GN_TIMEOUT,
+                       "rank 0 did not come: %s takes the connection, but has not let this rank in within %d ms (is it "
+                       "another program's port?)",
+                       boot->home_name, gn_timeout_ms(boot->config));
     char missing[240];
     gn_roster_missing(&boot->roster, missing, sizeof missing);
     return gn_fail(error, GN_TIMEOUT, "%s did not come within %d ms", missing, gn_timeout_ms(boot->config));

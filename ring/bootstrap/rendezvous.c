@@ -63,13 +63,14 @@ gn_status gn_rendezvous_addresses(const gn_rendezvous *rendezvous, gn_addresses 
     return wrong ? gn_fail(error, wrong, "rendezvous: %s", why.text) : GN_OK;
 }
 
-bool gn_rendezvous_find(const gn_rendezvous *rendezvous, unsigned attempt, gn_endpoint *address, gn_status *status,
-                        gn_error *error)
+size_t gn_rendezvous_find(const gn_rendezvous *rendezvous, unsigned attempt, gn_endpoint *address, gn_status *status,
+                          gn_error *error)
 {
     gn_addresses found;
     *status = GN_OK;
     if (rendezvous->is_file) return gn_meeting_file_find(&rendezvous->file, address, status, error);
     *status = gn_rendezvous_addresses(rendezvous, &found, error);
-    if (*status == GN_OK) *address = found.at[attempt % found.count];
-    return *status == GN_OK;
+    if (*status) return 0;
+    *address = found.at[attempt % found.count];
+    return found.count;
 }

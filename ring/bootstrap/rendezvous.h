@@ -47,10 +47,11 @@ gn_status gn_rendezvous_publish(gn_rendezvous *rendezvous, const gn_endpoint *ad
 void gn_rendezvous_withdraw(gn_rendezvous *rendezvous);
 
 /// Other ranks: the address to try now. `attempt` counts from 0: a name may lead to several
-/// addresses, which take turns. @return false when the file is not there yet, or stale.
+/// addresses, which take turns. @return how many take turns; 0 when the file is not there yet, or
+/// stale.
 /// Then `*status` is GN_OK, or an error that waiting will not mend
-bool gn_rendezvous_find(const gn_rendezvous *rendezvous, unsigned attempt, gn_endpoint *address, gn_status *status,
-                        gn_error *error);
+size_t gn_rendezvous_find(const gn_rendezvous *rendezvous, unsigned attempt, gn_endpoint *address, gn_status *status,
+                          gn_error *error);
 /// All addresses of its name. Not for a file. @return as gn_resolve_all()
 gn_status gn_rendezvous_addresses(const gn_rendezvous *rendezvous, gn_addresses *found, gn_error *error);
 
