@@ -21,7 +21,9 @@ enum {
     FILE_HEADER = 24,       // of a capture
     RECORD_HEADER = 16,     // of each packet
     BUFFER = 2 * SNAPSHOT,  // stdio's; it never fills, so all writing is done by write_out()
-    PATIENCE_MS = 200       // with a reader that stands still within a packet
+    PATIENCE_MS = 200,      // with a reader that stands still within a packet
+    READER_MS = 10000,      // for the reader of a FIFO to come
+    LOOK_MS = 20
 };
 
 struct gn_capture {
@@ -109,12 +111,29 @@ static bool is_stuck(gn_capture *capture)
 
 // Opening -----------------------------------------------------------------------------------------
 
-/// Something lies at the path already. Opening it changes nothing.
+/// Opens what is there, and changes nothing. A FIFO's reader has some time to come.
+static int open_to_write(const char *path)
+{
+    int fd = -1;
+    for (int waited = 0; waited <= READER_MS; waited += LOOK_MS) {
+        fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (fd >= 0 || errno != ENXIO) break;
+        if (!waited) gn_warn("%s: waiting for its reader", path);
+        poll(NULL, 0, LOOK_MS);
+        errno = ENXIO;
+    }
+    return fd;
+}
+
+/// Something lies at the path already.
 static int open_existing(const char *path, bool force, gn_error *error)
 {
     struct stat there, opened;
-    const int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0 || lstat(path, &there) || fstat(fd, &opened)) {
+    const int fd = open_to_write(path);
+    if (fd < 0 && errno == ENXIO) {
+        gn_fail(error, GN_IO, "%s: nobody has opened it for reading within %d s; start its reader first", path,
+                READER_MS / 1000);
+    } else if (fd < 0 || lstat(path, &there) || fstat(fd, &opened)) {
         gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     } else if (!S_ISREG(opened.st_mode)) {
         return fd;

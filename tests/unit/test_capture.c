@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "driver/capture.h"
@@ -142,6 +143,28 @@ START_TEST(a_fifo_gets_packets_at_once)
 }
 END_TEST
 
+// The reader may come later, but not at any time.
+START_TEST(a_fifo_without_a_reader)
+{
+    ck_assert(!mkfifo(path, 0600));
+    const pid_t late = fork();
+    if (!late) {
+        usleep(300000);
+        const int fd = open(path, O_RDONLY);
+        _exit(read(fd, bytes, 1) != 1);
+    }
+    alarm(30);
+    gn_capture *capture = gn_capture_open(path, false, &error);
+    ck_assert_msg(capture != NULL, "%s", error.text);
+    int status;
+    ck_assert(waitpid(late, &status, 0) == late && !status);
+    gn_capture_close(capture);
+    ck_assert_ptr_null(gn_capture_open(path, false, &error));
+    ck_assert_int_eq(error.status, GN_IO);
+    ck_assert_ptr_nonnull(strstr(error.text, "nobody has opened it for reading within 10 s; start its reader first"));
+}
+END_TEST
+
 // A limit of the file's size is a full disk. It lies within a packet, at its end, and elsewhere.
 // Nobody waits for a reader that stands still; when it goes on, so does the capture.
 START_TEST(a_reader_that_stands_still)
@@ -226,6 +249,7 @@ int main(void)
     tcase_add_test(all, what_is_there_stays);
     tcase_add_test(all, force_overwrites);
     tcase_add_test(all, a_fifo_gets_packets_at_once);
+    tcase_add_test(all, a_fifo_without_a_reader);
     tcase_add_test(all, a_reader_that_stands_still);
     tcase_add_loop_test(all, a_full_disk_leaves_whole_packets, 0, 7);
     tcase_add_test(all, no_room_at_all_is_said_at_once);

@@ -27,7 +27,7 @@ static void introduce_rules(const gn_nic_config *config)
     char rule[GN_RULE_TEXT];
     for (size_t i = 0; i < config->rule_count; i++) {
         gn_log(GN_SEVERITY_INFO, "rule %s", gn_rule_format(&config->rules[i], rule));
-        warn_of_ports(&config->rules[i], config->guard);
+        if (!config->bypass) warn_of_ports(&config->rules[i], config->guard);
     }
 }
 
