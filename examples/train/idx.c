@@ -58,6 +58,7 @@ static gn_status check(gzFile file, const char *path, gn_train_error *error)
     const char *why = gzerror(file, &code);
     if (code == Z_OK || code == Z_STREAM_END) return GN_OK;
     if (code == Z_ERRNO) return gn_train_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    if (code == Z_MEM_ERROR) return gn_train_fail(error, GN_NO_MEMORY, "%s: out of memory", path);
     if (code == Z_BUF_ERROR) return gn_train_fail(error, GN_TRUNCATED, "%s: the gzip file is truncated", path);
     return gn_train_fail(error, GN_CORRUPT, "%s: the gzip data is corrupt (%s)", path, why);
 }

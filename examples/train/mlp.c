@@ -2,8 +2,11 @@
 #include "mlp.h"
 
 #include <math.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cblas.h>
 
@@ -14,6 +17,20 @@ enum { PURPOSE = 0x6d6c7021 };
 static float *new_floats(size_t count)
 {
     return calloc(count, sizeof(float));
+}
+
+/// Takes the buffer that OpenBLAS allocates at its first product and keeps. Where there is no room
+/// for it (ulimit -v), OpenBLAS does not fail, but asks again for ever.
+static bool take_room_for_products(gn_mlp *mlp)
+{
+    static atomic_bool found;
+    const size_t bytes = ((size_t)GN_MLP_PRODUCT_MIB << 20) + 4096;
+    if (found) return true;
+    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) return false;
+    munmap(room, bytes);
+    gn_mlp_forward(mlp, mlp->batch_max);
+    return found = true;
 }
 
 gn_status gn_mlp_init(gn_mlp *mlp, unsigned layers, const size_t *width, size_t batch_max)
@@ -35,6 +52,7 @@ gn_status gn_mlp_init(gn_mlp *mlp, unsigned layers, const size_t *width, size_t 
         mlp->delta[l] = l ? new_floats(batch_max * width[l]) : NULL;
         if (!mlp->value[l] || (l && !mlp->delta[l])) goto no_memory;
     }
+    if (!take_room_for_products(mlp)) goto no_memory;
     return GN_OK;
 no_memory:
     gn_mlp_free(mlp);

@@ -270,7 +270,10 @@ static gn_status make_network(gn_trainer *t, gn_train_error *error)
         t->labels = malloc(s->batch);
     }
     if (status || !t->velocity || !t->labels)
-        return gn_train_fail(error, GN_NO_MEMORY, "out of memory for the network");
+        return gn_train_fail(
+            error, GN_NO_MEMORY,
+            "out of memory for the network and products of its matrices, which alone take %d MiB (ulimit -v?)",
+            GN_MLP_PRODUCT_MIB);
     return gn_averager_prepare(&t->averager, s, gn_mlp_parameters(&t->mlp), error);
 }
 

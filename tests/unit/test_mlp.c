@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "examples/train/augment.h"
 #include "examples/train/mlp.h"
@@ -86,6 +89,23 @@ START_TEST(impossible_networks)
     ck_assert_int_eq(gn_mlp_init(&mlp, GN_MLP_LAYERS_MAX + 1, (size_t[GN_MLP_LAYERS_MAX + 2]){1}, 1), GN_INVALID);
     ck_assert_int_eq(gn_mlp_init(&mlp, 1, (size_t[]){3, 0}, 1), GN_INVALID);
     ck_assert_int_eq(gn_mlp_init(&mlp, 1, (size_t[]){3, 2}, 0), GN_INVALID);
+}
+END_TEST
+
+// With little address space OpenBLAS would ask for its buffer again and again.
+START_TEST(no_room_for_products)
+{
+    gn_mlp mlp;
+    unsigned long pages;
+    FILE *file = fopen("/proc/self/statm", "r");
+    ck_assert(file && fscanf(file, "%lu", &pages) == 1 && !fclose(file));
+    struct rlimit limit = {.rlim_cur = pages * (rlim_t)getpagesize() + ((rlim_t)64 << 20), .rlim_max = RLIM_INFINITY};
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+    ck_assert_int_eq(gn_mlp_init(&mlp, 1, (size_t[]){64, 10}, 7), GN_NO_MEMORY);
+    limit.rlim_cur = RLIM_INFINITY;
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+    ck_assert_int_eq(gn_mlp_init(&mlp, 1, (size_t[]){64, 10}, 7), GN_OK);
+    gn_mlp_free(&mlp);
 }
 END_TEST
 
@@ -211,6 +231,7 @@ int main(void)
     tcase_add_test(tcase, gradient_equals_finite_differences);
     tcase_add_test(tcase, softmax_takes_any_logit);
     tcase_add_test(tcase, impossible_networks);
+    tcase_add_test(tcase, no_room_for_products);
     tcase_add_test(tcase, same_seed_same_bits);
     tcase_add_test(tcase, sgd_by_hand);
     tcase_add_test(tcase, copies_are_functions_of_seed_image_and_copy);

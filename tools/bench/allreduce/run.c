@@ -232,6 +232,8 @@ static int calibrate(bench *b)
     float *values = calloc(COUNT, sizeof *values), *other = calloc(COUNT, sizeof *other);
     double shortest = 0, longest = 0, hops = 2.0 * (b->size - 1);
     int status = values && other ? GN_EXIT_OK : GN_EXIT_FAILED;
+    if (status)
+        gn_cli_error(o->program, "rank %d: no memory for %s", b->rank, gn_human_bytes(2 * COUNT * sizeof *values).s);
     if (!status && b->size > 1)
         status = probe(b, values, (size_t)b->size, &shortest) || probe(b, values, COUNT, &longest);
     if (!status && b->size > 1) {
