@@ -114,7 +114,7 @@ static gn_algorithm way_of(const gn_exchange *x)
     return sums && x->choice != GN_TAKE_RING ? GN_DIRECT : GN_RING;
 }
 
-gn_status gn_collective_move(gn_exchange *exchange)
+static gn_status move(gn_exchange *exchange)
 {
     gn_comm *comm = exchange->comm;
     const gn_algorithm way = way_of(exchange);
@@ -130,11 +130,11 @@ static gn_status move_by_choice(gn_exchange *exchange)
     gn_comm *comm = exchange->comm;
     const size_t count = exchange->bucket->count;
     const bool chooses = comm->config.algorithm == GN_AUTO && !gn_comm_is_alone(comm) && !exchange->exact;
-    if (!chooses || gn_direct_is_small(exchange)) return gn_collective_move(exchange);
+    if (!chooses || gn_direct_is_small(exchange)) return move(exchange);
     gn_status status = gn_choice_begin(comm, count, &exchange->choice);
     comm->phase = "reduce leg";
     const uint64_t start = gn_now();
-    if (!status) status = gn_collective_move(exchange);
+    if (!status) status = move(exchange);
     if (!status) gn_choice_end(comm, count, exchange->choice, start);
     return status;
 }
@@ -253,7 +253,7 @@ gn_status gn_collective_run(gn_comm *comm, const gn_call *call)
 {
     const uint64_t start = gn_now();
     const bool scale = scaled(comm, call);
-    gn_exchange exchange = {.comm = comm};
+    gn_exchange exchange = {.comm = comm, .move = move};
     gn_status status = gn_collective_enter(comm);
     if (!status && scale) status = prepare_history(comm, &exchange);
     if (status) return status;

@@ -3,7 +3,7 @@
 #define GRADNIC_RING_COLLECTIVE_H
 /// One collective from its header to its end.
 
-#include "ring/exchange.h"
+#include "ring/group.h"
 
 /// A call enters. Any thread.
 /// @return GN_OK; or why it must not begin, which counts as told to its caller (gn_oob_ready())
@@ -15,8 +15,5 @@ gn_status gn_collective_check(gn_comm *comm, const gn_call *call);
 
 /// Runs a collective that has been checked. On the thread that runs collectives.
 gn_status gn_collective_run(gn_comm *comm, const gn_call *call);
-
-/// Moves the values of an exchange that is prepared, as the communicator's algorithm does it.
-gn_status gn_collective_move(gn_exchange *exchange);
 
 #endif

@@ -22,9 +22,11 @@ typedef struct gn_exchange {
     gn_type type;             ///< a staged one (collectives/types.h)
     bool exact;               ///< no codec: elements travel as they are
     size_t width;             ///< bytes of an element
-    bool own_pass;            ///< contributions are changed before they are summed
-    bool sum_pass;            ///< paper: a reduced block goes through the codec before it is sent back
-    int shift;                ///< contributions are multiplied by 2^shift
+    /// Moves the values, once prepared, as the communicator's algorithm does it.
+    gn_status (*move)(struct gn_exchange *exchange);
+    bool own_pass;  ///< contributions are changed before they are summed
+    bool sum_pass;  ///< paper: a reduced block goes through the codec before it is sent back
+    int shift;      ///< contributions are multiplied by 2^shift
     float scale, unscale;
     float divisor;        ///< 1, or the number of contributions
     bool finish_pass;     ///< results are divided or scaled back

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ring/collective.h"
 #include "ring/collectives/call.h"
 #include "ring/collectives/types.h"
 #include "ring/failure.h"
@@ -132,7 +131,7 @@ static gn_status run_piece(staged *s, size_t at, bool last, int exponent)
     x->starts = s->blocks > 1 ? s->starts : NULL;
     x->offered = !last;  // what the rank says of the next scale is of all pieces
     if (x->legs == GN_LEG_GATHER) quantise_own(x, s->starts[s->rank], elements(s, s->rank));
-    const gn_status status = gn_collective_move(x);
+    const gn_status status = x->move(x);
     if (!status && last) gn_exchange_offer(x);
     if (!status) store(s, at);
     return status;
@@ -188,7 +187,7 @@ gn_status gn_gathered_run(gn_exchange *x, const gn_call *call)
     uint8_t *place = (uint8_t *)call->recv + first * x->width;
     if (own && call->collective == GN_ALL_GATHER && place != call->send) memcpy(place, call->send, own * x->width);
     quantise_own(x, first, own);
-    const gn_status status = gn_collective_move(x);
+    const gn_status status = x->move(x);
     x->starts = NULL;
     return status;
 }
