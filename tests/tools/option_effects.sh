@@ -7,6 +7,31 @@
 switches_at 7
 holds() { jq -e "$2" "$1" >/dev/null || fail "$2 does not hold in $1: $(jq -c 'del(.checkpoints)' "$1")"; }
 
+# ---- bench allreduce --type and --op: every value is checked
+typed() { # typed TYPE OP NAMES ARGUMENT...
+    local type=$1 op=$2 names=$3
+    shift 3
+    "$GRADNIC" bench allreduce -N 3 -b 100003 -e 100003 -n 1 -w 0 -q --force --json=typed.json --type "$type" --op "$op" \
+        "$@" >table.txt 2>err.txt || fail "--type $type --op $op $*: $(cat err.txt)"
+    [ "$(jq -r '.results[0] | "\(.type) \(.redop) \(.wrong) \(.identical)"' typed.json)" = "$names 0 true" ] ||
+        fail "--type $type --op $op $*: $(jq -c '.results[0]' typed.json)"
+}
+typed f32 min "float min" -p none
+typed f64 average "double avg" -p none
+typed i32 sum "int32 sum" -p none
+typed i64 max "int64 max" -p none
+typed u8 sum "uint8 sum" -p none
+typed f16 max "half max" -p none
+for algorithm in ring worker-aggregator; do
+    typed bf16 average "bfloat16 avg" -p dense -k 10 --algorithm $algorithm
+    typed f16 sum "half sum" -p lattice -k 10 --algorithm $algorithm
+done
+[ "$(jq '.results[0].count' typed.json)" = 50001 ] || fail "--type f16: $(jq -c '.results[0]' typed.json)"
+expect 2 "--op average goes with floats" "$GRADNIC" bench allreduce -N 2 --type i32 --op average
+expect 2 "go with --algorithm ring" "$GRADNIC" bench allreduce -N 2 --type f64 --algorithm worker-aggregator
+expect 2 "are compressed: -p goes with them" "$GRADNIC" bench allreduce -N 2 --op max -p dense
+expect 2 "'f8' is none of" "$GRADNIC" bench allreduce -N 2 --type f8
+
 # ---- bench allreduce --rate, --delay, and their old names: the model's link
 model() { # model FILE ARGUMENT...
     local file=$1
