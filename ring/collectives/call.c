@@ -143,7 +143,7 @@ static const char *wrong_route(const gn_comm *comm, const gn_call *call)
 {
     const gn_comm_config *config = &comm->config;
     const bool ring = gn_comm_goes_round(comm), exact = gn_call_is_exact(call);
-    if (call->collective == GN_BARRIER || comm->size == 1) return NULL;
+    if (call->collective == GN_BARRIER || gn_comm_is_alone(comm)) return NULL;
     if (!ring && call->collective != GN_ALLREDUCE) return "this collective needs algorithm ring";
     if (!ring && exact)
         return "only sums and averages of f32, bf16 and f16 go without a ring: take algorithm ring for this type or op";
