@@ -133,7 +133,7 @@ static gn_status connect_all(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
     comm->timeout_ms = (int)boot->table.timeout_ms;
     comm->segment = boot->table.segment_bytes;
     if (comm->size > 1) status = gn_transport_connect(comm, boot, error);
-    if (comm->size > 1 && !status) status = gn_data_share(comm, boot->deadline, error);
+    if (comm->size > 1 && !status) status = gn_data_share(comm, boot, error);
     if (!status) status = allocate(comm, error);
     if (!status && comm->config.algorithm == GN_SWITCH) status = gn_switched_join(comm, boot, error);
     return status ? status : gn_bootstrap_commit(boot, error);

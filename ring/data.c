@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "net/socket.h"
+#include "ring/bootstrap/bootstrap.h"
 #include "ring/config.h"
+#include "ring/neighbours.h"
 #include "ring/shared.h"
 
 static int fd_of(const gn_neighbour *neighbour)
@@ -18,8 +20,20 @@ static int fd_of(const gn_neighbour *neighbour)
 
 enum { TAKEN = 'S', DECLINED = 'T' };
 
+/// The neighbour has gone. Rank 0 may know more in a moment: who was lost first, and why.
+static gn_status lost(gn_bootstrap *boot, const gn_neighbour *n, gn_error *error)
+{
+    const uint64_t until = gn_now() + GN_SECOND;
+    while (gn_now() < until && gn_now() < boot->deadline) {
+        const gn_status status = gn_bootstrap_watch(boot, error);
+        if (status) return status;
+        (void)gn_poll(NULL, 0, 10);
+    }
+    return gn_fail(error, GN_PEER_LOST, "rank %d at %s was lost while the group was set up", n->rank, n->name);
+}
+
 /// Reads so many bytes of the connection, which nothing else uses yet.
-static gn_status await(gn_neighbour *n, void *bytes, size_t count, uint64_t deadline, gn_error *error)
+static gn_status await(gn_bootstrap *boot, gn_neighbour *n, void *bytes, size_t count, gn_error *error)
 {
     const int fd = fd_of(n);
     for (size_t got = 0; got < count;) {
@@ -28,24 +42,22 @@ static gn_status await(gn_neighbour *n, void *bytes, size_t count, uint64_t dead
             got += (size_t)more;
             continue;
         }
-        if (!more || (errno != EAGAIN && errno != EINTR))
-            return gn_fail(error, GN_PEER_LOST, "rank %d at %s was lost while shared memory was looked for", n->rank,
-                           n->name);
-        const uint64_t now = gn_now();
-        if (now >= deadline)
+        if (!more || (errno != EAGAIN && errno != EINTR)) return lost(boot, n, error);
+        const gn_status status = gn_bootstrap_watch(boot, error);
+        if (status) return status;
+        if (gn_now() >= boot->deadline)
             return gn_fail(error, GN_TIMEOUT, "rank %d at %s said nothing about shared memory in time", n->rank,
                            n->name);
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        (void)gn_poll(&p, 1, gn_ms_until(deadline, now));
+        (void)gn_poll(&p, 1, 20);  // short, because the bootstrap connections are looked at between
     }
     return GN_OK;
 }
 
 /// A fresh connection takes a few bytes.
-static gn_status say(gn_neighbour *n, const void *bytes, size_t count, gn_error *error)
+static gn_status say(gn_bootstrap *boot, gn_neighbour *n, const void *bytes, size_t count, gn_error *error)
 {
-    if (send(fd_of(n), bytes, count, MSG_NOSIGNAL) == (ssize_t)count) return GN_OK;
-    return gn_fail(error, GN_PEER_LOST, "rank %d at %s was lost while shared memory was looked for", n->rank, n->name);
+    return send(fd_of(n), bytes, count, MSG_NOSIGNAL) == (ssize_t)count ? GN_OK : lost(boot, n, error);
 }
 
 /// Whether the other end is on this host: it has the same address. Who is not could name processes
@@ -56,28 +68,28 @@ static bool is_here(const gn_neighbour *n)
     return gn_socket_local(fd_of(n), &own) && gn_socket_remote(fd_of(n), &other) && !gn_ip_compare(&own.ip, &other.ip);
 }
 
-static gn_status offer(const gn_comm *comm, gn_neighbour *n, gn_error *error)
+static gn_status offer(const gn_comm *comm, gn_bootstrap *boot, gn_neighbour *n, gn_error *error)
 {
     uint8_t bytes[GN_SHARED_OFFER];
     gn_shared_offer_none(bytes);
     if (!comm->config.no_shared_memory && is_here(n)) n->shared = gn_shared_make(bytes);
-    return say(n, bytes, sizeof bytes, error);
+    return say(boot, n, bytes, sizeof bytes, error);
 }
 
-static gn_status take(const gn_comm *comm, gn_neighbour *n, uint64_t deadline, gn_error *error)
+static gn_status take(const gn_comm *comm, gn_bootstrap *boot, gn_neighbour *n, gn_error *error)
 {
     uint8_t bytes[GN_SHARED_OFFER];
-    const gn_status status = await(n, bytes, sizeof bytes, deadline, error);
+    const gn_status status = await(boot, n, bytes, sizeof bytes, error);
     if (status) return status;
     if (!comm->config.no_shared_memory && is_here(n)) n->shared = gn_shared_take(bytes);
     const char answer = n->shared ? TAKEN : DECLINED;
-    return say(n, &answer, 1, error);
+    return say(boot, n, &answer, 1, error);
 }
 
-static gn_status conclude(const gn_comm *comm, gn_neighbour *n, uint64_t deadline, gn_error *error)
+static gn_status conclude(const gn_comm *comm, gn_bootstrap *boot, gn_neighbour *n, gn_error *error)
 {
     char answer;
-    const gn_status status = await(n, &answer, 1, deadline, error);
+    const gn_status status = await(boot, n, &answer, 1, error);
     if (status) return status;
     if (answer == TAKEN && n->shared) return GN_OK;
     if (answer != DECLINED)
@@ -92,24 +104,18 @@ static gn_status conclude(const gn_comm *comm, gn_neighbour *n, uint64_t deadlin
     return GN_OK;
 }
 
-/// Whether this rank has connected, and not the neighbour.
-static bool has_called(const gn_comm *comm, int index)
-{
-    return comm->config.algorithm == GN_RING ? index == 1 : comm->rank != 0;
-}
-
-gn_status gn_data_share(gn_comm *comm, uint64_t deadline, gn_error *error)
+gn_status gn_data_share(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
 {
     gn_status status = GN_OK;
     // Values for a NIC have to pass it.
     if (comm->config.algorithm == GN_SWITCH || comm->config.offload == GN_OFFLOAD_NIC || comm->config.data_tos > 0)
         return GN_OK;
     for (int i = 0; i < comm->neighbour_count && !status; i++)
-        if (has_called(comm, i)) status = offer(comm, &comm->neighbours[i], error);
+        if (gn_neighbours_calls(comm, i)) status = offer(comm, boot, &comm->neighbours[i], error);
     for (int i = 0; i < comm->neighbour_count && !status; i++)
-        if (!has_called(comm, i)) status = take(comm, &comm->neighbours[i], deadline, error);
+        if (!gn_neighbours_calls(comm, i)) status = take(comm, boot, &comm->neighbours[i], error);
     for (int i = 0; i < comm->neighbour_count && !status; i++)
-        if (has_called(comm, i)) status = conclude(comm, &comm->neighbours[i], deadline, error);
+        if (gn_neighbours_calls(comm, i)) status = conclude(comm, boot, &comm->neighbours[i], error);
     return status;
 }
 

@@ -5,14 +5,15 @@
 /// memory that both share (shared.h). Then the connection carries only bytes that wake a sleeper,
 /// and its end says that the neighbour is gone.
 
-#include "net/address.h"
 #include "ring/group.h"
+
+struct gn_bootstrap;
 
 /// Offers shared memory to the neighbours that this rank has connected to, and takes what others
 /// offer, where both are on one host. Over each connection goes an offer, and back an answer. To be
 /// called by all ranks when all data connections are there.
-/// @return GN_OK; GN_TIMEOUT, GN_PEER_LOST or GN_CORRUPT, with the neighbour's name
-gn_status gn_data_share(gn_comm *comm, uint64_t deadline, gn_error *error);
+/// @return GN_OK; GN_TIMEOUT, GN_PEER_LOST or GN_CORRUPT, with the rank's name
+gn_status gn_data_share(gn_comm *comm, struct gn_bootstrap *boot, gn_error *error);
 
 /// As send() and recv() without waiting.
 ssize_t gn_data_send(gn_neighbour *neighbour, const void *bytes, size_t count);

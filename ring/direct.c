@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/failure.h"
 #include "ring/turn.h"
@@ -118,7 +119,7 @@ static gn_status send_to(direct *d, size_t index, bool *moved)
     source = pass_wire(d, p, source, &want);
     p->full = false;
     if (!want) return GN_OK;
-    const ssize_t sent = send(comm->neighbours[index].data_out, source, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent = gn_data_send(&comm->neighbours[index], source, want);
     p->full = sent < (ssize_t)want;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? GN_OK : gn_oob_data_lost(comm, (int)index, errno);
     *moved = true;
@@ -162,7 +163,7 @@ static gn_status receive_from(direct *d, size_t index, uint8_t *to, size_t room,
 {
     peer *p = &d->peer[index];
     gn_comm *comm = d->comm;
-    const ssize_t got = recv(comm->neighbours[index].data_in, to, least(room, 2 * comm->segment), MSG_DONTWAIT);
+    const ssize_t got = gn_data_receive(&comm->neighbours[index], to, least(room, 2 * comm->segment));
     if (got == 0) return gn_oob_data_lost(comm, (int)index, 0);
     if (got < 0) return errno == EAGAIN || errno == EINTR ? GN_OK : gn_oob_data_lost(comm, (int)index, errno);
     *moved = true;
@@ -307,8 +308,7 @@ gn_status gn_direct_wait_for(gn_comm *comm, const gn_direct_wait *wait, struct p
 {
     uint8_t waiting[GN_RANKS_MAX] = {0};
     for (int i = 0; i < comm->neighbour_count; i++) {
-        const short events = (short)((wait[i].reading ? POLLIN : 0) | (wait[i].sending ? POLLOUT : 0));
-        set[i] = (struct pollfd){.fd = events ? comm->neighbours[i].data_in : -1, .events = events};
+        set[i] = gn_data_poll(&comm->neighbours[i], wait[i].reading, wait[i].sending);
         waiting[i] = wait[i].owes || wait[i].sending;
     }
     const gn_status status = gn_oob_poll(comm, set, comm->neighbour_count, blocked ? -1 : 0);

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/direct.h"
 #include "ring/failure.h"
@@ -130,8 +131,7 @@ static gn_status send_to(direct *d, size_t index, bool *moved)
     p->full = false;
     if (!p->leaving && !prepare(d, p)) return GN_OK;
     const size_t want = p->leaving->length - p->sent;
-    const ssize_t sent =
-        send(comm->neighbours[index].data_out, p->leaving->bytes + p->sent, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent = gn_data_send(&comm->neighbours[index], p->leaving->bytes + p->sent, want);
     p->full = sent < (ssize_t)want;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? GN_OK : gn_oob_data_lost(comm, (int)index, errno);
     *moved = true;
@@ -189,7 +189,7 @@ static gn_status receive_from(direct *d, size_t index, bool *moved)
     gn_comm *comm = d->comm;
     bool complete;
     p->arriving.to = &p->in[p->arriving.segment % d->window];
-    const ssize_t got = gn_coded_receive(comm, &p->arriving, comm->neighbours[index].data_in, &complete);
+    const ssize_t got = gn_coded_receive(comm, &p->arriving, &comm->neighbours[index], &complete);
     if (got == -1) return gn_oob_data_lost(comm, (int)index, errno);
     if (got == -2) return gn_direct_damaged(comm, index, "a wrong header or check", p->arriving.segment);
     *moved |= got > 0;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/direct.h"
 #include "ring/failure.h"
@@ -102,8 +103,7 @@ static gn_status send_to(small *s, size_t index, bool *moved)
     const size_t want = p->out.length - p->sent;
     p->full = false;
     if (!want) return GN_OK;
-    const ssize_t sent =
-        send(comm->neighbours[index].data_out, p->out.bytes + p->sent, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent = gn_data_send(&comm->neighbours[index], p->out.bytes + p->sent, want);
     p->full = sent < (ssize_t)want;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? GN_OK : gn_oob_data_lost(comm, (int)index, errno);
     *moved = true;
@@ -114,10 +114,10 @@ static gn_status send_to(small *s, size_t index, bool *moved)
 }
 
 /// As gn_coded_receive(), without a code.
-static ssize_t receive_values(const small *s, peer *p, int fd, bool *complete)
+static ssize_t receive_values(const small *s, peer *p, gn_neighbour *from, bool *complete)
 {
     const size_t whole = s->count * sizeof(float);
-    const ssize_t got = recv(fd, p->in.bytes + p->arriving.filled, whole - p->arriving.filled, MSG_DONTWAIT);
+    const ssize_t got = gn_data_receive(from, p->in.bytes + p->arriving.filled, whole - p->arriving.filled);
     if (got == 0) errno = 0;
     if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
     p->arriving.filled += (size_t)got;
@@ -129,9 +129,9 @@ static gn_status receive_from(small *s, size_t index, bool *moved)
 {
     peer *p = &s->peer[index];
     gn_comm *comm = s->comm;
-    const int fd = comm->neighbours[index].data_in;
+    gn_neighbour *from = &comm->neighbours[index];
     const ssize_t got =
-        s->coded ? gn_coded_receive(comm, &p->arriving, fd, &p->here) : receive_values(s, p, fd, &p->here);
+        s->coded ? gn_coded_receive(comm, &p->arriving, from, &p->here) : receive_values(s, p, from, &p->here);
     if (got == -1) return gn_oob_data_lost(comm, (int)index, errno);
     if (got == -2) return gn_direct_damaged(comm, index, "a wrong header or check", 0);
     *moved |= got > 0;

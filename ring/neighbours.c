@@ -26,6 +26,11 @@ gn_status gn_neighbours_make(gn_comm *comm, gn_error *error)
     return GN_OK;
 }
 
+bool gn_neighbours_calls(const gn_comm *comm, int index)
+{
+    return comm->config.algorithm == GN_RING ? index == 1 : comm->neighbours[index].rank < comm->rank;
+}
+
 void gn_neighbours_close(gn_comm *comm)
 {
     for (int i = 0; i < comm->neighbour_count; i++) {

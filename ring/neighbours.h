@@ -7,6 +7,9 @@
 
 /// Makes those that the algorithm needs, without connections yet. @return GN_OK, GN_NO_MEMORY
 gn_status gn_neighbours_make(gn_comm *comm, gn_error *error);
+/// Whether this rank connects to its neighbour `index`. Otherwise it accepts: in a ring the left
+/// neighbour, and else the higher ranks.
+bool gn_neighbours_calls(const gn_comm *comm, int index);
 /// Closes their connections and frees them.
 void gn_neighbours_close(gn_comm *comm);
 

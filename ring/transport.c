@@ -30,18 +30,11 @@ typedef struct meeting {
     gn_lobby lobby;
 } meeting;
 
-/// Whether this rank connects to its neighbour `index`. Otherwise it accepts: in a ring the left
-/// neighbour, and else the higher ranks.
-static bool connects_to(const gn_comm *comm, int index)
-{
-    return comm->config.algorithm == GN_RING ? index == 1 : comm->neighbours[index].rank < comm->rank;
-}
-
 /// The neighbour that may connect to us as `rank`.
 static gn_neighbour *caller_of_rank(gn_comm *comm, int rank)
 {
     for (int i = 0; i < comm->neighbour_count; i++)
-        if (comm->neighbours[i].rank == rank && !connects_to(comm, i)) return &comm->neighbours[i];
+        if (comm->neighbours[i].rank == rank && !gn_neighbours_calls(comm, i)) return &comm->neighbours[i];
     return NULL;
 }
 
@@ -121,7 +114,7 @@ static bool welcome_complete(meeting *m)
     bool complete = true;
     for (int i = 0; i < m->comm->neighbour_count; i++) {
         gn_neighbour *neighbour = &m->comm->neighbours[i];
-        if (connects_to(m->comm, i)) continue;
+        if (gn_neighbours_calls(m->comm, i)) continue;
         if ((m->data && *data_socket(m, neighbour) < 0) || !neighbour->oob) {
             complete = false;
         } else if (!neighbour->welcomed) {
@@ -171,7 +164,7 @@ static gn_status timed_out(const meeting *m, gn_error *error)
     }
     for (int i = 0; i < m->comm->neighbour_count; i++) {
         const gn_neighbour *neighbour = &m->comm->neighbours[i];
-        if (!connects_to(m->comm, i) && !neighbour->welcomed)
+        if (!gn_neighbours_calls(m->comm, i) && !neighbour->welcomed)
             return gn_fail(error, GN_TIMEOUT, "no connection from rank %d at %s within %d ms%s", neighbour->rank,
                            neighbour->name, m->comm->timeout_ms, gn_lobby_lack(&m->lobby, own, lack));
     }
@@ -221,7 +214,7 @@ static gn_status begin(meeting *m, gn_error *error)
     m->callees = calloc((size_t)comm->neighbour_count, sizeof *m->callees);
     if (!m->callees) return gn_fail_memory(error);
     for (int i = 0; i < comm->neighbour_count; i++)
-        if (connects_to(comm, i)) gn_callee_init(&m->callees[m->called++], comm, m->boot, &comm->neighbours[i]);
+        if (gn_neighbours_calls(comm, i)) gn_callee_init(&m->callees[m->called++], comm, m->boot, &comm->neighbours[i]);
     const unsigned expected = 2 * (unsigned)(comm->neighbour_count - m->called);
     if (gn_lobby_open(&m->lobby, GN_STRANGERS_MAX + expected)) return gn_fail_memory(error);
     add_door(m, OOB, m->boot->oob_listener, JOIN_BYTES);
@@ -237,7 +230,7 @@ static void join_ways(gn_comm *comm)
     for (int i = 0; i < comm->neighbour_count; i++) {
         gn_neighbour *neighbour = &comm->neighbours[i];
         neighbour->data_in = neighbour->data_out;
-        if (!connects_to(comm, i) && neighbour->data_out >= 0)
+        if (!gn_neighbours_calls(comm, i) && neighbour->data_out >= 0)
             gn_socket_set_tos(neighbour->data_out, weights ? 0 : (uint8_t)config->data_tos);
     }
 }

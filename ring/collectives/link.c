@@ -2,8 +2,8 @@
 #include "ring/collectives/link.h"
 
 #include <errno.h>
-#include <sys/socket.h>
 
+#include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/turn.h"
 
@@ -22,7 +22,7 @@ typedef struct link_state {
 /// @return bytes sent, 0 when none could be, -1 with errno
 static ssize_t send_some(link_state *l)
 {
-    const ssize_t sent = send(l->comm->neighbours[l->right].data_out, l->out, l->to_send, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent = gn_data_send(&l->comm->neighbours[l->right], l->out, l->to_send);
     l->send_full = sent < (ssize_t)l->to_send;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
     l->out += sent;
@@ -34,7 +34,7 @@ static ssize_t send_some(link_state *l)
 /// @return bytes received, 0 when there are none, -1 with errno (0: the connection has ended)
 static ssize_t receive_some(link_state *l)
 {
-    const ssize_t got = recv(l->comm->neighbours[l->left].data_in, l->in, l->to_receive, MSG_DONTWAIT);
+    const ssize_t got = gn_data_receive(&l->comm->neighbours[l->left], l->in, l->to_receive);
     if (!got) errno = 0;
     if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
     l->in += got;
@@ -47,8 +47,8 @@ static gn_status wait_for_progress(link_state *l, bool blocked)
 {
     gn_comm *comm = l->comm;
     const bool receiving = l->to_receive && l->header_checked;
-    struct pollfd data[2] = {{.fd = receiving ? comm->neighbours[l->left].data_in : -1, .events = POLLIN},
-                             {.fd = l->send_full ? comm->neighbours[l->right].data_out : -1, .events = POLLOUT}};
+    struct pollfd data[2] = {gn_data_poll(&comm->neighbours[l->left], receiving, false),
+                             gn_data_poll(&comm->neighbours[l->right], false, l->send_full)};
     const gn_status status = gn_oob_poll(comm, data, 2, blocked ? -1 : 0);
     uint8_t waiting[GN_RANKS_MAX] = {0};
     waiting[l->left] = l->to_receive > 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "comm_ranks.h"
+#include "ring/data.h"
 #include "ring/group.h"
 #include "suite.h"
 
@@ -160,12 +161,13 @@ static void run_hostile(int rank, const ranks *group, void *argument)
     gn_comm_config config = rank_config(rank, group);
     config.algorithm = p->algorithm;
     config.quantise = true;
+    config.no_shared_memory = p->what;
     gn_comm *comm = rank_init(rank, group, &config);
     RANK_CHECK(comm);
     static const char lies[64] = "nothing that begins a segment";
     for (int i = 0; i < comm->neighbour_count && rank == VICTIM; i++)
         if (comm->neighbours[i].data_out >= 0)
-            RANK_CHECK(send(comm->neighbours[i].data_out, lies, sizeof lies, MSG_NOSIGNAL) == sizeof lies);
+            RANK_CHECK(gn_data_send(&comm->neighbours[i], lies, sizeof lies) == sizeof lies);
     float *values = calloc(LARGE, sizeof *values);
     const double start = seconds_now();
     const gn_status status = gn_allreduce(comm, values, values, p->what ? LARGE : 10, GN_SUM);

@@ -290,10 +290,10 @@ GN_API const char *gn_collective_name(gn_collective collective);
 /// GN_RING. What does not pass the codec needs a network whose NICs compress nothing. It is
 /// refused with offload nic.
 typedef struct gn_call {
-    gn_collective collective;
-    gn_type type;
-    gn_op op;          ///< GN_ALLREDUCE, GN_REDUCE_SCATTER, GN_REDUCE
-    const void *send;  ///< not changed, and not needed where this rank gives nothing
+    gn_collective collective;  ///< which
+    gn_type type;              ///< of the elements
+    gn_op op;                  ///< GN_ALLREDUCE, GN_REDUCE_SCATTER, GN_REDUCE
+    const void *send;          ///< not changed, and not needed where this rank gives nothing
     /// Not needed where this rank gets nothing. It may be `send` where both have equal sizes. For
     /// GN_ALL_GATHER `send` may be this rank's block in `recv`. Else the two must not overlap.
     void *recv;
