@@ -397,7 +397,7 @@ START_TEST(calls)
     ck_assert(agreed.sequence == agree.sequence && agreed.origin == 255 && agreed.round == 1);
     ck_assert(agreed.hops == 9 && agreed.value == -3);
     wants_its_length(length, 0, agree_reads, &agreed);
-    bytes[18] = 2;
+    bytes[18] = 3;
     ck_assert(!gn_agree_read(&frame, &agreed));
     bytes[18] = 0, bytes[17] = 1;  // rank 256 + 255
     ck_assert(!gn_agree_read(&frame, &agreed));
