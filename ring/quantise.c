@@ -63,12 +63,11 @@ void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *
     exchange->finish_pass = exchange->shift || exchange->divisor != 1;
 }
 
-/// Whether a value may lie beyond 32767 steps, where it is raw. True also with NaN, which is raw, too.
+/// Whether a finite value lies beyond 32767 steps, where it is raw.
 static bool has_outliers(const gn_codec *codec, const float *values, size_t count)
 {
     bool finite;
-    const float largest = gn_words_largest(codec, values, count, &finite);
-    return !finite || largest > 32767 * ldexpf(1, 1 - codec->bound_exp);
+    return gn_words_largest(codec, values, count, &finite) > 32767 * ldexpf(1, 1 - codec->bound_exp);
 }
 
 /// Lattice and dense send what exceeds 32767 steps raw, bit for bit. But only multiples of the step

@@ -54,8 +54,8 @@ INLINE void put_values(bool add, void *to, size_t lanes, __m256 v)
     store_lanes(to, lanes, v);
 }
 
-// Stores 8 values past the cache. `to` has the alignment FAR_ALIGN, which any malloc() gives. Halves
-// fill whole lines as well, because stores follow each other.
+// Stores 8 values past the cache. `to` has the alignment FAR_ALIGN, which any malloc() gives.
+// Halves fill whole lines as well, because stores follow each other.
 enum { FAR_ALIGN = sizeof(__m128) };
 INLINE void store_far(void *to, __m256 v)
 {

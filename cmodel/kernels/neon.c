@@ -47,7 +47,7 @@ INLINE uint8_t *put_record(const params *p, uint8_t *out, group v)
     return out + half_bytes[high];
 }
 
-// Whole groups, as long as the longest record fits. @return values taken. The scalar kernel goes on.
+// Whole groups, as long as the longest record fits. The scalar kernel goes on. @return values taken
 INLINE size_t encode(const gn_codec *codec, bool integers, const uint8_t *values, size_t count, uint8_t *stream,
                      size_t capacity, size_t *bytes)
 {
