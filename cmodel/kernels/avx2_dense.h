@@ -227,7 +227,7 @@ INLINE void load_quad(const uint8_t *values, size_t count, __m256i v[GN_QUAD_GRO
 // |v| + 1.5 * 2^(24-k) keeps its order, and what is left of it wraps far from zero.
 INLINE void quick_lanes(const params *p, bool integers, const __m256i v[GN_QUAD_GROUPS], __m256i q[GN_QUAD_GROUPS])
 {
-    const __m256 magic = _mm256_set1_ps(1.5f * p->magic);
+    const __m256 magic = _mm256_set1_ps(p->quick);
 #pragma GCC unroll 4
     for (int g = 0; g < GN_QUAD_GROUPS; g++)
         q[g] = integers ? v[g]

@@ -232,23 +232,133 @@ static bool sum_last(summing *s, size_t at)
     return sum_quad(s, at, s->sum->count - at, s->sum->stream_count, false);
 }
 
-INLINE bool sum_all(summing *s, unsigned stream_count, bool far)
+// ---- the usual quad: no lane is raw, no class has more than 8 planes, nothing ends
+
+INLINE bool is_usual(const reader *r, size_t quads)
 {
-    size_t at = 0;
-    for (; s->sum->count - at >= GN_QUAD; at += GN_QUAD)
-        if (!sum_quad(s, at, GN_QUAD, stream_count, far)) return false;
-    return at == s->sum->count || sum_last(s, at);
+    if (r->run) return true;
+    if (!r->safe || r->in > r->safe) return false;
+    const unsigned header = gn_quad_header(r->in);
+    return header ? is_narrow(header) : r->in[GN_QUAD_HEADER] < quads;
+}
+
+INLINE void add_usual(reader *r, __m256i q[GN_QUAD_GROUPS])
+{
+    if (__builtin_expect(r->run != 0, 0)) {
+        r->run--;
+        return;
+    }
+    const unsigned header = gn_quad_header(r->in);
+    if (__builtin_expect(header != 0, 1)) {
+        r->in = narrow_quad(header, r->in + GN_QUAD_HEADER, true, q);
+        return;
+    }
+    r->run = r->in[GN_QUAD_HEADER];
+    r->in += GN_RUN_ITEM;
+}
+
+// Whether |q| of a quad may be beyond 32767. Packed halfwords are then at their ends.
+INLINE bool beyond_halfwords(const __m256i q[GN_QUAD_GROUPS])
+{
+    const __m256i one = _mm256_set1_epi16(1), ends = _mm256_set1_epi16(-32766);
+    const __m256i low = _mm256_cmpgt_epi16(ends, _mm256_add_epi16(_mm256_packs_epi32(q[0], q[1]), one));
+    const __m256i high = _mm256_cmpgt_epi16(ends, _mm256_add_epi16(_mm256_packs_epi32(q[2], q[3]), one));
+    const __m256i any = _mm256_or_si256(low, high);
+    return !_mm256_testz_si256(any, any);
+}
+
+// Appends the record of a sum. There are REACH bytes of room.
+INLINE void append_sum(const params *p, gn_dense_writer *writer, const __m256i q[GN_QUAD_GROUPS])
+{
+    const __m256i bytes = bytes_of_lanes(q);
+    if (_mm256_testz_si256(bytes, bytes)) {
+        gn_dense_append_zeros(writer);
+        return;
+    }
+    writer->run = 0;
+    if (__builtin_expect(!saturated(bytes), 1)) {
+        writer->out = put_narrow(writer->out, bytes);
+        return;
+    }
+    lanes l = lanes_of(p, true, q);
+    __m256i v[GN_QUAD_GROUPS];
+#pragma GCC unroll 4
+    for (int g = 0; g < GN_QUAD_GROUPS; g++)
+        v[g] = _mm256_castps_si256(_mm256_mul_ps(_mm256_cvtepi32_ps(q[g]), _mm256_set1_ps(p->step)));
+    writer->out = put_record(writer->out, &l, false, v);
+}
+
+// Whole quads from `at` on, as long as they are usual ones. What it changes stays in registers.
+// @return where it stopped
+INLINE size_t sum_usual(summing *s, size_t at, unsigned stream_count, bool far)
+{
+    const gn_sum sum = *s->sum;
+    const params p = s->p;
+    gn_dense_writer writer = s->writer;
+    reader one = s->readers[0], *readers = stream_count == 1 ? &one : s->readers;
+    for (; sum.count - at >= GN_QUAD && (!sum.stream || writer.end - writer.out >= REACH); at += GN_QUAD) {
+        bool usual = true;
+        for (unsigned i = 0; usual && i < stream_count; i++)
+            usual = is_usual(&readers[i], gn_quad_count(sum.count - at));
+        if (__builtin_expect(!usual, 0)) break;
+        __m256i v[GN_QUAD_GROUPS], q[GN_QUAD_GROUPS];
+        if (sum.own) {
+            prefetch_ahead((const uint8_t *)(sum.own + at));
+            prefetch_ahead((const uint8_t *)(sum.own + at) + 64);
+            load_quad((const uint8_t *)(sum.own + at), GN_QUAD, v);
+            quick_lanes(&p, false, v, q);
+            if (__builtin_expect(beyond_halfwords(q), 0)) break;
+            if (sum.residual)
+#pragma GCC unroll 4
+                for (int g = 0; g < GN_QUAD_GROUPS; g++)
+                    _mm256_storeu_ps(sum.residual + at + GN_GROUP * g,
+                                     _mm256_sub_ps(_mm256_castsi256_ps(v[g]), value_of(s, q[g])));
+        } else {
+            q[0] = q[1] = q[2] = q[3] = _mm256_setzero_si256();
+        }
+        for (unsigned i = 0; i < stream_count; i++) add_usual(&readers[i], q);
+        if (sum.sums) {
+            __m256 seen[GN_QUAD_GROUPS];
+#pragma GCC unroll 4
+            for (int g = 0; g < GN_QUAD_GROUPS; g++) seen[g] = value_of(s, q[g]);
+            store_quad(sum.sums + at, GN_QUAD, seen, far);
+        }
+        if (sum.stream) append_sum(&p, &writer, q);
+    }
+    s->writer = writer;
+    if (stream_count == 1) s->readers[0] = one;
+    return at;
 }
 
 // One stream is the usual number: a hop of the ring, and any stream that is only decoded.
-static bool sum_one(summing *s, bool far)
+__attribute__((noinline)) static size_t usual_one(summing *s, size_t at)
 {
-    return sum_all(s, 1, far);
+    return sum_usual(s, at, 1, false);
 }
 
-static bool sum_some(summing *s, bool far)
+__attribute__((noinline)) static size_t usual_one_far(summing *s, size_t at)
 {
-    return sum_all(s, s->sum->stream_count, far);
+    return sum_usual(s, at, 1, true);
+}
+
+__attribute__((noinline)) static size_t usual_some(summing *s, size_t at, bool far)
+{
+    return sum_usual(s, at, s->sum->stream_count, far);
+}
+
+static bool sum_all(summing *s, unsigned stream_count, bool far)
+{
+    size_t at = 0;
+    while (s->sum->count - at >= GN_QUAD) {
+        if (stream_count != 1)
+            at = usual_some(s, at, far);
+        else
+            at = far ? usual_one_far(s, at) : usual_one(s, at);
+        if (s->sum->count - at < GN_QUAD) break;
+        if (!sum_quad(s, at, GN_QUAD, stream_count, far)) return false;
+        at += GN_QUAD;
+    }
+    return at == s->sum->count || sum_last(s, at);
 }
 
 static bool sum_streams(const gn_codec *codec, const gn_sum *sum, size_t *bytes)
@@ -262,7 +372,7 @@ static bool sum_streams(const gn_codec *codec, const gn_sum *sum, size_t *bytes)
                  .writer = {.out = sum->stream, .end = sum->stream ? (uint8_t *)sum->stream + sum->capacity : NULL}};
     s.o.step = s.p.step;
     const bool far = sum->far && sum->sums && (uintptr_t)sum->sums % FAR_ALIGN == 0;
-    bool good = sum->stream_count == 1 ? sum_one(&s, far) : sum_some(&s, far);
+    bool good = sum_all(&s, sum->stream_count, far);
     if (far) _mm_sfence();
     for (unsigned i = 0; i < sum->stream_count; i++) good &= readers[i].in == readers[i].end;
     if (bytes) *bytes = sum->stream ? (size_t)(s.writer.out - (uint8_t *)sum->stream) : 0;

@@ -13,7 +13,7 @@ INLINE void load_quad(const uint8_t *values, quad v)
 // Integers of a quad, as quick_lanes() in avx2_dense.h: where |q| > 32767, they are beyond a byte.
 INLINE void quick_quad(const params *p, const quad v, quad q)
 {
-    const float32x4_t magic = vdupq_n_f32(1.5f * p->magic);
+    const float32x4_t magic = vdupq_n_f32(p->quick);
     for (int g = 0; g < GN_QUAD_GROUPS; g++)
         for (int i = 0; i < 2; i++)
             q[g].val[i] = vsubq_s32(vreinterpretq_s32_f32(vaddq_f32(vreinterpretq_f32_s32(v[g].val[i]), magic)),

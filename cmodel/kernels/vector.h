@@ -21,6 +21,7 @@ INLINE void prefetch_ahead(const uint8_t *values)
 typedef struct params {
     gn_profile profile;           // a constant wherever it is used, so branches on it cost nothing
     float magic;                  // lattice: 2^(24-k), whose last mantissa bit is one step
+    float quick;                  // lattice: 1.5 times that
     float step;                   // lattice: 2^(1-k)
     float step_256;               // lattice: 2^(1-k) / 256
     int above_short, above_zero;  // paper: the largest |f|, as bits, of tag 1 and of tag 0
@@ -39,6 +40,7 @@ INLINE params params_of(gn_profile profile, int bound_exp)
     if (profile == GN_LATTICE)
         return (params){.profile = profile,
                         .magic = power_of_two(24 - bound_exp),
+                        .quick = 1.5f * power_of_two(24 - bound_exp),
                         .step = power_of_two(1 - bound_exp),
                         .step_256 = power_of_two(1 - 8 - bound_exp)};
     int lowest = 127 - bound_exp;
