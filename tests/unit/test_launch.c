@@ -92,6 +92,15 @@ START_TEST(all_ranks_run_and_nothing_stays)
 }
 END_TEST
 
+START_TEST(a_folder_that_is_not_there)
+{
+    char said[1024];
+    setenv("TMPDIR", "/nowhere", 1);
+    ck_assert_int_eq(launch("00", said, sizeof said), 1);
+    ck_assert_ptr_nonnull(strstr(said, ": No such file or directory (TMPDIR names another folder)\n"));
+}
+END_TEST
+
 START_TEST(results_of_ranks)
 {
     char said[1024];
@@ -206,8 +215,8 @@ static void end_by(int number)
     close(pipe_fd[0]);
 }
 
-// `gradnic train -N 4 2>&1 | head -1`: a rank dies of the closed pipe, and so does the launcher that
-// says so. It takes its folder along.
+// `gradnic train -N 4 2>&1 | head -1`: a rank dies of the closed pipe. So does the launcher that
+// says so, and it takes its folder along.
 START_TEST(nothing_stays_when_nobody_reads)
 {
     make_folder();
@@ -257,8 +266,8 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("launch", all_ranks_run_and_nothing_stays, results_of_ranks, a_killed_rank_is_named,
-                     a_killed_rank_is_named_though_others_failed_before, the_others_get_their_grace_and_no_more,
-                     who_waits_is_ended, the_first_error_is_repeated, nothing_stays_when_nobody_reads,
-                     signals_end_everything);
+    return RUN_TESTS("launch", all_ranks_run_and_nothing_stays, a_folder_that_is_not_there, results_of_ranks,
+                     a_killed_rank_is_named, a_killed_rank_is_named_though_others_failed_before,
+                     the_others_get_their_grace_and_no_more, who_waits_is_ended, the_first_error_is_repeated,
+                     nothing_stays_when_nobody_reads, signals_end_everything);
 }

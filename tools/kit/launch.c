@@ -171,7 +171,7 @@ int gn_launch_ranks(const gn_launch *launch)
     snprintf(folder, sizeof folder, "%s/gradnic-XXXXXX", gn_temporary_folder());
     launched l = {.launch = launch, .pid = calloc(launch->ranks, sizeof *l.pid)};
     if (!l.pid || !mkdtemp(folder)) {
-        gn_cli_error(launch->program, "%s: %s", folder, strerror(errno));
+        gn_cli_error(launch->program, "%s: %s (TMPDIR names another folder)", folder, strerror(errno));
         free(l.pid);
         return GN_EXIT_FAILED;
     }
