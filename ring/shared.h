@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_RING_SHARED_H
 #define GRADNIC_RING_SHARED_H
-/// Memory that two ranks of one host share, in place of a TCP connection's bytes: a ring of bytes in
-/// each direction. One rank makes it (memfd) and offers it over the connection. The other opens it
-/// by way of /proc, which works for processes of one account that see each other.
+/// Memory that two ranks of one host share, in place of a TCP connection's bytes: a ring of bytes
+/// in each direction. One rank makes it (memfd) and offers it over the connection. The other opens
+/// it by way of /proc, which works for processes of one account that see each other.
 ///
-/// Nothing in it is a lock, and each index has one writer. So a rank that dies holds nothing up: the
-/// other sees the end of the connection. The memory cannot shrink, and goes with its last user.
+/// Nothing in it is a lock, and each index has one writer. So a rank that dies holds nothing up:
+/// the other sees the end of the connection. The memory cannot shrink, and goes with its last user.
 ///
 /// What the other rank writes there is not believed: indices are checked before they are used.
 

@@ -33,7 +33,8 @@ typedef struct gn_mlp {
     float *delta[GN_MLP_LAYERS_MAX + 1];  ///< of the loss, by layer l's output; [0] is unused
 } gn_mlp;
 
-/// Makes a network whose weights are zeros. `width` has layers + 1 entries. The caller frees with gn_mlp_free().
+/// Makes a network whose weights are zeros. `width` has layers + 1 entries. The caller frees with
+/// gn_mlp_free().
 /// @return GN_OK, GN_INVALID or GN_NO_MEMORY; the object is empty after an error
 gn_status gn_mlp_init(gn_mlp *mlp, unsigned layers, const size_t *width, size_t batch_max);
 void gn_mlp_free(gn_mlp *mlp);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank looks for rank 0 where something else is in its place. getaddrinfo() is this file's, so
-// a name has two addresses, of which the first is silent.
+// How a rank looks for rank 0 where something else is in its place. getaddrinfo() is this file's.
+// So a name has two addresses, and the first is silent.
 #include <fcntl.h>
 #include <netdb.h>
 #include <stdio.h>
