@@ -195,6 +195,15 @@ rm -f c.*
 rm c.1 c.1.before
 expect 1 "no checkpoint that all ranks have: rank 0 has step 9 or 6, rank 1 has none" \
     "$GRADNIC" "${base[@]}" -N 2 --steps 20 --checkpoint c --resume
+# Who compresses decides the bits with paper alone.
+for profile in dense paper; do
+    rm -f c.*
+    "$GRADNIC" "${base[@]}" -N 2 -p $profile --steps 6 --json=whole.json
+    "$GRADNIC" "${base[@]}" -N 2 -p $profile --steps 4 --checkpoint c --checkpoint-steps 4
+    "$GRADNIC" "${base[@]}" -N 2 -p $profile --steps 6 --nic in-process --checkpoint c --resume --json=rest.json
+    [ "$(weights whole.json)" = "$(weights rest.json)" ] || fail "other bits with $profile in the library and by NICs"
+done
+expect 1 "paper's cuts on the way (--offload) was on there, and is off now" "$GRADNIC" "${base[@]}" -N 2 -p paper --steps 9 --offload none --checkpoint c --resume
 # A file that is damaged, anywhere.
 size=$(stat -c %s d.0)
 for at in 0 9 20 100 300 5000 $((size / 2)) $((size - 4)); do

@@ -21,11 +21,13 @@ typedef struct stream {
     uint64_t hash;
 } stream;
 
-/// Settings of the exchange decide the bits, too: how values are rounded. How they travel does not.
+/// Settings of the exchange decide the bits, too: how values are rounded. How they travel does not,
+/// but with paper, which is cut wherever it is coded.
 gn_saved_task gn_saved_task_of(const gn_trainer *t)
 {
     const gn_train_settings *s = t->settings;
     const gn_comm_config *c = &s->comm;
+    const bool cuts = c->quantise && c->codec.profile == GN_PAPER && c->offload != GN_OFFLOAD_NONE;
     const gn_saved_setting settings[GN_SAVED_SETTINGS] = {
         {"--layers", GN_SAVED_NUMBER, s->layers},
         {"--hidden", GN_SAVED_NUMBER, s->hidden},
@@ -40,7 +42,7 @@ gn_saved_task gn_saved_task_of(const gn_trainer *t)
         {"--rate-drop-steps", GN_SAVED_NUMBER, s->rate_drop_steps},
         {"--overlap", GN_SAVED_ONOFF, s->overlap},
         {"--feedback", GN_SAVED_ONOFF, s->feedback},
-        {"--nic in-process", GN_SAVED_ONOFF, s->nic_in_process},
+        {"paper's cuts on the way (--offload)", GN_SAVED_ONOFF, cuts},
         {"compression (-p)", GN_SAVED_ONOFF, c->quantise},
         {"--profile", GN_SAVED_PROFILE, c->quantise ? (uint64_t)c->codec.profile : 0},
         {"--bound", GN_SAVED_REAL, c->quantise ? gn_word_of(c->codec.bound_exp) : 0},
