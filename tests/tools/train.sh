@@ -43,6 +43,7 @@ done
 grep -Eq '^compressed by the ranks: [0-9.]+ [KM]iB of values, [0-9.]+ [KM]iB sent, ratio [0-9]+\.[0-9]{2}$' text || fail "no ratio: $(cat text)"
 expect 2 "--offload nic needs a profile (-p)" "$GRADNIC" "${small[@]}" -N 2 --offload nic
 expect 2 "--offload library: the NICs in-process compress (--nic in-process)" "$GRADNIC" "${small[@]}" -N 2 -p dense --offload library --nic in-process
+expect 2 "--offload nic: NICs know the packets by their ToS, and --tos is 0" "$GRADNIC" "${small[@]}" -N 2 -p dense --offload nic --tos 0
 expect 2 "data_tos 0x28 with offload library" "$GRADNIC" "${small[@]}" -N 2 -p dense --offload library --tos 0x28
 # lattice learns the same, because it has the same values, in more bytes.
 "$GRADNIC" "${short[@]}" -N 4 -p lattice "${dense[@]}" --nic in-process --json=b.json

@@ -232,6 +232,8 @@ static void choose_offload(struct argp_state *state, gn_comm_options *o)
         argp_error(state, "--offload %s: the NICs in-process compress (--nic in-process)", gn_offload_name(o->offload));
     if (o->switch_nic && o->offload != GN_OFFLOAD_AUTO && o->offload != GN_OFFLOAD_NIC)
         argp_error(state, "--switch-nic means --offload nic");
+    if (o->offload == GN_OFFLOAD_NIC && o->tos_given && !o->tos && !in_process)
+        argp_error(state, "--offload nic: NICs know the packets by their ToS, and --tos is 0");
     if (!o->compress && o->offload != GN_OFFLOAD_AUTO && o->offload != GN_OFFLOAD_NONE)
         argp_error(state, "--offload %s needs a profile (-p)", gn_offload_name(o->offload));
     gn_comm_config config = gn_comm_options_config(o, 0, 1, NULL);
