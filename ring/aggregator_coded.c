@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/await.h"
 #include "ring/coded.h"
 #include "ring/data.h"
 #include "ring/deadline.h"
@@ -31,13 +32,6 @@ static size_t values_of(const cut *c, size_t segment)
 {
     const size_t left = c->count - segment * c->values;
     return left < c->values ? left : c->values;
-}
-
-static gn_status damaged(gn_comm *comm, int index, const char *what, size_t segment)
-{
-    const gn_neighbour *from = &comm->neighbours[index];
-    return gn_oob_fail(comm, GN_CORRUPT, from->rank, "rank %d (%s) sent a segment with %s in the %s, segment %zu",
-                       from->rank, from->name, what, comm->phase, segment);
 }
 
 /// A segment that leaves.
@@ -77,14 +71,13 @@ typedef struct aggregator {
     size_t finished;            ///< results that everyone has been sent
     gn_coded results[RESULTS];  ///< of segment s: s % RESULTS
     worker *workers;
-    struct pollfd *poll_set;
 } aggregator;
 
 size_t gn_aggregator_coded_memory(const gn_comm *comm)
 {
     const size_t workers = (size_t)comm->size - 1;
     if (comm->rank) return 2 * gn_coded_room(comm);
-    return (workers + RESULTS) * gn_coded_room(comm) + workers * (sizeof(worker) + sizeof(struct pollfd)) + 64;
+    return (workers + RESULTS) * gn_coded_room(comm) + workers * sizeof(worker) + 64;
 }
 
 static bool wants_data(const aggregator *a, const worker *w)
@@ -113,7 +106,7 @@ static gn_status add_in_order(aggregator *a)
         if (!w->here) return GN_OK;
         const gn_status status = a->next ? gn_coded_join(a->x, first, count, &w->in)
                                          : gn_coded_add(a->x, first, count, &w->in, NULL, true, false);
-        if (status) return damaged(a->comm, a->next, "a wrong stream", a->segment);
+        if (status) return gn_coded_damaged(a->comm, a->next, "a wrong stream", a->segment);
         w->here = false;
         a->comm->data_received += count * sizeof(float);
         if (++a->next == a->comm->neighbour_count) publish(a, first, count);
@@ -128,7 +121,7 @@ static gn_status receive_from(aggregator *a, int index, bool *moved)
     gn_comm *comm = a->comm;
     const ssize_t got = gn_coded_receive(comm, &w->arriving, &comm->neighbours[index], &w->here);
     if (got == -1) return gn_oob_data_lost(comm, index, errno);
-    if (got == -2) return damaged(comm, index, "a wrong header or check", w->arriving.segment);
+    if (got == -2) return gn_coded_damaged(comm, index, "a wrong header or check", w->arriving.segment);
     comm->wire_received += (size_t)got;
     *moved |= got > 0;
     return GN_OK;
@@ -168,17 +161,16 @@ static void count_finished(aggregator *a)
     a->finished = least;
 }
 
-static gn_status wait_for_workers(aggregator *a, bool blocked)
+static gn_status await(const aggregator *a, bool blocked)
 {
-    uint8_t waiting[GN_RANKS_MAX] = {0};
+    gn_wish wishes[GN_RANKS_MAX];
     for (int i = 0; i < a->comm->neighbour_count; i++) {
         const worker *w = &a->workers[i];
-        const bool receiving = wants_data(a, w) && gn_oob_has_header(a->comm, i);
-        a->poll_set[i] = gn_data_poll(&a->comm->neighbours[i], receiving, w->out.full);
-        waiting[i] = wants_data(a, w) || w->out.full;
+        wishes[i] = (gn_wish){.reading = wants_data(a, w) && gn_oob_has_header(a->comm, i),
+                              .sending = w->out.full,
+                              .owes = wants_data(a, w)};
     }
-    const gn_status status = gn_oob_poll(a->comm, a->poll_set, a->comm->neighbour_count, blocked ? -1 : 0);
-    return status || !blocked ? status : gn_oob_check_deadline(a->comm, waiting);
+    return gn_await_data(a->comm, wishes, blocked);
 }
 
 static aggregator aggregator_of(gn_exchange *x)
@@ -191,7 +183,6 @@ static aggregator aggregator_of(gn_exchange *x)
     uint8_t *frames = memory;
     memory += count * room;
     a.workers = (worker *)(void *)memory;
-    a.poll_set = (struct pollfd *)(void *)(memory + count * sizeof(worker));
     for (size_t i = 0; i < count; i++) {
         a.workers[i] = (worker){.in = {.bytes = frames + i * room}};
         a.workers[i].arriving.to = &a.workers[i].in;
@@ -212,7 +203,7 @@ static gn_status aggregate(gn_exchange *exchange)
         if (!status) status = add_in_order(&a);
         if (status) return status;
         count_finished(&a);
-        if (a.finished < a.cut.segments && (!moved || lap % LOOK_EVERY == 0)) status = wait_for_workers(&a, !moved);
+        if (a.finished < a.cut.segments && (!moved || lap % LOOK_EVERY == 0)) status = await(&a, !moved);
     }
     return status;
 }
@@ -257,12 +248,12 @@ static gn_status receive_down(leaf *l, bool *moved)
     if (segment >= l->leaves.segment) return GN_OK;
     const ssize_t got = gn_coded_receive(l->comm, &l->arriving, &l->comm->neighbours[0], &complete);
     if (got == -1) return gn_oob_data_lost(l->comm, 0, errno);
-    if (got == -2) return damaged(l->comm, 0, "a wrong header or check", segment);
+    if (got == -2) return gn_coded_damaged(l->comm, 0, "a wrong header or check", segment);
     *moved |= got > 0;
     l->comm->wire_received += (size_t)got;
     if (!complete) return GN_OK;
     const size_t first = segment * l->cut.values, count = values_of(&l->cut, segment);
-    if (gn_coded_take(l->x, first, count, &l->in)) return damaged(l->comm, 0, "a wrong stream", segment);
+    if (gn_coded_take(l->x, first, count, &l->in)) return gn_coded_damaged(l->comm, 0, "a wrong stream", segment);
     gn_exchange_finish(l->x, first, count);
     l->comm->data_received += count * sizeof(float);
     return GN_OK;
@@ -284,10 +275,7 @@ static gn_status contribute(gn_exchange *exchange)
         if (status) return status;
         if (moved) gn_oob_sign(comm, 0, gn_now());
         if (moved && lap % LOOK_EVERY) continue;
-        struct pollfd data = gn_data_poll(&comm->neighbours[0], true, l.leaves.full);
-        status = gn_oob_poll(comm, &data, 1, moved ? 0 : -1);
-        const uint8_t waiting = 1;
-        if (!status && !moved) status = gn_oob_check_deadline(comm, &waiting);
+        status = gn_await_data(comm, &(gn_wish){.reading = true, .sending = l.leaves.full, .owes = true}, !moved);
     }
     return status;
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring/coded.h"
 
-#include <endian.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include <libdeflate.h>
 
 #include <gradnic/sum.h>
 
+#include "cmodel/little_endian.h"
 #include "ring/data.h"
+#include "ring/failure.h"
 
 enum { KIND_AT = 3, SEGMENT_AT = 4, BYTES_AT = 8, CHECK_AT = 12, VERSION = 1 };
 enum { STREAM = 0, VALUES = 1, RESULT = 2 };  // kinds; RESULT comes on top
@@ -28,7 +30,12 @@ size_t gn_coded_values(const gn_comm *comm)
 
 size_t gn_coded_room(const gn_comm *comm)
 {
-    const size_t values = gn_coded_values(comm), bound = gn_stream_bound(comm->config.codec.profile, values);
+    return gn_coded_room_of(comm, gn_coded_values(comm));
+}
+
+size_t gn_coded_room_of(const gn_comm *comm, size_t values)
+{
+    const size_t bound = gn_stream_bound(comm->config.codec.profile, values);
     const size_t room = bound > values * sizeof(float) ? bound : values * sizeof(float);
     return (GN_CODED_HEADER + room + 63) & ~(size_t)63;
 }
@@ -124,23 +131,17 @@ static const float *own_for_dense(gn_exchange *x, size_t first, size_t count)
     return x->bucket->recv + first;
 }
 
-static gn_status add_dense(gn_exchange *x, size_t first, size_t count, const gn_coded *in, gn_coded *out, bool values)
-{
-    size_t wrong;
-    return sum_dense(x, own_for_dense(x, first, count), first, count, &in, 1, out, values, &wrong);
-}
-
 /// As many streams at a time as one pass takes. From the second pass on the own values are the sums
 /// so far, which are quantised already.
 static gn_status sum_all_dense(gn_exchange *x, size_t first, size_t count, const gn_coded *const *in, size_t n,
-                               gn_coded *out, size_t *wrong)
+                               gn_coded *out, bool values, size_t *wrong)
 {
     const float *own = own_for_dense(x, first, count);
     gn_status status = GN_OK;
     for (size_t done = 0; done < n && !status;) {
         const size_t part = n - done < GN_SUM_STREAMS ? n - done : GN_SUM_STREAMS;
         const bool last = done + part == n;
-        status = sum_dense(x, own, first, count, in + done, part, last ? out : NULL, true, wrong);
+        status = sum_dense(x, own, first, count, in + done, part, last ? out : NULL, values || !last, wrong);
         *wrong += done;
         done += part;
         own = x->bucket->recv + first;
@@ -148,32 +149,34 @@ static gn_status sum_all_dense(gn_exchange *x, size_t first, size_t count, const
     return status;
 }
 
-gn_status gn_coded_sum(gn_exchange *x, size_t first, size_t count, const gn_coded *const *in, size_t n, gn_coded *out,
-                       size_t *wrong)
+/// `whole`: these are all contributions.
+static gn_status sum(gn_exchange *x, size_t first, size_t count, const gn_coded *const *in, size_t n, gn_coded *out,
+                     bool values, bool whole, size_t *wrong)
 {
     bool streams = codec_of(x)->profile == GN_DENSE;
     for (size_t i = 0; i < n; i++) streams = streams && is_stream(in[i]);
-    if (streams) return sum_all_dense(x, first, count, in, n, out, wrong);
+    if (streams) return sum_all_dense(x, first, count, in, n, out, values, wrong);
     gn_exchange_own(x, first, count);
     for (*wrong = 0; *wrong < n; ++*wrong) {
         const gn_status status = gn_coded_join(x, first, count, in[*wrong]);
         if (status) return status;
     }
-    gn_exchange_settle(x, first, count);
+    if (whole) gn_exchange_settle(x, first, count);
     if (out) gn_coded_values_of(x, first, count, false, out);
     return GN_OK;
+}
+
+gn_status gn_coded_sum(gn_exchange *x, size_t first, size_t count, const gn_coded *const *in, size_t n, gn_coded *out,
+                       size_t *wrong)
+{
+    return sum(x, first, count, in, n, out, true, true, wrong);
 }
 
 gn_status gn_coded_add(gn_exchange *x, size_t first, size_t count, const gn_coded *in, gn_coded *out, bool values,
                        bool whole)
 {
-    if (codec_of(x)->profile == GN_DENSE && is_stream(in)) return add_dense(x, first, count, in, out, values);
-    gn_exchange_own(x, first, count);
-    const gn_status status = gn_coded_join(x, first, count, in);
-    if (status) return status;
-    if (whole) gn_exchange_settle(x, first, count);
-    if (out) gn_coded_values_of(x, first, count, false, out);
-    return GN_OK;
+    size_t wrong;
+    return sum(x, first, count, &in, 1, out, values, whole, &wrong);
 }
 
 gn_status gn_coded_take(gn_exchange *x, size_t first, size_t count, const gn_coded *in)
@@ -217,19 +220,6 @@ void gn_coded_values_of(gn_exchange *x, size_t first, size_t count, bool plain, 
 
 // How they travel ---------------------------------------------------------------------------------
 
-static void put32(uint8_t *at, uint32_t value)
-{
-    const uint32_t little = htole32(value);
-    memcpy(at, &little, sizeof little);
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-    uint32_t little;
-    memcpy(&little, at, sizeof little);
-    return le32toh(little);
-}
-
 /// Over the header without the check, and the stream.
 static uint32_t check_of(const gn_coded *coded)
 {
@@ -240,9 +230,9 @@ static uint32_t check_of(const gn_coded *coded)
 void gn_coded_seal(gn_coded *coded, uint32_t segment)
 {
     memcpy(coded->bytes, magic, sizeof magic);
-    put32(coded->bytes + SEGMENT_AT, segment);
-    put32(coded->bytes + BYTES_AT, (uint32_t)stream_bytes(coded));
-    put32(coded->bytes + CHECK_AT, check_of(coded));
+    gn_store32(coded->bytes + SEGMENT_AT, segment);
+    gn_store32(coded->bytes + BYTES_AT, (uint32_t)stream_bytes(coded));
+    gn_store32(coded->bytes + CHECK_AT, check_of(coded));
 }
 
 void gn_coded_seal_result(gn_coded *coded, uint32_t segment)
@@ -262,7 +252,7 @@ static bool is_expected(const gn_coded_in *in)
     const bool result = in->results && gn_coded_is_result(in->to);
     const uint8_t kind = in->to->bytes[KIND_AT];
     return kind <= (result ? RESULT | VALUES : VALUES) &&
-           get32(in->to->bytes + SEGMENT_AT) == (result ? in->result : in->segment);
+           gn_load32(in->to->bytes + SEGMENT_AT) == (result ? in->result : in->segment);
 }
 
 /// Bytes of the frame that arrives, as far as it is known. @return false when the header is wrong
@@ -272,7 +262,7 @@ static bool expect(const gn_comm *comm, gn_coded_in *in)
     const size_t room = in->room ? in->room : gn_coded_room(comm);
     to->length = GN_CODED_HEADER;
     if (in->filled < GN_CODED_HEADER) return true;
-    const size_t bytes = get32(to->bytes + BYTES_AT);
+    const size_t bytes = gn_load32(to->bytes + BYTES_AT);
     if (memcmp(to->bytes, magic, sizeof magic) != 0 || !is_expected(in) || bytes > room - GN_CODED_HEADER) return false;
     to->length = GN_CODED_HEADER + bytes;
     return true;
@@ -299,7 +289,7 @@ ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, gn_neighbour *fro
     }
     if (!expect(comm, in)) return -2;
     if (in->filled < in->to->length) return total;
-    if (get32(in->to->bytes + CHECK_AT) != check_of(in->to)) return -2;
+    if (gn_load32(in->to->bytes + CHECK_AT) != check_of(in->to)) return -2;
     in->filled = 0;
     if (gn_coded_is_result(in->to))
         in->result++;
@@ -307,4 +297,11 @@ ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, gn_neighbour *fro
         in->segment++;
     *complete = true;
     return total;
+}
+
+gn_status gn_coded_damaged(gn_comm *comm, int index, const char *what, uint64_t segment)
+{
+    const gn_neighbour *from = &comm->neighbours[index];
+    return gn_oob_fail(comm, GN_CORRUPT, from->rank, "rank %d (%s) sent a segment with %s in the %s, segment %" PRIu64,
+                       from->rank, from->name, what, comm->phase, segment);
 }

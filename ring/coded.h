@@ -23,6 +23,8 @@ typedef struct gn_coded {
 /// Values of a segment, and bytes that a gn_coded needs for any of them.
 size_t gn_coded_values(const gn_comm *comm);
 size_t gn_coded_room(const gn_comm *comm);
+/// The same for so many values.
+size_t gn_coded_room_of(const gn_comm *comm, size_t values);
 
 /// Codes this rank's own contribution of `count` values from `first` on. A part of `recv` may get
 /// the quantised values.
@@ -59,6 +61,9 @@ typedef struct gn_coded_in {
 /// @return bytes read; 0 when there are none; -1 with errno (0: the connection has ended); -2 when
 /// the header or the check is wrong
 ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, gn_neighbour *from, bool *complete);
+/// Ends the collective: neighbour `index` has sent a segment with `what`. `segment`: its number.
+/// @return the status with which the communicator has failed
+gn_status gn_coded_damaged(gn_comm *comm, int index, const char *what, uint64_t segment);
 /// Writes the header, once the stream is there: the sender counts its segments.
 void gn_coded_seal(gn_coded *coded, uint32_t segment);
 /// The same for a result of `direct`, which has numbers of its own.

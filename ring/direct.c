@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/await.h"
 #include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/failure.h"
@@ -41,8 +42,6 @@ typedef struct direct {
     size_t summed;    ///< of our block
     size_t finished;  ///< of them, those that everybody has been sent
     peer *peer;
-    gn_direct_wait *wait;
-    struct pollfd *poll_set;
 } direct;
 
 /// The staging of all others shares 4 MiB.
@@ -55,7 +54,7 @@ static size_t piece_bytes(const gn_comm *comm)
 size_t gn_direct_memory(const gn_comm *comm)
 {
     const size_t others = (size_t)comm->size - 1, small = gn_direct_small_memory(comm);
-    const size_t tables = others * (sizeof(peer) + sizeof(gn_direct_wait) + sizeof(struct pollfd)) + 192;
+    const size_t tables = others * sizeof(peer) + 64;
     const size_t staging = others * (WINDOW + 1) * piece_bytes(comm);
     return staging + tables > small ? staging + tables : small;
 }
@@ -255,15 +254,16 @@ static gn_status move(direct *d, bool *moved)
     return GN_OK;
 }
 
-static gn_status wait_for_others(direct *d, bool blocked)
+static gn_status await(direct *d, bool blocked)
 {
+    gn_wish wishes[GN_RANKS_MAX];
     for (size_t i = 0; i < d->peers; i++) {
         const peer *p = &d->peer[i];
         size_t room = 0;
         (void)room_for(d, p, &room);
-        d->wait[i] = (gn_direct_wait){.reading = p->heard && room, .sending = p->full, .owes = owes(d, p) && room};
+        wishes[i] = (gn_wish){.reading = p->heard && room, .sending = p->full, .owes = owes(d, p) && room};
     }
-    return gn_direct_wait_for(d->comm, d->wait, d->poll_set, blocked);
+    return gn_await_data(d->comm, wishes, blocked);
 }
 
 /// Divides the communicator's memory.
@@ -272,10 +272,6 @@ static void place(direct *d)
     uint8_t *memory = d->comm->memory;
     d->peer = (peer *)(void *)memory;
     memory += (d->peers * sizeof *d->peer + 63) & ~(size_t)63;
-    d->wait = (gn_direct_wait *)(void *)memory;
-    memory += (d->peers * sizeof *d->wait + 63) & ~(size_t)63;
-    d->poll_set = (struct pollfd *)(void *)memory;
-    memory += (d->peers * sizeof *d->poll_set + 63) & ~(size_t)63;
     for (size_t i = 0; i < d->peers; i++, memory += (WINDOW + 1) * d->piece) {
         const gn_block block = gn_direct_block(d->x, d->comm->neighbours[i].rank);
         d->peer[i] = (peer){.block = block, .in = memory, .out = memory + WINDOW * d->piece};
@@ -297,7 +293,7 @@ gn_status gn_direct_run(gn_exchange *exchange)
     for (unsigned lap = 1; !status && !is_done(&d); lap++) {
         bool moved = false;
         status = move(&d, &moved);
-        if (!status && (!moved || lap % LOOK_EVERY == 0)) status = wait_for_others(&d, !moved);
+        if (!status && (!moved || lap % LOOK_EVERY == 0)) status = await(&d, !moved);
     }
     return status;
 }

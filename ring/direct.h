@@ -25,19 +25,6 @@ static inline uint64_t gn_direct_expected(const gn_exchange *x)
     return (x->bucket->count - own + others * own) * sizeof(float);
 }
 
-/// What poll() is to wait for at one of the others, and whether it is waited for.
-typedef struct gn_direct_wait {
-    bool reading, sending;  ///< its socket may bring something; it was full
-    bool owes;              ///< something must still come from it
-} gn_direct_wait;
-
-/// Waits for what `wait` says of each of the others. `blocked`: nothing has moved.
-/// @return GN_OK, or the status with which the communicator has failed
-gn_status gn_direct_wait_for(gn_comm *comm, const gn_direct_wait *wait, struct pollfd *set, bool blocked);
-
-/// Something of neighbour `index` is wrong in this way.
-gn_status gn_direct_damaged(gn_comm *comm, size_t index, const char *what, size_t segment);
-
 /// Whether a vector goes to all at once. The same at all ranks, whoever compresses.
 bool gn_direct_is_small(const gn_exchange *x);
 /// Bytes of memory that gn_direct_small_run() needs.

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/await.h"
 #include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/direct.h"
@@ -50,8 +51,6 @@ typedef struct direct {
     gn_coded result[RESULTS];  ///< sum s: result[s % RESULTS]...
     size_t holds[RESULTS];     ///< ... if this is s + 1
     peer *peer;
-    gn_direct_wait *wait;
-    struct pollfd *poll_set;
 } direct;
 
 static size_t window_of(const gn_comm *comm)
@@ -66,7 +65,7 @@ size_t gn_direct_coded_memory(const gn_comm *comm)
 {
     const size_t others = (size_t)comm->size - 1;
     const size_t buffers = (others * (window_of(comm) + 1) + RESULTS) * gn_coded_room(comm);
-    const size_t tables = others * (sizeof(peer) + sizeof(gn_direct_wait) + sizeof(struct pollfd)) + 192;
+    const size_t tables = others * sizeof(peer) + 64;
     const size_t small = gn_direct_small_memory(comm);
     return buffers + tables > small ? buffers + tables : small;
 }
@@ -164,10 +163,10 @@ static gn_status take_result(direct *d, size_t index)
     peer *p = &d->peer[index];
     const size_t s = p->arriving.result - 1;
     size_t first;
-    if (s >= p->given) return gn_direct_damaged(d->comm, index, "a result that nobody can know", s);
+    if (s >= p->given) return gn_coded_damaged(d->comm, (int)index, "a result that nobody can know", s);
     const size_t count = values_at(d, &p->block, s, &first);
     if (gn_coded_take(d->x, first, count, p->arriving.to))
-        return gn_direct_damaged(d->comm, index, "a wrong stream", s);
+        return gn_coded_damaged(d->comm, (int)index, "a wrong stream", s);
     gn_exchange_finish(d->x, first, count);
     gn_comm_count_received(d->comm, (int)index, count * sizeof(float));
     return GN_OK;
@@ -178,7 +177,7 @@ static gn_status keep_contribution(direct *d, size_t index)
 {
     const size_t s = d->peer[index].arriving.segment - 1;
     size_t first;
-    if (s >= segments_of(d, &d->own)) return gn_direct_damaged(d->comm, index, "a number that is too large", s);
+    if (s >= segments_of(d, &d->own)) return gn_coded_damaged(d->comm, (int)index, "a number that is too large", s);
     gn_comm_count_received(d->comm, (int)index, values_at(d, &d->own, s, &first) * sizeof(float));
     return GN_OK;
 }
@@ -191,7 +190,7 @@ static gn_status receive_from(direct *d, size_t index, bool *moved)
     p->arriving.to = &p->in[p->arriving.segment % d->window];
     const ssize_t got = gn_coded_receive(comm, &p->arriving, &comm->neighbours[index], &complete);
     if (got == -1) return gn_oob_data_lost(comm, (int)index, errno);
-    if (got == -2) return gn_direct_damaged(comm, index, "a wrong header or check", p->arriving.segment);
+    if (got == -2) return gn_coded_damaged(comm, (int)index, "a wrong header or check", p->arriving.segment);
     *moved |= got > 0;
     comm->wire_received += (size_t)got;
     if (!complete) return GN_OK;
@@ -225,7 +224,7 @@ static gn_status sum_segment(direct *d, size_t s)
     for (size_t i = 0; i < d->peers; i++) in[i] = &d->peer[i].in[s % d->window];
     gn_coded *out = buffer_for(d, s);
     if (gn_coded_sum(d->x, first, count, in, d->peers, out, &wrong))
-        return gn_direct_damaged(d->comm, wrong, "a wrong stream", s);
+        return gn_coded_damaged(d->comm, (int)wrong, "a wrong stream", s);
     if (out) gn_coded_seal_result(out, (uint32_t)s);
     return GN_OK;
 }
@@ -298,15 +297,16 @@ static gn_status move(direct *d, bool *moved)
     return GN_OK;
 }
 
-static gn_status wait_for_others(direct *d, bool blocked)
+static gn_status await(direct *d, bool blocked)
 {
+    gn_wish wishes[GN_RANKS_MAX];
     for (size_t i = 0; i < d->peers; i++) {
         const peer *p = &d->peer[i];
-        d->wait[i] = (gn_direct_wait){.reading = p->heard && owes(d, p) && has_room(d, p),
-                                      .sending = p->full,
-                                      .owes = owes(d, p) && has_room(d, p)};
+        wishes[i] = (gn_wish){.reading = p->heard && owes(d, p) && has_room(d, p),
+                              .sending = p->full,
+                              .owes = owes(d, p) && has_room(d, p)};
     }
-    return gn_direct_wait_for(d->comm, d->wait, d->poll_set, blocked);
+    return gn_await_data(d->comm, wishes, blocked);
 }
 
 /// Divides the communicator's memory.
@@ -316,10 +316,6 @@ static void place(direct *d)
     uint8_t *memory = d->comm->memory;
     d->peer = (peer *)(void *)memory;
     memory += (d->peers * sizeof *d->peer + 63) & ~(size_t)63;
-    d->wait = (gn_direct_wait *)(void *)memory;
-    memory += (d->peers * sizeof *d->wait + 63) & ~(size_t)63;
-    d->poll_set = (struct pollfd *)(void *)memory;
-    memory += (d->peers * sizeof *d->poll_set + 63) & ~(size_t)63;
     for (size_t i = 0; i < RESULTS; i++, memory += room) d->result[i].bytes = memory;
     for (size_t i = 0; i < d->peers; i++) {
         peer *p = &d->peer[i];
@@ -346,7 +342,7 @@ gn_status gn_direct_coded_run(gn_exchange *exchange)
     for (unsigned lap = 1; !status && !is_done(&d); lap++) {
         bool moved = false;
         status = move(&d, &moved);
-        if (!status && (!moved || lap % LOOK_EVERY == 0)) status = wait_for_others(&d, !moved);
+        if (!status && (!moved || lap % LOOK_EVERY == 0)) status = await(&d, !moved);
     }
     return status;
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/await.h"
 #include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/direct.h"
@@ -31,8 +32,6 @@ typedef struct small {
     size_t peers, count;
     gn_coded own;
     peer *peer;
-    gn_direct_wait *wait;
-    struct pollfd *poll_set;
 } small;
 
 /// Values of a small vector, at most.
@@ -48,18 +47,15 @@ bool gn_direct_is_small(const gn_exchange *x)
     return x->bucket->count <= most_values(x->comm);
 }
 
-/// Bytes of a message: a stream may be longer than its values.
 static size_t room_of(const gn_comm *comm)
 {
-    const size_t values = most_values(comm), bound = gn_stream_bound(comm->config.codec.profile, values);
-    const size_t bytes = bound > values * sizeof(float) ? bound : values * sizeof(float);
-    return (GN_CODED_HEADER + bytes + 63) & ~(size_t)63;
+    return gn_coded_room_of(comm, most_values(comm));
 }
 
 size_t gn_direct_small_memory(const gn_comm *comm)
 {
     const size_t others = (size_t)comm->size - 1;
-    const size_t tables = others * (sizeof(peer) + sizeof(gn_direct_wait) + sizeof(struct pollfd)) + 192;
+    const size_t tables = others * sizeof(peer) + 64;
     return (2 * others + 1) * room_of(comm) + tables;
 }
 
@@ -133,7 +129,7 @@ static gn_status receive_from(small *s, size_t index, bool *moved)
     const ssize_t got =
         s->coded ? gn_coded_receive(comm, &p->arriving, from, &p->here) : receive_values(s, p, from, &p->here);
     if (got == -1) return gn_oob_data_lost(comm, (int)index, errno);
-    if (got == -2) return gn_direct_damaged(comm, index, "a wrong header or check", 0);
+    if (got == -2) return gn_coded_damaged(comm, (int)index, "a wrong header or check", 0);
     *moved |= got > 0;
     if (s->coded) comm->wire_received += (size_t)got;
     if (!p->here) return GN_OK;
@@ -154,13 +150,14 @@ static gn_status serve(small *s, size_t index, bool *moved)
     return GN_OK;
 }
 
-static gn_status wait_for_others(small *s, bool blocked)
+static gn_status await(small *s, bool blocked)
 {
+    gn_wish wishes[GN_RANKS_MAX];
     for (size_t i = 0; i < s->peers; i++) {
         const peer *p = &s->peer[i];
-        s->wait[i] = (gn_direct_wait){.reading = p->heard && !p->here, .sending = p->full, .owes = !p->here};
+        wishes[i] = (gn_wish){.reading = p->heard && !p->here, .sending = p->full, .owes = !p->here};
     }
-    return gn_direct_wait_for(s->comm, s->wait, s->poll_set, blocked);
+    return gn_await_data(s->comm, wishes, blocked);
 }
 
 static bool is_done(const small *s)
@@ -190,7 +187,7 @@ static gn_status sum(small *s)
     for (int rank = 0; rank < s->comm->size; rank++) {
         const bool own = rank == s->comm->rank;
         if (add(s, own ? &s->own : &s->peer[index].in, rank == 0))
-            return gn_direct_damaged(s->comm, index, "a wrong stream", 0);
+            return gn_coded_damaged(s->comm, (int)index, "a wrong stream", 0);
         index += !own;
     }
     gn_exchange_settle(s->x, 0, s->count);
@@ -205,10 +202,6 @@ static void place(small *s)
     uint8_t *memory = s->comm->memory;
     s->peer = (peer *)(void *)memory;
     memory += (s->peers * sizeof *s->peer + 63) & ~(size_t)63;
-    s->wait = (gn_direct_wait *)(void *)memory;
-    memory += (s->peers * sizeof *s->wait + 63) & ~(size_t)63;
-    s->poll_set = (struct pollfd *)(void *)memory;
-    memory += (s->peers * sizeof *s->poll_set + 63) & ~(size_t)63;
     s->own.bytes = memory;
     memory += room;
     for (size_t i = 0; i < s->peers; i++, memory += 2 * room) {
@@ -239,7 +232,7 @@ gn_status gn_direct_small_run(gn_exchange *exchange)
     while (!status && !is_done(&s)) {
         bool moved = false;
         for (size_t i = 0; i < s.peers && !status; i++) status = serve(&s, i, &moved);
-        if (!status && !is_done(&s)) status = wait_for_others(&s, !moved);
+        if (!status && !is_done(&s)) status = await(&s, !moved);
     }
     return status ? status : sum(&s);
 }

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/await.h"
 #include "ring/blocks.h"
 #include "ring/data.h"
 #include "ring/deadline.h"
@@ -215,19 +216,14 @@ static ssize_t recv_some(ring *r)
     return got;
 }
 
-/// Nothing moves: waits for sockets and news.
-static gn_status wait_for_progress(ring *r, bool blocked)
+/// What this rank wants of its neighbours, who may be one.
+static gn_status await(ring *r, bool blocked)
 {
-    gn_comm *comm = r->comm;
-    bool receiving = r->recv_step < r->steps && r->header_checked;
-    struct pollfd data[2] = {gn_data_poll(&comm->neighbours[r->left], receiving, false),
-                             gn_data_poll(&comm->neighbours[r->right], false, r->send_full)};
-    gn_status status = gn_oob_poll(comm, data, 2, blocked ? -1 : 0);
-    if (status || !blocked) return status;
-    uint8_t waiting[GN_RANKS_MAX] = {0};
-    waiting[r->left] = r->recv_step < r->steps;
-    waiting[r->right] |= r->send_full;
-    return gn_oob_check_deadline(comm, waiting);
+    gn_wish wishes[GN_RANKS_MAX] = {0};
+    wishes[r->left].reading = r->recv_step < r->steps && r->header_checked;
+    wishes[r->left].owes = r->recv_step < r->steps;
+    wishes[r->right].sending = r->send_full;
+    return gn_await_data(r->comm, wishes, blocked);
 }
 
 static gn_status move(ring *r, bool *moved)
@@ -267,7 +263,7 @@ gn_status gn_ring_run(gn_exchange *exchange)
     for (unsigned lap = 1; !status && !done(&r); lap++) {
         bool moved = false;
         status = move(&r, &moved);
-        if (!status && (!moved || lap % LOOK_EVERY == 0)) status = wait_for_progress(&r, !moved);
+        if (!status && (!moved || lap % LOOK_EVERY == 0)) status = await(&r, !moved);
     }
     return status;
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/await.h"
 #include "ring/blocks.h"
 #include "ring/coded.h"
 #include "ring/data.h"
@@ -218,13 +219,6 @@ static gn_status take(ring *r, size_t first, size_t count)
     return GN_OK;
 }
 
-static gn_status damaged(ring *r, const char *what)
-{
-    const gn_neighbour *left = &r->comm->neighbours[r->left];
-    return gn_oob_fail(r->comm, GN_CORRUPT, left->rank, "rank %d (%s) sent a segment with %s in the %s, item %llu",
-                       left->rank, left->name, what, r->comm->phase, (unsigned long long)r->recv.item);
-}
-
 static gn_status receive_some(ring *r, bool *moved)
 {
     bool complete;
@@ -233,12 +227,13 @@ static gn_status receive_some(ring *r, bool *moved)
     r->comm->phase = reducing ? "reduce leg" : "send-back leg";
     const ssize_t got = gn_coded_receive(r->comm, &r->arriving, &r->comm->neighbours[r->left], &complete);
     if (got == -1) return gn_oob_data_lost(r->comm, r->left, errno);
-    if (got == -2) return damaged(r, "a wrong header or check");
+    if (got == -2) return gn_coded_damaged(r->comm, r->left, "a wrong header or check", r->recv.item);
     *moved |= got > 0;
     r->comm->wire_received += (size_t)got;
     if (!complete) return GN_OK;
     const size_t count = values_at(r, &r->recv, 1, &first);
-    if (reducing ? reduce(r, first, count) : take(r, first, count)) return damaged(r, "a wrong stream");
+    if (reducing ? reduce(r, first, count) : take(r, first, count))
+        return gn_coded_damaged(r->comm, r->left, "a wrong stream", r->recv.item);
     gn_comm_count_received(r->comm, r->left, count * sizeof(float));
     advance(r, &r->recv, 1);
     return GN_OK;
@@ -246,19 +241,14 @@ static gn_status receive_some(ring *r, bool *moved)
 
 // Both --------------------------------------------------------------------------------------------
 
-/// Nothing moves: waits for sockets and news.
-static gn_status wait_for_progress(ring *r, bool blocked)
+/// What this rank wants of its neighbours, who may be one.
+static gn_status await(ring *r, bool blocked)
 {
-    gn_comm *comm = r->comm;
-    const bool receiving = r->recv.step < r->steps && r->header_checked;
-    struct pollfd data[2] = {gn_data_poll(&comm->neighbours[r->left], receiving, false),
-                             gn_data_poll(&comm->neighbours[r->right], false, r->send_full)};
-    const gn_status status = gn_oob_poll(comm, data, 2, blocked ? -1 : 0);
-    if (status || !blocked) return status;
-    uint8_t waiting[GN_RANKS_MAX] = {0};
-    waiting[r->left] = r->recv.step < r->steps;
-    waiting[r->right] |= r->send_full;
-    return gn_oob_check_deadline(comm, waiting);
+    gn_wish wishes[GN_RANKS_MAX] = {0};
+    wishes[r->left].reading = r->recv.step < r->steps && r->header_checked;
+    wishes[r->left].owes = r->recv.step < r->steps;
+    wishes[r->right].sending = r->send_full;
+    return gn_await_data(r->comm, wishes, blocked);
 }
 
 static gn_status move(ring *r, bool *moved)
@@ -314,7 +304,7 @@ gn_status gn_ring_coded_run(gn_exchange *exchange)
     for (unsigned lap = 1; !status && (r.send.step < r.steps || r.recv.step < r.steps); lap++) {
         bool moved = false;
         status = move(&r, &moved);
-        if (!status && (!moved || lap % LOOK_EVERY == 0)) status = wait_for_progress(&r, !moved);
+        if (!status && (!moved || lap % LOOK_EVERY == 0)) status = await(&r, !moved);
     }
     return status;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring/shared.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -12,6 +11,8 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cmodel/little_endian.h"
 
 enum { LINE = 64, PAGE = 4096, ROOM = 1 << 20, TOKEN = 16 };
 
@@ -39,19 +40,6 @@ struct gn_shared {
 static const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 static const uint8_t magic[8] = {'G', 'N', 'S', 'H', 'M', 1, 0, 0};
 enum { AT_PID = 8, AT_FD = 12, AT_SIZE = 16, AT_ZERO = 20, AT_TOKEN = 24 };
-
-static void put32(uint8_t *at, uint32_t value)
-{
-    const uint32_t little = htole32(value);
-    memcpy(at, &little, sizeof little);
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-    uint32_t little;
-    memcpy(&little, at, sizeof little);
-    return le32toh(little);
-}
 
 void gn_shared_offer_none(uint8_t offer[GN_SHARED_OFFER])
 {
@@ -94,9 +82,9 @@ gn_shared *gn_shared_make(uint8_t offer[GN_SHARED_OFFER])
         gn_shared_free(shared);
         return NULL;
     }
-    put32(offer + AT_PID, (uint32_t)getpid());
-    put32(offer + AT_FD, (uint32_t)fd);
-    put32(offer + AT_SIZE, (uint32_t)sizeof(memory));
+    gn_store32(offer + AT_PID, (uint32_t)getpid());
+    gn_store32(offer + AT_FD, (uint32_t)fd);
+    gn_store32(offer + AT_SIZE, (uint32_t)sizeof(memory));
     memcpy(offer + AT_TOKEN, shared->memory->token, TOKEN);
     return shared;
 }
@@ -112,12 +100,12 @@ static bool is_ours(int fd)
 gn_shared *gn_shared_take(const uint8_t offer[GN_SHARED_OFFER])
 {
     char path[64];
-    const uint32_t pid = get32(offer + AT_PID);
+    const uint32_t pid = gn_load32(offer + AT_PID);
     struct stat about;
-    if (memcmp(offer, magic, sizeof magic) != 0 || !pid || get32(offer + AT_SIZE) != sizeof(memory) ||
-        get32(offer + AT_ZERO))
+    if (memcmp(offer, magic, sizeof magic) != 0 || !pid || gn_load32(offer + AT_SIZE) != sizeof(memory) ||
+        gn_load32(offer + AT_ZERO))
         return NULL;
-    snprintf(path, sizeof path, "/proc/%u/fd/%u", pid, get32(offer + AT_FD));
+    snprintf(path, sizeof path, "/proc/%u/fd/%u", pid, gn_load32(offer + AT_FD));
     // Looked at before it is opened: to open a device or a FIFO may do something.
     if (stat(path, &about) || !S_ISREG(about.st_mode) || about.st_size != (off_t)sizeof(memory)) return NULL;
     const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/await.h"
 #include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/exchange.h"
@@ -32,7 +33,6 @@ typedef struct aggregator {
     size_t ready;         ///< bytes of the result that are whole
     size_t finished;      ///< bytes that everyone has been sent
     worker *workers;
-    struct pollfd *poll_set;
 } aggregator;
 
 /// The staging of N-1 workers shares 4 MiB.
@@ -46,7 +46,7 @@ size_t gn_aggregator_memory(const gn_comm *comm)
 {
     if (comm->rank) return comm->segment + 64;
     size_t workers = (size_t)comm->size - 1;
-    return workers * (2 * piece_bytes(comm) + sizeof(worker) + 64 + sizeof(struct pollfd)) + 64;
+    return workers * (2 * piece_bytes(comm) + sizeof(worker) + 64) + 64;
 }
 
 static size_t min(size_t a, size_t b)
@@ -168,17 +168,16 @@ static gn_status serve(aggregator *a, int index, bool *moved)
     return GN_OK;
 }
 
-static gn_status wait_for_workers(aggregator *a, bool blocked)
+static gn_status await(const aggregator *a, bool blocked)
 {
-    uint8_t waiting[GN_RANKS_MAX] = {0};
+    gn_wish wishes[GN_RANKS_MAX];
     for (int i = 0; i < a->comm->neighbour_count; i++) {
-        worker *w = &a->workers[i];
-        bool receiving = wants_data(a, w) && gn_oob_has_header(a->comm, i);
-        a->poll_set[i] = gn_data_poll(&a->comm->neighbours[i], receiving, w->send_full);
-        waiting[i] = wants_data(a, w) || w->send_full;
+        const worker *w = &a->workers[i];
+        wishes[i] = (gn_wish){.reading = wants_data(a, w) && gn_oob_has_header(a->comm, i),
+                              .sending = w->send_full,
+                              .owes = wants_data(a, w)};
     }
-    gn_status status = gn_oob_poll(a->comm, a->poll_set, a->comm->neighbour_count, blocked ? -1 : 0);
-    return status || !blocked ? status : gn_oob_check_deadline(a->comm, waiting);
+    return gn_await_data(a->comm, wishes, blocked);
 }
 
 static gn_status aggregate(gn_exchange *exchange)
@@ -189,7 +188,6 @@ static gn_status aggregate(gn_exchange *exchange)
         .x = exchange, .comm = comm, .total = exchange->bucket->count * sizeof(float), .piece = piece_bytes(comm)};
     uint8_t *memory = comm->memory + count * 2 * a.piece;
     a.workers = (worker *)(void *)memory;
-    a.poll_set = (struct pollfd *)(void *)(memory + count * sizeof(worker));
     for (size_t i = 0; i < count; i++)
         a.workers[i] = (worker){.in = comm->memory + 2 * i * a.piece, .out = comm->memory + (2 * i + 1) * a.piece};
     comm->data_expected = count * a.total;
@@ -202,7 +200,7 @@ static gn_status aggregate(gn_exchange *exchange)
         add_in_order(&a);
         finish_sent(&a);
         bool more = a.finished < a.total;
-        if (more && (!moved || lap % LOOK_EVERY == 0)) status = wait_for_workers(&a, !moved);
+        if (more && (!moved || lap % LOOK_EVERY == 0)) status = await(&a, !moved);
     }
     return status;
 }
@@ -280,10 +278,7 @@ static gn_status contribute(gn_exchange *exchange)
         bool moved = sent > 0 || got > 0;
         if (moved) gn_oob_sign(comm, 0, gn_now());
         if (moved && lap % LOOK_EVERY) continue;
-        struct pollfd data = gn_data_poll(&comm->neighbours[0], true, l.send_full);
-        status = gn_oob_poll(comm, &data, 1, moved ? 0 : -1);
-        uint8_t waiting = 1;
-        if (!status && !moved) status = gn_oob_check_deadline(comm, &waiting);
+        status = gn_await_data(comm, &(gn_wish){.reading = true, .sending = l.send_full, .owes = true}, !moved);
     }
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "ring/await.h"
 #include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/turn.h"
@@ -43,17 +44,13 @@ static ssize_t receive_some(link_state *l)
     return got;
 }
 
-static gn_status wait_for_progress(link_state *l, bool blocked)
+static gn_status await(link_state *l, bool blocked)
 {
-    gn_comm *comm = l->comm;
-    const bool receiving = l->to_receive && l->header_checked;
-    struct pollfd data[2] = {gn_data_poll(&comm->neighbours[l->left], receiving, false),
-                             gn_data_poll(&comm->neighbours[l->right], false, l->send_full)};
-    const gn_status status = gn_oob_poll(comm, data, 2, blocked ? -1 : 0);
-    uint8_t waiting[GN_RANKS_MAX] = {0};
-    waiting[l->left] = l->to_receive > 0;
-    waiting[l->right] |= l->send_full;
-    return status || !blocked ? status : gn_oob_check_deadline(comm, waiting);
+    gn_wish wishes[GN_RANKS_MAX] = {0};
+    wishes[l->left].reading = l->to_receive && l->header_checked;
+    wishes[l->left].owes = l->to_receive > 0;
+    wishes[l->right].sending = l->send_full;
+    return gn_await_data(l->comm, wishes, blocked);
 }
 
 gn_status gn_link_exchange(gn_comm *comm, const void *out, size_t out_bytes, void *in, size_t in_bytes)
@@ -76,7 +73,7 @@ gn_status gn_link_exchange(gn_comm *comm, const void *out, size_t out_bytes, voi
         if (sent > 0) gn_oob_sign(comm, l.right, gn_now());
         if (got > 0) gn_oob_sign(comm, l.left, gn_now());
         const bool moved = sent > 0 || got > 0;
-        if (!moved || lap % LOOK_EVERY == 0) status = wait_for_progress(&l, !moved);
+        if (!moved || lap % LOOK_EVERY == 0) status = await(&l, !moved);
     }
     return status;
 }
