@@ -16,4 +16,7 @@ typedef struct gn_wish {
 /// @return GN_OK, or the status with which the communicator has failed
 gn_status gn_await_data(gn_comm *comm, const gn_wish wishes[], bool blocked);
 
+/// Waits until all neighbours have begun this collective. @return as gn_await_data()
+gn_status gn_await_headers(gn_comm *comm);
+
 #endif

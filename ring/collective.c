@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "ring/await.h"
 #include "ring/collectives/call.h"
 #include "ring/collectives/link.h"
 #include "ring/collectives/staged.h"
@@ -207,12 +208,19 @@ static void account(gn_comm *comm, const gn_exchange *exchange, uint64_t start)
     pthread_mutex_unlock(&comm->stats_lock);
 }
 
+/// Tells the others that this rank has come. With a mesh its header has told them.
+static void offer_nothing(gn_comm *comm)
+{
+    if (!gn_comm_is_mesh(comm)) gn_oob_offer(comm, 0, 0);
+}
+
 /// Waits until all ranks have come.
 static gn_status await_all(gn_comm *comm)
 {
     int nothing;
     gn_status status = GN_OK;
     if (comm->size == 1) return GN_OK;
+    if (gn_comm_is_mesh(comm)) return gn_await_headers(comm);
     if (comm->config.algorithm == GN_RING || comm->rank) status = gn_oob_await_header(comm, 0);
     return status ? status : gn_oob_await_agreement(comm, 0, &nothing);
 }
@@ -220,7 +228,7 @@ static gn_status await_all(gn_comm *comm)
 static gn_status meet(gn_comm *comm)
 {
     comm->phase = "barrier";
-    gn_oob_offer(comm, 0, 0);
+    offer_nothing(comm);
     return await_all(comm);
 }
 
@@ -237,7 +245,7 @@ static gn_status run_together(gn_exchange *exchange, const gn_call *call, int kn
 {
     gn_comm *comm = exchange->comm;
     const bool agrees = agrees_first(comm, call, known);
-    if (!agrees) gn_oob_offer(comm, 0, 0);
+    if (!agrees) offer_nothing(comm);
     const gn_status status = run_exchange(exchange, call, known);
     return status || agrees ? status : await_all(comm);
 }

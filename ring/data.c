@@ -128,19 +128,16 @@ static void wake(const gn_neighbour *n)
     if (gn_shared_must_wake(n->shared)) (void)!send(fd_of(n), &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/// Takes the bytes that woke this end. @return 0, or -1 with errno when the connection has ended
-static int hear(const gn_neighbour *n)
-{
-    char bells[64];
-    const ssize_t got = recv(fd_of(n), bells, sizeof bells, MSG_DONTWAIT);
-    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) return 0;
-    if (!got) errno = 0;
-    return -1;
-}
-
 static ssize_t nothing(void)
 {
     errno = EAGAIN;
+    return -1;
+}
+
+/// The connection has ended. `instead`: the error where it ended in order.
+static ssize_t gone(const gn_neighbour *n, int instead)
+{
+    errno = n->gone_why ? n->gone_why : instead;
     return -1;
 }
 
@@ -153,44 +150,49 @@ static ssize_t wrong(void)
 ssize_t gn_data_send(gn_neighbour *n, const void *bytes, size_t count)
 {
     if (!n->shared) return send(n->data_out, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
-    for (int attempt = 0; attempt < 2; attempt++) {
-        const ssize_t sent = gn_shared_write(n->shared, bytes, count);
-        if (sent < 0) return wrong();
-        if (sent > 0) {
-            wake(n);
-            return sent;
-        }
-        if (gn_shared_sleep_to_write(n->shared)) break;
-    }
-    if (hear(n)) {
-        if (!errno) errno = EPIPE;
-        return -1;
-    }
-    return nothing();
+    if (n->gone) return gone(n, EPIPE);
+    const ssize_t sent = gn_shared_write(n->shared, bytes, count);
+    if (sent < 0) return wrong();
+    if (!sent) return nothing();
+    wake(n);
+    return sent;
 }
 
 /// What was written before the connection ended is still read.
 ssize_t gn_data_receive(gn_neighbour *n, void *bytes, size_t count)
 {
     if (!n->shared) return recv(n->data_in, bytes, count, MSG_DONTWAIT);
-    int ended = 0, why = 0;
-    for (int attempt = 0; attempt < 3; attempt++) {
-        const ssize_t got = gn_shared_read(n->shared, bytes, count);
-        if (got < 0) return wrong();
-        if (got > 0) {
-            wake(n);
-            return got;
-        }
-        if (ended) {
-            errno = why;
-            return why ? -1 : 0;
-        }
-        if (!gn_shared_sleep_to_read(n->shared)) continue;
-        if (!hear(n)) return nothing();
-        ended = 1;
-        why = errno;
-    }
-    return nothing();
+    const ssize_t got = gn_shared_read(n->shared, bytes, count);
+    if (got < 0) return wrong();
+    if (got > 0) wake(n);
+    if (got > 0) return got;
+    if (!n->gone) return nothing();
+    return n->gone_why ? gone(n, 0) : 0;
+}
+
+bool gn_data_is_ready(const gn_neighbour *n, bool receiving, bool sending)
+{
+    if (!n->shared) return false;
+    return n->gone || (receiving && gn_shared_has_bytes(n->shared)) || (sending && gn_shared_has_room(n->shared));
+}
+
+bool gn_data_sleep(const gn_neighbour *n, bool receiving, bool sending)
+{
+    if (!n->shared) return true;
+    const bool reads = !receiving || gn_shared_sleep_to_read(n->shared),
+               writes = !sending || gn_shared_sleep_to_write(n->shared);
+    return reads && writes && !(n->gone && (receiving || sending));
+}
+
+/// Takes the bytes that woke this end, and sees whether the connection has ended.
+void gn_data_woken(gn_neighbour *n)
+{
+    char bells[64];
+    if (!n->shared || n->gone) return;
+    const ssize_t got = recv(fd_of(n), bells, sizeof bells, MSG_DONTWAIT);
+    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) return;
+    n->gone = true;
+    n->gone_why = got ? errno : 0;
 }
 
 struct pollfd gn_data_poll(const gn_neighbour *n, bool receiving, bool sending)
@@ -199,11 +201,4 @@ struct pollfd gn_data_poll(const gn_neighbour *n, bool receiving, bool sending)
     if (n->shared) return (struct pollfd){.fd = receiving || sending ? fd_of(n) : -1, .events = POLLIN};
     return (struct pollfd){.fd = receiving || sending ? fd : -1,
                            .events = (short)((receiving ? POLLIN : 0) | (sending ? POLLOUT : 0))};
-}
-
-bool gn_data_is_ready(const gn_comm *comm)
-{
-    for (int i = 0; i < comm->neighbour_count; i++)
-        if (comm->neighbours[i].shared && gn_shared_is_ready(comm->neighbours[i].shared)) return true;
-    return false;
 }

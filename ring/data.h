@@ -15,13 +15,19 @@ struct gn_bootstrap;
 /// @return GN_OK; GN_TIMEOUT, GN_PEER_LOST or GN_CORRUPT, with the rank's name
 gn_status gn_data_share(gn_comm *comm, struct gn_bootstrap *boot, gn_error *error);
 
-/// As send() and recv() without waiting.
+/// As send() and recv() without waiting. That the other end of shared memory has gone is known only
+/// after a wait.
 ssize_t gn_data_send(gn_neighbour *neighbour, const void *bytes, size_t count);
 ssize_t gn_data_receive(gn_neighbour *neighbour, void *bytes, size_t count);
 
-/// What to wait for after gn_data_send() or gn_data_receive() had nothing to do.
+/// Whether one of them could go on. Without shared memory: false, as only a wait tells.
+bool gn_data_is_ready(const gn_neighbour *neighbour, bool receiving, bool sending);
+/// This rank is about to wait for one of them: the other end is to wake it.
+/// @return false when one of them can go on already
+bool gn_data_sleep(const gn_neighbour *neighbour, bool receiving, bool sending);
+/// What to wait for.
 struct pollfd gn_data_poll(const gn_neighbour *neighbour, bool receiving, bool sending);
-/// Whether one of them could go on by now. Asked right before a wait.
-bool gn_data_is_ready(const gn_comm *comm);
+/// After a wait that found something there.
+void gn_data_woken(gn_neighbour *neighbour);
 
 #endif

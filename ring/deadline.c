@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring/deadline.h"
 
-#include "ring/data.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -53,9 +51,10 @@ gn_status gn_oob_poll(gn_comm *comm, struct pollfd *data, int count, int wait)
     pthread_mutex_unlock(&comm->lock);
     if (status) return status;
 
-    if (wait && gn_data_is_ready(comm)) wait = 0;
+    if (wait && gn_oob_sleep(comm)) wait = 0;
     const int due = gn_ms_until(own_due < others_due ? own_due : others_due, now);
     const int found = wait ? wait_for(comm, set, n, wait > 0 && wait < due ? wait : due) : gn_poll(set, n, 0);
+    if (wait) gn_oob_awake(comm);
     for (int i = 0; i < count; i++) data[i].revents = found > 0 ? set[i].revents : 0;
     return found > 0 ? serve_neighbours(comm, set + count + 1) : GN_OK;
 }
@@ -73,9 +72,10 @@ static bool data_stuck_locked(const gn_comm *comm, const gn_neighbour *neighbour
            (comm->neighbour_count <= 2 || gn_comm_is_mesh(comm));
 }
 
-static gn_watch watch_of_locked(const gn_comm *comm, int index, uint64_t now)
+static gn_watch watch_of_locked(gn_comm *comm, int index, uint64_t now)
 {
     const gn_neighbour *neighbour = &comm->neighbours[index];
+    gn_oob_listen_locked(comm, index);
     return (gn_watch){.silent = gn_elapsed(neighbour->last_sign, now),
                       .still = gn_elapsed(comm->last_progress, now),
                       .left = neighbour->said_bye && !comm->turn[comm->sequence % 2].have_header[index],

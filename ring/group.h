@@ -32,6 +32,8 @@ typedef struct gn_neighbour {
     int data_out, data_in;        ///< but in a ring one socket; -1: not in this direction
     uint64_t came;                ///< bytes of values from it, of this collective, with a ring and direct
     struct gn_shared *shared;     ///< data.c: the values go through it; NULL: through the sockets
+    bool gone;                    ///< data.c: with `shared`: the connection has ended...
+    int gone_why;                 ///< ... with this errno; 0: in order
     bool welcomed;                ///< transport.c: both its connections are there
     gn_framed *oob;               ///< lock: the out-of-band connection
     bool said_bye;                ///< lock: it has called gn_comm_free()...
@@ -94,6 +96,7 @@ struct gn_comm {
     const char *phase;
     uint64_t last_progress;                 ///< lock: when data last moved
     uint64_t looked;                        ///< lock: when deadlines were last looked at
+    unsigned looks;                         ///< await.c: at memory, instead of a wait
     uint64_t data_received, data_expected;  ///< of this collective
     uint64_t *data_sent;                    ///< of this collective, by index of neighbour
     uint64_t wire_sent, wire_received;      ///< offload library: of this collective, compressed

@@ -14,6 +14,7 @@ static bool take_failure_locked(gn_comm *comm, int index, const gn_frame *frame)
     gn_neighbour *neighbour = &comm->neighbours[index];
     gn_failure failure;
     if (!gn_failure_read(frame, &failure)) return false;
+    gn_oob_listen_locked(comm, index);
     // A neighbour that has begun the next collective has finished this one. So all ranks are in
     // this one, and all that this rank needs is on its way.
     const bool ahead = comm->own_header_set && comm->turn[(comm->sequence + 1) % 2].have_header[index];

@@ -16,12 +16,20 @@
 
 enum { LINE = 64, PAGE = 4096, ROOM = 1 << 20, TOKEN = 16 };
 
+/// A note. `number` is its number and 1, and 0 while it is written.
+typedef struct note {
+    _Alignas(LINE) _Atomic uint64_t number;
+    _Atomic uint32_t length;
+    uint8_t bytes[GN_SHARED_NOTE];
+} note;
+
 /// One direction: `written` and `read` count all bytes so far. Each has a cache line of its own.
 typedef struct lane {
     _Alignas(LINE) _Atomic uint64_t written;
-    _Atomic uint32_t reader_sleeps;
+    _Atomic uint32_t reader_sleeps, listener_sleeps;
     _Alignas(LINE) _Atomic uint64_t read;
     _Atomic uint32_t writer_sleeps;
+    note notes[2];  ///< by number % 2
     _Alignas(PAGE) uint8_t bytes[ROOM];
 } lane;
 
@@ -33,12 +41,11 @@ typedef struct memory {
 struct gn_shared {
     memory *memory;
     lane *out, *in;
-    int fd;                        ///< of the maker, until the other has opened it; else -1
-    bool wants_bytes, wants_room;  ///< what this end sleeps for
+    int fd;  ///< of the maker, until the other has opened it; else -1
 };
 
 static const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-static const uint8_t magic[8] = {'G', 'N', 'S', 'H', 'M', 1, 0, 0};
+static const uint8_t magic[8] = {'G', 'N', 'S', 'H', 'M', 2, 0, 0};
 enum { AT_PID = 8, AT_FD = 12, AT_SIZE = 16, AT_ZERO = 20, AT_TOKEN = 24 };
 
 void gn_shared_offer_none(uint8_t offer[GN_SHARED_OFFER])
@@ -141,7 +148,6 @@ ssize_t gn_shared_write(gn_shared *shared, const void *bytes, size_t count)
 {
     lane *l = shared->out;
     size_t there;
-    shared->wants_room = false;
     if (!used(l, &there)) return -1;
     const uint64_t written = atomic_load_explicit(&l->written, memory_order_relaxed);
     const size_t room = ROOM - there, n = count < room ? count : room, at = (size_t)(written % ROOM),
@@ -156,7 +162,6 @@ ssize_t gn_shared_read(gn_shared *shared, void *bytes, size_t count)
 {
     lane *l = shared->in;
     size_t there;
-    shared->wants_bytes = false;
     if (!used(l, &there)) return -1;
     const uint64_t read = atomic_load_explicit(&l->read, memory_order_relaxed);
     const size_t n = count < there ? count : there, at = (size_t)(read % ROOM), first = n < ROOM - at ? n : ROOM - at;
@@ -166,13 +171,13 @@ ssize_t gn_shared_read(gn_shared *shared, void *bytes, size_t count)
     return (ssize_t)n;
 }
 
-static bool has_bytes(const gn_shared *shared)
+bool gn_shared_has_bytes(const gn_shared *shared)
 {
     size_t there;
     return !used(shared->in, &there) || there;  // what is wrong is to be seen, too
 }
 
-static bool has_room(const gn_shared *shared)
+bool gn_shared_has_room(const gn_shared *shared)
 {
     size_t there;
     return !used(shared->out, &there) || there < ROOM;
@@ -185,21 +190,42 @@ bool gn_shared_sleep_to_read(gn_shared *shared)
 {
     atomic_store(&shared->in->reader_sleeps, 1);
     atomic_thread_fence(memory_order_seq_cst);
-    shared->wants_bytes = !has_bytes(shared);
-    return shared->wants_bytes;
+    return !gn_shared_has_bytes(shared);
 }
 
 bool gn_shared_sleep_to_write(gn_shared *shared)
 {
     atomic_store(&shared->out->writer_sleeps, 1);
     atomic_thread_fence(memory_order_seq_cst);
-    shared->wants_room = !has_room(shared);
-    return shared->wants_room;
+    return !gn_shared_has_room(shared);
 }
 
-bool gn_shared_is_ready(const gn_shared *shared)
+void gn_shared_sleep_to_be_told(gn_shared *shared, bool sleeps)
 {
-    return (shared->wants_bytes && has_bytes(shared)) || (shared->wants_room && has_room(shared));
+    atomic_store(&shared->in->listener_sleeps, sleeps);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+bool gn_shared_tell(gn_shared *shared, uint64_t number, const void *bytes, size_t length)
+{
+    note *n = &shared->out->notes[number % 2];
+    atomic_store_explicit(&n->number, 0, memory_order_release);
+    atomic_thread_fence(memory_order_seq_cst);
+    atomic_store_explicit(&n->length, (uint32_t)length, memory_order_relaxed);
+    memcpy(n->bytes, bytes, length);
+    atomic_store_explicit(&n->number, number + 1, memory_order_release);
+    atomic_thread_fence(memory_order_seq_cst);
+    return !atomic_load_explicit(&shared->out->listener_sleeps, memory_order_relaxed);
+}
+
+size_t gn_shared_told(const gn_shared *shared, uint64_t number, uint8_t bytes[GN_SHARED_NOTE])
+{
+    const note *n = &shared->in->notes[number % 2];
+    if (atomic_load_explicit(&n->number, memory_order_acquire) != number + 1) return 0;
+    const uint32_t length = atomic_load_explicit(&n->length, memory_order_relaxed);
+    if (length > GN_SHARED_NOTE) return 0;
+    memcpy(bytes, n->bytes, length);
+    return length;
 }
 
 bool gn_shared_must_wake(gn_shared *shared)

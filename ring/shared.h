@@ -18,7 +18,7 @@
 /// One end. NULL stands for a connection without.
 typedef struct gn_shared gn_shared;
 
-enum { GN_SHARED_OFFER = 40 };
+enum { GN_SHARED_OFFER = 40, GN_SHARED_NOTE = 120 };
 
 /// Makes memory for both directions, and writes the offer of it. @return NULL, with the offer of
 /// none, when it cannot be had
@@ -36,12 +36,21 @@ ssize_t gn_shared_write(gn_shared *shared, const void *bytes, size_t count);
 /// Reads what there is. @return bytes; 0: empty; -1: the indices are wrong
 ssize_t gn_shared_read(gn_shared *shared, void *bytes, size_t count);
 
+/// Leaves a note of at most GN_SHARED_NOTE bytes beside the bytes. It replaces the note with a
+/// number that is smaller by 2. @return whether the other end does not sleep until it is told
+bool gn_shared_tell(gn_shared *shared, uint64_t number, const void *note, size_t length);
+/// Copies the other end's note with this number. @return its bytes; 0 when there is none
+size_t gn_shared_told(const gn_shared *shared, uint64_t number, uint8_t note[GN_SHARED_NOTE]);
+/// This end is about to sleep until it is told something, here or otherwise, or is awake again.
+void gn_shared_sleep_to_be_told(gn_shared *shared, bool sleeps);
+
 /// This end is about to sleep until there is something to read (room to write): the other is to
 /// wake it. @return false when there already is
 bool gn_shared_sleep_to_read(gn_shared *shared);
 bool gn_shared_sleep_to_write(gn_shared *shared);
-/// Whether there is now what this end wanted to sleep for.
-bool gn_shared_is_ready(const gn_shared *shared);
+/// Whether there is something to read (room to write). For who looks again and again.
+bool gn_shared_has_bytes(const gn_shared *shared);
+bool gn_shared_has_room(const gn_shared *shared);
 /// Whether the other end sleeps, and has to be woken after what this end did. It is said once.
 bool gn_shared_must_wake(gn_shared *shared);
 

@@ -6,6 +6,7 @@
 
 #include "ring/failure.h"
 #include "ring/neighbours.h"
+#include "ring/shared.h"
 
 // Headers -----------------------------------------------------------------------------------------
 
@@ -96,7 +97,9 @@ static bool take_header_locked(gn_comm *comm, int index, const gn_op_header *hea
     // round.
     if (header->sequence < comm->sequence) return true;
     gn_turn *turn = turn_of(comm, header->sequence);
-    if (!turn || turn->have_header[index]) return false;
+    if (!turn) return false;
+    // It may have come through memory, too.
+    if (turn->have_header[index]) return comm->neighbours[index].shared && same_call(header, &turn->header[index]);
     turn->have_header[index] = 1;
     turn->header[index] = *header;
     if (comm->own_header_set && header->sequence == comm->sequence) compare_header_locked(comm, turn, index);
@@ -121,7 +124,8 @@ gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header)
         neighbour->last_sign = neighbour->last_beat = now;  // the deadline counts from here
         neighbour->came = 0;
         comm->data_sent[i] = 0;
-        (void)gn_framed_send(neighbour->oob, frame, length);
+        const bool told = neighbour->shared && gn_shared_tell(neighbour->shared, comm->sequence, frame, length);
+        if (!told) (void)gn_framed_send(neighbour->oob, frame, length);
     }
     // Behind our header: by that the neighbours tell whether the failure is ahead of them.
     if (comm->later_from) gn_oob_fail_by_locked(comm, &comm->later, comm->later_from);
@@ -146,10 +150,74 @@ void gn_oob_end(gn_comm *comm)
     pthread_mutex_unlock(&comm->lock);
 }
 
+/// @return false when the note is not a header of this collective
+static bool take_note_locked(gn_comm *comm, int index, const uint8_t *note, size_t length, uint64_t sequence)
+{
+    gn_frame frame;
+    gn_op_header header;
+    return gn_frame_parse(note, length, &frame) == (int)length && frame.type == GN_MSG_OP &&
+           gn_op_header_read(&frame, &header) && header.sequence == sequence &&
+           take_header_locked(comm, index, &header);
+}
+
+void gn_oob_listen_locked(gn_comm *comm, int index)
+{
+    gn_neighbour *neighbour = &comm->neighbours[index];
+    uint8_t note[GN_SHARED_NOTE];
+    if (!neighbour->shared) return;
+    for (uint64_t sequence = comm->sequence; sequence <= comm->sequence + 1 && !comm->dead; sequence++) {
+        if (comm->turn[sequence % 2].have_header[index]) continue;
+        const size_t length = gn_shared_told(neighbour->shared, sequence, note);
+        if (!length) continue;
+        neighbour->last_sign = gn_now();
+        if (take_note_locked(comm, index, note, length, sequence)) continue;
+        gn_error error;
+        gn_fail(&error, GN_CORRUPT, "rank %d (%s) left a malformed message in shared memory", neighbour->rank,
+                neighbour->name);
+        error.who = neighbour->rank;
+        gn_oob_fail_locked(comm, &error);
+    }
+}
+
+bool gn_oob_is_told(gn_comm *comm, int index)
+{
+    const gn_neighbour *neighbour = &comm->neighbours[index];
+    uint8_t note[GN_SHARED_NOTE];
+    if (!neighbour->shared) return false;
+    pthread_mutex_lock(&comm->lock);
+    const bool told =
+        !comm->turn[comm->sequence % 2].have_header[index] && gn_shared_told(neighbour->shared, comm->sequence, note);
+    pthread_mutex_unlock(&comm->lock);
+    return told;
+}
+
+bool gn_oob_sleep(gn_comm *comm)
+{
+    bool there = false;
+    pthread_mutex_lock(&comm->lock);
+    for (int i = 0; i < comm->neighbour_count; i++) {
+        if (!comm->neighbours[i].shared) continue;
+        gn_shared_sleep_to_be_told(comm->neighbours[i].shared, true);
+        const bool has = comm->turn[comm->sequence % 2].have_header[i];
+        gn_oob_listen_locked(comm, i);
+        there |= !has && comm->turn[comm->sequence % 2].have_header[i];
+    }
+    pthread_mutex_unlock(&comm->lock);
+    return there;
+}
+
+void gn_oob_awake(gn_comm *comm)
+{
+    for (int i = 0; i < comm->neighbour_count; i++)
+        if (comm->neighbours[i].shared) gn_shared_sleep_to_be_told(comm->neighbours[i].shared, false);
+}
+
 bool gn_oob_has_header(gn_comm *comm, int index)
 {
     pthread_mutex_lock(&comm->lock);
-    const bool has = comm->turn[comm->sequence % 2].have_header[index];
+    if (!comm->turn[comm->sequence % 2].have_header[index]) gn_oob_listen_locked(comm, index);
+    // One that does not agree with ours has ended the communicator.
+    const bool has = comm->turn[comm->sequence % 2].have_header[index] && !comm->dead;
     pthread_mutex_unlock(&comm->lock);
     return has;
 }

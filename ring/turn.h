@@ -12,6 +12,16 @@ gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header);
 /// Closes it. The next one may begin.
 void gn_oob_end(gn_comm *comm);
 
+/// Takes the headers that neighbour `index` has left in shared memory, where there is one. There
+/// they need no call of the kernel. They also come as messages, but only to who sleeps.
+void gn_oob_listen_locked(gn_comm *comm, int index);
+/// This rank is about to wait: messages have to wake it. @return whether a header is there already
+bool gn_oob_sleep(gn_comm *comm);
+/// It does not wait any more.
+void gn_oob_awake(gn_comm *comm);
+/// Whether the header of neighbour `index` is in shared memory, and not yet taken.
+bool gn_oob_is_told(gn_comm *comm, int index);
+
 /// Whether neighbour `index` has sent its header of this collective. Then it agrees with ours.
 bool gn_oob_has_header(gn_comm *comm, int index);
 

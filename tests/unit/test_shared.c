@@ -65,11 +65,11 @@ typedef struct pump {
     int bell[2];  // read, write
 } pump;
 
-static void sleep_or_go_on(pump *p, bool sleeps)
+static void sleep_unless_ready(pump *p, bool sleeps)
 {
     char bells[64];
     struct pollfd wait = {.fd = p->bell[0], .events = POLLIN};
-    if (!sleeps || gn_shared_is_ready(p->shared)) return;
+    if (!sleeps) return;
     ck_assert_int_eq(poll(&wait, 1, 20000), 1);  // a lost wake-up ends the test
     ck_assert_int_gt(read(p->bell[0], bells, sizeof bells), 0);
 }
@@ -92,7 +92,7 @@ static void *write_all(void *argument)
             if (sent > 0)
                 wake(p);
             else
-                sleep_or_go_on(p, gn_shared_sleep_to_write(p->shared));
+                sleep_unless_ready(p, gn_shared_sleep_to_write(p->shared));
             done += (size_t)sent;
         }
         at += n;
@@ -115,12 +115,38 @@ START_TEST(sleepers_wake)
         if (got > 0)
             wake(&reader);
         else
-            sleep_or_go_on(&reader, gn_shared_sleep_to_read(other));
+            sleep_unless_ready(&reader, gn_shared_sleep_to_read(other));
         for (ssize_t i = 0; i < got; i++) wrong += bytes[i] != byte_at(at + (size_t)i);
         at += (size_t)got;
     }
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert_uint_eq(wrong, 0);
+}
+END_TEST
+
+// A note is there until the next but one, and says whether its reader has to be called, too.
+START_TEST(notes)
+{
+    uint8_t note[GN_SHARED_NOTE], long_note[GN_SHARED_NOTE];
+    memset(long_note, 7, sizeof long_note);
+    for (int way = 0; way < 2; way++) {
+        gn_shared *from = way ? other : one, *to = way ? one : other;
+        ck_assert_uint_eq(gn_shared_told(to, 0, note), 0);
+        ck_assert(gn_shared_tell(from, 0, "zero", 4));
+        ck_assert_uint_eq(gn_shared_told(from, 0, note), 0);  // not to oneself
+        ck_assert(gn_shared_tell(from, 1, long_note, sizeof long_note));
+        ck_assert_uint_eq(gn_shared_told(to, 0, note), 4);
+        ck_assert_mem_eq(note, "zero", 4);
+        ck_assert_uint_eq(gn_shared_told(to, 1, note), sizeof long_note);
+        ck_assert_mem_eq(note, long_note, sizeof long_note);
+        ck_assert_uint_eq(gn_shared_told(to, 2, note), 0);
+        gn_shared_sleep_to_be_told(to, true);
+        ck_assert(!gn_shared_tell(from, 2, "two", 3));
+        ck_assert_uint_eq(gn_shared_told(to, 0, note), 0);
+        ck_assert_uint_eq(gn_shared_told(to, 2, note), 3);
+        gn_shared_sleep_to_be_told(to, false);
+        ck_assert(gn_shared_tell(from, 3, "three", 5));
+    }
 }
 END_TEST
 
@@ -144,6 +170,13 @@ START_TEST(wrong_indices)
     ck_assert_int_eq(gn_shared_write(one, bytes, sizeof bytes), -1);
     ck_assert_int_eq(gn_shared_read(one, bytes, sizeof bytes), -1);
     ck_assert(!gn_shared_sleep_to_read(one) && !gn_shared_sleep_to_write(one));
+    uint8_t note[GN_SHARED_NOTE];
+    const uint64_t number[2] = {2, 1};  // a note of far too many bytes
+    for (off_t at = 0; at + 16 <= size; at += 64) {
+        ck_assert_int_eq(pwrite(file, &number[0], 8, at), 8);
+        ck_assert_int_eq(pwrite(file, (uint32_t[]){UINT32_MAX}, 4, at + 8), 4);
+    }
+    ck_assert_uint_eq(gn_shared_told(one, 1, note), 0);
     ck_assert_int_ne(ftruncate(file, 0), 0);  // it cannot shrink below its users
     close(file);
 }
@@ -226,6 +259,68 @@ START_TEST(ranks_of_one_host)
 }
 END_TEST
 
+// A rank leaves a note that is not the header of this collective.
+static void run_scribbler(int rank, const ranks *group, void *argument)
+{
+    const int *kind = argument;
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = GN_DIRECT;
+    config.timeout_ms = 5000;
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(comm);
+    float value = 1;
+    if (rank) {
+        const gn_op_header header = {.sequence = 7, .type = GN_F32};
+        uint8_t frame[GN_FRAME_MAX] = {1};
+        const size_t length = *kind ? gn_op_header_write(frame, &header) : 9;
+        (void)gn_shared_tell(comm->neighbours[0].shared, comm->sequence, frame, length);
+        usleep(500000);
+    } else {
+        RANK_CHECK(gn_allreduce(comm, &value, &value, 1, GN_SUM) == GN_CORRUPT);
+        RANK_CHECK(strstr(gn_comm_last_error(comm), "rank 1 (127.0.0.1) left a malformed message in shared memory"));
+    }
+    gn_comm_free(comm);
+}
+
+START_TEST(wrong_notes)
+{
+    ranks group;
+    ranks_start(&group, 2, run_scribbler, &_i);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 2; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ranks_free(&group);
+}
+END_TEST
+
+// Barriers and small sums in turns, with ranks that are late: no rank passes before all have come.
+static void run_meeting(int rank, const ranks *group, void *argument)
+{
+    const gn_algorithm *algorithm = argument;
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = *algorithm;
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(comm);
+    for (int turn = 0; turn < 300; turn++) {
+        float value = (float)(turn + rank);
+        if (turn % 37 == rank) usleep(3000);  // longer than a rank looks before it sleeps
+        RANK_CHECK(!gn_barrier(comm));
+        RANK_CHECK(!gn_allreduce(comm, &value, &value, 1, GN_SUM));
+        RANK_CHECK(value == (float)(3 * turn + 3));
+    }
+    gn_comm_free(comm);
+}
+
+START_TEST(meetings)
+{
+    gn_algorithm algorithm = _i ? GN_DIRECT : GN_RING;
+    ranks group;
+    ranks_start(&group, 3, run_meeting, &algorithm);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 3; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ranks_free(&group);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("shared");
@@ -234,10 +329,13 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, both_ways);
     tcase_add_test(tcase, sleepers_wake);
+    tcase_add_test(tcase, notes);
     tcase_add_test(tcase, wrong_indices);
     tcase_add_test(tcase, wrong_offers);
     tcase_set_timeout(pairs, 60);
     tcase_add_loop_test(pairs, ranks_of_one_host, 0, 4);
+    tcase_add_loop_test(pairs, wrong_notes, 0, 2);
+    tcase_add_loop_test(pairs, meetings, 0, 2);
     suite_add_tcase(suite, tcase);
     suite_add_tcase(suite, pairs);
     return suite_run(suite);
