@@ -188,6 +188,16 @@ static void refused(const uint8_t bytes[GN_SHARED_OFFER])
     ck_assert_ptr_null(shared);
 }
 
+/// A sanitizer may have a thread of its own, by whose number the memory is found, too.
+static bool names_own_thread(const uint8_t bytes[GN_SHARED_OFFER])
+{
+    char path[64];
+    uint32_t pid;
+    memcpy(&pid, bytes + 8, 4);
+    snprintf(path, sizeof path, "/proc/self/task/%u", pid);
+    return pid != (uint32_t)getpid() && !access(path, F_OK);
+}
+
 // An offer may name any file of any process here.
 START_TEST(wrong_offers)
 {
@@ -197,7 +207,7 @@ START_TEST(wrong_offers)
     for (size_t at = 0; at < GN_SHARED_OFFER; at++) {
         memcpy(wrong, offer, sizeof wrong);
         wrong[at] ^= 1;
-        if (at < 12 || at >= 16) refused(wrong);
+        if ((at < 12 || at >= 16) && !names_own_thread(wrong)) refused(wrong);
     }
     int ends[2];
     ck_assert_int_eq(pipe(ends), 0);
