@@ -170,6 +170,21 @@ ssize_t gn_data_receive(gn_neighbour *n, void *bytes, size_t count)
     return n->gone_why ? gone(n, 0) : 0;
 }
 
+size_t gn_data_look(const gn_neighbour *n, size_t width, const void **at)
+{
+    const uint8_t *bytes = NULL;
+    const ssize_t there = n->shared ? gn_shared_look(n->shared, &bytes) : 0;
+    if (there < (ssize_t)width || (uintptr_t)bytes % width) return 0;
+    *at = bytes;
+    return (size_t)there / width * width;
+}
+
+void gn_data_take_off(const gn_neighbour *n, size_t count)
+{
+    gn_shared_take_off(n->shared, count);
+    wake(n);
+}
+
 bool gn_data_is_ready(const gn_neighbour *n, bool receiving, bool sending)
 {
     if (!n->shared) return false;

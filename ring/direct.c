@@ -138,13 +138,22 @@ static bool owes(const direct *d, const peer *p)
     return p->came < bytes_of(&d->own) || p->results < bytes_of(&p->block);
 }
 
+/// Whether the next piece of its contributions lies whole in shared memory. It is added there.
+static bool lies_there(const direct *d, const peer *p)
+{
+    const void *at;
+    const gn_neighbour *n = &d->comm->neighbours[p - d->peer];
+    const size_t bytes = least(d->piece, bytes_of(&d->own) - p->came);
+    return p->came == p->taken && gn_data_look(n, sizeof(float), &at) >= bytes;
+}
+
 /// Where its next bytes go, and how many may come now.
 static uint8_t *room_for(const direct *d, const peer *p, size_t *room)
 {
     const size_t own = bytes_of(&d->own);
     if (p->came < own) {
         const size_t in_piece = p->came % d->piece;
-        const bool free_piece = p->came - p->taken < WINDOW * d->piece;
+        const bool free_piece = p->came - p->taken < WINDOW * d->piece && !lies_there(d, p);
         *room = free_piece ? least(d->piece - in_piece, own - p->came) : 0;
         return p->in + p->came / d->piece % WINDOW * d->piece + in_piece;
     }
@@ -178,6 +187,27 @@ static gn_status receive_from(direct *d, size_t index, uint8_t *to, size_t room,
 
 // Sums --------------------------------------------------------------------------------------------
 
+/// The next piece of a rank: where it was received, or where it lies in shared memory.
+/// @return NULL when it has not come
+static const float *piece_of(const direct *d, const peer *p, size_t bytes)
+{
+    const void *there;
+    if (p->came >= d->adding + bytes) return (const void *)(p->in + d->adding / d->piece % WINDOW * d->piece);
+    if (p->came > d->adding || !p->heard) return NULL;
+    return gn_data_look(&d->comm->neighbours[d->next], sizeof(float), &there) >= bytes ? there : NULL;
+}
+
+/// A piece has been added.
+static void take(direct *d, peer *p, size_t bytes)
+{
+    p->taken += bytes;
+    if (p->came >= p->taken) return;
+    gn_data_take_off(&d->comm->neighbours[d->next], bytes);
+    p->came += bytes;
+    gn_comm_count_received(d->comm, (int)d->next, bytes);
+    gn_oob_sign(d->comm, (int)d->next, gn_now());
+}
+
 /// Adds pieces that are next, in the order of ranks.
 static void add_in_order(direct *d, bool *moved)
 {
@@ -185,13 +215,13 @@ static void add_in_order(direct *d, bool *moved)
     while (d->adding < own) {
         peer *p = &d->peer[d->next];
         const size_t bytes = least(d->piece, own - d->adding), first = d->own.first + d->adding / sizeof(float);
-        const float *in = (const float *)(const void *)(p->in + d->adding / d->piece % WINDOW * d->piece);
-        if (p->came < d->adding + bytes) return;
+        const float *in = piece_of(d, p, bytes);
+        if (!in) return;
         if (d->next == 0)
             gn_exchange_own_add(d->x, first, bytes / sizeof(float), in);
         else
             gn_exchange_add(d->x, first, bytes / sizeof(float), in);
-        p->taken += bytes;
+        take(d, p, bytes);
         *moved = true;
         if (++d->next < d->peers) continue;
         gn_exchange_settle(d->x, first, bytes / sizeof(float));

@@ -163,15 +163,33 @@ static ssize_t send_some(ring *r)
     return sent;
 }
 
-/// First leg: adds what was received into `in`. A value that is cut in two waits at its front.
-static void reduce(ring *r, size_t start, size_t fragment, size_t got)
+/// First leg: adds whole values to the block, from element `first` of the vector on.
+static void add(ring *r, size_t first, size_t count, const void *values)
 {
-    const size_t whole = whole_of(r, fragment + got), count = whole / r->x->width;
-    const size_t first = start + (r->received - fragment) / r->x->width;
-    gn_exchange_own_add(r->x, first, count, (const float *)(const void *)r->in);
+    gn_exchange_own_add(r->x, first, count, values);
     if (r->recv_step == r->comm->size - 2) gn_exchange_settle(r->x, first, count);
     if (r->recv_step == r->steps - 1) gn_exchange_finish(r->x, first, count);
+}
+
+/// The same for what was received into `in`. A value that is cut in two waits at its front.
+static void reduce(ring *r, size_t start, size_t fragment, size_t got)
+{
+    const size_t whole = whole_of(r, fragment + got);
+    add(r, start + (r->received - fragment) / r->x->width, whole / r->x->width, r->in);
     memmove(r->in, r->in + whole, fragment + got - whole);
+}
+
+/// The same where the values lie, in shared memory. @return bytes; 0: they have to be received
+static size_t reduce_there(ring *r, size_t start, size_t most)
+{
+    const void *values;
+    const gn_neighbour *left = &r->comm->neighbours[r->left];
+    const size_t there = whole_of(r, most) ? gn_data_look(left, r->x->width, &values) : 0;
+    const size_t bytes = there < most ? there : whole_of(r, most);
+    if (!bytes) return 0;
+    add(r, start + r->received / r->x->width, bytes / r->x->width, values);
+    gn_data_take_off(left, bytes);
+    return bytes;
 }
 
 /// Last step: finishes what was received, because nobody waits for it.
@@ -199,13 +217,17 @@ static ssize_t recv_some(ring *r)
     size_t fragment = reducing ? r->received - whole_of(r, r->received) : 0;
     uint8_t *to = reducing ? r->in + fragment : element(r, r->x->bucket->recv, start) + r->received;
     size_t room = reducing ? r->comm->segment - fragment : 2 * r->comm->segment;
-    ssize_t got = gn_data_receive(&r->comm->neighbours[r->left], to, left < room ? left : room);
+    const size_t most = left < room ? left : room;
+    const size_t added = reducing && !fragment ? reduce_there(r, start, most) : 0;
+    ssize_t got = added ? (ssize_t)added : gn_data_receive(&r->comm->neighbours[r->left], to, most);
     if (got == 0) {
         errno = 0;
         return -1;
     }
     if (got < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
-    if (reducing)
+    if (added)
+        ;  // where it lay
+    else if (reducing)
         reduce(r, start, fragment, (size_t)got);
     else
         finish_received(r, start, (size_t)got);

@@ -25,22 +25,28 @@ typedef struct note {
 
 /// One direction: `written` and `read` count all bytes so far. Each has a cache line of its own.
 typedef struct lane {
-    _Alignas(LINE) _Atomic uint64_t written;
+    _Alignas(PAGE) _Atomic uint64_t written;
     _Atomic uint32_t reader_sleeps, listener_sleeps;
     _Alignas(LINE) _Atomic uint64_t read;
     _Atomic uint32_t writer_sleeps;
     note notes[2];  ///< by number % 2
-    _Alignas(PAGE) uint8_t bytes[ROOM];
 } lane;
 
-typedef struct memory {
-    uint8_t token[TOKEN];  ///< that of the offer: this is what was offered
-    lane lanes[2];         ///< from the maker, to the maker
-} memory;
+/// The memory: a page with the token, which shows that this is what was offered. Then a lane from
+/// the maker and one to it, a page each, and the bytes of both. Here the bytes of a lane lie twice
+/// in a row. So what is in the ring lies in one piece, wherever it begins.
+enum { MEMORY = 3 * PAGE + 2 * ROOM, HERE = 3 * PAGE + 4 * ROOM };
+_Static_assert(sizeof(lane) == PAGE, "a page for each lane");
+
+/// One direction, as this end sees it.
+typedef struct direction {
+    lane *lane;
+    uint8_t *bytes;
+} direction;
 
 struct gn_shared {
-    memory *memory;
-    lane *out, *in;
+    uint8_t *memory;
+    direction out, in;
     int fd;  ///< of the maker, until the other has opened it; else -1
 };
 
@@ -54,19 +60,38 @@ void gn_shared_offer_none(uint8_t offer[GN_SHARED_OFFER])
     memcpy(offer, magic, sizeof magic);
 }
 
+static bool map_at(uint8_t *at, size_t bytes, int fd, off_t from)
+{
+    return mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, from) == at;
+}
+
+static uint8_t *map_all(int fd)
+{
+    uint8_t *at = mmap(NULL, HERE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) return NULL;
+    bool good = map_at(at, 3 * PAGE, fd, 0);
+    for (int i = 0; i < 4; i++) good = good && map_at(at + 3 * PAGE + i * ROOM, ROOM, fd, 3 * PAGE + i / 2 * ROOM);
+    if (good) return at;
+    munmap(at, HERE);
+    return NULL;
+}
+
+static direction direction_of(uint8_t *memory, int way)
+{
+    return (direction){(lane *)(void *)(memory + PAGE * (1 + way)), memory + 3 * PAGE + way * 2 * ROOM};
+}
+
 /// Takes over `fd`. The maker keeps it open.
 static gn_shared *map(int fd, bool maker)
 {
     gn_shared *shared = calloc(1, sizeof *shared);
-    void *at = shared ? mmap(NULL, sizeof(memory), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
-    if (at == MAP_FAILED) {
+    uint8_t *at = shared ? map_all(fd) : NULL;
+    if (!at) {
         free(shared);
         close(fd);
         return NULL;
     }
-    *shared = (gn_shared){.memory = at, .fd = fd};
-    shared->out = &shared->memory->lanes[!maker];
-    shared->in = &shared->memory->lanes[maker];
+    *shared = (gn_shared){.memory = at, .out = direction_of(at, !maker), .in = direction_of(at, maker), .fd = fd};
     if (maker) return shared;
     close(fd);
     shared->fd = -1;
@@ -79,20 +104,20 @@ gn_shared *gn_shared_make(uint8_t offer[GN_SHARED_OFFER])
     const int fd = memfd_create("gradnic", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return NULL;
     // All pages now: where memory is limited, the ranks go on over TCP, and do not die later.
-    if (posix_fallocate(fd, 0, sizeof(memory)) || fcntl(fd, F_ADD_SEALS, seals)) {
+    if (posix_fallocate(fd, 0, MEMORY) || fcntl(fd, F_ADD_SEALS, seals)) {
         close(fd);
         return NULL;
     }
     gn_shared *shared = map(fd, true);
     if (!shared) return NULL;
-    if (getrandom(shared->memory->token, TOKEN, 0) != TOKEN) {
+    if (getrandom(shared->memory, TOKEN, 0) != TOKEN) {
         gn_shared_free(shared);
         return NULL;
     }
     gn_store32(offer + AT_PID, (uint32_t)getpid());
     gn_store32(offer + AT_FD, (uint32_t)fd);
-    gn_store32(offer + AT_SIZE, (uint32_t)sizeof(memory));
-    memcpy(offer + AT_TOKEN, shared->memory->token, TOKEN);
+    gn_store32(offer + AT_SIZE, MEMORY);
+    memcpy(offer + AT_TOKEN, shared->memory, TOKEN);
     return shared;
 }
 
@@ -100,7 +125,7 @@ gn_shared *gn_shared_make(uint8_t offer[GN_SHARED_OFFER])
 static bool is_ours(int fd)
 {
     struct stat about;
-    return !fstat(fd, &about) && S_ISREG(about.st_mode) && about.st_size == (off_t)sizeof(memory) &&
+    return !fstat(fd, &about) && S_ISREG(about.st_mode) && about.st_size == (off_t)MEMORY &&
            about.st_uid == geteuid() && (fcntl(fd, F_GET_SEALS) & seals) == seals;
 }
 
@@ -109,12 +134,12 @@ gn_shared *gn_shared_take(const uint8_t offer[GN_SHARED_OFFER])
     char path[64];
     const uint32_t pid = gn_load32(offer + AT_PID);
     struct stat about;
-    if (memcmp(offer, magic, sizeof magic) != 0 || !pid || gn_load32(offer + AT_SIZE) != sizeof(memory) ||
+    if (memcmp(offer, magic, sizeof magic) != 0 || !pid || gn_load32(offer + AT_SIZE) != MEMORY ||
         gn_load32(offer + AT_ZERO))
         return NULL;
     snprintf(path, sizeof path, "/proc/%u/fd/%u", pid, gn_load32(offer + AT_FD));
     // Looked at before it is opened: to open a device or a FIFO may do something.
-    if (stat(path, &about) || !S_ISREG(about.st_mode) || about.st_size != (off_t)sizeof(memory)) return NULL;
+    if (stat(path, &about) || !S_ISREG(about.st_mode) || about.st_size != (off_t)MEMORY) return NULL;
     const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) return NULL;
     if (!is_ours(fd)) {
@@ -122,7 +147,7 @@ gn_shared *gn_shared_take(const uint8_t offer[GN_SHARED_OFFER])
         return NULL;
     }
     gn_shared *shared = map(fd, false);
-    if (shared && !memcmp(shared->memory->token, offer + AT_TOKEN, TOKEN)) return shared;
+    if (shared && !memcmp(shared->memory, offer + AT_TOKEN, TOKEN)) return shared;
     gn_shared_free(shared);
     return NULL;
 }
@@ -130,7 +155,7 @@ gn_shared *gn_shared_take(const uint8_t offer[GN_SHARED_OFFER])
 void gn_shared_free(gn_shared *shared)
 {
     if (!shared) return;
-    munmap(shared->memory, sizeof(memory));
+    munmap(shared->memory, HERE);
     if (shared->fd >= 0) close(shared->fd);
     free(shared);
 }
@@ -146,41 +171,52 @@ static bool used(const lane *l, size_t *bytes)
 
 ssize_t gn_shared_write(gn_shared *shared, const void *bytes, size_t count)
 {
-    lane *l = shared->out;
+    lane *l = shared->out.lane;
     size_t there;
     if (!used(l, &there)) return -1;
     const uint64_t written = atomic_load_explicit(&l->written, memory_order_relaxed);
-    const size_t room = ROOM - there, n = count < room ? count : room, at = (size_t)(written % ROOM),
-                 first = n < ROOM - at ? n : ROOM - at;
-    memcpy(l->bytes + at, bytes, first);
-    memcpy(l->bytes, (const uint8_t *)bytes + first, n - first);
+    const size_t room = ROOM - there, n = count < room ? count : room;
+    memcpy(shared->out.bytes + written % ROOM, bytes, n);
     if (n) atomic_store_explicit(&l->written, written + n, memory_order_release);
     return (ssize_t)n;
 }
 
+ssize_t gn_shared_look(const gn_shared *shared, const uint8_t **at)
+{
+    size_t there;
+    if (!used(shared->in.lane, &there)) return -1;
+    *at = shared->in.bytes + atomic_load_explicit(&shared->in.lane->read, memory_order_relaxed) % ROOM;
+    return (ssize_t)there;
+}
+
+void gn_shared_take_off(gn_shared *shared, size_t count)
+{
+    lane *l = shared->in.lane;
+    const uint64_t read = atomic_load_explicit(&l->read, memory_order_relaxed);
+    if (count) atomic_store_explicit(&l->read, read + count, memory_order_release);
+}
+
 ssize_t gn_shared_read(gn_shared *shared, void *bytes, size_t count)
 {
-    lane *l = shared->in;
-    size_t there;
-    if (!used(l, &there)) return -1;
-    const uint64_t read = atomic_load_explicit(&l->read, memory_order_relaxed);
-    const size_t n = count < there ? count : there, at = (size_t)(read % ROOM), first = n < ROOM - at ? n : ROOM - at;
-    memcpy(bytes, l->bytes + at, first);
-    memcpy((uint8_t *)bytes + first, l->bytes, n - first);
-    if (n) atomic_store_explicit(&l->read, read + n, memory_order_release);
+    const uint8_t *at;
+    const ssize_t there = gn_shared_look(shared, &at);
+    if (there <= 0) return there;
+    const size_t n = count < (size_t)there ? count : (size_t)there;
+    memcpy(bytes, at, n);
+    gn_shared_take_off(shared, n);
     return (ssize_t)n;
 }
 
 bool gn_shared_has_bytes(const gn_shared *shared)
 {
     size_t there;
-    return !used(shared->in, &there) || there;  // what is wrong is to be seen, too
+    return !used(shared->in.lane, &there) || there;  // what is wrong is to be seen, too
 }
 
 bool gn_shared_has_room(const gn_shared *shared)
 {
     size_t there;
-    return !used(shared->out, &there) || there < ROOM;
+    return !used(shared->out.lane, &there) || there < ROOM;
 }
 
 // The flag is written before the index is read here, and the index before the flag there, in one
@@ -188,39 +224,39 @@ bool gn_shared_has_room(const gn_shared *shared)
 
 bool gn_shared_sleep_to_read(gn_shared *shared)
 {
-    atomic_store(&shared->in->reader_sleeps, 1);
+    atomic_store(&shared->in.lane->reader_sleeps, 1);
     atomic_thread_fence(memory_order_seq_cst);
     return !gn_shared_has_bytes(shared);
 }
 
 bool gn_shared_sleep_to_write(gn_shared *shared)
 {
-    atomic_store(&shared->out->writer_sleeps, 1);
+    atomic_store(&shared->out.lane->writer_sleeps, 1);
     atomic_thread_fence(memory_order_seq_cst);
     return !gn_shared_has_room(shared);
 }
 
 void gn_shared_sleep_to_be_told(gn_shared *shared, bool sleeps)
 {
-    atomic_store(&shared->in->listener_sleeps, sleeps);
+    atomic_store(&shared->in.lane->listener_sleeps, sleeps);
     atomic_thread_fence(memory_order_seq_cst);
 }
 
 bool gn_shared_tell(gn_shared *shared, uint64_t number, const void *bytes, size_t length)
 {
-    note *n = &shared->out->notes[number % 2];
+    note *n = &shared->out.lane->notes[number % 2];
     atomic_store_explicit(&n->number, 0, memory_order_release);
     atomic_thread_fence(memory_order_seq_cst);
     atomic_store_explicit(&n->length, (uint32_t)length, memory_order_relaxed);
     memcpy(n->bytes, bytes, length);
     atomic_store_explicit(&n->number, number + 1, memory_order_release);
     atomic_thread_fence(memory_order_seq_cst);
-    return !atomic_load_explicit(&shared->out->listener_sleeps, memory_order_relaxed);
+    return !atomic_load_explicit(&shared->out.lane->listener_sleeps, memory_order_relaxed);
 }
 
 size_t gn_shared_told(const gn_shared *shared, uint64_t number, uint8_t bytes[GN_SHARED_NOTE])
 {
-    const note *n = &shared->in->notes[number % 2];
+    const note *n = &shared->in.lane->notes[number % 2];
     if (atomic_load_explicit(&n->number, memory_order_acquire) != number + 1) return 0;
     const uint32_t length = atomic_load_explicit(&n->length, memory_order_relaxed);
     if (length > GN_SHARED_NOTE) return 0;
@@ -232,9 +268,9 @@ bool gn_shared_must_wake(gn_shared *shared)
 {
     atomic_thread_fence(memory_order_seq_cst);
     bool wake = false;
-    if (atomic_load_explicit(&shared->out->reader_sleeps, memory_order_relaxed))
-        wake |= atomic_exchange(&shared->out->reader_sleeps, 0) != 0;
-    if (atomic_load_explicit(&shared->in->writer_sleeps, memory_order_relaxed))
-        wake |= atomic_exchange(&shared->in->writer_sleeps, 0) != 0;
+    if (atomic_load_explicit(&shared->out.lane->reader_sleeps, memory_order_relaxed))
+        wake |= atomic_exchange(&shared->out.lane->reader_sleeps, 0) != 0;
+    if (atomic_load_explicit(&shared->in.lane->writer_sleeps, memory_order_relaxed))
+        wake |= atomic_exchange(&shared->in.lane->writer_sleeps, 0) != 0;
     return wake;
 }

@@ -44,6 +44,12 @@ size_t gn_shared_told(const gn_shared *shared, uint64_t number, uint8_t note[GN_
 /// This end is about to sleep until it is told something, here or otherwise, or is awake again.
 void gn_shared_sleep_to_be_told(gn_shared *shared, bool sleeps);
 
+/// What could be read, where it lies. The other end may change it meanwhile, if it is malicious.
+/// @return bytes; 0: empty; -1: the indices are wrong
+ssize_t gn_shared_look(const gn_shared *shared, const uint8_t **at);
+/// What was looked at has been used: it is read.
+void gn_shared_take_off(gn_shared *shared, size_t count);
+
 /// This end is about to sleep until there is something to read (room to write): the other is to
 /// wake it. @return false when there already is
 bool gn_shared_sleep_to_read(gn_shared *shared);
