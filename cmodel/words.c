@@ -38,3 +38,13 @@ void gn_words_to_values(const gn_codec *codec, const void *words, size_t count, 
 {
     codec->kernel->words->to_values(words, count, power_of_two(exponent), values);
 }
+
+bool gn_words_add_halves(const gn_codec *codec, const void *halves, int32_t *sums, size_t count)
+{
+    return codec->kernel->words->add_halves(sums, halves, count);
+}
+
+void gn_words_to_halves(const gn_codec *codec, const void *words, size_t count, void *halves)
+{
+    codec->kernel->words->to_halves(words, count, halves);
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words in AVX2. Compiled with the flags of avx2.c.
+// Words in AVX2, and halves with F16C. Compiled with the flags of avx2.c, and -mf16c.
 #include "avx2.h"
 
 enum { LARGEST = 0x7f7fffff };  // the bits of the largest finite value
@@ -88,4 +88,54 @@ static void to_values(const uint8_t *words, size_t count, float step, float *val
                     _mm256_mul_ps(_mm256_cvtepi32_ps(load_lanes(words + 4 * i, count - i)), steps));
 }
 
-const gn_words_row gn_avx2_words = {add, largest, from_values, to_values};
+// The words of 8 halves, as numbers. No half is beyond int32, so only what has no word becomes the
+// most negative integer.
+INLINE __m256i words_of(__m128i halves)
+{
+    return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtph_ps(halves), _mm256_set1_ps(0x1p15f)));
+}
+
+INLINE void add_some_halves(output *o, __m256i *strange, int32_t *sums, size_t lanes, __m128i halves)
+{
+    const __m256i words = words_of(halves), none = _mm256_cmpeq_epi32(words, _mm256_set1_epi32(INT32_MIN));
+    *strange = _mm256_or_si256(*strange, none);
+    put_integers(ADD_INTEGER, o, sums, lanes, _mm256_andnot_si256(none, words));
+}
+
+static bool add_halves(int32_t *restrict sums, const uint8_t *restrict halves, size_t count)
+{
+    output o = {.overflow = _mm256_setzero_si256()};
+    __m256i strange = _mm256_setzero_si256();
+    size_t i = 0;
+    for (; i + GN_GROUP <= count; i += GN_GROUP)
+        add_some_halves(&o, &strange, sums + i, GN_GROUP,
+                        _mm_loadu_si128((const __m128i *)(const void *)(halves + 2 * i)));
+    if (i < count) {
+        uint8_t rest[2 * GN_GROUP] = {0};
+        memcpy(rest, halves + 2 * i, 2 * (count - i));
+        add_some_halves(&o, &strange, sums + i, count - i, _mm_loadu_si128((const __m128i *)(const void *)rest));
+    }
+    return flags_of(&o) != 0 || !_mm256_testz_si256(strange, strange);
+}
+
+INLINE __m128i halves_of(__m256i words)
+{
+    const __m256 most = _mm256_set1_ps(65504),
+                 value = _mm256_mul_ps(_mm256_cvtepi32_ps(words), _mm256_set1_ps(0x1p-15f));
+    const __m256 within = _mm256_min_ps(_mm256_max_ps(value, _mm256_sub_ps(_mm256_setzero_ps(), most)), most);
+    return _mm256_cvtps_ph(within, _MM_FROUND_TO_NEAREST_INT);
+}
+
+static void to_halves(const uint8_t *words, size_t count, uint8_t *halves)
+{
+    size_t i = 0;
+    for (; i + GN_GROUP <= count; i += GN_GROUP)
+        _mm_storeu_si128((__m128i *)(void *)(halves + 2 * i), halves_of(load_lanes(words + 4 * i, GN_GROUP)));
+    if (i < count) {
+        uint8_t rest[2 * GN_GROUP];
+        _mm_storeu_si128((__m128i *)(void *)rest, halves_of(load_lanes(words + 4 * i, count - i)));
+        memcpy(halves + 2 * i, rest, 2 * (count - i));
+    }
+}
+
+const gn_words_row gn_avx2_words = {add, largest, from_values, to_values, add_halves, to_halves};

@@ -3,6 +3,7 @@
 // avx2.c, and a row here.
 #include <string.h>
 
+#include "../half.h"
 #include "scalar.h"
 #if defined(__x86_64__)
 #include "x86.h"
@@ -19,7 +20,8 @@ static bool anywhere(void)
 static bool has_avx2(void)
 {
     // clang cannot ask for lzcnt. It is older than bmi2, and no CPU has bmi2 alone.
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
+           gn_half_has_f16c();
 }
 
 // The VEX form of its instructions, which every machine with AVX2 and GFNI has.

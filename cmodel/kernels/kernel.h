@@ -42,6 +42,8 @@ typedef struct gn_words_row {
     uint32_t (*largest)(const float *values, size_t count, bool *finite);  ///< @return its bits
     bool (*from_values)(const float *values, size_t count, float scale, int32_t limit, int32_t *words);
     void (*to_values)(const uint8_t *words, size_t count, float step, float *values);
+    bool (*add_halves)(int32_t *sums, const uint8_t *halves, size_t count);
+    void (*to_halves)(const uint8_t *words, size_t count, uint8_t *halves);
 } gn_words_row;
 
 struct gn_kernel {

@@ -2,6 +2,7 @@
 // Words for any machine. Plain enough for a compiler to make vectors of it.
 #include <math.h>
 
+#include "../half.h"
 #include "scalar.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are little-endian, and are read as they come");
@@ -61,4 +62,32 @@ static void to_values(const uint8_t *words, size_t count, float step, float *val
     }
 }
 
-const gn_words_row gn_scalar_words = {add, largest, from_values, to_values};
+static bool add_halves(int32_t *restrict sums, const uint8_t *restrict halves, size_t count)
+{
+    uint32_t left = 0;  // sign bit: some sum has another sign than both addends
+    bool strange = false;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t half;
+        memcpy(&half, halves + sizeof half * i, sizeof half);
+        const bool finite = (half & 0x7C00) != 0x7C00;
+        const uint32_t a = (uint32_t)sums[i], b = (uint32_t)(int32_t)rintf(gn_half_widen(finite ? half : 0) * 0x1p15f);
+        const uint32_t sum = a + b;
+        left |= (sum ^ a) & (sum ^ b);
+        strange |= !finite;
+        sums[i] = (int32_t)sum;
+    }
+    return left >> 31 || strange;
+}
+
+static void to_halves(const uint8_t *words, size_t count, uint8_t *halves)
+{
+    for (size_t i = 0; i < count; i++) {
+        int32_t word;
+        memcpy(&word, words + sizeof word * i, sizeof word);
+        const float value = (float)word * 0x1p-15f;
+        const uint16_t half = gn_half_narrow(value > 65504 ? 65504 : value < -65504 ? -65504 : value);
+        memcpy(halves + sizeof half * i, &half, sizeof half);
+    }
+}
+
+const gn_words_row gn_scalar_words = {add, largest, from_values, to_values, add_halves, to_halves};

@@ -7,6 +7,8 @@
 #include <immintrin.h>
 #endif
 
+#include "cmodel/half.h"
+
 static const struct {
     const char *name;
     size_t bytes;
@@ -42,55 +44,21 @@ bool gn_type_is_exact(gn_type type, gn_op op)
 
 // The 16-bit floats -------------------------------------------------------------------------------
 
-static float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static float widen_f16(uint16_t half)
-{
-    // No subnormal number of binary32 is made on the way: a program may have those flushed to zero.
-    const uint32_t sign = (uint32_t)(half & 0x8000) << 16, size = (uint32_t)(half & 0x7FFF) << 13;
-    const uint32_t normal = size + (112u << 23);
-    const uint32_t small = bits_of(float_of(size + (113u << 23)) - 0x1p-14f);
-    const uint32_t quiet = size > 31u << 23 ? 1u << 22 : 0;
-    const uint32_t bits = size < 1u << 23 ? small : size < 31u << 23 ? normal : size | 0x7F800000 | quiet;
-    return float_of(sign | bits);
-}
-
-static uint16_t narrow_f16(float value)
-{
-    const uint32_t bits = bits_of(value), sign = bits >> 16 & 0x8000, size = bits & 0x7FFFFFFF;
-    const uint32_t normal = (size + 0xFFF + (size >> 13 & 1) - (112u << 23)) >> 13;
-    const uint32_t small = bits_of(float_of(size) + 0.5f) - bits_of(0.5f);  // its last bit is worth 2^-24
-    const uint32_t huge = size > 0x7F800000 ? 0x7E00 | (size >> 13 & 0x3FF) : 0x7C00;
-    return (uint16_t)(sign | (size < 113u << 23 ? small : size < 143u << 23 ? normal : huge));
-}
-
 static uint16_t narrow_bf16(float value)
 {
-    const uint32_t bits = bits_of(value);
+    const uint32_t bits = gn_half_bits_of(value);
     const uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16, nan = bits >> 16 | 0x40;
     return (uint16_t)((bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded);
 }
 
 static void load_f16(const uint16_t *halves, float *wide, size_t count)
 {
-    for (size_t i = 0; i < count; i++) wide[i] = widen_f16(halves[i]);
+    for (size_t i = 0; i < count; i++) wide[i] = gn_half_widen(halves[i]);
 }
 
 static void store_f16(const float *wide, uint16_t *halves, size_t count)
 {
-    for (size_t i = 0; i < count; i++) halves[i] = narrow_f16(wide[i]);
+    for (size_t i = 0; i < count; i++) halves[i] = gn_half_narrow(wide[i]);
 }
 
 #if defined(__x86_64__)
@@ -111,11 +79,6 @@ __attribute__((target("avx,f16c"))) static size_t store_f16c(const float *wide, 
                          _mm256_cvtps_ph(_mm256_loadu_ps(wide + i), _MM_FROUND_TO_NEAREST_INT));
     return i;
 }
-
-static bool has_f16c(void)
-{
-    return __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c");
-}
 #else
 static size_t load_f16c(const uint16_t *halves, float *wide, size_t count)
 {
@@ -127,19 +90,15 @@ static size_t store_f16c(const float *wide, uint16_t *halves, size_t count)
     (void)halves, (void)wide, (void)count;
     return 0;
 }
-static bool has_f16c(void)
-{
-    return false;
-}
 #endif
 
 void gn_type_load(gn_type type, const void *values, void *to, size_t count)
 {
     const uint16_t *halves = values;
     float *wide = to;
-    const size_t done = type == GN_F16 && has_f16c() ? load_f16c(halves, wide, count) : 0;
+    const size_t done = type == GN_F16 && gn_half_has_f16c() ? load_f16c(halves, wide, count) : 0;
     if (type == GN_BF16)
-        for (size_t i = 0; i < count; i++) wide[i] = float_of((uint32_t)halves[i] << 16);
+        for (size_t i = 0; i < count; i++) wide[i] = gn_half_float_of((uint32_t)halves[i] << 16);
     else if (type == GN_F16)
         load_f16(halves + done, wide + done, count - done);
     else if (count)
@@ -150,7 +109,7 @@ void gn_type_store(gn_type type, const void *values, void *to, size_t count)
 {
     const float *wide = values;
     uint16_t *halves = to;
-    const size_t done = type == GN_F16 && has_f16c() ? store_f16c(wide, halves, count) : 0;
+    const size_t done = type == GN_F16 && gn_half_has_f16c() ? store_f16c(wide, halves, count) : 0;
     if (type == GN_BF16)
         for (size_t i = 0; i < count; i++) halves[i] = narrow_bf16(wide[i]);
     else if (type == GN_F16)
@@ -165,11 +124,11 @@ void gn_type_store(gn_type type, const void *values, void *to, size_t count)
 /// +0.
 static float extreme(float a, float b, int32_t way)
 {
-    const uint32_t x = bits_of(a), y = bits_of(b);
+    const uint32_t x = gn_half_bits_of(a), y = gn_half_bits_of(b);
     const int32_t left = (int32_t)(x ^ (x >> 31 ? 0x7FFFFFFFu : 0)), right = (int32_t)(y ^ (y >> 31 ? 0x7FFFFFFFu : 0));
     const uint32_t first = (uint32_t)(-(int32_t)(left < right) ^ way);
     const uint32_t nan = (uint32_t)(-(int32_t)((x & 0x7FFFFFFF) > 0x7F800000 || (y & 0x7FFFFFFF) > 0x7F800000));
-    return float_of((((x & first) | (y & ~first)) & ~nan) | (0x7FC00000 & nan));
+    return gn_half_float_of((((x & first) | (y & ~first)) & ~nan) | (0x7FC00000 & nan));
 }
 
 #define LESS(a, b) ((a) < (b) || ((a) == (b) && signbit(a) && !signbit(b)))
