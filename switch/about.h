@@ -39,7 +39,7 @@ GN_INLINE gn_drop gn_about_fits_job(const gn_about *a)
     if (p->gen != job->gen) return GN_DROP_GEN;
     if (!gn_psn_fits(p, job->slots)) return GN_DROP_SLOT;
     if (p->values > a->sw->state->config.slot_values) return GN_DROP_FORMAT;
-    if (job->format != GN_AGG_INT32 && p->next != job->bound_exp) return GN_DROP_FORMAT;
+    if (!gn_agg_in_blocks(job->format) && p->next != job->bound_exp) return GN_DROP_FORMAT;
     return GN_DROP_NONE;
 }
 

@@ -185,8 +185,9 @@ static void check_together(reader *r, const gn_admission_join *join)
         below(r, "parent_bit", join->parent_bit, "parent_children", join->parent_children);
     if (join->leader != GN_AGG_WORKERS_MAX) below(r, "leader", join->leader, "children", join->children);
     check_asker(r, join);
-    if (join->format == GN_AGG_INT32 ? join->bound_exp != 0
-                                     : gn_codec_init(&codec, profiles[join->format], join->bound_exp) != GN_OK)
+    if (gn_agg_in_blocks((gn_agg_format)join->format)
+            ? join->bound_exp != 0
+            : gn_codec_init(&codec, profiles[join->format], join->bound_exp) != GN_OK)
         refuse(r, "bound_exp", "bound_exp %d, which format %u does not have", join->bound_exp, join->format);
     check_slots(r, join->slots);
 }

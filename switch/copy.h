@@ -9,7 +9,7 @@
 #include "sums.h"
 
 /// The flags that a sum takes over from its contributions.
-enum { GN_COPY_FLAGS = GN_AGG_ECN | GN_AGG_LATE };
+enum { GN_COPY_FLAGS = GN_AGG_ECN | GN_AGG_LATE | GN_AGG_HALVES };
 
 typedef enum gn_copy_state {
     GN_COPY_EMPTY,  ///< since the job began, or (shared memory) between two chunks
@@ -42,7 +42,7 @@ GN_INLINE bool gn_copy_fits(const gn_copy *copy, const gn_agg_packet *packet, gn
         const bool says_nothing = packet->flags & GN_AGG_POISON, nothing_said = copy->poison && !copy->values;
         if (!says_nothing && !nothing_said) return false;
     }
-    return format == GN_AGG_INT32 ? packet->exponent == copy->exponent : true;
+    return gn_agg_in_blocks(format) ? packet->exponent == copy->exponent : true;
 }
 
 /// Adds a contribution of one or several who are not in copy->seen. `first`: it is the first of a
@@ -51,8 +51,9 @@ GN_INLINE bool gn_copy_fits(const gn_copy *copy, const gn_agg_packet *packet, gn
 GN_INLINE gn_added gn_copy_add(gn_copy *copy, int32_t *sums, const gn_agg_packet *packet, gn_agg_format format,
                                const gn_codec *codec, uint64_t now_ns, bool first)
 {
-    const bool poison = packet->flags & GN_AGG_POISON, plain = !packet->shimmed && format == GN_AGG_INT32;
+    const bool poison = packet->flags & GN_AGG_POISON, plain = !packet->shimmed && gn_agg_in_blocks(format);
     if (!first && !gn_copy_fits(copy, packet, format)) return GN_ADD_FORMAT;
+    if (packet->flags & GN_AGG_HALVES && format != GN_AGG_HALF) return GN_ADD_FORMAT;
     const bool counts = !poison && packet->values && (first || !copy->poison);
     gn_added added = poison ? GN_ADDED_POISON : GN_ADDED;
     // A stream comes first, for it may be corrupt. Plain integers come last: then no register is

@@ -152,8 +152,11 @@ size_t gn_action_write(const gn_switch *sw, const gn_action *action, void *out, 
     const gn_switch_job *job = &sw->state->jobs[action->job_index].job;
     if (action->forward) return gn_agg_write_again(p, out, capacity);
     const int32_t *sums = gn_state_sums(sw, action->slot_index);
-    if (job->format == GN_AGG_INT32 || !p->values) return gn_agg_write_words(p, sums, out, capacity);
-    const bool to_worker = job->level == 0 && (action->kind == GN_TO_GROUP || action->kind == GN_TO_PORT);
-    const gn_codec *codec = gn_state_codec(sw, action->job_index, !to_worker);
+    const bool down = action->kind == GN_TO_GROUP || action->kind == GN_TO_PORT;
+    // Partial sums go up in 32 bits: so no tree of switches rounds more often than another.
+    if (down && p->flags & GN_AGG_HALVES && p->values)
+        return gn_agg_write_halves(p, &sw->codec[action->job_index], sums, out, capacity);
+    if (gn_agg_in_blocks(job->format) || !p->values) return gn_agg_write_words(p, sums, out, capacity);
+    const gn_codec *codec = gn_state_codec(sw, action->job_index, job->level || !down);
     return gn_agg_write_stream(p, codec, sums, NULL, out, capacity);
 }

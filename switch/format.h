@@ -28,18 +28,18 @@ GN_INLINE bool gn_psn_fits(const gn_agg_packet *packet, uint32_t slots)
     return packet->slot == (packet->psn & (slots - 1)) && packet->version == ((packet->psn & slots) != 0);
 }
 
-/// The codec of a format. That of GN_AGG_INT32 is there for its kernel alone.
+/// The codec of a format. Block floating point has one for its kernel alone.
 static inline gn_status gn_format_codec(gn_agg_format format, int bound_exp, gn_codec *codec)
 {
     const gn_profile profile = format == GN_AGG_LATTICE ? GN_LATTICE : GN_DENSE;
-    return gn_codec_init(codec, profile, format == GN_AGG_INT32 ? 0 : bound_exp);
+    return gn_codec_init(codec, profile, gn_agg_in_blocks(format) ? 0 : bound_exp);
 }
 
 /// The codec of partial sums on their way to the parameter server: dense for every format, because
 /// its streams can hold every int32.
 static inline gn_status gn_exact_codec(gn_agg_format format, int bound_exp, gn_codec *codec)
 {
-    return gn_codec_init(codec, GN_DENSE, format == GN_AGG_INT32 ? 0 : bound_exp);
+    return gn_codec_init(codec, GN_DENSE, gn_agg_in_blocks(format) ? 0 : bound_exp);
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include <gradnic/words.h>
 #include <libdeflate.h>
 
 #include "check.h"
@@ -75,6 +76,18 @@ size_t gn_agg_write_words(const gn_agg_packet *p, const void *words, void *out, 
     if (capacity < GN_AGG_HEADER + payload) return 0;
     gn_agg_write_header(p, out);
     if (payload) memcpy((uint8_t *)out + GN_AGG_HEADER, words, payload);
+    return GN_AGG_HEADER + payload;
+}
+
+size_t gn_agg_write_halves(const gn_agg_packet *p, const gn_codec *codec, const int32_t *words, void *out,
+                           size_t capacity)
+{
+    const size_t payload = sizeof(uint16_t) * p->values;
+    if (capacity < GN_AGG_HEADER + payload) return 0;
+    gn_agg_packet marked = *p;
+    marked.flags |= GN_AGG_HALVES;
+    gn_agg_write_header(&marked, out);
+    gn_words_to_halves(codec, words, p->values, (uint8_t *)out + GN_AGG_HEADER);
     return GN_AGG_HEADER + payload;
 }
 

@@ -49,6 +49,7 @@ GN_INLINE bool gn_agg_possible(const gn_agg_packet *p)
 {
     if (p->bitmap & ~gn_everyone(p->fanin)) return false;
     if ((p->flags & GN_AGG_POISON) && p->values) return false;
+    if ((p->flags & GN_AGG_HALVES) && (p->flags & GN_AGG_FLOAT)) return false;
     return p->type != GN_AGG_GRADIENT || p->bitmap;
 }
 
@@ -99,7 +100,9 @@ GN_INLINE gn_agg_fault gn_agg_read_payload(const uint8_t *in, size_t bytes, cons
     p->payload = in + GN_AGG_HEADER;
     p->payload_bytes = bytes - GN_AGG_HEADER;
     const size_t whole = GN_AGG_HEADER + sizeof(uint32_t) * p->values;
+    p->halves = false;
     if (shim && shim->length != whole) return GN_AGG_LENGTH;
+    if (shim && p->flags & GN_AGG_HALVES) return GN_AGG_FIELD;
     if (shim && shim->kind != GN_KIND_STORED) {
         if (shim->head != GN_AGG_HEADER || shim->bound_exp != p->next || !p->values || p->flags & GN_AGG_FLOAT)
             return GN_AGG_FIELD;
@@ -108,7 +111,11 @@ GN_INLINE gn_agg_fault gn_agg_read_payload(const uint8_t *in, size_t bytes, cons
         return GN_AGG_FINE;
     }
     // Ethernet may have padded a short packet, but UDP's length says where it ends.
-    return bytes == whole ? GN_AGG_FINE : GN_AGG_LENGTH;
+    if (bytes == whole) return GN_AGG_FINE;
+    // Sums on their way up have halves to come, and the length of words.
+    if (!(p->flags & GN_AGG_HALVES) || bytes != GN_AGG_HEADER + sizeof(uint16_t) * p->values) return GN_AGG_LENGTH;
+    p->halves = true;
+    return GN_AGG_FINE;
 }
 
 /// As gn_agg_read(), for a packet with a shim ahead.

@@ -161,7 +161,7 @@ static bool take(gn_ps *ps, int64_t now_ns, const gn_agg_packet *p)
     if (p->job != c->job || p->gen != c->gen || p->level != c->level || p->fanin != c->children) return false;
     if (p->type != GN_AGG_EVICTED && p->type != GN_AGG_QUERY) return false;
     if (!p->bitmap || p->flags & GN_AGG_FLOAT || p->values > c->packet_values) return false;
-    if (!gn_psn_fits(p, c->slots) || (c->format != GN_AGG_INT32 && p->next != c->bound_exp)) return false;
+    if (!gn_psn_fits(p, c->slots) || (!gn_agg_in_blocks(c->format) && p->next != c->bound_exp)) return false;
     gn_ps_entry *entry = &ps->entries[2u * p->slot + p->version];
     const gn_ps_entry *other = &ps->entries[(2u * p->slot + p->version) ^ 1u];
     if (entry->copy.state == GN_COPY_EMPTY || entry->copy.psn != p->psn)
@@ -221,7 +221,7 @@ static gn_agg_packet header_of(const gn_ps *ps, const gn_ps_entry *entry, gn_agg
                            .level = ps->config.level,
                            .fanin = ps->config.children,
                            .exponent = copy->exponent,
-                           .next = ps->config.format == GN_AGG_INT32 ? copy->next : (int8_t)ps->config.bound_exp,
+                           .next = gn_agg_in_blocks(ps->config.format) ? copy->next : (int8_t)ps->config.bound_exp,
                            .values = type == GN_AGG_RESULT ? copy->values : 0};
 }
 
@@ -238,7 +238,9 @@ static size_t write_result(gn_ps *ps, gn_ps_entry *entry, void *out, size_t capa
     if (entry->told) header.flags |= GN_AGG_RESENT;
     entry->told = true;
     const int32_t *sums = sums_of(ps, entry);
-    if (ps->config.format == GN_AGG_INT32 || !header.values) return gn_agg_write_words(&header, sums, out, capacity);
+    if (header.flags & GN_AGG_HALVES && header.values)
+        return gn_agg_write_halves(&header, &ps->codec, sums, out, capacity);
+    if (gn_agg_in_blocks(ps->config.format) || !header.values) return gn_agg_write_words(&header, sums, out, capacity);
     const gn_codec *codec = ps->config.level ? &ps->exact : &ps->codec;
     return gn_agg_write_stream(&header, codec, sums, NULL, out, capacity);
 }

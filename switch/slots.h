@@ -15,9 +15,9 @@ static inline uint32_t gn_worker_psn(const gn_worker *w, const gn_worker_slot *s
 /// The number of values of a chunk, and the index of the first one.
 static inline size_t gn_worker_chunk(const gn_worker *w, size_t chunk, size_t *first)
 {
-    *first = chunk * w->config.packet_values;
+    *first = chunk * w->chunk_values;
     const size_t left = w->count - *first;
-    return left < w->config.packet_values ? left : w->config.packet_values;
+    return left < w->chunk_values ? left : w->chunk_values;
 }
 
 /// Queues the slot for gn_worker_send(), unless it is queued already.

@@ -59,14 +59,23 @@ gn_status gn_worker_post(gn_worker *w, const float *send, float *recv, size_t co
     w->send = send;
     w->recv = recv;
     w->count = count;
-    w->chunks = w->remaining = count / w->config.packet_values + (count % w->config.packet_values != 0);
+    w->halves = w->next_halves;
+    // A vector in 32 bits fits the same packets.
+    const bool wide = w->config.format == GN_AGG_HALF && !w->halves;
+    w->chunk_values = (uint16_t)((w->config.packet_values + wide) / (1 + wide));
+    w->chunks = w->remaining = count / w->chunk_values + (count % w->chunk_values != 0);
     gn_congestion_begin(w);
     for (size_t i = 0; i < w->chunks && i < w->config.slots; i++) {
         w->slots[i].chunk = i;
         w->slots[i].opens = true;
-        gn_worker_begin(w, &w->slots[i], w->config.format == GN_AGG_INT32 ? GN_SLOT_LOOK : GN_SLOT_DATA);
+        gn_worker_begin(w, &w->slots[i], gn_agg_in_blocks(w->config.format) ? GN_SLOT_LOOK : GN_SLOT_DATA);
     }
     return GN_OK;
+}
+
+void gn_worker_set_halves(gn_worker *w, bool halves)
+{
+    w->next_halves = halves && w->config.format == GN_AGG_HALF;
 }
 
 void gn_worker_set_priority(gn_worker *w, uint16_t priority)
@@ -154,7 +163,7 @@ static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, si
         header.priority = w->config.rank;
         return gn_agg_write_words(&header, w->send + first, out, capacity);
     }
-    if (w->config.format != GN_AGG_INT32) {
+    if (!gn_agg_in_blocks(w->config.format)) {
         look_at(w, slot, slot->chunk, &first);
         if (w->config.nic) return gn_agg_write_words(&header, w->send + first, out, capacity);
         if (w->config.stored) return write_stored(&header, w->send + first, count, out, capacity);
@@ -168,7 +177,8 @@ static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, si
     header.exponent = slot->unit;
     header.next = proposal(w, slot, slot->chunk + w->config.slots);
     if (gn_block_to_integers(&w->codec, w->send + first, count, slot->unit, w->config.ranks, w->integers))
-        return gn_agg_write_words(&header, w->integers, out, capacity);
+        return w->halves ? gn_agg_write_halves(&header, &w->codec, w->integers, out, capacity)
+                         : gn_agg_write_words(&header, w->integers, out, capacity);
     header.flags |= GN_AGG_POISON;
     header.values = 0;
     return gn_agg_write_words(&header, NULL, out, capacity);
@@ -277,6 +287,13 @@ static void measure(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p, 
     w->stats.late += slot->attempts;
 }
 
+/// Puts the words of a packet's halves into w->integers. @return false when a half has none
+static bool take_halves(gn_worker *w, const gn_agg_packet *p)
+{
+    memset(w->integers, 0, sizeof *w->integers * p->values);
+    return !gn_words_add_halves(&w->codec, p->payload, w->integers, p->values);
+}
+
 /// Writes the sums of a packet to recv. @return false when it does not hold what it should
 static bool take_values(gn_worker *w, const gn_worker_slot *slot, const gn_agg_packet *p)
 {
@@ -285,11 +302,12 @@ static bool take_values(gn_worker *w, const gn_worker_slot *slot, const gn_agg_p
     float *recv = w->recv + first;
     if (p->values != count) return false;
     if (p->compressed)
-        return p->profile == w->codec.profile && p->next == w->codec.bound_exp && w->config.format != GN_AGG_INT32 &&
+        return p->profile == w->codec.profile && p->next == w->codec.bound_exp && !gn_agg_in_blocks(w->config.format) &&
                gn_stream_decode(&w->codec, p->payload, p->payload_bytes, recv, count, NULL) == GN_OK;
-    if (w->config.format == GN_AGG_INT32 && !(p->flags & GN_AGG_FLOAT)) {
-        if (p->exponent != slot->unit || p->shimmed) return false;
-        gn_block_to_floats(&w->codec, p->payload, count, slot->unit, recv);
+    if (gn_agg_in_blocks(w->config.format) && !(p->flags & GN_AGG_FLOAT)) {
+        if (p->exponent != slot->unit || p->shimmed || p->halves != w->halves) return false;
+        if (p->halves && !take_halves(w, p)) return false;
+        gn_block_to_floats(&w->codec, p->halves ? (const void *)w->integers : p->payload, count, slot->unit, recv);
     } else {
         memcpy(recv, p->payload, sizeof *recv * count);
     }

@@ -10,7 +10,7 @@
 
 typedef enum gn_slot_phase {
     GN_SLOT_FREE,
-    GN_SLOT_LOOK,  ///< int32: the worker asks for the unit of its first chunk, without values
+    GN_SLOT_LOOK,  ///< block floating point: the worker asks for the unit of its first chunk, without values
     GN_SLOT_DATA,
     GN_SLOT_FLOAT  ///< the chunk has no sum of integers: rank 0 sums binary32
 } gn_slot_phase;
@@ -22,7 +22,7 @@ typedef struct gn_worker_slot {
     gn_slot_phase phase;
     uint32_t uses;     ///< psn = slot + slots * uses
     size_t chunk;      ///< of the vector
-    int8_t unit;       ///< int32: of this chunk's integers
+    int8_t unit;       ///< block floating point: of this chunk's integers
     int8_t next_unit;  ///< of the next chunk, as an OVERFLOW said
     bool is_due;
     bool tell_result;  ///< rank 0: the sum in binary32 is to be sent (first, or again)
@@ -44,6 +44,8 @@ struct gn_worker {
     const float *send;
     float *recv;
     size_t count, chunks, remaining;  ///< values, chunks, chunks without a result
+    bool next_halves, halves;         ///< of the next vector, of this one
+    uint16_t chunk_values;            ///< of a full chunk of this vector
     gn_worker_slot *slots;
     uint16_t *due;  ///< a queue of slots, each at most once
     unsigned due_first, due_count;

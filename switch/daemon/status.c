@@ -22,7 +22,7 @@ static double seconds(uint64_t since, uint64_t now)
 
 static json_t *terms_of(const gn_job *job, uint64_t now)
 {
-    static const char *const formats[GN_AGG_FORMATS] = {"int32", "lattice", "dense"};
+    static const char *const formats[GN_AGG_FORMATS] = {"int32", "lattice", "dense", "half"};
     const gn_admission_join *t = gn_job_terms(job);
     return json_pack("{s:s,s:s,s:f,s:i,s:i,s:i,s:i,s:s,s:i,s:i,s:i}", "job", t->name, "state", phase_name(job), "for_s",
                      seconds(job->since, now), "ranks", t->ranks, "level", t->level, "children", t->children, "joined",

@@ -17,11 +17,9 @@
 #include "fuzz.h"
 
 enum { VALUES = 40, SLOTS = 2, ROOM = 1024, PARENT_PORT = 2, PS_PORT = 3, TO_PS = 200, LATER = 201, STEP_NS = 3000000 };
-enum {
-    LEAF = GN_AGG_FORMATS,
-    ROOT,
-    JOBS
-};  // of the hierarchy that shares its slots; jobs before them have a format each
+// The first jobs have a format each. LEAF and ROOT are of the hierarchy that shares its slots.
+// HALF and HALF_LEAF have format half, and the latter a parent.
+enum { LEAF = GN_AGG_DENSE + 1, ROOT, HALF, HALF_LEAF, JOBS };
 
 static void repair(uint8_t *datagram, size_t bytes)
 {
@@ -44,8 +42,10 @@ static void repair(uint8_t *datagram, size_t bytes)
 static void open_switch(gn_switch *sw, void *memory, size_t bytes, const gn_switch_config *config)
 {
     if (gn_switch_init(sw, config, memory, bytes)) abort();
-    for (unsigned i = 0; i < (config->mode ? JOBS : GN_AGG_FORMATS); i++) {
-        const gn_agg_format format = i < GN_AGG_FORMATS ? (gn_agg_format)i : GN_AGG_LATTICE;
+    for (unsigned i = 0; i < JOBS; i++) {
+        const gn_agg_format format = i < LEAF ? (gn_agg_format)i : i < HALF ? GN_AGG_LATTICE : GN_AGG_HALF;
+        const bool below = config->mode ? i == LEAF || i == HALF_LEAF : i == GN_AGG_LATTICE || i == HALF_LEAF;
+        if (!config->mode && (i == LEAF || i == ROOT)) continue;
         gn_switch_job job = {.job = (uint16_t)i,
                              .gen = 1,
                              .format = format,
@@ -53,7 +53,7 @@ static void open_switch(gn_switch *sw, void *memory, size_t bytes, const gn_swit
                              .slots = SLOTS,
                              .children = 2,
                              .port = {0, 1},
-                             .has_parent = config->mode ? i == LEAF : format == GN_AGG_LATTICE,
+                             .has_parent = below,
                              .parent_port = PARENT_PORT,
                              .parent_bit = i == LEAF,
                              .parent_fanin = i == LEAF ? 3 : 2,
@@ -124,18 +124,23 @@ static void run(gn_switch *sw, gn_ps *ps, gn_worker *worker, const uint8_t *data
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const gn_agg_format format = size ? data[0] % 3 : 0;
+    const bool half = size && data[0] / 9 % 2;
+    const gn_agg_format format = half ? GN_AGG_HALF : size ? data[0] % 3 : 0;
+    const uint16_t number = half ? HALF : (uint16_t)format;
     const gn_memory_mode mode = size ? data[0] / 3 % 3 : 0;
-    // Shared: two slots for the ten chunks that five jobs have under way.
-    const gn_switch_config config = {
-        .slots = mode ? 2 : 3 * SLOTS, .slot_values = VALUES, .jobs = JOBS, .mode = mode, .windows = JOBS * SLOTS};
+    // Shared: two slots for the chunks that all jobs have under way.
+    const gn_switch_config config = {.slots = mode ? 2 : (JOBS - 2) * SLOTS,
+                                     .slot_values = VALUES,
+                                     .jobs = JOBS,
+                                     .mode = mode,
+                                     .windows = JOBS * SLOTS};
     const size_t need = gn_switch_bytes(&config);
     void *memory = malloc(need);
     gn_switch sw;
     gn_worker *worker;
     gn_ps *ps;
     float values[3 * VALUES] = {1, -2.5f, 1e9f};
-    const gn_worker_config mine = {.job = (uint16_t)format,
+    const gn_worker_config mine = {.job = number,
                                    .gen = 1,
                                    .ranks = 2,
                                    .children = 2,
@@ -145,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .packet_values = VALUES,
                                    .mode = mode,
                                    .priority = 9};
-    const gn_ps_config server = {.job = (uint16_t)format,
+    const gn_ps_config server = {.job = number,
                                  .gen = 1,
                                  .format = format,
                                  .bound_exp = 10,
@@ -154,6 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                  .children = 2};
     if (!memory || gn_worker_new(&worker, &mine) || gn_ps_new(&ps, &server)) abort();
     open_switch(&sw, memory, need, &config);
+    gn_worker_set_halves(worker, half);
     gn_worker_post(worker, values, values, sizeof values / sizeof *values);
     if (size) run(&sw, ps, worker, data + 1, size - 1);
     gn_ps_free(ps);

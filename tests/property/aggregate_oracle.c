@@ -34,7 +34,15 @@ static bool lattice_sum(const net *n, const gn_codec *codec, float *const *send,
     return true;
 }
 
-static bool block_sum(const net *n, float *const *send, size_t first, size_t count, float *sum)
+/// A number to 11 significant bits, ties to even: what of an integer a half keeps.
+static double in_eleven_bits(double value)
+{
+    int exponent;
+    const double fraction = frexp(value, &exponent);  // below 1
+    return ldexp(nearbyint(ldexp(fraction, 11)), exponent - 11);
+}
+
+static bool block_sum(const net *n, float *const *send, size_t first, size_t count, bool halves, float *sum)
 {
     float most = 0;
     for (unsigned rank = 0; rank < n->ranks; rank++)
@@ -53,24 +61,34 @@ static bool block_sum(const net *n, float *const *send, size_t first, size_t cou
     const double step = ldexp(1, unit), steps = ldexp(1, -unit);  // products with them are exact
     for (size_t i = first; i < first + count; i++) {
         double all = 0;
-        for (unsigned rank = 0; rank < n->ranks; rank++) all += nearbyint(send[rank][i] * steps);
+        for (unsigned rank = 0; rank < n->ranks; rank++) {
+            const double steps_here = nearbyint(send[rank][i] * steps);
+            all += halves ? in_eleven_bits((double)(float)steps_here) : steps_here;
+        }
         SUITE_CHECK(fabs(all) < 2147483648.0, "the sum of value %zu has left int32", i);
-        sum[i] = (float)(all * step);
+        sum[i] = (float)((halves ? in_eleven_bits((double)(float)all) : all) * step);
     }
     return true;
 }
 
-size_t oracle_sum(const net *n, float *const *send, size_t count, float *sum)
+size_t oracle_chunk(const net *n, bool halves)
+{
+    const size_t values = n->options.packet_values;
+    return n->options.format == GN_AGG_HALF && !halves ? (values + 1) / 2 : values;
+}
+
+size_t oracle_sum(const net *n, float *const *send, size_t count, bool halves, float *sum)
 {
     size_t fallbacks = 0;
     gn_codec codec;
     SUITE_CHECK(!gn_codec_init_kernel(&codec, GN_LATTICE, n->options.bound_exp, "scalar"), "no codec");
-    for (size_t first = 0; first < count; first += n->options.packet_values) {
+    const size_t full = oracle_chunk(n, halves);
+    for (size_t first = 0; first < count; first += full) {
         const size_t left = count - first;
-        const size_t chunk = left < n->options.packet_values ? left : n->options.packet_values;
+        const size_t chunk = left < full ? left : full;
         bool fits = true;
-        if (n->options.format == GN_AGG_INT32)
-            fits = block_sum(n, send, first, chunk, sum);
+        if (gn_agg_in_blocks(n->options.format))
+            fits = block_sum(n, send, first, chunk, halves, sum);
         else
             for (size_t i = first; i < first + chunk; i++) fits &= lattice_sum(n, &codec, send, i, sum + i);
         if (fits) continue;

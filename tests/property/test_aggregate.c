@@ -21,7 +21,7 @@ enum {
 
 typedef struct vector {
     size_t count;
-    bool in_place;
+    bool in_place, halves;  ///< halves: it travels in 16 bits
     float *sent[NET_WORKERS], *got[NET_WORKERS];
 } vector;
 
@@ -97,6 +97,7 @@ static void fill(net *n, vector *v)
     const unsigned most = (n->options.loss > 100 ? CHUNKS_MAX / 4u : CHUNKS_MAX) * n->options.packet_values;
     v->count = net_below(n, 8) ? 1 + net_below(n, most < COUNT_MAX ? most : COUNT_MAX) : 0;
     v->in_place = net_below(n, 2);
+    v->halves = n->options.format == GN_AGG_HALF && net_below(n, 3);
     for (unsigned rank = 0; rank < n->ranks; rank++)
         for (size_t i = 0; i < v->count; i++) v->sent[rank][i] = value(n, kind, odd);
 }
@@ -108,7 +109,7 @@ static bool same(float a, float b)
 
 static void check_results(const net *n, const vector *v)
 {
-    oracle_sum(n, v->sent, v->count, expected);
+    oracle_sum(n, v->sent, v->count, v->halves, expected);
     for (size_t i = 0; i < v->count; i++)
         if (!same(v->got[0][i], expected[i]))
             ck_abort_msg("value %zu of %zu: %a instead of %a", i, v->count, (double)v->got[0][i], (double)expected[i]);
@@ -136,8 +137,8 @@ static void check_rest(net *n)
 static uint64_t contributions_of(const net *n, const vector *v)
 {
     const net_options *o = &n->options;
-    const size_t chunks = (v->count + o->packet_values - 1) / o->packet_values;
-    const size_t looks = o->format != GN_AGG_INT32 ? 0 : chunks < o->slots ? chunks : o->slots;
+    const size_t full = oracle_chunk(n, v->halves), chunks = (v->count + full - 1) / full;
+    const size_t looks = !gn_agg_in_blocks(o->format) ? 0 : chunks < o->slots ? chunks : o->slots;
     return n->ranks * (chunks + looks);
 }
 
@@ -184,6 +185,7 @@ static void post(net *n, unsigned job, unsigned rank)
     vector *v = &p->at[p->posted[rank] % AT_ONCE];
     if (p->posted[rank]++ == p->made) fill(n, v), p->made++;
     memcpy(v->got[rank], v->sent[rank], sizeof(float) * v->count);
+    gn_worker_set_halves(n->job[job].worker[rank], v->halves);
     net_post(n, job, rank, v->in_place ? v->got[rank] : v->sent[rank], v->got[rank], v->count);
 }
 

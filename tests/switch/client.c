@@ -194,6 +194,18 @@ static int contribution(unsigned rank, unsigned s, size_t i)
     return (int)((mixed >> 7) % 1001) - 500;
 }
 
+/// Whether the vectors of a round travel in 16 bits.
+static bool in_halves(const client *c, unsigned round)
+{
+    return c->join.format == GN_AGG_HALF && round % 4 != 3;
+}
+
+/// What 16 bits keep of a sum: 11 significant bits. Sums are below 4096.
+static float in_eleven_bits(float sum)
+{
+    return fabsf(sum) > 2048 ? 2 * nearbyintf(sum / 2) : sum;
+}
+
 /// Vectors differ by this factor from one to the next, so that an old sum is not right.
 static float factor(unsigned round)
 {
@@ -223,10 +235,11 @@ static bool check(client *c, unsigned s, unsigned round)
 {
     const float by = factor(round);
     const channel *t = &c->channels[s];
-    for (size_t i = 0; i < c->config->count; i++)
-        if (isnan(t->sum[i]) ? !isnan(t->recv[i]) : t->recv[i] != t->sum[i] * by)
-            return fail(c, "round %u, channel %u, value %zu: %g, not %g", round, s, i, (double)t->recv[i],
-                        (double)(t->sum[i] * by));
+    for (size_t i = 0; i < c->config->count; i++) {
+        const float sum = (in_halves(c, round) ? in_eleven_bits(t->sum[i]) : t->sum[i]) * by;
+        if (isnan(sum) ? !isnan(t->recv[i]) : t->recv[i] != sum)
+            return fail(c, "round %u, channel %u, value %zu: %g, not %g", round, s, i, (double)t->recv[i], (double)sum);
+    }
     c->result->hash =
         (uint32_t)crc32(c->result->hash, (const Bytef *)t->recv, (uInt)(sizeof(float) * c->config->count));
     return true;
@@ -335,6 +348,7 @@ static bool sum_once(client *c, unsigned round)
     bool done = false;
     for (unsigned s = 0; s < c->join.channels; s++) {
         make(c, s, round);
+        gn_worker_set_halves(c->channels[s].worker, in_halves(c, round));
         if (gn_worker_post(c->channels[s].worker, c->channels[s].send, c->channels[s].recv, c->config->count))
             return fail(c, "gn_worker_post");
     }

@@ -9,13 +9,33 @@
 #include "switches.h"
 #include "unit/suite.h"
 
+/// Two leaves with two workers each under a root, in 16 and in 32 bits.
+START_TEST(a_tree_in_halves)
+{
+    const running root = start(&plain_switch);
+    gn_switchd_config config = plain_switch;
+    config.parent = root.address;
+    config.in = config.out = (gn_fault_config){.seed = 5, .loss = 0.01};
+    const running leaf[2] = {start(&config), start(&config)};
+    for (unsigned i = 0; i < 4; i++) {
+        sw_client c = leaf_client(leaf[i / 2].port, "halves", i);
+        c.join.format = GN_AGG_HALF;
+        launch(i, &c);
+    }
+    all_good(0, 4);
+    stop(&leaf[0]);
+    stop(&leaf[1]);
+    stop(&root);
+}
+END_TEST
+
 static void sum_over(const gn_switchd_config *config, gn_agg_format format, unsigned channels)
 {
     const running r = start(config);
     for (unsigned i = 0; i < 4; i++) {
         sw_client c = client_of(r.port, "sum", i, 4);
         c.join.format = (uint8_t)format;
-        c.join.bound_exp = format == GN_AGG_INT32 ? 0 : 10;
+        c.join.bound_exp = gn_agg_in_blocks(format) ? 0 : 10;
         c.join.channels = (uint8_t)channels;
         launch(i, &c);
     }
@@ -91,7 +111,7 @@ static void share(gn_memory_mode mode, gn_agg_format format)
     for (unsigned i = 0; i < 6; i++) {
         sw_client c = client_of(r.port, i < 3 ? "one" : "two", i % 3, 3);
         c.join.format = (uint8_t)format;
-        c.join.bound_exp = format == GN_AGG_INT32 ? 0 : 10;
+        c.join.bound_exp = gn_agg_in_blocks(format) ? 0 : 10;
         c.join.priority = i < 3 ? 100 : 200;
         c.join.channels = 2;
         launch(i, &c);
@@ -106,6 +126,7 @@ START_TEST(jobs_share_slots)
 {
     share(GN_SHARED, GN_AGG_INT32);
     share(GN_PREEMPTIVE, GN_AGG_DENSE);
+    share(GN_PREEMPTIVE, GN_AGG_HALF);
 }
 END_TEST
 
@@ -318,7 +339,7 @@ static void share_a_tree(gn_memory_mode mode, unsigned from_level, gn_agg_format
         sw_client c = in_tree(leaf[at].port, i < 5 ? "one" : "two", rank, rank % 3, at ? 2 : 3, at, 2);
         c.join.ranks = 5;
         c.join.format = (uint8_t)format;
-        c.join.bound_exp = format == GN_AGG_INT32 ? 0 : 10;
+        c.join.bound_exp = gn_agg_in_blocks(format) ? 0 : 10;
         c.join.priority = i < 5 ? 100 : 200;
         launch(i, &c);
     }
@@ -336,6 +357,7 @@ START_TEST(leaves_that_share_their_slots)
     share_a_tree(GN_SHARED, 0, GN_AGG_INT32);
     share_a_tree(GN_PREEMPTIVE, 0, GN_AGG_LATTICE);
     share_a_tree(GN_PREEMPTIVE, 1, GN_AGG_DENSE);
+    share_a_tree(GN_SHARED, 0, GN_AGG_HALF);
 }
 END_TEST
 
@@ -385,8 +407,8 @@ END_TEST
 int main(void)
 {
     return RUN_TESTS("switchd", sums_are_right, channels_go_to_all_shards, bad_links_both_ways, one_worker_alone,
-                     leaves_and_a_root, jobs_share_slots, marks_of_queues_come_down, quiet_links_mark_nothing,
-                     right_packets_in_floods_change_no_other_sum, datagrams_one_by_one, values_without_integers,
-                     a_switch_in_the_middle, a_root_that_shares_its_slots, leaves_that_share_their_slots,
-                     trees_that_cannot_be);
+                     leaves_and_a_root, a_tree_in_halves, jobs_share_slots, marks_of_queues_come_down,
+                     quiet_links_mark_nothing, right_packets_in_floods_change_no_other_sum, datagrams_one_by_one,
+                     values_without_integers, a_switch_in_the_middle, a_root_that_shares_its_slots,
+                     leaves_that_share_their_slots, trees_that_cannot_be);
 }

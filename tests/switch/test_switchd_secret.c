@@ -84,7 +84,7 @@ static uint32_t sums(gn_agg_format format, bool with)
         sw_client c = knowing(r.port, "sum", i, 4);
         if (!with) c.secret = NULL;
         c.join.format = (uint8_t)format;
-        c.join.bound_exp = format == GN_AGG_INT32 ? 0 : 10;
+        c.join.bound_exp = gn_agg_in_blocks(format) ? 0 : 10;
         c.join.channels = 3;
         launch(i, &c);
     }

@@ -6,14 +6,16 @@
 . "$(dirname "$0")/lib.sh"
 
 "$GRADNIC" bench switch --memory 1M -r 1 --json=all.json "$DATA"/cnn-it30-w{0,1,2,3}.npy.gz >all.txt
-# 3 formats, 2 sizes, 4 sizes of packets
-[ "$(jq '.results | length' all.json)" -eq 24 ] || fail "$(jq '.results | length' all.json) results"
-[ "$(grep -cE '^(int32|lattice|dense) ' all.txt)" -eq 24 ] || fail "the table has other lines"
+# 4 formats, 2 sizes, 4 sizes of packets
+[ "$(jq '.results | length' all.json)" -eq 32 ] || fail "$(jq '.results | length' all.json) results"
+[ "$(grep -cE '^(int32|lattice|dense|half) ' all.txt)" -eq 32 ] || fail "the table has other lines"
 jq -e 'all(.results[]; .add_values_per_second > 0 and .all_values_per_second > 0 and .plain_values_per_second > 0 and .add_share > 0 and .all_share > 0
     and .datagram_bytes > 32 and .result_bytes > 32 and .workers == 4)' all.json >/dev/null || fail "implausible results"
 jq -e 'all(.results[] | select(.format == "int32"); .datagram_bytes == 32 + 4 * .packet_values and .result_bytes == .datagram_bytes)' all.json \
     >/dev/null || fail "sizes of int32"
-jq -e 'all(.results[] | select(.format != "int32"); .datagram_bytes < 2 * .packet_values and .result_bytes > .datagram_bytes)' all.json >/dev/null ||
+jq -e 'all(.results[] | select(.format == "half"); .datagram_bytes == 32 + 2 * .packet_values and .result_bytes == .datagram_bytes)' all.json \
+    >/dev/null || fail "sizes of half"
+jq -e 'all(.results[] | select(.format == "lattice" or .format == "dense"); .datagram_bytes < 2 * .packet_values and .result_bytes > .datagram_bytes)' all.json >/dev/null ||
     fail "sizes of what is compressed"
 # All kernels make the same results.
 "$GRADNIC" bench switch --memory 1M -r 1 --kernel scalar --json "$DATA"/cnn-it30-w{0,1,2,3}.npy.gz >scalar.json
@@ -23,7 +25,7 @@ jq -e 'all(.results[] | select(.format != "int32"); .datagram_bytes < 2 * .packe
 jq -e '[.results[] | [.format, .packet_values]] == [["int32", 7], ["int32", 100], ["dense", 7], ["dense", 100]]' made.json >/dev/null || fail "cases"
 jq -e '.environment.cores >= 1 and .k == 6 and .files == []' made.json >/dev/null || fail "no environment"
 
-expect 2 "'huge' is none of: int32, lattice, dense, all" "$GRADNIC" bench switch --formats huge
+expect 2 "'huge' is none of: int32, lattice, dense, half, all" "$GRADNIC" bench switch --formats huge
 expect 2 "a power of two" "$GRADNIC" bench switch --slots 12
 expect 2 "2049" "$GRADNIC" bench switch --values 64,2049
 expect 2 "kernel 'vax' is not in this build" "$GRADNIC" bench switch --kernel vax

@@ -101,6 +101,30 @@ START_TEST(every_bit_of_the_header_is_guarded)
 }
 END_TEST
 
+START_TEST(halves_have_their_bytes)
+{
+    static const int32_t words[2] = {1 << 15, -3};
+    static const uint8_t values[] = {0x00, 0x3c, 0x00, 0x86};  // 1, and -3 * 2^-15
+    gn_codec codec;
+    ck_assert(!gn_codec_init(&codec, GN_DENSE, 0));
+    const size_t length = gn_agg_write_halves(&example, &codec, words, bytes, sizeof bytes);
+    ck_assert_uint_eq(length, 36);
+    ck_assert_uint_eq(gn_agg_write_halves(&example, &codec, words, bytes, 35), 0);
+    ck_assert_uint_eq(bytes[1], GN_AGG_ECN | GN_AGG_HALVES);
+    ck_assert_mem_eq(bytes + 32, values, 4);
+    ck_assert_int_eq(gn_agg_parse(bytes, length, &parsed), GN_AGG_FINE);
+    ck_assert(parsed.halves && parsed.payload_bytes == 4 && parsed.values == 2);
+    uint8_t again[64];
+    ck_assert_uint_eq(gn_agg_write_again(&parsed, again, sizeof again), length);
+    ck_assert_mem_eq(again, bytes, length);
+    for (size_t wrong = 32; wrong < 48; wrong++)
+        if (wrong != 36 && wrong != 40) ck_assert_int_eq(gn_agg_parse(bytes, wrong, &parsed), GN_AGG_LENGTH);
+    // A sum on its way up has the flag, and words.
+    ck_assert_int_eq(gn_agg_parse(bytes, 40, &parsed), GN_AGG_FINE);
+    ck_assert(!parsed.halves && parsed.payload_bytes == 8);
+}
+END_TEST
+
 static gn_agg_fault fault_of(gn_agg_packet packet)
 {
     const size_t length = write_example(&packet);
@@ -112,6 +136,10 @@ START_TEST(impossible_fields)
     gn_agg_packet packet = example;
     packet.flags = 0x40;
     ck_assert_int_eq(fault_of(packet), GN_AGG_FIELD);
+    packet = example, packet.flags = GN_AGG_FLOAT | GN_AGG_HALVES;
+    ck_assert_int_eq(fault_of(packet), GN_AGG_FIELD);
+    packet = example, packet.flags = GN_AGG_HALVES;
+    ck_assert_int_eq(fault_of(packet), GN_AGG_FINE);
     packet = example, packet.fanin = 0;
     ck_assert_int_eq(fault_of(packet), GN_AGG_FIELD);
     packet = example, packet.fanin = 65;
@@ -235,7 +263,7 @@ END_TEST
 int main(void)
 {
     return RUN_TESTS("aggregate_packet", header_has_its_bytes, crc_is_crc_32_of_any_header, what_was_written_is_read,
-                     every_bit_of_the_header_is_guarded, impossible_fields, lengths, streams_stand_behind_a_shim,
-                     binary32_for_the_leader_is_never_compressed, packets_that_go_on_keep_their_payload,
-                     every_fault_has_a_text);
+                     halves_have_their_bytes, every_bit_of_the_header_is_guarded, impossible_fields, lengths,
+                     streams_stand_behind_a_shim, binary32_for_the_leader_is_never_compressed,
+                     packets_that_go_on_keep_their_payload, every_fault_has_a_text);
 }

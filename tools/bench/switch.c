@@ -36,10 +36,10 @@ typedef struct options {
 enum { OPTION_VALUES = 256, OPTION_WORKERS, OPTION_LAYOUT, OPTION_MEMORY, OPTION_SLOTS, OPTION_FORMATS };
 enum { OLD_SIZE = 0x180 };
 
-static const char *const format_names[GN_AGG_FORMATS] = {"int32", "lattice", "dense"};
+static const char *const format_names[GN_AGG_FORMATS] = {"int32", "lattice", "dense", "half"};
 
 static const struct argp_option option_table[] = {
-    {"formats", OPTION_FORMATS, "LIST", 0, "formats of packets: int32, lattice, dense, or all (default all)", 0},
+    {"formats", OPTION_FORMATS, "LIST", 0, "formats of packets: int32, lattice, dense, half, or all (default all)", 0},
     {"values", OPTION_VALUES, "LIST", 0, "values of a packet (default 64,256,352,2048)", 0},
     {"bound", 'k', "K", 0, "error bound 2^-K of lattice and dense (default 10)", 0},
     {"workers", OPTION_WORKERS, "N", 0, "number of workers (default 4)", 0},
@@ -214,7 +214,7 @@ static gn_status run_case(bench *b, gn_agg_format format, unsigned packet, bool 
     const options *o = b->o;
     const size_t values = (memory ? (size_t)o->memory_bytes / 4 : CACHED) / o->workers;
     gn_bench_load load = {.format = format,
-                          .bound_exp = format == GN_AGG_INT32 ? 0 : o->bound_exp,
+                          .bound_exp = gn_agg_in_blocks(format) ? 0 : o->bound_exp,
                           .workers = o->workers,
                           .slots = o->slots,
                           .values = (uint16_t)packet,
@@ -266,7 +266,7 @@ int gn_command_bench_switch(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    options o = {.formats = {true, true, true},
+    options o = {.formats = {true, true, true, true},
                  .packets = {64, 256, 352, 2048},
                  .packet_count = 4,
                  .cache = true,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gradnic/words.h>
+
 #include "switch.h"
 
 enum { BURST = 8, JOB = 1, GEN = 1 };
@@ -37,8 +39,9 @@ static size_t write_chunk(const gn_bench_load *load, const gn_codec *codec, unsi
                                   .fanin = (uint16_t)load->workers,
                                   .next = (int8_t)load->bound_exp,
                                   .values = load->values};
-    if (load->format != GN_AGG_INT32) return gn_agg_write_stream(&header, codec, NULL, values, out, room);
+    if (!gn_agg_in_blocks(load->format)) return gn_agg_write_stream(&header, codec, NULL, values, out, room);
     for (size_t i = 0; i < load->values; i++) integers[i] = integer_of(values[i]);
+    if (load->format == GN_AGG_HALF) return gn_agg_write_halves(&header, codec, integers, out, room);
     return gn_agg_write_words(&header, integers, out, room);
 }
 
@@ -85,20 +88,33 @@ void gn_bench_load_free(gn_bench_load *load)
 static gn_status read_sums(const gn_bench_load *load, const gn_agg_packet *p, double *sums, gn_error *error)
 {
     float values[GN_AGG_VALUES_MAX];
-    if (load->format == GN_AGG_INT32) {
-        for (size_t i = 0; i < load->values; i++) {
-            int32_t sum;
-            memcpy(&sum, p->payload + sizeof sum * i, sizeof sum);
-            sums[i] = sum;
-        }
-        return GN_OK;
-    }
+    int32_t words[GN_AGG_VALUES_MAX] = {0};
     gn_codec codec;
     gn_codec_init(&codec, profile_of(load->format), load->bound_exp);
+    if (gn_agg_in_blocks(load->format)) {
+        if (p->halves != (load->format == GN_AGG_HALF)) return gn_fail(error, GN_INVALID, "its values are too long");
+        if (!p->halves)
+            memcpy(words, p->payload, sizeof *words * load->values);
+        else if (gn_words_add_halves(&codec, p->payload, words, load->values))
+            return gn_fail(error, GN_INVALID, "a value is not a number");
+        for (size_t i = 0; i < load->values; i++) sums[i] = words[i];
+        return GN_OK;
+    }
     if (!p->compressed || gn_stream_decode(&codec, p->payload, p->payload_bytes, values, load->values, NULL))
         return gn_fail(error, GN_INVALID, "its stream is corrupt");
     for (size_t i = 0; i < load->values; i++) sums[i] = (double)values[i];
     return GN_OK;
+}
+
+/// What an integer is, and a sum of them, when it has travelled.
+static double travelled(const gn_bench_load *load, const gn_codec *codec, double integer)
+{
+    int32_t word = (int32_t)integer, again = 0;
+    uint16_t half;
+    if (load->format != GN_AGG_HALF) return integer;
+    gn_words_to_halves(codec, &word, 1, &half);
+    (void)gn_words_add_halves(codec, &half, &again, 1);
+    return again;
 }
 
 static void expected_sums(const gn_bench_load *load, size_t chunk, double *sums)
@@ -109,10 +125,12 @@ static void expected_sums(const gn_bench_load *load, size_t chunk, double *sums)
     memset(sums, 0, sizeof *sums * load->values);
     for (unsigned worker = 0; worker < load->workers; worker++) {
         const float *values = load->data[worker] + chunk * load->values;
-        if (load->format != GN_AGG_INT32) gn_quantise(&codec, values, seen, NULL, load->values);
+        const bool blocks = gn_agg_in_blocks(load->format);
+        if (!blocks) gn_quantise(&codec, values, seen, NULL, load->values);
         for (size_t i = 0; i < load->values; i++)
-            sums[i] += load->format == GN_AGG_INT32 ? (double)integer_of(values[i]) : (double)seen[i];
+            sums[i] += blocks ? travelled(load, &codec, integer_of(values[i])) : (double)seen[i];
     }
+    for (size_t i = 0; load->format == GN_AGG_HALF && i < load->values; i++) sums[i] = travelled(load, &codec, sums[i]);
 }
 
 gn_status gn_bench_load_check(const gn_bench_load *load, size_t chunk, const uint8_t *datagram, size_t bytes,

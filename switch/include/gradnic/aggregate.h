@@ -5,7 +5,7 @@
 /// The packet of aggregation in the network: what workers, switches and parameter servers send each
 /// other in UDP. docs/switch.md describes the protocol.
 ///
-/// A packet has a header of 32 bytes, then values: int32 or binary32 (little-endian), or a
+/// A packet has a header of 32 bytes, then values: int32, binary32 or halves (little-endian), or a
 /// compressed stream. A compressed packet begins with the shim of wire.md, ahead of the header. The
 /// header is then the shim's `head`, verbatim. So a NIC on the worker's host can make such a
 /// packet.
@@ -55,7 +55,10 @@ enum {
     /// Recovery has held it up: it, a part of it, or the result before it was sent again. Its round
     /// trip does not count.
     GN_AGG_LATE = 16,
-    GN_AGG_FLAGS = 31  ///< all of them
+    /// GN_AGG_HALF: the chunk travels in 16 bits, as halves (words.h). A contribution has it. So do
+    /// sums of such contributions, which still travel in 32 bits on their way up, and results.
+    GN_AGG_HALVES = 32,
+    GN_AGG_FLAGS = 63  ///< all of them
 };
 
 /// How values travel, and what a job's slots hold.
@@ -63,8 +66,15 @@ typedef enum gn_agg_format {
     GN_AGG_INT32,    ///< block floating point: int32, with an exponent that all workers agree on
     GN_AGG_LATTICE,  ///< compressed streams, profile lattice; slots hold the integers q
     GN_AGG_DENSE,    ///< compressed streams, profile dense; slots hold the integers q
+    GN_AGG_HALF,     ///< as int32, and chunks with GN_AGG_HALVES travel in 16 bits
     GN_AGG_FORMATS   ///< the number of formats, not a format
 } gn_agg_format;
+
+/// Returns whether a format is block floating point, without a codec.
+static inline bool gn_agg_in_blocks(gn_agg_format format)
+{
+    return format == GN_AGG_INT32 || format == GN_AGG_HALF;
+}
 
 /// How a switch shares its slots among jobs (switch.h).
 typedef enum gn_memory_mode {
@@ -83,13 +93,14 @@ typedef struct gn_agg_packet {
     uint16_t gen;       ///< generation of the job: a new one with every start
     uint16_t slot;      ///< 15 bits
     bool version;       ///< which of the slot's two copies
+    bool halves;        ///< what follows the header are halves, of 2 bytes each
     uint32_t psn;       ///< number of the chunk in its job; compared by serial arithmetic
     uint64_t bitmap;    ///< who has contributed: bits of the sender's level
     uint8_t level;      ///< of the switch that adds it: 0 for those that workers are connected to
     uint16_t fanin;     ///< contributions that make it whole at that switch, at most 64
     uint16_t priority;  ///< mode preemptive
-    int8_t exponent;    ///< GN_AGG_INT32: values are integers times 2^exponent
-    /// GN_AGG_INT32: the exponent proposed (up) or agreed (down) for the slot's next chunk.
+    int8_t exponent;    ///< block floating point: values are integers times 2^exponent
+    /// Block floating point: the exponent proposed (up) or agreed (down) for the slot's next chunk.
     /// Otherwise k of the codec.
     int8_t next;
     uint16_t values;  ///< 0: no values follow (look-ahead alone, a question, a reminder)
@@ -97,7 +108,7 @@ typedef struct gn_agg_packet {
     // What follows the header, in the bytes that were parsed; not owned.
 
     bool shimmed;            ///< a shim header stands ahead; `compressed` comes from it
-    bool compressed;         ///< a stream of `profile` and bound 2^-next; false: words of 4 bytes
+    bool compressed;         ///< a stream of `profile` and bound 2^-next; false: words, or halves
     gn_profile profile;      ///< of a compressed stream
     const uint8_t *payload;  ///< the values
     size_t payload_bytes;    ///< their length
@@ -127,6 +138,11 @@ GN_API void gn_agg_write_header(const gn_agg_packet *packet, uint8_t *out);
 /// when there are none).
 /// @return its bytes, or 0 when `capacity` is too small.
 GN_API size_t gn_agg_write_words(const gn_agg_packet *packet, const void *words, void *out, size_t capacity);
+
+/// Writes a whole datagram with GN_AGG_HALVES: the header, and the halves of packet->values words.
+/// @return its bytes, or 0 when `capacity` is too small.
+GN_API size_t gn_agg_write_halves(const gn_agg_packet *packet, const gn_codec *codec, const int32_t *words, void *out,
+                                  size_t capacity);
 
 /// Writes a whole datagram with a compressed payload behind a shim: the integers `sums`, or, with
 /// `floats`, binary32 values, which are quantised. The payload is compressed even where that does

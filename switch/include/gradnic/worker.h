@@ -105,6 +105,11 @@ GN_API void gn_worker_free(gn_worker *worker);
 /// @return GN_OK; GN_INVALID when a vector is under way.
 GN_API gn_status gn_worker_post(gn_worker *worker, const float *send, float *recv, size_t count);
 
+/// Says whether the vectors that are posted from now on travel in 16 bits (GN_AGG_HALVES), with
+/// format GN_AGG_HALF: the same at all workers. At first they do not. A full chunk then has
+/// packet_values values, otherwise half of them, rounded up. Sums keep 11 significant bits.
+GN_API void gn_worker_set_halves(gn_worker *worker, bool halves);
+
 /// Sets the priority of what is sent from now on (mode preemptive).
 GN_API void gn_worker_set_priority(gn_worker *worker, uint16_t priority);
 
