@@ -37,6 +37,13 @@ const char *gn_offload_name(gn_offload offload)
     return (unsigned)offload < GN_OFFLOADS ? names[offload] : NULL;
 }
 
+const char *gn_half_name(gn_half half)
+{
+    static const char *const names[GN_HALVES] = {
+        [GN_HALF_NONE] = "none", [GN_HALF_TYPES] = "types", [GN_HALF_ALL] = "all"};
+    return (unsigned)half < GN_HALVES ? names[half] : NULL;
+}
+
 /// What GRADNIC_OFFLOAD says. @return GN_OFFLOADS for a word that is not known
 static gn_offload from_environment(void)
 {
@@ -73,6 +80,11 @@ static gn_status check_switch(const gn_comm_config *c, gn_error *error)
         return gn_fail(error, GN_INVALID, "a switch adds integers, which paper does not have: take dense or lattice");
     if (c->switch_nic && !c->quantise)
         return gn_fail(error, GN_INVALID, "switch_nic needs quantise, and the codec of the NIC's rule");
+    if (!gn_half_name(c->switch_half))
+        return gn_fail(error, GN_INVALID, "switch_half is %d: want GN_HALF_NONE, GN_HALF_TYPES or GN_HALF_ALL",
+                       (int)c->switch_half);
+    if (c->switch_half && c->quantise)
+        return gn_fail(error, GN_INVALID, "switch_half is for values without a codec: leave quantise or it off");
     if (c->switch_channels > GN_ADMISSION_STREAMS_MAX)
         return gn_fail(error, GN_INVALID, "switch_channels is %u: want 1 to %d", c->switch_channels,
                        GN_ADMISSION_STREAMS_MAX);

@@ -20,6 +20,7 @@ typedef struct gn_exchange {
     gn_choice choice;         ///< algorithm auto
     const size_t *starts;     ///< the ring only: block b begins at starts[b]; NULL: equal blocks
     gn_type type;             ///< a staged one (collectives/types.h)
+    bool narrow;              ///< the caller's vector has 16-bit floats
     bool exact;               ///< no codec: elements travel as they are
     size_t width;             ///< bytes of an element
     /// Moves the values, once prepared, as the communicator's algorithm does it.

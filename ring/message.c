@@ -132,6 +132,9 @@ static void get_own_address(reader *r, gn_address *address)
     if (address->family != 4 && address->family != 6) r->bad = true;
 }
 
+// Older ranks know nothing of halves, and have zeros there.
+enum { HALF_SHIFT = 6, CHANNELS_MASK = (1 << HALF_SHIFT) - 1 };
+
 size_t gn_hello_write(uint8_t *out, const gn_hello *hello)
 {
     writer w = begin(out, GN_MSG_HELLO);
@@ -149,7 +152,7 @@ size_t gn_hello_write(uint8_t *out, const gn_hello *hello)
     put(&w, t->data_tos, 1);
     put(&w, t->aggregator_weights, 1);
     put_address(&w, &hello->address);
-    put(&w, t->switch_channels, 1);
+    put(&w, (uint8_t)(t->switch_channels | t->switch_half << HALF_SHIFT), 1);
     put_address(&w, &hello->at_switch);
     put(&w, hello->switch_values, 2);
     put(&w, hello->timeout_ms, 4);
@@ -176,7 +179,9 @@ bool gn_hello_read(const gn_frame *frame, gn_hello *hello)
     t->data_tos = get8(&r);
     t->aggregator_weights = get8(&r);
     get_own_address(&r, &hello->address);
-    t->switch_channels = get8(&r);
+    const uint8_t channels = get8(&r);
+    t->switch_channels = channels & CHANNELS_MASK;
+    t->switch_half = channels >> HALF_SHIFT;
     get_address(&r, &hello->at_switch);
     hello->switch_values = get16(&r);
     hello->timeout_ms = (uint32_t)get(&r, 4);

@@ -61,6 +61,7 @@ typedef struct gn_terms {
     int8_t scale_target;
     uint8_t data_tos, aggregator_weights;
     uint8_t switch_channels;
+    uint8_t switch_half;  ///< gn_half; in the two high bits of the channels' byte
     uint8_t offload;
 } gn_terms;
 

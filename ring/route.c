@@ -11,7 +11,7 @@
 
 gn_agg_format gn_switch_route_format(const gn_comm_config *config)
 {
-    if (!config->quantise) return GN_AGG_INT32;
+    if (!config->quantise) return config->switch_half ? GN_AGG_HALF : GN_AGG_INT32;
     return config->codec.profile == GN_LATTICE ? GN_AGG_LATTICE : GN_AGG_DENSE;
 }
 
@@ -34,10 +34,12 @@ enum {
 
 static unsigned values_that_fit(const gn_comm_config *config, size_t payload)
 {
-    const bool shim = gn_switch_route_format(config) != GN_AGG_INT32 && !config->switch_nic,
+    const gn_agg_format format = gn_switch_route_format(config);
+    const bool shim = !gn_agg_in_blocks(format) && !config->switch_nic,
                stream = shim && config->offload == GN_OFFLOAD_LIBRARY;
     const size_t headers = GN_AGG_HEADER + (shim ? GN_SHIM_BYTES : 0), room = payload > headers ? payload - headers : 0;
-    const size_t values = room / sizeof(float) * (stream ? EXPECTED : 1);
+    const size_t value = format == GN_AGG_HALF ? sizeof(uint16_t) : sizeof(float);
+    const size_t values = room / value * (stream ? EXPECTED : 1);
     return values < 1 ? 1 : values < AUTO_MAX ? (unsigned)values : AUTO_MAX;
 }
 

@@ -18,7 +18,7 @@ typedef struct gn_switch_route {
 /// From gn_comm_config.switch_address. @return GN_INVALID or GN_IO with a text.
 gn_status gn_switch_route_find(const gn_comm_config *config, gn_switch_route *route, gn_error *error);
 
-/// What the switch is asked to add: lattice, dense or int32.
+/// What the switch is asked to add: lattice, dense, half or int32.
 gn_agg_format gn_switch_route_format(const gn_comm_config *config);
 
 /// A UDP socket that does not block. Its datagrams go to `to` and come from `local`; either may be

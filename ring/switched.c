@@ -109,6 +109,16 @@ static gn_status switch_ended(gn_comm *comm, const gn_switched *s, gn_bootstrap 
                    "switch %s: %s", s->name, s->tether.why);
 }
 
+static const char old_switch[] = " (a switch that does not know 16-bit values: update it, or leave switch_half off)";
+
+/// Whether a refusal has another reason than that a switch is older than format half.
+static bool knows_format(const gn_admission_join *join, const char *refusal)
+{
+    char unknown[32];
+    snprintf(unknown, sizeof unknown, "format %d", (int)GN_AGG_HALF);
+    return join->format != GN_AGG_HALF || !strstr(refusal, unknown);
+}
+
 static gn_status await_welcome(gn_comm *comm, gn_switched *s, gn_bootstrap *boot, gn_admission_join *join,
                                gn_admission *answer, gn_error *error)
 {
@@ -132,7 +142,8 @@ static gn_status await_welcome(gn_comm *comm, gn_switched *s, gn_bootstrap *boot
         (void)poll(&p, 1, 20);  // short, because the bootstrap connections are looked at between
     }
     if (answer->type == GN_ADMISSION_REFUSED)
-        return gn_fail(error, GN_INVALID, "the switch %s refused the job: %s", s->name, answer->text);
+        return gn_fail(error, GN_INVALID, "the switch %s refused the job: %s%s", s->name, answer->text,
+                       knows_format(join, answer->text) ? "" : old_switch);
     return GN_OK;
 }
 

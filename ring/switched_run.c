@@ -234,6 +234,13 @@ static uint64_t remaining(gn_comm *comm)
     return span;
 }
 
+/// Whether this vector travels in 16 bits.
+static bool in_halves(const run *r)
+{
+    const gn_half half = r->comm->config.switch_half;
+    return half == GN_HALF_ALL || (half == GN_HALF_TYPES && r->x->narrow);
+}
+
 static gn_status post(run *r)
 {
     const gn_bucket *bucket = r->x->bucket;
@@ -246,6 +253,7 @@ static gn_status post(run *r)
     if (!r->channels) r->channels = 1;
     for (unsigned i = 0; i < r->channels; i++) {
         const size_t first = chunks * i / r->channels * values, next = chunks * (i + 1) / r->channels * values;
+        gn_worker_set_halves(r->s->channel[i].worker, in_halves(r));
         const gn_status status =
             gn_worker_channel_post(&r->s->channel[i], r->x, first, (next < count ? next : count) - first);
         if (status) return gn_oob_fail(r->comm, status, r->comm->rank, "rank %d is out of memory", r->comm->rank);

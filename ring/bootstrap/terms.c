@@ -18,6 +18,7 @@ gn_terms gn_terms_of(const gn_comm_config *config)
     }
     if (config->scale == GN_SCALE_AUTO) terms.scale_target = config->scale_target;
     if (config->algorithm == GN_SWITCH) terms.switch_channels = (uint8_t)config->switch_channels;
+    if (config->algorithm == GN_SWITCH) terms.switch_half = (uint8_t)config->switch_half;
     return terms;
 }
 
@@ -50,6 +51,8 @@ bool gn_terms_differ(const gn_terms *one, const gn_terms *other, char *text, siz
         snprintf(text, room, "aggregator weights %s", one->aggregator_weights ? "on" : "off");
     else if (one->switch_channels != other->switch_channels)
         snprintf(text, room, "%u switch channels", one->switch_channels);
+    else if (one->switch_half != other->switch_half)
+        snprintf(text, room, "switch half %s", or_unknown(gn_half_name((gn_half)one->switch_half)));
     else
         return false;
     return true;

@@ -156,6 +156,7 @@ gn_status gn_staged_run(gn_exchange *x, const gn_call *call, int exponent)
     staged s = {.x = x, .call = call, .blocks = x->legs == GN_LEGS_BOTH ? 1 : comm->size, .rank = comm->rank};
     size_t used;
     x->type = gn_type_staged(call->type);
+    x->narrow = x->type != call->type;
     x->width = gn_type_bytes(x->type);
     s.from[1] = call->count;
     if (x->legs != GN_LEGS_BOTH) gn_call_starts(call, comm->size, s.from);

@@ -97,6 +97,7 @@ static const gn_hello hello = {.job = 0x0807060504030201,
                                          .data_tos = 0x17,
                                          .aggregator_weights = 0x18,
                                          .switch_channels = 0x19,
+                                         .switch_half = 1,
                                          .offload = 0x1a},
                                .address = {4, 0x2221, 0x2423, {192, 0, 2, 1}},
                                .at_switch = {6, 0x3231, 0x3433, {0x20, 1, [15] = 9}},
@@ -117,7 +118,7 @@ START_TEST(hellos)
        "040021222324"
        "0000"
        "c0000201000000000000000000000000"
-       "19"
+       "59"  // channels 0x19, half 1
        "060031323334"
        "0000"
        "20010000000000000000000000000009"

@@ -90,6 +90,14 @@ START_TEST(what_a_switch_wants)
     refuses(&c, "switch_nic needs quantise, and the codec of the NIC's rule");
     c.quantise = true;
     ck_assert_int_eq(gn_config_check(&c, &error), GN_OK);
+    for (gn_half half = GN_HALF_NONE; half < GN_HALVES; half++) {
+        c = fine, c.switch_half = half;
+        ck_assert_int_eq(gn_config_check(&c, &error), GN_OK);
+        c.quantise = true;
+        if (half) refuses(&c, "switch_half is for values without a codec: leave quantise or it off");
+    }
+    c = fine, c.switch_half = GN_HALVES;
+    refuses(&c, "switch_half is 3: want GN_HALF_NONE, GN_HALF_TYPES or GN_HALF_ALL");
     c = fine, c.switch_channels = GN_ADMISSION_STREAMS_MAX;
     ck_assert_int_eq(gn_config_check(&c, &error), GN_OK);
     c.switch_channels++;
@@ -197,6 +205,7 @@ START_TEST(terms_that_differ)
         {{3, .bound_exp = -8}, "bound 2^8", "bound 2^0"},
         {{3, .scale = 1, .scale_target = 4}, "scale auto", "scale none"},
         {{3, .scale_target = -4, .data_tos = 1}, "scale target 2^-4", "scale target 2^0"},
+        {{3, .switch_half = GN_HALF_ALL}, "switch half all", "switch half none"},
         {{3, .data_tos = 0x28, .aggregator_weights = 1}, "data ToS 0x28", "data ToS 0x00"},
         {{3, .aggregator_weights = 1, .switch_channels = 2}, "aggregator weights on", "aggregator weights off"},
         {{3, .switch_channels = 2}, "2 switch channels", "0 switch channels"},

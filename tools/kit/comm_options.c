@@ -130,6 +130,13 @@ static unsigned retry_time(struct argp_state *state, int key, const char *text)
     return (unsigned)(nanoseconds / 1000);
 }
 
+static gn_half half_of(struct argp_state *state, int key, const char *text)
+{
+    const char *names[GN_HALVES];
+    for (gn_half half = GN_HALF_NONE; half < GN_HALVES; half++) names[half] = gn_half_name(half);
+    return (gn_half)gn_option_word(state, key, text, names, GN_HALVES);
+}
+
 static bool parse_switch(int key, char *arg, struct argp_state *state, gn_comm_options *o)
 {
     switch (key) {
@@ -149,6 +156,9 @@ static bool parse_switch(int key, char *arg, struct argp_state *state, gn_comm_o
         return true;
     case GN_OPTION_SWITCH_RTO:
         o->switch_rto_us = retry_time(state, key, arg);
+        return true;
+    case GN_OPTION_SWITCH_HALF:
+        o->switch_half = half_of(state, key, arg);
         return true;
     case GN_OPTION_SWITCH_NIC:
         return o->switch_nic = true;
@@ -205,10 +215,12 @@ static void check_switch(struct argp_state *state, const gn_comm_options *o)
     const bool chosen = o->algorithm == GN_SWITCH;
     if (chosen && !o->switch_address) argp_error(state, "--algorithm switch needs --switch HOST:PORT");
     if (!chosen && (o->switch_address || o->switch_channels || o->switch_slots || o->switch_values ||
-                    o->switch_rto_us || o->switch_nic))
+                    o->switch_rto_us || o->switch_nic || o->switch_half))
         argp_error(state, "--switch and --switch-... need --algorithm switch");
     if (chosen && o->compress && o->profile == GN_PAPER)
         argp_error(state, "--algorithm switch: paper has no integers that a switch could add; choose dense or lattice");
+    if (o->switch_half && o->compress)
+        argp_error(state, "--switch-half is for values without a profile: leave it off, or take -p none");
     if (o->switch_nic && !o->compress) argp_error(state, "--switch-nic needs the profile of the NIC's rule (-p)");
 }
 
@@ -286,6 +298,7 @@ gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, 
     config.switch_values = options->switch_values;
     config.switch_rto_us = options->switch_rto_us;
     config.switch_nic = options->switch_nic;
+    config.switch_half = options->switch_half;
     return config;
 }
 

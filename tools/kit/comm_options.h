@@ -36,6 +36,7 @@ typedef struct gn_comm_options {
     const char *switch_address;
     unsigned switch_channels, switch_slots, switch_values, switch_rto_us;  ///< 0: default
     bool switch_nic;
+    gn_half switch_half;
     bool no_shared_memory;
 } gn_comm_options;
 
@@ -56,6 +57,7 @@ enum {
     GN_OPTION_SWITCH_VALUES,
     GN_OPTION_SWITCH_RTO,
     GN_OPTION_SWITCH_NIC,
+    GN_OPTION_SWITCH_HALF,
     GN_OPTION_SECRET,
     GN_OPTION_OLD_SIZE,
     GN_OPTION_OLD_SWITCH_STREAMS,
@@ -108,6 +110,9 @@ enum {
      "values of a packet, at most 2048 (default as many as fit the MTU when compressed to a sixth)", 0}, \
     {"switch-rto", GN_OPTION_SWITCH_RTO, "TIME", 0, \
      "least time after which a packet is sent again (default 10ms)", 0}, \
+    {"switch-half", GN_OPTION_SWITCH_HALF, "WHICH", 0, \
+     "vectors that travel in 16 bits, without a profile: none, types (those of bf16 and f16), or all (f32, too, " \
+     "rounded to 11 bits) (default none)", 0}, \
     {"switch-nic", GN_OPTION_SWITCH_NIC, 0, 0, \
      "the NIC of this host compresses: it has the profile and bound in a rule for UDP with head=32", 0}
 // clang-format on

@@ -114,6 +114,17 @@ typedef enum gn_offload {
 /// Returns "auto", "library", "nic" or "none"; NULL for any other number.
 GN_API const char *gn_offload_name(gn_offload offload);
 
+/// Which vectors travel to a switch and back in 16 bits (docs/switch.md).
+typedef enum gn_half {
+    GN_HALF_NONE,   ///< none: in 32 bits
+    GN_HALF_TYPES,  ///< those of bf16 and f16
+    GN_HALF_ALL,    ///< those of f32, too: each value is rounded to 11 significant bits, and the sum
+    GN_HALVES       ///< the number of choices, not a choice
+} gn_half;
+
+/// Returns "none", "types" or "all"; NULL for any other number.
+GN_API const char *gn_half_name(gn_half half);
+
 /// How much a text for `log` matters.
 typedef enum gn_log_level {
     GN_LOG_ERROR,    ///< the communicator has failed
@@ -170,11 +181,14 @@ typedef struct gn_comm_config {
     /// 512. The switch may grant less.
     unsigned switch_slots;
     /// Values of a packet, at most 2048; the least of all ranks counts. 0: what fits the MTU of the
-    /// route to the switch; compressed, six times as many.
+    /// route to the switch; compressed, six times as many; with `switch_half` twice as many.
     unsigned switch_values;
     /// The least time after which a packet is sent again. It must exceed what stragglers take. 0:
     /// 10000.
     unsigned switch_rto_us;
+    /// Without `quantise`: vectors that travel in 16 bits, twice the values in a packet. The same on
+    /// all ranks. The switches have to know format `half`. Sums have 11 significant bits.
+    gn_half switch_half;
     /// The same as offload nic: values leave as binary32 with `data_tos`, and this host's NIC
     /// compresses them. Its rule for UDP has the codec and head 32.
     bool switch_nic;
