@@ -5,7 +5,7 @@
 # was lost. Real gradients, repeated to the size.
 #
 #   bench/switch_loss.sh RESULT.json [BUILD]        needs root; three minutes a round
-#       RATE=200mbit SIZE=25000000 LOSSES="0 0.01% 0.1% 1%" FORMATS="int32 dense"
+#       RATE=200mbit SIZE=25000000 LOSSES="0 0.01% 0.1% 1%" FORMATS="int32 dense" (or half)
 #       ITERATIONS=3 ROUNDS=3 K=10 PREFIX=gnloss
 #       RTO=TIME      shortest time after which workers send again (the program's own default)
 set -euo pipefail
@@ -25,7 +25,8 @@ trap 'testbed_down; rm -f "$rows" "$rows".*' EXIT
 
 run_case() { # FORMAT LOSS ROUND
     local arguments="--switch-values 360"
-    [ "$1" = int32 ] || arguments="-p $1 -k $k"
+    [ "$1" = half ] && arguments="--switch-values 720 --switch-half all"
+    [ "$1" = int32 ] || [ "$1" = half ] || arguments="-p $1 -k $k"
     switch_up --loss "$2" --seed "$3"
     # shellcheck disable=SC2086  # the arguments are words
     ranks_start -b "$size" -e "$size" -n "$iterations" -w 1 --input "$gradients" --timeout 60s --json --algorithm switch --switch "$switch_address" \

@@ -144,6 +144,23 @@ for values in 64 256 2000; do
     { [ $((results % chunks)) -eq 0 ] && [ $((results / chunks)) -ge 1 ] && [ $((results / chunks)) -le 4 ]; } ||
         fail "--switch-values $values: $results sums, of $chunks for each vector"
 done
+# In 16 bits a vector takes half the bytes: of f32 only with all. Packets have twice the values.
+sent() { # sent TYPE WHICH [ARGUMENT...]: bytes that came up for the vectors of one run
+    local before
+    before=$(total up_bytes)
+    sums half.json -n 20 --type "$1" --switch-half "$2" "${@:3}"
+    echo $(($(total up_bytes) - before))
+}
+wide=$(sent f32 none)
+[ $((10 * $(sent f32 all))) -lt $((6 * wide)) ] || fail "--switch-half all: f32 takes too many bytes"
+[ $((10 * $(sent f32 types))) -gt $((9 * wide)) ] || fail "--switch-half types: f32 does not travel in 32 bits"
+for type in bf16 f16; do
+    wide=$(sent $type none) half=$(sent $type types)
+    [ $((10 * half)) -lt $((6 * wide)) ] || fail "--switch-half types: $type takes $half bytes, and $wide without"
+done
+expect 2 "'some' is none of: none, types, all" "$GRADNIC" bench allreduce -N 2 --algorithm switch --switch "$host:7001" --switch-half some
+expect 2 "--switch-half is for values without a profile" "$GRADNIC" bench allreduce -N 2 --algorithm switch --switch "$host:7001" -p dense --switch-half all
+expect 2 "need --algorithm switch" "$GRADNIC" bench allreduce -N 2 --switch-half all
 expect 2 "--switch-slots" "$GRADNIC" bench allreduce -N 2 --algorithm switch --switch "$host:7001" --switch-slots 3
 expect 2 "--switch-values" "$GRADNIC" bench allreduce -N 2 --algorithm switch --switch "$host:7001" --switch-values 2049
 

@@ -76,6 +76,7 @@ MEANING = {
     "steps": "steps of (the|each) training",
     "switch": "this rank's gradnic switch",
     "switch-channels": "independent parts of a vector",
+    "switch-half": "vectors that travel in 16 bits",
     "switch-nic": "the NIC of this host compresses",
     "switch-rto": "least time after which a packet is sent again",
     "switch-slots": "most packets of a channel on their way",

@@ -168,8 +168,8 @@ def aggregation():
         bottom + 28,
         [
             "Types: 0 GRADIENT, 1 RESULT, 2 EVICTED, 3 REMIND_SWITCH, 4 REMIND_WORKER, 5 QUERY,",
-            "6 OVERFLOW. Flags: 1 FLOAT, 2 POISON, 4 RESENT, 8 ECN, 16 LATE. Values themselves are",
-            "little-endian.",
+            "6 OVERFLOW. Flags: 1 FLOAT, 2 POISON, 4 RESENT, 8 ECN, 16 LATE, 32 HALVES. Values",
+            "themselves are little-endian.",
         ],
         14.5,
         21,

@@ -186,8 +186,8 @@ typedef struct gn_comm_config {
     /// The least time after which a packet is sent again. It must exceed what stragglers take. 0:
     /// 10000.
     unsigned switch_rto_us;
-    /// Without `quantise`: vectors that travel in 16 bits, twice the values in a packet. The same on
-    /// all ranks. The switches have to know format `half`. Sums have 11 significant bits.
+    /// Without `quantise`: vectors that travel in 16 bits, twice the values in a packet. The same
+    /// on all ranks. The switches have to know format `half`. Sums have 11 significant bits.
     gn_half switch_half;
     /// The same as offload nic: values leave as binary32 with `data_tos`, and this host's NIC
     /// compresses them. Its rule for UDP has the codec and head 32.

@@ -112,6 +112,8 @@ static double tolerance(const gn_allreduce_data *data, const gn_allreduce_option
     // chunk's largest magnitude, and at least 2^-127 (docs/switch.md).
     if (!o->quantise && o->comm.algorithm == GN_SWITCH)
         rounding += data->largest * size * size * 0x1p-29 + size * 0x1p-127;
+    // In 16 bits: 2^-11 of each contribution and of the sum.
+    if (o->comm.switch_half == GN_HALF_ALL && o->type == GN_F32) rounding += 2 * magnitude * 0x1.01p-11;
     if (!o->comm.compress) return rounding;
     // paper: at every hop its 8-bit class cuts up to 2^-7, with any bound
     if (o->comm.codec.profile == GN_PAPER) return rounding + size * fmax(0x1p-7, ldexp(1, -o->comm.codec.bound_exp));
