@@ -2,6 +2,8 @@
 // Memory mode partitioned: packets from the parent, and contributions that come again.
 #include "partitioned.h"
 
+#include <string.h>
+
 /// Sends the sum to a parent that may have it already.
 static unsigned partial_again(const gn_about *a, gn_agg_type type)
 {
@@ -22,6 +24,19 @@ unsigned gn_partitioned_again(const gn_about *a)
     return 1;
 }
 
+/// Puts the parent's sums in place of this switch's own. A part of them may turn out to have no
+/// integer. Then the own ones stay, for the parent may still need them.
+static gn_added take_sums(const gn_about *a)
+{
+    const gn_agg_packet *p = &a->packet;
+    const gn_codec *codec = gn_state_codec(a->sw, a->job_index, true);
+    int32_t *own = gn_state_sums(a->sw, a->copy_index), fresh[GN_AGG_VALUES_MAX];
+    const bool sure = !p->shimmed && !p->halves;
+    const gn_added added = gn_sums_add(sure ? own : fresh, p, a->job->job.format, codec, true);
+    if (!sure && added == GN_ADDED) memcpy(own, fresh, sizeof *own * p->values);
+    return added;
+}
+
 /// From the parent: the whole sum, or that there is none. Or its parameter server asks for this
 /// switch's part.
 static unsigned from_parent(const gn_about *a)
@@ -37,10 +52,7 @@ static unsigned from_parent(const gn_about *a)
     const bool overflow = p->type == GN_AGG_OVERFLOW;
     if (!overflow) {
         if (copy->poison || p->values != copy->values) return gn_about_drop(a, GN_DROP_FORMAT);
-        gn_added added = GN_ADDED;
-        if (p->values)
-            added = gn_sums_add(gn_state_sums(a->sw, a->copy_index), p, job->format,
-                                gn_state_codec(a->sw, a->job_index, true), true);
+        const gn_added added = p->values ? take_sums(a) : GN_ADDED;
         if (added == GN_ADD_FORMAT) return gn_about_drop(a, GN_DROP_FORMAT);
         if (added != GN_ADDED) return gn_about_drop(a, GN_DROP_STREAM);
     }

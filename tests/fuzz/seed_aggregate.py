@@ -42,7 +42,8 @@ for mode, name in ((0, "half"), (3, "half_shared"), (6, "half_preemptive")):
     seeds[name] = row(9 + mode, *[(w, header(0, 5, 0, 2 * n, 1 << w, 3, flags=32, version=n & 1) + halves) for n in range(2) for w in (0, 1)], (201, b""))
     seeds[name + "_strange"] = row(9 + mode, (0, header(0, 5, 0, 0, 1, 3, flags=32) + strange), (1, header(0, 5, 0, 0, 2, 3, flags=32) + halves),
                                    (200, header(2, 5, 1, 1, 1, 3, flags=32) + halves), (200, header(2, 5, 1, 1, 2, 3, flags=32) + sums), (201, b""))
-seeds["half_leaf"] = row(9, *[(w, header(0, 6, 0, 0, 1 << w, 3, flags=32) + halves) for w in (0, 1)],
+few = struct.pack("<3e", 0.5, -3, 0)
+seeds["half_leaf"] = row(9, *[(w, header(0, 6, 0, 0, 1 << w, 3, flags=32) + few) for w in (0, 1)],
                          (2, header(1, 6, 0, 0, 3, 3, flags=32, level=1) + strange), (2, header(1, 6, 0, 0, 3, 3, flags=32, level=1) + halves), (0, header(0, 6, 0, 0, 1, 3, flags=36) + halves))
 seeds["half_elsewhere"] = row(0, (0, header(0, 0, 0, 0, 1, 3, flags=32) + halves), (0, header(0, 0, 0, 0, 1, 3, flags=32) + words),
                               (0, shimmed(3, 32 + 4 * 32, header(0, 2, 0, 0, 1, 32, flags=32, following=10) + b"\0\0\0")))

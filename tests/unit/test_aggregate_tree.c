@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Switches above and below others, with shared slots, packet by packet: where a sum has which bits,
 // what goes up, and what comes down.
+#include <math.h>
 #include <string.h>
 
 #include "one_switch.h"
@@ -34,6 +35,77 @@ START_TEST(a_partitioned_leaf_answers_its_root_s_parameter_server)
     ck_assert_int_eq(sent.type, GN_AGG_EVICTED);
     const int32_t words[VALUES] = {ALL, 0, -ALL};
     ck_assert(sent.bitmap == 2 && sent.level == 1 && sent.fanin == 2 && !memcmp(sent.payload, words, sizeof words));
+}
+END_TEST
+
+/// Gives the leaf a result of its parent, at level 1, whose values have no integers.
+static void give_no_integers(gn_agg_format format, const gn_codec *codec)
+{
+    static const float none[VALUES] = {1, -INFINITY, NAN};
+    static const uint8_t halves[2 * VALUES] = {0, 0x3c, 0, 0xfc, 0, 0x7e};
+    gn_agg_packet p = header(GN_AGG_RESULT, 0, 0, 2);
+    uint8_t in[256];
+    size_t bytes = GN_AGG_HEADER + sizeof halves;
+    p.level = 1;
+    p.fanin = 2;
+    if (format == GN_AGG_HALF) {
+        p.flags = GN_AGG_HALVES;
+        gn_agg_write_header(&p, in);
+        memcpy(in + GN_AGG_HEADER, halves, sizeof halves);
+    } else {
+        p.next = (int8_t)codec->bound_exp;
+        bytes = gn_agg_write_stream(&p, codec, NULL, none, in, sizeof in);
+    }
+    ck_assert_uint_eq(gn_switch_rx(&sw, 1, 50, in, bytes, actions), 1);
+}
+
+// The parent may yet ask for the leaf's sum again, after a result that is not one.
+static void ignore_a_result_without_integers(gn_agg_format format)
+{
+    gn_codec codec;
+    ck_assert(!gn_codec_init(&codec, GN_DENSE, 10));
+    begin(GN_PARTITIONED, SLOTS, 0);
+    gn_switch_job j = job_of(0);
+    j.format = format;
+    j.bound_exp = format == GN_AGG_HALF ? 0 : 10;
+    j.has_parent = true;
+    j.parent_port = 50;
+    j.parent_bit = 1;
+    j.parent_fanin = 2;
+    ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_OK);
+    uint8_t in[256];
+    for (unsigned child = 0; child < CHILDREN; child++) {
+        static const int32_t words[VALUES] = {5, 0, -7};
+        gn_agg_packet p = header(GN_AGG_GRADIENT, 0, 0, 1u << child);
+        p.next = (int8_t)j.bound_exp;
+        const size_t bytes = format == GN_AGG_HALF ? gn_agg_write_halves(&p, &codec, words, in, sizeof in)
+                                                   : gn_agg_write_stream(&p, &codec, words, NULL, in, sizeof in);
+        ck_assert_uint_eq(gn_switch_rx(&sw, 1, (uint16_t)child, in, bytes, actions), 1);
+    }
+    ck_assert_int_eq(actions[0].kind, GN_TO_PARENT);
+    uint8_t before[256];
+    const size_t length = gn_action_write(&sw, &actions[0], before, sizeof before);
+    const uint64_t hash = gn_switch_hash(&sw);
+    if (format == GN_AGG_HALF) {
+        // In 32 bits on its way up, and marked.
+        static const int32_t sums[VALUES] = {15, 0, -21};
+        ck_assert(!gn_agg_parse(before, length, &sent) && sent.flags == GN_AGG_HALVES && !sent.halves);
+        ck_assert_mem_eq(sent.payload, sums, sizeof sums);
+    }
+    give_no_integers(format, &codec);
+    expect_drop(GN_DROP_STREAM);
+    ck_assert_uint_eq(gn_switch_hash(&sw), hash);
+}
+
+START_TEST(a_stream_without_integers_changes_nothing)
+{
+    ignore_a_result_without_integers(GN_AGG_DENSE);
+}
+END_TEST
+
+START_TEST(halves_without_integers_change_nothing)
+{
+    ignore_a_result_without_integers(GN_AGG_HALF);
 }
 END_TEST
 
@@ -245,6 +317,7 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("aggregate_tree", NULL, end, a_partitioned_leaf_answers_its_root_s_parameter_server,
+                     a_stream_without_integers_changes_nothing, halves_without_integers_change_nothing,
                      a_leaf_sends_sums_of_any_workers_to_its_root, results_pass_a_leaf_and_free_its_slot,
                      a_root_adds_sums_that_share_nothing, sixty_four_contribute_at_most,
                      a_root_passes_questions_and_answers_to_those_they_are_for);
