@@ -22,9 +22,11 @@ size_t gn_coded_values(const gn_comm *comm)
     size_t bytes = comm->segment;
     // An aggregator has a buffer for each worker: all share 4 MiB.
     const size_t share = ((size_t)4 << 20) / (size_t)comm->size;
-    if (comm->config.algorithm == GN_WORKER_AGGREGATOR && share < bytes) bytes = share;
+    const gn_algorithm a = comm->config.algorithm;
+    const bool aggregates = a == GN_WORKER_AGGREGATOR || a == GN_GROUP_AGGREGATOR || a == GN_AGGREGATORS;
+    if (aggregates && share < bytes) bytes = share;
     // With `direct` each rank has at least three for each of the others.
-    if (gn_comm_is_mesh(comm) && share / 2 < bytes) bytes = share / 2;
+    if ((a == GN_DIRECT || a == GN_AUTO) && share / 2 < bytes) bytes = share / 2;
     return bytes / sizeof(float) & ~(size_t)31;  // whole quads of dense
 }
 

@@ -12,6 +12,7 @@
 #include "ring/direct.h"
 #include "ring/exchange.h"
 #include "ring/failure.h"
+#include "ring/groups/groups.h"
 #include "ring/turn.h"
 
 enum { BUCKETS = 65536 };
@@ -105,13 +106,17 @@ static const struct {
                                [GN_WORKER_AGGREGATOR] = {"gradient leg", gn_aggregator_run, gn_aggregator_coded_run},
                                [GN_DIRECT] = {"reduce leg", gn_direct_run, gn_direct_coded_run},
                                [GN_AUTO] = {"reduce leg", NULL, NULL},  // one of the others
+                               [GN_GROUP_RING] = {"reduce leg", gn_groups_run, gn_groups_run},
+                               [GN_GROUP_AGGREGATOR] = {"reduce leg", gn_groups_run, gn_groups_run},
+                               [GN_AGGREGATORS] = {"gradient leg", gn_groups_run, gn_groups_run},
                                [GN_SWITCH] = {"aggregation", gn_switched_run, gn_switched_run}};
 
-/// Direct sums binary32 in allreduces. All else goes round, over the same connections.
+/// Direct and groups sum binary32 in allreduces. All else goes round, over the same connections.
 static gn_algorithm way_of(const gn_exchange *x)
 {
     const bool sums = x->legs == GN_LEGS_BOTH && !x->exact && !x->starts;
     if (!gn_comm_is_mesh(x->comm)) return x->comm->config.algorithm;
+    if (sums && x->comm->groups) return x->comm->config.algorithm;
     return sums && x->choice != GN_TAKE_RING ? GN_DIRECT : GN_RING;
 }
 

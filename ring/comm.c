@@ -16,6 +16,7 @@
 #include "ring/data.h"
 #include "ring/exchange.h"
 #include "ring/failure.h"
+#include "ring/groups/groups.h"
 #include "ring/life.h"
 #include "ring/neighbours.h"
 #include "ring/oob.h"
@@ -69,6 +70,8 @@ static void free_comm(gn_comm *comm)
     free(comm->stage);
     free(comm->interface);
     free(comm->secret_file);
+    free(comm->grouping);
+    free(comm->groups);
     free(comm);
 }
 
@@ -86,6 +89,7 @@ static gn_comm *new_comm(const gn_comm_config *config)
     comm->config = *config;
     // The caller's strings need not outlive gn_comm_init().
     comm->config.rendezvous = comm->config.interface = comm->config.switch_address = comm->config.secret_file = NULL;
+    comm->config.groups = NULL;
     comm->timeout_ms = gn_timeout_ms(config);
     comm->segment = gn_config_segment(config);
     comm->phase = "start";
@@ -94,25 +98,56 @@ static gn_comm *new_comm(const gn_comm_config *config)
     pthread_mutex_init(&comm->lock, NULL);
     pthread_mutex_init(&comm->stats_lock, NULL);
     comm->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (keep_text(config->interface, &comm->interface) && keep_text(config->secret_file, &comm->secret_file))
+    if (keep_text(config->interface, &comm->interface) && keep_text(config->secret_file, &comm->secret_file) &&
+        keep_text(config->groups, &comm->grouping))
         return comm;
     free_comm(comm);
     return NULL;
+}
+
+/// Where the algorithm has an aggregator, who that is knows how many it has to listen to.
+size_t gn_comm_workers(const gn_comm *comm)
+{
+    if (comm->groups) return gn_groups_workers(comm);
+    return comm->rank ? 0 : (size_t)comm->size - 1;
+}
+
+/// All ranks, as far as this one has connections with them.
+static void find_whole(gn_comm *comm)
+{
+    gn_circle *whole = &comm->whole;
+    whole->size = comm->size;
+    whole->own = comm->rank;
+    if (comm->size > 1 && gn_comm_goes_round(comm)) {
+        whole->left = gn_comm_left(comm);
+        whole->right = gn_comm_right(comm);
+    }
+    for (int rank = 0; rank < comm->size; rank++) whole->index[rank] = -1;
+    for (int i = 0; i < comm->neighbour_count; i++) whole->index[comm->neighbours[i].rank] = (int16_t)i;
+}
+
+static void need(gn_comm *comm, bool needed, size_t bytes)
+{
+    if (needed && bytes > comm->memory_bytes) comm->memory_bytes = bytes;
 }
 
 /// Allocates what depends on the number of neighbours.
 static gn_status allocate(gn_comm *comm, gn_error *error)
 {
     size_t neighbours = (size_t)comm->neighbour_count;
+    find_whole(comm);
+    if (gn_algorithm_has_groups(comm->config.algorithm) && gn_groups_make(comm, error)) return error->status;
     comm->memory_bytes = 64;
     const bool coded = comm->config.offload == GN_OFFLOAD_LIBRARY;
     if (gn_comm_goes_round(comm)) comm->memory_bytes = coded ? gn_ring_coded_memory(comm) : gn_ring_memory(comm);
     if (comm->config.algorithm == GN_WORKER_AGGREGATOR)
         comm->memory_bytes = coded ? gn_aggregator_coded_memory(comm) : gn_aggregator_memory(comm);
-    const bool direct = gn_comm_is_mesh(comm);
-    const size_t plain = direct ? gn_direct_memory(comm) : 0, streams = direct ? gn_direct_coded_memory(comm) : 0;
-    if (plain > comm->memory_bytes) comm->memory_bytes = plain;
-    if (coded && streams > comm->memory_bytes) comm->memory_bytes = streams;
+    const bool grouped = comm->groups != NULL, direct = gn_comm_is_mesh(comm) && !grouped;
+    need(comm, direct, gn_direct_memory(comm));
+    need(comm, direct && coded, gn_direct_coded_memory(comm));
+    need(comm, grouped, gn_ring_memory(comm));  // some levels may be coded, and others not
+    need(comm, grouped, gn_aggregator_memory(comm));
+    need(comm, grouped && coded, gn_aggregator_coded_memory(comm));
     comm->classes = calloc(GN_SIZE_CLASSES, sizeof *comm->classes);
     comm->memory = aligned_alloc(64, (comm->memory_bytes + 63) & ~(size_t)63);
     // What the algorithm waits for, `wake`, and the out-of-band connections.

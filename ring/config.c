@@ -8,7 +8,8 @@
 
 #include <gradnic/admission.h>
 
-#include "ring/message.h"
+#include "ring/group.h"
+#include "ring/groups/grouping.h"
 #include "ring/worker_channel.h"
 
 gn_comm_config gn_comm_config_default(void)
@@ -24,7 +25,10 @@ const char *gn_algorithm_name(gn_algorithm algorithm)
                                                      [GN_WORKER_AGGREGATOR] = "worker-aggregator",
                                                      [GN_SWITCH] = "switch",
                                                      [GN_DIRECT] = "direct",
-                                                     [GN_AUTO] = "auto"};
+                                                     [GN_AUTO] = "auto",
+                                                     [GN_GROUP_RING] = "group-ring",
+                                                     [GN_GROUP_AGGREGATOR] = "group-aggregator",
+                                                     [GN_AGGREGATORS] = "aggregators"};
     return (unsigned)algorithm < GN_ALGORITHMS ? names[algorithm] : NULL;
 }
 
@@ -100,6 +104,26 @@ static gn_status check_switch(const gn_comm_config *c, gn_error *error)
     return GN_OK;
 }
 
+static gn_status check_groups(const gn_comm_config *c, gn_error *error)
+{
+    gn_grouping grouping;
+    const bool grouped = gn_algorithm_has_groups(c->algorithm) || (c->algorithm == GN_RING && c->groups);
+    if (gn_grouping_read(c->groups, &grouping, error)) return error->status;
+    if (!gn_offload_name(c->group_offload))
+        return gn_fail(error, GN_INVALID, "group_offload %d is not known", (int)c->group_offload);
+    if (!grouped && (c->groups || c->group_offload != GN_OFFLOAD_AUTO))
+        return gn_fail(error, GN_INVALID, "%s with algorithm %s: take group-ring, group-aggregator or aggregators",
+                       c->groups ? "groups" : "group_offload", gn_algorithm_name(c->algorithm));
+    if (grouped && c->aggregator_weights)
+        return gn_fail(error, GN_INVALID, "aggregator_weights needs algorithm worker-aggregator");
+    if (c->group_offload == GN_OFFLOAD_AUTO || c->group_offload == gn_comm_config_offload(c)) return GN_OK;
+    if (c->group_offload != GN_OFFLOAD_NONE || gn_comm_config_offload(c) != GN_OFFLOAD_LIBRARY)
+        return gn_fail(error, GN_INVALID,
+                       "group_offload %s with offload %s: only library and none can differ, in a group",
+                       gn_offload_name(c->group_offload), gn_offload_name(gn_comm_config_offload(c)));
+    return GN_OK;
+}
+
 gn_status gn_config_check(const gn_comm_config *config, gn_error *error)
 {
     int lowest, highest;
@@ -114,7 +138,7 @@ gn_status gn_config_check(const gn_comm_config *config, gn_error *error)
     if (config->quantise && (!config->codec.kernel || gn_profile_range(config->codec.profile, &lowest, &highest) ||
                              config->codec.bound_exp < lowest || config->codec.bound_exp > highest))
         return gn_fail(error, GN_INVALID, "quantise needs a codec made by gn_codec_init()");
-    if (check_offload(config, error)) return error->status;
+    if (check_offload(config, error) || check_groups(config, error)) return error->status;
     return config->algorithm == GN_SWITCH ? check_switch(config, error) : GN_OK;
 }
 
@@ -129,6 +153,18 @@ gn_offload gn_comm_config_offload(const gn_comm_config *config)
     return config->data_tos > 0 ? GN_OFFLOAD_NIC : GN_OFFLOAD_LIBRARY;
 }
 
+/// Ranks of one host mostly share memory, which is faster than any codec.
+static void choose_groups(gn_comm_config *config)
+{
+    gn_grouping grouping;
+    gn_error ignored;  // it was checked
+    if (config->algorithm == GN_RING && config->groups) config->algorithm = GN_GROUP_RING;
+    if (!gn_algorithm_has_groups(config->algorithm) || config->group_offload != GN_OFFLOAD_AUTO) return;
+    (void)gn_grouping_read(config->groups, &grouping, &ignored);
+    const bool plain = config->offload == GN_OFFLOAD_LIBRARY && grouping.by == GN_GROUPS_BY_HOST;
+    config->group_offload = plain ? GN_OFFLOAD_NONE : config->offload;
+}
+
 /// Packets are marked for the NICs only when their codec is known here. Unmarked packets pass any
 /// NIC as they are.
 void gn_config_choose(gn_comm_config *config)
@@ -140,6 +176,7 @@ void gn_config_choose(gn_comm_config *config)
     config->switch_nic = nic && config->algorithm == GN_SWITCH;
     if (config->data_tos == GN_TOS_AUTO) config->data_tos = nic ? 0x28 : 0;
     if (!config->switch_channels) config->switch_channels = 1;
+    choose_groups(config);
 }
 
 uint32_t gn_config_segment(const gn_comm_config *config)

@@ -18,6 +18,7 @@ typedef struct gn_exchange {
     const gn_bucket *bucket;  ///< its buffers hold elements of `type`
     gn_legs legs;             ///< the ring only
     gn_choice choice;         ///< algorithm auto
+    const gn_circle *circle;  ///< who exchanges; NULL: all ranks
     const size_t *starts;     ///< the ring only: block b begins at starts[b]; NULL: equal blocks
     gn_type type;             ///< a staged one (collectives/types.h)
     bool narrow;              ///< the caller's vector has 16-bit floats
@@ -35,6 +36,15 @@ typedef struct gn_exchange {
     bool offered;
     uint64_t quantising, reducing;  ///< time spent so far
 } gn_exchange;
+
+/// Who exchanges.
+static inline const gn_circle *gn_exchange_circle(const gn_exchange *exchange)
+{
+    return exchange->circle ? exchange->circle : &exchange->comm->whole;
+}
+
+/// Ranks that may send this one their values, where it is an aggregator; otherwise 0.
+size_t gn_comm_workers(const gn_comm *comm);
 
 /// Bytes of staging that a communicator needs, from its own size and segment.
 size_t gn_ring_memory(const gn_comm *comm);

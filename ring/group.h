@@ -21,6 +21,7 @@
 #include "net/clock.h"
 #include "net/error.h"
 #include "ring/address.h"
+#include "ring/circle.h"
 #include "ring/connection.h"
 
 /// A rank that this one has connections with. In a ring there are two: left is 0, right is 1. With
@@ -65,13 +66,15 @@ typedef struct gn_turn {
 
 struct gn_comm {
     gn_comm_config config;
-    char *interface, *secret_file;  ///< of the configuration, for groups of its ranks; or NULL
+    char *interface, *secret_file, *grouping;  ///< of the configuration, for groups of its ranks; or NULL
     int rank, size, timeout_ms;
     gn_rank_table table;
     gn_neighbour *neighbours;
     int neighbour_count;
-    size_t segment;   ///< bytes, a multiple of 64
-    uint8_t *memory;  ///< all that an allreduce needs beyond the caller's buffers
+    gn_circle whole;           ///< all ranks
+    struct gn_groups *groups;  ///< groups/groups.h; NULL: the algorithm has none
+    size_t segment;            ///< bytes, a multiple of 64
+    uint8_t *memory;           ///< all that an allreduce needs beyond the caller's buffers
     size_t memory_bytes;
     uint8_t *stage;  ///< collectives/staged.h; NULL until the first use
     size_t stage_bytes;
@@ -122,10 +125,17 @@ static inline bool gn_comm_is_alone(const gn_comm *comm)
     return comm->size == 1 && comm->config.algorithm != GN_SWITCH;
 }
 
+/// Whether an algorithm has groups of ranks, and a level above.
+static inline bool gn_algorithm_has_groups(gn_algorithm algorithm)
+{
+    return algorithm == GN_GROUP_RING || algorithm == GN_GROUP_AGGREGATOR || algorithm == GN_AGGREGATORS;
+}
+
 /// Whether all ranks are neighbours.
 static inline bool gn_comm_is_mesh(const gn_comm *comm)
 {
-    return comm->config.algorithm == GN_DIRECT || comm->config.algorithm == GN_AUTO;
+    const gn_algorithm algorithm = comm->config.algorithm;
+    return algorithm == GN_DIRECT || algorithm == GN_AUTO || gn_algorithm_has_groups(algorithm);
 }
 
 /// Index of the neighbour with this rank, where all are neighbours.

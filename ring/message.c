@@ -158,6 +158,9 @@ size_t gn_hello_write(uint8_t *out, const gn_hello *hello)
     put(&w, hello->timeout_ms, 4);
     put(&w, t->offload, 1);
     put(&w, hello->segment_bytes, 4);
+    put(&w, t->groups, 2);
+    put(&w, t->group_offload, 1);
+    put(&w, hello->group, 2);
     return end(&w);
 }
 
@@ -187,6 +190,9 @@ bool gn_hello_read(const gn_frame *frame, gn_hello *hello)
     hello->timeout_ms = (uint32_t)get(&r, 4);
     t->offload = get8(&r);
     hello->segment_bytes = (uint32_t)get(&r, 4);
+    t->groups = get16(&r);
+    t->group_offload = get8(&r);
+    hello->group = get16(&r);
     // Ranges are not checked here: comparing with the other ranks gives better messages.
     return finished(&r);
 }
@@ -225,6 +231,7 @@ size_t gn_rank_table_write(uint8_t *out, const gn_rank_table *table)
     put_bytes(&w, table->switch_index, table->size);
     put(&w, table->timeout_ms, 4);
     put(&w, table->segment_bytes, 4);
+    put_bytes(&w, table->group, table->size);
     return end(&w);
 }
 
@@ -240,6 +247,10 @@ bool gn_rank_table_read(const gn_frame *frame, gn_rank_table *table)
     for (unsigned i = 0; i < table->size; i++) table->switch_index[i] = get_below(&r, i + 1);
     table->timeout_ms = (uint32_t)get(&r, 4);
     table->segment_bytes = (uint32_t)get(&r, 4);
+    for (unsigned i = 0, groups = 0; i < table->size; i++) {
+        table->group[i] = get_below(&r, groups + 1);
+        if (table->group[i] == groups) groups++;  // so each has a rank
+    }
     return finished(&r) && table->timeout_ms && table->timeout_ms <= INT32_MAX &&
            gn_segment_bytes_fit(table->segment_bytes) == table->segment_bytes;
 }

@@ -19,7 +19,7 @@ enum {
     GN_TEXT_MAX = 400,
     GN_ADDRESS_BYTES = 24,
     /// The largest message is TABLE.
-    GN_BODY_MAX = GN_TOKEN_BYTES + 14 + GN_RANKS_MAX * (GN_ADDRESS_BYTES + 1),
+    GN_BODY_MAX = GN_TOKEN_BYTES + 14 + GN_RANKS_MAX * (GN_ADDRESS_BYTES + 2),
     GN_FRAME_MAX = GN_FRAME_HEADER + GN_BODY_MAX,
     GN_DATA_HELLO_BYTES = 32,
     GN_PROTOCOL_VERSION = 5  // 4 is that of a greeting with a secret
@@ -63,6 +63,8 @@ typedef struct gn_terms {
     uint8_t switch_channels;
     uint8_t switch_half;  ///< gn_half; in the two high bits of the channels' byte
     uint8_t offload;
+    uint8_t group_offload;  ///< within a group; 0 where the algorithm has no groups
+    uint16_t groups;        ///< gn_grouping.by; 0 where the algorithm has no groups
 } gn_terms;
 
 typedef struct gn_hello {
@@ -74,6 +76,7 @@ typedef struct gn_hello {
     uint16_t switch_values;  ///< of a packet, at most
     uint32_t timeout_ms;     ///< may differ
     uint32_t segment_bytes;  ///< may differ
+    uint16_t group;          ///< gn_grouping.number
 } gn_hello;
 
 typedef struct gn_rank_table {
@@ -84,6 +87,7 @@ typedef struct gn_rank_table {
     uint32_t timeout_ms;                 ///< the least of all ranks, and everyone's from here on
     uint32_t segment_bytes;              ///< the same of bytes of values that travel at a time
     uint8_t switch_index[GN_RANKS_MAX];  ///< equal for ranks at one switch, counted from 0
+    uint8_t group[GN_RANKS_MAX];         ///< equal for ranks of one group, counted from 0
 } gn_rank_table;
 
 /// Limits of segment_bytes: GN_SEGMENT_MIN and GN_SEGMENT_MAX of gradnic/comm.h.

@@ -24,6 +24,7 @@ enum { LOOK_EVERY = 64 };
 typedef struct ring {
     gn_exchange *x;
     gn_comm *comm;
+    const gn_circle *circle;
     int left, right;   ///< neighbours
     int first, steps;  ///< the first step, and the one after the last: 0 and 2(N-1) with both legs
     int send_step, recv_step;
@@ -38,18 +39,18 @@ typedef struct ring {
 
 static size_t block_start(const ring *r, int block)
 {
-    return r->x->starts ? r->x->starts[block] : gn_block_start(r->x->bucket->count, r->comm->size, block);
+    return r->x->starts ? r->x->starts[block] : gn_block_start(r->x->bucket->count, r->circle->size, block);
 }
 
 static int block_of(const ring *r, int step, int behind)
 {
-    return gn_block_of(r->comm->rank - (r->x->legs != GN_LEGS_BOTH), r->comm->size, step, behind);
+    return gn_block_of(r->circle->own - (r->x->legs != GN_LEGS_BOTH), r->circle->size, step, behind);
 }
 
 static size_t block_bytes(const ring *r, int block)
 {
     if (r->x->starts) return (r->x->starts[block + 1] - r->x->starts[block]) * r->x->width;
-    return gn_block_values(r->x->bucket->count, r->comm->size, block) * r->x->width;
+    return gn_block_values(r->x->bucket->count, r->circle->size, block) * r->x->width;
 }
 
 static bool done(const ring *r)
@@ -106,7 +107,7 @@ static size_t make_own_ready(ring *r, size_t start, size_t limit)
 /// Second leg: finishes what has been sent on.
 static void finish_sent(ring *r, size_t start)
 {
-    if (r->send_step < r->comm->size - 1) return;
+    if (r->send_step < r->circle->size - 1) return;
     size_t whole = whole_of(r, r->sent);
     gn_exchange_finish(r->x, start + r->finished / r->x->width, (whole - r->finished) / r->x->width);
     r->finished = whole;
@@ -167,7 +168,7 @@ static ssize_t send_some(ring *r)
 static void add(ring *r, size_t first, size_t count, const void *values)
 {
     gn_exchange_own_add(r->x, first, count, values);
-    if (r->recv_step == r->comm->size - 2) gn_exchange_settle(r->x, first, count);
+    if (r->recv_step == r->circle->size - 2) gn_exchange_settle(r->x, first, count);
     if (r->recv_step == r->steps - 1) gn_exchange_finish(r->x, first, count);
 }
 
@@ -213,7 +214,7 @@ static ssize_t recv_some(ring *r)
 {
     int block = block_of(r, r->recv_step, 1);
     size_t start = block_start(r, block), left = block_bytes(r, block) - r->received;
-    bool reducing = r->recv_step < r->comm->size - 1;
+    bool reducing = r->recv_step < r->circle->size - 1;
     size_t fragment = reducing ? r->received - whole_of(r, r->received) : 0;
     uint8_t *to = reducing ? r->in + fragment : element(r, r->x->bucket->recv, start) + r->received;
     size_t room = reducing ? r->comm->segment - fragment : 2 * r->comm->segment;
@@ -256,7 +257,7 @@ static gn_status move(ring *r, bool *moved)
     if (!r->header_checked) r->header_checked = gn_oob_has_header(comm, r->left);
     if (r->recv_step < r->steps && r->header_checked && (got = recv_some(r)) < 0)
         return gn_oob_data_lost(comm, r->left, errno);
-    if (r->send_step > r->first && r->recv_step >= comm->size - 1) gn_exchange_offer(r->x);
+    if (r->send_step > r->first && r->recv_step >= r->circle->size - 1) gn_exchange_offer(r->x);
     *moved = sent > 0 || got > 0;
     if (!*moved) return GN_OK;
     const uint64_t now = gn_now();
@@ -268,11 +269,13 @@ static gn_status move(ring *r, bool *moved)
 gn_status gn_ring_run(gn_exchange *exchange)
 {
     gn_comm *comm = exchange->comm;
-    const int leg = comm->size - 1;
+    const gn_circle *circle = gn_exchange_circle(exchange);
+    const int leg = circle->size - 1;
     ring r = {.x = exchange,
               .comm = comm,
-              .left = gn_comm_left(comm),
-              .right = gn_comm_right(comm),
+              .circle = circle,
+              .left = circle->left,
+              .right = circle->right,
               .first = exchange->legs == GN_LEG_GATHER ? leg : 0,
               .steps = exchange->legs == GN_LEG_REDUCE ? leg : 2 * leg,
               .in = comm->memory,

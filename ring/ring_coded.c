@@ -35,6 +35,7 @@ typedef struct place {
 typedef struct ring {
     gn_exchange *x;
     gn_comm *comm;
+    const gn_circle *circle;
     int left, right;   ///< neighbours
     int first, steps;  ///< the first step, and the one after the last: 0 and 2(N-1) with both legs
     size_t values;     ///< of a segment
@@ -64,7 +65,7 @@ size_t gn_ring_coded_memory(const gn_comm *comm)
 
 static size_t block_first(const ring *r, int block)
 {
-    return r->x->starts ? r->x->starts[block] : gn_block_start(r->x->bucket->count, r->comm->size, block);
+    return r->x->starts ? r->x->starts[block] : gn_block_start(r->x->bucket->count, r->circle->size, block);
 }
 
 static size_t block_values(const ring *r, int block)
@@ -79,7 +80,7 @@ static size_t segments_of(const ring *r, int block)
 
 static int block_at(const ring *r, const place *p, int behind)
 {
-    return gn_block_of(r->comm->rank - (r->x->legs != GN_LEGS_BOTH), r->comm->size, p->step, behind);
+    return gn_block_of(r->circle->own - (r->x->legs != GN_LEGS_BOTH), r->circle->size, p->step, behind);
 }
 
 /// The values of a place.
@@ -109,7 +110,7 @@ static void advance(const ring *r, place *p, int behind)
 
 static bool is_second_leg(const ring *r, const place *p)
 {
-    return p->step >= r->comm->size - 1;
+    return p->step >= r->circle->size - 1;
 }
 
 // Buffers -----------------------------------------------------------------------------------------
@@ -156,6 +157,7 @@ static bool prepare(ring *r)
     if (r->send.item < r->first_items) {
         r->leaving = take_idle(r);
         gn_coded_own(r->x, first, count, r->leaving);
+        if (is_second_leg(r, &r->send)) gn_exchange_finish(r->x, first, count);
     } else if (r->send.item >= r->first_items + r->recv.item) {
         return false;
     } else if (r->queue_count && r->queue[r->queue_first]->item == r->send.item) {
@@ -195,7 +197,7 @@ static ssize_t send_some(ring *r)
 /// First leg: adds our values to a segment.
 static gn_status reduce(ring *r, size_t first, size_t count)
 {
-    const bool whole = r->recv.step == r->comm->size - 2, last = r->recv.step == r->steps - 1;
+    const bool whole = r->recv.step == r->circle->size - 2, last = r->recv.step == r->steps - 1;
     const bool queued = !last && may_queue(r);
     gn_coded *sum = queued ? take_idle(r) : NULL;
     const gn_status status = gn_coded_add(r->x, first, count, r->arriving.to, sum, whole || !queued, whole);
@@ -285,11 +287,13 @@ static void prepare_buffers(ring *r)
 gn_status gn_ring_coded_run(gn_exchange *exchange)
 {
     gn_comm *comm = exchange->comm;
-    const int leg = comm->size - 1;
+    const gn_circle *circle = gn_exchange_circle(exchange);
+    const int leg = circle->size - 1;
     ring r = {.x = exchange,
               .comm = comm,
-              .left = gn_comm_left(comm),
-              .right = gn_comm_right(comm),
+              .circle = circle,
+              .left = circle->left,
+              .right = circle->right,
               .first = exchange->legs == GN_LEG_GATHER ? leg : 0,
               .steps = exchange->legs == GN_LEG_REDUCE ? leg : 2 * leg,
               .values = gn_coded_values(comm)};

@@ -27,6 +27,8 @@ typedef struct worker {
 typedef struct aggregator {
     gn_exchange *x;
     gn_comm *comm;
+    const gn_circle *circle;
+    int count;            ///< workers
     size_t total, piece;  ///< bytes: of the vector, of a segment
     size_t segment;       ///< the one being added
     int next;             ///< index of the worker to be added to it
@@ -44,8 +46,8 @@ static size_t piece_bytes(const gn_comm *comm)
 
 size_t gn_aggregator_memory(const gn_comm *comm)
 {
-    if (comm->rank) return comm->segment + 64;
-    size_t workers = (size_t)comm->size - 1;
+    const size_t workers = gn_comm_workers(comm);
+    if (!workers) return comm->segment + 64;
     return workers * (2 * piece_bytes(comm) + sizeof(worker) + 64) + 64;
 }
 
@@ -75,16 +77,22 @@ static size_t segment_bytes(const aggregator *a, size_t segment)
     return min(a->piece, a->total - segment * a->piece);
 }
 
-static ssize_t receive_from(aggregator *a, int index)
+/// Index of the neighbour that is worker `i`.
+static int neighbour_of(const aggregator *a, int i)
 {
-    worker *w = &a->workers[index];
+    return a->circle->index[i + 1];
+}
+
+static ssize_t receive_from(aggregator *a, int i)
+{
+    worker *w = &a->workers[i];
     size_t want = segment_bytes(a, w->segment) - w->filled;
-    ssize_t got = gn_data_receive(&a->comm->neighbours[index], w->in + w->filled, want);
+    ssize_t got = gn_data_receive(&a->comm->neighbours[neighbour_of(a, i)], w->in + w->filled, want);
     if (got == 0) errno = 0;
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return -1;
     if (got < 0) return 0;
     w->filled += (size_t)got;
-    a->comm->data_received += (size_t)got;
+    gn_comm_count_received(a->comm, neighbour_of(a, i), (size_t)got);
     return got;
 }
 
@@ -106,7 +114,7 @@ static void add_in_order(aggregator *a)
             gn_exchange_add(a->x, first, bytes / 4, (const float *)(const void *)w->in);
         w->segment++;
         w->filled = 0;
-        if (++a->next < a->comm->neighbour_count) continue;
+        if (++a->next < a->count) continue;
         gn_exchange_settle(a->x, first, bytes / 4);
         a->next = 0;
         a->segment++;
@@ -115,9 +123,10 @@ static void add_in_order(aggregator *a)
     gn_exchange_offer(a->x);
 }
 
-static ssize_t send_to(aggregator *a, int index)
+static ssize_t send_to(aggregator *a, int i)
 {
-    worker *w = &a->workers[index];
+    worker *w = &a->workers[i];
+    const int index = neighbour_of(a, i);
     bool gradient = !a->comm->config.aggregator_weights;
     const uint8_t *source = (const uint8_t *)a->x->bucket->recv + w->sent;
     size_t available = min(a->ready - w->sent, a->piece);
@@ -146,7 +155,7 @@ static ssize_t send_to(aggregator *a, int index)
 static void finish_sent(aggregator *a)
 {
     size_t least = a->total;
-    for (int i = 0; i < a->comm->neighbour_count; i++) least = min(least, a->workers[i].sent & ~(size_t)3);
+    for (int i = 0; i < a->count; i++) least = min(least, a->workers[i].sent & ~(size_t)3);
     // A piece at a time: to finish 4 bytes for each packet that leaves would cost more than it
     // does.
     if (least < a->total && least - a->finished < a->piece) return;
@@ -154,14 +163,14 @@ static void finish_sent(aggregator *a)
     a->finished = least;
 }
 
-static gn_status serve(aggregator *a, int index, bool *moved)
+static gn_status serve(aggregator *a, int i, bool *moved)
 {
     gn_comm *comm = a->comm;
+    const int index = neighbour_of(a, i);
     ssize_t got = 0, sent = 0;
-    if (wants_data(a, &a->workers[index]) && gn_oob_has_header(comm, index) && (got = receive_from(a, index)) < 0)
+    if (wants_data(a, &a->workers[i]) && gn_oob_has_header(comm, index) && (got = receive_from(a, i)) < 0)
         return gn_oob_data_lost(comm, index, errno);
-    if (a->workers[index].sent < a->ready && (sent = send_to(a, index)) < 0)
-        return gn_oob_data_lost(comm, index, errno);
+    if (a->workers[i].sent < a->ready && (sent = send_to(a, i)) < 0) return gn_oob_data_lost(comm, index, errno);
     if (got <= 0 && sent <= 0) return GN_OK;
     *moved = true;
     gn_oob_sign(comm, index, gn_now());
@@ -170,37 +179,61 @@ static gn_status serve(aggregator *a, int index, bool *moved)
 
 static gn_status await(const aggregator *a, bool blocked)
 {
-    gn_wish wishes[GN_RANKS_MAX];
-    for (int i = 0; i < a->comm->neighbour_count; i++) {
+    gn_wish wishes[GN_RANKS_MAX] = {0};
+    for (int i = 0; i < a->count; i++) {
         const worker *w = &a->workers[i];
-        wishes[i] = (gn_wish){.reading = wants_data(a, w) && gn_oob_has_header(a->comm, i),
-                              .sending = w->send_full,
-                              .owes = wants_data(a, w)};
+        const int index = neighbour_of(a, i);
+        wishes[index] = (gn_wish){.reading = wants_data(a, w) && gn_oob_has_header(a->comm, index),
+                                  .sending = w->send_full,
+                                  .owes = wants_data(a, w)};
     }
     return gn_await_data(a->comm, wishes, blocked);
+}
+
+/// With one leg alone, the other one counts as done.
+static void take_leg(aggregator *a)
+{
+    if (a->x->legs == GN_LEG_GATHER) {
+        a->segment = (a->total + a->piece - 1) / a->piece;
+        a->ready = a->total;
+    }
+    for (int i = 0; i < a->count; i++) {
+        a->workers[i].segment = a->segment;
+        if (a->x->legs == GN_LEG_REDUCE) a->workers[i].sent = a->total;
+    }
+}
+
+static bool is_done(const aggregator *a)
+{
+    return a->finished == a->total && a->ready == a->total;
 }
 
 static gn_status aggregate(gn_exchange *exchange)
 {
     gn_comm *comm = exchange->comm;
-    size_t count = (size_t)comm->neighbour_count;
-    aggregator a = {
-        .x = exchange, .comm = comm, .total = exchange->bucket->count * sizeof(float), .piece = piece_bytes(comm)};
+    const gn_circle *circle = gn_exchange_circle(exchange);
+    const size_t count = (size_t)circle->size - 1;
+    aggregator a = {.x = exchange,
+                    .comm = comm,
+                    .circle = circle,
+                    .count = (int)count,
+                    .total = exchange->bucket->count * sizeof(float),
+                    .piece = piece_bytes(comm)};
     uint8_t *memory = comm->memory + count * 2 * a.piece;
     a.workers = (worker *)(void *)memory;
     for (size_t i = 0; i < count; i++)
         a.workers[i] = (worker){.in = comm->memory + 2 * i * a.piece, .out = comm->memory + (2 * i + 1) * a.piece};
-    comm->data_expected = count * a.total;
+    take_leg(&a);
+    if (exchange->legs != GN_LEG_GATHER) comm->data_expected += count * a.total;
     gn_status status = GN_OK;
-    for (unsigned lap = 1; !status && a.finished < a.total; lap++) {
+    for (unsigned lap = 1; !status && !is_done(&a); lap++) {
         bool moved = false;
-        for (int i = 0; i < comm->neighbour_count && !status; i++) status = serve(&a, i, &moved);
+        for (int i = 0; i < a.count && !status; i++) status = serve(&a, i, &moved);
         if (status) return status;
         comm->phase = a.ready < a.total ? "gradient leg" : "result leg";
         add_in_order(&a);
         finish_sent(&a);
-        bool more = a.finished < a.total;
-        if (more && (!moved || lap % LOOK_EVERY == 0)) status = await(&a, !moved);
+        if (!is_done(&a) && (!moved || lap % LOOK_EVERY == 0)) status = await(&a, !moved);
     }
     return status;
 }
@@ -210,6 +243,7 @@ static gn_status aggregate(gn_exchange *exchange)
 typedef struct leaf {
     gn_exchange *x;
     gn_comm *comm;
+    int head;  ///< the neighbour that adds
     size_t total, prepared, sent, received, staged, staged_sent;
     bool send_full;
 } leaf;
@@ -238,12 +272,12 @@ static ssize_t send_up(leaf *l)
         source = l->comm->memory + l->staged_sent;
         available = l->staged - l->staged_sent;
     }
-    ssize_t sent = gn_data_send(&l->comm->neighbours[0], source, available);
+    ssize_t sent = gn_data_send(&l->comm->neighbours[l->head], source, available);
     l->send_full = sent < (ssize_t)available;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
     l->sent += (size_t)sent;
     l->staged_sent += l->comm->config.wire ? (size_t)sent : 0;
-    l->comm->data_sent[0] += (size_t)sent;
+    l->comm->data_sent[l->head] += (size_t)sent;
     return sent;
 }
 
@@ -253,37 +287,43 @@ static ssize_t receive_down(leaf *l)
     size_t limit = l->sent & ~(size_t)3;
     if (limit <= l->received) return 0;
     uint8_t *to = (uint8_t *)l->x->bucket->recv + l->received;
-    ssize_t got = gn_data_receive(&l->comm->neighbours[0], to, min(limit - l->received, 2 * l->comm->segment));
+    ssize_t got = gn_data_receive(&l->comm->neighbours[l->head], to, min(limit - l->received, 2 * l->comm->segment));
     if (got == 0) errno = 0;
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return -1;
     if (got < 0) return 0;
     size_t from = l->received & ~(size_t)3, till = (l->received + (size_t)got) & ~(size_t)3;
     gn_exchange_finish(l->x, from / 4, (till - from) / 4);
     l->received += (size_t)got;
-    l->comm->data_received += (size_t)got;
+    gn_comm_count_received(l->comm, l->head, (size_t)got);
     return got;
 }
 
 static gn_status contribute(gn_exchange *exchange)
 {
     gn_comm *comm = exchange->comm;
-    leaf l = {.x = exchange, .comm = comm, .total = exchange->bucket->count * sizeof(float)};
-    comm->data_expected = l.total;
-    gn_status status = gn_oob_await_header(comm, 0);
-    for (unsigned lap = 1; !status && l.received < l.total; lap++) {
+    const int head = gn_exchange_circle(exchange)->index[0];
+    leaf l = {.x = exchange, .comm = comm, .head = head, .total = exchange->bucket->count * sizeof(float)};
+    gn_wish wishes[GN_RANKS_MAX] = {0};
+    if (exchange->legs == GN_LEG_GATHER) l.sent = l.total;
+    if (exchange->legs == GN_LEG_REDUCE) l.received = l.total;
+    comm->data_expected += l.total - l.received;
+    gn_status status = gn_oob_await_header(comm, head);
+    for (unsigned lap = 1; !status && (l.received < l.total || l.sent < l.total); lap++) {
         ssize_t sent = 0, got = 0;
-        if (l.sent < l.total && (sent = send_up(&l)) < 0) return gn_oob_data_lost(comm, 0, errno);
-        if ((got = receive_down(&l)) < 0) return gn_oob_data_lost(comm, 0, errno);
+        if (l.sent < l.total && (sent = send_up(&l)) < 0) return gn_oob_data_lost(comm, head, errno);
+        if (l.received < l.total && (got = receive_down(&l)) < 0) return gn_oob_data_lost(comm, head, errno);
         comm->phase = l.sent < l.total ? "gradient leg" : "result leg";
         bool moved = sent > 0 || got > 0;
-        if (moved) gn_oob_sign(comm, 0, gn_now());
+        if (moved) gn_oob_sign(comm, head, gn_now());
         if (moved && lap % LOOK_EVERY) continue;
-        status = gn_await_data(comm, &(gn_wish){.reading = true, .sending = l.send_full, .owes = true}, !moved);
+        const bool owes = l.received < l.total;
+        wishes[head] = (gn_wish){.reading = owes, .sending = l.send_full, .owes = owes};
+        if (owes || l.sent < l.total) status = gn_await_data(comm, wishes, !moved);
     }
     return status;
 }
 
 gn_status gn_aggregator_run(gn_exchange *exchange)
 {
-    return exchange->comm->rank ? contribute(exchange) : aggregate(exchange);
+    return gn_exchange_circle(exchange)->own ? contribute(exchange) : aggregate(exchange);
 }

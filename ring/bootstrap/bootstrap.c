@@ -14,6 +14,7 @@
 #include "ring/bootstrap/signs.h"
 #include "ring/bootstrap/terms.h"
 #include "ring/config.h"
+#include "ring/groups/grouping.h"
 
 _Static_assert((int)GN_LAUNCHER_SIZE_MAX == (int)GN_RANKS_MAX, "launchers start as many ranks as a group may have");
 
@@ -56,6 +57,8 @@ gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn
     boot->rendezvous.file.fd = -1;
     boot->deadline = gn_now() + (uint64_t)gn_timeout_ms(config) * GN_MILLISECOND;
     boot->terms = gn_terms_of(config);
+    gn_grouping grouping;
+    if (boot->terms.groups && !gn_grouping_read(config->groups, &grouping, error)) boot->group = grouping.number;
     boot->table.timeout_ms = (uint32_t)gn_timeout_ms(config);
     boot->table.segment_bytes = gn_config_segment(config);
     gn_status status = gn_secret_read(&boot->secret, config->secret_file, error);

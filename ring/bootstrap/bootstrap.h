@@ -34,6 +34,7 @@ typedef struct gn_guest {
     bool ready;
     gn_address at_switch;  ///< algorithm switch
     uint16_t switch_values;
+    uint16_t group;  ///< algorithms with groups
 } gn_guest;
 
 typedef struct gn_bootstrap {
@@ -47,6 +48,7 @@ typedef struct gn_bootstrap {
     gn_address address;               ///< where this rank listens
     int data_listener, oob_listener;  ///< GN_SWITCH has no data_listener
     gn_switch_route route;            ///< GN_SWITCH: to this rank's switch
+    uint16_t group;                   ///< gn_grouping.number
     gn_rank_table table;              ///< after gather: token and all addresses
     gn_roster roster;                 ///< who has come
     uint64_t beat_at;                 ///< when the next sign of life is due

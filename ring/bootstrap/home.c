@@ -25,7 +25,8 @@ static gn_status say_hello(gn_bootstrap *boot, gn_error *error)
                             .at_switch = boot->route.place,
                             .switch_values = (uint16_t)boot->route.values,
                             .timeout_ms = (uint32_t)gn_timeout_ms(boot->config),
-                            .segment_bytes = gn_config_segment(boot->config)};
+                            .segment_bytes = gn_config_segment(boot->config),
+                            .group = boot->group};
     uint8_t frame[GN_FRAME_MAX];
     (void)gn_framed_send(boot->home, frame, gn_hello_write(frame, &hello));
     boot->said_hello = true;

@@ -16,6 +16,8 @@
 #include "ring/bootstrap/signs.h"
 #include "ring/bootstrap/terms.h"
 #include "ring/config.h"
+#include "ring/group.h"
+#include "ring/groups/grouping.h"
 
 _Static_assert((int)GN_GREETING_EXCHANGE_VERSION != (int)GN_PROTOCOL_VERSION,
                "a rank without a secret must see another version");
@@ -188,7 +190,8 @@ static void admit(gn_bootstrap *boot, unsigned index, const gn_hello *hello, con
     gn_guest *guest = &boot->guest[hello->rank];
     *guest = (gn_guest){.connection = gn_lobby_admit(&boot->lobby, index),
                         .at_switch = hello->at_switch,
-                        .switch_values = hello->switch_values};
+                        .switch_values = hello->switch_values,
+                        .group = hello->group};
     memcpy(guest->name, name, sizeof guest->name);
     if (hello->timeout_ms < boot->table.timeout_ms) {
         boot->table.timeout_ms = hello->timeout_ms;
@@ -396,6 +399,13 @@ static void gather_switches(gn_bootstrap *boot)
     }
 }
 
+static void gather_groups(gn_bootstrap *boot)
+{
+    uint16_t numbers[GN_RANKS_MAX] = {boot->group};
+    for (int rank = 1; rank < boot->size; rank++) numbers[rank] = boot->guest[rank].group;
+    if (gn_algorithm_has_groups(boot->config->algorithm)) gn_grouping_divide(boot->terms.groups, numbers, &boot->table);
+}
+
 static gn_status not_all_came(const gn_bootstrap *boot, gn_error *error)
 {
     char missing[160], lost[160], away[sizeof boot->last_sent_away + 32] = "", lack[GN_LOBBY_LACK];
@@ -427,6 +437,7 @@ gn_status gn_server_gather(gn_bootstrap *boot, gn_error *error)
     boot->table.size = (uint16_t)boot->size;
     boot->table.address[0] = boot->address;
     gather_switches(boot);
+    gather_groups(boot);
     gn_bootstrap_all_here(boot);
     if (getrandom(boot->table.token, GN_TOKEN_BYTES, 0) != GN_TOKEN_BYTES)
         return gn_fail(error, GN_IO, "getrandom: %s", strerror(errno));

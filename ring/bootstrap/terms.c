@@ -3,6 +3,9 @@
 
 #include <stdio.h>
 
+#include "ring/group.h"
+#include "ring/groups/grouping.h"
+
 gn_terms gn_terms_of(const gn_comm_config *config)
 {
     gn_terms terms = {.version = GN_PROTOCOL_VERSION,
@@ -19,12 +22,26 @@ gn_terms gn_terms_of(const gn_comm_config *config)
     if (config->scale == GN_SCALE_AUTO) terms.scale_target = config->scale_target;
     if (config->algorithm == GN_SWITCH) terms.switch_channels = (uint8_t)config->switch_channels;
     if (config->algorithm == GN_SWITCH) terms.switch_half = (uint8_t)config->switch_half;
+    if (gn_algorithm_has_groups(config->algorithm)) {
+        gn_grouping grouping;
+        gn_error ignored;  // it was checked
+        (void)gn_grouping_read(config->groups, &grouping, &ignored);
+        terms.groups = grouping.by;
+        terms.group_offload = (uint8_t)config->group_offload;
+    }
     return terms;
 }
 
 static const char *or_unknown(const char *name)
 {
     return name ? name : "unknown";
+}
+
+static void say_groups(uint16_t by, char *text, size_t room)
+{
+    char how[48];
+    gn_grouping_say(by, how, sizeof how);
+    snprintf(text, room, "groups %s", how);
 }
 
 bool gn_terms_differ(const gn_terms *one, const gn_terms *other, char *text, size_t room)
@@ -53,6 +70,10 @@ bool gn_terms_differ(const gn_terms *one, const gn_terms *other, char *text, siz
         snprintf(text, room, "%u switch channels", one->switch_channels);
     else if (one->switch_half != other->switch_half)
         snprintf(text, room, "switch half %s", or_unknown(gn_half_name((gn_half)one->switch_half)));
+    else if (one->groups != other->groups)
+        say_groups(one->groups, text, room);
+    else if (one->group_offload != other->group_offload)
+        snprintf(text, room, "offload within a group %s", or_unknown(gn_offload_name((gn_offload)one->group_offload)));
     else
         return false;
     return true;

@@ -41,6 +41,16 @@ static const style styles[] = {
     {"auto", GN_AUTO, false, false, GN_LATTICE, 0, 0, 0},
     {"auto dense", GN_AUTO, true, false, GN_DENSE, 10, 0, 0},
     {"auto paper", GN_AUTO, true, false, GN_PAPER, 10, 0, 0},
+    {"group-ring", GN_GROUP_RING, false, false, GN_LATTICE, 0, 0, 0},
+    {"group-ring dense", GN_GROUP_RING, true, false, GN_DENSE, 10, 0, 0},
+    {"group-ring lattice", GN_GROUP_RING, true, false, GN_LATTICE, 10, 0, 0},
+    {"group-ring paper", GN_GROUP_RING, true, false, GN_PAPER, 10, 0, 0},
+    {"group-aggregator", GN_GROUP_AGGREGATOR, false, false, GN_LATTICE, 0, 0, 0},
+    {"group-aggregator dense", GN_GROUP_AGGREGATOR, true, false, GN_DENSE, 10, 0, 0},
+    {"group-aggregator paper", GN_GROUP_AGGREGATOR, true, false, GN_PAPER, 10, 0, 0},
+    {"aggregators", GN_AGGREGATORS, false, false, GN_LATTICE, 0, 0, 0},
+    {"aggregators dense", GN_AGGREGATORS, true, false, GN_DENSE, 10, 0, 0},
+    {"aggregators paper", GN_AGGREGATORS, true, false, GN_PAPER, 10, 0, 0},
     {"switch", GN_SWITCH, false, false, GN_LATTICE, 0, 1, 0},
     {"switch, 3 channels, loss", GN_SWITCH, false, false, GN_LATTICE, 0, 3, 5},
     {"switch dense", GN_SWITCH, true, false, GN_DENSE, 10, 1, 0},
@@ -56,6 +66,7 @@ static gn_comm_config style_config(const style *s, int rank, const ranks *group)
     config.algorithm = s->algorithm;
     config.aggregator_weights = s->weights;
     config.quantise = s->quantise;
+    if (s->algorithm >= GN_GROUP_RING) config.groups = "2";  // with an odd size, one group is smaller
     config.switch_address = switch_of_test.address;
     config.switch_channels = s->channels;
     config.switch_values = s->channels > 1 ? 100 : 0;

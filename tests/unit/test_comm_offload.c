@@ -7,134 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comm_ranks.h"
+#include "comm_plan.h"
 #include "suite.h"
 #include "switch_host.h"
 
-typedef struct plan {
-    gn_algorithm algorithm;
-    gn_profile profile;
-    int bound_exp;
-    bool weights, feedback, scale, in_place, strange;
-    gn_op op;
-    size_t count, segment;
-    gn_offload offload;
-    bool tcp;  // no shared memory
-} plan;
-
-enum { STEPS = 3 };
 static switch_host switch_of_test;
-
-/// What two NICs on the way do to a gradient.
-static void as_nics_do(void *context, float *values, size_t count)
-{
-    gn_quantise(context, values, values, NULL, count);
-}
-
-static gn_comm *plan_init(int rank, const ranks *group, const plan *p, gn_codec *codec)
-{
-    gn_comm_config config = rank_config(rank, group);
-    config.algorithm = p->algorithm;
-    config.switch_address = switch_of_test.address;
-    config.quantise = true;
-    config.aggregator_weights = p->weights;
-    config.scale = p->scale ? GN_SCALE_AUTO : GN_SCALE_NONE;
-    config.segment_bytes = p->segment;
-    config.offload = p->offload;
-    config.no_shared_memory = p->tcp;
-    RANK_CHECK(!gn_codec_init(&config.codec, p->profile, p->bound_exp));
-    *codec = config.codec;
-    if (p->offload == GN_OFFLOAD_NIC) config.wire = as_nics_do, config.wire_context = codec;
-    gn_comm *comm = rank_init(rank, group, &config);
-    if (!comm) fprintf(stderr, "rank %d: %s\n", rank, group->reports[rank].text);
-    RANK_CHECK(comm);
-    return comm;
-}
-
-/// Values that codecs treat apart, among others.
-static float value_of(const plan *p, int rank, int step, size_t i)
-{
-    static const float strange[] = {0,         -0.f,     40.f,     -31.98f, 32.03f,   -1e9f,    3e38f,
-                                    0x1p-149f, 0x1p-13f, INFINITY, NAN,     -0x1p14f, 16383.4f, 63.9999f};
-    const uint64_t seed = (uint64_t)(100 * step + rank);
-    if (p->strange && i % 97 == (size_t)(13 * rank) % 97) return strange[(i / 97 + (size_t)rank) % 14];
-    if (i / 500 % 3 == 1) return 0;  // runs of zeros
-    return 0.1f * sample(seed, i);
-}
-
-/// All NaN are one: which of two survives an addition is not said.
-static uint64_t hash_without_nan(float *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (isnan(values[i])) values[i] = NAN;
-    return hash_values(values, count);
-}
-
-static void run_plan(int rank, const ranks *group, void *argument)
-{
-    const plan *p = argument;
-    gn_codec codec;
-    gn_comm *comm = plan_init(rank, group, p, &codec);
-    const size_t room = (p->count + 1) * sizeof(float);
-    float *send = malloc(room), *recv = p->in_place ? send : malloc(room), *residual = calloc(p->count + 1, 4);
-    RANK_CHECK(send && recv && residual);
-    report *mine = &group->reports[rank];
-    for (int step = 0; step < STEPS; step++) {
-        for (size_t i = 0; i < p->count; i++) send[i] = value_of(p, rank, step, i);
-        recv[p->count] = 4711;
-        const gn_bucket bucket = {.send = send,
-                                  .recv = recv,
-                                  .count = p->count,
-                                  .op = p->op,
-                                  .residual = p->feedback ? residual : NULL,
-                                  .id = 3};
-        const gn_status status = gn_allreduce_bucket(comm, &bucket);
-        if (status) fprintf(stderr, "%s: %s\n", gn_status_string(status), gn_comm_last_error(comm));
-        RANK_CHECK(!status && recv[p->count] == 4711);
-        for (size_t i = 0; !p->in_place && i < p->count; i++) {
-            const float given = value_of(p, rank, step, i);
-            RANK_CHECK(!memcmp(&given, &send[i], sizeof given));
-        }
-        mine->hash = mine->hash * 31 + hash_without_nan(recv, p->count);
-    }
-    mine->values[0] = hash_without_nan(residual, p->count);
-    const gn_comm_stats stats = gn_comm_get_stats(comm);
-    mine->values[1] = stats.sent_bytes;
-    mine->values[2] = stats.sent_wire_bytes;
-    gn_comm_free(comm);
-    if (recv != send) free(recv);
-    free(send);
-    free(residual);
-}
-
-typedef struct outcome {
-    uint64_t hash, residuals[RANKS_MAX], sent, wire;
-} outcome;
-
-static outcome run(int size, plan p)
-{
-    ranks group;
-    outcome all = {0};
-    ranks_start(&group, size, run_plan, &p);
-    ranks_wait(&group, 60);
-    for (int rank = 0; rank < size; rank++) {
-        ck_assert_msg(group.exits[rank] == 0, "%s %s %s: rank %d of %d: exit %#x", gn_algorithm_name(p.algorithm),
-                      gn_profile_name(p.profile), gn_offload_name(p.offload), rank, size, (unsigned)group.exits[rank]);
-        ck_assert_msg(group.reports[rank].hash == group.reports[0].hash, "%s %s %s: rank %d of %d has other bits",
-                      gn_algorithm_name(p.algorithm), gn_profile_name(p.profile), gn_offload_name(p.offload), rank,
-                      size);
-        all.residuals[rank] = group.reports[rank].values[0];
-        all.sent += group.reports[rank].values[1];
-        all.wire += group.reports[rank].values[2];
-    }
-    all.hash = group.reports[0].hash;
-    ranks_free(&group);
-    return all;
-}
 
 /// The library, and one of the others, give the same.
 static void same(int size, plan p, gn_offload other)
 {
+    p.switch_address = switch_of_test.address;
     p.offload = GN_OFFLOAD_LIBRARY;
     const outcome library = run(size, p);
     p.offload = other;
@@ -156,13 +38,21 @@ static const struct {
     int bound_exp;
 } codecs[] = {{GN_DENSE, 10}, {GN_DENSE, 4}, {GN_LATTICE, 10}, {GN_PAPER, 10}};
 
-static const gn_algorithm tcp[] = {GN_RING, GN_WORKER_AGGREGATOR, GN_DIRECT, GN_AUTO};
+static const gn_algorithm tcp[] = {GN_RING,       GN_WORKER_AGGREGATOR, GN_DIRECT,     GN_AUTO,
+                                   GN_GROUP_RING, GN_GROUP_AGGREGATOR,  GN_AGGREGATORS};
+enum { TCP = sizeof tcp / sizeof *tcp, FIRST_GROUPED = 4 };
+
+/// What NICs compress, within groups and across them, the library must compress, too.
+static const char *groups_of(gn_algorithm algorithm)
+{
+    return algorithm >= GN_GROUP_RING ? "2" : NULL;
+}
 
 // Sizes around segments and blocks, empty blocks, one rank's values alone.
 START_TEST(test_sizes)
 {
     static const size_t counts[] = {1, 2, 31, 1024, 1025, 4000, 33333};
-    plan p = {.algorithm = tcp[_i], .segment = 4096};
+    plan p = {.algorithm = tcp[_i], .segment = 4096, .groups = groups_of(tcp[_i])};
     for (size_t c = 0; c < sizeof codecs / sizeof *codecs; c++) {
         p.profile = codecs[c].profile, p.bound_exp = codecs[c].bound_exp;
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -181,6 +71,7 @@ START_TEST(test_passes)
     for (size_t c = 0; c < sizeof codecs / sizeof *codecs; c++)
         for (unsigned bits = 0; bits < 16; bits++) {
             const plan p = {.algorithm = tcp[_i],
+                            .groups = groups_of(tcp[_i]),
                             .profile = codecs[c].profile,
                             .bound_exp = codecs[c].bound_exp,
                             .feedback = bits & 1,
@@ -201,6 +92,7 @@ START_TEST(test_nobody)
 {
     for (unsigned i = 0; i < 8; i++) {
         const plan p = {.algorithm = (gn_algorithm)(_i),
+                        .groups = groups_of((gn_algorithm)_i),
                         .profile = i & 1 ? GN_DENSE : GN_LATTICE,
                         .bound_exp = 9,
                         .feedback = i & 2,
@@ -269,7 +161,8 @@ END_TEST
 // A large vector, where the ring's buffers fill up because one rank is slow.
 START_TEST(test_large)
 {
-    plan p = {.algorithm = tcp[_i], .profile = GN_DENSE, .bound_exp = 10, .count = 3000001};
+    plan p = {
+        .algorithm = tcp[_i], .groups = groups_of(tcp[_i]), .profile = GN_DENSE, .bound_exp = 10, .count = 3000001};
     same(4, p, GN_OFFLOAD_NONE);
     p.profile = GN_LATTICE, p.bound_exp = 20;  // hardly compresses: buffers of a socket do not hold a step
     same(3, p, GN_OFFLOAD_NONE);
@@ -341,10 +234,11 @@ int main(void)
     TCase *tcase = tcase_create("comm offload");
     tcase_set_timeout(tcase, 200);
     tcase_add_unchecked_fixture(tcase, start_switch, stop_switch);
-    tcase_add_loop_test(tcase, test_sizes, 0, 4);
+    tcase_add_loop_test(tcase, test_sizes, 0, TCP);
     tcase_add_loop_test(tcase, test_passes, 0, 3);
+    tcase_add_loop_test(tcase, test_passes, FIRST_GROUPED, TCP);
     tcase_add_loop_test(tcase, test_nobody, 0, GN_ALGORITHMS);
-    tcase_add_loop_test(tcase, test_large, 0, 4);
+    tcase_add_loop_test(tcase, test_large, 0, TCP);
     tcase_add_test(tcase, test_choice);
     tcase_add_test(tcase, test_auto);
     suite_add_tcase(suite, tcase);

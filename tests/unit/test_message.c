@@ -98,12 +98,15 @@ static const gn_hello hello = {.job = 0x0807060504030201,
                                          .aggregator_weights = 0x18,
                                          .switch_channels = 0x19,
                                          .switch_half = 1,
-                                         .offload = 0x1a},
+                                         .offload = 0x1a,
+                                         .group_offload = 0x1b,
+                                         .groups = 0x7271},
                                .address = {4, 0x2221, 0x2423, {192, 0, 2, 1}},
                                .at_switch = {6, 0x3231, 0x3433, {0x20, 1, [15] = 9}},
                                .switch_values = 0x4241,
                                .timeout_ms = 0x54535251,
-                               .segment_bytes = 0x64636261};
+                               .segment_bytes = 0x64636261,
+                               .group = 0x8281};
 
 START_TEST(hellos)
 {
@@ -125,7 +128,10 @@ START_TEST(hellos)
        "4142"
        "51525354"
        "1a"
-       "61626364");
+       "61626364"
+       "7172"
+       "1b"
+       "8182");
     parse(length);
     ck_assert_int_eq(frame.type, GN_MSG_HELLO);
     ck_assert(gn_hello_read(&frame, &got));
@@ -182,6 +188,7 @@ static gn_rank_table table_of(uint16_t size)
         table.address[i] =
             (gn_address){i & 1 ? 6 : 4, (uint16_t)(1000 + i), (uint16_t)(2000 + i), {(uint8_t)i, 1, 2, 3}};
         table.switch_index[i] = (uint8_t)(i / 2);
+        table.group[i] = (uint8_t)(i % 3 ? i / 3 : 0);
     }
     return table;
 }
@@ -201,7 +208,8 @@ START_TEST(tables)
        "6162"
        "0000"
        "71727374"
-       "c0a90100");
+       "c0a90100"
+       "0000");
     parse(length);
     wants_its_length(length, 0, rank_table_reads, &got);
     for (unsigned size = 1; size <= GN_RANKS_MAX; size += 51) {
@@ -214,6 +222,7 @@ START_TEST(tables)
                   got.segment_bytes == 0x1a9c0);
         ck_assert_mem_eq(got.token, table.token, sizeof got.token);
         ck_assert_mem_eq(got.switch_index, table.switch_index, size);
+        ck_assert_mem_eq(got.group, table.group, size);
         for (unsigned i = 0; i < size; i++) {
             ck_assert_uint_eq(got.address[i].family, table.address[i].family);
             ck_assert_uint_eq(got.address[i].data_port, table.address[i].data_port);
@@ -234,12 +243,13 @@ START_TEST(tables_that_cannot_be)
         unsigned at;
         uint8_t value;
         bool fine;
-    } changes[] = {{16, 0, false},                    // no ranks
-                   {20, 0, false},                    // rank 0 listens nowhere
-                   {44, 5, false},                    // so does rank 1
-                   {44, 4, true},    {70, 1, false},  // rank 0 is at the first switch
-                   {71, 1, true},    {71, 2, false},  // and rank 1 at the first or the second
-                   {75, 0x7f, true}, {75, 0x80, false}};
+    } changes[] = {{16, 0, false},                                       // no ranks
+                   {20, 0, false},                                       // rank 0 listens nowhere
+                   {44, 5, false},                                       // so does rank 1
+                   {44, 4, true},    {70, 1, false},                     // rank 0 is at the first switch
+                   {71, 1, true},    {71, 2, false},                     // and rank 1 at the first or the second
+                   {75, 0x7f, true}, {75, 0x80, false}, {80, 1, false},  // rank 0 is in the first group
+                   {81, 1, true},    {81, 2, false}};
     table = table_of(2);
     const size_t length = gn_rank_table_write(bytes, &table);
     parse(length);
@@ -361,7 +371,7 @@ START_TEST(calls)
     is(length, 16,
        "0102030405060708"
        "1112131415161718"
-       "09030406"
+       "09030706"
        "21222324"
        "feff"
        "3100"

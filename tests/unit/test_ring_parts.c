@@ -15,6 +15,7 @@
 #include "ring/config.h"
 #include "ring/evidence.h"
 #include "ring/exchange.h"
+#include "ring/groups/grouping.h"
 #include "ring/oob.h"
 #include "ring/pace.h"
 #include "suite.h"
@@ -35,7 +36,7 @@ START_TEST(what_a_configuration_may_say)
     ck_assert(fine.codec.profile == GN_DENSE && fine.codec.bound_exp == 10);
     ck_assert_int_eq(gn_config_check(&c, &error), GN_OK);
     c.algorithm = GN_ALGORITHMS;
-    refuses(&c, "algorithm 5 is not known");
+    refuses(&c, "algorithm 8 is not known");
     c = fine, c.scale = (gn_scale)(GN_SCALE_AUTO + 7);
     ck_assert_int_eq(gn_config_check(&c, &error), GN_INVALID);
     c = fine, c.scale = GN_SCALE_AUTO;
@@ -157,6 +158,9 @@ START_TEST(what_is_chosen)
     ck_assert_str_eq(gn_algorithm_name(GN_WORKER_AGGREGATOR), "worker-aggregator");
     ck_assert_str_eq(gn_algorithm_name(GN_DIRECT), "direct");
     ck_assert_str_eq(gn_algorithm_name(GN_AUTO), "auto");
+    ck_assert_str_eq(gn_algorithm_name(GN_GROUP_RING), "group-ring");
+    ck_assert_str_eq(gn_algorithm_name(GN_GROUP_AGGREGATOR), "group-aggregator");
+    ck_assert_str_eq(gn_algorithm_name(GN_AGGREGATORS), "aggregators");
     ck_assert_ptr_null(gn_algorithm_name(GN_ALGORITHMS));
     ck_assert_ptr_null(gn_algorithm_name((gn_algorithm)-1));
 }
@@ -185,6 +189,10 @@ START_TEST(terms_of_a_configuration)
                                   .switch_channels = 3,
                                   .offload = GN_OFFLOAD_NIC}),
                      sizeof t);
+    c = gn_comm_config_default(), c.algorithm = GN_AGGREGATORS, c.groups = "number:7";
+    c.group_offload = GN_OFFLOAD_NONE;
+    t = gn_terms_of(&c);
+    ck_assert(t.algorithm == GN_AGGREGATORS && t.groups == GN_GROUPS_BY_NUMBER && t.group_offload == GN_OFFLOAD_NONE);
 }
 END_TEST
 
@@ -210,7 +218,11 @@ START_TEST(terms_that_differ)
         {{3, .aggregator_weights = 1, .switch_channels = 2}, "aggregator weights on", "aggregator weights off"},
         {{3, .switch_channels = 2}, "2 switch channels", "0 switch channels"},
         {{3, .offload = GN_OFFLOAD_NIC, .data_tos = 0x28}, "offload nic", "offload auto"},
-        {{3, .offload = 77}, "offload unknown", "offload auto"}};
+        {{3, .offload = 77}, "offload unknown", "offload auto"},
+        {{3, .groups = 4, .group_offload = 2}, "groups 4 ranks in a row", "groups by host"},
+        {{3, .groups = 0xffff}, "groups by number", "groups by host"},
+        {{3, .groups = 1}, "groups 1 rank in a row", "groups by host"},
+        {{3, .group_offload = 3}, "offload within a group none", "offload within a group auto"}};
     char text[80];
     ck_assert(!gn_terms_differ(&none, &none, text, sizeof text));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

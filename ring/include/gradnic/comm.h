@@ -87,10 +87,18 @@ typedef enum gn_algorithm {
     /// Direct or ring, by size of the vector, and whether `library` compresses. It measures the
     /// first allreduces of each size, all ranks agree, and `log` tells of it.
     GN_AUTO,
+    // Groups of ranks, and a level above (docs/collectives.md). `groups` says who is a group.
+    /// Rings within the groups, and rings across them (INCEPTIONN, Fig. 1c).
+    GN_GROUP_RING,
+    /// Rings within the groups. Their first ranks have an aggregator (Fig. 1b).
+    GN_GROUP_AGGREGATOR,
+    /// Each group has an aggregator, its first rank, and these have one (Fig. 1a).
+    GN_AGGREGATORS,
     GN_ALGORITHMS  ///< the number of algorithms, not an algorithm
 } gn_algorithm;
 
-/// Returns "ring", "worker-aggregator", "switch", "direct" or "auto"; NULL for any other number.
+/// Returns "ring", "worker-aggregator", "switch", "direct", "auto", "group-ring", "group-aggregator"
+/// or "aggregators"; NULL for any other number.
 GN_API const char *gn_algorithm_name(gn_algorithm algorithm);
 
 /// Whether gradients are scaled before they are compressed.
@@ -221,6 +229,15 @@ typedef struct gn_comm_config {
     /// They prove to each other that they have it (docs/secret.md). NULL: the file that
     /// GRADNIC_SECRET_FILE names; without that, there is no secret.
     const char *secret_file;
+
+    /// Algorithms with groups. "host" or NULL: the ranks of a host are a group, as their addresses
+    /// say. "4": so many ranks in a row; the last group may have fewer. "number:7": this rank is in
+    /// group 7, up to 65535. The same kind on all ranks. With GN_RING, a text makes it
+    /// GN_GROUP_RING.
+    const char *groups;
+    /// Who compresses within a group, with offload library: library or none. The same on all ranks.
+    /// GN_OFFLOAD_AUTO: none for groups by host, otherwise library.
+    gn_offload group_offload;
 } gn_comm_config;
 
 /// Returns a configuration with defaults: ring, rank and size from the launcher, no quantising.
@@ -424,6 +441,8 @@ typedef struct gn_comm_stats {
     /// The same as sent_bytes and received_bytes, as they were given to sockets: with offload
     /// library compressed.
     uint64_t sent_wire_bytes, received_wire_bytes;
+    /// Algorithms with groups: those of the four above that stayed within the rank's group.
+    uint64_t group_sent_bytes, group_received_bytes, group_sent_wire_bytes, group_received_wire_bytes;
 } gn_comm_stats;
 
 /// Returns what was done since gn_comm_init(); zeros for NULL.
