@@ -114,8 +114,6 @@ static gn_status check_groups(const gn_comm_config *c, gn_error *error)
     if (!grouped && (c->groups || c->group_offload != GN_OFFLOAD_AUTO))
         return gn_fail(error, GN_INVALID, "%s with algorithm %s: take group-ring, group-aggregator or aggregators",
                        c->groups ? "groups" : "group_offload", gn_algorithm_name(c->algorithm));
-    if (grouped && c->aggregator_weights)
-        return gn_fail(error, GN_INVALID, "aggregator_weights needs algorithm worker-aggregator");
     if (c->group_offload == GN_OFFLOAD_AUTO || c->group_offload == gn_comm_config_offload(c)) return GN_OK;
     if (c->group_offload != GN_OFFLOAD_NONE || gn_comm_config_offload(c) != GN_OFFLOAD_LIBRARY)
         return gn_fail(error, GN_INVALID,
@@ -159,7 +157,9 @@ static void choose_groups(gn_comm_config *config)
     gn_grouping grouping;
     gn_error ignored;  // it was checked
     if (config->algorithm == GN_RING && config->groups) config->algorithm = GN_GROUP_RING;
-    if (!gn_algorithm_has_groups(config->algorithm) || config->group_offload != GN_OFFLOAD_AUTO) return;
+    if (!gn_algorithm_has_groups(config->algorithm)) return;
+    config->aggregator_weights = false;  // both legs carry gradients
+    if (config->group_offload != GN_OFFLOAD_AUTO) return;
     (void)gn_grouping_read(config->groups, &grouping, &ignored);
     const bool plain = config->offload == GN_OFFLOAD_LIBRARY && grouping.by == GN_GROUPS_BY_HOST;
     config->group_offload = plain ? GN_OFFLOAD_NONE : config->offload;

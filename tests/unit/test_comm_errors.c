@@ -23,10 +23,21 @@ typedef struct plan {
     int what;
 } plan;
 
+static const gn_algorithm algorithms[] = {GN_RING,       GN_WORKER_AGGREGATOR, GN_DIRECT,
+                                          GN_GROUP_RING, GN_GROUP_AGGREGATOR,  GN_AGGREGATORS};
+enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
+
+/// Two groups of two ranks, where the algorithm has groups: the victim is the first of the second one.
+static const char *groups_of(gn_algorithm algorithm)
+{
+    return algorithm >= GN_GROUP_RING ? "2" : NULL;
+}
+
 static gn_comm *plan_init(int rank, const ranks *group, const plan *p)
 {
     gn_comm_config config = rank_config(rank, group);
     config.algorithm = p->algorithm;
+    config.groups = groups_of(p->algorithm);
     config.timeout_ms = p->timeout_ms;
     return rank_init(rank, group, &config);
 }
@@ -79,8 +90,6 @@ static void check_survivors(const ranks *group, const char *phrase, double secon
         ck_assert_msg(r->seconds < seconds, "rank %d took %.1f s", rank, r->seconds);
     }
 }
-
-static const gn_algorithm algorithms[] = {GN_RING, GN_WORKER_AGGREGATOR, GN_DIRECT};
 
 START_TEST(test_killed_worker_is_named)
 {
@@ -160,6 +169,7 @@ static void run_hostile(int rank, const ranks *group, void *argument)
     const plan *p = argument;
     gn_comm_config config = rank_config(rank, group);
     config.algorithm = p->algorithm;
+    config.groups = groups_of(p->algorithm);
     config.quantise = true;
     config.no_shared_memory = p->what;
     gn_comm *comm = rank_init(rank, group, &config);
@@ -270,7 +280,7 @@ out:
 START_TEST(test_mismatch_says_who_called_what)
 {
     static const char *const phrases[] = {"sum of 99 values", "average of 100 values", "called barrier"};
-    for (int a = 0; a < 3; a++) {
+    for (int a = 0; a < ALGORITHMS; a++) {
         plan p = {.algorithm = algorithms[a], .timeout_ms = 20000, .what = _i};
         ranks group;
         ranks_start(&group, SIZE, run_mismatch, &p);
@@ -500,15 +510,15 @@ int main(void)
     Suite *suite = suite_create("comm errors");
     TCase *running = tcase_create("running");
     tcase_set_timeout(running, 60);
-    tcase_add_loop_test(running, test_killed_worker_is_named, 0, 3);
-    tcase_add_loop_test(running, test_silent_worker_is_named, 0, 3);
+    tcase_add_loop_test(running, test_killed_worker_is_named, 0, ALGORITHMS);
+    tcase_add_loop_test(running, test_silent_worker_is_named, 0, ALGORITHMS);
     tcase_add_loop_test(running, test_stuck_data_is_named, 0, 3);
-    tcase_add_loop_test(running, test_wrong_segments_are_named, 0, 3);
-    tcase_add_loop_test(running, test_late_worker_is_waited_for, 0, 3);
-    tcase_add_loop_test(running, test_leaver_is_named, 0, 3);
+    tcase_add_loop_test(running, test_wrong_segments_are_named, 0, ALGORITHMS);
+    tcase_add_loop_test(running, test_late_worker_is_waited_for, 0, ALGORITHMS);
+    tcase_add_loop_test(running, test_leaver_is_named, 0, ALGORITHMS);
     tcase_add_loop_test(running, test_mismatch_says_who_called_what, 0, WRONG_KINDS);
-    tcase_add_loop_test(running, test_abort_reaches_everyone, 0, 3);
-    tcase_add_loop_test(running, test_wrong_arguments_stay_local, 0, 3);
+    tcase_add_loop_test(running, test_abort_reaches_everyone, 0, ALGORITHMS);
+    tcase_add_loop_test(running, test_wrong_arguments_stay_local, 0, ALGORITHMS);
     tcase_add_test(running, test_failure_ahead_waits_for_the_next_call);
     tcase_add_test(running, test_a_configuration_is_judged_before_it_is_used);
     tcase_add_test(running, test_null_is_refused);

@@ -51,6 +51,15 @@ static void check_rendezvous(struct argp_state *state, int key, const char *text
     if (gn_comm_config_check(&config)) gn_option_wrong(state, key, "%s", gn_comm_last_error(NULL));
 }
 
+/// The same for a text that says who is a group.
+static void check_groups_text(struct argp_state *state, int key, const char *text)
+{
+    gn_comm_config config = gn_comm_config_default();
+    config.rendezvous = "tcp://127.0.0.1:1";
+    config.groups = text;
+    if (gn_comm_config_check(&config)) gn_option_wrong(state, key, "%s", gn_comm_last_error(NULL));
+}
+
 static void check_address(struct argp_state *state, int key, const char *text)
 {
     char host[GN_HOST_TEXT];
@@ -114,6 +123,13 @@ static bool parse_exchange(int key, char *arg, struct argp_state *state, gn_comm
         return true;
     case GN_OPTION_NO_SHARED_MEMORY:
         return o->no_shared_memory = true;
+    case GN_OPTION_GROUPS:
+        check_groups_text(state, key, arg);
+        o->groups = arg;
+        return true;
+    case GN_OPTION_GROUP_OFFLOAD:
+        o->group_offload = gn_option_choice(state, key, arg, "none", "library") ? GN_OFFLOAD_LIBRARY : GN_OFFLOAD_NONE;
+        return true;
     case GN_OPTION_TOS:
         o->tos = gn_option_tos(state, key, arg);
         o->tos_given = true;
@@ -224,6 +240,20 @@ static void check_switch(struct argp_state *state, const gn_comm_options *o)
     if (o->switch_nic && !o->compress) argp_error(state, "--switch-nic needs the profile of the NIC's rule (-p)");
 }
 
+bool gn_comm_options_grouped(const gn_comm_options *o)
+{
+    return o->algorithm == GN_GROUP_RING || o->algorithm == GN_GROUP_AGGREGATOR || o->algorithm == GN_AGGREGATORS;
+}
+
+static void check_groups(struct argp_state *state, gn_comm_options *o)
+{
+    if (o->groups && o->algorithm == GN_RING) o->algorithm = GN_GROUP_RING;
+    const char *needless = o->groups ? "groups" : o->group_offload != GN_OFFLOAD_AUTO ? "group-offload" : NULL;
+    if (needless && !gn_comm_options_grouped(o))
+        argp_error(state, "--%s goes with --algorithm group-ring, group-aggregator and aggregators", needless);
+    if (o->group_offload != GN_OFFLOAD_AUTO && !o->compress) argp_error(state, "--group-offload needs a profile (-p)");
+}
+
 static void choose_codec(struct argp_state *state, gn_comm_options *o)
 {
     gn_error error;
@@ -272,8 +302,17 @@ void gn_comm_options_finish(struct argp_state *state, gn_comm_options *options)
     check_secret(state, options);
     choose_codec(state, options);
     check_switch(state, options);
+    check_groups(state, options);
     choose_offload(state, options);
     check_ranks(state, options);
+}
+
+/// Of all that the library says, which groups it has found.
+static void tell(void *context, gn_log_level level, const char *text)
+{
+    const gn_comm_options *o = context;
+    const char *algorithm = gn_comm_options_algorithm(o);
+    if (level == GN_LOG_INFO && !strncmp(text, algorithm, strlen(algorithm))) gn_cli_note(o->teller, "%s", text);
 }
 
 gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, int size, const char *rendezvous)
@@ -299,6 +338,12 @@ gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, 
     config.switch_rto_us = options->switch_rto_us;
     config.switch_nic = options->switch_nic;
     config.switch_half = options->switch_half;
+    config.groups = options->groups;
+    config.group_offload = options->group_offload;
+    if (options->teller && gn_comm_options_grouped(options)) {
+        config.log = tell;
+        config.log_context = (void *)(uintptr_t)options;  // it is only read
+    }
     return config;
 }
 

@@ -38,6 +38,9 @@ typedef struct gn_comm_options {
     bool switch_nic;
     gn_half switch_half;
     bool no_shared_memory;
+    const char *groups;        ///< --groups, as gn_comm_config has it
+    gn_offload group_offload;  ///< --group-offload
+    const char *teller;        ///< the program that says on rank 0 which groups there are; NULL: none
 } gn_comm_options;
 
 enum {
@@ -51,6 +54,8 @@ enum {
     GN_OPTION_TOS,
     GN_OPTION_OFFLOAD,
     GN_OPTION_NO_SHARED_MEMORY,
+    GN_OPTION_GROUPS,
+    GN_OPTION_GROUP_OFFLOAD,
     GN_OPTION_SWITCH,
     GN_OPTION_SWITCH_CHANNELS,
     GN_OPTION_SWITCH_SLOTS,
@@ -86,8 +91,15 @@ enum {
 #define GN_EXCHANGE_OPTIONS(asking, whose) \
     {"algorithm", GN_OPTION_ALGORITHM, "NAME", 0, \
      "ring, worker-aggregator (gradients to rank 0, which sends the sums back), direct (each rank sums a part and " \
-     "sends it to all), auto (ring or direct, as measured), or switch (with --switch) " \
-     "(default ring)", 0}, \
+     "sends it to all), auto (ring or direct, as measured), switch (with --switch), group-ring (rings in groups of " \
+     "ranks, and rings across them), group-aggregator (rings in groups, whose first ranks have an aggregator), or " \
+     "aggregators (one in each group, and one above) " \
+     "(default ring, with --groups group-ring)", 0}, \
+    {"groups", GN_OPTION_GROUPS, "WHO", 0, \
+     "who is a group: host (the ranks of a host), N (so many ranks in a row), or number:G (this rank is in group G) " \
+     "(default host, with an algorithm that has groups)", 0}, \
+    {"group-offload", GN_OPTION_GROUP_OFFLOAD, "WHO", 0, \
+     "who compresses within a group: library or none (default none with groups by host, otherwise as --offload)", 0}, \
     {"profile", 'p', "PROFILE", 0, \
      "dense, lattice, paper or none, as the NICs' rule has it (default dense with " asking ", otherwise none)", 0}, \
     {"bound", 'k', "K", 0, "error bound 2^-K, as the NICs' rule has it (default 10)", 0}, \
@@ -135,7 +147,10 @@ void gn_comm_options_say(const gn_comm_options *options, const char *program, bo
 /// there is a profile.
 gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, int size, const char *rendezvous);
 
-/// "ring", "worker-aggregator", "switch", "direct".
+/// Whether the ranks exchange in groups.
+bool gn_comm_options_grouped(const gn_comm_options *options);
+
+/// The algorithm's name.
 const char *gn_comm_options_algorithm(const gn_comm_options *options);
 
 /// "none" or the profile's name.

@@ -139,7 +139,7 @@ static json_t *json_setting(float value)
 static json_t *json_options(const gn_report *report)
 {
     const gn_train_options *o = report->options;
-    return json_pack(
+    json_t *options = json_pack(
         "{s:i, s:s, s:s, s:o, s:b, s:s, s:b, s:i, s:s, s:s, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "ranks",
         report->trainer->size, "algorithm", gn_comm_options_algorithm(&o->comm), "profile",
         gn_comm_options_profile(&o->comm), "bound_exp",
@@ -150,6 +150,9 @@ static json_t *json_options(const gn_report *report)
         gn_json_count(o->settings.seed), "layers", (int)o->settings.layers, "hidden", (int)o->settings.hidden, "batch",
         (int)o->settings.batch, "copies", (int)o->settings.copies, "learning_rate", json_setting(o->settings.sgd.rate),
         "momentum", json_setting(o->settings.sgd.momentum), "weight_decay", json_setting(o->settings.sgd.weight_decay));
+    if (gn_comm_options_grouped(&o->comm))
+        json_object_set_new(options, "groups", json_string(o->comm.groups ? o->comm.groups : "host"));
+    return options;
 }
 
 static json_t *json_checkpoints(const gn_report *report)
@@ -183,6 +186,12 @@ static json_t *json_rank(const gn_report *report, int rank)
         gn_json_real(1e3 * r->exchange_median), "step_ms_mean", mean, "sent_bytes", gn_json_count(r->comm.sent_bytes),
         "received_bytes", gn_json_count(r->comm.received_bytes), "sent_wire_bytes",
         gn_json_count(r->comm.sent_wire_bytes), "received_wire_bytes", gn_json_count(r->comm.received_wire_bytes));
+    if (gn_comm_options_grouped(&report->options->comm)) {
+        json_object_set_new(object, "group_sent_bytes", gn_json_count(r->comm.group_sent_bytes));
+        json_object_set_new(object, "group_received_bytes", gn_json_count(r->comm.group_received_bytes));
+        json_object_set_new(object, "group_sent_wire_bytes", gn_json_count(r->comm.group_sent_wire_bytes));
+        json_object_set_new(object, "group_received_wire_bytes", gn_json_count(r->comm.group_received_wire_bytes));
+    }
     if (report->options->settings.nic_in_process) json_object_set_new(object, "nic", json_nic(&r->nic));
     return object;
 }

@@ -123,6 +123,7 @@ int gn_command_train(int argc, char **argv)
     gn_train_error error;
     gn_train_options options;
     gn_train_parse(argc, argv, &options);
+    if (!options.result.quiet) options.comm.teller = options.program;
     gn_train_data data = {0};
     gn_status wrong = load_data(&data, &options, &error);
     if (!wrong) wrong = prepare_files(&options, &error);

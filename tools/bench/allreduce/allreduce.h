@@ -79,11 +79,12 @@ double gn_allreduce_model_time(const gn_allreduce_model *model, gn_algorithm alg
 
 typedef struct gn_allreduce_result {
     uint64_t bytes, count;
-    double median, least, most;       ///< seconds of the slowest rank
-    double quantise, reduce, wait;    ///< mean seconds of an operation, over ranks
-    double sent, received;            ///< mean bytes of values
-    double sent_wire, received_wire;  ///< the same as they were sent
-    double resent, late, fallback;    ///< mean packets and chunks of the algorithm switch
+    double median, least, most;          ///< seconds of the slowest rank
+    double quantise, reduce, wait;       ///< mean seconds of an operation, over ranks
+    double sent, received;               ///< mean bytes of values
+    double sent_wire, received_wire;     ///< the same as they were sent
+    double group_sent, group_sent_wire;  ///< algorithms with groups: of those, within the groups
+    double resent, late, fallback;       ///< mean packets and chunks of the algorithm switch
     uint64_t wrong;
     bool identical;
     double model;

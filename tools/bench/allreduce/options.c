@@ -39,7 +39,8 @@ static const char doc[] =
     "             ring 2(p-1)a + 2(p-1)/p nb + (p-1)/p nc,\n"
     "             worker-aggregator (1+log p)a + (p+log p)nb + (p-1)nc,\n"
     "             switch 2a + nb,\n"
-    "             direct 2a + 2(p-1)/p nb + (p-1)/p nc\n\n"
+    "             direct 2a + 2(p-1)/p nb + (p-1)/p nc;\n"
+    "             algorithms with groups have none\n\n"
     "Exit status: 0 done and all results right, 1 failed, 2 wrong usage.\n\n"
     "Example:\n  gradnic bench allreduce -N 4 -b 1M -e 100M -p dense -k 10";
 

@@ -60,6 +60,10 @@ static json_t *row_json(const gn_allreduce_report *report, const gn_allreduce_re
         gn_json_real(r->quantise * 1e6), "reduce_us", gn_json_real(r->reduce * 1e6), "wait_us",
         gn_json_real(r->wait * 1e6), "sent_bytes", gn_json_real(r->sent), "received_bytes", gn_json_real(r->received),
         "sent_wire_bytes", gn_json_real(r->sent_wire), "received_wire_bytes", gn_json_real(r->received_wire));
+    if (gn_comm_options_grouped(&report->options->comm)) {
+        json_object_set_new(row, "group_sent_bytes", gn_json_real(r->group_sent));
+        json_object_set_new(row, "group_sent_wire_bytes", gn_json_real(r->group_sent_wire));
+    }
     if (report->options->comm.algorithm != GN_SWITCH) return row;
     json_object_set_new(row, "resent_packets", gn_json_real(r->resent));
     json_object_set_new(row, "late_packets", gn_json_real(r->late));
@@ -94,6 +98,8 @@ gn_status gn_allreduce_report_end(gn_allreduce_report *report, const gn_allreduc
                                  (int)o->comm.tos, "offload", gn_offload_name(o->comm.offload), "in_place", o->in_place,
                                  "input", o->input ? gn_json_name(o->input) : json_null(), "iterations",
                                  (int)o->iterations, "warmup", (int)o->warmup);
+    if (gn_comm_options_grouped(&o->comm))
+        json_object_set_new(exchange, "groups", json_string(o->comm.groups ? o->comm.groups : "host"));
     json_t *parameters = json_pack("{s:o, s:o, s:o}", "latency_s", gn_json_real(model->latency), "byte_s",
                                    gn_json_real(model->byte), "add_s", gn_json_real(model->add));
     json_t *all = json_pack("{s:o, s:o, s:o, s:O}", "environment", gn_json_environment(), "exchange", exchange, "model",
