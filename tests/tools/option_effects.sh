@@ -27,6 +27,34 @@ for algorithm in ring worker-aggregator; do
     typed f16 sum "half sum" -p lattice -k 10 --algorithm $algorithm
 done
 [ "$(jq '.results[0].count' typed.json)" = 50001 ] || fail "--type f16: $(jq -c '.results[0]' typed.json)"
+for algorithm in group-ring group-aggregator aggregators; do
+    typed bf16 average "bfloat16 avg" -p dense -k 10 --algorithm $algorithm --groups 2
+done
+
+# ---- --groups and --group-offload
+groups() { # groups FILE ARGUMENT...
+    local file=$1
+    shift
+    "$GRADNIC" bench allreduce -N 4 -b 64K -e 64K -n 1 -w 0 --force --json="$file" "$@" >table.txt 2>err.txt || fail "$*: $(cat err.txt)"
+}
+groups plain.json -p dense --groups host
+grep -qF "note: group-ring: 1 group of 4, by host: 127.0.0.1; not compressed within a group" err.txt || fail "note: $(cat err.txt)"
+holds plain.json '.exchange.algorithm == "group-ring" and .exchange.groups == "host"'
+holds plain.json '.results[0] | .group_sent_bytes == 98304 and .group_sent_wire_bytes == 98304 and .sent_bytes == 98304'
+groups coded.json -p dense --algorithm aggregators --group-offload library -q
+[ ! -s err.txt ] || fail "-q: $(cat err.txt)"
+holds coded.json '.results[0] | .group_sent_bytes == 98304 and .group_sent_wire_bytes < 98304 and .wrong == 0'
+groups three.json --groups 3
+grep -qF "note: group-ring: 2 groups of 1 to 3, 3 ranks in a row" err.txt || fail "note: $(cat err.txt)"
+groups number.json --groups number:9 --algorithm group-aggregator
+grep -qF "note: group-aggregator: 1 group of 4, by number" err.txt || fail "note: $(cat err.txt)"
+holds number.json '.exchange.groups == "number:9" and .results[0].model_us == 0'
+expect 2 "--groups: groups is '0': want host, ranks of a group (1 to 256)" "$GRADNIC" bench allreduce -N 2 --groups 0
+expect 2 "--groups goes with --algorithm group-ring" "$GRADNIC" bench allreduce -N 2 --groups 2 --algorithm direct
+expect 2 "--group-offload goes with --algorithm group-ring" "$GRADNIC" bench allreduce -N 2 --group-offload none -p dense
+expect 2 "--group-offload needs a profile" "$GRADNIC" bench allreduce -N 2 --groups 2 --group-offload library
+expect 2 "group_offload library with offload none" "$GRADNIC" bench allreduce -N 2 --groups 2 --group-offload library -p dense --offload none
+
 expect 2 "--op average goes with floats" "$GRADNIC" bench allreduce -N 2 --type i32 --op average
 expect 2 "go with --algorithm ring" "$GRADNIC" bench allreduce -N 2 --type f64 --algorithm worker-aggregator
 expect 2 "are compressed: -p goes with them" "$GRADNIC" bench allreduce -N 2 --op max -p dense

@@ -34,6 +34,8 @@ MEANING = {
     "engine": "what transforms packets",
     "force": "overwrite existing files",
     "format": "format of (FILE|the files)",
+    "group-offload": "who compresses within a group",
+    "groups": "who is a group",
     "guard": "leave flows alone that",
     "input": "gradients to send",
     "interface": "network interface",

@@ -26,7 +26,7 @@ grep -q "^replicas identical: yes (4 workers, $(weights ring.json))" ring.txt ||
 short=("${small[@]}" --augment 2 --steps 30 -q -f)
 dense=(-k 8 --feedback)
 "$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" --nic in-process --json=a.json
-for how in '--nic in-process' '--nic in-process --algorithm worker-aggregator' '--nic in-process --overlap' '--nic in-process --mtu 600' '' '--overlap --algorithm worker-aggregator'; do
+for how in '--nic in-process' '--nic in-process --algorithm worker-aggregator' '--nic in-process --overlap' '--nic in-process --mtu 600' '' '--overlap --algorithm worker-aggregator' '--groups 2' '--groups 3 --overlap' '--algorithm group-aggregator --groups 2 --group-offload none' '--algorithm aggregators'; do
     # shellcheck disable=SC2086 # words are wanted
     "$GRADNIC" "${short[@]}" -N 4 "${dense[@]}" $how --json=b.json
     [ "$(weights a.json)" = "$(weights b.json)" ] || fail "other weights with '$how'"

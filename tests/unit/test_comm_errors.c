@@ -27,7 +27,7 @@ static const gn_algorithm algorithms[] = {GN_RING,       GN_WORKER_AGGREGATOR, G
                                           GN_GROUP_RING, GN_GROUP_AGGREGATOR,  GN_AGGREGATORS};
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 
-/// Two groups of two ranks, where the algorithm has groups: the victim is the first of the second one.
+/// Two groups of two ranks, where the algorithm has groups: the victim is first in the second.
 static const char *groups_of(gn_algorithm algorithm)
 {
     return algorithm >= GN_GROUP_RING ? "2" : NULL;

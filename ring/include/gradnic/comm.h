@@ -97,8 +97,8 @@ typedef enum gn_algorithm {
     GN_ALGORITHMS  ///< the number of algorithms, not an algorithm
 } gn_algorithm;
 
-/// Returns "ring", "worker-aggregator", "switch", "direct", "auto", "group-ring", "group-aggregator"
-/// or "aggregators"; NULL for any other number.
+/// Returns "ring", "worker-aggregator", "switch", "direct", "auto", "group-ring",
+/// "group-aggregator" or "aggregators"; NULL for any other number.
 GN_API const char *gn_algorithm_name(gn_algorithm algorithm);
 
 /// Whether gradients are scaled before they are compressed.
