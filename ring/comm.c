@@ -105,13 +105,6 @@ static gn_comm *new_comm(const gn_comm_config *config)
     return NULL;
 }
 
-/// Where the algorithm has an aggregator, who that is knows how many it has to listen to.
-size_t gn_comm_workers(const gn_comm *comm)
-{
-    if (comm->groups) return gn_groups_workers(comm);
-    return comm->rank ? 0 : (size_t)comm->size - 1;
-}
-
 /// All ranks, as far as this one has connections with them.
 static void find_whole(gn_comm *comm)
 {

@@ -43,7 +43,8 @@ static inline const gn_circle *gn_exchange_circle(const gn_exchange *exchange)
     return exchange->circle ? exchange->circle : &exchange->comm->whole;
 }
 
-/// Ranks that may send this one their values, where it is an aggregator; otherwise 0.
+/// Ranks that may send this one their values, where it is an aggregator; otherwise 0
+/// (groups/groups.c).
 size_t gn_comm_workers(const gn_comm *comm);
 
 /// Bytes of staging that a communicator needs, from its own size and segment.

@@ -100,9 +100,10 @@ gn_status gn_groups_make(gn_comm *comm, gn_error *error)
     return GN_OK;
 }
 
-size_t gn_groups_workers(const gn_comm *comm)
+size_t gn_comm_workers(const gn_comm *comm)
 {
     const struct gn_groups *g = comm->groups;
+    if (!g) return comm->rank ? 0 : (size_t)comm->size - 1;
     const gn_algorithm algorithm = comm->config.algorithm;
     const int within = algorithm == GN_AGGREGATORS && !g->inner.own ? g->inner.size - 1 : 0;
     const int above = algorithm != GN_GROUP_RING && !g->across.own ? g->across.size - 1 : 0;

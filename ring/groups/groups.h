@@ -22,9 +22,6 @@ struct gn_groups {
 /// Finds the circles of this rank in the table, and says on rank 0 what was found.
 gn_status gn_groups_make(gn_comm *comm, gn_error *error);
 
-/// Ranks that send this one their values, where it is an aggregator; otherwise 0.
-size_t gn_groups_workers(const gn_comm *comm);
-
 /// An allreduce over both levels.
 gn_status gn_groups_run(gn_exchange *exchange);
 
