@@ -214,11 +214,14 @@ uint64_t gn_oob_finish_until(gn_comm *comm, uint64_t collectives, uint64_t begun
     return (sign < begun ? sign : begun) + limit;
 }
 
-/// Whether it has closed its data connections because it left, and has said why.
-static bool left_with_reason(gn_comm *comm, const gn_neighbour *neighbour)
+/// Whether it has closed its data connections because it left: it has said why, or has not begun
+/// this collective.
+static bool has_left(gn_comm *comm, int index)
 {
+    const gn_neighbour *neighbour = &comm->neighbours[index];
     pthread_mutex_lock(&comm->lock);
-    const bool left = neighbour->said_bye && neighbour->why.status != GN_OK;
+    const bool begun = comm->turn[comm->sequence % 2].have_header[index];
+    const bool left = neighbour->said_bye && (neighbour->why.status != GN_OK || !begun);
     if (left) fail_because_left_locked(comm, neighbour);
     pthread_mutex_unlock(&comm->lock);
     return left;
@@ -233,7 +236,7 @@ gn_status gn_oob_data_lost(gn_comm *comm, int index, int cause)
     // given the time to arrive.
     while (!status && gn_now() < until) {
         status = gn_oob_poll(comm, NULL, 0, 10);
-        if (!status && left_with_reason(comm, neighbour)) status = gn_oob_state(comm);
+        if (!status && has_left(comm, index)) status = gn_oob_state(comm);
     }
     if (status) return status;
     return gn_oob_fail(comm, GN_PEER_LOST, neighbour->rank,

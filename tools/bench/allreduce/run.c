@@ -60,7 +60,8 @@ static int connect_side(bench *b, const char *rendezvous)
     config.segment_bytes = b->options->segment;
     status = gn_comm_init(&b->comm, &config);
     // Where all are neighbours, they start closer together.
-    b->meets = config.algorithm == GN_DIRECT || config.algorithm == GN_AUTO ? b->comm : b->side;
+    const bool mesh = config.algorithm == GN_DIRECT || config.algorithm == GN_AUTO || gn_comm_options_grouped(o);
+    b->meets = mesh ? b->comm : b->side;
     return status ? fail(b, status, "setting up", NULL) : GN_EXIT_OK;
 }
 
