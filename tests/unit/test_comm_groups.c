@@ -313,6 +313,55 @@ START_TEST(test_log_says_what_was_found)
 }
 END_TEST
 
+// What has no levels ------------------------------------------------------------------------------
+
+static void run_others(int rank, const ranks *group, void *argument)
+{
+    enum { SIZE = 5, COUNT = 3000 };
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = *(const gn_algorithm *)argument;
+    config.groups = "2";
+    config.quantise = true;
+    gn_comm *comm = rank_init(rank, group, &config), *sub;
+    RANK_CHECK(comm);
+    double *wide = calloc(COUNT, sizeof *wide), most = rank;
+    float *all = calloc(SIZE * COUNT, sizeof *all), *own = calloc(COUNT, sizeof *own);
+    RANK_CHECK(wide && all && own);
+    for (int i = 0; i < COUNT; i++) wide[i] = rank + i;
+    RANK_CHECK(!gn_allreduce_typed(comm, wide, wide, COUNT, GN_F64, GN_SUM));
+    for (int i = 0; i < COUNT; i++) RANK_CHECK(wide[i] == 10 + 5 * i);
+    RANK_CHECK(!gn_allreduce_typed(comm, &most, &most, 1, GN_F64, GN_MAX) && most == SIZE - 1);
+    for (int i = 0; i < COUNT; i++) own[i] = (float)rank;
+    RANK_CHECK(!gn_all_gather(comm, own, all, COUNT, GN_F32));
+    for (int i = 0; i < SIZE * COUNT; i++) RANK_CHECK(all[i] == (float)(i / COUNT));
+    RANK_CHECK(!gn_reduce_scatter(comm, all, own, COUNT, GN_F32, GN_SUM));
+    for (int i = 0; i < COUNT; i++) RANK_CHECK(own[i] == (float)(SIZE * rank));
+    RANK_CHECK(!gn_transfer(comm, own, COUNT * sizeof *own, 4, 1));
+    RANK_CHECK(own[COUNT - 1] == (float)(SIZE * (rank == 1 ? 4 : rank)));
+    RANK_CHECK(!gn_barrier(comm));
+    // Ranks 0, 2, 4 are two groups of their own; so are 1 and 3, in one.
+    RANK_CHECK(!gn_comm_split(comm, rank % 2, 0, &sub));
+    for (int i = 0; i < COUNT; i++) own[i] = (float)rank;
+    RANK_CHECK(!gn_allreduce(sub, own, own, COUNT, GN_SUM) && own[COUNT - 1] == (rank % 2 ? 4 : 6));
+    gn_comm_free(sub);
+    RANK_CHECK(!gn_allreduce(comm, own, own, COUNT, GN_AVERAGE) && own[0] == 5.2f);
+    gn_comm_free(comm);
+    free(wide);
+    free(all);
+    free(own);
+}
+
+START_TEST(test_other_collectives_go_round)
+{
+    gn_algorithm algorithm = grouped[_i];
+    ranks group;
+    ranks_start(&group, 5, run_others, &algorithm);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 5; rank++) ck_assert_int_eq(group.exits[rank], 0);
+    ranks_free(&group);
+}
+END_TEST
+
 // Deaths and slowness -----------------------------------------------------------------------------
 
 enum { SIZE = 5, SEGMENT = 4096 };
@@ -427,6 +476,7 @@ int main(void)
     tcase_add_test(tcase, test_configurations);
     tcase_add_loop_test(tcase, test_disagreements_are_told, 0, OTHERS);
     tcase_add_test(tcase, test_log_says_what_was_found);
+    tcase_add_loop_test(tcase, test_other_collectives_go_round, 0, GROUPED);
     tcase_add_loop_test(tcase, test_deaths_on_each_level, 0, GROUPED);
     tcase_add_loop_test(tcase, test_slow_level_is_no_failure, 0, GROUPED);
     suite_add_tcase(suite, tcase);

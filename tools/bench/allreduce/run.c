@@ -14,7 +14,7 @@
 
 typedef struct bench {
     const gn_allreduce_options *options;
-    gn_comm *comm;  ///< the one that is measured
+    gn_comm *comm;   ///< the one that is measured
     gn_comm *side;   ///< for exact figures
     gn_comm *meets;  ///< for barriers: the quicker one
     int rank, size;
