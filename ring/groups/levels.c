@@ -22,8 +22,9 @@
 // step 3. Two ranks are in one circle at most: steps 1 and 3 follow each other on one connection,
 // and step 2 has others.
 //
-// A vector goes in pieces, one behind the other. So no rank waits longer than for a piece: one that
-// has nothing to do in step 2 would otherwise think that all stands still.
+// A vector goes in pieces, one behind the other, with the same argument: step 1 of the next piece
+// waits for nothing of a later step. So no rank waits longer than for a piece. One that has nothing
+// to do in step 2 would otherwise think that all stands still.
 #include "ring/blocks.h"
 #include "ring/groups/groups.h"
 
