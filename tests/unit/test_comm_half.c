@@ -202,6 +202,8 @@ static void expect(plan p, const switch_faults *faults, gn_status status, const 
     for (int rank = 0; rank < SIZE; rank++) {
         const report *r = &group.reports[rank];
         ck_assert_int_eq(group.exits[rank], 0);
+        // When rank 0 has ended already, nobody tells a rank that comes later.
+        if (rank && r->status == GN_TIMEOUT && status == GN_MISMATCH && strstr(r->text, "no fresh file")) continue;
         ck_assert_msg(r->status == status && strstr(r->text, one) && strstr(r->text, other), "rank %d: %s: %s", rank,
                       gn_status_string(r->status), r->text);
     }
