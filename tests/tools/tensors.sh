@@ -142,6 +142,29 @@ same w.npy w3.npy
     fail "some of a .gn file"
 "$GRADNIC" ratio -q --against none -p dense 'state_dict.pt:conv.*' | head -3 | grep conv.bias >/dev/null ||
     fail "FILE:GLOB"
+# By default the output is called what it is. No part gets the name of the whole, which -f would
+# replace.
+mkdir part
+(
+    cd part
+    cp ../golden.npz m.npz
+    "$GRADNIC" compress -q m.npz ../stored.npz -o .
+    names=$("$GRADNIC" ratio --list --json m.npz | jq -r '.files[0].tensors[].name')
+    one=$(head -1 <<<"$names")
+    "$GRADNIC" decompress -q -f --tensor "$one" m.npz.gn
+    "$GRADNIC" decompress -q -f --tensor '*' m.npz.gn
+    "$GRADNIC" decompress -q -f "stored.npz.gn:layer.0/bias"
+    "$GRADNIC" decompress -q -f --to npz stored.npz.gn:w
+    "$GRADNIC" decompress -q -f --to f32 m.npz.gn
+    same m.npz ../golden.npz
+    file=m.npz.${one//\//_}.npy
+    wanted=$(printf '%s\n' "$file" m.npz m.npz.f32 m.npz.gn m.npz.npz stored.npz.gn \
+        stored.npz.layer.0_bias.npy stored.npz.w.npz | sort)
+    [ "$(find . -type f -printf '%P\n' | sort)" = "$wanted" ] || fail "names: $(echo *), not: $wanted"
+    "$PYTHON" -c 'import numpy as np, sys
+assert isinstance(np.load(sys.argv[1]), np.ndarray)
+assert np.load("stored.npz.w.npz").files == ["w"] and len(np.load("m.npz.npz").files) > 1' "$file"
+) || exit 1
 cp stored.npz 'a:b.npz'
 "$GRADNIC" ratio --list 'a:b.npz:w' >/dev/null || fail "a colon in a file's name"
 "$GRADNIC" ratio --list 'a:b.npz' >/dev/null || fail "a colon in a file's name"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gradnic compress: values to a .gn file.
 #include <argp.h>
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -254,11 +253,7 @@ static char *default_output(const char *path, const char *tensor)
     if (!strcmp(path, "-")) return strdup("-");
     size_t length = strlen(path);
     if (length > 3 && !strcmp(path + length - 3, ".gz")) length -= 3;
-    char *output;
-    if (asprintf(&output, "%.*s%s%s.gn", (int)length, path, tensor ? "." : "", tensor ? tensor : "") < 0) return NULL;
-    for (char *at = output + length; *at; at++)
-        if (!isalnum((unsigned char)*at) && !strchr("._-", *at)) *at = '_';
-    return output;
+    return gn_each_file_name(path, length, tensor, ".gn");
 }
 
 static double ratio_of(const job *j)

@@ -35,7 +35,7 @@ static const uint64_t worth_a_note = (uint64_t)1 << 30;  // bytes
 static const struct argp_option option_table[] = {
     {"output", 'o', "OUT", 0,
      "output file, .npy, .npz or .f32, or a folder for the files; '-' is standard output (default FILE without .gn, "
-     "with .npy, or .npz for tensors with names)",
+     "with .npy, or .npz for tensors with names; FILE.NAME.npy for one of them)",
      0},
     {"to", OPTION_TO, "FORMAT", 0, "npy, npz or f32 (default by the name of OUT; f32 on standard output)", 0},
     {"shape", OPTION_SHAPE, "D1,D2,...", 0,
@@ -85,7 +85,7 @@ static const char doc[] =
     "Examples:\n"
     "  gradnic decompress grads.npy.gn                 writes grads.npy\n"
     "  gradnic decompress model.pt.gn                  writes model.pt.npz\n"
-    "  gradnic decompress -o w1.npy model.pt.gn:fc.weight\n"
+    "  gradnic decompress model.pt.gn:fc.weight        writes model.pt.fc.weight.npy\n"
     "  gradnic decompress --shape 784,500 -o w1.npy w1.gn\n"
     "  gradnic decompress --limit 10G received.gn\n"
     "  ssh host cat grads.gn | gradnic decompress -o grads.f32 -\n";
@@ -265,14 +265,18 @@ static gn_status decompress_to(job *j, gn_output *output, const char *path, gn_e
     return wrong;
 }
 
+static const char *suffix_of(gn_format format)
+{
+    return format == GN_FORMAT_NPY ? "npy" : format == GN_FORMAT_NPZ ? "npz" : "f32";
+}
+
 static json_t *summary(const job *j, const char *path, uint64_t elapsed_ns)
 {
-    const char *format = j->to == GN_FORMAT_NPY ? "npy" : j->to == GN_FORMAT_NPZ ? "npz" : "f32";
     const uint64_t count = gn_values_count(j->input);
     return json_pack("{s:o, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "input", gn_json_name(j->argument), "output",
-                     gn_json_name(path), "format", format, "profile", gn_profile_name(j->info->profile), "bound_exp",
-                     j->info->bound_exp, "tensors", gn_json_count(j->tensors->count), "values", gn_json_count(count),
-                     "value_bytes", gn_json_count(count * sizeof(float)), "seconds",
+                     gn_json_name(path), "format", suffix_of(j->to), "profile", gn_profile_name(j->info->profile),
+                     "bound_exp", j->info->bound_exp, "tensors", gn_json_count(j->tensors->count), "values",
+                     gn_json_count(count), "value_bytes", gn_json_count(count * sizeof(float)), "seconds",
                      gn_json_real(gn_seconds(elapsed_ns)));
 }
 
@@ -305,18 +309,33 @@ static gn_status decompress_values(job *j, const char *path, json_t **result, gn
     return GN_OK;
 }
 
-/// The default output: FILE without ".gn" (and ".gz"). If that does not end in the right suffix,
-/// it is added: ".npz" for tensors with names, otherwise ".npy" or ".f32". The caller frees it.
-static char *default_output(const char *input, const gn_tensor_list *tensors)
+/// What the output is where its name does not say. Of several tensors one may be chosen, with
+/// `tensor`: it is an array.
+static gn_format default_format(const options *o, const char *stem, const char *tensor, const gn_tensor_list *tensors)
+{
+    if (o->to != GN_FORMAT_AUTO) return o->to;
+    if (tensors->tensors[0].name && !(tensor && tensors->count == 1)) return GN_FORMAT_NPZ;
+    return ends_in(stem, ".f32") ? GN_FORMAT_F32 : GN_FORMAT_NPY;
+}
+
+/// The default output: FILE without ".gn" (and ".gz"), with the suffix of what is written. One
+/// tensor by name adds it, as in compress: model.npz.gn:w becomes model.npz.w.npy. What was chosen
+/// never gets the name of the whole, model.npz: --force would replace the user's. The caller frees
+/// it.
+static char *default_output(const options *o, const char *input, const char *tensor, const gn_tensor_list *tensors)
 {
     if (!strcmp(input, "-")) return strdup("-");
-    const bool named = tensors->tensors[0].name;
-    char *stem = strdup(input), *path = NULL;
+    char *stem = strdup(input), *path = NULL, *suffix = NULL;
     if (!stem) return NULL;
     if (ends_in(stem, ".gz")) stem[strlen(stem) - 3] = 0;
     if (ends_in(stem, ".gn")) stem[strlen(stem) - 3] = 0;
-    if (named ? ends_in(stem, ".npz") : ends_in(stem, ".npy") || ends_in(stem, ".f32")) return stem;
-    if (asprintf(&path, "%s.%s", stem, named ? "npz" : "npy") < 0) path = NULL;
+    const char *const end = suffix_of(default_format(o, stem, tensor, tensors));
+    if (asprintf(&suffix, ".%s", end) < 0) suffix = NULL;
+    if (suffix && !tensor && ends_in(stem, suffix))
+        path = strdup(stem);
+    else if (suffix)
+        path = gn_each_file_name(stem, strlen(stem), tensors->count == 1 ? tensor : NULL, suffix);
+    free(suffix);
     free(stem);
     return path;
 }
@@ -354,7 +373,7 @@ static gn_status decompress_file(void *context, gn_each_file *each, size_t index
     j.reader = gn_values_container(j.input);
     j.info = gn_container_reader_info(j.reader);
     j.tensors = gn_values_tensors(j.input);
-    char *path = default_output(file->paths[index], j.tensors);
+    char *path = default_output(r->options, file->paths[index], choice.tensor, j.tensors);
     wrong = path ? gn_each_file_output(each, path, &output, error) : gn_fail_memory(error);
     free(path);
     if (!wrong) wrong = output_format(r->options, output, &j.to, error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "each_file.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,16 @@ bool gn_each_file_is_folder(const char *path)
     struct stat st;
     const size_t length = strlen(path);
     return (length && path[length - 1] == '/') || (!stat(path, &st) && S_ISDIR(st.st_mode));
+}
+
+char *gn_each_file_name(const char *path, size_t length, const char *tensor, const char *suffix)
+{
+    char *name;
+    if (asprintf(&name, "%.*s%s%s%s", (int)length, path, tensor ? "." : "", tensor ? tensor : "", suffix) < 0)
+        return NULL;
+    for (char *at = name + length; *at; at++)
+        if (!isalnum((unsigned char)*at) && !strchr("._-", *at)) *at = '_';
+    return name;
 }
 
 /// -o FOLDER: the file's own name in it. The caller frees it.
