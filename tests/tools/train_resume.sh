@@ -74,20 +74,24 @@ for signal in TERM HUP; do
     [ "$(saved c.0)" = "$(saved c.1)" ] || fail "saved steps: $(saved c.0) $(saved c.1)"
     [ "$(saved c.0)" -gt 0 ] || fail "nothing was saved"
 done
-pids=()
-for rank in 0 1; do
-    "$GRADNIC" "${base[@]}" "${options[@]}" "${slow[@]}" --rank "$rank" --world-size 2 \
-        --rendezvous "file://$work/meet" --checkpoint c --resume 2>err.$rank &
-    pids+=($!)
+# The kernel sends SIGXCPU again and again.
+for signal in TERM USR1 USR2 XCPU; do
+    pids=()
+    for rank in 0 1; do
+        "$GRADNIC" "${base[@]}" "${options[@]}" "${slow[@]}" --rank "$rank" --world-size 2 \
+            --rendezvous "file://$work/meet" --checkpoint c --resume 2>err.$rank &
+        pids+=($!)
+    done
+    before=$(saved c.0)
+    sleep 1.2
+    kill -s "$signal" "${pids[1]}"
+    [ "$signal" != XCPU ] || kill -s XCPU "${pids[1]}"
+    ends=(0 0)
+    for rank in 0 1; do wait "${pids[$rank]}" || ends[rank]=$?; done
+    [ "${ends[*]}" = "1 $((128 + $(kill -l "$signal")))" ] || fail "SIG$signal: ended with ${ends[*]}: $(cat err.0 err.1)"
+    [ "$(saved c.0)" = "$(saved c.1)" ] || fail "SIG$signal: saved steps: $(saved c.0) $(saved c.1)"
+    [ "$(saved c.0)" -gt "$before" ] || fail "SIG$signal: nothing was saved after step $before"
 done
-before=$(saved c.0)
-sleep 1.2
-kill -s TERM "${pids[1]}"
-ends=(0 0)
-for rank in 0 1; do wait "${pids[$rank]}" || ends[rank]=$?; done
-[ "${ends[*]}" = "1 143" ] || fail "ended with ${ends[*]}: $(cat err.0 err.1)"
-[ "$(saved c.0)" = "$(saved c.1)" ] || fail "saved steps: $(saved c.0) $(saved c.1)"
-[ "$(saved c.0)" -gt "$before" ] || fail "nothing was saved after step $before"
 "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" --nic in-process --checkpoint c --resume --json=rest.json
 [ "$(weights whole.json)" = "$(weights rest.json)" ] || fail "other bits after signals"
 

@@ -32,9 +32,11 @@ static void note_signal(int number)
 
 void gn_resume_catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    // Batch systems send the last ones. The kernel repeats SIGXCPU each second, so it stays caught.
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct sigaction now, ours = {.sa_handler = note_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+        const int once = numbers[i] == SIGXCPU ? 0 : (int)SA_RESETHAND;
+        struct sigaction now, ours = {.sa_handler = note_signal, .sa_flags = SA_RESTART | once};
         sigemptyset(&ours.sa_mask);
         if (!sigaction(numbers[i], NULL, &now) && now.sa_handler != SIG_IGN) sigaction(numbers[i], &ours, NULL);
     }

@@ -25,7 +25,8 @@ typedef struct gn_resume {
 /// already, although nothing was said of them.
 gn_status gn_resume_prepare(const gn_train_options *options, unsigned first, unsigned last, gn_error *error);
 
-/// From now on SIGINT, SIGTERM and SIGHUP end the training after a step. Not one that is ignored.
+/// From now on SIGINT, SIGTERM, SIGHUP and the signals of batch systems (SIGUSR1, SIGUSR2, SIGXCPU)
+/// end the training after a step. Not one that is ignored.
 void gn_resume_catch_signals(void);
 /// The signal that this rank has got; 0: none.
 int gn_resume_signal(void);
