@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,6 +24,26 @@ static void make_folder(void)
     strcpy(folder, "/tmp/gradnic-test-launch-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     setenv("TMPDIR", folder, 1);
+}
+
+/// The last entry of TMPDIR, in `path`. @return how many there are
+static int last_entry(char path[300])
+{
+    int count = 0;
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; (e = readdir(dir));) {
+        if (*e->d_name == '.') continue;
+        snprintf(path, 300, "%s/%.200s", folder, e->d_name);
+        count++;
+    }
+    closedir(dir);
+    return count;
+}
+
+static int count_entries(void)
+{
+    char ignored[300];
+    return last_entry(ignored);
 }
 
 /// Fails unless the launcher left nothing in TMPDIR.
@@ -255,11 +276,67 @@ START_TEST(signals_end_everything)
     end_by(SIGUSR2);
     remove_folder();
     make_folder();
-    end_by(SIGKILL);  // cannot clean up after itself, but the ranks go
-    DIR *dir = opendir(folder);
-    for (struct dirent *e; (e = readdir(dir));)
-        if (*e->d_name != '.') ck_assert(!unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR));
-    closedir(dir);
+    end_by(SIGKILL);  // cannot clean up after itself, but the ranks go, and so does the folder later
+    ck_assert_int_eq(count_entries(), 1);
+    gn_launch launch = {"gradnic test", 1, write_rendezvous, NULL, 1000, 0};
+    ck_assert_int_eq(gn_launch_ranks(&launch), GN_EXIT_OK);
+    remove_folder();
+}
+END_TEST
+
+static int write_and_die(unsigned rank, const char *rendezvous, void *context)
+{
+    write_rendezvous(rank, rendezvous, context);
+    kill(getppid(), SIGKILL);
+    nap(60000);
+    return 1;
+}
+
+/// How many folders are left once the next launcher has gone.
+static int left_by_next(void)
+{
+    gn_launch launch = {"gradnic test", 1, write_rendezvous, NULL, 1000, 0};
+    ck_assert_int_eq(gn_launch_ranks(&launch), GN_EXIT_OK);
+    return count_entries();
+}
+
+// A launcher removes what one left that was killed. Not what somebody still uses, or what is not a
+// launcher's.
+START_TEST(only_what_is_left_goes)
+{
+    make_folder();
+    const pid_t launcher = fork();
+    if (!launcher) {
+        gn_launch launch = {"gradnic test", 2, write_and_die, NULL, 300, 0};
+        _exit(gn_launch_ranks(&launch));
+    }
+    int status;
+    ck_assert_int_eq(waitpid(launcher, &status, 0), launcher);
+    ck_assert_int_eq(count_entries(), 1);
+    char left[300], path[400], other[400];
+    last_entry(left);
+    // Somebody has it.
+    const int fd = open(left, O_RDONLY | O_DIRECTORY);
+    ck_assert(!flock(fd, LOCK_EX));
+    ck_assert_int_eq(left_by_next(), 1);
+    ck_assert(!flock(fd, LOCK_UN));
+    // Another mode, something in it, a file, a link, an older version's.
+    ck_assert(!chmod(left, 0755));
+    ck_assert_int_eq(left_by_next(), 1);
+    ck_assert(!chmod(left, 0700));
+    snprintf(path, sizeof path, "%s/mine", left);
+    fclose(fopen(path, "w"));
+    ck_assert_int_eq(left_by_next(), 1);
+    ck_assert(!unlink(path));
+    snprintf(other, sizeof other, "%s/mine", folder);
+    ck_assert(!rename(left, other) && !symlink(other, left));
+    ck_assert_int_eq(left_by_next(), 2);
+    ck_assert(!unlink(left));
+    fclose(fopen(left, "w"));
+    ck_assert_int_eq(left_by_next(), 2);
+    ck_assert(!unlink(left) && !rename(other, left));
+    ck_assert_int_eq(left_by_next(), 0);
+    close(fd);
     remove_folder();
 }
 END_TEST
@@ -269,5 +346,5 @@ int main(void)
     return RUN_TESTS("launch", all_ranks_run_and_nothing_stays, a_folder_that_is_not_there, results_of_ranks,
                      a_killed_rank_is_named, a_killed_rank_is_named_though_others_failed_before,
                      the_others_get_their_grace_and_no_more, who_waits_is_ended, the_first_error_is_repeated,
-                     nothing_stays_when_nobody_reads, signals_end_everything);
+                     nothing_stays_when_nobody_reads, signals_end_everything, only_what_is_left_goes);
 }

@@ -2,7 +2,6 @@
 // A process for each local rank, and a process that waits for them all.
 #include "launch.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -18,8 +17,8 @@
 #include "cli.h"
 #include "command.h"
 #include "first_error.h"
+#include "meeting_folder.h"
 #include "net/clock.h"
-#include "net/temporary_folder.h"
 
 typedef struct launched {
     const gn_launch *launch;
@@ -146,15 +145,6 @@ static sigset_t awaited_signals(void)
     return signals;
 }
 
-static void remove_folder(const char *program, const char *folder)
-{
-    DIR *dir = opendir(folder);
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) unlinkat(dirfd(dir), e->d_name, 0);
-    if (dir) closedir(dir);
-    if (rmdir(folder)) gn_cli_note(program, "%s: %s", folder, strerror(errno));
-}
-
 /// What the ranks print comes in any order, and the cause may stand anywhere in it.
 static void say_first_error(launched *l)
 {
@@ -167,15 +157,17 @@ static void say_first_error(launched *l)
 
 int gn_launch_ranks(const gn_launch *launch)
 {
-    char folder[PATH_MAX], rendezvous[PATH_MAX + 32];
-    snprintf(folder, sizeof folder, "%s/gradnic-XXXXXX", gn_temporary_folder());
+    char rendezvous[PATH_MAX + 32];
+    gn_error error;
+    gn_meeting_folder folder;
     launched l = {.launch = launch, .pid = calloc(launch->ranks, sizeof *l.pid)};
-    if (!l.pid || !mkdtemp(folder)) {
-        gn_cli_error(launch->program, "%s: %s (TMPDIR names another folder)", folder, strerror(errno));
+    const gn_status wrong = l.pid ? gn_meeting_folder_make(&folder, &error) : gn_fail_memory(&error);
+    if (wrong) {
+        gn_cli_error(launch->program, "%s", error.text);
         free(l.pid);
         return GN_EXIT_FAILED;
     }
-    snprintf(rendezvous, sizeof rendezvous, "file://%s/rendezvous", folder);
+    snprintf(rendezvous, sizeof rendezvous, "file://%s/" GN_MEETING_FILE, folder.path);
     const sigset_t signals = awaited_signals();
     sigprocmask(SIG_BLOCK, &signals, &l.before);
     // Without this memory only the repetition is missing.
@@ -184,7 +176,7 @@ int gn_launch_ranks(const gn_launch *launch)
     gn_cli_keep_first(l.first);
     start_ranks(&l, rendezvous);
     for (reap(&l); l.alive; reap(&l)) wait_for_news(&l, &signals);
-    remove_folder(launch->program, folder);
+    if (gn_meeting_folder_remove(&folder, &error)) gn_cli_note(launch->program, "%s", error.text);
     say_first_error(&l);
     free(l.pid);
     sigprocmask(SIG_SETMASK, &l.before, NULL);

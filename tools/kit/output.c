@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -17,7 +19,7 @@ enum { OPEN_AT_ONCE = 32 };
 struct gn_output {
     char *name;       // for messages
     char *target;     // the file's final path; NULL if written to directly
-    char *temporary;  // its path until then
+    char *temporary;  // its path until then; NULL: it has none
     FILE *stream;
     bool force;
     bool seekable;
@@ -68,23 +70,48 @@ static void block_signals(sigset_t *before)
     pthread_sigmask(SIG_BLOCK, &set, before);
 }
 
-/// Creates the temporary file and enters it in the table, so that no signal can leave it behind.
-static int create_temporary(gn_output *output)
+/// Enters the output in the tables: no other one takes its target.
+static gn_status take_place(gn_output *output, gn_error *error)
 {
     int place = 0;
-    while (place < OPEN_AT_ONCE && atomic_load(&temporaries[place])) place++;
-    if (place == OPEN_AT_ONCE) {
-        errno = EMFILE;
+    while (place < OPEN_AT_ONCE && targets[place]) place++;
+    if (place == OPEN_AT_ONCE) return gn_fail(error, GN_IO, "%s: %s", output->name, strerror(EMFILE));
+    output->place = place;
+    targets[place] = output->target;
+    return GN_OK;
+}
+
+/// Where a file without a name can be given one.
+static void path_of_descriptor(int fd, char path[32])
+{
+    snprintf(path, 32, "/proc/self/fd/%d", fd);
+}
+
+/// A temporary file without a name: nothing can leave it behind, not even SIGKILL. -1: it is not
+/// possible here (NFS, no /proc).
+static int create_unnamed(const gn_output *output, int folder)
+{
+    char path[32], *in = strndup(output->target, (size_t)folder);
+    const int fd = in ? open(in, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) : -1;
+    free(in);
+    if (fd < 0) return -1;
+    path_of_descriptor(fd, path);
+    if (!access(path, F_OK)) return fd;
+    close(fd);
+    return -1;
+}
+
+/// A temporary file with a name, which no signal but SIGKILL can leave behind.
+static int create_named(gn_output *output, int folder)
+{
+    sigset_t before;
+    if (asprintf(&output->temporary, "%.*s.gradnic-XXXXXX", folder, output->target) < 0) {
+        output->temporary = NULL;
         return -1;
     }
-    sigset_t before;
     block_signals(&before);
     const int fd = mkostemp(output->temporary, O_CLOEXEC);
-    if (fd >= 0) {
-        output->place = place;
-        targets[place] = output->target;
-        atomic_store(&temporaries[place], output->temporary);
-    }
+    if (fd >= 0) atomic_store(&temporaries[output->place], output->temporary);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return fd;
 }
@@ -130,17 +157,14 @@ static gn_status open_temporary(gn_output *output, const struct stat *old, gn_er
 {
     const char *slash = strrchr(output->target, '/');
     const int folder = slash ? (int)(slash - output->target) + 1 : 0;
-    if (asprintf(&output->temporary, "%.*s.gradnic-XXXXXX", folder, output->target) < 0) {
-        output->temporary = NULL;
-        return gn_fail_memory(error);
-    }
-    if (check_others(output, error)) return error->status;
+    if (check_others(output, error) || take_place(output, error)) return error->status;
     install_once();
-    const int fd = create_temporary(output);
+    int fd = create_unnamed(output, folder);
+    if (fd < 0) fd = create_named(output, folder);
     if (fd < 0) return gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
     if (fchmod(fd, take_over(fd, old)) || !(output->stream = fdopen(fd, "wb"))) {
         gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
-        unlink(output->temporary);
+        if (output->temporary) unlink(output->temporary);
         close(fd);
         return error->status;
     }
@@ -286,12 +310,39 @@ const char *gn_output_name(const gn_output *output)
     return output->name;
 }
 
+/// Replaces the target with the file `fd`, which has no name. It has another one for a moment.
+static int replace_target(const gn_output *output, const char *from)
+{
+    char *path;
+    uint64_t number;
+    sigset_t before;
+    const int folder = (int)(strrchr(output->target, '/') - output->target) + 1;
+    if (getrandom(&number, sizeof number, 0) != sizeof number ||
+        asprintf(&path, "%.*s.gradnic-%016" PRIx64, folder, output->target, number) < 0)
+        return -1;
+    block_signals(&before);
+    int failed = linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+    if (!failed && (failed = rename(path, output->target))) {
+        const int reason = errno;
+        unlink(path);
+        errno = reason;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    free(path);
+    return failed;
+}
+
 /// Gives the file its name. Without `force` it never replaces a file that appeared in the
-/// meantime.
-static gn_status take_name(const gn_output *output, gn_error *error)
+/// meantime. `fd`: the file, where it has no name yet.
+static gn_status take_name(const gn_output *output, int fd, gn_error *error)
 {
     int failed;
-    if (output->force) {
+    char from[32];
+    path_of_descriptor(fd, from);
+    if (!output->temporary) {
+        failed = output->force ? replace_target(output, from)
+                               : linkat(AT_FDCWD, from, AT_FDCWD, output->target, AT_SYMLINK_FOLLOW);
+    } else if (output->force) {
         failed = rename(output->temporary, output->target);
     } else {
         failed = renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->target, RENAME_NOREPLACE);
@@ -310,11 +361,15 @@ gn_status gn_output_commit(gn_output *output, gn_error *error)
     gn_status wrong = GN_OK;
     errno = 0;
     bool failed = ferror(output->stream) || fflush(output->stream);
+    const bool unnamed = output->target && !output->temporary;
+    const int fd = unnamed ? fcntl(fileno(output->stream), F_DUPFD_CLOEXEC, 0) : -1;
+    failed |= unnamed && fd < 0;
     if (output->stream != stdout) failed |= fclose(output->stream) != 0;
     if (failed) wrong = gn_fail(error, GN_IO, "%s: %s", output->name, errno ? strerror(errno) : "write error");
     if (!wrong && output->target) wrong = gn_output_check_spared(output->target, error);  // if it was opened before
-    if (!wrong && output->target) wrong = take_name(output, error);
+    if (!wrong && output->target) wrong = take_name(output, fd, error);
     if (wrong && output->temporary) unlink(output->temporary);
+    if (fd >= 0) close(fd);
     output_free(output);
     return wrong;
 }

@@ -2,7 +2,8 @@
 #ifndef GRADNIC_TOOLS_KIT_OUTPUT_H
 #define GRADNIC_TOOLS_KIT_OUTPUT_H
 /// Output files. A file appears under its name only when it is complete: gradnic writes a
-/// temporary file in the same folder and renames it at the end. The temporary file is removed by
+/// temporary file in the same folder, and names it at the end. The temporary file has no name, so
+/// nothing can leave it behind. Where the file system has no such files (NFS), it is removed by
 /// gn_output_abort(), at exit(), and on signals that end a program, but SIGKILL. A command that
 /// handles such a signal itself removes the file itself.
 ///

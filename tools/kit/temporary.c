@@ -14,9 +14,12 @@ gn_status gn_temporary_open(FILE **stream, gn_error *error)
 {
     char path[PATH_MAX];
     const char *folder = gn_temporary_folder();
-    snprintf(path, sizeof path, "%s/gradnic-XXXXXX", folder);
-    const int fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0) unlink(path);
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0) {  // such as NFS
+        snprintf(path, sizeof path, "%s/gradnic-XXXXXX", folder);
+        fd = mkostemp(path, O_CLOEXEC);
+        if (fd >= 0) unlink(path);
+    }
     *stream = fd < 0 ? NULL : fdopen(fd, "w+b");
     if (*stream) return GN_OK;
     const int reason = errno;
