@@ -22,7 +22,8 @@ typedef gn_status (*gn_each_file_work)(void *context, gn_each_file *each, size_t
 gn_status gn_each_file_output(gn_each_file *each, const char *path, const char **output, gn_error *error);
 
 /// A name for an output: the first `length` bytes of `path`, the tensor's name (NULL: none) and the
-/// suffix. What a file's name should not have becomes '_'. The caller frees it. NULL: out of memory.
+/// suffix. What a file's name should not have becomes '_'. The caller frees it. NULL: out of
+/// memory.
 char *gn_each_file_name(const char *path, size_t length, const char *tensor, const char *suffix);
 
 /// Whether -o names a folder: there is one, or the name ends in '/'.
