@@ -121,7 +121,7 @@ static gn_status run_piece(staged *s, size_t at, bool last, int exponent)
     const gn_bucket bucket = {.send = values,
                               .recv = values,
                               .count = s->starts[s->blocks],
-                              .op = s->call->op,
+                              .op = x->legs == GN_LEG_GATHER ? GN_SUM : s->call->op,  // it computes nothing
                               .residual = s->residual,
                               .id = s->call->id,
                               .layer = s->call->layer,

@@ -325,8 +325,9 @@ typedef struct gn_call {
     gn_type type;              ///< of the elements
     gn_op op;                  ///< GN_ALLREDUCE, GN_REDUCE_SCATTER, GN_REDUCE
     const void *send;          ///< not changed, and not needed where this rank gives nothing
-    /// Not needed where this rank gets nothing. It may be `send` where both have equal sizes. For
-    /// GN_ALL_GATHER `send` may be this rank's block in `recv`. Else the two must not overlap.
+    /// Not needed where this rank gets nothing. It may be `send` for GN_ALLREDUCE, GN_REDUCE and
+    /// GN_TRANSFER. For GN_ALL_GATHER and GN_GATHER `send` may be this rank's block in `recv`, and
+    /// for GN_SCATTER `recv` this rank's block in `send`. Else the two must not overlap.
     void *recv;
     /// Elements. Where the vector has a block for each rank, those of one block.
     size_t count;
