@@ -77,6 +77,14 @@ static gn_status check_offload(const gn_comm_config *c, gn_error *error)
     return GN_OK;
 }
 
+/// What GRADNIC_SHARED_MEMORY says. @return false for a word that is not known
+static bool shares_memory(bool *shares)
+{
+    const char *text = getenv("GRADNIC_SHARED_MEMORY");
+    *shares = !text || strcmp(text, "no") != 0;
+    return !text || !*text || !*shares || !strcmp(text, "yes");
+}
+
 static gn_status check_switch(const gn_comm_config *c, gn_error *error)
 {
     if (!c->switch_address) return gn_fail(error, GN_INVALID, "algorithm switch needs switch_address, \"host:port\"");
@@ -137,6 +145,10 @@ gn_status gn_config_check(const gn_comm_config *config, gn_error *error)
                              config->codec.bound_exp < lowest || config->codec.bound_exp > highest))
         return gn_fail(error, GN_INVALID, "quantise needs a codec made by gn_codec_init()");
     if (check_offload(config, error) || check_groups(config, error)) return error->status;
+    bool shares;
+    if (!shares_memory(&shares))
+        return gn_fail(error, GN_INVALID, "GRADNIC_SHARED_MEMORY is '%.40s': want yes or no",
+                       getenv("GRADNIC_SHARED_MEMORY"));
     return config->algorithm == GN_SWITCH ? check_switch(config, error) : GN_OK;
 }
 
@@ -169,8 +181,9 @@ static void choose_groups(gn_comm_config *config)
 /// NIC as they are.
 void gn_config_choose(gn_comm_config *config)
 {
-    const char *shared = getenv("GRADNIC_SHARED_MEMORY");
-    if (shared && !strcmp(shared, "no")) config->no_shared_memory = true;
+    bool shares;
+    (void)shares_memory(&shares);
+    if (!shares) config->no_shared_memory = true;
     config->offload = gn_comm_config_offload(config);
     const bool nic = config->offload == GN_OFFLOAD_NIC;
     config->switch_nic = nic && config->algorithm == GN_SWITCH;

@@ -188,6 +188,13 @@ START_TEST(test_choice)
     ck_assert_str_eq(gn_comm_last_error(NULL), "GRADNIC_OFFLOAD is 'hardware': want library, nic, none or auto");
     setenv("GRADNIC_OFFLOAD", "", 1);
     ck_assert_int_eq(gn_comm_config_check(&c), GN_OK);
+    static const char *const words[] = {"yes", "no", "", "off"};
+    for (int i = 0; i < 4; i++) {
+        setenv("GRADNIC_SHARED_MEMORY", words[i], 1);
+        ck_assert_int_eq(gn_comm_config_check(&c), i < 3 ? GN_OK : GN_INVALID);
+    }
+    ck_assert_str_eq(gn_comm_last_error(NULL), "GRADNIC_SHARED_MEMORY is 'off': want yes or no");
+    unsetenv("GRADNIC_SHARED_MEMORY");
     c.data_tos = 0x28;
     ck_assert_int_eq(gn_comm_config_offload(&c), GN_OFFLOAD_NIC);
     c.offload = GN_OFFLOAD_LIBRARY;
