@@ -68,11 +68,18 @@ static bool is_here(const gn_neighbour *n)
     return gn_socket_local(fd_of(n), &own) && gn_socket_remote(fd_of(n), &other) && !gn_ip_compare(&own.ip, &other.ip);
 }
 
-static gn_status offer(const gn_comm *comm, gn_bootstrap *boot, gn_neighbour *n, gn_error *error)
+static int count_here(const gn_comm *comm)
+{
+    int count = 0;
+    for (int i = 0; i < comm->neighbour_count; i++) count += is_here(&comm->neighbours[i]);
+    return count;
+}
+
+static gn_status offer(const gn_comm *comm, gn_bootstrap *boot, gn_neighbour *n, size_t room, gn_error *error)
 {
     uint8_t bytes[GN_SHARED_OFFER];
     gn_shared_offer_none(bytes);
-    if (!comm->config.no_shared_memory && is_here(n)) n->shared = gn_shared_make(bytes);
+    if (!comm->config.no_shared_memory && is_here(n)) n->shared = gn_shared_make(room, bytes);
     return say(boot, n, bytes, sizeof bytes, error);
 }
 
@@ -91,7 +98,10 @@ static gn_status conclude(const gn_comm *comm, gn_bootstrap *boot, gn_neighbour 
     char answer;
     const gn_status status = await(boot, n, &answer, 1, error);
     if (status) return status;
-    if (answer == TAKEN && n->shared) return GN_OK;
+    if (answer == TAKEN && n->shared) {
+        gn_shared_taken(n->shared);
+        return GN_OK;
+    }
     if (answer != DECLINED)
         return gn_fail(error, GN_CORRUPT, "rank %d at %s gave no answer about shared memory", n->rank, n->name);
     if (n->shared)
@@ -110,8 +120,9 @@ gn_status gn_data_share(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
     // Values for a NIC have to pass it.
     if (comm->config.algorithm == GN_SWITCH || comm->config.offload == GN_OFFLOAD_NIC || comm->config.data_tos > 0)
         return GN_OK;
+    const size_t room = gn_shared_room(count_here(comm));
     for (int i = 0; i < comm->neighbour_count && !status; i++)
-        if (gn_neighbours_calls(comm, i)) status = offer(comm, boot, &comm->neighbours[i], error);
+        if (gn_neighbours_calls(comm, i)) status = offer(comm, boot, &comm->neighbours[i], room, error);
     for (int i = 0; i < comm->neighbour_count && !status; i++)
         if (!gn_neighbours_calls(comm, i)) status = take(comm, boot, &comm->neighbours[i], error);
     for (int i = 0; i < comm->neighbour_count && !status; i++)

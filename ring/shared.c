@@ -14,7 +14,7 @@
 
 #include "cmodel/little_endian.h"
 
-enum { LINE = 64, PAGE = 4096, ROOM = 1 << 20, TOKEN = 16 };
+enum { LINE = 64, PAGE = 4096, ROOM_MIN = 16 << 10, ROOM_MAX = 1 << 20, ALL_ROOM = 4 << 20, TOKEN = 16 };
 
 /// A note. `number` is its number and 1, and 0 while it is written.
 typedef struct note {
@@ -35,7 +35,7 @@ typedef struct lane {
 /// The memory: a page with the token, which shows that this is what was offered. Then a lane from
 /// the maker and one to it, a page each, and the bytes of both. Here the bytes of a lane lie twice
 /// in a row. So what is in the ring lies in one piece, wherever it begins.
-enum { MEMORY = 3 * PAGE + 2 * ROOM, HERE = 3 * PAGE + 4 * ROOM };
+enum { FIRST_BYTES = 3 * PAGE };
 _Static_assert(sizeof(lane) == PAGE, "a page for each lane");
 
 /// One direction, as this end sees it.
@@ -46,6 +46,7 @@ typedef struct direction {
 
 struct gn_shared {
     uint8_t *memory;
+    size_t room;  ///< of a direction, a power of two
     direction out, in;
     int fd;  ///< of the maker, until the other has opened it; else -1
 };
@@ -65,50 +66,80 @@ static bool map_at(uint8_t *at, size_t bytes, int fd, off_t from)
     return mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, from) == at;
 }
 
-static uint8_t *map_all(int fd)
+/// Bytes of the memory, and of its mapping here.
+static size_t memory_of(size_t room)
 {
-    uint8_t *at = mmap(NULL, HERE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return FIRST_BYTES + 2 * room;
+}
+static size_t here_of(size_t room)
+{
+    return FIRST_BYTES + 4 * room;
+}
+
+size_t gn_shared_room(int neighbours)
+{
+    size_t room = ROOM_MAX;
+    while (room > ROOM_MIN && room * (size_t)neighbours > ALL_ROOM) room /= 2;
+    return room;
+}
+
+/// The room of an offer. @return 0: it cannot be
+static size_t room_offered(uint32_t bytes)
+{
+    size_t room = ROOM_MIN;
+    while (room < ROOM_MAX && memory_of(room) < bytes) room *= 2;
+    return memory_of(room) == bytes ? room : 0;
+}
+
+static uint8_t *map_all(int fd, size_t room)
+{
+    uint8_t *at = mmap(NULL, here_of(room), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return NULL;
-    bool good = map_at(at, 3 * PAGE, fd, 0);
-    for (int i = 0; i < 4; i++) good = good && map_at(at + 3 * PAGE + i * ROOM, ROOM, fd, 3 * PAGE + i / 2 * ROOM);
+    bool good = map_at(at, FIRST_BYTES, fd, 0);
+    for (size_t i = 0; i < 4; i++)
+        good = good && map_at(at + FIRST_BYTES + i * room, room, fd, (off_t)(FIRST_BYTES + i / 2 * room));
     if (good) return at;
-    munmap(at, HERE);
+    munmap(at, here_of(room));
     return NULL;
 }
 
-static direction direction_of(uint8_t *memory, int way)
+static direction direction_of(uint8_t *memory, size_t room, bool second)
 {
-    return (direction){(lane *)(void *)(memory + PAGE * (1 + way)), memory + 3 * PAGE + way * 2 * ROOM};
+    return (direction){(lane *)(void *)(memory + PAGE * (1 + second)), memory + FIRST_BYTES + (second ? 2 * room : 0)};
 }
 
 /// Takes over `fd`. The maker keeps it open.
-static gn_shared *map(int fd, bool maker)
+static gn_shared *map(int fd, size_t room, bool maker)
 {
     gn_shared *shared = calloc(1, sizeof *shared);
-    uint8_t *at = shared ? map_all(fd) : NULL;
+    uint8_t *at = shared ? map_all(fd, room) : NULL;
     if (!at) {
         free(shared);
         close(fd);
         return NULL;
     }
-    *shared = (gn_shared){.memory = at, .out = direction_of(at, !maker), .in = direction_of(at, maker), .fd = fd};
+    *shared = (gn_shared){.memory = at,
+                          .room = room,
+                          .out = direction_of(at, room, !maker),
+                          .in = direction_of(at, room, maker),
+                          .fd = fd};
     if (maker) return shared;
     close(fd);
     shared->fd = -1;
     return shared;
 }
 
-gn_shared *gn_shared_make(uint8_t offer[GN_SHARED_OFFER])
+gn_shared *gn_shared_make(size_t room, uint8_t offer[GN_SHARED_OFFER])
 {
     gn_shared_offer_none(offer);
     const int fd = memfd_create("gradnic", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return NULL;
     // All pages now: where memory is limited, the ranks go on over TCP, and do not die later.
-    if (posix_fallocate(fd, 0, MEMORY) || fcntl(fd, F_ADD_SEALS, seals)) {
+    if (posix_fallocate(fd, 0, (off_t)memory_of(room)) || fcntl(fd, F_ADD_SEALS, seals)) {
         close(fd);
         return NULL;
     }
-    gn_shared *shared = map(fd, true);
+    gn_shared *shared = map(fd, room, true);
     if (!shared) return NULL;
     if (getrandom(shared->memory, TOKEN, 0) != TOKEN) {
         gn_shared_free(shared);
@@ -116,16 +147,16 @@ gn_shared *gn_shared_make(uint8_t offer[GN_SHARED_OFFER])
     }
     gn_store32(offer + AT_PID, (uint32_t)getpid());
     gn_store32(offer + AT_FD, (uint32_t)fd);
-    gn_store32(offer + AT_SIZE, MEMORY);
+    gn_store32(offer + AT_SIZE, (uint32_t)memory_of(room));
     memcpy(offer + AT_TOKEN, shared->memory, TOKEN);
     return shared;
 }
 
 /// Whether it is memory like ours, and stays as large as it is.
-static bool is_ours(int fd)
+static bool is_ours(int fd, size_t room)
 {
     struct stat about;
-    return !fstat(fd, &about) && S_ISREG(about.st_mode) && about.st_size == (off_t)MEMORY &&
+    return !fstat(fd, &about) && S_ISREG(about.st_mode) && about.st_size == (off_t)memory_of(room) &&
            about.st_uid == geteuid() && (fcntl(fd, F_GET_SEALS) & seals) == seals;
 }
 
@@ -134,19 +165,18 @@ gn_shared *gn_shared_take(const uint8_t offer[GN_SHARED_OFFER])
     char path[64];
     const uint32_t pid = gn_load32(offer + AT_PID);
     struct stat about;
-    if (memcmp(offer, magic, sizeof magic) != 0 || !pid || gn_load32(offer + AT_SIZE) != MEMORY ||
-        gn_load32(offer + AT_ZERO))
-        return NULL;
+    const size_t room = room_offered(gn_load32(offer + AT_SIZE));
+    if (memcmp(offer, magic, sizeof magic) != 0 || !pid || !room || gn_load32(offer + AT_ZERO)) return NULL;
     snprintf(path, sizeof path, "/proc/%u/fd/%u", pid, gn_load32(offer + AT_FD));
     // Looked at before it is opened: to open a device or a FIFO may do something.
-    if (stat(path, &about) || !S_ISREG(about.st_mode) || about.st_size != (off_t)MEMORY) return NULL;
+    if (stat(path, &about) || !S_ISREG(about.st_mode) || about.st_size != (off_t)memory_of(room)) return NULL;
     const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) return NULL;
-    if (!is_ours(fd)) {
+    if (!is_ours(fd, room)) {
         close(fd);
         return NULL;
     }
-    gn_shared *shared = map(fd, false);
+    gn_shared *shared = map(fd, room, false);
     if (shared && !memcmp(shared->memory, offer + AT_TOKEN, TOKEN)) return shared;
     gn_shared_free(shared);
     return NULL;
@@ -155,28 +185,34 @@ gn_shared *gn_shared_take(const uint8_t offer[GN_SHARED_OFFER])
 void gn_shared_free(gn_shared *shared)
 {
     if (!shared) return;
-    munmap(shared->memory, HERE);
+    munmap(shared->memory, here_of(shared->room));
     if (shared->fd >= 0) close(shared->fd);
     free(shared);
 }
 
+void gn_shared_taken(gn_shared *shared)
+{
+    close(shared->fd);
+    shared->fd = -1;
+}
+
 /// Bytes in a lane. @return false when that cannot be
-static bool used(const lane *l, size_t *bytes)
+static bool used(const gn_shared *shared, const lane *l, size_t *bytes)
 {
     const uint64_t written = atomic_load_explicit(&l->written, memory_order_acquire),
                    read = atomic_load_explicit(&l->read, memory_order_acquire);
     *bytes = (size_t)(written - read);
-    return written - read <= ROOM;
+    return written - read <= shared->room;
 }
 
 ssize_t gn_shared_write(gn_shared *shared, const void *bytes, size_t count)
 {
     lane *l = shared->out.lane;
     size_t there;
-    if (!used(l, &there)) return -1;
+    if (!used(shared, l, &there)) return -1;
     const uint64_t written = atomic_load_explicit(&l->written, memory_order_relaxed);
-    const size_t room = ROOM - there, n = count < room ? count : room;
-    memcpy(shared->out.bytes + written % ROOM, bytes, n);
+    const size_t room = shared->room - there, n = count < room ? count : room;
+    memcpy(shared->out.bytes + written % shared->room, bytes, n);
     if (n) atomic_store_explicit(&l->written, written + n, memory_order_release);
     return (ssize_t)n;
 }
@@ -184,8 +220,8 @@ ssize_t gn_shared_write(gn_shared *shared, const void *bytes, size_t count)
 ssize_t gn_shared_look(const gn_shared *shared, const uint8_t **at)
 {
     size_t there;
-    if (!used(shared->in.lane, &there)) return -1;
-    *at = shared->in.bytes + atomic_load_explicit(&shared->in.lane->read, memory_order_relaxed) % ROOM;
+    if (!used(shared, shared->in.lane, &there)) return -1;
+    *at = shared->in.bytes + atomic_load_explicit(&shared->in.lane->read, memory_order_relaxed) % shared->room;
     return (ssize_t)there;
 }
 
@@ -210,13 +246,13 @@ ssize_t gn_shared_read(gn_shared *shared, void *bytes, size_t count)
 bool gn_shared_has_bytes(const gn_shared *shared)
 {
     size_t there;
-    return !used(shared->in.lane, &there) || there;  // what is wrong is to be seen, too
+    return !used(shared, shared->in.lane, &there) || there;  // what is wrong is to be seen, too
 }
 
 bool gn_shared_has_room(const gn_shared *shared)
 {
     size_t there;
-    return !used(shared->out.lane, &there) || there < ROOM;
+    return !used(shared, shared->out.lane, &there) || there < shared->room;
 }
 
 // The flag is written before the index is read here, and the index before the flag there, in one

@@ -20,9 +20,14 @@ typedef struct gn_shared gn_shared;
 
 enum { GN_SHARED_OFFER = 40, GN_SHARED_NOTE = 120 };
 
-/// Makes memory for both directions, and writes the offer of it. @return NULL, with the offer of
-/// none, when it cannot be had
-gn_shared *gn_shared_make(uint8_t offer[GN_SHARED_OFFER]);
+/// Bytes of each direction for a rank that shares memory with so many others: 1 MiB for up to 4,
+/// and for more at most 4 MiB in all.
+size_t gn_shared_room(int neighbours);
+/// Makes memory with such a room, and writes the offer of it. @return NULL, with the offer of none,
+/// when it cannot be had
+gn_shared *gn_shared_make(size_t room, uint8_t offer[GN_SHARED_OFFER]);
+/// The other end has opened it: the maker needs no file any more.
+void gn_shared_taken(gn_shared *shared);
 /// The offer of none.
 void gn_shared_offer_none(uint8_t offer[GN_SHARED_OFFER]);
 /// Opens what a rank of this host offers. @return NULL for an offer of none, and for one that is

@@ -24,7 +24,7 @@ static gn_shared *one, *other;
 
 static void setup(void)
 {
-    one = gn_shared_make(offer);
+    one = gn_shared_make(gn_shared_room(2), offer);
     ck_assert_ptr_nonnull(one);
     other = gn_shared_take(offer);
     ck_assert_ptr_nonnull(other);
@@ -230,6 +230,33 @@ START_TEST(wrong_offers)
 }
 END_TEST
 
+// With many ranks on a host each pair has less, and no rank has more than 4 MiB each way.
+START_TEST(room_of_many)
+{
+    static uint8_t bytes[ROOM], back[ROOM];
+    static const int neighbours[] = {0, 1, 4, 5, 31, 255};
+    static const size_t rooms[] = {ROOM, ROOM, ROOM, ROOM / 2, ROOM / 8, ROOM / 64};
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = byte_at(i);
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        ck_assert_uint_eq(gn_shared_room(neighbours[i]), rooms[i]);
+        uint8_t its[GN_SHARED_OFFER];
+        gn_shared *from = gn_shared_make(rooms[i], its), *to = gn_shared_take(its);
+        ck_assert(from && to);
+        for (int way = 0; way < 2; way++) {
+            gn_shared *a = way ? to : from, *b = way ? from : to;
+            ck_assert_int_eq(gn_shared_write(a, bytes, sizeof bytes), (ssize_t)rooms[i]);
+            ck_assert_int_eq(gn_shared_write(a, bytes, 1), 0);
+            ck_assert_int_eq(gn_shared_read(b, back, sizeof back), (ssize_t)rooms[i]);
+            ck_assert_mem_eq(bytes, back, rooms[i]);
+        }
+        gn_shared_taken(from);
+        refused(its);  // its file is closed
+        gn_shared_free(from);
+        gn_shared_free(to);
+    }
+}
+END_TEST
+
 typedef struct how {
     bool off[2];
     bool expected;
@@ -342,6 +369,7 @@ int main(void)
     tcase_add_test(tcase, notes);
     tcase_add_test(tcase, wrong_indices);
     tcase_add_test(tcase, wrong_offers);
+    tcase_add_test(tcase, room_of_many);
     tcase_set_timeout(pairs, 60);
     tcase_add_loop_test(pairs, ranks_of_one_host, 0, 4);
     tcase_add_loop_test(pairs, wrong_notes, 0, 2);
