@@ -318,8 +318,8 @@ GN_API const char *gn_collective_name(gn_collective collective);
 /// ranks give the same values, but for pointers.
 ///
 /// GN_ALLREDUCE of f32, bf16 and f16 (sum, average) runs with every algorithm. The others need
-/// GN_RING. What does not pass the codec needs a network whose NICs compress nothing. It is
-/// refused with offload nic.
+/// GN_RING, GN_DIRECT or GN_AUTO. What does not pass the codec needs a network whose NICs compress
+/// nothing. It is refused with offload nic.
 typedef struct gn_call {
     gn_collective collective;  ///< which
     gn_type type;              ///< of the elements
