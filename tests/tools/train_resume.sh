@@ -61,19 +61,53 @@ begun() {
 }
 slow=(--nic in-process --rate 4mbit) # so that there is time
 "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" --nic in-process --json=whole.json
-for signal in TERM HUP; do
-    "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" "${slow[@]}" --checkpoint c --resume 2>err &
+# Systemd, Slurm and others signal all processes of a job, so ranks hear of it twice.
+for how in TERM HUP 'TERM group'; do
+    read -r signal group <<<"$how"
+    setsid "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" "${slow[@]}" --checkpoint c --resume 2>err &
     pid=$!
     begun c.1
+    before=$(saved c.0)
     sleep 0.7
-    kill -s "$signal" "$pid"
+    kill -s "$signal" -- "${group:+-}$pid"
+    [ -z "$group" ] || { sleep 0.02; kill -s "$signal" -- "-$pid" 2>/dev/null || true; }
     got=0
     wait "$pid" || got=$?
     [ "$got" -eq $((128 + $(kill -l "$signal"))) ] || fail "ended with $got after SIG$signal: $(cat err)"
     grep -q 'note: interrupted after step [1-9][0-9]*; --resume goes on from there' err || fail "no note: $(cat err)"
     [ "$(saved c.0)" = "$(saved c.1)" ] || fail "saved steps: $(saved c.0) $(saved c.1)"
-    [ "$(saved c.0)" -gt 0 ] || fail "nothing was saved"
+    [ "$(saved c.0)" -gt "$before" ] || fail "SIG$how: nothing was saved after step $before"
 done
+# Before there is anything to save, a signal ends a rank at once.
+env --default-signal=INT "$GRADNIC" "${base[@]}" "${options[@]}" --rank 0 --world-size 2 \
+    --rendezvous "file://$work/nobody" --checkpoint c --resume &
+pid=$!
+sleep 0.5
+began=$SECONDS
+kill -s INT "$pid"
+got=0
+wait "$pid" || got=$?
+[ "$got" -eq 130 ] || fail "a rank that waits for others ended with $got"
+[ $((SECONDS - began)) -lt 10 ] || fail "a rank that waits for others ended after $((SECONDS - began)) s"
+# A second signal, later, ends it also where the others stand still.
+pids=()
+for rank in 0 1; do
+    "$GRADNIC" "${base[@]}" "${options[@]}" "${slow[@]}" --rank "$rank" --world-size 2 \
+        --rendezvous "file://$work/meet" --checkpoint c --resume 2>/dev/null &
+    pids+=($!)
+done
+sleep 1
+kill -s STOP "${pids[0]}"
+kill -s TERM "${pids[1]}"
+sleep 1.2
+kill -s TERM "${pids[1]}"
+began=$SECONDS
+got=0
+wait "${pids[1]}" || got=$?
+[ "$got" -eq 143 ] || fail "a second signal: ended with $got"
+[ $((SECONDS - began)) -lt 10 ] || fail "a second signal ended it after $((SECONDS - began)) s"
+kill -s CONT "${pids[0]}"
+wait "${pids[0]}" && fail "a rank lost the other, and its status is 0"
 # The kernel sends SIGXCPU again and again.
 for signal in TERM USR1 USR2 XCPU; do
     pids=()

@@ -88,6 +88,7 @@ static gn_status train(front *f, const gn_train_settings *settings, const gn_tra
     gn_error why;
     const gn_train_watch watch = {f, dump, show_step, show_checkpoint, save_step};
     gn_status wrong = gn_trainer_init(&f->trainer, settings, data, &watch, error);
+    if (!wrong && f->options->checkpoint) gn_resume_catch_signals();  // until then there is nothing to save
     if (!wrong) wrong = gn_train_pass_on(open_result(f, &why), &why, error);
     if (!wrong) wrong = gn_resume_begin(&f->resume, f->options, &f->trainer, error);
     if (!wrong) begin_report(f);
@@ -118,7 +119,6 @@ int gn_train_rank(const gn_train_options *options, const gn_train_data *data, in
     if (options->checkpoint) settings.agreed = 1 + 2 * options->checkpoint_steps + options->resume;
     settings.comm = gn_comm_options_config(&options->comm, rank, size, rendezvous);
     front f = {.options = options};
-    if (options->checkpoint) gn_resume_catch_signals();
     const gn_status wrong = train(&f, &settings, data, &error);
     if (wrong && !f.resume.interrupted) gn_trainer_abort(&f.trainer, error.text);
     gn_progress_end(&f.progress);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "examples/train/gather.h"
+#include "net/clock.h"
 #include "pass_on.h"
 #include "tools/kit/output.h"
 
@@ -24,22 +25,32 @@ typedef enum generation { LAST, BEFORE, COMING, GENERATIONS } generation;
 static const uint64_t NONE = UINT64_MAX;  ///< no checkpoint
 
 static volatile sig_atomic_t caught;
+static uint64_t caught_at;
 
+/// The first signal is noted. One that comes right behind it says the same: whoever ends a job often
+/// signals all its processes, and a launcher its ranks. A later one ends the rank at once, but for
+/// SIGXCPU, which the kernel repeats each second.
 static void note_signal(int number)
 {
-    caught = number;
+    const uint64_t now = gn_now();
+    if (!caught) {
+        caught = number;
+        caught_at = now;
+    } else if (number != SIGXCPU && now - caught_at >= GN_SECOND) {
+        (void)signal(number, SIG_DFL);
+        (void)raise(number);  // as soon as this handler returns
+    }
 }
 
 void gn_resume_catch_signals(void)
 {
-    // Batch systems send the last ones. The kernel repeats SIGXCPU each second, so it stays caught.
+    // Batch systems send the last ones.
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        const int once = numbers[i] == SIGXCPU ? 0 : (int)SA_RESETHAND;
-        struct sigaction now, ours = {.sa_handler = note_signal, .sa_flags = SA_RESTART | once};
-        sigemptyset(&ours.sa_mask);
+    struct sigaction now, ours = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&ours.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaddset(&ours.sa_mask, numbers[i]);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!sigaction(numbers[i], NULL, &now) && now.sa_handler != SIG_IGN) sigaction(numbers[i], &ours, NULL);
-    }
 }
 
 int gn_resume_signal(void)

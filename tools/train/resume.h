@@ -26,7 +26,8 @@ typedef struct gn_resume {
 gn_status gn_resume_prepare(const gn_train_options *options, unsigned first, unsigned last, gn_error *error);
 
 /// From now on SIGINT, SIGTERM, SIGHUP and the signals of batch systems (SIGUSR1, SIGUSR2, SIGXCPU)
-/// end the training after a step. Not one that is ignored.
+/// end the training after a step. Not one that is ignored. A second signal, a second later, ends
+/// this process.
 void gn_resume_catch_signals(void);
 /// The signal that this rank has got; 0: none.
 int gn_resume_signal(void);
