@@ -57,6 +57,14 @@ expect 2 "group_offload library with offload none" "$GRADNIC" bench allreduce -N
 
 expect 2 "--op average goes with floats" "$GRADNIC" bench allreduce -N 2 --type i32 --op average
 expect 2 "go with --algorithm ring" "$GRADNIC" bench allreduce -N 2 --type f64 --algorithm worker-aggregator
+for algorithm in ring direct auto; do
+    "$GRADNIC" bench allreduce -N 2 -b 64 -e 64 -n 1 --type f64 --op max --algorithm "$algorithm" >/dev/null ||
+        fail "$algorithm has no f64"
+done
+for how in '--offload nic -p dense' '--tos 8' '--algorithm switch --switch 127.0.0.1:1'; do
+    # shellcheck disable=SC2086 # words are wanted
+    expect 2 "--no-shared-memory: values for a " "$GRADNIC" bench allreduce -N 2 --no-shared-memory $how
+done
 expect 2 "are compressed: -p goes with them" "$GRADNIC" bench allreduce -N 2 --op max -p dense
 expect 2 "'f8' is none of" "$GRADNIC" bench allreduce -N 2 --type f8
 

@@ -284,6 +284,9 @@ static void choose_offload(struct argp_state *state, gn_comm_options *o)
     if (o->compress && gn_comm_config_check(&config)) argp_error(state, "%s", gn_comm_last_error(NULL));
     o->offload = gn_comm_config_offload(&config);
     if (!o->tos_given) o->tos = o->offload == GN_OFFLOAD_NIC ? 0x28 : 0;
+    if (o->no_shared_memory && (o->algorithm == GN_SWITCH || o->offload == GN_OFFLOAD_NIC || o->tos))
+        argp_error(state, "--no-shared-memory: values for a %s share no memory anyway",
+                   o->algorithm == GN_SWITCH ? "switch" : "NIC");
 }
 
 /// Reads it as the ranks will, so that a mistake is wrong usage here.
