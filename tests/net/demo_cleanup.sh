@@ -71,3 +71,19 @@ began=$SECONDS
 interrupt "a NIC killed" 'test loss' KILL 1 nic
 grep -q 'the NIC of host 2 has ended (killed by SIGKILL)' "$work/log" || fail "the demo does not name the killed NIC: $(tail -n 20 "$work/log")"
 [ $((SECONDS - began)) -lt 60 ] || fail "a killed NIC is noticed only after $((SECONDS - began)) s"
+
+# Nothing can clean up after SIGKILL: the next demo does.
+setsid "$GRADNIC" demo --steps 100000 -o "$work/out" --rate 1gbit >"$work/log" 2>&1 &
+pid=$!
+for ((i = 0; i < 600; i++)); do
+    ! grep -q 'test loss' "$work/log" || break
+    sleep 0.05
+done
+kill -s KILL -- "-$pid"
+wait "$pid" 2>/dev/null || true
+killed=$pid
+pid=''
+[ -n "$(leftovers "$killed")" ] || fail "SIGKILL: there was nothing to clean up: this test tests nothing"
+"$GRADNIC" demo --in-process --quick --steps 2 --workers 2 -q -o "$work/out" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+[ -z "$(leftovers "$killed")" ] || fail "SIGKILL: the next demo left: $(leftovers "$killed")"
+echo "SIGKILL, and another demo: clean"

@@ -45,3 +45,24 @@ expect 2 "--output: the path is empty" "$GRADNIC" demo -o ""
 # A name that looks like an option.
 demo -o -odd || fail "$(cat log)"
 [ -s ./-odd/demo.json ] || fail "no results in -odd"
+
+# What a killed demo left goes when the next one runs, and not before it is dead.
+setsid "$GRADNIC" demo --in-process --steps 100000 --workers 2 -q -o killed >log 2>&1 &
+pid=$!
+for ((i = 0; i < 200; i++)); do
+    [ ! -s "$(echo "$TMPDIR"/gradnic-demo.*/owner)" ] || break
+    sleep 0.05
+done
+left=$(echo "$TMPDIR"/gradnic-demo.*)
+[ -s "$left/owner" ] || fail "no folder: $(cat log)"
+mkdir "$TMPDIR/gradnic-demo.mine00"
+demo -o next || fail "$(cat log)"
+[ -d "$left" ] || fail "the folder of a demo that runs is gone"
+{
+    kill -KILL -- "-$pid"
+    wait "$pid" || true
+} 2>/dev/null
+demo -o next || fail "$(cat log)"
+[ ! -e "$left" ] || fail "a killed demo's folder stays"
+[ -d "$TMPDIR/gradnic-demo.mine00" ] || fail "a folder that is no demo's is gone"
+rmdir "$TMPDIR/gradnic-demo.mine00"
