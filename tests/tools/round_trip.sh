@@ -186,8 +186,8 @@ if [ "$(id -u)" -eq 0 ]; then # a small file system, for this one command
         sh -c 'mount -t tmpfs -o size=1m none small && "$GRADNIC" decompress -o small/x.f32 zeros.gn'
     rmdir small
     # Without /proc the temporary file has a name until the end.
-    unshare -m sh -c 'mount -t tmpfs none /proc && "$GRADNIC" compress -q -o bare.gn a.f32 &&
-        "$GRADNIC" compress -q -f -o bare.gn a.f32 && ! "$GRADNIC" compress -q -o bare.gn a.f32 2>err' ||
+    unshare -m sh -c 'mount -t tmpfs none /proc && "$GRADNIC" compress -q -o bare.gn b.f32 &&
+        "$GRADNIC" compress -q -f -o bare.gn b.f32 && ! "$GRADNIC" compress -q -o bare.gn b.f32 2>err' ||
         fail "without /proc"
     grep -q 'bare.gn: exists already' err || fail "$(cat err)"
     "$GRADNIC" decompress -q --to f32 -o - bare.gn >/dev/null || fail "without /proc"

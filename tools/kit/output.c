@@ -24,6 +24,7 @@ struct gn_output {
     bool force;
     bool seekable;
     int place;
+    int unnamed;  // the file, until it has a name; -1: `temporary` is it, or the target itself
 };
 
 // All temporary files, for the signal handler and exit().
@@ -89,14 +90,15 @@ static void path_of_descriptor(int fd, char path[32])
 
 /// A temporary file without a name: nothing can leave it behind, not even SIGKILL. -1: it is not
 /// possible here (NFS, no /proc).
-static int create_unnamed(const gn_output *output, int folder)
+static int create_unnamed(gn_output *output, int folder)
 {
     char path[32], *in = strndup(output->target, (size_t)folder);
     const int fd = in ? open(in, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) : -1;
     free(in);
     if (fd < 0) return -1;
     path_of_descriptor(fd, path);
-    if (!access(path, F_OK)) return fd;
+    output->unnamed = access(path, F_OK) ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (output->unnamed >= 0) return fd;
     close(fd);
     return -1;
 }
@@ -122,6 +124,7 @@ static void output_free(gn_output *output)
         atomic_store(&temporaries[output->place], NULL);
         targets[output->place] = NULL;
     }
+    if (output->unnamed >= 0) close(output->unnamed);
     free(output->name);
     free(output->target);
     free(output->temporary);
@@ -266,7 +269,7 @@ gn_status gn_output_open(gn_output **result, const char *path, bool force, gn_er
 {
     gn_output *output = calloc(1, sizeof *output);
     if (!output) return gn_fail_memory(error);
-    output->place = -1;
+    output->place = output->unnamed = -1;
     output->force = force;
     const bool standard = !strcmp(path, "-");
     output->name = strdup(standard ? "standard output" : path);
@@ -310,7 +313,7 @@ const char *gn_output_name(const gn_output *output)
     return output->name;
 }
 
-/// Replaces the target with the file `fd`, which has no name. It has another one for a moment.
+/// Replaces the target with the file `from`, which has no name. It has another one for a moment.
 static int replace_target(const gn_output *output, const char *from)
 {
     char *path;
@@ -333,13 +336,13 @@ static int replace_target(const gn_output *output, const char *from)
 }
 
 /// Gives the file its name. Without `force` it never replaces a file that appeared in the
-/// meantime. `fd`: the file, where it has no name yet.
-static gn_status take_name(const gn_output *output, int fd, gn_error *error)
+/// meantime.
+static gn_status take_name(const gn_output *output, gn_error *error)
 {
     int failed;
     char from[32];
-    path_of_descriptor(fd, from);
-    if (!output->temporary) {
+    path_of_descriptor(output->unnamed, from);
+    if (output->unnamed >= 0) {
         failed = output->force ? replace_target(output, from)
                                : linkat(AT_FDCWD, from, AT_FDCWD, output->target, AT_SYMLINK_FOLLOW);
     } else if (output->force) {
@@ -361,15 +364,11 @@ gn_status gn_output_commit(gn_output *output, gn_error *error)
     gn_status wrong = GN_OK;
     errno = 0;
     bool failed = ferror(output->stream) || fflush(output->stream);
-    const bool unnamed = output->target && !output->temporary;
-    const int fd = unnamed ? fcntl(fileno(output->stream), F_DUPFD_CLOEXEC, 0) : -1;
-    failed |= unnamed && fd < 0;
     if (output->stream != stdout) failed |= fclose(output->stream) != 0;
     if (failed) wrong = gn_fail(error, GN_IO, "%s: %s", output->name, errno ? strerror(errno) : "write error");
     if (!wrong && output->target) wrong = gn_output_check_spared(output->target, error);  // if it was opened before
-    if (!wrong && output->target) wrong = take_name(output, fd, error);
+    if (!wrong && output->target) wrong = take_name(output, error);
     if (wrong && output->temporary) unlink(output->temporary);
-    if (fd >= 0) close(fd);
     output_free(output);
     return wrong;
 }
