@@ -18,7 +18,8 @@
 enum { BUCKETS = 65536 };
 
 /// A bucket that has not been seen yet. No histogram gives this value.
-enum { UNSEEN = GN_EXPONENT_NONE + 1 };
+enum { UNSEEN = GN_SCALE_UNSEEN };
+_Static_assert((int)UNSEEN == (int)GN_EXPONENT_NONE + 1, "it is no exponent");
 
 gn_status gn_collective_enter(gn_comm *comm)
 {
@@ -44,13 +45,32 @@ static bool scaled(const gn_comm *comm, const gn_call *call)
            call->collective != GN_BARRIER;
 }
 
+static bool has_history(gn_comm *comm)
+{
+    if (comm->history) return true;
+    comm->history = malloc(BUCKETS * sizeof *comm->history);
+    for (int i = 0; comm->history && i < BUCKETS; i++) comm->history[i] = UNSEEN;
+    return comm->history;
+}
+
+int gn_comm_scale(const gn_comm *comm, uint32_t id)
+{
+    return comm && comm->history && id < BUCKETS ? comm->history[id] : UNSEEN;
+}
+
+gn_status gn_comm_set_scale(gn_comm *comm, uint32_t id, int exponent)
+{
+    enum { LEAST = -150, MOST = 128 };
+    if (!comm || id >= BUCKETS || comm->config.scale != GN_SCALE_AUTO) return GN_INVALID;
+    if (exponent != UNSEEN && (exponent < LEAST || exponent > MOST)) return GN_INVALID;
+    if (!has_history(comm)) return GN_NO_MEMORY;
+    comm->history[id] = (int16_t)exponent;
+    return GN_OK;
+}
+
 static gn_status prepare_history(gn_comm *comm, gn_exchange *exchange)
 {
-    if (!comm->history) {
-        comm->history = malloc(BUCKETS * sizeof *comm->history);
-        if (!comm->history) return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
-        for (int i = 0; i < BUCKETS; i++) comm->history[i] = UNSEEN;
-    }
+    if (!has_history(comm)) return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
     exchange->histogram = calloc(GN_HISTOGRAM, sizeof *exchange->histogram);
     if (!exchange->histogram)
         return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);

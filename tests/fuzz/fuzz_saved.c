@@ -12,7 +12,9 @@ enum { PARAMETERS = 3 };
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     float values[3][PARAMETERS];
-    gn_saved_task task = {.rank = 1, .size = 2, .parameters = PARAMETERS, .residual = size > 68 && data[64] == 3};
+    const unsigned arrays = size > 68 ? data[64] : 2;
+    gn_saved_task task = {
+        .rank = 1, .size = 2, .parameters = PARAMETERS, .residual = arrays & 1, .scales = arrays > 3 ? 2 : 0};
     gn_saved_state state = {.weights = values[0], .velocity = values[1], .residual = task.residual ? values[2] : NULL};
     gn_error error = {0};
     for (unsigned i = 0; i < GN_SAVED_SETTINGS; i++)

@@ -169,6 +169,44 @@ START_TEST(test_scale_makes_the_bound_relative)
 }
 END_TEST
 
+/// A step of values that grow, in bucket 3.
+static uint64_t grown(gn_comm *comm, int rank, int step)
+{
+    float values[1000];
+    for (size_t i = 0; i < 1000; i++) values[i] = sample((uint64_t)(rank + 10 * step), i) * ldexpf(1, 3 * step);
+    const gn_bucket bucket = {.send = values, .recv = values, .count = 1000, .op = GN_SUM, .id = 3};
+    expect_good(comm, gn_allreduce_bucket(comm, &bucket));
+    return hash_values(values, 1000);
+}
+
+// A program that goes on from what it has saved sets the scales, too.
+static void run_saved_scale(int rank, const ranks *group, void *argument)
+{
+    const plan *p = argument;
+    gn_comm *comm = plan_init(rank, group, p);
+    RANK_CHECK(gn_comm_scale(comm, 3) == GN_SCALE_UNSEEN && gn_comm_scale(NULL, 3) == GN_SCALE_UNSEEN);
+    for (int step = 0; step < 2; step++) (void)grown(comm, rank, step);
+    const int scale = gn_comm_scale(comm, 3);
+    const uint64_t wanted = grown(comm, rank, 2);
+    RANK_CHECK(gn_comm_scale(comm, 3) > scale && gn_comm_scale(comm, 65536) == GN_SCALE_UNSEEN);
+    RANK_CHECK(gn_comm_set_scale(comm, 3, GN_SCALE_UNSEEN) == GN_OK && grown(comm, rank, 2) != wanted);
+    RANK_CHECK(gn_comm_set_scale(comm, 3, scale) == GN_OK && grown(comm, rank, 2) == wanted);
+    RANK_CHECK(gn_comm_set_scale(NULL, 3, 0) && gn_comm_set_scale(comm, 65536, 0) && gn_comm_set_scale(comm, 3, 129) &&
+               gn_comm_set_scale(comm, 3, -151));
+    RANK_CHECK(gn_comm_set_scale(comm, 3, rank) == GN_OK);
+    float value = 1;
+    const gn_bucket bucket = {.send = &value, .recv = &value, .count = 1, .op = GN_SUM, .id = 3};
+    RANK_CHECK(gn_allreduce_bucket(comm, &bucket) == GN_MISMATCH && strstr(gn_comm_last_error(comm), "scale 2^"));
+    gn_comm_free(comm);
+}
+
+START_TEST(test_scale_can_be_set)
+{
+    plan p = {.profile = GN_DENSE, .bound_exp = 4, .scale = GN_SCALE_AUTO};
+    run_plan(2, run_saved_scale, &p, NULL);
+}
+END_TEST
+
 // Values beyond 32767 steps, infinities and NaNs give the same bits everywhere. Finite sums are
 // exact multiples of the step.
 static void run_special(int rank, const ranks *group, void *argument)
@@ -355,6 +393,7 @@ int main(void)
     tcase_add_checked_fixture(values, start_switch, stop_switch);
     tcase_add_test(values, test_feedback_loses_nothing);
     tcase_add_test(values, test_scale_makes_the_bound_relative);
+    tcase_add_test(values, test_scale_can_be_set);
     tcase_add_test(values, test_special_values);
     tcase_add_test(values, test_values_at_the_edge_of_the_code);
     tcase_add_test(values, test_requests_run_in_order);

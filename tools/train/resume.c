@@ -163,12 +163,14 @@ gn_status gn_resume_prepare(const gn_train_options *o, unsigned first, unsigned 
 /// The trainer's own arrays.
 static gn_saved_state state_of(const gn_trainer *t, uint64_t step)
 {
-    return (gn_saved_state){.step = step,
+    gn_saved_state state = {.step = step,
                             .loss = t->loss,
                             .losses = t->losses,
                             .weights = t->mlp.weights,
                             .velocity = t->velocity,
                             .residual = t->averager.residual};
+    for (uint32_t id = 0; id < GN_MLP_LAYERS_MAX; id++) state.scale[id] = gn_comm_scale(t->averager.comm, id);
+    return state;
 }
 
 static gn_status name_failure(const char *path, gn_error *error)
@@ -422,6 +424,9 @@ static gn_status load(gn_resume *r, char path[GENERATIONS][PATH_MAX], const uint
     }
     if (read_file(r, path[LAST], &state, error)) return error->status;
     if (state.step != step) return gn_fail(error, GN_IO, "%s: it changed while it was read", path[LAST]);
+    for (uint32_t id = 0; id < r->task.scales; id++)
+        if (gn_comm_set_scale(t->averager.comm, id, state.scale[id]))
+            return gn_fail(error, GN_CORRUPT, "%s: the scale of bucket %u is wrong", path[LAST], (unsigned)id);
     t->done = r->saved = step;
     t->loss = state.loss;
     t->losses = state.losses;

@@ -15,6 +15,9 @@ static const char magic[8] = {'G', 'N', 'T', 'R', 'A', 'I', 'N', '1'};
 
 enum { RANK, SIZE, STEP, LOSS, LOSSES, SETTINGS, PARAMETERS, ARRAYS, HEADER };
 
+/// The arrays of a file: these, and one with a residual, and SCALED with scales.
+enum { ARRAYS_LEAST = 2, SCALED = 2, ARRAYS_MOST = 5 };
+
 /// A file that is written or read, and the hash of its bytes so far.
 typedef struct stream {
     FILE *file;
@@ -50,8 +53,13 @@ gn_saved_task gn_saved_task_of(const gn_trainer *t)
         {"images, as their number", GN_SAVED_NUMBER, t->data->train.count},
         {"data, as its hash", GN_SAVED_HASH, gn_trainer_data_hash(t)},
     };
-    gn_saved_task task = {
-        .rank = t->rank, .size = t->size, .parameters = gn_mlp_parameters(&t->mlp), .residual = t->averager.residual};
+    gn_saved_task task = {.rank = t->rank,
+                          .size = t->size,
+                          .parameters = gn_mlp_parameters(&t->mlp),
+                          .residual = t->averager.residual,
+                          .scales = !c->quantise || c->scale != GN_SCALE_AUTO ? 0
+                                    : s->overlap                              ? s->layers
+                                                                              : 1};
     memcpy(task.setting, settings, sizeof settings);
     return task;
 }
@@ -84,16 +92,21 @@ static void put_floats(stream *s, const float *values, size_t count)
 gn_status gn_saved_write(FILE *file, const gn_saved_task *task, const gn_saved_state *state, gn_error *error)
 {
     stream s = {file, GN_HASH_START};
-    const uint64_t header[HEADER] = {
-        [RANK] = (uint64_t)task->rank,    [SIZE] = (uint64_t)task->size,     [STEP] = state->step,
-        [LOSS] = gn_word_of(state->loss), [LOSSES] = state->losses,          [SETTINGS] = GN_SAVED_SETTINGS,
-        [PARAMETERS] = task->parameters,  [ARRAYS] = state->residual ? 3 : 2};
+    const uint64_t header[HEADER] = {[RANK] = (uint64_t)task->rank,
+                                     [SIZE] = (uint64_t)task->size,
+                                     [STEP] = state->step,
+                                     [LOSS] = gn_word_of(state->loss),
+                                     [LOSSES] = state->losses,
+                                     [SETTINGS] = GN_SAVED_SETTINGS,
+                                     [PARAMETERS] = task->parameters,
+                                     [ARRAYS] = (state->residual ? 3u : 2u) + (task->scales ? SCALED : 0u)};
     put(&s, magic, sizeof magic);
     for (unsigned i = 0; i < HEADER; i++) put_word(&s, header[i]);
     for (unsigned i = 0; i < GN_SAVED_SETTINGS; i++) put_word(&s, task->setting[i].word);
     put_floats(&s, state->weights, task->parameters);
     put_floats(&s, state->velocity, task->parameters);
     if (state->residual) put_floats(&s, state->residual, task->parameters);
+    for (unsigned i = 0; i < task->scales; i++) put_word(&s, (uint64_t)(int64_t)state->scale[i]);
     put_word(&s, s.hash);
     if (fflush(file) || ferror(file)) return gn_fail(error, GN_IO, "%s", strerror(errno));
     return GN_OK;
@@ -162,7 +175,7 @@ static gn_status check_setting(const gn_saved_setting *mine, uint64_t word, gn_e
 
 static gn_status check_header(const gn_saved_task *task, const uint64_t *header, gn_error *error)
 {
-    if (header[SETTINGS] != GN_SAVED_SETTINGS || header[ARRAYS] < 2 || header[ARRAYS] > 3)
+    if (header[SETTINGS] != GN_SAVED_SETTINGS || header[ARRAYS] < ARRAYS_LEAST || header[ARRAYS] > ARRAYS_MOST)
         return gn_fail(error, GN_CORRUPT, "its header is wrong" DAMAGED);
     if (header[RANK] != (uint64_t)task->rank || header[SIZE] != (uint64_t)task->size)
         return gn_fail(error, GN_MISMATCH, "it is of rank %" PRIu64 " of %" PRIu64 ", and this is rank %d of %d",
@@ -183,8 +196,21 @@ static gn_status read_head(stream *s, const gn_saved_task *task, uint64_t *heade
         if (get_word(s, &word, error) || check_setting(&task->setting[i], word, error)) return error->status;
     }
     // Only now: other settings explain another number of parameters.
-    if (header[PARAMETERS] != task->parameters || (header[ARRAYS] == 3) != task->residual)
+    const uint64_t more = header[ARRAYS] - ARRAYS_LEAST;
+    if (header[PARAMETERS] != task->parameters || (more & 1) != task->residual || ((more & SCALED) && !task->scales))
         return gn_fail(error, GN_CORRUPT, "its header is wrong" DAMAGED);
+    return GN_OK;
+}
+
+static gn_status get_scales(stream *s, const gn_saved_task *task, bool there, gn_saved_state *state, gn_error *error)
+{
+    for (unsigned i = 0; i < task->scales; i++) {
+        uint64_t word = (uint64_t)(int64_t)GN_SCALE_UNSEEN;
+        if (there && get_word(s, &word, error)) return error->status;
+        const int64_t scale = (int64_t)word;
+        if (scale < INT16_MIN || scale > INT16_MAX) return gn_fail(error, GN_CORRUPT, "a scale is wrong" DAMAGED);
+        state->scale[i] = (int)scale;
+    }
     return GN_OK;
 }
 
@@ -194,7 +220,8 @@ gn_status gn_saved_read(FILE *file, const gn_saved_task *task, gn_saved_state *s
     uint64_t header[HEADER] = {0}, check = 0;
     if (read_head(&s, task, header, error) || get_floats(&s, state->weights, task->parameters, error) ||
         get_floats(&s, state->velocity, task->parameters, error) ||
-        (task->residual && get_floats(&s, state->residual, task->parameters, error)))
+        (task->residual && get_floats(&s, state->residual, task->parameters, error)) ||
+        get_scales(&s, task, header[ARRAYS] >= ARRAYS_LEAST + SCALED, state, error))
         return error->status;
     const uint64_t expected = s.hash;
     if (get_word(&s, &check, error)) return error->status;

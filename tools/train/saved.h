@@ -4,7 +4,10 @@
 /// Checkpoint files: the state of one rank's training after a step, from which it goes on with the
 /// same bits. A file appears under its name when it is whole and on the disk.
 ///
-///     magic[8] header settings[] weights[] velocity[] residual[] check
+///     magic[8] header settings[] weights[] velocity[] residual[] scales[] check
+///
+/// With --scale auto there is a word for the scale of each bucket. Older versions wrote none: then
+/// the scales are found again, and the bits may be others.
 ///
 /// All numbers are little-endian. `check` is a hash of what stands before it.
 
@@ -41,6 +44,7 @@ typedef struct gn_saved_task {
     int rank, size;
     size_t parameters;
     bool residual;
+    unsigned scales;  ///< buckets with a scale; at most GN_MLP_LAYERS_MAX
     gn_saved_setting setting[GN_SAVED_SETTINGS];
 } gn_saved_task;
 
@@ -50,6 +54,7 @@ typedef struct gn_saved_state {
     double loss;  ///< summed since the last evaluation
     uint64_t losses;
     float *weights, *velocity, *residual;
+    int scale[GN_MLP_LAYERS_MAX];  ///< as gn_comm_scale() says
 } gn_saved_state;
 
 /// The task of a trainer that is ready.

@@ -419,6 +419,21 @@ GN_API void gn_comm_free(gn_comm *comm);
 /// @return GN_OK; GN_INVALID for NULL, a negative number or a NaN.
 GN_API gn_status gn_comm_set_remaining(gn_comm *comm, double seconds);
 
+/// What gn_comm_scale() says of a bucket that has no scale yet.
+enum { GN_SCALE_UNSEEN = -32767 };
+
+/// GN_SCALE_AUTO: the scale that the next use of bucket `id` will have, as floor(log2(RMS)) of the
+/// values before. A program that saves its state saves this, too: so it goes on with the same bits.
+/// Not while a collective runs.
+/// @return -150 to 128; GN_SCALE_UNSEEN before the first use, without GN_SCALE_AUTO, and for NULL
+GN_API int gn_comm_scale(const gn_comm *comm, uint32_t id);
+
+/// Sets what gn_comm_scale() says: to a value of it, the same on all ranks, or the next collective
+/// on the bucket is a GN_MISMATCH. Not while a collective runs.
+/// @return GN_OK; GN_INVALID for NULL, another value, a bad id, or without GN_SCALE_AUTO;
+/// GN_NO_MEMORY
+GN_API gn_status gn_comm_set_scale(gn_comm *comm, uint32_t id, int exponent);
+
 /// Returns this process's rank; -1 for NULL.
 GN_API int gn_comm_rank(const gn_comm *comm);
 
