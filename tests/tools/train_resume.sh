@@ -13,7 +13,7 @@ saved() { # saved FILE: the step of a checkpoint
 
 # The same bits with everything that has a state: momentum, error feedback, the order of an epoch,
 # the learning rate, losses, the transform of NICs.
-for how in '--feedback -k 8' '' '-k 2 --scale auto --overlap --algorithm direct' \
+for how in '--feedback -k 8' '' '-k 2 --scale auto --overlap --batch 5 --algorithm direct' \
     '--overlap --feedback' '-p paper --nic in-process --feedback' '-k 2 --scale auto --feedback' \
     '--algorithm worker-aggregator -p dense' '--evaluate-steps 7 --rate-drop-steps 20 --batch 10' \
     '--augment 0 --steps 50'; do

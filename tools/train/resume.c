@@ -27,9 +27,9 @@ static const uint64_t NONE = UINT64_MAX;  ///< no checkpoint
 static volatile sig_atomic_t caught;
 static uint64_t caught_at;
 
-/// The first signal is noted. One that comes right behind it says the same: whoever ends a job often
-/// signals all its processes, and a launcher its ranks. A later one ends the rank at once, but for
-/// SIGXCPU, which the kernel repeats each second.
+/// The first signal is noted. One that comes right behind it says the same: whoever ends a job
+/// often signals all its processes, and a launcher its ranks. A later one ends the rank at once,
+/// but for SIGXCPU, which the kernel repeats each second.
 static void note_signal(int number)
 {
     const uint64_t now = gn_now();
