@@ -185,13 +185,15 @@ if [ "$(id -u)" -eq 0 ]; then # a small file system, for this one command
     expect 1 "small/x.f32: needs 3.81 MiB, and the file system has " unshare -m \
         sh -c 'mount -t tmpfs -o size=1m none small && "$GRADNIC" decompress -o small/x.f32 zeros.gn'
     rmdir small
-    # Without /proc the temporary file has a name until the end. (The leak sanitizer needs /proc.)
-    ASAN_OPTIONS=detect_leaks=0 unshare -m sh -c 'mount -t tmpfs none /proc && "$GRADNIC" compress -q -o bare.gn b.f32 &&
-        "$GRADNIC" compress -q -f -o bare.gn b.f32 && ! "$GRADNIC" compress -q -o bare.gn b.f32 2>err' ||
-        fail "without /proc"
-    grep -q 'bare.gn: exists already' err || fail "$(cat err)"
-    "$GRADNIC" decompress -q --to f32 -o - bare.gn >/dev/null || fail "without /proc"
-    rm bare.gn err
+    # Without /proc the temporary file has a name until the end. Sanitizers need /proc themselves.
+    if ! grep -q __asan_init "$GRADNIC"; then
+        unshare -m sh -c 'mount -t tmpfs none /proc && "$GRADNIC" compress -q -o bare.gn b.f32 &&
+            "$GRADNIC" compress -q -f -o bare.gn b.f32 && ! "$GRADNIC" compress -q -o bare.gn b.f32 2>err' ||
+            fail "without /proc"
+        grep -q 'bare.gn: exists already' err || fail "$(cat err)"
+        "$GRADNIC" decompress -q --to f32 -o - bare.gn >/dev/null || fail "without /proc"
+        rm bare.gn err
+    fi
 else
     echo "not root: a full file system was not tried"
 fi

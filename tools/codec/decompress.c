@@ -85,7 +85,7 @@ static const char doc[] =
     "Examples:\n"
     "  gradnic decompress grads.npy.gn                 writes grads.npy\n"
     "  gradnic decompress model.pt.gn                  writes model.pt.npz\n"
-    "  gradnic decompress model.pt.gn:fc.weight        writes model.pt.fc.weight.npy\n"
+    "  gradnic decompress m.npz.gn:w                   writes m.npz.w.npy\n"
     "  gradnic decompress --shape 784,500 -o w1.npy w1.gn\n"
     "  gradnic decompress --limit 10G received.gn\n"
     "  ssh host cat grads.gn | gradnic decompress -o grads.f32 -\n";
