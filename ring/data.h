@@ -20,7 +20,7 @@ gn_status gn_data_share(gn_comm *comm, struct gn_bootstrap *boot, gn_error *erro
 ssize_t gn_data_send(gn_neighbour *neighbour, const void *bytes, size_t count);
 ssize_t gn_data_receive(gn_neighbour *neighbour, void *bytes, size_t count);
 
-/// What gn_data_receive() would copy, where it lies: with shared memory only, and where it begins at
+/// What gn_data_receive() would copy, where it lies: in shared memory only, where it begins at
 /// a multiple of `width` bytes. @return bytes of whole elements of that width; 0: none
 size_t gn_data_look(const gn_neighbour *neighbour, size_t width, const void **at);
 /// What was looked at is received.
