@@ -6,6 +6,7 @@
 #include "ring/await.h"
 #include "ring/collectives/call.h"
 #include "ring/collectives/link.h"
+#include "ring/collectives/mesh.h"
 #include "ring/collectives/staged.h"
 #include "ring/collectives/types.h"
 #include "ring/deadline.h"
@@ -131,7 +132,8 @@ static const struct {
                                [GN_AGGREGATORS] = {"gradient leg", gn_groups_run, gn_groups_run},
                                [GN_SWITCH] = {"aggregation", gn_switched_run, gn_switched_run}};
 
-/// Direct and groups sum binary32 in allreduces. All else goes round, over the same connections.
+/// Direct and groups sum binary32 in allreduces. What else sums, or passes the codec, goes round, over
+/// the same connections.
 static gn_algorithm way_of(const gn_exchange *x)
 {
     const bool sums = x->legs == GN_LEGS_BOTH && !x->exact && !x->starts;
@@ -147,6 +149,8 @@ static gn_status move(gn_exchange *exchange)
     const bool plain = exchange->exact || exchange->choice == GN_TAKE_DIRECT_PLAIN;
     const bool coded = comm->config.offload == GN_OFFLOAD_LIBRARY && !plain;
     if (gn_comm_is_alone(comm)) return run_alone(exchange);
+    if (gn_mesh_gathers(exchange)) return gn_mesh_gather(exchange);
+    if (gn_mesh_reduces(exchange)) return gn_mesh_reduce(exchange);
     return (coded ? algorithms[way].run_coded : algorithms[way].run)(exchange);
 }
 

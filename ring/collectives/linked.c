@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ring/collectives/link.h"
+#include "ring/collectives/mesh.h"
 #include "ring/collectives/staged.h"
 #include "ring/collectives/types.h"
 #include "ring/failure.h"
@@ -156,6 +157,7 @@ static uint64_t expected(const linked *l, const gn_call *call)
 
 gn_status gn_linked_run(gn_comm *comm, const gn_call *call)
 {
+    if (gn_comm_is_mesh(comm)) return gn_mesh_run(comm, call);
     const linked l = {.comm = comm,
                       .send = call->send,
                       .recv = call->recv,

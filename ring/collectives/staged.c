@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ring/collectives/call.h"
+#include "ring/collectives/mesh.h"
 #include "ring/collectives/types.h"
 #include "ring/failure.h"
 
@@ -164,7 +165,8 @@ gn_status gn_staged_run(gn_exchange *x, const gn_call *call, int exponent)
     // A switch counts collectives, not pieces.
     s.length = most < room || comm->config.algorithm == GN_SWITCH ? most : room;
     const size_t bytes = (used * s.length * x->width + 63) & ~(size_t)63;
-    s.stage = gn_stage(comm, bytes + (call->residual ? used * s.length * sizeof(float) : 0));
+    const size_t residual = call->residual ? used * s.length * sizeof(float) : 0;
+    s.stage = gn_stage(comm, bytes + residual + (x->legs == GN_LEG_REDUCE ? gn_mesh_room(comm) : 0));
     if (!s.stage && bytes) return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
     if (call->residual) s.residual = (float *)(void *)(s.stage + bytes);
     gn_status status = GN_OK;

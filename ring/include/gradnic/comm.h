@@ -348,7 +348,7 @@ typedef struct gn_call {
 /// Runs any collective. f32, bf16 and f16 are summed in binary32, and compressed with `quantise`.
 /// The result is rounded once to the type, to nearest, ties to even. All else travels as it is.
 ///
-/// Beyond the caller's buffers and what gn_allreduce() says it needs at most 8 MiB. GN_SWITCH with
+/// Beyond the caller's buffers and what gn_allreduce() says it needs at most 10 MiB. GN_SWITCH with
 /// 16-bit floats needs 4 bytes a value.
 /// @return as gn_allreduce_bucket()
 GN_API gn_status gn_comm_run(gn_comm *comm, const gn_call *call);

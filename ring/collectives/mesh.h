@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_RING_COLLECTIVES_MESH_H
+#define GRADNIC_RING_COLLECTIVES_MESH_H
+/// Collectives where every rank has a connection with every other: what a rank has for another one
+/// goes straight there.
+
+#include "ring/exchange.h"
+
+/// What this rank has for another one, and where what that one has for it goes.
+typedef struct gn_part {
+    const uint8_t *out;
+    uint8_t *in;
+    size_t to_send, to_receive;  ///< bytes
+} gn_part;
+
+/// Exchanges with all at the same time: a part for each neighbour, by index. `parts` is used up.
+/// Nothing is received from a rank before it has said that it is in the same call.
+/// @return GN_OK, or the status with which the communicator has failed
+gn_status gn_mesh_exchange(gn_comm *comm, gn_part parts[]);
+
+/// Runs a gather, scatter, all_to_all or transfer.
+gn_status gn_mesh_run(gn_comm *comm, const gn_call *call);
+
+/// Runs an all_gather or broadcast where the values already are in the caller's buffer, by blocks.
+gn_status gn_mesh_gather(gn_exchange *exchange);
+/// Whether it is better than a ring, and changes nothing of the values.
+bool gn_mesh_gathers(const gn_exchange *exchange);
+
+/// Runs a reduce_scatter or reduce, by blocks. What comes is kept at the end of the stage
+/// (staged.h), which has gn_mesh_room() bytes for it.
+gn_status gn_mesh_reduce(gn_exchange *exchange);
+size_t gn_mesh_room(const gn_comm *comm);
+/// Whether contributions fit there, and travel as they are. The same at all ranks.
+bool gn_mesh_reduces(const gn_exchange *exchange);
+
+#endif
