@@ -140,6 +140,6 @@ bool gn_greeting_call_read(const uint8_t body[GN_GREETING_CALL], gn_greeting_cal
     who->role = body[AT_ROLE];
     who->to = (uint16_t)get(body + AT_TO, 2);
     memcpy(call->nonce, body + AT_NONCE, GN_GREETING_NONCE);
-    const bool fine = who->role >= GN_ROLE_RANK && who->role <= GN_ROLE_CHILD + 2;
+    const bool fine = who->role >= GN_ROLE_RANK && who->role <= GN_ROLE_PEER;
     return read_name(body + AT_NAME, who->name) && fine;
 }

@@ -37,10 +37,11 @@ typedef enum gn_greeting_dialect {
 
 /// What the connection is for.
 typedef enum gn_greeting_role {
-    GN_ROLE_RANK = 1,  ///< a rank comes to rank 0
-    GN_ROLE_OOB,       ///< between neighbours, out-of-band
-    GN_ROLE_DATA,      ///< between neighbours, values
-    GN_ROLE_CHILD      ///< and the gn_asker, 0 to 2: a child comes to its switch
+    GN_ROLE_RANK = 1,                 ///< a rank comes to rank 0
+    GN_ROLE_OOB,                      ///< between neighbours, out-of-band
+    GN_ROLE_DATA,                     ///< between neighbours, values
+    GN_ROLE_CHILD,                    ///< and the gn_asker, 0 to 2: a child comes to its switch
+    GN_ROLE_PEER = GN_ROLE_CHILD + 3  ///< between any two ranks, messages
 } gn_greeting_role;
 
 /// The caller, and whom it wants.

@@ -20,6 +20,7 @@
 #include "ring/life.h"
 #include "ring/neighbours.h"
 #include "ring/oob.h"
+#include "ring/peers/peers.h"
 #include "ring/request.h"
 #include "ring/switched.h"
 #include "ring/transport.h"
@@ -56,6 +57,7 @@ gn_status gn_comm_config_check(const gn_comm_config *config)
 static void free_comm(gn_comm *comm)
 {
     gn_switched_free(comm->switched);
+    gn_peers_close(comm);
     gn_neighbours_close(comm);
     if (comm->wake >= 0) close(comm->wake);
     pthread_mutex_destroy(&comm->lock);
@@ -143,8 +145,8 @@ static gn_status allocate(gn_comm *comm, gn_error *error)
     need(comm, grouped && coded, gn_aggregator_coded_memory(comm));
     comm->classes = calloc(GN_SIZE_CLASSES, sizeof *comm->classes);
     comm->memory = aligned_alloc(64, (comm->memory_bytes + 63) & ~(size_t)63);
-    // What the algorithm waits for, `wake`, and the out-of-band connections.
-    comm->poll_set = calloc(2 * neighbours + 4, sizeof *comm->poll_set);
+    // What the algorithm waits for, `wake`, the out-of-band connections, and those for messages.
+    comm->poll_set = calloc(2 * neighbours + 4 + gn_peers_room(comm), sizeof *comm->poll_set);
     comm->data_sent = calloc(neighbours + 1, sizeof *comm->data_sent);
     for (int i = 0; i < 2; i++) comm->turn[i].header = calloc(neighbours + 1, sizeof *comm->turn[i].header);
     if (!comm->memory || !comm->classes || !comm->poll_set || !comm->data_sent || !comm->turn[0].header ||
@@ -162,9 +164,16 @@ static gn_status connect_all(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
     comm->segment = boot->table.segment_bytes;
     if (comm->size > 1) status = gn_transport_connect(comm, boot, error);
     if (comm->size > 1 && !status) status = gn_data_share(comm, boot, error);
+    if (!status) status = gn_peers_open(comm, comm->size > 1 ? boot : NULL, error);
     if (!status) status = allocate(comm, error);
     if (!status && comm->config.algorithm == GN_SWITCH) status = gn_switched_join(comm, boot, error);
     return status ? status : gn_bootstrap_commit(boot, error);
+}
+
+static gn_status stay_alone(gn_comm *comm, gn_error *error)
+{
+    const gn_status status = gn_peers_open(comm, NULL, error);
+    return status ? status : allocate(comm, error);
 }
 
 static gn_status init(gn_comm *comm, const gn_comm_config *config, gn_error *error)
@@ -174,7 +183,7 @@ static gn_status init(gn_comm *comm, const gn_comm_config *config, gn_error *err
     gn_status status = gn_bootstrap_open(boot, config, error);
     comm->rank = boot->rank;
     comm->size = boot->size;
-    if (!status) status = gn_comm_is_alone(comm) ? allocate(comm, error) : connect_all(comm, boot, error);
+    if (!status) status = gn_comm_is_alone(comm) ? stay_alone(comm, error) : connect_all(comm, boot, error);
     status = gn_bootstrap_explain(boot, status, error);
     if (status) gn_bootstrap_fail(boot, error);
     gn_bootstrap_close(boot);
@@ -219,6 +228,7 @@ void gn_comm_free(gn_comm *comm)
 {
     if (!comm) return;
     gn_queue_free(comm);
+    gn_peers_leave(comm);
     gn_switched_leave(comm);
     gn_life_leave(comm);
     gn_oob_leave(comm);
@@ -267,5 +277,6 @@ gn_comm_stats gn_comm_get_stats(const gn_comm *comm)
     pthread_mutex_lock(&mutable->stats_lock);
     gn_comm_stats stats = mutable->stats;
     pthread_mutex_unlock(&mutable->stats_lock);
+    gn_peers_count(mutable, &stats);
     return stats;
 }

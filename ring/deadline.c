@@ -9,6 +9,7 @@
 #include "ring/failure.h"
 #include "ring/life.h"
 #include "ring/oob.h"
+#include "ring/peers/peers.h"
 #include "ring/turn.h"
 
 // Whoever waits in one communicator serves the others of its process: they are alive, too. So the
@@ -47,16 +48,21 @@ gn_status gn_oob_poll(gn_comm *comm, struct pollfd *data, int count, int wait)
     pthread_mutex_lock(&comm->lock);
     const uint64_t own_due = gn_oob_beat_locked(comm, now);
     for (int i = 0; i < comm->neighbour_count; i++) set[n++] = gn_framed_poll(comm->neighbours[i].oob);
-    const gn_status status = gn_oob_state_locked(comm);
+    gn_status status = gn_oob_state_locked(comm);
     pthread_mutex_unlock(&comm->lock);
     if (status) return status;
 
+    struct pollfd *const peers = set + n;
+    uint64_t peers_due;
+    n += gn_peers_poll(comm, peers, now, &peers_due);
     if (wait && gn_oob_sleep(comm)) wait = 0;
-    const int due = gn_ms_until(own_due < others_due ? own_due : others_due, now);
+    const uint64_t next_due = own_due < others_due ? own_due : others_due;
+    const int due = gn_ms_until(next_due < peers_due ? next_due : peers_due, now);
     const int found = wait ? wait_for(comm, set, n, wait > 0 && wait < due ? wait : due) : gn_poll(set, n, 0);
     if (wait) gn_oob_awake(comm);
     for (int i = 0; i < count; i++) data[i].revents = found > 0 ? set[i].revents : 0;
-    return found > 0 ? serve_neighbours(comm, set + count + 1) : GN_OK;
+    if (found > 0) status = serve_neighbours(comm, set + count + 1);
+    return status ? status : gn_peers_serve(comm, peers, found > 0);
 }
 
 /// Bytes of values that have come from it, as far as they are counted by neighbour.

@@ -117,6 +117,7 @@ struct gn_comm {
     uint64_t serve_at;    ///< life.c: when it wants to be served, while others wait
 
     struct gn_queue *queue;  ///< request.c; NULL until the first gn_iallreduce()
+    struct gn_peers *peers;  ///< peers/: messages between two ranks
 };
 
 /// Whether there is nobody to ask: one rank, and no switch. A switch is asked even by one rank.

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "ring/failure.h"
 #include "ring/oob.h"
+#include "ring/peers/peers.h"
 
 // Taken before a communicator's own lock.
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -70,7 +72,10 @@ void gn_life_leave(gn_comm *comm)
 
 static void serve(gn_comm *comm, uint64_t now)
 {
+    const bool before = gn_oob_state(comm) != GN_OK;
+    gn_peers_tend(comm);
     pthread_mutex_lock(&comm->lock);
+    comm->unheard |= comm->dead && !before;
     // Soon again, because bad news may have to pass through here.
     comm->serve_at = now + gn_oob_beat_span(comm) / 4;
     if (!comm->dead && !comm->own_header_set) {

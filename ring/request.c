@@ -7,12 +7,15 @@
 
 #include "ring/collective.h"
 #include "ring/collectives/call.h"
+#include "ring/peers/peers.h"
 
 /// The queue owns it until it is done, and the caller from start to gn_wait().
 struct gn_request {
     gn_comm *comm;
     gn_call call;
     size_t *counts;  ///< a copy of those of the call, or NULL
+    bool is_letter;  ///< a message, and no collective
+    gn_letter letter;
     gn_request *next;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -37,22 +40,33 @@ static void complete(gn_request *request, gn_status status)
     pthread_mutex_unlock(&request->lock);
 }
 
-static gn_request *take(struct gn_queue *queue)
+/// The next collective; NULL: messages are under way, or it is all over.
+static gn_request *take(gn_comm *comm, bool *over)
 {
+    struct gn_queue *queue = comm->queue;
     pthread_mutex_lock(&queue->lock);
-    while (!queue->first && !queue->stop) pthread_cond_wait(&queue->changed, &queue->lock);
+    bool busy;
+    while (!(busy = gn_peers_busy(comm)) && !queue->first && !queue->stop)
+        pthread_cond_wait(&queue->changed, &queue->lock);
     gn_request *request = queue->first;
     if (request) queue->first = request->next;
     if (!queue->first) queue->last = NULL;
+    *over = !request && !busy;
     pthread_mutex_unlock(&queue->lock);
     return request;
 }
 
+/// Messages go on while a collective waits, too.
 static void *progress(void *argument)
 {
     gn_comm *comm = argument;
-    for (gn_request *request; (request = take(comm->queue));)
-        complete(request, gn_collective_run(comm, &request->call));
+    for (bool over = false; !over;) {
+        gn_request *request = take(comm, &over);
+        if (request)
+            complete(request, gn_collective_run(comm, &request->call));
+        else if (!over)
+            (void)gn_peers_step(comm);
+    }
     return NULL;
 }
 
@@ -112,6 +126,7 @@ static gn_status enqueue(gn_comm *comm, const gn_call *call, gn_request **starte
     queue->last = request;
     pthread_cond_signal(&queue->changed);
     pthread_mutex_unlock(&queue->lock);
+    gn_peers_ring(comm);  // it may be waiting for messages
     *started = request;
     return GN_OK;
 }
@@ -122,6 +137,42 @@ static void free_request(gn_request *request)
     pthread_cond_destroy(&request->changed);
     free(request->counts);
     free(request);
+}
+
+void gn_request_complete(gn_request *request, gn_status status)
+{
+    complete(request, status);
+}
+
+/// There is a new message.
+static void wake(gn_comm *comm)
+{
+    struct gn_queue *queue = comm->queue;
+    pthread_mutex_lock(&queue->lock);
+    pthread_cond_signal(&queue->changed);
+    pthread_mutex_unlock(&queue->lock);
+    gn_peers_ring(comm);
+}
+
+gn_status gn_request_post(gn_comm *comm, const gn_letter *letter, gn_request **started)
+{
+    gn_request *request = new_request(comm, &(gn_call){0});
+    *started = NULL;
+    if (!request) return GN_NO_MEMORY;
+    pthread_mutex_init(&request->lock, NULL);
+    pthread_cond_init(&request->changed, NULL);
+    request->is_letter = true;
+    request->letter = *letter;
+    request->letter.request = request;
+    gn_status status = comm->queue ? GN_OK : start_queue(comm);
+    if (!status) status = gn_letter_post(comm, &request->letter);
+    if (status) {
+        free_request(request);
+        return status;
+    }
+    *started = request;
+    wake(comm);
+    return GN_OK;
 }
 
 gn_status gn_iallreduce(gn_comm *comm, const gn_bucket *bucket, gn_request **request)
@@ -142,8 +193,9 @@ gn_status gn_comm_start(gn_comm *comm, const gn_call *call, gn_request **request
 gn_status gn_wait(gn_request *request)
 {
     if (!request) return GN_INVALID;
+    if (request->is_letter) gn_peers_expect(request->comm, request);
     pthread_mutex_lock(&request->lock);
-    // Every collective has a deadline, so this ends.
+    // Every collective has a deadline, and every message that is waited for. So this ends.
     while (!request->done) pthread_cond_wait(&request->changed, &request->lock);
     gn_status status = request->status;
     pthread_mutex_unlock(&request->lock);
@@ -181,6 +233,8 @@ void gn_queue_free(gn_comm *comm)
     queue->stop = true;
     pthread_cond_signal(&queue->changed);
     pthread_mutex_unlock(&queue->lock);
+    gn_peers_expect(comm, NULL);
+    gn_peers_ring(comm);
     pthread_join(queue->thread, NULL);
     pthread_mutex_destroy(&queue->lock);
     pthread_cond_destroy(&queue->changed);

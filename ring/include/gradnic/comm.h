@@ -378,6 +378,45 @@ GN_API gn_status gn_all_to_all(gn_comm *comm, const void *send, void *recv, size
 /// `bytes` is used at those two only.
 GN_API gn_status gn_transfer(gn_comm *comm, void *bytes, size_t count, int from, int to);
 
+/// For gn_recv() and gn_probe(): a message from any rank; with any tag.
+enum { GN_ANY_RANK = -1, GN_ANY_TAG = -1 };
+
+/// What a message was.
+typedef struct gn_received {
+    int rank, tag;  ///< who has sent it, and with which tag
+    size_t bytes;   ///< of the message
+} gn_received;
+
+/// Sends `count` bytes to one rank, which calls gn_recv() for them. Only these two take part, with
+/// any algorithm. Messages of two ranks with one tag arrive in order. `tag` is any number from 0 on.
+///
+/// It returns when `bytes` may be used again. A message of at most 64 KiB does not wait for the
+/// receiver, as long as it has less than 1 MiB of such messages of this rank unread. Each counts 64
+/// bytes more. So two ranks may send to each other first. A larger message waits until it is
+/// wanted. The first message to a rank waits for the connection; where a secret is set, that needs
+/// the other rank to be in some call of this group.
+///
+/// A rank that is waited for and gives no sign of life for timeout_ms is lost, as in a collective.
+/// A message that has not moved for twice as long ends with GN_TIMEOUT.
+/// @return as gn_allreduce(); GN_MISMATCH when the receiver has no room for it
+GN_API gn_status gn_send(gn_comm *comm, const void *bytes, size_t count, int to, int tag);
+
+/// Receives the first message that fits from rank `from`, or GN_ANY_RANK, with `tag`, or
+/// GN_ANY_TAG. Without `got` it has just `count` bytes. With `got` it may have fewer. A larger one
+/// ends the communicator with GN_MISMATCH.
+GN_API gn_status gn_recv(gn_comm *comm, void *bytes, size_t count, int from, int tag, gn_received *got);
+
+/// Start a message and return, as gn_iallreduce() does. Messages do not wait for each other, nor for
+/// collectives. `*got` is written when the request is done. Only while somebody is in gn_wait() does
+/// a request have deadlines.
+GN_API gn_status gn_isend(gn_comm *comm, const void *bytes, size_t count, int to, int tag, gn_request **request);
+GN_API gn_status gn_irecv(gn_comm *comm, void *bytes, size_t count, int from, int tag, gn_received *got,
+                          gn_request **request);
+
+/// Looks whether a message is there that gn_recv() would take, and what it is. It does not wait.
+/// `found` may be NULL.
+GN_API gn_status gn_probe(gn_comm *comm, int from, int tag, bool *there, gn_received *found);
+
 /// Makes groups of the ranks of a group: those that give the same `colour` are one. Their order is
 /// that of `key`, and then that of their ranks. All ranks of `comm` call it. A negative colour
 /// means no group: then `*sub` is NULL. A new group has the configuration of `comm`, the secret
