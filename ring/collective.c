@@ -148,7 +148,8 @@ static gn_status move(gn_exchange *exchange)
     const gn_algorithm way = way_of(exchange);
     const bool plain = exchange->exact || exchange->choice == GN_TAKE_DIRECT_PLAIN;
     const bool coded = comm->config.offload == GN_OFFLOAD_LIBRARY && !plain;
-    if (gn_comm_is_alone(comm)) return run_alone(exchange);
+    if (gn_comm_is_alone(comm) || (comm->size == 1 && exchange->by_messages)) return run_alone(exchange);
+    if (exchange->by_messages) return gn_mesh_move(exchange);
     if (gn_mesh_gathers(exchange)) return gn_mesh_gather(exchange);
     if (gn_mesh_reduces(exchange)) return gn_mesh_reduce(exchange);
     return (coded ? algorithms[way].run_coded : algorithms[way].run)(exchange);
@@ -189,6 +190,7 @@ static gn_status run_by_kind(gn_exchange *exchange, const gn_call *call, int exp
 {
     const bool staged = gn_type_staged(call->type) != call->type;
     exchange->exact = gn_call_is_exact(call);
+    exchange->by_messages = gn_call_by_messages(exchange->comm, call);
     switch (call->collective) {
     case GN_ALLREDUCE:
         return staged ? gn_staged_run(exchange, call, exponent) : run_in_place(exchange, call, exponent);
@@ -261,22 +263,19 @@ static gn_status meet(gn_comm *comm)
     return await_all(comm);
 }
 
-/// Whether the ranks agree before the data: on a scale, or, in an allreduce, on nothing at all.
-static bool agrees_first(const gn_comm *comm, const gn_call *call, int known)
-{
-    return call->collective == GN_ALLREDUCE || (scaled(comm, call) && known == UNSEEN);
-}
-
 /// An allreduce ends when all ranks have begun it, because it needs something of each. Others might
 /// end sooner, and then a rank could be two collectives ahead. So they wait for each other, while
-/// their data is on its way.
+/// their data is on its way; or before it, where it goes as messages, which say nothing of the call.
 static gn_status run_together(gn_exchange *exchange, const gn_call *call, int known)
 {
     gn_comm *comm = exchange->comm;
-    const bool agrees = agrees_first(comm, call, known);
+    const bool scales = scaled(comm, call) && known == UNSEEN, by_messages = gn_call_by_messages(comm, call);
+    const bool agrees = scales || (call->collective == GN_ALLREDUCE && !by_messages);
+    gn_status status = GN_OK;
     if (!agrees) offer_nothing(comm);
-    const gn_status status = run_exchange(exchange, call, known);
-    return status || agrees ? status : await_all(comm);
+    if (!agrees && by_messages) status = await_all(comm);
+    if (!status) status = run_exchange(exchange, call, known);
+    return status || agrees || by_messages ? status : await_all(comm);
 }
 
 static bool is_empty(const gn_comm *comm, const gn_call *call)

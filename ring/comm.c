@@ -74,6 +74,7 @@ static void free_comm(gn_comm *comm)
     free(comm->secret_file);
     free(comm->grouping);
     free(comm->groups);
+    free(comm->switch_address);
     free(comm);
 }
 
@@ -101,7 +102,7 @@ static gn_comm *new_comm(const gn_comm_config *config)
     pthread_mutex_init(&comm->stats_lock, NULL);
     comm->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (keep_text(config->interface, &comm->interface) && keep_text(config->secret_file, &comm->secret_file) &&
-        keep_text(config->groups, &comm->grouping))
+        keep_text(config->groups, &comm->grouping) && keep_text(config->switch_address, &comm->switch_address))
         return comm;
     free_comm(comm);
     return NULL;

@@ -23,6 +23,7 @@ typedef struct gn_exchange {
     gn_type type;             ///< a staged one (collectives/types.h)
     bool narrow;              ///< the caller's vector has 16-bit floats
     bool exact;               ///< no codec: elements travel as they are
+    bool by_messages;         ///< on the connections for messages (peers/), not on those for values
     size_t width;             ///< bytes of an element
     /// Moves the values, once prepared, as the communicator's algorithm does it.
     gn_status (*move)(struct gn_exchange *exchange);

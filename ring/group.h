@@ -66,7 +66,8 @@ typedef struct gn_turn {
 
 struct gn_comm {
     gn_comm_config config;
-    char *interface, *secret_file, *grouping;  ///< of the configuration, for groups of its ranks; or NULL
+    /// Of the configuration, for groups of its ranks; or NULL.
+    char *interface, *secret_file, *grouping, *switch_address;
     int rank, size, timeout_ms;
     gn_rank_table table;
     gn_neighbour *neighbours;

@@ -139,17 +139,13 @@ static const char *wrong_buffers(const gn_comm *comm, const gn_call *call)
     return NULL;
 }
 
-static const char *wrong_route(const gn_comm *comm, const gn_call *call)
+bool gn_call_by_messages(const gn_comm *comm, const gn_call *call)
 {
     const gn_comm_config *config = &comm->config;
-    const bool ring = gn_comm_goes_round(comm), exact = gn_call_is_exact(call);
-    if (call->collective == GN_BARRIER || gn_comm_is_alone(comm)) return NULL;
-    if (!ring && call->collective != GN_ALLREDUCE) return "this collective needs algorithm ring";
-    if (!ring && exact)
-        return "only sums and averages of f32, bf16 and f16 go without a ring: take algorithm ring for this type or op";
-    if (exact && (config->offload == GN_OFFLOAD_NIC || config->wire))
-        return "it must arrive as it is, and a NIC would compress it: take offload library or none";
-    return NULL;
+    const bool exact = gn_call_is_exact(call), marked = config->offload == GN_OFFLOAD_NIC || config->wire;
+    if (call->collective == GN_BARRIER || gn_comm_is_alone(comm)) return false;
+    if (!gn_comm_goes_round(comm) && call->collective != GN_ALLREDUCE) return true;
+    return exact && (marked || !gn_comm_goes_round(comm));
 }
 
 const char *gn_call_wrong(const gn_comm *comm, const gn_call *call)
@@ -171,8 +167,7 @@ const char *gn_call_wrong(const gn_comm *comm, const gn_call *call)
         return call->lossy ? "lossy needs `quantise`" : "a residual needs `quantise`";
     if (call->residual && (gn_call_is_exact(call) || !computes(call) || call->collective == GN_REDUCE))
         return "a residual is for sums and averages of f32, bf16 and f16";
-    const char *wrong = wrong_buffers(comm, call);
-    return wrong ? wrong : wrong_route(comm, call);
+    return wrong_buffers(comm, call);
 }
 
 // The header --------------------------------------------------------------------------------------

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "ring/collectives/link.h"
+
+#include "ring/collectives/call.h"
 #include "ring/collectives/mesh.h"
 #include "ring/collectives/staged.h"
 #include "ring/collectives/types.h"
@@ -157,7 +159,8 @@ static uint64_t expected(const linked *l, const gn_call *call)
 
 gn_status gn_linked_run(gn_comm *comm, const gn_call *call)
 {
-    if (gn_comm_is_mesh(comm)) return gn_mesh_run(comm, call);
+    const bool by_messages = gn_call_by_messages(comm, call);
+    if (by_messages || gn_comm_is_mesh(comm)) return gn_mesh_run(comm, call, by_messages);
     const linked l = {.comm = comm,
                       .send = call->send,
                       .recv = call->recv,

@@ -4,12 +4,17 @@
 #include "ring/collectives/mesh.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ring/await.h"
+#include "ring/blocks.h"
+#include "ring/collectives/staged.h"
 #include "ring/collectives/types.h"
 #include "ring/data.h"
 #include "ring/deadline.h"
+#include "ring/failure.h"
+#include "ring/peers/peers.h"
 #include "ring/turn.h"
 
 enum {
@@ -75,26 +80,66 @@ static gn_status serve(gn_comm *comm, int index, gn_part *p, gn_wish *wish, bool
     return GN_OK;
 }
 
-static bool is_done(const gn_comm *comm, const gn_part parts[])
+static gn_part *part_of(const gn_comm *comm, gn_part parts[], int index)
+{
+    return &parts[comm->neighbours[index].rank];
+}
+
+static bool is_done(const gn_comm *comm, gn_part parts[])
 {
     for (int i = 0; i < comm->neighbour_count; i++)
-        if (parts[i].to_send || parts[i].to_receive) return false;
+        if (part_of(comm, parts, i)->to_send || part_of(comm, parts, i)->to_receive) return false;
     return true;
 }
 
-gn_status gn_mesh_exchange(gn_comm *comm, gn_part parts[])
+static gn_status exchange_values(gn_comm *comm, gn_part parts[])
 {
     gn_wish wishes[GN_RANKS_MAX];
     gn_status status = GN_OK;
     comm->data_expected = comm->data_received;
-    for (int i = 0; i < comm->neighbour_count; i++) comm->data_expected += parts[i].to_receive;
+    for (int i = 0; i < comm->neighbour_count; i++) comm->data_expected += part_of(comm, parts, i)->to_receive;
     for (unsigned lap = 1; !status && !is_done(comm, parts); lap++) {
         bool moved = false;
         for (int i = 0; i < comm->neighbour_count && !status; i++)
-            status = serve(comm, i, &parts[i], &wishes[i], &moved);
+            status = serve(comm, i, part_of(comm, parts, i), &wishes[i], &moved);
         if (!status && (!moved || lap % LOOK_EVERY == 0)) status = gn_await_data(comm, wishes, !moved);
     }
     return status;
+}
+
+/// Posts what is to come, and then what is to go: nothing waits for anything else.
+static gn_status exchange_messages(gn_comm *comm, const gn_part parts[])
+{
+    const size_t size = (size_t)comm->size;
+    gn_letter *letters = calloc(2 * size, sizeof *letters);
+    gn_status status = GN_OK;
+    size_t posted = 0;
+    if (!letters) return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+    for (size_t i = 0; i < 2 * size && !status; i++) {
+        // Each begins with another rank: so no rank is written to by all at first.
+        const int rank = (int)(((size_t)comm->rank + i) % size);
+        const bool sends = i >= size;
+        const gn_part *p = &parts[rank];
+        gn_letter *letter = &letters[posted];
+        if (rank == comm->rank || !(sends ? p->to_send : p->to_receive)) continue;
+        *letter = (gn_letter){.sends = sends, .rank = rank, .tag = GN_LETTER_OF_COLLECTIVE};
+        letter->bytes = sends ? (uint8_t *)(uintptr_t)p->out : p->in;
+        letter->count = sends ? p->to_send : p->to_receive;
+        status = gn_letter_post(comm, letter);
+        if (!status) posted++;
+    }
+    if (status) gn_letters_fail(comm, status);
+    for (size_t i = 0; i < posted; i++) {
+        const gn_status ended = gn_letter_await(comm, &letters[i]);
+        if (!status) status = ended;
+    }
+    free(letters);
+    return status;
+}
+
+gn_status gn_mesh_exchange(gn_comm *comm, gn_part parts[], bool by_messages)
+{
+    return by_messages ? exchange_messages(comm, parts) : exchange_values(comm, parts);
 }
 
 // Bytes -------------------------------------------------------------------------------------------
@@ -104,7 +149,7 @@ static void copy(void *to, const void *from, size_t bytes)
     if (bytes && to != from) memcpy(to, from, bytes);
 }
 
-gn_status gn_mesh_run(gn_comm *comm, const gn_call *call)
+gn_status gn_mesh_run(gn_comm *comm, const gn_call *call, bool by_messages)
 {
     const size_t bytes = call->count * gn_type_bytes(call->type);
     const bool all = call->collective == GN_ALL_TO_ALL, one = call->collective == GN_TRANSFER;
@@ -113,22 +158,23 @@ gn_status gn_mesh_run(gn_comm *comm, const gn_call *call)
     const uint8_t *send = call->send;
     uint8_t *recv = call->recv;
     gn_part parts[GN_RANKS_MAX] = {0};
-    for (int i = 0; i < comm->neighbour_count; i++) {
-        const int other = comm->neighbours[i].rank;
+    for (int other = 0; other < comm->size; other++) {
+        gn_part *p = &parts[other];
         const bool from_root = other == call->root, to = one && root && other == call->to,
                    from = one && from_root && comm->rank == call->to;
-        if (all || (out && root)) parts[i].out = send + (size_t)other * bytes;
-        if (all || (in && root)) parts[i].in = recv + (size_t)other * bytes;
-        if ((in && from_root) || to) parts[i].out = send;
-        if ((out && from_root) || from) parts[i].in = recv;
-        if (parts[i].out) parts[i].to_send = bytes;
-        if (parts[i].in) parts[i].to_receive = bytes;
+        if (other == comm->rank) continue;
+        if (all || (out && root)) p->out = send + (size_t)other * bytes;
+        if (all || (in && root)) p->in = recv + (size_t)other * bytes;
+        if ((in && from_root) || to) p->out = send;
+        if ((out && from_root) || from) p->in = recv;
+        if (p->out) p->to_send = bytes;
+        if (p->in) p->to_receive = bytes;
     }
     const size_t own = (size_t)comm->rank * bytes;
     if (all || (in && root)) copy(recv + own, all ? send + own : send, bytes);
     if (out && root) copy(recv, send + own, bytes);
     if (one && root && call->to == call->root) copy(recv, send, bytes);
-    return gn_mesh_exchange(comm, parts);
+    return gn_mesh_exchange(comm, parts, by_messages);
 }
 
 // Blocks ------------------------------------------------------------------------------------------
@@ -155,14 +201,14 @@ gn_status gn_mesh_gather(gn_exchange *x)
 {
     gn_comm *comm = x->comm;
     gn_part parts[GN_RANKS_MAX] = {0};
-    for (int i = 0; i < comm->neighbour_count; i++) {
-        const int other = comm->neighbours[i].rank;
-        parts[i] = (gn_part){.out = block_at(x, x->bucket->recv, comm->rank),
-                             .to_send = block_bytes(x, comm->rank),
-                             .in = block_at(x, x->bucket->recv, other),
-                             .to_receive = block_bytes(x, other)};
+    for (int other = 0; other < comm->size; other++) {
+        if (other == comm->rank) continue;
+        parts[other] = (gn_part){.out = block_at(x, x->bucket->recv, comm->rank),
+                                 .to_send = block_bytes(x, comm->rank),
+                                 .in = block_at(x, x->bucket->recv, other),
+                                 .to_receive = block_bytes(x, other)};
     }
-    return gn_mesh_exchange(comm, parts);
+    return gn_mesh_exchange(comm, parts, x->by_messages);
 }
 
 bool gn_mesh_reduces(const gn_exchange *x)
@@ -175,9 +221,9 @@ bool gn_mesh_reduces(const gn_exchange *x)
     return !config->wire && most <= ROOM / (size_t)x->comm->size;
 }
 
-size_t gn_mesh_room(const gn_comm *comm)
+size_t gn_mesh_room(const gn_exchange *x)
 {
-    return gn_comm_is_mesh(comm) ? ROOM : 0;
+    return x->by_messages || (gn_comm_is_mesh(x->comm) && x->legs == GN_LEG_REDUCE) ? ROOM : 0;
 }
 
 gn_status gn_mesh_reduce(gn_exchange *x)
@@ -188,17 +234,54 @@ gn_status gn_mesh_reduce(gn_exchange *x)
     // Behind what staged.c has there.
     uint8_t *stage = comm->stage + comm->stage_bytes - ROOM;
     gn_exchange_own(x, 0, x->starts[comm->size]);
-    for (int i = 0; i < comm->neighbour_count; i++) {
-        const int other = comm->neighbours[i].rank;
-        parts[i] = (gn_part){.out = block_at(x, x->bucket->recv, other), .to_send = block_bytes(x, other)};
-        parts[i].in = stage + (size_t)i * own;
-        parts[i].to_receive = own;
+    for (int other = 0; other < comm->size; other++) {
+        if (other == comm->rank) continue;
+        parts[other] = (gn_part){.out = block_at(x, x->bucket->recv, other),
+                                 .to_send = block_bytes(x, other),
+                                 .in = stage + (size_t)other * own,
+                                 .to_receive = own};
     }
-    const gn_status status = gn_mesh_exchange(comm, parts);
+    const gn_status status = gn_mesh_exchange(comm, parts, x->by_messages);
+    if (status || !own) return status;
     // Its own values, and then those of the others in the order of ranks.
-    for (int i = 0; i < comm->neighbour_count && own && !status; i++)
-        gn_exchange_add(x, first, count, (const float *)(const void *)(stage + (size_t)i * own));
-    if (!status && own) gn_exchange_settle(x, first, count);
-    if (!status && own) gn_exchange_finish(x, first, count);
+    for (int other = 0; other < comm->size; other++)
+        if (other != comm->rank)
+            gn_exchange_add(x, first, count, (const float *)(const void *)(stage + (size_t)other * own));
+    gn_exchange_settle(x, first, count);
+    gn_exchange_finish(x, first, count);
+    return GN_OK;
+}
+
+// As messages -------------------------------------------------------------------------------------
+
+/// Elements `at` and behind, as far as their reduced blocks fit.
+static gn_status reduce_and_gather(gn_exchange *x, const gn_bucket *whole, size_t at, size_t count)
+{
+    gn_bucket piece = *whole;
+    size_t starts[GN_RANKS_MAX + 1];
+    piece.send = (const float *)((uintptr_t)whole->send + at * x->width);
+    piece.recv = (float *)((uintptr_t)whole->recv + at * x->width);
+    piece.count = count;
+    for (int b = 0; b <= x->comm->size; b++) starts[b] = gn_block_start(count, x->comm->size, b);
+    x->bucket = &piece;
+    x->starts = starts;
+    gn_status status = gn_mesh_reduce(x);
+    if (!status) status = gn_mesh_gather(x);
+    x->bucket = whole;
+    x->starts = NULL;
+    return status;
+}
+
+gn_status gn_mesh_move(gn_exchange *x)
+{
+    const gn_bucket *whole = x->bucket;
+    const size_t most = ROOM / 2 / x->width;  // a block of all ranks is rounded up
+    gn_status status = GN_OK;
+    if (x->legs == GN_LEG_REDUCE) return gn_mesh_reduce(x);
+    if (x->legs == GN_LEG_GATHER) return gn_mesh_gather(x);
+    if (!gn_stage(x->comm, x->comm->stage_bytes > ROOM ? x->comm->stage_bytes : ROOM))
+        return gn_oob_fail(x->comm, GN_NO_MEMORY, x->comm->rank, "rank %d is out of memory", x->comm->rank);
+    for (size_t at = 0; at < whole->count && !status; at += most)
+        status = reduce_and_gather(x, whole, at, least(most, whole->count - at));
     return status;
 }

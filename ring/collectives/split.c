@@ -57,6 +57,7 @@ static gn_status join(gn_comm *comm, const members *m, int32_t (*all)[WORDS], gn
     config.interface = comm->interface;
     config.secret_file = comm->secret_file;
     config.groups = comm->grouping;
+    config.switch_address = comm->switch_address;
     if (m->size > 1) {
         if (all[m->first][PORT] < 1 || all[m->first][PORT] > UINT16_MAX) {
             gn_error error;

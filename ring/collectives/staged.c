@@ -163,10 +163,13 @@ gn_status gn_staged_run(gn_exchange *x, const gn_call *call, int exponent)
     if (x->legs != GN_LEGS_BOTH) gn_call_starts(call, comm->size, s.from);
     const size_t most = largest(&s, &used), room = STAGE_BYTES / x->width / (used ? used : 1);
     // A switch counts collectives, not pieces.
-    s.length = most < room || comm->config.algorithm == GN_SWITCH ? most : room;
+    s.length = most < room || (comm->config.algorithm == GN_SWITCH && !x->by_messages) ? most : room;
+    // What all send of a block has to fit.
+    const size_t by_messages = gn_mesh_room(x) / (size_t)comm->size / x->width;
+    if (x->by_messages && x->legs == GN_LEG_REDUCE && s.length > by_messages) s.length = by_messages;
     const size_t bytes = (used * s.length * x->width + 63) & ~(size_t)63;
     const size_t residual = call->residual ? used * s.length * sizeof(float) : 0;
-    s.stage = gn_stage(comm, bytes + residual + (x->legs == GN_LEG_REDUCE ? gn_mesh_room(comm) : 0));
+    s.stage = gn_stage(comm, bytes + residual + gn_mesh_room(x));
     if (!s.stage && bytes) return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
     if (call->residual) s.residual = (float *)(void *)(s.stage + bytes);
     gn_status status = GN_OK;

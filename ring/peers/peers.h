@@ -19,6 +19,9 @@
 
 struct gn_request;
 
+/// The tag of collectives. Those of callers are not below 0.
+enum { GN_LETTER_OF_COLLECTIVE = GN_ANY_TAG - 1 };
+
 /// What a caller has posted.
 typedef struct gn_letter {
     bool sends;

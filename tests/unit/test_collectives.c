@@ -333,6 +333,32 @@ START_TEST(test_direct)
 }
 END_TEST
 
+// Where values cannot go to all ranks, or NICs would compress them: as messages.
+START_TEST(test_messages)
+{
+    for (gn_type type = GN_F32; type < GN_TYPES; type++) {
+        all_right(_i, (plan){.type = type, .algorithm = GN_WORKER_AGGREGATOR}, run_sizes);
+        if (type % 2 == (gn_type)_i % 2)
+            all_right(_i, (plan){.type = type, .profile = GN_DENSE, .offload = GN_OFFLOAD_NIC}, run_sizes);
+        else
+            all_right(_i,
+                      (plan){.type = type, .profile = GN_LATTICE, .offload = GN_OFFLOAD_NIC, .algorithm = GN_DIRECT},
+                      run_sizes);
+    }
+    all_right(
+        _i,
+        (plan){.profile = GN_DENSE, .offload = GN_OFFLOAD_LIBRARY, .algorithm = GN_WORKER_AGGREGATOR, .async = true},
+        run_sizes);
+}
+END_TEST
+
+START_TEST(test_large_messages)
+{
+    all_right(3, (plan){.type = GN_F64, .algorithm = GN_WORKER_AGGREGATOR}, run_large);
+    all_right(3, (plan){.type = GN_BF16, .profile = GN_DENSE, .offload = GN_OFFLOAD_NIC}, run_large);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("collectives");
@@ -341,6 +367,8 @@ int main(void)
     tcase_add_loop_test(tcase, test_sizes, 1, 6);
     tcase_add_loop_test(tcase, test_compressed, 1, 6);
     tcase_add_loop_test(tcase, test_direct, 1, 6);
+    tcase_add_loop_test(tcase, test_messages, 1, 6);
+    tcase_add_test(tcase, test_large_messages);
     tcase_add_test(tcase, test_requests);
     tcase_add_test(tcase, test_large);
     suite_add_tcase(suite, tcase);

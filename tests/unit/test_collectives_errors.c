@@ -78,11 +78,14 @@ static void check_survivors(const ranks *group, const char *name, const char *ph
     }
 }
 
+// Over a ring, between all, and as messages.
+static const gn_algorithm carriers[] = {GN_RING, GN_DIRECT, GN_WORKER_AGGREGATOR};
+
 // Each survivor names the rank that died, at once.
 START_TEST(test_killed)
 {
     plan p = {.call = {.collective = (gn_collective)(_i % GN_COLLECTIVES), .count = LARGE, .root = 1, .to = 0},
-              .algorithm = _i < GN_COLLECTIVES ? GN_RING : GN_DIRECT,
+              .algorithm = carriers[_i / GN_COLLECTIVES],
               .timeout_ms = 20000,
               .signal = SIGKILL};
     ranks group;
@@ -282,6 +285,7 @@ int main(void)
     tcase_set_timeout(tcase, 150);
     tcase_add_loop_test(tcase, test_killed, GN_REDUCE_SCATTER, GN_COLLECTIVES);
     tcase_add_loop_test(tcase, test_killed, GN_COLLECTIVES + GN_REDUCE_SCATTER, 2 * GN_COLLECTIVES);
+    tcase_add_loop_test(tcase, test_killed, 2 * GN_COLLECTIVES + GN_REDUCE_SCATTER, 3 * GN_COLLECTIVES);
     tcase_add_loop_test(tcase, test_silent, GN_REDUCE_SCATTER, GN_COLLECTIVES);
     tcase_add_loop_test(tcase, test_mismatch, 0, sizeof differences / sizeof *differences);
     tcase_add_test(tcase, test_wrong);

@@ -100,7 +100,7 @@ START_TEST(names_are_printable)
     gn_greeting_call_write(&call, GN_GREETING_EXCHANGE, body);
     body[14] = 0;
     ck_assert(!gn_greeting_call_read(body, &read));
-    body[14] = GN_ROLE_CHILD + 3;
+    body[14] = GN_ROLE_PEER + 1;
     ck_assert(!gn_greeting_call_read(body, &read));
 }
 END_TEST
