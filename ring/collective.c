@@ -132,8 +132,8 @@ static const struct {
                                [GN_AGGREGATORS] = {"gradient leg", gn_groups_run, gn_groups_run},
                                [GN_SWITCH] = {"aggregation", gn_switched_run, gn_switched_run}};
 
-/// Direct and groups sum binary32 in allreduces. What else sums, or passes the codec, goes round, over
-/// the same connections.
+/// Direct and groups sum binary32 in allreduces. What else sums, or passes the codec, goes round,
+/// over the same connections.
 static gn_algorithm way_of(const gn_exchange *x)
 {
     const bool sums = x->legs == GN_LEGS_BOTH && !x->exact && !x->starts;
@@ -265,7 +265,7 @@ static gn_status meet(gn_comm *comm)
 
 /// An allreduce ends when all ranks have begun it, because it needs something of each. Others might
 /// end sooner, and then a rank could be two collectives ahead. So they wait for each other, while
-/// their data is on its way; or before it, where it goes as messages, which say nothing of the call.
+/// their data is on its way. Messages say nothing of the call, so there they wait before it.
 static gn_status run_together(gn_exchange *exchange, const gn_call *call, int known)
 {
     gn_comm *comm = exchange->comm;

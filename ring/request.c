@@ -139,11 +139,6 @@ static void free_request(gn_request *request)
     free(request);
 }
 
-void gn_request_complete(gn_request *request, gn_status status)
-{
-    complete(request, status);
-}
-
 /// There is a new message.
 static void wake(gn_comm *comm)
 {
@@ -164,6 +159,7 @@ gn_status gn_request_post(gn_comm *comm, const gn_letter *letter, gn_request **s
     request->is_letter = true;
     request->letter = *letter;
     request->letter.request = request;
+    request->letter.tell = complete;
     gn_status status = comm->queue ? GN_OK : start_queue(comm);
     if (!status) status = gn_letter_post(comm, &request->letter);
     if (status) {

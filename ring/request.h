@@ -13,8 +13,6 @@ struct gn_letter;
 /// Starts a message between two ranks: a copy of `letter`. The thread begins with the first one.
 /// @return GN_OK, or why it has not begun; then `*request` is NULL
 gn_status gn_request_post(gn_comm *comm, const struct gn_letter *letter, gn_request **request);
-/// A message is done. Its request may be gone afterwards.
-void gn_request_complete(gn_request *request, gn_status status);
 
 /// Ends the progress thread, after what is queued.
 void gn_queue_free(gn_comm *comm);

@@ -20,8 +20,8 @@ size_t gn_call_starts(const gn_call *call, int size, size_t starts[GN_RANKS_MAX 
 /// Whether what the call moves is not compressed, whatever the codec.
 bool gn_call_is_exact(const gn_call *call);
 
-/// Whether it takes the connections for messages (peers/): where no connections for values lead to all
-/// ranks, or a NIC would compress what must arrive as it is.
+/// Whether it takes the connections for messages (peers/): where no connections for values lead to
+/// all ranks, or a NIC would compress what must arrive as it is.
 bool gn_call_by_messages(const gn_comm *comm, const gn_call *call);
 
 /// The call as its header says it. Sequence and exponent are left to the caller.

@@ -16,7 +16,7 @@
 
 #include "ring/collectives/call.h"
 #include "ring/collectives/mesh.h"
-#include "ring/collectives/staged.h"
+#include "ring/collectives/stage.h"
 #include "ring/collectives/types.h"
 #include "ring/failure.h"
 

@@ -9,7 +9,7 @@
 
 #include "ring/await.h"
 #include "ring/blocks.h"
-#include "ring/collectives/staged.h"
+#include "ring/collectives/stage.h"
 #include "ring/collectives/types.h"
 #include "ring/data.h"
 #include "ring/deadline.h"

@@ -13,9 +13,9 @@ typedef struct gn_part {
     size_t to_send, to_receive;  ///< bytes
 } gn_part;
 
-/// Exchanges with all at the same time: a part for each rank. `parts` is used up. On connections for
-/// values, nothing is received from a rank before it has said that it is in the same call. Messages
-/// need that all have.
+/// Exchanges with all at the same time: a part for each rank. `parts` is used up. On connections
+/// for values, nothing is received from a rank before it has said that it is in the same call.
+/// Messages need that all have.
 /// @return GN_OK, or the status with which the communicator has failed
 gn_status gn_mesh_exchange(gn_comm *comm, gn_part parts[], bool by_messages);
 
@@ -32,7 +32,7 @@ gn_status gn_mesh_gather(gn_exchange *exchange);
 bool gn_mesh_gathers(const gn_exchange *exchange);
 
 /// Runs a reduce_scatter or reduce, by blocks. What comes is kept at the end of the stage
-/// (staged.h), which has gn_mesh_room() bytes for it, the same at all ranks.
+/// (stage.h), which has gn_mesh_room() bytes for it, the same at all ranks.
 gn_status gn_mesh_reduce(gn_exchange *exchange);
 size_t gn_mesh_room(const gn_exchange *exchange);
 /// Whether contributions fit there, and travel as they are. The same at all ranks.

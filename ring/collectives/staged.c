@@ -5,25 +5,15 @@
 // needs to be said about where a piece ends.
 #include "ring/collectives/staged.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "ring/collectives/call.h"
 #include "ring/collectives/mesh.h"
+#include "ring/collectives/stage.h"
 #include "ring/collectives/types.h"
 #include "ring/failure.h"
 
 enum { STAGE_BYTES = 4 << 20 };
-
-void *gn_stage(gn_comm *comm, size_t bytes)
-{
-    if (bytes <= comm->stage_bytes) return comm->stage;
-    free(comm->stage);
-    comm->stage_bytes = (bytes + 63) & ~(size_t)63;
-    comm->stage = aligned_alloc(64, comm->stage_bytes);
-    if (!comm->stage) comm->stage_bytes = 0;
-    return comm->stage;
-}
 
 void gn_staged_histogram(uint64_t *histogram, gn_type type, const void *values, size_t count)
 {

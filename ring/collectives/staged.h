@@ -6,10 +6,6 @@
 
 #include "ring/exchange.h"
 
-/// Room for `bytes` that lasts until the communicator is freed.
-/// @return the room, or NULL when out of memory
-void *gn_stage(gn_comm *comm, size_t bytes);
-
 /// Counts exponents of `count` values of a type, as gn_histogram_add() does.
 void gn_staged_histogram(uint64_t *histogram, gn_type type, const void *values, size_t count);
 

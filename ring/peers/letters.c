@@ -6,7 +6,6 @@
 
 #include "ring/failure.h"
 #include "ring/peers/peers.h"
-#include "ring/request.h"
 
 enum { READS_MAX = 64, GIVE_BACK = GN_PARCEL_WINDOW / 4 };
 
@@ -49,7 +48,7 @@ static gn_letter *take_number(gn_letters *list, uint64_t number)
 
 // The ends of letters -----------------------------------------------------------------------------
 
-static void finish_locked(gn_peers *peers, gn_letter *letter, gn_status status)
+void gn_letters_finish_locked(gn_peers *peers, gn_letter *letter, gn_status status)
 {
     if (letter->before)
         letter->before->behind = letter->behind;
@@ -63,7 +62,7 @@ static void finish_locked(gn_peers *peers, gn_letter *letter, gn_status status)
         free(letter->own);
         free(letter);
     } else if (request) {
-        gn_request_complete(request, status);  // the letter is its
+        letter->tell(request, status);  // the letter is its
     }
 }
 
@@ -71,7 +70,7 @@ void gn_letters_fail(gn_comm *comm, gn_status status)
 {
     gn_peers *peers = comm->peers;
     pthread_mutex_lock(&peers->lock);
-    while (peers->all) finish_locked(peers, peers->all, status);
+    while (peers->all) gn_letters_finish_locked(peers, peers->all, status);
     pthread_mutex_unlock(&peers->lock);
 }
 
@@ -91,7 +90,7 @@ static void written_locked(gn_comm *comm, gn_peer *peer)
     if (!letter) return;
     letter->moved = gn_now();
     if (letter->moved_bytes == letter->count)
-        finish_locked(comm->peers, letter, GN_OK);
+        gn_letters_finish_locked(comm->peers, letter, GN_OK);
     else
         push(&peer->moving, letter);
 }
@@ -220,7 +219,7 @@ static bool match_locked(gn_comm *comm, gn_letter *letter, int rank, int tag, si
     (void)gn_oob_fail(comm, GN_MISMATCH, rank, "rank %d (%s) sent %zu bytes with tag %d; rank %d wants %s%zu", rank,
                       gn_rank_name(&comm->table, rank, name), size, tag, comm->rank, letter->got ? "at most " : "",
                       letter->count);
-    finish_locked(comm->peers, letter, GN_MISMATCH);
+    gn_letters_finish_locked(comm->peers, letter, GN_MISMATCH);
     return false;
 }
 
@@ -256,7 +255,7 @@ static void deliver_locked(gn_comm *comm, gn_letter *letter, gn_arrival *arrival
 {
     if (arrival->size) memcpy(letter->bytes, arrival->bytes, arrival->size);
     drop_arrival(comm->peers, arrival);
-    finish_locked(comm->peers, letter, GN_OK);
+    gn_letters_finish_locked(comm->peers, letter, GN_OK);
 }
 
 /// The bytes behind a head are all here.
@@ -272,7 +271,7 @@ static void arrived_locked(gn_comm *comm, gn_peer *peer)
     } else if (letter) {
         letter->moved = gn_now();
         if (letter->moved_bytes == letter->size)
-            finish_locked(comm->peers, letter, GN_OK);
+            gn_letters_finish_locked(comm->peers, letter, GN_OK);
         else
             push(&peer->arriving, letter);
     }
@@ -398,7 +397,7 @@ const gn_arrival *gn_letters_find_locked(const gn_comm *comm, int rank, int tag)
     return find(comm->peers, rank, tag);
 }
 
-static void want_locked(gn_comm *comm, gn_letter *letter)
+void gn_letters_want_locked(gn_comm *comm, gn_letter *letter)
 {
     gn_peers *peers = comm->peers;
     gn_arrival *arrival = (gn_arrival *)(uintptr_t)find(peers, letter->rank, letter->tag);
@@ -421,22 +420,21 @@ static void want_locked(gn_comm *comm, gn_letter *letter)
     if (peer && peer->in) gn_letters_write_in_locked(comm, peer);
 }
 
-/// A rank writes to itself: the message is there at once.
-static void keep_own_locked(gn_comm *comm, gn_letter *letter)
+void gn_letters_keep_own_locked(gn_comm *comm, gn_letter *letter)
 {
     gn_letter *taker = take_fitting(&comm->peers->wanted, comm->rank, letter->tag);
     gn_arrival *arrival = taker ? NULL : malloc(sizeof *arrival + letter->count);
     if (taker) {
         if (match_locked(comm, taker, comm->rank, letter->tag, letter->count)) {
             if (letter->count) memcpy(taker->bytes, letter->bytes, letter->count);
-            finish_locked(comm->peers, taker, GN_OK);
+            gn_letters_finish_locked(comm->peers, taker, GN_OK);
         }
     } else if (arrival) {
         *arrival = (gn_arrival){.rank = comm->rank, .tag = letter->tag, .whole = true, .size = letter->count};
         if (letter->count) memcpy(arrival->bytes, letter->bytes, letter->count);
         keep_arrival(comm->peers, arrival);
     }
-    finish_locked(comm->peers, letter, taker || arrival ? GN_OK : GN_NO_MEMORY);
+    gn_letters_finish_locked(comm->peers, letter, taker || arrival ? GN_OK : GN_NO_MEMORY);
 }
 
 /// Takes the place of `letter` with a copy of its bytes, and ends it.
@@ -456,14 +454,11 @@ static void replace_locked(gn_peers *peers, gn_peer *peer, gn_letter *letter, gn
     copy->behind = peers->all;
     if (peers->all) peers->all->before = copy;
     peers->all = copy;
-    finish_locked(peers, letter, GN_OK);
+    gn_letters_finish_locked(peers, letter, GN_OK);
 }
 
-/// A small message that has its place at the receiver, but not in the socket: the caller need not
-/// wait for that.
-static void let_go_locked(gn_comm *comm, gn_letter *letter)
+void gn_letters_let_go_locked(gn_comm *comm, gn_peer *peer, gn_letter *letter)
 {
-    gn_peer *peer = comm->peers->peer[letter->rank];
     if (letter->done || !letter->paid || letter->count > GN_PARCEL_WHOLE_MAX || !peer->out) return;
     gn_letter *copy = malloc(sizeof *copy);
     uint8_t *own = malloc(letter->count ? letter->count : 1);
@@ -480,41 +475,9 @@ static void let_go_locked(gn_comm *comm, gn_letter *letter)
     replace_locked(comm->peers, peer, letter, copy);
 }
 
-static void dispatch_locked(gn_comm *comm, gn_letter *letter)
+void gn_letters_enqueue_locked(gn_peer *peer, gn_letter *letter)
 {
-    gn_peer *peer = gn_peer_of_locked(comm, letter->rank);
-    if (!peer) {
-        finish_locked(comm->peers, letter, GN_NO_MEMORY);
-        return;
-    }
-    // In order: it has a place only when all before it have theirs.
     const gn_letter *last = peer->queue.last;
     push(&peer->queue, letter);
     if (!last || last->paid) (void)pay(peer, letter);
-    gn_peer_call_locked(comm, peer);
-    gn_peer_serve_locked(comm, peer);
-    let_go_locked(comm, letter);
-}
-
-gn_status gn_letter_post(gn_comm *comm, gn_letter *letter)
-{
-    gn_peers *peers = comm->peers;
-    pthread_mutex_lock(&peers->lock);
-    const gn_status status = gn_oob_state(comm);
-    if (status) {
-        pthread_mutex_unlock(&peers->lock);
-        return status;
-    }
-    letter->moved = gn_now();
-    letter->behind = peers->all;
-    if (peers->all) peers->all->before = letter;
-    peers->all = letter;
-    if (!letter->sends)
-        want_locked(comm, letter);
-    else if (letter->rank == comm->rank)
-        keep_own_locked(comm, letter);
-    else
-        dispatch_locked(comm, letter);
-    pthread_mutex_unlock(&peers->lock);
-    return GN_OK;
 }

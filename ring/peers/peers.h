@@ -17,19 +17,18 @@
 #include "ring/group.h"
 #include "ring/peers/pipe.h"
 
-struct gn_request;
-
 /// The tag of collectives. Those of callers are not below 0.
 enum { GN_LETTER_OF_COLLECTIVE = GN_ANY_TAG - 1 };
 
 /// What a caller has posted.
 typedef struct gn_letter {
     bool sends;
-    int rank, tag;               ///< of the other side; or GN_ANY_RANK, GN_ANY_TAG
-    uint8_t *bytes;              ///< the caller's, or `own`
-    size_t count;                ///< bytes of that
-    gn_received *got;            ///< the caller's; NULL: the message has just `count` bytes
-    struct gn_request *request;  ///< to be told; NULL: it is a blocking call's
+    int rank, tag;        ///< of the other side; or GN_ANY_RANK, GN_ANY_TAG
+    uint8_t *bytes;       ///< the caller's, or `own`
+    size_t count;         ///< bytes of that
+    gn_received *got;     ///< the caller's; NULL: the message has just `count` bytes
+    gn_request *request;  ///< to be told, with `tell`; NULL: it is a blocking call's
+    void (*tell)(gn_request *request, gn_status status);
     // What follows is the engine's.
     bool done;         ///< to be read: `status` is there
     gn_status status;  ///< to be read
@@ -136,9 +135,17 @@ void gn_peer_call_locked(gn_comm *comm, gn_peer *peer);
 
 // Messages: letters.c -----------------------------------------------------------------------------
 
-/// Posts a letter, and does what can be done at once. @return GN_OK, or why the communicator has
-/// failed
-gn_status gn_letter_post(gn_comm *comm, gn_letter *letter);
+/// A letter to another rank waits for its turn. It has a place in the window when all before it
+/// have one.
+void gn_letters_enqueue_locked(gn_peer *peer, gn_letter *letter);
+/// A small letter that has its place at the receiver, but not in the socket, ends: a copy goes on.
+void gn_letters_let_go_locked(gn_comm *comm, gn_peer *peer, gn_letter *letter);
+/// A letter to this rank itself is there at once.
+void gn_letters_keep_own_locked(gn_comm *comm, gn_letter *letter);
+/// A letter that receives.
+void gn_letters_want_locked(gn_comm *comm, gn_letter *letter);
+/// Ends a letter.
+void gn_letters_finish_locked(gn_peers *peers, gn_letter *letter, gn_status status);
 /// Ends all letters.
 void gn_letters_fail(gn_comm *comm, gn_status status);
 
@@ -152,6 +159,12 @@ void gn_letters_read_out_locked(gn_comm *comm, gn_peer *peer);
 /// Looks for a message that nobody has wanted yet. @return NULL: there is none
 const gn_arrival *gn_letters_find_locked(const gn_comm *comm, int rank, int tag);
 
+// Beginning: post.c -------------------------------------------------------------------------------
+
+/// Posts a letter, and does what can be done at once. @return GN_OK, or why the communicator has
+/// failed
+gn_status gn_letter_post(gn_comm *comm, gn_letter *letter);
+
 // Waiting: wait.c ---------------------------------------------------------------------------------
 
 /// Whether there are letters that are not done.
@@ -164,7 +177,7 @@ gn_status gn_peers_look(gn_comm *comm);
 /// Waits until a letter is done, on the thread that runs collectives. @return its status
 gn_status gn_letter_await(gn_comm *comm, gn_letter *letter);
 /// From now on somebody waits for the letter of a request; NULL: for all letters.
-void gn_peers_expect(gn_comm *comm, const struct gn_request *request);
+void gn_peers_expect(gn_comm *comm, const gn_request *request);
 /// Wakes the thread that waits.
 void gn_peers_ring(gn_comm *comm);
 /// Adds the bytes of messages.

@@ -12,7 +12,6 @@
 #include "ring/failure.h"
 #include "ring/oob.h"
 #include "ring/peers/peers.h"
-#include "ring/request.h"
 
 // Signs of life -----------------------------------------------------------------------------------
 
@@ -189,7 +188,7 @@ gn_status gn_letter_await(gn_comm *comm, gn_letter *letter)
     return letter->status;
 }
 
-void gn_peers_expect(gn_comm *comm, const struct gn_request *request)
+void gn_peers_expect(gn_comm *comm, const gn_request *request)
 {
     gn_peers *peers = comm->peers;
     if (!peers) return;

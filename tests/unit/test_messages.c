@@ -183,7 +183,7 @@ START_TEST(test_any)
 }
 END_TEST
 
-// Random messages, all asynchronous, in random orders, and sums between them -------------------------
+// Random messages, all asynchronous, in random orders, and sums between them ----------------------
 
 enum { MESSAGES = 150, TAGS = 4 };
 

@@ -61,7 +61,7 @@ static gn_status transmit(gn_comm *comm, const void *bytes, size_t count, int to
     return status ? status : gn_wait(request);
 }
 
-// How a rank goes: what the others see ---------------------------------------------------------------
+// How a rank goes: what the others see ------------------------------------------------------------
 
 enum { DIES_IDLE, DIES_BUSY, STOPS, LEAVES, NEVER_ANSWERS, ABORTS, GOES };
 
@@ -159,7 +159,7 @@ START_TEST(test_goes)
 }
 END_TEST
 
-// What is wrong by itself ends nothing ----------------------------------------------------------------
+// What is wrong by itself ends nothing ------------------------------------------------------------
 
 static void run_wrong(int rank, const ranks *group, void *argument)
 {
@@ -253,7 +253,7 @@ START_TEST(test_beside)
 }
 END_TEST
 
-// Bytes that no rank sends ----------------------------------------------------------------------------
+// Bytes that no rank sends ------------------------------------------------------------------------
 
 enum { HOSTILE = 14 };
 

@@ -23,8 +23,8 @@
 /// library never prints, exits or touches signals.
 ///
 /// Threads. One thread at a time calls collectives on a communicator, in the same order on every
-/// rank. Any thread may call gn_comm_abort(). Different communicators are independent, with two
-/// exceptions:
+/// rank. It also sends and receives messages, in any order. Any thread may call gn_comm_abort().
+/// Different communicators are independent, with two exceptions:
 ///
 /// - A thread that waits in one communicator also sends signs of life on the others of its process.
 ///   It reads what comes on them, and may call their `log`. A failure that is seen in this way is
@@ -317,9 +317,8 @@ GN_API const char *gn_collective_name(gn_collective collective);
 /// A collective with all that it may need. What is zero is not needed, or has its default. All
 /// ranks give the same values, but for pointers.
 ///
-/// GN_ALLREDUCE of f32, bf16 and f16 (sum, average) runs with every algorithm. The others need
-/// GN_RING, GN_DIRECT or GN_AUTO. What does not pass the codec needs a network whose NICs compress
-/// nothing. It is refused with offload nic.
+/// All run with every algorithm. What does not pass the codec, and what an algorithm has no
+/// connections for, travels as messages between two ranks do, without compression.
 typedef struct gn_call {
     gn_collective collective;  ///< which
     gn_type type;              ///< of the elements
@@ -388,7 +387,8 @@ typedef struct gn_received {
 } gn_received;
 
 /// Sends `count` bytes to one rank, which calls gn_recv() for them. Only these two take part, with
-/// any algorithm. Messages of two ranks with one tag arrive in order. `tag` is any number from 0 on.
+/// any algorithm. Messages of two ranks with one tag arrive in order. `tag` is any number from 0
+/// on.
 ///
 /// It returns when `bytes` may be used again. A message of at most 64 KiB does not wait for the
 /// receiver, as long as it has less than 1 MiB of such messages of this rank unread. Each counts 64
@@ -406,9 +406,9 @@ GN_API gn_status gn_send(gn_comm *comm, const void *bytes, size_t count, int to,
 /// ends the communicator with GN_MISMATCH.
 GN_API gn_status gn_recv(gn_comm *comm, void *bytes, size_t count, int from, int tag, gn_received *got);
 
-/// Start a message and return, as gn_iallreduce() does. Messages do not wait for each other, nor for
-/// collectives. `*got` is written when the request is done. Only while somebody is in gn_wait() does
-/// a request have deadlines.
+/// Start a message and return, as gn_iallreduce() does. Messages do not wait for each other, nor
+/// for collectives. `*got` is written when the request is done. A request has deadlines only while
+/// somebody is in gn_wait().
 GN_API gn_status gn_isend(gn_comm *comm, const void *bytes, size_t count, int to, int tag, gn_request **request);
 GN_API gn_status gn_irecv(gn_comm *comm, void *bytes, size_t count, int from, int tag, gn_received *got,
                           gn_request **request);
@@ -421,8 +421,6 @@ GN_API gn_status gn_probe(gn_comm *comm, int from, int tag, bool *there, gn_rece
 /// that of `key`, and then that of their ranks. All ranks of `comm` call it. A negative colour
 /// means no group: then `*sub` is NULL. A new group has the configuration of `comm`, the secret
 /// too, and a life of its own.
-///
-/// It needs what GN_ALL_GATHER needs. With a `comm` that compresses in NICs it is refused.
 /// @return as gn_comm_run(), with the text at `comm`; or as gn_comm_init(), with the text at NULL,
 /// and `comm` goes on
 GN_API gn_status gn_comm_split(gn_comm *comm, int colour, int key, gn_comm **sub);
