@@ -346,7 +346,8 @@ static bool take_parcel_locked(gn_comm *comm, gn_peer *peer, const gn_parcel *pa
 void gn_letters_read_in_locked(gn_comm *comm, gn_peer *peer)
 {
     gn_parcel parcel;
-    for (int i = 0; i < READS_MAX; i++) {
+    // What has been read from the socket is not left there: poll() would not tell of it.
+    for (int i = 0; i < READS_MAX || gn_pipe_has_more(peer->in); i++) {
         if (peer->in->to_come) {
             const size_t got = gn_pipe_read(peer->in);
             comm->peers->received += got;

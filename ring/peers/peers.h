@@ -102,6 +102,7 @@ typedef struct gn_peers {
     unsigned polled_entries;   ///< all entries
     uint64_t beat_at, looked;  ///< when signs of life are due; when deadlines were last looked at
     uint64_t excused;          ///< nobody is blamed for silence before that
+    unsigned awaited;          ///< how often letters were waited for
     bool looks;                ///< for messages that were not asked for
     uint64_t sent, received;   ///< bytes of messages
 } gn_peers;

@@ -88,6 +88,11 @@ size_t gn_pipe_read(gn_pipe *pipe)
     return got;
 }
 
+bool gn_pipe_has_more(const gn_pipe *pipe)
+{
+    return !pipe->broken && pipe->used - pipe->taken >= (pipe->to_come ? 1 : GN_PARCEL_HEAD);
+}
+
 // Writing -----------------------------------------------------------------------------------------
 
 void gn_pipe_begin(gn_pipe *pipe, const gn_parcel *parcel, const void *from)

@@ -43,6 +43,9 @@ void gn_pipe_into(gn_pipe *pipe, void *to, size_t count);
 /// Reads some of them. @return how many
 size_t gn_pipe_read(gn_pipe *pipe);
 
+/// Whether a head, or bytes behind it, have been read from the socket and not been taken.
+bool gn_pipe_has_more(const gn_pipe *pipe);
+
 /// Begins a parcel, when the one before has been written. `from` stays where it is until then.
 void gn_pipe_begin(gn_pipe *pipe, const gn_parcel *parcel, const void *from);
 /// Writes. @return whether all that was begun has been written

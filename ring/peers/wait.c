@@ -2,6 +2,7 @@
 // How long a letter is waited for, and what is said when that is too long.
 #include <errno.h>
 #include <linux/sockios.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,6 +13,8 @@
 #include "ring/failure.h"
 #include "ring/oob.h"
 #include "ring/peers/peers.h"
+
+enum { SPIN = 50 * (GN_MILLISECOND / 1000), LOOK_EVERY = 64 };
 
 // Signs of life -----------------------------------------------------------------------------------
 
@@ -182,9 +185,29 @@ static bool is_done(gn_comm *comm, gn_letter *letter)
     return done;
 }
 
+/// Who sleeps is woken after some 30 us. So it first looks for as long, and lets others run
+/// meanwhile. @return whether the letter is done
+static bool spin(gn_comm *comm, const gn_letter *letter)
+{
+    gn_peers *peers = comm->peers;
+    bool done = false, looks = letter->rank != GN_ANY_RANK && letter->rank != comm->rank;
+    for (const uint64_t until = gn_now() + SPIN; looks && gn_now() < until; (void)sched_yield()) {
+        pthread_mutex_lock(&peers->lock);
+        gn_peer *peer = peers->peer[letter->rank];
+        looks = peer && (peer->in || peer->out) && !gn_oob_state(comm);
+        if (looks) gn_peer_serve_locked(comm, peer);
+        done = letter->done;
+        pthread_mutex_unlock(&peers->lock);
+        if (done) return true;
+    }
+    return false;
+}
+
 gn_status gn_letter_await(gn_comm *comm, gn_letter *letter)
 {
-    while (!is_done(comm, letter)) (void)gn_peers_step(comm);
+    // Now and then, however often it is called, all connections are looked at.
+    while (!is_done(comm, letter))
+        if (++comm->peers->awaited % LOOK_EVERY == 0 || !spin(comm, letter)) (void)gn_peers_step(comm);
     return letter->status;
 }
 
