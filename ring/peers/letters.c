@@ -58,6 +58,7 @@ void gn_letters_finish_locked(gn_peers *peers, gn_letter *letter, gn_status stat
     gn_request *request = letter->request;
     letter->status = status;
     letter->done = true;
+    peers->ended++;
     if (letter->own) {
         free(letter->own);
         free(letter);

@@ -304,6 +304,7 @@ unsigned gn_peers_poll(gn_comm *comm, struct pollfd *set, uint64_t now, uint64_t
             *due = peer->retry_at;
     }
     if (used && peers->beat_at < *due) *due = peers->beat_at;
+    if (peers->waiting && peers->ended != peers->seen) *due = now;  // there is nothing to wait for
     peers->polled = peers->changes;
     peers->polled_entries = n;
     pthread_mutex_unlock(&peers->lock);
@@ -344,7 +345,7 @@ void gn_peers_tend(gn_comm *comm)
 {
     gn_peers *peers = comm->peers;
     if (!peers || pthread_mutex_trylock(&peers->lock)) return;
-    if (!gn_oob_state(comm)) {
+    if (!peers->waiting && !gn_oob_state(comm)) {
         peers->beat_at = 0;
         beat_locked(comm, gn_now());
     }

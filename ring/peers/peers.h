@@ -103,6 +103,8 @@ typedef struct gn_peers {
     uint64_t beat_at, looked;  ///< when signs of life are due; when deadlines were last looked at
     uint64_t excused;          ///< nobody is blamed for silence before that
     unsigned awaited;          ///< how often letters were waited for
+    bool waiting;              ///< somebody waits for a letter, and...
+    uint64_t ended, seen;      ///< ... of the letters that have ended so far, it knows so many
     bool looks;                ///< for messages that were not asked for
     uint64_t sent, received;   ///< bytes of messages
 } gn_peers;

@@ -177,6 +177,8 @@ static bool is_done(gn_comm *comm, gn_letter *letter)
 {
     pthread_mutex_lock(&comm->peers->lock);
     const bool done = letter->done;
+    comm->peers->waiting = !done;
+    comm->peers->seen = comm->peers->ended;
     if (!letter->waited) {
         letter->waited = gn_now();
         comm->peers->looked = letter->waited;

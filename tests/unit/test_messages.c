@@ -313,6 +313,57 @@ START_TEST(test_shift)
 }
 END_TEST
 
+// Signs of life are due each second. A message that comes with them does not wait for the next ones.
+static void run_on_and_on(int rank, const ranks *group, void *argument)
+{
+    gn_comm *comm = plan_init(rank, group, argument);
+    const double until = seconds_now() + 2.2;
+    char more = 1;
+    while (more) {
+        const double start = seconds_now();
+        if (rank == 0) {
+            more = start < until;
+            right(comm, gn_send(comm, &more, 1, 1, 0));
+            right(comm, gn_recv(comm, &more, 1, 1, 0, NULL));
+        } else {
+            right(comm, gn_recv(comm, &more, 1, 0, 0, NULL));
+            right(comm, gn_send(comm, &more, 1, 0, 0));
+        }
+        RANK_CHECK(seconds_now() - start < 0.8);
+    }
+    gn_comm_free(comm);
+}
+
+START_TEST(test_on_and_on)
+{
+    all_right(2, (plan){.algorithm = algorithms[_i]}, run_on_and_on);
+}
+END_TEST
+
+// More small messages than are read at once are all taken without more coming.
+static void run_many(int rank, const ranks *group, void *argument)
+{
+    enum { MANY = 3000 };
+    gn_comm *comm = plan_init(rank, group, argument);
+    const double start = seconds_now();
+    for (int turn = 0; turn < 3; turn++) {
+        for (int i = 0; i < MANY && rank; i++) right(comm, gn_send(comm, &i, sizeof i, 0, i));
+        for (int i = MANY, value = 0; i-- > 0 && !rank;) {
+            right(comm, gn_recv(comm, &value, sizeof value, 1, i, NULL));
+            RANK_CHECK(value == i);
+        }
+        right(comm, gn_barrier(comm));
+    }
+    RANK_CHECK(seconds_now() - start < 3);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_many)
+{
+    all_right(2, (plan){.algorithm = algorithms[_i]}, run_many);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("messages");
@@ -324,6 +375,8 @@ int main(void)
     tcase_add_loop_test(tcase, test_any, 0, ALGORITHMS);
     tcase_add_loop_test(tcase, test_random, 0, ALGORITHMS);
     tcase_add_loop_test(tcase, test_shift, 0, ALGORITHMS);
+    tcase_add_loop_test(tcase, test_on_and_on, 0, ALGORITHMS);
+    tcase_add_loop_test(tcase, test_many, 0, ALGORITHMS);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
