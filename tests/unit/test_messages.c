@@ -313,7 +313,7 @@ START_TEST(test_shift)
 }
 END_TEST
 
-// Signs of life are due each second. A message that comes with them does not wait for the next ones.
+// Signs of life are due each second. A message that comes with them does not wait for the next.
 static void run_on_and_on(int rank, const ranks *group, void *argument)
 {
     gn_comm *comm = plan_init(rank, group, argument);
