@@ -278,6 +278,6 @@ gn_comm_stats gn_comm_get_stats(const gn_comm *comm)
     pthread_mutex_lock(&mutable->stats_lock);
     gn_comm_stats stats = mutable->stats;
     pthread_mutex_unlock(&mutable->stats_lock);
-    gn_peers_count(mutable, &stats);
+    gn_peers_add_stats(mutable, &stats);
     return stats;
 }

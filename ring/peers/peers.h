@@ -184,7 +184,7 @@ void gn_peers_expect(gn_comm *comm, const gn_request *request);
 /// Wakes the thread that waits.
 void gn_peers_ring(gn_comm *comm);
 /// Adds the bytes of messages.
-void gn_peers_count(gn_comm *comm, gn_comm_stats *stats);
+void gn_peers_add_stats(gn_comm *comm, gn_comm_stats *stats);
 /// Waits until all has left that was sent, and says goodbye.
 void gn_peers_leave(gn_comm *comm);
 

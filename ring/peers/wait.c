@@ -230,7 +230,7 @@ void gn_peers_ring(gn_comm *comm)
     if (comm->peers) (void)!write(comm->peers->bell, &one, sizeof one);
 }
 
-void gn_peers_count(gn_comm *comm, gn_comm_stats *stats)
+void gn_peers_add_stats(gn_comm *comm, gn_comm_stats *stats)
 {
     gn_peers *peers = comm->peers;
     pthread_mutex_lock(&peers->lock);
