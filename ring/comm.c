@@ -9,6 +9,7 @@
 
 #include "net/launcher.h"
 #include "net/secret.h"
+#include "net/socket.h"
 #include "ring/bootstrap/bootstrap.h"
 #include "ring/bootstrap/job_meeting.h"
 #include "ring/choice.h"
@@ -177,11 +178,12 @@ static gn_status stay_alone(gn_comm *comm, gn_error *error)
     return status ? status : allocate(comm, error);
 }
 
-static gn_status init(gn_comm *comm, const gn_comm_config *config, gn_error *error)
+static gn_status init(gn_comm *comm, const gn_comm_config *config, int *door, gn_error *error)
 {
     gn_bootstrap *boot = malloc(sizeof *boot);
     if (!boot) return gn_fail_memory(error);
-    gn_status status = gn_bootstrap_open(boot, config, error);
+    gn_status status = gn_bootstrap_open(boot, config, *door, error);
+    *door = -1;
     comm->rank = boot->rank;
     comm->size = boot->size;
     if (!status) status = gn_comm_is_alone(comm) ? stay_alone(comm, error) : connect_all(comm, boot, error);
@@ -194,10 +196,16 @@ static gn_status init(gn_comm *comm, const gn_comm_config *config, gn_error *err
 
 gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
 {
+    return gn_comm_init_at(result, wanted, -1);
+}
+
+gn_status gn_comm_init_at(gn_comm **result, const gn_comm_config *wanted, int door)
+{
     gn_error error;
     if (!result || !wanted) {
         snprintf(init_error, sizeof init_error, "%s is NULL", result ? "config" : "comm");
         if (result) *result = NULL;
+        gn_close(&door);
         return GN_INVALID;
     }
     *result = NULL;
@@ -205,7 +213,8 @@ gn_status gn_comm_init(gn_comm **result, const gn_comm_config *wanted)
     gn_status status = gn_config_check(config, &error);
     if (!status) gn_config_choose(config);
     gn_comm *comm = status ? NULL : new_comm(config);
-    if (!status) status = comm ? init(comm, config, &error) : gn_fail(&error, GN_NO_MEMORY, "out of memory");
+    if (!status) status = comm ? init(comm, config, &door, &error) : gn_fail(&error, GN_NO_MEMORY, "out of memory");
+    gn_close(&door);
     if (status) {
         gn_config_init_failed(&error);
         if (comm) free_comm(comm);

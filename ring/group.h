@@ -121,6 +121,10 @@ struct gn_comm {
     struct gn_peers *peers;  ///< peers/: messages between two ranks
 };
 
+/// As gn_comm_init(). `door` is -1, or a socket that listens at the rendezvous of rank 0. It is
+/// taken over, also when this fails.
+gn_status gn_comm_init_at(gn_comm **result, const gn_comm_config *config, int door);
+
 /// Whether there is nobody to ask: one rank, and no switch. A switch is asked even by one rank.
 static inline bool gn_comm_is_alone(const gn_comm *comm)
 {

@@ -51,9 +51,9 @@ static gn_status check_interface(const gn_comm_config *config, gn_error *error)
     return config->interface && *config->interface ? gn_interface_select(config->interface, NULL, &any, error) : GN_OK;
 }
 
-gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn_error *error)
+gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, int door, gn_error *error)
 {
-    *boot = (gn_bootstrap){.config = config, .data_listener = -1, .oob_listener = -1, .listener = -1};
+    *boot = (gn_bootstrap){.config = config, .data_listener = -1, .oob_listener = -1, .listener = door};
     boot->rendezvous.file.fd = -1;
     boot->deadline = gn_now() + (uint64_t)gn_timeout_ms(config) * GN_MILLISECOND;
     boot->terms = gn_terms_of(config);
@@ -116,6 +116,7 @@ void gn_bootstrap_close(gn_bootstrap *boot)
     gn_rendezvous_withdraw(&boot->rendezvous);
     gn_close(&boot->data_listener);
     gn_close(&boot->oob_listener);
+    gn_close(&boot->listener);
     gn_server_close(boot);
     gn_framed_end(boot->home);
     gn_framed_free(boot->home);

@@ -77,8 +77,9 @@ typedef struct gn_bootstrap {
     bool said_hello;       ///< over it, after the greeting
 } gn_bootstrap;
 
-/// Reads rank and size, selects the interface, opens the listeners.
-gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, gn_error *error);
+/// Reads rank and size, selects the interface, opens the listeners. `door` is -1, or a socket that
+/// listens at the rendezvous already. It is taken over.
+gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, int door, gn_error *error);
 void gn_bootstrap_close(gn_bootstrap *boot);
 
 /// Waits until all ranks have come, and fills in `table`.

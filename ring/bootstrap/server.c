@@ -56,7 +56,7 @@ gn_status gn_server_open(gn_bootstrap *boot, gn_error *error)
         const gn_status status = find_own(boot, &address, error);
         if (status) return status;
     }
-    boot->listener = gn_tcp_listen(&address, false, 0);
+    if (boot->listener < 0) boot->listener = gn_tcp_listen(&address, false, 0);
     if (boot->listener < 0 && errno == EADDRNOTAVAIL) {
         // The name that others use is not an address of this host (NAT, containers).
         gn_endpoint any = {.ip.version = address.ip.version, .port = boot->rendezvous.port};

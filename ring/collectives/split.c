@@ -46,7 +46,8 @@ static members find_members(const gn_comm *comm, int32_t (*all)[WORDS])
     return m;
 }
 
-static gn_status join(gn_comm *comm, const members *m, int32_t (*all)[WORDS], gn_comm **sub)
+/// `door`: this rank's, where it is the first of the group. It is used or closed.
+static gn_status join(gn_comm *comm, const members *m, int32_t (*all)[WORDS], int door, gn_comm **sub)
 {
     gn_comm_config config = comm->config;
     char rendezvous[GN_ENDPOINT_TEXT + 8] = "tcp://", name[GN_ENDPOINT_TEXT];
@@ -65,13 +66,14 @@ static gn_status join(gn_comm *comm, const members *m, int32_t (*all)[WORDS], gn
                 gn_fail(&error, GN_IO, "rank %d at %s cannot listen for a group of ranks: %s", m->first,
                         gn_rank_name(&comm->table, m->first, name), strerror(all[m->first][REASON]));
             gn_config_init_failed(&error);
+            gn_close(&door);
             return status;
         }
         const gn_endpoint at = gn_address_endpoint(&comm->table.address[m->first], (uint16_t)all[m->first][PORT], 0);
         strcat(rendezvous, gn_endpoint_format(&at, name));
     }
     config.rendezvous = m->size > 1 ? rendezvous : NULL;
-    return gn_comm_init(sub, &config);
+    return gn_comm_init_at(sub, &config, door);
 }
 
 gn_status gn_comm_split(gn_comm *comm, int colour, int key, gn_comm **sub)
@@ -82,8 +84,8 @@ gn_status gn_comm_split(gn_comm *comm, int colour, int key, gn_comm **sub)
     int door = comm->size > 1 ? open_door(comm, own) : -1;
     const gn_status status = gn_run_call(
         comm, &(gn_call){.collective = GN_ALL_GATHER, .type = GN_I32, .send = own, .recv = all, .count = WORDS});
-    gn_close(&door);  // the group opens it again
-    if (status || colour < 0) return status;
-    const members m = find_members(comm, all);
-    return join(comm, &m, all, sub);
+    const bool joins = !status && colour >= 0;
+    const members m = joins ? find_members(comm, all) : (members){.own = -1};
+    if (m.own || m.size == 1) gn_close(&door);
+    return joins ? join(comm, &m, all, door, sub) : status;
 }
