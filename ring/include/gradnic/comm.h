@@ -406,10 +406,10 @@ GN_API gn_status gn_send(gn_comm *comm, const void *bytes, size_t count, int to,
 /// ends the communicator with GN_MISMATCH.
 GN_API gn_status gn_recv(gn_comm *comm, void *bytes, size_t count, int from, int tag, gn_received *got);
 
-/// Start a message and return, as gn_iallreduce() does. Messages do not wait for each other, nor
-/// for collectives. `*got` is written when the request is done. A request has deadlines only while
-/// somebody is in gn_wait().
+/// Starts gn_send() and returns, as gn_iallreduce() does. Messages do not wait for each other, nor
+/// for collectives. A request has deadlines only while somebody is in gn_wait().
 GN_API gn_status gn_isend(gn_comm *comm, const void *bytes, size_t count, int to, int tag, gn_request **request);
+/// Starts gn_recv() in the same way. `*got` is written when the request is done.
 GN_API gn_status gn_irecv(gn_comm *comm, void *bytes, size_t count, int from, int tag, gn_received *got,
                           gn_request **request);
 
