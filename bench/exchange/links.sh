@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Sums of gradients over four hosts (network namespaces) on links of limited speed, taking turns:
-# the ring, direct and the worker-aggregator without NICs and through compressing NICs, and a switch
-# where the links meet. Real gradients at 2^-K, repeated to the size. Every result is checked.
+# the ring, direct and the worker-aggregator as they are, compressed by the ranks (library) and by
+# NICs, and a switch where the links meet. Real gradients at 2^-K, repeated to the size. Every
+# result is checked.
 #
 #   bench/exchange/links.sh RESULT.json [BUILD]        needs root; about 6 minutes a round
 #       RATES="200mbit 1gbit"           all cases run at these link rates
@@ -13,7 +14,7 @@
 #       RTO=TIME                        shortest time after which a worker sends to the switch again
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
-[ $# -ge 1 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 result=$1
 export GRADNIC=${2:-$root/build/release}/tools/gradnic
 read -ra rates <<<"${RATES:-200mbit 1gbit}"
@@ -38,8 +39,9 @@ for profile in dense lattice paper; do
         cases+=("ring-$profile-$cut|-p $profile -k $k --cut $cut||-p $profile -k $k --offload nic")
     done
 done
-cases+=("ring-library|||-p dense -k $k --offload library" "direct-library|||-p dense -k $k --offload library --algorithm direct"
-    "direct|||--algorithm direct" "wa-library|||-p dense -k $k --offload library --algorithm worker-aggregator"
+library="-p dense -k $k --offload library"
+cases+=("ring-library|||$library" "direct-library|||$library --algorithm direct" "direct|||--algorithm direct"
+    "wa-library|||$library --algorithm worker-aggregator"
     "switch||yes|$through --switch-values 360"
     "switch-dense||yes|$through -p dense -k $k"
     "wa|||--algorithm worker-aggregator"
@@ -47,7 +49,7 @@ cases+=("ring-library|||-p dense -k $k --offload library" "direct-library|||-p d
     "wa-dense|-p dense -k $k||-p dense -k $k --offload nic --algorithm worker-aggregator")
 mapfile -t cases < <(printf '%s\n' "${cases[@]}" | awk -F '|' -v only="${ONLY:-.}" '$1 ~ only')
 [ "${#cases[@]}" -gt 0 ] || { echo "links.sh: no case matches '$ONLY'" >&2; exit 2; }
-on_curve='^(ring|ring-dense-fill|switch|switch-dense)$'
+on_curve='^(ring|ring-dense-fill|ring-library|direct-library|switch|switch-dense)$'
 
 # Packets that carried gradients, and gradient bytes in them, of all NICs: [packets, bytes].
 sent() {
@@ -75,7 +77,7 @@ run_case() { # RATE SIZE ROUND NAME NIC ARGS
         {name: $name, rate: $rate, round: $round, size, time_us, wrong, identical, cpu: $cpu, link_bytes: ($bytes / $n | floor), ratio: $ratio,
          packets: (if $from then ($to[0] - $from[0]) / $n | floor else null end),
          packet_bytes: (if $from and $to[0] > $from[0] then ($to[1] - $from[1]) / ($to[0] - $from[0]) | floor else null end),
-         sent_bytes, received_bytes, resent_packets: (.resent_packets // 0), switch_cpu_ms: ($ticks * 10 / $n)}' "$testbed_dir/rank0.out" >>"$rows"
+         sent_bytes, received_bytes, sent_wire_bytes, received_wire_bytes, resent_packets: (.resent_packets // 0), switch_cpu_ms: ($ticks * 10 / $n)}' "$testbed_dir/rank0.out" >>"$rows"
     tail -n 1 "$rows" >&2
 }
 
@@ -100,10 +102,11 @@ for ((round = 1; round <= rounds; round++)); do
     for rate in ${curve[@]+"${curve[@]}"}; do run_rate "$rate" "$on_curve" "${sizes[0]}"; done
 done
 
-# The bound is what a link has to carry in one direction. The ring: 2(N-1)/N of the vector. The
-# switch: the vector. The worker-aggregator: N-1 vectors, at rank 0. A frame of 1514 bytes takes
-# 1448 bytes of values by TCP, 1412 through a NIC, 1440 to the switch. Compressed packets to the
-# switch: the longer direction's datagrams, with 42 bytes of headers each.
+# The bound is what a link has to carry in one direction. The ring and direct: 2(N-1)/N of the
+# vector, or what rank 0 sent or received as streams. The switch: the vector. The worker-aggregator:
+# N-1 vectors, at rank 0. A frame of 1514 bytes takes 1448 bytes of values by TCP, 1412 through a
+# NIC, 1440 to the switch. Compressed packets to the switch: the longer direction's datagrams, with
+# 42 bytes of headers each.
 # A ratio of two times is the median of the rounds' own: both were measured within minutes.
 jq -s --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" --argjson cores "$(nproc)" --argjson load "$(cut -d ' ' -f 1 /proc/loadavg)" \
     --arg cpu "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" --argjson k "$k" --argjson rounds "$rounds" --argjson iterations "$iterations" '
@@ -111,11 +114,13 @@ jq -s --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" --argjson cores
         | if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2 - 1] + .[length / 2]) / 2 end end;
     def bits: if endswith("gbit") then (rtrimstr("gbit") | tonumber) * 1e9 else (rtrimstr("mbit") | tonumber) * 1e6 end;
     def longest: [.sent_bytes, .received_bytes] | max;
+    def longest_wire: [.sent_wire_bytes, .received_wire_bytes] | max;
     def bound: (.rate | bits) as $rate | (.size * 8 / $rate) as $bare |
-        if .name == "ring" then 1.5 * $bare * 1514 / 1448
+        if .name == "ring" or .name == "direct" then 1.5 * $bare * 1514 / 1448
         elif .name == "ring-nic" then 1.5 * $bare * 1514 / 1412
         elif .name == "switch" then $bare * 1514 / 1440
         elif .name == "switch-dense" then (longest + (.size / 8192 | ceil) * 42) * 8 / $rate
+        elif .name == "ring-library" or .name == "direct-library" then longest_wire * 8 / $rate * 1514 / 1448
         elif .name == "wa" then 3 * $bare * 1514 / 1448
         else null end;
     def faster($rows; $from): . as $own

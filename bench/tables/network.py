@@ -21,16 +21,20 @@ NIC_CASES = (
 CASES = {
     "ring": "ring",
     "ring-nic": "ring through NICs",
+    "direct": "direct",
+    "ring-library": "ring, `dense` in the ranks",
+    "direct-library": "direct, `dense` in the ranks",
     "ring-dense-fill": "ring, `dense` in NICs",
     "ring-lattice-fill": "ring, `lattice` in NICs",
     "ring-paper-fill": "ring, `paper` in NICs",
     "switch": "switch",
     "switch-dense": "switch, `dense`",
     "wa": "worker-aggregator",
+    "wa-library": "worker-aggregator, `dense` in the ranks",
     "wa-dense-gradients": "worker-aggregator, `dense` on the gradient leg",
     "wa-dense": "worker-aggregator, `dense` on both legs",
 }
-CURVE = ("ring", "ring-dense-fill", "switch", "switch-dense")
+CURVE = ("ring", "ring-library", "direct-library", "ring-dense-fill", "switch", "switch-dense")
 
 
 def nic(results):
@@ -83,6 +87,8 @@ def exchange_table(results, cases, about):
     lines = []
     for name in cases:
         found = [rows.get((*place, name)) for place in places(results)]
+        if not any(found):  # measured before there was this case
+            continue
         cells = [
             (
                 f"{r['time_ms']:.0f}"
@@ -100,7 +106,7 @@ def exchange_table(results, cases, about):
 def exchange(results):
     return exchange_table(
         results,
-        ("ring", "ring-dense-fill", "switch", "switch-dense", "wa"),
+        ("ring", "ring-library", "direct-library", "ring-dense-fill", "switch", "switch-dense", "wa"),
         f"{hosts(results)} In brackets: how many times as fast as the ring without compression.",
     )
 
@@ -174,37 +180,67 @@ def exchange_rates(results):
             *(digits(rows[rate, size, name]["time_ms"], 0) if (rate, size, name) in rows else "" for _, rate in rates),
         )
         for name in CURVE
+        if any(at == name for _, _, at in rows)
     ]
     return table(
         (f"{size / 1e6:.0f} MB", *(rate_words(rate) for _, rate in rates)), lines, results["exchange"], hosts(results)
     )
 
 
-def loopback(results):
+LOOPBACK_CASES = {
+    "ring-tcp": "ring, TCP",
+    "direct-tcp": "direct, TCP",
+    "ring-memory": "ring, shared memory",
+    "direct-memory": "direct, shared memory",
+    "ring-tcp-dense": "ring, TCP, `dense`",
+    "direct-tcp-dense": "direct, TCP, `dense`",
+    "ring-memory-dense": "ring, shared memory, `dense`",
+    "direct-memory-dense": "direct, shared memory, `dense`",
+    "gloo": "Gloo, ring",
+    "openmpi-tcp": "Open MPI, TCP",
+    "openmpi-memory": "Open MPI, shared memory",
+}
+
+
+def loopback_table(results, wanted, unit, scale, about):
+    """Times of the sizes that `wanted` takes, with how many times as fast as Open MPI's memory."""
     rows = results["loopback"]["results"]["results"]
-    names = {"gradnic": "gradnic, ring", "gloo": "Gloo, ring", "openmpi": "Open MPI, TCP"}
-    sizes = sorted({r["size"] for r in rows})
+    sizes = sorted({r["size"] for r in rows if wanted(r["size"])})
     found = {(r["name"], r["size"]): r for r in rows}
-    lines = [
-        (
-            words,
-            *(
-                (
-                    f"{digits(found[name, size]['time_ms'], 0)} ({times(found[name, size]['relative'])})"
-                    if (name, size) in found
-                    else ""
-                )
-                for size in sizes
-            ),
-        )
-        for name, words in names.items()
-    ]
-    return table(
-        ("ms", *(f"{size / 1e6:.0f} MB" for size in sizes)),
-        lines,
-        results["loopback"],
-        f"{results['loopback']['results']['ranks']} ranks over loopback, without NICs; medians. In brackets: against"
-        " gradnic.",
+    lines = []
+    for name, words in LOOPBACK_CASES.items():
+        cells = []
+        for size in sizes:
+            r = found.get((name, size))
+            peer = r["faster_than_openmpi_memory"] if r else None
+            ratio = f" ({times(peer)})" if peer and name != "openmpi-memory" else ""
+            cells.append(f"{digits(r['time_ms'] * scale, 1)}{ratio}" if r else "")
+        if any(cells):
+            lines.append((words, *cells))
+    heads = (f"{size / 1e6:.0f} MB" if size >= 1e6 else f"{size} bytes" for size in sizes)
+    return table((unit, *heads), lines, results["loopback"], about)
+
+
+def loopback(results):
+    ranks = results["loopback"]["results"]["ranks"]
+    return loopback_table(
+        results,
+        lambda size: size >= 1e6,
+        "ms",
+        1,
+        f"{ranks} ranks of one host, without NICs; medians. In brackets: how many times as fast as Open MPI over shared"
+        " memory. `dense`: real gradients at 2^-10, compressed by the ranks.",
+    )
+
+
+def loopback_small(results):
+    ranks = results["loopback"]["results"]["ranks"]
+    return loopback_table(
+        results,
+        lambda size: size < 1e6,
+        "us",
+        1000,
+        f"{ranks} ranks of one host; medians of 1000 sums in each round. In brackets: against Open MPI over shared memory.",
     )
 
 
@@ -339,6 +375,7 @@ TABLES = {
     "exchange-switch": exchange_switch,
     "exchange-rates": exchange_rates,
     "loopback": loopback,
+    "loopback-small": loopback_small,
     "switch-core": switch_core,
     "switch-core-256": switch_core_short,
     "loss": loss,
