@@ -9,14 +9,14 @@
 #define GN_COST_RANKS 4
 
 // Core-seconds of a host for each GB of gradient, at GN_COST_RANKS ranks.
-#define GN_COST_RING 1.203
-#define GN_COST_RING_NIC 2.672
-#define GN_COST_SWITCH 0.996
-#define GN_COST_SWITCH_DENSE 1.020
+#define GN_COST_RING 1.191
+#define GN_COST_RING_NIC 1.819
+#define GN_COST_SWITCH 0.912
+#define GN_COST_SWITCH_DENSE 0.875
 
 // Core-seconds of the switch for each GB of gradient that comes in.
-#define GN_COST_OF_SWITCH 0.567
-#define GN_COST_OF_SWITCH_DENSE 0.600
+#define GN_COST_OF_SWITCH 0.533
+#define GN_COST_OF_SWITCH_DENSE 0.500
 
 // Seconds of a NIC's thread for each GB of values that a ring sends: it compresses them and
 // decompresses as much. Profile dense.
