@@ -71,10 +71,9 @@ gn_status gn_comm_set_scale(gn_comm *comm, uint32_t id, int exponent)
 
 static gn_status prepare_history(gn_comm *comm, gn_exchange *exchange)
 {
-    if (!has_history(comm)) return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+    if (!has_history(comm)) return gn_oob_no_memory(comm);
     exchange->histogram = calloc(GN_HISTOGRAM, sizeof *exchange->histogram);
-    if (!exchange->histogram)
-        return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+    if (!exchange->histogram) return gn_oob_no_memory(comm);
     return GN_OK;
 }
 

@@ -61,6 +61,11 @@ gn_status gn_oob_fail(gn_comm *comm, gn_status status, int culprit, const char *
     return status;
 }
 
+gn_status gn_oob_no_memory(gn_comm *comm)
+{
+    return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+}
+
 gn_status gn_oob_refuse(gn_comm *comm, const char *call, const char *wrong)
 {
     pthread_mutex_lock(&comm->lock);

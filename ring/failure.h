@@ -10,6 +10,8 @@
 /// @return the status of the error that is kept, which may be an earlier one
 gn_status gn_oob_fail(gn_comm *comm, gn_status status, int culprit, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/// The same where this rank has no memory.
+gn_status gn_oob_no_memory(gn_comm *comm);
 /// The same; error->who is the culprit.
 void gn_oob_fail_locked(gn_comm *comm, const gn_error *error);
 /// The same for a failure that `from` has told of.

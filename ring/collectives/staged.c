@@ -160,7 +160,7 @@ gn_status gn_staged_run(gn_exchange *x, const gn_call *call, int exponent)
     const size_t bytes = (used * s.length * x->width + 63) & ~(size_t)63;
     const size_t residual = call->residual ? used * s.length * sizeof(float) : 0;
     s.stage = gn_stage(comm, bytes + residual + gn_mesh_room(x));
-    if (!s.stage && bytes) return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+    if (!s.stage && bytes) return gn_oob_no_memory(comm);
     if (call->residual) s.residual = (float *)(void *)(s.stage + bytes);
     gn_status status = GN_OK;
     for (size_t at = 0; !status && at < most; at += s.length) {

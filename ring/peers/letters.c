@@ -301,7 +301,7 @@ static bool take_message_locked(gn_comm *comm, gn_peer *peer, const gn_parcel *p
     } else {
         gn_arrival *arrival = calloc(1, sizeof *arrival + (whole ? size : 0));
         if (!arrival) {
-            (void)gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+            (void)gn_oob_no_memory(comm);
             return true;
         }
         *arrival = (gn_arrival){

@@ -103,7 +103,7 @@ static gn_status check_letter(gn_comm *comm, const gn_letter *letter, uint64_t n
                            letter->rank == GN_ANY_RANK ? "any rank" : "this rank itself", what);
     }
     gn_peer *peer = gn_peer_of_locked(comm, letter->rank);
-    if (!peer) return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+    if (!peer) return gn_oob_no_memory(comm);
     const signs s = signs_of(comm, letter->rank);
     char name[GN_ENDPOINT_TEXT];
     gn_rank_name(&comm->table, letter->rank, name);
