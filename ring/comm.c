@@ -115,12 +115,12 @@ static void find_whole(gn_comm *comm)
     gn_circle *whole = &comm->whole;
     whole->size = comm->size;
     whole->own = comm->rank;
-    if (comm->size > 1 && gn_comm_goes_round(comm)) {
-        whole->left = gn_comm_left(comm);
-        whole->right = gn_comm_right(comm);
-    }
     for (int rank = 0; rank < comm->size; rank++) whole->index[rank] = -1;
     for (int i = 0; i < comm->neighbour_count; i++) whole->index[comm->neighbours[i].rank] = (int16_t)i;
+    whole->right = 1;  // of a ring, where left is 0; with two ranks both are one rank
+    if (comm->size < 2 || !gn_comm_is_mesh(comm)) return;
+    whole->left = whole->index[(comm->rank + comm->size - 1) % comm->size];
+    whole->right = whole->index[(comm->rank + 1) % comm->size];
 }
 
 static void need(gn_comm *comm, bool needed, size_t bytes)

@@ -150,17 +150,6 @@ static inline int gn_comm_index_of(const gn_comm *comm, int rank)
     return rank < comm->rank ? rank : rank - 1;
 }
 
-/// Indices of the neighbours before and behind this rank, for what goes round.
-static inline int gn_comm_left(const gn_comm *comm)
-{
-    if (!gn_comm_is_mesh(comm)) return 0;
-    return gn_comm_index_of(comm, (comm->rank + comm->size - 1) % comm->size);
-}
-static inline int gn_comm_right(const gn_comm *comm)
-{
-    return !gn_comm_is_mesh(comm) ? 1 : gn_comm_index_of(comm, (comm->rank + 1) % comm->size);
-}
-
 /// Whether this rank has connections with those before and behind it.
 static inline bool gn_comm_goes_round(const gn_comm *comm)
 {

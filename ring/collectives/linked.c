@@ -35,16 +35,6 @@ static int rank_at(const linked *l, int position)
     return (l->comm->rank - l->position + position + 2 * l->comm->size) % l->comm->size;
 }
 
-static void copy(void *to, const void *from, size_t bytes)
-{
-    if (bytes && to != from) memcpy(to, from, bytes);
-}
-
-static gn_status out_of_memory(gn_comm *comm)
-{
-    return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
-}
-
 /// Passes bytes on from the left to the right: while one buffer leaves, the other one fills.
 static gn_status pass_on(const linked *l, size_t blocks)
 {
@@ -53,7 +43,7 @@ static gn_status pass_on(const linked *l, size_t blocks)
     gn_status status = GN_OK;
     if (!left) return GN_OK;
     uint8_t *full = gn_stage(l->comm, 2 * (size_t)PASS_BYTES);
-    if (!full) return out_of_memory(l->comm);
+    if (!full) return gn_oob_no_memory(l->comm);
     uint8_t *empty = full + PASS_BYTES;
     while (!status && (left || have)) {
         const size_t next = left < PASS_BYTES ? (size_t)left : PASS_BYTES;
@@ -75,7 +65,7 @@ static gn_status gather(const linked *l)
         return status ? status : pass_on(l, (size_t)l->position - 1);
     }
     gn_status status = GN_OK;
-    copy(l->recv + (size_t)l->comm->rank * l->bytes, l->send, l->bytes);
+    gn_link_copy(l->recv + (size_t)l->comm->rank * l->bytes, l->send, l->bytes);
     for (int p = size - 1; p > 0 && !status; p--)
         status = gn_link_exchange(l->comm, NULL, 0, l->recv + (size_t)rank_at(l, p) * l->bytes, l->bytes);
     return status;
@@ -91,7 +81,7 @@ static gn_status scatter(const linked *l)
     gn_status status = GN_OK;
     for (int p = size - 1; p > 0 && !status; p--)
         status = gn_link_exchange(l->comm, l->send + (size_t)rank_at(l, p) * l->bytes, l->bytes, NULL, 0);
-    copy(l->recv, l->send + (size_t)l->comm->rank * l->bytes, l->bytes);
+    gn_link_copy(l->recv, l->send + (size_t)l->comm->rank * l->bytes, l->bytes);
     return status;
 }
 
@@ -99,7 +89,7 @@ static gn_status transfer(const linked *l, int to)
 {
     const int target = (to - rank_at(l, 0) + l->comm->size) % l->comm->size;
     if (!l->position) {
-        if (!target) copy(l->recv, l->send, l->bytes);
+        if (!target) gn_link_copy(l->recv, l->send, l->bytes);
         return target ? gn_link_exchange(l->comm, l->send, l->bytes, NULL, 0) : GN_OK;
     }
     if (l->position < target) return pass_on(l, 1);
@@ -129,11 +119,11 @@ static gn_status exchange_part(const linked *l, size_t at, size_t bytes, uint8_t
 static gn_status all_to_all(const linked *l)
 {
     const size_t others = (size_t)l->comm->size - 1, own = (size_t)l->comm->rank * l->bytes;
-    copy(l->recv + own, l->send + own, l->bytes);
+    gn_link_copy(l->recv + own, l->send + own, l->bytes);
     if (!others || !l->bytes) return GN_OK;
     const size_t most = STAGE_BYTES / 2 / others, part = l->bytes < most ? l->bytes : most;
     uint8_t *stage = gn_stage(l->comm, 2 * others * part);
-    if (!stage) return out_of_memory(l->comm);
+    if (!stage) return gn_oob_no_memory(l->comm);
     gn_status status = GN_OK;
     for (size_t at = 0; at < l->bytes && !status; at += part)
         status = exchange_part(l, at, l->bytes - at < part ? l->bytes - at : part, stage, stage + others * part);

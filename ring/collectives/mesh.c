@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// No deadlock: what a rank sends depends on nothing, and all that comes has its place already. So
-// every rank sends and reads all the time.
 #include "ring/collectives/mesh.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "ring/await.h"
 #include "ring/blocks.h"
 #include "ring/collectives/stage.h"
 #include "ring/collectives/types.h"
-#include "ring/data.h"
-#include "ring/deadline.h"
 #include "ring/failure.h"
 #include "ring/peers/peers.h"
-#include "ring/turn.h"
 
 enum {
-    LOOK_EVERY = 64,
-    CHUNK = 256 << 10,  // bytes to or from one rank before the next one has its turn
     /// A broadcast of more goes round the ring: the root would send it N-1 times.
     BROADCAST_BYTES = 64 << 10,
     ROOM = 2 << 20  // for the contributions of all to one block
@@ -32,79 +22,15 @@ static size_t least(size_t a, size_t b)
 
 // The exchange ------------------------------------------------------------------------------------
 
-static bool may_go_on(void)
-{
-    return errno == EAGAIN || errno == EINTR;
-}
-
-static gn_status send_to(gn_comm *comm, int index, gn_part *p, bool *full, bool *moved)
-{
-    const size_t want = least(p->to_send, CHUNK);
-    const ssize_t sent = gn_data_send(&comm->neighbours[index], p->out, want);
-    *full = sent < (ssize_t)want;
-    if (sent < 0) return may_go_on() ? GN_OK : gn_oob_data_lost(comm, index, errno);
-    p->out += sent;
-    p->to_send -= (size_t)sent;
-    comm->data_sent[index] += (size_t)sent;
-    *moved |= sent > 0;
-    return GN_OK;
-}
-
-static gn_status receive_from(gn_comm *comm, int index, gn_part *p, bool *moved)
-{
-    const ssize_t got = gn_data_receive(&comm->neighbours[index], p->in, least(p->to_receive, CHUNK));
-    if (!got) return gn_oob_data_lost(comm, index, 0);
-    if (got < 0) return may_go_on() ? GN_OK : gn_oob_data_lost(comm, index, errno);
-    p->in += got;
-    p->to_receive -= (size_t)got;
-    gn_comm_count_received(comm, index, (size_t)got);
-    *moved = true;
-    return GN_OK;
-}
-
-/// Does what can be done with one rank, and says what is to be waited for.
-static gn_status serve(gn_comm *comm, int index, gn_part *p, gn_wish *wish, bool *moved)
-{
-    gn_status status = GN_OK;
-    bool here = false;
-    *wish = (gn_wish){0};
-    if (p->to_send) status = send_to(comm, index, p, &wish->sending, &here);
-    if (!status && p->to_receive && gn_oob_has_header(comm, index)) {
-        status = receive_from(comm, index, p, &here);
-        wish->reading = p->to_receive > 0;
-    }
-    wish->owes = p->to_receive > 0;
-    if (status || !here) return status;
-    *moved = true;
-    gn_oob_sign(comm, index, gn_now());
-    return GN_OK;
-}
-
-static gn_part *part_of(const gn_comm *comm, gn_part parts[], int index)
-{
-    return &parts[comm->neighbours[index].rank];
-}
-
-static bool is_done(const gn_comm *comm, gn_part parts[])
-{
-    for (int i = 0; i < comm->neighbour_count; i++)
-        if (part_of(comm, parts, i)->to_send || part_of(comm, parts, i)->to_receive) return false;
-    return true;
-}
-
 static gn_status exchange_values(gn_comm *comm, gn_part parts[])
 {
-    gn_wish wishes[GN_RANKS_MAX];
-    gn_status status = GN_OK;
+    gn_part *by_index[GN_RANKS_MAX];
     comm->data_expected = comm->data_received;
-    for (int i = 0; i < comm->neighbour_count; i++) comm->data_expected += part_of(comm, parts, i)->to_receive;
-    for (unsigned lap = 1; !status && !is_done(comm, parts); lap++) {
-        bool moved = false;
-        for (int i = 0; i < comm->neighbour_count && !status; i++)
-            status = serve(comm, i, part_of(comm, parts, i), &wishes[i], &moved);
-        if (!status && (!moved || lap % LOOK_EVERY == 0)) status = gn_await_data(comm, wishes, !moved);
+    for (int i = 0; i < comm->neighbour_count; i++) {
+        by_index[i] = &parts[comm->neighbours[i].rank];
+        comm->data_expected += by_index[i]->to_receive;
     }
-    return status;
+    return gn_link_parts(comm, by_index);
 }
 
 /// Posts what is to come, and then what is to go: nothing waits for anything else.
@@ -114,7 +40,7 @@ static gn_status exchange_messages(gn_comm *comm, const gn_part parts[])
     gn_letter *letters = calloc(2 * size, sizeof *letters);
     gn_status status = GN_OK;
     size_t posted = 0;
-    if (!letters) return gn_oob_fail(comm, GN_NO_MEMORY, comm->rank, "rank %d is out of memory", comm->rank);
+    if (!letters) return gn_oob_no_memory(comm);
     for (size_t i = 0; i < 2 * size && !status; i++) {
         // Each begins with another rank: so no rank is written to by all at first.
         const int rank = (int)(((size_t)comm->rank + i) % size);
@@ -144,11 +70,6 @@ gn_status gn_mesh_exchange(gn_comm *comm, gn_part parts[], bool by_messages)
 
 // Bytes -------------------------------------------------------------------------------------------
 
-static void copy(void *to, const void *from, size_t bytes)
-{
-    if (bytes && to != from) memcpy(to, from, bytes);
-}
-
 gn_status gn_mesh_run(gn_comm *comm, const gn_call *call, bool by_messages)
 {
     const size_t bytes = call->count * gn_type_bytes(call->type);
@@ -171,9 +92,9 @@ gn_status gn_mesh_run(gn_comm *comm, const gn_call *call, bool by_messages)
         if (p->in) p->to_receive = bytes;
     }
     const size_t own = (size_t)comm->rank * bytes;
-    if (all || (in && root)) copy(recv + own, all ? send + own : send, bytes);
-    if (out && root) copy(recv, send + own, bytes);
-    if (one && root && call->to == call->root) copy(recv, send, bytes);
+    if (all || (in && root)) gn_link_copy(recv + own, all ? send + own : send, bytes);
+    if (out && root) gn_link_copy(recv, send + own, bytes);
+    if (one && root && call->to == call->root) gn_link_copy(recv, send, bytes);
     return gn_mesh_exchange(comm, parts, by_messages);
 }
 
@@ -279,8 +200,7 @@ gn_status gn_mesh_move(gn_exchange *x)
     gn_status status = GN_OK;
     if (x->legs == GN_LEG_REDUCE) return gn_mesh_reduce(x);
     if (x->legs == GN_LEG_GATHER) return gn_mesh_gather(x);
-    if (!gn_stage(x->comm, x->comm->stage_bytes > ROOM ? x->comm->stage_bytes : ROOM))
-        return gn_oob_fail(x->comm, GN_NO_MEMORY, x->comm->rank, "rank %d is out of memory", x->comm->rank);
+    if (!gn_stage(x->comm, x->comm->stage_bytes > ROOM ? x->comm->stage_bytes : ROOM)) return gn_oob_no_memory(x->comm);
     for (size_t at = 0; at < whole->count && !status; at += most)
         status = reduce_and_gather(x, whole, at, least(most, whole->count - at));
     return status;

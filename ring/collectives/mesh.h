@@ -4,14 +4,8 @@
 /// Collectives where what a rank has for another one goes straight there: on the connections for
 /// values where every rank has them with every other, and else as messages (peers/).
 
+#include "ring/collectives/link.h"
 #include "ring/exchange.h"
-
-/// What this rank has for another one, and where what that one has for it goes.
-typedef struct gn_part {
-    const uint8_t *out;
-    uint8_t *in;
-    size_t to_send, to_receive;  ///< bytes
-} gn_part;
 
 /// Exchanges with all at the same time: a part for each rank. `parts` is used up. On connections
 /// for values, nothing is received from a rank before it has said that it is in the same call.
