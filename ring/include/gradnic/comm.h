@@ -36,6 +36,7 @@
 #include <stdint.h>
 
 #include <gradnic/codec.h>
+#include <gradnic/layout.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -500,6 +501,9 @@ typedef struct gn_comm_stats {
 
 /// Returns what was done since gn_comm_init(); zeros for NULL.
 GN_API gn_comm_stats gn_comm_get_stats(const gn_comm *comm);
+
+/// Gives the structures gn_comm_config, gn_call and gn_comm_stats, as gn_codec_layout() does.
+GN_API const gn_layout *gn_comm_layout(size_t *count);
 
 #ifdef __cplusplus
 }
