@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients, compressed with a guaranteed error bound, and exchanged between ranks.
+
+    packed = gradnic.compress(gradient, k=10)      # bytes of a .gn file; |error| <= 2^-10
+    gradient = gradnic.decompress(packed)
+    gradnic.ratio(gradient, k=8)                   # what it would gain
+    with gradnic.Communicator(compress="dense") as comm:
+        comm.allreduce(gradient, op="average")
+
+Arrays are NumPy's, tensors of PyTorch on the CPU, or buffers such as array.array("f"). They are
+not copied. NumPy is not needed.
+"""
+
+from ._errors import (AbortedError, CorruptError, DeadError, DeadlineError, Error, InvalidError, MismatchError,
+                      PeerLostError, UnsupportedError)
+from .codec import Codec, compress, decompress, kernels, ratio
+from .comm import Communicator, Request, algorithms
+
+__all__ = ["AbortedError", "Codec", "Communicator", "CorruptError", "DeadError", "DeadlineError", "Error",
+           "InvalidError", "MismatchError", "PeerLostError", "Request", "UnsupportedError", "algorithms", "compress",
+           "decompress", "kernels", "ratio"]

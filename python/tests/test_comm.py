@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+import array
+import os
+import time
+
+import pytest
+from ranks import die, run
+
+import gradnic
+
+np = pytest.importorskip("numpy")
+
+
+def make(rank, size, rendezvous, **options):
+    return gradnic.Communicator(rank, size, rendezvous=rendezvous, interface="lo", **{"timeout": 20, **options})
+
+
+def values_of(rank, count=10_000):
+    return np.random.default_rng(rank).normal(0, 0.01, count).astype(np.float32)
+
+
+def sums(rank, size, rendezvous, options):
+    with make(rank, size, rendezvous, **options) as comm:
+        mine = values_of(rank)
+        before = mine.copy()
+        out = np.empty_like(mine)
+        assert comm.allreduce(mine, out) is out
+        assert np.array_equal(mine, before)
+        assert comm.allreduce(mine, op="average") is mine
+        return out.tobytes(), mine.tobytes(), comm.stats["sent_wire_bytes"]
+
+
+@pytest.mark.parametrize("algorithm", ["ring", "direct", "auto", "worker-aggregator"])
+def test_allreduce(algorithm):
+    exact = sum(values_of(rank).astype(np.float64) for rank in range(3))
+    plain = run(3, sums, {"algorithm": algorithm})
+    coded = run(3, sums, {"algorithm": algorithm, "compress": "dense", "k": 8, "shared_memory": False})
+    for results, bound in ((plain, 1e-6), (coded, 3 * 2**-8)):
+        assert len({r[0] for r in results}) == 1 and len({r[1] for r in results}) == 1
+        assert np.abs(np.frombuffer(results[0][0], np.float32) - exact).max() <= bound
+        assert np.abs(np.frombuffer(results[0][1], np.float32) - exact / 3).max() <= bound
+    codec = gradnic.Codec("dense", 8)  # quantise once, add exactly
+    by_hand = sum(codec.quantise(values_of(rank)) for rank in range(3))
+    assert np.array_equal(np.frombuffer(coded[0][0], np.float32), by_hand)
+
+
+def others(rank, size, rendezvous):
+    with make(rank, size, rendezvous) as comm:
+        assert (comm.rank, comm.size) == (rank, size)
+        block = comm.reduce_scatter(np.arange(6, dtype=np.float32) + rank)
+        assert block.tolist() == [3 * (2 * rank) + 3, 3 * (2 * rank + 1) + 3]
+        assert comm.all_gather(np.array([rank, -rank], np.int64)).tolist() == [[0, 0], [1, -1], [2, -2]]
+        flags = comm.all_gather(np.array([rank == 1]))  # any type travels as bytes
+        assert flags.dtype == bool and flags.ravel().tolist() == [False, True, False]
+        text = bytearray(b"rank %d" % rank)
+        assert comm.broadcast(text, root=2) == b"rank 2"
+        for kind in (np.float16, np.float64, np.int32, np.int64, np.uint8):
+            assert comm.allreduce(np.full(5, rank + 1, kind)).tolist() == [6] * 5
+        assert comm.allreduce(np.full(5, rank, np.float32), op="maximum").tolist() == [2] * 5
+        assert comm.allreduce(array.array("f", [rank])).tolist() == [3]
+        comm.barrier()
+        requests = [comm.iallreduce(np.full(1000, i + rank, np.float32)) for i in range(8)]
+        requests += [comm.ireduce_scatter(np.ones(3, np.float32)), comm.iall_gather(np.ones(1, np.float32)),
+                     comm.ibroadcast(np.full(2, rank)), comm.ibarrier()]
+        while not requests[-1].done():
+            time.sleep(0.001)
+        assert [int(r.wait()[0]) for r in requests[:8]] == [3 * i + 3 for i in range(8)]
+        assert requests[8].wait().tolist() == [3] and requests[8].wait().tolist() == [3]
+        assert requests[9].wait().tolist() == [[1], [1], [1]]
+        assert requests[10].wait().tolist() == [0, 0]
+        sub = comm.split(rank % 2, key=-rank)
+        assert (sub.size, sub.rank) == ((2, 1 - rank // 2) if rank != 1 else (1, 0))
+        assert int(sub.allreduce(np.full(1, rank + 1, np.int32))[0]) == (4 if rank != 1 else 2)
+        assert comm.split(-1) is None
+        comm.iallreduce(np.ones(10, np.float32))  # nobody waits for it: close() does
+
+
+def test_other_collectives():
+    run(3, others)
+
+
+def feedback(rank, size, rendezvous):
+    with make(rank, size, rendezvous, compress="dense", k=4) as comm:
+        residual, total = np.zeros(100, np.float32), np.zeros(100, np.float32)
+        for _ in range(64):
+            total += comm.allreduce(np.full(100, 0.003, np.float32), residual=residual)
+        return float(total[0])
+
+
+def test_error_feedback_delays_and_loses_nothing():
+    total = run(2, feedback)[0]
+    assert abs(total - 64 * 2 * 0.003) <= 2 * 2**-4
+
+
+def wrong(rank, size, rendezvous):
+    with make(rank, size, rendezvous) as comm:
+        for call, text in [
+            (lambda: comm.allreduce(np.zeros(3, np.float32), op="product"), "no op 'product': sum, average"),
+            (lambda: comm.allreduce(np.zeros(3, np.complex64)), "complex64"),
+            (lambda: comm.allreduce(np.zeros(3, np.float32), np.zeros(4, np.float32)), "out has 4 elements"),
+            (lambda: comm.allreduce(b"abc"), "read-only"),
+            (lambda: comm.reduce_scatter(np.zeros(3, np.float32)), "2 ranks cannot share"),
+            (lambda: comm.broadcast(np.zeros(3), root=2), "root 2"),
+            (lambda: comm.allreduce(np.zeros(3, np.int32), op="average"), "average"),
+            (lambda: comm.allreduce(np.zeros(3, np.float32), residual=np.zeros(3, np.float32)), "residual"),
+        ]:
+            with pytest.raises(gradnic.InvalidError, match=text):
+                call()
+        assert comm.allreduce(np.ones(1, np.float32)).tolist() == [2]  # it lives
+    with pytest.raises(gradnic.InvalidError, match="closed"):
+        comm.barrier()
+
+
+def test_wrong_arguments_do_no_harm():
+    run(2, wrong)
+
+
+def mismatch(rank, size, rendezvous):
+    comm = make(rank, size, rendezvous)
+    with pytest.raises(gradnic.MismatchError, match="rank"):
+        comm.allreduce(np.zeros(3 + rank, np.float32))
+    with pytest.raises(gradnic.DeadError):
+        comm.barrier()
+    return True
+
+
+def test_different_calls_are_told():
+    assert run(2, mismatch) == [True, True]
+
+
+def lost(rank, size, rendezvous, started):
+    comm = make(rank, size, rendezvous, timeout=10)
+    comm.barrier()
+    if rank == 1:
+        die()
+    begin = time.monotonic()
+    with pytest.raises(gradnic.PeerLostError) as caught:
+        if started:
+            comm.iallreduce(np.zeros(1000, np.float32)).wait()
+        else:
+            comm.allreduce(np.zeros(1000, np.float32))
+    error = caught.value
+    assert error.rank == 1 and error.address.startswith("127.0.0.1") and error.status == "peer lost", str(error)
+    assert time.monotonic() - begin < 10
+    return str(error)
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_a_dead_rank_is_named(started):
+    assert all(text for text in run(3, lost, started, killed=(1,))[::2])
+
+
+def aborts(rank, size, rendezvous):
+    with pytest.raises(gradnic.AbortedError if rank else ValueError, match="broke"):
+        with make(rank, size, rendezvous) as comm:
+            comm.barrier()
+            if rank == 0:
+                raise ValueError("it broke")
+            comm.allreduce(np.zeros(3, np.float32))
+
+
+def test_an_exception_ends_all():
+    run(2, aborts)
+
+
+def forks(rank, size, rendezvous):
+    comm = make(rank, size, rendezvous)
+    child = os.fork()
+    if not child:
+        try:
+            comm.barrier()
+        except gradnic.InvalidError as error:
+            comm.close()
+            os._exit(0 if "forked" in str(error) else 1)
+        os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    assert comm.allreduce(np.ones(3, np.float32)).tolist() == [2] * 3
+    comm.close()
+
+
+def test_a_forked_child_is_refused_and_its_parent_goes_on():
+    run(2, forks)
+
+
+def test_setting_up_has_a_deadline(tmp_path):
+    begin = time.monotonic()
+    with pytest.raises(gradnic.Error) as caught:
+        gradnic.Communicator(0, 2, rendezvous=f"file://{tmp_path}/alone", interface="lo", timeout=0.5)
+    assert time.monotonic() - begin < 10 and "1" in str(caught.value)
+    with pytest.raises(gradnic.InvalidError, match="timeout"):
+        gradnic.Communicator(0, 1, timeout=0)
+    with pytest.raises(gradnic.InvalidError, match="no algorithm 'star'"):
+        gradnic.Communicator(0, 1, algorithm="star")
+
+
+def test_log(tmp_path, caplog):
+    with caplog.at_level("DEBUG", "gradnic"):
+        with gradnic.Communicator(0, 1, rendezvous=f"file://{tmp_path}/m", interface="lo") as comm:
+            comm.abort("enough")
+            with pytest.raises(gradnic.DeadError, match="enough"):
+                comm.barrier()
+    assert any("enough" in record.message for record in caplog.records)
