@@ -214,10 +214,15 @@ static gn_status run_exchange(gn_exchange *exchange, const gn_call *call, int kn
     gn_status status = GN_OK;
     if (scale && known == UNSEEN) status = first_exponent(comm, call, exchange->histogram, &exponent);
     if (status) return status;
+    const bool keeps = scale && call->id != GN_BUCKET_NONE;
+    if (scale && !keeps) {  // there is no next time to measure for
+        free(exchange->histogram);
+        exchange->histogram = NULL;
+    }
     comm->phase = call->collective == GN_ALLREDUCE ? algorithms[comm->config.algorithm].phase
                                                    : gn_collective_name(call->collective);
     status = run_by_kind(exchange, call, exponent);
-    return !status && scale ? next_exponent(exchange, call, exponent) : status;
+    return !status && keeps ? next_exponent(exchange, call, exponent) : status;
 }
 
 static void account(gn_comm *comm, const gn_exchange *exchange, uint64_t start)
@@ -292,7 +297,7 @@ gn_status gn_collective_run(gn_comm *comm, const gn_call *call)
     gn_status status = gn_collective_enter(comm);
     if (!status && scale) status = prepare_history(comm, &exchange);
     if (status) return status;
-    const int known = scale ? comm->history[call->id] : GN_EXPONENT_NONE;
+    const int known = scale ? gn_comm_scale(comm, call->id) : GN_EXPONENT_NONE;
     gn_op_header header = gn_call_header(comm, call);
     header.sequence = comm->sequence;
     header.exponent = (int16_t)(call->collective == GN_BARRIER ? 0 : known);

@@ -249,4 +249,4 @@ COLLECTIVES = _names(comm.gn_collective_name)
 SCALES = {"none": 0, "auto": 1}
 DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3}
 LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG = range(4)
-UNKNOWN = 2**64 - 1
+BUCKET_NONE = 2**32 - 1

@@ -160,17 +160,17 @@ class Communicator:
 
     # Collectives that wait.
 
-    def allreduce(self, array: Any, out: Any = None, op: str = "sum", *, residual: Any = None, bucket: int = 0) -> Any:
+    def allreduce(self, array: Any, out: Any = None, op: str = "sum", *, residual: Any = None, bucket: Optional[int] = 0) -> Any:
         """Combines arrays of all ranks: "sum", "average", "minimum" or "maximum".
 
         Without `out` it works in place. Returns the array with the result. `residual` is float32,
         zero at first, and kept by the caller between steps: error feedback. `bucket` names the
-        array for scale "auto".
+        array for scale "auto", and has no history with None.
         """
         return self._now(self._allreduce(array, out, op, residual, bucket))
 
     def reduce_scatter(self, array: Any, out: Any = None, op: str = "sum", *, residual: Any = None,
-                       bucket: int = 0) -> Any:
+                       bucket: Optional[int] = 0) -> Any:
         """Combines arrays that have a block for each rank. Each rank gets its own block, in `out`."""
         return self._now(self._reduce_scatter(array, out, op, residual, bucket))
 
@@ -189,12 +189,12 @@ class Communicator:
     # The same, started.
 
     def iallreduce(self, array: Any, out: Any = None, op: str = "sum", *, residual: Any = None,
-                   bucket: int = 0) -> Request:
+                   bucket: Optional[int] = 0) -> Request:
         """Starts allreduce(). Requests run in the order in which they were started."""
         return self._start(self._allreduce(array, out, op, residual, bucket))
 
     def ireduce_scatter(self, array: Any, out: Any = None, op: str = "sum", *, residual: Any = None,
-                        bucket: int = 0) -> Request:
+                        bucket: Optional[int] = 0) -> Request:
         """Starts reduce_scatter()."""
         return self._start(self._reduce_scatter(array, out, op, residual, bucket))
 
@@ -229,14 +229,14 @@ class Communicator:
 
     # How they are prepared and run.
 
-    def _allreduce(self, array: Any, out: Any, op: str, residual: Any, bucket: int) -> "_Prepared":
+    def _allreduce(self, array: Any, out: Any, op: str, residual: Any, bucket: Optional[int]) -> "_Prepared":
         send = view_of(array, "the array", writable=out is None)
         recv = send if out is None else view_of(out, "out", writable=True)
         _same(recv, send, send.count, "out")
         return _Prepared("allreduce", send, recv, send.count, array if out is None else out, op=op,
                          residual=residual, bucket=bucket)
 
-    def _reduce_scatter(self, array: Any, out: Any, op: str, residual: Any, bucket: int) -> "_Prepared":
+    def _reduce_scatter(self, array: Any, out: Any, op: str, residual: Any, bucket: Optional[int]) -> "_Prepared":
         send = view_of(array, "the array")
         count, rest = divmod(send.count, self.size)
         if rest:
@@ -296,12 +296,12 @@ class _Prepared:
     """A call, and what must stay in its place while it runs."""
 
     def __init__(self, collective: str, send: Optional[View] = None, recv: Optional[View] = None, count: int = 0,
-                 result: Any = None, *, op: str = "sum", residual: Any = None, bucket: int = 0, root: int = 0,
+                 result: Any = None, *, op: str = "sum", residual: Any = None, bucket: Optional[int] = 0, root: int = 0,
                  lossy: bool = False, bytes_will_do: bool = False) -> None:
         call = native.Call()
         call.collective = native.COLLECTIVES[collective]
         call.op = number_of("op", op, native.OPS)
-        call.root, call.lossy, call.id = root, lossy, bucket
+        call.root, call.lossy, call.id = root, lossy, native.BUCKET_NONE if bucket is None else bucket
         kept: List[Any] = [send and send.owner, recv and recv.owner]
         if send is not None and recv is not None:
             call.send, call.recv, call.count = send.address, recv.address, count

@@ -92,6 +92,23 @@ def test_error_feedback_delays_and_loses_nothing():
     assert abs(total - 64 * 2 * 0.003) <= 2 * 2**-4
 
 
+def scaled(rank, size, rendezvous, bucket):
+    errors = []
+    with make(rank, size, rendezvous, compress="dense", k=6, scale="auto", algorithm="direct") as comm:
+        for magnitude in (1e-6, 1.0, 1e-3, 1e-6):
+            values = [magnitude * np.random.default_rng(r).normal(0, 1, 5000).astype(np.float32) for r in range(size)]
+            error = comm.allreduce(values[rank].copy(), bucket=bucket) - sum(values)
+            errors.append(float(np.abs(error).max()) / magnitude)
+            block = comm.reduce_scatter(values[rank][:4998], bucket=bucket)
+            errors.append(float(np.abs(block - sum(values)[:4998].reshape(size, -1)[rank]).max()) / magnitude)
+    return errors
+
+
+def test_a_bucket_without_a_name_has_its_own_scale_in_each_call():
+    assert max(max(errors) for errors in run(3, scaled, None)) <= 3 * 2**-5
+    assert max(max(errors) for errors in run(3, scaled, 7)) > 1  # the scale of the call before
+
+
 def wrong(rank, size, rendezvous):
     with make(rank, size, rendezvous) as comm:
         for call, text in [

@@ -161,7 +161,7 @@ const char *gn_call_wrong(const gn_comm *comm, const gn_call *call)
     if (!fits(comm, call)) return "count is larger than memory";
     if (has_root(call) && (call->root < 0 || call->root >= comm->size)) return "root is not a rank";
     if (call->collective == GN_TRANSFER && (call->to < 0 || call->to >= comm->size)) return "to is not a rank";
-    if (call->id >= BUCKETS) return "bucket id is not below 65536";
+    if (call->id >= BUCKETS && call->id != GN_BUCKET_NONE) return "bucket id is not below 65536";
     if (call->lossy && (call->collective != GN_ALL_GATHER || !floats)) return "lossy is for all_gather of floats";
     if ((call->lossy || call->residual) && !comm->config.quantise)
         return call->lossy ? "lossy needs `quantise`" : "a residual needs `quantise`";

@@ -148,6 +148,10 @@ enum { GN_TOS_AUTO = -1 };
 /// Limits of gn_comm_config.segment_bytes.
 enum { GN_SEGMENT_MIN = 4 << 10, GN_SEGMENT_MAX = 2 << 20 };
 
+/// For gn_bucket.id and gn_call.id: a bucket without a name. With GN_SCALE_AUTO all ranks agree on its
+/// scale in the same call, ahead of the data, and nothing is kept for a next one.
+#define GN_BUCKET_NONE UINT32_MAX
+
 /// How to connect and how to exchange. Start from gn_comm_config_default().
 typedef struct gn_comm_config {
     int rank;  ///< -1: from RANK, or the launcher's (docs/collectives.md)
@@ -278,7 +282,8 @@ typedef struct gn_bucket {
     /// Error feedback: `count` floats that the caller keeps between steps, zero at first. NULL:
     /// none.
     float *residual;
-    /// Names the bucket, for the history of GN_SCALE_AUTO. The same on all ranks, below 65536.
+    /// Names the bucket, for the history of GN_SCALE_AUTO. The same on all ranks, below 65536,
+    /// or GN_BUCKET_NONE.
     uint32_t id;
     /// GN_SWITCH: this is layer `layer` of `layers`. 1 is the front layer, which the next iteration
     /// needs first. 0: not known.
