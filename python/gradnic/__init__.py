@@ -11,6 +11,8 @@ Arrays are NumPy's, tensors of PyTorch on the CPU, or buffers such as array.arra
 not copied. NumPy is not needed.
 """
 
+from typing import Any, List
+
 from ._errors import (AbortedError, CorruptError, DeadError, DeadlineError, Error, InvalidError, MismatchError,
                       PeerLostError, UnsupportedError)
 from .codec import Codec, compress, decompress, kernels, ratio
@@ -19,3 +21,18 @@ from .comm import Communicator, Request, algorithms
 __all__ = ["AbortedError", "Codec", "Communicator", "CorruptError", "DeadError", "DeadlineError", "Error",
            "InvalidError", "MismatchError", "PeerLostError", "Request", "UnsupportedError", "algorithms", "compress",
            "decompress", "kernels", "ratio"]
+
+_HOOKS = ("RatioState", "State", "hook", "ratio_hook")
+
+
+def __getattr__(name: str) -> Any:
+    """The hooks for PyTorch, which is imported only for them."""
+    if name in _HOOKS:
+        from . import hooks
+
+        return getattr(hooks, name)
+    raise AttributeError(f"module 'gradnic' has no attribute '{name}'")
+
+
+def __dir__() -> List[str]:
+    return [*__all__, *_HOOKS]

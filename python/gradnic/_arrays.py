@@ -23,7 +23,7 @@ _BY_FORMAT = {("f", 4): "float32", ("e", 2): "float16", ("d", 8): "float64", ("B
 
 
 class _PyBuffer(ctypes.Structure):
-    """Py_buffer, of CPython's stable ABI: the address of a read-only buffer has no other way out."""
+    """Py_buffer, of CPython's stable ABI: it has the address of a read-only buffer."""
 
     _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.py_object), ("len", ctypes.c_ssize_t),
                 ("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int),
@@ -97,7 +97,7 @@ def _of_numpy(array: Any, what: str, writable: bool, fortran: bool) -> View:
 
 
 def view_of(value: Any, what: str, *, writable: bool = False, fortran: bool = False) -> View:
-    """Finds the elements of `value`. `what` names it in errors. `fortran` allows NumPy's order F."""
+    """Finds the elements of `value`. `what` names it in errors. `fortran` allows order F."""
     if is_torch(value):
         return _of_torch(value, what, fortran)
     module = sys.modules.get("numpy")
@@ -121,7 +121,7 @@ def view_of(value: Any, what: str, *, writable: bool = False, fortran: bool = Fa
 
 
 def floats_of(value: Any, what: str) -> Tuple[View, str]:
-    """Finds the values of `value` as binary32, converted if need be. Returns also what they were."""
+    """Finds the values of `value` as binary32, converted if need be. Returns their type, too."""
     if is_torch(value):
         value = value.detach()
         origin = str(value.dtype).split(".")[-1]

@@ -23,7 +23,7 @@ class Codec:
     """
 
     def __init__(self, profile: str = "dense", k: int = 10, *, kernel: Optional[str] = None) -> None:
-        """`k`: the error bound is 2^-k. `kernel`: None takes the fastest; the bytes are the same."""
+        """The error bound is 2^-k. `kernel`: None takes the fastest. The bytes are the same."""
         number = profile_number(profile)
         lowest, highest = ctypes.c_int(), ctypes.c_int()
         native.codec.gn_profile_range(number, ctypes.byref(lowest), ctypes.byref(highest))
@@ -70,7 +70,7 @@ class Codec:
         return out
 
     def add(self, stream: Any, sums: Any) -> None:
-        """Decompresses a stream and adds its values to `sums`, float32. A bad stream adds nothing."""
+        """Decompresses a stream and adds its values to `sums`. A bad stream adds nothing."""
         self._take("gn_stream_add", stream, _floats(sums, "sums"))
 
     def quantise(self, values: Any, residual: Any = None) -> Any:
@@ -121,7 +121,7 @@ def kernels() -> List[str]:
 
 
 def ratio(array: Any, k: int = 10, profile: str = "dense") -> float:
-    """Returns bytes of the values as float32 / bytes of their stream, as `gradnic ratio` measures it."""
+    """Returns bytes of the values as float32 / bytes of their stream, as `gradnic ratio` does."""
     codec = Codec(profile, k)
     view, _ = floats_of(array, "the array")
     room = native.codec.gn_stream_bound(codec._native.profile, min(view.count, _RATIO_BLOCK))
@@ -196,7 +196,7 @@ def _write(codec: Codec, parts: List[Tuple[str, View, str]], plain: bool) -> byt
 
 
 def decompress(data: Any) -> Any:
-    """Decompresses the bytes of a .gn file. Every damage is found: CorruptError names block and byte.
+    """Decompresses the bytes of a .gn file. A damage is a CorruptError that names block and byte.
 
     Returns an array of float32 in its shape: NumPy's, or without NumPy a memoryview of format "f".
     A file of tensors with names gives a dict of them.
@@ -247,7 +247,7 @@ def _read_all(reader: ctypes.c_void_p, length: int) -> Any:
 
 
 def _read_one(reader: ctypes.c_void_p, shape: Tuple[int, ...], fortran: bool, length: int) -> Any:
-    """Reads one array. A header may announce much more than the file has: memory grows as blocks come."""
+    """Reads one array. Where a header announces very much, memory grows as blocks come."""
     count: int = math.prod(shape)
     # A quad of zeros in a run costs next to nothing, so bytes do not limit values. A block does.
     if count > 4096 * length:

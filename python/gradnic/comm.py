@@ -171,7 +171,7 @@ class Communicator:
 
     def reduce_scatter(self, array: Any, out: Any = None, op: str = "sum", *, residual: Any = None,
                        bucket: Optional[int] = 0) -> Any:
-        """Combines arrays that have a block for each rank. Each rank gets its own block, in `out`."""
+        """Combines arrays that have a block for each rank. Each rank gets its own, in `out`."""
         return self._now(self._reduce_scatter(array, out, op, residual, bucket))
 
     def all_gather(self, array: Any, out: Any = None, *, lossy: bool = False) -> Any:

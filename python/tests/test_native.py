@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The declarations of the package are those of the headers, and a library that differs is refused."""
+"""Declarations of the package are those of the headers. A library that differs is refused."""
 
 import ctypes
 import re

@@ -148,8 +148,8 @@ enum { GN_TOS_AUTO = -1 };
 /// Limits of gn_comm_config.segment_bytes.
 enum { GN_SEGMENT_MIN = 4 << 10, GN_SEGMENT_MAX = 2 << 20 };
 
-/// For gn_bucket.id and gn_call.id: a bucket without a name. With GN_SCALE_AUTO all ranks agree on its
-/// scale in the same call, ahead of the data, and nothing is kept for a next one.
+/// For gn_bucket.id and gn_call.id: a bucket without a name. With GN_SCALE_AUTO all ranks agree on
+/// its scale in the same call, ahead of the data, and nothing is kept for a next one.
 #define GN_BUCKET_NONE UINT32_MAX
 
 /// How to connect and how to exchange. Start from gn_comm_config_default().

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trains a small network on handwritten digits with DistributedDataParallel.
+
+    torchrun --nproc-per-node 2 examples/pytorch/digits.py
+    torchrun --nproc-per-node 2 examples/pytorch/digits.py --backend gloo     # to compare
+    torchrun --nproc-per-node 2 examples/pytorch/digits.py --hook 4           # error feedback
+
+What is gradnic's: the name of the backend, and with --hook one line more.
+"""
+
+import argparse
+import gzip
+import pathlib
+import time
+
+import numpy
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+DATA = pathlib.Path(__file__).resolve().parents[2] / "tests/data"
+
+
+def load(name):
+    """Reads a file of the IDX format: two zero bytes, a type, dimensions, and bytes."""
+    raw = gzip.open(DATA / f"digits-{name}-ubyte.gz").read()
+    shape = numpy.frombuffer(raw, ">u4", count=raw[3], offset=4)
+    return torch.from_numpy(numpy.frombuffer(raw, "u1", offset=4 + 4 * raw[3]).reshape(shape).copy())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--backend", default="gradnic")
+    parser.add_argument("--hook", type=int, metavar="K", help="gradnic.hook with a bound of 2^-K of the RMS")
+    parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--adam", action="store_true")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+
+    torch.set_num_threads(1)
+    dist.init_process_group(options.backend)
+    rank, size = dist.get_rank(), dist.get_world_size()
+    torch.manual_seed(options.seed)
+    network = DistributedDataParallel(torch.nn.Sequential(
+        torch.nn.Flatten(), torch.nn.Linear(64, 512), torch.nn.ReLU(), torch.nn.Linear(512, 512), torch.nn.ReLU(),
+        torch.nn.Linear(512, 10)))
+    state = None
+    if options.hook is not None:
+        import gradnic
+
+        state = gradnic.State(k=options.hook, feedback=True)
+        network.register_comm_hook(state, gradnic.hook)
+
+    images, labels = load("train-images-idx3").float() / 255, load("train-labels-idx1").long()
+    optimizer = torch.optim.Adam(network.parameters(), 1e-3) if options.adam else \
+        torch.optim.SGD(network.parameters(), 0.1, momentum=0.9)
+    begin = time.monotonic()
+    for _ in range(options.epochs):
+        order = torch.randperm(len(images))  # the same on all ranks: they have the same seed
+        for batch in order.split(32 * size):
+            mine = batch[rank::size]
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(network(images[mine]), labels[mine]).backward()
+            optimizer.step()
+    seconds = time.monotonic() - begin
+
+    images, labels = load("test-images-idx3").float() / 255, load("test-labels-idx1").long()
+    with torch.no_grad():
+        right = (network(images).argmax(1) == labels).float().mean().item()
+    if rank == 0:
+        how = "" if options.hook is None else f", hook 2^-{options.hook}"
+        print(f"{options.backend}{how}: accuracy {100 * right:.2f} %, {seconds:.1f} s, {size} ranks", flush=True)
+        group = dist.group.WORLD
+        comm = state.communicator if state else getattr(getattr(group, "backend", None), "communicator", None)
+        if comm is not None:
+            stats = comm.stats
+            print(f"sent {stats['sent_bytes'] / 1e6:.1f} MB of values as {stats['sent_wire_bytes'] / 1e6:.1f} MB")
+    if state is not None:
+        state.close()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

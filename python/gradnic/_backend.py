@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The backend "gradnic" of torch.distributed.
+
+It has its own allreduce, reduce_scatter, all_gather, broadcast and barrier, over one Communicator
+for each group. Everything else is handed to a Gloo group inside.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sys
+import threading
+from datetime import timedelta
+from functools import partial
+from typing import Any, Callable, List, Optional, Sequence
+
+import torch
+import torch.distributed as dist
+from torch._C._distributed_c10d import Backend as C10DBackend
+from torch._C._distributed_c10d import BarrierOptions, PrefixStore, ProcessGroupGloo, ReduceOp
+
+from ._arrays import view_of
+from ._errors import Error, InvalidError
+from ._group import GradnicGroup, made
+from ._lane import Lane, depth
+from ._meeting import meet
+from ._options import Options
+from ._work import Work
+from .comm import Communicator, _Prepared
+
+logger = logging.getLogger("gradnic")
+
+_FLOATS = (torch.float32, torch.bfloat16, torch.float16)
+_TYPES = (*_FLOATS, torch.float64, torch.int32, torch.int64, torch.uint8)
+_OPS = {ReduceOp.SUM: "sum", ReduceOp.AVG: "average", ReduceOp.MIN: "minimum", ReduceOp.MAX: "maximum"}
+_told = threading.Event()
+
+_UNSET = timedelta(0)
+
+
+def _copy(to: torch.Tensor, values: torch.Tensor) -> None:
+    to.detach().copy_(values.view(to.shape))
+
+
+def _plain(tensor: torch.Tensor) -> bool:
+    return tensor.layout == torch.strided and tensor.device.type == "cpu" and not tensor.is_conj() \
+        and not tensor.is_neg()
+
+
+class _Shapes:
+    """Tensors as the library takes them: contiguous. `after` brings results to their places."""
+
+    def __init__(self) -> None:
+        self._after: List[Callable[[], None]] = []
+
+    def input(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.detach().contiguous()
+
+    def output(self, tensor: torch.Tensor, filled: bool = False) -> torch.Tensor:
+        """A contiguous tensor for results. `filled`: with the values that are there."""
+        tensor = tensor.detach()
+        if tensor.is_contiguous():
+            return tensor
+        copy = tensor.contiguous() if filled else torch.empty(tensor.shape, dtype=tensor.dtype)
+        self.then(lambda: tensor.copy_(copy))
+        return copy
+
+    def then(self, step: Callable[[], Any]) -> None:
+        self._after.append(step)
+
+    def after(self) -> None:
+        with torch.no_grad():
+            for step in self._after:
+                step()
+
+
+class GradnicBackend(C10DBackend):
+    """A process group's backend."""
+
+    def __init__(self, store: Any, rank: int, size: int, options: Options) -> None:
+        super().__init__(rank, size)
+        self._options, self._name = options, f"group {options.group_name or 0}"
+        self._store = store
+        self._gloo = ProcessGroupGloo(PrefixStore("gloo", store), rank, size, options._timeout)
+        self._lock = threading.Lock()
+        self._lanes = [self._connect(0)]
+        self._closed = False
+        self.grouped = False  # whether a GradnicGroup takes the work objects
+
+    def _connect(self, depth: int) -> Lane:
+        rank, size, folder = self.rank(), self.size(), None
+        try:
+            where, interface, folder = meet(PrefixStore(f"gradnic{depth}", self._store), rank, size,
+                                            self._options.interface)
+            comm = Communicator(rank, size, rendezvous=where, interface=interface, **self._options.arguments(size))
+        except Error as error:
+            raise dist.DistBackendError(f"gradnic: setting up {self._name}: {error}") from error
+        finally:
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+        return Lane(comm, self._name, depth)
+
+    # What torch asks.
+
+    @property
+    def options(self) -> Options:
+        """The options of this group."""
+        return self._options
+
+    @property
+    def communicator(self) -> Communicator:
+        """What carries this group's collectives. Call nothing on it while torch does."""
+        return self._lanes[0].comm
+
+    def getBackendName(self) -> str:
+        """The name of the backend."""
+        return "gradnic"
+
+    def set_timeout(self, timeout: timedelta) -> None:
+        """How long waits wait from now on."""
+        self._options._timeout = timeout
+        self._gloo.set_timeout(timeout)
+
+    _set_default_timeout = set_timeout
+
+    def shutdown(self) -> None:
+        """Lets what was started run to its end, says goodbye to the others, and closes."""
+        closed, self._closed = self._closed, True
+        if closed or not self._lanes[0].comm._usable():
+            return
+        for lane in self._lanes:
+            lane.close()
+        self._gloo.shutdown()
+
+    def abort(self) -> None:
+        """Ends what runs, at every rank, with an error."""
+        self._give_up("abort() was called")
+        self._gloo.abort()
+
+    def _give_up(self, reason: str) -> None:
+        for lane in self._lanes:
+            try:
+                lane.comm.abort(f"{reason} ({self._name})")
+            except Error:  # it is closed already, or this process was forked off
+                logger.debug("abort failed", exc_info=True)
+
+    # Collectives.
+
+    def allreduce(self, tensors: List[torch.Tensor], opts: Any) -> Any:
+        """Sums, averages, minima and maxima of tensors over all ranks, in place."""
+        op = self._op(tensors, opts)
+        if op is None:
+            return self._by_gloo("allreduce", tensors, opts)
+        shapes = _Shapes()
+        calls = [self._sum("allreduce", shapes, tensor, tensor, op) for tensor in tensors]
+        return self._run("allreduce", calls, shapes, list(tensors), opts)
+
+    def allreduce_coalesced(self, tensors: List[torch.Tensor], opts: Any) -> Any:
+        """The same for several tensors."""
+        op = self._op(tensors, opts)
+        return self._by_gloo("allreduce_coalesced", tensors, opts) if op is None else self.allreduce(tensors, opts)
+
+    def reduce_scatter(self, outputs: List[torch.Tensor], inputs: List[List[torch.Tensor]], opts: Any) -> Any:
+        """Sums lists of tensors, of which each rank gets one."""
+        parts = [tensor for row in inputs for tensor in row]
+        op = self._op([*outputs, *parts], opts)
+        even = all(part.numel() == out.numel() for out, row in zip(outputs, inputs) for part in row)
+        if op is None or not even:
+            return self._by_gloo("reduce_scatter", outputs, inputs, opts)
+        shapes = _Shapes()
+        calls = [self._sum("reduce_scatter", shapes, torch.cat([part.detach().reshape(-1) for part in row]), out, op)
+                 for out, row in zip(outputs, inputs)]
+        return self._run("reduce_scatter", calls, shapes, list(outputs), opts)
+
+    def reduce_scatter_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any) -> Any:
+        """Sums tensors that have a block for each rank."""
+        return self._reduce_scatter_all([output], [input], opts, "reduce_scatter_single")
+
+    def reduce_scatter_single_coalesced(self, outputs: List[torch.Tensor], inputs: List[torch.Tensor],
+                                        opts: Any) -> Any:
+        """The same for several tensors."""
+        return self._reduce_scatter_all(outputs, inputs, opts, "reduce_scatter_single_coalesced")
+
+    def _reduce_scatter_all(self, outputs: List[torch.Tensor], inputs: List[torch.Tensor], opts: Any,
+                            name: str) -> Any:
+        op = self._op([*outputs, *inputs], opts)
+        if op is None:
+            whole = len(outputs) == 1 and name == "reduce_scatter_single"
+            return self._by_gloo(name, outputs[0] if whole else outputs, inputs[0] if whole else inputs, opts)
+        shapes = _Shapes()
+        calls = [self._sum("reduce_scatter", shapes, given, out, op) for out, given in zip(outputs, inputs)]
+        return self._run("reduce_scatter", calls, shapes, list(outputs), opts)
+
+    def allgather(self, outputs: List[List[torch.Tensor]], inputs: List[torch.Tensor], opts: Any) -> Any:
+        """Gathers tensors of all ranks, as they are."""
+        even = all(out.numel() == given.numel() and out.dtype == given.dtype
+                   for row, given in zip(outputs, inputs) for out in row)
+        if not even or not all(map(_plain, inputs)):
+            return self._by_gloo("allgather", outputs, inputs, opts)
+        shapes = _Shapes()
+        calls = []
+        for row, given in zip(outputs, inputs):
+            flat = torch.empty(self.size() * given.numel(), dtype=given.dtype)
+            calls.append(self._gather(shapes, given, flat))
+            for out, part in zip(row, flat.split(given.numel()) if given.numel() else ()):
+                shapes.then(partial(_copy, out, part))
+        return self._run("all_gather", calls, shapes, [out for row in outputs for out in row], opts)
+
+    def all_gather_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any) -> Any:
+        """Gathers tensors of all ranks in one."""
+        return self._gather_all([output], [input], opts, "all_gather_single")
+
+    def all_gather_single_coalesced(self, outputs: List[torch.Tensor], inputs: List[torch.Tensor], opts: Any) -> Any:
+        """The same for several tensors."""
+        return self._gather_all(outputs, inputs, opts, "all_gather_single_coalesced")
+
+    def _gather_all(self, outputs: List[torch.Tensor], inputs: List[torch.Tensor], opts: Any, name: str) -> Any:
+        fits = all(out.numel() == self.size() * given.numel() and out.dtype == given.dtype
+                   for out, given in zip(outputs, inputs))
+        if not fits or not all(map(_plain, [*outputs, *inputs])):
+            whole = name == "all_gather_single"
+            return self._by_gloo(name, outputs[0] if whole else outputs, inputs[0] if whole else inputs, opts)
+        shapes = _Shapes()
+        calls = [self._gather(shapes, given, shapes.output(out)) for out, given in zip(outputs, inputs)]
+        return self._run("all_gather", calls, shapes, list(outputs), opts)
+
+    def broadcast(self, tensors: List[torch.Tensor], opts: Any) -> Any:
+        """Copies tensors of one rank to all."""
+        if not all(map(_plain, tensors)):
+            return self._by_gloo("broadcast", tensors, opts)
+        shapes = _Shapes()
+        calls = []
+        for tensor in tensors:
+            view = view_of(shapes.output(tensor, filled=True), "the tensor", writable=True)
+            calls.append(_Prepared("broadcast", view, view, view.count, root=opts.rootRank, bytes_will_do=True))
+        return self._run("broadcast", calls, shapes, list(tensors), opts)
+
+    def barrier(self, opts: Any) -> Any:
+        """Returns when every rank has called it."""
+        return self._run("barrier", [_Prepared("barrier")], _Shapes(), [], opts)
+
+    def monitored_barrier(self, opts: Any, wait_all_ranks: bool = False) -> None:
+        """A barrier that names the ranks that have not come. Gloo's."""
+        given = opts.timeout if isinstance(opts, BarrierOptions) else opts
+        self._gloo.monitored_barrier(given if given > _UNSET else self._options._timeout, wait_all_ranks)
+
+    # How they run.
+
+    def _op(self, tensors: Sequence[torch.Tensor], opts: Any) -> Optional[str]:
+        """The name of the operation, or None where Gloo takes the call."""
+        op = _OPS.get(opts.reduceOp.op)
+        kinds = {tensor.dtype for tensor in tensors}
+        if op is None or len(kinds) != 1 or not kinds <= set(_TYPES) or not all(map(_plain, tensors)):
+            return None
+        if op == "average" and not next(iter(kinds)).is_floating_point:
+            raise ValueError("gradnic: integers have no average: sum them, and divide")
+        return op
+
+    def _sum(self, collective: str, shapes: _Shapes, given: torch.Tensor, out: torch.Tensor, op: str) -> _Prepared:
+        """Prepares a sum. A small one is exact: as float64, where others are compressed."""
+        exact = self._options.compresses and given.dtype in _FLOATS and op in ("sum", "average") \
+            and given.numel() * given.element_size() < self._options.min_bytes
+        if exact:
+            source = given.detach().to(torch.float64).contiguous()
+            result = source if collective == "allreduce" else torch.empty(out.shape, dtype=torch.float64)
+            shapes.then(lambda: out.detach().copy_(result))
+        else:
+            result = shapes.output(out, filled=collective == "allreduce")
+            source = result if collective == "allreduce" else shapes.input(given)
+            if self._options.compresses and op in ("sum", "average") and given.dtype in _FLOATS:
+                self._tell()
+        send, recv = view_of(source, "the tensor"), view_of(result, "the tensor", writable=True)
+        return _Prepared(collective, send, recv, recv.count, op=op, bucket=None)
+
+    def _gather(self, shapes: _Shapes, given: torch.Tensor, flat: torch.Tensor) -> _Prepared:
+        send, recv = view_of(shapes.input(given), "the tensor"), view_of(flat, "the tensor", writable=True)
+        return _Prepared("all_gather", send, recv, send.count, bytes_will_do=True)
+
+    def _tell(self) -> None:
+        if _told.is_set():
+            return
+        _told.set()
+        relative = " of the RMS" if self._options.scale == "auto" else ""
+        logger.info("sums and averages of float32, bfloat16 and float16 of %d bytes and more are compressed: %s, with "
+                    "an error of at most 2^-%d%s for each rank. GRADNIC_PROFILE=none turns it off",
+                    self._options.min_bytes, self._options.profile, self._options.bound, relative)
+
+    def _run(self, name: str, calls: List[_Prepared], shapes: _Shapes, result: List[torch.Tensor], opts: Any) -> Work:
+        """Starts calls. One that is not asynchronous is done when this returns."""
+        lane = self._lane()
+        timeout = self._options._timeout
+        given = getattr(opts, "timeout", _UNSET)
+        if given > timedelta(0):
+            timeout = given
+        what = f"{name} in {self._name}"
+        work = Work(result, what, timeout, self._give_up, lane.asked)
+        try:
+            job = (lane.start(calls), shapes.after, work)
+        except InvalidError as error:
+            raise ValueError(f"gradnic: {what}: {error}") from error
+        except Error as error:
+            raise dist.DistBackendError(f"gradnic: {what}: {error}") from error
+        self._made(work)
+        if getattr(opts, "asyncOp", True) or timeout < self._options._timeout:
+            lane.later(job)
+        else:
+            lane.complete(job)
+            work.wait()
+        return work
+
+    def _lane(self) -> Lane:
+        """The lane of this thread. A callback's first collective connects all ranks once more."""
+        with self._lock:
+            while depth() >= len(self._lanes):
+                self._lanes.append(self._connect(len(self._lanes)))
+            return self._lanes[depth()]
+
+    def _made(self, work: Any) -> Any:
+        if self.grouped:
+            made.work = work
+        return work
+
+    def _by_gloo(self, name: str, *arguments: Any, **named: Any) -> Any:
+        return self._made(getattr(self._gloo, name)(*arguments, **named))
+
+
+def _delegated(name: str) -> Callable[..., Any]:
+    def call(self: GradnicBackend, *arguments: Any, **named: Any) -> Any:
+        return self._by_gloo(name, *arguments, **named)
+
+    call.__name__ = name
+    return call
+
+
+for _name in ("allreduce_sparse", "reduce", "allgather_coalesced", "gather", "gather_single", "scatter",
+              "all_to_all_single", "alltoall", "send", "recv", "recv_anysource",
+              "_set_sequence_number_for_group", "_get_sequence_number_for_group"):
+    if hasattr(ProcessGroupGloo, _name):
+        setattr(GradnicBackend, _name, _delegated(_name))
+
+
+def _is_alone() -> bool:
+    """Whether torch makes a group with one backend, and not one for each kind of device."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        config = frame.f_locals.get("backend_config")
+        if config is not None:
+            return len(set(config.get_device_backend_map().values())) == 1
+        frame = frame.f_back
+    return False
+
+
+def create(given: Any, options: Any) -> Any:
+    """Makes the backend of a group, for torch."""
+    if options is None:
+        options = Options()
+    elif not isinstance(options, Options):
+        raise ValueError(f"gradnic: pg_options is a {type(options).__name__}, not gradnic.torch.Options")
+    options._timeout = given.timeout
+    options.global_ranks_in_group = given.global_ranks_in_group
+    options.group_name = given.group_id
+    backend = GradnicBackend(given.store, given.group_rank, given.group_size, options)
+    if not _is_alone():
+        return backend
+    backend.grouped = True
+    return GradnicGroup(given.store, given.group_rank, given.group_size, backend)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A lane: a communicator of a group, and the two threads that finish what was started on it.
+
+1. Callers start collectives. C's own thread runs them, in that order.
+2. A thread waits for the oldest, and says that it is done.
+3. Another thread completes futures, in the order in which they were asked for, and so runs their
+   callbacks.
+
+A callback may start a collective and wait for it, as torch's PowerSGD hook does. Two things follow.
+Threads 2 and 3 are two, or it would wait for ever. And what a callback starts runs on the next
+lane: ranks then agree on the order of what callbacks start, and of what the training starts, but
+not on how the two mix.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from typing import Any, Callable, Deque, Generic, List, Optional, Tuple, TypeVar
+
+from ._work import Work
+from .comm import Communicator, Request, _Prepared
+
+_GRACE = 0.01
+"""How many seconds a future that somebody still holds has for its then()."""
+
+_here = threading.local()
+
+Item = TypeVar("Item")
+Job = Tuple[List[Request], Callable[[], None], Work]
+
+
+def depth() -> int:
+    """How many callbacks this thread is inside of: the lane that it uses."""
+    return getattr(_here, "depth", 0)
+
+
+class _Line(Generic[Item]):
+    """Items that a thread of their own works off in order. The thread begins with the first."""
+
+    def __init__(self, name: str, work: Callable[[Item], None], depth: int) -> None:
+        self._name, self._work, self._depth = name, work, depth
+        self._items: Deque[Item] = deque()
+        self._ready = threading.Condition()
+        self._thread: Optional[threading.Thread] = None
+        self._closed = False
+
+    def put(self, item: Item) -> None:
+        """Appends an item."""
+        with self._ready:
+            self._items.append(item)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
+                self._thread.start()
+            self._ready.notify()
+
+    def close(self) -> None:
+        """Works off what is there, and ends the thread."""
+        with self._ready:
+            self._closed = True
+            self._ready.notify()
+            thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def _serve(self) -> None:
+        _here.depth = self._depth
+        while True:
+            with self._ready:
+                while not self._items and not self._closed:
+                    self._ready.wait()
+                if not self._items:
+                    return
+                item = self._items.popleft()
+            self._work(item)
+            del item
+
+
+class Lane:
+    """A communicator, and what waits for it."""
+
+    def __init__(self, comm: Communicator, name: str, depth: int) -> None:
+        self.comm = comm
+        self._lock = threading.Lock()
+        self._jobs: _Line[Job] = _Line(f"gradnic-{name}-{depth}", self.complete, depth)
+        self._futures: _Line[Work] = _Line(f"gradnic-{name}-{depth}-callbacks", self._call_back, depth + 1)
+
+    def start(self, calls: List[_Prepared]) -> List[Request]:
+        """Starts calls, one behind the other."""
+        with self._lock:
+            return [self.comm._start(call) for call in calls]
+
+    def later(self, job: Job) -> None:
+        """Has a job completed by thread 2."""
+        self._jobs.put(job)
+
+    @staticmethod
+    def complete(job: Job) -> None:
+        """Waits for a job, and says that it is done."""
+        requests, after, work = job
+        failure: Optional[BaseException] = None
+        for request in requests:
+            try:
+                request.wait()
+            except Exception as error:  # what the user's thread is to see
+                failure = failure or error
+        if failure is None:
+            try:
+                after()
+            except Exception as error:
+                failure = error
+        work.finish(failure)
+
+    def asked(self, work: Work) -> None:
+        """Has the future of a work object completed by thread 3."""
+        self._futures.put(work)
+
+    # A callback that is attached too late would run on the training's thread, and start its
+    # collectives on the training's lane: on this rank alone. So a future is completed when its
+    # caller has dropped it, behind `work.get_future().then(...)`, or some time after it was given.
+    @staticmethod
+    def _call_back(work: Work) -> None:
+        work.done.wait()
+        left = work.asked_at + _GRACE - time.monotonic()
+        if left > 0:
+            work.dropped.wait(left)
+        work.call_back()
+
+    def close(self) -> None:
+        """Lets everything run to its end."""
+        self._jobs.close()
+        self._futures.close()
+        self.comm.close()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the ranks of a group meet: rank 0 says it in torch's store."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+from typing import Any, Optional, Tuple
+
+
+def _place() -> str:
+    """A name for what can share files and loopback: host, account and namespaces."""
+    parts = [socket.gethostname(), str(os.getuid())]
+    for path in ("/proc/sys/kernel/random/boot_id",):
+        try:
+            with open(path, encoding="ascii") as file:
+                parts.append(file.read().strip())
+        except OSError:
+            pass
+    for kind in ("mnt", "net", "user"):
+        try:
+            parts.append(str(os.stat(f"/proc/self/ns/{kind}").st_ino))
+        except OSError:
+            pass
+    return " ".join(parts)
+
+
+def _store_host(store: Any) -> Optional[Tuple[str, int]]:
+    while hasattr(store, "underlying_store"):
+        store = store.underlying_store
+    host, port = getattr(store, "host", None), getattr(store, "port", None)
+    if host:
+        return str(host), int(port or 1)
+    if os.environ.get("MASTER_ADDR"):
+        return os.environ["MASTER_ADDR"], 1
+    return None
+
+
+def _own_address(store: Any) -> str:
+    """This host's address, as the others see it: that of the route to the store."""
+    at = _store_host(store) or (socket.gethostname(), 1)
+    family, _, _, _, address = socket.getaddrinfo(at[0], at[1] or 1, type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, socket.SOCK_DGRAM) as route:
+        route.connect(address)
+        return str(route.getsockname()[0])
+
+
+def _free_port(address: str) -> int:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as free:
+        free.bind((address, 0))
+        return int(free.getsockname()[1])
+
+
+def meet(store: Any, rank: int, size: int, interface: Optional[str]) -> Tuple[str, Optional[str], Optional[str]]:
+    """Returns rendezvous, interface, and a folder that rank 0 removes when all have met.
+
+    Ranks of one host meet in a file, which needs no free port. Others meet at rank 0.
+    """
+    store.set(f"place/{rank}", _place())
+    if rank:
+        place, where = store.get("meeting").decode().split(" ", 1)
+        return where, interface or ("lo" if place == "here" else None), None
+    places = {store.get(f"place/{r}") for r in range(size)}
+    if len(places) == 1:
+        folder = tempfile.mkdtemp(prefix="gradnic-")
+        store.set("meeting", f"here file://{folder}/meeting")
+        return f"file://{folder}/meeting", interface or "lo", folder
+    address = _own_address(store)
+    host = f"[{address}]" if ":" in address else address
+    where = f"tcp://{host}:{_free_port(address)}"
+    store.set("meeting", f"far {where}")
+    return where, interface, None

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a group of the backend may be told: by pg_options, or by the environment."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from typing import Any, Optional
+
+from torch._C._distributed_c10d import Backend as C10DBackend
+
+from . import _native as native
+from ._errors import InvalidError
+from .codec import Codec
+from .comm import number_of
+
+_TIMEOUT = timedelta(minutes=30)
+
+
+def _number(name: str, default: int) -> int:
+    text = os.environ.get(name, "")
+    try:
+        return int(text.replace("2^-", "")) if text else default
+    except ValueError:
+        raise InvalidError(f"{name}={text} is not an integer") from None
+
+
+class Options(C10DBackend.Options):
+    """Options of a group. What is not given comes from the environment, and else is the default.
+
+    | option         | environment          | default                                             |
+    | -------------- | -------------------- | --------------------------------------------------- |
+    | profile        | GRADNIC_PROFILE      | "dense"; "none": nothing is compressed              |
+    | bound          | GRADNIC_BOUND        | 6: the error bound is 2^-6                          |
+    | scale          | GRADNIC_SCALE        | "auto": ... of the RMS of each call; "none": as is  |
+    | min_bytes      | GRADNIC_MIN_BYTES    | 4096: less is exact                                 |
+    | algorithm      | GRADNIC_ALGORITHM    | "direct" up to 16 ranks, "ring" beyond              |
+    | interface      | GRADNIC_INTERFACE    | that of the route to the store                      |
+    | switch_address | GRADNIC_SWITCH       | none; with one, algorithm is "switch"               |
+    | secret_file    | GRADNIC_SECRET_FILE  | none                                                |
+
+    GRADNIC_OFFLOAD and GRADNIC_SHARED_MEMORY hold here, too.
+    """
+
+    def __init__(self, profile: Optional[str] = None, bound: Optional[int] = None, *, scale: Optional[str] = None,
+                 min_bytes: Optional[int] = None, algorithm: Optional[str] = None, interface: Optional[str] = None,
+                 switch_address: Optional[str] = None, secret_file: Optional[str] = None,
+                 timeout: timedelta = _TIMEOUT) -> None:
+        super().__init__("gradnic", timeout=timeout)
+
+        def chosen(given: Optional[str], name: str, default: Optional[str]) -> Optional[str]:
+            return given if given is not None else os.environ.get(name) or default
+
+        self.profile: str = chosen(profile, "GRADNIC_PROFILE", "dense") or "dense"
+        self.bound: int = bound if bound is not None else _number("GRADNIC_BOUND", 6)
+        self.scale: str = chosen(scale, "GRADNIC_SCALE", "auto") or "auto"
+        self.min_bytes: int = min_bytes if min_bytes is not None else _number("GRADNIC_MIN_BYTES", 4096)
+        self.switch_address = chosen(switch_address, "GRADNIC_SWITCH", None)
+        self.algorithm = chosen(algorithm, "GRADNIC_ALGORITHM", "switch" if self.switch_address else None)
+        self.interface = chosen(interface, "GRADNIC_INTERFACE", None)
+        self.secret_file = secret_file
+        number_of("scale (GRADNIC_SCALE)", self.scale, native.SCALES)
+        if self.algorithm is not None:
+            number_of("algorithm (GRADNIC_ALGORITHM)", self.algorithm, native.ALGORITHMS)
+        if self.profile != "none":
+            Codec(self.profile, self.bound)  # raises what is wrong
+
+    @property
+    def compresses(self) -> bool:
+        """Whether sums are compressed."""
+        return self.profile != "none"
+
+    def arguments(self, size: int) -> "dict[str, Any]":
+        """Arguments for a Communicator of `size` ranks."""
+        return {"compress": self.profile if self.compresses else None, "k": self.bound,
+                "scale": self.scale if self.compresses else "none",
+                "algorithm": self.algorithm or ("direct" if size <= 16 else "ring"),
+                "switch_address": self.switch_address, "secret_file": self.secret_file,
+                "timeout": min(max(self._timeout.total_seconds(), 0.001), 2_000_000)}

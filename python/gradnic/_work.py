@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a collective of the backend returns: done or not, an error, a future."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from datetime import timedelta
+from typing import Any, Callable, List, Optional
+
+import torch
+import torch.distributed as dist
+
+
+class Work(dist._Work):
+    """A collective that was started. Threads may share it."""
+
+    def __init__(self, result: List[torch.Tensor], what: str, timeout: timedelta, give_up: Callable[[str], None],
+                 asked: "Callable[[Work], None]") -> None:
+        """`timeout`: how long wait() waits by default. `give_up` ends the group when it is over.
+
+        `asked` has call_back() called later, on a thread of its own.
+        """
+        super().__init__()
+        self._value, self._what, self._default, self._give_up, self._asked = result, what, timeout, give_up, asked
+        self._error: Optional[BaseException] = None
+        self._lock = threading.Lock()
+        self._raw: Any = None
+        self._process = os.getpid()
+        self.done = threading.Event()
+        self.dropped = threading.Event()
+        self.asked_at = 0.0
+
+    def finish(self, error: Optional[BaseException] = None) -> None:
+        """Says that it is done."""
+        if error is not None:
+            self._error = dist.DistBackendError(f"gradnic: {self._what}: {error}")
+        self.done.set()
+
+    def wait(self, timeout: timedelta = timedelta(0)) -> bool:
+        """Waits until it is done, and raises what went wrong. Without a timeout, the group's."""
+        if not self.done.is_set():
+            if self._process != os.getpid():
+                raise dist.DistBackendError(f"gradnic: {self._what} was started in process {self._process}, from which "
+                                            f"this one, {os.getpid()}, was forked")
+            limit = timeout if timeout > timedelta(0) else self._default
+            if not self.done.wait(limit.total_seconds()):
+                text = f"Timed out: {self._what} was not done after {limit.total_seconds():g} s"
+                self._give_up(text)
+                if not self.done.wait(5):  # it ends now, with an error that says more
+                    raise dist.DistBackendError(f"gradnic: {text}")
+        if self._error is not None:
+            raise self._error
+        return True
+
+    def is_completed(self) -> bool:
+        """Whether it is done, well or not."""
+        return self.done.is_set()
+
+    def is_success(self) -> bool:
+        """Whether it is done, and well."""
+        return self.done.is_set() and self._error is None
+
+    def exception(self) -> Optional[BaseException]:
+        """What went wrong, if anything has."""
+        return self._error
+
+    def result(self) -> List[torch.Tensor]:
+        """The tensors of the result."""
+        return self._value
+
+    def synchronize(self) -> None:
+        """Waits."""
+        self.wait()
+
+    def source_rank(self) -> int:
+        """Only what receives has one."""
+        raise RuntimeError("sourceRank() may only be called on work objects that correspond to a recv or recv-from-any "
+                           "call.")
+
+    def get_future(self) -> Any:
+        """A future of the result. Its callbacks run on a thread of their own."""
+        with self._lock:
+            first = self._raw is None
+            if first:
+                self._raw = torch.futures.Future()
+            # Future.set_exception() from Python ends DDP with a fault. A callback may raise.
+            future = self._raw.then(self._end)
+            if first:
+                dropped = self.dropped
+                self._watch = weakref.ref(future, lambda _: dropped.set())
+                self.asked_at = time.monotonic()
+                self._asked(self)
+            return future
+
+    def call_back(self) -> None:
+        """Completes the future."""
+        self._raw.set_result(None)
+
+    def _end(self, _raw: Any) -> List[torch.Tensor]:
+        if self._error is not None:
+            raise self._error
+        return self._value

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hooks for DistributedDataParallel. They work over any process group of the CPU, also Gloo's.
+
+    ddp.register_comm_hook(gradnic.State(k=4, feedback=True), gradnic.hook)
+    ddp.register_comm_hook(gradnic.RatioState(), gradnic.ratio_hook)
+"""
+
+# No "from __future__ import annotations": DDP looks at the hooks' types themselves.
+import shutil
+from datetime import timedelta
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import torch
+import torch.distributed as dist
+from torch._C._distributed_c10d import PrefixStore
+
+from ._arrays import view_of
+from ._errors import Error, InvalidError
+from ._lane import Lane
+from ._meeting import meet
+from ._work import Work
+from .codec import ratio
+from .comm import Communicator, _Prepared
+
+Layout = Tuple[int, Tuple[Tuple[int, ...], ...]]
+"""A bucket: its index, and the shapes of its parameters."""
+
+_made: Dict[str, int] = {}  # states that have connected, by group: all ranks count alike
+
+
+class State:
+    """How hook() compresses, and what it remembers: a residual for each bucket.
+
+    The bound is 2^-k of the RMS of a bucket (`scale="none"`: of the values as they are). With
+    `feedback`, what a step has rounded away is added to the next one, so a coarse bound will do.
+    state_dict() has the residuals. They differ from rank to rank: each rank saves its own.
+    """
+
+    def __init__(self, k: int = 4, *, feedback: bool = True, profile: str = "dense", scale: str = "auto",
+                 algorithm: Optional[str] = None, interface: Optional[str] = None,
+                 process_group: Any = None, timeout: timedelta = timedelta(minutes=30)) -> None:
+        """`process_group`: the ranks that sum, by default all."""
+        self.k, self.feedback, self.profile, self.scale = k, feedback, profile, scale
+        self._algorithm, self._interface, self._group, self._timeout = algorithm, interface, process_group, timeout
+        self._lane: Optional[Lane] = None
+        self._residuals: Dict[int, Tuple[Layout, torch.Tensor]] = {}
+        self._loaded: Dict[Layout, torch.Tensor] = {}
+
+    @property
+    def communicator(self) -> Optional[Communicator]:
+        """What carries the sums; None before the first."""
+        return self._lane.comm if self._lane else None
+
+    def state_dict(self) -> Dict[str, Any]:
+        """What this rank needs to go on: the residuals, and the bound that they belong to."""
+        return {"k": self.k, "profile": self.profile, "scale": self.scale,
+                "residuals": [(layout, residual.clone()) for layout, residual in self._residuals.values()]}
+
+    def load_state_dict(self, saved: Dict[str, Any]) -> None:
+        """Takes residuals that state_dict() gave. A bucket of the same layout gets its own back."""
+        self._loaded = {layout: residual for layout, residual in saved["residuals"]}
+
+    def close(self) -> None:
+        """Says goodbye to the other ranks. All of them call it, or none."""
+        if self._lane is not None:
+            self._lane.close()
+            self._lane = None
+
+    def _connected(self) -> Lane:
+        if self._lane is not None:
+            return self._lane
+        group = self._group if self._group is not None else dist.group.WORLD
+        rank, size = dist.get_rank(group), dist.get_world_size(group)
+        name = str(group.group_name)
+        number = _made[name] = _made.get(name, 0) + 1
+        store = dist.distributed_c10d._world.pg_map[group][1]
+        folder = None
+        try:
+            where, interface, folder = meet(PrefixStore(f"gradnic-hook{number}", store), rank, size, self._interface)
+            comm = Communicator(rank, size, rendezvous=where, interface=interface, compress=self.profile, k=self.k,
+                                scale=self.scale, algorithm=self._algorithm or ("direct" if size <= 16 else "ring"),
+                                timeout=self._timeout.total_seconds())
+        except Error as error:
+            raise dist.DistBackendError(f"gradnic: setting up the hook: {error}") from error
+        finally:
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+        self._lane = Lane(comm, f"hook{number}", 0)
+        return self._lane
+
+    def _residual(self, bucket: Any, count: int) -> Optional[torch.Tensor]:
+        """The residual of a bucket. It begins anew when DDP has changed its buckets."""
+        if not self.feedback:
+            return None
+        layout = (bucket.index(), tuple(tuple(p.shape) for p in bucket.parameters()))
+        known = self._residuals.get(bucket.index())
+        if known is None or known[0] != layout:
+            loaded = self._loaded.pop(layout, None)
+            fits = loaded is not None and loaded.numel() == count
+            known = (layout, loaded.clone() if fits and loaded is not None else torch.zeros(count))
+            self._residuals[bucket.index()] = known
+        return known[1]
+
+
+def _first(future: Any) -> torch.Tensor:
+    result: torch.Tensor = future.value()[0]
+    return result
+
+
+def hook(state: State, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+    """Averages a bucket over all ranks, compressed as `state` says."""
+    buffer = bucket.buffer()
+    if buffer.device.type != "cpu":
+        raise InvalidError(f"gradnic.hook: the gradients are on {buffer.device}; it takes those of the CPU")
+    lane = state._connected()
+    floats = buffer.dtype in (torch.float32, torch.bfloat16, torch.float16)
+    residual = state._residual(bucket, buffer.numel()) if floats else None
+    view = view_of(buffer, "the bucket", writable=True)
+    call = _Prepared("allreduce", view, view, view.count, op="average", residual=residual, bucket=bucket.index())
+    what = f"the hook's allreduce of bucket {bucket.index()}"
+    work = Work([buffer], what, state._timeout, lane.comm.abort, lane.asked)
+    try:
+        lane.later((lane.start([call]), _nothing, work))
+    except Error as error:
+        raise dist.DistBackendError(f"gradnic: {what}: {error}") from error
+    return work.get_future().then(_first)
+
+
+def _nothing() -> None:
+    pass
+
+
+class RatioState:
+    """What ratio_hook() measures: bytes of float32 / bytes compressed, for several bounds.
+
+    `every`: how many steps lie between two measurements. `path`: where the table goes at the end of
+    the process, if anywhere.
+    """
+
+    def __init__(self, ks: Sequence[int] = (2, 4, 6, 8, 10), *, every: int = 10, process_group: Any = None,
+                 path: Optional[str] = None) -> None:
+        self.ks, self.every, self.process_group = tuple(ks), every, process_group
+        self.rows: List[Tuple[int, int, int, Dict[int, float]]] = []
+        self._step = 0
+        if path is not None:
+            import atexit
+
+            atexit.register(self._write, path)
+
+    def total(self) -> Dict[int, float]:
+        """Ratios over all that was measured, by k."""
+        values = sum(count for _, _, count, _ in self.rows)
+        return {k: values / sum(count / ratios[k] for _, _, count, ratios in self.rows) for k in self.ks} \
+            if values else {}
+
+    def table(self) -> str:
+        """Ratios by bucket, and over all."""
+        lines = ["bucket   values   " + "".join(f"{f'2^-{k}':>9}" for k in self.ks)]
+        for index in sorted({index for _, index, _, _ in self.rows}):
+            rows = [row for row in self.rows if row[1] == index]
+            count = sum(row[2] for row in rows)
+            means = [count / sum(row[2] / row[3][k] for row in rows) for k in self.ks]
+            lines.append(f"{index:6} {rows[-1][2]:8}   " + "".join(f"{mean:9.2f}" for mean in means))
+        if self.rows:
+            lines.append("   all            " + "".join(f"{ratio:9.2f}" for ratio in self.total().values()))
+        return "\n".join(lines) + "\n"
+
+    def _write(self, path: str) -> None:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(self.table())
+
+    def _measure(self, bucket: Any) -> None:
+        values = bucket.buffer().detach().to(torch.float32)
+        rms = float(values.square().mean().sqrt())
+        if rms > 0 and rms < float("inf"):
+            scaled = values * 2.0 ** -torch.tensor(rms).log2().floor().item()
+            self.rows.append((self._step, bucket.index(), values.numel(), {k: ratio(scaled, k) for k in self.ks}))
+
+
+def ratio_hook(state: RatioState, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+    """Averages a bucket as DDP does without a hook, and measures what gradnic would make of it.
+
+    The bounds are relative to the RMS of the bucket. The training is not changed.
+    """
+    if state._step % state.every == 0:
+        state._measure(bucket)
+    if bucket.is_last():
+        state._step += 1
+    group = state.process_group if state.process_group is not None else dist.group.WORLD
+    buffer = bucket.buffer()
+    buffer.div_(dist.get_world_size(group))
+    return dist.all_reduce(buffer, group=group, async_op=True).get_future().then(_first)

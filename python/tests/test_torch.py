@@ -1,0 +1,478 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The backend of torch.distributed. Skipped where PyTorch is not installed."""
+
+import hashlib
+import logging
+import os
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from ranks import die, run
+
+torch = pytest.importorskip("torch")
+dist = torch.distributed
+
+
+def begin(rank, size, rendezvous, **options):
+    torch.set_num_threads(1)
+    store = dist.FileStore(rendezvous.replace("file://", "") + "-store", size)
+    dist.init_process_group("gradnic", rank=rank, world_size=size, store=store, **options)
+    return dist.distributed_c10d._get_default_group()
+
+
+def options(*arguments, **named):
+    import gradnic.torch
+
+    return gradnic.torch.Options(*arguments, **named)
+
+
+def values(rank, count=20_000, dtype=torch.float32):
+    return torch.randn(count, generator=torch.Generator().manual_seed(rank)).mul(0.01).to(dtype)
+
+
+def digest(*tensors):
+    return hashlib.sha256(b"".join(t.detach().contiguous().view(-1).view(torch.uint8).numpy().tobytes()
+                                   for t in tensors)).hexdigest()
+
+
+# Sums.
+
+def sums(rank, size, rendezvous, profile, dtype):
+    begin(rank, size, rendezvous, pg_options=options(profile, 6))
+    ours = [values(r, dtype=dtype) for r in range(size)]
+    exact = sum(v.double() for v in ours)
+    rms = float(ours[0].double().square().mean().sqrt())
+    found = []
+    total = ours[rank].clone()
+    dist.all_reduce(total)
+    mean = ours[rank].clone()
+    dist.all_reduce(mean, op=dist.ReduceOp.AVG)
+    block = torch.empty(20_000 // size, dtype=dtype)
+    dist.reduce_scatter_tensor(block, ours[rank][:block.numel() * size].clone(), op=dist.ReduceOp.SUM)
+    part = exact[:block.numel() * size].view(size, -1)[rank]
+    for got, want in ((total, exact), (mean, exact / size), (block, part)):
+        found.append(float((got.double() - want).abs().max()) / rms)
+    small = ours[rank][:100].clone()
+    dist.all_reduce(small)
+    want = exact[:100].to(dtype)
+    assert torch.equal(small, want) if profile == "dense" else torch.allclose(small, want, 2**-7, 1e-6)
+    for op, want in ((dist.ReduceOp.MAX, torch.stack(ours).amax(0)), (dist.ReduceOp.MIN, torch.stack(ours).amin(0))):
+        extreme = ours[rank].clone()
+        dist.all_reduce(extreme, op=op)
+        assert torch.equal(extreme, want), "minima and maxima are exact"
+    dist.destroy_process_group()
+    return found, digest(total, mean)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("profile", ["dense", "none"])
+def test_sums(profile, dtype):
+    rounding = {torch.float32: 1e-5, torch.bfloat16: 2**-5, torch.float16: 2**-8}[dtype]
+    results = run(3, sums, profile, dtype)
+    assert len({bits for _, bits in results}) == 1, "all ranks have the same bits"
+    for errors, _ in results:
+        assert max(errors) <= rounding + (3 * 2**-5 if profile == "dense" else 0)
+        assert profile == "none" or errors[0] > 2**-8, "nothing was compressed"
+
+
+def everything(rank, size, rendezvous):
+    begin(rank, size, rendezvous)
+    # what gradnic has itself, in shapes and types that are not the usual ones
+    for dtype in (torch.int32, torch.int64, torch.uint8, torch.float64, torch.int8):
+        t = torch.full((5,), rank + 1, dtype=dtype)
+        dist.all_reduce(t)
+        assert t.tolist() == [6] * 5, dtype
+    t = torch.full((4, 6), rank + 1.0).t()
+    dist.all_reduce(t)
+    assert t.stride() == (1, 6) and (t == 6).all()
+    t = torch.ones(10)[::2] * 1
+    view = torch.zeros(10)[::2]
+    view.copy_(t * rank)
+    dist.all_reduce(view)
+    assert view.tolist() == [3] * 5
+    t = torch.full((3,), rank + 1)
+    dist.all_reduce(t, op=dist.ReduceOp.PRODUCT)
+    assert t.tolist() == [6] * 3
+    for dtype in (torch.int32, torch.int64):
+        with pytest.raises(ValueError, match="no average"):
+            dist.all_reduce(torch.ones(3, dtype=dtype), op=dist.ReduceOp.AVG)
+    t = torch.empty(0)
+    dist.all_reduce(t)
+    gathered = [torch.empty(2, 2) for _ in range(size)]
+    dist.all_gather(gathered, torch.full((2, 2), float(rank)))
+    assert [int(g[0, 0]) for g in gathered] == [0, 1, 2]
+    whole = torch.empty(6, dtype=torch.bool)
+    dist.all_gather_into_tensor(whole, torch.tensor([rank == 1, True]))
+    assert whole.tolist() == [False, True, True, True, False, True]
+    out = torch.empty(2)
+    dist.reduce_scatter(out, [torch.full((2,), float(i)) for i in range(size)])
+    assert out.tolist() == [rank * 3.0] * 2
+    t = torch.full((3, 3), rank, dtype=torch.complex64)
+    dist.broadcast(t, src=2)
+    assert (t == 2).all()
+    t = torch.full((4,), rank).expand(2, 4).t().contiguous().t()
+    dist.broadcast(t, src=1)
+    assert (t == 1).all()
+    # coalesced
+    with dist._coalescing_manager():
+        pair = [torch.full((n,), rank + 1.0) for n in (3, 5000)]
+        for t in pair:
+            dist.all_reduce(t)
+    assert [round(float(t[0]), 1) for t in pair] == [6, 6]
+    with dist._coalescing_manager():
+        outs = [torch.empty(6), torch.empty(3)]
+        for out, n in zip(outs, (2, 1)):
+            dist.all_gather_into_tensor(out, torch.full((n,), float(rank)))
+    assert outs[0].tolist() == [0, 0, 1, 1, 2, 2] and outs[1].tolist() == [0, 1, 2]
+    # by Gloo
+    objects = [None] * size
+    dist.all_gather_object(objects, {"rank": rank})
+    assert [o["rank"] for o in objects] == [0, 1, 2]
+    t = torch.full((2,), float(rank))
+    if rank == 0:
+        dist.isend(t, 1).wait()
+    elif rank == 1:
+        work = dist.irecv(t, 0)
+        work.wait()
+        assert work.is_completed() and t.tolist() == [0, 0]
+    elif rank == 2:
+        pass
+    got = torch.empty(1)
+    if rank == 0:
+        assert dist.recv(got) == 2 and got.item() == 7
+    elif rank == 2:
+        dist.send(torch.tensor([7.0]), 0)
+    dist.reduce(t, 0)
+    dist.monitored_barrier()
+    outs = list(torch.empty(3).split(1))
+    dist.all_to_all_single(torch.empty(3), torch.arange(3.0))
+    dist.barrier()
+    # asynchronous
+    works = [(dist.all_reduce(t, async_op=True), t) for t in [torch.full((3000,), float(i)) for i in range(1, 9)]]
+    for i, (work, t) in enumerate(works, 1):
+        assert work.wait() and work.is_completed() and work.exception() is None
+        assert abs(float(t[0]) - 3 * i) < 0.2 * i
+    t = torch.full((3000,), 1.0)
+    future = dist.all_reduce(t, async_op=True).get_future().then(lambda f: f.value()[0] * 2)
+    assert abs(float(future.wait()[0]) - 6) < 0.2
+    work = dist.barrier(async_op=True)
+    while not work.is_completed():
+        time.sleep(0.001)
+    dist.destroy_process_group()
+
+
+def test_everything_else():
+    run(3, everything)
+
+
+def groups(rank, size, rendezvous):
+    begin(rank, size, rendezvous)
+    rows = [dist.new_group([0, 1]), dist.new_group([2, 3])]
+    column = dist.new_group([rank % 2, rank % 2 + 2], use_local_synchronization=True)
+    t = torch.full((2000,), rank + 1.0)
+    dist.all_reduce(t, group=rows[rank // 2])
+    assert abs(float(t[0]) - (3 if rank < 2 else 7)) < 0.1
+    t = torch.full((4,), rank + 1.0)
+    dist.all_reduce(t, group=column)
+    assert float(t[0]) == (4 if rank % 2 == 0 else 6)
+    assert dist.get_backend(column) == "gradnic"
+    for i in range(36):
+        if i == 6:  # what is made once is there
+            before = threading.active_count(), len(os.listdir("/proc/self/fd"))
+        group = dist.new_group([0, 1 + i % 3])
+        if rank in (0, 1 + i % 3):
+            dist.all_reduce(torch.ones(2000), group=group, async_op=True).get_future().wait()
+            dist.destroy_process_group(group)
+    time.sleep(0.5)
+    after = threading.active_count(), len(os.listdir("/proc/self/fd"))
+    dist.barrier()
+    dist.destroy_process_group()
+    return before, after
+
+
+def test_groups_come_and_go_without_a_leak():
+    for (threads, files), (threads_after, files_after) in run(4, groups):
+        assert threads_after <= threads and files_after <= files + 4, (threads, files, threads_after, files_after)
+
+
+# DDP and what stands on it.
+
+def model():
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 128), torch.nn.ReLU(),
+                               torch.nn.Linear(128, 10))
+
+
+def train(ddp, rank, steps=12, rate=0.1):
+    optimizer = torch.optim.SGD(ddp.parameters(), rate)
+    data = torch.Generator().manual_seed(rank)
+    for _ in range(steps):
+        x, y = torch.randn(16, 64, generator=data), torch.randint(10, (16,), generator=data)
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(ddp(x), y).backward()
+        optimizer.step()
+
+
+def ddp(rank, size, rendezvous, backend, profile, hook):
+    if backend == "gradnic":
+        begin(rank, size, rendezvous, pg_options=options(profile))
+    else:
+        store = dist.FileStore(rendezvous.replace("file://", "") + "-store", size)
+        dist.init_process_group(backend, rank=rank, world_size=size, store=store)
+    import gradnic
+
+    wrapped = torch.nn.parallel.DistributedDataParallel(model(), bucket_cap_mb=0.02)
+    state = None
+    if hook == "fp16":
+        from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
+
+        wrapped.register_comm_hook(None, fp16_compress_hook)
+    elif hook == "powersgd":
+        from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook as power
+
+        wrapped.register_comm_hook(power.PowerSGDState(None, 2, start_powerSGD_iter=2), power.powerSGD_hook)
+    elif hook == "gradnic":
+        state = gradnic.State(k=4)
+        wrapped.register_comm_hook(state, gradnic.hook)
+    elif hook == "ratio":
+        state = gradnic.RatioState(every=3)
+        wrapped.register_comm_hook(state, gradnic.ratio_hook)
+    train(wrapped, rank)
+    weights = torch.cat([p.detach().reshape(-1) for p in wrapped.parameters()])
+    more = None
+    if hook == "ratio":
+        more = state.table(), state.total()
+    if hook == "gradnic":
+        again = gradnic.State(k=4)
+        again.load_state_dict(state.state_dict())
+        more = state.communicator.stats["sent_bytes"] / state.communicator.stats["sent_wire_bytes"], len(again._loaded)
+        state.close()
+    dist.barrier()
+    dist.destroy_process_group()
+    return weights.tolist(), more
+
+
+@pytest.fixture(scope="module")
+def by_gloo():
+    return run(2, ddp, "gloo", "none", None)[0][0]
+
+
+def distance(results, reference):
+    assert results[0][0] == results[1][0], "both ranks have the same weights"
+    return max(abs(a - b) for a, b in zip(results[0][0], reference))
+
+
+def test_ddp_uncompressed_is_gloo(by_gloo):
+    assert distance(run(2, ddp, "gradnic", "none", None), by_gloo) < 1e-5
+
+
+@pytest.mark.parametrize("backend, hook", [("gradnic", None), ("gradnic", "fp16"), ("gradnic", "gradnic"),
+                                           ("gloo", "gradnic")])
+def test_ddp_compressed_is_near(by_gloo, backend, hook):
+    results = run(2, ddp, backend, "dense", hook)
+    assert 1e-6 < distance(results, by_gloo) < 0.02
+    if hook == "gradnic":
+        assert results[0][1][1] > 0, "no residuals in state_dict"
+
+
+def test_powersgd_which_waits_in_callbacks():
+    results = run(2, ddp, "gradnic", "none", "powersgd")
+    assert results[0][0] == results[1][0]
+
+
+def test_ratio_hook_changes_nothing(by_gloo):
+    results = run(2, ddp, "gradnic", "none", "ratio")
+    assert distance(results, by_gloo) < 1e-5
+    table, total = results[0][1]
+    assert "2^-4" in table and table.count("\n") >= 3
+    assert total[2] > total[4] > total[10] > 1
+
+
+def sharded(rank, size, rendezvous):
+    begin(rank, size, rendezvous)
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("replicate", "shard"),
+                            backend_override={"replicate": "gradnic", "shard": "gloo"})
+    assert dist.get_backend(mesh.get_group("replicate")) == "gradnic"
+    whole = model()
+    fully_shard(whole, mesh=mesh)
+    train(whole, rank, 4)
+    plain = model()
+    fully_shard(plain)
+    train(plain, rank, 4)
+    bits = digest(*[p.full_tensor() for p in whole.parameters()], *[p.full_tensor() for p in plain.parameters()])
+    dist.destroy_process_group()
+    return bits
+
+
+def digits(backend, *arguments):
+    """Runs the example as torchrun's two ranks. Returns its accuracy, and what it prints."""
+    import re
+    import subprocess
+    import sys
+
+    from conftest import TREE
+
+    done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+                           str(TREE / "examples/pytorch/digits.py"), "--backend", backend, "--epochs", "10",
+                           *arguments], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return float(re.search(r"accuracy ([0-9.]+) %", done.stdout).group(1)), done.stdout
+
+
+@pytest.mark.parametrize("arguments", [(), ("--hook", "4")])
+def test_the_example_learns_the_digits(arguments):
+    accuracy, printed = digits("gradnic", *arguments)
+    assert accuracy > 95 and "sent" in printed, printed
+
+
+def test_fsdp2_and_hsdp():
+    assert len(set(run(4, sharded))) == 1
+
+
+# Failures.
+
+def lost(rank, size, rendezvous, how):
+    begin(rank, size, rendezvous, timeout=timedelta(seconds=20))
+    dist.barrier()
+    if rank == 1:
+        time.sleep(0.5)
+        die()
+    started = time.monotonic()
+    t = torch.ones(5000)
+    with pytest.raises(RuntimeError) as caught:
+        if how == "wait":
+            dist.all_reduce(t)
+        elif how == "async":
+            dist.all_reduce(t, async_op=True).wait()
+        elif how == "future":
+            dist.all_reduce(t, async_op=True).get_future().then(lambda f: f.value()).wait()
+        else:
+            train(torch.nn.parallel.DistributedDataParallel(model()), rank)
+    assert "rank 1 (127.0.0.1)" in str(caught.value), str(caught.value)
+    assert time.monotonic() - started < 20
+    with pytest.raises(RuntimeError):
+        dist.all_reduce(t)
+    dist.destroy_process_group()
+    return True
+
+
+@pytest.mark.parametrize("how", ["wait", "async", "future"])
+def test_a_dead_rank_is_named(how):
+    assert run(3, lost, how, killed=(1,)) == [True, None, True]
+
+
+def dies_in_ddp(rank, size, rendezvous):
+    begin(rank, size, rendezvous, timeout=timedelta(seconds=20))
+    wrapped = torch.nn.parallel.DistributedDataParallel(model())
+    train(wrapped, rank, 2)
+    if rank == 1:
+        time.sleep(0.5)
+        die()
+    with pytest.raises(RuntimeError, match=r"rank 1 \(127\.0\.0\.1\)"):
+        train(wrapped, rank, 2)
+    return True
+
+
+def test_a_dead_rank_is_named_in_ddp():
+    assert run(3, dies_in_ddp, killed=(1,)) == [True, None, True]
+
+
+def late(rank, size, rendezvous):
+    begin(rank, size, rendezvous)
+    if rank == 0:
+        work = dist.all_reduce(torch.ones(5000), async_op=True)
+        started = time.monotonic()
+        with pytest.raises(RuntimeError, match="not done after 0.5 s"):
+            work.wait(timedelta(seconds=0.5))
+        assert time.monotonic() - started < 5
+    else:
+        time.sleep(2)
+        with pytest.raises(RuntimeError, match="not done after 0.5 s"):
+            dist.all_reduce(torch.ones(5000))
+    return True
+
+
+def test_a_timeout_ends_the_group_and_says_so():
+    assert run(2, late) == [True, True]
+
+
+def aborted(rank, size, rendezvous):
+    group = begin(rank, size, rendezvous)
+    if rank == 0:
+        time.sleep(0.5)
+        group.abort()
+    else:
+        with pytest.raises(RuntimeError, match="abort"):
+            dist.all_reduce(torch.ones(5000))
+    return True
+
+
+def test_abort():
+    assert run(2, aborted) == [True, True]
+
+
+def forked(rank, size, rendezvous):
+    begin(rank, size, rendezvous)
+    dist.all_reduce(torch.ones(5000), async_op=True).wait()
+    child = os.fork()
+    if not child:
+        try:
+            dist.all_reduce(torch.ones(5000))
+        except (RuntimeError, ValueError) as error:
+            os._exit(0 if "forked" in str(error) else 1)
+        os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    t = torch.ones(5000)
+    dist.all_reduce(t)
+    assert abs(float(t[0]) - 2) < 0.1
+    dist.destroy_process_group()
+
+
+def test_a_forked_child_is_refused_and_its_parent_goes_on():
+    run(2, forked)
+
+
+def told(rank, size, rendezvous):
+    lines = []
+
+    class Keep(logging.Handler):
+        def emit(self, record):
+            lines.append(record.getMessage())
+
+    logging.getLogger("gradnic").addHandler(Keep())
+    logging.getLogger("gradnic").setLevel(logging.INFO)
+    begin(rank, size, rendezvous)
+    for _ in range(3):
+        dist.all_reduce(torch.ones(5000))
+    dist.destroy_process_group()
+    return [line for line in lines if "GRADNIC_PROFILE=none" in line]
+
+
+def test_the_log_says_once_what_is_compressed():
+    for lines in run(2, told):
+        assert len(lines) == 1 and "dense" in lines[0] and "2^-" in lines[0]
+
+
+@pytest.mark.parametrize("make, text", [
+    (lambda: options("fine"), "no profile 'fine'"), (lambda: options(bound=99), "k = 99"),
+    (lambda: options(algorithm="star"), "GRADNIC_ALGORITHM"), (lambda: options(scale="big"), "GRADNIC_SCALE"),
+])
+def test_options_that_are_wrong_are_refused(make, text):
+    with pytest.raises(ValueError, match=text):
+        make()
+
+
+def test_options_come_from_the_environment(monkeypatch):
+    monkeypatch.setenv("GRADNIC_PROFILE", "lattice")
+    monkeypatch.setenv("GRADNIC_BOUND", "2^-9")
+    given = options()
+    assert (given.profile, given.bound) == ("lattice", 9)
+    assert options("dense", 3).bound == 3
+    monkeypatch.setenv("GRADNIC_BOUND", "nine")
+    with pytest.raises(ValueError, match="GRADNIC_BOUND=nine"):
+        options()
