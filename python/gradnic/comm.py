@@ -81,8 +81,8 @@ class Communicator:
                  interface: Optional[str] = None, timeout: float = 30.0, algorithm: str = "ring",
                  compress: Optional[str] = None, k: int = 10, scale: str = "none", scale_target: int = 0,
                  offload: str = "auto", segment_bytes: int = 0, shared_memory: bool = True,
-                 switch_address: Optional[str] = None, switch_channels: int = 0,
-                 secret_file: Optional[str] = None) -> None:
+                 switch_address: Optional[str] = None, switch_channels: int = 0, groups: Optional[str] = None,
+                 group_offload: str = "auto", secret_file: Optional[str] = None) -> None:
         self._handle = ctypes.c_void_p()
         config = native.comm.gn_comm_config_default()
         config.rank = -1 if rank is None else rank
@@ -104,6 +104,8 @@ class Communicator:
             config.quantise = True
             config.codec = Codec(compress, k)._native
         config.secret_file = _text(secret_file)
+        config.groups = _text(groups)
+        config.group_offload = number_of("group_offload", group_offload, native.OFFLOADS)
         config.log = _log_function
         handle = ctypes.c_void_p()
         wrong = native.comm.gn_comm_init(ctypes.byref(handle), ctypes.byref(config))

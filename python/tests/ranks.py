@@ -15,7 +15,7 @@ def _rank(function, rank, size, folder, arguments, results):
         results.put((rank, "failed", traceback.format_exc()))
 
 
-def run(size, function, *arguments, deadline=60, killed=()):
+def run(size, function, *arguments, deadline=240, killed=()):
     """Calls function(rank, size, rendezvous, *arguments) in `size` processes. Returns the results.
 
     A rank in `killed` gives no result. A rank that raises, or is late, fails the test.

@@ -340,7 +340,7 @@ def lost(rank, size, rendezvous, how):
     begin(rank, size, rendezvous, timeout=timedelta(seconds=20))
     dist.barrier()
     if rank == 1:
-        time.sleep(0.5)
+        time.sleep(3)  # until the others have left the call before
         die()
     started = time.monotonic()
     t = torch.ones(5000)
@@ -371,7 +371,7 @@ def dies_in_ddp(rank, size, rendezvous):
     wrapped = torch.nn.parallel.DistributedDataParallel(model())
     train(wrapped, rank, 2)
     if rank == 1:
-        time.sleep(0.5)
+        time.sleep(3)  # until the others have left the call before
         die()
     with pytest.raises(RuntimeError, match=r"rank 1 \(127\.0\.0\.1\)"):
         train(wrapped, rank, 2)
