@@ -8,6 +8,7 @@ for each group. Everything else is handed to a Gloo group inside.
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import sys
 import threading
@@ -24,7 +25,7 @@ from ._arrays import view_of
 from ._errors import Error, InvalidError
 from ._group import GradnicGroup, made
 from ._lane import Lane, depth
-from ._meeting import meet
+from ._meeting import is_one_place, meet, own_address
 from ._options import Options
 from ._work import Work
 from .comm import Communicator, _Prepared
@@ -82,11 +83,21 @@ class GradnicBackend(C10DBackend):
         super().__init__(rank, size)
         self._options, self._name = options, f"group {options.group_name or 0}"
         self._store = store
-        self._gloo = ProcessGroupGloo(PrefixStore("gloo", store), rank, size, options._timeout)
+        self._gloo = self._connect_gloo(rank, size)
         self._lock = threading.Lock()
         self._lanes = [self._connect(0)]
         self._closed = False
         self.grouped = False  # whether a GradnicGroup takes the work objects
+
+    def _connect_gloo(self, rank: int, size: int) -> Any:
+        """Gloo takes the address of this host's name, which may be 127.0.0.1. So it gets ours."""
+        store, timeout = PrefixStore("gloo", self._store), self._options._timeout
+        if os.environ.get("GLOO_SOCKET_IFNAME") or is_one_place(store, rank, size):
+            return ProcessGroupGloo(store, rank, size, timeout)
+        chosen = ProcessGroupGloo._Options()
+        chosen._timeout = timeout
+        chosen._devices = [ProcessGroupGloo.create_device(hostname=own_address(self._store))]
+        return ProcessGroupGloo(store, rank, size, chosen)
 
     def _connect(self, depth: int) -> Lane:
         rank, size, folder = self.rank(), self.size(), None

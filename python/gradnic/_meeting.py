@@ -37,7 +37,7 @@ def _store_host(store: Any) -> Optional[Tuple[str, int]]:
     return None
 
 
-def _own_address(store: Any) -> str:
+def own_address(store: Any) -> str:
     """This host's address, as the others see it: that of the route to the store."""
     at = _store_host(store) or (socket.gethostname(), 1)
     family, _, _, _, address = socket.getaddrinfo(at[0], at[1] or 1, type=socket.SOCK_DGRAM)[0]
@@ -51,6 +51,12 @@ def _free_port(address: str) -> int:
     with socket.socket(family) as free:
         free.bind((address, 0))
         return int(free.getsockname()[1])
+
+
+def is_one_place(store: Any, rank: int, size: int) -> bool:
+    """Whether all ranks share files and loopback."""
+    store.set(f"place/{rank}", _place())
+    return len({store.get(f"place/{r}") for r in range(size)}) == 1
 
 
 def meet(store: Any, rank: int, size: int, interface: Optional[str]) -> Tuple[str, Optional[str], Optional[str]]:
@@ -67,7 +73,7 @@ def meet(store: Any, rank: int, size: int, interface: Optional[str]) -> Tuple[st
         folder = tempfile.mkdtemp(prefix="gradnic-")
         store.set("meeting", f"here file://{folder}/meeting")
         return f"file://{folder}/meeting", interface or "lo", folder
-    address = _own_address(store)
+    address = own_address(store)
     host = f"[{address}]" if ":" in address else address
     where = f"tcp://{host}:{_free_port(address)}"
     store.set("meeting", f"far {where}")
