@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a function as several ranks: processes of this machine that meet in a file."""
+"""Runs a function as several ranks: processes of this machine that meet in a file.
+
+The processes are forked from one that has imported PyTorch, where it is installed. Importing takes
+seconds, and the ranks need not wait for it.
+"""
 
 import multiprocessing
 import os
@@ -20,7 +24,8 @@ def run(size, function, *arguments, deadline=240, killed=()):
 
     A rank in `killed` gives no result. A rank that raises, or is late, fails the test.
     """
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["numpy", "torch", "torch.distributed", "gradnic"])
     results, expected, given = context.Queue(), size - len(killed), {}
     with tempfile.TemporaryDirectory() as folder:
         processes = [context.Process(target=_rank, args=(function, r, size, folder, arguments, results), daemon=True)
