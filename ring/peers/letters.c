@@ -155,6 +155,13 @@ void gn_letters_write_out_locked(gn_comm *comm, gn_peer *peer)
     }
 }
 
+/// What comes on either connection. @return false when it is something else
+static bool take_sign(gn_peer *peer, const gn_parcel *parcel)
+{
+    if (parcel->type == GN_PARCEL_END) peer->left = true;
+    return parcel->type == GN_PARCEL_END || parcel->type == GN_PARCEL_ALIVE;
+}
+
 static bool take_answer_locked(gn_peer *peer, const gn_parcel *parcel)
 {
     gn_letter *letter;
@@ -167,13 +174,8 @@ static bool take_answer_locked(gn_peer *peer, const gn_parcel *parcel)
         if (parcel->bytes > peer->used) return false;
         peer->used -= (size_t)parcel->bytes;
         return true;
-    case GN_PARCEL_ALIVE:
-        return true;
-    case GN_PARCEL_END:
-        peer->left = true;
-        return true;
     default:
-        return false;
+        return take_sign(peer, parcel);
     }
 }
 
@@ -334,13 +336,8 @@ static bool take_parcel_locked(gn_comm *comm, gn_peer *peer, const gn_parcel *pa
         return take_message_locked(comm, peer, parcel);
     case GN_PARCEL_PART:
         return take_part_locked(peer, parcel);
-    case GN_PARCEL_ALIVE:
-        return true;
-    case GN_PARCEL_END:
-        peer->left = true;
-        return true;
     default:
-        return false;
+        return take_sign(peer, parcel);
     }
 }
 
