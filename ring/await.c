@@ -8,9 +8,7 @@
 #include "ring/failure.h"
 #include "ring/turn.h"
 
-/// Who sleeps is woken after some 50 us. So it first looks at the memory for as long, and lets
-/// others run meanwhile. Now and then the connections are looked at, too.
-enum { SPIN = 50 * (GN_MILLISECOND / 1000), POLL_EVERY = 64 };
+enum { POLL_EVERY = 64 };
 
 /// Whether what a wish is for is in shared memory.
 static bool is_ready(gn_comm *comm, int index, const gn_wish *wish)
@@ -27,11 +25,12 @@ static bool is_all_shared(const gn_comm *comm, const gn_wish wishes[])
     return true;
 }
 
+/// Looks at the memory before it sleeps. Now and then the connections are looked at, too.
 /// @return whether a wish is fulfilled
 static bool spin(gn_comm *comm, const gn_wish wishes[])
 {
     if (!is_all_shared(comm, wishes) || ++comm->looks % POLL_EVERY == 0) return false;
-    for (const uint64_t until = gn_now() + SPIN; gn_now() < until; (void)sched_yield())
+    for (const uint64_t until = gn_now() + GN_SPIN; gn_now() < until; (void)sched_yield())
         for (int i = 0; i < comm->neighbour_count; i++)
             if (is_ready(comm, i, &wishes[i])) return true;
     return false;

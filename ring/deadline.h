@@ -3,7 +3,12 @@
 #define GRADNIC_RING_DEADLINE_H
 /// Waiting for neighbours, and when to stop.
 
+#include "net/clock.h"
 #include "ring/group.h"
+
+/// Who sleeps is woken after some 30 to 50 us. So a wait first looks for so many nanoseconds, and
+/// lets others run meanwhile.
+enum { GN_SPIN = 50 * (GN_MILLISECOND / 1000) };
 
 /// Waits until one of `count` data sockets is ready, an out-of-band message has come, the next sign
 /// of life is due, or `wait` ms have passed (-1: no such limit). Fills in revents of `data`, takes

@@ -14,7 +14,7 @@
 #include "ring/oob.h"
 #include "ring/peers/peers.h"
 
-enum { SPIN = 50 * (GN_MILLISECOND / 1000), LOOK_EVERY = 64 };
+enum { LOOK_EVERY = 64 };
 
 // Signs of life -----------------------------------------------------------------------------------
 
@@ -187,13 +187,12 @@ static bool is_done(gn_comm *comm, gn_letter *letter)
     return done;
 }
 
-/// Who sleeps is woken after some 30 us. So it first looks for as long, and lets others run
-/// meanwhile. @return whether the letter is done
+/// Looks at the connection before it sleeps. @return whether the letter is done
 static bool spin(gn_comm *comm, const gn_letter *letter)
 {
     gn_peers *peers = comm->peers;
     bool done = false, looks = letter->rank != GN_ANY_RANK && letter->rank != comm->rank;
-    for (const uint64_t until = gn_now() + SPIN; looks && gn_now() < until; (void)sched_yield()) {
+    for (const uint64_t until = gn_now() + GN_SPIN; looks && gn_now() < until; (void)sched_yield()) {
         pthread_mutex_lock(&peers->lock);
         gn_peer *peer = peers->peer[letter->rank];
         looks = peer && (peer->in || peer->out) && !gn_oob_state(comm);
