@@ -4,8 +4,9 @@
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "net/number.h"
 
 int gn_ip_compare(const gn_ip *a, const gn_ip *b)
 {
@@ -52,19 +53,10 @@ bool gn_ip_parse(const char *text, gn_ip *ip)
     return inet_pton(gn_ip_family(ip), text, ip->bytes) == 1;
 }
 
-// Decimal digits only: strtoul would take signs, spaces and "0x".
-static bool number_parse(const char *text, unsigned long highest, unsigned long *value)
-{
-    const size_t digits = strspn(text, "0123456789");
-    if (!digits || digits > 9 || text[digits]) return false;
-    *value = strtoul(text, NULL, 10);
-    return *value <= highest;
-}
-
 bool gn_port_parse(const char *text, uint16_t *port)
 {
-    unsigned long number;
-    if (!text || !number_parse(text, 65535, &number) || !number) return false;
+    unsigned number;
+    if (!text || !gn_number_parse(text, 65535, &number) || !number) return false;
     *port = (uint16_t)number;
     return true;
 }
@@ -78,8 +70,8 @@ gn_status gn_prefix_parse(const char *text, gn_prefix *prefix, gn_error *error)
     if (slash) *slash++ = 0;
     if (!gn_ip_parse(copy, &prefix->ip))
         return gn_fail(error, GN_INVALID, "'%s' is not an IP prefix (10.77.0.2/32, fd77::2/128)", text);
-    unsigned long length = gn_ip_bits(&prefix->ip);
-    if (slash && !number_parse(slash, length, &length))
+    unsigned length = gn_ip_bits(&prefix->ip);
+    if (slash && !gn_number_parse(slash, length, &length))
         return gn_fail(error, GN_INVALID, "'%s': prefix length is not a number from 0 to %u", text,
                        gn_ip_bits(&prefix->ip));
     prefix->length = (uint8_t)length;

@@ -4,18 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// A decimal number, and nothing else.
-static bool read_number(const char *text, unsigned most, unsigned *number)
-{
-    *number = 0;
-    if (!*text) return false;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9') return false;
-        *number = *number * 10 + (unsigned)(*text - '0');
-        if (*number > most) return false;
-    }
-    return true;
-}
+#include "net/number.h"
 
 gn_status gn_grouping_read(const char *text, gn_grouping *grouping, gn_error *error)
 {
@@ -26,11 +15,11 @@ gn_status gn_grouping_read(const char *text, gn_grouping *grouping, gn_error *er
     if (!text || !*text || !strcmp(text, "host")) return GN_OK;
     if (!strncmp(text, by_number, prefix)) {
         grouping->by = GN_GROUPS_BY_NUMBER;
-        if (read_number(text + prefix, UINT16_MAX, &number)) {
+        if (gn_number_parse(text + prefix, UINT16_MAX, &number)) {
             grouping->number = (uint16_t)number;
             return GN_OK;
         }
-    } else if (read_number(text, GN_RANKS_MAX, &number) && number) {
+    } else if (gn_number_parse(text, GN_RANKS_MAX, &number) && number) {
         grouping->by = (uint16_t)number;
         return GN_OK;
     }

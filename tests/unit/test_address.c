@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses, prefixes and endpoints: as text, as values, as the kernel wants them.
 #include <arpa/inet.h>
+#include <limits.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "net/address.h"
+#include "net/number.h"
 #include "net/resolve.h"
 #include "suite.h"
 
@@ -173,6 +175,20 @@ START_TEST(endpoints_as_text)
 }
 END_TEST
 
+START_TEST(numbers)
+{
+    static const char *const bad[] = {"", "-1", "+1", " 1", "1 ", "0x1", "1.0", "8", "0000000001", "4294967297"};
+    unsigned number = 9;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_msg(!gn_number_parse(bad[i], 7, &number), "%s", bad[i]);
+        ck_assert_uint_eq(number, 9);
+    }
+    ck_assert(gn_number_parse("0", 7, &number) && number == 0);
+    ck_assert(gn_number_parse("000000007", 7, &number) && number == 7);
+    ck_assert(gn_number_parse("999999999", UINT_MAX, &number) && number == 999999999);
+}
+END_TEST
+
 START_TEST(ports)
 {
     static const char *const bad[] = {NULL, "", "0", "65536", "-1", "+1", " 1", "1 ", "0x1", "1.0", "4294967297"};
@@ -272,6 +288,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("address", addresses_as_text, addresses_have_an_order, kinds_of_addresses, prefixes,
+    return RUN_TESTS("address", addresses_as_text, addresses_have_an_order, kinds_of_addresses, prefixes, numbers,
                      endpoints_as_text, ports, names_of_hosts, hosts_become_addresses, as_the_kernel_wants_them);
 }
