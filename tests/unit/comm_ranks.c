@@ -79,6 +79,17 @@ void ranks_free(ranks *group)
     unlink(group->rendezvous + 7);
 }
 
+void ranks_run(int size, rank_function function, void *argument, double seconds)
+{
+    ranks group;
+    ranks_start(&group, size, function, argument);
+    ranks_wait(&group, seconds);
+    for (int rank = 0; rank < size; rank++)
+        ck_assert_msg(group.exits[rank] == 0, "rank %d of %d: wait status %#x", rank, size,
+                      (unsigned)group.exits[rank]);
+    ranks_free(&group);
+}
+
 gn_comm_config rank_config(int rank, const ranks *group)
 {
     gn_comm_config config = gn_comm_config_default();

@@ -245,11 +245,7 @@ static void run_wrong(int rank, const ranks *group, void *argument)
 START_TEST(test_wrong)
 {
     plan p = {.timeout_ms = 20000};
-    ranks group;
-    ranks_start(&group, SIZE, run_wrong, &p);
-    ranks_wait(&group, 60);
-    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(SIZE, run_wrong, &p, 60);
 }
 END_TEST
 
@@ -270,11 +266,7 @@ static void run_ahead(int rank, const ranks *group, void *argument)
 START_TEST(test_ahead)
 {
     plan p = {.timeout_ms = 20000};
-    ranks group;
-    ranks_start(&group, SIZE, run_ahead, &p);
-    ranks_wait(&group, 60);
-    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(SIZE, run_ahead, &p, 60);
 }
 END_TEST
 

@@ -223,11 +223,7 @@ static void run_late(int rank, const ranks *group, void *argument)
 START_TEST(test_late_worker_is_waited_for)
 {
     plan p = {.algorithm = algorithms[_i], .timeout_ms = 1500};
-    ranks group;
-    ranks_start(&group, SIZE, run_late, &p);
-    ranks_wait(&group, 30);
-    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(SIZE, run_late, &p, 30);
 }
 END_TEST
 
@@ -378,11 +374,7 @@ static void run_wrong_arguments(int rank, const ranks *group, void *argument)
 START_TEST(test_wrong_arguments_stay_local)
 {
     plan p = {.algorithm = algorithms[_i], .timeout_ms = 20000};
-    ranks group;
-    ranks_start(&group, SIZE, run_wrong_arguments, &p);
-    ranks_wait(&group, 30);
-    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(SIZE, run_wrong_arguments, &p, 30);
 }
 END_TEST
 

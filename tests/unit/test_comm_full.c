@@ -65,11 +65,7 @@ static void run_full(int rank, const ranks *group, void *argument)
 START_TEST(a_sender_is_woken_by_room)
 {
     static plan plans[] = {{GN_RING, 0}, {GN_WORKER_AGGREGATOR, 0}, {GN_WORKER_AGGREGATOR, 1}, {GN_DIRECT, 1}};
-    ranks group;
-    ranks_start(&group, 3, run_full, &plans[_i]);
-    ranks_wait(&group, 30);
-    for (int rank = 0; rank < 3; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(3, run_full, &plans[_i], 30);
 }
 END_TEST
 

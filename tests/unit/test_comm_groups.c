@@ -354,11 +354,7 @@ static void run_others(int rank, const ranks *group, void *argument)
 START_TEST(test_other_collectives_go_round)
 {
     gn_algorithm algorithm = grouped[_i];
-    ranks group;
-    ranks_start(&group, 5, run_others, &algorithm);
-    ranks_wait(&group, 30);
-    for (int rank = 0; rank < 5; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(5, run_others, &algorithm, 30);
 }
 END_TEST
 

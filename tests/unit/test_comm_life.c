@@ -226,11 +226,7 @@ static void run_two_threads(int rank, const ranks *group, void *argument)
 START_TEST(test_two_threads)
 {
     gn_algorithm algorithm = algorithms[_i];
-    ranks group;
-    ranks_start(&group, 2, run_two_threads, &algorithm);
-    ranks_wait(&group, 50);
-    for (int rank = 0; rank < 2; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(2, run_two_threads, &algorithm, 50);
 }
 END_TEST
 
@@ -295,11 +291,7 @@ static void run_forked(int rank, const ranks *group, void *argument)
 START_TEST(test_a_forked_process_leaves_its_parent_alone)
 {
     gn_algorithm algorithm = algorithms[_i];
-    ranks group;
-    ranks_start(&group, 2, run_forked, &algorithm);
-    ranks_wait(&group, 50);
-    for (int rank = 0; rank < 2; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(2, run_forked, &algorithm, 50);
 }
 END_TEST
 
@@ -340,11 +332,7 @@ static void run_sleep(int rank, const ranks *group, void *argument)
 START_TEST(test_who_waits_sleeps)
 {
     gn_algorithm algorithm = algorithms[_i];
-    ranks group;
-    ranks_start(&group, 3, run_sleep, &algorithm);
-    ranks_wait(&group, 50);
-    for (int rank = 0; rank < 3; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(3, run_sleep, &algorithm, 50);
 }
 END_TEST
 

@@ -185,12 +185,8 @@ static void run_healthy(int rank, const ranks *group, void *argument)
 
 START_TEST(test_different_timeouts_that_suffice)
 {
-    ranks group;
     plan p = {.algorithm = algorithms[_i % ALGORITHMS], .at_switch = host.address, .hasty = _i / ALGORITHMS};
-    ranks_start(&group, SIZE, run_healthy, &p);
-    ranks_wait(&group, 20);
-    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(SIZE, run_healthy, &p, 20);
 }
 END_TEST
 

@@ -326,11 +326,7 @@ START_TEST(test_leaving_in_good_order)
 {
     switch_start(&host, &(switch_faults){.loss = 100});
     plan p = {.host = &host, .timeout_ms = 20000};
-    ranks group;
-    ranks_start(&group, SIZE, run_and_leave, &p);
-    ranks_wait(&group, 60);
-    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(SIZE, run_and_leave, &p, 60);
     switch_stop(&host, SIGKILL);
 }
 END_TEST
@@ -429,11 +425,7 @@ START_TEST(test_binary32_sums_with_losses)
 {
     switch_start(&host, &(switch_faults){.loss = 20});
     plan p = {.host = &host, .timeout_ms = 20000};
-    ranks group;
-    ranks_start(&group, SIZE, run_binary32, &p);
-    ranks_wait(&group, 60);
-    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(SIZE, run_binary32, &p, 60);
     switch_stop(&host, SIGKILL);
 }
 END_TEST

@@ -188,11 +188,7 @@ static void run_wrong(int rank, const ranks *group, void *argument)
 START_TEST(test_wrong)
 {
     plan p = {.algorithm = algorithms[_i]};
-    ranks group;
-    ranks_start(&group, 2, run_wrong, &p);
-    ranks_wait(&group, 30);
-    for (int rank = 0; rank < 2; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(2, run_wrong, &p, 30);
 }
 END_TEST
 
@@ -247,11 +243,7 @@ static void run_beside(int rank, const ranks *group, void *argument)
 START_TEST(test_beside)
 {
     plan p = {.algorithm = algorithms[_i], .timeout_ms = 1000};
-    ranks group;
-    ranks_start(&group, SIZE, run_beside, &p);
-    ranks_wait(&group, 30);
-    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(SIZE, run_beside, &p, 30);
 }
 END_TEST
 
@@ -378,11 +370,7 @@ static void run_strangers(int rank, const ranks *group, void *argument)
 START_TEST(test_strangers)
 {
     plan p = {.algorithm = GN_RING, .timeout_ms = 20000};
-    ranks group;
-    ranks_start(&group, 2, run_strangers, &p);
-    ranks_wait(&group, 30);
-    for (int rank = 0; rank < 2; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(2, run_strangers, &p, 30);
 }
 END_TEST
 

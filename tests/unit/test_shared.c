@@ -287,12 +287,8 @@ START_TEST(ranks_of_one_host)
 {
     static const how cases[] = {
         {{false, false}, true}, {{true, false}, false}, {{false, true}, false}, {{true, true}, false}};
-    ranks group;
     how h = cases[_i];
-    ranks_start(&group, 2, run_pair, &h);
-    ranks_wait(&group, 30);
-    for (int rank = 0; rank < 2; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(2, run_pair, &h, 30);
 }
 END_TEST
 
@@ -321,11 +317,7 @@ static void run_scribbler(int rank, const ranks *group, void *argument)
 
 START_TEST(wrong_notes)
 {
-    ranks group;
-    ranks_start(&group, 2, run_scribbler, &_i);
-    ranks_wait(&group, 30);
-    for (int rank = 0; rank < 2; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(2, run_scribbler, &_i, 30);
 }
 END_TEST
 
@@ -350,11 +342,7 @@ static void run_meeting(int rank, const ranks *group, void *argument)
 START_TEST(meetings)
 {
     gn_algorithm algorithm = _i ? GN_DIRECT : GN_RING;
-    ranks group;
-    ranks_start(&group, 3, run_meeting, &algorithm);
-    ranks_wait(&group, 30);
-    for (int rank = 0; rank < 3; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(3, run_meeting, &algorithm, 30);
 }
 END_TEST
 

@@ -89,11 +89,7 @@ static void run_some(int rank, const ranks *group, void *argument)
 
 START_TEST(test_some)
 {
-    ranks group;
-    ranks_start(&group, SIZE, run_some, NULL);
-    ranks_wait(&group, 60);
-    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(SIZE, run_some, NULL, 60);
 }
 END_TEST
 
@@ -121,11 +117,7 @@ static void run_failure(int rank, const ranks *group, void *argument)
 
 START_TEST(test_failure)
 {
-    ranks group;
-    ranks_start(&group, SIZE, run_failure, NULL);
-    ranks_wait(&group, 60);
-    for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
-    ranks_free(&group);
+    ranks_run(SIZE, run_failure, NULL, 60);
 }
 END_TEST
 
