@@ -15,10 +15,7 @@ run() {
     : >log
     "$GRADNIC" switch -l "$host:7872" -c "$PWD/switch.sock" -u "$(id -un)" --slots 8 --values 8 "$@" 2>log &
     switch=$!
-    for _ in $(seq 500); do
-        ! "$GRADNIC" switch status -c "$PWD/switch.sock" >/dev/null 2>&1 || break
-        sleep 0.02
-    done
+    said_in=log until_holds "the switch did not start" "$GRADNIC" switch status -c "$PWD/switch.sock"
     kill $switch
     wait $switch || fail "the switch ended with $?: $(cat log)"
 }
@@ -88,11 +85,7 @@ start() { # LIMIT: of open files
     : >log
     (ulimit -n "$1" && exec "$GRADNIC" switch -l "$host:7872" -c none -u "$(id -un)" --slots 8 --values 8 2>log) &
     switch=$!
-    for _ in $(seq 500); do
-        ! grep -qF 'listening on' log || return 0
-        sleep 0.02
-    done
-    fail "the switch did not start: $(cat log)"
+    said_in=log until_holds "the switch did not start" grep -F 'listening on' log
 }
 start "$(ulimit -n)"
 sleep 0.1

@@ -38,6 +38,18 @@ same() {
     cmp "$1" "$2" || fail "$1 and $2 differ"
 }
 
+# until_holds WHAT COMMAND...: waits until the command succeeds, for 500 tries. Otherwise it fails
+# with WHAT and the last lines of the log, whose name is in $said_in
+until_holds() {
+    local what=$1
+    shift
+    for _ in $(seq 500); do
+        ! "$@" >/dev/null 2>&1 || return 0
+        sleep 0.02
+    done
+    fail "$what: $([ -z "${said_in:-}" ] || tail -n 40 "$said_in")"
+}
+
 # The work folder has only the named files, and no temporary files of failed runs.
 only() {
     local found wanted
@@ -65,9 +77,5 @@ switch_start() {
     # shellcheck disable=SC2034 # tests read it
     switch_pid[$name]=$!
     pids+=($!)
-    for _ in $(seq 500); do
-        grep -q listening "$name.log" && return 0
-        sleep 0.02
-    done
-    fail "$name does not listen: $(cat "$name.log")"
+    said_in=$name.log until_holds "$name does not listen" grep listening "$name.log"
 }

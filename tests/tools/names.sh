@@ -34,15 +34,11 @@ PY
 }
 # switch NAME PORT ARGS: starts a switch at the second address
 switch() {
-    local name=$1 port=$2 i
+    local name=$1 port=$2
     shift 2
     "$GRADNIC" switch -l "$other:$port" -c "$PWD/$name.sock" --slots 512 "$@" 2>"$name.log" &
     pids+=($!)
-    for ((i = 0; i < 500; i++)); do
-        ! grep -q listening "$name.log" || return 0
-        sleep 0.02
-    done
-    fail "the switch does not start: $(cat "$name.log")"
+    said_in=$name.log until_holds "the switch does not start" grep listening "$name.log"
 }
 root=$(free_port)
 switch root "$root"
@@ -61,11 +57,7 @@ for how in "" "--algorithm switch --switch two:$leaf"; do
 done
 # The ranks may end before the switches have said that they left.
 for name in root leaf; do
-    for ((i = 0; i < 500; i++)); do
-        ! grep -q 'is over: all have left' "$name.log" || break
-        sleep 0.02
-    done
-    ((i < 500)) || fail "$name had no job: $(cat "$name.log")"
+    said_in=$name.log until_holds "$name had no job" grep 'is over: all have left' "$name.log"
 done
 # When no address answers, the job's ranks are told, and the switch goes on.
 lonely=$(free_port)

@@ -15,16 +15,6 @@ check() {
     shift 2
     expect "$status" "$text" timeout 10 "$GRADNIC" "$@" --check-config
 }
-# until_holds WHAT COMMAND...: waits for it
-until_holds() {
-    local what=$1
-    shift
-    for _ in $(seq 500); do
-        ! "$@" >/dev/null 2>&1 || return 0
-        sleep 0.02
-    done
-    fail "$what: $(cat log)"
-}
 
 # Every error with its line, and nothing is started.
 cat >bad.conf <<'E'
@@ -128,6 +118,7 @@ values = 2048
 quota = 64
 seed = 7
 E
+said_in=log
 ask() { "$GRADNIC" switch status -c "$PWD/switch.sock" --json | jq -e "$1" >/dev/null; }
 says() { until_holds "no '$1' in the log" grep -F -- "$1" log; }
 "$GRADNIC" switch --config switch.conf --channels 32 2>log &

@@ -46,13 +46,10 @@ old_names() {
 }
 
 # says WHO TEXT: its status comes to say so
-says() {
-    for _ in $(seq 250); do
-        "$GRADNIC" switch status -c "$PWD/$1.sock" >status.txt
-        grep -qF -- "$2" status.txt && return 0
-        sleep 0.02
-    done
-    fail "$1 says nothing of '$2': $(cat status.txt)"
+says() { said_in=status.txt until_holds "$1 says nothing of '$2'" status_has "$1" "$2"; }
+status_has() {
+    "$GRADNIC" switch status -c "$PWD/$1.sock" >status.txt
+    grep -F -- "$2" status.txt
 }
 
 rank=()
