@@ -69,15 +69,21 @@ run_case() { # RATE SIZE ROUND NAME NIC ARGS
     ranks_good "$4"
     after=$(busy) bytes=$(($(testbed_link_bytes) - bytes))
     [ -z "$switch_pid" ] || ticks=$(($(switch_ticks) - ticks))
-    cpu=$(awk -v b="$before" -v a="$after" 'BEGIN { split(b, x); split(a, y); u = y[1] - x[1]; print u / (u + y[2] - x[2]) }')
+    cpu=$(awk -v b="$before" -v a="$after" 'BEGIN {
+        split(b, x); split(a, y); u = y[1] - x[1]; print u / (u + y[2] - x[2]) }')
     [ -z "$5" ] || ratio=$(testbed_stats 1 | jq '[.. | .ratio? // empty] | first // null') sent_after=$(sent)
-    jq -c --arg name "$4" --arg rate "$1" --argjson round "$3" --argjson cpu "$cpu" --argjson bytes "$bytes" --argjson ratio "$ratio" \
-        --argjson ticks "$ticks" --argjson from "$sent_before" --argjson to "$sent_after" --argjson n "$((iterations + 1))" '
+    jq -c --arg name "$4" --arg rate "$1" --argjson round "$3" --argjson cpu "$cpu" --argjson bytes "$bytes" \
+        --argjson ratio "$ratio" \
+        --argjson ticks "$ticks" --argjson from "$sent_before" --argjson to "$sent_after" \
+        --argjson n "$((iterations + 1))" '
         .results[0] |
-        {name: $name, rate: $rate, round: $round, size, time_us, wrong, identical, cpu: $cpu, link_bytes: ($bytes / $n | floor), ratio: $ratio,
+        {name: $name, rate: $rate, round: $round, size, time_us, wrong, identical, cpu: $cpu,
+         link_bytes: ($bytes / $n | floor), ratio: $ratio,
          packets: (if $from then ($to[0] - $from[0]) / $n | floor else null end),
-         packet_bytes: (if $from and $to[0] > $from[0] then ($to[1] - $from[1]) / ($to[0] - $from[0]) | floor else null end),
-         sent_bytes, received_bytes, sent_wire_bytes, received_wire_bytes, resent_packets: (.resent_packets // 0), switch_cpu_ms: ($ticks * 10 / $n)}' "$testbed_dir/rank0.out" >>"$rows"
+         packet_bytes: (if $from and $to[0] > $from[0] then ($to[1] - $from[1]) / ($to[0] - $from[0]) | floor
+                        else null end),
+         sent_bytes, received_bytes, sent_wire_bytes, received_wire_bytes, resent_packets: (.resent_packets // 0),
+         switch_cpu_ms: ($ticks * 10 / $n)}' "$testbed_dir/rank0.out" >>"$rows"
     tail -n 1 "$rows" >&2
 }
 
@@ -108,8 +114,10 @@ done
 # NIC, 1440 to the switch. Compressed packets to the switch: the longer direction's datagrams, with
 # 42 bytes of headers each.
 # A ratio of two times is the median of the rounds' own: both were measured within minutes.
-jq -s --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" --argjson cores "$(nproc)" --argjson load "$(cut -d ' ' -f 1 /proc/loadavg)" \
-    --arg cpu "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" --argjson k "$k" --argjson rounds "$rounds" --argjson iterations "$iterations" '
+jq -s --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" --argjson cores "$(nproc)" \
+    --argjson load "$(cut -d ' ' -f 1 /proc/loadavg)" \
+    --arg cpu "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" --argjson k "$k" \
+    --argjson rounds "$rounds" --argjson iterations "$iterations" '
     def median: map(select(. != null)) | if length == 0 then null else sort
         | if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2 - 1] + .[length / 2]) / 2 end end;
     def bits: if endswith("gbit") then (rtrimstr("gbit") | tonumber) * 1e9 else (rtrimstr("mbit") | tonumber) * 1e6 end;
@@ -124,29 +132,43 @@ jq -s --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" --argjson cores
         elif .name == "wa" then 3 * $bare * 1514 / 1448
         else null end;
     def faster($rows; $from): . as $own
-        | [$rows[] | select(.name == $from) as $x | $own[] | select(.round == $x.round) | $x.time_us / .time_us] | median;
-    {benchmark: "links.sh", environment: {date: $date, cpu: $cpu, cores: $cores, kernel: $kernel, load: $load}, hosts: 4, k: $k,
+        | [$rows[] | select(.name == $from) as $x | $own[] | select(.round == $x.round)
+         | $x.time_us / .time_us] | median;
+    {benchmark: "links.sh",
+     environment: {date: $date, cpu: $cpu, cores: $cores, kernel: $kernel, load: $load}, hosts: 4, k: $k,
      rounds: $rounds, iterations: $iterations,
-     results: [group_by([(.rate | bits), .size])[] | . as $rows | group_by(.name)[] | .[0] as $r | (map(.time_us) | median) as $t | (map(bound) | median) as $bound |
-        {rate: $r.rate, rate_bits: ($r.rate | bits), size: $r.size, name: $r.name, time_ms: ($t / 1000), runs_ms: map(.time_us / 1000),
-         faster_than_ring: faster($rows; "ring"), faster_than_wa: faster($rows; "wa"), faster_than_switch: faster($rows; "switch"),
+     results: [group_by([(.rate | bits), .size])[] | . as $rows | group_by(.name)[] | .[0] as $r |
+        (map(.time_us) | median) as $t | (map(bound) | median) as $bound |
+        {rate: $r.rate, rate_bits: ($r.rate | bits), size: $r.size, name: $r.name,
+         time_ms: ($t / 1000), runs_ms: map(.time_us / 1000),
+         faster_than_ring: faster($rows; "ring"), faster_than_wa: faster($rows; "wa"),
+         faster_than_switch: faster($rows; "switch"),
          faster_than_ring_dense: faster($rows; "ring-dense-fill"),
-         bound_ms: (if $bound then $bound * 1000 else null end), over_bound: (if $bound then $t / 1e6 / $bound - 1 else null end),
+         bound_ms: (if $bound then $bound * 1000 else null end),
+         over_bound: (if $bound then $t / 1e6 / $bound - 1 else null end),
          wrong: (map(.wrong) | add), identical: (map(.identical) | all), nic_ratio: $r.ratio, cpu: (map(.cpu) | median),
-         packets: (map(.packets) | median), packet_bytes: (map(.packet_bytes) | median), link_bytes: (map(.link_bytes) | median),
+         packets: (map(.packets) | median), packet_bytes: (map(.packet_bytes) | median),
+         link_bytes: (map(.link_bytes) | median),
          sent_bytes: (map(.sent_bytes) | median), received_bytes: (map(.received_bytes) | median),
-         resent_packets: (map(.resent_packets) | median), switch_cpu_ms: (map(.switch_cpu_ms) | median)}]}' "$rows" >"$rows.json"
+         resent_packets: (map(.resent_packets) | median),
+         switch_cpu_ms: (map(.switch_cpu_ms) | median)}]}' "$rows" >"$rows.json"
 
 jq -r 'def digits(n): if . == null then "-" else . * pow(10; n) | round / pow(10; n) end;
-    ["rate", "size", "case", "ms", "over bound", "x ring", "x wa", "NIC ratio", "packets", "bytes each", "CPU", "wrong"], (.results[] |
-    [.rate, .size, .name, (.time_ms | digits(1)), (if .over_bound then "\(.over_bound * 100 | digits(1)) %" else "-" end), (.faster_than_ring | digits(2)),
-     (.faster_than_wa | digits(2)), (.nic_ratio | digits(2)), .packets // "-", .packet_bytes // "-", "\(.cpu * 100 | round) %", .wrong]) | @tsv' "$rows.json" |
+    ["rate", "size", "case", "ms", "over bound", "x ring", "x wa", "NIC ratio", "packets", "bytes each",
+     "CPU", "wrong"], (.results[] |
+    [.rate, .size, .name, (.time_ms | digits(1)),
+     (if .over_bound then "\(.over_bound * 100 | digits(1)) %" else "-" end), (.faster_than_ring | digits(2)),
+     (.faster_than_wa | digits(2)), (.nic_ratio | digits(2)), .packets // "-", .packet_bytes // "-",
+     "\(.cpu * 100 | round) %", .wrong]) | @tsv' "$rows.json" |
     column -t -s $'\t'
 echo
 jq -r '.results[] | "\(.rate), \(.size) bytes: " as $where
-    | if .name == "switch" and .faster_than_ring then $where + "the switch is \(.faster_than_ring * 100 | round / 100) times as fast as the ring (wanted 1.4), "
+    | if .name == "switch" and .faster_than_ring then
+        $where + "the switch is \(.faster_than_ring * 100 | round / 100) times as fast as the ring (wanted 1.4), "
         + "\(.over_bound * 100 | round) % over the link (wanted 10 % at most)"
-      elif .name == "switch-dense" and .faster_than_switch then $where + "dense makes the switch \(.faster_than_switch * 100 | round / 100) times as fast"
+      elif .name == "switch-dense" and .faster_than_switch then
+        $where + "dense makes the switch \(.faster_than_switch * 100 | round / 100) times as fast"
       else empty end' "$rows.json"
-jq -e 'all(.results[]; .wrong == 0 and .identical)' "$rows.json" >/dev/null || { echo "links.sh: sums were wrong" >&2; exit 1; }
+jq -e 'all(.results[]; .wrong == 0 and .identical)' "$rows.json" >/dev/null ||
+    { echo "links.sh: sums were wrong" >&2; exit 1; }
 cp "$rows.json" "$result.part" && mv "$result.part" "$result" && echo "written: $result"

@@ -72,17 +72,21 @@ jq -s --argjson ranks "$ranks" --arg date "$(date -u +%FT%TZ)" --arg kernel "$(u
     def median: sort | if length == 0 then null elif length % 2 == 1 then .[length / 2 | floor]
         else (.[length / 2 - 1] + .[length / 2]) / 2 end;
     def faster($rows; $than): . as $own
-        | [$rows[] | select(.name == $than) as $x | $own[] | select(.round == $x.round) | $x.time_us / .time_us] | median;
+        | [$rows[] | select(.name == $than) as $x | $own[] | select(.round == $x.round)
+         | $x.time_us / .time_us] | median;
     {date: $date, kernel: $kernel, cores: $cores, ranks: $ranks,
      results: [group_by(.size)[] | . as $rows | group_by(.name)[] |
          {size: .[0].size, name: .[0].name, time_ms: ((map(.time_us) | median) / 1000), runs_ms: map(.time_us / 1000),
-          wrong: (map(.wrong) | add), faster_than_ring: faster($rows; "ring-tcp"), faster_than_gloo: faster($rows; "gloo"),
-          faster_than_openmpi_tcp: faster($rows; "openmpi-tcp"), faster_than_openmpi_memory: faster($rows; "openmpi-memory")}]}' \
+          wrong: (map(.wrong) | add), faster_than_ring: faster($rows; "ring-tcp"),
+          faster_than_gloo: faster($rows; "gloo"),
+          faster_than_openmpi_tcp: faster($rows; "openmpi-tcp"),
+          faster_than_openmpi_memory: faster($rows; "openmpi-memory")}]}' \
     "$scratch/rows" >"$scratch/result.json"
 jq -r 'def digits: if . == null then "-" else . * 100 | round / 100 end;
     ["bytes", "case", "ms", "x ring-tcp", "x gloo", "x openmpi-tcp", "x openmpi-memory", "wrong"], (.results[] |
     [.size, .name, (.time_ms * 1000 | round / 1000), (.faster_than_ring | digits), (.faster_than_gloo | digits),
      (.faster_than_openmpi_tcp | digits), (.faster_than_openmpi_memory | digits), .wrong]) | @tsv' \
     "$scratch/result.json" | column -t -s "$(printf '\t')" >&2
-jq -e 'all(.results[]; .wrong == 0)' "$scratch/result.json" >/dev/null || { echo "loopback: sums were wrong" >&2; exit 1; }
+jq -e 'all(.results[]; .wrong == 0)' "$scratch/result.json" >/dev/null ||
+    { echo "loopback: sums were wrong" >&2; exit 1; }
 if [ "$out" = - ]; then cat "$scratch/result.json"; else mv "$scratch/result.json" "$out"; fi

@@ -240,7 +240,8 @@ def loopback_small(results):
         lambda size: size < 1e6,
         "us",
         1000,
-        f"{ranks} ranks of one host; medians of 1000 sums in each round. In brackets: against Open MPI over shared memory.",
+        f"{ranks} ranks of one host; medians of 1000 sums in each round. "
+        "In brackets: against Open MPI over shared memory.",
     )
 
 
