@@ -191,6 +191,12 @@ void gn_lobby_serve(gn_lobby *lobby, const struct pollfd *set)
         gn_framed_serve(lobby->strangers[i].connection, set[lobby->doors + i].revents);
 }
 
+void gn_lobby_read(gn_lobby *lobby)
+{
+    lobby->read_at = gn_now();
+    for (unsigned i = 0; i < lobby->count; i++) (void)gn_framed_fill(lobby->strangers[i].connection);
+}
+
 bool gn_stranger_is_over(const gn_stranger *stranger, uint64_t now)
 {
     return now > stranger->until || stranger->connection->state == GN_FRAMED_CLOSED;

@@ -100,6 +100,9 @@ uint64_t gn_lobby_due(const gn_lobby *lobby, uint64_t now);
 /// may have come or gone since.
 void gn_lobby_serve(gn_lobby *lobby, const struct pollfd *set);
 
+/// Does the same without poll(): reads what has come.
+void gn_lobby_read(gn_lobby *lobby);
+
 /// Accepts those who wait at the doors, as far as there is room.
 void gn_lobby_accept(gn_lobby *lobby);
 

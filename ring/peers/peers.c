@@ -4,6 +4,7 @@
 #include "ring/peers/peers.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -207,24 +208,33 @@ static bool admit_locked(gn_comm *comm, unsigned index, const gn_join *join)
     return true;
 }
 
+static void send_away_locked(gn_comm *comm, unsigned index, bool false_secret)
+{
+    gn_peers *peers = comm->peers;
+    char name[GN_ENDPOINT_TEXT];
+    const uint64_t now = gn_now(), held = gn_log_limit_rest(&peers->sent_away, now);
+    if (held) gn_log_text(&comm->config, GN_LOG_WARNING, "and %" PRIu64 " more strangers were sent away", held);
+    if (gn_log_limit_take(&peers->sent_away, now))
+        gn_log_text(&comm->config, GN_LOG_WARNING, "a stranger, %s, connected to the out-of-band port%s: sent away",
+                    gn_endpoint_format(&peers->lobby.strangers[index].from, name),
+                    false_secret ? " without the shared secret" : "");
+    gn_lobby_dismiss(&peers->lobby, index);
+    peers->changes++;
+}
+
 static void look_at_strangers_locked(gn_comm *comm)
 {
     gn_lobby *lobby = &comm->peers->lobby;
+    gn_lobby_read(lobby);
     for (unsigned i = lobby->count; i-- > 0;) {
         gn_stranger *stranger = &lobby->strangers[i];
-        char name[GN_ENDPOINT_TEXT];
         gn_join join;
-        (void)gn_framed_fill(stranger->connection);
         const gn_greeting_step step = gn_stranger_greet(stranger);
         int found = step == GN_GREETING_FAILED ? -1 : 0;
         if (step == GN_GREETING_DONE) found = gn_framed_next(stranger->connection, parse_join, &join);
         if (!found && !gn_stranger_is_over(stranger, gn_now())) continue;
         if (found > 0 && admit_locked(comm, i, &join)) continue;
-        gn_log_text(&comm->config, GN_LOG_WARNING, "a stranger, %s, connected to the out-of-band port%s: sent away",
-                    gn_endpoint_format(&stranger->from, name),
-                    step == GN_GREETING_FAILED ? " without the shared secret" : "");
-        gn_lobby_dismiss(lobby, i);
-        comm->peers->changes++;
+        send_away_locked(comm, i, step == GN_GREETING_FAILED);
     }
 }
 
@@ -232,9 +242,11 @@ static void let_in_locked(gn_comm *comm)
 {
     gn_peers *peers = comm->peers;
     if (peers->listener < 0) return;
+    look_at_strangers_locked(comm);  // who has been heard may give way
     const unsigned before = peers->lobby.count;
+    const uint64_t gave_way = peers->lobby.gave_way;
     gn_lobby_accept(&peers->lobby);
-    if (peers->lobby.count != before) peers->changes++;
+    if (peers->lobby.count != before || peers->lobby.gave_way != gave_way) peers->changes++;
     look_at_strangers_locked(comm);  // who speaks at once is heard at once
 }
 
@@ -321,11 +333,17 @@ gn_status gn_peers_serve(gn_comm *comm, struct pollfd *set, bool found)
 {
     gn_peers *peers = comm->peers;
     unsigned n = 0;
-    if (!peers || (!found && !peers->count)) return GN_OK;
+    // Strangers have deadlines.
+    const bool somebody = peers && (peers->count || peers->polled_lobby > peers->lobby.doors);
+    if (!peers || (!found && !somebody)) return GN_OK;
     for (unsigned i = 0; i < peers->polled_entries && !found; i++) set[i].revents = 0;
     pthread_mutex_lock(&peers->lock);
     if (set[n++].revents) hear_bell(peers);
     bool news = peers->polled != peers->changes;
+    if (peers->polled_lobby) {
+        const uint64_t now = gn_now();
+        news |= gn_lobby_due(&peers->lobby, now) <= now;
+    }
     for (unsigned i = 0; i < peers->polled_lobby; i++) news |= set[n++].revents != 0;
     if (news && !gn_oob_state(comm)) let_in_locked(comm);
     const bool same = peers->polled == peers->changes;  // else all are looked at

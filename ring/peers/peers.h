@@ -13,6 +13,7 @@
 /// It is taken after the registry's lock of life.c, and before the communicator's own.
 
 #include "net/lobby.h"
+#include "net/log_limit.h"
 #include "net/secret.h"
 #include "ring/group.h"
 #include "ring/peers/pipe.h"
@@ -91,6 +92,7 @@ typedef struct gn_peers {
     gn_secret secret;
     gn_greeting door;
     gn_lobby lobby;
+    gn_log_limit sent_away;       ///< log lines about strangers
     gn_peer *peer[GN_RANKS_MAX];  ///< by rank; NULL: not needed yet
     int count;                    ///< of them
     gn_letters wanted;            ///< receive, and match nothing yet; in order

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "comm_meet.h"
@@ -173,6 +174,49 @@ START_TEST(test_a_wrong_token_takes_no_place)
 }
 END_TEST
 
+/// Messages have a port that stays open. The victim brings a crowd there, and then a message.
+static void run_crowded(int rank, const ranks *group, void *argument)
+{
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = *(const gn_algorithm *)argument;
+    config.log = count_strangers;
+    config.log_context = &group->reports[rank].values[0];
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(comm && !gn_barrier(comm));
+    const double start = seconds_now();
+    int number = rank;
+    for (unsigned i = 0; rank == VICTIM && i < listening->count; i++) {
+        for (int noisy = 0; noisy < 10; noisy++) bother(listening->port[i]);
+        crowd(listening->port[i], 60);
+    }
+    if (rank == VICTIM) {
+        usleep(300000);  // rank 0 has let in as many as it has room for
+        RANK_CHECK(!gn_send(comm, &number, sizeof number, 0, 1));
+    } else if (!rank) {
+        RANK_CHECK(!gn_recv(comm, &number, sizeof number, VICTIM, 1, NULL) && number == VICTIM);
+        group->reports[rank].values[1] = (uint64_t)((double)clock() / CLOCKS_PER_SEC * 1000);
+    }
+    group->reports[rank].seconds = seconds_now() - start;
+    gn_comm_free(comm);
+}
+
+START_TEST(test_a_crowd_keeps_out_no_message)
+{
+    gn_algorithm algorithm = algorithms[_i];
+    ranks group;
+    listening = ranks_share(sizeof *listening);
+    all_end_well(&group, VICTIM + 1, run_crowded, &algorithm, 50);
+    const report *r = &group.reports[0];
+    ck_assert_msg(r->seconds < 4.5, "%.1f s", r->seconds);  // nobody waits until strangers have had their time
+    ck_assert_msg(r->values[1] < 1000, "%d ms of processor time", (int)r->values[1]);
+    ck_assert_uint_gt(r->values[0], 0);
+    ck_assert_uint_le(r->values[0], 20);  // lines of the log are limited
+    ranks_free(&group);
+    munmap(listening, sizeof *listening);
+    listening = NULL;
+}
+END_TEST
+
 /// Connections that this process still closes as soon as it has accepted them.
 static int accepts_to_spoil;
 /// Whether this process has no socket left for accept().
@@ -268,6 +312,7 @@ int main(void)
     tcase_set_timeout(all, 60);
     tcase_add_loop_test(all, test_strangers_do_not_matter, 0, 4);
     tcase_add_loop_test(all, test_a_wrong_token_takes_no_place, 0, 3);
+    tcase_add_loop_test(all, test_a_crowd_keeps_out_no_message, 0, 3);
     tcase_add_loop_test(all, test_closed_connections_are_made_again, 0, 3);
     tcase_add_loop_test(all, test_reset_connections_are_made_again, 0, 3);
     tcase_add_test(all, test_no_room_is_named);
