@@ -94,7 +94,7 @@ static gn_status meet_in_file(const gn_launcher *l, uint64_t hash, gn_rendezvous
     const gn_status status = find_folder(folder, error);
     if (status) return status;
     r->is_file = r->one_host = true;
-    snprintf(r->file.path, sizeof r->file.path, "%s/gradnic-rendezvous-%016" PRIx64, folder, hash);
+    snprintf(r->file.path, sizeof r->file.path, "%s/" GN_MEETING_JOB, folder, hash);
     snprintf(r->text, sizeof r->text, "all ranks of %s's job are on this host, and meet at %.300s", l->name,
              r->file.path);
     return GN_OK;

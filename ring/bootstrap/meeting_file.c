@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring/bootstrap/meeting_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -118,6 +119,39 @@ void gn_meeting_file_remove(gn_meeting_file *file)
     else if (!fstat(file->fd, &opened) && !lstat(file->path, &there) && same_file(&opened, &there))
         unlink(file->path);
     gn_close(&file->fd);
+}
+
+/// Removes a file of a job, unless somebody holds it. A rank 0 that has opened it and does not hold
+/// it yet sees that it is gone, and makes another.
+static void sweep_one(int folder, const char *name)
+{
+    struct stat opened;
+    char host[GN_RENDEZVOUS_LINE];
+    uint16_t port;
+    const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return;
+    if (!fstat(fd, &opened) && S_ISREG(opened.st_mode) && opened.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB) &&
+        (!opened.st_size || read_line(fd, host, &port)))
+        (void)unlinkat(folder, name, 0);
+    close(fd);
+}
+
+void gn_meeting_file_sweep(const gn_meeting_file *file)
+{
+    char path[sizeof file->path], made[64];
+    snprintf(path, sizeof path, "%s", file->path);
+    char *const slash = strrchr(path, '/');
+    if (!slash) return;
+    *slash = 0;
+    DIR *folder = opendir(path);
+    if (!folder) return;
+    for (const struct dirent *entry; (entry = readdir(folder));) {
+        uint64_t hash;
+        if (sscanf(entry->d_name, "gradnic-rendezvous-%16" SCNx64, &hash) != 1) continue;
+        snprintf(made, sizeof made, GN_MEETING_JOB, hash);
+        if (!strcmp(made, entry->d_name) && strcmp(made, slash + 1) != 0) sweep_one(dirfd(folder), made);
+    }
+    closedir(folder);
 }
 
 bool gn_meeting_file_find(const gn_meeting_file *file, gn_endpoint *address, gn_status *status, gn_error *error)

@@ -7,6 +7,7 @@
 /// changes only a file that is empty or holds an address of a rank 0 that has died. It removes only
 /// what it made.
 
+#include <inttypes.h>
 #include <stdbool.h>
 
 #include "net/address.h"
@@ -23,6 +24,12 @@ typedef struct gn_meeting_file {
 /// holds it; GN_IO
 gn_status gn_meeting_file_write(gn_meeting_file *file, const gn_endpoint *address, gn_error *error);
 void gn_meeting_file_remove(gn_meeting_file *file);
+
+/// Files of jobs in a folder of this user's alone have names of this form, with a hash of the job.
+#define GN_MEETING_JOB "gradnic-rendezvous-%016" PRIx64
+/// Removes such files in the folder of `file` whose rank 0 was killed. Not its own, and none that
+/// somebody holds, or that has something else in it.
+void gn_meeting_file_sweep(const gn_meeting_file *file);
 
 /// Other ranks: the address to try now. @return false when the file is not there yet, or stale.
 /// Then `*status` is GN_OK, or an error that waiting will not mend

@@ -48,6 +48,7 @@ gn_status gn_rendezvous_parse(const char *spec, gn_rendezvous *rendezvous, gn_er
 
 gn_status gn_rendezvous_publish(gn_rendezvous *rendezvous, const gn_endpoint *address, gn_error *error)
 {
+    if (rendezvous->one_host) gn_meeting_file_sweep(&rendezvous->file);  // the folder is ours
     return rendezvous->is_file ? gn_meeting_file_write(&rendezvous->file, address, error) : GN_OK;
 }
 

@@ -175,6 +175,37 @@ START_TEST(one_rank_0_at_a_time)
 }
 END_TEST
 
+/// Jobs whose rank 0 was killed leave a file. The next job on the host removes it.
+START_TEST(files_of_killed_jobs_go)
+{
+    enum { STALE, EMPTY, HELD, FOREIGN, OTHER, LINK, FILES };
+    static const char *const names[FILES] = {[STALE] = "gradnic-rendezvous-0123456789abcdef",
+                                             [EMPTY] = "gradnic-rendezvous-00000000000000ff",
+                                             [HELD] = "gradnic-rendezvous-1111111111111111",
+                                             [FOREIGN] = "gradnic-rendezvous-2222222222222222",
+                                             [OTHER] = "gradnic-rendezvous-3",
+                                             [LINK] = "gradnic-rendezvous-4444444444444444"};
+    static const char line[] = "gradnic-rendezvous 1 127.0.0.1 4711\n";
+    char path[FILES][600];
+    for (int i = 0; i < FILES; i++) {
+        snprintf(path[i], sizeof path[i], "%s/%s", folder, names[i]);
+        if (i != LINK) put(path[i], i == EMPTY ? "" : i == FOREIGN ? "my notes" : line);
+    }
+    ck_assert(!symlink(names[OTHER], path[LINK]));
+    gn_meeting_file held = {.fd = -1};
+    snprintf(held.path, sizeof held.path, "%.500s", path[HELD]);
+    ck_assert(!gn_meeting_file_write(&held, &here, &error));
+    snprintf(file.path, sizeof file.path, "%s/gradnic-rendezvous-5555555555555555", folder);
+    ck_assert(!gn_meeting_file_write(&file, &here, &error));
+    gn_meeting_file_sweep(&file);
+    for (int i = 0; i < FILES; i++) ck_assert_msg(!access(path[i], F_OK) == (i != STALE && i != EMPTY), "%s", names[i]);
+    ck_assert(!access(file.path, F_OK));
+    has(path[FOREIGN], "my notes");
+    gn_meeting_file_remove(&held);
+    for (int i = 0; i < FILES; i++) (void)unlink(path[i]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("meeting_file");
@@ -188,6 +219,7 @@ int main(void)
     tcase_add_test(all, empty_file_is_used_and_stays);
     tcase_add_test(all, only_the_own_file_is_removed);
     tcase_add_test(all, one_rank_0_at_a_time);
+    tcase_add_test(all, files_of_killed_jobs_go);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }
