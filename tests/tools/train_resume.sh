@@ -78,6 +78,21 @@ for how in TERM HUP 'TERM group'; do
     [ "$(saved c.0)" = "$(saved c.1)" ] || fail "saved steps: $(saved c.0) $(saved c.1)"
     [ "$(saved c.0)" -gt "$before" ] || fail "SIG$how: nothing was saved after step $before"
 done
+# The limit of processor time, or a batch system, signals single ranks: they are not called killed.
+for signal in XCPU USR1; do
+    "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" "${slow[@]}" --checkpoint c --resume 2>err &
+    pid=$!
+    begun c.1
+    before=$(saved c.0)
+    sleep 0.7
+    kill -s "$signal" "$(pgrep -P "$pid" | tail -1)"
+    got=0
+    wait "$pid" || got=$?
+    [ "$got" -eq $((128 + $(kill -l "$signal"))) ] || fail "SIG$signal at a rank: ended with $got: $(cat err)"
+    grep -q 'note: interrupted after step' err || fail "no note: $(cat err)"
+    ! grep -q 'killed' err || fail "SIG$signal at a rank: $(cat err)"
+    [ "$(saved c.0)" -gt "$before" ] || fail "SIG$signal at a rank: nothing was saved after step $before"
+done
 # Before there is anything to save, a signal ends a rank at once.
 env --default-signal=INT "$GRADNIC" "${base[@]}" "${options[@]}" --rank 0 --world-size 2 \
     --rendezvous "file://$work/nobody" --checkpoint c --resume &

@@ -5,7 +5,7 @@
 /// argp and every error name it like that.
 
 /// Exit statuses of the program.
-enum { GN_EXIT_OK = 0, GN_EXIT_FAILED = 1, GN_EXIT_USAGE = 2 };
+enum { GN_EXIT_OK = 0, GN_EXIT_FAILED = 1, GN_EXIT_USAGE = 2, GN_EXIT_SIGNAL = 128 /* and its number */ };
 
 typedef struct gn_command {
     const char *name;

@@ -7,6 +7,7 @@
 
 #include "examples/train/mlp.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/units.h"
 
 enum {
@@ -291,5 +292,5 @@ void gn_train_parse(int argc, char **argv, gn_train_options *options)
                                   .comm = gn_comm_options_default(),
                                   .dump_steps = 100,
                                   .dump_ranks = 1};
-    argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, 0, 0, options);
+    gn_argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, options);
 }

@@ -100,14 +100,18 @@ static gn_status train(front *f, const gn_train_settings *settings, const gn_tra
     return wrong;
 }
 
-/// Whoever started this rank sees that a signal has ended it.
-static void end_by_signal(bool interrupted)
+/// Whoever started this rank sees that a signal has ended it. With -N that is this program: the
+/// rank is not reported as one that was killed, and the program ends as shells say it of a signal.
+/// @return the exit status
+static int end_by_signal(const gn_train_options *options, int interrupted)
 {
     const int number = gn_resume_signal();
-    if (!interrupted || !number) return;
+    if (options->comm.local_ranks) return GN_EXIT_SIGNAL + interrupted;
+    if (!number) return GN_EXIT_FAILED;
     fflush(NULL);
     (void)signal(number, SIG_DFL);
     (void)raise(number);
+    return GN_EXIT_FAILED;
 }
 
 int gn_train_rank(const gn_train_options *options, const gn_train_data *data, int rank, int size,
@@ -131,6 +135,6 @@ int gn_train_rank(const gn_train_options *options, const gn_train_data *data, in
     gn_result_abort(&f.json);
     gn_report_free(&f.report);
     gn_trainer_free(&f.trainer);
-    end_by_signal(f.resume.interrupted);
+    if (f.resume.interrupted) return end_by_signal(options, f.resume.interrupted);
     return wrong ? GN_EXIT_FAILED : GN_EXIT_OK;
 }

@@ -451,16 +451,17 @@ gn_status gn_resume_begin(gn_resume *r, const gn_train_options *options, gn_trai
     return gn_train_pass_on(wrong, &why, error);
 }
 
-/// Whether any rank has got a signal. All ranks ask after the same step.
-static gn_status ask(gn_resume *r, bool *any, gn_train_error *error)
+/// Which signal any rank has got; 0: none. All ranks ask after the same step.
+static gn_status ask(gn_resume *r, int *any, gn_train_error *error)
 {
     const gn_trainer *t = r->trainer;
-    const uint64_t mine = caught != 0;
+    const uint64_t mine = (uint64_t)caught;
     uint64_t *all = malloc((size_t)t->size * sizeof *all);
     if (!all) return gn_train_fail(error, GN_NO_MEMORY, "out of memory");
     const gn_status status = gn_gather_words(t->averager.comm, &mine, 1, all);
-    *any = false;
-    for (int rank = 0; rank < t->size && !status; rank++) *any |= all[rank] != 0;
+    *any = 0;
+    for (int rank = 0; rank < t->size && !status; rank++)
+        if (all[rank]) *any = all[rank] < NSIG ? (int)all[rank] : SIGTERM;
     free(all);
     if (!status) return GN_OK;
     return gn_train_fail(error, status, "step: %s: %s", gn_status_string(status), gn_comm_last_error(t->averager.comm));
@@ -470,13 +471,13 @@ gn_status gn_resume_step(gn_resume *r, uint64_t step, gn_train_error *error)
 {
     const gn_train_options *o = r->options;
     gn_error why;
-    bool any;
+    int any;
     if (!o->checkpoint) return GN_OK;
     gn_status wrong = ask(r, &any, error);
     if (wrong) return wrong;
     const bool due = any || (o->checkpoint_steps && step % o->checkpoint_steps == 0);
     if (due && step != r->saved && save(r, step, false, &why)) return gn_train_pass_on(why.status, &why, error);
     if (!any || step == r->trainer->steps) return GN_OK;
-    r->interrupted = true;
+    r->interrupted = any;
     return gn_train_fail(error, GN_IO, "interrupted after step %" PRIu64 "; --resume goes on from there", step);
 }

@@ -16,9 +16,9 @@ typedef struct gn_resume {
     const gn_train_options *options;
     gn_trainer *trainer;
     gn_saved_task task;
-    uint64_t saved;    ///< step of the last checkpoint
-    int lock;          ///< its file, locked: another training keeps away; -1: none yet
-    bool interrupted;  ///< signals ended the training, here or at another rank
+    uint64_t saved;   ///< step of the last checkpoint
+    int lock;         ///< its file, locked: another training keeps away; -1: none yet
+    int interrupted;  ///< the signal that ended the training, here or at another rank; 0: none
 } gn_resume;
 
 /// Finds mistakes before the training: checkpoints of ranks `first` to `last` that are there
