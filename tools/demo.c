@@ -14,6 +14,7 @@
 #include "tools/kit/beside.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/result_options.h"
 #include "tools/kit/units.h"
 
@@ -172,7 +173,7 @@ int gn_command_demo(int argc, char **argv)
     gn_error error;
     const char *program = argv[0];
     demo d = {0};
-    argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, 0, 0, &d);
+    gn_argp_parse(&(const struct argp){table, parse, 0, doc, 0, 0, 0}, argc, argv, &d);
     char self[PATH_MAX], script[PATH_MAX];
     gn_status wrong = gn_beside_self(self, &error);
     if (!wrong)

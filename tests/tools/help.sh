@@ -44,6 +44,16 @@ expect 2 "'nonsense' is not a command" "$GRADNIC" nonsense
 expect 2 "'nonsense' is not a command" "$GRADNIC" help nonsense
 echo "$count commands"
 
+# Control characters of a command line do nothing to the terminal.
+red=$'\e[31m'
+for words in "$red" "train --$red" "train -$red" "train -k $red" "switch --$red" "nic --mtu $red" "bench $red" \
+    "ratio --k$red=3" "nic status --$red"; do
+    # shellcheck disable=SC2086 # $words are words
+    expect 2 '\x1b' "$GRADNIC" $words
+    # shellcheck disable=SC2086
+    ! "$GRADNIC" $words 2>&1 | grep -q $'\e' || fail "control characters of '${words//$red/ESC}' reach the terminal"
+done
+
 # A failed write is a failure.
 for words in --help --version "ratio --help" "compress --version" "bench --help"; do
     # shellcheck disable=SC2016,SC2086 # bash -c expands the one, $words are words

@@ -17,6 +17,7 @@
 #include "tools/kit/json.h"
 #include "tools/kit/old_names.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/units.h"
 
 enum {
@@ -392,7 +393,7 @@ int gn_command_bench_codec(int argc, char **argv)
     gn_parse_profiles("all", o.profiles, &o.profile_count, &error);
     gn_codec_init(&fastest, GN_DENSE, 10);
     o.kernels[o.kernel_count++] = gn_codec_kernel_name(&fastest);
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    gn_argp_parse(&argp, argc, argv, &o);
 
     bench b = {.o = &o, .program = argv[0]};
     const int status = gn_bench_report(&(gn_bench){.name = "codec",

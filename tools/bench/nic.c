@@ -15,6 +15,7 @@
 #include "tools/kit/command.h"
 #include "tools/kit/old_names.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/units.h"
 
 enum { KEY_SERVE = 256, KEY_ONCE, KEY_TOS, KEY_ROUND_TRIP, KEY_PORT, OLD_FILE };
@@ -141,7 +142,7 @@ int gn_command_bench_nic(int argc, char **argv)
         NULL};
     gn_bench_nic bench = {.program = argv[0], .port = 7800, .time_ns = 5 * GN_SECOND, .count = 2000};
     int status = GN_EXIT_FAILED;
-    argp_parse(&argp, argc, argv, 0, NULL, &bench);
+    gn_argp_parse(&argp, argc, argv, &bench);
     if (run(&bench, &status, &error)) gn_cli_error(argv[0], "%s", error.text);
     gn_result_abort(&bench.file);
     free(bench.values);

@@ -16,6 +16,7 @@
 #include "tools/kit/json.h"
 #include "tools/kit/old_names.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/units.h"
 
 enum { WORKERS_MAX = 16, PACKETS_MAX = 8, CACHED = 65536 };
@@ -277,7 +278,7 @@ int gn_command_bench_switch(int argc, char **argv)
                  .slots = 64,
                  .rounds = 15,
                  .file = {.kernel = "auto"}};
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    gn_argp_parse(&argp, argc, argv, &o);
 
     bench b = {.o = &o};
     const int status = gn_bench_report(&(gn_bench){.name = "switch",

@@ -18,6 +18,7 @@
 #include "tools/kit/codec_options.h"
 #include "tools/kit/json.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/output.h"
 #include "tools/kit/progress.h"
 #include "tools/kit/temporary.h"
@@ -352,7 +353,7 @@ int gn_command_compress(int argc, char **argv)
 {
     options o = {.profile = GN_DENSE, .bound_exp = 10};
     const struct argp parser = {option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
-    argp_parse(&parser, argc, argv, 0, NULL, &o);
+    gn_argp_parse(&parser, argc, argv, &o);
     const int status = compress_files(&o, argv[0]);
     gn_file_arguments_free(&o.file);
     return status;

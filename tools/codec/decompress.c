@@ -16,6 +16,7 @@
 #include "tools/kit/cli.h"
 #include "tools/kit/json.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/output.h"
 #include "tools/kit/progress.h"
 #include "tools/kit/temporary.h"
@@ -409,7 +410,7 @@ int gn_command_decompress(int argc, char **argv)
 {
     options o = {0};
     const struct argp parser = {option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
-    argp_parse(&parser, argc, argv, 0, NULL, &o);
+    gn_argp_parse(&parser, argc, argv, &o);
     const int status = decompress_files(&o, argv[0]);
     gn_file_arguments_free(&o.file);
     return status;

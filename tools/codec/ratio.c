@@ -11,6 +11,7 @@
 #include "tools/kit/cli.h"
 #include "tools/kit/codec_options.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/progress.h"
 
 enum { BOUNDS_MAX = 64 };
@@ -406,7 +407,7 @@ int gn_command_ratio(int argc, char **argv)
     gn_parse_profiles("all", o.profiles, &o.profile_count, &error);
     gn_parse_rivals("all", o.rivals, &o.rival_count, &error);
     const struct argp parser = {option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
-    argp_parse(&parser, argc, argv, 0, NULL, &o);
+    gn_argp_parse(&parser, argc, argv, &o);
     const int status = ratio_files(&o, argv[0]);
     gn_file_arguments_free(&o.file);
     return status;

@@ -16,6 +16,7 @@
 #include "tools/kit/codec_options.h"
 #include "tools/kit/json.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/result_options.h"
 #include "tools/kit/table.h"
 
@@ -262,7 +263,7 @@ int gn_command_estimate(int argc, char **argv)
                  .profile = GN_DENSE,
                  .bound_exp = 10};
     gn_error error;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    gn_argp_parse(&argp, argc, argv, &o);
     if (run(&o, &error)) {
         gn_cli_error(argv[0], "%s", error.text);
         return GN_EXIT_FAILED;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "net/escape.h"
+
 static void print_help(const gn_command *table, const char *about, const char *program, FILE *out)
 {
     fprintf(out, "Usage: %s COMMAND [OPTION...]\n%s\n\nCommands:\n", program, about);
@@ -46,6 +48,8 @@ int gn_command_dispatch(const gn_command *table, const char *about, int argc, ch
         puts(argp_program_version);
         return GN_EXIT_OK;
     }
-    fprintf(stderr, "%s: '%s' is not a command; '%s --help' lists them\n", argv[0], argv[1], argv[0]);
+    char shown[256];
+    fprintf(stderr, "%s: '%s' is not a command; '%s --help' lists them\n", argv[0],
+            gn_escape(argv[1], "", shown, sizeof shown), argv[0]);
     return GN_EXIT_USAGE;
 }

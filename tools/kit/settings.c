@@ -10,6 +10,7 @@
 #include "command.h"
 #include "host/log.h"
 #include "option_values.h"
+#include "parse.h"
 
 // One setting on its way through the command's parser.
 typedef struct turn {
@@ -124,7 +125,11 @@ static bool parse_one(const gn_settings *s, int key, char *value, void *input, b
 {
     turn t = {s, key, value, input};
     gn_error why;
-    if (!catches) take_turn(&t);
+    if (!catches) {
+        FILE *const before = gn_stderr_escape();
+        take_turn(&t);
+        gn_stderr_restore(before);
+    }
     if (!catches || gn_option_try(take_turn, &t, &why)) return true;
     say(s, 0, why.text);
     return false;
@@ -188,7 +193,7 @@ void gn_settings_parse(gn_settings *s, const struct argp *argp, const gn_setting
         gn_log(GN_SEVERITY_ERROR, "out of memory");
         exit(GN_EXIT_FAILED);
     }
-    argp_parse(&taking, argc, argv, 0, NULL, s);
+    gn_argp_parse(&taking, argc, argv, s);
     if (s->check && !s->path) {
         gn_log(GN_SEVERITY_ERROR, "--check-config: give the file with --config FILE");
         exit(GN_EXIT_USAGE);

@@ -12,6 +12,7 @@
 #include "tools/kit/daemon_client.h"
 #include "tools/kit/fault_options.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/parse.h"
 
 enum { KEY_RULE = 256, KEY_CUT, KEY_BYPASS, KEY_GUARD, KEY_RATE };
 
@@ -122,7 +123,7 @@ static int ask(int argc, char **argv, const char *command, const struct argp *ar
     client c = {.device = "gn0", .request = json_pack("{s:s}", "command", command)};
     snprintf(program, sizeof program, "gradnic nic %s", command);
     argv[0] = program;
-    argp_parse(argp, argc, argv, 0, NULL, &c);
+    gn_argp_parse(argp, argc, argv, &c);
     gn_nic_control_default(c.device, path, sizeof path);
     if (!c.options.control) c.options.control = path;
     const int status = gn_daemon_ask(&(gn_daemon_question){

@@ -12,6 +12,7 @@
 #include "tools/kit/beside.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/output.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/result_options.h"
 
 typedef struct options {
@@ -114,7 +115,7 @@ int gn_command_report(int argc, char **argv)
 {
     options o = {.output = "report.html"};
     bool made = false;
-    argp_parse(&(const struct argp){table, parse, "DEMO.json [GRADIENT...]", doc, 0, 0, 0}, argc, argv, 0, 0, &o);
+    gn_argp_parse(&(const struct argp){table, parse, "DEMO.json [GRADIENT...]", doc, 0, 0, 0}, argc, argv, &o);
     gn_error error;
     const gn_status status = report(&o, &made, &error);
     if (status) gn_cli_error(argv[0], "%s", error.text);

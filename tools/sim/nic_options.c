@@ -8,6 +8,7 @@
 #include "net/clock.h"
 #include "tools/kit/codec_options.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/units.h"
 
 typedef struct parse_state {
@@ -267,5 +268,5 @@ void gn_sim_nic_parse(gn_sim_nic_options *options, int argc, char **argv)
         .rate = 10000000000u, .clock_hz = 100000000, .delay_ns = 500, .seed = 1, .fifo_bytes = 64 << 10};
     parse_state p = {.o = options, .profile = GN_DENSE, .bound_exp = 10};
     const struct argp parser = {.options = table, .parser = parse, .doc = doc};
-    argp_parse(&parser, argc, argv, 0, NULL, &p);
+    gn_argp_parse(&parser, argc, argv, &p);
 }

@@ -6,6 +6,7 @@
 #include "switch.h"
 #include "tools/kit/daemon_client.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/table.h"
 #include "tools/kit/units.h"
 
@@ -194,7 +195,7 @@ static int ask(int argc, char **argv, const char *command, const struct argp *ar
     client c = {.options.control = GN_SWITCH_CONTROL, .takes_job = argp->args_doc != NULL};
     snprintf(program, sizeof program, "gradnic switch %s", command);
     argv[0] = program;
-    argp_parse(argp, argc, argv, 0, NULL, &c);
+    gn_argp_parse(argp, argc, argv, &c);
     json_t *request = json_pack("{s:s}", "command", command);
     if (c.job) json_object_set_new(request, "job", json_string(c.job));
     const int status = gn_daemon_ask(&(gn_daemon_question){.program = program,

@@ -6,6 +6,7 @@
 #include "allreduce.h"
 #include "tools/files/values.h"
 #include "tools/kit/option_values.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/units.h"
 
 enum {
@@ -231,5 +232,5 @@ void gn_allreduce_parse(gn_allreduce_options *options, int argc, char **argv)
                                       .quantise = true,
                                       .comm = gn_comm_options_default()};
     const struct argp parser = {.options = table, .parser = parse, .doc = doc};
-    argp_parse(&parser, argc, argv, 0, NULL, options);
+    gn_argp_parse(&parser, argc, argv, options);
 }
