@@ -7,7 +7,7 @@ static void send_locked(gn_comm *comm, gn_letter *letter)
 {
     gn_peer *peer = gn_peer_of_locked(comm, letter->rank);
     if (!peer) {
-        gn_letters_finish_locked(comm->peers, letter, GN_NO_MEMORY);
+        gn_letters_finish_locked(comm->peers, letter, gn_oob_no_memory(comm));
         return;
     }
     gn_letters_enqueue_locked(peer, letter);

@@ -91,6 +91,27 @@ static bool is_empty(const gn_peer *peer)
     return !peer->in || peer->in->closed;
 }
 
+/// This rank itself has no room for the connection: the other one is not to blame.
+static bool is_own_lack(int reason)
+{
+    return reason == EMFILE || reason == ENFILE || reason == ENOMEM || reason == ENOBUFS;
+}
+
+/// The other one cannot connect, as there has been no room for that since long.
+static bool keeps_out(gn_comm *comm, const gn_peer *peer, const gn_letter *letter, uint64_t now)
+{
+    const uint64_t since = comm->peers->lobby.lacks_since, limit = gn_comm_timeout(comm);
+    return !letter->sends && !peer->in && since && gn_elapsed(since, now) > limit &&
+           gn_elapsed(letter->waited, now) > limit;
+}
+
+static gn_status fail_by_lack(gn_comm *comm, const gn_peer *peer, int reason, const char *what)
+{
+    return gn_oob_fail(comm, GN_IO, comm->rank,
+                       "rank %d has no room for a connection for messages with rank %d (%s): %s%s: %s", comm->rank,
+                       peer->rank, peer->name, strerror(reason), reason == EMFILE ? " (raise ulimit -n)" : "", what);
+}
+
 static gn_status check_letter(gn_comm *comm, const gn_letter *letter, uint64_t now)
 {
     const uint64_t limit = gn_comm_timeout(comm), excused = comm->peers->excused;
@@ -107,6 +128,8 @@ static gn_status check_letter(gn_comm *comm, const gn_letter *letter, uint64_t n
     const signs s = signs_of(comm, letter->rank);
     char name[GN_ENDPOINT_TEXT];
     gn_rank_name(&comm->table, letter->rank, name);
+    if (is_own_lack(peer->refused)) return fail_by_lack(comm, peer, peer->refused, what);
+    if (keeps_out(comm, peer, letter, now)) return fail_by_lack(comm, peer, comm->peers->lobby.lacked, what);
     if (s.left && (letter->sends || is_empty(peer)) && has_had_time(comm, peer, now))
         return gn_oob_fail(comm, GN_PEER_LOST, letter->rank, "rank %d (%s) has left the group (gn_comm_free): %s",
                            letter->rank, name, what);

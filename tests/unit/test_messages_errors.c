@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -158,6 +159,74 @@ START_TEST(test_goes)
         check_survivors(&group, &p);
         ranks_free(&group);
     }
+}
+END_TEST
+
+// What this rank itself lacks: nobody else is blamed -----------------------------------------------
+
+static void use_up_files(void)
+{
+    struct rlimit few = {.rlim_cur = 64, .rlim_max = 64};
+    RANK_CHECK(!setrlimit(RLIMIT_NOFILE, &few));
+    while (dup(STDERR_FILENO) >= 0) continue;
+}
+
+/// The victim has no descriptor for a connection to rank 0 (kind 0), or from it (kind 1).
+static void run_without_files(int rank, const ranks *group, void *argument)
+{
+    plan *p = argument;
+    gn_comm *comm = plan_init(rank, group, p);
+    int number = 1;
+    if (rank == VICTIM) use_up_files();
+    gn_status status = gn_barrier(comm);
+    const double start = seconds_now();
+    const int from = p->kind ? 0 : VICTIM, to = VICTIM - from;
+    if (!status && rank == from) status = gn_send(comm, &number, sizeof number, to, 1);
+    if (!status && rank == to) status = gn_recv(comm, &number, sizeof number, from, 1, NULL);
+    if (!status) status = gn_barrier(comm);
+    keep(group, status, comm, start);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_own_files_are_used_up)
+{
+    plan p = {.algorithm = algorithms[_i % ALGORITHMS], .kind = _i / ALGORITHMS, .timeout_ms = 1000};
+    ranks group;
+    ranks_start(&group, SIZE, run_without_files, &p);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) {
+        const report *r = &group.reports[rank];
+        ck_assert_int_eq(group.exits[rank], 0);
+        ck_assert_msg(r->status == GN_IO, "rank %d: %s: %s", rank, gn_status_string(r->status), r->text);
+        ck_assert_msg(strstr(r->text, "rank 2 has no room for a connection for messages with rank 0 (127.0.0.1): Too "
+                                      "many open files (raise ulimit -n)"),
+                      "rank %d: %s", rank, r->text);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
+/// A message to oneself that is larger than memory.
+static void run_without_memory(int rank, const ranks *group, void *argument)
+{
+    gn_comm *comm = plan_init(rank, group, argument);
+    const size_t count = (size_t)1 << 40;  // its bytes are never read
+    const double start = seconds_now();
+    keep(group, gn_send(comm, &count, count, rank, 1), comm, start);
+    RANK_CHECK(gn_send(comm, &count, 1, rank, 1) == GN_DEAD);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_out_of_memory_is_named)
+{
+    plan p = {.algorithm = GN_RING};
+    ranks group;
+    ranks_start(&group, 1, run_without_memory, &p);
+    ranks_wait(&group, 30);
+    ck_assert_int_eq(group.exits[0], 0);
+    ck_assert_int_eq(group.reports[0].status, GN_NO_MEMORY);
+    ck_assert_str_eq(group.reports[0].text, "rank 0 is out of memory");
+    ranks_free(&group);
 }
 END_TEST
 
@@ -385,6 +454,8 @@ int main(void)
     tcase_add_loop_test(tcase, test_beside, 0, ALGORITHMS);
     tcase_add_loop_test(tcase, test_hostile, 0, HOSTILE);
     tcase_add_test(tcase, test_strangers);
+    tcase_add_loop_test(tcase, test_own_files_are_used_up, 0, 2 * ALGORITHMS);
+    tcase_add_test(tcase, test_out_of_memory_is_named);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
