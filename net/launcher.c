@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const gn_launcher launchers[GN_LAUNCHERS] = {
     {.kind = GN_BY_ENVIRONMENT, .name = "the environment", .rank = "RANK", .size = "WORLD_SIZE"},
@@ -38,6 +39,16 @@ static const gn_launcher launchers[GN_LAUNCHERS] = {
      .job = {"PMIX_NAMESPACE"},
      .pass = "prterun -x MASTER_ADDR=HOST -x MASTER_PORT=29500"},
 };
+
+/// RANK and WORLD_SIZE, where torchrun has set them.
+static const gn_launcher torchrun = {
+    .kind = GN_BY_ENVIRONMENT,
+    .name = "torchrun",
+    .rank = "RANK",
+    .size = "WORLD_SIZE",
+    .local_rank = "LOCAL_RANK",
+    .local_size = "LOCAL_WORLD_SIZE",
+    .job = {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT"}};
 
 /// A number from 0 to `most`. Nothing may stand before or behind it.
 static bool number_of(const char *text, unsigned long most, unsigned long *number)
@@ -75,7 +86,7 @@ static const char *size_name(const gn_launcher *l)
 
 static const char *name_of(const gn_launcher *l)
 {
-    return l->kind == GN_BY_ENVIRONMENT && getenv("TORCHELASTIC_RUN_ID") ? "torchrun" : l->name;
+    return l->kind == GN_BY_ENVIRONMENT && getenv("TORCHELASTIC_RUN_ID") ? torchrun.name : l->name;
 }
 
 /// Whether it says a part of what is asked.
@@ -165,6 +176,20 @@ const gn_launcher *gn_launcher_of(int rank, int size)
     gn_error ignored;
     if (!l || read_place(l, &its_rank, &its_size, &ignored)) return NULL;
     return its_rank == rank && its_size == size ? l : NULL;
+}
+
+bool gn_torchrun_has_store(void)
+{
+    const char *store = getenv("TORCHELASTIC_USE_AGENT_STORE");
+    return store && !strcmp(store, "True");
+}
+
+const gn_launcher *gn_torchrun_of(int rank, int size)
+{
+    int its_rank = -1, its_size = -1;
+    gn_error ignored;
+    if (read_place(&torchrun, &its_rank, &its_size, &ignored)) return NULL;
+    return its_rank == rank && its_size == size ? &torchrun : NULL;
 }
 
 gn_status gn_launcher_local_size(const gn_launcher *l, int size, int *local, gn_error *error)

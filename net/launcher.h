@@ -51,6 +51,13 @@ gn_status gn_place_find(int rank, int size, gn_place *place, gn_error *error);
 /// and WORLD_SIZE. NULL: there is none, or it has another rank or size.
 const gn_launcher *gn_launcher_of(int rank, int size);
 
+/// Whether torchrun has a store of its own at MASTER_ADDR and MASTER_PORT, so that nobody else can
+/// listen there.
+bool gn_torchrun_has_store(void);
+
+/// torchrun, for a rank of its job. NULL: RANK and WORLD_SIZE have another rank or size.
+const gn_launcher *gn_torchrun_of(int rank, int size);
+
 /// How many of `size` ranks are on this host. 0: the launcher does not say.
 /// @return GN_OK, GN_INVALID with the names of the variables
 gn_status gn_launcher_local_size(const gn_launcher *launcher, int size, int *local, gn_error *error);

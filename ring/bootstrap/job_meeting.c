@@ -150,6 +150,26 @@ static gn_status meet_in_step(const gn_launcher *l, uint64_t hash, gn_rendezvous
     return status;
 }
 
+// Beside torchrun's store -------------------------------------------------------------------------
+
+static gn_status meet_beside_store(int rank, int size, gn_rendezvous *r, gn_error *error)
+{
+    uint64_t hash;
+    int local = 0;
+    gn_status status = gn_rendezvous_parse(NULL, r, error);  // MASTER_ADDR and MASTER_PORT: the store
+    const gn_launcher *l = gn_torchrun_of(rank, size);
+    if (!status && l) status = gn_launcher_local_size(l, size, &local, error);
+    if (status) return status;
+    if (local == size && hash_job(l, &hash)) return meet_in_file(l, hash, r, error);
+    const unsigned store = r->port;
+    r->port = (uint16_t)(GN_JOB_PORT_FIRST + (store + GN_JOB_PORTS / 2) % GN_JOB_PORTS);
+    snprintf(r->text, sizeof r->text, "ranks meet at %.255s:%u, as torchrun has its store at MASTER_PORT, %u", r->host,
+             r->port, store);
+    return GN_OK;
+}
+
+// -------------------------------------------------------------------------------------------------
+
 static gn_status meet_in_job(int rank, int size, gn_rendezvous *r, bool *found, gn_error *error)
 {
     uint64_t hash;
@@ -174,8 +194,10 @@ gn_status gn_meeting_choose(const char *spec, int rank, int size, gn_rendezvous 
 {
     bool found = false;
     gn_status status = GN_OK;
-    const bool open = (!spec || !strcmp(spec, "env")) && !getenv("MASTER_ADDR") && !getenv("MASTER_PORT");
-    if (open) {
+    const bool env = !spec || !strcmp(spec, "env");
+    if (env && gn_torchrun_has_store() && !getenv("GRADNIC_MASTER_PORT"))
+        return meet_beside_store(rank, size, r, error);
+    if (env && !getenv("MASTER_ADDR") && !getenv("MASTER_PORT")) {
         gn_rendezvous_init(r);
         status = meet_in_job(rank, size, r, &found, error);
     }

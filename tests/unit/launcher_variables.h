@@ -12,9 +12,19 @@ extern char **environ;
 /// Removes all variables that launchers set.
 static inline void forget_launchers(void)
 {
-    static const char *const prefixes[] = {
-        "RANK=", "WORLD_SIZE=", "MASTER_", "GRADNIC_MASTER_PORT=", "GRADNIC_JOB=", "OMPI_", "PMI_",
-        "PMIX_", "MPI_LOCAL",   "SLURM_",  "TORCHELASTIC_"};
+    static const char *const prefixes[] = {"RANK=",
+                                           "WORLD_SIZE=",
+                                           "MASTER_",
+                                           "GRADNIC_MASTER_PORT=",
+                                           "GRADNIC_JOB=",
+                                           "OMPI_",
+                                           "PMI_",
+                                           "PMIX_",
+                                           "MPI_LOCAL",
+                                           "SLURM_",
+                                           "TORCHELASTIC_",
+                                           "LOCAL_RANK=",
+                                           "LOCAL_WORLD_SIZE="};
     char name[256];
     for (char **entry = environ; *entry;) {
         const char *sign = strchr(*entry, '=');

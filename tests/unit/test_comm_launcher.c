@@ -48,6 +48,20 @@ static void be_hydra(int rank)
     set_number("PMI_FD", pmi_fd);
 }
 
+/// With its own store at MASTER_PORT.
+static void be_torchrun(int rank, int local)
+{
+    set_number("RANK", rank);
+    set_number("WORLD_SIZE", SIZE);
+    set_number("LOCAL_RANK", rank % local);
+    set_number("LOCAL_WORLD_SIZE", local);
+    setenv("MASTER_ADDR", "localhost", 1);
+    if (!getenv("MASTER_PORT")) setenv("MASTER_PORT", "29500", 1);
+    setenv("TORCHELASTIC_RUN_ID", "none", 1);
+    setenv("TORCHELASTIC_RESTART_COUNT", "0", 1);
+    setenv("TORCHELASTIC_USE_AGENT_STORE", "True", 1);
+}
+
 static void be_slurm(int rank, const char *hosts)
 {
     set_number("SLURM_PROCID", rank);
@@ -80,7 +94,7 @@ static void end(void)
 
 // They meet ---------------------------------------------------------------------------------------
 
-enum { OPEN_MPI, HYDRA, SLURM, SLURM_HOSTS, WAYS };
+enum { OPEN_MPI, HYDRA, SLURM, TORCHRUN, SLURM_HOSTS, TORCHRUN_HOSTS };
 
 typedef struct told {
     bool rank, meeting;
@@ -90,8 +104,8 @@ static void listen_to(void *context, gn_log_level level, const char *text)
 {
     told *t = context;
     t->rank |= level == GN_LOG_INFO && !strncmp(text, "rank ", 5) && strstr(text, " of 3 from ");
-    t->meeting |=
-        level == GN_LOG_INFO && (strstr(text, "are on this host, and meet at ") || strstr(text, "the first host"));
+    t->meeting |= level == GN_LOG_INFO && (strstr(text, "are on this host, and meet at ") ||
+                                           strstr(text, "the first host") || strstr(text, "as torchrun has its store"));
 }
 
 /// Whether all of this process's TCP connections stay on this host.
@@ -115,6 +129,8 @@ static void run_launched(int rank, const ranks *group, void *argument)
     if (way == OPEN_MPI) be_open_mpi(rank, SIZE);
     if (way == HYDRA) be_hydra(rank);
     if (way == SLURM) be_slurm(rank, "n1");
+    if (way == TORCHRUN) be_torchrun(rank, SIZE);
+    if (way == TORCHRUN_HOSTS) be_torchrun(rank, 1);
     if (way == SLURM_HOSTS) be_slurm(rank, getenv("OWN_HOST"));
     gn_comm_config config = gn_comm_config_default();
     config.timeout_ms = 20000;
@@ -175,6 +191,20 @@ START_TEST(test_several_hosts_of_slurm)
     setenv("OWN_HOST", list, 1);
     set_number("GRADNIC_MASTER_PORT", free_port());
     all_meet(SLURM_HOSTS);
+}
+END_TEST
+
+// The port that torchrun names is its own.
+START_TEST(test_beside_the_store_of_torchrun)
+{
+    const int store = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof a;
+    ck_assert(!bind(store, (struct sockaddr *)&a, sizeof a) && !listen(store, 16));
+    ck_assert(!getsockname(store, (struct sockaddr *)&a, &length));
+    set_number("MASTER_PORT", ntohs(a.sin_port));
+    all_meet(_i);
+    close(store);
 }
 END_TEST
 
@@ -273,6 +303,39 @@ START_TEST(test_hosts_of_slurm)
     ck_assert_fails(choose(1), "SLURM_JOB_NODELIST is '': want Slurm's list of hosts, as n[1-3,7]");
     setenv("SLURM_JOB_ID", "x", 1);
     ck_assert_fails(choose(1), "SLURM_JOB_ID is 'x': want a number");
+}
+END_TEST
+
+START_TEST(test_port_beside_torchrun)
+{
+    be_torchrun(1, SIZE);
+    const uint64_t unnamed = job_of(1);
+    char first[512];
+    snprintf(first, sizeof first, "%s", meeting.file.path);
+    setenv("TORCHELASTIC_RESTART_COUNT", "1", 1);  // after a failure torchrun starts all again
+    ck_assert(job_of(1) == unnamed && strcmp(first, meeting.file.path) != 0);
+    be_torchrun(1, SIZE - 1);  // two hosts
+    ck_assert_int_eq(choose(1), GN_OK);
+    ck_assert(!meeting.is_file && !meeting.one_host && meeting.port == 24500);
+    ck_assert_str_eq(meeting.host, "localhost");
+    ck_assert_str_eq(meeting.text, "ranks meet at localhost:24500, as torchrun has its store at MASTER_PORT, 29500");
+    setenv("MASTER_PORT", "65535", 1);
+    ck_assert(choose(1) == GN_OK && meeting.port == 20535);
+    setenv("MASTER_PORT", "24500", 1);
+    ck_assert(choose(1) == GN_OK && meeting.port == 29500);
+    set_number("LOCAL_WORLD_SIZE", SIZE + 1);
+    ck_assert_fails(choose(1), "LOCAL_WORLD_SIZE is '4' in the environment: want 1 to 3");
+
+    // A group of some of the ranks is not the job.
+    be_torchrun(1, SIZE);
+    ck_assert(!gn_meeting_choose("env", 0, SIZE - 1, &meeting, &error) && !meeting.is_file && meeting.port == 29500);
+    // What somebody has said comes first.
+    ck_assert(!gn_meeting_choose("tcp://h:5", 1, SIZE, &meeting, &error) && !meeting.is_file && meeting.port == 5);
+    setenv("GRADNIC_MASTER_PORT", "4711", 1);
+    ck_assert(choose(1) == GN_OK && !meeting.is_file && meeting.port == 4711);
+    unsetenv("GRADNIC_MASTER_PORT");
+    setenv("TORCHELASTIC_USE_AGENT_STORE", "False", 1);  // etcd: the port is free
+    ck_assert(choose(1) == GN_OK && !meeting.is_file && meeting.port == 24500);
 }
 END_TEST
 
@@ -384,10 +447,13 @@ int main(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_checked_fixture(tcase, begin, end);
     tcase_add_loop_test(tcase, test_one_host, OPEN_MPI, SLURM_HOSTS);
+    tcase_add_loop_test(tcase, test_beside_the_store_of_torchrun, TORCHRUN, TORCHRUN + 1);
+    tcase_add_loop_test(tcase, test_beside_the_store_of_torchrun, TORCHRUN_HOSTS, TORCHRUN_HOSTS + 1);
     tcase_add_test(tcase, test_several_hosts_of_slurm);
     tcase_add_test(tcase, test_stale_file);
     tcase_add_test(tcase, test_jobs_are_told_apart);
     tcase_add_test(tcase, test_hosts_of_slurm);
+    tcase_add_test(tcase, test_port_beside_torchrun);
     tcase_add_test(tcase, test_a_first_host_that_is_loopback);
     tcase_add_test(tcase, test_several_hosts_of_others);
     tcase_add_test(tcase, test_said_comes_first);

@@ -156,8 +156,8 @@ enum { GN_SEGMENT_MIN = 4 << 10, GN_SEGMENT_MAX = 2 << 20 };
 typedef struct gn_comm_config {
     int rank;  ///< -1: from RANK, or the launcher's (docs/collectives.md)
     int size;  ///< -1: from WORLD_SIZE, or the launcher's; at most 256
-    /// NULL or "env": MASTER_ADDR and MASTER_PORT; where neither is set, what follows from the
-    /// launcher's job. Otherwise "tcp://host:port" or "file:///path".
+    /// NULL or "env": MASTER_ADDR and MASTER_PORT; where neither is set, or these are torchrun's
+    /// store, what follows from the launcher's job. Otherwise "tcp://host:port" or "file:///path".
     const char *rendezvous;
     /// NULL: the interface of the route to the rendezvous. Otherwise a name ("gn0"), a network
     /// ("10.9.0.0/24") or exclusions ("^lo,docker0").
