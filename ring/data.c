@@ -93,7 +93,7 @@ static gn_status take(const gn_comm *comm, gn_bootstrap *boot, gn_neighbour *n, 
     return say(boot, n, &answer, 1, error);
 }
 
-static gn_status conclude(const gn_comm *comm, gn_bootstrap *boot, gn_neighbour *n, gn_error *error)
+static gn_status conclude(gn_bootstrap *boot, gn_neighbour *n, gn_error *error)
 {
     char answer;
     const gn_status status = await(boot, n, &answer, 1, error);
@@ -104,14 +104,22 @@ static gn_status conclude(const gn_comm *comm, gn_bootstrap *boot, gn_neighbour 
     }
     if (answer != DECLINED)
         return gn_fail(error, GN_CORRUPT, "rank %d at %s gave no answer about shared memory", n->rank, n->name);
-    if (n->shared)
-        gn_log_text(&comm->config, GN_LOG_INFO,
-                    "rank %d at %s is on this host, but cannot share memory with this rank (another account or "
-                    "container?): TCP carries the values",
-                    n->rank, n->name);
     gn_shared_free(n->shared);
     n->shared = NULL;
     return GN_OK;
+}
+
+/// Once for each rank: with two ranks, one is the neighbour on both sides.
+static void tell_of_tcp(const gn_comm *comm, int index)
+{
+    const gn_neighbour *n = &comm->neighbours[index];
+    if (comm->config.no_shared_memory || n->shared || !is_here(n)) return;
+    for (int i = 0; i < index; i++)
+        if (comm->neighbours[i].rank == n->rank) return;
+    gn_log_text(&comm->config, GN_LOG_INFO,
+                "rank %d at %s is on this host, but shares no memory with this rank (another account or container, "
+                "no memory left, or GRADNIC_SHARED_MEMORY=no there?): TCP carries the values",
+                n->rank, n->name);
 }
 
 gn_status gn_data_share(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
@@ -126,7 +134,8 @@ gn_status gn_data_share(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
     for (int i = 0; i < comm->neighbour_count && !status; i++)
         if (!gn_neighbours_calls(comm, i)) status = take(comm, boot, &comm->neighbours[i], error);
     for (int i = 0; i < comm->neighbour_count && !status; i++)
-        if (gn_neighbours_calls(comm, i)) status = conclude(comm, boot, &comm->neighbours[i], error);
+        if (gn_neighbours_calls(comm, i)) status = conclude(boot, &comm->neighbours[i], error);
+    for (int i = 0; i < comm->neighbour_count && !status; i++) tell_of_tcp(comm, i);
     return status;
 }
 

@@ -31,6 +31,30 @@ for algorithm in group-ring group-aggregator aggregators; do
     typed bf16 average "bfloat16 avg" -p dense -k 10 --algorithm $algorithm --groups 2
 done
 
+# What is not compressed goes over worker-aggregator and switch, too.
+switch_start adder 7019
+for algorithm in worker-aggregator "switch --switch $host:7019"; do
+    # shellcheck disable=SC2086 # words are wanted
+    {
+        typed f32 max "float max" --algorithm $algorithm
+        typed f64 sum "double sum" --algorithm $algorithm
+        typed i32 sum "int32 sum" --algorithm $algorithm
+    }
+done
+
+# ---- --algorithm auto says what it has chosen
+"$GRADNIC" bench allreduce -N 2 -b 64K -e 64K -n 6 --algorithm auto >table.txt 2>err.txt || fail "auto: $(cat err.txt)"
+grep -qE "^gradnic bench allreduce: note: auto: (direct|ring) for 2\^14 to 2\^15 values \(" err.txt || fail "auto: $(cat err.txt)"
+[ "$(wc -l <err.txt)" = 1 ] || fail "rank 0 says it once: $(cat err.txt)"
+
+# ---- --no-shared-memory at one rank: rank 0 says that TCP carries the values
+pair=("$GRADNIC" bench allreduce -b 4K -e 4K -n 1 --world-size 2 --rendezvous "file://$work/meet")
+"${pair[@]}" --rank 1 --no-shared-memory >/dev/null 2>&1 &
+other=$!
+"${pair[@]}" --rank 0 >table.txt 2>err.txt || fail "one without shared memory: $(cat err.txt)"
+wait "$other" || fail "rank 1 failed"
+grep -q "note: rank 1 at .* shares no memory with this rank (.*: TCP carries the values" err.txt || fail "note: $(cat err.txt)"
+
 # ---- --groups and --group-offload
 groups() { # groups FILE ARGUMENT...
     local file=$1
@@ -56,7 +80,6 @@ expect 2 "--group-offload needs a profile" "$GRADNIC" bench allreduce -N 2 --gro
 expect 2 "group_offload library with offload none" "$GRADNIC" bench allreduce -N 2 --groups 2 --group-offload library -p dense --offload none
 
 expect 2 "--op average goes with floats" "$GRADNIC" bench allreduce -N 2 --type i32 --op average
-expect 2 "go with --algorithm ring" "$GRADNIC" bench allreduce -N 2 --type f64 --algorithm worker-aggregator
 for algorithm in ring direct auto; do
     "$GRADNIC" bench allreduce -N 2 -b 64 -e 64 -n 1 --type f64 --op max --algorithm "$algorithm" >/dev/null ||
         fail "$algorithm has no f64"

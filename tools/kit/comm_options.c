@@ -310,12 +310,14 @@ void gn_comm_options_finish(struct argp_state *state, gn_comm_options *options)
     check_ranks(state, options);
 }
 
-/// Of all that the library says, which groups it has found.
+/// Of all that the library says: which groups it has found, what `auto` has chosen, and who shares
+/// no memory.
 static void tell(void *context, gn_log_level level, const char *text)
 {
     const gn_comm_options *o = context;
     const char *algorithm = gn_comm_options_algorithm(o);
-    if (level == GN_LOG_INFO && !strncmp(text, algorithm, strlen(algorithm))) gn_cli_note(o->teller, "%s", text);
+    const bool chosen = !strncmp(text, algorithm, strlen(algorithm)) && text[strlen(algorithm)] == ':';
+    if (level == GN_LOG_INFO && (chosen || strstr(text, "shares no memory"))) gn_cli_note(o->teller, "%s", text);
 }
 
 gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, int size, const char *rendezvous)
@@ -343,7 +345,7 @@ gn_comm_config gn_comm_options_config(const gn_comm_options *options, int rank, 
     config.switch_half = options->switch_half;
     config.groups = options->groups;
     config.group_offload = options->group_offload;
-    if (options->teller && gn_comm_options_grouped(options)) {
+    if (options->teller && !rank) {
         config.log = tell;
         config.log_context = (void *)(uintptr_t)options;  // it is only read
     }

@@ -40,7 +40,7 @@ typedef struct gn_comm_options {
     bool no_shared_memory;
     const char *groups;        ///< --groups, as gn_comm_config has it
     gn_offload group_offload;  ///< --group-offload
-    const char *teller;        ///< the program that says on rank 0 which groups there are; NULL: none
+    const char *teller;        ///< the program that says on rank 0 what the library has found; NULL: none
 } gn_comm_options;
 
 enum {

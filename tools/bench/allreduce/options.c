@@ -184,9 +184,6 @@ static void check_type(struct argp_state *state, const gn_allreduce_options *o)
     const bool exact = o->op == GN_MIN || o->op == GN_MAX || o->type >= GN_F64;
     if (o->op == GN_AVERAGE && o->type >= GN_I32)
         argp_error(state, "--op average goes with floats, not with --type %s", types[o->type]);
-    if (exact && (o->comm.algorithm == GN_WORKER_AGGREGATOR || o->comm.algorithm == GN_SWITCH))
-        argp_error(state,
-                   "--op min and max, and --type f64, i32, i64 and u8, go with --algorithm ring, direct and auto");
     if (exact && o->comm.compress)
         argp_error(state, "only sums and averages of f32, bf16 and f16 are compressed: -p goes with them");
 }

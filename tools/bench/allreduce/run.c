@@ -48,6 +48,7 @@ static int connect_side(bench *b, const char *rendezvous)
     side.quantise = false;
     side.scale = GN_SCALE_NONE;
     side.data_tos = 0;
+    side.log = NULL;
     side.groups = NULL;
     side.group_offload = GN_OFFLOAD_AUTO;
     gn_status status = gn_comm_init(&b->side, &side);
