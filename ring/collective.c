@@ -62,8 +62,11 @@ int gn_comm_scale(const gn_comm *comm, uint32_t id)
 gn_status gn_comm_set_scale(gn_comm *comm, uint32_t id, int exponent)
 {
     enum { LEAST = -150, MOST = 128 };
-    if (!comm || id >= BUCKETS || comm->config.scale != GN_SCALE_AUTO) return GN_INVALID;
-    if (exponent != UNSEEN && (exponent < LEAST || exponent > MOST)) return GN_INVALID;
+    if (!comm) return GN_INVALID;
+    if (comm->config.scale != GN_SCALE_AUTO) return gn_oob_refuse(comm, "set_scale", "it needs GN_SCALE_AUTO");
+    if (id >= BUCKETS) return gn_oob_refuse(comm, "set_scale", "bucket id is not below 65536");
+    if (exponent != UNSEEN && (exponent < LEAST || exponent > MOST))
+        return gn_oob_refuse(comm, "set_scale", "the exponent is neither from -150 to 128 nor GN_SCALE_UNSEEN");
     if (!has_history(comm)) return GN_NO_MEMORY;
     comm->history[id] = (int16_t)exponent;
     return GN_OK;

@@ -273,7 +273,8 @@ static uint64_t span_of(double seconds)
 
 gn_status gn_comm_set_remaining(gn_comm *comm, double seconds)
 {
-    if (!comm || !(seconds >= 0)) return GN_INVALID;
+    if (!comm) return GN_INVALID;
+    if (!(seconds >= 0)) return gn_oob_refuse(comm, "set_remaining", "the seconds are below 0, or not a number");
     pthread_mutex_lock(&comm->stats_lock);
     comm->remaining = span_of(seconds);
     pthread_mutex_unlock(&comm->stats_lock);

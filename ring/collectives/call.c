@@ -162,11 +162,12 @@ const char *gn_call_wrong(const gn_comm *comm, const gn_call *call)
     if (has_root(call) && (call->root < 0 || call->root >= comm->size)) return "root is not a rank";
     if (call->collective == GN_TRANSFER && (call->to < 0 || call->to >= comm->size)) return "to is not a rank";
     if (call->id >= BUCKETS && call->id != GN_BUCKET_NONE) return "bucket id is not below 65536";
-    if (call->lossy && (call->collective != GN_ALL_GATHER || !floats)) return "lossy is for all_gather of floats";
+    if (call->lossy && (call->collective != GN_ALL_GATHER || !floats))
+        return "lossy is for all_gather of f32, bf16 and f16";
     if ((call->lossy || call->residual) && !comm->config.quantise)
         return call->lossy ? "lossy needs `quantise`" : "a residual needs `quantise`";
     if (call->residual && (gn_call_is_exact(call) || !computes(call) || call->collective == GN_REDUCE))
-        return "a residual is for sums and averages of f32, bf16 and f16";
+        return "a residual is for allreduce and reduce_scatter: sums and averages of f32, bf16 and f16";
     return wrong_buffers(comm, call);
 }
 

@@ -8,6 +8,7 @@
 #include "net/tcp.h"
 #include "ring/collectives/call.h"
 #include "ring/config.h"
+#include "ring/failure.h"
 #include "ring/group.h"
 #include "ring/request.h"
 
@@ -80,7 +81,8 @@ gn_status gn_comm_split(gn_comm *comm, int colour, int key, gn_comm **sub)
 {
     int32_t own[WORDS] = {[COLOUR] = colour, [KEY] = key}, all[GN_RANKS_MAX][WORDS];
     if (sub) *sub = NULL;
-    if (!comm || !sub) return GN_INVALID;
+    if (!comm) return GN_INVALID;
+    if (!sub) return gn_oob_refuse(comm, "split", "sub is NULL");
     int door = comm->size > 1 ? open_door(comm, own) : -1;
     const gn_status status = gn_run_call(
         comm, &(gn_call){.collective = GN_ALL_GATHER, .type = GN_I32, .send = own, .recv = all, .count = WORDS});

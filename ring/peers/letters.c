@@ -433,7 +433,8 @@ void gn_letters_keep_own_locked(gn_comm *comm, gn_letter *letter)
         if (letter->count) memcpy(arrival->bytes, letter->bytes, letter->count);
         keep_arrival(comm->peers, arrival);
     }
-    gn_letters_finish_locked(comm->peers, letter, taker || arrival ? GN_OK : GN_NO_MEMORY);
+    const bool kept = taker || arrival;
+    gn_letters_finish_locked(comm->peers, letter, kept ? GN_OK : gn_oob_no_memory(comm));
 }
 
 /// Takes the place of `letter` with a copy of its bytes, and ends it.

@@ -50,6 +50,12 @@ ranks SLURM_PROCID=%r "${slurm[@]}" "${short[@]}" --rank %r --world-size 3
 ranks SLURM_PROCID=%r "${slurm[@]}" "${short[@]}" -q
 [ ! -s err.0 ] || fail "-q: $(cat err.0)"
 
+# -N below a launcher: each process is a job of its own.
+env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 "${short[@]}" -N 3 >out.0 2>err.0 || fail "-N: $(cat err.0)"
+said "-N starts 3 ranks in each process; not taken: rank 0 of 2 from Open MPI (OMPI_COMM_WORLD_RANK)"
+env OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 "${short[@]}" -N 3 >out.0 2>err.0 || fail "-N: $(cat err.0)"
+[ ! -s err.0 ] || fail "process 0 says it: $(cat err.0)"
+
 # What is wrong is wrong usage, and the variables are named.
 expect 2 "no ranks: PMI_SIZE is set in the environment, and PMI_RANK is not" env PMI_SIZE=2 "${short[@]}"
 expect 2 "OMPI_COMM_WORLD_RANK is '2' in the environment: want 0 to 1" \

@@ -221,7 +221,9 @@ static void run_wrong(int rank, const ranks *group, void *argument)
         {{.collective = GN_ALL_TO_ALL, .send = a, .recv = a, .count = 3}, "send and recv overlap"},
         {{.collective = GN_REDUCE, .send = a, .recv = f + 1, .count = 3, .root = VICTIM}, "send and recv overlap"},
         {{.collective = GN_ALL_GATHER, .type = GN_I32, .send = a, .recv = b, .count = 1, .lossy = true},
-         "lossy is for"},
+         "lossy is for all_gather of f32, bf16 and f16"},
+        {{.collective = GN_REDUCE, .send = a, .recv = f, .count = 1, .residual = (float *)(void *)b},
+         "a residual needs `quantise`"},
         {{.collective = GN_ALL_GATHER, .send = a, .recv = b, .count = 1, .lossy = true}, "lossy needs `quantise`"},
         {{.send = a, .recv = a, .count = 1, .residual = (float *)(void *)b}, "a residual needs `quantise`"},
         {{.send = a, .recv = a, .count = 1, .id = 65536}, "bucket id is not below 65536"},
@@ -236,6 +238,12 @@ static void run_wrong(int rank, const ranks *group, void *argument)
             RANK_CHECK(gn_comm_start(comm, &wrong[i].call, &request) == GN_INVALID && !request);
         }
         RANK_CHECK(gn_comm_run(NULL, &wrong[0].call) == GN_INVALID);
+        RANK_CHECK(gn_comm_set_remaining(comm, -1) == GN_INVALID);
+        RANK_CHECK(strstr(gn_comm_last_error(comm), "called set_remaining wrongly: the seconds are below 0"));
+        RANK_CHECK(gn_comm_set_scale(comm, 0, 0) == GN_INVALID);
+        RANK_CHECK(strstr(gn_comm_last_error(comm), "called set_scale wrongly: it needs GN_SCALE_AUTO"));
+        RANK_CHECK(gn_comm_split(comm, 0, 0, NULL) == GN_INVALID);
+        RANK_CHECK(strstr(gn_comm_last_error(comm), "called split wrongly: sub is NULL"));
         int64_t one = 1, all = 0;
         RANK_CHECK(!gn_allreduce_typed(comm, &one, &all, 1, GN_I64, GN_SUM) && all == SIZE);
     }

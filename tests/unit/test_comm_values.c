@@ -191,8 +191,10 @@ static void run_saved_scale(int rank, const ranks *group, void *argument)
     RANK_CHECK(gn_comm_scale(comm, 3) > scale && gn_comm_scale(comm, 65536) == GN_SCALE_UNSEEN);
     RANK_CHECK(gn_comm_set_scale(comm, 3, GN_SCALE_UNSEEN) == GN_OK && grown(comm, rank, 2) != wanted);
     RANK_CHECK(gn_comm_set_scale(comm, 3, scale) == GN_OK && grown(comm, rank, 2) == wanted);
-    RANK_CHECK(gn_comm_set_scale(NULL, 3, 0) && gn_comm_set_scale(comm, 65536, 0) && gn_comm_set_scale(comm, 3, 129) &&
-               gn_comm_set_scale(comm, 3, -151));
+    RANK_CHECK(gn_comm_set_scale(NULL, 3, 0) && gn_comm_set_scale(comm, 3, 129) && gn_comm_set_scale(comm, 3, -151));
+    RANK_CHECK(strstr(gn_comm_last_error(comm), "called set_scale wrongly: the exponent is neither from -150 to 128"));
+    RANK_CHECK(gn_comm_set_scale(comm, 65536, 0) == GN_INVALID);
+    RANK_CHECK(strstr(gn_comm_last_error(comm), "called set_scale wrongly: bucket id is not below 65536"));
     RANK_CHECK(gn_comm_set_scale(comm, 3, rank) == GN_OK);
     float value = 1;
     const gn_bucket bucket = {.send = &value, .recv = &value, .count = 1, .op = GN_SUM, .id = 3};

@@ -219,10 +219,20 @@ static void check_ranks(struct argp_state *state, gn_comm_options *o)
     if (!o->local_ranks) find_place(state, o);
 }
 
+/// A launcher has started several processes, and each of them starts ranks of its own.
+static void say_not_taken(const gn_comm_options *options, const char *program)
+{
+    gn_place place;
+    gn_error ignored;
+    if (gn_place_find(-1, -1, &place, &ignored) || place.size < 2 || place.rank) return;
+    gn_cli_note(program, "-N starts %u ranks in each process; not taken: %s", options->local_ranks, place.text);
+}
+
 void gn_comm_options_say(const gn_comm_options *options, const char *program, bool quiet)
 {
     const gn_place *place = &options->place;
     const bool launched = place->by != GN_BY_ENVIRONMENT && place->by != GN_LAUNCHERS;
+    if (!quiet && options->local_ranks) say_not_taken(options, program);
     if (!quiet && !options->rank && (launched || place->disputed)) gn_cli_note(program, "%s", place->text);
 }
 
