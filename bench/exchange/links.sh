@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sums of gradients over four hosts (network namespaces) on links of limited speed, taking turns:
 # the ring, direct and the worker-aggregator as they are, compressed by the ranks (library) and by
-# NICs, and a switch where the links meet. Real gradients at 2^-K, repeated to the size. Every
-# result is checked.
+# NICs; two groups of two hosts; and a switch where the links meet. Real gradients at 2^-K, repeated
+# to the size. Every result is checked.
 #
 #   bench/exchange/links.sh RESULT.json [BUILD]        needs root; about 6 minutes a round
 #       RATES="200mbit 1gbit"           all cases run at these link rates
@@ -42,6 +42,9 @@ done
 library="-p dense -k $k --offload library"
 cases+=("ring-library|||$library" "direct-library|||$library --algorithm direct" "direct|||--algorithm direct"
     "wa-library|||$library --algorithm worker-aggregator"
+    "group-ring|||--groups 2" "group-ring-library|||$library --groups 2"
+    "group-aggregator-library|||$library --algorithm group-aggregator --groups 2"
+    "aggregators-library|||$library --algorithm aggregators --groups 2"
     "switch||yes|$through --switch-values 360"
     "switch-dense||yes|$through -p dense -k $k"
     "wa|||--algorithm worker-aggregator"
@@ -108,11 +111,11 @@ for ((round = 1; round <= rounds; round++)); do
     for rate in ${curve[@]+"${curve[@]}"}; do run_rate "$rate" "$on_curve" "${sizes[0]}"; done
 done
 
-# The bound is what a link has to carry in one direction. The ring and direct: 2(N-1)/N of the
-# vector, or what rank 0 sent or received as streams. The switch: the vector. The worker-aggregator:
-# N-1 vectors, at rank 0. A frame of 1514 bytes takes 1448 bytes of values by TCP, 1412 through a
-# NIC, 1440 to the switch. Compressed packets to the switch: the longer direction's datagrams, with
-# 42 bytes of headers each.
+# The bound is what a link has to carry in one direction. The ring, direct and rings of groups:
+# 2(N-1)/N of the vector, or what rank 0 sent or received as streams. The switch: the vector. The
+# worker-aggregator: N-1 vectors, at rank 0. A frame of 1514 bytes takes 1448 bytes of values by
+# TCP, 1412 through a NIC, 1440 to the switch. Compressed packets to the switch: the longer
+# direction's datagrams, with 42 bytes of headers each.
 # A ratio of two times is the median of the rounds' own: both were measured within minutes.
 jq -s --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" --argjson cores "$(nproc)" \
     --argjson load "$(cut -d ' ' -f 1 /proc/loadavg)" \
@@ -124,11 +127,11 @@ jq -s --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" --argjson cores
     def longest: [.sent_bytes, .received_bytes] | max;
     def longest_wire: [.sent_wire_bytes, .received_wire_bytes] | max;
     def bound: (.rate | bits) as $rate | (.size * 8 / $rate) as $bare |
-        if .name == "ring" or .name == "direct" then 1.5 * $bare * 1514 / 1448
+        if .name == "ring" or .name == "direct" or .name == "group-ring" then 1.5 * $bare * 1514 / 1448
         elif .name == "ring-nic" then 1.5 * $bare * 1514 / 1412
         elif .name == "switch" then $bare * 1514 / 1440
         elif .name == "switch-dense" then (longest + (.size / 8192 | ceil) * 42) * 8 / $rate
-        elif .name == "ring-library" or .name == "direct-library" then longest_wire * 8 / $rate * 1514 / 1448
+        elif .name == "ring-library" or .name == "direct-library" or .name == "group-ring-library" then longest_wire * 8 / $rate * 1514 / 1448
         elif .name == "wa" then 3 * $bare * 1514 / 1448
         else null end;
     def faster($rows; $from): . as $own

@@ -42,6 +42,17 @@ for algorithm in worker-aggregator "switch --switch $host:7019"; do
     }
 done
 
+# ---- the table ends with what compression has gained, where the ranks compress
+"$GRADNIC" bench allreduce -N 2 -b 4K -e 64K -n 1 -p dense --json=ratio.json >table.txt || fail "-p dense"
+ratio=$(printf %.2f "$(jq ".results[-1] | .sent_bytes / .sent_wire_bytes" ratio.json)")
+tail -n 1 table.txt | grep -qE "^# compressed by the ranks, at the largest size: a rank sent .* for 64 KiB of values, ratio $ratio$" ||
+    fail "ratio $ratio: $(cat table.txt)"
+for how in "" "-p dense --offload none" "-p dense --offload nic"; do
+    # shellcheck disable=SC2086 # words are wanted
+    "$GRADNIC" bench allreduce -N 2 -b 4K -e 4K -n 1 $how >table.txt || fail "$how"
+    ! grep "compressed by" table.txt || fail "$how: nobody here compresses"
+done
+
 # ---- --algorithm auto says what it has chosen
 "$GRADNIC" bench allreduce -N 2 -b 64K -e 64K -n 6 --algorithm auto >table.txt 2>err.txt || fail "auto: $(cat err.txt)"
 grep -qE "^gradnic bench allreduce: note: auto: (direct|ring) for 2\^14 to 2\^15 values \(" err.txt || fail "auto: $(cat err.txt)"

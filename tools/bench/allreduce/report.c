@@ -87,9 +87,22 @@ void gn_allreduce_report_row(gn_allreduce_report *report, const gn_allreduce_res
     fflush(stdout);
 }
 
+/// What the ranks' own compression gained in the last row.
+static void print_ratio(const gn_allreduce_report *report)
+{
+    const json_t *row = json_array_get(report->rows, json_array_size(report->rows) - 1);
+    const gn_comm_options *o = &report->options->comm;
+    const double values = json_number_value(json_object_get(row, "sent_bytes"));
+    const double wire = json_number_value(json_object_get(row, "sent_wire_bytes"));
+    if (o->offload != GN_OFFLOAD_LIBRARY || o->algorithm == GN_SWITCH || !(wire > 0)) return;
+    printf("#\n# compressed by the ranks, at the largest size: a rank sent %s for %s of values, ratio %.2f\n",
+           gn_human_bytes((uint64_t)wire).s, gn_human_bytes((uint64_t)values).s, values / wire);
+}
+
 gn_status gn_allreduce_report_end(gn_allreduce_report *report, const gn_allreduce_model *model, gn_error *error)
 {
     const gn_allreduce_options *o = report->options;
+    if (!o->result.json) print_ratio(report);
     json_t *exchange = json_pack("{s:i, s:s, s:b, s:s, s:o, s:b, s:s, s:i, s:s, s:b, s:o, s:i, s:i}", "ranks",
                                  report->size, "algorithm", gn_comm_options_algorithm(&o->comm), "aggregator_weights",
                                  o->weights, "profile", gn_comm_options_profile(&o->comm), "bound_exp",
