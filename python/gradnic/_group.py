@@ -30,6 +30,10 @@ class GradnicGroup(ProcessGroup):
         self._set_default_backend(kind)
         self.backend = backend
 
+    def getBackendName(self) -> str:
+        """The name of the backend. C++ asks for it, too: DDP's log has it."""
+        return "gradnic"
+
 
 def _own(name: str) -> Callable[..., Any]:
     inherited = getattr(ProcessGroup, name)

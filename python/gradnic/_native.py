@@ -166,6 +166,8 @@ def _declare() -> None:
         (comm, "gn_test", status, [P, pointer(B)]),
         (comm, "gn_wait", status, [P]),
         (comm, "gn_comm_abort", status, [P, S]),
+        (comm, "gn_comm_scale", I, [P, U32]),
+        (comm, "gn_comm_set_scale", status, [P, U32, I]),
         (comm, "gn_comm_free", None, [P]),
         (comm, "gn_comm_rank", I, [P]),
         (comm, "gn_comm_size", I, [P]),
@@ -250,3 +252,4 @@ SCALES = {"none": 0, "auto": 1}
 DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3}
 LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG = range(4)
 BUCKET_NONE = 2**32 - 1
+SCALE_UNSEEN = -32767

@@ -160,6 +160,22 @@ class Communicator:
         counters = native.comm.gn_comm_get_stats(self._live())
         return {entry[0]: getattr(counters, entry[0]) for entry in native.Stats._fields_}
 
+    def scale(self, bucket: int) -> Optional[int]:
+        """What the next sum of a bucket is scaled by, with scale "auto": floor(log2(RMS)).
+
+        None: it has no scale yet. A checkpoint that has the scales goes on with the same bits.
+        """
+        exponent: int = native.comm.gn_comm_scale(self._live(), bucket)
+        return None if exponent == native.SCALE_UNSEEN else exponent
+
+    def set_scale(self, bucket: int, exponent: Optional[int]) -> None:
+        """Sets what scale() says. All ranks set the same, or their next sum fails."""
+        wrong = native.comm.gn_comm_set_scale(self._live(), bucket,
+                                              native.SCALE_UNSEEN if exponent is None else exponent)
+        if wrong:
+            raise InvalidError(f"bucket {bucket} cannot have the scale {exponent}: the communicator has no scale "
+                               "'auto', or the bucket or the scale is out of range")
+
     # Collectives that wait.
 
     def allreduce(self, array: Any, out: Any = None, op: str = "sum", *, residual: Any = None, bucket: Optional[int] = 0) -> Any:

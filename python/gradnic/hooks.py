@@ -29,11 +29,11 @@ _made: Dict[str, int] = {}  # states that have connected, by group: all ranks co
 
 
 class State:
-    """How hook() compresses, and what it remembers: a residual for each bucket.
+    """How hook() compresses, and what it remembers: a residual and a scale for each bucket.
 
     The bound is 2^-k of the RMS of a bucket (`scale="none"`: of the values as they are). With
     `feedback`, what a step has rounded away is added to the next one, so a coarse bound will do.
-    state_dict() has the residuals. They differ from rank to rank: each rank saves its own.
+    state_dict() has both. Residuals differ from rank to rank: each rank saves its own.
     """
 
     def __init__(self, k: int = 4, *, feedback: bool = True, profile: str = "dense", scale: str = "auto",
@@ -43,8 +43,10 @@ class State:
         self.k, self.feedback, self.profile, self.scale = k, feedback, profile, scale
         self._algorithm, self._interface, self._group, self._timeout = algorithm, interface, process_group, timeout
         self._lane: Optional[Lane] = None
-        self._residuals: Dict[int, Tuple[Layout, torch.Tensor]] = {}
+        self._residuals: Dict[Layout, torch.Tensor] = {}
         self._loaded: Dict[Layout, torch.Tensor] = {}
+        self._numbers: Dict[Layout, int] = {}  # what the communicator calls a bucket
+        self._scales: Dict[Layout, int] = {}  # that were loaded
 
     @property
     def communicator(self) -> Optional[Communicator]:
@@ -52,17 +54,31 @@ class State:
         return self._lane.comm if self._lane else None
 
     def state_dict(self) -> Dict[str, Any]:
-        """What this rank needs to go on: the residuals, and the bound that they belong to."""
+        """What this rank needs to go on: residuals, scales, and the bound that they belong to.
+
+        Call it between steps.
+        """
+        residuals = {**self._loaded, **self._residuals}
         return {"k": self.k, "profile": self.profile, "scale": self.scale,
-                "residuals": [(layout, residual.clone()) for layout, residual in self._residuals.values()]}
+                "residuals": [(layout, residual.clone()) for layout, residual in residuals.items()],
+                "scales": list(self._known_scales().items())}
 
     def load_state_dict(self, saved: Dict[str, Any]) -> None:
-        """Takes residuals that state_dict() gave. A bucket of the same layout gets its own back."""
-        self._loaded = {layout: residual for layout, residual in saved["residuals"]}
+        """Takes what state_dict() gave, on all ranks, before the first step.
+
+        A bucket of the same layout gets its own back.
+        """
+        if self._lane is not None:
+            raise InvalidError("State.load_state_dict() comes before the first step, or after close()")
+        self._residuals = {}
+        self._loaded = {layout: residual.clone() for layout, residual in saved["residuals"]}
+        self._scales = dict(saved.get("scales", ())) if self.scale == saved["scale"] else {}
 
     def close(self) -> None:
         """Says goodbye to the other ranks. All of them call it, or none."""
         if self._lane is not None:
+            if self._lane.comm._usable():
+                self._scales = self._known_scales()
             self._lane.close()
             self._lane = None
 
@@ -85,21 +101,36 @@ class State:
         finally:
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
+        self._numbers = {}
+        for layout, scale in self._scales.items():
+            comm.set_scale(self._number(layout), scale)
+        self._scales = {}
         self._lane = Lane(comm, f"hook{number}", 0)
         return self._lane
 
-    def _residual(self, bucket: Any, count: int) -> Optional[torch.Tensor]:
+    def _known_scales(self) -> Dict[Layout, int]:
+        if self._lane is None:
+            return dict(self._scales)
+        found = {layout: self._lane.comm.scale(number) for layout, number in self._numbers.items()}
+        return {layout: scale for layout, scale in found.items() if scale is not None}
+
+    # All ranks see the same buckets in the same order. When DDP changes its buckets, they are new
+    # ones: their scales have nothing to do with those of the buckets before.
+    def _number(self, layout: Layout) -> int:
+        return self._numbers.setdefault(layout, len(self._numbers))
+
+    def _residual(self, layout: Layout, count: int) -> Optional[torch.Tensor]:
         """The residual of a bucket. It begins anew when DDP has changed its buckets."""
         if not self.feedback:
             return None
-        layout = (bucket.index(), tuple(tuple(p.shape) for p in bucket.parameters()))
-        known = self._residuals.get(bucket.index())
-        if known is None or known[0] != layout:
+        known = self._residuals.get(layout)
+        if known is None:
+            for other in [other for other in self._residuals if other[0] == layout[0]]:
+                del self._residuals[other]
             loaded = self._loaded.pop(layout, None)
-            fits = loaded is not None and loaded.numel() == count
-            known = (layout, loaded.clone() if fits and loaded is not None else torch.zeros(count))
-            self._residuals[bucket.index()] = known
-        return known[1]
+            known = loaded if loaded is not None and loaded.numel() == count else torch.zeros(count)
+            self._residuals[layout] = known
+        return known
 
 
 def _first(future: Any) -> torch.Tensor:
@@ -114,9 +145,10 @@ def hook(state: State, bucket: dist.GradBucket) -> torch.futures.Future[torch.Te
         raise InvalidError(f"gradnic.hook: the gradients are on {buffer.device}; it takes those of the CPU")
     lane = state._connected()
     floats = buffer.dtype in (torch.float32, torch.bfloat16, torch.float16)
-    residual = state._residual(bucket, buffer.numel()) if floats else None
+    layout = (bucket.index(), tuple(tuple(p.shape) for p in bucket.parameters()))
+    residual = state._residual(layout, buffer.numel()) if floats else None
     view = view_of(buffer, "the bucket", writable=True)
-    call = _Prepared("allreduce", view, view, view.count, op="average", residual=residual, bucket=bucket.index())
+    call = _Prepared("allreduce", view, view, view.count, op="average", residual=residual, bucket=state._number(layout))
     what = f"the hook's allreduce of bucket {bucket.index()}"
     work = Work([buffer], what, state._timeout, lane.comm.abort, lane.asked)
     try:

@@ -109,6 +109,23 @@ def test_a_bucket_without_a_name_has_its_own_scale_in_each_call():
     assert max(max(errors) for errors in run(3, scaled, 7)) > 1  # the scale of the call before
 
 
+def kept(rank, size, rendezvous):
+    with make(rank, size, rendezvous, compress="dense", k=6, scale="auto", algorithm="direct") as comm:
+        assert comm.scale(7) is None
+        comm.allreduce(values_of(rank).copy(), bucket=7)
+        assert comm.scale(7) == -7, "floor(log2(0.01))"
+        comm.set_scale(8, comm.scale(7))
+        comm.set_scale(7, None)
+        assert (comm.scale(7), comm.scale(8)) == (None, -7)
+        for bucket, exponent in ((8, 999), (70_000, 0)):
+            with pytest.raises(gradnic.InvalidError, match=str(bucket)):
+                comm.set_scale(bucket, exponent)
+
+
+def test_scales_can_be_kept():
+    run(2, kept)
+
+
 def wrong(rank, size, rendezvous):
     with make(rank, size, rendezvous) as comm:
         for call, text in [

@@ -53,6 +53,11 @@ def test_numbers_are_those_of_the_header(prefix, numbers):
     raise AssertionError("no such enumeration in the headers")
 
 
+def test_constants_are_those_of_the_header():
+    given = dict(re.findall(r"enum \{ (GN_\w+) = (-?\d+) \};", "".join(HEADERS.values())))
+    assert int(given["GN_SCALE_UNSEEN"]) == native.SCALE_UNSEEN
+
+
 def test_another_layout_is_refused_by_name():
     class Codec(ctypes.Structure):
         _fields_ = [("profile", ctypes.c_int), ("kernel", ctypes.c_void_p), ("bound_exp", ctypes.c_int)]

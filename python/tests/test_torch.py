@@ -254,6 +254,47 @@ def ddp(rank, size, rendezvous, backend, profile, hook):
     return weights.tolist(), more
 
 
+def resumed(rank, size, rendezvous, whole):
+    """Trains 4 steps and 4 more, as one run or with all that is kept in a checkpoint between."""
+    import io
+
+    import gradnic
+
+    begin(rank, size, rendezvous)
+    network, data = model(), torch.Generator().manual_seed(rank)
+    state = gradnic.State(k=2)
+    for part in range(2):
+        if part == 0 or not whole:
+            if part:
+                kept = io.BytesIO()
+                torch.save({"network": network.state_dict(), "hook": state.state_dict()}, kept)
+                state.close()
+                assert len(state.state_dict()["scales"]) > 1, "it has them when it is closed, too"
+                saved = torch.load(io.BytesIO(kept.getvalue()))
+                network, state = model(), gradnic.State(k=2)
+                network.load_state_dict(saved["network"])
+                state.load_state_dict(saved["hook"])
+            # with unused parameters allowed, DDP leaves its buckets as they are
+            wrapped = torch.nn.parallel.DistributedDataParallel(network, bucket_cap_mb=0.02, find_unused_parameters=True)
+            wrapped.register_comm_hook(state, gradnic.hook)
+        optimizer = torch.optim.SGD(wrapped.parameters(), 0.1)
+        for _ in range(4):
+            x, y = torch.randn(16, 64, generator=data), torch.randint(10, (16,), generator=data)
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(wrapped(x), y).backward()
+            optimizer.step()
+    with pytest.raises(gradnic.InvalidError, match="before the first step"):
+        state.load_state_dict(state.state_dict())
+    state.close()
+    bits = digest(*network.parameters())
+    dist.destroy_process_group()
+    return bits
+
+
+def test_a_checkpoint_of_the_hook_goes_on_with_the_same_bits():
+    assert len({*run(2, resumed, True), *run(2, resumed, False)}) == 1
+
+
 @pytest.fixture(scope="module")
 def by_gloo():
     return run(2, ddp, "gloo", "none", None)[0][0]
