@@ -23,7 +23,7 @@ from torch._C._distributed_c10d import BarrierOptions, PrefixStore, ProcessGroup
 
 from ._arrays import view_of
 from ._errors import Error, InvalidError
-from ._group import GradnicGroup, made
+from ._group import GradnicGroup, answer_no, made
 from ._lane import Lane, depth
 from ._meeting import is_one_place, meet, own_address
 from ._options import Options
@@ -37,7 +37,7 @@ _TYPES = (*_FLOATS, torch.float64, torch.int32, torch.int64, torch.uint8)
 _OPS = {ReduceOp.SUM: "sum", ReduceOp.AVG: "average", ReduceOp.MIN: "minimum", ReduceOp.MAX: "maximum"}
 _told = threading.Event()
 
-_UNSET = timedelta(0)
+_UNSET = timedelta(0)  # below: the group's own
 
 
 def _copy(to: torch.Tensor, values: torch.Tensor) -> None:
@@ -254,7 +254,7 @@ class GradnicBackend(C10DBackend):
     def monitored_barrier(self, opts: Any, wait_all_ranks: bool = False) -> None:
         """A barrier that names the ranks that have not come. Gloo's."""
         given = opts.timeout if isinstance(opts, BarrierOptions) else opts
-        self._gloo.monitored_barrier(given if given > _UNSET else self._options._timeout, wait_all_ranks)
+        self._gloo.monitored_barrier(given if given >= _UNSET else self._options._timeout, wait_all_ranks)
 
     # How they run.
 
@@ -344,6 +344,7 @@ def _delegated(name: str) -> Callable[..., Any]:
     return call
 
 
+answer_no(GradnicBackend)
 for _name in ("allreduce_sparse", "reduce", "allgather_coalesced", "gather", "gather_single", "scatter",
               "all_to_all_single", "alltoall", "send", "recv", "recv_anysource",
               "_set_sequence_number_for_group", "_get_sequence_number_for_group"):

@@ -20,6 +20,26 @@ made = threading.local()
 """`made.work`: what the backend has made last on this thread."""
 
 
+class _No:
+    """No, for Python, which reads it, and for C++, which calls it.
+
+    torch's own properties ask C++, which asks Python, which asks C++, and so on.
+    """
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __call__(self) -> bool:
+        return False
+
+
+def answer_no(kind: type) -> None:
+    """Answers what torch asks a class of Python whether it supports: it does none of that."""
+    for name in dir(kind):
+        if name.lstrip("_").startswith("supports_"):
+            setattr(kind, name, _No())
+
+
 class GradnicGroup(ProcessGroup):
     """A process group whose only backend is gradnic's."""
 
@@ -50,6 +70,8 @@ def _own(name: str) -> Callable[..., Any]:
     call.__code__ = call.__code__.replace(co_name=name)  # pybind11 knows by it that a call is inherited
     return call
 
+
+answer_no(GradnicGroup)
 
 # The names that C++ knows. Older names of the same, such as _allgather_base, lead to them.
 for _name in ("allreduce", "allreduce_coalesced", "allgather", "all_gather_single", "all_gather_single_coalesced",

@@ -13,6 +13,11 @@ from typing import Any, Callable, List, Optional
 import torch
 import torch.distributed as dist
 
+from ._errors import DeadlineError, PeerLostError
+
+_SILENT = "no sign of life"
+"""What the library says of a rank that is silent. torch's programs look for its own words."""
+
 
 class Work(dist._Work):
     """A collective that was started. Threads may share it."""
@@ -35,7 +40,9 @@ class Work(dist._Work):
 
     def finish(self, error: Optional[BaseException] = None) -> None:
         """Says that it is done."""
-        if error is not None:
+        if isinstance(error, DeadlineError) or isinstance(error, PeerLostError) and _SILENT in str(error):
+            self._error = dist.DistBackendError(f"gradnic: Timed out in {self._what}: {error}")
+        elif error is not None:
             self._error = dist.DistBackendError(f"gradnic: {self._what}: {error}")
         self.done.set()
 
@@ -47,7 +54,7 @@ class Work(dist._Work):
                                             f"this one, {os.getpid()}, was forked")
             limit = timeout if timeout > timedelta(0) else self._default
             if not self.done.wait(limit.total_seconds()):
-                text = f"Timed out: {self._what} was not done after {limit.total_seconds():g} s"
+                text = f"Timed out in {self._what}: it was not done after {limit.total_seconds():g} s"
                 self._give_up(text)
                 if not self.done.wait(5):  # it ends now, with an error that says more
                     raise dist.DistBackendError(f"gradnic: {text}")
