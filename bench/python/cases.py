@@ -34,12 +34,12 @@ def group(backend):
     return _groups[backend]
 
 
-def distributed(case, network, powersgd_after=2):
+def distributed(case, network, powersgd_after=2, bucket_cap_mb=None):
     """Returns a copy of the network in DDP, as a case has it, and what to close at the end."""
     backend = "gloo" if case in ("gloo-fp16", "gloo-powersgd", "gradnic-hook") else case
     # PowerSGD waits in callbacks. With several buckets that blocks Gloo for ever.
-    one = {"bucket_cap_mb": 1000} if case == "gloo-powersgd" else {}
-    ddp = DistributedDataParallel(copy.deepcopy(network), process_group=group(backend), **one)
+    cap = 1000 if case == "gloo-powersgd" else bucket_cap_mb
+    ddp = DistributedDataParallel(copy.deepcopy(network), process_group=group(backend), bucket_cap_mb=cap)
     state = None
     if case == "gloo-fp16":
         ddp.register_comm_hook(None, fp16_compress_hook)

@@ -38,5 +38,6 @@ for rate in "${rates[@]}"; do
     done
     testbed_down
 done
+"$python" "$root/bench/python/overhead.py" "$scratch/overhead.json"
 "$python" "$root/bench/python/summary.py" "$scratch" "${rates[@]}" >"$result.part"
 mv "$result.part" "$result"

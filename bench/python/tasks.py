@@ -24,13 +24,15 @@ def idx(name):
 
 
 class Digits:
-    """1500 images of 8 x 8 pixels for training, 297 for testing."""
+    """1000 images of 8 x 8 pixels for training, 797 for testing: then an image is 0.13 %."""
 
     name, words, batch, steps, every = "cnn", "CNN, digits", 16, 300, 10
 
     def __init__(self):
-        self.images, self.labels = idx("train-images-idx3")[:, None].float() / 16, idx("train-labels-idx1").long()
-        self.tests = idx("test-images-idx3")[:, None].float() / 16, idx("test-labels-idx1").long()
+        images, labels = (torch.cat([idx(f"{part}-{kind}") for part in ("train", "test")])
+                          for kind in ("images-idx3", "labels-idx1"))  # fmt: skip
+        images, labels = images[:, None].float() / images.max(), labels.long()
+        self.images, self.labels, self.tests = images[:1000], labels[:1000], (images[1000:], labels[1000:])
 
     def network(self):
         """1.7 million parameters, most of them behind the convolutions."""

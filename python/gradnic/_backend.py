@@ -70,7 +70,14 @@ class _Shapes:
     def then(self, step: Callable[[], Any]) -> None:
         self._after.append(step)
 
+    @property
+    def has_steps(self) -> bool:
+        """Whether results are not yet in their places when the library is done."""
+        return bool(self._after)
+
     def after(self) -> None:
+        if not self._after:
+            return
         with torch.no_grad():
             for step in self._after:
                 step()
@@ -104,7 +111,8 @@ class GradnicBackend(C10DBackend):
         try:
             where, interface, folder = meet(PrefixStore(f"gradnic{depth}", self._store), rank, size,
                                             self._options.interface)
-            comm = Communicator(rank, size, rendezvous=where, interface=interface, **self._options.arguments(size))
+            chosen = self._options.arguments(size, where.startswith("file:"))
+            comm = Communicator(rank, size, rendezvous=where, interface=interface, **chosen)
         except Error as error:
             raise dist.DistBackendError(f"gradnic: setting up {self._name}: {error}") from error
         finally:
@@ -281,7 +289,8 @@ class GradnicBackend(C10DBackend):
             source = result if collective == "allreduce" else shapes.input(given)
             if self._options.compresses and op in ("sum", "average") and given.dtype in _FLOATS:
                 self._tell()
-        send, recv = view_of(source, "the tensor"), view_of(result, "the tensor", writable=True)
+        recv = view_of(result, "the tensor", writable=True)
+        send = recv if source is result else view_of(source, "the tensor")
         return _Prepared(collective, send, recv, recv.count, op=op, bucket=None)
 
     def _gather(self, shapes: _Shapes, given: torch.Tensor, flat: torch.Tensor) -> _Prepared:
@@ -305,7 +314,7 @@ class GradnicBackend(C10DBackend):
         if given > timedelta(0):
             timeout = given
         what = f"{name} in {self._name}"
-        work = Work(result, what, timeout, self._give_up, lane.asked)
+        work = Work(result, what, timeout, self._give_up, lane.asked, lane.want)
         try:
             job = (lane.start(calls), shapes.after, work)
         except InvalidError as error:
@@ -314,7 +323,7 @@ class GradnicBackend(C10DBackend):
             raise dist.DistBackendError(f"gradnic: {what}: {error}") from error
         self._made(work)
         if getattr(opts, "asyncOp", True) or timeout < self._options._timeout:
-            lane.later(job)
+            lane.later(job, at_once=shapes.has_steps)
         else:
             lane.complete(job)
             work.wait()

@@ -2,9 +2,9 @@
 """A lane: a communicator of a group, and the two threads that finish what was started on it.
 
 1. Callers start collectives. C's own thread runs them, in that order.
-2. A thread waits for the oldest, and says that it is done.
+2. A thread waits for what somebody waits for, and says that it is done.
 3. Another thread completes futures, in the order in which they were asked for, and so runs their
-   callbacks.
+   callbacks. It waits itself for what belongs to them. So a bucket of DDP wakes one thread only.
 
 A callback may start a collective and wait for it, as torch's PowerSGD hook does. Two things follow.
 Threads 2 and 3 are two, or it would wait for ever. And what a callback starts runs on the next
@@ -24,6 +24,9 @@ from .comm import Communicator, Request, _Prepared
 
 _GRACE = 0.01
 """How many seconds a future that somebody still holds has for its then()."""
+
+_MANY = 32
+"""How many jobs may lie there that nobody waits for, with the memory that they hold."""
 
 _here = threading.local()
 
@@ -83,7 +86,9 @@ class Lane:
     def __init__(self, comm: Communicator, name: str, depth: int) -> None:
         self.comm = comm
         self._lock = threading.Lock()
-        self._jobs: _Line[Job] = _Line(f"gradnic-{name}-{depth}", self.complete, depth)
+        self._jobs: Deque[Job] = deque()  # started and not completed, the oldest first
+        self._turn = threading.Lock()  # whoever has it completes the oldest
+        self._wanted: _Line[Work] = _Line(f"gradnic-{name}-{depth}", self._complete_until, depth)
         self._futures: _Line[Work] = _Line(f"gradnic-{name}-{depth}-callbacks", self._call_back, depth + 1)
 
     def start(self, calls: List[_Prepared]) -> List[Request]:
@@ -91,9 +96,21 @@ class Lane:
         with self._lock:
             return [self.comm._start(call) for call in calls]
 
-    def later(self, job: Job) -> None:
-        """Has a job completed by thread 2."""
-        self._jobs.put(job)
+    def later(self, job: Job, at_once: bool) -> None:
+        """Has a job completed when somebody wants it, or `at_once`: as soon as it has run."""
+        self._jobs.append(job)
+        if at_once or len(self._jobs) % _MANY == 0:
+            self.want(job[2])
+
+    def want(self, work: Work) -> None:
+        """Has thread 2 complete all jobs up to this one."""
+        self._wanted.put(work)
+
+    def _complete_until(self, work: Work) -> None:
+        while not work.done.is_set():
+            with self._turn:
+                if not work.done.is_set():
+                    self.complete(self._jobs.popleft())
 
     @staticmethod
     def complete(job: Job) -> None:
@@ -119,16 +136,17 @@ class Lane:
     # A callback that is attached too late would run on the training's thread, and start its
     # collectives on the training's lane: on this rank alone. So a future is completed when its
     # caller has dropped it, behind `work.get_future().then(...)`, or some time after it was given.
-    @staticmethod
-    def _call_back(work: Work) -> None:
-        work.done.wait()
+    def _call_back(self, work: Work) -> None:
+        self._complete_until(work)
         left = work.asked_at + _GRACE - time.monotonic()
-        if left > 0:
+        if left > 0 and work.dropped is not None:
             work.dropped.wait(left)
         work.call_back()
 
     def close(self) -> None:
         """Lets everything run to its end."""
-        self._jobs.close()
+        if self._jobs:
+            self.want(self._jobs[-1][2])
+        self._wanted.close()
         self._futures.close()
         self.comm.close()

@@ -34,7 +34,8 @@ class Options(C10DBackend.Options):
     | bound          | GRADNIC_BOUND        | 6: the error bound is 2^-6                          |
     | scale          | GRADNIC_SCALE        | "auto": ... of the RMS of each call; "none": as is  |
     | min_bytes      | GRADNIC_MIN_BYTES    | 4096: less is exact                                 |
-    | algorithm      | GRADNIC_ALGORITHM    | "direct" up to 16 ranks, "ring" beyond              |
+    | algorithm      | GRADNIC_ALGORITHM    | "direct" up to 16 ranks, "ring" beyond; with        |
+    |                |                      | profile "none" "direct" on one host only            |
     | interface      | GRADNIC_INTERFACE    | that of the route to the store                      |
     | switch_address | GRADNIC_SWITCH       | none; with one, algorithm is "switch"               |
     | secret_file    | GRADNIC_SECRET_FILE  | none                                                |
@@ -70,10 +71,12 @@ class Options(C10DBackend.Options):
         """Whether sums are compressed."""
         return self.profile != "none"
 
-    def arguments(self, size: int) -> "dict[str, Any]":
+    def arguments(self, size: int, one_host: bool) -> "dict[str, Any]":
         """Arguments for a Communicator of `size` ranks."""
+        # Uncompressed vectors fill links. In a ring each link has one sender, and no queue overflows.
+        direct = size <= 16 and (self.compresses or one_host)
         return {"compress": self.profile if self.compresses else None, "k": self.bound,
                 "scale": self.scale if self.compresses else "none",
-                "algorithm": self.algorithm or ("direct" if size <= 16 else "ring"),
+                "algorithm": self.algorithm or ("direct" if direct else "ring"),
                 "switch_address": self.switch_address, "secret_file": self.secret_file,
                 "timeout": min(max(self._timeout.total_seconds(), 0.001), 2_000_000)}

@@ -23,19 +23,20 @@ class Work(dist._Work):
     """A collective that was started. Threads may share it."""
 
     def __init__(self, result: List[torch.Tensor], what: str, timeout: timedelta, give_up: Callable[[str], None],
-                 asked: "Callable[[Work], None]") -> None:
+                 asked: "Callable[[Work], None]", want: "Callable[[Work], None]") -> None:
         """`timeout`: how long wait() waits by default. `give_up` ends the group when it is over.
 
-        `asked` has call_back() called later, on a thread of its own.
+        `asked` has call_back() called later, on a thread of its own. `want` has finish() called.
         """
         super().__init__()
         self._value, self._what, self._default, self._give_up, self._asked = result, what, timeout, give_up, asked
+        self._want: "Optional[Callable[[Work], None]]" = want
         self._error: Optional[BaseException] = None
         self._lock = threading.Lock()
         self._raw: Any = None
         self._process = os.getpid()
         self.done = threading.Event()
-        self.dropped = threading.Event()
+        self.dropped: Optional[threading.Event] = None
         self.asked_at = 0.0
 
     def finish(self, error: Optional[BaseException] = None) -> None:
@@ -46,12 +47,18 @@ class Work(dist._Work):
             self._error = dist.DistBackendError(f"gradnic: {self._what}: {error}")
         self.done.set()
 
+    def _wake(self) -> None:
+        want, self._want = self._want, None
+        if want is not None and not self.done.is_set():
+            want(self)
+
     def wait(self, timeout: timedelta = timedelta(0)) -> bool:
         """Waits until it is done, and raises what went wrong. Without a timeout, the group's."""
         if not self.done.is_set():
             if self._process != os.getpid():
                 raise dist.DistBackendError(f"gradnic: {self._what} was started in process {self._process}, from which "
                                             f"this one, {os.getpid()}, was forked")
+            self._wake()
             limit = timeout if timeout > timedelta(0) else self._default
             if not self.done.wait(limit.total_seconds()):
                 text = f"Timed out in {self._what}: it was not done after {limit.total_seconds():g} s"
@@ -64,10 +71,12 @@ class Work(dist._Work):
 
     def is_completed(self) -> bool:
         """Whether it is done, well or not."""
+        self._wake()
         return self.done.is_set()
 
     def is_success(self) -> bool:
         """Whether it is done, and well."""
+        self._wake()
         return self.done.is_set() and self._error is None
 
     def exception(self) -> Optional[BaseException]:
@@ -96,7 +105,7 @@ class Work(dist._Work):
             # Future.set_exception() from Python ends DDP with a fault. A callback may raise.
             future = self._raw.then(self._end)
             if first:
-                dropped = self.dropped
+                self.dropped = dropped = threading.Event()
                 self._watch = weakref.ref(future, lambda _: dropped.set())
                 self.asked_at = time.monotonic()
                 self._asked(self)

@@ -150,9 +150,9 @@ def hook(state: State, bucket: dist.GradBucket) -> torch.futures.Future[torch.Te
     view = view_of(buffer, "the bucket", writable=True)
     call = _Prepared("allreduce", view, view, view.count, op="average", residual=residual, bucket=state._number(layout))
     what = f"the hook's allreduce of bucket {bucket.index()}"
-    work = Work([buffer], what, state._timeout, lane.comm.abort, lane.asked)
+    work = Work([buffer], what, state._timeout, lane.comm.abort, lane.asked, lane.want)
     try:
-        lane.later((lane.start([call]), _nothing, work))
+        lane.later((lane.start([call]), _nothing, work), at_once=False)
     except Error as error:
         raise dist.DistBackendError(f"gradnic: {what}: {error}") from error
     return work.get_future().then(_first)
