@@ -43,7 +43,7 @@ class Digits:
 
     def optimizer(self, network):
         """SGD with momentum."""
-        return torch.optim.SGD(network.parameters(), 0.03, momentum=0.9)
+        return torch.optim.SGD(network.parameters(), 0.1, momentum=0.9)
 
     def examples(self, count, random):
         """A batch: images moved by a pixel or not, and labels."""
