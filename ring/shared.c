@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -129,9 +130,17 @@ static gn_shared *map(int fd, size_t room, bool maker)
     return shared;
 }
 
+/// Beyond the limit of file sizes the kernel would send SIGXFSZ, which ends the process.
+static bool may_be_as_large(size_t bytes)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes;
+}
+
 gn_shared *gn_shared_make(size_t room, uint8_t offer[GN_SHARED_OFFER])
 {
     gn_shared_offer_none(offer);
+    if (!may_be_as_large(memory_of(room))) return NULL;
     const int fd = memfd_create("gradnic", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return NULL;
     // All pages now: where memory is limited, the ranks go on over TCP, and do not die later.

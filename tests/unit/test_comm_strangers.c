@@ -305,6 +305,40 @@ START_TEST(test_no_room_is_named)
 }
 END_TEST
 
+/// Ranks that may have so many files open, and have some of their own.
+static void run_with_few_files(int rank, const ranks *group, void *argument)
+{
+    const struct rlimit few = {.rlim_cur = *(unsigned *)argument, .rlim_max = *(unsigned *)argument};
+    gn_comm_config config = rank_config(rank, group);
+    config.timeout_ms = 3000;
+    for (int own = 0; own < 8; own++) RANK_CHECK(dup(STDERR_FILENO) >= 0);
+    RANK_CHECK(!setrlimit(RLIMIT_NOFILE, &few));
+    gn_comm *comm = rank_init(rank, group, &config);
+    if (!comm) return;
+    float value = 1;
+    RANK_CHECK(!gn_allreduce(comm, &value, &value, 1, GN_SUM) && value == 2);
+    gn_comm_free(comm);
+}
+
+// Either all goes well, or the limit is named: never anything that fails later for another reason.
+START_TEST(test_few_files)
+{
+    unsigned few = 20, went_well = 0;
+    for (; few < 64 && went_well < 3; few++) {
+        ranks group;
+        all_end_well(&group, 2, run_with_few_files, &few, 30);
+        const report *r = group.reports;
+        went_well += !r[0].status && !r[1].status;
+        for (int rank = 0; rank < 2; rank++)
+            ck_assert_msg(!r[rank].status || strstr(r[0].text, "raise ulimit -n") ||
+                              strstr(r[1].text, "raise ulimit -n"),
+                          "%u files: rank %d: %s", few, rank, r[rank].text);
+        ranks_free(&group);
+    }
+    ck_assert_uint_eq(went_well, 3);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("comm strangers");
@@ -316,6 +350,7 @@ int main(void)
     tcase_add_loop_test(all, test_closed_connections_are_made_again, 0, 3);
     tcase_add_loop_test(all, test_reset_connections_are_made_again, 0, 3);
     tcase_add_test(all, test_no_room_is_named);
+    tcase_add_test(all, test_few_files);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

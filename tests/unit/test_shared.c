@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -231,6 +232,18 @@ START_TEST(wrong_offers)
 END_TEST
 
 // With many ranks on a host each pair has less, and no rank has more than 4 MiB each way.
+/// A limit of file sizes would end the process by a signal.
+START_TEST(no_larger_than_files_may_be)
+{
+    struct rlimit before, small = {.rlim_cur = 4096};
+    ck_assert(!getrlimit(RLIMIT_FSIZE, &before));
+    small.rlim_max = before.rlim_max;
+    ck_assert(!setrlimit(RLIMIT_FSIZE, &small));
+    ck_assert_ptr_null(gn_shared_make(gn_shared_room(1), offer));
+    ck_assert(!setrlimit(RLIMIT_FSIZE, &before));
+}
+END_TEST
+
 START_TEST(room_of_many)
 {
     static uint8_t bytes[ROOM], back[ROOM];
@@ -367,6 +380,7 @@ int main(void)
     tcase_add_test(tcase, wrong_indices);
     tcase_add_test(tcase, wrong_offers);
     tcase_add_test(tcase, room_of_many);
+    tcase_add_test(tcase, no_larger_than_files_may_be);
     tcase_set_timeout(pairs, 60);
     tcase_add_loop_test(pairs, ranks_of_one_host, 0, 4);
     tcase_add_loop_test(pairs, wrong_notes, 0, 2);
