@@ -112,11 +112,22 @@ static gn_status fail_by_lack(gn_comm *comm, const gn_peer *peer, int reason, co
                        peer->rank, peer->name, strerror(reason), reason == EMFILE ? " (raise ulimit -n)" : "", what);
 }
 
+/// Why nothing moves, where the receiver has as many unread messages as it keeps. Empty otherwise.
+static const char *say_full(const gn_peer *peer, const gn_letter *letter, char text[128])
+{
+    const size_t unread = letter->sends ? peer->used : peer->owed;
+    *text = 0;
+    if (unread + gn_parcel_cost(GN_PARCEL_WHOLE_MAX) > GN_PARCEL_WINDOW)
+        snprintf(text, 128, "; %zu of %d bytes are taken by earlier messages, which have not been received", unread,
+                 GN_PARCEL_WINDOW);
+    return text;
+}
+
 static gn_status check_letter(gn_comm *comm, const gn_letter *letter, uint64_t now)
 {
     const uint64_t limit = gn_comm_timeout(comm), excused = comm->peers->excused;
     const uint64_t moved = later(later(letter->moved, letter->waited), excused);
-    char what[96];
+    char what[96], full[128];
     describe(letter, what);
     if (letter->rank == GN_ANY_RANK || letter->rank == comm->rank) {
         if (gn_elapsed(moved, now) <= 2 * limit) return GN_OK;
@@ -144,8 +155,8 @@ static gn_status check_letter(gn_comm *comm, const gn_letter *letter, uint64_t n
                            letter->rank, name, comm->timeout_ms, what);
     if (gn_elapsed(moved, now) > 2 * limit)
         return gn_oob_fail(comm, GN_TIMEOUT, GN_NOBODY,
-                           "no message for %d ms from or to rank %d (%s), which is alive: %s", 2 * comm->timeout_ms,
-                           letter->rank, name, what);
+                           "no message for %d ms from or to rank %d (%s), which is alive: %s%s", 2 * comm->timeout_ms,
+                           letter->rank, name, what, say_full(peer, letter, full));
     // One that is no neighbour gives signs of life on a connection for messages.
     if (!s.neighbour && !peer->out && !peer->in) {
         peer->knocked = true;

@@ -239,6 +239,40 @@ START_TEST(test_out_of_memory_is_named)
 }
 END_TEST
 
+/// Messages of which the last one is wanted first: no more than 1 MiB of them come.
+static void run_unread(int rank, const ranks *group, void *argument)
+{
+    enum { MESSAGES = 40 };
+    gn_comm *comm = plan_init(rank, group, argument);
+    uint8_t *bytes = calloc(MESSAGES, GN_PARCEL_WHOLE_MAX);
+    gn_request *sent[MESSAGES];
+    gn_status status = GN_OK;
+    const double start = seconds_now();
+    for (int i = 0; i < MESSAGES && rank; i++) RANK_CHECK(!gn_isend(comm, bytes, GN_PARCEL_WHOLE_MAX, 0, i, &sent[i]));
+    for (int i = 0; i < MESSAGES && rank; i++) status = gn_wait(sent[i]);
+    if (!rank) status = gn_recv(comm, bytes, GN_PARCEL_WHOLE_MAX, 1, MESSAGES - 1, NULL);
+    keep(group, status, comm, start);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_unread_messages_are_named)
+{
+    plan p = {.algorithm = GN_RING, .timeout_ms = 500};
+    ranks group;
+    ranks_start(&group, 2, run_unread, &p);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < 2; rank++) {
+        const report *r = &group.reports[rank];
+        ck_assert_int_eq(group.exits[rank], 0);
+        ck_assert_msg(
+            r->status == GN_TIMEOUT &&
+                strstr(r->text, "of 1048576 bytes are taken by earlier messages, which have not been received"),
+            "rank %d: %s: %s", rank, gn_status_string(r->status), r->text);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
 // What is wrong by itself ends nothing ------------------------------------------------------------
 
 static void run_wrong(int rank, const ranks *group, void *argument)
@@ -467,6 +501,7 @@ int main(void)
     tcase_add_test(tcase, test_strangers);
     tcase_add_loop_test(tcase, test_own_files_are_used_up, 0, 2 * ALGORITHMS);
     tcase_add_test(tcase, test_out_of_memory_is_named);
+    tcase_add_test(tcase, test_unread_messages_are_named);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
