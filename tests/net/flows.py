@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """flows.py serve|connect ADDRESS: a thousand marked connections at once.
 
-16 KB of values go over each, and are checked at the far end."""
+16 KB of values go over each, and are checked at the far end. The connections stay until the input
+of connect ends."""
 import resource, selectors, socket, struct, sys
 
 FLOWS, VALUES = 1000, 4000
@@ -43,6 +44,7 @@ def connect(address):
     for flow in flows:
         flow.sendall(values)
     wrong = sum(flow.recv(1) != b'y' for flow in flows)
+    sys.stdin.read()
     sys.exit(f'{wrong} flows with wrong values' if wrong else 0)
 
 
