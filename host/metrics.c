@@ -19,7 +19,8 @@
 #include "net/socket.h"
 #include "net/tcp.h"
 
-/// The library's limit. Those that had to give way may take a moment to leave.
+/// The library's limit. Those above GN_METRICS_CONNECTIONS have a moment to ask. New ones wait in
+/// the kernel's queue meanwhile.
 enum { PLACES = 2 * GN_METRICS_CONNECTIONS };
 
 typedef struct visitor {
@@ -39,6 +40,7 @@ struct gn_metrics {
     struct MHD_Daemon *http;
     char *value;
     visitor visitors[PLACES];
+    bool left;  ///< somebody has
     json_t *picture;
     uint64_t pictured;  ///< gn_now(); 0: never
     struct MHD_Response *answers[GN_METRICS_FORMATS];
@@ -157,8 +159,8 @@ static void hang_up(visitor *v)
     (void)shutdown(v->fd, SHUT_RDWR);  // the library sees it and closes
 }
 
-/// Where all places are taken, the oldest that has not asked gives way, or else the oldest.
-static void make_room(gn_metrics *m)
+/// The oldest that has not asked, or else the oldest, when there are too many. NULL: there are not
+static visitor *too_many(gn_metrics *m)
 {
     visitor *oldest = NULL;
     unsigned count = 0;
@@ -168,7 +170,16 @@ static void make_room(gn_metrics *m)
         count++;
         if (!oldest || v->asked < oldest->asked || (v->asked == oldest->asked && v->since < oldest->since)) oldest = v;
     }
-    if (count >= GN_METRICS_CONNECTIONS) hang_up(oldest);
+    return count > GN_METRICS_CONNECTIONS ? oldest : NULL;
+}
+
+/// Where there are too many, some give way. As in a lobby, each has had a moment to ask, and
+/// was read after that. `read_at`: when all were last read. @return when the next may give way
+static uint64_t make_room(gn_metrics *m, uint64_t read_at)
+{
+    visitor *v;
+    while ((v = too_many(m)) && v->since + GN_METRICS_GRACE_MS * GN_MILLISECOND <= read_at) hang_up(v);
+    return v ? v->since + GN_METRICS_GRACE_MS * GN_MILLISECOND : GN_FOREVER;
 }
 
 static void come_and_go(void *context, struct MHD_Connection *connection, void **mine,
@@ -178,10 +189,10 @@ static void come_and_go(void *context, struct MHD_Connection *connection, void *
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
         if (*mine) *(visitor *)*mine = (visitor){.fd = -1};
         *mine = NULL;
+        m->left = true;
         return;
     }
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    make_room(m);
     for (unsigned i = 0; i < PLACES && !*mine && info; i++) {
         if (m->visitors[i].fd >= 0) continue;
         m->visitors[i] = (visitor){.fd = info->connect_fd, .since = gn_now()};
@@ -190,10 +201,10 @@ static void come_and_go(void *context, struct MHD_Connection *connection, void *
 }
 
 /// Hangs up on those whose time is over. @return milliseconds until the next; -1: nobody is there
-static int sweep(gn_metrics *m)
+static int sweep(gn_metrics *m, uint64_t read_at)
 {
     const uint64_t now = gn_now();
-    uint64_t first = GN_FOREVER;
+    uint64_t first = make_room(m, read_at);
     for (unsigned i = 0; i < PLACES; i++) {
         visitor *v = &m->visitors[i];
         if (v->fd < 0 || v->cut) continue;
@@ -211,12 +222,16 @@ static void *serve(void *context)
     gn_metrics *m = context;
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(m->http, MHD_DAEMON_INFO_EPOLL_FD);
     struct pollfd watched[2] = {{.fd = m->stop, .events = POLLIN}, {.fd = info->epoll_fd, .events = POLLIN}};
+    uint64_t read_at = 0;
     while (!watched[0].revents) {
         MHD_UNSIGNED_LONG_LONG its = 0;
-        int timeout = sweep(m);
+        int timeout = sweep(m, read_at);
         if (MHD_get_timeout(m->http, &its) == MHD_YES && (timeout < 0 || its < (unsigned)timeout)) timeout = (int)its;
         if (poll(watched, 2, timeout) < 0 && errno != EINTR) break;
+        read_at = gn_now();
         (void)MHD_run(m->http);
+        if (m->left) (void)MHD_run(m->http);  // only at its start it sees that new ones may come in
+        m->left = false;
     }
     return NULL;
 }

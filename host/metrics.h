@@ -7,6 +7,7 @@
 /// | what | limit |
 /// | --- | --- |
 /// | connections at a time | GN_METRICS_CONNECTIONS; the oldest that has not asked gives way |
+/// | a moment to ask before that | GN_METRICS_GRACE_MS |
 /// | a connection's whole life | GN_METRICS_LIFE_MS |
 /// | a request's header | GN_METRICS_HEADER bytes |
 /// | pictures of the counters | one in GN_METRICS_AGE_MS, whoever asks however often |
@@ -25,6 +26,7 @@
 
 enum {
     GN_METRICS_CONNECTIONS = 32,
+    GN_METRICS_GRACE_MS = 10,
     GN_METRICS_LIFE_MS = 5000,
     GN_METRICS_HEADER = 16384,
     GN_METRICS_AGE_MS = 200,
