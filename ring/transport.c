@@ -209,8 +209,8 @@ static unsigned open_files(void)
     return count - 1;  // without the folder's own
 }
 
-/// Says before anything is connected that the limit of open files does not suffice. Shared memory is
-/// not counted: without a file for it, values travel over TCP.
+/// Says before anything is connected that the limit of open files does not suffice. Shared memory
+/// is not counted: without a file for it, values travel over TCP.
 static gn_status check_files(const gn_comm *comm, gn_error *error)
 {
     struct rlimit limit;

@@ -171,7 +171,7 @@ START_TEST(test_goes)
 }
 END_TEST
 
-// What this rank itself lacks: nobody else is blamed -----------------------------------------------
+// What this rank itself lacks: nobody else is blamed ----------------------------------------------
 
 static void use_up_files(void)
 {

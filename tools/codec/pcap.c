@@ -11,8 +11,8 @@
 #include "tools/kit/cli.h"
 #include "tools/kit/codec_options.h"
 #include "tools/kit/option_values.h"
-#include "tools/kit/parse.h"
 #include "tools/kit/output.h"
+#include "tools/kit/parse.h"
 #include "tools/kit/progress.h"
 
 typedef struct options {
