@@ -28,6 +28,24 @@ def load(name):
     return torch.from_numpy(numpy.frombuffer(raw, "u1", offset=4 + 4 * raw[3]).reshape(shape).copy())
 
 
+def network():
+    return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, 512), torch.nn.ReLU(), torch.nn.Linear(512, 512),
+                               torch.nn.ReLU(), torch.nn.Linear(512, 10))
+
+
+def batches(count, size, rank, each=32):
+    """This rank's share of each batch of an epoch. All ranks draw the same order: from one seed."""
+    for batch in torch.randperm(count).split(each * size):
+        yield batch[rank::size]
+
+
+def accuracy(model):
+    """The share of the test images that are told right, in percent."""
+    images, labels = load("test-images-idx3").float() / 255, load("test-labels-idx1").long()
+    with torch.no_grad():
+        return 100 * (model(images).argmax(1) == labels).float().mean().item()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--backend", default="gradnic")
@@ -41,35 +59,29 @@ def main():
     dist.init_process_group(options.backend)
     rank, size = dist.get_rank(), dist.get_world_size()
     torch.manual_seed(options.seed)
-    network = DistributedDataParallel(torch.nn.Sequential(
-        torch.nn.Flatten(), torch.nn.Linear(64, 512), torch.nn.ReLU(), torch.nn.Linear(512, 512), torch.nn.ReLU(),
-        torch.nn.Linear(512, 10)))
+    model = DistributedDataParallel(network())
     state = None
     if options.hook is not None:
         import gradnic
 
         state = gradnic.State(k=options.hook, feedback=True)
-        network.register_comm_hook(state, gradnic.hook)
+        model.register_comm_hook(state, gradnic.hook)
 
     images, labels = load("train-images-idx3").float() / 255, load("train-labels-idx1").long()
-    optimizer = torch.optim.Adam(network.parameters(), 1e-3) if options.adam else \
-        torch.optim.SGD(network.parameters(), 0.1, momentum=0.9)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-3) if options.adam else \
+        torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
     begin = time.monotonic()
     for _ in range(options.epochs):
-        order = torch.randperm(len(images))  # the same on all ranks: they have the same seed
-        for batch in order.split(32 * size):
-            mine = batch[rank::size]
+        for mine in batches(len(images), size, rank):
             optimizer.zero_grad()
-            torch.nn.functional.cross_entropy(network(images[mine]), labels[mine]).backward()
+            torch.nn.functional.cross_entropy(model(images[mine]), labels[mine]).backward()
             optimizer.step()
     seconds = time.monotonic() - begin
 
-    images, labels = load("test-images-idx3").float() / 255, load("test-labels-idx1").long()
-    with torch.no_grad():
-        right = (network(images).argmax(1) == labels).float().mean().item()
+    right = accuracy(model)
     if rank == 0:
         how = "" if options.hook is None else f", hook 2^-{options.hook}"
-        print(f"{options.backend}{how}: accuracy {100 * right:.2f} %, {seconds:.1f} s, {size} ranks", flush=True)
+        print(f"{options.backend}{how}: accuracy {right:.2f} %, {seconds:.1f} s, {size} ranks", flush=True)
         group = dist.group.WORLD
         comm = state.communicator if state else getattr(getattr(group, "backend", None), "communicator", None)
         if comm is not None:
