@@ -7,6 +7,8 @@
 
 #include "record.h"
 
+enum { PART_QUADS = GN_PART / GN_QUAD };
+
 #define FOUR(c) GN_CLASS_BYTES(c), GN_CLASS_BYTES((c) + 1), GN_CLASS_BYTES((c) + 2), GN_CLASS_BYTES((c) + 3)
 const uint8_t gn_class_bytes[GN_CLASS_COUNT] = {FOUR(0), FOUR(4), FOUR(8), FOUR(12)};
 
@@ -128,7 +130,16 @@ size_t gn_dense_bound(size_t count)
     return groups * GN_CLASS_BYTES_MAX + quads * GN_QUAD_HEADER;
 }
 
-gn_status gn_dense_walk(const uint8_t *stream, size_t bytes, size_t count, gn_tally *tally, size_t *error_offset)
+// Parts that begin within an item: `done` quads from quad `first` on.
+static void note_parts(uint64_t *index, size_t first, size_t done, size_t offset)
+{
+    for (size_t part = (first + PART_QUADS - 1) / PART_QUADS; part * PART_QUADS < first + done; part++)
+        index[part] = (uint64_t)offset << GN_PART_ITEM_SHIFT | (part * PART_QUADS - first);
+}
+
+// `index`: NULL, or room for an entry for each part.
+static gn_status walk(const uint8_t *stream, size_t bytes, size_t count, gn_tally *tally, uint64_t *index,
+                      size_t *error_offset)
 {
     size_t quads = gn_quad_count(count), offset = 0;
     gn_tally sum = {.values = count, .groups = gn_group_count(count), .stream_bytes = bytes};
@@ -147,6 +158,7 @@ gn_status gn_dense_walk(const uint8_t *stream, size_t bytes, size_t count, gn_ta
             if (done > left) return GN_CORRUPT;
         }
         for (unsigned g = 0; header && g < GN_QUAD_GROUPS; g++) sum.classes[gn_quad_class(header, g)]++;
+        if (index) note_parts(index, quads - left, done, offset);
         left -= done;
         offset += length;
     }
@@ -156,4 +168,15 @@ gn_status gn_dense_walk(const uint8_t *stream, size_t bytes, size_t count, gn_ta
     for (unsigned class = 1; class < GN_CLASS_COUNT; class ++) sum.classes[0] -= sum.classes[class];
     *tally = sum;
     return GN_OK;
+}
+
+gn_status gn_dense_walk(const uint8_t *stream, size_t bytes, size_t count, gn_tally *tally, size_t *error_offset)
+{
+    return walk(stream, bytes, count, tally, NULL, error_offset);
+}
+
+gn_status gn_dense_index(const uint8_t *stream, size_t bytes, size_t count, uint64_t *index, size_t *error_offset)
+{
+    gn_tally tally;
+    return walk(stream, bytes, count, &tally, index, error_offset);
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <gradnic/codec.h>
+#include <gradnic/index.h>
 
 enum {
     GN_QUAD_GROUPS = 4,
@@ -109,5 +109,7 @@ bool gn_dense_append(gn_dense_writer *writer, const uint8_t *record, size_t byte
 /// The rows `bound` and `walk` of gn_profile_row (profile.h).
 size_t gn_dense_bound(size_t count);
 gn_status gn_dense_walk(const uint8_t *stream, size_t bytes, size_t count, gn_tally *tally, size_t *error_offset);
+/// The same walk; `index` as gn_stream_index() has it.
+gn_status gn_dense_index(const uint8_t *stream, size_t bytes, size_t count, uint64_t *index, size_t *error_offset);
 
 #endif

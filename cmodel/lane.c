@@ -64,8 +64,6 @@ uint32_t gn_paper_decode(int bound_exp, gn_code code)
 // ---- lattice: a value becomes an integer multiple q of the step 2^(1-k), rounded to nearest, ties
 // to even.
 
-enum { LATTICE_MAX = 32767 };
-
 // significand / 2^shift, rounded to nearest, ties to even; 1 <= shift <= 31
 static uint32_t round_shift(uint32_t significand, int shift)
 {
@@ -80,13 +78,13 @@ gn_code gn_lattice_encode(int bound_exp, uint32_t value_bits)
     fields f = split(value_bits);
     // |f| = significand * 2^(exponent - 150), so |q| = |f| * 2^(k-1) = significand / 2^shift
     int shift = 151 - f.exponent - bound_exp;
-    // not finite, or significand >> 8 > LATTICE_MAX
+    // not finite, or significand >> 8 > GN_LATTICE_MAX
     if (f.exponent == 255 || shift < 9) return raw(value_bits);
     if (f.exponent == 0 || shift > 24) return (gn_code){0, 0};  // below half a step
 
     uint32_t magnitude = round_shift(f.significand, shift);
     uint32_t q = f.sign ? 0 - magnitude : magnitude;
-    if (magnitude > LATTICE_MAX) return raw(value_bits);
+    if (magnitude > GN_LATTICE_MAX) return raw(value_bits);
     if (magnitude == 0) return (gn_code){0, 0};
     if (magnitude <= 127) return (gn_code){1, q & 0xff};
     return (gn_code){2, q & 0xffff};

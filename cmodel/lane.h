@@ -5,6 +5,8 @@
 
 #include <gradnic/codec.h>
 
+enum { GN_LATTICE_MAX = 32767 };  ///< the largest |q| of a value that is not raw
+
 gn_code gn_paper_encode(int bound_exp, uint32_t value_bits);
 uint32_t gn_paper_decode(int bound_exp, gn_code code);
 gn_code gn_lattice_encode(int bound_exp, uint32_t value_bits);

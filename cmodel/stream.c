@@ -101,6 +101,16 @@ gn_status gn_stream_encode_integers(const gn_codec *codec, const int32_t *intege
     return GN_NO_SPACE;
 }
 
+gn_status gn_stream_index(const gn_codec *codec, const void *stream, size_t bytes, size_t count, uint64_t *index,
+                          size_t *error_offset)
+{
+    if (codec->profile != GN_DENSE) return GN_UNSUPPORTED;
+    size_t offset;
+    gn_status status = gn_dense_index(stream, bytes, count, index, &offset);
+    if (status != GN_OK && error_offset) *error_offset = offset;
+    return status;
+}
+
 gn_status gn_stream_sum(const gn_codec *codec, const gn_sum *sum, size_t *bytes, gn_sum_fault *fault)
 {
     if (bytes) *bytes = 0;

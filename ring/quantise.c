@@ -26,19 +26,33 @@ void gn_histogram_add(uint64_t *histogram, const float *values, size_t count)
     }
 }
 
-int gn_histogram_exponent(const uint64_t *histogram)
+int gn_scale_of_exponents(const uint64_t counts[256])
 {
     // E[m^2] = 7/3 for mantissas spread evenly over [1, 2). Exponent 0 is zeros and subnormals, 255
     // is infinities and NaNs.
     const double mean_square = 7.0 / 3.0;
     double sum = 0, total = 0;
     for (int e = 0; e < 255; e++) {
-        double n = 0;
-        for (int table = 0; table < 4; table++) n += (double)histogram[table * 256 + e];
+        const double n = (double)counts[e];
         total += n;
         if (e) sum += n * mean_square * ldexp(1, 2 * (e - 127));
     }
-    return sum > 0 ? (int)floor(0.5 * log2(sum / total)) : GN_EXPONENT_NONE;
+    return sum > 0 ? (int)floor(0.5 * log2(sum / total)) : GN_SCALE_UNSEEN;
+}
+
+int gn_histogram_exponent(const uint64_t *histogram)
+{
+    uint64_t counts[256] = {0};
+    for (int i = 0; i < GN_HISTOGRAM; i++) counts[i & 255] += histogram[i];
+    const int exponent = gn_scale_of_exponents(counts);
+    return exponent == GN_SCALE_UNSEEN ? GN_EXPONENT_NONE : exponent;
+}
+
+int gn_scale_shift(int scale_target, int exponent)
+{
+    if (exponent == GN_SCALE_UNSEEN) return 0;
+    const int shift = scale_target - exponent;
+    return shift > GN_SHIFT_MAX ? GN_SHIFT_MAX : shift < -GN_SHIFT_MAX ? -GN_SHIFT_MAX : shift;
 }
 
 void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *bucket, int exponent)
@@ -47,9 +61,7 @@ void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *
     exchange->comm = comm;
     exchange->bucket = bucket;
     exchange->width = gn_type_bytes(exchange->type);
-    if (exponent != GN_EXPONENT_NONE) exchange->shift = config->scale_target - exponent;
-    if (exchange->shift > GN_SHIFT_MAX) exchange->shift = GN_SHIFT_MAX;
-    if (exchange->shift < -GN_SHIFT_MAX) exchange->shift = -GN_SHIFT_MAX;
+    if (exponent != GN_EXPONENT_NONE) exchange->shift = gn_scale_shift(config->scale_target, exponent);
     exchange->scale = ldexpf(1, exchange->shift);
     exchange->unscale = ldexpf(1, -exchange->shift);
     exchange->divisor = bucket->op == GN_AVERAGE ? (float)comm->size : 1;

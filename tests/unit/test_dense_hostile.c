@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <check.h>
-#include <gradnic/codec.h>
+#include <gradnic/index.h>
 
 #include "cage.h"
 #include "dense_made.h"
@@ -66,6 +66,21 @@ static void check_unchanged(const gn_codec *codec, const uint8_t *stream, size_t
     hold(!memcmp(sums, known, 4 * count) && cage_intact(&values_cage), "a bad stream was added");
 }
 
+// The index of a good stream, found a second time: the item of each part's first quad.
+static void check_index(const uint64_t *index, const uint8_t *stream, size_t count)
+{
+    size_t quads = (count + 31) / 32, at = 0, next = 0;
+    for (size_t quad = 0; quad < quads;) {
+        size_t length = 2, done = 1;
+        for (unsigned g = 0; g < 4; g++) length += dense_bytes[stream[at + g / 2] >> 4 * (g % 2) & 15];
+        if (length == 2) done = (size_t)stream[at + 2] + 1, length = 3;
+        for (; next < quad + done; next += 64)
+            hold(index[next / 64] == (at << 8 | (next - quad)), "an entry of the index differs");
+        quad += done;
+        at += length;
+    }
+}
+
 static void check_one(const gn_codec *codec, const uint8_t *bytes, size_t length, size_t count, gn_status want,
                       size_t offset)
 {
@@ -83,6 +98,14 @@ static void check_one(const gn_codec *codec, const uint8_t *bytes, size_t length
             memcpy(&bits, values_cage.at + 4 * i, sizeof bits);
             hold(bits == dense_value(lanes[i], codec->bound_exp), "a value differs");
         }
+        uint64_t *index = cage_place(&values_cage, side, NULL, (count + GN_PART - 1) / GN_PART * sizeof *index);
+        at = offset + 1;
+        status = gn_stream_index(codec, stream, length, count, index, &at);
+        expect(codec, "index", status, want, want ? at : offset, offset);
+        expect(codec, "index, no offset", gn_stream_index(codec, stream, length, count, index, NULL), want, 0, 0);
+        hold(cage_intact(&values_cage), "written beside the index");
+        if (want == GN_OK) check_index(index, stream, count);
+        values = cage_place(&values_cage, side, NULL, 4 * count);
         unsigned flags = 99;
         at = offset + 1;
         status = gn_stream_get_integers(codec, stream, length, values, count, &flags, &at);

@@ -477,6 +477,16 @@ GN_API int gn_comm_scale(const gn_comm *comm, uint32_t id);
 /// GN_NO_MEMORY
 GN_API gn_status gn_comm_set_scale(gn_comm *comm, uint32_t id, int exponent);
 
+/// GN_SCALE_AUTO for programs that scale by themselves, such as on a GPU. `counts[e]` is how many
+/// values have the biased exponent `e`. The ranks take the largest result of all.
+/// @return floor(log2(RMS)), estimated from that alone; GN_SCALE_UNSEEN when no value is finite and
+/// not 0
+GN_API int gn_scale_of_exponents(const uint64_t counts[256]);
+
+/// Returns the power of two by which GN_SCALE_AUTO multiplies values with such a result, and
+/// divides the sums. It is 0 for GN_SCALE_UNSEEN.
+GN_API int gn_scale_shift(int scale_target, int exponent);
+
 /// Returns this process's rank; -1 for NULL.
 GN_API int gn_comm_rank(const gn_comm *comm);
 
