@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gradnic/codec.h>
 #include <gradnic/container.h>
+#include <gradnic/index.h>
 #include <gradnic/layout.h>
 
 static const gn_layout rows[] = {
@@ -9,6 +10,10 @@ static const gn_layout rows[] = {
     GN_LAYOUT_FIELD(gn_layout, field),
     GN_LAYOUT_FIELD(gn_layout, offset),
     GN_LAYOUT_FIELD(gn_layout, size),
+
+    GN_LAYOUT(gn_constant),
+    GN_LAYOUT_FIELD(gn_constant, name),
+    GN_LAYOUT_FIELD(gn_constant, value),
 
     GN_LAYOUT(gn_codec),
     GN_LAYOUT_FIELD(gn_codec, profile),

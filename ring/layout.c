@@ -35,6 +35,11 @@ static const gn_layout rows[] = {
     GN_LAYOUT_FIELD(gn_comm_config, groups),
     GN_LAYOUT_FIELD(gn_comm_config, group_offload),
 
+    GN_LAYOUT(gn_received),
+    GN_LAYOUT_FIELD(gn_received, rank),
+    GN_LAYOUT_FIELD(gn_received, tag),
+    GN_LAYOUT_FIELD(gn_received, bytes),
+
     GN_LAYOUT(gn_call),
     GN_LAYOUT_FIELD(gn_call, collective),
     GN_LAYOUT_FIELD(gn_call, type),

@@ -30,6 +30,12 @@ class Layout(ctypes.Structure):
     _fields_ = [("structure", S), ("field", S), ("offset", Z), ("size", Z)]
 
 
+class Constant(ctypes.Structure):
+    """gn_constant"""
+
+    _fields_ = [("name", S), ("value", ctypes.c_int64)]
+
+
 class Codec(ctypes.Structure):
     """gn_codec"""
 
@@ -98,14 +104,22 @@ class Stats(ctypes.Structure):
                 ("group_received_wire_bytes", U64)]
 
 
+class Received(ctypes.Structure):
+    """gn_received"""
+
+    _fields_ = [("rank", I), ("tag", I), ("bytes", Z)]
+
+
 STRUCTURES: Dict[str, Type[ctypes.Structure]] = {
     "gn_layout": Layout,
+    "gn_constant": Constant,
     "gn_codec": Codec,
     "gn_container_info": ContainerInfo,
     "gn_container_tensor": ContainerTensor,
     "gn_container_fault": ContainerFault,
     "gn_comm_config": Config,
     "gn_call": Call,
+    "gn_received": Received,
     "gn_comm_stats": Stats,
 }
 
@@ -128,6 +142,7 @@ def _declare() -> None:
     status = I
     table = [
         (codec, "gn_codec_layout", pointer(Layout), [pointer(Z)]),
+        (codec, "gn_dense_constants", pointer(Constant), [pointer(Z)]),
         (codec, "gn_status_string", S, [I]),
         (codec, "gn_codec_init_kernel", status, [pointer(Codec), I, I, S]),
         (codec, "gn_codec_kernel_name", S, [pointer(Codec)]),
@@ -137,6 +152,7 @@ def _declare() -> None:
         (codec, "gn_stream_bound", Z, [I, Z]),
         (codec, "gn_stream_encode", status, [pointer(Codec), P, Z, P, Z, pointer(Z)]),
         (codec, "gn_stream_decode", status, [pointer(Codec), P, Z, P, Z, pointer(Z)]),
+        (codec, "gn_stream_index", status, [pointer(Codec), P, Z, Z, P, pointer(Z)]),
         (codec, "gn_stream_add", status, [pointer(Codec), P, Z, P, Z, pointer(Z)]),
         (codec, "gn_quantise", status, [pointer(Codec), P, P, P, Z]),
         (codec, "gn_container_writer_new", status, [pointer(P), pointer(Codec), U32, U64, WriteFunction, P]),
@@ -165,6 +181,10 @@ def _declare() -> None:
         (comm, "gn_comm_split", status, [P, I, I, pointer(P)]),
         (comm, "gn_test", status, [P, pointer(B)]),
         (comm, "gn_wait", status, [P]),
+        (comm, "gn_isend", status, [P, P, Z, I, I, pointer(P)]),
+        (comm, "gn_irecv", status, [P, P, Z, I, I, pointer(Received), pointer(P)]),
+        (comm, "gn_scale_of_exponents", I, [P]),
+        (comm, "gn_scale_shift", I, [I, I]),
         (comm, "gn_comm_abort", status, [P, S]),
         (comm, "gn_comm_scale", I, [P, U32]),
         (comm, "gn_comm_set_scale", status, [P, U32, I]),
@@ -252,4 +272,4 @@ SCALES = {"none": 0, "auto": 1}
 DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3}
 LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG = range(4)
 BUCKET_NONE = 2**32 - 1
-SCALE_UNSEEN = -32767
+SCALE_UNSEEN: int = comm.gn_scale_of_exponents((U64 * 256)())
