@@ -49,3 +49,7 @@ def class_of(bits: int, negative: bool) -> int:
 def planes_of_sign(number: int) -> int:
     """Planes of a class whose words have a sign to extend, else 0."""
     return PLANES[number] if not UNSIGNED[number] and PLANES[number] < 32 else 0
+
+
+PAIRS = bytes(BYTES[pair & 15] + BYTES[pair >> 4] for pair in range(256))
+"""Payload bytes of two groups, by their byte of a quad's header."""

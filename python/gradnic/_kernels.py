@@ -84,13 +84,34 @@ def transpose(x):
 
 
 @triton.jit
+def load_floats(values, mask):
+    """Reads floats as binary32. bfloat16 is the upper half of one."""
+    if values.dtype.element_ty == tl.bfloat16:
+        halves = tl.load(values, mask=mask, other=0.0).to(tl.int16, bitcast=True)
+        return (halves.to(tl.int32) << 16).to(tl.float32, bitcast=True)
+    else:
+        return tl.load(values, mask=mask, other=0.0).to(tl.float32)
+
+
+@triton.jit
+def store_floats(out, v, mask):
+    """Writes binary32 as floats, rounded to nearest, ties to even."""
+    if out.dtype.element_ty == tl.bfloat16:
+        bits = v.to(tl.uint32, bitcast=True)
+        halves = tl.where(v == v, bits + 0x7FFF + ((bits >> 16) & 1), bits | 0x400000) >> 16
+        tl.store(out, halves.to(tl.int16).to(tl.bfloat16, bitcast=True), mask=mask)
+    else:
+        tl.store(out, v.to(out.dtype.element_ty), mask=mask)
+
+
+@triton.jit
 def own(values, residual, at, mask, scale, step, per_step, SCALED: tl.constexpr, FEEDBACK: tl.constexpr,
         ROUND: tl.constexpr):
     """A rank's own values, before they are quantised, and after outliers are rounded.
 
     What exceeds 32767 steps is written raw. But only multiples of the step may enter a sum.
     """
-    v = tl.load(values + at, mask=mask, other=0.0).to(tl.float32)
+    v = load_floats(values + at, mask)
     if FEEDBACK:
         v = v + tl.load(residual + at, mask=mask, other=0.0)
     if SCALED:
@@ -281,8 +302,11 @@ def byte_of(stream, at, wanted):
 
 
 @triton.jit
-def walk(stream, length, index, count, parts, headers, payloads, BLOCK: tl.constexpr):
-    """Finds the quads of parts, each part from its first on: header (0: zeros) and payload."""
+def walk(stream, length, index, count, parts, pairs, headers, payloads, BLOCK: tl.constexpr):
+    """Finds the quads of parts, each part from its first on: header (0: zeros) and payload.
+
+    `pairs`: payload bytes of two groups, by their byte of the header.
+    """
     part = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     here = part < parts
     entry = tl.load(index + part, mask=here, other=0)
@@ -296,9 +320,7 @@ def walk(stream, length, index, count, parts, headers, payloads, BLOCK: tl.const
         run = byte_of(stream, at + HEADER, reads & (header == 0))
         tl.store(headers + quad, header.to(tl.uint16), mask=here & (quad < quads))
         tl.store(payloads + quad, at + HEADER, mask=here & (quad < quads))
-        bytes = (header & 0) + HEADER
-        for group in tl.static_range(QUAD_GROUPS):
-            bytes += look(BYTES_LOW, BYTES_HIGH, (header >> (4 * group)) & 15)
+        bytes = HEADER + tl.load(pairs + (header & 255)).to(tl.int32) + tl.load(pairs + (header >> 8)).to(tl.int32)
         whole = done >= run
         at += tl.where(header != 0, bytes, tl.where(whole, RUN_ITEM, 0))
         done = tl.where((header != 0) | whole, 0, done + 1)
@@ -349,13 +371,13 @@ def unpack(stream, length, headers, payloads, count, step, unscale, divisor, out
         v = tl.load(out + at, mask=mask, other=0.0) + v
     if FINISH:
         v = tl.div_rn(v * unscale, divisor)
-    tl.store(out + at, v, mask=mask)
+    store_floats(out + at, v, mask)
 
 
 @triton.jit
 def exponents(values, count, counts, BLOCK: tl.constexpr):
     """Counts values by their biased exponents."""
     at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    bits = tl.load(values + at, mask=at < count, other=0.0).to(tl.float32).to(tl.int32, bitcast=True)
+    bits = load_floats(values + at, at < count).to(tl.int32, bitcast=True)
     found = tl.histogram((bits >> 23) & 255, 256, mask=at < count)
     tl.atomic_add(counts + tl.arange(0, 256), found.to(tl.int64))

@@ -39,7 +39,7 @@ def depth() -> int:
     return getattr(_here, "depth", 0)
 
 
-class _Line(Generic[Item]):
+class Line(Generic[Item]):
     """Items that a thread of their own works off in order. The thread begins with the first."""
 
     def __init__(self, name: str, work: Callable[[Item], None], depth: int) -> None:
@@ -85,15 +85,15 @@ class Lane:
 
     def __init__(self, comm: Communicator, name: str, depth: int) -> None:
         self.comm = comm
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()  # whoever starts something on `comm` has it
         self._jobs: Deque[Job] = deque()  # started and not completed, the oldest first
         self._turn = threading.Lock()  # whoever has it completes the oldest
-        self._wanted: _Line[Work] = _Line(f"gradnic-{name}-{depth}", self._complete_until, depth)
-        self._futures: _Line[Work] = _Line(f"gradnic-{name}-{depth}-callbacks", self._call_back, depth + 1)
+        self._wanted: Line[Work] = Line(f"gradnic-{name}-{depth}", self._complete_until, depth)
+        self._futures: Line[Work] = Line(f"gradnic-{name}-{depth}-callbacks", self._call_back, depth + 1)
 
     def start(self, calls: List[_Prepared]) -> List[Request]:
         """Starts calls, one behind the other."""
-        with self._lock:
+        with self.lock:
             return [self.comm._start(call) for call in calls]
 
     def later(self, job: Job, at_once: bool) -> None:

@@ -23,14 +23,16 @@ class Work(dist._Work):
     """A collective that was started. Threads may share it."""
 
     def __init__(self, result: List[torch.Tensor], what: str, timeout: timedelta, give_up: Callable[[str], None],
-                 asked: "Callable[[Work], None]", want: "Callable[[Work], None]") -> None:
+                 asked: "Callable[[Work], None]", want: "Optional[Callable[[Work], None]]",
+                 devices: "Optional[List[torch.device]]" = None) -> None:
         """`timeout`: how long wait() waits by default. `give_up` ends the group when it is over.
 
-        `asked` has call_back() called later, on a thread of its own. `want` has finish() called.
+        `asked` has call_back() called later, on a thread of its own. `want` has finish() called; None:
+        somebody does so anyway. `devices`: where tensors of the result are, other than the CPU.
         """
         super().__init__()
         self._value, self._what, self._default, self._give_up, self._asked = result, what, timeout, give_up, asked
-        self._want: "Optional[Callable[[Work], None]]" = want
+        self._want, self._devices = want, devices
         self._error: Optional[BaseException] = None
         self._lock = threading.Lock()
         self._raw: Any = None
@@ -101,7 +103,7 @@ class Work(dist._Work):
         with self._lock:
             first = self._raw is None
             if first:
-                self._raw = torch.futures.Future()
+                self._raw = torch.futures.Future(devices=self._devices)
             # Future.set_exception() from Python ends DDP with a fault. A callback may raise.
             future = self._raw.then(self._end)
             if first:

@@ -60,6 +60,14 @@ class Request:
         self._comm._requests.discard(self)
 
 
+class _Reception(Request):
+    """A message that is awaited."""
+
+    def wait(self) -> int:
+        """Waits until it is there, and returns its bytes."""
+        return int(super().wait().bytes)
+
+
 class Communicator:
     """A group of ranks that exchange arrays. Every rank ends with the same bits.
 
@@ -204,7 +212,22 @@ class Communicator:
         """Returns when every rank has called it."""
         self._now(_Prepared("barrier"))
 
-    # The same, started.
+    # Messages between two ranks.
+
+    def isend(self, array: Any, to: int, tag: int = 0) -> Request:
+        """Starts to send an array to one rank, which calls irecv() for it. No other takes part."""
+        view, handle = view_of(array, "the array"), ctypes.c_void_p()
+        self._run(native.comm.gn_isend(self._live(), view.address, view.nbytes, to, tag, ctypes.byref(handle)))
+        return self._started(Request(self, handle, None, (view.owner,)))
+
+    def irecv(self, array: Any, source: int, tag: int = 0) -> Request:
+        """Starts to receive a message that is no longer than the array. wait() returns its bytes."""
+        view, handle, got = view_of(array, "the array", writable=True), ctypes.c_void_p(), native.Received()
+        self._run(native.comm.gn_irecv(self._live(), view.address, view.nbytes, source, tag, ctypes.byref(got),
+                                       ctypes.byref(handle)))
+        return self._started(_Reception(self, handle, got, (view.owner, got)))
+
+    # Collectives that are started.
 
     def iallreduce(self, array: Any, out: Any = None, op: str = "sum", *, residual: Any = None,
                    bucket: Optional[int] = 0) -> Request:
@@ -286,7 +309,9 @@ class Communicator:
     def _start(self, prepared: "_Prepared") -> Request:
         handle = ctypes.c_void_p()
         self._run(native.comm.gn_comm_start(self._live(), ctypes.byref(prepared.call), ctypes.byref(handle)))
-        request = Request(self, handle, prepared.result, prepared.kept)
+        return self._started(Request(self, handle, prepared.result, prepared.kept))
+
+    def _started(self, request: Request) -> Request:
         self._requests.add(request)
         return request
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 from typing import Any, ContextManager, Optional, Tuple
 
 import torch
@@ -57,6 +58,11 @@ def available(device: Any = "cuda") -> bool:
 def _on(tensor: torch.Tensor) -> ContextManager[Any]:
     """Triton launches on the current device."""
     return torch.cuda.device(tensor.device) if tensor.is_cuda else contextlib.nullcontext()
+
+
+@functools.lru_cache(None)
+def _pairs(device: torch.device) -> torch.Tensor:
+    return torch.frombuffer(bytearray(dense.PAIRS), dtype=torch.uint8).to(device)
 
 
 def _parts_of(count: int) -> int:
@@ -173,8 +179,8 @@ class Codec:
         tile = _TILE if not out.is_cuda else 64  # many programs: each waits for memory most of the time
         each, grid = _programs(out, parts)
         with _on(out):
-            kernels.walk[(-(-parts // tile),)](stream.room, length, stream.index, stream.count, parts, headers, payloads,
-                                               BLOCK=tile)
+            kernels.walk[(-(-parts // tile),)](stream.room, length, stream.index, stream.count, parts, _pairs(device),
+                                               headers, payloads, BLOCK=tile)
             kernels.unpack[grid](stream.room, length, headers, payloads, stream.count, self._step, 2.0**-shift,
                                  float(divisor), out, ADD=add, FINISH=bool(shift) or divisor != 1, **each)
 

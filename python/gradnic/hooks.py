@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hooks for DistributedDataParallel. They work over any process group of the CPU, also Gloo's.
+"""Hooks for DistributedDataParallel. They work over any process group, also Gloo's and NCCL's.
 
     ddp.register_comm_hook(gradnic.State(k=4, feedback=True), gradnic.hook)
     ddp.register_comm_hook(gradnic.RatioState(), gradnic.ratio_hook)
 """
 
 # No "from __future__ import annotations": DDP looks at the hooks' types themselves.
+import contextlib
+import logging
+import os
 import shutil
 from datetime import timedelta
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -15,15 +18,19 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import PrefixStore
 
 from ._arrays import view_of
+from ._device import DeviceSums
 from ._errors import Error, InvalidError
-from ._lane import Lane
+from ._lane import Lane, Line
 from ._meeting import meet
 from ._work import Work
 from .codec import ratio
 from .comm import Communicator, _Prepared
+from .gpu import available
 
 Layout = Tuple[int, Tuple[Tuple[int, ...], ...]]
 """A bucket: its index, and the shapes of its parameters."""
+
+logger = logging.getLogger("gradnic")
 
 _made: Dict[str, int] = {}  # states that have connected, by group: all ranks count alike
 
@@ -43,6 +50,9 @@ class State:
         self.k, self.feedback, self.profile, self.scale = k, feedback, profile, scale
         self._algorithm, self._interface, self._group, self._timeout = algorithm, interface, process_group, timeout
         self._lane: Optional[Lane] = None
+        self._sums: Optional[DeviceSums] = None
+        self._line: Optional[Line[Any]] = None
+        self._told = False
         self._residuals: Dict[Layout, torch.Tensor] = {}
         self._loaded: Dict[Layout, torch.Tensor] = {}
         self._numbers: Dict[Layout, int] = {}  # what the communicator calls a bucket
@@ -79,8 +89,10 @@ class State:
         if self._lane is not None:
             if self._lane.comm._usable():
                 self._scales = self._known_scales()
+            if self._line is not None:
+                self._line.close()
             self._lane.close()
-            self._lane = None
+            self._lane = self._sums = self._line = None
 
     def _connected(self) -> Lane:
         if self._lane is not None:
@@ -119,8 +131,27 @@ class State:
     def _number(self, layout: Layout) -> int:
         return self._numbers.setdefault(layout, len(self._numbers))
 
-    def _residual(self, layout: Layout, count: int) -> Optional[torch.Tensor]:
+    def _on_device(self, buffer: torch.Tensor) -> bool:
+        """Whether a bucket is compressed where it is. Otherwise its values cross to the host."""
+        plain = self.profile == "dense" and self._algorithm in (None, "direct") \
+            and os.environ.get("GRADNIC_OFFLOAD", "auto") in ("", "auto", "library")
+        if plain and buffer.dtype in _FLOATS and buffer.device.type == "cuda" and available(buffer.device):
+            return True
+        if not self._told and buffer.device.type != "cpu":
+            self._told = True
+            logger.warning("the gradients on %s are copied to the host as they are: compressing there needs Triton, "
+                           "profile dense, algorithm direct and offload library", buffer.device)
+        return False
+
+    def _device_sums(self, lane: Lane) -> DeviceSums:
+        if self._sums is None:
+            self._sums = DeviceSums(lane, self.k, scale=self.scale)
+            self._line = Line("gradnic-hook-gpu", lambda step: step(), 0)
+        return self._sums
+
+    def _residual(self, layout: Layout, buffer: torch.Tensor) -> Optional[torch.Tensor]:
         """The residual of a bucket. It begins anew when DDP has changed its buckets."""
+        count = buffer.numel()
         if not self.feedback:
             return None
         known = self._residuals.get(layout)
@@ -129,7 +160,8 @@ class State:
                 del self._residuals[other]
             loaded = self._loaded.pop(layout, None)
             known = loaded if loaded is not None and loaded.numel() == count else torch.zeros(count)
-            self._residuals[layout] = known
+        if self._residuals.get(layout) is not known or known.device != buffer.device:
+            self._residuals[layout] = known = known.to(buffer.device)
         return known
 
 
@@ -138,28 +170,69 @@ def _first(future: Any) -> torch.Tensor:
     return result
 
 
+_FLOATS = (torch.float32, torch.bfloat16, torch.float16)
+
+
 def hook(state: State, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
-    """Averages a bucket over all ranks, compressed as `state` says."""
+    """Averages a bucket over all ranks, compressed as `state` says.
+
+    On a GPU it is compressed there, where Triton is: only the compressed bytes cross to the host.
+    """
     buffer = bucket.buffer()
-    if buffer.device.type != "cpu":
-        raise InvalidError(f"gradnic.hook: the gradients are on {buffer.device}; it takes those of the CPU")
     lane = state._connected()
-    floats = buffer.dtype in (torch.float32, torch.bfloat16, torch.float16)
-    layout = (bucket.index(), tuple(tuple(p.shape) for p in bucket.parameters()))
-    residual = state._residual(layout, buffer.numel()) if floats else None
-    view = view_of(buffer, "the bucket", writable=True)
-    call = _Prepared("allreduce", view, view, view.count, op="average", residual=residual, bucket=state._number(layout))
     what = f"the hook's allreduce of bucket {bucket.index()}"
-    work = Work([buffer], what, state._timeout, lane.comm.abort, lane.asked, lane.want)
+    on_cpu, on_device = buffer.device.type == "cpu", state._on_device(buffer)
+    work = Work([buffer], what, state._timeout, lane.comm.abort, lane.asked, None if on_device else lane.want,
+                None if on_cpu else [buffer.device])
     try:
-        lane.later((lane.start([call]), _nothing, work), at_once=False)
+        if on_device:
+            _sum_on_device(state, lane, bucket, buffer, work)
+        else:
+            _sum_on_host(state, lane, bucket, buffer, work)
     except Error as error:
         raise dist.DistBackendError(f"gradnic: {what}: {error}") from error
     return work.get_future().then(_first)
 
 
-def _nothing() -> None:
-    pass
+def _layout(bucket: Any) -> Layout:
+    return bucket.index(), tuple(tuple(p.shape) for p in bucket.parameters())
+
+
+def _sum_on_host(state: State, lane: Lane, bucket: Any, buffer: torch.Tensor, work: Work) -> None:
+    layout = _layout(bucket)
+    residual = state._residual(layout, buffer) if buffer.dtype in _FLOATS else None
+    copies = [t if t is None else t.detach().cpu() for t in (buffer, residual)]  # those on the CPU as they are
+    view = view_of(copies[0], "the bucket", writable=True)
+    call = _Prepared("allreduce", view, view, view.count, op="average", residual=copies[1],
+                     bucket=state._number(layout))
+
+    def after() -> None:
+        for tensor, copy in zip((buffer, residual), copies):
+            if tensor is not None and tensor.device.type != "cpu":
+                tensor.detach().copy_(copy)
+
+    lane.later((lane.start([call]), after, work), at_once=False)
+
+
+def _sum_on_device(state: State, lane: Lane, bucket: Any, buffer: torch.Tensor, work: Work) -> None:
+    """Has a thread of its own do it, on a stream of its own, behind what computes the bucket."""
+    layout = _layout(bucket)
+    residual, sums, number = state._residual(layout, buffer), state._device_sums(lane), state._number(layout)
+    ready = torch.cuda.current_stream(buffer.device).record_event() if buffer.is_cuda else None
+
+    def step() -> None:
+        failure: Optional[BaseException] = None
+        try:
+            with torch.no_grad(), sums.behind(ready, buffer.device):
+                sums.allreduce(buffer, residual, number, average=True)
+        except Exception as error:  # what the training's thread is to see
+            failure = error
+            with contextlib.suppress(Error):  # the others need not wait for their deadline
+                lane.comm.abort(f"{type(error).__name__}: {error}")
+        work.finish(failure)
+
+    assert state._line is not None
+    state._line.put(step)
 
 
 class RatioState:
@@ -202,7 +275,7 @@ class RatioState:
             file.write(self.table())
 
     def _measure(self, bucket: Any) -> None:
-        values = bucket.buffer().detach().to(torch.float32)
+        values = bucket.buffer().detach().to("cpu", torch.float32)
         rms = float(values.square().mean().sqrt())
         if rms > 0 and rms < float("inf"):
             scaled = values * 2.0 ** -torch.tensor(rms).log2().floor().item()
