@@ -170,7 +170,7 @@ def places(first_part, count, PARTS: tl.constexpr):
 @triton.jit
 def survey(values, residual, count, scale, step, per_step, last, leading, total, SCALED: tl.constexpr,
            FEEDBACK: tl.constexpr, ROUND: tl.constexpr, PARTS: tl.constexpr):
-    """For each part: its last quad that is not zeros (-1: none), zeros that it begins with, bytes."""
+    """For each part: its last quad that is not zeros (-1: none), zeros it begins with, bytes."""
     first_part = tl.program_id(0) * PARTS
     at, mask = places(first_part, count, PARTS)
     _, v = own(values, residual, at, mask, scale, step, per_step, SCALED, FEEDBACK, ROUND)

@@ -27,8 +27,9 @@ class Work(dist._Work):
                  devices: "Optional[List[torch.device]]" = None) -> None:
         """`timeout`: how long wait() waits by default. `give_up` ends the group when it is over.
 
-        `asked` has call_back() called later, on a thread of its own. `want` has finish() called; None:
-        somebody does so anyway. `devices`: where tensors of the result are, other than the CPU.
+        `asked` has call_back() called later, on a thread of its own. `want` has finish() called;
+        None: somebody does so anyway. `devices`: where tensors of the result are, other than the
+        CPU.
         """
         super().__init__()
         self._value, self._what, self._default, self._give_up, self._asked = result, what, timeout, give_up, asked

@@ -221,7 +221,7 @@ class Communicator:
         return self._started(Request(self, handle, None, (view.owner,)))
 
     def irecv(self, array: Any, source: int, tag: int = 0) -> Request:
-        """Starts to receive a message that is no longer than the array. wait() returns its bytes."""
+        """Starts to receive a message of at most the array's bytes. wait() returns how many."""
         view, handle, got = view_of(array, "the array", writable=True), ctypes.c_void_p(), native.Received()
         self._run(native.comm.gn_irecv(self._live(), view.address, view.nbytes, source, tag, ctypes.byref(got),
                                        ctypes.byref(handle)))

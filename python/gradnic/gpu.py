@@ -6,9 +6,10 @@
     values = codec.decode(stream)
     codec.add(stream, sums)
 
-Profile dense, by kernels in Triton, which PyTorch's builds for CUDA bring along. The bytes are those
-of gradnic.Codec, bit for bit. Only they need to cross to the host: `stream.bytes.cpu()`. What comes
-from others is checked on the host before the device reads it: `codec.receive(data, count, device)`.
+Profile dense, by kernels in Triton, which PyTorch's builds for CUDA bring along. The bytes are
+those of gradnic.Codec, bit for bit. Only they need to cross to the host: `stream.bytes.cpu()`. What
+comes from others is checked on the host before the device reads it: `codec.receive(data, count,
+device)`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def available(device: Any = "cuda") -> bool:
     except ImportError:
         return False
     if torch.device(device).type == "cuda":
-        return torch.cuda.is_available()
+        return bool(torch.cuda.is_available())
     return torch.device(device).type == "cpu" and bool(triton.knobs.runtime.interpret)
 
 

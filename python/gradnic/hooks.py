@@ -154,14 +154,13 @@ class State:
         count = buffer.numel()
         if not self.feedback:
             return None
-        known = self._residuals.get(layout)
-        if known is None:
+        kept = self._residuals.get(layout)
+        if kept is None:
             for other in [other for other in self._residuals if other[0] == layout[0]]:
                 del self._residuals[other]
-            loaded = self._loaded.pop(layout, None)
-            known = loaded if loaded is not None and loaded.numel() == count else torch.zeros(count)
-        if self._residuals.get(layout) is not known or known.device != buffer.device:
-            self._residuals[layout] = known = known.to(buffer.device)
+            kept = self._loaded.pop(layout, None)
+        known: torch.Tensor = kept if kept is not None and kept.numel() == count else torch.zeros(count)
+        known = self._residuals[layout] = known.to(buffer.device)
         return known
 
 

@@ -17,8 +17,8 @@ extern "C" {
 #endif
 
 enum {
-    GN_PART = 2048,           ///< values of a part: 64 quads; the last part may have fewer
-    GN_PART_ITEM_SHIFT = 8    ///< of the offset in an entry
+    GN_PART = 2048,         ///< values of a part: 64 quads; the last part may have fewer
+    GN_PART_ITEM_SHIFT = 8  ///< of the offset in an entry
 };
 
 /// Checks a stream, and writes an entry for each part of `count` values. An entry speaks of the
@@ -27,8 +27,8 @@ enum {
 /// may have some.
 /// @return as gn_stream_decode(); on failure the content of `index` is unspecified; GN_UNSUPPORTED
 /// for other profiles than dense
-GN_API gn_status gn_stream_index(const gn_codec *codec, const void *stream, size_t bytes, size_t count,
-                                 uint64_t *index, size_t *error_offset);
+GN_API gn_status gn_stream_index(const gn_codec *codec, const void *stream, size_t bytes, size_t count, uint64_t *index,
+                                 size_t *error_offset);
 
 /// A number of a format.
 typedef struct gn_constant {

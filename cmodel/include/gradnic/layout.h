@@ -33,8 +33,8 @@ typedef struct gn_layout {
 #structure, #field, offsetof(structure, field), sizeof(((structure *)0)->field)                                \
     }
 
-/// Gives the structures of codec.h, container.h, index.h and this file: `*count` rows. A structure's own row
-/// comes ahead of those of its fields. Static storage.
+/// Gives the structures of codec.h, container.h, index.h and this file: `*count` rows. A
+/// structure's own row comes ahead of those of its fields. Static storage.
 GN_API const gn_layout *gn_codec_layout(size_t *count);
 
 #ifdef __cplusplus

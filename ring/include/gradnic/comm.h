@@ -517,7 +517,8 @@ typedef struct gn_comm_stats {
 /// Returns what was done since gn_comm_init(); zeros for NULL.
 GN_API gn_comm_stats gn_comm_get_stats(const gn_comm *comm);
 
-/// Gives the structures gn_comm_config, gn_call, gn_received and gn_comm_stats, as gn_codec_layout() does.
+/// Gives the structures gn_comm_config, gn_call, gn_received and gn_comm_stats, as
+/// gn_codec_layout() does.
 GN_API const gn_layout *gn_comm_layout(size_t *count);
 
 #ifdef __cplusplus
