@@ -87,6 +87,28 @@ def feedback(rank, size, rendezvous):
         return float(total[0])
 
 
+def messages(rank, size, rendezvous):
+    with make(rank, size, rendezvous) as comm:
+        after, before = (rank + 1) % size, (rank - 1) % size
+        room = np.zeros(100_000, np.float32)
+        got = comm.irecv(room, before, 3)
+        short = comm.irecv(bytearray(100), before, 4)
+        given = values_of(rank, 90_000)
+        sent = [comm.isend(given, after, 3), comm.isend(b"short", after, 4)]
+        assert got.wait() == 360_000 and short.wait() == 5 and got.done()
+        for request in sent:
+            request.wait()
+        assert np.array_equal(room[:90_000], values_of(before, 90_000)) and not room[90_000:].any()
+        with pytest.raises(gradnic.InvalidError):
+            comm.isend(given, size, 0)
+        comm.barrier()
+    return True
+
+
+def test_messages():
+    assert run(3, messages) == [True] * 3
+
+
 def test_error_feedback_delays_and_loses_nothing():
     total = run(2, feedback)[0]
     assert abs(total - 64 * 2 * 0.003) <= 2 * 2**-4

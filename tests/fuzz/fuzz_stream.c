@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gradnic/codec.h>
+#include <gradnic/index.h>
 
 #include "../unit/dense_reference.h"
 #include "fuzz.h"
@@ -122,6 +122,12 @@ static void check_tally(const gn_codec *codec, const uint8_t *stream, size_t byt
 {
     gn_tally tally = {0};
     check(gn_stream_tally(codec, stream, bytes, count, &tally) == status);
+    uint64_t *index = exact((count + GN_PART - 1) / GN_PART * sizeof *index);
+    gn_status indexed = gn_stream_index(codec, stream, bytes, count, index, NULL);
+    check(indexed == (codec->profile == GN_DENSE ? status : GN_UNSUPPORTED));
+    for (size_t part = 1; indexed == GN_OK && part * GN_PART < count; part++)
+        check(index[part] > index[part - 1] && index[part] >> GN_PART_ITEM_SHIFT < bytes);
+    free(index);
     if (status) return;
     check(tally.stream_bytes == bytes && tally.values == count && tally.groups == (count + 7) / 8);
     if (codec->profile == GN_DENSE) {
