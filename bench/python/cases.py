@@ -24,7 +24,7 @@ _groups = {}
 
 
 def group(backend):
-    """A group of all ranks: "gloo", "gradnic" or "gradnic-none". All ranks call this in one order."""
+    """A group of all ranks: "gloo", "gradnic" or "gradnic-none". All ranks call it alike."""
     if backend not in _groups:
         if backend == "gloo":
             _groups[backend] = dist.group.WORLD

@@ -66,7 +66,8 @@ def rank_main(rank, options, folder):
                     print(f"{name} {case} seed {seed}: {100 * points[-1][1]:.2f} %", file=sys.stderr, flush=True)
     if rank == 0:
         described = {name: {"words": TASKS[name].words, "batch": TASKS[name].batch} for name in options.tasks}
-        found = {"ranks": options.ranks, "exact_share": EXACT_SHARE, "powersgd_rank": RANK, "tasks": described, "runs": rows}
+        found = {"ranks": options.ranks, "exact_share": EXACT_SHARE, "powersgd_rank": RANK, "tasks": described,
+                 "runs": rows}  # fmt: skip
         pathlib.Path(options.out).write_text(json.dumps(found), encoding="ascii")
     dist.destroy_process_group()
 

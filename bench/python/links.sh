@@ -7,7 +7,7 @@
 #   bench/python/links.sh RESULT.json      needs root and PyTorch; about 1.5 minutes a round
 #       ROUNDS=5                           each has one step and one exchange of every case and task
 #       RATES="200mbit 1gbit"              of the links
-#       PYTHON=path                        default: build/python/tools/bin/python, of scripts/setup --torch
+#       PYTHON=path                        default: build/python/tools/bin/python
 #       ARGUMENTS=""                       further ones of bench/python/steps.py
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)

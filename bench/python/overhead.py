@@ -73,8 +73,9 @@ def main():
                 if case in comms:
                     library = timed(lambda comm=comms[case]: comm.allreduce(values, bucket=None), options.calls)
                 rows[case].append([each / options.buckets - a - b for each, a, b in zip(whole, bare, library)])
-        found = [{"case": case, "python_us": statistics.median(row[0] for row in rounds),
-                  "processor_us": statistics.median(row[1] for row in rounds)} for case, rounds in rows.items()]  # fmt: skip
+        found = [{"case": case, "python_us": statistics.median(each[0] for each in rounds),
+                  "processor_us": statistics.median(each[1] for each in rounds)}
+                 for case, rounds in rows.items()]  # fmt: skip
         pathlib.Path(options.out).write_text(json.dumps(found), encoding="ascii")
         for _, state in made.values():
             if state is not None:

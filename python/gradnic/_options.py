@@ -73,7 +73,7 @@ class Options(C10DBackend.Options):
 
     def arguments(self, size: int, one_host: bool) -> "dict[str, Any]":
         """Arguments for a Communicator of `size` ranks."""
-        # Uncompressed vectors fill links. In a ring each link has one sender, and no queue overflows.
+        # Uncompressed vectors fill links. In a ring a link has one sender: no queue overflows.
         direct = size <= 16 and (self.compresses or one_host)
         return {"compress": self.profile if self.compresses else None, "k": self.bound,
                 "scale": self.scale if self.compresses else "none",

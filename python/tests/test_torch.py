@@ -517,3 +517,36 @@ def test_options_come_from_the_environment(monkeypatch):
     monkeypatch.setenv("GRADNIC_BOUND", "nine")
     with pytest.raises(ValueError, match="GRADNIC_BOUND=nine"):
         options()
+
+
+def _nobody_waits(rank, size, where):
+    begin(rank, size, where, pg_options=options(profile="none"))
+    tensors = [torch.full((5000,), float(rank + 1)) for _ in range(100)]
+    works = [dist.all_reduce(tensor, async_op=True) for tensor in tensors]
+    deadline = time.monotonic() + 60
+    while not works[50].is_completed():  # asking is enough
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    assert works[50].is_success() and works[0].is_completed()
+    dist.destroy_process_group()  # the rest is done then
+    assert all(bool((tensor == 3).all()) for tensor in tensors)
+
+
+def test_sums_that_nobody_waits_for():
+    run(2, _nobody_waits)
+
+
+def _takes(rank, size, where):
+    from gradnic._options import Options
+
+    group = begin(rank, size, where)
+    assert group.backend.options.arguments(4, True)["algorithm"] == "direct"
+    found = [Options(profile).arguments(size, one_host)["algorithm"]
+             for profile, size, one_host in (("dense", 16, False), ("dense", 17, True), ("none", 4, False),
+                                             ("none", 4, True))]
+    assert found == ["direct", "ring", "ring", "direct"], found
+    dist.destroy_process_group()
+
+
+def test_uncompressed_sums_between_hosts_take_a_ring():
+    run(1, _takes)
