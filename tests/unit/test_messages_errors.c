@@ -215,6 +215,13 @@ START_TEST(test_own_files_are_used_up)
 }
 END_TEST
 
+/// With the address sanitizer, malloc() fails as it does without.
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
 /// A message to oneself that is larger than memory.
 static void run_without_memory(int rank, const ranks *group, void *argument)
 {
