@@ -349,7 +349,7 @@ def _delegated(name: str) -> Callable[..., Any]:
     def call(self: GradnicBackend, *arguments: Any, **named: Any) -> Any:
         return self._by_gloo(name, *arguments, **named)
 
-    call.__name__ = name
+    call.__name__, call.__doc__ = name, "By Gloo, which is inside."
     return call
 
 

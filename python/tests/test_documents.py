@@ -40,3 +40,27 @@ def test_the_page(tmp_path):
 def test_the_readme_of_the_package(tmp_path):
     (code,) = blocks("python/README.md")
     run_as_ranks("import numpy; gradient = numpy.ones(8, numpy.float32)\n" + code, 2, tmp_path)
+
+
+def test_everything_public_has_a_description():
+    """The API reference is made of descriptions (scripts/python)."""
+    import inspect
+
+    import gradnic
+
+    modules = [gradnic]
+    try:
+        import gradnic.hooks
+        import gradnic.torch
+
+        modules += [gradnic.hooks, gradnic.torch]
+    except ImportError:
+        pass  # no PyTorch
+    for module in modules:
+        for name in getattr(module, "__all__", None) or [n for n in vars(module) if getattr(
+                vars(module)[n], "__module__", "") == module.__name__ and not n.startswith("_")]:
+            value = getattr(module, name)
+            assert inspect.getdoc(value), f"{module.__name__}.{name}"
+            for member, what in vars(value).items() if inspect.isclass(value) else ():
+                if not member.startswith("_") and (inspect.isfunction(what) or isinstance(what, property)):
+                    assert inspect.getdoc(what), f"{module.__name__}.{name}.{member}"

@@ -4,6 +4,8 @@
 import hashlib
 import logging
 import os
+import re
+import sys
 import threading
 import time
 from datetime import timedelta
@@ -350,25 +352,40 @@ def sharded(rank, size, rendezvous):
     return bits
 
 
-def digits(backend, *arguments):
-    """Runs the example as torchrun's two ranks. Returns its accuracy, and what it prints."""
-    import re
+def example(*command, deadline=200):
+    """Runs a program. Returns its accuracy in percent, and what it prints."""
     import subprocess
-    import sys
 
     from conftest import TREE
 
-    done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
-                           str(TREE / "examples/pytorch/digits.py"), "--backend", backend, "--epochs", "10",
-                           *arguments], capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stderr
+    done = subprocess.run(command, capture_output=True, text=True, timeout=deadline, cwd=TREE,
+                          env={**os.environ, "PYTHON": sys.executable, "OMP_NUM_THREADS": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr
     return float(re.search(r"accuracy ([0-9.]+) %", done.stdout).group(1)), done.stdout
 
 
-@pytest.mark.parametrize("arguments", [(), ("--hook", "4")])
-def test_the_example_learns_the_digits(arguments):
-    accuracy, printed = digits("gradnic", *arguments)
-    assert accuracy > 95 and "sent" in printed, printed
+@pytest.mark.parametrize("ranks, program, arguments", [
+    (2, "digits", ("--epochs", "10")), (4, "digits", ("--epochs", "10", "--hook", "4")),
+    (4, "diloco", ("--epochs", "15")), (2, "accelerated", ()),
+])
+def test_the_examples_learn_the_digits(ranks, program, arguments):
+    if program == "accelerated":
+        pytest.importorskip("accelerate")
+    accuracy, printed = example(sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
+                                str(ranks), f"examples/pytorch/{program}.py", *arguments)
+    values, sent = map(float, re.search(r"sent ([0-9.]+) MB of values as ([0-9.]+) MB", printed).groups())
+    assert accuracy > 93 and 3 < values / sent < 12, printed
+
+
+def test_the_example_with_two_sites():
+    import subprocess
+
+    from conftest import TREE
+
+    if subprocess.run(["bash", "-c", "source scripts/testbed && testbed_possible"], cwd=TREE, capture_output=True).returncode:
+        pytest.skip("no network namespaces here")
+    accuracy, printed = example("examples/pytorch/sites", "examples/pytorch/hsdp.py", "--epochs", "3")
+    assert accuracy > 70 and "between 2 sites" in printed, printed
 
 
 def test_fsdp2_and_hsdp():
