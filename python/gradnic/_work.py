@@ -23,17 +23,17 @@ class Work(dist._Work):
     """A collective that was started. Threads may share it."""
 
     def __init__(self, result: List[torch.Tensor], what: str, timeout: timedelta, give_up: Callable[[str], None],
-                 asked: "Callable[[Work], None]", want: "Optional[Callable[[Work], None]]",
+                 asked: "Callable[[Work], None]", want: "Callable[[Work], None]",
                  devices: "Optional[List[torch.device]]" = None) -> None:
         """`timeout`: how long wait() waits by default. `give_up` ends the group when it is over.
 
-        `asked` has call_back() called later, on a thread of its own. `want` has finish() called;
-        None: somebody does so anyway. `devices`: where tensors of the result are, other than the
-        CPU.
+        `asked` has call_back() called later, on a thread of its own. `want` has finish() called.
+        `devices`: where tensors of the result are, other than the CPU.
         """
         super().__init__()
         self._value, self._what, self._default, self._give_up, self._asked = result, what, timeout, give_up, asked
-        self._want, self._devices = want, devices
+        self._want: "Optional[Callable[[Work], None]]" = want
+        self._devices = devices
         self._error: Optional[BaseException] = None
         self._lock = threading.Lock()
         self._raw: Any = None

@@ -6,6 +6,7 @@
 """
 
 # No "from __future__ import annotations": DDP looks at the hooks' types themselves.
+import concurrent.futures
 import contextlib
 import logging
 import os
@@ -87,10 +88,10 @@ class State:
     def close(self) -> None:
         """Says goodbye to the other ranks. All of them call it, or none."""
         if self._lane is not None:
-            if self._lane.comm._usable():
-                self._scales = self._known_scales()
             if self._line is not None:
                 self._line.close()
+            if self._lane.comm._usable():
+                self._scales = self._known_scales()
             self._lane.close()
             self._lane = self._sums = self._line = None
 
@@ -181,7 +182,7 @@ def hook(state: State, bucket: dist.GradBucket) -> torch.futures.Future[torch.Te
     lane = state._connected()
     what = f"the hook's allreduce of bucket {bucket.index()}"
     on_cpu, on_device = buffer.device.type == "cpu", state._on_device(buffer)
-    work = Work([buffer], what, state._timeout, lane.comm.abort, lane.asked, None if on_device else lane.want,
+    work = Work([buffer], what, state._timeout, lane.comm.abort, lane.asked, lane.want,
                 None if on_cpu else [buffer.device])
     try:
         if on_device:
@@ -218,20 +219,21 @@ def _sum_on_device(state: State, lane: Lane, bucket: Any, buffer: torch.Tensor, 
     layout = _layout(bucket)
     residual, sums, number = state._residual(layout, buffer), state._device_sums(lane), state._number(layout)
     ready = torch.cuda.current_stream(buffer.device).record_event() if buffer.is_cuda else None
+    done: "concurrent.futures.Future[None]" = concurrent.futures.Future()
 
     def step() -> None:
-        failure: Optional[BaseException] = None
         try:
             with torch.no_grad(), sums.behind(ready, buffer.device):
                 sums.allreduce(buffer, residual, number, average=True)
+            done.set_result(None)
         except Exception as error:  # what the training's thread is to see
-            failure = error
             with contextlib.suppress(Error):  # the others need not wait for their deadline
                 lane.comm.abort(f"{type(error).__name__}: {error}")
-        work.finish(failure)
+            done.set_exception(error)
 
     assert state._line is not None
     state._line.put(step)
+    lane.later(([], done.result, work), at_once=False)  # the lane completes works in their order
 
 
 class RatioState:
