@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a transformer with HSDP: parameters are sharded inside a site, and replicated between sites.
+"""Trains a transformer with HSDP.
 
-    torchrun --nnodes SITES --nproc-per-node RANKS --node-rank I --master-addr HOST examples/pytorch/hsdp.py
+Parameters are sharded inside a site, and replicated between sites.
+
     examples/pytorch/sites --rate 200mbit     # two sites on this machine, as namespaces; as root
-    GLOO_SOCKET_IFNAME=wire0 examples/pytorch/sites examples/pytorch/hsdp.py --backend gloo    # to compare
+    torchrun --nnodes SITES --nproc-per-node RANKS --node-rank I --master-addr HOST \\
+        examples/pytorch/hsdp.py
+
+To compare: GLOO_SOCKET_IFNAME=wire0 examples/pytorch/sites examples/pytorch/hsdp.py --backend gloo
 
 What is gradnic's: backend_override, for the dimension of the mesh that crosses the slow link. Each
 image is a sequence of its 8 lines.
