@@ -25,13 +25,13 @@ from . import _dense as dense
 from . import _native as native
 from ._arrays import view_of
 from ._errors import InvalidError, UnsupportedError, error_of
+from ._types import FLOATS
 from .codec import Codec as HostCodec
 
 PART = dense.CONSTANTS["GN_PART"]
 """Values that have an entry in the index of a stream."""
 
 _TILE = 1024  # parts or values that a program of a small kernel handles
-_FLOATS = (torch.float32, torch.bfloat16, torch.float16)
 
 
 def _kernels() -> Any:
@@ -140,7 +140,7 @@ class Codec:
         `whole`: also a raw value becomes a multiple of the step, so that sums do.
         """
         kernels = _kernels()
-        _check(values, "values", _FLOATS)
+        _check(values, "values", FLOATS)
         if residual is not None:
             _check(residual, "residual", (torch.float32,), values.numel())
         count, device = values.numel(), values.device
@@ -170,7 +170,7 @@ class Codec:
                 divisor: int = 1) -> None:
         """Decompresses. `out` gets values / 2^shift / divisor."""
         kernels = _kernels()
-        _check(out, "out", (torch.float32,) if add else _FLOATS, stream.count)
+        _check(out, "out", (torch.float32,) if add else FLOATS, stream.count)
         if not stream.count:
             return
         device, quads = out.device, -(-stream.count // (dense.CONSTANTS["GN_GROUP"] * dense.CONSTANTS["GN_QUAD_GROUPS"]))
@@ -188,7 +188,7 @@ class Codec:
 
 def exponents(values: torch.Tensor) -> torch.Tensor:
     """Counts values by their biased exponents: 256 numbers, on the device."""
-    _check(values, "values", _FLOATS)
+    _check(values, "values", FLOATS)
     counts = torch.zeros(256, dtype=torch.int64, device=values.device)
     if values.numel():
         block = 4096 if values.is_cuda else 1 << 16
