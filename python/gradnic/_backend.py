@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import sys
 import threading
 from datetime import timedelta
@@ -25,15 +24,15 @@ from ._arrays import view_of
 from ._errors import Error, InvalidError
 from ._group import GradnicGroup, answer_no, made
 from ._lane import Lane, depth
-from ._meeting import is_one_place, meet, own_address
+from ._meeting import connect, is_one_place, own_address
 from ._options import Options
+from ._types import FLOATS
 from ._work import Work
 from .comm import Communicator, _Prepared
 
 logger = logging.getLogger("gradnic")
 
-_FLOATS = (torch.float32, torch.bfloat16, torch.float16)
-_TYPES = (*_FLOATS, torch.float64, torch.int32, torch.int64, torch.uint8)
+_TYPES = (*FLOATS, torch.float64, torch.int32, torch.int64, torch.uint8)
 _OPS = {ReduceOp.SUM: "sum", ReduceOp.AVG: "average", ReduceOp.MIN: "minimum", ReduceOp.MAX: "maximum"}
 _told = threading.Event()
 
@@ -107,17 +106,8 @@ class GradnicBackend(C10DBackend):
         return ProcessGroupGloo(store, rank, size, chosen)
 
     def _connect(self, depth: int) -> Lane:
-        rank, size, folder = self.rank(), self.size(), None
-        try:
-            where, interface, folder = meet(PrefixStore(f"gradnic{depth}", self._store), rank, size,
-                                            self._options.interface)
-            chosen = self._options.arguments(size, where.startswith("file:"))
-            comm = Communicator(rank, size, rendezvous=where, interface=interface, **chosen)
-        except Error as error:
-            raise dist.DistBackendError(f"gradnic: setting up {self._name}: {error}") from error
-        finally:
-            if folder is not None:
-                shutil.rmtree(folder, ignore_errors=True)
+        store, rank, size = PrefixStore(f"gradnic{depth}", self._store), self.rank(), self.size()
+        comm = connect(store, rank, size, self._options.interface, partial(self._options.arguments, size), self._name)
         return Lane(comm, self._name, depth)
 
     # What torch asks.
@@ -278,7 +268,7 @@ class GradnicBackend(C10DBackend):
 
     def _sum(self, collective: str, shapes: _Shapes, given: torch.Tensor, out: torch.Tensor, op: str) -> _Prepared:
         """Prepares a sum. A small one is exact: as float64, where others are compressed."""
-        exact = self._options.compresses and given.dtype in _FLOATS and op in ("sum", "average") \
+        exact = self._options.compresses and given.dtype in FLOATS and op in ("sum", "average") \
             and given.numel() * given.element_size() < self._options.min_bytes
         if exact:
             source = given.detach().to(torch.float64).contiguous()
@@ -287,7 +277,7 @@ class GradnicBackend(C10DBackend):
         else:
             result = shapes.output(out, filled=collective == "allreduce")
             source = result if collective == "allreduce" else shapes.input(given)
-            if self._options.compresses and op in ("sum", "average") and given.dtype in _FLOATS:
+            if self._options.compresses and op in ("sum", "average") and given.dtype in FLOATS:
                 self._tell()
         recv = view_of(result, "the tensor", writable=True)
         send = recv if source is result else view_of(source, "the tensor")

@@ -4,20 +4,25 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import tempfile
-from typing import Any, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
+
+import torch.distributed as dist
+
+from ._errors import Error
+from .comm import Communicator
 
 
 def _place() -> str:
     """A name for what can share files and loopback: host, account and namespaces."""
     parts = [socket.gethostname(), str(os.getuid())]
-    for path in ("/proc/sys/kernel/random/boot_id",):
-        try:
-            with open(path, encoding="ascii") as file:
-                parts.append(file.read().strip())
-        except OSError:
-            pass
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            parts.append(file.read().strip())
+    except OSError:
+        pass
     for kind in ("mnt", "net", "user"):
         try:
             parts.append(str(os.stat(f"/proc/self/ns/{kind}").st_ino))
@@ -53,13 +58,34 @@ def _free_port(address: str) -> int:
         return int(free.getsockname()[1])
 
 
-def is_one_place(store: Any, rank: int, size: int) -> bool:
-    """Whether all ranks share files and loopback."""
-    store.set(f"place/{rank}", _place())
+def _all_say_the_same(store: Any, size: int) -> bool:
     return len({store.get(f"place/{r}") for r in range(size)}) == 1
 
 
-def meet(store: Any, rank: int, size: int, interface: Optional[str]) -> Tuple[str, Optional[str], Optional[str]]:
+def is_one_place(store: Any, rank: int, size: int) -> bool:
+    """Whether all ranks share files and loopback."""
+    store.set(f"place/{rank}", _place())
+    return _all_say_the_same(store, size)
+
+
+def connect(store: Any, rank: int, size: int, interface: Optional[str], arguments: Callable[[bool], Dict[str, Any]],
+            what: str) -> Communicator:
+    """Makes a Communicator of the ranks that share a store. `what` names it in errors.
+
+    `arguments` gives its other arguments, knowing whether all ranks are on one host.
+    """
+    folder = None
+    try:
+        where, interface, folder = _meet(store, rank, size, interface)
+        return Communicator(rank, size, rendezvous=where, interface=interface, **arguments(where.startswith("file:")))
+    except Error as error:
+        raise dist.DistBackendError(f"gradnic: setting up {what}: {error}") from error
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _meet(store: Any, rank: int, size: int, interface: Optional[str]) -> Tuple[str, Optional[str], Optional[str]]:
     """Returns rendezvous, interface, and a folder that rank 0 removes when all have met.
 
     Ranks of one host meet in a file, which needs no free port. Others meet at rank 0.
@@ -68,8 +94,7 @@ def meet(store: Any, rank: int, size: int, interface: Optional[str]) -> Tuple[st
     if rank:
         place, where = store.get("meeting").decode().split(" ", 1)
         return where, interface or ("lo" if place == "here" else None), None
-    places = {store.get(f"place/{r}") for r in range(size)}
-    if len(places) == 1:
+    if _all_say_the_same(store, size):
         folder = tempfile.mkdtemp(prefix="gradnic-")
         store.set("meeting", f"here file://{folder}/meeting")
         return f"file://{folder}/meeting", interface or "lo", folder

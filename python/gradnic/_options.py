@@ -25,6 +25,11 @@ def _number(name: str, default: int) -> int:
         raise InvalidError(f"{name}={text} is not an integer") from None
 
 
+def usual_algorithm(size: int, direct: bool = True) -> str:
+    """The algorithm where none is chosen. `direct`: whether it may be that, where ranks are few."""
+    return "direct" if direct and size <= 16 else "ring"
+
+
 class Options(C10DBackend.Options):
     """Options of a group. What is not given comes from the environment, and else is the default.
 
@@ -74,9 +79,8 @@ class Options(C10DBackend.Options):
     def arguments(self, size: int, one_host: bool) -> "dict[str, Any]":
         """Arguments for a Communicator of `size` ranks."""
         # Uncompressed vectors fill links. In a ring a link has one sender: no queue overflows.
-        direct = size <= 16 and (self.compresses or one_host)
+        algorithm = self.algorithm or usual_algorithm(size, self.compresses or one_host)
         return {"compress": self.profile if self.compresses else None, "k": self.bound,
                 "scale": self.scale if self.compresses else "none",
-                "algorithm": self.algorithm or ("direct" if direct else "ring"),
-                "switch_address": self.switch_address, "secret_file": self.secret_file,
+                "algorithm": algorithm, "switch_address": self.switch_address, "secret_file": self.secret_file,
                 "timeout": min(max(self._timeout.total_seconds(), 0.001), 2_000_000)}

@@ -10,7 +10,6 @@ import concurrent.futures
 import contextlib
 import logging
 import os
-import shutil
 from datetime import timedelta
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
@@ -22,7 +21,9 @@ from ._arrays import view_of
 from ._device import DeviceSums
 from ._errors import Error, InvalidError
 from ._lane import Lane, Line
-from ._meeting import meet
+from ._meeting import connect
+from ._options import usual_algorithm
+from ._types import FLOATS
 from ._work import Work
 from .codec import ratio
 from .comm import Communicator, _Prepared
@@ -102,18 +103,10 @@ class State:
         rank, size = dist.get_rank(group), dist.get_world_size(group)
         name = str(group.group_name)
         number = _made[name] = _made.get(name, 0) + 1
-        store = dist.distributed_c10d._world.pg_map[group][1]
-        folder = None
-        try:
-            where, interface, folder = meet(PrefixStore(f"gradnic-hook{number}", store), rank, size, self._interface)
-            comm = Communicator(rank, size, rendezvous=where, interface=interface, compress=self.profile, k=self.k,
-                                scale=self.scale, algorithm=self._algorithm or ("direct" if size <= 16 else "ring"),
-                                timeout=self._timeout.total_seconds())
-        except Error as error:
-            raise dist.DistBackendError(f"gradnic: setting up the hook: {error}") from error
-        finally:
-            if folder is not None:
-                shutil.rmtree(folder, ignore_errors=True)
+        store = PrefixStore(f"gradnic-hook{number}", dist.distributed_c10d._world.pg_map[group][1])
+        arguments = {"compress": self.profile, "k": self.k, "scale": self.scale,
+                     "algorithm": self._algorithm or usual_algorithm(size), "timeout": self._timeout.total_seconds()}
+        comm = connect(store, rank, size, self._interface, lambda one_host: arguments, "the hook")
         self._numbers = {}
         for layout, scale in self._scales.items():
             comm.set_scale(self._number(layout), scale)
@@ -136,7 +129,7 @@ class State:
         """Whether a bucket is compressed where it is. Otherwise its values cross to the host."""
         plain = self.profile == "dense" and self._algorithm in (None, "direct") \
             and os.environ.get("GRADNIC_OFFLOAD", "auto") in ("", "auto", "library")
-        if plain and buffer.dtype in _FLOATS and buffer.device.type == "cuda" and available(buffer.device):
+        if plain and buffer.dtype in FLOATS and buffer.device.type == "cuda" and available(buffer.device):
             return True
         if not self._told and buffer.device.type != "cpu":
             self._told = True
@@ -170,9 +163,6 @@ def _first(future: Any) -> torch.Tensor:
     return result
 
 
-_FLOATS = (torch.float32, torch.bfloat16, torch.float16)
-
-
 def hook(state: State, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
     """Averages a bucket over all ranks, compressed as `state` says.
 
@@ -200,7 +190,7 @@ def _layout(bucket: Any) -> Layout:
 
 def _sum_on_host(state: State, lane: Lane, bucket: Any, buffer: torch.Tensor, work: Work) -> None:
     layout = _layout(bucket)
-    residual = state._residual(layout, buffer) if buffer.dtype in _FLOATS else None
+    residual = state._residual(layout, buffer) if buffer.dtype in FLOATS else None
     copies = [t if t is None else t.detach().cpu() for t in (buffer, residual)]  # those on the CPU as they are
     view = view_of(copies[0], "the bucket", writable=True)
     call = _Prepared("allreduce", view, view, view.count, op="average", residual=copies[1],
