@@ -178,15 +178,15 @@ class Communicator:
 
     def set_scale(self, bucket: int, exponent: Optional[int]) -> None:
         """Sets what scale() says. All ranks set the same, or their next sum fails."""
-        wrong = native.comm.gn_comm_set_scale(self._live(), bucket,
-                                              native.SCALE_UNSEEN if exponent is None else exponent)
+        number = native.SCALE_UNSEEN if exponent is None else exponent
+        wrong = native.comm.gn_comm_set_scale(self._live(), bucket, number)
         if wrong:
-            raise InvalidError(f"bucket {bucket} cannot have the scale {exponent}: the communicator has no scale "
-                               "'auto', or the bucket or the scale is out of range")
+            raise error_of(wrong, f"bucket {bucket} cannot have the scale {exponent}: {self._last_error()}")
 
     # Collectives that wait.
 
-    def allreduce(self, array: Any, out: Any = None, op: str = "sum", *, residual: Any = None, bucket: Optional[int] = 0) -> Any:
+    def allreduce(self, array: Any, out: Any = None, op: str = "sum", *, residual: Any = None,
+                  bucket: Optional[int] = 0) -> Any:
         """Combines arrays of all ranks: "sum", "average", "minimum" or "maximum".
 
         Without `out` it works in place. Returns the array with the result. `residual` is float32,
