@@ -5,22 +5,16 @@ The digits are those of tests/data. The text is pydoc_data.topics, which every P
 the same on all ranks, and so are the batches, of which each rank takes its part.
 """
 
-import gzip
 import pathlib
+import sys
 
-import numpy
 import torch
 from torch import nn
 
-DATA = pathlib.Path(__file__).resolve().parents[2] / "tests/data"
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "examples/pytorch"))
+from digits import load  # noqa: E402
+
 CONTEXT = 64  # characters that the transformer sees
-
-
-def idx(name):
-    """Reads a file of the IDX format: two zero bytes, a type, dimensions, and bytes."""
-    raw = gzip.open(DATA / f"digits-{name}-ubyte.gz").read()
-    shape = numpy.frombuffer(raw, ">u4", count=raw[3], offset=4)
-    return torch.from_numpy(numpy.frombuffer(raw, "u1", offset=4 + 4 * raw[3]).reshape(shape).copy())
 
 
 class Digits:
@@ -29,7 +23,7 @@ class Digits:
     name, words, batch, steps, every = "cnn", "CNN, digits", 16, 300, 10
 
     def __init__(self):
-        images, labels = (torch.cat([idx(f"{part}-{kind}") for part in ("train", "test")])
+        images, labels = (torch.cat([load(f"{part}-{kind}") for part in ("train", "test")])
                           for kind in ("images-idx3", "labels-idx1"))  # fmt: skip
         images, labels = images[:, None].float() / images.max(), labels.long()
         self.images, self.labels, self.tests = images[:1000], labels[:1000], (images[1000:], labels[1000:])

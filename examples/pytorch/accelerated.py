@@ -10,7 +10,7 @@ Gloo, whatever backend it is told.
 import torch
 import torch.distributed as dist
 from accelerate import Accelerator
-from digits import accuracy, load, network
+from digits import accuracy, data, network, say_sent
 from torch.utils.data import DataLoader, TensorDataset
 
 
@@ -20,11 +20,10 @@ def main():
     accelerator = Accelerator(cpu=True)
 
     torch.manual_seed(1)
-    images, labels = load("train-images-idx3").float() / 255, load("train-labels-idx1").long()
     model = network()
     model, optimizer, loader = accelerator.prepare(
         model, torch.optim.Adam(model.parameters(), 1e-3),
-        DataLoader(TensorDataset(images, labels), batch_size=32, shuffle=True))
+        DataLoader(TensorDataset(*data("train")), batch_size=32, shuffle=True))
     for _ in range(10):
         for inputs, wanted in loader:
             optimizer.zero_grad()
@@ -33,9 +32,8 @@ def main():
 
     right = accuracy(model)
     if accelerator.is_main_process:
-        stats = dist.group.WORLD.backend.communicator.stats
-        print(f"accelerate, {dist.get_backend()}: accuracy {right:.2f} %, {accelerator.num_processes} ranks; "
-              f"sent {stats['sent_bytes'] / 1e6:.1f} MB of values as {stats['sent_wire_bytes'] / 1e6:.1f} MB", flush=True)
+        print(f"accelerate, {dist.get_backend()}: accuracy {right:.2f} %, {accelerator.num_processes} ranks")
+        say_sent(dist.group.WORLD.backend.communicator)
     accelerator.end_training()
 
 

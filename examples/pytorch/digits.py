@@ -39,11 +39,33 @@ def batches(count, size, rank, each=32):
         yield batch[rank::size]
 
 
+def data(part):
+    """Images and labels, for "train" or "test"."""
+    return load(f"{part}-images-idx3").float() / 255, load(f"{part}-labels-idx1").long()
+
+
+def steps(model, optimizer, epochs, size, rank, each=32):
+    """Trains. Yields after each step."""
+    images, labels = data("train")
+    for _ in range(epochs):
+        for mine in batches(len(images), size, rank, each):
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(model(images[mine]), labels[mine]).backward()
+            optimizer.step()
+            yield
+
+
 def accuracy(model):
     """The share of the test images that are told right, in percent."""
-    images, labels = load("test-images-idx3").float() / 255, load("test-labels-idx1").long()
+    images, labels = data("test")
     with torch.no_grad():
         return 100 * (model(images).argmax(1) == labels).float().mean().item()
+
+
+def say_sent(comm):
+    """Prints what a communicator of gradnic's has sent."""
+    stats = comm.stats
+    print(f"sent {stats['sent_bytes'] / 1e6:.1f} MB of values as {stats['sent_wire_bytes'] / 1e6:.1f} MB", flush=True)
 
 
 def main():
@@ -67,15 +89,11 @@ def main():
         state = gradnic.State(k=options.hook, feedback=True)
         model.register_comm_hook(state, gradnic.hook)
 
-    images, labels = load("train-images-idx3").float() / 255, load("train-labels-idx1").long()
     optimizer = torch.optim.Adam(model.parameters(), 1e-3) if options.adam else \
         torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
     begin = time.monotonic()
-    for _ in range(options.epochs):
-        for mine in batches(len(images), size, rank):
-            optimizer.zero_grad()
-            torch.nn.functional.cross_entropy(model(images[mine]), labels[mine]).backward()
-            optimizer.step()
+    for _ in steps(model, optimizer, options.epochs, size, rank):
+        pass
     seconds = time.monotonic() - begin
 
     right = accuracy(model)
@@ -85,8 +103,7 @@ def main():
         group = dist.group.WORLD
         comm = state.communicator if state else getattr(getattr(group, "backend", None), "communicator", None)
         if comm is not None:
-            stats = comm.stats
-            print(f"sent {stats['sent_bytes'] / 1e6:.1f} MB of values as {stats['sent_wire_bytes'] / 1e6:.1f} MB")
+            say_sent(comm)
     if state is not None:
         state.close()
     dist.destroy_process_group()

@@ -15,7 +15,7 @@ import argparse
 
 import torch
 import torch.distributed as dist
-from digits import accuracy, batches, load, network
+from digits import accuracy, network, say_sent, steps
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 
@@ -47,25 +47,19 @@ def main():
         outer.step()
         vector_to_parameters(shared.clone(), model.parameters())  # it would keep views of what it gets
 
-    images, labels = load("train-images-idx3").float() / 255, load("train-labels-idx1").long()
-    steps = meetings = 0
-    for _ in range(options.epochs):
-        for mine in batches(len(images), size, rank, each=8):
-            inner.zero_grad()
-            torch.nn.functional.cross_entropy(model(images[mine]), labels[mine]).backward()
-            inner.step()
-            steps += 1
-            if steps % options.every == 0:
-                meet()
-                meetings += 1
+    count = 0
+    for _ in steps(model, inner, options.epochs, size, rank, each=8):
+        count += 1
+        if count % options.every == 0:
+            meet()
 
     vector_to_parameters(shared, model.parameters())
     right = accuracy(model)
     if rank == 0:
-        print(f"DiLoCo, {options.backend}: accuracy {right:.2f} %, {size} ranks, {steps} steps, {meetings} meetings", flush=True)
+        print(f"DiLoCo, {options.backend}: accuracy {right:.2f} %, {size} ranks, {count} steps, "
+              f"{count // options.every} meetings", flush=True)
         if options.backend == "gradnic":
-            stats = dist.group.WORLD.backend.communicator.stats
-            print(f"sent {stats['sent_bytes'] / 1e6:.1f} MB of values as {stats['sent_wire_bytes'] / 1e6:.1f} MB")
+            say_sent(dist.group.WORLD.backend.communicator)
     dist.destroy_process_group()
 
 

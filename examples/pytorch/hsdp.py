@@ -19,7 +19,7 @@ import time
 
 import torch
 import torch.distributed as dist
-from digits import batches, load
+from digits import accuracy, say_sent, steps
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
@@ -62,26 +62,16 @@ def main():
     fully_shard(model, mesh=mesh)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
 
-    images, labels = load("train-images-idx3").float() / 255, load("train-labels-idx1").long()
-    begin, steps = time.monotonic(), 0
-    for _ in range(options.epochs):
-        for mine in batches(len(images), size, rank, each=16):
-            optimizer.zero_grad()
-            torch.nn.functional.cross_entropy(model(images[mine]), labels[mine]).backward()
-            optimizer.step()
-            steps += 1
+    begin = time.monotonic()
+    count = sum(1 for _ in steps(model, optimizer, options.epochs, size, rank, each=16))
     seconds = time.monotonic() - begin
 
-    images, labels = load("test-images-idx3").float() / 255, load("test-labels-idx1").long()
-    with torch.no_grad():
-        right = 100 * (model(images).argmax(1) == labels).float().mean().item()
+    right = accuracy(model)
     if rank == 0:
         print(f"HSDP, {options.backend} between {options.sites} sites: accuracy {right:.2f} %, "
-              f"{1000 * seconds / steps:.1f} ms a step, {size} ranks", flush=True)
-        group = mesh.get_group("replicate")
+              f"{1000 * seconds / count:.1f} ms a step, {size} ranks", flush=True)
         if options.backend == "gradnic":
-            stats = group.backend.communicator.stats
-            print(f"sent {stats['sent_bytes'] / 1e6:.1f} MB of values as {stats['sent_wire_bytes'] / 1e6:.1f} MB")
+            say_sent(mesh.get_group("replicate").backend.communicator)
     dist.barrier()
     dist.destroy_process_group()
 
