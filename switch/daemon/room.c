@@ -12,7 +12,7 @@ enum {
     CHILDREN = GN_SESSIONS_MAX - GN_SESSIONS_UPWARD,  ///< with the strangers among them
     LOBBY_PART = 16,   ///< this part of the room is for strangers, whatever else there is
     OTHER_FILES = 64,  ///< files that are neither channels nor connections
-    TIDY_LEAST = 256,  ///< connections that are worth giving memory back
+    TIDY_LEAST = 32,   ///< connections that are worth giving memory back
     TIDY_PART = 4      ///< ... when only this part of them is left
 };
 
