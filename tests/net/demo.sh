@@ -14,6 +14,7 @@ holds() { jq -e "$1" "$2" >/dev/null || fail "$1 does not hold in $(jq -c '.runs
 # check CONDITION FILE: as holds, where .RING_NONE, .RING_PAPER, ... are the runs of these names.
 names='{"RING_NONE": "ring, no compression", "RING_PAPER": "ring, paper 2^-10", "RING_PAPER_F": "ring, paper 2^-10, feedback",
         "RING_LATTICE": "ring, lattice 2^-10, feedback", "RING_DENSE": "ring, dense 2^-10, feedback", "RING_LIBRARY": "ring, dense 2^-10, feedback, in the library",
+        "DIRECT": "direct, dense 2^-10, feedback, in the library",
         "SWITCH_NONE": "switch, no compression", "SWITCH_DENSE": "switch, dense 2^-10, feedback",
         "WA_DENSE": "worker-aggregator, dense 2^-10 up, feedback", "WA_NONE": "worker-aggregator, no compression"}'
 check() {
@@ -39,6 +40,7 @@ check_library() {
     jq -e '.runs | map(.name) | index("ring, dense 2^-10, feedback, in the library")' "$json" >/dev/null || return 0
     check '.RING_LIBRARY.train.weights == .RING_DENSE.train.weights' "$json"
     check '.RING_LIBRARY.train.options.offload == "library" and .RING_DENSE.train.options.offload == "nic"' "$json"
+    check '.DIRECT.train.weights == .RING_LIBRARY.train.weights and .DIRECT.ratio > 4' "$json"
     check '.RING_LIBRARY.ratio > 4 and .RING_LIBRARY.wire_bytes_per_step < 1.05 * .RING_DENSE.wire_bytes_per_step' "$json"
 }
 
@@ -86,7 +88,7 @@ if grep -q 'cannot be made' "$work/a.log"; then
 else
     holds '.mode == "a gradnic nic in each of as many network namespaces"' "$work/a/demo.json"
 fi
-rows=10
+rows=11
 ! grep -q 'in-process' "$work/a/demo.json" || rows=7
 check_results "$work/a" "$rows"
 "$GRADNIC" demo --quick --in-process -o "$work/b" >"$work/b.log" 2>&1 || fail "$(cat "$work/b.log")"
