@@ -123,6 +123,7 @@ static gn_status add_in_order(aggregator *a, bool *moved)
                                          : gn_coded_add(a->x, first, count, &w->in, NULL, true, false);
         if (status) return gn_coded_damaged(a->comm, neighbour_of(a, a->next), "a wrong stream", a->segment);
         w->here = false;
+        gn_coded_release(&w->in, &a->comm->neighbours[neighbour_of(a, a->next)]);
         gn_comm_count_received(a->comm, neighbour_of(a, a->next), count * sizeof(float));
         if (++a->next == a->count) publish(a, first, count);
     }
@@ -284,6 +285,7 @@ static gn_status receive_down(leaf *l, bool *moved)
     if (!complete) return GN_OK;
     const size_t first = segment * l->cut.values, count = values_of(&l->cut, segment);
     if (gn_coded_take(l->x, first, count, &l->in)) return gn_coded_damaged(l->comm, l->head, "a wrong stream", segment);
+    gn_coded_release(&l->in, &l->comm->neighbours[l->head]);
     gn_exchange_finish(l->x, first, count);
     gn_comm_count_received(l->comm, l->head, count * sizeof(float));
     return GN_OK;

@@ -51,7 +51,7 @@ static const gn_codec *codec_of(const gn_exchange *x)
 
 static const uint8_t *stream_of(const gn_coded *in)
 {
-    return in->bytes + GN_CODED_HEADER;
+    return in->lies ? in->lies : in->bytes + GN_CODED_HEADER;
 }
 
 static size_t stream_bytes(const gn_coded *in)
@@ -270,10 +270,54 @@ static bool expect(const gn_comm *comm, gn_coded_in *in)
     return true;
 }
 
+/// Whether the next segment lies whole in shared memory, where its stream can be read. Floats have
+/// to be aligned for that. Its header is in `bytes` then, and has been looked at by nobody.
+static bool lies_there(const gn_comm *comm, gn_coded_in *in, const gn_neighbour *from)
+{
+    const void *at;
+    gn_coded *to = in->to;
+    const size_t there = in->filled ? 0 : gn_data_look(from, 1, &at);
+    if (there < GN_CODED_HEADER) return false;
+    memcpy(to->bytes, at, GN_CODED_HEADER);
+    in->filled = GN_CODED_HEADER;
+    const bool whole = expect(comm, in) && there >= to->length;
+    in->filled = 0;
+    const uint8_t *stream = (const uint8_t *)at + GN_CODED_HEADER;
+    if (!whole || (!is_stream(to) && (uintptr_t)stream % sizeof(float))) return false;
+    to->lies = stream;
+    return true;
+}
+
+void gn_coded_release(gn_coded *coded, gn_neighbour *from)
+{
+    if (coded->lies) gn_data_take_off(from, coded->length);
+    coded->lies = NULL;
+}
+
+void gn_coded_keep(gn_coded *coded, gn_neighbour *from)
+{
+    if (coded->lies) memcpy(coded->bytes + GN_CODED_HEADER, coded->lies, stream_bytes(coded));
+    gn_coded_release(coded, from);
+}
+
+/// A segment is whole. @return as gn_coded_receive()
+static ssize_t conclude(gn_coded_in *in, ssize_t got, bool *complete)
+{
+    if (gn_load32(in->to->bytes + CHECK_AT) != check_of(in->to)) return -2;
+    in->filled = 0;
+    if (gn_coded_is_result(in->to))
+        in->result++;
+    else
+        in->segment++;
+    *complete = true;
+    return got;
+}
+
 ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, gn_neighbour *from, bool *complete)
 {
     ssize_t got = 0, total = 0;
     *complete = false;
+    if (lies_there(comm, in, from)) return conclude(in, (ssize_t)in->to->length, complete);
     // The header first, and then what it says.
     for (int part = 0; part < 2; part++) {
         if (!expect(comm, in)) return -2;
@@ -290,15 +334,7 @@ ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, gn_neighbour *fro
         if (in->filled < GN_CODED_HEADER) return total;
     }
     if (!expect(comm, in)) return -2;
-    if (in->filled < in->to->length) return total;
-    if (gn_load32(in->to->bytes + CHECK_AT) != check_of(in->to)) return -2;
-    in->filled = 0;
-    if (gn_coded_is_result(in->to))
-        in->result++;
-    else
-        in->segment++;
-    *complete = true;
-    return total;
+    return in->filled < in->to->length ? total : conclude(in, total, complete);
 }
 
 gn_status gn_coded_damaged(gn_comm *comm, int index, const char *what, uint64_t segment)

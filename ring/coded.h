@@ -8,6 +8,10 @@
 /// What comes from a peer is not believed: the header says no more than how many bytes follow, up
 /// to the room that a segment may need, and the codec checks the stream as it reads.
 /// A segment whose stream would not be shorter than its values may hold the values.
+///
+/// A segment that lies whole in shared memory is read there. Its header is copied and checked first.
+/// The other rank could change the stream while it is read. The codec's checks hold then, too: they
+/// are made of what they read. Only the other rank's own values could come out otherwise.
 
 #include "ring/exchange.h"
 
@@ -16,8 +20,9 @@ enum { GN_CODED_HEADER = 16 };
 /// One segment on its way. `bytes` has room for a header and the longest stream.
 typedef struct gn_coded {
     uint8_t *bytes;
-    size_t length;  ///< of header and stream
-    uint64_t item;  ///< its number, counted by the sender
+    const uint8_t *lies;  ///< its stream, in shared memory; NULL: it follows the header in `bytes`
+    size_t length;        ///< of header and stream
+    uint64_t item;        ///< its number, counted by the sender
 } gn_coded;
 
 /// Values of a segment, and bytes that a gn_coded needs for any of them.
@@ -61,6 +66,11 @@ typedef struct gn_coded_in {
 /// @return bytes read; 0 when there are none; -1 with errno (0: the connection has ended); -2 when
 /// the header or the check is wrong
 ssize_t gn_coded_receive(const gn_comm *comm, gn_coded_in *in, gn_neighbour *from, bool *complete);
+/// What a complete segment holds is not needed any more. It has to be called before the next is
+/// received from this neighbour. A segment that was copied stays as it is.
+void gn_coded_release(gn_coded *coded, gn_neighbour *from);
+/// Copies a complete segment that lies in shared memory to `bytes`, and releases it.
+void gn_coded_keep(gn_coded *coded, gn_neighbour *from);
 /// Ends the collective: neighbour `index` has sent a segment with `what`. `segment`: its number.
 /// @return the status with which the communicator has failed
 gn_status gn_coded_damaged(gn_comm *comm, int index, const char *what, uint64_t segment);

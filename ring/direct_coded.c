@@ -14,6 +14,10 @@
 // 4. Take the first segment that a rank has not summed. Those that it lacks have room in their
 //    window, so it reads from them. By 1 they send. So it comes, and is summed. By induction all
 //    are. Then no window is full, everyone reads everything, and all results arrive.
+//
+// In shared memory a contribution is read where it lies, when its segment is summed. Until then
+// nothing behind it is read. The proof holds: contributions come in order, so who holds one of a
+// peer lacks none of that peer's up to the first segment that is not summed.
 #include <errno.h>
 #include <string.h>
 
@@ -35,6 +39,7 @@ typedef struct peer {
     size_t sent;            ///< bytes of it
     bool full;              ///< its socket took less than there was
     bool heard;             ///< its header has come
+    bool held;              ///< its last contribution lies in shared memory
     size_t given, told;     ///< contributions and results that have been made ready for it
     size_t told_whole;      ///< results that have left
     size_t leaving_values;  ///< of the segment that leaves
@@ -150,10 +155,11 @@ static bool owes(const direct *d, const peer *p)
     return p->arriving.segment < segments_of(d, &d->own) || p->arriving.result < segments_of(d, &p->block);
 }
 
-/// Whether its next segment has a place. Whether it is a result is not known before it comes.
+/// Whether its next segment has a place. Whether it is a result is not known before it comes. In
+/// shared memory those behind a contribution wait until that is added.
 static bool has_room(const direct *d, const peer *p)
 {
-    return p->arriving.segment < d->summed + d->window;
+    return !p->held && p->arriving.segment < d->summed + d->window;
 }
 
 /// A result is decoded. It must answer what we have sent: the values that it replaces are not
@@ -167,6 +173,7 @@ static gn_status take_result(direct *d, size_t index)
     const size_t count = values_at(d, &p->block, s, &first);
     if (gn_coded_take(d->x, first, count, p->arriving.to))
         return gn_coded_damaged(d->comm, (int)index, "a wrong stream", s);
+    gn_coded_release(p->arriving.to, &d->comm->neighbours[index]);
     gn_exchange_finish(d->x, first, count);
     gn_comm_count_received(d->comm, (int)index, count * sizeof(float));
     return GN_OK;
@@ -175,8 +182,10 @@ static gn_status take_result(direct *d, size_t index)
 /// A contribution stays where it is until all are there.
 static gn_status keep_contribution(direct *d, size_t index)
 {
-    const size_t s = d->peer[index].arriving.segment - 1;
+    peer *p = &d->peer[index];
+    const size_t s = p->arriving.segment - 1;
     size_t first;
+    p->held = p->arriving.to->lies != NULL;
     if (s >= segments_of(d, &d->own)) return gn_coded_damaged(d->comm, (int)index, "a number that is too large", s);
     gn_comm_count_received(d->comm, (int)index, values_at(d, &d->own, s, &first) * sizeof(float));
     return GN_OK;
@@ -226,6 +235,11 @@ static gn_status sum_segment(direct *d, size_t s)
     if (gn_coded_sum(d->x, first, count, in, d->peers, out, &wrong))
         return gn_coded_damaged(d->comm, (int)wrong, "a wrong stream", s);
     if (out) gn_coded_seal_result(out, (uint32_t)s);
+    for (size_t i = 0; i < d->peers; i++) {
+        gn_coded *summed = &d->peer[i].in[s % d->window];
+        if (summed->lies) d->peer[i].held = false;  // a later one may lie there, behind a copied one
+        gn_coded_release(summed, &d->comm->neighbours[i]);
+    }
     return GN_OK;
 }
 

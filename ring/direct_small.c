@@ -188,7 +188,9 @@ static gn_status sum(small *s)
         const bool own = rank == s->comm->rank;
         if (add(s, own ? &s->own : &s->peer[index].in, rank == 0))
             return gn_coded_damaged(s->comm, (int)index, "a wrong stream", 0);
-        index += !own;
+        if (own) continue;
+        gn_coded_release(&s->peer[index].in, &s->comm->neighbours[index]);
+        index++;
     }
     gn_exchange_settle(s->x, 0, s->count);
     gn_exchange_finish(s->x, 0, s->count);

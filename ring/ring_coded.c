@@ -194,6 +194,11 @@ static ssize_t send_some(ring *r)
 
 // Receiving ---------------------------------------------------------------------------------------
 
+static gn_neighbour *left_of(const ring *r)
+{
+    return &r->comm->neighbours[r->left];
+}
+
 /// First leg: adds our values to a segment.
 static gn_status reduce(ring *r, size_t first, size_t count)
 {
@@ -202,6 +207,7 @@ static gn_status reduce(ring *r, size_t first, size_t count)
     gn_coded *sum = queued ? take_idle(r) : NULL;
     const gn_status status = gn_coded_add(r->x, first, count, r->arriving.to, sum, whole || !queued, whole);
     if (status) return status;
+    gn_coded_release(r->arriving.to, left_of(r));
     if (queued) enqueue(r, sum);
     if (last || (whole && queued)) gn_exchange_finish(r->x, first, count);
     return GN_OK;
@@ -211,8 +217,10 @@ static gn_status reduce(ring *r, size_t first, size_t count)
 static gn_status take(ring *r, size_t first, size_t count)
 {
     const bool last = r->recv.step == r->steps - 1, queued = !last && may_queue(r);
+    if (queued) gn_coded_keep(r->arriving.to, left_of(r));
     const gn_status status = gn_coded_take(r->x, first, count, r->arriving.to);
     if (status) return status;
+    gn_coded_release(r->arriving.to, left_of(r));
     if (queued) {
         enqueue(r, r->arriving.to);
         r->arriving.to = take_idle(r);
@@ -227,7 +235,7 @@ static gn_status receive_some(ring *r, bool *moved)
     size_t first;
     const bool reducing = !is_second_leg(r, &r->recv);
     r->comm->phase = reducing ? "reduce leg" : "send-back leg";
-    const ssize_t got = gn_coded_receive(r->comm, &r->arriving, &r->comm->neighbours[r->left], &complete);
+    const ssize_t got = gn_coded_receive(r->comm, &r->arriving, left_of(r), &complete);
     if (got == -1) return gn_oob_data_lost(r->comm, r->left, errno);
     if (got == -2) return gn_coded_damaged(r->comm, r->left, "a wrong header or check", r->recv.item);
     *moved |= got > 0;

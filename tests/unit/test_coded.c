@@ -11,6 +11,7 @@
 
 #include "packets.h"
 #include "ring/coded.h"
+#include "ring/shared.h"
 #include "suite.h"
 
 enum { VALUES = 1000, ROOM = 16384 };
@@ -118,6 +119,82 @@ START_TEST(plain_values)
     for (int i = 0; i < VALUES; i++) results[i] = (float)i * 0x1p40f;  // raw: longer as a stream
     gn_coded_values_of(&exchange, 0, VALUES, false, &out);
     ck_assert_uint_eq(out.length, GN_CODED_HEADER + sizeof values);
+}
+END_TEST
+
+// A segment that lies whole in shared memory is read there, wherever it begins in the ring, and is
+// taken off when it is not needed any more. One of which a part is there is copied.
+START_TEST(where_they_lie)
+{
+    uint8_t offer[GN_SHARED_OFFER];
+    float wanted[VALUES];
+    gn_shared *writer = gn_shared_make(16384, offer);
+    sender.shared = gn_shared_take(offer);
+    ck_assert_ptr_nonnull(writer);
+    ck_assert_ptr_nonnull(sender.shared);
+    gn_quantise(&comm.config.codec, values, wanted, NULL, VALUES);
+    gn_coded_own(&exchange, 0, VALUES, &out);
+    for (uint32_t segment = 0; segment < 100; segment++) {
+        bool complete = false;
+        const size_t now = segment % 3 ? out.length : segment / 3 % out.length;
+        gn_coded_seal(&out, segment);
+        ck_assert_int_eq(gn_shared_write(writer, out.bytes, now), (ssize_t)now);
+        if (now < out.length) {
+            while (receive(&complete) > 0) ck_assert(!complete);
+            ck_assert_int_eq(gn_shared_write(writer, out.bytes + now, out.length - now), (ssize_t)(out.length - now));
+        }
+        const bool copied = now && now < out.length;
+        while (!complete) ck_assert_int_gt(receive(&complete), 0);
+        ck_assert_uint_eq(arriving.segment, segment + 1);
+        ck_assert_int_eq(in.lies == NULL, copied);
+        ck_assert_int_eq(gn_shared_has_bytes(sender.shared), !copied);
+        memset(results, 0x55, sizeof results);
+        ck_assert_int_eq(gn_coded_take(&exchange, 0, VALUES, &in), GN_OK);
+        ck_assert_mem_eq(results, wanted, sizeof wanted);
+        if (segment % 2)
+            gn_coded_keep(&in, &sender);
+        else
+            gn_coded_release(&in, &sender);
+        ck_assert_ptr_null(in.lies);
+        ck_assert(!gn_shared_has_bytes(sender.shared));
+        if (copied || segment % 2) ck_assert_mem_eq(in.bytes, out.bytes, out.length);
+    }
+    // A wrong byte is noticed there, too.
+    bool complete = false;
+    gn_coded_seal(&out, 100);
+    out.bytes[out.length - 1] ^= 1;
+    ck_assert_int_eq(gn_shared_write(writer, out.bytes, out.length), (ssize_t)out.length);
+    ck_assert_int_eq(receive(&complete), -2);
+    ck_assert(!complete);
+    gn_shared_free(writer);
+    gn_shared_free(sender.shared);
+}
+END_TEST
+
+// Values that are no stream are read there only where a float can lie.
+START_TEST(values_where_they_lie)
+{
+    uint8_t offer[GN_SHARED_OFFER];
+    gn_shared *writer = gn_shared_make(16384, offer);
+    sender.shared = gn_shared_take(offer);
+    memcpy(results, values, sizeof values);
+    gn_coded_values_of(&exchange, 0, VALUES, true, &out);
+    for (uint32_t segment = 0; segment < 8; segment++) {
+        bool complete = false;
+        uint8_t odd;
+        ck_assert_int_eq(gn_shared_write(writer, "x", 1), 1);
+        ck_assert_int_eq(gn_shared_read(sender.shared, &odd, 1), 1);
+        gn_coded_seal(&out, segment);
+        ck_assert_int_eq(gn_shared_write(writer, out.bytes, out.length), (ssize_t)out.length);
+        while (!complete) ck_assert_int_gt(receive(&complete), 0);
+        ck_assert_int_eq(in.lies != NULL, segment % 4 == 3);  // each time one byte further on
+        memset(results, 0, sizeof results);
+        ck_assert_int_eq(gn_coded_take(&exchange, 0, VALUES, &in), GN_OK);
+        ck_assert_mem_eq(results, values, sizeof values);
+        gn_coded_release(&in, &sender);
+    }
+    gn_shared_free(writer);
+    gn_shared_free(sender.shared);
 }
 END_TEST
 
@@ -287,6 +364,8 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, in_pieces);
     tcase_add_test(tcase, plain_values);
+    tcase_add_test(tcase, where_they_lie);
+    tcase_add_test(tcase, values_where_they_lie);
     tcase_add_test(tcase, wrong_bytes);
     tcase_add_test(tcase, wrong_headers);
     tcase_add_test(tcase, wrong_streams);
