@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring/callee.h"
+#include "ring/log.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +8,6 @@
 
 #include "net/socket.h"
 #include "net/tcp.h"
-#include "ring/config.h"
 
 enum { OOB = GN_CALL_OOB, DATA = GN_CALL_DATA };
 static const uint64_t retry_span = 50 * GN_MILLISECOND;

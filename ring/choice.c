@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ring/config.h"
 #include "ring/deadline.h"
+#include "ring/log.h"
 #include "ring/turn.h"
 
 enum { ROUND = 2, TRIES = 2, BETTER = 8 /* 2^(8/256): two percent */ };

@@ -19,6 +19,7 @@
 #include "ring/failure.h"
 #include "ring/groups/groups.h"
 #include "ring/life.h"
+#include "ring/log.h"
 #include "ring/neighbours.h"
 #include "ring/oob.h"
 #include "ring/peers/peers.h"
@@ -242,6 +243,7 @@ void gn_comm_free(gn_comm *comm)
     gn_switched_leave(comm);
     gn_life_leave(comm);
     gn_oob_leave(comm);
+    gn_log_drain(&comm->config);
     free_comm(comm);
 }
 

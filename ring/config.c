@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring/config.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,15 +203,4 @@ uint32_t gn_config_segment(const gn_comm_config *config)
 int gn_timeout_ms(const gn_comm_config *config)
 {
     return config->timeout_ms > 0 ? config->timeout_ms : 30000;
-}
-
-void gn_log_text(const gn_comm_config *config, gn_log_level level, const char *format, ...)
-{
-    if (!config->log) return;
-    char text[GN_ERROR_TEXT];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    config->log(config->log_context, level, text);
 }

@@ -16,10 +16,6 @@ void gn_config_choose(gn_comm_config *config);
 uint32_t gn_config_segment(const gn_comm_config *config);
 int gn_timeout_ms(const gn_comm_config *config);
 
-/// Gives `log` a line, unless it is NULL.
-void gn_log_text(const gn_comm_config *config, gn_log_level level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /// Keeps the text of a failure for gn_comm_last_error(NULL).
 void gn_config_init_failed(const gn_error *error);
 

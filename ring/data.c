@@ -7,7 +7,7 @@
 
 #include "net/socket.h"
 #include "ring/bootstrap/bootstrap.h"
-#include "ring/config.h"
+#include "ring/log.h"
 #include "ring/neighbours.h"
 #include "ring/shared.h"
 

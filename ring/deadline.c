@@ -17,13 +17,13 @@
 
 static gn_status serve_neighbours(gn_comm *comm, const struct pollfd *set)
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     for (int i = 0; i < comm->neighbour_count; i++) {
         if (set[i].revents & POLLOUT) gn_framed_flush(comm->neighbours[i].oob);
         if (set[i].revents & (POLLIN | POLLHUP | POLLERR)) gn_oob_read_locked(comm, i);
     }
     const gn_status status = gn_oob_state_locked(comm);
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return status;
 }
 
@@ -45,11 +45,11 @@ gn_status gn_oob_poll(gn_comm *comm, struct pollfd *data, int count, int wait)
     for (int i = 0; i < count; i++) set[n++] = data[i];
     set[n++] = (struct pollfd){.fd = comm->wake, .events = POLLIN};
     const uint64_t now = gn_now(), others_due = gn_life_serve(comm, now);
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     const uint64_t own_due = gn_oob_beat_locked(comm, now);
     for (int i = 0; i < comm->neighbour_count; i++) set[n++] = gn_framed_poll(comm->neighbours[i].oob);
     gn_status status = gn_oob_state_locked(comm);
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     if (status) return status;
 
     struct pollfd *const peers = set + n;
@@ -146,7 +146,7 @@ gn_status gn_oob_check_deadline(gn_comm *comm, const uint8_t *waiting)
     const uint64_t now = gn_now(), limit = gn_comm_timeout(comm);
     gn_suspicion strongest = {.evidence = GN_EVIDENCE_NONE};
     const gn_neighbour *culprit = NULL;
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     look_at_oneself_locked(comm, now);
     for (int i = 0; i < comm->neighbour_count; i++) {
         if (!waiting[i]) continue;
@@ -159,23 +159,23 @@ gn_status gn_oob_check_deadline(gn_comm *comm, const uint8_t *waiting)
     }
     if (culprit) give_up_locked(comm, culprit, strongest.evidence);
     const gn_status status = gn_oob_state_locked(comm);
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return status;
 }
 
 void gn_oob_progress(gn_comm *comm, uint64_t now)
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     if (now > comm->last_progress) comm->last_progress = now;
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
 }
 
 void gn_oob_sign(gn_comm *comm, int index, uint64_t now)
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     comm->neighbours[index].last_sign = now;
     comm->last_progress = now;
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
 }
 
 static gn_status await(gn_comm *comm, int index)
@@ -210,13 +210,13 @@ uint64_t gn_oob_finish_until(gn_comm *comm, uint64_t collectives, uint64_t begun
     // Rank 0 speaks for all ranks. It may have its own results and compute in silence. Once
     // something has failed elsewhere, that is not assumed any more.
     uint64_t sign = comm->rank && !gn_life_has_failed_elsewhere(comm) ? begun : 0;
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     for (int i = 0; i < comm->neighbour_count; i++) {
         const gn_neighbour *neighbour = &comm->neighbours[i];
         const bool done = !comm->rank && (neighbour->said_bye || neighbour->finished >= collectives);
         if (!done && neighbour->last_sign > sign) sign = neighbour->last_sign;
     }
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return (sign < begun ? sign : begun) + limit;
 }
 
@@ -225,11 +225,11 @@ uint64_t gn_oob_finish_until(gn_comm *comm, uint64_t collectives, uint64_t begun
 static bool has_left(gn_comm *comm, int index)
 {
     const gn_neighbour *neighbour = &comm->neighbours[index];
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     const bool begun = comm->turn[comm->sequence % 2].have_header[index];
     const bool left = neighbour->said_bye && (neighbour->why.status != GN_OK || !begun);
     if (left) fail_because_left_locked(comm, neighbour);
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return left;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring/failure.h"
+#include "ring/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "ring/config.h"
 #include "ring/neighbours.h"
 
 /// `reporter` is the rank that has found it out. `from` is the neighbour that has told us, or NULL.
@@ -54,10 +54,10 @@ gn_status gn_oob_fail(gn_comm *comm, gn_status status, int culprit, const char *
     va_start(arguments, format);
     vsnprintf(error.text, sizeof error.text, format, arguments);
     va_end(arguments);
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     gn_oob_fail_locked(comm, &error);
     status = comm->error.status;
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return status;
 }
 
@@ -68,17 +68,17 @@ gn_status gn_oob_no_memory(gn_comm *comm)
 
 gn_status gn_oob_refuse(gn_comm *comm, const char *call, const char *wrong)
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     if (!comm->dead) gn_fail(&comm->error, GN_INVALID, "rank %d called %s wrongly: %s", comm->rank, call, wrong);
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return GN_INVALID;
 }
 
 void gn_oob_take_later(gn_comm *comm)
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     if (comm->later_from) gn_oob_fail_by_locked(comm, &comm->later, comm->later_from);
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
 }
 
 gn_status gn_oob_state_locked(const gn_comm *comm)
@@ -88,30 +88,30 @@ gn_status gn_oob_state_locked(const gn_comm *comm)
 
 gn_status gn_oob_state(gn_comm *comm)
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     const gn_status status = gn_oob_state_locked(comm);
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return status;
 }
 
 gn_status gn_oob_ready(gn_comm *comm)
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     const gn_status status = !comm->dead ? GN_OK : comm->unheard ? comm->error.status : GN_DEAD;
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return status;
 }
 
 void gn_oob_told(gn_comm *comm)
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     comm->unheard = false;
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
 }
 
 void gn_oob_last_error(gn_comm *comm, char text[GN_ERROR_TEXT])
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     memcpy(text, comm->error.text, GN_ERROR_TEXT);
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
 }

@@ -23,6 +23,7 @@
 #include "ring/address.h"
 #include "ring/circle.h"
 #include "ring/connection.h"
+#include "ring/log.h"
 
 /// A rank that this one has connections with. In a ring there are two: left is 0, right is 1. With
 /// an aggregator or a switch, rank 0 has all others, and they have rank 0. With `direct` each has

@@ -15,25 +15,25 @@ static gn_comm *registry;  // registry_lock
 void gn_life_join(gn_comm *comm)
 {
     comm->process = getpid();
-    pthread_mutex_lock(&registry_lock);
+    gn_lock(&registry_lock);
     comm->next_alive = registry;
     registry = comm;
-    pthread_mutex_unlock(&registry_lock);
+    gn_unlock(&registry_lock);
 }
 
 bool gn_life_has_failed_elsewhere(gn_comm *comm)
 {
-    pthread_mutex_lock(&registry_lock);
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&registry_lock);
+    gn_lock(&comm->lock);
     bool failed = comm->why.status != GN_OK;  // one that is not there any more
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     for (gn_comm *other = registry; other && !failed; other = other->next_alive) {
         if (other == comm || other->process != comm->process) continue;
-        pthread_mutex_lock(&other->lock);
+        gn_lock(&other->lock);
         failed = other->dead && other->died >= comm->born;
-        pthread_mutex_unlock(&other->lock);
+        gn_unlock(&other->lock);
     }
-    pthread_mutex_unlock(&registry_lock);
+    gn_unlock(&registry_lock);
     return failed;
 }
 
@@ -43,22 +43,22 @@ static void pass_on(gn_comm *from, gn_comm *to)
 {
     // Ranks of one group mean nothing in another.
     gn_failure why = {.status = GN_OK, .culprit = GN_NO_RANK};
-    pthread_mutex_lock(&from->lock);
+    gn_lock(&from->lock);
     if (from->dead && from->died >= to->born) {
         why.status = (uint8_t)from->error.status;
         snprintf(why.text, sizeof why.text, "%s", from->error.text);
     }
-    pthread_mutex_unlock(&from->lock);
+    gn_unlock(&from->lock);
     if (why.status == GN_OK) return;
-    pthread_mutex_lock(&to->lock);
+    gn_lock(&to->lock);
     why.reporter = (uint16_t)to->rank;
     if (to->why.status == GN_OK) to->why = why;
-    pthread_mutex_unlock(&to->lock);
+    gn_unlock(&to->lock);
 }
 
 void gn_life_leave(gn_comm *comm)
 {
-    pthread_mutex_lock(&registry_lock);
+    gn_lock(&registry_lock);
     gn_comm **link = &registry;
     while (*link && *link != comm) link = &(*link)->next_alive;
     if (*link) *link = comm->next_alive;
@@ -67,14 +67,14 @@ void gn_life_leave(gn_comm *comm)
         pass_on(other, comm);
         pass_on(comm, other);
     }
-    pthread_mutex_unlock(&registry_lock);
+    gn_unlock(&registry_lock);
 }
 
 static void serve(gn_comm *comm, uint64_t now)
 {
     const bool before = gn_oob_state(comm) != GN_OK;
     gn_peers_tend(comm);
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     comm->unheard |= comm->dead && !before;
     // Soon again, because bad news may have to pass through here.
     comm->serve_at = now + gn_oob_beat_span(comm) / 4;
@@ -83,13 +83,13 @@ static void serve(gn_comm *comm, uint64_t now)
         comm->unheard = comm->dead;
         if (!comm->dead) (void)gn_oob_beat_locked(comm, now);
     }
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
 }
 
 uint64_t gn_life_serve(const gn_comm *comm, uint64_t now)
 {
     uint64_t due = GN_FOREVER;
-    pthread_mutex_lock(&registry_lock);
+    gn_lock(&registry_lock);
     for (gn_comm *other = registry; other; other = other->next_alive) {
         // After a fork those of the first process are in the list, too: their sockets are not ours
         // to read.
@@ -97,6 +97,6 @@ uint64_t gn_life_serve(const gn_comm *comm, uint64_t now)
         if (now >= other->serve_at) serve(other, now);
         if (other->serve_at < due) due = other->serve_at;
     }
-    pthread_mutex_unlock(&registry_lock);
+    gn_unlock(&registry_lock);
     return due;
 }

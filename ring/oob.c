@@ -131,9 +131,9 @@ gn_status gn_oob_abort(gn_comm *comm, const char *reason)
     else  // alone, it has no address
         gn_fail(&error, GN_ABORTED, "rank %d aborted: %.250s", comm->rank, reason);
     error.who = comm->rank;
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     gn_oob_fail_locked(comm, &error);
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     const uint64_t one = 1;
     return write(comm->wake, &one, sizeof one) == sizeof one ? GN_OK : GN_IO;
 }
@@ -141,11 +141,11 @@ gn_status gn_oob_abort(gn_comm *comm, const char *reason)
 void gn_oob_leave(gn_comm *comm)
 {
     uint8_t frame[GN_FRAME_MAX];
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     const size_t length = gn_bye_write(frame, &comm->why);
     for (int i = 0; i < comm->neighbour_count; i++) {
         if (!comm->dead) (void)gn_framed_send(comm->neighbours[i].oob, frame, length);
         gn_framed_end(comm->neighbours[i].oob);
     }
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
 }

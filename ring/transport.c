@@ -10,7 +10,7 @@
 #include "net/lobby.h"
 #include "net/socket.h"
 #include "ring/callee.h"
-#include "ring/config.h"
+#include "ring/log.h"
 #include "ring/neighbours.h"
 
 enum {

@@ -111,7 +111,7 @@ gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header)
     uint8_t frame[GN_FRAME_MAX];
     const size_t length = gn_op_header_write(frame, header);
     const uint64_t now = gn_now();
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     comm->own_header = *header;
     comm->own_header_set = true;
     comm->unheard = false;
@@ -132,13 +132,13 @@ gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header)
     for (int i = 0; i < comm->neighbour_count && !comm->dead; i++)
         if (turn->have_header[i]) compare_header_locked(comm, turn, i);
     const gn_status status = gn_oob_state_locked(comm);
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return status;
 }
 
 void gn_oob_end(gn_comm *comm)
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     gn_turn *turn = &comm->turn[comm->sequence % 2];
     *turn = (gn_turn){.sequence = comm->sequence + 2, .header = turn->header};
     comm->own_header_set = false;
@@ -147,7 +147,7 @@ void gn_oob_end(gn_comm *comm)
     // Signs of life speak of the next collective from here on.
     for (int i = 0; i < comm->neighbour_count; i++) comm->data_sent[i] = 0;
     comm->sequence++;
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
 }
 
 /// @return false when the note is not a header of this collective
@@ -184,17 +184,17 @@ bool gn_oob_is_told(gn_comm *comm, int index)
     const gn_neighbour *neighbour = &comm->neighbours[index];
     uint8_t note[GN_SHARED_NOTE];
     if (!neighbour->shared) return false;
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     const bool told =
         !comm->turn[comm->sequence % 2].have_header[index] && gn_shared_told(neighbour->shared, comm->sequence, note);
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return told;
 }
 
 bool gn_oob_sleep(gn_comm *comm)
 {
     bool there = false;
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     for (int i = 0; i < comm->neighbour_count; i++) {
         if (!comm->neighbours[i].shared) continue;
         gn_shared_sleep_to_be_told(comm->neighbours[i].shared, true);
@@ -202,7 +202,7 @@ bool gn_oob_sleep(gn_comm *comm)
         gn_oob_listen_locked(comm, i);
         there |= !has && comm->turn[comm->sequence % 2].have_header[i];
     }
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return there;
 }
 
@@ -214,11 +214,11 @@ void gn_oob_awake(gn_comm *comm)
 
 bool gn_oob_has_header(gn_comm *comm, int index)
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     if (!comm->turn[comm->sequence % 2].have_header[index]) gn_oob_listen_locked(comm, index);
     // One that does not agree with ours has ended the communicator.
     const bool has = comm->turn[comm->sequence % 2].have_header[index] && !comm->dead;
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return has;
 }
 
@@ -273,19 +273,19 @@ void gn_oob_offer(gn_comm *comm, int round, int value)
     uint8_t frame[GN_FRAME_MAX];
     const size_t length = gn_agree_write(frame, GN_MSG_AGREE, &agree);
     const bool ring = comm->config.algorithm == GN_RING;
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     (void)add_value_locked(comm, &comm->turn[comm->sequence % 2], round, comm->rank, value);
     if (ring || comm->rank) (void)gn_framed_send(comm->neighbours[ring ? 1 : 0].oob, frame, length);
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
 }
 
 bool gn_oob_agreed(gn_comm *comm, int round, int *value)
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     const gn_round *r = &comm->turn[comm->sequence % 2].round[round];
     const bool done = r->done;
     *value = r->value;
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return done;
 }
 
@@ -326,29 +326,29 @@ void gn_oob_finish(gn_comm *comm, uint64_t collectives)
 {
     uint8_t frame[GN_FRAME_MAX];
     const size_t length = gn_done_write(frame, collectives);
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     comm->finished = collectives;
     if (comm->rank)
         (void)gn_framed_send(comm->neighbours[0].oob, frame, length);
     else
         look_who_has_finished_locked(comm);
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
 }
 
 bool gn_oob_all_finished(gn_comm *comm, uint64_t collectives)
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     const bool left = comm->rank && comm->neighbours[0].said_bye;
     const bool all = comm->all_finished >= collectives || left;
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return all;
 }
 
 bool gn_oob_has_finished(gn_comm *comm, int index, uint64_t collectives)
 {
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     const bool has = comm->neighbours[index].finished >= collectives;
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return has;
 }
 

@@ -15,6 +15,7 @@
 #include "ring/bootstrap/terms.h"
 #include "ring/config.h"
 #include "ring/groups/grouping.h"
+#include "ring/log.h"
 
 _Static_assert((int)GN_LAUNCHER_SIZE_MAX == (int)GN_RANKS_MAX, "launchers start as many ranks as a group may have");
 

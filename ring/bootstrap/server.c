@@ -18,6 +18,7 @@
 #include "ring/config.h"
 #include "ring/group.h"
 #include "ring/groups/grouping.h"
+#include "ring/log.h"
 
 _Static_assert((int)GN_GREETING_EXCHANGE_VERSION != (int)GN_PROTOCOL_VERSION,
                "a rank without a secret must see another version");

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ring/config.h"
 #include "ring/groups/grouping.h"
+#include "ring/log.h"
 
 static void add(const gn_comm *comm, gn_circle *circle, int rank)
 {

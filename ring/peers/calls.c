@@ -93,10 +93,10 @@ gn_status gn_probe(gn_comm *comm, int from, int tag, bool *there, gn_received *f
     gn_status status = enter(comm, &letter);
     if (!status && !comm->queue) status = gn_peers_look(comm);
     if (status) return status;
-    pthread_mutex_lock(&comm->peers->lock);
+    gn_lock(&comm->peers->lock);
     const gn_arrival *arrival = gn_letters_find_locked(comm, from, tag);
     *there = arrival != NULL;
     if (arrival && found) *found = (gn_received){.rank = arrival->rank, .tag = arrival->tag, .bytes = arrival->size};
-    pthread_mutex_unlock(&comm->peers->lock);
+    gn_unlock(&comm->peers->lock);
     return GN_OK;
 }

@@ -70,9 +70,9 @@ void gn_letters_finish_locked(gn_peers *peers, gn_letter *letter, gn_status stat
 void gn_letters_fail(gn_comm *comm, gn_status status)
 {
     gn_peers *peers = comm->peers;
-    pthread_mutex_lock(&peers->lock);
+    gn_lock(&peers->lock);
     while (peers->all) gn_letters_finish_locked(peers, peers->all, status);
-    pthread_mutex_unlock(&peers->lock);
+    gn_unlock(&peers->lock);
 }
 
 static void corrupt_locked(gn_comm *comm, const gn_peer *peer, const char *what)

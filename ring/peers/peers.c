@@ -13,8 +13,8 @@
 #include "net/socket.h"
 #include "net/tcp.h"
 #include "ring/bootstrap/bootstrap.h"
-#include "ring/config.h"
 #include "ring/failure.h"
+#include "ring/log.h"
 #include "ring/oob.h"
 
 enum {
@@ -296,7 +296,7 @@ unsigned gn_peers_poll(gn_comm *comm, struct pollfd *set, uint64_t now, uint64_t
     unsigned n = 0;
     *due = GN_FOREVER;
     if (!peers) return 0;
-    pthread_mutex_lock(&peers->lock);
+    gn_lock(&peers->lock);
     if (now >= peers->beat_at && !gn_oob_state(comm)) beat_locked(comm, now);
     set[n++] = (struct pollfd){.fd = comm->queue ? peers->bell : -1, .events = POLLIN};
     // A rank that needs nobody looks at its door only with its signs of life.
@@ -319,7 +319,7 @@ unsigned gn_peers_poll(gn_comm *comm, struct pollfd *set, uint64_t now, uint64_t
     if (peers->waiting && peers->ended != peers->seen) *due = now;  // there is nothing to wait for
     peers->polled = peers->changes;
     peers->polled_entries = n;
-    pthread_mutex_unlock(&peers->lock);
+    gn_unlock(&peers->lock);
     return n;
 }
 
@@ -337,7 +337,7 @@ gn_status gn_peers_serve(gn_comm *comm, struct pollfd *set, bool found)
     const bool somebody = peers && (peers->count || peers->polled_lobby > peers->lobby.doors);
     if (!peers || (!found && !somebody)) return GN_OK;
     for (unsigned i = 0; i < peers->polled_entries && !found; i++) set[i].revents = 0;
-    pthread_mutex_lock(&peers->lock);
+    gn_lock(&peers->lock);
     if (set[n++].revents) hear_bell(peers);
     bool news = peers->polled != peers->changes;
     if (peers->polled_lobby) {
@@ -355,17 +355,17 @@ gn_status gn_peers_serve(gn_comm *comm, struct pollfd *set, bool found)
         if (same) n += ENTRIES_OF_A_PEER;
         if ((ready || waits) && !gn_oob_state(comm)) gn_peer_serve_locked(comm, peer);
     }
-    pthread_mutex_unlock(&peers->lock);
+    gn_unlock(&peers->lock);
     return gn_oob_state(comm);
 }
 
 void gn_peers_tend(gn_comm *comm)
 {
     gn_peers *peers = comm->peers;
-    if (!peers || pthread_mutex_trylock(&peers->lock)) return;
+    if (!peers || !gn_try_lock(&peers->lock)) return;
     if (!peers->waiting && !gn_oob_state(comm)) {
         peers->beat_at = 0;
         beat_locked(comm, gn_now());
     }
-    pthread_mutex_unlock(&peers->lock);
+    gn_unlock(&peers->lock);
 }

@@ -19,7 +19,7 @@ static void send_locked(gn_comm *comm, gn_letter *letter)
 gn_status gn_letter_post(gn_comm *comm, gn_letter *letter)
 {
     gn_peers *peers = comm->peers;
-    pthread_mutex_lock(&peers->lock);
+    gn_lock(&peers->lock);
     const gn_status status = gn_oob_state(comm);
     if (!status) {
         letter->moved = gn_now();
@@ -33,6 +33,6 @@ gn_status gn_letter_post(gn_comm *comm, gn_letter *letter)
         else
             send_locked(comm, letter);
     }
-    pthread_mutex_unlock(&peers->lock);
+    gn_unlock(&peers->lock);
     return status;
 }

@@ -30,7 +30,7 @@ static signs signs_of(gn_comm *comm, int rank)
     signs s = {.left = peer && peer->left};
     if (peer && peer->in) s.last = peer->in->heard;
     if (peer && peer->out && peer->out->heard > s.last) s.last = peer->out->heard;
-    pthread_mutex_lock(&comm->lock);
+    gn_lock(&comm->lock);
     for (int i = 0; i < comm->neighbour_count; i++) {
         const gn_neighbour *n = &comm->neighbours[i];
         if (n->rank != rank) continue;
@@ -38,7 +38,7 @@ static signs signs_of(gn_comm *comm, int rank)
         s.left |= n->said_bye;
         if (n->last_sign > s.last) s.last = n->last_sign;
     }
-    pthread_mutex_unlock(&comm->lock);
+    gn_unlock(&comm->lock);
     return s;
 }
 
@@ -170,11 +170,11 @@ static gn_status check(gn_comm *comm)
     gn_peers *peers = comm->peers;
     const uint64_t now = gn_now();
     gn_status status = GN_OK;
-    pthread_mutex_lock(&peers->lock);
+    gn_lock(&peers->lock);
     look_at_oneself(comm, now);
     for (const gn_letter *l = peers->all; l && !status; l = l->behind)
         if (l->waited) status = check_letter(comm, l, now);
-    pthread_mutex_unlock(&peers->lock);
+    gn_unlock(&peers->lock);
     return status;
 }
 
@@ -184,9 +184,9 @@ bool gn_peers_busy(gn_comm *comm)
 {
     gn_peers *peers = comm->peers;
     if (!peers) return false;
-    pthread_mutex_lock(&peers->lock);
+    gn_lock(&peers->lock);
     const bool busy = peers->all != NULL;
-    pthread_mutex_unlock(&peers->lock);
+    gn_unlock(&peers->lock);
     return busy;
 }
 
@@ -209,7 +209,7 @@ gn_status gn_peers_look(gn_comm *comm)
 /// Whether it is done. If not, somebody waits for it from now on.
 static bool is_done(gn_comm *comm, gn_letter *letter)
 {
-    pthread_mutex_lock(&comm->peers->lock);
+    gn_lock(&comm->peers->lock);
     const bool done = letter->done;
     comm->peers->waiting = !done;
     comm->peers->seen = comm->peers->ended;
@@ -217,7 +217,7 @@ static bool is_done(gn_comm *comm, gn_letter *letter)
         letter->waited = gn_now();
         comm->peers->looked = letter->waited;
     }
-    pthread_mutex_unlock(&comm->peers->lock);
+    gn_unlock(&comm->peers->lock);
     return done;
 }
 
@@ -227,12 +227,12 @@ static bool spin(gn_comm *comm, const gn_letter *letter)
     gn_peers *peers = comm->peers;
     bool done = false, looks = letter->rank != GN_ANY_RANK && letter->rank != comm->rank;
     for (const uint64_t until = gn_now() + GN_SPIN; looks && gn_now() < until; (void)sched_yield()) {
-        pthread_mutex_lock(&peers->lock);
+        gn_lock(&peers->lock);
         gn_peer *peer = peers->peer[letter->rank];
         looks = peer && (peer->in || peer->out) && !gn_oob_state(comm);
         if (looks) gn_peer_serve_locked(comm, peer);
         done = letter->done;
-        pthread_mutex_unlock(&peers->lock);
+        gn_unlock(&peers->lock);
         if (done) return true;
     }
     return false;
@@ -251,10 +251,10 @@ void gn_peers_expect(gn_comm *comm, const gn_request *request)
     gn_peers *peers = comm->peers;
     if (!peers) return;
     const uint64_t now = gn_now();
-    pthread_mutex_lock(&peers->lock);
+    gn_lock(&peers->lock);
     for (gn_letter *l = peers->all; l; l = l->behind)
         if ((!request || l->request == request) && !l->own && !l->waited) l->waited = now;
-    pthread_mutex_unlock(&peers->lock);
+    gn_unlock(&peers->lock);
 }
 
 void gn_peers_ring(gn_comm *comm)
@@ -266,12 +266,12 @@ void gn_peers_ring(gn_comm *comm)
 void gn_peers_add_stats(gn_comm *comm, gn_comm_stats *stats)
 {
     gn_peers *peers = comm->peers;
-    pthread_mutex_lock(&peers->lock);
+    gn_lock(&peers->lock);
     stats->sent_bytes += peers->sent;
     stats->sent_wire_bytes += peers->sent;
     stats->received_bytes += peers->received;
     stats->received_wire_bytes += peers->received;
-    pthread_mutex_unlock(&peers->lock);
+    gn_unlock(&peers->lock);
 }
 
 // Leaving -----------------------------------------------------------------------------------------
@@ -306,9 +306,9 @@ static void await_all_left(gn_comm *comm)
     size_t before = SIZE_MAX, unsent;
     uint64_t moved = gn_now();
     for (gn_status status = gn_oob_state(comm); !status;) {
-        pthread_mutex_lock(&peers->lock);
+        gn_lock(&peers->lock);
         const bool all = all_have_left(comm, &unsent);
-        pthread_mutex_unlock(&peers->lock);
+        gn_unlock(&peers->lock);
         const uint64_t now = gn_now();
         if (unsent < before) moved = now;
         before = unsent;
@@ -336,11 +336,11 @@ void gn_peers_leave(gn_comm *comm)
     if (!peers->count) return;
     await_all_left(comm);
     if (gn_oob_state(comm)) return;
-    pthread_mutex_lock(&peers->lock);
+    gn_lock(&peers->lock);
     for (int r = 0; r < comm->size; r++) {
         if (!peers->peer[r]) continue;
         say_end(peers->peer[r]->out);
         say_end(peers->peer[r]->in);
     }
-    pthread_mutex_unlock(&peers->lock);
+    gn_unlock(&peers->lock);
 }

@@ -296,6 +296,63 @@ START_TEST(test_mismatch_says_who_called_what)
 }
 END_TEST
 
+// A log that asks the library for something, while it fails, has answers.
+typedef struct asking {
+    gn_comm *comm;
+    unsigned errors;
+    char text[512];
+} asking;
+
+static void ask(void *context, gn_log_level level, const char *text)
+{
+    asking *a = context;
+    if (level != GN_LOG_ERROR || !a->comm) return;
+    a->errors++;
+    snprintf(a->text, sizeof a->text, "%s", gn_comm_last_error(a->comm));
+    RANK_CHECK(strstr(text, a->text));
+    RANK_CHECK(gn_comm_rank(a->comm) < gn_comm_size(a->comm));
+    (void)gn_comm_get_stats(a->comm);
+    RANK_CHECK(gn_comm_abort(a->comm, "the log says so") == GN_OK);
+}
+
+static void run_asking(int rank, const ranks *group, void *argument)
+{
+    const plan *p = argument;
+    asking a = {0};
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = p->algorithm;
+    config.groups = groups_of(p->algorithm);
+    config.log = ask;
+    config.log_context = &a;
+    a.comm = rank_init(rank, group, &config);
+    RANK_CHECK(a.comm);
+    float values[100] = {0};
+    gn_status status = GN_OK;
+    if (!p->what) {
+        status = gn_allreduce(a.comm, values, values, rank == VICTIM ? 99 : 100, GN_SUM);
+        RANK_CHECK(status == GN_MISMATCH);
+    } else if (rank != VICTIM) {  // messages have a lock of their own
+        status = gn_recv(a.comm, values, sizeof values, VICTIM, 0, NULL);
+        RANK_CHECK(status == GN_PEER_LOST);
+    }
+    RANK_CHECK(a.errors == (status != GN_OK));
+    if (status) RANK_CHECK(!strcmp(a.text, gn_comm_last_error(a.comm)));
+    gn_comm_free(a.comm);
+    group->reports[rank].status = status;
+}
+
+START_TEST(test_a_log_may_ask)
+{
+    plan p = {.algorithm = algorithms[_i / 2], .what = _i % 2};
+    ranks group;
+    ranks_start(&group, SIZE, run_asking, &p);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++)
+        ck_assert_int_eq(group.reports[rank].status, !p.what ? GN_MISMATCH : rank == VICTIM ? GN_OK : GN_PEER_LOST);
+    ranks_free(&group);
+}
+END_TEST
+
 static void *abort_soon(void *comm)
 {
     usleep(50000);
@@ -512,6 +569,7 @@ int main(void)
     tcase_add_loop_test(running, test_leaver_is_named, 0, ALGORITHMS);
     tcase_add_loop_test(running, test_mismatch_says_who_called_what, 0, WRONG_KINDS);
     tcase_add_loop_test(running, test_abort_reaches_everyone, 0, ALGORITHMS);
+    tcase_add_loop_test(running, test_a_log_may_ask, 0, 2 * ALGORITHMS);
     tcase_add_loop_test(running, test_wrong_arguments_stay_local, 0, ALGORITHMS);
     tcase_add_test(running, test_failure_ahead_waits_for_the_next_call);
     tcase_add_test(running, test_a_configuration_is_judged_before_it_is_used);

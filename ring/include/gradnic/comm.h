@@ -227,7 +227,9 @@ typedef struct gn_comm_config {
     /// `aggregator_weights`). It may count and pace.
     void (*wire_plain)(void *context, size_t bytes);
     void *wire_context;  ///< for `wire` and `wire_plain`
-    /// Gets texts for people. NULL: silent.
+    /// Gets texts for people. NULL: silent. It may be called by any thread that is in the library,
+    /// and not after gn_comm_free(). It may ask for rank, size, last error and statistics, and call
+    /// gn_comm_abort(); nothing else of the library.
     void (*log)(void *context, gn_log_level level, const char *text);
     void *log_context;  ///< for `log`
     /// A file with a secret that all ranks and switches of the group share, and nobody else has.
