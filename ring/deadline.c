@@ -38,6 +38,16 @@ static int wait_for(gn_comm *comm, struct pollfd *set, nfds_t count, int ms)
     return found;
 }
 
+/// A caller who may be interrupted is asked now and then.
+static void ask(gn_comm *comm, uint64_t now, int *wait)
+{
+    if (!comm->config.interrupted) return;
+    if (*wait < 0 || *wait > GN_ASK_MS) *wait = GN_ASK_MS;
+    if (gn_elapsed(comm->asked, now) < GN_ASK_MS * GN_MILLISECOND) return;
+    comm->asked = now;
+    gn_oob_ask(comm);
+}
+
 gn_status gn_oob_poll(gn_comm *comm, struct pollfd *data, int count, int wait)
 {
     struct pollfd *set = comm->poll_set;
@@ -45,6 +55,7 @@ gn_status gn_oob_poll(gn_comm *comm, struct pollfd *data, int count, int wait)
     for (int i = 0; i < count; i++) set[n++] = data[i];
     set[n++] = (struct pollfd){.fd = comm->wake, .events = POLLIN};
     const uint64_t now = gn_now(), others_due = gn_life_serve(comm, now);
+    ask(comm, now, &wait);
     gn_lock(&comm->lock);
     const uint64_t own_due = gn_oob_beat_locked(comm, now);
     for (int i = 0; i < comm->neighbour_count; i++) set[n++] = gn_framed_poll(comm->neighbours[i].oob);

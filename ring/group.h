@@ -102,6 +102,7 @@ struct gn_comm {
     uint64_t last_progress;                 ///< lock: when data last moved
     uint64_t looked;                        ///< lock: when deadlines were last looked at
     unsigned looks;                         ///< await.c: at memory, instead of a wait
+    uint64_t asked;                         ///< deadline.c: when `interrupted` was last asked
     uint64_t data_received, data_expected;  ///< of this collective
     uint64_t *data_sent;                    ///< of this collective, by index of neighbour
     uint64_t wire_sent, wire_received;      ///< offload library: of this collective, compressed

@@ -31,6 +31,8 @@ static const gn_layout rows[] = {
     GN_LAYOUT_FIELD(gn_comm_config, wire_context),
     GN_LAYOUT_FIELD(gn_comm_config, log),
     GN_LAYOUT_FIELD(gn_comm_config, log_context),
+    GN_LAYOUT_FIELD(gn_comm_config, interrupted),
+    GN_LAYOUT_FIELD(gn_comm_config, interrupted_context),
     GN_LAYOUT_FIELD(gn_comm_config, secret_file),
     GN_LAYOUT_FIELD(gn_comm_config, groups),
     GN_LAYOUT_FIELD(gn_comm_config, group_offload),

@@ -2,6 +2,7 @@
 #include "ring/oob.h"
 
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "ring/failure.h"
@@ -136,6 +137,13 @@ gn_status gn_oob_abort(gn_comm *comm, const char *reason)
     gn_unlock(&comm->lock);
     const uint64_t one = 1;
     return write(comm->wake, &one, sizeof one) == sizeof one ? GN_OK : GN_IO;
+}
+
+void gn_oob_ask(gn_comm *comm)
+{
+    const gn_comm_config *config = &comm->config;
+    if (!config->interrupted || syscall(SYS_gettid) != getpid() || gn_oob_state(comm)) return;
+    if (config->interrupted(config->interrupted_context)) (void)gn_oob_abort(comm, "interrupted");
 }
 
 void gn_oob_leave(gn_comm *comm)

@@ -16,6 +16,10 @@ void gn_oob_read_locked(gn_comm *comm, int index);
 
 /// Ends the communicator with GN_ABORTED, here and at all ranks. Any thread.
 gn_status gn_oob_abort(gn_comm *comm, const char *reason);
+/// How often a caller is asked whether he is interrupted.
+enum { GN_ASK_MS = 100 };
+/// On the process's main thread: aborts when `interrupted` says so. Not under a lock.
+void gn_oob_ask(gn_comm *comm);
 /// Says goodbye, and why if another communicator's failure is the reason. The connections are not
 /// used any more.
 void gn_oob_leave(gn_comm *comm);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring/request.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ring/collective.h"
 #include "ring/collectives/call.h"
+#include "ring/oob.h"
 #include "ring/peers/peers.h"
 
 /// The queue owns it until it is done, and the caller from start to gn_wait().
@@ -186,17 +189,42 @@ gn_status gn_comm_start(gn_comm *comm, const gn_call *call, gn_request **request
     return status ? status : enqueue(comm, call, request);
 }
 
-gn_status gn_wait(gn_request *request)
+/// Waits for a change, and looks in between whether the caller is interrupted.
+static void await_change_locked(gn_request *request)
 {
-    if (!request) return GN_INVALID;
+    if (!request->comm->config.interrupted) {
+        pthread_cond_wait(&request->changed, &request->lock);
+        return;
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += GN_ASK_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (pthread_cond_clockwait(&request->changed, &request->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT) return;
+    pthread_mutex_unlock(&request->lock);
+    gn_oob_ask(request->comm);
+    pthread_mutex_lock(&request->lock);
+}
+
+gn_status gn_wait_done(gn_request *request, bool *done)
+{
+    if (!request || !done) return GN_INVALID;
     if (request->is_letter) gn_peers_expect(request->comm, request);
     pthread_mutex_lock(&request->lock);
     // Every collective has a deadline, and every message that is waited for. So this ends.
-    while (!request->done) pthread_cond_wait(&request->changed, &request->lock);
+    while (!request->done) await_change_locked(request);
     gn_status status = request->status;
     pthread_mutex_unlock(&request->lock);
+    *done = true;
     free_request(request);
     return status;
+}
+
+gn_status gn_wait(gn_request *request)
+{
+    bool done;
+    return gn_wait_done(request, &done);
 }
 
 gn_status gn_test(gn_request *request, bool *done)

@@ -353,6 +353,59 @@ START_TEST(test_a_log_may_ask)
 }
 END_TEST
 
+// A caller who is interrupted ends the group, wherever he waits on the main thread.
+static bool is_interrupted(void *context)
+{
+    return ++*(unsigned *)context == 3;
+}
+
+static void run_interrupted(int rank, const ranks *group, void *argument)
+{
+    const plan *p = argument;
+    unsigned asked = 0;
+    bool done = false;
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = p->algorithm;
+    config.groups = groups_of(p->algorithm);
+    if (rank == VICTIM) config.interrupted = is_interrupted;
+    config.interrupted_context = &asked;
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(comm);
+    float value = 0;
+    const double start = seconds_now();
+    gn_status status = GN_OK;
+    gn_request *request = NULL;
+    if (rank == VICTIM + 1)                                             // it takes no part
+        status = gn_recv(comm, &value, sizeof value, VICTIM, 0, NULL);  // nor does what it waits for
+    else if (p->what == 0)
+        status = gn_allreduce(comm, &value, &value, 1, GN_SUM);
+    else if (p->what == 1)
+        status = gn_recv(comm, &value, sizeof value, VICTIM + 1, 0, NULL);
+    else
+        RANK_CHECK(gn_irecv(comm, &value, sizeof value, VICTIM + 1, 0, NULL, &request) == GN_OK);
+    if (request) status = gn_wait_done(request, &done);
+    RANK_CHECK(done == (request != NULL));
+    RANK_CHECK(rank != VICTIM || asked == 3);
+    keep(&group->reports[rank], status, comm, start);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_an_interrupted_caller_ends_all)
+{
+    plan p = {.algorithm = algorithms[_i / 3], .timeout_ms = 20000, .what = _i % 3};
+    ranks group;
+    ranks_start(&group, SIZE, run_interrupted, &p);
+    ranks_wait(&group, 30);
+    for (int rank = 0; rank < SIZE; rank++) {
+        const report *r = &group.reports[rank];
+        ck_assert_msg(r->status == GN_ABORTED, "rank %d: %s: %s", rank, gn_status_string(r->status), r->text);
+        ck_assert_msg(strstr(r->text, "rank 2 (127.0.0.1) aborted: interrupted"), "rank %d says: %s", rank, r->text);
+        ck_assert(r->seconds < 5);
+    }
+    ranks_free(&group);
+}
+END_TEST
+
 static void *abort_soon(void *comm)
 {
     usleep(50000);
@@ -569,6 +622,7 @@ int main(void)
     tcase_add_loop_test(running, test_leaver_is_named, 0, ALGORITHMS);
     tcase_add_loop_test(running, test_mismatch_says_who_called_what, 0, WRONG_KINDS);
     tcase_add_loop_test(running, test_abort_reaches_everyone, 0, ALGORITHMS);
+    tcase_add_loop_test(running, test_an_interrupted_caller_ends_all, 0, 3 * ALGORITHMS);
     tcase_add_loop_test(running, test_a_log_may_ask, 0, 2 * ALGORITHMS);
     tcase_add_loop_test(running, test_wrong_arguments_stay_local, 0, ALGORITHMS);
     tcase_add_test(running, test_failure_ahead_waits_for_the_next_call);

@@ -232,6 +232,11 @@ typedef struct gn_comm_config {
     /// gn_comm_abort(); nothing else of the library.
     void (*log)(void *context, gn_log_level level, const char *text);
     void *log_context;  ///< for `log`
+    /// When not NULL: asked now and then, while the process's main thread waits in a collective or
+    /// a message, or in gn_wait(). When it says yes, the group ends as by gn_comm_abort(). It is for
+    /// languages that handle signals on the main thread only, and not before C returns.
+    bool (*interrupted)(void *context);
+    void *interrupted_context;  ///< for `interrupted`
     /// A file with a secret that all ranks and switches of the group share, and nobody else has.
     /// They prove to each other that they have it (docs/secret.md). NULL: the file that
     /// GRADNIC_SECRET_FILE names; without that, there is no secret.
@@ -439,6 +444,9 @@ GN_API gn_status gn_test(gn_request *request, bool *done);
 
 /// Waits for a request, frees it, and returns its result. GN_INVALID for NULL.
 GN_API gn_status gn_wait(gn_request *request);
+/// As gn_wait(). `*done` becomes true before the request is freed: for languages in which a signal
+/// may interrupt a caller between the return of this function and the use of its result.
+GN_API gn_status gn_wait_done(gn_request *request, bool *done);
 
 /// Returns when every rank has called it. It may fail where others succeed, as gn_allreduce() may.
 GN_API gn_status gn_barrier(gn_comm *comm);
