@@ -63,6 +63,7 @@ class ContainerFault(ctypes.Structure):
 
 
 LogFunction = ctypes.CFUNCTYPE(None, P, I, S)
+InterruptedFunction = ctypes.CFUNCTYPE(B, P)
 WriteFunction = ctypes.CFUNCTYPE(I, P, P, Z)
 ReadFunction = ctypes.CFUNCTYPE(I, P, P, Z, ctypes.POINTER(Z))
 
@@ -81,7 +82,8 @@ class Config(ctypes.Structure):
                 ("switch_slots", U), ("switch_values", U), ("switch_rto_us", U), ("switch_half", I), ("switch_nic", B),
                 ("aggregator_weights", B), ("quantise", B), ("codec", Codec), ("scale", I),
                 ("scale_target", ctypes.c_int8), ("wire", P), ("wire_plain", P),
-                ("wire_context", P), ("log", LogFunction), ("log_context", P), ("secret_file", S),
+                ("wire_context", P), ("log", LogFunction), ("log_context", P),
+                ("interrupted", InterruptedFunction), ("interrupted_context", P), ("secret_file", S),
                 ("groups", S), ("group_offload", I)]
 
 
@@ -180,7 +182,7 @@ def _declare() -> None:
         (comm, "gn_comm_start", status, [P, pointer(Call), pointer(P)]),
         (comm, "gn_comm_split", status, [P, I, I, pointer(P)]),
         (comm, "gn_test", status, [P, pointer(B)]),
-        (comm, "gn_wait", status, [P]),
+        (comm, "gn_wait_done", status, [P, pointer(B)]),
         (comm, "gn_isend", status, [P, P, Z, I, I, pointer(P)]),
         (comm, "gn_irecv", status, [P, P, Z, I, I, pointer(Received), pointer(P)]),
         (comm, "gn_scale_of_exponents", I, [P]),

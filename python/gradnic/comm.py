@@ -7,11 +7,12 @@ import atexit
 import ctypes
 import logging
 import os
+import threading
 import weakref
 from types import TracebackType
 from typing import Any, Dict, List, Optional, Sequence, Type
 
-from . import _native as native
+from . import _entry, _native as native
 from ._arrays import View, new_like, view_of
 from ._errors import InvalidError, error_of
 from .codec import Codec
@@ -32,30 +33,45 @@ _log_function = native.LogFunction(_log)
 class Request:
     """A collective that was started. Its buffers belong to gradnic until wait() returns."""
 
-    def __init__(self, comm: "Communicator", handle: ctypes.c_void_p, result: Any, kept: "tuple[Any, ...]") -> None:
-        self._comm, self._handle, self._result, self._kept = comm, handle, result, kept
+    def __init__(self, comm: "Communicator", result: Any, kept: "tuple[Any, ...]") -> None:
+        self._comm, self._handle, self._result, self._kept = comm, ctypes.c_void_p(), result, kept
         self._status: Optional[int] = None
         self._text = ""
+        self._turn = threading.Lock()  # whoever has it asks the library, which frees what is done
+        self._freed = ctypes.c_bool()
 
     def wait(self) -> Any:
         """Waits until it is done, and returns its result. Raises what went wrong, every time."""
-        if self._status is None:
-            self._end(native.comm.gn_wait(self._handle))
+        self._finish()
+        _entry.raise_what_handlers_raised()
         if self._status:
             raise error_of(self._status, self._text)
         return self._result
 
     def done(self) -> bool:
         """Whether it is done, well or not. wait() then returns at once."""
-        if self._status is None:
-            done = ctypes.c_bool()
-            status = native.comm.gn_test(self._handle, ctypes.byref(done))
-            if done.value:
-                self._end(status)
+        if self._status is None and self._turn.acquire(blocking=False):
+            try:
+                self._ask(native.comm.gn_test)
+            finally:
+                self._turn.release()
         return self._status is not None
 
-    def _end(self, status: int) -> None:
-        self._text = self._comm._last_error() if status else ""
+    def _finish(self) -> None:
+        with self._turn:
+            self._ask(native.comm.gn_wait_done)
+
+    def _ask(self, function: Any) -> None:
+        if self._status is not None:
+            return
+        if not self._freed.value:
+            with self._comm._gate:
+                status = function(self._handle, ctypes.byref(self._freed))
+                if not self._freed.value:
+                    return
+                self._text = self._comm._last_error() if status else ""
+        else:  # a signal's handler raised something, behind the call that has freed it
+            status, self._text = native.ABORTED, "the wait for this request was interrupted"
         self._status, self._kept = status, ()
         self._comm._requests.discard(self)
 
@@ -115,16 +131,22 @@ class Communicator:
         config.groups = _text(groups)
         config.group_offload = number_of("group_offload", group_offload, native.OFFLOADS)
         config.log = _log_function
-        handle = ctypes.c_void_p()
-        wrong = native.comm.gn_comm_init(ctypes.byref(handle), ctypes.byref(config))
-        if wrong:
-            raise error_of(wrong, native.comm.gn_comm_last_error(None).decode("utf-8", "replace"))
-        self._adopt(handle, compress)
+        config.interrupted = _entry.interrupted
 
-    def _adopt(self, handle: ctypes.c_void_p, compress: Optional[str]) -> None:
+        def init() -> ctypes.c_void_p:
+            handle = ctypes.c_void_p()
+            wrong = native.comm.gn_comm_init(ctypes.byref(handle), ctypes.byref(config))
+            if wrong:
+                raise error_of(wrong, native.comm.gn_comm_last_error(None).decode("utf-8", "replace"))
+            return handle
+
+        self._adopt(_entry.interruptible(init, native.comm.gn_comm_free), compress, timeout)
+
+    def _adopt(self, handle: ctypes.c_void_p, compress: Optional[str], timeout: float) -> None:
         self._handle, self._process = handle, os.getpid()
         self._requests: "set[Request]" = set()
-        self.compress = compress
+        self._gate, self._closing = _entry.Gate(), threading.Lock()
+        self.compress, self._timeout = compress, timeout
         self.rank: int = native.comm.gn_comm_rank(handle)
         self.size: int = native.comm.gn_comm_size(handle)
         _alive.add(self)
@@ -153,19 +175,35 @@ class Communicator:
         """Says goodbye to the others. Requests that were started run to their end first."""
         if not self._usable():
             return
+        if self._gate.is_inside():
+            raise InvalidError("close() was called by a handler, which the communicator itself waits for")
+        with self._closing:
+            if not self._usable():
+                return
+            self._finish_all()
+            # From here on nobody comes in. Who is inside leaves within his deadline.
+            handle, self._handle = self._handle, ctypes.c_void_p()
+            if self._gate.wait_until_empty(self._timeout + 10):
+                self._finish_all()  # what was started meanwhile
+                native.comm.gn_comm_free(handle)
+            else:
+                logger.error("a thread is still inside a communicator that was closed: it is not freed")
+        _entry.raise_what_handlers_raised()
+
+    def _finish_all(self) -> None:
         for request in list(self._requests):
-            request._end(native.comm.gn_wait(request._handle))
-        native.comm.gn_comm_free(self._handle)
-        self._handle = ctypes.c_void_p()
+            if request._handle:
+                request._finish()
 
     def abort(self, reason: str = "abort() was called") -> None:
         """Ends whatever runs, here and at every rank, with AbortedError. Any thread may call it."""
-        self._run(native.comm.gn_comm_abort(self._live(), reason.encode()))
+        self._run(native.comm.gn_comm_abort, reason.encode())
 
     @property
     def stats(self) -> Dict[str, Any]:
         """What was done so far: bytes of values, bytes as they were sent, seconds by phase."""
-        counters = native.comm.gn_comm_get_stats(self._live())
+        with self._gate:
+            counters = native.comm.gn_comm_get_stats(self._live())
         return {entry[0]: getattr(counters, entry[0]) for entry in native.Stats._fields_}
 
     def scale(self, bucket: int) -> Optional[int]:
@@ -173,15 +211,17 @@ class Communicator:
 
         None: it has no scale yet. A checkpoint that has the scales goes on with the same bits.
         """
-        exponent: int = native.comm.gn_comm_scale(self._live(), bucket)
+        with self._gate:
+            exponent: int = native.comm.gn_comm_scale(self._live(), bucket)
         return None if exponent == native.SCALE_UNSEEN else exponent
 
     def set_scale(self, bucket: int, exponent: Optional[int]) -> None:
         """Sets what scale() says. All ranks set the same, or their next sum fails."""
         number = native.SCALE_UNSEEN if exponent is None else exponent
-        wrong = native.comm.gn_comm_set_scale(self._live(), bucket, number)
-        if wrong:
-            raise error_of(wrong, f"bucket {bucket} cannot have the scale {exponent}: {self._last_error()}")
+        with self._gate:
+            wrong = native.comm.gn_comm_set_scale(self._live(), bucket, number)
+            if wrong:
+                raise error_of(wrong, f"bucket {bucket} cannot have the scale {exponent}: {self._last_error()}")
 
     # Collectives that wait.
 
@@ -216,16 +256,15 @@ class Communicator:
 
     def isend(self, array: Any, to: int, tag: int = 0) -> Request:
         """Starts to send an array to one rank, which calls irecv() for it. No other takes part."""
-        view, handle = view_of(array, "the array"), ctypes.c_void_p()
-        self._run(native.comm.gn_isend(self._live(), view.address, view.nbytes, to, tag, ctypes.byref(handle)))
-        return self._started(Request(self, handle, None, (view.owner,)))
+        view = view_of(array, "the array")
+        return self._started(Request(self, None, (view.owner,)), native.comm.gn_isend, view.address, view.nbytes, to,
+                             tag)
 
     def irecv(self, array: Any, source: int, tag: int = 0) -> Request:
         """Starts to receive a message of at most the array's bytes. wait() returns how many."""
-        view, handle, got = view_of(array, "the array", writable=True), ctypes.c_void_p(), native.Received()
-        self._run(native.comm.gn_irecv(self._live(), view.address, view.nbytes, source, tag, ctypes.byref(got),
-                                       ctypes.byref(handle)))
-        return self._started(_Reception(self, handle, got, (view.owner, got)))
+        view, got = view_of(array, "the array", writable=True), native.Received()
+        return self._started(_Reception(self, got, (view.owner, got)), native.comm.gn_irecv, view.address, view.nbytes,
+                             source, tag, ctypes.byref(got))
 
     # Collectives that are started.
 
@@ -257,15 +296,20 @@ class Communicator:
         All ranks call it. A negative colour wants no group and gets None. The group has the
         configuration of this one, and a life of its own.
         """
-        handle = ctypes.c_void_p()
-        status = native.comm.gn_comm_split(self._live(), colour, key, ctypes.byref(handle))
-        if status:  # where the text is depends on who failed: this group, or the new one
-            raise error_of(status, self._last_error()
-                           or native.comm.gn_comm_last_error(None).decode("utf-8", "replace"))
+        def make() -> ctypes.c_void_p:
+            handle = ctypes.c_void_p()
+            with self._gate:
+                status = native.comm.gn_comm_split(self._live(), colour, key, ctypes.byref(handle))
+                if status:  # where the text is depends on who failed: this group, or the new one
+                    raise error_of(status, self._last_error()
+                                   or native.comm.gn_comm_last_error(None).decode("utf-8", "replace"))
+            return handle
+
+        handle = _entry.interruptible(make, native.comm.gn_comm_free)
         if not handle:
             return None
         sub = Communicator.__new__(Communicator)
-        sub._adopt(handle, self.compress)
+        sub._adopt(handle, self.compress, self._timeout)
         return sub
 
     # How they are prepared and run.
@@ -303,16 +347,21 @@ class Communicator:
         return _Prepared("broadcast", view, view, view.count, array, root=root, bytes_will_do=True)
 
     def _now(self, prepared: "_Prepared") -> Any:
-        self._run(native.comm.gn_comm_run(self._live(), ctypes.byref(prepared.call)))
+        self._run(native.comm.gn_comm_run, ctypes.byref(prepared.call))
         return prepared.result
 
     def _start(self, prepared: "_Prepared") -> Request:
-        handle = ctypes.c_void_p()
-        self._run(native.comm.gn_comm_start(self._live(), ctypes.byref(prepared.call), ctypes.byref(handle)))
-        return self._started(Request(self, handle, prepared.result, prepared.kept))
+        return self._started(Request(self, prepared.result, prepared.kept), native.comm.gn_comm_start,
+                             ctypes.byref(prepared.call))
 
-    def _started(self, request: Request) -> Request:
+    def _started(self, request: Request, function: Any, *arguments: Any) -> Request:
+        """Starts a request. It is known before: a signal may interrupt what follows the call."""
         self._requests.add(request)
+        try:
+            self._run(function, *arguments, ctypes.byref(request._handle))
+        finally:
+            if not request._handle:
+                self._requests.discard(request)
         return request
 
     def _usable(self) -> bool:
@@ -330,9 +379,13 @@ class Communicator:
         text: bytes = native.comm.gn_comm_last_error(self._handle)
         return text.decode("utf-8", "replace")
 
-    def _run(self, status: int) -> None:
+    def _run(self, function: Any, *arguments: Any) -> None:
+        with self._gate:
+            status = function(self._live(), *arguments)
+            text = self._last_error() if status else ""
+        _entry.raise_what_handlers_raised()
         if status:
-            raise error_of(status, self._last_error())
+            raise error_of(status, text)
 
 
 class _Prepared:

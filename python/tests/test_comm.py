@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import array
 import os
+import signal
+import threading
 import time
 
 import pytest
@@ -256,3 +258,119 @@ def test_log(tmp_path, caplog):
             with pytest.raises(gradnic.DeadError, match="enough"):
                 comm.barrier()
     assert any("enough" in record.message for record in caplog.records)
+
+
+def closes_from_outside(rank, size, rendezvous):
+    comm, found = make(rank, size, rendezvous), []
+    comm.barrier()
+    if rank:
+        time.sleep(0.7)
+        found.append(comm.allreduce(np.ones(3, np.float32)).tolist())
+    else:
+        thread = threading.Thread(target=lambda: found.append(comm.allreduce(np.ones(3, np.float32)).tolist()))
+        thread.start()
+        time.sleep(0.2)
+        comm.close()  # waits for the thread
+        thread.join()
+        with pytest.raises(gradnic.InvalidError, match="closed"):
+            comm.barrier()
+        with pytest.raises(gradnic.InvalidError, match="closed"):
+            comm.abort()
+    comm.close()
+    return found
+
+
+def test_a_communicator_is_closed_when_nobody_is_inside():
+    assert run(2, closes_from_outside) == [[[2] * 3]] * 2
+
+
+def waits_twice(rank, size, rendezvous):
+    with make(rank, size, rendezvous) as comm:
+        for _ in range(50):
+            request, found = comm.iallreduce(np.ones(1000, np.float32)), []
+
+            def look(wait, request=request, found=found):
+                while not wait and not request.done():
+                    pass
+                found.append(request.wait()[0])
+
+            threads = [threading.Thread(target=look, args=(wait,)) for wait in (True, False, True)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert found == [2] * 3
+
+
+def test_threads_may_share_a_request():
+    run(2, waits_twice)
+
+
+def interrupted(rank, size, rendezvous, where):
+    begin = time.monotonic()
+    comm = make(rank, size, rendezvous, timeout=60) if where != "setup" else None
+    if rank:
+        if comm is None:  # it never comes
+            return "never came"
+        with pytest.raises(gradnic.AbortedError, match="rank 0 .* aborted: interrupted") as caught:
+            time.sleep(1)
+            comm.allreduce(np.zeros(3, np.float32))
+        assert time.monotonic() - begin < 30
+        comm.close()
+        return caught.value.rank
+    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    request = None
+    with pytest.raises(KeyboardInterrupt):
+        if where == "setup":
+            make(rank, size, rendezvous, timeout=60)
+        elif where == "now":
+            comm.allreduce(np.zeros(3, np.float32))
+        elif where == "message":
+            comm.irecv(np.zeros(3, np.float32), 1).wait()
+        else:
+            request = comm.iallreduce(np.zeros(3, np.float32))
+            request.wait()
+    assert time.monotonic() - begin < 5
+    if request is not None:
+        with pytest.raises(gradnic.AbortedError, match="interrupted"):
+            request.wait()
+    if comm is not None:
+        with pytest.raises(gradnic.DeadError):
+            comm.barrier()
+        comm.close()
+    return 0
+
+
+@pytest.mark.parametrize("where", ["now", "started", "message", "setup"])
+def test_ctrl_c_ends_the_wait_and_the_group(where):
+    assert run(2, interrupted, where) == [0, "never came" if where == "setup" else 0]
+
+
+def test_a_request_that_was_freed_is_not_freed_again():
+    with gradnic.Communicator(0, 1, interface="lo") as comm:
+        request = comm.ibarrier()
+        request._handle, request._freed.value = type(request._handle)(1), True  # as behind an interrupted wait
+        with pytest.raises(gradnic.AbortedError, match="interrupted"):
+            request.wait()
+        assert request.done()
+
+
+def test_a_log_may_ask_the_library(tmp_path):
+    import logging
+
+    class Ask(logging.Handler):
+        def emit(self, record):
+            asked.append((record.getMessage(), comm.stats["sent_bytes"]))
+            with pytest.raises(gradnic.InvalidError, match="handler"):
+                comm.close()
+
+    asked, handler = [], Ask()
+    logging.getLogger("gradnic").addHandler(handler)
+    try:
+        comm = gradnic.Communicator(0, 1, rendezvous=f"file://{tmp_path}/m", interface="lo")
+        comm.abort("enough")
+        assert any("enough" in text for text, _ in asked)
+    finally:
+        logging.getLogger("gradnic").removeHandler(handler)
+        comm.close()
