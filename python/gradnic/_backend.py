@@ -24,7 +24,7 @@ from ._arrays import view_of
 from ._errors import Error, InvalidError
 from ._group import GradnicGroup, answer_no, made
 from ._lane import Lane, depth
-from ._meeting import connect, is_one_place, own_address
+from ._meeting import connect, fresh, is_one_place, own_address
 from ._options import Options
 from ._types import FLOATS
 from ._work import Work
@@ -88,7 +88,7 @@ class GradnicBackend(C10DBackend):
     def __init__(self, store: Any, rank: int, size: int, options: Options) -> None:
         super().__init__(rank, size)
         self._options, self._name = options, f"group {options.group_name or 0}"
-        self._store = store
+        self._store = fresh(store, rank, size, options._timeout, self._name)
         self._gloo = self._connect_gloo(rank, size)
         self._lock = threading.Lock()
         self._lanes = [self._connect(0)]
@@ -368,6 +368,7 @@ def create(given: Any, options: Any) -> Any:
         options = Options()
     elif not isinstance(options, Options):
         raise ValueError(f"gradnic: pg_options is a {type(options).__name__}, not gradnic.torch.Options")
+    options = options.copy()  # the caller's may be for several groups
     options._timeout = given.timeout
     options.global_ranks_in_group = given.global_ranks_in_group
     options.group_name = given.group_id

@@ -14,8 +14,11 @@ not on how the two mix.
 
 from __future__ import annotations
 
+import atexit
+import logging
 import threading
 import time
+import weakref
 from collections import deque
 from typing import Any, Callable, Deque, Generic, List, Optional, Tuple, TypeVar
 
@@ -28,7 +31,11 @@ _GRACE = 0.01
 _MANY = 32
 """How many jobs may lie there that nobody waits for, with the memory that they hold."""
 
+logger = logging.getLogger("gradnic")
+
 _here = threading.local()
+
+_alive: "weakref.WeakSet[Lane]" = weakref.WeakSet()
 
 Item = TypeVar("Item")
 Job = Tuple[List[Request], Callable[[], None], Work]
@@ -90,6 +97,7 @@ class Lane:
         self._turn = threading.Lock()  # whoever has it completes the oldest
         self._wanted: Line[Work] = Line(f"gradnic-{name}-{depth}", self._complete_until, depth)
         self._futures: Line[Work] = Line(f"gradnic-{name}-{depth}-callbacks", self._call_back, depth + 1)
+        _alive.add(self)
 
     def start(self, calls: List[_Prepared]) -> List[Request]:
         """Starts calls, one behind the other."""
@@ -122,6 +130,9 @@ class Lane:
                 request.wait()
             except Exception as error:  # what the user's thread is to see
                 failure = failure or error
+            except BaseException as error:  # Ctrl-C, on that thread itself
+                work.finish(error)
+                raise
         if failure is None:
             try:
                 after()
@@ -145,8 +156,22 @@ class Lane:
 
     def close(self) -> None:
         """Lets everything run to its end."""
+        if not self.comm._usable():
+            return
         if self._jobs:
             self.want(self._jobs[-1][2])
         self._wanted.close()
         self._futures.close()
         self.comm.close()
+
+
+def _close_all() -> None:
+    """At the end of the process: callbacks that are due run while Python is whole."""
+    for lane in list(_alive):
+        try:
+            lane.close()
+        except Exception:
+            logger.warning("closing %s at the end of the program failed", lane.comm, exc_info=True)
+
+
+atexit.register(_close_all)

@@ -7,12 +7,18 @@ import os
 import shutil
 import socket
 import tempfile
-from typing import Any, Callable, Dict, Optional, Tuple
+import time
+import uuid
+from datetime import timedelta
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import torch.distributed as dist
 
 from ._errors import Error
 from .comm import Communicator
+
+_LOOK = 0.003
+"""How many seconds pass between looks at the store."""
 
 
 def _place() -> str:
@@ -56,6 +62,46 @@ def _free_port(address: str) -> int:
     with socket.socket(family) as free:
         free.bind((address, 0))
         return int(free.getsockname()[1])
+
+
+def fresh(store: Any, rank: int, size: int, timeout: timedelta, what: str) -> Any:
+    """A part of the store that nobody has used. `what` names the group in errors.
+
+    Ranks that are started anew meet in the same store, with what those before have left in it.
+    Rank 0 gathers a word of each rank, and each looks for its own among them.
+    """
+    own, until = uuid.uuid4().hex, time.monotonic() + timeout.total_seconds()
+    store.set(f"joins/{rank}", own)
+    joined: Dict[int, str] = {}
+    while True:
+        if rank:
+            words = _read(store, "round").split()
+            if own in words:
+                store.set(f"seen/{rank}", words[0])
+                return dist.PrefixStore(words[0], store)
+            missing = [0]
+        else:
+            now = {r: _read(store, f"joins/{r}") for r in range(1, size)}
+            if now != joined:
+                joined = now
+                store.set("round", " ".join([own, *joined.values()]))
+            missing = [r for r in range(1, size) if _read(store, f"seen/{r}") != own]
+            if not missing:
+                return dist.PrefixStore(own, store)
+        if time.monotonic() > until:
+            raise dist.DistBackendError(f"gradnic: Timed out in setting up {what}: after {timeout.total_seconds():g} s "
+                                        f"{_ranks(missing)} not come to the store")
+        time.sleep(_LOOK)
+
+
+def _read(store: Any, key: str) -> str:
+    """What a store has; "" where it has nothing."""
+    return str(store.get(key).decode()) if store.check([key]) else ""
+
+
+def _ranks(ranks: List[int]) -> str:
+    shown = ", ".join(map(str, ranks[:8])) + (f" and {len(ranks) - 8} more" if len(ranks) > 8 else "")
+    return f"rank {shown} has" if len(ranks) == 1 else f"ranks {shown} have"
 
 
 def _all_say_the_same(store: Any, size: int) -> bool:

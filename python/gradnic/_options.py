@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import difflib
+import logging
 import os
 from datetime import timedelta
-from typing import Any, Optional
+from typing import Any, Optional, Set
 
 from torch._C._distributed_c10d import Backend as C10DBackend
 
@@ -14,7 +16,25 @@ from ._errors import InvalidError
 from .codec import Codec
 from .comm import number_of
 
+logger = logging.getLogger("gradnic")
+
 _TIMEOUT = timedelta(minutes=30)
+
+
+_VARIABLES = tuple(f"GRADNIC_{name}" for name in (
+    "ALGORITHM", "BOUND", "INTERFACE", "JOB", "MASTER_PORT", "MIN_BYTES", "OFFLOAD", "PROFILE", "SCALE", "SECRET_FILE",
+    "SHARED_MEMORY", "SWITCH"))
+"""What this package and its libraries read from the environment."""
+
+_told: Set[str] = set()
+
+
+def _tell_of_misspelled() -> None:
+    for name in sorted(set(os.environ) - set(_VARIABLES) - _told):
+        if name.startswith("GRADNIC_"):
+            _told.add(name)
+            near = difflib.get_close_matches(name, _VARIABLES, 1)
+            logger.warning("%s is set, and nothing here reads it%s", name, f": is it {near[0]}?" if near else "")
 
 
 def _number(name: str, default: int) -> int:
@@ -53,6 +73,7 @@ class Options(C10DBackend.Options):
                  switch_address: Optional[str] = None, secret_file: Optional[str] = None,
                  timeout: timedelta = _TIMEOUT) -> None:
         super().__init__("gradnic", timeout=timeout)
+        _tell_of_misspelled()
 
         def chosen(given: Optional[str], name: str, default: Optional[str]) -> Optional[str]:
             return given if given is not None else os.environ.get(name) or default
@@ -70,6 +91,15 @@ class Options(C10DBackend.Options):
             number_of("algorithm (GRADNIC_ALGORITHM)", self.algorithm, native.ALGORITHMS)
         if self.profile != "none":
             Codec(self.profile, self.bound)  # raises what is wrong
+
+    def copy(self) -> "Options":
+        """The same options, for one group more."""
+        copy = Options(self.profile, self.bound, scale=self.scale, min_bytes=self.min_bytes, algorithm=self.algorithm,
+                       interface=self.interface, switch_address=self.switch_address, secret_file=self.secret_file,
+                       timeout=self._timeout)
+        copy.interface, copy.switch_address = self.interface, self.switch_address  # also where it is none
+        copy.algorithm = self.algorithm
+        return copy
 
     @property
     def compresses(self) -> bool:

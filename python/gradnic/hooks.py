@@ -21,7 +21,7 @@ from ._arrays import view_of
 from ._device import DeviceSums
 from ._errors import Error, InvalidError
 from ._lane import Lane, Line
-from ._meeting import connect
+from ._meeting import connect, fresh
 from ._options import usual_algorithm
 from ._types import FLOATS
 from ._work import Work
@@ -104,6 +104,7 @@ class State:
         name = str(group.group_name)
         number = _made[name] = _made.get(name, 0) + 1
         store = PrefixStore(f"gradnic-hook{number}", dist.distributed_c10d._world.pg_map[group][1])
+        store = fresh(store, rank, size, self._timeout, "the hook")
         arguments = {"compress": self.profile, "k": self.k, "scale": self.scale,
                      "algorithm": self._algorithm or usual_algorithm(size), "timeout": self._timeout.total_seconds()}
         comm = connect(store, rank, size, self._interface, lambda one_host: arguments, "the hook")

@@ -5,6 +5,8 @@ import hashlib
 import logging
 import os
 import re
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -567,3 +569,125 @@ def _takes(rank, size, where):
 
 def test_uncompressed_sums_between_hosts_take_a_ring():
     run(1, _takes)
+
+
+def anew(rank, size, where):
+    for turn in range(3):  # in one store, which keeps what was
+        if turn:
+            time.sleep(0.3 * rank)
+        begin(rank, size, where)
+        t = torch.full((3000,), float(turn + 1))
+        dist.all_reduce(t)
+        assert abs(float(t[0]) - size * (turn + 1)) < 0.2
+        dist.destroy_process_group()
+    # Another process was started more often than this one.
+    store = dist.PrefixStore("more", dist.FileStore(where.replace("file://", "") + "-store", size))
+    for _ in range(rank):
+        store.set(f"joins/{rank}", "old")
+        store.set(f"seen/{rank}", "old")
+    store.set("round", "older than old")
+    from gradnic._meeting import fresh
+
+    found = fresh(store, rank, size, timedelta(seconds=20), "a test")
+    found.set(f"here/{rank}", "x")
+    found.wait([f"here/{r}" for r in range(size)], timedelta(seconds=20))
+
+
+def test_ranks_that_are_started_anew_meet_in_the_same_store():
+    run(3, anew)
+
+
+def late_in_store(rank, size, where):
+    from gradnic._meeting import fresh
+
+    store = dist.FileStore(where.replace("file://", "") + "-store", 3)
+    if rank == 0:
+        with pytest.raises(RuntimeError, match="Timed out in setting up a test: after 2 s rank 2 has not come"):
+            fresh(store, 0, 3, timedelta(seconds=2), "a test")
+        store.set("over", "yes")
+    else:
+        store.set("joins/1", "it")
+        with pytest.raises(RuntimeError, match="rank 0 has not come"):
+            fresh(dist.PrefixStore("other", store), 1, 3, timedelta(seconds=0.5), "a test")
+        while not store.check(["round"]):
+            time.sleep(0.01)
+        store.set("seen/1", store.get("round").decode().split()[0])
+        store.wait(["over"], timedelta(seconds=20))
+
+
+def test_who_has_not_come_to_the_store_is_named():
+    run(2, late_in_store)
+
+
+def several(rank, size, where):
+    shared = options("lattice", 7)
+    begin(rank, size, where, pg_options=shared, timeout=timedelta(seconds=20))
+    group = dist.new_group([0, 1], pg_options=shared, timeout=timedelta(seconds=10))
+    first = dist.distributed_c10d._get_default_group().backend.options
+    second = group.backend.options
+    assert (first.group_name, first._timeout.seconds) != (second.group_name, second._timeout.seconds)
+    assert first._timeout.seconds == 20 and second._timeout.seconds == 10
+    assert (first.profile, second.bound) == ("lattice", 7)
+    dist.destroy_process_group()
+
+
+def test_one_object_of_options_serves_several_groups():
+    run(2, several)
+
+
+def test_a_misspelled_variable_is_told(monkeypatch, caplog):
+    monkeypatch.setenv("GRADNIC_PROFIL", "none")
+    monkeypatch.setenv("GRADNIC_SOMETHING_ELSE", "1")
+    with caplog.at_level("WARNING", "gradnic"):
+        options()
+        options()
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == 2 and "GRADNIC_PROFIL is set" in told[0] and told[0].endswith("is it GRADNIC_PROFILE?")
+
+
+def test_all_variables_are_known():
+    import gradnic
+    from gradnic._options import _VARIABLES
+
+    folder, read = os.path.dirname(gradnic.__file__), set()
+    for name in ["lib/libgradnic-comm.so.0", *(name for name in os.listdir(folder) if name.endswith(".py"))]:
+        with open(os.path.join(folder, name), "rb") as file:
+            read |= {text.decode() for text in re.findall(rb"\bGRADNIC_[A-Z]+(?:_[A-Z]+)*\b", file.read())}
+    assert {name for name in read if name != "GRADNIC_0"} == set(_VARIABLES)
+
+
+_LEAVES = """
+import sys, torch, torch.distributed as dist
+rank, where = int(sys.argv[1]), sys.argv[2]
+dist.init_process_group("gradnic", rank=rank, world_size=2, store=dist.FileStore(where, 2))
+tensors = [torch.ones(100_000) for _ in range(8)]
+for tensor in tensors:
+    dist.all_reduce(tensor, async_op=True).get_future().then(lambda future: print("called back", flush=True))
+"""
+
+
+def test_callbacks_run_before_the_program_ends(tmp_path):
+    ranks = [subprocess.Popen([sys.executable, "-c", _LEAVES, str(rank), str(tmp_path / "store")],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(2)]
+    for rank in ranks:
+        out, errors = rank.communicate(timeout=120)
+        assert rank.returncode == 0 and out.count("called back") == 8, errors
+
+
+def ctrl_c(rank, size, where):
+    begin(rank, size, where, timeout=timedelta(seconds=60))
+    started = time.monotonic()
+    if rank == 0:
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            dist.all_reduce(torch.ones(5000))
+    else:
+        time.sleep(1)
+        with pytest.raises(RuntimeError, match="rank 0 .* aborted: interrupted"):
+            dist.all_reduce(torch.ones(5000))
+    assert time.monotonic() - started < 10
+    dist.destroy_process_group()
+
+
+def test_ctrl_c_ends_a_collective():
+    run(2, ctrl_c)
