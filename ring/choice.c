@@ -8,10 +8,12 @@
 #include "ring/log.h"
 #include "ring/turn.h"
 
-enum { ROUND = 2, TRIES = 2, BETTER = 8 /* 2^(8/256): two percent */ };
+enum { ROUND = 2, TRIES = 2, MOST_LOOKS = 20, BETTER = 8 /* 2^(8/256): two percent */ };
 
-static const char *const names[GN_CHOICES] = {
-    [GN_TAKE_DIRECT] = "direct", [GN_TAKE_RING] = "ring", [GN_TAKE_DIRECT_PLAIN] = "direct, not compressed"};
+static const char *const names[GN_CHOICES] = {[GN_TAKE_DIRECT] = "direct",
+                                              [GN_TAKE_RING] = "ring",
+                                              [GN_TAKE_DIRECT_PLAIN] = "direct, not compressed",
+                                              [GN_TAKE_RING_PLAIN] = "ring, not compressed"};
 
 unsigned gn_size_class_of(size_t count)
 {
@@ -43,24 +45,34 @@ static double milliseconds(int cost)
     return exp2((double)cost / 256) / (double)GN_MILLISECOND;
 }
 
-static void decide(const gn_comm *comm, unsigned class, gn_size_class *s)
+static gn_size_class *class_of(const gn_comm *comm, size_t count, bool narrow)
 {
+    return &comm->classes[gn_size_class_of(count) + (narrow ? GN_SIZE_CLASSES / 2 : 0)];
+}
+
+static void decide(const gn_comm *comm, gn_size_class *s)
+{
+    const unsigned at = (unsigned)(s - comm->classes), class = at % (GN_SIZE_CLASSES / 2);
+    const gn_choice before = s->choice;
     const unsigned ways = ways_of(comm);
-    char times[160];
+    char times[200];
     int used = 0;
     s->decided = true;
     s->choice = gn_choice_of(s->cost, ways);
     for (unsigned i = 0; i < ways; i++)
         used += snprintf(times + used, sizeof times - (size_t)used, "%s%s %.3g ms", i ? ", " : "", names[i],
                          milliseconds(s->cost[i]));
-    gn_log_text(&comm->config, GN_LOG_INFO, "auto: %s for 2^%u to 2^%u values (%s)", names[s->choice], class, class + 1,
-                times);
+    const bool changed = !s->looks || s->choice != before;
+    gn_log_text(&comm->config, changed ? GN_LOG_INFO : GN_LOG_DEBUG, "auto: %s%s for 2^%u to 2^%u values%s (%s)",
+                changed ? "" : "still ", names[s->choice], class, class + 1, at == class ? "" : " of 16 bits", times);
+    s->uses = 0;
+    if (s->looks < MOST_LOOKS) s->looks++;
 }
 
-gn_status gn_choice_begin(gn_comm *comm, size_t count, gn_choice *choice)
+gn_status gn_choice_begin(gn_comm *comm, size_t count, bool narrow, gn_choice *choice)
 {
-    const unsigned class = gn_size_class_of(count), ways = ways_of(comm);
-    gn_size_class *s = &comm->classes[class];
+    const unsigned ways = ways_of(comm);
+    gn_size_class *s = class_of(comm, count, narrow);
     if (!s->decided && s->tries && s->tries % TRIES == 0) {
         // A rank that came late has seen the least time, which is that of the data. The largest
         // value is agreed on.
@@ -71,16 +83,21 @@ gn_status gn_choice_begin(gn_comm *comm, size_t count, gn_choice *choice)
         const gn_status status = gn_oob_await_agreement(comm, ROUND, &value);
         if (status) return status;
         s->cost[way] = (int16_t)-value;
-        if (way + 1 == ways) decide(comm, class, s);
+        if (way + 1 == ways) decide(comm, s);
     }
     *choice = s->decided ? s->choice : (gn_choice)(s->tries / TRIES);
     return GN_OK;
 }
 
-void gn_choice_end(gn_comm *comm, size_t count, gn_choice choice, uint64_t start)
+void gn_choice_end(gn_comm *comm, size_t count, bool narrow, gn_choice choice, uint64_t start)
 {
-    gn_size_class *s = &comm->classes[gn_size_class_of(count)];
-    if (s->decided) return;
+    gn_size_class *s = class_of(comm, count, narrow);
+    if (s->decided) {
+        if (++s->uses < (uint32_t)GN_LOOK_AGAIN << (s->looks - 1)) return;
+        s->decided = false;
+        s->tries = 0;
+        return;
+    }
     s->cost[choice] = (int16_t)gn_choice_cost(gn_elapsed(start, gn_now()));
     s->tries++;
 }

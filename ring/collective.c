@@ -141,14 +141,14 @@ static gn_algorithm way_of(const gn_exchange *x)
     const bool sums = x->legs == GN_LEGS_BOTH && !x->exact && !x->starts;
     if (!gn_comm_is_mesh(x->comm)) return x->comm->config.algorithm;
     if (sums && x->comm->groups) return x->comm->config.algorithm;
-    return sums && x->choice != GN_TAKE_RING ? GN_DIRECT : GN_RING;
+    return sums && !gn_choice_goes_round(x->choice) ? GN_DIRECT : GN_RING;
 }
 
 static gn_status move(gn_exchange *exchange)
 {
     gn_comm *comm = exchange->comm;
     const gn_algorithm way = way_of(exchange);
-    const bool plain = exchange->exact || exchange->choice == GN_TAKE_DIRECT_PLAIN;
+    const bool plain = exchange->exact || gn_choice_is_plain(exchange->choice);
     const bool coded = comm->config.offload == GN_OFFLOAD_LIBRARY && !plain;
     if (gn_comm_is_alone(comm) || (comm->size == 1 && exchange->by_messages)) return run_alone(exchange);
     if (exchange->by_messages) return gn_mesh_move(exchange);
@@ -157,19 +157,17 @@ static gn_status move(gn_exchange *exchange)
     return (coded ? algorithms[way].run_coded : algorithms[way].run)(exchange);
 }
 
-/// The same, by the way that algorithm auto takes. Small vectors have only one.
-static gn_status move_by_choice(gn_exchange *exchange)
+/// Whether algorithm auto chooses a way. Small vectors have only one.
+static bool chooses(gn_exchange *exchange, const gn_call *call)
 {
-    gn_comm *comm = exchange->comm;
-    const size_t count = exchange->bucket->count;
-    const bool chooses = comm->config.algorithm == GN_AUTO && !gn_comm_is_alone(comm) && !exchange->exact;
-    if (!chooses || gn_direct_is_small(exchange)) return move(exchange);
-    gn_status status = gn_choice_begin(comm, count, &exchange->choice);
-    comm->phase = "reduce leg";
-    const uint64_t start = gn_now();
-    if (!status) status = move(exchange);
-    if (!status) gn_choice_end(comm, count, exchange->choice, start);
-    return status;
+    const gn_comm *comm = exchange->comm;
+    if (comm->config.algorithm != GN_AUTO || gn_comm_is_alone(comm) || exchange->exact) return false;
+    const gn_bucket whole = {.count = call->count};
+    exchange->bucket = &whole;
+    exchange->width = sizeof(float);
+    const bool small = gn_direct_is_small(exchange);
+    exchange->bucket = NULL;
+    return !small;
 }
 
 /// An allreduce of values that are exchanged where they are.
@@ -185,7 +183,20 @@ static gn_status run_in_place(gn_exchange *exchange, const gn_call *call, int ex
                               .layers = call->layers};
     exchange->type = call->type;
     gn_exchange_prepare(exchange, exchange->comm, &bucket, exponent);
-    return move_by_choice(exchange);
+    return move(exchange);
+}
+
+static gn_status run_allreduce(gn_exchange *exchange, const gn_call *call, int exponent)
+{
+    gn_comm *comm = exchange->comm;
+    const bool narrow = gn_type_staged(call->type) != call->type, choice = chooses(exchange, call);
+    gn_status status = choice ? gn_choice_begin(comm, call->count, narrow, &exchange->choice) : GN_OK;
+    if (status) return status;
+    comm->phase = "reduce leg";
+    const uint64_t start = gn_now();
+    status = (narrow ? gn_staged_run : run_in_place)(exchange, call, exponent);
+    if (choice && !status) gn_choice_end(comm, call->count, narrow, exchange->choice, start);
+    return status;
 }
 
 static gn_status run_by_kind(gn_exchange *exchange, const gn_call *call, int exponent)
@@ -195,7 +206,7 @@ static gn_status run_by_kind(gn_exchange *exchange, const gn_call *call, int exp
     exchange->by_messages = gn_call_by_messages(exchange->comm, call);
     switch (call->collective) {
     case GN_ALLREDUCE:
-        return staged ? gn_staged_run(exchange, call, exponent) : run_in_place(exchange, call, exponent);
+        return run_allreduce(exchange, call, exponent);
     case GN_REDUCE_SCATTER:
     case GN_REDUCE:
         exchange->legs = GN_LEG_REDUCE;

@@ -143,6 +143,7 @@ static gn_status allocate(gn_comm *comm, gn_error *error)
     const bool grouped = comm->groups != NULL, direct = gn_comm_is_mesh(comm) && !grouped;
     need(comm, direct, gn_direct_memory(comm));
     need(comm, direct && coded, gn_direct_coded_memory(comm));
+    need(comm, direct, gn_ring_memory(comm));   // auto may not compress
     need(comm, grouped, gn_ring_memory(comm));  // some levels may be coded, and others not
     need(comm, grouped, gn_aggregator_memory(comm));
     need(comm, grouped && coded, gn_aggregator_coded_memory(comm));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "comm_plan.h"
+#include "ring/choice.h"
 #include "suite.h"
 #include "switch_host.h"
 
@@ -104,7 +105,7 @@ START_TEST(test_nobody)
 }
 END_TEST
 
-enum { TURNS = 12, COUNT = 20011 };
+enum { TURNS = GN_LOOK_AGAIN + 2 * 2 * GN_CHOICES + 5, COUNT = 9011 };  // it looks twice
 
 /// Keeps what algorithm auto says.
 static void keep_choice(void *context, gn_log_level level, const char *text)
@@ -112,43 +113,68 @@ static void keep_choice(void *context, gn_log_level level, const char *text)
     report *mine = context;
     if (strncmp(text, "auto: ", 6) != 0) return;
     mine->values[0] += level == GN_LOG_INFO;
-    snprintf(mine->text, sizeof mine->text, "%s", text);
+    mine->values[1] += level == GN_LOG_DEBUG;
+    RANK_CHECK((strstr(text, "still") != NULL) == (level == GN_LOG_DEBUG));
+    RANK_CHECK((strstr(text, " of 16 bits (") != NULL) == (mine->values[2] != 0));
+    // A word for the choice alone: times are those of each look.
+    const size_t used = strlen(mine->text);
+    snprintf(mine->text + used, sizeof mine->text - used, "%.*s;", (int)strcspn(text, "("), text);
 }
+
+typedef struct auto_plan {
+    gn_algorithm algorithm;
+    bool half;
+} auto_plan;
 
 static void run_auto(int rank, const ranks *group, void *argument)
 {
     report *mine = &group->reports[rank];
     static float values[COUNT];
+    static uint16_t halves[COUNT];
+    const auto_plan *p = argument;
     gn_comm_config config = rank_config(rank, group);
-    config.algorithm = *(const gn_algorithm *)argument;
+    config.algorithm = p->algorithm;
     config.quantise = true;
     config.segment_bytes = 4096;
     config.log = keep_choice;
     config.log_context = mine;
     gn_comm *comm = rank_init(rank, group, &config);
     RANK_CHECK(comm);
+    mine->values[2] = p->half;
+    const gn_type type = p->half ? GN_BF16 : GN_F32;
     for (int turn = 0; turn < TURNS; turn++) {
-        for (size_t i = 0; i < COUNT; i++) values[i] = sample((uint64_t)(turn * 10 + rank), i);
-        RANK_CHECK(!gn_allreduce(comm, values, values, COUNT, GN_AVERAGE));
+        for (size_t i = 0; i < COUNT; i++) values[i] = sample((uint64_t)(turn % 16 * 10 + rank), i);
+        void *vector = p->half ? (void *)halves : (void *)values;
+        const gn_call call = {
+            .collective = GN_ALLREDUCE, .type = type, .op = GN_AVERAGE, .send = vector, .recv = vector, .count = COUNT};
+        for (size_t i = 0; i < COUNT && p->half; i++) {
+            uint32_t bits;
+            memcpy(&bits, &values[i], sizeof bits);
+            halves[i] = (uint16_t)(bits >> 16);
+        }
+        RANK_CHECK(!gn_comm_run(comm, &call));
+        for (size_t i = 0; i < COUNT && p->half; i++) values[i] = halves[i];
         mine->hash = mine->hash * 31 + hash_values(values, COUNT);
     }
     gn_comm_free(comm);
 }
 
-// Whatever auto tries and takes, the bits are the ring's. All ranks take the same, and say so once.
+// Whatever auto tries and takes, the bits are the ring's. All ranks take the same, and say so at each
+// look.
 START_TEST(test_auto)
 {
     uint64_t hash[2];
     for (int i = 0; i < 2; i++) {
-        gn_algorithm algorithm = i ? GN_AUTO : GN_RING;
+        auto_plan p = {i ? GN_AUTO : GN_RING, _i};
         ranks group;
-        ranks_start(&group, 3, run_auto, &algorithm);
+        ranks_start(&group, 3, run_auto, &p);
         ranks_wait(&group, 60);
         for (int rank = 0; rank < 3; rank++) {
             const report *r = &group.reports[rank];
             ck_assert_int_eq(group.exits[rank], 0);
             ck_assert(r->hash == group.reports[0].hash);
-            ck_assert_uint_eq(r->values[0], (uint64_t)i);
+            ck_assert_uint_eq(r->values[0] + r->values[1], 2 * (uint64_t)i);
+            ck_assert_uint_ge(r->values[0], (uint64_t)i);
             ck_assert_str_eq(r->text, group.reports[0].text);
         }
         hash[i] = group.reports[0].hash;
@@ -247,7 +273,7 @@ int main(void)
     tcase_add_loop_test(tcase, test_nobody, 0, GN_ALGORITHMS);
     tcase_add_loop_test(tcase, test_large, 0, TCP);
     tcase_add_test(tcase, test_choice);
-    tcase_add_test(tcase, test_auto);
+    tcase_add_loop_test(tcase, test_auto, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -419,6 +419,7 @@ START_TEST(what_auto_chooses)
     ck_assert_int_eq(gn_choice_of((int16_t[]){500, 495, 499}, 3), GN_TAKE_DIRECT);
     ck_assert_int_eq(gn_choice_of((int16_t[]){500, 400, 300}, 3), GN_TAKE_DIRECT_PLAIN);
     ck_assert_int_eq(gn_choice_of((int16_t[]){500, 400, 300}, 2), GN_TAKE_RING);
+    ck_assert_int_eq(gn_choice_of((int16_t[]){500, 400, 300, 200}, GN_CHOICES), GN_TAKE_RING_PLAIN);
 }
 END_TEST
 
