@@ -271,6 +271,22 @@ GN_API gn_offload gn_comm_config_offload(const gn_comm_config *config);
 /// ranks have different configurations, or different secrets. The text names the ranks.
 GN_API gn_status gn_comm_init(gn_comm **comm, const gn_comm_config *config);
 
+/// An all_gather that the caller has already, such as MPI's. `own` is `bytes` bytes of this rank.
+/// `all` gets those of all ranks, in their order: [size][bytes]. It returns 0, or another number
+/// when it fails.
+typedef int gn_all_gather_function(void *context, const void *own, void *all, size_t bytes);
+
+/// Does what gn_comm_init() does, without a rendezvous: the ranks meet by `all_gather`. All ranks
+/// call it, and it calls `all_gather` at most twice, from this thread. `rank` and `size` have to be
+/// given, and `rendezvous` is not looked at.
+///
+/// Ranks of one host meet over loopback. Otherwise rank 0 listens at its first interface that is
+/// up, unless `interface` names another. A rank with a wrong configuration is named at all ranks.
+/// @return as gn_comm_init(); GN_IO also when `all_gather` fails; GN_INVALID before anything is
+/// gathered for NULL, and for a wrong rank or size
+GN_API gn_status gn_comm_init_gathered(gn_comm **comm, const gn_comm_config *config, gn_all_gather_function *all_gather,
+                                       void *context);
+
 /// Sums or averages `count` floats over all ranks. `send == recv` is in place; otherwise they must
 /// not overlap. This is bucket 0 for GN_SCALE_AUTO. Beyond the caller's buffers it needs at most 8
 /// MiB (GN_SWITCH: 2.2 MiB a channel), whatever `count`.

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that can gather something already, such as those of an MPI program, need no place to meet.
+// They say in one all_gather on which hosts they are, and rank 0 says in a second where it listens.
+// A rank that cannot go on says so there, so no rank waits for it.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "net/interface.h"
+#include "net/socket.h"
+#include "net/tcp.h"
+#include "ring/bootstrap/rendezvous.h"
+#include "ring/config.h"
+#include "ring/group.h"
+
+/// What a rank says to all.
+typedef struct note {
+    uint64_t host;             ///< hash: ranks with the same reach each other over loopback
+    int32_t status;            ///< not GN_OK: this rank cannot go on, and `text` says why
+    char text[GN_ERROR_TEXT];  ///< of rank 0 in the second round: the rendezvous
+} note;
+
+typedef struct gathering {
+    const gn_comm_config *config;
+    gn_all_gather_function *all_gather;
+    void *context;
+    note own, *all;
+} gathering;
+
+/// The kernel and its network namespace: what loopback is.
+static uint64_t host_here(void)
+{
+    char boot[64] = "", name[96];
+    struct stat space = {0};
+    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        const ssize_t length = read(fd, boot, sizeof boot - 1);
+        boot[length > 0 ? length : 0] = 0;
+        close(fd);
+    }
+    if (!*boot || stat("/proc/self/ns/net", &space)) return 0;  // not known
+    snprintf(name, sizeof name, "%s %llu", boot, (unsigned long long)space.st_ino);
+    return gn_name_hash(GN_NAME_HASH, name);
+}
+
+/// @return GN_OK, or what the first rank with bad news has said, the same at every rank
+static gn_status tell(gathering *g, gn_error *error)
+{
+    const int failed = g->all_gather(g->context, &g->own, g->all, sizeof g->own);
+    if (failed) return gn_fail(error, GN_IO, "the all_gather that ranks were to meet by failed with %d", failed);
+    for (int rank = 0; rank < g->config->size; rank++) {
+        note *n = &g->all[rank];
+        n->text[sizeof n->text - 1] = 0;
+        if (!n->status) continue;
+        gn_fail(error, (gn_status)n->status, "rank %d: %.380s", rank, n->text);
+        error->who = rank;
+        return error->status;
+    }
+    return GN_OK;
+}
+
+static void say_bad_news(gathering *g, const gn_error *why)
+{
+    g->own.status = (int32_t)why->status;
+    memcpy(g->own.text, why->text, sizeof g->own.text);
+}
+
+static bool one_host(const gathering *g)
+{
+    for (int rank = 0; rank < g->config->size; rank++)
+        if (!g->all[rank].host || g->all[rank].host != g->all[0].host) return false;
+    return true;
+}
+
+/// Rank 0: listens where all can reach it.
+static gn_status open_door(gathering *g, int *door, gn_error *error)
+{
+    gn_endpoint local;
+    char name[GN_ENDPOINT_TEXT];
+    const char *interface = g->config->interface && *g->config->interface ? g->config->interface : NULL;
+    const gn_status status = gn_interface_select(interface || !one_host(g) ? interface : "lo", NULL, &local, error);
+    if (status) return status;
+    *door = gn_tcp_listen(&local, false, 0);
+    const int reason = errno;
+    snprintf(g->own.text, sizeof g->own.text, "tcp://%s", gn_endpoint_format(&local, name));
+    if (*door >= 0) return GN_OK;
+    return gn_fail(error, GN_IO, "cannot listen at %s: %s", name, strerror(reason));
+}
+
+static gn_status meet(gathering *g, int *door, gn_error *error)
+{
+    gn_error why;
+    g->own.host = host_here();
+    if (gn_config_check(g->config, &why)) say_bad_news(g, &why);
+    const gn_status status = tell(g, error);
+    if (status) return status;
+    if (!g->config->rank && open_door(g, door, &why)) say_bad_news(g, &why);
+    return tell(g, error);
+}
+
+static gn_status check(gn_comm **comm, const gn_comm_config *config, gn_all_gather_function *all_gather,
+                       gn_error *error)
+{
+    if (!comm || !config || !all_gather)
+        return gn_fail(error, GN_INVALID, "%s is NULL", !comm ? "comm" : !config ? "config" : "all_gather");
+    if (config->size < 1 || config->size > GN_RANKS_MAX)
+        return gn_fail(error, GN_INVALID, "size %d: want 1 to %d ranks", config->size, GN_RANKS_MAX);
+    if (config->rank < 0 || config->rank >= config->size)
+        return gn_fail(error, GN_INVALID, "rank %d of %d: ranks count from 0", config->rank, config->size);
+    return GN_OK;
+}
+
+gn_status gn_comm_init_gathered(gn_comm **comm, const gn_comm_config *config, gn_all_gather_function *all_gather,
+                                void *context)
+{
+    gn_error error;
+    int door = -1;
+    if (comm) *comm = NULL;
+    gn_status status = check(comm, config, all_gather, &error);
+    gathering g = {.config = config, .all_gather = all_gather, .context = context};
+    if (!status) g.all = calloc((size_t)config->size, sizeof *g.all);
+    if (!status) status = g.all ? meet(&g, &door, &error) : gn_fail_memory(&error);
+    if (status) {
+        gn_config_init_failed(&error);
+        gn_close(&door);
+    } else {
+        gn_comm_config there = *config;
+        there.rendezvous = g.all[0].text;
+        status = gn_comm_init_at(comm, &there, door);
+    }
+    free(g.all);
+    return status;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that meet by an all_gather of their caller: here, memory that they share.
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "comm_ranks.h"
+#include "suite.h"
+
+enum { ROOM = 8 << 10 };
+
+typedef struct board {
+    pthread_barrier_t all_here;
+    char notes[RANKS_MAX][ROOM];
+    int calls[RANKS_MAX];
+    int fail_at;     ///< the call that fails, from 1; 0: none
+    int wrong_rank;  ///< a rank with a wrong configuration; -1: none
+} board;
+
+typedef struct view {
+    board *on;
+    int rank, size;
+} view;
+
+static int gather(void *context, const void *own, void *all, size_t bytes)
+{
+    const view *v = context;
+    board *b = v->on;
+    if (bytes > ROOM) return ENOSPC;
+    memcpy(b->notes[v->rank], own, bytes);
+    pthread_barrier_wait(&b->all_here);
+    for (int i = 0; i < v->size; i++) memcpy((char *)all + (size_t)i * bytes, b->notes[i], bytes);
+    pthread_barrier_wait(&b->all_here);
+    return ++b->calls[v->rank] == b->fail_at ? 42 : 0;
+}
+
+static gn_comm *meet(int rank, const ranks *group, board *b, const char *interface)
+{
+    view v = {.on = b, .rank = rank, .size = group->size};
+    gn_comm_config config = rank_config(rank, group);
+    gn_comm *comm = NULL;
+    config.rendezvous = "file:///nowhere/at/all";  // is not looked at
+    config.interface = interface;
+    if (rank == b->wrong_rank) config.data_tos = 999;
+    report *r = &group->reports[rank];
+    r->status = gn_comm_init_gathered(&comm, &config, gather, &v);
+    RANK_CHECK(!comm == (r->status != GN_OK));
+    if (r->status) snprintf(r->text, sizeof r->text, "%s", gn_comm_last_error(NULL));
+    return comm;
+}
+
+static void run_sums(int rank, const ranks *group, void *argument)
+{
+    for (int i = 0; i < 2; i++) {
+        gn_comm *comm = meet(rank, group, argument, i ? "127.0.0.0/8" : NULL);
+        if (!comm) fprintf(stderr, "rank %d: %s\n", rank, group->reports[rank].text);
+        float values[2] = {(float)rank, 1};
+        RANK_CHECK(comm && !gn_allreduce(comm, values, values, 2, GN_SUM));
+        RANK_CHECK(values[0] == (float)(group->size * (group->size - 1) / 2) && values[1] == (float)group->size);
+        RANK_CHECK(gn_comm_rank(comm) == rank && gn_comm_size(comm) == group->size);
+        gn_comm_free(comm);
+    }
+}
+
+static board *new_board(int size)
+{
+    board *b = ranks_share(sizeof *b);
+    pthread_barrierattr_t shared;
+    pthread_barrierattr_init(&shared);
+    pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+    pthread_barrier_init(&b->all_here, &shared, (unsigned)size);
+    b->wrong_rank = -1;
+    return b;
+}
+
+static const int sizes[] = {1, 2, 3, 5};
+
+START_TEST(test_sums)
+{
+    board *b = new_board(sizes[_i]);
+    ranks_run(sizes[_i], run_sums, b, 60);
+    for (int rank = 0; rank < sizes[_i]; rank++) ck_assert_int_eq(b->calls[rank], 4);
+    munmap(b, sizeof *b);
+}
+END_TEST
+
+static void run_failing(int rank, const ranks *group, void *argument)
+{
+    RANK_CHECK(!meet(rank, group, argument, NULL));
+}
+
+static void all_fail(board *b, gn_status status, const char *text)
+{
+    ranks group;
+    ranks_start(&group, 3, run_failing, b);
+    ranks_wait(&group, 60);
+    for (int rank = 0; rank < 3; rank++) {
+        ck_assert_int_eq(group.exits[rank], 0);
+        ck_assert_int_eq(group.reports[rank].status, status);
+        ck_assert_msg(strstr(group.reports[rank].text, text), "rank %d: %s", rank, group.reports[rank].text);
+    }
+    ranks_free(&group);
+    munmap(b, sizeof *b);
+}
+
+// One rank is wrong, and every rank is told. None waits for it.
+START_TEST(test_wrong_rank)
+{
+    board *b = new_board(3);
+    b->wrong_rank = _i;
+    char text[64];
+    snprintf(text, sizeof text, "rank %d: data_tos is 999", _i);
+    all_fail(b, GN_INVALID, text);
+}
+END_TEST
+
+START_TEST(test_gather_fails)
+{
+    board *b = new_board(3);
+    b->fail_at = _i;
+    all_fail(b, GN_IO, "all_gather that ranks were to meet by failed with 42");
+}
+END_TEST
+
+static void run_no_interface(int rank, const ranks *group, void *argument)
+{
+    RANK_CHECK(!meet(rank, group, argument, rank ? NULL : "gn-not-there0"));
+}
+
+// Only rank 0 looks for its interface ahead of the others.
+START_TEST(test_no_interface)
+{
+    ranks group;
+    board *b = new_board(3);
+    ranks_start(&group, 3, run_no_interface, b);
+    ranks_wait(&group, 60);
+    for (int rank = 0; rank < 3; rank++) {
+        ck_assert_int_eq(group.exits[rank], 0);
+        ck_assert_int_eq(group.reports[rank].status, GN_INVALID);
+        ck_assert(strstr(group.reports[rank].text, "rank 0: interface 'gn-not-there0'"));
+    }
+    ranks_free(&group);
+    munmap(b, sizeof *b);
+}
+END_TEST
+
+static void refused(int rank, int size, const char *text)
+{
+    gn_comm_config config = gn_comm_config_default();
+    gn_comm *comm = (gn_comm *)(uintptr_t)1;
+    config.rank = rank;
+    config.size = size;
+    ck_assert_int_eq(gn_comm_init_gathered(&comm, &config, gather, NULL), GN_INVALID);  // it is not called
+    ck_assert(!comm && strstr(gn_comm_last_error(NULL), text));
+}
+
+START_TEST(test_refused)
+{
+    gn_comm_config config = gn_comm_config_default();
+    gn_comm *comm;
+    refused(-1, 2, "rank -1 of 2");
+    refused(2, 2, "rank 2 of 2");
+    refused(0, -1, "size -1");
+    refused(0, 257, "size 257");
+    ck_assert_int_eq(gn_comm_init_gathered(NULL, &config, gather, NULL), GN_INVALID);
+    ck_assert(strstr(gn_comm_last_error(NULL), "comm is NULL"));
+    ck_assert_int_eq(gn_comm_init_gathered(&comm, NULL, gather, NULL), GN_INVALID);
+    ck_assert(strstr(gn_comm_last_error(NULL), "config is NULL"));
+    ck_assert_int_eq(gn_comm_init_gathered(&comm, &config, NULL, NULL), GN_INVALID);
+    ck_assert(strstr(gn_comm_last_error(NULL), "all_gather is NULL"));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("comm gathered");
+    TCase *tcase = tcase_create("comm gathered");
+    tcase_set_timeout(tcase, 100);
+    tcase_add_loop_test(tcase, test_sums, 0, sizeof sizes / sizeof *sizes);
+    tcase_add_loop_test(tcase, test_wrong_rank, 0, 3);
+    tcase_add_loop_test(tcase, test_gather_fails, 1, 3);
+    tcase_add_test(tcase, test_no_interface);
+    tcase_add_test(tcase, test_refused);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
