@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/beside.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ring/group.h"
+
+typedef struct beside {
+    MPI_Comm mpi;
+    size_t least;   ///< bytes; the largest wish of all ranks; SIZE_MAX: MPI does all
+    gn_comm *comm;  ///< NULL: not yet, or in vain
+    struct beside *next, *previous;
+} beside;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // of what follows
+static beside *all;                                       // that there are
+static int key = MPI_KEYVAL_INVALID, code = -1;           // the attribute; the error code
+static gn_mpi_settings settings;
+static bool settings_read;
+
+static int world_rank(void)
+{
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+static void read_settings_locked(void)
+{
+    gn_error error;
+    if (settings_read) return;
+    if (gn_mpi_settings_read(&settings, &error)) {
+        fprintf(stderr, "gradnic: rank %d: %s\n", world_rank(), error.text);
+        PMPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    settings_read = true;
+}
+
+const gn_mpi_settings *gn_mpi_settings_get(void)
+{
+    pthread_mutex_lock(&lock);
+    read_settings_locked();
+    pthread_mutex_unlock(&lock);
+    return &settings;
+}
+
+// The attribute -----------------------------------------------------------------------------------
+
+static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    beside *b = value;
+    (void)comm, (void)keyval, (void)extra;
+    pthread_mutex_lock(&lock);
+    if (b->previous) b->previous->next = b->next;
+    if (all == b) all = b->next;
+    if (b->next) b->next->previous = b->previous;
+    pthread_mutex_unlock(&lock);
+    gn_comm_free(b->comm);
+    free(b);
+    return MPI_SUCCESS;
+}
+
+static void prepare(void)
+{
+    pthread_mutex_lock(&lock);
+    read_settings_locked();
+    if (key == MPI_KEYVAL_INVALID) PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
+    pthread_mutex_unlock(&lock);
+}
+
+/// The ranks agree on `least`, whatever their environments say: they must take the same calls.
+/// @return NULL when MPI has refused, or there is no memory
+static beside *begin(MPI_Comm comm)
+{
+    beside *b = calloc(1, sizeof *b);
+    if (!b) return NULL;
+    int inter = 1, size = 0;
+    uint64_t wish = settings.least, agreed = UINT64_MAX;
+    PMPI_Comm_test_inter(comm, &inter);
+    if (!inter) PMPI_Comm_size(comm, &size);
+    if (size > 1 && size <= GN_RANKS_MAX &&
+        PMPI_Allreduce(&wish, &agreed, 1, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS)
+        agreed = UINT64_MAX;
+    *b = (beside){.mpi = comm, .least = (size_t)agreed};
+    pthread_mutex_lock(&lock);
+    b->next = all;
+    if (all) all->previous = b;
+    all = b;
+    pthread_mutex_unlock(&lock);
+    PMPI_Comm_set_attr(comm, key, b);
+    return b;
+}
+
+// The communicator --------------------------------------------------------------------------------
+
+static int gather(void *context, const void *own, void *from_all, size_t bytes)
+{
+    MPI_Comm *comm = context;
+    return PMPI_Allgather(own, (int)bytes, MPI_BYTE, from_all, (int)bytes, MPI_BYTE, *comm);
+}
+
+/// All ranks have one, or none has.
+static void join(beside *b)
+{
+    gn_comm_config config = settings.comm;
+    PMPI_Comm_rank(b->mpi, &config.rank);
+    PMPI_Comm_size(b->mpi, &config.size);
+    int bad = gn_comm_init_gathered(&b->comm, &config, gather, &b->mpi) != GN_OK, any = 1;
+    if (bad && (!config.rank || !b->comm))
+        fprintf(stderr, "gradnic: rank %d: %s; MPI does this communicator's sums\n", config.rank,
+                gn_comm_last_error(NULL));
+    PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, b->mpi);
+    if (!any) return;
+    gn_comm_free(b->comm);
+    b->comm = NULL;
+    b->least = SIZE_MAX;
+}
+
+gn_comm *gn_mpi_beside(MPI_Comm comm, size_t bytes)
+{
+    void *value;
+    int found = 0;
+    if (comm == MPI_COMM_NULL) return NULL;  // an error that MPI tells of
+    if (!__atomic_load_n(&settings_read, __ATOMIC_ACQUIRE) || key == MPI_KEYVAL_INVALID) prepare();
+    if (PMPI_Comm_get_attr(comm, key, &value, &found) != MPI_SUCCESS) return NULL;
+    beside *b = found ? value : begin(comm);
+    if (!b) {
+        fprintf(stderr, "gradnic: rank %d: out of memory\n", world_rank());
+        PMPI_Abort(comm, 2);
+        return NULL;
+    }
+    if (bytes < b->least) return NULL;
+    if (!b->comm) join(b);
+    return b->comm;
+}
+
+// The ends ----------------------------------------------------------------------------------------
+
+int gn_mpi_fail(MPI_Comm comm, const char *function, const char *why)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int class, rank = -1;
+    PMPI_Comm_rank(comm, &rank);
+    snprintf(text, sizeof text, "gradnic: rank %d: %s: %.200s", rank, function, why);
+    fprintf(stderr, "gradnic: rank %d: %s: %s\n", rank, function, why);
+    pthread_mutex_lock(&lock);
+    if (code == -1 && (PMPI_Add_error_class(&class) || PMPI_Add_error_code(class, &code))) code = MPI_ERR_OTHER;
+    if (code != MPI_ERR_OTHER) PMPI_Add_error_string(code, text);
+    const int raised = code;
+    pthread_mutex_unlock(&lock);
+    PMPI_Comm_call_errhandler(comm, raised);
+    return raised;
+}
+
+void gn_mpi_beside_end(void)
+{
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        beside *b = all;
+        pthread_mutex_unlock(&lock);
+        if (!b || PMPI_Comm_delete_attr(b->mpi, key) != MPI_SUCCESS) break;
+    }
+    if (key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GRADNIC_MPI_TAKE_H
+#define GRADNIC_MPI_TAKE_H
+/// Runs a call of MPI in the library, and counts.
+
+#include <mpi.h>
+
+#include <gradnic/comm.h>
+
+/// Runs `call` with gn_mpi_beside(comm, bytes), or says that it is MPI's. `function` is its name,
+/// for errors. With true, `*code` is what it returns to the program.
+bool gn_mpi_take(MPI_Comm comm, const char *function, const gn_call *call, size_t bytes, int *code);
+
+/// A call that was not even tried is MPI's. @return false
+bool gn_mpi_leave(void);
+
+/// Says on stderr what was taken, where GRADNIC_SUMMARY asks for it and this is rank 0.
+void gn_mpi_summary(void);
+
+#endif
