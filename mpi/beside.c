@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "ring/group.h"
 
@@ -28,13 +29,21 @@ static int world_rank(void)
     return rank;
 }
 
+/// A launcher that is told to abort may end before it has passed on what was said. So it gets time.
+static void give_up(MPI_Comm comm, const char *why)
+{
+    const struct timespec moment = {.tv_nsec = 300000000};
+    fprintf(stderr, "gradnic: rank %d: %s\n", world_rank(), why);
+    nanosleep(&moment, NULL);
+    PMPI_Abort(comm, 2);
+}
+
 static void read_settings_locked(void)
 {
     gn_error error;
     if (settings_read) return;
     if (gn_mpi_settings_read(&settings, &error)) {
-        fprintf(stderr, "gradnic: rank %d: %s\n", world_rank(), error.text);
-        PMPI_Abort(MPI_COMM_WORLD, 2);
+        give_up(MPI_COMM_WORLD, error.text);
     }
     settings_read = true;
 }
@@ -128,8 +137,7 @@ gn_comm *gn_mpi_beside(MPI_Comm comm, size_t bytes)
     if (PMPI_Comm_get_attr(comm, key, &value, &found) != MPI_SUCCESS) return NULL;
     beside *b = found ? value : begin(comm);
     if (!b) {
-        fprintf(stderr, "gradnic: rank %d: out of memory\n", world_rank());
-        PMPI_Abort(comm, 2);
+        give_up(comm, "out of memory");
         return NULL;
     }
     if (bytes < b->least) return NULL;

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The bits are the library's, exact and compressed. A wrong variable is named, with the rank, and so
+# is a group that cannot be made. A rank that is killed ends the job.
+# shellcheck source=tests/mpi/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+preloaded 3 "$PROGRAMS/bits" exact >out 2>&1 || fail "exact: $(cat out)"
+preloaded 3 GRADNIC_BOUND=2^-6 "$PROGRAMS/bits" 2^-6 >out 2>&1 || fail "compressed: $(cat out)"
+preloaded 3 GRADNIC_CODEC=dense GRADNIC_BOUND=2^-6 "$PROGRAMS/bits" 2^-6 >out 2>&1 || fail "codec: $(cat out)"
+preloaded 3 GRADNIC_CODEC=none GRADNIC_BOUND=2^-6 "$PROGRAMS/bits" exact >out 2>&1 || fail "none: $(cat out)"
+preloaded 2 GRADNIC_BOUND=2^-6 GRADNIC_CODEC=lattice GRADNIC_SCALE=auto GRADNIC_SUMMARY=yes \
+    "$PROGRAMS/bits" other >out 2>&1 && fail "other bits were not noticed: $(cat out)"
+grep "not the bits of the library" out >/dev/null || fail "why: $(cat out)"
+
+# refused VARIABLE=VALUE TEXT: the job fails, and says so
+refused() {
+    preloaded 2 "$1" "$PROGRAMS/bits" exact >out 2>&1 && fail "$1 was taken: $(cat out)"
+    grep -E "^gradnic: rank [01]: ${1%%=*} is .*$2" out >/dev/null || fail "$1: $(cat out)"
+}
+refused GRADNIC_BOUND=10 "want 2\^-"
+refused GRADNIC_BOUND=2^-99 "want 2\^-.* with dense"
+refused GRADNIC_CODEC=zip "want dense, lattice, paper or none"
+refused GRADNIC_SCALE=auto "set GRADNIC_BOUND, too"
+refused GRADNIC_SCALE=much "want auto or none"
+refused GRADNIC_ALGORITHM=star "want ring, direct"
+refused GRADNIC_MIN_BYTES=64K "want a number"
+refused GRADNIC_TIMEOUT_MS=0 "want a number"
+refused GRADNIC_MPI=maybe "want yes or no"
+refused GRADNIC_SUMMARY=2 "want yes or no"
+
+# Without a group, MPI does the sums, and they are right.
+preloaded 2 GRADNIC_INTERFACE=gn-not-there0 GRADNIC_SUMMARY=1 "$PROGRAMS/sums" >out 2>&1 || fail "$(cat out)"
+grep "gn-not-there0.*MPI does this communicator's sums" out >/dev/null || fail "not said: $(cat out)"
+grep "took 0 calls" out >/dev/null || fail "taken without a group: $(cat out)"
+
+began=$SECONDS
+got=0
+preloaded 3 "$PROGRAMS/bits" kill >out 2>&1 || got=$?
+[ "$got" -ne 0 ] || fail "a killed rank is not noticed: $(cat out)"
+[ $((SECONDS - began)) -lt 95 ] || fail "the others wait for a killed rank: $(cat out)"
