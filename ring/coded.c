@@ -91,12 +91,14 @@ static void encode(const gn_exchange *x, const float *values, size_t count, bool
 void gn_coded_own(gn_exchange *x, size_t first, size_t count, gn_coded *out)
 {
     const float *values = x->bucket->send + first;
-    if (!gn_exchange_is_plain(x, first, count)) {
+    // What is plain has no raw values, and so is never longer as a stream.
+    const bool plain = gn_exchange_is_plain(x, first, count);
+    if (!plain) {
         gn_exchange_own(x, first, count);
         values = x->bucket->recv + first;
     }
     const uint64_t start = gn_now();
-    encode(x, values, count, false, out);
+    encode(x, values, count, !plain && codec_of(x)->profile != GN_PAPER, out);
     x->quantising += gn_now() - start;
 }
 

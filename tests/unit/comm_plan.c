@@ -47,6 +47,7 @@ static float value_of(const plan *p, int rank, int step, size_t i)
     static const float strange[] = {0,         -0.f,     40.f,     -31.98f, 32.03f,   -1e9f,    3e38f,
                                     0x1p-149f, 0x1p-13f, INFINITY, NAN,     -0x1p14f, 16383.4f, 63.9999f};
     const uint64_t seed = (uint64_t)(100 * step + rank);
+    if (p->raw) return 1e6f * sample((uint64_t)rank, i);
     if (p->strange && i % 97 == (size_t)(13 * rank) % 97) return strange[(i / 97 + (size_t)rank) % 14];
     if (i / 500 % 3 == 1) return 0;  // runs of zeros
     return 0.1f * sample(seed, i);

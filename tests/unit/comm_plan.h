@@ -11,6 +11,7 @@ typedef struct plan {
     gn_profile profile;
     int bound_exp;
     bool weights, feedback, scale, in_place, strange;
+    bool raw;  ///< values of which each is beyond the codec's range
     gn_op op;
     size_t count, segment;
     gn_offload offload;

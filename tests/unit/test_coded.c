@@ -2,6 +2,7 @@
 // Segments of streams between ranks: whole ones in pieces of any size, and everything that a peer
 // may get wrong.
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -119,6 +120,15 @@ START_TEST(plain_values)
     for (int i = 0; i < VALUES; i++) results[i] = (float)i * 0x1p40f;  // raw: longer as a stream
     gn_coded_values_of(&exchange, 0, VALUES, false, &out);
     ck_assert_uint_eq(out.length, GN_CODED_HEADER + sizeof values);
+    // A rank's own values, too: as what they are rounded to.
+    for (int i = 0; i < VALUES; i++) values[i] = 70 + (float)i * 0x1.23p0f;
+    gn_coded_own(&exchange, 0, VALUES, &out);
+    ck_assert_uint_eq(out.length, GN_CODED_HEADER + sizeof values);
+    gn_coded_seal(&out, 1);
+    give(out.bytes, out.length);
+    ck_assert_int_eq(receive(&complete), (ssize_t)out.length);
+    ck_assert_int_eq(gn_coded_take(&exchange, 0, VALUES, &in), GN_OK);
+    for (int i = 0; i < VALUES; i++) ck_assert(results[i] == rintf(values[i] * 512) / 512);
 }
 END_TEST
 
