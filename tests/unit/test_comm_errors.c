@@ -21,9 +21,10 @@ typedef struct plan {
     gn_algorithm algorithm;
     int timeout_ms;
     int what;
+    bool coded;  ///< the ranks compress
 } plan;
 
-static const gn_algorithm algorithms[] = {GN_RING,       GN_WORKER_AGGREGATOR, GN_DIRECT,
+static const gn_algorithm algorithms[] = {GN_RING,       GN_WORKER_AGGREGATOR, GN_DIRECT,     GN_AUTO,
                                           GN_GROUP_RING, GN_GROUP_AGGREGATOR,  GN_AGGREGATORS};
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 
@@ -39,6 +40,7 @@ static gn_comm *plan_init(int rank, const ranks *group, const plan *p)
     config.algorithm = p->algorithm;
     config.groups = groups_of(p->algorithm);
     config.timeout_ms = p->timeout_ms;
+    config.quantise = p->coded;
     return rank_init(rank, group, &config);
 }
 
@@ -63,6 +65,7 @@ static void run_until_failure(int rank, const ranks *group, void *argument)
     gn_comm *comm = plan_init(rank, group, p);
     RANK_CHECK(comm);
     float *values = calloc(LARGE, sizeof *values);
+    for (size_t i = 0; i < LARGE && p->coded; i++) values[i] = sample((uint64_t)rank, i) * 0x1p-20f;
     pthread_t thread;
     int number = p->what;
     gn_status status = GN_OK;
@@ -93,7 +96,7 @@ static void check_survivors(const ranks *group, const char *phrase, double secon
 
 START_TEST(test_killed_worker_is_named)
 {
-    plan p = {.algorithm = algorithms[_i], .timeout_ms = 20000, .what = SIGKILL};
+    plan p = {.algorithm = algorithms[_i / 2], .timeout_ms = 20000, .what = SIGKILL, .coded = _i % 2};
     ranks group;
     ranks_start(&group, SIZE, run_until_failure, &p);
     ranks_wait(&group, 30);
@@ -105,7 +108,7 @@ END_TEST
 
 START_TEST(test_silent_worker_is_named)
 {
-    plan p = {.algorithm = algorithms[_i], .timeout_ms = 1000, .what = SIGSTOP};
+    plan p = {.algorithm = algorithms[_i / 2], .timeout_ms = 1000, .what = SIGSTOP, .coded = _i % 2};
     ranks group;
     ranks_start(&group, SIZE, run_until_failure, &p);
     for (int i = 0; i < 100 && !(group.reports[0].text[0] && group.reports[1].text[0] && group.reports[3].text[0]); i++)
@@ -614,8 +617,8 @@ int main(void)
     Suite *suite = suite_create("comm errors");
     TCase *running = tcase_create("running");
     tcase_set_timeout(running, 60);
-    tcase_add_loop_test(running, test_killed_worker_is_named, 0, ALGORITHMS);
-    tcase_add_loop_test(running, test_silent_worker_is_named, 0, ALGORITHMS);
+    tcase_add_loop_test(running, test_killed_worker_is_named, 0, 2 * ALGORITHMS);
+    tcase_add_loop_test(running, test_silent_worker_is_named, 0, 2 * ALGORITHMS);
     tcase_add_loop_test(running, test_stuck_data_is_named, 0, 3);
     tcase_add_loop_test(running, test_wrong_segments_are_named, 0, ALGORITHMS);
     tcase_add_loop_test(running, test_late_worker_is_waited_for, 0, ALGORITHMS);
