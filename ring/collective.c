@@ -192,7 +192,7 @@ static gn_status run_allreduce(gn_exchange *exchange, const gn_call *call, int e
     const bool narrow = gn_type_staged(call->type) != call->type, choice = chooses(exchange, call);
     gn_status status = choice ? gn_choice_begin(comm, call->count, narrow, &exchange->choice) : GN_OK;
     if (status) return status;
-    comm->phase = "reduce leg";
+    if (choice) comm->phase = "reduce leg";
     const uint64_t start = gn_now();
     status = (narrow ? gn_staged_run : run_in_place)(exchange, call, exponent);
     if (choice && !status) gn_choice_end(comm, call->count, narrow, exchange->choice, start);

@@ -318,6 +318,7 @@ def interrupted(rank, size, rendezvous, where):
         assert time.monotonic() - begin < 30
         comm.close()
         return caught.value.rank
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     request = None

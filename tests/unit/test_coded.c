@@ -3,6 +3,7 @@
 // may get wrong.
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -208,6 +209,23 @@ START_TEST(values_where_they_lie)
 }
 END_TEST
 
+/// The bytes of docs/collectives-protocol.md, of two values in segment 7.
+START_TEST(bytes_of_a_segment)
+{
+    static const char *const wanted[] = {"47530101070000000800000095c6d1130000803f000000c0",
+                                         "4753010307000000080000005256edc70000803f000000c0"};
+    for (int result = 0; result < 2; result++) {
+        char text[2 * (GN_CODED_HEADER + 8) + 1];
+        results[0] = 1, results[1] = -2;
+        gn_coded_values_of(&exchange, 0, 2, true, &out);
+        (result ? gn_coded_seal_result : gn_coded_seal)(&out, 7);
+        ck_assert_uint_eq(out.length, GN_CODED_HEADER + 8);
+        for (size_t i = 0; i < out.length; i++) sprintf(text + 2 * i, "%02x", out.bytes[i]);
+        ck_assert_str_eq(text, wanted[result]);
+    }
+}
+END_TEST
+
 // Any wrong byte is noticed: in the header, or by the check.
 START_TEST(wrong_bytes)
 {
@@ -376,6 +394,7 @@ int main(void)
     tcase_add_test(tcase, plain_values);
     tcase_add_test(tcase, where_they_lie);
     tcase_add_test(tcase, values_where_they_lie);
+    tcase_add_test(tcase, bytes_of_a_segment);
     tcase_add_test(tcase, wrong_bytes);
     tcase_add_test(tcase, wrong_headers);
     tcase_add_test(tcase, wrong_streams);

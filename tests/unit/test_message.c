@@ -6,6 +6,7 @@
 #include <gradnic/comm.h>
 
 #include "ring/message.h"
+#include "ring/peers/parcel.h"
 #include "suite.h"
 
 static uint8_t bytes[GN_FRAME_MAX + 1], again[GN_FRAME_MAX];
@@ -489,8 +490,55 @@ START_TEST(rendezvous_lines)
 }
 END_TEST
 
+// The heads of docs/collectives-protocol.md, of messages between two ranks.
+START_TEST(parcels)
+{
+    static const struct {
+        gn_parcel parcel;
+        const char *bytes;
+    } all[] = {{{GN_PARCEL_WHOLE, 3, 5, 10},
+                "4750010103000000"
+                "0500000000000000"
+                "0a00000000000000"},
+               {{GN_PARCEL_OFFER, -2, 1, 1 << 20},
+                "47500102feffffff"
+                "0100000000000000"
+                "0000100000000000"},
+               {{GN_PARCEL_PART, 0, 6, 262144},
+                "4750010300000000"
+                "0600000000000000"
+                "0000040000000000"},
+               {{GN_PARCEL_ACCEPT, 0, 7, 0},
+                "4750010400000000"
+                "0700000000000000"
+                "0000000000000000"},
+               {{GN_PARCEL_CREDIT, 0, 0, 64},
+                "4750010500000000"
+                "0000000000000000"
+                "4000000000000000"},
+               {{GN_PARCEL_ALIVE, 0, 0, 0},
+                "4750010600000000"
+                "0000000000000000"
+                "0000000000000000"},
+               {{GN_PARCEL_END, 0, 0, 0},
+                "4750010700000000"
+                "0000000000000000"
+                "0000000000000000"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char text[2 * GN_PARCEL_HEAD + 1];
+        gn_parcel back;
+        gn_parcel_write(bytes, &all[i].parcel);
+        for (size_t b = 0; b < GN_PARCEL_HEAD; b++) sprintf(text + 2 * b, "%02x", bytes[b]);
+        ck_assert_str_eq(text, all[i].bytes);
+        ck_assert(gn_parcel_read(bytes, &back));
+        ck_assert(back.type == all[i].parcel.type && back.tag == all[i].parcel.tag);
+        ck_assert(back.number == all[i].parcel.number && back.bytes == all[i].parcel.bytes);
+    }
+}
+END_TEST
+
 int main(void)
 {
     return RUN_TESTS("message", frames, hellos, rosters, tables, tables_that_cannot_be, failures, goodbyes, small_ones,
-                     calls, hellos_of_data, rendezvous_lines);
+                     calls, hellos_of_data, parcels, rendezvous_lines);
 }

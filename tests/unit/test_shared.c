@@ -38,6 +38,21 @@ static void teardown(void)
     gn_shared_free(NULL);
 }
 
+/// The bytes of docs/collectives-protocol.md. Number of the file and random bytes are any.
+START_TEST(bytes_of_an_offer)
+{
+    const uint64_t room = gn_shared_room(2), memory = (12 << 10) + 2 * room, process = (uint64_t)getpid();
+    static const uint8_t magic[8] = {'G', 'N', 'S', 'H', 'M', 2, 0, 0};
+    ck_assert_mem_eq(offer, magic, sizeof magic);
+    for (unsigned i = 0; i < 4; i++) {
+        ck_assert_uint_eq(offer[8 + i], process >> 8 * i & 0xff);
+        ck_assert_uint_eq(offer[16 + i], memory >> 8 * i & 0xff);
+        ck_assert_uint_eq(offer[20 + i], 0);
+    }
+    ck_assert_uint_eq(sizeof offer, 40);
+}
+END_TEST
+
 static uint8_t byte_at(size_t i)
 {
     return (uint8_t)(i * 2654435761u >> 13);
@@ -374,6 +389,7 @@ int main(void)
     TCase *tcase = tcase_create("shared"), *pairs = tcase_create("ranks");
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, bytes_of_an_offer);
     tcase_add_test(tcase, both_ways);
     tcase_add_test(tcase, sleepers_wake);
     tcase_add_test(tcase, notes);
