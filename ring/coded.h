@@ -9,9 +9,9 @@
 /// to the room that a segment may need, and the codec checks the stream as it reads.
 /// A segment whose stream would not be shorter than its values may hold the values.
 ///
-/// A segment that lies whole in shared memory is read there. Its header is copied and checked first.
-/// The other rank could change the stream while it is read. The codec's checks hold then, too: they
-/// are made of what they read. Only the other rank's own values could come out otherwise.
+/// A segment that lies whole in shared memory is read there. Its header is copied and checked
+/// first. The other rank could change the stream while it is read. The codec's checks hold then,
+/// too: they are made of what they read. Only the other rank's own values could come out otherwise.
 
 #include "ring/exchange.h"
 

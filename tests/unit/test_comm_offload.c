@@ -180,8 +180,8 @@ static void run_auto(int rank, const ranks *group, void *argument)
     gn_comm_free(comm);
 }
 
-// Whatever auto tries and takes, the bits are the ring's. All ranks take the same, and say so at each
-// look.
+// Whatever auto tries and takes, the bits are the ring's. All ranks take the same, and say so at
+// each look.
 START_TEST(test_auto)
 {
     uint64_t hash[2];

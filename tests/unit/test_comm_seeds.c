@@ -80,8 +80,8 @@ static uint16_t to_bf16(float value)
     return (uint16_t)(bits >> 16);
 }
 
-/// Element `i` of rank `rank`: a number of at most 7 bits, over 8. With a codec it is not one of its
-/// steps.
+/// Element `i` of rank `rank`: a number of at most 7 bits, over 8. With a codec it is not one of
+/// its steps.
 static double given(const trial *t, const job *j, int rank, size_t i)
 {
     uint64_t state = j->seed + 1000003 * (uint64_t)(rank + 1) + i * 0x1000193;

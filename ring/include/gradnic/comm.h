@@ -233,8 +233,8 @@ typedef struct gn_comm_config {
     void (*log)(void *context, gn_log_level level, const char *text);
     void *log_context;  ///< for `log`
     /// When not NULL: asked now and then, while the process's main thread waits in a collective or
-    /// a message, or in gn_wait(). When it says yes, the group ends as by gn_comm_abort(). It is for
-    /// languages that handle signals on the main thread only, and not before C returns.
+    /// a message, or in gn_wait(). When it says yes, the group ends as by gn_comm_abort(). It is
+    /// for languages that handle signals on the main thread only, and not before C returns.
     bool (*interrupted)(void *context);
     void *interrupted_context;  ///< for `interrupted`
     /// A file with a secret that all ranks and switches of the group share, and nobody else has.
