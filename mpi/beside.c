@@ -18,9 +18,14 @@ typedef struct beside {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // of what follows
 static beside *all;                                       // that there are
-static int key = MPI_KEYVAL_INVALID, code = -1;           // the attribute; the error code
+
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;  // of what follows; nothing changes it later
+static int key = MPI_KEYVAL_INVALID;                 // the attribute
 static gn_mpi_settings settings;
-static bool settings_read;
+
+// Not `lock`: MPI may call forget() below a lock of its own, so none calls MPI below `lock`.
+static pthread_mutex_t code_lock = PTHREAD_MUTEX_INITIALIZER;
+static int code = -1;  // the error code
 
 static int world_rank(void)
 {
@@ -36,24 +41,6 @@ static void give_up(MPI_Comm comm, const char *why)
     fprintf(stderr, "gradnic: rank %d: %s\n", world_rank(), why);
     nanosleep(&moment, NULL);
     PMPI_Abort(comm, 2);
-}
-
-static void read_settings_locked(void)
-{
-    gn_error error;
-    if (settings_read) return;
-    if (gn_mpi_settings_read(&settings, &error)) {
-        give_up(MPI_COMM_WORLD, error.text);
-    }
-    settings_read = true;
-}
-
-const gn_mpi_settings *gn_mpi_settings_get(void)
-{
-    pthread_mutex_lock(&lock);
-    read_settings_locked();
-    pthread_mutex_unlock(&lock);
-    return &settings;
 }
 
 // The attribute -----------------------------------------------------------------------------------
@@ -72,12 +59,23 @@ static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+static void prepare_once(void)
+{
+    gn_error error;
+    if (gn_mpi_settings_read(&settings, &error)) give_up(MPI_COMM_WORLD, error.text);
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
+}
+
+/// The first call of any thread does it, and the others wait until it is done.
 static void prepare(void)
 {
-    pthread_mutex_lock(&lock);
-    read_settings_locked();
-    if (key == MPI_KEYVAL_INVALID) PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
-    pthread_mutex_unlock(&lock);
+    pthread_once(&prepared, prepare_once);
+}
+
+const gn_mpi_settings *gn_mpi_settings_get(void)
+{
+    prepare();
+    return &settings;
 }
 
 /// The ranks agree on `least`, whatever their environments say: they must take the same calls.
@@ -133,7 +131,7 @@ gn_comm *gn_mpi_beside(MPI_Comm comm, size_t bytes)
     void *value;
     int found = 0;
     if (comm == MPI_COMM_NULL) return NULL;  // an error that MPI tells of
-    if (!__atomic_load_n(&settings_read, __ATOMIC_ACQUIRE) || key == MPI_KEYVAL_INVALID) prepare();
+    prepare();
     if (PMPI_Comm_get_attr(comm, key, &value, &found) != MPI_SUCCESS) return NULL;
     beside *b = found ? value : begin(comm);
     if (!b) {
@@ -154,11 +152,11 @@ int gn_mpi_fail(MPI_Comm comm, const char *function, const char *why)
     PMPI_Comm_rank(comm, &rank);
     snprintf(text, sizeof text, "gradnic: rank %d: %s: %.200s", rank, function, why);
     fprintf(stderr, "gradnic: rank %d: %s: %s\n", rank, function, why);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&code_lock);
     if (code == -1 && (PMPI_Add_error_class(&class) || PMPI_Add_error_code(class, &code))) code = MPI_ERR_OTHER;
     if (code != MPI_ERR_OTHER) PMPI_Add_error_string(code, text);
     const int raised = code;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&code_lock);
     PMPI_Comm_call_errhandler(comm, raised);
     return raised;
 }
