@@ -103,7 +103,7 @@ NCCL = {"b": "begin", "e": "end", "f": "factor", "n": "iterations", "w": "warmup
 
 # Commands that measure something have --json[=FILE]. The demo leaves its results in a folder.
 MEASURE = [
-    "compress", "decompress", "ratio", "estimate", "pcap", "train", "sim nic", "bench codec", "bench allreduce",
+    "compress", "decompress", "ratio", "estimate", "pcap", "train", "sim net", "sim nic", "bench codec", "bench allreduce",
     "bench switch", "bench nic", "nic status", "nic stats", "switch status", "switch jobs", "switch stats",
 ]
 # Commands that write files, other than results in --json=FILE.

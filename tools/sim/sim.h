@@ -4,6 +4,7 @@
 /// `gradnic sim` starts simulators. They are programs of their own (sim/), so `gradnic` does not
 /// need their libraries.
 
+int gn_command_sim_net(int argc, char **argv);
 int gn_command_sim_nic(int argc, char **argv);
 
 #endif

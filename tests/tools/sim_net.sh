@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `gradnic sim net`: its times against arithmetic, loss, memory modes, marks, errors. The simulator
+# itself checks every sum.
+# shellcheck source=tests/tools/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+sim() { "$GRADNIC" sim net -q --json "$@"; }
+holds() { jq -e "$2" "$1" >/dev/null || fail "$2 does not hold: $(jq -c '[.jobs, .links]' "$1")"; }
+# close REPORT NS: the first job took that time, to a picosecond.
+close() { holds "$1" ".jobs[0].seconds * 1e9 - $2 | . < 0.001 and . > -0.001"; }
+
+# One chunk. A packet without values takes 98 bytes of the link's time, 78.4 ns; one with 256 values
+# takes 1122, 897.6 ns. Each goes up and down, 1 us each way.
+echo '{"jobs": [{"workers": 4, "values": 256}]}' >one.json
+sim one.json >r.json
+close r.json 5952
+holds r.json '.links.packets == 16'
+
+# 1000 chunks in 64 slots: the way up is busy all the time, then the last sum comes down.
+echo '{"jobs": [{"workers": 4, "values": 256000}]}' >many.json
+sim many.json >r.json
+close r.json 905515.2
+holds r.json '.jobs[0].resent == 0 and .links.packets == 2 * 4 * 1064'
+# A slower worker holds up all, by at most its delay.
+echo '{"jobs": [{"workers": 4, "values": 256000, "straggle_ns": 50000, "compute_ns": 1000, "start_ns": 7000}]}' >late.json
+sim late.json >r.json
+holds r.json '.jobs[0].seconds * 1e9 | . > 906515 and . < 956516'
+# One slot: a round trip for each chunk, and one to begin.
+echo '{"jobs": [{"workers": 3, "values": 2560, "slots": 1}]}' >slot.json
+sim slot.json >r.json
+close r.json "(2156.8 + 10 * 3795.2)"
+
+# Loss costs time, and no sums. The seed decides which packets are lost.
+echo '{"link": {"loss": 0.01}, "jobs": [{"workers": 4, "values": 256000, "vectors": 2}]}' >loss.json
+sim loss.json >a.json
+sim loss.json >b.json
+sim --seed 2 loss.json >c.json
+cmp a.json b.json || fail "the same seed gives another output"
+! cmp -s a.json c.json || fail "another seed gives the same output"
+holds a.json '.links.lost > 50 and .jobs[0].resent > 20 and .jobs[0].seconds > 2 * 905e-6'
+
+# Two jobs share 16 slots, with parameter servers; in one mode the more urgent one takes slots.
+for mode in shared preemptive; do
+    for loss in 0 0.005; do
+        cat >shared.json <<END
+{"link": {"loss": $loss, "ecn_bytes": 10000}, "switch": {"mode": "$mode", "slots": 16},
+ "jobs": [{"name": "slow", "workers": 3, "values": 50000, "priority": 10, "straggle_ns": 20000},
+          {"name": "urgent", "workers": 5, "values": 50000, "priority": 1000, "start_ns": 5000}]}
+END
+        sim shared.json >r.json
+        holds r.json "[.jobs[].collisions > 0] == [true, true] and .jobs[0].to_ps > 0 and .mode == \"$mode\""
+        if [ $mode = shared ]; then
+            holds r.json ".jobs[1].to_ps > 0 and .links.marked > 0 and .jobs[0].evictions == 0"
+        else
+            holds r.json ".jobs[0].evictions > 0 and .jobs[1].to_ps < .jobs[0].to_ps"
+        fi
+        holds r.json "(.links.lost > 0) == ($loss > 0)"
+    done
+done
+"$GRADNIC" sim net shared.json | grep '^urgent' >/dev/null || fail "the table lacks a job"
+
+# A short queue in front of a parameter server drops, and the jobs recover.
+jq '.link.queue_bytes = 5000 | .switch.mode = "shared" | del(.link.ecn_bytes)' shared.json >queue.json
+sim queue.json >r.json
+holds r.json '.links.dropped > 0'
+
+echo '{"link": {"rate": 1}, "jobs": [{}]}' >wrong.json
+expect 1 "link.rate is not a known field" "$GRADNIC" sim net wrong.json
+echo '{"jobs": [{"slots": 48}]}' >wrong.json
+expect 1 "jobs[0].slots has to be a power of two" "$GRADNIC" sim net wrong.json
+echo '{"switch": {"slots": 64}, "jobs": [{"slots": 64}, {"slots": 64}]}' >wrong.json
+expect 1 "the jobs need 128" "$GRADNIC" sim net wrong.json
+echo '{"limit_s": 0.0001, "jobs": [{}]}' >wrong.json
+expect 1 "limit_s" "$GRADNIC" sim net wrong.json
+echo '{"jobs": [' >wrong.json
+expect 1 "wrong.json: line" "$GRADNIC" sim net wrong.json
+expect 2 "FILE is needed" "$GRADNIC" sim net
