@@ -55,6 +55,9 @@ int sc_main(int, char **argv)
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
     try {
         simulate();
+    } catch (const sc_core::sc_report &e) {  // an exception of a process, which SystemC has wrapped
+        gn_cli_error(argv[0], "%s", e.get_msg());
+        return GN_EXIT_FAILED;
     } catch (const std::exception &e) {
         gn_cli_error(argv[0], "%s", e.what());
         return GN_EXIT_FAILED;
