@@ -47,8 +47,11 @@ gn_status gn_allreduce_data_load(gn_allreduce_data *data, const char *pattern, i
         if (!wrong) wrong = gn_values_load(path, GN_FORMAT_AUTO, &data->values[rank], &data->counts[rank], error);
         if (!wrong && !data->counts[rank]) wrong = gn_fail(error, GN_INVALID, "%s: no values", path);
         if (wrong) return wrong;
-        for (size_t i = 0; i < data->counts[rank]; i++)
-            data->largest = fmax(data->largest, fabs((double)data->values[rank][i]));
+        // Not fmax(): GCC 12 for aarch64 fails with an internal error where it makes vectors of it.
+        for (size_t i = 0; i < data->counts[rank]; i++) {
+            const double magnitude = fabs((double)data->values[rank][i]);
+            if (magnitude > data->largest) data->largest = magnitude;
+        }
     }
     return GN_OK;
 }
