@@ -3,6 +3,9 @@
 // the PMPI function of the same name. MPI says what they do.
 #include <mpi.h>
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "mpi/beside.h"
 #include "mpi/kinds.h"
 #include "mpi/take.h"
@@ -18,7 +21,7 @@ static bool allreduce(const void *send, void *recv, MPI_Count count, MPI_Datatyp
                           .recv = recv,
                           .count = (size_t)count * kind.values,
                           .id = GN_BUCKET_NONE};
-    return gn_mpi_take(comm, "MPI_Allreduce", &call, (size_t)count * kind.bytes, code);
+    return gn_mpi_take(comm, "MPI_Allreduce", &call, (size_t)count * kind.bytes, 1, code);
 }
 
 int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
@@ -34,6 +37,140 @@ int MPI_Allreduce_c(const void *send, void *recv, MPI_Count count, MPI_Datatype 
     int code;
     return allreduce(send, recv, count, type, op, comm, &code) ? code
                                                                : PMPI_Allreduce_c(send, recv, count, type, op, comm);
+}
+#endif
+
+/// MPI_Reduce and MPI_Reduce_scatter pay later than MPI_Allreduce: from so many times the bytes.
+enum { LATER = 16 };
+
+/// Ranks of a communicator. 0: of none, or of an intercommunicator, whose calls are MPI's.
+static int ranks_of(MPI_Comm comm)
+{
+    int size, inter;
+    if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) || inter) return 0;
+    return PMPI_Comm_size(comm, &size) ? 0 : size;
+}
+
+static bool reduce(const void *send, void *recv, MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
+                   int *code)
+{
+    gn_mpi_kind kind;
+    if (count <= 0 || root < 0 || !gn_mpi_kind_of(type, op, &kind) || root >= ranks_of(comm)) return gn_mpi_leave();
+    const gn_call call = {.collective = GN_REDUCE,
+                          .type = kind.type,
+                          .send = send == MPI_IN_PLACE ? recv : send,
+                          .recv = recv,
+                          .count = (size_t)count * kind.values,
+                          .root = root,
+                          .id = GN_BUCKET_NONE};
+    return gn_mpi_take(comm, "MPI_Reduce", &call, (size_t)count * kind.bytes, LATER, code);
+}
+
+int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
+{
+    int code;
+    return reduce(send, recv, count, type, op, root, comm, &code)
+               ? code
+               : PMPI_Reduce(send, recv, count, type, op, root, comm);
+}
+
+/// `counts`: elements of each rank's block. It is freed. NULL: out of memory.
+static bool reduce_scatter(const char *function, const void *send, void *recv, size_t *counts, const gn_mpi_kind *kind,
+                           MPI_Comm comm, int *code)
+{
+    const int ranks = ranks_of(comm);
+    int rank = 0;
+    size_t all = 0;
+    PMPI_Comm_rank(comm, &rank);
+    for (int i = 0; counts && i < ranks; i++) all += counts[i];
+    for (int i = 0; counts && i < ranks; i++) counts[i] *= kind->values;
+    const size_t own = counts ? counts[rank] / kind->values * kind->bytes : 0;
+    // The vector stands where this rank's block goes to, and the library wants two places.
+    void *const block = counts && send == MPI_IN_PLACE ? malloc(own + 1) : recv;
+    bool taken = true;
+    if (!counts || !block) {
+        *code = gn_mpi_fail(comm, function, "out of memory");
+    } else {
+        const gn_call call = {.collective = GN_REDUCE_SCATTER,
+                              .type = kind->type,
+                              .send = send == MPI_IN_PLACE ? recv : send,
+                              .recv = block,
+                              .counts = counts,
+                              .id = GN_BUCKET_NONE};
+        taken = gn_mpi_take(comm, function, &call, all * kind->bytes, LATER, code);
+        if (taken && block != recv && own) memcpy(recv, block, own);
+    }
+    if (block != recv) free(block);
+    free(counts);
+    return taken;
+}
+
+static bool reduce_scatter_block(const void *send, void *recv, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                 MPI_Comm comm, int *code)
+{
+    gn_mpi_kind kind;
+    const int ranks = count <= 0 || !gn_mpi_kind_of(type, op, &kind) ? 0 : ranks_of(comm);
+    if (ranks < 1) return gn_mpi_leave();
+    size_t *counts = malloc((size_t)ranks * sizeof *counts);
+    for (int i = 0; counts && i < ranks; i++) counts[i] = (size_t)count;
+    return reduce_scatter("MPI_Reduce_scatter_block", send, recv, counts, &kind, comm, code);
+}
+
+int MPI_Reduce_scatter_block(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    int code;
+    return reduce_scatter_block(send, recv, count, type, op, comm, &code)
+               ? code
+               : PMPI_Reduce_scatter_block(send, recv, count, type, op, comm);
+}
+
+/// One of `small` and `large` is NULL.
+static bool reduce_scatter_counts(const void *send, void *recv, const int *small, const MPI_Count *large,
+                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm, int *code)
+{
+    gn_mpi_kind kind;
+    const int ranks = (!small && !large) || !gn_mpi_kind_of(type, op, &kind) ? 0 : ranks_of(comm);
+    for (int i = 0; i < ranks; i++)
+        if ((small ? small[i] : large[i]) < 0) return gn_mpi_leave();  // an error that MPI tells of
+    if (ranks < 1) return gn_mpi_leave();
+    size_t *counts = malloc((size_t)ranks * sizeof *counts);
+    for (int i = 0; counts && i < ranks; i++) counts[i] = (size_t)(small ? small[i] : large[i]);
+    return reduce_scatter("MPI_Reduce_scatter", send, recv, counts, &kind, comm, code);
+}
+
+int MPI_Reduce_scatter(const void *send, void *recv, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    int code;
+    return reduce_scatter_counts(send, recv, counts, NULL, type, op, comm, &code)
+               ? code
+               : PMPI_Reduce_scatter(send, recv, counts, type, op, comm);
+}
+
+#if MPI_VERSION >= 4
+int MPI_Reduce_c(const void *send, void *recv, MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
+{
+    int code;
+    return reduce(send, recv, count, type, op, root, comm, &code)
+               ? code
+               : PMPI_Reduce_c(send, recv, count, type, op, root, comm);
+}
+
+int MPI_Reduce_scatter_block_c(const void *send, void *recv, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                               MPI_Comm comm)
+{
+    int code;
+    return reduce_scatter_block(send, recv, count, type, op, comm, &code)
+               ? code
+               : PMPI_Reduce_scatter_block_c(send, recv, count, type, op, comm);
+}
+
+int MPI_Reduce_scatter_c(const void *send, void *recv, const MPI_Count counts[], MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm)
+{
+    int code;
+    return reduce_scatter_counts(send, recv, NULL, counts, type, op, comm, &code)
+               ? code
+               : PMPI_Reduce_scatter_c(send, recv, counts, type, op, comm);
 }
 #endif
 

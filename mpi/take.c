@@ -15,9 +15,9 @@ bool gn_mpi_leave(void)
     return false;
 }
 
-bool gn_mpi_take(MPI_Comm comm, const char *function, const gn_call *call, size_t bytes, int *code)
+bool gn_mpi_take(MPI_Comm comm, const char *function, const gn_call *call, size_t bytes, unsigned times, int *code)
 {
-    gn_comm *beside = gn_mpi_beside(comm, bytes);
+    gn_comm *beside = gn_mpi_beside(comm, bytes / times);
     if (!beside) return gn_mpi_leave();
     // In here MPI makes progress with messages that are under way. Ranks that wait for them could
     // not come otherwise. When it returns, all have come, and the exchange needs nothing of MPI.

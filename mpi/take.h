@@ -7,9 +7,10 @@
 
 #include <gradnic/comm.h>
 
-/// Runs `call` with gn_mpi_beside(comm, bytes), or says that it is MPI's. `function` is its name,
-/// for errors. With true, `*code` is what it returns to the program.
-bool gn_mpi_take(MPI_Comm comm, const char *function, const gn_call *call, size_t bytes, int *code);
+/// Runs `call` beside the communicator, or says that it is MPI's. `function` names it in errors.
+/// Calls are taken from `times` the bytes on that MPI_Allreduce is. With true, `*code` is what the
+/// call returns to the program.
+bool gn_mpi_take(MPI_Comm comm, const char *function, const gn_call *call, size_t bytes, unsigned times, int *code);
 
 /// A call that was not even tried is MPI's. @return false
 bool gn_mpi_leave(void);

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# MPI_Reduce and both forms of MPI_Reduce_scatter return what MPI does, whether preloaded or not.
+# shellcheck source=tests/mpi/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+plain 2 "$PROGRAMS/reductions" >out 2>&1 || fail "without the preload: $(cat out)"
+sizes=(1 2 3)
+[ "$NAME" != openmpi ] || sizes+=(5)
+for ranks in "${sizes[@]}"; do
+    preloaded "$ranks" GRADNIC_MIN_BYTES=4096 GRADNIC_SUMMARY=yes "$PROGRAMS/reductions" >out 2>&1 || fail "$ranks ranks: $(cat out)"
+    [ "$ranks" -eq 1 ] || ! grep "took 0 calls" out || fail "no call was taken"
+    ! grep "left 0 to MPI" out || fail "all calls were taken"
+done
