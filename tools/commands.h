@@ -10,6 +10,7 @@ int gn_command_bench(int argc, char **argv);
 int gn_command_compress(int argc, char **argv);
 int gn_command_decompress(int argc, char **argv);
 int gn_command_demo(int argc, char **argv);
+int gn_command_doctor(int argc, char **argv);
 int gn_command_estimate(int argc, char **argv);
 int gn_command_nic(int argc, char **argv);
 int gn_command_pcap(int argc, char **argv);

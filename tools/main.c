@@ -16,6 +16,7 @@ static const gn_command commands[] = {
     {"ratio", gn_command_ratio, "measure how well gradients compress, beside other compressors"},
     {"estimate", gn_command_estimate, "estimate what compression and a switch gain on a network"},
     {"pcap", gn_command_pcap, "do to a capture what the NIC does"},
+    {"doctor", gn_command_doctor, "look at this host and the path to another: what works, how fast"},
     {"nic", gn_command_nic, "the NIC in user space; nic status, nic stats, nic set"},
     {"switch", gn_command_switch,
      "the switch that adds gradients; switch status, switch jobs, switch stats, switch end"},

@@ -44,7 +44,7 @@ MEANING = {
     "kernel": "codec kernels?",
     "layout": "how values lie",
     "list": "list the tensors of the files",
-    "listen": "where this (NIC|switch) listens",
+    "listen": "where this (NIC|switch|doctor) listens",
     "log": "form of the log",
     "log-level": "log up to this level",
     "log-time": "begin each line of the log with the time",
@@ -103,7 +103,7 @@ NCCL = {"b": "begin", "e": "end", "f": "factor", "n": "iterations", "w": "warmup
 
 # Commands that measure something have --json[=FILE]. The demo leaves its results in a folder.
 MEASURE = [
-    "compress", "decompress", "ratio", "estimate", "pcap", "train", "sim net", "sim nic", "bench codec", "bench allreduce",
+    "compress", "decompress", "ratio", "estimate", "doctor", "pcap", "train", "sim net", "sim nic", "bench codec", "bench allreduce",
     "bench switch", "bench nic", "nic status", "nic stats", "switch status", "switch jobs", "switch stats",
 ]
 # Commands that write files, other than results in --json=FILE.
