@@ -132,6 +132,7 @@ gn_comm *gn_mpi_beside(MPI_Comm comm, size_t bytes)
     int found = 0;
     if (comm == MPI_COMM_NULL) return NULL;  // an error that MPI tells of
     prepare();
+    if (key == MPI_KEYVAL_INVALID) return NULL;  // within MPI_Finalize(), which calls back
     if (PMPI_Comm_get_attr(comm, key, &value, &found) != MPI_SUCCESS) return NULL;
     beside *b = found ? value : begin(comm);
     if (!b) {

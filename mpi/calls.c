@@ -85,10 +85,12 @@ static bool reduce_scatter(const char *function, const void *send, void *recv, s
     for (int i = 0; counts && i < ranks; i++) all += counts[i];
     for (int i = 0; counts && i < ranks; i++) counts[i] *= kind->values;
     const size_t own = counts ? counts[rank] / kind->values * kind->bytes : 0;
-    // The vector stands where this rank's block goes to, and the library wants two places.
-    void *const block = counts && send == MPI_IN_PLACE ? malloc(own + 1) : recv;
+    // In place the vector stands where this rank's block goes to, and the library wants two places.
+    // Else a rank whose block is empty may give NULL.
+    const bool in_place = counts && send == MPI_IN_PLACE;
+    void *const block = in_place ? malloc(own + 1) : recv;
     bool taken = true;
-    if (!counts || !block) {
+    if (!counts || (in_place && !block)) {
         *code = gn_mpi_fail(comm, function, "out of memory");
     } else {
         const gn_call call = {.collective = GN_REDUCE_SCATTER,
@@ -98,9 +100,9 @@ static bool reduce_scatter(const char *function, const void *send, void *recv, s
                               .counts = counts,
                               .id = GN_BUCKET_NONE};
         taken = gn_mpi_take(comm, function, &call, all * kind->bytes, LATER, code);
-        if (taken && block != recv && own) memcpy(recv, block, own);
+        if (taken && in_place && own) memcpy(recv, block, own);
     }
-    if (block != recv) free(block);
+    if (in_place) free(block);
     free(counts);
     return taken;
 }

@@ -59,8 +59,8 @@ static gn_status read_codec(gn_comm_config *comm, gn_error *error)
     if (gn_profile_range(profile, &lowest, &highest)) lowest = highest = 0;
     if (bound && (strncmp(bound, "2^-", 3) != 0 || !gn_number_parse(bound + 3, (unsigned)highest, &k) ||
                   gn_codec_init(&comm->codec, profile, (int)k)))
-        return gn_fail(error, GN_INVALID, "GRADNIC_BOUND is '%.60s': want 2^-%d to 2^-%d with %s", bound, lowest,
-                       highest, gn_profile_name(profile));
+        return gn_fail(error, GN_INVALID, "GRADNIC_BOUND is '%.60s': want 2^-%d to 2^-%d with %s", bound,
+                       lowest > 0 ? lowest : 0, highest, gn_profile_name(profile));
     return gn_codec_init(&comm->codec, profile, (int)k);
 }
 

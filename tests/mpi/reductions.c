@@ -82,7 +82,8 @@ static void one(MPI_Comm comm)
 
     memcpy(recv, send, most);
     CHECK(!PMPI_Reduce_scatter(send, expected, counts, type, op, comm));
-    CHECK(!MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : send, recv, counts, type, op, comm));
+    CHECK(!MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : send, in_place || counts[me] ? recv : NULL, counts, type, op,
+                              comm));
     CHECK(!memcmp(recv, expected, (size_t)counts[me] * (size_t)bytes));
 #if MPI_VERSION >= 4
     MPI_Count large[RANKS];
@@ -125,8 +126,18 @@ static void intercommunicator(void)
     MPI_Comm_free(&half);
 }
 
+/// MPI_Finalize() calls this first of all, and MPI still works in it.
+static int last(MPI_Comm self, int key, void *value, void *extra)
+{
+    int one = 1, sum = 0;
+    (void)self, (void)key, (void)value, (void)extra;
+    CHECK(!MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) && sum == size);
+    return MPI_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
+    int key;
     MPI_Comm reversed;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -136,6 +147,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < ROUNDS; i++) one(i % 2 ? reversed : MPI_COMM_WORLD);
     intercommunicator();
     MPI_Comm_free(&reversed);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, last, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     MPI_Finalize();
     return 0;
 }
