@@ -18,7 +18,7 @@ refused() {
     preloaded 2 "$1" "$PROGRAMS/bits" exact >out 2>&1 && fail "$1 was taken: $(cat out)"
     grep -E "^gradnic: rank [01]: ${1%%=*} is .*$2" out >/dev/null || fail "$1: $(cat out)"
 }
-refused GRADNIC_BOUND=10 "want 2\^-"
+refused GRADNIC_BOUND=10 "want 2\^-0 to 2\^-31 with dense"
 refused GRADNIC_BOUND=2^-99 "want 2\^-.* with dense"
 refused GRADNIC_CODEC=zip "want dense, lattice, paper or none"
 refused GRADNIC_SCALE=auto "set GRADNIC_BOUND, too"
@@ -28,6 +28,14 @@ refused GRADNIC_MIN_BYTES=64K "want a number"
 refused GRADNIC_TIMEOUT_MS=0 "want a number"
 refused GRADNIC_MPI=maybe "want yes or no"
 refused GRADNIC_SUMMARY=2 "want yes or no"
+
+# The library of the other MPI is noticed before it does harm.
+if [ -n "${OTHER:-}" ]; then
+    plain 2 env "LD_PRELOAD=$OTHER" "$PROGRAMS/bits" exact >out 2>&1 && fail "the other MPI's library was taken: $(cat out)"
+    grep "preload libgradnic-mpi-$NAME.so" out >/dev/null || fail "which library is not said: $(cat out)"
+else
+    echo "settings.sh: there is no library of another MPI: that case is SKIPPED"
+fi
 
 # Without a group, MPI does the sums, and they are right.
 preloaded 2 GRADNIC_INTERFACE=gn-not-there0 GRADNIC_SUMMARY=1 "$PROGRAMS/sums" >out 2>&1 || fail "$(cat out)"
