@@ -24,7 +24,8 @@ static void release(gn_worker *w)
 
 void gn_congestion_new(gn_worker *w)
 {
-    w->window = w->config.slots;
+    const bool narrow = w->config.first_window && w->config.first_window < w->config.slots;
+    w->window = narrow ? w->config.first_window : w->config.slots;
 }
 
 void gn_congestion_begin(gn_worker *w)

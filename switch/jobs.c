@@ -11,7 +11,8 @@ static bool in_range(const gn_switch_config *config)
 {
     return config->slots && config->slots <= 16u * GN_AGG_SLOTS_MAX && config->slot_values &&
            config->slot_values <= GN_AGG_VALUES_MAX && config->jobs && config->jobs <= GN_SWITCH_JOBS_MAX &&
-           (unsigned)config->mode < GN_MEMORY_MODES && config->windows <= GN_SWITCH_JOBS_MAX * GN_AGG_SLOTS_MAX;
+           (unsigned)config->mode < GN_MEMORY_MODES && config->windows <= GN_SWITCH_JOBS_MAX * GN_AGG_SLOTS_MAX &&
+           (unsigned)config->results < GN_RESULTS_WAYS && (unsigned)config->preempting < GN_PREEMPTINGS;
 }
 
 /// Where sums begin: behind copies and windows, at the beginning of a cache line if the memory is

@@ -86,8 +86,9 @@ static void complete(gn_ps *ps, gn_ps_entry *entry, const gn_agg_packet *last, i
     }
     ps->stats.overflows += entry->copy.poison;
     entry->copy.state = GN_COPY_DONE;
-    entry->tell = everyone;
-    entry->told = false;
+    // A RESULT has been told by the switch (GN_RESULTS_DIRECT).
+    entry->told = last->type == GN_AGG_RESULT;
+    entry->tell = entry->told ? 0 : everyone;
     entry->ask = 0;
     entry->ask_switch = false;
     make_due(ps, entry);
@@ -159,7 +160,8 @@ static bool take(gn_ps *ps, int64_t now_ns, const gn_agg_packet *p)
 {
     const gn_ps_config *c = &ps->config;
     if (p->job != c->job || p->gen != c->gen || p->level != c->level || p->fanin != c->children) return false;
-    if (p->type != GN_AGG_EVICTED && p->type != GN_AGG_QUERY) return false;
+    const bool told = p->type == GN_AGG_RESULT && p->bitmap == gn_everyone(c->children);
+    if (p->type != GN_AGG_EVICTED && p->type != GN_AGG_QUERY && !told) return false;
     if (!p->bitmap || p->flags & GN_AGG_FLOAT || p->values > c->packet_values) return false;
     if (!gn_psn_fits(p, c->slots) || (!gn_agg_in_blocks(c->format) && p->next != c->bound_exp)) return false;
     gn_ps_entry *entry = &ps->entries[2u * p->slot + p->version];
@@ -167,6 +169,7 @@ static bool take(gn_ps *ps, int64_t now_ns, const gn_agg_packet *p)
     if (entry->copy.state == GN_COPY_EMPTY || entry->copy.psn != p->psn)
         return gn_copy_may_open(&entry->copy, &other->copy, c->slots, p->psn) && open_entry(ps, entry, p, now_ns);
     if (entry->copy.state == GN_COPY_DONE) {
+        if (told) return false;
         entry->tell |= p->bitmap;
         make_due(ps, entry);
         return true;

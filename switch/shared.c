@@ -31,6 +31,13 @@ static bool is_here(const gn_about *a)
     return a->copy->state == GN_COPY_OPEN && a->copy->job == a->job_index && a->copy->psn == a->packet.psn;
 }
 
+/// The same, also when its sum is whole and only its result frees the slot (GN_RESULTS_HELD).
+static bool holds(const gn_about *a)
+{
+    return is_here(a) ||
+           (a->copy->state == GN_COPY_UP && a->copy->job == a->job_index && a->copy->psn == a->packet.psn);
+}
+
 /// Whether the packet is of the chunk that is under way.
 static bool is_current(const gn_about *a)
 {
@@ -75,6 +82,47 @@ static unsigned give_up(gn_about *a)
     return 1;
 }
 
+/// The parameter server has all of the chunk, so nobody waits for any of it.
+static void conclude(gn_about *a)
+{
+    const bool overflow = a->packet.type == GN_AGG_OVERFLOW;
+    if (holds(a)) *a->copy = (gn_copy){0};
+    *a->window = (gn_window){.psn = a->window->psn + a->job->job.slots, .begun = true, .poison = overflow};
+    a->job->counters.results++;
+    a->job->counters.overflows += overflow;
+}
+
+/// Whether a sum that is whole goes to the workers at once. The parameter server has to see to a
+/// sum that came in parts, or that has no integers.
+static bool is_direct(const gn_about *a)
+{
+    const gn_switch_job *job = &a->job->job;
+    return a->sw->state->config.results == GN_RESULTS_DIRECT && !job->has_parent && !job->bits && !a->window->gone &&
+           !a->copy->poison;
+}
+
+/// Tells all workers a sum, and the parameter server that they know it.
+static unsigned tell(gn_about *a)
+{
+    gn_switch_say(a->sw, &a->actions[0], GN_TO_GROUP, GN_AGG_RESULT, a->job_index, a->copy, a->copy_index);
+    gn_switch_say(a->sw, &a->actions[1], GN_TO_PS, GN_AGG_RESULT, a->job_index, a->copy, a->copy_index);
+    conclude(a);
+    return 2;
+}
+
+/// All have contributed, here or on the way up.
+static unsigned complete(gn_about *a)
+{
+    if (is_direct(a)) return tell(a);
+    const gn_copy whole = *a->copy;
+    const unsigned count = give_up(a);
+    if (a->sw->state->config.results == GN_RESULTS_HELD) {
+        *a->copy = whole;
+        a->copy->state = GN_COPY_UP;
+    }
+    return count;
+}
+
 /// The packet itself goes up, with the bits that its contributions have there.
 static unsigned pass_up(gn_about *a, gn_agg_type type)
 {
@@ -105,7 +153,7 @@ static unsigned add(gn_about *a, bool first)
         a->copy->priority = a->packet.priority;
     }
     const bool whole = (a->copy->seen | a->window->gone) == gn_everyone(gn_job_fanin(&a->job->job));
-    return whole ? give_up(a) : gn_about_added(a);
+    return whole ? complete(a) : gn_about_added(a);
 }
 
 /// The packet's chunk takes the slot from the chunk that holds it.
@@ -122,12 +170,26 @@ static unsigned swap_out(gn_about *a)
     return send_up(a, holder.job, &holder, spare);
 }
 
+/// Whether the packet's chunk is to have the slot that another one holds.
+static bool takes_slot(gn_about *a)
+{
+    struct gn_switch_state *state = a->sw->state;
+    switch (state->config.preempting) {
+    case GN_PREEMPT_ALWAYS:
+        return true;
+    case GN_PREEMPT_ALTERNATELY:
+        return ++state->collisions & 1;
+    default:
+        return a->packet.priority > a->copy->priority;
+    }
+}
+
 /// Another chunk holds the slot.
 static unsigned collide(gn_about *a)
 {
     a->job->counters.collisions++;
     if (a->sw->state->config.mode == GN_PREEMPTIVE) {
-        if (a->packet.priority > a->copy->priority) return swap_out(a);
+        if (a->copy->state == GN_COPY_OPEN && takes_slot(a)) return swap_out(a);
         a->copy->priority >>= 1;  // nobody keeps a slot for long
     }
     return to_ps(a);
@@ -169,16 +231,6 @@ static unsigned from_child(gn_about *a)
     if (!is_current(a)) return late(a);
     if (a->packet.type == GN_AGG_GRADIENT) return gradient(a);
     return a->packet.type == GN_AGG_EVICTED ? to_ps(a) : pass_up(a, a->packet.type);
-}
-
-/// The parameter server has all of the chunk, so nobody waits for any of it.
-static void conclude(gn_about *a)
-{
-    const bool overflow = a->packet.type == GN_AGG_OVERFLOW;
-    if (is_here(a)) *a->copy = (gn_copy){0};
-    *a->window = (gn_window){.psn = a->window->psn + a->job->job.slots, .begun = true, .poison = overflow};
-    a->job->counters.results++;
-    a->job->counters.overflows += overflow;
 }
 
 /// Sends the packet to the children that have these bits.

@@ -28,6 +28,7 @@ typedef struct gn_window {
 struct gn_switch_state {
     gn_switch_config config;
     gn_switch_counters counters;
+    uint32_t collisions;    ///< of all jobs, for GN_PREEMPT_ALTERNATELY
     size_t sums_at;         ///< bytes from here to the first copy's sums
     uint8_t job_of[65536];  ///< index + 1
     gn_job_state jobs[GN_SWITCH_JOBS_MAX];

@@ -7,39 +7,51 @@
 #include <gradnic/worker.h>
 
 #include "link.h"
+#include "schedule.h"
+#include "values.h"
 
 namespace sim_net
 {
 
 // The datagram with the mark of a queue on its way.
-Datagram marked_datagram(const Datagram &datagram);
+Datagram marked_datagram(Pool &pool, const Datagram &datagram);
 
-SC_MODULE(Host)
+class Host : public Source
 {
-    SC_HAS_PROCESS(Host);
-    Host(sc_core::sc_module_name, size_t room, uint64_t start_ns);
+  public:
+    Host(Agenda &agenda, Pool &pool, uint64_t start_ns);
     Link *up = nullptr;
 
     void arrive(const Datagram &datagram, bool marked);
+    void due() override { pump(); }
 
   protected:
     virtual void begin() {}  // a chance to do what is due now
     virtual size_t next(int64_t now, void *out, size_t room) = 0;
     virtual int64_t deadline() const = 0;  // in ns; below 0: none
     virtual void take(int64_t now, const void *datagram, size_t bytes) = 0;
+    Agenda &agenda_;
 
   private:
     void pump();
-    std::vector<uint8_t> room_;
-    sc_core::sc_event wake_;
+    Pool &pool_;
+};
+
+// What a job's workers have come to, together.
+struct JobProgress {
+    struct Exchange {
+        uint64_t begin_ps, end_ps;  // the first worker's begin, the last worker's end
+    };
+    uint64_t finished_workers = 0, end_ps = 0;
+    std::vector<Exchange> exchanges;  // by iteration
 };
 
 // A worker with its vectors. It checks every sum.
 class WorkerHost : public Host
 {
   public:
-    WorkerHost(sc_core::sc_module_name name, const Scenario &scenario, size_t job, uint64_t rank, uint64_t seed,
-               std::function<void()> finished);
+    WorkerHost(Agenda &agenda, Pool &pool, const Scenario &scenario, size_t job, uint64_t rank, uint64_t seed,
+               Values &values, JobProgress &progress);
     ~WorkerHost() override { gn_worker_free(worker_); }
     WorkerHost(const WorkerHost &) = delete;
     WorkerHost &operator=(const WorkerHost &) = delete;
@@ -52,22 +64,21 @@ class WorkerHost : public Host
     void take(int64_t now, const void *datagram, size_t bytes) override;
 
   private:
-    float value(uint64_t index, uint64_t rank) const;
-    void plan(uint64_t after_ns);
-    void check() const;
+    void check(size_t first, size_t count) const;
     const JobSetup job_;
     const uint64_t rank_;
-    uint64_t random_, posted_ = 0;
-    int64_t begin_ns_ = 0;  // of the next vector; below 0: one is under way, or there is none
-    std::function<void()> finished_;
+    Schedule schedule_;
+    Values &values_;
+    JobProgress &progress_;
+    uint64_t posted_ = 0;
+    bool summing_ = false;
     gn_worker *worker_ = nullptr;
-    std::vector<float> vector_;
 };
 
 class ServerHost : public Host
 {
   public:
-    ServerHost(sc_core::sc_module_name name, const Scenario &scenario, size_t job);
+    ServerHost(Agenda &agenda, Pool &pool, const Scenario &scenario, size_t job);
     ~ServerHost() override { gn_ps_free(ps_); }
     ServerHost(const ServerHost &) = delete;
     ServerHost &operator=(const ServerHost &) = delete;

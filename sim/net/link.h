@@ -1,38 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// One direction of a link: rate, delay, a queue with marks, loss. One event serves all datagrams
+// One direction of a link: rate, delay, a queue with marks, loss. It has one date for all datagrams
 // that fly, because they arrive in order.
 #pragma once
 
-#include <deque>
 #include <functional>
-#include <memory>
-#include <utility>
-#include <vector>
 
-#include <systemc>
-
+#include "agenda.h"
+#include "datagram.h"
 #include "net/splitmix.h"
 #include "scenario.h"
 
 namespace sim_net
 {
-
-using Datagram = std::shared_ptr<const std::vector<uint8_t>>;
-
-inline uint64_t now_ps()
-{
-    return sc_core::sc_time_stamp().value();
-}
-
-inline int64_t now_ns()
-{
-    return static_cast<int64_t>(now_ps() / 1000);
-}
-
-inline sc_core::sc_time ps(uint64_t count)
-{
-    return sc_core::sc_time::from_value(count);
-}
 
 // From 0 up to 1, without 1.
 inline double uniform(uint64_t &state)
@@ -45,29 +24,49 @@ struct LinkCounters {
     uint64_t lost, dropped, marked;
 };
 
-SC_MODULE(Link)
+// A queue in a ring of memory.
+template <typename T> class Ring
 {
+  public:
+    bool empty() const { return head_ == tail_; }
+    T &front() { return items_[head_ & mask()]; }
+    void pop() { head_++; }
+    void push(T item)
+    {
+        if (tail_ - head_ == items_.size()) grow();
+        items_[tail_++ & mask()] = std::move(item);
+    }
+
+  private:
+    size_t mask() const { return items_.size() - 1; }
+    void grow()
+    {
+        std::vector<T> larger(2 * items_.size());
+        for (size_t i = head_; i != tail_; i++) larger[i & (larger.size() - 1)] = std::move(items_[i & mask()]);
+        items_ = std::move(larger);
+    }
+    size_t head_ = 0, tail_ = 0;
+    std::vector<T> items_ = std::vector<T>(16);
+};
+
+class Link : public Source
+{
+  public:
     using Receiver = std::function<void(const Datagram &, bool marked)>;
 
-    SC_HAS_PROCESS(Link);
-    Link(sc_core::sc_module_name, const LinkSetup &setup, uint64_t seed, Receiver receiver)
-        : s_(setup), random_(seed), receiver_(std::move(receiver))
+    Link(Agenda &agenda, const LinkSetup &setup, uint64_t seed, Receiver receiver)
+        : agenda_(agenda), s_(setup), random_(seed), receiver_(std::move(receiver))
     {
-        SC_METHOD(deliver);
-        sensitive << event_;
-        dont_initialize();
+        agenda.join(*this);
     }
     LinkCounters counters = {};
 
     // When the next datagram would leave at once.
-    uint64_t free_ps() const
-    {
-        return free_ps_;
-    }
+    uint64_t free_ps() const { return free_ps_; }
 
     void send(const Datagram &datagram)
     {
-        const uint64_t now = now_ps(), bytes = datagram->size() + s_.overhead_bytes;
+        const uint64_t now = agenda_.now_ps(), bytes = datagram.size() + s_.overhead_bytes;
         const uint64_t start = free_ps_ > now ? free_ps_ : now;
         if (s_.queue_bytes && start - now > time_of(s_.queue_bytes)) {
             counters.dropped++;
@@ -81,42 +80,44 @@ SC_MODULE(Link)
             return;
         }
         const uint64_t arrival = free_ps_ + s_.delay_ns * 1000;
-        if (flying_.empty()) event_.notify(ps(arrival - now));
-        flying_.push_back({arrival, datagram, marked});
+        if (flying_.empty()) agenda_.plan(*this, arrival);
+        flying_.push({arrival, datagram, marked});
         counters.packets++;
         counters.bytes += bytes;
     }
 
-  private:
-    struct Flight {
-        uint64_t arrival_ps;
-        Datagram datagram;
-        bool marked;
-    };
-
-    // At most 2^30 bytes, so the product stays below 2^64 in steps of 1000.
-    uint64_t time_of(uint64_t bytes) const
-    {
-        return bytes * 8 * 1000000000u / s_.rate * 1000 + rest(bytes);
-    }
-    uint64_t rest(uint64_t bytes) const
-    {
-        return bytes * 8 * 1000000000u % s_.rate * 1000 / s_.rate;
-    }
-
-    void deliver()
+    void due() override
     {
         const Flight flight = std::move(flying_.front());
-        flying_.pop_front();
-        if (!flying_.empty()) event_.notify(ps(flying_.front().arrival_ps - now_ps()));
+        flying_.pop();
+        if (!flying_.empty()) {
+            agenda_.plan(*this, flying_.front().arrival_ps);
+            flying_.front().datagram.prefetch();
+        }
         receiver_(flight.datagram, flight.marked);
     }
 
+  private:
+    struct Flight {
+        uint64_t arrival_ps = 0;
+        Datagram datagram;
+        bool marked = false;
+    };
+
+    // At most 2^30 bytes, so the product stays below 2^64 in steps of 1000.
+    uint64_t time_of(uint64_t bytes)
+    {
+        if (bytes == last_bytes_) return last_time_;  // divisions take longer than the rest
+        last_bytes_ = bytes;
+        return last_time_ = bytes * 8 * 1000000000u / s_.rate * 1000 + rest(bytes);
+    }
+    uint64_t rest(uint64_t bytes) const { return bytes * 8 * 1000000000u % s_.rate * 1000 / s_.rate; }
+
+    Agenda &agenda_;
     const LinkSetup s_;
-    uint64_t random_, free_ps_ = 0;
+    uint64_t random_, free_ps_ = 0, last_bytes_ = 0, last_time_ = 0;
     Receiver receiver_;
-    std::deque<Flight> flying_;
-    sc_core::sc_event event_;
+    Ring<Flight> flying_;
 };
 
 }  // namespace sim_net

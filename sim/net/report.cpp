@@ -8,14 +8,36 @@ namespace sim_net
 
 static double seconds_of(const Star &star, size_t job)
 {
-    return static_cast<double>(star.result(job).end_ps - star.scenario().jobs[job].start_ns * 1000) * 1e-12;
+    return static_cast<double>(star.progress(job).end_ps - star.scenario().jobs[job].start_ns * 1000) * 1e-12;
+}
+
+// From the first worker's begin of each iteration's sums to the last worker's end.
+static double exchange_seconds_of(const Star &star, size_t job)
+{
+    uint64_t sum = 0;
+    for (const JobProgress::Exchange &e : star.progress(job).exchanges) sum += e.end_ps - e.begin_ps;
+    return static_cast<double>(sum) * 1e-12;
+}
+
+// Of one worker's vectors.
+static double values_of(const JobSetup &setup)
+{
+    return static_cast<double>(setup.values() * setup.iterations);
 }
 
 // Of one worker: bits of its vectors in the job's time.
 static double goodput_of(const Star &star, size_t job)
 {
-    const JobSetup &setup = star.scenario().jobs[job];
-    return static_cast<double>(setup.values * setup.vectors * 32) / seconds_of(star, job);
+    return values_of(star.scenario().jobs[job]) * 32 / seconds_of(star, job);
+}
+
+// While a job exchanges: what one worker's packets with values take of its link's time.
+static double utilisation_of(const Star &star, size_t job)
+{
+    const Scenario &s = star.scenario();
+    const double packets = values_of(s.jobs[job]) / static_cast<double>(s.packet_values);
+    const double bytes = GN_AGG_HEADER + static_cast<double>(s.packet_values * s.value_bytes() + s.link.overhead_bytes);
+    return packets * bytes * 8 / (static_cast<double>(s.link.rate) * exchange_seconds_of(star, job));
 }
 
 static void print_table(const Star &star)
@@ -38,15 +60,52 @@ static json_t *job_json(const Star &star, size_t job)
     const JobSetup &setup = star.scenario().jobs[job];
     const gn_switch_counters &c = star.counters(job);
     const gn_worker_stats w = star.worker_stats(job);
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", setup.name.c_str(),
-                     "workers", gn_json_count(setup.workers), "seconds", gn_json_real(seconds_of(star, job)),
-                     "goodput_bit_s", gn_json_real(goodput_of(star, job)), "sent", gn_json_count(w.sent), "resent",
-                     gn_json_count(w.resent), "queries", gn_json_count(w.queries), "window_cuts", gn_json_count(w.cuts),
-                     "results", gn_json_count(c.results), "collisions", gn_json_count(c.collisions), "evictions",
-                     gn_json_count(c.evictions), "to_ps", gn_json_count(c.to_ps));
+    json_t *json = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", setup.name.c_str(), "workers",
+        gn_json_count(setup.workers), "seconds", gn_json_real(seconds_of(star, job)), "exchange_seconds",
+        gn_json_real(exchange_seconds_of(star, job)), "goodput_bit_s", gn_json_real(goodput_of(star, job)),
+        "utilisation", gn_json_real(utilisation_of(star, job)), "sent", gn_json_count(w.sent), "resent",
+        gn_json_count(w.resent), "queries", gn_json_count(w.queries), "window_cuts", gn_json_count(w.cuts), "results",
+        gn_json_count(c.results), "collisions", gn_json_count(c.collisions), "evictions", gn_json_count(c.evictions),
+        "to_ps", gn_json_count(c.to_ps));
+    return json;
 }
 
-void print_report(const Star &star, json_t *setup, const gn_sim_net_options &options, gn_result_file &file)
+static json_t *counts(const std::vector<uint64_t> &numbers)
+{
+    json_t *list = json_array();
+    for (const uint64_t number : numbers) json_array_append_new(list, gn_json_count(number));
+    return list;
+}
+
+// Times that chunks held a slot, at some quantiles.
+static json_t *hold_json(const std::vector<uint64_t> &times_ns)
+{
+    json_t *json = json_object();
+    for (const size_t percent : {10, 50, 90, 99})
+        json_object_set_new(json, std::to_string(percent).c_str(),
+                            times_ns.empty() ? json_null()
+                                             : gn_json_count(times_ns[(times_ns.size() - 1) * percent / 100]));
+    return json;
+}
+
+// What the samples say, and the samples.
+static void add_samples(Star &star, json_t *all)
+{
+    if (!star.scenario().sample_ns) return;
+    Occupation &occupation = star.occupation();
+    const std::vector<uint64_t> &times = occupation.times_ns();
+    json_object_set_new(all, "slots",
+                        json_pack("{s:o, s:o, s:o}", "held_mean", gn_json_real(occupation.mean_held()), "holds_seen",
+                                  gn_json_count(times.size()), "held_ns", hold_json(times)));
+    json_t *list = json_array();
+    for (const Sample &s : star.samples())
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o}", "ns", gn_json_count(s.ns), "held", counts(s.held),
+                                              "sent", counts(s.sent), "resent", counts(s.resent)));
+    json_object_set_new(all, "samples", list);
+}
+
+void print_report(Star &star, json_t *setup, const gn_sim_net_options &options, gn_result_file &file)
 {
     if (!options.result.json) print_table(star);
     json_t *jobs = json_array();
@@ -56,7 +115,8 @@ void print_report(const Star &star, json_t *setup, const gn_sim_net_options &opt
                               gn_json_count(l.bytes), "lost", gn_json_count(l.lost), "dropped",
                               gn_json_count(l.dropped), "marked", gn_json_count(l.marked));
     json_t *all = json_pack("{s:o, s:O, s:s, s:o, s:o}", "seed", gn_json_count(options.seed), "scenario", setup, "mode",
-                            mode_name(star.scenario().mode), "jobs", jobs, "links", links);
+                            star.scenario().mode.name, "jobs", jobs, "links", links);
+    add_samples(star, all);
     gn_error error;
     if (gn_result_write(&file, &options.result, all, stdout, &error)) throw std::runtime_error(error.text);
 }

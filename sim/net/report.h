@@ -10,6 +10,6 @@ namespace sim_net
 {
 
 // Takes over `file`. `setup` is the scenario as it was read.
-void print_report(const Star &star, json_t *setup, const gn_sim_net_options &options, gn_result_file &file);
+void print_report(Star &star, json_t *setup, const gn_sim_net_options &options, gn_result_file &file);
 
 }  // namespace sim_net

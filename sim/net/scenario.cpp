@@ -1,84 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenario.h"
 
-#include <set>
-#include <stdexcept>
+#include "fields.h"
 
 namespace sim_net
 {
 
-static const char *const modes[GN_MEMORY_MODES] = {"partitioned", "shared", "preemptive"};
-
-const char *mode_name(gn_memory_mode mode)
+uint64_t JobSetup::values() const
 {
-    return modes[mode];
+    uint64_t sum = 0;
+    for (const Tensor &tensor : tensors) sum += tensor.values;
+    return sum;
 }
 
 namespace
 {
 
-// The fields of one object. A field that nobody has asked for is an error, for it is misspelt.
-class Fields
-{
-  public:
-    Fields(json_t *object, std::string where) : object_(object), where_(std::move(where))
-    {
-        if (object && !json_is_object(object)) throw std::runtime_error(where_ + " is not an object");
-    }
-    [[noreturn]] void wrong(const std::string &name, const std::string &why) const
-    {
-        throw std::runtime_error(where_ + "." + name + " " + why);
-    }
-    json_t *get(const char *name)
-    {
-        known_.insert(name);
-        return json_object_get(object_, name);
-    }
-    uint64_t number(const char *name, uint64_t otherwise, uint64_t least, uint64_t most)
-    {
-        json_t *value = get(name);
-        if (!value) return otherwise;
-        const json_int_t n = json_integer_value(value);
-        if (!json_is_integer(value) || n < 0 || static_cast<uint64_t>(n) < least || static_cast<uint64_t>(n) > most)
-            wrong(name, "has to be an integer from " + std::to_string(least) + " to " + std::to_string(most));
-        return static_cast<uint64_t>(n);
-    }
-    uint64_t power_of_two(const char *name, uint64_t otherwise, uint64_t most)
-    {
-        const uint64_t n = number(name, otherwise, 1, most);
-        if (n & (n - 1)) wrong(name, "has to be a power of two");
-        return n;
-    }
-    double real(const char *name, double otherwise, double most)
-    {
-        json_t *value = get(name);
-        if (!value) return otherwise;
-        const double n = json_number_value(value);
-        if (!json_is_number(value) || n < 0 || n > most)
-            wrong(name, "has to be a number from 0 to " + std::to_string(most));
-        return n;
-    }
-    std::string text(const char *name, const std::string &otherwise)
-    {
-        json_t *value = get(name);
-        if (!value) return otherwise;
-        if (!json_is_string(value)) wrong(name, "has to be a text");
-        return json_string_value(value);
-    }
-    void end() const
-    {
-        const char *name;
-        json_t *value;
-        json_object_foreach(object_, name, value) if (!known_.count(name)) wrong(name, "is not a known field");
-    }
-
-  private:
-    json_t *object_;
-    std::string where_;
-    std::set<std::string> known_;
+const Mode modes[] = {
+    {"partitioned", GN_PARTITIONED, GN_RESULTS_SERVER, GN_PREEMPT_BY_PRIORITY},
+    {"switchml", GN_PARTITIONED, GN_RESULTS_SERVER, GN_PREEMPT_BY_PRIORITY},
+    {"shared", GN_SHARED, GN_RESULTS_SERVER, GN_PREEMPT_BY_PRIORITY},
+    {"atp", GN_SHARED, GN_RESULTS_HELD, GN_PREEMPT_BY_PRIORITY},
+    {"preemptive", GN_PREEMPTIVE, GN_RESULTS_SERVER, GN_PREEMPT_BY_PRIORITY},
+    {"dsa", GN_PREEMPTIVE, GN_RESULTS_DIRECT, GN_PREEMPT_BY_PRIORITY},
+    {"always", GN_PREEMPTIVE, GN_RESULTS_DIRECT, GN_PREEMPT_ALWAYS},
+    {"alternately", GN_PREEMPTIVE, GN_RESULTS_DIRECT, GN_PREEMPT_ALTERNATELY},
 };
 
 constexpr uint64_t HOUR_NS = 3600000000000u;
+constexpr uint64_t MOST_VALUES = 1u << 28;
+constexpr uint64_t MOST_ITERATIONS = 1000000;
+constexpr size_t MOST_TENSORS = 1000;
+constexpr size_t MOST_LAYERS = 1000;
 
 LinkSetup read_link(Fields f)
 {
@@ -95,13 +48,51 @@ LinkSetup read_link(Fields f)
 
 void read_switch(Fields f, Scenario &s)
 {
-    const std::string mode = f.text("mode", modes[0]);
-    unsigned i = 0;
-    while (i < GN_MEMORY_MODES && mode != modes[i]) i++;
-    if (i == GN_MEMORY_MODES) f.wrong("mode", "has to be partitioned, shared or preemptive");
-    s.mode = static_cast<gn_memory_mode>(i);
+    const std::string name = f.text("mode", modes[0].name);
+    std::string names;
+    const Mode *found = nullptr;
+    for (const Mode &mode : modes) {
+        if (name == mode.name) found = &mode;
+        names += std::string(names.empty() ? "" : ", ") + mode.name;
+    }
+    if (!found) f.wrong("mode", "has to be one of " + names);
+    s.mode = *found;
     s.switch_slots = f.number("slots", 1024, 1, 16u * GN_AGG_SLOTS_MAX);
     f.end();
+}
+
+Tensor read_tensor(Fields f, size_t layers)
+{
+    Tensor tensor = {};
+    tensor.values = f.number("values", 250000, 1, MOST_VALUES);
+    tensor.compute_ns = f.number("compute_ns", 0, 0, HOUR_NS);
+    tensor.layer = f.number("layer", layers ? 1 : 0, layers ? 1 : 0, layers);
+    f.end();
+    return tensor;
+}
+
+void read_network(Fields &f, JobSetup &job)
+{
+    if (json_t *forward = f.list("forward_ns", MOST_LAYERS))
+        for (size_t i = 0; i < json_array_size(forward); i++)
+            job.forward_ns.push_back(f.number_of(json_array_get(forward, i), "forward_ns", 0, HOUR_NS));
+    json_t *tensors = f.list("tensors", MOST_TENSORS);
+    if (tensors) {
+        for (const char *name : {"values", "vectors", "compute_ns"})
+            if (f.get(name)) f.wrong(name, "is for jobs without tensors");
+        job.iterations = f.number("iterations", 1, 1, MOST_ITERATIONS);
+        for (size_t i = 0; i < json_array_size(tensors); i++)
+            job.tensors.push_back(
+                read_tensor(Fields(json_array_get(tensors, i), f.where() + ".tensors[" + std::to_string(i) + "]"),
+                            job.forward_ns.size()));
+        return;
+    }
+    if (!job.forward_ns.empty()) f.wrong("forward_ns", "is for jobs with tensors");
+    job.iterations = f.number("vectors", 1, 1, MOST_ITERATIONS);
+    Tensor tensor = {};
+    tensor.values = f.number("values", 250000, 1, MOST_VALUES);
+    tensor.compute_ns = f.number("compute_ns", 0, 0, HOUR_NS);
+    job.tensors.push_back(tensor);
 }
 
 JobSetup read_job(Fields f, size_t index)
@@ -109,15 +100,27 @@ JobSetup read_job(Fields f, size_t index)
     JobSetup job = {};
     job.name = f.text("name", "job" + std::to_string(index));
     job.workers = f.number("workers", 2, 1, GN_AGG_WORKERS_MAX);
-    job.values = f.number("values", 250000, 1, 1u << 28);
-    job.vectors = f.number("vectors", 1, 1, 1000000);
     job.slots = f.power_of_two("slots", 64, GN_AGG_SLOTS_MAX);
-    job.priority = f.number("priority", 256, 0, 65535);
+    job.first_window = f.number("first_window", 0, 0, GN_AGG_SLOTS_MAX);
+    json_t *priority = f.get("priority");
+    job.auto_priority = json_is_string(priority) && std::string(json_string_value(priority)) == "auto";
+    job.priority = job.auto_priority ? 1 : f.number("priority", 256, 0, 65535);
     job.start_ns = f.number("start_ns", 0, 0, HOUR_NS);
-    job.compute_ns = f.number("compute_ns", 0, 0, HOUR_NS);
     job.straggle_ns = f.number("straggle_ns", 0, 0, HOUR_NS);
+    read_network(f, job);
     f.end();
     return job;
+}
+
+void check_mode(const Scenario &s, const std::string &file, uint64_t slots)
+{
+    if (s.mode.memory == GN_PARTITIONED && slots > s.switch_slots)
+        throw std::runtime_error(file + ": switch.slots is " + std::to_string(s.switch_slots) + ", and the jobs need " +
+                                 std::to_string(slots) + "; give it more, or them fewer");
+    if (s.mode.results == GN_RESULTS_DIRECT && (s.link.loss > 0 || s.link.queue_bytes))
+        throw std::runtime_error(file + ": switch.mode is " + s.mode.name +
+                                 ", where a result that is lost is gone; take preemptive, or links without loss and "
+                                 "queue_bytes");
 }
 
 }  // namespace
@@ -130,21 +133,21 @@ Scenario read_scenario(json_t *root, const std::string &file)
     s.link = read_link(Fields(f.get("link"), file + ": link"));
     read_switch(Fields(f.get("switch"), file + ": switch"), s);
     s.packet_values = f.number("packet_values", 256, 1, GN_AGG_VALUES_MAX);
+    const std::string format = f.text("format", "int32");
+    s.format = format == "half" ? GN_AGG_HALF : GN_AGG_INT32;
+    if (format != "half" && format != "int32") f.wrong("format", "has to be int32 or half");
     s.rto_min_ns = f.number("rto_min_ns", 0, 0, 1000000000);
     s.limit_s = f.real("limit_s", 100, 3600);
-    json_t *jobs = f.get("jobs");
-    constexpr size_t MOST = 64;  // GN_SWITCH_JOBS_MAX
-    if (!json_is_array(jobs) || !json_array_size(jobs) || json_array_size(jobs) > MOST)
-        f.wrong("jobs", "has to be a list of 1 to 64 jobs");
+    s.sample_ns = f.number("sample_ns", 0, 0, HOUR_NS);
+    json_t *jobs = f.list("jobs", GN_SWITCH_JOBS_MAX);
+    if (!jobs) f.wrong("jobs", "is missing: a list of jobs");
     uint64_t slots = 0;
     for (size_t i = 0; i < json_array_size(jobs); i++) {
         s.jobs.push_back(read_job(Fields(json_array_get(jobs, i), file + ": jobs[" + std::to_string(i) + "]"), i));
         slots += s.jobs.back().slots;
     }
     f.end();
-    if (s.mode == GN_PARTITIONED && slots > s.switch_slots)
-        throw std::runtime_error(file + ": switch.slots is " + std::to_string(s.switch_slots) + ", and the jobs need " +
-                                 std::to_string(slots) + "; give it more, or them fewer");
+    check_mode(s, file, slots);
     return s;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <gradnic/aggregate.h>
+#include <gradnic/switch.h>
 #include <jansson.h>
 
 namespace sim_net
@@ -21,28 +21,51 @@ struct LinkSetup {
     double loss;                      // probability
 };
 
+// How the switch shares its slots. Each has a name in the file.
+struct Mode {
+    const char *name;
+    gn_memory_mode memory;
+    gn_results results;
+    gn_preempting preempting;
+};
+
+// A part of a gradient, which is summed as one vector.
+struct Tensor {
+    uint64_t values;
+    uint64_t compute_ns;  // until it is there, after the one before
+    uint64_t layer;       // that needs its sum in the next forward pass; 0: none of `forward_ns`
+};
+
 struct JobSetup {
     std::string name;
-    uint64_t workers, values, vectors;
-    uint64_t slots;  // chunks under way
+    uint64_t workers;
+    uint64_t slots;         // chunks under way
+    uint64_t first_window;  // chunks under way at first; 0: as many as slots
+    bool auto_priority;     // as DSA says, from the job's times
     uint64_t priority;
     uint64_t start_ns;
-    uint64_t compute_ns;   // before each vector
-    uint64_t straggle_ns;  // at most so much more, for each worker and vector
+    uint64_t straggle_ns;  // at most so much more compute time, for each worker and tensor
+    uint64_t iterations;
+    std::vector<Tensor> tensors;       // in the order in which they are computed and sent
+    std::vector<uint64_t> forward_ns;  // of each layer, the first one first
+
+    uint64_t values() const;  // of all tensors
 };
 
 struct Scenario {
     LinkSetup link;
-    gn_memory_mode mode;
+    Mode mode;
     uint64_t switch_slots, packet_values;
-    uint64_t rto_min_ns;  // 0: 1 ms
-    double limit_s;       // of simulated time
+    gn_agg_format format;  // GN_AGG_INT32, or GN_AGG_HALF: all values travel in 16 bits
+    uint64_t rto_min_ns;   // 0: 1 ms
+    double limit_s;        // of simulated time
+    uint64_t sample_ns;    // how often slots and progress are looked at; 0: never
     std::vector<JobSetup> jobs;
+
+    uint64_t value_bytes() const { return format == GN_AGG_HALF ? 2 : 4; }
 };
 
 // Reads what `root` says. An error names the field; `file` stands before it.
 Scenario read_scenario(json_t *root, const std::string &file);
-
-const char *mode_name(gn_memory_mode mode);
 
 }  // namespace sim_net

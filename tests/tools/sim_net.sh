@@ -60,6 +60,40 @@ END
 done
 "$GRADNIC" sim net shared.json | grep '^urgent' >/dev/null || fail "the table lacks a job"
 
+# The papers' ways: ATP holds a slot until the result has passed, DSA tells the workers at once.
+seconds() { jq ".switch.mode = \"$1\" | .switch.slots = 4096 | del(.link)" shared.json >way.json; sim way.json | jq .jobs[1].seconds; }
+[ "$(jq -n "$(seconds dsa) < $(seconds preemptive)")" = true ] || fail "direct results do not come earlier"
+for mode in atp dsa always alternately; do
+    jq ".switch.mode = \"$mode\" | .link.loss = 0 | .sample_ns = 1000" shared.json >way.json
+    sim way.json >r.json
+    holds r.json ".mode == \"$mode\" and .slots.held_mean > 1 and .slots.held_mean <= 16"
+    holds r.json '.slots.held_ns | ."10" <= ."50" and ."50" <= ."99"'
+    holds r.json '.samples[-1].sent[0] == .jobs[0].sent and (.samples[0].held | add) <= 16'
+    case $mode in
+    always) holds r.json '([.jobs[].collisions] | add) == ([.jobs[].evictions] | add)' ;;
+    alternately) holds r.json '((([.jobs[].collisions] | add) + 1) / 2 | floor) == ([.jobs[].evictions] | add)' ;;
+    esac
+done
+jq '.switch.mode = "dsa" | .link.loss = 0.01' shared.json >wrong.json
+expect 1 "a result that is lost is gone" "$GRADNIC" sim net wrong.json
+
+# A network: two tensors, and the forward pass of layer 1 begins with the sum of the second. A sum
+# takes 5952 ns (see above), and with 10 us of compute time each tensor waits for no other.
+echo '{"jobs": [{"iterations": 3, "workers": 4, "forward_ns": [1000, 500], "tensors": [
+  {"values": 256, "compute_ns": 10000, "layer": 2}, {"values": 256, "compute_ns": 10000, "layer": 1}]}]}' >network.json
+sim network.json >r.json
+holds r.json ".jobs[0].seconds * 1e9 - 3 * (20000 + 5952 + 1500) | . < 6 and . > -6"
+holds r.json ".jobs[0].exchange_seconds * 1e9 - 3 * (10000 + 5952) | . < 6 and . > -6"
+# Where the network is the limit, half the bytes take half the time.
+jq '.format = "half" | .jobs[0].workers = 3' many.json >half.json
+sim half.json >r.json
+holds r.json '.jobs[0].seconds < 0.6 * 905515e-9'
+# An urgent job: the less is left to do, the higher its priority.
+jq '.switch.mode = "preemptive" | .switch.slots = 16 | .jobs[1].priority = "auto" | .jobs[0].priority = "auto"' \
+    shared.json >auto.json
+sim auto.json >r.json
+holds r.json '.jobs[0].evictions + .jobs[1].evictions > 0'
+
 # A short queue in front of a parameter server drops, and the jobs recover.
 jq '.link.queue_bytes = 5000 | .switch.mode = "shared" | del(.link.ecn_bytes)' shared.json >queue.json
 sim queue.json >r.json
@@ -71,6 +105,12 @@ echo '{"jobs": [{"slots": 48}]}' >wrong.json
 expect 1 "jobs[0].slots has to be a power of two" "$GRADNIC" sim net wrong.json
 echo '{"switch": {"slots": 64}, "jobs": [{"slots": 64}, {"slots": 64}]}' >wrong.json
 expect 1 "the jobs need 128" "$GRADNIC" sim net wrong.json
+echo '{"jobs": [{"tensors": [{}], "values": 3}]}' >wrong.json
+expect 1 "jobs[0].values is for jobs without tensors" "$GRADNIC" sim net wrong.json
+echo '{"jobs": [{"tensors": [{"layer": 2}], "forward_ns": [1]}]}' >wrong.json
+expect 1 "jobs[0].tensors[0].layer has to be an integer from 1 to 1" "$GRADNIC" sim net wrong.json
+echo '{"switch": {"mode": "sharp"}, "jobs": [{}]}' >wrong.json
+expect 1 "switch.mode has to be one of partitioned, switchml" "$GRADNIC" sim net wrong.json
 echo '{"limit_s": 0.0001, "jobs": [{}]}' >wrong.json
 expect 1 "limit_s" "$GRADNIC" sim net wrong.json
 echo '{"jobs": [' >wrong.json

@@ -25,14 +25,17 @@ gn_switch_job job_of(uint16_t job)
     return j;
 }
 
-void begin(gn_memory_mode mode, uint32_t slots, uint32_t windows)
+void begin_with(const gn_switch_config *config)
 {
-    const gn_switch_config config = {
-        .slots = slots, .slot_values = VALUES, .jobs = 2, .mode = mode, .windows = windows};
-    const size_t bytes = gn_switch_bytes(&config);
+    const size_t bytes = gn_switch_bytes(config);
     free(memory);
     memory = malloc(bytes);
-    ck_assert_int_eq(gn_switch_init(&sw, &config, memory, bytes), GN_OK);
+    ck_assert_int_eq(gn_switch_init(&sw, config, memory, bytes), GN_OK);
+}
+
+void begin(gn_memory_mode mode, uint32_t slots, uint32_t windows)
+{
+    begin_with(&(gn_switch_config){.slots = slots, .slot_values = VALUES, .jobs = 2, .mode = mode, .windows = windows});
 }
 
 gn_agg_packet header(gn_agg_type type, uint16_t job, uint32_t psn, uint64_t bitmap)

@@ -18,6 +18,7 @@ gn_switch_job job_of(uint16_t job);
 
 /// A new switch for two jobs.
 void begin(gn_memory_mode mode, uint32_t slots, uint32_t windows);
+void begin_with(const gn_switch_config *config);
 void end(void);
 
 gn_agg_packet header(gn_agg_type type, uint16_t job, uint32_t psn, uint64_t bitmap);

@@ -114,6 +114,21 @@ START_TEST(whole_sums_are_told_and_remembered)
 }
 END_TEST
 
+START_TEST(what_the_switch_has_told_is_remembered)
+{
+    gn_agg_packet told = header(GN_AGG_RESULT, 0, ALL);
+    told.values = VALUES;
+    ck_assert(give_packet(&told, 1111));
+    ck_assert(!says());
+    ck_assert(!give_packet(&told, 1111));
+    ck_assert(give(0, 2));  // its sender has not got the result
+    expect(GN_AGG_RESULT, 0, 2);
+    expect_sum(1111);
+    told = header(GN_AGG_RESULT, 1, 3);
+    ck_assert(!give_packet(&told, 11));  // no result of all
+}
+END_TEST
+
 START_TEST(a_result_lasts_until_all_have_contributed_to_the_next_use)
 {
     ck_assert(give(0, ALL) && give(2, 3));
@@ -394,10 +409,10 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("aggregate_ps", setup, teardown, disjoint_parts_are_added, whole_sums_are_told_and_remembered,
-                     a_result_lasts_until_all_have_contributed_to_the_next_use, everyone_who_asks_is_answered,
-                     a_result_that_is_told_again_says_so, an_answer_that_comes_too_late_is_not_given,
-                     parts_that_overlap_are_not_added, the_larger_of_two_that_overlap_stays,
-                     what_is_contained_is_ignored_and_what_contains_replaces,
+                     what_the_switch_has_told_is_remembered, a_result_lasts_until_all_have_contributed_to_the_next_use,
+                     everyone_who_asks_is_answered, a_result_that_is_told_again_says_so,
+                     an_answer_that_comes_too_late_is_not_given, parts_that_overlap_are_not_added,
+                     the_larger_of_two_that_overlap_stays, what_is_contained_is_ignored_and_what_contains_replaces,
                      reminders_go_to_the_switch_then_to_workers_too, a_question_brings_the_first_reminder,
                      the_oldest_is_waited_for, timeouts_follow_the_spread, what_was_sent_again_is_no_spread,
                      a_question_about_an_unknown_chunk_is_followed_up, poison_is_an_overflow,

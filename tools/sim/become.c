@@ -10,7 +10,7 @@
 #include "tools/kit/cli.h"
 #include "tools/kit/command.h"
 
-int gn_sim_become(const char *name, char **argv)
+int gn_sim_become(const char *name, char **argv, const char *without)
 {
     gn_error error;
     char path[PATH_MAX], program[64], installed[128], checkout[128];
@@ -18,10 +18,7 @@ int gn_sim_become(const char *name, char **argv)
     snprintf(installed, sizeof installed, "../libexec/gradnic/%s", program);
     snprintf(checkout, sizeof checkout, "../sim/%s/%s", name, program);
     if (gn_beside_find(program, installed, checkout, path, &error)) {
-        gn_cli_error(argv[0],
-                     "%s: it was not built, because SystemC was not found; install libsystemc-dev (scripts/setup --rtl "
-                     "does) and build again",
-                     error.text);
+        gn_cli_error(argv[0], "%s: %s", error.text, without);
         return GN_EXIT_FAILED;
     }
     execv(path, argv);

@@ -50,6 +50,27 @@ enum {
     GN_SWITCH_ACTIONS_MAX = 2  ///< most actions that one packet causes
 };
 
+/// Modes shared and preemptive, at the root: what becomes of a whole sum.
+typedef enum gn_results {
+    GN_RESULTS_SERVER,  ///< it goes to the parameter server, and its slot is free
+    /// As in ATP: its slot stays taken until the parameter server's result passes.
+    GN_RESULTS_HELD,
+    /// As in DSA: it goes to all workers, and a copy to the parameter server, which answers those
+    /// who ask. No packet may be lost: a result that is missed both by a worker and by the
+    /// parameter server is gone. For simulations.
+    GN_RESULTS_DIRECT,
+    GN_RESULTS_WAYS  ///< the number of ways, not a way
+} gn_results;
+
+/// Mode preemptive: who takes a slot that another chunk holds. The last two are what Wang et al.
+/// compare with. For simulations.
+typedef enum gn_preempting {
+    GN_PREEMPT_BY_PRIORITY,  ///< the chunk of higher priority
+    GN_PREEMPT_ALWAYS,       ///< whoever comes
+    GN_PREEMPT_ALTERNATELY,  ///< at every other collision whoever comes
+    GN_PREEMPTINGS           ///< the number of policies, not a policy
+} gn_preempting;
+
 /// How much memory a switch has, and how jobs share it.
 typedef struct gn_switch_config {
     uint32_t slots;        ///< slots for all jobs; mode partitioned: each in two copies
@@ -59,6 +80,8 @@ typedef struct gn_switch_config {
     /// Modes shared, preemptive: chunks that may be under way in all jobs, 16 bytes each. 0: 4 *
     /// slots.
     uint32_t windows;
+    gn_results results;        ///< what becomes of a whole sum; not in mode partitioned
+    gn_preempting preempting;  ///< mode preemptive
 } gn_switch_config;
 
 /// A job as one switch sees it. Its children are workers, or the switches below.

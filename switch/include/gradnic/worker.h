@@ -55,6 +55,7 @@ typedef struct gn_worker_config {
     int bound_exp;           ///< k of the compressed formats
     uint16_t slots;          ///< as granted by the switches
     uint16_t packet_values;  ///< values of a full chunk: the same at all workers
+    uint16_t first_window;   ///< chunks that may be under way at first (congestion); 0: all slots
     /// The least and the longest time until a packet is sent again. 0: 1 ms, 1 s. The least must
     /// exceed the usual spread of stragglers.
     uint64_t rto_min_ns, rto_max_ns;
