@@ -11,6 +11,7 @@ install(FILES scripts/report_plots.py DESTINATION ${CMAKE_INSTALL_DATADIR}/gradn
 install(DIRECTORY tests/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic/data
         FILES_MATCHING PATTERN "digits-*" PATTERN "README.md" PATTERN "gradients" EXCLUDE)
 install(FILES packaging/grafana/gradnic.json DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic/grafana)
+install(FILES packaging/prometheus/gradnic.rules.yml DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic/prometheus)
 install(FILES packaging/wireshark/gradnic.lua packaging/wireshark/preferences packaging/wireshark/colorfilters
         DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic/wireshark)
 install(EXPORT gradnicTargets NAMESPACE gradnic:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gradnic)
