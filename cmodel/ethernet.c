@@ -9,6 +9,6 @@ size_t gn_frame_ethernet_offset(const uint8_t *frame, size_t length)
     size_t type = TYPE;
     if (length >= type + 2 && gn_get16(frame + type) == VLAN) type += TAG_BYTES;
     if (length < type + 2) return 0;
-    unsigned protocol = gn_get16(frame + type);
-    return protocol == IPV4 || protocol == IPV6 ? type + 2 : 0;
+    unsigned protocol = gn_get16(frame + type), version = gn_packet_version(frame + type + 2, length - type - 2);
+    return (protocol == IPV4 && version == 4) || (protocol == IPV6 && version == 6) ? type + 2 : 0;
 }

@@ -139,8 +139,8 @@ gn_verdict gn_rx_packet(gn_rx *rx, const uint8_t *packet, size_t length, uint8_t
     c->packets++;
     c->bytes += length;
     gn_headers h;
-    bool marked =
-        !rx->bypass && gn_packet_parse(packet, length, &h) == GN_PARSE_OK && h.end > h.payload && is_marked(rx, h.tos);
+    bool marked = !rx->bypass && gn_packet_parse(packet, length, &h) == GN_PARSE_OK && !gn_packet_has_options(&h) &&
+                  h.end > h.payload && is_marked(rx, h.tos);
     gn_shim shim;
     bool ours = marked && h.end - h.payload >= GN_SHIM_BYTES && gn_shim_read(packet + h.payload, &shim);
     if (!ours) {

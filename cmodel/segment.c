@@ -35,6 +35,8 @@ static bool prepare(cutter *c, const gn_segment *segment, const gn_headers *h, s
     if (wire_mtu > GN_PACKET_MAX) wire_mtu = GN_PACKET_MAX;
     if (wire_mtu < (size_t)h->payload + SMALLEST_ROOM) return false;
     gn_stamp_prepare(&c->stamp, segment->packet, h);
+    // The host knows a source route's last address; the header has the next one.
+    if (segment->partial_checksum && gn_packet_has_options(h)) gn_stamp_trust_partial(&c->stamp);
     c->payload = segment->packet + h->payload;
     c->length = (size_t)(h->end - h->payload);
     c->done = 0;
@@ -171,7 +173,8 @@ static bool is_whole(const gn_segment *s, const gn_headers *h, size_t growth, si
 // Whether gn_tx_make_plan() would make a plan. Counts nothing.
 static bool is_eligible(const gn_tx *tx, gn_parse parse, const gn_headers *h)
 {
-    return parse == GN_PARSE_OK && !tx->bypass && h->end > h->payload && gn_tx_match(tx, h);
+    return parse == GN_PARSE_OK && !tx->bypass && !gn_packet_has_options(h) && h->end > h->payload &&
+           gn_tx_match(tx, h);
 }
 
 static gn_status cut_segment(gn_tx *tx, const gn_segment *s, gn_cut cut, size_t wire_mtu, gn_burst *burst)

@@ -45,6 +45,14 @@ void gn_stamp_prepare(gn_stamp *stamp, const uint8_t *packet, const gn_headers *
     stamp->ip_sum = (uint32_t)complement(gn_get16(packet + 10)) + complement(h->end) + complement(stamp->id);
 }
 
+void gn_stamp_trust_partial(gn_stamp *stamp)
+{
+    const gn_headers *h = &stamp->headers;
+    const uint32_t old = stamp->pseudo_sum, l4_bytes = (uint32_t)(h->end - h->l4);
+    stamp->pseudo_sum = (uint32_t)gn_get16(stamp->packet + gn_packet_checksum_at(h)) + complement((uint16_t)l4_bytes);
+    stamp->l4_sum += stamp->pseudo_sum - old;
+}
+
 static void write_ip(const gn_stamp *stamp, const gn_imprint *imprint, uint8_t *out)
 {
     size_t total = stamp->length + imprint->payload_bytes;

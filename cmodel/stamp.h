@@ -34,6 +34,10 @@ typedef struct gn_imprint {
 /// `headers` are those that gn_packet_parse() gave for `packet`, which must outlive the stamp.
 void gn_stamp_prepare(gn_stamp *stamp, const uint8_t *packet, const gn_headers *headers);
 
+/// Of a packet whose checksum field holds the pseudo-header sum: takes the sum of the addresses
+/// from there instead of the header.
+void gn_stamp_trust_partial(gn_stamp *stamp);
+
 /// Writes stamp->length bytes of headers to `out`.
 void gn_stamp_write(const gn_stamp *stamp, const gn_imprint *imprint, uint8_t *out);
 

@@ -142,6 +142,7 @@ static uint64_t *reason_to_pass(gn_tx *tx, gn_parse parse, const gn_headers *h)
     case GN_PARSE_OK:
         break;
     }
+    if (gn_packet_has_options(h)) return &c->pass_extension;
     if (h->end == h->payload) return &c->pass_empty;
     return gn_tx_match(tx, h) ? NULL : &c->pass_no_rule;
 }

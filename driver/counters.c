@@ -12,7 +12,7 @@ const gn_counter gn_tx_counter_rows[] = {
     TX(pass_bypass, "passed: bypass"),
     TX(pass_not_ip, "passed: not a whole IP packet"),
     TX(pass_fragment, "passed: fragment"),
-    TX(pass_extension, "passed: IPv6 extension header"),
+    TX(pass_extension, "passed: IPv6 extension header or IPv4 options"),
     TX(pass_protocol, "passed: neither TCP nor UDP"),
     TX(pass_empty, "passed: no payload"),
     TX(pass_no_rule, "passed: no rule matches"),

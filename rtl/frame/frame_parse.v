@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Says what the headers of an Ethernet frame say, as gn_frame_ethernet_offset() and
-// gn_packet_parse() do: one 802.1Q tag, IPv4 with options, IPv6, TCP, UDP. The frame goes through
-// unchanged, a beat a cycle. The result comes with the last beat: only then is it known whether
+// gn_packet_parse() do: one 802.1Q tag, IPv4, IPv6, TCP, UDP. The frame goes through unchanged, a
+// beat a cycle. The result comes with the last beat: only then is it known whether
 // the lengths are true, and only then are all bytes of the L4 checksum summed.
 // Latency 6; of a frame's last beat 11.
 `resetall
@@ -31,8 +31,8 @@ module frame_parse (
     // What was found, in the last beat. Positions count bytes from the frame's first.
     // Always valid there:
     output wire [2:0]   m_code,         // 0 a TCP or UDP packet, 1 not IP or not whole,
-                                        // 2 fragment, 3 extension header, 4 other protocol,
-                                        // 5 no payload
+                                        // 2 fragment, 3 extension header or IPv4 options,
+                                        // 4 other protocol, 5 no payload
     output wire         m_bad,          // s_axis_tuser, or no byte in the last beat
     output wire [16:0]  m_length,       // of the frame; from 131009 on only "at least that"
     // Valid when m_code is 0 or 5:
@@ -119,7 +119,7 @@ module frame_parse (
     reg [15:0] tail_reg, b_before;  // the last two bytes of the beat before
     reg [31:0] ip0_reg, ip1_reg;
     reg [7:0]  ip_protocol_reg;     // of IPv4
-    reg        tagged_reg, ethertype_reg;
+    reg        tagged_reg, type_four_reg, type_six_reg;
     reg [11:0] b_number;
     reg [5:0]  b_bytes;
     reg        b_last, b_bad, b_valid = 1'b0;
@@ -135,7 +135,8 @@ module frame_parse (
         if (a_valid) tail_reg <= a_data[255:240];
         if (a_valid && a_number == 12'd0) begin
             tagged_reg      <= a_tagged;
-            ethertype_reg   <= a_type == 16'h0800 || a_type == 16'h86dd;
+            type_four_reg   <= a_type == 16'h0800;
+            type_six_reg    <= a_type == 16'h86dd;
             ip0_reg         <= big32(a_ip[0*BYTE +: 32]);
             ip1_reg         <= big32(a_ip[4*BYTE +: 32]);
             ip_protocol_reg <= a_ip[9*BYTE +: 8];
@@ -152,7 +153,7 @@ module frame_parse (
     wire [4:0] ihl     = six ? 5'd10 : {1'b0, ip0_reg[27:24]};
     wire [4:0] l4      = ihl + (tagged_reg ? 5'd5 : 5'd4);
 
-    reg        six_reg, tagged_c_reg, header_reg, fragment_reg, extension_reg, tcp_reg, udp_reg;
+    reg        six_reg, tagged_c_reg, header_reg, fragment_reg, extension_reg, options_reg, tcp_reg, udp_reg;
     // in words: the IP header's length, then numbers of the frame's words
     reg [4:0]  ihl_reg, l4_reg, l4_length_reg, l4_flags_reg, l4_sum_reg;
     reg [16:0] total_reg;
@@ -185,9 +186,10 @@ module frame_parse (
         if (b_valid && b_number == 12'd0) begin
             six_reg       <= six;
             tagged_c_reg  <= tagged_reg;
-            header_reg    <= ethertype_reg && (six || (four && ihl >= 5'd5));
+            header_reg    <= (type_six_reg && six) || (type_four_reg && four && ihl >= 5'd5);
             fragment_reg  <= four && ip1_reg[13:0] != 14'd0;
             extension_reg <= six && extension(protocol);
+            options_reg   <= four && ihl != 5'd5;
             tcp_reg       <= protocol == 8'd6;
             udp_reg       <= protocol == 8'd17;
             ihl_reg       <= ihl;
@@ -235,7 +237,7 @@ module frame_parse (
     reg [15:0]  d_udp_length, d_sum;
     reg [4:0]   d_l4, d_l4_words;
     reg [5:0]   d_payload, d_payload1;   // numbers of its first two words
-    reg         d_six, d_tagged, d_header, d_fragment, d_extension, d_tcp, d_udp;
+    reg         d_six, d_tagged, d_header, d_fragment, d_extension, d_options, d_tcp, d_udp;
 
     always @(posedge clk) begin
         d_data       <= c_data;
@@ -263,6 +265,7 @@ module frame_parse (
         d_header     <= header_reg && !(six_reg && total_reg[16]);  // longer than any packet
         d_fragment   <= fragment_reg;
         d_extension  <= extension_reg;
+        d_options    <= options_reg;
         d_tcp        <= tcp_reg;
         d_udp        <= udp_reg;
     end
@@ -288,7 +291,7 @@ module frame_parse (
     reg [4:0]   e_l4;
     reg [5:0]   e_payload;
     integer     k;
-    reg         e_six, e_tagged, e_fragment, e_extension, e_tcp, e_known, e_ip, e_whole, e_empty;
+    reg         e_six, e_tagged, e_fragment, e_extension, e_options, e_tcp, e_known, e_ip, e_whole, e_empty;
 
     always @(posedge clk) begin
         if (d_near && d_number[2:0] == d_payload[5:3]) e_first[31:0] <= d_words[{d_payload[2:0], 5'd0} +: 32];
@@ -312,6 +315,7 @@ module frame_parse (
         e_tagged    <= d_tagged;
         e_fragment  <= d_fragment;
         e_extension <= d_extension;
+        e_options   <= d_options;
         e_tcp       <= d_tcp;
         e_known     <= d_tcp || d_udp;
         e_ip        <= d_header && !d_l4_bytes[17] && d_end <= d_length;
@@ -319,7 +323,8 @@ module frame_parse (
         e_empty     <= d_l4_bytes == d_l4_header;
     end
 
-    wire [2:0] code = !e_ip ? 3'd1 : e_fragment ? 3'd2 : e_extension ? 3'd3 : !e_known ? 3'd4 : !e_whole ? 3'd1 : e_empty ? 3'd5 : 3'd0;
+    wire [2:0] code = !e_ip ? 3'd1 : e_fragment ? 3'd2 : e_extension ? 3'd3 : !e_known ? 3'd4 : !e_whole ? 3'd1 :
+                      e_options ? 3'd3 : e_empty ? 3'd5 : 3'd0;
 
     // ---- out: a frame's last beat waits for the sum, which comes five cycles behind
 

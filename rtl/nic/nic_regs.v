@@ -47,7 +47,7 @@ module nic_regs #(
     //   0 compressed
     //   stored, because of: 1 no gain, 2 no SYN seen, 3 SYN
     //   passed, because of: 4 bypass, 5 no rule, 6 not IP or not whole, 7 fragment,
-    //     8 extension header, 9 protocol, 10 no payload, 11 too big
+    //     8 extension header or options, 9 protocol, 10 no payload, 11 too big
     input  wire                tx_event_valid,
     input  wire [3:0]          tx_event_kind,
     input  wire [16:0]         tx_event_length,         // of the frame as it came

@@ -28,7 +28,7 @@ def cases():
 
 for number, case in enumerate(cases()):
     first = dict(reversed(case))
-    wire = bytes.fromhex(first["wire"])
+    wire = bytes.fromhex(first.get("wire") or first["host"])
     for flags in (0, 1) if number % 4 else (3, 5):
         (corpus / "frame_rx" / f"{number:02}-{flags}").write_bytes(bytes([flags]) + wire)
     if "host" not in first:
@@ -36,7 +36,7 @@ for number, case in enumerate(cases()):
     host = bytes.fromhex(first["host"])
     cut, gso, mtu = first.get("cut", "mtu 0 1508").split()
     flags = (cut == "fill") | (2 if "cut" in first else 0) | number % 3 << 2 | 16
-    head = 0 if first["head"] == "stored" else int(first["head"])
+    head = 0 if first.get("head", "0") == "stored" else int(first.get("head", 0))
     setup = struct.pack("<BBBBHH", flags, 41, head, -head % 4, int(gso), int(mtu))
     (corpus / "frame_tx" / f"{number:02}").write_bytes(setup + host)
     if number % 4 == 0:

@@ -104,6 +104,8 @@ START_TEST(what_is_not_marked_passes)
     n = make_compressed((packet){.version = 6}, 100, &stream);
     wire[6] = 44;
     expect_pass(n, 0);
+    expect_pass(make_compressed((packet){.ip_options = 4}, 100, &stream), 0);
+    expect_pass(make_compressed((packet){.ip_options = 40, .protocol = 17}, 100, &stream), 0);
     gn_rx_set_bypass(rx, true);
     expect_pass(make_compressed((packet){0}, 100, &stream), 0);
     gn_rx_set_bypass(rx, false);

@@ -29,8 +29,8 @@ START_TEST(both_families_and_protocols_are_eligible)
                                       {.version = 6},
                                       {.protocol = 17},
                                       {.version = 6, .protocol = 17},
-                                      {.ip_options = 40, .tcp_options = 40},
-                                      {.ip_options = 4, .protocol = 17}};
+                                      {.tcp_options = 40},
+                                      {.version = 6, .tcp_options = 40}};
     for (size_t i = 0; i < sizeof eligible / sizeof *eligible; i++) {
         tx_open_flow(eligible[i]);
         ck_assert_int_eq(tx_send(eligible[i], small, 1400), GN_VERDICT_WRITE);
@@ -51,6 +51,28 @@ START_TEST(ecn_bits_never_break_a_match)
         int left = p.version == 6 ? (out[0] << 4 | out[1] >> 4) & 0xff : out[1];
         ck_assert_int_eq(left, tos);  // and leave as they came
     }
+}
+END_TEST
+
+// With a source route the header's address is not the one that the checksum covers. So nothing
+// with IPv4 options is eligible.
+START_TEST(ipv4_options_pass)
+{
+    const gn_tx_counters *c = tx_counters();
+    for (unsigned bytes = 4; bytes <= 40; bytes += 4) {
+        expect_pass(packet_build(&(packet){.ip_options = bytes}, small, 100, in), &c->pass_extension);
+        expect_pass(packet_build(&(packet){.ip_options = bytes, .protocol = 17}, small, 100, in), &c->pass_extension);
+    }
+    static const uint8_t routes[] = {131, 137};
+    for (size_t i = 0; i < sizeof routes; i++) {
+        size_t n = packet_build(&(packet){.ip_options = 12, .protocol = 17}, small, 100, in);
+        memcpy(in + 20, (uint8_t[]){routes[i], 7, 4, 10, 0, 9, 9, 0}, 8);
+        packet_fix(in);
+        expect_pass(n, &c->pass_extension);
+    }
+    // what else is wrong with it counts first, as in the hardware
+    expect_pass(packet_build(&(packet){.ip_options = 4, .protocol = 1}, small, 100, in), &c->pass_protocol);
+    expect_pass(packet_build(&(packet){.ip_options = 4}, "", 0, in), &c->pass_extension);
 }
 END_TEST
 
@@ -184,19 +206,28 @@ START_TEST(ethernet_frames)
 {
     uint8_t frame[64] = {0};
     ck_assert_uint_eq(gn_frame_ethernet_offset(frame, 64), 0);
-    memcpy(frame + 12, "\x08\x00", 2);
+    memcpy(frame + 12, "\x08\x00\x45", 3);
     ck_assert_uint_eq(gn_frame_ethernet_offset(frame, 64), 14);
-    ck_assert_uint_eq(gn_frame_ethernet_offset(frame, 14), 14);
-    for (size_t n = 0; n < 14; n++) ck_assert_uint_eq(gn_frame_ethernet_offset(frame, n), 0);
-    memcpy(frame + 12, "\x86\xdd", 2);
+    ck_assert_uint_eq(gn_frame_ethernet_offset(frame, 15), 14);
+    for (size_t n = 0; n < 15; n++) ck_assert_uint_eq(gn_frame_ethernet_offset(frame, n), 0);
+    memcpy(frame + 12, "\x86\xdd\x60", 3);
     ck_assert_uint_eq(gn_frame_ethernet_offset(frame, 64), 14);
+    // the EtherType has to agree with the packet
+    memcpy(frame + 12, "\x86\xdd\x45", 3);
+    ck_assert_uint_eq(gn_frame_ethernet_offset(frame, 64), 0);
+    memcpy(frame + 12, "\x08\x00\x60", 3);
+    ck_assert_uint_eq(gn_frame_ethernet_offset(frame, 64), 0);
+    memcpy(frame + 12, "\x08\x00\x55", 3);
+    ck_assert_uint_eq(gn_frame_ethernet_offset(frame, 64), 0);
     memcpy(frame + 12, "\x08\x06", 2);  // ARP
     ck_assert_uint_eq(gn_frame_ethernet_offset(frame, 64), 0);
-    memcpy(frame + 12, "\x81\x00\x00\x05\x08\x00", 6);
+    memcpy(frame + 12, "\x81\x00\x00\x05\x08\x00\x45", 7);
     ck_assert_uint_eq(gn_frame_ethernet_offset(frame, 64), 18);
-    for (size_t n = 14; n < 18; n++) ck_assert_uint_eq(gn_frame_ethernet_offset(frame, n), 0);
-    memcpy(frame + 12, "\x81\x00\x00\x05\x86\xdd", 6);
+    for (size_t n = 14; n < 19; n++) ck_assert_uint_eq(gn_frame_ethernet_offset(frame, n), 0);
+    memcpy(frame + 12, "\x81\x00\x00\x05\x86\xdd\x60", 7);
     ck_assert_uint_eq(gn_frame_ethernet_offset(frame, 64), 18);
+    memcpy(frame + 12, "\x81\x00\x00\x05\x86\xdd\x45", 7);
+    ck_assert_uint_eq(gn_frame_ethernet_offset(frame, 64), 0);
     memcpy(frame + 12, "\x81\x00\x00\x05\x81\x00\x00\x05\x08\x00", 10);  // two tags
     ck_assert_uint_eq(gn_frame_ethernet_offset(frame, 64), 0);
 }
@@ -205,7 +236,7 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("frame tx", tx_setup, tx_teardown, both_families_and_protocols_are_eligible,
-                     ecn_bits_never_break_a_match, what_passes_and_why, headers_that_contradict_themselves,
-                     a_tcp_header_longer_than_the_packet, padding_is_dropped_or_kept, no_room_for_the_shim,
-                     ethernet_frames);
+                     ecn_bits_never_break_a_match, ipv4_options_pass, what_passes_and_why,
+                     headers_that_contradict_themselves, a_tcp_header_longer_than_the_packet,
+                     padding_is_dropped_or_kept, no_room_for_the_shim, ethernet_frames);
 }

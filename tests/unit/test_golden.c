@@ -18,12 +18,12 @@ typedef struct bytes {
 } bytes;
 
 static struct {
-    char name[100], rule[GN_RULE_TEXT], cut[40], head[16], fault[32];
+    char name[100], rule[GN_RULE_TEXT], cut[40], head[16], fault[32], pass[32];
     bytes host, wire[PACKETS], back[PACKETS];
     size_t wires, backs;
 } golden;
 
-static unsigned singles, faults, segments;
+static unsigned singles, faults, segments, passes;
 static gn_burst burst;
 
 static void parse_hex(const char *text, bytes *out)
@@ -51,6 +51,8 @@ static void parse_line(char *line)
         snprintf(golden.head, sizeof golden.head, "%s", value);
     else if (!strcmp(line, "fault"))
         snprintf(golden.fault, sizeof golden.fault, "%s", value);
+    else if (!strcmp(line, "pass"))
+        snprintf(golden.pass, sizeof golden.pass, "%s", value);
     else if (!strcmp(line, "host"))
         parse_hex(value, &golden.host);
     else if (!strcmp(line, "wire"))
@@ -150,6 +152,13 @@ static void check_segment(void)
     segments++;
 }
 
+static bool is_counted(const gn_counter *row, const void *counters, const char *name)
+{
+    for (; row->name; row++)
+        if (!strcmp(row->name, name) && gn_counter_value(row, counters) == 1) return true;
+    return false;
+}
+
 static void check_fault(void)
 {
     static uint8_t out[GN_PACKET_MAX];
@@ -157,18 +166,40 @@ static void check_fault(void)
     size_t length;
     ck_assert_int_eq(gn_rx_new(&rx, &(gn_rx_config){0}), GN_OK);
     gn_verdict verdict = gn_rx_packet(rx, golden.wire[0].data, golden.wire[0].length, out, sizeof out, &length);
-    bool foreign = !strcmp(golden.fault, "foreign"), counted = false;
+    bool foreign = !strcmp(golden.fault, "foreign");
     ck_assert_msg(verdict == (foreign ? GN_VERDICT_PASS : GN_VERDICT_DROP), "%s: verdict %d", golden.name, verdict);
-    for (const gn_counter *row = gn_rx_counter_rows; row->name; row++)
-        counted |= !strcmp(row->name, golden.fault) && gn_counter_value(row, gn_rx_get_counters(rx)) == 1;
-    ck_assert_msg(counted, "%s: %s is not counted", golden.name, golden.fault);
+    ck_assert_msg(is_counted(gn_rx_counter_rows, gn_rx_get_counters(rx), golden.fault), "%s: %s is not counted",
+                  golden.name, golden.fault);
     gn_rx_free(rx);
     faults++;
+}
+
+static void check_pass(void)
+{
+    static uint8_t out[LINE];
+    gn_tx *tx = make_tx();
+    gn_rx *rx;
+    size_t length;
+    ck_assert_int_eq(gn_tx_packet_head(tx, golden.host.data, golden.host.length, 0, out, sizeof out, &length),
+                     GN_VERDICT_PASS);
+    ck_assert_msg(is_counted(gn_tx_counter_rows, gn_tx_get_counters(tx), golden.pass), "%s: %s is not counted",
+                  golden.name, golden.pass);
+    ck_assert_int_eq(gn_rx_new(&rx, &(gn_rx_config){0}), GN_OK);
+    ck_assert_msg(gn_rx_packet(rx, golden.host.data, golden.host.length, out, sizeof out, &length) == GN_VERDICT_PASS &&
+                      !gn_rx_get_counters(rx)->foreign,
+                  "%s: the receiver does not pass it as unmarked", golden.name);
+    gn_rx_free(rx);
+    gn_tx_free(tx);
+    passes++;
 }
 
 static void check_case(void)
 {
     if (!golden.name[0]) return;
+    if (golden.pass[0]) {
+        check_pass();
+        return;
+    }
     if (golden.fault[0])
         check_fault();
     else if (golden.cut[0])
@@ -197,6 +228,7 @@ START_TEST(packets_as_a_second_implementation_makes_them)
     ck_assert_uint_gt(singles, 20);
     ck_assert_uint_gt(segments, 8);
     ck_assert_uint_gt(faults, 12);
+    ck_assert_uint_gt(passes, 10);
 }
 END_TEST
 

@@ -8,7 +8,7 @@
 ///
 /// - Transmit (host to wire): an eligible packet leaves with an 8-byte shim header, compressed or
 ///   stored. A packet is eligible when a rule matches it, and it is TCP or UDP over IPv4 or IPv6,
-///   no fragment, with payload.
+///   no fragment, without IPv4 options, with payload.
 /// - Receive (wire to host): the reverse.
 /// - All other packets pass untouched.
 ///
@@ -80,7 +80,7 @@ typedef struct gn_tx_counters {
     uint64_t pass_no_rule;    ///<   no rule matches
     uint64_t pass_not_ip;     ///<   neither IPv4 nor IPv6, or headers cut short or contradictory
     uint64_t pass_fragment;   ///<   IPv4 fragment
-    uint64_t pass_extension;  ///<   IPv6 extension header (fragments included)
+    uint64_t pass_extension;  ///<   IPv6 extension header (fragments included), or IPv4 options
     uint64_t pass_protocol;   ///<   neither TCP nor UDP
     uint64_t pass_empty;      ///<   no payload
     uint64_t pass_too_big;    ///<   no room for the shim (65535 bytes, or the caller's buffer)
@@ -272,7 +272,7 @@ GN_API gn_verdict gn_rx_packet(gn_rx *rx, const uint8_t *packet, size_t length, 
                                size_t *out_length);
 
 /// Returns the offset of the IP packet in an Ethernet frame (one VLAN tag allowed); 0 when there is
-/// none.
+/// none, or when its version is not that of the EtherType.
 GN_API size_t gn_frame_ethernet_offset(const uint8_t *frame, size_t length);
 
 /// A run: neighbouring TCP packets on their way to the host, joined into one large segment. The

@@ -90,6 +90,13 @@ typedef struct gn_headers {
 /// length must cover the IP payload exactly (RFC 768; no jumbograms).
 GN_API gn_parse gn_packet_parse(const uint8_t *packet, size_t length, gn_headers *headers);
 
+/// Whether the IPv4 header carries options. gradnic leaves such packets alone: with a source route
+/// the address in the header is not the one that the L4 checksum covers (RFC 9293 3.1).
+static inline bool gn_packet_has_options(const gn_headers *headers)
+{
+    return headers->version == 4 && headers->l4 > 20;
+}
+
 /// Whether the L4 checksum holds (RFC 9293 3.1, RFC 768). A UDP checksum of 0, "none", does not
 /// hold. `headers` are those that gn_packet_parse() gave for `packet`.
 GN_API bool gn_packet_checksum_ok(const uint8_t *packet, const gn_headers *headers);

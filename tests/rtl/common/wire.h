@@ -122,7 +122,7 @@ class Traffic
         p.protocol = random_.percent(50) ? 6 : 17;
         static const int tos[] = {0x28, 0x28, 0x28, 0x28, 0x48, 0x04};
         p.tos = tos[random_.below(6)] | static_cast<int>(random_.below(4));
-        if (random_.percent(20)) p.ip_options = p.version == 4 ? 4 * random_.below(11) : 0;
+        if (p.version == 4 && random_.percent(5)) p.ip_options = 4 + 4 * random_.below(10);
         if (random_.percent(40)) p.tcp_options = 4 * random_.below(11);
         p.flags = static_cast<int>(random_.below(256));
         p.seq = static_cast<uint32_t>(random_.next());

@@ -19,7 +19,7 @@ using bench::fail;
 namespace
 {
 
-enum { EMPTY = 5, CODES = 6 };  // GN_PARSE_OK to GN_PARSE_PROTOCOL, and no payload
+enum { EMPTY = bench::NO_PAYLOAD, CODES = EMPTY + 1 };
 
 class Bench
 {
@@ -66,7 +66,7 @@ class Bench
         stream_.drain();
     }
     std::array<size_t, CODES> seen{};
-    size_t tagged = 0, frames = 0, right = 0;
+    size_t tagged = 0, frames = 0, right = 0, with_options = 0, contradictory = 0;
 
   private:
     struct Sent {
@@ -97,12 +97,12 @@ class Bench
                  bench::describe(frame).c_str());
         const size_t at = gn_frame_ethernet_offset(frame.data(), frame.size());
         gn_headers h{};
-        unsigned code = at ? gn_packet_parse(frame.data() + at, frame.size() - at, &h) : GN_PARSE_NOT_IP;
-        if (code == GN_PARSE_OK && h.payload == h.end) code = EMPTY;
+        const unsigned code = bench::parse_code(frame, at, h);
         const Vframe_parse &top = stream_.top();  // as it is with the last beat
         expect_code(top.m_code, code);
         expect("bad", top.m_bad, expected_.front().bad);
         expect("length", top.m_length, frame.size());
+        with_options += code == GN_PARSE_EXTENSION && h.version == 4;
         if (code == GN_PARSE_OK || code == EMPTY) {
             expect("tagged", top.m_tagged, at == 18);
             expect("IPv6", top.m_six, h.version == 6);
@@ -204,12 +204,25 @@ int main(int argc, char **argv)
         f[at + 6] = static_cast<uint8_t>(1u << bit >> 8), f[at + 7] = static_cast<uint8_t>(1u << bit);
         b.send(std::move(f), false);
     }
+    // headers of one version under the other's EtherType, with a tag and without
+    for (unsigned n = 0; n < 40; n++) {
+        packet p{};
+        p.version = n & 1 ? 4 : 6;
+        Bytes f = make.frame(p, make.noise(100));
+        const size_t at = gn_frame_ethernet_offset(f.data(), f.size());
+        if (!at) continue;
+        f[at - 2] ^= 0x08 ^ 0x86, f[at - 1] ^= 0xdd;
+        if (gn_frame_ethernet_offset(f.data(), f.size())) fail("the EtherType still says the version");
+        b.send(std::move(f), false);
+        b.contradictory++;
+    }
     b.full_rate();
 
     printf("%zu frames, by code:", b.frames);
     for (size_t n : b.seen) printf(" %zu", n);
     printf("; %zu with a tag, %zu checksums right\n", b.tagged, b.right);
     for (size_t n : b.seen)
-        if (n < 100 || b.right < 1000) fail("not every kind of frame was met");
+        if (n < 100 || b.right < 1000 || b.with_options < 100 || b.contradictory < 20)
+            fail("not every kind of frame was met");
     return 0;
 }

@@ -344,7 +344,7 @@ class Traffic
         p.version = random_.percent(60) ? 4 : 6;
         p.protocol = random_.percent(60) ? 6 : 17;
         p.tos = tos() | static_cast<int>(random_.below(4));
-        if (random_.percent(20)) p.ip_options = p.version == 4 ? 4 * random_.below(11) : 0;
+        if (p.version == 4 && random_.percent(5)) p.ip_options = 4 + 4 * random_.below(10);
         if (random_.percent(40)) p.tcp_options = 4 * random_.below(11);
         p.flags = random_.percent(90) ? 0x10 : static_cast<int>(random_.below(256));
         p.seq = static_cast<uint32_t>(random_.next());

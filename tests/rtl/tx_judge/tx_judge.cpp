@@ -123,8 +123,7 @@ class Bench
         if (j.at) {
             Bytes out(f.size() + 64);
             size_t bytes;
-            code = gn_packet_parse(f.data() + j.at, f.size() - j.at, &j.h);
-            if (code == GN_PARSE_OK && j.h.end == j.h.payload) code = 5;
+            code = bench::parse_code(f, j.at, j.h);
             const gn_tx_counters before = *gn_tx_get_counters(tx_);
             gn_tx_packet_head(tx_, f.data() + j.at, f.size() - j.at,
                               stored ? static_cast<int>(GN_HEAD_STORED) : static_cast<int>(head), out.data(),
