@@ -52,6 +52,14 @@ static gn_status check_interface(const gn_comm_config *config, gn_error *error)
     return config->interface && *config->interface ? gn_interface_select(config->interface, NULL, &any, error) : GN_OK;
 }
 
+gn_status gn_bootstrap_check(const gn_comm_config *config, gn_error *error)
+{
+    gn_secret secret;
+    const gn_status status = gn_secret_read(&secret, config->secret_file, error);
+    gn_secret_wipe(&secret);
+    return status ? status : check_interface(config, error);
+}
+
 gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, int door, gn_error *error)
 {
     *boot = (gn_bootstrap){.config = config, .data_listener = -1, .oob_listener = -1, .listener = door};

@@ -77,6 +77,9 @@ typedef struct gn_bootstrap {
     bool said_hello;       ///< over it, after the greeting
 } gn_bootstrap;
 
+/// What a rank can see alone, before it meets others: its secret and its interface.
+gn_status gn_bootstrap_check(const gn_comm_config *config, gn_error *error);
+
 /// Reads rank and size, selects the interface, opens the listeners. `door` is -1, or a socket that
 /// listens at the rendezvous already. It is taken over.
 gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, int door, gn_error *error);

@@ -13,6 +13,7 @@
 #include "net/interface.h"
 #include "net/socket.h"
 #include "net/tcp.h"
+#include "ring/bootstrap/bootstrap.h"
 #include "ring/bootstrap/rendezvous.h"
 #include "ring/config.h"
 #include "ring/group.h"
@@ -95,7 +96,8 @@ static gn_status meet(gathering *g, int *door, gn_error *error)
 {
     gn_error why;
     g->own.host = host_here();
-    if (gn_config_check(g->config, &why)) say_bad_news(g, &why);
+    if (gn_config_check(g->config, &why) || (g->config->size > 1 && gn_bootstrap_check(g->config, &why)))
+        say_bad_news(g, &why);
     const gn_status status = tell(g, error);
     if (status) return status;
     if (!g->config->rank && open_door(g, door, &why)) say_bad_news(g, &why);

@@ -16,8 +16,9 @@ typedef struct board {
     pthread_barrier_t all_here;
     char notes[RANKS_MAX][ROOM];
     int calls[RANKS_MAX];
-    int fail_at;     ///< the call that fails, from 1; 0: none
-    int wrong_rank;  ///< a rank with a wrong configuration; -1: none
+    int fail_at;                  ///< the call that fails, from 1; 0: none
+    int wrong_rank;               ///< a rank with a wrong configuration; -1: none
+    int no_interface, no_secret;  ///< ranks that lack something; -1: none
 } board;
 
 typedef struct view {
@@ -45,6 +46,8 @@ static gn_comm *meet(int rank, const ranks *group, board *b, const char *interfa
     config.rendezvous = "file:///nowhere/at/all";  // is not looked at
     config.interface = interface;
     if (rank == b->wrong_rank) config.data_tos = 999;
+    if (rank == b->no_interface) config.interface = "gn-not-there0";
+    if (rank == b->no_secret) config.secret_file = "/no/such/secret";
     report *r = &group->reports[rank];
     r->status = gn_comm_init_gathered(&comm, &config, gather, &v);
     RANK_CHECK(!comm == (r->status != GN_OK));
@@ -72,7 +75,7 @@ static board *new_board(int size)
     pthread_barrierattr_init(&shared);
     pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
     pthread_barrier_init(&b->all_here, &shared, (unsigned)size);
-    b->wrong_rank = -1;
+    b->wrong_rank = b->no_interface = b->no_secret = -1;
     return b;
 }
 
@@ -125,25 +128,24 @@ START_TEST(test_gather_fails)
 }
 END_TEST
 
-static void run_no_interface(int rank, const ranks *group, void *argument)
-{
-    RANK_CHECK(!meet(rank, group, argument, rank ? NULL : "gn-not-there0"));
-}
-
-// Only rank 0 looks for its interface ahead of the others.
+// What each rank finds out alone is told before any waits for another: by the board's rank.
 START_TEST(test_no_interface)
 {
-    ranks group;
     board *b = new_board(3);
-    ranks_start(&group, 3, run_no_interface, b);
-    ranks_wait(&group, 60);
-    for (int rank = 0; rank < 3; rank++) {
-        ck_assert_int_eq(group.exits[rank], 0);
-        ck_assert_int_eq(group.reports[rank].status, GN_INVALID);
-        ck_assert(strstr(group.reports[rank].text, "rank 0: interface 'gn-not-there0'"));
-    }
-    ranks_free(&group);
-    munmap(b, sizeof *b);
+    b->no_interface = _i;
+    char text[64];
+    snprintf(text, sizeof text, "rank %d: interface 'gn-not-there0'", _i);
+    all_fail(b, GN_INVALID, text);
+}
+END_TEST
+
+START_TEST(test_no_secret)
+{
+    board *b = new_board(3);
+    b->no_secret = _i;
+    char text[64];
+    snprintf(text, sizeof text, "rank %d: secret file /no/such/secret", _i);
+    all_fail(b, GN_IO, text);
 }
 END_TEST
 
@@ -182,7 +184,8 @@ int main(void)
     tcase_add_loop_test(tcase, test_sums, 0, sizeof sizes / sizeof *sizes);
     tcase_add_loop_test(tcase, test_wrong_rank, 0, 3);
     tcase_add_loop_test(tcase, test_gather_fails, 1, 3);
-    tcase_add_test(tcase, test_no_interface);
+    tcase_add_loop_test(tcase, test_no_interface, 0, 3);
+    tcase_add_loop_test(tcase, test_no_secret, 0, 3);
     tcase_add_test(tcase, test_refused);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
