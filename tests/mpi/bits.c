@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// With the preload, MPI_Allreduce has the bits of the library. The argument is "exact", "2^-6", or
-// "kill": then rank 1 dies between sums.
+// With the preload, MPI_Allreduce has the bits of the library. The argument is "exact", "2^-6",
+// "kill": then rank 1 dies between sums, or "late": then rank 1 misses two, and rank 0 gets errors.
 #include <mpi.h>
 
 #include <math.h>
@@ -24,6 +24,25 @@ static int fail(const char *why)
     fprintf(stderr, "bits: %s\n", why);
     MPI_Finalize();  // all ranks are here, and an abort may lose what was said
     return 9;
+}
+
+/// Rank 1 comes to the preload's barrier and then to no sum. The error of rank 0 says so.
+static int is_told(int rank, float *values, float *sums)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length, right = 1, code = MPI_SUCCESS;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int round = 0; round < 2; round++) {
+        if (rank == 1) PMPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) {
+            code = MPI_Allreduce(values, sums, COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+            text[0] = 0;
+            if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
+            right = right && !strncmp(text, "gradnic: rank 0: MPI_Allreduce: ", 32) && strlen(text) > 40;
+        }
+        PMPI_Bcast(&right, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    return right;
 }
 
 int main(int argc, char **argv)
@@ -58,6 +77,7 @@ int main(int argc, char **argv)
             if (config.rank == 1 && round == 20) raise(SIGKILL);
             MPI_Allreduce(values, sums, COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
         }
+    if (!strcmp(how, "late") && !is_told(config.rank, values, sums)) return fail("an error is not told");
     MPI_Finalize();
     return 0;
 }

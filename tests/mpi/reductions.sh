@@ -12,3 +12,6 @@ for ranks in "${sizes[@]}"; do
     [ "$ranks" -eq 1 ] || ! grep "took 0 calls" out || fail "no call was taken"
     ! grep "left 0 to MPI" out || fail "all calls were taken"
 done
+# The least size of each call, and what is no sum.
+preloaded 2 GRADNIC_MIN_BYTES=4096 GRADNIC_SUMMARY=yes "$PROGRAMS/reductions" counted >out 2>&1 || fail "counted: $(cat out)"
+grep -x "gradnic: rank 0: took 5 calls with 266240 bytes, left 6 to MPI" out >/dev/null || fail "counted: $(cat out)"

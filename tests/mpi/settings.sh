@@ -42,6 +42,17 @@ preloaded 2 GRADNIC_INTERFACE=gn-not-there0 GRADNIC_SUMMARY=1 "$PROGRAMS/sums" >
 grep "gn-not-there0.*MPI does this communicator's sums" out >/dev/null || fail "not said: $(cat out)"
 grep "took 0 calls" out >/dev/null || fail "taken without a group: $(cat out)"
 
+# So it does where one rank alone has none. All hear it at once.
+# shellcheck disable=SC2016 # the shell of each rank does it
+preloaded 2 GRADNIC_SUMMARY=1 GRADNIC_MIN_BYTES=4096 sh -c \
+    '[ $((OMPI_COMM_WORLD_RANK + PMI_RANK)) -ne 1 ] || export GRADNIC_INTERFACE=gn-not-there0; exec "$0" counted' \
+    "$PROGRAMS/reductions" >out 2>&1 || fail "one rank without a group: $(cat out)"
+grep "took 0 calls" out >/dev/null || fail "taken with a rank without a group: $(cat out)"
+grep "rank 0: rank 1: interface 'gn-not-there0'.*MPI does" out >/dev/null || fail "why: $(cat out)"
+
+# A sum that fails is an error of MPI for the program that wants errors.
+preloaded 2 GRADNIC_TIMEOUT_MS=3000 "$PROGRAMS/bits" late >out 2>&1 || fail "late: $(cat out)"
+
 began=$SECONDS
 got=0
 preloaded 3 "$PROGRAMS/bits" kill >out 2>&1 || got=$?

@@ -54,21 +54,10 @@ static void fill(void *at, MPI_Datatype type, size_t count, uint64_t seed)
     }
 }
 
-static void one(MPI_Comm comm, uint64_t *seed, MPI_Op own)
+static void compare(MPI_Comm comm, uint64_t *seed, MPI_Datatype type, MPI_Op op, size_t count, int in_place)
 {
-    // Types that the library sums, and such that it does not.
-    const MPI_Datatype types[] = {MPI_FLOAT,           MPI_DOUBLE, MPI_INT,     MPI_UNSIGNED, MPI_LONG,
-                                  MPI_UINT64_T,        MPI_INT8_T, MPI_UINT8_T, MPI_SHORT,    MPI_C_FLOAT_COMPLEX,
-                                  MPI_C_DOUBLE_COMPLEX};
-    const MPI_Op ops[] = {MPI_SUM, MPI_SUM, MPI_SUM, MPI_PROD, MPI_MAX, own};
-    const MPI_Datatype type = types[next(seed) % (sizeof types / sizeof *types)];
-    MPI_Op op = ops[next(seed) % (sizeof ops / sizeof *ops)];
-    const size_t count = next(seed) % (next(seed) % 2 ? MOST : 100);
-    const int in_place = (int)(next(seed) % 2);
     int bytes, me;
     MPI_Type_size(type, &bytes);
-    if (op == MPI_MAX && (type == MPI_C_FLOAT_COMPLEX || type == MPI_C_DOUBLE_COMPLEX)) op = MPI_SUM;
-    if (op == own && type != MPI_FLOAT) op = MPI_SUM;
     MPI_Comm_rank(comm, &me);
     const size_t room = count * (size_t)bytes;
     char *send = malloc(room + 1), *recv = malloc(room + 1), *expected = malloc(room + 1), *kept = malloc(room + 1);
@@ -90,11 +79,39 @@ static void one(MPI_Comm comm, uint64_t *seed, MPI_Op own)
     free(kept);
 }
 
+static void one(MPI_Comm comm, uint64_t *seed, MPI_Op own)
+{
+    // Types that the library sums, and such that it does not.
+    const MPI_Datatype types[] = {MPI_FLOAT,           MPI_DOUBLE, MPI_INT,     MPI_UNSIGNED, MPI_LONG,
+                                  MPI_UINT64_T,        MPI_INT8_T, MPI_UINT8_T, MPI_SHORT,    MPI_C_FLOAT_COMPLEX,
+                                  MPI_C_DOUBLE_COMPLEX};
+    const MPI_Op ops[] = {MPI_SUM, MPI_SUM, MPI_SUM, MPI_PROD, MPI_MAX, own};
+    const MPI_Datatype type = types[next(seed) % (sizeof types / sizeof *types)];
+    MPI_Op op = ops[next(seed) % (sizeof ops / sizeof *ops)];
+    const size_t count = next(seed) % (next(seed) % 2 ? MOST : 100);
+    const int in_place = (int)(next(seed) % 2);
+    if (op == MPI_MAX && (type == MPI_C_FLOAT_COMPLEX || type == MPI_C_DOUBLE_COMPLEX)) op = MPI_SUM;
+    if (op == own && type != MPI_FLOAT) op = MPI_SUM;
+    compare(comm, seed, type, op, count, in_place);
+}
+
 /// Not commutative in general, and no MPI_SUM: it is not taken.
 static void add(void *in, void *sum, int *count, MPI_Datatype *type)
 {
     (void)type;
     for (int i = 0; i < *count; i++) ((float *)sum)[i] += ((const float *)in)[i];
+}
+
+/// Each type that the library sums, in a call that is large enough for it.
+static void all_types(void)
+{
+    const MPI_Datatype types[] = {
+        MPI_FLOAT,  MPI_DOUBLE,        MPI_INT,         MPI_UNSIGNED,        MPI_INT32_T,       MPI_UINT32_T,
+        MPI_LONG,   MPI_UNSIGNED_LONG, MPI_LONG_LONG,   MPI_INT64_T,         MPI_UINT64_T,      MPI_UNSIGNED_LONG_LONG,
+        MPI_INT8_T, MPI_UINT8_T,       MPI_SIGNED_CHAR, MPI_C_FLOAT_COMPLEX, MPI_UNSIGNED_CHAR, MPI_C_DOUBLE_COMPLEX};
+    uint64_t seed = 8;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        compare(MPI_COMM_WORLD, &seed, types[i], MPI_SUM, MOST, 0);
 }
 
 static void many(MPI_Comm comm, uint64_t seed)
@@ -163,6 +180,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    all_types();
     many(MPI_COMM_WORLD, 1);
     many(MPI_COMM_SELF, 1);
     progress();
