@@ -442,19 +442,37 @@ START_TEST(test_deaths_on_each_level)
 }
 END_TEST
 
-// Ranks that have nothing to do on the level above wait for much longer than the deadline in all.
-START_TEST(test_slow_level_is_no_failure)
+/// @return whether all ranks came through. The level above takes thrice the deadline and more.
+static bool goes_slowly(gn_algorithm algorithm, int timeout_ms, char *why, size_t room)
 {
-    end e = {.algorithm = grouped[_i], .victim = -1, .count = 600000, .timeout_ms = 900, .pause_us = 2600};
+    end e = {.algorithm = algorithm,
+             .victim = -1,
+             .count = 600000,
+             .timeout_ms = timeout_ms,
+             .pause_us = timeout_ms * 26 / 9};
     ranks group;
     ranks_start(&group, SIZE, run_end, &e);
-    ranks_wait(&group, 60);
+    ranks_wait(&group, 60 + timeout_ms / 100);
+    *why = 0;
     for (int rank = 0; rank < SIZE; rank++) {
         ck_assert_int_eq(group.exits[rank], 0);
-        ck_assert_msg(!group.reports[rank].status, "rank %d: %s", rank, group.reports[rank].text);
+        if (group.reports[rank].status) snprintf(why, room, "rank %d: %s", rank, group.reports[rank].text);
     }
-    ck_assert_double_gt(group.reports[1].seconds, 2.7);
+    if (!*why) ck_assert_double_gt(group.reports[1].seconds, 3 * timeout_ms / 1000.0);
     ranks_free(&group);
+    return !*why;
+}
+
+// Ranks that have nothing to do on the level above wait for much longer than the deadline in all.
+// On a busy machine a rank itself may be silent for that long. Then a longer deadline tells.
+START_TEST(test_slow_level_is_no_failure)
+{
+    char why[600];
+    int timeout_ms = 900;
+    while (!goes_slowly(grouped[_i], timeout_ms, why, sizeof why)) {
+        timeout_ms *= 2;
+        ck_assert_msg(timeout_ms < 10000, "%s", why);
+    }
 }
 END_TEST
 
