@@ -40,14 +40,14 @@ from verdicts import Verdicts
 KEPT = pathlib.Path(__file__).with_name("c_survivors.csv")
 
 
-def built(name, flags, link=""):
+def built(name, flags, link="", shared=""):
     folder = ROOT / "build" / name
     if not (folder / "build.ninja").exists():
         command(
             [
                 "cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                 "-DGRADNIC_RTL=OFF", "-DGRADNIC_BENCH=OFF", f"-DCMAKE_C_FLAGS_RELEASE={flags}",
-                f"-DCMAKE_EXE_LINKER_FLAGS={link}",
+                f"-DCMAKE_EXE_LINKER_FLAGS={link}", f"-DCMAKE_SHARED_LINKER_FLAGS={shared}",
             ]
         )
     command(["cmake", "--build", str(folder)])
@@ -58,7 +58,8 @@ def built_for_coverage():
     ending = ROOT / "build/mutants/gcov_exit.o"
     command(["cc", "-O1", "-c", str(pathlib.Path(__file__).with_name("gcov_exit.c")), "-o", str(ending)])
     return built(
-        "mutants-coverage", "-O1 -w --coverage -fprofile-update=single", f"--coverage -Wl,--wrap=_exit {ending}"
+        "mutants-coverage", "-O1 -w --coverage -fprofile-update=single", f"--coverage -Wl,--wrap=_exit {ending}",
+        "--coverage",
     )
 
 
@@ -193,16 +194,16 @@ def report(verdicts, chosen, csv_path):
             else:
                 survivors.append((source, m, r["by"], place))
         if r:
-            rows[source.split("/")[0]][r["verdict"]] += 1
+            rows[c_tests.folder_of(source)][r["verdict"]] += 1
     scores = {}
-    print(f"{'folder':10} {'tried':>6} {'killed':>7} {'survived':>9} {'equivalent':>11} {'refused':>8} {'score':>8}")
+    print(f"{'folder':14} {'tried':>6} {'killed':>7} {'survived':>9} {'equivalent':>11} {'refused':>8} {'score':>8}")
     rows["all"] = sum(rows.values(), collections.Counter())
     for folder in [*(f for f in FOLDERS if f in rows), "all"]:
         c = rows[folder]
         counted = c["killed"] + c["survived"]
         scores[folder] = 100 * c["killed"] / counted if counted else 100.0
         print(
-            f"{folder:10} {sum(c.values()):6} {c['killed']:7} {c['survived']:9} {c['equivalent']:11} {c['refused']:8} "
+            f"{folder:14} {sum(c.values()):6} {c['killed']:7} {c['survived']:9} {c['equivalent']:11} {c['refused']:8} "
             f"{scores[folder]:6.1f} %"
         )
     for source, m, by, _ in survivors:
