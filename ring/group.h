@@ -14,6 +14,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #include <gradnic/comm.h>
@@ -120,6 +121,7 @@ struct gn_comm {
     uint64_t serve_at;    ///< life.c: when it wants to be served, while others wait
 
     struct gn_queue *queue;  ///< request.c; NULL until the first gn_iallreduce()
+    atomic_bool occupied;    ///< request.c: a thread is in a call that one at a time may make
     struct gn_peers *peers;  ///< peers/: messages between two ranks
 };
 

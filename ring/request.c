@@ -9,6 +9,7 @@
 
 #include "ring/collective.h"
 #include "ring/collectives/call.h"
+#include "ring/failure.h"
 #include "ring/oob.h"
 #include "ring/peers/peers.h"
 
@@ -73,6 +74,17 @@ static void *progress(void *argument)
     return NULL;
 }
 
+gn_status gn_comm_occupy(gn_comm *comm, const char *call)
+{
+    if (!atomic_exchange(&comm->occupied, true)) return GN_OK;
+    return gn_oob_refuse(comm, call, "another thread, or the caller of a handler, is in a call of this communicator");
+}
+
+void gn_comm_vacate(gn_comm *comm)
+{
+    atomic_store(&comm->occupied, false);
+}
+
 static gn_status start_queue(gn_comm *comm)
 {
     struct gn_queue *queue = calloc(1, sizeof *queue);
@@ -89,6 +101,17 @@ static gn_status start_queue(gn_comm *comm)
     comm->queue = NULL;
     free(queue);
     return GN_NO_MEMORY;
+}
+
+/// Without a queue, a thread may be at work itself.
+static gn_status need_queue(gn_comm *comm)
+{
+    if (comm->queue) return GN_OK;
+    const gn_status status = gn_comm_occupy(comm, "start");
+    if (status) return status;
+    const gn_status started = comm->queue ? GN_OK : start_queue(comm);
+    gn_comm_vacate(comm);
+    return started;
 }
 
 static gn_request *new_request(gn_comm *comm, const gn_call *call)
@@ -112,7 +135,7 @@ static gn_status enqueue(gn_comm *comm, const gn_call *call, gn_request **starte
 {
     gn_request *request = new_request(comm, call);
     if (!request) return GN_NO_MEMORY;
-    gn_status status = comm->queue ? GN_OK : start_queue(comm);
+    gn_status status = need_queue(comm);
     if (status) {
         free(request->counts);
         free(request);
@@ -163,7 +186,7 @@ gn_status gn_request_post(gn_comm *comm, const gn_letter *letter, gn_request **s
     request->letter = *letter;
     request->letter.request = request;
     request->letter.tell = complete;
-    gn_status status = comm->queue ? GN_OK : start_queue(comm);
+    gn_status status = need_queue(comm);
     if (!status) status = gn_letter_post(comm, &request->letter);
     if (status) {
         free_request(request);
@@ -241,12 +264,16 @@ gn_status gn_test(gn_request *request, bool *done)
 
 gn_status gn_run_call(gn_comm *comm, const gn_call *call)
 {
-    gn_status status = gn_collective_check(comm, call);
-    if (status) return status;
-    if (!comm->queue) return gn_collective_run(comm, call);
     gn_request *request;
-    status = enqueue(comm, call, &request);
-    return status ? status : gn_wait(request);
+    gn_status status = gn_collective_check(comm, call);
+    if (!status) status = gn_comm_occupy(comm, gn_collective_name(call->collective));
+    if (status) return status;
+    if (!comm->queue)
+        status = gn_collective_run(comm, call);
+    else if (!(status = enqueue(comm, call, &request)))
+        status = gn_wait(request);
+    gn_comm_vacate(comm);
+    return status;
 }
 
 void gn_queue_free(gn_comm *comm)

@@ -5,6 +5,11 @@
 
 #include "ring/group.h"
 
+/// One thread at a time is in a call. A second one would use the memory and the connections of the
+/// first, and their sums would be mixed up. @return GN_OK; GN_INVALID, and the text names `call`
+gn_status gn_comm_occupy(gn_comm *comm, const char *call);
+void gn_comm_vacate(gn_comm *comm);
+
 /// Runs a collective when it is due: at once without a progress thread, else behind what is queued.
 gn_status gn_run_call(gn_comm *comm, const gn_call *call);
 

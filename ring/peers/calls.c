@@ -39,8 +39,12 @@ static gn_status run(gn_comm *comm, gn_letter *letter)
         status = gn_request_post(comm, letter, &request);
         return status ? status : gn_wait(request);
     }
+    status = gn_comm_occupy(comm, letter->sends ? "send" : "receive");
+    if (status) return status;
     status = gn_letter_post(comm, letter);
-    return status ? status : gn_letter_await(comm, letter);
+    if (!status) status = gn_letter_await(comm, letter);
+    gn_comm_vacate(comm);
+    return status;
 }
 
 static gn_status start(gn_comm *comm, const gn_letter *letter, gn_request **request)
@@ -91,7 +95,10 @@ gn_status gn_probe(gn_comm *comm, int from, int tag, bool *there, gn_received *f
     if (!there) return GN_INVALID;
     *there = false;
     gn_status status = enter(comm, &letter);
-    if (!status && !comm->queue) status = gn_peers_look(comm);
+    if (!status && !comm->queue && !(status = gn_comm_occupy(comm, "probe"))) {
+        status = gn_peers_look(comm);
+        gn_comm_vacate(comm);
+    }
     if (status) return status;
     gn_lock(&comm->peers->lock);
     const gn_arrival *arrival = gn_letters_find_locked(comm, from, tag);

@@ -23,8 +23,9 @@
 /// library never prints, exits or touches signals.
 ///
 /// Threads. One thread at a time calls collectives on a communicator, in the same order on every
-/// rank. It also sends and receives messages, in any order. Any thread may call gn_comm_abort().
-/// Different communicators are independent, with two exceptions:
+/// rank. It also sends and receives messages, in any order. A second thread that comes meanwhile
+/// gets GN_INVALID. Any thread may call gn_comm_abort(). Different communicators are independent,
+/// with two exceptions:
 ///
 /// - A thread that waits in one communicator also sends signs of life on the others of its process.
 ///   It reads what comes on them, and may call their `log`. A failure that is seen in this way is
