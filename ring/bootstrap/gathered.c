@@ -21,6 +21,7 @@
 /// What a rank says to all.
 typedef struct note {
     uint64_t host;             ///< hash: ranks with the same reach each other over loopback
+    int32_t rank, size;        ///< as it has them
     int32_t status;            ///< not GN_OK: this rank cannot go on, and `text` says why
     char text[GN_ERROR_TEXT];  ///< of rank 0 in the second round: the rendezvous
 } note;
@@ -56,6 +57,10 @@ static gn_status tell(gathering *g, gn_error *error)
     for (int rank = 0; rank < g->config->size; rank++) {
         note *n = &g->all[rank];
         n->text[sizeof n->text - 1] = 0;
+        if (n->rank != rank || n->size != g->config->size)
+            return gn_fail(error, GN_MISMATCH,
+                           "the all_gather has rank %d of %d in place %d of %d: ranks and sizes must be its own",
+                           n->rank, n->size, rank, g->config->size);
         if (!n->status) continue;
         gn_fail(error, (gn_status)n->status, "rank %d: %.380s", rank, n->text);
         error->who = rank;
@@ -96,6 +101,8 @@ static gn_status meet(gathering *g, int *door, gn_error *error)
 {
     gn_error why;
     g->own.host = host_here();
+    g->own.rank = g->config->rank;
+    g->own.size = g->config->size;
     if (gn_config_check(g->config, &why) || (g->config->size > 1 && gn_bootstrap_check(g->config, &why)))
         say_bad_news(g, &why);
     const gn_status status = tell(g, error);

@@ -19,6 +19,7 @@ typedef struct board {
     int fail_at;                  ///< the call that fails, from 1; 0: none
     int wrong_rank;               ///< a rank with a wrong configuration; -1: none
     int no_interface, no_secret;  ///< ranks that lack something; -1: none
+    bool turned;                  ///< ranks have other numbers than in the all_gather
 } board;
 
 typedef struct view {
@@ -48,6 +49,7 @@ static gn_comm *meet(int rank, const ranks *group, board *b, const char *interfa
     if (rank == b->wrong_rank) config.data_tos = 999;
     if (rank == b->no_interface) config.interface = "gn-not-there0";
     if (rank == b->no_secret) config.secret_file = "/no/such/secret";
+    if (b->turned) config.rank = (rank + 1) % group->size;
     report *r = &group->reports[rank];
     r->status = gn_comm_init_gathered(&comm, &config, gather, &v);
     RANK_CHECK(!comm == (r->status != GN_OK));
@@ -120,6 +122,14 @@ START_TEST(test_wrong_rank)
 }
 END_TEST
 
+START_TEST(test_another_order)
+{
+    board *b = new_board(3);
+    b->turned = true;
+    all_fail(b, GN_MISMATCH, "the all_gather has rank 1 of 3 in place 0 of 3");
+}
+END_TEST
+
 START_TEST(test_gather_fails)
 {
     board *b = new_board(3);
@@ -186,6 +196,7 @@ int main(void)
     tcase_add_loop_test(tcase, test_gather_fails, 1, 3);
     tcase_add_loop_test(tcase, test_no_interface, 0, 3);
     tcase_add_loop_test(tcase, test_no_secret, 0, 3);
+    tcase_add_test(tcase, test_another_order);
     tcase_add_test(tcase, test_refused);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
