@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import operator
 import sys
 from typing import Any, Optional, Tuple
 
@@ -37,6 +38,21 @@ def _address_of(view: memoryview) -> int:
     address = raw.buf or 0
     ctypes.pythonapi.PyBuffer_Release(ctypes.byref(raw))  # `view` itself keeps the memory in its place
     return address
+
+
+def integer(what: str, value: Any, least: int, most: int, why: str = "") -> int:
+    """Returns an integer that C takes. ctypes would drop the bits that find no room."""
+    try:
+        if not isinstance(value, bool) and least <= operator.index(value) <= most:
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise InvalidError(f"{what} = {value!r} is not an integer from {least} to {most}{why}")
+
+
+def int32(what: str, value: Any) -> int:
+    """Returns an integer that fits C's int. The library says which of them are right."""
+    return integer(what, value, -2**31, 2**31 - 1)
 
 
 class View:
@@ -79,6 +95,10 @@ def is_torch(value: object) -> bool:
 def _of_torch(tensor: Any, what: str, fortran: bool) -> View:
     if tensor.device.type != "cpu":
         raise InvalidError(f"{what} is on device {tensor.device}: give tensor.cpu()")
+    if tensor.layout != sys.modules["torch"].strided:
+        raise InvalidError(f"{what} is sparse: give tensor.to_dense()")
+    if tensor.is_conj() or tensor.is_neg():
+        raise InvalidError(f"{what} has its sign in a note beside its values: give tensor.resolve_conj().resolve_neg()")
     if not tensor.is_contiguous():
         raise InvalidError(f"{what} is not contiguous: give tensor.contiguous()")
     return View(tensor.data_ptr(), tensor.numel(), tensor.element_size(), str(tensor.dtype).split(".")[-1],
@@ -86,6 +106,10 @@ def _of_torch(tensor: Any, what: str, fortran: bool) -> View:
 
 
 def _of_numpy(array: Any, what: str, writable: bool, fortran: bool) -> View:
+    if array.dtype.hasobject:
+        raise InvalidError(f"{what} holds Python's objects, which only this process has")
+    if getattr(array, "mask", None) is not None and array.mask.any():
+        raise InvalidError(f"{what} has a mask: give it.filled(0), or what masked elements are to be")
     by_columns = bool(fortran and array.flags.f_contiguous and not array.flags.c_contiguous)
     if not array.flags.c_contiguous and not by_columns:
         raise InvalidError(f"{what} is not contiguous: give numpy.ascontiguousarray(it)")
@@ -101,6 +125,8 @@ def view_of(value: Any, what: str, *, writable: bool = False, fortran: bool = Fa
     if is_torch(value):
         return _of_torch(value, what, fortran)
     module = sys.modules.get("numpy")
+    if writable and module is not None and isinstance(value, module.generic):
+        raise InvalidError(f"{what} is a scalar, and would be written: give an array of it")
     if module is not None and isinstance(value, (module.ndarray, module.generic)):
         return _of_numpy(module.asanyarray(value), what, writable, fortran)
     try:
@@ -115,6 +141,8 @@ def view_of(value: Any, what: str, *, writable: bool = False, fortran: bool = Fa
         raise InvalidError(f"{what} is not contiguous")
     if writable and view.readonly:
         raise InvalidError(f"{what} is read-only, and would be written")
+    if not view.itemsize or "O" in view.format:
+        raise InvalidError(f"{what} has elements of format '{view.format}', which are no values")
     dtype = _BY_FORMAT.get((view.format.lstrip("@=<"), view.itemsize), view.format)
     return View(_address_of(view) if view.nbytes else 0, view.nbytes // view.itemsize, view.itemsize, dtype,
                 tuple(view.shape or ()), view)

@@ -8,7 +8,7 @@ import math
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from . import _native as native
-from ._arrays import View, floats_of, new_floats, view_of
+from ._arrays import View, floats_of, integer, new_floats, view_of
 from ._errors import InvalidError, error_of
 
 _BLOCK = 262144  # values that are read at a time, as in a .gn file
@@ -27,9 +27,7 @@ class Codec:
         number = profile_number(profile)
         lowest, highest = ctypes.c_int(), ctypes.c_int()
         native.codec.gn_profile_range(number, ctypes.byref(lowest), ctypes.byref(highest))
-        if not isinstance(k, int) or not lowest.value <= k <= highest.value:
-            raise InvalidError(f"k = {k!r} is not an integer from {lowest.value} to {highest.value}, which profile "
-                               f"{profile} has")
+        k = integer("k", k, lowest.value, highest.value, f", which profile {profile} has")
         self._native, self.profile, self.k = native.Codec(), profile, k
         wrong = native.codec.gn_codec_init_kernel(ctypes.byref(self._native), number, k,
                                                   kernel.encode() if kernel else None)
@@ -50,6 +48,9 @@ class Codec:
 
     def __repr__(self) -> str:
         return f"Codec({self.profile!r}, k={self.k})"
+
+    def __reduce__(self) -> "Tuple[type, Tuple[str, int]]":
+        return Codec, (self.profile, self.k)  # which kernel is there depends on the machine
 
     def encode(self, values: Any) -> bytes:
         """Compresses float values to a stream."""
@@ -81,6 +82,8 @@ class Codec:
         view, _ = floats_of(values, "values")
         result = new_floats(view.shape)
         kept = _floats(residual, "residual", view.count) if residual is not None else None
+        if kept is not None and kept.overlaps(view):
+            raise InvalidError("residual overlaps the values, which would be overwritten")
         wrong = native.codec.gn_quantise(ctypes.byref(self._native), view.address,
                                          _floats(result, "the result").address, kept.address if kept else None,
                                          view.count)
@@ -153,6 +156,10 @@ def compress(array: Any, k: int = 10, profile: str = "dense", *, kernel: Optiona
             raise InvalidError(f"the name {name!r} of an array is not a string")
         if "\0" in name:
             raise InvalidError(f"the name {name!r} of an array has a zero byte")
+        try:
+            name.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError as error:
+            raise InvalidError(f"the name {name!r} of an array is not Unicode: {error.reason}") from None
         view, origin = floats_of(value, f"the array '{name}'" if named else "the array")
         parts.append((name, view, origin))
     return _write(codec, parts, plain=not named and len(parts[0][1].shape) == 1 and parts[0][2] == "float32")
@@ -175,7 +182,8 @@ def _write(codec: Codec, parts: List[Tuple[str, View, str]], plain: bool) -> byt
     else:
         tensors = (native.ContainerTensor * len(parts))()
         for tensor, (name, view, origin) in zip(tensors, parts):
-            tensor.name, tensor.dtype, tensor.fortran_order = name.encode(), native.DTYPES[origin], view.fortran
+            tensor.name = name.encode("utf-8", "surrogateescape")
+            tensor.dtype, tensor.fortran_order = native.DTYPES[origin], view.fortran
             tensor.dimensions = len(view.shape)
             tensor.shape = (ctypes.c_uint64 * max(len(view.shape), 1))(*view.shape)
         wrong = native.codec.gn_container_writer_new_tensors(ctypes.byref(writer), ctypes.byref(codec._native), 0,

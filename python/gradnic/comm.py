@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Dict, List, Optional, Sequence, Type
 
 from . import _entry, _native as native
-from ._arrays import View, new_like, view_of
+from ._arrays import View, int32, integer, new_like, view_of
 from ._errors import InvalidError, error_of
 from .codec import Codec
 
@@ -39,6 +39,9 @@ class Request:
         self._text = ""
         self._turn = threading.Lock()  # whoever has it asks the library, which frees what is done
         self._freed = ctypes.c_bool()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a request cannot be copied or pickled")
 
     def wait(self) -> Any:
         """Waits until it is done, and returns its result. Raises what went wrong, every time."""
@@ -109,8 +112,8 @@ class Communicator:
                  group_offload: str = "auto", secret_file: Optional[str] = None) -> None:
         self._handle = ctypes.c_void_p()
         config = native.comm.gn_comm_config_default()
-        config.rank = -1 if rank is None else rank
-        config.size = -1 if size is None else size
+        config.rank = -1 if rank is None else int32("rank", rank)
+        config.size = -1 if size is None else int32("size", size)
         config.rendezvous = _text(rendezvous)
         config.interface = _text(interface)
         if not 0.001 <= timeout <= 2_000_000:
@@ -118,12 +121,12 @@ class Communicator:
         config.timeout_ms = round(timeout * 1000)
         config.algorithm = number_of("algorithm", algorithm, native.ALGORITHMS)
         config.offload = number_of("offload", offload, native.OFFLOADS)
-        config.segment_bytes = segment_bytes
+        config.segment_bytes = integer("segment_bytes", segment_bytes, 0, 2**63 - 1)
         config.no_shared_memory = not shared_memory
         config.switch_address = _text(switch_address)
-        config.switch_channels = switch_channels
+        config.switch_channels = integer("switch_channels", switch_channels, 0, 2**31 - 1)
         config.scale = number_of("scale", scale, native.SCALES)
-        config.scale_target = scale_target
+        config.scale_target = integer("scale_target", scale_target, -128, 127)
         if compress is not None:
             config.quantise = True
             config.codec = Codec(compress, k)._native
@@ -154,6 +157,9 @@ class Communicator:
     def __repr__(self) -> str:
         state = f"rank {self.rank} of {self.size}" if self._handle else "closed"
         return f"<gradnic.Communicator, {state}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a communicator cannot be copied or pickled: its connections are this process's")
 
     def __enter__(self) -> "Communicator":
         return self
@@ -212,14 +218,14 @@ class Communicator:
         None: it has no scale yet. A checkpoint that has the scales goes on with the same bits.
         """
         with self._gate:
-            exponent: int = native.comm.gn_comm_scale(self._live(), bucket)
+            exponent: int = native.comm.gn_comm_scale(self._live(), _bucket(bucket))
         return None if exponent == native.SCALE_UNSEEN else exponent
 
     def set_scale(self, bucket: int, exponent: Optional[int]) -> None:
         """Sets what scale() says. All ranks set the same, or their next sum fails."""
-        number = native.SCALE_UNSEEN if exponent is None else exponent
+        number = native.SCALE_UNSEEN if exponent is None else int32("exponent", exponent)
         with self._gate:
-            wrong = native.comm.gn_comm_set_scale(self._live(), bucket, number)
+            wrong = native.comm.gn_comm_set_scale(self._live(), _bucket(bucket), number)
             if wrong:
                 raise error_of(wrong, f"bucket {bucket} cannot have the scale {exponent}: {self._last_error()}")
 
@@ -257,14 +263,14 @@ class Communicator:
     def isend(self, array: Any, to: int, tag: int = 0) -> Request:
         """Starts to send an array to one rank, which calls irecv() for it. No other takes part."""
         view = view_of(array, "the array")
-        return self._started(Request(self, None, (view.owner,)), native.comm.gn_isend, view.address, view.nbytes, to,
-                             tag)
+        return self._started(Request(self, None, (view.owner,)), native.comm.gn_isend, view.address, view.nbytes,
+                             int32("to", to), int32("tag", tag))
 
     def irecv(self, array: Any, source: int, tag: int = 0) -> Request:
         """Starts to receive a message of at most the array's bytes. wait() returns how many."""
         view, got = view_of(array, "the array", writable=True), native.Received()
         return self._started(_Reception(self, got, (view.owner, got)), native.comm.gn_irecv, view.address, view.nbytes,
-                             source, tag, ctypes.byref(got))
+                             int32("source", source), int32("tag", tag), ctypes.byref(got))
 
     # Collectives that are started.
 
@@ -296,6 +302,8 @@ class Communicator:
         All ranks call it. A negative colour wants no group and gets None. The group has the
         configuration of this one, and a life of its own.
         """
+        colour, key = int32("colour", colour), int32("key", key)
+
         def make() -> ctypes.c_void_p:
             handle = ctypes.c_void_p()
             with self._gate:
@@ -342,7 +350,7 @@ class Communicator:
 
     def _broadcast(self, array: Any, root: int) -> "_Prepared":
         view = view_of(array, "the array", writable=True)
-        if not 0 <= root < self.size:
+        if not 0 <= int32("root", root) < self.size:
             raise InvalidError(f"root {root} is not a rank of 0 to {self.size - 1}")
         return _Prepared("broadcast", view, view, view.count, array, root=root, bytes_will_do=True)
 
@@ -397,7 +405,7 @@ class _Prepared:
         call = native.Call()
         call.collective = native.COLLECTIVES[collective]
         call.op = number_of("op", op, native.OPS)
-        call.root, call.lossy, call.id = root, lossy, native.BUCKET_NONE if bucket is None else bucket
+        call.root, call.lossy, call.id = root, lossy, native.BUCKET_NONE if bucket is None else _bucket(bucket)
         kept: List[Any] = [send and send.owner, recv and recv.owner]
         if send is not None and recv is not None:
             call.send, call.recv, call.count = send.address, recv.address, count
@@ -423,8 +431,14 @@ def _same(recv: View, send: View, count: int, what: str) -> None:
         raise InvalidError(f"{what} has {recv.count} elements of {recv.dtype}, not {count} of {send.dtype}")
 
 
+def _bucket(number: int) -> int:
+    return integer("bucket", number, 0, 65535)
+
+
 def _text(value: Optional[str]) -> Optional[bytes]:
-    return None if value is None else value.encode()
+    if value is not None and "\0" in value:
+        raise InvalidError(f"{value!r} has a zero byte")
+    return None if value is None else os.fsencode(value)
 
 
 def number_of(what: str, name: str, numbers: Dict[str, int]) -> int:

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import array
+import copy
+import ctypes
 import json
 import math
 import os
+import pickle
 import subprocess
 import sys
 
@@ -11,6 +14,9 @@ import pytest
 import gradnic
 
 np = pytest.importorskip("numpy")
+
+
+SHARED = np.zeros(3, np.float32)
 
 
 def program(*arguments, **options):
@@ -139,10 +145,33 @@ def test_a_header_that_announces_too_much_costs_nothing():
     (lambda: gradnic.compress({"a\0b": np.zeros(2)}), "zero byte"),
     (lambda: gradnic.compress(np.zeros(3, ">f4")), "byte order"),
     (lambda: gradnic.Codec().quantise(np.zeros(3), np.zeros(3)), "residual is float64, not float32"),
+    (lambda: gradnic.Codec().quantise(SHARED, SHARED), "residual overlaps the values"),
+    (lambda: gradnic.Codec().add(b"", np.float32(1)), "sums is a scalar, and would be written"),
+    (lambda: gradnic.Codec("dense", True), "k = True is not an integer"),
+    (lambda: gradnic.compress(np.ma.array([1.0, 2.0], mask=[False, True])), "has a mask"),
+    (lambda: gradnic.compress(np.array([None])), "Python's objects"),
+    (lambda: gradnic.compress((ctypes.py_object * 2)()), "which are no values"),
+    (lambda: gradnic.compress((type("Empty", (ctypes.Structure,), {"_fields_": []}) * 2)()), "which are no values"),
+    (lambda: gradnic.compress({"\ud800": np.zeros(2)}), "is not Unicode"),
 ])
 def test_errors_say_what_is_wrong(call, text):
     with pytest.raises(gradnic.InvalidError, match=text):
         call()
+
+
+def test_a_codec_can_be_copied_and_pickled():
+    codec, values = gradnic.Codec("lattice", np.int64(7)), np.linspace(-1, 1, 99, dtype=np.float32)
+    for other in (copy.copy(codec), copy.deepcopy(codec), pickle.loads(pickle.dumps(codec))):
+        assert other.encode(values) == codec.encode(values)
+
+
+def test_names_of_bytes_go_there_and_back():
+    name = b"w\xff".decode("utf-8", "surrogateescape")
+    assert list(gradnic.decompress(gradnic.compress({name: np.zeros(2)}))) == [name]
+
+
+def test_masks_that_hide_nothing_are_taken():
+    assert gradnic.decompress(gradnic.compress(np.ma.array([0.5, 0.25]))).tolist() == [0.5, 0.25]
 
 
 def test_buffers_and_bytes():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import array
+import copy
 import os
+import pickle
 import signal
 import threading
 import time
@@ -171,6 +173,52 @@ def wrong(rank, size, rendezvous):
 
 def test_wrong_arguments_do_no_harm():
     run(2, wrong)
+
+
+def alone():
+    return gradnic.Communicator(0, 1, rendezvous="tcp://127.0.0.1:0")
+
+
+OBJECTS = np.array(["text", None], object)
+
+
+# ctypes drops bits that find no room: rank 2**32 would be rank 0.
+@pytest.mark.parametrize("call, text", [
+    (lambda c: c.allreduce(np.float32(1.5)), "is a scalar, and would be written"),
+    (lambda c: c.all_gather(OBJECTS), "Python's objects"),
+    (lambda c: c.broadcast(OBJECTS), "Python's objects"),
+    (lambda c: c.isend(OBJECTS, 0), "Python's objects"),
+    (lambda c: c.irecv(OBJECTS, 0), "Python's objects"),
+    (lambda c: c.isend(np.zeros(1), 2**32), "to = 4294967296 is not"),
+    (lambda c: c.isend(np.zeros(1), 0, 2**32), "tag = 4294967296 is not"),
+    (lambda c: c.irecv(np.zeros(1), 2**32), "source = 4294967296 is not"),
+    (lambda c: c.split(2**32), "colour = 4294967296 is not"),
+    (lambda c: c.split(0, 0.5), "key = 0.5 is not"),
+    (lambda c: c.broadcast(np.zeros(1), 0.5), "root = 0.5 is not"),
+    (lambda c: c.allreduce(np.zeros(1), bucket=2**32), "bucket = 4294967296 is not"),
+    (lambda c: c.scale(-1), "bucket = -1 is not"),
+    (lambda c: c.set_scale(0, 2**32), "exponent = 4294967296 is not"),
+    (lambda c: gradnic.Communicator(2**32, 2**32 + 1), "rank = 4294967296 is not"),
+    (lambda c: gradnic.Communicator(0, 2**32 + 1), "size = 4294967297 is not"),
+    (lambda c: gradnic.Communicator(0, 1, segment_bytes=-1), "segment_bytes = -1 is not"),
+    (lambda c: gradnic.Communicator(0, 1, switch_channels=-1), "switch_channels = -1 is not"),
+    (lambda c: gradnic.Communicator(0, 1, scale_target=300), "scale_target = 300 is not an integer from -128 to 127"),
+    (lambda c: gradnic.Communicator(0, 1, rendezvous="file:///tmp/a\0b"), "has a zero byte"),
+])
+def test_what_c_would_take_for_something_else_is_refused(call, text):
+    with alone() as comm, pytest.raises(gradnic.InvalidError, match=text):
+        call(comm)
+
+
+def test_a_communicator_is_not_copied():
+    with alone() as comm:
+        request = comm.ibarrier()
+        for thing in (comm, request):
+            for make in (copy.copy, copy.deepcopy, pickle.dumps):
+                with pytest.raises(TypeError, match="cannot be copied or pickled"):
+                    make(thing)
+        request.wait()
+        comm.barrier()
 
 
 def mismatch(rank, size, rendezvous):
