@@ -46,7 +46,7 @@ static void print_table(const Star &star)
     for (size_t i = 0; i < star.scenario().jobs.size(); i++) {
         const JobSetup &setup = star.scenario().jobs[i];
         const gn_switch_counters &c = star.counters(i);
-        gn_table_row(table, "%s|%llu|%s|%s|%llu|%llu|%llu|%llu", setup.name.c_str(),
+        gn_table_row(table, "%s|%llu|%s|%s|%llu|%llu|%llu|%llu", gn_cell(setup.name.c_str()).s,
                      static_cast<unsigned long long>(setup.workers), gn_human_duration(seconds_of(star, i) * 1e9).s,
                      gn_human_bits(goodput_of(star, i)).s, static_cast<unsigned long long>(star.worker_stats(i).resent),
                      static_cast<unsigned long long>(c.collisions), static_cast<unsigned long long>(c.evictions),

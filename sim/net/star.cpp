@@ -142,6 +142,9 @@ bool Star::run()
 
 void Star::due()
 {
+    constexpr size_t MOST_SAMPLES = 100000;  // all are kept for the report
+    if (samples_.size() == MOST_SAMPLES)
+        throw std::runtime_error("more than " + std::to_string(MOST_SAMPLES) + " samples: give a larger sample_ns");
     const auto now_ns = static_cast<uint64_t>(agenda_.now_ns());
     occupation_.look(switch_, s_.jobs.size(), now_ns);
     Sample sample = {now_ns, occupation_.held_now(), {}, {}};

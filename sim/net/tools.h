@@ -3,6 +3,7 @@
 #pragma once
 
 extern "C" {
+#include "tools/files/tensor.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/command.h"
 #include "tools/kit/json.h"

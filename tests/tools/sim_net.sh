@@ -113,6 +113,13 @@ echo '{"switch": {"mode": "sharp"}, "jobs": [{}]}' >wrong.json
 expect 1 "switch.mode has to be one of partitioned, switchml" "$GRADNIC" sim net wrong.json
 echo '{"limit_s": 0.0001, "jobs": [{}]}' >wrong.json
 expect 1 "limit_s" "$GRADNIC" sim net wrong.json
+# Samples lie in memory, so there is a limit to their number.
+echo '{"sample_ns": 1, "jobs": [{"values": 1, "compute_ns": 1000000000}]}' >wrong.json
+expect 1 "more than 100000 samples: give a larger sample_ns" "$GRADNIC" sim net wrong.json
+# A name does nothing to the terminal, nor to the columns.
+printf '{"jobs": [{"name": "a|b\\u001b[31m", "values": 1}]}' >name.json
+"$GRADNIC" sim net name.json >name.txt
+grep -E '^a\\x7cb\\x1b\[31m +2 ' name.txt >/dev/null || fail "the name: $(cat -v name.txt)"
 echo '{"jobs": [' >wrong.json
 expect 1 "wrong.json: line" "$GRADNIC" sim net wrong.json
 expect 2 "FILE is needed" "$GRADNIC" sim net
