@@ -9,6 +9,7 @@ local shim = Proto("gradnic", "gradnic NIC")
 local agg = Proto("gradnic_agg", "gradnic aggregation")
 
 local SHIM, HEADER = 8, 32
+local CUT_MOST = 128  -- datagrams that Linux takes at once (UDP_MAX_SEGMENTS)
 local kinds = { [0] = "stored", "paper", "lattice", "dense" }
 local types = {
     [0] = "GRADIENT", "RESULT", "EVICTED", "REMIND_SWITCH", "REMIND_WORKER", "QUERY", "OVERFLOW"
@@ -97,9 +98,11 @@ for i = 0, 255 do
     crc8[i], crc32[i] = small, large
 end
 
-local function shim_check(bytes)
+-- Of the shim at `at`; nil: the bytes end before it does.
+local function shim_check(bytes, at)
     local c = 0
-    for i = 1, SHIM - 1 do c = crc8[bit.bxor(c, bytes:byte(i))] end
+    if #bytes < at + SHIM then return nil end
+    for i = at + 1, at + SHIM - 1 do c = crc8[bit.bxor(c, bytes:byte(i))] end
     return c
 end
 
@@ -115,7 +118,7 @@ end
 local function is_shim(tvb, at)
     if tvb:len() < at + SHIM or tvb(at, 2):uint() ~= 0x474e then return false end
     local bytes = tvb:raw(at, SHIM)
-    return shim_check(bytes) == bytes:byte(SHIM)
+    return shim_check(bytes, 0) == bytes:byte(SHIM)
 end
 
 -- Whether a header of aggregation stands at `at`, and whether its check is the CRC.
@@ -333,20 +336,24 @@ end
 
 -- A host that lets the kernel cut datagrams (UDP GSO) sees in its own captures what is not cut yet:
 -- datagrams of one length, but for the last. This is that length, or that of the whole payload.
+-- A stranger may have filled the packet with what looks like shims, so only some are looked at.
 local function first_length(tvb)
+    local bytes = tvb:raw()
     local function is_next(at, ahead)  -- whether a header like the first stands there
-        if not is_agg(tvb, at + ahead) or tvb:raw(at + ahead + 2, 4) ~= tvb:raw(ahead + 2, 4) then return false end
-        local _, sound = is_agg(tvb, at + ahead)
+        if bytes:sub(at + ahead + 3, at + ahead + 6) ~= bytes:sub(ahead + 3, ahead + 6) then return false end
+        local is, sound = is_agg(tvb, at + ahead)
         local _, first_sound = is_agg(tvb, ahead)
-        return sound == first_sound
+        return is and sound == first_sound
     end
     if is_shim(tvb, 0) then
-        local bytes, from = tvb:raw(), SHIM + 1
-        while is_agg(tvb, SHIM) do
+        local from, tries = SHIM + 1, is_agg(tvb, SHIM) and 0 or CUT_MOST
+        while tries < CUT_MOST do
             local found = bytes:find("GN", from, true)
             if not found then break end
-            if is_shim(tvb, found - 1) and is_next(found - 1, SHIM) then return found - 1 end
-            from = found + 1
+            if shim_check(bytes, found - 1) == bytes:byte(found + SHIM - 1) and is_next(found - 1, SHIM) then
+                return found - 1
+            end
+            from, tries = found + 1, tries + 1
         end
     else
         for width = 4, 2, -2 do
@@ -360,6 +367,7 @@ end
 local function dissect_datagrams(tvb, pinfo, root)
     local whole, length, count = tvb:reported_len(), first_length(tvb), 0
     for at = 0, tvb:len() - 1, length do
+        if count == CUT_MOST then break end
         local one = tvb(at, math.min(length, tvb:len() - at)):tvb()
         local bytes = math.min(length, whole - at)
         offset = at

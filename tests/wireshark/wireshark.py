@@ -6,6 +6,7 @@
     wireshark.py golden PACKETS OUT            the packets of tests/golden as a capture
     wireshark.py mutate SEED COUNT IN OUT      COUNT packets with damage; half have checks made anew
     wireshark.py repeat COUNT IN OUT           COUNT packets
+    wireshark.py crowd OUT                     packets full of what looks like datagrams
 """
 import os
 import random
@@ -122,5 +123,26 @@ def repeat(count, source, out):
     write(out, link, (packets * (int(count) // len(packets) + 1))[:int(count)])
 
 
+def header():
+    """A contribution without values."""
+    head = struct.pack(">BBHHHIQHHbbH", 0x10, 0, 1, 1, 0, 0, 1, 2, 0, 0, 0, 0)
+    return head + struct.pack(">I", zlib.crc32(head))
+
+
+def stored(payload):
+    head = struct.pack(">HBbHB", 0x474E, 0x10, 0, len(payload), 0)
+    return head + bytes([crc8(head)]) + payload
+
+
+def udp(payload):
+    ip = struct.pack(">BBHHHBBHII", 0x45, 0, 28 + len(payload), 0, 0, 64, 17, 0, 0xC0000201, 0xC0000202)
+    return ip + struct.pack(">HHHH", 7777, 7777, 8 + len(payload), 0) + payload
+
+
+def crowd(out):
+    few, many = (header() + b"GN" * n for n in (100, 1000))
+    write(out, 101, [udp(header() * 100), udp(header() * 2000), udp(stored(few) * 2), udp(stored(many) * 2)])
+
+
 if __name__ == "__main__":
-    {"same": same, "golden": golden, "mutate": mutate, "repeat": repeat}[sys.argv[1]](*sys.argv[2:])
+    {"same": same, "golden": golden, "mutate": mutate, "repeat": repeat, "crowd": crowd}[sys.argv[1]](*sys.argv[2:])

@@ -46,6 +46,12 @@ while IFS=@ read -r _ name filter _; do
 done <"$SOURCE/packaging/wireshark/colorfilters"
 [ "$colours" -eq 5 ] || fail "$colours colours"
 
+# What a stranger has filled with datagrams, or with what looks like them, is read up to a point. A
+# kernel cuts no more than 128.
+"${python[@]}" crowd crowd.pcap
+dissect -r crowd.pcap -T fields -e gradnic_agg.length | awk '{ print gsub(/[0-9]+/, "") }' >lengths
+[ "$(xargs <lengths)" = "100 128 2 0" ] || fail "datagrams in a frame: $(xargs <lengths)"
+
 # The search for errors finds one.
 echo 'local p = Proto("bad", "bad") function p.dissector() end
 p:register_heuristic("udp", function(t, i, r) error("on purpose") end)' >bad.lua
