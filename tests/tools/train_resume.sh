@@ -66,6 +66,7 @@ for how in TERM HUP 'TERM group'; do
     read -r signal group <<<"$how"
     setsid "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" "${slow[@]}" --checkpoint c --resume 2>err &
     pid=$!
+    begun c.0
     begun c.1
     before=$(saved c.0)
     sleep 0.7
@@ -82,6 +83,7 @@ done
 for signal in XCPU USR1; do
     "$GRADNIC" "${base[@]}" -N 2 "${options[@]}" "${slow[@]}" --checkpoint c --resume 2>err &
     pid=$!
+    begun c.0
     begun c.1
     before=$(saved c.0)
     sleep 0.7
@@ -210,6 +212,20 @@ expect 1 "d.0: exists already; --resume goes on from it, --force overwrites it" 
     "$GRADNIC" train --data "$digits" -q --hidden 64 -N 1 --steps 4 --checkpoint d
 [ "$("$GRADNIC" train --data "$digits" -q --hidden 64 -N 3 --steps 4 --checkpoint d 2>&1 | wc -l)" -eq 1 ] ||
     fail "said by every rank"
+# A checkpoint that came behind the first look, while rank 0 waited for the others, stays as well.
+bare=(train --data "$digits" -q --hidden 64 --timeout 20s --steps 4 --world-size 2 --rendezvous "file://$work/late")
+"$GRADNIC" "${bare[@]}" --rank 0 --checkpoint k 2>err.0 &
+pid=$!
+until_holds "rank 0 does not wait" test -s late
+cp d.0 k.0
+got=0
+"$GRADNIC" "${bare[@]}" --rank 1 --checkpoint k 2>err.1 || got=$?
+[ "$got" -eq 1 ] || fail "rank 1 ended with $got: $(cat err.1)"
+got=0
+wait "$pid" || got=$?
+[ "$got" -eq 1 ] || fail "rank 0 ended with $got: $(cat err.0)"
+grep "k.0: exists already; --resume goes on from it" err.0 >/dev/null || fail "why: $(cat err.0)"
+same k.0 d.0
 # A file of results that cannot be opened costs no checkpoint, not even with -f.
 cp d.0 copy
 expect 1 "nowhere/x.json: No such file or directory" "$GRADNIC" "${base[@]}" "${one[@]}" --json=nowhere/x.json

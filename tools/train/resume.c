@@ -133,6 +133,18 @@ static gn_status check_inputs(const gn_train_options *o, unsigned rank, gn_error
     return GN_OK;
 }
 
+/// Nothing is overwritten without -f.
+static gn_status check_new(const gn_train_options *o, unsigned rank, gn_error *error)
+{
+    char path[PATH_MAX];
+    for (generation g = LAST; g <= BEFORE; g++) {
+        if (path_of(o->checkpoint, rank, g, path, error)) return error->status;
+        if (o->resume || o->result.force || access(path, F_OK)) continue;
+        return gn_fail(error, GN_INVALID, "%s: exists already; --resume goes on from it, --force overwrites it", path);
+    }
+    return GN_OK;
+}
+
 gn_status gn_resume_prepare(const gn_train_options *o, unsigned first, unsigned last, gn_error *error)
 {
     char path[PATH_MAX], folder[PATH_MAX];
@@ -141,12 +153,7 @@ gn_status gn_resume_prepare(const gn_train_options *o, unsigned first, unsigned 
     for (unsigned rank = first; rank <= last; rank++)
         if (check_inputs(o, rank, error)) return error->status;
     for (unsigned rank = first; rank <= last; rank++)
-        for (generation g = LAST; g <= BEFORE; g++) {
-            if (path_of(o->checkpoint, rank, g, path, error)) return error->status;
-            if (o->resume || o->result.force || access(path, F_OK)) continue;
-            return gn_fail(error, GN_INVALID, "%s: exists already; --resume goes on from it, --force overwrites it",
-                           path);
-        }
+        if (check_new(o, rank, error)) return error->status;
     for (unsigned rank = first; rank <= last && !o->result.force; rank++) {
         if (path_of(o->checkpoint, rank, COMING, path, error)) return error->status;
         if (!may_replace(path))
@@ -155,7 +162,7 @@ gn_status gn_resume_prepare(const gn_train_options *o, unsigned first, unsigned 
                            "overwrite it with --force",
                            path);
     }
-    snprintf(folder, sizeof folder, "%s", path);
+    if (path_of(o->checkpoint, first, LAST, folder, error)) return error->status;
     const char *const in = dirname(folder);
     return access(in, W_OK | X_OK) ? gn_fail(error, GN_IO, "--checkpoint: %s: %s", in, strerror(errno)) : GN_OK;
 }
@@ -286,7 +293,9 @@ static gn_status paths_of(const gn_resume *r, char path[GENERATIONS][PATH_MAX], 
 /// Another training began in the meantime, or what was there goes.
 static gn_status make_room(gn_resume *r, char path[GENERATIONS][PATH_MAX], gn_error *error)
 {
-    if (r->lock < 0 && lock_file(path[LAST], path[BEFORE], &r->lock, error)) return error->status;
+    if (r->lock < 0 && (lock_file(path[LAST], path[BEFORE], &r->lock, error) ||
+                        check_new(r->options, (unsigned)r->trainer->rank, error)))
+        return error->status;
     if ((unlink(path[BEFORE]) && errno != ENOENT) || (unlink(path[LAST]) && errno != ENOENT))
         return gn_fail(error, GN_IO, "%s: %s", path[LAST], strerror(errno));
     return GN_OK;
@@ -443,6 +452,8 @@ gn_status gn_resume_begin(gn_resume *r, const gn_train_options *options, gn_trai
     r->task = gn_saved_task_of(trainer);
     gn_status wrong = paths_of(r, path, &why);
     if (!wrong) wrong = lock_file(path[LAST], path[BEFORE], &r->lock, &why);
+    // Another training may have begun since gn_resume_prepare(), and be done by now.
+    if (!wrong) wrong = check_new(options, (unsigned)trainer->rank, &why);
     if (!wrong && options->resume) wrong = look(r, path, steps, &why);
     if (wrong) return gn_train_pass_on(wrong, &why, error);
     if (options->resume && agree(r, steps, &step, error)) return GN_MISMATCH;
