@@ -158,16 +158,11 @@ static gn_status move(gn_exchange *exchange)
 }
 
 /// Whether algorithm auto chooses a way. Small vectors have only one.
-static bool chooses(gn_exchange *exchange, const gn_call *call)
+static bool chooses(const gn_exchange *exchange, const gn_call *call)
 {
     const gn_comm *comm = exchange->comm;
     if (comm->config.algorithm != GN_AUTO || gn_comm_is_alone(comm) || exchange->exact) return false;
-    const gn_bucket whole = {.count = call->count};
-    exchange->bucket = &whole;
-    exchange->width = sizeof(float);
-    const bool small = gn_direct_is_small(exchange);
-    exchange->bucket = NULL;
-    return !small;
+    return !gn_direct_is_small(comm, call->count);
 }
 
 /// An allreduce of values that are exchanged where they are.
@@ -277,6 +272,7 @@ static gn_status await_all(gn_comm *comm)
 static gn_status meet(gn_comm *comm)
 {
     comm->phase = "barrier";
+    if (comm->leads) return gn_direct_meet(comm);
     offer_nothing(comm);
     return await_all(comm);
 }
@@ -303,6 +299,17 @@ static bool is_empty(const gn_comm *comm, const gn_call *call)
     return !(call->counts ? gn_call_starts(call, comm->size, starts) : call->count);
 }
 
+/// Whether the header goes ahead of the values: one message to each rank has both. Only where each
+/// rank sends all others something at once, and nothing has to be agreed on before.
+static bool leads(const gn_comm *comm, const gn_call *call, int known)
+{
+    const gn_algorithm algorithm = comm->config.algorithm;
+    if ((algorithm != GN_DIRECT && algorithm != GN_AUTO) || comm->size == 1 || gn_comm_marks(comm)) return false;
+    if (is_empty(comm, call)) return true;
+    return call->collective == GN_ALLREDUCE && !gn_call_is_exact(call) && known != UNSEEN &&
+           gn_direct_is_small(comm, call->count);
+}
+
 gn_status gn_collective_run(gn_comm *comm, const gn_call *call)
 {
     const uint64_t start = gn_now();
@@ -315,7 +322,7 @@ gn_status gn_collective_run(gn_comm *comm, const gn_call *call)
     gn_op_header header = gn_call_header(comm, call);
     header.sequence = comm->sequence;
     header.exponent = (int16_t)(call->collective == GN_BARRIER ? 0 : known);
-    status = gn_oob_begin(comm, &header);
+    status = gn_oob_begin(comm, &header, leads(comm, call, known));
     if (!status) status = is_empty(comm, call) ? meet(comm) : run_together(&exchange, call, known);
     if (call->collective != GN_BARRIER) account(comm, &exchange, start);
     if (!status) gn_oob_end(comm);

@@ -126,8 +126,7 @@ gn_status gn_data_share(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
 {
     gn_status status = GN_OK;
     // Values for a NIC have to pass it.
-    if (comm->config.algorithm == GN_SWITCH || comm->config.offload == GN_OFFLOAD_NIC || comm->config.data_tos > 0)
-        return GN_OK;
+    if (comm->config.algorithm == GN_SWITCH || gn_comm_marks(comm)) return GN_OK;
     const size_t room = gn_shared_room(count_here(comm));
     for (int i = 0; i < comm->neighbour_count && !status; i++)
         if (gn_neighbours_calls(comm, i)) status = offer(comm, boot, &comm->neighbours[i], room, error);

@@ -244,20 +244,35 @@ static bool has_left(gn_comm *comm, int index)
     return left;
 }
 
-gn_status gn_oob_data_lost(gn_comm *comm, int index, int cause)
+/// Data is not as it should be. A rank that stops because of an error says so on the out-of-band
+/// connection first. That is given the time to arrive.
+static gn_status await_reason(gn_comm *comm, int index)
 {
-    const gn_neighbour *neighbour = &comm->neighbours[index];
     const uint64_t until = gn_now() + gn_oob_beat_span(comm);
     gn_status status = gn_oob_state(comm);
-    // A rank that stops because of an error says so on the out-of-band connection first. That is
-    // given the time to arrive.
     while (!status && gn_now() < until) {
         status = gn_oob_poll(comm, NULL, 0, 10);
         if (!status && has_left(comm, index)) status = gn_oob_state(comm);
     }
+    return status;
+}
+
+gn_status gn_oob_data_lost(gn_comm *comm, int index, int cause)
+{
+    const gn_neighbour *neighbour = &comm->neighbours[index];
+    const gn_status status = await_reason(comm, index);
     if (status) return status;
     return gn_oob_fail(comm, GN_PEER_LOST, neighbour->rank,
                        "rank %d (%s) lost: data connection %s in %s, %llu of %llu bytes received", neighbour->rank,
                        neighbour->name, cause ? strerror(cause) : "closed", comm->phase,
                        (unsigned long long)comm->data_received, (unsigned long long)comm->data_expected);
+}
+
+gn_status gn_oob_data_strange(gn_comm *comm, int index)
+{
+    const gn_neighbour *neighbour = &comm->neighbours[index];
+    const gn_status status = await_reason(comm, index);
+    if (status) return status;
+    return gn_oob_fail(comm, GN_CORRUPT, neighbour->rank, "rank %d (%s) sent values without a call ahead of them in %s",
+                       neighbour->rank, neighbour->name, comm->phase);
 }

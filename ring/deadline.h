@@ -29,6 +29,11 @@ gn_status gn_oob_check_deadline(gn_comm *comm, const uint8_t *waiting);
 /// moment for the out-of-band connection to say why, then fails. @return the status
 gn_status gn_oob_data_lost(gn_comm *comm, int index, int cause);
 
+/// What neighbour `index` has sent on its data connection is no header of a call. It may have
+/// called something else, of which it tells out of band. Waits as above, then fails.
+/// @return the status
+gn_status gn_oob_data_strange(gn_comm *comm, int index);
+
 /// Data has moved, but between us and no neighbour.
 void gn_oob_progress(gn_comm *comm, uint64_t now);
 /// Data has moved between us and neighbour `index`: a sign of life, and progress.

@@ -310,7 +310,7 @@ static void place(direct *d)
 
 gn_status gn_direct_run(gn_exchange *exchange)
 {
-    if (gn_direct_is_small(exchange)) return gn_direct_small_run(exchange);
+    if (gn_direct_is_small(exchange->comm, exchange->bucket->count)) return gn_direct_small_run(exchange);
     gn_comm *comm = exchange->comm;
     direct d = {.x = exchange,
                 .comm = comm,

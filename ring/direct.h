@@ -25,10 +25,13 @@ static inline uint64_t gn_direct_expected(const gn_exchange *x)
     return (x->bucket->count - own + others * own) * sizeof(float);
 }
 
-/// Whether a vector goes to all at once. The same at all ranks, whoever compresses.
-bool gn_direct_is_small(const gn_exchange *x);
+/// Whether a vector of so many values goes to all at once. The same at all ranks, whoever
+/// compresses.
+bool gn_direct_is_small(const gn_comm *comm, size_t count);
 /// Bytes of memory that gn_direct_small_run() needs.
 size_t gn_direct_small_memory(const gn_comm *comm);
 gn_status gn_direct_small_run(gn_exchange *x);
+/// Waits until all have begun a collective without values, whose headers lead them.
+gn_status gn_direct_meet(gn_comm *comm);
 
 #endif

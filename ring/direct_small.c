@@ -3,8 +3,13 @@
 // contribution to all others. All add the same bytes in the same order, that of ranks. So a rank
 // takes of itself, too, what the others decode.
 //
+// Where TCP carries the values, and no NIC, the header of the call goes ahead of them: one message
+// has both. A rank that has called something else sends its header out of band, as always. So the
+// one that wants a small vector hears of both calls, and tells.
+//
 // No deadlock: a rank reads what comes whether or not it can send. There is room for all of it.
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 #include "ring/await.h"
@@ -18,10 +23,16 @@
 /// than the second hop does, on fast links.
 enum { SMALL_MOST = 32 << 10, SMALL_OF_ALL = 128 << 10, LOOK_EVERY = 64 };
 
+/// Room ahead of `bytes` for the header of the call.
+enum { LEAD_ROOM = 64 };
+_Static_assert((int)LEAD_ROOM >= (int)GN_OP_BYTES, "it has to fit");
+
 typedef struct peer {
     gn_coded in, out;  ///< without a code: values from `bytes` on
     gn_coded_in arriving;
-    size_t sent;
+    size_t lead;  ///< bytes of the call's header ahead of them, both ways; 0: it comes another way
+    size_t led;   ///< of them, those that have come
+    size_t sent;  ///< of lead and out
     bool here, heard, full;
 } peer;
 
@@ -32,6 +43,7 @@ typedef struct small {
     size_t peers, count;
     gn_coded own;
     peer *peer;
+    uint64_t still;  ///< since when nothing has moved; 0: something has
 } small;
 
 /// Values of a small vector, at most.
@@ -42,9 +54,9 @@ static size_t most_values(const gn_comm *comm)
     return (segment < most ? segment : most) / sizeof(float);
 }
 
-bool gn_direct_is_small(const gn_exchange *x)
+bool gn_direct_is_small(const gn_comm *comm, size_t count)
 {
-    return x->bucket->count <= most_values(x->comm);
+    return count <= most_values(comm);
 }
 
 static size_t room_of(const gn_comm *comm)
@@ -56,7 +68,7 @@ size_t gn_direct_small_memory(const gn_comm *comm)
 {
     const size_t others = (size_t)comm->size - 1;
     const size_t tables = others * sizeof(peer) + 64;
-    return (2 * others + 1) * room_of(comm) + tables;
+    return (2 * others + 1) * (LEAD_ROOM + room_of(comm)) + tables;
 }
 
 // What this rank gives ----------------------------------------------------------------------------
@@ -96,16 +108,17 @@ static gn_status send_to(small *s, size_t index, bool *moved)
 {
     peer *p = &s->peer[index];
     gn_comm *comm = s->comm;
-    const size_t want = p->out.length - p->sent;
+    const size_t want = p->lead + p->out.length - p->sent;
     p->full = false;
     if (!want) return GN_OK;
-    const ssize_t sent = gn_data_send(&comm->neighbours[index], p->out.bytes + p->sent, want);
+    const ssize_t sent = gn_data_send(&comm->neighbours[index], p->out.bytes - p->lead + p->sent, want);
     p->full = sent < (ssize_t)want;
     if (sent < 0) return errno == EAGAIN || errno == EINTR ? GN_OK : gn_oob_data_lost(comm, (int)index, errno);
     *moved = true;
     p->sent += (size_t)sent;
-    if (s->coded) comm->wire_sent += (size_t)sent;
-    if (!p->full) comm->data_sent[index] = s->count * sizeof(float);
+    if (p->full) return GN_OK;
+    if (s->coded) comm->wire_sent += p->out.length;
+    comm->data_sent[index] = s->count * sizeof(float);
     return GN_OK;
 }
 
@@ -113,6 +126,8 @@ static gn_status send_to(small *s, size_t index, bool *moved)
 static ssize_t receive_values(const small *s, peer *p, gn_neighbour *from, bool *complete)
 {
     const size_t whole = s->count * sizeof(float);
+    *complete = p->arriving.filled == whole;
+    if (*complete) return 0;
     const ssize_t got = gn_data_receive(from, p->in.bytes + p->arriving.filled, whole - p->arriving.filled);
     if (got == 0) errno = 0;
     if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
@@ -121,11 +136,42 @@ static ssize_t receive_values(const small *s, peer *p, gn_neighbour *from, bool 
     return got;
 }
 
+/// Reads the header of the call, and as much of what follows as surely belongs to it.
+static gn_status receive_lead(small *s, size_t index, bool *moved)
+{
+    peer *p = &s->peer[index];
+    gn_comm *comm = s->comm;
+    gn_frame frame;
+    uint8_t *lead = p->in.bytes - p->lead;
+    const size_t follows = s->coded ? GN_CODED_HEADER : s->count * sizeof(float);
+    const ssize_t got = gn_data_receive(&comm->neighbours[index], lead + p->led, p->lead - p->led + follows);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return GN_OK;
+    if (got <= 0) return gn_oob_data_lost(comm, (int)index, got ? errno : 0);
+    *moved = true;
+    p->led += (size_t)got;
+    if (gn_frame_parse(lead, p->led, &frame) < 0) return gn_oob_data_strange(comm, (int)index);
+    if (p->led < p->lead) return GN_OK;
+    p->arriving.filled = p->led - p->lead;
+    p->led = p->lead;
+    if (s->coded) comm->wire_received += p->arriving.filled;
+    p->heard = gn_oob_take_lead(comm, (int)index, lead);
+    const gn_status status = gn_oob_state(comm);
+    return p->heard || status ? status : gn_oob_data_strange(comm, (int)index);
+}
+
 static gn_status receive_from(small *s, size_t index, bool *moved)
 {
     peer *p = &s->peer[index];
     gn_comm *comm = s->comm;
     gn_neighbour *from = &comm->neighbours[index];
+    if (p->led < p->lead) {
+        const gn_status status = receive_lead(s, index, moved);
+        if (status) return status;
+    } else if (!p->heard) {
+        p->heard = gn_oob_has_header(comm, (int)index);
+    }
+    p->here = p->heard && !s->count;
+    if (!p->heard || p->here) return GN_OK;
     const ssize_t got =
         s->coded ? gn_coded_receive(comm, &p->arriving, from, &p->here) : receive_values(s, p, from, &p->here);
     if (got == -1) return gn_oob_data_lost(comm, (int)index, errno);
@@ -142,8 +188,7 @@ static gn_status serve(small *s, size_t index, bool *moved)
     peer *p = &s->peer[index];
     bool here = false;
     gn_status status = send_to(s, index, &here);
-    if (!p->heard) p->heard = gn_oob_has_header(s->comm, (int)index);
-    if (!status && p->heard && !p->here) status = receive_from(s, index, &here);
+    if (!status && !p->here) status = receive_from(s, index, &here);
     if (status || !here) return status;
     *moved = true;
     gn_oob_sign(s->comm, (int)index, gn_now());
@@ -155,7 +200,7 @@ static gn_status await(small *s, bool blocked)
     gn_wish wishes[GN_RANKS_MAX];
     for (size_t i = 0; i < s->peers; i++) {
         const peer *p = &s->peer[i];
-        wishes[i] = (gn_wish){.reading = p->heard && !p->here, .sending = p->full, .owes = !p->here};
+        wishes[i] = (gn_wish){.reading = (p->heard || p->lead) && !p->here, .sending = p->full, .owes = !p->here};
     }
     return gn_await_data(s->comm, wishes, blocked);
 }
@@ -163,7 +208,7 @@ static gn_status await(small *s, bool blocked)
 static bool is_done(const small *s)
 {
     for (size_t i = 0; i < s->peers; i++)
-        if (!s->peer[i].here || s->peer[i].sent < s->peer[i].out.length) return false;
+        if (!s->peer[i].here || s->peer[i].sent < s->peer[i].lead + s->peer[i].out.length) return false;
     return true;
 }
 
@@ -200,18 +245,47 @@ static gn_status sum(small *s)
 /// Divides the communicator's memory.
 static void place(small *s)
 {
-    const size_t room = room_of(s->comm);
-    uint8_t *memory = s->comm->memory;
+    const gn_comm *comm = s->comm;
+    const size_t room = LEAD_ROOM + room_of(comm);
+    uint8_t *memory = comm->memory;
     s->peer = (peer *)(void *)memory;
-    memory += (s->peers * sizeof *s->peer + 63) & ~(size_t)63;
+    memory += ((s->peers * sizeof *s->peer + 63) & ~(size_t)63) + LEAD_ROOM;
     s->own.bytes = memory;
     memory += room;
     for (size_t i = 0; i < s->peers; i++, memory += 2 * room) {
         peer *p = &s->peer[i];
         *p = (peer){.in.bytes = memory, .out.bytes = memory + room};
         p->arriving.to = &p->in;
-        p->arriving.room = room;
+        p->arriving.room = room_of(comm);
+        if (comm->leads && !comm->neighbours[i].shared) p->lead = GN_OP_BYTES;
     }
+    if (comm->leads) (void)gn_op_header_write(s->own.bytes - GN_OP_BYTES, &comm->own_header);
+}
+
+/// Looks for a moment before it sleeps, and lets others run. In shared memory a wait does that.
+static bool looks_on(small *s)
+{
+    bool tcp = false;
+    for (size_t i = 0; i < s->peers; i++) tcp |= !s->peer[i].here && !s->comm->neighbours[i].shared;
+    const uint64_t now = gn_now();
+    if (!s->still) s->still = now;
+    if (!tcp || gn_elapsed(s->still, now) >= GN_SPIN) return false;
+    (void)sched_yield();
+    return true;
+}
+
+static gn_status exchange_all(small *s)
+{
+    gn_status status = GN_OK;
+    for (unsigned lap = 1; !status && !is_done(s); lap++) {
+        bool moved = false;
+        for (size_t i = 0; i < s->peers && !status; i++) status = serve(s, i, &moved);
+        if (moved) s->still = 0;
+        if (status || is_done(s)) continue;
+        if (lap % LOOK_EVERY && (moved || looks_on(s))) continue;
+        status = await(s, !moved);
+    }
+    return status;
 }
 
 gn_status gn_direct_small_run(gn_exchange *exchange)
@@ -230,11 +304,14 @@ gn_status gn_direct_small_run(gn_exchange *exchange)
     else
         make_values(&s);
     gn_exchange_offer(exchange);
-    gn_status status = GN_OK;
-    for (unsigned lap = 1; !status && !is_done(&s); lap++) {
-        bool moved = false;
-        for (size_t i = 0; i < s.peers && !status; i++) status = serve(&s, i, &moved);
-        if (!status && !is_done(&s) && (!moved || lap % LOOK_EVERY == 0)) status = await(&s, !moved);
-    }
+    const gn_status status = exchange_all(&s);
     return status ? status : sum(&s);
+}
+
+gn_status gn_direct_meet(gn_comm *comm)
+{
+    small s = {.comm = comm, .peers = (size_t)comm->neighbour_count};
+    place(&s);
+    for (size_t i = 0; i < s.peers; i++) s.peer[i].out.bytes = s.own.bytes;
+    return exchange_all(&s);
 }

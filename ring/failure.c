@@ -19,6 +19,7 @@ static void fail_locked(gn_comm *comm, const gn_error *error, int reporter, cons
                           .reporter = (uint16_t)reporter};
     snprintf(failure.text, sizeof failure.text, "%s", error->text);
     uint8_t frame[GN_FRAME_MAX];
+    gn_neighbours_tell_call_locked(comm);
     gn_neighbours_tell_locked(comm, from, frame, gn_failure_write(frame, &failure));
     if (reporter == comm->rank) {
         comm->error = *error;

@@ -98,6 +98,7 @@ struct gn_comm {
     gn_turn turn[2];      ///< lock: by sequence % 2: a neighbour is at most one collective ahead
     bool own_header_set;  ///< lock
     gn_op_header own_header;
+    bool leads;        ///< lock: that header goes ahead of the values, where TCP carries them
     int16_t *history;  ///< exponent by bucket; NULL until the first use of GN_SCALE_AUTO
     const char *phase;
     uint64_t last_progress;                 ///< lock: when data last moved
@@ -146,6 +147,12 @@ static inline bool gn_comm_is_mesh(const gn_comm *comm)
 {
     const gn_algorithm algorithm = comm->config.algorithm;
     return algorithm == GN_DIRECT || algorithm == GN_AUTO || gn_algorithm_has_groups(algorithm);
+}
+
+/// Whether values are marked for NICs. Then nothing else may travel with them.
+static inline bool gn_comm_marks(const gn_comm *comm)
+{
+    return comm->config.offload == GN_OFFLOAD_NIC || comm->config.data_tos > 0;
 }
 
 /// Index of the neighbour with this rank, where all are neighbours.

@@ -22,7 +22,8 @@ enum {
     GN_BODY_MAX = GN_TOKEN_BYTES + 14 + GN_RANKS_MAX * (GN_ADDRESS_BYTES + 2),
     GN_FRAME_MAX = GN_FRAME_HEADER + GN_BODY_MAX,
     GN_DATA_HELLO_BYTES = 32,
-    GN_PROTOCOL_VERSION = 5  // 4 is that of a greeting with a secret
+    GN_OP_BYTES = GN_FRAME_HEADER + 34,  ///< a whole OP
+    GN_PROTOCOL_VERSION = 6              // 4 is that of a greeting with a secret
 };
 
 typedef enum gn_message_type {
@@ -38,7 +39,7 @@ typedef enum gn_message_type {
     // Out-of-band.
     GN_MSG_JOIN = 7,     ///< the first message: who I am
     GN_MSG_WELCOME = 8,  ///< its answer
-    GN_MSG_OP = 16,      ///< what I call
+    GN_MSG_OP = 16,      ///< what I call; also ahead of small vectors, on data connections
     GN_MSG_AGREE = 17,   ///< my value of an agreement: it goes round the ring, or to rank 0
     GN_MSG_AGREED = 18,  ///< rank 0 to the others: the largest value
     GN_MSG_BYE = 20,     ///< I have called gn_comm_free(), and why

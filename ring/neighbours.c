@@ -45,6 +45,15 @@ void gn_neighbours_close(gn_comm *comm)
     comm->neighbour_count = 0;
 }
 
+void gn_neighbours_tell_call_locked(gn_comm *comm)
+{
+    uint8_t frame[GN_FRAME_MAX];
+    if (!comm->leads) return;
+    const size_t length = gn_op_header_write(frame, &comm->own_header);
+    for (int i = 0; i < comm->neighbour_count; i++)
+        if (!comm->neighbours[i].shared) (void)gn_framed_send(comm->neighbours[i].oob, frame, length);
+}
+
 void gn_neighbours_tell_locked(gn_comm *comm, const gn_neighbour *except, const uint8_t *frame, size_t length)
 {
     for (int i = 0; i < comm->neighbour_count; i++)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ring/failure.h"
+#include "ring/neighbours.h"
 #include "ring/turn.h"
 
 // Reading -----------------------------------------------------------------------------------------
@@ -151,6 +152,7 @@ void gn_oob_leave(gn_comm *comm)
     uint8_t frame[GN_FRAME_MAX];
     gn_lock(&comm->lock);
     const size_t length = gn_bye_write(frame, &comm->why);
+    if (!comm->dead) gn_neighbours_tell_call_locked(comm);
     for (int i = 0; i < comm->neighbour_count; i++) {
         if (!comm->dead) (void)gn_framed_send(comm->neighbours[i].oob, frame, length);
         gn_framed_end(comm->neighbours[i].oob);

@@ -98,15 +98,15 @@ static bool take_header_locked(gn_comm *comm, int index, const gn_op_header *hea
     if (header->sequence < comm->sequence) return true;
     gn_turn *turn = turn_of(comm, header->sequence);
     if (!turn) return false;
-    // It may have come through memory, too.
-    if (turn->have_header[index]) return comm->neighbours[index].shared && same_call(header, &turn->header[index]);
+    // It may have come another way, too: through memory, or ahead of values.
+    if (turn->have_header[index]) return same_call(header, &turn->header[index]);
     turn->have_header[index] = 1;
     turn->header[index] = *header;
     if (comm->own_header_set && header->sequence == comm->sequence) compare_header_locked(comm, turn, index);
     return true;
 }
 
-gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header)
+gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header, bool leads)
 {
     uint8_t frame[GN_FRAME_MAX];
     const size_t length = gn_op_header_write(frame, header);
@@ -114,6 +114,7 @@ gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header)
     gn_lock(&comm->lock);
     comm->own_header = *header;
     comm->own_header_set = true;
+    comm->leads = leads;
     comm->unheard = false;
     comm->phase = "start";
     comm->data_received = comm->data_expected = comm->wire_sent = comm->wire_received = 0;
@@ -124,7 +125,7 @@ gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header)
         neighbour->last_sign = neighbour->last_beat = now;  // the deadline counts from here
         neighbour->came = 0;
         comm->data_sent[i] = 0;
-        const bool told = neighbour->shared && gn_shared_tell(neighbour->shared, comm->sequence, frame, length);
+        const bool told = neighbour->shared ? gn_shared_tell(neighbour->shared, comm->sequence, frame, length) : leads;
         if (!told) (void)gn_framed_send(neighbour->oob, frame, length);
     }
     // Behind our header: by that the neighbours tell whether the failure is ahead of them.
@@ -158,6 +159,14 @@ static bool take_note_locked(gn_comm *comm, int index, const uint8_t *note, size
     return gn_frame_parse(note, length, &frame) == (int)length && frame.type == GN_MSG_OP &&
            gn_op_header_read(&frame, &header) && header.sequence == sequence &&
            take_header_locked(comm, index, &header);
+}
+
+bool gn_oob_take_lead(gn_comm *comm, int index, const uint8_t *bytes)
+{
+    gn_lock(&comm->lock);
+    const bool taken = take_note_locked(comm, index, bytes, GN_OP_BYTES, comm->sequence);
+    gn_unlock(&comm->lock);
+    return taken;
 }
 
 void gn_oob_listen_locked(gn_comm *comm, int index)

@@ -6,9 +6,14 @@
 
 #include "ring/group.h"
 
-/// Opens a collective: sends our header to the neighbours.
+/// Opens a collective: sends our header to the neighbours. With `leads` those over TCP get it from
+/// the caller, ahead of the values.
 /// @return GN_OK, or the status of a failure that came meanwhile
-gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header);
+gn_status gn_oob_begin(gn_comm *comm, const gn_op_header *header, bool leads);
+/// Takes the header that neighbour `index` has sent ahead of its values: GN_OP_BYTES.
+/// @return false when it is none of this collective. One that differs from ours ends the
+/// communicator.
+bool gn_oob_take_lead(gn_comm *comm, int index, const uint8_t *bytes);
 /// Closes it. The next one may begin.
 void gn_oob_end(gn_comm *comm);
 

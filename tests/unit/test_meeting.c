@@ -256,7 +256,7 @@ static const struct {
     gn_terms terms;
     gn_address address;
 } wrong[] = {
-    {"rank 1 (127.0.0.1:%u) has protocol version 2, rank 0 (127.0.0.1) has protocol version 5", {.version = 2}, {0}},
+    {"rank 1 (127.0.0.1:%u) has protocol version 2, rank 0 (127.0.0.1) has protocol version 6", {.version = 2}, {0}},
     {"rank 1 (127.0.0.1:%u) has quantise on, rank 0 (127.0.0.1) has quantise off", {.quantise = 1}, {0}},
     {"rank 1 (127.0.0.1:%u) has data ToS 0x28, rank 0 (127.0.0.1) has data ToS 0x00", {.data_tos = 0x28}, {0}},
     {"rank 1 listens at 10.0.0.9, rank 0 at 127.0.0.1, which cannot reach each other: select an interface",

@@ -114,7 +114,7 @@ START_TEST(hellos)
     gn_hello got;
     size_t length = gn_hello_write(bytes, &hello);
     is(length, 1,
-       "05"
+       "06"
        "0102030405060708"
        "090a"
        "0b0c"
