@@ -2,22 +2,29 @@
 #include "mpi/beside.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "mpi/take.h"
 #include "ring/group.h"
 
 typedef struct beside {
     MPI_Comm mpi;
-    size_t least;   ///< bytes; the largest wish of all ranks; SIZE_MAX: MPI does all
-    gn_comm *comm;  ///< NULL: not yet, or in vain
+    size_t least;  ///< bytes; the largest wish of all ranks; SIZE_MAX: MPI does all
+    struct {
+        gn_comm *comm;  ///< NULL: not yet, or in vain
+        bool done;      ///< tried
+    } groups[2];        ///< as the environment says; that compresses, where that one does not
     struct beside *next, *previous;
 } beside;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // of what follows
 static beside *all;                                       // that there are
+static atomic_bool over;                                  // within MPI_Finalize(), which calls back
+static gn_mpi_sent sent;                                  // by groups that were freed
 
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;  // of what follows; nothing changes it later
 static int key = MPI_KEYVAL_INVALID;                 // the attribute
@@ -43,6 +50,18 @@ static void give_up(MPI_Comm comm, const char *why)
     PMPI_Abort(comm, 2);
 }
 
+/// Adds what a group has sent to what those before have.
+static void count(gn_mpi_sent *total, const beside *b)
+{
+    for (int i = 0; i < 2; i++) {
+        const gn_comm *comm = b->groups[i].comm;
+        const gn_comm_stats stats = gn_comm_get_stats(comm);
+        total->bytes += stats.sent_bytes;
+        total->wire_bytes += stats.sent_wire_bytes;
+        if ((i || settings.comm.quantise) && gn_comm_size(comm) > total->ranks) total->ranks = gn_comm_size(comm);
+    }
+}
+
 // The attribute -----------------------------------------------------------------------------------
 
 static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
@@ -53,17 +72,46 @@ static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
     if (b->previous) b->previous->next = b->next;
     if (all == b) all = b->next;
     if (b->next) b->next->previous = b->previous;
+    count(&sent, b);
     pthread_mutex_unlock(&lock);
-    gn_comm_free(b->comm);
+    for (int i = 0; i < 2; i++) gn_comm_free(b->groups[i].comm);
     free(b);
+    return MPI_SUCCESS;
+}
+
+/// Frees all groups. It calls nothing of MPI: their attributes go when MPI takes them.
+static void end_all(void)
+{
+    pthread_mutex_lock(&lock);
+    for (beside *b = all; b; b = b->next) {
+        count(&sent, b);
+        for (int i = 0; i < 2; i++) {
+            gn_comm_free(b->groups[i].comm);
+            b->groups[i].comm = NULL;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/// MPI's end, whoever calls it: first of all it deletes the attributes of MPI_COMM_SELF.
+static int finish(MPI_Comm self, int keyval, void *value, void *extra)
+{
+    (void)self, (void)keyval, (void)value, (void)extra;
+    atomic_store(&over, true);
+    gn_mpi_summary();
+    end_all();
     return MPI_SUCCESS;
 }
 
 static void prepare_once(void)
 {
     gn_error error;
+    int last;
     if (gn_mpi_settings_read(&settings, &error)) give_up(MPI_COMM_WORLD, error.text);
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &last, NULL)) return;
+    PMPI_Comm_set_attr(MPI_COMM_SELF, last, NULL);
+    PMPI_Comm_free_keyval(&last);
 }
 
 /// The first call of any thread does it, and the others wait until it is done.
@@ -110,29 +158,30 @@ static int gather(void *context, const void *own, void *from_all, size_t bytes)
 }
 
 /// All ranks have one, or none has.
-static void join(beside *b)
+static gn_comm *join(MPI_Comm comm, bool compressed)
 {
     gn_comm_config config = settings.comm;
-    PMPI_Comm_rank(b->mpi, &config.rank);
-    PMPI_Comm_size(b->mpi, &config.size);
-    int bad = gn_comm_init_gathered(&b->comm, &config, gather, &b->mpi) != GN_OK, any = 1;
-    if (bad && (!config.rank || !b->comm))
+    gn_comm *group = NULL;
+    config.quantise |= compressed;
+    PMPI_Comm_rank(comm, &config.rank);
+    PMPI_Comm_size(comm, &config.size);
+    int bad = gn_comm_init_gathered(&group, &config, gather, &comm) != GN_OK, any = 1;
+    if (bad)
         fprintf(stderr, "gradnic: rank %d: %s; MPI does this communicator's sums\n", config.rank,
                 gn_comm_last_error(NULL));
-    PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, b->mpi);
-    if (!any) return;
-    gn_comm_free(b->comm);
-    b->comm = NULL;
-    b->least = SIZE_MAX;
+    PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, comm);
+    if (!any) return group;
+    gn_comm_free(group);
+    return NULL;
 }
 
-gn_comm *gn_mpi_beside(MPI_Comm comm, size_t bytes)
+gn_comm *gn_mpi_beside(MPI_Comm comm, size_t bytes, bool compressed)
 {
     void *value;
     int found = 0;
     if (comm == MPI_COMM_NULL) return NULL;  // an error that MPI tells of
     prepare();
-    if (key == MPI_KEYVAL_INVALID) return NULL;  // within MPI_Finalize(), which calls back
+    if (atomic_load(&over)) return NULL;
     if (PMPI_Comm_get_attr(comm, key, &value, &found) != MPI_SUCCESS) return NULL;
     beside *b = found ? value : begin(comm);
     if (!b) {
@@ -140,8 +189,24 @@ gn_comm *gn_mpi_beside(MPI_Comm comm, size_t bytes)
         return NULL;
     }
     if (bytes < b->least) return NULL;
-    if (!b->comm) join(b);
-    return b->comm;
+    const int which = compressed && !settings.comm.quantise;
+    if (!b->groups[which].done) {
+        gn_comm *group = join(comm, compressed);
+        pthread_mutex_lock(&lock);
+        b->groups[which].comm = group;
+        b->groups[which].done = true;
+        pthread_mutex_unlock(&lock);
+    }
+    return b->groups[which].comm;
+}
+
+gn_mpi_sent gn_mpi_beside_sent(void)
+{
+    pthread_mutex_lock(&lock);
+    gn_mpi_sent total = sent;
+    for (const beside *b = all; b; b = b->next) count(&total, b);
+    pthread_mutex_unlock(&lock);
+    return total;
 }
 
 // The ends ----------------------------------------------------------------------------------------
@@ -160,15 +225,4 @@ int gn_mpi_fail(MPI_Comm comm, const char *function, const char *why)
     pthread_mutex_unlock(&code_lock);
     PMPI_Comm_call_errhandler(comm, raised);
     return raised;
-}
-
-void gn_mpi_beside_end(void)
-{
-    for (;;) {
-        pthread_mutex_lock(&lock);
-        beside *b = all;
-        pthread_mutex_unlock(&lock);
-        if (!b || PMPI_Comm_delete_attr(b->mpi, key) != MPI_SUCCESS) break;
-    }
-    if (key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of MPI that a program calls, in front of MPI's own. What is not taken goes on to
-// the PMPI function of the same name. MPI says what they do.
-#include <mpi.h>
+// the PMPI function of the same name. MPI says what they do. Below each stands what compresses.
+#include <gradnic/mpi_comp.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,33 +10,46 @@
 #include "mpi/kinds.h"
 #include "mpi/take.h"
 
-static bool allreduce(const void *send, void *recv, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                      int *code)
+#define EXACT(function) ((gn_mpi_name){function, false})
+#define COMP(function) ((gn_mpi_name){function, true})
+
+static bool allreduce(gn_mpi_name name, const void *send, void *recv, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                      MPI_Comm comm, int *code)
 {
     gn_mpi_kind kind;
-    if (count <= 0 || !gn_mpi_kind_of(type, op, &kind)) return gn_mpi_leave();
+    if (count <= 0 || op != MPI_SUM || !gn_mpi_kind_of(type, &kind)) return gn_mpi_leave();
     const gn_call call = {.collective = GN_ALLREDUCE,
                           .type = kind.type,
                           .send = send == MPI_IN_PLACE ? recv : send,
                           .recv = recv,
                           .count = (size_t)count * kind.values,
                           .id = GN_BUCKET_NONE};
-    return gn_mpi_take(comm, "MPI_Allreduce", &call, (size_t)count * kind.bytes, 1, code);
+    return gn_mpi_take(comm, name, &call, (size_t)count * kind.bytes, 1, code);
 }
 
 int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     int code;
-    return allreduce(send, recv, count, type, op, comm, &code) ? code
-                                                               : PMPI_Allreduce(send, recv, count, type, op, comm);
+    return allreduce(EXACT("MPI_Allreduce"), send, recv, count, type, op, comm, &code)
+               ? code
+               : PMPI_Allreduce(send, recv, count, type, op, comm);
+}
+
+int MPI_Allreduce_comp(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    int code;
+    return allreduce(COMP("MPI_Allreduce_comp"), send, recv, count, type, op, comm, &code)
+               ? code
+               : PMPI_Allreduce(send, recv, count, type, op, comm);
 }
 
 #if MPI_VERSION >= 4
 int MPI_Allreduce_c(const void *send, void *recv, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     int code;
-    return allreduce(send, recv, count, type, op, comm, &code) ? code
-                                                               : PMPI_Allreduce_c(send, recv, count, type, op, comm);
+    return allreduce(EXACT("MPI_Allreduce"), send, recv, count, type, op, comm, &code)
+               ? code
+               : PMPI_Allreduce_c(send, recv, count, type, op, comm);
 }
 #endif
 
@@ -55,7 +68,8 @@ static bool reduce(const void *send, void *recv, MPI_Count count, MPI_Datatype t
                    int *code)
 {
     gn_mpi_kind kind;
-    if (count <= 0 || root < 0 || !gn_mpi_kind_of(type, op, &kind) || root >= ranks_of(comm)) return gn_mpi_leave();
+    if (count <= 0 || root < 0 || op != MPI_SUM || !gn_mpi_kind_of(type, &kind) || root >= ranks_of(comm))
+        return gn_mpi_leave();
     const gn_call call = {.collective = GN_REDUCE,
                           .type = kind.type,
                           .send = send == MPI_IN_PLACE ? recv : send,
@@ -63,7 +77,7 @@ static bool reduce(const void *send, void *recv, MPI_Count count, MPI_Datatype t
                           .count = (size_t)count * kind.values,
                           .root = root,
                           .id = GN_BUCKET_NONE};
-    return gn_mpi_take(comm, "MPI_Reduce", &call, (size_t)count * kind.bytes, LATER, code);
+    return gn_mpi_take(comm, EXACT("MPI_Reduce"), &call, (size_t)count * kind.bytes, LATER, code);
 }
 
 int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
@@ -75,7 +89,7 @@ int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_O
 }
 
 /// `counts`: elements of each rank's block. It is freed. NULL: out of memory.
-static bool reduce_scatter(const char *function, const void *send, void *recv, size_t *counts, const gn_mpi_kind *kind,
+static bool reduce_scatter(gn_mpi_name name, const void *send, void *recv, size_t *counts, const gn_mpi_kind *kind,
                            MPI_Comm comm, int *code)
 {
     const int ranks = ranks_of(comm);
@@ -91,7 +105,7 @@ static bool reduce_scatter(const char *function, const void *send, void *recv, s
     void *const block = in_place ? malloc(own + 1) : recv;
     bool taken = true;
     if (!counts || (in_place && !block)) {
-        *code = gn_mpi_fail(comm, function, "out of memory");
+        *code = gn_mpi_fail(comm, name.function, "out of memory");
     } else {
         const gn_call call = {.collective = GN_REDUCE_SCATTER,
                               .type = kind->type,
@@ -99,7 +113,7 @@ static bool reduce_scatter(const char *function, const void *send, void *recv, s
                               .recv = block,
                               .counts = counts,
                               .id = GN_BUCKET_NONE};
-        taken = gn_mpi_take(comm, function, &call, all * kind->bytes, LATER, code);
+        taken = gn_mpi_take(comm, name, &call, all * kind->bytes, name.comp ? 1 : LATER, code);
         if (taken && in_place && own) memcpy(recv, block, own);
     }
     if (in_place) free(block);
@@ -111,11 +125,11 @@ static bool reduce_scatter_block(const void *send, void *recv, MPI_Count count, 
                                  MPI_Comm comm, int *code)
 {
     gn_mpi_kind kind;
-    const int ranks = count <= 0 || !gn_mpi_kind_of(type, op, &kind) ? 0 : ranks_of(comm);
+    const int ranks = count <= 0 || op != MPI_SUM || !gn_mpi_kind_of(type, &kind) ? 0 : ranks_of(comm);
     if (ranks < 1) return gn_mpi_leave();
     size_t *counts = malloc((size_t)ranks * sizeof *counts);
     for (int i = 0; counts && i < ranks; i++) counts[i] = (size_t)count;
-    return reduce_scatter("MPI_Reduce_scatter_block", send, recv, counts, &kind, comm, code);
+    return reduce_scatter(EXACT("MPI_Reduce_scatter_block"), send, recv, counts, &kind, comm, code);
 }
 
 int MPI_Reduce_scatter_block(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
@@ -127,25 +141,60 @@ int MPI_Reduce_scatter_block(const void *send, void *recv, int count, MPI_Dataty
 }
 
 /// One of `small` and `large` is NULL.
-static bool reduce_scatter_counts(const void *send, void *recv, const int *small, const MPI_Count *large,
-                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm, int *code)
+static bool reduce_scatter_counts(gn_mpi_name name, const void *send, void *recv, const int *small,
+                                  const MPI_Count *large, MPI_Datatype type, MPI_Op op, MPI_Comm comm, int *code)
 {
     gn_mpi_kind kind;
-    const int ranks = (!small && !large) || !gn_mpi_kind_of(type, op, &kind) ? 0 : ranks_of(comm);
+    const int ranks = (!small && !large) || op != MPI_SUM || !gn_mpi_kind_of(type, &kind) ? 0 : ranks_of(comm);
     for (int i = 0; i < ranks; i++)
         if ((small ? small[i] : large[i]) < 0) return gn_mpi_leave();  // an error that MPI tells of
     if (ranks < 1) return gn_mpi_leave();
     size_t *counts = malloc((size_t)ranks * sizeof *counts);
     for (int i = 0; counts && i < ranks; i++) counts[i] = (size_t)(small ? small[i] : large[i]);
-    return reduce_scatter("MPI_Reduce_scatter", send, recv, counts, &kind, comm, code);
+    return reduce_scatter(name, send, recv, counts, &kind, comm, code);
 }
 
 int MPI_Reduce_scatter(const void *send, void *recv, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     int code;
-    return reduce_scatter_counts(send, recv, counts, NULL, type, op, comm, &code)
+    return reduce_scatter_counts(EXACT("MPI_Reduce_scatter"), send, recv, counts, NULL, type, op, comm, &code)
                ? code
                : PMPI_Reduce_scatter(send, recv, counts, type, op, comm);
+}
+
+int MPI_Reduce_scatter_comp(const void *send, void *recv, const int counts[], MPI_Datatype type, MPI_Op op,
+                            MPI_Comm comm)
+{
+    int code;
+    return reduce_scatter_counts(COMP("MPI_Reduce_scatter_comp"), send, recv, counts, NULL, type, op, comm, &code)
+               ? code
+               : PMPI_Reduce_scatter(send, recv, counts, type, op, comm);
+}
+
+// MPI's own gathers as fast over TCP, and faster in shared memory, so MPI_Allgather is not taken.
+int MPI_Allgather_comp(const void *send, int send_count, MPI_Datatype send_type, void *recv, int recv_count,
+                       MPI_Datatype recv_type, MPI_Comm comm)
+{
+    gn_mpi_kind kind;
+    int code = MPI_SUCCESS, rank = 0;
+    const bool in_place = send == MPI_IN_PLACE,
+               alike = in_place || (send_type == recv_type && send_count == recv_count);
+    const int ranks =
+        alike && recv_count > 0 && recv_type == MPI_FLOAT && gn_mpi_kind_of(recv_type, &kind) ? ranks_of(comm) : 0;
+    if (ranks) {
+        PMPI_Comm_rank(comm, &rank);
+        const size_t bytes = (size_t)recv_count * kind.bytes;
+        const gn_call call = {.collective = GN_ALL_GATHER,
+                              .type = kind.type,
+                              .send = in_place ? (char *)recv + (size_t)rank * bytes : send,
+                              .recv = recv,
+                              .count = (size_t)recv_count,
+                              .lossy = true,
+                              .id = GN_BUCKET_NONE};
+        if (gn_mpi_take(comm, COMP("MPI_Allgather_comp"), &call, (size_t)ranks * bytes, 1, &code)) return code;
+    } else
+        gn_mpi_leave();
+    return PMPI_Allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
 }
 
 #if MPI_VERSION >= 4
@@ -170,7 +219,7 @@ int MPI_Reduce_scatter_c(const void *send, void *recv, const MPI_Count counts[],
                          MPI_Comm comm)
 {
     int code;
-    return reduce_scatter_counts(send, recv, NULL, counts, type, op, comm, &code)
+    return reduce_scatter_counts(EXACT("MPI_Reduce_scatter"), send, recv, NULL, counts, type, op, comm, &code)
                ? code
                : PMPI_Reduce_scatter_c(send, recv, counts, type, op, comm);
 }
@@ -178,7 +227,6 @@ int MPI_Reduce_scatter_c(const void *send, void *recv, const MPI_Count counts[],
 
 int MPI_Finalize(void)
 {
-    gn_mpi_summary();
-    gn_mpi_beside_end();
+    gn_mpi_settings_get();  // so that a program without any sum has a summary, too
     return PMPI_Finalize();
 }

@@ -14,8 +14,8 @@ typedef struct gn_mpi_kind {
     size_t bytes;     ///< of an element
 } gn_mpi_kind;
 
-/// @return false: the type and MPI_SUM are MPI's. True at all ranks or at none, as MPI wants the
-/// same type and operation at all
-bool gn_mpi_kind_of(MPI_Datatype type, MPI_Op op, gn_mpi_kind *kind);
+/// @return false: the type is MPI's. True at all ranks or at none, where MPI wants the same type at
+/// all
+bool gn_mpi_kind_of(MPI_Datatype type, gn_mpi_kind *kind);
 
 #endif

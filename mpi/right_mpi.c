@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handles of Open MPI are pointers, and those of MPICH numbers. So in a program of the other MPI
 // nothing can be passed on. This library sees that before the program begins, and says it.
+//
+// The standard ABI has one kind of handle for all MPIs.
 #include <mpi.h>
 
+#ifndef MPI_ABI_VERSION
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,3 +32,4 @@ __attribute__((constructor)) static void look(void)
         _exit(2);
     }
 }
+#endif

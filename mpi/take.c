@@ -15,27 +15,43 @@ bool gn_mpi_leave(void)
     return false;
 }
 
-bool gn_mpi_take(MPI_Comm comm, const char *function, const gn_call *call, size_t bytes, unsigned times, int *code)
+bool gn_mpi_take(MPI_Comm comm, gn_mpi_name name, const gn_call *call, size_t bytes, unsigned times, int *code)
 {
-    gn_comm *beside = gn_mpi_beside(comm, bytes / times);
+    gn_comm *beside = gn_mpi_beside(comm, bytes / times, name.comp);
     if (!beside) return gn_mpi_leave();
     // In here MPI makes progress with messages that are under way. Ranks that wait for them could
     // not come otherwise. When it returns, all have come, and the exchange needs nothing of MPI.
     *code = PMPI_Barrier(comm);
     if (*code == MPI_SUCCESS && gn_comm_run(beside, call))
-        *code = gn_mpi_fail(comm, function, gn_comm_last_error(beside));
+        *code = gn_mpi_fail(comm, name.function, gn_comm_last_error(beside));
     atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&taken_bytes, bytes, memory_order_relaxed);
     return true;
 }
 
+/// The bound of `codec` on a sum over `ranks`, or what there is instead of one.
+static void say_bound(char *text, size_t size, const gn_comm_config *comm, int ranks)
+{
+    const char *of = comm->scale == GN_SCALE_AUTO ? " of a vector's RMS" : "";
+    if (comm->codec.profile == GN_PAPER)
+        snprintf(text, size, "paper cuts at each hop, at most 2^-%d each", comm->codec.bound_exp);
+    else
+        snprintf(text, size, "a sum of float is at most %d x 2^-%d%s off", ranks, comm->codec.bound_exp, of);
+}
+
 void gn_mpi_summary(void)
 {
     int rank = 0;
-    if (!gn_mpi_settings_get()->summary) return;
+    const gn_mpi_settings *settings = gn_mpi_settings_get();
+    if (!settings->summary) return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank) return;
+    const gn_mpi_sent sent = gn_mpi_beside_sent();
+    char bound[100] = "sums are exact but for their order";
+    if (sent.ranks) say_bound(bound, sizeof bound, &settings->comm, sent.ranks);
     fprintf(stderr,
-            "gradnic: rank 0: took %" PRIuFAST64 " calls with %" PRIuFAST64 " bytes, left %" PRIuFAST64 " to MPI\n",
-            atomic_load(&taken), atomic_load(&taken_bytes), atomic_load(&left));
+            "gradnic: rank 0: took %" PRIuFAST64 " calls with %" PRIuFAST64 " bytes, left %" PRIuFAST64
+            " to MPI; sent %" PRIu64 " bytes as %" PRIu64 " (%.2f times fewer); %s\n",
+            atomic_load(&taken), atomic_load(&taken_bytes), atomic_load(&left), sent.bytes, sent.wire_bytes,
+            sent.wire_bytes ? (double)sent.bytes / (double)sent.wire_bytes : 1, bound);
 }

@@ -7,10 +7,15 @@
 
 #include <gradnic/comm.h>
 
-/// Runs `call` beside the communicator, or says that it is MPI's. `function` names it in errors.
-/// Calls are taken from `times` the bytes on that MPI_Allreduce is. With true, `*code` is what the
-/// call returns to the program.
-bool gn_mpi_take(MPI_Comm comm, const char *function, const gn_call *call, size_t bytes, unsigned times, int *code);
+/// What a program has called.
+typedef struct gn_mpi_name {
+    const char *function;  ///< for errors
+    bool comp;             ///< compress, whatever the environment says
+} gn_mpi_name;
+
+/// Runs `call` beside the communicator, or says that it is MPI's. Calls are taken from `times` the
+/// bytes on that MPI_Allreduce is. With true, `*code` is what the call returns to the program.
+bool gn_mpi_take(MPI_Comm comm, gn_mpi_name name, const gn_call *call, size_t bytes, unsigned times, int *code);
 
 /// A call that was not even tried is MPI's. @return false
 bool gn_mpi_leave(void);

@@ -5,8 +5,6 @@
 . "$(dirname "$0")/lib.sh"
 
 plain 2 "$PROGRAMS/reductions" >out 2>&1 || fail "without the preload: $(cat out)"
-sizes=(1 2 3)
-[ "$NAME" != openmpi ] || sizes+=(5)
 for ranks in "${sizes[@]}"; do
     preloaded "$ranks" GRADNIC_MIN_BYTES=4096 GRADNIC_SUMMARY=yes "$PROGRAMS/reductions" >out 2>&1 || fail "$ranks ranks: $(cat out)"
     [ "$ranks" -eq 1 ] || ! grep "took 0 calls" out || fail "no call was taken"
@@ -14,4 +12,4 @@ for ranks in "${sizes[@]}"; do
 done
 # The least size of each call, and what is no sum.
 preloaded 2 GRADNIC_MIN_BYTES=4096 GRADNIC_SUMMARY=yes "$PROGRAMS/reductions" counted >out 2>&1 || fail "counted: $(cat out)"
-grep -x "gradnic: rank 0: took 5 calls with 266240 bytes, left 6 to MPI" out >/dev/null || fail "counted: $(cat out)"
+grep "^gradnic: rank 0: took 5 calls with 266240 bytes, left 6 to MPI; sent" out >/dev/null || fail "counted: $(cat out)"
