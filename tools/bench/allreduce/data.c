@@ -152,6 +152,8 @@ static bool element_is_right(const gn_allreduce_data *data, const gn_allreduce_o
     if (exact) return result == gn_allreduce_rounded(type, (double)(float)all);
     if (o->comm.scale != GN_SCALE_NONE) return true;
     const double most = type == GN_F64 ? magnitude * data->size * 0x1p-52 : tolerance(data, o, magnitude);
+    // A sum beyond the type is infinite, with its sign.
+    if (isinf(result)) return (result > 0) == (all > 0) && isinf(gn_allreduce_rounded(type, fabs(all) + most));
     return fabs(result - all) <= most + 2 * gn_allreduce_rounding(type, fabs(all) + most);
 }
 
