@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datagrams that fly. A sum for many workers is one piece of memory, which goes back to the pool when
-// the last has it. One thread.
+// Datagrams that fly. A sum for many workers is one piece of memory, which goes back to the pool
+// when the last has it. One thread.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a worker does when: it computes tensors one after the other, each is summed when it is there
-// and the one before has its sum, and a layer's forward pass begins when the layer's sums are there.
+// and the one before has its sum, and a layer's forward pass begins when the layer's sums are
+// there.
 #pragma once
 
 #include <cstdint>

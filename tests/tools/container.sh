@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The container file and the compose example. No Docker runs here: their files are read and compared
 # with each other, and the commands of the services run on this host, on the loopback device.
-# Prometheus' own tool looks at its configuration and rules, where it is installed. Whether the image
-# builds, and what Grafana makes of its files, is NOT tested.
+# Prometheus' own tool looks at its configuration and rules, where it is installed. Whether the
+# image builds, and what Grafana makes of its files, is NOT tested.
 # shellcheck source=tests/tools/lib.sh
 . "$(dirname "$0")/lib.sh"
 "$PYTHON" -c 'import yaml' 2>/dev/null || { echo "CANNOT: python3-yaml is missing" >&2; exit 77; }
