@@ -3,6 +3,11 @@ import pathlib
 
 import pytest
 
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes long, and runs in `scripts/python --long` only")
+
+
 TREE = pathlib.Path(__file__).resolve().parents[2]
 
 

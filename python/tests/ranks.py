@@ -25,7 +25,8 @@ def run(size, function, *arguments, deadline=240, killed=()):
     A rank in `killed` gives no result. A rank that raises, or is late, fails the test.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["numpy", "torch", "torch.distributed", "gradnic"])
+    # torch._dynamo: an optimizer's first step imports it, which takes longer than most tests.
+    context.set_forkserver_preload(["numpy", "torch", "torch.distributed", "torch._dynamo", "gradnic"])
     results, expected, given = context.Queue(), size - len(killed), {}
     with tempfile.TemporaryDirectory() as folder:
         processes = [context.Process(target=_rank, args=(function, r, size, folder, arguments, results), daemon=True)
