@@ -89,30 +89,35 @@ def interruptible(function: Callable[[], Result], undo: Callable[[Result], None]
 
 
 class Gate:
-    """Who is inside the library with a handle. `with gate:` surrounds each call."""
+    """Who is inside the library with a handle. `with gate:` surrounds each call.
+
+    Coming and going take no lock: changes of a list are whole. Whoever goes looks for one who waits
+    behind that, and whoever waits says so before he looks.
+    """
 
     def __init__(self) -> None:
-        self._changed = threading.Condition(threading.Lock())
         self._inside: List[int] = []  # threads
+        self._changed = threading.Condition(threading.Lock())
+        self._awaited = False
 
     def __enter__(self) -> None:
-        with self._changed:
-            self._inside.append(threading.get_ident())
+        self._inside.append(threading.get_ident())
 
     def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
         me = threading.get_ident()
-        with self._changed:
-            if me in self._inside:
-                self._inside.remove(me)
-            self._changed.notify_all()
+        if me in self._inside:
+            self._inside.remove(me)
+        if self._awaited:
+            with self._changed:
+                self._changed.notify_all()
 
     def is_inside(self) -> bool:
         """Whether this thread is inside: a handler of the log or of a signal is."""
-        with self._changed:
-            return threading.get_ident() in self._inside
+        return threading.get_ident() in self._inside
 
     def wait_until_empty(self, seconds: float) -> bool:
         """Waits until nobody is inside. Returns whether that came about."""
         with self._changed:
+            self._awaited = True
             return self._changed.wait_for(lambda: not self._inside, seconds)

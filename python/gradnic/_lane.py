@@ -16,17 +16,19 @@ from __future__ import annotations
 
 import atexit
 import logging
+import queue
 import threading
-import time
 import weakref
 from collections import deque
 from typing import Any, Callable, Deque, Generic, List, Optional, Tuple, TypeVar
 
-from ._work import Work
+from ._work import Latch, Work
 from .comm import Communicator, Request, _Prepared
 
-_GRACE = 0.01
-"""How many seconds a future that somebody still holds has for its then()."""
+_GRACE, _RAN = 0.01, 0.002
+"""A future that somebody still holds is completed when its thread has slept for so many seconds, or
+has run for so many. On a busy machine it may do neither for long, and then() is still to come.
+"""
 
 _MANY = 32
 """How many jobs may lie there that nobody waits for, with the memory that they hold."""
@@ -51,39 +53,39 @@ class Line(Generic[Item]):
 
     def __init__(self, name: str, work: Callable[[Item], None], depth: int) -> None:
         self._name, self._work, self._depth = name, work, depth
-        self._items: Deque[Item] = deque()
-        self._ready = threading.Condition()
+        self._items: "queue.SimpleQueue[Optional[Item]]" = queue.SimpleQueue()  # None: nothing follows
+        self._starting = threading.Lock()
         self._thread: Optional[threading.Thread] = None
-        self._closed = False
 
     def put(self, item: Item) -> None:
         """Appends an item."""
-        with self._ready:
-            self._items.append(item)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
-                self._thread.start()
-            self._ready.notify()
+        self._items.put(item)
+        if self._thread is None:
+            with self._starting:
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
+                    self._thread.start()
 
     def close(self) -> None:
         """Works off what is there, and ends the thread."""
-        with self._ready:
-            self._closed = True
-            self._ready.notify()
+        self._items.put(None)
+        with self._starting:
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join()
 
     def _serve(self) -> None:
         _here.depth = self._depth
+        closed = False
         while True:
-            with self._ready:
-                while not self._items and not self._closed:
-                    self._ready.wait()
-                if not self._items:
-                    return
-                item = self._items.popleft()
-            self._work(item)
+            try:
+                item = self._items.get(block=not closed)
+            except queue.Empty:
+                return
+            if item is None:
+                closed = True
+            else:
+                self._work(item)
             del item
 
 
@@ -146,12 +148,11 @@ class Lane:
 
     # A callback that is attached too late would run on the training's thread, and start its
     # collectives on the training's lane: on this rank alone. So a future is completed when its
-    # caller has dropped it, behind `work.get_future().then(...)`, or some time after it was given.
+    # caller has dropped it, behind `work.get_future().then(...)`, or has gone on without that.
     def _call_back(self, work: Work) -> None:
         self._complete_until(work)
-        left = work.asked_at + _GRACE - time.monotonic()
-        if left > 0 and work.dropped is not None:
-            work.dropped.wait(left)
+        if work.dropped is not None and not work.dropped.is_set():
+            _wait_until_gone_on(work.dropped, work.asked_by)
         work.call_back()
 
     def close(self) -> None:
@@ -163,6 +164,30 @@ class Lane:
         self._wanted.close()
         self._futures.close()
         self.comm.close()
+
+
+def _wait_until_gone_on(dropped: Latch, thread: int) -> None:
+    """Waits until a future is dropped, or until its thread has gone on without that."""
+    first = last = _activity(thread)
+    if first is None:
+        dropped.wait(_GRACE)
+        return
+    while not dropped.wait(_GRACE):
+        now = _activity(thread)
+        if now is None or now[1] - first[1] >= _RAN * 1e9 or (now == last and now[0] == "S"):
+            return
+        last = now
+
+
+def _activity(thread: int) -> Optional[Tuple[str, int]]:
+    """What a thread does ("R": it runs, or waits for a processor), and how many ns it has run."""
+    try:
+        with open(f"/proc/self/task/{thread}/stat", "rb") as file:
+            state = file.read().rsplit(b") ", 1)[1][:1].decode()
+        with open(f"/proc/self/task/{thread}/schedstat", "rb") as file:
+            return state, int(file.read().split()[0])
+    except (OSError, IndexError, ValueError):  # it has ended, or this kernel does not say it
+        return None
 
 
 def _close_all() -> None:

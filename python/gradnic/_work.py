@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 import weakref
 from datetime import timedelta
 from typing import Any, Callable, List, Optional
@@ -17,6 +16,37 @@ from ._errors import DeadlineError, PeerLostError
 
 _SILENT = "no sign of life"
 """What the library says of a rank that is silent. torch's programs look for its own words."""
+
+
+class Latch:
+    """Something that happens once. An event is made only where somebody waits for it."""
+
+    __slots__ = ("_event", "_happened")
+
+    _making = threading.Lock()
+
+    def __init__(self) -> None:
+        self._happened = False
+        self._event: Optional[threading.Event] = None
+
+    def set(self) -> None:
+        """Says that it has happened."""
+        self._happened = True
+        if self._event is not None:
+            self._event.set()
+
+    def is_set(self) -> bool:
+        """Whether it has happened."""
+        return self._happened
+
+    def wait(self, seconds: float) -> bool:
+        """Waits until it has happened. Returns whether that came about."""
+        if self._happened:
+            return True
+        with self._making:
+            if self._event is None:
+                self._event = threading.Event()
+        return self._happened or self._event.wait(min(seconds, threading.TIMEOUT_MAX))
 
 
 class Work(dist._Work):
@@ -38,9 +68,9 @@ class Work(dist._Work):
         self._lock = threading.Lock()
         self._raw: Any = None
         self._process = os.getpid()
-        self.done = threading.Event()
-        self.dropped: Optional[threading.Event] = None
-        self.asked_at = 0.0
+        self.done = Latch()
+        self.dropped: Optional[Latch] = None
+        self.asked_by = 0  # the thread that has asked for the future
 
     def finish(self, error: Optional[BaseException] = None) -> None:
         """Says that it is done."""
@@ -108,9 +138,9 @@ class Work(dist._Work):
             # Future.set_exception() from Python ends DDP with a fault. A callback may raise.
             future = self._raw.then(self._end)
             if first:
-                self.dropped = dropped = threading.Event()
+                self.dropped = dropped = Latch()
                 self._watch = weakref.ref(future, lambda _: dropped.set())
-                self.asked_at = time.monotonic()
+                self.asked_by = threading.get_native_id()
                 self._asked(self)
             return future
 
