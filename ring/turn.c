@@ -15,21 +15,21 @@ static void describe_op(const gn_op_header *h, char *text, size_t room)
     const char *name = gn_collective_name((gn_collective)h->kind), *type = gn_type_name((gn_type)h->type);
     const char *op = gn_op_name((gn_op)h->op);
     const unsigned long long count = h->count;
-    char what[64];
+    char what[64], bucket[32] = "";
     snprintf(what, sizeof what, "%llu %s%svalues", count, h->type == GN_F32 ? "" : type, h->type == GN_F32 ? "" : " ");
+    if (h->bucket != GN_BUCKET_NONE) snprintf(bucket, sizeof bucket, ", bucket %u", h->bucket);
     switch (h->kind) {
     case GN_BARRIER:
         snprintf(text, room, "barrier");
         break;
     case GN_ALLREDUCE:
-        snprintf(text, room, "%s of %s, bucket %u, %s", op, what, h->bucket,
-                 gn_algorithm_name((gn_algorithm)h->algorithm));
+        snprintf(text, room, "%s of %s%s, %s", op, what, bucket, gn_algorithm_name((gn_algorithm)h->algorithm));
         break;
     case GN_REDUCE_SCATTER:
-        snprintf(text, room, "%s: %s of %s, bucket %u", name, op, what, h->bucket);
+        snprintf(text, room, "%s: %s of %s%s", name, op, what, bucket);
         break;
     case GN_REDUCE:
-        snprintf(text, room, "%s: %s of %s to rank %u, bucket %u", name, op, what, h->root, h->bucket);
+        snprintf(text, room, "%s: %s of %s to rank %u%s", name, op, what, h->root, bucket);
         break;
     case GN_ALL_GATHER:
         snprintf(text, room, "%s of %s%s", name, what, h->op ? ", compressed" : "");

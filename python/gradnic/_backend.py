@@ -13,7 +13,7 @@ import sys
 import threading
 from datetime import timedelta
 from functools import partial
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import torch
 import torch.distributed as dist
@@ -32,7 +32,7 @@ from .comm import Communicator, _Prepared
 
 logger = logging.getLogger("gradnic")
 
-_TYPES = (*FLOATS, torch.float64, torch.int32, torch.int64, torch.uint8)
+_TYPES = frozenset((*FLOATS, torch.float64, torch.int32, torch.int64, torch.uint8))
 _OPS = {ReduceOp.SUM: "sum", ReduceOp.AVG: "average", ReduceOp.MIN: "minimum", ReduceOp.MAX: "maximum"}
 _told = threading.Event()
 
@@ -135,12 +135,17 @@ class GradnicBackend(C10DBackend):
 
     def shutdown(self) -> None:
         """Lets what was started run to its end, says goodbye to the others, and closes."""
-        closed, self._closed = self._closed, True
-        if closed or not self._lanes[0].comm._usable():
+        closed, self._closed = self.closed, True
+        if closed:
             return
         for lane in self._lanes:
             lane.close()
         self._gloo.shutdown()
+
+    @property
+    def closed(self) -> bool:
+        """Whether shutdown() was called, or has nothing to do."""
+        return self._closed or not self._lanes[0].comm._usable()
 
     def abort(self) -> None:
         """Ends what runs, at every rank, with an error."""
@@ -172,6 +177,7 @@ class GradnicBackend(C10DBackend):
 
     def reduce_scatter(self, outputs: List[torch.Tensor], inputs: List[List[torch.Tensor]], opts: Any) -> Any:
         """Sums lists of tensors, of which each rank gets one."""
+        self._check_rows("reduce_scatter", "inputs", inputs, len(outputs))
         parts = [tensor for row in inputs for tensor in row]
         op = self._op([*outputs, *parts], opts)
         even = all(part.numel() == out.numel() for out, row in zip(outputs, inputs) for part in row)
@@ -193,6 +199,10 @@ class GradnicBackend(C10DBackend):
 
     def _reduce_scatter_all(self, outputs: List[torch.Tensor], inputs: List[torch.Tensor], opts: Any,
                             name: str) -> Any:
+        for out, given in zip(outputs, inputs):
+            if given.numel() != self.size() * out.numel():
+                raise ValueError(f"gradnic: reduce_scatter in {self._name}: the input has {given.numel()} elements, not "
+                                 f"{self.size()} x {out.numel()}, a block of the output's size for each rank")
         op = self._op([*outputs, *inputs], opts)
         if op is None:
             whole = len(outputs) == 1 and name == "reduce_scatter_single"
@@ -203,6 +213,7 @@ class GradnicBackend(C10DBackend):
 
     def allgather(self, outputs: List[List[torch.Tensor]], inputs: List[torch.Tensor], opts: Any) -> Any:
         """Gathers tensors of all ranks, as they are."""
+        self._check_rows("all_gather", "outputs", outputs, len(inputs))
         even = all(out.numel() == given.numel() and out.dtype == given.dtype
                    for row, given in zip(outputs, inputs) for out in row)
         if not even or not all(map(_plain, inputs)):
@@ -259,12 +270,25 @@ class GradnicBackend(C10DBackend):
     def _op(self, tensors: Sequence[torch.Tensor], opts: Any) -> Optional[str]:
         """The name of the operation, or None where Gloo takes the call."""
         op = _OPS.get(opts.reduceOp.op)
-        kinds = {tensor.dtype for tensor in tensors}
-        if op is None or len(kinds) != 1 or not kinds <= set(_TYPES) or not all(map(_plain, tensors)):
+        if op is None or not tensors:
             return None
-        if op == "average" and not next(iter(kinds)).is_floating_point:
+        kind = tensors[0].dtype
+        if kind not in _TYPES:
+            return None
+        for tensor in tensors:
+            if tensor.dtype != kind or not _plain(tensor):
+                return None
+        if op == "average" and not kind.is_floating_point:
             raise ValueError("gradnic: integers have no average: sum them, and divide")
         return op
+
+    def _check_rows(self, collective: str, what: str, rows: Sequence[Sequence[torch.Tensor]], count: int) -> None:
+        """Raises where a list of lists has not `count` rows, each with a tensor for each rank."""
+        wrong = [len(row) for row in rows if len(row) != self.size()]
+        if wrong or len(rows) != count:
+            raise ValueError(f"gradnic: {collective} in {self._name}: "
+                             + (f"{wrong[0]} {what} are given to {self.size()} ranks: give one for each" if wrong else
+                                f"{len(rows)} lists of {what} are given, not {count}"))
 
     def _sum(self, collective: str, shapes: _Shapes, given: torch.Tensor, out: torch.Tensor, op: str) -> _Prepared:
         """Prepares a sum. A small one is exact: as float64, where others are compressed."""
@@ -351,15 +375,16 @@ for _name in ("allreduce_sparse", "reduce", "allgather_coalesced", "gather", "ga
         setattr(GradnicBackend, _name, _delegated(_name))
 
 
-def _is_alone() -> bool:
-    """Whether torch makes a group with one backend, and not one for each kind of device."""
+def _kinds_of_device() -> Optional[Dict[str, str]]:
+    """Backends by kind of device in the group that torch makes now, if it can be told."""
     frame: Any = sys._getframe(1)
     while frame is not None:
         config = frame.f_locals.get("backend_config")
         if config is not None:
-            return len(set(config.get_device_backend_map().values())) == 1
+            kinds: Dict[str, str] = config.get_device_backend_map()
+            return kinds
         frame = frame.f_back
-    return False
+    return None
 
 
 def create(given: Any, options: Any) -> Any:
@@ -368,12 +393,26 @@ def create(given: Any, options: Any) -> Any:
         options = Options()
     elif not isinstance(options, Options):
         raise ValueError(f"gradnic: pg_options is a {type(options).__name__}, not gradnic.torch.Options")
+    kinds = _kinds_of_device()
+    others = [kind for kind, name in (kinds or {}).items() if name == "gradnic" and kind != "cpu"]
+    if others:
+        raise ValueError(f"gradnic: the backend takes tensors on the CPU, not on {others[0]!r}: name another backend for "
+                         f"them, as in 'cpu:gradnic,cuda:nccl', and see gradnic.hook")
     options = options.copy()  # the caller's may be for several groups
     options._timeout = given.timeout
     options.global_ranks_in_group = given.global_ranks_in_group
     options.group_name = given.group_id
     backend = GradnicBackend(given.store, given.group_rank, given.group_size, options)
-    if not _is_alone():
-        return backend
-    backend.grouped = True
-    return GradnicGroup(given.store, given.group_rank, given.group_size, backend)
+    alone = kinds is not None and len(set(kinds.values())) == 1
+    return GradnicGroup(given.store, given.group_rank, given.group_size, backend) if alone else backend
+
+
+def process_group(store: Any, rank: int, size: int, options: Optional[Options] = None, *, name: str = "gradnic") -> Any:
+    """Makes a group that torch.distributed does not know, for programs such as torchft.
+
+    Its ranks call it with a part of a store that they share. Its timeout is that of the options.
+    `name` names it in errors.
+    """
+    options = Options() if options is None else options.copy()
+    options.group_name = name
+    return GradnicGroup(store, rank, size, GradnicBackend(store, rank, size, options))

@@ -10,6 +10,7 @@ wrapper.
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Any, Callable
 
 import torch
@@ -49,10 +50,18 @@ class GradnicGroup(ProcessGroup):
         self._register_backend(torch.device("cpu"), kind, backend)
         self._set_default_backend(kind)
         self.backend = backend
+        backend.grouped = True
+        weakref.finalize(self, _dropped, backend).atexit = False  # a lane closes itself at the end
 
     def getBackendName(self) -> str:
         """The name of the backend. C++ asks for it, too: DDP's log has it."""
         return "gradnic"
+
+
+def _dropped(backend: Any) -> None:
+    """A group that nobody has destroyed is gone: the others are to know, as with Gloo."""
+    if not backend.closed:
+        threading.Thread(target=backend.shutdown, name="gradnic-goodbye", daemon=True).start()
 
 
 def _own(name: str) -> Callable[..., Any]:

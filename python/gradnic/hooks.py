@@ -17,6 +17,7 @@ import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import PrefixStore
 
+from . import _native as native
 from ._arrays import view_of
 from ._device import DeviceSums
 from ._errors import Error, InvalidError
@@ -25,8 +26,8 @@ from ._meeting import connect, fresh
 from ._options import usual_algorithm
 from ._types import FLOATS
 from ._work import Work
-from .codec import ratio
-from .comm import Communicator, _Prepared
+from .codec import Codec, ratio
+from .comm import Communicator, _Prepared, number_of
 from .gpu import available
 
 Layout = Tuple[int, Tuple[Tuple[int, ...], ...]]
@@ -49,6 +50,10 @@ class State:
                  algorithm: Optional[str] = None, interface: Optional[str] = None,
                  process_group: Any = None, timeout: timedelta = timedelta(minutes=30)) -> None:
         """`process_group`: the ranks that sum, by default all."""
+        Codec(profile, k)  # raises what is wrong
+        number_of("scale", scale, native.SCALES)
+        if algorithm is not None:
+            number_of("algorithm", algorithm, native.ALGORITHMS)
         self.k, self.feedback, self.profile, self.scale = k, feedback, profile, scale
         self._algorithm, self._interface, self._group, self._timeout = algorithm, interface, process_group, timeout
         self._lane: Optional[Lane] = None

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import torch.distributed as dist
 
-from ._backend import GradnicBackend, create
+from ._backend import GradnicBackend, create, process_group
 from ._options import Options
 
-__all__ = ["GradnicBackend", "Options", "register"]
+__all__ = ["GradnicBackend", "Options", "process_group", "register"]
 
 
 def register() -> None:
