@@ -14,7 +14,7 @@
 #include "probe.h"
 #include "tools/kit/units.h"
 
-enum { BURST = 100, TRIES = 3, MARKS = 5, SMALL_MTU = 1280 };
+enum { BURST = 100, TRIES = 3, SEARCH_TRIES = 2, MARKS = 5, SMALL_MTU = 1280 };
 static const uint64_t gap = GN_MILLISECOND, first_wait = 500 * GN_MILLISECOND, least_wait = 100 * GN_MILLISECOND;
 
 typedef enum outcome { ANSWERED, SILENT, TOO_LARGE, REFUSED } outcome;
@@ -73,11 +73,11 @@ static outcome receive_answer(asker *a, uint64_t until, answer *got)
     }
 }
 
-/// One question, TRIES times until there is an answer.
-static outcome ask(asker *a, uint32_t bytes, uint32_t answer_bytes, uint8_t tos, answer *got)
+/// One question, at most `tries` times until there is an answer.
+static outcome ask_times(asker *a, int tries, uint32_t bytes, uint32_t answer_bytes, uint8_t tos, answer *got)
 {
     gn_socket_set_tos(a->fd, tos);
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < tries; i++) {
         const outcome sent = send_question(a, bytes, answer_bytes, tos);
         if (sent == TOO_LARGE || sent == REFUSED) return sent;
         const uint64_t until = gn_now() + a->wait;
@@ -87,6 +87,11 @@ static outcome ask(asker *a, uint32_t bytes, uint32_t answer_bytes, uint8_t tos,
         if (came != SILENT) return came;
     }
     return SILENT;
+}
+
+static outcome ask(asker *a, uint32_t bytes, uint32_t answer_bytes, uint8_t tos, answer *got)
+{
+    return ask_times(a, TRIES, bytes, answer_bytes, tos, got);
 }
 
 // ---- round trips and losses
@@ -124,8 +129,11 @@ static void find_losses(gn_findings *findings, asker *a)
         (void)send_question(a, GN_PROBE_HEAD, GN_PROBE_HEAD, 0);
         take_answers(a, first, b.sent[i] + gap, &b);
     }
-    take_answers(a, first, gn_now() + a->wait, &b);
+    take_answers(a, first, gn_now() + (a->wait > first_wait ? a->wait : first_wait), &b);
     qsort(b.trip, b.count, sizeof *b.trip, by_size);
+    // What comes next takes silence for a loss. Hosts that are busy answer late.
+    if (b.count && 4 * b.trip[b.count - 1] > a->wait) a->wait = 4 * b.trip[b.count - 1];
+    if (a->wait > first_wait) a->wait = first_wait;
     const unsigned lost = BURST - b.count;
     gn_find(findings, "loss", lost > BURST / 100 ? GN_LEVEL_WARN : GN_LEVEL_OK,
             lost > BURST / 100 ? "What is lost is sent again: the exchange waits for it."
@@ -144,7 +152,7 @@ static uint32_t search(asker *a, uint32_t low, uint32_t high, bool back, uint32_
     answer got;
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;
-        const outcome came = back ? ask(a, there, middle, 0, &got) : ask(a, middle, GN_PROBE_HEAD, 0, &got);
+        const outcome came = ask_times(a, SEARCH_TRIES, back ? there : middle, back ? middle : GN_PROBE_HEAD, 0, &got);
         if (came == REFUSED) break;
         if (came == ANSWERED)
             low = middle;
