@@ -189,8 +189,25 @@ START_TEST(a_daemon_that_stands_still)
 }
 END_TEST
 
+// The end hangs up on all, whichever place they have, and takes the socket away.
+START_TEST(the_end)
+{
+    int fd[3];
+    char byte;
+    for (int i = 0; i < 3; i++) fd[i] = come();
+    gn_control_close(control);
+    control = NULL;
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(recv(fd[i], &byte, 1, 0), 0);
+        close(fd[i]);
+    }
+    ck_assert(access(path, F_OK));
+}
+END_TEST
+
 int main(void)
 {
     return RUN_SUITE("control", setup, teardown, the_oldest_gives_way, a_long_answer_goes_on_when_there_is_room,
-                     a_silent_client_is_told, a_request_that_is_too_long_in_pieces, a_daemon_that_stands_still);
+                     a_silent_client_is_told, a_request_that_is_too_long_in_pieces, a_daemon_that_stands_still,
+                     the_end);
 }

@@ -73,7 +73,25 @@ START_TEST(bytes_as_on_the_link)
 }
 END_TEST
 
+/// The host gets the packet as it came, with a header that says nothing of it.
+START_TEST(as_it_came)
+{
+    uint8_t heard[200];
+    int ends[2];
+    ck_assert(!pipe2(ends, O_CLOEXEC | O_NONBLOCK));
+    close(nic.tun.fd);
+    nic.tun.fd = ends[1];
+    come("192.0.2.2:7777", 2, 60, 60);
+    const struct virtio_net_hdr nothing = {0};
+    ck_assert_int_eq(read(ends[0], heard, sizeof heard), sizeof nothing + 60);
+    ck_assert_mem_eq(heard, &nothing, sizeof nothing);
+    ck_assert_mem_eq(heard + sizeof nothing, in->batch, 60);
+    ck_assert_int_eq(read(ends[0], heard, sizeof heard), -1);
+    close(ends[0]);
+}
+END_TEST
+
 int main(void)
 {
-    return RUN_SUITE("nic in", setup, teardown, bytes_as_on_the_link);
+    return RUN_SUITE("nic in", setup, teardown, bytes_as_on_the_link, as_it_came);
 }
