@@ -181,7 +181,24 @@ START_TEST(length_ahead)
 }
 END_TEST
 
+/// One word that a profile rounds is enough, wherever it is.
+START_TEST(words_that_travel_exactly)
+{
+    float words[] = {0, INFINITY, -INFINITY, NAN, 0, 0};
+    ck_assert(gn_words_travel_exactly((const uint8_t *)words, 6));
+    ck_assert(gn_words_travel_exactly((const uint8_t *)words, 0));
+    for (int i = 0; i < 6; i++) {
+        float other[6];
+        memcpy(other, words, sizeof other);
+        other[i] = i % 2 ? 1e-30F : -0.0F;
+        ck_assert(!gn_words_travel_exactly((const uint8_t *)other, 6));
+        ck_assert(gn_words_travel_exactly((const uint8_t *)other, (size_t)i));
+    }
+}
+END_TEST
+
 int main(void)
 {
-    return RUN_TESTS("looks", real_gradients, made_gradients, no_evidence, other_files, other_arrays, length_ahead);
+    return RUN_TESTS("looks", real_gradients, made_gradients, no_evidence, other_files, other_arrays, length_ahead,
+                     words_that_travel_exactly);
 }
