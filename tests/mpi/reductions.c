@@ -2,7 +2,7 @@
 // A program of MPI for the preload: MPI_Reduce and both forms of MPI_Reduce_scatter return what MPI
 // itself returns (PMPI_...), at every root, in place or not, with blocks of any size. It runs
 // without the preload as well. With "counted" it makes calls of known sizes for two ranks, so that
-// the summary can be compared: 5 that are taken from 4096 bytes on, and 6 that are left.
+// the summary can be compared: 6 that are taken from 4096 bytes on, and 6 that are left.
 #include <mpi.h>
 
 #include <stdio.h>
@@ -38,6 +38,8 @@ static void fill(void *at, MPI_Datatype type, size_t count)
             ((float *)at)[i] = (float)value;
         else if (type == MPI_DOUBLE)
             ((double *)at)[i] = value;
+        else if (type == MPI_C_FLOAT_COMPLEX)
+            ((float *)at)[2 * i] = (float)value, ((float *)at)[2 * i + 1] = 1;
         else
             ((int *)at)[i] = value;
     }
@@ -45,9 +47,9 @@ static void fill(void *at, MPI_Datatype type, size_t count)
 
 static void one(MPI_Comm comm)
 {
-    const MPI_Datatype types[] = {MPI_FLOAT, MPI_DOUBLE, MPI_INT};
-    const MPI_Datatype type = types[next() % 3];
-    const MPI_Op op = next() % 4 ? MPI_SUM : MPI_MAX;
+    const MPI_Datatype types[] = {MPI_FLOAT, MPI_DOUBLE, MPI_INT, MPI_C_FLOAT_COMPLEX};
+    const MPI_Datatype type = types[next() % 4];
+    const MPI_Op op = next() % 4 || type == MPI_C_FLOAT_COMPLEX ? MPI_SUM : MPI_MAX;
     const size_t count = next() % 3 ? next() % MOST : next() % 50;
     const int in_place = (int)(next() % 2), root = (int)(next() % (unsigned)size);
     int bytes, me, counts[RANKS];
@@ -147,6 +149,8 @@ static void counted(void)
     CHECK(recv[LEAST - 1] == 2 * LEAST - 1);
     CHECK(!MPI_Reduce(send, recv, LATER, MPI_FLOAT, MPI_SUM, last, MPI_COMM_WORLD));
     CHECK(rank != last || recv[LATER - 1] == 2 * LATER - 1);
+    CHECK(!MPI_Reduce(send, recv, LATER, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD));
+    CHECK(rank || recv[LATER - 1] == 2 * LATER - 1);
     CHECK(!MPI_Reduce_scatter_block(send, recv, LATER / 2, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));
     CHECK(recv[0] == (float)(rank * LATER + 1));
     CHECK(!MPI_Reduce_scatter(send, recv, first_half, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));

@@ -34,7 +34,9 @@ START_TEST(images_and_labels)
     uint8_t bytes[64];
     gn_idx idx;
     size_t length = make_idx(bytes, 3, (uint32_t[]){2, 3, 4}, 24);
+    memset(&idx, 0xff, sizeof idx);
     ck_assert_int_eq(gn_idx_parse(bytes, length, &idx, &error), GN_OK);
+    ck_assert_ptr_null(idx.file);  // nothing to free
     ck_assert_uint_eq(idx.dims, 3);
     ck_assert(idx.size[0] == 2 && idx.size[1] == 3 && idx.size[2] == 4);
     ck_assert_uint_eq(idx.count, 24);
@@ -51,6 +53,7 @@ START_TEST(every_error_by_itself)
     const size_t length = make_idx(good, 3, (uint32_t[]){2, 3, 4}, 24);
     expect(good, 0, "0 bytes; an IDX file begins with 4 bytes of magic");
     expect(good, 3, "3 bytes; an IDX file begins with 4 bytes of magic");
+    expect(good, 4, "4 bytes; the header of 3 dimensions alone has 16");
     expect(good, 15, "15 bytes; the header of 3 dimensions alone has 16");
     expect(good, 16, "0 bytes of elements where the header announces 24");
     expect(good, length - 1, "23 bytes of elements where the header announces 24");

@@ -20,6 +20,21 @@ START_TEST(follows_what_is_measured)
 }
 END_TEST
 
+// RFC 6298: a smoothed time S and its variation V, S + 4 V in all. By hand: first S = 20, V = 10.
+// Then 28 ms come: V = 10 + (8 - 10) / 4, S = 20 + 8 / 8. Then 13: V = 9.5 + (8 - 9.5) / 4, S = 20.
+START_TEST(by_hand)
+{
+    gn_rtt rtt = gn_rtt_new(1 * MS, 1000 * MS);
+    gn_rtt_measure(&rtt, 100 * MS, 20 * MS);
+    ck_assert_int_eq(gn_rtt_timeout(&rtt, 0, false), 60 * MS);
+    gn_rtt_measure(&rtt, 130 * MS, 28 * MS);
+    ck_assert_int_eq(gn_rtt_timeout(&rtt, 0, false), 59 * MS);
+    gn_rtt_measure(&rtt, 160 * MS, 13 * MS);
+    ck_assert_int_eq(gn_rtt_timeout(&rtt, 0, false), 56500000);
+    ck_assert_int_eq(gn_rtt_timeout(&rtt, 1, false), 113 * MS);
+}
+END_TEST
+
 // Windows of 128 answers. Every fourth window comes late. The quick windows between do not make the
 // timeout forget it.
 START_TEST(windows_count_once)
@@ -39,5 +54,5 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("rtt", NULL, NULL, follows_what_is_measured, windows_count_once);
+    return RUN_SUITE("rtt", NULL, NULL, follows_what_is_measured, by_hand, windows_count_once);
 }
