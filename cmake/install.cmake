@@ -10,6 +10,9 @@ install(PROGRAMS scripts/demo-run scripts/demo-report scripts/testbed DESTINATIO
 install(FILES scripts/report_plots.py DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic)
 install(DIRECTORY tests/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic/data
         FILES_MATCHING PATTERN "digits-*" PATTERN "README.md" PATTERN "gradients" EXCLUDE)
+# `gradnic figures`: its scripts, networks and bands.
+install(DIRECTORY figures/ DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic/figures USE_SOURCE_PERMISSIONS
+        PATTERN "__pycache__" EXCLUDE)
 install(FILES packaging/grafana/gradnic.json DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic/grafana)
 install(FILES packaging/prometheus/gradnic.rules.yml DESTINATION ${CMAKE_INSTALL_DATADIR}/gradnic/prometheus)
 install(FILES packaging/wireshark/gradnic.lua packaging/wireshark/preferences packaging/wireshark/colorfilters

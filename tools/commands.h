@@ -12,6 +12,7 @@ int gn_command_decompress(int argc, char **argv);
 int gn_command_demo(int argc, char **argv);
 int gn_command_doctor(int argc, char **argv);
 int gn_command_estimate(int argc, char **argv);
+int gn_command_figures(int argc, char **argv);
 int gn_command_nic(int argc, char **argv);
 int gn_command_pcap(int argc, char **argv);
 int gn_command_ratio(int argc, char **argv);

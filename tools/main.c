@@ -23,6 +23,7 @@ static const gn_command commands[] = {
     {"report", gn_command_report, "write a demo's results as an HTML page"},
     {"train", gn_command_train, "train a network with data-parallel workers"},
     {"demo", gn_command_demo, "train over compressing NICs, and see what they gain"},
+    {"figures", gn_command_figures, "make the figures of three papers again"},
     {"sim", gn_command_sim, "simulate hardware and networks: nic, net"},
     {"bench", gn_command_bench, "benchmarks: codec, allreduce, switch, nic"},
     {0},

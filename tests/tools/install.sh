@@ -81,6 +81,8 @@ grep -q '^gn_stream_encode@@GRADNIC_0\.1$' <(nm -D --defined-only "$libdir/libgr
 # Its scripts are beside it, and find each other.
 "$prefix/share/gradnic/demo-report" --check || fail "the installed report does not work"
 
+"$prefix/bin/gradnic" figures -q -o figures switchml-fig8 switchml-fig12 || fail "the installed figures do not work"
+
 # So does the simulator that it becomes, where that was built.
 if [ -x "$BUILD/sim/nic/gradnic-sim-nic" ]; then
     "$prefix/bin/gradnic" sim nic -q -i "$DATA/mlp-it1000-w0.npy.gz" --size 8K | grep '^bottleneck' >/dev/null || fail "gradnic sim nic"

@@ -43,7 +43,7 @@ MEANING = {
     "json": r"print results as JSON; with =FILE write them there",
     "kernel": "codec kernels?",
     "layout": "how values lie",
-    "list": "list the tensors of the files",
+    "list": "list the (tensors of the files|figures)",
     "listen": "where this (NIC|switch|doctor) listens",
     "log": "form of the log",
     "log-level": "log up to this level",
@@ -60,6 +60,7 @@ MEANING = {
     "pcap-wire": "capture the wire's packets",
     "port": "TCP port",
     "profile": "dense",
+    "quick": "(20 steps|one seed)",
     "prometheus": "Prometheus text",
     "quiet": "print errors and what was asked for, nothing else",
     "rank": "number of this rank",
@@ -107,7 +108,7 @@ MEASURE = [
     "bench switch", "bench nic", "nic status", "nic stats", "switch status", "switch jobs", "switch stats",
 ]
 # Commands that write files, other than results in --json=FILE.
-WRITE = ["compress", "decompress", "pcap", "nic", "train", "sim nic", "report"]
+WRITE = ["compress", "decompress", "pcap", "nic", "train", "sim nic", "report", "figures"]
 
 # Each old name, as it is used, and the note about it.
 OLD = [

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares figures with what they were (bands.json): simulated and computed ones have to be the
+same, measured ones in a band."""
+import json
+import pathlib
+
+from model import MEASURED
+
+PATH = pathlib.Path(__file__).resolve().parent / "bands.json"
+EXACT = 1e-9  # relative; the last digits are the C library's
+MEASURED_BAND = 0.15  # relative; processors sum in other orders
+
+
+def keep(made):
+    """Stores what was made now. Other figures keep what they had."""
+    bands = json.loads(PATH.read_text(encoding="utf-8")) if PATH.exists() else {}
+    for figure, result in made:
+        if result is None:
+            continue
+        margin = MEASURED_BAND if figure.kind == MEASURED else EXACT
+        bands[figure.name] = {row.what: [row.value - abs(row.value) * margin, row.value + abs(row.value) * margin]
+                              for row in result.rows}
+    lines = [f' {json.dumps(name)}: {{\n' + ",\n".join(f"  {json.dumps(what)}: {json.dumps(band)}"
+                                                       for what, band in rows.items()) + "\n }"
+             for name, rows in sorted(bands.items())]
+    PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def compare(made):
+    """Says what is outside its band. @return the exit status"""
+    bands = json.loads(PATH.read_text(encoding="utf-8"))
+    wrong = 0
+    for figure, result in made:
+        if result is None:
+            continue
+        rows = bands.get(figure.name, {})
+        for row in result.rows:
+            low, high = rows.get(row.what, (None, None))
+            if low is not None and low <= row.value <= high:
+                continue
+            wrong += 1
+            print(f"{figure.name}: {row.what} is {row.value!r}, " +
+                  ("and has no band" if low is None else f"outside {low!r} to {high!r}"))
+        for what in rows.keys() - {row.what for row in result.rows}:
+            wrong += 1
+            print(f"{figure.name}: {what} is missing")
+    return 1 if wrong else 0

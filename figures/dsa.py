@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of DSA (Wang et al., arXiv 2201.06398)."""
+import random
+
+from model import SIMULATED, Figure, Plot, Result, missing, over_seeds
+
+MODES = {"switchml": "SwitchML", "atp": "ATP", "dsa": "DSA", "always": "always", "alternately": "every other time"}
+MIXES = {"A": "A", "B": "B", "AB": "mixed"}
+PACKET_VALUES = 62  # of 306 bytes: 32 of the header, 26 of Ethernet and IP
+SLOT_BYTES = 4 * PACKET_VALUES + 8
+WINDOW = 4096  # chunks that a worker may have under way, a choice of ours
+ABOUT = {
+    "links": "100 Gbit/s, round trip 10 us, packets of 306 bytes, marks at 80 KB",
+    "memory of the switch": "5 MB",
+    "DNN A": "partitions of 4 MB, 0.32 ms a layer",
+    "DNN B": "partitions of 2 MB, 0.64 ms a layer",
+    "stragglers (our choice)": "up to 0.3 ms for each partition",
+    "window of a worker (our choice)": f"{WINDOW} packets",
+    "least timeout (our choice)": "1 ms",
+}
+
+
+def job(kind, workers, slots, start_ns):
+    """Two layers of two partitions. The last layer's gradients come first, and in two parts."""
+    partition, layer_ns = (4_000_000, 320_000) if kind == "A" else (2_000_000, 640_000)
+    tensors = [{"values": partition // 4, "compute_ns": layer_ns // 2, "layer": layer} for layer in (2, 1, 1, 2)]
+    return {"name": kind, "workers": workers, "slots": slots, "priority": "auto", "start_ns": start_ns,
+            "straggle_ns": 300_000, "forward_ns": [layer_ns, layer_ns], "tensors": tensors}
+
+
+def scenario(mode, mix, jobs, workers, seed, admitted=0, sample_ns=0, window=WINDOW):
+    """`admitted`: for so many jobs SwitchML keeps memory; 0: for those that are there."""
+    memory = 5_000_000 // SLOT_BYTES
+    slots = window
+    if mode == "switchml":
+        memory //= 2
+        slots = 1 << ((memory // (admitted or jobs)).bit_length() - 1)
+        slots = min(slots, window)
+    draw = random.Random(seed)
+    kinds = [mix[i % len(mix)] for i in range(jobs)]
+    return {"link": {"rate_bit_s": 100_000_000_000, "delay_ns": 2500, "overhead_bytes": 26, "ecn_bytes": 80_000},
+            "packet_values": PACKET_VALUES, "switch": {"mode": mode, "slots": memory}, "sample_ns": sample_ns,
+            "jobs": [job(kind, workers, slots, int(draw.random() * 1e6)) for kind in kinds]}
+
+
+def simulate(run, mode, mix, jobs=8, workers=8, seed=1, **more):
+    about = f"{MODES[mode]}, {jobs} jobs of {workers} workers, {MIXES[mix]}"
+    if "window" in more:
+        about += f", windows of {more['window']}"
+    if more.get("admitted"):
+        about += f", memory kept for {more['admitted']} jobs"
+    return run.simulate(scenario(mode, mix, jobs, workers, seed, **more), seed, about)
+
+
+def mean(report, what):
+    return sum(job[what] for job in report["jobs"]) / len(report["jobs"])
+
+
+def completion(run, mode, mix, **more):
+    """The mean completion time of a job in ms, for each seed."""
+    return [1e3 * mean(simulate(run, mode, mix, seed=seed, **more), "seconds") for seed in run.seeds]
+
+
+def ratios(above, below):
+    return [a / b for a, b in zip(above, below)]
+
+
+def fig8(run):
+    counts = [2, 4, 8]
+    times = {mode: {n: completion(run, mode, "A", jobs=n) for n in counts} for mode in ("switchml", "atp", "dsa")}
+    kept = completion(run, "switchml", "A", jobs=8, admitted=64)
+    rows = [over_seeds("A: DSA over ATP", ratios(times["atp"][8], times["dsa"][8]), "x"),
+            over_seeds("A: DSA over SwitchML", ratios(times["switchml"][8], times["dsa"][8]), "x"),
+            over_seeds("A: DSA over SwitchML, which keeps memory for 64 jobs", ratios(kept, times["dsa"][8]), "x")]
+    narrow = {mode: completion(run, mode, "A", window=WINDOW // 2) for mode in ("atp", "dsa")}
+    rows.append(over_seeds(f"A: DSA over ATP, windows of {WINDOW // 2}", ratios(narrow["atp"], narrow["dsa"]), "x"))
+    for mix in ("B", "AB"):
+        both = {mode: completion(run, mode, mix) for mode in ("atp", "dsa")}
+        rows.append(over_seeds(f"{MIXES[mix]}: DSA over ATP", ratios(both["atp"], both["dsa"]), "x"))
+    plot = Plot("lines", counts, {MODES[mode]: [sum(t[n]) / len(t[n]) for n in counts] for mode, t in times.items()},
+                "jobs of 8 workers", "completion time of a job, ms")
+    return Result(rows, plot, ABOUT,
+                  "DSA gains over ATP as in the paper, and the more the wider windows are. SwitchML does not lose: an "
+                  "eighth of 5 MB covers a round trip. It loses when it keeps memory for jobs that are not there.", run.seeds)
+
+
+def fig9(run):
+    counts = [2, 4, 8] if not run.full else [2, 4, 8, 16]
+    times = {mode: {n: completion(run, mode, "A", jobs=8 if n < 16 else 4, workers=n) for n in counts}
+             for mode in ("atp", "dsa")}
+    rows = [over_seeds(f"{n} workers: DSA over ATP", ratios(times["atp"][n], times["dsa"][n]), "x") for n in counts]
+    plot = Plot("lines", counts, {MODES[mode]: [sum(t[n]) / len(t[n]) for n in counts] for mode, t in times.items()},
+                "workers of a job", "completion time of a job, ms")
+    return Result(rows, plot, ABOUT, "The more workers a sum waits for, the longer it holds its slot, and the more "
+                  "preemption gains.", run.seeds)
+
+
+def fig10(run):
+    rows, bars = [], {MODES[mode]: [] for mode in ("switchml", "atp", "dsa")}
+    for mix in ("A", "B"):
+        used = {mode: [mean(simulate(run, mode, mix, seed=seed), "utilisation") for seed in run.seeds]
+                for mode in ("switchml", "atp", "dsa")}
+        for mode, values in used.items():
+            bars[MODES[mode]].append(100 * sum(values) / len(values))
+        rows += [over_seeds(f"{mix}: DSA over ATP", ratios(used["dsa"], used["atp"]), "x"),
+                 over_seeds(f"{mix}: DSA over SwitchML", ratios(used["dsa"], used["switchml"]), "x")]
+    return Result(rows, Plot("bars", ["A", "B"], bars, "", "values on a worker's link, % of its rate"), ABOUT,
+                  "The paper does not say how it measures utilisation of memory. Ours is what a worker's link "
+                  "carries while its job exchanges. For SwitchML see dsa-fig8.", run.seeds)
+
+
+def fig11(run):
+    rows, bars = [], {MODES[mode]: [] for mode in ("dsa", "always", "alternately")}
+    for mix in ("A", "AB"):
+        atp = completion(run, "atp", mix)
+        for mode in ("dsa", "always", "alternately"):
+            gains = ratios(atp, completion(run, mode, mix))
+            bars[MODES[mode]].append(sum(gains) / len(gains))
+            rows.append(over_seeds(f"{MIXES[mix]}: {MODES[mode]} over ATP", gains, "x"))
+    return Result(rows, Plot("bars", ["A", "mixed"], bars, "", "gain over ATP"), ABOUT,
+                  "The straw men are as good as DSA here, and better with mixed jobs. In the paper each eviction costs "
+                  "a reminder after a timeout. Our switch knows what has gone to the parameter server, and sends the "
+                  "rest on by itself, so evictions are cheap.", run.seeds)
+
+
+def fig1(run):
+    """How long chunks hold their slots, as samples see it."""
+    held, plot = {}, {}
+    for mode in ("switchml", "atp", "dsa"):
+        reports = [simulate(run, mode, "A", seed=seed, sample_ns=20_000)["slots"] for seed in run.seeds]
+        held[mode] = [report["held_ns"]["50"] * 1e-6 for report in reports]
+        plot[MODES[mode]] = [reports[0]["held_ns"][str(q)] * 1e-6 for q in (10, 50, 90, 99)]
+    rows = [over_seeds(f"{MODES[mode]}: median time in a slot", values, "ms") for mode, values in held.items()]
+    return Result(rows, Plot("lines", [10, 50, 90, 99], plot, "percentile", "time that a chunk holds a slot, ms"),
+                  {**ABOUT, "samples": "every 20 us; shorter holds are rarely seen"},
+                  "The paper measures a testbed with slower hosts, whose stragglers come in milliseconds. Ours come "
+                  "within 0.3 ms, and the times scale with them.", run.seeds)
+
+
+SMALL = {
+    "links": "100 Gbit/s, round trip 10 us, packets of 306 bytes, marks at 80 KB",
+    "workers of a job": 4,
+    "memory of the switch (our choice)": "1 MB",
+    "window of a worker (our choice)": f"{WINDOW // 2} packets",
+    "stragglers (our choice)": "up to 0.1 ms for each tensor",
+    "jobs": "sum tensors and nothing else, the first ones with more priority",
+}
+
+
+def throughput(run, mode, jobs, megabytes):
+    """Gbit/s of a worker's values, on average over jobs, for each seed."""
+    memory, slots, tensors = 1_000_000 // SLOT_BYTES, WINDOW // 2, max(1, 8 // megabytes)
+    if mode == "switchml":
+        memory //= 2
+        slots = 1 << ((memory // 4).bit_length() - 1)  # kept for four jobs
+    setup = {"link": {"rate_bit_s": 100_000_000_000, "delay_ns": 2500, "overhead_bytes": 26, "ecn_bytes": 80_000},
+             "packet_values": PACKET_VALUES, "switch": {"mode": mode, "slots": memory},
+             "jobs": [{"workers": 4, "slots": slots, "priority": 1000 >> i, "straggle_ns": 100_000,
+                       "values": megabytes * 250_000, "vectors": tensors} for i in range(jobs)]}
+    about = f"{MODES[mode]}, {jobs} jobs of 4 workers, tensors of {megabytes} MB"
+    return [1e-9 * mean(run.simulate(setup, seed, about), "goodput_bit_s") for seed in run.seeds]
+
+
+def compared(rates):
+    return [over_seeds("DSA over ATP", ratios(rates["dsa"], rates["atp"]), "x"),
+            over_seeds("DSA over SwitchML", ratios(rates["dsa"], rates["switchml"]), "x")]
+
+
+def fig6(run):
+    sizes = [1, 2, 4, 8]
+    rates = {mode: {size: throughput(run, mode, 4, size) for size in sizes} for mode in ("switchml", "atp", "dsa")}
+    plot = Plot("lines", sizes, {MODES[mode]: [sum(r[n]) / len(r[n]) for n in sizes] for mode, r in rates.items()},
+                "MB of a tensor, 4 jobs", "Gbit/s of a job")
+    return Result(compared({mode: r[4] for mode, r in rates.items()}), plot, SMALL,
+                  "The rows are those of 4 MB. It does not come out. Our stragglers come once a tensor, so ATP holds a "
+                  "slot for a round trip, and DSA has nothing to gain. Both lose to SwitchML, because chunks that "
+                  "find no slot cross the parameter server's link.", run.seeds)
+
+
+def fig7(run):
+    counts = [1, 2, 4]
+    rates = {mode: {n: throughput(run, mode, n, 4) for n in counts} for mode in ("switchml", "atp", "dsa")}
+    plot = Plot("lines", counts, {MODES[mode]: [sum(r[n]) / len(r[n]) for n in counts] for mode, r in rates.items()},
+                "jobs, tensors of 4 MB", "Gbit/s of a job")
+    return Result(compared({mode: r[4] for mode, r in rates.items()}), plot, SMALL,
+                  "The rows are those of 4 jobs, and it does not come out: see Fig. 6. SwitchML keeps a quarter of the "
+                  "memory for each job, also when fewer are there.", run.seeds)
+
+
+FIGURES = [
+    Figure("dsa-fig1", "Fig. 1", "how long slots are held", SIMULATED, fig1),
+    missing("dsa-fig5", "Fig. 5", "accuracy over time",
+            "it needs jobs of trainings around daemons with small memory, which this command does not start yet"),
+    Figure("dsa-fig6", "Fig. 6", "throughput over tensor size", SIMULATED, fig6),
+    Figure("dsa-fig7", "Fig. 7", "throughput over jobs", SIMULATED, fig7),
+    Figure("dsa-fig8", "Fig. 8", "completion time over jobs", SIMULATED, fig8),
+    Figure("dsa-fig9", "Fig. 9", "completion time over workers", SIMULATED, fig9),
+    Figure("dsa-fig10", "Fig. 10", "utilisation", SIMULATED, fig10),
+    Figure("dsa-fig11", "Fig. 11", "straw men", SIMULATED, fig11),
+    missing("dsa-fig12", "Fig. 12", "loss at a worker and at the parameter server, shares of types of task",
+            "it needs real daemons and loss on single links, which this command does not make yet"),
+]

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the figures say, in three forms: JSON, an HTML page with plots, and a document a paper."""
+import html
+import json
+
+PAPERS = {
+    "inceptionn": "INCEPTIONN (Li et al., MICRO 2018)",
+    "switchml": "SwitchML (Sapio et al., NSDI 2021)",
+    "dsa": "DSA (Wang et al., arXiv 2201.06398)",
+}
+
+
+def number(value):
+    return f"{value:.4g}"
+
+
+def ours(row):
+    text = number(row.value) + (f" {row.unit}" if row.unit else "")
+    if row.low is not None and row.high > row.low:
+        text += f" ({number(row.low)} to {number(row.high)})"
+    return text
+
+
+def published(value):
+    if value is None or isinstance(value, str):
+        return value or "-"
+    return " to ".join(number(v) for v in value) if isinstance(value, list) else number(value)
+
+
+def as_json(made, full, known):
+    figures = []
+    for figure, result in made:
+        entry = {"name": figure.name, "paper": PAPERS[figure.paper], "figure": figure.number, "title": figure.title,
+                 "kind": figure.kind}
+        if result is None:
+            figures.append({**entry, "reason": figure.reason})
+            continue
+        rows = [{"what": row.what, "ours": row.value, "low": row.low, "high": row.high, "unit": row.unit,
+                 "published": known.get(figure.name, {}).get(row.what)} for row in result.rows]
+        figures.append({**entry, "rows": rows, "parameters": result.parameters, "seeds": result.seeds,
+                        "commands": result.commands, "why": result.why})
+    return json.dumps({"full": full, "figures": figures}, indent=1) + "\n"
+
+
+STYLE = """
+:root{color-scheme:light dark;--paper:#ffffff;--ink:#1c2330;--soft:#5b6472;--grid:#d9dde3}
+@media(prefers-color-scheme:dark){:root{--paper:#14181f;--ink:#e6e9ee;--soft:#9aa4b2;--grid:#2d3542}}
+body{background:var(--paper);color:var(--ink);font:17px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
+.soft,dt,dd{color:var(--soft);font-size:.92rem}table{border-collapse:collapse;font-size:.95rem}
+th,td{text-align:right;padding:.3rem .8rem;border-bottom:1px solid var(--grid)}
+th:first-child,td:first-child{text-align:left}svg{width:100%;height:auto}pre{overflow-x:auto;font-size:.8rem}
+"""
+
+
+def page(made, full, known, draw, dark_rules):
+    parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>gradnic figures</title><style>{STYLE}"
+             f"{dark_rules}</style><h1>Figures of three papers</h1><p class=soft>gradnic figures "
+             f"{'--full' if full else '--quick'}</p>"]
+    paper = None
+    for figure, result in made:
+        if figure.paper != paper:
+            paper = figure.paper
+            parts.append(f"<h2>{html.escape(PAPERS[paper])}</h2>")
+        parts.append(f"<h3 id={figure.name}>{html.escape(figure.number)}: {html.escape(figure.title)}</h3>")
+        if result is None:
+            parts.append(f"<p class=soft>Not made: {html.escape(figure.reason)}.</p>")
+            continue
+        rows = "".join(f"<tr><td>{html.escape(row.what)}<td>{html.escape(ours(row))}"
+                       f"<td>{published(known.get(figure.name, {}).get(row.what))}" for row in result.rows)
+        facts = "".join(f"<dt>{html.escape(key)}<dd>{html.escape(str(value))}"
+                        for key, value in result.parameters.items())
+        parts.append(f"<p class=soft>{figure.kind}, seeds {', '.join(map(str, result.seeds)) or 'none'}</p>"
+                     f"<figure>{draw(result.plot)}</figure><table><tr><th><th>ours<th>published{rows}</table>"
+                     f"<p>{html.escape(result.why)}</p><dl>{facts}</dl>")
+        if result.commands:
+            parts.append(f"<pre>{html.escape(chr(10).join(result.commands))}</pre>")
+    return "\n".join(parts) + "\n"
+
+
+def wrapped(text, width=98):
+    """Lines of at most `width` characters."""
+    lines, line = [], ""
+    for word in text.split():
+        if line and len(line) + 1 + len(word) > width:
+            lines.append(line)
+            line = ""
+        line = f"{line} {word}".strip()
+    return [*lines, line]
+
+
+def document(paper, made, full, known):
+    """A page of docs/results."""
+    lines = [f"# {PAPERS[paper]}", "", *wrapped(f"Written by `gradnic figures {'--full' if full else '--quick'}`. "
+                                               "[What simulated, computed and measured mean](../figures.md)."), ""]
+    for figure, result in made:
+        if figure.paper != paper:
+            continue
+        lines += [f"## {figure.number}: {figure.title}", ""]
+        if result is None:
+            lines += [*wrapped(f"Not made: {figure.reason}."), ""]
+            continue
+        seeds = f", seeds {', '.join(map(str, result.seeds))}" if result.seeds else ""
+        lines += [f"`gradnic figures {figure.name}`, {figure.kind}{seeds}.", "", "| | ours | published |",
+                  "| --- | --- | --- |"]
+        lines += [f"| {row.what} | {ours(row)} | {published(known.get(figure.name, {}).get(row.what))} |"
+                  for row in result.rows]
+        lines += ["", *wrapped(result.why), ""]
+        lines += ["| parameter | |", "| --- | --- |"]
+        lines += [*(f"| {key} | {value} |" for key, value in result.parameters.items()), ""]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of SwitchML (Sapio et al., NSDI 2021)."""
+from model import COMPUTED, SIMULATED, Figure, Plot, Result, Row, missing, over_seeds
+
+HEADER, ETHERNET = 32, 66  # bytes: of a chunk (docs/switch.md); Ethernet with its gap, IP, UDP
+LOSSES = (0, 0.0001, 0.001, 0.01)
+SAMPLE_MS = 5
+LINKS = "10 Gbit/s, 1 us each way"
+
+
+def scenario(values, workers=8, slots=128, loss=0.0, packet_values=256, **more):
+    return {"link": {"loss": loss}, "packet_values": packet_values, "switch": {"mode": "switchml", "slots": slots},
+            "jobs": [{"workers": workers, "values": values, "slots": slots}], **more}
+
+
+def with_loss(run, loss, seed):
+    """100 MB, as in the paper, looked at every 5 ms."""
+    return run.simulate(scenario(25_000_000, loss=loss, sample_ns=SAMPLE_MS * 1_000_000), seed,
+                        f"8 workers, 100 MB, loss {100 * loss:g} %")
+
+
+UNDER_LOSS = {"links": LINKS, "vector": "100 MB", "workers": 8, "pool": "128 slots", "least timeout": "1 ms"}
+
+
+def fig6(run):
+    seconds = {loss: [with_loss(run, loss, seed)["jobs"][0]["seconds"] for seed in run.seeds] for loss in LOSSES}
+    inflation = {loss: [a / b for a, b in zip(times, seconds[0])] for loss, times in seconds.items()}
+    rows = [over_seeds(f"loss {100 * loss:g} %", inflation[loss], "x") for loss in LOSSES[1:]]
+    plot = Plot("bars", [f"{100 * loss:g} %" for loss in LOSSES],
+                {"SwitchML": [sum(inflation[loss]) / len(run.seeds) for loss in LOSSES]}, "loss on each link",
+                "time beside that without loss")
+    return Result(rows, plot, UNDER_LOSS,
+                  "A lost packet holds up its slot for a timeout: at least 1 ms, and 10 ms for the first packets of a "
+                  "vector. With 1 % on each of 16 ways, every seventh chunk loses one. Gloo over TCP is not "
+                  "simulated.", run.seeds)
+
+
+def fig7(run):
+    lines, rows = {}, []
+    for loss in (0, 0.0001, 0.01):
+        sent = [0] + [sample["sent"][0] / 8 for sample in with_loss(run, loss, 1)["samples"]]
+        rates = [(b - a) / SAMPLE_MS for a, b in zip(sent, sent[1:])]
+        lines[f"loss {100 * loss:g} %"] = rates
+        rows.append(Row(f"loss {100 * loss:g} %: packets in a ms, median", sorted(rates)[len(rates) // 2]))
+    longest = max(map(len, lines.values()))
+    plot = Plot("lines", [(i + 1) * SAMPLE_MS for i in range(longest)],
+                {name: rates + [None] * (longest - len(rates)) for name, rates in lines.items()}, "ms",
+                "packets that a worker sends in a ms")
+    return Result(rows, plot, UNDER_LOSS,
+                  "The paper has a picture alone. With little loss packets flow on at the full rate, as there.", [1])
+
+
+def fig8(_run):
+    sizes = [32, 64, 256, 366]
+    share = [100 * 4 * n / (4 * n + HEADER + ETHERNET) for n in sizes]
+    rows = [Row(f"{n} values: payload of the link's time", value, "%") for n, value in zip(sizes, share)]
+    return Result(rows, Plot("lines", sizes, {"int32": share}, "values in a packet", "payload, %"),
+                  {"header": f"{HEADER} bytes", "Ethernet with its gap, IP, UDP": f"{ETHERNET} bytes"},
+                  "Arithmetic. Our header has 32 bytes, and 366 values fill an MTU of 1500.")
+
+
+def fig9(run):
+    workers = [2, 4, 8, 16]
+    values = 2_500_000
+    rates = []
+    for n in workers:
+        job = run.simulate(scenario(values, workers=n), 1, f"{n} workers")["jobs"][0]
+        rates.append(values / job["seconds"] * 1e-6)
+    rows = [Row("16 workers beside 2", rates[-1] / rates[0], "x"),
+            Row("16 workers: elements a second", rates[-1], "million")]
+    plot = Plot("lines", workers, {"SwitchML": rates}, "workers", "elements a second, million")
+    return Result(rows, plot, {"links": LINKS, "values": values, "pool": "128 slots"},
+                  "The rate does not depend on the number of workers, here as in the paper.", [1])
+
+
+def pool(run):
+    slots = [8, 16, 32, 64, 128, 256]
+    values, packet = 1_000_000, 4 * 256 + HEADER + ETHERNET
+    lines, rows = {}, []
+    for delay_us in (1, 10):
+        seconds = []
+        for n in slots:
+            setup = scenario(values, slots=n)
+            setup["link"]["delay_ns"] = delay_us * 1000
+            about = f"pool of {n} slots, links of {delay_us} us"
+            seconds.append(run.simulate(setup, 1, about)["jobs"][0]["seconds"])
+        lines[f"links of {delay_us} us"] = [1e3 * time for time in seconds]
+        enough = next(n for n, time in zip(slots, seconds) if time < 1.05 * min(seconds))
+        product = 10e9 / 8 * (4 * delay_us * 1e-6 / 2) + 2 * packet
+        rule = 1
+        while rule * packet < product:
+            rule *= 2
+        rows += [Row(f"links of {delay_us} us: smallest pool within 5 % of the best", enough, "slots"),
+                 Row(f"links of {delay_us} us: by the paper's rule", rule, "slots")]
+    return Result(rows, Plot("lines", slots, lines, "slots of the pool", "ms", log_x=True),
+                  {"links": "10 Gbit/s", "values": values, "rule": "power of two above delay times bandwidth by packet"},
+                  "The rule gives the pool from which on the network is the limit. Real hosts answer later than "
+                  "simulated ones, so they need more slots.", [1])
+
+
+def types(run):
+    values = 2_500_000
+    rate = {}
+    for name, packet_values in (("int32", 256), ("half", 512)):
+        job = run.simulate(scenario(values, packet_values=packet_values, format=name), 1, f"values as {name}")["jobs"][0]
+        rate[name] = values / job["seconds"] * 1e-6
+    rows = [Row("halves beside int32", rate["half"] / rate["int32"], "x")]
+    return Result(rows, Plot("bars", list(rate), {"elements a second, million": list(rate.values())}, "",
+                             "elements a second, million"),
+                  {"links": LINKS, "values": values, "packets": "1122 bytes of the link's time in both"},
+                  "Twice as many values fill the same packets.", [1])
+
+
+def gains(run):
+    """Ring and sums in the network, with compute times of an assumed processor."""
+    workers, rate = 8, 10e9
+    rows, bars = [], {"4 TFLOP/s": [], "16 TFLOP/s": []}
+    names = ("alexnet", "vgg16", "resnet50", "bert-large")
+    for name in names:
+        layers = run.network(name)
+        bits = 32 * sum(layer["values"] for layer in layers["layers"])
+        flop = 6 * layers["samples"] * sum(layer["macs"] for layer in layers["layers"])
+        ring, switch = bits / rate * 2 * (workers - 1) / workers, bits / rate * 1122 / 1024
+        for tera in (4, 16):
+            compute = flop / (tera * 1e12)
+            bars[f"{tera} TFLOP/s"].append((compute + ring) / (compute + switch))
+        rows.append(Row(f"{name}: gain over the ring, 16 TFLOP/s", bars["16 TFLOP/s"][-1], "x"))
+    return Result(rows, Plot("bars", list(names), bars, "", "gain over a ring at 10 Gbit/s"),
+                  {"workers": workers, "links": "10 Gbit/s", "overlap": "none",
+                   "compute time": "6 floating-point operations for each multiplication of a forward pass"},
+                  "A ring at the links' full rate is at most 1.75 times slower. The paper's rings are slower than "
+                  "their links: its largest gains are over Gloo and NCCL on TCP.")
+
+
+FIGURES = [
+    missing("switchml-fig2", "Fig. 2", "accuracy over time", "gradnic demo measures training over a switch; this "
+            "command does not start its daemons yet"),
+    missing("switchml-fig3", "Fig. 3", "elements a second, parameter servers",
+            "dedicated and colocated parameter servers that sum without a switch are not built"),
+    Figure("switchml-table2", "Table 2, Fig. 4 and 5", "gain over a ring", COMPUTED, gains, checked=True),
+    Figure("switchml-fig6", "Fig. 6", "inflation by loss", SIMULATED, fig6),
+    Figure("switchml-fig7", "Fig. 7", "packets over time under loss", SIMULATED, fig7),
+    Figure("switchml-fig8", "Fig. 8", "packet sizes and headers", COMPUTED, fig8, checked=True),
+    Figure("switchml-fig9", "Fig. 9", "workers", SIMULATED, fig9),
+    missing("switchml-fig10", "Fig. 10, Table 4", "accuracy with other types", "as switchml-fig2"),
+    Figure("switchml-fig12", "Fig. 11 and 12", "types of values", SIMULATED, types, checked=True),
+    Figure("switchml-pool", "Appendix C", "size of the pool", SIMULATED, pool, checked=True),
+]

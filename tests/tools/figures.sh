@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `gradnic figures`: figures that are the same everywhere, compared with what they were. Lists,
+# errors, and what a report has.
+# shellcheck source=tests/tools/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+"$GRADNIC" figures --list >list.txt
+# Each figure of the papers is made, or has a reason.
+[ "$(grep -c '^inceptionn-' list.txt)" -ge 10 ] || fail "INCEPTIONN's figures: $(cat list.txt)"
+! grep ' missing ' list.txt | grep -v ': ' || fail "a figure is missing without a reason"
+"$GRADNIC" figures --list --checked >checked.txt
+! grep -E ' (missing|measured) ' checked.txt || fail "not the same everywhere"
+
+"$GRADNIC" figures -q --checked --compare -o out || fail "other numbers than before"
+[ "$(grep -c '<svg' out/figures.html)" -eq "$(wc -l <checked.txt)" ] || fail "a plot is missing"
+! grep -Eq 'src=|href="[^#]|@import|url\([^#]' out/figures.html || fail "the report refers to something outside of it"
+jq -e '(.figures | length) == '"$(wc -l <checked.txt)"' and all(.figures[].rows[]; .ours != null)' out/figures.json >/dev/null ||
+    fail "figures.json: $(jq -c .figures out/figures.json)"
+jq -e '.figures[] | select(.name == "switchml-pool") | .seeds == [1] and (.commands | length) == 12' out/figures.json >/dev/null ||
+    fail "the commands are not there"
+
+# The same again, and documents.
+mkdir pages
+"$GRADNIC" figures -q -f -o out2 --pages pages switchml-fig12 dsa-fig5
+jq '.figures[] | select(.name == "switchml-fig12")' out/figures.json >first.json
+jq '.figures[] | select(.name == "switchml-fig12")' out2/figures.json >second.json
+same first.json second.json
+grep -q '| halves beside int32 | 1.997 x | 2 |' pages/switchml.md || fail "$(cat pages/switchml.md)"
+grep -q 'Not made: ' pages/dsa.md || fail "a document says nothing of what is missing"
+
+expect 1 "figures.json: exists" "$GRADNIC" figures -q -o out switchml-fig8
+expect 1 "there is no figure 'fig8'" "$GRADNIC" figures fig8
+expect 2 "contradict" "$GRADNIC" figures --quick --full
+expect 2 "" "$GRADNIC" figures --quik
+# A number outside of its band is named.
+mkdir -p copy/scripts
+cp -r "$SOURCE/figures" copy/
+cp "$SOURCE/scripts/report_plots.py" copy/scripts/
+jq '."switchml-fig8" |= map_values([0, 1])' "$SOURCE/figures/bands.json" >copy/figures/bands.json
+! copy/figures/paper-figures --compare --quiet --output out3 switchml-fig8 >wrong.txt || fail "not found"
+grep -q 'switchml-fig8: 32 values.* outside 0 to 1' wrong.txt || fail "$(cat wrong.txt)"
