@@ -18,6 +18,14 @@ static void make_own(void *context, size_t first, size_t count)
     if (channel->x.own_pass) gn_exchange_own(&channel->x, channel->first + first, count);
 }
 
+/// Values that can be coded as they are need no pass of their own.
+static const float *plain(void *context, size_t first, size_t count)
+{
+    const gn_worker_channel *channel = context;
+    const size_t at = channel->first + first;
+    return gn_exchange_is_plain(&channel->x, at, count) ? channel->x.bucket->send + at : NULL;
+}
+
 static void finish(void *context, size_t first, size_t count)
 {
     gn_worker_channel *channel = context;
@@ -29,6 +37,7 @@ gn_status gn_worker_channel_open(gn_worker_channel *channel, const gn_worker_con
 {
     gn_worker_config mine = *config;
     mine.before = make_own;
+    mine.plain = plain;
     mine.after = finish;
     mine.context = channel;
     channel->packet_values = config->packet_values;

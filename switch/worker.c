@@ -98,6 +98,18 @@ static size_t look_at(gn_worker *w, const gn_worker_slot *slot, size_t chunk, si
     return count;
 }
 
+/// The values of which a chunk's stream is made.
+static const float *stream_source(gn_worker *w, gn_worker_slot *slot)
+{
+    const gn_worker_config *c = &w->config;
+    size_t first;
+    const size_t count = gn_worker_chunk(w, slot->chunk, &first);
+    if (slot->since_ns != GN_NEVER) return slot->plain ? slot->plain : w->send + first;
+    slot->plain = c->plain ? c->plain(c->context, first, count) : NULL;
+    if (!slot->plain) (void)look_at(w, slot, slot->chunk, &first);
+    return slot->plain ? slot->plain : w->send + first;
+}
+
 /// The unit that this worker proposes for a chunk. When there is no such chunk, it is one that has
 /// no effect on others.
 static int8_t proposal(gn_worker *w, const gn_worker_slot *slot, size_t chunk)
@@ -143,7 +155,7 @@ static size_t write_stored(gn_agg_packet *header, const float *values, size_t co
     return gn_agg_write_again(header, out, capacity);
 }
 
-static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, size_t capacity)
+static size_t write_slot(gn_worker *w, gn_worker_slot *slot, void *out, size_t capacity)
 {
     size_t first;
     const size_t count = gn_worker_chunk(w, slot->chunk, &first);
@@ -164,10 +176,11 @@ static size_t write_slot(gn_worker *w, const gn_worker_slot *slot, void *out, si
         return gn_agg_write_words(&header, w->send + first, out, capacity);
     }
     if (!gn_agg_in_blocks(w->config.format)) {
+        if (!w->config.nic && !w->config.stored)
+            return gn_agg_write_stream(&header, &w->codec, NULL, stream_source(w, slot), out, capacity);
         look_at(w, slot, slot->chunk, &first);
         if (w->config.nic) return gn_agg_write_words(&header, w->send + first, out, capacity);
-        if (w->config.stored) return write_stored(&header, w->send + first, count, out, capacity);
-        return gn_agg_write_stream(&header, &w->codec, NULL, w->send + first, out, capacity);
+        return write_stored(&header, w->send + first, count, out, capacity);
     }
     if (slot->phase == GN_SLOT_LOOK) {
         header.values = 0;
@@ -327,11 +340,21 @@ static bool take_result(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet 
     return true;
 }
 
+/// The chunk leaves in binary32, and so its values have to be made after all.
+static void make_whole(gn_worker *w, gn_worker_slot *slot)
+{
+    size_t first;
+    const size_t count = gn_worker_chunk(w, slot->chunk, &first);
+    slot->plain = NULL;
+    if (w->config.before) w->config.before(w->config.context, first, count);
+}
+
 static bool take_overflow(gn_worker *w, gn_worker_slot *slot, const gn_agg_packet *p, int64_t now_ns)
 {
     if (slot->phase != GN_SLOT_DATA) return false;
     measure(w, slot, p, now_ns);
     slot->next_unit = p->next;
+    if (slot->plain) make_whole(w, slot);
     gn_worker_begin(w, slot, GN_SLOT_FLOAT);
     gn_leader_own(w, slot);
     return true;

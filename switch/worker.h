@@ -32,6 +32,7 @@ typedef struct gn_worker_slot {
     /// This chunk comes later than those of others: the result before it had to be asked for again,
     /// or the window held it.
     bool lags;
+    const float *plain;  ///< what its stream is made of, as config.plain has said; NULL: `send`
     unsigned attempts;
     /// When it was first sent (GN_NEVER: not yet), last sent, and is to be sent again.
     int64_t since_ns, sent_ns, deadline_ns;

@@ -16,7 +16,8 @@ enum { WORKERS = 3, SLOTS = 4, VALUES = 50, COUNT = 1234, JOB = 3, GEN = 9, ROOM
 
 typedef struct party {
     gn_worker *worker;
-    float values[COUNT];
+    float values[COUNT], as_given[COUNT];
+    uint8_t asked[COUNT];  ///< whether its stream may be made of as_given
     uint8_t looks[COUNT], ends[COUNT];
     unsigned rank;
 } party;
@@ -26,6 +27,7 @@ static gn_switch sw;
 static void *memory;
 static gn_codec codec;
 static bool lossy;
+static bool quantised;  ///< contributions are
 static unsigned turn;
 
 static float given(unsigned rank, size_t i)
@@ -41,6 +43,17 @@ static void make(void *context, size_t first, size_t count)
         ck_assert_uint_eq(p->looks[i]++, 0);
         p->values[i] = given(p->rank, i);
     }
+    if (quantised) gn_quantise(&codec, p->values + first, p->values + first, NULL, count);
+}
+
+/// Most chunks can leave as they are.
+static const float *plain(void *context, size_t first, size_t count)
+{
+    party *p = context;
+    ck_assert_uint_eq(p->asked[first]++, 0);
+    if ((first / VALUES + p->rank) % 5 == 0) return NULL;
+    for (size_t i = first; i < first + count; i++) p->as_given[i] = given(p->rank, i);
+    return p->as_given + first;
 }
 
 static void finish(void *context, size_t first, size_t count)
@@ -52,7 +65,7 @@ static void finish(void *context, size_t first, size_t count)
     }
 }
 
-static void open_all(gn_agg_format format, bool nic)
+static void open_all(gn_agg_format format, bool nic, bool plainly)
 {
     memset(parties, 0, sizeof parties);
     const gn_switch_config config = {.slots = SLOTS, .slot_values = VALUES, .jobs = 1};
@@ -76,6 +89,7 @@ static void open_all(gn_agg_format format, bool nic)
                                        .packet_values = VALUES,
                                        .nic = nic,
                                        .before = make,
+                                       .plain = plainly ? plain : NULL,
                                        .after = finish,
                                        .context = &parties[i]};
         ck_assert_int_eq(gn_worker_new(&parties[i].worker, &mine), GN_OK);
@@ -146,9 +160,9 @@ static bool send_one(party *p, int64_t now, bool nic)
     return true;
 }
 
-static void sum(gn_agg_format format, bool nic)
+static void sum(gn_agg_format format, bool nic, bool plainly)
 {
-    open_all(format, nic);
+    open_all(format, nic, plainly);
     for (unsigned i = 0; i < WORKERS; i++)
         ck_assert_int_eq(gn_worker_post(parties[i].worker, parties[i].values, parties[i].values, COUNT), GN_OK);
     int64_t now = 1;
@@ -162,7 +176,10 @@ static void sum(gn_agg_format format, bool nic)
     }
     for (unsigned i = 0; i < WORKERS; i++) {
         for (size_t v = 0; v < COUNT; v++) {
-            ck_assert_uint_eq(parties[i].looks[v], 1);
+            const size_t chunk = v / VALUES;
+            const bool makes = !plainly || (chunk + i) % 5 == 0 || chunk == 700 / VALUES;
+            ck_assert_uint_eq(parties[i].looks[v], makes);
+            ck_assert_uint_eq(parties[i].asked[v], plainly && v % VALUES == 0);
             ck_assert_uint_eq(parties[i].ends[v], 1);
         }
         ck_assert(!memcmp(parties[i].values, parties[0].values, sizeof parties[0].values));
@@ -174,7 +191,7 @@ static void sum(gn_agg_format format, bool nic)
 START_TEST(values_are_made_and_finished_once)
 {
     lossy = _i & 1;
-    sum((gn_agg_format)(_i / 2), false);
+    sum((gn_agg_format)(_i / 2), false, false);
 }
 END_TEST
 
@@ -183,10 +200,25 @@ START_TEST(a_nic_gives_the_same_bits)
     static float own[COUNT];
     lossy = _i & 1;
     const gn_agg_format format = _i / 2 ? GN_AGG_DENSE : GN_AGG_LATTICE;
-    sum(format, false);
+    sum(format, false, false);
     memcpy(own, parties[0].values, sizeof own);
-    sum(format, true);
+    sum(format, true, false);
     ck_assert(!memcmp(own, parties[0].values, sizeof own));
+}
+END_TEST
+
+// The chunk that rank 0 sums in binary32 is made all the same.
+START_TEST(plain_chunks_give_the_same_bits)
+{
+    static float own[COUNT];
+    lossy = _i & 1;
+    quantised = true;
+    const gn_agg_format format = _i / 2 ? GN_AGG_DENSE : GN_AGG_LATTICE;
+    sum(format, false, false);
+    memcpy(own, parties[0].values, sizeof own);
+    sum(format, false, true);
+    ck_assert(!memcmp(own, parties[0].values, sizeof own));
+    quantised = false;
 }
 END_TEST
 
@@ -340,6 +372,7 @@ int main(void)
     TCase *cases = tcase_create("all");
     tcase_add_loop_test(cases, values_are_made_and_finished_once, 0, 2 * GN_AGG_FORMATS);
     tcase_add_loop_test(cases, a_nic_gives_the_same_bits, 0, 4);
+    tcase_add_loop_test(cases, plain_chunks_give_the_same_bits, 0, 4);
     tcase_add_test(cases, a_result_with_a_wrong_exponent_is_not_taken);
     tcase_add_test(cases, a_leader_tells_no_sum_under_another_number);
     suite_add_tcase(suite, cases);

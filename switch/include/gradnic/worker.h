@@ -71,10 +71,15 @@ typedef struct gn_worker_config {
     /// Called, when not NULL, once for each value of a vector, in runs, ahead of the first look at
     /// them. It may write them into `send`.
     void (*before)(void *context, size_t first, size_t count);
+    /// Asked, when not NULL, ahead of `before`, about a chunk that leaves as a stream. Returns
+    /// values that make the same stream as those that `before` would write, or NULL where there
+    /// are none. They must stay until the chunk's result is there. `before` is then called only if
+    /// the chunk is summed in binary32. So a pass over the values is saved.
+    const float *(*plain)(void *context, size_t first, size_t count);
     /// Called, when not NULL, once for each value of a vector, in runs, when their results are in
     /// `recv`. It may change them there.
     void (*after)(void *context, size_t first, size_t count);
-    void *context;  ///< for `before` and `after`
+    void *context;  ///< for `before`, `plain` and `after`
 } gn_worker_config;
 
 /// What a worker has done.
