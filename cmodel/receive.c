@@ -13,6 +13,7 @@ struct gn_rx {
     uint8_t tos[GN_RULES_MAX];
     size_t tos_count;
     bool bypass, checksum_vouched, partial_checksum;
+    size_t max_restored;
     char kernel[32];
     gn_codec codec;  // of the last packet
     gn_rx_counters counters;
@@ -34,6 +35,7 @@ gn_status gn_rx_new(gn_rx **result, const gn_rx_config *config)
     rx->bypass = config->bypass;
     rx->checksum_vouched = config->checksum_vouched;
     rx->partial_checksum = config->partial_checksum;
+    gn_rx_set_max_restored(rx, config->max_restored);
     const char *kernel = config->kernel ? config->kernel : "auto";
     const uint8_t gradient = GN_TOS_GRADIENT;
     gn_status status =
@@ -57,6 +59,11 @@ void gn_rx_free(gn_rx *rx)
 void gn_rx_set_bypass(gn_rx *rx, bool bypass)
 {
     rx->bypass = bypass;
+}
+
+void gn_rx_set_max_restored(gn_rx *rx, size_t max_restored)
+{
+    rx->max_restored = max_restored && max_restored < GN_PACKET_MAX ? max_restored : GN_PACKET_MAX;
 }
 
 const gn_rx_counters *gn_rx_get_counters(const gn_rx *rx)
@@ -98,7 +105,8 @@ static uint64_t *check_shim(gn_rx *rx, const gn_shim *shim, size_t bytes, size_t
     if (shim->head > (stored ? 0 : shim->length)) return &c->bad_head;
     size_t verbatim = stored ? shim->length : shim->head + (shim->length - shim->head) % 4u;
     bool wrong = stored ? bytes != verbatim : bytes < verbatim;
-    return wrong || !shim->length || shim->length > room ? &c->bad_length : NULL;
+    if (wrong || !shim->length) return &c->bad_length;
+    return shim->length > room ? &c->too_large : NULL;
 }
 
 // Restores the `bytes` bytes behind a checked shim to shim->length bytes.
@@ -125,9 +133,8 @@ static uint64_t *receive(gn_rx *rx, const gn_shim *shim, const uint8_t *packet, 
     if (!rx->checksum_vouched && !gn_packet_checksum_ok(packet, h)) return &c->bad_checksum;
     const uint8_t *behind = packet + h->payload + GN_SHIM_BYTES;
     size_t bytes = (size_t)(h->end - h->payload - GN_SHIM_BYTES);
-    size_t most = capacity < GN_PACKET_MAX ? capacity : GN_PACKET_MAX;
-    if (most < h->payload) return &c->bad_length;
-    uint64_t *fault = check_shim(rx, shim, bytes, most - h->payload);
+    size_t most = capacity < rx->max_restored ? capacity : rx->max_restored;
+    uint64_t *fault = check_shim(rx, shim, bytes, most > h->payload ? most - h->payload : 0);
     if (fault) return fault;
     return restore(&rx->codec, shim, behind, bytes, out + h->payload) ? NULL : &c->bad_stream;
 }

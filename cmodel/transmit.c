@@ -52,6 +52,7 @@ gn_status gn_tx_new(gn_tx **result, const gn_tx_config *config)
     gn_tx *tx = calloc(1, sizeof *tx);
     if (!tx) return GN_NO_MEMORY;
     tx->bypass = config->bypass;
+    gn_tx_set_wire_mtu(tx, config->wire_mtu);
     gn_status status = gn_tx_set_rules(tx, config->rules, config->rule_count);
     if (status == GN_OK) {
         tx->flows = gn_flow_new(config->flow_capacity ? config->flow_capacity : FLOWS_BY_DEFAULT);
@@ -75,6 +76,11 @@ void gn_tx_free(gn_tx *tx)
 void gn_tx_set_bypass(gn_tx *tx, bool bypass)
 {
     tx->bypass = bypass;
+}
+
+void gn_tx_set_wire_mtu(gn_tx *tx, size_t wire_mtu)
+{
+    tx->wire_mtu = wire_mtu && wire_mtu < GN_PACKET_MAX ? wire_mtu : GN_PACKET_MAX;
 }
 
 const gn_tx_counters *gn_tx_get_counters(const gn_tx *tx)
@@ -196,7 +202,7 @@ static gn_verdict transmit(gn_tx *tx, gn_parse parse, const gn_headers *h, const
     gn_plan plan;
     if (!gn_tx_make_plan(tx, parse, h, length, tcp_head, &plan)) return GN_VERDICT_PASS;
     size_t most = (size_t)h->end + GN_SHIM_BYTES;
-    if (most > GN_PACKET_MAX || most > capacity) {
+    if (most > tx->wire_mtu || most > capacity) {
         tx->counters.passed++;
         tx->counters.pass_too_big++;
         return GN_VERDICT_PASS;

@@ -12,6 +12,7 @@ struct gn_tx {
     gn_rule rules[GN_RULES_MAX];
     size_t rule_count;
     bool bypass;
+    size_t wire_mtu;
     gn_flow_table *flows;
     gn_tx_counters counters;
 };

@@ -16,7 +16,7 @@ const gn_counter gn_tx_counter_rows[] = {
     TX(pass_protocol, "passed: neither TCP nor UDP"),
     TX(pass_empty, "passed: no payload"),
     TX(pass_no_rule, "passed: no rule matches"),
-    TX(pass_too_big, "passed: no room for the shim"),
+    TX(pass_too_big, "passed: too long with the shim"),
     TX(stored_no_gain, "stored: no gain"),
     TX(stored_no_syn, "stored: SYN not seen"),
     TX(stored_syn, "stored: carries SYN"),
@@ -60,5 +60,6 @@ const gn_counter gn_rx_counter_rows[] = {
     RX("bad_head", bad_head, "malformed: head"),
     RX("bad_length", bad_length, "malformed: length"),
     RX("bad_stream", bad_stream, "malformed: stream"),
+    RX("too_large", too_large, "malformed: too large when restored"),
     {0},
 };

@@ -40,7 +40,10 @@ static void keep_rules(gn_datapath *d, const gn_rule *rules, size_t count)
 
 static gn_status open_cutter(gn_datapath *d, const gn_engine_config *config, gn_error *error)
 {
-    const gn_tx_config tx = {config->rules, config->rule_count, config->flow_capacity, config->bypass};
+    const gn_tx_config tx = {.rules = config->rules,
+                             .rule_count = config->rule_count,
+                             .flow_capacity = config->flow_capacity,
+                             .bypass = config->bypass};
     d->cut = malloc(sizeof *d->cut);
     const gn_status status = d->cut ? gn_tx_new(&d->tx, &tx) : GN_NO_MEMORY;
     return status == GN_OK ? GN_OK : gn_fail(error, status, "%s", gn_status_string(status));

@@ -28,6 +28,7 @@ typedef struct gn_engine_config {
     bool bypass;            ///< nothing is compressed
     bool no_restore;        ///< packets from the wire pass as they are; for good
     bool partial_checksum;  ///< restored packets have only the pseudo header's sum for a checksum
+    size_t max_restored;    ///< bytes of the longest IP packet that is restored; 0: 65535
 } gn_engine_config;
 
 /// What an engine that compares has compared so far.

@@ -104,6 +104,15 @@ static gn_status set_bypass(void *state, bool bypass, gn_error *error)
     return put(h, GN_REG_CONTROL, gn_nic_control(bypass, h->no_restore), error);
 }
 
+// The datapath has cut to the MTU already.
+static gn_status set_limits(hardware *h, size_t max_restored, gn_error *error)
+{
+    if (!max_restored || max_restored > GN_PACKET_MAX) max_restored = GN_PACKET_MAX;
+    return put(h, GN_REG_MTU, GN_PACKET_MAX, error) || put(h, GN_REG_MAX_RESTORED, (uint32_t)max_restored, error)
+               ? error->status
+               : GN_OK;
+}
+
 static gn_status identify(hardware *h, gn_error *error)
 {
     uint32_t id = 0, params = 0;
@@ -123,9 +132,10 @@ static gn_status open_hardware(const gn_engine *engine, void **state, const gn_e
     if (!h) return gn_fail_memory(error);
     h->nic = gn_rtl_nic_new();
     h->no_restore = config->no_restore;
-    const bool failed = !h->nic ? gn_fail_memory(error)
-                                : identify(h, error) || set_rules(h, config->rules, config->rule_count, error) ||
-                                      set_bypass(h, config->bypass, error);
+    const bool failed = !h->nic
+                            ? gn_fail_memory(error)
+                            : identify(h, error) || set_rules(h, config->rules, config->rule_count, error) ||
+                                  set_limits(h, config->max_restored, error) || set_bypass(h, config->bypass, error);
     if (failed) {
         close_hardware(h);
         return error->status;

@@ -24,11 +24,15 @@ gn_status gn_model_open(gn_model **result, const gn_engine_config *config, gn_er
     gn_model *model = calloc(1, sizeof *model);
     if (!model) return gn_fail_memory(error);
     uint8_t tos[GN_RULES_MAX];
-    const gn_tx_config tx = {config->rules, config->rule_count, config->flow_capacity, config->bypass};
+    const gn_tx_config tx = {.rules = config->rules,
+                             .rule_count = config->rule_count,
+                             .flow_capacity = config->flow_capacity,
+                             .bypass = config->bypass};
     const gn_rx_config rx = {.tos = tos,
                              .tos_count = collect_tos(config->rules, config->rule_count, tos),
                              .bypass = config->no_restore,
-                             .partial_checksum = config->partial_checksum};
+                             .partial_checksum = config->partial_checksum,
+                             .max_restored = config->max_restored};
     gn_status status = gn_tx_new(&model->tx, &tx);
     if (status == GN_OK) status = gn_rx_new(&model->rx, &rx);
     if (status != GN_OK) {

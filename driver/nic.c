@@ -139,8 +139,13 @@ static gn_status open_engine(gn_nic *nic, gn_error *error)
     const gn_nic_config *config = &nic->config;
     // A capture is to hold packets as they were sent, with their checksums.
     nic->partial = !config->no_offload && !config->pcap_host && config->engine->partial_checksum;
-    const gn_engine_config engine = {config->rules,  config->rule_count, config->flow_capacity,
-                                     config->bypass, config->no_restore, nic->partial};
+    const gn_engine_config engine = {.rules = config->rules,
+                                     .rule_count = config->rule_count,
+                                     .flow_capacity = config->flow_capacity,
+                                     .bypass = config->bypass,
+                                     .no_restore = config->no_restore,
+                                     .partial_checksum = nic->partial,
+                                     .max_restored = config->max_restored};
     gn_error why;
     if (gn_datapath_open(&nic->datapath, config->engine, &engine, &why)) return engine_error(nic, &why, error);
     nic->out->cut = config->cut;

@@ -41,10 +41,11 @@ typedef struct gn_nic_config {
     gn_rule rules[GN_RULES_MAX];
     size_t rule_count;
     size_t flow_capacity;
-    gn_cut cut;       ///< GN_CUT_FILL only for an engine that takes whole segments
-    bool bypass;      ///< nothing is compressed
-    bool no_restore;  ///< packets from the wire pass as they are; for the host of a switch
-    bool guard;       ///< flows that do not look like gradients are left alone
+    gn_cut cut;           ///< GN_CUT_FILL only for an engine that takes whole segments
+    bool bypass;          ///< nothing is compressed
+    bool no_restore;      ///< packets from the wire pass as they are; for the host of a switch
+    size_t max_restored;  ///< bytes of the longest packet that is restored; 0: 65535
+    bool guard;           ///< flows that do not look like gradients are left alone
     // Around it.
     const char *control;  ///< path of the control socket; NULL: none
     gn_endpoint metrics;  ///< counters over HTTP; version 0: none

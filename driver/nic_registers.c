@@ -73,7 +73,8 @@ const gn_counter_register gn_rx_registers[GN_RX_REGISTERS] = {RX("packets", pack
                                                               RX("bad_stream", bad_stream),
                                                               RX("bad_checksum", bad_checksum),
                                                               {"dropped_bad", GN_NOT_IN_MODEL},
-                                                              {"dropped_long", GN_NOT_IN_MODEL}};
+                                                              {"dropped_long", GN_NOT_IN_MODEL},
+                                                              RX("too_large", too_large)};
 
 unsigned gn_counter_address(unsigned base, const gn_counter_register *registers, const char *name)
 {

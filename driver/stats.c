@@ -64,14 +64,16 @@ json_t *gn_nic_status(gn_nic *nic)
     char listen[GN_ENDPOINT_TEXT];
     pthread_mutex_lock(&nic->out->lock);
     json_t *status = json_pack(
-        "{s:s,s:i,s:o,s:o,s:s,s:s,s:s,s:b,s:b,s:b,s:o,s:i,s:i,s:s,s:b,s:b,s:o,s:o,s:o}", "device", nic->tun.name, "pid",
-        (int)getpid(), "uptime_s", gn_json_number(gn_elapsed(nic->started, gn_now()) / GN_SECOND), "addresses",
+        "{s:s,s:i,s:o,s:o,s:s,s:s,s:s,s:b,s:b,s:i,s:b,s:o,s:i,s:i,s:s,s:b,s:b,s:o,s:o,s:o}", "device", nic->tun.name,
+        "pid", (int)getpid(), "uptime_s", gn_json_number(gn_elapsed(nic->started, gn_now()) / GN_SECOND), "addresses",
         addresses_of(nic), "listen", gn_endpoint_format(&nic->listen, listen), "engine", nic->config.engine->name,
         "cut", nic->out->cut == GN_CUT_FILL ? "fill" : "mtu", "bypass", nic->config.bypass, "no_restore",
-        nic->config.no_restore, "guard", nic->config.guard, "rate", gn_json_number(nic->out->rate.bits_per_second),
-        "wire_mtu", (int)nic->wire_mtu, "host_mtu", (int)nic->tun.mtu, "steer", steering[nic->config.steer.mode],
-        "udp_segmentation", nic->wire.segmentation, "udp_segments_from_host", nic->tun.uso, "rules", rules_as_text(nic),
-        "fault", gn_json_fault_settings(gn_fault_get(nic->out->fault)), "peers", peer_settings(nic));
+        nic->config.no_restore, "max_restored",
+        (int)(nic->config.max_restored ? nic->config.max_restored : GN_PACKET_MAX), "guard", nic->config.guard, "rate",
+        gn_json_number(nic->out->rate.bits_per_second), "wire_mtu", (int)nic->wire_mtu, "host_mtu", (int)nic->tun.mtu,
+        "steer", steering[nic->config.steer.mode], "udp_segmentation", nic->wire.segmentation, "udp_segments_from_host",
+        nic->tun.uso, "rules", rules_as_text(nic), "fault", gn_json_fault_settings(gn_fault_get(nic->out->fault)),
+        "peers", peer_settings(nic));
     pthread_mutex_unlock(&nic->out->lock);
     return status;
 }

@@ -88,9 +88,12 @@ module frame_parse (
     reg [11:0]  a_number;
     reg [5:0]   a_bytes;
     reg         a_last, a_bad, a_valid = 1'b0;
+    integer     b;
 
     always @(posedge clk) begin
-        a_data   <= s_axis_tdata;
+        // Bytes that tkeep leaves out are looked at, though the answer does not depend on them. As
+        // 0 they are not X in a simulator of four states.
+        for (b = 0; b < 32; b = b + 1) a_data[8*b +: 8] <= s_axis_tkeep[b] ? s_axis_tdata[8*b +: 8] : 8'd0;
         a_number <= number_reg;
         a_bytes  <= s_bytes;
         a_last   <= s_axis_tlast;
@@ -159,8 +162,11 @@ module frame_parse (
     reg [16:0] total_reg;
     reg [7:0]  tos_reg;
     reg [31:0] ports_reg;
-    reg [15:0] udp_length_reg, udp_sum_reg, tcp_sum_reg;
-    reg [3:0]  tcp_words_reg;
+    reg [15:0] udp_sum_reg, tcp_sum_reg;
+    // looked at even when the header is not there: then the answer does not depend on them, but
+    // they may not be X
+    reg [15:0] udp_length_reg = 16'd0;
+    reg [3:0]  tcp_words_reg  = 4'd0;
     reg [7:0]  tcp_flags_reg;
 
     wire [7:0] protocol = six ? ip1_reg[15:8] : ip_protocol_reg;

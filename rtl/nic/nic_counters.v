@@ -41,8 +41,8 @@ module nic_counters #(
     // Counters by number, in the order of the register map.
     //   From the host: 0 packets, 1 bytes, 2 passed, 3..10 why, 11..13 why stored, 14, 15 dropped.
     //   From the wire: 0 packets, 1 bytes, 2 passed, 3 foreign, 4..7 restored, 8 wire bytes,
-    //   9 payload bytes, 10 malformed, 11..17 why, 18, 19 dropped. So the kind of an event from the
-    //   wire is the number of a counter.
+    //   9 payload bytes, 10 malformed, 11..17 and 20 why, 18, 19 dropped. So the kind of an event
+    //   from the wire is the number of a counter.
 
     // of the memories
     localparam LOG2_T1 = RULES > 7 ? 5 : 4;
@@ -99,7 +99,8 @@ module nic_counters #(
     reg                r0_valid = 1'b0, r1_valid = 1'b0, r2_valid = 1'b0;
     reg                wanted_reg = 1'b0, snapshot_reg = 1'b0;
 
-    // where the wire's bytes are in bank r1: their own place, 1, is that of a reason there (17)
+    // where the wire's bytes are in bank r1: their own place, 1, is that of a reason there (17).
+    // Another (20) is at 4
     localparam R1_BYTES = 4'd2;
 
     always @(posedge clk) begin
@@ -193,8 +194,8 @@ module nic_counters #(
             bank0 = field < 3'd2 ? T1 : field == 3'd2 ? T0 : T2;
             place = field < 3'd2 ? {rule, field[0]} + 5'd2 : field == 3'd2 ? {1'b1, rule} : {rule, !field[0]};
         end
-        if (of_rx && part == 2'd0 && number < 5'd20) begin
-            bank0 = number >= 5'd18 ? DROPPED : number == 5'd8 || number == 5'd9 ? R2 :
+        if (of_rx && part == 2'd0 && number < 5'd21) begin
+            bank0 = number == 5'd18 || number == 5'd19 ? DROPPED : number == 5'd8 || number == 5'd9 ? R2 :
                     number == 5'd1 || number == 5'd3 || number >= 5'd11 ? R1 : R0;
             place = number == 5'd1 ? {1'b0, R1_BYTES} : number;
         end

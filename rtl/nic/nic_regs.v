@@ -40,6 +40,8 @@ module nic_regs #(
     output wire                cfg_rx_bypass,
     output wire [RULES*64-1:0] cfg_rules,      // as rule.vh says; they change all at once
     output wire [RULES*8-1:0]  cfg_heads,
+    output wire [15:0]         cfg_mtu,
+    output wire [15:0]         cfg_max_restored,
 
     // What became of a frame: a pulse for each. On average at most one in two cycles, up to 8 ahead
     // of that, and none in the first 16 cycles after a reset.
@@ -62,7 +64,7 @@ module nic_regs #(
     //   passed: 2 not marked, 3 foreign
     //   restored from: 4 stored, 5 paper, 6 lattice, 7 dense
     //   dropped, because wrong: 11 version, 12 kind, 13 bound, 14 head, 15 length, 16 stream,
-    //     17 checksum
+    //     17 checksum; 20 too large when restored
     input  wire                rx_event_valid,
     input  wire [4:0]          rx_event_kind,
     input  wire [16:0]         rx_event_length,
@@ -75,7 +77,7 @@ module nic_regs #(
     localparam [1:0] OKAY = 2'b00, SLVERR = 2'b10;
 
     localparam [31:0] ID      = 32'h474e4943;  // "GNIC"
-    localparam [31:0] VERSION = 32'h00010000;
+    localparam [31:0] VERSION = 32'h00010001;
     wire [7:0]  told_log2   = BUFFER_LOG2[7:0];
     wire [7:0]  told_rules  = RULES[7:0];
     wire [2:0]  told_built  = PROFILES[2:0];
@@ -83,7 +85,7 @@ module nic_regs #(
 
     // words of the register map
     localparam [9:0] W_ID = 10'h000, W_VERSION = 10'h001, W_PARAMS = 10'h002, W_CONTROL = 10'h003,
-                     W_SNAPSHOT = 10'h004, W_COMMIT = 10'h005;
+                     W_SNAPSHOT = 10'h004, W_COMMIT = 10'h005, W_MTU = 10'h006, W_MAX_RESTORED = 10'h007;
     localparam [3:0] RULE_PAGE = 4'd1;  // the address's highest bits
 
     integer i;
@@ -103,8 +105,16 @@ module nic_regs #(
     reg [RULES*RULE-1:0] rules_reg   = AT_RESET[RULES*RULE-1:0];
     reg [1:0]            control_reg = 2'b00;
 
+    // Longest packets, from the first byte of the IP header on: to the wire with a shim, and to the
+    // host when restored. Until software says more, what every Ethernet takes, and MTU 9000.
+    localparam [15:0] MTU_AT_RESET = 16'd1500, MAX_RESTORED_AT_RESET = 16'd9000;
+    reg [15:0]           mtu_reg = MTU_AT_RESET, max_restored_reg = MAX_RESTORED_AT_RESET;
+
     assign cfg_tx_bypass = control_reg[0];
     assign cfg_rx_bypass = control_reg[1];
+
+    assign cfg_mtu          = mtu_reg;
+    assign cfg_max_restored = max_restored_reg;
 
     genvar r;
     generate
@@ -151,7 +161,8 @@ module nic_regs #(
     wire [1:0] w_word;
     assign {w_page, w_rule, w_word} = w_address;
     wire       w_to_rule = w_page == RULE_PAGE && {28'd0, w_rule} < RULES && w_word != 2'd3;
-    wire       w_known   = w_to_rule || w_address == W_CONTROL || w_address == W_SNAPSHOT || w_address == W_COMMIT;
+    wire       w_known   = w_to_rule || w_address == W_CONTROL || w_address == W_SNAPSHOT || w_address == W_COMMIT || w_address == W_MTU ||
+                           w_address == W_MAX_RESTORED;
     wire       w_one     = w_data[0] && w_strobes[0];
 
     always @(posedge clk) begin
@@ -173,6 +184,10 @@ module nic_regs #(
         if (act) begin
             if (w_address == W_CONTROL && w_strobes[0]) control_reg <= w_data[1:0];
             if (w_address == W_COMMIT && w_one) rules_reg <= written_reg;
+            if (w_address == W_MTU && w_strobes[0]) mtu_reg[7:0] <= w_data[7:0];
+            if (w_address == W_MTU && w_strobes[1]) mtu_reg[15:8] <= w_data[15:8];
+            if (w_address == W_MAX_RESTORED && w_strobes[0]) max_restored_reg[7:0] <= w_data[7:0];
+            if (w_address == W_MAX_RESTORED && w_strobes[1]) max_restored_reg[15:8] <= w_data[15:8];
             for (i = 0; i < RULES; i = i + 1)
                 if (w_to_rule && {28'd0, w_rule} == i) begin
                     case (w_word)
@@ -205,6 +220,8 @@ module nic_regs #(
             b_valid_reg  <= 1'b0;
             snapshot_reg <= 1'b0;
             control_reg  <= 2'b00;
+            mtu_reg      <= MTU_AT_RESET;
+            max_restored_reg <= MAX_RESTORED_AT_RESET;
             written_reg  <= AT_RESET[RULES*RULE-1:0];
             rules_reg    <= AT_RESET[RULES*RULE-1:0];
         end
@@ -257,6 +274,8 @@ module nic_regs #(
         W_CONTROL:  r_plain <= {30'd0, control_reg};
         W_SNAPSHOT: r_plain <= 32'd0;
         W_COMMIT:   r_plain <= 32'd0;
+        W_MTU:      r_plain <= {16'd0, mtu_reg};
+        W_MAX_RESTORED: r_plain <= {16'd0, max_restored_reg};
         default: begin
             case (r_word)
             2'd0:    r_plain <= {r_written[ENABLE], 13'd0, r_written[PROFILE +: 2], r_written[PROTOCOL +: 8], r_written[TOS +: 8]};

@@ -19,6 +19,7 @@ module nic_rx #(
     // What stands when a frame's turn comes decides about it. As rx_judge says
     input  wire                cfg_bypass,
     input  wire [RULES*64-1:0] cfg_rules,
+    input  wire [15:0]         cfg_max_restored,
 
     // Ethernet frames without check sequence: AXI4-Stream (sink)
     input  wire [255:0]        s_axis_tdata,
@@ -120,8 +121,8 @@ module nic_rx #(
         .clk(clk), .rst(rst), .ok(t_ready), .idle(unused_judge_idle), .take({2'd0, t_valid && t_ready}),
         .give({2'd0, go}));
     rx_judge #(.PROFILES(PROFILES), .RULES(RULES), .LOG2(LOG2)) judge (
-        .clk(clk), .rst(rst), .cfg_bypass(cfg_bypass), .cfg_rules(cfg_rules),
-        .s_code(t_code), .s_tcp(t_tcp), .s_tos(t_tos), .s_payload(t_payload), .s_end(t_end), .s_front(t_front),
+        .clk(clk), .rst(rst), .cfg_bypass(cfg_bypass), .cfg_rules(cfg_rules), .cfg_max_restored(cfg_max_restored),
+        .s_code(t_code), .s_tagged(t_tagged), .s_tcp(t_tcp), .s_tos(t_tos), .s_payload(t_payload), .s_end(t_end), .s_front(t_front),
         .s_checksum(t_checksum), .s_sum(t_sum), .s_valid(t_valid && t_ready),
         .m_outcome(u_outcome), .m_engine(u_engine), .m_profile(u_profile), .m_bound_exp(u_bound_exp), .m_values(u_values),
         .m_from(u_from), .m_start(u_start), .m_stop(u_stop), .m_bytes(u_bytes), .m_valid(u_valid));

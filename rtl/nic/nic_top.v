@@ -8,8 +8,10 @@
 module nic_top #(
     parameter PROFILES    = 7,  // bit 0 paper, bit 1 lattice, bit 2 dense
     parameter RULES       = 4,  // 1..12
-    parameter BUFFER_LOG2 = 10  // frames have at most 32 << BUFFER_LOG2 bytes, and a direction has
+    parameter BUFFER_LOG2 = 10, // frames have at most 32 << BUFFER_LOG2 bytes, and a direction has
                                 // three memories of that size; 4..11
+    parameter FRAME_MAX   = 1522  // longest frame that the DMA engine or the MAC hands over, without
+                                  // check sequence: a longer one than the buffer holds is dropped
 ) (
     input  wire         clk,
     input  wire         rst,                   // synchronous, active high
@@ -67,6 +69,7 @@ module nic_top #(
     wire                tx_bypass, rx_bypass;
     wire [RULES*64-1:0] rules;
     wire [RULES*8-1:0]  heads;
+    wire [15:0]         mtu, max_restored;
 
     wire        tx_event, tx_bad, tx_long, rx_event, rx_bad, rx_long;
     wire [3:0]  tx_kind, tx_rule;
@@ -76,7 +79,7 @@ module nic_top #(
     wire [15:0] rx_wire_bytes, rx_payload_bytes;
 
     nic_tx #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2)) tx (
-        .clk(clk), .rst(rst), .cfg_bypass(tx_bypass), .cfg_rules(rules), .cfg_heads(heads),
+        .clk(clk), .rst(rst), .cfg_bypass(tx_bypass), .cfg_rules(rules), .cfg_heads(heads), .cfg_mtu(mtu),
         .s_axis_tdata(s_axis_host_tdata), .s_axis_tkeep(s_axis_host_tkeep), .s_axis_tlast(s_axis_host_tlast),
         .s_axis_tuser(s_axis_host_tuser), .s_axis_tvalid(s_axis_host_tvalid), .s_axis_tready(s_axis_host_tready),
         .m_axis_tdata(m_axis_wire_tdata), .m_axis_tkeep(m_axis_wire_tkeep), .m_axis_tlast(m_axis_wire_tlast),
@@ -86,7 +89,7 @@ module nic_top #(
         .event_dropped_long(tx_long));
 
     nic_rx #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2)) rx (
-        .clk(clk), .rst(rst), .cfg_bypass(rx_bypass), .cfg_rules(rules),
+        .clk(clk), .rst(rst), .cfg_bypass(rx_bypass), .cfg_rules(rules), .cfg_max_restored(max_restored),
         .s_axis_tdata(s_axis_wire_tdata), .s_axis_tkeep(s_axis_wire_tkeep), .s_axis_tlast(s_axis_wire_tlast),
         .s_axis_tuser(s_axis_wire_tuser), .s_axis_tvalid(s_axis_wire_tvalid), .s_axis_tready(s_axis_wire_tready),
         .m_axis_tdata(m_axis_host_tdata), .m_axis_tkeep(m_axis_host_tkeep), .m_axis_tlast(m_axis_host_tlast),
@@ -102,11 +105,18 @@ module nic_top #(
         .s_axil_arready(s_axil_arready), .s_axil_rdata(s_axil_rdata), .s_axil_rresp(s_axil_rresp), .s_axil_rvalid(s_axil_rvalid),
         .s_axil_rready(s_axil_rready),
         .cfg_tx_bypass(tx_bypass), .cfg_rx_bypass(rx_bypass), .cfg_rules(rules), .cfg_heads(heads),
+        .cfg_mtu(mtu), .cfg_max_restored(max_restored),
         .tx_event_valid(tx_event), .tx_event_kind(tx_kind), .tx_event_length(tx_length), .tx_event_rule(tx_rule),
         .tx_event_values(tx_values), .tx_event_payload_bytes(tx_payload_bytes), .tx_event_wire_bytes(tx_wire_bytes),
         .tx_event_dropped_bad(tx_bad), .tx_event_dropped_long(tx_long),
         .rx_event_valid(rx_event), .rx_event_kind(rx_kind), .rx_event_length(rx_length), .rx_event_wire_bytes(rx_wire_bytes),
         .rx_event_payload_bytes(rx_payload_bytes), .rx_event_dropped_bad(rx_bad), .rx_event_dropped_long(rx_long));
+
+    generate
+        if (FRAME_MAX > 32 << BUFFER_LOG2) begin : g_check
+            BUFFER_LOG2_is_too_small_for_frames_of_FRAME_MAX_bytes error();
+        end
+    endgenerate
 
 endmodule
 

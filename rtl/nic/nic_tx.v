@@ -20,6 +20,7 @@ module nic_tx #(
     input  wire                cfg_bypass,
     input  wire [RULES*64-1:0] cfg_rules,
     input  wire [RULES*8-1:0]  cfg_heads,
+    input  wire [15:0]         cfg_mtu,
 
     // Ethernet frames without check sequence: AXI4-Stream (sink)
     input  wire [255:0]        s_axis_tdata,
@@ -131,7 +132,7 @@ module nic_tx #(
         .clk(clk), .rst(rst), .ok(t_ready), .idle(unused_judge_idle), .take({2'd0, t_valid && t_ready}),
         .give({2'd0, go}));
     tx_judge #(.PROFILES(PROFILES), .RULES(RULES)) judge (
-        .clk(clk), .rst(rst), .cfg_bypass(cfg_bypass), .cfg_rules(cfg_rules), .cfg_heads(cfg_heads),
+        .clk(clk), .rst(rst), .cfg_bypass(cfg_bypass), .cfg_rules(cfg_rules), .cfg_heads(cfg_heads), .cfg_mtu(cfg_mtu),
         .s_code(t_code), .s_tagged(t_tagged), .s_tcp(t_tcp), .s_tos(t_tos), .s_flags(t_flags), .s_port(t_port),
         .s_payload(t_payload), .s_end(t_end), .s_head(t_head), .s_stored(t_stored), .s_valid(t_valid && t_ready),
         .m_kind(u_kind), .m_rule(u_rule), .m_profile(u_profile), .m_bound_exp(u_bound_exp), .m_bytes(u_bytes),

@@ -17,9 +17,11 @@ module rx_judge #(
 
     input  wire                cfg_bypass,   // everything passes
     input  wire [RULES*64-1:0] cfg_rules,    // as rule.vh says; only DSCP and ENABLE count here
+    input  wire [15:0]         cfg_max_restored,  // longest IP packet that is restored
 
     // as frame_parse says
     input  wire [2:0]          s_code,
+    input  wire                s_tagged,
     input  wire                s_tcp,
     input  wire [7:0]          s_tos,
     input  wire [7:0]          s_payload,
@@ -45,7 +47,18 @@ module rx_judge #(
 
     localparam [4:0] PASSED = 5'd2, FOREIGN = 5'd3, RESTORED = 5'd4, BAD_VERSION = 5'd11, BAD_KIND = 5'd12, BAD_BOUND = 5'd13,
                      BAD_HEAD = 5'd14, BAD_LENGTH = 5'd15, BAD_STREAM = 5'd16, BAD_CHECKSUM = 5'd17;
+    localparam [4:0] TOO_LARGE = 5'd20;
     localparam [17:0] MOST = 18'd32 << LOG2;
+
+    // ---- the longest frame: what software says of its packet, and what the buffer holds
+
+    reg [17:0] wanted_reg, wanted_tagged_reg, most_reg, most_tagged_reg;
+    always @(posedge clk) begin
+        wanted_reg        <= {2'd0, cfg_max_restored} + 18'd14;
+        wanted_tagged_reg <= {2'd0, cfg_max_restored} + 18'd18;
+        most_reg          <= wanted_reg < MOST ? wanted_reg : MOST;
+        most_tagged_reg   <= wanted_tagged_reg < MOST ? wanted_tagged_reg : MOST;
+    end
 
     // ---- a: the rules, the shim, the sum
 
@@ -62,7 +75,7 @@ module rx_judge #(
 
     reg [RULES-1:0] a_hit;
     reg             a_plain;  // a packet with payload, and no bypass
-    reg             a_magic, a_right, a_valid = 1'b0;
+    reg             a_magic, a_right, a_tagged, a_valid = 1'b0;
     reg [7:0]       a_low, a_high, a_head, a_bound, a_payload;
     reg [3:0]       a_version, a_kind;
     reg [15:0]      a_length;
@@ -89,6 +102,7 @@ module rx_judge #(
         a_length  <= length;
         a_head    <= head;
         a_right   <= s_sum == 16'hffff && (s_tcp || s_checksum != 16'd0);  // UDP: 0 is none
+        a_tagged  <= s_tagged;
         a_payload <= s_payload;
         a_end     <= s_end;
         a_bytes   <= s_end - {9'd0, s_payload};
@@ -97,7 +111,7 @@ module rx_judge #(
 
     // ---- b: is it ours? Fields of the shim alone
 
-    reg         b_marked, b_ours, b_right, b_version, b_kind_there, b_bound_right, b_stored, b_none, b_valid = 1'b0;
+    reg         b_marked, b_ours, b_right, b_version, b_kind_there, b_bound_right, b_stored, b_none, b_tagged, b_valid = 1'b0;
     reg  [1:0]  b_kind;
     reg  [7:0]  b_head, b_bound, b_payload;
     reg  [15:0] b_length;
@@ -118,6 +132,7 @@ module rx_judge #(
         b_bound_right <= a_kind == 4'd0 ? a_bound == 8'd0 : a_kind == 4'd1 ? !a_bound[7] && a_bound != 8'd0 && a_bound != 8'd127 : in_31;
         b_stored      <= a_kind == 4'd0;
         b_none        <= a_length == 16'd0;
+        b_tagged      <= a_tagged;
         b_kind        <= a_kind[1:0];
         b_head        <= a_head;
         b_bound       <= a_bound;
@@ -133,7 +148,7 @@ module rx_judge #(
     // ---- c: the first fault, up to the head; bytes that are verbatim
 
     reg  [4:0]  c_outcome;
-    reg         c_wrong;  // the length is, whatever follows
+    reg         c_none, c_over;  // no bytes, or more than may be
     reg         c_fine, c_stored, c_valid = 1'b0;
     reg  [1:0]  c_kind, c_tail;
     reg  [7:0]  c_head, c_bound, c_payload;
@@ -148,7 +163,8 @@ module rx_judge #(
                     : !b_kind_there ? BAD_KIND : !b_bound_right ? BAD_BOUND : BAD_HEAD;
         c_fine     <= b_ours && b_right && b_version && b_kind_there && b_bound_right && !bad_head;
         c_stored   <= b_stored;
-        c_wrong    <= b_none || b_reach > MOST;
+        c_none     <= b_none;
+        c_over     <= b_reach > (b_tagged ? most_tagged_reg : most_reg);
         c_kind     <= b_kind;
         c_tail     <= b_stored ? 2'd0 : b_left[1:0];
         c_values   <= b_stored ? 14'd0 : b_left[15:2];
@@ -165,7 +181,7 @@ module rx_judge #(
     // ---- d: what remains for the stream; e: the length, and a stream of nothing
 
     reg  [4:0]  d_outcome, e_outcome;
-    reg         d_fine, d_stored, d_wrong, d_engine, d_valid = 1'b0, e_engine, e_valid = 1'b0;
+    reg         d_fine, d_stored, d_none, d_over, d_engine, d_valid = 1'b0, e_engine, e_valid = 1'b0;
     reg  [1:0]  d_kind, d_tail, e_profile;
     reg  [7:0]  d_head, d_bound, e_bound;
     reg  [13:0] d_values, e_values;
@@ -179,7 +195,8 @@ module rx_judge #(
         d_outcome <= c_outcome;
         d_fine    <= c_fine;
         d_stored  <= c_stored;
-        d_wrong   <= c_wrong;
+        d_none    <= c_none;
+        d_over    <= c_over;
         d_engine  <= c_values != 14'd0;
         d_kind    <= c_kind;
         d_tail    <= c_tail;
@@ -193,9 +210,10 @@ module rx_judge #(
         d_valid   <= c_valid && !rst;
 
         e_outcome <= !d_fine ? d_outcome
-                   : d_wrong || d_stream[17] || (d_stored && !d_empty) ? BAD_LENGTH
+                   : d_none || d_stream[17] || (d_stored && !d_empty) ? BAD_LENGTH
+                   : d_over ? TOO_LARGE
                    : d_engine == d_empty && !d_stored ? BAD_STREAM : {RESTORED[4:2], d_kind};
-        e_engine  <= d_fine && !d_wrong && !d_stream[17] && d_engine && !d_empty;
+        e_engine  <= d_fine && !d_over && !d_stream[17] && d_engine && !d_empty;
         e_profile <= d_kind - 2'd1;
         e_bound   <= d_bound;
         e_values  <= d_values;

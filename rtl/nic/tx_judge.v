@@ -19,6 +19,8 @@ module tx_judge #(
     // when its profile is not built, or has no such bound.
     input  wire [RULES*64-1:0] cfg_rules,
     input  wire [RULES*8-1:0]  cfg_heads,    // of each rule: bytes of UDP payload left as they are
+    input  wire [15:0]         cfg_mtu,      // longest IP packet that may leave with a shim; counts
+                                             // a cycle later
 
     // as frame_parse says
     input  wire [2:0]          s_code,
@@ -56,7 +58,13 @@ module tx_judge #(
 
     localparam SYN = 1;  // of TCP's flags
 
-    wire [16:0] most = s_tagged ? 17'd65545 : 17'd65541;  // end of a packet with room for a shim
+    // the end of a packet with room for a shim: behind an Ethernet header, less the shim's 8 bytes
+    reg [16:0] most_reg, most_tagged_reg;
+    always @(posedge clk) begin
+        most_reg        <= {1'b0, cfg_mtu} + 17'd6;
+        most_tagged_reg <= {1'b0, cfg_mtu} + 17'd10;
+    end
+
     wire        unused_bits = &{1'b0, s_tos, s_flags};
     wire [3:0]  built = {1'b0, PROFILES[2:0]};
 
@@ -97,7 +105,7 @@ module tx_judge #(
         a_syn     <= s_flags[SYN];
         a_stored  <= s_stored && s_tcp;
         a_head    <= s_head;
-        a_big     <= s_end > most;
+        a_big     <= s_end > (s_tagged ? most_tagged_reg : most_reg);
         a_payload <= s_payload;
         a_end     <= s_end;
         a_bytes   <= s_end - {9'd0, s_payload};

@@ -47,6 +47,8 @@ void Behavioural::reset()
     for (gn_rule_words &words : rules_) words = {};
     rules_[0] = gn_rule_to_words(&rule);
     control_ = 0;
+    mtu_ = GN_NIC_MTU;
+    max_restored_ = GN_NIC_MAX_RESTORED;
     apply();
     write_taken_ = write_answered_ = read_taken_ = read_answered_ = false;
     for (auto *flag : {&s_axis_host_tready, &s_axis_wire_tready, &m_axis_wire_tvalid, &m_axis_host_tvalid,
@@ -154,6 +156,9 @@ uint32_t Behavioural::write_register(uint32_t address, uint32_t value)
         if (value & 1) snapshot();
     } else if (address == GN_REG_COMMIT) {
         if (value & 1) apply();
+    } else if (address == GN_REG_MTU || address == GN_REG_MAX_RESTORED) {
+        (address == GN_REG_MTU ? mtu_ : max_restored_) = value & 0xffff;
+        model_.set_limits(mtu_, max_restored_);
     } else if (address >= GN_REG_RULES && address < GN_REG_RULES + GN_REG_RULE_STEP * NIC_RULES &&
                address % GN_REG_RULE_STEP < 4 * GN_RULE_WORDS) {
         const uint32_t at = address - GN_REG_RULES;
@@ -171,6 +176,10 @@ uint32_t Behavioural::read_register(uint32_t address, uint32_t &value)
         value = GN_NIC_ID;
     else if (address == GN_REG_CONTROL)
         value = control_;
+    else if (address == GN_REG_MTU)
+        value = mtu_;
+    else if (address == GN_REG_MAX_RESTORED)
+        value = max_restored_;
     else if (counter != counters_.end())
         value = static_cast<uint32_t>(counter->second >> (address & 4 ? 32 : 0));
     else
@@ -189,6 +198,7 @@ void Behavioural::apply()
     }
     model_.set_rules(rules.data(), rules.size());
     model_.set_bypass(control_ & 1, control_ & 2);
+    model_.set_limits(mtu_, max_restored_);
 }
 
 void Behavioural::snapshot()

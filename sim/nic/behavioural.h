@@ -66,7 +66,7 @@ SC_MODULE(Behavioural)
     Store tx_, rx_;
     uint64_t now_ = 0;
     gn_rule_words rules_[NIC_RULES] = {};
-    uint32_t control_ = 0;
+    uint32_t control_ = 0, mtu_ = GN_NIC_MTU, max_restored_ = GN_NIC_MAX_RESTORED;
     std::map<uint32_t, uint64_t> counters_;  // the snapshot, by address
     bool write_taken_ = false, write_answered_ = false, read_taken_ = false, read_answered_ = false;
 };

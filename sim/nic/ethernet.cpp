@@ -67,6 +67,12 @@ void Model::set_bypass(bool transmit, bool receive)
     gn_model_set_bypass(model_, transmit, receive);
 }
 
+void Model::set_limits(size_t mtu, size_t max_restored)
+{
+    gn_tx_set_wire_mtu(model_->tx, mtu ? mtu : 1);
+    gn_rx_set_max_restored(model_->rx, max_restored ? max_restored : 1);
+}
+
 int Model::head(const Bytes &frame)
 {
     const Packet packet(frame);

@@ -62,6 +62,9 @@ class Model
 
     void set_rules(const gn_rule *rules, size_t count);
     void set_bypass(bool transmit, bool receive);
+    // The longest IP packets: to the wire with a shim, and restored. As the registers' values, of
+    // which 0 lets nothing through.
+    void set_limits(size_t mtu, size_t max_restored);
 
     // The side-band that a driver gives with a frame: bytes up to the next value, or
     // GN_HEAD_STORED. To be called once for every frame, in order.

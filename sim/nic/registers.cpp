@@ -38,7 +38,7 @@ const std::vector<CounterRegister> &receive_registers()
     return registers;
 }
 
-void RegisterDriver::configure(const gn_rule *rules, size_t count, bool bypass)
+void RegisterDriver::configure(const gn_rule *rules, size_t count, bool bypass, uint32_t host_mtu)
 {
     read(GN_REG_ID, [](uint32_t id) {
         if (id != GN_NIC_ID) throw std::runtime_error("the NIC's registers: no ID");
@@ -48,6 +48,8 @@ void RegisterDriver::configure(const gn_rule *rules, size_t count, bool bypass)
         for (uint32_t w = 0; w < GN_RULE_WORDS; w++) write(GN_REG_RULES + GN_REG_RULE_STEP * i + 4 * w, words.word[w]);
     }
     write(GN_REG_COMMIT, 1);
+    write(GN_REG_MTU, host_mtu + GN_SHIM_BYTES);
+    write(GN_REG_MAX_RESTORED, host_mtu);
     write(GN_REG_CONTROL, gn_nic_control(bypass, bypass));
 }
 

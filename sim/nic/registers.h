@@ -31,7 +31,7 @@ class RegisterDriver
         queue_.push_back({false, address, 0, std::move(done)});
     }
     // Sets rules and bypass, as a driver does at its start.
-    void configure(const gn_rule *rules, size_t count, bool bypass);
+    void configure(const gn_rule *rules, size_t count, bool bypass, uint32_t host_mtu);
     // Reads all counters, as they are at one moment.
     void collect(Counters &transmit, Counters &receive);
 

@@ -40,6 +40,7 @@ void System::build(int i, const Traffic &traffic, const Tap &tap)
     Clock &clock = *node.clock;
     node.nic = make_nic(o_.rtl, ("nic_" + name).c_str(), node.pins, clock.clk);
     node.model = std::make_unique<Model>(o_.rules, o_.rule_count, o_.bypass);
+    node.model->set_limits(o_.host_mtu + GN_SHIM_BYTES, o_.host_mtu);
     node.registers = std::make_unique<RegisterDriver>(node.pins.axil);
     node.link =
         std::make_unique<Link>(("link_" + name).c_str(), Link::Setup{o_.delay_ns * 1000, o_.loss, o_.corrupt,
@@ -97,7 +98,7 @@ void System::step()
         if (!counted(RESET_CYCLES)) return;
         for (Node &node : nodes_) {
             node.pins.rst.write(false);
-            node.registers->configure(o_.rules, o_.rule_count, o_.bypass);
+            node.registers->configure(o_.rules, o_.rule_count, o_.bypass, o_.host_mtu);
         }
         phase_ = SETTINGS;
         return;

@@ -182,7 +182,7 @@ module rx_fields #(
     wire packet;
     packet_fields is_packet (.payload(payload), .ends(ends), .length(length), .ok(packet));
     wire restored = outcome[4:2] == 3'd1;
-    assign ok = (restored || (!engine && (outcome == 5'd2 || outcome == 5'd3 || (outcome >= 5'd11 && outcome <= 5'd17)))) &&
+    assign ok = (restored || (!engine && (outcome == 5'd2 || outcome == 5'd3 || (outcome >= 5'd11 && outcome <= 5'd17) || outcome == 5'd20))) &&
                 (!restored || (packet && from == {9'd0, payload} + 17'd8 && bytes != 16'd0 && {1'b0, bytes} + {9'd0, payload} <= MOST)) &&
                 (!restored || (engine ? from <= start && start - from <= 17'd255 && start < stop && stop <= ends && ends - stop <= 17'd3
                                       : start == ends && stop == ends && {1'b0, from} + {2'd0, bytes} == {1'b0, ends}));

@@ -80,12 +80,12 @@ module proof (
         assume (!tx_valid || t_may >= 5'd2);
         assume (!rx_valid || r_may >= 5'd2);
         if (t_pop) assume (t_kind <= 4'd11 && t_rule < 4'd12);
-        if (r_pop) assume (r_kind >= 5'd2 && r_kind <= 5'd17 && !(r_kind >= 5'd8 && r_kind <= 5'd10));
+        if (r_pop) assume (r_kind >= 5'd2 && r_kind <= 5'd17 && !(r_kind >= 5'd8 && r_kind <= 5'd10) || r_kind == 5'd20);
     end
 
     // ---- what the table says that an event adds to the counter that is followed
 
-    wire       of_host = number < 9'd16, of_rule = number >= 9'd32 && number < 9'd128 && number[2:0] < 3'd5, of_wire = number >= 9'd128 && number < 9'd148;
+    wire       of_host = number < 9'd16, of_rule = number >= 9'd32 && number < 9'd128 && number[2:0] < 3'd5, of_wire = number >= 9'd128 && number < 9'd149;
     wire [3:0] rule    = number[6:3] - 4'd4;
     wire       exists  = of_host || of_rule || of_wire;
     wire       compressed = t_kind == 4'd0, stored = t_kind >= 4'd1 && t_kind <= 4'd3, restored = r_kind >= 5'd4 && r_kind <= 5'd7, malformed = r_kind >= 5'd11;
@@ -130,7 +130,7 @@ module proof (
             9'd136:  r_adds = restored ? {1'b0, r_wire} : 17'd0;
             9'd137:  r_adds = restored ? {1'b0, r_payload} : 17'd0;
             9'd138:  r_adds = {16'd0, malformed};
-            default: r_adds = {16'd0, number < 9'd146 && number[4:0] == r_kind};
+            default: r_adds = {16'd0, (number < 9'd146 || number == 9'd148) && number[4:0] == r_kind};
             endcase
     end
 

@@ -20,6 +20,7 @@
 // mutant: nic/nic_regs.v s/\{28'd0, w_rule\} < RULES \&\& //
 // mutant: nic/nic_regs.v s/\(b_valid_reg \&\& !s_axil_bready\)/b_valid_reg/
 // mutant: nic/nic_regs.v s/if \(w_take\) begin/if (s_axil_wvalid) begin/
+// mutant: nic/nic_regs.v s/(W_MAX_RESTORED \&\& )w_strobes\[1\]/\1w_strobes[0]/
 // mutant: nic/nic_regs.v s/w_address == W_SNAPSHOT \&\& w_one;/w_one;/
 `include "rule.vh"
 `default_nettype none
@@ -51,12 +52,13 @@ module proof (
     wire [31:0]         w_data, r_plain;
     wire [3:0]          w_strobes;
     wire [RULES*8-1:0]  heads;
+    wire [15:0]         cfg_mtu, cfg_max_restored;
 
     nic_regs dut (
         .clk(clk), .rst(rst), .s_axil_awaddr(awaddr), .s_axil_awvalid(awvalid), .s_axil_awready(awready), .s_axil_wdata(wdata), .s_axil_wstrb(wstrb),
         .s_axil_wvalid(wvalid), .s_axil_wready(wready), .s_axil_bresp(bresp), .s_axil_bvalid(bvalid), .s_axil_bready(bready), .s_axil_araddr(araddr),
         .s_axil_arvalid(arvalid), .s_axil_arready(arready), .s_axil_rdata(rdata), .s_axil_rresp(rresp), .s_axil_rvalid(rvalid), .s_axil_rready(rready),
-        .cfg_tx_bypass(tx_bypass), .cfg_rx_bypass(rx_bypass), .cfg_rules(rules), .cfg_heads(heads),
+        .cfg_tx_bypass(tx_bypass), .cfg_rx_bypass(rx_bypass), .cfg_rules(rules), .cfg_heads(heads), .cfg_mtu(cfg_mtu), .cfg_max_restored(cfg_max_restored),
         .tx_event_valid(1'b0), .tx_event_kind(4'd0), .tx_event_length(17'd0), .tx_event_rule(4'd0), .tx_event_values(15'd0),
         .tx_event_payload_bytes(17'd0), .tx_event_wire_bytes(17'd0), .tx_event_dropped_bad(1'b0), .tx_event_dropped_long(1'b0),
         .rx_event_valid(1'b0), .rx_event_kind(5'd0), .rx_event_length(17'd0), .rx_event_wire_bytes(16'd0), .rx_event_payload_bytes(16'd0),
@@ -200,21 +202,27 @@ module proof (
     reg  [1:0] control;
     wire [7:0] written_then   = under_way && at == place && strobes[lane] ? data_byte & exist : written;
     wire [7:0] committed_then = under_way && at == 12'h014 && one ? written : committed;
+    reg  [15:0] mtu, most;
+    wire [15:0] put            = {strobes[1] ? data[15:8] : at == 12'h018 ? mtu[15:8] : most[15:8], strobes[0] ? data[7:0] : at == 12'h018 ? mtu[7:0] : most[7:0]};
+    wire [15:0] mtu_then       = under_way && at == 12'h018 ? put : mtu;
+    wire [15:0] most_then      = under_way && at == 12'h01c ? put : most;
     wire [1:0] control_then   = under_way && at == 12'h00c && strobes[0] ? data[1:0] : control;
     always @(posedge clk) begin
         if (rst) begin
             {written, committed, control, answered} <= {default_byte, default_byte, 2'b00, 1'b0};
+            {mtu, most} <= {16'd1500, 16'd9000};
         end else begin
             answered <= aw && w && bvalid && !bready;
-            if (bvalid) {written, committed, control} <= {written_then, committed_then, control_then};
+            if (bvalid) {written, committed, control, mtu, most} <= {written_then, committed_then, control_then, mtu_then, most_then};
         end
     end
     wire [3:0] at_rule  = at[7:4];
-    wire       writable = at == 12'h00c || at == 12'h010 || at == 12'h014 || (at[11:8] == 4'd1 && {28'd0, at_rule} < RULES && at[3:2] != 2'd3);
+    wire       writable = at == 12'h00c || at == 12'h010 || at == 12'h014 || at == 12'h018 || at == 12'h01c || (at[11:8] == 4'd1 && {28'd0, at_rule} < RULES && at[3:2] != 2'd3);
     always @* if (on) begin
         assert (holds == (acted ? written_then : written));
         assert (stands == (acted ? committed_then : committed));
         assert ({rx_bypass, tx_bypass} == (acted ? control_then : control));
+        assert (cfg_mtu == (acted ? mtu_then : mtu) && cfg_max_restored == (acted ? most_then : most));
         if (acted) assert (bresp == (writable ? 2'b00 : 2'b10));
         assert (answered == (bvalid && b_before));
         assert ((written & ~exist) == 8'h00 && (committed & ~exist) == 8'h00);
@@ -240,7 +248,7 @@ module proof (
     wire [3:0] from_rule = from[7:4];
     wire       counter   = from >= 12'h400;
     wire       of_rule   = from[11:8] == 4'd1 && {28'd0, from_rule} < RULES && from[3:2] != 2'd3;
-    wire       plain     = from <= 12'h014 || of_rule;
+    wire       plain     = from <= 12'h01c || of_rule;
     wire [8:0] number    = from[11:3] - 9'h080;
     // what is not of the counters has been chosen
     wire       r_made    = r && !r_steps[0] && !rvalid;
@@ -251,10 +259,13 @@ module proof (
     register_reads chosen (
         .there(on && r_made && !counter), .from(from), .plain(plain), .data(r_plain), .known(r_known),
         .control(acted ? control_then : control), .control_before(w_steps[0] ? control : acted ? control_then : control),
+        .mtu(acted ? mtu_then : mtu), .mtu_before(w_steps[0] ? mtu : acted ? mtu_then : mtu), .most(acted ? most_then : most), .most_before(w_steps[0] ? most : acted ? most_then : most),
         .followed(from == place), .lane(lane), .holds(holds), .held(w_steps[0] ? written : holds));
     register_reads answer (
         .there(on && rvalid && !r_before && !counter), .from(from), .plain(plain), .data(rdata), .known(rresp == 2'b00),
         .control(acted ? control_then : control), .control_before(w_steps[0] || w_steps[1] ? control : acted ? control_then : control),
+        .mtu(acted ? mtu_then : mtu), .mtu_before(w_steps[0] || w_steps[1] ? mtu : acted ? mtu_then : mtu),
+        .most(acted ? most_then : most), .most_before(w_steps[0] || w_steps[1] ? most : acted ? most_then : most),
         .followed(from == place), .lane(lane), .holds(holds), .held(w_steps[0] || w_steps[1] ? written : holds));
     always @* if (on && rvalid && !r_before) begin
         assert (rresp == ((counter ? c_knew : plain) ? 2'b00 : 2'b10));
@@ -271,6 +282,10 @@ module register_reads (
     input wire        known,
     input wire [1:0]  control,         // now, or just before
     input wire [1:0]  control_before,
+    input wire [15:0] mtu,
+    input wire [15:0] mtu_before,
+    input wire [15:0] most,
+    input wire [15:0] most_before,
     input wire        followed,        // it has the byte that is followed, here,
     input wire [1:0]  lane,
     input wire [7:0]  holds,           // which is now, or was just before
@@ -281,10 +296,12 @@ module register_reads (
         assert (known == plain);
         case (from)
         12'h000: assert (data == 32'h474e4943);
-        12'h004: assert (data == 32'h00010000);
+        12'h004: assert (data == 32'h00010001);
         12'h008: assert (data == 32'h00090305);
         12'h00c: assert (data[31:2] == 30'd0 && (data[1:0] == control || data[1:0] == control_before));
         12'h010, 12'h014: assert (data == 32'd0);
+        12'h018: assert (data[31:16] == 16'd0 && (data[15:0] == mtu || data[15:0] == mtu_before));
+        12'h01c: assert (data[31:16] == 16'd0 && (data[15:0] == most || data[15:0] == most_before));
         default: if (!plain) assert (data == 32'd0);
         endcase
         if (followed) assert (followed_byte == holds || followed_byte == held);

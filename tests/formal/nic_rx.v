@@ -38,7 +38,7 @@ module proof (
     wire [5:0]  judge_free, wait_free;
     wire [6:0]  judged, waiting, sums;
     nic_rx dut (
-        .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(s_last), .s_axis_tuser(1'b0),
+        .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .cfg_max_restored(16'd9000), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(s_last), .s_axis_tuser(1'b0),
         .s_axis_tvalid(s_valid), .m_axis_tready(m_ready),
         .\t_valid (t_there), .\t_ready (t_ready), .\u_valid (u_valid), .\go (go), .\j_valid (j_valid), .\clear (clear), .\feed_ready (feed_ready), .\reserve_soon (reserve_soon), .\unused_reserve_ready (reserve_ready), .\j_read (j_read), .\j_engine (j_engine),
         .\w_valid (w_valid), .\w_ready (w_ready), .\w_read (w_read), .\w_engine (w_engine), .\f_valid (f_valid), .\sums_valid (sums_there),

@@ -36,7 +36,7 @@ module proof (
     wire [6:0]  judged, waiting, sums, side;
     wire [3:0]  w_kind;
     nic_tx dut (
-        .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .cfg_heads(32'd0), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(s_last), .s_axis_tuser(4'd0),
+        .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .cfg_heads(32'd0), .cfg_mtu(16'd1500), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(s_last), .s_axis_tuser(4'd0),
         .s_axis_tvalid(s_valid), .s_axis_tready(s_ready), .m_axis_tready(m_ready), .\p_valid (p_valid), .\p_ready (p_ready), .\p_last (p_last), .\side.any.words (side),
         .\t_valid (t_there), .\t_ready (t_ready), .\u_valid (u_valid), .\go (go), .\j_valid (j_valid), .\clear (clear), .\feed_ready (feed_ready), .\reserve_soon (reserve_soon), .\unused_reserve_ready (reserve_ready), .\j_pass (j_pass), .\j_engine (j_engine),
         .\w_valid (w_valid), .\w_ready (w_ready), .\w_kind (w_kind), .\f_valid (f_valid), .\sums_valid (sums_there),

@@ -36,7 +36,7 @@ module proof (
     wire        w_valid, w_ready, complete, w_engine, r_valid, r_kept, o_valid, o_ready, o_drop, o_pass, told;
     wire [1:0]  o_tail_bytes;
     nic_rx dut (
-        .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(1'b1), .s_axis_tuser(1'b0),
+        .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .cfg_max_restored(16'd9000), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(1'b1), .s_axis_tuser(1'b0),
         .s_axis_tvalid(s_valid), .m_axis_tready(m_ready), .event_valid(told),
         .\w_valid (w_valid), .\w_ready (w_ready), .\complete (complete), .\w_outcome (w_outcome), .\w_engine (w_engine), .\w_from (w_from), .\w_start (w_start), .\w_stop (w_stop), .\w_bytes (w_bytes),
         .\w_end (w_end), .\w_payload (w_payload), .\w_length (w_length), .\r_valid (r_valid), .\r_kept (r_kept), .\r_bytes (r_bytes),

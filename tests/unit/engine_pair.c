@@ -8,7 +8,7 @@
 
 enum { FIN = 1, SYN = 2, PSH = 8, ACK = 16 };
 
-static void open_pair(engine_pair *pair, const gn_engine *engine, bool no_restore)
+static void open_pair(engine_pair *pair, const gn_engine *engine, bool no_restore, size_t max_restored)
 {
     uint32_t seed = 3;
     gn_rule rules[2] = {gn_rule_default(), gn_rule_default()};
@@ -18,7 +18,8 @@ static void open_pair(engine_pair *pair, const gn_engine *engine, bool no_restor
     rules[1].tos = 0x48;
     rules[1].head = 12;
     ck_assert_int_eq(gn_codec_init(&rules[1].codec, GN_PAPER, 7), GN_OK);
-    const gn_engine_config config = {.rules = rules, .rule_count = 2, .bypass = no_restore, .no_restore = no_restore};
+    const gn_engine_config config = {
+        .rules = rules, .rule_count = 2, .bypass = no_restore, .no_restore = no_restore, .max_restored = max_restored};
     ck_assert_msg(!gn_datapath_open(&pair->model, &gn_engine_model, &config, &error) &&
                       !gn_datapath_open(&pair->tested, engine, &config, &error),
                   "%s", error.text);
@@ -26,7 +27,12 @@ static void open_pair(engine_pair *pair, const gn_engine *engine, bool no_restor
 
 void pair_open(engine_pair *pair, const gn_engine *engine)
 {
-    open_pair(pair, engine, false);
+    open_pair(pair, engine, false, 0);
+}
+
+void pair_open_limited(engine_pair *pair, const gn_engine *engine, size_t max_restored)
+{
+    open_pair(pair, engine, false, max_restored);
 }
 
 void pair_close(engine_pair *pair)
@@ -153,7 +159,7 @@ void pair_no_restore(engine_pair *pair, const gn_engine *engine)
     ck_assert_int_eq(pair_transmit(pair, p, 0, 30000, 1212), GN_OK);
     compressed = pair->expected;
     pair_close(pair);
-    open_pair(pair, engine, true);
+    open_pair(pair, engine, true, 0);
     for (int bypass = 1; bypass >= 0; bypass--) {
         gn_datapath_set_bypass(pair->tested, bypass);
         gn_datapath_set_bypass(pair->model, bypass);

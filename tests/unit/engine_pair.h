@@ -20,6 +20,8 @@ typedef struct engine_pair {
 
 /// The rules that pair_traffic() is made for: ToS 0x28, dense 2^-10; ToS 0x48, paper 2^-7, head 12.
 void pair_open(engine_pair *pair, const gn_engine *engine);
+/// The same, but nothing longer than `max_restored` bytes is restored.
+void pair_open_limited(engine_pair *pair, const gn_engine *engine, size_t max_restored);
 void pair_close(engine_pair *pair);
 
 /// Builds a segment. Its payload is `bytes` bytes of `values`, from byte `at` on. `gso_size` 0: it

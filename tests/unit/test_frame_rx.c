@@ -75,7 +75,7 @@ static void expect_drop(size_t length, const uint64_t *reason)
     ck_assert_uint_eq(counters()->malformed, dropped + 1);
     const gn_rx_counters *c = counters();
     ck_assert_uint_eq(c->malformed, c->bad_version + c->bad_kind + c->bad_bound + c->bad_head + c->bad_length +
-                                        c->bad_stream + c->bad_checksum);
+                                        c->bad_stream + c->bad_checksum + c->too_large);
 }
 
 static void expect_pass(size_t length, uint64_t foreign)
@@ -231,12 +231,22 @@ START_TEST(wrong_lengths)
     // the packet is small.
     ck_assert_int_eq(receive(make(p, (gn_shim){1, 2, 10, 65507, 0}, zeros, 2 * 2047 + 3)), GN_VERDICT_WRITE);
     ck_assert_uint_eq(out_length, 65535);
-    expect_drop(make(p, (gn_shim){1, 2, 10, 65508, 0}, zeros, 2 * 2048), &c->bad_length);
+    expect_drop(make(p, (gn_shim){1, 2, 10, 65508, 0}, zeros, 2 * 2048), &c->too_large);
     // Than the caller's buffer holds.
     size_t n = make(p, (gn_shim){1, 2, 10, 400, 0}, zeros, 26);
     ck_assert_int_eq(gn_rx_packet(rx, wire, n, out, 428, &out_length), GN_VERDICT_WRITE);
     ck_assert_int_eq(gn_rx_packet(rx, wire, n, out, 427, &out_length), GN_VERDICT_DROP);
     ck_assert_int_eq(gn_rx_packet(rx, wire, n, out, 0, &out_length), GN_VERDICT_DROP);
+    // Than this receiver restores, whatever else it is.
+    gn_rx_set_max_restored(rx, 428);
+    ck_assert_int_eq(receive(n), GN_VERDICT_WRITE);
+    gn_rx_set_max_restored(rx, 427);
+    expect_drop(n, &c->too_large);
+    gn_rx_set_max_restored(rx, 1);
+    expect_drop(n, &c->too_large);
+    expect_drop(make(p, (gn_shim){1, 2, 10, 9, 5}, zeros, 4), &c->bad_length);  // that comes first
+    gn_rx_set_max_restored(rx, 0);
+    ck_assert_int_eq(receive(make(p, (gn_shim){1, 2, 10, 65507, 0}, zeros, 2 * 2047 + 3)), GN_VERDICT_WRITE);
 }
 END_TEST
 
@@ -292,8 +302,8 @@ START_TEST(hostile_dense)
     ck_assert_uint_eq(out_length, 65535);
     ck_assert_mem_eq(out + 65532, "\7\10\11", 3);
     expect_drop(make(p, (gn_shim){1, 3, 10, 65507, 0}, more, 12), &c->bad_stream);
-    expect_drop(make(p, (gn_shim){1, 3, 10, 65508, 0}, most, 6), &c->bad_length);
-    expect_drop(make(p, (gn_shim){1, 3, 10, 65535, 0}, most, 9), &c->bad_length);
+    expect_drop(make(p, (gn_shim){1, 3, 10, 65508, 0}, most, 6), &c->too_large);
+    expect_drop(make(p, (gn_shim){1, 3, 10, 65535, 0}, most, 9), &c->too_large);
     ck_assert_uint_eq(c->restored[3], 1);
 }
 END_TEST

@@ -179,6 +179,23 @@ START_TEST(padding_is_dropped_or_kept)
 }
 END_TEST
 
+// What a router might have to cut with the shim goes without one, however well it compresses.
+START_TEST(longer_than_the_wire_takes)
+{
+    packet p = {.protocol = 17};
+    size_t n = packet_build(&p, small, 1400, in);
+    gn_tx_set_wire_mtu(tx, n + GN_SHIM_BYTES);
+    ck_assert_int_eq(tx_send_bytes(n), GN_VERDICT_WRITE);
+    ck_assert_uint_lt(out_length, 800);
+    gn_tx_set_wire_mtu(tx, n + GN_SHIM_BYTES - 1);
+    expect_pass(n, &tx_counters()->pass_too_big);
+    gn_tx_set_wire_mtu(tx, 1);
+    expect_pass(packet_build(&p, small, 4, in), &tx_counters()->pass_too_big);
+    gn_tx_set_wire_mtu(tx, 0);
+    ck_assert_int_eq(tx_send_bytes(packet_build(&p, small, 1400, in)), GN_VERDICT_WRITE);
+}
+END_TEST
+
 START_TEST(no_room_for_the_shim)
 {
     static uint8_t zeros[65535];
@@ -238,5 +255,5 @@ int main(void)
     return RUN_SUITE("frame tx", tx_setup, tx_teardown, both_families_and_protocols_are_eligible,
                      ecn_bits_never_break_a_match, ipv4_options_pass, what_passes_and_why,
                      headers_that_contradict_themselves, a_tcp_header_longer_than_the_packet,
-                     padding_is_dropped_or_kept, no_room_for_the_shim, ethernet_frames);
+                     padding_is_dropped_or_kept, longer_than_the_wire_takes, no_room_for_the_shim, ethernet_frames);
 }

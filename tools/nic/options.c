@@ -29,6 +29,7 @@ enum {
     KEY_CUT,
     KEY_BYPASS,
     KEY_NO_RESTORE,
+    KEY_MAX_RESTORED,
     KEY_GUARD,
     KEY_FLOWS,
     KEY_STEER,
@@ -80,6 +81,8 @@ static const struct argp_option options[] = {
     {"bypass", KEY_BYPASS, 0, 0, "compress nothing; packets that arrive compressed are restored all the same", 3},
     {"no-restore", KEY_NO_RESTORE, 0, 0,
      "hand packets that arrive compressed to the host as they are; with --bypass, for the host of a switch", 3},
+    {"max-restored", KEY_MAX_RESTORED, "BYTES", 0,
+     "drop packets that would be longer than this when they are restored (default 65535)", 3},
     {"guard", KEY_GUARD, "on|off", 0,
      "leave flows alone that a rule matches, but that do not look like gradients (default on)", 3},
     {"flows", KEY_FLOWS, "NUMBER", 0, "TCP flows remembered (default 4096)", 3},
@@ -250,6 +253,9 @@ static bool parse_compression(int key, char *arg, struct argp_state *state, pars
         return true;
     case KEY_NO_RESTORE:
         config->no_restore = true;
+        return true;
+    case KEY_MAX_RESTORED:
+        config->max_restored = gn_option_number(state, key, arg, 576, GN_PACKET_MAX);
         return true;
     case KEY_GUARD:
         config->guard = gn_option_choice(state, key, arg, "off", "on");

@@ -83,7 +83,7 @@ typedef struct gn_tx_counters {
     uint64_t pass_extension;  ///<   IPv6 extension header (fragments included), or IPv4 options
     uint64_t pass_protocol;   ///<   neither TCP nor UDP
     uint64_t pass_empty;      ///<   no payload
-    uint64_t pass_too_big;    ///<   no room for the shim (65535 bytes, or the caller's buffer)
+    uint64_t pass_too_big;    ///<   too long with the shim (wire_mtu, or the caller's buffer)
     uint64_t stored_no_gain;  ///< stored because compression does not shorten it
     uint64_t stored_no_syn;   ///< stored because the flow's SYN was not seen
     uint64_t stored_syn;      ///< stored because the segment carries SYN
@@ -102,6 +102,8 @@ typedef struct gn_rx_counters {
     uint64_t malformed;       ///< dropped, for any reason:
     /// The reasons, as in docs/wire.md, "What the receiver does".
     uint64_t bad_version, bad_kind, bad_bound, bad_head, bad_length, bad_stream, bad_checksum;
+    /// restored it would be longer than max_restored, or than the caller's buffer
+    uint64_t too_large;
 } gn_rx_counters;
 
 /// The transmit side of a NIC. Opaque.
@@ -115,6 +117,9 @@ typedef struct gn_tx_config {
     size_t rule_count;     ///< at most GN_RULES_MAX
     size_t flow_capacity;  ///< TCP flows remembered, at most 64 bytes each; 0: 4096
     bool bypass;           ///< pass everything
+    /// Of gn_tx_packet() and gn_tx_packet_head(): what would be longer than this, stored, passes
+    /// untouched (gn_tx_set_wire_mtu()). 0: 65535. Segments have an MTU of their own.
+    size_t wire_mtu;
 } gn_tx_config;
 
 /// Makes a transmit side. The caller frees it with gn_tx_free().
@@ -132,6 +137,10 @@ GN_API gn_status gn_tx_set_rules(gn_tx *tx, const gn_rule *rules, size_t count);
 
 /// Turns bypass on or off. In bypass everything passes.
 GN_API void gn_tx_set_bypass(gn_tx *tx, bool bypass);
+
+/// Sets the longest IP packet that may leave with a shim; 0: 65535. A packet that is longer when it
+/// is stored passes untouched, whatever the codec would make of it.
+GN_API void gn_tx_set_wire_mtu(gn_tx *tx, size_t wire_mtu);
 
 /// The counters so far. Owned by `tx`.
 GN_API const gn_tx_counters *gn_tx_get_counters(const gn_tx *tx);
@@ -244,6 +253,7 @@ typedef struct gn_rx_config {
     /// that takes checksum offload (virtio's NEEDS_CSUM). The start is headers.l4, the offset is
     /// gn_packet_checksum_at() - start.
     bool partial_checksum;
+    size_t max_restored;  ///< bytes of the longest IP packet that is restored; 0: 65535
 } gn_rx_config;
 
 /// Makes a receive side. The caller frees it with gn_rx_free().
@@ -260,6 +270,10 @@ GN_API gn_status gn_rx_set_tos(gn_rx *rx, const uint8_t *tos, size_t count);
 /// Turns bypass on or off. In bypass everything passes, and the host gets packets that peers have
 /// compressed as they are.
 GN_API void gn_rx_set_bypass(gn_rx *rx, bool bypass);
+
+/// Sets the longest IP packet that is restored; 0: 65535. A packet that would be longer is dropped.
+/// Few bytes can stand for many, so this bounds what a sender makes this receiver write.
+GN_API void gn_rx_set_max_restored(gn_rx *rx, size_t max_restored);
 
 /// The counters so far. Owned by `rx`.
 GN_API const gn_rx_counters *gn_rx_get_counters(const gn_rx *rx);

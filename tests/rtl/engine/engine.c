@@ -115,6 +115,16 @@ START_TEST(filled)
     ck_assert_uint_lt(pair.expected.count, 4);
     pair_receive_all(&pair);
     ck_assert_mem_eq(gn_datapath_rx_counters(pair.tested), gn_datapath_rx_counters(pair.model), sizeof(gn_rx_counters));
+    // with a limit they are dropped, and counted as that
+    static gn_burst before;
+    before = pair.expected;
+    pair_close(&pair);
+    pair_open_limited(&pair, gn_engine_find("lockstep", NULL), 9000);
+    for (unsigned i = 0; i < before.count; i++)
+        pair_receive(&pair, before.data + before.offset[i], before.offset[i + 1] - before.offset[i]);
+    const gn_rx_counters *limited = gn_datapath_rx_counters(pair.tested);
+    ck_assert_mem_eq(limited, gn_datapath_rx_counters(pair.model), sizeof(gn_rx_counters));
+    ck_assert(limited->too_large > 0 && limited->too_large == limited->malformed);
     pair_close(&pair);
 }
 END_TEST

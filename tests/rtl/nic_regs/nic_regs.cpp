@@ -26,6 +26,8 @@ enum {
     CONTROL = 0x00c,
     SNAPSHOT = 0x010,
     COMMIT = 0x014,
+    MTU = 0x018,
+    MAX_RESTORED = 0x01c,
     RULE = 0x100,
     TX = 0x400,
     TX_RULE = 0x500,
@@ -41,7 +43,7 @@ Counters none()
     for (uint32_t i = 0; i < 16; i++) c[TX + 8 * i] = 0;
     for (uint32_t rule = 0; rule < RULES; rule++)
         for (uint32_t i = 0; i < 5; i++) c[TX_RULE + 0x40 * rule + 8 * i] = 0;
-    for (uint32_t i = 0; i < 20; i++) c[RX + 8 * i] = 0;
+    for (uint32_t i = 0; i < 21; i++) c[RX + 8 * i] = 0;
     return c;
 }
 
@@ -73,7 +75,7 @@ struct Event {
 // What can be read and written but for counters, and the rules that stand.
 struct Registers {
     std::array<uint32_t, 3 * RULES> written{}, committed{};
-    uint32_t control = 0;
+    uint32_t control = 0, mtu = 1500, max_restored = 9000;
 
     Registers()
     {
@@ -93,6 +95,10 @@ struct Registers {
         const int word = rule_word(address);
         if (address == CONTROL)
             control = ((control & ~mask) | (data & mask)) & 3;
+        else if (address == MTU)
+            mtu = ((mtu & ~mask) | (data & mask)) & 0xffff;
+        else if (address == MAX_RESTORED)
+            max_restored = ((max_restored & ~mask) | (data & mask)) & 0xffff;
         else if (address == COMMIT)
             committed = data & mask & 1 ? written : committed;
         else if (word >= 0)
@@ -105,9 +111,11 @@ struct Registers {
     std::pair<uint32_t, unsigned> read(uint32_t address) const
     {
         if (address == 0) return {0x474e4943, bench::AXIL_OKAY};
-        if (address == 4) return {0x00010000, bench::AXIL_OKAY};
+        if (address == 4) return {0x00010001, bench::AXIL_OKAY};
         if (address == 8) return {10 << 16 | RULES << 8 | 7, bench::AXIL_OKAY};
         if (address == CONTROL) return {control, bench::AXIL_OKAY};
+        if (address == MTU) return {mtu, bench::AXIL_OKAY};
+        if (address == MAX_RESTORED) return {max_restored, bench::AXIL_OKAY};
         if (address == SNAPSHOT || address == COMMIT) return {0, bench::AXIL_OKAY};
         if (rule_word(address) >= 0) return {written[rule_word(address)], bench::AXIL_OKAY};
         return {0, bench::AXIL_SLVERR};
@@ -124,6 +132,7 @@ struct Registers {
             words.push_back(static_cast<uint32_t>(bits >> 32));
             words.push_back(how >> 8);
         }
+        words.push_back(mtu << 16 | max_restored);
         return words;
     }
 };
@@ -253,7 +262,7 @@ class Bench
                                  : pick < 7 ? RULE + 4 * random_.below(4 * RULES + 2)
                                  : pick < 9 ? static_cast<uint32_t>(COMMIT)
                                             : 4 * random_.below(0x100);
-        return {address == SNAPSHOT ? 0x18 : address, static_cast<uint32_t>(random_.next()),
+        return {address == SNAPSHOT ? 0x20 : address, static_cast<uint32_t>(random_.next()),
                 random_.percent(50) ? 15 : random_.below(16)};
     }
     void start_read(const Write &w) { start_read(w.address); }
@@ -334,7 +343,7 @@ class Bench
     // take.
     void offer_events()
     {
-        static const uint32_t rx[] = {2, 3, 4, 5, 6, 7, 7, 11, 12, 13, 14, 15, 16, 17};
+        static const uint32_t rx[] = {2, 3, 4, 5, 6, 7, 7, 11, 12, 13, 14, 15, 16, 17, 20};
         // Not in the first cycles after a reset.
         const auto due = [this](int &balance, unsigned rate) {
             balance = std::min(balance + 1, 16);
@@ -353,7 +362,7 @@ class Bench
         model_->tx_event_kind = static_cast<uint8_t>(large ? 0 : random_.below(12));
         model_->rx_event_length = r.bytes, model_->rx_event_payload_bytes = static_cast<uint16_t>(r.payload);
         model_->rx_event_wire_bytes = static_cast<uint16_t>(r.wire);
-        model_->rx_event_kind = static_cast<uint8_t>(large ? 4 + random_.below(4) : rx[random_.below(14)]);
+        model_->rx_event_kind = static_cast<uint8_t>(large ? 4 + random_.below(4) : rx[random_.below(15)]);
         if (model_->tx_event_valid) tx_.push_back(t), tx_.back().kind = model_->tx_event_kind;
         if (model_->rx_event_valid) rx_.push_back(r), rx_.back().kind = model_->rx_event_kind;
         model_->tx_event_dropped_bad = random_.percent(tx_rate),
@@ -388,10 +397,12 @@ class Bench
         static const char *const parts[] = {"cfg_rules, low word", "cfg_rules, high word", "cfg_heads"};
         for (size_t i = 0; i < got.size(); i++)
             if (got[i] != before[i] || got[i] != then[i])
-                fprintf(stderr, "%s%s%s is %08x, should be %08x%s%08x\n", i ? "rule " : "",
-                        i ? std::to_string((i - 1) / 3).c_str() : "the switches",
-                        i ? (std::string(", ") + parts[(i - 1) % 3]).c_str() : "", got[i], before[i],
-                        before[i] == then[i] ? " = " : " or ", then[i]);
+                fprintf(stderr, "%s is %08x, should be %08x%s%08x\n",
+                        !i ? "the switches"
+                        : i + 1 == got.size()
+                            ? "the limits"
+                            : ("rule " + std::to_string((i - 1) / 3) + ", " + parts[(i - 1) % 3]).c_str(),
+                        got[i], before[i], before[i] == then[i] ? " = " : " or ", then[i]);
         if (under_way_.empty())
             fail("cycle %llu: the configuration changes without a write", (unsigned long long)model_.cycle());
         const Write &w = under_way_.front();
@@ -406,6 +417,7 @@ class Bench
             for (unsigned n : {2 * i, 2 * i + 1, ~0u})
                 words.push_back(n != ~0u ? word(model_->cfg_rules, n)
                                          : word(model_->cfg_heads, i / 4) >> 8 * (i % 4) & 0xff);
+        words.push_back(static_cast<uint32_t>(model_->cfg_mtu) << 16 | model_->cfg_max_restored);
         return words;
     }
     template <class Port> static uint32_t word(const Port &port, unsigned n)

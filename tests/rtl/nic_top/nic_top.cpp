@@ -25,6 +25,8 @@ enum {
     CONTROL = 0x00c,
     SNAPSHOT = 0x010,
     COMMIT = 0x014,
+    MTU = 0x018,
+    MAX_RESTORED = 0x01c,
     RULE = 0x100,
     TX = 0x400,
     TX_RULE = 0x500,
@@ -66,11 +68,12 @@ class Bench
         gn_tx_set_rules(tx_, &rule, 1);
         gn_rx_set_tos(rx_, &rule.tos, 1);
         gn_tx_set_bypass(tx_, false), gn_rx_set_bypass(rx_, false);
+        gn_tx_set_wire_mtu(tx_, 1500), gn_rx_set_max_restored(rx_, 9000);
         number_ = {0};
         want_.clear();
         wire_.clear(), host_.clear();
         wire_current_.clear();
-        if (read(0) != 0x474e4943 || read(4) != 0x00010000 || read(8) != (10 << 16 | RULES << 8 | 7))
+        if (read(0) != 0x474e4943 || read(4) != 0x00010001 || read(8) != (10 << 16 | RULES << 8 | 7))
             fail("this is another NIC");
     }
     void gaps(unsigned idle, unsigned stall) { stream_.gaps = {idle, stall}, axil_.idle = idle, axil_.stall = stall; }
@@ -107,6 +110,12 @@ class Bench
         gn_tx_set_bypass(tx_, tx_bypass), gn_rx_set_bypass(rx_, rx_bypass);
     }
 
+    // The longest IP packets: to the wire with a shim, and restored.
+    void limits(uint32_t mtu, uint32_t max_restored)
+    {
+        write(MTU, mtu), write(MAX_RESTORED, max_restored);
+        gn_tx_set_wire_mtu(tx_, mtu), gn_rx_set_max_restored(rx_, max_restored);
+    }
     // hint: as s_axis_host_tuser[2:0]
     void send(Bytes frame, unsigned hint, bool bad, bool bad_on_wire)
     {
@@ -148,7 +157,7 @@ class Bench
         stream_.drain(300);
         compare();  // all 0
     }
-    uint64_t frames = 0, restored = 0, malformed = 0;
+    uint64_t frames = 0, restored = 0, malformed = 0, too_big = 0, too_large = 0;
 
   private:
     struct Sent {
@@ -207,6 +216,7 @@ class Bench
                                  b.stored_no_syn - a.stored_no_syn,
                                  b.stored_syn - a.stored_syn};
         for (uint32_t i = 0; i < 14; i++) want_[TX + 8 * i] += more[i];
+        too_big += more[10];
         for (size_t i = 0; i < number_.size(); i++) {
             const gn_tx_rule_counters &ra = a.rule[i], &rb = b.rule[i];
             const uint64_t of_rule[] = {rb.compressed - ra.compressed, rb.stored - ra.stored, rb.values - ra.values,
@@ -246,6 +256,7 @@ class Bench
                                  b.bad_stream - a.bad_stream,
                                  b.bad_checksum - a.bad_checksum};
         for (uint32_t i = 0; i < 18; i++) want_[RX + 8 * i] += more[i];
+        want_[RX + 8 * 20] += b.too_large - a.too_large, too_large += b.too_large - a.too_large;
         restored += verdict == GN_VERDICT_WRITE, malformed += verdict == GN_VERDICT_DROP;
         if (verdict == GN_VERDICT_DROP) return;
         if (verdict == GN_VERDICT_PASS)
@@ -289,7 +300,7 @@ class Bench
         };
         for (uint32_t i = 0; i < 16; i++) equal(TX + 8 * i);
         for (uint32_t i = 0; i < RULES * 5; i++) equal(TX_RULE + 0x40 * (i / 5) + 8 * (i % 5));
-        for (uint32_t i = 0; i < 20; i++) equal(RX + 8 * i);
+        for (uint32_t i = 0; i < 21; i++) equal(RX + 8 * i);
     }
 
     bench::Stream<Vnic_loop> stream_;
@@ -323,6 +334,12 @@ int main(int argc, char **argv)
         // what comes by on a wire is shown to the receiver when the sender lets all pass
         const bool tx_bypass = random.percent(35);
         b.configure(traffic, tx_bypass, random.percent(10));
+        b.limits(round % 4 == 1   ? 65535
+                 : round % 4 == 2 ? 1500
+                                  : 60 + random.below(1500),
+                 round % 5 == 1   ? 65535
+                 : round % 5 == 2 ? 9000
+                                  : 60 + random.below(1500));
         for (unsigned n = 0; n < 100; n++) {
             const size_t longest = round % 3 ? 200 : 1460;
             b.send(tx_bypass || random.percent(10) ? traffic.any(longest)
@@ -336,6 +353,10 @@ int main(int argc, char **argv)
     }
     b.gaps(0, 0), b.hold = 0;
     b.reset();
+    // As after a reset: what a router on the way might have to cut passes without a shim.
+    for (size_t bytes : {1400, 1450, 1492, 1500, 9000}) b.send(traffic.unsent(bytes), 0, false, false);
+    b.run();
+    b.limits(65535, 65535);
     for (size_t bytes : {30000, LONGEST - 8, LONGEST - 4, LONGEST + 0, LONGEST + 40, 2 * LONGEST}) {
         b.send(bytes < 65000 ? traffic.unsent(bytes) : Bytes(bytes, 7), 0, false, false);
         b.send(traffic.host(100), 0, false, false);
@@ -346,8 +367,10 @@ int main(int argc, char **argv)
     b.send(traffic.host(30000), 0, false, false);
     b.run();
 
-    printf("%llu frames back at the host, %llu restored, %llu malformed\n", (unsigned long long)b.frames,
-           (unsigned long long)b.restored, (unsigned long long)b.malformed);
-    if (b.restored < 1000 || b.malformed < 200) fail("too few");
+    printf("%llu frames back at the host, %llu restored, %llu malformed, %llu of them too large; %llu too big "
+           "for the wire\n",
+           (unsigned long long)b.frames, (unsigned long long)b.restored, (unsigned long long)b.malformed,
+           (unsigned long long)b.too_large, (unsigned long long)b.too_big);
+    if (b.restored < 1000 || b.malformed < 200 || b.too_big < 50 || b.too_large < 50) fail("too few");
     return 0;
 }

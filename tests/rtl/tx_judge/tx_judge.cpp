@@ -67,7 +67,10 @@ class Bench
         gn_tx_free(tx_);
         gn_tx_config config{};
         config.rules = rules_.data(), config.rule_count = rules_.size(), config.bypass = bypass_;
+        config.wire_mtu = random_.percent(50) ? 65535 : 50 + random_.below(1500);
+        model_->cfg_mtu = static_cast<uint16_t>(config.wire_mtu);
         if (gn_tx_new(&tx_, &config) != GN_OK) fail("the model does not take the rules");
+        step();  // the MTU counts a cycle later
     }
     void packet_of(size_t payload)
     {
