@@ -120,17 +120,17 @@ module nic_regs #(
     generate
         for (r = 0; r < RULES; r = r + 1) begin : g_rule
             wire [RULE-1:0] kept = rules_reg[RULE*r +: RULE];
-            reg  [63:0]     rule;
-            always @* begin
-                rule = 64'd0;
-                rule[`GN_RULE_TOS]       = kept[TOS +: 8];
-                rule[`GN_RULE_PROTOCOL]  = kept[PROTOCOL +: 8];
-                rule[`GN_RULE_PORT_LOW]  = kept[PORT_LOW +: 16];
-                rule[`GN_RULE_PORT_HIGH] = kept[PORT_HIGH +: 16];
-                rule[`GN_RULE_PROFILE]   = kept[PROFILE +: 2];
-                rule[`GN_RULE_BOUND_EXP] = kept[BOUND_EXP +: 8];
-                rule[`GN_RULE_ENABLE]    = kept[ENABLE];
-            end
+            // Assignments, and no always @*: that one waits for a change, which never comes when a
+            // simulator has set `kept` before.
+            wire [63:0]     rule;
+            assign rule[`GN_RULE_TOS]       = kept[TOS +: 8];
+            assign rule[`GN_RULE_PROTOCOL]  = kept[PROTOCOL +: 8];
+            assign rule[`GN_RULE_PORT_LOW]  = kept[PORT_LOW +: 16];
+            assign rule[`GN_RULE_PORT_HIGH] = kept[PORT_HIGH +: 16];
+            assign rule[`GN_RULE_PROFILE]   = kept[PROFILE +: 2];
+            assign rule[`GN_RULE_BOUND_EXP] = kept[BOUND_EXP +: 8];
+            assign rule[`GN_RULE_UNUSED]    = 5'd0;
+            assign rule[`GN_RULE_ENABLE]    = kept[ENABLE];
             assign cfg_rules[64*r +: 64] = rule;
             assign cfg_heads[8*r +: 8]   = kept[HEAD +: 8];
         end

@@ -46,6 +46,11 @@ module nic_top #(
     output wire         m_axis_host_tvalid,
     input  wire         m_axis_host_tready,
 
+    // What becomes of a frame from the wire, in order: a pulse for each that was whole, not bad and
+    // not too long, before its first beat leaves
+    output wire         wire_fate_valid,
+    output wire         wire_fate_drop,        // it does not leave
+
     // registers: AXI4-Lite (slave), as nic_regs says
     input  wire [11:0]  s_axil_awaddr,
     input  wire         s_axil_awvalid,
@@ -77,6 +82,9 @@ module nic_top #(
     wire [14:0] tx_values;
     wire [4:0]  rx_kind;
     wire [15:0] rx_wire_bytes, rx_payload_bytes;
+
+    assign wire_fate_valid = rx_event;
+    assign wire_fate_drop  = rx_kind[4:3] != 2'd0;  // 8 and above
 
     nic_tx #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2)) tx (
         .clk(clk), .rst(rst), .cfg_bypass(tx_bypass), .cfg_rules(rules), .cfg_heads(heads), .cfg_mtu(mtu),

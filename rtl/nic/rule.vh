@@ -6,7 +6,7 @@
 //   PROFILE    0 paper, 1 lattice, 2 dense
 //   BOUND_EXP  k, two's complement
 //   ENABLE     a rule without it matches nothing
-// What lies between BOUND_EXP and ENABLE is 0.
+//   UNUSED     0
 `ifndef GN_RULE_TOS
 `define GN_RULE_TOS       7:0
 `define GN_RULE_PROTOCOL  15:8
@@ -14,5 +14,6 @@
 `define GN_RULE_PORT_HIGH 47:32
 `define GN_RULE_PROFILE   49:48
 `define GN_RULE_BOUND_EXP 57:50
+`define GN_RULE_UNUSED    62:58
 `define GN_RULE_ENABLE    63
 `endif

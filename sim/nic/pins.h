@@ -35,6 +35,7 @@ struct Pins {
     Stream<bool> to_wire;        // the outputs have no tuser
     Stream<bool> from_wire;      // tuser bad
     Stream<bool> to_host;
+    Signal<bool> fate_valid, fate_drop;  // for wrappers; nobody here looks at them
     Registers axil;
 };
 
@@ -65,6 +66,8 @@ template <class Nic> void bind(Nic &nic, Pins &p, Signal<bool> &clk)
     nic.m_axis_host_tlast(p.to_host.tlast);
     nic.m_axis_host_tvalid(p.to_host.tvalid);
     nic.m_axis_host_tready(p.to_host.tready);
+    nic.wire_fate_valid(p.fate_valid);
+    nic.wire_fate_drop(p.fate_drop);
     nic.s_axil_awaddr(p.axil.awaddr);
     nic.s_axil_awvalid(p.axil.awvalid);
     nic.s_axil_awready(p.axil.awready);

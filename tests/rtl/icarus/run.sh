@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The engines in Icarus Verilog, which reads the standard in its own way, and which users of cocotb
-# often have. It reads nic_top and each engine with every choice of profiles as Verilog-2001 without
-# a warning, and sends frames of all profiles through both engines. nic_top gets X wherever
-# AXI4-Stream leaves something open (nic_x.v). Usage: run.sh PROGRAM-THAT-MAKES-VECTORS
+# often have. It reads the wrappers, and nic_top and each engine with every choice of profiles, as
+# Verilog-2001 without a warning. It sends frames of all profiles through both engines. nic_top gets
+# X wherever AXI4-Stream leaves something open (nic_x.v). Usage: run.sh PROGRAM-THAT-MAKES-VECTORS
 set -euo pipefail
 [ $# = 1 ] || { echo "usage: run.sh VECTORS" >&2; exit 2; }
 vectors=$(realpath "$1")
@@ -25,6 +25,9 @@ for profiles in 1 2 3 4 5 6 7; do
     for top in stream_compress stream_decompress nic_top; do
         translate "$top" -tnull "-P$top.PROFILES=$profiles" -c "$top.f"
     done
+done
+for top in nic_port gn_corundum_app gn_opennic_box; do
+    translate "$top" -tnull -c "$top.f"
 done
 # A buffer that is too small for the frames is refused by name.
 ! iverilog -g2001 -s nic_top -tnull -Pnic_top.BUFFER_LOG2=8 -Pnic_top.FRAME_MAX=9214 -c nic_top.f >"$dir/log" 2>&1 ||

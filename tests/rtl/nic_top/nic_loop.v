@@ -49,7 +49,7 @@ module nic_loop (
     input  wire         s_axil_rready
 );
 
-    wire wire_tvalid, wire_tready;
+    wire wire_tvalid, wire_tready, unused_fate_valid, unused_fate_drop;
     assign wire_taken = wire_tvalid && wire_tready && !wire_hold;
 
     nic_top nic (
@@ -62,6 +62,7 @@ module nic_loop (
         .s_axis_wire_tvalid(wire_tvalid && !wire_hold), .s_axis_wire_tready(wire_tready),
         .m_axis_host_tdata(m_axis_tdata), .m_axis_host_tkeep(m_axis_tkeep), .m_axis_host_tlast(m_axis_tlast),
         .m_axis_host_tvalid(m_axis_tvalid), .m_axis_host_tready(m_axis_tready),
+        .wire_fate_valid(unused_fate_valid), .wire_fate_drop(unused_fate_drop),
         .s_axil_awaddr(s_axil_awaddr), .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready), .s_axil_wdata(s_axil_wdata),
         .s_axil_wstrb(s_axil_wstrb), .s_axil_wvalid(s_axil_wvalid), .s_axil_wready(s_axil_wready), .s_axil_bresp(s_axil_bresp),
         .s_axil_bvalid(s_axil_bvalid), .s_axil_bready(s_axil_bready), .s_axil_araddr(s_axil_araddr), .s_axil_arvalid(s_axil_arvalid),

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The NIC for one interface of OpenNIC's 250 MHz box: between QDMA and the adapter of a MAC, 512
+// bits wide. The host's queue and the port go along with a packet (tuser_src, tuser_dst). Its size
+// (tuser_size) is what leaves. Registers are at the AXI4-Lite clock.
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+module gn_opennic_box #(
+    parameter PROFILES    = 7,  // these three as nic_top says
+    parameter RULES       = 4,
+    parameter BUFFER_LOG2 = 10
+) (
+    input  wire         axis_aclk,
+    input  wire         axis_rst,       // synchronous to axis_aclk, active high
+    input  wire         axil_aclk,
+    input  wire         axil_rst,       // synchronous to axil_aclk, active high; together with axis_rst
+
+    // the lowest 12 bits count: 4 KiB, as nic_regs says
+    input  wire [31:0]  s_axil_awaddr,
+    input  wire         s_axil_awvalid,
+    output wire         s_axil_awready,
+    input  wire [31:0]  s_axil_wdata,   // OpenNIC has no strobes: words are written whole
+    input  wire         s_axil_wvalid,
+    output wire         s_axil_wready,
+    output wire [1:0]   s_axil_bresp,
+    output wire         s_axil_bvalid,
+    input  wire         s_axil_bready,
+    input  wire [31:0]  s_axil_araddr,
+    input  wire         s_axil_arvalid,
+    output wire         s_axil_arready,
+    output wire [31:0]  s_axil_rdata,
+    output wire [1:0]   s_axil_rresp,
+    output wire         s_axil_rvalid,
+    input  wire         s_axil_rready,
+
+    input  wire [511:0] s_axis_qdma_h2c_tdata,
+    input  wire [63:0]  s_axis_qdma_h2c_tkeep,
+    input  wire         s_axis_qdma_h2c_tlast,
+    input  wire [15:0]  s_axis_qdma_h2c_tuser_size,  // not looked at: tkeep says the same
+    input  wire [15:0]  s_axis_qdma_h2c_tuser_src,
+    input  wire [15:0]  s_axis_qdma_h2c_tuser_dst,
+    input  wire         s_axis_qdma_h2c_tvalid,
+    output wire         s_axis_qdma_h2c_tready,
+
+    output wire [511:0] m_axis_adap_tx_tdata,
+    output wire [63:0]  m_axis_adap_tx_tkeep,
+    output wire         m_axis_adap_tx_tlast,
+    output wire [15:0]  m_axis_adap_tx_tuser_size,
+    output wire [15:0]  m_axis_adap_tx_tuser_src,
+    output wire [15:0]  m_axis_adap_tx_tuser_dst,
+    output wire         m_axis_adap_tx_tvalid,
+    input  wire         m_axis_adap_tx_tready,
+
+    input  wire [511:0] s_axis_adap_rx_tdata,
+    input  wire [63:0]  s_axis_adap_rx_tkeep,
+    input  wire         s_axis_adap_rx_tlast,
+    input  wire [15:0]  s_axis_adap_rx_tuser_size,   // not looked at
+    input  wire [15:0]  s_axis_adap_rx_tuser_src,
+    input  wire [15:0]  s_axis_adap_rx_tuser_dst,
+    input  wire         s_axis_adap_rx_tvalid,
+    output wire         s_axis_adap_rx_tready,
+
+    output wire [511:0] m_axis_qdma_c2h_tdata,
+    output wire [63:0]  m_axis_qdma_c2h_tkeep,
+    output wire         m_axis_qdma_c2h_tlast,
+    output wire [15:0]  m_axis_qdma_c2h_tuser_size,
+    output wire [15:0]  m_axis_qdma_c2h_tuser_src,
+    output wire [15:0]  m_axis_qdma_c2h_tuser_dst,
+    output wire         m_axis_qdma_c2h_tvalid,
+    input  wire         m_axis_qdma_c2h_tready
+);
+
+    localparam WIDTH = 512;
+    localparam LOG2  = BUFFER_LOG2 - 1;  // the store's bytes in beats of 512 bits
+
+    // ---- registers, at the clock of the streams
+
+    wire [11:0] awaddr, araddr;
+    wire [31:0] wdata, rdata;
+    wire [3:0]  wstrb;
+    wire [1:0]  bresp, rresp;
+    wire        awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
+    wire        unused_address = &{1'b0, s_axil_awaddr[31:12], s_axil_araddr[31:12]};
+
+    axil_cross #(.ADDR_WIDTH(12)) cross (
+        .s_clk(axil_aclk), .s_rst(axil_rst),
+        .s_axil_awaddr(s_axil_awaddr[11:0]), .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready),
+        .s_axil_wdata(s_axil_wdata), .s_axil_wstrb(4'b1111), .s_axil_wvalid(s_axil_wvalid), .s_axil_wready(s_axil_wready),
+        .s_axil_bresp(s_axil_bresp), .s_axil_bvalid(s_axil_bvalid), .s_axil_bready(s_axil_bready),
+        .s_axil_araddr(s_axil_araddr[11:0]), .s_axil_arvalid(s_axil_arvalid), .s_axil_arready(s_axil_arready),
+        .s_axil_rdata(s_axil_rdata), .s_axil_rresp(s_axil_rresp), .s_axil_rvalid(s_axil_rvalid), .s_axil_rready(s_axil_rready),
+        .m_clk(axis_aclk), .m_rst(axis_rst),
+        .m_axil_awaddr(awaddr), .m_axil_awvalid(awvalid), .m_axil_awready(awready), .m_axil_wdata(wdata), .m_axil_wstrb(wstrb),
+        .m_axil_wvalid(wvalid), .m_axil_wready(wready), .m_axil_bresp(bresp), .m_axil_bvalid(bvalid), .m_axil_bready(bready),
+        .m_axil_araddr(araddr), .m_axil_arvalid(arvalid), .m_axil_arready(arready), .m_axil_rdata(rdata), .m_axil_rresp(rresp),
+        .m_axil_rvalid(rvalid), .m_axil_rready(rready));
+
+    // ---- the NIC, and behind it the sizes
+
+    wire [WIDTH-1:0]   w_data, h_data;
+    wire [WIDTH/8-1:0] w_keep, h_keep;
+    wire               w_last, w_valid, w_ready, h_last, h_valid, h_ready;
+    wire [31:0]        w_side, h_side;
+    wire               unused_sizes = &{1'b0, s_axis_qdma_h2c_tuser_size, s_axis_adap_rx_tuser_size};
+
+    // Where a TCP segment's values begin is not known here, so segments go stored.
+    nic_port #(.DATA_WIDTH(WIDTH), .TX_SIDE_WIDTH(32), .RX_SIDE_WIDTH(32), .PROFILES(PROFILES), .RULES(RULES),
+               .BUFFER_LOG2(BUFFER_LOG2), .FRAME_MAX(9600)) port (
+        .clk(axis_aclk), .rst(axis_rst),
+        .s_axis_host_tdata(s_axis_qdma_h2c_tdata), .s_axis_host_tkeep(s_axis_qdma_h2c_tkeep), .s_axis_host_tlast(s_axis_qdma_h2c_tlast),
+        .s_axis_host_tuser(3'b100), .s_axis_host_side({s_axis_qdma_h2c_tuser_src, s_axis_qdma_h2c_tuser_dst}),
+        .s_axis_host_tvalid(s_axis_qdma_h2c_tvalid), .s_axis_host_tready(s_axis_qdma_h2c_tready),
+        .m_axis_wire_tdata(w_data), .m_axis_wire_tkeep(w_keep), .m_axis_wire_tlast(w_last), .m_axis_wire_side(w_side),
+        .m_axis_wire_tvalid(w_valid), .m_axis_wire_tready(w_ready),
+        .s_axis_wire_tdata(s_axis_adap_rx_tdata), .s_axis_wire_tkeep(s_axis_adap_rx_tkeep), .s_axis_wire_tlast(s_axis_adap_rx_tlast),
+        .s_axis_wire_tuser(1'b0), .s_axis_wire_side({s_axis_adap_rx_tuser_src, s_axis_adap_rx_tuser_dst}),
+        .s_axis_wire_tvalid(s_axis_adap_rx_tvalid), .s_axis_wire_tready(s_axis_adap_rx_tready),
+        .m_axis_host_tdata(h_data), .m_axis_host_tkeep(h_keep), .m_axis_host_tlast(h_last), .m_axis_host_side(h_side),
+        .m_axis_host_tvalid(h_valid), .m_axis_host_tready(h_ready),
+        .s_axil_awaddr(awaddr), .s_axil_awvalid(awvalid), .s_axil_awready(awready), .s_axil_wdata(wdata), .s_axil_wstrb(wstrb),
+        .s_axil_wvalid(wvalid), .s_axil_wready(wready), .s_axil_bresp(bresp), .s_axil_bvalid(bvalid), .s_axil_bready(bready),
+        .s_axil_araddr(araddr), .s_axil_arvalid(arvalid), .s_axil_arready(arready), .s_axil_rdata(rdata), .s_axil_rresp(rresp),
+        .s_axil_rvalid(rvalid), .s_axil_rready(rready));
+
+    frame_sized #(.DATA_WIDTH(WIDTH), .LOG2(LOG2), .SIDE_WIDTH(32)) to_wire (
+        .clk(axis_aclk), .rst(axis_rst), .s_axis_tdata(w_data), .s_axis_tkeep(w_keep), .s_axis_tlast(w_last), .s_axis_side(w_side),
+        .s_axis_tvalid(w_valid), .s_axis_tready(w_ready),
+        .m_axis_tdata(m_axis_adap_tx_tdata), .m_axis_tkeep(m_axis_adap_tx_tkeep), .m_axis_tlast(m_axis_adap_tx_tlast),
+        .m_axis_side({m_axis_adap_tx_tuser_src, m_axis_adap_tx_tuser_dst}), .m_axis_length(m_axis_adap_tx_tuser_size),
+        .m_axis_tvalid(m_axis_adap_tx_tvalid), .m_axis_tready(m_axis_adap_tx_tready));
+    frame_sized #(.DATA_WIDTH(WIDTH), .LOG2(LOG2), .SIDE_WIDTH(32)) to_host (
+        .clk(axis_aclk), .rst(axis_rst), .s_axis_tdata(h_data), .s_axis_tkeep(h_keep), .s_axis_tlast(h_last), .s_axis_side(h_side),
+        .s_axis_tvalid(h_valid), .s_axis_tready(h_ready),
+        .m_axis_tdata(m_axis_qdma_c2h_tdata), .m_axis_tkeep(m_axis_qdma_c2h_tkeep), .m_axis_tlast(m_axis_qdma_c2h_tlast),
+        .m_axis_side({m_axis_qdma_c2h_tuser_src, m_axis_qdma_c2h_tuser_dst}), .m_axis_length(m_axis_qdma_c2h_tuser_size),
+        .m_axis_tvalid(m_axis_qdma_c2h_tvalid), .m_axis_tready(m_axis_qdma_c2h_tready));
+
+endmodule
+
+`resetall
