@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# How fast is MPI_Allreduce with the preload, beside MPI's own? 4 ranks that share memory, under Open
-# MPI and MPICH, in turns within one process. It writes a result and prints a table. It is also
+# How fast is MPI_Allreduce with the preload, beside MPI's own? 4 ranks that share memory, under
+# Open MPI and MPICH, in turns within one process. It writes a result and prints a table. It is also
 # `bench/measure mpi`.
 #
 #   bench/mpi.sh [RESULT.json [SECONDS [BUILD]]]     build/mpi.json, 8 s a size, build/release

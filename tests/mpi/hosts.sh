@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Two hosts, as namespaces, with links of 1 Gbit/s: the preload sums over the network, compressed,
-# and finds the other rank through MPI. MPICH only: the ranks of Open MPI want a daemon on each host.
+# and finds the other rank through MPI. MPICH only: Open MPI's ranks want a daemon on each host.
 # shellcheck source=tests/mpi/lib.sh
 . "$(dirname "$0")/lib.sh"
 : "${EXAMPLES:?}"
