@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AXI4-Lite from one clock to another. One write and one read are under way at a time. A request
-// and its answer each cross as a level that changes; what belongs to it stands still meanwhile.
+// and its answer each cross as a level that changes; what belongs to it stands still meanwhile. A
+// read is taken when no write is under way, as software expects it.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -149,7 +150,7 @@ module axil_cross #(
     reg [31:0]           r_data;
     reg [1:0]            r_resp;
 
-    assign s_axil_arready = !ar_have;
+    assign s_axil_arready = !ar_have && !(aw_have && w_have);
     assign s_axil_rvalid  = r_valid;
     assign s_axil_rdata   = r_data;
     assign s_axil_rresp   = r_resp;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One AXI4-Lite slave in front of several: each has a window of 4 KiB, the first at address 0. One
-// write and one read are under way at a time. Beyond the last window the answer is DECERR.
+// write and one read are under way at a time. A read waits for a write that is under way, as
+// software expects it: the bus itself has no order between them. Beyond the last window the answer
+// is DECERR.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -151,7 +153,7 @@ module axil_windows #(
     assign s_axil_rresp   = r_resp;
     assign s_axil_rdata   = r_data;
     assign m_axil_araddr  = ar_addr[11:0];
-    assign m_axil_arvalid = ar_have && !ar_sent ? r_select : {COUNT{1'b0}};
+    assign m_axil_arvalid = ar_have && !ar_sent && !(aw_have && w_have) ? r_select : {COUNT{1'b0}};
     assign m_axil_rready  = r_back ? r_select : {COUNT{1'b0}};
 
     always @(posedge clk) begin

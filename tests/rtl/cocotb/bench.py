@@ -58,8 +58,12 @@ class Bench:
         return int.from_bytes((await self.registers.read(address, 4)).data, "little")
 
     async def counter(self, address):
-        await self.registers.write(SNAPSHOT, b"\1\0\0\0")
-        return await self.read(address)
+        """Of one moment. As over PCIe, nobody waits for the write before the read."""
+        written = cocotb.start_soon(self.registers.write(SNAPSHOT, b"\1\0\0\0"))
+        await self.cycles(2)
+        value = await self.read(address)
+        await written
+        return value
 
     def frame(self):
         """A frame of the host's, of any kind and length, up to jumbo frames."""
