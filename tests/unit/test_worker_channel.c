@@ -19,6 +19,8 @@ static int far;  ///< the switch's end
 static float send_values[VALUES], recv_values[VALUES];
 static gn_bucket bucket = {.send = send_values, .recv = recv_values, .count = VALUES};
 static gn_codec codec;
+static gn_comm comm;  ///< what the exchange asks for its codec
+static gn_exchange exchange = {.comm = &comm, .bucket = &bucket, .divisor = 1};
 
 static int bound(gn_endpoint *at)
 {
@@ -45,7 +47,7 @@ static void begin(void)
                                      .slots = 1,
                                      .packet_values = VALUES};
     ck_assert_int_eq(gn_worker_channel_open(&channel, &config, 0), GN_OK);
-    const gn_exchange exchange = {.bucket = &bucket, .divisor = 1};
+    comm.config.codec = codec;
     ck_assert_int_eq(gn_worker_channel_post(&channel, &exchange, 0, VALUES), GN_OK);
 }
 
