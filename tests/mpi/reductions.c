@@ -56,8 +56,13 @@ static void one(MPI_Comm comm)
     MPI_Type_size(type, &bytes);
     MPI_Comm_rank(comm, &me);
     size_t all = 0;
+    int scatter_in_place = in_place;
     for (int i = 0; i < size; i++) {
         counts[i] = next() % 4 ? (int)(next() % (count + 1)) : 0;
+#ifndef OPEN_MPI
+        // MPICH 4.0.2 itself ends a program whose block overlaps the place that it is moved to
+        if (all && (size_t)counts[i] > all) scatter_in_place = 0;
+#endif
         all += (size_t)counts[i];
     }
     const size_t most = (all > count * (size_t)size ? all : count * (size_t)size) * (size_t)bytes + 1;
@@ -85,14 +90,14 @@ static void one(MPI_Comm comm)
 
     memcpy(recv, send, most);
     CHECK(!PMPI_Reduce_scatter(send, expected, counts, type, op, comm));
-    CHECK(!MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : send, in_place || counts[me] ? recv : NULL, counts, type, op,
-                              comm));
+    CHECK(!MPI_Reduce_scatter(scatter_in_place ? MPI_IN_PLACE : send, scatter_in_place || counts[me] ? recv : NULL,
+                              counts, type, op, comm));
     CHECK(!memcmp(recv, expected, (size_t)counts[me] * (size_t)bytes));
 #if MPI_VERSION >= 4
     MPI_Count large[RANKS];
     for (int i = 0; i < size; i++) large[i] = counts[i];
     memcpy(recv, send, most);
-    CHECK(!MPI_Reduce_scatter_c(in_place ? MPI_IN_PLACE : send, recv, large, type, op, comm));
+    CHECK(!MPI_Reduce_scatter_c(scatter_in_place ? MPI_IN_PLACE : send, recv, large, type, op, comm));
     CHECK(!memcmp(recv, expected, (size_t)counts[me] * (size_t)bytes));
     CHECK(!PMPI_Reduce_scatter_block(send, expected, (int)count, type, op, comm));
     memcpy(recv, send, most);
