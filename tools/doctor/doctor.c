@@ -5,6 +5,8 @@
 #include <argp.h>
 #include <string.h>
 
+#include <gradnic/frame.h>
+
 #include "net/clock.h"
 #include "net/resolve.h"
 #include "probe.h"
@@ -15,7 +17,7 @@
 #include "tools/kit/result_options.h"
 
 enum { OPTION_LISTEN = 0x100, OPTION_TOS };
-enum { TOS = 0x28, LISTEN_SECONDS = 600 };
+enum { LISTEN_SECONDS = 600 };
 
 typedef struct options {
     const char *peer;
@@ -154,7 +156,7 @@ static gn_status examine(options *o, bool *failed, gn_error *error)
 int gn_command_doctor(int argc, char **argv)
 {
     static const struct argp argp = {option_table, parse_option, "[PEER]", doc, 0, 0, 0};
-    options o = {.tos = TOS};
+    options o = {.tos = GN_TOS_GRADIENT};
     bool failed = false;
     gn_error error;
     gn_argp_parse(&argp, argc, argv, &o);

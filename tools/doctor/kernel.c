@@ -14,12 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <gradnic/frame.h>
+
 #include "doctor.h"
 #include "driver/netlink.h"
 #include "driver/steer.h"
 #include "driver/tun.h"
 
-enum { PATIENCE_MS = 5000, MTU = 1500, TOS = 0x28 };
+enum { PATIENCE_MS = 5000, MTU = 1500 };
 
 typedef enum answer { UNKNOWN, NO, YES } answer;
 
@@ -59,7 +61,8 @@ static trial try_device(bool admin)
     }
     t.segments = tun.uso ? YES : NO;
     gn_tun_close(&tun);
-    const gn_policy policy = {.version = 4, .table = GN_STEER_TABLE, .priority = GN_STEER_PRIORITY, .tos = TOS};
+    const gn_policy policy = {
+        .version = 4, .table = GN_STEER_TABLE, .priority = GN_STEER_PRIORITY, .tos = GN_TOS_GRADIENT};
     if (!t.apart) return t;  // no rules in a network that is in use
     errno = 0;
     if (!gn_policy_add(&policy))
