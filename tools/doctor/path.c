@@ -83,7 +83,8 @@ static outcome ask_times(asker *a, int tries, uint32_t bytes, uint32_t answer_by
         const uint64_t until = gn_now() + a->wait;
         outcome came;
         do came = receive_answer(a, until, got);
-        while (came == ANSWERED && got->probe.number != a->number);
+        while (came == ANSWERED && got->probe.number != a->number && gn_now() < until);
+        if (came == ANSWERED && got->probe.number != a->number) came = SILENT;  // only others, all the time
         if (came != SILENT) return came;
     }
     return SILENT;
@@ -111,7 +112,8 @@ typedef struct burst {
 static void take_answers(asker *a, uint32_t first, uint64_t until, burst *b)
 {
     answer got;
-    while (b->count < BURST && receive_answer(a, until, &got) == ANSWERED) {
+    // A peer that answers twice and more does not keep it here.
+    for (int n = 0; n < 2 * BURST && b->count < BURST && receive_answer(a, until, &got) == ANSWERED; n++) {
         const uint32_t i = got.probe.number - first;
         if (i >= BURST || b->answered[i]) continue;
         b->answered[i] = true;
