@@ -27,6 +27,7 @@ frame/frame_feed.v
 frame/result_store.v
 frame/frame_stamp.v
 frame/frame_assemble.v
+frame/frame_tokens.v
 nic/tx_judge.v
 nic/tx_job.v
 nic/nic_tx.v
@@ -39,7 +40,7 @@ nic/nic_top.v
 wrap/axis_widen.v
 wrap/axis_narrow.v
 wrap/axis_resize.v
-wrap/frame_side.v
 wrap/nic_port.v
 wrap/axil_windows.v
+corundum/gn_completions.v
 corundum/gn_corundum_app.v

@@ -27,6 +27,7 @@ frame/frame_feed.v
 frame/result_store.v
 frame/frame_stamp.v
 frame/frame_assemble.v
+frame/frame_tokens.v
 nic/tx_judge.v
 nic/tx_job.v
 nic/nic_tx.v
@@ -39,8 +40,6 @@ nic/nic_top.v
 wrap/axis_widen.v
 wrap/axis_narrow.v
 wrap/axis_resize.v
-wrap/frame_side.v
 wrap/nic_port.v
-wrap/frame_sized.v
 wrap/axil_cross.v
 opennic/gn_opennic_box.v

@@ -23,5 +23,6 @@ frame/frame_feed.v
 frame/result_store.v
 frame/frame_stamp.v
 frame/frame_assemble.v
+frame/frame_tokens.v
 nic/rx_judge.v
 nic/nic_rx.v

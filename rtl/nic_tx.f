@@ -21,6 +21,7 @@ frame/frame_feed.v
 frame/result_store.v
 frame/frame_stamp.v
 frame/frame_assemble.v
+frame/frame_tokens.v
 nic/tx_judge.v
 nic/tx_job.v
 nic/nic_tx.v

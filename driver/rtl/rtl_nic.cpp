@@ -95,6 +95,7 @@ struct gn_rtl_nic {
         top = std::make_unique<Vnic_top>(&context);
         top->rst = 1;
         top->m_axis_wire_tready = top->m_axis_host_tready = 1;
+        top->tx_drop_ready = top->rx_drop_ready = 1;
         top->s_axil_awvalid = top->s_axil_wvalid = top->s_axil_arvalid = 0;
         top->s_axil_bready = top->s_axil_rready = 1;
         top->s_axil_wstrb = 0xf;

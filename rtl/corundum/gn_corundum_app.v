@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NIC for Corundum's application block: between the "if" streams of each interface, where tid,
 // tdest and tuser go along. There, the transmit checksum has been completed, and the receive hash
-// and checksum are not computed yet. Interface i has its registers at 4096 * i of the application's
-// control space.
+// and checksum are not computed yet. The transmit engine waits for a completion of each packet: for
+// one that does not leave, it comes from here. Interface i has its registers at 4096 * i of the
+// application's control space.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -18,6 +19,8 @@ module gn_corundum_app #(
     parameter AXIS_IF_RX_ID_WIDTH   = 1,
     parameter AXIS_IF_RX_DEST_WIDTH = 8,
     parameter AXIS_IF_RX_USER_WIDTH = 97,   // bit 0: the frame is bad
+    parameter PTP_TS_WIDTH          = 96,
+    parameter TX_TAG_WIDTH          = AXIS_IF_TX_USER_WIDTH-1,  // above bit 0 of tuser
     parameter AXIL_ADDR_WIDTH       = 16,
     parameter MAX_TX_SIZE           = 9214, // bytes of the longest frame, without check sequence
     parameter MAX_RX_SIZE           = 9214,
@@ -65,6 +68,16 @@ module gn_corundum_app #(
     output wire [IF_COUNT*AXIS_IF_TX_DEST_WIDTH-1:0] m_axis_if_tx_tdest,
     output wire [IF_COUNT*AXIS_IF_TX_USER_WIDTH-1:0] m_axis_if_tx_tuser,
 
+    input  wire [IF_COUNT*PTP_TS_WIDTH-1:0]          s_axis_if_tx_cpl_ts,
+    input  wire [IF_COUNT*TX_TAG_WIDTH-1:0]          s_axis_if_tx_cpl_tag,
+    input  wire [IF_COUNT-1:0]                       s_axis_if_tx_cpl_valid,
+    output wire [IF_COUNT-1:0]                       s_axis_if_tx_cpl_ready,
+
+    output wire [IF_COUNT*PTP_TS_WIDTH-1:0]          m_axis_if_tx_cpl_ts,
+    output wire [IF_COUNT*TX_TAG_WIDTH-1:0]          m_axis_if_tx_cpl_tag,
+    output wire [IF_COUNT-1:0]                       m_axis_if_tx_cpl_valid,
+    input  wire [IF_COUNT-1:0]                       m_axis_if_tx_cpl_ready,
+
     input  wire [IF_COUNT*AXIS_IF_DATA_WIDTH-1:0]    s_axis_if_rx_tdata,
     input  wire [IF_COUNT*AXIS_IF_KEEP_WIDTH-1:0]    s_axis_if_rx_tkeep,
     input  wire [IF_COUNT-1:0]                       s_axis_if_rx_tvalid,
@@ -109,6 +122,21 @@ module gn_corundum_app #(
     genvar i;
     generate
         for (i = 0; i < IF_COUNT; i = i + 1) begin : g_if
+            wire [TX_SIDE-1:0] drop_side;
+            wire [RX_SIDE-1:0] unused_drop_side;
+            wire               drop_valid, drop_ready, unused_drop_valid;
+            wire [16:0]        unused_wire_length, unused_host_length;
+            wire               unused_side = &{1'b0, drop_side};
+
+            gn_completions #(.TS_WIDTH(PTP_TS_WIDTH), .TAG_WIDTH(TX_TAG_WIDTH)) completions (
+                .clk(clk), .rst(rst), .s_ts(s_axis_if_tx_cpl_ts[i*PTP_TS_WIDTH +: PTP_TS_WIDTH]),
+                .s_tag(s_axis_if_tx_cpl_tag[i*TX_TAG_WIDTH +: TX_TAG_WIDTH]), .s_valid(s_axis_if_tx_cpl_valid[i]),
+                .s_ready(s_axis_if_tx_cpl_ready[i]),
+                .drop_tag(drop_side[1 +: TX_TAG_WIDTH]), .drop_valid(drop_valid), .drop_ready(drop_ready),
+                .m_ts(m_axis_if_tx_cpl_ts[i*PTP_TS_WIDTH +: PTP_TS_WIDTH]),
+                .m_tag(m_axis_if_tx_cpl_tag[i*TX_TAG_WIDTH +: TX_TAG_WIDTH]), .m_valid(m_axis_if_tx_cpl_valid[i]),
+                .m_ready(m_axis_if_tx_cpl_ready[i]));
+
             // Where a TCP segment's values begin is not known here, so segments go stored.
             nic_port #(.DATA_WIDTH(AXIS_IF_DATA_WIDTH), .TX_SIDE_WIDTH(TX_SIDE), .RX_SIDE_WIDTH(RX_SIDE), .PROFILES(PROFILES),
                        .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2),
@@ -116,7 +144,7 @@ module gn_corundum_app #(
                 .clk(clk), .rst(rst),
                 .s_axis_host_tdata(s_axis_if_tx_tdata[i*AXIS_IF_DATA_WIDTH +: AXIS_IF_DATA_WIDTH]),
                 .s_axis_host_tkeep(s_axis_if_tx_tkeep[i*AXIS_IF_KEEP_WIDTH +: AXIS_IF_KEEP_WIDTH]),
-                .s_axis_host_tlast(s_axis_if_tx_tlast[i]), .s_axis_host_tuser(3'b100),
+                .s_axis_host_tlast(s_axis_if_tx_tlast[i]), .s_axis_host_tuser(4'b0100),
                 .s_axis_host_side({s_axis_if_tx_tid[i*AXIS_IF_TX_ID_WIDTH +: AXIS_IF_TX_ID_WIDTH],
                                    s_axis_if_tx_tdest[i*AXIS_IF_TX_DEST_WIDTH +: AXIS_IF_TX_DEST_WIDTH],
                                    s_axis_if_tx_tuser[i*AXIS_IF_TX_USER_WIDTH +: AXIS_IF_TX_USER_WIDTH]}),
@@ -127,6 +155,7 @@ module gn_corundum_app #(
                 .m_axis_wire_side({m_axis_if_tx_tid[i*AXIS_IF_TX_ID_WIDTH +: AXIS_IF_TX_ID_WIDTH],
                                    m_axis_if_tx_tdest[i*AXIS_IF_TX_DEST_WIDTH +: AXIS_IF_TX_DEST_WIDTH],
                                    m_axis_if_tx_tuser[i*AXIS_IF_TX_USER_WIDTH +: AXIS_IF_TX_USER_WIDTH]}),
+                .m_axis_wire_length(unused_wire_length), .tx_drop_side(drop_side), .tx_drop_valid(drop_valid), .tx_drop_ready(drop_ready),
                 .m_axis_wire_tvalid(m_axis_if_tx_tvalid[i]), .m_axis_wire_tready(m_axis_if_tx_tready[i]),
                 .s_axis_wire_tdata(s_axis_if_rx_tdata[i*AXIS_IF_DATA_WIDTH +: AXIS_IF_DATA_WIDTH]),
                 .s_axis_wire_tkeep(s_axis_if_rx_tkeep[i*AXIS_IF_KEEP_WIDTH +: AXIS_IF_KEEP_WIDTH]),
@@ -141,6 +170,8 @@ module gn_corundum_app #(
                 .m_axis_host_side({m_axis_if_rx_tid[i*AXIS_IF_RX_ID_WIDTH +: AXIS_IF_RX_ID_WIDTH],
                                    m_axis_if_rx_tdest[i*AXIS_IF_RX_DEST_WIDTH +: AXIS_IF_RX_DEST_WIDTH],
                                    m_axis_if_rx_tuser[i*AXIS_IF_RX_USER_WIDTH +: AXIS_IF_RX_USER_WIDTH]}),
+                .m_axis_host_length(unused_host_length), .rx_drop_side(unused_drop_side), .rx_drop_valid(unused_drop_valid),
+                .rx_drop_ready(1'b1),
                 .m_axis_host_tvalid(m_axis_if_rx_tvalid[i]), .m_axis_host_tready(m_axis_if_rx_tready[i]),
                 .s_axil_awaddr(awaddr), .s_axil_awvalid(awvalid[i]), .s_axil_awready(awready[i]), .s_axil_wdata(wdata),
                 .s_axil_wstrb(wstrb), .s_axil_wvalid(wvalid[i]), .s_axil_wready(wready[i]), .s_axil_bresp(bresp[2*i +: 2]),

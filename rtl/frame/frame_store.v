@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps whole frames in a ring of beats, for two readers. A frame is announced, with what is known
-// about it, when its last beat is in. A bad frame leaves no trace except a pulse, and neither does
-// a frame longer than the ring: nothing ever waits for that. A frame that finds the ring full
-// waits. Frames are freed in their order.
+// about it, when its last beat is in. Of a bad frame nothing is kept, and neither is of a frame
+// longer than the ring: nothing ever waits for that. It is announced as gone, so that each frame
+// that comes is heard of, in order. A frame that finds the ring full waits. Frames are freed in
+// their order.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -26,7 +27,9 @@ module frame_store #(
     output wire                  dropped_bad,
     output wire                  dropped_long,
 
-    // Frames that are in here, in order. At most 16 wait; with 14 the input may have to wait too.
+    // Frames that came, in order. At most 16 wait; with 14 the input may have to wait too.
+    output wire                  m_gone,         // it was dropped: it has no beats, and what
+                                                 // m_info says of it may be anything
     output wire [LOG2-1:0]       m_first,        // where its first beat is; the others follow,
                                                  // modulo the ring's size
     output wire [INFO_WIDTH-1:0] m_info,
@@ -61,7 +64,8 @@ module frame_store #(
     wire take     = s_axis_tvalid && s_axis_tready;
     wire write    = take && !long_reg;
     wire close    = take && s_axis_tlast;
-    wire announce = close && !s_bad && !long_reg;
+    wire gone     = s_bad || long_reg;
+    wire announce = close && !gone;
     // the open frame fills the ring, and is not over; nothing is taken in this cycle
     wire overflow = open_reg[LOG2];
     wire forget   = overflow || (close && s_bad && !long_reg);
@@ -115,10 +119,10 @@ module frame_store #(
     // What it says is used a cycle late, when the frame of this cycle has taken a place. So it
     // promises two, and of 17 places 16 are used.
     credit_counter #(.CREDITS(17), .MOST(2), .LATE(1)) credits (
-        .clk(clk), .rst(rst), .ok(may_announce), .idle(unused_idle), .take({2'd0, announce}), .give({2'd0, m_valid && m_ready}));
-    credit_fifo #(.WIDTH(LOG2 + INFO_WIDTH), .LOG2(4)) frames (
-        .clk(clk), .rst(rst), .s_data({start_reg, s_info}), .s_valid(announce),
-        .m_data({m_first, m_info}), .m_valid(m_valid), .m_ready(m_ready));
+        .clk(clk), .rst(rst), .ok(may_announce), .idle(unused_idle), .take({2'd0, close}), .give({2'd0, m_valid && m_ready}));
+    credit_fifo #(.WIDTH(LOG2 + INFO_WIDTH + 1), .LOG2(4)) frames (
+        .clk(clk), .rst(rst), .s_data({gone, start_reg, s_info}), .s_valid(close),
+        .m_data({m_gone, m_first, m_info}), .m_valid(m_valid), .m_ready(m_ready));
 
     // ---- beats
 

@@ -10,8 +10,9 @@
 module nic_rx #(
     parameter PROFILES    = 7,  // built: bit 0 paper, bit 1 lattice, bit 2 dense
     parameter RULES       = 4,
-    parameter BUFFER_LOG2 = 10  // 2^BUFFER_LOG2 beats of 32 bytes for frames, and as many for what
+    parameter BUFFER_LOG2 = 10, // 2^BUFFER_LOG2 beats of 32 bytes for frames, and as many for what
                                 // the engine makes; 4 to 11
+    parameter SIDE_WIDTH  = 1   // bits that come with a frame and leave with it
 ) (
     input  wire                clk,
     input  wire                rst,                 // synchronous, active high
@@ -27,6 +28,7 @@ module nic_rx #(
                                                     // bit 0. If there are none the frame is bad
     input  wire                s_axis_tlast,
     input  wire                s_axis_tuser,        // in the last beat: bad, to be dropped
+    input  wire [SIDE_WIDTH-1:0] s_axis_side,       // in the last beat: what leaves with the frame
     input  wire                s_axis_tvalid,
     output wire                s_axis_tready,
 
@@ -34,8 +36,16 @@ module nic_rx #(
     output wire [255:0]        m_axis_tdata,
     output wire [31:0]         m_axis_tkeep,
     output wire                m_axis_tlast,
+    output wire [SIDE_WIDTH-1:0] m_axis_side,       // in all beats: what came with the frame
+    output wire [16:0]         m_axis_length,       // in all beats: bytes of the frame
     output wire                m_axis_tvalid,
     input  wire                m_axis_tready,
+
+    // Each frame that does not leave, in its turn: when all before it have left, and before the
+    // next one does. Nothing leaves until it is taken.
+    output wire [SIDE_WIDTH-1:0] drop_side,         // what came with it
+    output wire                drop_valid,
+    input  wire                drop_ready,
 
     // For the counters: a pulse for each frame, in order, at most in every second cycle; and a
     // pulse for each frame that the store dropped.
@@ -63,9 +73,13 @@ module nic_rx #(
     wire [63:0]  p_front;
     wire         p_bad, p_tagged, p_six, p_tcp;
 
+    wire room, parse_ready;  // a frame may end; a beat may come
+    assign s_axis_tready = parse_ready && room;
+    wire ends = s_axis_tvalid && s_axis_tready && s_axis_tlast;
+
     frame_parse parse (
         .clk(clk), .rst(rst), .s_axis_tdata(s_axis_tdata), .s_axis_tkeep(s_axis_tkeep), .s_axis_tlast(s_axis_tlast),
-        .s_axis_tuser(s_axis_tuser), .s_axis_tvalid(s_axis_tvalid), .s_axis_tready(s_axis_tready),
+        .s_axis_tuser(s_axis_tuser), .s_axis_tvalid(s_axis_tvalid && room), .s_axis_tready(parse_ready),
         .m_axis_tdata(p_data), .m_axis_tkeep(unused_keep), .m_axis_tlast(p_last), .m_axis_tvalid(p_valid),
         .m_axis_tready(p_ready), .m_code(p_code), .m_bad(p_bad), .m_length(p_length), .m_tagged(p_tagged), .m_six(p_six),
         .m_tcp(p_tcp), .m_tos(p_tos), .m_flags(unused_flags), .m_source_port(unused_source_port),
@@ -79,7 +93,7 @@ module nic_rx #(
     wire [7:0]      t_tos, t_payload;
     wire [6:0]      t_l4;
     wire [63:0]     t_front;  // the payload's first 8 bytes
-    wire            t_tagged, t_six, t_tcp, t_valid, t_ready;
+    wire            t_gone, t_tagged, t_six, t_tcp, t_valid, t_ready;
     wire [255:0]    feed_data, frame_data;
     wire [LOG2:0]   frame_free;
 
@@ -88,14 +102,15 @@ module nic_rx #(
         .s_bad(p_bad), .dropped_bad(event_dropped_bad), .dropped_long(event_dropped_long),
         .s_info({p_sum, p_checksum, p_front, p_length, p_end, p_payload, p_l4, p_tos, p_tcp, p_six, p_tagged, p_code}),
         .m_info({t_sum, t_checksum, t_front, t_length, t_end, t_payload, t_l4, t_tos, t_tcp, t_six, t_tagged, t_code}),
-        .m_first(t_first), .m_valid(t_valid), .m_ready(t_ready),
+        .m_gone(t_gone), .m_first(t_first), .m_valid(t_valid), .m_ready(t_ready),
         .a_address(feed_address), .a_data(feed_data), .b_address(frame_address), .b_data(frame_data), .free_beats(frame_free));
 
     // ---- judged. Few wait behind the judge, so that new rules hold soon
 
     // What goes with a frame all the way: where it and its parts are (along), what the judge says
-    // of it (say). Only the engine needs its setting (user).
-    localparam ALONG_WIDTH = LOG2 + 52;
+    // of it (say). Only the engine needs its setting (user). One that is gone has no length, and
+    // passes: the judge is told that it is no packet.
+    localparam ALONG_WIDTH = LOG2 + 53;
     localparam SAY_WIDTH   = 73;
     localparam USER_WIDTH  = 24;
 
@@ -103,7 +118,7 @@ module nic_rx #(
     wire [ALONG_WIDTH-1:0]   t_along, j_along, w_along;
     wire [SAY_WIDTH-1:0]     u_say, j_say, w_say;
     wire [USER_WIDTH-1:0]    u_user, j_user, v_user;
-    assign t_along = {t_first, t_length, t_end, t_payload, t_l4, t_tagged, t_six, t_tcp};
+    assign t_along = {t_gone, t_first, t_gone ? 17'd0 : t_length, t_end, t_payload, t_l4, t_tagged, t_six, t_tcp};
 
     wire [4:0]  u_outcome;
     wire [1:0]  u_profile;
@@ -122,7 +137,7 @@ module nic_rx #(
         .give({2'd0, go}));
     rx_judge #(.PROFILES(PROFILES), .RULES(RULES), .LOG2(LOG2)) judge (
         .clk(clk), .rst(rst), .cfg_bypass(cfg_bypass), .cfg_rules(cfg_rules), .cfg_max_restored(cfg_max_restored),
-        .s_code(t_code), .s_tagged(t_tagged), .s_tcp(t_tcp), .s_tos(t_tos), .s_payload(t_payload), .s_end(t_end), .s_front(t_front),
+        .s_code({t_code[2:1], t_code[0] || t_gone}), .s_tagged(t_tagged), .s_tcp(t_tcp), .s_tos(t_tos), .s_payload(t_payload), .s_end(t_end), .s_front(t_front),
         .s_checksum(t_checksum), .s_sum(t_sum), .s_valid(t_valid && t_ready),
         .m_outcome(u_outcome), .m_engine(u_engine), .m_profile(u_profile), .m_bound_exp(u_bound_exp), .m_values(u_values),
         .m_from(u_from), .m_start(u_start), .m_stop(u_stop), .m_bytes(u_bytes), .m_valid(u_valid));
@@ -144,9 +159,9 @@ module nic_rx #(
     wire [4:0]      j_outcome;
     wire [13:0]     j_values;
     wire [9:0]      unused_setting;
-    wire            j_tagged, j_six, j_tcp, j_engine;
-    wire            unused_j = &{1'b0, j_length, j_bytes, j_outcome};
-    assign {j_first, j_length, j_end, j_payload, j_l4, j_tagged, j_six, j_tcp} = j_along;
+    wire            j_gone, j_tagged, j_six, j_tcp, j_engine;
+    wire            unused_j = &{1'b0, j_gone, j_length, j_bytes, j_outcome};
+    assign {j_gone, j_first, j_length, j_end, j_payload, j_l4, j_tagged, j_six, j_tcp} = j_along;
     assign {j_outcome, j_engine, j_bytes, j_from, j_start, j_stop} = j_say;
     assign {j_values, unused_setting} = j_user;
 
@@ -204,9 +219,9 @@ module nic_rx #(
     wire [7:0]      w_payload;
     wire [6:0]      w_l4;
     wire [4:0]      w_outcome;
-    wire            w_tagged, w_six, w_tcp, w_engine, w_valid, sums_valid;
+    wire            w_gone, w_tagged, w_six, w_tcp, w_engine, w_valid, sums_valid;
     reg             w_ready = 1'b0;  // as `go`: a cycle after all is there, and room
-    assign {w_first, w_length, w_end, w_payload, w_l4, w_tagged, w_six, w_tcp} = w_along;
+    assign {w_gone, w_first, w_length, w_end, w_payload, w_l4, w_tagged, w_six, w_tcp} = w_along;
     assign {w_outcome, w_engine, w_bytes, w_from, w_start, w_stop} = w_say;
 
     wire w_read   = w_outcome[4:2] == 3'd1;
@@ -221,7 +236,7 @@ module nic_rx #(
     reg [6:0]       o_l4;
     reg [4:0]       o_outcome;
     reg [1:0]       o_tail_bytes;
-    reg             o_tagged, o_six, o_tcp, o_drop, o_pass;
+    reg             o_gone, o_tagged, o_six, o_tcp, o_drop, o_pass;
 
     assign r_ready = w_ready && w_engine;
 
@@ -241,6 +256,7 @@ module nic_rx #(
 
     always @(posedge clk) begin
         if (!o_valid) begin
+            o_gone          <= w_gone;
             o_first         <= w_first;
             o_length        <= w_length;
             o_end           <= w_end;
@@ -250,7 +266,7 @@ module nic_rx #(
             o_six           <= w_six;
             o_tcp           <= w_tcp;
             o_outcome       <= lost ? 5'd16 : w_outcome;
-            o_drop          <= lost || w_outcome[4:3] != 2'd0;  // 8 and above
+            o_drop          <= lost || w_gone || w_outcome[4:3] != 2'd0;  // 8 and above
             o_pass          <= w_outcome[4:1] == 4'd1;          // 2, 3
             o_from          <= w_from;
             o_bytes         <= w_engine ? w_head : {1'b0, w_bytes};
@@ -269,13 +285,15 @@ module nic_rx #(
         if (rst) o_valid <= 1'b0;
     end
 
-    assign event_valid         = o_valid && o_ready;
+    assign event_valid         = o_valid && o_ready && !o_gone;
     assign event_kind          = o_outcome;
     assign event_length        = o_length;
     assign event_wire_bytes    = o_wire_bytes;
     assign event_payload_bytes = o_payload_bytes;
 
     // ---- assembled
+
+    wire a_valid, a_ready;
 
     frame_assemble #(.LOG2(LOG2)) assemble (
         .clk(clk), .rst(rst), .s_first(o_first), .s_length(o_length), .s_drop(o_drop), .s_pass(o_pass), .s_tagged(o_tagged),
@@ -285,8 +303,14 @@ module nic_rx #(
         .s_valid(o_valid), .s_ready(o_ready),
         .frame_address(frame_address), .frame_data(frame_data), .frame_free(frame_free),
         .result_address(result_address), .result_data(result_data), .result_free(result_free),
-        .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tlast(m_axis_tlast), .m_axis_tvalid(m_axis_tvalid),
-        .m_axis_tready(m_axis_tready));
+        .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tlast(m_axis_tlast), .m_axis_tvalid(a_valid),
+        .m_axis_tready(a_ready));
+    frame_tokens #(.SIDE_WIDTH(SIDE_WIDTH)) tokens (
+        .clk(clk), .rst(rst), .room(room), .s_side(s_axis_side), .s_end(ends), .job_drop(o_drop), .job_pass(o_pass), .job_length(o_length),
+        .job_payload(o_payload), .job_shim_valid(1'b0), .job_bytes(o_bytes), .job_result_bytes(o_result_bytes),
+        .job_tail_bytes(o_tail_bytes), .job_taken(o_valid && o_ready), .a_tlast(m_axis_tlast), .a_tvalid(a_valid), .a_tready(a_ready),
+        .m_side(m_axis_side), .m_length(m_axis_length), .m_tvalid(m_axis_tvalid), .m_tready(m_axis_tready),
+        .drop_side(drop_side), .drop_valid(drop_valid), .drop_ready(drop_ready));
 
     generate
         if (BUFFER_LOG2 < 4 || BUFFER_LOG2 > 11) begin : g_check

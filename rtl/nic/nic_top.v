@@ -10,6 +10,8 @@ module nic_top #(
     parameter RULES       = 4,  // 1..12
     parameter BUFFER_LOG2 = 10, // frames have at most 32 << BUFFER_LOG2 bytes, and a direction has
                                 // three memories of that size; 4..11
+    parameter TX_SIDE_WIDTH = 1,  // bits that come with a frame from the host, and leave with it
+    parameter RX_SIDE_WIDTH = 1,  // the same from the wire
     parameter FRAME_MAX   = 1522  // longest frame that the DMA engine or the MAC hands over, without
                                   // check sequence: a longer one than the buffer holds is dropped
 ) (
@@ -23,33 +25,42 @@ module nic_top #(
     input  wire         s_axis_host_tlast,
     input  wire [3:0]   s_axis_host_tuser,     // in the last beat: {bad, stored, head[1:0]}, as
                                                // nic_tx says
+    input  wire [TX_SIDE_WIDTH-1:0] s_axis_host_side,   // in the last beat: leaves with the frame
     input  wire         s_axis_host_tvalid,
     output wire         s_axis_host_tready,
     // to the wire: AXI4-Stream (source)
     output wire [255:0] m_axis_wire_tdata,
     output wire [31:0]  m_axis_wire_tkeep,
     output wire         m_axis_wire_tlast,
+    output wire [TX_SIDE_WIDTH-1:0] m_axis_wire_side,   // in all beats
+    output wire [16:0]  m_axis_wire_length,    // in all beats: bytes of the frame
     output wire         m_axis_wire_tvalid,
     input  wire         m_axis_wire_tready,
+    // of each frame from the host that does not leave, as nic_tx says
+    output wire [TX_SIDE_WIDTH-1:0] tx_drop_side,
+    output wire         tx_drop_valid,
+    input  wire         tx_drop_ready,
 
     // from the wire: AXI4-Stream (sink)
     input  wire [255:0] s_axis_wire_tdata,
     input  wire [31:0]  s_axis_wire_tkeep,     // as s_axis_host_tkeep
     input  wire         s_axis_wire_tlast,
     input  wire         s_axis_wire_tuser,     // in the last beat: bad
+    input  wire [RX_SIDE_WIDTH-1:0] s_axis_wire_side,
     input  wire         s_axis_wire_tvalid,
     output wire         s_axis_wire_tready,
     // to the host: AXI4-Stream (source)
     output wire [255:0] m_axis_host_tdata,
     output wire [31:0]  m_axis_host_tkeep,
     output wire         m_axis_host_tlast,
+    output wire [RX_SIDE_WIDTH-1:0] m_axis_host_side,
+    output wire [16:0]  m_axis_host_length,
     output wire         m_axis_host_tvalid,
     input  wire         m_axis_host_tready,
-
-    // What becomes of a frame from the wire, in order: a pulse for each that was whole, not bad and
-    // not too long, before its first beat leaves
-    output wire         wire_fate_valid,
-    output wire         wire_fate_drop,        // it does not leave
+    // of each frame from the wire that does not leave
+    output wire [RX_SIDE_WIDTH-1:0] rx_drop_side,
+    output wire         rx_drop_valid,
+    input  wire         rx_drop_ready,
 
     // registers: AXI4-Lite (slave), as nic_regs says
     input  wire [11:0]  s_axil_awaddr,
@@ -83,25 +94,24 @@ module nic_top #(
     wire [4:0]  rx_kind;
     wire [15:0] rx_wire_bytes, rx_payload_bytes;
 
-    assign wire_fate_valid = rx_event;
-    assign wire_fate_drop  = rx_kind[4:3] != 2'd0;  // 8 and above
-
-    nic_tx #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2)) tx (
+    nic_tx #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .SIDE_WIDTH(TX_SIDE_WIDTH)) tx (
         .clk(clk), .rst(rst), .cfg_bypass(tx_bypass), .cfg_rules(rules), .cfg_heads(heads), .cfg_mtu(mtu),
         .s_axis_tdata(s_axis_host_tdata), .s_axis_tkeep(s_axis_host_tkeep), .s_axis_tlast(s_axis_host_tlast),
-        .s_axis_tuser(s_axis_host_tuser), .s_axis_tvalid(s_axis_host_tvalid), .s_axis_tready(s_axis_host_tready),
+        .s_axis_tuser(s_axis_host_tuser), .s_axis_side(s_axis_host_side), .s_axis_tvalid(s_axis_host_tvalid), .s_axis_tready(s_axis_host_tready),
         .m_axis_tdata(m_axis_wire_tdata), .m_axis_tkeep(m_axis_wire_tkeep), .m_axis_tlast(m_axis_wire_tlast),
-        .m_axis_tvalid(m_axis_wire_tvalid), .m_axis_tready(m_axis_wire_tready),
+        .m_axis_side(m_axis_wire_side), .m_axis_length(m_axis_wire_length), .m_axis_tvalid(m_axis_wire_tvalid), .m_axis_tready(m_axis_wire_tready),
+        .drop_side(tx_drop_side), .drop_valid(tx_drop_valid), .drop_ready(tx_drop_ready),
         .event_valid(tx_event), .event_kind(tx_kind), .event_length(tx_length), .event_rule(tx_rule), .event_values(tx_values),
         .event_payload_bytes(tx_payload_bytes), .event_wire_bytes(tx_wire_bytes), .event_dropped_bad(tx_bad),
         .event_dropped_long(tx_long));
 
-    nic_rx #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2)) rx (
+    nic_rx #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .SIDE_WIDTH(RX_SIDE_WIDTH)) rx (
         .clk(clk), .rst(rst), .cfg_bypass(rx_bypass), .cfg_rules(rules), .cfg_max_restored(max_restored),
         .s_axis_tdata(s_axis_wire_tdata), .s_axis_tkeep(s_axis_wire_tkeep), .s_axis_tlast(s_axis_wire_tlast),
-        .s_axis_tuser(s_axis_wire_tuser), .s_axis_tvalid(s_axis_wire_tvalid), .s_axis_tready(s_axis_wire_tready),
+        .s_axis_tuser(s_axis_wire_tuser), .s_axis_side(s_axis_wire_side), .s_axis_tvalid(s_axis_wire_tvalid), .s_axis_tready(s_axis_wire_tready),
         .m_axis_tdata(m_axis_host_tdata), .m_axis_tkeep(m_axis_host_tkeep), .m_axis_tlast(m_axis_host_tlast),
-        .m_axis_tvalid(m_axis_host_tvalid), .m_axis_tready(m_axis_host_tready),
+        .m_axis_side(m_axis_host_side), .m_axis_length(m_axis_host_length), .m_axis_tvalid(m_axis_host_tvalid), .m_axis_tready(m_axis_host_tready),
+        .drop_side(rx_drop_side), .drop_valid(rx_drop_valid), .drop_ready(rx_drop_ready),
         .event_valid(rx_event), .event_kind(rx_kind), .event_length(rx_length), .event_wire_bytes(rx_wire_bytes),
         .event_payload_bytes(rx_payload_bytes), .event_dropped_bad(rx_bad), .event_dropped_long(rx_long));
 

@@ -10,8 +10,9 @@
 module nic_tx #(
     parameter PROFILES    = 7,  // built: bit 0 paper, bit 1 lattice, bit 2 dense
     parameter RULES       = 4,  // 1 to 16
-    parameter BUFFER_LOG2 = 10  // 2^BUFFER_LOG2 beats of 32 bytes for frames, and as many for what
+    parameter BUFFER_LOG2 = 10, // 2^BUFFER_LOG2 beats of 32 bytes for frames, and as many for what
                                 // the engine makes; 4 to 11
+    parameter SIDE_WIDTH  = 1   // bits that come with a frame and leave with it
 ) (
     input  wire                clk,
     input  wire                rst,                 // synchronous, active high
@@ -30,6 +31,7 @@ module nic_tx #(
     // In the last beat: {bad, stored, head[1:0]}. bad: to be dropped. Of a TCP segment, head: bytes
     // up to the first whole value; stored: these are not known.
     input  wire [3:0]          s_axis_tuser,
+    input  wire [SIDE_WIDTH-1:0] s_axis_side,       // in the last beat: what leaves with the frame
     input  wire                s_axis_tvalid,
     output wire                s_axis_tready,
 
@@ -37,8 +39,16 @@ module nic_tx #(
     output wire [255:0]        m_axis_tdata,
     output wire [31:0]         m_axis_tkeep,
     output wire                m_axis_tlast,
+    output wire [SIDE_WIDTH-1:0] m_axis_side,       // in all beats: what came with the frame
+    output wire [16:0]         m_axis_length,       // in all beats: bytes of the frame
     output wire                m_axis_tvalid,
     input  wire                m_axis_tready,
+
+    // Each frame that does not leave, in its turn: when all before it have left, and before the
+    // next one does. Nothing leaves until it is taken.
+    output wire [SIDE_WIDTH-1:0] drop_side,         // what came with it
+    output wire                drop_valid,
+    input  wire                drop_ready,
 
     // For the counters: a pulse for each frame that leaves, in order, on average at most in every
     // second cycle; and a pulse for each frame that was dropped.
@@ -74,9 +84,13 @@ module nic_tx #(
     wire [1:0]   p_head;
     wire         p_stored, unused_side_valid;
 
+    wire room, parse_ready;  // a frame may end; a beat may come
+    assign s_axis_tready = parse_ready && room;
+    wire ends = s_axis_tvalid && s_axis_tready && s_axis_tlast;
+
     frame_parse parse (
         .clk(clk), .rst(rst), .s_axis_tdata(s_axis_tdata), .s_axis_tkeep(s_axis_tkeep), .s_axis_tlast(s_axis_tlast),
-        .s_axis_tuser(s_bad), .s_axis_tvalid(s_axis_tvalid), .s_axis_tready(s_axis_tready),
+        .s_axis_tuser(s_bad), .s_axis_tvalid(s_axis_tvalid && room), .s_axis_tready(parse_ready),
         .m_axis_tdata(p_data), .m_axis_tkeep(unused_keep), .m_axis_tlast(p_last), .m_axis_tvalid(p_valid),
         .m_axis_tready(p_ready), .m_code(p_code), .m_bad(p_bad), .m_length(p_length), .m_tagged(p_tagged), .m_six(p_six),
         .m_tcp(p_tcp), .m_tos(p_tos), .m_flags(p_flags), .m_source_port(unused_source_port), .m_destination_port(p_port),
@@ -84,7 +98,7 @@ module nic_tx #(
         .m_sum(unused_sum));
     // no more frames are in the parser than beats, and no more beats than 17
     credit_fifo #(.WIDTH(3), .LOG2(4)) side (
-        .clk(clk), .rst(rst), .s_data({s_stored, s_head}), .s_valid(s_axis_tvalid && s_axis_tready && s_axis_tlast),
+        .clk(clk), .rst(rst), .s_data({s_stored, s_head}), .s_valid(ends),
         .m_data({p_stored, p_head}), .m_valid(unused_side_valid), .m_ready(p_valid && p_ready && p_last));
 
     wire [LOG2-1:0] t_first, feed_address, frame_address;
@@ -94,7 +108,7 @@ module nic_tx #(
     wire [7:0]      t_tos, t_flags, t_payload;
     wire [6:0]      t_l4;
     wire [1:0]      t_head;
-    wire            t_tagged, t_six, t_tcp, t_stored, t_valid, t_ready;
+    wire            t_gone, t_tagged, t_six, t_tcp, t_stored, t_valid, t_ready;
     wire [255:0]    feed_data, frame_data;
     wire [LOG2:0]   frame_free;
 
@@ -103,20 +117,21 @@ module nic_tx #(
         .s_bad(p_bad), .dropped_bad(event_dropped_bad), .dropped_long(event_dropped_long),
         .s_info({p_stored, p_head, p_length, p_end, p_payload, p_l4, p_port, p_flags, p_tos, p_tcp, p_six, p_tagged, p_code}),
         .m_info({t_stored, t_head, t_length, t_end, t_payload, t_l4, t_port, t_flags, t_tos, t_tcp, t_six, t_tagged, t_code}),
-        .m_first(t_first), .m_valid(t_valid), .m_ready(t_ready),
+        .m_gone(t_gone), .m_first(t_first), .m_valid(t_valid), .m_ready(t_ready),
         .a_address(feed_address), .a_data(feed_data), .b_address(frame_address), .b_data(frame_data), .free_beats(frame_free));
 
     // ---- judged. Few wait behind the judge, so that new rules hold soon
 
     // What goes with a frame all the way: where it and its parts are (along), what the judge says
-    // of it (say). Only the feed needs u_start.
-    localparam ALONG_WIDTH = LOG2 + 52;
+    // of it (say). Only the feed needs u_start. One that is gone has no length, and passes: the
+    // judge is told that it is no packet.
+    localparam ALONG_WIDTH = LOG2 + 53;
     localparam SAY_WIDTH   = 75;
 
     reg  [4*ALONG_WIDTH-1:0] along;  // beside the judge, which takes four cycles
     wire [ALONG_WIDTH-1:0]   t_along, j_along, w_along;
     wire [SAY_WIDTH-1:0]     u_say, j_say, w_say;
-    assign t_along = {t_first, t_length, t_end, t_payload, t_l4, t_tagged, t_six, t_tcp};
+    assign t_along = {t_gone, t_first, t_gone ? 17'd0 : t_length, t_end, t_payload, t_l4, t_tagged, t_six, t_tcp};
 
     wire [3:0]  u_kind, u_rule;
     wire [1:0]  u_profile;
@@ -133,7 +148,7 @@ module nic_tx #(
         .give({2'd0, go}));
     tx_judge #(.PROFILES(PROFILES), .RULES(RULES)) judge (
         .clk(clk), .rst(rst), .cfg_bypass(cfg_bypass), .cfg_rules(cfg_rules), .cfg_heads(cfg_heads), .cfg_mtu(cfg_mtu),
-        .s_code(t_code), .s_tagged(t_tagged), .s_tcp(t_tcp), .s_tos(t_tos), .s_flags(t_flags), .s_port(t_port),
+        .s_code({t_code[2:1], t_code[0] || t_gone}), .s_tagged(t_tagged), .s_tcp(t_tcp), .s_tos(t_tos), .s_flags(t_flags), .s_port(t_port),
         .s_payload(t_payload), .s_end(t_end), .s_head(t_head), .s_stored(t_stored), .s_valid(t_valid && t_ready),
         .m_kind(u_kind), .m_rule(u_rule), .m_profile(u_profile), .m_bound_exp(u_bound_exp), .m_bytes(u_bytes),
         .m_head(u_head), .m_values(u_values), .m_start(u_start), .m_stop(u_stop), .m_valid(u_valid));
@@ -155,9 +170,9 @@ module nic_tx #(
     wire [6:0]      j_l4;
     wire [3:0]      j_kind, j_rule;
     wire [1:0]      j_profile;
-    wire            j_tagged, j_six, j_tcp;
-    wire            unused_j = &{1'b0, j_length, j_rule, j_bytes, j_head};
-    assign {j_first, j_length, j_end, j_payload, j_l4, j_tagged, j_six, j_tcp} = j_along;
+    wire            j_gone, j_tagged, j_six, j_tcp;
+    wire            unused_j = &{1'b0, j_gone, j_length, j_rule, j_bytes, j_head};
+    assign {j_gone, j_first, j_length, j_end, j_payload, j_l4, j_tagged, j_six, j_tcp} = j_along;
     assign {j_kind, j_rule, j_profile, j_bound_exp, j_bytes, j_head, j_values, j_stop} = j_say;
 
     wire        j_pass   = j_kind[3:2] != 2'd0;  // 4 and above
@@ -218,10 +233,10 @@ module nic_tx #(
     wire [6:0]      w_l4;
     wire [3:0]      w_kind, w_rule;
     wire [1:0]      w_profile;
-    wire            w_tagged, w_six, w_tcp, w_valid, w_ready;
+    wire            w_gone, w_tagged, w_six, w_tcp, w_valid, w_ready;
     wire [15:0]     w_lead, w_rest, w_tail;
     wire            sums_valid, sums_ready;
-    assign {w_first, w_length, w_end, w_payload, w_l4, w_tagged, w_six, w_tcp} = w_along;
+    assign {w_gone, w_first, w_length, w_end, w_payload, w_l4, w_tagged, w_six, w_tcp} = w_along;
     assign {w_kind, w_rule, w_profile, w_bound_exp, w_bytes, w_head, w_values, w_stop} = w_say;
 
     credit_counter #(.CREDITS(17), .MOST(1)) wait_credits (
@@ -239,17 +254,17 @@ module nic_tx #(
     wire [7:0]      o_payload;
     wire [6:0]      o_l4;
     wire [1:0]      o_tail_bytes;
-    wire            o_tagged, o_six, o_tcp, o_pass, o_valid, o_ready;
+    wire            o_drop, o_tagged, o_six, o_tcp, o_pass, o_valid, o_ready;
 
     tx_job #(.LOG2(LOG2)) job (
-        .clk(clk), .rst(rst), .s_first(w_first), .s_length(w_length), .s_end(w_end), .s_payload(w_payload), .s_l4(w_l4),
+        .clk(clk), .rst(rst), .s_gone(w_gone), .s_first(w_first), .s_length(w_length), .s_end(w_end), .s_payload(w_payload), .s_l4(w_l4),
         .s_tagged(w_tagged), .s_six(w_six), .s_tcp(w_tcp), .s_kind(w_kind), .s_rule(w_rule), .s_profile(w_profile),
         .s_bound_exp(w_bound_exp), .s_bytes(w_bytes), .s_head(w_head), .s_values(w_values), .s_stop(w_stop),
         .s_valid(w_valid), .s_ready(w_ready),
         .sums_lead(w_lead), .sums_rest(w_rest), .sums_tail(w_tail), .sums_valid(sums_valid), .sums_ready(sums_ready),
         .result_first(r_first), .result_bytes(r_bytes), .result_kept(r_kept), .result_sum(r_sum), .result_valid(r_valid),
         .result_ready(r_ready),
-        .m_first(o_first), .m_length(o_length), .m_end(o_end), .m_payload(o_payload), .m_l4(o_l4), .m_tagged(o_tagged),
+        .m_drop(o_drop), .m_first(o_first), .m_length(o_length), .m_end(o_end), .m_payload(o_payload), .m_l4(o_l4), .m_tagged(o_tagged),
         .m_six(o_six), .m_tcp(o_tcp), .m_pass(o_pass), .m_shim(o_shim), .m_bytes(o_bytes), .m_result_first(o_result_first),
         .m_result_bytes(o_result_bytes), .m_tail(o_tail), .m_tail_bytes(o_tail_bytes), .m_sum_lead(o_sum_lead),
         .m_sum_result(o_sum_result), .m_sum_tail(o_sum_tail), .m_valid(o_valid), .m_ready(o_ready),
@@ -258,16 +273,24 @@ module nic_tx #(
 
     // ---- assembled
 
+    wire a_valid, a_ready;
+
     frame_assemble #(.LOG2(LOG2)) assemble (
-        .clk(clk), .rst(rst), .s_first(o_first), .s_length(o_length), .s_drop(1'b0), .s_pass(o_pass), .s_tagged(o_tagged), .s_six(o_six),
+        .clk(clk), .rst(rst), .s_first(o_first), .s_length(o_length), .s_drop(o_drop), .s_pass(o_pass), .s_tagged(o_tagged), .s_six(o_six),
         .s_tcp(o_tcp), .s_l4(o_l4), .s_payload(o_payload), .s_end(o_end), .s_shim_valid(1'b1), .s_shim(o_shim),
         .s_from({9'd0, o_payload}), .s_bytes(o_bytes), .s_result_first(o_result_first), .s_result_bytes(o_result_bytes),
         .s_tail(o_tail), .s_tail_bytes(o_tail_bytes), .s_sum_lead(o_sum_lead), .s_sum_result(o_sum_result), .s_sum_tail(o_sum_tail),
         .s_valid(o_valid), .s_ready(o_ready),
         .frame_address(frame_address), .frame_data(frame_data), .frame_free(frame_free),
         .result_address(result_address), .result_data(result_data), .result_free(result_free),
-        .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tlast(m_axis_tlast), .m_axis_tvalid(m_axis_tvalid),
-        .m_axis_tready(m_axis_tready));
+        .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tlast(m_axis_tlast), .m_axis_tvalid(a_valid),
+        .m_axis_tready(a_ready));
+    frame_tokens #(.SIDE_WIDTH(SIDE_WIDTH)) tokens (
+        .clk(clk), .rst(rst), .room(room), .s_side(s_axis_side), .s_end(ends), .job_drop(o_drop), .job_pass(o_pass), .job_length(o_length),
+        .job_payload(o_payload), .job_shim_valid(1'b1), .job_bytes(o_bytes), .job_result_bytes(o_result_bytes),
+        .job_tail_bytes(o_tail_bytes), .job_taken(o_valid && o_ready), .a_tlast(m_axis_tlast), .a_tvalid(a_valid), .a_tready(a_ready),
+        .m_side(m_axis_side), .m_length(m_axis_length), .m_tvalid(m_axis_tvalid), .m_tready(m_axis_tready),
+        .drop_side(drop_side), .drop_valid(drop_valid), .drop_ready(drop_ready));
 
     generate
         if (BUFFER_LOG2 < 4 || BUFFER_LOG2 > 11) begin : g_check

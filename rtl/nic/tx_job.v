@@ -12,7 +12,9 @@ module tx_job #(
     input  wire            clk,
     input  wire            rst,              // synchronous, active high
 
-    // a frame that waits: where it is, as frame_parse and frame_store say
+    // a frame that waits: where it is, as frame_parse and frame_store say. One that is gone passes,
+    // has no length, and is not told to the counters
+    input  wire            s_gone,
     input  wire [LOG2-1:0] s_first,
     input  wire [16:0]     s_length,
     input  wire [16:0]     s_end,
@@ -47,6 +49,7 @@ module tx_job #(
     output wire            result_ready,
 
     // what leaves, as frame_assemble takes it
+    output wire            m_drop,
     output wire [LOG2-1:0] m_first,
     output wire [16:0]     m_length,
     output wire [16:0]     m_end,
@@ -81,8 +84,8 @@ module tx_job #(
     `include "shim.vh"
 
     // what goes through unchanged
-    localparam ALONG_WIDTH = LOG2 + 52;
-    wire [ALONG_WIDTH-1:0] s_along = {s_first, s_length, s_end, s_payload, s_l4, s_tagged, s_six, s_tcp};
+    localparam ALONG_WIDTH = LOG2 + 53;
+    wire [ALONG_WIDTH-1:0] s_along = {s_gone, s_first, s_length, s_end, s_payload, s_l4, s_tagged, s_six, s_tcp};
 
     // ---- a: compressed or stored
 
@@ -183,7 +186,7 @@ module tx_job #(
             b_sum_tail     <= a_compressed ? a_sum_tail : 16'd0;
             b_valid        <= a_valid;
         end
-        event_valid_reg   <= a_valid && b_ready && !rst;
+        event_valid_reg   <= a_valid && b_ready && !a_along[ALONG_WIDTH-1] && !rst;
         event_kind_reg    <= a_kind;
         event_rule_reg    <= a_rule;
         event_length_reg  <= a_length;
@@ -193,7 +196,7 @@ module tx_job #(
         if (rst) b_valid <= 1'b0;
     end
 
-    assign {m_first, m_length, m_end, m_payload, m_l4, m_tagged, m_six, m_tcp} = b_along;
+    assign {m_drop, m_first, m_length, m_end, m_payload, m_l4, m_tagged, m_six, m_tcp} = b_along;
 
     assign m_pass         = b_pass;
     assign m_shim         = b_shim;

@@ -72,7 +72,6 @@ module gn_opennic_box #(
 );
 
     localparam WIDTH = 512;
-    localparam LOG2  = BUFFER_LOG2 - 1;  // the store's bytes in beats of 512 bits
 
     // ---- registers, at the clock of the streams
 
@@ -96,45 +95,37 @@ module gn_opennic_box #(
         .m_axil_araddr(araddr), .m_axil_arvalid(arvalid), .m_axil_arready(arready), .m_axil_rdata(rdata), .m_axil_rresp(rresp),
         .m_axil_rvalid(rvalid), .m_axil_rready(rready));
 
-    // ---- the NIC, and behind it the sizes
+    // ---- the NIC. It says how long a packet is that leaves
 
-    wire [WIDTH-1:0]   w_data, h_data;
-    wire [WIDTH/8-1:0] w_keep, h_keep;
-    wire               w_last, w_valid, w_ready, h_last, h_valid, h_ready;
-    wire [31:0]        w_side, h_side;
-    wire               unused_sizes = &{1'b0, s_axis_qdma_h2c_tuser_size, s_axis_adap_rx_tuser_size};
+    wire [16:0] w_length, h_length;
+    wire [31:0] unused_tx_side, unused_rx_side;
+    wire        unused_tx_drop, unused_rx_drop;
+    wire        unused_sizes = &{1'b0, s_axis_qdma_h2c_tuser_size, s_axis_adap_rx_tuser_size, w_length[16], h_length[16]};
+    assign m_axis_adap_tx_tuser_size  = w_length[15:0];
+    assign m_axis_qdma_c2h_tuser_size = h_length[15:0];
 
     // Where a TCP segment's values begin is not known here, so segments go stored.
     nic_port #(.DATA_WIDTH(WIDTH), .TX_SIDE_WIDTH(32), .RX_SIDE_WIDTH(32), .PROFILES(PROFILES), .RULES(RULES),
                .BUFFER_LOG2(BUFFER_LOG2), .FRAME_MAX(9600)) port (
         .clk(axis_aclk), .rst(axis_rst),
         .s_axis_host_tdata(s_axis_qdma_h2c_tdata), .s_axis_host_tkeep(s_axis_qdma_h2c_tkeep), .s_axis_host_tlast(s_axis_qdma_h2c_tlast),
-        .s_axis_host_tuser(3'b100), .s_axis_host_side({s_axis_qdma_h2c_tuser_src, s_axis_qdma_h2c_tuser_dst}),
+        .s_axis_host_tuser(4'b0100), .s_axis_host_side({s_axis_qdma_h2c_tuser_src, s_axis_qdma_h2c_tuser_dst}),
         .s_axis_host_tvalid(s_axis_qdma_h2c_tvalid), .s_axis_host_tready(s_axis_qdma_h2c_tready),
-        .m_axis_wire_tdata(w_data), .m_axis_wire_tkeep(w_keep), .m_axis_wire_tlast(w_last), .m_axis_wire_side(w_side),
-        .m_axis_wire_tvalid(w_valid), .m_axis_wire_tready(w_ready),
+        .m_axis_wire_tdata(m_axis_adap_tx_tdata), .m_axis_wire_tkeep(m_axis_adap_tx_tkeep), .m_axis_wire_tlast(m_axis_adap_tx_tlast),
+        .m_axis_wire_side({m_axis_adap_tx_tuser_src, m_axis_adap_tx_tuser_dst}), .m_axis_wire_length(w_length),
+        .m_axis_wire_tvalid(m_axis_adap_tx_tvalid), .m_axis_wire_tready(m_axis_adap_tx_tready),
+        .tx_drop_side(unused_tx_side), .tx_drop_valid(unused_tx_drop), .tx_drop_ready(1'b1),
         .s_axis_wire_tdata(s_axis_adap_rx_tdata), .s_axis_wire_tkeep(s_axis_adap_rx_tkeep), .s_axis_wire_tlast(s_axis_adap_rx_tlast),
         .s_axis_wire_tuser(1'b0), .s_axis_wire_side({s_axis_adap_rx_tuser_src, s_axis_adap_rx_tuser_dst}),
         .s_axis_wire_tvalid(s_axis_adap_rx_tvalid), .s_axis_wire_tready(s_axis_adap_rx_tready),
-        .m_axis_host_tdata(h_data), .m_axis_host_tkeep(h_keep), .m_axis_host_tlast(h_last), .m_axis_host_side(h_side),
-        .m_axis_host_tvalid(h_valid), .m_axis_host_tready(h_ready),
+        .m_axis_host_tdata(m_axis_qdma_c2h_tdata), .m_axis_host_tkeep(m_axis_qdma_c2h_tkeep), .m_axis_host_tlast(m_axis_qdma_c2h_tlast),
+        .m_axis_host_side({m_axis_qdma_c2h_tuser_src, m_axis_qdma_c2h_tuser_dst}), .m_axis_host_length(h_length),
+        .m_axis_host_tvalid(m_axis_qdma_c2h_tvalid), .m_axis_host_tready(m_axis_qdma_c2h_tready),
+        .rx_drop_side(unused_rx_side), .rx_drop_valid(unused_rx_drop), .rx_drop_ready(1'b1),
         .s_axil_awaddr(awaddr), .s_axil_awvalid(awvalid), .s_axil_awready(awready), .s_axil_wdata(wdata), .s_axil_wstrb(wstrb),
         .s_axil_wvalid(wvalid), .s_axil_wready(wready), .s_axil_bresp(bresp), .s_axil_bvalid(bvalid), .s_axil_bready(bready),
         .s_axil_araddr(araddr), .s_axil_arvalid(arvalid), .s_axil_arready(arready), .s_axil_rdata(rdata), .s_axil_rresp(rresp),
         .s_axil_rvalid(rvalid), .s_axil_rready(rready));
-
-    frame_sized #(.DATA_WIDTH(WIDTH), .LOG2(LOG2), .SIDE_WIDTH(32)) to_wire (
-        .clk(axis_aclk), .rst(axis_rst), .s_axis_tdata(w_data), .s_axis_tkeep(w_keep), .s_axis_tlast(w_last), .s_axis_side(w_side),
-        .s_axis_tvalid(w_valid), .s_axis_tready(w_ready),
-        .m_axis_tdata(m_axis_adap_tx_tdata), .m_axis_tkeep(m_axis_adap_tx_tkeep), .m_axis_tlast(m_axis_adap_tx_tlast),
-        .m_axis_side({m_axis_adap_tx_tuser_src, m_axis_adap_tx_tuser_dst}), .m_axis_length(m_axis_adap_tx_tuser_size),
-        .m_axis_tvalid(m_axis_adap_tx_tvalid), .m_axis_tready(m_axis_adap_tx_tready));
-    frame_sized #(.DATA_WIDTH(WIDTH), .LOG2(LOG2), .SIDE_WIDTH(32)) to_host (
-        .clk(axis_aclk), .rst(axis_rst), .s_axis_tdata(h_data), .s_axis_tkeep(h_keep), .s_axis_tlast(h_last), .s_axis_side(h_side),
-        .s_axis_tvalid(h_valid), .s_axis_tready(h_ready),
-        .m_axis_tdata(m_axis_qdma_c2h_tdata), .m_axis_tkeep(m_axis_qdma_c2h_tkeep), .m_axis_tlast(m_axis_qdma_c2h_tlast),
-        .m_axis_side({m_axis_qdma_c2h_tuser_src, m_axis_qdma_c2h_tuser_dst}), .m_axis_length(m_axis_qdma_c2h_tuser_size),
-        .m_axis_tvalid(m_axis_qdma_c2h_tvalid), .m_axis_tready(m_axis_qdma_c2h_tready));
 
 endmodule
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts beats of an AXI4-Stream to narrower ones. It gives a beat a cycle. Parts of a last beat
-// that keep no byte are left out.
+// that keep no byte are left out. Of a last beat that keeps none at all, one part stays: the frame
+// has to end.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -8,15 +9,15 @@
 module axis_narrow #(
     parameter S_WIDTH = 256,  // bits of a beat that comes
     parameter M_WIDTH = 64,    // of one that leaves: S_WIDTH is a multiple
-    parameter USER_WIDTH = 1  // bits that go with a frame's last beat
+    parameter USER_WIDTH = 1  // bits of tuser: those of the beat
 ) (
     input  wire                 clk,
     input  wire                 rst,  // synchronous, active high
 
     input  wire [S_WIDTH-1:0]   s_axis_tdata,
-    input  wire [S_WIDTH/8-1:0] s_axis_tkeep,  // all ones except in the last beat, which keeps some
+    input  wire [S_WIDTH/8-1:0] s_axis_tkeep,  // all ones except in the last beat
     input  wire                 s_axis_tlast,
-    input  wire [USER_WIDTH-1:0] s_axis_tuser,  // of the last beat
+    input  wire [USER_WIDTH-1:0] s_axis_tuser,
     input  wire                 s_axis_tvalid,
     output wire                 s_axis_tready,
 
@@ -51,7 +52,7 @@ module axis_narrow #(
             keep_reg <= s_axis_tkeep;
             last_reg <= s_axis_tlast;
             user_reg <= s_axis_tuser;
-            for (i = 0; i < PARTS; i = i + 1) left_reg[i] <= s_axis_tvalid && s_axis_tkeep[i*BYTES];
+            for (i = 0; i < PARTS; i = i + 1) left_reg[i] <= s_axis_tvalid && (i == 0 || s_axis_tkeep[i*BYTES]);
         end else if (m_axis_tready) begin
             data_reg <= {{M_WIDTH{1'b0}}, data_reg[S_WIDTH-1:M_WIDTH]};
             keep_reg <= {{BYTES{1'b0}}, keep_reg[S_WIDTH/8-1:BYTES]};

@@ -7,15 +7,15 @@
 module axis_resize #(
     parameter S_WIDTH = 256,
     parameter M_WIDTH = 256,  // a multiple of S_WIDTH, or S_WIDTH of it
-    parameter USER_WIDTH = 1  // bits that go with a frame's last beat
+    parameter USER_WIDTH = 1  // bits of tuser, as these say
 ) (
     input  wire                 clk,
     input  wire                 rst,  // synchronous, active high
 
     input  wire [S_WIDTH-1:0]   s_axis_tdata,
-    input  wire [S_WIDTH/8-1:0] s_axis_tkeep,  // all ones except in the last beat, which keeps some
+    input  wire [S_WIDTH/8-1:0] s_axis_tkeep,  // all ones except in the last beat
     input  wire                 s_axis_tlast,
-    input  wire [USER_WIDTH-1:0] s_axis_tuser,  // of the last beat
+    input  wire [USER_WIDTH-1:0] s_axis_tuser,
     input  wire                 s_axis_tvalid,
     output wire                 s_axis_tready,
 

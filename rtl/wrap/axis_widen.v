@@ -8,7 +8,7 @@
 module axis_widen #(
     parameter S_WIDTH = 64,  // bits of a beat that comes
     parameter M_WIDTH = 256,  // of one that leaves: a multiple
-    parameter USER_WIDTH = 1  // bits that go with a frame's last beat
+    parameter USER_WIDTH = 1  // bits of tuser: of the last beat that it holds
 ) (
     input  wire                 clk,
     input  wire                 rst,  // synchronous, active high
@@ -16,7 +16,7 @@ module axis_widen #(
     input  wire [S_WIDTH-1:0]   s_axis_tdata,
     input  wire [S_WIDTH/8-1:0] s_axis_tkeep,  // all ones except in the last beat
     input  wire                 s_axis_tlast,
-    input  wire [USER_WIDTH-1:0] s_axis_tuser,  // of the last beat
+    input  wire [USER_WIDTH-1:0] s_axis_tuser,
     input  wire                 s_axis_tvalid,
     output wire                 s_axis_tready,
 

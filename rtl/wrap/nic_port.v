@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_top as NICs have it: streams of 64 to 512 bits, and in each direction a side-band that comes
-// with a frame and leaves with it (queue, tag, port, time stamp). Frames that nic_top drops take
-// their side-band with them.
+// nic_top with streams of 64 to 512 bits. In each direction a side-band comes with a frame and
+// leaves with it (queue, tag, port, time stamp). Of a frame that is dropped it leaves by itself.
 //
 // At 64 and 128 bits, the streams set the rate. At 512 bits, nic_top does: 256 bits a cycle.
 `resetall
@@ -24,8 +23,8 @@ module nic_port #(
     input  wire [DATA_WIDTH-1:0]    s_axis_host_tdata,
     input  wire [DATA_WIDTH/8-1:0]  s_axis_host_tkeep,   // all ones except in the last beat
     input  wire                     s_axis_host_tlast,
-    input  wire [2:0]               s_axis_host_tuser,   // in the last beat: {stored, head[1:0]},
-                                                         // as nic_tx says
+    input  wire [3:0]               s_axis_host_tuser,   // in the last beat: {bad, stored,
+                                                         // head[1:0]}, as nic_tx says
     input  wire [TX_SIDE_WIDTH-1:0] s_axis_host_side,    // in the last beat
     input  wire                     s_axis_host_tvalid,
     output wire                     s_axis_host_tready,
@@ -34,8 +33,13 @@ module nic_port #(
     output wire [DATA_WIDTH/8-1:0]  m_axis_wire_tkeep,
     output wire                     m_axis_wire_tlast,
     output wire [TX_SIDE_WIDTH-1:0] m_axis_wire_side,    // in all beats
+    output wire [16:0]              m_axis_wire_length,  // in all beats: bytes of the frame
     output wire                     m_axis_wire_tvalid,
     input  wire                     m_axis_wire_tready,
+    // Each frame from the host that does not leave, in its turn. Nothing leaves until it is taken
+    output wire [TX_SIDE_WIDTH-1:0] tx_drop_side,
+    output wire                     tx_drop_valid,
+    input  wire                     tx_drop_ready,
 
     // from the wire
     input  wire [DATA_WIDTH-1:0]    s_axis_wire_tdata,
@@ -50,8 +54,13 @@ module nic_port #(
     output wire [DATA_WIDTH/8-1:0]  m_axis_host_tkeep,
     output wire                     m_axis_host_tlast,
     output wire [RX_SIDE_WIDTH-1:0] m_axis_host_side,    // in all beats
+    output wire [16:0]              m_axis_host_length,  // in all beats
     output wire                     m_axis_host_tvalid,
     input  wire                     m_axis_host_tready,
+    // each frame from the wire that does not leave
+    output wire [RX_SIDE_WIDTH-1:0] rx_drop_side,
+    output wire                     rx_drop_valid,
+    input  wire                     rx_drop_ready,
 
     // registers: AXI4-Lite (slave), as nic_regs says
     input  wire [11:0]              s_axil_awaddr,
@@ -74,7 +83,7 @@ module nic_port #(
 );
 
     localparam WIDTH   = 256;  // of nic_top
-    localparam TX_USER = 3 + TX_SIDE_WIDTH;
+    localparam TX_USER = 4 + TX_SIDE_WIDTH;
     localparam RX_USER = 1 + RX_SIDE_WIDTH;
 
     // ---- into nic_top
@@ -82,7 +91,7 @@ module nic_port #(
     wire [WIDTH-1:0]         h_data, w_data;
     wire [WIDTH/8-1:0]       h_keep, w_keep;
     wire                     h_last, h_valid, h_ready, w_last, w_valid, w_ready, w_bad;
-    wire [2:0]               h_user;
+    wire [3:0]               h_user;
     wire [TX_SIDE_WIDTH-1:0] h_side;
     wire [RX_SIDE_WIDTH-1:0] w_side;
 
@@ -99,78 +108,44 @@ module nic_port #(
 
     // ---- the NIC
 
-    wire [WIDTH-1:0]   o_data, i_data;
-    wire [WIDTH/8-1:0] o_keep, i_keep;
-    wire               o_last, o_valid, o_ready, i_last, i_valid, i_ready;
-    wire               host_ready, wire_ready, host_room, wire_room, fate_valid, fate_drop;
+    wire [WIDTH-1:0]         o_data, i_data;
+    wire [WIDTH/8-1:0]       o_keep, i_keep;
+    wire                     o_last, o_valid, o_ready, i_last, i_valid, i_ready;
+    wire [TX_SIDE_WIDTH-1:0] o_side;
+    wire [RX_SIDE_WIDTH-1:0] i_side;
+    wire [16:0]              o_length, i_length;
 
-    nic_top #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FRAME_MAX(FRAME_MAX)) nic (
+    nic_top #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .TX_SIDE_WIDTH(TX_SIDE_WIDTH),
+              .RX_SIDE_WIDTH(RX_SIDE_WIDTH), .FRAME_MAX(FRAME_MAX)) nic (
         .clk(clk), .rst(rst),
-        .s_axis_host_tdata(h_data), .s_axis_host_tkeep(h_keep), .s_axis_host_tlast(h_last),
-        .s_axis_host_tuser({1'b0, h_user}), .s_axis_host_tvalid(h_valid && host_room), .s_axis_host_tready(host_ready),
-        .m_axis_wire_tdata(o_data), .m_axis_wire_tkeep(o_keep), .m_axis_wire_tlast(o_last),
-        .m_axis_wire_tvalid(o_valid), .m_axis_wire_tready(o_ready),
+        .s_axis_host_tdata(h_data), .s_axis_host_tkeep(h_keep), .s_axis_host_tlast(h_last), .s_axis_host_tuser(h_user),
+        .s_axis_host_side(h_side), .s_axis_host_tvalid(h_valid), .s_axis_host_tready(h_ready),
+        .m_axis_wire_tdata(o_data), .m_axis_wire_tkeep(o_keep), .m_axis_wire_tlast(o_last), .m_axis_wire_side(o_side),
+        .m_axis_wire_length(o_length), .m_axis_wire_tvalid(o_valid), .m_axis_wire_tready(o_ready),
+        .tx_drop_side(tx_drop_side), .tx_drop_valid(tx_drop_valid), .tx_drop_ready(tx_drop_ready),
         .s_axis_wire_tdata(w_data), .s_axis_wire_tkeep(w_keep), .s_axis_wire_tlast(w_last), .s_axis_wire_tuser(w_bad),
-        .s_axis_wire_tvalid(w_valid && wire_room), .s_axis_wire_tready(wire_ready),
-        .m_axis_host_tdata(i_data), .m_axis_host_tkeep(i_keep), .m_axis_host_tlast(i_last),
-        .m_axis_host_tvalid(i_valid), .m_axis_host_tready(i_ready),
-        .wire_fate_valid(fate_valid), .wire_fate_drop(fate_drop),
+        .s_axis_wire_side(w_side), .s_axis_wire_tvalid(w_valid), .s_axis_wire_tready(w_ready),
+        .m_axis_host_tdata(i_data), .m_axis_host_tkeep(i_keep), .m_axis_host_tlast(i_last), .m_axis_host_side(i_side),
+        .m_axis_host_length(i_length), .m_axis_host_tvalid(i_valid), .m_axis_host_tready(i_ready),
+        .rx_drop_side(rx_drop_side), .rx_drop_valid(rx_drop_valid), .rx_drop_ready(rx_drop_ready),
         .s_axil_awaddr(s_axil_awaddr), .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready), .s_axil_wdata(s_axil_wdata),
         .s_axil_wstrb(s_axil_wstrb), .s_axil_wvalid(s_axil_wvalid), .s_axil_wready(s_axil_wready), .s_axil_bresp(s_axil_bresp),
         .s_axil_bvalid(s_axil_bvalid), .s_axil_bready(s_axil_bready), .s_axil_araddr(s_axil_araddr), .s_axil_arvalid(s_axil_arvalid),
         .s_axil_arready(s_axil_arready), .s_axil_rdata(s_axil_rdata), .s_axil_rresp(s_axil_rresp), .s_axil_rvalid(s_axil_rvalid),
         .s_axil_rready(s_axil_rready));
 
-    assign h_ready = host_ready && host_room;
-    assign w_ready = wire_ready && wire_room;
-
-    // ---- side-bands. A frame that the store of its direction drops gets no fate, so its side-band
-    // stays outside: one that is bad, has a last beat without a byte, or is longer than the store.
-
-    reg [BUFFER_LOG2:0] h_beats = 0, w_beats = 0;  // of the frame, before this one; stays at full
-
-    wire h_take = h_valid && h_ready;
-    wire w_take = w_valid && w_ready;
-    always @(posedge clk) begin
-        if (h_take) h_beats <= h_last ? 0 : h_beats + {{BUFFER_LOG2{1'b0}}, !h_beats[BUFFER_LOG2]};
-        if (w_take) w_beats <= w_last ? 0 : w_beats + {{BUFFER_LOG2{1'b0}}, !w_beats[BUFFER_LOG2]};
-        if (rst) begin
-            h_beats <= 0;
-            w_beats <= 0;
-        end
-    end
-    wire h_push = h_take && h_last && h_keep[0] && !h_beats[BUFFER_LOG2];
-    wire w_push = w_take && w_last && w_keep[0] && !w_beats[BUFFER_LOG2] && !w_bad;
-
-    reg h_pushed = 1'b0;  // to the wire nothing else is dropped: the fate is known at once
-    always @(posedge clk) h_pushed <= h_push && !rst;
-
-    wire m_wire_taken, m_host_taken;
-    frame_side #(.WIDTH(TX_SIDE_WIDTH)) host_side (
-        .clk(clk), .rst(rst), .ready(host_room), .s_data(h_side), .s_valid(h_push),
-        .verdict_valid(h_pushed), .verdict_drop(1'b0), .m_data(m_axis_wire_side), .m_taken(m_wire_taken));
-    frame_side #(.WIDTH(RX_SIDE_WIDTH)) wire_side (
-        .clk(clk), .rst(rst), .ready(wire_room), .s_data(w_side), .s_valid(w_push),
-        .verdict_valid(fate_valid), .verdict_drop(fate_drop), .m_data(m_axis_host_side), .m_taken(m_host_taken));
-
     // ---- out of nic_top
 
-    wire unused_o, unused_i;
-    axis_resize #(.S_WIDTH(WIDTH), .M_WIDTH(DATA_WIDTH), .USER_WIDTH(1)) to_wire (
-        .clk(clk), .rst(rst), .s_axis_tdata(o_data), .s_axis_tkeep(o_keep), .s_axis_tlast(o_last), .s_axis_tuser(1'b0),
+    axis_resize #(.S_WIDTH(WIDTH), .M_WIDTH(DATA_WIDTH), .USER_WIDTH(TX_SIDE_WIDTH + 17)) to_wire (
+        .clk(clk), .rst(rst), .s_axis_tdata(o_data), .s_axis_tkeep(o_keep), .s_axis_tlast(o_last), .s_axis_tuser({o_side, o_length}),
         .s_axis_tvalid(o_valid), .s_axis_tready(o_ready),
         .m_axis_tdata(m_axis_wire_tdata), .m_axis_tkeep(m_axis_wire_tkeep), .m_axis_tlast(m_axis_wire_tlast),
-        .m_axis_tuser(unused_o), .m_axis_tvalid(m_axis_wire_tvalid), .m_axis_tready(m_axis_wire_tready));
-    axis_resize #(.S_WIDTH(WIDTH), .M_WIDTH(DATA_WIDTH), .USER_WIDTH(1)) to_host (
-        .clk(clk), .rst(rst), .s_axis_tdata(i_data), .s_axis_tkeep(i_keep), .s_axis_tlast(i_last), .s_axis_tuser(1'b0),
+        .m_axis_tuser({m_axis_wire_side, m_axis_wire_length}), .m_axis_tvalid(m_axis_wire_tvalid), .m_axis_tready(m_axis_wire_tready));
+    axis_resize #(.S_WIDTH(WIDTH), .M_WIDTH(DATA_WIDTH), .USER_WIDTH(RX_SIDE_WIDTH + 17)) to_host (
+        .clk(clk), .rst(rst), .s_axis_tdata(i_data), .s_axis_tkeep(i_keep), .s_axis_tlast(i_last), .s_axis_tuser({i_side, i_length}),
         .s_axis_tvalid(i_valid), .s_axis_tready(i_ready),
         .m_axis_tdata(m_axis_host_tdata), .m_axis_tkeep(m_axis_host_tkeep), .m_axis_tlast(m_axis_host_tlast),
-        .m_axis_tuser(unused_i), .m_axis_tvalid(m_axis_host_tvalid), .m_axis_tready(m_axis_host_tready));
-
-    assign m_wire_taken = m_axis_wire_tvalid && m_axis_wire_tready && m_axis_wire_tlast;
-    assign m_host_taken = m_axis_host_tvalid && m_axis_host_tready && m_axis_host_tlast;
-
-    wire unused_users = &{1'b0, unused_o, unused_i};
+        .m_axis_tuser({m_axis_host_side, m_axis_host_length}), .m_axis_tvalid(m_axis_host_tvalid), .m_axis_tready(m_axis_host_tready));
 
 endmodule
 

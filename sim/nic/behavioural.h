@@ -25,7 +25,10 @@ SC_MODULE(Behavioural)
     Out<uint32_t> m_axis_wire_tkeep, m_axis_host_tkeep;
     Out<bool> m_axis_wire_tlast, m_axis_wire_tvalid, m_axis_host_tlast, m_axis_host_tvalid;
     In<bool> m_axis_wire_tready, m_axis_host_tready;
-    Out<bool> wire_fate_valid, wire_fate_drop;  // never driven: nobody in the simulation looks
+    // never driven: nobody in the simulation looks
+    In<bool> s_axis_host_side, s_axis_wire_side, tx_drop_ready, rx_drop_ready;
+    Out<bool> m_axis_wire_side, m_axis_host_side, tx_drop_side, tx_drop_valid, rx_drop_side, rx_drop_valid;
+    Out<uint32_t> m_axis_wire_length, m_axis_host_length;
     In<uint32_t> s_axil_awaddr, s_axil_wdata, s_axil_wstrb, s_axil_araddr;
     In<bool> s_axil_awvalid, s_axil_wvalid, s_axil_bready, s_axil_arvalid, s_axil_rready;
     Out<bool> s_axil_awready, s_axil_wready, s_axil_bvalid, s_axil_arready, s_axil_rvalid;

@@ -22,6 +22,14 @@ template <class User> struct Stream {
     Signal<uint32_t> tkeep;
     Signal<bool> tlast, tvalid, tready;
     Signal<User> tuser;
+    // What goes with a frame, and its length: for wrappers; nobody here looks at them.
+    Signal<bool> side;
+    Signal<uint32_t> length;
+};
+
+// Frames that do not leave. Nobody here looks at them, but they must be taken.
+struct Dropped {
+    Signal<bool> side, valid, ready;
 };
 
 struct Registers {
@@ -35,7 +43,7 @@ struct Pins {
     Stream<bool> to_wire;        // the outputs have no tuser
     Stream<bool> from_wire;      // tuser bad
     Stream<bool> to_host;
-    Signal<bool> fate_valid, fate_drop;  // for wrappers; nobody here looks at them
+    Dropped tx_drop, rx_drop;
     Registers axil;
 };
 
@@ -66,8 +74,20 @@ template <class Nic> void bind(Nic &nic, Pins &p, Signal<bool> &clk)
     nic.m_axis_host_tlast(p.to_host.tlast);
     nic.m_axis_host_tvalid(p.to_host.tvalid);
     nic.m_axis_host_tready(p.to_host.tready);
-    nic.wire_fate_valid(p.fate_valid);
-    nic.wire_fate_drop(p.fate_drop);
+    nic.s_axis_host_side(p.from_host.side);
+    nic.m_axis_wire_side(p.to_wire.side);
+    nic.m_axis_wire_length(p.to_wire.length);
+    nic.s_axis_wire_side(p.from_wire.side);
+    nic.m_axis_host_side(p.to_host.side);
+    nic.m_axis_host_length(p.to_host.length);
+    nic.tx_drop_side(p.tx_drop.side);
+    nic.tx_drop_valid(p.tx_drop.valid);
+    nic.tx_drop_ready(p.tx_drop.ready);
+    p.tx_drop.ready.write(true);
+    nic.rx_drop_side(p.rx_drop.side);
+    nic.rx_drop_valid(p.rx_drop.valid);
+    nic.rx_drop_ready(p.rx_drop.ready);
+    p.rx_drop.ready.write(true);
     nic.s_axil_awaddr(p.axil.awaddr);
     nic.s_axil_awvalid(p.axil.awvalid);
     nic.s_axil_awready(p.axil.awready);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // frame_store. No beat of a frame that is open, or announced and not yet freed, is written over. A
-// frame is announced only whole, and never if it is bad or too long. Each frame that ends is either
-// announced or dropped. With all frames taken and freed, a beat waits no longer than 6 cycles,
-// however long its frame is.
+// frame is announced only whole. Each frame that ends is announced once: as gone if it is bad or
+// too long, which is told once. With all frames taken and freed, a beat waits no longer than 6
+// cycles, however long its frame is.
 // method: pdr
 // seconds: 30
 // sources: lib/block_ram.v lib/credit_counter.v lib/credit_fifo.v frame/frame_store.v
@@ -12,14 +12,15 @@
 // reduce: s/\.LOG2\(4\)/.LOG2(2)/
 // reduce: s/256/1/g
 // reduce: s/255:0/0:0/
-// expose: left_reg give_reg back_reg open_reg long_reg write write_any announce frames.write_reg
-// expose: frames.read_reg frames.out_valid_reg frames.empty_reg credits.free_reg credits.taken
-// expose: credits.given
+// expose: left_reg give_reg back_reg open_reg long_reg write write_any announce close
+// expose: frames.write_reg frames.read_reg frames.out_valid_reg frames.empty_reg
+// expose: credits.free_reg credits.taken credits.given
 // mutant: frame/frame_store.v s/\(left_sum\[0\] \&\& !write\)/left_sum[0]/
 // mutant: frame/frame_store.v s/^ +back_reg +<= \{LOG2\+1\{1'b0\}\};$//
 // mutant: frame/frame_store.v s/MOST\(2\)/MOST(1)/
 // mutant: frame/frame_store.v s/write_any = room_reg/write_any = 1'b1/
 // mutant: frame/frame_store.v s/free_beats \+ back_reg/free_beats/
+// mutant: frame/frame_store.v s/s_valid\(close\)/s_valid(announce)/
 `default_nettype none
 module proof (
     input wire       clk,
@@ -30,7 +31,7 @@ module proof (
     input wire       m_ready,
     input wire [3:0] free_beats
 );
-    wire       s_ready, bad, long, m_valid, write, write_any, announce, is_long, out, empty;
+    wire       s_ready, bad, long, m_valid, write, write_any, announce, close, m_gone, is_long, out, empty;
     wire [3:0] left, give, back, open;
     wire [2:0] fifo_write, fifo_read;
     wire [5:0] credits;
@@ -39,16 +40,16 @@ module proof (
         .clk(clk), .rst(rst), .s_axis_tdata(1'b0), .s_axis_tlast(s_last), .s_axis_tvalid(s_valid), .s_axis_tready(s_ready), .s_bad(s_bad),
         .s_info(1'b0), .dropped_bad(bad), .dropped_long(long), .m_valid(m_valid), .m_ready(m_ready), .a_address(3'd0), .b_address(3'd0),
         .free_beats(free_beats), .\left_reg (left), .\give_reg (give), .\back_reg (back), .\open_reg (open), .\long_reg (is_long),
-        .\write (write), .\write_any (write_any), .\announce (announce), .\frames.write_reg (fifo_write), .\frames.read_reg (fifo_read), .\frames.out_valid_reg (out), .\frames.empty_reg (empty),
+        .\write (write), .\write_any (write_any), .\announce (announce), .\close (close), .m_gone(m_gone), .\frames.write_reg (fifo_write), .\frames.read_reg (fifo_read), .\frames.out_valid_reg (out), .\frames.empty_reg (empty),
         .\credits.free_reg (credits), .\credits.taken (taken), .\credits.given (given));
 
     reg [3:0] kept = 4'd0;     // beats of frames that are announced and not yet freed
-    reg [2:0] waiting = 3'd0;  // frames that are announced and not yet taken
+    reg [2:0] waiting = 3'd0;  // frames that are announced, gone or not, and not yet taken
     reg       ended = 1'b0, announced = 1'b0;
     wire      take = s_valid && s_ready;
     always @(posedge clk) begin
         kept      <= rst ? 4'd0 : kept - free_beats + (announce ? open + 4'd1 : 4'd0);
-        waiting   <= rst ? 3'd0 : waiting + {2'd0, announce} - {2'd0, m_valid && m_ready};
+        waiting   <= rst ? 3'd0 : waiting + {2'd0, close} - {2'd0, m_valid && m_ready};
         ended     <= take && s_last && !rst;
         announced <= announce;
     end
@@ -57,7 +58,7 @@ module proof (
         assert (kept <= 4'd8 && open <= 4'd8);
         assert (!write || write_any);
         assert (!write_any || {1'b0, kept} + {1'b0, open} <= 5'd7);
-        assert (!announce || (take && s_last && !s_bad));
+        assert (close == (take && s_last) && (!announce || (close && !s_bad)));
         if (ended) assert ({2'd0, bad} + {2'd0, long} + {2'd0, announced} == 3'd1);
         else assert (!bad && !long);
         // where the places are

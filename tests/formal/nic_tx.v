@@ -7,10 +7,10 @@
 // sources: lib/credit_counter.v lib/keep_count.v lib/block_ram.v frame/checksum.v
 // sources: frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v
 // sources: frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v
-// sources: codec/record_packer.v frame/frame_assemble.v nic/tx_judge.v codec/lane_compress.v
-// sources: codec/compress_unit.v codec/quad_pack.v codec/stream_compress.v nic/tx_job.v
-// sources: nic/nic_tx.v
-// cut: parse frames judge feed engine results assemble
+// sources: codec/record_packer.v frame/frame_assemble.v frame/frame_tokens.v nic/tx_judge.v
+// sources: codec/lane_compress.v codec/compress_unit.v codec/quad_pack.v codec/stream_compress.v
+// sources: nic/tx_job.v nic/nic_tx.v
+// cut: parse frames judge feed engine results assemble tokens
 // expose: t_valid t_ready u_valid go j_valid clear feed_ready reserve_soon unused_reserve_ready
 // expose: w_valid w_ready f_valid sums_valid r_valid r_ready r_kept r_bytes o_valid o_ready
 // expose: o_result_bytes judge_credits.free_reg wait_credits.free_reg judged.any.words

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic_rx's last stage. From a frame that waits, with fields that relate as rx_judge says, it makes
 // a job as frame_assemble asks for it. The job stays until it is taken, and is told to the counters
-// once. (The proof of nic_rx says that it is made when all is there.) Cut out, and any: everything
-// else.
+// once, unless its frame is gone. (The proof of nic_rx says that it is made when all is there.) Cut
+// out, and any: everything else.
 // method: induct
 // seconds: 60
 // sources: lib/credit_counter.v lib/credit_fifo.v lib/keep_count.v lib/block_ram.v frame/checksum.v
 // sources: frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v
 // sources: frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v
-// sources: codec/record_packer.v lib/pair_fifo.v frame/frame_assemble.v nic/rx_judge.v
-// sources: codec/record_table.v codec/record_window.v codec/lane_decompress.v codec/quad_unpack.v
+// sources: codec/record_packer.v lib/pair_fifo.v frame/frame_assemble.v frame/frame_tokens.v
+// sources: nic/rx_judge.v codec/record_table.v codec/record_window.v
+// sources: codec/lane_decompress.v codec/quad_unpack.v
 // sources: codec/decompress_unit.v codec/stream_decompress.v nic/nic_rx.v
-// cut: parse frames judge feed engine results assemble judged waiting sums judge_credits
-// cut: wait_credits
+// cut: parse frames judge feed engine results assemble tokens judged waiting sums
+// cut: judge_credits wait_credits
 // expose: w_valid w_ready complete w_outcome w_engine w_from w_start w_stop w_bytes w_end w_payload
-// expose: w_length r_valid r_kept r_bytes
+// expose: w_length w_gone o_gone r_valid r_kept r_bytes
 // expose: o_valid o_ready o_drop o_pass o_length o_end o_payload o_from o_bytes o_result_bytes
 // expose: o_tail o_tail_bytes
 // mutant: nic/nic_rx.v s/ \&\& \(!o_valid \|\| o_ready\)//
@@ -22,6 +23,7 @@
 // mutant: nic/nic_rx.v s/(o_tail_bytes +<=) (w_end\S+) - (w_stop[^;]+)/\1 \3 - \2/
 // mutant: nic/nic_rx.v /o_pass +<=/s/w_outcome\[4:1\] == 4'd1/w_outcome[4:0] == 5'd2/
 // mutant: nic/nic_rx.v s/event_valid         = o_valid \&\& o_ready/event_valid = o_valid/
+// mutant: nic/nic_rx.v s/lost \|\| w_gone \|\|/lost ||/
 `default_nettype none
 module proof (
     input wire clk,
@@ -33,13 +35,13 @@ module proof (
     wire [16:0] w_from, w_start, w_stop, w_end, w_length, r_bytes, o_length, o_end, o_from, o_bytes, o_tail, o_result_bytes;
     wire [15:0] w_bytes;
     wire [7:0]  w_payload, o_payload;
-    wire        w_valid, w_ready, complete, w_engine, r_valid, r_kept, o_valid, o_ready, o_drop, o_pass, told;
+    wire        w_valid, w_ready, complete, w_engine, w_gone, o_gone, r_valid, r_kept, o_valid, o_ready, o_drop, o_pass, told;
     wire [1:0]  o_tail_bytes;
     nic_rx dut (
         .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .cfg_max_restored(16'd9000), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(1'b1), .s_axis_tuser(1'b0),
         .s_axis_tvalid(s_valid), .m_axis_tready(m_ready), .event_valid(told),
         .\w_valid (w_valid), .\w_ready (w_ready), .\complete (complete), .\w_outcome (w_outcome), .\w_engine (w_engine), .\w_from (w_from), .\w_start (w_start), .\w_stop (w_stop), .\w_bytes (w_bytes),
-        .\w_end (w_end), .\w_payload (w_payload), .\w_length (w_length), .\r_valid (r_valid), .\r_kept (r_kept), .\r_bytes (r_bytes),
+        .\w_end (w_end), .\w_payload (w_payload), .\w_length (w_length), .\w_gone (w_gone), .\o_gone (o_gone), .\r_valid (r_valid), .\r_kept (r_kept), .\r_bytes (r_bytes),
         .\o_valid (o_valid), .\o_ready (o_ready), .\o_drop (o_drop), .\o_pass (o_pass), .\o_length (o_length), .\o_end (o_end), .\o_payload (o_payload), .\o_from (o_from), .\o_bytes (o_bytes),
         .\o_result_bytes (o_result_bytes), .\o_tail (o_tail), .\o_tail_bytes (o_tail_bytes));
 
@@ -50,7 +52,7 @@ module proof (
     rx_fields #(.MOST(17'd32768)) are_fields (
         .outcome(w_outcome), .engine(w_engine), .from(w_from), .start(w_start), .stop(w_stop), .bytes(w_bytes), .payload(w_payload), .ends(w_end), .length(w_length), .ok(fields));
     always @* begin
-        if (w_valid) assume (fields && w_length >= 17'd1 && w_length <= 17'd32768);
+        if (w_valid) assume (fields && (w_gone ? w_outcome[4:1] == 4'd1 && w_length == 17'd0 : w_length >= 17'd1) && w_length <= 17'd32768);
         if (r_valid && r_kept) assume (r_bytes >= 17'd1 && r_bytes <= 17'd32768);
     end
 
@@ -65,7 +67,7 @@ module proof (
     reg       held = 1'b0;      // all was there and not taken: FIFOs offer it until it is
     always @(posedge clk) begin
         held    <= complete && !w_ready && !rst;
-        telling <= rst ? 2'd0 : telling + {1'd0, w_ready} - {1'd0, told};
+        telling <= rst ? 2'd0 : telling + {1'd0, w_ready && !w_gone} - {1'd0, told};
     end
     always @* begin
         assume (!held || complete);
@@ -78,7 +80,8 @@ module proof (
             end
             if (o_drop || o_pass) assert (o_result_bytes == 17'd0);
         end
-        assert (telling == {1'd0, o_valid} && (!told || o_ready));
+        assert (telling == {1'd0, o_valid && !o_gone} && (!told || o_ready));
+        if (o_valid && o_gone) assert (o_drop && o_length == 17'd0 && o_result_bytes == 17'd0);
     end
     stays #(.WIDTH(114)) o_stays (
         .clk(clk), .rst(rst), .data({o_drop, o_pass, o_length, o_end, o_payload, o_from, o_bytes, o_result_bytes, o_tail, o_tail_bytes}), .valid(o_valid), .ready(o_ready));

@@ -3,6 +3,7 @@
 import cocotb
 import model
 from bench import ID, STORE, Bench, one, receive
+from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiStreamFrame
 
 STREAMS = ("s_axis_if_tx", "m_axis_if_tx", "s_axis_if_rx", "m_axis_if_rx")
@@ -19,10 +20,16 @@ def check(got, sent, want):
         assert one(getattr(got, name)) == one(getattr(sent, name)), (name, got, sent)
 
 
+def bench_of(dut):
+    dut.s_axis_if_tx_cpl_valid.value = 0
+    dut.m_axis_if_tx_cpl_ready.value = 1
+    return Bench(dut, STREAMS, side)
+
+
 @cocotb.test()
 async def identity(dut):
     """Software finds the NIC where the page says, and an error elsewhere."""
-    bench = Bench(dut, STREAMS, side)
+    bench = bench_of(dut)
     await bench.begin()
     assert await bench.read(ID) == 0x474E4943
     assert int((await bench.registers.read(0x8000, 4)).resp) == 3  # DECERR: there is no such interface
@@ -32,7 +39,7 @@ async def identity(dut):
 
 @cocotb.test()
 async def there_and_back(dut):
-    bench = Bench(dut, STREAMS, side)
+    bench = bench_of(dut)
     await bench.begin(pauses=0.2)
     await bench.there_and_back(40, check)
 
@@ -40,7 +47,7 @@ async def there_and_back(dut):
 @cocotb.test()
 async def what_is_dropped(dut):
     """Frames that are malformed, bad or too long take their side-bands with them."""
-    bench = Bench(dut, STREAMS, side)
+    bench = bench_of(dut)
     await bench.begin(pauses=0.1)
     rnd, kept, count = bench.random, [], 60
     for number in range(count):
@@ -64,6 +71,61 @@ async def what_is_dropped(dut):
 
 @cocotb.test()
 async def many_short_frames(dut):
-    bench = Bench(dut, STREAMS, side)
+    bench = bench_of(dut)
     await bench.begin()
     await bench.many_short_frames(check)
+
+
+@cocotb.test()
+async def completions(dut):
+    """Each packet from the host is completed once: by the MAC if it left, else by the NIC, in time.
+
+    A packet that is too long never reaches the MAC. More of them are lost than the engine has tags.
+    """
+    bench = bench_of(dut)
+    await bench.begin()
+    rnd, tags, count = bench.random, 4, 16
+    lost = {number for number in range(count) if number % 2}
+    free, completed, waiting = list(range(tags)), [], []
+
+    async def mac():
+        """Completes what arrives, some cycles later; the transmit engine is not always ready."""
+        while True:
+            dut.s_axis_if_tx_cpl_valid.value = offered = bool(waiting)
+            if offered:
+                dut.s_axis_if_tx_cpl_tag.value, dut.s_axis_if_tx_cpl_ts.value = waiting[0], 1000 + waiting[0]
+            dut.m_axis_if_tx_cpl_ready.value = ready = rnd.random() < 0.5
+            await RisingEdge(dut.clk)
+            if offered and int(dut.s_axis_if_tx_cpl_ready.value):
+                waiting.pop(0)
+            if ready and int(dut.m_axis_if_tx_cpl_valid.value):
+                completed.append((int(dut.m_axis_if_tx_cpl_tag.value), int(dut.m_axis_if_tx_cpl_ts.value)))
+                free.append(completed[-1][0])
+
+    async def wire():
+        for number in range(count):
+            if number not in lost:
+                got = await receive(bench.wire_in)
+                assert one(got.tuser) & 1 == 0
+                waiting.append(one(got.tuser) >> 1)
+
+    cocotb.start_soon(mac())
+    wiring = cocotb.start_soon(wire())
+    used = []
+    for number in range(count):
+        for _ in range(30000):
+            if free:
+                break
+            await bench.cycles(1)
+        assert free, f"no tag is left for packet {number}: {len(completed)} completions"
+        used.append(free.pop(0))
+        frame = rnd.randbytes(STORE + rnd.randrange(1, 40)) if number in lost else bench.frame()
+        await bench.host_out.send(AxiStreamFrame(frame, tid=0, tdest=0, tuser=used[-1] << 1))
+    await wiring
+    for _ in range(20000):
+        if len(completed) == count:
+            break
+        await bench.cycles(1)
+    assert sorted(tag for tag, _ in completed) == sorted(used)
+    assert sum(stamp == 0 for _, stamp in completed) == len(lost)
+    assert all(stamp in (0, 1000 + tag) for tag, stamp in completed)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_store: what goes in is found there by both readers, in order, until it is freed; bad and
-// too long frames leave only their pulse; a full ring waits; a beat a cycle; resets. Built with a
-// ring of 16 beats.
+// frame_store: what goes in is found there by both readers, in order, until it is freed; of bad and
+// too long frames only that they came, in their turn; a full ring waits; a beat a cycle; resets.
+// Built with a ring of 16 beats.
 #include <array>
 #include <deque>
 #include <vector>
@@ -21,7 +21,7 @@ using Beat = std::array<uint32_t, 8>;
 struct Sent {
     std::vector<Beat> beats;
     uint32_t info;
-    bool bad;
+    bool bad, gone;
 };
 
 class Bench
@@ -109,12 +109,10 @@ class Bench
     {
         offered_ = false, beats_in++;
         if (++sent_ < open_.beats.size()) return;
-        if (open_.bad)
-            bad++;
-        else if (open_.beats.size() > RING)
-            too_long++;
-        else
-            inside_.push_back(open_);
+        const bool long_one = open_.beats.size() > RING;
+        bad += open_.bad, too_long += long_one && !open_.bad;
+        open_.gone = open_.bad || long_one;
+        inside_.push_back(open_);
         open_ = {};
     }
 
@@ -122,6 +120,12 @@ class Bench
     void begin()
     {
         if (inside_.empty()) fail("cycle %llu: a frame that nobody sent", cycle());
+        if (model_->m_gone != inside_.front().gone)
+            fail("frame %zu: %s, should be otherwise", frames, model_->m_gone ? "gone" : "there");
+        if (model_->m_gone) {
+            inside_.pop_front();
+            return;
+        }
         if (model_->m_info != inside_.front().info)
             fail("frame %zu: info %08x, should be %08x", frames, model_->m_info, inside_.front().info);
         first_ = model_->m_first;

@@ -33,11 +33,13 @@ module nic_x;
 
     nic_top nic (
         .clk(clk), .rst(rst), .s_axis_host_tdata(h_data), .s_axis_host_tkeep(h_keep), .s_axis_host_tlast(h_last), .s_axis_host_tuser(h_user),
-        .s_axis_host_tvalid(h_valid), .s_axis_host_tready(h_ready),
+        .s_axis_host_side(h_valid && h_last ? 1'b0 : 1'bx), .s_axis_host_tvalid(h_valid), .s_axis_host_tready(h_ready),
         .m_axis_wire_tdata(w_data), .m_axis_wire_tkeep(w_keep), .m_axis_wire_tlast(w_last), .m_axis_wire_tvalid(w_valid), .m_axis_wire_tready(w_ready),
         .s_axis_wire_tdata(l_data), .s_axis_wire_tkeep(w_valid ? w_keep : 32'bx), .s_axis_wire_tlast(w_valid ? w_last : 1'bx),
-        .s_axis_wire_tuser(w_valid && w_last ? 1'b0 : 1'bx), .s_axis_wire_tvalid(w_valid), .s_axis_wire_tready(w_ready),
+        .m_axis_wire_side(), .m_axis_wire_length(), .tx_drop_side(), .tx_drop_valid(), .tx_drop_ready(1'b1),
+        .s_axis_wire_tuser(w_valid && w_last ? 1'b0 : 1'bx), .s_axis_wire_side(w_valid && w_last ? 1'b1 : 1'bx), .s_axis_wire_tvalid(w_valid), .s_axis_wire_tready(w_ready),
         .m_axis_host_tdata(m_data), .m_axis_host_tkeep(m_keep), .m_axis_host_tlast(m_last), .m_axis_host_tvalid(m_valid), .m_axis_host_tready(1'b1),
+        .m_axis_host_side(), .m_axis_host_length(), .rx_drop_side(), .rx_drop_valid(), .rx_drop_ready(1'b1),
         .s_axil_awaddr(12'bx), .s_axil_awvalid(1'b0), .s_axil_wdata(32'bx), .s_axil_wstrb(4'bx), .s_axil_wvalid(1'b0), .s_axil_bready(1'b1),
         .s_axil_araddr(address), .s_axil_arvalid(ar_valid), .s_axil_arready(ar_ready), .s_axil_rdata(r_data), .s_axil_rvalid(r_valid), .s_axil_rready(1'b1),
         .s_axil_awready(), .s_axil_wready(), .s_axil_bresp(), .s_axil_bvalid(), .s_axil_rresp());

@@ -11,6 +11,7 @@
 
 #include "tests/rtl/common/axis.h"
 #include "tests/rtl/common/rules.h"
+#include "tests/rtl/common/tokens.h"
 #include "tests/rtl/common/wire.h"
 
 using bench::Bytes;
@@ -67,6 +68,7 @@ class Bench
         stream_.user_in_last = true;
         stream_.user_mask = 1;
         stream_.every = [this](Vnic_rx &top) { watch(top); };
+        stream_.dropped = [this](uint64_t side) { tokens_.dropped(side); };
         const gn_rx_config config{};
         if (gn_rx_new(&rx_, &config) != GN_OK) fail("no model");
         configure({0x28}, false);
@@ -103,21 +105,26 @@ class Bench
             bad_++;
         else if (frame.size() > LONGEST)
             long_++;
-        else
-            expect(frame);
-        stream_.send(std::move(frame), bad);
+        const size_t out = expected_.size();
+        if (!bad && frame.size() <= LONGEST) expect(frame);
+        tokens_.sent(stream_.send(std::move(frame), bad), expected_.size() != out);
     }
     // Whole beats of it and one without a byte: bad, though nobody says so.
     void send_empty_end(Bytes frame)
     {
         bad_++;
         beats_in_ += stream_.send_empty_end(std::move(frame), 0);
+        tokens_.sent(stream_.last_side(), false);
     }
     void run(unsigned idle, unsigned stall)
     {
         stream_.gaps = {idle, stall};
         stream_.run(expected_.size());
-        while (stream_.pending()) stream_.step();  // what is dropped behind the last that leaves
+        // what is dropped behind the last that leaves
+        for (unsigned quiet = 0; stream_.pending() || !tokens_.empty(); quiet++) {
+            if (quiet > 100000) fail("a frame was dropped without a word");
+            stream_.step();
+        }
         stream_.drain(2000);
         complete();
     }
@@ -179,7 +186,7 @@ class Bench
         stream_.gaps = {10, 30};
         for (unsigned i = 0; i < cycles; i++) stream_.step();
         stream_.reset(1 + cycles % 3);
-        expected_.clear(), events_.clear(), passed_.clear();
+        expected_.clear(), events_.clear(), passed_.clear(), tokens_.clear();
         bad_ = long_ = got_bad_ = got_long_ = beats_in_ = beats_out_ = 0;
         stream_.drain(200);
     }
@@ -244,7 +251,7 @@ class Bench
     }
     void complete()
     {
-        if (!events_.empty() || !expected_.empty()) fail("frames without an event");
+        if (!events_.empty() || !expected_.empty() || !tokens_.empty()) fail("frames without an event or a token");
         if (got_bad_ != bad_ || got_long_ != long_)
             fail("%llu bad, %llu too long dropped; should be %llu, %llu", (unsigned long long)got_bad_,
                  (unsigned long long)got_long_, (unsigned long long)bad_, (unsigned long long)long_);
@@ -254,6 +261,7 @@ class Bench
     void check(bench::Frame &f)
     {
         if (expected_.empty()) fail("a frame that nobody sent");
+        tokens_.left(f);
         const Bytes &want = expected_.front().frame;
         const auto passed = passed_.find(expected_out_++);
         if (f.bytes != want && (passed == passed_.end() || f.bytes != passed->second)) {
@@ -272,6 +280,7 @@ class Bench
     };
     std::deque<Expected> expected_;
     std::deque<Event> events_;
+    bench::Tokens tokens_;
     std::map<uint64_t, Bytes> passed_;  // by number of the frame out: what it may be too
     uint64_t expected_out_ = 0;
     uint64_t bad_ = 0, long_ = 0, got_bad_ = 0, got_long_ = 0, event_number_ = 0, first_out_ = 0;

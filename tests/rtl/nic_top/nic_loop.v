@@ -49,20 +49,22 @@ module nic_loop (
     input  wire         s_axil_rready
 );
 
-    wire wire_tvalid, wire_tready, unused_fate_valid, unused_fate_drop;
+    wire        wire_tvalid, wire_tready, side, unused_side, unused_tx_side, unused_tx_drop, unused_rx_side, unused_rx_drop;
+    wire [16:0] unused_wire_length, unused_host_length;
     assign wire_taken = wire_tvalid && wire_tready && !wire_hold;
 
     nic_top nic (
         .clk(clk), .rst(rst),
         .s_axis_host_tdata(s_axis_tdata), .s_axis_host_tkeep(s_axis_tkeep), .s_axis_host_tlast(s_axis_tlast),
-        .s_axis_host_tuser(s_axis_tuser), .s_axis_host_tvalid(s_axis_tvalid), .s_axis_host_tready(s_axis_tready),
+        .s_axis_host_tuser(s_axis_tuser), .s_axis_host_side(1'b1), .s_axis_host_tvalid(s_axis_tvalid), .s_axis_host_tready(s_axis_tready),
         .m_axis_wire_tdata(wire_tdata), .m_axis_wire_tkeep(wire_tkeep), .m_axis_wire_tlast(wire_tlast),
-        .m_axis_wire_tvalid(wire_tvalid), .m_axis_wire_tready(wire_tready && !wire_hold),
+        .m_axis_wire_side(side), .m_axis_wire_length(unused_wire_length), .m_axis_wire_tvalid(wire_tvalid), .m_axis_wire_tready(wire_tready && !wire_hold),
+        .tx_drop_side(unused_tx_side), .tx_drop_valid(unused_tx_drop), .tx_drop_ready(1'b1),
         .s_axis_wire_tdata(wire_tdata), .s_axis_wire_tkeep(wire_tkeep), .s_axis_wire_tlast(wire_tlast), .s_axis_wire_tuser(wire_bad),
-        .s_axis_wire_tvalid(wire_tvalid && !wire_hold), .s_axis_wire_tready(wire_tready),
+        .s_axis_wire_side(side), .s_axis_wire_tvalid(wire_tvalid && !wire_hold), .s_axis_wire_tready(wire_tready),
         .m_axis_host_tdata(m_axis_tdata), .m_axis_host_tkeep(m_axis_tkeep), .m_axis_host_tlast(m_axis_tlast),
-        .m_axis_host_tvalid(m_axis_tvalid), .m_axis_host_tready(m_axis_tready),
-        .wire_fate_valid(unused_fate_valid), .wire_fate_drop(unused_fate_drop),
+        .m_axis_host_side(unused_side), .m_axis_host_length(unused_host_length), .m_axis_host_tvalid(m_axis_tvalid), .m_axis_host_tready(m_axis_tready),
+        .rx_drop_side(unused_rx_side), .rx_drop_valid(unused_rx_drop), .rx_drop_ready(1'b1),
         .s_axil_awaddr(s_axil_awaddr), .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready), .s_axil_wdata(s_axil_wdata),
         .s_axil_wstrb(s_axil_wstrb), .s_axil_wvalid(s_axil_wvalid), .s_axil_wready(s_axil_wready), .s_axil_bresp(s_axil_bresp),
         .s_axil_bvalid(s_axil_bvalid), .s_axil_bready(s_axil_bready), .s_axil_araddr(s_axil_araddr), .s_axil_arvalid(s_axil_arvalid),

@@ -269,7 +269,7 @@ class Bench
     void on_wire(Vnic_loop &top)
     {
         const uint8_t *data = reinterpret_cast<const uint8_t *>(&top.wire_tdata[0]);
-        wire_current_.insert(wire_current_.end(), data, data + __builtin_popcount(top.wire_tkeep));
+        wire_current_.insert(wire_current_.end(), data, data + __builtin_popcountll(top.wire_tkeep));
         if (!top.wire_tlast) return;
         if (wire_.empty()) fail("a frame on the wire that nobody sent");
         same("on the wire", on_wire_++, wire_current_, wire_.front().bytes);

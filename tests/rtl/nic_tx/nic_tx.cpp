@@ -10,6 +10,7 @@
 #include "tests/rtl/common/axis.h"
 #include "tests/rtl/common/frames.h"
 #include "tests/rtl/common/rules.h"
+#include "tests/rtl/common/tokens.h"
 #include "tests/rtl/common/values.h"
 
 using bench::Bytes;
@@ -48,6 +49,7 @@ class Bench
         stream_.user_in_last = true;
         stream_.user_mask = 15;
         stream_.every = [this](Vnic_tx &top) { count(top); };
+        stream_.dropped = [this](uint64_t side) { tokens_.dropped(side); };
         configure({}, false);
     }
     ~Bench() { gn_tx_free(tx_); }
@@ -74,13 +76,15 @@ class Bench
         else
             expected_.push_back({reference(tx_, frame, hint), {}, frame});
         beats_ += (frame.size() + bench::BEAT - 1) / bench::BEAT;
-        stream_.send(std::move(frame), hint | bad << 3);
+        const bool leaves = !bad && frame.size() <= LONGEST;
+        tokens_.sent(stream_.send(std::move(frame), hint | bad << 3), leaves);
     }
     // Whole beats of it and one without a byte: bad, though nobody says so.
     void send_empty_end(Bytes frame)
     {
         want_.bad++;
         beats_ += stream_.send_empty_end(std::move(frame), 0);
+        tokens_.sent(stream_.last_side(), false);
     }
     // The model says how a TCP segment lies in its flow.
     unsigned hint(const Bytes &frame)
@@ -94,8 +98,7 @@ class Bench
     {
         stream_.gaps = {idle, stall};
         stream_.run(expected_.size());
-        while (stream_.pending()) stream_.step();  // bad ones behind the last good one
-        stream_.drain();
+        finish();
         compare();
     }
     // Rules that change at any time: each frame is judged by the old ones or the new, never by a
@@ -115,8 +118,7 @@ class Bench
             if (random_.percent(10)) write(random_.percent(50) ? a : b, false);
             stream_.step();
         }
-        while (stream_.pending()) stream_.step();
-        stream_.drain();
+        finish();
         configure(a, false);
         if (under_first_ < 20 || under_second_ < 20)
             fail("%zu frames under the first rules, %zu under the second", under_first_, under_second_);
@@ -155,15 +157,25 @@ class Bench
         stream_.gaps = {10, 30};
         for (unsigned i = 0; i < cycles; i++) stream_.step();
         stream_.reset(1 + random_.below(3));
-        expected_.clear();
+        expected_.clear(), tokens_.clear();
         stream_.drain(200);
         configure(rules_, bypass_);
     }
     std::array<uint64_t, KINDS> seen{};
     uint64_t bad = 0, too_long = 0, frames = 0;
+    uint64_t drops() const { return tokens_.drops; }
     size_t mtu = 65535;  // from the next configure() on
 
   private:
+    // Bad ones behind the last good one: they do not leave, but are heard of.
+    void finish()
+    {
+        for (unsigned quiet = 0; stream_.pending() || !tokens_.empty(); quiet++) {
+            if (quiet > 100000) fail("a frame was dropped without a word");
+            stream_.step();
+        }
+        stream_.drain();
+    }
     // What the registers would say.
     void write(const std::vector<Rule> &rules, bool bypass)
     {
@@ -273,6 +285,7 @@ class Bench
     void check(bench::Frame &f)
     {
         if (expected_.empty()) fail("a frame that nobody sent");
+        tokens_.left(f);
         const Bytes &want = expected_.front().frame, &other = expected_.front().other;
         if (!other.empty() && other != want) under_first_ += f.bytes == want, under_second_ += f.bytes == other;
         if (f.bytes != want && (other.empty() || f.bytes != other)) {
@@ -295,6 +308,7 @@ class Bench
         Bytes frame, other, in;
     };
     std::deque<Expected> expected_;
+    bench::Tokens tokens_;
     size_t under_first_ = 0, under_second_ = 0;
     Counts got_, want_;
     uint64_t first_out_ = 0;
@@ -572,6 +586,6 @@ int main(int argc, char **argv)
     printf("; dropped: %llu bad, %llu too long\n", (unsigned long long)b.bad, (unsigned long long)b.too_long);
     for (size_t i = 0; i < KINDS; i++)
         if (b.seen[i] < 20) fail("frames of kind %zu were not met", i);
-    if (b.bad < 100 || b.too_long < 5) fail("not enough frames were dropped");
+    if (b.bad < 100 || b.too_long < 5 || b.drops() < 105) fail("not enough frames were dropped");
     return 0;
 }
