@@ -41,6 +41,11 @@ wrap/axis_widen.v
 wrap/axis_narrow.v
 wrap/axis_resize.v
 wrap/nic_port.v
+wrap/frame_fifo.v
+wrap/frame_deal.v
+wrap/frame_collect.v
+wrap/axil_lanes.v
+wrap/nic_lanes.v
 wrap/axil_windows.v
 corundum/gn_completions.v
 corundum/gn_corundum_app.v

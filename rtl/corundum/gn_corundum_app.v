@@ -24,6 +24,8 @@ module gn_corundum_app #(
     parameter AXIL_ADDR_WIDTH       = 16,
     parameter MAX_TX_SIZE           = 9214, // bytes of the longest frame, without check sequence
     parameter MAX_RX_SIZE           = 9214,
+    // NICs that share the work: 1, or at 512 bits 2 or 4
+    parameter LANES                 = AXIS_IF_DATA_WIDTH == 512 ? 2 : 1,
     // as nic_top has them
     parameter PROFILES              = 7,
     parameter RULES                 = 4,
@@ -138,9 +140,9 @@ module gn_corundum_app #(
                 .m_ready(m_axis_if_tx_cpl_ready[i]));
 
             // Where a TCP segment's values begin is not known here, so segments go stored.
-            nic_port #(.DATA_WIDTH(AXIS_IF_DATA_WIDTH), .TX_SIDE_WIDTH(TX_SIDE), .RX_SIDE_WIDTH(RX_SIDE), .PROFILES(PROFILES),
-                       .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2),
-                       .FRAME_MAX(MAX_TX_SIZE > MAX_RX_SIZE ? MAX_TX_SIZE : MAX_RX_SIZE)) port (
+            nic_lanes #(.LANES(LANES), .DATA_WIDTH(AXIS_IF_DATA_WIDTH), .TX_SIDE_WIDTH(TX_SIDE), .RX_SIDE_WIDTH(RX_SIDE),
+                        .PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2),
+                        .FRAME_MAX(MAX_TX_SIZE > MAX_RX_SIZE ? MAX_TX_SIZE : MAX_RX_SIZE)) lanes (
                 .clk(clk), .rst(rst),
                 .s_axis_host_tdata(s_axis_if_tx_tdata[i*AXIS_IF_DATA_WIDTH +: AXIS_IF_DATA_WIDTH]),
                 .s_axis_host_tkeep(s_axis_if_tx_tkeep[i*AXIS_IF_KEEP_WIDTH +: AXIS_IF_KEEP_WIDTH]),

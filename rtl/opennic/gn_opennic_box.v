@@ -7,6 +7,7 @@
 `default_nettype none
 
 module gn_opennic_box #(
+    parameter LANES       = 2,  // NICs that share the work: 1, 2 or 4
     parameter PROFILES    = 7,  // these three as nic_top says
     parameter RULES       = 4,
     parameter BUFFER_LOG2 = 10
@@ -105,8 +106,8 @@ module gn_opennic_box #(
     assign m_axis_qdma_c2h_tuser_size = h_length[15:0];
 
     // Where a TCP segment's values begin is not known here, so segments go stored.
-    nic_port #(.DATA_WIDTH(WIDTH), .TX_SIDE_WIDTH(32), .RX_SIDE_WIDTH(32), .PROFILES(PROFILES), .RULES(RULES),
-               .BUFFER_LOG2(BUFFER_LOG2), .FRAME_MAX(9600)) port (
+    nic_lanes #(.LANES(LANES), .DATA_WIDTH(WIDTH), .TX_SIDE_WIDTH(32), .RX_SIDE_WIDTH(32), .PROFILES(PROFILES), .RULES(RULES),
+                .BUFFER_LOG2(BUFFER_LOG2), .FRAME_MAX(9600)) lanes (
         .clk(axis_aclk), .rst(axis_rst),
         .s_axis_host_tdata(s_axis_qdma_h2c_tdata), .s_axis_host_tkeep(s_axis_qdma_h2c_tkeep), .s_axis_host_tlast(s_axis_qdma_h2c_tlast),
         .s_axis_host_tuser(4'b0100), .s_axis_host_side({s_axis_qdma_h2c_tuser_src, s_axis_qdma_h2c_tuser_dst}),

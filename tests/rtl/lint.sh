@@ -26,7 +26,7 @@ yosys -p "read_verilog -defer lib/*.v codec/*.v frame/*.v nic/*.v wrap/*.v corun
 yosys=$!
 
 # By its list, with all profiles, the top of a list is linted as it would be alone.
-tops=(stream_compress stream_decompress nic_top nic_tx nic_rx nic_port gn_corundum_app gn_opennic_box)
+tops=(stream_compress stream_decompress nic_top nic_tx nic_rx nic_port nic_lanes gn_corundum_app gn_opennic_box)
 {
     for top in "${tops[@]}"; do
         echo "--top-module $top -f $top.f"
@@ -38,6 +38,9 @@ tops=(stream_compress stream_decompress nic_top nic_tx nic_rx nic_port gn_corund
         for profiles in 1 2 3 4 5 6; do
             echo "-GPROFILES=$profiles --top-module $top -f $top.f"
         done
+    done
+    for lanes in 1 4; do
+        echo "-GLANES=$lanes --top-module nic_lanes -f nic_lanes.f"
     done
     for width in 64 128 512; do
         echo "-GAXIS_IF_DATA_WIDTH=$width -GIF_COUNT=2 --top-module gn_corundum_app -f gn_corundum_app.f"

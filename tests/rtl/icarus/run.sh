@@ -26,7 +26,7 @@ for profiles in 1 2 3 4 5 6 7; do
         translate "$top" -tnull "-P$top.PROFILES=$profiles" -c "$top.f"
     done
 done
-for top in nic_port gn_corundum_app gn_opennic_box; do
+for top in nic_port nic_lanes gn_corundum_app gn_opennic_box; do
     translate "$top" -tnull -c "$top.f"
 done
 # A buffer that is too small for the frames is refused by name.
